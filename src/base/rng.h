@@ -1,0 +1,15 @@
+/* Seeded, portable random numbers (xoshiro256**). Same seed, same sequence, everywhere. */
+#ifndef FATHOM_RNG_H
+#define FATHOM_RNG_H
+#include <stdint.h>
+
+struct rng {
+	uint64_t s[4];
+};
+
+void rng_seed(struct rng *r, uint64_t seed);
+uint64_t rng_next(struct rng *r);
+uint64_t rng_below(struct rng *r, uint64_t n); /* 0 .. n-1, unbiased; n > 0 */
+double rng_unit(struct rng *r);                /* [0, 1) */
+
+#endif

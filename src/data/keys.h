@@ -1,0 +1,15 @@
+/* The table of finding keys: families, units, meaning. keys.def holds it. */
+#ifndef FATHOM_KEYS_H
+#define FATHOM_KEYS_H
+#include <stddef.h>
+
+struct key_family {
+	const char *pattern; /* "cache.<p>.<l>.size" */
+	const char *unit;    /* "bytes" "cycles" "count" "ops/clk/SM" "bytes/clk" "GB/s" "ratio" "yes/no" "name" */
+	const char *meaning; /* one sentence */
+};
+extern const struct key_family key_families[];
+extern const size_t key_family_count;
+const struct key_family *key_family(const char *key); /* NULL: no such key */
+
+#endif

@@ -1,0 +1,61 @@
+/* The seam between questions and devices. A backend is a table of functions; nothing else crosses. */
+#ifndef FATHOM_GPU_H
+#define FATHOM_GPU_H
+#include "base/err.h"
+#include "data/device.h"
+#include "data/launch.h"
+#include "data/native.h"
+
+struct gpu; /* an open device of one backend */
+
+/* A kernel to compile: complete text in the device's dialect. One text holds one .entry. */
+struct kernel_source {
+	const char *name; /* for messages: "constant/chase" */
+	const char *entry;
+	const char *text;
+};
+
+struct gpu_ops {
+	const char *name; /* "cuda", "sim", "replay" */
+	const char *help; /* one line for `fathom list devices`: "cuda:N, an NVIDIA GPU by its index" */
+
+	/* Required. Appends this backend's devices (simulated GPUs: the built-in ones). No devices is not an error:
+	 * return 0 and say why in list->note. Must be fast (no context creation). list->items: mem_free. */
+	int (*list)(struct device_list *list, struct err *e);
+	/* Required. spec is what follows the colon: "0", "gtx280", "path/to/x.gpu", "run.fathom". */
+	int (*open)(struct gpu **out, const char *spec, uint64_t seed, struct err *e);
+	/* Required. Valid until close. */
+	const struct device_info *(*info)(struct gpu *g);
+	/* Required. Compiles n kernels, in parallel where that is faster; ids[i] names kernel i for run. native[i] is what
+	 * was compiled, read back. A kernel that does not compile fails the call with its name, line and the compiler's words. */
+	int (*load)(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
+		    struct err *e);
+	/* Required. 0 with out->outcome set (REFUSED, TIMEOUT, ... are outcomes), or negative when the environment failed.
+	 * -ENODEV: this gpu is lost (the driver's context is dead); proxy starts a fresh one. */
+	int (*run)(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
+	/* Optional (NULL). The device's clocks, throttling, temperature now. */
+	int (*sense)(struct gpu *g, struct condition *c, struct err *e);
+	/* Required. */
+	void (*close)(struct gpu *g);
+};
+
+/* Every backend starts its own struct with this. */
+struct gpu {
+	const struct gpu_ops *ops;
+};
+
+extern const struct gpu_ops gpu_cuda, gpu_sim, gpu_replay;
+
+/* gpu.c: the table of backends. */
+const struct gpu_ops *const *gpu_backends(size_t *count);
+/* Opens "cuda:0", "sim:gtx280", "sim:my.gpu", "replay:run.fathom". Unknown names: -EINVAL and a sentence that says what
+ * would be right. isolate: drive a backend that can hang or crash (cuda) from a child process. */
+int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, struct err *e);
+/* The device that a run without -d takes, and why, as one sentence. */
+int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e);
+
+/* proxy.c: any backend in a child process. Same contract as ops->open; enforces launch time limits by killing the child,
+ * reports TIMEOUT or CRASH for that launch, and starts a fresh child (kernels are loaded again on demand). */
+int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec, uint64_t seed, struct err *e);
+
+#endif

@@ -1,0 +1,19 @@
+/* Reads back what the hardware really executes. Pure: image bytes in, counts out. */
+#ifndef FATHOM_NATIVE_H
+#define FATHOM_NATIVE_H
+#include "base/err.h"
+#include "data/native.h"
+#include <stddef.h>
+
+/* Decodes a linked NVIDIA image (ELF cubin) and fills *out for the entry. Never fails the run: what cannot be read is said in
+ * out->problem. Volta and later: 16-byte instructions, low 12 bits the opcode; older: problem says that it is not decoded. */
+void native_read_cubin(struct native_info *out, const void *image, size_t bytes, const char *entry, int cc);
+
+/* Same record from a list of (opcode name, class): for backends that know their instructions. */
+struct native_op {
+	const char *name;
+	enum native_class cls;
+};
+void native_count(struct native_info *out, const struct native_op *ops, size_t n, const char *source);
+
+#endif

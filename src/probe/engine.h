@@ -1,0 +1,30 @@
+/* Runs probes: plan (order by needs), measure (asks -> launches -> points), infer (no device), gates over all findings. */
+#ifndef FATHOM_ENGINE_H
+#define FATHOM_ENGINE_H
+#include "data/run.h"
+#include "gpu/gpu.h"
+#include "probe/probe.h"
+
+struct engine_events { /* all optional; ctx is handed back */
+	void *ctx;
+	void (*probe_begin)(void *ctx, const struct probe *p, unsigned index, unsigned total);
+	void (*progress)(void *ctx, const struct probe *p, size_t points_done, size_t points_wished, double seconds);
+	void (*probe_end)(void *ctx, const struct probe *p, const struct probe_record *r);
+	/* After each probe: store it. Negative stops the run. */
+	int (*commit)(void *ctx, struct run *r, const char *probe, struct err *e);
+	bool (*stop)(void *ctx); /* Ctrl-C or the time limit: finish the point in hand, keep what was measured */
+};
+struct engine_plan {
+	const struct probe **probes; /* sorted by needs; includes needed ones */
+	size_t count;
+};
+/* names: NULL or count 0 = all. Unknown name or a cycle: -EINVAL. plan->probes: mem_free. */
+int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);
+/* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, or negative. */
+int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev, struct err *e);
+/* Replaces r->findings by what the stored series say now, then applies the gates. */
+int engine_infer(struct run *r, struct err *e);
+/* Figures of all probes. */
+int engine_draw(struct run *r, struct figure_list *out, struct err *e);
+
+#endif

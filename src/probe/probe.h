@@ -1,0 +1,96 @@
+/* What a question is, and what a question may do. Probes include this, stat and data; never gpu.h.
+ *
+ * A probe's study is ONE pure function that runs again and again: it asks for points; a point that is not there yet
+ * comes back as NULL and is wished for; the study goes on as far as it can without it (so that independent wishes are
+ * measured in one batch, compiled together) and returns. The engine measures the wishes and calls the study again, until
+ * it wishes nothing more. So next-point choice, inference and replay are the same code, and a stored run replays exactly.
+ * In infer mode nothing can be measured: a missing point stays NULL and the study concludes without it. */
+#ifndef FATHOM_PROBE_H
+#define FATHOM_PROBE_H
+#include "data/finding.h"
+#include "data/figure.h"
+#include "data/series.h"
+#include "kernel/kernel.h"
+
+struct study; /* one probe being pursued on one device; opaque */
+
+/* What to run for one point. Zeroed before setup is called. */
+struct job {
+	const char *template_path;      /* "probes/constant/chase.ptx": an embedded file */
+	struct kernel_param param[16];
+	unsigned param_count;
+	struct launch launch;           /* launch.label is filled by the engine */
+	/* Native check: the named region must hold at least `min` instructions of class `cls`, at most `max` (0 = min), and at most
+	 * `others` instructions of all other classes together, or the point's outcome is INVALID. cls < 0: no check.
+	 * Where the backend has no native code at all the check is skipped and findings say so. */
+	struct native_check { int cls; unsigned region, min, max, others; } check;
+	bool pinned;                    /* kernel starts with `#include pin`: words[0] counts claims, words[1] is the SM.
+	                                 * The engine repeats the launch when no block landed there. */
+	struct arena *arena;            /* for init bytes and rings; lives until the point is stored */
+};
+void job_param(struct job *j, const char *name, long long value);
+void job_param_text(struct job *j, const char *name, const char *text);
+void job_arg_u32(struct job *j, uint32_t v);
+void job_arg_buffer(struct job *j, uint32_t buffer, uint64_t offset);
+/* Adds the output buffer of `words` u32 words as buffer 0 and first argument. */
+void job_output(struct job *j, uint32_t words);
+/* Pins to SM `sm`: grid = enough blocks that one lands on every SM, next argument = sm. */
+void job_pin(struct job *j, const struct device_info *d, uint32_t sm);
+/* Ring over a buffer: order[i] are byte offsets. */
+uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order, uint32_t n, uint8_t word);
+
+struct experiment {
+	const char *name;
+	const char *axis, *unit;                /* of x */
+	const char *params[POINT_PARAMS];       /* names of p[] */
+	/* Fills j for the point. 0, or -ENOTSUP when this device cannot (the point then is REFUSED with that reason). */
+	int (*setup)(const struct study *s, double x, const double *p, struct job *j);
+	bool warp_timing;
+};
+
+struct probe {
+	const char *name;
+	const char *asks;      /* one sentence, a question */
+	const char *source;    /* which paper and section, and what differs here */
+	const char *const *needs;   /* names of probes that come first; NULL-terminated, or NULL */
+	const char *const *claims;  /* key globs that it may conclude: "cache.constant.*"; NULL-terminated */
+	const struct experiment *experiments;
+	unsigned experiment_count;
+	void (*study)(struct study *s);
+	/* Optional. Adds figures from series and findings. Pure. */
+	int (*draw)(const struct study *s, struct figure_list *out);
+};
+
+/* ---- for studies ---- */
+const struct device_info *study_device(const struct study *s);
+struct arena *study_arena(struct study *s); /* scratch, gone after this pass of the study */
+uint64_t study_seed(const struct study *s);
+/* The point, or NULL: not there yet (wished for), or it can no longer be had. p: POINT_PARAMS values or NULL = zeros.
+ * A point whose outcome is not OK is returned too: look at ->outcome. */
+const struct point *study_ask(struct study *s, unsigned experiment, double x, const double *p);
+/* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
+bool study_pending(const struct study *s);
+/* The point's native record, or NULL. */
+const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
+const struct series *study_series(const struct study *s, unsigned experiment); /* NULL when nothing was measured */
+/* A finding of a needed probe or of this one so far: NULL when there is none. */
+const struct finding *study_finding(const struct study *s, const char *key);
+bool study_number(const struct study *s, const char *key, double *value); /* MEASURED numbers only */
+void study_conclude(struct study *s, const struct finding *f);
+/* Shorthands; all concludes of a pass that is still pending are dropped. fmt fills because. */
+struct finding study_measured(const char *key, double value, double lo, double hi, const char *method);
+void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope, const char *method,
+			   const char *evidence, const char *fmt, ...) __attribute__((format(printf, 9, 10)));
+void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence, const char *fmt, ...)
+	__attribute__((format(printf, 7, 8)));
+void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+
+/* The table of probes, generated from the folders of probes/. */
+extern const struct probe *const probe_table[];
+extern const size_t probe_count;
+const struct probe *probe_find(const char *name);
+
+#endif

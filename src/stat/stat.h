@@ -1,0 +1,37 @@
+/* Robust statistics on arrays. Nothing here knows what a cycle or a cache is. */
+#ifndef FATHOM_STAT_H
+#define FATHOM_STAT_H
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+int stat_compare_double(const void *a, const void *b);
+/* Quantile q in [0,1] of n values by linear interpolation; scratch must hold n doubles (it is overwritten). n > 0. */
+double stat_quantile(const double *v, size_t n, double q, double *scratch);
+double stat_median(const double *v, size_t n, double *scratch);
+double stat_mad(const double *v, size_t n, double *scratch); /* median absolute deviation from the median */
+/* Mean of the values within k MADs (at least `floor`) of the median; *used gets how many. */
+double stat_trimmed_mean(const double *v, size_t n, double k, double floor, double *scratch, size_t *used);
+double stat_harmonic_mean(const double *v, size_t n);
+
+/* Modes (clusters) of latency-like values: groups separated by gaps wider than `gap`, each with at least min_share of the values.
+ * Returns how many were written to out (ascending by centre); values in no mode are outliers. */
+struct stat_mode { double lo, hi, centre; /* median */ size_t count; };
+size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max, double *scratch);
+
+/* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0. */
+uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max);
+
+/* Single change point of a series: index i in 1..n-1 that best splits y into two constants by least absolute deviation;
+ * *gain in [0,1] = share of deviation explained. 0 when n < 4. */
+size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch);
+
+/* Bootstrap interval of the median at the given confidence (0.95), seeded. */
+void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo, double *hi,
+			   double *scratch /* n + rounds */);
+/* Least squares line through points; false when x has no spread. */
+bool stat_line(const double *x, const double *y, size_t n, double *slope, double *intercept);
+/* Largest k such that P(Binomial(n, p) >= k) >= alpha: how many rare events chance explains. */
+unsigned stat_binomial_limit(unsigned n, double p, double alpha);
+
+#endif

@@ -1,0 +1,22 @@
+/* Run files: SQLite, one file a run. The only room with SQL. */
+#ifndef FATHOM_STORE_H
+#define FATHOM_STORE_H
+#include "base/err.h"
+#include "data/run.h"
+
+struct store;
+#define STORE_SCHEMA 1
+
+/* Creates a new run file and locks it for writing. -EEXIST when it exists, -EBUSY when another run writes it. */
+int store_create(struct store **out, const char *path, const struct run *r, struct err *e);
+/* Opens an existing run file for writing (--resume). */
+int store_resume(struct store **out, const char *path, struct err *e);
+/* One transaction: the probe's record, series, points, natives and findings. */
+int store_probe(struct store *s, const struct run *r, const char *probe, struct err *e);
+/* Replaces all findings (fathom infer), in one transaction. */
+int store_findings(struct store *s, const struct run *r, struct err *e);
+void store_close(struct store *s);
+/* Reads a whole run. A file that is not one is refused with one sentence: not SQLite, not fathom's, newer schema, damaged. */
+int store_load(struct run *r, const char *path, struct err *e);
+
+#endif

@@ -1,0 +1,258 @@
+/* What an instruction does: lanes, masks, bytes. Knows no latency.
+ *
+ * decode.c turns one .entry of a PTX module into a program of fixed 32-byte records. time/ walks the program: it decides
+ * when a record issues, calls its handler, and does pc, divergence, barriers and exits with the functions below.
+ *
+ * Registers of a warp are rows of 32 lanes, side by side: a row is 128 bytes, row r starts at reg + 32 * r and lane l of it
+ * is reg[32 * r + l]. A 64-bit register is two rows in a row, read as uint64_t[32] (not as low and high halves). 8- and
+ * 16-bit registers and f16 use one row, value in the low bits, the rest zero (sign is extended by the operations that need
+ * it). f16x2 is a 32-bit row. Predicates are 32-bit masks, one a predicate. Literals live in rows of their own, the same in every warp, so
+ * that handlers know only rows. Calls of .func are inlined by decode (recursion is an error there).
+ *
+ * Who writes what: func.h, func_warp.c, func_memory.c belong to the timing room; decode*.c, exec*.c to the ptx room. */
+#ifndef FATHOM_FUNC_H
+#define FATHOM_FUNC_H
+#include "base/arena.h"
+#include "base/err.h"
+#include "ptx/ptx.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define FUNC_LANES   32
+#define FUNC_NONE    0xffffu	/* no row, no guard, no slot */
+#define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
+
+/* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
+#define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
+#define FUNC_LOCAL_WINDOW  0x02000000ull
+#define FUNC_CONST_WINDOW  0x03000000ull
+#define FUNC_WINDOW_BYTES  0x01000000ull
+#define FUNC_MODULE_BASE   0x08000000ull /* .global variables of the module, laid out by decode from here */
+#define FUNC_GLOBAL_BASE   0x10000000ull /* launch buffers from here */
+
+/* What time/ has to do about an instruction. */
+enum func_kind {
+	FUNC_ALU,   /* register in, register out; also ld.param, cvta, sregs other than clocks, vote, shfl */
+	FUNC_CLOCK, /* reads %clock, %clock64, %clock_hi, %globaltimer: value from w->clock / w->globaltimer */
+	FUNC_LOAD,  /* inst.space, inst.bytes; the handler leaves addresses in w->addr */
+	FUNC_STORE,
+	FUNC_ATOMIC, /* atom (writes dst) and red (does not) */
+	FUNC_BRANCH, /* no handler runs: taken lanes = active & guard, target and join below */
+	FUNC_BARRIER, /* no handler runs: bar.sync a[, b] / bar.arrive a, b (FUNC_ARRIVE); rows a = number, b = threads or NONE */
+	FUNC_FENCE, /* membar, fence: nothing to compute */
+	FUNC_EXIT,  /* ret of the entry, exit: lanes = active & guard */
+	FUNC_KINDS
+};
+enum {				/* func_inst.flags */
+       FUNC_GUARD_NOT = 1 << 0, /* @!p */
+       FUNC_ARRIVE = 1 << 1,	/* bar.arrive */
+       FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
+       FUNC_UNIFORM = 1 << 3,	/* bra.uni */
+       FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
+};
+
+/* Fixed 32 bytes. Which variant of an operation (type, rounding, compare, saturation ...) is in `op`. */
+struct func_inst {
+	uint16_t op; /* index of func_wide[] and func_one[] */
+	uint8_t kind, flags;
+	uint16_t guard;	       /* predicate number or FUNC_NONE */
+	uint16_t dst, a, b, c; /* rows or predicate numbers, as the handler reads them; FUNC_NONE when unused */
+	uint8_t space; /* memory: enum ptx_space as written (PTX_GENERIC: the handler says in w->space what it was) */
+	uint8_t bytes; /* memory: bytes one lane moves, all elements of a vector together */
+	uint64_t imm;  /* memory: byte offset added to row a (symbol address already in it; a may be FUNC_NONE) */
+	union {
+		struct {
+			uint32_t target,
+			    join; /* FUNC_BRANCH: record taken lanes go to; where all lanes meet again (immediate
+						* post-dominator) or FUNC_NO_JOIN */
+		};
+		uint16_t
+		    more[4]; /* other kinds: further rows (vector elements, second destination) or what decode likes */
+	};
+};
+_Static_assert(sizeof(struct func_inst) == 32, "records are 32 bytes");
+
+/* The cold side of a record: what time/ needs once, when it builds its own tables, and messages.
+ * A slot is a scoreboard name: row r (first row of a 64-bit register) is slot r; predicate p is slot program->rows + p.
+ * Literal rows are not listed. The guard is listed among the reads. */
+#define FUNC_READS  8
+#define FUNC_WRITES 4
+struct func_info {
+	uint16_t ptx_op;     /* enum ptx_op */
+	uint8_t type, type2; /* enum ptx_type of the instruction; for setp/set/slct type2 as ptx_inst has it */
+	uint8_t space, cache, vec;
+	uint8_t read_count, write_count;
+	uint16_t read[FUNC_READS], write[FUNC_WRITES];
+	uint32_t mods; /* PTX_APPROX ... */
+	uint32_t line; /* of the source */
+};
+
+struct func_literal {
+	uint16_t row;
+	bool wide; /* 64 bits: two rows */
+	uint64_t bits;
+};
+struct func_symbol { /* module variable */
+	const char *name;
+	uint8_t space;
+	uint64_t address; /* .const, .shared, .local: offset in its space; .global: absolute */
+	uint64_t size;
+};
+struct func_program {
+	const char *name;
+	const struct func_inst *inst;
+	const struct func_info *info;
+	uint32_t inst_count;  /* the last record is always a FUNC_EXIT without guard */
+	uint32_t rows, preds; /* of a warp, literal rows included; rows + preds < FUNC_NONE */
+	const struct func_literal *literal;
+	uint32_t literal_count;
+	uint32_t registers; /* 32-bit registers a thread is charged for occupancy: most live at once, or declared */
+	const struct ptx_param *param; /* of the entry, in the parameter block */
+	uint32_t param_count, param_bytes;
+	uint64_t shared_static;	    /* bytes of .shared variables; dynamic shared memory starts there (aligned to 16) */
+	uint64_t local_bytes;	    /* of one thread */
+	uint64_t const_bytes;	    /* module's .const variables, laid out from 0 in order of declaration */
+	const uint8_t *const_init;  /* const_bytes, or NULL = zero */
+	uint64_t global_bytes;	    /* .global variables from FUNC_MODULE_BASE */
+	const uint8_t *global_init; /* global_bytes, or NULL = zero */
+	const struct func_symbol *symbol;
+	uint32_t symbol_count;
+};
+
+/* What depends on the modelled GPU and not on time. */
+struct func_target {
+	int cc; /* compute capability x 10. Below 20: mad.f32 truncates its product, denormals of f32 are flushed */
+};
+
+/* Everything lives in arena a. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something
+ * that is not executed; -ENOMEM. */
+int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
+		const char *entry, const struct func_target *t, struct err *e);
+
+/* ---- memory: bytes only ---- */
+struct func_region {
+	uint64_t base, size;
+	uint8_t *data;
+};
+#define FUNC_REGIONS 16
+struct func_memory {
+	struct func_region region[FUNC_REGIONS];
+	uint32_t count;
+	uint32_t last; /* region of the latest access: most accesses hit it again */
+};
+
+/* Adds a zeroed region [base, base + size). 0, -EINVAL when it overlaps or the table is full, -ENOMEM. */
+int func_memory_add(struct func_memory *m, uint64_t base, uint64_t size, struct func_region **out);
+void func_memory_free(struct func_memory *m);
+uint8_t *func_memory_find(struct func_memory *m, uint64_t addr, uint64_t bytes); /* slow path; NULL: outside */
+
+/* Host memory behind [addr, addr + bytes), or NULL when any of it lies outside every region. */
+static inline uint8_t *func_global(struct func_memory *m, uint64_t addr, uint64_t bytes)
+{
+	const struct func_region *r = &m->region[m->last];
+	uint64_t at = addr - r->base;
+	if (__builtin_expect(at < r->size && bytes <= r->size - at, 1))
+		return r->data + at;
+	return func_memory_find(m, addr, bytes);
+}
+
+/* ---- what runs ---- */
+struct func_launch {
+	const struct func_program *program;
+	uint32_t grid[3], block[3];
+	uint32_t warp_size;	 /* lanes used, at most 32 */
+	uint32_t sm_count;	 /* %nsmid */
+	uint32_t max_warps;	 /* %nwarpid */
+	uint32_t shared_bytes;	 /* static and dynamic of one block; %dynamic_smem_size = this - shared_static */
+	const uint8_t *params;	 /* param_bytes */
+	const uint8_t *constant; /* constant space from address 0 */
+	uint64_t constant_bytes;
+	struct func_memory *memory;
+};
+struct func_block {
+	const struct func_launch *launch;
+	uint32_t ctaid[3];
+	uint32_t sm;	 /* %smid */
+	uint8_t *shared; /* launch->shared_bytes */
+};
+
+enum func_fault { FUNC_FAULT_NONE, FUNC_FAULT_BOUNDS, FUNC_FAULT_ALIGN, FUNC_FAULT_TRAP };
+
+struct func_path { /* a set of lanes that waits on the reconvergence stack */
+	uint32_t pc, join, mask;
+};
+#define FUNC_STACK 64 /* a split makes two sets out of one, so 32 lanes never need more */
+
+struct func_warp {
+	uint32_t *reg;	/* program->rows rows, 64-byte aligned */
+	uint32_t *pred; /* program->preds masks */
+	uint32_t pc;
+	uint32_t active;  /* lanes at pc */
+	uint32_t join;	  /* pc at which they meet the others, FUNC_NO_JOIN */
+	uint32_t live;	  /* lanes that have not exited */
+	uint32_t depth;	  /* of stack[] */
+	uint32_t thread;  /* linear index in the block of lane 0 */
+	uint32_t warp_id; /* %warpid */
+	struct func_block *block;
+	uint8_t *local; /* local_bytes of lane 0, then of lane 1, ... */
+	uint64_t clock; /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
+	uint64_t globaltimer;
+	/* left by a memory handler */
+	uint8_t
+	    space; /* PTX_GLOBAL, PTX_SHARED, PTX_CONST, PTX_LOCAL: of the first lane of the latest generic access */
+	uint8_t fault; /* enum func_fault; the instruction has changed no more lanes than those before fault_lane */
+	uint8_t fault_lane;
+	uint64_t fault_address;
+	uint64_t addr[FUNC_LANES]; /* address of each lane of the mask within its space (window taken off) */
+	struct func_path stack[FUNC_STACK];
+};
+
+/* Handlers. wide: lanes in mask (never 0). one: the same for a single lane; every op has both (a handler may forward).
+ * Only lanes in the mask may change, registers and memory. Lanes of a store or atomic act in ascending order.
+ * Memory handlers fill w->addr for each lane of the mask and set w->fault instead of touching memory outside. */
+typedef void func_wide_fn(struct func_warp *w, const struct func_inst *i, uint32_t mask);
+typedef void func_one_fn(struct func_warp *w, const struct func_inst *i, unsigned lane);
+extern func_wide_fn *const func_wide[];
+extern func_one_fn *const func_one[];
+
+/* Puts the warp at record 0 with its lanes of the block, local memory and predicates zeroed. Registers and literals are not
+ * touched: func_warp_literals fills those once for each set of rows. */
+void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread);
+void func_warp_literals(struct func_warp *w, const struct func_program *p);
+const char *func_fault_text(char *out, size_t n, const struct func_warp *w, const struct func_inst *i,
+			    const struct func_info *info);
+
+/* Lanes that the guard lets through. */
+static inline uint32_t func_mask(const struct func_warp *w, const struct func_inst *i)
+{
+	if (i->guard == FUNC_NONE)
+		return w->active;
+	uint32_t p = w->pred[i->guard];
+	return w->active & (i->flags & FUNC_GUARD_NOT ? ~p : p);
+}
+
+void func_warp_pop(struct func_warp *w);					      /* the next waiting path */
+void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t taken); /* taken path first */
+void func_warp_exit(struct func_warp *w, uint32_t lanes); /* pc of those that stay: the next record */
+
+/* To the next record; where paths meet, the waiting path goes on. */
+static inline void func_warp_next(struct func_warp *w)
+{
+	w->pc++;
+	while (__builtin_expect(w->pc == w->join, 0))
+		func_warp_pop(w);
+}
+static inline void func_warp_branch(struct func_warp *w, const struct func_inst *i, uint32_t taken)
+{
+	if (taken == 0) {
+		func_warp_next(w);
+	} else if (taken == w->active) {
+		w->pc = i->target;
+		while (__builtin_expect(w->pc == w->join, 0))
+			func_warp_pop(w);
+	} else {
+		func_warp_split(w, i, taken);
+	}
+}
+
+#endif

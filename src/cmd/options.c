@@ -1,0 +1,167 @@
+/* The one table of commands and options. */
+#include "cmd/cmd.h"
+#include <string.h>
+
+#define END_OPTIONS                                                                                                    \
+	{                                                                                                              \
+		.name = NULL                                                                                           \
+	}
+#define END_EXAMPLES                                                                                                   \
+	{                                                                                                              \
+		.line = NULL                                                                                           \
+	}
+
+const struct cmd_option cmd_common_options[] = {
+    {.name = "help", .letter = 'h', .help = "say what the command does, with examples"},
+    {.name = "version", .help = "print the version"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option no_options[] = {END_OPTIONS};
+
+static const struct cmd_option run_options[] = {
+    {.name = "device",
+     .letter = 'd',
+     .arg = "DEVICE",
+     .help = "cuda:N, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first real GPU, else sim:gtx280"},
+    {.name = "probes",
+     .letter = 'p',
+     .arg = "PROBE,...",
+     .help = "only these probes and those that they need; `fathom list probes` names them",
+     .many = true},
+    {.name = "output",
+     .letter = 'o',
+     .arg = "FILE.fathom",
+     .help = "the run file to write; without it a free name made of the device and the date"},
+    {.name = "resume", .help = "go on with the run file given by -o: probes that it has are not measured again"},
+    {.name = "seed",
+     .arg = "N",
+     .help = "seed of all random choices (default 1); the same seed asks the same questions"},
+    {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option report_options[] = {
+    {.name = "format",
+     .arg = "text|json|csv",
+     .help = "how to write the report (default text); markdown makes a page for doc/results"},
+    {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option sim_options[] = {
+    {.name = "gpu", .arg = "NAME|FILE.gpu", .help = "the simulated GPU: a built-in name or a description of yours"},
+    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z (default 1)"},
+    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z (default 32)"},
+    {.name = "arg",
+     .arg = "ARG",
+     .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
+     .many = true},
+    {.name = "trace", .help = "print every warp instruction with its cycle"},
+    END_OPTIONS,
+};
+
+static const struct cmd_example list_examples[] = {
+    {"fathom list", "devices, probes and simulated GPUs"},
+    {"fathom list keys", "every key that a finding can have, its unit and its meaning"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example run_examples[] = {
+    {"fathom run", "measure the best device with every probe"},
+    {"fathom run -d sim:gtx280 -p clock,constant_cache", "two probes on the simulated GTX 280"},
+    {"fathom run -d cuda:0 -o card.fathom", "name the run file"},
+    {"fathom run --resume -o card.fathom", "go on after Ctrl-C, a time limit or a crash"},
+    {"fathom run -d replay:card.fathom -o again.fathom", "ask a stored run instead of a GPU"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example infer_examples[] = {
+    {"fathom infer card.fathom", "infer again with this version, and say what changed"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example report_examples[] = {
+    {"fathom report card.fathom", "the page for people"},
+    {"fathom report card.fathom --format json > card.json", "findings and raw series for programs"},
+    {"fathom report card.fathom --figures figures", "the page, and one SVG a figure in figures/"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example sim_examples[] = {
+    {"fathom sim kernel.ptx --gpu gtx280 --grid 30 --block 256 --arg out:16 --arg 7", "run a kernel of yours"},
+    {"fathom sim kernel.ptx --gpu mine.gpu --grid 1 --block 32 --trace", "see when each instruction issues"},
+    END_EXAMPLES,
+};
+
+const struct cmd_verb cmd_verbs[] = {
+    {.name = "list",
+     .operands = "[devices|probes|keys|gpus]",
+     .most = 1,
+     .summary = "list devices, probes, keys of findings, or simulated GPUs",
+     .about =
+	 "Says what there is to measure and what can be asked. Without a word it lists devices, probes and simulated "
+	 "GPUs. No device is opened for it.",
+     .options = no_options,
+     .examples = list_examples,
+     .run = cmd_list},
+    {.name = "run",
+     .operands = "",
+     .summary = "measure a device and infer what it is",
+     .about =
+	 "Runs probes on a device, stores every raw sample in one run file, infers findings and prints a summary. Each "
+	 "probe is stored when it ends. Ctrl-C finishes the point in hand and keeps what was measured; a second Ctrl-C "
+	 "ends "
+	 "the program at once. A probe that fails does not end the run.",
+     .options = run_options,
+     .examples = run_examples,
+     .run = cmd_run},
+    {.name = "infer",
+     .operands = "FILE.fathom",
+     .least = 1,
+     .most = 1,
+     .summary = "infer again from the stored series, without a device",
+     .about = "Replaces the findings in a run file by what this version concludes from the stored series, and prints "
+	      "what changed. The series stay as they are.",
+     .options = no_options,
+     .examples = infer_examples,
+     .run = cmd_infer},
+    {.name = "report",
+     .operands = "FILE.fathom",
+     .least = 1,
+     .most = 1,
+     .summary = "write a stored run as text, JSON or CSV, and its figures as SVG",
+     .about = "Writes the report to standard output. Nothing is measured and the run file is not changed. JSON is a "
+	      "contract (schema 1): findings sorted by key, and the raw series.",
+     .options = report_options,
+     .examples = report_examples,
+     .run = cmd_report},
+    {.name = "sim",
+     .operands = "KERNEL.ptx",
+     .least = 1,
+     .most = 1,
+     .summary = "run a PTX kernel of yours on a simulated GPU",
+     .about = "Runs the kernel once and prints its cycles and its output words. The first .entry of the file is run.",
+     .options = sim_options,
+     .examples = sim_examples,
+     .run = cmd_sim},
+};
+
+const size_t cmd_verb_count = sizeof(cmd_verbs) / sizeof(cmd_verbs[0]);
+
+const struct cmd_verb *cmd_find(const char *name)
+{
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		if (strcmp(cmd_verbs[i].name, name) == 0)
+			return &cmd_verbs[i];
+	return NULL;
+}
+
+const char *cmd_nearest_verb(const char *name)
+{
+	const char *names[sizeof(cmd_verbs) / sizeof(cmd_verbs[0])];
+
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		names[i] = cmd_verbs[i].name;
+	return str_nearest(name, names, cmd_verb_count);
+}

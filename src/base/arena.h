@@ -2,6 +2,7 @@
  * Every allocation may fail; callers pass the NULL on as -ENOMEM. */
 #ifndef FATHOM_ARENA_H
 #define FATHOM_ARENA_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct arena_block;
@@ -27,5 +28,10 @@ void *mem_alloc(size_t bytes); /* uninitialised */
 void *mem_zero(size_t count, size_t size);
 void *mem_grow(void *p, size_t bytes);
 void mem_free(void *p);
+
+/* For tests: the n-th allocation from now fails (once; mem_fail_from: and all after it). n <= 0 switches it off. */
+void mem_fail_after(long n);
+void mem_fail_from(long n);
+long mem_count(void); /* allocations since the program started, failed ones included */
 
 #endif

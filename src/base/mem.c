@@ -1,0 +1,69 @@
+#include "base/arena.h"
+#include <errno.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The one mutable global of the program: which allocation a test wants to fail. It has to be global because the
+ * allocator has no handle that every caller could pass, and atomic because backends allocate in threads. */
+static struct {
+	atomic_long done;    /* allocations so far */
+	atomic_long fail_at; /* the value of `done` that fails; 0 = none */
+	atomic_bool forever; /* and all later ones */
+} hook;
+
+static bool must_fail(void)
+{
+	long n = atomic_fetch_add_explicit(&hook.done, 1, memory_order_relaxed) + 1;
+	long at = atomic_load_explicit(&hook.fail_at, memory_order_relaxed);
+
+	return at && (n == at || (n > at && atomic_load_explicit(&hook.forever, memory_order_relaxed)));
+}
+
+static void arm(long n, bool forever)
+{
+	atomic_store(&hook.forever, forever);
+	atomic_store(&hook.fail_at, n > 0 ? atomic_load(&hook.done) + n : 0);
+}
+
+void mem_fail_after(long n)
+{
+	arm(n, false);
+}
+
+void mem_fail_from(long n)
+{
+	arm(n, true);
+}
+
+long mem_count(void)
+{
+	return atomic_load(&hook.done);
+}
+
+void *mem_alloc(size_t bytes)
+{
+	if (must_fail() || bytes > PTRDIFF_MAX)
+		return NULL;
+	return malloc(bytes ? bytes : 1);
+}
+
+void *mem_zero(size_t count, size_t size)
+{
+	if (must_fail() || (size && count > PTRDIFF_MAX / size))
+		return NULL;
+	return calloc(count ? count : 1, size ? size : 1);
+}
+
+void *mem_grow(void *p, size_t bytes)
+{
+	if (must_fail() || bytes > PTRDIFF_MAX)
+		return NULL;
+	return realloc(p, bytes ? bytes : 1);
+}
+
+void mem_free(void *p)
+{
+	free(p);
+}

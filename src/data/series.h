@@ -33,4 +33,8 @@ struct series {
 	struct condition before, after;
 };
 
+/* The point's launch.label, by which a recording finds it again: "constant.chase x=4096 stride=16". Equal coordinates
+ * give equal labels and different ones different labels (too long ones end in a hash). n >= 64. Returns out. */
+char *series_label(char *out, size_t n, const struct series *s, double x, const double *p);
+
 #endif

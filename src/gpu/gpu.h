@@ -7,6 +7,7 @@
 #include "data/native.h"
 
 struct gpu; /* an open device of one backend */
+struct run;
 
 /* A kernel to compile: complete text in the device's dialect. One text holds one .entry. */
 struct kernel_source {
@@ -35,6 +36,10 @@ struct gpu_ops {
 	int (*run)(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 	/* Optional (NULL). The device's clocks, throttling, temperature now. */
 	int (*sense)(struct gpu *g, struct condition *c, struct err *e);
+	/* Optional (NULL unless the backend plays a recording): the recorded run, valid until close. run() then answers with
+	 * the recorded outcome, INVALID included, and load() knows no native code: the engine takes a point's native record
+	 * and the seed from here instead of checking. Use the recording's seed: another one asks for other points. */
+	const struct run *(*recording)(struct gpu *g);
 	/* Required. */
 	void (*close)(struct gpu *g);
 };

@@ -31,9 +31,10 @@ int err_prefix(struct err *e, const char *fmt, ...)
 	va_start(ap, fmt);
 	int n = vsnprintf(text, sizeof(text) - 3, fmt, ap); /* room for the colon, whatever the prefix */
 	va_end(ap);
-	size_t at = n < 0 ? 0 : strlen(text);
-	memcpy(text + at, ": ", 3);
-	strncat(text, e->text, sizeof(text) - at - 3);
+	size_t at = n < 0 ? 0 : strlen(text), left = sizeof(text) - at - 3, more = strnlen(e->text, left);
+	memcpy(text + at, ": ", 2);
+	memcpy(text + at + 2, e->text, more);
+	text[at + 2 + more] = '\0';
 	memcpy(e->text, text, sizeof(text));
 	return e->code;
 }

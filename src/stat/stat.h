@@ -15,15 +15,18 @@ double stat_trimmed_mean(const double *v, size_t n, double k, double floor, doub
 double stat_harmonic_mean(const double *v, size_t n);
 
 /* Modes (clusters) of latency-like values: groups separated by gaps wider than `gap`, each with at least min_share of the values.
- * Returns how many were written to out (ascending by centre); values in no mode are outliers. */
+ * Returns how many were written to out (ascending by centre); values in no mode are outliers. When there are more modes than max, the most
+ * populous are kept. scratch: n doubles. */
 struct stat_mode { double lo, hi, centre; /* median */ size_t count; };
 size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max, double *scratch);
 
-/* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0. */
+/* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0.
+ * 0 is a multiple of everything. */
 uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max);
 
 /* Single change point of a series: index i in 1..n-1 that best splits y into two constants by least absolute deviation;
- * *gain in [0,1] = share of deviation explained. 0 when n < 4. */
+ * *gain in [0,1] = share of deviation explained. 0 when n < 4, or when no split explains
+ * anything. scratch: n doubles. Time grows with n squared. */
 size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch);
 
 /* Bootstrap interval of the median at the given confidence (0.95), seeded. */

@@ -1,0 +1,282 @@
+#include "kernel/kernel.h"
+#include "base/embed.h"
+#include "kernel/expr.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define DEPTH_MAX  16
+#define OUTPUT_MAX ((size_t)32 << 20) /* a runaway #repeat is our bug, not a reason to eat the machine's memory */
+
+/* A place in one template. Lines are read from here; #repeat goes back to it. */
+struct cursor {
+	const char *name, *at, *end;
+	unsigned line; /* of the line read last */
+};
+
+struct expansion {
+	struct str *out;
+	struct scope scope;
+	struct err *e;
+	unsigned depth;
+};
+
+enum ending { ENDS_AT_EOF, ENDS_AT_ELSE, ENDS_AT_END };
+
+static int block(struct expansion *x, struct cursor *c, bool active, enum ending *ending);
+
+static int located(struct expansion *x, const struct cursor *c, int rc)
+{
+	return rc == -EINVAL ? err_prefix(x->e, "%s:%u", c->name, c->line), rc : rc;
+}
+
+/* Expands $name, ${name} and $(expr) in [s, end) and adds the result with a newline. */
+static int substitute(struct expansion *x, const char *s, const char *end)
+{
+	while (s < end) {
+		const char *dollar = memchr(s, '$', (size_t)(end - s));
+		str_addn(x->out, s, (size_t)((dollar ? dollar : end) - s));
+		if (!dollar)
+			break;
+		s = dollar + 1;
+		if (s < end && *s == '(') {
+			const char *from = s;
+			int open = 0;
+			int64_t value;
+			do {
+				if (s == end)
+					return err_set(x->e, -EINVAL, "')' is missing after '$('");
+				open += (*s == '(') - (*s == ')');
+				s++;
+			} while (open);
+			int rc = scope_eval(&x->scope, from, s, &value, x->e);
+			if (rc)
+				return rc;
+			str_addf(x->out, "%lld", (long long)value);
+			continue;
+		}
+		bool braced = s < end && *s == '{';
+		s += braced;
+		size_t n = scope_name(s, end);
+		char own[24];
+		if (n == 0 || (braced && (s + n == end || s[n] != '}')))
+			return err_set(x->e, -EINVAL, "after '$' a name, {name} or (expression) is needed");
+		const char *text = scope_text(&x->scope, s, n, own);
+		if (!text) {
+			char known[256];
+			scope_names(&x->scope, known, sizeof(known));
+			return err_set(x->e, -EINVAL, "unknown parameter '%.*s' (known: %s)", (int)n, s, known);
+		}
+		str_add(x->out, text);
+		s += n + braced;
+	}
+	str_addc(x->out, '\n');
+	if (x->out->failed)
+		return err_nomem(x->e);
+	if (x->out->len > OUTPUT_MAX)
+		return err_set(x->e, -EINVAL, "the expanded kernel is larger than %zu bytes", OUTPUT_MAX);
+	return 0;
+}
+
+/* Next line without its comment and blanks at both ends. */
+static bool next_line(struct cursor *c, const char **from, const char **to)
+{
+	if (c->at >= c->end)
+		return false;
+	const char *nl = memchr(c->at, '\n', (size_t)(c->end - c->at));
+	const char *s = c->at, *e = nl ? nl : c->end;
+
+	c->at = nl ? nl + 1 : c->end;
+	c->line++;
+	for (const char *p = s; p + 1 < e; p++) {
+		if (p[0] == '/' && p[1] == '/') {
+			e = p;
+			break;
+		}
+	}
+	while (e > s && isspace((unsigned char)e[-1]))
+		e--;
+	while (s < e && isspace((unsigned char)*s))
+		s++;
+	*from = s;
+	*to = e;
+	return true;
+}
+
+static bool word(const char **s, const char *end, const char *w)
+{
+	size_t n = strlen(w);
+
+	if ((size_t)(end - *s) < n || memcmp(*s, w, n) != 0 ||
+	    (*s + n < end && !isspace((unsigned char)(*s)[n]) && (*s)[n] != '('))
+		return false;
+	*s += n;
+	while (*s < end && isspace((unsigned char)**s))
+		(*s)++;
+	return true;
+}
+
+static int must_end(struct expansion *x, const struct cursor *c, const char *what, enum ending got)
+{
+	if (got == ENDS_AT_END)
+		return 0;
+	err_set(x->e, -EINVAL, got == ENDS_AT_ELSE ? "#else without #if" : "'%s' has no #end", what);
+	return located(x, c, -EINVAL);
+}
+
+static int repeat(struct expansion *x, struct cursor *c, const char *s, const char *end, bool active)
+{
+	struct cursor here = *c;
+	int64_t count = 0;
+	size_t var = 0;
+	enum ending ending = ENDS_AT_END;
+	int rc = 0;
+
+	/* the variable, when there is one, is a last word that is not part of the expression before it */
+	const char *v = end;
+	while (v > s && (isalnum((unsigned char)v[-1]) || v[-1] == '_'))
+		v--;
+	const char *before = v;
+	while (before > s && isspace((unsigned char)before[-1]))
+		before--;
+	if (v < end && scope_name(v, end) == (size_t)(end - v) && before < v && before > s &&
+	    (isalnum((unsigned char)before[-1]) || before[-1] == '_' || before[-1] == ')'))
+		var = (size_t)(end - v);
+	if (active) {
+		rc = scope_eval(&x->scope, s, var ? before : end, &count, x->e);
+		if (!rc && (count < 0 || count > 1000000))
+			rc = err_set(x->e, -EINVAL, "#repeat %lld: the count must be 0 to 1000000", (long long)count);
+		if (!rc && var && (x->scope.var_count == SCOPE_VARS || var >= sizeof(x->scope.var[0].name)))
+			rc = err_set(x->e, -EINVAL, "too many or too long #repeat variables");
+		if (rc)
+			return located(x, c, rc);
+	}
+	if (!count)
+		rc = block(x, c, false, &ending);
+	if (var && count) {
+		struct scope_var *sv = &x->scope.var[x->scope.var_count++];
+		*sv = (struct scope_var){.value = 0};
+		memcpy(sv->name, v, var);
+	}
+	for (int64_t i = 0; !rc && i < count; i++) {
+		if (var)
+			x->scope.var[x->scope.var_count - 1].value = i;
+		*c = here;
+		rc = block(x, c, true, &ending);
+		if (!rc && ending != ENDS_AT_END)
+			break;
+	}
+	x->scope.var_count -= var && count;
+	return rc ? rc : must_end(x, &here, "#repeat", ending);
+}
+
+static int condition(struct expansion *x, struct cursor *c, const char *s, const char *end, bool active)
+{
+	struct cursor here = *c;
+	int64_t yes = 0;
+	enum ending ending;
+	int rc = active ? scope_eval(&x->scope, s, end, &yes, x->e) : 0;
+
+	if (rc)
+		return located(x, c, rc);
+	rc = block(x, c, active && yes, &ending);
+	if (!rc && ending == ENDS_AT_ELSE)
+		rc = block(x, c, active && !yes, &ending);
+	return rc ? rc : must_end(x, &here, "#if", ending);
+}
+
+static int include(struct expansion *x, struct cursor *c, const char *s, const char *end)
+{
+	char path[96];
+	int n = snprintf(path, sizeof(path), "src/kernel/%.*s.ptx", (int)(end - s), s);
+	const struct embedded *f = n > 0 && (size_t)n < sizeof(path) ? embed_find(path) : NULL;
+
+	if (!f || scope_name(s, end) != (size_t)(end - s)) {
+		err_set(x->e, -EINVAL, "#include %.*s: there is no such text", (int)(end - s), s);
+		return located(x, c, -EINVAL);
+	}
+	struct cursor inner = {.name = path, .at = f->data, .end = f->data + f->size};
+	enum ending ending;
+	int rc = block(x, &inner, true, &ending);
+
+	if (!rc && ending != ENDS_AT_EOF) {
+		err_set(x->e, -EINVAL, "#end or #else without its beginning");
+		rc = located(x, &inner, -EINVAL);
+	}
+	return rc;
+}
+
+/* Lines up to the #else, #end or end of text that closes this block. Inactive blocks are only read. */
+static int block(struct expansion *x, struct cursor *c, bool active, enum ending *ending)
+{
+	const char *s, *end;
+	int rc = 0;
+
+	*ending = ENDS_AT_EOF;
+	if (x->depth >= DEPTH_MAX) {
+		err_set(x->e, -EINVAL, "nested too deeply");
+		return located(x, c, -EINVAL);
+	}
+	x->depth++;
+	while (!rc && next_line(c, &s, &end)) {
+		if (s == end || *s != '#') {
+			if (active)
+				rc = located(x, c, substitute(x, s, end));
+			continue;
+		}
+		const char *text = s++;
+		if (word(&s, end, "repeat")) {
+			rc = repeat(x, c, s, end, active);
+		} else if (word(&s, end, "if")) {
+			rc = condition(x, c, s, end, active);
+		} else if (word(&s, end, "include")) {
+			rc = active ? include(x, c, s, end) : 0;
+		} else if (word(&s, end, "else") && s == end) {
+			*ending = ENDS_AT_ELSE;
+			break;
+		} else if (word(&s, end, "end") && s == end) {
+			*ending = ENDS_AT_END;
+			break;
+		} else {
+			err_set(x->e, -EINVAL, "unknown directive '%.*s'", (int)(end - text), text);
+			rc = located(x, c, -EINVAL);
+		}
+	}
+	x->depth--;
+	return rc;
+}
+
+static void own(struct scope *sc, const char *name, const char *text)
+{
+	struct kernel_param *p = &sc->own[sc->own_count++];
+
+	snprintf(p->name, sizeof(p->name), "%s", name);
+	snprintf(p->text, sizeof(p->text), "%s", text);
+}
+
+int kernel_expand(struct str *out, const char *name, const char *text, size_t size, const struct kernel_param *params,
+		  size_t n, const struct device_info *device, struct err *e)
+{
+	struct err unused;
+	struct expansion x = {.out = out, .scope = {.params = params, .param_count = n}, .e = e ? e : &unused};
+	struct cursor c = {.name = name, .at = text, .end = text + size};
+	enum ending ending;
+	char number[24];
+
+	snprintf(number, sizeof(number), "%d", device->cc);
+	own(&x.scope, "CC", number);
+	own(&x.scope, "RN", device->cc >= 20 ? ".rn" : "");
+	snprintf(number, sizeof(number), "%u", device->warp_size);
+	own(&x.scope, "WARP", number);
+	str_addf(out, ".version %d.%d\n.target %s\n.address_size 64\n", device->ptx_version / 10,
+		 device->ptx_version % 10, device->target);
+	int rc = block(&x, &c, true, &ending);
+	if (!rc && ending != ENDS_AT_EOF) {
+		err_set(x.e, -EINVAL, ending == ENDS_AT_ELSE ? "#else without #if" : "#end without a beginning");
+		rc = located(&x, &c, -EINVAL);
+	}
+	if (!rc && out->failed)
+		rc = err_nomem(e);
+	return rc;
+}

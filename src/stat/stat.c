@@ -1,0 +1,251 @@
+#include "stat/stat.h"
+#include "base/rng.h"
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+int stat_compare_double(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static void sort(double *v, size_t n)
+{
+	qsort(v, n, sizeof(*v), stat_compare_double);
+}
+
+static double sorted_quantile(const double *v, size_t n, double q)
+{
+	double at = q * (double)(n - 1);
+	size_t i = (size_t)at;
+
+	if (i + 1 >= n)
+		return v[n - 1];
+	return v[i] + (at - (double)i) * (v[i + 1] - v[i]);
+}
+
+double stat_quantile(const double *v, size_t n, double q, double *scratch)
+{
+	assert(n > 0 && q >= 0 && q <= 1);
+	memcpy(scratch, v, n * sizeof(*v));
+	sort(scratch, n);
+	return sorted_quantile(scratch, n, q);
+}
+
+double stat_median(const double *v, size_t n, double *scratch)
+{
+	return stat_quantile(v, n, 0.5, scratch);
+}
+
+double stat_mad(const double *v, size_t n, double *scratch)
+{
+	double m = stat_median(v, n, scratch);
+
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = fabs(v[i] - m);
+	sort(scratch, n);
+	return sorted_quantile(scratch, n, 0.5);
+}
+
+double stat_trimmed_mean(const double *v, size_t n, double k, double floor, double *scratch, size_t *used)
+{
+	double m = stat_median(v, n, scratch), width = k * stat_mad(v, n, scratch), sum = 0;
+	size_t count = 0;
+
+	if (width < floor)
+		width = floor;
+	for (size_t i = 0; i < n; i++) {
+		if (fabs(v[i] - m) <= width) {
+			sum += v[i];
+			count++;
+		}
+	}
+	if (used)
+		*used = count;
+	return count ? sum / (double)count : m;
+}
+
+double stat_harmonic_mean(const double *v, size_t n)
+{
+	double sum = 0;
+
+	assert(n > 0);
+	for (size_t i = 0; i < n; i++)
+		sum += 1 / v[i];
+	return (double)n / sum;
+}
+
+/* Drops the least populous of `count` modes. */
+static void drop_smallest(struct stat_mode *out, size_t count)
+{
+	size_t small = 0;
+
+	for (size_t i = 1; i < count; i++) {
+		if (out[i].count < out[small].count)
+			small = i;
+	}
+	memmove(&out[small], &out[small + 1], (count - small - 1) * sizeof(*out));
+}
+
+size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max,
+		  double *scratch)
+{
+	size_t found = 0;
+
+	if (n == 0 || max == 0)
+		return 0;
+	memcpy(scratch, v, n * sizeof(*v));
+	sort(scratch, n);
+	for (size_t from = 0, to; from < n; from = to) {
+		for (to = from + 1; to < n && scratch[to] - scratch[to - 1] <= gap;)
+			to++;
+		size_t count = to - from;
+		if ((double)count < min_share * (double)n)
+			continue;
+		struct stat_mode m = {.lo = scratch[from],
+				      .hi = scratch[to - 1],
+				      .centre = sorted_quantile(scratch + from, count, 0.5),
+				      .count = count};
+		if (found == max) {
+			size_t least = 0;
+			for (size_t i = 1; i < max; i++) {
+				if (out[i].count < out[least].count)
+					least = i;
+			}
+			if (out[least].count >= count)
+				continue;
+			drop_smallest(out, found--);
+		}
+		out[found++] = m;
+	}
+	return found;
+}
+
+uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max)
+{
+	size_t allowed = 0;
+
+	if (n == 0)
+		return 0;
+	while (allowed < n && (double)(n - allowed - 1) >= quorum * (double)n)
+		allowed++;
+	for (uint64_t g = max; g > 1; g--) {
+		size_t misses = 0;
+		for (size_t i = 0; i < n && misses <= allowed; i++)
+			misses += v[i] % g != 0;
+		if (misses <= allowed)
+			return g;
+	}
+	return 1;
+}
+
+/* Sum of absolute deviations from the median of sorted values. */
+static double deviation(const double *v, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n / 2; i++)
+		sum += v[n - 1 - i] - v[i];
+	return sum;
+}
+
+/* scratch always holds all values: those left of the split sorted in front, the others sorted behind them. */
+size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch)
+{
+	size_t best = 0;
+	double best_cost, whole;
+
+	*gain = 0;
+	if (n < 4)
+		return 0;
+	memcpy(scratch, y, n * sizeof(*y));
+	sort(scratch, n);
+	whole = best_cost = deviation(scratch, n);
+	for (size_t i = 1; i < n; i++) {
+		double v = y[i - 1];
+		size_t k = i - 1, j = i - 1;
+		while (scratch[k] != v && k + 1 < n)
+			k++;
+		memmove(scratch + i, scratch + i - 1, (k - (i - 1)) * sizeof(*scratch));
+		while (j > 0 && scratch[j - 1] > v) {
+			scratch[j] = scratch[j - 1];
+			j--;
+		}
+		scratch[j] = v;
+		double cost = deviation(scratch, i) + deviation(scratch + i, n - i);
+		if (cost < best_cost) {
+			best_cost = cost;
+			best = i;
+		}
+	}
+	if (whole > 0)
+		*gain = (whole - best_cost) / whole;
+	return best;
+}
+
+void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo,
+			   double *hi, double *scratch)
+{
+	struct rng rng;
+	double *medians = scratch + n;
+
+	assert(n > 0 && rounds > 0);
+	rng_seed(&rng, seed);
+	for (unsigned r = 0; r < rounds; r++) {
+		for (size_t i = 0; i < n; i++)
+			scratch[i] = v[rng_below(&rng, n)];
+		sort(scratch, n);
+		medians[r] = sorted_quantile(scratch, n, 0.5);
+	}
+	sort(medians, rounds);
+	*lo = sorted_quantile(medians, rounds, (1 - confidence) / 2);
+	*hi = sorted_quantile(medians, rounds, (1 + confidence) / 2);
+}
+
+bool stat_line(const double *x, const double *y, size_t n, double *slope, double *intercept)
+{
+	double mx = 0, my = 0, sxx = 0, sxy = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		mx += x[i] / (double)n;
+		my += y[i] / (double)n;
+	}
+	/* about the means, so that large offsets do not eat the digits */
+	for (size_t i = 0; i < n; i++) {
+		sxx += (x[i] - mx) * (x[i] - mx);
+		sxy += (x[i] - mx) * (y[i] - my);
+	}
+	if (!(sxx > 0))
+		return false;
+	*slope = sxy / sxx;
+	*intercept = my - *slope * mx;
+	return true;
+}
+
+unsigned stat_binomial_limit(unsigned n, double p, double alpha)
+{
+	if (n == 0 || !(p > 0))
+		return 0;
+	if (p >= 1)
+		return n;
+	/* Up from the mode until the terms no longer matter, then the tail is summed from its small end, so that no
+	 * digits are lost to cancellation. */
+	double odds = p / (1 - p);
+	unsigned k = (unsigned)((double)n * p);
+	double term = exp(lgamma((double)n + 1) - lgamma((double)k + 1) - lgamma((double)(n - k) + 1) +
+			  (double)k * log(p) + (double)(n - k) * log1p(-p));
+	while (k < n && term > alpha * 1e-18) {
+		term *= (double)(n - k) / (double)(k + 1) * odds;
+		k++;
+	}
+	double tail = term;
+	while (tail < alpha && k > 0) {
+		term *= (double)k / ((double)(n - k + 1) * odds);
+		k--;
+		tail += term;
+	}
+	return k;
+}

@@ -1,0 +1,344 @@
+/* Latency, throughput, issue interval and native instruction count of arithmetic operations.
+ *
+ * One kernel times a chain of n dependent links between two clock reads. Lengths n, 2n and 3n give two slopes, so the cost
+ * of reading the clock and of filling the pipeline cancels, and a region that does not grow linearly (a chain that spills
+ * out of an instruction cache, a folded chain) is noticed because the slopes differ. One warp gives latency; the largest
+ * block gives throughput, if its warps are enough to fill the unit. */
+#include "arithmetic_rows.h"
+#include "probe/probe.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITERATIONS = 4, HEADER_WORDS = 2, LENGTHS = 3, SHORT_UNIT = 64, LONG_UNIT = 8 };
+enum need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
+
+struct row {
+	const char *op, *type, *reg, *kind, *store, *even, *odd;
+	enum need need;
+};
+
+enum {
+#define ROW_ID(op, type, ID, reg, kind, store, even, odd, need) ROW_##ID,
+	ARITHMETIC_ROWS(ROW_ID)
+#undef ROW_ID
+		ROWS
+};
+
+static const struct row rows[] = {
+#define ROW_DATA(op, type, ID, reg, kind, store, even, odd, need) {op, type, reg, kind, store, even, odd, need},
+	ARITHMETIC_ROWS(ROW_DATA)
+#undef ROW_DATA
+};
+
+static unsigned log2_of(unsigned v)
+{
+	unsigned n = 0;
+	while (v > 1) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+/* Warps of the largest block. */
+static unsigned full_warps(const struct device_info *d)
+{
+	return d->max_threads_per_block / d->warp_size;
+}
+
+/* x: links; p[0]: warps. */
+static int setup_row(const struct study *s, unsigned row, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const struct row *r = &rows[row];
+	const unsigned links = (unsigned)x, warps = (unsigned)p[0];
+
+	j->template_path = "probes/arithmetic/chain.ptx";
+	job_param(j, "N", links);
+	job_param(j, "ITER", ITERATIONS);
+	job_param(j, "WARPLOG", log2_of(d->warp_size));
+	job_param_text(j, "REG", r->reg);
+	job_param_text(j, "KIND", r->kind);
+	job_param_text(j, "STORE", r->store);
+	job_param_text(j, "EVEN", r->even);
+	job_param_text(j, "ODD", r->odd);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "chain");
+	j->launch.block[0] = warps * d->warp_size;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + 2 * ITERATIONS * warps);
+	job_pin(j, d, 0);
+	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
+	sink->space = BUFFER_GLOBAL;
+	sink->bytes = 8ull * warps * d->warp_size;
+	job_arg_buffer(j, j->launch.buffer_count++, 0);
+	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
+	job_arg_u32(j, 29);
+	j->launch.repeats = 3;
+	j->launch.warmups = 1;
+	j->check.cls = NATIVE_ALU;
+	j->check.region = 0;
+	j->check.min = links; /* fewer: the chain was folded */
+	j->check.max = UINT32_MAX;
+	j->check.others = UINT32_MAX; /* long sequences have branches and calls */
+	return 0;
+}
+
+#define ROW_SETUP(op, type, ID, reg, kind, store, even, odd, need) \
+	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j) \
+	{ \
+		return setup_row(s, ROW_##ID, x, p, j); \
+	}
+ARITHMETIC_ROWS(ROW_SETUP)
+#undef ROW_SETUP
+
+static const struct experiment experiments[] = {
+#define ROW_EXPERIMENT(op, type, ID, reg, kind, store, even, odd, need) \
+	{.name = op "." type, .axis = "links", .unit = "count", .params = {"warps"}, .setup = setup_##ID},
+	ARITHMETIC_ROWS(ROW_EXPERIMENT)
+#undef ROW_EXPERIMENT
+};
+
+/* Cycles between the first clock read and the last of one iteration, over all warps. */
+static double iteration_span(const uint32_t *words, unsigned iteration, unsigned warps)
+{
+	const uint32_t *w = words + HEADER_WORDS + (size_t)2 * iteration * warps;
+	int32_t first = 0, last = INT32_MIN;
+	for (unsigned i = 0; i < warps; i++) {
+		/* relative to one read, so that a counter that wraps does no harm */
+		const int32_t start = (int32_t)(w[2 * i] - w[0]), end = (int32_t)(w[2 * i + 1] - w[0]);
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+	}
+	return (double)last - first;
+}
+
+struct spans {
+	double median, lo, hi;
+};
+
+/* All iterations of all repeats but the first of each, which runs with cold instruction caches. */
+static struct spans point_spans(const struct point *pt, unsigned warps)
+{
+	double v[64], scratch[64];
+	size_t n = 0;
+	for (unsigned r = 0; r < pt->repeats; r++)
+		for (unsigned i = 1; i < ITERATIONS && n < 64; i++)
+			v[n++] = iteration_span(pt->y + (size_t)r * pt->words_per_repeat, i, warps);
+	struct spans s = {stat_median(v, n, scratch), v[0], v[0]};
+	for (size_t i = 1; i < n; i++) {
+		s.lo = v[i] < s.lo ? v[i] : s.lo;
+		s.hi = v[i] > s.hi ? v[i] : s.hi;
+	}
+	return s;
+}
+
+struct slope {
+	bool ok;
+	const struct point *bad; /* the point that stands in the way */
+	double value, lo, hi;    /* cycles a link */
+	unsigned unit;
+	const struct point *first, *last;
+};
+
+/* Three lengths, two slopes. lo..hi spans both and the repeats' spread. */
+static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, unsigned warps)
+{
+	const double p[POINT_PARAMS] = {warps};
+	const struct point *pt[LENGTHS];
+	struct spans span[LENGTHS];
+	struct slope out = {.unit = unit};
+	bool all = true;
+	for (unsigned i = 0; i < LENGTHS; i++) {
+		pt[i] = study_ask(s, row, (double)unit * (i + 1), p);
+		if (!pt[i])
+			all = false;
+		else if (pt[i]->outcome != OUTCOME_OK)
+			out.bad = pt[i];
+	}
+	if (!all || out.bad)
+		return out;
+	for (unsigned i = 0; i < LENGTHS; i++)
+		span[i] = point_spans(pt[i], warps);
+	const double a = (span[1].median - span[0].median) / unit, b = (span[2].median - span[1].median) / unit;
+	out.value = (span[2].median - span[0].median) / (2.0 * unit);
+	/* what is left when the spread of the repeats works against the slope */
+	const double noise = ((span[2].hi - span[2].lo) + (span[0].hi - span[0].lo)) / (4.0 * unit);
+	out.lo = fmin(fmin(a, b), out.value - noise);
+	out.hi = fmax(fmax(a, b), out.value + noise);
+	out.first = pt[0];
+	out.last = pt[2];
+	out.ok = true;
+	return out;
+}
+
+static bool supported(const struct device_info *d, enum need need)
+{
+	switch (need) {
+	case NEED_FMA:
+		return d->has_fma;
+	case NEED_F64:
+		return d->has_f64;
+	case NEED_F16:
+		return d->has_f16;
+	case NEED_NOTHING:
+		break;
+	}
+	return true;
+}
+
+static const char *const parts[] = {"latency", "throughput", "issue", "native_ops"};
+enum { PART_LATENCY, PART_THROUGHPUT, PART_ISSUE, PART_NATIVE, PARTS };
+
+static void key_of(char *out, size_t n, const struct row *r, unsigned part)
+{
+	snprintf(out, n, "arith.%s.%s.%s", r->op, r->type, parts[part]);
+}
+
+static void verdict_all(struct study *s, const struct row *r, unsigned from, unsigned to, enum verdict v, const char *evidence,
+			const char *because)
+{
+	for (unsigned i = from; i <= to; i++) {
+		char key[96];
+		key_of(key, sizeof key, r, i);
+		study_verdict(s, key, v, evidence, "%s", because);
+	}
+}
+
+static void conclude_native(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
+{
+	char key[96];
+	const struct row *r = &rows[row];
+	key_of(key, sizeof key, r, PART_NATIVE);
+	const struct native_info *n1 = study_native(s, row, lat->first), *n3 = study_native(s, row, lat->last);
+	if (!n1 || !n3 || !n1->region_count || !n3->region_count || n1->problem[0] || n3->problem[0]) {
+		study_verdict(s, key, VERDICT_UNSUPPORTED, evidence, "the device's native code could not be read back%s%s",
+			      n1 && n1->problem[0] ? ": " : "", n1 ? n1->problem : "");
+		return;
+	}
+	const struct native_region *a = &n1->region[0], *b = &n3->region[0];
+	const double ops = ((double)b->total - a->total) / (2.0 * lat->unit);
+	if (b->count[NATIVE_BRANCH] > a->count[NATIVE_BRANCH]) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "%.4g native instructions an operation stand in the code, but it branches, so not all of them run (%s)",
+			      ops, b->mix);
+		return;
+	}
+	if (fabs(ops - round(ops)) > 1.0 / lat->unit || ops < 1) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "the compiler uses different sequences for neighbouring operations, %.4g native instructions each on average (%s)",
+			      ops, b->mix);
+		return;
+	}
+	study_measured_number(s, key, round(ops), round(ops), round(ops), "card", "counted in the compiled code, chains of n and 3n links",
+			      evidence, "%s", b->mix);
+}
+
+static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
+{
+	char key[96];
+	key_of(key, sizeof key, &rows[row], PART_LATENCY);
+	const double tolerance = fmax(0.5, 0.02 * lat->value);
+	if (!(lat->value > 0) || lat->hi - lat->lo > 2 * tolerance) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "time does not grow linearly with the chain: %.2f to %.2f cycles a link over %u to %u links", lat->lo,
+			      lat->hi, lat->unit, LENGTHS * lat->unit);
+		return;
+	}
+	const struct native_info *n = study_native(s, row, lat->last);
+	study_measured_number(s, key, lat->value, lat->lo, lat->hi, "sm", "slope of a dependent chain, one warp", evidence,
+			      "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
+}
+
+static void conclude_throughput(struct study *s, unsigned row, const struct slope *full, double latency, unsigned warps,
+				const char *evidence)
+{
+	const struct device_info *d = study_device(s);
+	char key[96], issue[96];
+	key_of(key, sizeof key, &rows[row], PART_THROUGHPUT);
+	key_of(issue, sizeof issue, &rows[row], PART_ISSUE);
+	const double lanes = (double)warps * d->warp_size;
+	if (!(full->lo > 0) || full->hi - full->lo > 0.05 * full->value) {
+		char because[200];
+		snprintf(because, sizeof because, "the time of %u warps does not grow linearly with the chain: %.2f to %.2f cycles a link",
+			 warps, full->lo, full->hi);
+		verdict_all(s, &rows[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
+		return;
+	}
+	const double value = lanes / full->value;
+	/* With few warps each waits for its own result: the chain, not the unit, then sets the pace. */
+	if (latency > 0 && full->value < 1.1 * latency) {
+		study_bound(s, key, value, INFINITY, "slope of the largest block's time", evidence,
+			    "%u warps do not fill the unit: each link takes its latency of %.4g cycles", warps, latency);
+		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+			    "%u warps do not fill the unit", warps);
+		return;
+	}
+	study_measured_number(s, key, value, lanes / full->hi, lanes / full->lo, "sm", "slope of the largest block's time, all warps in chains",
+			      evidence, "%u warps on one SM", warps);
+	study_measured_number(s, issue, full->value / warps, full->lo / warps, full->hi / warps, "sm",
+			      "slope of the largest block's time over its warps", evidence, "%u warps on one SM", warps);
+}
+
+static void study_row(struct study *s, unsigned row)
+{
+	const struct device_info *d = study_device(s);
+	const struct row *r = &rows[row];
+	if (!supported(d, r->need)) {
+		verdict_all(s, r, 0, PARTS - 1, VERDICT_UNSUPPORTED, experiments[row].name, "the device does not have this operation");
+		return;
+	}
+	/* A short chain first tells whether this is one instruction or a long sequence. */
+	const double one[POINT_PARAMS] = {1};
+	const struct point *pilot = study_ask(s, row, LONG_UNIT, one);
+	if (!pilot)
+		return;
+	if (pilot->outcome != OUTCOME_OK) {
+		verdict_all(s, r, 0, PARTS - 1, pilot->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_FAILED,
+			    experiments[row].name, pilot->message[0] ? pilot->message : outcome_name(pilot->outcome));
+		return;
+	}
+	const struct native_info *n = study_native(s, row, pilot);
+	const double cycles = point_spans(pilot, 1).median / LONG_UNIT;
+	const bool is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
+	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT, warps = full_warps(d);
+	const struct slope lat = measure_slope(s, row, unit, 1), full = measure_slope(s, row, unit, warps);
+	if (study_pending(s))
+		return;
+	char evidence[64];
+	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, unit * LENGTHS);
+	if (lat.ok) {
+		conclude_latency(s, row, &lat, evidence);
+		conclude_native(s, row, &lat, evidence);
+	} else {
+		const char *why = lat.bad ? lat.bad->message : "points are missing";
+		const enum verdict v = lat.bad && lat.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
+		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
+		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
+	}
+	if (full.ok)
+		conclude_throughput(s, row, &full, lat.ok ? lat.value : 0, warps, evidence);
+	else
+		verdict_all(s, r, PART_THROUGHPUT, PART_ISSUE,
+			    full.bad && full.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, evidence,
+			    full.bad ? full.bad->message : "points are missing");
+}
+
+static void study_arithmetic(struct study *s)
+{
+	for (unsigned i = 0; i < ROWS; i++)
+		study_row(s, i);
+}
+
+static const char *const claims[] = {"arith.*", NULL};
+
+const struct probe probe_arithmetic = {
+	.name = "arithmetic",
+	.asks = "How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
+	.source = "Wong 2010, IV-B, Tables II and III; here slopes over three chain lengths, and the compiled code is counted",
+	.claims = claims,
+	.experiments = experiments,
+	.experiment_count = ROWS,
+	.study = study_arithmetic,
+};

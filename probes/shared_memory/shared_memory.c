@@ -1,0 +1,196 @@
+/* Latency of a load from shared memory, and whether a cache stands in front of it.
+ *
+ * A ring of addresses is walked by one thread. Three lengths of the walk give two slopes, so the clock's cost cancels. The
+ * walk is repeated over footprints from a few words to all of a block's shared memory, at several strides: a cache would
+ * make small footprints faster than large ones. */
+#include "probe/probe.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ITERATIONS = 5, HEADER_WORDS = 2, UNIT = 64, LENGTHS = 3, FOOTPRINTS_MAX = 24 };
+enum { EXPERIMENT_RING };
+
+/* x: footprint in bytes; p[0]: stride in bytes; p[1]: loads; p[2]: the SM. */
+static int setup_ring(const struct study *s, double x, const double *p, struct job *j)
+{
+	const uint32_t stride = (uint32_t)p[0], bytes = (uint32_t)x;
+	j->template_path = "probes/shared_memory/ring.ptx";
+	job_param(j, "N", (long long)p[1]);
+	job_param(j, "ITER", ITERATIONS);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "ring_walk");
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	j->launch.shared_bytes = bytes;
+	job_output(j, HEADER_WORDS + 2 * ITERATIONS + 1);
+	job_pin(j, study_device(s), (uint32_t)p[2]);
+	job_arg_u32(j, bytes / stride);
+	job_arg_u32(j, stride);
+	j->launch.repeats = 2;
+	j->launch.warmups = 1;
+	j->check.cls = NATIVE_LOAD_SHARED;
+	j->check.region = 0;
+	j->check.min = j->check.max = (unsigned)p[1];
+	j->check.others = 4;
+	return 0;
+}
+
+static const struct experiment experiments[] = {
+	[EXPERIMENT_RING] = {.name = "ring", .axis = "footprint", .unit = "bytes", .params = {"stride", "loads", "sm"}, .setup = setup_ring},
+};
+
+struct cycles {
+	double median, lo, hi;
+	bool closed; /* the walk ended where it had to */
+};
+
+static struct cycles point_cycles(const struct point *pt)
+{
+	double v[ITERATIONS * 8], scratch[ITERATIONS * 8];
+	size_t n = 0;
+	struct cycles c = {.closed = true};
+	const uint32_t count = (uint32_t)(pt->x / pt->p[0]), stride = (uint32_t)pt->p[0];
+	const uint32_t end = (uint32_t)((uint64_t)pt->p[1] * ITERATIONS % count * stride);
+	for (unsigned r = 0; r < pt->repeats && r < 8; r++) {
+		const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat + HEADER_WORDS;
+		for (unsigned i = 1; i < ITERATIONS; i++)
+			v[n++] = (uint32_t)(w[2 * i + 1] - w[2 * i]);
+		c.closed = c.closed && w[2 * ITERATIONS] == end;
+	}
+	c.median = stat_median(v, n, scratch);
+	c.lo = c.hi = v[0];
+	for (size_t i = 1; i < n; i++) {
+		c.lo = fmin(c.lo, v[i]);
+		c.hi = fmax(c.hi, v[i]);
+	}
+	return c;
+}
+
+static const struct point *ask_ring(struct study *s, double footprint, double stride, unsigned loads, uint32_t sm)
+{
+	const double p[POINT_PARAMS] = {stride, loads, sm};
+	return study_ask(s, EXPERIMENT_RING, footprint, p);
+}
+
+static void verdict_both(struct study *s, enum verdict v, const char *why)
+{
+	study_verdict(s, "shared.latency", v, "ring", "%s", why);
+	study_verdict(s, "shared.cached", v, "ring", "%s", why);
+}
+
+static void study_shared(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	static const double strides[] = {4, 64};
+	const struct point *length[LENGTHS], *sweep[2 * FOOTPRINTS_MAX];
+	unsigned points = 0;
+	const struct point *bad = NULL;
+	bool all = true;
+	/* Some of the block's shared memory is taken by the prologue's word and, on old parts, by parameters. */
+	const double most = d->shared_per_block > 2048 ? (double)d->shared_per_block - 1024 : (double)d->shared_per_block / 2;
+
+	for (unsigned i = 0; i < LENGTHS; i++) {
+		length[i] = ask_ring(s, 256, 4, UNIT * (i + 1), 0);
+		all = all && length[i];
+		if (length[i] && length[i]->outcome != OUTCOME_OK)
+			bad = length[i];
+	}
+	for (unsigned k = 0; k < 2; k++)
+		for (double f = 128; points < 2 * FOOTPRINTS_MAX; f = fmin(2 * f, most)) {
+			const double footprint = floor(f / strides[k]) * strides[k];
+			sweep[points] = ask_ring(s, footprint, strides[k], 3 * UNIT, 0);
+			all = all && sweep[points];
+			if (sweep[points] && sweep[points]->outcome != OUTCOME_OK)
+				bad = sweep[points];
+			points++;
+			if (f >= most)
+				break;
+		}
+	if (study_pending(s))
+		return;
+	if (!all || bad) {
+		verdict_both(s, bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE,
+			     bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : "points are missing");
+		return;
+	}
+	struct cycles c[LENGTHS];
+	for (unsigned i = 0; i < LENGTHS; i++) {
+		c[i] = point_cycles(length[i]);
+		if (!c[i].closed) {
+			verdict_both(s, VERDICT_INCONCLUSIVE, "the walk did not end where the ring leads");
+			return;
+		}
+	}
+	const double a = (c[1].median - c[0].median) / UNIT, b = (c[2].median - c[1].median) / UNIT;
+	const double value = (a + b) / 2, spread = ((c[2].hi - c[2].lo) + (c[0].hi - c[0].lo)) / (4.0 * UNIT);
+	const double lo = fmin(fmin(a, b), value - spread), hi = fmax(fmax(a, b), value + spread);
+	if (!(value > 0) || hi - lo > fmax(1.0, 0.04 * value))
+		study_verdict(s, "shared.latency", VERDICT_INCONCLUSIVE, "ring", "time does not grow linearly with the walk: %.2f to %.2f cycles a load",
+			      lo, hi);
+	else
+		study_measured_number(s, "shared.latency", value, lo, hi, "sm", "slope of a walk along a pointer ring, one thread", "ring:256",
+				      "walks of %u, %u and %u loads", UNIT, 2 * UNIT, 3 * UNIT);
+
+	/* The same number of loads takes the same time at every footprint and stride unless something remembers. */
+	double least = INFINITY, most_cycles = 0, at = 0;
+	for (unsigned i = 0; i < points; i++) {
+		const struct cycles k = point_cycles(sweep[i]);
+		if (!k.closed) {
+			study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, "ring", "the walk over %.0f bytes did not end where the ring leads",
+				      sweep[i]->x);
+			return;
+		}
+		least = fmin(least, k.median);
+		if (k.median > most_cycles) {
+			most_cycles = k.median;
+			at = sweep[i]->x;
+		}
+	}
+	const double grows = (most_cycles - least) / (3.0 * UNIT), noise = fmax(0.5, hi - lo);
+	char text[64];
+	snprintf(text, sizeof text, "ring:%.0f", at);
+	if (grows <= noise)
+		study_text(s, "shared.cached", "no", "equal walks over growing footprints", "ring",
+			   "from 128 to %.0f bytes at strides of 4 and 64 bytes a load takes the same time within %.2f cycles", most, grows);
+	else if (grows > 0.1 * value + 2)
+		study_text(s, "shared.cached", "yes", "equal walks over growing footprints", text, "a load takes %.1f cycles more at %.0f bytes",
+			   grows, at);
+	else
+		study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, text, "a load takes %.2f cycles more at %.0f bytes: neither equal nor a miss",
+			      grows, at);
+}
+
+static const char *const claims[] = {"shared.latency", "shared.cached", NULL};
+
+static int draw_shared(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, EXPERIMENT_RING);
+	if (!series)
+		return 0;
+	struct figure *f = figures_new(out, "shared-latency", "Shared memory: latency against footprint");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "footprint", .unit = "bytes", .log2 = true};
+	f->y = (struct figure_axis){.label = "latency (with the clock's share)", .unit = "cycles"};
+	double x[FOOTPRINTS_MAX], y[FOOTPRINTS_MAX];
+	size_t n = 0;
+	for (size_t i = 0; i < series->count && n < FOOTPRINTS_MAX; i++) {
+		const struct point *pt = &series->points[i];
+		if (pt->outcome != OUTCOME_OK || pt->p[0] != 4 || pt->p[1] != 3 * UNIT)
+			continue;
+		x[n] = pt->x;
+		y[n++] = point_cycles(pt).median / (3.0 * UNIT);
+	}
+	return figure_add(f, "stride 4 bytes", MARK_LINE, x, y, NULL, n);
+}
+
+const struct probe probe_shared_memory = {
+	.name = "shared_memory",
+	.asks = "How long does a load from shared memory take, and is shared memory cached?",
+	.source = "Wong 2010, IV-F; the same pointer walk, with slopes instead of one average",
+	.claims = claims,
+	.experiments = experiments,
+	.experiment_count = sizeof experiments / sizeof *experiments,
+	.study = study_shared,
+	.draw = draw_shared,
+};

@@ -26,6 +26,7 @@ struct cmd_option {
 	const char *arg;  /* "DEVICE", "text|json|csv" (one of these), or NULL: a flag */
 	const char *help; /* a sentence without full stop */
 	bool many;	  /* may be given again */
+	bool required;
 };
 
 struct cmd_example {

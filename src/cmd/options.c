@@ -27,8 +27,7 @@ static const struct cmd_option run_options[] = {
     {.name = "probes",
      .letter = 'p',
      .arg = "PROBE,...",
-     .help = "only these probes and those that they need; `fathom list probes` names them",
-     .many = true},
+     .help = "only these probes and those that they need; `fathom list probes` names them"},
     {.name = "output",
      .letter = 'o',
      .arg = "FILE.fathom",
@@ -50,9 +49,12 @@ static const struct cmd_option report_options[] = {
 };
 
 static const struct cmd_option sim_options[] = {
-    {.name = "gpu", .arg = "NAME|FILE.gpu", .help = "the simulated GPU: a built-in name or a description of yours"},
-    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z (default 1)"},
-    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z (default 32)"},
+    {.name = "gpu",
+     .arg = "NAME|FILE.gpu",
+     .help = "the simulated GPU: a built-in name or a description of yours",
+     .required = true},
+    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z", .required = true},
+    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z", .required = true},
     {.name = "arg",
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",

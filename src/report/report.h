@@ -14,6 +14,6 @@ int report_json(struct str *out, const struct run *r, struct err *e); /* schema 
 int report_csv(struct str *out, const struct run *r, struct err *e);
 int report_svg(struct str *out, const struct figure *f, struct err *e);
 int report_draw(struct str *out, const struct figure *f, const struct report_style *style, struct err *e); /* in characters */
-int report_markdown(struct str *out, const struct run *r, struct err *e); /* doc/results/*.md */
+int report_markdown(struct str *out, const struct run *r, struct err *e); /* a page of doc/results */
 
 #endif

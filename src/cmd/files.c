@@ -1,0 +1,156 @@
+#include "cmd/files.h"
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* What a failed store call means for the exit code: the file is bad, unless the machine is. */
+static int file_code(int rc)
+{
+	switch (rc) {
+	case -ENOMEM:
+	case -ENOSPC:
+	case -EBUSY:
+	case -EROFS:
+	case -EIO:
+		return CMD_DEVICE;
+	default:
+		return CMD_FILE;
+	}
+}
+
+int files_load_run(struct cmd_context *c, const char *path, struct run *r)
+{
+	int rc = run_init(r);
+
+	if (rc)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	rc = store_load(r, path, &c->error);
+	if (rc) {
+		run_free(r);
+		return file_code(rc);
+	}
+	return CMD_OK;
+}
+
+int files_open_run(struct cmd_context *c, const char *path, struct run *r, struct store **store)
+{
+	int rc = store_resume(store, path, &c->error);
+
+	if (rc)
+		return file_code(rc);
+	rc = files_load_run(c, path, r);
+	if (rc) {
+		store_close(*store);
+		*store = NULL;
+	}
+	return rc;
+}
+
+bool files_exists(const char *path)
+{
+	struct stat st;
+
+	return lstat(path, &st) == 0;
+}
+
+int files_make_dir(struct cmd_context *c, const char *dir)
+{
+	char *path = arena_strdup(&c->arena, dir);
+	struct stat st;
+
+	if (!path)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	for (char *p = path + 1; *path; p++) {
+		char was = *p;
+
+		if (was && was != '/')
+			continue;
+		*p = 0;
+		if (mkdir(path, 0777) && errno != EEXIST)
+			return cmd_fail(c, CMD_DEVICE, "cannot make the directory %s: %s", path, strerror(errno));
+		*p = was;
+		if (!was)
+			break;
+	}
+	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
+		return cmd_fail(c, CMD_FILE, "%s is there already and is not a directory", dir);
+	return CMD_OK;
+}
+
+static int write_all(int fd, const char *data, size_t n)
+{
+	while (n) {
+		ssize_t k = write(fd, data, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k <= 0)
+			return k < 0 ? -errno : -EIO;
+		data += k;
+		n -= (size_t)k;
+	}
+	return 0;
+}
+
+int files_replace(struct cmd_context *c, const char *path, const struct str *text)
+{
+	char *part = arena_printf(&c->arena, "%s.part", path);
+	int fd, rc;
+
+	if (!part || text->failed)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	if (fd < 0)
+		return cmd_fail(c, CMD_DEVICE, "cannot write %s: %s", path, strerror(errno));
+	rc = write_all(fd, str_text(text), text->len);
+	if (close(fd) && rc == 0)
+		rc = -errno;
+	if (rc == 0 && rename(part, path))
+		rc = -errno;
+	if (rc == 0)
+		return CMD_OK;
+	unlink(part);
+	return cmd_fail(c, CMD_DEVICE, "cannot write %s: %s", path, strerror(-rc));
+}
+
+/* A device's name as part of a file name: "NVIDIA H200" is "nvidia-h200", "sim:gpus/mine.gpu" is "mine". */
+static void slug(char *out, size_t n, const struct device_info *d)
+{
+	const char *from = d->name, *colon = strchr(d->spec, ':');
+	size_t k = 0, len;
+
+	if (strcmp(d->backend, "sim") == 0 && colon) {
+		const char *slash = strrchr(colon, '/');
+
+		from = slash ? slash + 1 : colon + 1;
+	}
+	len = strlen(from);
+	if (str_ends(from, ".gpu"))
+		len -= 4;
+	for (size_t i = 0; i < len && k + 1 < n; i++) {
+		unsigned char ch = (unsigned char)from[i];
+
+		if (ch < 0x80 && isalnum(ch))
+			out[k++] = (char)tolower(ch);
+		else if (k && out[k - 1] != '-')
+			out[k++] = '-';
+	}
+	while (k && out[k - 1] == '-')
+		k--;
+	out[k] = 0;
+	if (!k)
+		snprintf(out, n, "gpu");
+}
+
+char *files_run_name(struct arena *a, const struct device_info *d, const char *date, unsigned attempt)
+{
+	char name[48];
+
+	slug(name, sizeof(name), d);
+	if (attempt < 2)
+		return arena_printf(a, "fathom-%s-%s.fathom", name, date);
+	return arena_printf(a, "fathom-%s-%s-%u.fathom", name, date, attempt);
+}

@@ -1,0 +1,301 @@
+/* --help, the man page and the shell completion, all from the table in options.c. */
+#include "cmd/cmd.h"
+#include <string.h>
+
+static const struct {
+	int code;
+	const char *text;
+} exits[] = {
+    {CMD_OK, "done"},
+    {CMD_INCOMPLETE, "a probe failed or the time limit ended the run; what was measured is kept"},
+    {CMD_USAGE, "the command line makes no sense"},
+    {CMD_DEVICE, "the device or the environment failed: no driver, no such device, full disk"},
+    {CMD_FILE, "a file given to the command is missing, unreadable, damaged or not of its kind"},
+    {CMD_INTERRUPTED, "interrupted by Ctrl-C; what was measured is kept"},
+};
+
+static const struct {
+	const char *name, *text;
+} environment[] = {
+    {"NO_COLOR", "when set, no colour"},
+    {"TERM", "dumb: no colour and no redrawn lines"},
+    {"COLUMNS", "width of the reports, when the terminal does not say"},
+};
+
+#define COUNT(a) (sizeof(a) / sizeof((a)[0]))
+
+/* Adds text word by word, never past column `width`, continuation lines indented. `at` is where the line stands. */
+static void wrap(struct str *out, const char *text, size_t at, size_t indent, size_t width)
+{
+	bool first = true;
+
+	while (*text) {
+		size_t n = strcspn(text, " ");
+
+		if (!first && at + 1 + n > width) {
+			str_addf(out, "\n%*s", (int)indent, "");
+			at = indent;
+		} else if (!first) {
+			str_addc(out, ' ');
+			at++;
+		}
+		str_addn(out, text, n);
+		at += n;
+		text += n;
+		text += strspn(text, " ");
+		first = false;
+	}
+	str_addc(out, '\n');
+}
+
+static void synopsis(struct str *out, const struct cmd_verb *v)
+{
+	str_addf(out, "fathom %s", v->name);
+	if (*v->operands)
+		str_addf(out, " %s", v->operands);
+	for (const struct cmd_option *o = v->options; o->name; o++) {
+		char word[64];
+
+		if (o->letter)
+			snprintf(word, sizeof(word), "-%c", o->letter);
+		else
+			snprintf(word, sizeof(word), "--%s", o->name);
+		str_addf(out, o->required ? " %s%s%s" : " [%s%s%s]", word, o->arg ? " " : "", o->arg ? o->arg : "");
+		if (o->many)
+			str_add(out, "...");
+	}
+}
+
+static void options_text(struct str *out, const struct cmd_option *options)
+{
+	for (const struct cmd_option *o = options; o->name; o++) {
+		char head[96];
+		int n;
+
+		n = snprintf(head, sizeof(head), "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
+			     o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name, o->arg ? " " : "",
+			     o->arg ? o->arg : "");
+		str_add(out, head);
+		if (n > 30)
+			str_addf(out, "\n%*s", 32, "");
+		else
+			str_addf(out, "%*s", 32 - n, "");
+		wrap(out, o->help, 32, 32, 100);
+	}
+}
+
+static void exits_text(struct str *out)
+{
+	str_add(out, "\nExit codes:\n");
+	for (size_t i = 0; i < COUNT(exits); i++) {
+		str_addf(out, "  %-4d", exits[i].code);
+		wrap(out, exits[i].text, 6, 6, 100);
+	}
+}
+
+void help_verb(struct str *out, const struct cmd_verb *v)
+{
+	str_add(out, "Usage: ");
+	synopsis(out, v);
+	str_add(out, "\n\n");
+	wrap(out, v->about, 0, 0, 100);
+	str_add(out, "\nOptions:\n");
+	options_text(out, v->options);
+	options_text(out, cmd_common_options);
+	str_add(out, "\nExamples:\n");
+	for (const struct cmd_example *e = v->examples; e->line; e++)
+		str_addf(out, "  %s\n      %s\n", e->line, e->what);
+}
+
+void help_program(struct str *out)
+{
+	str_add(out, "fathom measures a GPU with microbenchmarks and says what it is.\n\nUsage:\n");
+	for (size_t i = 0; i < cmd_verb_count; i++) {
+		str_add(out, "  ");
+		synopsis(out, &cmd_verbs[i]);
+		str_addc(out, '\n');
+	}
+	str_add(out, "\nCommands:\n");
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		str_addf(out, "  %-8s%s\n", cmd_verbs[i].name, cmd_verbs[i].summary);
+	str_add(out, "\n`fathom COMMAND --help` explains a command with examples. Start with: fathom run\n");
+	exits_text(out);
+}
+
+/* ---- man page ---- */
+
+/* A line of roff text: dashes that stand for themselves, no control line by accident. */
+static void roff(struct str *out, const char *text)
+{
+	if (*text == '.' || *text == '\'')
+		str_add(out, "\\&");
+	for (; *text; text++) {
+		if (*text == '-' || *text == '\\')
+			str_addc(out, '\\');
+		str_addc(out, *text == '`' ? '\'' : *text);
+	}
+}
+
+static void man_options(struct str *out, const struct cmd_option *options)
+{
+	for (const struct cmd_option *o = options; o->name; o++) {
+		str_add(out, ".TP\n");
+		if (o->letter)
+			str_addf(out, "\\fB\\-%c\\fR, ", o->letter);
+		str_add(out, "\\fB\\-\\-");
+		roff(out, o->name);
+		str_add(out, "\\fR");
+		if (o->arg) {
+			str_add(out, " \\fI");
+			roff(out, o->arg);
+			str_add(out, "\\fR");
+		}
+		str_addc(out, '\n');
+		roff(out, o->help);
+		str_add(out, ".\n");
+	}
+}
+
+static void man_verb(struct str *out, const struct cmd_verb *v)
+{
+	struct str line;
+
+	str_add(out, ".SS ");
+	str_init(&line);
+	synopsis(&line, v);
+	roff(out, str_text(&line));
+	out->failed |= line.failed;
+	str_free(&line);
+	str_addc(out, '\n');
+	roff(out, v->about);
+	str_addc(out, '\n');
+	man_options(out, v->options);
+	str_add(out, ".PP\nExamples:\n");
+	for (const struct cmd_example *e = v->examples; e->line; e++) {
+		str_add(out, ".TP\n\\fB");
+		roff(out, e->line);
+		str_add(out, "\\fR\n");
+		roff(out, e->what);
+		str_add(out, ".\n");
+	}
+}
+
+void help_man(struct str *out, const char *version)
+{
+	str_addf(out, ".TH FATHOM 1 \"\" \"fathom %s\" \"User Commands\"\n", version);
+	str_add(out, ".SH NAME\nfathom \\- measure a GPU with microbenchmarks and infer what it is\n.SH SYNOPSIS\n");
+	for (size_t i = 0; i < cmd_verb_count; i++) {
+		struct str line;
+
+		str_init(&line);
+		synopsis(&line, &cmd_verbs[i]);
+		roff(out, str_text(&line));
+		out->failed |= line.failed;
+		str_free(&line);
+		str_add(out, "\n.br\n");
+	}
+	str_add(
+	    out,
+	    ".SH DESCRIPTION\nfathom runs small kernels on a real or a simulated GPU, stores every raw sample in one "
+	    "run file, and concludes from the timings which caches, latencies and throughputs the GPU has. Each "
+	    "conclusion is a finding: a key, a verdict, a value with an interval, and its evidence.\n");
+	str_add(out, ".SH COMMANDS\n");
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		man_verb(out, &cmd_verbs[i]);
+	str_add(out, ".SS Every command\n");
+	man_options(out, cmd_common_options);
+	str_add(out, ".SH VERDICTS\n"
+		     ".TP\nMEASURED\nThe data exclude every other value outside the interval.\n"
+		     ".TP\nBOUND\nOnly \"at least\" or \"at most\" is known.\n"
+		     ".TP\nABSENT\nThe structure was looked for and shown not to be there.\n"
+		     ".TP\nINCONCLUSIVE\nIt was looked for; the data do not decide.\n"
+		     ".TP\nUNSUPPORTED\nThis device cannot run the question.\n"
+		     ".TP\nFAILED\nThe environment failed; never the GPU's property.\n");
+	str_add(out, ".SH EXIT STATUS\n");
+	for (size_t i = 0; i < COUNT(exits); i++) {
+		str_addf(out, ".TP\n%d\n", exits[i].code);
+		roff(out, exits[i].text);
+		str_add(out, ".\n");
+	}
+	str_add(out, ".SH ENVIRONMENT\n");
+	for (size_t i = 0; i < COUNT(environment); i++) {
+		str_addf(out, ".TP\n%s\n", environment[i].name);
+		roff(out, environment[i].text);
+		str_add(out, ".\n");
+	}
+}
+
+/* ---- bash completion ---- */
+
+/* What completes a placeholder: a shell command that sets COMPREPLY. */
+static void complete_placeholder(struct str *out, const char *arg)
+{
+	if (arg[0] >= 'a' && arg[0] <= 'z' && strchr(arg, '|')) {
+		str_add(out, "COMPREPLY=($(compgen -W '");
+		for (; *arg; arg++)
+			str_addc(out, *arg == '|' ? ' ' : *arg);
+		str_add(out, "' -- \"$cur\"))");
+	} else if (strcmp(arg, "DIR") == 0) {
+		str_add(out, "COMPREPLY=($(compgen -d -- \"$cur\"))");
+	} else if (str_starts(arg, "PROBE")) {
+		str_add(out,
+			"COMPREPLY=($(compgen -W \"$(fathom list probes | awk '/^[a-z]/ {print $1}')\" -- \"$cur\"))");
+	} else if (strcmp(arg, "DEVICE") == 0) {
+		str_add(
+		    out,
+		    "COMPREPLY=($(compgen -W \"$(fathom list devices | awk '/^[a-z]+:/ {print $1}')\" -- \"$cur\"))");
+	} else {
+		str_add(out, "COMPREPLY=($(compgen -f -- \"$cur\"))");
+	}
+}
+
+static void complete_verb(struct str *out, const struct cmd_verb *v)
+{
+	str_addf(out, "\t%s)\n\t\tcase $prev in\n", v->name);
+	for (const struct cmd_option *o = v->options; o->name; o++) {
+		if (!o->arg)
+			continue;
+		str_addf(out, "\t\t--%s", o->name);
+		if (o->letter)
+			str_addf(out, "|-%c", o->letter);
+		str_add(out, ") ");
+		complete_placeholder(out, o->arg);
+		str_add(out, "; return ;;\n");
+	}
+	str_add(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '");
+	for (const struct cmd_option *o = v->options; o->name; o++) {
+		if (o->letter)
+			str_addf(out, "-%c ", o->letter);
+		str_addf(out, "--%s ", o->name);
+	}
+	for (const struct cmd_option *o = cmd_common_options; o->name; o++)
+		str_addf(out, "--%s ", o->name);
+	str_add(out, "' -- \"$cur\"))");
+	if (*v->operands) {
+		char word[96];
+		size_t n;
+
+		/* "[devices|probes]" completes like "devices|probes". */
+		snprintf(word, sizeof(word), "%s", v->operands + (v->operands[0] == '['));
+		n = strlen(word);
+		if (n && word[n - 1] == ']')
+			word[n - 1] = 0;
+		str_add(out, "; else ");
+		complete_placeholder(out, word);
+	}
+	str_add(out, "; fi ;;\n");
+}
+
+void help_completion(struct str *out)
+{
+	str_add(out, "# bash completion for fathom, generated from its table of options\n"
+		     "_fathom()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
+		     "\tCOMPREPLY=()\n"
+		     "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W '");
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		str_addf(out, "%s ", cmd_verbs[i].name);
+	str_add(out, "--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		complete_verb(out, &cmd_verbs[i]);
+	str_add(out, "\tesac\n}\ncomplete -o default -F _fathom fathom\n");
+}

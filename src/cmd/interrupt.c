@@ -1,0 +1,28 @@
+#include "cmd/interrupt.h"
+#include <signal.h>
+
+/* A signal handler has no other way to tell: the one mutable global of the program's own. */
+static volatile sig_atomic_t interrupt_flag;
+
+static void note(int signo)
+{
+	(void)signo;
+	interrupt_flag = 1;
+}
+
+void interrupt_watch(void)
+{
+	/* SA_RESETHAND gives the second signal its default: it kills. SA_RESTART: no system call has to care. */
+	struct sigaction sa = {.sa_handler = note, .sa_flags = (int)SA_RESETHAND | SA_RESTART};
+
+	sigemptyset(&sa.sa_mask);
+	interrupt_flag = 0;
+	sigaction(SIGINT, &sa, NULL);
+	sigaction(SIGTERM, &sa, NULL);
+	sigaction(SIGHUP, &sa, NULL);
+}
+
+bool interrupt_requested(void)
+{
+	return interrupt_flag != 0;
+}

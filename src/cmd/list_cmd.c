@@ -1,0 +1,175 @@
+/* fathom list: what can be measured, and what can be asked. Opens no device. */
+#include "base/arena.h"
+#include "base/units.h"
+#include "cmd/cmd.h"
+#include "data/keys.h"
+#include "gpu/gpu.h"
+#include "probe/probe.h"
+#include <string.h>
+
+/* The first column is padded to its widest word; the last is free text and may be cut at the terminal's edge. */
+struct row {
+	const char *cell[4];
+};
+
+static void rows_print(struct str *out, const struct row *rows, size_t n, size_t columns)
+{
+	size_t width[4] = {0};
+
+	for (size_t i = 0; i < n; i++)
+		for (size_t k = 0; k + 1 < columns; k++)
+			if (strlen(rows[i].cell[k]) > width[k])
+				width[k] = strlen(rows[i].cell[k]);
+	for (size_t i = 0; i < n; i++) {
+		for (size_t k = 0; k + 1 < columns; k++)
+			str_addf(out, "%-*s  ", (int)width[k], rows[i].cell[k]);
+		str_addf(out, "%s\n", rows[i].cell[columns - 1]);
+	}
+}
+
+static struct row device_row(struct arena *a, const struct device_info *d)
+{
+	char clock[32] = "clock unknown";
+
+	if (d->clock_hz > 0)
+		snprintf(clock, sizeof(clock), "%.4g GHz", d->clock_hz / 1e9);
+	return (struct row){{arena_strdup(a, d->spec), arena_strdup(a, d->name), arena_printf(a, "%u SMs", d->sm_count),
+			     arena_strdup(a, clock)}};
+}
+
+/* Devices of the backends that are, or are not, simulated. */
+static int list_backends(struct cmd_context *c, struct str *out, bool only_simulated)
+{
+	size_t n;
+	const struct gpu_ops *const *backends = gpu_backends(&n);
+
+	for (size_t b = 0; b < n; b++) {
+		struct device_list list = {0};
+		struct row *rows;
+		int rc;
+
+		if (only_simulated && strcmp(backends[b]->name, "sim") != 0)
+			continue;
+		/* In this process: nothing is forked after it. */
+		rc = backends[b]->list(&list, &c->error);
+		if (rc) {
+			mem_free(list.items);
+			return CMD_DEVICE;
+		}
+		rows = ARENA_ARRAY(&c->arena, list.count + 1, struct row);
+		for (size_t i = 0; rows && i < list.count; i++) {
+			rows[i] = device_row(&c->arena, &list.items[i]);
+			for (size_t k = 0; k < 4; k++)
+				if (!rows[i].cell[k])
+					rows = NULL, k = 4;
+		}
+		mem_free(list.items);
+		if (!rows)
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
+		rows_print(out, rows, list.count, 4);
+		if (*list.note)
+			str_addf(out, "(%s: %s)\n", backends[b]->name, list.note);
+	}
+	return CMD_OK;
+}
+
+static int list_devices(struct cmd_context *c, struct str *out)
+{
+	size_t n;
+	const struct gpu_ops *const *backends = gpu_backends(&n);
+	int rc = list_backends(c, out, false);
+
+	if (rc)
+		return rc;
+	str_add(out, "\nWhat -d takes:\n");
+	for (size_t b = 0; b < n; b++)
+		str_addf(out, "  %s\n", backends[b]->help);
+	return CMD_OK;
+}
+
+static int list_probes(struct cmd_context *c, struct str *out)
+{
+	struct row *rows = ARENA_ARRAY(&c->arena, probe_count + 1, struct row);
+
+	if (!rows)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	for (size_t i = 0; i < probe_count; i++)
+		rows[i] = (struct row){{probe_table[i]->name, probe_table[i]->asks}};
+	rows_print(out, rows, probe_count, 2);
+	return CMD_OK;
+}
+
+static int list_keys(struct cmd_context *c, struct str *out)
+{
+	struct row *rows = ARENA_ARRAY(&c->arena, key_family_count + 1, struct row);
+
+	if (!rows)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	for (size_t i = 0; i < key_family_count; i++)
+		rows[i] = (struct row){{key_families[i].pattern, key_families[i].unit, key_families[i].meaning}};
+	rows_print(out, rows, key_family_count, 3);
+	return CMD_OK;
+}
+
+static int list_gpus(struct cmd_context *c, struct str *out)
+{
+	return list_backends(c, out, true);
+}
+
+static const struct {
+	const char *name;
+	int (*list)(struct cmd_context *c, struct str *out);
+	const char *title; /* in the list of everything; NULL: too long for it */
+} lists[] = {
+    {"devices", list_devices, "Devices"},
+    {"probes", list_probes, "Probes"},
+    {"keys", list_keys, NULL},
+    {"gpus", list_gpus, NULL},
+};
+
+#define LISTS (sizeof(lists) / sizeof(lists[0]))
+
+static int list_all(struct cmd_context *c, struct str *out)
+{
+	for (size_t i = 0; i < LISTS; i++) {
+		int rc;
+
+		if (!lists[i].title)
+			continue;
+		str_addf(out, "%s%s:\n", out->len ? "\n" : "", lists[i].title);
+		rc = lists[i].list(c, out);
+		if (rc)
+			return rc;
+	}
+	str_add(out, "\nMore: `fathom list keys`. Measure: `fathom run`.\n");
+	return CMD_OK;
+}
+
+static int list_named(struct cmd_context *c, struct str *out, const char *word)
+{
+	const char *names[LISTS], *near;
+
+	for (size_t i = 0; i < LISTS; i++) {
+		names[i] = lists[i].name;
+		if (strcmp(word, lists[i].name) == 0)
+			return lists[i].list(c, out);
+	}
+	near = str_nearest(word, names, LISTS);
+	if (near)
+		return cmd_fail(c, CMD_USAGE, "list knows devices, probes, keys and gpus, not '%s'; did you mean %s?",
+				word, near);
+	return cmd_fail(c, CMD_USAGE, "list knows devices, probes, keys and gpus, not '%s'", word);
+}
+
+int cmd_list(struct cmd_context *c, int argc, char **argv)
+{
+	struct str out;
+	int rc;
+
+	str_init(&out);
+	rc = argc ? list_named(c, &out, argv[0]) : list_all(c, &out);
+	if (rc == CMD_OK)
+		rc = cmd_print(c, &out);
+	str_free(&out);
+	return rc;
+}

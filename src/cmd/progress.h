@@ -1,0 +1,27 @@
+/* What a person sees while a run goes on: one live line on a terminal, plain lines elsewhere. */
+#ifndef FATHOM_PROGRESS_H
+#define FATHOM_PROGRESS_H
+#include "probe/engine.h"
+#include <stdio.h>
+
+struct progress {
+	FILE *log;
+	bool live;
+	unsigned width; /* of the live line */
+	unsigned index, total;
+	size_t points; /* of the probe in hand */
+	double drawn;  /* when the line was last drawn, or a plain line said where it stands */
+	bool dirty;    /* a live line is on the screen */
+	bool stopping_said;
+};
+
+void progress_begin(struct progress *p, const struct probe *probe, unsigned index, unsigned total);
+void progress_step(struct progress *p, const struct probe *probe, size_t done, size_t wished, double seconds,
+		   double now);
+void progress_end(struct progress *p, const struct probe *probe, const struct probe_record *r);
+/* A line of its own: takes the live line away first. */
+void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* "about 3 s left", "about 2 min left", or "" when it cannot be told. */
+void progress_left(char *out, size_t n, size_t done, size_t wished, double seconds);
+
+#endif

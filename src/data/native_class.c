@@ -1,4 +1,4 @@
-#include "data/native.h"
+#include "data/native_record.h"
 #include <stddef.h>
 
 const char *native_class_name(enum native_class c)

@@ -3,7 +3,7 @@
 #define FATHOM_SERIES_H
 #include "data/device.h"
 #include "data/launch.h"
-#include "data/native.h"
+#include "data/native_record.h"
 #include <stddef.h>
 #include <stdint.h>
 

@@ -4,7 +4,7 @@
 #include "base/err.h"
 #include "data/device.h"
 #include "data/launch.h"
-#include "data/native.h"
+#include "data/native_record.h"
 
 struct gpu; /* an open device of one backend */
 struct run;

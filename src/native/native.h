@@ -2,7 +2,7 @@
 #ifndef FATHOM_NATIVE_H
 #define FATHOM_NATIVE_H
 #include "base/err.h"
-#include "data/native.h"
+#include "data/native_record.h"
 #include <stddef.h>
 
 /* Decodes a linked NVIDIA image (ELF cubin) and fills *out for the entry. Never fails the run: what cannot be read is said in

@@ -62,5 +62,8 @@ int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e);
 /* proxy.c: any backend in a child process. Same contract as ops->open; enforces launch time limits by killing the child,
  * reports TIMEOUT or CRASH for that launch, and starts a fresh child (kernels are loaded again on demand). */
 int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec, uint64_t seed, struct err *e);
+/* proxy.c: ops->list in a short-lived child, because a driver that was initialised here would not survive a later fork.
+ * A child that dies is no device: note says so. */
+int gpu_list_isolated(const struct gpu_ops *ops, struct device_list *list, struct err *e);
 
 #endif

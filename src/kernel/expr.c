@@ -172,7 +172,7 @@ static int primary(struct parser *p, struct term *out)
 	return rc;
 }
 
-/* Binary binaries, loosest first. Longer spellings stand before their prefixes. */
+/* Binary operators, loosest first. Longer spellings stand before their prefixes. */
 static const struct binary {
 	const char *text;
 	unsigned level;

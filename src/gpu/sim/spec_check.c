@@ -1,0 +1,228 @@
+/* What no single line of a .gpu file can tell: values that contradict each other. */
+#include "gpu/sim/spec_file.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define KEY_BYTES 128
+
+static bool is_power_of_two(uint64_t v)
+{
+	return v && (v & (v - 1)) == 0;
+}
+
+static int check_device(const struct spec_file *f, const struct sim_spec *s)
+{
+	const struct {
+		const char *key;
+		uint64_t value;
+		const char *limit_key;
+		uint64_t limit;
+	} order[] = {
+	    {"device.max_threads_per_block", s->max_threads_per_block, "device.max_threads_per_sm",
+	     s->max_threads_per_sm},
+	    {"device.max_threads_per_sm", s->max_threads_per_sm, "device.max_warps_per_sm x device.warp_size",
+	     (uint64_t)s->max_warps_per_sm * s->warp_size},
+	    {"shared.per_block", s->shared_per_block, "shared.size", s->shared_per_sm},
+	    {"memory.constant.size", s->constant_bytes, "memory.global.size", s->memory_bytes},
+	};
+	for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+		if (order[i].value > order[i].limit)
+			return spec_fail(f, spec_line_number(f, order[i].key),
+					 "'%s' is %llu, more than %s, which is %llu", order[i].key,
+					 (unsigned long long)order[i].value, order[i].limit_key,
+					 (unsigned long long)order[i].limit);
+	char *end = NULL;
+	long number = strncmp(s->target, "sm_", 3) == 0 ? strtol(s->target + 3, &end, 10) : 0;
+	if (!end || *end || number != s->cc)
+		return spec_fail(f, spec_line_number(f, "device.target"),
+				 "'device.target' is '%s'; for compute capability %d.%d it has to be sm_%d", s->target,
+				 s->cc / 10, s->cc % 10, s->cc);
+	if (!is_power_of_two(s->coalesce_segment))
+		return spec_fail(f, spec_line_number(f, "memory.coalesce.segment"),
+				 "'memory.coalesce.segment' is %u, no power of two", s->coalesce_segment);
+	return 0;
+}
+
+static int check_op(const struct spec_file *f, const struct sim_spec *s, const struct op_spec *o)
+{
+	char key[KEY_BYTES];
+	const char *type = o->type;
+	snprintf(key, sizeof key, "arith.%s.%s.latency", o->op, type);
+	unsigned line = spec_line_number(f, key);
+	if (strcmp(type, "f64") == 0 && !s->has_f64)
+		return spec_fail(f, line, "'%s' is given, but 'device.has_f64' is no", key);
+	if (strncmp(type, "f16", 3) == 0 && !s->has_f16)
+		return spec_fail(f, line, "'%s' is given, but 'device.has_f16' is no", key);
+	if (strcmp(o->op, "fma") == 0 && strcmp(type, "f32") == 0 && !s->has_fma)
+		return spec_fail(f, line, "'%s' is given, but 'device.has_fma' is no", key);
+	if (o->latency < o->native_ops * s->scheduler_issue)
+		return spec_fail(f, line, "'%s' is %g cycles, less than %u native instructions take to issue", key,
+				 o->latency, o->native_ops);
+	double most = s->warp_size * s->schedulers / (s->scheduler_issue * o->native_ops);
+	snprintf(key, sizeof key, "arith.%s.%s.throughput", o->op, type);
+	if (o->throughput > most * 1.000001)
+		return spec_fail(f, spec_line_number(f, key),
+				 "'%s' is %g ops/clk/SM, but the schedulers can issue %g at most", key, o->throughput,
+				 most);
+	/* A chain cannot be faster than the pipe that one of its instructions keeps busy. */
+	for (uint32_t i = 0; i < o->pipe_count; i++) {
+		double copies = s->pipe[o->pipe[i]].per_scheduler ? s->schedulers : 1;
+		double busy = s->warp_size * copies / o->rate[i];
+		if (busy > o->latency * 1.000001)
+			return spec_fail(
+			    f, line, "'arith.%s.%s.latency' is %g cycles, but one warp keeps the pipe %s busy for %g",
+			    o->op, type, o->latency, s->pipe[o->pipe[i]].name, busy);
+	}
+	return 0;
+}
+
+static int check_geometry(const struct spec_file *f, const struct cache_spec *c, const char *path, const char *level)
+{
+	char key[KEY_BYTES];
+#define AT(property) (snprintf(key, sizeof key, "cache.%s.%s." property, path, level), spec_line_number(f, key))
+	if (!is_power_of_two(c->line))
+		return spec_fail(f, AT("line"), "'%s' is %u bytes, no power of two", key, c->line);
+	if (c->sector > c->line || !is_power_of_two(c->sector))
+		return spec_fail(f, AT("sector"),
+				 "'%s' is %u bytes: it has to be a power of two, at most the line of %u", key,
+				 c->sector, c->line);
+	if (c->policy == POLICY_PLRU && !is_power_of_two(c->ways))
+		return spec_fail(f, AT("policy"), "'%s' is plru, which needs a power of two of ways, not %u", key,
+				 c->ways);
+	if (c->mapping == MAP_HASH && !is_power_of_two(c->sets))
+		return spec_fail(f, AT("mapping"), "'%s' is hash, which needs a power of two of sets, not %u", key,
+				 c->sets);
+	if (c->policy == POLICY_WEIGHTED) {
+		double sum = 0;
+		for (uint32_t i = 0; i < c->ways; i++)
+			sum += c->weight[i];
+		if (AT("replacement_probability") == 0)
+			return spec_fail(f, AT("policy"),
+					 "the policy is weighted, but cache.%s.%s.replacement_probability is missing",
+					 path, level);
+		if (fabs(sum - 1) > 1e-6)
+			return spec_fail(f, AT("replacement_probability"), "'%s' sums to %g, not to 1", key, sum);
+	}
+	if (c->partitions == 1 && c->far_extra > 0)
+		return spec_fail(f, AT("far_extra"), "'%s' needs two partitions", key);
+	if (c->partitions > 1 && c->scope != SCOPE_GPU)
+		return spec_fail(f, AT("partitions"), "'%s' is for caches with scope gpu", key);
+	return 0;
+#undef AT
+}
+
+static double nearest_cluster(const struct sim_spec *s)
+{
+	double v = 0;
+	for (uint32_t i = 0; i < s->cluster_count; i++)
+		if (s->cluster_offset[i] < v)
+			v = s->cluster_offset[i];
+	return v;
+}
+
+/* Each level is slower, larger and shared by no fewer than the one above, wherever the cluster sits. */
+static int check_order(const struct spec_file *f, const struct sim_spec *s, const struct path_spec *p, const char *path,
+		       const char *const *names)
+{
+	char key[KEY_BYTES];
+	double near = nearest_cluster(s);
+	double above = 0;
+	for (uint32_t i = 0; i <= p->levels; i++) {
+		const struct cache_spec *c = i < p->levels ? &p->level[i] : NULL;
+		bool beyond = !c || c->scope == SCOPE_GPU;
+		double latency = (c ? c->latency : p->memory_latency) + (beyond ? near : 0);
+		if (c)
+			snprintf(key, sizeof key, "cache.%s.%s.latency", path, names[i]);
+		else
+			snprintf(key, sizeof key, "memory.%s.latency", path);
+		if (latency <= above)
+			return spec_fail(
+			    f, spec_line_number(f, key),
+			    "'%s' gives %g cycles in the nearest cluster, no more than the level above (%g)", key,
+			    latency, above);
+		if (!c)
+			break;
+		/* Both sides of a comparison between levels beyond the cluster have that cluster's offset. */
+		above = c->latency + c->far_extra + (beyond ? near : 0);
+		if (i == 0)
+			continue;
+		const struct cache_spec *up = &p->level[i - 1];
+		snprintf(key, sizeof key, "cache.%s.%s.size", path, names[i]);
+		if (c->size <= up->size)
+			return spec_fail(f, spec_line_number(f, key),
+					 "'%s' is %llu bytes, no more than the level above has", key,
+					 (unsigned long long)c->size);
+		snprintf(key, sizeof key, "cache.%s.%s.scope", path, names[i]);
+		if (c->scope < up->scope)
+			return spec_fail(f, spec_line_number(f, key),
+					 "'%s' is shared by fewer SMs than the level above", key);
+		snprintf(key, sizeof key, "cache.%s.%s.line", path, names[i]);
+		if (c->line < up->sector)
+			return spec_fail(f, spec_line_number(f, key),
+					 "'%s' is %u bytes, less than the level above fills at once", key, c->line);
+	}
+	return 0;
+}
+
+static int check_paths(const struct spec_file *f, const struct sim_spec *s)
+{
+	const struct {
+		const struct path_spec *p;
+		const char *name;
+		const char *const *levels;
+	} paths[] = {
+	    {&s->constant, "constant", spec_level_names},
+	    {&s->global, "global", spec_level_names + (s->has_l1 ? 0 : 1)},
+	};
+	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+		for (uint32_t j = 0; j < paths[i].p->levels; j++) {
+			int rc = check_geometry(f, &paths[i].p->level[j], paths[i].name, paths[i].levels[j]);
+			if (rc)
+				return rc;
+		}
+		int rc = check_order(f, s, paths[i].p, paths[i].name, paths[i].levels);
+		if (rc)
+			return rc;
+	}
+	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL;
+	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[s->has_l1] : NULL;
+	if (l1 && l1->scope != SCOPE_SM)
+		return spec_fail(f, spec_line_number(f, "cache.global.l1.scope"),
+				 "'cache.global.l1.scope' has to be sm");
+	if (l2 && l2->scope != SCOPE_GPU)
+		return spec_fail(f, spec_line_number(f, "cache.global.l2.scope"),
+				 "'cache.global.l2.scope' has to be gpu");
+	if (s->l1_shares_shared && l1 && l1->size <= s->shared_per_sm)
+		return spec_fail(
+		    f, spec_line_number(f, "cache.global.l1.shared_with"),
+		    "the L1 shares its memory with the shared memory, so 'cache.global.l1.size' has to be larger "
+		    "than 'shared.size'");
+	if (s->constant_uses_l2 && !l2)
+		return spec_fail(f, spec_line_number(f, "cache.constant.backing"),
+				 "'cache.constant.backing' is global.l2, but there is no such cache");
+	return 0;
+}
+
+int spec_check(const struct spec_file *f, const struct sim_spec *s)
+{
+	int rc = check_device(f, s);
+	for (uint32_t i = 0; rc == 0 && i < s->op_count; i++)
+		rc = check_op(f, s, &s->op[i]);
+	if (rc == 0)
+		rc = check_paths(f, s);
+	if (rc)
+		return rc;
+	double sum = 0;
+	for (uint32_t i = 0; i < s->cluster_count; i++)
+		sum += s->cluster_offset[i];
+	if (fabs(sum) > 1e-6 * s->cluster_count)
+		return spec_fail(f, spec_line_number(f, "network.cluster_offset"),
+				 "'network.cluster_offset' sums to %g, not to 0: the latencies are means over clusters",
+				 sum);
+	if (s->noise.refresh_interval > 0 && s->noise.refresh_cycles >= s->noise.refresh_interval)
+		return spec_fail(f, spec_line_number(f, "noise.refresh_cycles"),
+				 "'noise.refresh_cycles' is no shorter than 'noise.refresh_interval'");
+	return 0;
+}

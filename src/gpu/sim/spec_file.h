@@ -1,0 +1,98 @@
+/* Inside the .gpu reader: the table of keys, the lines of one file, and the checks. Others include spec.h only. */
+#ifndef FATHOM_SPEC_FILE_H
+#define FATHOM_SPEC_FILE_H
+#include "gpu/sim/spec.h"
+#include <stddef.h>
+
+/* ---- the table of keys (spec_keys.c) ---- */
+enum spec_dim {
+	DIM_CYCLES,
+	DIM_COUNT,
+	DIM_BYTES,
+	DIM_HZ,
+	DIM_OPS,
+	DIM_BYTES_CLK,
+	DIM_RATIO,
+	DIM_NAME,
+	DIM_YESNO,
+	DIM_VERSION,
+	DIM_EVICTIONS
+};
+enum spec_kind {
+	KIND_U32,
+	KIND_U64,
+	KIND_DOUBLE,
+	KIND_BOOL,
+	KIND_WORD,
+	KIND_TEXT,
+	KIND_TENTHS,
+	KIND_PIPE,
+	KIND_CUSTOM
+};
+enum spec_home { HOME_SPEC, HOME_CACHE, HOME_PATH, HOME_PIPE, HOME_OP };
+
+struct spec_key {
+	const char *pattern; /* "cache.<p>.<l>.size"; places are <p> <l> <m> <pipe> <op> <type> */
+	enum spec_dim dim;
+	enum spec_kind kind;
+	enum spec_home home;
+	size_t offset;	      /* in the struct of its home */
+	double min, max;      /* in the base unit; KIND_TEXT: max = room in bytes */
+	const char *fallback; /* NULL: required. "" : optional, what its absence means is in the meaning */
+	const char *words;    /* KIND_WORD: the words in the order of the enum, separated by spaces */
+	const char *meaning;
+};
+extern const struct spec_key spec_keys[];
+extern const size_t spec_key_count;
+
+const char *spec_dim_name(enum spec_dim d); /* "cycles" */
+/* A unit as written in a file: its dimension and what one of it is in the base unit. */
+bool spec_unit(const char *unit, enum spec_dim *d, double *scale);
+const char *spec_unit_list(void);
+/* The key's row of the table, or NULL. */
+const struct spec_key *spec_key_find(const char *key);
+/* The nearest key that exists, written to out; "" when none is near. */
+void spec_key_nearest(char *out, size_t n, const char *key);
+/* Writes the pattern with its places filled in order: spec_key_fill(out, n, "cache.<p>.<l>.size", "global", "l1"). */
+void spec_key_fill(char *out, size_t n, const char *pattern, const char *first, const char *second);
+
+/* ---- the lines of one file (spec_lines.c) ---- */
+struct spec_line {
+	const char *key, *value, *unit;
+	unsigned line;
+};
+struct spec_file {
+	struct arena *a;
+	struct err *e;
+	const char *name;
+	struct spec_line *lines; /* sorted by key once read */
+	size_t count, cap;
+};
+/* Reads, expands braces, checks that each key exists once, with a unit of the right dimension and a source. */
+int spec_lines(struct spec_file *f, const char *text, size_t size);
+const struct spec_line *spec_line(const struct spec_file *f, const char *key); /* NULL when it is not there */
+unsigned spec_line_number(const struct spec_file *f, const char *key);	       /* 0 when it is not there */
+/* "file:line: sentence". line 0 leaves the number out. Returns -EINVAL. */
+int spec_fail(const struct spec_file *f, unsigned line, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+/* The next item of a comma-separated list, trimmed, in out; false at the end. An item too long for out comes back cut. */
+bool spec_item(const char **list, char *out, size_t n);
+/* A number in the base unit of the line's dimension, within the key's limits. */
+int spec_number(const struct spec_file *f, const struct spec_line *l, const char *text, double *out);
+
+/* ---- spec_ops.c: pipes and operations ---- */
+int spec_read_pipes(const struct spec_file *f, struct sim_spec *s);
+int spec_read_ops(const struct spec_file *f, struct sim_spec *s);
+/* The pipe of that name for the key on this line, or an error that names the pipes there are. */
+int spec_pipe(const struct spec_file *f, const struct sim_spec *s, const struct spec_line *l, const char *name,
+	      uint32_t *out);
+/* One key into the struct of its home, its fallback where the file has none. (spec.c) */
+int spec_take(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k, const char *key,
+	      void *home);
+
+/* ---- spec_check.c: what no single line can tell ---- */
+int spec_check(const struct spec_file *f, const struct sim_spec *s);
+
+/* Names of the levels and of the two cached paths, in the order of their structs. */
+extern const char *const spec_level_names[CONST_LEVELS];
+
+#endif

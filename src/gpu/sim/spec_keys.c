@@ -1,0 +1,266 @@
+/* The table of keys of a .gpu file: the parser, the error messages and the test of doc/gpu-file.md all read it. */
+#include "base/str.h"
+#include "gpu/sim/spec_file.h"
+#include <stdio.h>
+#include <string.h>
+
+#define IN_SPEC(member)	 HOME_SPEC, offsetof(struct sim_spec, member)
+#define IN_CACHE(member) HOME_CACHE, offsetof(struct cache_spec, member)
+#define IN_PATH(member)	 HOME_PATH, offsetof(struct path_spec, member)
+#define IN_OP(member)	 HOME_OP, offsetof(struct op_spec, member)
+#define NO_WORDS	 NULL
+#define REQUIRED	 NULL
+#define GIB		 (1024.0 * 1024 * 1024)
+
+const char *const spec_level_names[CONST_LEVELS] = {"l1", "l2", "l3", "l4"};
+
+/* clang-format off */
+const struct spec_key spec_keys[] = {
+	/* pattern, dimension, kind, where it goes, least, most, fallback, words, meaning */
+	{"device.name", DIM_NAME, KIND_TEXT, IN_SPEC(name), 1, 128, REQUIRED, NO_WORDS, "the product's name, in quotes when it has spaces"},
+	{"device.sm_count", DIM_COUNT, KIND_U32, IN_SPEC(sm_count), 1, 1024, REQUIRED, NO_WORDS, "streaming multiprocessors (SMs) of the whole GPU"},
+	{"device.warp_size", DIM_COUNT, KIND_U32, IN_SPEC(warp_size), 1, 32, "32", NO_WORDS, "threads that execute one instruction together"},
+	{"device.clock_hz", DIM_HZ, KIND_DOUBLE, IN_SPEC(clock_hz), 1e3, 1e11, REQUIRED, NO_WORDS, "the SM's clock, the one that all cycles count"},
+	{"device.target", DIM_NAME, KIND_TEXT, IN_SPEC(target), 4, 16, REQUIRED, NO_WORDS, "the PTX .target that kernels are written for, such as sm_70"},
+	{"device.ptx_version", DIM_VERSION, KIND_TENTHS, IN_SPEC(ptx_version), 1, 20, REQUIRED, NO_WORDS, "the PTX .version that kernels are written in, such as 6.0"},
+	{"device.compute_capability", DIM_VERSION, KIND_TENTHS, IN_SPEC(cc), 1, 99, REQUIRED, NO_WORDS, "the compute capability, such as 7.0"},
+	{"device.max_threads_per_block", DIM_COUNT, KIND_U32, IN_SPEC(max_threads_per_block), 1, 4096, REQUIRED, NO_WORDS, "most threads that one block may have"},
+	{"device.max_threads_per_sm", DIM_COUNT, KIND_U32, IN_SPEC(max_threads_per_sm), 1, 8192, REQUIRED, NO_WORDS, "most threads resident in one SM"},
+	{"device.max_warps_per_sm", DIM_COUNT, KIND_U32, IN_SPEC(max_warps_per_sm), 1, 256, REQUIRED, NO_WORDS, "most warps resident in one SM"},
+	{"device.max_blocks_per_sm", DIM_COUNT, KIND_U32, IN_SPEC(max_blocks_per_sm), 1, 64, REQUIRED, NO_WORDS, "most blocks resident in one SM"},
+	{"device.has_f64", DIM_YESNO, KIND_BOOL, IN_SPEC(has_f64), 0, 1, REQUIRED, NO_WORDS, "whether there is 64-bit floating point"},
+	{"device.has_f16", DIM_YESNO, KIND_BOOL, IN_SPEC(has_f16), 0, 1, REQUIRED, NO_WORDS, "whether there is 16-bit floating point arithmetic"},
+	{"device.has_fma", DIM_YESNO, KIND_BOOL, IN_SPEC(has_fma), 0, 1, REQUIRED, NO_WORDS, "whether there is a fused multiply-add of 32-bit floating point numbers"},
+	{"topology.sm_per_cluster", DIM_COUNT, KIND_U32, IN_SPEC(sm_per_cluster), 1, 1024, REQUIRED, NO_WORDS, "SMs in one cluster (TPC, GPC); the number of SMs is a multiple of it"},
+	{"regfile.registers_per_sm", DIM_COUNT, KIND_U32, IN_SPEC(registers_per_sm), 32, 1e7, REQUIRED, NO_WORDS, "32-bit registers of one SM"},
+
+	{"core.schedulers", DIM_COUNT, KIND_U32, IN_SPEC(schedulers), 1, 16, REQUIRED, NO_WORDS, "warp schedulers of one SM; warp w belongs to scheduler w modulo this"},
+	{"core.issue_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(scheduler_issue), 0.25, 64, REQUIRED, NO_WORDS, "cycles between two instructions that one scheduler issues"},
+	{"core.default_op", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, REQUIRED, NO_WORDS, "the operation, as op.type, whose timing an instruction takes that the file does not list (moves, compares, conversions)"},
+	{"outstanding.loads_per_warp", DIM_COUNT, KIND_U32, IN_SPEC(loads_in_flight), 0, 4096, "0", NO_WORDS, "loads that one warp may have in flight; 0 is no limit"},
+	{"pipe.<pipe>.per", DIM_NAME, KIND_CUSTOM, HOME_PIPE, 0, 0, 0, REQUIRED, "sm scheduler", "declares an execution pipe, and whether an SM has one of it or each scheduler has its own"},
+
+	{"arith.<op>.<type>.latency", DIM_CYCLES, KIND_DOUBLE, IN_OP(latency), 1, 100000, REQUIRED, NO_WORDS, "cycles of the whole operation, from its issue to the issue of one that needs its result"},
+	{"arith.<op>.<type>.throughput", DIM_OPS, KIND_DOUBLE, IN_OP(throughput), 1e-4, 4096, REQUIRED, NO_WORDS, "results per cycle of one SM with enough warps, lanes counted, all pipes together"},
+	{"arith.<op>.<type>.native_ops", DIM_COUNT, KIND_U32, IN_OP(native_ops), 1, 1000, "1", NO_WORDS, "native instructions that the operation expands to, one dependent on the other"},
+	{"arith.<op>.<type>.unit", DIM_NAME, KIND_CUSTOM, HOME_OP, 0, 0, 0, REQUIRED, NO_WORDS, "the pipe that executes it; up to three with commas between them, when each can take it"},
+	{"arith.<op>.<type>.rates", DIM_OPS, KIND_CUSTOM, HOME_OP, 0, 1e-4, 4096, "", NO_WORDS, "what each pipe of unit contributes, in the same order; they sum to the throughput; required when there are several pipes"},
+
+	{"clock.read_latency", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, 1, 10000, REQUIRED, NO_WORDS, "cycles from a clock read to an independent instruction behind it"},
+	{"clock.native_ops", DIM_COUNT, KIND_U32, IN_SPEC(clock_native_ops), 1, 16, "1", NO_WORDS, "native instructions of one clock read, one dependent on the other"},
+	{"clock.op_latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(clock_op_latency), 0, 10000, "0", NO_WORDS, "cycles from one of those to the next; required when there are several"},
+	{"clock.granularity", DIM_CYCLES, KIND_U32, IN_SPEC(clock_granularity), 1, 4096, REQUIRED, NO_WORDS, "clock values are multiples of this"},
+	{"clock.scope", DIM_NAME, KIND_WORD, IN_SPEC(clock_scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one clock counter"},
+	{"barrier.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles of one barrier in a block of one warp"},
+	{"branch.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a branch to the next instruction of its warp"},
+	{"branch.independent_threads", DIM_YESNO, KIND_BOOL, IN_SPEC(independent_threads), 0, 1, REQUIRED, NO_WORDS, "yes: threads of a warp make progress on their own; no: a reconvergence stack, taken path first"},
+
+	{"shared.size", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_sm), 1, 1e8, REQUIRED, NO_WORDS, "shared memory of one SM"},
+	{"shared.per_block", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_block), 1, 1e8, REQUIRED, NO_WORDS, "most shared memory that one block may have"},
+	{"shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared.memory_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a load in shared memory to its use, without conflicts and without address operations"},
+	{"shared.banks", DIM_COUNT, KIND_U32, IN_SPEC(shared_banks), 1, 256, REQUIRED, NO_WORDS, "banks of the shared memory"},
+	{"shared.bank_width", DIM_BYTES, KIND_U32, IN_SPEC(shared_bank_width), 1, 64, REQUIRED, NO_WORDS, "bytes that one bank gives at once"},
+	{"shared.conflict_cost", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_conflict_cost), 0, 10000, REQUIRED, NO_WORDS, "cycles for each further access to one bank"},
+
+	{"cache.<p>.levels", DIM_COUNT, KIND_CUSTOM, HOME_PATH, 0, 0, CONST_LEVELS, REQUIRED, NO_WORDS, "cache levels on the path; 0 says that there is none"},
+	{"cache.<p>.<l>.size", DIM_BYTES, KIND_U64, IN_CACHE(size), 1, 16 * GIB, REQUIRED, NO_WORDS, "bytes of data that the level holds: sets x ways x line, all partitions together"},
+	{"cache.<p>.<l>.line", DIM_BYTES, KIND_U32, IN_CACHE(line), 4, 65536, REQUIRED, NO_WORDS, "bytes under one tag, a power of two"},
+	{"cache.<p>.<l>.sector", DIM_BYTES, KIND_U32, IN_CACHE(sector), 4, 65536, "", NO_WORDS, "bytes that one miss fills, a power of two; absent: the whole line"},
+	{"cache.<p>.<l>.ways", DIM_COUNT, KIND_U32, IN_CACHE(ways), 1, CACHE_WAYS_MAX, REQUIRED, NO_WORDS, "lines of one set"},
+	{"cache.<p>.<l>.sets", DIM_COUNT, KIND_U32, IN_CACHE(sets), 1, 1e9, "", NO_WORDS, "sets; absent: size / (ways x line)"},
+	{"cache.<p>.<l>.policy", DIM_NAME, KIND_WORD, IN_CACHE(policy), 0, 0, REQUIRED, "lru fifo random plru weighted", "which line of a full set is replaced"},
+	{"cache.<p>.<l>.replacement_probability", DIM_RATIO, KIND_CUSTOM, HOME_CACHE, 0, 0, 1, "", NO_WORDS, "the chance of each way to be replaced, one a way, summing to 1; for policy weighted, and required there"},
+	{"cache.<p>.<l>.mapping", DIM_NAME, KIND_WORD, IN_CACHE(mapping), 0, 0, "modulo", "modulo hash", "how a line finds its set: line number modulo sets, or an xor of the line number's bits (then sets is a power of two)"},
+	{"cache.<p>.<l>.scope", DIM_NAME, KIND_WORD, IN_CACHE(scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one such cache"},
+	{"cache.<p>.<l>.latency", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(latency), 1, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when this level hits, address operations not counted; near partition, mean over clusters"},
+	{"cache.<p>.<l>.partitions", DIM_COUNT, KIND_U32, IN_CACHE(partitions), 1, 2, "1", NO_WORDS, "1, or 2: lines are spread over two halves of the cache, and each cluster is near to one of them"},
+	{"cache.<p>.<l>.far_extra", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(far_extra), 0, 100000, "0", NO_WORDS, "cycles more when the line lives in the far partition"},
+	{"cache.global.l1.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none shared", "shared: the level gives up as much as the shared memory of resident blocks takes, and its size is that with none"},
+	{"cache.constant.backing", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "memory", "memory global.l2", "where a constant load goes that misses every constant level"},
+
+	{"load.<m>.issue", DIM_CYCLES, KIND_DOUBLE, IN_PATH(issue), 0.25, 10000, REQUIRED, NO_WORDS, "cycles that the load/store pipe is busy with one load of a warp"},
+	{"load.<m>.unit", DIM_NAME, KIND_PIPE, IN_PATH(pipe), 0, 0, REQUIRED, NO_WORDS, "the pipe that takes the load"},
+	{"load.<m>.address_ops", DIM_COUNT, KIND_U32, IN_PATH(address_ops), 0, 16, "0", NO_WORDS, "arithmetic instructions that the hardware needs within one dependent load"},
+	{"load.<m>.address_op", DIM_NAME, KIND_CUSTOM, HOME_PATH, 0, 0, 0, "", NO_WORDS, "the operation, as op.type, whose latency each of those takes; required when there are any"},
+	{"memory.<p>.latency", DIM_CYCLES, KIND_DOUBLE, IN_PATH(memory_latency), 1, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when every level misses, address operations not counted; mean over clusters"},
+	{"memory.global.size", DIM_BYTES, KIND_U64, IN_SPEC(memory_bytes), 1, 1024 * GIB, REQUIRED, NO_WORDS, "global memory"},
+	{"memory.constant.size", DIM_BYTES, KIND_U64, IN_SPEC(constant_bytes), 1, 1e9, REQUIRED, NO_WORDS, "constant memory that a kernel may declare"},
+	{"memory.global.bandwidth", DIM_BYTES_CLK, KIND_DOUBLE, IN_SPEC(dram_bandwidth), 0.01, 1e6, REQUIRED, NO_WORDS, "bytes a cycle between all SMs and the memory"},
+	{"memory.coalesce.segment", DIM_BYTES, KIND_U32, IN_SPEC(coalesce_segment), 4, 4096, REQUIRED, NO_WORDS, "bytes of one memory transaction, a power of two"},
+	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
+
+	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},
+	{"noise.jitter_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.jitter_cycles), 0, 1e6, "0", NO_WORDS, "a late access takes up to this much longer"},
+	{"noise.refresh_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.refresh_interval), 0, 1e9, "0", NO_WORDS, "cycles from one refresh of the memory to the next; 0: none"},
+	{"noise.refresh_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.refresh_cycles), 0, 1e6, "0", NO_WORDS, "cycles that the memory stalls for one refresh"},
+	{"noise.neighbour_rate", DIM_EVICTIONS, KIND_DOUBLE, IN_SPEC(noise.neighbour_rate), 0, 1000, "0", NO_WORDS, "lines of caches with scope gpu that somebody else's traffic evicts"},
+	{"noise.drift", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.drift), 0, 0.05, "0", NO_WORDS, "how far the core clock drifts slowly against the memory"},
+};
+/* clang-format on */
+const size_t spec_key_count = sizeof spec_keys / sizeof spec_keys[0];
+
+static const struct {
+	const char *text;
+	enum spec_dim dim;
+	double scale;
+} units[] = {
+    {"cycles", DIM_CYCLES, 1}, {"count", DIM_COUNT, 1},	       {"bytes", DIM_BYTES, 1},
+    {"KB", DIM_BYTES, 1024},   {"MB", DIM_BYTES, 1024 * 1024}, {"GB", DIM_BYTES, GIB},
+    {"Hz", DIM_HZ, 1},	       {"kHz", DIM_HZ, 1e3},	       {"MHz", DIM_HZ, 1e6},
+    {"GHz", DIM_HZ, 1e9},      {"ops/clk/SM", DIM_OPS, 1},     {"bytes/clk", DIM_BYTES_CLK, 1},
+    {"ratio", DIM_RATIO, 1},   {"%", DIM_RATIO, 0.01},	       {"name", DIM_NAME, 1},
+    {"yes/no", DIM_YESNO, 1},  {"version", DIM_VERSION, 1},    {"evictions/kcycle", DIM_EVICTIONS, 1},
+};
+
+const char *spec_unit_list(void)
+{
+	return "cycles, count, bytes, KB, MB, GB, Hz, kHz, MHz, GHz, ops/clk/SM, bytes/clk, ratio, %, name, yes/no, "
+	       "version, evictions/kcycle";
+}
+
+bool spec_unit(const char *unit, enum spec_dim *d, double *scale)
+{
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (strcmp(units[i].text, unit) == 0) {
+			*d = units[i].dim;
+			*scale = units[i].scale;
+			return true;
+		}
+	return false;
+}
+
+const char *spec_dim_name(enum spec_dim d)
+{
+	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
+		if (units[i].dim == d)
+			return units[i].text;
+	return "?";
+}
+
+/* ---- places ---- */
+static const char *const cached_paths[] = {"constant", "global"};
+static const char *const load_paths[] = {"constant", "global", "shared"};
+static const char *const types[] = {"u16", "s16", "u32", "s32",	  "u64", "s64", "b16",
+				    "b32", "b64", "f16", "f16x2", "f32", "f64", "pred"};
+/* PTX spellings; mulhi is mul.hi, mulwide mul.wide, divapprox div.approx. */
+static const char *const ops[] = {"add",   "sub",	"mul",	"mulhi", "mulwide", "mul24", "mad",    "mad24", "fma",
+				  "div",   "divapprox", "rem",	"abs",	 "neg",	    "min",   "max",    "sad",	"and",
+				  "or",	   "xor",	"not",	"cnot",	 "shl",	    "shr",   "shf",    "bfe",	"bfi",
+				  "bfind", "popc",	"clz",	"brev",	 "lop3",    "prmt",  "rcp",    "sqrt",	"rsqrt",
+				  "sin",   "cos",	"ex2",	"lg2",	 "tanh",    "mov",   "cvt",    "setp",	"set",
+				  "selp",  "slct",	"shfl", "vote",	 "match",   "madhi", "madwide"};
+
+struct place {
+	const char *text;
+	const char *const *names;
+	size_t count; /* 0: any identifier */
+};
+static const struct place places[] = {
+    {"<p>", cached_paths, 2},
+    {"<m>", load_paths, 3},
+    {"<l>", spec_level_names, CONST_LEVELS},
+    {"<op>", ops, sizeof ops / sizeof ops[0]},
+    {"<type>", types, sizeof types / sizeof types[0]},
+    {"<pipe>", NULL, 0},
+};
+
+static const struct place *place_at(const char *pattern)
+{
+	for (size_t i = 0; i < sizeof places / sizeof places[0]; i++)
+		if (str_starts(pattern, places[i].text))
+			return &places[i];
+	return NULL;
+}
+
+static bool is_identifier(const char *s, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (!((s[i] >= 'a' && s[i] <= 'z') || (s[i] >= '0' && s[i] <= '9') || s[i] == '_'))
+			return false;
+	return n > 0 && n < 16;
+}
+
+static bool place_takes(const struct place *p, const char *s, size_t n)
+{
+	if (p->count == 0)
+		return is_identifier(s, n);
+	for (size_t i = 0; i < p->count; i++)
+		if (strlen(p->names[i]) == n && memcmp(p->names[i], s, n) == 0)
+			return true;
+	return false;
+}
+
+static bool key_matches(const char *pattern, const char *key)
+{
+	while (*pattern && *key) {
+		const struct place *p = *pattern == '<' ? place_at(pattern) : NULL;
+		size_t n = strcspn(key, ".");
+		if (p) {
+			if (!place_takes(p, key, n))
+				return false;
+			pattern += strlen(p->text);
+			key += n;
+		} else if (*pattern++ != *key++) {
+			return false;
+		}
+	}
+	return *pattern == *key;
+}
+
+const struct spec_key *spec_key_find(const char *key)
+{
+	for (size_t i = 0; i < spec_key_count; i++)
+		if (key_matches(spec_keys[i].pattern, key))
+			return &spec_keys[i];
+	return NULL;
+}
+
+void spec_key_fill(char *out, size_t n, const char *pattern, const char *first, const char *second)
+{
+	size_t len = 0;
+	while (*pattern && len + 1 < n) {
+		const struct place *p = *pattern == '<' ? place_at(pattern) : NULL;
+		if (!p) {
+			out[len++] = *pattern++;
+			continue;
+		}
+		for (const char *c = first; *c && len + 1 < n; c++)
+			out[len++] = *c;
+		first = second;
+		pattern += strlen(p->text);
+	}
+	out[len] = '\0';
+}
+
+/* The pattern with each place filled by what the key has there, or by the nearest name that may stand there. */
+static void imitate(char *out, size_t n, const char *pattern, const char *key)
+{
+	size_t len = 0;
+	while (*pattern && len + 1 < n) {
+		size_t pn = strcspn(pattern, "."), kn = strcspn(key, ".");
+		const struct place *p = place_at(pattern);
+		char word[32];
+		snprintf(word, sizeof word, "%.*s", (int)(p ? kn : pn), p ? key : pattern);
+		if (p && !place_takes(p, key, kn) && p->count) {
+			const char *near = str_nearest(word, p->names, p->count);
+			snprintf(word, sizeof word, "%s", near ? near : p->names[0]);
+		}
+		int put = snprintf(out + len, n - len, "%s%s", word, pattern[pn] ? "." : "");
+		len += put > 0 ? (size_t)put : 0;
+		pattern += pn + (pattern[pn] == '.');
+		key += kn + (key[kn] == '.');
+	}
+	out[len < n ? len : n - 1] = '\0';
+}
+
+void spec_key_nearest(char *out, size_t n, const char *key)
+{
+	char text[sizeof spec_keys / sizeof spec_keys[0]][96];
+	const char *names[sizeof spec_keys / sizeof spec_keys[0]];
+	for (size_t i = 0; i < spec_key_count; i++) {
+		imitate(text[i], sizeof text[i], spec_keys[i].pattern, key);
+		names[i] = text[i];
+	}
+	const char *near = str_nearest(key, names, spec_key_count);
+	snprintf(out, n, "%s", near ? near : "");
+}

@@ -1,0 +1,158 @@
+/* What a probe should find on a simulated GPU: one truth for each key that the description decides. */
+#include "gpu/sim/spec_file.h"
+#include <stdio.h>
+
+#define KEY_BYTES 128
+
+struct teller {
+	int (*each)(void *ctx, const struct truth *t);
+	void *ctx;
+	int rc; /* the first refusal ends the telling */
+};
+
+static void tell(struct teller *t, const struct truth *one)
+{
+	if (t->rc == 0)
+		t->rc = t->each(t->ctx, one);
+}
+
+static void tell_number(struct teller *t, const char *key, double number, double tolerance)
+{
+	tell(t, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
+}
+
+static void tell_text(struct teller *t, const char *key, const char *text)
+{
+	tell(t, &(struct truth){.key = key, .text = text});
+}
+
+static void tell_absent(struct teller *t, const char *key)
+{
+	tell(t, &(struct truth){.key = key, .absent = true});
+}
+
+/* Latencies are recovered within a cycle; 1e-9 absorbs the rounding of decimal fractions. */
+#define LATENCY_TOLERANCE    (1 + 1e-9)
+#define THROUGHPUT_TOLERANCE 0.05
+
+static void tell_ops(struct teller *t, const struct sim_spec *s)
+{
+	char key[KEY_BYTES];
+	for (uint32_t i = 0; i < s->op_count; i++) {
+		const struct op_spec *o = &s->op[i];
+		snprintf(key, sizeof key, "arith.%s.%s.latency", o->op, o->type);
+		tell_number(t, key, o->latency, LATENCY_TOLERANCE);
+		snprintf(key, sizeof key, "arith.%s.%s.throughput", o->op, o->type);
+		tell_number(t, key, o->throughput, THROUGHPUT_TOLERANCE * o->throughput);
+		snprintf(key, sizeof key, "arith.%s.%s.issue", o->op, o->type);
+		tell_number(t, key, s->warp_size / o->throughput, THROUGHPUT_TOLERANCE * s->warp_size / o->throughput);
+		snprintf(key, sizeof key, "arith.%s.%s.native_ops", o->op, o->type);
+		tell_number(t, key, o->native_ops, 0);
+	}
+}
+
+static const char *scope_name(enum cache_scope s)
+{
+	return s == SCOPE_SM ? "sm" : s == SCOPE_CLUSTER ? "cluster" : "gpu";
+}
+
+static const char *policy_name(enum cache_policy p)
+{
+	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted"};
+	return names[p];
+}
+
+static void tell_cache(struct teller *t, const struct cache_spec *c, const char *path, const char *level)
+{
+	char key[KEY_BYTES];
+	const struct {
+		const char *property;
+		double number, tolerance;
+	} numbers[] = {
+	    {"size", (double)c->size, 0},
+	    {"line", c->line, 0},
+	    {"sector", c->sector, 0},
+	    {"ways", c->ways, 0},
+	    {"sets", c->sets, 0},
+	    {"partitions", c->partitions, 0},
+	    /* The mean over the lines' partitions: half of them are far. */
+	    {"latency", c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0), LATENCY_TOLERANCE},
+	};
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, numbers[i].property);
+		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
+	}
+	snprintf(key, sizeof key, "cache.%s.%s.scope", path, level);
+	tell_text(t, key, scope_name(c->scope));
+	snprintf(key, sizeof key, "cache.%s.%s.policy", path, level);
+	tell_text(t, key, policy_name(c->policy));
+	snprintf(key, sizeof key, "cache.%s.%s.mapping", path, level);
+	tell_text(t, key, c->mapping == MAP_HASH ? "hash" : "modulo");
+}
+
+static void tell_no_cache(struct teller *t, const char *path, const char *level)
+{
+	static const char *const properties[] = {"size",       "line",	  "sector", "ways",   "sets",
+						 "partitions", "latency", "scope",  "policy", "mapping"};
+	char key[KEY_BYTES];
+	for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
+		snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, properties[i]);
+		tell_absent(t, key);
+	}
+}
+
+static void tell_constant(struct teller *t, const struct sim_spec *s)
+{
+	const struct path_spec *p = &s->constant;
+	for (uint32_t i = 0; i < CONST_LEVELS; i++)
+		if (i < p->levels)
+			tell_cache(t, &p->level[i], "constant", spec_level_names[i]);
+		else
+			tell_no_cache(t, "constant", spec_level_names[i]);
+	if (p->levels)
+		tell_number(t, "cache.constant.levels", p->levels, 0);
+	else
+		tell_absent(t, "cache.constant.levels");
+	if (!s->constant_uses_l2)
+		tell_number(t, "memory.constant.latency", p->memory_latency, LATENCY_TOLERANCE);
+}
+
+static void tell_global(struct teller *t, const struct sim_spec *s)
+{
+	const struct path_spec *p = &s->global;
+	if (s->has_l1)
+		tell_cache(t, &p->level[0], "global", "l1");
+	else
+		tell_no_cache(t, "global", "l1");
+	if (s->has_l2)
+		tell_cache(t, &p->level[s->has_l1], "global", "l2");
+	else
+		tell_no_cache(t, "global", "l2");
+	if (p->levels)
+		tell_number(t, "cache.global.levels", p->levels, 0);
+	else
+		tell_absent(t, "cache.global.levels");
+	tell_number(t, "memory.global.latency", p->memory_latency, LATENCY_TOLERANCE);
+}
+
+int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	struct teller t = {each, ctx, 0};
+	tell_number(&t, "device.sm_count", s->sm_count, 0);
+	tell_number(&t, "device.warp_size", s->warp_size, 0);
+	tell_number(&t, "device.clock_hz", s->clock_hz, 0.01 * s->clock_hz);
+	tell_number(&t, "topology.sm_per_cluster", s->sm_per_cluster, 0);
+	tell_number(&t, "topology.cluster_count", s->cluster_count, 0);
+	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
+		    LATENCY_TOLERANCE);
+	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
+	tell_text(&t, "clock.scope", scope_name(s->clock_scope));
+	tell_ops(&t, s);
+	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);
+	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
+	tell_number(&t, "shared.latency", s->shared.memory_latency, LATENCY_TOLERANCE);
+	tell_text(&t, "shared.cached", "no");
+	tell_constant(&t, s);
+	tell_global(&t, s);
+	return t.rc;
+}

@@ -80,7 +80,7 @@ static int take(struct cmd_context *c, const struct cmd_verb *v, const struct cm
 		return cmd_fail(c, CMD_USAGE, "--%s was given an empty value; it takes %s", o->name, o->arg);
 	if (!o->many && cmd_flag(c, o->name))
 		return cmd_fail(c, CMD_USAGE, "--%s was given twice", o->name);
-	rc = o->arg ? check_choice(c, o, value) : CMD_OK;
+	rc = value ? check_choice(c, o, value) : CMD_OK;
 	if (rc)
 		return rc;
 	c->given[c->given_count++] = (struct cmd_given){.option = o, .value = value};

@@ -1,0 +1,50 @@
+# What a person types. Everything is built by Meson in build/; this file only makes sure that what it needs is there.
+BUILD ?= build
+MESON ?= meson
+# The tools that the checks run are installed too when this is yes; `make run` does not need them.
+CHECKS ?= no
+
+.PHONY: all run test calibrate format tidy sanitize fuzz bench install clean setup setup-checks configure
+
+all: configure
+	ninja -C $(BUILD)
+
+run: all
+	./$(BUILD)/fathom run
+
+test: setup-checks configure
+	ninja -C $(BUILD)
+	tools/run_tests.sh $(BUILD)
+
+calibrate: all
+	tools/calibrate.sh $(BUILD)
+
+format: setup-checks
+	python3 tools/check_style.py --format --write
+
+tidy: setup-checks configure
+	python3 tools/check_style.py --format --tidy $(BUILD)
+
+sanitize: setup-checks
+	tools/sanitize.sh build-asan
+
+fuzz: setup-checks
+	tools/fuzz.sh build-fuzz
+
+bench: all
+	$(MESON) test -C $(BUILD) --benchmark --verbose
+
+install: all
+	$(MESON) install -C $(BUILD)
+
+clean:
+	rm -rf build build-asan build-fuzz
+
+setup:
+	@tools/install_needed.sh
+
+setup-checks:
+	@tools/install_needed.sh --checks
+
+configure: setup
+	@test -f $(BUILD)/build.ninja || $(MESON) setup $(BUILD)

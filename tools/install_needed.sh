@@ -1,0 +1,67 @@
+#!/bin/sh
+# Installs what the build needs and this machine lacks, on Debian and Ubuntu. Says what it installs. Does nothing, and
+# needs no rights, when everything is there. With --checks also what only the tests and checks need.
+set -eu
+
+# What must be there: a test for it, and the package that brings it.
+build="gcc:gcc make:make meson:meson ninja:ninja-build pkg-config:pkg-config python3:python3"
+headers="sqlite3:libsqlite3-dev jansson:libjansson-dev smartcols:libsmartcols-dev libelf:libelf-dev
+	ffnvcodec:libffmpeg-nvenc-dev cmocka:libcmocka-dev"
+checks="clang:clang clang-format:clang-format clang-tidy:clang-tidy valgrind:valgrind nm:binutils xz:xz-utils
+	man:man-db rsvg-convert:librsvg2-bin"
+
+missing=
+for pair in $build; do
+	command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+done
+for pair in $headers; do
+	pkg-config --exists "${pair%%:*}" 2>/dev/null || missing="$missing ${pair##*:}"
+done
+# A compiler without the C library's headers builds nothing.
+[ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
+if [ "${1:-}" = --checks ]; then
+	for pair in $checks; do
+		command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+	done
+	# Clang's own runtime (libFuzzer, sanitizers) carries clang's version in its package's name.
+	if command -v clang >/dev/null 2>&1; then
+		runtime=$(clang -print-file-name=libclang_rt.fuzzer-x86_64.a 2>/dev/null || true)
+		version=$(clang -dumpversion | cut -d. -f1)
+		[ "$(uname -m)" != x86_64 ] || [ -e "$runtime" ] || missing="$missing libclang-rt-$version-dev"
+	else
+		missing="$missing libclang-rt-dev"
+	fi
+fi
+[ -n "$missing" ] || exit 0
+
+if ! command -v apt-get >/dev/null 2>&1; then
+	echo "fathom needs:$missing (Debian names); install them with this system's package manager, then try again" >&2
+	exit 3
+fi
+as_root=
+if [ "$(id -u)" != 0 ]; then
+	if ! command -v sudo >/dev/null 2>&1; then
+		echo "fathom needs:$missing; as root: apt-get install$missing" >&2
+		exit 3
+	fi
+	as_root=sudo
+fi
+
+echo "installing:$missing"
+export DEBIAN_FRONTEND=noninteractive
+install() {
+	# shellcheck disable=SC2086 # one word a package
+	$as_root env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends $1 </dev/null
+}
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+$as_root apt-get update -q </dev/null >"$log" 2>&1 || true # an old index may still do
+# Where a release lacks libclang-rt-dev, its clang depends on the runtime already.
+if ! apt-cache show libclang-rt-dev >/dev/null 2>&1; then
+	missing=$(echo "$missing" | sed 's/ libclang-rt-dev//')
+fi
+if ! install "$missing" >>"$log" 2>&1; then
+	tail -n 20 "$log" >&2
+	echo "could not install:$missing; install them by hand, then try again" >&2
+	exit 3
+fi

@@ -7,6 +7,9 @@
 struct store;
 #define STORE_SCHEMA 1
 
+/* A writer holds the file alone until store_close; the lock also ends with the process, and is not inherited by a fork.
+ * A full disk is -ENOSPC: the transaction in hand is undone, what was stored before is safe. */
+
 /* Creates a new run file and locks it for writing. -EEXIST when it exists, -EBUSY when another run writes it. */
 int store_create(struct store **out, const char *path, const struct run *r, struct err *e);
 /* Opens an existing run file for writing (--resume). */
@@ -16,7 +19,9 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 /* Replaces all findings (fathom infer), in one transaction. */
 int store_findings(struct store *s, const struct run *r, struct err *e);
 void store_close(struct store *s);
-/* Reads a whole run. A file that is not one is refused with one sentence: not SQLite, not fathom's, newer schema, damaged. */
+/* Reads a whole run into r, which need not be initialised; on an error r is empty. A file that is not a run is refused
+ * with one sentence: -ENOENT missing, -EISDIR a folder, -EINVAL empty, not SQLite or not fathom's, -ENOTSUP a newer
+ * schema, -EBADMSG damaged, -EBUSY another fathom is writing it. */
 int store_load(struct run *r, const char *path, struct err *e);
 
 #endif

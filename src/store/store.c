@@ -1,0 +1,234 @@
+/* Opening, locking, checking. A writer holds SQLite's exclusive lock from open to close (it dies with the process), and
+ * every probe is one transaction with a rollback journal: whatever kills the process loses the transaction in hand. */
+#include "base/embed.h"
+#include "store/store_file.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+int store_damaged(const struct store *s, struct err *e, const char *fmt, ...)
+{
+	char what[160];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(what, sizeof(what), fmt, ap);
+	va_end(ap);
+	for (char *c = what; *c; c++) /* words of the file may be in it */
+		if ((unsigned char)*c < ' ' || (unsigned char)*c > '~')
+			*c = '?';
+	return err_set(e, -EBADMSG, "%s is damaged: %s", s->path, what);
+}
+
+/* Why the system refused: SQLite keeps it with the connection or, for a write at commit, with the file. */
+static int system_errno(const struct store *s)
+{
+	int system = sqlite3_system_errno(s->db);
+	sqlite3_file *journal = NULL;
+	if (system == 0)
+		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_LAST_ERRNO, &system);
+	if (system == 0)
+		sqlite3_file_control(s->db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &journal);
+	if (journal && journal->pMethods)
+		journal->pMethods->xFileControl(journal, SQLITE_FCNTL_LAST_ERRNO, &system);
+	return system;
+}
+
+int store_fail(const struct store *s, int code, struct err *e)
+{
+	int system = system_errno(s);
+	switch (code & 0xff) {
+	case SQLITE_NOMEM:
+		return err_nomem(e);
+	case SQLITE_BUSY:
+	case SQLITE_LOCKED:
+		return err_set(e, -EBUSY, "%s is in use: another fathom is writing it", s->path);
+	case SQLITE_FULL:
+		return err_set(e, -ENOSPC, "the disk is full: %s could not be extended; what it held before is safe",
+			       s->path);
+	case SQLITE_READONLY:
+		return err_set(e, -EROFS, "%s cannot be written: the file or its folder is read-only", s->path);
+	case SQLITE_CANTOPEN:
+	case SQLITE_PERM:
+	case SQLITE_AUTH:
+		return err_set(e, system ? -system : -EACCES, "%s cannot be opened%s%s", s->path, system ? ": " : "",
+			       system ? strerror(system) : "");
+	case SQLITE_NOTADB:
+		return err_set(e, -EINVAL, "%s is not a run file of fathom (nor any SQLite file)", s->path);
+	case SQLITE_IOERR:
+		if (system == ENOSPC || system == EFBIG || system == EDQUOT)
+			return err_set(e, -ENOSPC,
+				       "no more room: %s could not be extended; what it held before is safe", s->path);
+		if (code == SQLITE_IOERR_SHORT_READ)
+			return store_damaged(s, e, "it ends too early");
+		return err_set(e, -EIO, "%s cannot be read or written: %s", s->path,
+			       system ? strerror(system) : sqlite3_errmsg(s->db));
+	default:
+		return store_damaged(s, e, "%s", sqlite3_errmsg(s->db));
+	}
+}
+
+int store_exec(struct store *s, const char *sql, struct err *e)
+{
+	int rc = sqlite3_exec(s->db, sql, NULL, NULL, NULL);
+	return rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
+}
+
+int store_prepare(struct store *s, sqlite3_stmt **out, struct str *sql, struct err *e)
+{
+	int rc = sql->failed ? SQLITE_NOMEM : sqlite3_prepare_v2(s->db, str_text(sql), -1, out, NULL);
+	str_free(sql);
+	return rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
+}
+
+int store_number(struct store *s, const char *sql, int64_t *value, struct err *e)
+{
+	sqlite3_stmt *st = NULL;
+	*value = 0;
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &st, NULL);
+	if (rc == SQLITE_OK) {
+		rc = sqlite3_step(st);
+		if (rc == SQLITE_ROW) {
+			*value = sqlite3_column_int64(st, 0);
+			rc = SQLITE_OK;
+		} else if (rc == SQLITE_DONE) {
+			rc = SQLITE_CORRUPT;
+		}
+	}
+	sqlite3_finalize(st);
+	return rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
+}
+
+int store_look(const char *path, struct err *e)
+{
+	struct stat st;
+	if (stat(path, &st) != 0)
+		return errno == ENOENT ? err_set(e, -ENOENT, "there is no file %s", path)
+				       : err_set(e, -errno, "%s cannot be opened: %s", path, strerror(errno));
+	if (S_ISDIR(st.st_mode))
+		return err_set(e, -EISDIR, "%s is a folder, not a run file", path);
+	if (!S_ISREG(st.st_mode))
+		return err_set(e, -EINVAL, "%s is not a regular file", path);
+	if (st.st_size == 0)
+		return err_set(e, -EINVAL, "%s is empty: no run was stored in it", path);
+	if (access(path, R_OK) != 0)
+		return err_set(e, -errno, "%s cannot be read: %s", path, strerror(errno));
+	return 0;
+}
+
+int store_open(struct store **out, const char *path, struct err *e)
+{
+	struct store *s = mem_zero(1, sizeof(*s));
+	if (!s)
+		return err_nomem(e);
+	s->path = mem_alloc(strlen(path) + 1);
+	if (!s->path) {
+		mem_free(s);
+		return err_nomem(e);
+	}
+	memcpy(s->path, path, strlen(path) + 1);
+	/* READWRITE falls back to reading where writing is not allowed; a reader needs it to roll back what a killed
+	 * writer left behind. */
+	int rc =
+	    sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+	if (rc != SQLITE_OK) {
+		int code = s->db ? store_fail(s, rc, e) : err_nomem(e);
+		store_close(s);
+		return code;
+	}
+	/* A run file may come from anywhere: its schema is data, not code. */
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
+	*out = s;
+	return 0;
+}
+
+void store_close(struct store *s)
+{
+	if (!s)
+		return;
+	sqlite3_close(s->db);
+	mem_free(s->path);
+	mem_free(s);
+}
+
+/* The file's schema must be letter by letter the one that this program would create. */
+static int schema_matches(struct store *s, struct err *e)
+{
+	static const char list[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+	const struct embedded *schema = embed_find("src/store/schema.sql");
+	sqlite3 *own = NULL;
+	sqlite3_stmt *a = NULL, *b = NULL;
+	int rc = sqlite3_open(":memory:", &own);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_exec(own, schema->data, NULL, NULL, NULL);
+	if (rc == SQLITE_OK)
+		rc = sqlite3_prepare_v2(own, list, -1, &a, NULL);
+	if (rc != SQLITE_OK) {
+		sqlite3_close(own);
+		return err_nomem(e); /* the schema is ours: only memory can be missing */
+	}
+	rc = sqlite3_prepare_v2(s->db, list, -1, &b, NULL);
+	int code = rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
+	for (bool more = code == 0; more;) {
+		int ra = sqlite3_step(a), rb = sqlite3_step(b);
+		if (rb != SQLITE_ROW && rb != SQLITE_DONE) {
+			code = store_fail(s, rb, e);
+			break;
+		}
+		bool same = ra == rb;
+		for (int i = 0; same && ra == SQLITE_ROW && i < 4; i++) {
+			const char *ta = (const char *)sqlite3_column_text(a, i);
+			const char *tb = (const char *)sqlite3_column_text(b, i);
+			same = ta && tb ? strcmp(ta, tb) == 0 : ta == tb;
+		}
+		if (!same)
+			code = store_damaged(s, e, "its tables are not those of schema %d", STORE_SCHEMA);
+		more = same && ra == SQLITE_ROW;
+	}
+	sqlite3_finalize(a);
+	sqlite3_finalize(b);
+	sqlite3_close(own);
+	return code;
+}
+
+int store_check(struct store *s, struct err *e)
+{
+	int64_t application, version;
+	int rc = store_number(s, "PRAGMA application_id", &application, e);
+	if (rc == 0)
+		rc = store_number(s, "PRAGMA user_version", &version, e);
+	if (rc)
+		return rc;
+	if (application != STORE_APPLICATION)
+		return err_set(e, -EINVAL, "%s is a SQLite file, but not a run file of fathom", s->path);
+	if (version > STORE_SCHEMA)
+		return err_set(e, -ENOTSUP,
+			       "%s was written by a newer fathom (schema %lld, this one reads %d); update fathom",
+			       s->path, (long long)version, STORE_SCHEMA);
+	if (version != STORE_SCHEMA)
+		return store_damaged(s, e, "it says schema %lld, which never was", (long long)version);
+	rc = schema_matches(s, e);
+	if (rc)
+		return rc;
+	sqlite3_stmt *st = NULL;
+	int code = sqlite3_prepare_v2(s->db, "PRAGMA quick_check(1)", -1, &st, NULL);
+	if (code == SQLITE_OK)
+		code = sqlite3_step(st);
+	if (code == SQLITE_ROW) {
+		const char *text = (const char *)sqlite3_column_text(st, 0);
+		if (!text)
+			rc = err_nomem(e);
+		else if (strcmp(text, "ok") != 0)
+			rc = store_damaged(s, e, "%.100s", text + strspn(text, "* "));
+	} else {
+		rc = store_fail(s, code, e);
+	}
+	sqlite3_finalize(st);
+	return rc;
+}

@@ -1,0 +1,407 @@
+/* A run survives its file; whatever is not such a file is refused in one sentence that names it. */
+#include "base/err.h"
+#include "base/str.h"
+#include "sample_run.h"
+#include "store/store.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <math.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <sqlite3.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static struct err e;
+
+static int folder(void **state)
+{
+	char *dir = strdup("/tmp/fathom-store-XXXXXX");
+	*state = dir;
+	return dir && mkdtemp(dir) && chdir(dir) == 0 ? 0 : -1;
+}
+
+static int clean(void **state)
+{
+	char command[64];
+	snprintf(command, sizeof(command), "rm -rf %s", (char *)*state);
+	int rc = chdir("/") || system(command);
+	free(*state);
+	return rc;
+}
+
+static void save(const char *path, const struct run *r)
+{
+	struct store *s;
+	unlink(path);
+	assert_int_equal(store_create(&s, path, r, &e), 0);
+	for (size_t i = 0; i < r->probe_count; i++)
+		assert_int_equal(store_probe(s, r, r->probes[i].name, &e), 0);
+	store_close(s);
+}
+
+static void same_finding(const struct finding *a, const struct finding *b)
+{
+	assert_string_equal(a->key, b->key);
+	assert_int_equal(a->verdict, b->verdict);
+	assert_int_equal(a->value.kind, b->value.kind);
+	assert_true(a->value.number == b->value.number);
+	assert_string_equal(a->value.text, b->value.text);
+	assert_int_equal(a->value.array_count, b->value.array_count);
+	assert_memory_equal(a->value.array, b->value.array, a->value.array_count * sizeof(double));
+	assert_true(a->lo == b->lo || (isnan(a->lo) && isnan(b->lo)));
+	assert_true(a->hi == b->hi || (isnan(a->hi) && isnan(b->hi)));
+	assert_string_equal(a->unit, b->unit);
+	assert_string_equal(a->method, b->method);
+	assert_string_equal(a->because, b->because);
+	assert_string_equal(a->scope, b->scope);
+	assert_string_equal(a->probe, b->probe);
+	assert_int_equal(a->evidence_count, b->evidence_count);
+	for (unsigned i = 0; i < a->evidence_count; i++)
+		assert_string_equal(a->evidence[i], b->evidence[i]);
+}
+
+static void same_series(const struct series *a, const struct series *b)
+{
+	assert_string_equal(a->probe, b->probe);
+	assert_string_equal(a->experiment, b->experiment);
+	assert_string_equal(a->axis, b->axis);
+	assert_string_equal(a->unit, b->unit);
+	for (int i = 0; i < POINT_PARAMS; i++) {
+		assert_int_equal(!a->params[i], !b->params[i]);
+		if (a->params[i])
+			assert_string_equal(a->params[i], b->params[i]);
+	}
+	assert_true(a->seed == b->seed);
+	assert_memory_equal(&a->before, &b->before, sizeof(a->before));
+	assert_memory_equal(&a->after, &b->after, sizeof(a->after));
+	assert_int_equal(a->native_count, b->native_count);
+	for (size_t i = 0; i < a->native_count; i++)
+		assert_memory_equal(&a->native[i], &b->native[i], sizeof(a->native[i]));
+	assert_int_equal(a->count, b->count);
+	for (size_t i = 0; i < a->count; i++) {
+		const struct point *p = &a->points[i], *q = &b->points[i];
+		assert_true(p->x == q->x && p->outcome == q->outcome && p->repeats == q->repeats);
+		assert_true(p->words_per_repeat == q->words_per_repeat && p->elapsed_ms == q->elapsed_ms);
+		assert_int_equal(p->native, q->native);
+		assert_memory_equal(p->p, q->p, sizeof(p->p));
+		assert_string_equal(p->message, q->message);
+		assert_int_equal(!p->y, !q->y);
+		if (p->y)
+			assert_memory_equal(p->y, q->y, (size_t)p->repeats * p->words_per_repeat * 4);
+	}
+}
+
+static void same(const struct run *a, struct run *b)
+{
+	assert_string_equal(a->fathom, b->fathom);
+	assert_string_equal(a->started, b->started);
+	assert_true(a->seed == b->seed && a->seconds == b->seconds);
+	assert_memory_equal(&a->device, &b->device, sizeof(a->device));
+	assert_int_equal(a->probe_count, b->probe_count);
+	for (size_t i = 0; i < a->probe_count; i++)
+		assert_memory_equal(&a->probes[i], &b->probes[i], sizeof(a->probes[i]));
+	assert_int_equal(a->series_count, b->series_count);
+	for (size_t i = 0; i < a->series_count; i++)
+		same_series(&a->series[i], &b->series[i]);
+	assert_int_equal(a->findings.count, b->findings.count);
+	for (size_t i = 0; i < a->findings.count; i++)
+		same_finding(&a->findings.items[i], findings_get(&b->findings, a->findings.items[i].key));
+}
+
+static void round_trip(void **state)
+{
+	(void)state;
+	struct run a, b;
+	assert_int_equal(sample_run(&a), 0);
+	save("a.fathom", &a);
+	assert_int_equal(access("a.fathom-journal", F_OK), -1); /* one file */
+	assert_int_equal(store_load(&b, "a.fathom", &e), 0);
+	same(&a, &b);
+	run_free(&b);
+
+	/* a probe measured again replaces its old self; findings are replaced as a whole */
+	struct store *s;
+	a.findings.count = 3;
+	a.seconds = 9;
+	assert_int_equal(store_resume(&s, "a.fathom", &e), 0);
+	for (size_t i = 0; i < a.probe_count; i++)
+		assert_int_equal(store_probe(s, &a, a.probes[i].name, &e), 0);
+	assert_int_equal(store_findings(s, &a, &e), 0);
+	store_close(s);
+	assert_int_equal(store_load(&b, "a.fathom", &e), 0);
+	same(&a, &b);
+	run_free(&b);
+	run_free(&a);
+}
+
+static void refuse(const char *path, int code, const char *words)
+{
+	struct run r;
+	struct store *s = NULL;
+	int rc = store_load(&r, path, &e);
+	if (rc != code || !strstr(e.text, words) || !strstr(e.text, path) || strchr(e.text, '\n'))
+		fail_msg("%s: %d, \"%s\"", path, rc, e.text);
+	assert_null(r.series);
+	run_free(&r);
+	assert_int_equal(store_resume(&s, path, &e), code);
+	assert_null(s);
+}
+
+static void spoil(const char *path, const char *sql)
+{
+	struct run r;
+	sqlite3 *db;
+	assert_int_equal(sample_run(&r), 0);
+	save(path, &r);
+	run_free(&r);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	if (sqlite3_exec(db, sql, NULL, NULL, NULL) != SQLITE_OK)
+		fail_msg("%s: %s", sql, sqlite3_errmsg(db));
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+}
+
+static void write_file(const char *path, const void *data, size_t n)
+{
+	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+	assert_true(fd >= 0 && write(fd, data, n) == (ssize_t)n && close(fd) == 0);
+}
+
+static void foreign(void **state)
+{
+	(void)state;
+	refuse("missing.fathom", -ENOENT, "there is no file");
+	refuse("missing/x.fathom", -ENOENT, "there is no file");
+	assert_int_equal(mkdir("dir.fathom", 0777), 0);
+	refuse("dir.fathom", -EISDIR, "a folder");
+	refuse("/dev/null", -EINVAL, "not a regular file");
+	write_file("empty.fathom", "", 0);
+	refuse("empty.fathom", -EINVAL, "is empty");
+	write_file("text.fathom", "Dear fathom,\nI am a letter.\n", 28);
+	refuse("text.fathom", -EINVAL, "not a run file of fathom");
+	char page[8192];
+	memset(page, 'x', sizeof(page));
+	write_file("page.fathom", page, sizeof(page));
+	refuse("page.fathom", -EINVAL, "not a run file of fathom");
+	spoil("other.fathom", "PRAGMA application_id=7");
+	refuse("other.fathom", -EINVAL, "a SQLite file, but not a run file");
+	spoil("newer.fathom", "PRAGMA user_version=3");
+	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 3, this one reads 1); update fathom");
+	spoil("older.fathom", "PRAGMA user_version=0");
+	refuse("older.fathom", -EBADMSG, "schema 0");
+}
+
+static void damaged(void **state)
+{
+	(void)state;
+	static const char *const changes[] = {
+	    "CREATE TABLE more(x)",
+	    "DROP TABLE finding",
+	    "DELETE FROM run",
+	    "DELETE FROM device",
+	    "UPDATE device SET sm_count = 'many'",
+	    "UPDATE device SET sm_count = -1",
+	    "UPDATE device SET sm_count = 4294967296",
+	    "UPDATE device SET has_f64 = 2",
+	    "UPDATE device SET name = hex(zeroblob(64))",
+	    "UPDATE device SET name = 'a' || char(0) || 'b'",
+	    "UPDATE device SET name = x'4142'",
+	    "UPDATE run SET fathom = 1 || hex(zeroblob(40))",
+	    "UPDATE run SET seconds = 'long'",
+	    "UPDATE probe SET state = 'ASLEEP'",
+	    "UPDATE series SET probe = x'00'",
+	    "UPDATE series SET seed = 0.5",
+	    "UPDATE native SET number = 1",
+	    "UPDATE native_region SET number = 1",
+	    "UPDATE native_region SET native = 1",
+	    "UPDATE native_region SET counts = 'alu'",
+	    "UPDATE native_region SET counts = 'alu=x'",
+	    "UPDATE native_region SET counts = 'alu=4294967296'",
+	    "UPDATE native_region SET counts = 'fun=1'",
+	    "DELETE FROM native; DELETE FROM native_region",
+	    "DELETE FROM native",
+	    "DELETE FROM point WHERE number = 2",
+	    "UPDATE point SET outcome = 'FINE'",
+	    "UPDATE point SET repeats = 3",
+	    "UPDATE point SET repeats = 4294967295, words_per_repeat = 4294967295",
+	    "UPDATE point SET repeats = 0",
+	    "UPDATE point SET words = NULL",
+	    "UPDATE point SET words = 'text'",
+	    "UPDATE point SET words = zeroblob(1000)",
+	    "UPDATE point SET native = 1",
+	    "UPDATE point SET native = -1",
+	    "UPDATE point SET x = 'far'",
+	    "UPDATE finding SET verdict = 'TRUE'",
+	    "UPDATE finding SET kind = 'vague'",
+	    "UPDATE finding SET array = '1 2 x'",
+	    "UPDATE finding SET array = '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'",
+	    "UPDATE finding SET evidence = '1\n2\n3\n4\n5\n6\n7'",
+	    "UPDATE finding SET evidence = hex(zeroblob(64))",
+	    "UPDATE finding SET because = hex(zeroblob(200))",
+	};
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		struct run r;
+		spoil("d.fathom", changes[i]);
+		int rc = store_load(&r, "d.fathom", &e);
+		if (rc != -EBADMSG || !strstr(e.text, "d.fathom is damaged: "))
+			fail_msg("%s: %d, \"%s\"", changes[i], rc, e.text);
+	}
+}
+
+/* Cut short anywhere, or with any page overwritten: refused, or not harmed. Never a crash. */
+static void torn(void **state)
+{
+	(void)state;
+	struct run r, b;
+	assert_int_equal(sample_run(&r), 0);
+	save("t.fathom", &r);
+	static char whole[1 << 18], part[1 << 18];
+	FILE *f = fopen("t.fathom", "rb");
+	assert_non_null(f);
+	size_t n = fread(whole, 1, sizeof(whole), f);
+	assert_int_equal(fclose(f), 0);
+	assert_in_range(n, 4096, sizeof(whole) - 1);
+	for (size_t cut = n - 1; cut > 0; cut = cut * 7 / 8) {
+		write_file("cut.fathom", whole, cut);
+		int rc = store_load(&b, "cut.fathom", &e);
+		if (rc != -EBADMSG && rc != -EINVAL)
+			fail_msg("cut to %zu of %zu bytes: %d %s", cut, n, rc, rc ? e.text : "");
+	}
+	unsigned refusals = 0;
+	for (size_t at = 100; at < n; at += 512) {
+		memcpy(part, whole, n);
+		memset(part + at, (int)at, 96);
+		write_file("cut.fathom", part, n);
+		if (store_load(&b, "cut.fathom", &e) == 0)
+			run_free(&b);
+		else
+			refusals++;
+	}
+	assert_in_range(refusals, 10, n / 512);
+	run_free(&r);
+}
+
+static void create_refused(void **state)
+{
+	(void)state;
+	struct run r;
+	struct store *s = NULL, *t = NULL;
+	assert_int_equal(sample_run(&r), 0);
+	save("there.fathom", &r);
+	assert_int_equal(store_create(&s, "there.fathom", &r, &e), -EEXIST);
+	assert_int_equal(store_create(&s, "no/where.fathom", &r, &e), -ENOENT);
+	assert_non_null(strstr(e.text, "no/where.fathom cannot be created"));
+	assert_null(s);
+
+	/* two runs on one file: the second is refused, from this process and from another one */
+	assert_int_equal(store_resume(&s, "there.fathom", &e), 0);
+	assert_int_equal(store_resume(&t, "there.fathom", &e), -EBUSY);
+	assert_non_null(strstr(e.text, "there.fathom is in use"));
+	pid_t child = fork();
+	if (child == 0)
+		_exit(store_resume(&t, "there.fathom", &e) == -EBUSY ? 7 : 1);
+	int status;
+	assert_true(waitpid(child, &status, 0) == child && WIFEXITED(status));
+	assert_int_equal(WEXITSTATUS(status), 7);
+	store_close(s);
+	assert_int_equal(store_resume(&t, "there.fathom", &e), 0);
+	store_close(t);
+	run_free(&r);
+}
+
+/* A limit on the file's size stands for the full disk: the write fails in the same place. */
+static void full(void **state)
+{
+	(void)state;
+	struct run r, b;
+	struct store *s;
+	assert_int_equal(sample_run(&r), 0);
+	assert_int_equal(store_create(&s, "full.fathom", &r, &e), 0);
+	assert_int_equal(store_probe(s, &r, "constant", &e), 0);
+	struct stat st;
+	struct rlimit old, limit;
+	assert_int_equal(stat("full.fathom", &st), 0);
+	signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	limit = (struct rlimit){(rlim_t)st.st_size, old.rlim_max};
+	struct series *big = run_series_new(&r, "global", "big");
+	assert_non_null(big);
+	static uint32_t words[100000];
+	for (uint32_t i = 0; i < 100000; i++)
+		words[i] = i * 2654435761u;
+	struct point p = {.repeats = 1, .words_per_repeat = 100000, .y = words, .native = UINT32_MAX};
+	assert_int_equal(series_add(&r, big, &p), 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
+	int rc = store_probe(s, &r, "global", &e);
+	struct store *t;
+	struct err e2;
+	int rc2 = store_create(&t, "tiny.fathom", &r, &e2);
+	limit.rlim_cur = 8192;
+	if (rc2 == 0)
+		store_close(t);
+	setrlimit(RLIMIT_FSIZE, &limit);
+	unlink("tiny.fathom");
+	rc2 = store_create(&t, "tiny.fathom", &r, &e2);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	if (rc != -ENOSPC)
+		fail_msg("%d %s", rc, e.text);
+	assert_non_null(strstr(e.text, "full.fathom"));
+	assert_int_equal(rc2, -ENOSPC);
+	assert_int_equal(access("tiny.fathom", F_OK), -1);
+	store_close(s);
+	assert_int_equal(store_load(&b, "full.fathom", &e), 0);
+	assert_int_equal(b.probe_count, 1);
+	assert_int_equal(b.series_count, 1);
+	same_series(&r.series[0], &b.series[0]);
+	run_free(&b);
+	run_free(&r);
+}
+
+static void read_only(void **state)
+{
+	(void)state;
+	struct run r, b;
+	struct store *s = NULL;
+	if (geteuid() == 0) /* root is not refused by a mode: give its powers up for this test */
+		assert_int_equal(chown(".", 65534, 65534) || seteuid(65534), 0);
+	assert_int_equal(sample_run(&r), 0);
+	assert_int_equal(mkdir("ro", 0777), 0);
+	save("ro/r.fathom", &r);
+	save("ro/secret.fathom", &r);
+	assert_int_equal(chmod("ro/r.fathom", 0444) || chmod("ro/secret.fathom", 0) || chmod("ro", 0555), 0);
+	assert_int_equal(store_load(&b, "ro/r.fathom", &e), 0);
+	run_free(&b);
+	assert_true(store_resume(&s, "ro/r.fathom", &e) < 0);
+	assert_non_null(strstr(e.text, "ro/r.fathom cannot be written"));
+	assert_int_equal(chmod("ro/r.fathom", 0666), 0);
+	assert_true(store_resume(&s, "ro/r.fathom", &e) < 0);
+	assert_non_null(strstr(e.text, "ro/r.fathom cannot be"));
+	assert_int_equal(store_create(&s, "ro/new.fathom", &r, &e), -EACCES);
+	assert_int_equal(store_load(&b, "ro/secret.fathom", &e), -EACCES);
+	assert_non_null(strstr(e.text, "cannot be read"));
+	assert_null(s);
+	run_free(&r);
+	assert_int_equal(chmod("ro", 0777), 0);
+	if (getuid() == 0)
+		assert_int_equal(seteuid(0), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(round_trip), cmocka_unit_test(foreign), cmocka_unit_test(damaged),
+	    cmocka_unit_test(torn),	  cmocka_unit_test(full),    cmocka_unit_test(create_refused),
+	    cmocka_unit_test(read_only),
+	};
+	return cmocka_run_group_tests(tests, folder, clean);
+}

@@ -1,0 +1,68 @@
+/* libcuda.so.1, opened at run time: no toolkit is needed to build or to run. */
+#ifndef FATHOM_CUDA_DRIVER_H
+#define FATHOM_CUDA_DRIVER_H
+#include "base/err.h"
+#include <ffnvcodec/dynlink_cuda.h>
+#include <stdbool.h>
+
+/* What ffnvcodec's header does not declare. */
+typedef CUresult CUDAAPI tcuDriverGetVersion(int *version);
+typedef CUresult CUDAAPI tcuDeviceTotalMem(size_t *bytes, CUdevice dev);
+typedef CUresult CUDAAPI tcuCtxSetCurrent(CUcontext ctx);
+typedef CUresult CUDAAPI tcuFuncGetAttribute(int *value, int attribute, CUfunction f);
+typedef CUresult CUDAAPI tcuFuncSetAttribute(CUfunction f, int attribute, int value);
+typedef CUresult CUDAAPI tcuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size);
+typedef CUresult CUDAAPI tcuMemAllocHost(void **p, size_t bytes);
+typedef CUresult CUDAAPI tcuMemFreeHost(void *p);
+typedef CUresult CUDAAPI tcuEventElapsedTime(float *ms, CUevent start, CUevent end);
+
+enum { /* CUdevice_attribute */
+       DEVICE_MAX_THREADS_PER_BLOCK = 1,
+       DEVICE_SHARED_PER_BLOCK = 8,
+       DEVICE_CONSTANT_BYTES = 9,
+       DEVICE_WARP_SIZE = 10,
+       DEVICE_REGISTERS_PER_BLOCK = 12,
+       DEVICE_CLOCK_KHZ = 13,
+       DEVICE_SM_COUNT = 16,
+       DEVICE_L2_BYTES = 38,
+       DEVICE_MAX_THREADS_PER_SM = 39,
+       DEVICE_CC_MAJOR = 75,
+       DEVICE_CC_MINOR = 76,
+};
+enum { /* CUfunction_attribute */
+       FUNC_SHARED_BYTES = 1,
+       FUNC_REGISTERS = 4,
+       FUNC_MAX_DYNAMIC_SHARED = 8,
+       FUNC_CARVEOUT = 9,
+};
+enum { /* CUresult values that are told apart */
+       RESULT_OUT_OF_MEMORY = 2,
+       RESULT_NO_DEVICE = 100,
+       RESULT_ECC = 214,
+       RESULT_LAUNCH_OUT_OF_RESOURCES = 701,
+       RESULT_LAUNCH_INCOMPATIBLE_TEXTURING = 703,
+       RESULT_FIRST_STICKY = 700, /* from here on, but for those two, the context is dead */
+};
+
+struct cuda_driver {
+	void *lib;
+	int version; /* 13000 = CUDA 13.0 */
+#define CUDA_SYMBOL(needed, member, symbol, type) type *member;
+#include "cuda_symbols.def"
+#undef CUDA_SYMBOL
+};
+
+/* Opens the library and calls cuInit, no context. -ENODEV: no driver or no device, a sentence says which. */
+int cuda_driver_open(struct cuda_driver *d, struct err *e);
+void cuda_driver_close(struct cuda_driver *d);
+/* The driver's words for r: "out of memory (CUDA_ERROR_OUT_OF_MEMORY)". Valid until the next call with the same buffer. */
+struct cuda_words {
+	char text[160];
+};
+const char *cuda_words(const struct cuda_driver *d, CUresult r, struct cuda_words *w);
+/* err_set with "what: the driver's words"; code by the kind of error. */
+int cuda_fail(const struct cuda_driver *d, CUresult r, struct err *e, const char *what);
+/* The context cannot be used any more after this error. */
+bool cuda_sticky(CUresult r);
+
+#endif

@@ -1,0 +1,82 @@
+/* One open CUDA device: what the files of this room share. */
+#ifndef FATHOM_CUDA_GPU_H
+#define FATHOM_CUDA_GPU_H
+#include "gpu/cuda/cuda_driver.h"
+#include "gpu/gpu.h"
+#include <stddef.h>
+
+/* A compiled kernel. The image stays, so that a module that was unloaded to save room comes back without compiling. */
+struct cuda_kernel {
+	uint64_t hash; /* of text and entry */
+	size_t text_bytes;
+	char name[96], entry[64];
+	void *image;
+	size_t image_bytes;
+	struct native_info native;
+	CUmodule module; /* NULL: not loaded now */
+	CUfunction function;
+	uint64_t stamp;		      /* when it was last used, for eviction */
+	int carveout, dynamic_shared; /* what the function is set to now */
+	char constant_symbol[64];     /* the .const array whose content is known ... */
+	uint64_t constant_content;    /* ... by this hash; 0 = unknown */
+};
+
+/* Device memory that stays allocated between launches. */
+struct cuda_block {
+	CUdeviceptr base;
+	uint64_t bytes;
+	uint64_t content; /* hash of the description of what is in it; 0 = unknown */
+	uint64_t stamp;
+	bool used; /* by the launch in preparation */
+};
+#define CUDA_BLOCKS 32
+
+struct nvml;
+
+struct cuda_gpu {
+	struct gpu base;
+	struct cuda_driver d;
+	struct device_info info;
+	CUdevice device;
+	CUcontext context;
+	bool lost; /* the context is dead or busy for ever */
+	char lost_why[200];
+	struct cuda_kernel **kernels;
+	size_t kernel_count, kernel_cap, loaded;
+	uint64_t stamp;
+	struct cuda_block blocks[CUDA_BLOCKS];
+	uint8_t *staging; /* host image of a piece of a buffer */
+	size_t staging_bytes;
+	uint8_t *pinned; /* [the output's initial content][the words of every repeat] */
+	size_t pinned_bytes;
+	CUdeviceptr scratch; /* overwritten to evict caches */
+	size_t scratch_bytes;
+	unsigned flushes;
+	CUevent begin, end, done;
+	struct nvml *nvml;
+	bool nvml_tried;
+};
+
+/* cuda_info.c: fills *info from the driver; no context. */
+int cuda_info_fill(const struct cuda_driver *d, int index, struct device_info *info, struct err *e);
+int cuda_ptx_version(int cc, int driver_version);
+/* cuda_load.c */
+int cuda_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
+	      struct err *e);
+int cuda_kernel_ready(struct cuda_gpu *g, struct cuda_kernel *k,
+		      struct err *e); /* loads the module again when it was evicted */
+void cuda_kernels_free(struct cuda_gpu *g);
+/* cuda_memory.c. Addresses of the launch's buffers, filled. 0 or negative; *r tells a driver's refusal (then -EIO). */
+int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l, CUdeviceptr *address,
+			CUresult *r, struct err *e);
+/* Initial content of [from, from + n) of a buffer at `base` into host memory. */
+void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t from, uint8_t *out, uint64_t n);
+CUresult cuda_memory_fill(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base, int *nomem);
+void cuda_memory_free(struct cuda_gpu *g);
+/* cuda_run.c */
+int cuda_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
+/* cuda_sense.c */
+int cuda_sense(struct gpu *g, struct condition *c, struct err *e);
+void cuda_sense_close(struct cuda_gpu *g);
+
+#endif

@@ -1,0 +1,300 @@
+/* Compiling: the driver's own linker turns PTX into an image, which is read back before it is loaded. */
+#include "base/arena.h"
+#include "base/str.h"
+#include "gpu/cuda/cuda_gpu.h"
+#include "native/native.h"
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define THREADS_MAX 16
+#define LOG_BYTES   4096
+#define LOADED_MAX  1024 /* modules on the device at a time */
+
+struct compile {
+	const struct kernel_source *src;
+	struct cuda_kernel *kernel;
+	int result;
+	struct err err;
+};
+
+struct batch {
+	struct cuda_gpu *g;
+	struct compile *items;
+	size_t count;
+	atomic_size_t next;
+};
+
+static int load_module(struct cuda_gpu *g, struct cuda_kernel *k, struct err *e)
+{
+	const struct cuda_driver *d = &g->d;
+	char what[200];
+	CUresult r = d->module_load_data(&k->module, k->image);
+
+	if (r) {
+		k->module = NULL;
+		snprintf(what, sizeof what, "kernel %s does not load", k->name);
+		return cuda_fail(d, r, e, what);
+	}
+	r = d->module_get_function(&k->function, k->module, k->entry);
+	if (r) {
+		d->module_unload(k->module);
+		k->module = NULL;
+		snprintf(what, sizeof what, "kernel %s has no entry %s", k->name, k->entry);
+		return cuda_fail(d, r, e, what);
+	}
+	k->carveout = -1; /* what a new function has */
+	k->dynamic_shared = 0;
+	k->constant_content = 0;
+	return 0;
+}
+
+/* The compiler's first complaint, on one line. */
+static void first_error(char *out, size_t n, const char *log)
+{
+	const char *at = strstr(log, "error");
+
+	if (!at)
+		at = log;
+	while (at > log && at[-1] != '\n')
+		at--;
+	snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
+	for (char *p = out; *p; p++) /* the driver pads its columns */
+		while (p[0] == ' ' && p[1] == ' ')
+			memmove(p, p + 1, strlen(p));
+}
+
+static int link_failed(const struct cuda_driver *d, CUresult r, const struct compile *c, const char *log, struct err *e)
+{
+	struct cuda_words w;
+	char line[256];
+
+	if (cuda_sticky(r))
+		return err_set(e, -ENODEV, "kernel %s could not be compiled: %s", c->src->name, cuda_words(d, r, &w));
+	if ((int)r == RESULT_OUT_OF_MEMORY)
+		return err_set(e, -ENOMEM, "kernel %s could not be compiled: %s", c->src->name, cuda_words(d, r, &w));
+	first_error(line, sizeof line, log);
+	if (line[0])
+		return err_set(e, -EINVAL, "kernel %s does not compile: %s", c->src->name, line);
+	return err_set(e, -EINVAL, "kernel %s does not compile: %s", c->src->name, cuda_words(d, r, &w));
+}
+
+static int compile_one(struct cuda_gpu *g, struct compile *c)
+{
+	const struct cuda_driver *d = &g->d;
+	struct cuda_kernel *k = c->kernel;
+	char info[LOG_BYTES] = "", error[LOG_BYTES] = "";
+	CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
+				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
+	void *values[] = {info, (void *)(uintptr_t)sizeof info, error, (void *)(uintptr_t)sizeof error};
+	CUlinkState link = NULL;
+	void *image = NULL;
+	size_t bytes = 0;
+	int result = 0;
+
+	CUresult r = d->link_create(sizeof options / sizeof *options, options, values, &link);
+	if (r)
+		return link_failed(d, r, c, error, &c->err);
+	/* The interface lacks the const; the driver reads the text only. */
+	r = d->link_add_data(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)c->src->text, strlen(c->src->text) + 1,
+			     c->src->name, 0, NULL, NULL);
+	if (!r)
+		r = d->link_complete(link, &image, &bytes);
+	if (r) {
+		error[sizeof error - 1] = 0;
+		result = link_failed(d, r, c, error, &c->err);
+	} else {
+		k->image = mem_alloc(bytes ? bytes : 1);
+		if (k->image && bytes)
+			memcpy(k->image, image, bytes); /* the linker's copy goes with it */
+		k->image_bytes = bytes;
+		if (!k->image)
+			result = err_nomem(&c->err);
+	}
+	d->link_destroy(link);
+	if (result)
+		return result;
+	native_read_cubin(&k->native, k->image, bytes, k->entry, g->info.cc);
+	result = load_module(g, k, &c->err);
+	if (!result && d->func_get_attribute) {
+		int registers = 0;
+		if (!d->func_get_attribute(&registers, FUNC_REGISTERS, k->function) && registers > 0)
+			k->native.registers = (uint32_t)registers;
+	}
+	return result;
+}
+
+static void *compile_thread(void *arg)
+{
+	struct batch *b = arg;
+	CUresult current = b->g->d.ctx_set_current(b->g->context);
+
+	for (size_t i; (i = atomic_fetch_add(&b->next, 1)) < b->count;) {
+		struct compile *c = &b->items[i];
+		c->result = current ? cuda_fail(&b->g->d, current, &c->err, "a compiling thread has no context")
+				    : compile_one(b->g, c);
+	}
+	return NULL;
+}
+
+/* The calling thread works too, so that a system without threads to spare still compiles. */
+static void compile_all(struct cuda_gpu *g, struct compile *items, size_t count)
+{
+	pthread_t thread[THREADS_MAX];
+	struct batch b = {.g = g, .items = items, .count = count};
+	long cores = sysconf(_SC_NPROCESSORS_ONLN);
+	size_t want = cores > 1 ? (size_t)cores : 1, started = 0;
+
+	if (want > THREADS_MAX)
+		want = THREADS_MAX;
+	if (want > count)
+		want = count;
+	atomic_init(&b.next, 0);
+	while (started + 1 < want && !pthread_create(&thread[started], NULL, compile_thread, &b))
+		started++;
+	compile_thread(&b);
+	while (started)
+		pthread_join(thread[--started], NULL);
+}
+
+static void kernel_free(struct cuda_gpu *g, struct cuda_kernel *k)
+{
+	if (k->module && !g->lost)
+		g->d.module_unload(k->module);
+	mem_free(k->image);
+	mem_free(k);
+}
+
+void cuda_kernels_free(struct cuda_gpu *g)
+{
+	for (size_t i = 0; i < g->kernel_count; i++)
+		kernel_free(g, g->kernels[i]);
+	mem_free(g->kernels);
+	g->kernels = NULL;
+	g->kernel_count = g->kernel_cap = 0;
+}
+
+/* Unloads what was used longest ago until there is room; `keep` stays. */
+static void make_room(struct cuda_gpu *g, const struct cuda_kernel *keep)
+{
+	while (g->loaded > LOADED_MAX) {
+		struct cuda_kernel *old = NULL;
+		for (size_t i = 0; i < g->kernel_count; i++) {
+			struct cuda_kernel *k = g->kernels[i];
+			if (k->module && k != keep && (!old || k->stamp < old->stamp))
+				old = k;
+		}
+		if (!old)
+			return;
+		g->d.module_unload(old->module);
+		old->module = NULL;
+		g->loaded--;
+	}
+}
+
+int cuda_kernel_ready(struct cuda_gpu *g, struct cuda_kernel *k, struct err *e)
+{
+	k->stamp = ++g->stamp;
+	if (k->module)
+		return 0;
+	int r = load_module(g, k, e);
+	if (r == 0) {
+		g->loaded++;
+		make_room(g, k);
+	}
+	return r;
+}
+
+static size_t find_kernel(const struct cuda_gpu *g, uint64_t hash, size_t bytes, const char *entry)
+{
+	for (size_t i = 0; i < g->kernel_count; i++) {
+		const struct cuda_kernel *k = g->kernels[i];
+		if (k->hash == hash && k->text_bytes == bytes && !strcmp(k->entry, entry))
+			return i;
+	}
+	return SIZE_MAX;
+}
+
+static struct cuda_kernel *add_kernel(struct cuda_gpu *g, const struct kernel_source *s, uint64_t hash, size_t bytes)
+{
+	if (g->kernel_count == g->kernel_cap) {
+		size_t cap = g->kernel_cap ? g->kernel_cap * 2 : 64;
+		struct cuda_kernel **p = mem_grow(g->kernels, cap * sizeof *p);
+		if (!p)
+			return NULL;
+		g->kernels = p;
+		g->kernel_cap = cap;
+	}
+	struct cuda_kernel *k = mem_zero(1, sizeof *k);
+	if (!k)
+		return NULL;
+	k->hash = hash;
+	k->text_bytes = bytes;
+	k->stamp = ++g->stamp;
+	snprintf(k->name, sizeof k->name, "%s", s->name);
+	snprintf(k->entry, sizeof k->entry, "%s", s->entry);
+	g->kernels[g->kernel_count++] = k;
+	return k;
+}
+
+static int load_new(struct cuda_gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct compile *items,
+		    struct err *e)
+{
+	size_t fresh = 0;
+
+	for (size_t i = 0; i < n; i++) {
+		size_t bytes = strlen(src[i].text);
+		uint64_t hash = hash64(src[i].text, bytes, 1);
+		size_t at = find_kernel(g, hash, bytes, src[i].entry);
+		if (strlen(src[i].entry) >= sizeof g->kernels[0]->entry)
+			return err_set(e, -EINVAL, "kernel %s: the entry's name %s is too long", src[i].name,
+				       src[i].entry);
+		if (at == SIZE_MAX) {
+			at = g->kernel_count;
+			items[fresh].src = &src[i];
+			items[fresh].kernel = add_kernel(g, &src[i], hash, bytes);
+			if (!items[fresh].kernel)
+				return err_nomem(e);
+			fresh++;
+		}
+		ids[i] = (uint32_t)at;
+	}
+	compile_all(g, items, fresh);
+	for (size_t i = 0; i < fresh; i++)
+		if (items[i].result) {
+			if (items[i].result == -ENODEV)
+				g->lost = true;
+			return err_set(e, items[i].result, "%s", items[i].err.text);
+		}
+	g->loaded += fresh;
+	make_room(g, NULL);
+	return 0;
+}
+
+int cuda_load(struct gpu *gpu, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
+	      struct err *e)
+{
+	struct cuda_gpu *g = (struct cuda_gpu *)gpu;
+	size_t before = g->kernel_count;
+
+	if (g->lost)
+		return err_set(e, -ENODEV, "%s is lost: %s", g->info.spec,
+			       g->lost_why[0] ? g->lost_why : "its context died");
+	if (!n)
+		return 0;
+	struct compile *items = mem_zero(n, sizeof *items);
+	if (!items)
+		return err_nomem(e);
+	int r = load_new(g, src, n, ids, items, e);
+	if (r)
+		while (g->kernel_count > before) /* all or none, so that ids stay dense */
+			kernel_free(g, g->kernels[--g->kernel_count]);
+	else if (native)
+		for (size_t i = 0; i < n; i++)
+			native[i] = g->kernels[ids[i]]->native;
+	mem_free(items);
+	return r;
+}

@@ -101,16 +101,22 @@ static int probe_names(struct cmd_context *c, const char ***names, size_t *count
 	return CMD_OK;
 }
 
-/* What a device that does not open means: a file that is none, a name that is none, or a machine without it. */
+/* What a device that does not open means: a name that is none, a file that is bad, or a machine without it. */
 static int open_code(const char *device, int rc)
 {
+	const char *colon = strchr(device, ':');
+
 	if (rc == -ENOMEM)
 		return CMD_DEVICE;
-	if (str_ends(device, ".gpu") || str_ends(device, ".fathom") || str_starts(device, "replay:"))
+	if (!colon || !colon[1])
+		return CMD_USAGE;
+	if (str_starts(device, "replay:"))
 		return CMD_FILE;
+	if (str_starts(device, "sim:"))
+		return strchr(colon, '/') || str_ends(device, ".gpu") ? CMD_FILE : CMD_USAGE;
 	if (str_starts(device, "cuda:"))
-		return CMD_DEVICE;
-	return rc == -EINVAL || rc == -ENOENT ? CMD_USAGE : CMD_DEVICE;
+		return colon[1 + strspn(colon + 1, "0123456789")] ? CMD_USAGE : CMD_DEVICE;
+	return CMD_USAGE;
 }
 
 static int open_device(struct cmd_context *c, const struct run *resumed, uint64_t seed, struct gpu **gpu)

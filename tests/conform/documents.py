@@ -1,0 +1,86 @@
+#!/usr/bin/env python3
+"""What the documents promise exists: every `fathom ...` line and `make ...` word of README.md, every path in backquotes
+of README.md, ARCHITECTURE.md and CONTRIBUTING.md, and the synopsis of the program itself in the man page.
+
+Usage: documents.py FATHOM ROOT
+"""
+import os
+import re
+import shlex
+import subprocess
+import sys
+
+FATHOM, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
+problems = []
+
+
+def read(name):
+    with open(os.path.join(ROOT, name), encoding="utf-8") as f:
+        return f.read()
+
+
+def help_of(verb):
+    result = subprocess.run([FATHOM, verb, "--help"], check=False, capture_output=True, text=True)
+    return result.stdout if result.returncode == 0 else None
+
+
+def code_lines(text):
+    """Lines in fenced blocks and pieces in backquotes."""
+    for block in re.findall(r"```[a-z]*\n(.*?)```", text, flags=re.S):
+        yield from block.splitlines()
+    yield from re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", text, flags=re.S))
+
+
+def check_command(name, line):
+    line = line.split("#", 1)[0].split(">", 1)[0].strip().removeprefix("$ ")
+    words = shlex.split(re.sub(r"[\[\]|]", " ", line))
+    if len(words) < 2 or words[0] not in ("fathom", "./build/fathom"):
+        return 0
+    if words[1].startswith("-"):
+        return 0
+    text = help_of(words[1])
+    if text is None:
+        problems.append(f"{name}: `{line}`: there is no command {words[1]}")
+        return 1
+    for word in words[2:]:
+        option = word.split("=", 1)[0]
+        if re.fullmatch(r"-{1,2}[a-z][a-z-]*", option) and not re.search(rf"(?<![\w-]){re.escape(option)}(?![\w-])", text):
+            problems.append(f"{name}: `{line}`: {words[1]} has no option {option}")
+    return 1
+
+
+def check_make(name, line, makefile):
+    for target in re.findall(r"^(?:\$ )?make ([a-z]+)\b", line):
+        if not re.search(rf"^{target}:", makefile, flags=re.M):
+            problems.append(f"{name}: `make {target}`: the Makefile has no such target")
+
+
+def check_path(name, piece):
+    if re.fullmatch(r"(?:src|probes|gpus|papers|tests|doc|tools)/[\w./-]*", piece) and "NAME" not in piece:
+        if not os.path.exists(os.path.join(ROOT, piece)):
+            problems.append(f"{name}: `{piece}` does not exist")
+
+
+def main():
+    makefile = read("Makefile")
+    commands = 0
+    for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"):
+        for line in code_lines(read(name)):
+            commands += check_command(name, line.strip())
+            check_make(name, line.strip(), makefile)
+            check_path(name, line.strip())
+    if commands < 5:
+        problems.append(f"only {commands} commands were found in the documents: this check reads nothing")
+    man = subprocess.run([FATHOM, "--man"], check=True, capture_output=True, text=True).stdout
+    for verb in re.findall(r"^  fathom ([a-z]+)", subprocess.run([FATHOM, "--help"], check=True, capture_output=True,
+                                                                 text=True).stdout, flags=re.M):
+        if f"fathom {verb}" not in man:
+            problems.append(f"the man page does not know `fathom {verb}`")
+        if f"fathom {verb}" not in read("README.md"):
+            problems.append(f"README.md does not know `fathom {verb}`")
+    print("\n".join(problems + [f"documents: {commands} commands, {len(problems)} problems"]))
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

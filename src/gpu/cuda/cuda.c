@@ -117,7 +117,7 @@ static int cuda_start(struct cuda_gpu *g, int index, struct err *e)
 
 static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
 {
-	int index, r = parse_index(spec, &index, e);
+	int index = 0, r = parse_index(spec, &index, e);
 
 	(void)seed; /* nothing here is random */
 	*out = NULL;

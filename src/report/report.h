@@ -6,14 +6,20 @@
 #include "data/figure.h"
 #include "data/run.h"
 
-struct report_style { bool colour, unicode; unsigned width; /* columns; 0 = 80 */ };
+struct report_style {
+	bool colour, unicode;
+	unsigned width; /* columns; 0 = 80 */
+};
 /* One page: device, findings by family as tables, main figures in characters, what was not decided and why. */
-int report_text(struct str *out, const struct run *r, const struct figure_list *figures, const struct report_style *style, struct err *e);
-int report_summary(struct str *out, const struct run *r, const struct report_style *style, struct err *e); /* `make run`'s page */
+int report_text(struct str *out, const struct run *r, const struct figure_list *figures,
+		const struct report_style *style, struct err *e);
+int report_summary(struct str *out, const struct run *r, const struct report_style *style,
+		   struct err *e);				      /* `make run`'s page */
 int report_json(struct str *out, const struct run *r, struct err *e); /* schema 1; findings sorted by key */
 int report_csv(struct str *out, const struct run *r, struct err *e);
 int report_svg(struct str *out, const struct figure *f, struct err *e);
-int report_draw(struct str *out, const struct figure *f, const struct report_style *style, struct err *e); /* in characters */
+int report_draw(struct str *out, const struct figure *f, const struct report_style *style,
+		struct err *e);						  /* in characters */
 int report_markdown(struct str *out, const struct run *r, struct err *e); /* a page of doc/results */
 
 #endif

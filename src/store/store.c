@@ -114,7 +114,7 @@ int store_look(const char *path, struct err *e)
 		return err_set(e, -EINVAL, "%s is not a regular file", path);
 	if (st.st_size == 0)
 		return err_set(e, -EINVAL, "%s is empty: no run was stored in it", path);
-	if (access(path, R_OK) != 0)
+	if (faccessat(AT_FDCWD, path, R_OK, AT_EACCESS) != 0)
 		return err_set(e, -errno, "%s cannot be read: %s", path, strerror(errno));
 	return 0;
 }

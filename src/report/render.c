@@ -1,0 +1,164 @@
+#include "report/render.h"
+#include "base/arena.h"
+#include "base/units.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Bytes of the UTF-8 character at s, 0 when there is none. Overlong forms and surrogates are none. */
+static size_t character(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+	if (n == 0)
+		return 0;
+	*code = n == 1 ? s[0] : s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	return *code >= least[n] && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff) ? n : 0;
+}
+
+/* Characters that a terminal obeys instead of showing: controls, and those that reorder the line. */
+static bool unsafe(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+void render_clean(struct str *out, const char *text, bool ascii)
+{
+	const unsigned char *s = (const unsigned char *)text;
+	while (*s) {
+		uint32_t code = 0;
+		size_t n = character(s, &code);
+		if (n == 0 || unsafe(code) || (ascii && code > 0x7e))
+			str_addc(out, '?');
+		else
+			str_addn(out, (const char *)s, n);
+		s += n ? n : 1;
+	}
+}
+
+void render_number(struct str *out, double v, int digits)
+{
+	char text[48];
+	if (isnan(v) || isinf(v)) {
+		str_add(out, isnan(v) ? "nan" : v < 0 ? "-inf" : "inf");
+		return;
+	}
+	if (v == trunc(v) && fabs(v) < 1e15) {
+		str_addf(out, "%.0f", v == 0 ? 0 : v); /* no "-0" */
+		return;
+	}
+	for (int d = 1; d <= digits; d++) {
+		snprintf(text, sizeof(text), "%.*g", d, v);
+		if (d == digits || strtod(text, NULL) == v)
+			break;
+	}
+	str_add(out, text);
+}
+
+size_t render_width(const char *text)
+{
+	size_t n = 0;
+	for (; *text; text++)
+		n += ((unsigned char)*text & 0xc0) != 0x80;
+	return n;
+}
+
+static int by_key(const void *a, const void *b)
+{
+	return strcmp((*(const struct finding *const *)a)->key, (*(const struct finding *const *)b)->key);
+}
+
+const struct finding **render_sorted(const struct run *r)
+{
+	size_t n = r->findings.count;
+	const struct finding **list = mem_zero(n + 1, sizeof(*list));
+	if (!list)
+		return NULL;
+	for (size_t i = 0; i < n; i++)
+		list[i] = &r->findings.items[i];
+	if (n)
+		qsort(list, n, sizeof(*list), by_key);
+	return list;
+}
+
+static bool has_unit(const char *unit)
+{
+	return *unit && strcmp(unit, "count") != 0 && strcmp(unit, "name") != 0 && strcmp(unit, "yes/no") != 0;
+}
+
+static void quantity(struct str *out, double v, const char *unit, bool with_unit)
+{
+	char text[64];
+	if (strcmp(unit, "bytes") == 0 && v >= 0 && v < 0x1p63 && v == trunc(v)) {
+		units_bytes(text, sizeof(text), (uint64_t)v);
+		str_add(out, text);
+		return;
+	}
+	/* four figures are enough for people; JSON has the rest */
+	if (fabs(v) >= 1000)
+		render_number(out, round(v), 15);
+	else
+		render_number(out, v, 4);
+	if (with_unit && has_unit(unit)) {
+		str_addc(out, ' ');
+		render_clean(out, unit, true);
+	}
+}
+
+void render_value(struct str *out, const struct finding *f, bool unit, bool unicode)
+{
+	bool below = f->verdict == VERDICT_BOUND && !isfinite(f->lo) && isfinite(f->hi);
+	bool above = f->verdict == VERDICT_BOUND && isfinite(f->lo) && !isfinite(f->hi);
+	if (f->verdict == VERDICT_ABSENT) {
+		str_add(out, "none");
+	} else if (f->verdict == VERDICT_BOUND && (below || above)) {
+		str_add(out, above ? unicode ? "≥ " : ">= " : unicode ? "≤ " : "<= ");
+		quantity(out, above ? f->lo : f->hi, f->unit, unit);
+	} else if (f->verdict == VERDICT_BOUND && isfinite(f->lo)) {
+		quantity(out, f->lo, f->unit, false);
+		str_add(out, " .. ");
+		quantity(out, f->hi, f->unit, unit);
+	} else if (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND) {
+		str_add(out, "?");
+	} else if (f->value.kind == VALUE_NUMBER) {
+		quantity(out, f->value.number, f->unit, unit);
+	} else if (f->value.kind == VALUE_TEXT) {
+		render_clean(out, f->value.text, !unicode);
+	} else if (f->value.kind == VALUE_ARRAY) {
+		for (unsigned i = 0; i < f->value.array_count && i < VALUE_ARRAY_MAX; i++) {
+			str_add(out, i ? ", " : "");
+			quantity(out, f->value.array[i], f->unit, unit && i + 1 == f->value.array_count);
+		}
+	}
+}
+
+void render_interval(struct str *out, const struct finding *f, bool unicode)
+{
+	if (f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_NUMBER || !isfinite(f->lo) || !isfinite(f->hi) ||
+	    f->lo == f->hi)
+		return;
+	double below = f->value.number - f->lo, above = f->hi - f->value.number;
+	if (below >= 0 && fabs(below - above) <= 1e-9 * fabs(f->value.number) && strcmp(f->unit, "bytes") != 0) {
+		str_add(out, unicode ? "± " : "+- ");
+		render_number(out, above, 2);
+		return;
+	}
+	quantity(out, f->lo, f->unit, false);
+	str_add(out, " .. ");
+	quantity(out, f->hi, f->unit, false);
+}
+
+const char *render_mark(enum verdict v)
+{
+	static const char *const marks[] = {[VERDICT_MEASURED] = "",	   [VERDICT_BOUND] = "bound",
+					    [VERDICT_ABSENT] = "none",	   [VERDICT_INCONCLUSIVE] = "undecided",
+					    [VERDICT_UNSUPPORTED] = "n/a", [VERDICT_FAILED] = "failed"};
+	return (size_t)v < sizeof marks / sizeof *marks ? marks[v] : "?";
+}

@@ -1,0 +1,25 @@
+/* What all reports share: text that is safe to print, numbers in their shortest form, findings in the order of keys. */
+#ifndef FATHOM_RENDER_H
+#define FATHOM_RENDER_H
+#include "base/str.h"
+#include "data/run.h"
+#include "report/report.h"
+
+/* Appends text of unknown origin: control characters (escape sequences among them) and bytes that are not UTF-8 become
+ * '?', so that a damaged or hostile file cannot reach the terminal. ascii: other characters than ASCII too. */
+void render_clean(struct str *out, const char *text, bool ascii);
+/* Shortest text that reads back as v to `digits` significant digits: "8", "0.125", "inf". */
+void render_number(struct str *out, double v, int digits);
+/* Columns that UTF-8 text takes, counting one a character. */
+size_t render_width(const char *text);
+/* The findings as pointers in the order of their keys. mem_free; NULL: out of memory. At least one element. */
+const struct finding **render_sorted(const struct run *r);
+/* The value with its unit for people: "2 KB", "24 cycles", "lru", "431, 440.5, 449 cycles", ">= 8", "none". ASCII unless
+ * unicode. unit: say the unit too. */
+void render_value(struct str *out, const struct finding *f, bool unit, bool unicode);
+/* Half the width of the interval or the interval: "+- 0.5", "431 .. 449", "" when it says nothing. */
+void render_interval(struct str *out, const struct finding *f, bool unicode);
+/* A word for the verdict in tables, "" for MEASURED. */
+const char *render_mark(enum verdict v);
+
+#endif

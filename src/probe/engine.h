@@ -21,9 +21,13 @@ struct engine_plan {
 /* names: NULL or count 0 = all. Unknown name or a cycle: -EINVAL. plan->probes: mem_free. */
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);
 /* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, or negative. */
+/* The findings in r have passed the gates when this returns 0 or -EINTR, those that commit saw have not: store them again.
+ * r must be of the same device as g, or new. A replayed run's seed is taken over. */
 int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev, struct err *e);
 /* Replaces r->findings by what the stored series say now, then applies the gates. */
 int engine_infer(struct run *r, struct err *e);
+/* As engine_infer for the probes of one plan and without the gates: what a run that goes on starts from. */
+int engine_conclude(struct run *r, const struct engine_plan *plan, struct err *e);
 /* Figures of all probes. */
 int engine_draw(struct run *r, struct figure_list *out, struct err *e);
 

@@ -1,0 +1,456 @@
+#include "probe/batch.h"
+#include "base/embed.h"
+#include "base/str.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define LOST_MAX      3 /* launches in a row that the environment may fail */
+#define PIN_TRIES     8
+#define PIN_GRID_MAX  (1u << 20)
+#define JOBS_KEPT_MAX ((size_t)32 << 20) /* bytes of rings kept between the two phases; above, setup runs twice */
+
+/* One wish on its way to a point. */
+struct item {
+	const struct wish *wish;
+	struct job job;
+	struct arena arena;
+	bool ready;	      /* job is filled */
+	size_t kernel;	      /* index in the cache, SIZE_MAX when there is none */
+	enum outcome outcome; /* not OK: decided without a launch */
+	char message[256];
+};
+
+double engine_now(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+void kernels_free(struct kernel_cache *k)
+{
+	mem_free(k->items);
+	arena_free(&k->arena);
+	*k = (struct kernel_cache){0};
+}
+
+static bool must_stop(const struct batch *b)
+{
+	return b->events && b->events->stop && b->events->stop(b->events->ctx);
+}
+
+/* ---- jobs ---- */
+
+static void item_drop(struct item *it)
+{
+	arena_free(&it->arena);
+	it->ready = false;
+}
+
+static int item_setup(const struct batch *b, struct item *it, struct err *e)
+{
+	const struct experiment *x = &b->probe->experiments[it->wish->experiment];
+
+	it->job = (struct job){.arena = &it->arena, .check = {.cls = -1}};
+	int rc = x->setup(b->study, it->wish->x, it->wish->p, &it->job);
+	if (rc == -ENOMEM)
+		return err_nomem(e);
+	if (rc) {
+		it->outcome = OUTCOME_REFUSED;
+		snprintf(it->message, sizeof(it->message), "%s",
+			 rc == -ENOTSUP ? "this device cannot do it" : strerror(-rc));
+		item_drop(it);
+		return 0;
+	}
+	struct launch *l = &it->job.launch;
+	for (int i = 0; i < 3; i++) {
+		l->grid[i] += l->grid[i] == 0;
+		l->block[i] += l->block[i] == 0;
+	}
+	const struct series *s = run_series(b->run, b->probe->name, x->name);
+	series_label(l->label, sizeof(l->label), s, it->wish->x, it->wish->p);
+	it->ready = true;
+	return 0;
+}
+
+/* ---- kernels ---- */
+
+static size_t kernel_find(const struct kernel_cache *k, const uint64_t hash[2])
+{
+	size_t i = 0;
+
+	while (i < k->count && (k->items[i].hash[0] != hash[0] || k->items[i].hash[1] != hash[1]))
+		i++;
+	return i;
+}
+
+static int kernel_add(struct kernel_cache *k, const uint64_t hash[2])
+{
+	if (k->count == k->cap) {
+		size_t cap = k->cap ? 2 * k->cap : 64;
+		struct kernel_entry *items = mem_grow(k->items, cap * sizeof(*items));
+		if (!items)
+			return -ENOMEM;
+		k->items = items;
+		k->cap = cap;
+	}
+	struct native_info *n = ARENA_NEW(&k->arena, struct native_info);
+	if (!n)
+		return -ENOMEM;
+	k->items[k->count++] = (struct kernel_entry){.hash = {hash[0], hash[1]}, .native = n};
+	return 0;
+}
+
+/* Texts of this batch that were not loaded before. */
+struct fresh {
+	struct arena arena;
+	struct kernel_source *src;
+	size_t count, first; /* first: where they begin in the cache */
+};
+
+static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
+{
+	const struct job *j = &it->job;
+	const struct embedded *file = embed_find(j->template_path);
+	struct str text;
+
+	if (!file)
+		return err_set(e, -EINVAL, "the kernel text %s does not exist", j->template_path);
+	str_init(&text);
+	int rc = kernel_expand(&text, j->template_path, file->data, file->size, j->param, j->param_count,
+			       &b->run->device, e);
+	if (rc) {
+		str_free(&text);
+		return rc;
+	}
+	const uint64_t seed = hash64(j->launch.entry, strlen(j->launch.entry), 1);
+	const uint64_t hash[2] = {hash64(text.data, text.len, seed), hash64(text.data, text.len, ~seed)};
+	it->kernel = kernel_find(b->kernels, hash);
+	if (it->kernel == b->kernels->count) {
+		char *copy = arena_copy(&f->arena, text.data, text.len + 1);
+		rc = copy ? kernel_add(b->kernels, hash) : -ENOMEM;
+		if (!rc)
+			f->src[f->count++] = (struct kernel_source){j->template_path, j->launch.entry, copy};
+	}
+	str_free(&text);
+	return rc ? err_nomem(e) : 0;
+}
+
+/* Loads all at once. When that fails, one after the other, so that one bad kernel costs its own points only. */
+static int load(struct batch *b, struct fresh *f, struct err *e)
+{
+	struct kernel_entry *k = b->kernels->items + f->first;
+	uint32_t *ids = ARENA_ARRAY(&f->arena, f->count, uint32_t);
+	struct native_info *native = ARENA_ARRAY(&f->arena, f->count, struct native_info);
+
+	if (!ids || !native)
+		return err_nomem(e);
+	int rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, e);
+	if (rc == -ENOMEM)
+		return rc;
+	for (size_t i = 0; i < f->count; i++) {
+		struct err one = {0};
+		int failed = rc;
+		if (rc && f->count > 1) {
+			failed = b->gpu->ops->load(b->gpu, &f->src[i], 1, &ids[i], &native[i], &one);
+			if (failed == -ENOMEM)
+				return err_nomem(e);
+		} else if (rc && e) {
+			one = *e;
+		}
+		if (failed && failed != -EINVAL && failed != -ENOTSUP) /* not the kernel's fault */
+			return err_set(e, -ECANCELED, "%s", one.text[0] ? one.text : strerror(-failed));
+		if (failed) {
+			k[i].problem = arena_strdup(&b->kernels->arena, one.text[0] ? one.text : strerror(-failed));
+			if (!k[i].problem)
+				return err_nomem(e);
+			continue;
+		}
+		k[i].id = ids[i];
+		*k[i].native = native[i];
+	}
+	return 0;
+}
+
+/* ---- native code ---- */
+
+/* NULL when the code is what the probe claims to time, or cannot be seen at all. */
+static const char *native_problem(const struct native_check *c, const struct native_info *n, char *out, size_t size)
+{
+	if (c->cls < 0 || !n->fingerprint || n->problem[0])
+		return NULL;
+	if (c->region >= n->region_count) {
+		snprintf(out, size, "the timed region is gone: %u clock reads are left in the native code",
+			 n->clock_reads);
+		return out;
+	}
+	const struct native_region *r = &n->region[c->region];
+	const unsigned max = c->max ? c->max : c->min, have = r->count[c->cls], others = r->total - have;
+	if (have >= c->min && have <= max && others <= c->others)
+		return NULL;
+	snprintf(out, size,
+		 "the native code holds %u %s and %u other instructions where %u to %u and at most %u are right (%s)",
+		 have, native_class_name((enum native_class)c->cls), others, c->min, max, c->others, r->mix);
+	return out;
+}
+
+/* The kernel's index in the series; the recording's own record when this is a replay. */
+static int native_index(struct batch *b, const struct item *it, struct series *s, uint32_t *index, struct err *e)
+{
+	const struct native_info *n = NULL;
+
+	*index = UINT32_MAX;
+	if (b->recording) {
+		const struct series *old = run_series((struct run *)b->recording, s->probe, s->experiment);
+		const struct point *pt = old ? series_find(old, it->wish->x, it->wish->p) : NULL;
+		n = pt && pt->native < old->native_count ? &old->native[pt->native] : NULL;
+	} else if (it->kernel != SIZE_MAX && !b->kernels->items[it->kernel].problem) {
+		n = b->kernels->items[it->kernel].native;
+	}
+	if (!n)
+		return 0;
+	*index = series_add_native(b->run, s, n);
+	return *index == UINT32_MAX ? err_nomem(e) : 0;
+}
+
+/* ---- launches ---- */
+
+static bool claimed(const struct sample *s)
+{
+	for (uint32_t r = 0; r < s->repeats; r++) {
+		if (s->words[(size_t)r * s->words_per_repeat] == 0)
+			return false;
+	}
+	return true;
+}
+
+static int run_once(struct batch *b, const struct item *it, struct sample *s, struct err *e)
+{
+	const uint32_t id = b->kernels->items[it->kernel].id;
+
+	sample_free(s);
+	int rc = b->gpu->ops->run(b->gpu, id, &it->job.launch, s, e);
+	if (rc)
+		sample_free(s);
+	return rc;
+}
+
+/* Runs until a block landed on the SM: larger grids make it likelier. */
+static int run_item(struct batch *b, struct item *it, struct sample *s, struct err *e)
+{
+	struct launch *l = &it->job.launch;
+	int rc = run_once(b, it, s, e);
+
+	if (!it->job.pinned || b->recording)
+		return rc;
+	for (int i = 1; i < PIN_TRIES && !rc && s->outcome == OUTCOME_OK && !claimed(s); i++) {
+		if (l->grid[0] < PIN_GRID_MAX)
+			l->grid[0] *= 2;
+		rc = run_once(b, it, s, e);
+	}
+	if (!rc && s->outcome == OUTCOME_OK && !claimed(s)) {
+		const uint32_t sm = (uint32_t)(l->arg_count > 1 ? l->args[1].bits : 0);
+		sample_free(s);
+		s->outcome = OUTCOME_INVALID;
+		snprintf(s->message, sizeof(s->message), "no block landed on SM %u", sm);
+	}
+	return rc;
+}
+
+/* Takes a sample over into the series. Words of a wrong shape would make every later reader unsafe. */
+static int store(struct batch *b, struct item *it, struct sample *s, struct err *e)
+{
+	const struct experiment *x = &b->probe->experiments[it->wish->experiment];
+	struct series *series = run_series(b->run, b->probe->name, x->name);
+	struct point pt = {.x = it->wish->x, .outcome = s->outcome, .elapsed_ms = s->elapsed_ms};
+
+	memcpy(pt.p, it->wish->p, sizeof(pt.p));
+	snprintf(pt.message, sizeof(pt.message), "%s", s->message);
+	if (s->outcome == OUTCOME_OK && !b->recording) {
+		const struct launch *l = &it->job.launch;
+		uint32_t words = 0;
+		for (uint32_t i = 0; i < l->buffer_count; i++)
+			words += l->buffers[i].output ? l->buffers[i].output_words : 0;
+		if (s->repeats != (l->repeats ? l->repeats : 1) || s->words_per_repeat != words ||
+		    (words && !s->words)) {
+			pt.outcome = OUTCOME_CRASH;
+			snprintf(pt.message, sizeof(pt.message),
+				 "the device answered with %u x %u words instead of %u x %u", s->repeats,
+				 s->words_per_repeat, l->repeats ? l->repeats : 1, words);
+		}
+	}
+	if (pt.outcome == OUTCOME_OK) {
+		pt.repeats = s->repeats;
+		pt.words_per_repeat = s->words_per_repeat;
+		pt.y = s->words;
+	}
+	int rc = native_index(b, it, series, &pt.native, e);
+	if (!rc && series_add(b->run, series, &pt))
+		rc = err_nomem(e);
+	return rc;
+}
+
+static int measure_item(struct batch *b, struct item *it, struct err *e)
+{
+	struct sample s = {.outcome = it->outcome, .elapsed_ms = -1};
+	struct err why = {0};
+	int rc = 0;
+
+	if (it->outcome == OUTCOME_OK && !it->ready)
+		rc = item_setup(b, it, e);
+	if (rc)
+		return rc;
+	if (it->outcome == OUTCOME_OK) {
+		rc = run_item(b, it, &s, &why);
+		b->lost = rc ? b->lost + 1 : 0;
+		if (rc) {
+			s = (struct sample){.outcome = OUTCOME_CRASH, .elapsed_ms = -1};
+			snprintf(s.message, sizeof(s.message), "%.255s", why.text[0] ? why.text : strerror(-rc));
+			snprintf(b->lost_message, sizeof(b->lost_message), "%s", s.message);
+		}
+	} else {
+		snprintf(s.message, sizeof(s.message), "%s", it->message);
+	}
+	rc = store(b, it, &s, e);
+	sample_free(&s);
+	item_drop(it);
+	if (!rc && b->lost >= LOST_MAX)
+		rc = err_set(e, -ECANCELED, "%u launches in a row failed: %s", b->lost, b->lost_message);
+	return rc;
+}
+
+/* ---- a batch ---- */
+
+static void sense(struct batch *b, const struct item *items, size_t n, bool before, const bool *had_points)
+{
+	struct condition c = {-1, -1, -1, -1, -1};
+
+	if (!b->gpu->ops->sense || b->gpu->ops->sense(b->gpu, &c, NULL))
+		return;
+	for (size_t i = 0; i < n; i++) {
+		const unsigned k = items[i].wish->experiment;
+		struct series *s = run_series(b->run, b->probe->name, b->probe->experiments[k].name);
+		if (!before)
+			s->after = c;
+		else if (!had_points[k])
+			s->before = c;
+	}
+}
+
+/* A series for every experiment that is wished for, with what describes it. */
+static int make_series(struct batch *b, const struct item *items, size_t n, bool *had_points, struct err *e)
+{
+	for (size_t i = 0; i < n; i++) {
+		const unsigned k = items[i].wish->experiment;
+		const struct experiment *x = &b->probe->experiments[k];
+		struct series *s = run_series(b->run, b->probe->name, x->name);
+		if (!s) {
+			s = run_series_new(b->run, b->probe->name, x->name);
+			if (!s)
+				return err_nomem(e);
+			/* names live in the run, not in the probe: a run read from a file looks the same */
+			s->axis = arena_strdup(&b->run->arena, x->axis ? x->axis : "");
+			s->unit = arena_strdup(&b->run->arena, x->unit ? x->unit : "");
+			bool ok = s->axis && s->unit;
+			for (unsigned j = 0; j < POINT_PARAMS && x->params[j]; j++) {
+				s->params[j] = arena_strdup(&b->run->arena, x->params[j]);
+				ok &= s->params[j] != NULL;
+			}
+			if (!ok)
+				return err_nomem(e);
+		}
+		had_points[k] = s->count > 0;
+	}
+	return 0;
+}
+
+static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
+{
+	struct fresh f = {.first = b->kernels->count};
+	size_t kept = 0;
+	int rc = 0;
+
+	f.src = ARENA_ARRAY(&f.arena, n, struct kernel_source);
+	if (!f.src)
+		rc = err_nomem(e);
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct item *it = &items[i];
+		rc = item_setup(b, it, e);
+		if (!rc && it->outcome == OUTCOME_OK)
+			rc = item_kernel(b, it, &f, e);
+		kept += it->arena.bytes;
+		if (it->arena.bytes && kept > JOBS_KEPT_MAX) {
+			kept -= it->arena.bytes;
+			item_drop(it);
+		}
+	}
+	if (!rc && f.count)
+		rc = load(b, &f, e);
+	if (rc && f.count) /* ids of kernels that were never loaded must not be found again */
+		b->kernels->count = f.first;
+	arena_free(&f.arena);
+	if (rc == -EINVAL)
+		rc = -ECANCELED;
+	for (size_t i = 0; !rc && i < n; i++) {
+		struct item *it = &items[i];
+		if (it->outcome != OUTCOME_OK)
+			continue;
+		const struct kernel_entry *k = &b->kernels->items[it->kernel];
+		if (k->problem) {
+			it->outcome = OUTCOME_REFUSED;
+			snprintf(it->message, sizeof(it->message), "%.255s", k->problem);
+		} else if (!b->recording &&
+			   native_problem(&it->job.check, k->native, it->message, sizeof(it->message))) {
+			it->outcome = OUTCOME_INVALID;
+		}
+	}
+	return rc;
+}
+
+int batch_measure(struct batch *b, struct err *e)
+{
+	const size_t n = b->study->wish_count;
+	struct item *items = mem_zero(n, sizeof(*items));
+	bool *had_points = mem_zero(b->probe->experiment_count, sizeof(*had_points));
+	bool sensed = false;
+	int rc = 0;
+
+	if (!items || !had_points)
+		rc = err_nomem(e);
+	for (size_t i = 0; !rc && i < n; i++) {
+		items[i].wish = &b->study->wishes[i];
+		items[i].outcome = OUTCOME_OK;
+		items[i].kernel = SIZE_MAX;
+	}
+	if (!rc)
+		rc = make_series(b, items, n, had_points, e);
+	if (!rc)
+		rc = prepare(b, items, n, e);
+	if (!rc) {
+		sense(b, items, n, true, had_points);
+		sensed = true;
+	}
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (must_stop(b)) {
+			rc = err_set(e, -EINTR, "stopped");
+			break;
+		}
+		rc = measure_item(b, &items[i], e);
+		b->points_done += rc == 0;
+		if (!rc && b->events && b->events->progress)
+			b->events->progress(b->events->ctx, b->probe, b->points_done, n - i - 1,
+					    engine_now() - b->began);
+	}
+	if (sensed)
+		sense(b, items, n, false, had_points);
+	for (size_t i = 0; items && i < n; i++)
+		item_drop(&items[i]);
+	mem_free(items);
+	mem_free(had_points);
+	return rc;
+}

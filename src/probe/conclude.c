@@ -1,0 +1,203 @@
+/* How a study's conclusions become findings. */
+#include "base/str.h"
+#include "data/keys.h"
+#include "probe/study.h"
+#include <assert.h>
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+bool probe_claims(const struct probe *p, const char *key)
+{
+	for (size_t i = 0; p->claims[i]; i++) {
+		if (str_glob(p->claims[i], key))
+			return true;
+	}
+	return false;
+}
+
+/* An empty finding with the key's unit. */
+static struct finding begin(const char *key, enum verdict v)
+{
+	const struct key_family *family = key_family(key);
+	struct finding f = {.verdict = v, .lo = NAN, .hi = NAN};
+
+	assert(family && "no such key: add its family to keys.def");
+	assert(strlen(key) < sizeof(f.key));
+	snprintf(f.key, sizeof(f.key), "%s", key);
+	snprintf(f.unit, sizeof(f.unit), "%s", family ? family->unit : "");
+	return f;
+}
+
+/* evidence: one place, or several with commas between. */
+static void add_evidence(struct finding *f, const char *evidence)
+{
+	while (evidence && *evidence) {
+		size_t n = strcspn(evidence, ",");
+		if (n && f->evidence_count < FINDING_EVIDENCE)
+			snprintf(f->evidence[f->evidence_count++], sizeof(f->evidence[0]), "%.*s", (int)n, evidence);
+		evidence += n;
+		evidence += strspn(evidence, ", ");
+	}
+}
+
+__attribute__((format(printf, 2, 0))) static void add_because(struct finding *f, const char *fmt, va_list ap)
+{
+	if (fmt)
+		vsnprintf(f->because, sizeof(f->because), fmt, ap);
+}
+
+void study_conclude(struct study *s, const struct finding *f)
+{
+	struct finding copy = *f;
+
+	if (s->no_memory)
+		return;
+	snprintf(copy.probe, sizeof(copy.probe), "%s", s->probe->name);
+	if (!copy.unit[0] && key_family(copy.key))
+		snprintf(copy.unit, sizeof(copy.unit), "%s", key_family(copy.key)->unit);
+	bool claimed = probe_claims(s->probe, copy.key);
+	assert(claimed && "a probe concludes only what it claims");
+	if (!claimed) {
+		copy.verdict = VERDICT_FAILED;
+		copy.value = (struct value){0};
+		snprintf(copy.because, sizeof(copy.because), "the probe %s does not claim this key", s->probe->name);
+	}
+	if (findings_add(&s->concluded, &copy))
+		s->no_memory = true;
+}
+
+struct finding study_measured(const char *key, double value, double lo, double hi, const char *method)
+{
+	struct finding f = begin(key, VERDICT_MEASURED);
+
+	f.value = (struct value){.kind = VALUE_NUMBER, .number = value};
+	f.lo = lo;
+	f.hi = hi;
+	snprintf(f.method, sizeof(f.method), "%s", method);
+	return f;
+}
+
+void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+			   const char *method, const char *evidence, const char *fmt, ...)
+{
+	struct finding f = study_measured(key, value, lo, hi, method);
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_because(&f, fmt, ap);
+	va_end(ap);
+	if (scope)
+		snprintf(f.scope, sizeof(f.scope), "%s", scope);
+	add_evidence(&f, evidence);
+	study_conclude(s, &f);
+}
+
+void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
+{
+	struct finding f = begin(key, v);
+	va_list ap;
+
+	assert(v != VERDICT_MEASURED && v != VERDICT_BOUND); /* those have values */
+	va_start(ap, fmt);
+	add_because(&f, fmt, ap);
+	va_end(ap);
+	add_evidence(&f, evidence);
+	study_conclude(s, &f);
+}
+
+void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,
+		 const char *fmt, ...)
+{
+	struct finding f = begin(key, VERDICT_BOUND);
+	va_list ap;
+
+	assert(isfinite(lo) != isfinite(hi)); /* one end is known, the other one is open */
+	va_start(ap, fmt);
+	add_because(&f, fmt, ap);
+	va_end(ap);
+	f.lo = lo;
+	f.hi = hi;
+	f.value = (struct value){.kind = VALUE_NUMBER, .number = isfinite(lo) ? lo : hi};
+	snprintf(f.method, sizeof(f.method), "%s", method);
+	add_evidence(&f, evidence);
+	study_conclude(s, &f);
+}
+
+void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
+		const char *fmt, ...)
+{
+	struct finding f = begin(key, VERDICT_MEASURED);
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_because(&f, fmt, ap);
+	va_end(ap);
+	f.value.kind = VALUE_TEXT;
+	assert(strlen(text) < sizeof(f.value.text));
+	snprintf(f.value.text, sizeof(f.value.text), "%s", text);
+	snprintf(f.method, sizeof(f.method), "%s", method);
+	add_evidence(&f, evidence);
+	study_conclude(s, &f);
+}
+
+/* Some point was timed without anybody having seen the code that ran. */
+static bool native_unseen(const struct study *s)
+{
+	for (unsigned k = 0; k < s->probe->experiment_count; k++) {
+		const struct series *series = s->series[k];
+		for (size_t i = 0; series && i < series->count; i++) {
+			const struct point *pt = &series->points[i];
+			if (pt->outcome == OUTCOME_OK &&
+			    (pt->native >= series->native_count || !series->native[pt->native].fingerprint))
+				return true;
+		}
+	}
+	return false;
+}
+
+void study_forget(struct run *r, const char *probe)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < r->findings.count; i++) {
+		if (strcmp(r->findings.items[i].probe, probe) != 0)
+			r->findings.items[kept++] = r->findings.items[i];
+	}
+	r->findings.count = kept;
+}
+
+int study_publish(struct study *s, size_t *count)
+{
+	static const char note[] = "; native code not read back";
+	bool unseen = native_unseen(s);
+
+	study_forget(s->run, s->probe->name);
+	*count = s->concluded.count;
+	for (size_t i = 0; i < s->concluded.count; i++) {
+		struct finding *f = &s->concluded.items[i];
+		size_t n = strlen(f->method);
+		if (unseen && f->verdict == VERDICT_MEASURED && n + sizeof(note) <= sizeof(f->method))
+			memcpy(f->method + n, note, sizeof(note));
+		if (findings_add(&s->run->findings, f))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
+int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because)
+{
+	study_forget(r, p->name);
+	for (size_t i = 0; p->claims[i]; i++) {
+		if (strpbrk(p->claims[i], "*?"))
+			continue;
+		struct finding f = begin(p->claims[i], v);
+		snprintf(f.probe, sizeof(f.probe), "%s", p->name);
+		snprintf(f.because, sizeof(f.because), "%s", because);
+		if (findings_add(&r->findings, &f))
+			return -ENOMEM;
+	}
+	return 0;
+}

@@ -1,0 +1,272 @@
+/* Consistency gates: what all findings together must satisfy. A gate that fails makes the findings it involves
+ * INCONCLUSIVE and names the conflict, because it cannot tell which of them is wrong. */
+#include "probe/study.h"
+#include <errno.h>
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char *const paths[] = {"global", "texture", "constant", "instruction", "local", "readonly"};
+static const char *const levels[] = {"l1", "l15", "l2", "l3", "l4"};
+#define PATHS  (sizeof(paths) / sizeof(paths[0]))
+#define LEVELS (sizeof(levels) / sizeof(levels[0]))
+
+static struct finding *find(struct finding_list *l, const char *key)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		if (strcmp(l->items[i].key, key) == 0)
+			return &l->items[i];
+	}
+	return NULL;
+}
+
+static struct finding *of_level(struct finding_list *l, const char *path, const char *level, const char *what)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "cache.%s.%s.%s", path, level, what);
+	return find(l, key);
+}
+
+/* Gates look at numbers as the probes gave them; verdicts change when all gates have looked. So no gate hides another
+ * one's conflict, and their order does not matter. */
+static bool number(const struct finding *f, double *value)
+{
+	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_NUMBER)
+		return false;
+	*value = f->value.number;
+	return true;
+}
+
+struct gates {
+	struct finding_list *list;
+	char (*conflict)[320]; /* of each finding; "" = none */
+};
+
+__attribute__((format(printf, 4, 5))) static void fail(struct gates *g, struct finding *const *f, size_t n,
+						       const char *fmt, ...)
+{
+	va_list ap;
+	char text[320];
+
+	va_start(ap, fmt);
+	vsnprintf(text, sizeof(text), fmt, ap);
+	va_end(ap);
+	for (size_t i = 0; i < n; i++) {
+		char *to = g->conflict[f[i] - g->list->items];
+		if (!to[0]) /* the first conflict is reason enough */
+			memcpy(to, text, sizeof(text));
+	}
+}
+
+static double sum(const struct value *v)
+{
+	double total = 0;
+
+	for (unsigned i = 0; i < v->array_count; i++)
+		total += v->array[i];
+	return total;
+}
+
+/* size = sets x ways x line, or the sum of unequal sets x line; a line is whole sectors. */
+static void level_geometry(struct gates *g, const char *path, const char *level)
+{
+	struct finding_list *l = g->list;
+	struct finding *size = of_level(l, path, level, "size"), *line = of_level(l, path, level, "line"),
+		       *ways = of_level(l, path, level, "ways"), *sets = of_level(l, path, level, "sets"),
+		       *sector = of_level(l, path, level, "sector"), *unequal = of_level(l, path, level, "set_sizes");
+	double s, b, w, n, c;
+
+	if (number(size, &s) && number(line, &b) && number(ways, &w) && number(sets, &n) && s != n * w * b)
+		fail(g, (struct finding *[]){size, line, ways, sets}, 4,
+		     "%s %s: %.6g sets x %.6g ways x %.6g bytes a line is not the size of %.10g bytes", path, level, n,
+		     w, b, s);
+	if (number(size, &s) && number(line, &b) && unequal && unequal->verdict == VERDICT_MEASURED &&
+	    unequal->value.kind == VALUE_ARRAY && s != sum(&unequal->value) * b)
+		fail(g, (struct finding *[]){size, line, unequal}, 3,
+		     "%s %s: sets of %.6g lines together, %.6g bytes each, are not the size of %.10g bytes", path,
+		     level, sum(&unequal->value), b, s);
+	if (number(size, &s) && number(line, &b) && (b <= 0 || fmod(s, b) != 0))
+		fail(g, (struct finding *[]){size, line}, 2, "%s %s: %.10g bytes are not whole lines of %.6g bytes",
+		     path, level, s, b);
+	if (number(line, &b) && number(sector, &c) && (c <= 0 || fmod(b, c) != 0))
+		fail(g, (struct finding *[]){line, sector}, 2,
+		     "%s %s: a line of %.6g bytes is not whole sectors of %.6g bytes", path, level, b, c);
+}
+
+/* A level that was shown not to exist has no properties. */
+static void level_exists(struct gates *g, const char *path, const char *level)
+{
+	static const char *const what[] = {"line",    "sector",		 "ways",      "sets",
+					   "latency", "latency_classes", "partitions"};
+	struct finding *size = of_level(g->list, path, level, "size");
+
+	if (!size || size->verdict != VERDICT_ABSENT)
+		return;
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		struct finding *f = of_level(g->list, path, level, what[i]);
+		if (f && f->verdict == VERDICT_MEASURED)
+			fail(g, (struct finding *[]){size, f}, 2,
+			     "%s %s was shown not to exist, but its %s was measured", path, level, what[i]);
+	}
+}
+
+/* Latency inside what its own classes span. */
+static void level_classes(struct gates *g, const char *path, const char *level)
+{
+	struct finding *latency = of_level(g->list, path, level, "latency"),
+		       *classes = of_level(g->list, path, level, "latency_classes");
+	double t;
+
+	if (!number(latency, &t) || !classes || classes->verdict != VERDICT_MEASURED ||
+	    classes->value.kind != VALUE_ARRAY || !classes->value.array_count)
+		return;
+	double lo = classes->value.array[0], hi = lo;
+	for (unsigned i = 1; i < classes->value.array_count; i++) {
+		lo = fmin(lo, classes->value.array[i]);
+		hi = fmax(hi, classes->value.array[i]);
+	}
+	/* both are rounded measurements of their own: a cycle apart is no conflict */
+	if (t < lo - 1 || t > hi + 1)
+		fail(g, (struct finding *[]){latency, classes}, 2,
+		     "%s %s: a latency of %.6g cycles is outside of its own classes, %.6g to %.6g", path, level, t, lo,
+		     hi);
+}
+
+/* Each level is larger and slower than every one above it, and memory is slower than all. */
+static void path_order(struct gates *g, const char *path)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "memory.%s.latency", path);
+	struct finding *memory = find(g->list, key);
+	for (size_t i = 0; i < LEVELS; i++) {
+		struct finding *size = of_level(g->list, path, levels[i], "size"),
+			       *latency = of_level(g->list, path, levels[i], "latency");
+		double a, b;
+		for (size_t k = i + 1; k < LEVELS; k++) {
+			struct finding *lower = of_level(g->list, path, levels[k], "size"),
+				       *slower = of_level(g->list, path, levels[k], "latency");
+			if (number(size, &a) && number(lower, &b) && b <= a)
+				fail(g, (struct finding *[]){size, lower}, 2,
+				     "%s %s of %.10g bytes is not larger than %s of %.10g bytes", path, levels[k], b,
+				     levels[i], a);
+			if (number(latency, &a) && number(slower, &b) && b <= a)
+				fail(g, (struct finding *[]){latency, slower}, 2,
+				     "%s %s with %.6g cycles is not slower than %s with %.6g cycles", path, levels[k],
+				     b, levels[i], a);
+		}
+		if (number(latency, &a) && number(memory, &b) && b <= a)
+			fail(g, (struct finding *[]){latency, memory}, 2,
+			     "%s memory with %.6g cycles is not slower than %s with %.6g cycles", path, b, levels[i],
+			     a);
+	}
+}
+
+/* As many levels as were counted. */
+static void path_count(struct gates *g, const char *path)
+{
+	struct finding *seen[LEVELS + 1];
+	char key[96];
+	size_t n = 1;
+	double count;
+
+	snprintf(key, sizeof(key), "cache.%s.levels", path);
+	seen[0] = find(g->list, key);
+	if (!number(seen[0], &count))
+		return;
+	for (size_t i = 0; i < LEVELS; i++) {
+		struct finding *size = of_level(g->list, path, levels[i], "size"),
+			       *latency = of_level(g->list, path, levels[i], "latency");
+		double v;
+		if (number(size, &v))
+			seen[n++] = size;
+		else if (number(latency, &v))
+			seen[n++] = latency;
+	}
+	if ((double)(n - 1) > count)
+		fail(g, seen, n, "%s: %zu levels were measured, but %.6g counted", path, n - 1, count);
+}
+
+/* NULL when the finding keeps the promise of its verdict. */
+static const char *malformed(const struct finding *f)
+{
+	const struct value *v = &f->value;
+
+	if (f->verdict != VERDICT_MEASURED && !f->because[0])
+		return "no reason was given";
+	if (f->verdict == VERDICT_BOUND) {
+		if (isfinite(f->lo) == isfinite(f->hi) || isnan(f->lo) || isnan(f->hi))
+			return "a bound needs one known and one open end";
+		if (v->kind == VALUE_NUMBER && !(v->number >= f->lo && v->number <= f->hi))
+			return "the value is outside of its own bound";
+	}
+	if (f->verdict != VERDICT_MEASURED)
+		return NULL;
+	switch (v->kind) {
+	case VALUE_NONE:
+		return "there is no value";
+	case VALUE_NUMBER:
+		if (!isfinite(v->number) || !isfinite(f->lo) || !isfinite(f->hi))
+			return "the value or its interval is not finite";
+		if (v->number < f->lo || v->number > f->hi)
+			return "the value is outside of its own interval";
+		break;
+	case VALUE_TEXT:
+		if (!v->text[0])
+			return "the value is empty";
+		if (strcmp(f->unit, "yes/no") == 0 && strcmp(v->text, "yes") != 0 && strcmp(v->text, "no") != 0)
+			return "the value is neither yes nor no";
+		break;
+	case VALUE_ARRAY:
+		if (v->array_count == 0 || v->array_count > VALUE_ARRAY_MAX)
+			return "the list of values is empty or too long";
+		for (unsigned i = 0; i < v->array_count; i++) {
+			if (!isfinite(v->array[i]))
+				return "a value of the list is not finite";
+		}
+		break;
+	}
+	return NULL;
+}
+
+static void demote(struct finding *f, const char *conflict)
+{
+	char because[sizeof(f->because)];
+
+	snprintf(because, sizeof(because), "consistency: %.300s", conflict);
+	memcpy(f->because, because, sizeof(because));
+	f->verdict = VERDICT_INCONCLUSIVE;
+	f->value = (struct value){0};
+	f->lo = f->hi = NAN;
+}
+
+int gates_apply(struct finding_list *l)
+{
+	struct gates g = {.list = l, .conflict = mem_zero(l->count, sizeof(*g.conflict))};
+
+	if (!g.conflict)
+		return -ENOMEM;
+	/* What is malformed says nothing, so it must not accuse others either. */
+	for (size_t i = 0; i < l->count; i++) {
+		const char *problem = malformed(&l->items[i]);
+		if (problem)
+			demote(&l->items[i], problem);
+	}
+	for (size_t p = 0; p < PATHS; p++) {
+		for (size_t k = 0; k < LEVELS; k++) {
+			level_geometry(&g, paths[p], levels[k]);
+			level_exists(&g, paths[p], levels[k]);
+			level_classes(&g, paths[p], levels[k]);
+		}
+		path_order(&g, paths[p]);
+		path_count(&g, paths[p]);
+	}
+	for (size_t i = 0; i < l->count; i++) {
+		if (g.conflict[i][0])
+			demote(&l->items[i], g.conflict[i]);
+	}
+	mem_free(g.conflict);
+	return 0;
+}

@@ -1,0 +1,100 @@
+#include "probe/batch.h"
+#include "probe/engine.h"
+#include "probe/study.h"
+#include <errno.h>
+#include <string.h>
+
+static const struct probe_record *record_of(const struct run *r, const struct probe *p)
+{
+	for (size_t i = 0; i < r->probe_count; i++) {
+		if (strcmp(r->probes[i].name, p->name) == 0)
+			return &r->probes[i];
+	}
+	return NULL;
+}
+
+static int conclude_one(struct run *r, const struct probe *p, struct err *e)
+{
+	struct study s;
+	size_t count;
+	int rc = study_open(&s, r, p, STUDY_INFER, e);
+
+	if (rc)
+		return rc;
+	if (study_pass(&s) || study_publish(&s, &count))
+		rc = err_nomem(e);
+	study_close(&s);
+	return rc;
+}
+
+int engine_conclude(struct run *r, const struct engine_plan *plan, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < plan->count; i++) {
+		const struct probe *p = plan->probes[i];
+		const struct probe_record *rec = record_of(r, p);
+		if (!rec)
+			continue;
+		switch (rec->state) {
+		case PROBE_DONE:
+			rc = conclude_one(r, p, e);
+			break;
+		case PROBE_FAILED:
+			rc = study_decline(r, p, VERDICT_FAILED, rec->message) ? err_nomem(e) : 0;
+			break;
+		case PROBE_SKIPPED:
+			rc = study_decline(r, p, VERDICT_UNSUPPORTED, rec->message) ? err_nomem(e) : 0;
+			break;
+		case PROBE_PENDING:
+		case PROBE_INTERRUPTED:
+			study_forget(r, p->name);
+			break;
+		}
+	}
+	return rc;
+}
+
+int engine_infer(struct run *r, struct err *e)
+{
+	struct engine_plan plan;
+	int rc = engine_plan(&plan, NULL, 0, e);
+
+	if (rc)
+		return rc;
+	/* what probes of another version concluded cannot be concluded again */
+	r->findings.count = 0;
+	rc = engine_conclude(r, &plan, e);
+	mem_free(plan.probes);
+	if (!rc) {
+		findings_sort(&r->findings);
+		if (gates_apply(&r->findings))
+			rc = err_nomem(e);
+	}
+	return rc;
+}
+
+int engine_draw(struct run *r, struct figure_list *out, struct err *e)
+{
+	struct engine_plan plan;
+	int rc = engine_plan(&plan, NULL, 0, e);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < plan.count; i++) {
+		const struct probe *p = plan.probes[i];
+		const struct probe_record *rec = record_of(r, p);
+		struct study s;
+		if (!p->draw || !rec || rec->state == PROBE_PENDING || rec->state == PROBE_SKIPPED)
+			continue;
+		rc = study_open(&s, r, p, STUDY_DRAW, e);
+		if (rc)
+			break;
+		rc = p->draw(&s, out);
+		if (rc)
+			err_set(e, rc, "the figures of the probe %s could not be drawn: %s", p->name, strerror(-rc));
+		study_close(&s);
+	}
+	mem_free(plan.probes);
+	return rc;
+}

@@ -1,0 +1,75 @@
+#include "base/arena.h"
+#include "base/str.h"
+#include "probe/engine.h"
+#include <errno.h>
+#include <string.h>
+
+const struct probe *probe_find(const char *name)
+{
+	for (size_t i = 0; i < probe_count; i++) {
+		if (strcmp(probe_table[i]->name, name) == 0)
+			return probe_table[i];
+	}
+	return NULL;
+}
+
+static int unknown(const char *name, const char *by, struct err *e)
+{
+	const char *names[128];
+	size_t n = 0;
+
+	for (; n < probe_count && n < 128; n++)
+		names[n] = probe_table[n]->name;
+	if (by)
+		return err_set(e, -EINVAL, "the probe %s needs '%s', which does not exist", by, name);
+	const char *near = str_nearest(name, names, n);
+	return near ? err_set(e, -EINVAL, "there is no probe '%s'; did you mean '%s'?", name, near)
+		    : err_set(e, -EINVAL, "there is no probe '%s'; fathom list probes shows all", name);
+}
+
+struct path { /* from the probe that was asked for to the one in hand, to notice a circle */
+	const struct path *up;
+	const struct probe *probe;
+};
+
+/* Depth first: needs stand before those that need them. */
+static int add(struct engine_plan *plan, const struct probe *p, const struct path *up, struct err *e)
+{
+	struct path here = {up, p};
+
+	for (const struct path *q = up; q; q = q->up) {
+		if (q->probe == p)
+			return err_set(e, -EINVAL, "the probes %s and %s need each other", p->name, up->probe->name);
+	}
+	for (size_t i = 0; i < plan->count; i++) {
+		if (plan->probes[i] == p)
+			return 0;
+	}
+	for (size_t i = 0; p->needs && p->needs[i]; i++) {
+		const struct probe *need = probe_find(p->needs[i]);
+		int rc = need ? add(plan, need, &here, e) : unknown(p->needs[i], p->name, e);
+		if (rc)
+			return rc;
+	}
+	plan->probes[plan->count++] = p;
+	return 0;
+}
+
+int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e)
+{
+	bool all = !names || count == 0;
+	int rc = 0;
+
+	*plan = (struct engine_plan){.probes = mem_alloc((probe_count + 1) * sizeof(const struct probe *))};
+	if (!plan->probes)
+		return err_nomem(e);
+	for (size_t i = 0; !rc && i < (all ? probe_count : count); i++) {
+		const struct probe *p = all ? probe_table[i] : probe_find(names[i]);
+		rc = p ? add(plan, p, NULL, e) : unknown(names[i], NULL, e);
+	}
+	if (rc) {
+		mem_free(plan->probes);
+		*plan = (struct engine_plan){0};
+	}
+	return rc;
+}

@@ -1,0 +1,55 @@
+/* One probe being pursued on one run. Internal to this room. */
+#ifndef FATHOM_STUDY_H
+#define FATHOM_STUDY_H
+#include "base/arena.h"
+#include "base/err.h"
+#include "data/run.h"
+#include "probe/probe.h"
+
+struct wish {
+	unsigned experiment;
+	double x, p[POINT_PARAMS];
+};
+
+enum study_mode {
+	STUDY_MEASURE, /* a missing point is wished for */
+	STUDY_INFER,   /* a missing point stays missing */
+	STUDY_DRAW,    /* as INFER, and the probe's own findings can be read */
+};
+
+struct study {
+	const struct probe *probe;
+	struct run *run;
+	enum study_mode mode;
+	struct arena scratch;	       /* of this pass */
+	struct finding_list concluded; /* in this pass */
+	struct wish *wishes;	       /* of this pass, each once */
+	size_t wish_count, wish_cap;
+	const struct series **series; /* of every experiment, NULL when there is none yet */
+	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */
+	struct study_slot {
+		uint32_t experiment, point; /* point: 1 + index in the series; wishes: WISH_BIT set */
+	} * slots;
+	size_t slot_count, slot_used;
+	const struct probe **needed; /* the needs, and theirs */
+	size_t needed_count;
+	bool no_memory;
+};
+
+int study_open(struct study *s, struct run *r, const struct probe *p, enum study_mode mode, struct err *e);
+/* Runs one pass: wishes and conclusions of the last one are forgotten. 0 or negative. */
+int study_pass(struct study *s);
+/* Puts what the last pass concluded into the run's findings (those of this probe are replaced). Returns their number in
+ * *count. 0 or -ENOMEM. */
+int study_publish(struct study *s, size_t *count);
+void study_close(struct study *s);
+
+/* Records a verdict for every claim that names one key, and drops what the probe concluded before. 0 or -ENOMEM. */
+int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);
+void study_forget(struct run *r, const char *probe); /* removes the probe's findings */
+bool probe_claims(const struct probe *p, const char *key);
+
+/* gates.c: applied once to all findings. 0 or -ENOMEM. */
+int gates_apply(struct finding_list *l);
+
+#endif

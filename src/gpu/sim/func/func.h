@@ -133,6 +133,7 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 struct func_region {
 	uint64_t base, size;
 	uint8_t *data;
+	bool written; /* by a kernel, since the host last set it up: kept by time/ */
 };
 #define FUNC_REGIONS 16
 struct func_memory {

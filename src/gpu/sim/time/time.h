@@ -1,0 +1,60 @@
+/* When: issue, scoreboard, pipes, caches, network, DRAM. Knows no value.
+ *
+ * Time is timestamps, not ticks: a register's ready cycle, a pipe's busy-until, a cache line's fill cycle. Nothing is
+ * polled; `now` jumps to the next event. Cycles count on from launch to launch, so what a cache or the memory was doing is
+ * still there when the next launch begins. */
+#ifndef FATHOM_TIME_H
+#define FATHOM_TIME_H
+#include "base/arena.h"
+#include "base/err.h"
+#include "gpu/sim/func/func.h"
+#include "gpu/sim/spec.h"
+
+struct time_gpu;     /* everything that changes, and lasts from launch to launch */
+struct time_program; /* the timing side of one decoded program on one GPU; constant */
+
+/* The spec must outlive the gpu. 0 or -ENOMEM. */
+int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed);
+void time_close(struct time_gpu *g);
+
+/* Lives in arena a. 0 or -ENOMEM. */
+int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *p);
+/* The operation of the file whose timing record `pc` takes, or -1: memory, control and clock reads have their own. */
+int time_op(const struct time_program *p, uint32_t pc);
+
+/* One issue, for traces. */
+struct time_event {
+	uint64_t cycle; /* since the start of the launch */
+	uint32_t sm, scheduler, warp, pc, mask;
+};
+struct time_hook {
+	void *ctx;
+	void (*issue)(void *ctx, const struct time_event *ev);
+};
+
+struct time_request {
+	const struct time_program *program;
+	struct func_launch
+	    *launch;	   /* program, grid, block, shared_bytes, params, constant, memory; the rest is filled in */
+	uint32_t limit_ms; /* wall time; 0 = none */
+	bool no_solo;	   /* take the general loop even when one warp is alive: for the differential test */
+	const struct time_hook *hook; /* NULL = none; with a hook the general loop runs */
+};
+enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
+struct time_result {
+	enum time_end end;
+	uint64_t cycles;       /* from the start of the launch to its last event */
+	uint64_t instructions; /* warp instructions issued, the native steps of one instruction counted as one */
+	uint64_t solo;	       /* of those, issued while one warp was alive, without a scheduler scan */
+	char message[256];     /* why it did not end well */
+};
+/* 0, or -ENOMEM. Whatever the kernel does is a time_end, never an error. */
+int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r);
+
+/* ---- what the host does between launches ---- */
+void time_flush(struct time_gpu *g);	      /* every cache is empty */
+void time_flush_constant(struct time_gpu *g); /* another module's constants took their place */
+enum time_area { TIME_GLOBAL, TIME_CONSTANT };
+void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes); /* the host wrote there */
+
+#endif

@@ -1,0 +1,390 @@
+/* Blocks and warps: who sits where, barriers, exits. */
+#include "gpu/sim/time/time_state.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int refuse(struct time_run *x, const char *fmt, unsigned long long a, unsigned long long b)
+{
+	x->r->end = TIME_REFUSED;
+	/* Both numbers are given to every sentence; the format says which it uses. */
+	snprintf(x->r->message, sizeof x->r->message, fmt, a, b);
+	return -EINVAL;
+}
+
+int time_blocks_check(struct time_run *x)
+{
+	const struct sim_spec *s = x->g->spec;
+	const struct func_launch *l = x->l;
+	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
+	uint64_t warps = (threads + s->warp_size - 1) / s->warp_size;
+	uint64_t registers = threads * x->p->func->registers;
+
+	x->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	if (!threads || !x->blocks)
+		return refuse(x, "the grid or the block is empty", 0, 0);
+	if (threads > s->max_threads_per_block || threads > s->max_threads_per_sm || warps > s->max_warps_per_sm)
+		return refuse(x, "a block of %llu threads is more than the %llu that this GPU allows", threads,
+			      s->max_threads_per_block);
+	if (l->shared_bytes > s->shared_per_block || l->shared_bytes > s->shared_per_sm)
+		return refuse(x, "a block with %llu bytes of shared memory is more than the %llu that this GPU allows",
+			      l->shared_bytes, s->shared_per_block);
+	if (registers > s->registers_per_sm)
+		return refuse(x, "a block that needs %llu registers is more than the %llu of one SM", registers,
+			      s->registers_per_sm);
+	if (x->p->func->const_bytes > s->constant_bytes)
+		return refuse(x, "%llu bytes of constants are more than the %llu that this GPU has",
+			      x->p->func->const_bytes, s->constant_bytes);
+	x->warps_per_block = (uint32_t)warps;
+	return 0;
+}
+
+/* ---- pools: what a block and a warp need is kept for the next ones ---- */
+
+static void warp_free(struct time_warp *w)
+{
+	mem_free(w->reg_memory);
+	mem_free(w->f.pred);
+	mem_free(w->f.local);
+	mem_free(w->ready);
+	mem_free(w->flight);
+	mem_free(w);
+}
+
+static void block_free(struct time_block *b)
+{
+	mem_free(b->f.shared);
+	mem_free(b->warp);
+	mem_free(b);
+}
+
+void time_pool_free(struct time_gpu *g)
+{
+	while (g->warp_pool) {
+		struct time_warp *w = g->warp_pool;
+		g->warp_pool = w->next;
+		warp_free(w);
+	}
+	while (g->block_pool) {
+		struct time_block *b = g->block_pool;
+		g->block_pool = b->next;
+		block_free(b);
+	}
+}
+
+static int room(void **memory, size_t *have, size_t want, size_t size)
+{
+	if (*have >= want && *memory)
+		return 0;
+	void *fresh = mem_zero(want, size);
+	if (!fresh)
+		return -ENOMEM;
+	mem_free(*memory);
+	*memory = fresh;
+	*have = want;
+	return 0;
+}
+
+static struct time_warp *warp_new(struct time_run *x)
+{
+	struct time_gpu *g = x->g;
+	const struct func_program *p = x->p->func;
+	struct time_warp *w = g->warp_pool;
+	if (w) {
+		g->warp_pool = w->next;
+	} else {
+		w = mem_zero(1, sizeof *w);
+		if (!w)
+			return NULL;
+	}
+	void *reg = w->reg_memory, *pred = w->f.pred, *ready = w->ready, *local = w->f.local;
+	size_t before = w->reg_bytes;
+	int bad = room(&reg, &w->reg_bytes, (size_t)p->rows * FUNC_LANES * sizeof(uint32_t) + 64, 1);
+	bad |= room(&pred, &w->pred_count, p->preds + 1, sizeof(uint32_t));
+	bad |= room(&ready, &w->slot_count, x->p->slots + 1, sizeof(uint64_t));
+	if (p->local_bytes)
+		bad |= room(&local, &w->local_bytes, p->local_bytes * FUNC_LANES, 1);
+	if (!bad && g->spec->loads_in_flight && !w->flight) {
+		w->flight = mem_zero(g->spec->loads_in_flight, sizeof *w->flight);
+		bad = !w->flight;
+	}
+	if (w->reg_bytes != before)
+		w->literals = 0;
+	w->reg_memory = reg;
+	w->f.reg = (uint32_t *)(((uintptr_t)reg + 63) & ~(uintptr_t)63);
+	w->f.pred = pred;
+	w->ready = ready;
+	w->f.local = local;
+	if (bad) {
+		w->next = g->warp_pool;
+		g->warp_pool = w;
+		return NULL;
+	}
+	memset(w->ready, 0, (x->p->slots + 1) * sizeof *w->ready);
+	if (w->flight)
+		memset(w->flight, 0, g->spec->loads_in_flight * sizeof *w->flight);
+	w->flight_at = w->sub = w->waiting = 0;
+	if (w->literals != g->serial) {
+		func_warp_literals(&w->f, p);
+		w->literals = g->serial;
+	}
+	return w;
+}
+
+static struct time_block *block_new(struct time_run *x)
+{
+	struct time_gpu *g = x->g;
+	struct time_block *b = g->block_pool;
+	if (b) {
+		g->block_pool = b->next;
+	} else {
+		b = mem_zero(1, sizeof *b);
+		if (!b)
+			return NULL;
+	}
+	void *shared = b->f.shared, *warp = b->warp;
+	size_t bytes = b->shared_bytes, places = b->warp_room;
+	int bad = room(&shared, &b->shared_bytes, (size_t)x->l->shared_bytes + 16, 1);
+	bad |= room(&warp, &places, x->warps_per_block, sizeof *b->warp);
+	b->f.shared = shared;
+	b->warp = warp;
+	b->warp_room = (uint32_t)places;
+	if (bad) {
+		b->next = g->block_pool;
+		g->block_pool = b;
+		return NULL;
+	}
+	/* Shared memory starts as zeros, so that a run does not depend on what ran before it. */
+	if (b->shared_written && b->shared_bytes == bytes)
+		memset(b->f.shared, 0, b->shared_bytes);
+	b->shared_written = false;
+	memset(b->barrier, 0, sizeof b->barrier);
+	return b;
+}
+
+/* ---- placement ---- */
+
+static bool fits(const struct time_run *x, const struct time_sm *m)
+{
+	const struct sim_spec *s = x->g->spec;
+	uint32_t threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
+	uint32_t most = s->max_blocks_per_sm ? s->max_blocks_per_sm : UINT32_MAX;
+	return m->blocks < most && m->warps + x->warps_per_block <= s->max_warps_per_sm &&
+	       m->threads + threads <= s->max_threads_per_sm &&
+	       m->registers + threads * x->p->func->registers <= s->registers_per_sm &&
+	       m->shared + x->l->shared_bytes <= s->shared_per_sm;
+}
+
+/* The part of the L1 that resident blocks use as shared memory holds no lines. */
+static void share_l1(struct time_run *x, uint32_t sm)
+{
+	struct time_gpu *g = x->g;
+	if (!g->spec->l1_shares_shared || !g->global_l1)
+		return;
+	const struct cache_spec *s = g->global_l1->spec;
+	struct time_cache *c = &g->global_l1->cache[g->global_l1->scope == SCOPE_SM ? sm : 0];
+	uint64_t used = g->sm[sm].shared;
+	uint32_t ways = used < s->size ? (uint32_t)((s->size - used) * s->ways / s->size) : 0;
+	if (!ways)
+		ways = 1;
+	if (c->tag && ways < c->ways)
+		for (uint32_t set = 0; set < s->sets; set++)
+			for (uint32_t w = ways; w < c->ways; w++)
+				c->tag[(size_t)set * s->ways + w] = 0;
+	c->ways = ways;
+}
+
+static void account(struct time_run *x, uint32_t sm, int sign)
+{
+	struct time_sm *m = &x->g->sm[sm];
+	uint32_t threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
+	uint32_t one = (uint32_t)sign;
+	m->blocks += one;
+	m->warps += one * x->warps_per_block;
+	m->threads += one * threads;
+	m->registers += one * threads * x->p->func->registers;
+	m->shared += (uint64_t)(int64_t)sign * x->l->shared_bytes;
+	if (x->l->shared_bytes)
+		share_l1(x, sm);
+}
+
+static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uint64_t t)
+{
+	struct time_gpu *g = x->g;
+	const struct sim_spec *s = g->spec;
+	struct time_sm *m = &g->sm[b->sm];
+	uint32_t id = 0, per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
+	while (m->sched[id % s->schedulers].warp[id / s->schedulers])
+		id++;
+	assert(id / s->schedulers < per);
+	(void)per;
+	struct time_warp *w = warp_new(x);
+	if (!w)
+		return false;
+	struct time_sched *sched = &m->sched[id % s->schedulers];
+	w->sched = sched;
+	w->slot = id / s->schedulers;
+	w->block = b;
+	w->f.warp_id = id;
+	func_warp_start(&w->f, &b->f, n * s->warp_size);
+	b->warp[n] = w;
+	sched->warp[w->slot] = w;
+	if (w->slot >= sched->slots)
+		sched->slots = w->slot + 1;
+	x->alive++;
+	time_next(x, w, t);
+	time_heap_lower(g, sched, sched->wake[w->slot]);
+	return true;
+}
+
+static bool place(struct time_run *x, uint32_t sm, uint64_t t)
+{
+	struct time_block *b = block_new(x);
+	if (!b)
+		return false;
+	uint64_t n = x->next_block++;
+	const uint32_t *grid = x->l->grid;
+	b->f.launch = x->l;
+	b->f.sm = b->sm = sm;
+	b->f.ctaid[0] = (uint32_t)(n % grid[0]);
+	b->f.ctaid[1] = (uint32_t)(n / grid[0] % grid[1]);
+	b->f.ctaid[2] = (uint32_t)(n / grid[0] / grid[1]);
+	b->warps = b->alive = x->warps_per_block;
+	memset(b->warp, 0, b->warps * sizeof *b->warp);
+	account(x, sm, 1);
+	for (uint32_t k = 0; k < b->warps; k++) {
+		if (place_warp(x, b, k, t))
+			continue;
+		/* The warps that sit already take the block with them when time_blocks_stop clears the SMs. */
+		b->alive = k;
+		if (!k) {
+			account(x, sm, -1);
+			b->next = x->g->block_pool;
+			x->g->block_pool = b;
+		}
+		return false;
+	}
+	return true;
+}
+
+bool time_blocks_start(struct time_run *x)
+{
+	const struct sim_spec *s = x->g->spec;
+	bool placed = true;
+	while (placed && x->next_block < x->blocks) {
+		placed = false;
+		for (uint32_t i = 0; i < s->sm_per_cluster; i++)
+			for (uint32_t c = 0; c < s->cluster_count && x->next_block < x->blocks; c++) {
+				uint32_t sm = c * s->sm_per_cluster + i;
+				if (!fits(x, &x->g->sm[sm]))
+					continue;
+				if (!place(x, sm, x->start))
+					return false;
+				placed = true;
+			}
+	}
+	return true;
+}
+
+/* ---- barriers and exits ---- */
+
+static void barrier_try(struct time_run *x, struct time_block *b, uint32_t number, uint64_t t)
+{
+	uint32_t need = b->barrier[number].expected ? b->barrier[number].expected : b->alive;
+	if (!b->barrier[number].arrived || b->barrier[number].arrived < need)
+		return;
+	b->barrier[number].arrived = b->barrier[number].expected = 0;
+	uint64_t go = t + (uint64_t)(x->g->spec->barrier_latency + 0.5);
+	for (uint32_t k = 0; k < b->warps; k++) {
+		struct time_warp *w = b->warp[k];
+		if (!w || w->waiting != number + 1)
+			continue;
+		w->waiting = 0;
+		time_next(x, w, go);
+		time_heap_lower(x->g, w->sched, w->sched->wake[w->slot]);
+	}
+}
+
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
+{
+	struct time_block *b = w->block;
+	uint32_t lane = (uint32_t)__builtin_ctz(mask);
+	uint32_t number = i->a == FUNC_NONE ? 0 : w->f.reg[(size_t)i->a * FUNC_LANES + lane] % TIME_BARRIERS;
+	uint32_t threads = i->b == FUNC_NONE ? 0 : w->f.reg[(size_t)i->b * FUNC_LANES + lane];
+	uint32_t size = x->g->spec->warp_size;
+
+	func_warp_next(&w->f);
+	if (i->flags & FUNC_WARP_SYNC) {
+		time_next(x, w, t);
+		return;
+	}
+	b->barrier[number].arrived++;
+	b->barrier[number].expected = (threads + size - 1) / size;
+	if (i->flags & FUNC_ARRIVE) {
+		time_next(x, w, t);
+	} else {
+		w->waiting = number + 1;
+		w->sched->wake[w->slot] = NEVER;
+	}
+	barrier_try(x, b, number, t);
+}
+
+static void warp_leave(struct time_run *x, struct time_warp *w)
+{
+	struct time_sched *s = w->sched;
+	struct time_block *b = w->block;
+	s->warp[w->slot] = NULL;
+	s->wake[w->slot] = NEVER;
+	while (s->slots && !s->warp[s->slots - 1])
+		s->slots--;
+	for (uint32_t k = 0; k < b->warps; k++)
+		if (b->warp[k] == w)
+			b->warp[k] = NULL;
+	w->next = x->g->warp_pool;
+	x->g->warp_pool = w;
+	x->alive--;
+	b->alive--;
+}
+
+static void block_leave(struct time_run *x, struct time_block *b)
+{
+	account(x, b->sm, -1);
+	b->next = x->g->block_pool;
+	x->g->block_pool = b;
+}
+
+void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t)
+{
+	struct time_block *b = w->block;
+	warp_leave(x, w);
+	if (b->alive) {
+		for (uint32_t k = 0; k < TIME_BARRIERS; k++)
+			barrier_try(x, b, k, t);
+		return;
+	}
+	uint32_t sm = b->sm;
+	block_leave(x, b);
+	while (x->next_block < x->blocks && fits(x, &x->g->sm[sm]))
+		if (!place(x, sm, t + 1)) {
+			x->g->out_of_memory = true;
+			return;
+		}
+}
+
+void time_blocks_stop(struct time_run *x)
+{
+	struct time_gpu *g = x->g;
+	for (uint32_t n = 0; n < g->sched_count; n++) {
+		struct time_sched *s = &g->sched[n];
+		for (uint32_t k = s->slots; k-- > 0;) {
+			struct time_warp *w = s->warp[k];
+			if (!w)
+				continue;
+			struct time_block *b = w->block;
+			warp_leave(x, w);
+			if (!b->alive)
+				block_leave(x, b);
+		}
+	}
+}

@@ -1,0 +1,225 @@
+#include "gpu/sim/time/time_cache.h"
+#include "base/arena.h"
+#include <errno.h>
+#include <string.h>
+
+#define LINE_BITS 40
+#define LINE_MASK ((1ull << LINE_BITS) - 1)
+
+static int shift_of(uint64_t n)
+{
+	return n && !(n & (n - 1)) ? __builtin_ctzll(n) : -1;
+}
+
+void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed, double evict_rate)
+{
+	*c = (struct time_cache){.spec = s, .ways = s->ways, .epoch = 1, .evict_rate = evict_rate};
+	uint32_t sector = s->sector ? s->sector : s->line;
+	c->sectors = sector ? (s->line + sector - 1) / sector : 1;
+	c->line_shift = shift_of(s->line);
+	c->sector_shift = shift_of(sector);
+	if (shift_of(s->sets) >= 0) {
+		c->set_mask = s->sets - 1;
+		c->set_bits = (uint32_t)shift_of(s->sets);
+	}
+	rng_seed(&c->rng, seed);
+}
+
+void cache_free(struct time_cache *c)
+{
+	mem_free(c->tag);
+	mem_free(c->age);
+	mem_free(c->fill);
+	mem_free(c->tree);
+	c->tag = c->age = c->fill = c->tree = NULL;
+}
+
+int cache_reserve(struct time_cache *c)
+{
+	size_t lines = (size_t)c->spec->sets * c->spec->ways;
+	c->tag = mem_zero(lines, sizeof *c->tag);
+	c->age = mem_zero(lines, sizeof *c->age);
+	c->fill = mem_alloc(lines * c->sectors * sizeof *c->fill);
+	if (c->spec->policy == POLICY_PLRU)
+		c->tree = mem_zero((size_t)c->spec->sets * 2, sizeof *c->tree);
+	if (!c->tag || !c->age || !c->fill || (c->spec->policy == POLICY_PLRU && !c->tree)) {
+		cache_free(c);
+		return -ENOMEM;
+	}
+	return 0;
+}
+
+/* A line is there only when its tag carries the present epoch, so emptying a cache costs nothing. */
+void cache_flush(struct time_cache *c)
+{
+	if (!c->tag)
+		return;
+	if (++c->epoch >> (64 - LINE_BITS)) {
+		c->epoch = 1;
+		memset(c->tag, 0, (size_t)c->spec->sets * c->spec->ways * sizeof *c->tag);
+	}
+}
+
+static uint64_t line_of(const struct time_cache *c, uint64_t address)
+{
+	return c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
+}
+
+static uint32_t set_of(const struct time_cache *c, uint64_t line)
+{
+	uint32_t sets = c->spec->sets;
+	if (c->spec->mapping == MAP_MODULO)
+		return c->set_mask || sets == 1 ? (uint32_t)line & c->set_mask : (uint32_t)(line % sets);
+	/* Hashed: the upper digits of the line number permute the sets, so every aligned run of `sets` lines still
+	 * spreads over all of them. */
+	if (sets == 1)
+		return 0;
+	if (c->set_mask) {
+		uint64_t h = 0;
+		for (uint64_t rest = line; rest; rest >>= c->set_bits)
+			h ^= rest;
+		return (uint32_t)h & c->set_mask;
+	}
+	uint64_t h = 0;
+	for (uint64_t rest = line; rest; rest /= sets)
+		h += rest % sets;
+	return (uint32_t)(h % sets);
+}
+
+/* ---- replacement ---- */
+
+/* Tree over the next power of two of ways; bit = which half was used longer ago. Node 1 is the root. */
+static bool tree_bit(const uint64_t *t, uint32_t node)
+{
+	return t[node >> 6] >> (node & 63) & 1;
+}
+
+static void tree_use(uint64_t *t, uint32_t ways, uint32_t way)
+{
+	uint32_t node = 1, span = 1;
+	while (span < ways)
+		span <<= 1;
+	for (uint32_t half = span / 2; half; half /= 2) {
+		bool upper = way & half;
+		uint64_t bit = 1ull << (node & 63);
+		if (upper)
+			t[node >> 6] &= ~bit;
+		else
+			t[node >> 6] |= bit;
+		node = node * 2 + upper;
+	}
+}
+
+static uint32_t tree_victim(const uint64_t *t, uint32_t ways)
+{
+	uint32_t node = 1, span = 1, way = 0;
+	while (span < ways)
+		span <<= 1;
+	for (uint32_t half = span / 2; half; half /= 2) {
+		/* Where the tree is wider than the set, only the lower half holds ways. */
+		bool upper = tree_bit(t, node) && (way | half) < ways;
+		if (upper)
+			way |= half;
+		node = node * 2 + upper;
+	}
+	return way;
+}
+
+static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
+{
+	const uint64_t *age = c->age + (size_t)set * c->spec->ways;
+	for (uint32_t w = 0; w < ways; w++)
+		if (tag[w] >> LINE_BITS != c->epoch)
+			return w;
+	switch (c->spec->policy) {
+	case POLICY_RANDOM:
+		return (uint32_t)rng_below(&c->rng, ways);
+	case POLICY_WEIGHTED: {
+		double u = rng_unit(&c->rng);
+		for (uint32_t w = 0; w + 1 < ways; w++) {
+			u -= c->spec->weight[w];
+			if (u < 0)
+				return w;
+		}
+		return ways - 1;
+	}
+	case POLICY_PLRU:
+		return tree_victim(c->tree + (size_t)set * 2, ways);
+	case POLICY_LRU:
+	case POLICY_FIFO:
+		break;
+	}
+	uint32_t oldest = 0;
+	for (uint32_t w = 1; w < ways; w++)
+		if (age[w] < age[oldest])
+			oldest = w;
+	return oldest;
+}
+
+/* What somebody else's traffic evicted since the last look. */
+static void neighbours(struct time_cache *c, uint64_t now)
+{
+	if (now <= c->last)
+		return;
+	c->debt += (double)(now - c->last) * c->evict_rate;
+	c->last = now;
+	uint64_t lines = (uint64_t)c->spec->sets * c->spec->ways;
+	if (c->debt > (double)lines)
+		c->debt = (double)lines;
+	for (; c->debt >= 1; c->debt--)
+		c->tag[rng_below(&c->rng, lines)] = 0;
+}
+
+uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
+{
+	if (c->evict_rate > 0)
+		neighbours(c, now);
+	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
+	uint32_t set = set_of(c, line), ways = c->ways, w;
+	size_t first = (size_t)set * c->spec->ways;
+	uint64_t *tag = c->tag + first;
+	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
+	uint32_t sector = 0;
+	if (c->sectors > 1)
+		sector = (uint32_t)(c->sector_shift >= 0 ? within >> c->sector_shift : within / c->spec->sector);
+
+	for (w = 0; w < ways; w++)
+		if (tag[w] == key)
+			break;
+	if (w == ways) {
+		w = victim(c, set, tag, ways);
+		tag[w] = key;
+		uint64_t *fill = c->fill + (first + w) * c->sectors;
+		for (uint32_t k = 0; k < c->sectors; k++)
+			fill[k] = CACHE_INVALID;
+		c->age[first + w] = ++c->stamp;
+	} else if (c->spec->policy == POLICY_LRU) {
+		c->age[first + w] = ++c->stamp;
+	}
+	if (c->tree)
+		tree_use(c->tree + (size_t)set * 2, ways, w);
+	return c->fill + (first + w) * c->sectors + sector;
+}
+
+void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
+{
+	if (!c->tag || !bytes)
+		return;
+	uint64_t from = line_of(c, base), to = line_of(c, base + bytes - 1);
+	size_t lines = (size_t)c->spec->sets * c->spec->ways;
+	if (to - from >= lines) {
+		for (size_t i = 0; i < lines; i++) {
+			uint64_t line = c->tag[i] & LINE_MASK;
+			if (line >= from && line <= to)
+				c->tag[i] = 0;
+		}
+		return;
+	}
+	for (uint64_t line = from; line <= to; line++) {
+		uint64_t key = c->epoch << LINE_BITS | (line & LINE_MASK);
+		uint64_t *tag = c->tag + (size_t)set_of(c, line) * c->spec->ways;
+		for (uint32_t w = 0; w < c->spec->ways; w++)
+			if (tag[w] == key)
+				tag[w] = 0;
+	}
+}

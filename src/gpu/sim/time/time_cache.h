@@ -1,0 +1,40 @@
+/* One cache: tags, ages and fill times. Private to time/. */
+#ifndef FATHOM_TIME_CACHE_H
+#define FATHOM_TIME_CACHE_H
+#include "base/rng.h"
+#include "gpu/sim/spec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+#define CACHE_INVALID UINT64_MAX /* fill time of a sector that is not there */
+
+struct time_cache {
+	const struct cache_spec *spec;
+	uint32_t ways;	  /* usable: fewer than the file's while shared memory takes part of the array */
+	uint32_t sectors; /* of a line */
+	int line_shift;	  /* -1: not a power of two */
+	int sector_shift;
+	uint32_t set_mask; /* sets - 1 when sets is a power of two, else 0 */
+	uint32_t set_bits;
+	uint64_t *tag;	/* sets * ways: epoch << 40 | line; NULL until the cache is first used */
+	uint64_t *age;	/* LRU: last use; FIFO: fill. sets * ways */
+	uint64_t *fill; /* cycle at which a sector is there. sets * ways * sectors */
+	uint64_t *tree; /* PLRU: two words of direction bits a set */
+	uint64_t epoch, stamp;
+	double debt;	   /* evictions by others that are due, below one */
+	uint64_t last;	   /* when they were last counted */
+	double evict_rate; /* by others, a cycle */
+	struct rng rng;
+};
+
+void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed, double evict_rate);
+void cache_free(struct time_cache *c);
+int cache_reserve(struct time_cache *c); /* memory for the tables, at first use. 0 or -ENOMEM */
+void cache_flush(struct time_cache *c);
+void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes);
+
+/* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
+ * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
+uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);
+
+#endif

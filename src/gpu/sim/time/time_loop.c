@@ -1,0 +1,391 @@
+/* The event loop: which warp issues next, and what its issue does to the scoreboard. */
+#include "base/err.h"
+#include "gpu/sim/time/time_state.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define PATIENCE 65536
+
+/* ---- heap of schedulers, earliest first; the scheduler's number breaks ties, so the order is always the same ---- */
+
+static bool before(const struct time_gpu *g, uint32_t a, uint32_t b)
+{
+	uint64_t ta = g->sched[a].next, tb = g->sched[b].next;
+	return ta != tb ? ta < tb : a < b;
+}
+
+static void put(struct time_gpu *g, uint32_t at, uint32_t n)
+{
+	g->heap[at] = n;
+	g->sched[n].heap = at;
+}
+
+static void sift_up(struct time_gpu *g, uint32_t at)
+{
+	uint32_t n = g->heap[at];
+	while (at && before(g, n, g->heap[(at - 1) / 2])) {
+		put(g, at, g->heap[(at - 1) / 2]);
+		at = (at - 1) / 2;
+	}
+	put(g, at, n);
+}
+
+static void sift_down(struct time_gpu *g, uint32_t at)
+{
+	uint32_t n = g->heap[at];
+	for (;;) {
+		uint32_t child = 2 * at + 1;
+		if (child >= g->sched_count)
+			break;
+		if (child + 1 < g->sched_count && before(g, g->heap[child + 1], g->heap[child]))
+			child++;
+		if (!before(g, g->heap[child], n))
+			break;
+		put(g, at, g->heap[child]);
+		at = child;
+	}
+	put(g, at, n);
+}
+
+void time_heap_lower(struct time_gpu *g, struct time_sched *s, uint64_t next)
+{
+	if (next >= s->next)
+		return;
+	s->next = next;
+	sift_up(g, s->heap);
+}
+
+/* ---- one issue ---- */
+
+/* Cycle from which some pipe of the set accepts. */
+static inline uint64_t set_free(const struct time_sched *s, const struct time_set *set)
+{
+	if (!set->count)
+		return 0;
+	uint64_t best = *s->pipe[set->pipe[0]];
+	for (uint32_t k = 1; k < set->count; k++) {
+		uint64_t f = *s->pipe[set->pipe[k]];
+		best = f < best ? f : best;
+	}
+	return best >> FIX;
+}
+
+static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t)
+{
+	if (!set->count)
+		return;
+	uint32_t chosen = 0;
+	for (uint32_t k = 1; k < set->count; k++)
+		if (*s->pipe[set->pipe[k]] < *s->pipe[set->pipe[chosen]])
+			chosen = k;
+	uint64_t *free = s->pipe[set->pipe[chosen]];
+	uint64_t at = t << FIX;
+	*free = (*free > at ? *free : at) + interval[chosen];
+}
+
+static void faulted(struct time_run *x, const struct time_warp *w, uint32_t pc)
+{
+	x->stop = true;
+	x->r->end = TIME_FAULT;
+	func_fault_text(x->r->message, sizeof x->r->message, &w->f, &x->fi[pc], &x->p->func->info[pc]);
+}
+
+static inline void run_handler(struct time_warp *w, const struct func_inst *fi, uint32_t mask)
+{
+	if (mask & (mask - 1))
+		func_wide[fi->op](&w->f, fi, mask);
+	else
+		func_one[fi->op](&w->f, fi, (unsigned)__builtin_ctz(mask));
+}
+
+static void read_clock(struct time_run *x, struct time_warp *w)
+{
+	const struct sim_spec *s = x->g->spec;
+	uint32_t sm = w->block->sm;
+	uint32_t n = s->clock_scope == SCOPE_SM ? sm : s->clock_scope == SCOPE_CLUSTER ? x->g->sm[sm].cluster : 0;
+	uint64_t value = w->sampled + x->g->clock_offset[n];
+	uint32_t grain = s->clock_granularity ? s->clock_granularity : 1;
+	w->f.clock = value - value % grain;
+	w->f.globaltimer = s->clock_hz > 0 ? (uint64_t)((double)w->sampled / s->clock_hz * 1e9) : w->sampled;
+}
+
+static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
+			 const struct time_inst *ti, uint32_t mask, uint64_t t)
+{
+	struct time_sched *s = w->sched;
+	uint32_t pc = w->f.pc, busy;
+	run_handler(w, fi, mask);
+	if (__builtin_expect(w->f.fault, 0)) {
+		faulted(x, w, pc);
+		return;
+	}
+	if (ti->kind == FUNC_STORE) {
+		time_store(x, w, fi, ti->path, mask, t, &busy);
+	} else {
+		uint64_t ready = time_load(x, w, fi, ti->path, mask, t, &busy);
+		for (uint32_t k = 0; k < ti->write_count; k++)
+			w->ready[ti->write[k]] = ready;
+		if (w->flight) {
+			w->flight[w->flight_at] = ready;
+			w->flight_at = w->flight_at + 1 == x->g->spec->loads_in_flight ? 0 : w->flight_at + 1;
+		}
+	}
+	take(s, &x->p->set[ti->set], &busy, t);
+	func_warp_next(&w->f);
+	time_next(x, w, t);
+}
+
+static void trace(const struct time_run *x, const struct time_warp *w, uint32_t mask, uint64_t t)
+{
+	struct time_event ev = {.cycle = t - x->start,
+				.sm = w->block->sm,
+				.scheduler = w->sched->index,
+				.warp = w->f.warp_id,
+				.pc = w->f.pc,
+				.mask = mask};
+	x->q->hook->issue(x->q->hook->ctx, &ev);
+}
+
+/* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
+static inline void issue(struct time_run *x, struct time_warp *w, uint64_t t)
+{
+	struct time_sched *s = w->sched;
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	const struct func_inst *fi = &x->fi[w->f.pc];
+	uint32_t mask = func_mask(&w->f, fi);
+	uint64_t port = t << FIX;
+
+	s->free = (s->free > port ? s->free : port) + x->g->issue;
+	s->last = w->slot;
+	x->last = t;
+	if (__builtin_expect(ti->before != 0, 0)) {
+		if (!w->sub)
+			w->sampled = t;
+		if (w->sub < ti->before && mask) {
+			take(s, &x->p->set[ti->set_before], ti->interval_before, t);
+			uint64_t done = (uint64_t)ti->step * w->sub >> FIX;
+			w->sub++;
+			s->wake[w->slot] = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
+			s->set[w->slot] = w->sub < ti->before ? ti->set_before : ti->set;
+			return;
+		}
+		w->sub = 0;
+	} else {
+		w->sampled = t;
+	}
+	x->r->instructions++;
+	if (__builtin_expect(x->q->hook != NULL, 0))
+		trace(x, w, mask, t);
+	if (!mask) { /* guarded off: it takes its turn and nothing else */
+		func_warp_next(&w->f);
+		time_next(x, w, ti->kind == FUNC_BRANCH ? t + ti->after : t);
+		return;
+	}
+	switch ((enum func_kind)ti->kind) {
+	case FUNC_CLOCK:
+		read_clock(x, w);
+		/* fall through */
+	case FUNC_ALU:
+		run_handler(w, fi, mask);
+		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
+			faulted(x, w, w->f.pc);
+			return;
+		}
+		for (uint32_t k = 0; k < ti->write_count; k++)
+			w->ready[ti->write[k]] = t + ti->tail;
+		take(s, &x->p->set[ti->set], ti->interval, t);
+		func_warp_next(&w->f);
+		time_next(x, w, t + ti->after);
+		break;
+	case FUNC_LOAD:
+	case FUNC_STORE:
+	case FUNC_ATOMIC:
+		issue_memory(x, w, fi, ti, mask, t);
+		break;
+	case FUNC_BRANCH:
+		func_warp_branch(&w->f, fi, mask);
+		time_next(x, w, t + ti->after);
+		break;
+	case FUNC_BARRIER:
+		time_barrier(x, w, fi, mask, t);
+		break;
+	case FUNC_FENCE:
+		func_warp_next(&w->f);
+		time_next(x, w, t);
+		break;
+	case FUNC_EXIT:
+		func_warp_exit(&w->f, mask);
+		if (w->f.live)
+			time_next(x, w, t);
+		else
+			time_warp_done(x, w, t);
+		break;
+	case FUNC_KINDS:
+		break;
+	}
+}
+
+/* ---- the two loops ---- */
+
+static void deadlock(struct time_run *x)
+{
+	uint32_t waiting = 0, line = 0;
+	for (uint32_t n = 0; n < x->g->sched_count; n++)
+		for (uint32_t k = 0; k < x->g->sched[n].slots; k++) {
+			const struct time_warp *w = x->g->sched[n].warp[k];
+			if (!w)
+				continue;
+			waiting++;
+			line = x->p->func->info[w->f.pc ? w->f.pc - 1 : 0].line;
+		}
+	x->stop = true;
+	x->r->end = TIME_DEADLOCK;
+	snprintf(x->r->message, sizeof x->r->message,
+		 "no warp can go on: %u of them wait at a barrier that the others never reach (line %u)", waiting,
+		 line);
+}
+
+static bool out_of_time(struct time_run *x)
+{
+	x->patience = PATIENCE;
+	if (x->g->out_of_memory)
+		x->stop = true;
+	if (!x->limit)
+		return x->stop;
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < x->limit)
+		return x->stop;
+	x->stop = true;
+	x->r->end = TIME_LIMIT;
+	snprintf(x->r->message, sizeof x->r->message, "still running after %u ms and %llu cycles", x->q->limit_ms,
+		 (unsigned long long)(x->last - x->start));
+	return true;
+}
+
+/* One warp is alive and no block waits: it runs straight on. Every rule is the general loop's with one candidate. */
+static void run_solo(struct time_run *x, struct time_warp *w)
+{
+	struct time_sched *s = w->sched;
+	uint64_t from = x->r->instructions;
+	const uint64_t *wake = &s->wake[w->slot];
+	const uint8_t *set = &s->set[w->slot];
+	while (x->alive && !x->stop) {
+		uint64_t t = *wake, pipe = set_free(s, &x->p->set[*set]), port = s->free >> FIX;
+		if (t == NEVER) {
+			deadlock(x);
+			break;
+		}
+		t = pipe > t ? pipe : t;
+		t = port > t ? port : t;
+		issue(x, w, t);
+		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
+			break;
+	}
+	x->r->solo += x->r->instructions - from;
+}
+
+static struct time_warp *only_warp(const struct time_gpu *g)
+{
+	for (uint32_t n = 0; n < g->sched_count; n++)
+		for (uint32_t k = 0; k < g->sched[n].slots; k++)
+			if (g->sched[n].warp[k])
+				return g->sched[n].warp[k];
+	return NULL;
+}
+
+/* The scheduler's turn at its `next`: the first ready warp after the one that issued last goes. */
+static void run_scheduler(struct time_run *x, struct time_sched *s)
+{
+	uint64_t port = s->free >> FIX, t = s->next > port ? s->next : port, later = NEVER;
+	uint32_t slots = s->slots, best = UINT32_MAX, best_turn = UINT32_MAX;
+	for (uint32_t k = 0; k < slots; k++) {
+		uint64_t e = s->wake[k];
+		if (e == NEVER)
+			continue;
+		if (e <= t) {
+			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
+			e = pipe > e ? pipe : e;
+		}
+		if (e <= t) {
+			uint32_t turn = k > s->last ? k - s->last : k + slots - s->last + FUNC_LANES * FUNC_LANES;
+			if (turn < best_turn) {
+				best_turn = turn;
+				best = k;
+			}
+		} else if (e < later) {
+			later = e;
+		}
+	}
+	if (best != UINT32_MAX) {
+		issue(x, s->warp[best], t);
+		port = s->free >> FIX;
+		s->next = port > t ? port : t;
+		if (!s->slots)
+			s->next = NEVER;
+	} else {
+		s->next = later;
+	}
+	/* It may have moved while its issue woke others. */
+	sift_down(x->g, s->heap);
+}
+
+static void run_all(struct time_run *x)
+{
+	struct time_gpu *g = x->g;
+	while (x->alive && !x->stop) {
+		if (x->alive == 1 && x->next_block == x->blocks && !x->q->no_solo && !x->q->hook) {
+			run_solo(x, only_warp(g));
+			return;
+		}
+		struct time_sched *s = &g->sched[g->heap[0]];
+		if (s->next == NEVER) {
+			deadlock(x);
+			return;
+		}
+		run_scheduler(x, s);
+		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
+			return;
+	}
+}
+
+int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r)
+{
+	struct time_run x = {.g = g,
+			     .p = q->program,
+			     .fi = q->program->func->inst,
+			     .ti = q->program->inst,
+			     .l = q->launch,
+			     .q = q,
+			     .r = r,
+			     .patience = PATIENCE};
+	*r = (struct time_result){.end = TIME_DONE};
+	g->out_of_memory = false;
+	g->serial++;
+	x.l->program = q->program->func;
+	x.l->warp_size = g->spec->warp_size;
+	x.l->sm_count = g->spec->sm_count;
+	x.l->max_warps = g->spec->max_warps_per_sm;
+	if (time_blocks_check(&x))
+		return 0;
+	if (q->limit_ms) {
+		struct timespec now;
+		clock_gettime(CLOCK_MONOTONIC, &now);
+		x.limit = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
+	}
+	x.start = x.last = g->now + 1000;
+	for (uint32_t n = 0; n < g->sched_count; n++) {
+		g->sched[n].next = NEVER;
+		put(g, n, n);
+	}
+	if (!time_blocks_start(&x))
+		g->out_of_memory = true;
+	else
+		run_all(&x);
+	time_blocks_stop(&x);
+	g->now = x.last;
+	r->cycles = x.last - x.start;
+	return g->out_of_memory ? -ENOMEM : 0;
+}

@@ -1,0 +1,87 @@
+#include "gpu/sim/time/time_state.h"
+#include <errno.h>
+#include <math.h>
+
+static int open_sms(struct time_gpu *g)
+{
+	const struct sim_spec *s = g->spec;
+	uint32_t per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
+	size_t slots = (size_t)g->sched_count * per;
+	g->sm = mem_zero(s->sm_count, sizeof *g->sm);
+	g->sched = mem_zero(g->sched_count, sizeof *g->sched);
+	g->heap = mem_zero(g->sched_count, sizeof *g->heap);
+	g->pipe_free = mem_zero((size_t)g->sched_count * SPEC_PIPES, sizeof *g->pipe_free);
+	g->wake = mem_alloc(slots * sizeof *g->wake);
+	g->set = mem_zero(slots, sizeof *g->set);
+	g->warp = mem_zero(slots, sizeof(struct time_warp *));
+	if (!g->sm || !g->sched || !g->heap || !g->pipe_free || !g->wake || !g->set || !g->warp)
+		return -ENOMEM;
+	for (size_t k = 0; k < slots; k++)
+		g->wake[k] = NEVER;
+	for (uint32_t n = 0; n < g->sched_count; n++) {
+		struct time_sched *d = &g->sched[n];
+		uint32_t sm = n / s->schedulers, index = n % s->schedulers;
+		uint64_t *of_sm = g->pipe_free + (size_t)sm * s->schedulers * SPEC_PIPES;
+		d->sm = sm;
+		d->index = index;
+		d->wake = g->wake + (size_t)n * per;
+		d->set = g->set + (size_t)n * per;
+		d->warp = g->warp + (size_t)n * per;
+		for (uint32_t p = 0; p < SPEC_PIPES; p++)
+			d->pipe[p] = of_sm + (size_t)p * s->schedulers + (s->pipe[p].per_scheduler ? index : 0);
+		if (!index) {
+			g->sm[sm].sched = d;
+			g->sm[sm].cluster = sm / s->sm_per_cluster;
+		}
+	}
+	return 0;
+}
+
+static int open_clocks(struct time_gpu *g, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, seed);
+	g->clock_offset = mem_zero(g->spec->sm_count, sizeof *g->clock_offset);
+	if (!g->clock_offset)
+		return -ENOMEM;
+	/* Counters of different units were started at different times; nothing may depend on where. */
+	for (uint32_t k = 0; k < g->spec->sm_count; k++)
+		g->clock_offset[k] = rng_below(&r, 1u << 30);
+	return 0;
+}
+
+int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
+{
+	struct time_gpu *g = mem_zero(1, sizeof *g);
+	if (!g)
+		return -ENOMEM;
+	g->spec = s;
+	g->sched_count = s->sm_count * s->schedulers;
+	double issue = s->scheduler_issue * FIX_ONE;
+	/* A port that is never busy would let one cycle last for ever. */
+	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;
+	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
+	if (open_sms(g) || open_clocks(g, seed + 1) || time_memory_open(g, seed + 2)) {
+		time_close(g);
+		return -ENOMEM;
+	}
+	*out = g;
+	return 0;
+}
+
+void time_close(struct time_gpu *g)
+{
+	if (!g)
+		return;
+	time_pool_free(g);
+	time_memory_close(g);
+	mem_free(g->clock_offset);
+	mem_free(g->sm);
+	mem_free(g->sched);
+	mem_free(g->heap);
+	mem_free(g->pipe_free);
+	mem_free(g->wake);
+	mem_free(g->set);
+	mem_free(g->warp);
+	mem_free(g);
+}

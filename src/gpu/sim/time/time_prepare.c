@@ -1,0 +1,197 @@
+#include "gpu/sim/time/time_state.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+static uint32_t fixed(double cycles)
+{
+	if (!(cycles > 0))
+		return 0;
+	return cycles >= (double)(UINT32_MAX >> FIX) ? UINT32_MAX : (uint32_t)llround(cycles * FIX_ONE);
+}
+
+static uint32_t cycles_of(double c)
+{
+	return c > 0 ? (uint32_t)llround(c) : 0;
+}
+
+/* Number of the set with these pipes, added when it is new. The number of sets is bounded by the file's operations, which
+ * rarely use more than a handful; past the table the last one serves, which only makes pipes busier than they are. */
+static uint8_t set_number(struct time_program *p, const uint32_t *pipe, uint32_t count)
+{
+	struct time_set s = {.count = (uint8_t)count};
+	for (uint32_t k = 0; k < count; k++)
+		s.pipe[k] = (uint8_t)pipe[k];
+	for (uint32_t n = 0; n < p->set_count; n++)
+		if (!memcmp(&p->set[n], &s, sizeof s))
+			return (uint8_t)n;
+	if (p->set_count == TIME_SETS)
+		return TIME_SETS - 1;
+	p->set[p->set_count] = s;
+	return (uint8_t)p->set_count++;
+}
+
+/* Cycles that one warp instruction keeps a pipe busy: an SM-wide rate is shared out over the copies of the pipe. */
+static double interval_of(const struct sim_spec *s, uint32_t pipe, double rate)
+{
+	uint32_t copies = s->pipe[pipe].per_scheduler ? s->schedulers : 1;
+	return rate > 0 ? (double)s->warp_size * copies / rate : 0;
+}
+
+static int32_t find(const struct sim_spec *s, const char *op, enum ptx_type type)
+{
+	int32_t n = spec_find_op(s, op, ptx_type_name(type));
+	return n >= 0 && s->op[n].present ? n : -1;
+}
+
+/* The file's operation for a record: by its own name and type, then by the 32-bit type of the same family that narrow and
+ * untyped variants run on, then the default. */
+static int32_t op_of(const struct sim_spec *s, const struct func_info *i)
+{
+	const char *name = ptx_op_name((enum ptx_op)i->ptx_op);
+	enum ptx_type type = (enum ptx_type)i->type;
+	int32_t n = find(s, name, type);
+	if (n < 0) {
+		switch (type) {
+		case PTX_B8:
+		case PTX_B16:
+		case PTX_U8:
+		case PTX_U16:
+		case PTX_B32:
+			n = find(s, name, PTX_U32);
+			break;
+		case PTX_S8:
+		case PTX_S16:
+			n = find(s, name, PTX_S32);
+			break;
+		case PTX_B64:
+			n = find(s, name, PTX_U64);
+			break;
+		default:
+			break;
+		}
+	}
+	return n >= 0 ? n : s->default_op;
+}
+
+static void arithmetic(struct time_program *p, const struct sim_spec *s, struct time_inst *t)
+{
+	const struct op_spec *o = &s->op[t->op];
+	uint32_t steps = o->native_ops ? o->native_ops : 1;
+	if (steps > UINT8_MAX)
+		steps = UINT8_MAX;
+	uint32_t latency = cycles_of(o->latency);
+	t->before = (uint8_t)(steps - 1);
+	t->step = fixed(o->latency / steps);
+	/* What the whole operation takes is exact; rounding of the steps ends up in the last one. */
+	uint32_t spent = (uint32_t)((uint64_t)t->step * t->before >> FIX);
+	t->tail = latency > spent ? latency - spent : 0;
+	t->set = t->set_before = set_number(p, o->pipe, o->pipe_count);
+	for (uint32_t k = 0; k < o->pipe_count; k++)
+		t->interval[k] = t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
+}
+
+static void memory(struct time_program *p, const struct sim_spec *s, struct time_inst *t, const struct path_spec *path)
+{
+	const struct op_spec *o = &s->op[s->default_op];
+	t->set = set_number(p, &path->pipe, 1);
+	if (t->kind == FUNC_STORE || !path->address_ops)
+		return;
+	t->before = (uint8_t)(path->address_ops < UINT8_MAX ? path->address_ops : UINT8_MAX);
+	t->step = fixed(path->address_latency);
+	t->set_before = set_number(p, o->pipe, o->pipe_count);
+	uint32_t steps = o->native_ops ? o->native_ops : 1;
+	for (uint32_t k = 0; k < o->pipe_count; k++)
+		t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
+}
+
+static uint8_t path_of(const struct func_inst *i)
+{
+	switch (i->space) {
+	case PTX_SHARED:
+		return PATH_SHARED;
+	case PTX_CONST:
+		return PATH_CONSTANT;
+	case PTX_PARAM:
+		return PATH_NONE;
+	default:
+		return PATH_GLOBAL;
+	}
+}
+
+static void add_wait(struct time_inst *t, uint16_t slot)
+{
+	for (uint32_t k = 0; k < t->wait_count; k++)
+		if (t->wait[k] == slot)
+			return;
+	t->wait[t->wait_count++] = slot;
+}
+
+static void prepare(struct time_program *p, const struct sim_spec *s, const struct func_inst *i,
+		    const struct func_info *info, struct time_inst *t)
+{
+	t->kind = i->kind;
+	t->op = -1;
+	for (uint32_t k = 0; k < info->read_count && k < FUNC_READS; k++)
+		add_wait(t, info->read[k]);
+	for (uint32_t k = 0; k < info->write_count && k < FUNC_WRITES; k++) {
+		add_wait(t, info->write[k]);
+		t->write[t->write_count++] = info->write[k];
+	}
+	switch ((enum func_kind)i->kind) {
+	case FUNC_ALU:
+		t->op = op_of(s, info);
+		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_LD || info->ptx_op == PTX_OP_LDU;
+		arithmetic(p, s, t);
+		break;
+	case FUNC_CLOCK: {
+		uint32_t steps = s->clock_native_ops ? s->clock_native_ops : 1;
+		t->before = (uint8_t)(steps < UINT8_MAX ? steps - 1 : UINT8_MAX);
+		t->step = fixed(s->clock_op_latency);
+		t->tail = cycles_of(s->clock_op_latency);
+		/* The whole read costs op_latency * (steps - 1) + issue, rounded once. */
+		uint32_t whole = cycles_of(s->clock_op_latency * t->before + s->clock_issue);
+		uint32_t spent = (uint32_t)((uint64_t)t->step * t->before >> FIX);
+		t->after = whole > spent ? whole - spent : 0;
+		break;
+	}
+	case FUNC_LOAD:
+	case FUNC_STORE:
+	case FUNC_ATOMIC:
+		t->path = path_of(i);
+		memory(p, s, t,
+		       t->path == PATH_SHARED	  ? &s->shared
+		       : t->path == PATH_CONSTANT ? &s->constant
+						  : &s->global);
+		break;
+	case FUNC_BRANCH:
+		t->after = cycles_of(s->branch_latency);
+		break;
+	case FUNC_BARRIER:
+	case FUNC_FENCE:
+	case FUNC_EXIT:
+	case FUNC_KINDS:
+		break;
+	}
+}
+
+int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *f)
+{
+	struct time_program *p = ARENA_NEW(a, struct time_program);
+	struct time_inst *t = ARENA_ARRAY(a, f->inst_count, struct time_inst);
+	if (!p || !t)
+		return -ENOMEM;
+	p->func = f;
+	p->inst = t;
+	p->set_count = 1;
+	p->slots = f->rows + f->preds;
+	for (uint32_t i = 0; i < f->inst_count; i++)
+		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
+	*out = p;
+	return 0;
+}
+
+int time_op(const struct time_program *p, uint32_t pc)
+{
+	return p->inst[pc].op;
+}

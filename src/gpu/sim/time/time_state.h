@@ -1,0 +1,199 @@
+/* State of a simulated GPU in flight. Private to time/. */
+#ifndef FATHOM_TIME_STATE_H
+#define FATHOM_TIME_STATE_H
+#include "gpu/sim/time/time.h"
+#include "gpu/sim/time/time_cache.h"
+
+/* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
+ * later; then it is free again `interval` after the later of c and that time. So a rate of 7.9 a cycle comes out exactly over
+ * many instructions, while a dependent chain still costs exactly the latency. */
+#define FIX	10
+#define FIX_ONE (1u << FIX)
+#define NEVER	UINT64_MAX
+
+enum time_path { PATH_NONE, PATH_SHARED, PATH_CONSTANT, PATH_GLOBAL };
+
+#define TIME_SETS 64
+struct time_set { /* pipes of which one takes the instruction */
+	uint8_t count, pipe[SPEC_OP_PIPES];
+};
+
+struct time_inst {
+	uint8_t kind;	/* enum func_kind */
+	uint8_t path;	/* enum time_path; of a generic access: PATH_GLOBAL until the address is known */
+	uint8_t before; /* native steps issued before the last one */
+	uint8_t set;	/* of the last step */
+	uint8_t set_before;
+	uint8_t wait_count, write_count;
+	bool checked;	/* an ALU handler that may fault */
+	uint32_t step;	/* fixed point: cycles from one native step to the next */
+	uint32_t tail;	/* cycles from the last step's issue to the result */
+	uint32_t after; /* cycles from the last step's issue to the next instruction of the warp, at least */
+	uint32_t interval[SPEC_OP_PIPES],
+	    interval_before[SPEC_OP_PIPES]; /* fixed point: how long a step occupies its pipe */
+	uint16_t wait[FUNC_READS + FUNC_WRITES], write[FUNC_WRITES];
+	int32_t op; /* of the spec, -1 */
+};
+
+struct time_program {
+	const struct func_program *func;
+	const struct time_inst *inst;
+	struct time_set set[TIME_SETS]; /* set 0 is empty: needs no pipe */
+	uint32_t set_count;
+	uint32_t slots; /* of the scoreboard */
+};
+
+struct time_sched;
+struct time_block;
+
+struct time_warp {
+	struct func_warp f;
+	uint64_t *ready;  /* slots: cycle at which a register can be read */
+	uint64_t *flight; /* loads_in_flight entries: completion of the latest loads, in turn */
+	uint32_t flight_at;
+	uint32_t slot;	  /* in its scheduler */
+	uint32_t sub;	  /* native steps of the instruction at pc that were issued */
+	uint32_t waiting; /* number of the barrier + 1, 0 = none */
+	uint64_t sampled; /* when the clock read at pc began */
+	struct time_sched *sched;
+	struct time_block *block;
+	uint64_t literals;				       /* serial of the launch whose literals its rows hold */
+	size_t reg_bytes, pred_count, slot_count, local_bytes; /* what was allocated */
+	void *reg_memory;
+	struct time_warp *next; /* in the pool */
+};
+
+#define TIME_BARRIERS 16
+struct time_block {
+	struct func_block f;
+	uint32_t sm, warps, alive;
+	struct {
+		uint32_t arrived, expected;
+	} barrier[TIME_BARRIERS]; /* in warps; expected 0: all that are alive */
+	size_t shared_bytes;	  /* allocated */
+	bool shared_written;
+	struct time_warp **warp;
+	uint32_t warp_room;
+	struct time_block *next; /* in the pool */
+};
+
+struct time_sched {
+	uint64_t free;	    /* fixed point: issue port */
+	uint64_t next;	    /* earliest cycle at which something may issue, never too late */
+	uint32_t sm, index; /* index within the SM */
+	uint32_t heap;	    /* position */
+	uint32_t slots;	    /* slots in use lie below */
+	uint32_t last;	    /* slot that issued last */
+	uint64_t *wake;	    /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
+	uint8_t *set;	    /* per slot: pipes of its next step */
+	struct time_warp **warp;
+	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
+};
+
+struct time_sm {
+	struct time_sched *sched; /* spec->schedulers of them */
+	uint32_t cluster;
+	uint32_t blocks, warps, threads, registers;
+	uint64_t shared;
+};
+
+struct time_level {
+	struct time_cache *cache; /* one per instance */
+	enum cache_scope scope;
+	const struct cache_spec *spec;
+	uint32_t *latency; /* fixed point, per cluster: hit, load to use */
+	uint32_t far;	   /* fixed point: more when the line's partition is not the cluster's */
+	uint32_t count;	   /* instances */
+};
+#define TIME_LEVELS (CONST_LEVELS + 1)
+struct time_route {
+	uint32_t levels;
+	struct time_level *level[TIME_LEVELS];
+	uint32_t *memory; /* fixed point, per cluster */
+	uint32_t fetch;	  /* bytes that a miss of every level moves, at least */
+};
+
+struct time_gpu {
+	const struct sim_spec *spec;
+	uint64_t now;	 /* end of the latest launch */
+	uint64_t serial; /* of the launch */
+	struct time_sm *sm;
+	struct time_sched *sched; /* sm_count * schedulers */
+	uint32_t sched_count;
+	uint64_t *pipe_free;
+	uint64_t *wake; /* of all schedulers' slots */
+	uint8_t *set;
+	struct time_warp **warp;
+	uint32_t *heap;		/* scheduler numbers, earliest first */
+	uint64_t *clock_offset; /* per instance of spec->clock_scope */
+	struct time_level *levels;
+	uint32_t level_count;
+	struct time_level *global_l1;
+	struct time_route constant, global;
+	uint32_t *cluster_table;			     /* backing of latency and memory tables */
+	uint64_t dram_free;				     /* fixed point */
+	uint64_t dram_byte;				     /* fixed point << 10: cycles a byte */
+	uint32_t issue;					     /* fixed point: scheduler_issue */
+	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
+	struct rng noise;
+	struct time_warp *warp_pool;
+	struct time_block *block_pool;
+	bool out_of_memory;
+};
+
+/* One launch being run. */
+struct time_run {
+	struct time_gpu *g;
+	const struct time_program *p;
+	const struct func_inst *fi;
+	const struct time_inst *ti;
+	struct func_launch *l;
+	const struct time_request *q;
+	struct time_result *r;
+	uint64_t start, last;	     /* first and latest cycle */
+	uint64_t blocks, next_block; /* of the grid */
+	uint32_t warps_per_block;
+	uint32_t alive;	   /* warps */
+	bool stop;	   /* r->end is set */
+	uint64_t limit;	   /* CLOCK_MONOTONIC in ns, 0 = none */
+	uint32_t patience; /* issues until the clock on the wall is read again */
+};
+
+/* ---- time_memory.c ---- */
+int time_memory_open(struct time_gpu *g, uint64_t seed);
+void time_memory_close(struct time_gpu *g);
+/* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there;
+ * *busy gets how long (fixed point) the load/store pipe is occupied. */
+uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
+		   uint64_t t, uint32_t *busy);
+void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
+		uint64_t t, uint32_t *busy);
+
+/* ---- time_block.c ---- */
+int time_blocks_check(struct time_run *x); /* negative: refused, r says why */
+bool time_blocks_start(struct time_run *x);
+void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t);
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t);
+void time_blocks_stop(struct time_run *x); /* takes everything off the SMs, whatever it was doing */
+void time_pool_free(struct time_gpu *g);
+
+/* ---- time_loop.c ---- */
+void time_heap_lower(struct time_gpu *g, struct time_sched *s, uint64_t next);
+
+/* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
+static inline void time_next(const struct time_run *x, struct time_warp *w, uint64_t earliest)
+{
+	const struct time_inst *ti = &x->ti[w->f.pc];
+	for (uint32_t k = 0; k < ti->wait_count; k++) {
+		uint64_t r = w->ready[ti->wait[k]];
+		earliest = r > earliest ? r : earliest;
+	}
+	if (ti->kind == FUNC_LOAD && w->flight) {
+		uint64_t r = w->flight[w->flight_at];
+		earliest = r > earliest ? r : earliest;
+	}
+	w->sched->wake[w->slot] = earliest;
+	w->sched->set[w->slot] = ti->before ? ti->set_before : ti->set;
+}
+
+#endif

@@ -8,7 +8,10 @@ seconds=${2:-${FUZZ_SECONDS:-60}}
 cd "$(dirname "$0")/.."
 root=$(pwd)
 
-[ -f "$build/build.ninja" ] || CC=clang meson setup "$build" -Dfuzz=true -Db_sanitize=address,undefined -Db_lundef=false
+if [ ! -f "$build/build.ninja" ]; then
+	CC=clang meson setup "$build" -Dfuzz=true -Dc_args=-fsanitize=fuzzer-no-link -Db_sanitize=address,undefined \
+		-Db_lundef=false
+fi
 ninja -C "$build"
 for target in "$build"/tests/fuzz/fuzz_*; do
 	[ -f "$target" ] && [ -x "$target" ] || continue

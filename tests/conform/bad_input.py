@@ -1,0 +1,319 @@
+#!/usr/bin/env python3
+"""Every kind of bad input that a user can give: one clear sentence, the right exit code, nothing lost.
+
+Usage: bad_input.py FATHOM ROOT
+"""
+import ctypes.util
+import os
+import re
+import sqlite3
+import subprocess
+import sys
+
+from outside import Outside, accepted, expect, refused, run_tests
+
+FATHOM, ROOT = sys.argv[1], sys.argv[2]
+USAGE, DEVICE, FILE = 2, 3, 4
+
+
+def small_run(o, name="small.fathom"):
+    """A finished run file, made once."""
+    path = o.path(name)
+    if not os.path.exists(path):
+        accepted(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", path))
+    return path
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def write(path, data):
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+# ---- the command line ----
+
+
+def test_no_command(o):
+    refused(o.run(), USAGE, "fathom run")
+
+
+def test_unknown_command(o):
+    refused(o.run("reprot"), USAGE, "fathom report")
+    refused(o.run("--devices"), USAGE, "--help")
+
+
+def test_unknown_option(o):
+    refused(o.run("run", "--devcie", "sim:toy"), USAGE, "--device")
+    refused(o.run("report", "x.fathom", "--format", "yaml"), USAGE, "text|json|csv")
+
+
+def test_unknown_probe(o):
+    refused(o.run("run", "-d", "sim:toy", "-p", "clokc"), USAGE, "clock")
+    refused(o.run("run", "-d", "sim:toy", "-p", ","), USAGE, "list probes")
+    refused(o.run("list", "prbes"), USAGE, "probes")
+
+
+def test_bad_numbers(o):
+    refused(o.run("run", "--seed", "-1"), USAGE, "seed")
+    refused(o.run("run", "--time-limit", "soon"), USAGE, "time-limit")
+
+
+def test_resume_without_file(o):
+    refused(o.run("run", "--resume"), USAGE, "-o")
+    refused(o.run("run", "--resume", "-o", "none.fathom"), FILE, "none.fathom")
+
+
+# ---- devices ----
+
+
+def test_no_driver(o):
+    if ctypes.util.find_library("cuda"):
+        return "this machine has a driver"
+    refused(o.run("run", "-d", "cuda:0"), DEVICE, "libcuda.so.1")
+    result = o.run("list", "devices")
+    accepted(result)
+    expect("libcuda.so.1" in result.stdout, "the list of devices does not say why there is no cuda device")
+
+
+def test_no_such_device(o):
+    refused(o.run("run", "-d", "toy"), USAGE, "sim:toy")
+    refused(o.run("run", "-d", "sim:gtx208"), USAGE, "gtx280")
+    refused(o.run("run", "-d", "cdua:0"), USAGE, "cuda")
+    refused(o.run("run", "-d", "sim:"), USAGE, "sim:")
+    refused(o.run("run", "-d", "nonsense"), USAGE, "nonsense")
+
+
+def test_no_such_files(o):
+    refused(o.run("run", "-d", "sim:none.gpu"), FILE, "none.gpu")
+    refused(o.run("run", "-d", "replay:none.fathom"), FILE, "none.fathom")
+    refused(o.run("report", "none.fathom"), FILE, "none.fathom")
+    refused(o.run("infer", "none.fathom"), FILE, "none.fathom")
+    refused(o.run("sim", "none.ptx", "--gpu", "toy", "--grid", "1", "--block", "1"), FILE, "none.ptx")
+
+
+def test_device_list_is_untouched_by_errors(o):
+    expect(not [n for n in os.listdir(o.dir) if n.endswith(".fathom")], "a refused run left a file behind")
+
+
+# ---- .gpu files ----
+
+
+def gpu_text():
+    with open(os.path.join(ROOT, "gpus", "toy.gpu"), encoding="utf-8") as f:
+        return f.read()
+
+
+def line_of(text, key):
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.startswith(key + " ") or line.startswith(key + "="):
+            return number, line
+    raise AssertionError(f"toy.gpu has no line for {key}")
+
+
+def refused_gpu(o, name, text, *parts):
+    path = o.path(name)
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    refused(o.run("run", "-d", "sim:" + path, "-p", "clock", "-o", o.path("never.fathom")), FILE, name, *parts)
+    expect(not os.path.exists(o.path("never.fathom")), "a refused device left a run file")
+
+
+def test_gpu_with_a_typo(o):
+    text = gpu_text()
+    number, line = line_of(text, "cache.constant.l1.size")
+    refused_gpu(o, "typo.gpu", text.replace(line, line.replace("cache.constant.l1.size", "cache.constnat.l1.size")),
+                f":{number}:", "cache.constant.l1.size")
+
+
+def test_gpu_with_a_missing_key(o):
+    text = gpu_text()
+    _, line = line_of(text, "device.sm_count")
+    refused_gpu(o, "missing.gpu", text.replace(line + "\n", ""), "device.sm_count")
+
+
+def test_gpu_with_a_zero_size(o):
+    text = gpu_text()
+    number, line = line_of(text, "cache.constant.l1.size")
+    zero = re.sub(r"=\s*[\d.]+\s*\w+", "= 0 bytes", line, count=1)
+    expect(zero != line, "the line could not be edited")
+    refused_gpu(o, "zero.gpu", text.replace(line, zero), f":{number}:")
+
+
+def test_gpu_with_a_line_larger_than_its_cache(o):
+    text = gpu_text()
+    number, line = line_of(text, "cache.constant.l1.line")
+    big = re.sub(r"=\s*[\d.]+\s*\w+", "= 1048576 bytes", line, count=1)
+    expect(big != line, "the line could not be edited")
+    refused_gpu(o, "large.gpu", text.replace(line, big), f":{number}:")
+
+
+def test_gpu_that_is_no_text(o):
+    refused_gpu(o, "binary.gpu", "\x00\x01\x02\x1b[31m\x7f" * 50)
+    refused_gpu(o, "empty.gpu", "")
+
+
+# ---- kernels ----
+
+
+def test_ptx_with_an_unknown_instruction(o):
+    path = o.path("bad.ptx")
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(".version 7.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .u32 %r<3>;\n"
+                "\taddd.u32 %r1, %r2, 1;\n\tret;\n}\n")
+    refused(o.run("sim", path, "--gpu", "toy", "--grid", "1", "--block", "1"), FILE, "bad.ptx:7:", "addd")
+
+
+# ---- run files ----
+
+
+def each_reader(o, path, *parts):
+    """Nobody reads the file, everybody says why, and nobody changes it."""
+    before = read(path)
+    for args in (["report", path], ["infer", path], ["run", "--resume", "-o", path],
+                 ["run", "-d", "replay:" + path, "-o", o.path("never.fathom")]):
+        refused(o.run(*args), FILE, os.path.basename(path), *parts)
+        expect(read(path) == before, f"`fathom {' '.join(args)}` changed the file")
+    expect(not os.path.exists(o.path("never.fathom")), "a refused recording left a run file")
+
+
+def test_run_file_truncated(o):
+    data = read(small_run(o))
+    for share in (0.3, 0.6, 0.95):
+        each_reader(o, write(o.path("truncated.fathom"), data[:int(len(data) * share)]))
+
+
+def test_run_file_damaged(o):
+    data = bytearray(read(small_run(o)))
+    for i in range(4096, len(data), 97):
+        data[i] ^= 0x5A
+    each_reader(o, write(o.path("damaged.fathom"), bytes(data)))
+
+
+def test_run_file_empty(o):
+    each_reader(o, write(o.path("empty.fathom"), b""))
+
+
+def test_run_file_not_sqlite(o):
+    each_reader(o, write(o.path("text.fathom"), b"this is a shopping list\n" * 100))
+
+
+def test_run_file_of_another_program(o):
+    path = o.path("foreign.fathom")
+    if os.path.exists(path):
+        os.unlink(path)
+    db = sqlite3.connect(path)
+    db.execute("CREATE TABLE songs(name TEXT)")
+    db.commit()
+    db.close()
+    each_reader(o, path)
+
+
+def test_run_file_of_a_newer_schema(o):
+    path = write(o.path("newer.fathom"), read(small_run(o)))
+    db = sqlite3.connect(path)
+    db.execute("PRAGMA user_version = 99")
+    db.commit()
+    db.close()
+    each_reader(o, path, "newer")
+
+
+def test_run_file_is_a_directory(o):
+    os.makedirs(o.path("dir.fathom"), exist_ok=True)
+    for args in (["report", "dir.fathom"], ["infer", "dir.fathom"]):
+        refused(o.run(*args), FILE, "dir.fathom")
+
+
+def test_output_exists(o):
+    path = small_run(o)
+    before = read(path)
+    refused(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", path), USAGE, "--resume", "small.fathom")
+    expect(read(path) == before, "the existing file was changed")
+
+
+# ---- the machine ----
+
+
+def test_read_only_directory(o):
+    folder = o.path("readonly")
+    os.makedirs(folder, exist_ok=True)
+    os.chmod(folder, 0o555)
+    how = {}
+    if os.geteuid() == 0:
+        # Root may write anywhere: become nobody, where nobody can reach the program.
+        probe = subprocess.run([FATHOM, "--version"], check=False, capture_output=True, user=65534)
+        if probe.returncode == 0:
+            how = {"user": 65534}
+        else:
+            folder = "/proc"  # no file can be made there, not even by root
+    refused(o.run("run", "-d", "sim:toy", "-p", "clock", cwd=folder, **how), DEVICE, "fathom-toy")
+    refused(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", folder + "/x.fathom", **how), DEVICE, "x.fathom")
+
+
+def test_standard_output_on_a_full_disk(o):
+    path = small_run(o)
+    for args in (["list"], ["list", "keys"], ["--help"], ["--version"], ["report", path, "--format", "json"]):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            refused(o.run(*args, stdout=full), DEVICE, "standard output")
+
+
+def test_reader_that_goes_away(o):
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    result = o.run("list", "keys", stdout=write_end)
+    os.close(write_end)
+    expect(result.returncode == 0 and not result.stderr, f"{result.returncode}: {result.stderr!r}")
+
+
+def on_small_disk(o, kilobytes, *args):
+    """Runs the program where a file system of that size is mounted at ./disk; None where that is not permitted."""
+    os.makedirs(o.path("disk"), exist_ok=True)
+    trial = subprocess.run(["unshare", "-rm", "sh", "-c", "mount -t tmpfs none disk"], cwd=o.dir, check=False,
+                           capture_output=True)
+    if trial.returncode:
+        return None
+    after = 'mount -t tmpfs -o size=%dk,mode=777 none disk; "$0" "$@"; rc=$?; cp disk/* kept/ 2>/dev/null; exit $rc' % kilobytes
+    os.makedirs(o.path("kept"), exist_ok=True)
+    for name in os.listdir(o.path("kept")):
+        os.unlink(os.path.join(o.path("kept"), name))
+    return subprocess.run(["unshare", "-rm", "sh", "-c", after, o.fathom, *args], cwd=o.dir, env=o.env(), check=False,
+                          capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+
+
+def test_full_disk(o):
+    whole = os.path.getsize(small_run(o)) // 1024
+    result = on_small_disk(o, 16, "run", "-d", "sim:toy", "-p", "clock", "-o", "disk/full.fathom")
+    if result is None:
+        return "no file system can be mounted here"
+    refused(result, DEVICE, "full.fathom")
+    # Room for the first probe but not for all: what was stored before stays readable.
+    result = on_small_disk(o, whole + 40, "run", "-d", "sim:toy", "-o", "disk/full.fathom")
+    refused(result, DEVICE, "kept")
+    accepted(o.run("report", o.path("kept/full.fathom")))
+    return None
+
+
+def test_figures_where_a_file_is(o):
+    path = small_run(o)
+    write(o.path("plain"), b"x")
+    result = o.run("report", path, "--figures", o.path("plain"))
+    refused(result, FILE, "plain")
+    refused(o.run("report", path, "--figures", "/proc/figures"), DEVICE, "/proc/figures")
+
+
+def test_nothing_else_was_left(o):
+    left = [n for n in os.listdir(o.dir) if n.endswith((".part", "-journal", "-wal", "-shm"))]
+    expect(not left, f"left behind: {left}")
+
+
+def main():
+    tests = [value for name, value in globals().items() if name.startswith("test_")]
+    return run_tests(Outside(FATHOM), tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

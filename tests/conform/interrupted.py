@@ -1,0 +1,200 @@
+#!/usr/bin/env python3
+"""Runs that end early lose at most the probe in hand, and a resumed run comes to the same findings as one that was never
+interrupted. Two writers of one file exclude each other.
+
+Usage: interrupted.py FATHOM
+"""
+import os
+import signal
+import sys
+import time
+
+from outside import Outside, accepted, expect, refused, run_tests
+
+USAGE, DEVICE = 2, 3
+DEVICE_NAME = "sim:gtx280"  # slow enough to be caught at work, quick enough for a test
+
+
+def findings(o, path):
+    result = o.run("report", path, "--format", "csv")
+    accepted(result)
+    return result.stdout
+
+
+def done_probes(text):
+    return [line for line in text.splitlines() if ": done, " in line]
+
+
+def whole_run(o):
+    """The findings of a run that nobody interrupted, made once."""
+    path = o.path("whole.fathom")
+    if not os.path.exists(path):
+        accepted(o.run("run", "-d", DEVICE_NAME, "-o", path))
+    return findings(o, path)
+
+
+def start_and_wait(o, path, probes_done):
+    """A run in the background, once that many probes are done: the process and what it said so far."""
+    process = o.start("run", "-d", DEVICE_NAME, "-o", path)
+    said = ""
+    for line in process.stderr:
+        said += line
+        if len(done_probes(said)) >= probes_done and "[" in line and ": done" not in line:
+            break
+    return process, said
+
+
+def finish(process, said):
+    out, rest = process.communicate(timeout=60)
+    process.stderr_text = said + rest
+    process.stdout_text = out
+    return process.returncode
+
+
+def end_by(o, name, signum):
+    path = o.path(name)
+    process, said = start_and_wait(o, path, 1)
+    time.sleep(0.05)
+    process.send_signal(signum)
+    code = finish(process, said)
+    return path, code, process.stderr_text
+
+
+def resume(o, path):
+    result = o.run("run", "--resume", "-o", path)
+    accepted(result)
+    expect("sim:gtx280" in result.stderr, "the resumed run does not say its device")
+    return result
+
+
+def test_ctrl_c(o):
+    path, code, said = end_by(o, "ctrlc.fathom", signal.SIGINT)
+    complaints = [line for line in said.splitlines() if line.startswith("fathom: ")]
+    expect(code == 130, f"exit code {code}: {said!r}")
+    expect(len(complaints) == 1 and "--resume" in complaints[0] and path in complaints[0], f"said: {complaints}")
+    accepted(o.run("report", path))
+    result = resume(o, path)
+    expect(len(done_probes(result.stderr)) < len(done_probes(said)) + len(done_probes(result.stderr)),
+           "the resumed run measured everything again")
+    expect(findings(o, path) == whole_run(o), "a resumed run comes to other findings than an uninterrupted one")
+
+
+def test_terminate(o):
+    path, code, said = end_by(o, "term.fathom", signal.SIGTERM)
+    expect(code == 130, f"exit code {code}: {said!r}")
+    accepted(o.run("report", path))
+
+
+def test_second_ctrl_c(o):
+    path = o.path("second.fathom")
+    process, said = start_and_wait(o, path, 1)
+    # Stopped while it sleeps in the kernel's eyes: both signals are there before it can go on, one by one.
+    process.send_signal(signal.SIGINT)
+    time.sleep(0.002)
+    process.send_signal(signal.SIGINT)
+    code = finish(process, said)
+    expect(code in (-signal.SIGINT, 130), f"exit code {code}")
+    accepted(o.run("report", path))
+
+
+def test_kill_9(o):
+    path, code, said = end_by(o, "kill.fathom", signal.SIGKILL)
+    expect(code == -signal.SIGKILL, f"exit code {code}")
+    report = o.run("report", path, "--format", "csv")
+    accepted(report)
+    expect("clock." in report.stdout or len(report.stdout.splitlines()) > 1, "the finished probe was lost")
+    resume(o, path)
+    expect(findings(o, path) == whole_run(o), "a resumed run comes to other findings than an uninterrupted one")
+    expect(said, "the run said nothing")
+
+
+def test_kill_9_at_any_moment(o):
+    for delay in (0.0, 0.01, 0.03, 0.1, 0.3, 0.6, 1.0):
+        path = o.path(f"kill-{delay}.fathom")
+        process = o.start("run", "-d", DEVICE_NAME, "-p", "clock,shared_memory", "-o", path)
+        time.sleep(delay)
+        process.kill()
+        process.communicate()
+        if not os.path.exists(path):
+            continue
+        result = o.run("report", path)
+        # Killed while the file was made: refused in a sentence. Otherwise it reads, and goes on.
+        if result.returncode:
+            refused(result, 4, os.path.basename(path))
+            expect(delay < 0.1, f"the file is unreadable after {delay} s")
+        else:
+            accepted(o.run("run", "--resume", "-p", "clock", "-o", path))
+
+
+def test_time_limit(o):
+    path = o.path("limit.fathom")
+    result = o.run("run", "-d", DEVICE_NAME, "-o", path, "--time-limit", "0.3")
+    refused(result, 1, "out of time", "--resume")
+    resume(o, path)
+    expect(findings(o, path) == whole_run(o), "a resumed run comes to other findings than an uninterrupted one")
+
+
+def test_two_runs_on_one_file(o):
+    path = o.path("two.fathom")
+    process, said = start_and_wait(o, path, 1)
+    try:
+        refused(o.run("run", "-d", DEVICE_NAME, "-o", path), USAGE, "--resume")
+        refused(o.run("run", "--resume", "-o", path), DEVICE, "two.fathom")
+        refused(o.run("infer", path), DEVICE, "two.fathom")
+    finally:
+        process.send_signal(signal.SIGINT)
+        code = finish(process, said)
+    expect(code == 130, f"the first run was disturbed: {code}, {process.stderr_text!r}")
+    resume(o, path)
+
+
+def test_resume_with_another_seed_or_device(o):
+    path = o.path("seed.fathom")
+    accepted(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", path, "--seed", "5"))
+    refused(o.run("run", "--resume", "-o", path, "--seed", "6"), USAGE, "seed 5")
+    refused(o.run("run", "--resume", "-o", path, "-d", "sim:gtx280"), USAGE, "seed.fathom")
+    accepted(o.run("run", "--resume", "-o", path, "--seed", "5"))
+
+
+def test_free_names(o):
+    folder = o.path("names")
+    os.makedirs(folder)
+    for count in (1, 2, 3):
+        result = o.run("run", "-d", "sim:toy", "-p", "clock", cwd=folder)
+        accepted(result)
+        names = os.listdir(folder)
+        expect(len(names) == count, f"{names} after {count} runs")
+        expect(any("Wrote " + n in result.stdout for n in names), f"the file is not named in {result.stdout!r}")
+
+
+def test_same_seed_same_run(o):
+    texts = []
+    for name in ("same1.fathom", "same2.fathom"):
+        accepted(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", o.path(name), "--seed", "7"))
+        texts.append(findings(o, o.path(name)))
+    expect(texts[0] == texts[1], "the same seed gave other findings")
+
+
+def test_infer_again_changes_nothing(o):
+    whole_run(o)
+    before = findings(o, o.path("whole.fathom"))
+    result = o.run("infer", o.path("whole.fathom"))
+    accepted(result)
+    expect("nothing changed" in result.stdout, f"inference is not repeatable: {result.stdout!r}")
+    expect(findings(o, o.path("whole.fathom")) == before, "infer changed the findings")
+
+
+def test_replay_comes_to_the_same_findings(o):
+    whole_run(o)
+    path = o.path("replayed.fathom")
+    accepted(o.run("run", "-d", "replay:" + o.path("whole.fathom"), "-o", path))
+    expect(findings(o, path) == whole_run(o), "the replayed run comes to other findings than the recorded one")
+
+
+def main():
+    tests = [value for name, value in globals().items() if name.startswith("test_")]
+    return run_tests(Outside(sys.argv[1]), tests)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -23,16 +23,9 @@ static int file_code(int rc)
 
 int files_load_run(struct cmd_context *c, const char *path, struct run *r)
 {
-	int rc = run_init(r);
+	int rc = store_load(r, path, &c->error);
 
-	if (rc)
-		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	rc = store_load(r, path, &c->error);
-	if (rc) {
-		run_free(r);
-		return file_code(rc);
-	}
-	return CMD_OK;
+	return rc ? file_code(rc) : CMD_OK;
 }
 
 int files_open_run(struct cmd_context *c, const char *path, struct run *r, struct store **store)
@@ -41,12 +34,13 @@ int files_open_run(struct cmd_context *c, const char *path, struct run *r, struc
 
 	if (rc)
 		return file_code(rc);
-	rc = files_load_run(c, path, r);
+	rc = store_read(*store, r, &c->error);
 	if (rc) {
 		store_close(*store);
 		*store = NULL;
+		return file_code(rc);
 	}
-	return rc;
+	return CMD_OK;
 }
 
 bool files_exists(const char *path)

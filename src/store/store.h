@@ -14,6 +14,8 @@ struct store;
 int store_create(struct store **out, const char *path, const struct run *r, struct err *e);
 /* Opens an existing run file for writing (--resume). */
 int store_resume(struct store **out, const char *path, struct err *e);
+/* Reads what an open store holds, as store_load does; the lock stays, so that nobody writes in between. */
+int store_read(struct store *s, struct run *r, struct err *e);
 /* One transaction: the probe's record, series, points, natives and findings. */
 int store_probe(struct store *s, const struct run *r, const char *probe, struct err *e);
 /* Replaces all findings (fathom infer), in one transaction. */

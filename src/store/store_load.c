@@ -308,22 +308,17 @@ static int finding_row(struct reader *in, sqlite3_stmt *st, int extra, void *rec
 	return findings_add(&in->r->findings, f) ? err_nomem(in->e) : 0;
 }
 
-int store_load(struct run *r, const char *path, struct err *e)
+int store_read(struct store *s, struct run *r, struct err *e)
 {
-	int code = run_init(r) ? err_nomem(e) : 0;
-	if (code == 0)
-		code = store_look(path, e);
-	if (code)
-		return code;
-	struct reader in = {.r = r, .e = e};
+	struct reader in = {.s = s, .r = r, .e = e};
 	struct probe_record probe = {0};
 	struct finding finding = {0};
-	code = store_open(&in.s, path, e);
+	int code = run_init(r) ? err_nomem(e) : 0;
 	if (code)
 		return code;
-	code = store_exec(in.s, "BEGIN", e);
+	code = store_exec(s, "BEGIN", e);
 	if (code == 0)
-		code = store_check(in.s, e);
+		code = store_check(s, e);
 	if (code == 0)
 		code = load_head(&in);
 	if (code == 0)
@@ -332,8 +327,26 @@ int store_load(struct run *r, const char *path, struct err *e)
 		code = load_all_series(&in);
 	if (code == 0)
 		code = each(&in, &finding_table, "array,evidence", "ORDER BY key", 0, &finding, finding_row, NULL);
-	store_close(in.s);
+	if (code == 0)
+		code = store_exec(s, "COMMIT", e);
+	else
+		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
 	if (code)
 		run_free(r);
+	return code;
+}
+
+int store_load(struct run *r, const char *path, struct err *e)
+{
+	struct store *s = NULL;
+	int code = run_init(r) ? err_nomem(e) : 0;
+	if (code == 0)
+		code = store_look(path, e);
+	if (code == 0)
+		code = store_open(&s, path, e);
+	if (code)
+		return code;
+	code = store_read(s, r, e);
+	store_close(s);
 	return code;
 }

@@ -8,13 +8,49 @@
 #include <stdint.h>
 
 enum ptx_type {
-	PTX_NONE, PTX_PRED, PTX_B8, PTX_B16, PTX_B32, PTX_B64, PTX_B128, PTX_U8, PTX_U16, PTX_U32, PTX_U64,
-	PTX_S8, PTX_S16, PTX_S32, PTX_S64, PTX_F16, PTX_F16X2, PTX_F32, PTX_F64, PTX_TYPES
+	PTX_NONE,
+	PTX_PRED,
+	PTX_B8,
+	PTX_B16,
+	PTX_B32,
+	PTX_B64,
+	PTX_B128,
+	PTX_U8,
+	PTX_U16,
+	PTX_U32,
+	PTX_U64,
+	PTX_S8,
+	PTX_S16,
+	PTX_S32,
+	PTX_S64,
+	PTX_F16,
+	PTX_F16X2,
+	PTX_F32,
+	PTX_F64,
+	PTX_TYPES
 };
 enum ptx_space { PTX_GENERIC, PTX_REG, PTX_PARAM, PTX_CONST, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_TEX, PTX_SPACES };
 enum ptx_cmp { /* setp, set, slct */
-	PTX_CMP_NONE, PTX_EQ, PTX_NE, PTX_LT, PTX_LE, PTX_GT, PTX_GE, PTX_LO, PTX_LS, PTX_HI, PTX_HS,
-	PTX_EQU, PTX_NEU, PTX_LTU, PTX_LEU, PTX_GTU, PTX_GEU, PTX_NUM, PTX_NAN, PTX_CMPS
+	       PTX_CMP_NONE,
+	       PTX_EQ,
+	       PTX_NE,
+	       PTX_LT,
+	       PTX_LE,
+	       PTX_GT,
+	       PTX_GE,
+	       PTX_LO,
+	       PTX_LS,
+	       PTX_HI,
+	       PTX_HS,
+	       PTX_EQU,
+	       PTX_NEU,
+	       PTX_LTU,
+	       PTX_LEU,
+	       PTX_GTU,
+	       PTX_GEU,
+	       PTX_NUM,
+	       PTX_NAN,
+	       PTX_CMPS
 };
 enum ptx_round { PTX_RND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI, PTX_ROUNDS };
 enum ptx_cache { PTX_CACHE_NONE, PTX_CA, PTX_CG, PTX_CS, PTX_LU, PTX_CV, PTX_WB, PTX_WT, PTX_NC, PTX_CACHES };
@@ -22,65 +58,123 @@ enum ptx_op { /* PTX_OP(ID, "spelling", ...) lines of ops.def, whose head explai
 #define PTX_OP(id, ...) PTX_OP_##id,
 #include "ops.def"
 #undef PTX_OP
-	PTX_OPS
+	      PTX_OPS
 };
 enum ptx_sreg { /* PTX_SREG(ID, "%spelling", type) lines of sregs.def */
 #define PTX_SREG(id, ...) PTX_SREG_##id,
 #include "sregs.def"
 #undef PTX_SREG
-	PTX_SREGS
+		PTX_SREGS
 };
 
 /* Modifier bits of an instruction */
 enum {
-	PTX_SAT = 1 << 0, PTX_FTZ = 1 << 1, PTX_APPROX = 1 << 2, PTX_FULL = 1 << 3, PTX_LO_PART = 1 << 4, PTX_HI_PART = 1 << 5,
-	PTX_WIDE = 1 << 6, PTX_UNI = 1 << 7, PTX_VOLATILE = 1 << 8, PTX_CC_OUT = 1 << 9, PTX_CARRY_IN = 1 << 10,
-	PTX_TO = 1 << 11 /* cvta.to */, PTX_SYNC = 1 << 12, PTX_ABS_ALL = 1 << 13, PTX_RELAXED = 1 << 14, PTX_ACQUIRE = 1 << 15,
-	PTX_RELEASE = 1 << 16, PTX_ACQ_REL = 1 << 17, PTX_NAN_OUT = 1 << 18, PTX_GEOM_1D = 1 << 19, PTX_GEOM_2D = 1 << 20,
-	PTX_GEOM_3D = 1 << 21, PTX_SCOPE_CTA = 1 << 22, PTX_SCOPE_GPU = 1 << 23, PTX_SCOPE_SYS = 1 << 24, PTX_RELU = 1 << 25,
-	PTX_SHIFTAMT = 1 << 26, PTX_WEAK = 1 << 27, PTX_SC = 1 << 28,
+	PTX_SAT = 1 << 0,
+	PTX_FTZ = 1 << 1,
+	PTX_APPROX = 1 << 2,
+	PTX_FULL = 1 << 3,
+	PTX_LO_PART = 1 << 4,
+	PTX_HI_PART = 1 << 5,
+	PTX_WIDE = 1 << 6,
+	PTX_UNI = 1 << 7,
+	PTX_VOLATILE = 1 << 8,
+	PTX_CC_OUT = 1 << 9,
+	PTX_CARRY_IN = 1 << 10,
+	PTX_TO = 1 << 11 /* cvta.to */,
+	PTX_SYNC = 1 << 12,
+	PTX_ABS_ALL = 1 << 13,
+	PTX_RELAXED = 1 << 14,
+	PTX_ACQUIRE = 1 << 15,
+	PTX_RELEASE = 1 << 16,
+	PTX_ACQ_REL = 1 << 17,
+	PTX_NAN_OUT = 1 << 18,
+	PTX_GEOM_1D = 1 << 19,
+	PTX_GEOM_2D = 1 << 20,
+	PTX_GEOM_3D = 1 << 21,
+	PTX_SCOPE_CTA = 1 << 22,
+	PTX_SCOPE_GPU = 1 << 23,
+	PTX_SCOPE_SYS = 1 << 24,
+	PTX_RELU = 1 << 25,
+	PTX_SHIFTAMT = 1 << 26,
+	PTX_WEAK = 1 << 27,
+	PTX_SC = 1 << 28,
 };
 enum ptx_sub { /* ptx_inst.sub: the shape of which an operation has exactly one */
-	PTX_SUB_NONE,
-	PTX_SUB_ALL, PTX_SUB_ANY, PTX_SUB_UNI, PTX_SUB_BALLOT,                      /* vote, match */
-	PTX_SUB_UP, PTX_SUB_DOWN, PTX_SUB_BFLY, PTX_SUB_IDX,                        /* shfl */
-	PTX_SUB_L_CLAMP, PTX_SUB_L_WRAP, PTX_SUB_R_CLAMP, PTX_SUB_R_WRAP,           /* shf */
-	PTX_SUB_INDEX, PTX_SUB_F4E, PTX_SUB_B4E, PTX_SUB_RC8, PTX_SUB_ECL, PTX_SUB_ECR, PTX_SUB_RC16, /* prmt; INDEX unwritten */
-	PTX_SUB_CTA, PTX_SUB_GL, PTX_SUB_SYS,                                       /* membar */
-	PTX_SUB_L1, PTX_SUB_L2,                                                     /* prefetch */
-	PTX_SUB_FINITE, PTX_SUB_INFINITE, PTX_SUB_NUMBER, PTX_SUB_NOTANUMBER, PTX_SUB_NORMAL, PTX_SUB_SUBNORMAL, /* testp */
-	PTX_SUBS
+	       PTX_SUB_NONE,
+	       PTX_SUB_ALL,
+	       PTX_SUB_ANY,
+	       PTX_SUB_UNI,
+	       PTX_SUB_BALLOT, /* vote, match */
+	       PTX_SUB_UP,
+	       PTX_SUB_DOWN,
+	       PTX_SUB_BFLY,
+	       PTX_SUB_IDX, /* shfl */
+	       PTX_SUB_L_CLAMP,
+	       PTX_SUB_L_WRAP,
+	       PTX_SUB_R_CLAMP,
+	       PTX_SUB_R_WRAP, /* shf */
+	       PTX_SUB_INDEX,
+	       PTX_SUB_F4E,
+	       PTX_SUB_B4E,
+	       PTX_SUB_RC8,
+	       PTX_SUB_ECL,
+	       PTX_SUB_ECR,
+	       PTX_SUB_RC16, /* prmt; INDEX unwritten */
+	       PTX_SUB_CTA,
+	       PTX_SUB_GL,
+	       PTX_SUB_SYS, /* membar */
+	       PTX_SUB_L1,
+	       PTX_SUB_L2, /* prefetch */
+	       PTX_SUB_FINITE,
+	       PTX_SUB_INFINITE,
+	       PTX_SUB_NUMBER,
+	       PTX_SUB_NOTANUMBER,
+	       PTX_SUB_NORMAL,
+	       PTX_SUB_SUBNORMAL, /* testp */
+	       PTX_SUBS
 };
 
 enum ptx_operand_kind {
-	PTX_OPND_REG,      /* reg */
-	PTX_OPND_INT,      /* imm: integer constant */
-	PTX_OPND_F32,      /* imm: bits of 0fXXXXXXXX */
-	PTX_OPND_F64,      /* imm: bits of 0dXXXXXXXXXXXXXXXX, or a decimal literal */
-	PTX_OPND_SREG,     /* sreg (with component .x .y .z .w folded into the enumerator) */
-	PTX_OPND_SYMBOL,   /* sym: address of a variable or parameter; + offset */
-	PTX_OPND_ADDRESS,  /* [reg + offset] or [sym + offset] */
-	PTX_OPND_LABEL,    /* label index in the function */
-	PTX_OPND_FUNC,     /* func index in the module */
-	PTX_OPND_VECTOR,   /* {a, b, ...}: the next `count` entries of the instruction's vec[] */
-	PTX_OPND_SINK,     /* _ */
+	PTX_OPND_REG,	  /* reg */
+	PTX_OPND_INT,	  /* imm: integer constant */
+	PTX_OPND_F32,	  /* imm: bits of 0fXXXXXXXX */
+	PTX_OPND_F64,	  /* imm: bits of 0dXXXXXXXXXXXXXXXX, or a decimal literal */
+	PTX_OPND_SREG,	  /* sreg (with component .x .y .z .w folded into the enumerator) */
+	PTX_OPND_SYMBOL,  /* sym: address of a variable or parameter; + offset */
+	PTX_OPND_ADDRESS, /* [reg + offset] or [sym + offset] */
+	PTX_OPND_LABEL,	  /* label index in the function */
+	PTX_OPND_FUNC,	  /* func index in the module */
+	PTX_OPND_VECTOR,  /* {a, b, ...}: the next `count` entries of the instruction's vec[] */
+	PTX_OPND_SINK,	  /* _ */
 };
 struct ptx_operand {
-	uint8_t kind;      /* enum ptx_operand_kind */
-	uint8_t count;     /* VECTOR: elements */
-	bool negated;      /* !p for predicates, -r where allowed */
-	bool has_reg;      /* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
-	int32_t reg;       /* register index in ptx_func.regs */
-	int32_t sym;       /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
+	uint8_t kind;  /* enum ptx_operand_kind */
+	uint8_t count; /* VECTOR: elements */
+	bool negated;  /* !p for predicates, -r where allowed */
+	bool has_reg;  /* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
+	int32_t reg;   /* register index in ptx_func.regs */
+	int32_t sym; /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
 	                    * (numbers from param_count on are its results);
 	                    * function-local variables are hoisted into module.vars with a unique name */
 	int64_t offset;
 	uint64_t imm;
-	int32_t index;     /* LABEL, FUNC, SREG; VECTOR: first element in vec[] */
+	int32_t index; /* LABEL, FUNC, SREG; VECTOR: first element in vec[] */
 };
 
-enum ptx_atom { PTX_ATOM_NONE, PTX_ATOM_AND, PTX_ATOM_OR, PTX_ATOM_XOR, PTX_ATOM_ADD, PTX_ATOM_INC, PTX_ATOM_DEC,
-	PTX_ATOM_MIN, PTX_ATOM_MAX, PTX_ATOM_EXCH, PTX_ATOM_CAS, PTX_ATOMS };
+enum ptx_atom {
+	PTX_ATOM_NONE,
+	PTX_ATOM_AND,
+	PTX_ATOM_OR,
+	PTX_ATOM_XOR,
+	PTX_ATOM_ADD,
+	PTX_ATOM_INC,
+	PTX_ATOM_DEC,
+	PTX_ATOM_MIN,
+	PTX_ATOM_MAX,
+	PTX_ATOM_EXCH,
+	PTX_ATOM_CAS,
+	PTX_ATOMS
+};
 enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
 /* Operands stand at fixed places, as ops.def lists them. setp, shfl, match and testp have two destinations, the second a
@@ -90,74 +184,92 @@ enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
 #define PTX_OPERANDS 6
 struct ptx_inst {
-	uint16_t op;            /* enum ptx_op */
-	uint8_t type, type2;    /* instruction type; second type (cvt source; set destination; slct condition; tex coordinate).
+	uint16_t op; /* enum ptx_op */
+	uint8_t type,
+	    type2; /* instruction type; second type (cvt source; set destination; slct condition; tex coordinate).
 	                         * set.lt.u32.f32 has type F32 (what is compared) and type2 U32; cvt.f32.s32 F32, then S32 */
 	uint8_t space, cmp, round, cache, atom, boolop;
-	uint8_t vec_width;      /* 1, 2, 4 */
-	uint8_t sub;            /* enum ptx_sub */
+	uint8_t vec_width; /* 1, 2, 4 */
+	uint8_t sub;	   /* enum ptx_sub */
 	uint32_t mods;
-	int32_t guard;          /* predicate register, -1 none */
+	int32_t guard; /* predicate register, -1 none */
 	bool guard_negated;
 	uint8_t operand_count;
 	struct ptx_operand operand[PTX_OPERANDS]; /* destination(s) first, as written */
-	struct ptx_operand *vec;                  /* elements of vector operands */
-	uint32_t line, column;  /* 1-based, of the source text */
+	struct ptx_operand *vec;		  /* elements of vector operands */
+	uint32_t line, column;			  /* 1-based, of the source text */
 };
 
 enum ptx_linkage { PTX_LINK_NONE, PTX_VISIBLE, PTX_WEAK_LINK, PTX_EXTERN };
-struct ptx_reg { const char *name; uint8_t type; };
-struct ptx_label { const char *name; uint32_t inst; /* index of the instruction it stands before; may be inst_count */ };
-struct ptx_note { uint32_t inst; const char *text; /* .pragma inside a body, before that instruction */ };
+struct ptx_reg {
+	const char *name;
+	uint8_t type;
+};
+struct ptx_label {
+	const char *name;
+	uint32_t inst; /* index of the instruction it stands before; may be inst_count */
+};
+struct ptx_note {
+	uint32_t inst;
+	const char *text; /* .pragma inside a body, before that instruction */
+};
 struct ptx_var { /* .const .global .shared .local .param .tex, module or function scope */
 	const char *name;
 	uint8_t space, type, vec;
-	uint8_t linkage;     /* enum ptx_linkage */
+	uint8_t linkage;	 /* enum ptx_linkage */
 	bool is_array, external; /* extern .shared x[]: dynamic shared memory, size 0 */
-	uint64_t count;      /* elements */
-	uint32_t align;      /* bytes, 0 = natural */
-	uint64_t size;       /* bytes */
-	const uint8_t *init; /* size bytes, or NULL = zero */
-	int32_t func;        /* function it was declared in, -1 = module scope */
+	uint64_t count;		 /* elements */
+	uint32_t align;		 /* bytes, 0 = natural */
+	uint64_t size;		 /* bytes */
+	const uint8_t *init;	 /* size bytes, or NULL = zero */
+	int32_t func;		 /* function it was declared in, -1 = module scope */
 	uint32_t line;
 };
 struct ptx_param {
 	const char *name;
 	uint8_t type;
-	uint32_t align;        /* bytes, 0 = natural */
+	uint32_t align;	       /* bytes, 0 = natural */
 	uint32_t offset, size; /* in the parameter block */
 	bool is_array;
-	int32_t reg;           /* .func f (.reg .u32 x): its register; -1 for .param */
+	int32_t reg; /* .func f (.reg .u32 x): its register; -1 for .param */
 };
 struct ptx_func {
 	const char *name;
-	bool entry, defined;                         /* defined: has a body */
+	bool entry, defined; /* defined: has a body */
 	uint8_t linkage;
-	struct ptx_param *params; uint32_t param_count, param_bytes;
-	struct ptx_param *rets; uint32_t ret_count;  /* .func (.reg .u32 r) or (.param .b32 r) */
-	struct ptx_reg *regs; uint32_t reg_count;    /* reg<N> ranges are expanded; nested scopes are flattened, names unique */
-	struct ptx_label *labels; uint32_t label_count;
-	struct ptx_inst *insts; uint32_t inst_count;
-	struct ptx_note *notes; uint32_t note_count;
-	const char *pragmas;                         /* performance directives kept for printing; "" */
+	struct ptx_param *params;
+	uint32_t param_count, param_bytes;
+	struct ptx_param *rets;
+	uint32_t ret_count; /* .func (.reg .u32 r) or (.param .b32 r) */
+	struct ptx_reg *regs;
+	uint32_t reg_count; /* reg<N> ranges are expanded; nested scopes are flattened, names unique */
+	struct ptx_label *labels;
+	uint32_t label_count;
+	struct ptx_inst *insts;
+	uint32_t inst_count;
+	struct ptx_note *notes;
+	uint32_t note_count;
+	const char *pragmas; /* performance directives kept for printing; "" */
 	uint32_t line;
 };
 struct ptx_module {
-	int version;          /* x 10 */
+	int version; /* x 10 */
 	char target[32];
-	int address_size;     /* 32 or 64 */
-	struct ptx_var *vars; uint32_t var_count;
-	struct ptx_func *funcs; uint32_t func_count;
+	int address_size; /* 32 or 64 */
+	struct ptx_var *vars;
+	uint32_t var_count;
+	struct ptx_func *funcs;
+	uint32_t func_count;
 };
 
 /* Everything lives in arena a. On error -EINVAL and "line:column: sentence" with name in front. */
 int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const char *text, size_t size, struct err *e);
-int ptx_print(struct str *out, const struct ptx_module *m); /* -ENOMEM when out of memory */
+int ptx_print(struct str *out, const struct ptx_module *m);		/* -ENOMEM when out of memory */
 bool ptx_equal(const struct ptx_module *a, const struct ptx_module *b); /* line numbers do not count */
 
-unsigned ptx_type_bytes(enum ptx_type t); /* 0 for PRED */
+unsigned ptx_type_bytes(enum ptx_type t);   /* 0 for PRED */
 const char *ptx_type_name(enum ptx_type t); /* "u32" */
-const char *ptx_op_name(enum ptx_op o);     /* "add" */
+const char *ptx_op_name(enum ptx_op o);	    /* "add" */
 const char *ptx_sreg_name(enum ptx_sreg r); /* "%tid.x" */
 enum ptx_type ptx_sreg_type(enum ptx_sreg r);
 /* 'i' integer (signed or not), 'f' float, 'b' bits, 'p' predicate, 0 none */

@@ -1,0 +1,474 @@
+/* Declarations: registers, variables with initialisers, parameters. */
+#include "ptx/ptx_impl.h"
+#include <stdio.h>
+#include <string.h>
+
+static const char *kind_name(uint8_t kind)
+{
+	switch (kind) {
+	case NAME_REG:
+		return "a register";
+	case NAME_VAR:
+		return "a variable";
+	case NAME_PARAM:
+		return "a parameter";
+	case NAME_FUNC:
+		return "a function";
+	case NAME_TARGETS:
+		return "a list of branch targets";
+	default:
+		return "a special register";
+	}
+}
+
+int ptx_declare(struct ptx_parser *p, const struct ptx_token *t, enum ptx_name_kind kind, int32_t index)
+{
+	const struct ptx_name *old = ptx_names_find(&p->names, t->s, t->n);
+	if (old && (old->depth == p->names.depth || old->kind == NAME_SREG))
+		return old->line ? PTX_FAIL_AT(p, t, "'%.*s' is already %s, declared in line %u", (int)t->n, t->s,
+					       kind_name(old->kind), old->line)
+				 : PTX_FAIL_AT(p, t, "'%.*s' is already %s", (int)t->n, t->s, kind_name(old->kind));
+	return ptx_names_add(&p->names, t->s, t->n, kind, index, t->line) ? err_nomem(p->e) : 0;
+}
+
+int ptx_type_of_word(struct ptx_parser *p, const struct ptx_token *t, enum ptx_type *type)
+{
+	char buf[64];
+	if (t->kind == TOK_DOT)
+		for (int i = PTX_NONE + 1; i < PTX_TYPES; i++)
+			if (ptx_token_is(t, ptx_type_name((enum ptx_type)i))) {
+				*type = (enum ptx_type)i;
+				return 0;
+			}
+	return PTX_FAIL_AT(p, t, "expected a type (.u32 .s32 .f32 .b64 .pred ...), not %s", ptx_token_text(t, buf));
+}
+
+int ptx_uint(struct ptx_parser *p, uint64_t max, const char *what, uint64_t *v)
+{
+	char buf[64];
+	if (p->tok.kind != TOK_INT)
+		return PTX_FAIL_AT(p, &p->tok, "expected %s, an integer, not %s", what, ptx_token_text(&p->tok, buf));
+	if (p->tok.imm > max)
+		return PTX_FAIL_AT(p, &p->tok, "%s can be at most %llu", what, (unsigned long long)max);
+	*v = p->tok.imm;
+	return ptx_advance(p);
+}
+
+int ptx_literal(struct ptx_parser *p, struct ptx_token *out)
+{
+	char buf[64];
+	bool minus = ptx_is(p, '-'), plus = ptx_is(p, '+'), flip = ptx_is(p, '~');
+	struct ptx_token first = p->tok;
+	if (minus || plus || flip)
+		PTX_TRY(ptx_advance(p));
+	*out = p->tok;
+	out->line = first.line;
+	out->column = first.column;
+	switch (p->tok.kind) {
+	case TOK_INT:
+		out->imm = minus ? 0 - out->imm : flip ? ~out->imm : out->imm;
+		break;
+	case TOK_F32:
+		if (flip)
+			return PTX_FAIL_AT(p, &first, "~ needs an integer");
+		out->imm ^= minus ? 0x80000000u : 0;
+		break;
+	case TOK_F64:
+		if (flip)
+			return PTX_FAIL_AT(p, &first, "~ needs an integer");
+		out->imm ^= minus ? 1ull << 63 : 0;
+		break;
+	case TOK_IDENT:
+		if (ptx_token_is(&p->tok, "WARP_SZ")) {
+			out->kind = TOK_INT;
+			out->imm = minus ? 0 - (uint64_t)32 : flip ? ~(uint64_t)32 : 32;
+			break;
+		}
+		/* fall through */
+	default:
+		return PTX_FAIL_AT(p, &p->tok, "expected a number, not %s", ptx_token_text(&p->tok, buf));
+	}
+	return ptx_advance(p);
+}
+
+static int parse_align(struct ptx_parser *p, uint32_t *align)
+{
+	struct ptx_token at = p->tok;
+	uint64_t v;
+	PTX_TRY(ptx_uint(p, 1 << 20, "an alignment", &v));
+	if (v == 0 || (v & (v - 1)))
+		return PTX_FAIL_AT(p, &at, "an alignment is a power of two, not %llu", (unsigned long long)v);
+	*align = (uint32_t)v;
+	return 0;
+}
+
+int ptx_add_reg(struct ptx_parser *p, const char *name, enum ptx_type type, int32_t *index)
+{
+	PTX_TRY(PTX_PUSH(p, p->regs));
+	*index = (int32_t)p->regs.n;
+	p->regs.v[p->regs.n++] = (struct ptx_reg){.name = name, .type = (uint8_t)type};
+	return 0;
+}
+
+static int declare_reg(struct ptx_parser *p, const struct ptx_token *t, enum ptx_type type)
+{
+	if (p->regs.n >= PTX_REGS_MAX)
+		return PTX_FAIL_AT(p, t, "more than %u registers in one function", PTX_REGS_MAX);
+	char *name = arena_alloc(p->a, t->n + 1, 1);
+	if (!name)
+		return err_nomem(p->e);
+	memcpy(name, t->s, t->n);
+	int32_t index;
+	PTX_TRY(ptx_add_reg(p, name, type, &index));
+	return ptx_declare(p, t, NAME_REG, index);
+}
+
+/* name<count>: name0 ... */
+static int declare_reg_range(struct ptx_parser *p, const struct ptx_token *t, uint64_t count, enum ptx_type type)
+{
+	if (count > PTX_REGS_MAX || p->regs.n + count > PTX_REGS_MAX)
+		return PTX_FAIL_AT(p, t, "more than %u registers in one function", PTX_REGS_MAX);
+	size_t width = t->n + 7;
+	if (t->n > 1024)
+		return PTX_FAIL_AT(p, t, "the name of a range of registers has at most 1024 characters");
+	char *name = count ? arena_alloc(p->a, (size_t)count, width) : NULL;
+	if (count && !name)
+		return err_nomem(p->e);
+	for (uint64_t i = 0; i < count; i++, name += width) {
+		struct ptx_token one = *t;
+		int32_t index;
+		memcpy(name, t->s, t->n);
+		one.n = t->n + (uint32_t)snprintf(name + t->n, width - t->n, "%u", (unsigned)i);
+		one.s = name;
+		PTX_TRY(ptx_add_reg(p, name, type, &index));
+		PTX_TRY(ptx_declare(p, &one, NAME_REG, index));
+	}
+	return 0;
+}
+
+int ptx_decl_reg(struct ptx_parser *p)
+{
+	enum ptx_type type;
+	char buf[64];
+	if (p->tok.kind == TOK_DOT && p->tok.n == 2 && p->tok.s[0] == 'v')
+		return PTX_FAIL_AT(p, &p->tok, "vector registers are not supported; use one register an element");
+	PTX_TRY(ptx_type_of_word(p, &p->tok, &type));
+	PTX_TRY(ptx_advance(p));
+	for (;;) {
+		struct ptx_token t = p->tok;
+		bool more;
+		if (t.kind != TOK_IDENT)
+			return PTX_FAIL_AT(p, &t, "expected the name of a register, not %s", ptx_token_text(&t, buf));
+		PTX_TRY(ptx_advance(p));
+		if (ptx_is(p, '<')) {
+			uint64_t count;
+			PTX_TRY(ptx_advance(p));
+			PTX_TRY(ptx_uint(p, PTX_REGS_MAX, "the number of registers", &count));
+			PTX_TRY(ptx_expect(p, '>', "after the number of registers"));
+			PTX_TRY(declare_reg_range(p, &t, count, type));
+		} else {
+			PTX_TRY(declare_reg(p, &t, type));
+		}
+		PTX_TRY(ptx_accept(p, ',', &more));
+		if (!more)
+			return ptx_expect(p, ';', "after the declaration of registers");
+	}
+}
+
+/* The low `bytes` of the literal in the type's own format. */
+static int element_bytes(struct ptx_parser *p, enum ptx_type type, const struct ptx_token *lit, uint8_t *out)
+{
+	uint64_t bits = lit->imm;
+	char class = ptx_type_class(type);
+	double d;
+	float f;
+	unsigned bytes = ptx_type_bytes(type);
+	if (lit->kind == TOK_INT) {
+		if (class == 'f' && bytes < 4)
+			return PTX_FAIL_AT(p, lit, "initialise .%s by its bits in a .b%u variable", ptx_type_name(type),
+					   bytes * 8);
+		if (type == PTX_F32) {
+			f = (float)(int64_t)bits;
+			bits = 0;
+			memcpy(&bits, &f, sizeof f);
+		} else if (type == PTX_F64) {
+			d = (double)(int64_t)bits;
+			memcpy(&bits, &d, sizeof d);
+		} else if (bytes < 8 && bits >> (bytes * 8) && ~bits >> (bytes * 8 - 1)) {
+			return PTX_FAIL_AT(p, lit, "this value does not fit .%s", ptx_type_name(type));
+		}
+	} else if (class == 'i') {
+		return PTX_FAIL_AT(p, lit, "a .%s is initialised with integers", ptx_type_name(type));
+	} else if (type == PTX_F32 && lit->kind == TOK_F64) {
+		memcpy(&d, &bits, sizeof d);
+		f = (float)d;
+		bits = 0;
+		memcpy(&bits, &f, sizeof f);
+	} else if (type == PTX_F64 && lit->kind == TOK_F32) {
+		uint32_t low = (uint32_t)bits;
+		memcpy(&f, &low, sizeof f);
+		d = f;
+		memcpy(&bits, &d, sizeof d);
+	} else if (bytes != (lit->kind == TOK_F32 ? 4 : 8)) {
+		return PTX_FAIL_AT(p, lit, "this floating-point value does not fit .%s", ptx_type_name(type));
+	}
+	for (unsigned i = 0; i < bytes; i++)
+		out[i] = (uint8_t)(bits >> (8 * i));
+	return 0;
+}
+
+/* = { 1, 2, {3, 4} }: nesting groups, it does not pad */
+struct init_list {
+	uint8_t *bytes;
+	size_t n, cap; /* elements */
+};
+
+static int parse_init(struct ptx_parser *p, enum ptx_type type, struct init_list *list, uint64_t limit, unsigned depth)
+{
+	bool open, more;
+	if (depth > 8)
+		return PTX_FAIL_AT(p, &p->tok, "braces are nested deeper than 8");
+	PTX_TRY(ptx_accept(p, '{', &open));
+	if (!open) {
+		struct ptx_token lit;
+		unsigned size = ptx_type_bytes(type);
+		if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ"))
+			return PTX_FAIL_AT(p, &p->tok,
+					   "variables are initialised with numbers only, not with addresses");
+		PTX_TRY(ptx_literal(p, &lit));
+		if (limit && list->n >= limit)
+			return PTX_FAIL_AT(p, &lit, "more values than the %llu elements of the variable",
+					   (unsigned long long)limit);
+		if (list->n == list->cap) {
+			size_t cap = list->cap ? list->cap * 2 : 64;
+			uint8_t *grown = mem_grow(list->bytes, cap * size);
+			if (!grown)
+				return err_nomem(p->e);
+			list->bytes = grown;
+			list->cap = cap;
+		}
+		return element_bytes(p, type, &lit, list->bytes + list->n++ * size);
+	}
+	do {
+		PTX_TRY(parse_init(p, type, list, limit, depth + 1));
+		PTX_TRY(ptx_accept(p, ',', &more));
+	} while (more);
+	return ptx_expect(p, '}', "at the end of the values");
+}
+
+static int store_init(struct ptx_parser *p, struct ptx_var *v, const struct ptx_token *at, const struct init_list *list,
+		      bool sized)
+{
+	unsigned size = ptx_type_bytes((enum ptx_type)v->type);
+	if (!sized) {
+		if (list->n % v->vec)
+			return PTX_FAIL_AT(p, at, "the number of values is no multiple of the vector's %u elements",
+					   v->vec);
+		v->count = list->n / v->vec;
+		v->size = (uint64_t)list->n * size;
+	}
+	uint8_t *bytes = arena_alloc(p->a, v->size ? v->size : 1, 1);
+	if (!bytes)
+		return err_nomem(p->e);
+	if (list->n)
+		memcpy(bytes, list->bytes, list->n * size);
+	v->init = bytes;
+	return 0;
+}
+
+#define VAR_BYTES_MAX (1ull << 34)
+
+static int parse_dims(struct ptx_parser *p, struct ptx_var *v, bool *sized, unsigned *dims)
+{
+	bool open;
+	v->count = 1;
+	*sized = true;
+	for (*dims = 0;; ++*dims) {
+		uint64_t n = 0;
+		PTX_TRY(ptx_accept(p, '[', &open));
+		if (!open)
+			return 0;
+		v->is_array = true;
+		if (ptx_is(p, ']')) {
+			if (*dims)
+				return PTX_FAIL_AT(p, &p->tok, "only the first dimension can be left open");
+			*sized = false;
+		} else {
+			struct ptx_token at = p->tok;
+			PTX_TRY(ptx_uint(p, VAR_BYTES_MAX, "the size of an array", &n));
+			if (n == 0)
+				return PTX_FAIL_AT(p, &at, "an array has at least one element");
+			if (__builtin_mul_overflow(v->count, n, &v->count) || v->count > VAR_BYTES_MAX)
+				return PTX_FAIL_AT(p, &at, "the array is larger than 2^34 bytes");
+		}
+		PTX_TRY(ptx_expect(p, ']', "after the size of an array"));
+	}
+}
+
+static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
+{
+	struct ptx_token name = p->tok;
+	char buf[64];
+	bool sized, equals;
+	unsigned dims;
+	if (name.kind != TOK_IDENT)
+		return PTX_FAIL_AT(p, &name, "expected the name of a variable, not %s", ptx_token_text(&name, buf));
+	PTX_TRY(ptx_advance(p));
+	PTX_TRY(parse_dims(p, &v, &sized, &dims));
+	if (!sized && dims > 1)
+		return PTX_FAIL_AT(p, &name, "an array with an open first dimension has one dimension only");
+	v.line = name.line;
+	v.external = v.linkage == PTX_EXTERN && !sized;
+	v.size = v.count * v.vec * ptx_type_bytes((enum ptx_type)v.type);
+	if (v.size > VAR_BYTES_MAX)
+		return PTX_FAIL_AT(p, &name, "the variable is larger than 2^34 bytes");
+	PTX_TRY(ptx_accept(p, '=', &equals));
+	if (equals) {
+		struct init_list list = {0};
+		struct ptx_token at = p->tok;
+		if (v.space != PTX_CONST && v.space != PTX_GLOBAL)
+			return PTX_FAIL_AT(p, &at, "only .const and .global variables are initialised");
+		if (v.size > 256 * 1024 * 1024)
+			return PTX_FAIL_AT(p, &at, "an initialised variable has at most 256 MB");
+		int rc = parse_init(p, (enum ptx_type)v.type, &list, sized ? v.count * v.vec : 0, 0);
+		if (!rc)
+			rc = store_init(p, &v, &at, &list, sized);
+		mem_free(list.bytes);
+		if (rc)
+			return rc;
+	} else if (!sized) {
+		if (!v.external)
+			return PTX_FAIL_AT(p, &name, "an array without a size is .extern or has an initialiser");
+		v.count = 0;
+		v.size = 0;
+	}
+	char *copy = arena_alloc(p->a, name.n + 1, 1);
+	if (!copy)
+		return err_nomem(p->e);
+	memcpy(copy, name.s, name.n);
+	v.name = copy;
+	PTX_TRY(PTX_PUSH(p, p->vars));
+	PTX_TRY(ptx_declare(p, &name, NAME_VAR, (int32_t)p->vars.n));
+	p->vars.v[p->vars.n++] = v;
+	return 0;
+}
+
+int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage linkage)
+{
+	struct ptx_var v = {.space = (uint8_t)space, .vec = 1, .linkage = (uint8_t)linkage, .func = p->func_index};
+	struct ptx_token at;
+	enum ptx_type type;
+	bool more;
+	for (;;) {
+		bool align = ptx_token_is(&p->tok, "align");
+		if (ptx_token_is(&p->tok, "v2"))
+			v.vec = 2;
+		else if (ptx_token_is(&p->tok, "v4"))
+			v.vec = 4;
+		else if (!align)
+			break;
+		PTX_TRY(ptx_advance(p));
+		if (align)
+			PTX_TRY(parse_align(p, &v.align));
+	}
+	at = p->tok;
+	PTX_TRY(ptx_type_of_word(p, &at, &type));
+	if (type == PTX_PRED || type == PTX_F16X2)
+		return PTX_FAIL_AT(p, &at, "a variable in memory cannot be .%s; use .b%u", ptx_type_name(type),
+				   type == PTX_PRED ? 8u : 32u);
+	v.type = (uint8_t)type;
+	PTX_TRY(ptx_advance(p));
+	do {
+		PTX_TRY(parse_one_var(p, v));
+		PTX_TRY(ptx_accept(p, ',', &more));
+	} while (more);
+	return ptx_expect(p, ';', "after the declaration of a variable");
+}
+
+static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t index, bool entry)
+{
+	struct ptx_param q = {.reg = -1};
+	char buf[64];
+	enum ptx_type type;
+	bool in_reg = ptx_token_is(&p->tok, "reg"), open;
+	if (p->tok.kind != TOK_DOT || (!ptx_token_is(&p->tok, "param") && (entry || !in_reg)))
+		return PTX_FAIL_AT(p, &p->tok, "expected .param%s, not %s", entry ? "" : " or .reg",
+				   ptx_token_text(&p->tok, buf));
+	PTX_TRY(ptx_advance(p));
+	if (ptx_token_is(&p->tok, "align")) {
+		PTX_TRY(ptx_advance(p));
+		PTX_TRY(parse_align(p, &q.align));
+	}
+	struct ptx_token at = p->tok;
+	PTX_TRY(ptx_type_of_word(p, &p->tok, &type));
+	if (!in_reg && (type == PTX_PRED || type == PTX_F16X2))
+		return PTX_FAIL_AT(p, &at, "a parameter in memory cannot be .%s; use .b32", ptx_type_name(type));
+	PTX_TRY(ptx_advance(p));
+	if (ptx_token_is(&p->tok, "ptr")) { /* .ptr .global .align 4: a hint about what it points to */
+		PTX_TRY(ptx_advance(p));
+		if (p->tok.kind == TOK_DOT && !ptx_token_is(&p->tok, "align"))
+			PTX_TRY(ptx_advance(p));
+		if (ptx_token_is(&p->tok, "align")) {
+			uint32_t ignored;
+			PTX_TRY(ptx_advance(p));
+			PTX_TRY(parse_align(p, &ignored));
+		}
+	}
+	struct ptx_token name = p->tok;
+	if (name.kind != TOK_IDENT)
+		return PTX_FAIL_AT(p, &name, "expected the name of a parameter, not %s", ptx_token_text(&name, buf));
+	PTX_TRY(ptx_advance(p));
+	uint64_t count = 1;
+	PTX_TRY(ptx_accept(p, '[', &open));
+	if (open) {
+		q.is_array = true;
+		PTX_TRY(ptx_uint(p, 32768, "the size of an array parameter", &count));
+		PTX_TRY(ptx_expect(p, ']', "after the size of an array parameter"));
+		if (in_reg || count == 0)
+			return PTX_FAIL_AT(p, &name, "an array parameter is in .param and has at least one element");
+	}
+	char *copy = arena_alloc(p->a, name.n + 1, 1);
+	if (!copy)
+		return err_nomem(p->e);
+	memcpy(copy, name.s, name.n);
+	q.name = copy;
+	q.type = (uint8_t)type;
+	q.size = ptx_type_bytes(type) * (uint32_t)count;
+	if (in_reg) {
+		PTX_TRY(ptx_add_reg(p, copy, type, &q.reg));
+		PTX_TRY(ptx_declare(p, &name, NAME_REG, q.reg));
+	} else {
+		PTX_TRY(ptx_declare(p, &name, NAME_PARAM, index));
+	}
+	*out = q;
+	return 0;
+}
+
+int ptx_decl_param_list(struct ptx_parser *p, struct ptx_param **out, uint32_t *count, bool entry, bool results)
+{
+	PTX_LIST(struct ptx_param) list = {0};
+	bool more = true;
+	int rc = ptx_expect(p, '(', "before the parameters");
+	if (!rc && ptx_is(p, ')'))
+		more = false;
+	while (!rc && more) {
+		rc = PTX_PUSH(p, list);
+		if (!rc)
+			/* Results come first in the text; their numbers follow when the parameters are counted. */
+			rc = parse_param(p, &list.v[list.n], results ? -1 - (int32_t)list.n : (int32_t)list.n, entry);
+		if (!rc) {
+			list.n++;
+			rc = ptx_accept(p, ',', &more);
+		}
+	}
+	if (!rc)
+		rc = ptx_expect(p, ')', "after the parameters");
+	if (!rc && list.n) {
+		*out = arena_copy(p->a, list.v, list.n * sizeof *list.v);
+		if (!*out)
+			rc = err_nomem(p->e);
+	}
+	*count = list.n;
+	mem_free(list.v);
+	return rc;
+}

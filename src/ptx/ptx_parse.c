@@ -1,0 +1,609 @@
+/* Modules, functions and scopes. */
+#include "ptx/ptx_impl.h"
+#include <stdlib.h>
+#include <string.h>
+
+int ptx_grow(struct ptx_parser *p, void **v, uint32_t *cap, size_t size)
+{
+	uint32_t bigger = *cap ? *cap * 2 : 32;
+	if (bigger < *cap || bigger > 1u << 28)
+		return err_nomem(p->e);
+	void *grown = mem_grow(*v, bigger * size);
+	if (!grown)
+		return err_nomem(p->e);
+	*v = grown;
+	*cap = bigger;
+	return 0;
+}
+
+static int64_t find_label(const struct ptx_parser *p, const struct ptx_label_ref *r, uint32_t depth, uint32_t first)
+{
+	uint32_t hash = ptx_name_hash(r->s, r->n);
+	for (uint32_t i = p->label_bucket[hash & 1023]; i > first; i = p->labels.v[i - 1].next) {
+		const struct ptx_label_def *l = &p->labels.v[i - 1];
+		if (l->hash == hash && l->depth == depth && l->n == r->n && memcmp(l->s, r->s, r->n) == 0)
+			return i - 1;
+	}
+	return -1;
+}
+
+/* Labels are visible in their scope and the scopes inside of it, also before they are written: a reference is resolved
+ * when the scope ends, or handed on to the scope around. */
+static int resolve_labels(struct ptx_parser *p, uint32_t first_label, uint32_t outermost)
+{
+	uint32_t depth = p->names.depth, kept = 0;
+	for (uint32_t i = 0; i < p->refs.n; i++) {
+		struct ptx_label_ref *r = &p->refs.v[i];
+		int64_t l = r->depth == depth ? find_label(p, r, depth, first_label) : -1;
+		if (l >= 0) {
+			struct ptx_operand *o = &p->insts.v[r->inst].operand[r->operand];
+			if (r->vec >= 0)
+				o = &p->insts.v[r->inst].vec[r->vec];
+			o->index = (int32_t)l;
+			continue;
+		}
+		if (r->depth == depth && depth == outermost)
+			return ptx_fail(p, r->line, r->column, "label '%.*s' is not declared in this function",
+					(int)r->n, r->s);
+		if (r->depth == depth)
+			r->depth--;
+		p->refs.v[kept++] = *r;
+	}
+	p->refs.n = kept;
+	/* Labels of this scope are out of sight now, but a later scope of the same depth must not see them. */
+	for (uint32_t i = first_label; i < p->labels.n; i++)
+		if (p->labels.v[i].depth == depth)
+			p->labels.v[i].depth = UINT32_MAX;
+	return 0;
+}
+
+static int add_label(struct ptx_parser *p, const struct ptx_token *t)
+{
+	struct ptx_label_ref probe = {.s = t->s, .n = t->n};
+	int64_t old = find_label(p, &probe, p->names.depth, 0);
+	if (old >= 0)
+		return PTX_FAIL_AT(p, t, "label '%.*s' stands already in line %u", (int)t->n, t->s,
+				   p->labels.v[old].line);
+	PTX_TRY(PTX_PUSH(p, p->labels));
+	uint32_t hash = ptx_name_hash(t->s, t->n), *head = &p->label_bucket[hash & 1023];
+	p->labels.v[p->labels.n++] = (struct ptx_label_def){.s = t->s,
+							    .n = t->n,
+							    .hash = hash,
+							    .next = *head,
+							    .inst = p->insts.n,
+							    .depth = p->names.depth,
+							    .line = t->line};
+	*head = p->labels.n;
+	return 0;
+}
+
+static int branch_targets(struct ptx_parser *p, const struct ptx_token *label)
+{
+	struct ptx_targets list = {.first = p->target_names.n};
+	char buf[64];
+	bool more;
+	do {
+		PTX_TRY(ptx_advance(p));
+		if (p->tok.kind != TOK_IDENT)
+			return PTX_FAIL_AT(p, &p->tok, "expected a label, not %s", ptx_token_text(&p->tok, buf));
+		if (++list.count > 255)
+			return PTX_FAIL_AT(p, &p->tok, "more than 255 branch targets");
+		PTX_TRY(PTX_PUSH(p, p->target_names));
+		p->target_names.v[p->target_names.n++] = p->tok;
+		PTX_TRY(ptx_advance(p));
+		more = ptx_is(p, ',');
+	} while (more);
+	PTX_TRY(PTX_PUSH(p, p->targets));
+	PTX_TRY(ptx_declare(p, label, NAME_TARGETS, (int32_t)p->targets.n));
+	p->targets.v[p->targets.n++] = list;
+	return ptx_expect(p, ';', "after the branch targets");
+}
+
+/* .maxntid 128, 1, 1 and friends: kept as text, in one spelling */
+static bool is_performance(const struct ptx_token *t)
+{
+	static const char *const words[] = {"maxntid",	    "reqntid", "minnctapersm",
+					    "maxnctapersm", "maxnreg", "noreturn"};
+	for (size_t i = 0; t->kind == TOK_DOT && i < sizeof words / sizeof *words; i++)
+		if (ptx_token_is(t, words[i]))
+			return true;
+	return false;
+}
+
+static int performance(struct ptx_parser *p)
+{
+	uint64_t v;
+	bool more = false;
+	bool bare = ptx_token_is(&p->tok, "noreturn");
+	str_addf(&p->pragmas, ".%.*s", (int)p->tok.n, p->tok.s);
+	PTX_TRY(ptx_advance(p));
+	if (!bare) {
+		do {
+			PTX_TRY(ptx_uint(p, UINT32_MAX, "a limit", &v));
+			PTX_TRY(ptx_accept(p, ',', &more));
+			str_addf(&p->pragmas, " %llu%s", (unsigned long long)v, more ? "," : "");
+		} while (more);
+	}
+	str_addc(&p->pragmas, '\n');
+	return p->pragmas.failed ? err_nomem(p->e) : 0;
+}
+
+/* .pragma "nounroll"; */
+static int pragma(struct ptx_parser *p, struct ptx_token *text)
+{
+	char buf[64];
+	PTX_TRY(ptx_advance(p));
+	*text = p->tok;
+	if (text->kind != TOK_STRING)
+		return PTX_FAIL_AT(p, text, "expected a string after .pragma, not %s", ptx_token_text(text, buf));
+	PTX_TRY(ptx_advance(p));
+	return ptx_expect(p, ';', "after the pragma");
+}
+
+static bool is_line_directive(const struct ptx_token *t)
+{
+	return t->kind == TOK_DOT && (ptx_token_is(t, "loc") || ptx_token_is(t, "file"));
+}
+
+static int skip_line_directive(struct ptx_parser *p)
+{
+	p->has_ahead = false;
+	ptx_skip_line(p);
+	return ptx_advance(p);
+}
+
+/* Debug sections hold nothing that runs. */
+static int skip_section(struct ptx_parser *p)
+{
+	struct ptx_token at = p->tok;
+	for (int depth = 0;;) {
+		if (p->tok.kind == TOK_EOF)
+			return PTX_FAIL_AT(p, &at, "this section has no end");
+		depth += ptx_is(p, '{') - ptx_is(p, '}');
+		bool end = depth == 0 && ptx_is(p, '}');
+		PTX_TRY(ptx_advance(p));
+		if (end)
+			return 0;
+	}
+}
+
+static bool var_space(const struct ptx_token *t, bool body, enum ptx_space *space)
+{
+	static const struct {
+		const char *word;
+		enum ptx_space space;
+	} spaces[] = {{"const", PTX_CONST}, {"global", PTX_GLOBAL}, {"shared", PTX_SHARED},
+		      {"local", PTX_LOCAL}, {"param", PTX_PARAM},   {"tex", PTX_TEX}};
+	for (size_t i = 0; t->kind == TOK_DOT && i < sizeof spaces / sizeof *spaces; i++)
+		if (ptx_token_is(t, spaces[i].word)) {
+			*space = spaces[i].space;
+			return body ? *space != PTX_TEX : *space != PTX_PARAM;
+		}
+	return false;
+}
+
+static int body_directive(struct ptx_parser *p)
+{
+	enum ptx_space space;
+	char buf[64];
+	struct ptx_token t = p->tok;
+	if (is_line_directive(&t))
+		return skip_line_directive(p);
+	if (ptx_token_is(&t, "reg")) {
+		PTX_TRY(ptx_advance(p));
+		return ptx_decl_reg(p);
+	}
+	if (ptx_token_is(&t, "pragma")) {
+		struct ptx_token text;
+		PTX_TRY(pragma(p, &text));
+		PTX_TRY(PTX_PUSH(p, p->notes));
+		char *copy = arena_alloc(p->a, text.n + 1, 1);
+		if (!copy)
+			return err_nomem(p->e);
+		memcpy(copy, text.s, text.n);
+		p->notes.v[p->notes.n++] = (struct ptx_note){.inst = p->insts.n, .text = copy};
+		return 0;
+	}
+	if (var_space(&t, true, &space)) {
+		PTX_TRY(ptx_advance(p));
+		return ptx_decl_var(p, space, PTX_LINK_NONE);
+	}
+	return PTX_FAIL_AT(p, &t, "%s is no directive that may stand in a function", ptx_token_text(&t, buf));
+}
+
+static int statement(struct ptx_parser *p)
+{
+	if (p->tok.kind == TOK_DOT)
+		return body_directive(p);
+	if (p->tok.kind == TOK_IDENT) {
+		PTX_TRY(ptx_peek(p));
+		if (p->ahead.kind == TOK_PUNCT && p->ahead.c == ':') {
+			struct ptx_token label = p->tok;
+			PTX_TRY(ptx_advance(p));
+			PTX_TRY(ptx_advance(p));
+			if (ptx_token_is(&p->tok, "branchtargets"))
+				return branch_targets(p, &label);
+			return add_label(p, &label);
+		}
+	}
+	return ptx_parse_inst(p);
+}
+
+static int block(struct ptx_parser *p, unsigned nesting, uint32_t outermost)
+{
+	struct ptx_token open = p->tok;
+	uint32_t first_label = p->labels.n;
+	if (nesting > 64)
+		return PTX_FAIL_AT(p, &open, "scopes are nested deeper than 64");
+	PTX_TRY(ptx_advance(p)); /* { */
+	while (!ptx_is(p, '}')) {
+		bool empty;
+		if (p->tok.kind == TOK_EOF)
+			return PTX_FAIL_AT(p, &open, "the '{' that stands here has no '}'");
+		if (ptx_is(p, '{')) {
+			ptx_names_push(&p->names);
+			PTX_TRY(block(p, nesting + 1, outermost));
+			PTX_TRY(ptx_advance(p));
+			continue;
+		}
+		PTX_TRY(ptx_accept(p, ';', &empty));
+		if (!empty)
+			PTX_TRY(statement(p));
+	}
+	PTX_TRY(resolve_labels(p, first_label, outermost));
+	ptx_names_pop(&p->names);
+	return 0; /* the caller reads past the } */
+}
+
+/* ---- functions ---- */
+static void layout_params(struct ptx_param *q, uint32_t count, uint32_t *bytes)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t align = q[i].align ? q[i].align : ptx_type_bytes((enum ptx_type)q[i].type);
+		if (q[i].reg >= 0)
+			continue;
+		at = (at + align - 1) / align * align;
+		q[i].offset = at;
+		at += q[i].size;
+	}
+	*bytes = at;
+}
+
+#define KEEP(p, list, out)                                                                                             \
+	do {                                                                                                           \
+		if ((list).n && !((out) = arena_copy((p)->a, (list).v, (list).n * sizeof *(list).v)))                  \
+			return err_nomem((p)->e);                                                                      \
+	} while (0)
+
+static int keep_body(struct ptx_parser *p)
+{
+	struct ptx_func *f = p->f;
+	KEEP(p, p->insts, f->insts);
+	f->inst_count = p->insts.n;
+	KEEP(p, p->notes, f->notes);
+	f->note_count = p->notes.n;
+	f->label_count = p->labels.n;
+	if (f->label_count && !(f->labels = ARENA_ARRAY(p->a, f->label_count, struct ptx_label)))
+		return err_nomem(p->e);
+	for (uint32_t i = 0; i < f->label_count; i++) {
+		char *name = arena_alloc(p->a, p->labels.v[i].n + 1, 1);
+		if (!name)
+			return err_nomem(p->e);
+		memcpy(name, p->labels.v[i].s, p->labels.v[i].n);
+		f->labels[i] = (struct ptx_label){.name = name, .inst = p->labels.v[i].inst};
+	}
+	return 0;
+}
+
+static bool same_params(const struct ptx_param *a, uint32_t n, const struct ptx_param *b, uint32_t m)
+{
+	if (n != m)
+		return false;
+	for (uint32_t i = 0; i < n; i++)
+		if (a[i].type != b[i].type || a[i].size != b[i].size || (a[i].reg < 0) != (b[i].reg < 0))
+			return false;
+	return true;
+}
+
+/* A new function, or the one that a prototype has already announced. */
+static int name_func(struct ptx_parser *p, const struct ptx_token *t, bool entry, int32_t *index, bool *announced)
+{
+	const struct ptx_name *old = ptx_names_find(&p->names, t->s, t->n);
+	*announced = old && old->kind == NAME_FUNC;
+	if (*announced) {
+		*index = old->index;
+		if (p->funcs.v[old->index].entry != entry || entry)
+			return PTX_FAIL_AT(p, t, "'%.*s' is already declared in line %u", (int)t->n, t->s, old->line);
+		return 0;
+	}
+	*index = (int32_t)p->funcs.n;
+	PTX_TRY(PTX_PUSH(p, p->funcs));
+	char *name = arena_alloc(p->a, t->n + 1, 1);
+	if (!name)
+		return err_nomem(p->e);
+	memcpy(name, t->s, t->n);
+	p->funcs.v[p->funcs.n] = (struct ptx_func){.name = name, .entry = entry, .pragmas = "", .line = t->line};
+	p->funcs.n++;
+	return 0;
+}
+
+static int function_head(struct ptx_parser *p, struct ptx_func *f, struct ptx_token *name, bool entry)
+{
+	char buf[64];
+	*f = (struct ptx_func){.entry = entry, .pragmas = ""};
+	if (!entry && ptx_is(p, '('))
+		PTX_TRY(ptx_decl_param_list(p, &f->rets, &f->ret_count, false, true));
+	*name = p->tok;
+	if (name->kind != TOK_IDENT)
+		return PTX_FAIL_AT(p, name, "expected the name of a function, not %s", ptx_token_text(name, buf));
+	PTX_TRY(ptx_advance(p));
+	f->line = name->line;
+	if (ptx_is(p, '('))
+		PTX_TRY(ptx_decl_param_list(p, &f->params, &f->param_count, entry, false));
+	uint32_t ret_bytes;
+	layout_params(f->params, f->param_count, &f->param_bytes);
+	layout_params(f->rets, f->ret_count, &ret_bytes);
+	while (p->tok.kind == TOK_DOT) {
+		if (is_performance(&p->tok)) {
+			PTX_TRY(performance(p));
+		} else if (ptx_token_is(&p->tok, "pragma")) {
+			struct ptx_token text;
+			PTX_TRY(pragma(p, &text));
+			str_addf(&p->pragmas, ".pragma \"%.*s\";\n", (int)text.n, text.s);
+		} else if (is_line_directive(&p->tok)) {
+			PTX_TRY(skip_line_directive(p));
+		} else {
+			return PTX_FAIL_AT(p, &p->tok, "%s is no directive that may stand before a body",
+					   ptx_token_text(&p->tok, buf));
+		}
+	}
+	return p->pragmas.failed ? err_nomem(p->e) : 0;
+}
+
+/* Names of parameters belong to the function, the function's own name to the module. */
+static int declare_outside(struct ptx_parser *p, const struct ptx_token *name, int32_t index)
+{
+	if (ptx_names_find(&p->names, name->s, name->n) &&
+	    ptx_names_find(&p->names, name->s, name->n)->kind == NAME_FUNC)
+		return 0;
+	return ptx_declare(p, name, NAME_FUNC, index);
+}
+
+static void reset_body(struct ptx_parser *p)
+{
+	p->regs.n = p->insts.n = p->notes.n = p->labels.n = p->refs.n = p->targets.n = p->target_names.n = 0;
+	memset(p->label_bucket, 0, sizeof p->label_bucket);
+	str_clear(&p->pragmas);
+}
+
+static int parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage)
+{
+	struct ptx_func head;
+	struct ptx_token name;
+	int32_t index;
+	bool announced;
+	reset_body(p);
+	ptx_names_push(&p->names);
+	PTX_TRY(function_head(p, &head, &name, entry));
+	bool body = ptx_is(p, '{');
+	if (!body && (entry || !ptx_is(p, ';')))
+		return ptx_expect(p, '{', "before the body of the function");
+	PTX_TRY(name_func(p, &name, entry, &index, &announced));
+	struct ptx_func *f = &p->funcs.v[index];
+	if (announced) {
+		if (f->defined && body)
+			return PTX_FAIL_AT(p, &name, "'%s' has already a body", f->name);
+		if (!same_params(f->params, f->param_count, head.params, head.param_count) ||
+		    !same_params(f->rets, f->ret_count, head.rets, head.ret_count))
+			return PTX_FAIL_AT(p, &name, "'%s' was announced with other parameters in line %u", f->name,
+					   f->line);
+	}
+	if (linkage)
+		f->linkage = (uint8_t)linkage;
+	if (f->defined) {
+		ptx_names_pop(&p->names);
+		return ptx_advance(p);
+	}
+	head.name = f->name;
+	head.linkage = f->linkage;
+	*f = head;
+	p->f = f;
+	p->func_index = index;
+	if (!body) {
+		KEEP(p, p->regs, f->regs);
+		f->reg_count = p->regs.n;
+		ptx_names_pop(&p->names);
+		p->func_index = -1;
+		PTX_TRY(declare_outside(p, &name, index));
+		return ptx_advance(p);
+	}
+	/* The name belongs to the scope around, which is closed to new names now: recursion finds this one. */
+	if (!ptx_names_find(&p->names, name.s, name.n))
+		PTX_TRY(ptx_declare(p, &name, NAME_FUNC, index));
+	f->defined = true;
+	PTX_TRY(block(p, 0, p->names.depth));
+	p->func_index = -1;
+	f = p->f;
+	KEEP(p, p->regs, f->regs);
+	f->reg_count = p->regs.n;
+	PTX_TRY(keep_body(p));
+	if (p->pragmas.len && !(f->pragmas = arena_strdup(p->a, str_text(&p->pragmas))))
+		return err_nomem(p->e);
+	PTX_TRY(declare_outside(p, &name, index));
+	return ptx_advance(p); /* } */
+}
+
+/* ---- the module ---- */
+static int parse_version(struct ptx_parser *p)
+{
+	char buf[64];
+	PTX_TRY(ptx_advance(p));
+	double d = 0;
+	if (p->tok.kind == TOK_F64)
+		memcpy(&d, &p->tok.imm, sizeof d);
+	if (p->tok.kind != TOK_F64 || !(d >= 1 && d < 100))
+		return PTX_FAIL_AT(p, &p->tok, "expected a version (7.8), not %s", ptx_token_text(&p->tok, buf));
+	p->m->version = (int)(d * 10 + 0.5);
+	return ptx_advance(p);
+}
+
+static int parse_target(struct ptx_parser *p)
+{
+	char buf[64];
+	struct str text;
+	bool more;
+	int rc = 0;
+	str_init(&text);
+	do {
+		rc = ptx_advance(p);
+		if (!rc && p->tok.kind != TOK_IDENT)
+			rc = PTX_FAIL_AT(p, &p->tok, "expected a target (sm_90), not %s", ptx_token_text(&p->tok, buf));
+		if (rc)
+			break;
+		str_addf(&text, "%s%.*s", text.len ? ", " : "", (int)p->tok.n, p->tok.s);
+		if (text.failed)
+			rc = err_nomem(p->e);
+		else if (text.len >= sizeof p->m->target)
+			rc = PTX_FAIL_AT(p, &p->tok, "the targets have more than %zu characters",
+					 sizeof p->m->target - 1);
+		if (!rc)
+			rc = ptx_advance(p);
+		more = !rc && ptx_is(p, ',');
+	} while (more);
+	if (!rc)
+		memcpy(p->m->target, str_text(&text), text.len + 1);
+	str_free(&text);
+	return rc;
+}
+
+static int parse_address_size(struct ptx_parser *p)
+{
+	struct ptx_token at;
+	uint64_t v;
+	PTX_TRY(ptx_advance(p));
+	at = p->tok;
+	PTX_TRY(ptx_uint(p, 64, "the size of an address", &v));
+	if (v != 32 && v != 64)
+		return PTX_FAIL_AT(p, &at, "the size of an address is 32 or 64");
+	p->m->address_size = (int)v;
+	return 0;
+}
+
+static int module_item(struct ptx_parser *p)
+{
+	enum ptx_linkage linkage = PTX_LINK_NONE;
+	enum ptx_space space;
+	char buf[64];
+	if (is_line_directive(&p->tok))
+		return skip_line_directive(p);
+	if (ptx_token_is(&p->tok, "section"))
+		return skip_section(p);
+	if (ptx_token_is(&p->tok, "pragma")) {
+		struct ptx_token text;
+		return pragma(p, &text);
+	}
+	if (ptx_token_is(&p->tok, "visible"))
+		linkage = PTX_VISIBLE;
+	else if (ptx_token_is(&p->tok, "weak"))
+		linkage = PTX_WEAK_LINK;
+	else if (ptx_token_is(&p->tok, "extern"))
+		linkage = PTX_EXTERN;
+	if (linkage)
+		PTX_TRY(ptx_advance(p));
+	if (p->tok.kind == TOK_DOT && ptx_token_is(&p->tok, "entry")) {
+		PTX_TRY(ptx_advance(p));
+		return parse_func(p, true, linkage);
+	}
+	if (p->tok.kind == TOK_DOT && ptx_token_is(&p->tok, "func")) {
+		PTX_TRY(ptx_advance(p));
+		return parse_func(p, false, linkage);
+	}
+	if (var_space(&p->tok, false, &space)) {
+		PTX_TRY(ptx_advance(p));
+		return ptx_decl_var(p, space, linkage);
+	}
+	return PTX_FAIL_AT(p, &p->tok, "expected .entry, .func or a variable, not %s", ptx_token_text(&p->tok, buf));
+}
+
+static int parse_module(struct ptx_parser *p)
+{
+	char buf[64];
+	PTX_TRY(ptx_advance(p));
+	while (is_line_directive(&p->tok))
+		PTX_TRY(skip_line_directive(p));
+	if (!ptx_token_is(&p->tok, "version"))
+		return PTX_FAIL_AT(p, &p->tok, "a module starts with .version, not %s", ptx_token_text(&p->tok, buf));
+	PTX_TRY(parse_version(p));
+	if (!ptx_token_is(&p->tok, "target"))
+		return PTX_FAIL_AT(p, &p->tok, "expected .target, not %s", ptx_token_text(&p->tok, buf));
+	PTX_TRY(parse_target(p));
+	p->m->address_size = 32; /* what PTX takes when nothing is said */
+	if (ptx_token_is(&p->tok, "address_size"))
+		PTX_TRY(parse_address_size(p));
+	while (p->tok.kind != TOK_EOF)
+		PTX_TRY(module_item(p));
+	PTX_TRY(ptx_finish_names(p));
+	KEEP(p, p->vars, p->m->vars);
+	p->m->var_count = p->vars.n;
+	KEEP(p, p->funcs, p->m->funcs);
+	p->m->func_count = p->funcs.n;
+	return 0;
+}
+
+static int prepare(struct ptx_parser *p)
+{
+	if (ptx_names_init(&p->names))
+		return err_nomem(p->e);
+	for (unsigned i = 0; i < PTX_SREGS; i++) {
+		const char *s = ptx_sreg_name((enum ptx_sreg)i);
+		if (ptx_names_add(&p->names, s, (uint32_t)strlen(s), NAME_SREG, (int32_t)i, 0))
+			return err_nomem(p->e);
+	}
+	for (unsigned i = PTX_OPS; i-- > 0;) {
+		uint16_t *head = &p->op_bucket[ptx_name_hash(ptx_ops[i].name, (uint32_t)strlen(ptx_ops[i].name)) & 255];
+		p->op_next[i + 1] = *head;
+		*head = (uint16_t)(i + 1);
+	}
+	for (size_t i = ptx_word_count; i-- > 0;) {
+		const char *w = ptx_words[i].word;
+		uint16_t *head = &p->word_bucket[ptx_name_hash(w, (uint32_t)strlen(w)) & 255];
+		p->word_next[i + 1] = *head;
+		*head = (uint16_t)(i + 1);
+	}
+	p->m = ARENA_NEW(p->a, struct ptx_module);
+	return p->m ? 0 : err_nomem(p->e);
+}
+
+int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const char *text, size_t size, struct err *e)
+{
+	struct ptx_parser *p = mem_zero(1, sizeof *p);
+	if (!p)
+		return err_nomem(e);
+	p->a = a;
+	p->e = e;
+	p->name = name;
+	p->at = p->line_start = text;
+	p->end = text + size;
+	p->line = 1;
+	p->func_index = -1;
+	str_init(&p->pragmas);
+	int rc = prepare(p);
+	if (!rc)
+		rc = parse_module(p);
+	if (!rc)
+		*out = p->m;
+	ptx_names_free(&p->names);
+	str_free(&p->pragmas);
+	mem_free(p->vars.v);
+	mem_free(p->funcs.v);
+	mem_free(p->regs.v);
+	mem_free(p->insts.v);
+	mem_free(p->notes.v);
+	mem_free(p->labels.v);
+	mem_free(p->refs.v);
+	mem_free(p->targets.v);
+	mem_free(p->target_names.v);
+	mem_free(p);
+	return rc;
+}

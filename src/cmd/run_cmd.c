@@ -198,16 +198,6 @@ static size_t count_state(const struct run *r, enum probe_state state)
 	return n;
 }
 
-static int conclude(struct running *run, struct run *r)
-{
-	struct cmd_context *c = run->c;
-
-	/* Once more over all series, so that the gates have seen every probe, also those of an earlier session. */
-	if (engine_infer(r, &c->error) || store_findings(run->store, r, &c->error))
-		return CMD_DEVICE;
-	return CMD_OK;
-}
-
 static int summarise(struct running *run, const struct run *r)
 {
 	struct cmd_context *c = run->c;
@@ -258,20 +248,16 @@ static int measure(struct running *run, struct run *r, struct gpu *gpu, const st
 	    .stop = on_stop,
 	};
 	struct cmd_context *c = run->c;
-	double began = now_seconds();
-	int rc;
+	int rc = engine_measure(r, gpu, plan, &events, &c->error);
 
-	rc = engine_measure(r, gpu, plan, &events, &c->error);
-	r->seconds += now_seconds() - began;
 	if (rc && rc != -EINTR) {
 		char why[sizeof(c->error.text)];
 
 		snprintf(why, sizeof(why), "%s", c->error.text);
 		return cmd_fail(c, CMD_DEVICE, "%.300s; the probes stored in %s before are kept", why, run->path);
 	}
-	rc = conclude(run, r);
-	if (rc == CMD_OK)
-		rc = summarise(run, r);
+	/* The gates look at all findings together, so they are stored once more now that all are there. */
+	rc = store_findings(run->store, r, &c->error) ? CMD_DEVICE : summarise(run, r);
 	return rc == CMD_OK ? outcome(run, r) : rc;
 }
 

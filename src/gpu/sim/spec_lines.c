@@ -104,13 +104,13 @@ static int expand(struct spec_file *f, const char *key, const char *value, const
 }
 
 /* The comment's first character, or NULL: a # inside quotes is no comment. */
-static char *comment(char *s)
+static char *comment(char *s, bool *quoted)
 {
-	bool quoted = false;
+	*quoted = false;
 	for (; *s; s++) {
 		if (*s == '"')
-			quoted = !quoted;
-		if (*s == '#' && !quoted)
+			*quoted = !*quoted;
+		if (*s == '#' && !*quoted)
 			return s;
 	}
 	return NULL;
@@ -118,7 +118,10 @@ static char *comment(char *s)
 
 static int read_line(struct spec_file *f, char *text, unsigned line)
 {
-	char *hash = comment(text);
+	bool quoted;
+	char *hash = comment(text, &quoted);
+	if (quoted)
+		return spec_fail(f, line, "a quote is opened and not closed");
 	char *source = NULL;
 	if (hash) {
 		*hash = '\0';

@@ -1,11 +1,396 @@
-/* Random GPUs for calibration, as .gpu text. */
+/* Random GPUs for calibration, as .gpu text: what a probe's author did not think of. Structures are kept far enough apart that
+ * they exist in the timings at all; whether a probe finds them is what calibration asks. */
 #include "base/rng.h"
 #include "base/str.h"
 #include "gpu/sim/spec.h"
 #include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+#define CLUSTERS_MAX 24
+
+struct dice {
+	struct rng r;
+	struct str *out;
+	int sm_count, per_cluster, clusters;
+	int schedulers;
+	double issue_interval;
+	int block_threads;
+	bool f64, f16, fma;
+	const char *per; /* of the arithmetic pipes */
+	int offset[CLUSTERS_MAX];
+	int spread; /* nearest to farthest cluster, cycles */
+};
+
+static int between(struct dice *d, int lo, int hi)
+{
+	return hi <= lo ? lo : lo + (int)rng_below(&d->r, (uint64_t)(hi - lo) + 1);
+}
+
+static bool chance(struct dice *d, double p)
+{
+	return rng_unit(&d->r) < p;
+}
+
+static void put(struct dice *d, const char *key, const char *unit, const char *fmt, ...)
+    __attribute__((format(printf, 4, 5)));
+static void put(struct dice *d, const char *key, const char *unit, const char *fmt, ...)
+{
+	char value[512];
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(value, sizeof value, fmt, ap);
+	va_end(ap);
+	str_addf(d->out, "%s = %s %s # guess: drawn\n", key, value, unit);
+}
+
+static void put_int(struct dice *d, const char *key, const char *unit, long long v)
+{
+	put(d, key, unit, "%lld", v);
+}
+
+/* ---- device and core ---- */
+static void roll_device(struct dice *d, uint64_t seed)
+{
+	static const struct {
+		int cc;
+		const char *ptx;
+	} targets[] = {{13, "1.4"}, {20, "2.0"}, {35, "3.1"}, {52, "4.1"},
+		       {60, "5.0"}, {70, "6.0"}, {80, "7.0"}, {90, "7.8"}};
+	int t = between(d, 0, (int)(sizeof targets / sizeof targets[0]) - 1), cc = targets[t].cc;
+	d->per_cluster = between(d, 1, 4);
+	d->clusters = between(d, 1, 24 / d->per_cluster);
+	if (d->per_cluster * d->clusters < 2)
+		d->clusters = 2;
+	d->sm_count = d->clusters * d->per_cluster;
+	d->f64 = chance(d, 0.8);
+	d->f16 = cc >= 60 && chance(d, 0.8);
+	d->fma = cc >= 20;
+	d->block_threads = between(d, 0, 1) ? 512 : 1024;
+	put(d, "device.name", "name", "\"Random %llu\"", (unsigned long long)seed);
+	put_int(d, "device.sm_count", "count", d->sm_count);
+	put_int(d, "topology.sm_per_cluster", "count", d->per_cluster);
+	put_int(d, "device.clock_hz", "MHz", between(d, 500, 2000));
+	put(d, "device.target", "name", "sm_%d", cc);
+	put(d, "device.ptx_version", "version", "%s", targets[t].ptx);
+	put(d, "device.compute_capability", "version", "%d.%d", cc / 10, cc % 10);
+	put_int(d, "device.max_threads_per_block", "count", d->block_threads);
+	put_int(d, "device.max_threads_per_sm", "count", 2 * d->block_threads);
+	put_int(d, "device.max_warps_per_sm", "count", d->block_threads / 16);
+	put_int(d, "device.max_blocks_per_sm", "count", between(d, 4, 16));
+	put(d, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
+	put(d, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");
+	put(d, "device.has_fma", "yes/no", "%s", d->fma ? "yes" : "no");
+	put_int(d, "regfile.registers_per_sm", "count", 65536);
+}
+
+static void roll_core(struct dice *d)
+{
+	static const char *const scopes[] = {"sm", "cluster", "gpu"};
+	d->schedulers = between(d, 1, 4);
+	d->issue_interval = between(d, 1, 2);
+	d->per = d->schedulers > 1 && chance(d, 0.7) ? "scheduler" : "sm";
+	put_int(d, "core.schedulers", "count", d->schedulers);
+	put(d, "core.issue_interval", "cycles", "%g", d->issue_interval);
+	put(d, "core.default_op", "name", "add.u32");
+	put_int(d, "outstanding.loads_per_warp", "count", chance(d, 0.5) ? 0 : between(d, 2, 12));
+	put(d, "pipe.{sp,sfu,dpu}.per", "name", "%s", d->per);
+	put(d, "pipe.mem.per", "name", "sm");
+	int native = between(d, 1, 2), op = native > 1 ? between(d, 4, 24) : 0;
+	put_int(d, "clock.read_latency", "cycles", (native - 1) * op + between(d, 2, 20));
+	put_int(d, "clock.native_ops", "count", native);
+	put_int(d, "clock.op_latency", "cycles", op);
+	put_int(d, "clock.granularity", "cycles", 1 << between(d, 0, 2));
+	put(d, "clock.scope", "name", "%s", scopes[between(d, 0, 2)]);
+	put_int(d, "barrier.latency", "cycles", between(d, 8, 40));
+	put_int(d, "branch.latency", "cycles", between(d, 4, 30));
+	put(d, "branch.independent_threads", "yes/no", "no");
+}
+
+/* ---- arithmetic ---- */
+/* A group of operations with one timing. op_latency: of one native instruction; rate: what the pipe can do of them. */
+static void roll_group(struct dice *d, const char *ops, const char *unit, int op_latency, double rate, int native)
+{
+	char key[160];
+	int copies = d->per[1] == 'c' ? d->schedulers : 1;
+	double latency = op_latency * native + (native > 1 ? between(d, 0, 4 * native) : 0);
+	double throughput = rate / native;
+	/* What the schedulers can issue, what one warp keeps busy, and what the largest block can fill. */
+	double issue = 32.0 * d->schedulers / (d->issue_interval * native);
+	double fill = 0.8 * d->block_threads / latency;
+	throughput = throughput < issue ? throughput : issue;
+	throughput = throughput < fill ? throughput : fill;
+	throughput *= 0.9 + 0.1 * rng_unit(&d->r);
+	char text[32];
+	snprintf(text, sizeof text, "%.3g", throughput);
+	sscanf(text, "%lf", &throughput);
+	if (throughput > issue || throughput > fill)
+		throughput *= 0.99;
+	if (32.0 * copies / throughput > latency)
+		latency = (int)(32.0 * copies / throughput) + 1;
+	snprintf(key, sizeof key, "arith.%s.latency", ops);
+	put(d, key, "cycles", "%g", latency);
+	snprintf(key, sizeof key, "arith.%s.throughput", ops);
+	put(d, key, "ops/clk/SM", "%.6g", throughput);
+	snprintf(key, sizeof key, "arith.%s.native_ops", ops);
+	put_int(d, key, "count", native);
+	snprintf(key, sizeof key, "arith.%s.unit", ops);
+	put(d, key, "name", "%s", unit);
+}
+
+static void roll_arithmetic(struct dice *d)
+{
+	static const int widths[] = {8, 16, 32, 64, 128};
+	int simple = between(d, 4, 28), fp = chance(d, 0.5) ? simple : between(d, 4, 28), slow = between(d, 8, 40);
+	double sp = widths[between(d, 0, 4)], sfu = widths[between(d, 0, 1)] / 2.0,
+	       dpu = widths[between(d, 0, 3)] / 8.0;
+	roll_group(d, "{add,sub,max,min,sad}.{u32,s32}", "sp", simple, sp, 1);
+	roll_group(d, "{and,or,xor,shl,not}.b32", "sp", simple, sp, 1);
+	roll_group(d, "shr.{u32,s32}", "sp", simple, sp, 1);
+	roll_group(d, "mul24.{u32,s32}", "sp", simple, sp, 1);
+	roll_group(d, "mul.{u32,s32}", "sp", simple, sp, between(d, 1, 5));
+	roll_group(d, "mad.{u32,s32}", "sp", simple, sp, between(d, 1, 6));
+	roll_group(d, "mulhi.{u32,s32}", "sp", simple, sp, between(d, 1, 7));
+	roll_group(d, "div.u32", "sp", simple, sp, between(d, 8, 30));
+	roll_group(d, "div.s32", "sp", simple, sp, between(d, 8, 30));
+	roll_group(d, "rem.u32", "sp", simple, sp, between(d, 8, 30));
+	roll_group(d, "rem.s32", "sp", simple, sp, between(d, 8, 30));
+	roll_group(d, "{add,sub,max,min,mad}.f32", "sp", fp, sp, 1);
+	roll_group(d, "mul.f32", "sp", fp, sp, 1);
+	roll_group(d, "div.f32", "sp", fp, sp, between(d, 2, 12));
+	if (d->fma)
+		roll_group(d, "fma.f32", "sp", fp + between(d, 0, 3), sp, 1);
+	roll_group(d, "{rcp,rsqrt,lg2}.f32", "sfu", slow, sfu, 1);
+	roll_group(d, "{sin,cos,ex2,sqrt,divapprox}.f32", "sfu", slow, sfu, 2);
+	if (d->f64) {
+		roll_group(d, "{add,sub,max,min,mad,mul,fma}.f64", "dpu", slow + between(d, 0, 20), dpu, 1);
+		roll_group(d, "div.f64", "dpu", slow, dpu, between(d, 4, 15));
+	}
+	if (d->f16)
+		roll_group(d, "{add,mul,fma}.{f16,f16x2}", "sp", fp + between(d, 0, 4), sp, 1);
+}
+
+/* ---- caches ---- */
+struct geometry {
+	int line, sector, ways;
+	long long sets, size;
+};
+
+static struct geometry roll_geometry(struct dice *d, long long least, long long most, int min_line, int max_line)
+{
+	for (;;) {
+		struct geometry g = {.line = min_line};
+		while (g.line < max_line && chance(d, 0.5))
+			g.line *= 2;
+		g.sector = g.line;
+		g.ways = between(d, 3, 24);
+		long long way = (long long)g.line * g.ways, lo = (least + way - 1) / way, hi = most / way;
+		if (hi < lo || hi < 1)
+			continue;
+		lo = lo < 1 ? 1 : lo;
+		g.sets = lo + (long long)rng_below(&d->r, (uint64_t)(hi - lo) + 1);
+		if (chance(d, 0.5)) { /* as most hardware has it */
+			long long power = 1;
+			while (power * 2 <= g.sets)
+				power *= 2;
+			if (power >= lo)
+				g.sets = power;
+		}
+		g.size = way * g.sets;
+		return g;
+	}
+}
+
+static void put_level(struct dice *d, const char *path, const char *level, const char *property, const char *unit,
+		      const char *value)
+{
+	char key[96];
+	snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, property);
+	put(d, key, unit, "%s", value);
+}
+
+static void roll_policy(struct dice *d, const char *path, const char *level, const struct geometry *g)
+{
+	static const char *const policies[] = {"fifo", "random", "plru", "weighted"};
+	const char *policy = chance(d, 0.5) ? "lru" : policies[between(d, 0, 3)];
+	if (policy[0] == 'p' && (g->ways & (g->ways - 1)))
+		policy = "lru";
+	put_level(d, path, level, "policy", "name", policy);
+	if (policy[0] != 'w')
+		return;
+	char list[512] = "";
+	int left = 1000;
+	for (int i = 0; i < g->ways; i++) {
+		int later = g->ways - i - 1, fair = left / (later + 1);
+		int w = later ? between(d, fair / 2 + 1, fair + fair / 2) : left;
+		left -= w;
+		size_t len = 0;
+		while (list[len])
+			len++;
+		snprintf(list + len, sizeof list - len, "%s%.3f", i ? ", " : "", w / 1000.0);
+	}
+	put_level(d, path, level, "replacement_probability", "ratio", list);
+}
+
+static void roll_level(struct dice *d, const char *path, const char *level, const struct geometry *g, const char *scope,
+		       int latency)
+{
+	char value[32];
+	const struct {
+		const char *property, *unit;
+		long long v;
+	} numbers[] = {{"size", "bytes", g->size}, {"line", "bytes", g->line}, {"sector", "bytes", g->sector},
+		       {"ways", "count", g->ways}, {"sets", "count", g->sets}, {"latency", "cycles", latency}};
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		snprintf(value, sizeof value, "%lld", numbers[i].v);
+		put_level(d, path, level, numbers[i].property, numbers[i].unit, value);
+	}
+	bool power = (g->sets & (g->sets - 1)) == 0;
+	put_level(d, path, level, "mapping", "name", power && g->sets > 1 && chance(d, 0.25) ? "hash" : "modulo");
+	put_level(d, path, level, "scope", "name", scope);
+	roll_policy(d, path, level, g);
+}
+
+static void roll_offsets(struct dice *d)
+{
+	int sum = 0;
+	if (d->clusters < 2 || chance(d, 0.3))
+		return;
+	int most = between(d, 1, 6);
+	for (int i = 0; i < d->clusters - 1; i++) {
+		/* Steers the sum back to 0, so that the last one stays small too. */
+		int lo = sum > most ? -most : sum < -most ? 0 : -most, hi = sum > most ? 0 : most;
+		d->offset[i] = between(d, lo, hi);
+		sum += d->offset[i];
+	}
+	d->offset[d->clusters - 1] = -sum;
+	int least = 0, greatest = 0;
+	char list[256] = "";
+	size_t len = 0;
+	for (int i = 0; i < d->clusters; i++) {
+		least = d->offset[i] < least ? d->offset[i] : least;
+		greatest = d->offset[i] > greatest ? d->offset[i] : greatest;
+		len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", i ? ", " : "", d->offset[i]);
+	}
+	d->spread = greatest - least;
+	put(d, "network.cluster_offset", "cycles", "%s", list);
+}
+
+/* Cycles from one level to the next: apart in every cluster. */
+static int step(struct dice *d)
+{
+	return 16 + d->spread + between(d, 4, 120);
+}
+
+static void roll_constant(struct dice *d)
+{
+	static const char *const names[] = {"l1", "l2", "l3"};
+	static const char *const scopes[] = {"sm", "cluster", "gpu"};
+	int levels = between(d, 0, 3), latency = between(d, 6, 40), scope = 0, line = 16;
+	long long least = 384, most = 3072;
+	put_int(d, "cache.constant.levels", "count", levels);
+	for (int i = 0; i < levels; i++) {
+		struct geometry g = roll_geometry(d, least, most, line, i ? 256 : 128);
+		if (i)
+			scope = between(d, scope, i == 2 ? 2 : scope + 1);
+		roll_level(d, "constant", names[i], &g, scopes[scope], latency);
+		latency += step(d);
+		line = g.line;
+		least = 2 * g.size;
+		most = i == 0 ? 10240 : 32768;
+	}
+	put_int(d, "memory.constant.latency", "cycles", latency + d->spread + between(d, 50, 200));
+	put_int(d, "memory.constant.size", "KB", 64);
+	put(d, "load.constant.unit", "name", "mem");
+	put_int(d, "load.constant.issue", "cycles", between(d, 1, 4));
+	int address = chance(d, 0.3) ? between(d, 1, 2) : 0;
+	put_int(d, "load.constant.address_ops", "count", address);
+	if (address)
+		put(d, "load.constant.address_op", "name", "add.u32");
+}
+
+static void roll_global(struct dice *d)
+{
+	int kind = between(d, 0, 9), latency = between(d, 20, 60), line = 32;
+	bool l1 = kind >= 4, l2 = kind == 2 || kind == 3 || kind >= 5; /* 0, 1: none; 4: the L1 alone */
+	long long least = 65536;
+	put_int(d, "cache.global.levels", "count", l1 + l2);
+	if (l1) {
+		struct geometry g = roll_geometry(d, 2048, 49152, 32, 256);
+		while (g.sector > 32 && chance(d, 0.5))
+			g.sector /= 2;
+		roll_level(d, "global", "l1", &g, "sm", latency);
+		line = g.sector;
+		least = 2 * g.size > least ? 2 * g.size : least;
+		latency += step(d);
+	}
+	if (l2) {
+		long long most = (long long)131072 << between(d, 0, 5);
+		struct geometry g = roll_geometry(d, least, most > 2 * least ? most : 2 * least, line, 256);
+		while (g.sector > 32 && chance(d, 0.5))
+			g.sector /= 2;
+		latency += step(d);
+		roll_level(d, "global", "l2", &g, "gpu", latency);
+		int far = chance(d, 0.3) ? between(d, 8, 80) : 0;
+		put_int(d, "cache.global.l2.partitions", "count", far ? 2 : 1);
+		put_int(d, "cache.global.l2.far_extra", "cycles", far);
+		latency += far;
+	}
+	latency += step(d); /* two statements: the order of two draws in one expression would be the compiler's */
+	latency += between(d, 40, 200);
+	put_int(d, "memory.global.latency", "cycles", latency);
+	put_int(d, "memory.global.size", "MB", 256);
+	put_int(d, "memory.global.bandwidth", "bytes/clk", between(d, 32, 256));
+	put_int(d, "memory.coalesce.segment", "bytes", 32);
+	put(d, "load.global.unit", "name", "mem");
+	put_int(d, "load.global.issue", "cycles", between(d, 1, 4));
+}
+
+static void roll_shared(struct dice *d)
+{
+	int size = between(d, 1, 3) * 16;
+	put_int(d, "shared.size", "KB", size);
+	put_int(d, "shared.per_block", "KB", size);
+	put_int(d, "shared.latency", "cycles", between(d, 16, 48));
+	put_int(d, "shared.banks", "count", between(d, 0, 1) ? 16 : 32);
+	put_int(d, "shared.bank_width", "bytes", 4);
+	put_int(d, "shared.conflict_cost", "cycles", between(d, 1, 4));
+	put(d, "load.shared.unit", "name", "mem");
+	put_int(d, "load.shared.issue", "cycles", between(d, 1, 4));
+}
+
+/* A third of the GPUs is quiet. */
+static void roll_noise(struct dice *d)
+{
+	if (chance(d, 1.0 / 3))
+		return;
+	unsigned kinds = (unsigned)between(d, 1, 15);
+	if (kinds & 1) {
+		put(d, "noise.jitter_probability", "ratio", "%.4f", 0.005 + 0.045 * rng_unit(&d->r));
+		put_int(d, "noise.jitter_cycles", "cycles", between(d, 4, 60));
+	}
+	if (kinds & 2) {
+		put_int(d, "noise.refresh_interval", "cycles", between(d, 4000, 20000));
+		put_int(d, "noise.refresh_cycles", "cycles", between(d, 40, 300));
+	}
+	if (kinds & 4)
+		put(d, "noise.neighbour_rate", "evictions/kcycle", "%.3f", 0.02 + 0.5 * rng_unit(&d->r));
+	if (kinds & 8)
+		put(d, "noise.drift", "ratio", "%.5f", 0.0002 + 0.001 * rng_unit(&d->r));
+}
+
 int spec_random(struct str *out, uint64_t seed)
 {
-	(void)out;
-	(void)seed;
-	return -ENOTSUP;
+	struct dice d = {.out = out};
+	rng_seed(&d.r, seed);
+	str_addf(out, "# Drawn with seed %llu\n", (unsigned long long)seed);
+	roll_device(&d, seed);
+	roll_core(&d);
+	roll_arithmetic(&d);
+	roll_shared(&d);
+	roll_offsets(&d);
+	roll_constant(&d);
+	roll_global(&d);
+	roll_noise(&d);
+	return out->failed ? -ENOMEM : 0;
 }

@@ -1,0 +1,113 @@
+/* Random GPUs: every text reads, the same seed gives the same text, and the draw covers what it promises. */
+#include "base/str.h"
+#include "gpu/sim/spec.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define GPUS 400
+
+static void same_seed_same_text(void **state)
+{
+	(void)state;
+	struct str a, b, c;
+	str_init(&a);
+	str_init(&b);
+	str_init(&c);
+	assert_int_equal(spec_random(&a, 42), 0);
+	assert_int_equal(spec_random(&b, 42), 0);
+	assert_int_equal(spec_random(&c, 43), 0);
+	assert_string_equal(str_text(&a), str_text(&b));
+	assert_string_not_equal(str_text(&a), str_text(&c));
+	str_free(&a);
+	str_free(&b);
+	str_free(&c);
+}
+
+struct census {
+	unsigned levels[4], policies[5], hashes, odd_sizes, odd_ways, partitioned, quiet, spread, no_l1, no_l2,
+	    sectored;
+	unsigned schedulers[5];
+};
+
+static void count_cache(struct census *n, const struct cache_spec *c)
+{
+	n->policies[c->policy]++;
+	n->hashes += c->mapping == MAP_HASH;
+	n->odd_sizes += (c->size & (c->size - 1)) != 0;
+	n->odd_ways += c->ways & 1;
+	n->partitioned += c->partitions == 2;
+	n->sectored += c->sector < c->line;
+	assert_true(c->ways >= 3 && c->ways <= 24);
+	assert_true(c->line >= 16 && c->line <= 256);
+	assert_true(c->size == (uint64_t)c->sets * c->ways * c->line);
+}
+
+static void check_path(const struct path_spec *p)
+{
+	for (unsigned i = 0; i < p->levels; i++) {
+		double next = i + 1 < p->levels ? p->level[i + 1].latency : p->memory_latency;
+		assert_true(next >= p->level[i].latency + p->level[i].far_extra + 15);
+		if (i)
+			assert_true(p->level[i].size >= 2 * p->level[i - 1].size);
+	}
+}
+
+static void every_draw_reads_and_is_told_apart(void **state)
+{
+	(void)state;
+	struct census n = {0};
+	for (uint64_t seed = 0; seed < GPUS; seed++) {
+		struct str text;
+		struct arena a;
+		struct err e = {0};
+		struct sim_spec *s;
+		str_init(&text);
+		arena_init(&a);
+		assert_int_equal(spec_random(&text, seed), 0);
+		if (spec_parse(&s, &a, "random", str_text(&text), text.len, &e))
+			fail_msg("seed %llu: %s", (unsigned long long)seed, e.text);
+		assert_true(s->sm_count >= 2 && s->sm_count <= 24 && s->sm_per_cluster <= 4);
+		n.levels[s->constant.levels]++;
+		n.schedulers[s->schedulers]++;
+		for (unsigned i = 0; i < s->constant.levels; i++)
+			count_cache(&n, &s->constant.level[i]);
+		for (unsigned i = 0; i < s->global.levels; i++)
+			count_cache(&n, &s->global.level[i]);
+		check_path(&s->constant);
+		check_path(&s->global);
+		n.no_l1 += !s->has_l1;
+		n.no_l2 += !s->has_l2;
+		const struct noise_spec *z = &s->noise;
+		n.quiet +=
+		    z->jitter_probability == 0 && z->refresh_interval == 0 && z->neighbour_rate == 0 && z->drift == 0;
+		for (unsigned i = 0; i < s->cluster_count; i++)
+			if (s->cluster_offset[i] != 0) {
+				n.spread++;
+				break;
+			}
+		arena_free(&a);
+		str_free(&text);
+	}
+	for (unsigned i = 0; i < 4; i++)
+		assert_true(n.levels[i] > GPUS / 10);
+	for (unsigned i = 0; i < 5; i++)
+		assert_true(n.policies[i] > 10);
+	for (unsigned i = 1; i <= 4; i++)
+		assert_true(n.schedulers[i] > GPUS / 10);
+	assert_true(n.hashes > 10 && n.odd_sizes > GPUS / 2 && n.odd_ways > GPUS / 2 && n.partitioned > 10);
+	assert_true(n.quiet > GPUS / 4 && n.quiet < GPUS / 2);
+	assert_true(n.spread > GPUS / 4 && n.no_l1 > GPUS / 10 && n.no_l2 > GPUS / 10 && n.sectored > 10);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(same_seed_same_text),
+	    cmocka_unit_test(every_draw_reads_and_is_told_apart),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,132 @@
+/* The truth told about a description is what stands in it. */
+#include "gpu/sim/spec.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct wanted {
+	const char *key;
+	struct truth found;
+	char text[32];
+	unsigned times;
+};
+
+static int look(void *ctx, const struct truth *t)
+{
+	struct wanted *w = ctx;
+	if (strcmp(t->key, w->key) != 0)
+		return 0;
+	w->found = *t;
+	w->times++;
+	if (t->text)
+		strncpy(w->text, t->text, sizeof w->text - 1);
+	return 0;
+}
+
+static struct wanted truth_of(const char *gpu, const char *key)
+{
+	struct arena a;
+	struct err e = {0};
+	struct sim_spec *s;
+	struct wanted w = {.key = key};
+	arena_init(&a);
+	if (spec_open(&s, &a, gpu, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(spec_truth(s, look, &w), 0);
+	if (w.times != 1)
+		fail_msg("%s is told %u times of %s", key, w.times, gpu);
+	arena_free(&a);
+	return w;
+}
+
+static void expect_number(const char *gpu, const char *key, double number)
+{
+	struct wanted w = truth_of(gpu, key);
+	if (w.found.absent || w.text[0] || fabs(w.found.number - number) > 1e-9)
+		fail_msg("%s of %s is told as %g, absent %d", key, gpu, w.found.number, w.found.absent);
+}
+
+static void numbers(void **state)
+{
+	(void)state;
+	expect_number("gtx280", "clock.read_latency", 28);
+	expect_number("gtx280", "clock.granularity", 2);
+	expect_number("gtx280", "arith.mad.u32.latency", 120);
+	expect_number("gtx280", "arith.mad.u32.native_ops", 5);
+	expect_number("gtx280", "arith.mul.f32.throughput", 11.2);
+	expect_number("gtx280", "arith.add.f64.issue", 32);
+	expect_number("gtx280", "shared.latency", 38);
+	expect_number("gtx280", "cache.constant.levels", 3);
+	expect_number("gtx280", "cache.constant.l3.ways", 8);
+	expect_number("gtx280", "cache.constant.l3.sets", 16);
+	expect_number("gtx280", "memory.constant.latency", 476);
+	expect_number("gtx280", "memory.global.latency", 440);
+	expect_number("v100", "cache.global.l2.latency", 193 + 20); /* half of the lines are 40 cycles farther */
+	expect_number("v100", "cache.global.l2.partitions", 2);
+	expect_number("v100", "cache.global.l1.sector", 32);
+	expect_number("toy", "cache.global.levels", 2);
+}
+
+static void absences(void **state)
+{
+	(void)state;
+	static const char *const keys[] = {"cache.global.levels", "cache.global.l1.size", "cache.global.l2.latency",
+					   "cache.constant.l4.size"};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		assert_true(truth_of("gtx280", keys[i]).found.absent);
+	assert_false(truth_of("toy", "cache.global.l1.size").found.absent);
+	assert_true(truth_of("toy", "cache.constant.l3.size").found.absent);
+}
+
+static void words(void **state)
+{
+	(void)state;
+	assert_string_equal(truth_of("gtx280", "shared.cached").text, "no");
+	assert_string_equal(truth_of("gtx280", "clock.scope").text, "cluster");
+	assert_string_equal(truth_of("v100", "branch.independent_threads").text, "yes");
+}
+
+static void tolerances(void **state)
+{
+	(void)state;
+	assert_true(truth_of("toy", "cache.constant.l1.size").found.tolerance == 0);
+	assert_true(fabs(truth_of("toy", "shared.latency").found.tolerance - 1) < 1e-6);
+	assert_true(fabs(truth_of("toy", "arith.add.u32.throughput").found.tolerance - 0.8) < 1e-9);
+}
+
+static int refuse(void *ctx, const struct truth *t)
+{
+	unsigned *times = ctx;
+	(void)t;
+	++*times;
+	return -12;
+}
+
+static void a_refusal_ends_the_telling(void **state)
+{
+	(void)state;
+	struct arena a;
+	struct sim_spec *s;
+	unsigned times = 0;
+	arena_init(&a);
+	assert_int_equal(spec_open(&s, &a, "toy", NULL), 0);
+	assert_int_equal(spec_truth(s, refuse, &times), -12);
+	assert_int_equal(times, 1);
+	arena_free(&a);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(numbers),
+	    cmocka_unit_test(absences),
+	    cmocka_unit_test(words),
+	    cmocka_unit_test(tolerances),
+	    cmocka_unit_test(a_refusal_ends_the_telling),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

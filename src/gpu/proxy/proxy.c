@@ -1,0 +1,412 @@
+/* A gpu in a child process: a kernel that never ends, or a driver that crashes, costs one launch and not the run. */
+#include "base/arena.h"
+#include "base/str.h"
+#include "gpu/proxy/proxy_child.h"
+#include "gpu/proxy/proxy_wire.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define NS_PER_MS	 1000000ll
+#define LAUNCH_LIMIT_MS	 5000  /* of a launch that names none: what the backends take too */
+#define LAUNCH_MARGIN_MS 3000  /* filling buffers, and the backend's own time limit comes first */
+#define OPEN_LIMIT_MS	 60000 /* a driver that initialises many GPUs */
+#define LOAD_LIMIT_MS	 60000 /* and so long for each kernel on top */
+#define LOAD_EACH_MS	 2000
+#define SENSE_LIMIT_MS	 5000
+#define LIST_LIMIT_MS	 20000
+#define CLOSE_LIMIT_MS	 2000
+
+struct proxy_kernel {
+	char *name, *entry, *text; /* one allocation, at name */
+	uint64_t hash;
+	struct native_info native;
+	uint32_t id;	     /* in the child ... */
+	uint32_t generation; /* ... that is the how-manieth; 0: in none yet */
+};
+
+struct proxy {
+	struct gpu base;
+	struct gpu_ops ops; /* ours, under the backend's name */
+	const struct gpu_ops *inner;
+	char spec[512];
+	uint64_t seed;
+	struct device_info info;
+	struct proxy_child child;
+	uint32_t generation; /* of the child that runs now; counts from 1 */
+	struct wire in, out;
+	struct proxy_kernel *kernels;
+	size_t count, cap;
+};
+
+static int64_t after_ms(int64_t ms)
+{
+	return wire_now() + ms * NS_PER_MS;
+}
+
+static void begin(struct wire *w, enum proxy_request request)
+{
+	uint32_t r = request;
+
+	wire_clear(w);
+	wire_put(w, &r, sizeof r);
+}
+
+/* Sends p->out and receives the answer into p->in. 0: *code and *e are the child's answer. -EPIPE, -ETIMEDOUT, -EBADMSG: the
+ * child is of no use any more. -ENOMEM: nothing happened. */
+static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t deadline, int *code, struct err *e)
+{
+	struct err answer;
+	int32_t n;
+
+	if (out->failed)
+		return -ENOMEM;
+	int r = wire_send(c->fd, out);
+	if (r == 0)
+		r = wire_receive(c->fd, in, deadline);
+	if (r == -ENOMEM) /* part of the answer is still on its way: the stream cannot be used any more */
+		return -EBADMSG;
+	if (r)
+		return r;
+	wire_get(in, &n, sizeof n);
+	wire_get(in, &answer, sizeof answer);
+	if (in->failed)
+		return -EBADMSG;
+	answer.text[sizeof answer.text - 1] = 0;
+	*code = n;
+	if (n && e)
+		*e = answer;
+	return 0;
+}
+
+/* What became of the child, as a sentence's end; it is stopped. */
+static void child_lost(struct proxy *p, int r, char *how, size_t n)
+{
+	proxy_child_stop(&p->child, how, n);
+	if (r == -ETIMEDOUT)
+		snprintf(how, n, "did not answer");
+	else if (r == -EBADMSG)
+		snprintf(how, n, "answered nonsense");
+}
+
+static int child_ready(struct proxy *p, struct err *e)
+{
+	char how[80];
+	int code = 0;
+
+	if (p->child.pid)
+		return 0;
+	int r = proxy_child_start(&p->child, p->inner, e);
+	if (r)
+		return r;
+	p->generation++;
+	begin(&p->out, PROXY_OPEN);
+	wire_put(&p->out, &p->seed, sizeof p->seed);
+	wire_put_string(&p->out, p->spec);
+	r = ask(&p->child, &p->out, &p->in, after_ms(OPEN_LIMIT_MS), &code, e);
+	if (r == -ENOMEM) {
+		proxy_child_stop(&p->child, NULL, 0);
+		return err_nomem(e);
+	}
+	if (r) {
+		child_lost(p, r, how, sizeof how);
+		return err_set(e, -EIO, "the process that opens %s:%s %s", p->inner->name, p->spec, how);
+	}
+	if (code == 0 && !wire_get(&p->in, &p->info, sizeof p->info))
+		code = err_set(e, -EIO, "the process that opens %s:%s answered nonsense", p->inner->name, p->spec);
+	if (code)
+		proxy_child_stop(&p->child, NULL, 0);
+	return code;
+}
+
+/* Loads kernels at[0..n) of the table into the child. */
+static int load_in_child(struct proxy *p, const size_t *at, size_t n, struct err *e)
+{
+	uint32_t count = (uint32_t)n;
+	char how[80];
+	int code = 0, r = child_ready(p, e);
+
+	if (r)
+		return r;
+	begin(&p->out, PROXY_LOAD);
+	wire_put(&p->out, &count, sizeof count);
+	for (size_t i = 0; i < n; i++) {
+		const struct proxy_kernel *k = &p->kernels[at[i]];
+		wire_put_string(&p->out, k->name);
+		wire_put_string(&p->out, k->entry);
+		wire_put_string(&p->out, k->text);
+	}
+	r = ask(&p->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
+	if (r == -ENOMEM)
+		return err_nomem(e);
+	if (r) {
+		child_lost(p, r, how, sizeof how);
+		return err_set(e, -EIO, "the process that compiles kernel %s%s %s", p->kernels[at[0]].name,
+			       n > 1 ? " and others" : "", how);
+	}
+	if (code == -ENODEV) /* its context is dead: the next call begins with a fresh one */
+		proxy_child_stop(&p->child, NULL, 0);
+	if (code)
+		return code;
+	for (size_t i = 0; i < n; i++) {
+		struct proxy_kernel *k = &p->kernels[at[i]];
+		wire_get(&p->in, &k->id, sizeof k->id);
+		k->generation = p->generation;
+	}
+	for (size_t i = 0; i < n; i++)
+		wire_get(&p->in, &p->kernels[at[i]].native, sizeof(struct native_info));
+	if (!p->in.failed)
+		return 0;
+	proxy_child_stop(&p->child, NULL, 0);
+	return err_set(e, -EIO, "the process that compiles kernels answered nonsense");
+}
+
+static struct proxy_kernel *add_kernel(struct proxy *p, const struct kernel_source *s, uint64_t hash)
+{
+	size_t name = strlen(s->name) + 1, entry = strlen(s->entry) + 1, text = strlen(s->text) + 1;
+
+	if (p->count == p->cap) {
+		size_t cap = p->cap ? p->cap * 2 : 64;
+		struct proxy_kernel *grown = mem_grow(p->kernels, cap * sizeof *grown);
+		if (!grown)
+			return NULL;
+		p->kernels = grown;
+		p->cap = cap;
+	}
+	char *block = mem_alloc(name + entry + text);
+	if (!block)
+		return NULL;
+	struct proxy_kernel *k = &p->kernels[p->count++];
+	memset(k, 0, sizeof *k);
+	k->hash = hash;
+	k->name = memcpy(block, s->name, name);
+	k->entry = memcpy(block + name, s->entry, entry);
+	k->text = memcpy(block + name + entry, s->text, text);
+	return k;
+}
+
+static size_t find_kernel(const struct proxy *p, const struct kernel_source *s, uint64_t hash)
+{
+	for (size_t i = 0; i < p->count; i++)
+		if (p->kernels[i].hash == hash && !strcmp(p->kernels[i].text, s->text) &&
+		    !strcmp(p->kernels[i].entry, s->entry))
+			return i;
+	return SIZE_MAX;
+}
+
+static void drop_kernels(struct proxy *p, size_t from)
+{
+	while (p->count > from)
+		mem_free(p->kernels[--p->count].name);
+}
+
+static int proxy_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids,
+		      struct native_info *native, struct err *e)
+{
+	struct proxy *p = (struct proxy *)g;
+	size_t before = p->count, fresh = 0;
+	size_t *at = mem_alloc(n * sizeof *at);
+	int r = 0;
+
+	if (!at)
+		return err_nomem(e);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		uint64_t hash = hash64(src[i].text, strlen(src[i].text), 1);
+		size_t k = find_kernel(p, &src[i], hash);
+		if (k == SIZE_MAX) {
+			k = p->count;
+			at[fresh++] = k;
+			if (!add_kernel(p, &src[i], hash))
+				r = err_nomem(e);
+		}
+		ids[i] = (uint32_t)k;
+	}
+	if (r == 0 && fresh)
+		r = load_in_child(p, at, fresh, e);
+	mem_free(at);
+	if (r)
+		drop_kernels(p, before);
+	else if (native)
+		for (size_t i = 0; i < n; i++)
+			native[i] = p->kernels[ids[i]].native;
+	return r;
+}
+
+/* One attempt. -ENODEV: the child's gpu was lost before this launch, a fresh child may do it. */
+static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	int64_t limit = (l->time_limit_ms ? l->time_limit_ms : LAUNCH_LIMIT_MS) + (int64_t)LAUNCH_MARGIN_MS;
+	size_t at = id;
+	char how[80];
+	int code = 0, r = child_ready(p, e);
+
+	if (r == 0 && p->kernels[id].generation != p->generation)
+		r = load_in_child(p, &at, 1, e);
+	if (r)
+		return r;
+	begin(&p->out, PROXY_RUN);
+	wire_put(&p->out, &p->kernels[id].id, sizeof p->kernels[id].id);
+	wire_put_launch(&p->out, l);
+	r = ask(&p->child, &p->out, &p->in, after_ms(limit), &code, e);
+	if (r == -ENOMEM)
+		return err_nomem(e);
+	if (r == 0 && code == 0) {
+		r = wire_get_sample(&p->in, out);
+		if (r == -ENOMEM)
+			return err_nomem(e);
+	}
+	if (r == -ETIMEDOUT) {
+		proxy_child_stop(&p->child, NULL, 0);
+		out->outcome = OUTCOME_TIMEOUT;
+		snprintf(out->message, sizeof out->message, "did not end within %lld ms and was killed",
+			 (long long)limit);
+		return 0;
+	}
+	if (r) {
+		child_lost(p, r, how, sizeof how);
+		out->outcome = OUTCOME_CRASH;
+		snprintf(out->message, sizeof out->message, "the process that ran it %s", how);
+		return 0;
+	}
+	/* After these the backend has said its last: whoever comes next gets a fresh child. */
+	if (code == -ENODEV || (code == 0 && (out->outcome == OUTCOME_TIMEOUT || out->outcome == OUTCOME_CRASH)))
+		proxy_child_stop(&p->child, NULL, 0);
+	return code;
+}
+
+static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	struct proxy *p = (struct proxy *)g;
+
+	memset(out, 0, sizeof *out);
+	out->elapsed_ms = -1;
+	if (id >= p->count)
+		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
+	int r = run_once(p, id, l, out, e);
+	if (r == -ENODEV)
+		r = run_once(p, id, l, out, e);
+	return r;
+}
+
+static int proxy_sense(struct gpu *g, struct condition *c, struct err *e)
+{
+	struct proxy *p = (struct proxy *)g;
+	int code = 0;
+
+	*c = (struct condition){-1, -1, -1, -1, -1};
+	if (!p->child.pid) /* not worth a fresh child: what is not known is negative */
+		return 0;
+	begin(&p->out, PROXY_SENSE);
+	int r = ask(&p->child, &p->out, &p->in, after_ms(SENSE_LIMIT_MS), &code, e);
+	if (r == -ENOMEM)
+		return err_nomem(e);
+	if (r == 0 && code == 0 && wire_get(&p->in, c, sizeof *c))
+		return 0;
+	if (r)
+		proxy_child_stop(&p->child, NULL, 0);
+	return r ? 0 : code;
+}
+
+static const struct device_info *proxy_info(struct gpu *g)
+{
+	return &((struct proxy *)g)->info;
+}
+
+static void proxy_close(struct gpu *g)
+{
+	struct proxy *p = (struct proxy *)g;
+
+	if (p->child.pid) {
+		begin(&p->out, PROXY_CLOSE);
+		if (!p->out.failed && wire_send(p->child.fd, &p->out) == 0)
+			proxy_child_wait(&p->child, CLOSE_LIMIT_MS);
+		proxy_child_stop(&p->child, NULL, 0);
+	}
+	drop_kernels(p, 0);
+	mem_free(p->kernels);
+	wire_free(&p->in);
+	wire_free(&p->out);
+	mem_free(p);
+}
+
+int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec, uint64_t seed, struct err *e)
+{
+	*out = NULL;
+	if (strlen(spec) >= sizeof((struct proxy *)0)->spec)
+		return err_set(e, -EINVAL, "the name of the device is too long");
+	struct proxy *p = mem_zero(1, sizeof *p);
+	if (!p)
+		return err_nomem(e);
+	p->inner = ops;
+	p->seed = seed;
+	memcpy(p->spec, spec, strlen(spec) + 1);
+	p->ops = (struct gpu_ops){
+	    .name = ops->name,
+	    .help = ops->help,
+	    .list = ops->list,
+	    .open = ops->open,
+	    .info = proxy_info,
+	    .load = proxy_load,
+	    .run = proxy_run,
+	    .sense = ops->sense ? proxy_sense : NULL,
+	    .close = proxy_close,
+	};
+	p->base.ops = &p->ops;
+	int r = child_ready(p, e);
+	if (r) {
+		proxy_close(&p->base);
+		return r;
+	}
+	*out = &p->base;
+	return 0;
+}
+
+static int take_list(struct wire *in, struct device_list *list, struct err *e)
+{
+	uint64_t count = 0;
+
+	wire_get(in, list->note, sizeof list->note);
+	list->note[sizeof list->note - 1] = 0;
+	wire_get(in, &count, sizeof count);
+	if (in->failed || count > in->len / sizeof *list->items)
+		return err_set(e, -EIO, "the process that lists devices answered nonsense");
+	if (!count)
+		return 0;
+	struct device_info *items = mem_grow(list->items, (list->count + count) * sizeof *items);
+	if (!items)
+		return err_nomem(e);
+	list->items = items;
+	if (!wire_get(in, items + list->count, count * sizeof *items))
+		return err_set(e, -EIO, "the process that lists devices answered nonsense");
+	list->count += count;
+	return 0;
+}
+
+int gpu_list_isolated(const struct gpu_ops *ops, struct device_list *list, struct err *e)
+{
+	struct proxy_child child = {0};
+	struct wire in = {0}, out = {0};
+	char how[80];
+	int code = 0, r = proxy_child_start(&child, ops, e);
+
+	if (r)
+		return r;
+	begin(&out, PROXY_LIST);
+	r = ask(&child, &out, &in, after_ms(LIST_LIMIT_MS), &code, e);
+	if (r == -ENOMEM) {
+		r = err_nomem(e);
+	} else if (r) {
+		proxy_child_stop(&child, how, sizeof how);
+		snprintf(list->note, sizeof list->note, "the process that looks for %s devices %s", ops->name,
+			 r == -ETIMEDOUT ? "did not answer" : how);
+		r = 0;
+	} else {
+		r = code ? code : take_list(&in, list, e);
+	}
+	/* It has nothing left to do; waiting for a driver to shut down would cost more than the question. */
+	proxy_child_stop(&child, NULL, 0);
+	wire_free(&in);
+	wire_free(&out);
+	return r;
+}

@@ -1,0 +1,473 @@
+/* The proxy over a backend of the test's own, which can hang, crash and lose its device on demand. */
+#include "base/arena.h"
+#include "gpu/gpu.h"
+#include "gpu/proxy/proxy_wire.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+/* ---- the backend: what it computes shows what arrived ---- */
+struct toy {
+	struct gpu base;
+	struct device_info info;
+	uint64_t seed;
+	char text[16][64];
+	uint32_t kernels;
+	bool lost;
+};
+
+static const struct gpu_ops toy_ops;
+
+static int toy_list(struct device_list *list, struct err *e)
+{
+	list->items = mem_zero(2, sizeof *list->items);
+	if (!list->items)
+		return err_nomem(e);
+	list->count = 2;
+	snprintf(list->items[1].name, sizeof list->items[1].name, "second");
+	snprintf(list->note, sizeof list->note, "a note");
+	return 0;
+}
+
+static int dying_list(struct device_list *list, struct err *e)
+{
+	(void)list;
+	(void)e;
+	abort();
+}
+
+static int toy_open(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
+{
+	if (!strcmp(spec, "none"))
+		return err_set(e, -ENODEV, "there is no such toy");
+	if (!strcmp(spec, "dies"))
+		_exit(3);
+	struct toy *t = mem_zero(1, sizeof *t);
+	if (!t)
+		return err_nomem(e);
+	t->base.ops = &toy_ops;
+	t->seed = seed;
+	snprintf(t->info.name, sizeof t->info.name, "toy %s", spec);
+	t->info.sm_count = (uint32_t)getpid();
+	*out = &t->base;
+	return 0;
+}
+
+static const struct device_info *toy_info(struct gpu *g)
+{
+	return &((struct toy *)g)->info;
+}
+
+static int toy_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
+		    struct err *e)
+{
+	struct toy *t = (struct toy *)g;
+
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(src[i].text, "broken"))
+			return err_set(e, -EINVAL, "kernel %s: line 1", src[i].name);
+		if (!strcmp(src[i].text, "kills the compiler"))
+			raise(SIGSEGV);
+		ids[i] = t->kernels;
+		snprintf(t->text[t->kernels++], sizeof t->text[0], "%s", src[i].text);
+		memset(&native[i], 0, sizeof native[i]);
+		native[i].instructions = (uint32_t)strlen(src[i].text);
+		snprintf(native[i].source, sizeof native[i].source, "toy");
+	}
+	return 0;
+}
+
+static int toy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	struct toy *t = (struct toy *)g;
+
+	memset(out, 0, sizeof *out);
+	if (t->lost)
+		return err_set(e, -ENODEV, "the toy is lost");
+	if (!strcmp(l->label, "hang"))
+		for (;;)
+			pause();
+	if (!strcmp(l->label, "crash"))
+		raise(SIGSEGV);
+	if (!strcmp(l->label, "exit"))
+		_exit(5);
+	if (!strcmp(l->label, "fails"))
+		return err_set(e, -EIO, "the toy is broken");
+	if (!strcmp(l->label, "lose it"))
+		t->lost = true;
+	if (!strcmp(l->label, "own limit")) {
+		t->lost = true;
+		out->outcome = OUTCOME_TIMEOUT;
+		return 0;
+	}
+	if (!strcmp(l->label, "interrupted")) /* Ctrl-C reaches the child too */
+		raise(SIGINT);
+	out->repeats = 1;
+	out->words_per_repeat = 8;
+	out->elapsed_ms = 2.5;
+	out->words = mem_zero(8, sizeof *out->words);
+	if (!out->words)
+		return err_nomem(e);
+	out->words[0] = (uint32_t)strlen(t->text[id]);
+	out->words[1] = (uint32_t)t->seed;
+	out->words[2] = l->grid[0];
+	for (uint32_t i = 0; i < l->buffer_count; i++) {
+		for (uint64_t k = 0; k < l->buffers[i].init_bytes; k++)
+			out->words[3] += ((const uint8_t *)l->buffers[i].init)[k];
+		for (uint32_t k = 0; k < l->buffers[i].ring_count; k++)
+			out->words[4] += (uint32_t)l->buffers[i].ring[k];
+	}
+	out->words[5] = (uint32_t)getpid();
+	snprintf(out->message, sizeof out->message, "%s", l->entry);
+	return 0;
+}
+
+static int toy_sense(struct gpu *g, struct condition *c, struct err *e)
+{
+	(void)g;
+	(void)e;
+	*c = (struct condition){1000, 2000, 50, 300, 4};
+	return 0;
+}
+
+static void toy_close(struct gpu *g)
+{
+	mem_free(g);
+}
+
+static const struct gpu_ops toy_ops = {
+    .name = "toy",
+    .help = "toy:NAME",
+    .list = toy_list,
+    .open = toy_open,
+    .info = toy_info,
+    .load = toy_load,
+    .run = toy_run,
+    .sense = toy_sense,
+    .close = toy_close,
+};
+
+/* ---- helpers ---- */
+static struct gpu *open_toy(const char *spec)
+{
+	struct gpu *g;
+	struct err e = {0};
+
+	if (gpu_open_proxy(&g, &toy_ops, spec, 77, &e))
+		fail_msg("%s", e.text);
+	return g;
+}
+
+static uint32_t load_one(struct gpu *g, const char *text)
+{
+	struct kernel_source src = {"name", "entry", text};
+	struct native_info n;
+	struct err e = {0};
+	uint32_t id;
+
+	if (g->ops->load(g, &src, 1, &id, &n, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(n.instructions, strlen(text));
+	assert_string_equal(n.source, "toy");
+	return id;
+}
+
+static struct sample run(struct gpu *g, uint32_t id, const char *label)
+{
+	struct launch l = {.entry = "entry", .grid = {9, 1, 1}, .time_limit_ms = 1};
+	struct sample out;
+	struct err e = {0};
+
+	snprintf(l.label, sizeof l.label, "%s", label);
+	if (g->ops->run(g, id, &l, &out, &e))
+		fail_msg("%s", e.text);
+	return out;
+}
+
+/* ---- tests ---- */
+static void everything_arrives(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy("a");
+	struct kernel_source src[] = {{"one", "e", "x"}, {"two", "e", "xyz"}, {"one again", "e", "x"}};
+	static const uint8_t init[] = {1, 2, 3};
+	static const uint64_t ring[] = {100, 200, 300, 400};
+	struct native_info n[3];
+	struct sample out;
+	struct condition c;
+	struct err e = {0};
+	uint32_t ids[3];
+	struct launch l = {.label = "plain", .entry = "e", .grid = {42, 1, 1}, .buffer_count = 2};
+
+	assert_string_equal(g->ops->name, "toy");
+	assert_string_equal(g->ops->info(g)->name, "toy a");
+	assert_int_not_equal(g->ops->info(g)->sm_count, getpid());
+	assert_int_equal(g->ops->load(g, src, 3, ids, n, &e), 0);
+	assert_int_equal(ids[0], ids[2]);
+	assert_int_not_equal(ids[0], ids[1]);
+	assert_int_equal(n[1].instructions, 3);
+	l.buffers[0] = (struct launch_buffer){.bytes = 64, .init = init, .init_bytes = 3};
+	l.buffers[1] = (struct launch_buffer){.bytes = 4096, .ring = ring, .ring_count = 4, .ring_word = 8};
+	assert_int_equal(g->ops->run(g, ids[1], &l, &out, &e), 0);
+	assert_int_equal(out.outcome, OUTCOME_OK);
+	assert_int_equal(out.words_per_repeat, 8);
+	assert_true(out.elapsed_ms == 2.5);
+	assert_string_equal(out.message, "e");
+	assert_int_equal(out.words[0], 3);
+	assert_int_equal(out.words[1], 77);
+	assert_int_equal(out.words[2], 42);
+	assert_int_equal(out.words[3], 6);
+	assert_int_equal(out.words[4], 1000);
+	sample_free(&out);
+	assert_int_equal(g->ops->sense(g, &c, &e), 0);
+	assert_true(c.temperature_c == 50 && c.throttle == 4);
+	assert_int_equal(g->ops->run(g, 99, &l, &out, &e), -EINVAL);
+	g->ops->close(g);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1); /* no child is left behind */
+}
+
+static void big_messages_arrive(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy("a");
+	uint32_t count = 1 << 19, id = load_one(g, "k");
+	uint64_t *ring = mem_alloc(count * sizeof *ring), sum = 0;
+	struct launch l = {.label = "big", .buffer_count = 1};
+	struct sample out;
+	struct err e = {0};
+
+	assert_non_null(ring);
+	for (uint32_t i = 0; i < count; i++)
+		sum += ring[i] = i * 64ull;
+	l.buffers[0] =
+	    (struct launch_buffer){.bytes = count * 64ull, .ring = ring, .ring_count = count, .ring_word = 8};
+	assert_int_equal(g->ops->run(g, id, &l, &out, &e), 0);
+	assert_int_equal(out.words[4], (uint32_t)sum);
+	sample_free(&out);
+	mem_free(ring);
+	g->ops->close(g);
+}
+
+static void open_says_why_not(void **state)
+{
+	(void)state;
+	struct gpu *g;
+	struct err e = {0};
+
+	assert_int_equal(gpu_open_proxy(&g, &toy_ops, "none", 1, &e), -ENODEV);
+	assert_string_equal(e.text, "there is no such toy");
+	assert_null(g);
+	assert_int_equal(gpu_open_proxy(&g, &toy_ops, "dies", 1, &e), -EIO);
+	assert_non_null(strstr(e.text, "status 3"));
+}
+
+static void compile_errors_and_crashes(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy("a");
+	struct kernel_source src[] = {{"good", "e", "good"}, {"bad", "e", "broken"}};
+	struct native_info n[2];
+	struct err e = {0};
+	struct sample s;
+	uint32_t ids[2];
+
+	assert_int_equal(g->ops->load(g, src, 2, ids, n, &e), -EINVAL);
+	assert_string_equal(e.text, "kernel bad: line 1");
+	src[1].text = "kills the compiler";
+	assert_int_equal(g->ops->load(g, src, 2, ids, n, &e), -EIO);
+	assert_non_null(strstr(e.text, "signal 11"));
+	s = run(g, load_one(g, "good"), "plain"); /* and life goes on */
+	assert_int_equal(s.words[0], 4);
+	sample_free(&s);
+	g->ops->close(g);
+}
+
+/* What each label does to the child, what the launch's outcome is, and that the next launch works in a fresh child. */
+static void one_launch_is_lost(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *label, *message;
+		enum outcome outcome;
+	} cases[] = {
+	    {"crash", "signal 11", OUTCOME_CRASH},
+	    {"exit", "status 5", OUTCOME_CRASH},
+	    {"own limit", "", OUTCOME_TIMEOUT},
+	    {"hang", "did not end", OUTCOME_TIMEOUT},
+	};
+	struct gpu *g = open_toy("a");
+	uint32_t first = load_one(g, "1"), second = load_one(g, "22");
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct sample a = run(g, second, "plain"), b = run(g, second, cases[i].label),
+			      c = run(g, second, "plain"), d = run(g, first, "plain");
+		assert_int_equal(a.outcome, OUTCOME_OK);
+		assert_int_equal(b.outcome, cases[i].outcome);
+		assert_non_null(strstr(b.message, cases[i].message));
+		assert_null(b.words);
+		assert_int_equal(c.outcome, OUTCOME_OK);
+		assert_int_equal(c.words[0], 2);
+		assert_int_equal(d.words[0], 1);
+		assert_int_not_equal(a.words[5], c.words[5]);
+		assert_int_equal(c.words[5], d.words[5]);
+		sample_free(&a);
+		sample_free(&c);
+		sample_free(&d);
+	}
+	g->ops->close(g);
+}
+
+static void lost_device_is_opened_again(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy("a");
+	uint32_t id = load_one(g, "1");
+	struct sample a = run(g, id, "lose it"), b = run(g, id, "plain");
+
+	assert_int_equal(b.outcome, OUTCOME_OK);
+	assert_int_not_equal(a.words[5], b.words[5]);
+	sample_free(&a);
+	sample_free(&b);
+	g->ops->close(g);
+}
+
+static void failures_and_interrupts(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy("a");
+	uint32_t id = load_one(g, "1");
+	struct launch l = {.label = "fails"};
+	struct sample a, b;
+	struct err e = {0};
+
+	assert_int_equal(g->ops->run(g, id, &l, &a, &e), -EIO);
+	assert_string_equal(e.text, "the toy is broken");
+	a = run(g, id, "interrupted");
+	assert_int_equal(a.outcome, OUTCOME_OK);
+	b = run(g, id, "plain");
+	assert_int_equal(a.words[5], b.words[5]);
+	sample_free(&a);
+	sample_free(&b);
+	kill((pid_t)g->ops->info(g)->sm_count, SIGKILL); /* between two launches */
+	a = run(g, id, "plain");
+	assert_int_equal(a.outcome, OUTCOME_CRASH);
+	b = run(g, id, "plain");
+	assert_int_equal(b.outcome, OUTCOME_OK);
+	sample_free(&b);
+	g->ops->close(g);
+}
+
+static void lists_in_a_child(void **state)
+{
+	(void)state;
+	struct device_list list = {0};
+	struct gpu_ops dying = toy_ops;
+	struct err e = {0};
+
+	assert_int_equal(gpu_list_isolated(&toy_ops, &list, &e), 0);
+	assert_int_equal(list.count, 2);
+	assert_string_equal(list.items[1].name, "second");
+	assert_string_equal(list.note, "a note");
+	mem_free(list.items);
+	memset(&list, 0, sizeof list);
+	dying.list = dying_list;
+	assert_int_equal(gpu_list_isolated(&dying, &list, &e), 0);
+	assert_int_equal(list.count, 0);
+	assert_non_null(strstr(list.note, "signal 6"));
+}
+
+/* Damaged messages of every length end in an error, never in a read past the end. */
+static void damaged_messages(void **state)
+{
+	(void)state;
+	static const uint64_t ring[] = {8, 16};
+	struct launch l = {.buffer_count = 1, .label = "x"}, back;
+	struct wire w = {0};
+
+	l.buffers[0] = (struct launch_buffer){.init = "abc", .init_bytes = 3, .ring = ring, .ring_count = 2};
+	wire_put_launch(&w, &l);
+	size_t whole = w.len;
+	assert_int_equal(wire_get_launch(&w, &back), 0);
+	assert_memory_equal(back.buffers[0].ring, ring, sizeof ring);
+	for (size_t cut = 0; cut < whole; cut++) {
+		w.at = 0;
+		w.len = cut;
+		w.failed = false;
+		assert_int_equal(wire_get_launch(&w, &back), -EBADMSG);
+	}
+	wire_clear(&w);
+	l.buffer_count = 1000;
+	wire_put(&w, &l, sizeof l);
+	assert_int_equal(wire_get_launch(&w, &back), -EBADMSG);
+	wire_clear(&w);
+	struct sample s = {.repeats = 2, .words_per_repeat = 3}, got;
+	uint32_t words[6] = {1, 2, 3, 4, 5, 6};
+	s.words = words;
+	wire_put_sample(&w, &s);
+	assert_int_equal(wire_get_sample(&w, &got), 0);
+	assert_memory_equal(got.words, words, sizeof words);
+	sample_free(&got);
+	whole = w.len;
+	for (size_t cut = 0; cut < whole; cut++) {
+		w.at = 0;
+		w.len = cut;
+		w.failed = false;
+		assert_int_equal(wire_get_sample(&w, &got), -EBADMSG);
+	}
+	wire_free(&w);
+}
+
+/* The n-th allocation of the parent fails, for all n, until one whole round trip works. */
+static void no_memory(void **state)
+{
+	(void)state;
+	for (long n = 1; n < 100; n++) {
+		struct gpu *g = NULL;
+		struct kernel_source src = {"name", "entry", "text"};
+		struct launch l = {.label = "plain"};
+		struct sample out = {0};
+		struct native_info native;
+		struct err e = {0};
+		uint32_t id = 0;
+		mem_fail_after(n);
+		int r = gpu_open_proxy(&g, &toy_ops, "a", 1, &e);
+		if (r == 0)
+			r = g->ops->load(g, &src, 1, &id, &native, &e);
+		if (r == 0)
+			r = g->ops->run(g, id, &l, &out, &e);
+		mem_fail_after(0);
+		if (r == 0)
+			assert_true(out.outcome == OUTCOME_OK || out.outcome == OUTCOME_CRASH);
+		else
+			assert_true(e.text[0] != 0);
+		bool whole = r == 0 && out.outcome == OUTCOME_OK;
+		sample_free(&out);
+		if (g)
+			g->ops->close(g);
+		if (whole && n > 20)
+			return;
+	}
+	fail_msg("a round trip never succeeded");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(everything_arrives),      cmocka_unit_test(big_messages_arrive),
+	    cmocka_unit_test(open_says_why_not),       cmocka_unit_test(compile_errors_and_crashes),
+	    cmocka_unit_test(one_launch_is_lost),      cmocka_unit_test(lost_device_is_opened_again),
+	    cmocka_unit_test(failures_and_interrupts), cmocka_unit_test(lists_in_a_child),
+	    cmocka_unit_test(damaged_messages),	       cmocka_unit_test(no_memory),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -23,12 +23,12 @@ enum {
 #define ROW_ID(op, type, ID, reg, kind, store, even, odd, need) ROW_##ID,
 	ARITHMETIC_ROWS(ROW_ID)
 #undef ROW_ID
-		ROWS
+	    ROWS
 };
 
 static const struct row rows[] = {
 #define ROW_DATA(op, type, ID, reg, kind, store, even, odd, need) {op, type, reg, kind, store, even, odd, need},
-	ARITHMETIC_ROWS(ROW_DATA)
+    ARITHMETIC_ROWS(ROW_DATA)
 #undef ROW_DATA
 };
 
@@ -85,18 +85,18 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	return 0;
 }
 
-#define ROW_SETUP(op, type, ID, reg, kind, store, even, odd, need) \
-	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j) \
-	{ \
-		return setup_row(s, ROW_##ID, x, p, j); \
+#define ROW_SETUP(op, type, ID, reg, kind, store, even, odd, need)                                                     \
+	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
+	{                                                                                                              \
+		return setup_row(s, ROW_##ID, x, p, j);                                                                \
 	}
 ARITHMETIC_ROWS(ROW_SETUP)
 #undef ROW_SETUP
 
 static const struct experiment experiments[] = {
-#define ROW_EXPERIMENT(op, type, ID, reg, kind, store, even, odd, need) \
+#define ROW_EXPERIMENT(op, type, ID, reg, kind, store, even, odd, need)                                                \
 	{.name = op "." type, .axis = "links", .unit = "count", .params = {"warps"}, .setup = setup_##ID},
-	ARITHMETIC_ROWS(ROW_EXPERIMENT)
+    ARITHMETIC_ROWS(ROW_EXPERIMENT)
 #undef ROW_EXPERIMENT
 };
 
@@ -121,7 +121,7 @@ struct spans {
 /* All iterations of all repeats but the first of each, which runs with cold instruction caches. */
 static struct spans point_spans(const struct point *pt, unsigned warps)
 {
-	double v[64], scratch[64];
+	double v[64] = {0}, scratch[64];
 	size_t n = 0;
 	for (unsigned r = 0; r < pt->repeats; r++)
 		for (unsigned i = 1; i < ITERATIONS && n < 64; i++)
@@ -137,7 +137,7 @@ static struct spans point_spans(const struct point *pt, unsigned warps)
 struct slope {
 	bool ok;
 	const struct point *bad; /* the point that stands in the way */
-	double value, lo, hi;    /* cycles a link */
+	double value, lo, hi;	 /* cycles a link */
 	unsigned unit;
 	const struct point *first, *last;
 };
@@ -196,8 +196,8 @@ static void key_of(char *out, size_t n, const struct row *r, unsigned part)
 	snprintf(out, n, "arith.%s.%s.%s", r->op, r->type, parts[part]);
 }
 
-static void verdict_all(struct study *s, const struct row *r, unsigned from, unsigned to, enum verdict v, const char *evidence,
-			const char *because)
+static void verdict_all(struct study *s, const struct row *r, unsigned from, unsigned to, enum verdict v,
+			const char *evidence, const char *because)
 {
 	for (unsigned i = from; i <= to; i++) {
 		char key[96];
@@ -213,26 +213,29 @@ static void conclude_native(struct study *s, unsigned row, const struct slope *l
 	key_of(key, sizeof key, r, PART_NATIVE);
 	const struct native_info *n1 = study_native(s, row, lat->first), *n3 = study_native(s, row, lat->last);
 	if (!n1 || !n3 || !n1->region_count || !n3->region_count || n1->problem[0] || n3->problem[0]) {
-		study_verdict(s, key, VERDICT_UNSUPPORTED, evidence, "the device's native code could not be read back%s%s",
-			      n1 && n1->problem[0] ? ": " : "", n1 ? n1->problem : "");
+		study_verdict(s, key, VERDICT_UNSUPPORTED, evidence,
+			      "the device's native code could not be read back%s%s", n1 && n1->problem[0] ? ": " : "",
+			      n1 ? n1->problem : "");
 		return;
 	}
 	const struct native_region *a = &n1->region[0], *b = &n3->region[0];
 	const double ops = ((double)b->total - a->total) / (2.0 * lat->unit);
 	if (b->count[NATIVE_BRANCH] > a->count[NATIVE_BRANCH]) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "%.4g native instructions an operation stand in the code, but it branches, so not all of them run (%s)",
+			      "%.4g native instructions an operation stand in the code, but it branches, so not all of "
+			      "them run (%s)",
 			      ops, b->mix);
 		return;
 	}
 	if (fabs(ops - round(ops)) > 1.0 / lat->unit || ops < 1) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "the compiler uses different sequences for neighbouring operations, %.4g native instructions each on average (%s)",
+			      "the compiler uses different sequences for neighbouring operations, %.4g native "
+			      "instructions each on average (%s)",
 			      ops, b->mix);
 		return;
 	}
-	study_measured_number(s, key, round(ops), round(ops), round(ops), "card", "counted in the compiled code, chains of n and 3n links",
-			      evidence, "%s", b->mix);
+	study_measured_number(s, key, round(ops), round(ops), round(ops), "card",
+			      "counted in the compiled code, chains of n and 3n links", evidence, "%s", b->mix);
 }
 
 static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
@@ -241,14 +244,16 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 	key_of(key, sizeof key, &rows[row], PART_LATENCY);
 	const double tolerance = fmax(0.5, 0.02 * lat->value);
 	if (!(lat->value > 0) || lat->hi - lat->lo > 2 * tolerance) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "time does not grow linearly with the chain: %.2f to %.2f cycles a link over %u to %u links", lat->lo,
-			      lat->hi, lat->unit, LENGTHS * lat->unit);
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "time does not grow linearly with the chain: %.2f to %.2f cycles a link over %u to %u links",
+		    lat->lo, lat->hi, lat->unit, LENGTHS * lat->unit);
 		return;
 	}
 	const struct native_info *n = study_native(s, row, lat->last);
-	study_measured_number(s, key, lat->value, lat->lo, lat->hi, "sm", "slope of a dependent chain, one warp", evidence,
-			      "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
+	study_measured_number(s, key, lat->value, lat->lo, lat->hi, "sm", "slope of a dependent chain, one warp",
+			      evidence, "native code of the longest chain: %s",
+			      n && n->region_count ? n->region[0].mix : "not readable");
 }
 
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *full, double latency, unsigned warps,
@@ -261,7 +266,8 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	const double lanes = (double)warps * d->warp_size;
 	if (!(full->lo > 0) || full->hi - full->lo > 0.05 * full->value) {
 		char because[200];
-		snprintf(because, sizeof because, "the time of %u warps does not grow linearly with the chain: %.2f to %.2f cycles a link",
+		snprintf(because, sizeof because,
+			 "the time of %u warps does not grow linearly with the chain: %.2f to %.2f cycles a link",
 			 warps, full->lo, full->hi);
 		verdict_all(s, &rows[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
 		return;
@@ -270,15 +276,18 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	/* With few warps each waits for its own result: the chain, not the unit, then sets the pace. */
 	if (latency > 0 && full->value < 1.1 * latency) {
 		study_bound(s, key, value, INFINITY, "slope of the largest block's time", evidence,
-			    "%u warps do not fill the unit: each link takes its latency of %.4g cycles", warps, latency);
+			    "%u warps do not fill the unit: each link takes its latency of %.4g cycles", warps,
+			    latency);
 		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
 			    "%u warps do not fill the unit", warps);
 		return;
 	}
-	study_measured_number(s, key, value, lanes / full->hi, lanes / full->lo, "sm", "slope of the largest block's time, all warps in chains",
-			      evidence, "%u warps on one SM", warps);
+	study_measured_number(s, key, value, lanes / full->hi, lanes / full->lo, "sm",
+			      "slope of the largest block's time, all warps in chains", evidence, "%u warps on one SM",
+			      warps);
 	study_measured_number(s, issue, full->value / warps, full->lo / warps, full->hi / warps, "sm",
-			      "slope of the largest block's time over its warps", evidence, "%u warps on one SM", warps);
+			      "slope of the largest block's time over its warps", evidence, "%u warps on one SM",
+			      warps);
 }
 
 static void study_row(struct study *s, unsigned row)
@@ -286,7 +295,8 @@ static void study_row(struct study *s, unsigned row)
 	const struct device_info *d = study_device(s);
 	const struct row *r = &rows[row];
 	if (!supported(d, r->need)) {
-		verdict_all(s, r, 0, PARTS - 1, VERDICT_UNSUPPORTED, experiments[row].name, "the device does not have this operation");
+		verdict_all(s, r, 0, PARTS - 1, VERDICT_UNSUPPORTED, experiments[row].name,
+			    "the device does not have this operation");
 		return;
 	}
 	/* A short chain first tells whether this is one instruction or a long sequence. */
@@ -295,7 +305,8 @@ static void study_row(struct study *s, unsigned row)
 	if (!pilot)
 		return;
 	if (pilot->outcome != OUTCOME_OK) {
-		verdict_all(s, r, 0, PARTS - 1, pilot->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_FAILED,
+		verdict_all(s, r, 0, PARTS - 1,
+			    pilot->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_FAILED,
 			    experiments[row].name, pilot->message[0] ? pilot->message : outcome_name(pilot->outcome));
 		return;
 	}
@@ -313,7 +324,8 @@ static void study_row(struct study *s, unsigned row)
 		conclude_native(s, row, &lat, evidence);
 	} else {
 		const char *why = lat.bad ? lat.bad->message : "points are missing";
-		const enum verdict v = lat.bad && lat.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
+		const enum verdict v =
+		    lat.bad && lat.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
 		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
@@ -321,8 +333,8 @@ static void study_row(struct study *s, unsigned row)
 		conclude_throughput(s, row, &full, lat.ok ? lat.value : 0, warps, evidence);
 	else
 		verdict_all(s, r, PART_THROUGHPUT, PART_ISSUE,
-			    full.bad && full.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, evidence,
-			    full.bad ? full.bad->message : "points are missing");
+			    full.bad && full.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE,
+			    evidence, full.bad ? full.bad->message : "points are missing");
 }
 
 static void study_arithmetic(struct study *s)
@@ -334,11 +346,13 @@ static void study_arithmetic(struct study *s)
 static const char *const claims[] = {"arith.*", NULL};
 
 const struct probe probe_arithmetic = {
-	.name = "arithmetic",
-	.asks = "How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
-	.source = "Wong 2010, IV-B, Tables II and III; here slopes over three chain lengths, and the compiled code is counted",
-	.claims = claims,
-	.experiments = experiments,
-	.experiment_count = ROWS,
-	.study = study_arithmetic,
+    .name = "arithmetic",
+    .asks =
+	"How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
+    .source =
+	"Wong 2010, IV-B, Tables II and III; here slopes over three chain lengths, and the compiled code is counted",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = ROWS,
+    .study = study_arithmetic,
 };

@@ -29,7 +29,8 @@ static int setup_reads(const struct study *s, double x, const double *p, struct 
 }
 
 static const struct experiment experiments[] = {
-	[EXPERIMENT_READS] = {.name = "reads", .axis = "additions between reads", .unit = "count", .params = {"sm"}, .setup = setup_reads},
+    [EXPERIMENT_READS] =
+	{.name = "reads", .axis = "additions between reads", .unit = "count", .params = {"sm"}, .setup = setup_reads},
 };
 
 static uint32_t read_value(const struct point *pt, unsigned repeat, unsigned i)
@@ -57,7 +58,8 @@ static void study_clock(struct study *s)
 		return;
 	if (!all || bad) {
 		const enum verdict v = bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
-		const char *why = bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : "points are missing";
+		const char *why =
+		    bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : "points are missing";
 		study_verdict(s, "clock.read_latency", v, "reads", "%s", why);
 		study_verdict(s, "clock.granularity", v, "reads", "%s", why);
 		return;
@@ -82,15 +84,18 @@ static void study_clock(struct study *s)
 				}
 				/* Means over a few reads, so that a coarse counter does no harm and one hiccup spoils few of them. */
 				for (unsigned t = 0; i == 0 && t + WINDOW < READS && steps < STEPS; t++)
-					step[steps++] = (uint32_t)(read_value(pt[k][i], r, t + WINDOW) - read_value(pt[k][i], r, t)) /
+					step[steps++] = (uint32_t)(read_value(pt[k][i], r, t + WINDOW) -
+								   read_value(pt[k][i], r, t)) /
 							(double)WINDOW;
 			}
 	if (g == 0 || g > GRANULARITY_MAX)
 		study_verdict(s, "clock.granularity", VERDICT_INCONCLUSIVE, "reads",
 			      "the values share the factor %llu: the counter hardly moves", (unsigned long long)g);
 	else
-		study_measured_number(s, "clock.granularity", (double)g, (double)g, (double)g, "card", "greatest common divisor of all values read",
-				      "reads", "%zu values from %u SMs, after 0 to %d dependent additions", values, places, GAPS - 1);
+		study_measured_number(s, "clock.granularity", (double)g, (double)g, (double)g, "card",
+				      "greatest common divisor of all values read", "reads",
+				      "%zu values from %u SMs, after 0 to %d dependent additions", values, places,
+				      GAPS - 1);
 
 	double lo = step[0], hi = step[0];
 	for (size_t i = 1; i < steps; i++) {
@@ -100,21 +105,22 @@ static void study_clock(struct study *s)
 	const double median = stat_median(step, steps, scratch);
 	const double tolerance = fmax(1.0, (double)g / WINDOW);
 	if (hi - lo > 2 * tolerance)
-		study_verdict(s, "clock.read_latency", VERDICT_INCONCLUSIVE, "reads:0", "from %.2f to %.2f cycles a read in %zu windows of 8 reads", lo, hi,
-			      steps);
+		study_verdict(s, "clock.read_latency", VERDICT_INCONCLUSIVE, "reads:0",
+			      "from %.2f to %.2f cycles a read in %zu windows of 8 reads", lo, hi, steps);
 	else
 		study_measured_number(s, "clock.read_latency", median, lo, hi, places > 1 ? "card" : "sm",
-				      "median distance of consecutive reads, over windows of 8", "reads:0", "%zu windows on %u SMs", steps, places);
+				      "median distance of consecutive reads, over windows of 8", "reads:0",
+				      "%zu windows on %u SMs", steps, places);
 }
 
 static const char *const claims[] = {"clock.read_latency", "clock.granularity", NULL};
 
 const struct probe probe_clock = {
-	.name = "clock",
-	.asks = "What does reading the clock cost, and in which steps does it count?",
-	.source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
-	.claims = claims,
-	.experiments = experiments,
-	.experiment_count = sizeof experiments / sizeof *experiments,
-	.study = study_clock,
+    .name = "clock",
+    .asks = "What does reading the clock cost, and in which steps does it count?",
+    .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_clock,
 };

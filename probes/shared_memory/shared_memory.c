@@ -36,7 +36,11 @@ static int setup_ring(const struct study *s, double x, const double *p, struct j
 }
 
 static const struct experiment experiments[] = {
-	[EXPERIMENT_RING] = {.name = "ring", .axis = "footprint", .unit = "bytes", .params = {"stride", "loads", "sm"}, .setup = setup_ring},
+    [EXPERIMENT_RING] = {.name = "ring",
+			 .axis = "footprint",
+			 .unit = "bytes",
+			 .params = {"stride", "loads", "sm"},
+			 .setup = setup_ring},
 };
 
 struct cycles {
@@ -46,7 +50,7 @@ struct cycles {
 
 static struct cycles point_cycles(const struct point *pt)
 {
-	double v[ITERATIONS * 8], scratch[ITERATIONS * 8];
+	double v[ITERATIONS * 8] = {0}, scratch[ITERATIONS * 8];
 	size_t n = 0;
 	struct cycles c = {.closed = true};
 	const uint32_t count = (uint32_t)(pt->x / pt->p[0]), stride = (uint32_t)pt->p[0];
@@ -87,7 +91,8 @@ static void study_shared(struct study *s)
 	const struct point *bad = NULL;
 	bool all = true;
 	/* Some of the block's shared memory is taken by the prologue's word and, on old parts, by parameters. */
-	const double most = d->shared_per_block > 2048 ? (double)d->shared_per_block - 1024 : (double)d->shared_per_block / 2;
+	const double most =
+	    d->shared_per_block > 2048 ? (double)d->shared_per_block - 1024 : (double)d->shared_per_block / 2;
 
 	for (unsigned i = 0; i < LENGTHS; i++) {
 		length[i] = ask_ring(s, 256, 4, UNIT * (i + 1), 0);
@@ -110,7 +115,8 @@ static void study_shared(struct study *s)
 		return;
 	if (!all || bad) {
 		verdict_both(s, bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE,
-			     bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : "points are missing");
+			     bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
+				 : "points are missing");
 		return;
 	}
 	struct cycles c[LENGTHS];
@@ -125,10 +131,11 @@ static void study_shared(struct study *s)
 	const double value = (a + b) / 2, spread = ((c[2].hi - c[2].lo) + (c[0].hi - c[0].lo)) / (4.0 * UNIT);
 	const double lo = fmin(fmin(a, b), value - spread), hi = fmax(fmax(a, b), value + spread);
 	if (!(value > 0) || hi - lo > fmax(1.0, 0.04 * value))
-		study_verdict(s, "shared.latency", VERDICT_INCONCLUSIVE, "ring", "time does not grow linearly with the walk: %.2f to %.2f cycles a load",
-			      lo, hi);
+		study_verdict(s, "shared.latency", VERDICT_INCONCLUSIVE, "ring",
+			      "time does not grow linearly with the walk: %.2f to %.2f cycles a load", lo, hi);
 	else
-		study_measured_number(s, "shared.latency", value, lo, hi, "sm", "slope of a walk along a pointer ring, one thread", "ring:256",
+		study_measured_number(s, "shared.latency", value, lo, hi, "sm",
+				      "slope of a walk along a pointer ring, one thread", "ring:256",
 				      "walks of %u, %u and %u loads", UNIT, 2 * UNIT, 3 * UNIT);
 
 	/* The same number of loads takes the same time at every footprint and stride unless something remembers. */
@@ -136,8 +143,8 @@ static void study_shared(struct study *s)
 	for (unsigned i = 0; i < points; i++) {
 		const struct cycles k = point_cycles(sweep[i]);
 		if (!k.closed) {
-			study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, "ring", "the walk over %.0f bytes did not end where the ring leads",
-				      sweep[i]->x);
+			study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, "ring",
+				      "the walk over %.0f bytes did not end where the ring leads", sweep[i]->x);
 			return;
 		}
 		least = fmin(least, k.median);
@@ -150,14 +157,16 @@ static void study_shared(struct study *s)
 	char text[64];
 	snprintf(text, sizeof text, "ring:%.0f", at);
 	if (grows <= noise)
-		study_text(s, "shared.cached", "no", "equal walks over growing footprints", "ring",
-			   "from 128 to %.0f bytes at strides of 4 and 64 bytes a load takes the same time within %.2f cycles", most, grows);
+		study_text(
+		    s, "shared.cached", "no", "equal walks over growing footprints", "ring",
+		    "from 128 to %.0f bytes at strides of 4 and 64 bytes a load takes the same time within %.2f cycles",
+		    most, grows);
 	else if (grows > 0.1 * value + 2)
-		study_text(s, "shared.cached", "yes", "equal walks over growing footprints", text, "a load takes %.1f cycles more at %.0f bytes",
-			   grows, at);
+		study_text(s, "shared.cached", "yes", "equal walks over growing footprints", text,
+			   "a load takes %.1f cycles more at %.0f bytes", grows, at);
 	else
-		study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, text, "a load takes %.2f cycles more at %.0f bytes: neither equal nor a miss",
-			      grows, at);
+		study_verdict(s, "shared.cached", VERDICT_INCONCLUSIVE, text,
+			      "a load takes %.2f cycles more at %.0f bytes: neither equal nor a miss", grows, at);
 }
 
 static const char *const claims[] = {"shared.latency", "shared.cached", NULL};
@@ -185,12 +194,12 @@ static int draw_shared(const struct study *s, struct figure_list *out)
 }
 
 const struct probe probe_shared_memory = {
-	.name = "shared_memory",
-	.asks = "How long does a load from shared memory take, and is shared memory cached?",
-	.source = "Wong 2010, IV-F; the same pointer walk, with slopes instead of one average",
-	.claims = claims,
-	.experiments = experiments,
-	.experiment_count = sizeof experiments / sizeof *experiments,
-	.study = study_shared,
-	.draw = draw_shared,
+    .name = "shared_memory",
+    .asks = "How long does a load from shared memory take, and is shared memory cached?",
+    .source = "Wong 2010, IV-F; the same pointer walk, with slopes instead of one average",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_shared,
+    .draw = draw_shared,
 };

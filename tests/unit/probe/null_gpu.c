@@ -1,0 +1,114 @@
+#include "null_gpu.h"
+#include "base/arena.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static int null_list(struct device_list *list, struct err *e)
+{
+	(void)list;
+	(void)e;
+	return 0;
+}
+
+static int null_open(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
+{
+	(void)out;
+	(void)seed;
+	return err_set(e, -ENODEV, "the null gpu is not opened by name: %s", spec);
+}
+
+static const struct device_info *null_info(struct gpu *g)
+{
+	return &((struct null_gpu *)g)->info;
+}
+
+static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n, uint32_t *ids,
+		     struct native_info *native, struct err *e)
+{
+	struct null_gpu *g = (struct null_gpu *)gpu;
+
+	g->loads++;
+	for (size_t i = 0; i < n; i++) {
+		if (g->refuse_entry && strstr(src[i].text, g->refuse_entry))
+			return err_set(e, -EINVAL, "%s does not compile", src[i].name);
+		ids[i] = g->kernels++;
+		native[i] = g->native;
+		if (native[i].fingerprint)
+			native[i].fingerprint += ids[i];
+	}
+	return 0;
+}
+
+static int null_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	struct null_gpu *g = (struct null_gpu *)gpu;
+	const uint32_t repeats = l->repeats ? l->repeats : 1, words = l->buffers[0].output_words;
+
+	if (id >= g->kernels)
+		return err_set(e, -EINVAL, "kernel %u was never loaded", id);
+	g->runs++;
+	if (g->runs <= 64)
+		snprintf(g->labels[g->runs - 1], sizeof(g->labels[0]), "%s", l->label);
+	g->last_grid = l->grid[0];
+	if (g->runs >= g->lost_from && g->runs < g->lost_to)
+		return err_set(e, -EIO, "the cable fell out");
+	uint32_t *w = mem_zero((size_t)repeats * words, sizeof(*w));
+	if (!w)
+		return err_nomem(e);
+	const bool here = g->unpinned_seen >= g->unpinned;
+	g->unpinned_seen = here ? 0 : g->unpinned_seen + 1;
+	for (uint32_t r = 0; r < repeats; r++) {
+		uint32_t *v = w + (size_t)r * words;
+		v[0] = here;
+		v[1] = (uint32_t)l->args[1].bits;
+		v[2] = l->args[2].bits <= 100 ? 10 : 50;
+	}
+	*out = (struct sample){
+	    .outcome = OUTCOME_OK, .repeats = repeats, .words_per_repeat = words, .words = w, .elapsed_ms = 0.5};
+	return 0;
+}
+
+static int null_sense(struct gpu *g, struct condition *c, struct err *e)
+{
+	(void)g;
+	(void)e;
+	*c = (struct condition){1000, 2000, 30, 50, 0};
+	return 0;
+}
+
+static void null_close(struct gpu *g)
+{
+	(void)g;
+}
+
+static const struct gpu_ops null_ops = {.name = "null",
+					.help = "a test's gpu",
+					.list = null_list,
+					.open = null_open,
+					.info = null_info,
+					.load = null_load,
+					.run = null_run,
+					.sense = null_sense,
+					.close = null_close};
+
+void null_gpu_init(struct null_gpu *g)
+{
+	*g = (struct null_gpu){.gpu = {&null_ops}};
+	g->info = (struct device_info){.backend = "null",
+				       .spec = "null:0",
+				       .name = "Null",
+				       .uuid = "null-1",
+				       .dialect = "ptx",
+				       .target = "sm_90",
+				       .ptx_version = 78,
+				       .cc = 90,
+				       .sm_count = 4,
+				       .warp_size = 32,
+				       .max_threads_per_block = 1024};
+	g->native = (struct native_info){
+	    .fingerprint = 100, .instructions = 20, .clock_reads = 2, .region_count = 1, .source = "null"};
+	g->native.region[0].total = 8;
+	g->native.region[0].count[NATIVE_ALU] = 8;
+	snprintf(g->native.region[0].mix, sizeof(g->native.region[0].mix), "ADD*8");
+}

@@ -1,0 +1,23 @@
+/* A gpu that computes its words from the launch by a small formula, and misbehaves on request. */
+#ifndef FATHOM_TEST_NULL_GPU_H
+#define FATHOM_TEST_NULL_GPU_H
+#include "gpu/gpu.h"
+
+/* A launch answers `words` words: [0] = 1 (claimed), [1] = its second argument, [2] = steps(a third argument), [3...] = 0.
+ * The formula: 10 cycles up to 100, 50 cycles above. */
+struct null_gpu {
+	struct gpu gpu;
+	struct device_info info;
+	struct native_info native; /* what every kernel is said to be compiled to */
+	unsigned loads, kernels;   /* load calls, kernels in them */
+	unsigned runs;
+	unsigned lost_from, lost_to; /* runs lost_from .. lost_to - 1 fail with -EIO (1-based) */
+	unsigned unpinned;	     /* so many launches of each point find no block on the SM */
+	unsigned unpinned_seen;
+	uint32_t last_grid;
+	const char *refuse_entry; /* loading a text that contains this fails */
+	char labels[64][256];	  /* of the runs */
+};
+void null_gpu_init(struct null_gpu *g);
+
+#endif

@@ -1,0 +1,193 @@
+/* Gates: each conflict turns exactly the findings that it involves INCONCLUSIVE. */
+#include "data/keys.h"
+#include "probe/study.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void add(struct finding_list *l, const char *key, double v)
+{
+	struct finding f = study_measured(key, v, v, v, "test");
+
+	assert_int_equal(findings_add(l, &f), 0);
+}
+
+static void add_verdict(struct finding_list *l, const char *key, enum verdict v, const char *because)
+{
+	struct finding f = study_measured(key, 0, NAN, NAN, "");
+
+	f.verdict = v;
+	f.value.kind = VALUE_NONE;
+	snprintf(f.because, sizeof(f.because), "%s", because);
+	assert_int_equal(findings_add(l, &f), 0);
+}
+
+static enum verdict verdict(const struct finding_list *l, const char *key)
+{
+	const struct finding *f = findings_get(l, key);
+
+	assert_non_null(f);
+	return f->verdict;
+}
+
+/* A sound constant path of two levels. */
+static struct finding_list sound(void)
+{
+	struct finding_list l = {0};
+
+	add(&l, "cache.constant.levels", 2);
+	add(&l, "cache.constant.l1.size", 2048);
+	add(&l, "cache.constant.l1.line", 64);
+	add(&l, "cache.constant.l1.ways", 4);
+	add(&l, "cache.constant.l1.sets", 8);
+	add(&l, "cache.constant.l1.latency", 8);
+	add(&l, "cache.constant.l2.size", 8192);
+	add(&l, "cache.constant.l2.line", 256);
+	add(&l, "cache.constant.l2.latency", 81);
+	add(&l, "memory.constant.latency", 476);
+	return l;
+}
+
+static unsigned inconclusive(const struct finding_list *l)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < l->count; i++)
+		n += l->items[i].verdict == VERDICT_INCONCLUSIVE;
+	return n;
+}
+
+static void sound_findings_stay(void **state)
+{
+	(void)state;
+	struct finding_list l = sound();
+
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 0);
+	findings_free(&l);
+}
+
+struct wrong {
+	const char *key;
+	double value;
+	const char *involved[5];
+	const char *words;
+};
+
+static void each_conflict_is_named(void **state)
+{
+	(void)state;
+	static const struct wrong wrongs[] = {
+	    {"cache.constant.l1.ways",
+	     5,
+	     {"cache.constant.l1.size", "cache.constant.l1.line", "cache.constant.l1.ways", "cache.constant.l1.sets"},
+	     "8 sets x 5 ways x 64 bytes"},
+	    {"cache.constant.l2.line", 96, {"cache.constant.l2.size", "cache.constant.l2.line"}, "not whole lines"},
+	    {"cache.constant.l2.size", 2048, {"cache.constant.l1.size", "cache.constant.l2.size"}, "is not larger"},
+	    {"cache.constant.l2.latency",
+	     8,
+	     {"cache.constant.l1.latency", "cache.constant.l2.latency"},
+	     "is not slower"},
+	    {"memory.constant.latency", 81, {"cache.constant.l2.latency", "memory.constant.latency"}, "is not slower"},
+	    {"cache.constant.levels",
+	     1,
+	     {"cache.constant.levels", "cache.constant.l1.size", "cache.constant.l2.size"},
+	     "2 levels were measured, but 1 counted"},
+	    {"cache.constant.l1.sector", 48, {"cache.constant.l1.line", "cache.constant.l1.sector"}, "whole sectors"},
+	};
+
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		struct finding_list l = sound();
+		unsigned n = 0;
+		add(&l, wrongs[i].key, wrongs[i].value);
+		assert_int_equal(gates_apply(&l), 0);
+		for (; wrongs[i].involved[n] && n < 5; n++) {
+			assert_int_equal(verdict(&l, wrongs[i].involved[n]), VERDICT_INCONCLUSIVE);
+			assert_non_null(strstr(findings_get(&l, wrongs[i].involved[n])->because, wrongs[i].words));
+		}
+		assert_int_equal(inconclusive(&l), n);
+		findings_free(&l);
+	}
+}
+
+static void absent_levels_have_no_properties(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+
+	add_verdict(&l, "cache.global.l1.size", VERDICT_ABSENT, "no step");
+	add(&l, "cache.global.l1.latency", 30);
+	add(&l, "cache.global.l2.latency", 200);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.global.l1.latency"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.global.l1.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.global.l2.latency"), VERDICT_MEASURED);
+	findings_free(&l);
+}
+
+static void classes_span_the_latency(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding f = study_measured("cache.global.l2.latency_classes", 0, NAN, NAN, "test");
+
+	f.value = (struct value){.kind = VALUE_ARRAY, .array = {200, 230}, .array_count = 2};
+	findings_add(&l, &f);
+	add(&l, "cache.global.l2.latency", 215);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 0);
+	add(&l, "cache.global.l2.latency", 260);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 2);
+	findings_free(&l);
+}
+
+static void verdicts_keep_their_promise(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding f = study_measured("shared.latency", 38, 39, 40, "outside of its interval");
+
+	findings_add(&l, &f);
+	f = study_measured("barrier.latency", NAN, NAN, NAN, "not a number");
+	findings_add(&l, &f);
+	f = study_measured("clock.granularity", 2, 2, INFINITY, "open");
+	findings_add(&l, &f);
+	f = study_measured("tlb.page_size", 4096, 4096, 8192, "two ends");
+	f.verdict = VERDICT_BOUND;
+	snprintf(f.because, sizeof(f.because), "seen");
+	findings_add(&l, &f);
+	f = study_measured("shared.cached", 0, NAN, NAN, "maybe");
+	f.value = (struct value){.kind = VALUE_TEXT, .text = "maybe"};
+	findings_add(&l, &f);
+	add_verdict(&l, "clock.scope", VERDICT_FAILED, "");
+	add_verdict(&l, "barrier.scope", VERDICT_FAILED, "the cable fell out");
+	f = study_measured("shared.banks", 32, 32, INFINITY, "a sound bound");
+	f.verdict = VERDICT_BOUND;
+	snprintf(f.because, sizeof(f.because), "no more threads");
+	findings_add(&l, &f);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 6);
+	assert_int_equal(verdict(&l, "barrier.scope"), VERDICT_FAILED);
+	assert_int_equal(verdict(&l, "shared.banks"), VERDICT_BOUND);
+	assert_int_equal(findings_get(&l, "shared.latency")->value.kind, VALUE_NONE);
+	findings_free(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(sound_findings_stay),
+	    cmocka_unit_test(each_conflict_is_named),
+	    cmocka_unit_test(absent_levels_have_no_properties),
+	    cmocka_unit_test(classes_span_the_latency),
+	    cmocka_unit_test(verdicts_keep_their_promise),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

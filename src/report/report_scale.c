@@ -1,0 +1,146 @@
+#include "report/report_scale.h"
+#include "base/units.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+struct range {
+	double lo, hi;
+	bool log2;
+};
+
+static void include(struct range *r, double v)
+{
+	if (!isfinite(v) || (r->log2 && v <= 0))
+		return;
+	r->lo = fmin(r->lo, v);
+	r->hi = fmax(r->hi, v);
+}
+
+static void ticks_log2(struct scale *s, size_t max_ticks)
+{
+	int first = (int)ceil(log2(s->lo) - 1e-9), last = (int)floor(log2(s->hi) + 1e-9);
+	int step = 1;
+	while ((last - first) / step + 1 > (int)max_ticks)
+		step++;
+	for (int i = first; i <= last && s->ticks < SCALE_TICKS; i += step)
+		s->tick[s->ticks++] = exp2(i);
+}
+
+/* Steps of 1, 2 or 5 times a power of ten; the axis ends on a tick. */
+static void ticks_linear(struct scale *s, size_t max_ticks)
+{
+	double raw = (s->hi - s->lo) / (double)(max_ticks - 1);
+	double power = pow(10, floor(log10(raw)));
+	double step = power;
+	static const double factor[] = {1, 2, 5, 10, 20};
+	for (size_t i = 0; i < sizeof factor / sizeof *factor; i++) {
+		step = factor[i] * power;
+		double lo = floor(s->lo / step), hi = ceil(s->hi / step);
+		if (hi - lo + 1 <= (double)max_ticks)
+			break;
+	}
+	double lo = floor(s->lo / step + 1e-9), hi = ceil(s->hi / step - 1e-9);
+	for (double i = lo; i <= hi && s->ticks < SCALE_TICKS; i++)
+		s->tick[s->ticks++] = i * step;
+	s->lo = fmin(s->lo, lo * step);
+	s->hi = fmax(s->hi, hi * step);
+}
+
+static void finish(struct scale *s, struct range r, size_t max_ticks)
+{
+	*s = (struct scale){.log2 = r.log2};
+	if (r.lo > r.hi) /* no value at all */
+		r.lo = r.log2 ? 1 : 0, r.hi = r.log2 ? 2 : 1;
+	if (r.log2 && r.hi / r.lo < 2) {
+		double middle = sqrt(r.lo) * sqrt(r.hi);
+		r.lo = middle / M_SQRT2;
+		r.hi = middle * M_SQRT2;
+	} else if (!r.log2 && !(r.hi - r.lo > 1e-9 * fmax(fabs(r.hi), fabs(r.lo)))) {
+		double room = r.hi == 0 ? 1 : fabs(r.hi) / 2;
+		r.lo -= room;
+		r.hi += room;
+	}
+	s->lo = r.lo;
+	s->hi = r.hi;
+	if (max_ticks > SCALE_TICKS)
+		max_ticks = SCALE_TICKS;
+	if (max_ticks < 3)
+		max_ticks = 3;
+	if (s->log2)
+		ticks_log2(s, max_ticks);
+	else
+		ticks_linear(s, max_ticks);
+}
+
+void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
+{
+	struct range r = {INFINITY, -INFINITY, f->x.log2};
+	for (unsigned m = 0; m < f->marks_count; m++) {
+		const struct figure_marks *k = &f->marks[m];
+		double room = k->style == MARK_BARS && !r.log2 ? 0.5 : 0; /* half a bar on either side */
+		for (size_t i = 0; i < k->count; i++) {
+			include(&r, k->x[i] - room);
+			include(&r, k->x[i] + room);
+		}
+	}
+	for (unsigned i = 0; i < f->notes_count; i++)
+		if (f->notes[i].vertical)
+			include(&r, f->notes[i].at);
+	finish(s, r, max_ticks);
+}
+
+void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
+{
+	struct range r = {INFINITY, -INFINITY, f->y.log2};
+	for (unsigned m = 0; m < f->marks_count; m++) {
+		const struct figure_marks *k = &f->marks[m];
+		for (size_t i = 0; i < k->count; i++) {
+			include(&r, k->y[i]);
+			if (k->y2)
+				include(&r, k->y2[i]);
+		}
+	}
+	bool head = false, bars = false;
+	for (unsigned i = 0; i < f->notes_count; i++) {
+		head |= f->notes[i].vertical;
+		if (!f->notes[i].vertical)
+			include(&r, f->notes[i].at);
+	}
+	for (unsigned m = 0; m < f->marks_count; m++)
+		bars |= f->marks[m].style == MARK_BARS;
+	if (r.log2 && bars && r.lo < r.hi)
+		r.lo /= 2;	 /* the smallest bar is a bar too */
+	if (head && r.lo < r.hi) /* room for the texts of vertical notes */
+		r.hi = r.log2 ? r.hi * pow(r.hi / r.lo, 0.08) : r.hi + 0.08 * (r.hi - r.lo);
+	/* A latency means something against nothing, so the axis starts there when that costs little room. */
+	if (!r.log2 && r.lo > 0 && r.lo < 0.75 * r.hi)
+		r.lo = 0;
+	finish(s, r, max_ticks);
+}
+
+double scale_at(const struct scale *s, double v)
+{
+	if (!isfinite(v) || (s->log2 && v <= 0))
+		return NAN;
+	if (s->log2)
+		return (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo));
+	return (v - s->lo) / (s->hi - s->lo);
+}
+
+void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
+{
+	if (strcmp(a->unit, "bytes") == 0 && v >= 0 && v < 0x1p63 && v == trunc(v))
+		units_bytes(out, n, (uint64_t)v);
+	else
+		snprintf(out, n, fabs(v) >= 1e5 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
+}
+
+void scale_title(char *out, size_t n, const struct figure_axis *a)
+{
+	if (*a->unit && strcmp(a->unit, "count") != 0 && strcmp(a->unit, "bytes") != 0)
+		snprintf(out, n, "%s (%s)", a->label, a->unit);
+	else
+		snprintf(out, n, "%s", a->label);
+}

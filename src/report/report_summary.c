@@ -1,0 +1,101 @@
+/* What `make run` ends with: the run on about one page. */
+#include "base/arena.h"
+#include "report/report_parts.h"
+#include <stdio.h>
+#include <string.h>
+
+#define OPEN_SHOWN 6
+#define ENTRY	   26 /* columns of one operation */
+
+/* "mad.f32      24 / 8", several a line. */
+static void operations(struct str *out, const struct finding *const *sorted, const struct run *r,
+		       const struct report_style *style)
+{
+	unsigned width = style->width ? style->width : 80, across = width > ENTRY + 2 ? (width - 2) / ENTRY : 1, n = 0;
+	for (size_t i = 0; i < r->findings.count; i++) {
+		const struct finding *f = sorted[i];
+		if (!str_starts(f->key, "arith.") || !str_ends(f->key, ".latency") || f->verdict != VERDICT_MEASURED)
+			continue;
+		char key[128], name[96];
+		snprintf(name, sizeof(name), "%.*s", (int)(strlen(f->key) - strlen("arith.") - strlen(".latency")),
+			 f->key + strlen("arith."));
+		snprintf(key, sizeof(key), "arith.%s.throughput", name);
+		const struct finding *throughput = findings_get(&r->findings, key);
+		struct str entry;
+		str_init(&entry);
+		render_clean(&entry, name, !style->unicode);
+		for (size_t w = render_width(str_text(&entry)); w < 12; w++)
+			str_addc(&entry, ' ');
+		str_addc(&entry, ' ');
+		render_value(&entry, f, false, style->unicode);
+		str_add(&entry, " / ");
+		if (throughput)
+			render_value(&entry, throughput, false, style->unicode);
+		else
+			str_addc(&entry, '-');
+		if (n == 0)
+			part_title(out, "Arithmetic (latency in cycles / results per clock and SM)", style);
+		str_add(out, n % across == 0 ? "  " : "");
+		str_add(out, str_text(&entry));
+		bool last = ++n % across == 0;
+		for (size_t w = render_width(str_text(&entry)); !last && w < ENTRY; w++)
+			str_addc(out, ' ');
+		if (last)
+			str_addc(out, '\n');
+		out->failed |= entry.failed;
+		str_free(&entry);
+	}
+	if (n % across)
+		str_addc(out, '\n');
+}
+
+/* The families of which a page has room for every finding. */
+static void short_list(struct str *out, const struct finding *const *sorted, const struct run *r,
+		       const struct report_style *style)
+{
+	static const char *const shown[] = {"clock.", "shared.", "memory.", "barrier.", "topology."};
+	struct table t;
+	bool any = false;
+	table_open(&t, style);
+	table_column(&t, "finding", TABLE_LEFT);
+	table_column(&t, "value", TABLE_RIGHT);
+	table_column(&t, "interval", TABLE_LEFT);
+	for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+		for (size_t i = 0; i < r->findings.count; i++) {
+			const struct finding *f = sorted[i];
+			if (!str_starts(f->key, shown[k]) ||
+			    (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_ABSENT))
+				continue;
+			struct str s;
+			str_init(&s);
+			any = true;
+			table_row(&t);
+			table_cell(&t, f->key, VERDICT_MEASURED);
+			render_value(&s, f, true, style->unicode);
+			t.failed |= s.failed;
+			table_cell(&t, str_text(&s), f->verdict);
+			str_clear(&s);
+			render_interval(&s, f, style->unicode);
+			t.failed |= s.failed;
+			table_cell(&t, str_text(&s), VERDICT_MEASURED);
+			str_free(&s);
+		}
+	if (any)
+		part_title(out, "Clock and memory", style);
+	table_print(&t, out);
+}
+
+int report_summary(struct str *out, const struct run *r, const struct report_style *style, struct err *e)
+{
+	const struct finding **sorted = render_sorted(r);
+	if (!sorted)
+		return err_nomem(e);
+	part_head(out, r, style);
+	operations(out, sorted, r, style);
+	part_levels(out, sorted, r, "cache", style);
+	short_list(out, sorted, r, style);
+	part_open(out, sorted, r, style, OPEN_SHOWN);
+	part_probes(out, r, style);
+	mem_free(sorted);
+	return out->failed ? err_nomem(e) : 0;
+}

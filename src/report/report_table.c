@@ -1,0 +1,107 @@
+#include "report/report_table.h"
+#include "report/render.h"
+#include <libsmartcols/libsmartcols.h>
+#include <stdlib.h>
+#include <string.h>
+
+static unsigned page_width(const struct report_style *style)
+{
+	unsigned width = style->width ? style->width : 80;
+	return width < 40 ? 40 : width > 160 ? 160 : width;
+}
+
+void table_open(struct table *t, const struct report_style *style)
+{
+	*t = (struct table){.tb = scols_new_table(), .style = style};
+	t->failed = !t->tb || scols_table_set_termforce(t->tb, SCOLS_TERMFORCE_ALWAYS) ||
+		    scols_table_set_termwidth(t->tb, page_width(style) - TABLE_INDENT) ||
+		    scols_table_enable_colors(t->tb, style->colour) || scols_table_set_column_separator(t->tb, "  ");
+}
+
+void table_column(struct table *t, const char *title, enum table_column kind)
+{
+	if (t->failed)
+		return;
+	int flags = kind == TABLE_RIGHT ? SCOLS_FL_RIGHT : kind == TABLE_WRAP ? SCOLS_FL_WRAP : 0;
+	struct libscols_column *c = scols_table_new_column(t->tb, title, 0, flags);
+	t->failed = !c;
+	if (c && t->style->colour)
+		t->failed = scols_cell_set_color(scols_column_get_header(c), "\033[2m") != 0;
+}
+
+void table_row(struct table *t)
+{
+	t->column = 0;
+	t->rows++;
+	if (t->failed)
+		return;
+	t->line = scols_table_new_line(t->tb, NULL);
+	t->failed = !t->line;
+}
+
+static const char *colour(enum verdict v)
+{
+	switch (v) {
+	case VERDICT_BOUND:
+	case VERDICT_INCONCLUSIVE:
+		return "\033[33m";
+	case VERDICT_FAILED:
+		return "\033[31m";
+	case VERDICT_ABSENT:
+	case VERDICT_UNSUPPORTED:
+		return "\033[2m";
+	default:
+		return NULL;
+	}
+}
+
+void table_cell(struct table *t, const char *text, enum verdict v)
+{
+	size_t n = t->column++;
+	if (t->failed)
+		return;
+	struct str clean;
+	str_init(&clean);
+	render_clean(&clean, text, !t->style->unicode);
+	t->failed = clean.failed || scols_line_set_data(t->line, n, str_text(&clean)) != 0;
+	str_free(&clean);
+	if (!t->failed && t->style->colour && colour(v))
+		t->failed = scols_cell_set_color(scols_line_get_cell(t->line, n), colour(v)) != 0;
+}
+
+/* Indented, without the blanks with which the layout fills its lines. */
+static void put_lines(struct str *out, const char *text)
+{
+	while (*text) {
+		size_t n = strcspn(text, "\n"), used = n;
+		while (used && text[used - 1] == ' ')
+			used--;
+		str_addf(out, "%*s", TABLE_INDENT, "");
+		str_addn(out, text, used);
+		str_addc(out, '\n');
+		text += n + (text[n] == '\n');
+	}
+}
+
+void table_print(struct table *t, struct str *out)
+{
+	char *text = NULL;
+	if (!t->failed && t->rows)
+		t->failed = scols_print_table_to_string(t->tb, &text) != 0 || !text;
+	if (t->failed)
+		out->failed = true;
+	else if (text)
+		put_lines(out, text);
+	free(text); /* libsmartcols allocated it */
+	scols_unref_table(t->tb);
+}
+
+const char *table_bold(const struct report_style *style)
+{
+	return style->colour ? "\033[1m" : "";
+}
+
+const char *table_plain(const struct report_style *style)
+{
+	return style->colour ? "\033[0m" : "";
+}

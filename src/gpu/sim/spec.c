@@ -3,12 +3,15 @@
 #include "base/embed.h"
 #include "base/str.h"
 #include "gpu/sim/spec_file.h"
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define KEY_BYTES  128
 #define FILE_BYTES (1u << 20) /* far beyond any description */
+
+_Static_assert(sizeof(enum cache_scope) == sizeof(unsigned), "spec_keys.c stores enums as unsigned numbers");
 
 /* ---- one key ---- */
 static int read_word(const struct spec_file *f, const struct spec_line *l, const char *words, const char *word,
@@ -72,7 +75,6 @@ static int store(const struct spec_file *f, const struct sim_spec *s, const stru
 		return rc;
 	case KIND_WORD:
 		/* The enums start at 0 and have the order of the words. */
-		_Static_assert(sizeof(enum cache_scope) == sizeof(unsigned), "an enum is stored as an unsigned");
 		rc = read_word(f, l, k->words, l->value, l->key, &index);
 		if (rc == 0)
 			memcpy(to, &index, sizeof index);
@@ -191,6 +193,7 @@ static int read_cache(const struct spec_file *f, const struct sim_spec *s, struc
 	if (c->sector == 0)
 		c->sector = c->line;
 	uint64_t way = (uint64_t)c->ways * c->line;
+	assert(way > 0); /* the limits of both keys say so */
 	if (c->size % way || c->size / way == 0) {
 		snprintf(key, sizeof key, "cache.%s.%s.size", path, level);
 		return spec_fail(f, spec_line_number(f, key),

@@ -289,7 +289,7 @@ static void roll_constant(struct dice *d)
 	int levels = between(d, 0, 3), latency = between(d, 6, 40), scope = 0, line = 16;
 	long long least = 384, most = 3072;
 	put_int(d, "cache.constant.levels", "count", levels);
-	for (int i = 0; i < levels; i++) {
+	for (int i = 0; i < levels && i < 3; i++) {
 		struct geometry g = roll_geometry(d, least, most, line, i ? 256 : 128);
 		if (i)
 			scope = between(d, scope, i == 2 ? 2 : scope + 1);

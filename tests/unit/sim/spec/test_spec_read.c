@@ -2,6 +2,7 @@
 #include "base/embed.h"
 #include "base/str.h"
 #include "gpu/sim/spec.h"
+#include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -180,6 +181,28 @@ static void opens_files_by_their_path(void **state)
 	remove(path);
 }
 
+/* Whichever allocation fails, the call says so and nothing leaks (the arena still frees all). */
+static void survives_every_failing_allocation(void **state)
+{
+	(void)state;
+	for (long n = 1;; n++) {
+		struct arena a;
+		struct err e = {0};
+		struct sim_spec *s = NULL;
+		arena_init(&a);
+		mem_fail_after(n);
+		int rc = spec_open(&s, &a, "gtx280", &e);
+		mem_fail_after(0);
+		arena_free(&a);
+		if (rc == 0) {
+			assert_true(n > 1);
+			return;
+		}
+		assert_int_equal(rc, -ENOMEM);
+		assert_int_equal(e.code, -ENOMEM);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -190,6 +213,7 @@ int main(void)
 	    cmocka_unit_test(every_builtin_reads),
 	    cmocka_unit_test(the_hash_is_of_the_text),
 	    cmocka_unit_test(opens_files_by_their_path),
+	    cmocka_unit_test(survives_every_failing_allocation),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

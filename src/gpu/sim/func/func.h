@@ -124,7 +124,7 @@ struct func_target {
 	int cc; /* compute capability x 10. Below 20: mad.f32 truncates its product, denormals of f32 are flushed */
 };
 
-/* Everything lives in arena a. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something
+/* Everything lives in arena a and nothing of it points into m, which is gone afterwards. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something
  * that is not executed; -ENOMEM. */
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e);

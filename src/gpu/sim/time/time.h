@@ -52,8 +52,7 @@ struct time_result {
 int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r);
 
 /* ---- what the host does between launches ---- */
-void time_flush(struct time_gpu *g);	      /* every cache is empty */
-void time_flush_constant(struct time_gpu *g); /* another module's constants took their place */
+void time_flush(struct time_gpu *g); /* every cache is empty */
 enum time_area { TIME_GLOBAL, TIME_CONSTANT };
 void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes); /* the host wrote there */
 

@@ -396,20 +396,6 @@ static void forget(const struct time_route *r, uint64_t base, uint64_t bytes)
 			cache_forget(&r->level[k]->cache[n], base, bytes);
 }
 
-void time_flush_constant(struct time_gpu *g)
-{
-	for (uint32_t k = 0; k < g->constant.levels; k++) {
-		const struct time_level *l = g->constant.level[k];
-		bool shared = g->global.levels && l == g->global.level[g->global.levels - 1];
-		for (uint32_t n = 0; n < l->count; n++) {
-			if (shared)
-				cache_forget(&l->cache[n], CONSTANT_HOME, g->spec->constant_bytes);
-			else
-				cache_flush(&l->cache[n]);
-		}
-	}
-}
-
 void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes)
 {
 	if (a == TIME_CONSTANT)

@@ -1,0 +1,104 @@
+/* What the decoder and the handlers agree on. Nothing outside src/gpu/sim/func includes this. */
+#ifndef FATHOM_EXEC_H
+#define FATHOM_EXEC_H
+#include "gpu/sim/func/func.h"
+
+enum exec_op {
+#define UN(name, ...)   EXEC_##name,
+#define BI(name, ...)   EXEC_##name,
+#define TRI(name, ...)  EXEC_##name,
+#define CMP(name, ...)  EXEC_##name,
+#define SLOW(name, ...) EXEC_##name,
+#include "exec_alu.def"
+#include "exec_slow.def"
+#undef UN
+#undef BI
+#undef TRI
+#undef CMP
+#undef SLOW
+	EXEC_OPS
+};
+
+/* flags in more[] */
+enum {
+	EXEC_FTZ = 1 << 0,
+	EXEC_SAT = 1 << 1,
+	EXEC_NAN = 1 << 2,
+	EXEC_RELU = 1 << 3,
+	EXEC_CARRY_IN = 1 << 4,
+	EXEC_CARRY_OUT = 1 << 5,
+	EXEC_HI = 1 << 6,
+	EXEC_NEGATED = 1 << 7,
+	EXEC_WIDTH_SHIFT = 8, /* cvt: bytes of the destination register */
+};
+
+/* more[3] of loads and stores, more[2] of atomics: enum ptx_type of an element, then */
+enum {
+	MEM_TYPE = 0x1f,
+	MEM_COUNT_SHIFT = 5,  /* 3 bits: elements */
+	MEM_WIDTH_SHIFT = 8,  /* 4 bits: bytes of a register of the elements */
+	MEM_ADDRESS_64 = 1 << 12, /* row a is 64 bits wide */
+	MEM_HIDDEN = 1 << 13, /* arguments of calls, kept in local memory: no access that counts */
+};
+
+#define FUNC_NAN32 0x7fffffffu
+#define FUNC_NAN16 0x7fffu
+
+static inline uint32_t *exec_row(const struct func_warp *w, uint16_t row)
+{
+	return w->reg + (size_t)row * FUNC_LANES;
+}
+
+static inline uint64_t *exec_row64(const struct func_warp *w, uint16_t row)
+{
+	return (uint64_t *)exec_row(w, row);
+}
+
+static inline uint64_t exec_get(const struct func_warp *w, uint16_t row, bool wide, unsigned lane)
+{
+	return wide ? exec_row64(w, row)[lane] : exec_row(w, row)[lane];
+}
+
+static inline void exec_put(const struct func_warp *w, uint16_t row, bool wide, unsigned lane, uint64_t v)
+{
+	if (wide)
+		exec_row64(w, row)[lane] = v;
+	else
+		exec_row(w, row)[lane] = (uint32_t)v;
+}
+
+static inline void exec_put_pred(const struct func_warp *w, uint16_t p, uint32_t mask, uint32_t value)
+{
+	w->pred[p] = (w->pred[p] & ~mask) | (value & mask);
+}
+
+/* for (each lane of mask) */
+#define EACH_LANE(l, mask)                                                                                             \
+	for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
+
+/* Formats (exec_half.c): exact, any rounding. mode: PTX_RN PTX_RZ PTX_RM PTX_RP. */
+double exec_from_half(uint16_t h);
+uint16_t exec_to_half(double v, int mode);
+/* Sum whose last bit says that it was inexact, so that rounding it once more to a narrower format is rounding once. */
+double exec_add_odd(double a, double b);
+/* One value, as the slow handlers compute it: bits in, bits out (exec_float.c). */
+uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t a, uint64_t b, uint64_t c);
+bool exec_compare_value(int type, int cmp, unsigned flags, uint64_t a, uint64_t b); /* exec_compare.c */
+uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v);     /* exec_cvt.c */
+
+#define SLOW(name)                                                                                                     \
+	func_wide_fn exec_wide_##name;                                                                                 \
+	func_one_fn exec_one_##name;
+#define UN(name, ...)  SLOW(name)
+#define BI(name, ...)  SLOW(name)
+#define TRI(name, ...) SLOW(name)
+#define CMP(name, ...) SLOW(name)
+#include "exec_alu.def"
+#include "exec_slow.def"
+#undef UN
+#undef BI
+#undef TRI
+#undef CMP
+#undef SLOW
+
+#endif

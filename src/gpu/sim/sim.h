@@ -1,0 +1,18 @@
+/* The simulated GPU as a backend, and what `fathom sim` and the benchmarks want beyond the seam. */
+#ifndef FATHOM_SIM_H
+#define FATHOM_SIM_H
+#include "gpu/gpu.h"
+#include "gpu/sim/spec.h"
+#include "gpu/sim/time/time.h"
+
+/* Takes ownership of nothing: the spec must outlive the gpu. gpu_sim.open does this after spec_open. */
+int sim_open_spec(struct gpu **out, const struct sim_spec *s, uint64_t seed, struct err *e);
+void sim_describe(struct device_info *d, const struct sim_spec *s, const char *name);
+
+/* g must be a simulated GPU. */
+void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
+void sim_general(struct gpu *g, bool on);		     /* never take the solo path */
+const struct time_result *sim_result(const struct gpu *g);   /* of the latest launch */
+const struct func_program *sim_program(struct gpu *g, uint32_t id); /* NULL: no such kernel, or out of memory */
+
+#endif

@@ -1,0 +1,49 @@
+/* Private to the backend. */
+#ifndef FATHOM_SIM_STATE_H
+#define FATHOM_SIM_STATE_H
+#include "gpu/sim/sim.h"
+
+struct sim_kernel {
+	char *name, *entry, *text; /* decoded again from these when it was put away */
+	struct arena arena;	   /* what was decoded, empty while put away */
+	struct func_program *func;
+	struct time_program *time;
+	uint64_t used; /* run number of the latest use */
+};
+
+struct sim_buffer { /* how a region of global memory was last set up */
+	uint64_t base, bytes;
+	uint64_t content; /* fingerprint; 0 = not set up */
+};
+
+struct sim {
+	struct gpu gpu;
+	struct arena arena; /* spec, when it was opened by name */
+	const struct sim_spec *spec;
+	struct time_gpu *time;
+	struct device_info info;
+	struct sim_kernel *kernel;
+	uint32_t kernel_count, kernel_cap;
+	size_t decoded_bytes;
+	uint64_t runs;
+	/* memory as the latest launch left it */
+	struct func_memory memory;
+	struct sim_buffer buffer[LAUNCH_BUFFERS];
+	uint32_t buffer_count;
+	uint32_t module;   /* kernel + 1 whose module variables are in memory */
+	uint8_t *constant; /* spec->constant_bytes */
+	uint64_t constant_content;
+	const struct time_hook *hook;
+	bool general;
+	struct time_result result;
+};
+
+int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e);
+/* Lays out the launch's buffers; 0, negative, or 1: refused with a sentence in out. */
+int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
+int sim_memory_fill(struct sim *g, uint32_t id, const struct launch *l, struct err *e); /* content before a launch */
+void sim_memory_close(struct sim *g);
+int sim_native(struct native_info *out, const struct sim_spec *s, const struct func_program *f,
+	       const struct time_program *t);
+
+#endif

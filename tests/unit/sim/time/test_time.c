@@ -1,0 +1,527 @@
+/* Every number that the description gives must come out of a kernel's own clock reads. */
+#include "base/rng.h"
+#include "tiny.h"
+#include <string.h>
+
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#define OUT 20 /* row that holds the address of the output */
+
+struct bench {
+	struct sim_spec s;
+	struct time_gpu *g;
+	struct tiny t;
+	struct tiny_result r;
+};
+
+static void start(struct bench *b)
+{
+	assert_int_equal(time_open(&b->g, &b->s, 7), 0);
+	tiny_init(&b->t);
+	tiny_imm(&b->t, OUT, TINY_OUT);
+}
+
+static void stop(struct bench *b)
+{
+	tiny_free(&b->r);
+	time_close(b->g);
+}
+
+static void go(struct bench *b, uint32_t grid, uint32_t block)
+{
+	tiny_exit(&b->t, FUNC_NONE, false);
+	tiny_run(&b->r, b->g, &b->s, &b->t, grid, block, NULL, 4096, NULL, 0, false);
+}
+
+typedef uint32_t chain_fn(struct tiny *t, uint16_t dst, uint16_t a, uint16_t b);
+
+/* Ticks from one clock read to the next with n of `op` between them, dependent or not, in `block` threads of one block. */
+static uint32_t timed(struct bench *b, chain_fn *op, uint32_t n, bool dependent, uint32_t block)
+{
+	start(b);
+	tiny_imm(&b->t, 1, 1);
+	tiny_add(&b->t, 2, 1, 1); /* waits for the immediate, and is waited for by the store */
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 8, 2);
+	tiny_clock(&b->t, 10);
+	for (uint32_t k = 0; k < n; k++)
+		op(&b->t, dependent ? 2 : (uint16_t)(2 + k % 4), dependent ? 2 : 1, 1);
+	tiny_clock(&b->t, 11);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 10);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 11);
+	go(b, 1, block);
+	assert_int_equal(b->r.time.end, TIME_DONE);
+	uint32_t ticks = b->r.out[1] - b->r.out[0];
+	stop(b);
+	return ticks;
+}
+
+static void a_chain_costs_its_latency(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	/* The first add goes out 4 cycles after the clock read, the second read 4 after the last add. */
+	assert_int_equal(timed(&b, tiny_add, 16, true, 32), 4 + 15 * 10 + 4);
+	assert_int_equal(timed(&b, tiny_add, 32, true, 32) - timed(&b, tiny_add, 16, true, 32), 160);
+	assert_int_equal(timed(&b, tiny_mul, 32, true, 32) - timed(&b, tiny_mul, 16, true, 32), 16 * 40);
+}
+
+static void a_latency_survives_an_odd_number_of_steps(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.op[1].latency = 43;
+	b.s.op[1].native_ops = 3;
+	assert_int_equal(timed(&b, tiny_mul, 32, true, 32) - timed(&b, tiny_mul, 16, true, 32), 16 * 43);
+}
+
+static double rate(struct bench *b, chain_fn *op, uint32_t threads)
+{
+	start(b);
+	tiny_imm(&b->t, 1, 1);
+	for (uint32_t k = 0; k < 200; k++)
+		op(&b->t, (uint16_t)(2 + k % 8), 1, 1);
+	go(b, 1, threads);
+	double r = 200.0 * threads / (double)b->r.time.cycles;
+	stop(b);
+	return r;
+}
+
+static void enough_warps_reach_the_throughput(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	assert_float_equal(rate(&b, tiny_add, 512), 8, 0.15);
+	assert_float_equal(rate(&b, tiny_mul, 512), 2, 0.1);
+	double eight = rate(&b, tiny_add, 512);
+	b.s.op[0].rate[0] = b.s.op[0].throughput = 7.9;
+	assert_float_equal(rate(&b, tiny_add, 512) / eight, 7.9 / 8, 0.002);
+	/* Two pipes for one operation, each with its own rate. */
+	b.s.scheduler_issue = 1;
+	b.s.pipe_count = 3;
+	b.s.op[0].pipe_count = 2;
+	b.s.op[0].pipe[1] = 2;
+	b.s.op[0].rate[1] = 3.3;
+	assert_float_equal(rate(&b, tiny_add, 512), 11.2, 0.3);
+	/* The same rates, each pipe once in each of four schedulers. */
+	b.s.schedulers = 4;
+	b.s.pipe[0].per_scheduler = b.s.pipe[2].per_scheduler = true;
+	assert_float_equal(rate(&b, tiny_add, 512), 11.2, 0.4);
+}
+
+static void a_clock_read_costs_what_the_file_says(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.clock_native_ops = 2;
+	b.s.clock_op_latency = 24;
+	b.s.clock_issue = 4;
+	b.s.clock_granularity = 2;
+	start(&b);
+	for (uint16_t k = 0; k < 8; k++)
+		tiny_clock(&b.t, (uint16_t)(1 + k));
+	for (uint16_t k = 0; k < 8; k++)
+		tiny_store(&b.t, PTX_GLOBAL, OUT, 4u * k, (uint16_t)(1 + k));
+	go(&b, 1, 1);
+	for (uint32_t k = 0; k < 7; k++) {
+		assert_int_equal(b.r.out[k + 1] - b.r.out[k], 28);
+		assert_int_equal(b.r.out[k] % 2, 0);
+	}
+	stop(&b);
+}
+
+/* A ring of n words `stride` bytes apart in constant memory, walked once, and once again with the clock. Cycles a load: of
+ * each round, the load, the comparison that waits for it (10) and the branch back (4). */
+#define ROUND 14
+static double chase(struct bench *b, uint32_t n, uint32_t stride)
+{
+	static uint32_t ring[16384];
+	memset(ring, 0, sizeof ring);
+	for (uint32_t k = 0; k < n; k++)
+		ring[k * stride / 4] = (k + 1) % n * stride;
+	start(b);
+	tiny_imm(&b->t, 1, 0); /* pointer */
+	tiny_imm(&b->t, 2, 0);
+	for (uint16_t round = 0; round < 2; round++) {
+		tiny_clock(&b->t, 11);
+		uint32_t loop = tiny_load(&b->t, PTX_CONST, 1, 1, 0);
+		tiny_less(&b->t, 0, 2, 1); /* until it is back at 0 */
+		tiny_branch(&b->t, 0, false, loop, loop + 3);
+	}
+	tiny_clock(&b->t, 12);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 11);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 12);
+	tiny_exit(&b->t, FUNC_NONE, false);
+	tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, NULL, 4096, ring, 16384, false);
+	assert_int_equal(b->r.time.end, TIME_DONE);
+	double ticks = (double)(b->r.out[1] - b->r.out[0]) / n;
+	stop(b);
+	return ticks;
+}
+
+static void constants_show_their_levels(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	double l1 = chase(&b, 16, 64), l2 = chase(&b, 64, 64), memory = chase(&b, 256, 64);
+	assert_float_equal(l1, 12 + ROUND, 0.5);
+	assert_float_equal(chase(&b, 8, 64), l1, 0.5);
+	assert_float_equal(l2, 100 + ROUND, 0.5);
+	assert_float_equal(memory, 400 + ROUND, 0.5);
+	/* One line more than the L1 holds: LRU misses on the five lines of one set and on no other. */
+	assert_float_equal(chase(&b, 17, 64), (12 * 12 + 5 * 100) / 17.0 + ROUND, 0.5);
+	/* Words of one line share it. */
+	assert_float_equal(chase(&b, 256, 4), l1, 0.5);
+	assert_float_equal(chase(&b, 1024, 16), (3 * 12 + 400) / 4.0 + ROUND, 0.5);
+}
+
+static void missing_levels_are_flat(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.constant.levels = 0;
+	assert_float_equal(chase(&b, 16, 64), 400 + ROUND, 0.5);
+	assert_float_equal(chase(&b, 256, 64), 400 + ROUND, 0.5);
+}
+
+static void the_network_adds_what_lies_between(void **state)
+{
+	(void)state;
+	struct bench b;
+	double offset[2] = {3, -3};
+	tiny_spec(&b.s);
+	b.s.cluster_offset = offset;
+	assert_float_equal(chase(&b, 256, 64), 403 + ROUND, 0.5);
+	assert_float_equal(chase(&b, 64, 64), 100 + ROUND, 0.5); /* within the cluster */
+}
+
+static void address_arithmetic_comes_before_a_load(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	double without = chase(&b, 256, 64);
+	b.s.constant.address_ops = 2;
+	b.s.constant.address_latency = 24;
+	assert_float_equal(chase(&b, 256, 64) - without, 48, 0.5);
+}
+
+static void blocks_go_round_the_clusters(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	start(&b);
+	tiny_smid(&b.t, 1);
+	tiny_store(&b.t, PTX_GLOBAL, OUT, 0, 1);
+	/* All five blocks write to one word; the trace of who sat where is in what each reads back at its own time. */
+	go(&b, 5, 32);
+	assert_int_equal(b.r.time.end, TIME_DONE);
+	assert_true(b.r.out[0] < 4);
+	stop(&b);
+}
+
+static void barriers_wait_and_exits_release(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_imm(&b.t, 2, 32);
+	tiny_imm(&b.t, 3, 64);
+	tiny_less(&b.t, 0, 1, 2); /* first warp */
+	tiny_less(&b.t, 1, 1, 3); /* first two */
+	tiny_exit(&b.t, 1, true); /* the third leaves */
+	uint32_t at = tiny_branch(&b.t, 0, false, 0, 0);
+	for (uint32_t k = 0; k < 10; k++)
+		tiny_add(&b.t, 4, 4, 2); /* only the second warp is busy for 100 cycles */
+	b.t.inst[at].target = b.t.inst[at].join = tiny_barrier(&b.t);
+	tiny_clock(&b.t, 5);
+	tiny_add(&b.t, 6, 1, 1);
+	tiny_add(&b.t, 6, 6, 6);
+	tiny_add(&b.t, 6, 6, OUT);
+	tiny_store(&b.t, PTX_GLOBAL, 6, 0, 5); /* out[thread] = clock */
+	go(&b, 1, 96);
+	assert_int_equal(b.r.time.end, TIME_DONE);
+	uint32_t first = b.r.out[0], second = b.r.out[32];
+	/* Both left the barrier together: one scheduler, so 4 cycles apart. */
+	assert_int_equal(first > second ? first - second : second - first, 4);
+	stop(&b);
+}
+
+static void barriers_of_one_kind_each_deadlock(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	start(&b);
+	/* Each warp waits at a barrier of its own number. */
+	tiny_tid(&b.t, 1);
+	tiny_imm(&b.t, 2, 32);
+	tiny_imm(&b.t, 3, 0);
+	tiny_imm(&b.t, 4, 1);
+	tiny_less(&b.t, 0, 1, 2);
+	for (uint16_t k = 0; k < 2; k++) {
+		struct func_inst *i = &b.t.inst[tiny_barrier(&b.t)];
+		i->guard = 0;
+		i->flags |= k ? FUNC_GUARD_NOT : 0;
+		i->a = (uint16_t)(3 + k);
+	}
+	tiny_barrier(&b.t);
+	go(&b, 1, 33);
+	assert_int_equal(b.r.time.end, TIME_DEADLOCK);
+	assert_non_null(strstr(b.r.time.message, "barrier"));
+	stop(&b);
+}
+
+static void paths_of_a_branch_run_taken_first(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_imm(&b.t, 2, 7);
+	tiny_less(&b.t, 0, 1, 2);
+	uint32_t at = tiny_branch(&b.t, 0, false, 0, 0);
+	tiny_clock(&b.t, 5); /* 25 lanes fall through */
+	uint32_t over = tiny_branch(&b.t, FUNC_NONE, false, 0, 0);
+	b.t.inst[at].target = tiny_clock(&b.t, 5); /* 7 lanes */
+	b.t.inst[at].join = b.t.inst[over].target = b.t.inst[over].join = tiny_add(&b.t, 6, 1, 1);
+	tiny_add(&b.t, 6, 6, 6);
+	tiny_add(&b.t, 6, 6, OUT);
+	tiny_store(&b.t, PTX_GLOBAL, 6, 0, 5);
+	go(&b, 1, 32);
+	for (uint32_t k = 0; k < 7; k++)
+		assert_int_equal(b.r.out[k], b.r.out[0]);
+	for (uint32_t k = 7; k < 32; k++)
+		assert_int_equal(b.r.out[k], b.r.out[7]);
+	assert_true(b.r.out[7] > b.r.out[0]);
+	stop(&b);
+}
+
+static void an_access_outside_is_a_fault(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	start(&b);
+	tiny_load(&b.t, PTX_GLOBAL, 1, OUT, 4096);
+	go(&b, 1, 1);
+	assert_int_equal(b.r.time.end, TIME_FAULT);
+	assert_non_null(strstr(b.r.time.message, "0x10001000"));
+	stop(&b);
+}
+
+static void an_endless_loop_meets_its_limit(void **state)
+{
+	(void)state;
+	struct bench b;
+	struct arena a;
+	struct time_program *p;
+	tiny_spec(&b.s);
+	start(&b);
+	uint32_t at = tiny_imm(&b.t, 1, 0);
+	tiny_branch(&b.t, FUNC_NONE, false, at, FUNC_NO_JOIN);
+	tiny_exit(&b.t, FUNC_NONE, false);
+	arena_init(&a);
+	assert_int_equal(time_prepare(&p, &a, &b.s, &b.t.func), 0);
+	struct func_memory m = {0};
+	struct func_launch l = {.grid = {2, 1, 1}, .block = {32, 1, 1}, .memory = &m};
+	struct time_request q = {.program = p, .launch = &l, .limit_ms = 20};
+	struct time_result r;
+	assert_int_equal(time_launch(b.g, &q, &r), 0);
+	assert_int_equal(r.end, TIME_LIMIT);
+	/* The GPU is usable afterwards. */
+	l.block[0] = 1024;
+	assert_int_equal(time_launch(b.g, &q, &r), 0);
+	assert_int_equal(r.end, TIME_REFUSED);
+	arena_free(&a);
+	time_close(b.g);
+}
+
+static uint32_t shared_ticks(struct bench *b, uint32_t stride)
+{
+	start(b);
+	tiny_tid(&b->t, 1);
+	for (uint32_t k = 1; k < stride * 4; k *= 2)
+		tiny_add(&b->t, 1, 1, 1); /* address = thread * stride * 4, stride a power of two */
+	tiny_imm(&b->t, 9, 0);
+	tiny_load(&b->t, PTX_SHARED, 2, 1, 0);
+	tiny_add(&b->t, 9, 2, 2);
+	tiny_clock(&b->t, 10);
+	tiny_load(&b->t, PTX_SHARED, 2, 1, 0);
+	tiny_add(&b->t, 2, 2, 2);
+	tiny_clock(&b->t, 11);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 10);
+	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 11);
+	go(b, 1, 32);
+	assert_int_equal(b->r.time.end, TIME_DONE);
+	uint32_t ticks = b->r.out[1] - b->r.out[0];
+	stop(b);
+	return ticks;
+}
+
+static void bank_conflicts_cost_by_degree(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	uint32_t free = shared_ticks(&b, 1);
+	assert_int_equal(free, 4 + 30 + 4);
+	/* Two groups of 16 lanes, each n-fold: n - 1 further passes for each, 2 cycles a pass. */
+	assert_int_equal(shared_ticks(&b, 2) - free, 2 * 1 * 2);
+	assert_int_equal(shared_ticks(&b, 8) - free, 2 * 7 * 2);
+}
+
+/* Random programs of every kind of record, on one warp: the solo path and the general loop must agree in every cycle. */
+static void random_program(struct tiny *t, struct rng *r)
+{
+	tiny_init(t);
+	tiny_imm(t, OUT, TINY_OUT);
+	tiny_imm(t, 7, 1);
+	tiny_imm(t, 8, 0);
+	tiny_imm(t, 9, 20);
+	tiny_tid(t, 6);
+	uint32_t loop = t->func.inst_count, n = 4 + (uint32_t)rng_below(r, 30);
+	for (uint32_t k = 0; k < n; k++) {
+		uint16_t d = (uint16_t)(1 + rng_below(r, 5));
+		switch (rng_below(r, 7)) {
+		case 0:
+			tiny_add(t, d, (uint16_t)(1 + rng_below(r, 6)), (uint16_t)(1 + rng_below(r, 6)));
+			break;
+		case 1:
+			tiny_mul(t, d, (uint16_t)(1 + rng_below(r, 6)), 7);
+			break;
+		case 2:
+			tiny_clock(t, d);
+			break;
+		case 3:
+			tiny_load(t, PTX_GLOBAL, d, OUT, 4 * rng_below(r, 512));
+			break;
+		case 4:
+			tiny_load(t, PTX_SHARED, d, 8, 4 * rng_below(r, 256));
+			break;
+		case 5:
+			tiny_store(t, PTX_GLOBAL, OUT, 4 * rng_below(r, 512), d);
+			break;
+		default: {
+			tiny_less(t, 1, 6, (uint16_t)(1 + rng_below(r, 5)));
+			uint32_t at = tiny_branch(t, 1, false, 0, 0);
+			tiny_add(t, d, d, 7);
+			t->inst[at].target = t->inst[at].join = tiny_add(t, 10, d, 7);
+			break;
+		}
+		}
+	}
+	tiny_add(t, 8, 8, 7);
+	tiny_less(t, 0, 8, 9);
+	tiny_branch(t, 0, false, loop, t->func.inst_count + 1);
+	tiny_exit(t, FUNC_NONE, false);
+}
+
+static void solo_and_general_agree(void **state)
+{
+	(void)state;
+	struct sim_spec s;
+	struct rng r;
+	uint64_t solo = 0;
+	rng_seed(&r, 20260101);
+	for (uint32_t n = 0; n < 60; n++) {
+		tiny_spec(&s);
+		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
+		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
+		s.op[1].native_ops = 1 + (uint32_t)rng_below(&r, 5);
+		s.clock_native_ops = 1 + (uint32_t)rng_below(&r, 3);
+		s.loads_in_flight = (uint32_t)rng_below(&r, 4);
+		s.dram_bandwidth = n % 2 ? 0.37 : 0;
+		s.global.address_ops = n % 3;
+		s.global.address_latency = 11;
+		s.noise = (struct noise_spec){.jitter_probability = 0.2,
+					      .jitter_cycles = 30,
+					      .refresh_interval = 900,
+					      .refresh_cycles = 70,
+					      .neighbour_rate = 3,
+					      .drift = 0.001};
+		struct tiny t;
+		random_program(&t, &r);
+		uint32_t threads = 1 + (uint32_t)rng_below(&r, 32);
+		struct tiny_result a, b;
+		struct time_gpu *g;
+		assert_int_equal(time_open(&g, &s, n), 0);
+		tiny_run(&a, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, false);
+		time_close(g);
+		assert_int_equal(time_open(&g, &s, n), 0);
+		tiny_run(&b, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, true);
+		time_close(g);
+		assert_int_equal(a.time.end, TIME_DONE);
+		assert_int_equal(b.time.solo, 0);
+		solo += a.time.solo;
+		assert_int_equal(a.time.cycles, b.time.cycles);
+		assert_int_equal(a.time.instructions, b.time.instructions);
+		assert_memory_equal(a.out, b.out, 4096);
+		tiny_free(&a);
+		tiny_free(&b);
+	}
+	assert_true(solo > 10000);
+}
+
+static void the_same_seed_gives_the_same_run(void **state)
+{
+	(void)state;
+	struct sim_spec s;
+	struct rng r;
+	struct tiny t;
+	tiny_spec(&s);
+	s.noise.jitter_probability = 0.5;
+	s.noise.jitter_cycles = 40;
+	rng_seed(&r, 5);
+	random_program(&t, &r);
+	uint64_t cycles[3];
+	for (uint64_t k = 0; k < 3; k++) {
+		struct time_gpu *g;
+		struct tiny_result a;
+		assert_int_equal(time_open(&g, &s, k == 2 ? 9 : 8), 0);
+		tiny_run(&a, g, &s, &t, 12, 96, NULL, 4096, NULL, 0, false);
+		cycles[k] = a.time.cycles;
+		tiny_free(&a);
+		time_close(g);
+	}
+	assert_int_equal(cycles[0], cycles[1]);
+	assert_int_not_equal(cycles[0], cycles[2]);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_chain_costs_its_latency),
+	    cmocka_unit_test(a_latency_survives_an_odd_number_of_steps),
+	    cmocka_unit_test(enough_warps_reach_the_throughput),
+	    cmocka_unit_test(a_clock_read_costs_what_the_file_says),
+	    cmocka_unit_test(constants_show_their_levels),
+	    cmocka_unit_test(missing_levels_are_flat),
+	    cmocka_unit_test(the_network_adds_what_lies_between),
+	    cmocka_unit_test(address_arithmetic_comes_before_a_load),
+	    cmocka_unit_test(blocks_go_round_the_clusters),
+	    cmocka_unit_test(barriers_wait_and_exits_release),
+	    cmocka_unit_test(barriers_of_one_kind_each_deadlock),
+	    cmocka_unit_test(paths_of_a_branch_run_taken_first),
+	    cmocka_unit_test(an_access_outside_is_a_fault),
+	    cmocka_unit_test(an_endless_loop_meets_its_limit),
+	    cmocka_unit_test(bank_conflicts_cost_by_degree),
+	    cmocka_unit_test(solo_and_general_agree),
+	    cmocka_unit_test(the_same_seed_gives_the_same_run),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

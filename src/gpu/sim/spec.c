@@ -236,7 +236,7 @@ static int read_levels(const struct spec_file *f, struct sim_spec *s, struct pat
 		if (!global && i != p->levels)
 			return spec_fail(f, line, "cache.%s.%s is described, but cache.%s.%s is not", path,
 					 spec_level_names[i], path, spec_level_names[i - 1]);
-		int rc = read_cache(f, s, &p->level[p->levels], path, spec_level_names[i]);
+		int rc = read_cache(f, s, &p->level[i], path, spec_level_names[i]);
 		if (rc)
 			return rc;
 		p->levels++;

@@ -97,7 +97,8 @@ struct sim_spec {
 	uint32_t shared_banks, shared_bank_width;
 	double shared_conflict_cost;        /* cycles for each further access to a bank */
 	struct path_spec constant, global;  /* global.level[0] is the SM's L1 when has_l1 */
-	bool has_l1, has_l2;                /* of global: which of the levels exist; .cg skips the L1 */
+	bool has_l1, has_l2;                /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
+	                                     * global.level[1], whichever of them exists; global.levels counts them */
 	bool l1_shares_shared;              /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
 	bool constant_uses_l2;              /* constant misses go through the global L2 instead of straight to memory */
 	uint32_t coalesce_segment;          /* bytes of one memory transaction */

@@ -122,19 +122,37 @@ static double nearest_cluster(const struct sim_spec *s)
 	return v;
 }
 
-/* Each level is slower, larger and shared by no fewer than the one above, wherever the cluster sits. */
-static int check_order(const struct spec_file *f, const struct sim_spec *s, const struct path_spec *p, const char *path,
-		       const char *const *names)
+static int check_pair(const struct spec_file *f, const struct cache_spec *up, const struct cache_spec *c,
+		      const char *path, const char *level)
 {
 	char key[KEY_BYTES];
-	double near = nearest_cluster(s);
-	double above = 0;
-	for (uint32_t i = 0; i <= p->levels; i++) {
-		const struct cache_spec *c = i < p->levels ? &p->level[i] : NULL;
-		bool beyond = !c || c->scope == SCOPE_GPU;
-		double latency = (c ? c->latency : p->memory_latency) + (beyond ? near : 0);
+#define AT(property) (snprintf(key, sizeof key, "cache.%s.%s." property, path, level), spec_line_number(f, key))
+	if (c->size <= up->size)
+		return spec_fail(f, AT("size"), "'%s' is %llu bytes, no more than the level above has", key,
+				 (unsigned long long)c->size);
+	if (c->scope < up->scope)
+		return spec_fail(f, AT("scope"), "'%s' is shared by fewer SMs than the level above", key);
+	if (c->line < up->sector)
+		return spec_fail(f, AT("line"), "'%s' is %u bytes, less than the level above fills at once", key,
+				 c->line);
+	return 0;
+#undef AT
+}
+
+/* Each level is slower, larger and shared by no fewer than the one above, wherever the cluster sits. */
+static int check_order(const struct spec_file *f, const struct sim_spec *s, const struct path_spec *p, const char *path)
+{
+	char key[KEY_BYTES];
+	const struct cache_spec *up = NULL;
+	double near = nearest_cluster(s), above = 0;
+	for (uint32_t i = 0; i <= CONST_LEVELS; i++) {
+		const struct cache_spec *c = i < CONST_LEVELS ? &p->level[i] : NULL;
+		if (c && !c->present)
+			continue;
+		double offset = !c || c->scope == SCOPE_GPU ? near : 0;
+		double latency = (c ? c->latency : p->memory_latency) + offset;
 		if (c)
-			snprintf(key, sizeof key, "cache.%s.%s.latency", path, names[i]);
+			snprintf(key, sizeof key, "cache.%s.%s.latency", path, spec_level_names[i]);
 		else
 			snprintf(key, sizeof key, "memory.%s.latency", path);
 		if (latency <= above)
@@ -144,24 +162,11 @@ static int check_order(const struct spec_file *f, const struct sim_spec *s, cons
 			    latency, above);
 		if (!c)
 			break;
-		/* Both sides of a comparison between levels beyond the cluster have that cluster's offset. */
-		above = c->latency + c->far_extra + (beyond ? near : 0);
-		if (i == 0)
-			continue;
-		const struct cache_spec *up = &p->level[i - 1];
-		snprintf(key, sizeof key, "cache.%s.%s.size", path, names[i]);
-		if (c->size <= up->size)
-			return spec_fail(f, spec_line_number(f, key),
-					 "'%s' is %llu bytes, no more than the level above has", key,
-					 (unsigned long long)c->size);
-		snprintf(key, sizeof key, "cache.%s.%s.scope", path, names[i]);
-		if (c->scope < up->scope)
-			return spec_fail(f, spec_line_number(f, key),
-					 "'%s' is shared by fewer SMs than the level above", key);
-		snprintf(key, sizeof key, "cache.%s.%s.line", path, names[i]);
-		if (c->line < up->sector)
-			return spec_fail(f, spec_line_number(f, key),
-					 "'%s' is %u bytes, less than the level above fills at once", key, c->line);
+		above = latency + c->far_extra;
+		int rc = up ? check_pair(f, up, c, path, spec_level_names[i]) : 0;
+		if (rc)
+			return rc;
+		up = c;
 	}
 	return 0;
 }
@@ -171,23 +176,20 @@ static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 	const struct {
 		const struct path_spec *p;
 		const char *name;
-		const char *const *levels;
-	} paths[] = {
-	    {&s->constant, "constant", spec_level_names},
-	    {&s->global, "global", spec_level_names + (s->has_l1 ? 0 : 1)},
-	};
+	} paths[] = {{&s->constant, "constant"}, {&s->global, "global"}};
 	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		for (uint32_t j = 0; j < paths[i].p->levels; j++) {
-			int rc = check_geometry(f, &paths[i].p->level[j], paths[i].name, paths[i].levels[j]);
+		for (uint32_t j = 0; j < CONST_LEVELS; j++) {
+			const struct cache_spec *c = &paths[i].p->level[j];
+			int rc = c->present ? check_geometry(f, c, paths[i].name, spec_level_names[j]) : 0;
 			if (rc)
 				return rc;
 		}
-		int rc = check_order(f, s, paths[i].p, paths[i].name, paths[i].levels);
+		int rc = check_order(f, s, paths[i].p, paths[i].name);
 		if (rc)
 			return rc;
 	}
 	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL;
-	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[s->has_l1] : NULL;
+	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[1] : NULL;
 	if (l1 && l1->scope != SCOPE_SM)
 		return spec_fail(f, spec_line_number(f, "cache.global.l1.scope"),
 				 "'cache.global.l1.scope' has to be sm");

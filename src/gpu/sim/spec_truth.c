@@ -125,7 +125,7 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 	else
 		tell_no_cache(t, "global", "l1");
 	if (s->has_l2)
-		tell_cache(t, &p->level[s->has_l1], "global", "l2");
+		tell_cache(t, &p->level[1], "global", "l2");
 	else
 		tell_no_cache(t, "global", "l2");
 	if (p->levels)

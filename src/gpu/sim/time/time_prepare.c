@@ -44,13 +44,30 @@ static int32_t find(const struct sim_spec *s, const char *op, enum ptx_type type
 	return n >= 0 && s->op[n].present ? n : -1;
 }
 
+/* A variant that hardware does otherwise has a name of its own in the file (doc/gpu-file.md), or NULL. */
+static const char *variant_of(const struct func_info *i)
+{
+	switch (i->ptx_op) {
+	case PTX_OP_MUL:
+		return i->mods & PTX_HI_PART ? "mulhi" : i->mods & PTX_WIDE ? "mulwide" : NULL;
+	case PTX_OP_MAD:
+		return i->mods & PTX_HI_PART ? "madhi" : i->mods & PTX_WIDE ? "madwide" : NULL;
+	case PTX_OP_DIV:
+		return i->mods & PTX_APPROX ? "divapprox" : NULL;
+	default:
+		return NULL;
+	}
+}
+
 /* The file's operation for a record: by its own name and type, then by the 32-bit type of the same family that narrow and
  * untyped variants run on, then the default. */
 static int32_t op_of(const struct sim_spec *s, const struct func_info *i)
 {
-	const char *name = ptx_op_name((enum ptx_op)i->ptx_op);
+	const char *name = ptx_op_name((enum ptx_op)i->ptx_op), *variant = variant_of(i);
 	enum ptx_type type = (enum ptx_type)i->type;
-	int32_t n = find(s, name, type);
+	int32_t n = variant ? find(s, variant, type) : -1;
+	if (n < 0)
+		n = find(s, name, type);
 	if (n < 0) {
 		switch (type) {
 		case PTX_B8:

@@ -1,0 +1,203 @@
+#include "base/arena.h"
+#include "data/keys.h"
+#include "data/run.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void names_parse_back(void **state)
+{
+	(void)state;
+	enum outcome o;
+	enum verdict v;
+	enum probe_state s;
+
+	for (int i = 0; i <= OUTCOME_CRASH; i++) {
+		assert_int_equal(outcome_parse(outcome_name((enum outcome)i), &o), 0);
+		assert_int_equal(o, i);
+	}
+	for (int i = 0; i <= VERDICT_FAILED; i++) {
+		assert_int_equal(verdict_parse(verdict_name((enum verdict)i), &v), 0);
+		assert_int_equal(v, i);
+	}
+	for (int i = 0; i <= PROBE_INTERRUPTED; i++) {
+		assert_int_equal(probe_state_parse(probe_state_name((enum probe_state)i), &s), 0);
+		assert_int_equal(s, i);
+	}
+	assert_int_equal(outcome_parse("ok", &o), -EINVAL);
+	assert_int_equal(verdict_parse("", &v), -EINVAL);
+	assert_int_equal(probe_state_parse("DONE ", &s), -EINVAL);
+	for (int i = 0; i < NATIVE_CLASSES; i++)
+		assert_string_not_equal(native_class_name((enum native_class)i), "?");
+	assert_string_equal(native_class_name(NATIVE_CLASSES), "?");
+}
+
+static void keys_match_exactly(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *key, *pattern;
+	} good[] = {
+	    {"device.sm_count", "device.sm_count"},
+	    {"arith.mul24hi.u32.latency", "arith.<op>.<type>.latency"},
+	    {"arith.fma.f16x2.native_ops", "arith.<op>.<type>.native_ops"},
+	    {"cache.constant.levels", "cache.<p>.levels"},
+	    {"cache.constant.l15.size", "cache.<p>.<l>.size"},
+	    {"cache.global.l2.latency_classes", "cache.<p>.<l>.latency_classes"},
+	    {"cache.global.l2.partitions", "cache.<p>.<l>.partitions"},
+	    {"cache.instruction.fetch_bytes", "cache.instruction.fetch_bytes"},
+	    {"memory.global.latency", "memory.<p>.latency"},
+	    {"memory.global.16.bandwidth", "memory.<space>.<bytes>.bandwidth"},
+	    {"memory.private.4.issue", "memory.<space>.<bytes>.issue"},
+	    {"pipeline.softsf.ilp4.ridge", "pipeline.<class>.ilp<n>.ridge"},
+	    {"float.mad.fused", "float.mad.fused"},
+	    {"sfu.rsqrt.good_bits", "sfu.<fn>.good_bits"},
+	    {"tlb.texture.l2.set_sizes", "tlb.<p>.<l>.set_sizes"},
+	    {"atomic.add.same_address", "atomic.<op>.same_address"},
+	};
+	static const char *const bad[] = {
+	    "",
+	    "device",
+	    "device.sm_count.x",
+	    "device.sm_coun",
+	    "cache.global.l5.size",
+	    "cache.shared.l1.size",
+	    "cache.global.l1.size.",
+	    "cache.global..size",
+	    "arith.add.latency",
+	    "arith.Add.u32.latency",
+	    "arith.add.u33.latency",
+	    "memory.global.x.bandwidth",
+	    "memory.global.04.bandwidth",
+	    "pipeline.sp.ilp.issue",
+	    "pipeline.sp.ilp0x.issue",
+	    "pipeline.fp.ilp1.issue",
+	    "cache.<p>.levels",
+	    "arith.1add.u32.latency",
+	    "sfu..max_ulp",
+	};
+
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		const struct key_family *f = key_family(good[i].key);
+		assert_non_null(f);
+		assert_string_equal(f->pattern, good[i].pattern);
+		assert_true(f->unit[0] && f->meaning[0]);
+	}
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++)
+		assert_null(key_family(bad[i]));
+	for (size_t i = 0; i < key_family_count; i++) {
+		for (size_t k = i + 1; k < key_family_count; k++)
+			assert_string_not_equal(key_families[i].pattern, key_families[k].pattern);
+	}
+}
+
+static void findings_are_one_a_key(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding f = {.verdict = VERDICT_MEASURED};
+
+	for (int i = 199; i >= 0; i--) {
+		snprintf(f.key, sizeof(f.key), "key%03d", i % 150);
+		f.lo = i;
+		assert_int_equal(findings_add(&l, &f), 0);
+	}
+	assert_int_equal(l.count, 150);
+	findings_sort(&l);
+	assert_string_equal(l.items[0].key, "key000");
+	assert_true(findings_get(&l, "key000")->lo == 0); /* the last one added counts */
+	assert_null(findings_get(&l, "key"));
+	findings_free(&l);
+	findings_sort(&l);
+	mem_fail_after(1);
+	assert_int_equal(findings_add(&l, &f), -ENOMEM);
+	findings_free(&l);
+}
+
+static void runs_hold_series(void **state)
+{
+	(void)state;
+	struct run r;
+	uint32_t words[6] = {1, 2, 3, 4, 5, 6};
+
+	assert_int_equal(run_init(&r), 0);
+	assert_null(run_series(&r, "p", "x"));
+	for (int i = 0; i < 40; i++) {
+		char name[8];
+		snprintf(name, sizeof(name), "x%d", i);
+		assert_non_null(run_series_new(&r, "p", name));
+	}
+	struct series *s = run_series(&r, "p", "x17");
+	assert_non_null(s);
+	assert_true(s->before.sm_clock_mhz < 0 && s->after.throttle == -1); /* unknown so far */
+	for (int i = 0; i < 100; i++) {
+		struct point pt = {
+		    .x = i, .p = {i % 3}, .outcome = OUTCOME_OK, .repeats = 2, .words_per_repeat = 3, .y = words};
+		words[0] = (uint32_t)i;
+		assert_int_equal(series_add(&r, s, &pt), 0);
+	}
+	const double p[POINT_PARAMS] = {2};
+	const struct point *pt = series_find(s, 50, p);
+	assert_non_null(pt);
+	assert_int_equal(pt->y[0], 50); /* its own copy */
+	assert_int_equal(pt->y[5], 6);
+	assert_null(series_find(s, 50, NULL));
+	assert_null(series_find(s, 50.5, p));
+	assert_non_null(series_find(s, 51, NULL));
+	struct native_info a = {.fingerprint = 7, .registers = 1}, b = {.fingerprint = 8}, none = {.problem = "x"};
+	assert_int_equal(series_add_native(&r, s, &a), 0);
+	assert_int_equal(series_add_native(&r, s, &b), 1);
+	assert_int_equal(series_add_native(&r, s, &none), 2);
+	assert_int_equal(series_add_native(&r, s, &none), 2);
+	assert_int_equal(series_add_native(&r, s, &a), 0);
+	struct probe_record *rec = run_probe(&r, "clock");
+	assert_non_null(rec);
+	assert_int_equal(rec->state, PROBE_PENDING);
+	rec->state = PROBE_DONE;
+	assert_int_equal(run_probe(&r, "clock")->state, PROBE_DONE);
+	assert_int_equal(r.probe_count, 1);
+	run_free(&r);
+	run_free(&r);
+}
+
+static void figures_copy(void **state)
+{
+	(void)state;
+	struct figure_list l = {0};
+	double x[3] = {1, 2, 3}, y[3] = {4, 5, 6};
+
+	for (int i = 0; i < 20; i++) {
+		struct figure *f = figures_new(&l, "name", "title");
+		assert_non_null(f);
+		assert_int_equal(figure_add(f, "marks", MARK_BAND, x, y, y, 3), 0);
+		assert_int_equal(figure_add(f, "none", MARK_LINE, x, y, NULL, 0), 0);
+		figure_note(f, true, 2, "here");
+	}
+	x[0] = 9;
+	assert_true(l.items[7].marks[0].x[0] == 1);
+	struct figure *f = &l.items[19];
+	for (long n = 1; n <= 3; n++) {
+		mem_fail_after(n);
+		assert_int_equal(figure_add(f, "marks", MARK_BAND, x, y, y, 3), -ENOMEM);
+	}
+	mem_fail_after(0);
+	assert_int_equal(f->marks_count, 2);
+	figures_free(&l);
+	figures_free(&l);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(names_parse_back),	      cmocka_unit_test(keys_match_exactly),
+	    cmocka_unit_test(findings_are_one_a_key), cmocka_unit_test(runs_hold_series),
+	    cmocka_unit_test(figures_copy),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,207 @@
+#include "base/rng.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define near(a, b) assert_true(fabs((a) - (b)) < 1e-9)
+
+static double gauss(struct rng *r)
+{
+	double s = 0;
+
+	for (int i = 0; i < 12; i++)
+		s += rng_unit(r);
+	return s - 6;
+}
+
+static void quantiles(void **state)
+{
+	(void)state;
+	const double v[] = {5, 1, 4, 2, 3}, one[] = {7};
+	double scratch[5];
+
+	near(stat_median(v, 5, scratch), 3);
+	near(stat_median(v, 4, scratch), 3); /* 1 2 4 5 */
+	near(stat_quantile(v, 5, 0, scratch), 1);
+	near(stat_quantile(v, 5, 1, scratch), 5);
+	near(stat_quantile(v, 5, 0.125, scratch), 1.5);
+	near(stat_median(one, 1, scratch), 7);
+	near(stat_mad(v, 5, scratch), 1);
+	near(stat_harmonic_mean((const double[]){1, 2, 4}, 3), 3 / 1.75);
+}
+
+static void trimmed_mean_ignores_outliers(void **state)
+{
+	(void)state;
+	const double v[] = {10, 10.5, 9.5, 10, 1000};
+	double scratch[5];
+	size_t used;
+
+	near(stat_trimmed_mean(v, 5, 3, 0, scratch, &used), 10);
+	assert_int_equal(used, 4);
+	const double same[] = {3, 3, 3, 4, 9}; /* no deviation: the floor decides */
+	near(stat_trimmed_mean(same, 5, 3, 1, scratch, &used), 3.25);
+	assert_int_equal(used, 4);
+	near(stat_trimmed_mean(same, 5, 3, 0, scratch, NULL), 3);
+}
+
+static void modes_are_found(void **state)
+{
+	(void)state;
+	double v[1000], scratch[1000];
+	struct stat_mode m[4];
+	struct rng r;
+
+	rng_seed(&r, 1);
+	for (int i = 0; i < 1000; i++)
+		v[i] = i < 600	 ? 38 + (double)rng_below(&r, 3)
+		       : i < 950 ? 220 + (double)rng_below(&r, 9)
+				 : 500 + 40 * i;
+	assert_int_equal(stat_modes(v, 1000, 4, 0.05, m, 4, scratch), 2);
+	near(m[0].lo, 38);
+	near(m[0].hi, 40);
+	assert_int_equal(m[0].count, 600);
+	near(m[1].lo, 220);
+	near(m[1].hi, 228);
+	assert_true(m[1].centre >= 223 && m[1].centre <= 225);
+	assert_int_equal(stat_modes(v, 0, 4, 0.05, m, 4, scratch), 0);
+	/* more modes than room: the populous ones stay, in order */
+	const double w[] = {1, 1, 1, 10, 20, 20, 30, 30, 30, 30};
+	assert_int_equal(stat_modes(w, 10, 1, 0.05, m, 2, scratch), 2);
+	near(m[0].centre, 1);
+	near(m[1].centre, 30);
+}
+
+static void robust_gcd(void **state)
+{
+	(void)state;
+	const uint64_t exact[] = {64, 128, 192, 640, 0}, noisy[] = {64, 128, 192, 640, 64, 64, 64, 64, 64, 65};
+
+	assert_int_equal(stat_gcd_robust(exact, 5, 1, 1024), 64);
+	assert_int_equal(stat_gcd_robust(exact, 5, 1, 48), 32);
+	assert_int_equal(stat_gcd_robust(noisy, 10, 0.9, 1024), 64);
+	assert_int_equal(stat_gcd_robust(noisy, 10, 0.95, 1024), 1);
+	assert_int_equal(stat_gcd_robust(noisy, 0, 0.9, 1024), 0);
+}
+
+/* Against the definition, by brute force. */
+static double brute_cost(const double *y, size_t n, double *scratch)
+{
+	double m = stat_median(y, n, scratch), s = 0;
+
+	for (size_t i = 0; i < n; i++)
+		s += fabs(y[i] - m);
+	return s;
+}
+
+static void changepoints(void **state)
+{
+	(void)state;
+	double y[60], scratch[60], gain;
+	struct rng r;
+
+	rng_seed(&r, 2);
+	for (int round = 0; round < 200; round++) {
+		size_t n = 4 + rng_below(&r, 50), edge = 1 + rng_below(&r, n - 1);
+		double step = (double)rng_below(&r, 4);
+		for (size_t i = 0; i < n; i++)
+			y[i] = (i >= edge ? step : 0) + (double)rng_below(&r, 5) * 0.25;
+		size_t got = stat_changepoint(y, n, &gain, scratch);
+		double whole = brute_cost(y, n, scratch), best = whole;
+		for (size_t i = 1; i < n; i++)
+			best = fmin(best, brute_cost(y, i, scratch) + brute_cost(y + i, n - i, scratch));
+		near(gain, whole > 0 ? (whole - best) / whole : 0);
+		if (got)
+			near(brute_cost(y, got, scratch) + brute_cost(y + got, n - got, scratch), best);
+	}
+	const double clean[] = {1, 1, 1, 9, 9, 9, 9};
+	assert_int_equal(stat_changepoint(clean, 7, &gain, scratch), 3);
+	near(gain, 1);
+	const double flat[] = {2, 2, 2, 2, 2};
+	assert_int_equal(stat_changepoint(flat, 5, &gain, scratch), 0);
+	near(gain, 0);
+	assert_int_equal(stat_changepoint(clean, 3, &gain, scratch), 0);
+}
+
+static void bootstrap_covers(void **state)
+{
+	(void)state;
+	double v[40], scratch[240], lo, hi;
+	struct rng r;
+	int covered = 0;
+
+	rng_seed(&r, 3);
+	for (int round = 0; round < 200; round++) {
+		for (int i = 0; i < 40; i++)
+			v[i] = 100 + gauss(&r);
+		stat_bootstrap_median(v, 40, 0.95, 200, (uint64_t)round, &lo, &hi, scratch);
+		covered += lo <= 100 && hi >= 100;
+		assert_true(lo <= hi);
+	}
+	assert_in_range(covered, 180, 200); /* 190 expected */
+	double lo2, hi2;
+	stat_bootstrap_median(v, 40, 0.95, 200, 199, &lo2, &hi2, scratch);
+	near(lo, lo2); /* same seed, same interval */
+	near(hi, hi2);
+}
+
+static void lines(void **state)
+{
+	(void)state;
+	const double x[] = {1e9 + 1, 1e9 + 2, 1e9 + 3}, y[] = {5, 7, 9}, same[] = {4, 4, 4};
+	double slope, intercept;
+
+	assert_true(stat_line(x, y, 3, &slope, &intercept));
+	near(slope, 2);
+	assert_false(stat_line(same, y, 3, &slope, &intercept));
+}
+
+static double tail(unsigned n, double p, unsigned k)
+{
+	double sum = 0;
+
+	for (unsigned i = k; i <= n; i++)
+		sum += exp(lgamma(n + 1.0) - lgamma(i + 1.0) - lgamma(n - i + 1.0) + i * log(p) + (n - i) * log1p(-p));
+	return sum;
+}
+
+static void binomial_limits(void **state)
+{
+	(void)state;
+	static const unsigned ns[] = {1, 10, 100, 1000};
+	static const double ps[] = {0.001, 0.02, 0.3, 0.9}, alphas[] = {0.5, 0.01, 1e-6};
+
+	for (size_t i = 0; i < 4; i++) {
+		for (size_t j = 0; j < 4; j++) {
+			for (size_t k = 0; k < 3; k++) {
+				unsigned limit = stat_binomial_limit(ns[i], ps[j], alphas[k]);
+				assert_true(limit <= ns[i]);
+				assert_true(limit == 0 || tail(ns[i], ps[j], limit) >= alphas[k] * (1 - 1e-6));
+				assert_true(limit == ns[i] || tail(ns[i], ps[j], limit + 1) < alphas[k] * (1 + 1e-6));
+			}
+		}
+	}
+	assert_int_equal(stat_binomial_limit(0, 0.5, 0.01), 0);
+	assert_int_equal(stat_binomial_limit(100, 0, 0.01), 0);
+	assert_int_equal(stat_binomial_limit(100, 1, 0.01), 100);
+	/* large numbers stay quick and exact enough: mean 1000, deviation about 31.6 */
+	assert_in_range(stat_binomial_limit(10000000, 1e-4, 1e-3), 1090, 1105);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(quantiles),       cmocka_unit_test(trimmed_mean_ignores_outliers),
+	    cmocka_unit_test(modes_are_found), cmocka_unit_test(robust_gcd),
+	    cmocka_unit_test(changepoints),    cmocka_unit_test(bootstrap_covers),
+	    cmocka_unit_test(lines),	       cmocka_unit_test(binomial_limits),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

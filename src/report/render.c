@@ -70,6 +70,29 @@ size_t render_width(const char *text)
 	return n;
 }
 
+void render_wrap(struct str *out, const char *text, unsigned indent, unsigned width)
+{
+	size_t at = 0;
+	while (*text) {
+		size_t n = strcspn(text, " ");
+		char word[512];
+		snprintf(word, sizeof(word), "%.*s", (int)n, text);
+		size_t w = render_width(word);
+		if (at && at + 1 + w > width) {
+			str_addc(out, '\n');
+			at = 0;
+		}
+		if (at == 0)
+			str_addf(out, "%*s", (int)indent, "");
+		str_addf(out, "%s%.*s", at ? " " : "", (int)n, text);
+		at = at ? at + 1 + w : indent + w;
+		text += n;
+		text += strspn(text, " ");
+	}
+	if (at)
+		str_addc(out, '\n');
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return strcmp((*(const struct finding *const *)a)->key, (*(const struct finding *const *)b)->key);
@@ -147,18 +170,10 @@ void render_interval(struct str *out, const struct finding *f, bool unicode)
 	double below = f->value.number - f->lo, above = f->hi - f->value.number;
 	if (below >= 0 && fabs(below - above) <= 1e-9 * fabs(f->value.number) && strcmp(f->unit, "bytes") != 0) {
 		str_add(out, unicode ? "± " : "+- ");
-		render_number(out, above, 2);
+		render_number(out, above, 3);
 		return;
 	}
 	quantity(out, f->lo, f->unit, false);
 	str_add(out, " .. ");
 	quantity(out, f->hi, f->unit, false);
-}
-
-const char *render_mark(enum verdict v)
-{
-	static const char *const marks[] = {[VERDICT_MEASURED] = "",	   [VERDICT_BOUND] = "bound",
-					    [VERDICT_ABSENT] = "none",	   [VERDICT_INCONCLUSIVE] = "undecided",
-					    [VERDICT_UNSUPPORTED] = "n/a", [VERDICT_FAILED] = "failed"};
-	return (size_t)v < sizeof marks / sizeof *marks ? marks[v] : "?";
 }

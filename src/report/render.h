@@ -12,6 +12,8 @@ void render_clean(struct str *out, const char *text, bool ascii);
 void render_number(struct str *out, double v, int digits);
 /* Columns that UTF-8 text takes, counting one a character. */
 size_t render_width(const char *text);
+/* Text broken between words at `width`, every line after `indent` blanks. */
+void render_wrap(struct str *out, const char *text, unsigned indent, unsigned width);
 /* The findings as pointers in the order of their keys. mem_free; NULL: out of memory. At least one element. */
 const struct finding **render_sorted(const struct run *r);
 /* The value with its unit for people: "2 KB", "24 cycles", "lru", "431, 440.5, 449 cycles", ">= 8", "none". ASCII unless
@@ -19,7 +21,5 @@ const struct finding **render_sorted(const struct run *r);
 void render_value(struct str *out, const struct finding *f, bool unit, bool unicode);
 /* Half the width of the interval or the interval: "+- 0.5", "431 .. 449", "" when it says nothing. */
 void render_interval(struct str *out, const struct finding *f, bool unicode);
-/* A word for the verdict in tables, "" for MEASURED. */
-const char *render_mark(enum verdict v);
 
 #endif

@@ -9,29 +9,6 @@ void part_title(struct str *out, const char *title, const struct report_style *s
 	str_addf(out, "\n%s%s%s\n", table_bold(style), title, table_plain(style));
 }
 
-void part_wrap(struct str *out, const char *text, unsigned indent, unsigned width)
-{
-	size_t at = 0;
-	while (*text) {
-		size_t n = strcspn(text, " ");
-		char word[512];
-		snprintf(word, sizeof(word), "%.*s", (int)n, text);
-		size_t w = render_width(word);
-		if (at && at + 1 + w > width) {
-			str_addc(out, '\n');
-			at = 0;
-		}
-		if (at == 0)
-			str_addf(out, "%*s", (int)indent, "");
-		str_addf(out, "%s%.*s", at ? " " : "", (int)n, text);
-		at = at ? at + 1 + w : indent + w;
-		text += n;
-		text += strspn(text, " ");
-	}
-	if (at)
-		str_addc(out, '\n');
-}
-
 static unsigned width_of(const struct report_style *style)
 {
 	unsigned w = style->width ? style->width : 80;
@@ -75,7 +52,7 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	render_clean(&line, d->driver, ascii);
 	str_add(&line, "; ");
 	render_clean(&line, d->uuid, ascii);
-	part_wrap(out, str_text(&line), 2, width_of(style));
+	render_wrap(out, str_text(&line), 2, width_of(style));
 	str_clear(&line);
 	str_add(&line, "measured ");
 	render_clean(&line, r->started, ascii);
@@ -85,7 +62,7 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	render_number(&line, r->seconds, 3);
 	str_addf(&line, " s, seed %llu; findings: ", (unsigned long long)r->seed);
 	counts(&line, r);
-	part_wrap(out, str_text(&line), 2, width_of(style));
+	render_wrap(out, str_text(&line), 2, width_of(style));
 	out->failed |= line.failed;
 	str_free(&line);
 }

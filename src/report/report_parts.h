@@ -20,7 +20,5 @@ void part_open(struct str *out, const struct finding *const *sorted, const struc
 	       const struct report_style *style, size_t most);
 /* Probes that did not end well. */
 void part_probes(struct str *out, const struct run *r, const struct report_style *style);
-/* Text broken between words at `width`, every line after `indent` blanks. */
-void part_wrap(struct str *out, const char *text, unsigned indent, unsigned width);
 
 #endif

@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HUGE_RANGE 1e150
+
 struct range {
 	double lo, hi;
 	bool log2;
@@ -53,6 +55,9 @@ static void finish(struct scale *s, struct range r, size_t max_ticks)
 	*s = (struct scale){.log2 = r.log2};
 	if (r.lo > r.hi) /* no value at all */
 		r.lo = r.log2 ? 1 : 0, r.hi = r.log2 ? 2 : 1;
+	/* Sizes beyond these are no measurement; without the limits the differences below could overflow. */
+	r.lo = fmin(fmax(r.lo, r.log2 ? 1 / HUGE_RANGE : -HUGE_RANGE), HUGE_RANGE);
+	r.hi = fmin(fmax(r.hi, r.log2 ? 1 / HUGE_RANGE : -HUGE_RANGE), HUGE_RANGE);
 	if (r.log2 && r.hi / r.lo < 2) {
 		double middle = sqrt(r.lo) * sqrt(r.hi);
 		r.lo = middle / M_SQRT2;
@@ -124,9 +129,8 @@ double scale_at(const struct scale *s, double v)
 {
 	if (!isfinite(v) || (s->log2 && v <= 0))
 		return NAN;
-	if (s->log2)
-		return (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo));
-	return (v - s->lo) / (s->hi - s->lo);
+	double at = s->log2 ? (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo)) : (v - s->lo) / (s->hi - s->lo);
+	return at > -0.01 && at < 1.01 ? at : NAN;
 }
 
 void scale_text(char *out, size_t n, const struct figure_axis *a, double v)

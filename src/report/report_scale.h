@@ -16,7 +16,7 @@ struct scale {
 /* Range of the finite values of all marks (and of notes on this axis); at most max_ticks ticks. */
 void scale_x(struct scale *s, const struct figure *f, size_t max_ticks);
 void scale_y(struct scale *s, const struct figure *f, size_t max_ticks);
-/* Position in 0..1, or NaN when the value has none (not finite, or not positive on a log axis). */
+/* Position in 0..1, or NaN when the value has none (not finite, not on the axis). */
 double scale_at(const struct scale *s, double v);
 /* "2 KB", "1.5", "10^9" free of the unit unless it is bytes. */
 void scale_text(char *out, size_t n, const struct figure_axis *a, double v);

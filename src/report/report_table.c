@@ -25,6 +25,9 @@ void table_column(struct table *t, const char *title, enum table_column kind)
 	int flags = kind == TABLE_RIGHT ? SCOLS_FL_RIGHT : kind == TABLE_WRAP ? SCOLS_FL_WRAP : 0;
 	struct libscols_column *c = scols_table_new_column(t->tb, title, 0, flags);
 	t->failed = !c;
+	if (c && kind == TABLE_WRAP) /* broken between words by wrap_column, which says where with newlines */
+		t->failed = scols_column_set_wrapfunc(c, scols_wrapnl_chunksize, scols_wrapnl_nextchunk, NULL) ||
+			    scols_column_set_safechars(c, "\n");
 	if (c && t->style->colour)
 		t->failed = scols_cell_set_color(scols_column_get_header(c), "\033[2m") != 0;
 }
@@ -69,6 +72,46 @@ void table_cell(struct table *t, const char *text, enum verdict v)
 		t->failed = scols_cell_set_color(scols_line_get_cell(t->line, n), colour(v)) != 0;
 }
 
+/* Widest cell of a column, its title included. */
+static size_t column_width(const struct table *t, size_t column, const char *title)
+{
+	size_t widest = render_width(title);
+	for (size_t i = 0; i < t->rows; i++) {
+		const char *text =
+		    scols_line_get_column_data(scols_table_get_line(t->tb, i), scols_table_get_column(t->tb, column));
+		size_t w = text ? render_width(text) : 0;
+		widest = w > widest ? w : widest;
+	}
+	return widest;
+}
+
+/* The last column takes what the others leave: its texts are broken between words to that width. */
+static void wrap_column(struct table *t)
+{
+	size_t columns = scols_table_get_ncols(t->tb), others = 0;
+	struct libscols_column *last = columns ? scols_table_get_column(t->tb, columns - 1) : NULL;
+	if (!last || !scols_column_is_wrap(last))
+		return;
+	for (size_t i = 0; i + 1 < columns; i++) {
+		struct libscols_column *c = scols_table_get_column(t->tb, i);
+		others += column_width(t, i, scols_cell_get_data(scols_column_get_header(c))) + 2;
+	}
+	unsigned room = page_width(t->style) - TABLE_INDENT;
+	unsigned width = room > others + 12 ? room - (unsigned)others : 12;
+	for (size_t i = 0; i < t->rows && !t->failed; i++) {
+		struct libscols_line *line = scols_table_get_line(t->tb, i);
+		const char *text = scols_line_get_column_data(line, last);
+		struct str s;
+		str_init(&s);
+		if (text)
+			render_wrap(&s, text, 0, width);
+		if (s.len)
+			s.data[s.len - 1] = '\0'; /* no newline at the end */
+		t->failed = s.failed || scols_line_set_column_data(line, last, str_text(&s)) != 0;
+		str_free(&s);
+	}
+}
+
 /* Indented, without the blanks with which the layout fills its lines. */
 static void put_lines(struct str *out, const char *text)
 {
@@ -86,6 +129,8 @@ static void put_lines(struct str *out, const char *text)
 void table_print(struct table *t, struct str *out)
 {
 	char *text = NULL;
+	if (!t->failed && t->rows)
+		wrap_column(t);
 	if (!t->failed && t->rows)
 		t->failed = scols_print_table_to_string(t->tb, &text) != 0 || !text;
 	if (t->failed)

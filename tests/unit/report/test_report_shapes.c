@@ -1,0 +1,132 @@
+/* Runs and figures that are empty, tiny, huge or senseless: printed all the same, within the page. */
+#include "base/str.h"
+#include "report/report.h"
+#include "sample_run.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static struct err e;
+
+/* Longest line in characters. */
+static size_t widest(const struct str *s)
+{
+	size_t most = 0, n = 0;
+	for (size_t i = 0; i < s->len; i++) {
+		if (s->data[i] == '\n')
+			n = 0;
+		else
+			n += ((unsigned char)s->data[i] & 0xc0) != 0x80;
+		most = n > most ? n : most;
+	}
+	return most;
+}
+
+static void empty_run(void **state)
+{
+	(void)state;
+	struct run r;
+	struct str out;
+	struct report_style style = {0};
+	str_init(&out);
+	assert_int_equal(run_init(&r), 0);
+	assert_int_equal(report_text(&out, &r, NULL, &style, &e), 0);
+	assert_non_null(strstr(out.data, "findings: none yet"));
+	assert_int_equal(report_summary(&out, &r, &style, &e), 0);
+	assert_int_equal(report_markdown(&out, &r, &e), 0);
+	str_clear(&out);
+	assert_int_equal(report_csv(&out, &r, &e), 0);
+	assert_string_equal(out.data, "key,verdict,value,lo,hi,unit,method,because,scope,probe,evidence\n");
+	str_clear(&out);
+	assert_int_equal(report_json(&out, &r, &e), 0);
+	assert_non_null(strstr(out.data, "\"findings\":[],\n\"series\":[]}"));
+	str_free(&out);
+	run_free(&r);
+}
+
+static void widths(void **state)
+{
+	(void)state;
+	struct run r;
+	struct figure_list figures = {0};
+	assert_int_equal(sample_run(&r) || sample_figures(&figures), 0);
+	for (unsigned width = 80; width <= 200; width += 13) {
+		struct str out;
+		struct report_style style = {.width = width};
+		str_init(&out);
+		assert_int_equal(report_text(&out, &r, &figures, &style, &e), 0);
+		assert_int_equal(report_summary(&out, &r, &style, &e), 0);
+		if (widest(&out) > width)
+			fail_msg("%zu columns of %u:\n%s", widest(&out), width, out.data);
+		for (size_t i = 0; i < out.len; i++)
+			assert_true((unsigned char)out.data[i] < 0x80 && out.data[i] != '\033');
+		str_free(&out);
+	}
+	figures_free(&figures);
+	run_free(&r);
+}
+
+static void draw(const double *x, const double *y, const double *y2, size_t n, enum mark_style mark, bool log2)
+{
+	struct figure_list l = {0};
+	struct figure *f = figures_new(&l, "f", "title <&\"> \033[0m");
+	assert_non_null(f);
+	f->x.log2 = f->y.log2 = log2;
+	snprintf(f->x.unit, sizeof(f->x.unit), "bytes");
+	assert_int_equal(figure_add(f, "a & b", mark, x, y, y2, n), 0);
+	for (int i = 0; i < 9; i++)
+		figure_note(f, i % 2,
+			    i == 0   ? NAN
+			    : i == 1 ? -1
+				     : 1 << i,
+			    "a note that is as long as a note may be, and then <some> more");
+	for (int unicode = 0; unicode < 2; unicode++)
+		for (unsigned width = 1; width < 300; width += 37) {
+			struct str out;
+			struct report_style style = {.width = width, .unicode = unicode};
+			str_init(&out);
+			assert_int_equal(report_draw(&out, f, &style, &e), 0);
+			assert_null(strchr(out.data, '\033'));
+			str_free(&out);
+		}
+	struct str svg;
+	str_init(&svg);
+	assert_int_equal(report_svg(&svg, f, &e), 0);
+	assert_null(strstr(svg.data, "nan"));
+	assert_null(strstr(svg.data, "inf"));
+	assert_null(strstr(svg.data, "<some>"));
+	assert_null(strchr(svg.data, '\033'));
+	assert_non_null(strstr(svg.data, "a &amp; b"));
+	assert_non_null(strstr(svg.data, "</svg>"));
+	str_free(&svg);
+	figures_free(&l);
+}
+
+static void odd_figures(void **state)
+{
+	(void)state;
+	const double plain[] = {1, 2, 3, 4, 5}, same[] = {7, 7, 7, 7, 7}, zero[] = {0, 0, 0, 0, 0};
+	const double wild[] = {NAN, -INFINITY, 1e308, -1e308, INFINITY}, tiny[] = {1e-300, 2e-300, 0, -1, 1e-308};
+	const double near[] = {1e9, 1e9 + 1e-6, 1e9, 1e9, 1e9};
+	const double *const data[] = {plain, same, zero, wild, tiny, near};
+	for (size_t i = 0; i < sizeof data / sizeof *data; i++)
+		for (size_t k = 0; k < sizeof data / sizeof *data; k++)
+			for (int mark = MARK_POINTS; mark <= MARK_BARS; mark++)
+				for (size_t n = 0; n <= 5; n += n ? 4 : 1)
+					for (int log2 = 0; log2 < 2; log2++)
+						draw(data[i], data[k], mark == MARK_BAND ? plain : NULL, n,
+						     (enum mark_style)mark, log2);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(widths),
+					   cmocka_unit_test(odd_figures)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

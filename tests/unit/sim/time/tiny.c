@@ -99,8 +99,9 @@ func_wide_fn *const func_wide[] = {add, imm, tid, read_clock, load, store, less,
 ONE(add)
 ONE(imm)
 ONE(tid)
-ONE(read_clock) ONE(load) ONE(store) ONE(less) ONE(smid) func_one_fn *const func_one[] = {
-    add_one, imm_one, tid_one, read_clock_one, load_one, store_one, less_one, smid_one};
+ONE(read_clock)
+ONE(load) ONE(store) ONE(less) ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,   tid_one,	 read_clock_one,
+									  load_one, store_one, less_one, smid_one};
 
 /* ---- records ---- */
 

@@ -1,0 +1,196 @@
+#include "gpu/sim/func/func_run.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BARRIERS 16
+
+struct run {
+	const struct func_launch *l;
+	struct func_outcome *out;
+	struct func_warp *warp;
+	uint32_t *waiting; /* per warp: barrier number + 1, 0 = none */
+	uint32_t warps;
+	uint32_t arrived[BARRIERS], expected[BARRIERS]; /* in warps; expected 0: all that are alive */
+	uint64_t left;
+};
+
+static void stop(struct run *x, enum func_end end, const struct func_warp *w, const char *text)
+{
+	const struct func_program *p = x->l->program;
+	x->out->end = end;
+	if (end == FUNC_FAULT)
+		func_fault_text(x->out->message, sizeof x->out->message, w, &p->inst[w->pc], &p->info[w->pc]);
+	else
+		snprintf(x->out->message, sizeof x->out->message, "line %u: %s", p->info[w->pc].line, text);
+}
+
+static void arrive(struct run *x, uint32_t n, const struct func_inst *i, uint32_t mask)
+{
+	struct func_warp *w = &x->warp[n];
+	uint32_t lane = (uint32_t)__builtin_ctz(mask), size = x->l->warp_size;
+	uint32_t number = i->a == FUNC_NONE ? 0 : w->reg[(size_t)i->a * FUNC_LANES + lane] % BARRIERS;
+	uint32_t threads = i->b == FUNC_NONE ? 0 : w->reg[(size_t)i->b * FUNC_LANES + lane];
+	if (i->flags & FUNC_WARP_SYNC)
+		return;
+	x->arrived[number]++;
+	x->expected[number] = (threads + size - 1) / size;
+	if (!(i->flags & FUNC_ARRIVE))
+		x->waiting[n] = number + 1;
+}
+
+/* Until it ends, waits or fails. */
+static void run_warp(struct run *x, uint32_t n)
+{
+	const struct func_program *p = x->l->program;
+	struct func_warp *w = &x->warp[n];
+	uint64_t left = x->left;
+	while (w->live && !x->waiting[n]) {
+		const struct func_inst *i = &p->inst[w->pc];
+		uint32_t mask = func_mask(w, i);
+		if (!left--) {
+			stop(x, FUNC_LIMIT, w, "still running at the limit");
+			break;
+		}
+		if (!mask) {
+			func_warp_next(w);
+			continue;
+		}
+		switch ((enum func_kind)i->kind) {
+		case FUNC_BRANCH:
+			func_warp_branch(w, i, mask);
+			continue;
+		case FUNC_EXIT:
+			func_warp_exit(w, mask);
+			continue;
+		case FUNC_BARRIER:
+			arrive(x, n, i, mask);
+			break;
+		case FUNC_FENCE:
+			break;
+		case FUNC_CLOCK:
+			w->clock = w->globaltimer = UINT64_MAX - left;
+			/* fall through */
+		case FUNC_ALU:
+		case FUNC_LOAD:
+		case FUNC_STORE:
+		case FUNC_ATOMIC:
+			if (mask & (mask - 1))
+				func_wide[i->op](w, i, mask);
+			else
+				func_one[i->op](w, i, (unsigned)__builtin_ctz(mask));
+			if (__builtin_expect(w->fault, 0)) {
+				stop(x, FUNC_FAULT, w, "");
+				x->left = left;
+				return;
+			}
+			break;
+		case FUNC_KINDS:
+			break;
+		}
+		func_warp_next(w);
+	}
+	x->left = left;
+}
+
+static bool release(struct run *x)
+{
+	bool any = false;
+	uint32_t alive = 0;
+	for (uint32_t n = 0; n < x->warps; n++)
+		alive += x->warp[n].live != 0;
+	for (uint32_t b = 0; b < BARRIERS; b++) {
+		uint32_t need = x->expected[b] ? x->expected[b] : alive;
+		if (!x->arrived[b] || x->arrived[b] < need)
+			continue;
+		x->arrived[b] = x->expected[b] = 0;
+		for (uint32_t n = 0; n < x->warps; n++)
+			if (x->waiting[n] == b + 1) {
+				x->waiting[n] = 0;
+				any = true;
+			}
+	}
+	return any;
+}
+
+static void run_block(struct run *x, struct func_block *b)
+{
+	memset(x->waiting, 0, x->warps * sizeof *x->waiting);
+	memset(x->arrived, 0, sizeof x->arrived);
+	memset(x->expected, 0, sizeof x->expected);
+	if (x->l->shared_bytes)
+		memset(b->shared, 0, x->l->shared_bytes);
+	for (uint32_t n = 0; n < x->warps; n++)
+		func_warp_start(&x->warp[n], b, n * x->l->warp_size);
+	do {
+		for (uint32_t n = 0; n < x->warps && x->out->end == FUNC_DONE; n++)
+			run_warp(x, n);
+	} while (x->out->end == FUNC_DONE && release(x));
+	for (uint32_t n = 0; n < x->warps && x->out->end == FUNC_DONE; n++)
+		if (x->warp[n].live)
+			stop(x, FUNC_DEADLOCK, &x->warp[n], "waits at a barrier that others never reach");
+}
+
+/* One allocation a kind for all warps of a block; blocks take turns in them. */
+struct store {
+	uint8_t *reg, *local, *shared;
+	uint32_t *pred, *waiting;
+	struct func_warp *warp;
+};
+
+static bool store_new(struct store *s, const struct func_launch *l, uint32_t warps)
+{
+	const struct func_program *p = l->program;
+	*s = (struct store){.reg = mem_zero((size_t)warps * p->rows * FUNC_LANES * 4 + 64, 1),
+			    .local = mem_zero((size_t)warps * p->local_bytes * FUNC_LANES + 1, 1),
+			    .shared = mem_zero((size_t)l->shared_bytes + 16, 1),
+			    .pred = mem_zero((size_t)warps * p->preds + 1, sizeof(uint32_t)),
+			    .waiting = mem_zero(warps, sizeof(uint32_t)),
+			    .warp = mem_zero(warps, sizeof(struct func_warp))};
+	return s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
+}
+
+static void store_free(struct store *s)
+{
+	mem_free(s->reg);
+	mem_free(s->local);
+	mem_free(s->shared);
+	mem_free(s->pred);
+	mem_free(s->waiting);
+	mem_free(s->warp);
+}
+
+int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *out)
+{
+	const struct func_program *p = l->program;
+	uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+	uint32_t warps = (threads + l->warp_size - 1) / l->warp_size;
+	struct store s;
+	*out = (struct func_outcome){.end = FUNC_DONE};
+	if (!store_new(&s, l, warps)) {
+		store_free(&s);
+		return -ENOMEM;
+	}
+	uint64_t budget = limit ? limit : UINT64_MAX;
+	struct run x = {.l = l, .out = out, .warp = s.warp, .waiting = s.waiting, .warps = warps, .left = budget};
+	uint8_t *aligned = (uint8_t *)(((uintptr_t)s.reg + 63) & ~(uintptr_t)63);
+	for (uint32_t n = 0; n < warps; n++) {
+		s.warp[n].reg = (uint32_t *)(aligned + (size_t)n * p->rows * FUNC_LANES * 4);
+		s.warp[n].pred = s.pred + (size_t)n * p->preds;
+		s.warp[n].local = s.local + (size_t)n * p->local_bytes * FUNC_LANES;
+		s.warp[n].warp_id = n;
+		func_warp_literals(&s.warp[n], p);
+	}
+	uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	for (uint64_t n = 0; n < blocks && out->end == FUNC_DONE; n++) {
+		struct func_block b = {.launch = l, .shared = s.shared};
+		b.ctaid[0] = (uint32_t)(n % l->grid[0]);
+		b.ctaid[1] = (uint32_t)(n / l->grid[0] % l->grid[1]);
+		b.ctaid[2] = (uint32_t)(n / l->grid[0] / l->grid[1]);
+		b.sm = l->sm_count ? (uint32_t)(n % l->sm_count) : 0;
+		run_block(&x, &b);
+	}
+	out->instructions = budget - x.left;
+	store_free(&s);
+	return 0;
+}

@@ -11,23 +11,33 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ITERATIONS = 4, HEADER_WORDS = 2, LENGTHS = 3, SHORT_UNIT = 64, LONG_UNIT = 8 };
+enum {
+	ITERATIONS = 4,
+	HEADER_WORDS = 2,
+	LENGTHS = 3,
+	SHORT_UNIT = 64,
+	LONG_UNIT = 8,
+	SHORT_CHAINS = 4,
+	LONG_CHAINS = 2
+};
 enum need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
 
 struct row {
-	const char *op, *type, *reg, *kind, *store, *even, *odd;
+	const char *op, *type, *reg, *kind, *form, *text, *suffix;
+	bool round;
 	enum need need;
 };
 
 enum {
-#define ROW_ID(op, type, ID, reg, kind, store, even, odd, need) ROW_##ID,
+#define ROW_ID(op, type, ID, reg, kind, form, text, suffix, round, need) ROW_##ID,
 	ARITHMETIC_ROWS(ROW_ID)
 #undef ROW_ID
 	    ROWS
 };
 
 static const struct row rows[] = {
-#define ROW_DATA(op, type, ID, reg, kind, store, even, odd, need) {op, type, reg, kind, store, even, odd, need},
+#define ROW_DATA(op, type, ID, reg, kind, form, text, suffix, round, need)                                             \
+	{op, type, reg, kind, form, text, suffix, round, need},
     ARITHMETIC_ROWS(ROW_DATA)
 #undef ROW_DATA
 };
@@ -48,12 +58,12 @@ static unsigned full_warps(const struct device_info *d)
 	return d->max_threads_per_block / d->warp_size;
 }
 
-/* x: links; p[0]: warps. */
+/* x: links of a chain; p[0]: warps; p[1]: chains. */
 static int setup_row(const struct study *s, unsigned row, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	const struct row *r = &rows[row];
-	const unsigned links = (unsigned)x, warps = (unsigned)p[0];
+	const unsigned links = (unsigned)x, warps = (unsigned)p[0], chains = (unsigned)p[1];
 
 	j->template_path = "probes/arithmetic/chain.ptx";
 	job_param(j, "N", links);
@@ -61,9 +71,11 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	job_param(j, "WARPLOG", log2_of(d->warp_size));
 	job_param_text(j, "REG", r->reg);
 	job_param_text(j, "KIND", r->kind);
-	job_param_text(j, "STORE", r->store);
-	job_param_text(j, "EVEN", r->even);
-	job_param_text(j, "ODD", r->odd);
+	job_param_text(j, "FORM", r->form);
+	job_param_text(j, "OP", r->text);
+	job_param_text(j, "SUFFIX", r->suffix);
+	job_param(j, "ROUND", r->round);
+	job_param(j, "CHAINS", chains);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "chain");
 	j->launch.block[0] = warps * d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;
@@ -71,7 +83,7 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	job_pin(j, d, 0);
 	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
 	sink->space = BUFFER_GLOBAL;
-	sink->bytes = 8ull * warps * d->warp_size;
+	sink->bytes = 8ull * warps * d->warp_size * chains;
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
 	job_arg_u32(j, 29);
@@ -79,13 +91,13 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
-	j->check.min = links; /* fewer: the chain was folded */
+	j->check.min = links * chains; /* fewer: the chain was folded */
 	j->check.max = UINT32_MAX;
 	j->check.others = UINT32_MAX; /* long sequences have branches and calls */
 	return 0;
 }
 
-#define ROW_SETUP(op, type, ID, reg, kind, store, even, odd, need)                                                     \
+#define ROW_SETUP(op, type, ID, reg, kind, form, text, suffix, round, need)                                            \
 	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
 	{                                                                                                              \
 		return setup_row(s, ROW_##ID, x, p, j);                                                                \
@@ -94,8 +106,8 @@ ARITHMETIC_ROWS(ROW_SETUP)
 #undef ROW_SETUP
 
 static const struct experiment experiments[] = {
-#define ROW_EXPERIMENT(op, type, ID, reg, kind, store, even, odd, need)                                                \
-	{.name = op "." type, .axis = "links", .unit = "count", .params = {"warps"}, .setup = setup_##ID},
+#define ROW_EXPERIMENT(op, type, ID, reg, kind, form, text, suffix, round, need)                                       \
+	{.name = op "." type, .axis = "links", .unit = "count", .params = {"warps", "chains"}, .setup = setup_##ID},
     ARITHMETIC_ROWS(ROW_EXPERIMENT)
 #undef ROW_EXPERIMENT
 };
@@ -143,9 +155,9 @@ struct slope {
 };
 
 /* Three lengths, two slopes. lo..hi spans both and the repeats' spread. */
-static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, unsigned warps)
+static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains)
 {
-	const double p[POINT_PARAMS] = {warps};
+	const double p[POINT_PARAMS] = {warps, chains};
 	const struct point *pt[LENGTHS];
 	struct spans span[LENGTHS];
 	struct slope out = {.unit = unit};
@@ -257,13 +269,13 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 }
 
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *full, double latency, unsigned warps,
-				const char *evidence)
+				unsigned chains, const char *evidence)
 {
 	const struct device_info *d = study_device(s);
 	char key[96], issue[96];
 	key_of(key, sizeof key, &rows[row], PART_THROUGHPUT);
 	key_of(issue, sizeof issue, &rows[row], PART_ISSUE);
-	const double lanes = (double)warps * d->warp_size;
+	const double lanes = (double)warps * d->warp_size * chains;
 	if (!(full->lo > 0) || full->hi - full->lo > 0.05 * full->value) {
 		char because[200];
 		snprintf(because, sizeof because,
@@ -283,11 +295,11 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 		return;
 	}
 	study_measured_number(s, key, value, lanes / full->hi, lanes / full->lo, "sm",
-			      "slope of the largest block's time, all warps in chains", evidence, "%u warps on one SM",
-			      warps);
-	study_measured_number(s, issue, full->value / warps, full->lo / warps, full->hi / warps, "sm",
-			      "slope of the largest block's time over its warps", evidence, "%u warps on one SM",
-			      warps);
+			      "slope of the largest block's time, all warps in independent chains", evidence,
+			      "%u warps on one SM", warps);
+	study_measured_number(
+	    s, issue, full->value / (warps * chains), full->lo / (warps * chains), full->hi / (warps * chains), "sm",
+	    "slope of the largest block's time over its warps' chains", evidence, "%u warps on one SM", warps);
 }
 
 static void study_row(struct study *s, unsigned row)
@@ -300,7 +312,7 @@ static void study_row(struct study *s, unsigned row)
 		return;
 	}
 	/* A short chain first tells whether this is one instruction or a long sequence. */
-	const double one[POINT_PARAMS] = {1};
+	const double one[POINT_PARAMS] = {1, 1};
 	const struct point *pilot = study_ask(s, row, LONG_UNIT, one);
 	if (!pilot)
 		return;
@@ -314,7 +326,8 @@ static void study_row(struct study *s, unsigned row)
 	const double cycles = point_spans(pilot, 1).median / LONG_UNIT;
 	const bool is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
 	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT, warps = full_warps(d);
-	const struct slope lat = measure_slope(s, row, unit, 1), full = measure_slope(s, row, unit, warps);
+	const unsigned chains = is_long ? LONG_CHAINS : SHORT_CHAINS;
+	const struct slope lat = measure_slope(s, row, unit, 1, 1), full = measure_slope(s, row, unit, warps, chains);
 	if (study_pending(s))
 		return;
 	char evidence[64];
@@ -330,7 +343,7 @@ static void study_row(struct study *s, unsigned row)
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
 	if (full.ok)
-		conclude_throughput(s, row, &full, lat.ok ? lat.value : 0, warps, evidence);
+		conclude_throughput(s, row, &full, lat.ok ? lat.value : 0, warps, chains, evidence);
 	else
 		verdict_all(s, r, PART_THROUGHPUT, PART_ISSUE,
 			    full.bad && full.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE,

@@ -150,7 +150,6 @@ static bool image_sections(struct image *im, Elf *elf, const char *entry)
 	char want[160];
 	Elf_Scn *s = NULL;
 
-	memset(im, 0, sizeof *im);
 	if (elf_getshdrstrndx(elf, &names))
 		return false;
 	snprintf(want, sizeof want, ".text.%s", entry);
@@ -192,7 +191,7 @@ static uint32_t image_registers(const struct image *im, Elf *elf, const char *en
 
 void native_read_cubin(struct native_info *out, const void *image, size_t bytes, const char *entry, int cc)
 {
-	struct image im;
+	struct image im = {0};
 
 	memset(out, 0, sizeof *out);
 	if (!image || !bytes) {

@@ -12,6 +12,7 @@
 
 #define THREADS_MAX 16
 #define LOG_BYTES   4096
+#define ENTRY_BYTES sizeof(((struct cuda_kernel *)0)->entry)
 #define LOADED_MAX  1024 /* modules on the device at a time */
 
 struct compile {
@@ -222,7 +223,7 @@ static struct cuda_kernel *add_kernel(struct cuda_gpu *g, const struct kernel_so
 {
 	if (g->kernel_count == g->kernel_cap) {
 		size_t cap = g->kernel_cap ? g->kernel_cap * 2 : 64;
-		struct cuda_kernel **p = mem_grow(g->kernels, cap * sizeof *p);
+		struct cuda_kernel **p = mem_grow(g->kernels, cap * sizeof(struct cuda_kernel *));
 		if (!p)
 			return NULL;
 		g->kernels = p;
@@ -249,7 +250,7 @@ static int load_new(struct cuda_gpu *g, const struct kernel_source *src, size_t 
 		size_t bytes = strlen(src[i].text);
 		uint64_t hash = hash64(src[i].text, bytes, 1);
 		size_t at = find_kernel(g, hash, bytes, src[i].entry);
-		if (strlen(src[i].entry) >= sizeof g->kernels[0]->entry)
+		if (strlen(src[i].entry) >= ENTRY_BYTES)
 			return err_set(e, -EINVAL, "kernel %s: the entry's name %s is too long", src[i].name,
 				       src[i].entry);
 		if (at == SIZE_MAX) {

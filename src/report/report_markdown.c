@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/units.h"
 #include "report/render.h"
+#include <stdio.h>
 #include <string.h>
 
 /* Safe inside a table's cell. */
@@ -77,7 +78,9 @@ int report_markdown(struct str *out, const struct run *r, struct err *e)
 	for (size_t i = 0; i < r->findings.count; i++) {
 		if (i == 0 || !same_family(sorted[i - 1], sorted[i])) {
 			str_add(out, "\n## ");
-			str_addn(out, sorted[i]->key, strcspn(sorted[i]->key, "."));
+			char name[sizeof(sorted[i]->key)];
+			snprintf(name, sizeof(name), "%.*s", (int)strcspn(sorted[i]->key, "."), sorted[i]->key);
+			cell(out, name);
 			str_add(out, "\n\n| finding | value | interval | verdict | scope | method, or reason |\n"
 				     "|---|---:|---|---|---|---|\n");
 		}

@@ -1,0 +1,340 @@
+/* What the CUDA backend makes of a driver that misbehaves, each case in a child of its own through the proxy. Runs on the
+ * driver of tests/fake, which plays what environment variables say; see fake_state.h. With the argument "old" the library
+ * path leads to a driver that lacks a symbol, with "none" to no driver. */
+#include "base/arena.h"
+#include "gpu/gpu.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const char *const played[] = {"FAKE_CUDA_INIT",	"FAKE_CUDA_DEVICES", "FAKE_CUDA_FAIL",	 "FAKE_CUDA_HANG",
+				     "FAKE_CUDA_FAULT", "FAKE_CUDA_CRASH",   "FAKE_CUDA_VERSION"};
+
+/* One variable set, all others gone. */
+static void play(const char *name, const char *value)
+{
+	for (size_t i = 0; i < sizeof played / sizeof *played; i++)
+		unsetenv(played[i]);
+	if (name)
+		setenv(name, value, 1);
+}
+
+static int open_device(const char *spec, struct gpu **g, struct err *e)
+{
+	memset(e, 0, sizeof *e);
+	return gpu_open_proxy(g, &gpu_cuda, spec, 1, e);
+}
+
+static void expect_no_device(int code, const char *spec, const char *words)
+{
+	struct gpu *g;
+	struct err e;
+
+	assert_int_equal(open_device(spec, &g, &e), code);
+	assert_null(g);
+	if (!strstr(e.text, words))
+		fail_msg("\"%s\" does not say \"%s\"", e.text, words);
+}
+
+static void expect_list(size_t count, const char *words)
+{
+	struct device_list list = {0};
+	struct err e = {0};
+
+	assert_int_equal(gpu_list_isolated(&gpu_cuda, &list, &e), 0);
+	assert_int_equal(list.count, count);
+	if (!strstr(list.note, words))
+		fail_msg("\"%s\" does not say \"%s\"", list.note, words);
+	mem_free(list.items);
+}
+
+static void lists(void **state)
+{
+	(void)state;
+	play(NULL, NULL);
+	expect_list(1, "");
+	play("FAKE_CUDA_DEVICES", "3");
+	expect_list(3, "");
+	play("FAKE_CUDA_DEVICES", "0");
+	expect_list(0, "finds no GPU");
+	play("FAKE_CUDA_INIT", "100");
+	expect_list(0, "finds no GPU");
+	play("FAKE_CUDA_INIT", "999");
+	expect_list(0, "does not start: unknown error");
+	play("FAKE_CUDA_FAIL", "cuDeviceGetName:1:999");
+	expect_list(0, "unknown error");
+	play("FAKE_CUDA_FAIL", "cuDeviceGetCount:1:3");
+	expect_list(0, "initialization error");
+}
+
+static void wrong_devices(void **state)
+{
+	(void)state;
+	play(NULL, NULL);
+	expect_no_device(-ENODEV, "1", "there is no cuda:1: the NVIDIA driver has 1 GPU, cuda:0");
+	expect_no_device(-EINVAL, "x", "cuda:0");
+	expect_no_device(-EINVAL, "-1", "cuda:0");
+	play("FAKE_CUDA_DEVICES", "0");
+	expect_no_device(-ENODEV, "0", "finds no GPU");
+	play("FAKE_CUDA_INIT", "100");
+	expect_no_device(-ENODEV, "0", "finds no GPU");
+	play("FAKE_CUDA_INIT", "999");
+	expect_no_device(-ENODEV, "0", "unknown error");
+	play("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain:1:2");
+	expect_no_device(-ENOMEM, "0", "no context on the GPU: out of memory");
+}
+
+static void texts(struct gpu *g, char *text, size_t n)
+{
+	const struct device_info *d = g->ops->info(g);
+
+	snprintf(
+	    text, n,
+	    ".version %d.%d\n.target %s\n.address_size 64\n.const .align 8 .b8 table[64];\n"
+	    ".visible .entry k(.param .u64 out, .param .u64 ring)\n{\n.reg .u32 r<3>;\n.reg .u64 d<3>;\n"
+	    "ld.param.u64 d1, [out];\nld.param.u64 d2, [ring];\nld.global.u64 d2, [d2];\nld.global.u64 d2, [d2];\n"
+	    "mov.u32 r1, 0;\nld.const.u32 r1, [r1+8];\nst.global.u32 [d1], r1;\nst.global.u64 [d1+8], d2;\nret;\n}\n",
+	    d->ptx_version / 10, d->ptx_version % 10, d->target);
+}
+
+static const uint64_t ring[] = {0, 64, 128}, offsets[] = {8, 16};
+
+static struct launch whole_launch(void)
+{
+	struct launch l = {
+	    .label = "launch", .entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .buffer_count = 3, .arg_count = 2};
+
+	l.buffers[0] = (struct launch_buffer){.bytes = 16, .output = true, .output_words = 4};
+	l.buffers[1] = (struct launch_buffer){.bytes = 256, .ring = ring, .ring_count = 3, .ring_word = 8};
+	l.buffers[2] = (struct launch_buffer){
+	    .space = BUFFER_CONSTANT, .symbol = "table", .bytes = 64, .ring = offsets, .ring_count = 2, .ring_word = 4};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 0};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.repeats = 2;
+	l.flush = true;
+	l.time_limit_ms = 300;
+	return l;
+}
+
+/* Open, load, run once. The first error's code, or 0 with *out filled. */
+static int round_trip(struct sample *out, struct err *e)
+{
+	static char text[4096];
+	struct kernel_source src = {.name = "round", .entry = "k", .text = text};
+	struct native_info native;
+	struct launch l = whole_launch();
+	struct condition c;
+	struct gpu *g;
+	uint32_t id;
+
+	memset(out, 0, sizeof *out);
+	int r = open_device("0", &g, e);
+	if (r)
+		return r;
+	texts(g, text, sizeof text);
+	r = g->ops->load(g, &src, 1, &id, &native, e);
+	if (r == 0)
+		r = g->ops->run(g, id, &l, out, e);
+	if (r == 0)
+		r = g->ops->sense(g, &c, e);
+	g->ops->close(g);
+	return r;
+}
+
+static void round_trip_works(void **state)
+{
+	(void)state;
+	struct sample out;
+	struct err e;
+
+	play(NULL, NULL);
+	if (round_trip(&out, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(out.outcome, OUTCOME_OK);
+	assert_int_equal(out.words_per_repeat, 4);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(out.words[4 * i], 16);
+		/* two steps along the ring from its start, 128 bytes in, as an absolute address: 256-byte aligned base */
+		assert_int_equal(out.words[4 * i + 2] % 256, 128);
+	}
+	sample_free(&out);
+}
+
+static const char *const symbols[] = {
+#define CUDA_SYMBOL(needed, member, symbol, type) symbol,
+#include "gpu/cuda/cuda_symbols.def"
+#undef CUDA_SYMBOL
+};
+
+/* Whichever call fails, at whichever time: one sentence or one outcome, and no crash of the worker. */
+static void every_call_fails_once(void **state)
+{
+	(void)state;
+	static const int codes[] = {2, 719};
+	unsigned failed = 0;
+
+	for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++)
+		for (int n = 1; n <= 4; n++)
+			for (int c = 0; c < 2; c++) {
+				char plan[96];
+				struct sample out;
+				struct err e;
+				snprintf(plan, sizeof plan, "%s:%d:%d", symbols[i], n, codes[c]);
+				play("FAKE_CUDA_FAIL", plan);
+				int r = round_trip(&out, &e);
+				if (r) {
+					failed++;
+					if (!e.text[0] || strstr(e.text, "signal"))
+						fail_msg("%s: \"%s\"", plan, e.text);
+				} else if (out.outcome != OUTCOME_OK) {
+					failed++;
+					if (!out.message[0] || strstr(out.message, "signal"))
+						fail_msg("%s: \"%s\"", plan, out.message);
+				} else {
+					assert_int_equal(out.words[0], 16);
+					assert_int_equal(out.words[4], 16);
+				}
+				sample_free(&out);
+			}
+	print_message("%u failures of the driver came back as a sentence\n", failed);
+	assert_true(failed > 40);
+}
+
+/* The second launch goes wrong; the first and the third are right. */
+static void one_launch_is_lost(const char *variable, enum outcome expected, const char *words)
+{
+	static char text[4096];
+	struct kernel_source src = {.name = "round", .entry = "k", .text = text};
+	struct native_info native;
+	struct launch l = whole_launch();
+	struct gpu *g;
+	struct sample out;
+	struct err e;
+	uint32_t id;
+
+	play(variable, "2");
+	if (open_device("0", &g, &e))
+		fail_msg("%s", e.text);
+	texts(g, text, sizeof text);
+	l.repeats = 1;
+	if (g->ops->load(g, &src, 1, &id, &native, &e))
+		fail_msg("%s", e.text);
+	for (int i = 0; i < 3; i++) {
+		if (g->ops->run(g, id, &l, &out, &e))
+			fail_msg("%s", e.text);
+		assert_int_equal(out.outcome, i == 1 ? expected : OUTCOME_OK);
+		if (i == 1 && !strstr(out.message, words))
+			fail_msg("\"%s\" does not say \"%s\"", out.message, words);
+		if (i != 1)
+			assert_int_equal(out.words[0], 16);
+		sample_free(&out);
+	}
+	g->ops->close(g);
+}
+
+static void hang(void **state)
+{
+	(void)state;
+	one_launch_is_lost("FAKE_CUDA_HANG", OUTCOME_TIMEOUT, "did not end within 300 ms");
+}
+
+static void fault(void **state)
+{
+	(void)state;
+	one_launch_is_lost("FAKE_CUDA_FAULT", OUTCOME_CRASH, "illegal memory access");
+}
+
+static void crash(void **state)
+{
+	(void)state;
+	one_launch_is_lost("FAKE_CUDA_CRASH", OUTCOME_CRASH, "signal 11");
+}
+
+static void condition_is_read(void **state)
+{
+	(void)state;
+	struct condition c;
+	struct gpu *g;
+	struct err e;
+
+	play(NULL, NULL);
+	if (open_device("0", &g, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(g->ops->sense(g, &c, &e), 0);
+	assert_true(c.sm_clock_mhz == 1500 && c.memory_clock_mhz == 2600 && c.temperature_c == 41 &&
+		    c.power_w == 123.5);
+	assert_int_equal(c.throttle, 4);
+	g->ops->close(g);
+}
+
+/* What a driver accepts bounds the PTX that is written for it. */
+static void ptx_version_follows_the_driver(void **state)
+{
+	(void)state;
+	int newest = 1000;
+	static const char *const versions[] = {"13000", "12000", "11040", "10020"};
+
+	for (size_t i = 0; i < sizeof versions / sizeof *versions; i++) {
+		struct gpu *g;
+		struct err e;
+		play("FAKE_CUDA_VERSION", versions[i]);
+		if (open_device("0", &g, &e))
+			fail_msg("%s", e.text);
+		int ptx = g->ops->info(g)->ptx_version;
+		assert_in_range(ptx, 40, 90);
+		assert_true(ptx <= newest);
+		newest = ptx;
+		g->ops->close(g);
+	}
+}
+
+static void old_driver(void **state)
+{
+	(void)state;
+	play("FAKE_CUDA_VERSION", "5000");
+	expect_no_device(-ENOTSUP, "0", "the NVIDIA driver (CUDA 5.0) lacks cuLinkCreate_v2");
+	expect_list(0, "cuLinkCreate_v2");
+}
+
+static void no_driver(void **state)
+{
+	(void)state;
+	struct gpu *g;
+	struct err e;
+
+	if (open_device("0", &g, &e) == 0) { /* this machine has a real one */
+		g->ops->close(g);
+		skip();
+	}
+	expect_no_device(-ENODEV, "0", "no NVIDIA driver: libcuda.so.1 was not found");
+	expect_list(0, "no NVIDIA driver: libcuda.so.1 was not found");
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(lists),
+	    cmocka_unit_test(wrong_devices),
+	    cmocka_unit_test(round_trip_works),
+	    cmocka_unit_test(every_call_fails_once),
+	    cmocka_unit_test(hang),
+	    cmocka_unit_test(fault),
+	    cmocka_unit_test(crash),
+	    cmocka_unit_test(condition_is_read),
+	    cmocka_unit_test(ptx_version_follows_the_driver),
+	};
+	const struct CMUnitTest old[] = {cmocka_unit_test(old_driver)};
+	const struct CMUnitTest none[] = {cmocka_unit_test(no_driver)};
+
+	if (argc > 1 && !strcmp(argv[1], "old"))
+		return cmocka_run_group_tests(old, NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "none"))
+		return cmocka_run_group_tests(none, NULL, NULL);
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

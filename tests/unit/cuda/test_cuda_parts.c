@@ -1,0 +1,90 @@
+/* Parts of the CUDA backend that need no driver. */
+#include "base/arena.h"
+#include "base/rng.h"
+#include "gpu/cuda/cuda_gpu.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* Content from its definition in launch.h: zero, then bytes, then ring. */
+static void define(const struct launch_buffer *b, uint64_t base, uint8_t *out)
+{
+	memset(out, 0, b->bytes);
+	if (b->init)
+		memcpy(out, b->init, b->init_bytes);
+	for (uint32_t i = 0; i < b->ring_count; i++) {
+		uint64_t to = b->ring[(i + 1) % b->ring_count];
+		uint64_t word = b->ring_word == 8 ? base + to : to;
+		memcpy(out + b->ring[i], &word, b->ring_word);
+	}
+}
+
+/* A buffer put together from pieces of any size is the buffer, also where a word lies across two pieces. */
+static void pieces_make_the_whole(void **state)
+{
+	(void)state;
+	enum { BYTES = 1000 };
+	uint8_t whole[BYTES], pieced[BYTES], init[BYTES];
+	uint64_t ring[64];
+	struct rng r;
+
+	rng_seed(&r, 7);
+	for (int round = 0; round < 500; round++) {
+		struct launch_buffer b = {.bytes = BYTES, .ring = ring, .ring_word = round % 2 ? 8 : 4};
+		b.ring_count = (uint32_t)rng_below(&r, 65);
+		for (uint32_t i = 0; i < b.ring_count; i++) /* apart, but at any alignment */
+			ring[i] = i * 15 + rng_below(&r, 8);
+		for (int i = 0; i < BYTES; i++)
+			init[i] = (uint8_t)rng_next(&r);
+		b.init_bytes = rng_below(&r, BYTES + 1);
+		b.init = b.init_bytes ? init : NULL;
+		define(&b, 0x123456789000, whole);
+		uint64_t piece = 1 + rng_below(&r, 300);
+		for (uint64_t from = 0; from < BYTES; from += piece)
+			cuda_memory_image(&b, 0x123456789000, from, pieced + from,
+					  BYTES - from < piece ? BYTES - from : piece);
+		assert_memory_equal(whole, pieced, BYTES);
+	}
+}
+
+static void ptx_versions(void **state)
+{
+	(void)state;
+	/* What NVIDIA's release notes say: the version that brought the target, never above what the driver speaks. */
+	assert_int_equal(cuda_ptx_version(90, 13000), 78);
+	assert_int_equal(cuda_ptx_version(80, 12020), 70);
+	assert_int_equal(cuda_ptx_version(75, 11040), 63);
+	assert_int_equal(cuda_ptx_version(120, 12080), 87);
+	assert_int_equal(cuda_ptx_version(50, 11000), 43);
+	for (int cc = 20; cc <= 140; cc++)
+		for (int driver = 5000; driver <= 14000; driver += 10)
+			assert_in_range(cuda_ptx_version(cc, driver), 31, 90);
+	assert_int_equal(cuda_ptx_version(200, 13000), 90); /* a GPU that this program has never heard of */
+	assert_int_equal(cuda_ptx_version(90, 11080), 78);
+}
+
+static void sticky_errors(void **state)
+{
+	(void)state;
+	static const int dead[] = {214, 700, 702, 710, 714, 715, 716, 717, 718, 719, 999};
+	static const int alive[] = {0, 1, 2, 100, 200, 218, 400, 500, 600, 701, 703, 704, 708, 711, 720, 800, 801};
+
+	for (size_t i = 0; i < sizeof dead / sizeof *dead; i++)
+		assert_true(cuda_sticky((CUresult)dead[i]));
+	for (size_t i = 0; i < sizeof alive / sizeof *alive; i++)
+		assert_false(cuda_sticky((CUresult)alive[i]));
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(pieces_make_the_whole),
+	    cmocka_unit_test(ptx_versions),
+	    cmocka_unit_test(sticky_errors),
+	};
+
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

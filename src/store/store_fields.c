@@ -217,6 +217,18 @@ const char *fields_text(sqlite3_stmt *st, int column)
 	return text && strlen(text) == (size_t)sqlite3_column_bytes(st, column) ? text : NULL;
 }
 
+/* What a terminal would obey instead of showing goes no further than here: commands print texts as they are. */
+static void defuse(char *text)
+{
+	for (unsigned char *c = (unsigned char *)text; *c; c++) {
+		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* the second half of the controls, in UTF-8 */
+		if (c1)
+			*c++ = '?';
+		if (c1 || *c < ' ' || *c == 0x7f)
+			*c = c1 ? '?' : ' ';
+	}
+}
+
 static int read_enum(const struct field *f, const char *text, void *to)
 {
 	if (!text)
@@ -250,6 +262,7 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 	int64_t v = 0;
 	int rc;
 	const char *text;
+	char *copy;
 	switch (f->kind) {
 	case FIELD_TEXT:
 		text = fields_text(st, column);
@@ -257,6 +270,7 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 			return -EINVAL;
 		memset(to, 0, f->size); /* records are also compared by their bytes */
 		memcpy(to, text, strlen(text));
+		defuse(to);
 		return 0;
 	case FIELD_NAME:
 		*(const char **)to = NULL;
@@ -265,8 +279,12 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 		text = fields_text(st, column);
 		if (!text)
 			return -EINVAL;
-		*(const char **)to = arena_strdup(a, text);
-		return *(const char **)to ? 0 : -ENOMEM;
+		copy = arena_strdup(a, text);
+		if (!copy)
+			return -ENOMEM;
+		defuse(copy);
+		*(const char **)to = copy;
+		return 0;
 	case FIELD_INT:
 		rc = read_integer(st, column, INT_MIN, INT_MAX, &v);
 		*(int *)to = (int)v;

@@ -258,6 +258,21 @@ static void damaged(void **state)
 	}
 }
 
+/* Texts of a file are printed by commands: nothing in them may steer a terminal. */
+static void defused(void **state)
+{
+	(void)state;
+	struct run r;
+	spoil("x.fathom", "UPDATE device SET name = char(27) || '[2J' || char(155) || '1m' || char(233) || char(10)");
+	assert_int_equal(store_load(&r, "x.fathom", &e), 0);
+	assert_string_equal(r.device.name, " [2J??1m\xc3\xa9 ");
+	run_free(&r);
+	spoil("x.fathom", "UPDATE series SET axis = 'a' || char(7) || char(127)");
+	assert_int_equal(store_load(&r, "x.fathom", &e), 0);
+	assert_string_equal(r.series[0].axis, "a  ");
+	run_free(&r);
+}
+
 /* Cut short anywhere, or with any page overwritten: refused, or not harmed. Never a crash. */
 static void torn(void **state)
 {
@@ -399,9 +414,9 @@ static void read_only(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(round_trip), cmocka_unit_test(foreign), cmocka_unit_test(damaged),
-	    cmocka_unit_test(torn),	  cmocka_unit_test(full),    cmocka_unit_test(create_refused),
-	    cmocka_unit_test(read_only),
+	    cmocka_unit_test(round_trip),     cmocka_unit_test(foreign),   cmocka_unit_test(damaged),
+	    cmocka_unit_test(defused),	      cmocka_unit_test(torn),	   cmocka_unit_test(full),
+	    cmocka_unit_test(create_refused), cmocka_unit_test(read_only),
 	};
 	return cmocka_run_group_tests(tests, folder, clean);
 }

@@ -1,0 +1,244 @@
+/* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
+ *
+ * Usage: calibrate COUNT SEED [-j JOBS] [-v] [REPORT.md]
+ * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
+#include "base/arena.h"
+#include "known.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#define LEAST	 0.95 /* share of what exists that has to be MEASURED */
+#define JOBS_MAX 64
+
+struct options {
+	unsigned count, jobs;
+	uint64_t seed;
+	bool verbose;
+	const char *report;
+};
+
+struct outcome { /* of one job, written by the child and read by the parent */
+	struct score score;
+	unsigned gpus, broken;
+	size_t wrong_bytes, missed_bytes;
+};
+
+/* Draws, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
+static void one(uint64_t seed, struct outcome *o, struct str *wrong, struct str *missed)
+{
+	struct str text;
+	struct arena a;
+	struct err e = {0};
+	struct sim_spec *s;
+	struct run r = {0};
+	struct score score;
+	char label[32];
+	snprintf(label, sizeof label, "%llu", (unsigned long long)seed);
+	str_init(&text);
+	arena_init(&a);
+	int rc = spec_random(&text, seed);
+	if (rc == 0)
+		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
+	if (rc == 0) {
+		rc = known_measure(&r, s, seed, &e);
+		if (rc == 0)
+			rc = known_score(&score, &r, s, label, wrong, missed);
+		run_free(&r);
+	}
+	o->gpus++;
+	if (rc) {
+		o->broken++;
+		str_addf(wrong, "%-12s BROKEN: %s\n", label, e.text[0] ? e.text : strerror(-rc));
+	} else {
+		score_add(&o->score, &score);
+	}
+	arena_free(&a);
+	str_free(&text);
+}
+
+static int child(const struct options *opt, unsigned job, FILE *out)
+{
+	struct outcome o = {0};
+	struct str wrong, missed;
+	str_init(&wrong);
+	str_init(&missed);
+	for (unsigned i = job; i < opt->count; i += opt->jobs) {
+		one(opt->seed + i, &o, &wrong, &missed);
+		if (opt->verbose) {
+			fprintf(stderr, "%llu: %u of %u measured, %u wrong\n", (unsigned long long)(opt->seed + i),
+				o.score.measured, o.score.exists, o.score.wrong);
+		}
+	}
+	o.wrong_bytes = wrong.len;
+	o.missed_bytes = missed.len;
+	bool ok = !wrong.failed && !missed.failed && fwrite(&o, sizeof o, 1, out) == 1 &&
+		  fwrite(str_text(&wrong), 1, wrong.len, out) == wrong.len &&
+		  fwrite(str_text(&missed), 1, missed.len, out) == missed.len && fflush(out) == 0;
+	str_free(&wrong);
+	str_free(&missed);
+	return ok ? 0 : 1;
+}
+
+static bool collect_text(FILE *in, size_t bytes, struct str *to)
+{
+	char *copy = mem_alloc(bytes);
+	bool ok = copy && fread(copy, 1, bytes, in) == bytes;
+	if (ok)
+		str_addn(to, copy, bytes);
+	mem_free(copy);
+	return ok;
+}
+
+/* A child that died takes its GPUs with it: that is a failure, never a smaller sample. */
+static bool collect(FILE *in, struct outcome *total, struct str *wrong, struct str *missed)
+{
+	struct outcome o;
+	rewind(in);
+	if (fread(&o, sizeof o, 1, in) != 1)
+		return false;
+	score_add(&total->score, &o.score);
+	total->gpus += o.gpus;
+	total->broken += o.broken;
+	return collect_text(in, o.wrong_bytes, wrong) && collect_text(in, o.missed_bytes, missed);
+}
+
+static int run_all(const struct options *opt, struct outcome *total, struct str *wrong, struct str *missed)
+{
+	FILE *file[JOBS_MAX];
+	pid_t pid[JOBS_MAX];
+	int rc = 0;
+	for (unsigned j = 0; j < opt->jobs; j++) {
+		file[j] = tmpfile();
+		if (!file[j])
+			return -errno;
+		fflush(NULL);
+		pid[j] = fork();
+		if (pid[j] < 0)
+			return -errno;
+		if (pid[j] == 0)
+			_exit(child(opt, j, file[j]));
+	}
+	for (unsigned j = 0; j < opt->jobs; j++) {
+		int status = 0;
+		waitpid(pid[j], &status, 0);
+		if (!WIFEXITED(status) || WEXITSTATUS(status) || !collect(file[j], total, wrong, missed)) {
+			fprintf(stderr, "job %u of %u died\n", j, opt->jobs);
+			rc = -ECHILD;
+		}
+		fclose(file[j]);
+	}
+	return rc;
+}
+
+static double share(unsigned part, unsigned whole)
+{
+	return whole ? 100.0 * part / whole : 0;
+}
+
+static void write_report(FILE *out, const struct options *opt, const struct outcome *o, double seconds,
+			 const char *wrong, const char *missed)
+{
+	const struct score *s = &o->score;
+	fprintf(out, "# Calibration on random GPUs\n\n");
+	fprintf(out,
+		"Written by `make calibrate`. %u simulated GPUs were drawn with the seeds %llu to %llu, measured by "
+		"every\n",
+		o->gpus, (unsigned long long)opt->seed, (unsigned long long)(opt->seed + opt->count - 1));
+	fprintf(out, "probe, and each finding was laid beside the description, in %.0f s.\n\n", seconds);
+	fprintf(out, "| | |\n|---|---|\n");
+	fprintf(out, "| findings that the description contradicts | %u of %u |\n", s->wrong, s->findings);
+	fprintf(out, "| what exists and is MEASURED | %u of %u, %.2f %% |\n", s->measured, s->exists,
+		share(s->measured, s->exists));
+	fprintf(out, "| what does not exist and is ABSENT | %u of %u |\n", s->absent, s->absences);
+	fprintf(out, "| GPUs on which a run failed | %u |\n\n", o->broken);
+	fprintf(out, "| key | exist | measured | share |\n|---|---:|---:|---:|\n");
+	for (unsigned i = 0; i < SCORE_GROUPS; i++)
+		if (s->group_exists[i])
+			fprintf(out, "| `%s` | %u | %u | %.1f %% |\n", score_group[i], s->group_exists[i],
+				s->group_measured[i], share(s->group_measured[i], s->group_exists[i]));
+	if (*wrong)
+		fprintf(out, "\n## Wrong\n\n```\n%s```\n", wrong);
+	if (*missed)
+		fprintf(out,
+			"\n## Not measured\n\nThe first column is the seed. Everything here is an honest "
+			"answer.\n\n```\n%s```\n",
+			missed);
+}
+
+static int read_options(struct options *opt, int argc, char **argv)
+{
+	unsigned plain = 0;
+	*opt = (struct options){.jobs = 1};
+	for (int i = 1; i < argc; i++) {
+		char *end = NULL;
+		if (strcmp(argv[i], "-v") == 0) {
+			opt->verbose = true;
+		} else if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) {
+			opt->jobs = (unsigned)strtoul(argv[++i], &end, 10);
+		} else if (plain == 0) {
+			opt->count = (unsigned)strtoul(argv[i], &end, 10);
+			plain++;
+		} else if (plain == 1) {
+			opt->seed = strtoull(argv[i], &end, 10);
+			plain++;
+		} else if (!opt->report) {
+			opt->report = argv[i];
+		} else {
+			return -1;
+		}
+		if (end && *end)
+			return -1;
+	}
+	if (opt->jobs > opt->count)
+		opt->jobs = opt->count;
+	return plain == 2 && opt->count && opt->jobs && opt->jobs <= JOBS_MAX ? 0 : -1;
+}
+
+int main(int argc, char **argv)
+{
+	struct options opt;
+	struct outcome total = {0};
+	struct str wrong, missed;
+	struct timespec from, to;
+	if (read_options(&opt, argc, argv)) {
+		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-v] [REPORT.md]\n");
+		return 2;
+	}
+	str_init(&wrong);
+	str_init(&missed);
+	clock_gettime(CLOCK_MONOTONIC, &from);
+	int rc = run_all(&opt, &total, &wrong, &missed);
+	clock_gettime(CLOCK_MONOTONIC, &to);
+	const struct score *s = &total.score;
+	if (wrong.len)
+		printf("WRONG (the first column is the seed)\n%s\n", str_text(&wrong));
+	if (missed.len)
+		printf("not measured\n%s\n", str_text(&missed));
+	for (unsigned i = 0; i < SCORE_GROUPS; i++)
+		if (s->group_exists[i])
+			printf("%-26s %4u of %4u\n", score_group[i], s->group_measured[i], s->group_exists[i]);
+	printf("\n%u GPUs, seeds from %llu, %.0f s, %u broken\n", total.gpus, (unsigned long long)opt.seed,
+	       (double)(to.tv_sec - from.tv_sec), total.broken);
+	printf("wrong: %u of %u findings (0 allowed)\n", s->wrong, s->findings);
+	printf("measured: %u of %u that exist, %.2f %% (%.0f %% required); absent: %u of %u\n", s->measured, s->exists,
+	       share(s->measured, s->exists), 100 * LEAST, s->absent, s->absences);
+	if (rc == 0 && opt.report) {
+		FILE *out = fopen(opt.report, "w");
+		if (out)
+			write_report(out, &opt, &total, (double)(to.tv_sec - from.tv_sec), str_text(&wrong),
+				     str_text(&missed));
+		if (!out || fclose(out)) {
+			fprintf(stderr, "cannot write %s: %s\n", opt.report, strerror(errno));
+			rc = -EIO;
+		}
+	}
+	bool enough = s->exists && s->measured >= LEAST * s->exists;
+	str_free(&wrong);
+	str_free(&missed);
+	return rc || s->wrong || total.broken || total.gpus != opt.count || !enough;
+}

@@ -1,0 +1,236 @@
+#include "known.h"
+#include "base/arena.h"
+#include "gpu/sim/sim.h"
+#include "probe/engine.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TRUTHS_MAX 2048
+
+struct fact { /* a truth that outlives its telling */
+	char key[96], text[32];
+	bool absent;
+	double number, tolerance;
+};
+struct facts {
+	struct fact *fact;
+	size_t count;
+};
+
+/* What the probes of this version have to find out; a key with a star stands for all that match. An arithmetic key counts
+ * when the probe asks for it at all: the descriptions list more operations than it does. */
+const char *const score_group[SCORE_GROUPS] = {
+    "clock.read_latency",      "clock.granularity",
+    "shared.latency",	       "shared.cached",
+    "cache.constant.levels",   "cache.constant.*.size",
+    "cache.constant.*.line",   "cache.constant.*.ways",
+    "cache.constant.*.sets",   "cache.constant.*.latency",
+    "memory.constant.latency", "cache.global.levels",
+    "cache.global.*.size",     "cache.global.*.line",
+    "cache.global.*.sector",   "cache.global.*.latency",
+    "memory.global.latency",   "arith.*",
+};
+
+int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
+{
+	struct gpu *g = NULL;
+	struct engine_plan plan = {0};
+	int rc = run_init(r);
+	if (rc)
+		return err_nomem(e);
+	r->seed = seed;
+	rc = sim_open_spec(&g, s, seed, e);
+	if (rc)
+		return rc;
+	r->device = *g->ops->info(g);
+	rc = engine_plan(&plan, NULL, 0, e);
+	if (rc == 0)
+		rc = engine_measure(r, g, &plan, NULL, e);
+	g->ops->close(g);
+	mem_free(plan.probes);
+	return rc;
+}
+
+void score_add(struct score *to, const struct score *one)
+{
+	to->wrong += one->wrong;
+	to->exists += one->exists;
+	to->measured += one->measured;
+	to->absences += one->absences;
+	to->absent += one->absent;
+	to->findings += one->findings;
+	for (unsigned i = 0; i < SCORE_GROUPS; i++) {
+		to->group_exists[i] += one->group_exists[i];
+		to->group_measured[i] += one->group_measured[i];
+	}
+}
+
+static int remember(void *ctx, const struct truth *t)
+{
+	struct facts *f = ctx;
+	if (f->count == TRUTHS_MAX)
+		return -E2BIG;
+	struct fact *x = &f->fact[f->count++];
+	snprintf(x->key, sizeof x->key, "%s", t->key);
+	snprintf(x->text, sizeof x->text, "%s", t->text ? t->text : "");
+	x->absent = t->absent;
+	x->number = t->number;
+	x->tolerance = t->tolerance;
+	return 0;
+}
+
+/* The operation that stands in for one that the description does not list, as the format says: shr.s32 is shr.u32. */
+static void canonical(const struct sim_spec *s, const char *key, char *out, size_t n)
+{
+	char op[16], type[8], rest[32];
+	snprintf(out, n, "%s", key);
+	if (sscanf(key, "arith.%15[^.].%7[^.].%31s", op, type, rest) != 3)
+		return;
+	int at = spec_find_op(s, op, type);
+	if (at < 0)
+		at = s->default_op;
+	snprintf(out, n, "arith.%s.%s.%s", s->op[at].op, s->op[at].type, rest);
+}
+
+static const struct fact *find_fact(const struct facts *f, const struct sim_spec *s, const char *key)
+{
+	char name[96];
+	canonical(s, key, name, sizeof name);
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->fact[i].key, name) == 0)
+			return &f->fact[i];
+	return NULL;
+}
+
+/* Whether the finding says nothing that the truth contradicts. */
+static bool is_right(const struct finding *f, const struct fact *t)
+{
+	const struct value *v = &f->value;
+	if (f->verdict == VERDICT_ABSENT)
+		return t->absent;
+	if (f->verdict == VERDICT_BOUND) /* nothing is bounded that is not there */
+		return !t->absent && t->number >= f->lo - t->tolerance && t->number <= f->hi + t->tolerance;
+	if (f->verdict != VERDICT_MEASURED)
+		return true;
+	if (t->absent)
+		return false;
+	if (t->text[0])
+		return v->kind == VALUE_TEXT && strcmp(v->text, t->text) == 0;
+	return v->kind == VALUE_NUMBER && fabs(v->number - t->number) <= t->tolerance;
+}
+
+static void value_text(char *out, size_t n, const struct finding *f)
+{
+	if (f->verdict == VERDICT_BOUND)
+		snprintf(out, n, "%.10g to %.10g", f->lo, f->hi);
+	else if (f->value.kind == VALUE_TEXT)
+		snprintf(out, n, "%s", f->value.text);
+	else if (f->value.kind == VALUE_NUMBER)
+		snprintf(out, n, "%.10g", f->value.number);
+	else
+		snprintf(out, n, "-");
+}
+
+static void report(struct str *to, const char *label, const struct finding *f, const char *key, const struct fact *t)
+{
+	char value[80], truth[48];
+	if (t && t->absent)
+		snprintf(truth, sizeof truth, "not there");
+	else if (t && t->text[0])
+		snprintf(truth, sizeof truth, "%s", t->text);
+	else if (t)
+		snprintf(truth, sizeof truth, "%.10g", t->number);
+	else
+		snprintf(truth, sizeof truth, "nothing in the description");
+	if (f)
+		value_text(value, sizeof value, f);
+	str_addf(to, "%-12s %-32s %-12s %-16s truth %-12s %s\n", label, key,
+		 f ? verdict_name(f->verdict) : "no finding", f ? value : "-", truth, f ? f->because : "");
+}
+
+/* What no load can tell: the structure of a level that holds the whole constant memory, and what lies behind it. */
+static bool is_hidden(const struct sim_spec *s, const char *key)
+{
+	static const char *const hidden[] = {"size", "ways", "sets"};
+	for (uint32_t i = 0; i < s->constant.levels; i++) {
+		if (s->constant.level[i].size < s->constant_bytes)
+			continue;
+		char name[96];
+		for (size_t k = 0; k < sizeof hidden / sizeof hidden[0]; k++) {
+			snprintf(name, sizeof name, "cache.constant.l%u.%s", i + 1, hidden[k]);
+			if (strcmp(name, key) == 0)
+				return true;
+		}
+		if (strcmp(key, "memory.constant.latency") == 0)
+			return true;
+	}
+	return false;
+}
+
+/* The key's group, or -1: nobody asked for it. */
+static int group_of(const struct run *r, const char *key)
+{
+	for (int i = 0; i < SCORE_GROUPS; i++) {
+		if (!str_glob(score_group[i], key))
+			continue;
+		const struct finding *f = findings_get(&r->findings, key);
+		return str_starts(key, "arith.") && (!f || f->verdict == VERDICT_UNSUPPORTED) ? -1 : i;
+	}
+	return -1;
+}
+
+int known_score(struct score *out, const struct run *r, const struct sim_spec *s, const char *label, struct str *wrong,
+		struct str *missed)
+{
+	struct facts facts = {mem_zero(TRUTHS_MAX, sizeof(struct fact)), 0};
+	*out = (struct score){0};
+	if (!facts.fact)
+		return -ENOMEM;
+	int rc = spec_truth(s, remember, &facts);
+	for (size_t i = 0; rc == 0 && i < r->findings.count; i++) {
+		const struct finding *f = &r->findings.items[i];
+		const struct fact *t = find_fact(&facts, s, f->key);
+		bool says =
+		    f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
+		out->findings++;
+		/* What the description does not know cannot be called right. */
+		if (says && (!t || !is_right(f, t))) {
+			out->wrong++;
+			report(wrong, label, f, f->key, t);
+		}
+	}
+	for (size_t i = 0; rc == 0 && i < facts.count; i++) {
+		const struct fact *t = &facts.fact[i];
+		int group = group_of(r, t->key);
+		if (group < 0 || is_hidden(s, t->key))
+			continue;
+		const struct finding *f = findings_get(&r->findings, t->key);
+		if (t->absent) {
+			/* A level that is not there is told by the number of levels; only global l1 and l2 have verdicts. */
+			if (strcmp(t->key, "cache.global.l1.size") != 0 &&
+			    strcmp(t->key, "cache.global.l2.size") != 0 && !strstr(t->key, ".levels"))
+				continue;
+			out->absences++;
+			if (f && f->verdict == VERDICT_ABSENT)
+				out->absent++;
+			else
+				report(missed, label, f, t->key, t);
+			continue;
+		}
+		out->exists++;
+		out->group_exists[group]++;
+		bool right = f && f->verdict == VERDICT_MEASURED && is_right(f, t);
+		out->measured += right;
+		out->group_measured[group] += right;
+		if (right)
+			continue;
+		if (!f || f->verdict != VERDICT_MEASURED)
+			report(missed, label, f, t->key, t);
+	}
+	mem_free(facts.fact);
+	if (rc == 0 && (wrong->failed || missed->failed))
+		rc = -ENOMEM;
+	return rc;
+}

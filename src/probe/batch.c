@@ -412,43 +412,47 @@ static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 	return rc;
 }
 
+static int measure_all(struct batch *b, struct item *items, size_t n, struct err *e)
+{
+	int rc = 0;
+
+	for (size_t i = 0; !rc && i < n; i++) {
+		if (must_stop(b))
+			return err_set(e, -EINTR, "stopped");
+		rc = measure_item(b, &items[i], e);
+		b->points_done += rc == 0;
+		if (!rc && b->events && b->events->progress)
+			b->events->progress(b->events->ctx, b->probe, b->points_done, b->points_done + n - i - 1,
+					    engine_now() - b->began);
+	}
+	return rc;
+}
+
 int batch_measure(struct batch *b, struct err *e)
 {
 	const size_t n = b->study->wish_count;
 	struct item *items = mem_zero(n, sizeof(*items));
 	bool *had_points = mem_zero(b->probe->experiment_count, sizeof(*had_points));
-	bool sensed = false;
-	int rc = 0;
 
-	if (!items || !had_points)
-		rc = err_nomem(e);
-	for (size_t i = 0; !rc && i < n; i++) {
+	if (!items || !had_points) {
+		mem_free(items);
+		mem_free(had_points);
+		return err_nomem(e);
+	}
+	for (size_t i = 0; i < n; i++) {
 		items[i].wish = &b->study->wishes[i];
 		items[i].outcome = OUTCOME_OK;
 		items[i].kernel = SIZE_MAX;
 	}
-	if (!rc)
-		rc = make_series(b, items, n, had_points, e);
+	int rc = make_series(b, items, n, had_points, e);
 	if (!rc)
 		rc = prepare(b, items, n, e);
 	if (!rc) {
 		sense(b, items, n, true, had_points);
-		sensed = true;
-	}
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (must_stop(b)) {
-			rc = err_set(e, -EINTR, "stopped");
-			break;
-		}
-		rc = measure_item(b, &items[i], e);
-		b->points_done += rc == 0;
-		if (!rc && b->events && b->events->progress)
-			b->events->progress(b->events->ctx, b->probe, b->points_done, n - i - 1,
-					    engine_now() - b->began);
-	}
-	if (sensed)
+		rc = measure_all(b, items, n, e);
 		sense(b, items, n, false, had_points);
-	for (size_t i = 0; items && i < n; i++)
+	}
+	for (size_t i = 0; i < n; i++)
 		item_drop(&items[i]);
 	mem_free(items);
 	mem_free(had_points);

@@ -8,6 +8,7 @@
 struct engine_events { /* all optional; ctx is handed back */
 	void *ctx;
 	void (*probe_begin)(void *ctx, const struct probe *p, unsigned index, unsigned total);
+	/* After every point. points_wished: done and wished for so far; a study may wish for more when these are there. */
 	void (*progress)(void *ctx, const struct probe *p, size_t points_done, size_t points_wished, double seconds);
 	void (*probe_end)(void *ctx, const struct probe *p, const struct probe_record *r);
 	/* After each probe: store it. Negative stops the run. */

@@ -37,7 +37,7 @@ static int add(struct engine_plan *plan, const struct probe *p, const struct pat
 {
 	struct path here = {up, p};
 
-	for (const struct path *q = up; q; q = q->up) {
+	for (const struct path *q = up; up && q; q = q->up) {
 		if (q->probe == p)
 			return err_set(e, -EINVAL, "the probes %s and %s need each other", p->name, up->probe->name);
 	}
@@ -58,14 +58,16 @@ static int add(struct engine_plan *plan, const struct probe *p, const struct pat
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e)
 {
 	bool all = !names || count == 0;
+	size_t n = all ? probe_count : count;
 	int rc = 0;
 
 	*plan = (struct engine_plan){.probes = mem_alloc((probe_count + 1) * sizeof(const struct probe *))};
 	if (!plan->probes)
 		return err_nomem(e);
-	for (size_t i = 0; !rc && i < (all ? probe_count : count); i++) {
-		const struct probe *p = all ? probe_table[i] : probe_find(names[i]);
-		rc = p ? add(plan, p, NULL, e) : unknown(names[i], NULL, e);
+	for (size_t i = 0; !rc && i < n; i++) {
+		const char *name = names && !all ? names[i] : probe_table[i]->name;
+		const struct probe *p = probe_find(name);
+		rc = p ? add(plan, p, NULL, e) : unknown(name, NULL, e);
 	}
 	if (rc) {
 		mem_free(plan->probes);

@@ -146,7 +146,7 @@ static int needs_of(struct study *s, const struct probe *p)
 			known |= s->needed[k] == need;
 		if (known)
 			continue;
-		const struct probe **list = mem_grow(s->needed, (s->needed_count + 1) * sizeof(*list));
+		const struct probe **list = mem_grow(s->needed, (s->needed_count + 1) * sizeof(const struct probe *));
 		if (!list)
 			return -ENOMEM;
 		s->needed = list;
@@ -162,7 +162,7 @@ int study_open(struct study *s, struct run *r, const struct probe *p, enum study
 {
 	*s = (struct study){.probe = p, .run = r, .mode = mode};
 	arena_init(&s->scratch);
-	s->series = mem_zero(p->experiment_count + 1, sizeof(*s->series));
+	s->series = mem_zero(p->experiment_count + 1, sizeof(const struct series *));
 	if (!s->series || needs_of(s, p) || slots_rebuild(s)) {
 		study_close(s);
 		return err_nomem(e);

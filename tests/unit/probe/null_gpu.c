@@ -77,6 +77,11 @@ static int null_sense(struct gpu *g, struct condition *c, struct err *e)
 	return 0;
 }
 
+static const struct run *null_recording(struct gpu *g)
+{
+	return ((struct null_gpu *)g)->recorded;
+}
+
 static void null_close(struct gpu *g)
 {
 	(void)g;
@@ -90,6 +95,7 @@ static const struct gpu_ops null_ops = {.name = "null",
 					.load = null_load,
 					.run = null_run,
 					.sense = null_sense,
+					.recording = null_recording,
 					.close = null_close};
 
 void null_gpu_init(struct null_gpu *g)

@@ -15,8 +15,9 @@ struct null_gpu {
 	unsigned unpinned;	     /* so many launches of each point find no block on the SM */
 	unsigned unpinned_seen;
 	uint32_t last_grid;
-	const char *refuse_entry; /* loading a text that contains this fails */
-	char labels[64][256];	  /* of the runs */
+	const char *refuse_entry;   /* loading a text that contains this fails */
+	const struct run *recorded; /* plays this run */
+	char labels[64][256];	    /* of the runs */
 };
 void null_gpu_init(struct null_gpu *g);
 

@@ -386,6 +386,35 @@ static void another_device_is_refused(void **state)
 	run_free(&r);
 }
 
+/* A recording is believed: its native code and its seed are taken over, nothing is checked or retried. */
+static void replays(void **state)
+{
+	(void)state;
+	struct null_gpu g;
+	struct run r, again;
+	struct watch w = {0};
+	struct err e = {0};
+
+	null_gpu_init(&g);
+	run_init(&r);
+	r.seed = 77;
+	assert_int_equal(measure(&r, &g, NAMES("child", "picky"), 2, &w, &e), 0);
+	const size_t points = run_series(&r, "step", "step")->count;
+	null_gpu_init(&g);
+	g.recorded = &r;
+	g.native = (struct native_info){.fingerprint = 1, .region_count = 1}; /* would not pass the check */
+	run_init(&again);
+	assert_int_equal(measure(&again, &g, NAMES("child", "picky"), 2, &w, &e), 0);
+	expect_same(&r.findings, &again.findings);
+	assert_int_equal(again.seed, 77);
+	const struct series *s = run_series(&again, "step", "step");
+	assert_int_equal(s->count, points);
+	assert_int_equal(s->native_count, 1);
+	assert_int_equal(s->native[0].fingerprint, run_series(&r, "step", "step")->native[0].fingerprint);
+	run_free(&again);
+	run_free(&r);
+}
+
 /* Every allocation fails once: a clean -ENOMEM or a result, never a crash, and nothing leaks (the sanitizer looks). */
 static void memory_runs_out(void **state)
 {

@@ -83,6 +83,20 @@ static int link_failed(const struct cuda_driver *d, CUresult r, const struct com
 	return err_set(e, -EINVAL, "kernel %s does not compile: %s", c->src->name, cuda_words(d, r, &w));
 }
 
+/* Arrays in constant memory are filled by name, and only a name that leaves the module is sure to be found: `.const` at the
+ * start of a line becomes `.visible .const`, on the same line, so that the compiler's line numbers stay right. */
+static void visible_constants(struct str *out, const char *text)
+{
+	while (*text) {
+		size_t blank = strspn(text, " \t"), line = strcspn(text, "\n");
+		if (str_starts(text + blank, ".const "))
+			str_add(out, ".visible ");
+		line += text[line] == '\n';
+		str_addn(out, text, line);
+		text += line;
+	}
+}
+
 static int compile_one(struct cuda_gpu *g, struct compile *c)
 {
 	const struct cuda_driver *d = &g->d;
@@ -95,13 +109,20 @@ static int compile_one(struct cuda_gpu *g, struct compile *c)
 	void *image = NULL;
 	size_t bytes = 0;
 	int result = 0;
+	struct str text;
 
-	CUresult r = d->link_create(sizeof options / sizeof *options, options, values, &link);
-	if (r)
+	str_init(&text);
+	visible_constants(&text, c->src->text);
+	CUresult r = text.failed ? (CUresult)RESULT_OUT_OF_MEMORY
+				 : d->link_create(sizeof options / sizeof *options, options, values, &link);
+	if (r) {
+		str_free(&text);
 		return link_failed(d, r, c, error, &c->err);
+	}
 	/* The interface lacks the const; the driver reads the text only. */
-	r = d->link_add_data(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)c->src->text, strlen(c->src->text) + 1,
-			     c->src->name, 0, NULL, NULL);
+	r = d->link_add_data(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)str_text(&text), text.len + 1, c->src->name, 0,
+			     NULL, NULL);
+	str_free(&text);
 	if (!r)
 		r = d->link_complete(link, &image, &bytes);
 	if (r) {

@@ -13,7 +13,7 @@ LONGEST = 700  # lines: past this a file is two files
 
 # (what, pattern, rooms that may say it)
 WORDS = [
-    ("allocates without base/arena.h", r"\b(?:malloc|calloc|realloc|free|strdup|strndup|asprintf)\s*\(", {"base/mem.c"}),
+    ("allocates without base/arena.h", r"\b(?:malloc|calloc|realloc|strdup|strndup|asprintf)\s*\(", {"base/mem.c"}),
     ("speaks SQL", r"\bsqlite3_\w+\s*\(", {"store"}),
     ("calls the CUDA driver", r"\bcu(?:[A-Z][a-z]\w*)\s*\(", {"gpu/cuda"}),
     ("prints", r"(?<!\w)(?:printf|puts|putchar|perror)\s*\(|\b(?:stdout|stderr)\b", {"cmd", "main.c"}),

@@ -1,0 +1,167 @@
+/* Pointer chase: what caches look like from timed dependent loads. Constant and global memory share it.
+ *
+ * A path is one way to memory (constant space, global memory past or through the L1). The survey finds the classes of
+ * latency on it and groups them to levels; the rest asks for the geometry of one level after the other. Everything is
+ * concluded from misses of single accesses, never from an average, and needs no replacement policy or set mapping:
+ *
+ *   fits      one set more full than it can be makes at least one miss in every lap, whatever is replaced. So fewer
+ *             misses than laps means that the footprint fits; more than noise explains means that it does not.
+ *   conflict  a footprint that just fits plus one line overflows exactly one set: the lines that ever miss are this set.
+ */
+#ifndef FATHOM_CHASE_H
+#define FATHOM_CHASE_H
+#include "probe/probe.h"
+
+/* p[] of the experiments "chase" and "lap"; x is the footprint in bytes. */
+enum chase_param {
+	CHASE_STRIDE, /* bytes between elements */
+	CHASE_WARM,   /* accesses before the timed ones */
+	CHASE_TIMED,  /* timed accesses; lap: loads of the first region */
+	CHASE_FLOOR,  /* ticks from which an access is recorded */
+	CHASE_START,  /* address of the first element */
+	CHASE_EXTRA,  /* address of one more element behind the footprint; 0 = none */
+	CHASE_ORDER,  /* 0 = ascending, else the seed of a shuffle */
+	CHASE_PLACE,  /* 8 x SM + kind; kind is the probe's own: which load, where records go */
+};
+#define CHASE_PARAM_NAMES                                                                                              \
+	{                                                                                                              \
+		"stride", "warm", "timed", "floor", "start", "extra", "order", "place"                                 \
+	}
+
+#define CHASE_PRE   16	 /* accesses of the timed loop that are not counted: they fetch its code */
+#define CHASE_LOADS 32	 /* loads in the shorter region of a lap */
+#define CHASE_CAP   4095 /* largest recorded time */
+
+/* How a probe's load is put into the shared kernels. */
+struct chase_kernel {
+	const char *template_path, *load;
+	enum buffer_space space;
+	const char *symbol;   /* constant space */
+	uint64_t space_bytes; /* constant space: its size; else 0 */
+	bool in_shared;	      /* records wait in shared memory; else they go past the L1 */
+	int load_class;	      /* enum native_class */
+};
+int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
+/* Records that one launch can bring back: chase_path.room. */
+uint32_t chase_room(const struct device_info *d, bool in_shared);
+int lap_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
+
+/* ---- one chase, read back ---- */
+struct chase_run {
+	const struct point *point;
+	uint32_t elements;	/* in the ring */
+	uint32_t timed, slow;	/* accesses timed; of them at least floor */
+	uint32_t kept;		/* of those, recorded */
+	const uint32_t *record; /* index << 12 | ticks */
+	uint32_t covered;	/* records are complete up to this access */
+	uint32_t ticks;		/* of the whole timed part */
+};
+static inline uint32_t chase_index(uint32_t record)
+{
+	return record >> 12;
+}
+static inline uint32_t chase_ticks(uint32_t record)
+{
+	return record & 4095;
+}
+uint32_t chase_elements(double x, const double *p);
+/* Byte addresses in the order in which they are visited. NULL: out of memory. */
+uint64_t *chase_ring(struct arena *a, double x, const double *p);
+/* Which element the timed access `index` reads. */
+uint32_t chase_at(const double *p, uint32_t elements, uint32_t index);
+
+/* ---- a path and its levels ---- */
+enum chase_state { CHASE_DONE, CHASE_PENDING, CHASE_UNDECIDED };
+
+#define CHASE_CLASSES 10
+struct chase_class {
+	double centre;
+	double share; /* the largest at any footprint */
+};
+
+#define CHASE_LEVELS 5
+struct chase_fact { /* one integer property */
+	enum chase_state state;
+	uint64_t value;
+	char why[240]; /* why it is undecided */
+};
+struct chase_level {
+	unsigned class_first, class_last; /* classes of a hit here */
+	double floor;			  /* ticks from which an access missed this level; 0 for the last one */
+	double noise;			  /* how often a hit looks like a miss, per access */
+	double noise_seen;		  /* accesses that this was estimated from */
+	bool endless;			  /* the largest footprint still fits */
+	bool hashed;			  /* conflicting lines are not evenly spaced */
+	struct chase_fact size, sector, line, ways, sets;
+};
+
+#define CHASE_SURVEY 80
+struct chase_path {
+	/* given */
+	struct study *study;
+	unsigned chase, lap;	 /* numbers of the experiments */
+	unsigned kind, lap_kind; /* 0..7 */
+	uint32_t sm;
+	uint64_t limit;	 /* largest footprint */
+	uint32_t word;	 /* bytes of a ring word */
+	uint32_t room;	 /* records of a launch */
+	uint64_t stride; /* of everything after the survey; 0 = the first fill unit */
+	/* learned */
+	unsigned class_count;
+	struct chase_class classes[CHASE_CLASSES];
+	unsigned level_count; /* groups of classes; the last one is memory unless cold_slower */
+	struct chase_level level[CHASE_LEVELS];
+	bool cold_slower; /* first touches are slower than anything in a warm footprint */
+	double cold;	  /* ticks of a first touch */
+	double fill_unit; /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
+	unsigned survey_count;
+	struct chase_sample {
+		double footprint;
+		uint32_t n;
+		double share[CHASE_CLASSES];
+	} survey[CHASE_SURVEY];
+	char why[240]; /* of what came back CHASE_UNDECIDED */
+};
+
+/* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. */
+enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
+/* Classes and levels. */
+enum chase_state chase_survey(struct chase_path *c);
+/* Ticks that divide two classes: nearer to the slower one, because noise only makes an access slower. */
+double chase_floor(double below, double above);
+
+/* A ring: elements every `stride` bytes of [start, start + bytes), one more at extra unless 0. */
+struct chase_ring_spec {
+	uint64_t start, bytes, stride, extra;
+	unsigned order;
+};
+uint32_t chase_spec_elements(const struct chase_ring_spec *ring);
+/* Does the ring fit level k? */
+enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits);
+/* Which elements of the ring ever miss level k, over many laps and several orders. hot[i] is the element at
+ * start + i x stride, the last one the extra. */
+enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool **hot,
+			   uint32_t *n);
+
+/* Facts of level k. Each fills level[k]'s fact and returns its state. They build on each other, in this order. */
+enum chase_state chase_size(struct chase_path *c, unsigned k);
+enum chase_state chase_line(struct chase_path *c, unsigned k);
+enum chase_state chase_ways(struct chase_path *c, unsigned k); /* and sets; may correct size for hashed sets */
+
+/* Latency of level k on one SM, cycles from load to use. */
+struct chase_latency {
+	double value, half; /* value +- half */
+	double address_ops; /* arithmetic instructions in the chain, per load */
+	bool averaged;	    /* from laps; else from the class of single accesses */
+};
+enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out);
+/* SMs to sample: all up to `most`, else `most` spread evenly. Returns how many were written. */
+unsigned chase_placements(const struct device_info *d, unsigned most, uint32_t *sm);
+
+/* Peaks in ticks; exposed for tests. v is reordered. Returns how many, ascending. */
+struct chase_peak {
+	double centre, share;
+};
+unsigned chase_peaks(uint32_t *v, uint32_t n, double min_share, struct chase_peak *out, unsigned max);
+
+#endif

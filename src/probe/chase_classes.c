@@ -1,0 +1,313 @@
+/* Which latencies occur on a path, and which of them are levels. */
+#include "base/arena.h"
+#include "probe/chase.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
+#define SURVEY_FIRST 8	  /* elements of the smallest footprint */
+#define SURVEY_RATIO 1.19 /* fourth root of 2 */
+
+static int compare_u32(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Ticks within which two accesses may be of one class: clock granularity, and a clock that drifts. */
+static double reach(double ticks)
+{
+	return 2.5 + 0.008 * ticks;
+}
+
+unsigned chase_peaks(uint32_t *v, uint32_t n, double min_share, struct chase_peak *out, unsigned max)
+{
+	unsigned found = 0;
+	uint32_t lo = 0, hi = 0;
+	uint32_t best_lo = 0, best_hi = 0;
+
+	qsort(v, n, sizeof(*v), compare_u32);
+	/* A window slides over the sorted values; where it holds the most within reach on both sides is a peak. */
+	for (uint32_t i = 0; i < n && found < max; i++) {
+		if (i && v[i] == v[i - 1])
+			continue;
+		while (v[lo] + 1 < v[i])
+			lo++;
+		while (hi < n && v[hi] <= v[i] + 1)
+			hi++;
+		if (hi - lo < min_share * n)
+			continue;
+		double centre = v[lo + (hi - lo) / 2], share = (double)(hi - lo) / n;
+		if (found && centre - out[found - 1].centre <= 2 * reach(centre)) {
+			if (hi - lo > best_hi - best_lo) {
+				out[found - 1] = (struct chase_peak){centre, share};
+				best_lo = lo;
+				best_hi = hi;
+			}
+			continue;
+		}
+		out[found++] = (struct chase_peak){centre, share};
+		best_lo = lo;
+		best_hi = hi;
+	}
+	return found;
+}
+
+/* Chases whose every access is recorded, pooled to classes. */
+struct pool {
+	struct chase_run run[CHASE_SURVEY + 2];
+	unsigned runs;
+	struct chase_peak peak[CHASE_CLASSES * (CHASE_SURVEY + 2)];
+	unsigned peaks;
+};
+
+static int compare_peak(const void *a, const void *b)
+{
+	double x = ((const struct chase_peak *)a)->centre, y = ((const struct chase_peak *)b)->centre;
+	return x < y ? -1 : x > y;
+}
+
+static bool pool_add(struct chase_path *c, struct pool *pool, const struct chase_run *r)
+{
+	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t);
+	if (!v)
+		return false;
+	for (uint32_t i = 0; i < r->kept; i++)
+		v[i] = chase_ticks(r->record[i]);
+	pool->peaks += chase_peaks(v, r->kept, SHARE_MIN, pool->peak + pool->peaks, CHASE_CLASSES);
+	pool->run[pool->runs++] = *r;
+	return true;
+}
+
+static double share_near(const struct chase_run *r, double centre)
+{
+	uint32_t n = 0;
+	for (uint32_t i = 0; i < r->kept; i++)
+		n += fabs(chase_ticks(r->record[i]) - centre) <= reach(centre);
+	return r->kept ? (double)n / r->kept : 0;
+}
+
+/* Merges peaks of all runs that lie within reach of each other. */
+static void classes_from(struct chase_path *c, struct pool *pool)
+{
+	c->class_count = 0;
+	qsort(pool->peak, pool->peaks, sizeof(*pool->peak), compare_peak);
+	for (unsigned i = 0; i < pool->peaks;) {
+		unsigned k = i, best = i;
+		double mass = 0, weight = 0;
+		for (; k < pool->peaks &&
+		       pool->peak[k].centre - pool->peak[best].centre <= 2 * reach(pool->peak[k].centre);
+		     k++) {
+			if (pool->peak[k].share > pool->peak[best].share)
+				best = k;
+			mass += pool->peak[k].centre * pool->peak[k].share;
+			weight += pool->peak[k].share;
+		}
+		if (c->class_count < CHASE_CLASSES)
+			c->classes[c->class_count++] =
+			    (struct chase_class){.centre = mass / weight, .share = pool->peak[best].share};
+		i = k;
+	}
+}
+
+static void params(const struct chase_path *c, double *p, double stride, double warm, double timed)
+{
+	memset(p, 0, POINT_PARAMS * sizeof(*p));
+	p[CHASE_STRIDE] = stride;
+	p[CHASE_WARM] = warm;
+	p[CHASE_TIMED] = timed;
+	p[CHASE_PLACE] = 8 * c->sm + c->kind;
+}
+
+/* Bytes that one access brings nearer: what the slow accesses of a walk in small steps have as common divisor.
+ * 0: every access is alike. */
+static uint64_t fill_unit(struct chase_path *c, const struct chase_run *run, unsigned runs, double floor)
+{
+	size_t total = 0, n = 0;
+	for (unsigned i = 0; i < runs; i++)
+		total += run[i].kept;
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
+	if (!at)
+		return 0;
+	for (unsigned i = 0; i < runs; i++) {
+		for (uint32_t k = 0; k < run[i].kept; k++) {
+			uint32_t rec = run[i].record[k];
+			if (chase_ticks(rec) >= floor)
+				at[n++] =
+				    (uint64_t)chase_at(run[i].point->p, run[i].elements, chase_index(rec)) * c->word;
+		}
+	}
+	if (n < 8 || n > 0.9 * total)
+		return 0;
+	return stat_gcd_robust(at, n, 0.85, 4096);
+}
+
+double chase_floor(double below, double above)
+{
+	double gap = above - below, margin = 3 + 0.02 * above;
+
+	if (margin > gap / 2)
+		margin = gap / 2;
+	return ceil(above - margin);
+}
+
+/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint. */
+static bool siblings(const struct chase_path *c, unsigned a, unsigned b)
+{
+	double lo = 1, hi = 0;
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		double both = s->share[a] + s->share[b];
+		if (both < 0.25 || s->n < 24)
+			continue;
+		double part = s->share[b] / both;
+		lo = part < lo ? part : lo;
+		hi = part > hi ? part : hi;
+		seen++;
+	}
+	/* A jitter class keeps a small share, a partition about half. */
+	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo;
+}
+
+static void group(struct chase_path *c)
+{
+	c->level_count = 0;
+	for (unsigned k = 0; k < c->class_count; k++) {
+		if (k && siblings(c, k - 1, k)) {
+			c->level[c->level_count - 1].class_last = k;
+			continue;
+		}
+		if (c->level_count == CHASE_LEVELS)
+			break;
+		c->level[c->level_count] = (struct chase_level){.class_first = k, .class_last = k};
+		if (c->level_count) {
+			struct chase_level *up = &c->level[c->level_count - 1];
+			up->floor = chase_floor(c->classes[up->class_last].centre, c->classes[k].centre);
+		}
+		c->level_count++;
+	}
+}
+
+/* How often an access that should hit looks slower: at footprints where hardly any access misses. */
+static void estimate_noise(struct chase_path *c, const struct pool *pool)
+{
+	for (unsigned k = 0; k + 1 < c->level_count; k++) {
+		struct chase_level *l = &c->level[k];
+		double slow = 0, total = 0;
+		for (unsigned i = 0; i < pool->runs; i++) {
+			const struct chase_run *r = &pool->run[i];
+			double mine = 0, beyond = 0;
+			for (uint32_t q = 0; q < r->kept; q++)
+				beyond += chase_ticks(r->record[q]) >= l->floor;
+			for (unsigned q = l->class_first; q <= l->class_last; q++)
+				mine += c->survey[i].share[q];
+			/* Runs that this level serves, and that are so clean that misses cannot be the rule. */
+			if (mine < 0.4 || beyond > 0.1 * r->kept || r->timed < 2 * r->elements)
+				continue;
+			/* The cleaner half of what is there would be a biased choice, so all count. */
+			slow += beyond;
+			total += r->kept;
+		}
+		l->noise = total > 0 ? slow / total : 0;
+		l->noise_seen = total;
+	}
+}
+
+enum chase_state chase_survey(struct chase_path *c)
+{
+	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
+	double p[POINT_PARAMS];
+	struct chase_run run[2];
+	enum chase_state state;
+
+	c->survey_count = c->class_count = c->level_count = 0;
+	if (!pool) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	double small = c->limit < 65536 ? (double)c->limit : 65536;
+	for (unsigned warm = 0; warm < 2; warm++) {
+		params(c, p, c->word, warm ? small / c->word : 0, c->room);
+		state = chase_get(c, &run[warm], small, p);
+		if (state != CHASE_DONE)
+			return state;
+		if (!pool_add(c, pool, &run[warm]))
+			return CHASE_UNDECIDED;
+	}
+	classes_from(c, pool);
+	if (!c->class_count) {
+		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
+		return CHASE_UNDECIDED;
+	}
+	c->fill_unit = 0;
+	if (c->class_count > 1)
+		c->fill_unit = (double)fill_unit(c, run, 2, chase_floor(c->classes[0].centre, c->classes[1].centre));
+	if (!c->stride)
+		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : 64;
+
+	pool->runs = pool->peaks = 0;
+	state = CHASE_DONE;
+	double elements = SURVEY_FIRST, most = floor((double)c->limit / (double)c->stride);
+	for (bool last = false; !last && c->survey_count < CHASE_SURVEY;) {
+		double n = floor(elements);
+		if (n >= most) {
+			n = most;
+			last = true;
+		}
+		double timed = 4 * n < 512 ? 512 : 4 * n > c->room ? c->room : 4 * n;
+		params(c, p, (double)c->stride, 2 * n, timed);
+		struct chase_run r;
+		enum chase_state got = chase_get(c, &r, n * (double)c->stride, p);
+		if (got == CHASE_UNDECIDED)
+			return got;
+		if (got == CHASE_PENDING)
+			state = got;
+		else if (state == CHASE_DONE) {
+			if (!pool_add(c, pool, &r))
+				return CHASE_UNDECIDED;
+			c->survey[c->survey_count] =
+			    (struct chase_sample){.footprint = n * (double)c->stride, .n = r.kept};
+			c->survey_count++;
+		}
+		elements = elements * SURVEY_RATIO > n + 1 ? elements * SURVEY_RATIO : n + 1;
+	}
+	if (state != CHASE_DONE)
+		return state;
+	classes_from(c, pool);
+	for (unsigned i = 0; i < c->survey_count; i++)
+		for (unsigned k = 0; k < c->class_count; k++)
+			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre);
+	group(c);
+	if (!c->level_count) {
+		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
+		return CHASE_UNDECIDED;
+	}
+	estimate_noise(c, pool);
+
+	for (unsigned k = 0; k + 1 < c->level_count; k++) {
+		struct chase_fact *f = &c->level[k].sector;
+		f->value = fill_unit(c, run, 2, c->level[k].floor);
+		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;
+		if (!f->value)
+			snprintf(f->why, sizeof(f->why), "a walk in steps of %u bytes showed no regular misses",
+				 c->word);
+	}
+
+	/* First touches: slower than everything that a warm footprint shows? */
+	double slowest = c->classes[c->class_count - 1].centre;
+	struct chase_peak peak[CHASE_CLASSES];
+	uint32_t *v = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint32_t);
+	if (!v)
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; i < run[0].kept; i++)
+		v[i] = chase_ticks(run[0].record[i]);
+	unsigned n = chase_peaks(v, run[0].kept, SHARE_MIN / 4, peak, CHASE_CLASSES);
+	c->cold = n ? peak[n - 1].centre : slowest;
+	c->cold_slower = c->cold > slowest + 2 * reach(slowest);
+	return CHASE_DONE;
+}

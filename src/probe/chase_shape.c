@@ -1,0 +1,403 @@
+/* Size, line, ways and sets of one level. */
+#include "base/arena.h"
+#include "probe/chase.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SETS_TRIED   6
+#define OFFSETS_MOST 512
+#define LINE_MOST    4096
+
+static enum chase_state undecided(struct chase_fact *f, const char *why)
+{
+	f->state = CHASE_UNDECIDED;
+	snprintf(f->why, sizeof(f->why), "%s", why);
+	return CHASE_UNDECIDED;
+}
+
+static enum chase_state decided(struct chase_fact *f, uint64_t value)
+{
+	f->state = CHASE_DONE;
+	f->value = value;
+	return CHASE_DONE;
+}
+
+/* ---- size ---- */
+
+/* The survey's bracket: elements that seem to fit, and that do not. */
+static void bracket(const struct chase_path *c, unsigned k, uint64_t *lo, uint64_t *hi)
+{
+	const struct chase_level *l = &c->level[k];
+	*lo = 1;
+	*hi = c->limit / c->stride;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		uint64_t n = (uint64_t)(s->footprint / (double)c->stride);
+		double beyond = 0;
+		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
+			beyond += s->share[q];
+		if (beyond > 0.25) {
+			*hi = n;
+			break;
+		}
+		if (beyond < 0.002 + 3 * l->noise && n > *lo)
+			*lo = n;
+	}
+}
+
+static enum chase_state fits_elements(struct chase_path *c, unsigned k, uint64_t n, unsigned order, bool *fits)
+{
+	return chase_fits(c, k, &(struct chase_ring_spec){.bytes = n * c->stride, .stride = c->stride, .order = order},
+			  fits);
+}
+
+enum chase_state chase_size(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t lo, hi, most = c->limit / c->stride;
+	bool fits_lo = false, fits_hi = false;
+
+	bracket(c, k, &lo, &hi);
+	enum chase_state a = fits_elements(c, k, lo, 0, &fits_lo), b = fits_elements(c, k, hi, 0, &fits_hi);
+	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+		return undecided(&l->size, c->why);
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return l->size.state = CHASE_PENDING;
+	while (!fits_lo && lo > 1) {
+		hi = lo;
+		fits_hi = false;
+		lo = lo / 2;
+		a = fits_elements(c, k, lo, 0, &fits_lo);
+		if (a != CHASE_DONE)
+			return a == CHASE_PENDING ? (l->size.state = a) : undecided(&l->size, c->why);
+	}
+	while (fits_hi && hi < most) {
+		lo = hi;
+		hi = hi + hi / 4 + 1 < most ? hi + hi / 4 + 1 : most;
+		b = fits_elements(c, k, hi, 0, &fits_hi);
+		if (b != CHASE_DONE)
+			return b == CHASE_PENDING ? (l->size.state = b) : undecided(&l->size, c->why);
+	}
+	if (fits_hi) {
+		l->endless = true;
+		return decided(&l->size, most * c->stride);
+	}
+	while (hi - lo > 1) {
+		uint64_t mid = lo + (hi - lo) / 2;
+		bool fits;
+		a = fits_elements(c, k, mid, 0, &fits);
+		if (a != CHASE_DONE)
+			return a == CHASE_PENDING ? (l->size.state = a) : undecided(&l->size, c->why);
+		if (fits)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	/* Both sides of the edge again, in other orders. */
+	enum chase_state all = CHASE_DONE;
+	for (unsigned order = 1; order <= 2; order++) {
+		a = fits_elements(c, k, lo, order, &fits_lo);
+		b = fits_elements(c, k, hi, order, &fits_hi);
+		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+			return undecided(&l->size, c->why);
+		if (a == CHASE_PENDING || b == CHASE_PENDING) {
+			all = CHASE_PENDING;
+			continue;
+		}
+		if (!fits_lo || fits_hi) {
+			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
+				 (unsigned long long)(lo * c->stride), fits_lo ? "fit" : "do not fit",
+				 (unsigned long long)(hi * c->stride), fits_hi ? "fit" : "do not fit");
+			return undecided(&l->size, c->why);
+		}
+	}
+	if (all != CHASE_DONE)
+		return l->size.state = all;
+	return decided(&l->size, lo * c->stride);
+}
+
+/* ---- line ---- */
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t t = a % b;
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+/* Blocks of `unit` bytes with a missing element, of the footprint; the extra element is not among them. */
+static bool *blocks_of(struct chase_path *c, const bool *hot, uint32_t n, uint64_t stride, uint64_t unit,
+		       uint64_t bytes, uint32_t *count)
+{
+	*count = (uint32_t)((bytes + unit - 1) / unit);
+	bool *block = ARENA_ARRAY(study_arena(c->study), *count, bool);
+	for (uint32_t i = 0; block && i + 1 < n; i++)
+		if (hot[i])
+			block[i * stride / unit] = true;
+	return block;
+}
+
+/* The elements that miss with one more at extra; *hot is NULL when that one finds room, as it may where sets are hashed. */
+static enum chase_state conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, bool **hot,
+				    uint32_t *n)
+{
+	struct chase_ring_spec ring = {
+	    .start = start, .bytes = c->level[k].size.value, .stride = c->stride, .extra = extra};
+	bool fits;
+	enum chase_state state = chase_fits(c, k, &ring, &fits);
+
+	*hot = NULL;
+	if (state != CHASE_DONE || fits)
+		return state;
+	return chase_hot(c, k, &ring, hot, n);
+}
+
+/* One set only: every line conflicts with every other. As many elements fit as there are lines, once they lie far enough
+ * apart; closer together, fewer lines would have to hold them, and more of them fit. */
+static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level *l, unsigned k)
+{
+	uint64_t unit = c->stride, size = l->size.value;
+	for (uint64_t t = unit; t <= LINE_MOST && t <= size; t += unit) {
+		if (size % t)
+			continue;
+		struct chase_ring_spec ring = {.stride = t + unit, .bytes = size / t * (t + unit)};
+		if (ring.bytes > c->limit)
+			return undecided(
+			    &l->line, "the largest footprint does not hold the lines of its one set far enough apart");
+		bool fits;
+		enum chase_state state = chase_fits(c, k, &ring, &fits);
+		if (state != CHASE_DONE)
+			return state == CHASE_PENDING ? (l->line.state = state) : undecided(&l->line, c->why);
+		if (fits)
+			return decided(&l->line, t);
+	}
+	return undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
+}
+
+enum chase_state chase_line(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t size = l->size.value, unit = c->stride, line = 0;
+
+	if (l->size.state != CHASE_DONE)
+		return l->size.state == CHASE_PENDING ? (l->line.state = CHASE_PENDING)
+						      : undecided(&l->line, "its size is not known");
+	if (l->endless || size + c->stride > c->limit)
+		return undecided(&l->line, "no footprint is large enough to make a conflict");
+	if (l->sector.state == CHASE_DONE && l->sector.value > unit)
+		unit = l->sector.value;
+	if (size % unit)
+		return undecided(&l->line, "the size is no multiple of what one miss fetches");
+	enum chase_state all = CHASE_DONE;
+	bool whole = true;
+	for (unsigned j = 0; j < 3; j++) {
+		uint64_t extra = size + j * (size / 16 / unit) * unit;
+		if (extra + c->stride > c->limit)
+			break;
+		bool *hot;
+		uint32_t n, count;
+		enum chase_state state = conflicting(c, k, 0, extra, &hot, &n);
+		if (state == CHASE_UNDECIDED)
+			return undecided(&l->line, c->why);
+		if (state == CHASE_PENDING)
+			all = state;
+		if (state == CHASE_PENDING || !hot)
+			continue;
+		const bool *block = blocks_of(c, hot, n, c->stride, unit, size, &count);
+		if (!block)
+			return undecided(&l->line, "out of memory");
+		for (uint32_t i = 1; i < count; i++)
+			if (block[i] != block[i - 1])
+				line = gcd(line, i * unit);
+		for (uint32_t i = 0; i < count; i++)
+			whole = whole && block[i];
+	}
+	if (all != CHASE_DONE)
+		return l->line.state = all;
+	if (whole)
+		return line_of_one_set(c, l, k);
+	if (!line || line > LINE_MOST || size % line)
+		return undecided(&l->line, "the lines that one more line evicts do not lie on a regular grid");
+	return decided(&l->line, line);
+}
+
+/* ---- ways and sets ---- */
+
+struct conflict { /* lines of one set */
+	uint32_t ways;
+	uint64_t spacing; /* bytes between them, 0 = not even */
+};
+
+static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra,
+				    struct conflict *out)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t size = l->size.value, line = l->line.value;
+	bool *hot;
+	uint32_t n, count, last = UINT32_MAX;
+	enum chase_state state = conflicting(c, k, start, extra, &hot, &n);
+
+	*out = (struct conflict){0};
+	if (state != CHASE_DONE || !hot)
+		return state;
+	const bool *block = blocks_of(c, hot, n, c->stride, line, size, &count);
+	if (!block) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	bool even = true;
+	for (uint32_t i = 0; i <= count; i++) {
+		if (i < count && !block[i])
+			continue;
+		uint64_t at = i < count ? start + i * line : extra / line * line;
+		if (last != UINT32_MAX) {
+			uint64_t gap = at - (start + last * line);
+			even = even && (!out->spacing || gap == out->spacing);
+			out->spacing = gap;
+		}
+		last = i;
+		out->ways += i < count;
+	}
+	if (!even)
+		out->spacing = 0;
+	return CHASE_DONE;
+}
+
+/* Hashed sets fill evenly from some addresses on only. From there on one line more fits than from elsewhere. */
+static enum chase_state largest_start(struct chase_path *c, unsigned k, uint64_t bytes, uint64_t starts, bool *found)
+{
+	uint64_t line = c->level[k].line.value;
+	enum chase_state all = CHASE_DONE;
+
+	*found = false;
+	for (uint64_t i = 0; i < starts; i++) {
+		if (i * line + bytes > c->limit) {
+			snprintf(c->why, sizeof(c->why),
+				 "sets are hashed, and a larger footprint that fits may start beyond reach");
+			return CHASE_UNDECIDED;
+		}
+		bool fits;
+		enum chase_state state = chase_fits(
+		    c, k, &(struct chase_ring_spec){.start = i * line, .bytes = bytes, .stride = c->stride}, &fits);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (fits)
+			*found = true;
+	}
+	return all;
+}
+
+/* The size was found from address 0 on; with hashed sets it can be a few lines short. Tries the next sizes that whole
+ * ways would make. */
+static enum chase_state correct_hashed(struct chase_path *c, unsigned k, uint64_t ways)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t whole = ways * l->line.value, sets = (l->size.value + whole - 1) / whole;
+
+	if (l->size.value % whole == 0) {
+		/* A power of two sets: address 0 is where they begin. Else one more set must not fit anywhere. */
+		if (!(sets & (sets - 1)))
+			return CHASE_DONE;
+		sets++;
+	}
+	for (;; sets++) {
+		bool found;
+		if (sets > OFFSETS_MOST) {
+			snprintf(c->why, sizeof(c->why), "sets are hashed and too many to try every start");
+			return CHASE_UNDECIDED;
+		}
+		enum chase_state state = largest_start(c, k, sets * whole, sets, &found);
+		if (state != CHASE_DONE)
+			return state;
+		if (!found)
+			break;
+		l->size.value = sets * whole;
+	}
+	if (l->size.value % whole == 0)
+		return CHASE_DONE;
+	snprintf(c->why, sizeof(c->why), "sets are hashed, and no start lets whole ways of %llu lines fit",
+		 (unsigned long long)ways);
+	return CHASE_UNDECIDED;
+}
+
+enum chase_state chase_ways(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t size = l->size.value, line = l->line.value;
+
+	if (l->line.state != CHASE_DONE) {
+		l->sets.state = l->ways.state = l->line.state;
+		if (l->line.state == CHASE_UNDECIDED) {
+			undecided(&l->sets, "its line is not known");
+			undecided(&l->ways, "its line is not known");
+		}
+		return l->ways.state;
+	}
+	static const unsigned tried[SETS_TRIED] = {0, 1, 2, 3, 5, 8};
+	enum chase_state all = CHASE_DONE;
+	uint32_t least = UINT32_MAX, most = 0, seen = 0;
+	uint64_t spacing = 0;
+	bool modulo = true;
+	for (unsigned i = 0; i < SETS_TRIED; i++) {
+		uint64_t extra = size + tried[i] * line;
+		struct conflict found;
+		if (extra + c->stride > c->limit)
+			break;
+		enum chase_state state = conflict_at(c, k, 0, extra, &found);
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		if (state == CHASE_UNDECIDED) {
+			undecided(&l->sets, c->why);
+			return undecided(&l->ways, c->why);
+		}
+		if (!found.ways) { /* it found room */
+			modulo = false;
+			continue;
+		}
+		least = found.ways < least ? found.ways : least;
+		most = found.ways > most ? found.ways : most;
+		modulo = modulo && found.spacing && (!spacing || spacing == found.spacing);
+		spacing = found.spacing;
+		seen++;
+	}
+	if (all != CHASE_DONE)
+		return l->sets.state = l->ways.state = all;
+	if (!seen) {
+		undecided(&l->sets, c->why);
+		return undecided(&l->ways, c->why);
+	}
+	if (least != most || !least) {
+		snprintf(
+		    c->why, sizeof(c->why),
+		    "one more line conflicts with %u to %u lines: its sets differ, or some conflicts were not seen",
+		    least, most);
+		undecided(&l->sets, c->why);
+		return undecided(&l->ways, c->why);
+	}
+	modulo = modulo && spacing * most == size;
+	if (!modulo) {
+		l->hashed = true;
+		enum chase_state state = seen < 2 ? CHASE_UNDECIDED : correct_hashed(c, k, most);
+		if (seen < 2)
+			snprintf(c->why, sizeof(c->why), "sets are hashed and only one of them could be filled");
+		if (state == CHASE_PENDING)
+			return l->sets.state = l->ways.state = state;
+		if (state == CHASE_UNDECIDED) {
+			/* Then the size is in doubt, too. */
+			undecided(&l->size, c->why);
+			undecided(&l->sets, c->why);
+			return undecided(&l->ways, c->why);
+		}
+		size = l->size.value;
+	}
+	decided(&l->sets, size / (most * line));
+	return decided(&l->ways, most);
+}

@@ -24,6 +24,7 @@ struct canvas {
 	int columns;
 	uint8_t cell[ROWS][COLUMNS_MAX];
 	char text[ROWS][COLUMNS_MAX]; /* letters over the cells, ASCII, 0 = none */
+	bool failed;
 };
 
 static int column(const struct canvas *c, double x)
@@ -96,6 +97,7 @@ static void letters(struct canvas *c, int column, int row, const char *text)
 	struct str clean;
 	str_init(&clean);
 	render_clean(&clean, text, true);
+	c->failed |= clean.failed;
 	int n = (int)clean.len;
 	if (column + n > c->columns)
 		column = c->columns - n;
@@ -269,6 +271,7 @@ int report_draw(struct str *out, const struct figure *f, const struct report_sty
 	}
 	x_axis(out, c, f, margin, style->unicode);
 	legend(out, f, glyphs, margin, width, style->unicode);
+	out->failed |= c->failed;
 	mem_free(c);
 	return out->failed ? err_nomem(e) : 0;
 }

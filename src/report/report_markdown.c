@@ -30,6 +30,7 @@ static void row(struct str *out, const struct finding *f)
 	render_value(&s, f, true, true);
 	cell(out, strcmp(str_text(&s), "?") == 0 ? "" : str_text(&s));
 	str_add(out, " | ");
+	out->failed |= s.failed;
 	str_clear(&s);
 	render_interval(&s, f, true);
 	cell(out, str_text(&s));

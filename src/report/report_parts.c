@@ -53,6 +53,7 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	str_add(&line, "; ");
 	render_clean(&line, d->uuid, ascii);
 	render_wrap(out, str_text(&line), 2, width_of(style));
+	out->failed |= line.failed;
 	str_clear(&line);
 	str_add(&line, "measured ");
 	render_clean(&line, r->started, ascii);

@@ -217,8 +217,7 @@ const char *fields_text(sqlite3_stmt *st, int column)
 	return text && strlen(text) == (size_t)sqlite3_column_bytes(st, column) ? text : NULL;
 }
 
-/* What a terminal would obey instead of showing goes no further than here: commands print texts as they are. */
-static void defuse(char *text)
+void fields_defuse(char *text)
 {
 	for (unsigned char *c = (unsigned char *)text; *c; c++) {
 		bool c1 = c[0] == 0xc2 && c[1] >= 0x80 && c[1] < 0xa0; /* the second half of the controls, in UTF-8 */
@@ -270,7 +269,7 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 			return -EINVAL;
 		memset(to, 0, f->size); /* records are also compared by their bytes */
 		memcpy(to, text, strlen(text));
-		defuse(to);
+		fields_defuse(to);
 		return 0;
 	case FIELD_NAME:
 		*(const char **)to = NULL;
@@ -282,7 +281,7 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 		copy = arena_strdup(a, text);
 		if (!copy)
 			return -ENOMEM;
-		defuse(copy);
+		fields_defuse(copy);
 		*(const char **)to = copy;
 		return 0;
 	case FIELD_INT:

@@ -45,5 +45,7 @@ int fields_bind(sqlite3_stmt *st, int first, const struct field_table *t, const 
 int fields_read(sqlite3_stmt *st, const struct field_table *t, void *record, struct arena *a, const char **column);
 /* Text of a column: NUL-terminated, without NUL inside, or NULL. */
 const char *fields_text(sqlite3_stmt *st, int column);
+/* What a terminal would obey instead of showing goes no further than here: commands print texts as they are. */
+void fields_defuse(char *text);
 
 #endif

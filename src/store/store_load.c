@@ -293,7 +293,8 @@ static int parse_evidence(struct finding *f, const char *text)
 		if (n >= sizeof(f->evidence[0]) || f->evidence_count == FINDING_EVIDENCE)
 			return -EINVAL;
 		memcpy(f->evidence[f->evidence_count], text, n);
-		f->evidence[f->evidence_count++][n] = '\0';
+		f->evidence[f->evidence_count][n] = '\0';
+		fields_defuse(f->evidence[f->evidence_count++]);
 		text += n + (text[n] == '\n');
 	}
 	return text ? 0 : -EINVAL;

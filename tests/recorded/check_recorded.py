@@ -1,0 +1,106 @@
+#!/usr/bin/env python3
+"""Infers again from every recorded run and compares the findings with those committed beside it.
+
+Usage: check_recorded.py FATHOM FOLDER [--write]
+
+FOLDER holds X.fathom.xz or X.fathom.gz, a run file as `fathom run -o` wrote it, and X.json, its findings. Each recording
+is checked in two ways: inferred from the stored series, and run anew with the recording as the device, which must ask
+for the same points and conclude the same. --write writes the X.json.
+"""
+import gzip
+import json
+import lzma
+import os
+import subprocess
+import sys
+import tempfile
+
+LIMIT = 2 * 1000 * 1000  # bytes of one compressed recording
+# What a finding claims. Wording may improve without making a recording's answers wrong.
+CLAIM = ("verdict", "value", "lo", "hi", "unit", "scope")
+
+
+def run(*command):
+    done = subprocess.run(command, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=600)
+    return done.returncode, done.stdout, done.stderr.strip()
+
+
+def findings(fathom, path):
+    code, out, err = run(fathom, "report", "--format", "json", path)
+    if code:
+        raise RuntimeError(f"report of {os.path.basename(path)} ended with {code}: {err}")
+    report = json.loads(out)
+    points = sum(len(s["points"]) for s in report["series"])
+    return {f["key"]: {k: f[k] for k in CLAIM} for f in report["findings"]}, points
+
+
+def differences(want, got):
+    for key in sorted(set(want) | set(got)):
+        if key not in got:
+            yield f"{key}: is no longer concluded"
+        elif key not in want:
+            yield f"{key}: is new: {json.dumps(got[key])}"
+        elif want[key] != got[key]:
+            changed = [k for k in CLAIM if want[key].get(k) != got[key][k]]
+            yield f"{key}: " + ", ".join(f"{k} was {json.dumps(want[key].get(k))}, is {json.dumps(got[key][k])}" for k in changed)
+
+
+def check(fathom, path, name, write):
+    """Lines that say what is wrong."""
+    size = os.path.getsize(path)
+    if size > LIMIT:
+        yield f"{size} bytes are more than {LIMIT}"
+    with (lzma if path.endswith(".xz") else gzip).open(path) as f:
+        data = f.read()
+    with tempfile.TemporaryDirectory() as folder:
+        copy, again = os.path.join(folder, "run.fathom"), os.path.join(folder, "again.fathom")
+        with open(copy, "wb") as f:
+            f.write(data)
+        code, _, err = run(fathom, "infer", copy)
+        if code:
+            yield f"infer ended with {code}: {err}"
+            return
+        got, points = findings(fathom, copy)
+        if not got or not points:
+            yield "the recording holds nothing"
+        expected = os.path.join(os.path.dirname(path), name + ".json")
+        if write:
+            with open(expected, "w", encoding="utf-8") as f:
+                json.dump(got, f, indent=1, sort_keys=True)
+                f.write("\n")
+        with open(expected, encoding="utf-8") as f:
+            want = json.load(f)
+        yield from differences(want, got)
+        code, _, err = run(fathom, "run", "-d", "replay:" + copy, "-o", again)
+        if code > 1:  # 1: a probe failed then, so it fails now
+            yield f"the replay ended with {code}: {err}"
+            return
+        replayed, _ = findings(fathom, again)
+        for line in differences(want, replayed):
+            yield "replayed, " + line
+        measured = sum(f["verdict"] == "MEASURED" for f in got.values())
+        print(f"{name}: {len(data)} bytes, {size} compressed, {points} points, {len(got)} findings, {measured} measured")
+
+
+def main():
+    fathom, folder = sys.argv[1:3]
+    write = "--write" in sys.argv[3:]
+    files = sorted(f for f in os.listdir(folder) if f.endswith((".fathom.xz", ".fathom.gz")))
+    if not files:
+        print("there are no recordings: nothing was inferred again")
+        return 0
+    wrong = 0
+    for file in files:
+        name = file[: file.index(".fathom")]
+        try:
+            for line in check(fathom, os.path.join(folder, file), name, write):
+                wrong += 1
+                print(f"{name}: {line}")
+        except (RuntimeError, OSError, EOFError, ValueError, lzma.LZMAError) as e:
+            wrong += 1
+            print(f"{name}: {e}")
+    print(f"{len(files)} recordings, {wrong} differences")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

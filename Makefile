@@ -1,8 +1,6 @@
 # What a person types. Everything is built by Meson in build/; this file only makes sure that what it needs is there.
 BUILD ?= build
 MESON ?= meson
-# The tools that the checks run are installed too when this is yes; `make run` does not need them.
-CHECKS ?= no
 
 .PHONY: all run test calibrate format tidy sanitize fuzz bench install clean setup setup-checks configure
 
@@ -16,8 +14,9 @@ test: setup-checks configure
 	ninja -C $(BUILD)
 	tools/run_tests.sh $(BUILD)
 
+# Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given.
 calibrate: all
-	tools/calibrate.sh $(BUILD)
+	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
 
 format: setup-checks
 	python3 tools/check_style.py --format --write

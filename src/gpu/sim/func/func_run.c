@@ -48,10 +48,11 @@ static void run_warp(struct run *x, uint32_t n)
 	while (w->live && !x->waiting[n]) {
 		const struct func_inst *i = &p->inst[w->pc];
 		uint32_t mask = func_mask(w, i);
-		if (!left--) {
+		if (!left) {
 			stop(x, FUNC_LIMIT, w, "still running at the limit");
 			break;
 		}
+		left--;
 		if (!mask) {
 			func_warp_next(w);
 			continue;

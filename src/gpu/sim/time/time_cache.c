@@ -207,7 +207,7 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 		return;
 	uint64_t from = line_of(c, base), to = line_of(c, base + bytes - 1);
 	size_t lines = (size_t)c->spec->sets * c->spec->ways;
-	if (to - from >= lines) {
+	if (to - from >= c->spec->sets) { /* one pass over the tags is shorter than one over the lines */
 		for (size_t i = 0; i < lines; i++) {
 			uint64_t line = c->tag[i] & LINE_MASK;
 			if (line >= from && line <= to)

@@ -148,8 +148,9 @@ static void trace(const struct time_run *x, const struct time_warp *w, uint32_t 
 	x->q->hook->issue(x->q->hook->ctx, &ev);
 }
 
-/* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
-static inline void issue(struct time_run *x, struct time_warp *w, uint64_t t)
+/* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. Inlined where one
+ * warp runs alone, because there the call itself would show. */
+static inline __attribute__((always_inline)) void issue(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	struct time_sched *s = w->sched;
 	const struct time_inst *ti = &x->ti[w->f.pc];
@@ -225,6 +226,11 @@ static inline void issue(struct time_run *x, struct time_warp *w, uint64_t t)
 	case FUNC_KINDS:
 		break;
 	}
+}
+
+static __attribute__((noinline)) void issue_one(struct time_run *x, struct time_warp *w, uint64_t t)
+{
+	issue(x, w, t);
 }
 
 /* ---- the two loops ---- */
@@ -320,7 +326,7 @@ static void run_scheduler(struct time_run *x, struct time_sched *s)
 		}
 	}
 	if (best != UINT32_MAX) {
-		issue(x, s->warp[best], t);
+		issue_one(x, s->warp[best], t);
 		port = s->free >> FIX;
 		s->next = port > t ? port : t;
 		if (!s->slots)

@@ -9,8 +9,7 @@
 /* clang-format on */
 
 #define EACH(l, mask)                                                                                                  \
-	for (unsigned l = 0; l < FUNC_LANES; l++)                                                                      \
-		if ((mask) >> l & 1)
+	for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 #define ROW(w, r) ((w)->reg + (size_t)(r)*FUNC_LANES)
 
 static void add(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -38,7 +37,7 @@ static void read_clock(struct func_warp *w, const struct func_inst *i, uint32_t 
 	EACH(l, mask) ROW(w, i->dst)[l] = (uint32_t)w->clock;
 }
 
-static uint8_t *place(struct func_warp *w, const struct func_inst *i, unsigned l, bool load)
+static uint8_t *place(struct func_warp *w, const struct func_inst *i, uint32_t l, bool load)
 {
 	const struct func_launch *k = w->block->launch;
 	uint64_t at = ROW(w, i->a)[l] + i->imm;
@@ -100,8 +99,9 @@ ONE(add)
 ONE(imm)
 ONE(tid)
 ONE(read_clock)
-ONE(load) ONE(store) ONE(less) ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,   tid_one,	 read_clock_one,
-									  load_one, store_one, less_one, smid_one};
+ONE(load)
+ONE(store) ONE(less) ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,   tid_one,  read_clock_one,
+								load_one, store_one, less_one, smid_one};
 
 /* ---- records ---- */
 

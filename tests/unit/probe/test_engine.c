@@ -459,6 +459,7 @@ int main(void)
 	    cmocka_unit_test(kernels_that_do_not_compile),
 	    cmocka_unit_test(a_store_that_is_full_ends_the_run),
 	    cmocka_unit_test(another_device_is_refused),
+	    cmocka_unit_test(replays),
 	    cmocka_unit_test(memory_runs_out),
 	};
 

@@ -83,7 +83,7 @@ static int decode(struct native_op *op, const uint8_t *inst, int cc, struct aren
 	}
 	op->name = o->name;
 	op->cls = o->cls;
-	if (base == OP_CS2R || base == OP_S2R || base == OP_S2UR) {
+	if (base == OP_CS2R || base == OP_S2R || base == OP_CS2UR || base == OP_S2UR) {
 		/* Bits 72..79 name the special register. The high half alone is not a time stamp that opens a region. */
 		unsigned sr = (unsigned)(word(inst + 8) >> 8) & 0xff;
 		if (sr == SR_CLOCKLO)

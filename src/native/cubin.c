@@ -13,6 +13,7 @@
 #define BASE(opcode) ((opcode)&0x1ff)
 /* Opcodes that this file itself asks for, and special registers; all found with the compiler, see opcodes.def. */
 #define OP_CS2R	   0x005
+#define OP_CS2UR   0x0cb
 #define OP_NOP	   0x118
 #define OP_S2R	   0x119
 #define OP_BRA	   0x147

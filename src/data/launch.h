@@ -8,7 +8,8 @@
 enum buffer_space { BUFFER_GLOBAL, BUFFER_CONSTANT };
 
 /* One memory object of a launch. Content is set before every launch, in this order: zero (or left from the last
- * launch if `keep` and nothing else differs), then bytes, then ring. */
+ * launch if `keep` and nothing else differs), then bytes, then ring. A kernel writes only to its output and to buffers
+ * without init and ring: what has content of its own may stay on the device from launch to launch. */
 struct launch_buffer {
 	enum buffer_space space;
 	char symbol[64];       /* BUFFER_CONSTANT: the module's .const variable that it fills */

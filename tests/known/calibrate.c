@@ -5,6 +5,7 @@
 #include "base/arena.h"
 #include "known.h"
 #include <errno.h>
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,14 +23,14 @@ struct options {
 	const char *report;
 };
 
-struct outcome { /* of one job, written by the child and read by the parent */
+struct tally { /* of one job, written by the child and read by the parent */
 	struct score score;
 	unsigned gpus, broken;
 	size_t wrong_bytes, missed_bytes;
 };
 
 /* Draws, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
-static void one(uint64_t seed, struct outcome *o, struct str *wrong, struct str *missed)
+static void one(uint64_t seed, struct tally *o, struct str *wrong, struct str *missed)
 {
 	struct str text;
 	struct arena a;
@@ -63,15 +64,15 @@ static void one(uint64_t seed, struct outcome *o, struct str *wrong, struct str 
 
 static int child(const struct options *opt, unsigned job, FILE *out)
 {
-	struct outcome o = {0};
+	struct tally o = {0};
 	struct str wrong, missed;
 	str_init(&wrong);
 	str_init(&missed);
 	for (unsigned i = job; i < opt->count; i += opt->jobs) {
 		one(opt->seed + i, &o, &wrong, &missed);
 		if (opt->verbose) {
-			fprintf(stderr, "%llu: %u of %u measured, %u wrong\n", (unsigned long long)(opt->seed + i),
-				o.score.measured, o.score.exists, o.score.wrong);
+			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
+				o.score.exists, o.score.wrong);
 		}
 	}
 	o.wrong_bytes = wrong.len;
@@ -95,9 +96,9 @@ static bool collect_text(FILE *in, size_t bytes, struct str *to)
 }
 
 /* A child that died takes its GPUs with it: that is a failure, never a smaller sample. */
-static bool collect(FILE *in, struct outcome *total, struct str *wrong, struct str *missed)
+static bool collect(FILE *in, struct tally *total, struct str *wrong, struct str *missed)
 {
-	struct outcome o;
+	struct tally o;
 	rewind(in);
 	if (fread(&o, sizeof o, 1, in) != 1)
 		return false;
@@ -107,7 +108,7 @@ static bool collect(FILE *in, struct outcome *total, struct str *wrong, struct s
 	return collect_text(in, o.wrong_bytes, wrong) && collect_text(in, o.missed_bytes, missed);
 }
 
-static int run_all(const struct options *opt, struct outcome *total, struct str *wrong, struct str *missed)
+static int run_all(const struct options *opt, struct tally *total, struct str *wrong, struct str *missed)
 {
 	FILE *file[JOBS_MAX];
 	pid_t pid[JOBS_MAX];
@@ -140,8 +141,8 @@ static double share(unsigned part, unsigned whole)
 	return whole ? 100.0 * part / whole : 0;
 }
 
-static void write_report(FILE *out, const struct options *opt, const struct outcome *o, double seconds,
-			 const char *wrong, const char *missed)
+static void write_report(FILE *out, const struct options *opt, const struct tally *o, double seconds, const char *wrong,
+			 const char *missed)
 {
 	const struct score *s = &o->score;
 	fprintf(out, "# Calibration on random GPUs\n\n");
@@ -202,7 +203,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 int main(int argc, char **argv)
 {
 	struct options opt;
-	struct outcome total = {0};
+	struct tally total = {0};
 	struct str wrong, missed;
 	struct timespec from, to;
 	if (read_options(&opt, argc, argv)) {

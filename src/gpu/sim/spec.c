@@ -291,7 +291,7 @@ static int read_choices(const struct spec_file *f, struct sim_spec *s)
 {
 	const struct spec_line *l = spec_line(f, "core.default_op");
 	int rc = read_op_name(f, s, l, &s->default_op);
-	unsigned index;
+	unsigned index = 0;
 	l = spec_line(f, "cache.global.l1.shared_with");
 	if (rc == 0 && l) {
 		rc = read_word(f, l, "none shared", l->value, l->key, &index);

@@ -139,55 +139,57 @@ static int check_pair(const struct spec_file *f, const struct cache_spec *up, co
 #undef AT
 }
 
+static int check_slower(const struct spec_file *f, const char *key, double latency, double above)
+{
+	if (latency > above)
+		return 0;
+	return spec_fail(f, spec_line_number(f, key),
+			 "'%s' gives %g cycles in the nearest cluster, no more than the level above (%g)", key, latency,
+			 above);
+}
+
 /* Each level is slower, larger and shared by no fewer than the one above, wherever the cluster sits. */
 static int check_order(const struct spec_file *f, const struct sim_spec *s, const struct path_spec *p, const char *path)
 {
 	char key[KEY_BYTES];
 	const struct cache_spec *up = NULL;
 	double near = nearest_cluster(s), above = 0;
-	for (uint32_t i = 0; i <= CONST_LEVELS; i++) {
-		const struct cache_spec *c = i < CONST_LEVELS ? &p->level[i] : NULL;
-		if (c && !c->present)
+	for (uint32_t i = 0; i < CONST_LEVELS; i++) {
+		const struct cache_spec *c = &p->level[i];
+		if (!c->present)
 			continue;
-		double offset = !c || c->scope == SCOPE_GPU ? near : 0;
-		double latency = (c ? c->latency : p->memory_latency) + offset;
-		if (c)
-			snprintf(key, sizeof key, "cache.%s.%s.latency", path, spec_level_names[i]);
-		else
-			snprintf(key, sizeof key, "memory.%s.latency", path);
-		if (latency <= above)
-			return spec_fail(
-			    f, spec_line_number(f, key),
-			    "'%s' gives %g cycles in the nearest cluster, no more than the level above (%g)", key,
-			    latency, above);
-		if (!c)
-			break;
-		above = latency + c->far_extra;
-		int rc = up ? check_pair(f, up, c, path, spec_level_names[i]) : 0;
+		double latency = c->latency + (c->scope == SCOPE_GPU ? near : 0);
+		snprintf(key, sizeof key, "cache.%s.%s.latency", path, spec_level_names[i]);
+		int rc = check_slower(f, key, latency, above);
+		if (rc == 0 && up)
+			rc = check_pair(f, up, c, path, spec_level_names[i]);
 		if (rc)
 			return rc;
+		above = latency + c->far_extra;
 		up = c;
 	}
-	return 0;
+	snprintf(key, sizeof key, "memory.%s.latency", path);
+	return check_slower(f, key, p->memory_latency + near, above);
+}
+
+static int check_path(const struct spec_file *f, const struct sim_spec *s, const struct path_spec *p, const char *path)
+{
+	for (uint32_t i = 0; i < CONST_LEVELS; i++) {
+		const struct cache_spec *c = &p->level[i];
+		int rc = c->present ? check_geometry(f, c, path, spec_level_names[i]) : 0;
+		if (rc)
+			return rc;
+	}
+	return check_order(f, s, p, path);
 }
 
 static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 {
-	const struct {
-		const struct path_spec *p;
-		const char *name;
-	} paths[] = {{&s->constant, "constant"}, {&s->global, "global"}};
-	for (size_t i = 0; i < sizeof paths / sizeof paths[0]; i++) {
-		for (uint32_t j = 0; j < CONST_LEVELS; j++) {
-			const struct cache_spec *c = &paths[i].p->level[j];
-			int rc = c->present ? check_geometry(f, c, paths[i].name, spec_level_names[j]) : 0;
-			if (rc)
-				return rc;
-		}
-		int rc = check_order(f, s, paths[i].p, paths[i].name);
-		if (rc)
-			return rc;
-	}
+	int rc = check_path(f, s, &s->constant, "constant");
+	if (rc == 0)
+		rc = check_path(f, s, &s->global, "global");
+	if (rc)
+		return rc;
 	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL;
 	const struct cache_spec *l2 = s->has_l2 ? &s->global.level[1] : NULL;
 	if (l1 && l1->scope != SCOPE_SM)

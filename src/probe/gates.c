@@ -39,6 +39,25 @@ static bool number(const struct finding *f, double *value)
 	return true;
 }
 
+/* What is known for sure: the value, or the known end of a bound. -INFINITY and INFINITY say nothing. */
+static double at_least(const struct finding *f)
+{
+	double v;
+
+	if (number(f, &v))
+		return v;
+	return f && f->verdict == VERDICT_BOUND ? f->lo : -INFINITY;
+}
+
+static double at_most(const struct finding *f)
+{
+	double v;
+
+	if (number(f, &v))
+		return v;
+	return f && f->verdict == VERDICT_BOUND ? f->hi : INFINITY;
+}
+
 struct gates {
 	struct finding_list *list;
 	char (*conflict)[320]; /* of each finding; "" = none */
@@ -148,10 +167,10 @@ static void path_order(struct gates *g, const char *path)
 		for (size_t k = i + 1; k < LEVELS; k++) {
 			struct finding *lower = of_level(g->list, path, levels[k], "size"),
 				       *slower = of_level(g->list, path, levels[k], "latency");
-			if (number(size, &a) && number(lower, &b) && b <= a)
+			if (at_most(lower) <= at_least(size))
 				fail(g, (struct finding *[]){size, lower}, 2,
-				     "%s %s of %.10g bytes is not larger than %s of %.10g bytes", path, levels[k], b,
-				     levels[i], a);
+				     "%s %s of at most %.10g bytes is not larger than %s of at least %.10g bytes", path,
+				     levels[k], at_most(lower), levels[i], at_least(size));
 			if (number(latency, &a) && number(slower, &b) && b <= a)
 				fail(g, (struct finding *[]){latency, slower}, 2,
 				     "%s %s with %.6g cycles is not slower than %s with %.6g cycles", path, levels[k],

@@ -115,6 +115,26 @@ static void each_conflict_is_named(void **state)
 	}
 }
 
+static void bounds_are_compared_too(void **state)
+{
+	(void)state;
+	struct finding_list l = sound();
+	struct finding f = study_measured("cache.constant.l2.size", 65536, 65536, INFINITY, "largest that was tried");
+
+	f.verdict = VERDICT_BOUND;
+	snprintf(f.because, sizeof(f.because), "all of it hits");
+	findings_add(&l, &f);
+	add(&l, "cache.constant.levels", 3);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 0);
+	add(&l, "cache.constant.l3.size", 32768);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l3.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(inconclusive(&l), 2);
+	findings_free(&l);
+}
+
 static void absent_levels_have_no_properties(void **state)
 {
 	(void)state;
@@ -182,11 +202,9 @@ static void verdicts_keep_their_promise(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sound_findings_stay),
-	    cmocka_unit_test(each_conflict_is_named),
-	    cmocka_unit_test(absent_levels_have_no_properties),
-	    cmocka_unit_test(classes_span_the_latency),
-	    cmocka_unit_test(verdicts_keep_their_promise),
+	    cmocka_unit_test(sound_findings_stay),	cmocka_unit_test(each_conflict_is_named),
+	    cmocka_unit_test(bounds_are_compared_too),	cmocka_unit_test(absent_levels_have_no_properties),
+	    cmocka_unit_test(classes_span_the_latency), cmocka_unit_test(verdicts_keep_their_promise),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

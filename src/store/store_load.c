@@ -243,7 +243,7 @@ static int load_series(struct reader *in, struct series *x, sqlite3_int64 id)
 			code = err_nomem(in->e);
 	}
 	/* Records that were told apart only by bytes behind a text's end may now be one. */
-	for (size_t i = 0; code == 0 && i < natives.count; i++) {
+	for (size_t i = 0; index && code == 0 && i < natives.count; i++) {
 		index[i] = series_add_native(in->r, x, &natives.item[i]);
 		if (index[i] == UINT32_MAX)
 			code = err_nomem(in->e);

@@ -1,0 +1,128 @@
+/* Negative controls: the toy GPU without one of its caches. What is not there must be shown to be absent or stay without a
+ * number, and the rest must still come out. */
+#include "base/embed.h"
+#include "known.h"
+#include <stdio.h>
+#include <string.h>
+
+#define SEED 1
+
+struct control {
+	const char *name;
+	const char *drop[3]; /* lines that start so are left out */
+	const char *add;
+	const char *absent[4]; /* keys that have to be ABSENT */
+	const char *no_number; /* keys that must not have a number */
+};
+static const struct control controls[] = {
+    {"no constant caches",
+     {"cache.constant."},
+     "cache.constant.levels = 0 count # control\n",
+     {"cache.constant.levels"},
+     "cache.constant.*"},
+    {"one constant cache",
+     {"cache.constant.l2.", "cache.constant.levels"},
+     "cache.constant.levels = 1 count # control\n",
+     {"cache.constant.l2.size"},
+     "cache.constant.l2.*"},
+    {"no data caches",
+     {"cache.global."},
+     "cache.global.levels = 0 count # control\n",
+     {"cache.global.levels", "cache.global.l1.size", "cache.global.l2.size"},
+     "cache.global.l*.*"},
+    {"no data L1",
+     {"cache.global.l1.", "cache.global.levels"},
+     "cache.global.levels = 1 count # control\n",
+     {"cache.global.l1.size"},
+     "cache.global.l1.*"},
+    {"no data L2",
+     {"cache.global.l2.", "cache.global.levels"},
+     "cache.global.levels = 1 count # control\n",
+     {"cache.global.l2.size"},
+     "cache.global.l2.*"},
+};
+
+static bool is_dropped(const struct control *c, const char *line)
+{
+	for (size_t i = 0; i < sizeof c->drop / sizeof c->drop[0] && c->drop[i]; i++)
+		if (str_starts(line, c->drop[i]))
+			return true;
+	return false;
+}
+
+static void describe(const struct control *c, struct str *out)
+{
+	const struct embedded *m = embed_find("gpus/toy.gpu");
+	for (const char *p = m->data; *p;) {
+		size_t n = strcspn(p, "\n");
+		n += p[n] == '\n';
+		if (!is_dropped(c, p))
+			str_addn(out, p, n);
+		p += n;
+	}
+	str_add(out, c->add);
+}
+
+static unsigned judge(const struct control *c, const struct run *r)
+{
+	unsigned bad = 0;
+	for (size_t i = 0; i < sizeof c->absent / sizeof c->absent[0] && c->absent[i]; i++) {
+		const struct finding *f = findings_get(&r->findings, c->absent[i]);
+		if (f && f->verdict == VERDICT_ABSENT)
+			continue;
+		printf("%s: %s is %s, not ABSENT: %s\n", c->name, c->absent[i],
+		       f ? verdict_name(f->verdict) : "not concluded", f ? f->because : "");
+		bad++;
+	}
+	for (size_t i = 0; i < r->findings.count; i++) {
+		const struct finding *f = &r->findings.items[i];
+		if (f->verdict != VERDICT_MEASURED || !str_glob(c->no_number, f->key))
+			continue;
+		printf("%s: %s is MEASURED as %g\n", c->name, f->key, f->value.number);
+		bad++;
+	}
+	return bad;
+}
+
+static int try_control(const struct control *c)
+{
+	struct arena a;
+	struct err e = {0};
+	struct str text, wrong, missed;
+	struct sim_spec *s;
+	struct run r = {0};
+	struct score score = {0};
+	unsigned bad = 0;
+	arena_init(&a);
+	str_init(&text);
+	str_init(&wrong);
+	str_init(&missed);
+	describe(c, &text);
+	int rc = spec_parse(&s, &a, c->name, str_text(&text), text.len, &e);
+	if (rc == 0) {
+		rc = known_measure(&r, s, SEED, &e);
+		if (rc == 0)
+			rc = known_score(&score, &r, s, c->name, &wrong, &missed);
+		if (rc == 0)
+			bad = judge(c, &r);
+		run_free(&r);
+	}
+	if (rc)
+		printf("%s: %s\n", c->name, e.text);
+	printf("%s%s%s: %u wrong, %u of %u measured, %u of %u absent\n", str_text(&wrong), str_text(&missed), c->name,
+	       score.wrong, score.measured, score.exists, score.absent, score.absences);
+	str_free(&text);
+	str_free(&wrong);
+	str_free(&missed);
+	arena_free(&a);
+	return rc || bad || score.wrong || score.exists == 0 || score.measured != score.exists;
+}
+
+int main(void)
+{
+	unsigned failed = 0;
+	for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++)
+		failed += try_control(&controls[i]) != 0;
+	printf("%zu controls, %u failed\n", sizeof controls / sizeof controls[0], failed);
+	return failed != 0;
+}

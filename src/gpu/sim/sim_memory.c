@@ -22,8 +22,11 @@ static uint64_t fingerprint(const struct launch_buffer *b)
 	uint64_t h = hash64(shape, sizeof shape, 1);
 	if (b->init && b->init_bytes)
 		h = hash64(b->init, b->init_bytes, h);
-	if (b->ring_count)
-		h = hash64(b->ring, b->ring_count * sizeof *b->ring, h);
+	/* Rings can be long, so they are taken a word at a time. */
+	for (uint32_t i = 0; i < b->ring_count; i++) {
+		h = (h ^ b->ring[i]) * 0x9e3779b97f4a7c15u;
+		h ^= h >> 29;
+	}
 	return h ? h : 1;
 }
 

@@ -10,51 +10,46 @@
 
 /* ---- heap of schedulers, earliest first; the scheduler's number breaks ties, so the order is always the same ---- */
 
-static bool before(const struct time_gpu *g, uint32_t a, uint32_t b)
+static inline bool before(struct time_turn a, struct time_turn b)
 {
-	uint64_t ta = g->sched[a].next, tb = g->sched[b].next;
-	return ta != tb ? ta < tb : a < b;
+	return a.at != b.at ? a.at < b.at : a.sched < b.sched;
 }
 
-static void put(struct time_gpu *g, uint32_t at, uint32_t n)
+static inline void put(struct time_gpu *g, uint32_t place, struct time_turn t)
 {
-	g->heap[at] = n;
-	g->sched[n].heap = at;
+	g->heap[place] = t;
+	g->sched[t.sched].heap = place;
 }
 
-static void sift_up(struct time_gpu *g, uint32_t at)
+static void sift_up(struct time_gpu *g, uint32_t place, struct time_turn t)
 {
-	uint32_t n = g->heap[at];
-	while (at && before(g, n, g->heap[(at - 1) / 2])) {
-		put(g, at, g->heap[(at - 1) / 2]);
-		at = (at - 1) / 2;
+	while (place && before(t, g->heap[(place - 1) / 2])) {
+		put(g, place, g->heap[(place - 1) / 2]);
+		place = (place - 1) / 2;
 	}
-	put(g, at, n);
+	put(g, place, t);
 }
 
-static void sift_down(struct time_gpu *g, uint32_t at)
+static void sift_down(struct time_gpu *g, uint32_t place, struct time_turn t)
 {
-	uint32_t n = g->heap[at];
 	for (;;) {
-		uint32_t child = 2 * at + 1;
+		uint32_t child = 2 * place + 1;
 		if (child >= g->sched_count)
 			break;
-		if (child + 1 < g->sched_count && before(g, g->heap[child + 1], g->heap[child]))
+		if (child + 1 < g->sched_count && before(g->heap[child + 1], g->heap[child]))
 			child++;
-		if (!before(g, g->heap[child], n))
+		if (!before(g->heap[child], t))
 			break;
-		put(g, at, g->heap[child]);
-		at = child;
+		put(g, place, g->heap[child]);
+		place = child;
 	}
-	put(g, at, n);
+	put(g, place, t);
 }
 
 void time_heap_lower(struct time_gpu *g, struct time_sched *s, uint64_t next)
 {
-	if (next >= s->next)
-		return;
-	s->next = next;
-	sift_up(g, s->heap);
+	if (next < g->heap[s->heap].at)
+		sift_up(g, s->heap, (struct time_turn){.at = next, .sched = s->number});
 }
 
 /* ---- one issue ---- */
@@ -302,10 +297,10 @@ static struct time_warp *only_warp(const struct time_gpu *g)
 	return NULL;
 }
 
-/* The scheduler's turn at its `next`: the first ready warp after the one that issued last goes. */
-static void run_scheduler(struct time_run *x, struct time_sched *s)
+/* The scheduler's turn: the first ready warp after the one that issued last goes. */
+static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
-	uint64_t port = s->free >> FIX, t = s->next > port ? s->next : port, later = NEVER;
+	uint64_t port = s->free >> FIX, t = at > port ? at : port, later = NEVER;
 	uint32_t slots = s->slots, best = UINT32_MAX, best_turn = UINT32_MAX;
 	for (uint32_t k = 0; k < slots; k++) {
 		uint64_t e = s->wake[k];
@@ -328,14 +323,10 @@ static void run_scheduler(struct time_run *x, struct time_sched *s)
 	if (best != UINT32_MAX) {
 		issue_one(x, s->warp[best], t);
 		port = s->free >> FIX;
-		s->next = port > t ? port : t;
-		if (!s->slots)
-			s->next = NEVER;
-	} else {
-		s->next = later;
+		later = s->slots ? port > t ? port : t : NEVER;
 	}
 	/* It may have moved while its issue woke others. */
-	sift_down(x->g, s->heap);
+	sift_down(x->g, s->heap, (struct time_turn){.at = later, .sched = s->number});
 }
 
 static void run_all(struct time_run *x)
@@ -346,12 +337,12 @@ static void run_all(struct time_run *x)
 			run_solo(x, only_warp(g));
 			return;
 		}
-		struct time_sched *s = &g->sched[g->heap[0]];
-		if (s->next == NEVER) {
+		struct time_turn turn = g->heap[0];
+		if (turn.at == NEVER) {
 			deadlock(x);
 			return;
 		}
-		run_scheduler(x, s);
+		run_scheduler(x, &g->sched[turn.sched], turn.at);
 		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
 			return;
 	}
@@ -382,10 +373,8 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 		x.limit = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
 	}
 	x.start = x.last = g->now + 1000;
-	for (uint32_t n = 0; n < g->sched_count; n++) {
-		g->sched[n].next = NEVER;
-		put(g, n, n);
-	}
+	for (uint32_t n = 0; n < g->sched_count; n++)
+		put(g, n, (struct time_turn){.at = NEVER, .sched = n});
 	if (!time_blocks_start(&x))
 		g->out_of_memory = true;
 	else

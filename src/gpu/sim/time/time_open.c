@@ -22,6 +22,7 @@ static int open_sms(struct time_gpu *g)
 		struct time_sched *d = &g->sched[n];
 		uint32_t sm = n / s->schedulers, index = n % s->schedulers;
 		uint64_t *of_sm = g->pipe_free + (size_t)sm * s->schedulers * SPEC_PIPES;
+		d->number = n;
 		d->sm = sm;
 		d->index = index;
 		d->wake = g->wake + (size_t)n * per;

@@ -78,16 +78,21 @@ struct time_block {
 };
 
 struct time_sched {
-	uint64_t free;	    /* fixed point: issue port */
-	uint64_t next;	    /* earliest cycle at which something may issue, never too late */
-	uint32_t sm, index; /* index within the SM */
-	uint32_t heap;	    /* position */
-	uint32_t slots;	    /* slots in use lie below */
-	uint32_t last;	    /* slot that issued last */
-	uint64_t *wake;	    /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
-	uint8_t *set;	    /* per slot: pipes of its next step */
+	uint64_t free;		    /* fixed point: issue port */
+	uint32_t number, sm, index; /* of all; index within the SM */
+	uint32_t heap;		    /* position */
+	uint32_t slots;		    /* slots in use lie below */
+	uint32_t last;		    /* slot that issued last */
+	uint64_t *wake;		    /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
+	uint8_t *set;		    /* per slot: pipes of its next step */
 	struct time_warp **warp;
 	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
+};
+
+/* When a scheduler has its next turn: the earliest cycle at which it may issue, never too late. */
+struct time_turn {
+	uint64_t at;
+	uint32_t sched;
 };
 
 struct time_sm {
@@ -124,7 +129,7 @@ struct time_gpu {
 	uint64_t *wake; /* of all schedulers' slots */
 	uint8_t *set;
 	struct time_warp **warp;
-	uint32_t *heap;		/* scheduler numbers, earliest first */
+	struct time_turn *heap; /* of schedulers, earliest first */
 	uint64_t *clock_offset; /* per instance of spec->clock_scope */
 	struct time_level *levels;
 	uint32_t level_count;

@@ -2,8 +2,8 @@
  *
  * One kernel times a chain of n dependent links between two clock reads. Lengths n, 2n and 3n give two slopes, so the cost
  * of reading the clock and of filling the pipeline cancels, and a region that does not grow linearly (a chain that spills
- * out of an instruction cache, a folded chain) is noticed because the slopes differ. One warp gives latency; the largest
- * block gives throughput, if its warps are enough to fill the unit. */
+ * out of an instruction cache, a folded chain) is noticed because the slopes differ. One warp gives latency; several
+ * loads of warps and independent chains give throughput, and only a rate that two of them reach counts as the unit's. */
 #include "arithmetic_rows.h"
 #include "probe/probe.h"
 #include "stat/stat.h"
@@ -15,10 +15,11 @@ enum {
 	ITERATIONS = 4,
 	HEADER_WORDS = 2,
 	LENGTHS = 3,
-	SHORT_UNIT = 64,
-	LONG_UNIT = 8,
-	SHORT_CHAINS = 4,
-	LONG_CHAINS = 2
+	SHORT_UNIT = 64,  /* links of the shortest chain */
+	LONG_UNIT = 8,	  /* the same for an operation that is a long sequence */
+	SHORT_SPAN = 128, /* operations of one warp by which the lengths of a throughput point differ */
+	SPANS = 64,
+	CONFIGS = 4
 };
 enum need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
 
@@ -87,7 +88,7 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
 	job_arg_u32(j, 29);
-	j->launch.repeats = 3;
+	j->launch.repeats = 5;
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
@@ -127,23 +128,20 @@ static double iteration_span(const uint32_t *words, unsigned iteration, unsigned
 }
 
 struct spans {
-	double median, lo, hi;
+	double typical, lo, hi;
 };
 
-/* All iterations of all repeats but the first of each, which runs with cold instruction caches. */
+/* All iterations of all repeats but the first of each, which runs with cold instruction caches. What disturbs a launch
+ * only ever makes it slower, so the typical span is the lower quartile, and lo..hi the least and the median. */
 static struct spans point_spans(const struct point *pt, unsigned warps)
 {
-	double v[64] = {0}, scratch[64];
+	double v[SPANS] = {0}, scratch[SPANS];
 	size_t n = 0;
 	for (unsigned r = 0; r < pt->repeats; r++)
-		for (unsigned i = 1; i < ITERATIONS && n < 64; i++)
+		for (unsigned i = 1; i < ITERATIONS && n < SPANS; i++)
 			v[n++] = iteration_span(pt->y + (size_t)r * pt->words_per_repeat, i, warps);
-	struct spans s = {stat_median(v, n, scratch), v[0], v[0]};
-	for (size_t i = 1; i < n; i++) {
-		s.lo = v[i] < s.lo ? v[i] : s.lo;
-		s.hi = v[i] > s.hi ? v[i] : s.hi;
-	}
-	return s;
+	return (struct spans){stat_quantile(v, n, 0.25, scratch), stat_quantile(v, n, 0, scratch),
+			      stat_quantile(v, n, 0.5, scratch)};
 }
 
 struct slope {
@@ -173,8 +171,8 @@ static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, 
 		return out;
 	for (unsigned i = 0; i < LENGTHS; i++)
 		span[i] = point_spans(pt[i], warps);
-	const double a = (span[1].median - span[0].median) / unit, b = (span[2].median - span[1].median) / unit;
-	out.value = (span[2].median - span[0].median) / (2.0 * unit);
+	const double a = (span[1].typical - span[0].typical) / unit, b = (span[2].typical - span[1].typical) / unit;
+	out.value = (span[2].typical - span[0].typical) / (2.0 * unit);
 	/* what is left when the spread of the repeats works against the slope */
 	const double noise = ((span[2].hi - span[2].lo) + (span[0].hi - span[0].lo)) / (4.0 * unit);
 	out.lo = fmin(fmin(a, b), out.value - noise);
@@ -268,38 +266,92 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 			      n && n->region_count ? n->region[0].mix : "not readable");
 }
 
-static void conclude_throughput(struct study *s, unsigned row, const struct slope *full, double latency, unsigned warps,
-				unsigned chains, const char *evidence)
+/* How a unit is loaded for throughput: warps of the block, independent chains in each. */
+struct load {
+	unsigned warps, chains, unit;
+};
+
+/* Which load reaches a unit's rate differs: an in-order SM needs many warps; a greedy scheduler starves warps, and some
+ * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
+static unsigned loads_of(struct load *out, const struct row *r, bool is_long, unsigned full)
+{
+	const struct load many[] = {
+	    {4, 4, SHORT_SPAN / 4}, {4, 8, SHORT_SPAN / 8}, {full, 1, SHORT_SPAN}, {full, 4, SHORT_SPAN / 4}};
+	const struct load sequence[] = {{full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
+	/* a compiler packs two chains of halves into one */
+	const struct load single[] = {{full, 1, SHORT_SPAN}, {16, 1, SHORT_SPAN}, {8, 1, SHORT_SPAN}};
+	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
+	const unsigned n = from == many ? 4 : 3;
+	for (unsigned i = 0; i < n; i++) {
+		out[i] = from[i];
+		out[i].warps = out[i].warps > full ? full : out[i].warps;
+	}
+	return n;
+}
+
+static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
+{
+	return (double)l->warps * d->warp_size * l->chains / s->value;
+}
+
+static void conclude_throughput(struct study *s, unsigned row, const struct slope *slope, const struct load *load,
+				unsigned n)
 {
 	const struct device_info *d = study_device(s);
-	char key[96], issue[96];
+	char key[96], issue[96], evidence[64];
 	key_of(key, sizeof key, &rows[row], PART_THROUGHPUT);
 	key_of(issue, sizeof issue, &rows[row], PART_ISSUE);
-	const double lanes = (double)warps * d->warp_size * chains;
-	if (!(full->lo > 0) || full->hi - full->lo > 0.05 * full->value) {
+	const struct point *bad = NULL;
+	int best = -1;
+	double lowest = INFINITY, highest = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (slope[i].bad)
+			bad = slope[i].bad;
+		if (!slope[i].ok || !(slope[i].lo > 0))
+			continue;
+		lowest = fmin(lowest, slope[i].lo);
+		highest = fmax(highest, slope[i].hi);
+		if (slope[i].hi - slope[i].lo > 0.05 * slope[i].value)
+			continue;
+		if (best < 0 || rate_of(&slope[i], &load[i], d) > rate_of(&slope[best], &load[best], d))
+			best = (int)i;
+	}
+	if (best < 0) {
 		char because[200];
 		snprintf(because, sizeof because,
-			 "the time of %u warps does not grow linearly with the chain: %.2f to %.2f cycles a link",
-			 warps, full->lo, full->hi);
-		verdict_all(s, &rows[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
+			 "under no load does the time grow linearly with the chain: %.2f to %.2f cycles a link over %u "
+			 "loads",
+			 lowest, highest, n);
+		verdict_all(
+		    s, &rows[row], PART_THROUGHPUT, PART_ISSUE,
+		    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, experiments[row].name,
+		    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : because);
 		return;
 	}
-	const double value = lanes / full->value;
-	/* With few warps each waits for its own result: the chain, not the unit, then sets the pace. */
-	if (latency > 0 && full->value < 1.1 * latency) {
-		study_bound(s, key, value, INFINITY, "slope of the largest block's time", evidence,
-			    "%u warps do not fill the unit: each link takes its latency of %.4g cycles", warps,
-			    latency);
+	const struct load *l = &load[best];
+	const struct slope *b = &slope[best];
+	const double lanes = (double)l->warps * d->warp_size * l->chains, value = rate_of(b, l, d);
+	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, l->unit * LENGTHS);
+	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own. */
+	unsigned agree = 0;
+	for (unsigned i = 0; i < n; i++)
+		if ((int)i != best && slope[i].ok && slope[i].value > 0 &&
+		    rate_of(&slope[i], &load[i], d) > 0.96 * value &&
+		    load[i].warps * load[i].chains != l->warps * l->chains)
+			agree++;
+	if (!agree) {
+		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
+			    "reached by %u warps of %u chains only: the unit may not be full", l->warps, l->chains);
 		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
-			    "%u warps do not fill the unit", warps);
+			    "reached by %u warps of %u chains only: the unit may not be full", l->warps, l->chains);
 		return;
 	}
-	study_measured_number(s, key, value, lanes / full->hi, lanes / full->lo, "sm",
-			      "slope of the largest block's time, all warps in independent chains", evidence,
-			      "%u warps on one SM", warps);
 	study_measured_number(
-	    s, issue, full->value / (warps * chains), full->lo / (warps * chains), full->hi / (warps * chains), "sm",
-	    "slope of the largest block's time over its warps' chains", evidence, "%u warps on one SM", warps);
+	    s, key, value, lanes / b->hi, lanes / b->lo, "sm", "best slope over several loads of the unit", evidence,
+	    "%u warps of %u chains on one SM; %u other loads within 4 %%", l->warps, l->chains, agree);
+	study_measured_number(s, issue, d->warp_size / value, d->warp_size * b->lo / lanes,
+			      d->warp_size * b->hi / lanes, "sm", "warp size over throughput", evidence,
+			      "%u warps of %u chains on one SM", l->warps, l->chains);
 }
 
 static void study_row(struct study *s, unsigned row)
@@ -323,11 +375,15 @@ static void study_row(struct study *s, unsigned row)
 		return;
 	}
 	const struct native_info *n = study_native(s, row, pilot);
-	const double cycles = point_spans(pilot, 1).median / LONG_UNIT;
+	const double cycles = point_spans(pilot, 1).typical / LONG_UNIT;
 	const bool is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
-	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT, warps = full_warps(d);
-	const unsigned chains = is_long ? LONG_CHAINS : SHORT_CHAINS;
-	const struct slope lat = measure_slope(s, row, unit, 1, 1), full = measure_slope(s, row, unit, warps, chains);
+	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT;
+	struct load load[CONFIGS];
+	struct slope full[CONFIGS];
+	const unsigned loads = loads_of(load, r, is_long, full_warps(d));
+	const struct slope lat = measure_slope(s, row, unit, 1, 1);
+	for (unsigned i = 0; i < loads; i++)
+		full[i] = measure_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
 	if (study_pending(s))
 		return;
 	char evidence[64];
@@ -342,12 +398,7 @@ static void study_row(struct study *s, unsigned row)
 		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	if (full.ok)
-		conclude_throughput(s, row, &full, lat.ok ? lat.value : 0, warps, chains, evidence);
-	else
-		verdict_all(s, r, PART_THROUGHPUT, PART_ISSUE,
-			    full.bad && full.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE,
-			    evidence, full.bad ? full.bad->message : "points are missing");
+	conclude_throughput(s, row, full, load, loads);
 }
 
 static void study_arithmetic(struct study *s)

@@ -45,7 +45,6 @@ struct experiment {
 	const char *params[POINT_PARAMS];       /* names of p[] */
 	/* Fills j for the point. 0, or -ENOTSUP when this device cannot (the point then is REFUSED with that reason). */
 	int (*setup)(const struct study *s, double x, const double *p, struct job *j);
-	bool warp_timing;
 };
 
 struct probe {

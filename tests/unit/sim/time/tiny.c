@@ -100,8 +100,10 @@ ONE(imm)
 ONE(tid)
 ONE(read_clock)
 ONE(load)
-ONE(store) ONE(less) ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,   tid_one,  read_clock_one,
-								load_one, store_one, less_one, smid_one};
+ONE(store)
+ONE(less)
+ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,	tid_one,  read_clock_one,
+					   load_one, store_one, less_one, smid_one};
 
 /* ---- records ---- */
 

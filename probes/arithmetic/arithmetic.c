@@ -277,11 +277,12 @@ static unsigned loads_of(struct load *out, const struct row *r, bool is_long, un
 {
 	const struct load many[] = {
 	    {4, 4, SHORT_SPAN / 4}, {4, 8, SHORT_SPAN / 8}, {full, 1, SHORT_SPAN}, {full, 4, SHORT_SPAN / 4}};
-	const struct load sequence[] = {{full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
+	const struct load sequence[] = {
+	    {full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {16, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */
 	const struct load single[] = {{full, 1, SHORT_SPAN}, {16, 1, SHORT_SPAN}, {8, 1, SHORT_SPAN}};
 	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
-	const unsigned n = from == many ? 4 : 3;
+	const unsigned n = from == single ? 3 : 4;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
 		out[i].warps = out[i].warps > full ? full : out[i].warps;
@@ -339,11 +340,15 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 		    rate_of(&slope[i], &load[i], d) > 0.96 * value &&
 		    load[i].warps * load[i].chains != l->warps * l->chains)
 			agree++;
-	if (!agree) {
+	/* long sequences may be held up by instruction fetch in two loads alike, so they need a third */
+	const unsigned quorum = l->unit == LONG_UNIT ? 2 : 1;
+	if (agree < quorum) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
-			    "reached by %u warps of %u chains only: the unit may not be full", l->warps, l->chains);
+			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
+			    l->chains, agree);
 		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
-			    "reached by %u warps of %u chains only: the unit may not be full", l->warps, l->chains);
+			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
+			    l->chains, agree);
 		return;
 	}
 	study_measured_number(

@@ -18,8 +18,8 @@
 	X("min", "s32", min_s32, "s32", "int", "guarded", "min.s32", "", 0, NEED_NOTHING) \
 	X("mad", "u32", mad_u32, "u32", "int", "three", "mad.lo.u32", "", 0, NEED_NOTHING) \
 	X("mad", "s32", mad_s32, "s32", "int", "three", "mad.lo.s32", "", 0, NEED_NOTHING) \
-	X("mul", "u32", mul_u32, "u32", "int", "plain", "mul.lo.u32", "", 0, NEED_NOTHING) \
-	X("mul", "s32", mul_s32, "s32", "int", "plain", "mul.lo.s32", "", 0, NEED_NOTHING) \
+	X("mul", "u32", mul_u32, "u32", "int", "guarded", "mul.lo.u32", "", 0, NEED_NOTHING) \
+	X("mul", "s32", mul_s32, "s32", "int", "guarded", "mul.lo.s32", "", 0, NEED_NOTHING) \
 	X("div", "u32", div_u32, "u32", "int", "divisor", "div.u32", "", 0, NEED_NOTHING) \
 	X("div", "s32", div_s32, "s32", "int", "divisor", "div.s32", "", 0, NEED_NOTHING) \
 	X("rem", "u32", rem_u32, "u32", "int", "divisor", "rem.u32", "", 0, NEED_NOTHING) \

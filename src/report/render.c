@@ -162,7 +162,7 @@ void render_value(struct str *out, const struct finding *f, bool unit, bool unic
 	}
 }
 
-void render_interval(struct str *out, const struct finding *f, bool unicode)
+void render_interval(struct str *out, const struct finding *f, bool scope, bool unicode)
 {
 	if (f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_NUMBER || !isfinite(f->lo) || !isfinite(f->hi) ||
 	    f->lo == f->hi)
@@ -171,9 +171,14 @@ void render_interval(struct str *out, const struct finding *f, bool unicode)
 	if (below >= 0 && fabs(below - above) <= 1e-9 * fabs(f->value.number) && strcmp(f->unit, "bytes") != 0) {
 		str_add(out, unicode ? "± " : "+- ");
 		render_number(out, above, 3);
-		return;
+	} else {
+		quantity(out, f->lo, f->unit, false);
+		str_add(out, " .. ");
+		quantity(out, f->hi, f->unit, false);
 	}
-	quantity(out, f->lo, f->unit, false);
-	str_add(out, " .. ");
-	quantity(out, f->hi, f->unit, false);
+	if (scope && *f->scope) {
+		str_add(out, " (");
+		render_clean(out, f->scope, true);
+		str_addc(out, ')');
+	}
 }

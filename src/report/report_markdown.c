@@ -32,7 +32,7 @@ static void row(struct str *out, const struct finding *f)
 	str_add(out, " | ");
 	out->failed |= s.failed;
 	str_clear(&s);
-	render_interval(&s, f, true);
+	render_interval(&s, f, false, true);
 	cell(out, str_text(&s));
 	str_addf(out, " | %s | ", verdict_name(f->verdict));
 	cell(out, f->scope);

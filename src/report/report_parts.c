@@ -31,6 +31,26 @@ static void counts(struct str *out, const struct run *r)
 		str_add(out, "none yet");
 }
 
+/* What the intervals of this run cover: numbers of one SM are not yet numbers of the card. */
+static void scopes(struct str *out, const struct run *r)
+{
+	static const struct {
+		const char *scope, *words;
+	} known[] = {{"sm", "one SM"}, {"card", "the whole card"}, {"cards", "several cards"}};
+	bool any = false;
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++) {
+		size_t n = 0;
+		for (size_t i = 0; i < r->findings.count; i++) {
+			const struct finding *f = &r->findings.items[i];
+			n += f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER && isfinite(f->lo) &&
+			     strcmp(f->scope, known[k].scope) == 0;
+		}
+		if (n)
+			str_addf(out, "%s%zu %s", any ? ", " : "; intervals cover: ", n, known[k].words);
+		any |= n > 0;
+	}
+}
+
 void part_head(struct str *out, const struct run *r, const struct report_style *style)
 {
 	const struct device_info *d = &r->device;
@@ -63,6 +83,7 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	render_number(&line, r->seconds, 3);
 	str_addf(&line, " s, seed %llu; findings: ", (unsigned long long)r->seed);
 	counts(&line, r);
+	scopes(&line, r);
 	render_wrap(out, str_text(&line), 2, width_of(style));
 	out->failed |= line.failed;
 	str_free(&line);
@@ -124,7 +145,7 @@ static void cell_text(struct str *s, const struct finding *f, bool interval, con
 	if (f && interval) {
 		struct str more;
 		str_init(&more);
-		render_interval(&more, f, style->unicode);
+		render_interval(&more, f, false, style->unicode);
 		if (more.len)
 			str_addf(s, " %s", str_text(&more));
 		s->failed |= more.failed;

@@ -75,7 +75,7 @@ static void short_list(struct str *out, const struct finding *const *sorted, con
 			t.failed |= s.failed;
 			table_cell(&t, str_text(&s), f->verdict);
 			str_clear(&s);
-			render_interval(&s, f, style->unicode);
+			render_interval(&s, f, true, style->unicode);
 			t.failed |= s.failed;
 			table_cell(&t, str_text(&s), VERDICT_MEASURED);
 			str_free(&s);

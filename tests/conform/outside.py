@@ -1,5 +1,6 @@
 """Helpers for tests that look at the program from outside: run it, and judge what it said."""
 import os
+import signal
 import subprocess
 import sys
 import tempfile
@@ -8,6 +9,12 @@ import traceback
 
 class Failure(Exception):
     pass
+
+
+def default_signals():
+    """A test runner in the background may have handed down ignored signals."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, signal.SIG_DFL)
 
 
 class Outside:
@@ -36,7 +43,8 @@ class Outside:
 
     def start(self, *args, cwd=None):
         return subprocess.Popen([self.fathom, *args], cwd=cwd or self.dir, env=self.env(), stdin=subprocess.DEVNULL,
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace")
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace",
+                                preexec_fn=default_signals)
 
 
 def expect(condition, what):

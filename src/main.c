@@ -139,6 +139,8 @@ int main(int argc, char **argv)
 	setlocale(LC_CTYPE, "");
 	/* A reader that goes away must not kill a run that is measuring. */
 	signal(SIGPIPE, SIG_IGN);
+	/* A limit on the size of files is told like a full disk. */
+	signal(SIGXFSZ, SIG_IGN);
 	arena_init(&c.arena);
 	look_at_terminal(&c);
 	rc = dispatch(&c, argc, argv);

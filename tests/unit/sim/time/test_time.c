@@ -10,40 +10,12 @@
 #include <cmocka.h>
 /* clang-format on */
 
-#define OUT 20 /* row that holds the address of the output */
-
-struct bench {
-	struct sim_spec s;
-	struct time_gpu *g;
-	struct tiny t;
-	struct tiny_result r;
-};
-
-static void start(struct bench *b)
-{
-	assert_int_equal(time_open(&b->g, &b->s, 7), 0);
-	tiny_init(&b->t);
-	tiny_imm(&b->t, OUT, TINY_OUT);
-}
-
-static void stop(struct bench *b)
-{
-	tiny_free(&b->r);
-	time_close(b->g);
-}
-
-static void go(struct bench *b, uint32_t grid, uint32_t block)
-{
-	tiny_exit(&b->t, FUNC_NONE, false);
-	tiny_run(&b->r, b->g, &b->s, &b->t, grid, block, NULL, 4096, NULL, 0, false);
-}
-
 typedef uint32_t chain_fn(struct tiny *t, uint16_t dst, uint16_t a, uint16_t b);
 
 /* Ticks from one clock read to the next with n of `op` between them, dependent or not, in `block` threads of one block. */
 static uint32_t timed(struct bench *b, chain_fn *op, uint32_t n, bool dependent, uint32_t block)
 {
-	start(b);
+	bench_start(b);
 	tiny_imm(&b->t, 1, 1);
 	tiny_add(&b->t, 2, 1, 1); /* waits for the immediate, and is waited for by the store */
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 8, 2);
@@ -53,10 +25,10 @@ static uint32_t timed(struct bench *b, chain_fn *op, uint32_t n, bool dependent,
 	tiny_clock(&b->t, 11);
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 10);
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 11);
-	go(b, 1, block);
+	bench_go(b, 1, block);
 	assert_int_equal(b->r.time.end, TIME_DONE);
 	uint32_t ticks = b->r.out[1] - b->r.out[0];
-	stop(b);
+	bench_stop(b);
 	return ticks;
 }
 
@@ -83,13 +55,13 @@ static void a_latency_survives_an_odd_number_of_steps(void **state)
 
 static double rate(struct bench *b, chain_fn *op, uint32_t threads)
 {
-	start(b);
+	bench_start(b);
 	tiny_imm(&b->t, 1, 1);
 	for (uint32_t k = 0; k < 200; k++)
 		op(&b->t, (uint16_t)(2 + k % 8), 1, 1);
-	go(b, 1, threads);
+	bench_go(b, 1, threads);
 	double r = 200.0 * threads / (double)b->r.time.cycles;
-	stop(b);
+	bench_stop(b);
 	return r;
 }
 
@@ -125,236 +97,17 @@ static void a_clock_read_costs_what_the_file_says(void **state)
 	b.s.clock_op_latency = 24;
 	b.s.clock_issue = 4;
 	b.s.clock_granularity = 2;
-	start(&b);
+	bench_start(&b);
 	for (uint16_t k = 0; k < 8; k++)
 		tiny_clock(&b.t, (uint16_t)(1 + k));
 	for (uint16_t k = 0; k < 8; k++)
 		tiny_store(&b.t, PTX_GLOBAL, OUT, 4u * k, (uint16_t)(1 + k));
-	go(&b, 1, 1);
+	bench_go(&b, 1, 1);
 	for (uint32_t k = 0; k < 7; k++) {
 		assert_int_equal(b.r.out[k + 1] - b.r.out[k], 28);
 		assert_int_equal(b.r.out[k] % 2, 0);
 	}
-	stop(&b);
-}
-
-/* A ring of n words `stride` bytes apart, walked once, and once again with the clock. Cycles a load: of each round, the
- * load, the comparison that waits for it (10) and the branch back (4). */
-#define ROUND 14
-#define WORDS 65536
-static double walk(struct bench *b, uint8_t space, uint32_t n, uint32_t stride, uint8_t flags)
-{
-	static uint32_t ring[WORDS];
-	uint32_t base = space == PTX_GLOBAL ? TINY_OUT + 256 : 0, skip = space == PTX_GLOBAL ? 64 : 0;
-	memset(ring, 0, sizeof ring);
-	assert_true((n - 1) * stride / 4 + skip < WORDS);
-	for (uint32_t k = 0; k < n; k++)
-		ring[k * stride / 4 + skip] = base + (k + 1) % n * stride;
-	start(b);
-	tiny_imm(&b->t, 1, base); /* pointer */
-	tiny_imm(&b->t, 2, base);
-	for (uint16_t round = 0; round < 2; round++) {
-		tiny_clock(&b->t, 11);
-		uint32_t loop = tiny_load(&b->t, space, 1, 1, 0);
-		b->t.inst[loop].flags |= flags;
-		tiny_less(&b->t, 0, 2, 1); /* until it is back at the start */
-		tiny_branch(&b->t, 0, false, loop, loop + 3);
-	}
-	tiny_clock(&b->t, 12);
-	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 11);
-	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 12);
-	tiny_exit(&b->t, FUNC_NONE, false);
-	if (space == PTX_GLOBAL)
-		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, ring, sizeof ring, NULL, 0, false);
-	else
-		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, NULL, 4096, ring, 16384, false);
-	assert_int_equal(b->r.time.end, TIME_DONE);
-	double ticks = (double)(b->r.out[1] - b->r.out[0]) / n;
-	stop(b);
-	return ticks;
-}
-
-static double chase(struct bench *b, uint32_t n, uint32_t stride)
-{
-	return walk(b, PTX_CONST, n, stride, 0);
-}
-
-static void constants_show_their_levels(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	double l1 = chase(&b, 16, 64), l2 = chase(&b, 64, 64), memory = chase(&b, 256, 64);
-	assert_float_equal(l1, 12 + ROUND, 0.5);
-	assert_float_equal(chase(&b, 8, 64), l1, 0.5);
-	assert_float_equal(l2, 100 + ROUND, 0.5);
-	assert_float_equal(memory, 400 + ROUND, 0.5);
-	/* One line more than the L1 holds: LRU misses on the five lines of one set and on no other. */
-	assert_float_equal(chase(&b, 17, 64), (12 * 12 + 5 * 100) / 17.0 + ROUND, 0.5);
-	/* Words of one line share it. */
-	assert_float_equal(chase(&b, 256, 4), l1, 0.5);
-	assert_float_equal(chase(&b, 1024, 16), (3 * 12 + 400) / 4.0 + ROUND, 0.5);
-}
-
-static void missing_levels_are_flat(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	b.s.constant.levels = 0;
-	assert_float_equal(chase(&b, 16, 64), 400 + ROUND, 0.5);
-	assert_float_equal(chase(&b, 256, 64), 400 + ROUND, 0.5);
-}
-
-static void global_levels(struct sim_spec *s)
-{
-	tiny_spec(s);
-	s->has_l1 = s->has_l2 = true;
-	s->global.levels = 2;
-	s->global.level[0] = (struct cache_spec){.present = true,
-						 .size = 2048,
-						 .line = 128,
-						 .sector = 32,
-						 .ways = 4,
-						 .sets = 4,
-						 .policy = POLICY_LRU,
-						 .scope = SCOPE_SM,
-						 .latency = 28,
-						 .partitions = 1};
-	s->global.level[1] = (struct cache_spec){.present = true,
-						 .size = 16384,
-						 .line = 64,
-						 .sector = 32,
-						 .ways = 16,
-						 .sets = 16,
-						 .policy = POLICY_LRU,
-						 .scope = SCOPE_GPU,
-						 .latency = 200,
-						 .partitions = 1};
-}
-
-static void global_memory_shows_its_levels(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 28 + ROUND, 0.5);
-	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 32, 0), 200 + ROUND, 0.5);
-	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 256, 0), 400 + ROUND, 0.5);
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, FUNC_SKIP_L1), 200 + ROUND, 0.5);
-	/* Twice what the L1 holds, four words to a sector: one miss in four. */
-	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 8, 0), (3 * 28 + 200) / 4.0 + ROUND, 0.5);
-	b.s.has_l1 = false;
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 200 + ROUND, 0.5);
-	b.s.has_l2 = false;
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 400 + ROUND, 0.5);
-}
-
-static void half_of_the_lines_are_far(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	b.s.global.level[1].partitions = 2;
-	b.s.global.level[1].far_extra = 40;
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 64, FUNC_SKIP_L1), 220 + ROUND, 0.5);
-	/* The words of one line are all near or all far; two lines that are neighbours differ here. */
-	double one = walk(&b, PTX_GLOBAL, 8, 8, FUNC_SKIP_L1), two = walk(&b, PTX_GLOBAL, 16, 8, FUNC_SKIP_L1);
-	assert_float_equal(two > one ? two - one : one - two, 20, 0.5);
-}
-
-static void constants_may_go_through_the_l2(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	b.s.constant_uses_l2 = true;
-	b.s.constant.levels = 1;
-	assert_float_equal(chase(&b, 16, 64), 12 + ROUND, 0.5);
-	assert_float_equal(chase(&b, 128, 64), 200 + ROUND, 0.5);
-	assert_float_equal(chase(&b, 1024, 64), 400 + ROUND, 0.5);
-}
-
-static void shared_memory_takes_ways_of_the_l1(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	b.s.l1_shares_shared = true;
-	b.s.global.level[0].size = 8192; /* a block here has 4 KB of shared memory: two of four ways are left */
-	b.s.global.level[0].sets = 16;
-	assert_float_equal(walk(&b, PTX_GLOBAL, 32, 128, 0), 28 + ROUND, 0.5);
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 128, 0), 200 + ROUND, 0.5);
-	b.s.l1_shares_shared = false;
-	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 128, 0), 28 + ROUND, 0.5);
-}
-
-static void a_line_on_its_way_is_waited_for(void **state)
-{
-	(void)state;
-	struct bench b;
-	global_levels(&b.s);
-	start(&b);
-	tiny_imm(&b.t, 1, TINY_OUT + 1024);
-	tiny_add(&b.t, 2, 1, 1);
-	tiny_store(&b.t, PTX_GLOBAL, OUT, 64, 2);
-	tiny_clock(&b.t, 10);
-	tiny_load(&b.t, PTX_GLOBAL, 3, 1, 0);
-	tiny_load(&b.t, PTX_GLOBAL, 4, 1, 4); /* the same sector: no second trip, and no shorter one */
-	tiny_add(&b.t, 5, 4, 4);
-	tiny_clock(&b.t, 11);
-	tiny_load(&b.t, PTX_GLOBAL, 4, 1, 8);
-	tiny_add(&b.t, 5, 4, 4);
-	tiny_clock(&b.t, 12);
-	for (uint16_t k = 0; k < 3; k++)
-		tiny_store(&b.t, PTX_GLOBAL, OUT, 4u * k, (uint16_t)(10 + k));
-	go(&b, 1, 1);
-	assert_int_equal(b.r.out[1] - b.r.out[0], 4 + 400 + 4);
-	assert_int_equal(b.r.out[2] - b.r.out[1], 4 + 28 + 4);
-	stop(&b);
-}
-
-static void memory_has_a_bandwidth(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	b.s.dram_bandwidth = 4;
-	start(&b);
-	tiny_tid(&b.t, 1);
-	tiny_add(&b.t, 1, 1, 1);
-	tiny_add(&b.t, 1, 1, 1);
-	tiny_add(&b.t, 1, 1, OUT);
-	for (uint16_t k = 0; k < 8; k++)
-		tiny_load(&b.t, PTX_GLOBAL, (uint16_t)(2 + k), 1, 0);
-	for (uint16_t k = 0; k < 8; k++)
-		tiny_add(&b.t, 12, (uint16_t)(2 + k), (uint16_t)(2 + k));
-	go(&b, 4, 512);
-	/* 4 blocks x 512 threads x 8 loads x 4 bytes, no cache, at 4 bytes a cycle; then one latency and a few more. */
-	assert_float_equal((double)b.r.time.cycles, 4 * 512 * 8 + 700, 100);
-	stop(&b);
-}
-
-static void the_network_adds_what_lies_between(void **state)
-{
-	(void)state;
-	struct bench b;
-	double offset[2] = {3, -3};
-	tiny_spec(&b.s);
-	b.s.cluster_offset = offset;
-	assert_float_equal(chase(&b, 256, 64), 403 + ROUND, 0.5);
-	assert_float_equal(chase(&b, 64, 64), 100 + ROUND, 0.5); /* within the cluster */
-}
-
-static void address_arithmetic_comes_before_a_load(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	double without = chase(&b, 256, 64);
-	b.s.constant.address_ops = 2;
-	b.s.constant.address_latency = 24;
-	assert_float_equal(chase(&b, 256, 64) - without, 48, 0.5);
+	bench_stop(&b);
 }
 
 static void blocks_go_round_the_clusters(void **state)
@@ -362,14 +115,14 @@ static void blocks_go_round_the_clusters(void **state)
 	(void)state;
 	struct bench b;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	tiny_smid(&b.t, 1);
 	tiny_store(&b.t, PTX_GLOBAL, OUT, 0, 1);
 	/* All five blocks write to one word; the trace of who sat where is in what each reads back at its own time. */
-	go(&b, 5, 32);
+	bench_go(&b, 5, 32);
 	assert_int_equal(b.r.time.end, TIME_DONE);
 	assert_true(b.r.out[0] < 4);
-	stop(&b);
+	bench_stop(&b);
 }
 
 static void barriers_wait_and_exits_release(void **state)
@@ -377,7 +130,7 @@ static void barriers_wait_and_exits_release(void **state)
 	(void)state;
 	struct bench b;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	tiny_tid(&b.t, 1);
 	tiny_imm(&b.t, 2, 32);
 	tiny_imm(&b.t, 3, 64);
@@ -393,12 +146,12 @@ static void barriers_wait_and_exits_release(void **state)
 	tiny_add(&b.t, 6, 6, 6);
 	tiny_add(&b.t, 6, 6, OUT);
 	tiny_store(&b.t, PTX_GLOBAL, 6, 0, 5); /* out[thread] = clock */
-	go(&b, 1, 96);
+	bench_go(&b, 1, 96);
 	assert_int_equal(b.r.time.end, TIME_DONE);
 	uint32_t first = b.r.out[0], second = b.r.out[32];
 	/* Both left the barrier together: one scheduler, so 4 cycles apart. */
 	assert_int_equal(first > second ? first - second : second - first, 4);
-	stop(&b);
+	bench_stop(&b);
 }
 
 static void barriers_of_one_kind_each_deadlock(void **state)
@@ -406,7 +159,7 @@ static void barriers_of_one_kind_each_deadlock(void **state)
 	(void)state;
 	struct bench b;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	/* Each warp waits at a barrier of its own number. */
 	tiny_tid(&b.t, 1);
 	tiny_imm(&b.t, 2, 32);
@@ -420,10 +173,10 @@ static void barriers_of_one_kind_each_deadlock(void **state)
 		i->a = (uint16_t)(3 + k);
 	}
 	tiny_barrier(&b.t);
-	go(&b, 1, 33);
+	bench_go(&b, 1, 33);
 	assert_int_equal(b.r.time.end, TIME_DEADLOCK);
 	assert_non_null(strstr(b.r.time.message, "barrier"));
-	stop(&b);
+	bench_stop(&b);
 }
 
 static void paths_of_a_branch_run_taken_first(void **state)
@@ -431,7 +184,7 @@ static void paths_of_a_branch_run_taken_first(void **state)
 	(void)state;
 	struct bench b;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	tiny_tid(&b.t, 1);
 	tiny_imm(&b.t, 2, 7);
 	tiny_less(&b.t, 0, 1, 2);
@@ -443,13 +196,13 @@ static void paths_of_a_branch_run_taken_first(void **state)
 	tiny_add(&b.t, 6, 6, 6);
 	tiny_add(&b.t, 6, 6, OUT);
 	tiny_store(&b.t, PTX_GLOBAL, 6, 0, 5);
-	go(&b, 1, 32);
+	bench_go(&b, 1, 32);
 	for (uint32_t k = 0; k < 7; k++)
 		assert_int_equal(b.r.out[k], b.r.out[0]);
 	for (uint32_t k = 7; k < 32; k++)
 		assert_int_equal(b.r.out[k], b.r.out[7]);
 	assert_true(b.r.out[7] > b.r.out[0]);
-	stop(&b);
+	bench_stop(&b);
 }
 
 static void an_access_outside_is_a_fault(void **state)
@@ -457,12 +210,12 @@ static void an_access_outside_is_a_fault(void **state)
 	(void)state;
 	struct bench b;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	tiny_load(&b.t, PTX_GLOBAL, 1, OUT, 4096);
-	go(&b, 1, 1);
+	bench_go(&b, 1, 1);
 	assert_int_equal(b.r.time.end, TIME_FAULT);
 	assert_non_null(strstr(b.r.time.message, "0x10001000"));
-	stop(&b);
+	bench_stop(&b);
 }
 
 static void an_endless_loop_meets_its_limit(void **state)
@@ -472,7 +225,7 @@ static void an_endless_loop_meets_its_limit(void **state)
 	struct arena a;
 	struct time_program *p;
 	tiny_spec(&b.s);
-	start(&b);
+	bench_start(&b);
 	uint32_t at = tiny_imm(&b.t, 1, 0);
 	tiny_branch(&b.t, FUNC_NONE, false, at, FUNC_NO_JOIN);
 	tiny_exit(&b.t, FUNC_NONE, false);
@@ -490,40 +243,6 @@ static void an_endless_loop_meets_its_limit(void **state)
 	assert_int_equal(r.end, TIME_REFUSED);
 	arena_free(&a);
 	time_close(b.g);
-}
-
-static uint32_t shared_ticks(struct bench *b, uint32_t stride)
-{
-	start(b);
-	tiny_tid(&b->t, 1);
-	for (uint32_t k = 1; k < stride * 4; k *= 2)
-		tiny_add(&b->t, 1, 1, 1); /* address = thread * stride * 4, stride a power of two */
-	tiny_imm(&b->t, 9, 0);
-	tiny_load(&b->t, PTX_SHARED, 2, 1, 0);
-	tiny_add(&b->t, 9, 2, 2);
-	tiny_clock(&b->t, 10);
-	tiny_load(&b->t, PTX_SHARED, 2, 1, 0);
-	tiny_add(&b->t, 2, 2, 2);
-	tiny_clock(&b->t, 11);
-	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 10);
-	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 11);
-	go(b, 1, 32);
-	assert_int_equal(b->r.time.end, TIME_DONE);
-	uint32_t ticks = b->r.out[1] - b->r.out[0];
-	stop(b);
-	return ticks;
-}
-
-static void bank_conflicts_cost_by_degree(void **state)
-{
-	(void)state;
-	struct bench b;
-	tiny_spec(&b.s);
-	uint32_t free = shared_ticks(&b, 1);
-	assert_int_equal(free, 4 + 30 + 4);
-	/* Two groups of 16 lanes, each n-fold: n - 1 further passes for each, 2 cycles a pass. */
-	assert_int_equal(shared_ticks(&b, 2) - free, 2 * 1 * 2);
-	assert_int_equal(shared_ticks(&b, 8) - free, 2 * 7 * 2);
 }
 
 /* Random programs of every kind of record, on one warp: the solo path and the general loop must agree in every cycle. */
@@ -650,23 +369,12 @@ int main(void)
 	    cmocka_unit_test(a_latency_survives_an_odd_number_of_steps),
 	    cmocka_unit_test(enough_warps_reach_the_throughput),
 	    cmocka_unit_test(a_clock_read_costs_what_the_file_says),
-	    cmocka_unit_test(constants_show_their_levels),
-	    cmocka_unit_test(missing_levels_are_flat),
-	    cmocka_unit_test(global_memory_shows_its_levels),
-	    cmocka_unit_test(half_of_the_lines_are_far),
-	    cmocka_unit_test(constants_may_go_through_the_l2),
-	    cmocka_unit_test(shared_memory_takes_ways_of_the_l1),
-	    cmocka_unit_test(a_line_on_its_way_is_waited_for),
-	    cmocka_unit_test(memory_has_a_bandwidth),
-	    cmocka_unit_test(the_network_adds_what_lies_between),
-	    cmocka_unit_test(address_arithmetic_comes_before_a_load),
 	    cmocka_unit_test(blocks_go_round_the_clusters),
 	    cmocka_unit_test(barriers_wait_and_exits_release),
 	    cmocka_unit_test(barriers_of_one_kind_each_deadlock),
 	    cmocka_unit_test(paths_of_a_branch_run_taken_first),
 	    cmocka_unit_test(an_access_outside_is_a_fault),
 	    cmocka_unit_test(an_endless_loop_meets_its_limit),
-	    cmocka_unit_test(bank_conflicts_cost_by_degree),
 	    cmocka_unit_test(solo_and_general_agree),
 	    cmocka_unit_test(the_same_seed_gives_the_same_run),
 	};

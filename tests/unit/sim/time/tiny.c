@@ -102,8 +102,8 @@ ONE(read_clock)
 ONE(load)
 ONE(store)
 ONE(less)
-ONE(smid) func_one_fn *const func_one[] = {add_one,  imm_one,	tid_one,  read_clock_one,
-					   load_one, store_one, less_one, smid_one};
+ONE(smid)
+func_one_fn *const func_one[] = {add_one, imm_one, tid_one, read_clock_one, load_one, store_one, less_one, smid_one};
 
 /* ---- records ---- */
 
@@ -361,4 +361,23 @@ void tiny_run(struct tiny_result *r, struct time_gpu *g, const struct sim_spec *
 void tiny_free(struct tiny_result *r)
 {
 	func_memory_free(&r->memory);
+}
+
+void bench_start(struct bench *b)
+{
+	assert_int_equal(time_open(&b->g, &b->s, 7), 0);
+	tiny_init(&b->t);
+	tiny_imm(&b->t, OUT, TINY_OUT);
+}
+
+void bench_go(struct bench *b, uint32_t grid, uint32_t block)
+{
+	tiny_exit(&b->t, FUNC_NONE, false);
+	tiny_run(&b->r, b->g, &b->s, &b->t, grid, block, NULL, 4096, NULL, 0, false);
+}
+
+void bench_stop(struct bench *b)
+{
+	tiny_free(&b->r);
+	time_close(b->g);
 }

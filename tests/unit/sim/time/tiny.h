@@ -45,4 +45,16 @@ void tiny_run(struct tiny_result *r, struct time_gpu *g, const struct sim_spec *
 	      bool general);
 void tiny_free(struct tiny_result *r);
 
+/* One kernel on a fresh GPU: fill in s, bench_start, append records, bench_go, look at r, bench_stop. */
+#define OUT 20 /* row that holds TINY_OUT */
+struct bench {
+	struct sim_spec s;
+	struct time_gpu *g;
+	struct tiny t;
+	struct tiny_result r;
+};
+void bench_start(struct bench *b);
+void bench_go(struct bench *b, uint32_t grid, uint32_t block); /* appends the exit */
+void bench_stop(struct bench *b);
+
 #endif

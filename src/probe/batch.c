@@ -74,6 +74,8 @@ static int item_setup(const struct batch *b, struct item *it, struct err *e)
 	}
 	const struct series *s = run_series(b->run, b->probe->name, x->name);
 	series_label(l->label, sizeof(l->label), s, it->wish->x, it->wish->p);
+	/* the claim count is the first word that a pinned kernel writes */
+	assert(!it->job.pinned || (l->buffers[0].output && l->buffers[0].output_words >= 2));
 	it->ready = true;
 	return 0;
 }
@@ -229,6 +231,23 @@ static bool claimed(const struct sample *s)
 	return true;
 }
 
+/* Words of a wrong shape would make every later reader unsafe. A recording is believed: its file was checked. */
+static void check_shape(const struct launch *l, struct sample *s)
+{
+	const uint32_t repeats = l->repeats ? l->repeats : 1;
+	uint32_t words = 0, got[2] = {s->repeats, s->words_per_repeat};
+
+	for (uint32_t i = 0; i < l->buffer_count; i++)
+		words += l->buffers[i].output ? l->buffers[i].output_words : 0;
+	if (s->outcome != OUTCOME_OK || (s->repeats == repeats && s->words_per_repeat == words && (s->words || !words)))
+		return;
+	sample_free(s);
+	s->outcome = OUTCOME_CRASH;
+	s->elapsed_ms = -1;
+	snprintf(s->message, sizeof(s->message), "the device answered with %u x %u words instead of %u x %u", got[0],
+		 got[1], repeats, words);
+}
+
 static int run_once(struct batch *b, const struct item *it, struct sample *s, struct err *e)
 {
 	const uint32_t id = b->kernels->items[it->kernel].id;
@@ -237,6 +256,8 @@ static int run_once(struct batch *b, const struct item *it, struct sample *s, st
 	int rc = b->gpu->ops->run(b->gpu, id, &it->job.launch, s, e);
 	if (rc)
 		sample_free(s);
+	else if (!b->recording)
+		check_shape(&it->job.launch, s);
 	return rc;
 }
 
@@ -262,7 +283,7 @@ static int run_item(struct batch *b, struct item *it, struct sample *s, struct e
 	return rc;
 }
 
-/* Takes a sample over into the series. Words of a wrong shape would make every later reader unsafe. */
+/* Takes a sample over into the series. */
 static int store(struct batch *b, struct item *it, struct sample *s, struct err *e)
 {
 	const struct experiment *x = &b->probe->experiments[it->wish->experiment];
@@ -271,19 +292,6 @@ static int store(struct batch *b, struct item *it, struct sample *s, struct err 
 
 	memcpy(pt.p, it->wish->p, sizeof(pt.p));
 	snprintf(pt.message, sizeof(pt.message), "%s", s->message);
-	if (s->outcome == OUTCOME_OK && !b->recording) {
-		const struct launch *l = &it->job.launch;
-		uint32_t words = 0;
-		for (uint32_t i = 0; i < l->buffer_count; i++)
-			words += l->buffers[i].output ? l->buffers[i].output_words : 0;
-		if (s->repeats != (l->repeats ? l->repeats : 1) || s->words_per_repeat != words ||
-		    (words && !s->words)) {
-			pt.outcome = OUTCOME_CRASH;
-			snprintf(pt.message, sizeof(pt.message),
-				 "the device answered with %u x %u words instead of %u x %u", s->repeats,
-				 s->words_per_repeat, l->repeats ? l->repeats : 1, words);
-		}
-	}
 	if (pt.outcome == OUTCOME_OK) {
 		pt.repeats = s->repeats;
 		pt.words_per_repeat = s->words_per_repeat;

@@ -353,6 +353,23 @@ static void kernels_that_do_not_compile(void **state)
 	run_free(&r);
 }
 
+static void answers_of_a_wrong_shape(void **state)
+{
+	(void)state;
+	struct null_gpu g;
+	struct run r;
+	struct watch w = {0};
+	struct err e = {0};
+
+	null_gpu_init(&g);
+	g.short_answer = true;
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
+	assert_non_null(strstr(findings_get(&r.findings, "cache.global.l1.size")->because,
+			       "CRASH: the device answered with 3 x 3 words instead of 3 x 4"));
+	run_free(&r);
+}
+
 static void a_store_that_is_full_ends_the_run(void **state)
 {
 	(void)state;
@@ -460,6 +477,7 @@ int main(void)
 	    cmocka_unit_test(a_store_that_is_full_ends_the_run),
 	    cmocka_unit_test(another_device_is_refused),
 	    cmocka_unit_test(replays),
+	    cmocka_unit_test(answers_of_a_wrong_shape),
 	    cmocka_unit_test(memory_runs_out),
 	};
 

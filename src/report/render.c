@@ -124,6 +124,10 @@ static void quantity(struct str *out, double v, const char *unit, bool with_unit
 		str_add(out, text);
 		return;
 	}
+	if (strcmp(unit, "Hz") == 0 && with_unit) {
+		str_add(out, units_value(text, sizeof(text), v, unit));
+		return;
+	}
 	/* four figures are enough for people; JSON has the rest */
 	if (fabs(v) >= 1000)
 		render_number(out, round(v), 15);

@@ -338,6 +338,8 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 static size_t same_reason(const struct finding *const *list, size_t i, size_t count)
 {
 	size_t n = 1;
+	if (list[i]->verdict == VERDICT_BOUND)
+		return n; /* each has a value of its own */
 	while (i + n < count && list[i + n]->verdict == list[i]->verdict &&
 	       strcmp(list[i + n]->because, list[i]->because) == 0)
 		n++;
@@ -374,7 +376,16 @@ void part_open(struct str *out, const struct finding *const *sorted, const struc
 			shown++;
 			table_row(&t);
 			table_cell(&t, key, VERDICT_MEASURED);
-			table_cell(&t, verdict_name(f->verdict), f->verdict);
+			struct str verdict;
+			str_init(&verdict);
+			str_add(&verdict, verdict_name(f->verdict));
+			if (f->verdict == VERDICT_BOUND) {
+				str_addc(&verdict, ' ');
+				render_value(&verdict, f, true, style->unicode);
+			}
+			t.failed |= verdict.failed;
+			table_cell(&t, str_text(&verdict), f->verdict);
+			str_free(&verdict);
 			table_cell(&t, f->because, VERDICT_MEASURED);
 		}
 	if (shown)

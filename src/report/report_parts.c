@@ -335,14 +335,26 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 
 /* ---- what is open ---- */
 
-static size_t same_reason(const struct finding *const *list, size_t i, size_t count)
+static bool same_reason(const struct finding *a, const struct finding *b)
+{
+	return a->verdict == b->verdict && strcmp(a->because, b->because) == 0;
+}
+
+/* How many findings the entry of finding i tells; 0 when an earlier entry told it. What a device cannot do is one entry
+ * for all keys; what is undecided is only drawn together where the keys are neighbours; bounds have values of their own. */
+static size_t entry_size(const struct finding *const *list, size_t i, size_t count)
 {
 	size_t n = 1;
 	if (list[i]->verdict == VERDICT_BOUND)
-		return n; /* each has a value of its own */
-	while (i + n < count && list[i + n]->verdict == list[i]->verdict &&
-	       strcmp(list[i + n]->because, list[i]->because) == 0)
-		n++;
+		return n;
+	bool anywhere = list[i]->verdict == VERDICT_UNSUPPORTED;
+	if (i && same_reason(list[i - 1], list[i]))
+		return 0;
+	for (size_t k = 0; anywhere && k < i; k++)
+		if (same_reason(list[k], list[i]))
+			return 0;
+	for (size_t k = i + 1; k < count && (anywhere || same_reason(list[k], list[i])); k++)
+		n += same_reason(list[k], list[i]);
 	return n;
 }
 
@@ -357,12 +369,10 @@ void part_open(struct str *out, const struct finding *const *sorted, const struc
 	table_column(&t, "verdict", TABLE_LEFT);
 	table_column(&t, "because", TABLE_WRAP);
 	for (size_t k = 0; k < COUNT(order); k++)
-		for (size_t i = 0; i < r->findings.count;) {
-			/* findings that share a reason are told once */
-			size_t n = same_reason(sorted, i, r->findings.count);
+		for (size_t i = 0; i < r->findings.count; i++) {
 			const struct finding *f = sorted[i];
-			i += n;
-			if (f->verdict != order[k])
+			size_t n = f->verdict == order[k] ? entry_size(sorted, i, r->findings.count) : 0;
+			if (n == 0)
 				continue;
 			if (most && shown == most) {
 				hidden += n;

@@ -90,6 +90,9 @@ static int arithmetic(struct run *r)
 							"native code counted",
 							"the operation is a loop: 41 to 63 instructions ran");
 	}
+	if (code == 0)
+		code = finding(r, "arith.add.f16.latency", VERDICT_UNSUPPORTED, NAN, NAN, NAN, "cycles", "",
+			       "the device has no f16 arithmetic");
 	return code ? code
 		    : finding(r, "arith.fma.f16.latency", VERDICT_UNSUPPORTED, NAN, NAN, NAN, "cycles", "",
 			      "the device has no f16 arithmetic");

@@ -1,5 +1,6 @@
 #include "base/arena.h"
 #include "base/embed.h"
+#include "base/rng.h"
 #include "kernel/kernel.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -153,6 +154,46 @@ static void runs_out_of_memory(void **state)
 	}
 }
 
+/* Damaged templates: an error with a place, or an expansion; nothing else (the sanitizers look). */
+static void damaged_texts(void **state)
+{
+	(void)state;
+	static const char bits[] = "$({})#'\n i0 -/*%<>=|&repeat if end else include";
+	const struct kernel_param some[] = {{"N", "3"}, {"READS", "2"}, {"GAP", "1"}, {"KIND", "f32"}, {"REG", "f32"}};
+	struct rng r;
+	unsigned refused = 0, expanded = 0;
+
+	rng_seed(&r, 11);
+	for (size_t i = 0; i < embedded_count; i++) {
+		const struct embedded *f = &embedded_files[i];
+		if (!str_ends(f->path, ".ptx"))
+			continue;
+		for (int round = 0; round < 300; round++) {
+			char *text = mem_alloc(f->size + 1);
+			size_t size = f->size;
+			struct str out;
+			struct err e = {0};
+			assert_non_null(text);
+			memcpy(text, f->data, size + 1);
+			for (uint64_t k = rng_below(&r, 4); k > 0; k--)
+				text[rng_below(&r, size)] = bits[rng_below(&r, sizeof(bits) - 1)];
+			if (rng_below(&r, 4) == 0)
+				size = rng_below(&r, size);
+			str_init(&out);
+			int rc = kernel_expand(&out, "damaged", text, size, some, 5, &device, &e);
+			if (rc) {
+				assert_int_equal(rc, -EINVAL);
+				assert_true(e.text[0] != '\0' && strchr(e.text, ':'));
+			}
+			refused += rc != 0;
+			expanded += rc == 0;
+			str_free(&out);
+			mem_free(text);
+		}
+	}
+	assert_true(refused > 100 && expanded > 100);
+}
+
 /* The prologue is PTX that the vendor's compiler takes, where there is one. Writes a kernel for the shell test. */
 static int write_pinned(const char *path)
 {
@@ -175,8 +216,9 @@ static int write_pinned(const char *path)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parameters), cmocka_unit_test(expressions),    cmocka_unit_test(repetition),
-	    cmocka_unit_test(conditions), cmocka_unit_test(texts_in_texts), cmocka_unit_test(runs_out_of_memory),
+	    cmocka_unit_test(parameters),    cmocka_unit_test(expressions),    cmocka_unit_test(repetition),
+	    cmocka_unit_test(conditions),    cmocka_unit_test(texts_in_texts), cmocka_unit_test(runs_out_of_memory),
+	    cmocka_unit_test(damaged_texts),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--pinned") == 0)

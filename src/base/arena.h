@@ -8,7 +8,7 @@
 struct arena_block;
 struct arena {
 	struct arena_block *head; /* newest block first */
-	size_t bytes;             /* handed out so far */
+	size_t bytes;		  /* handed out so far */
 };
 
 void arena_init(struct arena *a);
@@ -19,7 +19,7 @@ void *arena_copy(struct arena *a, const void *data, size_t bytes);
 char *arena_strdup(struct arena *a, const char *s);
 char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
-#define ARENA_NEW(a, type) ((type *)arena_alloc((a), 1, sizeof(type)))
+#define ARENA_NEW(a, type)	((type *)arena_alloc((a), 1, sizeof(type)))
 #define ARENA_ARRAY(a, n, type) ((type *)arena_alloc((a), (n), sizeof(type)))
 
 /* The program's allocator: malloc and friends, with a switch that lets a test make the n-th call fail.

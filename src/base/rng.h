@@ -10,6 +10,6 @@ struct rng {
 void rng_seed(struct rng *r, uint64_t seed);
 uint64_t rng_next(struct rng *r);
 uint64_t rng_below(struct rng *r, uint64_t n); /* 0 .. n-1, unbiased; n > 0 */
-double rng_unit(struct rng *r);                /* [0, 1) */
+double rng_unit(struct rng *r);		       /* [0, 1) */
 
 #endif

@@ -19,7 +19,7 @@ void str_addn(struct str *s, const char *text, size_t n);
 void str_addc(struct str *s, char c);
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 const char *str_text(const struct str *s); /* "" when empty */
-char *str_take(struct str *s);             /* caller frees with mem_free; NULL when failed or empty */
+char *str_take(struct str *s);		   /* caller frees with mem_free; NULL when failed or empty */
 
 bool str_starts(const char *s, const char *prefix);
 bool str_ends(const char *s, const char *suffix);

@@ -6,24 +6,24 @@
 #include <stdint.h>
 
 struct device_info {
-	char backend[16];             /* "cuda", "sim", "replay", "opencl" */
-	char spec[512];               /* what -d accepts to get this device again: "cuda:0", "sim:gtx280" */
-	char name[128];               /* "NVIDIA H200" */
-	char uuid[64];                /* "GPU-...."; a simulated GPU: hash of its file */
-	char driver[64];              /* driver version, or the simulator's version */
-	char dialect[8];              /* kernel text it takes: "ptx" or "cl" */
-	char target[16];              /* PTX .target, e.g. "sm_90" */
-	int ptx_version;              /* PTX .version x 10, e.g. 78 */
-	int cc;                       /* compute capability x 10, e.g. 90, 13 */
-	uint32_t sm_count;            /* SMs that %smid counts */
+	char backend[16];  /* "cuda", "sim", "replay", "opencl" */
+	char spec[512];	   /* what -d accepts to get this device again: "cuda:0", "sim:gtx280" */
+	char name[128];	   /* "NVIDIA H200" */
+	char uuid[64];	   /* "GPU-...."; a simulated GPU: hash of its file */
+	char driver[64];   /* driver version, or the simulator's version */
+	char dialect[8];   /* kernel text it takes: "ptx" or "cl" */
+	char target[16];   /* PTX .target, e.g. "sm_90" */
+	int ptx_version;   /* PTX .version x 10, e.g. 78 */
+	int cc;		   /* compute capability x 10, e.g. 90, 13 */
+	uint32_t sm_count; /* SMs that %smid counts */
 	uint32_t warp_size;
 	uint32_t max_threads_per_block;
 	uint32_t max_threads_per_sm;
 	uint32_t registers_per_block;
-	uint64_t shared_per_block;    /* bytes one block may have without opting in */
-	uint64_t constant_bytes;      /* size of the user's constant space */
-	uint64_t memory_bytes;        /* global memory */
-	double clock_hz;              /* nominal SM clock; 0 when unknown */
+	uint64_t shared_per_block; /* bytes one block may have without opting in */
+	uint64_t constant_bytes;   /* size of the user's constant space */
+	uint64_t memory_bytes;	   /* global memory */
+	double clock_hz;	   /* nominal SM clock; 0 when unknown */
 	bool has_f64, has_f16, has_fma;
 };
 

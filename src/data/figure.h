@@ -23,9 +23,9 @@ struct figure_note {
 #define FIGURE_MARKS 8
 #define FIGURE_NOTES 16
 struct figure {
-	char name[64];   /* file name without suffix: "constant-latency" */
+	char name[64]; /* file name without suffix: "constant-latency" */
 	char title[128], caption[256];
-	bool main;       /* the text report draws it too */
+	bool main; /* the text report draws it too */
 	struct figure_axis x, y;
 	struct figure_marks marks[FIGURE_MARKS];
 	unsigned marks_count;

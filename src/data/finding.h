@@ -4,7 +4,14 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum verdict { VERDICT_MEASURED, VERDICT_BOUND, VERDICT_ABSENT, VERDICT_INCONCLUSIVE, VERDICT_UNSUPPORTED, VERDICT_FAILED };
+enum verdict {
+	VERDICT_MEASURED,
+	VERDICT_BOUND,
+	VERDICT_ABSENT,
+	VERDICT_INCONCLUSIVE,
+	VERDICT_UNSUPPORTED,
+	VERDICT_FAILED
+};
 const char *verdict_name(enum verdict v); /* "MEASURED" ... */
 int verdict_parse(const char *name, enum verdict *v);
 
@@ -24,12 +31,12 @@ struct value {
 struct finding {
 	char key[96];
 	enum verdict verdict;
-	struct value value;   /* MEASURED, BOUND */
-	double lo, hi;        /* BOUND: the known end; the open one is -INFINITY / INFINITY. NaN when it makes no sense */
-	char unit[24];        /* from keys.def */
-	char method[160];     /* how: "footprint bisection, misses counted per access" */
-	char because[320];    /* what was seen, one sentence; always filled when not MEASURED */
-	char scope[16];       /* what lo..hi covers: "sm", "card", "cards"; "" = does not apply */
+	struct value value; /* MEASURED, BOUND */
+	double lo, hi;	    /* BOUND: the known end; the open one is -INFINITY / INFINITY. NaN when it makes no sense */
+	char unit[24];	    /* from keys.def */
+	char method[160];   /* how: "footprint bisection, misses counted per access" */
+	char because[320];  /* what was seen, one sentence; always filled when not MEASURED */
+	char scope[16];	    /* what lo..hi covers: "sm", "card", "cards"; "" = does not apply */
 	char probe[32];
 	char evidence[FINDING_EVIDENCE][64]; /* "experiment" or "experiment:x" of the same probe */
 	unsigned evidence_count;
@@ -42,6 +49,6 @@ struct finding_list {
 void findings_free(struct finding_list *l);
 int findings_add(struct finding_list *l, const struct finding *f); /* 0 or -ENOMEM; replaces the same key */
 const struct finding *findings_get(const struct finding_list *l, const char *key); /* NULL when none */
-void findings_sort(struct finding_list *l); /* by key */
+void findings_sort(struct finding_list *l);					   /* by key */
 
 #endif

@@ -12,33 +12,33 @@ enum buffer_space { BUFFER_GLOBAL, BUFFER_CONSTANT };
  * without init and ring: what has content of its own may stay on the device from launch to launch. */
 struct launch_buffer {
 	enum buffer_space space;
-	char symbol[64];       /* BUFFER_CONSTANT: the module's .const variable that it fills */
-	uint64_t bytes;        /* size; global buffers are aligned to at least `align` */
-	uint64_t align;        /* 0 = 256 */
-	const void *init;      /* first init_bytes of content, or NULL */
+	char symbol[64];  /* BUFFER_CONSTANT: the module's .const variable that it fills */
+	uint64_t bytes;	  /* size; global buffers are aligned to at least `align` */
+	uint64_t align;	  /* 0 = 256 */
+	const void *init; /* first init_bytes of content, or NULL */
 	uint64_t init_bytes;
-	const uint64_t *ring;  /* pointer chase: the word at byte ring[i] leads to ring[(i+1) % ring_count] */
+	const uint64_t *ring; /* pointer chase: the word at byte ring[i] leads to ring[(i+1) % ring_count] */
 	uint32_t ring_count;
-	uint8_t ring_word;     /* 8: u64 absolute device address of the target. 4: u32 byte offset of the target in the buffer */
-	bool output;           /* its first output_words u32 words come back as the sample; at most one per launch */
+	uint8_t ring_word; /* 8: u64 device address of the target. 4: u32 byte offset of the target in the buffer */
+	bool output;	   /* its first output_words u32 words come back as the sample; at most one per launch */
 	uint32_t output_words;
 };
 
 enum arg_kind { ARG_U32, ARG_U64, ARG_F32, ARG_F64, ARG_BUFFER };
 struct launch_arg {
 	enum arg_kind kind;
-	uint64_t bits;   /* value; ARG_BUFFER: offset added to the buffer's base address */
+	uint64_t bits;	 /* value; ARG_BUFFER: offset added to the buffer's base address */
 	uint32_t buffer; /* ARG_BUFFER: index in buffers; passed as a 64-bit address */
 };
 
 #define LAUNCH_BUFFERS 8
-#define LAUNCH_ARGS 24
+#define LAUNCH_ARGS    24
 
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
 struct launch {
-	char label[256];   /* names the point: replay finds it by this. "constant.chase x=4096 stride=16" */
-	char entry[64];    /* .entry name */
+	char label[256]; /* names the point: replay finds it by this. "constant.chase x=4096 stride=16" */
+	char entry[64];	 /* .entry name */
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic shared memory */
 	enum carveout carveout;
@@ -46,9 +46,9 @@ struct launch {
 	uint32_t buffer_count;
 	struct launch_arg args[LAUNCH_ARGS];
 	uint32_t arg_count;
-	uint32_t repeats;      /* the kernel is launched this often; the sample holds every launch's words in turn. 0 = 1 */
-	uint32_t warmups;      /* launches before, whose words are dropped */
-	bool flush;            /* before each launch, evict what earlier launches left in caches (best effort) */
+	uint32_t repeats; /* the kernel is launched this often; the sample holds every launch's words in turn. 0 = 1 */
+	uint32_t warmups; /* launches before, whose words are dropped */
+	bool flush;	  /* before each launch, evict what earlier launches left in caches (best effort) */
 	uint32_t time_limit_ms; /* 0 = the backend's default */
 };
 
@@ -60,9 +60,9 @@ int outcome_parse(const char *name, enum outcome *o);
 struct sample {
 	enum outcome outcome;
 	uint32_t repeats, words_per_repeat;
-	uint32_t *words;      /* repeats * words_per_repeat; mem_free */
-	double elapsed_ms;    /* device time of one launch where the backend has it, else wall time; < 0 unknown */
-	char message[256];    /* why, when not OK */
+	uint32_t *words;   /* repeats * words_per_repeat; mem_free */
+	double elapsed_ms; /* device time of one launch where the backend has it, else wall time; < 0 unknown */
+	char message[256]; /* why, when not OK */
 };
 void sample_free(struct sample *s);
 

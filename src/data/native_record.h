@@ -5,34 +5,40 @@
 #include <stdint.h>
 
 enum native_class {
-	NATIVE_ALU,       /* arithmetic, logic, conversion, moves: register in, register out */
-	NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST, NATIVE_LOAD_LOCAL, NATIVE_TEXTURE,
-	NATIVE_STORE, NATIVE_ATOMIC,
-	NATIVE_BRANCH,    /* branch, call, return, reconvergence instructions that transfer control */
-	NATIVE_BARRIER, NATIVE_CLOCK,
-	NATIVE_OTHER,     /* no-ops, scoreboard waits, reconvergence markers */
-	NATIVE_UNKNOWN,   /* an opcode the table does not know */
+	NATIVE_ALU, /* arithmetic, logic, conversion, moves: register in, register out */
+	NATIVE_LOAD_GLOBAL,
+	NATIVE_LOAD_SHARED,
+	NATIVE_LOAD_CONST,
+	NATIVE_LOAD_LOCAL,
+	NATIVE_TEXTURE,
+	NATIVE_STORE,
+	NATIVE_ATOMIC,
+	NATIVE_BRANCH, /* branch, call, return, reconvergence instructions that transfer control */
+	NATIVE_BARRIER,
+	NATIVE_CLOCK,
+	NATIVE_OTHER,	/* no-ops, scoreboard waits, reconvergence markers */
+	NATIVE_UNKNOWN, /* an opcode the table does not know */
 	NATIVE_CLASSES
 };
 const char *native_class_name(enum native_class c); /* "alu" "load.global" ... */
 
 struct native_region {
-	uint32_t total;                  /* instructions strictly between the two clock reads */
+	uint32_t total; /* instructions strictly between the two clock reads */
 	uint32_t count[NATIVE_CLASSES];
-	uint32_t top_count;              /* occurrences of the most frequent opcode */
-	char mix[192];                   /* most frequent first: "FFMA*128 MOV*2" */
+	uint32_t top_count; /* occurrences of the most frequent opcode */
+	char mix[192];	    /* most frequent first: "FFMA*128 MOV*2" */
 };
 
 #define NATIVE_REGIONS 8
 struct native_info {
-	uint64_t fingerprint;    /* hash of the kernel's native code; 0 when it could not be read back */
-	uint32_t instructions;   /* of the whole entry, padding excluded */
-	uint32_t registers;      /* per thread, 0 unknown */
+	uint64_t fingerprint;  /* hash of the kernel's native code; 0 when it could not be read back */
+	uint32_t instructions; /* of the whole entry, padding excluded */
+	uint32_t registers;    /* per thread, 0 unknown */
 	uint32_t clock_reads;
-	uint32_t region_count;   /* the first NATIVE_REGIONS regions */
+	uint32_t region_count; /* the first NATIVE_REGIONS regions */
 	struct native_region region[NATIVE_REGIONS];
-	char source[32];         /* "cubin sm_90", "sim"; "" when there is none */
-	char problem[192];       /* why the code could not be read or decoded; "" when fine */
+	char source[32];   /* "cubin sm_90", "sim"; "" when there is none */
+	char problem[192]; /* why the code could not be read or decoded; "" when fine */
 };
 
 #endif

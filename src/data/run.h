@@ -18,9 +18,9 @@ struct probe_record {
 };
 
 struct run {
-	struct arena arena;          /* owns series' arrays and names */
-	char fathom[32];             /* version that measured */
-	char started[32];            /* ISO 8601 UTC */
+	struct arena arena; /* owns series' arrays and names */
+	char fathom[32];    /* version that measured */
+	char started[32];   /* ISO 8601 UTC */
 	uint64_t seed;
 	double seconds;
 	struct device_info device;
@@ -32,7 +32,7 @@ struct run {
 };
 int run_init(struct run *r);
 void run_free(struct run *r);
-struct series *run_series(struct run *r, const char *probe, const char *experiment);     /* NULL when none */
+struct series *run_series(struct run *r, const char *probe, const char *experiment);	 /* NULL when none */
 struct series *run_series_new(struct run *r, const char *probe, const char *experiment); /* NULL: out of memory */
 struct probe_record *run_probe(struct run *r, const char *name); /* finds or adds; NULL: out of memory */
 /* Copies the point and its words into the run's arena. 0 or -ENOMEM. */

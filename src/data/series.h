@@ -11,23 +11,23 @@
 
 /* One point: its coordinates, and the raw words of every repeat. Inference does all arithmetic. */
 struct point {
-	double x;                  /* on the experiment's axis */
-	double p[POINT_PARAMS];    /* the experiment's other coordinates, in the order of its param names */
+	double x;		/* on the experiment's axis */
+	double p[POINT_PARAMS]; /* the experiment's other coordinates, in the order of its param names */
 	enum outcome outcome;
 	uint32_t repeats, words_per_repeat;
-	const uint32_t *y;         /* repeats * words_per_repeat raw words, NULL when not OK */
+	const uint32_t *y; /* repeats * words_per_repeat raw words, NULL when not OK */
 	double elapsed_ms;
-	uint32_t native;           /* index into series.native; UINT32_MAX when unknown */
+	uint32_t native; /* index into series.native; UINT32_MAX when unknown */
 	char message[256];
 };
 
 struct series {
 	const char *probe, *experiment;
-	const char *axis, *unit;             /* of x */
-	const char *params[POINT_PARAMS];    /* names of p[], NULL past the last */
+	const char *axis, *unit;	  /* of x */
+	const char *params[POINT_PARAMS]; /* names of p[], NULL past the last */
 	struct point *points;
 	size_t count, cap;
-	struct native_info *native;          /* one per distinct kernel of the series */
+	struct native_info *native; /* one per distinct kernel of the series */
 	size_t native_count, native_cap;
 	uint64_t seed;
 	struct condition before, after;

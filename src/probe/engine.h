@@ -24,7 +24,8 @@ int engine_plan(struct engine_plan *plan, const char *const *names, size_t count
 /* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, or negative. */
 /* The findings in r have passed the gates when this returns 0 or -EINTR, those that commit saw have not: store them again.
  * r must be of the same device as g, or new. A replayed run's seed is taken over. */
-int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev, struct err *e);
+int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev,
+		   struct err *e);
 /* Replaces r->findings by what the stored series say now, then applies the gates. */
 int engine_infer(struct run *r, struct err *e);
 /* As engine_infer for the probes of one plan and without the gates: what a run that goes on starts from. */

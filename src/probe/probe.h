@@ -7,26 +7,30 @@
  * In infer mode nothing can be measured: a missing point stays NULL and the study concludes without it. */
 #ifndef FATHOM_PROBE_H
 #define FATHOM_PROBE_H
-#include "data/finding.h"
 #include "data/figure.h"
+#include "data/finding.h"
 #include "data/series.h"
 #include "kernel/kernel.h"
 
 struct study; /* one probe being pursued on one device; opaque */
 
-/* What to run for one point. Zeroed before setup is called. */
+/* What to run for one point. Zeroed before setup is called (but check.cls is -1, and a grid or block of 0 means 1). */
 struct job {
-	const char *template_path;      /* "probes/constant/chase.ptx": an embedded file */
+	const char *template_path; /* "probes/constant/chase.ptx": an embedded file */
 	struct kernel_param param[16];
 	unsigned param_count;
-	struct launch launch;           /* launch.label is filled by the engine */
+	struct launch launch; /* launch.label is filled by the engine */
 	/* Native check: the named region must hold at least `min` instructions of class `cls`, at most `max` (0 = min), and at most
 	 * `others` instructions of all other classes together, or the point's outcome is INVALID. cls < 0: no check.
 	 * Where the backend has no native code at all the check is skipped and findings say so. */
-	struct native_check { int cls; unsigned region, min, max, others; } check;
-	bool pinned;                    /* kernel starts with `#include pin`: words[0] counts claims, words[1] is the SM.
-	                                 * The engine repeats the launch when no block landed there. */
-	struct arena *arena;            /* for init bytes and rings; lives until the point is stored */
+	struct native_check {
+		int cls;
+		unsigned region, min, max, others;
+	} check;
+	/* The kernel starts with `#include pin`: words[0] counts claims, words[1] is the SM. The engine repeats the launch when
+	 * no block landed there. */
+	bool pinned;
+	struct arena *arena; /* for init bytes and rings; lives until the point is stored */
 };
 void job_param(struct job *j, const char *name, long long value);
 void job_param_text(struct job *j, const char *name, const char *text);
@@ -36,23 +40,24 @@ void job_arg_buffer(struct job *j, uint32_t buffer, uint64_t offset);
 void job_output(struct job *j, uint32_t words);
 /* Pins to SM `sm`: grid = enough blocks that one lands on every SM, next argument = sm. */
 void job_pin(struct job *j, const struct device_info *d, uint32_t sm);
-/* Ring over a buffer: order[i] are byte offsets. */
-uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order, uint32_t n, uint8_t word);
+/* Ring over a buffer: order[i] are byte offsets. order is not copied: take it from job->arena. Returns the buffer's index. */
+uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order,
+		  uint32_t n, uint8_t word);
 
 struct experiment {
 	const char *name;
-	const char *axis, *unit;                /* of x */
-	const char *params[POINT_PARAMS];       /* names of p[] */
+	const char *axis, *unit;	  /* of x */
+	const char *params[POINT_PARAMS]; /* names of p[] */
 	/* Fills j for the point. 0, or -ENOTSUP when this device cannot (the point then is REFUSED with that reason). */
 	int (*setup)(const struct study *s, double x, const double *p, struct job *j);
 };
 
 struct probe {
 	const char *name;
-	const char *asks;      /* one sentence, a question */
-	const char *source;    /* which paper and section, and what differs here */
-	const char *const *needs;   /* names of probes that come first; NULL-terminated, or NULL */
-	const char *const *claims;  /* key globs that it may conclude: "cache.constant.*"; NULL-terminated */
+	const char *asks;	   /* one sentence, a question */
+	const char *source;	   /* which paper and section, and what differs here */
+	const char *const *needs;  /* names of probes that come first; NULL-terminated, or NULL */
+	const char *const *claims; /* key globs that it may conclude: "cache.constant.*"; NULL-terminated */
 	const struct experiment *experiments;
 	unsigned experiment_count;
 	void (*study)(struct study *s);
@@ -78,14 +83,15 @@ bool study_number(const struct study *s, const char *key, double *value); /* MEA
 void study_conclude(struct study *s, const struct finding *f);
 /* Shorthands; all concludes of a pass that is still pending are dropped. fmt fills because. */
 struct finding study_measured(const char *key, double value, double lo, double hi, const char *method);
-void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope, const char *method,
-			   const char *evidence, const char *fmt, ...) __attribute__((format(printf, 9, 10)));
+void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+			   const char *method, const char *evidence, const char *fmt, ...)
+    __attribute__((format(printf, 9, 10)));
 void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
-void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence, const char *fmt, ...)
-	__attribute__((format(printf, 7, 8)));
-void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence, const char *fmt, ...)
-	__attribute__((format(printf, 6, 7)));
+    __attribute__((format(printf, 5, 6)));
+void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,
+		 const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
+		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* The table of probes, generated from the folders of probes/. */
 extern const struct probe *const probe_table[];

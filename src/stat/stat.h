@@ -17,8 +17,12 @@ double stat_harmonic_mean(const double *v, size_t n);
 /* Modes (clusters) of latency-like values: groups separated by gaps wider than `gap`, each with at least min_share of the values.
  * Returns how many were written to out (ascending by centre); values in no mode are outliers. When there are more modes than max, the most
  * populous are kept. scratch: n doubles. */
-struct stat_mode { double lo, hi, centre; /* median */ size_t count; };
-size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max, double *scratch);
+struct stat_mode {
+	double lo, hi, centre; /* median */
+	size_t count;
+};
+size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max,
+		  double *scratch);
 
 /* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0.
  * 0 is a multiple of everything. */
@@ -30,8 +34,8 @@ uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t ma
 size_t stat_changepoint(const double *y, size_t n, double *gain, double *scratch);
 
 /* Bootstrap interval of the median at the given confidence (0.95), seeded. */
-void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo, double *hi,
-			   double *scratch /* n + rounds */);
+void stat_bootstrap_median(const double *v, size_t n, double confidence, unsigned rounds, uint64_t seed, double *lo,
+			   double *hi, double *scratch /* n + rounds */);
 /* Least squares line through points; false when x has no spread. */
 bool stat_line(const double *x, const double *y, size_t n, double *slope, double *intercept);
 /* Largest k such that P(Binomial(n, p) >= k) >= alpha: how many rare events chance explains. */

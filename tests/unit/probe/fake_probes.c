@@ -95,8 +95,8 @@ static void study_endless(struct study *s)
 {
 	const double p[POINT_PARAMS] = {0, 2};
 
-	for (double x = 0; x < 1e9; x++) {
-		if (!study_ask(s, 0, x, p))
+	for (long x = 0; x < 1000000000; x++) {
+		if (!study_ask(s, 0, (double)x, p))
 			return;
 	}
 }

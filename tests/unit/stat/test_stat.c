@@ -103,7 +103,7 @@ static double brute_cost(const double *y, size_t n, double *scratch)
 static void changepoints(void **state)
 {
 	(void)state;
-	double y[60], scratch[60], gain;
+	double y[60] = {0}, scratch[60], gain;
 	struct rng r;
 
 	rng_seed(&r, 2);

@@ -102,9 +102,10 @@ static int infer_run(struct cmd_context *c, const char *path, struct run *r, str
 	changes = say_changes(out, &old, &r->findings);
 	findings_free(&old);
 	if (changes)
-		str_addf(out, "%zu of %zu findings changed in %s\n", changes, r->findings.count, path);
+		str_addf(out, "%zu change%s; %s now holds %zu findings\n", changes, changes == 1 ? "" : "s", path,
+			 r->findings.count);
 	else
-		str_addf(out, "nothing changed: %zu findings in %s\n", r->findings.count, path);
+		str_addf(out, "nothing changed; %s holds %zu findings\n", path, r->findings.count);
 	return cmd_print(c, out);
 }
 

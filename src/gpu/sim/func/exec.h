@@ -4,10 +4,10 @@
 #include "gpu/sim/func/func.h"
 
 enum exec_op {
-#define UN(name, ...)   EXEC_##name,
-#define BI(name, ...)   EXEC_##name,
-#define TRI(name, ...)  EXEC_##name,
-#define CMP(name, ...)  EXEC_##name,
+#define UN(name, ...)	EXEC_##name,
+#define BI(name, ...)	EXEC_##name,
+#define TRI(name, ...)	EXEC_##name,
+#define CMP(name, ...)	EXEC_##name,
 #define SLOW(name, ...) EXEC_##name,
 #include "exec_alu.def"
 #include "exec_slow.def"
@@ -29,16 +29,17 @@ enum {
 	EXEC_CARRY_OUT = 1 << 5,
 	EXEC_HI = 1 << 6,
 	EXEC_NEGATED = 1 << 7,
-	EXEC_WIDTH_SHIFT = 8, /* cvt: bytes of the destination register */
+	EXEC_TRUNCATED = 1 << 8, /* mad.f32 of compute capability 1.x */
+	EXEC_WIDTH_SHIFT = 8,	 /* cvt: bytes of the destination register */
 };
 
 /* more[3] of loads and stores, more[2] of atomics: enum ptx_type of an element, then */
 enum {
 	MEM_TYPE = 0x1f,
-	MEM_COUNT_SHIFT = 5,  /* 3 bits: elements */
-	MEM_WIDTH_SHIFT = 8,  /* 4 bits: bytes of a register of the elements */
+	MEM_COUNT_SHIFT = 5,	  /* 3 bits: elements */
+	MEM_WIDTH_SHIFT = 8,	  /* 4 bits: bytes of a register of the elements */
 	MEM_ADDRESS_64 = 1 << 12, /* row a is 64 bits wide */
-	MEM_HIDDEN = 1 << 13, /* arguments of calls, kept in local memory: no access that counts */
+	MEM_CODE_END = 1 << 13
 };
 
 #define FUNC_NAN32 0x7fffffffu
@@ -77,6 +78,12 @@ static inline void exec_put_pred(const struct func_warp *w, uint16_t p, uint32_t
 	for (uint32_t rest_ = (mask), l; rest_ && (l = (uint32_t)__builtin_ctz(rest_), true); rest_ &= rest_ - 1)
 
 /* Formats (exec_half.c): exact, any rounding. mode: PTX_RN PTX_RZ PTX_RM PTX_RP. */
+#define EXEC_FORWARD(name)                                                                                             \
+	void exec_one_##name(struct func_warp *w, const struct func_inst *i, unsigned lane)                            \
+	{                                                                                                              \
+		exec_wide_##name(w, i, 1u << lane);                                                                    \
+	}
+
 double exec_from_half(uint16_t h);
 uint16_t exec_to_half(double v, int mode);
 /* Sum whose last bit says that it was inexact, so that rounding it once more to a narrower format is rounding once. */
@@ -84,7 +91,7 @@ double exec_add_odd(double a, double b);
 /* One value, as the slow handlers compute it: bits in, bits out (exec_float.c). */
 uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t a, uint64_t b, uint64_t c);
 bool exec_compare_value(int type, int cmp, unsigned flags, uint64_t a, uint64_t b); /* exec_compare.c */
-uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v);     /* exec_cvt.c */
+uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v);	    /* exec_cvt.c */
 
 #define SLOW(name)                                                                                                     \
 	func_wide_fn exec_wide_##name;                                                                                 \

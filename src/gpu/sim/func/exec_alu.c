@@ -118,13 +118,13 @@ INLINE double max_f64(double x, double y)
 /* Rows are the same or apart, never shifted against each other, so lanes do not depend on each other. */
 #define LOOP(mask, body)                                                                                               \
 	if ((mask) == UINT32_MAX) {                                                                                    \
-		LANES_APART for (unsigned l = 0; l < FUNC_LANES; l++)                                                   \
+		LANES_APART for (unsigned l = 0; l < FUNC_LANES; l++)                                                  \
 		{                                                                                                      \
 			body;                                                                                          \
 			d[l] = v;                                                                                      \
 		}                                                                                                      \
 	} else {                                                                                                       \
-		LANES_APART for (unsigned l = 0; l < FUNC_LANES; l++)                                                   \
+		LANES_APART for (unsigned l = 0; l < FUNC_LANES; l++)                                                  \
 		{                                                                                                      \
 			body;                                                                                          \
 			d[l] = (mask) >> l & 1 ? v : d[l];                                                             \
@@ -147,7 +147,7 @@ INLINE double max_f64(double x, double y)
 	}
 
 #define ROW(r, K, field) const row_##K *r = (const row_##K *)exec_row(w, i->field)
-#define VALUE(D, expr)   row_##D v = (row_##D)(out_##D)(expr)
+#define VALUE(D, expr)	 row_##D v = (row_##D)(out_##D)(expr)
 
 #define UN(name, D, A, expr) HANDLERS(name, D, ROW(a, A, a), val_##A x = (val_##A)a[l]; VALUE(D, expr))
 #define BI(name, D, A, B, expr)                                                                                        \

@@ -1,0 +1,103 @@
+/* The decoder's state. Nothing outside src/gpu/sim/func includes this. */
+#ifndef FATHOM_DECODE_H
+#define FATHOM_DECODE_H
+#include "exec.h"
+#include <errno.h>
+
+#define DECODE_TRY(call)                                                                                               \
+	do {                                                                                                           \
+		int try_rc_ = (call);                                                                                  \
+		if (try_rc_)                                                                                           \
+			return try_rc_;                                                                                \
+	} while (0)
+
+/* A function as it stands at one place: the entry, or a callee put in for a call. */
+struct decode_frame {
+	const struct decode_frame *caller;
+	const struct ptx_func *f;
+	int32_t index;
+	uint16_t *row;	    /* of each register, FUNC_NONE until it is used; predicates: predicate numbers */
+	uint64_t *slot;	    /* callee: place of each parameter and result in local memory */
+	uint32_t first_fix; /* branches of this frame in decoder.fix */
+	uint32_t *inst_at;  /* record of each instruction, one more than there are */
+};
+struct decode_fix { /* a branch whose target is known when its frame ends */
+	uint32_t record, inst;
+};
+struct decode_row { /* hash of literals */
+	uint64_t bits;
+	uint16_t row;
+	bool wide, used;
+};
+struct decoder {
+	struct arena *a;
+	struct err *e;
+	const char *name;
+	const struct ptx_module *m;
+	const struct func_target *target;
+	struct func_program *p;
+	struct func_inst *inst;
+	struct func_info *info;
+	uint32_t n, cap;
+	struct decode_fix *fix;
+	uint32_t fixes, fix_cap;
+	struct func_literal *literal;
+	uint32_t literals, literal_cap;
+	struct decode_row *pool;
+	uint32_t pool_cap;
+	bool *wide;		     /* of each row: the first of two */
+	uint32_t rows, preds, carry; /* carry: predicate that stands for the condition code, FUNC_NONE until used */
+	uint64_t *address;	     /* of each module variable in its space */
+	uint64_t local_bytes;
+	const struct ptx_inst *at; /* being decoded: the line of errors */
+};
+/* A record being built. */
+struct decode_record {
+	struct func_inst i;
+	struct func_info info;
+};
+
+int decode_fail(struct decoder *d, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* decode_rows.c */
+int decode_new_row(struct decoder *d, bool wide, uint16_t *row);
+int decode_new_pred(struct decoder *d, uint16_t *pred);
+int decode_literal(struct decoder *d, uint64_t bits, bool wide, uint16_t *row);
+int decode_reg(struct decoder *d, struct decode_frame *f, int32_t reg, uint16_t *row);
+bool decode_reg_wide(const struct decode_frame *f, int32_t reg);
+/* Row of a source of a type: register (listed among the reads) or literal. */
+int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		  enum ptx_type type, uint16_t *row);
+int decode_dest(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		uint16_t *row);
+int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		       uint16_t *pred);
+void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot);
+void decode_writes(struct decode_record *r, uint32_t slot);
+#define DECODE_PRED_SLOT 0x8000u /* predicates while rows are still being counted; turned into rows + p at the end */
+/* Room below FUNC_NONE, and slots of predicates that do not run into rows while both are still growing. */
+#define DECODE_ROWS_MAX 0x7f00u
+/* decode_layout.c: places of variables, and what fills them */
+int decode_layout(struct decoder *d, const struct ptx_func *entry);
+int decode_initial(struct decoder *d);
+/* decode_inst.c */
+int decode_begin(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, struct decode_record *r);
+int decode_emit(struct decoder *d, const struct decode_record *r);
+int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in); /* everything but control flow */
+bool decode_flushes(const struct decoder *d, enum ptx_type type);
+int decode_logic_pred(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+/* decode_move.c */
+int decode_mov(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_cvt(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_cvta(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+/* decode_memory.c */
+int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
+		     enum ptx_type type, uint64_t slot, bool store);
+/* decode_map.c: handler of a plain operation, or -1 */
+int decode_plain(enum ptx_op op, enum ptx_type type, uint32_t mods);
+int decode_compare(enum ptx_cmp cmp, enum ptx_type type);
+/* decode_flow.c: joins of branches, registers live at once */
+int decode_joins(struct decoder *d);
+int decode_live(struct decoder *d, uint32_t *registers);
+
+#endif

@@ -1,0 +1,280 @@
+/* The graph of a program's basic blocks: where the two ways of a branch meet again, and how many registers live at once. */
+#include "decode.h"
+#include <string.h>
+
+struct block {
+	uint32_t first, end; /* records */
+	uint32_t next[2];    /* blocks that follow; the graph's exit is block n */
+	uint32_t next_count;
+	uint32_t pred_at, pred_count; /* in graph.pred */
+};
+struct graph {
+	struct block *block;
+	uint32_t n;
+	uint32_t *block_of; /* of each record */
+	uint32_t *pred;
+};
+
+static void graph_free(struct graph *g)
+{
+	mem_free(g->block);
+	mem_free(g->block_of);
+	mem_free(g->pred);
+}
+
+static bool ends_block(const struct func_inst *i)
+{
+	return i->kind == FUNC_BRANCH || i->kind == FUNC_EXIT;
+}
+
+static int find_blocks(struct decoder *d, struct graph *g)
+{
+	bool *leader = mem_zero(d->n + 1, sizeof *leader);
+	g->block_of = mem_zero(d->n, sizeof *g->block_of);
+	if (!leader || !g->block_of) {
+		mem_free(leader);
+		return err_nomem(d->e);
+	}
+	leader[0] = true;
+	for (uint32_t k = 0; k < d->n; k++) {
+		if (d->inst[k].kind == FUNC_BRANCH)
+			leader[d->inst[k].target] = true;
+		if (ends_block(&d->inst[k]))
+			leader[k + 1] = true;
+	}
+	for (uint32_t k = 0; k < d->n; k++)
+		g->n += leader[k];
+	g->block = mem_zero(g->n + 1, sizeof *g->block);
+	if (!g->block) {
+		mem_free(leader);
+		return err_nomem(d->e);
+	}
+	uint32_t b = UINT32_MAX;
+	for (uint32_t k = 0; k < d->n; k++) {
+		if (leader[k])
+			g->block[++b].first = k;
+		g->block[b].end = k + 1;
+		g->block_of[k] = b;
+	}
+	mem_free(leader);
+	return 0;
+}
+
+static void add_next(struct block *b, uint32_t to)
+{
+	if (b->next_count == 0 || b->next[0] != to)
+		b->next[b->next_count++] = to;
+}
+
+static int connect(struct decoder *d, struct graph *g)
+{
+	for (uint32_t k = 0; k < g->n; k++) {
+		struct block *b = &g->block[k];
+		const struct func_inst *last = &d->inst[b->end - 1];
+		bool always = last->guard == FUNC_NONE;
+		if (last->kind == FUNC_BRANCH)
+			add_next(b, g->block_of[last->target]);
+		if (last->kind == FUNC_EXIT && always)
+			add_next(b, g->n);
+		/* Lanes that leave at a guarded exit are waited for nowhere: that edge decides no meeting point. */
+		if (!ends_block(last) || !always)
+			add_next(b, k + 1);
+	}
+	uint32_t edges = 0;
+	for (uint32_t k = 0; k < g->n; k++)
+		for (uint32_t s = 0; s < g->block[k].next_count; s++, edges++)
+			g->block[g->block[k].next[s]].pred_count++;
+	g->pred = mem_zero(edges + 1, sizeof *g->pred);
+	if (!g->pred)
+		return err_nomem(d->e);
+	for (uint32_t k = 0, at = 0; k <= g->n; k++) {
+		g->block[k].pred_at = at;
+		at += g->block[k].pred_count;
+		g->block[k].pred_count = 0;
+	}
+	for (uint32_t k = 0; k < g->n; k++)
+		for (uint32_t s = 0; s < g->block[k].next_count; s++) {
+			struct block *to = &g->block[g->block[k].next[s]];
+			g->pred[to->pred_at + to->pred_count++] = k;
+		}
+	return 0;
+}
+
+static int build(struct decoder *d, struct graph *g)
+{
+	int rc = find_blocks(d, g);
+	return rc ? rc : connect(d, g);
+}
+
+/* Postorder of the reversed graph, from the exit; number[k] stays UINT32_MAX where no way leads to the exit. */
+static uint32_t reverse_postorder(const struct graph *g, uint32_t *order, uint32_t *number, uint32_t *stack,
+				  uint32_t *child)
+{
+	uint32_t depth = 0, count = 0;
+	for (uint32_t k = 0; k <= g->n; k++) {
+		number[k] = UINT32_MAX;
+		child[k] = 0;
+	}
+	bool *seen = (bool *)(child + g->n + 1);
+	memset(seen, 0, (g->n + 1) * sizeof *seen);
+	stack[depth++] = g->n;
+	seen[g->n] = true;
+	while (depth) {
+		uint32_t k = stack[depth - 1];
+		if (child[k] < g->block[k].pred_count) {
+			uint32_t to = g->pred[g->block[k].pred_at + child[k]++];
+			if (!seen[to]) {
+				seen[to] = true;
+				stack[depth++] = to;
+			}
+			continue;
+		}
+		number[k] = count;
+		order[count++] = k;
+		depth--;
+	}
+	return count;
+}
+
+/* Immediate post-dominators after Cooper, Harvey and Kennedy. */
+static void post_dominators(const struct graph *g, const uint32_t *order, const uint32_t *number, uint32_t count,
+			    uint32_t *dom)
+{
+	bool changed = true;
+	for (uint32_t k = 0; k <= g->n; k++)
+		dom[k] = UINT32_MAX;
+	dom[g->n] = g->n;
+	while (changed) {
+		changed = false;
+		for (uint32_t o = count - 1; o-- > 0;) { /* from the exit outwards */
+			uint32_t k = order[o], best = UINT32_MAX;
+			for (uint32_t s = 0; s < g->block[k].next_count; s++) {
+				uint32_t x = g->block[k].next[s];
+				if (number[x] == UINT32_MAX || dom[x] == UINT32_MAX)
+					continue;
+				while (best != UINT32_MAX && x != best) {
+					while (number[x] < number[best])
+						x = dom[x];
+					while (number[best] < number[x])
+						best = dom[best];
+				}
+				best = x;
+			}
+			if (dom[k] != best) {
+				dom[k] = best;
+				changed = true;
+			}
+		}
+	}
+}
+
+int decode_joins(struct decoder *d)
+{
+	struct graph g = {0};
+	uint32_t *work = NULL;
+	int rc = build(d, &g);
+	if (!rc && !(work = mem_zero((size_t)(g.n + 1) * 6, sizeof *work)))
+		rc = err_nomem(d->e);
+	if (!rc) {
+		uint32_t m = g.n + 1;
+		uint32_t *dom = work, *order = work + m, *number = work + 2 * m, *stack = work + 3 * m,
+			 *child = work + 4 * m;
+		uint32_t count = reverse_postorder(&g, order, number, stack, child);
+		post_dominators(&g, order, number, count, dom);
+		for (uint32_t k = 0; k < d->n; k++) {
+			struct func_inst *i = &d->inst[k];
+			uint32_t b = g.block_of[k];
+			if (i->kind == FUNC_BRANCH)
+				i->join = dom[b] >= g.n ? FUNC_NO_JOIN : g.block[dom[b]].first;
+		}
+	}
+	mem_free(work);
+	graph_free(&g);
+	return rc;
+}
+
+/* ---- registers live at once ---- */
+static void step_back(const struct decoder *d, uint64_t *live, const struct func_inst *i, const struct func_info *info)
+{
+	/* A guarded write keeps the old value of the other lanes alive. */
+	for (unsigned k = 0; k < info->write_count && i->guard == FUNC_NONE; k++)
+		if (info->write[k] < d->rows)
+			live[info->write[k] / 64] &= ~(1ull << info->write[k] % 64);
+	for (unsigned k = 0; k < info->read_count; k++)
+		if (info->read[k] < d->rows)
+			live[info->read[k] / 64] |= 1ull << info->read[k] % 64;
+}
+
+static uint32_t count_live(const uint64_t *live, const uint64_t *pairs, uint32_t words)
+{
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < words; k++)
+		n += (uint32_t)(__builtin_popcountll(live[k]) + __builtin_popcountll(live[k] & pairs[k]));
+	return n;
+}
+
+static void flow_back(const struct decoder *d, const struct graph *g, uint64_t *in, uint64_t *live, uint32_t words)
+{
+	bool changed = true;
+	while (changed) {
+		changed = false;
+		for (uint32_t b = g->n; b-- > 0;) {
+			memset(live, 0, words * sizeof *live);
+			for (uint32_t s = 0; s < g->block[b].next_count; s++)
+				for (uint32_t k = 0; k < words; k++)
+					live[k] |= in[(size_t)g->block[b].next[s] * words + k];
+			for (uint32_t k = g->block[b].end; k-- > g->block[b].first;)
+				step_back(d, live, &d->inst[k], &d->info[k]);
+			if (memcmp(&in[(size_t)b * words], live, words * sizeof *live) != 0) {
+				memcpy(&in[(size_t)b * words], live, words * sizeof *live);
+				changed = true;
+			}
+		}
+	}
+}
+
+/* pairs: rows that are the first of two. */
+static void peak(const struct decoder *d, const struct graph *g, const uint64_t *in, uint64_t *live,
+		 const uint64_t *pairs, uint32_t words, uint32_t *most)
+{
+	*most = 0;
+	for (uint32_t b = 0; b < g->n; b++) {
+		memset(live, 0, words * sizeof *live);
+		for (uint32_t s = 0; s < g->block[b].next_count; s++)
+			for (uint32_t k = 0; k < words; k++)
+				live[k] |= in[(size_t)g->block[b].next[s] * words + k];
+		for (uint32_t k = g->block[b].end; k-- > g->block[b].first;) {
+			const struct func_info *info = &d->info[k];
+			uint32_t n = count_live(live, pairs, words);
+			/* A result that nobody reads takes a register for a moment all the same. */
+			for (unsigned x = 0; x < info->write_count; x++)
+				if (info->write[x] < d->rows && !(live[info->write[x] / 64] >> info->write[x] % 64 & 1))
+					n++;
+			*most = n > *most ? n : *most;
+			step_back(d, live, &d->inst[k], info);
+		}
+		uint32_t n = count_live(live, pairs, words);
+		*most = n > *most ? n : *most;
+	}
+}
+
+int decode_live(struct decoder *d, uint32_t *registers)
+{
+	struct graph g = {0};
+	uint32_t words = (d->rows + 63) / 64 + 1;
+	uint64_t *in = NULL, *live = mem_zero((size_t)words * 2, sizeof *live), *pairs = live ? live + words : NULL;
+	int rc = live ? build(d, &g) : err_nomem(d->e);
+	if (!rc && !(in = mem_zero((size_t)(g.n + 1) * words, sizeof *in)))
+		rc = err_nomem(d->e);
+	if (!rc) {
+		for (uint32_t k = 0; k < d->rows; k++)
+			if (d->wide[k])
+				pairs[k / 64] |= 1ull << k % 64;
+		flow_back(d, &g, in, live, words);
+		peak(d, &g, in, live, pairs, words, registers);
+	}
+	mem_free(in);
+	mem_free(live);
+	graph_free(&g);
+	return rc;
+}

@@ -1,0 +1,136 @@
+/* Places of a module's variables. Constants and globals are those of the module; shared and local memory only what the
+ * entry and the functions it calls name. */
+#include "decode.h"
+#include <string.h>
+
+static uint64_t align_up(uint64_t at, uint64_t align)
+{
+	return (at + align - 1) / align * align;
+}
+
+static void mark_operand(const struct ptx_operand *o, bool *used)
+{
+	if ((o->kind == PTX_OPND_SYMBOL || o->kind == PTX_OPND_ADDRESS) && o->sym >= 0)
+		used[o->sym] = true;
+}
+
+static void mark(const struct ptx_module *m, const struct ptx_func *f, bool *used, bool *seen)
+{
+	for (uint32_t k = 0; k < f->inst_count; k++) {
+		const struct ptx_inst *in = &f->insts[k];
+		for (unsigned x = 0; x < in->operand_count; x++) {
+			const struct ptx_operand *o = &in->operand[x];
+			mark_operand(o, used);
+			for (int v = 0; o->kind == PTX_OPND_VECTOR && v < o->count; v++)
+				mark_operand(&in->vec[o->index + v], used);
+			if (o->kind == PTX_OPND_FUNC && !seen[o->index]) {
+				seen[o->index] = true;
+				mark(m, &m->funcs[o->index], used, seen);
+			}
+		}
+	}
+}
+
+static void place(struct decoder *d, uint32_t k, const struct ptx_var *v, uint64_t *at)
+{
+	uint64_t align = v->align ? v->align : (uint64_t)ptx_type_bytes((enum ptx_type)v->type) * v->vec;
+	*at = align_up(*at, align);
+	d->address[k] = *at;
+	*at += v->size;
+}
+
+static void place_all(struct decoder *d, const bool *used)
+{
+	const struct ptx_module *m = d->m;
+	uint64_t shared = 0, constant = 0, global = FUNC_MODULE_BASE;
+	bool dynamic = false;
+	for (uint32_t k = 0; k < m->var_count; k++) {
+		const struct ptx_var *v = &m->vars[k];
+		switch (v->space) {
+		case PTX_CONST:
+			place(d, k, v, &constant);
+			break;
+		case PTX_GLOBAL:
+			place(d, k, v, &global);
+			break;
+		case PTX_SHARED:
+			if (used[k] && !v->external)
+				place(d, k, v, &shared);
+			dynamic = dynamic || (used[k] && v->external);
+			break;
+		case PTX_LOCAL:
+		case PTX_PARAM:
+			if (used[k])
+				place(d, k, v, &d->local_bytes);
+			break;
+		default:
+			break;
+		}
+	}
+	if (dynamic)
+		shared = align_up(shared, 16);
+	for (uint32_t k = 0; k < m->var_count; k++)
+		if (m->vars[k].space == PTX_SHARED && m->vars[k].external)
+			d->address[k] = shared;
+	d->p->shared_static = shared;
+	d->p->const_bytes = constant;
+	d->p->global_bytes = global - FUNC_MODULE_BASE;
+}
+
+int decode_layout(struct decoder *d, const struct ptx_func *entry)
+{
+	const struct ptx_module *m = d->m;
+	bool *used = mem_zero((size_t)m->var_count + m->func_count + 1, sizeof *used);
+	if (!used)
+		return err_nomem(d->e);
+	mark(m, entry, used, used + m->var_count);
+	place_all(d, used);
+	mem_free(used);
+	if (d->p->global_bytes > FUNC_GLOBAL_BASE - FUNC_MODULE_BASE)
+		return err_set(d->e, -EINVAL,
+			       "%s: the variables in .global take %llu bytes, more than the %llu there are", d->name,
+			       (unsigned long long)d->p->global_bytes,
+			       (unsigned long long)(FUNC_GLOBAL_BASE - FUNC_MODULE_BASE));
+	return 0;
+}
+
+static int image(struct decoder *d, enum ptx_space space, uint64_t base, uint64_t bytes, const uint8_t **out)
+{
+	const struct ptx_module *m = d->m;
+	uint8_t *data = NULL;
+	for (uint32_t k = 0; k < m->var_count; k++) {
+		const struct ptx_var *v = &m->vars[k];
+		if (v->space != space || !v->init)
+			continue;
+		if (!data && !(data = arena_alloc(d->a, bytes, 1)))
+			return err_nomem(d->e);
+		memcpy(data + (d->address[k] - base), v->init, v->size);
+	}
+	*out = data;
+	return 0;
+}
+
+int decode_initial(struct decoder *d)
+{
+	const struct ptx_module *m = d->m;
+	struct func_symbol *s = ARENA_ARRAY(d->a, m->var_count ? m->var_count : 1, struct func_symbol);
+	if (!s)
+		return err_nomem(d->e);
+	DECODE_TRY(image(d, PTX_CONST, 0, d->p->const_bytes, &d->p->const_init));
+	DECODE_TRY(image(d, PTX_GLOBAL, FUNC_MODULE_BASE, d->p->global_bytes, &d->p->global_init));
+	d->p->symbol = s;
+	for (uint32_t k = 0; k < m->var_count; k++) {
+		const struct ptx_var *v = &m->vars[k];
+		if (v->space == PTX_TEX || v->space == PTX_PARAM)
+			continue;
+		s->name = arena_strdup(d->a, v->name);
+		if (!s->name)
+			return err_nomem(d->e);
+		s->space = v->space;
+		s->address = d->address[k];
+		s->size = v->size;
+		s++;
+	}
+	d->p->symbol_count = (uint32_t)(s - d->p->symbol);
+	return 0;
+}

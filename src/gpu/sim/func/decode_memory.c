@@ -1,0 +1,197 @@
+/* Loads, stores, atomics, and arguments of calls. */
+#include "decode.h"
+
+static unsigned register_bytes(const struct decode_frame *f, const struct ptx_operand *o, unsigned least)
+{
+	if (o->kind != PTX_OPND_REG)
+		return least >= 8 ? 8 : 4;
+	unsigned bytes = ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type);
+	return bytes;
+}
+
+/* Row a and imm of an access; in code whether the row is wide. */
+static int address(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		   unsigned *code)
+{
+	r->i.imm = (uint64_t)o->offset;
+	if (o->has_reg) {
+		if (decode_reg_wide(f, o->reg))
+			*code |= MEM_ADDRESS_64;
+		DECODE_TRY(decode_reg(d, f, o->reg, &r->i.a));
+		decode_reads(d, r, r->i.a);
+		return 0;
+	}
+	if (o->sym >= 0)
+		r->i.imm += d->address[o->sym];
+	*code |= MEM_ADDRESS_64;
+	return decode_literal(d, 0, true, &r->i.a);
+}
+
+/* Parameters and results, and .param variables around a call. -1: of the entry's parameter block, else its place in local
+ * memory. */
+static int64_t hidden_place(const struct decoder *d, const struct decode_frame *f, int32_t sym)
+{
+	if (sym >= 0)
+		return (int64_t)d->address[sym];
+	return f->f->entry ? -1 : (int64_t)f->slot[-2 - sym];
+}
+
+static int elements(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+		    const struct ptx_operand *o, bool dest, unsigned *code)
+{
+	enum ptx_type type = (enum ptx_type)in->type;
+	unsigned n = o->kind == PTX_OPND_VECTOR ? o->count : 1, bytes = ptx_type_bytes(type), width = 0;
+	for (unsigned k = 0; k < n; k++) {
+		const struct ptx_operand *e = o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)k] : o;
+		uint16_t *row = k ? &r->i.more[k - 1] : dest ? &r->i.dst : &r->i.b;
+		if (e->kind == PTX_OPND_SINK) {
+			*row = FUNC_NONE;
+			continue;
+		}
+		unsigned own = register_bytes(f, e, bytes);
+		if (width && e->kind == PTX_OPND_REG && own != width)
+			return decode_fail(d, "the registers of one vector have different sizes");
+		if (e->kind == PTX_OPND_REG || !width)
+			width = own;
+		DECODE_TRY(dest ? decode_dest(d, f, r, e, row) : decode_source(d, f, r, e, type, row));
+	}
+	/* A constant's row is as wide as its type needs; registers beside it must agree. */
+	for (unsigned k = 0; !dest && k < n; k++) {
+		const struct ptx_operand *e = o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)k] : o;
+		if (e->kind != PTX_OPND_REG && width == 8 && bytes < 8)
+			DECODE_TRY(decode_literal(d, e->imm, true, k ? &r->i.more[k - 1] : &r->i.b));
+	}
+	if (width == 0)
+		width = bytes >= 8 ? 8 : 4;
+	*code |= (unsigned)type | n << MEM_COUNT_SHIFT | width << MEM_WIDTH_SHIFT;
+	r->i.bytes = (uint8_t)(n * bytes);
+	return 0;
+}
+
+static bool skips_l1(const struct ptx_inst *in)
+{
+	const uint32_t strong = PTX_VOLATILE | PTX_RELAXED | PTX_ACQUIRE | PTX_RELEASE | PTX_ACQ_REL | PTX_SC;
+	return in->cache == PTX_CG || in->cache == PTX_CV || (in->mods & strong);
+}
+
+/* The usual load and store have handlers of their own. */
+static uint16_t special_handler(const struct func_inst *i, unsigned code, bool store, uint16_t otherwise)
+{
+	unsigned type = code & MEM_TYPE, width = code >> MEM_WIDTH_SHIFT & 15;
+	if (ptx_type_bytes((enum ptx_type)type) != 4 || width != 4 || (code >> MEM_COUNT_SHIFT & 7) != 1)
+		return otherwise;
+	if (!store && i->dst == FUNC_NONE)
+		return otherwise;
+	switch (i->space) {
+	case PTX_GLOBAL:
+		return !(code & MEM_ADDRESS_64) ? otherwise : store ? EXEC_st_global_32 : EXEC_ld_global_32;
+	case PTX_SHARED:
+		return store ? otherwise : EXEC_ld_shared_32;
+	case PTX_CONST:
+		return store ? otherwise : EXEC_ld_const_32;
+	default:
+		return otherwise;
+	}
+}
+
+static int hidden(struct decoder *d, struct decode_record *r, uint64_t place, unsigned *code)
+{
+	r->i.kind = FUNC_ALU;
+	r->i.space = PTX_LOCAL;
+	r->i.imm += place;
+	*code |= MEM_ADDRESS_64;
+	return decode_literal(d, 0, true, &r->i.a);
+}
+
+static int load_store(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool store)
+{
+	struct decode_record r;
+	const struct ptx_operand *where = &in->operand[store ? 0 : 1], *what = &in->operand[store ? 1 : 0];
+	unsigned code = 0;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.kind = store ? FUNC_STORE : FUNC_LOAD;
+	r.i.space = in->op == PTX_OP_LDU && !in->space ? PTX_GLOBAL : in->space;
+	if (in->type == PTX_B128)
+		return decode_fail(d, "accesses of one 128-bit element are not executed; use .v2.b64");
+	/* A variable named without a space is a global one: the parser has seen to that. */
+	if (r.i.space == PTX_GENERIC && !where->has_reg && where->sym >= 0)
+		r.i.space = d->m->vars[where->sym].space;
+	DECODE_TRY(elements(d, f, &r, in, what, !store, &code));
+	r.i.op = store ? EXEC_store : EXEC_load;
+	if (r.i.space == PTX_PARAM) {
+		int64_t place = hidden_place(d, f, where->sym);
+		r.i.imm = (uint64_t)where->offset;
+		if (place >= 0) {
+			DECODE_TRY(hidden(d, &r, (uint64_t)place, &code));
+		} else {
+			if (store)
+				return decode_fail(d, "the parameters of a kernel cannot be written");
+			r.i.kind = FUNC_ALU;
+			r.i.op = EXEC_load_param;
+			r.i.imm += f->f->params[-2 - where->sym].offset;
+		}
+	} else {
+		DECODE_TRY(address(d, f, &r, where, &code));
+		r.i.op = special_handler(&r.i, code, store, r.i.op);
+		if (skips_l1(in))
+			r.i.flags |= FUNC_SKIP_L1;
+	}
+	r.i.more[3] = (uint16_t)code;
+	return decode_emit(d, &r);
+}
+
+/* One argument or result between a register or constant and its place in local memory. */
+int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
+		     enum ptx_type type, uint64_t slot, bool store)
+{
+	struct decode_record r;
+	struct ptx_inst one = *in;
+	unsigned code = 0;
+	one.type = (uint8_t)type;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(elements(d, f, &r, &one, o, !store, &code));
+	r.i.imm = 0;
+	r.i.op = store ? EXEC_store : EXEC_load;
+	DECODE_TRY(hidden(d, &r, slot, &code));
+	r.i.more[3] = (uint16_t)code;
+	return decode_emit(d, &r);
+}
+
+static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct decode_record r;
+	const struct ptx_operand *o = in->operand;
+	enum ptx_type type = (enum ptx_type)in->type;
+	unsigned code = 0;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.kind = FUNC_ATOMIC;
+	r.i.op = EXEC_atomic;
+	r.i.space = in->space;
+	r.i.bytes = (uint8_t)ptx_type_bytes(type);
+	if (in->op == PTX_OP_ATOM)
+		DECODE_TRY(decode_dest(d, f, &r, o++, &r.i.dst));
+	if (r.i.space == PTX_GENERIC && !o->has_reg && o->sym >= 0)
+		r.i.space = d->m->vars[o->sym].space;
+	DECODE_TRY(address(d, f, &r, o++, &code));
+	DECODE_TRY(decode_source(d, f, &r, o++, type, &r.i.b));
+	r.i.c = r.i.b;
+	if (in->atom == PTX_ATOM_CAS)
+		DECODE_TRY(decode_source(d, f, &r, o, type, &r.i.c));
+	r.i.more[0] = in->atom;
+	r.i.more[1] = in->type;
+	r.i.more[2] = (uint16_t)code;
+	return decode_emit(d, &r);
+}
+
+int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	switch (in->op) {
+	case PTX_OP_LD:
+	case PTX_OP_LDU:
+		return load_store(d, f, in, false);
+	case PTX_OP_ST:
+		return load_store(d, f, in, true);
+	default:
+		return atomic(d, f, in);
+	}
+}

@@ -1,0 +1,165 @@
+/* Rows: registers, temporaries, literals; and what a record reads and writes. */
+#include "decode.h"
+#include <string.h>
+
+int decode_new_row(struct decoder *d, bool wide, uint16_t *row)
+{
+	if (d->rows + 2 > DECODE_ROWS_MAX)
+		return decode_fail(d, "this kernel needs more than %u registers and constants", DECODE_ROWS_MAX);
+	*row = (uint16_t)d->rows;
+	d->wide[d->rows] = wide;
+	d->rows += wide ? 2 : 1;
+	return 0;
+}
+
+int decode_new_pred(struct decoder *d, uint16_t *pred)
+{
+	if (d->preds + 1 > DECODE_ROWS_MAX)
+		return decode_fail(d, "this kernel needs more than %u predicates", DECODE_ROWS_MAX);
+	*pred = (uint16_t)d->preds++;
+	return 0;
+}
+
+static uint32_t place(const struct decoder *d, uint64_t bits, bool wide)
+{
+	uint64_t h = (bits ^ bits >> 29 ^ wide) * 0x9e3779b97f4a7c15ull;
+	uint32_t at = (uint32_t)(h >> 32) & (d->pool_cap - 1);
+	while (d->pool[at].used && (d->pool[at].bits != bits || d->pool[at].wide != wide))
+		at = (at + 1) & (d->pool_cap - 1);
+	return at;
+}
+
+static int grow_pool(struct decoder *d)
+{
+	struct decode_row *old = d->pool;
+	uint32_t cap = d->pool_cap;
+	struct decode_row *bigger = mem_zero(cap ? cap * 2 : 64, sizeof *bigger);
+	if (!bigger)
+		return err_nomem(d->e);
+	d->pool = bigger;
+	d->pool_cap = cap ? cap * 2 : 64;
+	for (uint32_t k = 0; k < cap; k++)
+		if (old[k].used)
+			d->pool[place(d, old[k].bits, old[k].wide)] = old[k];
+	mem_free(old);
+	return 0;
+}
+
+int decode_literal(struct decoder *d, uint64_t bits, bool wide, uint16_t *row)
+{
+	if (d->literals * 2 >= d->pool_cap)
+		DECODE_TRY(grow_pool(d));
+	uint32_t at = place(d, bits, wide);
+	if (d->pool[at].used) {
+		*row = d->pool[at].row;
+		return 0;
+	}
+	if (d->literals == d->literal_cap) {
+		uint32_t cap = d->literal_cap ? d->literal_cap * 2 : 32;
+		struct func_literal *bigger = mem_grow(d->literal, cap * sizeof *bigger);
+		if (!bigger)
+			return err_nomem(d->e);
+		d->literal = bigger;
+		d->literal_cap = cap;
+	}
+	DECODE_TRY(decode_new_row(d, wide, row));
+	d->pool[at] = (struct decode_row){.bits = bits, .row = *row, .wide = wide, .used = true};
+	d->literal[d->literals++] = (struct func_literal){.row = *row, .wide = wide, .bits = bits};
+	return 0;
+}
+
+bool decode_reg_wide(const struct decode_frame *f, int32_t reg)
+{
+	return ptx_type_bytes((enum ptx_type)f->f->regs[reg].type) == 8;
+}
+
+int decode_reg(struct decoder *d, struct decode_frame *f, int32_t reg, uint16_t *row)
+{
+	enum ptx_type type = (enum ptx_type)f->f->regs[reg].type;
+	if (f->row[reg] == FUNC_NONE) {
+		if (type == PTX_B128)
+			return decode_fail(d, "registers of 128 bits are not executed; use two of 64");
+		DECODE_TRY(type == PTX_PRED ? decode_new_pred(d, &f->row[reg])
+					    : decode_new_row(d, ptx_type_bytes(type) == 8, &f->row[reg]));
+	}
+	*row = f->row[reg];
+	return 0;
+}
+
+void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot)
+{
+	(void)d;
+	for (unsigned k = 0; k < r->info.read_count; k++)
+		if (r->info.read[k] == slot)
+			return;
+	/* No record reads more: four vector elements, an address, a guard. */
+	if (r->info.read_count < FUNC_READS)
+		r->info.read[r->info.read_count++] = (uint16_t)slot;
+}
+
+void decode_writes(struct decode_record *r, uint32_t slot)
+{
+	if (r->info.write_count < FUNC_WRITES)
+		r->info.write[r->info.write_count++] = (uint16_t)slot;
+}
+
+/* The bits of a constant in a register of the type. */
+static uint64_t constant_bits(const struct ptx_operand *o, enum ptx_type type)
+{
+	unsigned bytes = ptx_type_bytes(type);
+	uint64_t bits = o->imm;
+	float f;
+	double v;
+	uint32_t low = (uint32_t)bits;
+	if (o->kind == PTX_OPND_F64 && type == PTX_F32) {
+		memcpy(&v, &bits, sizeof v);
+		f = (float)v;
+		memcpy(&low, &f, sizeof low);
+		return low;
+	}
+	if (o->kind == PTX_OPND_F32 && type == PTX_F64) {
+		memcpy(&f, &low, sizeof f);
+		v = f;
+		memcpy(&bits, &v, sizeof bits);
+		return bits;
+	}
+	return bytes >= 8 ? bits : bits & ((1ull << (bytes * 8)) - 1);
+}
+
+int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		  enum ptx_type type, uint16_t *row)
+{
+	switch (o->kind) {
+	case PTX_OPND_REG:
+		DECODE_TRY(decode_reg(d, f, o->reg, row));
+		decode_reads(d, r, *row);
+		return 0;
+	case PTX_OPND_SYMBOL:
+		if (o->sym < 0 || d->m->vars[o->sym].space == PTX_PARAM || d->m->vars[o->sym].space == PTX_TEX)
+			return decode_fail(d, "the address of a parameter or texture is not supported");
+		return decode_literal(d, d->address[o->sym] + (uint64_t)o->offset, ptx_type_bytes(type) == 8, row);
+	default:
+		return decode_literal(d, constant_bits(o, type), ptx_type_bytes(type) == 8, row);
+	}
+}
+
+int decode_dest(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		uint16_t *row)
+{
+	if (o->kind == PTX_OPND_SINK) {
+		*row = FUNC_NONE;
+		return 0;
+	}
+	DECODE_TRY(decode_reg(d, f, o->reg, row));
+	bool pred = f->f->regs[o->reg].type == PTX_PRED;
+	decode_writes(r, pred ? DECODE_PRED_SLOT + *row : *row);
+	return 0;
+}
+
+int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+		       uint16_t *pred)
+{
+	DECODE_TRY(decode_reg(d, f, o->reg, pred));
+	decode_reads(d, r, DECODE_PRED_SLOT + *pred);
+	return 0;
+}

@@ -1,0 +1,223 @@
+/* Lanes that see each other, and registers that say who they are. */
+#include "exec.h"
+#include <string.h>
+
+/* Lanes that take part: those that execute this and that the instruction's own mask names. */
+static uint32_t members(const struct func_warp *w, uint16_t row, uint32_t mask)
+{
+	return row == FUNC_NONE ? mask : mask & exec_row(w, row)[__builtin_ctz(mask)];
+}
+
+void exec_wide_vote(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint32_t with = members(w, i->more[2], mask);
+	uint32_t p = (i->more[1] ? ~w->pred[i->a] : w->pred[i->a]) & with;
+	switch (i->more[0]) {
+	case PTX_SUB_ALL:
+		exec_put_pred(w, i->dst, mask, p == with ? UINT32_MAX : 0);
+		break;
+	case PTX_SUB_ANY:
+		exec_put_pred(w, i->dst, mask, p ? UINT32_MAX : 0);
+		break;
+	case PTX_SUB_UNI:
+		exec_put_pred(w, i->dst, mask, p == with || p == 0 ? UINT32_MAX : 0);
+		break;
+	default:
+		EACH_LANE(l, mask)
+		{
+			exec_row(w, i->dst)[l] = p;
+		}
+	}
+}
+EXEC_FORWARD(vote)
+
+void exec_wide_shfl(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint32_t from[FUNC_LANES], in_range = 0;
+	uint32_t *d = exec_row(w, i->dst);
+	const uint32_t *b = exec_row(w, i->b), *c = exec_row(w, i->c);
+	memcpy(from, exec_row(w, i->a), sizeof from); /* the destination may be the source */
+	EACH_LANE(l, mask)
+	{
+		uint32_t delta = b[l] & 31, clamp = c[l] & 31, segment = c[l] >> 8 & 31;
+		uint32_t first = l & segment, last = first | (clamp & ~segment);
+		uint32_t j;
+		bool in;
+		switch (i->more[0]) {
+		case PTX_SUB_UP:
+			j = l - delta;
+			in = (int32_t)j >= (int32_t)last;
+			break;
+		case PTX_SUB_DOWN:
+			j = l + delta;
+			in = j <= last;
+			break;
+		case PTX_SUB_BFLY:
+			j = l ^ delta;
+			in = j <= last;
+			break;
+		default:
+			j = first | (delta & ~segment);
+			in = j <= last;
+			break;
+		}
+		d[l] = from[in ? j & 31 : l];
+		in_range |= (uint32_t)in << l;
+	}
+	if (i->more[1] != FUNC_NONE)
+		exec_put_pred(w, i->more[1], mask, in_range);
+}
+EXEC_FORWARD(shfl)
+
+void exec_wide_match(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	bool wide = i->more[3];
+	uint32_t with = members(w, i->more[2], mask), result[FUNC_LANES] = {0};
+	EACH_LANE(l, mask)
+	{
+		uint64_t v = exec_get(w, i->a, wide, l);
+		for (unsigned k = 0; k < FUNC_LANES; k++)
+			if ((with >> k & 1) && exec_get(w, i->a, wide, k) == v)
+				result[l] |= 1u << k;
+	}
+	bool same = result[__builtin_ctz(mask)] == with;
+	EACH_LANE(l, mask)
+	{
+		exec_row(w, i->dst)[l] = i->more[0] == PTX_SUB_ANY || same ? result[l] : 0;
+	}
+	if (i->more[1] != FUNC_NONE)
+		exec_put_pred(w, i->more[1], mask, same ? UINT32_MAX : 0);
+}
+EXEC_FORWARD(match)
+
+void exec_wide_activemask(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint32_t *d = exec_row(w, i->dst);
+	EACH_LANE(l, mask)
+	{
+		d[l] = mask;
+	}
+}
+EXEC_FORWARD(activemask)
+
+static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
+{
+	const struct func_block *b = w->block;
+	const struct func_launch *k = b->launch;
+	uint32_t t = w->thread + l;
+	switch (reg) {
+	case PTX_SREG_TID_X:
+		return t % k->block[0];
+	case PTX_SREG_TID_Y:
+		return t / k->block[0] % k->block[1];
+	case PTX_SREG_TID_Z:
+		return t / k->block[0] / k->block[1];
+	case PTX_SREG_NTID_X:
+	case PTX_SREG_NTID_Y:
+	case PTX_SREG_NTID_Z:
+		return k->block[reg - PTX_SREG_NTID_X];
+	case PTX_SREG_CTAID_X:
+	case PTX_SREG_CTAID_Y:
+	case PTX_SREG_CTAID_Z:
+		return b->ctaid[reg - PTX_SREG_CTAID_X];
+	case PTX_SREG_NCTAID_X:
+	case PTX_SREG_NCTAID_Y:
+	case PTX_SREG_NCTAID_Z:
+		return k->grid[reg - PTX_SREG_NCTAID_X];
+	case PTX_SREG_LANEID:
+		return l;
+	case PTX_SREG_WARPID:
+		return w->warp_id;
+	case PTX_SREG_NWARPID:
+		return k->max_warps;
+	case PTX_SREG_SMID:
+		return b->sm;
+	case PTX_SREG_NSMID:
+		return k->sm_count;
+	case PTX_SREG_LANEMASK_EQ:
+		return 1u << l;
+	case PTX_SREG_LANEMASK_LT:
+		return (1u << l) - 1;
+	case PTX_SREG_LANEMASK_LE:
+		return (1u << l) | ((1u << l) - 1);
+	case PTX_SREG_LANEMASK_GE:
+		return ~((1u << l) - 1);
+	case PTX_SREG_LANEMASK_GT:
+		return ~((1u << l) | ((1u << l) - 1));
+	case PTX_SREG_DYNAMIC_SMEM_SIZE:
+		return k->shared_bytes - (uint32_t)k->program->shared_static;
+	case PTX_SREG_TOTAL_SMEM_SIZE:
+		return k->shared_bytes;
+	case PTX_SREG_CLOCK:
+		return (uint32_t)w->clock;
+	case PTX_SREG_CLOCK_HI:
+		return w->clock >> 32;
+	case PTX_SREG_CLOCK64:
+		return w->clock;
+	case PTX_SREG_GLOBALTIMER:
+		return w->globaltimer;
+	case PTX_SREG_GLOBALTIMER_LO:
+		return (uint32_t)w->globaltimer;
+	case PTX_SREG_GLOBALTIMER_HI:
+		return w->globaltimer >> 32;
+	default: /* %gridid: one grid runs at a time */
+		return 0;
+	}
+}
+
+/* more[1]: bytes that the instruction takes of the value */
+void exec_wide_sreg(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		uint64_t v = sreg_value(w, i->more[0], l);
+		exec_put(w, i->dst, i->more[1] == 8, l, i->more[1] == 2 ? (uint16_t)v : v);
+	}
+}
+EXEC_FORWARD(sreg)
+
+void exec_wide_clock(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	exec_wide_sreg(w, i, mask);
+}
+EXEC_FORWARD(clock)
+
+static int space_of(uint64_t address)
+{
+	if (address - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES)
+		return PTX_SHARED;
+	if (address - FUNC_LOCAL_WINDOW < FUNC_WINDOW_BYTES)
+		return PTX_LOCAL;
+	if (address - FUNC_CONST_WINDOW < FUNC_WINDOW_BYTES)
+		return PTX_CONST;
+	return PTX_GLOBAL;
+}
+
+void exec_wide_isspace(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint32_t m = 0;
+	EACH_LANE(l, mask)
+	{
+		uint64_t address = exec_get(w, i->a, i->more[1] == 8, l);
+		m |= (uint32_t)(space_of(address) == i->more[0]) << l;
+	}
+	exec_put_pred(w, i->dst, mask, m);
+}
+EXEC_FORWARD(isspace)
+
+void exec_wide_trap(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	(void)i;
+	w->fault = FUNC_FAULT_TRAP;
+	w->fault_lane = (uint8_t)__builtin_ctz(mask);
+	w->fault_address = 0;
+}
+EXEC_FORWARD(trap)
+
+void exec_wide_nothing(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	(void)w;
+	(void)i;
+	(void)mask;
+}
+EXEC_FORWARD(nothing)

@@ -1,0 +1,305 @@
+/* Loads and stores: bytes only. Addresses are left in w->addr for time/. */
+#include "exec.h"
+#include <string.h>
+
+#define INLINE static inline __attribute__((always_inline))
+
+static uint8_t *fault(struct func_warp *w, uint32_t lane, uint64_t address, enum func_fault kind)
+{
+	w->fault = (uint8_t)kind;
+	w->fault_lane = (uint8_t)lane;
+	w->fault_address = address;
+	return NULL;
+}
+
+/* The generic address space: windows of the small spaces, everything else global. */
+INLINE int split_generic(uint64_t *address)
+{
+	static const struct {
+		uint64_t base;
+		int space;
+	} windows[] = {
+	    {FUNC_SHARED_WINDOW, PTX_SHARED}, {FUNC_LOCAL_WINDOW, PTX_LOCAL}, {FUNC_CONST_WINDOW, PTX_CONST}};
+	for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
+		if (*address - windows[k].base < FUNC_WINDOW_BYTES) {
+			*address -= windows[k].base;
+			return windows[k].space;
+		}
+	return PTX_GLOBAL;
+}
+
+INLINE bool inside(uint64_t address, uint64_t bytes, uint64_t size)
+{
+	return bytes <= size && address <= size - bytes;
+}
+
+/* Host memory of one lane's access, or NULL and w->fault. The first lane decides what w->space says. */
+static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
+{
+	const struct func_launch *k = w->block->launch;
+	uint64_t whole = address;
+	uint8_t *p = NULL;
+	if (space == PTX_GENERIC)
+		space = split_generic(&address);
+	w->addr[lane] = address;
+	if (w->space == PTX_GENERIC)
+		w->space = (uint8_t)space;
+	if (address & (bytes - 1))
+		return fault(w, lane, whole, FUNC_FAULT_ALIGN);
+	switch (space) {
+	case PTX_GLOBAL:
+		p = func_global(k->memory, address, bytes);
+		break;
+	case PTX_SHARED:
+		if (inside(address, bytes, k->shared_bytes))
+			p = w->block->shared + address;
+		break;
+	case PTX_LOCAL:
+		if (inside(address, bytes, k->program->local_bytes))
+			p = w->local + k->program->local_bytes * lane + address;
+		break;
+	default:
+		if (inside(address, bytes, k->constant_bytes) && !write)
+			p = (uint8_t *)k->constant + address; /* only read */
+		break;
+	}
+	return p ? p : fault(w, lane, whole, FUNC_FAULT_BOUNDS);
+}
+
+/* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
+static uint64_t element(const uint8_t *p, enum ptx_type type, unsigned width)
+{
+	uint64_t v = 0;
+	unsigned bytes = ptx_type_bytes(type);
+	memcpy(&v, p, bytes);
+	if (ptx_type_signed(type) && ptx_type_class(type) == 'i' && bytes < width) {
+		unsigned up = 64 - bytes * 8;
+		v = (uint64_t)((int64_t)(v << up) >> up);
+		if (width < 8)
+			v &= (1ull << (width * 8)) - 1;
+	}
+	return v;
+}
+
+static uint64_t address_of(const struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t lane)
+{
+	return exec_get(w, i->a, code & MEM_ADDRESS_64, lane) + i->imm;
+}
+
+static void put_elements(struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t lane, const uint8_t *p)
+{
+	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
+	unsigned n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15, bytes = ptx_type_bytes(type);
+	for (unsigned k = 0; k < n; k++) {
+		uint16_t row = k ? i->more[k - 1] : i->dst;
+		if (row != FUNC_NONE)
+			exec_put(w, row, width == 8, lane, element(p + k * bytes, type, width));
+	}
+}
+
+void exec_wide_load(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned code = i->more[3];
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		const uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), i->bytes, false);
+		if (!p)
+			return;
+		put_elements(w, i, code, l, p);
+	}
+}
+EXEC_FORWARD(load)
+
+void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
+	unsigned bytes = ptx_type_bytes((enum ptx_type)(code & MEM_TYPE));
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
+		if (!p)
+			return;
+		for (unsigned k = 0; k < n; k++) {
+			uint64_t v = exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l);
+			memcpy(p + k * bytes, &v, bytes);
+		}
+	}
+}
+EXEC_FORWARD(store)
+
+/* The parameter block; nothing of it is an access to memory. */
+void exec_wide_load_param(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		put_elements(w, i, i->more[3], l, w->block->launch->params + i->imm);
+	}
+}
+EXEC_FORWARD(load_param)
+
+/* ---- the common cases: one element of 32 bits in a 32-bit register ---- */
+
+/* All lanes within the region used last: then nothing has to be looked up lane by lane. The lanes outside of the mask
+ * count as the first one inside. */
+INLINE const struct func_region *one_region(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const struct func_memory *m = w->block->launch->memory;
+	const struct func_region *r = &m->region[m->last];
+	const uint64_t *a = exec_row64(w, i->a);
+	uint64_t some = a[__builtin_ctz(mask)] + i->imm, far = 0, odd = 0;
+	for (unsigned l = 0; l < FUNC_LANES; l++) {
+		uint64_t v = mask >> l & 1 ? a[l] + i->imm : some;
+		uint64_t at = v - r->base;
+		w->addr[l] = v;
+		far = at > far ? at : far;
+		odd |= v;
+	}
+	return !(odd & 3) && m->count && r->size >= 4 && far <= r->size - 4 ? r : NULL;
+}
+
+void exec_wide_ld_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const struct func_region *r = one_region(w, i, mask);
+	uint32_t *d = exec_row(w, i->dst);
+	if (!r) {
+		exec_wide_load(w, i, mask);
+		return;
+	}
+	w->space = PTX_GLOBAL;
+	if (mask == UINT32_MAX) {
+		for (unsigned l = 0; l < FUNC_LANES; l++)
+			memcpy(&d[l], r->data + (w->addr[l] - r->base), 4);
+		return;
+	}
+	EACH_LANE(l, mask)
+	{
+		memcpy(&d[l], r->data + (w->addr[l] - r->base), 4);
+	}
+}
+
+void exec_one_ld_global_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	uint64_t address = exec_row64(w, i->a)[l] + i->imm;
+	const uint8_t *p = address & 3 ? NULL : func_global(w->block->launch->memory, address, 4);
+	if (!p) {
+		exec_one_load(w, i, l);
+		return;
+	}
+	w->addr[l] = address;
+	w->space = PTX_GLOBAL;
+	memcpy(&exec_row(w, i->dst)[l], p, 4);
+}
+
+void exec_wide_st_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const struct func_region *r = one_region(w, i, mask);
+	const uint32_t *b = exec_row(w, i->b);
+	if (!r) {
+		exec_wide_store(w, i, mask);
+		return;
+	}
+	w->space = PTX_GLOBAL;
+	EACH_LANE(l, mask)
+	{
+		memcpy(r->data + (w->addr[l] - r->base), &b[l], 4);
+	}
+}
+
+void exec_one_st_global_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	exec_one_store(w, i, l);
+}
+
+INLINE void small_load(struct func_warp *w, const struct func_inst *i, uint32_t mask, int space, const uint8_t *base,
+		       uint64_t size)
+{
+	uint32_t *d = exec_row(w, i->dst);
+	bool wide = i->more[3] & MEM_ADDRESS_64;
+	w->space = (uint8_t)space;
+	EACH_LANE(l, mask)
+	{
+		uint64_t address = exec_get(w, i->a, wide, l) + i->imm;
+		w->addr[l] = address;
+		if (__builtin_expect((address & 3) || !inside(address, 4, size), 0)) {
+			fault(w, l, address, address & 3 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS);
+			return;
+		}
+		memcpy(&d[l], base + address, 4);
+	}
+}
+
+void exec_wide_ld_shared_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	small_load(w, i, mask, PTX_SHARED, w->block->shared, w->block->launch->shared_bytes);
+}
+
+void exec_one_ld_shared_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	small_load(w, i, 1u << l, PTX_SHARED, w->block->shared, w->block->launch->shared_bytes);
+}
+
+void exec_wide_ld_const_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	small_load(w, i, mask, PTX_CONST, w->block->launch->constant, w->block->launch->constant_bytes);
+}
+
+void exec_one_ld_const_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	small_load(w, i, 1u << l, PTX_CONST, w->block->launch->constant, w->block->launch->constant_bytes);
+}
+
+/* ---- atomics: lanes in ascending order ---- */
+static uint64_t float_sum(enum ptx_type type, uint64_t a, uint64_t b)
+{
+	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 ? EXEC_FTZ : 0, a, b, 0);
+}
+
+static uint64_t combine(int op, enum ptx_type type, uint64_t old, uint64_t b, uint64_t c)
+{
+	switch (op) {
+	case PTX_ATOM_AND:
+		return old & b;
+	case PTX_ATOM_OR:
+		return old | b;
+	case PTX_ATOM_XOR:
+		return old ^ b;
+	case PTX_ATOM_ADD:
+		return ptx_type_class(type) == 'f' ? float_sum(type, old, b) : old + b;
+	case PTX_ATOM_INC:
+		return old >= b ? 0 : old + 1;
+	case PTX_ATOM_DEC:
+		return old == 0 || old > b ? b : old - 1;
+	case PTX_ATOM_MIN:
+		return exec_compare_value(type, PTX_LT, 0, b, old) ? b : old;
+	case PTX_ATOM_MAX:
+		return exec_compare_value(type, PTX_GT, 0, b, old) ? b : old;
+	case PTX_ATOM_CAS:
+		return old == b ? c : old;
+	default: /* exch */
+		return b;
+	}
+}
+
+void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	enum ptx_type type = (enum ptx_type)i->more[1];
+	unsigned code = i->more[2], bytes = ptx_type_bytes(type);
+	bool wide = bytes == 8;
+	uint64_t keep = wide ? UINT64_MAX : (1ull << (bytes * 8)) - 1;
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		uint64_t old = 0, b = exec_get(w, i->b, wide, l) & keep, c = exec_get(w, i->c, wide, l) & keep;
+		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), bytes, true);
+		if (!p)
+			return;
+		memcpy(&old, p, bytes);
+		uint64_t v = combine(i->more[0], type, old, b, c);
+		memcpy(p, &v, bytes);
+		if (i->dst != FUNC_NONE)
+			exec_put(w, i->dst, wide, l, old);
+	}
+}
+EXEC_FORWARD(atomic)

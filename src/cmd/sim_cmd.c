@@ -1,0 +1,272 @@
+/* fathom sim: one kernel of the user's on a simulated GPU. */
+#include "cmd/cmd.h"
+#include "gpu/sim/sim.h"
+#include "ptx/ptx.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FILE_MAX	  (64u << 20)
+#define OUT_WORDS_MAX	  (1u << 26)
+#define TRACE_FLUSH_BYTES 65536
+
+/* ---- what the user gave ---- */
+
+static int read_text(struct cmd_context *c, const char *path, char **text)
+{
+	FILE *f = fopen(path, "rb");
+	struct str s;
+	char block[8192];
+	size_t n;
+	if (!f)
+		return cmd_fail(c, CMD_FILE, "cannot read %s: %s", path, strerror(errno));
+	str_init(&s);
+	while ((n = fread(block, 1, sizeof block, f)) > 0 && s.len <= FILE_MAX)
+		str_addn(&s, block, n);
+	int bad = ferror(f) ? errno : 0;
+	fclose(f);
+	*text = arena_strdup(&c->arena, str_text(&s));
+	size_t length = s.len;
+	bool failed = s.failed || !*text;
+	str_free(&s);
+	if (bad)
+		return cmd_fail(c, CMD_FILE, "cannot read %s: %s", path, strerror(bad));
+	if (failed)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (length > FILE_MAX || strlen(*text) != length)
+		return cmd_fail(c, CMD_FILE, "%s is not PTX text", path);
+	return CMD_OK;
+}
+
+static int triple(struct cmd_context *c, const char *option, uint32_t out[3])
+{
+	const char *s = cmd_value(c, option);
+	char *end = NULL;
+	unsigned n = 0;
+	out[0] = out[1] = out[2] = 1;
+	for (const char *p = s; p && n < 3; p = end + 1) {
+		errno = 0;
+		unsigned long v = strtoul(p, &end, 10);
+		if (end == p || *p == '-' || errno || v == 0 || v > UINT32_MAX || (*end && *end != ','))
+			break;
+		out[n++] = (uint32_t)v;
+		if (!*end)
+			return CMD_OK;
+	}
+	return cmd_fail(c, CMD_USAGE, "--%s takes one to three counts, as in 30 or 8,4, not \"%s\"", option,
+			s ? s : "");
+}
+
+/* The type of a number is the parameter's: 5 may fill a .u32 or a .u64, 2.5 an .f32 or an .f64. */
+static int number(struct cmd_context *c, const char *text, const struct ptx_param *p, struct launch_arg *a)
+{
+	char *end;
+	errno = 0;
+	long long i = strtoll(text, &end, 0);
+	if (errno == ERANGE && *text != '-') {
+		errno = 0;
+		i = (long long)strtoull(text, &end, 0);
+	}
+	if (*text && !*end && !errno) {
+		a->kind = p->size == 8 ? ARG_U64 : ARG_U32;
+		a->bits = (uint64_t)i;
+		if (p->size < 8 && (i > (long long)UINT32_MAX || i < INT32_MIN))
+			return cmd_fail(c, CMD_USAGE, "--arg %s does not fit in the %u bytes of parameter %s", text,
+					p->size, p->name);
+		if (p->type == PTX_F32 || p->type == PTX_F64) {
+			double d = (double)i;
+			float f = (float)d;
+			memcpy(&a->bits, p->size == 8 ? (void *)&d : (void *)&f, p->size == 8 ? 8 : 4);
+		}
+		return CMD_OK;
+	}
+	errno = 0;
+	double d = strtod(text, &end);
+	bool single = *end == 'f' && !end[1];
+	if (end == text || (*end && !single))
+		return cmd_fail(c, CMD_USAGE, "--arg takes a number or out:WORDS, not \"%s\"", text);
+	float f = (float)d;
+	a->kind = p->size == 8 && !single ? ARG_F64 : ARG_F32;
+	a->bits = 0;
+	memcpy(&a->bits, a->kind == ARG_F64 ? (void *)&d : (void *)&f, a->kind == ARG_F64 ? 8 : 4);
+	return CMD_OK;
+}
+
+static int arguments(struct cmd_context *c, const struct func_program *p, struct launch *l)
+{
+	const char *text;
+	size_t n = 0;
+	while (cmd_value_at(c, "arg", n))
+		n++;
+	if (n != p->param_count)
+		return cmd_fail(c, CMD_USAGE, "%s takes %u arguments, %zu were given with --arg", p->name,
+				p->param_count, n);
+	if (n > LAUNCH_ARGS)
+		return cmd_fail(c, CMD_USAGE, "%s takes more than %d arguments", p->name, LAUNCH_ARGS);
+	for (size_t i = 0; (text = cmd_value_at(c, "arg", i)); i++) {
+		struct launch_arg *a = &l->args[l->arg_count++];
+		if (!str_starts(text, "out:")) {
+			int rc = number(c, text, &p->param[i], a);
+			if (rc)
+				return rc;
+			continue;
+		}
+		char *end;
+		errno = 0;
+		unsigned long words = strtoul(text + 4, &end, 0);
+		if (end == text + 4 || *end || errno || text[4] == '-' || !words || words > OUT_WORDS_MAX)
+			return cmd_fail(c, CMD_USAGE,
+					"--arg out:WORDS takes a count of 32-bit words up to %u, not \"%s\"",
+					OUT_WORDS_MAX, text + 4);
+		if (l->buffer_count == 1)
+			return cmd_fail(c, CMD_USAGE, "only one --arg can be out:WORDS");
+		l->buffers[0] = (struct launch_buffer){
+		    .bytes = (uint64_t)words * 4, .output = true, .output_words = (uint32_t)words};
+		*a = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 0};
+		l->buffer_count = 1;
+	}
+	return CMD_OK;
+}
+
+/* ---- trace ---- */
+
+struct tracer {
+	struct cmd_context *c;
+	const struct func_program *p;
+	const char **line; /* of the source, from 1 */
+	uint32_t lines;
+	struct str text;
+	int rc;
+};
+
+static int split(struct tracer *t, const char *text)
+{
+	uint32_t n = 2;
+	for (const char *p = text; *p; p++)
+		n += *p == '\n';
+	t->line = ARENA_ARRAY(&t->c->arena, n, const char *);
+	char *copy = arena_strdup(&t->c->arena, text);
+	if (!t->line || !copy)
+		return cmd_fail(t->c, CMD_DEVICE, "out of memory");
+	for (char *p = copy; p;) {
+		char *end = strchr(p, '\n');
+		if (end)
+			*end = '\0';
+		t->line[++t->lines] = p + strspn(p, " \t");
+		p = end ? end + 1 : NULL;
+	}
+	return CMD_OK;
+}
+
+static void trace(void *ctx, const struct time_event *ev)
+{
+	struct tracer *t = ctx;
+	if (t->rc)
+		return;
+	uint32_t line = t->p->info[ev->pc].line;
+	str_addf(&t->text, "%10llu  sm %-3u warp %-2u  %08x  %5u: %s\n", (unsigned long long)ev->cycle, ev->sm,
+		 ev->warp, ev->mask, line, line && line <= t->lines ? t->line[line] : "");
+	if (t->text.len > TRACE_FLUSH_BYTES) {
+		t->rc = cmd_print(t->c, &t->text);
+		str_clear(&t->text);
+	}
+}
+
+/* ---- what came out ---- */
+
+static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
+{
+	const struct time_result *r = sim_result(g);
+	struct str out;
+	str_init(&out);
+	str_addf(&out, "outcome       %s\n", outcome_name(s->outcome));
+	if (*s->message)
+		str_addf(&out, "because       %s\n", s->message);
+	if (s->outcome != OUTCOME_REFUSED) {
+		str_addf(&out, "cycles        %llu", (unsigned long long)r->cycles);
+		if (s->elapsed_ms >= 0)
+			str_addf(&out, " (%.6g ms)", s->elapsed_ms);
+		str_addf(&out, "\ninstructions  %llu issued by warps; %u native in the kernel, %u clock reads\n",
+			 (unsigned long long)r->instructions, n->instructions, n->clock_reads);
+	}
+	for (uint32_t i = 0; i < s->words_per_repeat; i++) {
+		if (i % 8 == 0)
+			str_addf(&out, "%s%6u:", i ? "\n" : "words\n", i);
+		str_addf(&out, " %10u", s->words[i]);
+	}
+	if (s->words_per_repeat)
+		str_add(&out, "\n");
+	int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : cmd_print(c, &out);
+	str_free(&out);
+	return rc;
+}
+
+static int first_entry(struct cmd_context *c, const char *path, const char *text, const char **entry)
+{
+	struct ptx_module *m;
+	if (ptx_parse(&m, &c->arena, path, text, strlen(text), &c->error))
+		return CMD_FILE;
+	for (uint32_t i = 0; i < m->func_count; i++)
+		if (m->funcs[i].entry) {
+			*entry = m->funcs[i].name;
+			return CMD_OK;
+		}
+	return cmd_fail(c, CMD_FILE, "%s has no .entry", path);
+}
+
+static int launch(struct cmd_context *c, struct gpu *g, const char *path, const char *text)
+{
+	struct launch l = {.repeats = 1};
+	struct sample s = {0};
+	struct native_info native;
+	struct kernel_source src = {.name = path, .text = text};
+	uint32_t id;
+	int rc = first_entry(c, path, text, &src.entry);
+	if (rc)
+		return rc;
+	rc = g->ops->load(g, &src, 1, &id, &native, &c->error);
+	if (rc)
+		return rc == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+	struct tracer t = {.c = c, .p = sim_program(g, id)};
+	struct time_hook hook = {.ctx = &t, .issue = trace};
+	if (!t.p)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	rc = triple(c, "grid", l.grid);
+	if (!rc)
+		rc = triple(c, "block", l.block);
+	if (!rc)
+		rc = arguments(c, t.p, &l);
+	if (!rc && cmd_flag(c, "trace"))
+		rc = split(&t, text);
+	if (rc)
+		return rc;
+	snprintf(l.entry, sizeof l.entry, "%s", src.entry);
+	str_init(&t.text);
+	if (cmd_flag(c, "trace"))
+		sim_trace(g, &hook);
+	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : t.rc;
+	if (!rc && t.text.len)
+		rc = cmd_print(c, &t.text);
+	if (!rc)
+		rc = print_result(c, g, &s, &native);
+	if (!rc && s.outcome != OUTCOME_OK)
+		rc = cmd_fail(c, CMD_INCOMPLETE, "the kernel did not end well: %s", s.message);
+	str_free(&t.text);
+	sample_free(&s);
+	return rc;
+}
+
+int cmd_sim(struct cmd_context *c, int argc, char **argv)
+{
+	struct gpu *g;
+	char *text;
+	(void)argc;
+	int rc = read_text(c, argv[0], &text);
+	if (rc)
+		return rc;
+	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))
+		return c->error.code == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+	rc = launch(c, g, argv[0], text);
+	g->ops->close(g);
+	return rc;
+}

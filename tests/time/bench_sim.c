@@ -1,0 +1,193 @@
+/* The five rates of the simulator, in warp instructions a second on one core, beside the floors that it has to keep.
+ * A benchmark: it fails only when a kernel does not run. */
+#include "base/arena.h"
+#include "gpu/sim/func/func_run.h"
+#include "gpu/sim/sim.h"
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#define HEADER ".version 6.0\n.target sm_70\n.address_size 64\n"
+#define X4(a)  a a a a
+#define X16(a) X4(X4(a))
+
+static const char chase_text[] = HEADER
+    ".visible .entry k(.param .u64 out, .param .u64 ring, .param .u32 n)\n{\n"
+    "	.reg .pred %p;\n	.reg .b32 %i, %n;\n	.reg .b64 %a, %o;\n"
+    "	ld.param.u64 %o, [out];\n	ld.param.u64 %a, [ring];\n	ld.param.u32 %n, [n];\n	mov.u32 %i, 0;\n"
+    "L:\n" X16(
+	"	ld.global.u64 %a, [%a];\n") "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, %n;\n	@%p bra L;\n"
+					    "	st.global.u64 [%o], %a;\n	ret;\n}\n";
+
+static const char fma_text[] = HEADER
+    ".visible .entry k(.param .u64 out, .param .u32 n)\n{\n"
+    "	.reg .pred %p;\n	.reg .b32 %i, %n, %t;\n	.reg .f32 %x, %y;\n	.reg .b64 %o;\n"
+    "	ld.param.u64 %o, [out];\n	ld.param.u32 %n, [n];\n	mov.u32 %t, %tid.x;\n	cvt.rn.f32.u32 %x, %t;\n"
+    "	mul.f32 %y, %x, 0f3DCCCCCD;\n	mov.u32 %i, 0;\n"
+    "L:\n" X16("	fma.rn.f32 %x, %x, %y, %y;\n") "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, "
+						       "%n;\n	@%p bra L;\n"
+						       "	st.global.f32 [%o], %x;\n	ret;\n}\n";
+
+static const char saxpy_text[] =
+    HEADER ".visible .entry k(.param .u64 out, .param .u64 xs, .param .u64 ys)\n{\n"
+	   "	.reg .b32 %t, %b, %n;\n	.reg .f32 %x, %y;\n	.reg .b64 %o, %px, %py;\n"
+	   "	ld.param.u64 %px, [xs];\n	ld.param.u64 %py, [ys];\n"
+	   "	mov.u32 %b, %ctaid.x;\n	mov.u32 %n, %ntid.x;\n	mov.u32 %t, %tid.x;\n	mad.lo.u32 %t, %b, %n, %t;\n"
+	   "	mul.wide.u32 %o, %t, 4;\n	add.u64 %px, %px, %o;\n	add.u64 %py, %py, %o;\n"
+	   "	ld.global.f32 %x, [%px];\n	ld.global.f32 %y, [%py];\n	fma.rn.f32 %y, %x, 0f40000000, %y;\n"
+	   "	st.global.f32 [%py], %y;\n	ret;\n}\n";
+
+static const char gather_text[] = HEADER
+    ".visible .entry k(.param .u64 out, .param .u64 xs, .param .u32 n)\n{\n"
+    "	.reg .pred %p;\n	.reg .b32 %t, %b, %i, %n, %s;\n	.reg .b64 %o, %px, %q;\n"
+    "	ld.param.u64 %px, [xs];\n	ld.param.u32 %n, [n];\n"
+    "	mov.u32 %b, %ctaid.x;\n	mov.u32 %s, %ntid.x;\n	mov.u32 %t, %tid.x;\n	mad.lo.u32 %t, %b, %s, %t;\n	"
+    "mov.u32 %i, 0;\n"
+    "L:\n	mad.lo.u32 %t, %t, 1664525, 1013904223;\n	shr.u32 %s, %t, 10;\n	and.b32 %s, %s, 4194300;\n"
+    "	cvt.u64.u32 %o, %s;\n	add.u64 %q, %px, %o;\n	ld.global.u32 %s, [%q];\n	add.u32 %t, %t, %s;\n"
+    "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, %n;\n	@%p bra L;\n	ret;\n}\n";
+
+static double seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static void print(const char *what, double instructions, double s, double floor)
+{
+	double rate = instructions / s / 1e6;
+	printf("%-44s %8.2f M warp instructions/s  floor %5.1f M  %s\n", what, rate, floor,
+	       rate >= floor ? "kept" : "MISSED");
+}
+
+static int report(const char *what, const char *text, struct launch *l, double floor, double *general)
+{
+	struct err e = {0};
+	struct gpu *g;
+	struct sample s = {0};
+	struct kernel_source src = {.name = what, .entry = "k", .text = text};
+	uint32_t id;
+	int r = gpu_sim.open(&g, "v100", 1, &e);
+	if (r) {
+		printf("%s: %s\n", what, e.text);
+		return 1;
+	}
+	l->time_limit_ms = 120000;
+	sim_general(g, general != NULL);
+	r = g->ops->load(g, &src, 1, &id, NULL, &e);
+	double start = seconds();
+	if (!r)
+		r = g->ops->run(g, id, l, &s, &e);
+	double took = seconds() - start;
+	if (r || s.outcome != OUTCOME_OK) {
+		printf("%s: %s\n", what, r ? e.text : s.message);
+		r = 1;
+	} else {
+		print(what, (double)sim_result(g)->instructions, took, floor);
+	}
+	sample_free(&s);
+	g->ops->close(g);
+	return r;
+}
+
+static void out_buffer(struct launch *l)
+{
+	l->buffers[l->buffer_count] = (struct launch_buffer){.bytes = 256, .output = true, .output_words = 2};
+	l->args[l->arg_count++] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = l->buffer_count++};
+}
+
+static void buffer(struct launch *l, uint64_t bytes)
+{
+	l->buffers[l->buffer_count] = (struct launch_buffer){.bytes = bytes};
+	l->args[l->arg_count++] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = l->buffer_count++};
+}
+
+static void count(struct launch *l, uint32_t n)
+{
+	l->args[l->arg_count++] = (struct launch_arg){.kind = ARG_U32, .bits = n};
+}
+
+static struct launch shape(uint32_t grid, uint32_t block)
+{
+	struct launch l = {.entry = "k", .grid = {grid, 1, 1}, .block = {block, 1, 1}};
+	out_buffer(&l);
+	return l;
+}
+
+static int chase(double floor, bool general)
+{
+	uint64_t ring[256];
+	struct launch l = shape(1, 1);
+	double yes = 1;
+	for (uint64_t k = 0; k < 256; k++)
+		ring[k] = k * 97 % 256 * 64;
+	buffer(&l, 16384);
+	l.buffers[1].ring = ring;
+	l.buffers[1].ring_count = 256;
+	l.buffers[1].ring_word = 8;
+	count(&l, 1000000);
+	return report(general ? "pointer chase, one thread, general loop" : "pointer chase, one thread, cache hits",
+		      chase_text, &l, floor, general ? &yes : NULL);
+}
+
+static int functional(double floor)
+{
+	struct arena a;
+	struct ptx_module *m;
+	struct func_program *p;
+	struct func_outcome o = {0};
+	struct err e = {0};
+	struct func_memory memory = {0};
+	struct func_target t = {.cc = 70};
+	struct {
+		uint64_t out;
+		uint32_t n;
+	} params = {FUNC_GLOBAL_BASE, 50000};
+	arena_init(&a);
+	int r = ptx_parse(&m, &a, "functional", fma_text, strlen(fma_text), &e);
+	if (!r)
+		r = func_decode(&p, &a, "functional", m, "k", &t, &e);
+	if (!r)
+		r = func_memory_add(&memory, FUNC_GLOBAL_BASE, 256, NULL);
+	double start = seconds();
+	if (!r) {
+		struct func_launch l = {.program = p,
+					.grid = {1, 1, 1},
+					.block = {512, 1, 1},
+					.warp_size = 32,
+					.sm_count = 1,
+					.params = (const uint8_t *)&params,
+					.memory = &memory};
+		r = func_run(&l, 0, &o);
+	}
+	if (r || o.end != FUNC_DONE)
+		printf("functional: %s\n", r ? e.text : o.message);
+	else
+		print("functional only, FMA, 16 warps", (double)o.instructions, seconds() - start, floor);
+	func_memory_free(&memory);
+	arena_free(&a);
+	return r || o.end != FUNC_DONE;
+}
+
+int main(void)
+{
+	int bad = chase(20, false);
+	bad |= chase(5, true);
+	struct launch l = shape(1, 32);
+	count(&l, 500000);
+	bad |= report("FMA chain, one warp", fma_text, &l, 5, NULL);
+	l = shape(160, 512);
+	count(&l, 100);
+	bad |= report("FMA, 160 blocks of 512 threads", fma_text, &l, 5, NULL);
+	l = shape(1024, 256);
+	buffer(&l, 1u << 20);
+	buffer(&l, 1u << 20);
+	bad |= report("saxpy, 262,144 threads", saxpy_text, &l, 2, NULL);
+	l = shape(160, 256);
+	buffer(&l, 4u << 20);
+	count(&l, 40);
+	bad |= report("divergent gather, 40,960 threads", gather_text, &l, 0.3, NULL);
+	bad |= functional(30);
+	return bad;
+}

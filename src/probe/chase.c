@@ -8,7 +8,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define HEAD_WORDS   8	   /* claims, SM, end, slow, ticks, and room */
 #define LAP_WORDS    128   /* 32 rounds of four clock values */
 #define SHARED_ROOM  3000u /* records in shared memory: 12 KB, which every block may have */
 #define SHARED_SPARE 1024u /* what a block's parameters take of it on old chips */
@@ -101,12 +100,14 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 
 	if (room > timed)
 		room = timed;
-	int rc = ring_setup(s, x, p, j, k, HEAD_WORDS + room);
+	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room);
 	if (rc)
 		return rc;
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "chase");
 	job_param(j, "SHARED", k->in_shared);
 	job_param(j, "PRE", CHASE_PRE);
+	/* Old chips have no such choice, and no L1 that would mind. */
+	job_param_text(j, "STORE", study_device(s)->cc >= 20 ? "st.global.cg.u32" : "st.global.u32");
 	job_arg_u32(j, timed);
 	job_arg_u32(j, (uint32_t)p[CHASE_FLOOR]);
 	job_arg_u32(j, room);
@@ -121,16 +122,16 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 
 int lap_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
-	int rc = ring_setup(s, x, p, j, k, HEAD_WORDS + LAP_WORDS);
+	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + LAP_WORDS);
 
 	if (rc)
 		return rc;
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "lap");
-	job_param(j, "N", CHASE_LOADS);
+	job_param(j, "N", (long long)p[CHASE_TIMED]);
 	j->check.cls = k->load_class;
 	j->check.region = 0;
-	j->check.min = j->check.max = CHASE_LOADS;
-	j->check.others = 8 + 4 * CHASE_LOADS; /* some chips need arithmetic for every address */
+	j->check.min = j->check.max = (unsigned)p[CHASE_TIMED];
+	j->check.others = 8 + 4 * (unsigned)p[CHASE_TIMED]; /* some chips need arithmetic for every address */
 	return 0;
 }
 
@@ -142,7 +143,7 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 		return CHASE_PENDING;
 	*r = (struct chase_run){
 	    .point = pt, .elements = chase_elements(footprint, p), .timed = (uint32_t)p[CHASE_TIMED]};
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD_WORDS) {
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < CHASE_HEAD) {
 		snprintf(c->why, sizeof(c->why), "a chase over %.0f bytes came back %s%s%.120s", footprint,
 			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
 		return CHASE_UNDECIDED;
@@ -165,11 +166,11 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 			 pt->y[2], end);
 		return CHASE_UNDECIDED;
 	}
-	uint32_t room = pt->words_per_repeat - HEAD_WORDS;
+	uint32_t room = pt->words_per_repeat - CHASE_HEAD;
 	r->slow = pt->y[3];
 	r->ticks = pt->y[4];
 	r->kept = r->slow < room ? r->slow : room;
-	r->record = pt->y + HEAD_WORDS;
+	r->record = pt->y + CHASE_HEAD;
 	r->covered = r->slow <= room ? r->timed : room ? chase_index(r->record[room - 1]) : 0;
 	return CHASE_DONE;
 }

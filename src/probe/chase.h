@@ -16,7 +16,7 @@
 enum chase_param {
 	CHASE_STRIDE, /* bytes between elements */
 	CHASE_WARM,   /* accesses before the timed ones */
-	CHASE_TIMED,  /* timed accesses; lap: loads of the first region */
+	CHASE_TIMED,  /* timed accesses; lap: loads of the first of two regions, the other has twice as many */
 	CHASE_FLOOR,  /* ticks from which an access is recorded */
 	CHASE_START,  /* address of the first element */
 	CHASE_EXTRA,  /* address of one more element behind the footprint; 0 = none */
@@ -28,6 +28,7 @@ enum chase_param {
 		"stride", "warm", "timed", "floor", "start", "extra", "order", "place"                                 \
 	}
 
+#define CHASE_HEAD  8	 /* output words before the records */
 #define CHASE_PRE   16	 /* accesses of the timed loop that are not counted: they fetch its code */
 #define CHASE_LOADS 32	 /* loads in the shorter region of a lap */
 #define CHASE_CAP   4095 /* largest recorded time */
@@ -71,7 +72,7 @@ uint64_t *chase_ring(struct arena *a, double x, const double *p);
 uint32_t chase_at(const double *p, uint32_t elements, uint32_t index);
 
 /* ---- a path and its levels ---- */
-enum chase_state { CHASE_DONE, CHASE_PENDING, CHASE_UNDECIDED };
+enum chase_state { CHASE_UNDECIDED, CHASE_PENDING, CHASE_DONE };
 
 #define CHASE_CLASSES 10
 struct chase_class {
@@ -91,7 +92,9 @@ struct chase_level {
 	double noise;			  /* how often a hit looks like a miss, per access */
 	double noise_seen;		  /* accesses that this was estimated from */
 	bool endless;			  /* the largest footprint still fits */
-	bool hashed;			  /* conflicting lines are not evenly spaced */
+	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
+	bool noisy;	 /* some decision needed more than counting misses */
+	bool hashed;	 /* conflicting lines are not evenly spaced */
 	struct chase_fact size, sector, line, ways, sets;
 };
 
@@ -105,15 +108,18 @@ struct chase_path {
 	uint64_t limit;	 /* largest footprint */
 	uint32_t word;	 /* bytes of a ring word */
 	uint32_t room;	 /* records of a launch */
+	bool beyond_sm;	 /* not even the first level is inside the SM */
 	uint64_t stride; /* of everything after the survey; 0 = the first fill unit */
 	/* learned */
 	unsigned class_count;
 	struct chase_class classes[CHASE_CLASSES];
 	unsigned level_count; /* groups of classes; the last one is memory unless cold_slower */
 	struct chase_level level[CHASE_LEVELS];
-	bool cold_slower; /* first touches are slower than anything in a warm footprint */
-	double cold;	  /* ticks of a first touch */
-	double fill_unit; /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
+	bool cold_slower;   /* first touches are slower than anything in a warm footprint */
+	uint32_t grain;	    /* ticks are multiples of this */
+	double cold;	    /* ticks of a first touch */
+	uint64_t cold_unit; /* bytes that it fetches, when slower */
+	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
 	unsigned survey_count;
 	struct chase_sample {
 		double footprint;
@@ -138,10 +144,17 @@ struct chase_ring_spec {
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring);
 /* Does the ring fit level k? */
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits);
-/* Which elements of the ring ever miss level k, over many laps and several orders. hot[i] is the element at
- * start + i x stride, the last one the extra. */
-enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool **hot,
-			   uint32_t *n);
+/* Which blocks of the ring, each what one miss of level k fetches, ever miss, over many laps and several orders. The extra
+ * element is not among them. */
+struct chase_blocks {
+	bool *hot;
+	uint32_t count;
+	uint64_t unit;
+};
+enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+			   struct chase_blocks *out);
+/* Steps that every level above k - 1 misses, as far as it is known, and no smaller than need be. */
+uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
 
 /* Facts of level k. Each fills level[k]'s fact and returns its state. They build on each other, in this order. */
 enum chase_state chase_size(struct chase_path *c, unsigned k);
@@ -149,19 +162,42 @@ enum chase_state chase_line(struct chase_path *c, unsigned k);
 enum chase_state chase_ways(struct chase_path *c, unsigned k); /* and sets; may correct size for hashed sets */
 
 /* Latency of level k on one SM, cycles from load to use. */
+#define CHASE_PARTS 6
 struct chase_latency {
 	double value, half; /* value +- half */
 	double address_ops; /* arithmetic instructions in the chain, per load */
 	bool averaged;	    /* from laps; else from the class of single accesses */
+	unsigned parts;	    /* groups of lines with latencies of their own; 0 = lines were not told apart */
+	double part[CHASE_PARTS], part_share[CHASE_PARTS]; /* relative to value, ascending */
 };
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out);
 /* SMs to sample: all up to `most`, else `most` spread evenly. Returns how many were written. */
 unsigned chase_placements(const struct device_info *d, unsigned most, uint32_t *sm);
 
+/* ---- from facts to findings; prefix is "cache.constant.l1" ---- */
+void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix);
+#define CHASE_PLACEMENTS 160
+struct chase_placed { /* one level over the SMs sampled */
+	enum chase_state state;
+	double mean, lo, hi;
+	unsigned sms;
+	double address_ops;
+	bool averaged;
+	struct chase_latency first; /* on the first SM */
+	char why[240];
+};
+void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out);
+/* Takes the address arithmetic off. False when its latency has not been measured. */
+bool chase_take_off(const struct study *s, struct chase_placed *l);
+void chase_conclude_latency(struct study *s, const char *key, struct chase_placed *l);
+/* Mean and slowest single access against footprint, as Wong's Figures 17 and 18, of points of one kind on SM 0. */
+int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
+	       struct figure **figure);
+
 /* Peaks in ticks; exposed for tests. v is reordered. Returns how many, ascending. */
 struct chase_peak {
 	double centre, share;
 };
-unsigned chase_peaks(uint32_t *v, uint32_t n, double min_share, struct chase_peak *out, unsigned max);
+unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max);
 
 #endif

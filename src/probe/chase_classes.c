@@ -17,13 +17,13 @@ static int compare_u32(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Ticks within which two accesses may be of one class: clock granularity, and a clock that drifts. */
-static double reach(double ticks)
+/* Ticks within which two accesses may be of one class: a clock that ticks in steps of grain, or drifts. */
+static double reach(double ticks, double grain)
 {
-	return 2.5 + 0.008 * ticks;
+	return 1.5 + 1.25 * grain + 0.008 * ticks;
 }
 
-unsigned chase_peaks(uint32_t *v, uint32_t n, double min_share, struct chase_peak *out, unsigned max)
+unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max)
 {
 	unsigned found = 0;
 	uint32_t lo = 0, hi = 0;
@@ -34,14 +34,14 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, double min_share, struct chase_pea
 	for (uint32_t i = 0; i < n && found < max; i++) {
 		if (i && v[i] == v[i - 1])
 			continue;
-		while (v[lo] + 1 < v[i])
+		while (v[lo] + grain < v[i])
 			lo++;
-		while (hi < n && v[hi] <= v[i] + 1)
+		while (hi < n && v[hi] <= v[i] + grain)
 			hi++;
 		if (hi - lo < min_share * n)
 			continue;
 		double centre = v[lo + (hi - lo) / 2], share = (double)(hi - lo) / n;
-		if (found && centre - out[found - 1].centre <= 2 * reach(centre)) {
+		if (found && centre - out[found - 1].centre <= 2 * reach(centre, grain)) {
 			if (hi - lo > best_hi - best_lo) {
 				out[found - 1] = (struct chase_peak){centre, share};
 				best_lo = lo;
@@ -70,23 +70,23 @@ static int compare_peak(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-static bool pool_add(struct chase_path *c, struct pool *pool, const struct chase_run *r)
+static bool pool_add(struct chase_path *c, struct pool *pool, const struct chase_run *r, double min_share)
 {
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t);
 	if (!v)
 		return false;
 	for (uint32_t i = 0; i < r->kept; i++)
 		v[i] = chase_ticks(r->record[i]);
-	pool->peaks += chase_peaks(v, r->kept, SHARE_MIN, pool->peak + pool->peaks, CHASE_CLASSES);
+	pool->peaks += chase_peaks(v, r->kept, c->grain, min_share, pool->peak + pool->peaks, CHASE_CLASSES);
 	pool->run[pool->runs++] = *r;
 	return true;
 }
 
-static double share_near(const struct chase_run *r, double centre)
+static double share_near(const struct chase_run *r, double centre, double grain)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < r->kept; i++)
-		n += fabs(chase_ticks(r->record[i]) - centre) <= reach(centre);
+		n += fabs(chase_ticks(r->record[i]) - centre) <= reach(centre, grain);
 	return r->kept ? (double)n / r->kept : 0;
 }
 
@@ -99,7 +99,7 @@ static void classes_from(struct chase_path *c, struct pool *pool)
 		unsigned k = i, best = i;
 		double mass = 0, weight = 0;
 		for (; k < pool->peaks &&
-		       pool->peak[k].centre - pool->peak[best].centre <= 2 * reach(pool->peak[k].centre);
+		       pool->peak[k].centre - pool->peak[best].centre <= 2 * reach(pool->peak[k].centre, c->grain);
 		     k++) {
 			if (pool->peak[k].share > pool->peak[best].share)
 				best = k;
@@ -120,29 +120,6 @@ static void params(const struct chase_path *c, double *p, double stride, double 
 	p[CHASE_WARM] = warm;
 	p[CHASE_TIMED] = timed;
 	p[CHASE_PLACE] = 8 * c->sm + c->kind;
-}
-
-/* Bytes that one access brings nearer: what the slow accesses of a walk in small steps have as common divisor.
- * 0: every access is alike. */
-static uint64_t fill_unit(struct chase_path *c, const struct chase_run *run, unsigned runs, double floor)
-{
-	size_t total = 0, n = 0;
-	for (unsigned i = 0; i < runs; i++)
-		total += run[i].kept;
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
-	if (!at)
-		return 0;
-	for (unsigned i = 0; i < runs; i++) {
-		for (uint32_t k = 0; k < run[i].kept; k++) {
-			uint32_t rec = run[i].record[k];
-			if (chase_ticks(rec) >= floor)
-				at[n++] =
-				    (uint64_t)chase_at(run[i].point->p, run[i].elements, chase_index(rec)) * c->word;
-		}
-	}
-	if (n < 8 || n > 0.9 * total)
-		return 0;
-	return stat_gcd_robust(at, n, 0.85, 4096);
 }
 
 double chase_floor(double below, double above)
@@ -218,6 +195,88 @@ static void estimate_noise(struct chase_path *c, const struct pool *pool)
 	}
 }
 
+/* Walks in steps of a word: what a miss of a class fetches, and how much of the walk such misses explain. */
+struct walk {
+	uint64_t unit;	 /* common divisor of where accesses of these classes fall, 0 = too few */
+	double coverage; /* of all multiples of unit in one walk, the best walk's */
+};
+
+static struct walk walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned first_class)
+{
+	struct walk w = {0};
+	size_t total = 0, n = 0;
+
+	for (unsigned i = 0; i < runs; i++)
+		total += run[i].kept;
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
+	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
+	if (!at || !from)
+		return w;
+	for (unsigned i = 0; i < runs; i++) {
+		from[i] = n;
+		for (uint32_t k = 0; k < run[i].kept; k++) {
+			double ticks = chase_ticks(run[i].record[k]);
+			bool in = false;
+			/* In a class, not only slower than another one: jitter is slow anywhere. */
+			for (unsigned q = first_class; q < c->class_count && !in; q++)
+				in = fabs(ticks - c->classes[q].centre) <= reach(ticks, c->grain);
+			if (in)
+				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
+							     chase_index(run[i].record[k])) *
+					  c->word;
+		}
+	}
+	from[runs] = n;
+	if (n < 8 || n > 0.97 * (double)total)
+		return w;
+	w.unit = stat_gcd_robust(at, n, 0.85, 4096);
+	for (unsigned i = 0; i < runs && w.unit; i++) {
+		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
+		for (size_t k = from[i]; k < from[i + 1]; k++)
+			have += at[k] % w.unit == 0;
+		w.coverage = fmax(w.coverage, have / could);
+	}
+	return w;
+}
+
+/* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
+ * latency, as a stall that keeps step with the chase. */
+static void drop_spurious(struct chase_path *c, const struct chase_run *run)
+{
+	const struct chase_sample *top = &c->survey[c->survey_count - 1];
+	for (unsigned k = 1; k < c->class_count;) {
+		double beyond = 0;
+		for (unsigned q = k; q < c->class_count; q++)
+			beyond += top->share[q];
+		struct walk w = walk_of(c, run, 2, k);
+		if (beyond >= 0.3 || w.coverage >= 0.5) {
+			k++;
+			continue;
+		}
+		memmove(&c->classes[k], &c->classes[k + 1], (c->class_count - k - 1) * sizeof(c->classes[0]));
+		c->class_count--;
+		for (unsigned i = 0; i < c->survey_count; i++)
+			memmove(&c->survey[i].share[k], &c->survey[i].share[k + 1],
+				(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
+	}
+}
+
+/* Steps of the clock: what nearly all times are multiples of. */
+static uint32_t grain_of(const struct chase_run *run, unsigned runs)
+{
+	for (uint32_t grain = 32; grain > 1; grain /= 2) {
+		uint32_t whole = 0, all = 0;
+		for (unsigned i = 0; i < runs; i++) {
+			for (uint32_t k = 0; k < run[i].kept; k++, all++)
+				whole += chase_ticks(run[i].record[k]) % grain == 0;
+		}
+		/* Times cut off at the largest that a record holds are no multiples. */
+		if (whole >= 0.98 * all)
+			return grain;
+	}
+	return 1;
+}
+
 enum chase_state chase_survey(struct chase_path *c)
 {
 	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
@@ -236,7 +295,10 @@ enum chase_state chase_survey(struct chase_path *c)
 		state = chase_get(c, &run[warm], small, p);
 		if (state != CHASE_DONE)
 			return state;
-		if (!pool_add(c, pool, &run[warm]))
+	}
+	c->grain = grain_of(run, 2);
+	for (unsigned warm = 0; warm < 2; warm++) {
+		if (!pool_add(c, pool, &run[warm], SHARE_MIN / 4))
 			return CHASE_UNDECIDED;
 	}
 	classes_from(c, pool);
@@ -245,8 +307,11 @@ enum chase_state chase_survey(struct chase_path *c)
 		return CHASE_UNDECIDED;
 	}
 	c->fill_unit = 0;
-	if (c->class_count > 1)
-		c->fill_unit = (double)fill_unit(c, run, 2, chase_floor(c->classes[0].centre, c->classes[1].centre));
+	for (unsigned k = 1; k < c->class_count && !(c->fill_unit > 0); k++) {
+		struct walk w = walk_of(c, run, 2, k);
+		if (w.unit && w.coverage >= 0.5)
+			c->fill_unit = (double)w.unit;
+	}
 	if (!c->stride)
 		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : 64;
 
@@ -268,7 +333,7 @@ enum chase_state chase_survey(struct chase_path *c)
 		if (got == CHASE_PENDING)
 			state = got;
 		else if (state == CHASE_DONE) {
-			if (!pool_add(c, pool, &r))
+			if (!pool_add(c, pool, &r, SHARE_MIN))
 				return CHASE_UNDECIDED;
 			c->survey[c->survey_count] =
 			    (struct chase_sample){.footprint = n * (double)c->stride, .n = r.kept};
@@ -281,7 +346,8 @@ enum chase_state chase_survey(struct chase_path *c)
 	classes_from(c, pool);
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
-			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre);
+			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
+	drop_spurious(c, run);
 	group(c);
 	if (!c->level_count) {
 		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
@@ -291,14 +357,14 @@ enum chase_state chase_survey(struct chase_path *c)
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;
-		f->value = fill_unit(c, run, 2, c->level[k].floor);
+		f->value = walk_of(c, run, 2, c->level[k + 1].class_first).unit;
 		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;
 		if (!f->value)
 			snprintf(f->why, sizeof(f->why), "a walk in steps of %u bytes showed no regular misses",
 				 c->word);
 	}
 
-	/* First touches: slower than everything that a warm footprint shows? */
+	/* First touches: slower than everything that a warm footprint shows? Then that class covers the cold walk. */
 	double slowest = c->classes[c->class_count - 1].centre;
 	struct chase_peak peak[CHASE_CLASSES];
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint32_t);
@@ -306,8 +372,20 @@ enum chase_state chase_survey(struct chase_path *c)
 		return CHASE_UNDECIDED;
 	for (uint32_t i = 0; i < run[0].kept; i++)
 		v[i] = chase_ticks(run[0].record[i]);
-	unsigned n = chase_peaks(v, run[0].kept, SHARE_MIN / 4, peak, CHASE_CLASSES);
-	c->cold = n ? peak[n - 1].centre : slowest;
-	c->cold_slower = c->cold > slowest + 2 * reach(slowest);
+	unsigned n = chase_peaks(v, run[0].kept, c->grain, SHARE_MIN / 4, peak, CHASE_CLASSES);
+	c->cold_slower = false;
+	c->cold = slowest;
+	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
+		if (peak[i].centre <= slowest + 2 * reach(slowest, c->grain))
+			continue;
+		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
+		struct walk w = walk_of(c, run, 1, c->class_count - 1);
+		c->class_count--;
+		if (w.coverage >= 0.5) {
+			c->cold_slower = true;
+			c->cold = peak[i].centre;
+			c->cold_unit = w.unit;
+		}
+	}
 	return CHASE_DONE;
 }

@@ -4,16 +4,18 @@
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define ACCESSES   1024 /* a first look times at least so many */
-#define LAPS_FIRST 6	/* and at least so many laps */
-#define LAPS_MOST  4096
-#define INDEX_MOST (1u << 20) /* a record's index has 20 bits */
-#define ROUNDS	   4	      /* each looks four times longer than the one before */
-#define CHANCE	   1e-4	      /* what noise may be blamed for */
-#define HOT_ORDERS 10
-#define HOT_COUNT  5 /* misses of the quietest element of a set that counts as seen */
+#define ACCESSES     1024 /* a first look times at least so many */
+#define LAPS_FIRST   6	  /* and at least so many laps */
+#define LAPS_MOST    4096
+#define INDEX_MOST   (1u << 20) /* a record's index has 20 bits */
+#define ROUNDS	     4		/* each looks four times longer than the one before */
+#define CHANCE	     1e-4	/* what noise may be blamed for */
+#define HOT_ORDERS   10
+#define HOT_AT_LEAST 3 /* orders */
+#define HOT_COUNT    5 /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
 {
@@ -42,43 +44,56 @@ static double noise_most(const struct chase_level *l)
 	return p < 0.5 ? p : 0.5;
 }
 
-/* Misses of the same places again and again, more often than misses that fall anywhere would. Counted by what one miss
- * fetches, because only its first element can miss. */
+/* What one miss of the level fetches, as far as the ring can show it: only its first element can miss. */
+static uint64_t unit_of(const struct chase_level *l, uint64_t stride)
+{
+	return l->sector.state == CHASE_DONE && l->sector.value > stride ? l->sector.value : stride;
+}
+
+/* Adds the recorded misses to the blocks they fall in; those of the extra element to *extra. -1: out of memory. */
+static int count_blocks(struct chase_path *c, const struct chase_ring_spec *ring, const struct chase_run *r,
+			uint64_t unit, uint32_t *count, uint32_t *extra)
+{
+	const double *p = r->point->p;
+	const uint64_t *at = ring->order ? chase_ring(study_arena(c->study), (double)ring->bytes, p) : NULL;
+
+	if (ring->order && !at)
+		return -1;
+	for (uint32_t i = 0; i < r->kept; i++) {
+		uint32_t e = chase_at(p, r->elements, chase_index(r->record[i]));
+		if (ring->extra && (at ? at[e] == ring->extra : e == r->elements - 1))
+			++*extra;
+		else
+			count[(at ? at[e] - ring->start : e * ring->stride) / unit]++;
+	}
+	return 0;
+}
+
+/* Misses of the same blocks again and again, more often than misses that fall anywhere would. */
 static bool concentrated(struct chase_path *c, const struct chase_level *l, const struct chase_ring_spec *ring,
 			 const struct chase_run *r)
 {
-	uint64_t unit =
-	    l->sector.state == CHASE_DONE && l->sector.value > ring->stride ? l->sector.value : ring->stride;
-	uint32_t places = (uint32_t)((ring->bytes + unit - 1) / unit) + (ring->extra > 0);
-	uint32_t *count = ARENA_ARRAY(study_arena(c->study), places, uint32_t), most = 0;
-	const uint64_t *at = ring->order ? chase_ring(study_arena(c->study), (double)ring->bytes, r->point->p) : NULL;
+	uint64_t unit = unit_of(l, ring->stride);
+	uint32_t blocks = (uint32_t)((ring->bytes + unit - 1) / unit), most = 0, extra = 0;
+	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
+	double laps = (double)r->covered / r->elements, mean = (double)r->kept / blocks, p = mean / laps;
 
-	if (!count || (ring->order && !at) || places < 4)
+	if (!count || blocks < 4 || laps < 2 || count_blocks(c, ring, r, unit, count, &extra))
 		return false;
-	for (uint32_t i = 0; i < r->kept; i++) {
-		uint32_t e = chase_at(r->point->p, r->elements, chase_index(r->record[i]));
-		bool extra = ring->extra && (at ? at[e] == ring->extra : e == r->elements - 1);
-		uint64_t offset = at ? at[e] - ring->start : e * ring->stride;
-		uint32_t place = extra ? places - 1 : (uint32_t)(offset / unit);
-		if (++count[place] > most)
-			most = count[place];
-	}
-	double laps = (double)r->covered / r->elements, mean = (double)r->kept / places, p = mean / laps;
-	if (laps < 2)
-		return false;
-	if (p < 0.95 && most > stat_binomial_limit((unsigned)ceil(laps), p, CHANCE / places))
+	for (uint32_t i = 0; i < blocks; i++)
+		most = count[i] > most ? count[i] : most;
+	if (p < 0.95 && most > stat_binomial_limit((unsigned)ceil(laps), p, CHANCE / blocks))
 		return true;
 	/* Many a little above the mean, as where the victim is random. */
 	double sum = 0;
-	for (uint32_t i = 0; i < places; i++)
+	for (uint32_t i = 0; i < blocks; i++)
 		sum += (count[i] - mean) * (count[i] - mean);
-	double expected = (places - 1) * mean * (p < 1 ? 1 - p / 2 : 0.5);
-	return sum > expected * (1 + 6 * sqrt(2.0 / places)) + 8;
+	return sum > (blocks - 1) * mean * (1 + 6 * sqrt(2.0 / blocks)) + 8;
 }
 
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
 {
-	const struct chase_level *l = &c->level[k];
+	struct chase_level *l = &c->level[k];
 	double n = chase_spec_elements(ring), laps = ceil(ACCESSES / n), p[POINT_PARAMS];
 	/* A level above may hide some misses of lower levels, where it hits by chance. */
 	double sure = k ? 0.25 : 1;
@@ -107,6 +122,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			return CHASE_DONE;
 		}
 		/* An overflowing set would have repeated itself by now. */
+		l->noisy = true;
 		if (seen >= 64 && n > 64) {
 			*fits = true;
 			return CHASE_DONE;
@@ -118,60 +134,95 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 	return CHASE_UNDECIDED;
 }
 
-enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool **hot,
-			   uint32_t *out_n)
+static int compare_down(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x > y ? -1 : x < y;
+}
+
+/* Splits the counts at the widest ratio into blocks that miss by conflict and those that miss by noise. Returns the count
+ * from which a block conflicts, 0 when noise alone could have made that difference. */
+static uint32_t split(struct chase_path *c, const struct chase_level *l, const struct chase_ring_spec *ring,
+		      uint64_t unit, const uint32_t *count, uint32_t n, double laps)
+{
+	uint32_t *v = ARENA_ARRAY(study_arena(c->study), n + 1, uint32_t), cut = 0;
+	double widest = 0, cold = 0;
+	unsigned rounds = (unsigned)ceil(laps);
+
+	if (!v)
+		return 0;
+	memcpy(v, count, n * sizeof(*v));
+	qsort(v, n, sizeof(*v), compare_down);
+	for (uint32_t i = 0; i < n; i++) {
+		double ratio = (v[i] + 1.0) / ((i + 1 < n ? v[i + 1] : 0) + 1.0);
+		if (ratio > widest) {
+			widest = ratio;
+			cut = i + 1;
+		}
+	}
+	uint32_t least = v[cut - 1];
+	if (least < HOT_COUNT)
+		return 0;
+	for (uint32_t i = cut; i < n; i++)
+		cold += v[i];
+	/* Where every block conflicts, only smaller footprints can tell what noise makes. */
+	double p = cut < n ? cold / (n - cut) / laps : noise_most(l) * (double)unit / (double)ring->stride;
+	if (p >= 0.9)
+		return 0;
+	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);
+	if (cut < n && v[cut] > noise)
+		return 0;
+	return least > noise + 1 ? least : 0;
+}
+
+enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+			   struct chase_blocks *out)
 {
 	const struct chase_level *l = &c->level[k];
-	uint32_t n = chase_spec_elements(ring);
-	uint32_t *count = ARENA_ARRAY(study_arena(c->study), n, uint32_t);
-	bool *mark = ARENA_ARRAY(study_arena(c->study), n, bool);
-	double p[POINT_PARAMS], total = 0, laps = floor(262144.0 / n);
+	uint64_t unit = unit_of(l, ring->stride);
+	uint32_t n = chase_spec_elements(ring), blocks = (uint32_t)((ring->bytes + unit - 1) / unit), extra = 0;
+	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
+	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
+	double p[POINT_PARAMS], laps_seen = 0, laps = floor(98304.0 / n);
 
-	if (!count || !mark) {
+	if (!count || !hot) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
 	laps = laps > 512 ? 512 : laps < 8 ? 8 : laps;
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
+	enum chase_state all = CHASE_DONE;
 	for (unsigned order = 0; order < HOT_ORDERS; order++) {
 		struct chase_run r;
 		again.order = order;
 		params_of(c, k, &again, 2.0 * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
-		if (state != CHASE_DONE)
+		if (state == CHASE_UNDECIDED)
 			return state;
-		const uint64_t *at = order ? chase_ring(study_arena(c->study), (double)ring->bytes, p) : NULL;
-		if (order && !at) {
+		if (state == CHASE_PENDING) {
+			all = state;
+			if (order + 1 >= HOT_AT_LEAST)
+				return state;
+			continue;
+		}
+		if (count_blocks(c, &again, &r, unit, count, &extra)) {
 			snprintf(c->why, sizeof(c->why), "out of memory");
 			return CHASE_UNDECIDED;
 		}
-		for (uint32_t i = 0; i < r.kept; i++) {
-			uint32_t e = chase_at(p, n, chase_index(r.record[i]));
-			if (at)
-				e = ring->extra && at[e] == ring->extra
-					? n - 1
-					: (uint32_t)((at[e] - ring->start) / ring->stride);
-			count[e]++;
-		}
-		total += (double)r.covered / n;
-		if (order < 2)
+		laps_seen += (double)r.covered / n;
+		if (order + 1 < HOT_AT_LEAST || all != CHASE_DONE)
 			continue;
-		unsigned limit = stat_binomial_limit((unsigned)ceil(total), noise_most(l), 1e-3 / n),
-			 least = UINT32_MAX;
-		uint32_t marked = 0;
-		for (uint32_t i = 0; i < n; i++) {
-			mark[i] = count[i] > limit;
-			marked += mark[i];
-			if (mark[i] && count[i] < least)
-				least = count[i];
-		}
-		if (marked && least >= HOT_COUNT && least > limit + 2 + limit / 2) {
-			*hot = mark;
-			*out_n = n;
-			return CHASE_DONE;
-		}
+		uint32_t least = split(c, l, ring, unit, count, blocks, laps_seen);
+		if (!least)
+			continue;
+		for (uint32_t i = 0; i < blocks; i++)
+			hot[i] = count[i] >= least;
+		*out = (struct chase_blocks){hot, blocks, unit};
+		return CHASE_DONE;
 	}
+	if (all != CHASE_DONE)
+		return all;
 	snprintf(c->why, sizeof(c->why),
 		 "which lines conflict with one more than %llu bytes could not be told from noise",
 		 (unsigned long long)ring->bytes);

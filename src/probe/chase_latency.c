@@ -5,6 +5,7 @@
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ROUNDS	32
@@ -13,13 +14,13 @@
 #define SAMPLED 1500
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
-static enum chase_state lap_get(struct chase_path *c, double footprint, uint32_t sm, double *cycles, double *spread,
-				double *address_ops)
+static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t stride, unsigned loads, uint32_t sm,
+				double *cycles, double *spread, double *address_ops)
 {
 	double p[POINT_PARAMS] = {0}, a = INFINITY, b = INFINITY;
-	p[CHASE_STRIDE] = (double)c->stride;
-	p[CHASE_WARM] = 2 * ceil(footprint / (double)c->stride);
-	p[CHASE_TIMED] = CHASE_LOADS;
+	p[CHASE_STRIDE] = (double)stride;
+	p[CHASE_WARM] = 2 * ceil(footprint / (double)stride);
+	p[CHASE_TIMED] = loads;
 	p[CHASE_PLACE] = 8.0 * sm + c->lap_kind;
 	const struct point *pt = study_ask(c->study, c->lap, footprint, p);
 
@@ -31,8 +32,8 @@ static enum chase_state lap_get(struct chase_path *c, double footprint, uint32_t
 		return CHASE_UNDECIDED;
 	}
 	uint32_t n = chase_elements(footprint, p);
-	uint64_t loads = (uint64_t)p[CHASE_WARM] + (ROUNDS + 2) * 3 * CHASE_LOADS;
-	if (pt->y[2] != (uint32_t)(loads % n * c->stride)) {
+	uint64_t total = (uint64_t)p[CHASE_WARM] + (ROUNDS + 2) * 3ull * loads;
+	if (pt->y[2] != (uint32_t)(total % n * stride)) {
 		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes did not follow its ring", footprint);
 		return CHASE_UNDECIDED;
 	}
@@ -41,44 +42,57 @@ static enum chase_state lap_get(struct chase_path *c, double footprint, uint32_t
 		a = fmin(a, w[1] - w[0]);
 		b = fmin(b, w[3] - w[2]);
 	}
-	*cycles = (b - a) / CHASE_LOADS;
+	*cycles = (b - a) / loads;
 	/* A clock that ticks in steps, and code that differs by an instruction, make either end uncertain by some cycles. */
-	*spread = 4.0 / CHASE_LOADS;
+	*spread = 4.0 / loads;
 	*address_ops = 0;
 	const struct native_info *native = study_native(c->study, c->lap, pt);
 	if (native && native->region_count >= 3) {
 		double more = (double)native->region[2].count[NATIVE_ALU] - native->region[0].count[NATIVE_ALU];
-		*address_ops = round(more / CHASE_LOADS);
+		*address_ops = round(more / loads);
 	}
 	return CHASE_DONE;
 }
 
-/* Mean ticks of the accesses that belong to classes first..last, and their share. */
-static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint32_t sm, double *mean,
-				  double *share)
+static int compare_access(const void *a, const void *b)
+{
+	const double *x = a, *y = b;
+	if (x[0] != y[0])
+		return x[0] < y[0] ? -1 : 1;
+	return x[1] < y[1] ? -1 : x[1] > y[1];
+}
+
+/* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
+ * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
+static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, uint32_t sm,
+				  double *mean, double *share, struct chase_latency *lines)
 {
 	const struct chase_level *l = &c->level[k];
-	double n = ceil(footprint / (double)c->stride), p[POINT_PARAMS] = {0};
-	struct chase_run r;
+	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
 	double lo = k ? c->level[k - 1].floor : 0, hi = l->floor > 0 ? l->floor : CHASE_CAP;
+	struct chase_run r;
 
-	p[CHASE_STRIDE] = (double)c->stride;
+	p[CHASE_STRIDE] = (double)stride;
 	p[CHASE_WARM] = 2 * n;
 	p[CHASE_TIMED] = c->room < SAMPLED ? c->room : SAMPLED;
 	p[CHASE_PLACE] = 8.0 * sm + c->kind;
 	enum chase_state state = chase_get(c, &r, footprint, p);
 	if (state != CHASE_DONE)
 		return state;
-	double *v = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)r.kept + 3, double);
-	if (!v) {
+	double(*v)[2] = (double(*)[2])ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r.kept + 2, double);
+	double *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)r.kept + 3, double);
+	if (!v || !own) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
-	size_t m = 0;
+	size_t m = 0, used, groups = 0;
+	double *means = own + 2 * (size_t)r.kept + 2, sum = 0;
 	for (uint32_t i = 0; i < r.kept; i++) {
 		double t = chase_ticks(r.record[i]);
-		if (t >= lo && t < hi)
-			v[m++] = t;
+		if (t >= lo && t < hi) {
+			v[m][0] = chase_at(p, r.elements, chase_index(r.record[i]));
+			v[m++][1] = t;
+		}
 	}
 	*share = r.kept ? (double)m / r.kept : 0;
 	if (m < 32) {
@@ -86,22 +100,31 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 			 r.kept, footprint);
 		return CHASE_UNDECIDED;
 	}
-	/* Each access counts for the nearest class; inside a class, what jitter delayed does not belong to it. */
-	double sum = 0, *own = v + m;
-	for (unsigned q = l->class_first; q <= l->class_last; q++) {
-		size_t mine = 0, used;
-		for (size_t i = 0; i < m; i++) {
-			double off = fabs(v[i] - c->classes[q].centre);
-			bool nearest = true;
-			for (unsigned o = l->class_first; o <= l->class_last; o++)
-				nearest = nearest && (o == q || off < fabs(v[i] - c->classes[o].centre));
-			if (nearest)
-				own[mine++] = v[i];
-		}
-		if (mine)
-			sum += (double)mine * stat_trimmed_mean(own, mine, 4, 2.5, own + mine, &used);
+	bool by_line = m >= 6.0 * r.elements;
+	qsort(v, m, sizeof(*v), compare_access);
+	for (size_t i = 0, to; i < m; i = to) {
+		for (to = i; to < m && (!by_line || v[to][0] == v[i][0]); to++)
+			own[to - i] = v[to][1];
+		if (to - i < 4)
+			continue;
+		means[groups++] = stat_trimmed_mean(own, to - i, 4, 1.5 + c->grain, own + (to - i), &used);
 	}
-	*mean = sum / (double)m;
+	if (!groups) {
+		snprintf(c->why, sizeof(c->why), "too few accesses over %.0f bytes were of this level", footprint);
+		return CHASE_UNDECIDED;
+	}
+	for (size_t i = 0; i < groups; i++)
+		sum += means[i];
+	*mean = sum / (double)groups;
+	if (lines && by_line) {
+		struct stat_mode mode[CHASE_PARTS + 1];
+		lines->parts =
+		    (unsigned)stat_modes(means, groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, own);
+		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
+			lines->part[i] = mode[i].centre - *mean;
+			lines->part_share[i] = (double)mode[i].count / (double)groups;
+		}
+	}
 	return CHASE_DONE;
 }
 
@@ -135,15 +158,27 @@ static double served_by(const struct chase_path *c, unsigned k)
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), nearest = served_by(c, 0);
-	double near_lap, near_spread, lap, spread, ops, near_mean, near_share, mean, share;
+	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean;
+	uint64_t stride = c->stride;
 	enum chase_state state[4];
+	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
+	unsigned loads = k || c->beyond_sm ? 8 : 32, one_loads = c->level_count == 1 || c->beyond_sm ? 8 : 32;
 
 	*out = (struct chase_latency){0};
-	state[0] = class_get(c, k, footprint, sm, &mean, &share);
-	state[1] = lap_get(c, footprint, sm, &lap, &spread, &ops);
-	state[2] = class_get(c, 0, nearest, sm, &near_mean, &near_share);
-	state[3] = lap_get(c, nearest, sm, &near_lap, &near_spread, &ops);
+	/* Every access must leave what the level above fetched at once. */
+	if (k && c->level[k - 1].sector.state == CHASE_DONE)
+		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);
+	else if (!k && c->level[0].line.state == CHASE_DONE && c->beyond_sm) {
+		/* A few whole lines: each is timed often enough to be known by itself. */
+		stride = c->level[0].line.value;
+		footprint = fmin(footprint, 64.0 * (double)stride);
+	}
+	footprint = floor(footprint / (double)stride) * (double)stride;
+	state[0] = class_get(c, k, footprint, stride, sm, &mean, &share, out);
+	state[1] = lap_get(c, footprint, stride, loads, sm, &lap, &spread, &ops);
+	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
+	state[2] = class_get(c, 0, (double)c->stride, c->stride, sm, &one_mean, &one_share, NULL);
+	state[3] = lap_get(c, (double)c->stride, c->stride, one_loads, sm, &one_lap, &one_spread, &ops);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;
@@ -151,18 +186,17 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		if (state[i] == CHASE_PENDING)
 			return CHASE_PENDING;
 	out->address_ops = ops;
-	if (share >= PURE && c->level[k].class_first == c->level[k].class_last) {
+	if (share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last) {
 		out->averaged = true;
 		out->value = lap;
 		out->half = spread;
 		return CHASE_DONE;
 	}
-	if (near_share < PURE) {
-		snprintf(c->why, sizeof(c->why), "not even the nearest level serves a footprint alone");
+	if (one_share < PURE) {
+		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
-	/* Single accesses carry the cost of the clock: what it is, the nearest level tells by both methods. */
-	out->value = mean - (near_mean - near_lap);
-	out->half = near_spread + 0.5;
+	out->value = mean - (one_mean - one_lap);
+	out->half = one_spread + (c->grain > 1 ? c->grain : 0.5);
 	return CHASE_DONE;
 }

@@ -26,45 +26,74 @@ static enum chase_state decided(struct chase_fact *f, uint64_t value)
 /* ---- size ---- */
 
 /* The survey's bracket: elements that seem to fit, and that do not. */
-static void bracket(const struct chase_path *c, unsigned k, uint64_t *lo, uint64_t *hi)
+static void bracket(const struct chase_path *c, unsigned k, double *lo, double *hi)
 {
 	const struct chase_level *l = &c->level[k];
-	*lo = 1;
-	*hi = c->limit / c->stride;
+	/* Only the first access to what one miss fetches can miss. */
+	double unit = l->sector.state == CHASE_DONE ? (double)l->sector.value / (double)c->stride : 1;
+
+	*lo = (double)c->stride;
+	*hi = (double)c->limit;
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		const struct chase_sample *s = &c->survey[i];
-		uint64_t n = (uint64_t)(s->footprint / (double)c->stride);
 		double beyond = 0;
 		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
 			beyond += s->share[q];
-		if (beyond > 0.25) {
-			*hi = n;
+		if (beyond * unit > 0.25) {
+			*hi = s->footprint;
 			break;
 		}
-		if (beyond < 0.002 + 3 * l->noise && n > *lo)
-			*lo = n;
+		if (beyond < 0.002 + 3 * l->noise && s->footprint > *lo)
+			*lo = s->footprint;
 	}
 }
 
 static enum chase_state fits_elements(struct chase_path *c, unsigned k, uint64_t n, unsigned order, bool *fits)
 {
-	return chase_fits(c, k, &(struct chase_ring_spec){.bytes = n * c->stride, .stride = c->stride, .order = order},
+	const struct chase_level *l = &c->level[k];
+	return chase_fits(c, k, &(struct chase_ring_spec){.bytes = n * l->stride, .stride = l->stride, .order = order},
 			  fits);
+}
+
+uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint)
+{
+	double lines = 0;
+	uint64_t step = unit;
+
+	for (unsigned i = 0; i < k; i++) {
+		const struct chase_level *up = &c->level[i];
+		if (up->size.state != CHASE_DONE || up->line.state != CHASE_DONE)
+			return c->stride;
+		lines = fmax(lines, (double)up->size.value / (double)up->line.value);
+	}
+	while (step > c->stride && (footprint / (double)step < 2 * lines || step % 2))
+		step /= 2;
+	return step < c->stride || step % c->stride || unit % step ? c->stride : step;
 }
 
 enum chase_state chase_size(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
-	uint64_t lo, hi, most = c->limit / c->stride;
+	double from, to;
 	bool fits_lo = false, fits_hi = false;
 
-	bracket(c, k, &lo, &hi);
+	if (k && c->level[k - 1].line.state == CHASE_PENDING)
+		return l->size.state = CHASE_PENDING;
+	bracket(c, k, &from, &to);
+	l->stride = k && l->sector.state == CHASE_DONE ? chase_step(c, k, l->sector.value, from) : c->stride;
+	uint64_t lo = (uint64_t)(from / (double)l->stride), hi = (uint64_t)ceil(to / (double)l->stride);
+	uint64_t most = c->limit / l->stride;
+	lo = lo ? lo : 1;
+	hi = hi > most ? most : hi;
+	hi = hi > lo ? hi : lo + 1;
 	enum chase_state a = fits_elements(c, k, lo, 0, &fits_lo), b = fits_elements(c, k, hi, 0, &fits_hi);
 	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 		return undecided(&l->size, c->why);
 	if (a == CHASE_PENDING || b == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
-	while (!fits_lo && lo > 1) {
+	while (!fits_lo) {
+		if (lo == 1)
+			return undecided(&l->size, "not even a single line stays");
 		hi = lo;
 		fits_hi = false;
 		lo = lo / 2;
@@ -81,7 +110,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	}
 	if (fits_hi) {
 		l->endless = true;
-		return decided(&l->size, most * c->stride);
+		return decided(&l->size, most * l->stride);
 	}
 	while (hi - lo > 1) {
 		uint64_t mid = lo + (hi - lo) / 2;
@@ -107,14 +136,14 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 		}
 		if (!fits_lo || fits_hi) {
 			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
-				 (unsigned long long)(lo * c->stride), fits_lo ? "fit" : "do not fit",
-				 (unsigned long long)(hi * c->stride), fits_hi ? "fit" : "do not fit");
+				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
+				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");
 			return undecided(&l->size, c->why);
 		}
 	}
 	if (all != CHASE_DONE)
 		return l->size.state = all;
-	return decided(&l->size, lo * c->stride);
+	return decided(&l->size, lo * l->stride);
 }
 
 /* ---- line ---- */
@@ -129,38 +158,29 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* Blocks of `unit` bytes with a missing element, of the footprint; the extra element is not among them. */
-static bool *blocks_of(struct chase_path *c, const bool *hot, uint32_t n, uint64_t stride, uint64_t unit,
-		       uint64_t bytes, uint32_t *count)
+/* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
+ * hashed. */
+static enum chase_state conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra,
+				    struct chase_blocks *out)
 {
-	*count = (uint32_t)((bytes + unit - 1) / unit);
-	bool *block = ARENA_ARRAY(study_arena(c->study), *count, bool);
-	for (uint32_t i = 0; block && i + 1 < n; i++)
-		if (hot[i])
-			block[i * stride / unit] = true;
-	return block;
-}
-
-/* The elements that miss with one more at extra; *hot is NULL when that one finds room, as it may where sets are hashed. */
-static enum chase_state conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, bool **hot,
-				    uint32_t *n)
-{
-	struct chase_ring_spec ring = {
-	    .start = start, .bytes = c->level[k].size.value, .stride = c->stride, .extra = extra};
+	const struct chase_level *l = &c->level[k];
+	struct chase_ring_spec ring = {.start = start, .bytes = l->size.value, .stride = l->stride, .extra = extra};
 	bool fits;
 	enum chase_state state = chase_fits(c, k, &ring, &fits);
 
-	*hot = NULL;
+	*out = (struct chase_blocks){0};
 	if (state != CHASE_DONE || fits)
 		return state;
-	return chase_hot(c, k, &ring, hot, n);
+	return chase_hot(c, k, &ring, out);
 }
 
 /* One set only: every line conflicts with every other. As many elements fit as there are lines, once they lie far enough
  * apart; closer together, fewer lines would have to hold them, and more of them fit. */
 static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level *l, unsigned k)
 {
-	uint64_t unit = c->stride, size = l->size.value;
+	uint64_t unit = l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
+	uint64_t size = l->size.value;
+
 	for (uint64_t t = unit; t <= LINE_MOST && t <= size; t += unit) {
 		if (size % t)
 			continue;
@@ -181,12 +201,12 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 enum chase_state chase_line(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
-	uint64_t size = l->size.value, unit = c->stride, line = 0;
+	uint64_t size = l->size.value, unit = l->stride, line = 0;
 
 	if (l->size.state != CHASE_DONE)
 		return l->size.state == CHASE_PENDING ? (l->line.state = CHASE_PENDING)
 						      : undecided(&l->line, "its size is not known");
-	if (l->endless || size + c->stride > c->limit)
+	if (l->endless || size + l->stride > c->limit)
 		return undecided(&l->line, "no footprint is large enough to make a conflict");
 	if (l->sector.state == CHASE_DONE && l->sector.value > unit)
 		unit = l->sector.value;
@@ -196,25 +216,21 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	bool whole = true;
 	for (unsigned j = 0; j < 3; j++) {
 		uint64_t extra = size + j * (size / 16 / unit) * unit;
-		if (extra + c->stride > c->limit)
+		if (extra + l->stride > c->limit)
 			break;
-		bool *hot;
-		uint32_t n, count;
-		enum chase_state state = conflicting(c, k, 0, extra, &hot, &n);
+		struct chase_blocks found;
+		enum chase_state state = conflicting(c, k, 0, extra, &found);
 		if (state == CHASE_UNDECIDED)
 			return undecided(&l->line, c->why);
 		if (state == CHASE_PENDING)
 			all = state;
-		if (state == CHASE_PENDING || !hot)
+		if (state == CHASE_PENDING || !found.hot)
 			continue;
-		const bool *block = blocks_of(c, hot, n, c->stride, unit, size, &count);
-		if (!block)
-			return undecided(&l->line, "out of memory");
-		for (uint32_t i = 1; i < count; i++)
-			if (block[i] != block[i - 1])
+		for (uint32_t i = 1; i < found.count; i++)
+			if (found.hot[i] != found.hot[i - 1])
 				line = gcd(line, i * unit);
-		for (uint32_t i = 0; i < count; i++)
-			whole = whole && block[i];
+		for (uint32_t i = 0; i < found.count; i++)
+			whole = whole && found.hot[i];
 	}
 	if (all != CHASE_DONE)
 		return l->line.state = all;
@@ -236,31 +252,26 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 				    struct conflict *out)
 {
 	struct chase_level *l = &c->level[k];
-	uint64_t size = l->size.value, line = l->line.value;
-	bool *hot;
-	uint32_t n, count, last = UINT32_MAX;
-	enum chase_state state = conflicting(c, k, start, extra, &hot, &n);
+	uint64_t line = l->line.value, last = UINT64_MAX;
+	struct chase_blocks found;
+	enum chase_state state = conflicting(c, k, start, extra, &found);
 
 	*out = (struct conflict){0};
-	if (state != CHASE_DONE || !hot)
+	if (state != CHASE_DONE || !found.hot)
 		return state;
-	const bool *block = blocks_of(c, hot, n, c->stride, line, size, &count);
-	if (!block) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
 	bool even = true;
-	for (uint32_t i = 0; i <= count; i++) {
-		if (i < count && !block[i])
+	for (uint32_t i = 0; i <= found.count; i++) {
+		if (i < found.count && !found.hot[i])
 			continue;
-		uint64_t at = i < count ? start + i * line : extra / line * line;
-		if (last != UINT32_MAX) {
-			uint64_t gap = at - (start + last * line);
-			even = even && (!out->spacing || gap == out->spacing);
-			out->spacing = gap;
+		uint64_t at = (i < found.count ? start + i * found.unit : extra) / line * line;
+		if (at == last)
+			continue;
+		if (last != UINT64_MAX) {
+			even = even && (!out->spacing || at - last == out->spacing);
+			out->spacing = at - last;
 		}
-		last = i;
-		out->ways += i < count;
+		last = at;
+		out->ways += i < found.count;
 	}
 	if (!even)
 		out->spacing = 0;
@@ -282,7 +293,8 @@ static enum chase_state largest_start(struct chase_path *c, unsigned k, uint64_t
 		}
 		bool fits;
 		enum chase_state state = chase_fits(
-		    c, k, &(struct chase_ring_spec){.start = i * line, .bytes = bytes, .stride = c->stride}, &fits);
+		    c, k, &(struct chase_ring_spec){.start = i * line, .bytes = bytes, .stride = c->level[k].stride},
+		    &fits);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
@@ -347,7 +359,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
 		uint64_t extra = size + tried[i] * line;
 		struct conflict found;
-		if (extra + c->stride > c->limit)
+		if (extra + l->stride > c->limit)
 			break;
 		enum chase_state state = conflict_at(c, k, 0, extra, &found);
 		if (state == CHASE_PENDING) {
@@ -397,6 +409,12 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 			return undecided(&l->ways, c->why);
 		}
 		size = l->size.value;
+	}
+	if (size % (most * line)) {
+		snprintf(c->why, sizeof(c->why), "%llu bytes are not a whole number of sets of %u lines of %llu bytes",
+			 (unsigned long long)size, most, (unsigned long long)line);
+		undecided(&l->sets, c->why);
+		return undecided(&l->ways, c->why);
 	}
 	decided(&l->sets, size / (most * line));
 	return decided(&l->ways, most);

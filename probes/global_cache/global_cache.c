@@ -1,0 +1,241 @@
+/* Global memory: L1 and L2 data caches and memory behind them. Wong 2010, IV-G and Mei 2014, 3.2 and 4.2. */
+#include "data/native_record.h"
+#include "probe/chase.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { GLOBAL_CHASE, GLOBAL_LAP };
+enum { NEAR, PAST_L1 }; /* kinds of load */
+
+#define L1_LIMIT (1u << 20)
+#define L2_LIMIT (8u << 20)
+
+static const char *load_of(const struct study *s, unsigned kind)
+{
+	/* Before there were cache operators, volatile loads were those that no L1 answers. */
+	if (study_device(s)->cc < 20)
+		return kind == PAST_L1 ? "ld.volatile.global.u64" : "ld.global.u64";
+	return kind == PAST_L1 ? "ld.global.cg.u64" : "ld.global.ca.u64";
+}
+
+static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
+				       .load = load_of(s, (unsigned)p[CHASE_PLACE] % 8),
+				       .space = BUFFER_GLOBAL,
+				       .load_class = NATIVE_LOAD_GLOBAL};
+	return chase_setup(s, x, p, j, &k);
+}
+
+static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = {.template_path = "probes/global_cache/global_lap.ptx",
+				       .load = load_of(s, (unsigned)p[CHASE_PLACE] % 8),
+				       .space = BUFFER_GLOBAL,
+				       .load_class = NATIVE_LOAD_GLOBAL};
+	return lap_setup(s, x, p, j, &k);
+}
+
+static const struct experiment experiments[] = {
+    [GLOBAL_CHASE] =
+	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
+    [GLOBAL_LAP] =
+	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+};
+
+static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
+
+static void geometry(struct chase_path *c, unsigned k)
+{
+	chase_size(c, k);
+	chase_line(c, k);
+	chase_ways(c, k);
+}
+
+static void inconclusive(struct study *s, const char *prefix, const char *why)
+{
+	static const char *const what[] = {"size", "line", "sector", "latency"};
+	char key[96];
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	}
+}
+
+/* Lines of one level with latencies of their own: parts of one level that answer at different distances. */
+static void conclude_parts(struct study *s, const struct chase_placed *l)
+{
+	const struct chase_latency *one = &l->first;
+	struct finding f = study_measured("cache.global.l2.latency_classes", 0, NAN, NAN,
+					  "latency of single lines, each timed many times, on one SM");
+
+	if (l->state != CHASE_DONE || !one->parts || one->parts > CHASE_PARTS) {
+		study_verdict(s, "cache.global.l2.partitions", VERDICT_INCONCLUSIVE, "chase",
+			      one->parts > CHASE_PARTS ? "lines differ in more ways than parts of a cache would make"
+						       : "the latency of single lines could not be told");
+		return;
+	}
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = one->parts;
+	double outside = 1;
+	for (unsigned i = 0; i < one->parts; i++) {
+		f.value.array[i] = round((one->value + one->part[i]) * 10) / 10;
+		outside -= one->part_share[i];
+	}
+	snprintf(f.unit, sizeof(f.unit), "cycles");
+	snprintf(f.scope, sizeof(f.scope), "sm");
+	snprintf(f.because, sizeof(f.because), "64 lines fall into %u groups of latency", one->parts);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "chase");
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+	/* More than two, or unequal ones, may as well be the way to different slices of one part. */
+	if (one->parts == 1 && outside < 0.05)
+		study_measured_number(s, "cache.global.l2.partitions", 1, 1, 1, "", "latency of single lines", "chase",
+				      "64 lines have one latency");
+	else if (one->parts == 2 && one->part_share[0] > 0.3 && one->part_share[1] > 0.3 && outside < 0.05)
+		study_measured_number(s, "cache.global.l2.partitions", 2, 2, 2, "", "latency of single lines", "chase",
+				      "%.0f %% of 64 lines are %.1f cycles nearer than the others",
+				      100 * one->part_share[0], one->part[1] - one->part[0]);
+	else
+		study_verdict(s, "cache.global.l2.partitions", VERDICT_INCONCLUSIVE, "chase",
+			      "lines have %u latencies in unequal shares: slices of one part differ, too", one->parts);
+}
+
+static void absent(struct study *s, const char *level, const char *fmt, double a, double b)
+{
+	char key[96], why[200];
+
+	snprintf(key, sizeof(key), "cache.global.%s.size", level);
+	snprintf(why, sizeof(why), fmt, a, b);
+	study_verdict(s, key, VERDICT_ABSENT, "chase", "%s", why);
+}
+
+static void study_global(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	uint64_t most = d->memory_bytes / 8;
+	struct chase_path far = {.study = s,
+				 .chase = GLOBAL_CHASE,
+				 .lap = GLOBAL_LAP,
+				 .kind = PAST_L1,
+				 .lap_kind = PAST_L1,
+				 .limit = most && most < L2_LIMIT ? most : L2_LIMIT,
+				 .word = 8,
+				 .room = chase_room(d, false),
+				 .beyond_sm = true};
+	struct chase_path near = far;
+	near.kind = near.lap_kind = NEAR;
+	near.limit = most && most < L1_LIMIT ? most : L1_LIMIT;
+	near.beyond_sm = false;
+
+	enum chase_state a = chase_survey(&far), b = chase_survey(&near);
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return;
+	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED) {
+		const char *why = a == CHASE_UNDECIDED ? far.why : near.why;
+		inconclusive(s, "cache.global.l1", why);
+		inconclusive(s, "cache.global.l2", why);
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", why);
+		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "%s", why);
+		return;
+	}
+	/* An L1 is what answers the one kind of load faster than anything answers the other. */
+	double first = far.classes[0].centre, nearest = near.classes[0].centre;
+	bool l1 = nearest < first - 4 - 0.02 * first && near.level_count > 1;
+	bool same = fabs(nearest - first) <= 4 + 0.02 * first;
+	bool l2 = far.level_count > 1 || far.cold_slower;
+	bool endless = far.level_count == 1 && far.cold_slower;
+
+	if (!l1)
+		near.beyond_sm = true;
+	if (l1)
+		geometry(&near, 0);
+	if (l2 && !endless)
+		geometry(&far, 0);
+	if (study_pending(s))
+		return;
+	if (endless)
+		far.level[0].endless = true;
+	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0};
+	if (l1)
+		chase_latency_over(&near, 0, 4, &l1_served);
+	if (l2)
+		chase_latency_over(&far, 0, CHASE_PLACEMENTS, &l2_served);
+	if (!endless)
+		chase_latency_over(&far, far.level_count - 1, CHASE_PLACEMENTS, &memory);
+	if (study_pending(s))
+		return;
+
+	unsigned more = far.level_count > 2 ? far.level_count - 2 : 0;
+	if (l1) {
+		chase_conclude_geometry(&near, 0, "cache.global.l1");
+		chase_conclude_latency(s, "cache.global.l1.latency", &l1_served);
+	} else if (same) {
+		absent(s, "l1", "loads that may use an L1 take %.0f ticks at their fastest, loads that may not %.0f",
+		       nearest, first);
+	} else {
+		inconclusive(s, "cache.global.l1", "loads that may use an L1 are not faster, and not the same either");
+	}
+	if (l2) {
+		chase_conclude_geometry(&far, 0, "cache.global.l2");
+		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
+		conclude_parts(s, &l2_served);
+	} else {
+		absent(s, "l2", "loads past the L1 take %.0f ticks at every footprint, and at the first touch %.0f",
+		       first, far.cold);
+	}
+	if (more)
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
+			      "%u groups of latency past the L1: more than one cache and memory would make",
+			      far.level_count);
+	else if (!l1 && !same)
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
+			      "whether there is an L1 could not be told");
+	else if (!l1 && !l2)
+		study_verdict(s, "cache.global.levels", VERDICT_ABSENT, "chase",
+			      "a load takes the same time at every footprint and at the first touch");
+	else
+		study_measured_number(s, "cache.global.levels", l1 + l2, l1 + l2, l1 + l2, "",
+				      "classes of latency of loads with and without the L1", "chase",
+				      "%s an L1, %s an L2", l1 ? "there is" : "there is not",
+				      l2 ? "there is" : "there is not");
+	if (endless)
+		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",
+			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)far.limit);
+	else
+		chase_conclude_latency(s, "memory.global.latency", &memory);
+}
+
+static int draw_global(const struct study *s, struct figure_list *out)
+{
+	static const char *const names[] = {"global-latency", "global-latency-past-l1"};
+	static const char *const titles[] = {"Global memory: latency against footprint",
+					     "Global memory past the L1: latency against footprint"};
+
+	for (unsigned kind = 0; kind < 2; kind++) {
+		struct figure *f;
+		double size;
+		int rc = chase_draw(study_series(s, GLOBAL_CHASE), kind, names[kind], titles[kind], out, &f);
+		if (rc)
+			return rc;
+		if (f && kind == NEAR && study_number(s, "cache.global.l1.size", &size))
+			figure_note(f, true, size, "L1");
+		if (f && study_number(s, "cache.global.l2.size", &size))
+			figure_note(f, true, size, "L2");
+	}
+	return 0;
+}
+
+const struct probe probe_global_cache = {
+    .name = "global_cache",
+    .asks = "Which caches serve global memory, what are their size, line, sector and latency, and how far is memory?",
+    .source =
+	"Wong 2010, IV-G and Mei 2014, 3.2; loads with and without the L1 are told apart, so each level is seen alone",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_global,
+    .draw = draw_global,
+};

@@ -1,0 +1,167 @@
+/* From facts of a path to findings and a figure. */
+#include "base/arena.h"
+#include "probe/chase.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
+			  const char *method, const char *seen)
+{
+	char key[96];
+	double v = (double)f->value;
+
+	snprintf(key, sizeof(key), "%s.%s", prefix, what);
+	if (f->state == CHASE_DONE)
+		study_measured_number(s, key, v, v, v, "", method, "chase", "%s", seen);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", f->why[0] ? f->why : "it was not measured");
+}
+
+void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
+{
+	struct study *s = c->study;
+	const struct chase_level *l = &c->level[k];
+	unsigned long long size = l->size.value, line = l->line.value;
+	struct chase_fact sized = l->size;
+	char key[96], seen[200];
+
+	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
+		 size, size + (unsigned long long)l->stride);
+	/* Where noise had a say, the size counts only if whole sets of equal conflicts make it up. */
+	if (l->noisy && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
+		sized.state = CHASE_UNDECIDED;
+		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
+			 size, l->sets.why);
+	}
+	if (l->endless) {
+		snprintf(key, sizeof(key), "%s.size", prefix);
+		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",
+			    "the largest footprint of %llu bytes hits", size);
+	} else {
+		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
+			      seen);
+	}
+	snprintf(seen, sizeof(seen), "in a walk by words, accesses that go further are multiples of %llu bytes apart",
+		 (unsigned long long)l->sector.value);
+	conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
+	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
+	conclude_fact(s, prefix, "line", &l->line, "grid of the misses that one more access causes", seen);
+	snprintf(seen, sizeof(seen),
+		 "one more line than fits conflicts with %llu lines and no others, wherever it lies",
+		 (unsigned long long)l->ways.value);
+	conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
+	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
+		 l->hashed ? "conflicting lines are not evenly spaced" : "conflicting lines are sets x line apart");
+	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
+}
+
+void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
+{
+	uint32_t sm[CHASE_PLACEMENTS];
+	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
+
+	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
+	for (unsigned i = 0; i < n; i++) {
+		struct chase_latency one;
+		enum chase_state state = chase_latency(c, k, sm[i], &one);
+		if (state == CHASE_UNDECIDED) {
+			out->state = state;
+			snprintf(out->why, sizeof(out->why), "%s", c->why);
+			return;
+		}
+		if (state == CHASE_PENDING) {
+			out->state = state;
+			continue;
+		}
+		if (!out->sms)
+			out->first = one;
+		out->mean += one.value / n;
+		out->lo = fmin(out->lo, one.value - one.half);
+		out->hi = fmax(out->hi, one.value + one.half);
+		out->address_ops = fmax(out->address_ops, one.address_ops);
+		out->averaged = out->averaged && one.averaged;
+		out->sms++;
+	}
+}
+
+bool chase_take_off(const struct study *s, struct chase_placed *l)
+{
+	double add;
+
+	if (l->address_ops <= 0)
+		return true;
+	if (!study_number(s, "arith.add.u32.latency", &add))
+		return false;
+	l->mean -= l->address_ops * add;
+	l->lo -= l->address_ops * add;
+	l->hi -= l->address_ops * add;
+	return true;
+}
+
+void chase_conclude_latency(struct study *s, const char *key, struct chase_placed *l)
+{
+	char method[160];
+
+	if (l->state != CHASE_DONE) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "lap", "%s", l->why[0] ? l->why : "it was not measured");
+		return;
+	}
+	if (!chase_take_off(s, l)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "lap",
+			      "every load needs %.0f arithmetic instructions, whose latency is not known",
+			      l->address_ops);
+		return;
+	}
+	snprintf(method, sizeof(method), "%s%s",
+		 l->averaged ? "two lengths of a dependent chain"
+			     : "single accesses of this level, less the cost of the clock",
+		 l->address_ops > 0 ? ", less the latency of the address arithmetic in the chain" : "");
+	study_measured_number(s, key, l->mean, l->lo, l->hi, l->sms == 1 ? "sm" : "card", method, "lap",
+			      "from %.2f to %.2f cycles over %u SMs", l->lo, l->hi, l->sms);
+}
+
+int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
+	       struct figure **figure)
+{
+	double x[CHASE_SURVEY], y[CHASE_SURVEY], worst[CHASE_SURVEY];
+	size_t n = 0;
+
+	*figure = NULL;
+	for (size_t i = 0; series && i < series->count && n < CHASE_SURVEY; i++) {
+		const struct point *pt = &series->points[i];
+		uint32_t elements = chase_elements(pt->x, pt->p);
+		/* The survey: everything recorded, two laps before, on SM 0, one element less would not be one. */
+		if (pt->outcome != OUTCOME_OK || pt->p[CHASE_FLOOR] != 0 || pt->p[CHASE_PLACE] != kind ||
+		    pt->p[CHASE_WARM] != 2.0 * elements || pt->words_per_repeat <= CHASE_HEAD || elements < 2)
+			continue;
+		uint32_t room = pt->words_per_repeat - CHASE_HEAD, kept = room < pt->y[3] ? room : pt->y[3];
+		double sum = 0, most = 0;
+		for (uint32_t k = 0; k < kept; k++) {
+			sum += chase_ticks(pt->y[CHASE_HEAD + k]);
+			most = fmax(most, chase_ticks(pt->y[CHASE_HEAD + k]));
+		}
+		if (!kept)
+			continue;
+		size_t at = n++;
+		for (; at && x[at - 1] > pt->x; at--) {
+			x[at] = x[at - 1];
+			y[at] = y[at - 1];
+			worst[at] = worst[at - 1];
+		}
+		x[at] = pt->x;
+		y[at] = sum / kept;
+		worst[at] = most;
+	}
+	if (!n)
+		return 0;
+	struct figure *f = figures_new(out, name, title);
+	if (!f)
+		return -1;
+	f->main = true;
+	f->x = (struct figure_axis){.label = "footprint", .unit = "bytes", .log2 = true};
+	f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+	int rc = figure_add(f, "mean", MARK_LINE, x, y, NULL, n);
+	*figure = f;
+	return rc ? rc : figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
+}

@@ -67,7 +67,11 @@ static inline uint64_t set_free(const struct time_sched *s, const struct time_se
 	return best >> FIX;
 }
 
-static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t)
+/* Pipes that share one kind of instruction have one issue port in front of them: when both are free at once, the second is
+ * fed a turn later. What waits in front of it makes up for that turn, as a short queue would; without it two pipes would
+ * never reach the sum of their rates. */
+static inline void take(struct time_sched *s, const struct time_set *set, const uint32_t *interval, uint64_t t,
+			uint32_t turn)
 {
 	if (!set->count)
 		return;
@@ -77,6 +81,8 @@ static inline void take(struct time_sched *s, const struct time_set *set, const 
 			chosen = k;
 	uint64_t *free = s->pipe[set->pipe[chosen]];
 	uint64_t at = t << FIX;
+	if (set->count > 1)
+		at = at > turn ? at - turn : 0;
 	*free = (*free > at ? *free : at) + interval[chosen];
 }
 
@@ -127,7 +133,7 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 			w->flight_at = w->flight_at + 1 == x->g->spec->loads_in_flight ? 0 : w->flight_at + 1;
 		}
 	}
-	take(s, &x->p->set[ti->set], &busy, t);
+	take(s, &x->p->set[ti->set], &busy, t, x->g->issue);
 	func_warp_next(&w->f);
 	time_next(x, w, t);
 }
@@ -160,7 +166,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		if (!w->sub)
 			w->sampled = t;
 		if (w->sub < ti->before && mask) {
-			take(s, &x->p->set[ti->set_before], ti->interval_before, t);
+			take(s, &x->p->set[ti->set_before], ti->interval_before, t, x->g->issue);
 			uint64_t done = (uint64_t)ti->step * w->sub >> FIX;
 			w->sub++;
 			s->wake[w->slot] = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
@@ -191,7 +197,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		}
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = t + ti->tail;
-		take(s, &x->p->set[ti->set], ti->interval, t);
+		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
 		func_warp_next(&w->f);
 		time_next(x, w, t + ti->after);
 		break;

@@ -172,13 +172,18 @@ void render_interval(struct str *out, const struct finding *f, bool scope, bool 
 	    f->lo == f->hi)
 		return;
 	double below = f->value.number - f->lo, above = f->hi - f->value.number;
-	if (below >= 0 && fabs(below - above) <= 1e-9 * fabs(f->value.number) && strcmp(f->unit, "bytes") != 0) {
-		str_add(out, unicode ? "± " : "+- ");
-		render_number(out, above, 3);
-	} else {
+	if (below < 0 || above < 0 || strcmp(f->unit, "bytes") == 0) {
 		quantity(out, f->lo, f->unit, false);
 		str_add(out, " .. ");
 		quantity(out, f->hi, f->unit, false);
+	} else if (fabs(below - above) <= 1e-9 * fabs(f->value.number)) {
+		str_add(out, unicode ? "± " : "+- ");
+		render_number(out, above, 3);
+	} else {
+		str_add(out, unicode ? "−" : "-");
+		render_number(out, below, 3);
+		str_add(out, " +");
+		render_number(out, above, 3);
 	}
 	if (scope && *f->scope) {
 		str_add(out, " (");

@@ -19,7 +19,7 @@ const struct finding **render_sorted(const struct run *r);
 /* The value with its unit for people: "2 KB", "24 cycles", "lru", "431, 440.5, 449 cycles", ">= 8", "none". ASCII unless
  * unicode. unit: say the unit too. */
 void render_value(struct str *out, const struct finding *f, bool unit, bool unicode);
-/* Half the width of the interval or the interval: "+- 0.5", "431 .. 449", "" when it says nothing. scope: and what it covers,
+/* How far the interval reaches around the value: "+- 0.5", "-4 +1.5", "2 KB .. 3 KB", "" when it says nothing. scope: and what it covers,
  * "+- 0.5 (sm)". */
 void render_interval(struct str *out, const struct finding *f, bool scope, bool unicode);
 

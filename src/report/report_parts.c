@@ -244,6 +244,25 @@ void part_arithmetic(struct str *out, const struct finding *const *sorted, const
 	table_print(&t, out);
 }
 
+/* "64 bytes"; "128 / 32 bytes" where a miss fills less than the line. */
+static void line_cell(struct table *t, const struct run *r, const char *key, size_t n)
+{
+	const struct finding *line = get(r, key, n, "line"), *sector = get(r, key, n, "sector");
+	struct str s;
+	str_init(&s);
+	bool both = line && sector && line->verdict == VERDICT_MEASURED && sector->verdict == VERDICT_MEASURED &&
+		    line->value.kind == VALUE_NUMBER && sector->value.kind == VALUE_NUMBER;
+	cell_text(&s, line, false, t->style);
+	if (both ? line->value.number != sector->value.number
+		 : sector && sector->verdict != VERDICT_UNSUPPORTED && (!line || line->verdict != sector->verdict)) {
+		str_add(&s, " / ");
+		cell_text(&s, sector, false, t->style);
+	}
+	t->failed |= s.failed;
+	table_cell(t, str_text(&s), !line ? VERDICT_UNSUPPORTED : line->verdict);
+	str_free(&s);
+}
+
 /* "4 x 8", "- x 8" */
 static void geometry_cell(struct table *t, const struct run *r, const char *key, size_t n)
 {
@@ -301,10 +320,15 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 	table_column(&t, "path", TABLE_LEFT);
 	table_column(&t, "level", TABLE_LEFT);
 	for (size_t k = 0; k < count; k++) {
-		bool ways = strcmp(columns[k], "ways") == 0, sets = strcmp(columns[k], "sets") == 0;
-		if (ways ? used[k] || used[k + 1] : used[k] && !sets)
-			table_column(&t, ways ? style->unicode ? "ways × sets" : "ways x sets" : columns[k],
-				     TABLE_RIGHT);
+		bool ways = strcmp(columns[k], "ways") == 0;
+		bool second = strcmp(columns[k], "sets") == 0 || strcmp(columns[k], "sector") == 0;
+		const char *title = columns[k];
+		if (ways)
+			title = style->unicode ? "ways × sets" : "ways x sets";
+		if (strcmp(columns[k], "line") == 0 && !tlb && used[k + 1])
+			title = "line / sector";
+		if (ways ? used[k] || used[k + 1] : used[k] && !second)
+			table_column(&t, title, TABLE_RIGHT);
 	}
 	table_column(&t, "verdict", TABLE_LEFT);
 	for (size_t i = 0; (i = next_line(sorted, r, family, i, &n)) < r->findings.count; i++) {
@@ -323,7 +347,9 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 			if (strcmp(columns[k], "ways") == 0) {
 				if (used[k] || used[k + 1])
 					geometry_cell(&t, r, key, n);
-			} else if (used[k] && strcmp(columns[k], "sets") != 0) {
+			} else if (used[k] && !tlb && strcmp(columns[k], "line") == 0) {
+				line_cell(&t, r, key, n);
+			} else if (used[k] && strcmp(columns[k], "sets") != 0 && strcmp(columns[k], "sector") != 0) {
 				cell(&t, get(r, key, n, columns[k]), strcmp(columns[k], "latency") == 0);
 			}
 		}
@@ -391,7 +417,7 @@ void part_open(struct str *out, const struct finding *const *sorted, const struc
 			str_add(&verdict, verdict_name(f->verdict));
 			if (f->verdict == VERDICT_BOUND) {
 				str_addc(&verdict, ' ');
-				render_value(&verdict, f, true, style->unicode);
+				render_value(&verdict, f, false, style->unicode);
 			}
 			t.failed |= verdict.failed;
 			table_cell(&t, str_text(&verdict), f->verdict);

@@ -5,48 +5,69 @@
 #include <string.h>
 
 #define OPEN_SHOWN 6
-#define ENTRY	   26 /* columns of one operation */
+#define NAME	   10 /* columns of the name of an operation */
 
-/* "mad.f32      24 / 8", several a line. */
+/* "24 / 8" of the operation whose latency f is. */
+static void operation(struct str *out, const struct finding *f, const struct run *r, const struct report_style *style)
+{
+	char key[128], name[96];
+	snprintf(name, sizeof(name), "%.*s", (int)(strlen(f->key) - strlen("arith.") - strlen(".latency")),
+		 f->key + strlen("arith."));
+	snprintf(key, sizeof(key), "arith.%s.throughput", name);
+	const struct finding *throughput = findings_get(&r->findings, key);
+	size_t start = out->len;
+	render_clean(out, name, !style->unicode);
+	for (size_t w = out->len - start; w < NAME; w++)
+		str_addc(out, ' ');
+	render_value(out, f, false, style->unicode);
+	str_add(out, " / ");
+	if (throughput)
+		render_value(out, throughput, false, style->unicode);
+	else
+		str_addc(out, '-');
+}
+
+static bool is_operation(const struct finding *f)
+{
+	return str_starts(f->key, "arith.") && str_ends(f->key, ".latency") && f->verdict == VERDICT_MEASURED;
+}
+
+/* "mad.f32   24 / 8", as many a line as the widest leaves room for. */
 static void operations(struct str *out, const struct finding *const *sorted, const struct run *r,
 		       const struct report_style *style)
 {
-	unsigned width = style->width ? style->width : 80, across = width > ENTRY + 2 ? (width - 2) / ENTRY : 1, n = 0;
+	unsigned width = style->width ? style->width : 80, n = 0;
+	size_t widest = 0;
+	struct str entry;
+	str_init(&entry);
 	for (size_t i = 0; i < r->findings.count; i++) {
-		const struct finding *f = sorted[i];
-		if (!str_starts(f->key, "arith.") || !str_ends(f->key, ".latency") || f->verdict != VERDICT_MEASURED)
+		if (!is_operation(sorted[i]))
 			continue;
-		char key[128], name[96];
-		snprintf(name, sizeof(name), "%.*s", (int)(strlen(f->key) - strlen("arith.") - strlen(".latency")),
-			 f->key + strlen("arith."));
-		snprintf(key, sizeof(key), "arith.%s.throughput", name);
-		const struct finding *throughput = findings_get(&r->findings, key);
-		struct str entry;
-		str_init(&entry);
-		render_clean(&entry, name, !style->unicode);
-		for (size_t w = render_width(str_text(&entry)); w < 12; w++)
-			str_addc(&entry, ' ');
-		str_addc(&entry, ' ');
-		render_value(&entry, f, false, style->unicode);
-		str_add(&entry, " / ");
-		if (throughput)
-			render_value(&entry, throughput, false, style->unicode);
-		else
-			str_addc(&entry, '-');
-		if (n == 0)
-			part_title(out, "Arithmetic (latency in cycles / results per clock and SM)", style);
-		str_add(out, n % across == 0 ? "  " : "");
-		str_add(out, str_text(&entry));
+		operation(&entry, sorted[i], r, style);
+		size_t w = render_width(str_text(&entry));
+		widest = w > widest ? w : widest;
+		out->failed |= entry.failed;
+		str_clear(&entry);
+	}
+	if (widest)
+		part_title(out, "Arithmetic (latency in cycles / results per clock and SM)", style);
+	size_t across = widest + 4 < width ? width / (widest + 2) : 1;
+	for (size_t i = 0; i < r->findings.count; i++) {
+		if (!is_operation(sorted[i]))
+			continue;
+		operation(&entry, sorted[i], r, style);
 		bool last = ++n % across == 0;
-		for (size_t w = render_width(str_text(&entry)); !last && w < ENTRY; w++)
+		str_addf(out, "  %s", str_text(&entry));
+		for (size_t w = render_width(str_text(&entry)); !last && w < widest; w++)
 			str_addc(out, ' ');
 		if (last)
 			str_addc(out, '\n');
 		out->failed |= entry.failed;
-		str_free(&entry);
+		str_clear(&entry);
 	}
 	if (n % across)
 		str_addc(out, '\n');
+	str_free(&entry);
 }
 
 /* The families of which a page has room for every finding. */

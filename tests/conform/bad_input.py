@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Every kind of bad input that a user can give: one clear sentence, the right exit code, nothing lost.
 
-Usage: bad_input.py FATHOM ROOT
+Usage: bad_input.py FATHOM ROOT FAKE
+FAKE is the folder with a libcuda.so.1 that plays a driver.
 """
-import ctypes.util
+import ctypes
 import os
 import re
 import sqlite3
@@ -12,7 +13,7 @@ import sys
 
 from outside import Outside, accepted, expect, refused, run_tests
 
-FATHOM, ROOT = sys.argv[1], sys.argv[2]
+FATHOM, ROOT, FAKE = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3])
 USAGE, DEVICE, FILE = 2, 3, 4
 
 
@@ -72,12 +73,74 @@ def test_resume_without_file(o):
 
 
 def test_no_driver(o):
-    if ctypes.util.find_library("cuda"):
+    try:
+        ctypes.CDLL("libcuda.so.1")
         return "this machine has a driver"
+    except OSError:
+        pass
     refused(o.run("run", "-d", "cuda:0"), DEVICE, "libcuda.so.1")
     result = o.run("list", "devices")
     accepted(result)
     expect("libcuda.so.1" in result.stdout, "the list of devices does not say why there is no cuda device")
+
+
+def driver(o, **plays):
+    """The environment in which the driver is the fake one, playing what is asked."""
+    return o.env(LD_LIBRARY_PATH=FAKE, **{"FAKE_CUDA_" + name: value for name, value in plays.items()})
+
+
+def test_driver_without_devices(o):
+    env = driver(o, DEVICES="0")
+    refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "no GPU")
+    listed = o.run("list", "devices", env=env)
+    accepted(listed)
+    expect("cuda:0" not in listed.stdout, "a device that is not there is listed")
+    # Without -d the run says why it falls back.
+    chosen = o.run("run", "-p", "clock", "-o", "fallback.fathom", env=env)
+    accepted(chosen)
+    expect("sim:gtx280" in chosen.stderr, f"the choice is not said: {chosen.stderr!r}")
+
+
+def test_driver_that_does_not_start(o):
+    refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=driver(o, INIT="999")), DEVICE)
+
+
+def test_device_index_out_of_range(o):
+    refused(o.run("run", "-d", "cuda:7", "-o", "never.fathom", env=driver(o, GPU="toy")), DEVICE, "7")
+    refused(o.run("run", "-d", "cuda:99999999999999999999", env=driver(o, GPU="toy")), DEVICE)
+
+
+def test_driver_without_ptx_support(o):
+    # A driver from before the linker: a symbol is missing.
+    refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=o.env(LD_LIBRARY_PATH=os.path.join(FAKE, "old"))), DEVICE,
+            "cuLink")
+    expect(not os.path.exists(o.path("never.fathom")), "a refused device left a run file")
+
+
+def test_driver_that_fails_once(o):
+    # 222: the PTX is of a newer version than the driver's compiler knows. One such answer costs at most a probe.
+    result = o.run("run", "-d", "cuda:0", "-p", "clock", "-o", "once.fathom",
+                   env=driver(o, GPU="toy", FAIL="cuLinkAddData_v2:1:222"))
+    if result.returncode:
+        refused(result, 1, "failed")
+    accepted(o.run("report", "once.fathom"))
+
+
+def test_driver_that_crashes_or_hangs(o):
+    for play in ({"CRASH": "3"}, {"FAULT": "3"}, {"HANG": "3"}):
+        name = next(iter(play)).lower() + ".fathom"
+        result = o.run("run", "-d", "cuda:0", "-p", "clock", "-o", name, env=driver(o, GPU="toy", **play))
+        if result.returncode:
+            refused(result, 1, "failed")
+        report = o.run("report", name, "--format", "json")
+        accepted(report)
+        expect("CRASH" in report.stdout or "TIMEOUT" in report.stdout, f"{play}: no point tells of it")
+
+
+def test_first_real_gpu_is_chosen(o):
+    chosen = o.run("run", "-p", "clock", "-o", "chosen.fathom", env=driver(o, GPU="toy"))
+    accepted(chosen)
+    expect("cuda:0" in chosen.stderr, f"the choice is not said: {chosen.stderr!r}")
 
 
 def test_no_such_device(o):
@@ -96,8 +159,8 @@ def test_no_such_files(o):
     refused(o.run("sim", "none.ptx", "--gpu", "toy", "--grid", "1", "--block", "1"), FILE, "none.ptx")
 
 
-def test_device_list_is_untouched_by_errors(o):
-    expect(not [n for n in os.listdir(o.dir) if n.endswith(".fathom")], "a refused run left a file behind")
+def test_refused_devices_leave_no_file(o):
+    expect("never.fathom" not in os.listdir(o.dir), "a refused run left a file behind")
 
 
 # ---- .gpu files ----

@@ -6,7 +6,6 @@ Usage: documents.py FATHOM ROOT
 """
 import os
 import re
-import shlex
 import subprocess
 import sys
 
@@ -33,10 +32,10 @@ def code_lines(text):
 
 def check_command(name, line):
     line = line.split("#", 1)[0].split(">", 1)[0].strip().removeprefix("$ ")
-    words = shlex.split(re.sub(r"[\[\]|]", " ", line))
+    words = re.sub(r"[\[\]|]", " ", line).split()
     if len(words) < 2 or words[0] not in ("fathom", "./build/fathom"):
         return 0
-    if words[1].startswith("-"):
+    if words[1].startswith("-") or words[1].isupper():
         return 0
     text = help_of(words[1])
     if text is None:

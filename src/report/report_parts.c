@@ -94,8 +94,8 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 static const char *const arithmetic_columns[] = {"latency",    "throughput", "issue",
 						 "native_ops", "unit",	     "warps_to_fill"};
 static const char *const arithmetic_titles[] = {"latency", "ops/clk/SM", "issue", "native", "unit", "warps"};
-static const char *const cache_columns[] = {"size", "line", "sector", "ways", "sets", "policy", "latency", "scope"};
-static const char *const tlb_columns[] = {"reach", "line", "entries", "ways", "sets", "policy", "latency"};
+static const char *const cache_columns[] = {"size", "line", "sector", "ways", "sets", "latency"};
+static const char *const tlb_columns[] = {"reach", "line", "entries", "ways", "sets", "latency"};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static bool is_column(const char *const *columns, size_t n, const char *word)
@@ -250,11 +250,16 @@ static void line_cell(struct table *t, const struct run *r, const char *key, siz
 	const struct finding *line = get(r, key, n, "line"), *sector = get(r, key, n, "sector");
 	struct str s;
 	str_init(&s);
-	bool both = line && sector && line->verdict == VERDICT_MEASURED && sector->verdict == VERDICT_MEASURED &&
-		    line->value.kind == VALUE_NUMBER && sector->value.kind == VALUE_NUMBER;
-	cell_text(&s, line, false, t->style);
-	if (both ? line->value.number != sector->value.number
-		 : sector && sector->verdict != VERDICT_UNSUPPORTED && (!line || line->verdict != sector->verdict)) {
+	bool numbers = line && sector && line->verdict == VERDICT_MEASURED && sector->verdict == VERDICT_MEASURED &&
+		       line->value.kind == VALUE_NUMBER && sector->value.kind == VALUE_NUMBER;
+	bool told =
+	    numbers ? line->value.number != sector->value.number
+		    : sector && sector->verdict != VERDICT_UNSUPPORTED && (!line || line->verdict != sector->verdict);
+	if (numbers && told)
+		render_number(&s, line->value.number, 15);
+	else
+		cell_text(&s, line, false, t->style);
+	if (told) {
 		str_add(&s, " / ");
 		cell_text(&s, sector, false, t->style);
 	}
@@ -317,8 +322,7 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 		return;
 	struct table t;
 	table_open(&t, style);
-	table_column(&t, "path", TABLE_LEFT);
-	table_column(&t, "level", TABLE_LEFT);
+	table_column(&t, tlb ? "TLB" : "cache", TABLE_LEFT);
 	for (size_t k = 0; k < count; k++) {
 		bool ways = strcmp(columns[k], "ways") == 0;
 		bool second = strcmp(columns[k], "sets") == 0 || strcmp(columns[k], "sector") == 0;
@@ -335,13 +339,10 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 		const char *key = sorted[i]->key, *path = key + strlen(family) + 1;
 		size_t path_len = strcspn(path, ".");
 		char word[96];
+		snprintf(word, sizeof(word), "%.*s", (int)(n - strlen(family) - 1), path);
+		for (char *c = word + path_len; *c; c++)
+			*c = (char)(*c == '.' ? ' ' : *c >= 'a' && *c <= 'z' ? *c - 'a' + 'A' : *c);
 		table_row(&t);
-		snprintf(word, sizeof(word), "%.*s", (int)path_len, path);
-		table_cell(&t, word, VERDICT_MEASURED);
-		snprintf(word, sizeof(word), "%.*s", (int)(n - strlen(family) - 2 - path_len), path + path_len + 1);
-		for (char *c = word; *c; c++)
-			if (*c >= 'a' && *c <= 'z')
-				*c = (char)(*c - 'a' + 'A');
 		table_cell(&t, word, VERDICT_MEASURED);
 		for (size_t k = 0; k < count; k++) {
 			if (strcmp(columns[k], "ways") == 0) {

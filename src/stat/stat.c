@@ -124,24 +124,6 @@ size_t stat_modes(const double *v, size_t n, double gap, double min_share, struc
 	return found;
 }
 
-uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max)
-{
-	size_t allowed = 0;
-
-	if (n == 0)
-		return 0;
-	while (allowed < n && (double)(n - allowed - 1) >= quorum * (double)n)
-		allowed++;
-	for (uint64_t g = max; g > 1; g--) {
-		size_t misses = 0;
-		for (size_t i = 0; i < n && misses <= allowed; i++)
-			misses += v[i] % g != 0;
-		if (misses <= allowed)
-			return g;
-	}
-	return 1;
-}
-
 /* Sum of absolute deviations from the median of sorted values. */
 static double deviation(const double *v, size_t n)
 {

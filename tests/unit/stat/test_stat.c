@@ -90,6 +90,46 @@ static void robust_gcd(void **state)
 	assert_int_equal(stat_gcd_robust(noisy, 0, 0.9, 1024), 0);
 }
 
+static uint64_t brute_gcd(const uint64_t *v, size_t n, double quorum, uint64_t max)
+{
+	for (uint64_t g = max; g > 1; g--) {
+		size_t multiples = 0;
+		for (size_t i = 0; i < n; i++)
+			multiples += v[i] % g == 0;
+		if ((double)multiples >= quorum * (double)n)
+			return g;
+	}
+	return 1;
+}
+
+static void robust_gcd_is_its_definition(void **state)
+{
+	(void)state;
+	uint64_t v[60];
+	struct rng r;
+
+	rng_seed(&r, 5);
+	for (int round = 0; round < 3000; round++) {
+		const size_t n = 1 + rng_below(&r, 60);
+		const uint64_t unit = 1 + rng_below(&r, 300), max = 1 + rng_below(&r, 900),
+			       wide = rng_below(&r, 50) ? 0 : 33;
+		const uint64_t zeros = rng_below(&r, 3) ? 0 : rng_below(&r, 10), noise = rng_below(&r, 4);
+		for (size_t i = 0; i < n; i++) {
+			v[i] = unit * rng_below(&r, 1000) << wide;
+			if (rng_below(&r, 10) < noise)
+				v[i] += rng_below(&r, 7);
+			if (rng_below(&r, 10) < zeros)
+				v[i] = 0;
+		}
+		const double quorum = 0.5 + 0.05 * (double)rng_below(&r, 11);
+		assert_int_equal(stat_gcd_robust(v, n, quorum, max), brute_gcd(v, n, quorum, max));
+	}
+	v[0] = 3 * 70000;
+	v[1] = 5 * 70000;
+	assert_int_equal(stat_gcd_robust(v, 2, 1, 100000), 70000);
+	assert_int_equal(stat_gcd_robust(v, 2, 1, 0), 1);
+}
+
 /* Against the definition, by brute force. */
 static double brute_cost(const double *y, size_t n, double *scratch)
 {
@@ -197,10 +237,15 @@ static void binomial_limits(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(quantiles),       cmocka_unit_test(trimmed_mean_ignores_outliers),
-	    cmocka_unit_test(modes_are_found), cmocka_unit_test(robust_gcd),
-	    cmocka_unit_test(changepoints),    cmocka_unit_test(bootstrap_covers),
-	    cmocka_unit_test(lines),	       cmocka_unit_test(binomial_limits),
+	    cmocka_unit_test(quantiles),
+	    cmocka_unit_test(trimmed_mean_ignores_outliers),
+	    cmocka_unit_test(modes_are_found),
+	    cmocka_unit_test(robust_gcd),
+	    cmocka_unit_test(robust_gcd_is_its_definition),
+	    cmocka_unit_test(changepoints),
+	    cmocka_unit_test(bootstrap_covers),
+	    cmocka_unit_test(lines),
+	    cmocka_unit_test(binomial_limits),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

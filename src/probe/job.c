@@ -57,8 +57,8 @@ void job_output(struct job *j, uint32_t words)
 
 void job_pin(struct job *j, const struct device_info *d, uint32_t sm)
 {
-	/* Devices spread blocks over all SMs first; twice as many, because some leave before others are placed. */
-	j->launch.grid[0] = 2 * d->sm_count;
+	/* Devices spread blocks over all SMs first. Where one does not, the engine tries again with more. */
+	j->launch.grid[0] = d->sm_count;
 	j->launch.grid[1] = j->launch.grid[2] = 1;
 	j->pinned = true;
 	job_arg_u32(j, sm);

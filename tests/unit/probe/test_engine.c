@@ -243,7 +243,7 @@ static void pins(void **state)
 	run_init(&r);
 	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
 	assert_int_equal(g.runs, 3 * run_series(&r, "step", "step")->count);
-	assert_int_equal(g.last_grid, 4 * 2 * 4); /* twice the SMs, doubled twice */
+	assert_int_equal(g.last_grid, 4 * 4); /* one block an SM, doubled twice */
 	assert_int_equal(findings_get(&r.findings, "cache.global.l1.size")->verdict, VERDICT_MEASURED);
 	run_free(&r);
 

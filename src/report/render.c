@@ -135,7 +135,7 @@ static void quantity(struct str *out, double v, const char *unit, bool with_unit
 		render_number(out, v, 4);
 	if (with_unit && has_unit(unit)) {
 		str_addc(out, ' ');
-		render_clean(out, unit, true);
+		render_clean(out, v == 1 && strcmp(unit, "cycles") == 0 ? "cycle" : unit, true);
 	}
 }
 

@@ -51,15 +51,16 @@ static void operations(struct str *out, const struct finding *const *sorted, con
 	}
 	if (widest)
 		part_title(out, "Arithmetic (latency in cycles / results per clock and SM)", style);
-	size_t across = widest + 4 < width ? width / (widest + 2) : 1;
+	size_t gap = 0, across = widest + 4 < width ? width / (widest + 2) : 1;
 	for (size_t i = 0; i < r->findings.count; i++) {
 		if (!is_operation(sorted[i]))
 			continue;
 		operation(&entry, sorted[i], r, style);
 		bool last = ++n % across == 0;
-		str_addf(out, "  %s", str_text(&entry));
-		for (size_t w = render_width(str_text(&entry)); !last && w < widest; w++)
+		for (; gap > 0; gap--)
 			str_addc(out, ' ');
+		str_addf(out, "  %s", str_text(&entry));
+		gap = last ? 0 : widest - render_width(str_text(&entry));
 		if (last)
 			str_addc(out, '\n');
 		out->failed |= entry.failed;

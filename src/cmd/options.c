@@ -32,7 +32,7 @@ static const struct cmd_option run_options[] = {
      .letter = 'o',
      .arg = "FILE.fathom",
      .help = "the run file to write; without it a free name made of the device and the date"},
-    {.name = "resume", .help = "go on with the run file given by -o: probes that it has are not measured again"},
+    {.name = "resume", .help = "go on with the run file given by -o: what it has is not measured again"},
     {.name = "seed",
      .arg = "N",
      .help = "seed of all random choices (default 1); the same seed asks the same questions"},

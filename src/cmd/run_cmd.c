@@ -261,6 +261,20 @@ static int measure(struct running *run, struct run *r, struct gpu *gpu, const st
 	return rc == CMD_OK ? outcome(run, r) : rc;
 }
 
+/* The file says from the beginning what was asked for, so that --resume knows what is still to come. */
+static int store_plan(struct running *run, struct run *r, const struct engine_plan *plan)
+{
+	struct cmd_context *c = run->c;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		if (!run_probe(r, plan->probes[i]->name))
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
+		if (store_probe(run->store, r, plan->probes[i]->name, &c->error))
+			return CMD_DEVICE;
+	}
+	return CMD_OK;
+}
+
 static int run_new(struct running *run, const struct engine_plan *plan)
 {
 	struct cmd_context *c = run->c;
@@ -286,13 +300,33 @@ static int run_new(struct running *run, const struct engine_plan *plan)
 	start_record(&r, gpu->ops->info(gpu), seed);
 	rc = create_file(c, run, &r);
 	if (rc == CMD_OK)
+		rc = store_plan(run, &r, plan);
+	if (rc == CMD_OK)
 		rc = measure(run, &r, gpu, plan);
 	run_free(&r);
 	gpu->ops->close(gpu);
 	return rc;
 }
 
-static int run_resumed(struct running *run, const struct engine_plan *plan)
+/* Without -p: the probes that the run was begun with. */
+static int recorded_plan(struct cmd_context *c, const struct run *r, struct engine_plan *plan)
+{
+	const char **names = ARENA_ARRAY(&c->arena, r->probe_count + 1, const char *);
+	size_t count = 0;
+	int rc;
+
+	if (!names)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	/* A probe that this version does not have any more keeps what it has. */
+	for (size_t i = 0; i < r->probe_count; i++)
+		if (probe_find(r->probes[i].name))
+			names[count++] = r->probes[i].name;
+	mem_free(plan->probes);
+	rc = engine_plan(plan, names, count, &c->error);
+	return rc ? CMD_DEVICE : CMD_OK;
+}
+
+static int run_resumed(struct running *run, struct engine_plan *plan)
 {
 	struct cmd_context *c = run->c;
 	struct gpu *gpu = NULL;
@@ -311,6 +345,8 @@ static int run_resumed(struct running *run, const struct engine_plan *plan)
 	if (rc == CMD_OK && seed != r.seed)
 		rc = cmd_fail(c, CMD_USAGE, "%s was begun with seed %llu; a resumed run keeps it", run->path,
 			      (unsigned long long)r.seed);
+	if (rc == CMD_OK && !cmd_value(c, "probes"))
+		rc = recorded_plan(c, &r, plan);
 	if (rc == CMD_OK)
 		rc = open_device(c, &r, seed, &gpu);
 	if (rc == CMD_OK)

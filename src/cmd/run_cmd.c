@@ -275,7 +275,25 @@ static int store_plan(struct running *run, struct run *r, const struct engine_pl
 	return CMD_OK;
 }
 
-static int run_new(struct running *run, const struct engine_plan *plan)
+/* Without -p: the probes that a run was begun with, which is resumed or replayed. */
+static int recorded_plan(struct cmd_context *c, const struct run *r, struct engine_plan *plan)
+{
+	const char **names = ARENA_ARRAY(&c->arena, r->probe_count + 1, const char *);
+	size_t count = 0;
+	int rc;
+
+	if (!names)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	/* A probe that this version does not have any more keeps what it has. */
+	for (size_t i = 0; i < r->probe_count; i++)
+		if (probe_find(r->probes[i].name))
+			names[count++] = r->probes[i].name;
+	mem_free(plan->probes);
+	rc = engine_plan(plan, names, count, &c->error);
+	return rc ? CMD_DEVICE : CMD_OK;
+}
+
+static int run_new(struct running *run, struct engine_plan *plan)
 {
 	struct cmd_context *c = run->c;
 	struct gpu *gpu = NULL;
@@ -298,7 +316,10 @@ static int run_new(struct running *run, const struct engine_plan *plan)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	}
 	start_record(&r, gpu->ops->info(gpu), seed);
-	rc = create_file(c, run, &r);
+	if (gpu->ops->recording && !cmd_value(c, "probes"))
+		rc = recorded_plan(c, gpu->ops->recording(gpu), plan);
+	if (rc == CMD_OK)
+		rc = create_file(c, run, &r);
 	if (rc == CMD_OK)
 		rc = store_plan(run, &r, plan);
 	if (rc == CMD_OK)
@@ -306,24 +327,6 @@ static int run_new(struct running *run, const struct engine_plan *plan)
 	run_free(&r);
 	gpu->ops->close(gpu);
 	return rc;
-}
-
-/* Without -p: the probes that the run was begun with. */
-static int recorded_plan(struct cmd_context *c, const struct run *r, struct engine_plan *plan)
-{
-	const char **names = ARENA_ARRAY(&c->arena, r->probe_count + 1, const char *);
-	size_t count = 0;
-	int rc;
-
-	if (!names)
-		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	/* A probe that this version does not have any more keeps what it has. */
-	for (size_t i = 0; i < r->probe_count; i++)
-		if (probe_find(r->probes[i].name))
-			names[count++] = r->probes[i].name;
-	mem_free(plan->probes);
-	rc = engine_plan(plan, names, count, &c->error);
-	return rc ? CMD_DEVICE : CMD_OK;
 }
 
 static int run_resumed(struct running *run, struct engine_plan *plan)

@@ -138,7 +138,7 @@ static int open_device(struct cmd_context *c, const struct run *resumed, uint64_
 		return open_code(device, rc);
 	fprintf(c->log, "device: %s, %s", device, (*gpu)->ops->info(*gpu)->name);
 	if (!given)
-		fprintf(c->log, " (%s)", resumed ? "the run file's" : why);
+		fprintf(c->log, " (%s)", resumed ? "from the run file" : why);
 	fputc('\n', c->log);
 	return CMD_OK;
 }

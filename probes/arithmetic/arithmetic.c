@@ -88,7 +88,7 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
 	job_arg_u32(j, 29);
-	j->launch.repeats = 5;
+	j->launch.repeats = 2;
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
@@ -280,12 +280,12 @@ static unsigned loads_of(struct load *out, const struct row *r, bool is_long, un
 	const struct load sequence[] = {
 	    {full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {16, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */
-	const struct load single[] = {{full, 1, SHORT_SPAN}, {16, 1, SHORT_SPAN}, {8, 1, SHORT_SPAN}};
+	const struct load single[] = {{full, 1, SHORT_SPAN}, {full / 2, 1, SHORT_SPAN}, {full / 4, 1, SHORT_SPAN}};
 	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
 	const unsigned n = from == single ? 3 : 4;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
-		out[i].warps = out[i].warps > full ? full : out[i].warps;
+		out[i].warps = out[i].warps > full ? full : out[i].warps ? out[i].warps : 1;
 	}
 	return n;
 }
@@ -338,7 +338,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	for (unsigned i = 0; i < n; i++)
 		if ((int)i != best && slope[i].ok && slope[i].value > 0 &&
 		    rate_of(&slope[i], &load[i], d) > 0.96 * value &&
-		    load[i].warps * load[i].chains != l->warps * l->chains)
+		    (load[i].warps != l->warps || load[i].chains != l->chains))
 			agree++;
 	/* long sequences may be held up by instruction fetch in two loads alike, so they need a third */
 	const unsigned quorum = l->unit == LONG_UNIT ? 2 : 1;

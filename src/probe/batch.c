@@ -195,9 +195,17 @@ static const char *native_problem(const struct native_check *c, const struct nat
 	const unsigned max = c->max ? c->max : c->min, have = r->count[c->cls], others = r->total - have;
 	if (have >= c->min && have <= max && others <= c->others)
 		return NULL;
-	snprintf(out, size,
-		 "the native code holds %u %s and %u other instructions where %u to %u and at most %u are right (%s)",
-		 have, native_class_name((enum native_class)c->cls), others, c->min, max, c->others, r->mix);
+	char right[64], rest[48] = "";
+	if (max == UINT32_MAX)
+		snprintf(right, sizeof(right), "at least %u", c->min);
+	else if (max == c->min)
+		snprintf(right, sizeof(right), "%u", max);
+	else
+		snprintf(right, sizeof(right), "%u to %u", c->min, max);
+	if (c->others != UINT32_MAX)
+		snprintf(rest, sizeof(rest), " and at most %u others", c->others);
+	snprintf(out, size, "the native code holds %u %s and %u other instructions where %s%s are right (%s)", have,
+		 native_class_name(c->cls), others, right, rest, r->mix);
 	return out;
 }
 

@@ -276,7 +276,7 @@ struct load {
 static unsigned loads_of(struct load *out, const struct row *r, bool is_long, unsigned full)
 {
 	const struct load many[] = {
-	    {4, 4, SHORT_SPAN / 4}, {4, 8, SHORT_SPAN / 8}, {full, 1, SHORT_SPAN}, {full, 4, SHORT_SPAN / 4}};
+	    {4, 4, SHORT_SPAN / 4}, {4, 8, SHORT_SPAN / 8}, {full, 1, SHORT_SPAN / 2}, {full, 4, SHORT_SPAN / 8}};
 	const struct load sequence[] = {
 	    {full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {16, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */

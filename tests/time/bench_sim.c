@@ -170,24 +170,36 @@ static int functional(double floor)
 	return r || o.end != FUNC_DONE;
 }
 
-int main(void)
+/* With a word, only the rates whose name holds it. */
+int main(int argc, char **argv)
 {
-	int bad = chase(20, false);
-	bad |= chase(5, true);
-	struct launch l = shape(1, 32);
-	count(&l, 500000);
-	bad |= report("FMA chain, one warp", fma_text, &l, 5, NULL);
-	l = shape(160, 512);
-	count(&l, 100);
-	bad |= report("FMA, 160 blocks of 512 threads", fma_text, &l, 5, NULL);
-	l = shape(1024, 256);
-	buffer(&l, 1u << 20);
-	buffer(&l, 1u << 20);
-	bad |= report("saxpy, 262,144 threads", saxpy_text, &l, 2, NULL);
-	l = shape(160, 256);
-	buffer(&l, 4u << 20);
-	count(&l, 40);
-	bad |= report("divergent gather, 40,960 threads", gather_text, &l, 0.3, NULL);
-	bad |= functional(30);
+	const char *only = argc > 1 ? argv[1] : "";
+	int bad = 0;
+	if (strstr("chase", only))
+		bad |= chase(20, false) | chase(5, true);
+	if (strstr("fma chain", only)) {
+		struct launch l = shape(1, 32);
+		count(&l, 500000);
+		bad |= report("FMA chain, one warp", fma_text, &l, 5, NULL);
+	}
+	if (strstr("fma blocks", only)) {
+		struct launch l = shape(160, 512);
+		count(&l, 100);
+		bad |= report("FMA, 160 blocks of 512 threads", fma_text, &l, 5, NULL);
+	}
+	if (strstr("saxpy", only)) {
+		struct launch l = shape(1024, 256);
+		buffer(&l, 1u << 20);
+		buffer(&l, 1u << 20);
+		bad |= report("saxpy, 262,144 threads", saxpy_text, &l, 2, NULL);
+	}
+	if (strstr("gather", only)) {
+		struct launch l = shape(160, 256);
+		buffer(&l, 4u << 20);
+		count(&l, 40);
+		bad |= report("divergent gather, 40,960 threads", gather_text, &l, 0.3, NULL);
+	}
+	if (strstr("functional", only))
+		bad |= functional(30);
 	return bad;
 }

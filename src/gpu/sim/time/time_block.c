@@ -234,7 +234,7 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 		sched->slots = w->slot + 1;
 	x->alive++;
 	time_next(x, w, t);
-	time_heap_lower(g, sched, sched->wake[w->slot]);
+	time_turn(g, sched, sched->wake[w->slot]);
 	return true;
 }
 
@@ -302,7 +302,7 @@ static void barrier_try(struct time_run *x, struct time_block *b, uint32_t numbe
 			continue;
 		w->waiting = 0;
 		time_next(x, w, go);
-		time_heap_lower(x->g, w->sched, w->sched->wake[w->slot]);
+		time_turn(x->g, w->sched, w->sched->wake[w->slot]);
 	}
 }
 

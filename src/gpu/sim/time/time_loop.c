@@ -8,48 +8,11 @@
 
 #define PATIENCE 65536
 
-/* ---- heap of schedulers, earliest first; the scheduler's number breaks ties, so the order is always the same ---- */
-
-static inline bool before(struct time_turn a, struct time_turn b)
+void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at)
 {
-	return a.at != b.at ? a.at < b.at : a.sched < b.sched;
-}
-
-static inline void put(struct time_gpu *g, uint32_t place, struct time_turn t)
-{
-	g->heap[place] = t;
-	g->sched[t.sched].heap = place;
-}
-
-static void sift_up(struct time_gpu *g, uint32_t place, struct time_turn t)
-{
-	while (place && before(t, g->heap[(place - 1) / 2])) {
-		put(g, place, g->heap[(place - 1) / 2]);
-		place = (place - 1) / 2;
-	}
-	put(g, place, t);
-}
-
-static void sift_down(struct time_gpu *g, uint32_t place, struct time_turn t)
-{
-	for (;;) {
-		uint32_t child = 2 * place + 1;
-		if (child >= g->sched_count)
-			break;
-		if (child + 1 < g->sched_count && before(g->heap[child + 1], g->heap[child]))
-			child++;
-		if (!before(g->heap[child], t))
-			break;
-		put(g, place, g->heap[child]);
-		place = child;
-	}
-	put(g, place, t);
-}
-
-void time_heap_lower(struct time_gpu *g, struct time_sched *s, uint64_t next)
-{
-	if (next < g->heap[s->heap].at)
-		sift_up(g, s->heap, (struct time_turn){.at = next, .sched = s->number});
+	g->sooner++;
+	if (at < g->wheel.at[s->number])
+		wheel_set(&g->wheel, s->number, at);
 }
 
 /* ---- one issue ---- */
@@ -303,36 +266,65 @@ static struct time_warp *only_warp(const struct time_gpu *g)
 	return NULL;
 }
 
-/* The scheduler's turn: the first ready warp after the one that issued last goes. */
+/* Which of up to 64 slots are ready at t, and when the first of the others will be. Without a branch, for the compiler. */
+static inline uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
+{
+	uint64_t ready = 0, first = *later;
+	for (uint32_t k = 0; k < n; k++) {
+		bool now = wake[k] <= t;
+		uint64_t then = now ? NEVER : wake[k];
+		ready |= (uint64_t)now << k;
+		first = then < first ? then : first;
+	}
+	*later = first;
+	return ready;
+}
+
+/* The first ready slot after the one that issued last whose pipes are free, or UINT32_MAX. *more: others are ready too. */
+static uint32_t choose(const struct time_run *x, const struct time_sched *s, uint64_t t, uint64_t *later, bool *more)
+{
+	uint64_t ready[TIME_SLOTS / 64];
+	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
+	for (uint32_t n = 0; n < words; n++)
+		ready[n] =
+		    ready_slots(s->wake + (size_t)n * 64, s->slots - n * 64 < 64 ? s->slots - n * 64 : 64, t, later);
+	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
+	for (uint32_t n = 0; n <= words && words; n++) {
+		uint32_t at = (from / 64 + n) % words;
+		uint64_t below = (1ull << from % 64) - 1;
+		uint64_t rest = n == 0 ? ready[at] & ~below : n == words ? ready[at] & below : ready[at];
+		for (; rest; rest &= rest - 1) {
+			uint32_t k = at * 64 + (uint32_t)__builtin_ctzll(rest);
+			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
+			if (pipe <= t) {
+				*more = (rest & (rest - 1)) != 0 || n < words;
+				return k;
+			}
+			*later = pipe < *later ? pipe : *later;
+		}
+	}
+	return UINT32_MAX;
+}
+
 static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
-	uint64_t port = s->free >> FIX, t = at > port ? at : port, later = NEVER;
-	uint32_t slots = s->slots, best = UINT32_MAX, best_turn = UINT32_MAX;
-	for (uint32_t k = 0; k < slots; k++) {
-		uint64_t e = s->wake[k];
-		if (e == NEVER)
-			continue;
-		if (e <= t) {
-			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
-			e = pipe > e ? pipe : e;
-		}
-		if (e <= t) {
-			uint32_t turn = k > s->last ? k - s->last : k + slots - s->last + FUNC_LANES * FUNC_LANES;
-			if (turn < best_turn) {
-				best_turn = turn;
-				best = k;
-			}
-		} else if (e < later) {
-			later = e;
-		}
-	}
+	struct time_gpu *g = x->g;
+	uint64_t port = s->free >> FIX, t = at > port ? at : port, later = NEVER, sooner = g->sooner;
+	bool more = false;
+	uint32_t best = choose(x, s, t, &later, &more);
 	if (best != UINT32_MAX) {
 		issue_one(x, s->warp[best], t);
+		/* Others may have been looked at as not ready before this issue woke them: then the next turn looks again. */
+		if (more || g->sooner != sooner)
+			later = t;
+		else if (s->wake[best] < later)
+			later = s->wake[best];
 		port = s->free >> FIX;
-		later = s->slots ? port > t ? port : t : NEVER;
+		later = port > later ? port : later;
+		if (!s->slots)
+			later = NEVER;
 	}
-	/* It may have moved while its issue woke others. */
-	sift_down(x->g, s->heap, (struct time_turn){.at = later, .sched = s->number});
+	wheel_set(&g->wheel, s->number, later);
 }
 
 static void run_all(struct time_run *x)
@@ -343,12 +335,13 @@ static void run_all(struct time_run *x)
 			run_solo(x, only_warp(g));
 			return;
 		}
-		struct time_turn turn = g->heap[0];
-		if (turn.at == NEVER) {
+		uint32_t n;
+		uint64_t at = wheel_next(&g->wheel, &n);
+		if (at == NEVER) {
 			deadlock(x);
 			return;
 		}
-		run_scheduler(x, &g->sched[turn.sched], turn.at);
+		run_scheduler(x, &g->sched[n], at);
 		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
 			return;
 	}
@@ -379,8 +372,7 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 		x.limit = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
 	}
 	x.start = x.last = g->now + 1000;
-	for (uint32_t n = 0; n < g->sched_count; n++)
-		put(g, n, (struct time_turn){.at = NEVER, .sched = n});
+	wheel_reset(&g->wheel, x.start);
 	if (!time_blocks_start(&x))
 		g->out_of_memory = true;
 	else

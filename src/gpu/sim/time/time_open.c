@@ -9,12 +9,11 @@ static int open_sms(struct time_gpu *g)
 	size_t slots = (size_t)g->sched_count * per;
 	g->sm = mem_zero(s->sm_count, sizeof *g->sm);
 	g->sched = mem_zero(g->sched_count, sizeof *g->sched);
-	g->heap = mem_zero(g->sched_count, sizeof *g->heap);
 	g->pipe_free = mem_zero((size_t)g->sched_count * SPEC_PIPES, sizeof *g->pipe_free);
 	g->wake = mem_alloc(slots * sizeof *g->wake);
 	g->set = mem_zero(slots, sizeof *g->set);
 	g->warp = mem_zero(slots, sizeof(struct time_warp *));
-	if (!g->sm || !g->sched || !g->heap || !g->pipe_free || !g->wake || !g->set || !g->warp)
+	if (!g->sm || !g->sched || !g->pipe_free || !g->wake || !g->set || !g->warp)
 		return -ENOMEM;
 	for (size_t k = 0; k < slots; k++)
 		g->wake[k] = NEVER;
@@ -62,7 +61,8 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	/* A port that is never busy would let one cycle last for ever. */
 	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;
 	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
-	if (open_sms(g) || open_clocks(g, seed + 1) || time_memory_open(g, seed + 2)) {
+	if (wheel_open(&g->wheel, g->sched_count) || open_sms(g) || open_clocks(g, seed + 1) ||
+	    time_memory_open(g, seed + 2)) {
 		time_close(g);
 		return -ENOMEM;
 	}
@@ -79,7 +79,7 @@ void time_close(struct time_gpu *g)
 	mem_free(g->clock_offset);
 	mem_free(g->sm);
 	mem_free(g->sched);
-	mem_free(g->heap);
+	wheel_close(&g->wheel);
 	mem_free(g->pipe_free);
 	mem_free(g->wake);
 	mem_free(g->set);

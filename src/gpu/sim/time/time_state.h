@@ -3,6 +3,7 @@
 #define FATHOM_TIME_STATE_H
 #include "gpu/sim/time/time.h"
 #include "gpu/sim/time/time_cache.h"
+#include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
  * later; then it is free again `interval` after the later of c and that time. So a rate of 7.9 a cycle comes out exactly over
@@ -63,6 +64,7 @@ struct time_warp {
 	struct time_warp *next; /* in the pool */
 };
 
+#define TIME_SLOTS    256 /* warps of one SM, at most: the reader of .gpu files refuses more */
 #define TIME_BARRIERS 16
 struct time_block {
 	struct func_block f;
@@ -80,19 +82,12 @@ struct time_block {
 struct time_sched {
 	uint64_t free;		    /* fixed point: issue port */
 	uint32_t number, sm, index; /* of all; index within the SM */
-	uint32_t heap;		    /* position */
 	uint32_t slots;		    /* slots in use lie below */
 	uint32_t last;		    /* slot that issued last */
 	uint64_t *wake;		    /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
 	uint8_t *set;		    /* per slot: pipes of its next step */
 	struct time_warp **warp;
 	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
-};
-
-/* When a scheduler has its next turn: the earliest cycle at which it may issue, never too late. */
-struct time_turn {
-	uint64_t at;
-	uint32_t sched;
 };
 
 struct time_sm {
@@ -129,8 +124,9 @@ struct time_gpu {
 	uint64_t *wake; /* of all schedulers' slots */
 	uint8_t *set;
 	struct time_warp **warp;
-	struct time_turn *heap; /* of schedulers, earliest first */
-	uint64_t *clock_offset; /* per instance of spec->clock_scope */
+	struct time_wheel wheel; /* turns of the schedulers */
+	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
+	uint64_t *clock_offset;	 /* per instance of spec->clock_scope */
 	struct time_level *levels;
 	uint32_t level_count;
 	struct time_level *global_l1;
@@ -183,7 +179,8 @@ void time_blocks_stop(struct time_run *x); /* takes everything off the SMs, what
 void time_pool_free(struct time_gpu *g);
 
 /* ---- time_loop.c ---- */
-void time_heap_lower(struct time_gpu *g, struct time_sched *s, uint64_t next);
+/* Scheduler s may issue as early as `at`: its turn comes no later. */
+void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at);
 
 /* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
 static inline void time_next(const struct time_run *x, struct time_warp *w, uint64_t earliest)

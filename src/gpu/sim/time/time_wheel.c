@@ -1,0 +1,121 @@
+#include "gpu/sim/time/time_wheel.h"
+#include "base/arena.h"
+#include <errno.h>
+#include <string.h>
+
+#define MASK (WHEEL_CYCLES - 1)
+
+enum wheel_place { NOWHERE, ON_WHEEL, FAR };
+
+int wheel_open(struct time_wheel *w, uint32_t count)
+{
+	memset(w, 0, sizeof *w);
+	w->count = count;
+	w->words = (count + 63) / 64;
+	w->bits = mem_zero((size_t)WHEEL_CYCLES * w->words, sizeof *w->bits);
+	w->at = mem_alloc(count * sizeof *w->at);
+	w->place = mem_zero(count, 1);
+	if (!w->bits || !w->at || !w->place) {
+		wheel_close(w);
+		return -ENOMEM;
+	}
+	memset(w->at, 0xff, count * sizeof *w->at);
+	w->far_least = WHEEL_NEVER;
+	return 0;
+}
+
+void wheel_close(struct time_wheel *w)
+{
+	mem_free(w->bits);
+	mem_free(w->at);
+	mem_free(w->place);
+	memset(w, 0, sizeof *w);
+}
+
+static void take_off(struct time_wheel *w, uint32_t n)
+{
+	if (w->place[n] == FAR) {
+		w->far_count--;
+	} else if (w->place[n] == ON_WHEEL) {
+		uint32_t slot = (uint32_t)w->at[n] & MASK;
+		uint64_t *bits = w->bits + (size_t)slot * w->words, any = 0;
+		bits[n / 64] &= ~(1ull << n % 64);
+		for (uint32_t k = 0; k < w->words; k++)
+			any |= bits[k];
+		if (!any)
+			w->used[slot / 64] &= ~(1ull << slot % 64);
+	}
+	w->place[n] = NOWHERE;
+}
+
+void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at)
+{
+	take_off(w, n);
+	w->at[n] = at;
+	if (at == WHEEL_NEVER)
+		return;
+	if (at - w->now < WHEEL_CYCLES) {
+		uint32_t slot = (uint32_t)at & MASK;
+		w->bits[(size_t)slot * w->words + n / 64] |= 1ull << n % 64;
+		w->used[slot / 64] |= 1ull << slot % 64;
+		w->place[n] = ON_WHEEL;
+	} else {
+		w->place[n] = FAR;
+		w->far_count++;
+		w->far_least = at < w->far_least ? at : w->far_least;
+	}
+}
+
+void wheel_reset(struct time_wheel *w, uint64_t now)
+{
+	for (uint32_t n = 0; n < w->count; n++)
+		wheel_set(w, n, WHEEL_NEVER);
+	w->far_least = WHEEL_NEVER;
+	w->now = now;
+}
+
+/* The first used cycle from now on, or WHEEL_NEVER. */
+static uint64_t first_used(const struct time_wheel *w)
+{
+	uint32_t from = (uint32_t)w->now & MASK, words = WHEEL_CYCLES / 64;
+	for (uint32_t k = 0; k <= words; k++) {
+		uint32_t at = (from / 64 + k) % words;
+		uint64_t below = (1ull << from % 64) - 1;
+		uint64_t bits = k == 0 ? w->used[at] & ~below : k == words ? w->used[at] & below : w->used[at];
+		if (bits)
+			return w->now + ((at * 64 + (uint32_t)__builtin_ctzll(bits) - from) & MASK);
+	}
+	return WHEEL_NEVER;
+}
+
+/* Far turns that have come near go on the wheel, which then starts at the earliest turn of all. */
+static void draw_near(struct time_wheel *w, uint64_t first)
+{
+	uint64_t least = WHEEL_NEVER;
+	for (uint32_t n = 0; n < w->count; n++)
+		if (w->place[n] == FAR)
+			least = w->at[n] < least ? w->at[n] : least;
+	w->now = least < first ? least : first;
+	w->far_least = WHEEL_NEVER;
+	for (uint32_t n = 0; n < w->count; n++)
+		if (w->place[n] == FAR)
+			wheel_set(w, n, w->at[n]);
+}
+
+uint64_t wheel_next(struct time_wheel *w, uint32_t *n)
+{
+	uint64_t first = first_used(w);
+	if (w->far_count && w->far_least <= first) {
+		draw_near(w, first);
+		first = first_used(w);
+	}
+	if (first == WHEEL_NEVER)
+		return WHEEL_NEVER;
+	w->now = first;
+	const uint64_t *bits = w->bits + (size_t)(first & MASK) * w->words;
+	uint32_t k = 0;
+	while (!bits[k])
+		k++;
+	*n = k * 64 + (uint32_t)__builtin_ctzll(bits[k]);
+	return first;
+}

@@ -1,0 +1,31 @@
+/* When each scheduler has its next turn. A wheel of cycles, each with a bit a scheduler, so that finding the next turn and
+ * moving one takes a few steps however many schedulers are busy in the same cycle; turns of one cycle come in the order
+ * of the schedulers' numbers. Turns further away wait in a list that is looked through rarely. Private to time/. */
+#ifndef FATHOM_TIME_WHEEL_H
+#define FATHOM_TIME_WHEEL_H
+#include <stdbool.h>
+#include <stdint.h>
+
+#define WHEEL_CYCLES 1024
+#define WHEEL_NEVER  UINT64_MAX
+
+struct time_wheel {
+	uint64_t *bits;			  /* WHEEL_CYCLES x words */
+	uint64_t used[WHEEL_CYCLES / 64]; /* which cycles have a bit */
+	uint64_t *at;			  /* of each scheduler, WHEEL_NEVER */
+	uint8_t *place;			  /* of each scheduler: enum wheel_place */
+	uint32_t count, words;
+	uint32_t far_count;
+	uint64_t far_least; /* no far turn comes before it */
+	uint64_t now;	    /* no turn comes before it; what is on the wheel lies within WHEEL_CYCLES */
+};
+
+int wheel_open(struct time_wheel *w, uint32_t count); /* 0 or -ENOMEM */
+void wheel_close(struct time_wheel *w);
+void wheel_reset(struct time_wheel *w, uint64_t now); /* nobody has a turn */
+/* Puts scheduler n's turn at a cycle that is not before the latest wheel_next. */
+void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at);
+/* The earliest turn's cycle, WHEEL_NEVER when there is none; it stays where it is. */
+uint64_t wheel_next(struct time_wheel *w, uint32_t *n);
+
+#endif

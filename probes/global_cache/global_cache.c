@@ -81,7 +81,7 @@ static void conclude_parts(struct study *s, const struct chase_placed *l)
 	f.value.array_count = one->parts;
 	double outside = 1;
 	for (unsigned i = 0; i < one->parts; i++) {
-		f.value.array[i] = round((one->value + one->part[i]) * 10) / 10;
+		f.value.array[i] = round((l->mean + (one->parts > 1 ? one->part[i] : 0)) * 10) / 10;
 		outside -= one->part_share[i];
 	}
 	snprintf(f.unit, sizeof(f.unit), "cycles");
@@ -129,8 +129,10 @@ static void study_global(struct study *s)
 	near.kind = near.lap_kind = NEAR;
 	near.limit = most && most < L1_LIMIT ? most : L1_LIMIT;
 	near.beyond_sm = false;
+	near.first_only = true;
 
-	enum chase_state a = chase_survey(&far), b = chase_survey(&near);
+	struct chase_run walk[2];
+	enum chase_state a = chase_survey(&far), b = chase_walk(&near, walk);
 	if (a == CHASE_PENDING || b == CHASE_PENDING)
 		return;
 	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED) {
@@ -143,7 +145,19 @@ static void study_global(struct study *s)
 	}
 	/* An L1 is what answers the one kind of load faster than anything answers the other. */
 	double first = far.classes[0].centre, nearest = near.classes[0].centre;
-	bool l1 = nearest < first - 4 - 0.02 * first && near.level_count > 1;
+	bool l1 = nearest < first - 4 - 0.02 * first && near.class_count > 1;
+	if (l1) {
+		b = chase_survey(&near);
+		if (b == CHASE_PENDING)
+			return;
+		if (b == CHASE_UNDECIDED || near.level_count < 2) {
+			inconclusive(s, "cache.global.l1",
+				     b == CHASE_UNDECIDED ? near.why : "no footprint makes it miss");
+			study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
+				      "an L1 answers, but its survey failed");
+			return;
+		}
+	}
 	bool same = fabs(nearest - first) <= 4 + 0.02 * first;
 	bool l2 = far.level_count > 1 || far.cold_slower;
 	bool endless = far.level_count == 1 && far.cold_slower;

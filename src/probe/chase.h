@@ -108,6 +108,7 @@ struct chase_path {
 	uint64_t limit;	 /* largest footprint */
 	uint32_t word;	 /* bytes of a ring word */
 	uint32_t room;	 /* records of a launch */
+	bool first_only; /* the survey may stop behind the first level */
 	bool beyond_sm;	 /* not even the first level is inside the SM */
 	uint64_t stride; /* of everything after the survey; 0 = the first fill unit */
 	/* learned */
@@ -131,6 +132,8 @@ struct chase_path {
 
 /* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. */
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
+/* Two walks in steps of a word, cold and warm: first classes, fetch unit, stride. run[2] is filled. */
+enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
 /* Ticks that divide two classes: nearer to the slower one, because noise only makes an access slower. */
@@ -142,8 +145,9 @@ struct chase_ring_spec {
 	unsigned order;
 };
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring);
-/* Does the ring fit level k? */
-enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits);
+/* Does the ring fit level k? misses: of one lap, NULL when not wanted. */
+enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
+			    double *misses);
 /* Which blocks of the ring, each what one miss of level k fetches, ever miss, over many laps and several orders. The extra
  * element is not among them. */
 struct chase_blocks {

@@ -10,6 +10,11 @@
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
 #define SURVEY_FIRST 8	  /* elements of the smallest footprint */
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
+#define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
+#define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
+#define UNIT_SAMPLES 512
+#define UNIT_MOST    1024 /* bytes that one miss fetches, at most */
+#define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 
 static int compare_u32(const void *a, const void *b)
 {
@@ -140,7 +145,7 @@ static bool siblings(const struct chase_path *c, unsigned a, unsigned b)
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		const struct chase_sample *s = &c->survey[i];
 		double both = s->share[a] + s->share[b];
-		if (both < 0.25 || s->n < 24)
+		if (both < 0.25 || s->footprint < 64.0 * (double)c->stride)
 			continue;
 		double part = s->share[b] / both;
 		lo = part < lo ? part : lo;
@@ -205,6 +210,7 @@ static struct walk walk_of(struct chase_path *c, const struct chase_run *run, un
 {
 	struct walk w = {0};
 	size_t total = 0, n = 0;
+	uint64_t some[UNIT_SAMPLES];
 
 	for (unsigned i = 0; i < runs; i++)
 		total += run[i].kept;
@@ -229,7 +235,11 @@ static struct walk walk_of(struct chase_path *c, const struct chase_run *run, un
 	from[runs] = n;
 	if (n < 8 || n > 0.97 * (double)total)
 		return w;
-	w.unit = stat_gcd_robust(at, n, 0.85, 4096);
+	/* A part drawn at random is as good as all, and much cheaper; every n-th would have a period of its own. */
+	size_t few = n < UNIT_SAMPLES ? n : UNIT_SAMPLES;
+	for (size_t k = 0; k < few; k++)
+		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
+	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
 	for (unsigned i = 0; i < runs && w.unit; i++) {
 		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
 		for (size_t k = from[i]; k < from[i + 1]; k++)
@@ -277,25 +287,40 @@ static uint32_t grain_of(const struct chase_run *run, unsigned runs)
 	return 1;
 }
 
-enum chase_state chase_survey(struct chase_path *c)
+/* The slowest class that a first touch of every block belongs to; 0 when none. */
+static double cold_class(struct chase_path *c, const struct chase_run *run)
+{
+	for (unsigned k = c->class_count; k-- > 0;) {
+		struct walk w = walk_of(c, run, 1, k);
+		if (w.unit && w.coverage >= 0.5)
+			return c->classes[k].centre;
+	}
+	return 0;
+}
+
+enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 {
 	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
-	double p[POINT_PARAMS];
-	struct chase_run run[2];
-	enum chase_state state;
+	double p[POINT_PARAMS], small = c->limit < 65536 ? (double)c->limit : 65536;
+	enum chase_state all = CHASE_DONE;
 
 	c->survey_count = c->class_count = c->level_count = 0;
 	if (!pool) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
-	double small = c->limit < 65536 ? (double)c->limit : 65536;
 	for (unsigned warm = 0; warm < 2; warm++) {
-		params(c, p, c->word, warm ? small / c->word : 0, c->room);
-		state = chase_get(c, &run[warm], small, p);
-		if (state != CHASE_DONE)
+		/* At most one lap: a second one would not be cold. */
+		double n = floor(small / c->word);
+		params(c, p, c->word, warm ? n : 0, n < c->room ? n : c->room);
+		enum chase_state state = chase_get(c, &run[warm], small, p);
+		if (state == CHASE_UNDECIDED)
 			return state;
+		if (state == CHASE_PENDING)
+			all = state;
 	}
+	if (all != CHASE_DONE)
+		return all;
 	c->grain = grain_of(run, 2);
 	for (unsigned warm = 0; warm < 2; warm++) {
 		if (!pool_add(c, pool, &run[warm], SHARE_MIN / 4))
@@ -309,12 +334,30 @@ enum chase_state chase_survey(struct chase_path *c)
 	c->fill_unit = 0;
 	for (unsigned k = 1; k < c->class_count && !(c->fill_unit > 0); k++) {
 		struct walk w = walk_of(c, run, 2, k);
-		if (w.unit && w.coverage >= 0.5)
+		/* Every word alike: lines of a slower part, not misses. */
+		if (w.unit > c->word && w.coverage >= 0.5)
 			c->fill_unit = (double)w.unit;
 	}
 	if (!c->stride)
-		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : 64;
+		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : STRIDE_BLIND;
+	return CHASE_DONE;
+}
 
+enum chase_state chase_survey(struct chase_path *c)
+{
+	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
+	double p[POINT_PARAMS];
+	struct chase_run run[2];
+	enum chase_state state = chase_walk(c, run);
+
+	if (state != CHASE_DONE)
+		return state;
+	if (!pool) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	double first = c->classes[0].centre, cold = c->fill_unit > 0 ? cold_class(c, run) : 0;
+	unsigned beyond = 0, ahead = 0;
 	pool->runs = pool->peaks = 0;
 	state = CHASE_DONE;
 	double elements = SURVEY_FIRST, most = floor((double)c->limit / (double)c->stride);
@@ -330,16 +373,25 @@ enum chase_state chase_survey(struct chase_path *c)
 		enum chase_state got = chase_get(c, &r, n * (double)c->stride, p);
 		if (got == CHASE_UNDECIDED)
 			return got;
-		if (got == CHASE_PENDING)
+		if (got == CHASE_PENDING) {
 			state = got;
-		else if (state == CHASE_DONE) {
+			if (++ahead >= SURVEY_AHEAD)
+				return state;
+		} else if (state == CHASE_DONE) {
 			if (!pool_add(c, pool, &r, SHARE_MIN))
 				return CHASE_UNDECIDED;
 			c->survey[c->survey_count] =
 			    (struct chase_sample){.footprint = n * (double)c->stride, .n = r.kept};
 			c->survey_count++;
+			/* Nothing new is to be expected once the cache of interest, or every cache, is left behind. */
+			bool left = (c->first_only && c->fill_unit > 0 && share_near(&r, first, c->grain) < 0.03) ||
+				    (cold > first && share_near(&r, cold, c->grain) > 0.9);
+			beyond = left ? beyond + 1 : 0;
+			if (beyond >= 4)
+				break;
 		}
-		elements = elements * SURVEY_RATIO > n + 1 ? elements * SURVEY_RATIO : n + 1;
+		double ratio = n < SURVEY_DENSE ? SURVEY_RATIO : SURVEY_RATIO * SURVEY_RATIO;
+		elements = elements * ratio > n + 1 ? elements * ratio : n + 1;
 	}
 	if (state != CHASE_DONE)
 		return state;

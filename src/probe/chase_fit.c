@@ -14,8 +14,9 @@
 #define ROUNDS	     4		/* each looks four times longer than the one before */
 #define CHANCE	     1e-4	/* what noise may be blamed for */
 #define HOT_ORDERS   10
-#define HOT_AT_LEAST 3 /* orders */
-#define HOT_COUNT    5 /* misses of the quietest element of a set that counts as seen */
+#define HOT_AT_LEAST 3	     /* orders */
+#define HOT_ACCESSES 12288.0 /* of the first orders */
+#define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
 {
@@ -91,15 +92,18 @@ static bool concentrated(struct chase_path *c, const struct chase_level *l, cons
 	return sum > (blocks - 1) * mean * (1 + 6 * sqrt(2.0 / blocks)) + 8;
 }
 
-enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
+enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
+			    double *misses)
 {
 	struct chase_level *l = &c->level[k];
 	double n = chase_spec_elements(ring), laps = ceil(ACCESSES / n), p[POINT_PARAMS];
 	/* A level above may hide some misses of lower levels, where it hits by chance. */
 	double sure = k ? 0.25 : 1;
 
-	if (laps < LAPS_FIRST)
-		laps = LAPS_FIRST;
+	/* Large rings: one lap that overflows misses at least once. */
+	double least = n > 16384 ? 2 : n > 4096 ? 3 : LAPS_FIRST;
+	if (laps < least)
+		laps = least;
 	for (unsigned round = 0; round < ROUNDS; round++, laps *= 4) {
 		if (n * laps >= INDEX_MOST || laps > LAPS_MOST)
 			break;
@@ -109,6 +113,8 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		if (state != CHASE_DONE)
 			return state;
 		double seen = r.covered / n;
+		if (misses)
+			*misses = r.covered ? r.kept / seen : n;
 		if (r.slow <= r.kept && r.slow < sure * laps) {
 			*fits = true;
 			return CHASE_DONE;
@@ -183,19 +189,22 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	uint32_t n = chase_spec_elements(ring), blocks = (uint32_t)((ring->bytes + unit - 1) / unit), extra = 0;
 	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
 	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
-	double p[POINT_PARAMS], laps_seen = 0, laps = floor(98304.0 / n);
+	double p[POINT_PARAMS], laps_seen = 0, laps = floor(HOT_ACCESSES / n);
 
 	if (!count || !hot) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
-	laps = laps > 512 ? 512 : laps < 8 ? 8 : laps;
+	laps = laps > 128 ? 128 : laps < 2 ? 2 : laps;
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
 	enum chase_state all = CHASE_DONE;
 	for (unsigned order = 0; order < HOT_ORDERS; order++) {
 		struct chase_run r;
 		again.order = order;
+		/* What a few laps do not tell is looked at longer each time. */
+		if (order >= HOT_AT_LEAST && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST)
+			laps *= 2;
 		params_of(c, k, &again, 2.0 * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 		if (state == CHASE_UNDECIDED)

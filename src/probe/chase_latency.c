@@ -8,18 +8,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROUNDS	32
-#define HEAD	8
-#define PURE	0.999 /* share of one class from which an average over laps is that class */
-#define SAMPLED 1500
+#define ROUNDS	  32
+#define HEAD	  8
+#define PURE	  0.999 /* share of one class from which an average over laps is that class */
+#define SAMPLED	  1500
+#define COLD_RING 2048.0
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
-static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t stride, unsigned loads, uint32_t sm,
-				double *cycles, double *spread, double *address_ops)
+static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t stride, bool cold, unsigned loads,
+				uint32_t sm, double *cycles, double *spread, double *address_ops)
 {
 	double p[POINT_PARAMS] = {0}, a = INFINITY, b = INFINITY;
 	p[CHASE_STRIDE] = (double)stride;
-	p[CHASE_WARM] = 2 * ceil(footprint / (double)stride);
+	p[CHASE_WARM] = cold ? 0 : 2 * ceil(footprint / (double)stride);
 	p[CHASE_TIMED] = loads;
 	p[CHASE_PLACE] = 8.0 * sm + c->lap_kind;
 	const struct point *pt = study_ask(c->study, c->lap, footprint, p);
@@ -64,8 +65,8 @@ static int compare_access(const void *a, const void *b)
 
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
  * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
-static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, uint32_t sm,
-				  double *mean, double *share, struct chase_latency *lines)
+static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
+				  uint32_t sm, double *mean, double *share, struct chase_latency *lines)
 {
 	const struct chase_level *l = &c->level[k];
 	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
@@ -73,7 +74,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	struct chase_run r;
 
 	p[CHASE_STRIDE] = (double)stride;
-	p[CHASE_WARM] = 2 * n;
+	p[CHASE_WARM] = cold ? 0 : 2 * n;
 	p[CHASE_TIMED] = c->room < SAMPLED ? c->room : SAMPLED;
 	p[CHASE_PLACE] = 8.0 * sm + c->kind;
 	enum chase_state state = chase_get(c, &r, footprint, p);
@@ -173,12 +174,17 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		stride = c->level[0].line.value;
 		footprint = fmin(footprint, 64.0 * (double)stride);
 	}
+	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
+	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
+		    footprint / (double)stride >= COLD_RING;
+	if (cold)
+		footprint = COLD_RING * (double)stride;
 	footprint = floor(footprint / (double)stride) * (double)stride;
-	state[0] = class_get(c, k, footprint, stride, sm, &mean, &share, out);
-	state[1] = lap_get(c, footprint, stride, loads, sm, &lap, &spread, &ops);
+	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, out);
+	state[1] = lap_get(c, footprint, stride, cold, loads, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
-	state[2] = class_get(c, 0, (double)c->stride, c->stride, sm, &one_mean, &one_share, NULL);
-	state[3] = lap_get(c, (double)c->stride, c->stride, one_loads, sm, &one_lap, &one_spread, &ops);
+	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, NULL);
+	state[3] = lap_get(c, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;

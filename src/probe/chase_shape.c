@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SETS_TRIED   6
+#define SETS_TRIED   4
 #define OFFSETS_MOST 512
 #define LINE_MOST    4096
 
@@ -48,11 +48,86 @@ static void bracket(const struct chase_path *c, unsigned k, double *lo, double *
 	}
 }
 
-static enum chase_state fits_elements(struct chase_path *c, unsigned k, uint64_t n, unsigned order, bool *fits)
+static enum chase_state fits_elements(struct chase_path *c, unsigned k, uint64_t n, unsigned order, bool *fits,
+				      double *misses)
 {
 	const struct chase_level *l = &c->level[k];
 	return chase_fits(c, k, &(struct chase_ring_spec){.bytes = n * l->stride, .stride = l->stride, .order = order},
-			  fits);
+			  fits, misses);
+}
+
+/* The largest number of elements that fits, lo, and the next one, hi. */
+struct edge {
+	uint64_t lo, hi, most;
+	bool endless;
+};
+
+static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge *e)
+{
+	bool fits_lo, fits_hi;
+	double hi_misses, past_misses = 0;
+	uint64_t past = 0;
+	enum chase_state a = fits_elements(c, k, e->lo, 0, &fits_lo, NULL);
+	enum chase_state b = fits_elements(c, k, e->hi, 0, &fits_hi, &hi_misses);
+
+	if (a != CHASE_DONE || b != CHASE_DONE)
+		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
+	while (!fits_lo) {
+		if (e->lo == 1) {
+			snprintf(c->why, sizeof(c->why), "not even a single line stays");
+			return CHASE_UNDECIDED;
+		}
+		e->hi = e->lo;
+		fits_hi = false;
+		e->lo -= (e->lo + 7) / 8;
+		e->lo = e->lo ? e->lo : 1;
+		a = fits_elements(c, k, e->lo, 0, &fits_lo, &hi_misses);
+		if (a != CHASE_DONE)
+			return a;
+	}
+	while (fits_hi && e->hi < e->most) {
+		e->lo = e->hi;
+		e->hi = e->hi + e->hi / 8 + 1 < e->most ? e->hi + e->hi / 8 + 1 : e->most;
+		b = fits_elements(c, k, e->hi, 0, &fits_hi, &hi_misses);
+		if (b != CHASE_DONE)
+			return b;
+	}
+	e->endless = fits_hi;
+	/* Sets overflow one by one, so misses grow about evenly behind the edge: that says where it is. Steps that double
+	 * from a good guess find it; every third step halves what is left, whatever the guesses were worth. */
+	uint64_t hop = 1;
+	bool guessed = false;
+	for (unsigned step = 1; !e->endless && e->hi - e->lo > 1; step++) {
+		uint64_t at = e->lo + (e->hi - e->lo) / 2;
+		if (step % 3 && guessed) {
+			at = fits_lo ? e->lo + hop : e->hi - hop;
+			hop *= 2;
+		} else if (step % 3 && past && past_misses > hi_misses) {
+			double edge = (double)e->hi - hi_misses * (double)(past - e->hi) / (past_misses - hi_misses);
+			at = edge > (double)e->lo ? (uint64_t)edge : e->lo + 1;
+			guessed = true;
+			hop = 1;
+		}
+		at = at <= e->lo ? e->lo + 1 : at >= e->hi ? e->hi - 1 : at;
+		bool fits;
+		double misses;
+		a = fits_elements(c, k, at, 0, &fits, &misses);
+		if (a != CHASE_DONE)
+			return a;
+		if (fits) {
+			e->lo = at;
+		} else {
+			past = e->hi;
+			past_misses = hi_misses;
+			e->hi = at;
+			hi_misses = misses;
+		}
+		/* The other side of the guess was already seen: guess anew. */
+		if (guessed && hop > 1 && fits != fits_lo)
+			guessed = false;
+		fits_lo = fits;
+	}
+	return CHASE_DONE;
 }
 
 uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint)
@@ -79,6 +154,12 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 
 	if (k && c->level[k - 1].line.state == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
+	/* Coarser steps than what one miss fetches leave out lines, and make the level look larger. */
+	if (l->sector.state != CHASE_DONE)
+		return undecided(&l->size, "what one miss fetches is not known");
+	if (c->stride > l->sector.value || l->sector.value % c->stride)
+		return undecided(&l->size,
+				 "what one miss fetches is smaller than the steps in which this level was walked");
 	bracket(c, k, &from, &to);
 	l->stride = k && l->sector.state == CHASE_DONE ? chase_step(c, k, l->sector.value, from) : c->stride;
 	uint64_t lo = (uint64_t)(from / (double)l->stride), hi = (uint64_t)ceil(to / (double)l->stride);
@@ -86,48 +167,23 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	lo = lo ? lo : 1;
 	hi = hi > most ? most : hi;
 	hi = hi > lo ? hi : lo + 1;
-	enum chase_state a = fits_elements(c, k, lo, 0, &fits_lo), b = fits_elements(c, k, hi, 0, &fits_hi);
-	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+	struct edge e = {.lo = lo, .hi = hi, .most = most};
+	enum chase_state a = find_edge(c, k, &e), b;
+	if (a == CHASE_UNDECIDED)
 		return undecided(&l->size, c->why);
-	if (a == CHASE_PENDING || b == CHASE_PENDING)
-		return l->size.state = CHASE_PENDING;
-	while (!fits_lo) {
-		if (lo == 1)
-			return undecided(&l->size, "not even a single line stays");
-		hi = lo;
-		fits_hi = false;
-		lo = lo / 2;
-		a = fits_elements(c, k, lo, 0, &fits_lo);
-		if (a != CHASE_DONE)
-			return a == CHASE_PENDING ? (l->size.state = a) : undecided(&l->size, c->why);
-	}
-	while (fits_hi && hi < most) {
-		lo = hi;
-		hi = hi + hi / 4 + 1 < most ? hi + hi / 4 + 1 : most;
-		b = fits_elements(c, k, hi, 0, &fits_hi);
-		if (b != CHASE_DONE)
-			return b == CHASE_PENDING ? (l->size.state = b) : undecided(&l->size, c->why);
-	}
-	if (fits_hi) {
+	if (a == CHASE_PENDING)
+		return l->size.state = a;
+	if (e.endless) {
 		l->endless = true;
 		return decided(&l->size, most * l->stride);
 	}
-	while (hi - lo > 1) {
-		uint64_t mid = lo + (hi - lo) / 2;
-		bool fits;
-		a = fits_elements(c, k, mid, 0, &fits);
-		if (a != CHASE_DONE)
-			return a == CHASE_PENDING ? (l->size.state = a) : undecided(&l->size, c->why);
-		if (fits)
-			lo = mid;
-		else
-			hi = mid;
-	}
+	lo = e.lo;
+	hi = e.hi;
 	/* Both sides of the edge again, in other orders. */
 	enum chase_state all = CHASE_DONE;
 	for (unsigned order = 1; order <= 2; order++) {
-		a = fits_elements(c, k, lo, order, &fits_lo);
-		b = fits_elements(c, k, hi, order, &fits_hi);
+		a = fits_elements(c, k, lo, order, &fits_lo, NULL);
+		b = fits_elements(c, k, hi, order, &fits_hi, NULL);
 		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 			return undecided(&l->size, c->why);
 		if (a == CHASE_PENDING || b == CHASE_PENDING) {
@@ -160,13 +216,13 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
-static enum chase_state conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra,
+static enum chase_state conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
 				    struct chase_blocks *out)
 {
 	const struct chase_level *l = &c->level[k];
-	struct chase_ring_spec ring = {.start = start, .bytes = l->size.value, .stride = l->stride, .extra = extra};
+	struct chase_ring_spec ring = {.start = start, .bytes = l->size.value, .stride = stride, .extra = extra};
 	bool fits;
-	enum chase_state state = chase_fits(c, k, &ring, &fits);
+	enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 
 	*out = (struct chase_blocks){0};
 	if (state != CHASE_DONE || fits)
@@ -189,13 +245,19 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 			return undecided(
 			    &l->line, "the largest footprint does not hold the lines of its one set far enough apart");
 		bool fits;
-		enum chase_state state = chase_fits(c, k, &ring, &fits);
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 		if (state != CHASE_DONE)
 			return state == CHASE_PENDING ? (l->line.state = state) : undecided(&l->line, c->why);
 		if (fits)
 			return decided(&l->line, t);
 	}
 	return undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
+}
+
+/* Where a line is looked for: at the size, and some way behind. */
+static uint64_t line_extra(uint64_t size, unsigned j, uint64_t unit)
+{
+	return size + j * (size / 16 / unit) * unit;
 }
 
 enum chase_state chase_line(struct chase_path *c, unsigned k)
@@ -206,6 +268,12 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	if (l->size.state != CHASE_DONE)
 		return l->size.state == CHASE_PENDING ? (l->line.state = CHASE_PENDING)
 						      : undecided(&l->line, "its size is not known");
+	/* A coarser walk would take several lines for one. */
+	if (l->sector.state != CHASE_DONE)
+		return undecided(&l->line, "what one miss fetches is not known");
+	if (l->stride > l->sector.value || l->sector.value % l->stride)
+		return undecided(&l->line,
+				 "what one miss fetches is smaller than the steps in which this level was walked");
 	if (l->endless || size + l->stride > c->limit)
 		return undecided(&l->line, "no footprint is large enough to make a conflict");
 	if (l->sector.state == CHASE_DONE && l->sector.value > unit)
@@ -214,12 +282,12 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		return undecided(&l->line, "the size is no multiple of what one miss fetches");
 	enum chase_state all = CHASE_DONE;
 	bool whole = true;
-	for (unsigned j = 0; j < 3; j++) {
-		uint64_t extra = size + j * (size / 16 / unit) * unit;
+	for (unsigned j = 0; j < 2; j++) {
+		uint64_t extra = line_extra(size, j, unit);
 		if (extra + l->stride > c->limit)
 			break;
 		struct chase_blocks found;
-		enum chase_state state = conflicting(c, k, 0, extra, &found);
+		enum chase_state state = conflicting(c, k, 0, extra, l->stride, &found);
 		if (state == CHASE_UNDECIDED)
 			return undecided(&l->line, c->why);
 		if (state == CHASE_PENDING)
@@ -253,8 +321,10 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t line = l->line.value, last = UINT64_MAX;
+	/* Whole lines are enough where no level above could keep them all. */
+	uint64_t stride = k ? chase_step(c, k, line, (double)l->size.value) : line;
 	struct chase_blocks found;
-	enum chase_state state = conflicting(c, k, start, extra, &found);
+	enum chase_state state = conflicting(c, k, start, extra, stride, &found);
 
 	*out = (struct conflict){0};
 	if (state != CHASE_DONE || !found.hot)
@@ -294,7 +364,7 @@ static enum chase_state largest_start(struct chase_path *c, unsigned k, uint64_t
 		bool fits;
 		enum chase_state state = chase_fits(
 		    c, k, &(struct chase_ring_spec){.start = i * line, .bytes = bytes, .stride = c->level[k].stride},
-		    &fits);
+		    &fits, NULL);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
@@ -342,6 +412,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t size = l->size.value, line = l->line.value;
+	uint64_t unit = l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
 
 	if (l->line.state != CHASE_DONE) {
 		l->sets.state = l->ways.state = l->line.state;
@@ -351,13 +422,14 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		}
 		return l->ways.state;
 	}
-	static const unsigned tried[SETS_TRIED] = {0, 1, 2, 3, 5, 8};
+	static const unsigned tried[SETS_TRIED] = {0, 1, 3, 0};
 	enum chase_state all = CHASE_DONE;
 	uint32_t least = UINT32_MAX, most = 0, seen = 0;
 	uint64_t spacing = 0;
 	bool modulo = true;
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
-		uint64_t extra = size + tried[i] * line;
+		/* The last one is where the line was looked for, too. */
+		uint64_t extra = i + 1 < SETS_TRIED ? size + tried[i] * line : line_extra(size, 1, unit);
 		struct conflict found;
 		if (extra + l->stride > c->limit)
 			break;

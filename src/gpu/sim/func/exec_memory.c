@@ -129,12 +129,26 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 }
 EXEC_FORWARD(store)
 
-/* The parameter block; nothing of it is an access to memory. */
+/* The parameter block; nothing of it is an access to memory, and all lanes read the same. */
 void exec_wide_load_param(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	EACH_LANE(l, mask)
-	{
-		put_elements(w, i, i->more[3], l, w->block->launch->params + i->imm);
+	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
+	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
+	const uint8_t *p = w->block->launch->params + i->imm;
+	for (unsigned k = 0; k < n; k++) {
+		uint16_t row = k ? i->more[k - 1] : i->dst;
+		if (row == FUNC_NONE)
+			continue;
+		uint64_t v = element(p + k * ptx_type_bytes(type), type, width);
+		if (width == 8) {
+			uint64_t *d = exec_row64(w, row);
+			for (unsigned l = 0; l < FUNC_LANES; l++)
+				d[l] = mask >> l & 1 ? v : d[l];
+		} else {
+			uint32_t *d = exec_row(w, row);
+			for (unsigned l = 0; l < FUNC_LANES; l++)
+				d[l] = mask >> l & 1 ? (uint32_t)v : d[l];
+		}
 	}
 }
 EXEC_FORWARD(load_param)

@@ -280,6 +280,14 @@ static inline uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t,
 	return ready;
 }
 
+static inline void fetch_warp(const struct time_warp *w)
+{
+	__builtin_prefetch(w);
+	__builtin_prefetch((const char *)w + 64);
+	__builtin_prefetch((const char *)w + 128);
+	__builtin_prefetch(w->ready);
+}
+
 /* The first ready slot after the one that issued last whose pipes are free, or UINT32_MAX. *more: others are ready too. */
 static uint32_t choose(const struct time_run *x, const struct time_sched *s, uint64_t t, uint64_t *later, bool *more)
 {
@@ -298,6 +306,9 @@ static uint32_t choose(const struct time_run *x, const struct time_sched *s, uin
 			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
 			if (pipe <= t) {
 				*more = (rest & (rest - 1)) != 0 || n < words;
+				/* By its turn, hundreds of other schedulers will have had theirs. */
+				if (rest & (rest - 1))
+					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);
 				return k;
 			}
 			*later = pipe < *later ? pipe : *later;

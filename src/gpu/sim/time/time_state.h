@@ -48,7 +48,6 @@ struct time_sched;
 struct time_block;
 
 struct time_warp {
-	struct func_warp f;
 	uint64_t *ready;  /* slots: cycle at which a register can be read */
 	uint64_t *flight; /* loads_in_flight entries: completion of the latest loads, in turn */
 	uint32_t flight_at;
@@ -62,6 +61,7 @@ struct time_warp {
 	size_t reg_bytes, pred_count, slot_count, local_bytes; /* what was allocated */
 	void *reg_memory;
 	struct time_warp *next; /* in the pool */
+	struct func_warp f;	/* last: what an issue reads of both then lies together */
 };
 
 #define TIME_SLOTS    256 /* warps of one SM, at most: the reader of .gpu files refuses more */

@@ -208,8 +208,8 @@ static int summarise(struct running *run, const struct run *r)
 	rc = report_summary(&out, r, &c->style, &c->error);
 	if (rc == 0)
 		str_addf(&out,
-			 "\nWrote %s\nNext: fathom report %s              the whole report\n"
-			 "      fathom report %s --figures figures    its figures as SVG\n",
+			 "\nWrote %s\nNext, the whole report:    fathom report %s\n"
+			 "      its figures as SVG:  fathom report %s --figures figures\n",
 			 run->path, run->path, run->path);
 	rc = rc ? CMD_DEVICE : cmd_print(c, &out);
 	str_free(&out);

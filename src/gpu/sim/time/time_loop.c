@@ -266,8 +266,14 @@ static struct time_warp *only_warp(const struct time_gpu *g)
 	return NULL;
 }
 
+#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+
 /* Which of up to 64 slots are ready at t, and when the first of the others will be. Without a branch, for the compiler. */
-static inline uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
+CLONES static uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
 {
 	uint64_t ready = 0, first = *later;
 	for (uint32_t k = 0; k < n; k++) {
@@ -292,6 +298,7 @@ static inline void fetch_warp(const struct time_warp *w)
 static uint32_t choose(const struct time_run *x, const struct time_sched *s, uint64_t t, uint64_t *later, bool *more)
 {
 	uint64_t ready[TIME_SLOTS / 64];
+	uint32_t busy = TIME_SETS; /* the pipes that were just found busy: mostly those of the other warps too */
 	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
 	for (uint32_t n = 0; n < words; n++)
 		ready[n] =
@@ -303,6 +310,8 @@ static uint32_t choose(const struct time_run *x, const struct time_sched *s, uin
 		uint64_t rest = n == 0 ? ready[at] & ~below : n == words ? ready[at] & below : ready[at];
 		for (; rest; rest &= rest - 1) {
 			uint32_t k = at * 64 + (uint32_t)__builtin_ctzll(rest);
+			if (s->set[k] == busy)
+				continue;
 			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
 			if (pipe <= t) {
 				*more = (rest & (rest - 1)) != 0 || n < words;
@@ -311,6 +320,7 @@ static uint32_t choose(const struct time_run *x, const struct time_sched *s, uin
 					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);
 				return k;
 			}
+			busy = s->set[k];
 			*later = pipe < *later ? pipe : *later;
 		}
 	}

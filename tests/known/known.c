@@ -104,6 +104,33 @@ static const struct fact *find_fact(const struct facts *f, const struct sim_spec
 	return NULL;
 }
 
+/* The classes of latency of a partitioned level: one for each partition, near one first, wherever the cluster sits. */
+static bool is_right_classes(const struct sim_spec *s, const struct finding *f)
+{
+	for (unsigned path = 0; path < 2; path++)
+		for (unsigned k = 0; k < CONST_LEVELS; k++) {
+			const struct cache_spec *c = path ? &s->global.level[k] : &s->constant.level[k];
+			char key[64];
+			snprintf(key, sizeof key, "cache.%s.l%u.latency_classes", path ? "global" : "constant", k + 1);
+			if (strcmp(key, f->key) != 0)
+				continue;
+			if (!c->present || f->value.kind != VALUE_ARRAY || f->value.array_count != c->partitions)
+				return false;
+			for (unsigned i = 0; i < f->value.array_count; i++) {
+				double near = INFINITY, far = -INFINITY, is = f->value.array[i];
+				for (uint32_t n = 0; n < s->cluster_count; n++) {
+					double offset = c->scope == SCOPE_GPU ? s->cluster_offset[n] : 0;
+					near = fmin(near, c->latency + i * c->far_extra + offset);
+					far = fmax(far, c->latency + i * c->far_extra + offset);
+				}
+				if (is < near - 1 || is > far + 1)
+					return false;
+			}
+			return true;
+		}
+	return false;
+}
+
 /* Whether the finding says nothing that the truth contradicts. */
 static bool is_right(const struct finding *f, const struct fact *t)
 {
@@ -192,6 +219,13 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 	for (size_t i = 0; rc == 0 && i < r->findings.count; i++) {
 		const struct finding *f = &r->findings.items[i];
 		const struct fact *t = find_fact(&facts, s, f->key);
+		if (str_ends(f->key, ".latency_classes")) {
+			if (f->verdict == VERDICT_MEASURED && !is_right_classes(s, f)) {
+				out->wrong++;
+				report(wrong, label, f, f->key, NULL);
+			}
+			continue;
+		}
 		bool says =
 		    f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
 		out->findings++;

@@ -49,7 +49,8 @@ static unsigned compare(const struct paper *p, const struct run *r, unsigned *as
 		const struct finding *f = findings_get(&r->findings, row->key);
 		bool ok = f && agrees(row, f);
 		if (f && f->value.kind == VALUE_NUMBER)
-			snprintf(ours, sizeof ours, "%.6g", f->value.number);
+			snprintf(ours, sizeof ours, "%.6g %s", f->value.number,
+				 f->verdict == VERDICT_MEASURED ? "" : verdict_name(f->verdict));
 		else if (f && f->value.kind == VALUE_TEXT)
 			snprintf(ours, sizeof ours, "%s", f->value.text);
 		else if (f)

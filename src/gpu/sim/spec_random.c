@@ -89,7 +89,8 @@ static void roll_core(struct dice *d)
 	static const char *const scopes[] = {"sm", "cluster", "gpu"};
 	d->schedulers = between(d, 1, 4);
 	d->issue_interval = between(d, 1, 2);
-	d->per = d->schedulers > 1 && chance(d, 0.7) ? "scheduler" : "sm";
+	/* An SM-wide pipe behind several schedulers serves the first of them first (DEVIATIONS.md): no rate of a full pipe. */
+	d->per = d->schedulers > 1 ? "scheduler" : "sm";
 	put_int(d, "core.schedulers", "count", d->schedulers);
 	put(d, "core.issue_interval", "cycles", "%g", d->issue_interval);
 	put(d, "core.default_op", "name", "add.u32");
@@ -117,7 +118,7 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 	double throughput = rate / native;
 	/* What the schedulers can issue, what one warp keeps busy, and what the largest block can fill. */
 	double issue = 32.0 * d->schedulers / (d->issue_interval * native);
-	double fill = 0.8 * d->block_threads / latency;
+	double fill = (native > 1 ? 0.4 : 0.7) * d->block_threads / latency;
 	throughput = throughput < issue ? throughput : issue;
 	throughput = throughput < fill ? throughput : fill;
 	throughput *= 0.9 + 0.1 * rng_unit(&d->r);

@@ -8,6 +8,7 @@
  *   FAKE_CUDA_HANG     "5": the fifth launch never ends
  *   FAKE_CUDA_FAULT    "5": the fifth launch kills the context with an illegal address
  *   FAKE_CUDA_CRASH    "5": the fifth launch kills the process
+ *   FAKE_CUDA_ONCE    a file: those three happen only where it does not exist yet, and make it
  *   FAKE_CUDA_VERSION  what cuDriverGetVersion says (default 13000)
  * Compiled images are ELF files whose instructions are what a compiler that changes nothing would write. */
 #ifndef FATHOM_TESTS_FAKE_STATE_H

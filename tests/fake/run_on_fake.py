@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+"""The whole program on a CUDA device that is none: what it finds on the fake driver is what it finds on the simulated GPU
+behind it, and a launch that hangs or kills the worker costs that launch.
+
+Usage: run_on_fake.py FATHOM FOLDER-OF-THE-FAKE-DRIVER
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+PROBES = "clock,shared_memory,global_cache"
+
+
+def findings(fathom, folder, run, env):
+    out = subprocess.run([fathom, "report", run, "--format", "json"], env=env, capture_output=True, text=True, check=True)
+    report = json.loads(out.stdout)
+    return report["device"], {f["key"]: f for f in report["findings"]}
+
+
+def measure(fathom, folder, device, name, played):
+    env = dict(os.environ, LD_LIBRARY_PATH=folder, FAKE_CUDA_GPU="toy", **played)
+    run = os.path.join(name + ".fathom")
+    done = subprocess.run([fathom, "run", "-d", device, "-p", PROBES, "-o", run], env=env, capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"{name}: exit {done.returncode}: {done.stdout}{done.stderr}")
+    return findings(fathom, folder, run, env)
+
+
+def compare(name, expected, got):
+    wrong = []
+    for key, f in expected.items():
+        g = got.get(key)
+        if g is None:
+            wrong.append(f"{name}: {key} is missing")
+        elif key.endswith(".native_ops"):
+            continue  # the fake compiler makes one instruction of each operation; the simulated GPU knows better
+        elif (f["verdict"], f["value"]) != (g["verdict"], g["value"]):
+            wrong.append(f"{name}: {key} is {g['verdict']} {g['value']}, not {f['verdict']} {f['value']}")
+    return wrong
+
+
+def main():
+    fathom, folder = sys.argv[1:3]
+    fathom = os.path.abspath(fathom)
+    wrong = []
+    with tempfile.TemporaryDirectory() as scratch:
+        os.chdir(scratch)
+        _, truth = measure(fathom, folder, "sim:toy", "simulated", {})
+        device, fake = measure(fathom, folder, "cuda:0", "fake", {})
+        if device["backend"] != "cuda" or not device["uuid"].startswith("GPU-"):
+            wrong.append(f"the device says {device}")
+        measured = [k for k, f in truth.items() if f["verdict"] == "MEASURED"]
+        if len(measured) < 10:
+            wrong.append(f"only {len(measured)} findings to compare")
+        wrong += compare("fake", truth, fake)
+        for name in ("hang", "crash", "fault"):
+            marker = name + ".played"
+            _, got = measure(fathom, folder, "cuda:0", name, {"FAKE_CUDA_" + name.upper(): "5", "FAKE_CUDA_ONCE": marker})
+            if not os.path.exists(marker):
+                wrong.append(f"{name}: nothing was played")
+            if not [k for k, f in got.items() if f["verdict"] == "MEASURED"]:
+                wrong.append(f"{name}: nothing was measured after it")
+            for key, f in got.items():
+                if f["verdict"] == "MEASURED" and key in truth and f["value"] != truth[key]["value"]:
+                    wrong.append(f"{name}: {key} is {f['value']}, not {truth[key]['value']}")
+    print("\n".join(wrong + [f"{len(measured)} findings compared, {len(wrong)} wrong"]))
+    return 1 if wrong else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

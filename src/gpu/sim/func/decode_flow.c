@@ -66,24 +66,15 @@ static void add_next(struct block *b, uint32_t to)
 		b->next[b->next_count++] = to;
 }
 
-static int connect(struct decoder *d, struct graph *g)
+static int fill_preds(struct decoder *d, struct graph *g)
 {
-	for (uint32_t k = 0; k < g->n; k++) {
-		struct block *b = &g->block[k];
-		const struct func_inst *last = &d->inst[b->end - 1];
-		bool always = last->guard == FUNC_NONE;
-		if (last->kind == FUNC_BRANCH)
-			add_next(b, g->block_of[last->target]);
-		if (last->kind == FUNC_EXIT && always)
-			add_next(b, g->n);
-		/* Lanes that leave at a guarded exit are waited for nowhere: that edge decides no meeting point. */
-		if (!ends_block(last) || !always)
-			add_next(b, k + 1);
-	}
 	uint32_t edges = 0;
+	for (uint32_t k = 0; k <= g->n; k++)
+		g->block[k].pred_count = 0;
 	for (uint32_t k = 0; k < g->n; k++)
 		for (uint32_t s = 0; s < g->block[k].next_count; s++, edges++)
 			g->block[g->block[k].next[s]].pred_count++;
+	mem_free(g->pred);
 	g->pred = mem_zero(edges + 1, sizeof *g->pred);
 	if (!g->pred)
 		return err_nomem(d->e);
@@ -98,6 +89,23 @@ static int connect(struct decoder *d, struct graph *g)
 			g->pred[to->pred_at + to->pred_count++] = k;
 		}
 	return 0;
+}
+
+static int connect(struct decoder *d, struct graph *g)
+{
+	for (uint32_t k = 0; k < g->n; k++) {
+		struct block *b = &g->block[k];
+		const struct func_inst *last = &d->inst[b->end - 1];
+		bool always = last->guard == FUNC_NONE;
+		if (last->kind == FUNC_BRANCH)
+			add_next(b, g->block_of[last->target]);
+		if (last->kind == FUNC_EXIT && always)
+			add_next(b, g->n);
+		/* Lanes that leave at a guarded exit are waited for nowhere: that edge decides no meeting point. */
+		if (!ends_block(last) || !always)
+			add_next(b, k + 1);
+	}
+	return fill_preds(d, g);
 }
 
 static int build(struct decoder *d, struct graph *g)
@@ -168,6 +176,20 @@ static void post_dominators(const struct graph *g, const uint32_t *order, const 
 	}
 }
 
+/* Where the only way out is a guarded exit, that edge has to count after all. */
+static bool open_guarded_exits(const struct decoder *d, struct graph *g, const uint32_t *number)
+{
+	bool any = false;
+	for (uint32_t k = 0; k < g->n; k++) {
+		const struct func_inst *last = &d->inst[g->block[k].end - 1];
+		if (number[k] != UINT32_MAX || last->kind != FUNC_EXIT)
+			continue;
+		add_next(&g->block[k], g->n);
+		any = true;
+	}
+	return any;
+}
+
 int decode_joins(struct decoder *d)
 {
 	struct graph g = {0};
@@ -180,8 +202,13 @@ int decode_joins(struct decoder *d)
 		uint32_t *dom = work, *order = work + m, *number = work + 2 * m, *stack = work + 3 * m,
 			 *child = work + 4 * m;
 		uint32_t count = reverse_postorder(&g, order, number, stack, child);
-		post_dominators(&g, order, number, count, dom);
-		for (uint32_t k = 0; k < d->n; k++) {
+		if (open_guarded_exits(d, &g, number)) {
+			rc = fill_preds(d, &g);
+			count = rc ? 0 : reverse_postorder(&g, order, number, stack, child);
+		}
+		if (count)
+			post_dominators(&g, order, number, count, dom);
+		for (uint32_t k = 0; count && k < d->n; k++) {
 			struct func_inst *i = &d->inst[k];
 			uint32_t b = g.block_of[k];
 			if (i->kind == FUNC_BRANCH)

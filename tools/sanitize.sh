@@ -10,6 +10,7 @@ cd "$(dirname "$0")/.."
 ninja -C "$build"
 # vptr and friends aside, every report is an error; a leak is one too.
 export ASAN_OPTIONS=abort_on_error=0:exitcode=66:detect_leaks=1:allocator_may_return_null=1
+export LSAN_OPTIONS="suppressions=$(pwd)/tools/leaks_allowed.supp:print_suppressions=0"
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=67
 # Suites that only read source text say nothing new here, and of the long runs one is enough.
 meson test -C "$build" --print-errorlogs --no-rebuild --no-suite conform --no-suite long --no-suite known \

@@ -4,7 +4,6 @@
 Usage: bad_input.py FATHOM ROOT FAKE
 FAKE is the folder with a libcuda.so.1 that plays a driver.
 """
-import ctypes
 import os
 import re
 import sqlite3
@@ -15,6 +14,8 @@ from outside import Outside, accepted, expect, refused, run_tests
 
 FATHOM, ROOT, FAKE = sys.argv[1], sys.argv[2], os.path.abspath(sys.argv[3])
 USAGE, DEVICE, FILE = 2, 3, 4
+DRIVER_FOLDERS = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/lib/wsl/lib",
+                  "/usr/local/nvidia/lib64"]
 
 
 def small_run(o, name="small.fathom"):
@@ -73,15 +74,13 @@ def test_resume_without_file(o):
 
 
 def test_no_driver(o):
-    try:
-        ctypes.CDLL("libcuda.so.1")
+    if any(os.path.exists(folder + "/libcuda.so.1") for folder in DRIVER_FOLDERS):
         return "this machine has a driver"
-    except OSError:
-        pass
     refused(o.run("run", "-d", "cuda:0"), DEVICE, "libcuda.so.1")
     result = o.run("list", "devices")
     accepted(result)
     expect("libcuda.so.1" in result.stdout, "the list of devices does not say why there is no cuda device")
+    return None
 
 
 def driver(o, **plays):

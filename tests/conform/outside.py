@@ -31,7 +31,7 @@ class Outside:
         return os.path.join(self.dir, name)
 
     def env(self, **extra):
-        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS")}
+        env = {k: v for k, v in os.environ.items() if k not in ("NO_COLOR", "COLUMNS", "LD_LIBRARY_PATH")}
         env.update({"TERM": "xterm", "LC_ALL": "C.UTF-8"})
         env.update(extra)
         return env

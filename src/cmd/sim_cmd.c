@@ -259,7 +259,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 int cmd_sim(struct cmd_context *c, int argc, char **argv)
 {
 	struct gpu *g;
-	char *text;
+	char *text = NULL;
 	(void)argc;
 	int rc = read_text(c, argv[0], &text);
 	if (rc)

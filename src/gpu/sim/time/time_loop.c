@@ -101,9 +101,10 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	time_next(x, w, t);
 }
 
-static void trace(const struct time_run *x, const struct time_warp *w, uint32_t mask, uint64_t t)
+/* At its last native step; the cycle is that of the first. */
+static void trace(const struct time_run *x, const struct time_warp *w, uint32_t mask)
 {
-	struct time_event ev = {.cycle = t - x->start,
+	struct time_event ev = {.cycle = w->sampled - x->start,
 				.sm = w->block->sm,
 				.scheduler = w->sched->index,
 				.warp = w->f.warp_id,
@@ -142,7 +143,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	}
 	x->r->instructions++;
 	if (__builtin_expect(x->q->hook != NULL, 0))
-		trace(x, w, mask, t);
+		trace(x, w, mask);
 	if (!mask) { /* guarded off: it takes its turn and nothing else */
 		func_warp_next(&w->f);
 		time_next(x, w, ti->kind == FUNC_BRANCH ? t + ti->after : t);

@@ -87,7 +87,7 @@ static void roll_device(struct dice *d, uint64_t seed)
 static void roll_core(struct dice *d)
 {
 	static const char *const scopes[] = {"sm", "cluster", "gpu"};
-	d->schedulers = between(d, 1, 4);
+	d->schedulers = 1 << between(d, 0, 2); /* a block's warps spread evenly over them, or no block could fill the SM */
 	d->issue_interval = between(d, 1, 2);
 	/* An SM-wide pipe behind several schedulers serves the first of them first (DEVIATIONS.md): no rate of a full pipe. */
 	d->per = d->schedulers > 1 ? "scheduler" : "sm";

@@ -101,7 +101,7 @@ static void every_draw_reads_and_is_told_apart(void **state)
 		assert_true(n.levels[i] > GPUS / 10);
 	for (unsigned i = 0; i < 5; i++)
 		assert_true(n.policies[i] > 10);
-	for (unsigned i = 1; i <= 4; i++)
+	for (unsigned i = 1; i <= 4; i *= 2)
 		assert_true(n.schedulers[i] > GPUS / 10);
 	assert_true(n.hashes > 10 && n.odd_sizes > GPUS / 2 && n.odd_ways > GPUS / 2 && n.partitioned > 10);
 	assert_true(n.quiet > GPUS / 4 && n.quiet < GPUS / 2);

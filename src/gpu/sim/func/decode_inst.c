@@ -141,7 +141,7 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 		}
 	}
 	bool half = t == PTX_F16 || t == PTX_F16X2;
-	int op = plain && !half ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
+	int op = plain ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
 	if (op >= 0)
 		r.i.op = (uint16_t)op;
 	else if (half)

@@ -115,6 +115,47 @@ INLINE double max_f64(double x, double y)
 	return x != x ? y : y != y ? x : more;
 }
 
+/* A half in the low bits to a float, exactly. Scaling by 2^112 moves the exponent and makes subnormals normal. */
+INLINE float widen(uint32_t h)
+{
+	float v = from_bits((h & 0x7fff) << 13) * 0x1p112f;
+	uint32_t bits = to_bits(v) | ((h & 0x7c00) == 0x7c00 ? 0x7f800000u : 0);
+	return from_bits(bits | (h & 0x8000) << 16);
+}
+
+/* To the nearest half, ties to even; every NaN becomes the one pattern. */
+INLINE uint32_t narrow(float v)
+{
+	uint32_t bits = to_bits(v), a = bits & 0x7fffffffu;
+	/* normal: the exponent moves by 112; half of the last bit less one, and the last bit itself, decide a tie */
+	uint32_t normal = (a - (112u << 23) + 0xfff + (a >> 13 & 1)) >> 13;
+	/* below 2^-14: adding 1/2 leaves multiples of 2^-24 in the last bits, rounded as every sum is */
+	uint32_t small = to_bits(from_bits(a) + 0.5f) - 0x3f000000u;
+	uint32_t h = a < 0x38800000u ? small : a >= 0x47800000u ? 0x7c00 : normal;
+	return a > 0x7f800000u ? FUNC_NAN16 : h | (bits >> 16 & 0x8000);
+}
+
+/* 24 bits are twice 11 and two more: rounding a sum or a product first to them changes nothing. */
+INLINE uint32_t half_add(uint32_t x, uint32_t y)
+{
+	return narrow(widen(x) + widen(y));
+}
+
+INLINE uint32_t half_mul(uint32_t x, uint32_t y)
+{
+	return narrow(widen(x) * widen(y));
+}
+
+/* The product is exact. The sum is made odd where it is not, so that the second rounding does not see a tie. */
+INLINE uint32_t half_fma(uint32_t x, uint32_t y, uint32_t z)
+{
+	float p = widen(x) * widen(y), c = widen(z), sum = p + c, part = sum - p;
+	float error = (p - (sum - part)) + (c - part);
+	uint32_t bits = to_bits(sum), inexact = error < 0 || error > 0; /* not when the sum is infinite or no number */
+	uint32_t away = (error > 0) == (sum > 0) ? 1 : UINT32_MAX;
+	return narrow(from_bits(inexact && !(bits & 1) ? bits + away : bits));
+}
+
 /* Rows are the same or apart, never shifted against each other, so lanes do not depend on each other. */
 #define LOOP(mask, body)                                                                                               \
 	if ((mask) == UINT32_MAX) {                                                                                    \

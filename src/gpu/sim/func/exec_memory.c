@@ -66,13 +66,52 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	return p ? p : fault(w, lane, whole, FUNC_FAULT_BOUNDS);
 }
 
-/* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
-static uint64_t element(const uint8_t *p, enum ptx_type type, unsigned width)
+/* Sizes that the compiler knows: a copy of a variable number of bytes is a call. */
+INLINE uint64_t read_bytes(const uint8_t *p, unsigned bytes)
 {
-	uint64_t v = 0;
-	unsigned bytes = ptx_type_bytes(type);
-	memcpy(&v, p, bytes);
-	if (ptx_type_signed(type) && ptx_type_class(type) == 'i' && bytes < width) {
+	uint16_t half;
+	uint32_t word;
+	uint64_t two;
+	switch (bytes) {
+	case 1:
+		return *p;
+	case 2:
+		memcpy(&half, p, 2);
+		return half;
+	case 4:
+		memcpy(&word, p, 4);
+		return word;
+	default:
+		memcpy(&two, p, 8);
+		return two;
+	}
+}
+
+INLINE void write_bytes(uint8_t *p, unsigned bytes, uint64_t v)
+{
+	uint16_t half = (uint16_t)v;
+	uint32_t word = (uint32_t)v;
+	switch (bytes) {
+	case 1:
+		*p = (uint8_t)v;
+		break;
+	case 2:
+		memcpy(p, &half, 2);
+		break;
+	case 4:
+		memcpy(p, &word, 4);
+		break;
+	default:
+		memcpy(p, &v, 8);
+		break;
+	}
+}
+
+/* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
+INLINE uint64_t element(const uint8_t *p, unsigned bytes, bool is_signed, unsigned width)
+{
+	uint64_t v = read_bytes(p, bytes);
+	if (is_signed && bytes < width) {
 		unsigned up = 64 - bytes * 8;
 		v = (uint64_t)((int64_t)(v << up) >> up);
 		if (width < 8)
@@ -90,10 +129,11 @@ static void put_elements(struct func_warp *w, const struct func_inst *i, unsigne
 {
 	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
 	unsigned n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15, bytes = ptx_type_bytes(type);
+	bool is_signed = ptx_type_class(type) == 'i' && ptx_type_signed(type);
 	for (unsigned k = 0; k < n; k++) {
 		uint16_t row = k ? i->more[k - 1] : i->dst;
 		if (row != FUNC_NONE)
-			exec_put(w, row, width == 8, lane, element(p + k * bytes, type, width));
+			exec_put(w, row, width == 8, lane, element(p + k * bytes, bytes, is_signed, width));
 	}
 }
 
@@ -122,8 +162,7 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 		if (!p)
 			return;
 		for (unsigned k = 0; k < n; k++) {
-			uint64_t v = exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l);
-			memcpy(p + k * bytes, &v, bytes);
+			write_bytes(p + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
 		}
 	}
 }
@@ -135,11 +174,13 @@ void exec_wide_load_param(struct func_warp *w, const struct func_inst *i, uint32
 	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
 	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
 	const uint8_t *p = w->block->launch->params + i->imm;
+	bool is_signed = ptx_type_class(type) == 'i' && ptx_type_signed(type);
+	unsigned bytes = ptx_type_bytes(type);
 	for (unsigned k = 0; k < n; k++) {
 		uint16_t row = k ? i->more[k - 1] : i->dst;
 		if (row == FUNC_NONE)
 			continue;
-		uint64_t v = element(p + k * ptx_type_bytes(type), type, width);
+		uint64_t v = element(p + k * bytes, bytes, is_signed, width);
 		if (width == 8) {
 			uint64_t *d = exec_row64(w, row);
 			for (unsigned l = 0; l < FUNC_LANES; l++)
@@ -305,13 +346,13 @@ void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t m
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint64_t old = 0, b = exec_get(w, i->b, wide, l) & keep, c = exec_get(w, i->c, wide, l) & keep;
+		uint64_t old, b = exec_get(w, i->b, wide, l) & keep, c = exec_get(w, i->c, wide, l) & keep;
 		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), bytes, true);
 		if (!p)
 			return;
-		memcpy(&old, p, bytes);
+		old = read_bytes(p, bytes);
 		uint64_t v = combine(i->more[0], type, old, b, c);
-		memcpy(p, &v, bytes);
+		write_bytes(p, bytes, v);
 		if (i->dst != FUNC_NONE)
 			exec_put(w, i->dst, wide, l, old);
 	}

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define POINTS_MAX 20000 /* of one probe: a study that wants more never ends */
+/* Of one probe: a study that wants more never ends. */
+#define POINTS_MAX 20000
+#define PASSES_MAX 1000
 
 static bool must_stop(const struct engine_events *ev)
 {
@@ -44,7 +46,7 @@ static int pursue(struct batch *b, struct study *s, struct err *e)
 {
 	size_t before = points_of(b->run, b->probe);
 
-	for (;;) {
+	for (unsigned pass = 0; pass < PASSES_MAX; pass++) {
 		if (study_pass(s))
 			return err_nomem(e);
 		if (!s->wish_count)
@@ -60,6 +62,8 @@ static int pursue(struct batch *b, struct study *s, struct err *e)
 			return err_set(e, -ECANCELED, "none of %zu points could be measured", s->wish_count);
 		before = after;
 	}
+	return err_set(e, -ECANCELED, "the study does not end: it asks for more after %u passes and %zu points",
+		       PASSES_MAX, before);
 }
 
 /* The first need that was not measured, or NULL. */

@@ -23,4 +23,5 @@ operators = re.search(r"operators of C: `([^`]*)`", doc.replace("\n", " ")).grou
 same("operators", re.findall(r'\{"([^"]+)", \d+\}', table), operators)
 same("verdicts", re.findall(r'\[VERDICT_\w+\] = "(\w+)"', finding), re.findall(r"^\| ([A-Z]+) \|", doc, re.M))
 same("points", re.findall(r"#define POINTS_MAX (\d+)", measure), re.findall(r"more than (\d+) points", doc))
+same("passes", re.findall(r"#define PASSES_MAX (\d+)", measure), re.findall(r"or (\d+) passes", doc))
 sys.exit("\n".join(bad) if bad else 0)

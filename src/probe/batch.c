@@ -152,19 +152,13 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 
 	if (!ids || !native)
 		return err_nomem(e);
-	int rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, e);
-	if (rc == -ENOMEM)
-		return rc;
+	struct err all = {0};
+	int rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, &all);
 	for (size_t i = 0; i < f->count; i++) {
-		struct err one = {0};
+		struct err one = all;
 		int failed = rc;
-		if (rc && f->count > 1) {
+		if ((rc == -EINVAL || rc == -ENOTSUP) && f->count > 1)
 			failed = b->gpu->ops->load(b->gpu, &f->src[i], 1, &ids[i], &native[i], &one);
-			if (failed == -ENOMEM)
-				return err_nomem(e);
-		} else if (rc && e) {
-			one = *e;
-		}
 		if (failed && failed != -EINVAL && failed != -ENOTSUP) /* not the kernel's fault */
 			return err_set(e, -ECANCELED, "%s", one.text[0] ? one.text : strerror(-failed));
 		if (failed) {

@@ -259,7 +259,8 @@ FAKE(cuMemAllocHost_v2, tcuMemAllocHost);
 CUresult cuMemAllocHost_v2(void **p, size_t bytes)
 {
 	ENTER(true);
-	*p = mem_alloc(bytes);
+	/* The driver's own until the process ends, as what a lost context leaves behind is. */
+	*p = arena_alloc(&fake.arena, bytes, 1);
 	return fake_leave(*p ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
 }
 
@@ -267,8 +268,7 @@ FAKE(cuMemFreeHost, tcuMemFreeHost);
 CUresult cuMemFreeHost(void *p)
 {
 	ENTER(true);
-	mem_free(p);
-	return fake_leave(CUDA_SUCCESS);
+	return fake_leave(p ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
 }
 
 static CUresult to_device(CUdeviceptr dst, const void *src, size_t n)
@@ -329,7 +329,7 @@ CUresult cuEventCreate(CUevent *ev, unsigned flags)
 {
 	(void)flags;
 	ENTER(true);
-	*ev = mem_zero(1, sizeof **ev);
+	*ev = arena_alloc(&fake.arena, 1, sizeof **ev);
 	return fake_leave(*ev ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
 }
 
@@ -337,8 +337,7 @@ FAKE(cuEventDestroy_v2, tcuEventDestroy_v2);
 CUresult cuEventDestroy_v2(CUevent ev)
 {
 	ENTER(true);
-	mem_free(ev);
-	return fake_leave(CUDA_SUCCESS);
+	return fake_leave(ev ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
 }
 
 FAKE(cuEventRecord, tcuEventRecord);

@@ -41,7 +41,6 @@ struct CUctx_st {
 };
 struct CUevent_st {
 	double ms;
-	struct CUevent_st *next;
 };
 struct CUfunc_st {
 	struct CUmod_st *module;

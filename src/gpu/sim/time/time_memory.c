@@ -130,7 +130,8 @@ static uint64_t refresh(const struct time_gpu *g, uint64_t t)
 	const struct noise_spec *n = &g->spec->noise;
 	if (!(n->refresh_interval >= 1) || !(n->refresh_cycles > 0))
 		return 0;
-	double phase = fmod((double)t, n->refresh_interval);
+	/* Not fmod: it divides bit by bit, and every access to memory comes by here. */
+	double now = (double)t, phase = now - n->refresh_interval * (double)(uint64_t)(now / n->refresh_interval);
 	return phase < n->refresh_cycles ? (uint64_t)((n->refresh_cycles - phase) * FIX_ONE) : 0;
 }
 

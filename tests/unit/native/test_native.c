@@ -26,6 +26,7 @@ static uint8_t *read_file(const char *path, size_t *n)
 	assert_non_null(p);
 	*n = fread(p, 1, 1 << 20, f);
 	fclose(f);
+	assert_true(*n > 0);
 	return p;
 }
 

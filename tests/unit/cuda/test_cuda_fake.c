@@ -1,6 +1,6 @@
 /* What the CUDA backend makes of a driver that misbehaves, each case in a child of its own through the proxy. Runs on the
- * driver of tests/fake, which plays what environment variables say; see fake_state.h. With the argument "old" the library
- * path leads to a driver that lacks a symbol, with "none" to no driver. */
+ * driver of tests/fake, which plays what environment variables say; see fake_state.h. With the argument "memory" allocations
+ * fail, with "old" the library path leads to a driver that lacks a symbol, with "none" to no driver. */
 #include "base/arena.h"
 #include "gpu/gpu.h"
 #include <errno.h>
@@ -297,6 +297,51 @@ static void ptx_version_follows_the_driver(void **state)
 	}
 }
 
+/* The n-th allocation fails, for all n, in this process: one sentence each time, until a whole round trip is through. */
+static void no_memory(void **state)
+{
+	(void)state;
+	static char text[4096];
+	struct kernel_source src = {.name = "round", .entry = "k", .text = text};
+	struct launch l = whole_launch();
+	long failed = 0;
+
+	play(NULL, NULL);
+	for (long n = 1; n < 1000; n++) {
+		struct native_info native;
+		struct sample out = {0};
+		struct gpu *g = NULL;
+		struct err e = {0};
+		uint32_t id = 0;
+		mem_fail_after(n);
+		int r = gpu_cuda.open(&g, "0", 1, &e);
+		if (r == 0) {
+			texts(g, text, sizeof text);
+			r = g->ops->load(g, &src, 1, &id, &native, &e);
+		}
+		if (r == 0)
+			r = g->ops->run(g, id, &l, &out, &e);
+		mem_fail_after(0);
+		if (g)
+			g->ops->close(g);
+		if (r) {
+			failed++;
+			assert_int_equal(r, -ENOMEM);
+			assert_non_null(strstr(e.text, "memory"));
+		} else {
+			assert_int_equal(out.outcome, OUTCOME_OK);
+			bool whole = !native.problem[0]; /* without memory it says why the code was not read back */
+			sample_free(&out);
+			if (whole) {
+				print_message("%ld allocations failed\n", failed);
+				assert_true(failed > 4);
+				return;
+			}
+		}
+	}
+	fail_msg("a round trip never succeeded");
+}
+
 static void old_driver(void **state)
 {
 	(void)state;
@@ -333,10 +378,13 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(ptx_version_follows_the_driver),
 	};
 	const struct CMUnitTest old[] = {cmocka_unit_test(old_driver)};
+	const struct CMUnitTest memory[] = {cmocka_unit_test(no_memory)};
 	const struct CMUnitTest none[] = {cmocka_unit_test(no_driver)};
 
 	if (argc > 1 && !strcmp(argv[1], "old"))
 		return cmocka_run_group_tests(old, NULL, NULL);
+	if (argc > 1 && !strcmp(argv[1], "memory"))
+		return cmocka_run_group_tests(memory, NULL, NULL);
 	if (argc > 1 && !strcmp(argv[1], "none"))
 		return cmocka_run_group_tests(none, NULL, NULL);
 	return cmocka_run_group_tests(tests, NULL, NULL);

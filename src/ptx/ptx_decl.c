@@ -94,7 +94,7 @@ int ptx_literal(struct ptx_parser *p, struct ptx_token *out)
 static int parse_align(struct ptx_parser *p, uint32_t *align)
 {
 	struct ptx_token at = p->tok;
-	uint64_t v;
+	uint64_t v = 0;
 	PTX_TRY(ptx_uint(p, 1 << 20, "an alignment", &v));
 	if (v == 0 || (v & (v - 1)))
 		return PTX_FAIL_AT(p, &at, "an alignment is a power of two, not %llu", (unsigned long long)v);
@@ -116,9 +116,9 @@ static int declare_reg(struct ptx_parser *p, const struct ptx_token *t, enum ptx
 		return PTX_FAIL_AT(p, t, "more than %u registers in one function", PTX_REGS_MAX);
 	char *name = arena_alloc(p->a, t->n + 1, 1);
 	if (!name)
-		return err_nomem(p->e);
+		return ptx_nomem(p);
 	memcpy(name, t->s, t->n);
-	int32_t index;
+	int32_t index = 0;
 	PTX_TRY(ptx_add_reg(p, name, type, &index));
 	return ptx_declare(p, t, NAME_REG, index);
 }
@@ -133,10 +133,10 @@ static int declare_reg_range(struct ptx_parser *p, const struct ptx_token *t, ui
 		return PTX_FAIL_AT(p, t, "the name of a range of registers has at most 1024 characters");
 	char *name = count ? arena_alloc(p->a, (size_t)count, width) : NULL;
 	if (count && !name)
-		return err_nomem(p->e);
+		return ptx_nomem(p);
 	for (uint64_t i = 0; i < count; i++, name += width) {
 		struct ptx_token one = *t;
-		int32_t index;
+		int32_t index = 0;
 		memcpy(name, t->s, t->n);
 		one.n = t->n + (uint32_t)snprintf(name + t->n, width - t->n, "%u", (unsigned)i);
 		one.s = name;
@@ -148,7 +148,7 @@ static int declare_reg_range(struct ptx_parser *p, const struct ptx_token *t, ui
 
 int ptx_decl_reg(struct ptx_parser *p)
 {
-	enum ptx_type type;
+	enum ptx_type type = PTX_NONE;
 	char buf[64];
 	if (p->tok.kind == TOK_DOT && p->tok.n == 2 && p->tok.s[0] == 'v')
 		return PTX_FAIL_AT(p, &p->tok, "vector registers are not supported; use one register an element");
@@ -161,7 +161,7 @@ int ptx_decl_reg(struct ptx_parser *p)
 			return PTX_FAIL_AT(p, &t, "expected the name of a register, not %s", ptx_token_text(&t, buf));
 		PTX_TRY(ptx_advance(p));
 		if (ptx_is(p, '<')) {
-			uint64_t count;
+			uint64_t count = 0;
 			PTX_TRY(ptx_advance(p));
 			PTX_TRY(ptx_uint(p, PTX_REGS_MAX, "the number of registers", &count));
 			PTX_TRY(ptx_expect(p, '>', "after the number of registers"));
@@ -243,7 +243,7 @@ static int parse_init(struct ptx_parser *p, enum ptx_type type, struct init_list
 			size_t cap = list->cap ? list->cap * 2 : 64;
 			uint8_t *grown = mem_grow(list->bytes, cap * size);
 			if (!grown)
-				return err_nomem(p->e);
+				return ptx_nomem(p);
 			list->bytes = grown;
 			list->cap = cap;
 		}
@@ -269,7 +269,7 @@ static int store_init(struct ptx_parser *p, struct ptx_var *v, const struct ptx_
 	}
 	uint8_t *bytes = arena_alloc(p->a, v->size ? v->size : 1, 1);
 	if (!bytes)
-		return err_nomem(p->e);
+		return ptx_nomem(p);
 	if (list->n)
 		memcpy(bytes, list->bytes, list->n * size);
 	v->init = bytes;
@@ -344,7 +344,7 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 	}
 	char *copy = arena_alloc(p->a, name.n + 1, 1);
 	if (!copy)
-		return err_nomem(p->e);
+		return ptx_nomem(p);
 	memcpy(copy, name.s, name.n);
 	v.name = copy;
 	PTX_TRY(PTX_PUSH(p, p->vars));
@@ -357,7 +357,7 @@ int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage li
 {
 	struct ptx_var v = {.space = (uint8_t)space, .vec = 1, .linkage = (uint8_t)linkage, .func = p->func_index};
 	struct ptx_token at;
-	enum ptx_type type;
+	enum ptx_type type = PTX_NONE;
 	bool more;
 	for (;;) {
 		bool align = ptx_token_is(&p->tok, "align");
@@ -389,7 +389,7 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 {
 	struct ptx_param q = {.reg = -1};
 	char buf[64];
-	enum ptx_type type;
+	enum ptx_type type = PTX_NONE;
 	bool in_reg = ptx_token_is(&p->tok, "reg"), open;
 	if (p->tok.kind != TOK_DOT || (!ptx_token_is(&p->tok, "param") && (entry || !in_reg)))
 		return PTX_FAIL_AT(p, &p->tok, "expected .param%s, not %s", entry ? "" : " or .reg",
@@ -429,7 +429,7 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 	}
 	char *copy = arena_alloc(p->a, name.n + 1, 1);
 	if (!copy)
-		return err_nomem(p->e);
+		return ptx_nomem(p);
 	memcpy(copy, name.s, name.n);
 	q.name = copy;
 	q.type = (uint8_t)type;

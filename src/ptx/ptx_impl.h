@@ -150,6 +150,11 @@ int ptx_grow(struct ptx_parser *p, void **v, uint32_t *cap, size_t size);
 int ptx_fail(struct ptx_parser *p, uint32_t line, uint32_t column, const char *fmt, ...)
     __attribute__((format(printf, 4, 5)));
 #define PTX_FAIL_AT(p, t, ...) ptx_fail((p), (t)->line, (t)->column, __VA_ARGS__)
+static inline int ptx_nomem(const struct ptx_parser *p)
+{
+	err_nomem(p->e);
+	return -ENOMEM;
+}
 int ptx_advance(struct ptx_parser *p);				     /* reads the next token into p->tok */
 int ptx_peek(struct ptx_parser *p);				     /* reads the one after into p->ahead */
 void ptx_skip_line(struct ptx_parser *p);			     /* the rest of the line after p->tok is not read */

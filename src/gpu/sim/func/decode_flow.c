@@ -15,6 +15,12 @@ struct graph {
 	uint32_t *pred;
 };
 
+static int nomem(const struct decoder *d)
+{
+	err_nomem(d->e);
+	return -ENOMEM;
+}
+
 static void graph_free(struct graph *g)
 {
 	mem_free(g->block);
@@ -33,7 +39,7 @@ static int find_blocks(struct decoder *d, struct graph *g)
 	g->block_of = mem_zero(d->n, sizeof *g->block_of);
 	if (!leader || !g->block_of) {
 		mem_free(leader);
-		return err_nomem(d->e);
+		return nomem(d);
 	}
 	leader[0] = true;
 	for (uint32_t k = 0; k < d->n; k++) {
@@ -47,7 +53,7 @@ static int find_blocks(struct decoder *d, struct graph *g)
 	g->block = mem_zero(g->n + 1, sizeof *g->block);
 	if (!g->block) {
 		mem_free(leader);
-		return err_nomem(d->e);
+		return nomem(d);
 	}
 	uint32_t b = UINT32_MAX;
 	for (uint32_t k = 0; k < d->n; k++) {
@@ -77,7 +83,7 @@ static int fill_preds(struct decoder *d, struct graph *g)
 	mem_free(g->pred);
 	g->pred = mem_zero(edges + 1, sizeof *g->pred);
 	if (!g->pred)
-		return err_nomem(d->e);
+		return nomem(d);
 	for (uint32_t k = 0, at = 0; k <= g->n; k++) {
 		g->block[k].pred_at = at;
 		at += g->block[k].pred_count;
@@ -196,7 +202,7 @@ int decode_joins(struct decoder *d)
 	uint32_t *work = NULL;
 	int rc = build(d, &g);
 	if (!rc && !(work = mem_zero((size_t)(g.n + 1) * 6, sizeof *work)))
-		rc = err_nomem(d->e);
+		rc = nomem(d);
 	if (!rc) {
 		uint32_t m = g.n + 1;
 		uint32_t *dom = work, *order = work + m, *number = work + 2 * m, *stack = work + 3 * m,
@@ -290,9 +296,9 @@ int decode_live(struct decoder *d, uint32_t *registers)
 	struct graph g = {0};
 	uint32_t words = (d->rows + 63) / 64 + 1;
 	uint64_t *in = NULL, *live = mem_zero((size_t)words * 2, sizeof *live), *pairs = live ? live + words : NULL;
-	int rc = live ? build(d, &g) : err_nomem(d->e);
+	int rc = live ? build(d, &g) : nomem(d);
 	if (!rc && !(in = mem_zero((size_t)(g.n + 1) * words, sizeof *in)))
-		rc = err_nomem(d->e);
+		rc = nomem(d);
 	if (!rc) {
 		for (uint32_t k = 0; k < d->rows; k++)
 			if (d->wide[k])

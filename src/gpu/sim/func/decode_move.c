@@ -29,7 +29,7 @@ static int unpack(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	const struct ptx_operand *list = &in->operand[0];
 	bool wide = ptx_type_bytes((enum ptx_type)in->type) == 8;
 	struct decode_record scratch;
-	uint16_t from, half[2], row;
+	uint16_t from = FUNC_NONE, half[2] = {FUNC_NONE, FUNC_NONE}, row = FUNC_NONE;
 	DECODE_TRY(decode_begin(d, f, in, &scratch));
 	DECODE_TRY(decode_source(d, f, &scratch, &in->operand[1], (enum ptx_type)in->type, &from));
 	for (unsigned k = 0; k < list->count; k++) {
@@ -55,7 +55,8 @@ static int pack(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 {
 	const struct ptx_operand *list = &in->operand[1];
 	bool wide = ptx_type_bytes((enum ptx_type)in->type) == 8;
-	uint16_t dst, row[4], half[2];
+	uint16_t dst = FUNC_NONE, row[4] = {FUNC_NONE, FUNC_NONE, FUNC_NONE, FUNC_NONE},
+		 half[2] = {FUNC_NONE, FUNC_NONE};
 	DECODE_TRY(decode_reg(d, f, in->operand[0].reg, &dst));
 	for (unsigned k = 0; k < list->count; k++)
 		DECODE_TRY(element_row(d, f, &in->vec[list->index + (int)k], &row[k]));

@@ -354,8 +354,10 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	study_measured_number(
 	    s, key, value, lanes / b->hi, lanes / b->lo, "sm", "best slope over several loads of the unit", evidence,
 	    "%u warps of %u chains on one SM; %u other loads within 4 %%", l->warps, l->chains, agree);
-	study_measured_number(s, issue, d->warp_size / value, d->warp_size * b->lo / lanes,
-			      d->warp_size * b->hi / lanes, "sm", "warp size over throughput", evidence,
+	/* the three quotients round on their own, and a value must not fall out of its interval by that */
+	const double cycles = d->warp_size / value;
+	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size * b->lo / lanes),
+			      fmax(cycles, d->warp_size * b->hi / lanes), "sm", "warp size over throughput", evidence,
 			      "%u warps of %u chains on one SM", l->warps, l->chains);
 }
 

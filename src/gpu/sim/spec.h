@@ -13,58 +13,60 @@ enum cache_mapping { MAP_MODULO, MAP_HASH };
 #define CACHE_WAYS_MAX 128
 struct cache_spec {
 	bool present;
-	uint64_t size;              /* bytes of data: sets * ways * line */
-	uint32_t line, sector;      /* bytes; sector == line when the whole line is filled */
+	uint64_t size;	       /* bytes of data: sets * ways * line */
+	uint32_t line, sector; /* bytes; sector == line when the whole line is filled */
 	uint32_t ways, sets;
 	enum cache_policy policy;
 	double weight[CACHE_WAYS_MAX]; /* POLICY_WEIGHTED: chance of each way to be replaced; sums to 1 */
-	enum cache_mapping mapping; /* MAP_MODULO: (address / line) % sets. MAP_HASH: xor-folded line number, balanced on aligned spans */
+	enum cache_mapping
+	    mapping; /* MAP_MODULO: (address / line) % sets. MAP_HASH: xor-folded line number, balanced on aligned spans */
 	enum cache_scope scope;
-	double latency;             /* cycles, load to use, of a hit in this level (address arithmetic of the load not included) */
-	uint32_t partitions;        /* 1, or 2: lines alternate by a hash over partitions; a cluster is near to one */
-	double far_extra;           /* cycles more when the line's partition is not the near one */
+	double latency; /* cycles, load to use, of a hit in this level (address arithmetic of the load not included) */
+	uint32_t partitions; /* 1, or 2: lines alternate by a hash over partitions; a cluster is near to one */
+	double far_extra;    /* cycles more when the line's partition is not the near one */
 };
 #define CONST_LEVELS 4
-struct path_spec {              /* levels in the order a load looks them up */
+struct path_spec { /* levels in the order a load looks them up */
 	uint32_t levels;
 	struct cache_spec level[CONST_LEVELS];
-	double memory_latency;      /* cycles, load to use, when every level misses */
-	uint32_t address_ops;       /* arithmetic instructions the hardware needs in front of / within one load (GT200 constants: 2) */
-	double address_latency;     /* cycles of each of them: latency of the arithmetic operation named in the file */
-	double issue;               /* cycles the load/store unit is busy with one warp load */
-	uint32_t pipe;              /* pipe that takes the load */
+	double memory_latency; /* cycles, load to use, when every level misses */
+	uint32_t
+	    address_ops; /* arithmetic instructions the hardware needs in front of / within one load (GT200 constants: 2) */
+	double address_latency; /* cycles of each of them: latency of the arithmetic operation named in the file */
+	double issue;		/* cycles the load/store unit is busy with one warp load */
+	uint32_t pipe;		/* pipe that takes the load */
 };
 
 /* ---- arithmetic ---- */
 #define SPEC_PIPES 16
 struct pipe_spec {
-	char name[16];              /* "sp" "sfu" "dpu" "fp32" ... */
-	bool per_scheduler;         /* one such pipe in each scheduler's partition, else one an SM */
+	char name[16];	    /* "sp" "sfu" "dpu" "fp32" ... */
+	bool per_scheduler; /* one such pipe in each scheduler's partition, else one an SM */
 };
 #define SPEC_OP_PIPES 3
-struct op_spec {                /* one operation on one type: arith.<op>.<type> */
-	char op[16], type[8];       /* "mad", "u32" */
+struct op_spec {	      /* one operation on one type: arith.<op>.<type> */
+	char op[16], type[8]; /* "mad", "u32" */
 	bool present;
-	double latency;             /* cycles, whole PTX operation, dependent to dependent */
-	double throughput;          /* ops/clk/SM, all pipes together */
-	uint32_t native_ops;        /* native instructions it expands to, executed one after another by its warp */
+	double latency;	     /* cycles, whole PTX operation, dependent to dependent */
+	double throughput;   /* ops/clk/SM, all pipes together */
+	uint32_t native_ops; /* native instructions it expands to, executed one after another by its warp */
 	uint32_t pipe_count;
-	uint32_t pipe[SPEC_OP_PIPES];   /* pipes that can take it */
-	double rate[SPEC_OP_PIPES];     /* ops/clk/SM of each; sums to throughput */
+	uint32_t pipe[SPEC_OP_PIPES]; /* pipes that can take it */
+	double rate[SPEC_OP_PIPES];   /* ops/clk/SM of each; sums to throughput */
 };
 #define SPEC_OPS 192
 
 /* ---- nuisance ---- */
 struct noise_spec {
-	double jitter_probability, jitter_cycles;   /* a memory access beyond the SM takes up to jitter_cycles more */
-	double refresh_interval, refresh_cycles;    /* memory stalls for refresh_cycles every refresh_interval cycles */
-	double neighbour_rate;                      /* evictions per 1000 cycles, in caches of gpu scope, by somebody else's traffic */
-	double drift;                               /* relative slow change of the core clock against the memory, 0 = none */
+	double jitter_probability, jitter_cycles; /* a memory access beyond the SM takes up to jitter_cycles more */
+	double refresh_interval, refresh_cycles;  /* memory stalls for refresh_cycles every refresh_interval cycles */
+	double neighbour_rate; /* evictions per 1000 cycles, in caches of gpu scope, by somebody else's traffic */
+	double drift;	       /* relative slow change of the core clock against the memory, 0 = none */
 };
 
 struct sim_spec {
 	char name[128], file[512];
-	uint64_t hash;                      /* of the file's text */
+	uint64_t hash; /* of the file's text */
 	/* device */
 	uint32_t sm_count, sm_per_cluster, cluster_count, warp_size;
 	double clock_hz;
@@ -74,36 +76,37 @@ struct sim_spec {
 	uint64_t shared_per_sm, shared_per_block, constant_bytes, memory_bytes;
 	bool has_f64, has_f16, has_fma;
 	/* core */
-	uint32_t schedulers;                /* warp w belongs to scheduler w % schedulers */
-	double scheduler_issue;             /* cycles between two issues of one scheduler */
-	uint32_t loads_in_flight;           /* per warp, scoreboard depth; 0 = unlimited */
+	uint32_t schedulers;	  /* warp w belongs to scheduler w % schedulers */
+	double scheduler_issue;	  /* cycles between two issues of one scheduler */
+	uint32_t loads_in_flight; /* per warp, scoreboard depth; 0 = unlimited */
 	uint32_t pipe_count;
 	struct pipe_spec pipe[SPEC_PIPES];
 	uint32_t op_count;
 	struct op_spec op[SPEC_OPS];
-	int32_t default_op;                 /* op whose timing an operation takes that the file does not list (moves, compares,
+	int32_t default_op; /* op whose timing an operation takes that the file does not list (moves, compares,
 	                                     * conversions, predicates): index into op[], required */
 	/* clock */
-	uint32_t clock_native_ops;          /* native instructions of one read */
-	double clock_op_latency;            /* cycles of each of those before the next of them may issue */
-	double clock_issue;                 /* cycles until an independent instruction may issue after the last of them */
-	uint32_t clock_granularity;         /* values are multiples of this many cycles */
-	enum cache_scope clock_scope;       /* who shares one counter */
+	uint32_t clock_native_ops;    /* native instructions of one read */
+	double clock_op_latency;      /* cycles of each of those before the next of them may issue */
+	double clock_issue;	      /* cycles until an independent instruction may issue after the last of them */
+	uint32_t clock_granularity;   /* values are multiples of this many cycles */
+	enum cache_scope clock_scope; /* who shares one counter */
 	/* barrier and branches */
 	double barrier_latency, branch_latency;
-	bool independent_threads;           /* else a reconvergence stack, taken path first */
+	bool independent_threads; /* else a reconvergence stack, taken path first */
 	/* memories */
-	struct path_spec shared;            /* levels = 0; memory_latency is the shared-memory latency */
+	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;
-	double shared_conflict_cost;        /* cycles for each further access to a bank */
-	struct path_spec constant, global;  /* global.level[0] is the SM's L1 when has_l1 */
-	bool has_l1, has_l2;                /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
+	double shared_conflict_cost;	   /* cycles for each further access to a bank */
+	struct path_spec constant, global; /* global.level[0] is the SM's L1 when has_l1 */
+	bool has_l1, has_l2;   /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
 	                                     * global.level[1], whichever of them exists; global.levels counts them */
-	bool l1_shares_shared;              /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
-	bool constant_uses_l2;              /* constant misses go through the global L2 instead of straight to memory */
-	uint32_t coalesce_segment;          /* bytes of one memory transaction */
-	double dram_bandwidth;              /* bytes a cycle, whole GPU */
-	double *cluster_offset;             /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
+	bool l1_shares_shared; /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
+	bool constant_uses_l2; /* constant misses go through the global L2 instead of straight to memory */
+	uint32_t coalesce_segment; /* bytes of one memory transaction */
+	double dram_bandwidth;	   /* bytes a cycle, whole GPU */
+	double
+	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
 	struct noise_spec noise;
 };
 
@@ -115,7 +118,13 @@ int spec_parse(struct sim_spec **out, struct arena *a, const char *file, const c
 int spec_find_op(const struct sim_spec *s, const char *op, const char *type);
 /* The truth that a probe should find: calls each(key, kind...) for every key of COVERAGE that the description decides.
  * Numbers: text == NULL. A structure that does not exist: absent = true. tolerance: how far a right MEASURED value may be. */
-struct truth { const char *key; double number; const char *text; bool absent; double tolerance; };
+struct truth {
+	const char *key;
+	double number;
+	const char *text;
+	bool absent;
+	double tolerance;
+};
 int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* A random GPU for calibration: writes .gpu text. Same seed, same text. */
 struct str;

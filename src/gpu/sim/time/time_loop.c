@@ -23,10 +23,11 @@ static inline uint64_t set_free(const struct time_sched *s, const struct time_se
 	if (!set->count)
 		return 0;
 	uint64_t best = *s->pipe[set->pipe[0]];
-	for (uint32_t k = 1; k < set->count; k++) {
-		uint64_t f = *s->pipe[set->pipe[k]];
-		best = f < best ? f : best;
-	}
+	if (__builtin_expect(set->count > 1, 0))
+		for (uint32_t k = 1; k < set->count; k++) {
+			uint64_t f = *s->pipe[set->pipe[k]];
+			best = f < best ? f : best;
+		}
 	return best >> FIX;
 }
 
@@ -272,9 +273,14 @@ static struct time_warp *only_warp(const struct time_gpu *g)
 #else
 #define CLONES
 #endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORS __attribute__((optimize("O3"))) /* at -O2 the compiler makes none of this loop */
+#else
+#define VECTORS
+#endif
 
 /* Which of up to 64 slots are ready at t, and when the first of the others will be. Without a branch, for the compiler. */
-CLONES static uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
+CLONES VECTORS static uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
 {
 	uint64_t ready = 0, first = *later;
 	for (uint32_t k = 0; k < n; k++) {

@@ -98,11 +98,8 @@ static void study_constant(struct study *s)
 	}
 	/* The last group of classes is memory, unless first touches were slower still. */
 	unsigned caches = c.level_count - 1;
-	for (unsigned k = 0; k < caches; k++) {
-		chase_size(&c, k);
-		chase_line(&c, k);
-		chase_ways(&c, k);
-	}
+	for (unsigned k = 0; k < caches; k++)
+		chase_geometry(&c, k);
 	if (study_pending(s))
 		return;
 	bool more = c.cold_slower;

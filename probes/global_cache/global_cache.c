@@ -9,7 +9,7 @@ enum { GLOBAL_CHASE, GLOBAL_LAP };
 enum { NEAR, PAST_L1 }; /* kinds of load */
 
 #define L1_LIMIT (1u << 20)
-#define L2_LIMIT (8u << 20)
+#define L2_LIMIT (16u << 20)
 
 static const char *load_of(const struct study *s, unsigned kind)
 {
@@ -45,13 +45,6 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
-
-static void geometry(struct chase_path *c, unsigned k)
-{
-	chase_size(c, k);
-	chase_line(c, k);
-	chase_ways(c, k);
-}
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
@@ -165,9 +158,9 @@ static void study_global(struct study *s)
 	if (!l1)
 		near.beyond_sm = true;
 	if (l1)
-		geometry(&near, 0);
+		chase_geometry(&near, 0);
 	if (l2 && !endless)
-		geometry(&far, 0);
+		chase_geometry(&far, 0);
 	if (study_pending(s))
 		return;
 	if (endless)

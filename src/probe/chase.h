@@ -93,6 +93,7 @@ struct chase_level {
 	double noise_seen;		  /* accesses that this was estimated from */
 	bool endless;			  /* the largest footprint still fits */
 	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
+	bool patient; /* rings are warmed for long before they are timed */
 	bool noisy;	 /* some decision needed more than counting misses */
 	bool hashed;	 /* conflicting lines are not evenly spaced */
 	struct chase_fact size, sector, line, ways, sets;
@@ -164,6 +165,11 @@ uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, doubl
 enum chase_state chase_size(struct chase_path *c, unsigned k);
 enum chase_state chase_line(struct chase_path *c, unsigned k);
 enum chase_state chase_ways(struct chase_path *c, unsigned k); /* and sets; may correct size for hashed sets */
+
+/* Line, ways and sets at once, for the first level of a path, where sets are not hashed. UNDECIDED: ask chase_line. */
+enum chase_state chase_one_set(struct chase_path *c, unsigned k);
+/* Size, then line, ways and sets, by whichever way leads there. */
+enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
 /* Latency of level k on one SM, cycles from load to use. */
 #define CHASE_PARTS 6

@@ -136,8 +136,43 @@ double chase_floor(double below, double above)
 	return ceil(above - margin);
 }
 
-/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint. */
-static bool siblings(const struct chase_path *c, unsigned a, unsigned b)
+/* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
+ * be if each access drew its class anew; 0 = every line keeps its class. */
+static double restless(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
+{
+	double changes = 0, expected = 0;
+
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		const struct chase_sample *s = &c->survey[i];
+		double both = s->share[a] + s->share[b], visits = 0;
+		if (both < 0.25 || s->share[b] < 0.02 || r->timed < 3 * r->elements)
+			continue;
+		uint8_t *last = ARENA_ARRAY(study_arena(c->study), r->elements, uint8_t);
+		if (!last)
+			return 1;
+		for (uint32_t k = 0; k < r->kept; k++) {
+			uint32_t e = chase_at(r->point->p, r->elements, chase_index(r->record[k]));
+			double t = chase_ticks(r->record[k]);
+			double to_a = fabs(t - c->classes[a].centre), to_b = fabs(t - c->classes[b].centre);
+			if (fmin(to_a, to_b) > reach(t, c->grain))
+				continue;
+			uint8_t now = to_a < to_b ? 1 : 2;
+			if (last[e]) {
+				changes += last[e] != now;
+				visits++;
+			}
+			last[e] = now;
+		}
+		double part = s->share[b] / both;
+		expected += visits * 2 * part * (1 - part);
+	}
+	return expected > 16 ? changes / expected : 1;
+}
+
+/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
+ * every line keeps its class, which tells a far part of a cache from misses that noise makes. */
+static bool siblings(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
 {
 	double lo = 1, hi = 0;
 	unsigned seen = 0;
@@ -152,15 +187,14 @@ static bool siblings(const struct chase_path *c, unsigned a, unsigned b)
 		hi = part > hi ? part : hi;
 		seen++;
 	}
-	/* A jitter class keeps a small share, a partition about half. */
-	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo;
+	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo && restless(c, pool, a, b) < 0.3;
 }
 
-static void group(struct chase_path *c)
+static void group(struct chase_path *c, const struct pool *pool)
 {
 	c->level_count = 0;
 	for (unsigned k = 0; k < c->class_count; k++) {
-		if (k && siblings(c, k - 1, k)) {
+		if (k && siblings(c, pool, k - 1, k)) {
 			c->level[c->level_count - 1].class_last = k;
 			continue;
 		}
@@ -224,6 +258,9 @@ static struct walk walk_of(struct chase_path *c, const struct chase_run *run, un
 			double ticks = chase_ticks(run[i].record[k]);
 			bool in = false;
 			/* In a class, not only slower than another one: jitter is slow anywhere. */
+			/* Slower than every class: of one that only first touches belong to. */
+			double slowest = c->classes[c->class_count - 1].centre;
+			in = first_class < c->class_count && ticks > slowest + 3 * reach(ticks, c->grain);
 			for (unsigned q = first_class; q < c->class_count && !in; q++)
 				in = fabs(ticks - c->classes[q].centre) <= reach(ticks, c->grain);
 			if (in)
@@ -400,7 +437,7 @@ enum chase_state chase_survey(struct chase_path *c)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
 	drop_spurious(c, run);
-	group(c);
+	group(c, pool);
 	if (!c->level_count) {
 		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
 		return CHASE_UNDECIDED;

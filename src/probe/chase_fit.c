@@ -9,13 +9,17 @@
 
 #define ACCESSES     1024 /* a first look times at least so many */
 #define LAPS_FIRST   6	  /* and at least so many laps */
-#define LAPS_MOST    4096
+#define LAPS_MOST  4096
+#define FIT_MOST   262144 /* accesses of a second look */
 #define INDEX_MOST   (1u << 20) /* a record's index has 20 bits */
 #define ROUNDS	     4		/* each looks four times longer than the one before */
+#define PATIENCE   192 /* laps after which a stranger's line is gone, whatever is replaced */
+#define PATIENT_MOST 4e6 /* accesses */
 #define CHANCE	     1e-4	/* what noise may be blamed for */
 #define HOT_ORDERS   10
 #define HOT_AT_LEAST 3	     /* orders */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
+#define HOT_MOST     1.5e6   /* of all */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
@@ -104,11 +108,17 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 	double least = n > 16384 ? 2 : n > 4096 ? 3 : LAPS_FIRST;
 	if (laps < least)
 		laps = least;
+	double warm = l->patient ? PATIENCE : 2;
+	if (l->patient && warm * n > PATIENT_MOST) {
+		/* Too long: whole sets have to confirm what is found without. */
+		warm = 2;
+		l->noisy = true;
+	}
 	for (unsigned round = 0; round < ROUNDS; round++, laps *= 4) {
-		if (n * laps >= INDEX_MOST || laps > LAPS_MOST)
+		if (n * laps >= (round ? FIT_MOST : INDEX_MOST) || laps > LAPS_MOST)
 			break;
 		struct chase_run r;
-		params_of(c, k, ring, 2 * n, n * laps, p);
+		params_of(c, k, ring, warm * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 		if (state != CHASE_DONE)
 			return state;
@@ -202,6 +212,8 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	for (unsigned order = 0; order < HOT_ORDERS; order++) {
 		struct chase_run r;
 		again.order = order;
+		if (order >= HOT_AT_LEAST && laps_seen * n > HOT_MOST)
+			break;
 		/* What a few laps do not tell is looked at longer each time. */
 		if (order >= HOT_AT_LEAST && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST)
 			laps *= 2;

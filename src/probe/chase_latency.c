@@ -8,17 +8,20 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LUCKY 3 /* rounds that may have been faster than they should */
 #define ROUNDS	  32
 #define HEAD	  8
 #define PURE	  0.999 /* share of one class from which an average over laps is that class */
 #define SAMPLED	  1500
 #define COLD_RING 2048.0
+#define FEW_LINES 64.0
+#define LINE_MOST 1024 /* where the line is not known: surely other lines */
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
 static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t stride, bool cold, unsigned loads,
 				uint32_t sm, double *cycles, double *spread, double *address_ops)
 {
-	double p[POINT_PARAMS] = {0}, a = INFINITY, b = INFINITY;
+	double p[POINT_PARAMS] = {0}, shorter[ROUNDS], longer[ROUNDS];
 	p[CHASE_STRIDE] = (double)stride;
 	p[CHASE_WARM] = cold ? 0 : 2 * ceil(footprint / (double)stride);
 	p[CHASE_TIMED] = loads;
@@ -40,9 +43,13 @@ static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t
 	}
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		const uint32_t *w = pt->y + HEAD + 4 * i;
-		a = fmin(a, w[1] - w[0]);
-		b = fmin(b, w[3] - w[2]);
+		shorter[i] = w[1] - w[0];
+		longer[i] = w[3] - w[2];
 	}
+	/* One element alone has no luck; elsewhere a hit now and then makes a round too fast. */
+	qsort(shorter, ROUNDS, sizeof(*shorter), stat_compare_double);
+	qsort(longer, ROUNDS, sizeof(*longer), stat_compare_double);
+	double a = shorter[n == 1 ? 0 : LUCKY], b = longer[n == 1 ? 0 : LUCKY];
 	*cycles = (b - a) / loads;
 	/* A clock that ticks in steps, and code that differs by an instruction, make either end uncertain by some cycles. */
 	*spread = 4.0 / loads;
@@ -163,16 +170,17 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	uint64_t stride = c->stride;
 	enum chase_state state[4];
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
-	unsigned loads = k || c->beyond_sm ? 8 : 32, one_loads = c->level_count == 1 || c->beyond_sm ? 8 : 32;
+	bool outside = c->level_count == 1 || c->beyond_sm;
+	unsigned loads = k || outside ? 8 : 32, one_loads = outside ? 8 : 32;
 
 	*out = (struct chase_latency){0};
 	/* Every access must leave what the level above fetched at once. */
 	if (k && c->level[k - 1].sector.state == CHASE_DONE)
 		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);
-	else if (!k && c->level[0].line.state == CHASE_DONE && c->beyond_sm) {
+	else if (!k && c->beyond_sm && c->level[0].floor > 0) {
 		/* A few whole lines: each is timed often enough to be known by itself. */
-		stride = c->level[0].line.value;
-		footprint = fmin(footprint, 64.0 * (double)stride);
+		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
+		footprint = FEW_LINES * (double)stride;
 	}
 	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
 	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
@@ -192,7 +200,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		if (state[i] == CHASE_PENDING)
 			return CHASE_PENDING;
 	out->address_ops = ops;
-	if (share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last) {
+	/* Where a clock ticks in steps, single accesses can be off by a step: then chains are better, unless stalls spoil them. */
+	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
+	double single = mean - (one_mean - one_lap);
+	if (pure && (!k || c->grain > 1) && (c->level_count == 1 || fabs(lap - single) <= 1 + c->grain)) {
 		out->averaged = true;
 		out->value = lap;
 		out->half = spread;
@@ -202,7 +213,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
-	out->value = mean - (one_mean - one_lap);
+	out->value = single;
 	out->half = one_spread + (c->grain > 1 ? c->grain : 0.5);
 	return CHASE_DONE;
 }

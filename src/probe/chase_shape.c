@@ -179,6 +179,35 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	}
 	lo = e.lo;
 	hi = e.hi;
+	/* Where noise alone makes misses, counting them finds the edge only about. */
+	if (l->noise * (double)lo > 0.1 || l->noise_seen < 1000)
+		l->noisy = true;
+	/* What does not fit misses for ever. What only found a stranger's line in its set, as that of the output, drives it out
+	 * in the end, soon or late as the policy has it. */
+	if (!l->patient) {
+		bool fits_late;
+		l->patient = true;
+		b = fits_elements(c, k, hi, 0, &fits_late, NULL);
+		l->patient = false;
+		if (b == CHASE_PENDING)
+			return l->size.state = b;
+		if (b == CHASE_UNDECIDED)
+			return undecided(&l->size, c->why);
+		if (fits_late) {
+			l->patient = true;
+			e = (struct edge){.lo = hi, .hi = hi + (hi / 16 ? hi / 16 : 1), .most = most};
+			e.hi = e.hi > most ? most : e.hi;
+			a = e.hi > e.lo ? find_edge(c, k, &e) : CHASE_DONE;
+			if (a != CHASE_DONE)
+				return a == CHASE_PENDING ? (l->size.state = a) : undecided(&l->size, c->why);
+			if (e.endless || e.hi == e.lo) {
+				l->endless = true;
+				return decided(&l->size, most * l->stride);
+			}
+			lo = e.lo;
+			hi = e.hi;
+		}
+	}
 	/* Both sides of the edge again, in other orders. */
 	enum chase_state all = CHASE_DONE;
 	for (unsigned order = 1; order <= 2; order++) {
@@ -190,7 +219,8 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 			all = CHASE_PENDING;
 			continue;
 		}
-		if (!fits_lo || fits_hi) {
+		/* Only the side that misses for ever is an argument; the other one may have met a stranger again. */
+		if (fits_hi || (!fits_lo && l->patient)) {
 			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
 				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
 				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");
@@ -490,4 +520,20 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	}
 	decided(&l->sets, size / (most * line));
 	return decided(&l->ways, most);
+}
+
+enum chase_state chase_geometry(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+
+	chase_size(c, k);
+	if (!k) {
+		enum chase_state state = l->size.state == CHASE_DONE ? chase_one_set(c, k) : l->size.state;
+		if (state == CHASE_PENDING)
+			return l->line.state = l->ways.state = l->sets.state = state;
+		if (state == CHASE_DONE)
+			return state;
+	}
+	chase_line(c, k);
+	return chase_ways(c, k);
 }

@@ -1,0 +1,124 @@
+/* Ways, line and sets of a level that nothing hides, from rings that hold one set: short laps, so noise has no time. */
+#include "base/arena.h"
+#include "probe/chase.h"
+#include <stdio.h>
+#include <string.h>
+
+#define WAYS_MOST 128
+#define LINE_MOST 1024
+
+/* w elements at equal distances over the size, and one more where the next would be. In one set they overflow. */
+static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t ways, bool more)
+{
+	return (struct chase_ring_spec){
+	    .start = start, .bytes = size, .stride = size / ways, .extra = more ? start + size : 0};
+}
+
+/* The smallest number of such elements that overflows; 0 when none does. If all lie in one set, that many fit (they are
+ * part of a footprint that fits) and one more does not: these are the ways. */
+static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint64_t size, uint64_t unit, uint64_t *ways)
+{
+	enum chase_state all = CHASE_DONE;
+
+	*ways = 0;
+	for (uint64_t w = 1; w <= WAYS_MOST && w * unit <= size; w++) {
+		if (size % (w * unit))
+			continue;
+		struct chase_ring_spec ring = one_set(0, size, w, true);
+		bool fits;
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (all == CHASE_DONE && !fits && !*ways)
+			*ways = w;
+	}
+	return all;
+}
+
+/* Every element misses, again and again: then all are in the set that overflows. */
+static enum chase_state all_conflict(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *all)
+{
+	struct chase_blocks found;
+	bool fits;
+	enum chase_state state = chase_fits(c, k, ring, &fits, NULL);
+
+	*all = false;
+	if (state != CHASE_DONE || fits)
+		return state;
+	state = chase_hot(c, k, ring, &found);
+	if (state != CHASE_DONE)
+		return state;
+	*all = true;
+	for (uint32_t i = 0; i < found.count; i++)
+		*all = *all && found.hot[i];
+	return CHASE_DONE;
+}
+
+enum chase_state chase_one_set(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t size = l->size.value, unit, ways, line = 0;
+	bool same;
+
+	if (l->size.state != CHASE_DONE || l->sector.state != CHASE_DONE || l->endless)
+		return CHASE_UNDECIDED;
+	unit = l->sector.value;
+	if (size + size / 2 + 2 * LINE_MOST > c->limit || size % unit)
+		return CHASE_UNDECIDED;
+	enum chase_state state = smallest_overflow(c, k, size, unit, &ways);
+	if (state != CHASE_DONE || !ways)
+		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+	struct chase_ring_spec ring = one_set(0, size, ways, true);
+	state = all_conflict(c, k, &ring, &same);
+	if (state != CHASE_DONE || !same)
+		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+
+	/* An element that is moved on stays in the set as long as it stays in its line. */
+	uint64_t set = size / ways;
+	enum chase_state all = CHASE_DONE;
+	for (uint64_t off = unit; off <= LINE_MOST && off < set; off += unit) {
+		struct chase_ring_spec moved = ring;
+		bool fits;
+		moved.extra += off;
+		state = chase_fits(c, k, &moved, &fits, NULL);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (all == CHASE_DONE && fits && !line)
+			line = off;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	if (!line && set > LINE_MOST)
+		return CHASE_UNDECIDED;
+	line = line ? line : set; /* it never leaves the set: there is one */
+	if (set % line)
+		return CHASE_UNDECIDED;
+	/* Another set, and the other direction: without the last one everything fits. */
+	if (line < set) {
+		struct chase_ring_spec next = one_set(line, size, ways, true);
+		struct chase_ring_spec middle = one_set(set / line / 2 * line, size, ways, true);
+		bool same_middle;
+		state = all_conflict(c, k, &next, &same);
+		enum chase_state other = all_conflict(c, k, &middle, &same_middle);
+		if (state == CHASE_UNDECIDED || other == CHASE_UNDECIDED)
+			return CHASE_UNDECIDED;
+		if (state == CHASE_PENDING || other == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (!same || !same_middle)
+			return CHASE_UNDECIDED; /* sets are hashed, or differ */
+	}
+	struct chase_ring_spec less = one_set(0, size, ways, false);
+	bool fits;
+	state = chase_fits(c, k, &less, &fits, NULL);
+	if (state != CHASE_DONE || !fits)
+		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+	l->line.state = l->ways.state = l->sets.state = CHASE_DONE;
+	l->line.value = line;
+	l->ways.value = ways;
+	l->sets.value = set / line;
+	return CHASE_DONE;
+}

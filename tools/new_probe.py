@@ -105,7 +105,8 @@ static void study_@NAME@(struct study *s)
 	/* n and 2n: what both cost alike (the clock reads) cancels. */
 	each = (cycles(lasting) - cycles(brief)) / (LONG - SHORT);
 	/* Once the kernel times what the probe asks: study_measured_number. */
-	study_verdict(s, "@KEY@", VERDICT_INCONCLUSIVE, "chain", "the kernel still times an addition: %g cycles", each);
+	study_verdict(s, "@KEY@", VERDICT_INCONCLUSIVE, "chain",
+		      "the kernel still times an addition: %g cycles", each);
 }
 
 static const char *const claims[] = {"@KEY@", NULL};

@@ -301,15 +301,33 @@ static inline void fetch_warp(const struct time_warp *w)
 	__builtin_prefetch(w->ready);
 }
 
-/* The first ready slot after the one that issued last whose pipes are free, or UINT32_MAX. *more: others are ready too. */
-static uint32_t choose(const struct time_run *x, const struct time_sched *s, uint64_t t, uint64_t *later, bool *more)
+/* What a look at all warps of a scheduler found. */
+struct glance {
+	uint32_t best;	/* slot that issues, UINT32_MAX = none can */
+	bool more;	/* others are ready too ... */
+	bool alike;	/* ... and want the same pipes, all of them */
+	uint64_t later; /* when the first of those that are not ready will be */
+};
+
+static bool wants(const struct time_sched *s, uint64_t slots, uint32_t first, uint8_t set)
 {
+	for (; slots; slots &= slots - 1)
+		if (s->set[first + (uint32_t)__builtin_ctzll(slots)] != set)
+			return false;
+	return true;
+}
+
+/* The first ready slot after the one that issued last whose pipes are free. */
+static struct glance choose(const struct time_run *x, const struct time_sched *s, uint64_t t)
+{
+	struct glance g = {.best = UINT32_MAX, .later = NEVER};
 	uint64_t ready[TIME_SLOTS / 64];
 	uint32_t busy = TIME_SETS; /* the pipes that were just found busy: mostly those of the other warps too */
 	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
-	for (uint32_t n = 0; n < words; n++)
-		ready[n] =
-		    ready_slots(s->wake + (size_t)n * 64, s->slots - n * 64 < 64 ? s->slots - n * 64 : 64, t, later);
+	for (uint32_t n = 0; n < words; n++) {
+		uint32_t here = s->slots - n * 64 < 64 ? s->slots - n * 64 : 64;
+		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, &g.later);
+	}
 	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
 	for (uint32_t n = 0; n <= words && words; n++) {
 		uint32_t at = (from / 64 + n) % words;
@@ -321,38 +339,46 @@ static uint32_t choose(const struct time_run *x, const struct time_sched *s, uin
 				continue;
 			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
 			if (pipe <= t) {
-				*more = (rest & (rest - 1)) != 0 || n < words;
+				uint64_t others = ready[at] & ~(1ull << k % 64);
+				g.best = k;
+				g.more = others || words > 1;
+				g.alike = words == 1 && wants(s, others, 0, s->set[k]);
 				/* By its turn, hundreds of other schedulers will have had theirs. */
 				if (rest & (rest - 1))
 					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);
-				return k;
+				return g;
 			}
 			busy = s->set[k];
-			*later = pipe < *later ? pipe : *later;
+			g.later = pipe < g.later ? pipe : g.later;
 		}
 	}
-	return UINT32_MAX;
+	return g;
 }
 
 static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
 	struct time_gpu *g = x->g;
-	uint64_t port = s->free >> FIX, t = at > port ? at : port, later = NEVER, sooner = g->sooner;
-	bool more = false;
-	uint32_t best = choose(x, s, t, &later, &more);
-	if (best != UINT32_MAX) {
-		issue_one(x, s->warp[best], t);
-		/* Others may have been looked at as not ready before this issue woke them: then the next turn looks again. */
-		if (more || g->sooner != sooner)
-			later = t;
-		else if (s->wake[best] < later)
-			later = s->wake[best];
+	uint64_t port = s->free >> FIX, t = at > port ? at : port, sooner = g->sooner;
+	struct glance c = choose(x, s, t);
+	if (c.best != UINT32_MAX) {
+		const struct time_set *set = &x->p->set[s->set[c.best]];
+		issue_one(x, s->warp[c.best], t);
+		/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
+		 * issue woke others after they had been looked at. */
+		if (g->sooner != sooner)
+			c.later = t;
+		else if (c.more) {
+			uint64_t pipe = c.alike ? set_free(s, set) : 0;
+			c.later = pipe < c.later ? pipe : c.later;
+		}
+		if (s->wake[c.best] < c.later)
+			c.later = s->wake[c.best];
 		port = s->free >> FIX;
-		later = port > later ? port : later;
+		c.later = port > c.later ? port : c.later;
 		if (!s->slots)
-			later = NEVER;
+			c.later = NEVER;
 	}
-	wheel_set(&g->wheel, s->number, later);
+	wheel_set(&g->wheel, s->number, c.later);
 }
 
 static void run_all(struct time_run *x)

@@ -378,6 +378,10 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 		if (!s->slots)
 			c.later = NEVER;
 	}
+	if (x->q->poll && c.later != NEVER) {
+		uint64_t next = c.best == UINT32_MAX ? t + 1 : port;
+		c.later = next < c.later ? next : c.later;
+	}
 	wheel_set(&g->wheel, s->number, c.later);
 }
 
@@ -385,7 +389,7 @@ static void run_all(struct time_run *x)
 {
 	struct time_gpu *g = x->g;
 	while (x->alive && !x->stop) {
-		if (x->alive == 1 && x->next_block == x->blocks && !x->q->no_solo && !x->q->hook) {
+		if (x->alive == 1 && x->next_block == x->blocks && !x->q->no_solo && !x->q->poll && !x->q->hook) {
 			run_solo(x, only_warp(g));
 			return;
 		}

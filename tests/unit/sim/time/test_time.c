@@ -257,7 +257,7 @@ static void random_program(struct tiny *t, struct rng *r)
 	uint32_t loop = t->func.inst_count, n = 4 + (uint32_t)rng_below(r, 30);
 	for (uint32_t k = 0; k < n; k++) {
 		uint16_t d = (uint16_t)(1 + rng_below(r, 5));
-		switch (rng_below(r, 7)) {
+		switch (rng_below(r, 8)) {
 		case 0:
 			tiny_add(t, d, (uint16_t)(1 + rng_below(r, 6)), (uint16_t)(1 + rng_below(r, 6)));
 			break;
@@ -272,6 +272,9 @@ static void random_program(struct tiny *t, struct rng *r)
 			break;
 		case 4:
 			tiny_load(t, PTX_SHARED, d, 8, 4 * rng_below(r, 256));
+			break;
+		case 6:
+			tiny_barrier(t);
 			break;
 		case 5:
 			tiny_store(t, PTX_GLOBAL, OUT, 4 * rng_below(r, 512), d);
@@ -320,10 +323,10 @@ static void solo_and_general_agree(void **state)
 		struct tiny_result a, b;
 		struct time_gpu *g;
 		assert_int_equal(time_open(&g, &s, n), 0);
-		tiny_run(&a, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, false);
+		tiny_run(&a, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, 0);
 		time_close(g);
 		assert_int_equal(time_open(&g, &s, n), 0);
-		tiny_run(&b, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, true);
+		tiny_run(&b, g, &s, &t, 1, threads, NULL, 4096, NULL, 0, TINY_GENERAL);
 		time_close(g);
 		assert_int_equal(a.time.end, TIME_DONE);
 		assert_int_equal(b.time.solo, 0);
@@ -335,6 +338,47 @@ static void solo_and_general_agree(void **state)
 		tiny_free(&b);
 	}
 	assert_true(solo > 10000);
+}
+
+/* Many warps: turns that are skipped because nothing can issue must change nothing. The reference looks in every cycle. */
+static void skipping_agrees_with_looking_every_cycle(void **state)
+{
+	(void)state;
+	struct sim_spec s;
+	struct rng r;
+	rng_seed(&r, 20260202);
+	for (uint32_t n = 0; n < 40; n++) {
+		tiny_spec(&s);
+		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
+		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
+		s.pipe_count = 3;
+		s.pipe[0].per_scheduler = n & 1;
+		s.op[0].pipe_count = 1 + (n & 1);
+		s.op[0].pipe[1] = 2;
+		s.op[0].rate[1] = 3.3;
+		s.op[1].native_ops = 1 + (uint32_t)rng_below(&r, 5);
+		s.loads_in_flight = (uint32_t)rng_below(&r, 4);
+		s.dram_bandwidth = n % 3 ? 2.7 : 0;
+		s.max_blocks_per_sm = 1 + (uint32_t)rng_below(&r, 3);
+		s.noise.jitter_probability = 0.2;
+		s.noise.jitter_cycles = 30;
+		struct tiny t;
+		random_program(&t, &r);
+		struct tiny_result a, b;
+		struct time_gpu *g;
+		assert_int_equal(time_open(&g, &s, n), 0);
+		tiny_run(&a, g, &s, &t, 9, 100, NULL, 4096, NULL, 0, 0);
+		time_close(g);
+		assert_int_equal(time_open(&g, &s, n), 0);
+		tiny_run(&b, g, &s, &t, 9, 100, NULL, 4096, NULL, 0, TINY_POLL);
+		time_close(g);
+		assert_int_equal(a.time.end, TIME_DONE);
+		assert_int_equal(a.time.cycles, b.time.cycles);
+		assert_int_equal(a.time.instructions, b.time.instructions);
+		assert_memory_equal(a.out, b.out, 4096);
+		tiny_free(&a);
+		tiny_free(&b);
+	}
 }
 
 static void the_same_seed_gives_the_same_run(void **state)
@@ -353,7 +397,7 @@ static void the_same_seed_gives_the_same_run(void **state)
 		struct time_gpu *g;
 		struct tiny_result a;
 		assert_int_equal(time_open(&g, &s, k == 2 ? 9 : 8), 0);
-		tiny_run(&a, g, &s, &t, 12, 96, NULL, 4096, NULL, 0, false);
+		tiny_run(&a, g, &s, &t, 12, 96, NULL, 4096, NULL, 0, 0);
 		cycles[k] = a.time.cycles;
 		tiny_free(&a);
 		time_close(g);
@@ -376,6 +420,7 @@ int main(void)
 	    cmocka_unit_test(an_access_outside_is_a_fault),
 	    cmocka_unit_test(an_endless_loop_meets_its_limit),
 	    cmocka_unit_test(solo_and_general_agree),
+	    cmocka_unit_test(skipping_agrees_with_looking_every_cycle),
 	    cmocka_unit_test(the_same_seed_gives_the_same_run),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -36,9 +36,9 @@ static double walk(struct bench *b, uint8_t space, uint32_t n, uint32_t stride, 
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 12);
 	tiny_exit(&b->t, FUNC_NONE, false);
 	if (space == PTX_GLOBAL)
-		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, ring, sizeof ring, NULL, 0, false);
+		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, ring, sizeof ring, NULL, 0, 0);
 	else
-		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, NULL, 4096, ring, 16384, false);
+		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, NULL, 4096, ring, 16384, 0);
 	assert_int_equal(b->r.time.end, TIME_DONE);
 	double ticks = (double)(b->r.out[1] - b->r.out[0]) / n;
 	bench_stop(b);

@@ -336,7 +336,7 @@ int spec_find_op(const struct sim_spec *s, const char *op, const char *type)
 
 void tiny_run(struct tiny_result *r, struct time_gpu *g, const struct sim_spec *s, struct tiny *t, uint32_t grid,
 	      uint32_t block, const void *init, uint32_t bytes, const uint32_t *constant, uint32_t constant_words,
-	      bool general)
+	      int how)
 {
 	struct arena a;
 	struct time_program *p;
@@ -352,7 +352,8 @@ void tiny_run(struct tiny_result *r, struct time_gpu *g, const struct sim_spec *
 				.memory = &r->memory,
 				.constant = (const uint8_t *)constant,
 				.constant_bytes = constant_words * 4ull};
-	struct time_request q = {.program = p, .launch = &l, .limit_ms = 20000, .no_solo = general};
+	struct time_request q = {
+	    .program = p, .launch = &l, .limit_ms = 20000, .no_solo = how & TINY_GENERAL, .poll = how & TINY_POLL};
 	assert_int_equal(time_launch(g, &q, &r->time), 0);
 	r->out = (uint32_t *)r->memory.region[0].data;
 	arena_free(&a);
@@ -373,7 +374,7 @@ void bench_start(struct bench *b)
 void bench_go(struct bench *b, uint32_t grid, uint32_t block)
 {
 	tiny_exit(&b->t, FUNC_NONE, false);
-	tiny_run(&b->r, b->g, &b->s, &b->t, grid, block, NULL, 4096, NULL, 0, false);
+	tiny_run(&b->r, b->g, &b->s, &b->t, grid, block, NULL, 4096, NULL, 0, 0);
 }
 
 void bench_stop(struct bench *b)

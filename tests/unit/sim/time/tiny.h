@@ -42,7 +42,8 @@ struct tiny_result {
 /* Runs on an open gpu with `bytes` of global memory at TINY_OUT (after init, when not NULL) and a constant space. */
 void tiny_run(struct tiny_result *r, struct time_gpu *g, const struct sim_spec *s, struct tiny *t, uint32_t grid,
 	      uint32_t block, const void *init, uint32_t bytes, const uint32_t *constant, uint32_t constant_words,
-	      bool general);
+	      int how);
+enum { TINY_GENERAL = 1, TINY_POLL = 2 }; /* last argument: how the engine runs, 0 = as it likes */
 void tiny_free(struct tiny_result *r);
 
 /* One kernel on a fresh GPU: fill in s, bench_start, append records, bench_go, look at r, bench_stop. */

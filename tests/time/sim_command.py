@@ -1,0 +1,85 @@
+"""fathom sim: a kernel of the user's, its words, its cycles, its trace, and what it refuses."""
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FATHOM = sys.argv[1]
+KERNEL = """.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry k(.param .u64 out, .param .u32 n, .param .f32 x)
+{
+	.reg .b32 %t, %a, %b;
+	.reg .b64 %o, %w;
+	.reg .f32 %f;
+	ld.param.u64 %o, [out];
+	ld.param.u32 %a, [n];
+	ld.param.f32 %f, [x];
+	cvt.rni.u32.f32 %b, %f;
+	add.u32 %a, %a, %b;
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %w, %t, 4;
+	add.u64 %o, %o, %w;
+	mad.lo.u32 %t, %t, 10, %a;
+	st.global.u32 [%o], %t;
+	ret;
+}
+"""
+failures = []
+
+
+def run(*args):
+    p = subprocess.run([FATHOM, "sim", *args], capture_output=True, text=True, timeout=60, check=False)
+    return p.returncode, p.stdout, p.stderr
+
+
+def check(what, right, seen=""):
+    if not right:
+        failures.append(f"{what}: {seen}")
+
+
+def refused(what, result, code, *words):
+    rc, out, err = result
+    lines = err.strip().splitlines()
+    check(what, rc == code and len(lines) == 1 and all(w in err for w in words), f"exit {rc}, {err!r}")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    path = os.path.join(folder, "k.ptx")
+    with open(path, "w", encoding="ascii") as f:
+        f.write(KERNEL)
+    place = [path, "--gpu", "toy", "--grid", "1", "--block", "8"]
+    values = ["--arg", "out:8", "--arg", "0x10", "--arg", "3.0"]
+
+    rc, out, err = run(*place, *values)
+    check("runs", rc == 0 and "outcome       OK" in out and not err, f"exit {rc}, {out!r}, {err!r}")
+    words = [int(w) for line in out.splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
+    check("words", words == [19 + 10 * t for t in range(8)], words)
+    cycles = re.search(r"cycles +(\d+)", out)
+    check("cycles", cycles and int(cycles.group(1)) > 0, out)
+    check("the same again", run(*place, *values)[1] == out)
+
+    rc, traced, err = run(*place, *values, "--trace")
+    steps = re.findall(r"^ +(\d+)  sm (\d+) +warp (\d+) +([0-9a-f]{8}) +(\d+): (.*)$", traced, re.M)
+    check("trace", rc == 0 and len(steps) == 11 and traced.endswith(out), traced)
+    check("trace in order", [int(s[4]) for s in steps] == list(range(9, 20)), steps)
+    check("trace of lanes", all(s[3] == "000000ff" for s in steps), steps)
+    check("trace shows the source", bool(steps) and steps[-1][5] == "ret;", steps[-1:])
+
+    refused("few arguments", run(*place, "--arg", "out:8"), 2, "takes 3 arguments")
+    refused("no number", run(*place, "--arg", "out:8", "--arg", "seven", "--arg", "1"), 2, "seven")
+    refused("no size", run(*place, "--arg", "out:none", "--arg", "7", "--arg", "1"), 2, "none")
+    refused("too large", run(*place, "--arg", "out:8", "--arg", "5000000000", "--arg", "1"), 2, "5000000000")
+    refused("no grid", run(path, "--gpu", "toy", "--grid", "1,x", "--block", "8", *values), 2, "1,x")
+    refused("no such GPU", run(path, "--gpu", "toi", "--grid", "1", "--block", "8", *values), 4, "toi")
+    rc, out, err = run(*place, "--arg", "out:4", "--arg", "7", "--arg", "1")
+    check("outside its buffer", rc == 1 and "CRASH" in out and "line 18" in err, f"exit {rc}, {err!r}")
+    rc, out, err = run(path, "--gpu", "toy", "--grid", "1", "--block", "4096", *values)
+    check("too large a block", rc == 1 and "REFUSED" in out and "4096" in err, f"exit {rc}, {err!r}")
+
+for line in failures:
+    print(line)
+print(f"{len(failures)} failed")
+sys.exit(1 if failures else 0)

@@ -102,13 +102,15 @@ static void study_constant(struct study *s)
 		chase_geometry(&c, k);
 	if (study_pending(s))
 		return;
+	chase_merge(&c);
+	caches = c.level_count - 1;
 	bool more = c.cold_slower;
 	if (more)
 		c.level[caches].endless = true;
 
 	struct chase_placed served[CHASE_LEVELS];
 	for (unsigned k = 0; k < c.level_count; k++)
-		chase_latency_over(&c, k, k ? CHASE_PLACEMENTS : 4, &served[k]);
+		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
 	if (study_pending(s))
 		return;
 

@@ -167,7 +167,7 @@ static void study_global(struct study *s)
 		far.level[0].endless = true;
 	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0};
 	if (l1)
-		chase_latency_over(&near, 0, 4, &l1_served);
+		chase_latency_over(&near, 0, 16, &l1_served);
 	if (l2)
 		chase_latency_over(&far, 0, CHASE_PLACEMENTS, &l2_served);
 	if (!endless)

@@ -171,6 +171,9 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k);
 /* Size, then line, ways and sets, by whichever way leads there. */
 enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
+/* Drops levels that hold no more than the one above: classes that one level fell into. After the sizes are known. */
+void chase_merge(struct chase_path *c);
+
 /* Latency of level k on one SM, cycles from load to use. */
 #define CHASE_PARTS 6
 struct chase_latency {

@@ -209,25 +209,42 @@ static void group(struct chase_path *c, const struct pool *pool)
 	}
 }
 
-/* How often an access that should hit looks slower: at footprints where hardly any access misses. */
+/* Accesses of a run that level k should have served, and those that look slower: false when it serves few of them. */
+static bool served(const struct chase_path *c, const struct pool *pool, unsigned i, unsigned k, double *beyond)
+{
+	const struct chase_level *l = &c->level[k];
+	const struct chase_run *r = &pool->run[i];
+	double mine = 0;
+
+	*beyond = 0;
+	for (uint32_t q = 0; q < r->kept; q++)
+		*beyond += chase_ticks(r->record[q]) >= l->floor;
+	for (unsigned q = l->class_first; q <= l->class_last; q++)
+		mine += c->survey[i].share[q];
+	return mine >= 0.4 && *beyond <= 0.4 * r->kept && r->timed >= 2 * r->elements;
+}
+
+/* How often an access that should hit looks slower: at the smaller half of the footprints that the level serves, because
+ * where it begins to overflow, few misses are not noise. */
 static void estimate_noise(struct chase_path *c, const struct pool *pool)
 {
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_level *l = &c->level[k];
-		double slow = 0, total = 0;
+		double slow = 0, total = 0, beyond, largest = 0, smallest = 0;
 		for (unsigned i = 0; i < pool->runs; i++) {
-			const struct chase_run *r = &pool->run[i];
-			double mine = 0, beyond = 0;
-			for (uint32_t q = 0; q < r->kept; q++)
-				beyond += chase_ticks(r->record[q]) >= l->floor;
-			for (unsigned q = l->class_first; q <= l->class_last; q++)
-				mine += c->survey[i].share[q];
-			/* Runs that this level serves, and that are so clean that misses cannot be the rule. */
-			if (mine < 0.4 || beyond > 0.1 * r->kept || r->timed < 2 * r->elements)
+			if (!served(c, pool, i, k, &beyond))
 				continue;
-			/* The cleaner half of what is there would be a biased choice, so all count. */
+			if (!(smallest > 0))
+				smallest = c->survey[i].footprint;
+			if (beyond <= 0.05 * pool->run[i].kept)
+				largest = c->survey[i].footprint;
+		}
+		double most = fmax(sqrt(smallest * largest), smallest * 1.01);
+		for (unsigned i = 0; i < pool->runs; i++) {
+			if (c->survey[i].footprint > most || !served(c, pool, i, k, &beyond))
+				continue;
 			slow += beyond;
-			total += r->kept;
+			total += pool->run[i].kept;
 		}
 		l->noise = total > 0 ? slow / total : 0;
 		l->noise_seen = total;
@@ -477,4 +494,19 @@ enum chase_state chase_survey(struct chase_path *c)
 		}
 	}
 	return CHASE_DONE;
+}
+
+void chase_merge(struct chase_path *c)
+{
+	for (unsigned k = 1; k + 1 < c->level_count;) {
+		struct chase_level *up = &c->level[k - 1], *l = &c->level[k];
+		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||
+		    (double)l->size.value > 1.03 * (double)up->size.value) {
+			k++;
+			continue;
+		}
+		l[1].class_first = l->class_first;
+		memmove(l, l + 1, (c->level_count - k - 1) * sizeof(*l));
+		c->level_count--;
+	}
 }

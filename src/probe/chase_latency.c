@@ -175,8 +175,11 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 
 	*out = (struct chase_latency){0};
 	/* Every access must leave what the level above fetched at once. */
-	if (k && c->level[k - 1].sector.state == CHASE_DONE)
+	if (k && c->level[k - 1].sector.state == CHASE_DONE) {
 		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);
+		if (c->grain > 1)
+			stride = c->level[k - 1].sector.value;
+	}
 	else if (!k && c->beyond_sm && c->level[0].floor > 0) {
 		/* A few whole lines: each is timed often enough to be known by itself. */
 		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
@@ -211,6 +214,12 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	if (one_share < PURE) {
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
+		return CHASE_UNDECIDED;
+	}
+	if (c->grain > 1 && !pure) {
+		snprintf(c->why, sizeof(c->why),
+			 "no footprint is served by this level alone, and the clock's steps of %u are too coarse for single accesses",
+			 c->grain);
 		return CHASE_UNDECIDED;
 	}
 	out->value = single;

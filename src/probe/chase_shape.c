@@ -211,7 +211,10 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	/* Both sides of the edge again, in other orders. */
 	enum chase_state all = CHASE_DONE;
 	for (unsigned order = 1; order <= 2; order++) {
+		bool patient = l->patient;
+		l->patient = true;
 		a = fits_elements(c, k, lo, order, &fits_lo, NULL);
+		l->patient = patient;
 		b = fits_elements(c, k, hi, order, &fits_hi, NULL);
 		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 			return undecided(&l->size, c->why);
@@ -219,8 +222,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 			all = CHASE_PENDING;
 			continue;
 		}
-		/* Only the side that misses for ever is an argument; the other one may have met a stranger again. */
-		if (fits_hi || (!fits_lo && l->patient)) {
+		if (!fits_lo || fits_hi) {
 			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
 				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
 				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");

@@ -73,7 +73,7 @@ static int compare_access(const void *a, const void *b)
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
  * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
 static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
-				  uint32_t sm, double *mean, double *share, struct chase_latency *lines)
+				  uint32_t sm, double *mean, double *share, double *lag, struct chase_latency *lines)
 {
 	const struct chase_level *l = &c->level[k];
 	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
@@ -103,6 +103,11 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		}
 	}
 	*share = r.kept ? (double)m / r.kept : 0;
+	/* What the whole loop took beyond what its accesses say: the loop, less what the clock's steps cut off. */
+	double ticks = 0;
+	for (uint32_t i = 0; i < r.kept; i++)
+		ticks += chase_ticks(r.record[i]);
+	*lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / r.kept : 0;
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
 			 r.kept, footprint);
@@ -166,7 +171,7 @@ static double served_by(const struct chase_path *c, unsigned k)
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean;
+	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean, lag, one_lag;
 	uint64_t stride = c->stride;
 	enum chase_state state[4];
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
@@ -191,10 +196,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	if (cold)
 		footprint = COLD_RING * (double)stride;
 	footprint = floor(footprint / (double)stride) * (double)stride;
-	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, out);
+	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
 	state[1] = lap_get(c, footprint, stride, cold, loads, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
-	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, NULL);
+	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, &one_lag, NULL);
 	state[3] = lap_get(c, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
@@ -216,13 +221,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
-	if (c->grain > 1 && !pure) {
-		snprintf(c->why, sizeof(c->why),
-			 "no footprint is served by this level alone, and the clock's steps of %u are too coarse for single accesses",
-			 c->grain);
-		return CHASE_UNDECIDED;
-	}
+	/* The same loop ran in both, so the difference is what steps cut off here and there. */
+	if (c->grain > 1)
+		single += lag - one_lag;
 	out->value = single;
-	out->half = one_spread + (c->grain > 1 ? c->grain : 0.5);
+	out->half = one_spread + (c->grain > 1 ? 1 : 0.5);
 	return CHASE_DONE;
 }

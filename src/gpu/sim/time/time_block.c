@@ -125,9 +125,9 @@ static struct time_warp *warp_new(struct time_run *x)
 	if (w->flight)
 		memset(w->flight, 0, g->spec->loads_in_flight * sizeof *w->flight);
 	w->flight_at = w->sub = w->waiting = 0;
-	if (w->literals != g->serial) {
+	if (w->literals != x->p->literals) {
 		func_warp_literals(&w->f, p);
-		w->literals = g->serial;
+		w->literals = x->p->literals;
 	}
 	return w;
 }

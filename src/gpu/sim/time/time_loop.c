@@ -72,8 +72,8 @@ static void read_clock(struct time_run *x, struct time_warp *w)
 	uint32_t n = s->clock_scope == SCOPE_SM ? sm : s->clock_scope == SCOPE_CLUSTER ? x->g->sm[sm].cluster : 0;
 	uint64_t value = w->sampled + x->g->clock_offset[n];
 	uint32_t grain = s->clock_granularity ? s->clock_granularity : 1;
-	w->f.clock = value - value % grain;
-	w->f.globaltimer = s->clock_hz > 0 ? (uint64_t)((double)w->sampled / s->clock_hz * 1e9) : w->sampled;
+	w->f.clock = grain > 1 ? value - value % grain : value;
+	w->f.globaltimer = (uint64_t)((double)w->sampled * x->g->nanoseconds);
 }
 
 static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
@@ -268,7 +268,8 @@ static struct time_warp *only_warp(const struct time_gpu *g)
 	return NULL;
 }
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__)
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
+    !defined(__SANITIZE_ADDRESS__)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CLONES
@@ -417,7 +418,6 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 			     .patience = PATIENCE};
 	*r = (struct time_result){.end = TIME_DONE};
 	g->out_of_memory = false;
-	g->serial++;
 	x.l->program = q->program->func;
 	x.l->warp_size = g->spec->warp_size;
 	x.l->sm_count = g->spec->sm_count;

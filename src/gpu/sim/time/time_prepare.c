@@ -202,6 +202,15 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 	p->inst = t;
 	p->set_count = 1;
 	p->slots = f->rows + f->preds;
+	/* Rows of one program never overwrite its literals, so a warp that last held the same ones still does. */
+	p->literals = 0x9e3779b97f4a7c15u;
+	for (uint32_t i = 0; i < f->literal_count; i++) {
+		uint64_t place = (uint64_t)f->literal[i].row << 1 | f->literal[i].wide;
+		p->literals = (p->literals ^ f->literal[i].bits) * 0xbf58476d1ce4e5b9u;
+		p->literals = (p->literals ^ p->literals >> 31 ^ place) * 0x94d049bb133111ebu;
+		p->literals ^= p->literals >> 29;
+	}
+	p->literals |= 1;
 	for (uint32_t i = 0; i < f->inst_count; i++)
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
 	*out = p;

@@ -41,7 +41,8 @@ struct time_program {
 	const struct time_inst *inst;
 	struct time_set set[TIME_SETS]; /* set 0 is empty: needs no pipe */
 	uint32_t set_count;
-	uint32_t slots; /* of the scoreboard */
+	uint32_t slots;	   /* of the scoreboard */
+	uint64_t literals; /* fingerprint of the rows that hold literals, never 0 */
 };
 
 struct time_sched;
@@ -57,7 +58,7 @@ struct time_warp {
 	uint64_t sampled; /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
-	uint64_t literals;				       /* serial of the launch whose literals its rows hold */
+	uint64_t literals;				       /* fingerprint of those that its rows hold */
 	size_t reg_bytes, pred_count, slot_count, local_bytes; /* what was allocated */
 	void *reg_memory;
 	struct time_warp *next; /* in the pool */
@@ -115,8 +116,7 @@ struct time_route {
 
 struct time_gpu {
 	const struct sim_spec *spec;
-	uint64_t now;	 /* end of the latest launch */
-	uint64_t serial; /* of the launch */
+	uint64_t now; /* end of the latest launch */
 	struct time_sm *sm;
 	struct time_sched *sched; /* sm_count * schedulers */
 	uint32_t sched_count;
@@ -126,6 +126,7 @@ struct time_gpu {
 	struct time_warp **warp;
 	struct time_wheel wheel; /* turns of the schedulers */
 	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
+	double nanoseconds;	 /* a cycle */
 	uint64_t *clock_offset;	 /* per instance of spec->clock_scope */
 	struct time_level *levels;
 	uint32_t level_count;

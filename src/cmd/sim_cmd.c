@@ -262,7 +262,7 @@ int cmd_sim(struct cmd_context *c, int argc, char **argv)
 	char *text = NULL;
 	(void)argc;
 	int rc = read_text(c, argv[0], &text);
-	if (rc)
+	if (rc || !text)
 		return rc;
 	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))
 		return c->error.code == -ENOMEM ? CMD_DEVICE : CMD_FILE;

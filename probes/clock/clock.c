@@ -68,7 +68,7 @@ static void study_clock(struct study *s)
 	 * on several SMs and launches fall on different phases; the low bits that never move are the counter's. */
 	uint64_t g = 0;
 	size_t values = 0;
-	double step[STEPS], scratch[STEPS];
+	double step[STEPS] = {0}, scratch[STEPS];
 	size_t steps = 0;
 	for (unsigned k = 0; k < places; k++)
 		for (unsigned i = 0; i < GAPS; i++)

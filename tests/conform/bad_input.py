@@ -307,10 +307,10 @@ def test_read_only_directory(o):
     how = {}
     if os.geteuid() == 0:
         # Root may write anywhere: become nobody, where nobody can reach the program.
-        probe = subprocess.run([FATHOM, "--version"], check=False, capture_output=True, user=65534)
-        if probe.returncode == 0:
+        try:
+            subprocess.run([os.path.abspath(FATHOM), "--version"], check=True, capture_output=True, user=65534)
             how = {"user": 65534}
-        else:
+        except (OSError, subprocess.CalledProcessError):
             folder = "/proc"  # no file can be made there, not even by root
     refused(o.run("run", "-d", "sim:toy", "-p", "clock", cwd=folder, **how), DEVICE, "fathom-toy")
     refused(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", folder + "/x.fathom", **how), DEVICE, "x.fathom")

@@ -11,6 +11,10 @@ class Failure(Exception):
     pass
 
 
+class Skip(Exception):
+    """What this machine lacks."""
+
+
 def default_signals():
     """A test runner in the background may have handed down ignored signals."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
@@ -80,6 +84,8 @@ def run_tests(outside, tests):
         try:
             reason = test(outside)
             print(f"ok      {name}" if not reason else f"skipped {name}: {reason}")
+        except Skip as why:
+            print(f"skipped {name}: {why}")
         except Failure as why:
             failed += 1
             print(f"FAILED  {name}: {why}")

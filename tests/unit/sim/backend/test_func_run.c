@@ -1,0 +1,145 @@
+/* The engine without time computes what the engine with time computes, and ends as it does. */
+#include "gpu/sim/func/func_run.h"
+#include "gpu/sim/sim.h"
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#define HEADER ".version 6.0\n.target sm_70\n.address_size 64\n"
+#define WORDS  512
+
+struct machine {
+	struct arena a;
+	struct func_program *p;
+	struct func_memory memory;
+};
+
+static void prepare(struct machine *m, const char *text)
+{
+	struct ptx_module *module;
+	struct err e = {0};
+	struct func_target t = {.cc = 70};
+	memset(m, 0, sizeof *m);
+	arena_init(&m->a);
+	if (ptx_parse(&module, &m->a, "test", text, strlen(text), &e) ||
+	    func_decode(&m->p, &m->a, "test", module, "k", &t, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(func_memory_add(&m->memory, FUNC_GLOBAL_BASE, WORDS * 4, NULL), 0);
+}
+
+static struct func_outcome go(struct machine *m, uint32_t grid, uint32_t block, uint64_t limit)
+{
+	uint64_t out = FUNC_GLOBAL_BASE;
+	struct func_outcome o;
+	struct func_launch l = {.program = m->p,
+				.grid = {grid, 1, 1},
+				.block = {block, 1, 1},
+				.warp_size = 32,
+				.sm_count = 2,
+				.shared_bytes = (uint32_t)m->p->shared_static,
+				.params = (const uint8_t *)&out,
+				.memory = &m->memory};
+	assert_int_equal(func_run(&l, limit, &o), 0);
+	return o;
+}
+
+static void drop(struct machine *m)
+{
+	func_memory_free(&m->memory);
+	arena_free(&m->a);
+}
+
+/* Each block turns 128 words round through shared memory, then sums the odd ones by a loop of as many rounds as the thread. */
+static const char turn_text[] = HEADER
+    ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %t, %b, %x, %i, %s;\n	.reg .b64 %o, "
+    "%w;\n"
+    "	.shared .align 4 .b8 room[512];\n	ld.param.u64 %o, [out];\n	mov.u32 %t, %tid.x;\n	mov.u32 %b, "
+    "%ctaid.x;\n"
+    "	mad.lo.u32 %x, %b, 1000, %t;\n	shl.b32 %i, %t, 2;\n	mov.u32 %s, room;\n	add.u32 %i, %i, %s;\n"
+    "	st.shared.u32 [%i], %x;\n	bar.sync 0;\n	sub.u32 %i, 127, %t;\n	shl.b32 %i, %i, 2;\n	add.u32 %i, "
+    "%i, %s;\n"
+    "	ld.shared.u32 %x, [%i];\n	and.b32 %i, %t, 15;\nL:\n	setp.eq.u32 %p, %i, 0;\n	@%p bra D;\n"
+    "	add.u32 %x, %x, %i;\n	sub.u32 %i, %i, 1;\n	bra L;\nD:\n	mad.lo.u32 %i, %b, 128, %t;\n"
+    "	mul.wide.u32 %w, %i, 4;\n	add.u64 %o, %o, %w;\n	st.global.u32 [%o], %x;\n	ret;\n}\n";
+
+static void both_engines_compute_the_same(void **state)
+{
+	(void)state;
+	struct machine m;
+	struct err e = {0};
+	struct gpu *g;
+	struct sample s;
+	uint32_t id;
+	prepare(&m, turn_text);
+	struct func_outcome o = go(&m, 4, 128, 0);
+	assert_int_equal(o.end, FUNC_DONE);
+	assert_true(o.instructions > 0);
+	const uint32_t *words = (const uint32_t *)m.memory.region[0].data;
+	for (uint32_t k = 0; k < WORDS; k++) {
+		uint32_t n = k % 128 % 16;
+		assert_int_equal(words[k], k / 128 * 1000 + 127 - k % 128 + n * (n + 1) / 2);
+	}
+	assert_int_equal(gpu_sim.open(&g, "toy", 1, &e), 0);
+	struct kernel_source src = {.name = "turn", .entry = "k", .text = turn_text};
+	assert_int_equal(g->ops->load(g, &src, 1, &id, NULL, &e), 0);
+	struct launch l = {.grid = {4, 1, 1}, .block = {128, 1, 1}, .buffer_count = 1, .arg_count = 1};
+	l.buffers[0] = (struct launch_buffer){.bytes = WORDS * 4, .output = true, .output_words = WORDS};
+	l.args[0].kind = ARG_BUFFER;
+	assert_int_equal(g->ops->run(g, id, &l, &s, &e), 0);
+	assert_int_equal(s.outcome, OUTCOME_OK);
+	assert_memory_equal(s.words, words, WORDS * 4);
+	assert_int_equal(sim_result(g)->instructions, o.instructions);
+	sample_free(&s);
+	g->ops->close(g);
+	drop(&m);
+}
+
+static enum func_end end_of(const char *body, uint32_t block, uint64_t limit)
+{
+	struct machine m;
+	char text[1024];
+	snprintf(text, sizeof text,
+		 HEADER ".visible .entry k(.param .u64 out)\n{\n	.reg .pred %%p;\n	.reg .b32 "
+			"%%t;\n	.reg .b64 %%o;\n%s}\n",
+		 body);
+	prepare(&m, text);
+	struct func_outcome o = go(&m, 1, block, limit);
+	assert_int_equal(o.end == FUNC_DONE, !*o.message);
+	drop(&m);
+	return o.end;
+}
+
+static void it_ends_as_it_should(void **state)
+{
+	(void)state;
+	assert_int_equal(end_of("	ret;\n", 64, 0), FUNC_DONE);
+	assert_int_equal(end_of("L:\n	bra L;\n", 64, 1000), FUNC_LIMIT);
+	assert_int_equal(
+	    end_of("	ld.param.u64 %o, [out];\n	ld.global.u32 %t, [%o + 2048];\n	ret;\n", 64, 0),
+	    FUNC_FAULT);
+	assert_int_equal(end_of("	mov.u32 %t, %tid.x;\n	setp.lt.u32 %p, %t, 32;\n	@%p bra A;\n	"
+				"bar.sync 1;\n	bra E;\n"
+				"A:\n	bar.sync 2;\nE:\n	ret;\n",
+				64, 0),
+			 FUNC_DEADLOCK);
+	/* Those that have left are not waited for. */
+	assert_int_equal(
+	    end_of("	mov.u32 %t, %tid.x;\n	setp.lt.u32 %p, %t, 32;\n	@%p ret;\n	bar.sync 0;\n	ret;\n",
+		   64, 0),
+	    FUNC_DONE);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(both_engines_compute_the_same),
+	    cmocka_unit_test(it_ends_as_it_should),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -108,7 +108,7 @@ static void study_constant(struct study *s)
 	if (more)
 		c.level[caches].endless = true;
 
-	struct chase_placed served[CHASE_LEVELS];
+	struct chase_placed served[CHASE_LEVELS] = {0};
 	for (unsigned k = 0; k < c.level_count; k++)
 		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
 	if (study_pending(s))
@@ -134,7 +134,7 @@ static void study_constant(struct study *s)
 			common = L2_THIS;
 		}
 	}
-	for (unsigned k = 0; k < levels; k++) {
+	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		if (k == caches && common == L2_UNKNOWN) {
 			study_verdict(
 			    s, key_of(key, sizeof(key), k, "latency"), VERDICT_INCONCLUSIVE, "chase",
@@ -156,7 +156,11 @@ static void study_constant(struct study *s)
 		chase_conclude_geometry(&c, k, key);
 		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
 	}
-	if (more && common == L2_UNKNOWN)
+	if (c.doubtful || (!levels && c.fill_unit > 0)) {
+		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
+			      c.doubtful ? "two classes of latency may be one level: noise hides how much each of them holds"
+					 : "a walk by words is faster inside of blocks, but no footprint hits");
+	} else if (more && common == L2_UNKNOWN)
 		study_bound(s, "cache.constant.levels", caches, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",
 			    "whether the slowest of %u classes that hit is a constant cache or the GPU's common L2 "
@@ -173,7 +177,7 @@ static void study_constant(struct study *s)
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
 				      common == L2_THIS ? "beyond the GPU's common L2 or that" : "memory");
 	for (unsigned k = levels; k < 3; k++)
-		if (!(more && common == L2_UNKNOWN))
+		if (!(more && common == L2_UNKNOWN) && !c.doubtful && (levels || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 

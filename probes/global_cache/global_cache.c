@@ -1,11 +1,12 @@
 /* Global memory: L1 and L2 data caches and memory behind them. Wong 2010, IV-G and Mei 2014, 3.2 and 4.2. */
 #include "data/native_record.h"
+#include "large_l2.h"
 #include "probe/chase.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { GLOBAL_CHASE, GLOBAL_LAP };
+enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP };
 enum { NEAR, PAST_L1 }; /* kinds of load */
 
 #define L1_LIMIT (1u << 20)
@@ -37,11 +38,19 @@ static int setup_lap(const struct study *s, double x, const double *p, struct jo
 	return lap_setup(s, x, p, j, &k);
 }
 
+static int setup_sweep(const struct study *s, double x, const double *p, struct job *j)
+{
+	return sweep_setup(s, x, p, j, load_of(s, PAST_L1),
+			   study_device(s)->cc < 20 ? "ld.volatile.global.u32" : "ld.global.cg.u32");
+}
+
 static const struct experiment experiments[] = {
     [GLOBAL_CHASE] =
 	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
     [GLOBAL_LAP] =
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+    [GLOBAL_SWEEP] =
+	{.name = "sweep", .axis = "footprint", .unit = "bytes", .params = SWEEP_PARAM_NAMES, .setup = setup_sweep},
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
@@ -94,6 +103,27 @@ static void conclude_parts(struct study *s, const struct chase_placed *l)
 	else
 		study_verdict(s, "cache.global.l2.partitions", VERDICT_INCONCLUSIVE, "chase",
 			      "lines have %u latencies in unequal shares: slices of one part differ, too", one->parts);
+}
+
+/* The block that fills sits on one SM, so where an L2 has parts this is what one SM can use of it. */
+static void conclude_large(struct study *s, enum chase_state sized, const struct large_l2 *l)
+{
+	static const char *const rest[] = {"line", "ways", "sets", "sector"};
+
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+		char key[64];
+		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "sweep",
+			      "it is too large to be walked by one thread, which single lines and their conflicts need");
+	}
+	if (sized != CHASE_DONE) {
+		study_verdict(s, "cache.global.l2.size", VERDICT_INCONCLUSIVE, "sweep", "%s", l->why);
+		return;
+	}
+	study_measured_number(s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm",
+			      "a block fills the footprint, one thread samples it", "sweep",
+			      "as one SM sees it: of %.0f bytes every sampled line hits, of %.0f bytes some do not", l->fits,
+			      l->beyond);
 }
 
 static void absent(struct study *s, const char *level, const char *fmt, double a, double b)
@@ -152,6 +182,18 @@ static void study_global(struct study *s)
 		}
 	}
 	bool same = fabs(nearest - first) <= 4 + 0.02 * first;
+	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
+	struct large_l2 large = {0};
+	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE;
+	if (far.level_count == 1)
+		swept = large_check(s, GLOBAL_SWEEP, &large);
+	if (swept == CHASE_DONE && large.overflows)
+		sized = large_size(s, GLOBAL_SWEEP, far.cold_unit > 0 ? far.cold_unit : 32, &large);
+	if (swept == CHASE_PENDING || sized == CHASE_PENDING)
+		return;
+	bool huge = swept == CHASE_DONE && large.overflows;
+	if (huge)
+		far.cold_slower = true;
 	bool l2 = far.level_count > 1 || far.cold_slower;
 	bool endless = far.level_count == 1 && far.cold_slower;
 
@@ -189,11 +231,19 @@ static void study_global(struct study *s)
 		chase_conclude_geometry(&far, 0, "cache.global.l2");
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
 		conclude_parts(s, &l2_served);
+		if (huge)
+			conclude_large(s, sized, &large);
+	} else if (far.fill_unit > 0) {
+		inconclusive(s, "cache.global.l2", "a walk by words is faster inside of blocks, but no footprint hits");
+	} else if (swept != CHASE_DONE) {
+		inconclusive(s, "cache.global.l2", large.why);
 	} else {
 		absent(s, "l2", "loads past the L1 take %.0f ticks at every footprint, and at the first touch %.0f",
 		       first, far.cold);
 	}
-	if (more)
+	if (!l2 && (far.fill_unit > 0 || swept != CHASE_DONE))
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "whether there is an L2 could not be told");
+	else if (more)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "%u groups of latency past the L1: more than one cache and memory would make",
 			      far.level_count);
@@ -208,7 +258,12 @@ static void study_global(struct study *s)
 				      "classes of latency of loads with and without the L1", "chase",
 				      "%s an L1, %s an L2", l1 ? "there is" : "there is not",
 				      l2 ? "there is" : "there is not");
-	if (endless)
+	if (huge && sized == CHASE_DONE && large.slow > 0)
+		study_bound(s, "memory.global.latency", l2_served.mean + large.slow_lo - large.near, INFINITY,
+			    "sampled misses of a footprint beyond the L2, against hits", "sweep",
+			    "misses take from %.0f to %.0f ticks where hits take %.0f: rows, pages and distances are not told apart",
+			    large.slow_lo, large.slow_hi, large.near);
+	else if (endless)
 		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",
 			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)far.limit);
 	else

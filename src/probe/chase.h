@@ -99,7 +99,7 @@ struct chase_level {
 	struct chase_fact size, sector, line, ways, sets;
 };
 
-#define CHASE_SURVEY 80
+#define CHASE_SURVEY 90
 struct chase_path {
 	/* given */
 	struct study *study;
@@ -122,6 +122,7 @@ struct chase_path {
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
+	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
 	unsigned survey_count;
 	struct chase_sample {
 		double footprint;

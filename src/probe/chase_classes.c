@@ -8,7 +8,7 @@
 #include <string.h>
 
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
-#define SURVEY_FIRST 8	  /* elements of the smallest footprint */
+#define SURVEY_FIRST 1	  /* elements of the smallest footprint */
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
 #define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
 #define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
@@ -294,6 +294,9 @@ static struct walk walk_of(struct chase_path *c, const struct chase_run *run, un
 	for (size_t k = 0; k < few; k++)
 		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
 	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
+	/* Lines and sectors are powers of two; anything else is a stall that keeps step. */
+	if (w.unit & (w.unit - 1))
+		w.unit = 0;
 	for (unsigned i = 0; i < runs && w.unit; i++) {
 		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
 		for (size_t k = from[i]; k < from[i + 1]; k++)
@@ -397,6 +400,38 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	return CHASE_DONE;
 }
 
+/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than
+ * anything in a warm walk, at regular places of the cold walk, and hardly ever in the warm one. */
+static void scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest)
+{
+	double most = slowest * 1.25 + 20, *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint64_t);
+	unsigned cold = 0, warm = 0, regular = 0;
+
+	if (!slow || !at)
+		return;
+	for (uint32_t i = 0; i < run[1].kept; i++)
+		warm += chase_ticks(run[1].record[i]) > most;
+	for (uint32_t i = 0; i < run[0].kept; i++) {
+		if (chase_ticks(run[0].record[i]) <= most)
+			continue;
+		slow[cold] = chase_ticks(run[0].record[i]);
+		at[cold++] = (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
+	}
+	if (cold < 16 || cold < 8 * (warm + 1))
+		return;
+	uint64_t unit = stat_gcd_robust(at, cold, 0.85, UNIT_MOST);
+	if (unit <= c->word || (unit & (unit - 1)))
+		return;
+	for (unsigned i = 0; i < cold; i++)
+		regular += at[i] % unit == 0;
+	if (regular * (double)unit < 0.5 * run[0].kept * c->word)
+		return;
+	c->cold_slower = true;
+	c->cold = stat_median(slow, cold, slow + cold);
+	c->cold_unit = unit;
+}
+
 enum chase_state chase_survey(struct chase_path *c)
 {
 	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
@@ -493,6 +528,8 @@ enum chase_state chase_survey(struct chase_path *c)
 			c->cold_unit = w.unit;
 		}
 	}
+	if (!c->cold_slower)
+		scattered_cold(c, run, slowest);
 	return CHASE_DONE;
 }
 
@@ -502,6 +539,12 @@ void chase_merge(struct chase_path *c)
 		struct chase_level *up = &c->level[k - 1], *l = &c->level[k];
 		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||
 		    (double)l->size.value > 1.03 * (double)up->size.value) {
+			k++;
+			continue;
+		}
+		/* Noise can hide how much a level holds; then nobody knows. */
+		if (l->noisy || up->noisy) {
+			c->doubtful = c->doubtful && c->doubtful < k ? c->doubtful : k;
 			k++;
 			continue;
 		}

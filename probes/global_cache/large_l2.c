@@ -1,0 +1,196 @@
+/* An L2 that is too large to be walked by one thread. */
+#include "large_l2.h"
+#include "base/arena.h"
+#include "base/rng.h"
+#include "data/native_record.h"
+#include "stat/stat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8 };
+#define SMALL	   (256.0 * 1024)
+#define LARGEST	   (256.0 * 1024 * 1024)
+#define FIRST	   (1024.0 * 1024)
+#define BLIND_UNIT 128
+#define CHANCE	   1e-6
+
+int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill)
+{
+	const struct device_info *d = study_device(s);
+	uint64_t lines = (uint64_t)(x / GRID);
+	uint32_t n = lines < SAMPLES ? (uint32_t)lines : SAMPLES;
+	uint64_t *order = ARENA_ARRAY(j->arena, n, uint64_t);
+	struct rng r;
+
+	if (!order)
+		return -ENOMEM;
+	/* One line at random from each of n equal spans, in shuffled order: distinct, and no stride. */
+	rng_seed(&r, (uint64_t)p[SWEEP_SEED] + 1);
+	for (uint32_t i = 0; i < n; i++) {
+		uint64_t from = lines * i / n, to = lines * (i + 1) / n;
+		order[i] = (from + rng_below(&r, to - from)) * GRID;
+	}
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = (uint32_t)rng_below(&r, i);
+		uint64_t t = order[i - 1];
+		order[i - 1] = order[k];
+		order[k] = t;
+	}
+	j->template_path = "probes/global_cache/global_sweep.ptx";
+	job_param_text(j, "LOAD", load);
+	job_param_text(j, "FILL", fill);
+	snprintf(j->launch.entry, sizeof(j->launch.entry), "sweep");
+	j->launch.block[0] = d->max_threads_per_block;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	j->launch.shared_bytes = 8 * n;
+	job_output(j, HEAD + 2 * n);
+	job_pin(j, d, (uint32_t)p[SWEEP_SM]);
+	uint32_t b = job_ring(j, BUFFER_GLOBAL, NULL, (uint64_t)x, order, n, 8);
+	job_arg_buffer(j, b, 0);
+	struct launch *l = &j->launch;
+	l->args[l->arg_count++] = (struct launch_arg){.kind = ARG_U64, .bits = (uint64_t)x};
+	job_arg_u32(j, (uint32_t)p[SWEEP_STRIDE]);
+	job_arg_u32(j, (uint32_t)p[SWEEP_PASSES]);
+	job_arg_buffer(j, b, order[0]);
+	job_arg_u32(j, n);
+	j->check.cls = NATIVE_LOAD_GLOBAL;
+	j->check.region = 0;
+	j->check.min = j->check.max = 1;
+	j->check.others = 12;
+	return 0;
+}
+
+struct sweep {
+	double *ticks; /* ascending */
+	double *scratch;
+	size_t n;
+};
+
+static enum chase_state sweep_get(struct study *s, unsigned experiment, double footprint, uint64_t unit,
+				  unsigned passes, unsigned seed, struct sweep *out, struct large_l2 *l)
+{
+	const double p[POINT_PARAMS] = {(double)unit, passes, seed, 0};
+	const struct point *pt = study_ask(s, experiment, footprint, p);
+
+	if (!pt)
+		return CHASE_PENDING;
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= HEAD || pt->y[2] != 0) {
+		snprintf(l->why, sizeof(l->why), "a sweep over %.0f bytes %s%.100s", footprint,
+			 pt->outcome == OUTCOME_OK ? "did not follow its ring" : "failed: ", pt->message);
+		return CHASE_UNDECIDED;
+	}
+	out->n = (pt->words_per_repeat - HEAD) / 2;
+	out->ticks = ARENA_ARRAY(study_arena(s), 2 * out->n, double);
+	if (!out->ticks) {
+		snprintf(l->why, sizeof(l->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	out->scratch = out->ticks + out->n;
+	for (size_t i = 0; i < out->n; i++)
+		out->ticks[i] = (uint32_t)(pt->y[HEAD + 2 * i + 1] - pt->y[HEAD + 2 * i]);
+	qsort(out->ticks, out->n, sizeof(double), stat_compare_double);
+	return CHASE_DONE;
+}
+
+static double largest_of(const struct study *s)
+{
+	double quarter = (double)(study_device(s)->memory_bytes / 4);
+	return quarter < LARGEST ? floor(quarter / GRID) * GRID : LARGEST;
+}
+
+enum chase_state large_check(struct study *s, unsigned experiment, struct large_l2 *out)
+{
+	struct sweep small, big;
+
+	out->largest = largest_of(s);
+	if (out->largest < 2 * SMALL) {
+		out->overflows = false;
+		return CHASE_DONE;
+	}
+	enum chase_state a = sweep_get(s, experiment, SMALL, BLIND_UNIT, 2, 0, &small, out),
+			 b = sweep_get(s, experiment, out->largest, BLIND_UNIT, 2, 0, &big, out);
+	if (a != CHASE_DONE)
+		return a;
+	if (b != CHASE_DONE)
+		return b;
+	out->near = stat_median(small.ticks, small.n, small.scratch);
+	out->far = stat_median(big.ticks, big.n, big.scratch);
+	out->overflows = out->far > 1.2 * out->near + 20;
+	return CHASE_DONE;
+}
+
+/* Misses among the samples of all seeds at one footprint. */
+static enum chase_state misses_at(struct study *s, unsigned experiment, double footprint, uint64_t unit, double limit,
+				  unsigned *misses, unsigned *of, struct large_l2 *l)
+{
+	enum chase_state all = CHASE_DONE;
+
+	*misses = *of = 0;
+	for (unsigned seed = 0; seed < SEEDS; seed++) {
+		struct sweep w;
+		enum chase_state state = sweep_get(s, experiment, footprint, unit, 2, seed, &w, l);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		for (size_t i = 0; i < w.n; i++)
+			*misses += w.ticks[i] > limit;
+		*of += (unsigned)w.n;
+	}
+	return all;
+}
+
+enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out)
+{
+	struct sweep small;
+	unsigned noise, of, misses;
+	enum chase_state state = sweep_get(s, experiment, SMALL, unit, 2, 0, &small, out);
+
+	if (state != CHASE_DONE)
+		return state;
+	double high = stat_quantile(small.ticks, small.n, 0.99, small.scratch),
+	       limit = high + fmax(20, 0.1 * out->near);
+	state = misses_at(s, experiment, SMALL, unit, limit, &noise, &of, out);
+	if (state != CHASE_DONE)
+		return state;
+	double rate = (noise + 1.0) / of;
+	/* Steps of an eighth of an octave: the last one that holds, by bisection. */
+	unsigned lo = 0, hi = (unsigned)floor(STEPS_PER_OCTAVE * log2(out->largest / FIRST));
+	while (hi - lo > 1) {
+		unsigned mid = (lo + hi) / 2;
+		double footprint = floor(FIRST * exp2(mid / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+		state = misses_at(s, experiment, footprint, unit, limit, &misses, &of, out);
+		if (state != CHASE_DONE)
+			return state;
+		if (misses > stat_binomial_limit(of, rate, CHANCE))
+			hi = mid;
+		else
+			lo = mid;
+	}
+	out->fits = floor(FIRST * exp2(lo / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+	out->beyond = floor(FIRST * exp2(hi / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+	/* What a miss takes, at half as much again: enough misses, and few pages. */
+	double half_more = floor(1.5 * out->beyond / 4096) * 4096;
+	struct sweep w;
+	if (half_more > out->largest)
+		half_more = out->largest;
+	state = sweep_get(s, experiment, half_more, unit, 2, 0, &w, out);
+	if (state != CHASE_DONE)
+		return state;
+	size_t first = 0;
+	while (first < w.n && w.ticks[first] <= limit)
+		first++;
+	if (w.n - first >= 32) {
+		double sum = 0;
+		for (size_t i = first; i < w.n; i++)
+			sum += w.ticks[i];
+		out->slow = sum / (double)(w.n - first);
+		out->slow_lo = w.ticks[first + (w.n - first) / 20];
+		out->slow_hi = w.ticks[w.n - 1 - (w.n - first) / 20];
+	}
+	return CHASE_DONE;
+}

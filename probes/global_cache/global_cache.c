@@ -227,7 +227,9 @@ static void study_global(struct study *s)
 	} else {
 		inconclusive(s, "cache.global.l1", "loads that may use an L1 are not faster, and not the same either");
 	}
-	if (l2) {
+	if (l2 && more) {
+		inconclusive(s, "cache.global.l2", "more groups of latency past the L1 than one cache and memory would make");
+	} else if (l2) {
 		chase_conclude_geometry(&far, 0, "cache.global.l2");
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
 		conclude_parts(s, &l2_served);

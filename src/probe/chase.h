@@ -91,6 +91,7 @@ struct chase_level {
 	double floor;			  /* ticks from which an access missed this level; 0 for the last one */
 	double noise;			  /* how often a hit looks like a miss, per access */
 	double noise_seen;		  /* accesses that this was estimated from */
+	double noise_at; /* mean footprint of those */
 	bool endless;			  /* the largest footprint still fits */
 	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient; /* rings are warmed for long before they are timed */

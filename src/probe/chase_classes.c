@@ -230,7 +230,7 @@ static void estimate_noise(struct chase_path *c, const struct pool *pool)
 {
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_level *l = &c->level[k];
-		double slow = 0, total = 0, beyond, largest = 0, smallest = 0;
+		double slow = 0, total = 0, beyond, largest = 0, smallest = 0, weighted = 0;
 		for (unsigned i = 0; i < pool->runs; i++) {
 			if (!served(c, pool, i, k, &beyond))
 				continue;
@@ -245,9 +245,11 @@ static void estimate_noise(struct chase_path *c, const struct pool *pool)
 				continue;
 			slow += beyond;
 			total += pool->run[i].kept;
+			weighted += pool->run[i].kept * c->survey[i].footprint;
 		}
 		l->noise = total > 0 ? slow / total : 0;
 		l->noise_seen = total;
+		l->noise_at = weighted / fmax(total, 1);
 	}
 }
 
@@ -498,7 +500,9 @@ enum chase_state chase_survey(struct chase_path *c)
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;
-		f->value = walk_of(c, run, 2, c->level[k + 1].class_first).unit;
+		struct walk w = walk_of(c, run, 2, c->level[k + 1].class_first);
+		/* Every word alike would be a slower part, not misses; misses in few blocks only are no first touches. */
+		f->value = w.coverage >= 0.5 && w.unit > c->word ? w.unit : 0;
 		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;
 		if (!f->value)
 			snprintf(f->why, sizeof(f->why), "a walk in steps of %u bytes showed no regular misses",

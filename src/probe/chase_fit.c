@@ -15,6 +15,8 @@
 #define ROUNDS	     4		/* each looks four times longer than the one before */
 #define PATIENCE   192 /* laps after which a stranger's line is gone, whatever is replaced */
 #define PATIENT_MOST 4e6 /* accesses */
+#define LAPS_SURE 12 /* laps after which few misses in each of them are no noise */
+#define FEW_MISSES 30
 #define CHANCE	     1e-4	/* what noise may be blamed for */
 #define HOT_ORDERS   10
 #define HOT_AT_LEAST 3	     /* orders */
@@ -41,12 +43,31 @@ static void params_of(const struct chase_path *c, unsigned k, const struct chase
 	p[CHASE_PLACE] = 8 * c->sm + c->kind;
 }
 
-/* Misses per access that noise may cause. Near capacity every line counts, so twice what smaller footprints showed. */
-static double noise_most(const struct chase_level *l)
+/* Misses per access that noise may cause. Others' traffic evicts anything, so the fuller the level, the more it hits us. */
+static double noise_most(const struct chase_path *c, unsigned k, uint64_t bytes)
 {
-	double seen = l->noise_seen > 256 ? l->noise_seen : 256;
-	double p = 2.5 * l->noise + 3 / seen;
+	const struct chase_level *l = &c->level[k];
+	double seen = l->noise_seen > 256 ? l->noise_seen : 256, p = l->noise;
+
+	if ((k || c->beyond_sm) && l->noise_at > 0 && (double)bytes > l->noise_at)
+		p *= (double)bytes / l->noise_at;
+	p = 1.5 * p + 3 / seen;
 	return p < 0.5 ? p : 0.5;
+}
+
+/* Complete laps without a miss. */
+static unsigned clean_laps(const struct chase_run *r)
+{
+	uint32_t whole = r->covered / r->elements, dirty = 0, last = UINT32_MAX;
+
+	for (uint32_t i = 0; i < r->kept; i++) {
+		uint32_t lap = chase_index(r->record[i]) / r->elements;
+		if (lap < whole && lap != last) {
+			dirty++;
+			last = lap;
+		}
+	}
+	return whole - dirty;
 }
 
 /* What one miss of the level fetches, as far as the ring can show it: only its first element can miss. */
@@ -125,11 +146,17 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		double seen = r.covered / n;
 		if (misses)
 			*misses = r.covered ? r.kept / seen : n;
-		if (r.slow <= r.kept && r.slow < sure * laps) {
+		unsigned clean = clean_laps(&r);
+		l->noisy = l->noisy || (clean && r.kept && !l->patient);
+		/* Nothing hides misses of the first level, so one lap without is proof. */
+		if ((!k && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
 			*fits = true;
 			return CHASE_DONE;
 		}
-		if (r.covered && r.kept > stat_binomial_limit(r.covered, noise_most(l), CHANCE)) {
+		/* Few misses a lap: longer looks find a lap without, where it is noise. */
+		if (!k && c->beyond_sm && seen < LAPS_SURE && r.kept < FEW_MISSES * seen && 4 * n * laps < FIT_MOST)
+			continue;
+		if (r.covered && r.kept > stat_binomial_limit(r.covered, noise_most(c, k, ring->bytes), CHANCE)) {
 			*fits = false;
 			return CHASE_DONE;
 		}
@@ -158,8 +185,7 @@ static int compare_down(const void *a, const void *b)
 
 /* Splits the counts at the widest ratio into blocks that miss by conflict and those that miss by noise. Returns the count
  * from which a block conflicts, 0 when noise alone could have made that difference. */
-static uint32_t split(struct chase_path *c, const struct chase_level *l, const struct chase_ring_spec *ring,
-		      uint64_t unit, const uint32_t *count, uint32_t n, double laps)
+static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit, const uint32_t *count, uint32_t n, double laps)
 {
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), n + 1, uint32_t), cut = 0;
 	double widest = 0, cold = 0;
@@ -182,7 +208,7 @@ static uint32_t split(struct chase_path *c, const struct chase_level *l, const s
 	for (uint32_t i = cut; i < n; i++)
 		cold += v[i];
 	/* Where every block conflicts, only smaller footprints can tell what noise makes. */
-	double p = cut < n ? cold / (n - cut) / laps : noise_most(l) * (double)unit / (double)ring->stride;
+	double p = cut < n ? cold / (n - cut) / laps : noise_most(c, k, ring->bytes) * (double)unit / (double)ring->stride;
 	if (p >= 0.9)
 		return 0;
 	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);
@@ -234,7 +260,7 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 		laps_seen += (double)r.covered / n;
 		if (order + 1 < HOT_AT_LEAST || all != CHASE_DONE)
 			continue;
-		uint32_t least = split(c, l, ring, unit, count, blocks, laps_seen);
+		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
 		if (!least)
 			continue;
 		for (uint32_t i = 0; i < blocks; i++)

@@ -424,6 +424,40 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 	return 0;
 }
 
+/* From sm_20 on a compiler wants to be told how a result is rounded, or that it may be approximate. */
+static int check_rounding(struct ptx_parser *p, const struct ptx_inst *in)
+{
+	bool approx = in->mods & (PTX_APPROX | PTX_FULL), f16 = in->type == PTX_F16 || in->type == PTX_F16X2;
+	bool modern = p->sm >= 20;
+	if (f16 && in->round > PTX_RN)
+		return mod_error(p, in, "rounds to nearest only: .rn");
+	switch (in->op) {
+	case PTX_OP_FMA:
+		return in->round ? 0 : mod_error(p, in, "needs a rounding mode: .rn .rz .rm .rp");
+	case PTX_OP_MAD:
+		return !modern || in->round ? 0 : mod_error(p, in, "needs a rounding mode: .rn .rz .rm .rp");
+	case PTX_OP_DIV:
+	case PTX_OP_RCP:
+	case PTX_OP_SQRT:
+		if (approx && in->type == PTX_F64 && !(in->op == PTX_OP_RCP && in->mods & PTX_FTZ))
+			return mod_error(p, in, "has no such approximation; use .rn");
+		return !modern || in->round || approx
+			   ? 0
+			   : mod_error(p, in,
+				       in->type == PTX_F64 ? "needs a rounding mode: .rn .rz .rm .rp"
+							   : "needs .approx or a rounding mode");
+	case PTX_OP_RSQRT:
+	case PTX_OP_SIN:
+	case PTX_OP_COS:
+	case PTX_OP_EX2:
+	case PTX_OP_LG2:
+	case PTX_OP_TANH:
+		return !modern || approx ? 0 : mod_error(p, in, "needs .approx");
+	default:
+		return 0;
+	}
+}
+
 int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 {
 	const struct ptx_opinfo *op = &ptx_ops[in->op];
@@ -468,7 +502,11 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return mod_error(p, in, "does not take .relu");
 	if (in->op == PTX_OP_VOTE && (in->sub == PTX_SUB_BALLOT) != (t == PTX_B32))
 		return ptx_fail(p, in->line, in->column, "vote.ballot is .b32, the other votes are .pred");
-	return 0;
+	bool unsynced = (in->op == PTX_OP_VOTE || in->op == PTX_OP_SHFL) && !(in->mods & PTX_SYNC);
+	if (unsynced && p->sm >= 70 && p->m->version >= 64)
+		return ptx_fail(p, in->line, in->column, "%s needs .sync and a mask of lanes on sm_70 and later",
+				ptx_op_name(in->op));
+	return f ? check_rounding(p, in) : 0;
 }
 
 int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
@@ -511,6 +549,11 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 	default:
 		break;
 	}
+	bool barrier = in->op == PTX_OP_BAR_SYNC || in->op == PTX_OP_BAR_ARRIVE;
+	const struct ptx_operand *threads = &in->operand[1];
+	if (barrier && in->operand_count == 2 && threads->kind == PTX_OPND_INT && (threads->imm % 32 || !threads->imm))
+		return ptx_fail(p, in->line, in->column, "a barrier is for a multiple of 32 threads, not for %lld",
+				(long long)threads->imm);
 	if (want != in->operand_count)
 		return ptx_fail(p, in->line, in->column, "%s has a wrong number of operands: %s", ptx_op_name(in->op),
 				why);

@@ -93,6 +93,8 @@ void ptx_names_push(struct ptx_names *t);
 void ptx_names_pop(struct ptx_names *t);
 uint32_t ptx_name_hash(const char *s, uint32_t n);
 struct ptx_parser;
+int ptx_add_label(struct ptx_parser *p, const struct ptx_token *t);
+int ptx_resolve_labels(struct ptx_parser *p, uint32_t first_label, uint32_t outermost); /* at the end of a scope */
 int ptx_finish_names(struct ptx_parser *p); /* registers, labels and variables of nested scopes get unique names */
 
 /* ---- the parser's state ---- */
@@ -124,6 +126,7 @@ struct ptx_parser {
 	uint16_t word_bucket[256], word_next[192]; /* ".word" -> rows of ptx_words, 1-based */
 	uint16_t op_bucket[256], op_next[PTX_OPS + 1];
 	struct ptx_module *m;
+	unsigned sm; /* 90 for sm_90; 0 when the target is none of those */
 	struct ptx_names names;
 	PTX_LIST(struct ptx_var) vars;
 	PTX_LIST(struct ptx_func) funcs;

@@ -158,3 +158,65 @@ int ptx_finish_names(struct ptx_parser *p)
 	ptx_names_free(&used);
 	return rc;
 }
+
+/* ---- labels ---- */
+static int64_t find_label(const struct ptx_parser *p, const struct ptx_label_ref *r, uint32_t depth, uint32_t first)
+{
+	uint32_t hash = ptx_name_hash(r->s, r->n);
+	for (uint32_t i = p->label_bucket[hash & 1023]; i > first; i = p->labels.v[i - 1].next) {
+		const struct ptx_label_def *l = &p->labels.v[i - 1];
+		if (l->hash == hash && l->depth == depth && l->n == r->n && memcmp(l->s, r->s, r->n) == 0)
+			return i - 1;
+	}
+	return -1;
+}
+
+/* Labels are visible in their scope and the scopes inside of it, also before they are written: a reference is resolved
+ * when the scope ends, or handed on to the scope around. */
+int ptx_resolve_labels(struct ptx_parser *p, uint32_t first_label, uint32_t outermost)
+{
+	uint32_t depth = p->names.depth, kept = 0;
+	for (uint32_t i = 0; i < p->refs.n; i++) {
+		struct ptx_label_ref *r = &p->refs.v[i];
+		int64_t l = r->depth == depth ? find_label(p, r, depth, first_label) : -1;
+		if (l >= 0) {
+			struct ptx_operand *o = &p->insts.v[r->inst].operand[r->operand];
+			if (r->vec >= 0)
+				o = &p->insts.v[r->inst].vec[r->vec];
+			o->index = (int32_t)l;
+			continue;
+		}
+		if (r->depth == depth && depth == outermost)
+			return ptx_fail(p, r->line, r->column, "label '%.*s' is not declared in this function",
+					(int)r->n, r->s);
+		if (r->depth == depth)
+			r->depth--;
+		p->refs.v[kept++] = *r;
+	}
+	p->refs.n = kept;
+	/* Labels of this scope are out of sight now, but a later scope of the same depth must not see them. */
+	for (uint32_t i = first_label; i < p->labels.n; i++)
+		if (p->labels.v[i].depth == depth)
+			p->labels.v[i].depth = UINT32_MAX;
+	return 0;
+}
+
+int ptx_add_label(struct ptx_parser *p, const struct ptx_token *t)
+{
+	struct ptx_label_ref probe = {.s = t->s, .n = t->n};
+	int64_t old = find_label(p, &probe, p->names.depth, 0);
+	if (old >= 0)
+		return PTX_FAIL_AT(p, t, "label '%.*s' stands already in line %u", (int)t->n, t->s,
+				   p->labels.v[old].line);
+	PTX_TRY(PTX_PUSH(p, p->labels));
+	uint32_t hash = ptx_name_hash(t->s, t->n), *head = &p->label_bucket[hash & 1023];
+	p->labels.v[p->labels.n++] = (struct ptx_label_def){.s = t->s,
+							    .n = t->n,
+							    .hash = hash,
+							    .next = *head,
+							    .inst = p->insts.n,
+							    .depth = p->names.depth,
+							    .line = t->line};
+	*head = p->labels.n;
+	return 0;
+}

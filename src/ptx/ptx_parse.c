@@ -16,67 +16,6 @@ int ptx_grow(struct ptx_parser *p, void **v, uint32_t *cap, size_t size)
 	return 0;
 }
 
-static int64_t find_label(const struct ptx_parser *p, const struct ptx_label_ref *r, uint32_t depth, uint32_t first)
-{
-	uint32_t hash = ptx_name_hash(r->s, r->n);
-	for (uint32_t i = p->label_bucket[hash & 1023]; i > first; i = p->labels.v[i - 1].next) {
-		const struct ptx_label_def *l = &p->labels.v[i - 1];
-		if (l->hash == hash && l->depth == depth && l->n == r->n && memcmp(l->s, r->s, r->n) == 0)
-			return i - 1;
-	}
-	return -1;
-}
-
-/* Labels are visible in their scope and the scopes inside of it, also before they are written: a reference is resolved
- * when the scope ends, or handed on to the scope around. */
-static int resolve_labels(struct ptx_parser *p, uint32_t first_label, uint32_t outermost)
-{
-	uint32_t depth = p->names.depth, kept = 0;
-	for (uint32_t i = 0; i < p->refs.n; i++) {
-		struct ptx_label_ref *r = &p->refs.v[i];
-		int64_t l = r->depth == depth ? find_label(p, r, depth, first_label) : -1;
-		if (l >= 0) {
-			struct ptx_operand *o = &p->insts.v[r->inst].operand[r->operand];
-			if (r->vec >= 0)
-				o = &p->insts.v[r->inst].vec[r->vec];
-			o->index = (int32_t)l;
-			continue;
-		}
-		if (r->depth == depth && depth == outermost)
-			return ptx_fail(p, r->line, r->column, "label '%.*s' is not declared in this function",
-					(int)r->n, r->s);
-		if (r->depth == depth)
-			r->depth--;
-		p->refs.v[kept++] = *r;
-	}
-	p->refs.n = kept;
-	/* Labels of this scope are out of sight now, but a later scope of the same depth must not see them. */
-	for (uint32_t i = first_label; i < p->labels.n; i++)
-		if (p->labels.v[i].depth == depth)
-			p->labels.v[i].depth = UINT32_MAX;
-	return 0;
-}
-
-static int add_label(struct ptx_parser *p, const struct ptx_token *t)
-{
-	struct ptx_label_ref probe = {.s = t->s, .n = t->n};
-	int64_t old = find_label(p, &probe, p->names.depth, 0);
-	if (old >= 0)
-		return PTX_FAIL_AT(p, t, "label '%.*s' stands already in line %u", (int)t->n, t->s,
-				   p->labels.v[old].line);
-	PTX_TRY(PTX_PUSH(p, p->labels));
-	uint32_t hash = ptx_name_hash(t->s, t->n), *head = &p->label_bucket[hash & 1023];
-	p->labels.v[p->labels.n++] = (struct ptx_label_def){.s = t->s,
-							    .n = t->n,
-							    .hash = hash,
-							    .next = *head,
-							    .inst = p->insts.n,
-							    .depth = p->names.depth,
-							    .line = t->line};
-	*head = p->labels.n;
-	return 0;
-}
-
 static int branch_targets(struct ptx_parser *p, const struct ptx_token *label)
 {
 	struct ptx_targets list = {.first = p->target_names.n};
@@ -223,7 +162,7 @@ static int statement(struct ptx_parser *p)
 			PTX_TRY(ptx_advance(p));
 			if (ptx_token_is(&p->tok, "branchtargets"))
 				return branch_targets(p, &label);
-			return add_label(p, &label);
+			return ptx_add_label(p, &label);
 		}
 	}
 	return ptx_parse_inst(p);
@@ -250,7 +189,7 @@ static int block(struct ptx_parser *p, unsigned nesting, uint32_t outermost)
 		if (!empty)
 			PTX_TRY(statement(p));
 	}
-	PTX_TRY(resolve_labels(p, first_label, outermost));
+	PTX_TRY(ptx_resolve_labels(p, first_label, outermost));
 	ptx_names_pop(&p->names);
 	return 0; /* the caller reads past the } */
 }
@@ -471,8 +410,11 @@ static int parse_target(struct ptx_parser *p)
 			rc = ptx_advance(p);
 		more = !rc && ptx_is(p, ',');
 	} while (more);
-	if (!rc)
+	if (!rc) {
 		memcpy(p->m->target, str_text(&text), text.len + 1);
+		if (str_starts(p->m->target, "sm_"))
+			p->sm = (unsigned)strtoul(p->m->target + 3, NULL, 10);
+	}
 	str_free(&text);
 	return rc;
 }

@@ -11,7 +11,7 @@
 #define T_FLOAT (T_S(F32) | T_S(F64))
 #define T_HALF	(T_S(F16) | T_S(F16X2))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
-#define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(F16) | T_S(B128))
+#define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(B128))
 #define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT)
 #define S_(s)	(1u << PTX_SUB_##s)
 

@@ -113,7 +113,8 @@ void one_op_open(struct one_op *o, const char *line, enum ptx_type d, enum ptx_t
 	o->c = c;
 	o->mask = UINT32_MAX;
 	str_init(&text);
-	str_add(&text, ".version 8.0\n.target sm_90\n.address_size 64\n.entry k(.param .u64 out, .param .u64 in)\n{\n"
+	str_addf(&text, ".version 8.0\n.target sm_%d\n", cc);
+	str_add(&text, ".address_size 64\n.entry k(.param .u64 out, .param .u64 in)\n{\n"
 		       "\t.reg .u64 pin, pout, off;\n\t.reg .u32 t, word, m;\n\t.reg .pred p, q, on;\n"
 		       "\tld.param.u64 pout, [out];\n\tld.param.u64 pin, [in];\n\tmov.u32 t, %tid.x;\n"
 		       "\tmul.wide.u32 off, t, 8;\n\tadd.u64 pout, pout, off;\n"

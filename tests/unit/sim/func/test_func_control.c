@@ -299,7 +299,8 @@ static void lanes(void **state)
 	    HEAD ENTRY START
 	    "mov.u32 v, 0; setp.gt.u32 p, t, 40; vote.sync.any.pred q, p, -1; @q add.u32 v, v, 1;\n"
 	    "vote.sync.all.pred q, !p, -1; @q add.u32 v, v, 2; setp.gt.u32 p, t, 30; vote.sync.uni.pred q, p, -1;\n"
-	    "@q add.u32 v, v, 4; vote.any.pred q, p; @q add.u32 v, v, 8; vote.sync.all.pred q, !p, 0x7fffffff;\n"
+	    "@q add.u32 v, v, 4; vote.sync.any.pred q, p, -1; @q add.u32 v, v, 8; vote.sync.all.pred q, !p, "
+	    "0x7fffffff;\n"
 	    "@q add.u32 v, v, 16;\n" END,
 	    votes);
 	run_words(HEAD ENTRY START

@@ -1,8 +1,8 @@
 /* The n-th allocation fails, for every n, over a whole run, an inference and a report of the toy GPU. Each must end in a
  * right result or in one sentence; nothing may crash, leak (seen under the address sanitizer) or damage the run file.
  *
- * Usage: failing_allocations FILE.fathom [STEP]: a run has so many allocations that a test takes each n up to FIRST and
- * from there every STEP-th (default: as many as fit in the time of a test). STEP 1 takes all. */
+ * Usage: failing_allocations FILE.fathom [SECONDS [STEP]]: a large run has so many allocations that a test takes each n up
+ * to FIRST and from there every STEP-th: without STEP as many as fit in SECONDS. STEP 1 takes all. */
 #include "base/arena.h"
 #include "cmd/cmd.h"
 #include "store/store.h"
@@ -12,8 +12,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define FIRST	300  /* start-up and opening: dense, every allocation is another kind */
-#define SECONDS 30.0 /* without STEP */
+#define FIRST	300 /* start-up and opening: dense, every allocation is another kind */
+#define SECONDS 30.0
 #define QUICK	0.15 /* seconds of one command: then every n is tried, however many there are */
 
 static double now_seconds(void)
@@ -78,7 +78,7 @@ static int judge(const struct script *s, const char *path, int rc, const char *s
 	return 0;
 }
 
-static int try_all(const struct script *s, const char *path, FILE *out, long step)
+static int try_all(const struct script *s, const char *path, FILE *out, double seconds, long step)
 {
 	char said[512];
 	long total, tried = 0, refused = 0;
@@ -97,7 +97,7 @@ static int try_all(const struct script *s, const char *path, FILE *out, long ste
 		return 1;
 	}
 	if (step <= 0) {
-		long fit = (long)(SECONDS / (one > 1e-4 ? one : 1e-4));
+		long fit = (long)(seconds / (one > 1e-4 ? one : 1e-4));
 
 		step = fit >= total || one < QUICK ? 1 : total / (fit > 0 ? fit : 1) + 1;
 	}
@@ -138,7 +138,8 @@ int main(int argc, char **argv)
 	    {.name = "report json", .words = {"report", path, "--format", "json"}, .count = 4},
 	    {.name = "list", .words = {"list"}, .count = 1},
 	};
-	long step = argc > 2 ? strtol(argv[2], NULL, 10) : 0;
+	double seconds = argc > 2 ? strtod(argv[2], NULL) : SECONDS;
+	long step = argc > 3 ? strtol(argv[3], NULL, 10) : 0;
 	FILE *out = fopen("/dev/null", "w");
 	char said[512];
 	int bad = 0;
@@ -150,7 +151,7 @@ int main(int argc, char **argv)
 		/* The readers need a whole file. */
 		if (!scripts[i].makes_file && access(path, F_OK))
 			bad += command(scripts[0].words, scripts[0].count, out, said, sizeof(said)) != CMD_OK;
-		bad += try_all(&scripts[i], path, out, step);
+		bad += try_all(&scripts[i], path, out, seconds, step);
 		if (scripts[i].makes_file)
 			unlink(path);
 	}

@@ -243,6 +243,15 @@ static int check_int_source(struct ptx_parser *p, const struct ptx_inst *in, con
 	return 0;
 }
 
+static int check_pointer(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
+			 const struct ptx_place *at)
+{
+	if (o->kind != PTX_OPND_REG)
+		return bad_operand(p, in, at, "a register that holds an address");
+	bool narrow = ptx_type_bytes((enum ptx_type)p->regs.v[o->reg].type) == 4;
+	return check_source(p, in, narrow ? PTX_B32 : PTX_B64, false, o, at);
+}
+
 int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char letter, const struct ptx_operand *o,
 		      const struct ptx_place *at)
 {
@@ -255,8 +264,9 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	if (o->negated && letter != 'p' && !(type == PTX_PRED && letter == 'a'))
 		return bad_operand(p, in, at, "an operand without '!'");
 	switch (letter) {
+	case 'Q': /* match answers with a mask of lanes */
+		return check_dest(p, in, in->op == PTX_OP_MATCH ? PTX_B32 : type, false, o, at);
 	case 'd':
-	case 'Q':
 		return check_dest(p, in, type, relaxed, o, at);
 	case 'D':
 		return check_dest(p, in, in->mods & PTX_WIDE ? ptx_widen(type) : type, false, o, at);
@@ -277,7 +287,8 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	case 'v':
 		return check_data(p, in, false, o, at);
 	case 'a':
-		return check_source(p, in, in->op == PTX_OP_ISSPACEP ? PTX_B64 : type, relaxed, o, at);
+		return in->op == PTX_OP_ISSPACEP ? check_pointer(p, in, o, at)
+						 : check_source(p, in, type, relaxed, o, at);
 	case 'w':
 		return check_source(p, in, in->mods & PTX_WIDE ? ptx_widen(type) : type, false, o, at);
 	case 's':
@@ -554,6 +565,10 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 	if (barrier && in->operand_count == 2 && threads->kind == PTX_OPND_INT && (threads->imm % 32 || !threads->imm))
 		return ptx_fail(p, in->line, in->column, "a barrier is for a multiple of 32 threads, not for %lld",
 				(long long)threads->imm);
+	if (in->op == PTX_OP_MATCH && in->sub == PTX_SUB_ANY && in->operand[1].kind != PTX_OPND_SINK)
+		return ptx_fail(p, in->line, in->column, "match.any has one destination only");
+	if (barrier && in->operand[0].kind == PTX_OPND_INT && in->operand[0].imm > 15)
+		return ptx_fail(p, in->line, in->column, "barriers have the numbers 0 to 15");
 	if (want != in->operand_count)
 		return ptx_fail(p, in->line, in->column, "%s has a wrong number of operands: %s", ptx_op_name(in->op),
 				why);

@@ -344,7 +344,7 @@ static int question(struct decoder *d, struct decode_frame *f, const struct ptx_
 	DECODE_TRY(decode_source(d, f, &r, &in->operand[2], space ? PTX_U64 : (enum ptx_type)in->type, &r.i.a));
 	r.i.op = space ? EXEC_isspace : EXEC_testp;
 	r.i.more[0] = space ? in->space : in->type;
-	r.i.more[1] = space ? 8 : in->sub;
+	r.i.more[1] = !space ? in->sub : decode_reg_wide(f, in->operand[2].reg) ? 8 : 4;
 	if (r.i.dst == FUNC_NONE)
 		r.i.op = EXEC_nothing;
 	return decode_emit(d, &r);

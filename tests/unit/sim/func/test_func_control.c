@@ -312,7 +312,8 @@ static void lanes(void **state)
 	run_words(HEAD ENTRY START
 		  "rem.u32 r0, t, 3; match.any.sync.b32 v, r0, -1; match.all.sync.b32 r1|p, r0, -1;\n"
 		  "@p mov.u32 v, 0; setp.ne.u32 p, r1, 0; @p mov.u32 v, 1; match.all.sync.b32 r1|p, 5, -1;\n"
-		  "@!p mov.u32 v, 2;\n" END,
+		  "@!p mov.u32 v, 2; mov.b64 d0, {r0, t}; match.any.sync.b64 r2, d0, -1; mov.u32 r3, %lanemask_eq;\n"
+		  "setp.ne.u32 p, r2, r3; @p mov.u32 v, 3; isspacep.global p, t; @!p mov.u32 v, 4;\n" END,
 		  matches);
 	run_words(HEAD ENTRY START
 		  "mov.u32 v, %laneid; mov.u32 r0, %lanemask_eq; add.u32 v, v, r0; mov.u32 r0, %lanemask_lt;\n"

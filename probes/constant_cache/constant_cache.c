@@ -158,8 +158,9 @@ static void study_constant(struct study *s)
 	}
 	if (c.doubtful || (!levels && c.fill_unit > 0)) {
 		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
-			      c.doubtful ? "two classes of latency may be one level: noise hides how much each of them holds"
-					 : "a walk by words is faster inside of blocks, but no footprint hits");
+			      c.doubtful
+				  ? "two classes of latency may be one level: noise hides how much each of them holds"
+				  : "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (more && common == L2_UNKNOWN)
 		study_bound(s, "cache.constant.levels", caches, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",

@@ -113,8 +113,9 @@ static void conclude_large(struct study *s, enum chase_state sized, const struct
 	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
 		char key[64];
 		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "sweep",
-			      "it is too large to be walked by one thread, which single lines and their conflicts need");
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "sweep",
+		    "it is too large to be walked by one thread, which single lines and their conflicts need");
 	}
 	if (sized != CHASE_DONE) {
 		study_verdict(s, "cache.global.l2.size", VERDICT_INCONCLUSIVE, "sweep", "%s", l->why);
@@ -122,8 +123,8 @@ static void conclude_large(struct study *s, enum chase_state sized, const struct
 	}
 	study_measured_number(s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm",
 			      "a block fills the footprint, one thread samples it", "sweep",
-			      "as one SM sees it: of %.0f bytes every sampled line hits, of %.0f bytes some do not", l->fits,
-			      l->beyond);
+			      "as one SM sees it: of %.0f bytes every sampled line hits, of %.0f bytes some do not",
+			      l->fits, l->beyond);
 }
 
 static void absent(struct study *s, const char *level, const char *fmt, double a, double b)
@@ -228,7 +229,8 @@ static void study_global(struct study *s)
 		inconclusive(s, "cache.global.l1", "loads that may use an L1 are not faster, and not the same either");
 	}
 	if (l2 && more) {
-		inconclusive(s, "cache.global.l2", "more groups of latency past the L1 than one cache and memory would make");
+		inconclusive(s, "cache.global.l2",
+			     "more groups of latency past the L1 than one cache and memory would make");
 	} else if (l2) {
 		chase_conclude_geometry(&far, 0, "cache.global.l2");
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
@@ -244,7 +246,8 @@ static void study_global(struct study *s)
 		       first, far.cold);
 	}
 	if (!l2 && (far.fill_unit > 0 || swept != CHASE_DONE))
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "whether there is an L2 could not be told");
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
+			      "whether there is an L2 could not be told");
 	else if (more)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "%u groups of latency past the L1: more than one cache and memory would make",
@@ -263,7 +266,8 @@ static void study_global(struct study *s)
 	if (huge && sized == CHASE_DONE && large.slow > 0)
 		study_bound(s, "memory.global.latency", l2_served.mean + large.slow_lo - large.near, INFINITY,
 			    "sampled misses of a footprint beyond the L2, against hits", "sweep",
-			    "misses take from %.0f to %.0f ticks where hits take %.0f: rows, pages and distances are not told apart",
+			    "misses take from %.0f to %.0f ticks where hits take %.0f: rows, pages and distances are "
+			    "not told apart",
 			    large.slow_lo, large.slow_hi, large.near);
 	else if (endless)
 		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",

@@ -91,10 +91,10 @@ struct chase_level {
 	double floor;			  /* ticks from which an access missed this level; 0 for the last one */
 	double noise;			  /* how often a hit looks like a miss, per access */
 	double noise_seen;		  /* accesses that this was estimated from */
-	double noise_at; /* mean footprint of those */
+	double noise_at;		  /* mean footprint of those */
 	bool endless;			  /* the largest footprint still fits */
 	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
-	bool patient; /* rings are warmed for long before they are timed */
+	bool patient;	 /* rings are warmed for long before they are timed */
 	bool noisy;	 /* some decision needed more than counting misses */
 	bool hashed;	 /* conflicting lines are not evenly spaced */
 	struct chase_fact size, sector, line, ways, sets;
@@ -123,7 +123,7 @@ struct chase_path {
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
-	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
+	unsigned doubtful;  /* from this level on, levels may be parts of one another; 0 = none */
 	unsigned survey_count;
 	struct chase_sample {
 		double footprint;

@@ -7,7 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RESTLESS     0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
+#define SHARE_REAL   0.045
 #define SURVEY_FIRST 1	  /* elements of the smallest footprint */
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
 #define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
@@ -187,7 +189,7 @@ static bool siblings(struct chase_path *c, const struct pool *pool, unsigned a, 
 		hi = part > hi ? part : hi;
 		seen++;
 	}
-	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo && restless(c, pool, a, b) < 0.3;
+	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo && restless(c, pool, a, b) < RESTLESS;
 }
 
 static void group(struct chase_path *c, const struct pool *pool)
@@ -314,11 +316,14 @@ static void drop_spurious(struct chase_path *c, const struct chase_run *run)
 {
 	const struct chase_sample *top = &c->survey[c->survey_count - 1];
 	for (unsigned k = 1; k < c->class_count;) {
-		double beyond = 0;
+		double beyond = 0, own = 0;
 		for (unsigned q = k; q < c->class_count; q++)
 			beyond += top->share[q];
+		for (unsigned i = 0; i < c->survey_count; i++)
+			own = fmax(own, c->survey[i].share[k]);
 		struct walk w = walk_of(c, run, 2, k);
-		if (beyond >= 0.3 || w.coverage >= 0.5) {
+		/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. */
+		if (own >= SHARE_REAL && (beyond >= 0.3 || w.coverage >= 0.5)) {
 			k++;
 			continue;
 		}
@@ -406,7 +411,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
  * anything in a warm walk, at regular places of the cold walk, and hardly ever in the warm one. */
 static void scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest)
 {
-	double most = slowest * 1.25 + 20, *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
+	double most = slowest * 1.25 + 20,
+	       *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
 	uint64_t *at = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint64_t);
 	unsigned cold = 0, warm = 0, regular = 0;
 
@@ -418,7 +424,8 @@ static void scattered_cold(struct chase_path *c, const struct chase_run *run, do
 		if (chase_ticks(run[0].record[i]) <= most)
 			continue;
 		slow[cold] = chase_ticks(run[0].record[i]);
-		at[cold++] = (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
+		at[cold++] =
+		    (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
 	}
 	if (cold < 16 || cold < 8 * (warm + 1))
 		return;

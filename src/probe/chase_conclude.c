@@ -34,7 +34,14 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
 			 size, l->sets.why);
 	}
-	if (l->endless) {
+	if (!l->endless && sized.state == CHASE_DONE && l->line.state != CHASE_DONE) {
+		/* Hits prove that much fits. That the rest does not is only sure where single lines can be seen to conflict. */
+		snprintf(key, sizeof(key), "%s.size", prefix);
+		study_bound(
+		    s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted", "chase",
+		    "%llu bytes hit, lap after lap; no single lines in conflict confirm that no more fits: %.120s",
+		    size, l->line.why);
+	} else if (l->endless) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",
 			    "the largest footprint of %llu bytes hits", size);

@@ -9,15 +9,15 @@
 
 #define ACCESSES     1024 /* a first look times at least so many */
 #define LAPS_FIRST   6	  /* and at least so many laps */
-#define LAPS_MOST  4096
-#define FIT_MOST   262144 /* accesses of a second look */
+#define LAPS_MOST    4096
+#define FIT_MOST     262144	/* accesses of a second look */
 #define INDEX_MOST   (1u << 20) /* a record's index has 20 bits */
 #define ROUNDS	     4		/* each looks four times longer than the one before */
-#define PATIENCE   192 /* laps after which a stranger's line is gone, whatever is replaced */
-#define PATIENT_MOST 4e6 /* accesses */
-#define LAPS_SURE 12 /* laps after which few misses in each of them are no noise */
-#define FEW_MISSES 30
-#define CHANCE	     1e-4	/* what noise may be blamed for */
+#define PATIENCE     192	/* laps after which a stranger's line is gone, whatever is replaced */
+#define PATIENT_MOST 4e6	/* accesses */
+#define LAPS_SURE    12		/* laps after which few misses in each of them are no noise */
+#define FEW_MISSES   30
+#define CHANCE	     1e-4 /* what noise may be blamed for */
 #define HOT_ORDERS   10
 #define HOT_AT_LEAST 3	     /* orders */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
@@ -185,7 +185,8 @@ static int compare_down(const void *a, const void *b)
 
 /* Splits the counts at the widest ratio into blocks that miss by conflict and those that miss by noise. Returns the count
  * from which a block conflicts, 0 when noise alone could have made that difference. */
-static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit, const uint32_t *count, uint32_t n, double laps)
+static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
+		      const uint32_t *count, uint32_t n, double laps)
 {
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), n + 1, uint32_t), cut = 0;
 	double widest = 0, cold = 0;
@@ -208,7 +209,8 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	for (uint32_t i = cut; i < n; i++)
 		cold += v[i];
 	/* Where every block conflicts, only smaller footprints can tell what noise makes. */
-	double p = cut < n ? cold / (n - cut) / laps : noise_most(c, k, ring->bytes) * (double)unit / (double)ring->stride;
+	double p =
+	    cut < n ? cold / (n - cut) / laps : noise_most(c, k, ring->bytes) * (double)unit / (double)ring->stride;
 	if (p >= 0.9)
 		return 0;
 	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);

@@ -8,23 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LUCKY 3 /* rounds that may have been faster than they should */
-#define ROUNDS	  32
-#define HEAD	  8
-#define PURE	  0.999 /* share of one class from which an average over laps is that class */
-#define SAMPLED	  1500
-#define COLD_RING 2048.0
-#define FEW_LINES 64.0
-#define LINE_MOST 1024 /* where the line is not known: surely other lines */
+#define LONE_LINES 32
+#define LUCKY	   3 /* rounds that may have been faster than they should */
+#define ROUNDS	   32
+#define HEAD	   8
+#define PURE	   0.999 /* share of one class from which an average over laps is that class */
+#define SAMPLED	   1500
+#define COLD_RING  2048.0
+#define FEW_LINES  64.0
+#define LINE_MOST  1024 /* where the line is not known: surely other lines */
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
-static enum chase_state lap_get(struct chase_path *c, double footprint, uint64_t stride, bool cold, unsigned loads,
-				uint32_t sm, double *cycles, double *spread, double *address_ops)
+static enum chase_state lap_get(struct chase_path *c, double start, double footprint, uint64_t stride, bool cold,
+				unsigned loads, uint32_t sm, double *cycles, double *spread, double *address_ops)
 {
 	double p[POINT_PARAMS] = {0}, shorter[ROUNDS], longer[ROUNDS];
 	p[CHASE_STRIDE] = (double)stride;
 	p[CHASE_WARM] = cold ? 0 : 2 * ceil(footprint / (double)stride);
 	p[CHASE_TIMED] = loads;
+	p[CHASE_START] = start;
 	p[CHASE_PLACE] = 8.0 * sm + c->lap_kind;
 	const struct point *pt = study_ask(c->study, c->lap, footprint, p);
 
@@ -77,7 +79,9 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 {
 	const struct chase_level *l = &c->level[k];
 	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
-	double lo = k ? c->level[k - 1].floor : 0, hi = l->floor > 0 ? l->floor : CHASE_CAP;
+	/* Half way from the level above: another SM may be nearer to this level than the one that the floor was found on. */
+	double lo = k ? (c->classes[c->level[k - 1].class_last].centre + c->classes[l->class_first].centre) / 2 : 0;
+	double hi = l->floor > 0 ? l->floor : CHASE_CAP;
 	struct chase_run r;
 
 	p[CHASE_STRIDE] = (double)stride;
@@ -169,9 +173,37 @@ static double served_by(const struct chase_path *c, unsigned k)
 	return size > top ? top : size;
 }
 
+/* Groups of lines by rings of one line each: exact where a coarse clock blurs single accesses. */
+static enum chase_state parts_by_lines(struct chase_path *c, uint64_t stride, uint32_t sm, struct chase_latency *out)
+{
+	double v[LONE_LINES], scratch[LONE_LINES], spread, ops, mean = 0;
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned i = 0; i < LONE_LINES; i++) {
+		enum chase_state state =
+		    lap_get(c, i * (double)stride, (double)c->stride, c->stride, false, 8, sm, &v[i], &spread, &ops);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else
+			mean += v[i] / LONE_LINES;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	struct stat_mode mode[CHASE_PARTS + 1];
+	out->parts = (unsigned)stat_modes(v, LONE_LINES, 2.5, 0.1, mode, CHASE_PARTS + 1, scratch);
+	for (unsigned i = 0; i < out->parts && i < CHASE_PARTS; i++) {
+		out->part[i] = mode[i].centre - mean;
+		out->part_share[i] = (double)mode[i].count / LONE_LINES;
+	}
+	return CHASE_DONE;
+}
+
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean, lag, one_lag;
+	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean,
+	       lag, one_lag;
 	uint64_t stride = c->stride;
 	enum chase_state state[4];
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
@@ -184,8 +216,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);
 		if (c->grain > 1)
 			stride = c->level[k - 1].sector.value;
-	}
-	else if (!k && c->beyond_sm && c->level[0].floor > 0) {
+	} else if (!k && c->beyond_sm && (c->level[0].floor > 0 || c->cold_slower)) {
 		/* A few whole lines: each is timed often enough to be known by itself. */
 		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
 		footprint = FEW_LINES * (double)stride;
@@ -197,10 +228,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		footprint = COLD_RING * (double)stride;
 	footprint = floor(footprint / (double)stride) * (double)stride;
 	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
-	state[1] = lap_get(c, footprint, stride, cold, loads, sm, &lap, &spread, &ops);
+	state[1] = lap_get(c, 0, footprint, stride, cold, loads, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
 	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, &one_lag, NULL);
-	state[3] = lap_get(c, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
+	state[3] = lap_get(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;
@@ -208,6 +239,11 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		if (state[i] == CHASE_PENDING)
 			return CHASE_PENDING;
 	out->address_ops = ops;
+	if (c->grain > 2 && !k && c->beyond_sm && out->parts) {
+		enum chase_state lines = parts_by_lines(c, stride, sm, out);
+		if (lines != CHASE_DONE)
+			return lines;
+	}
 	/* Where a clock ticks in steps, single accesses can be off by a step: then chains are better, unless stalls spoil them. */
 	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
 	double single = mean - (one_mean - one_lap);

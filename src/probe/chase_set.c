@@ -16,7 +16,8 @@ static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t wa
 
 /* The smallest number of such elements that overflows; 0 when none does. If all lie in one set, that many fit (they are
  * part of a footprint that fits) and one more does not: these are the ways. */
-static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint64_t size, uint64_t unit, uint64_t *ways)
+static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint64_t size, uint64_t unit,
+					  uint64_t *ways)
 {
 	enum chase_state all = CHASE_DONE;
 

@@ -244,10 +244,9 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		if (lines != CHASE_DONE)
 			return lines;
 	}
-	/* Where a clock ticks in steps, single accesses can be off by a step: then chains are better, unless stalls spoil them. */
 	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
 	double single = mean - (one_mean - one_lap);
-	if (pure && (!k || c->grain > 1) && (c->level_count == 1 || fabs(lap - single) <= 1 + c->grain)) {
+	if (pure && !k) {
 		out->averaged = true;
 		out->value = lap;
 		out->half = spread;

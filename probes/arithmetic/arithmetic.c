@@ -43,6 +43,8 @@ static const struct row rows[] = {
 #undef ROW_DATA
 };
 
+#define STEADY 0.015 /* spread of slopes that instruction fetch has no part in */
+
 static unsigned log2_of(unsigned v)
 {
 	unsigned n = 0;
@@ -333,16 +335,22 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	const struct slope *b = &slope[best];
 	const double lanes = (double)l->warps * d->warp_size * l->chains, value = rate_of(b, l, d);
 	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, l->unit * LENGTHS);
-	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own. */
+	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
+	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
+	 * take quite proportional time under some load. */
 	unsigned agree = 0;
-	for (unsigned i = 0; i < n; i++)
-		if ((int)i != best && slope[i].ok && slope[i].value > 0 &&
-		    rate_of(&slope[i], &load[i], d) > 0.96 * value &&
-		    (load[i].warps != l->warps || load[i].chains != l->chains))
-			agree++;
-	/* long sequences may be held up by instruction fetch in two loads alike, so they need a third */
-	const unsigned quorum = l->unit == LONG_UNIT ? 2 : 1;
-	if (agree < quorum) {
+	bool steady = true;
+	for (unsigned i = 0; i < n; i++) {
+		bool again = false;
+		for (unsigned k = 0; k < i; k++)
+			again = again || (load[i].warps == load[k].warps && load[i].chains == load[k].chains);
+		if (again || (load[i].warps == l->warps && load[i].chains == l->chains))
+			continue;
+		steady = steady && slope[i].ok && slope[i].hi - slope[i].lo <= STEADY * slope[i].value;
+		agree += slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
+	}
+	steady = steady && b->hi - b->lo <= STEADY * b->value;
+	if (!agree || (l->unit == LONG_UNIT && (agree < 2 || !steady))) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
 			    l->chains, agree);

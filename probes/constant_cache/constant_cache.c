@@ -172,15 +172,24 @@ static void study_constant(struct study *s)
 			      "a load takes %.1f cycles at every footprint up to %llu bytes and at the first touch%s",
 			      served[0].mean, (unsigned long long)c.limit,
 			      common == L2_THIS ? ": that of the GPU's common L2" : "");
+	else if (more && levels > caches)
+		study_bound(s, "cache.constant.levels", levels, INFINITY,
+			    "classes of latency that appear as the footprint grows", "chase",
+			    "level %u holds the whole constant space, so what lies behind it is never seen", levels);
 	else
 		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "",
 				      "classes of latency that appear as the footprint grows", "chase",
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
 				      common == L2_THIS ? "beyond the GPU's common L2 or that" : "memory");
-	for (unsigned k = levels; k < 3; k++)
-		if (!(more && common == L2_UNKNOWN) && !c.doubtful && (levels || !(c.fill_unit > 0)))
+	for (unsigned k = levels; k < 3; k++) {
+		if (more && levels > caches && common != L2_UNKNOWN)
+			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
+				      "level %u holds the whole constant space, so what lies behind it is never seen",
+				      levels);
+		else if (!(more && common == L2_UNKNOWN) && !c.doubtful && (levels || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
+	}
 
 	if (common == L2_THIS && (more || levels < caches + more))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",

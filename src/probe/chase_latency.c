@@ -16,6 +16,7 @@
 #define SAMPLED	   1500
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
+#define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
 #define LINE_MOST  1024 /* where the line is not known: surely other lines */
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
@@ -137,10 +138,16 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		struct stat_mode mode[CHASE_PARTS + 1];
 		lines->parts =
 		    (unsigned)stat_modes(means, groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, own);
+		bool wide = false;
 		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
 			lines->part[i] = mode[i].centre - *mean;
 			lines->part_share[i] = (double)mode[i].count / (double)groups;
+			/* A wide group is many ways of different length, run together. */
+			if (mode[i].hi - mode[i].lo > 6 + 2.0 * c->grain)
+				wide = true;
 		}
+		if (wide)
+			lines->parts = CHASE_PARTS + 1;
 	}
 	return CHASE_DONE;
 }
@@ -219,7 +226,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	} else if (!k && c->beyond_sm && (c->level[0].floor > 0 || c->cold_slower)) {
 		/* A few whole lines: each is timed often enough to be known by itself. */
 		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
-		footprint = FEW_LINES * (double)stride;
+		footprint = (c->level[0].floor > 0 ? FEW_LINES : MANY_LINES) * (double)stride;
 	}
 	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
 	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&

@@ -9,6 +9,7 @@
 
 #define RESTLESS     0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
+#define FEW_BYTES    4096 /* smaller footprints may lie in one part of a level by chance */
 #define SHARE_REAL   0.045
 #define SURVEY_FIRST 1	  /* elements of the smallest footprint */
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
@@ -138,6 +139,61 @@ double chase_floor(double below, double above)
 	return ceil(above - margin);
 }
 
+/* Walks in steps of a word: what a miss of a class fetches, and how much of the walk such misses explain. */
+struct walk {
+	uint64_t unit;	 /* common divisor of where accesses of these classes fall, 0 = too few */
+	double coverage; /* of all multiples of unit in one walk, the best walk's */
+};
+
+static struct walk walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned first_class)
+{
+	struct walk w = {0};
+	size_t total = 0, n = 0;
+	uint64_t some[UNIT_SAMPLES];
+
+	for (unsigned i = 0; i < runs; i++)
+		total += run[i].kept;
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
+	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
+	if (!at || !from)
+		return w;
+	for (unsigned i = 0; i < runs; i++) {
+		from[i] = n;
+		for (uint32_t k = 0; k < run[i].kept; k++) {
+			double ticks = chase_ticks(run[i].record[k]);
+			bool in = false;
+			/* In a class, not only slower than another one: jitter is slow anywhere. */
+			/* Slower than every class: of one that only first touches belong to. */
+			double slowest = c->classes[c->class_count - 1].centre;
+			in = first_class < c->class_count && ticks > slowest + 3 * reach(ticks, c->grain);
+			for (unsigned q = first_class; q < c->class_count && !in; q++)
+				in = fabs(ticks - c->classes[q].centre) <= reach(ticks, c->grain);
+			if (in)
+				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
+							     chase_index(run[i].record[k])) *
+					  c->word;
+		}
+	}
+	from[runs] = n;
+	if (n < 8 || n > 0.97 * (double)total)
+		return w;
+	/* A part drawn at random is as good as all, and much cheaper; every n-th would have a period of its own. */
+	size_t few = n < UNIT_SAMPLES ? n : UNIT_SAMPLES;
+	for (size_t k = 0; k < few; k++)
+		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
+	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
+	/* Lines and sectors are powers of two; anything else is a stall that keeps step. */
+	if (w.unit & (w.unit - 1))
+		w.unit = 0;
+	for (unsigned i = 0; i < runs && w.unit; i++) {
+		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
+		for (size_t k = from[i]; k < from[i + 1]; k++)
+			have += at[k] % w.unit == 0;
+		w.coverage = fmax(w.coverage, have / could);
+	}
+	return w;
+}
+
 /* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
  * be if each access drew its class anew; 0 = every line keeps its class. */
 static double restless(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
@@ -174,14 +230,22 @@ static double restless(struct chase_path *c, const struct pool *pool, unsigned a
 
 /* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
  * every line keeps its class, which tells a far part of a cache from misses that noise makes. */
-static bool siblings(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
+static bool siblings(struct chase_path *c, const struct pool *pool, const struct chase_run *walks, unsigned a,
+		     unsigned b)
 {
+	/* What is fetched in larger blocks comes from further away. */
+	uint64_t unit_a = walk_of(c, walks, 2, a).unit, unit_b = walk_of(c, walks, 2, b).unit;
+	if (unit_b > c->word && unit_b > unit_a)
+		return false;
+
 	double lo = 1, hi = 0;
 	unsigned seen = 0;
 
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		const struct chase_sample *s = &c->survey[i];
 		double both = s->share[a] + s->share[b];
+		if (s->footprint >= FEW_BYTES && s->share[a] >= 0.5 && s->share[b] < 0.02)
+			return false;
 		if (both < 0.25 || s->footprint < 64.0 * (double)c->stride)
 			continue;
 		double part = s->share[b] / both;
@@ -192,11 +256,11 @@ static bool siblings(struct chase_path *c, const struct pool *pool, unsigned a, 
 	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo && restless(c, pool, a, b) < RESTLESS;
 }
 
-static void group(struct chase_path *c, const struct pool *pool)
+static void group(struct chase_path *c, const struct pool *pool, const struct chase_run *walks)
 {
 	c->level_count = 0;
 	for (unsigned k = 0; k < c->class_count; k++) {
-		if (k && siblings(c, pool, k - 1, k)) {
+		if (k && siblings(c, pool, walks, k - 1, k)) {
 			c->level[c->level_count - 1].class_last = k;
 			continue;
 		}
@@ -253,61 +317,6 @@ static void estimate_noise(struct chase_path *c, const struct pool *pool)
 		l->noise_seen = total;
 		l->noise_at = weighted / fmax(total, 1);
 	}
-}
-
-/* Walks in steps of a word: what a miss of a class fetches, and how much of the walk such misses explain. */
-struct walk {
-	uint64_t unit;	 /* common divisor of where accesses of these classes fall, 0 = too few */
-	double coverage; /* of all multiples of unit in one walk, the best walk's */
-};
-
-static struct walk walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned first_class)
-{
-	struct walk w = {0};
-	size_t total = 0, n = 0;
-	uint64_t some[UNIT_SAMPLES];
-
-	for (unsigned i = 0; i < runs; i++)
-		total += run[i].kept;
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
-	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
-	if (!at || !from)
-		return w;
-	for (unsigned i = 0; i < runs; i++) {
-		from[i] = n;
-		for (uint32_t k = 0; k < run[i].kept; k++) {
-			double ticks = chase_ticks(run[i].record[k]);
-			bool in = false;
-			/* In a class, not only slower than another one: jitter is slow anywhere. */
-			/* Slower than every class: of one that only first touches belong to. */
-			double slowest = c->classes[c->class_count - 1].centre;
-			in = first_class < c->class_count && ticks > slowest + 3 * reach(ticks, c->grain);
-			for (unsigned q = first_class; q < c->class_count && !in; q++)
-				in = fabs(ticks - c->classes[q].centre) <= reach(ticks, c->grain);
-			if (in)
-				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
-							     chase_index(run[i].record[k])) *
-					  c->word;
-		}
-	}
-	from[runs] = n;
-	if (n < 8 || n > 0.97 * (double)total)
-		return w;
-	/* A part drawn at random is as good as all, and much cheaper; every n-th would have a period of its own. */
-	size_t few = n < UNIT_SAMPLES ? n : UNIT_SAMPLES;
-	for (size_t k = 0; k < few; k++)
-		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
-	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
-	/* Lines and sectors are powers of two; anything else is a stall that keeps step. */
-	if (w.unit & (w.unit - 1))
-		w.unit = 0;
-	for (unsigned i = 0; i < runs && w.unit; i++) {
-		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
-		for (size_t k = from[i]; k < from[i + 1]; k++)
-			have += at[k] % w.unit == 0;
-		w.coverage = fmax(w.coverage, have / could);
-	}
-	return w;
 }
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
@@ -498,7 +507,7 @@ enum chase_state chase_survey(struct chase_path *c)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
 	drop_spurious(c, run);
-	group(c, pool);
+	group(c, pool, run);
 	if (!c->level_count) {
 		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
 		return CHASE_UNDECIDED;

@@ -17,7 +17,7 @@
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
 #define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
-#define LINE_MOST  1024 /* where the line is not known: surely other lines */
+#define LINE_MOST  1024	  /* where the line is not known: surely other lines */
 
 /* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
 static enum chase_state lap_get(struct chase_path *c, double start, double footprint, uint64_t stride, bool cold,
@@ -215,7 +215,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	enum chase_state state[4];
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
-	unsigned loads = k || outside ? 8 : 32, one_loads = outside ? 8 : 32;
+	unsigned few = c->grain > 1 ? 4 : 2, loads = k || outside ? few : 32, one_loads = outside ? few : 32;
 
 	*out = (struct chase_latency){0};
 	/* Every access must leave what the level above fetched at once. */
@@ -253,7 +253,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
 	double single = mean - (one_mean - one_lap);
-	if (pure && !k) {
+	if (pure && !k && !outside) {
 		out->averaged = true;
 		out->value = lap;
 		out->half = spread;

@@ -132,6 +132,7 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 	       struct figure **figure)
 {
 	double x[CHASE_SURVEY], y[CHASE_SURVEY], worst[CHASE_SURVEY];
+	double stride = 0;
 	size_t n = 0;
 
 	*figure = NULL;
@@ -142,6 +143,10 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 		if (pt->outcome != OUTCOME_OK || pt->p[CHASE_FLOOR] != 0 || pt->p[CHASE_PLACE] != kind ||
 		    pt->p[CHASE_WARM] != 2.0 * elements || pt->words_per_repeat <= CHASE_HEAD || elements < 2)
 			continue;
+		/* The survey comes first; later walks in other steps reuse what they fetch in other ways. */
+		if (stride > 0 && pt->p[CHASE_STRIDE] != stride)
+			continue;
+		stride = pt->p[CHASE_STRIDE];
 		uint32_t room = pt->words_per_repeat - CHASE_HEAD, kept = room < pt->y[3] ? room : pt->y[3];
 		double sum = 0, most = 0;
 		for (uint32_t k = 0; k < kept; k++) {

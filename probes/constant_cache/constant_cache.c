@@ -194,10 +194,13 @@ static void study_constant(struct study *s)
 	if (common == L2_THIS && (more || levels < caches + more))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "misses of the constant caches are served by the GPU's common L2");
-	else if (more)
-		study_bound(s, "memory.constant.latency", served[caches].state == CHASE_DONE ? served[caches].mean : 0,
-			    INFINITY, "slower than the last level", "chase",
+	else if (more && known)
+		study_bound(s, "memory.constant.latency", last.mean, INFINITY, "slower than the last level", "chase",
 			    "only first touches went to memory, because the last level holds the whole constant space");
+	else if (more)
+		study_verdict(
+		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+		    "only first touches went to memory, because the last level holds the whole constant space");
 	else if (common == L2_THIS)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);

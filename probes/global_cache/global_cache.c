@@ -269,6 +269,9 @@ static void study_global(struct study *s)
 			    "misses take from %.0f to %.0f ticks where hits take %.0f: rows, pages and distances are "
 			    "not told apart",
 			    large.slow_lo, large.slow_hi, large.near);
+	else if (endless && l2_served.state != CHASE_DONE)
+		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "the L2 hides it: %s",
+			      l2_served.why);
 	else if (endless)
 		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",
 			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)far.limit);

@@ -74,8 +74,10 @@ static enum chase_state sweep_get(struct study *s, unsigned experiment, double f
 	const double p[POINT_PARAMS] = {(double)unit, passes, seed, 0};
 	const struct point *pt = study_ask(s, experiment, footprint, p);
 
-	if (!pt)
-		return CHASE_PENDING;
+	if (!pt) {
+		snprintf(l->why, sizeof(l->why), "a point that is needed was not measured");
+		return study_pending(s) ? CHASE_PENDING : CHASE_UNDECIDED;
+	}
 	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= HEAD || pt->y[2] != 0) {
 		snprintf(l->why, sizeof(l->why), "a sweep over %.0f bytes %s%.100s", footprint,
 			 pt->outcome == OUTCOME_OK ? "did not follow its ring" : "failed: ", pt->message);

@@ -135,12 +135,20 @@ int lap_setup(const struct study *s, double x, const double *p, struct job *j, c
 	return 0;
 }
 
+enum chase_state chase_missing(struct chase_path *c)
+{
+	if (study_pending(c->study))
+		return CHASE_PENDING;
+	snprintf(c->why, sizeof(c->why), "a point that is needed was not measured");
+	return CHASE_UNDECIDED;
+}
+
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	const struct point *pt = study_ask(c->study, c->chase, footprint, p);
 
 	if (!pt)
-		return CHASE_PENDING;
+		return chase_missing(c);
 	*r = (struct chase_run){
 	    .point = pt, .elements = chase_elements(footprint, p), .timed = (uint32_t)p[CHASE_TIMED]};
 	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < CHASE_HEAD) {

@@ -133,6 +133,8 @@ struct chase_path {
 	char why[240]; /* of what came back CHASE_UNDECIDED */
 };
 
+/* Of a point that is not there: PENDING, or UNDECIDED where nothing can be measured any more. */
+enum chase_state chase_missing(struct chase_path *c);
 /* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. */
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
 /* Two walks in steps of a word, cold and warm: first classes, fetch unit, stride. run[2] is filled. */

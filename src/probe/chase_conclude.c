@@ -41,6 +41,10 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted", "chase",
 		    "%llu bytes hit, lap after lap; no single lines in conflict confirm that no more fits: %.120s",
 		    size, l->line.why);
+	} else if (l->endless && !size) {
+		snprintf(key, sizeof(key), "%s.size", prefix);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
+			      "no footprint makes it miss, and how large they were is not known");
 	} else if (l->endless) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",

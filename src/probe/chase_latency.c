@@ -32,7 +32,7 @@ static enum chase_state lap_get(struct chase_path *c, double start, double footp
 	const struct point *pt = study_ask(c->study, c->lap, footprint, p);
 
 	if (!pt)
-		return CHASE_PENDING;
+		return chase_missing(c);
 	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + 4 * ROUNDS) {
 		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes came back %s%s%.120s", footprint,
 			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);

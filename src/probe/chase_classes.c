@@ -19,10 +19,16 @@
 #define UNIT_MOST    1024 /* bytes that one miss fetches, at most */
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 
-static int compare_u32(const void *a, const void *b)
+/* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
+static void sort_ticks(uint32_t *v, uint32_t n)
 {
-	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
-	return x < y ? -1 : x > y;
+	uint32_t count[CHASE_CAP + 1] = {0}, at = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count[v[i] < CHASE_CAP ? v[i] : CHASE_CAP]++;
+	for (uint32_t t = 0; t <= CHASE_CAP; t++)
+		for (uint32_t k = 0; k < count[t]; k++)
+			v[at++] = t;
 }
 
 /* Ticks within which two accesses may be of one class: a clock that ticks in steps of grain, or drifts. */
@@ -37,7 +43,7 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 	uint32_t lo = 0, hi = 0;
 	uint32_t best_lo = 0, best_hi = 0;
 
-	qsort(v, n, sizeof(*v), compare_u32);
+	sort_ticks(v, n);
 	/* A window slides over the sorted values; where it holds the most within reach on both sides is a peak. */
 	for (uint32_t i = 0; i < n && found < max; i++) {
 		if (i && v[i] == v[i - 1])

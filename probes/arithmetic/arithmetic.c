@@ -250,6 +250,16 @@ static void conclude_native(struct study *s, unsigned row, const struct slope *l
 			      "counted in the compiled code, chains of n and 3n links", evidence, "%s", b->mix);
 }
 
+/* One instruction a link, but not always the same one: the compiler spreads additions over two pipes, say. What such a
+ * chain takes is a property of the mixture, not of an operation. */
+static const char *mixture(const struct native_info *n, unsigned links)
+{
+	if (!n || !n->region_count)
+		return NULL;
+	const struct native_region *r = &n->region[0];
+	return r->total < links + links / 4 && r->top_count < 0.9 * links ? r->mix : NULL;
+}
+
 static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
 {
 	char key[96];
@@ -263,6 +273,14 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		return;
 	}
 	const struct native_info *n = study_native(s, row, lat->last);
+	const char *mix = mixture(n, LENGTHS * lat->unit);
+	if (mix) {
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "the compiler makes different instructions of neighbouring links (%s), %.4g cycles each on average",
+		    mix, lat->value);
+		return;
+	}
 	study_measured_number(s, key, lat->value, lat->lo, lat->hi, "sm", "slope of a dependent chain, one warp",
 			      evidence, "native code of the longest chain: %s",
 			      n && n->region_count ? n->region[0].mix : "not readable");
@@ -335,6 +353,16 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	const struct slope *b = &slope[best];
 	const double lanes = (double)l->warps * d->warp_size * l->chains, value = rate_of(b, l, d);
 	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, l->unit * LENGTHS);
+	const char *mix = mixture(study_native(s, row, b->last), LENGTHS * l->unit * l->chains);
+	if (mix) {
+		char because[320];
+		snprintf(because, sizeof because,
+			 "the compiler makes different instructions of neighbouring links (%s), together %.4g results "
+			 "a cycle",
+			 mix, value);
+		verdict_all(s, &rows[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
+		return;
+	}
 	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
 	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
 	 * take quite proportional time under some load. */

@@ -27,7 +27,7 @@
 	X("and", "b32", and_b32, "b32", "int", "guarded", "and.b32", "", 0, NEED_NOTHING) \
 	X("or", "b32", or_b32, "b32", "int", "guarded", "or.b32", "", 0, NEED_NOTHING) \
 	X("xor", "b32", xor_b32, "b32", "int", "guarded", "xor.b32", "", 0, NEED_NOTHING) \
-	X("shl", "b32", shl_b32, "b32", "shift", "guarded", "shl.b32", "", 0, NEED_NOTHING) \
+	X("shl", "b32", shl_b32, "b32", "shift", "plain", "shl.b32", "", 0, NEED_NOTHING) \
 	X("shr", "u32", shr_u32, "u32", "shift", "guarded", "shr.u32", "", 0, NEED_NOTHING) \
 	X("add", "f32", add_f32, "f32", "f32", "plain", "add.f32", "", 0, NEED_NOTHING) \
 	X("sub", "f32", sub_f32, "f32", "f32", "plain", "sub.f32", "", 0, NEED_NOTHING) \

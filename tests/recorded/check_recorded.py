@@ -5,7 +5,7 @@ Usage: check_recorded.py FATHOM FOLDER [--write]
 
 FOLDER holds X.fathom.xz or X.fathom.gz, a run file as `fathom run -o` wrote it, and X.json, its findings. Each recording
 is checked in two ways: inferred from the stored series, and run anew with the recording as the device, which must ask
-for the same points and conclude the same. --write writes the X.json.
+for the same points and conclude the same. doc/results/X.md is the page made from it. --write writes X.json and X.md.
 """
 import gzip
 import json
@@ -16,6 +16,7 @@ import sys
 import tempfile
 
 LIMIT = 2 * 1000 * 1000  # bytes of one compressed recording
+PAGES = os.path.join("..", "..", "doc", "results")
 # What a finding claims. Wording may improve without making a recording's answers wrong.
 CLAIM = ("verdict", "value", "lo", "hi", "unit", "scope")
 
@@ -45,6 +46,19 @@ def differences(want, got):
             yield f"{key}: " + ", ".join(f"{k} was {json.dumps(want[key].get(k))}, is {json.dumps(got[key][k])}" for k in changed)
 
 
+def page_differences(fathom, run_file, page, write):
+    code, made, err = run(fathom, "report", "--format", "markdown", run_file)
+    if code:
+        yield f"the page could not be made: {err}"
+        return
+    if write:
+        with open(page, "w", encoding="utf-8") as f:
+            f.write(made)
+    with open(page, encoding="utf-8") as f:
+        if f.read() != made:
+            yield f"doc/results/{os.path.basename(page)} is not what the recording gives today: run with --write"
+
+
 def check(fathom, path, name, write):
     """Lines that say what is wrong."""
     size = os.path.getsize(path)
@@ -71,6 +85,7 @@ def check(fathom, path, name, write):
         with open(expected, encoding="utf-8") as f:
             want = json.load(f)
         yield from differences(want, got)
+        yield from page_differences(fathom, copy, os.path.join(os.path.dirname(path), PAGES, name + ".md"), write)
         code, _, err = run(fathom, "run", "-d", "replay:" + copy, "-o", again)
         if code > 1:  # 1: a probe failed then, so it fails now
             yield f"the replay ended with {code}: {err}"

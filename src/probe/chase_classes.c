@@ -545,6 +545,9 @@ enum chase_state chase_survey(struct chase_path *c)
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
 		if (peak[i].centre <= slowest + 2 * reach(slowest, c->grain))
 			continue;
+		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. */
+		if (4 * share_near(&run[1], peak[i].centre, c->grain) > share_near(&run[0], peak[i].centre, c->grain))
+			continue;
 		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
 		struct walk w = walk_of(c, run, 1, c->class_count - 1);
 		c->class_count--;

@@ -38,7 +38,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.constant.*", "memory.constant.latency", NULL};
-static const char *const needs[] = {"arithmetic", "global_cache", NULL};
+static const char *const needs[] = {"clock", "arithmetic", "global_cache", NULL};
 
 /* Constant misses may go through the GPU's common L2: then that level is no constant cache. */
 enum common_l2 { L2_NONE, L2_OTHER, L2_THIS, L2_UNKNOWN };

@@ -63,6 +63,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
+static const char *const needs[] = {"clock", NULL};
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
@@ -314,6 +315,7 @@ const struct probe probe_global_cache = {
     .asks = "Which caches serve global memory, what are their size, line, sector and latency, and how far is memory?",
     .source =
 	"Wong 2010, IV-G and Mei 2014, 3.2; loads with and without the L1 are told apart, so each level is seen alone",
+    .needs = needs,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

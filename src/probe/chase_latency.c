@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COARSE	   2 /* cycles that the clock may count at once where single accesses have to do */
 #define LONE_LINES 32
 #define LUCKY	   3 /* rounds that may have been faster than they should */
 #define ROUNDS	   32
@@ -261,6 +262,13 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	if (one_share < PURE) {
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
+		return CHASE_UNDECIDED;
+	}
+	/* Steps that cut off whole cycles leave a bias that no number of single accesses takes away. */
+	double step;
+	if (study_number(c->study, "clock.granularity", &step) && step > COARSE) {
+		snprintf(c->why, sizeof(c->why),
+			 "the clock counts in steps of %.0f cycles, and no chain stays in this level alone", step);
 		return CHASE_UNDECIDED;
 	}
 	/* The same loop ran in both, so the difference is what steps cut off here and there. */

@@ -7,6 +7,10 @@
 #include <time.h>
 
 #define PATIENCE 65536
+/* Cycles from the end of a launch to the start of the next. A host is never back after the same time, so no parity of the
+ * counters, no phase of a refresh and no state of a port survives from launch to launch. */
+#define GAP_LEAST 1000
+#define GAP_RANGE 99001
 
 void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at)
 {
@@ -429,7 +433,7 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 		clock_gettime(CLOCK_MONOTONIC, &now);
 		x.limit = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
 	}
-	x.start = x.last = g->now + 1000;
+	x.start = x.last = g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE);
 	wheel_reset(&g->wheel, x.start);
 	if (!time_blocks_start(&x))
 		g->out_of_memory = true;

@@ -62,6 +62,7 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	/* A port that is never busy would let one cycle last for ever. */
 	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;
 	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
+	rng_seed(&g->host, seed ^ 0xd1b54a32d192ed03u);
 	if (wheel_open(&g->wheel, g->sched_count) || open_sms(g) || open_clocks(g, seed + 1) ||
 	    time_memory_open(g, seed + 2)) {
 		time_close(g);

@@ -138,6 +138,7 @@ struct time_gpu {
 	uint32_t issue;					     /* fixed point: scheduler_issue */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
 	struct rng noise;
+	struct rng host; /* what the host's timing decides: how long it takes from one launch to the next */
 	struct time_warp *warp_pool;
 	struct time_block *block_pool;
 	bool out_of_memory;

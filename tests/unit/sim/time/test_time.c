@@ -406,6 +406,41 @@ static void the_same_seed_gives_the_same_run(void **state)
 	assert_int_not_equal(cycles[0], cycles[2]);
 }
 
+/* A counter that two launches of one kernel read: the host is never back after the same time, so the gaps are all within the
+ * stated range, neither parity is missing, and the seed decides them. */
+static void the_gap_between_launches_is_drawn(void **state)
+{
+	(void)state;
+	enum { LAUNCHES = 24 };
+	uint32_t at[3][LAUNCHES];
+	for (uint32_t n = 0; n < 3; n++) {
+		struct bench b;
+		tiny_spec(&b.s);
+		assert_int_equal(time_open(&b.g, &b.s, n == 2 ? 4 : 3), 0);
+		tiny_init(&b.t);
+		tiny_imm(&b.t, OUT, TINY_OUT);
+		tiny_clock(&b.t, 1);
+		tiny_store(&b.t, PTX_GLOBAL, OUT, 0, 1);
+		tiny_exit(&b.t, FUNC_NONE, false);
+		for (uint32_t k = 0; k < LAUNCHES; k++) {
+			tiny_run(&b.r, b.g, &b.s, &b.t, 1, 1, NULL, 4096, NULL, 0, 0);
+			at[n][k] = b.r.out[0];
+			tiny_free(&b.r);
+		}
+		time_close(b.g);
+	}
+	assert_memory_equal(at[0], at[1], sizeof at[0]);
+	uint32_t odd = 0, same = 0;
+	for (uint32_t k = 1; k < LAUNCHES; k++) {
+		uint32_t gap = at[0][k] - at[0][k - 1];
+		assert_in_range(gap, 1000, 100000 + 100);
+		odd += gap & 1;
+		same += gap == at[2][k] - at[2][k - 1];
+	}
+	assert_in_range(odd, 1, LAUNCHES - 2);
+	assert_true(same < 3);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -422,6 +457,7 @@ int main(void)
 	    cmocka_unit_test(solo_and_general_agree),
 	    cmocka_unit_test(skipping_agrees_with_looking_every_cycle),
 	    cmocka_unit_test(the_same_seed_gives_the_same_run),
+	    cmocka_unit_test(the_gap_between_launches_is_drawn),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -14,6 +14,22 @@ static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t wa
 	    .start = start, .bytes = size, .stride = size / ways, .extra = more ? start + size : 0};
 }
 
+/* As chase_fits, for rings that have to fit for good. Lines that an earlier launch left in a set are driven out soon or late,
+ * as the policy has it, and until then a ring that fits misses: what does not fit must not fit after a long time either. */
+static enum chase_state fits_at_last(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
+{
+	struct chase_level *l = &c->level[k];
+	bool patient = l->patient;
+	enum chase_state state = chase_fits(c, k, ring, fits, NULL);
+
+	if (state != CHASE_DONE || *fits || patient)
+		return state;
+	l->patient = true;
+	state = chase_fits(c, k, ring, fits, NULL);
+	l->patient = patient;
+	return state;
+}
+
 /* The smallest number of such elements that overflows; 0 when none does. If all lie in one set, that many fit (they are
  * part of a footprint that fits) and one more does not: these are the ways. */
 static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint64_t size, uint64_t unit,
@@ -27,7 +43,7 @@ static enum chase_state smallest_overflow(struct chase_path *c, unsigned k, uint
 			continue;
 		struct chase_ring_spec ring = one_set(0, size, w, true);
 		bool fits;
-		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		enum chase_state state = fits_at_last(c, k, &ring, &fits);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
@@ -83,7 +99,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 		struct chase_ring_spec moved = ring;
 		bool fits;
 		moved.extra += off;
-		state = chase_fits(c, k, &moved, &fits, NULL);
+		state = fits_at_last(c, k, &moved, &fits);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
@@ -114,7 +130,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	}
 	struct chase_ring_spec less = one_set(0, size, ways, false);
 	bool fits;
-	state = chase_fits(c, k, &less, &fits, NULL);
+	state = fits_at_last(c, k, &less, &fits);
 	if (state != CHASE_DONE || !fits)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
 	l->line.state = l->ways.state = l->sets.state = CHASE_DONE;

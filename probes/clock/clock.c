@@ -5,7 +5,17 @@
 #include <stdio.h>
 
 enum { READS = 16, HEADER_WORDS = 2, GAPS = 6, PLACES = 4, GRANULARITY_MAX = 1024, WINDOW = 8, STEPS = 256 };
-enum { EXPERIMENT_READS };
+enum { EXPERIMENT_READS, EXPERIMENT_PHASES };
+
+/* Operations whose latencies have little in common, so that some do not fit into the steps of a coarse counter. */
+static const struct phase { /* in the order of phases.ptx */
+	const char *name;
+	bool real;
+} phases[] = {
+    {"div.f32", true}, {"mul.hi.u32", false}, {"rem.u32", false}, {"div.s32", false},
+    {"mul.f32", true}, {"sqrt.f32", true},    {"rcp.f32", true},
+};
+enum { PHASES = sizeof phases / sizeof *phases, PHASE_SHORT = 6, PHASE_LONG = 32 };
 
 /* x: additions between two reads; p[0]: the SM. */
 static int setup_reads(const struct study *s, double x, const double *p, struct job *j)
@@ -28,7 +38,32 @@ static int setup_reads(const struct study *s, double x, const double *p, struct 
 	return 0;
 }
 
+/* x: operations between two reads; p[0]: which, a row of phases. */
+static int setup_phases(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct phase *f = &phases[(unsigned)p[0]];
+	(void)s;
+	j->template_path = "probes/clock/phases.ptx";
+	job_param(j, "N", (long long)x);
+	job_param(j, "OP", (long long)p[0]);
+	job_param(j, "REAL", f->real);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "phases");
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + 3);
+	job_pin(j, study_device(s), 0);
+	job_arg_u32(j, 5);
+	j->launch.repeats = 5;
+	j->launch.warmups = 1;
+	/* What the operations compile to does not matter, as long as each takes the same time: the study looks at that. */
+	return 0;
+}
+
 static const struct experiment experiments[] = {
+    [EXPERIMENT_PHASES] = {.name = "phases",
+			   .axis = "operations between two reads",
+			   .unit = "count",
+			   .params = {"operation"},
+			   .setup = setup_phases},
     [EXPERIMENT_READS] =
 	{.name = "reads", .axis = "additions between reads", .unit = "count", .params = {"sm"}, .setup = setup_reads},
 };
@@ -36,6 +71,95 @@ static const struct experiment experiments[] = {
 static uint32_t read_value(const struct point *pt, unsigned repeat, unsigned i)
 {
 	return pt->y[(size_t)repeat * pt->words_per_repeat + HEADER_WORDS + i];
+}
+
+static uint64_t gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		const uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
+/* Cycles of one operation, from chains of 1 to PHASE_LONG of them, or NAN where they do not take equally long: then times
+ * between the counter's steps may be the operations' own doing. */
+static double phase_latency(const struct point *const *chain, const unsigned *links, unsigned chains, double g)
+{
+	double took[PHASE_SHORT + 1], scratch[16], each[16];
+	for (unsigned i = 0; i < chains; i++) {
+		const unsigned n = chain[i]->repeats < 16 ? chain[i]->repeats : 16;
+		if (!n)
+			return NAN;
+		for (unsigned r = 0; r < n; r++)
+			each[r] = (uint32_t)(read_value(chain[i], r, 1) - read_value(chain[i], r, 0));
+		took[i] = stat_median(each, n, scratch);
+		for (unsigned r = 0; r < n; r++)
+			if (fabs(each[r] - took[i]) > g + 0.5)
+				return NAN;
+	}
+	const double one = (took[chains - 1] - took[0]) / (links[chains - 1] - links[0]);
+	for (unsigned i = 0; i < chains; i++)
+		if (fabs(took[i] - took[0] - one * (links[i] - links[0])) > g + 0.5)
+			return NAN;
+	return one;
+}
+
+/* Granularity: every value that the counter ever shows is a multiple of it. That all values so far have a factor in common
+ * may also be because everything that was timed takes a multiple of it, so times that do not must be seen to be rounded. g:
+ * common factor of what was read. True: wait for more points. */
+static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, unsigned places)
+{
+	static const char key[] = "clock.granularity";
+	if (*g == 1) {
+		study_measured_number(s, key, 1, 1, 1, "card", "greatest common divisor of all values read", "reads",
+				      "%zu values from %u SMs, after 0 to %d dependent additions", values, places,
+				      GAPS - 1);
+		return false;
+	}
+	const struct point *pt[PHASES][PHASE_SHORT + 1];
+	unsigned links[PHASE_SHORT + 1], have[PHASES] = {0};
+	for (unsigned i = 0; i <= PHASE_SHORT; i++)
+		links[i] = i < PHASE_SHORT ? i + 1 : PHASE_LONG;
+	for (unsigned k = 0; k < PHASES; k++)
+		for (unsigned i = 0; i <= PHASE_SHORT; i++) {
+			const double p[POINT_PARAMS] = {k};
+			pt[k][i] = study_ask(s, EXPERIMENT_PHASES, links[i], p);
+			have[k] += pt[k][i] && pt[k][i]->outcome == OUTCOME_OK;
+		}
+	if (study_pending(s))
+		return true;
+	for (unsigned k = 0; k < PHASES; k++)
+		for (unsigned i = 0; have[k] == PHASE_SHORT + 1 && i <= PHASE_SHORT; i++)
+			for (unsigned r = 0; r < pt[k][i]->repeats; r++, values += 2)
+				*g = gcd(gcd(*g, read_value(pt[k][i], r, 0)), read_value(pt[k][i], r, 1));
+	const double step = (double)*g;
+	const char *rounded = NULL;
+	double took = 0;
+	for (unsigned k = 0; k < PHASES && !rounded; k++) {
+		if (have[k] <= PHASE_SHORT)
+			continue;
+		took = phase_latency(pt[k], links, PHASE_SHORT + 1, step);
+		if (fabs(took - step * round(took / step)) > 2 * step / (PHASE_LONG - 1) + 0.1)
+			rounded = phases[k].name;
+	}
+	if (*g == 0 || *g > GRANULARITY_MAX)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "reads",
+			      "the values share the factor %llu: the counter hardly moves", (unsigned long long)*g);
+	else if (*g > 1 && !rounded)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "reads, phases",
+			      "all values are multiples of %llu, but so may be all times: no operation was seen to end "
+			      "between two steps",
+			      (unsigned long long)*g);
+	else if (*g > 1)
+		study_measured_number(
+		    s, key, step, step, step, "card", "greatest common divisor of all values read", "reads, phases",
+		    "%zu values; a chain of %s takes %.2f cycles a link, and no value shows it", values, rounded, took);
+	else
+		study_measured_number(s, key, 1, 1, 1, "card", "greatest common divisor of all values read",
+				      "reads, phases", "%zu values, between operations of several latencies", values);
+	return false;
 }
 
 static void study_clock(struct study *s)
@@ -64,8 +188,6 @@ static void study_clock(struct study *s)
 		study_verdict(s, "clock.granularity", v, "reads", "%s", why);
 		return;
 	}
-	/* Granularity: every value that the counter ever shows is a multiple of it. Reads after different numbers of additions
-	 * on several SMs and launches fall on different phases; the low bits that never move are the counter's. */
 	uint64_t g = 0;
 	size_t values = 0;
 	double step[STEPS] = {0}, scratch[STEPS];
@@ -74,13 +196,8 @@ static void study_clock(struct study *s)
 		for (unsigned i = 0; i < GAPS; i++)
 			for (unsigned r = 0; r < pt[k][i]->repeats; r++) {
 				for (unsigned t = 0; t < READS; t++) {
-					uint64_t v = read_value(pt[k][i], r, t);
 					values++;
-					while (v) { /* gcd */
-						const uint64_t rest = g % v;
-						g = v;
-						v = rest;
-					}
+					g = gcd(g, read_value(pt[k][i], r, t));
 				}
 				/* Means over a few reads, so that a coarse counter does no harm and one hiccup spoils few of them. */
 				for (unsigned t = 0; i == 0 && t + WINDOW < READS && steps < STEPS; t++)
@@ -88,14 +205,8 @@ static void study_clock(struct study *s)
 								   read_value(pt[k][i], r, t)) /
 							(double)WINDOW;
 			}
-	if (g == 0 || g > GRANULARITY_MAX)
-		study_verdict(s, "clock.granularity", VERDICT_INCONCLUSIVE, "reads",
-			      "the values share the factor %llu: the counter hardly moves", (unsigned long long)g);
-	else
-		study_measured_number(s, "clock.granularity", (double)g, (double)g, (double)g, "card",
-				      "greatest common divisor of all values read", "reads",
-				      "%zu values from %u SMs, after 0 to %d dependent additions", values, places,
-				      GAPS - 1);
+	if (conclude_granularity(s, &g, values, places))
+		return;
 
 	double lo = step[0], hi = step[0];
 	for (size_t i = 1; i < steps; i++) {

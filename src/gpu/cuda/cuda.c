@@ -1,6 +1,7 @@
 /* The CUDA backend: list, open, close. */
 #include "base/arena.h"
 #include "gpu/cuda/cuda_gpu.h"
+#include "gpu/cuda/cuda_known.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,7 +12,11 @@ static int cuda_list(struct device_list *list, struct err *e)
 	struct cuda_driver d;
 	struct err why = {0};
 	int count = 0;
+	char path[512], key[CUDA_KNOWN_KEY];
+	const bool keep = cuda_known_path(path, sizeof path) && cuda_known_key(key, "/proc");
 
+	if (keep && cuda_known_read(list, path, key))
+		return 0;
 	if (cuda_driver_open(&d, &why)) {
 		snprintf(list->note, sizeof list->note, "%.255s", why.text);
 		return 0;
@@ -41,6 +46,8 @@ static int cuda_list(struct device_list *list, struct err *e)
 		items[list->count++] = info;
 	}
 	cuda_driver_close(&d);
+	if (keep && !list->note[0])
+		cuda_known_write(list, path, key);
 	return 0;
 }
 

@@ -2,10 +2,15 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "gpu/cuda/cuda_gpu.h"
+#include "gpu/cuda/cuda_known.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -78,9 +83,73 @@ static void sticky_errors(void **state)
 		assert_false(cuda_sticky((CUresult)alive[i]));
 }
 
+static void put(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	for (char *at = path + 1; (at = strchr(at, '/')) != NULL; *at++ = '/') {
+		*at = '\0';
+		mkdir(path, 0755);
+	}
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What was kept comes back under the same key only, and only whole. */
+static void known_devices(void **state)
+{
+	(void)state;
+	char top[] = "/tmp/fathom-known-XXXXXX", path[600], clean[64];
+	static char key[CUDA_KNOWN_KEY], other[CUDA_KNOWN_KEY];
+	struct device_info d[2] = {{.backend = "cuda", .spec = "cuda:0", .name = "One", .sm_count = 7},
+				   {.backend = "cuda", .spec = "cuda:1", .name = "Two", .clock_hz = 1e9}};
+	struct device_list list = {.items = d, .count = 2}, got = {0};
+
+	assert_non_null(mkdtemp(top));
+	snprintf(path, sizeof path, "%s/cache/fathom/devices", top);
+	assert_false(cuda_known_key(key, top)); /* no driver */
+	put(top, "driver/nvidia/version", "NVRM version: 580\n");
+	put(top, "sys/kernel/random/boot_id", "a-b-c\n");
+	assert_false(cuda_known_key(key, top)); /* no GPU */
+	put(top, "driver/nvidia/gpus/0000:01:00.0/information", "Model: One\n");
+	assert_true(cuda_known_key(key, top));
+	assert_true(cuda_known_key(other, top));
+	assert_memory_equal(key, other, sizeof key);
+	put(top, "driver/nvidia/gpus/0000:02:00.0/information", "Model: Two\n");
+	assert_true(cuda_known_key(other, top));
+	assert_memory_not_equal(key, other, sizeof key);
+
+	assert_false(cuda_known_read(&got, path, key)); /* not there */
+	put(top, "cache/x", "");
+	cuda_known_write(&list, path, key);
+	assert_false(cuda_known_read(&got, path, other));
+	assert_true(cuda_known_read(&got, path, key));
+	assert_int_equal(got.count, 2);
+	assert_memory_equal(got.items, d, sizeof d);
+	mem_free(got.items);
+	got = (struct device_list){0};
+
+	struct stat st;
+	assert_int_equal(stat(path, &st), 0);
+	assert_int_equal(truncate(path, st.st_size - 1), 0);
+	assert_false(cuda_known_read(&got, path, key));
+	assert_int_equal(truncate(path, st.st_size + 1), 0);
+	assert_false(cuda_known_read(&got, path, key));
+	/* a name without an end */
+	memset(d[1].name, 'x', sizeof d[1].name);
+	cuda_known_write(&list, path, key);
+	assert_false(cuda_known_read(&got, path, key));
+	assert_null(got.items);
+	snprintf(clean, sizeof clean, "rm -r %s", top);
+	assert_int_equal(system(clean), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(known_devices),
 	    cmocka_unit_test(pieces_make_the_whole),
 	    cmocka_unit_test(ptx_versions),
 	    cmocka_unit_test(sticky_errors),

@@ -14,8 +14,8 @@
 _Static_assert(sizeof(enum cache_scope) == sizeof(unsigned), "spec_keys.c stores enums as unsigned numbers");
 
 /* ---- one key ---- */
-static int read_word(const struct spec_file *f, const struct spec_line *l, const char *words, const char *word,
-		     const char *key, unsigned *out)
+int spec_word(const struct spec_file *f, const struct spec_line *l, const char *words, const char *word,
+	      const char *key, unsigned *out)
 {
 	unsigned index = 0;
 	size_t n = strlen(word);
@@ -69,13 +69,13 @@ static int store(const struct spec_file *f, const struct sim_spec *s, const stru
 		snprintf(to, (size_t)k->max, "%s", l->value);
 		return 0;
 	case KIND_BOOL:
-		rc = read_word(f, l, "no yes", l->value, l->key, &index);
+		rc = spec_word(f, l, "no yes", l->value, l->key, &index);
 		if (rc == 0)
 			*(bool *)to = index == 1;
 		return rc;
 	case KIND_WORD:
 		/* The enums start at 0 and have the order of the words. */
-		rc = read_word(f, l, k->words, l->value, l->key, &index);
+		rc = spec_word(f, l, k->words, l->value, l->key, &index);
 		if (rc == 0)
 			memcpy(to, &index, sizeof index);
 		return rc;
@@ -222,7 +222,7 @@ static bool level_is_given(const struct spec_file *f, const char *path, const ch
 	return false;
 }
 
-static int read_levels(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path)
+int spec_read_levels(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path)
 {
 	char key[KEY_BYTES];
 	bool global = strcmp(path, "global") == 0;
@@ -284,7 +284,7 @@ static int read_path(const struct spec_file *f, struct sim_spec *s, struct path_
 			return rc;
 		p->address_latency = s->op[op].latency;
 	}
-	return shared ? 0 : read_levels(f, s, p, path);
+	return shared ? 0 : spec_read_levels(f, s, p, path);
 }
 
 static int read_choices(const struct spec_file *f, struct sim_spec *s)
@@ -294,12 +294,12 @@ static int read_choices(const struct spec_file *f, struct sim_spec *s)
 	unsigned index = 0;
 	l = spec_line(f, "cache.global.l1.shared_with");
 	if (rc == 0 && l) {
-		rc = read_word(f, l, "none shared", l->value, l->key, &index);
+		rc = spec_word(f, l, "none shared", l->value, l->key, &index);
 		s->l1_shares_shared = rc == 0 && index == 1;
 	}
 	l = spec_line(f, "cache.constant.backing");
 	if (rc == 0 && l) {
-		rc = read_word(f, l, "memory global.l2", l->value, l->key, &index);
+		rc = spec_word(f, l, "memory global.l2", l->value, l->key, &index);
 		s->constant_uses_l2 = rc == 0 && index == 1;
 	}
 	return rc;
@@ -350,6 +350,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 		rc = read_path(f, s, &s->constant, "constant");
 	if (rc == 0)
 		rc = read_path(f, s, &s->global, "global");
+	if (rc == 0)
+		rc = spec_read_fetch(f, s);
 	if (rc == 0)
 		rc = read_choices(f, s);
 	if (rc == 0)

@@ -37,6 +37,25 @@ struct path_spec { /* levels in the order a load looks them up */
 	uint32_t pipe;		/* pipe that takes the load */
 };
 
+/* ---- instruction fetch: levels as a fetch looks them up, latencies are cycles added to a fetch that misses the level above
+ * and hits here. No levels: every instruction is there. ---- */
+enum fetch_share {
+	SHARE_NONE,
+	SHARE_CONSTANT_L1,
+	SHARE_CONSTANT_L2,
+	SHARE_CONSTANT_L3,
+	SHARE_CONSTANT_L4,
+	SHARE_GLOBAL_L2
+};
+struct fetch_spec {
+	struct path_spec path;
+	enum fetch_share share[CONST_LEVELS]; /* the very same cache as that level of another path */
+	uint32_t block;			      /* bytes that one fetch takes from the first level, a power of two */
+	uint32_t ahead; /* lines behind the one a warp enters that are taken from the second level if it has them */
+	uint64_t base;	/* address of a program's first instruction */
+	uint32_t bytes; /* of a native instruction whose operation says nothing else */
+};
+
 /* ---- arithmetic ---- */
 #define SPEC_PIPES 16
 struct pipe_spec {
@@ -50,6 +69,8 @@ struct op_spec {	      /* one operation on one type: arith.<op>.<type> */
 	double latency;	     /* cycles, whole PTX operation, dependent to dependent */
 	double throughput;   /* ops/clk/SM, all pipes together */
 	uint32_t native_ops; /* native instructions it expands to, executed one after another by its warp */
+	uint32_t bytes;	     /* of each of them; 0: native.bytes */
+	bool routine;	     /* they stand once behind the program, each use is a call */
 	uint32_t pipe_count;
 	uint32_t pipe[SPEC_OP_PIPES]; /* pipes that can take it */
 	double rate[SPEC_OP_PIPES];   /* ops/clk/SM of each; sums to throughput */
@@ -102,7 +123,8 @@ struct sim_spec {
 	bool has_l1, has_l2;   /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
 	                                     * global.level[1], whichever of them exists; global.levels counts them */
 	bool l1_shares_shared; /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
-	bool constant_uses_l2; /* constant misses go through the global L2 instead of straight to memory */
+	struct fetch_spec fetch;
+	bool constant_uses_l2;	   /* constant misses go through the global L2 instead of straight to memory */
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */
 	double

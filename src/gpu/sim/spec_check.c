@@ -153,7 +153,8 @@ static int check_order(const struct spec_file *f, const struct sim_spec *s, cons
 {
 	char key[KEY_BYTES];
 	const struct cache_spec *up = NULL;
-	double near = nearest_cluster(s), above = 0;
+	/* A fetch that hits the first level may cost nothing. */
+	double near = nearest_cluster(s), above = p == &s->fetch.path ? -1 : 0;
 	for (uint32_t i = 0; i < CONST_LEVELS; i++) {
 		const struct cache_spec *c = &p->level[i];
 		if (!c->present)
@@ -188,6 +189,10 @@ static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 	int rc = check_path(f, s, &s->constant, "constant");
 	if (rc == 0)
 		rc = check_path(f, s, &s->global, "global");
+	if (rc == 0 && s->fetch.path.levels)
+		rc = check_path(f, s, &s->fetch.path, "instruction");
+	if (rc == 0)
+		rc = spec_check_fetch(f, s);
 	if (rc)
 		return rc;
 	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL;

@@ -89,6 +89,17 @@ int spec_pipe(const struct spec_file *f, const struct sim_spec *s, const struct 
 int spec_take(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k, const char *key,
 	      void *home);
 
+/* The levels of a cached path, described without a gap. (spec.c) */
+int spec_read_levels(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path);
+/* The index of a word in a list of them. (spec.c) */
+int spec_word(const struct spec_file *f, const struct spec_line *l, const char *words, const char *word,
+	      const char *key, unsigned *out);
+
+/* ---- spec_fetch.c: instruction caches ---- */
+int spec_read_fetch(const struct spec_file *f, struct sim_spec *s);
+int spec_check_fetch(const struct spec_file *f, const struct sim_spec *s);
+extern const char *const spec_share_names[]; /* in the order of enum fetch_share */
+
 /* ---- spec_check.c: what no single line can tell ---- */
 int spec_check(const struct spec_file *f, const struct sim_spec *s);
 

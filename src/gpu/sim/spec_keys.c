@@ -43,6 +43,8 @@ const struct spec_key spec_keys[] = {
 	{"arith.<op>.<type>.latency", DIM_CYCLES, KIND_DOUBLE, IN_OP(latency), 1, 100000, REQUIRED, NO_WORDS, "cycles of the whole operation, from its issue to the issue of one that needs its result"},
 	{"arith.<op>.<type>.throughput", DIM_OPS, KIND_DOUBLE, IN_OP(throughput), 1e-4, 4096, REQUIRED, NO_WORDS, "results per cycle of one SM with enough warps, lanes counted, all pipes together"},
 	{"arith.<op>.<type>.native_ops", DIM_COUNT, KIND_U32, IN_OP(native_ops), 1, 1000, "1", NO_WORDS, "native instructions that the operation expands to, one dependent on the other"},
+	{"arith.<op>.<type>.bytes", DIM_BYTES, KIND_U32, IN_OP(bytes), 4, 32, "", NO_WORDS, "size of each of its native instructions, a power of two; absent: native.bytes"},
+	{"arith.<op>.<type>.routine", DIM_YESNO, KIND_BOOL, IN_OP(routine), 0, 1, "no", NO_WORDS, "yes: its native instructions are a subroutine that stands once behind the program, and each use is one call"},
 	{"arith.<op>.<type>.unit", DIM_NAME, KIND_CUSTOM, HOME_OP, 0, 0, 0, REQUIRED, NO_WORDS, "the pipe that executes it; up to three with commas between them, when each can take it"},
 	{"arith.<op>.<type>.rates", DIM_OPS, KIND_CUSTOM, HOME_OP, 0, 1e-4, 4096, "", NO_WORDS, "what each pipe of unit contributes, in the same order; they sum to the throughput; required when there are several pipes"},
 
@@ -72,10 +74,15 @@ const struct spec_key spec_keys[] = {
 	{"cache.<p>.<l>.replacement_probability", DIM_RATIO, KIND_CUSTOM, HOME_CACHE, 0, 0, 1, "", NO_WORDS, "the chance of each way to be replaced, one a way, summing to 1; for policy weighted, and required there"},
 	{"cache.<p>.<l>.mapping", DIM_NAME, KIND_WORD, IN_CACHE(mapping), 0, 0, "modulo", "modulo hash", "how a line finds its set: line number modulo sets, or an xor of the line number's bits (then sets is a power of two)"},
 	{"cache.<p>.<l>.scope", DIM_NAME, KIND_WORD, IN_CACHE(scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one such cache"},
-	{"cache.<p>.<l>.latency", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(latency), 1, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when this level hits, address operations not counted; near partition, mean over clusters"},
+	{"cache.<p>.<l>.latency", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(latency), 0, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when this level hits, address operations not counted; near partition, mean over clusters"},
 	{"cache.<p>.<l>.partitions", DIM_COUNT, KIND_U32, IN_CACHE(partitions), 1, 2, "1", NO_WORDS, "1, or 2: lines are spread over two halves of the cache, and each cluster is near to one of them"},
 	{"cache.<p>.<l>.far_extra", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(far_extra), 0, 100000, "0", NO_WORDS, "cycles more when the line lives in the far partition"},
 	{"cache.global.l1.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none shared", "shared: the level gives up as much as the shared memory of resident blocks takes, and its size is that with none"},
+	{"cache.instruction.<l>.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none constant.l1 constant.l2 constant.l3 constant.l4 global.l2", "the level of another path that is the very same cache; the geometries agree"},
+	{"cache.instruction.fetch_bytes", DIM_BYTES, KIND_U32, IN_SPEC(fetch.block), 4, 4096, "", NO_WORDS, "bytes that one fetch takes from the first level, a power of two; required when there are levels"},
+	{"cache.instruction.prefetch", DIM_COUNT, KIND_U32, IN_SPEC(fetch.ahead), 0, 16, "0", NO_WORDS, "lines behind the one that a warp enters that are taken along into a buffer beside the first level, as far as the second level has them"},
+	{"native.base", DIM_BYTES, KIND_U64, IN_SPEC(fetch.base), 0, 1e9, "0", NO_WORDS, "address of a program's first native instruction"},
+	{"native.bytes", DIM_BYTES, KIND_U32, IN_SPEC(fetch.bytes), 4, 32, "8", NO_WORDS, "size of a native instruction, a power of two"},
 	{"cache.constant.backing", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "memory", "memory global.l2", "where a constant load goes that misses every constant level"},
 
 	{"load.<m>.issue", DIM_CYCLES, KIND_DOUBLE, IN_PATH(issue), 0.25, 10000, REQUIRED, NO_WORDS, "cycles that the load/store pipe is busy with one load of a warp"},
@@ -138,7 +145,7 @@ const char *spec_dim_name(enum spec_dim d)
 }
 
 /* ---- places ---- */
-static const char *const cached_paths[] = {"constant", "global"};
+static const char *const cached_paths[] = {"constant", "global", "instruction"};
 static const char *const load_paths[] = {"constant", "global", "shared"};
 static const char *const types[] = {"u16", "s16", "u32", "s32",	  "u64", "s64", "b16",
 				    "b32", "b64", "f16", "f16x2", "f32", "f64", "pred"};
@@ -156,7 +163,7 @@ struct place {
 	size_t count; /* 0: any identifier */
 };
 static const struct place places[] = {
-    {"<p>", cached_paths, 2},
+    {"<p>", cached_paths, sizeof cached_paths / sizeof cached_paths[0]},
     {"<m>", load_paths, 3},
     {"<l>", spec_level_names, CONST_LEVELS},
     {"<op>", ops, sizeof ops / sizeof ops[0]},

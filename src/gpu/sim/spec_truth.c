@@ -117,6 +117,42 @@ static void tell_constant(struct teller *t, const struct sim_spec *s)
 		tell_number(t, "memory.constant.latency", p->memory_latency, LATENCY_TOLERANCE);
 }
 
+/* Which path has the very same cache; "none" where no other has. */
+static void tell_shared(struct teller *t, const struct sim_spec *s)
+{
+	char key[KEY_BYTES];
+	for (uint32_t i = 0; i < s->fetch.path.levels; i++) {
+		snprintf(key, sizeof key, "cache.instruction.%s.shared_with", spec_level_names[i]);
+		tell_text(t, key, spec_share_names[s->fetch.share[i]]);
+	}
+	for (uint32_t i = 0; i < s->constant.levels; i++) {
+		char other[32] = "none";
+		for (uint32_t k = 0; k < CONST_LEVELS; k++)
+			if (s->fetch.share[k] == (enum fetch_share)(SHARE_CONSTANT_L1 + i))
+				snprintf(other, sizeof other, "instruction.%s", spec_level_names[k]);
+		snprintf(key, sizeof key, "cache.constant.%s.shared_with", spec_level_names[i]);
+		tell_text(t, key, other);
+	}
+}
+
+static void tell_instruction(struct teller *t, const struct sim_spec *s)
+{
+	const struct path_spec *p = &s->fetch.path;
+	for (uint32_t i = 0; i < CONST_LEVELS; i++)
+		if (i < p->levels)
+			tell_cache(t, &p->level[i], "instruction", spec_level_names[i]);
+		else
+			tell_no_cache(t, "instruction", spec_level_names[i]);
+	if (!p->levels) {
+		tell_absent(t, "cache.instruction.levels");
+		tell_absent(t, "cache.instruction.fetch_bytes");
+		return;
+	}
+	tell_number(t, "cache.instruction.levels", p->levels, 0);
+	tell_number(t, "cache.instruction.fetch_bytes", s->fetch.block, 0);
+	tell_number(t, "memory.instruction.latency", p->memory_latency, LATENCY_TOLERANCE);
+}
+
 static void tell_global(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->global;
@@ -154,5 +190,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_text(&t, "shared.cached", "no");
 	tell_constant(&t, s);
 	tell_global(&t, s);
+	tell_instruction(&t, s);
+	tell_shared(&t, s);
 	return t.rc;
 }

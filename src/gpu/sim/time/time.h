@@ -22,6 +22,9 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 /* The operation of the file whose timing record `pc` takes, or -1: memory, control and clock reads have their own. */
 int time_op(const struct time_program *p, uint32_t pc);
 
+/* Where the record's first native instruction lies, and the bytes of each of them. */
+uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes);
+
 /* One issue, for traces. */
 struct time_event {
 	uint64_t cycle; /* since the start of the launch */

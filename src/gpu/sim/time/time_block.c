@@ -1,5 +1,5 @@
 /* Blocks and warps: who sits where, barriers, exits. */
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_fetch.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -227,6 +227,7 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 	w->slot = id / s->schedulers;
 	w->block = b;
 	w->f.warp_id = id;
+	w->held = g->fetch ? FETCH_NOTHING : 0;
 	func_warp_start(&w->f, &b->f, n * s->warp_size);
 	b->warp[n] = w;
 	sched->warp[w->slot] = w;

@@ -201,6 +201,21 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	return c->fill + (first + w) * c->sectors + sector;
 }
 
+uint64_t *cache_find(const struct time_cache *c, uint64_t address)
+{
+	if (!c->tag)
+		return NULL;
+	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
+	size_t first = (size_t)set_of(c, line) * c->spec->ways;
+	uint32_t sector = (uint32_t)(address % c->spec->line / (c->spec->line / c->sectors));
+	for (uint32_t w = 0; w < c->ways; w++) {
+		uint64_t *fill = c->fill + (first + w) * c->sectors + sector;
+		if (c->tag[first + w] == key)
+			return *fill == CACHE_INVALID ? NULL : fill;
+	}
+	return NULL;
+}
+
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 {
 	if (!c->tag || !bytes)

@@ -1,6 +1,6 @@
 /* The event loop: which warp issues next, and what its issue does to the scoreboard. */
 #include "base/err.h"
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -138,7 +138,13 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			take(s, &x->p->set[ti->set_before], ti->interval_before, t, x->g->issue);
 			uint64_t done = (uint64_t)ti->step * w->sub >> FIX;
 			w->sub++;
-			s->wake[w->slot] = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
+			uint64_t next = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
+			/* The instruction's own fetch goes on while the step before it is under way. */
+			if (__builtin_expect(ti->spans, 0)) {
+				uint64_t there = time_fetch_step(x, w, ti, t);
+				next = there > next ? there : next;
+			}
+			s->wake[w->slot] = next;
 			s->set[w->slot] = w->sub < ti->before ? ti->set_before : ti->set;
 			return;
 		}
@@ -428,6 +434,7 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 	x.l->max_warps = g->spec->max_warps_per_sm;
 	if (time_blocks_check(&x))
 		return 0;
+	time_fetch_program(g, x.p);
 	if (q->limit_ms) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);

@@ -1,4 +1,4 @@
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -19,8 +19,8 @@ static uint32_t instances(const struct sim_spec *s, enum cache_scope scope)
 	return scope == SCOPE_SM ? s->sm_count : scope == SCOPE_CLUSTER ? s->cluster_count : 1;
 }
 
-static int level_open(struct time_gpu *g, struct time_level *l, const struct cache_spec *c, uint32_t *table,
-		      uint64_t seed)
+int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache_spec *c, uint32_t *table,
+		    uint64_t seed, const struct time_level *of)
 {
 	const struct sim_spec *s = g->spec;
 	l->spec = c;
@@ -30,16 +30,26 @@ static int level_open(struct time_gpu *g, struct time_level *l, const struct cac
 	l->far = fixed(c->far_extra);
 	for (uint32_t k = 0; k < s->cluster_count; k++)
 		table[k] = fixed(c->latency + (c->scope == SCOPE_GPU && s->cluster_offset ? s->cluster_offset[k] : 0));
-	l->cache = mem_zero(l->count, sizeof *l->cache);
+	l->cache = of ? of->cache : mem_zero(l->count, sizeof *l->cache);
 	if (!l->cache)
 		return -ENOMEM;
+	if (of)
+		return 0;
 	double evict = c->scope == SCOPE_GPU ? s->noise.neighbour_rate / 1000 : 0;
 	for (uint32_t k = 0; k < l->count; k++)
 		cache_init(&l->cache[k], c, seed * 1000003u + k, evict);
 	return 0;
 }
 
-static uint32_t *memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table)
+void time_level_close(struct time_level *l)
+{
+	for (uint32_t n = 0; n < l->count; n++)
+		if (l->cache)
+			cache_free(&l->cache[n]);
+	mem_free(l->cache);
+}
+
+uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table)
 {
 	const struct sim_spec *s = g->spec;
 	for (uint32_t k = 0; k < s->cluster_count; k++)
@@ -60,7 +70,7 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 		struct time_level *l = &g->levels[g->level_count];
 		if (!s->constant.level[k].present)
 			continue;
-		if (level_open(g, l, &s->constant.level[k], table, seed + g->level_count))
+		if (time_level_open(g, l, &s->constant.level[k], table, seed + g->level_count, NULL))
 			return -ENOMEM;
 		g->constant.level[g->constant.levels++] = l;
 		g->level_count++;
@@ -70,7 +80,7 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 		struct time_level *l = &g->levels[g->level_count];
 		if (!(k == 0 ? s->has_l1 : s->has_l2))
 			continue;
-		if (level_open(g, l, &s->global.level[k], table, seed + g->level_count))
+		if (time_level_open(g, l, &s->global.level[k], table, seed + g->level_count, NULL))
 			return -ENOMEM;
 		g->global.level[g->global.levels++] = l;
 		g->level_count++;
@@ -80,8 +90,8 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 		else if (s->constant_uses_l2)
 			g->constant.level[g->constant.levels++] = l;
 	}
-	g->constant.memory = memory_table(g, &s->constant, table);
-	g->global.memory = memory_table(g, &s->global, table + clusters);
+	g->constant.memory = time_memory_table(g, &s->constant, table);
+	g->global.memory = time_memory_table(g, &s->global, table + clusters);
 	g->global.fetch = s->coalesce_segment ? s->coalesce_segment : 32;
 	g->constant.fetch = 32;
 	g->shared_issue = fixed(s->shared.issue);
@@ -93,11 +103,8 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 
 void time_memory_close(struct time_gpu *g)
 {
-	for (uint32_t k = 0; k < g->level_count; k++) {
-		for (uint32_t n = 0; n < g->levels[k].count; n++)
-			cache_free(&g->levels[k].cache[n]);
-		mem_free(g->levels[k].cache);
-	}
+	for (uint32_t k = 0; k < g->level_count; k++)
+		time_level_close(&g->levels[k]);
 	/* A level whose instances could not be allocated is not counted yet. */
 	mem_free(g->levels);
 	mem_free(g->cluster_table);
@@ -144,8 +151,8 @@ static bool is_far(const struct cache_spec *c, uint64_t address, uint32_t cluste
 }
 
 /* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. */
-static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
-		     uint64_t t)
+uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
+		   uint64_t t)
 {
 	uint64_t *pending[TIME_LEVELS];
 	uint32_t passed = 0, cluster = g->sm[sm].cluster, k;
@@ -338,13 +345,13 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	}
 	if (!(mask & (mask - 1))) {
 		*busy = issue;
-		return walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t);
+		return time_walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t);
 	}
 	uint64_t piece[FUNC_LANES], ready = 0;
 	uint32_t size = path == PATH_CONSTANT ? i->bytes : r->fetch;
 	uint32_t n = pieces(from, mask, size ? size : 1, piece);
 	for (uint32_t k = 0; k < n; k++) {
-		uint64_t at = walk(g, r, first, sm, home | piece[k], t + ((uint64_t)k * issue >> FIX));
+		uint64_t at = time_walk(g, r, first, sm, home | piece[k], t + ((uint64_t)k * issue >> FIX));
 		ready = at > ready ? at : ready;
 	}
 	if (i->kind == FUNC_ATOMIC) {
@@ -388,6 +395,7 @@ void time_flush(struct time_gpu *g)
 	for (uint32_t k = 0; k < g->level_count; k++)
 		for (uint32_t n = 0; n < g->levels[k].count; n++)
 			cache_flush(&g->levels[k].cache[n]);
+	time_fetch_flush(g);
 }
 
 static void forget(const struct time_route *r, uint64_t base, uint64_t bytes)

@@ -1,4 +1,4 @@
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <math.h>
 
@@ -64,7 +64,7 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
 	rng_seed(&g->host, seed ^ 0xd1b54a32d192ed03u);
 	if (wheel_open(&g->wheel, g->sched_count) || open_sms(g) || open_clocks(g, seed + 1) ||
-	    time_memory_open(g, seed + 2)) {
+	    time_memory_open(g, seed + 2) || time_fetch_open(g, seed + 77)) {
 		time_close(g);
 		return -ENOMEM;
 	}
@@ -77,6 +77,7 @@ void time_close(struct time_gpu *g)
 	if (!g)
 		return;
 	time_pool_free(g);
+	time_fetch_close(g);
 	time_memory_close(g);
 	mem_free(g->clock_offset);
 	mem_free(g->sm);

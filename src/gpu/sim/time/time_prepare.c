@@ -1,4 +1,4 @@
-#include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -213,6 +213,7 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 	p->literals |= 1;
 	for (uint32_t i = 0; i < f->inst_count; i++)
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
+	time_layout(p, s, t);
 	*out = p;
 	return 0;
 }

@@ -33,7 +33,11 @@ struct time_inst {
 	uint32_t interval[SPEC_OP_PIPES],
 	    interval_before[SPEC_OP_PIPES]; /* fixed point: how long a step occupies its pipe */
 	uint16_t wait[FUNC_READS + FUNC_WRITES], write[FUNC_WRITES];
-	int32_t op; /* of the spec, -1 */
+	int32_t op;	/* of the spec, -1 */
+	uint32_t block; /* fetch block of the first native instruction; 0 where every fetch hits */
+	bool spans;	/* the last one lies in another block */
+	uint16_t bytes; /* of one native instruction */
+	uint64_t address;
 };
 
 struct time_program {
@@ -41,8 +45,9 @@ struct time_program {
 	const struct time_inst *inst;
 	struct time_set set[TIME_SETS]; /* set 0 is empty: needs no pipe */
 	uint32_t set_count;
-	uint32_t slots;	   /* of the scoreboard */
-	uint64_t literals; /* fingerprint of the rows that hold literals, never 0 */
+	uint32_t slots;		   /* of the scoreboard */
+	uint64_t literals;	   /* fingerprint of the rows that hold literals, never 0 */
+	uint64_t code, code_bytes; /* fingerprint of the records, size of the native code */
 };
 
 struct time_sched;
@@ -55,6 +60,7 @@ struct time_warp {
 	uint32_t slot;	  /* in its scheduler */
 	uint32_t sub;	  /* native steps of the instruction at pc that were issued */
 	uint32_t waiting; /* number of the barrier + 1, 0 = none */
+	uint32_t held;	  /* fetch block */
 	uint64_t sampled; /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
@@ -114,9 +120,11 @@ struct time_route {
 	uint32_t fetch;	  /* bytes that a miss of every level moves, at least */
 };
 
+struct time_fetch;
 struct time_gpu {
 	const struct sim_spec *spec;
-	uint64_t now; /* end of the latest launch */
+	struct time_fetch *fetch; /* NULL: every fetch hits */
+	uint64_t now;		  /* end of the latest launch */
 	struct time_sm *sm;
 	struct time_sched *sched; /* sm_count * schedulers */
 	uint32_t sched_count;
@@ -172,6 +180,21 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
 		uint64_t t, uint32_t *busy);
 
+/* A cache level; with `of`, a second way to look up the caches of that one. 0 or -ENOMEM. */
+int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache_spec *c, uint32_t *table,
+		    uint64_t seed, const struct time_level *of);
+void time_level_close(struct time_level *l);
+uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table);
+/* Looks the address up level by level from `first` on. Returns when the data is there. */
+uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
+		   uint64_t t);
+
+/* ---- time_fetch.c ---- */
+/* The warp goes to another fetch block at t; returns when it has it. */
+uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t block, uint64_t t);
+/* The same for native instruction w->sub of a record that lies in several blocks. */
+uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct time_inst *ti, uint64_t t);
+
 /* ---- time_block.c ---- */
 int time_blocks_check(struct time_run *x); /* negative: refused, r says why */
 bool time_blocks_start(struct time_run *x);
@@ -185,9 +208,11 @@ void time_pool_free(struct time_gpu *g);
 void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at);
 
 /* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
-static inline void time_next(const struct time_run *x, struct time_warp *w, uint64_t earliest)
+static inline void time_next(struct time_run *x, struct time_warp *w, uint64_t earliest)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
+	if (__builtin_expect(ti->block != w->held, 0))
+		earliest = time_fetch_block(x, w, ti->block, earliest);
 	for (uint32_t k = 0; k < ti->wait_count; k++) {
 		uint64_t r = w->ready[ti->wait[k]];
 		earliest = r > earliest ? r : earliest;

@@ -184,7 +184,7 @@ static int read_cache(const struct spec_file *f, const struct sim_spec *s, struc
 			continue;
 		spec_key_fill(key, sizeof key, k->pattern, path, level);
 		int rc = spec_take(f, s, k, key, c);
-		if (rc == 0 && k->kind == KIND_CUSTOM)
+		if (rc == 0 && k->kind == KIND_CUSTOM && str_ends(key, ".replacement_probability"))
 			rc = read_weights(f, c, key);
 		if (rc)
 			return rc;
@@ -192,6 +192,11 @@ static int read_cache(const struct spec_file *f, const struct sim_spec *s, struc
 	c->present = true;
 	if (c->sector == 0)
 		c->sector = c->line;
+	snprintf(key, sizeof key, "cache.%s.%s.set_sizes", path, level);
+	if (spec_line(f, key))
+		return spec_set_sizes(f, c, key);
+	if (c->ways == 0)
+		return spec_fail(f, 0, "the key 'cache.%s.%s.ways' is missing: lines of one set (count)", path, level);
 	uint64_t way = (uint64_t)c->ways * c->line;
 	assert(way > 0); /* the limits of both keys say so */
 	if (c->size % way || c->size / way == 0) {

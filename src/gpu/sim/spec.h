@@ -7,13 +7,15 @@
 #include <stdint.h>
 
 /* ---- caches: one description for constant, data (and later texture, instruction) caches ---- */
-enum cache_policy { POLICY_LRU, POLICY_FIFO, POLICY_RANDOM, POLICY_PLRU, POLICY_WEIGHTED };
+enum cache_policy { POLICY_LRU, POLICY_FIFO, POLICY_RANDOM, POLICY_PLRU, POLICY_WEIGHTED, POLICY_NRU };
 enum cache_scope { SCOPE_SM, SCOPE_CLUSTER, SCOPE_GPU };
 enum cache_mapping { MAP_MODULO, MAP_HASH };
+enum cache_write { WRITE_THROUGH, WRITE_BACK, WRITE_EVICT }; /* what a store does to a line; evict drops it */
+enum cache_addressed { ADDRESSED_PHYSICAL, ADDRESSED_VIRTUAL };
 #define CACHE_WAYS_MAX 128
 struct cache_spec {
 	bool present;
-	uint64_t size;	       /* bytes of data: sets * ways * line */
+	uint64_t size;	       /* bytes of data: sets * ways * line, or what set_ways sums to */
 	uint32_t line, sector; /* bytes; sector == line when the whole line is filled */
 	uint32_t ways, sets;
 	enum cache_policy policy;
@@ -24,6 +26,14 @@ struct cache_spec {
 	double latency; /* cycles, load to use, of a hit in this level (address arithmetic of the load not included) */
 	uint32_t partitions; /* 1, or 2: lines alternate by a hash over partitions; a cluster is near to one */
 	double far_extra;    /* cycles more when the line's partition is not the near one */
+	const uint32_t *set_ways; /* ways of each set where they differ, `sets` of them, and ways is the most; else NULL.
+				   * Lines are dealt round the sets, passing by those that are full: size contiguous bytes
+				   * fit exactly */
+	uint32_t set_bits_from;	  /* the set index takes the address bits from this one on; 0: those above the line */
+	enum cache_write write;
+	bool write_allocate; /* a store makes room for its line */
+	double bandwidth;    /* bytes a cycle of one instance; 0: no limit */
+	enum cache_addressed addressed; /* virtual: looked up before the translation */
 };
 #define CONST_LEVELS 4
 struct path_spec { /* levels in the order a load looks them up */

@@ -109,7 +109,8 @@ static int check_geometry(const struct spec_file *f, const struct cache_spec *c,
 		return spec_fail(f, AT("far_extra"), "'%s' needs two partitions", key);
 	if (c->partitions > 1 && c->scope != SCOPE_GPU)
 		return spec_fail(f, AT("partitions"), "'%s' is for caches with scope gpu", key);
-	return 0;
+	snprintf(key, sizeof key, "cache.%s.%s", path, level);
+	return spec_check_cache(f, c, key);
 #undef AT
 }
 
@@ -208,6 +209,23 @@ static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 		    f, spec_line_number(f, "cache.global.l1.shared_with"),
 		    "the L1 shares its memory with the shared memory, so 'cache.global.l1.size' has to be larger "
 		    "than 'shared.size'");
+	if (s->l1_shares_shared && l1 && l1->set_ways)
+		return spec_fail(f, spec_line_number(f, "cache.global.l1.shared_with"),
+				 "the L1 gives ways to the shared memory, so its sets have to be equal: leave out "
+				 "'cache.global.l1.set_sizes'");
+	for (uint32_t k = 0; k < CONST_LEVELS; k++) {
+		/* What a cache above the last one wrote back would have to be looked up below it. */
+		bool last = k == (l2 ? 1u : 0u);
+		char key[KEY_BYTES];
+		snprintf(key, sizeof key, "cache.constant.%s.write", spec_level_names[k]);
+		if (s->constant.level[k].present && s->constant.level[k].write == WRITE_BACK)
+			return spec_fail(f, spec_line_number(f, key), "'%s' is back, but nothing stores to constants",
+					 key);
+		snprintf(key, sizeof key, "cache.global.%s.write", spec_level_names[k]);
+		if (s->global.level[k].present && s->global.level[k].write == WRITE_BACK && !last)
+			return spec_fail(f, spec_line_number(f, key), "'%s' is back, which only the last level can be",
+					 key);
+	}
 	if (s->constant_uses_l2 && !l2)
 		return spec_fail(f, spec_line_number(f, "cache.constant.backing"),
 				 "'cache.constant.backing' is global.l2, but there is no such cache");

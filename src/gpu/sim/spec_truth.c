@@ -58,7 +58,7 @@ static const char *scope_name(enum cache_scope s)
 
 static const char *policy_name(enum cache_policy p)
 {
-	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted"};
+	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted", "nru"};
 	return names[p];
 }
 

@@ -15,7 +15,7 @@
 /* ---- one cache: tags in arrays, time stamps, nothing clever ---- */
 
 struct way {
-	bool valid;
+	bool valid, referenced;
 	uint64_t line, used, filled;
 	uint64_t sectors; /* bit per sector */
 };
@@ -77,6 +77,15 @@ static void caches_empty(const struct sim_spec *s, struct cache *c)
 
 static uint32_t set_of(const struct cache_spec *s, uint64_t line)
 {
+	if (s->set_ways) { /* dealt round the sets that have room */
+		uint64_t lines = s->size / s->line, n = line % lines;
+		for (uint32_t round = 0;; round++)
+			for (uint32_t set = 0; set < s->sets; set++)
+				if (round < s->set_ways[set] && n-- == 0)
+					return set;
+	}
+	if (s->set_bits_from)
+		line = line * s->line >> s->set_bits_from;
 	if (s->mapping == MAP_MODULO)
 		return (uint32_t)(line % s->sets);
 	uint64_t folded = 0; /* powers of two only */
@@ -109,7 +118,8 @@ static uint32_t plru_victim(struct reference *g, const struct way *set, uint32_t
 
 static uint32_t victim(struct reference *g, struct cache *c, const struct way *set)
 {
-	uint32_t ways = c->spec->ways, best = 0;
+	uint32_t at = (uint32_t)((set - c->way) / c->spec->ways), best = 0;
+	uint32_t ways = c->spec->set_ways ? c->spec->set_ways[at] : c->spec->ways;
 	for (uint32_t i = 0; i < ways; i++)
 		if (!set[i].valid)
 			return i;
@@ -132,6 +142,11 @@ static uint32_t victim(struct reference *g, struct cache *c, const struct way *s
 			if (set[i].filled < set[best].filled)
 				best = i;
 		return best;
+	case POLICY_NRU:
+		for (uint32_t i = 0; i < ways; i++)
+			if (!set[i].referenced)
+				return i;
+		return 0;
 	case POLICY_LRU:
 		break;
 	}
@@ -141,23 +156,37 @@ static uint32_t victim(struct reference *g, struct cache *c, const struct way *s
 	return best;
 }
 
+/* The line was used; when all of its set were, the others count as not used again. */
+static void refer(struct way *set, uint32_t ways, struct way *one)
+{
+	one->referenced = true;
+	for (uint32_t i = 0; i < ways; i++)
+		if (!set[i].valid || !set[i].referenced)
+			return;
+	for (uint32_t i = 0; i < ways; i++)
+		set[i].referenced = &set[i] == one && ways > 1;
+}
+
 /* True when the sector was there; it is afterwards. */
 static bool look(struct reference *g, struct cache *c, uint64_t address)
 {
 	const struct cache_spec *s = c->spec;
 	uint64_t line = address / s->line, bit = 1ull << (address % s->line / (s->sector ? s->sector : s->line));
-	struct way *set = c->way + (size_t)set_of(s, line) * s->ways;
+	uint32_t at = set_of(s, line), ways = s->set_ways ? s->set_ways[at] : s->ways;
+	struct way *set = c->way + (size_t)at * s->ways;
 	c->stamp++;
-	for (uint32_t i = 0; i < s->ways; i++) {
+	for (uint32_t i = 0; i < ways; i++) {
 		if (!set[i].valid || set[i].line != line)
 			continue;
 		bool hit = set[i].sectors & bit;
 		set[i].sectors |= bit;
 		set[i].used = c->stamp;
+		refer(set, ways, &set[i]);
 		return hit;
 	}
 	uint32_t v = victim(g, c, set);
 	set[v] = (struct way){.valid = true, .line = line, .used = c->stamp, .filled = c->stamp, .sectors = bit};
+	refer(set, ways, &set[v]);
 	return false;
 }
 

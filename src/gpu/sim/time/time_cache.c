@@ -1,10 +1,13 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
 #include <errno.h>
+#include <math.h>
 #include <string.h>
 
-#define LINE_BITS 40
-#define LINE_MASK ((1ull << LINE_BITS) - 1)
+#define PORT_FRACTION 20 /* bits of a cycle a byte */
+#define PORT_FIX      10 /* bits of a cycle that a port is busy */
+#define LINE_BITS     40
+#define LINE_MASK     ((1ull << LINE_BITS) - 1)
 
 static int shift_of(uint64_t n)
 {
@@ -18,10 +21,17 @@ void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed,
 	c->sectors = sector ? (s->line + sector - 1) / sector : 1;
 	c->line_shift = shift_of(s->line);
 	c->sector_shift = shift_of(sector);
-	if (shift_of(s->sets) >= 0) {
+	if (s->set_bits_from && c->line_shift >= 0 && s->set_bits_from > (uint32_t)c->line_shift)
+		c->set_shift = s->set_bits_from - (uint32_t)c->line_shift;
+	for (uint32_t k = 0; s->set_ways && k < s->sets; k++)
+		c->dealt_count += s->set_ways[k];
+	/* Dealt sets have no mask, so that they are told from the plain mapping without a look at the table. */
+	if (shift_of(s->sets) >= 0 && !s->set_ways) {
 		c->set_mask = s->sets - 1;
 		c->set_bits = (uint32_t)shift_of(s->sets);
 	}
+	if (s->bandwidth > 0)
+		c->port_byte = (uint64_t)llround((1 << PORT_FRACTION) / s->bandwidth);
 	rng_seed(&c->rng, seed);
 }
 
@@ -31,7 +41,21 @@ void cache_free(struct time_cache *c)
 	mem_free(c->age);
 	mem_free(c->fill);
 	mem_free(c->tree);
+	mem_free(c->dirty);
+	mem_free(c->dealt);
 	c->tag = c->age = c->fill = c->tree = NULL;
+	c->dirty = NULL;
+	c->dealt = NULL;
+}
+
+/* Position n of each run of as many lines as the cache holds goes to set dealt[n]: round the sets, passing by the full ones. */
+static void deal(struct time_cache *c)
+{
+	const uint32_t *room = c->spec->set_ways;
+	for (uint32_t n = 0, round = 0; n < c->dealt_count; round++)
+		for (uint32_t set = 0; set < c->spec->sets; set++)
+			if (round < room[set])
+				c->dealt[n++] = set;
 }
 
 int cache_reserve(struct time_cache *c)
@@ -42,10 +66,17 @@ int cache_reserve(struct time_cache *c)
 	c->fill = mem_alloc(lines * c->sectors * sizeof *c->fill);
 	if (c->spec->policy == POLICY_PLRU)
 		c->tree = mem_zero((size_t)c->spec->sets * 2, sizeof *c->tree);
-	if (!c->tag || !c->age || !c->fill || (c->spec->policy == POLICY_PLRU && !c->tree)) {
+	if (c->spec->write == WRITE_BACK)
+		c->dirty = mem_zero(lines, c->sectors);
+	if (c->dealt_count)
+		c->dealt = mem_alloc(c->dealt_count * sizeof *c->dealt);
+	if (!c->tag || !c->age || !c->fill || (c->spec->policy == POLICY_PLRU && !c->tree) ||
+	    (c->spec->write == WRITE_BACK && !c->dirty) || (c->dealt_count && !c->dealt)) {
 		cache_free(c);
 		return -ENOMEM;
 	}
+	if (c->dealt)
+		deal(c);
 	return 0;
 }
 
@@ -68,8 +99,12 @@ static uint64_t line_of(const struct time_cache *c, uint64_t address)
 static uint32_t set_of(const struct time_cache *c, uint64_t line)
 {
 	uint32_t sets = c->spec->sets;
-	if (c->spec->mapping == MAP_MODULO)
-		return c->set_mask || sets == 1 ? (uint32_t)line & c->set_mask : (uint32_t)(line % sets);
+	line >>= c->set_shift;
+	if (c->spec->mapping == MAP_MODULO) {
+		if (c->set_mask || sets == 1)
+			return (uint32_t)line & c->set_mask;
+		return c->dealt ? c->dealt[line % c->dealt_count] : (uint32_t)(line % sets);
+	}
 	/* Hashed: the upper digits of the line number permute the sets, so every aligned run of `sets` lines still
 	 * spreads over all of them. */
 	if (sets == 1)
@@ -145,6 +180,11 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 	}
 	case POLICY_PLRU:
 		return tree_victim(c->tree + (size_t)set * 2, ways);
+	case POLICY_NRU: /* the first that was not used since all others were; 1: used */
+		for (uint32_t w = 0; w < ways; w++)
+			if (!age[w])
+				return w;
+		return 0; /* only a set of one way has no such line */
 	case POLICY_LRU:
 	case POLICY_FIFO:
 		break;
@@ -156,6 +196,28 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 	return oldest;
 }
 
+/* The line was used; when every line of the set was, only this one was lately. */
+static void nru_use(uint64_t *age, uint32_t ways, uint32_t way)
+{
+	age[way] = 1;
+	for (uint32_t w = 0; w < ways; w++)
+		if (!age[w])
+			return;
+	memset(age, 0, ways * sizeof *age);
+	age[way] = ways > 1;
+}
+
+/* Bytes of the line at index i that memory does not have yet; they are written back now. */
+static uint32_t clean(struct time_cache *c, size_t i)
+{
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < c->sectors; k++) {
+		n += c->dirty[i * c->sectors + k];
+		c->dirty[i * c->sectors + k] = 0;
+	}
+	return n * (c->spec->sector ? c->spec->sector : c->spec->line);
+}
+
 /* What somebody else's traffic evicted since the last look. */
 static void neighbours(struct time_cache *c, uint64_t now)
 {
@@ -163,11 +225,22 @@ static void neighbours(struct time_cache *c, uint64_t now)
 		return;
 	c->debt += (double)(now - c->last) * c->evict_rate;
 	c->last = now;
-	uint64_t lines = (uint64_t)c->spec->sets * c->spec->ways;
+	uint64_t lines = c->dealt ? c->dealt_count : (uint64_t)c->spec->sets * c->spec->ways;
 	if (c->debt > (double)lines)
 		c->debt = (double)lines;
-	for (; c->debt >= 1; c->debt--)
-		c->tag[rng_below(&c->rng, lines)] = 0;
+	for (; c->debt >= 1; c->debt--) {
+		uint64_t n = rng_below(&c->rng, lines);
+		if (c->dealt) {
+			uint32_t set = c->dealt[n];
+			n = (uint64_t)set * c->spec->ways + rng_below(&c->rng, c->spec->set_ways[set]);
+		}
+		c->tag[n] = 0;
+	}
+}
+
+static inline uint32_t ways_of(const struct time_cache *c, uint32_t set)
+{
+	return c->dealt ? c->spec->set_ways[set] : c->ways;
 }
 
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
@@ -175,7 +248,7 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	if (c->evict_rate > 0)
 		neighbours(c, now);
 	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
-	uint32_t set = set_of(c, line), ways = c->ways, w;
+	uint32_t set = set_of(c, line), ways = ways_of(c, set), w;
 	size_t first = (size_t)set * c->spec->ways;
 	uint64_t *tag = c->tag + first;
 	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
@@ -188,6 +261,10 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 			break;
 	if (w == ways) {
 		w = victim(c, set, tag, ways);
+		if (c->dirty) {
+			uint32_t left = clean(c, first + w);
+			c->written_back += tag[w] >> LINE_BITS == c->epoch ? left : 0;
+		}
 		tag[w] = key;
 		uint64_t *fill = c->fill + (first + w) * c->sectors;
 		for (uint32_t k = 0; k < c->sectors; k++)
@@ -196,6 +273,8 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	} else if (c->spec->policy == POLICY_LRU) {
 		c->age[first + w] = ++c->stamp;
 	}
+	if (c->spec->policy == POLICY_NRU)
+		nru_use(c->age + first, ways, w);
 	if (c->tree)
 		tree_use(c->tree + (size_t)set * 2, ways, w);
 	return c->fill + (first + w) * c->sectors + sector;
@@ -206,14 +285,46 @@ uint64_t *cache_find(const struct time_cache *c, uint64_t address)
 	if (!c->tag)
 		return NULL;
 	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
-	size_t first = (size_t)set_of(c, line) * c->spec->ways;
+	uint32_t set = set_of(c, line), ways = ways_of(c, set);
+	size_t first = (size_t)set * c->spec->ways;
 	uint32_t sector = (uint32_t)(address % c->spec->line / (c->spec->line / c->sectors));
-	for (uint32_t w = 0; w < c->ways; w++) {
+	for (uint32_t w = 0; w < ways; w++) {
 		uint64_t *fill = c->fill + (first + w) * c->sectors + sector;
 		if (c->tag[first + w] == key)
 			return *fill == CACHE_INVALID ? NULL : fill;
 	}
 	return NULL;
+}
+
+void cache_drop(struct time_cache *c, uint64_t address)
+{
+	if (!c->tag)
+		return;
+	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
+	uint32_t set = set_of(c, line), ways = ways_of(c, set);
+	uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
+	for (uint32_t w = 0; w < ways; w++)
+		if (tag[w] == key)
+			tag[w] = 0;
+}
+
+void cache_soil(struct time_cache *c, const uint64_t *sector)
+{
+	c->dirty[sector - c->fill] = 1;
+}
+
+uint32_t cache_written_back(struct time_cache *c)
+{
+	uint32_t bytes = c->written_back;
+	c->written_back = 0;
+	return bytes;
+}
+
+uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes)
+{
+	uint64_t arrival = t << PORT_FIX, start = c->port_free > arrival ? c->port_free : arrival;
+	c->port_free = start + (bytes * c->port_byte >> (PORT_FRACTION - PORT_FIX));
+	return start - arrival;
 }
 
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)

@@ -16,10 +16,17 @@ struct time_cache {
 	int sector_shift;
 	uint32_t set_mask; /* sets - 1 when sets is a power of two, else 0 */
 	uint32_t set_bits;
-	uint64_t *tag;	/* sets * ways: epoch << 40 | line; NULL until the cache is first used */
-	uint64_t *age;	/* LRU: last use; FIFO: fill. sets * ways */
-	uint64_t *fill; /* cycle at which a sector is there. sets * ways * sectors */
-	uint64_t *tree; /* PLRU: two words of direction bits a set */
+	uint32_t set_shift; /* address bits between the line and the set index */
+	uint64_t *tag;	    /* sets * ways: epoch << 40 | line; NULL until the cache is first used */
+	uint64_t *age;	    /* LRU: last use; FIFO: fill; NRU: 1 = used. sets * ways */
+	uint64_t *fill;	    /* cycle at which a sector is there. sets * ways * sectors */
+	uint64_t *tree;	    /* PLRU: two words of direction bits a set */
+	uint32_t *dealt;    /* unequal sets: the set of each of dealt_count lines in a row, else NULL */
+	uint32_t dealt_count;
+	uint32_t written_back; /* bytes that replaced lines gave back, until somebody asks */
+	uint8_t *dirty;	       /* write back: a sector that memory does not have; sets * ways * sectors */
+	uint64_t port_free;    /* 1/1024 cycle: when the port is free again */
+	uint64_t port_byte;    /* 2^-20 cycles a byte, 0: no limit */
 	uint64_t epoch, stamp;
 	double debt;	   /* evictions by others that are due, below one */
 	uint64_t last;	   /* when they were last counted */
@@ -38,5 +45,13 @@ uint64_t *cache_find(const struct time_cache *c, uint64_t address);
 /* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
  * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);
+
+void cache_drop(struct time_cache *c, uint64_t address); /* the line is not there any more */
+/* A sector that cache_find or cache_touch gave was written and memory does not have it yet. Write back only. */
+void cache_soil(struct time_cache *c, const uint64_t *sector);
+/* Bytes that lines replaced since the last call have to give back to memory. */
+uint32_t cache_written_back(struct time_cache *c);
+/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where port_byte is not 0. */
+uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes);
 
 #endif

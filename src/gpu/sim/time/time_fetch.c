@@ -230,7 +230,7 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	if (__builtin_expect(ready == CACHE_INVALID, 0)) {
 		ready = f->ahead ? take_along(f, sm, line) : 0;
 		if (!ready)
-			ready = time_walk(g, &f->route, 1, sm, line, t);
+			ready = time_walk(g, &f->route, 1, sm, line, t, (uint32_t)f->unit);
 		*fill = ready;
 	}
 	if (enters)

@@ -93,6 +93,9 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->constant.memory = time_memory_table(g, &s->constant, table);
 	g->global.memory = time_memory_table(g, &s->global, table + clusters);
 	g->global.fetch = s->coalesce_segment ? s->coalesce_segment : 32;
+	for (uint32_t k = 0; k < g->global.levels; k++)
+		g->global.stores |=
+		    g->global.level[k]->spec->write != WRITE_THROUGH || g->global.level[k]->spec->write_allocate;
 	g->constant.fetch = 32;
 	g->shared_issue = fixed(s->shared.issue);
 	g->constant_issue = fixed(s->constant.issue);
@@ -150,13 +153,28 @@ static bool is_far(const struct cache_spec *c, uint64_t address, uint32_t cluste
 	return home != cluster % c->partitions;
 }
 
-/* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. */
+/* What a level that missed fills at once. */
+static uint32_t filled(const struct cache_spec *c)
+{
+	return c->sector ? c->sector : c->line;
+}
+
+/* Lines that were replaced go back to memory, in the background. */
+static void write_back(struct time_gpu *g, struct time_cache *c, uint64_t t)
+{
+	uint32_t bytes = cache_written_back(c);
+	if (bytes && g->dram_byte)
+		dram_take(g, t, bytes);
+}
+
+/* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there.
+ * bytes: what the first level gives to the SM. */
 uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
-		   uint64_t t)
+		   uint64_t t, uint32_t bytes)
 {
 	uint64_t *pending[TIME_LEVELS];
 	uint32_t passed = 0, cluster = g->sm[sm].cluster, k;
-	uint64_t ready = 0;
+	uint64_t ready = 0, queue = 0; /* the longest wait at a port: the others have drained by then */
 
 	for (k = first; k < r->levels; k++) {
 		const struct time_level *l = r->level[k];
@@ -167,11 +185,20 @@ uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t firs
 			return t;
 		}
 		uint64_t *fill = cache_touch(c, address, t);
-		if (*fill == CACHE_INVALID) {
+		bool miss = *fill == CACHE_INVALID;
+		if (miss)
+			bytes = filled(l->spec);
+		if (c->port_byte) {
+			uint64_t wait = cache_port(c, t, bytes);
+			queue = wait > queue ? wait : queue;
+		}
+		if (miss) {
+			if (c->dirty)
+				write_back(g, c, t);
 			pending[passed++] = fill;
 			continue;
 		}
-		uint64_t latency = l->latency[cluster];
+		uint64_t latency = l->latency[cluster] + queue;
 		if (l->spec->partitions > 1 && is_far(l->spec, address, cluster))
 			latency += l->far;
 		if (l->scope != SCOPE_SM)
@@ -182,20 +209,46 @@ uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t firs
 		break;
 	}
 	if (k >= r->levels) {
-		uint32_t bytes = r->fetch;
-		if (r->levels) {
-			const struct cache_spec *c = r->level[r->levels - 1]->spec;
-			uint32_t sector = c->sector ? c->sector : c->line;
-			bytes = sector > bytes ? sector : bytes;
-		}
-		uint64_t latency = disturb(g, r->memory[cluster], t) + refresh(g, t);
+		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
+		uint64_t latency = disturb(g, r->memory[cluster], t) + refresh(g, t) + queue;
 		if (g->dram_byte)
-			latency += dram_take(g, t, bytes);
+			latency += dram_take(g, t, moved > r->fetch ? moved : r->fetch);
 		ready = t + ((latency + FIX_ONE / 2) >> FIX);
 	}
 	for (k = 0; k < passed; k++)
 		*pending[k] = ready;
 	return ready;
+}
+
+/* A store passes the levels; each does with the line what its write policy says. A sector that a store made room for counts as
+ * there. Returns whether it goes on to memory. */
+static bool store_walk(struct time_gpu *g, const struct time_route *r, uint32_t sm, uint64_t address, uint64_t t)
+{
+	for (uint32_t k = 0; k < r->levels; k++) {
+		const struct time_level *l = r->level[k];
+		uint32_t n = l->scope == SCOPE_SM ? sm : l->scope == SCOPE_CLUSTER ? g->sm[sm].cluster : 0;
+		struct time_cache *c = &l->cache[n];
+		if (l->spec->write == WRITE_EVICT) {
+			cache_drop(c, address);
+			continue;
+		}
+		uint64_t *sector = cache_find(c, address);
+		if (l->spec->write_allocate && !sector) {
+			if (!c->tag && cache_reserve(c)) {
+				g->out_of_memory = true;
+				return false;
+			}
+			sector = cache_touch(c, address, t);
+			*sector = t;
+			if (c->dirty)
+				write_back(g, c, t);
+		}
+		if (l->spec->write == WRITE_BACK && sector) {
+			cache_soil(c, sector);
+			return false;
+		}
+	}
+	return true;
 }
 
 /* ---- the lanes of one instruction ---- */
@@ -345,13 +398,13 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	}
 	if (!(mask & (mask - 1))) {
 		*busy = issue;
-		return time_walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t);
+		return time_walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
 	}
 	uint64_t piece[FUNC_LANES], ready = 0;
 	uint32_t size = path == PATH_CONSTANT ? i->bytes : r->fetch;
 	uint32_t n = pieces(from, mask, size ? size : 1, piece);
 	for (uint32_t k = 0; k < n; k++) {
-		uint64_t at = time_walk(g, r, first, sm, home | piece[k], t + ((uint64_t)k * issue >> FIX));
+		uint64_t at = time_walk(g, r, first, sm, home | piece[k], t + ((uint64_t)k * issue >> FIX), size);
 		ready = at > ready ? at : ready;
 	}
 	if (i->kind == FUNC_ATOMIC) {
@@ -381,10 +434,14 @@ void time_store(struct time_run *x, struct time_warp *w, const struct func_inst 
 	} else {
 		mark_written(x->l->memory, &w->f, mask);
 	}
-	/* Written through: lines that are cached are brought up to date where they lie, nothing is allocated. */
-	uint32_t n = mask & (mask - 1) ? pieces(from, mask, g->global.fetch, piece) : 1;
-	if (g->dram_byte)
-		dram_take(g, t, n * g->global.fetch);
+	piece[0] = from[__builtin_ctz(mask)];
+	uint32_t n = mask & (mask - 1) ? pieces(from, mask, g->global.fetch, piece) : 1, out = n;
+	if (g->global.stores)
+		for (uint32_t k = 0; k < n; k++)
+			out -= !store_walk(g, &g->global, w->block->sm, piece[k],
+					   t + ((uint64_t)k * g->global_issue >> FIX));
+	if (g->dram_byte && out)
+		dram_take(g, t, out * g->global.fetch);
 	*busy = g->global_issue * n;
 }
 

@@ -118,6 +118,7 @@ struct time_route {
 	struct time_level *level[TIME_LEVELS];
 	uint32_t *memory; /* fixed point, per cluster */
 	uint32_t fetch;	  /* bytes that a miss of every level moves, at least */
+	bool stores;	  /* some level does more about a store than to let it through */
 };
 
 struct time_fetch;
@@ -185,9 +186,10 @@ int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache
 		    uint64_t seed, const struct time_level *of);
 void time_level_close(struct time_level *l);
 uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table);
-/* Looks the address up level by level from `first` on. Returns when the data is there. */
+/* Looks the address up level by level from `first` on; bytes: what that level gives to the one above. Returns when the data
+ * is there. */
 uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
-		   uint64_t t);
+		   uint64_t t, uint32_t bytes);
 
 /* ---- time_fetch.c ---- */
 /* The warp goes to another fetch block at t; returns when it has it. */

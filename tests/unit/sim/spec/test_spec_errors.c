@@ -195,6 +195,17 @@ static void impossible_caches(void **state)
 	expect_added("cache.constant.l1.replacement_probability = 0.25, 0.25, 0.25, 0.25 ratio # x",
 		     "only for policy weighted");
 	expect_added("cache.constant.l1.far_extra = 3 cycles # x", "needs two partitions");
+	expect_added("cache.constant.l1.set_sizes = 5, 3 count # x", "the ways are given as 4");
+	expect_added("cache.constant.l1.set_sizes = 4, 4 count # x", "2 sets, but the sets are given as 8");
+	expect_added("cache.constant.l1.set_sizes = 4, 4, 4, 4, 3, 4, 4, 4 count # x", "which is not the size");
+	expect_added("cache.constant.l1.set_sizes = 4, 2.5 count # x", "a whole number");
+	expect_added("cache.constant.l1.set_sizes = 4, 0 count # x", "has to lie between 1 and 128");
+	expect_added("cache.constant.l1.set_bits_from = 3 count # x", "below the line");
+	expect_added("cache.constant.l1.set_bits_from = 8 count # x", "a set holds 4 lines of 32 bytes");
+	expect_added("cache.constant.l1.write = back name # x", "nothing stores to constants");
+	expect_added("cache.global.l1.write = back name # x", "only the last level");
+	expect_added("cache.global.{l1,l2}.write_allocate = yes yes/no # x\ncache.global.l1.write = evict name # x",
+		     "a store drops the line");
 	expect_added("cache.constant.l4.size = 3 KB # x", "cache.constant.l3 is not");
 	expect_added("cache.global.l3.size = 3 KB # x", "l1 (in the SM) and l2 (of the GPU) only");
 }

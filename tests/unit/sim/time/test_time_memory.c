@@ -185,6 +185,130 @@ static void a_line_on_its_way_is_waited_for(void **state)
 	bench_stop(&b);
 }
 
+/* A word is loaded, written and loaded again; then, past the L1, once more. Cycles of the three loads. */
+static void around_a_store(struct bench *b, bool first, uint32_t ticks[2])
+{
+	bench_start(b);
+	tiny_imm(&b->t, 1, TINY_OUT + 1024);
+	if (first) {
+		tiny_load(&b->t, PTX_GLOBAL, 3, 1, 0);
+		tiny_add(&b->t, 4, 3, 3);
+	}
+	tiny_store(&b->t, PTX_GLOBAL, 1, 0, 1);
+	for (uint16_t k = 0; k < 2; k++) {
+		tiny_clock(&b->t, (uint16_t)(10 + 2 * k));
+		uint32_t n = tiny_load(&b->t, PTX_GLOBAL, (uint16_t)(5 + k), 1, 0);
+		b->t.inst[n].flags |= k ? FUNC_SKIP_L1 : 0;
+		tiny_add(&b->t, 4, (uint16_t)(5 + k), (uint16_t)(5 + k));
+		tiny_clock(&b->t, (uint16_t)(11 + 2 * k));
+	}
+	for (uint16_t k = 0; k < 4; k++)
+		tiny_store(&b->t, PTX_GLOBAL, OUT, 4u * k, (uint16_t)(10 + k));
+	bench_go(b, 1, 1);
+	ticks[0] = b->r.out[1] - b->r.out[0] - 8; /* issue and the addition's */
+	ticks[1] = b->r.out[3] - b->r.out[2] - 8;
+	assert_int_equal(b->r.out[256], TINY_OUT + 1024);
+	bench_stop(b);
+}
+
+static void stores_do_what_each_level_says(void **state)
+{
+	(void)state;
+	struct bench b;
+	uint32_t ticks[2];
+	static const struct {
+		enum cache_write l1, l2;
+		bool l1_allocates, l2_allocates, loaded;
+		uint32_t first, second; /* load after the store, load past the L1 */
+	} cases[] = {
+	    {WRITE_THROUGH, WRITE_THROUGH, false, false, false, 400, 200},
+	    {WRITE_THROUGH, WRITE_THROUGH, false, false, true, 28, 200},
+	    {WRITE_THROUGH, WRITE_THROUGH, true, false, false, 28, 400},
+	    {WRITE_EVICT, WRITE_THROUGH, false, false, true, 200, 200},
+	    {WRITE_EVICT, WRITE_THROUGH, false, true, false, 200, 200},
+	    {WRITE_EVICT, WRITE_EVICT, false, false, true, 400, 200},
+	    {WRITE_THROUGH, WRITE_BACK, false, true, false, 200, 200},
+	    {WRITE_THROUGH, WRITE_BACK, false, false, false, 400, 200},
+	};
+	for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+		global_levels(&b.s);
+		b.s.global.level[0].write = cases[k].l1;
+		b.s.global.level[1].write = cases[k].l2;
+		b.s.global.level[0].write_allocate = cases[k].l1_allocates;
+		b.s.global.level[1].write_allocate = cases[k].l2_allocates;
+		around_a_store(&b, cases[k].loaded, ticks);
+		assert_int_equal(ticks[0], cases[k].first);
+		assert_int_equal(ticks[1], cases[k].second);
+	}
+}
+
+/* Every thread of four blocks of 512 stores a word of its own, n times; how long until the memory is free again. */
+static uint64_t store_cycles(struct bench *b, uint32_t times)
+{
+	bench_start(b);
+	tiny_tid(&b->t, 1);
+	tiny_add(&b->t, 1, 1, 1);
+	tiny_add(&b->t, 1, 1, 1);
+	tiny_add(&b->t, 1, 1, OUT);
+	for (uint32_t n = 0; n < times; n++)
+		tiny_store(&b->t, PTX_GLOBAL, 1, 0, 1);
+	tiny_load(&b->t, PTX_GLOBAL, 2, OUT, 2048); /* waits for the memory behind the stores */
+	tiny_add(&b->t, 2, 2, 2);
+	bench_go(b, 4, 512);
+	uint64_t cycles = b->r.time.cycles;
+	bench_stop(b);
+	return cycles;
+}
+
+static void what_is_written_back_stays_off_the_memory(void **state)
+{
+	(void)state;
+	struct bench b;
+	global_levels(&b.s);
+	b.s.has_l1 = false;
+	b.s.global.levels = 1;
+	b.s.dram_bandwidth = 1;
+	uint64_t through = store_cycles(&b, 8);
+	assert_float_equal((double)through, 4 * 8 * 512 * 4 * 1.0 + 500, 400);
+	b.s.global.level[1].write = WRITE_BACK;
+	b.s.global.level[1].write_allocate = true;
+	uint64_t back = store_cycles(&b, 8);
+	/* What is written fits into the L2; what is left is the SM: 16 warps of 8 stores of 4 pieces, 6 other
+	 * instructions, 4 cycles each, and the last load. */
+	assert_float_equal((double)back, 16 * (8 * 4 + 6) * 4 + 400, 100);
+}
+
+static void a_cache_has_a_bandwidth(void **state)
+{
+	(void)state;
+	struct bench b;
+	for (unsigned fills = 0; fills < 2; fills++) {
+		global_levels(&b.s);
+		b.s.global.level[0].sector = 128;
+		b.s.global.level[1].bandwidth = fills ? 1 : 8;
+		b.s.global.level[1].line = b.s.global.level[1].sector = 128;
+		b.s.global.level[1].ways = 8;
+		bench_start(&b);
+		tiny_tid(&b.t, 1);
+		tiny_add(&b.t, 1, 1, 1);
+		tiny_add(&b.t, 1, 1, 1);
+		tiny_add(&b.t, 1, 1, OUT);
+		for (uint16_t k = 0; k < 8; k++) {
+			uint32_t n = tiny_load(&b.t, PTX_GLOBAL, (uint16_t)(2 + k), 1, 0);
+			b.t.inst[n].flags |= fills ? 0 : FUNC_SKIP_L1;
+		}
+		for (uint16_t k = 0; k < 8; k++)
+			tiny_add(&b.t, 12, (uint16_t)(2 + k), (uint16_t)(2 + k));
+		bench_go(&b, 4, 512);
+		/* Past the L1, all bytes come out of the L2 at 8 a cycle. Through it, each SM asks for its 2 KB once. */
+		double bytes = fills ? 4 * 512 * 4 : 4 * 512 * 8 * 4;
+		assert_float_equal((double)b.r.time.cycles, bytes / b.s.global.level[1].bandwidth + 600, 200);
+		bench_stop(&b);
+	}
+	/* A chase finds the port free. */
+	assert_float_equal(walk(&b, PTX_GLOBAL, 128, 128, 0), 200 + ROUND, 0.5);
+}
+
 static void memory_has_a_bandwidth(void **state)
 {
 	(void)state;
@@ -272,6 +396,9 @@ int main(void)
 	    cmocka_unit_test(constants_may_go_through_the_l2),
 	    cmocka_unit_test(shared_memory_takes_ways_of_the_l1),
 	    cmocka_unit_test(a_line_on_its_way_is_waited_for),
+	    cmocka_unit_test(stores_do_what_each_level_says),
+	    cmocka_unit_test(what_is_written_back_stays_off_the_memory),
+	    cmocka_unit_test(a_cache_has_a_bandwidth),
 	    cmocka_unit_test(memory_has_a_bandwidth),
 	    cmocka_unit_test(the_network_adds_what_lies_between),
 	    cmocka_unit_test(address_arithmetic_comes_before_a_load),

@@ -1,0 +1,75 @@
+/* What a cache's description says beyond single numbers: unequal sets, which address bits choose a set, stores. */
+#include "base/str.h"
+#include "gpu/sim/spec_file.h"
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_BYTES 128
+
+int spec_set_sizes(const struct spec_file *f, struct cache_spec *c, const char *key)
+{
+	const struct spec_line *l = spec_line(f, key);
+	if (!l)
+		return 0;
+	uint32_t n = 0, most = 0;
+	uint64_t lines = 0;
+	char item[48];
+	const char *list = l->value;
+	while (spec_item(&list, item, sizeof item))
+		n++;
+	uint32_t *size = ARENA_ARRAY(f->a, n ? n : 1, uint32_t);
+	if (!size)
+		return err_nomem(f->e);
+	list = l->value;
+	for (uint32_t k = 0; k < n && spec_item(&list, item, sizeof item); k++) {
+		double v;
+		int rc = spec_number(f, l, item, &v);
+		if (rc)
+			return rc;
+		size[k] = (uint32_t)v;
+		if (size[k] != v)
+			return spec_fail(f, l->line, "'%s' has %s ways in a set: it has to be a whole number", key,
+					 item);
+		most = size[k] > most ? size[k] : most;
+		lines += size[k];
+	}
+	if (c->ways && c->ways != most)
+		return spec_fail(f, l->line, "'%s' has a set of %u ways, but the ways are given as %u", key, most,
+				 c->ways);
+	if (c->sets && c->sets != n)
+		return spec_fail(f, l->line, "'%s' has %u sets, but the sets are given as %u", key, n, c->sets);
+	if (c->size && c->size != lines * c->line)
+		return spec_fail(f, l->line, "'%s' sums to %llu lines of %u bytes, which is not the size, %llu bytes",
+				 key, (unsigned long long)lines, c->line, (unsigned long long)c->size);
+	c->ways = most;
+	c->sets = n;
+	c->size = lines * c->line;
+	c->set_ways = size;
+	return 0;
+}
+
+int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, const char *stem)
+{
+	char key[KEY_BYTES];
+#define AT(property) (snprintf(key, sizeof key, "%s." property, stem), spec_line_number(f, key))
+	uint32_t line_bits = (uint32_t)__builtin_ctz(c->line);
+	if (c->set_ways && (c->mapping != MAP_MODULO || c->set_bits_from))
+		return spec_fail(f, AT("set_sizes"),
+				 "'%s' deals lines round the sets: it goes with mapping modulo, without set_bits_from",
+				 key);
+	if (c->set_ways && c->policy == POLICY_WEIGHTED)
+		return spec_fail(f, AT("policy"), "'%s' is weighted, which needs sets of equal size", key);
+	if (c->set_bits_from && c->set_bits_from < line_bits)
+		return spec_fail(f, AT("set_bits_from"), "'%s' is %u, below the line, which takes the bits up to %u",
+				 key, c->set_bits_from, line_bits - 1);
+	uint64_t block = 1ull << (c->set_bits_from ? c->set_bits_from : line_bits);
+	if (((uint64_t)c->ways * c->line) % block)
+		return spec_fail(f, AT("set_bits_from"),
+				 "'%s' puts runs of %llu bytes into one set, but a set holds %u lines of %u bytes", key,
+				 (unsigned long long)block, c->ways, c->line);
+	if (c->write == WRITE_EVICT && c->write_allocate)
+		return spec_fail(f, AT("write_allocate"), "'%s' is yes, but a store drops the line (write = evict)",
+				 key);
+	return 0;
+#undef AT
+}

@@ -31,3 +31,71 @@ void sample_free(struct sample *s)
 	mem_free(s->words);
 	*s = (struct sample){0};
 }
+
+uint32_t texel_bytes(enum texel_type t)
+{
+	switch (t) {
+	case TEXEL_U8:
+	case TEXEL_S8:
+		return 1;
+	case TEXEL_U16:
+	case TEXEL_S16:
+	case TEXEL_F16:
+		return 2;
+	default:
+		return 4;
+	}
+}
+
+/* Why this texture cannot be, or NULL. */
+static const char *texture_fault(const struct launch *l, const struct launch_texture *t)
+{
+	uint32_t channel = texel_bytes(t->type), dimensions = !t->size[1] ? 1 : !t->size[2] ? 2 : 3;
+	bool floats = t->type == TEXEL_F16 || t->type == TEXEL_F32;
+	uint64_t texels = t->size[0];
+	if (t->buffer >= l->buffer_count || l->buffers[t->buffer].space != BUFFER_GLOBAL)
+		return "is on a buffer that is not there";
+	if (l->buffers[t->buffer].output)
+		return "is on the output, which changes while it is read";
+	if (t->channels != 1 && t->channels != 2 && t->channels != 4)
+		return "has neither 1, 2 nor 4 channels";
+	if (!t->size[0] || (t->size[2] && !t->size[1]))
+		return "has no width or no height";
+	for (uint32_t k = 1; k < dimensions; k++) {
+		if (t->size[k] > UINT64_MAX / 16 / texels)
+			return "is larger than memory can be";
+		texels *= t->size[k];
+	}
+	if (texels * t->channels * channel > l->buffers[t->buffer].bytes)
+		return "is larger than its buffer";
+	if (t->normalized_values && (floats || channel == 4))
+		return "cannot have its values normalized: they are not integers of 8 or 16 bits";
+	if (t->linear && !floats && !t->normalized_values)
+		return "cannot be filtered: its values are integers";
+	if (t->place == TEXTURE_ARRAY)
+		return NULL;
+	if (dimensions == 3)
+		return "has three dimensions, so it has to be an array";
+	if (dimensions == 1 && (t->linear || t->normalized_coords))
+		return "lies in place in one dimension: it has no filter and no normalized coordinates";
+	if (dimensions == 2 && (uint64_t)t->size[0] * t->channels * channel % 32)
+		return "lies in place in two dimensions: its rows have to be a multiple of 32 bytes";
+	return NULL;
+}
+
+int launch_check_textures(const struct launch *l, struct err *e)
+{
+	if (l->texture_count > LAUNCH_TEXTURES)
+		return err_set(e, -EINVAL, "%s: %u textures are more than %d", l->label, l->texture_count,
+			       LAUNCH_TEXTURES);
+	for (uint32_t i = 0; i < l->texture_count; i++) {
+		const char *fault = texture_fault(l, &l->textures[i]);
+		if (fault)
+			return err_set(e, -EINVAL, "%s: texture %u %s", l->label, i, fault);
+	}
+	for (uint32_t i = 0; i < l->arg_count && i < LAUNCH_ARGS; i++)
+		if (l->args[i].kind == ARG_TEXTURE && l->args[i].buffer >= l->texture_count)
+			return err_set(e, -EINVAL, "%s: argument %u names texture %u of %u", l->label, i + 1,
+				       l->args[i].buffer, l->texture_count);
+	return 0;
+}

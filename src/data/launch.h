@@ -1,6 +1,7 @@
 /* A kernel and one launch of it, as values: no device pointer, no file handle. Passes through pipes unchanged. */
 #ifndef FATHOM_LAUNCH_H
 #define FATHOM_LAUNCH_H
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -19,20 +20,46 @@ struct launch_buffer {
 	uint64_t init_bytes;
 	const uint64_t *ring; /* pointer chase: the word at byte ring[i] leads to ring[(i+1) % ring_count] */
 	uint32_t ring_count;
-	uint8_t ring_word; /* 8: u64 device address of the target. 4: u32 byte offset of the target in the buffer */
-	bool output;	   /* its first output_words u32 words come back as the sample; at most one per launch */
+	uint8_t ring_word;  /* 8: u64 device address of the target. 4: u32 byte offset of the target in the buffer */
+	uint32_t ring_unit; /* ring_word 4: offsets are divided by this, 0 = 1. 4: indices of 32-bit texels */
+	bool output;	    /* its first output_words u32 words come back as the sample; at most one per launch */
 	uint32_t output_words;
 };
 
-enum arg_kind { ARG_U32, ARG_U64, ARG_F32, ARG_F64, ARG_BUFFER };
+enum arg_kind { ARG_U32, ARG_U64, ARG_F32, ARG_F64, ARG_BUFFER, ARG_TEXTURE };
 struct launch_arg {
 	enum arg_kind kind;
-	uint64_t bits;	 /* value; ARG_BUFFER: offset added to the buffer's base address */
-	uint32_t buffer; /* ARG_BUFFER: index in buffers; passed as a 64-bit address */
+	uint64_t bits; /* value; ARG_BUFFER: offset added to the buffer's base address */
+	uint32_t
+	    buffer; /* ARG_BUFFER: index in buffers; passed as a 64-bit address. ARG_TEXTURE: index in textures; passed as
+			  * a 64-bit handle, for tex.1d.v4.u32.s32 {a, b, c, d}, [handle, {x}] */
 };
 
-#define LAUNCH_BUFFERS 8
-#define LAUNCH_ARGS    24
+/* A texture on a global buffer. The texels lie from the buffer's first byte on, row by row, slice by slice, the channels of
+ * one side by side, without gaps. Only kernels without .tex variables are meant: textures are named by handles. */
+enum texel_type { TEXEL_U8, TEXEL_U16, TEXEL_U32, TEXEL_S8, TEXEL_S16, TEXEL_S32, TEXEL_F16, TEXEL_F32 };
+enum texture_address { TEXTURE_CLAMP, TEXTURE_WRAP, TEXTURE_MIRROR, TEXTURE_BORDER };
+enum texture_place {
+	TEXTURE_IN_PLACE, /* the buffer itself: one dimension ("linear memory": point filter, coordinates count texels, zero
+			   * outside) or two (rows of a multiple of 32 bytes). What a pointer chase wants */
+	TEXTURE_ARRAY, /* copied, before the first launch, to an array in the GPU's own order of texels */
+};
+struct launch_texture {
+	uint32_t buffer; /* index in buffers: global, not the output */
+	enum texture_place place;
+	uint32_t size[3]; /* texels: width, height, depth; height 0: one dimension, depth 0: two */
+	enum texel_type type;
+	uint32_t channels;	/* 1, 2 or 4; missing ones read as 0 */
+	bool normalized_values; /* 8- and 16-bit integers read as f32 in [0, 1] or [-1, 1] */
+	bool normalized_coords; /* f32 coordinates go from 0 to 1 over the texture instead of counting texels */
+	bool linear; /* filter between 2, 4 or 8 texels, with fractions of 1/256; else the texel that is hit */
+	enum texture_address
+	    address[3]; /* outside, a dimension each. WRAP and MIRROR need normalized_coords, else they are CLAMP */
+};
+
+#define LAUNCH_BUFFERS	8
+#define LAUNCH_ARGS	24
+#define LAUNCH_TEXTURES 4
 
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
@@ -46,11 +73,17 @@ struct launch {
 	uint32_t buffer_count;
 	struct launch_arg args[LAUNCH_ARGS];
 	uint32_t arg_count;
+	struct launch_texture textures[LAUNCH_TEXTURES];
+	uint32_t texture_count;
 	uint32_t repeats; /* the kernel is launched this often; the sample holds every launch's words in turn. 0 = 1 */
 	uint32_t warmups; /* launches before, whose words are dropped */
 	bool flush;	  /* before each launch, evict what earlier launches left in caches (best effort) */
 	uint32_t time_limit_ms; /* 0 = the backend's default */
 };
+
+uint32_t texel_bytes(enum texel_type t); /* of one channel */
+/* Whether the launch's textures and their arguments make sense, whatever runs them. 0 or -EINVAL and a sentence. */
+int launch_check_textures(const struct launch *l, struct err *e);
 
 enum outcome { OUTCOME_OK, OUTCOME_REFUSED, OUTCOME_TIMEOUT, OUTCOME_DEADLOCK, OUTCOME_INVALID, OUTCOME_CRASH };
 const char *outcome_name(enum outcome o); /* "OK" ... */

@@ -179,7 +179,7 @@ enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
 /* Operands stand at fixed places, as ops.def lists them. setp, shfl, match and testp have two destinations, the second a
  * SINK when it is not written. call: VECTOR of results, FUNC, VECTOR of arguments. brx.idx: REG, VECTOR of LABELs.
- * tex: destination, SYMBOL, VECTOR of coordinates. mov packs and unpacks with a VECTOR on one side.
+ * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
  * An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
 #define PTX_OPERANDS 6

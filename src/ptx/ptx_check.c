@@ -315,6 +315,25 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	}
 }
 
+/* tex: as many 32-bit coordinates as the geometry has, a fourth beside the three of a volume. */
+int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
+			  const struct ptx_place *at)
+{
+	unsigned want = in->mods & PTX_GEOM_3D ? 4 : in->mods & PTX_GEOM_2D ? 2 : 1;
+	unsigned have = o->kind == PTX_OPND_VECTOR ? o->count : 1;
+	if (have != want)
+		return ptx_fail(p, at->line, at->column, "tex.%s takes %u coordinate%s, not %u",
+				ptx_word_of(M_GEOM, in->mods & (PTX_GEOM_1D | PTX_GEOM_2D | PTX_GEOM_3D)), want,
+				want == 1 ? "" : "s", have);
+	for (unsigned i = 0; i < have; i++) {
+		const struct ptx_operand *e = o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)i] : o;
+		if (i == 3 && e->kind == PTX_OPND_SINK)
+			continue;
+		PTX_TRY(check_source(p, in, (enum ptx_type)in->type2, false, e, at));
+	}
+	return 0;
+}
+
 /* ---- modifiers against types ---- */
 static int mod_error(struct ptx_parser *p, const struct ptx_inst *in, const char *what)
 {
@@ -511,6 +530,8 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return mod_error(p, in, "does not take .NaN");
 	if ((in->mods & PTX_RELU) && t != PTX_F16 && t != PTX_F16X2)
 		return mod_error(p, in, "does not take .relu");
+	if (in->op == PTX_OP_TEX && in->vec_width != 4)
+		return ptx_fail(p, in->line, in->column, "tex gives four values: .v4");
 	if (in->op == PTX_OP_VOTE && (in->sub == PTX_SUB_BALLOT) != (t == PTX_B32))
 		return ptx_fail(p, in->line, in->column, "vote.ballot is .b32, the other votes are .pred");
 	bool unsynced = (in->op == PTX_OP_VOTE || in->op == PTX_OP_SHFL) && !(in->mods & PTX_SYNC);

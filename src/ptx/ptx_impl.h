@@ -190,6 +190,8 @@ int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_oper
 int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in);
 int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char letter, const struct ptx_operand *o,
 		      const struct ptx_place *at);
+int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
+			  const struct ptx_place *at);
 int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in);
 enum ptx_type ptx_widen(enum ptx_type t);
 

@@ -282,6 +282,23 @@ static int call_operands(struct ptx_parser *p, struct ptx_inst *in)
 	return 0;
 }
 
+/* A variable of the module, or a register that holds a handle. */
+static int texture_name(struct ptx_parser *p, const struct ptx_operand *o, const struct ptx_place *at)
+{
+	if (o->kind == PTX_OPND_REG) {
+		enum ptx_type t = (enum ptx_type)p->regs.v[o->reg].type;
+		char class = ptx_type_class(t);
+		if (ptx_type_bytes(t) == 8 && (class == 'b' || class == 'i'))
+			return 0;
+		return ptx_fail(p, at->line, at->column, "'%s' is a .%s register; a texture's handle has 64 bits",
+				p->regs.v[o->reg].name, ptx_type_name(t));
+	}
+	if (o->kind != PTX_OPND_SYMBOL || o->sym < 0 || p->vars.v[o->sym].space != PTX_TEX)
+		return ptx_fail(p, at->line, at->column,
+				"expected the name of a .tex variable or a register that holds a handle");
+	return 0;
+}
+
 /* tex: [name, {x, y}] */
 static int texture_operands(struct ptx_parser *p, struct ptx_inst *in, struct ptx_place *at)
 {
@@ -295,13 +312,13 @@ static int texture_operands(struct ptx_parser *p, struct ptx_inst *in, struct pt
 		return PTX_FAIL_AT(p, &p->tok, "expected the name of a texture, not %s", ptx_token_text(&p->tok, buf));
 	o[0] = (struct ptx_operand){.sym = -1, .reg = -1};
 	PTX_TRY(name_operand(p, &o[0], &e));
-	if (o[0].kind != PTX_OPND_SYMBOL || o[0].sym < 0 || p->vars.v[o[0].sym].space != PTX_TEX)
-		return ptx_fail(p, at->line, at->column, "expected the name of a .tex variable");
+	PTX_TRY(texture_name(p, &o[0], at));
 	PTX_TRY(ptx_expect(p, ',', "after the texture"));
 	in->operand_count++;
 	at->line = p->tok.line;
 	at->column = p->tok.column;
 	PTX_TRY(ptx_parse_operand(p, in, &o[1], at));
+	PTX_TRY(ptx_check_coordinates(p, in, &o[1], at));
 	in->operand_count++;
 	return ptx_expect(p, ']', "after the coordinates");
 }

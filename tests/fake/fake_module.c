@@ -362,6 +362,8 @@ CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, uns
 	    .constant = f->module->constant,
 	    .constant_bytes = fake.spec->constant_bytes,
 	    .memory = &fake.memory,
+	    .texture = fake.textures,
+	    .texture_count = FAKE_TEXTURES,
 	};
 	if (played())
 		return fake_leave(CUDA_SUCCESS); /* what it plays is seen when the launch is waited for */

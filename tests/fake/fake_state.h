@@ -63,6 +63,12 @@ struct CUlinkState_st {
 	uint8_t *image;
 	size_t image_bytes;
 };
+#define FAKE_TEXTURES	   16
+#define FAKE_TEXTURE_ALIGN 256 /* what our allocator gives; the real driver wants, and gives, 512 */
+struct CUarray_st {
+	uint64_t base; /* 0: free */
+	CUDA_ARRAY3D_DESCRIPTOR shape;
+};
 struct fake_block { /* an allocation of device memory; sorted by address */
 	uint64_t base, bytes;
 };
@@ -80,6 +86,8 @@ struct fake {
 	struct func_memory memory;
 	struct fake_block *blocks;
 	size_t block_count, block_cap;
+	struct CUarray_st arrays[FAKE_TEXTURES];
+	struct func_texture textures[FAKE_TEXTURES]; /* dimensions 0: free */
 	struct CUctx_st context;
 	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
 	uint32_t module_number;

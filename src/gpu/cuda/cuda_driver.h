@@ -16,7 +16,27 @@ typedef CUresult CUDAAPI tcuMemAllocHost(void **p, size_t bytes);
 typedef CUresult CUDAAPI tcuMemFreeHost(void *p);
 typedef CUresult CUDAAPI tcuEventElapsedTime(float *ms, CUevent start, CUevent end);
 
-enum { /* CUdevice_attribute */
+struct cuda_copy_3d { /* CUDA_MEMCPY3D of cuMemcpy3D_v2 */
+	size_t source_x_bytes, source_y, source_z, source_lod;
+	CUmemorytype source_type;
+	const void *source_host;
+	CUdeviceptr source_device;
+	CUarray source_array;
+	void *reserved0;
+	size_t source_pitch, source_height;
+	size_t target_x_bytes, target_y, target_z, target_lod;
+	CUmemorytype target_type;
+	void *target_host;
+	CUdeviceptr target_device;
+	CUarray target_array;
+	void *reserved1;
+	size_t target_pitch, target_height;
+	size_t width_bytes, height, depth;
+};
+typedef CUresult CUDAAPI tcuMemcpy3D(const struct cuda_copy_3d *copy);
+
+enum { TEXTURE_NORMALIZED_COORDINATES = 2 }; /* CU_TRSF_NORMALIZED_COORDINATES */
+enum {					     /* CUdevice_attribute */
        DEVICE_MAX_THREADS_PER_BLOCK = 1,
        DEVICE_SHARED_PER_BLOCK = 8,
        DEVICE_CONSTANT_BYTES = 9,

@@ -31,6 +31,11 @@ struct cuda_block {
 };
 #define CUDA_BLOCKS 32
 
+struct cuda_texture { /* of the launch in preparation; 0: none */
+	CUtexObject object;
+	CUarray array;
+};
+
 struct nvml;
 
 struct cuda_gpu {
@@ -45,6 +50,7 @@ struct cuda_gpu {
 	size_t kernel_count, kernel_cap, loaded;
 	uint64_t stamp;
 	struct cuda_block blocks[CUDA_BLOCKS];
+	struct cuda_texture textures[LAUNCH_TEXTURES];
 	uint8_t *staging; /* host image of a piece of a buffer */
 	size_t staging_bytes;
 	uint8_t *pinned; /* [the output's initial content][the words of every repeat] */
@@ -73,6 +79,10 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t from, uint8_t *out, uint64_t n);
 CUresult cuda_memory_fill(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base, int *nomem);
 void cuda_memory_free(struct cuda_gpu *g);
+/* cuda_texture.c. Makes the launch's textures on buffers that are filled. As cuda_memory_prepare, 0 or negative and *r. */
+int cuda_textures_make(struct cuda_gpu *g, const struct launch *l, const CUdeviceptr *address, CUresult *r,
+		       struct err *e);
+void cuda_textures_free(struct cuda_gpu *g);
 /* cuda_run.c */
 int cuda_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 /* cuda_sense.c */

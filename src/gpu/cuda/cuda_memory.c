@@ -31,11 +31,15 @@ static uint64_t content_hash(const struct launch_buffer *b)
 	if (i < b->ring_count)
 		h = mix(h, b->ring[i]);
 	h = mix(mix(h, g), b->ring_count ? b->ring_word : 0);
+	if (b->ring_count && b->ring_unit)
+		h = mix(h, b->ring_unit);
 	return h ? h : 1;
 }
 
 void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t from, uint8_t *out, uint64_t n)
 {
+	uint64_t unit = b->ring_unit ? b->ring_unit : 1;
+
 	memset(out, 0, n);
 	if (b->init && from < b->init_bytes) {
 		uint64_t k = b->init_bytes - from;
@@ -44,7 +48,7 @@ void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t
 	/* A word that straddles two pieces is written by bytes into both. */
 	for (uint32_t i = 0; i < b->ring_count; i++) {
 		uint64_t at = b->ring[i], to = b->ring[i + 1 == b->ring_count ? 0 : i + 1];
-		uint64_t word = b->ring_word == 8 ? base + to : to;
+		uint64_t word = b->ring_word == 8 ? base + to : to / unit;
 		uint64_t off = at - from; /* wraps to something huge when at < from */
 		if (off < n && off + b->ring_word <= n)
 			memcpy(out + off, &word, b->ring_word);

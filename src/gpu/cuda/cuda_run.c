@@ -74,7 +74,9 @@ static int fill_arguments(const struct cuda_gpu *g, const struct cuda_kernel *k,
 		if (arg->kind == ARG_BUFFER && arg->buffer >= l->buffer_count)
 			return err_set(e, -EINVAL, "%s: argument %u names buffer %u of %u", l->label, i, arg->buffer,
 				       l->buffer_count);
-		a->value[i] = arg->kind == ARG_BUFFER ? address[arg->buffer] + arg->bits : arg->bits;
+		a->value[i] = arg->kind == ARG_BUFFER	 ? address[arg->buffer] + arg->bits
+			      : arg->kind == ARG_TEXTURE ? g->textures[arg->buffer].object
+							 : arg->bits;
 	}
 	if (!g->d.func_get_param_info)
 		return 0;
@@ -275,12 +277,38 @@ static int find_output(struct cuda_gpu *g, const struct launch *l, const CUdevic
 	return 0;
 }
 
+/* Everything from the textures on: what they are made of exists only for this launch. */
+static int run_prepared(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l, const CUdeviceptr *address,
+			struct sample *out, struct err *e)
+{
+	struct arguments a;
+	struct output o;
+	CUresult r;
+	int code = cuda_textures_make(g, l, address, &r, e);
+
+	if (code)
+		return code;
+	if (r)
+		return driver_said(g, l, r, out);
+	code = fill_arguments(g, k, l, address, &a, e);
+	if (code)
+		return code;
+	code = find_output(g, l, address, &o, &r, e);
+	if (code)
+		return code;
+	if (!r)
+		r = set_attributes(g, k, l);
+	if (r)
+		return driver_said(g, l, r, out);
+	if (!l->grid[0] || !l->grid[1] || !l->grid[2] || !l->block[0] || !l->block[1] || !l->block[2])
+		return refused(out, "the grid or the block is empty");
+	return run_all(g, k, l, &a, &o, out, e);
+}
+
 int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
 {
 	struct cuda_gpu *g = (struct cuda_gpu *)gpu;
 	CUdeviceptr address[LAUNCH_BUFFERS] = {0};
-	struct arguments a;
-	struct output o;
 	CUresult r;
 	int code;
 
@@ -302,17 +330,8 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 		return code;
 	if (r)
 		return driver_said(g, l, r, out);
-	code = fill_arguments(g, k, l, address, &a, e);
-	if (code)
-		return code;
-	code = find_output(g, l, address, &o, &r, e);
-	if (code)
-		return code;
-	if (!r)
-		r = set_attributes(g, k, l);
-	if (r)
-		return driver_said(g, l, r, out);
-	if (!l->grid[0] || !l->grid[1] || !l->grid[2] || !l->block[0] || !l->block[1] || !l->block[2])
-		return refused(out, "the grid or the block is empty");
-	return run_all(g, k, l, &a, &o, out, e);
+	code = run_prepared(g, k, l, address, out, e);
+	if (!g->lost)
+		cuda_textures_free(g);
+	return code;
 }

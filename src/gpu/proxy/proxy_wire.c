@@ -208,7 +208,7 @@ void wire_put_launch(struct wire *w, const struct launch *l)
 int wire_get_launch(struct wire *w, struct launch *l)
 {
 	wire_get(w, l, sizeof *l);
-	if (l->buffer_count > LAUNCH_BUFFERS || l->arg_count > LAUNCH_ARGS)
+	if (l->buffer_count > LAUNCH_BUFFERS || l->arg_count > LAUNCH_ARGS || l->texture_count > LAUNCH_TEXTURES)
 		return -EBADMSG;
 	l->label[sizeof l->label - 1] = l->entry[sizeof l->entry - 1] = 0;
 	for (uint32_t i = 0; i < l->buffer_count; i++) {

@@ -266,6 +266,8 @@ static int arguments(const struct sim *g, const struct sim_kernel *k, const stru
 				return err_set(e, -EINVAL, "argument %u of %s names a buffer that is not there", i + 1,
 					       k->name);
 			bits += g->buffer[a->buffer].base;
+		} else if (a->kind == ARG_TEXTURE) {
+			bits = FUNC_TEXTURE_HANDLE + a->buffer;
 		}
 		if (bytes != p->size && !(bytes == 4 && p->size < 4))
 			return err_set(e, -EINVAL, "argument %u of %s has %u bytes, its parameter %u", i + 1, k->name,
@@ -362,9 +364,12 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 	if (k->func->param_bytes > sizeof params)
 		return err_set(e, -EINVAL, "%s has %u bytes of parameters, more than %zu", k->name,
 			       k->func->param_bytes, sizeof params);
-	r = sim_memory_layout(g, id, l, out, e);
+	r = launch_check_textures(l, e);
+	if (!r)
+		r = sim_memory_layout(g, id, l, out, e);
 	if (r)
 		return r > 0 ? 0 : r;
+	sim_textures_place(g, l);
 	r = arguments(g, k, l, params, e);
 	if (r)
 		return r;
@@ -378,7 +383,9 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 				.shared_bytes = (uint32_t)shared,
 				.params = params,
 				.constant_bytes = g->spec->constant_bytes,
-				.memory = &g->memory};
+				.memory = &g->memory,
+				.texture = g->texture,
+				.texture_count = l->texture_count};
 	r = launches(g, id, l, &f, out, e);
 	if (r || out->outcome != OUTCOME_OK) {
 		mem_free(out->words);

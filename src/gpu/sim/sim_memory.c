@@ -18,7 +18,7 @@ static int refuse(struct sample *out, const char *text)
 
 static uint64_t fingerprint(const struct launch_buffer *b)
 {
-	uint64_t shape[3] = {b->bytes, b->ring_count, b->ring_word};
+	uint64_t shape[4] = {b->bytes, b->ring_count, b->ring_word, b->ring_unit};
 	uint64_t h = hash64(shape, sizeof shape, 1);
 	if (b->init && b->init_bytes)
 		h = hash64(b->init, b->init_bytes, h);
@@ -50,7 +50,7 @@ int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct
 {
 	const struct func_program *p = g->kernel[id].func;
 	uint64_t base = FUNC_GLOBAL_BASE, total = p->global_bytes;
-	struct sim_buffer want[LAUNCH_BUFFERS] = {0};
+	struct sim_buffer want[LAUNCH_BUFFERS + LAUNCH_TEXTURES] = {0};
 	if (l->buffer_count > LAUNCH_BUFFERS || l->arg_count > LAUNCH_ARGS)
 		return err_set(e, -EINVAL, "the launch has too many buffers or arguments");
 	for (uint32_t i = 0; i < l->buffer_count; i++) {
@@ -68,22 +68,34 @@ int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct
 			return refuse(out, "the buffers do not fit in the memory of this GPU");
 		base += want[i].bytes;
 	}
-	bool same = g->module == id + 1 && g->buffer_count == l->buffer_count;
-	for (uint32_t i = 0; same && i < l->buffer_count; i++)
+	for (uint32_t i = 0; i < l->texture_count; i++) {
+		uint64_t bytes = sim_texture_bytes(g, l, i);
+		if (!bytes)
+			continue;
+		base = (base + ALIGN - 1) / ALIGN * ALIGN;
+		want[l->buffer_count + i] = (struct sim_buffer){.base = base, .bytes = bytes};
+		total += bytes;
+		if (total < bytes || total > g->spec->memory_bytes)
+			return refuse(out, "the textures do not fit in the memory of this GPU");
+		base += bytes;
+	}
+	uint32_t count = l->buffer_count + l->texture_count;
+	bool same = g->module == id + 1 && g->buffer_count == count;
+	for (uint32_t i = 0; same && i < count; i++)
 		same = g->buffer[i].base == want[i].base && g->buffer[i].bytes == want[i].bytes;
 	if (same)
 		return 0;
 
 	/* Regions that stay where they were keep their content, so that a warm cache stays right about it. */
 	struct func_memory old = g->memory;
-	struct sim_buffer was[LAUNCH_BUFFERS];
+	struct sim_buffer was[LAUNCH_BUFFERS + LAUNCH_TEXTURES];
 	uint32_t was_count = g->buffer_count;
 	memcpy(was, g->buffer, sizeof was);
 	memset(&g->memory, 0, sizeof g->memory);
 	memset(g->buffer, 0, sizeof g->buffer);
-	g->buffer_count = l->buffer_count;
+	g->buffer_count = count;
 	int r = 0;
-	for (uint32_t i = 0; !r && i < l->buffer_count; i++) {
+	for (uint32_t i = 0; !r && i < count; i++) {
 		if (!want[i].bytes)
 			continue;
 		for (uint32_t k = 0; k < old.count; k++) {
@@ -133,11 +145,12 @@ static void put(uint8_t *at, uint64_t value, uint8_t bytes)
 /* Bytes, then ring, over memory that is zero. `base` is added to the targets of 8-byte words only. */
 static void write_content(uint8_t *data, const struct launch_buffer *b, uint64_t base)
 {
+	uint32_t unit = b->ring_unit ? b->ring_unit : 1;
 	if (b->init && b->init_bytes)
 		memcpy(data, b->init, b->init_bytes);
 	for (uint32_t i = 0; i < b->ring_count; i++) {
 		uint64_t to = b->ring[i + 1 < b->ring_count ? i + 1 : 0];
-		put(data + b->ring[i], b->ring_word == 8 ? base + to : to, b->ring_word);
+		put(data + b->ring[i], b->ring_word == 8 ? base + to : to / unit, b->ring_word);
 	}
 }
 
@@ -228,6 +241,9 @@ int sim_memory_fill(struct sim *g, uint32_t id, const struct launch *l, struct e
 		if (r)
 			return r == -ENOMEM ? err_nomem(e) : err_set(e, r, "a buffer of the launch has no memory");
 	}
+	int r = sim_textures_fill(g, l, e);
+	if (r)
+		return r;
 	return fill_constant(g, id, l, e);
 }
 

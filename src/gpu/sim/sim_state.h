@@ -28,8 +28,9 @@ struct sim {
 	uint64_t runs;
 	/* memory as the latest launch left it */
 	struct func_memory memory;
-	struct sim_buffer buffer[LAUNCH_BUFFERS];
-	uint32_t buffer_count;
+	struct sim_buffer buffer[LAUNCH_BUFFERS + LAUNCH_TEXTURES]; /* then one a texture; no bytes: in place */
+	uint32_t buffer_count;					    /* textures included */
+	struct func_texture texture[LAUNCH_TEXTURES];
 	uint32_t module;   /* kernel + 1 whose module variables are in memory */
 	uint8_t *constant; /* spec->constant_bytes */
 	uint64_t constant_content;
@@ -42,6 +43,10 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e);
 /* Lays out the launch's buffers; 0, negative, or 1: refused with a sentence in out. */
 int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 int sim_memory_fill(struct sim *g, uint32_t id, const struct launch *l, struct err *e); /* content before a launch */
+/* sim_texture.c: bytes of the array that texture n of the launch is copied to, 0 when it lies in place. */
+uint64_t sim_texture_bytes(const struct sim *g, const struct launch *l, uint32_t n);
+void sim_textures_place(struct sim *g, const struct launch *l);		     /* g->texture, once the layout is known */
+int sim_textures_fill(struct sim *g, const struct launch *l, struct err *e); /* arrays, once the buffers are filled */
 void sim_memory_close(struct sim *g);
 int sim_native(struct native_info *out, const struct sim_spec *s, const struct func_program *f,
 	       const struct time_program *t);

@@ -26,13 +26,14 @@ struct cache_spec {
 	double latency; /* cycles, load to use, of a hit in this level (address arithmetic of the load not included) */
 	uint32_t partitions; /* 1, or 2: lines alternate by a hash over partitions; a cluster is near to one */
 	double far_extra;    /* cycles more when the line's partition is not the near one */
-	const uint32_t *set_ways; /* ways of each set where they differ, `sets` of them, and ways is the most; else NULL.
+	const uint32_t
+	    *set_ways;		/* ways of each set where they differ, `sets` of them, and ways is the most; else NULL.
 				   * Lines are dealt round the sets, passing by those that are full: size contiguous bytes
 				   * fit exactly */
-	uint32_t set_bits_from;	  /* the set index takes the address bits from this one on; 0: those above the line */
+	uint32_t set_bits_from; /* the set index takes the address bits from this one on; 0: those above the line */
 	enum cache_write write;
-	bool write_allocate; /* a store makes room for its line */
-	double bandwidth;    /* bytes a cycle of one instance; 0: no limit */
+	bool write_allocate;		/* a store makes room for its line */
+	double bandwidth;		/* bytes a cycle of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
 };
 #define CONST_LEVELS 4
@@ -137,6 +138,7 @@ struct sim_spec {
 	bool constant_uses_l2;	   /* constant misses go through the global L2 instead of straight to memory */
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */
+	uint32_t texture_tile_bytes, texture_tile_rows; /* of arrays that textures read; 0: row by row */
 	double
 	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
 	struct noise_spec noise;

@@ -39,6 +39,17 @@ static int check_device(const struct spec_file *f, const struct sim_spec *s)
 		return spec_fail(f, spec_line_number(f, "device.target"),
 				 "'device.target' is '%s'; for compute capability %d.%d it has to be sm_%d", s->target,
 				 s->cc / 10, s->cc % 10, s->cc);
+	if (!s->texture_tile_bytes != !s->texture_tile_rows)
+		return spec_fail(
+		    f, spec_line_number(f, s->texture_tile_bytes ? "texture.tile.bytes" : "texture.tile.rows"),
+		    "a tile needs both 'texture.tile.bytes' and 'texture.tile.rows'");
+	if (s->texture_tile_bytes && (!is_power_of_two(s->texture_tile_bytes) || s->texture_tile_bytes < 16))
+		return spec_fail(f, spec_line_number(f, "texture.tile.bytes"),
+				 "'texture.tile.bytes' is %u; it has to be a power of two from 16 on",
+				 s->texture_tile_bytes);
+	if (s->texture_tile_rows && !is_power_of_two(s->texture_tile_rows))
+		return spec_fail(f, spec_line_number(f, "texture.tile.rows"),
+				 "'texture.tile.rows' is %u, no power of two", s->texture_tile_rows);
 	if (!is_power_of_two(s->coalesce_segment))
 		return spec_fail(f, spec_line_number(f, "memory.coalesce.segment"),
 				 "'memory.coalesce.segment' is %u, no power of two", s->coalesce_segment);

@@ -100,6 +100,8 @@ const struct spec_key spec_keys[] = {
 	{"memory.constant.size", DIM_BYTES, KIND_U64, IN_SPEC(constant_bytes), 1, 1e9, REQUIRED, NO_WORDS, "constant memory that a kernel may declare"},
 	{"memory.global.bandwidth", DIM_BYTES_CLK, KIND_DOUBLE, IN_SPEC(dram_bandwidth), 0.01, 1e6, REQUIRED, NO_WORDS, "bytes a cycle between all SMs and the memory"},
 	{"memory.coalesce.segment", DIM_BYTES, KIND_U32, IN_SPEC(coalesce_segment), 4, 4096, REQUIRED, NO_WORDS, "bytes of one memory transaction, a power of two"},
+	{"texture.tile.bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_tile_bytes), 0, 65536, "0", NO_WORDS, "width of a tile of a texture array, a power of two; 0: arrays lie row by row"},
+	{"texture.tile.rows", DIM_COUNT, KIND_U32, IN_SPEC(texture_tile_rows), 0, 65536, "0", NO_WORDS, "rows of a tile of a texture array, a power of two"},
 	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
 
 	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},

@@ -384,6 +384,17 @@ static void roll_noise(struct dice *d)
 		put(d, "noise.drift", "ratio", "%.5f", 0.0002 + 0.001 * rng_unit(&d->r));
 }
 
+/* From a stream of their own, so that what was drawn before textures had tiles is still drawn. */
+static void roll_texture(struct str *out, uint64_t seed)
+{
+	struct dice d = {.out = out};
+	rng_seed(&d.r, hash64("texture", 7, seed));
+	if (!chance(&d, 1.0 / 3))
+		return;
+	put_int(&d, "texture.tile.bytes", "bytes", 16LL << between(&d, 0, 4));
+	put_int(&d, "texture.tile.rows", "count", 1LL << between(&d, 1, 4));
+}
+
 int spec_random(struct str *out, uint64_t seed)
 {
 	struct dice d = {.out = out};
@@ -397,5 +408,6 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_constant(&d);
 	roll_global(&d);
 	roll_noise(&d);
+	roll_texture(out, seed);
 	return out->failed ? -ENOMEM : 0;
 }

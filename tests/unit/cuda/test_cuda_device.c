@@ -1,5 +1,6 @@
 /* The whole CUDA backend on cuda:0, whatever libcuda.so.1 is found: a real driver, or the one of tests/fake.
  * Skipped where there is none. */
+#include "../gpu/texture_cases.h"
 #include "base/arena.h"
 #include "gpu/gpu.h"
 #include <errno.h>
@@ -376,6 +377,13 @@ static void hang_is_a_timeout(void **state)
 	assert_int_equal(s->g->ops->load(s->g, &(struct kernel_source){"x", "k", "x"}, 1, &id, NULL, &e), -ENODEV);
 }
 
+static void textures_are_read(void **state)
+{
+	struct state *s = *state;
+
+	texture_cases(s->g);
+}
+
 static int start(void **state)
 {
 	static struct state s;
@@ -415,6 +423,7 @@ int main(void)
 	    cmocka_unit_test(many_kernels_at_once),
 	    cmocka_unit_test(native_code_is_counted),
 	    cmocka_unit_test(shared_memory_opt_in_and_carveout),
+	    cmocka_unit_test(textures_are_read),
 	    cmocka_unit_test(condition_is_quick),
 	    cmocka_unit_test(hang_is_a_timeout), /* last: the device is lost afterwards */
 	};

@@ -93,6 +93,8 @@ int decode_cvta(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
 		     enum ptx_type type, uint64_t slot, bool store);
+/* decode_texture.c */
+int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_map.c: handler of a plain operation, or -1 */
 int decode_plain(enum ptx_op op, enum ptx_type type, uint32_t mods);
 int decode_compare(enum ptx_cmp cmp, enum ptx_type type);

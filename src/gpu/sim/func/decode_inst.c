@@ -453,6 +453,8 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_ATOM:
 	case PTX_OP_RED:
 		return decode_memory(d, f, in);
+	case PTX_OP_TEX:
+		return decode_texture(d, f, in);
 	case PTX_OP_MEMBAR:
 	case PTX_OP_FENCE:
 	case PTX_OP_PREFETCH:

@@ -42,6 +42,12 @@ enum {
 	MEM_CODE_END = 1 << 13
 };
 
+/* imm of a texture read */
+enum {
+	TEX_DIMENSIONS = 3,	   /* 1 to 3 */
+	TEX_FLOAT_COORDS = 1 << 2, /* else s32 */
+};
+
 #define FUNC_NAN32 0x7fffffffu
 #define FUNC_NAN16 0x7fffu
 

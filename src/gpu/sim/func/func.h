@@ -23,18 +23,20 @@
 #define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
 
 /* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
-#define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
-#define FUNC_LOCAL_WINDOW  0x02000000ull
-#define FUNC_CONST_WINDOW  0x03000000ull
-#define FUNC_WINDOW_BYTES  0x01000000ull
-#define FUNC_MODULE_BASE   0x08000000ull /* .global variables of the module, laid out by decode from here */
-#define FUNC_GLOBAL_BASE   0x10000000ull /* launch buffers from here */
+#define FUNC_SHARED_WINDOW  0x01000000ull /* .. 16 MB */
+#define FUNC_LOCAL_WINDOW   0x02000000ull
+#define FUNC_CONST_WINDOW   0x03000000ull
+#define FUNC_WINDOW_BYTES   0x01000000ull
+#define FUNC_MODULE_BASE    0x08000000ull   /* .global variables of the module, laid out by decode from here */
+#define FUNC_GLOBAL_BASE    0x10000000ull   /* launch buffers from here */
+#define FUNC_TEXTURE_HANDLE 0x7e00000001ull /* of the launch's first texture; the next ones follow. No address */
 
 /* What time/ has to do about an instruction. */
 enum func_kind {
 	FUNC_ALU,   /* register in, register out; also ld.param, cvta, sregs other than clocks, vote, shfl */
 	FUNC_CLOCK, /* reads %clock, %clock64, %clock_hi, %globaltimer: value from w->clock / w->globaltimer */
-	FUNC_LOAD,  /* inst.space, inst.bytes; the handler leaves addresses in w->addr */
+	FUNC_LOAD, /* inst.space, inst.bytes; the handler leaves addresses in w->addr. Space PTX_TEX: a texture read; addresses
+		     * are global ones of texels, and of w->texels - 1 further ones a lane in w->block->texel */
 	FUNC_STORE,
 	FUNC_ATOMIC, /* atom (writes dst) and red (does not) */
 	FUNC_BRANCH, /* no handler runs: taken lanes = active & guard, target and join below */
@@ -157,6 +159,24 @@ static inline uint8_t *func_global(struct func_memory *m, uint64_t addr, uint64_
 	return func_memory_find(m, addr, bytes);
 }
 
+/* ---- textures ---- */
+#define FUNC_TEXELS 8 /* that one lane reads at most: two in each of three dimensions */
+enum func_texture_address { FUNC_TEXTURE_CLAMP, FUNC_TEXTURE_WRAP, FUNC_TEXTURE_MIRROR, FUNC_TEXTURE_BORDER };
+struct func_texture {
+	uint64_t base; /* of the first texel, in global memory */
+	uint32_t dimensions, size[3];
+	uint8_t type; /* enum ptx_type of a channel: U8 .. S32, F16, F32 */
+	uint8_t channels;
+	uint8_t texel_bytes; /* all channels */
+	uint8_t address[3];  /* enum func_texture_address; WRAP and MIRROR only with normalized_coords */
+	bool normalized_values, normalized_coords, linear;
+	uint64_t row_pitch,
+	    slice_pitch; /* bytes from row to row, slice to slice; with tiles: of a row padded to whole tiles */
+	uint32_t tile_bytes,
+	    tile_rows; /* 0: row by row. Else a slice is tiles of tile_rows rows of tile_bytes, one after another */
+};
+uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z); /* from base, in bytes */
+
 /* ---- what runs ---- */
 struct func_launch {
 	const struct func_program *program;
@@ -169,15 +189,18 @@ struct func_launch {
 	const uint8_t *constant; /* constant space from address 0 */
 	uint64_t constant_bytes;
 	struct func_memory *memory;
+	const struct func_texture *texture;
+	uint32_t texture_count;
 };
 struct func_block {
 	const struct func_launch *launch;
 	uint32_t ctaid[3];
-	uint32_t sm;	 /* %smid */
-	uint8_t *shared; /* launch->shared_bytes */
+	uint32_t sm;				     /* %smid */
+	uint8_t *shared;			     /* launch->shared_bytes */
+	uint64_t texel[FUNC_TEXELS - 1][FUNC_LANES]; /* of the latest texture read: further texels of each lane */
 };
 
-enum func_fault { FUNC_FAULT_NONE, FUNC_FAULT_BOUNDS, FUNC_FAULT_ALIGN, FUNC_FAULT_TRAP };
+enum func_fault { FUNC_FAULT_NONE, FUNC_FAULT_BOUNDS, FUNC_FAULT_ALIGN, FUNC_FAULT_TRAP, FUNC_FAULT_TEXTURE };
 
 struct func_path { /* a set of lanes that waits on the reconvergence stack */
 	uint32_t pc, join, mask;
@@ -203,6 +226,7 @@ struct func_warp {
 	    space; /* PTX_GLOBAL, PTX_SHARED, PTX_CONST, PTX_LOCAL: of the first lane of the latest generic access */
 	uint8_t fault; /* enum func_fault; the instruction has changed no more lanes than those before fault_lane */
 	uint8_t fault_lane;
+	uint8_t texels; /* of the latest texture read: texels a lane */
 	uint64_t fault_address;
 	uint64_t addr[FUNC_LANES]; /* address of each lane of the mask within its space (window taken off) */
 	struct func_path stack[FUNC_STACK];

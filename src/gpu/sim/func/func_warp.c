@@ -101,7 +101,8 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 {
 	static const char *const space_name[PTX_SPACES] = {
 	    [PTX_GENERIC] = "memory",	    [PTX_CONST] = "constant memory", [PTX_GLOBAL] = "global memory",
-	    [PTX_SHARED] = "shared memory", [PTX_LOCAL] = "local memory",    [PTX_PARAM] = "the parameters"};
+	    [PTX_SHARED] = "shared memory", [PTX_LOCAL] = "local memory",    [PTX_PARAM] = "the parameters",
+	    [PTX_TEX] = "global memory"};
 	unsigned space = i->space == PTX_GENERIC ? w->space : i->space;
 	const char *where = space < PTX_SPACES && space_name[space] ? space_name[space] : "memory";
 	const char *what = i->kind == FUNC_STORE ? "store" : i->kind == FUNC_ATOMIC ? "atomic" : "load";
@@ -114,6 +115,10 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 		break;
 	case FUNC_FAULT_TRAP:
 		snprintf(out, n, "line %u: thread %u of block %u: trap", info->line, thread, w->block->ctaid[0]);
+		break;
+	case FUNC_FAULT_TEXTURE:
+		snprintf(out, n, "line %u: thread %u of block %u: 0x%llx is no handle of a texture of these dimensions",
+			 info->line, thread, w->block->ctaid[0], (unsigned long long)w->fault_address);
 		break;
 	default:
 		snprintf(out, n, "line %u: thread %u of block %u: %s of %u bytes at 0x%llx is outside %s", info->line,

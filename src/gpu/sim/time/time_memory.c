@@ -368,6 +368,31 @@ static void mark_written(struct func_memory *m, const struct func_warp *w, uint3
 			m->region[m->last].written = true;
 }
 
+/* A filtered texture read asks for several texels a lane: the pieces of all of them, each once. */
+static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, uint32_t first,
+				const struct time_warp *w, uint32_t mask, uint64_t t, uint32_t *busy)
+{
+	uint64_t all[FUNC_TEXELS * FUNC_LANES], piece[FUNC_LANES], ready = t;
+	uint32_t count = 0;
+	for (uint32_t k = 0; k < w->f.texels; k++) {
+		uint32_t n = pieces(k ? w->block->f.texel[k - 1] : w->f.addr, mask, r->fetch, piece);
+		for (uint32_t p = 0; p < n; p++) {
+			uint32_t known = count;
+			while (known && all[known - 1] != piece[p])
+				known--;
+			if (!known)
+				all[count++] = piece[p];
+		}
+	}
+	for (uint32_t k = 0; k < count; k++) {
+		uint64_t at =
+		    time_walk(g, r, first, w->block->sm, all[k], t + ((uint64_t)k * g->global_issue >> FIX), r->fetch);
+		ready = at > ready ? at : ready;
+	}
+	*busy = g->global_issue * count;
+	return ready;
+}
+
 uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
 		   uint64_t t, uint32_t *busy)
 {
@@ -390,6 +415,8 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	if (path == PATH_GLOBAL && g->global_l1 && (i->kind == FUNC_ATOMIC || i->flags & FUNC_SKIP_L1))
 		first = 1;
 
+	if (__builtin_expect(i->space == PTX_TEX && w->f.texels > 1, 0))
+		return filtered_access(g, r, first, w, mask, t, busy);
 	uint64_t address[FUNC_LANES];
 	const uint64_t *from = w->f.addr;
 	if (is_local(w, i)) {

@@ -1,4 +1,5 @@
 /* The simulated GPU behind the seam: what goes in and what comes out, and what is refused. */
+#include "../../gpu/texture_cases.h"
 #include "base/arena.h"
 #include "base/str.h"
 #include "gpu/sim/sim.h"
@@ -320,6 +321,21 @@ static void devices_say_what_they_are(void **state)
 }
 
 /* Everything that a run does to the outside goes through here, so every allocation of it is made to fail once. */
+/* Arrays are tiled on one, and lie row by row on the other. */
+static void textures_are_read(void **state)
+{
+	static const char *const gpus[] = {"toy", "v100"};
+	(void)state;
+	for (size_t k = 0; k < sizeof gpus / sizeof *gpus; k++) {
+		struct gpu *g = NULL;
+		struct err e = {0};
+		if (gpu_sim.open(&g, gpus[k], 1, &e))
+			fail_msg("%s", e.text);
+		texture_cases(g);
+		g->ops->close(g);
+	}
+}
+
 static void running_out_of_memory_is_an_error(void **state)
 {
 	(void)state;
@@ -362,6 +378,7 @@ int main(void)
 	    cmocka_unit_test(what_goes_wrong_is_an_outcome),
 	    cmocka_unit_test(what_cannot_be_asked_is_an_error),
 	    cmocka_unit_test(devices_say_what_they_are),
+	    cmocka_unit_test(textures_are_read),
 	    cmocka_unit_test(running_out_of_memory_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

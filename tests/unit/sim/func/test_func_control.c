@@ -421,7 +421,7 @@ static void refusals(void **state)
 	    {HEAD ".func f;\n.func g { call f; }\n.func f { call g; }\n.entry k {\ncall f; }", "calls itself"},
 	    {HEAD ".extern .func f;\n.entry k {\ncall f; }", "test:6:1: 'f' has no body"},
 	    {HEAD ".tex .u32 i;\n.entry k { .reg .f32 f;\ntex.1d.v4.f32.f32 {f,f,f,f}, [i, {f}]; }",
-	     "test:6:1: tex is not executed"},
+	     "test:6:1: textures that the module names are not executed"},
 	    {HEAD ".entry k { .reg .b128 x;\nmov.b128 x, x; }", "test:5:1: moves of 128 bits"},
 	    {HEAD ".entry k(.param .u32 p) { .reg .u64 x;\nmov.u64 x, p; }", "test:5:1: the address of a parameter"},
 	    {HEAD ".entry k(.param .u32 p) {\nst.param.u32 [p], 1; }", "test:5:1: the parameters of a kernel"},

@@ -1,0 +1,220 @@
+/* Texture reads: coordinates to texels, texels to values, and a filter between them.
+ *
+ * A coordinate becomes one texel, or under the linear filter two of them and a fraction of 1/256 (a fixed-point number of
+ * 9 bits, so that 1 is one of its values). The sum over the 2, 4 or 8 texels is exact but for one rounding at its end. */
+#include "exec.h"
+#include <math.h>
+#include <string.h>
+
+#define OUTSIDE	 (-1)
+#define FRACTION 256
+
+struct axis { /* one coordinate: texels and what the second of them counts for */
+	int64_t index[2];
+	uint32_t second; /* of FRACTION */
+};
+
+static int64_t wrap(int64_t i, int64_t n)
+{
+	int64_t rest = i % n;
+	return rest < 0 ? rest + n : rest;
+}
+
+static int64_t inside(const struct func_texture *t, unsigned axis, int64_t i)
+{
+	int64_t n = t->size[axis];
+	if (i >= 0 && i < n)
+		return i;
+	switch (t->address[axis]) {
+	case FUNC_TEXTURE_BORDER:
+		return OUTSIDE;
+	case FUNC_TEXTURE_WRAP:
+		return wrap(i, n);
+	case FUNC_TEXTURE_MIRROR:
+		i = wrap(i, 2 * n);
+		return i < n ? i : 2 * n - 1 - i;
+	default:
+		return i < 0 ? 0 : n - 1;
+	}
+}
+
+static struct axis integer_axis(const struct func_texture *t, unsigned axis, int32_t x)
+{
+	return (struct axis){.index = {inside(t, axis, x), OUTSIDE}};
+}
+
+static struct axis float_axis(const struct func_texture *t, unsigned axis, float x)
+{
+	struct axis a = {.index = {0, OUTSIDE}};
+	double v = x != x ? 0 : x;
+	if (t->normalized_coords)
+		v *= t->size[axis];
+	if (t->linear)
+		v -= 0.5;
+	/* Beyond this a float names no single texel any more, and an index still fits its type. */
+	v = v > 0x1p60 ? 0x1p60 : v < -0x1p60 ? -0x1p60 : v;
+	double whole = floor(v);
+	a.index[0] = inside(t, axis, (int64_t)whole);
+	if (!t->linear)
+		return a;
+	a.index[1] = inside(t, axis, (int64_t)whole + 1);
+	a.second = (uint32_t)((v - whole) * FRACTION + 0.5);
+	return a;
+}
+
+/* Address of a texel within the texture. */
+static uint64_t place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z)
+{
+	uint64_t at = x * t->texel_bytes;
+	if (!t->tile_bytes)
+		return z * t->slice_pitch + y * t->row_pitch + at;
+	uint64_t tile = y / t->tile_rows * (t->row_pitch / t->tile_bytes) + at / t->tile_bytes;
+	return z * t->slice_pitch + tile * t->tile_bytes * t->tile_rows + y % t->tile_rows * t->tile_bytes +
+	       at % t->tile_bytes;
+}
+
+uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z)
+{
+	return place(t, x, y, z);
+}
+
+/* One channel as it is in memory, in 32 bits: integers extended, halves and normalized integers as floats. */
+static uint32_t channel(const struct func_texture *t, const uint8_t *p)
+{
+	int8_t s8;
+	int16_t s16;
+	uint16_t u16;
+	uint32_t u32;
+	float f;
+	switch (t->type) {
+	case PTX_U8:
+		f = (float)*p / 255;
+		u32 = *p;
+		break;
+	case PTX_S8:
+		memcpy(&s8, p, 1);
+		f = s8 == INT8_MIN ? -1 : (float)s8 / INT8_MAX;
+		u32 = (uint32_t)s8;
+		break;
+	case PTX_U16:
+		memcpy(&u16, p, 2);
+		f = (float)u16 / UINT16_MAX;
+		u32 = u16;
+		break;
+	case PTX_S16:
+		memcpy(&s16, p, 2);
+		f = s16 == INT16_MIN ? -1 : (float)s16 / INT16_MAX;
+		u32 = (uint32_t)s16;
+		break;
+	case PTX_F16:
+		memcpy(&u16, p, 2);
+		f = (float)exec_from_half(u16);
+		memcpy(&u32, &f, 4);
+		return u32;
+	default:
+		memcpy(&u32, p, 4);
+		return u32;
+	}
+	if (t->normalized_values)
+		memcpy(&u32, &f, 4);
+	return u32;
+}
+
+static uint32_t blend(const uint32_t *value, const double *weight, unsigned n)
+{
+	double sum = 0;
+	uint32_t bits;
+	float f;
+	for (unsigned k = 0; k < n; k++) {
+		memcpy(&f, &value[k], 4);
+		/* What does not count must not make a NaN of an infinity. */
+		sum += weight[k] > 0 ? f * weight[k] : 0;
+	}
+	f = (float)sum;
+	memcpy(&bits, &f, 4);
+	return f != f ? FUNC_NAN32 : bits;
+}
+
+/* Everything that one lane reads; false: outside of memory. */
+static bool read_lane(struct func_warp *w, const struct func_inst *i, const struct func_texture *t, uint32_t lane,
+		      const struct axis *axis, unsigned dimensions, uint32_t out[4])
+{
+	unsigned corners = t->linear && i->imm & TEX_FLOAT_COORDS ? 1u << dimensions : 1;
+	uint32_t value[4][FUNC_TEXELS];
+	double weight[FUNC_TEXELS];
+	for (unsigned k = 0; k < corners; k++) {
+		uint64_t at[3] = {0, 0, 0};
+		bool in = true;
+		weight[k] = 1;
+		for (unsigned n = 0; n < dimensions; n++) {
+			unsigned side = k >> n & 1;
+			int64_t index = axis[n].index[side];
+			in &= index != OUTSIDE;
+			at[n] = in ? (uint64_t)index : 0;
+			if (corners > 1)
+				weight[k] *= (side ? axis[n].second : FRACTION - axis[n].second) / (double)FRACTION;
+		}
+		/* A texel of the border is read from nowhere; its lane still asks for the texture's first one. */
+		uint64_t address = t->base + (in ? place(t, at[0], at[1], at[2]) : 0);
+		const uint8_t *p = func_global(w->block->launch->memory, address, t->texel_bytes);
+		if (k)
+			w->block->texel[k - 1][lane] = address;
+		else
+			w->addr[lane] = address;
+		if (!p) {
+			w->fault_address = address;
+			return false;
+		}
+		for (unsigned c = 0; c < t->channels; c++)
+			value[c][k] = in ? channel(t, p + c * (t->texel_bytes / t->channels)) : 0;
+	}
+	for (unsigned c = 0; c < 4; c++)
+		out[c] = c >= t->channels ? 0 : corners > 1 ? blend(value[c], weight, corners) : value[c][0];
+	return true;
+}
+
+static const struct func_texture *texture_of(const struct func_warp *w, uint64_t handle)
+{
+	const struct func_launch *l = w->block->launch;
+	uint64_t k = handle - FUNC_TEXTURE_HANDLE;
+	return k < l->texture_count ? &l->texture[k] : NULL;
+}
+
+void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint16_t coordinate[3] = {i->b, i->c, i->more[3]};
+	const uint16_t to[4] = {i->dst, i->more[0], i->more[1], i->more[2]};
+	unsigned dimensions = i->imm & TEX_DIMENSIONS;
+	w->space = PTX_TEX;
+	w->texels = 1;
+	EACH_LANE(l, mask)
+	{
+		uint64_t handle = exec_row64(w, i->a)[l];
+		const struct func_texture *t = texture_of(w, handle);
+		struct axis axis[3] = {{{0}, 0}};
+		uint32_t out[4];
+		if (!t || t->dimensions != dimensions) {
+			w->fault = FUNC_FAULT_TEXTURE;
+			w->fault_lane = (uint8_t)l;
+			w->fault_address = handle;
+			return;
+		}
+		for (unsigned n = 0; n < dimensions; n++) {
+			uint32_t bits = exec_row(w, coordinate[n])[l];
+			float x;
+			memcpy(&x, &bits, 4);
+			axis[n] = i->imm & TEX_FLOAT_COORDS ? float_axis(t, n, x) : integer_axis(t, n, (int32_t)bits);
+		}
+		if (!read_lane(w, i, t, l, axis, dimensions, out)) {
+			w->fault = FUNC_FAULT_BOUNDS;
+			w->fault_lane = (uint8_t)l;
+			return;
+		}
+		if (t->linear && i->imm & TEX_FLOAT_COORDS)
+			w->texels = (uint8_t)(1u << dimensions);
+		for (unsigned c = 0; c < 4; c++)
+			if (to[c] != FUNC_NONE)
+				exec_row(w, to[c])[l] = out[c];
+	}
+}
+EXEC_FORWARD(texture)

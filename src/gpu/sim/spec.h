@@ -96,6 +96,8 @@ struct noise_spec {
 	double drift;	       /* relative slow change of the core clock against the memory, 0 = none */
 };
 
+enum spec_first_path { FIRST_TAKEN, FIRST_FALLTHROUGH }; /* of the two paths of a divergent branch */
+
 struct sim_spec {
 	char name[128], file[512];
 	uint64_t hash; /* of the file's text */
@@ -125,7 +127,9 @@ struct sim_spec {
 	enum cache_scope clock_scope; /* who shares one counter */
 	/* barrier and branches */
 	double barrier_latency, branch_latency;
-	bool independent_threads; /* else a reconvergence stack, taken path first */
+	bool independent_threads; /* else a reconvergence stack */
+	enum spec_first_path first_path;
+	uint32_t yield_after; /* backward branches; independent threads only */
 	/* memories */
 	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;

@@ -55,7 +55,9 @@ const struct spec_key spec_keys[] = {
 	{"clock.scope", DIM_NAME, KIND_WORD, IN_SPEC(clock_scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one clock counter"},
 	{"barrier.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(barrier_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles of one barrier in a block of one warp"},
 	{"branch.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(branch_latency), 1, 10000, REQUIRED, NO_WORDS, "cycles from a branch to the next instruction of its warp"},
-	{"branch.independent_threads", DIM_YESNO, KIND_BOOL, IN_SPEC(independent_threads), 0, 1, REQUIRED, NO_WORDS, "yes: threads of a warp make progress on their own; no: a reconvergence stack, taken path first"},
+	{"branch.independent_threads", DIM_YESNO, KIND_BOOL, IN_SPEC(independent_threads), 0, 1, REQUIRED, NO_WORDS, "yes: threads of a warp make progress on their own; no: a reconvergence stack"},
+	{"branch.first_path", DIM_NAME, KIND_WORD, IN_SPEC(first_path), 0, 0, "taken", "taken fallthrough", "which side of a divergent branch runs first"},
+	{"branch.yield_after", DIM_COUNT, KIND_U32, IN_SPEC(yield_after), 64, 1e9, "65536", NO_WORDS, "independent threads: backward branches of a warp after which lanes that wait to meet others go on without them"},
 
 	{"shared.size", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_sm), 1, 1e8, REQUIRED, NO_WORDS, "shared memory of one SM"},
 	{"shared.per_block", DIM_BYTES, KIND_U64, IN_SPEC(shared_per_block), 1, 1e8, REQUIRED, NO_WORDS, "most shared memory that one block may have"},

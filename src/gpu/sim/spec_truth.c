@@ -186,6 +186,9 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_ops(&t, s);
 	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
+	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");
+	tell_text(&t, "barrier.scope", s->independent_threads ? "thread" : "warp");
+	tell_text(&t, "barrier.releases_on_exit", "yes");
 	tell_number(&t, "shared.latency", s->shared.memory_latency, LATENCY_TOLERANCE);
 	tell_text(&t, "shared.cached", "no");
 	tell_constant(&t, s);

@@ -294,7 +294,10 @@ static int member_mask(struct decoder *d, struct decode_frame *f, const struct p
 		       unsigned k)
 {
 	r->i.more[2] = FUNC_NONE;
-	return in->mods & PTX_SYNC ? decode_source(d, f, r, &in->operand[k], PTX_U32, &r->i.more[2]) : 0;
+	if (!(in->mods & PTX_SYNC))
+		return 0;
+	r->i.flags |= FUNC_GATHER;
+	return decode_source(d, f, r, &in->operand[k], PTX_U32, &r->i.more[2]);
 }
 
 static int lanes(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)

@@ -358,3 +358,17 @@ void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t m
 	}
 }
 EXEC_FORWARD(atomic)
+
+uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *target[FUNC_LANES])
+{
+	unsigned code = i->kind == FUNC_ATOMIC ? i->more[2] : i->more[3];
+	uint32_t known = 0;
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		target[l] = find(w, i->space, l, address_of(w, i, code, l), i->bytes, true);
+		known |= (uint32_t)(target[l] != NULL) << l;
+	}
+	w->fault = FUNC_FAULT_NONE;
+	return known;
+}

@@ -51,6 +51,7 @@ enum {				/* func_inst.flags */
        FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
        FUNC_UNIFORM = 1 << 3,	/* bra.uni */
        FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
+       FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 
 /* Fixed 32 bytes. Which variant of an operation (type, rounding, compare, saturation ...) is in `op`. */
@@ -191,6 +192,9 @@ struct func_launch {
 	struct func_memory *memory;
 	const struct func_texture *texture;
 	uint32_t texture_count;
+	bool independent;	/* threads, instead of a reconvergence stack: func_paths.h */
+	bool fallthrough_first; /* of a branch's two paths; else the taken one */
+	uint32_t yield_after;	/* independent threads: func_paths.h; 0 = never */
 };
 struct func_block {
 	const struct func_launch *launch;
@@ -211,12 +215,14 @@ struct func_warp {
 	uint32_t *reg;	/* program->rows rows, 64-byte aligned */
 	uint32_t *pred; /* program->preds masks */
 	uint32_t pc;
-	uint32_t active;  /* lanes at pc */
-	uint32_t join;	  /* pc at which they meet the others, FUNC_NO_JOIN */
-	uint32_t live;	  /* lanes that have not exited */
-	uint32_t depth;	  /* of stack[] */
-	uint32_t thread;  /* linear index in the block of lane 0 */
-	uint32_t warp_id; /* %warpid */
+	uint32_t active;	  /* lanes at pc */
+	uint32_t join;		  /* pc at which they meet the others, FUNC_NO_JOIN */
+	uint32_t live;		  /* lanes that have not exited */
+	uint32_t depth;		  /* of stack[] */
+	bool diverged;		  /* independent threads, and not all of them are together: func_paths.h */
+	struct func_paths *paths; /* NULL: a reconvergence stack */
+	uint32_t thread;	  /* linear index in the block of lane 0 */
+	uint32_t warp_id;	  /* %warpid */
 	struct func_block *block;
 	uint8_t *local; /* local_bytes of lane 0, then of lane 1, ... */
 	uint64_t clock; /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
@@ -237,6 +243,9 @@ struct func_warp {
  * Memory handlers fill w->addr for each lane of the mask and set w->fault instead of touching memory outside. */
 typedef void func_wide_fn(struct func_warp *w, const struct func_inst *i, uint32_t mask);
 typedef void func_one_fn(struct func_warp *w, const struct func_inst *i, unsigned lane);
+/* Host memory that each lane of a store or atomic in the mask will write, and which lanes have any: asked before the handler runs,
+ * by those who want to know whether it changes something. Leaves no fault. */
+uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *target[FUNC_LANES]);
 extern func_wide_fn *const func_wide[];
 extern func_one_fn *const func_one[];
 
@@ -259,6 +268,7 @@ static inline uint32_t func_mask(const struct func_warp *w, const struct func_in
 void func_warp_pop(struct func_warp *w);					      /* the next waiting path */
 void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t taken); /* taken path first */
 void func_warp_exit(struct func_warp *w, uint32_t lanes); /* pc of those that stay: the next record */
+void func_paths_turn(struct func_warp *w);		  /* after a backward branch of a diverged warp */
 
 /* To the next record; where paths meet, the waiting path goes on. */
 static inline void func_warp_next(struct func_warp *w)
@@ -272,9 +282,12 @@ static inline void func_warp_branch(struct func_warp *w, const struct func_inst 
 	if (taken == 0) {
 		func_warp_next(w);
 	} else if (taken == w->active) {
+		bool back = i->target <= w->pc;
 		w->pc = i->target;
 		while (__builtin_expect(w->pc == w->join, 0))
 			func_warp_pop(w);
+		if (__builtin_expect(w->diverged, 0) && back)
+			func_paths_turn(w);
 	} else {
 		func_warp_split(w, i, taken);
 	}

@@ -1,9 +1,11 @@
 #include "gpu/sim/func/func_run.h"
+#include "gpu/sim/func/func_paths.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
 #define BARRIERS 16
+#define TURN	 65536 /* instructions of one warp before the next has a turn: it may be what this one waits for */
 
 struct run {
 	const struct func_launch *l;
@@ -11,7 +13,7 @@ struct run {
 	struct func_warp *warp;
 	uint32_t *waiting; /* per warp: barrier number + 1, 0 = none */
 	uint32_t warps;
-	uint32_t arrived[BARRIERS], expected[BARRIERS]; /* in warps; expected 0: all that are alive */
+	uint32_t arrived[BARRIERS], expected[BARRIERS]; /* in warps, or threads; expected 0: all that are alive */
 	uint64_t left;
 };
 
@@ -25,30 +27,54 @@ static void stop(struct run *x, enum func_end end, const struct func_warp *w, co
 		snprintf(x->out->message, sizeof x->out->message, "line %u: %s", p->info[w->pc].line, text);
 }
 
+static void stopped(struct run *x, struct func_warp *w)
+{
+	if (!w->active && w->paths && w->paths->count)
+		w->pc = w->paths->other[0].from;
+	else if (w->pc)
+		w->pc--;
+	stop(x, FUNC_DEADLOCK, w, "waits at a barrier, or for lanes, that never come");
+}
+
+/* The warp goes on, or waits. */
 static void arrive(struct run *x, uint32_t n, const struct func_inst *i, uint32_t mask)
 {
 	struct func_warp *w = &x->warp[n];
-	uint32_t lane = (uint32_t)__builtin_ctz(mask), size = x->l->warp_size;
+	bool threads = x->l->independent;
+	uint32_t lane = (uint32_t)__builtin_ctz(mask), size = threads ? 1 : x->l->warp_size;
 	uint32_t number = i->a == FUNC_NONE ? 0 : w->reg[(size_t)i->a * FUNC_LANES + lane] % BARRIERS;
-	uint32_t threads = i->b == FUNC_NONE ? 0 : w->reg[(size_t)i->b * FUNC_LANES + lane];
-	if (i->flags & FUNC_WARP_SYNC)
+	uint32_t count = i->b == FUNC_NONE ? 0 : w->reg[(size_t)i->b * FUNC_LANES + lane];
+	if (i->flags & FUNC_WARP_SYNC) {
+		func_warp_next(w);
 		return;
-	x->arrived[number]++;
-	x->expected[number] = (threads + size - 1) / size;
+	}
+	x->arrived[number] += threads ? (uint32_t)__builtin_popcount(mask) : 1;
+	x->expected[number] = (count + size - 1) / size;
+	if (w->diverged && !(i->flags & FUNC_ARRIVE)) {
+		func_paths_park(w, FUNC_WAITS_BARRIER + number);
+		return;
+	}
 	if (!(i->flags & FUNC_ARRIVE))
 		x->waiting[n] = number + 1;
+	func_warp_next(w);
 }
 
-/* Until it ends, waits or fails. */
-static void run_warp(struct run *x, uint32_t n)
+/* Until it ends, waits or fails, or its turn is over: then true. */
+static bool run_warp(struct run *x, uint32_t n)
 {
 	const struct func_program *p = x->l->program;
 	struct func_warp *w = &x->warp[n];
-	uint64_t left = x->left;
-	while (w->live && !x->waiting[n]) {
+	uint64_t left = x->left, stay = left > TURN ? left - TURN : 0;
+	while (w->active && !x->waiting[n]) {
 		const struct func_inst *i = &p->inst[w->pc];
 		uint32_t mask = func_mask(w, i);
-		if (!left) {
+		if (__builtin_expect(w->diverged, 0) && mask && !func_paths_together(w) &&
+		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && !(mask = func_paths_gather(w, i, mask)))
+			continue;
+		if (left == stay) {
+			x->left = left;
+			if (left)
+				return true;
 			stop(x, FUNC_LIMIT, w, "still running at the limit");
 			break;
 		}
@@ -66,7 +92,7 @@ static void run_warp(struct run *x, uint32_t n)
 			continue;
 		case FUNC_BARRIER:
 			arrive(x, n, i, mask);
-			break;
+			continue;
 		case FUNC_FENCE:
 			break;
 		case FUNC_CLOCK:
@@ -83,7 +109,7 @@ static void run_warp(struct run *x, uint32_t n)
 			if (__builtin_expect(w->fault, 0)) {
 				stop(x, FUNC_FAULT, w, "");
 				x->left = left;
-				return;
+				return false;
 			}
 			break;
 		case FUNC_KINDS:
@@ -92,6 +118,7 @@ static void run_warp(struct run *x, uint32_t n)
 		func_warp_next(w);
 	}
 	x->left = left;
+	return false;
 }
 
 static bool release(struct run *x)
@@ -99,17 +126,20 @@ static bool release(struct run *x)
 	bool any = false;
 	uint32_t alive = 0;
 	for (uint32_t n = 0; n < x->warps; n++)
-		alive += x->warp[n].live != 0;
+		alive += x->l->independent ? (uint32_t)__builtin_popcount(x->warp[n].live) : x->warp[n].live != 0;
 	for (uint32_t b = 0; b < BARRIERS; b++) {
 		uint32_t need = x->expected[b] ? x->expected[b] : alive;
 		if (!x->arrived[b] || x->arrived[b] < need)
 			continue;
 		x->arrived[b] = x->expected[b] = 0;
-		for (uint32_t n = 0; n < x->warps; n++)
+		for (uint32_t n = 0; n < x->warps; n++) {
 			if (x->waiting[n] == b + 1) {
 				x->waiting[n] = 0;
 				any = true;
 			}
+			if (x->warp[n].diverged && func_paths_wake(&x->warp[n], FUNC_WAITS_BARRIER + b, 0))
+				any = true;
+		}
 	}
 	return any;
 }
@@ -123,13 +153,16 @@ static void run_block(struct run *x, struct func_block *b)
 		memset(b->shared, 0, x->l->shared_bytes);
 	for (uint32_t n = 0; n < x->warps; n++)
 		func_warp_start(&x->warp[n], b, n * x->l->warp_size);
+	bool more;
 	do {
+		more = false;
 		for (uint32_t n = 0; n < x->warps && x->out->end == FUNC_DONE; n++)
-			run_warp(x, n);
-	} while (x->out->end == FUNC_DONE && release(x));
+			more |= run_warp(x, n);
+		more |= release(x);
+	} while (x->out->end == FUNC_DONE && more);
 	for (uint32_t n = 0; n < x->warps && x->out->end == FUNC_DONE; n++)
 		if (x->warp[n].live)
-			stop(x, FUNC_DEADLOCK, &x->warp[n], "waits at a barrier that others never reach");
+			stopped(x, &x->warp[n]);
 }
 
 /* One allocation a kind for all warps of a block; blocks take turns in them. */
@@ -137,6 +170,7 @@ struct store {
 	uint8_t *reg, *local, *shared;
 	uint32_t *pred, *waiting;
 	struct func_warp *warp;
+	struct func_paths *paths;
 };
 
 static bool store_new(struct store *s, const struct func_launch *l, uint32_t warps)
@@ -147,8 +181,9 @@ static bool store_new(struct store *s, const struct func_launch *l, uint32_t war
 			    .shared = mem_zero((size_t)l->shared_bytes + 16, 1),
 			    .pred = mem_zero((size_t)warps * p->preds + 1, sizeof(uint32_t)),
 			    .waiting = mem_zero(warps, sizeof(uint32_t)),
-			    .warp = mem_zero(warps, sizeof(struct func_warp))};
-	return s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
+			    .warp = mem_zero(warps, sizeof(struct func_warp)),
+			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths))};
+	return s->paths && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
 }
 
 static void store_free(struct store *s)
@@ -159,6 +194,7 @@ static void store_free(struct store *s)
 	mem_free(s->pred);
 	mem_free(s->waiting);
 	mem_free(s->warp);
+	mem_free(s->paths);
 }
 
 int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *out)
@@ -179,6 +215,7 @@ int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *o
 		s.warp[n].reg = (uint32_t *)(aligned + (size_t)n * p->rows * FUNC_LANES * 4);
 		s.warp[n].pred = s.pred + (size_t)n * p->preds;
 		s.warp[n].local = s.local + (size_t)n * p->local_bytes * FUNC_LANES;
+		s.warp[n].paths = l->independent ? &s.paths[n] : NULL;
 		s.warp[n].warp_id = n;
 		func_warp_literals(&s.warp[n], p);
 	}

@@ -1,4 +1,4 @@
-#include "gpu/sim/func/func.h"
+#include "gpu/sim/func/func_paths.h"
 #include <assert.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,6 +16,9 @@ void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_t
 	w->join = FUNC_NO_JOIN;
 	w->active = w->live = lanes >= 32 ? UINT32_MAX : (1u << lanes) - 1;
 	w->depth = 0;
+	w->diverged = false;
+	if (w->paths)
+		func_paths_start(w);
 	w->thread = first_thread;
 	w->block = b;
 	w->clock = w->globaltimer = 0;
@@ -52,6 +55,10 @@ static void push(struct func_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
 
 void func_warp_pop(struct func_warp *w)
 {
+	if (w->paths) {
+		func_paths_meet(w);
+		return;
+	}
 	while (w->depth) {
 		const struct func_path *p = &w->stack[--w->depth];
 		if (!p->mask)
@@ -67,7 +74,18 @@ void func_warp_pop(struct func_warp *w)
 
 void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t taken)
 {
-	uint32_t join = i->join, next = w->pc + 1, rest = w->active & ~taken;
+	if (w->paths) {
+		func_paths_split(w, i, taken);
+		return;
+	}
+	uint32_t join = i->join, next = w->pc + 1, rest = w->active & ~taken, first = i->target;
+	if (w->block->launch->fallthrough_first) {
+		uint32_t fall = rest;
+		rest = taken;
+		taken = fall;
+		first = next;
+		next = i->target;
+	}
 	if (join == FUNC_NO_JOIN)
 		join = w->join;
 	/* Lanes that leave a loop one after another meet at a join that already waits below: one entry serves all. */
@@ -75,10 +93,10 @@ void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t ta
 		push(w, join, w->join, w->active);
 	if (next != join)
 		push(w, next, join, rest);
-	if (i->target == join) {
+	if (first == join) {
 		func_warp_pop(w);
 	} else {
-		w->pc = i->target;
+		w->pc = first;
 		w->join = join;
 		w->active = taken;
 	}
@@ -86,6 +104,10 @@ void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t ta
 
 void func_warp_exit(struct func_warp *w, uint32_t lanes)
 {
+	if (w->paths) {
+		func_paths_exit(w, lanes);
+		return;
+	}
 	w->live &= ~lanes;
 	w->active &= ~lanes;
 	for (uint32_t d = 0; d < w->depth; d++)

@@ -49,6 +49,7 @@ static void warp_free(struct time_warp *w)
 	mem_free(w->f.local);
 	mem_free(w->ready);
 	mem_free(w->flight);
+	mem_free(w->f.paths);
 	mem_free(w);
 }
 
@@ -124,7 +125,16 @@ static struct time_warp *warp_new(struct time_run *x)
 	memset(w->ready, 0, (x->p->slots + 1) * sizeof *w->ready);
 	if (w->flight)
 		memset(w->flight, 0, g->spec->loads_in_flight * sizeof *w->flight);
+	if (g->spec->independent_threads && !w->f.paths) {
+		w->f.paths = mem_zero(1, sizeof *w->f.paths);
+		if (!w->f.paths) {
+			w->next = g->warp_pool;
+			g->warp_pool = w;
+			return NULL;
+		}
+	}
 	w->flight_at = w->sub = w->waiting = 0;
+	w->watched.epoch = 0;
 	if (w->literals != x->p->literals) {
 		func_warp_literals(&w->f, p);
 		w->literals = x->p->literals;
@@ -252,6 +262,7 @@ static bool place(struct time_run *x, uint32_t sm, uint64_t t)
 	b->f.ctaid[1] = (uint32_t)(n / grid[0] % grid[1]);
 	b->f.ctaid[2] = (uint32_t)(n / grid[0] / grid[1]);
 	b->warps = b->alive = x->warps_per_block;
+	b->threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
 	memset(b->warp, 0, b->warps * sizeof *b->warp);
 	account(x, sm, 1);
 	for (uint32_t k = 0; k < b->warps; k++) {
@@ -288,48 +299,7 @@ bool time_blocks_start(struct time_run *x)
 	return true;
 }
 
-/* ---- barriers and exits ---- */
-
-static void barrier_try(struct time_run *x, struct time_block *b, uint32_t number, uint64_t t)
-{
-	uint32_t need = b->barrier[number].expected ? b->barrier[number].expected : b->alive;
-	if (!b->barrier[number].arrived || b->barrier[number].arrived < need)
-		return;
-	b->barrier[number].arrived = b->barrier[number].expected = 0;
-	uint64_t go = t + (uint64_t)(x->g->spec->barrier_latency + 0.5);
-	for (uint32_t k = 0; k < b->warps; k++) {
-		struct time_warp *w = b->warp[k];
-		if (!w || w->waiting != number + 1)
-			continue;
-		w->waiting = 0;
-		time_next(x, w, go);
-		time_turn(x->g, w->sched, w->sched->wake[w->slot]);
-	}
-}
-
-void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
-{
-	struct time_block *b = w->block;
-	uint32_t lane = (uint32_t)__builtin_ctz(mask);
-	uint32_t number = i->a == FUNC_NONE ? 0 : w->f.reg[(size_t)i->a * FUNC_LANES + lane] % TIME_BARRIERS;
-	uint32_t threads = i->b == FUNC_NONE ? 0 : w->f.reg[(size_t)i->b * FUNC_LANES + lane];
-	uint32_t size = x->g->spec->warp_size;
-
-	func_warp_next(&w->f);
-	if (i->flags & FUNC_WARP_SYNC) {
-		time_next(x, w, t);
-		return;
-	}
-	b->barrier[number].arrived++;
-	b->barrier[number].expected = (threads + size - 1) / size;
-	if (i->flags & FUNC_ARRIVE) {
-		time_next(x, w, t);
-	} else {
-		w->waiting = number + 1;
-		w->sched->wake[w->slot] = NEVER;
-	}
-	barrier_try(x, b, number, t);
-}
+/* ---- exits ---- */
 
 static void warp_leave(struct time_run *x, struct time_warp *w)
 {
@@ -360,8 +330,7 @@ void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t)
 	struct time_block *b = w->block;
 	warp_leave(x, w);
 	if (b->alive) {
-		for (uint32_t k = 0; k < TIME_BARRIERS; k++)
-			barrier_try(x, b, k, t);
+		time_barriers_try(x, b, t);
 		return;
 	}
 	uint32_t sm = b->sm;

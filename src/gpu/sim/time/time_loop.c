@@ -85,7 +85,10 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 {
 	struct time_sched *s = w->sched;
 	uint32_t pc = w->f.pc, busy;
-	run_handler(w, fi, mask);
+	if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
+		time_watch_handler(x, w, fi, mask);
+	else
+		run_handler(w, fi, mask);
 	if (__builtin_expect(w->f.fault, 0)) {
 		faulted(x, w, pc);
 		return;
@@ -128,6 +131,15 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	uint32_t mask = func_mask(&w->f, fi);
 	uint64_t port = t << FIX;
 
+	if (__builtin_expect(w->f.diverged, 0) && fi->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && mask &&
+	    w->sub == ti->before) {
+		mask = func_paths_gather(&w->f, fi, mask);
+		if (!mask) { /* waits for lanes: another path has the turn, and nothing was issued */
+			w->sub = 0;
+			time_next(x, w, t);
+			return;
+		}
+	}
 	s->free = (s->free > port ? s->free : port) + x->g->issue;
 	s->last = w->slot;
 	x->last = t;
@@ -162,6 +174,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	}
 	switch ((enum func_kind)ti->kind) {
 	case FUNC_CLOCK:
+		x->epoch++;
 		read_clock(x, w);
 		/* fall through */
 	case FUNC_ALU:
@@ -181,10 +194,14 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	case FUNC_ATOMIC:
 		issue_memory(x, w, fi, ti, mask, t);
 		break;
-	case FUNC_BRANCH:
+	case FUNC_BRANCH: {
+		uint32_t from = w->f.pc;
 		func_warp_branch(&w->f, fi, mask);
+		if (__builtin_expect(x->watch, 0))
+			time_watch_branch(x, w, fi, from);
 		time_next(x, w, t + ti->after);
 		break;
+	}
 	case FUNC_BARRIER:
 		time_barrier(x, w, fi, mask, t);
 		break;
@@ -193,11 +210,16 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		time_next(x, w, t);
 		break;
 	case FUNC_EXIT:
+		x->epoch++;
+		w->block->threads -= (uint32_t)__builtin_popcount(mask);
 		func_warp_exit(&w->f, mask);
-		if (w->f.live)
-			time_next(x, w, t);
-		else
+		if (!w->f.live) {
 			time_warp_done(x, w, t);
+		} else {
+			time_next(x, w, t);
+			if (x->l->independent)
+				time_barriers_try(x, w->block, t);
+		}
 		break;
 	case FUNC_KINDS:
 		break;
@@ -211,27 +233,10 @@ static __attribute__((noinline)) void issue_one(struct time_run *x, struct time_
 
 /* ---- the two loops ---- */
 
-static void deadlock(struct time_run *x)
-{
-	uint32_t waiting = 0, line = 0;
-	for (uint32_t n = 0; n < x->g->sched_count; n++)
-		for (uint32_t k = 0; k < x->g->sched[n].slots; k++) {
-			const struct time_warp *w = x->g->sched[n].warp[k];
-			if (!w)
-				continue;
-			waiting++;
-			line = x->p->func->info[w->f.pc ? w->f.pc - 1 : 0].line;
-		}
-	x->stop = true;
-	x->r->end = TIME_DEADLOCK;
-	snprintf(x->r->message, sizeof x->r->message,
-		 "no warp can go on: %u of them wait at a barrier that the others never reach (line %u)", waiting,
-		 line);
-}
-
 static bool out_of_time(struct time_run *x)
 {
 	x->patience = PATIENCE;
+	time_watch_window(x, &x->patience);
 	if (x->g->out_of_memory)
 		x->stop = true;
 	if (!x->limit)
@@ -257,7 +262,7 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 	while (x->alive && !x->stop) {
 		uint64_t t = *wake, pipe = set_free(s, &x->p->set[*set]), port = s->free >> FIX;
 		if (t == NEVER) {
-			deadlock(x);
+			time_deadlock(x);
 			break;
 		}
 		t = pipe > t ? pipe : t;
@@ -407,7 +412,7 @@ static void run_all(struct time_run *x)
 		uint32_t n;
 		uint64_t at = wheel_next(&g->wheel, &n);
 		if (at == NEVER) {
-			deadlock(x);
+			time_deadlock(x);
 			return;
 		}
 		run_scheduler(x, &g->sched[n], at);
@@ -432,6 +437,9 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 	x.l->warp_size = g->spec->warp_size;
 	x.l->sm_count = g->spec->sm_count;
 	x.l->max_warps = g->spec->max_warps_per_sm;
+	x.l->independent = g->spec->independent_threads;
+	x.l->fallthrough_first = g->spec->first_path == FIRST_FALLTHROUGH;
+	x.l->yield_after = g->spec->yield_after;
 	if (time_blocks_check(&x))
 		return 0;
 	time_fetch_program(g, x.p);

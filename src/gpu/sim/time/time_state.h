@@ -1,6 +1,7 @@
 /* State of a simulated GPU in flight. Private to time/. */
 #ifndef FATHOM_TIME_STATE_H
 #define FATHOM_TIME_STATE_H
+#include "gpu/sim/func/func_paths.h"
 #include "gpu/sim/time/time.h"
 #include "gpu/sim/time/time_cache.h"
 #include "gpu/sim/time/time_wheel.h"
@@ -53,20 +54,30 @@ struct time_program {
 struct time_sched;
 struct time_block;
 
+/* What time_stuck.c remembers of a warp: its state at some backward branch. */
+struct time_watched {
+	uint64_t print[2], epoch;
+	uint32_t steps,
+	    power;     /* backward branches since then, and how many until a newer state is remembered instead */
+	uint32_t line; /* of the loop, once the state has come back; 0 = it has not */
+};
+
 struct time_warp {
 	uint64_t *ready;  /* slots: cycle at which a register can be read */
 	uint64_t *flight; /* loads_in_flight entries: completion of the latest loads, in turn */
 	uint32_t flight_at;
-	uint32_t slot;	  /* in its scheduler */
-	uint32_t sub;	  /* native steps of the instruction at pc that were issued */
-	uint32_t waiting; /* number of the barrier + 1, 0 = none */
-	uint32_t held;	  /* fetch block */
-	uint64_t sampled; /* when the clock read at pc began */
+	uint32_t slot;	   /* in its scheduler */
+	uint32_t sub;	   /* native steps of the instruction at pc that were issued */
+	uint32_t waiting;  /* number of the barrier + 1, 0 = none */
+	uint32_t held;	   /* fetch block */
+	uint32_t waits_at; /* record of that barrier */
+	uint64_t sampled;  /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
 	uint64_t literals;				       /* fingerprint of those that its rows hold */
 	size_t reg_bytes, pred_count, slot_count, local_bytes; /* what was allocated */
 	void *reg_memory;
+	struct time_watched watched;
 	struct time_warp *next; /* in the pool */
 	struct func_warp f;	/* last: what an issue reads of both then lies together */
 };
@@ -76,9 +87,10 @@ struct time_warp {
 struct time_block {
 	struct func_block f;
 	uint32_t sm, warps, alive;
+	uint32_t threads; /* that have not exited */
 	struct {
 		uint32_t arrived, expected;
-	} barrier[TIME_BARRIERS]; /* in warps; expected 0: all that are alive */
+	} barrier[TIME_BARRIERS]; /* in warps, or threads; expected 0: all that are alive */
 	size_t shared_bytes;	  /* allocated */
 	bool shared_written;
 	struct time_warp **warp;
@@ -169,6 +181,10 @@ struct time_run {
 	bool stop;	   /* r->end is set */
 	uint64_t limit;	   /* CLOCK_MONOTONIC in ns, 0 = none */
 	uint32_t patience; /* issues until the clock on the wall is read again */
+	/* time_stuck.c */
+	bool watch;	  /* backward branches and what changes memory are looked at now */
+	uint64_t epoch;	  /* counts the changes seen */
+	uint64_t windows; /* how often patience has run out */
 };
 
 /* ---- time_memory.c ---- */
@@ -201,16 +217,26 @@ uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct t
 int time_blocks_check(struct time_run *x); /* negative: refused, r says why */
 bool time_blocks_start(struct time_run *x);
 void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t);
-void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t);
 void time_blocks_stop(struct time_run *x); /* takes everything off the SMs, whatever it was doing */
 void time_pool_free(struct time_gpu *g);
+
+/* ---- time_barrier.c ---- */
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t);
+void time_barriers_try(struct time_run *x, struct time_block *b,
+		       uint64_t t); /* some threads of the block have exited */
+void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest); /* time_next of a diverged warp */
+
+/* ---- time_stuck.c ---- */
+void time_deadlock(struct time_run *x); /* ends the launch and says who waits where */
+void time_watch_window(struct time_run *x, uint32_t *patience);
+void time_watch_branch(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t from);
+void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask);
 
 /* ---- time_loop.c ---- */
 /* Scheduler s may issue as early as `at`: its turn comes no later. */
 void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at);
 
-/* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
-static inline void time_next(struct time_run *x, struct time_warp *w, uint64_t earliest)
+static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t earliest)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
 	if (__builtin_expect(ti->block != w->held, 0))
@@ -225,6 +251,15 @@ static inline void time_next(struct time_run *x, struct time_warp *w, uint64_t e
 	}
 	w->sched->wake[w->slot] = earliest;
 	w->sched->set[w->slot] = ti->before ? ti->set_before : ti->set;
+}
+
+/* When the instruction at pc may issue as far as its operands say; the pipes are looked at when its turn comes. */
+static inline void time_next(struct time_run *x, struct time_warp *w, uint64_t earliest)
+{
+	if (__builtin_expect(w->f.diverged, 0))
+		time_next_path(x, w, earliest);
+	else
+		time_next_together(x, w, earliest);
 }
 
 #endif

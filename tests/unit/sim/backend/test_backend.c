@@ -269,7 +269,11 @@ static void what_goes_wrong_is_an_outcome(void **state)
 	assert_int_equal(s.outcome, OUTCOME_DEADLOCK);
 	sample_free(&s);
 
-	id = load(g, HEADER ".visible .entry k(.param .u64 out)\n{\nL:\n	bra L;\n}\n", NULL);
+	id = load(
+	    g,
+	    HEADER
+	    ".visible .entry k(.param .u64 out)\n{\n	.reg .b32 %i;\nL:\n	add.u32 %i, %i, 1;\n	bra L;\n}\n",
+	    NULL);
 	l.time_limit_ms = 20;
 	s = run(g, id, &l);
 	assert_int_equal(s.outcome, OUTCOME_TIMEOUT);

@@ -79,6 +79,18 @@ static void store(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 	}
 }
 
+uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *target[FUNC_LANES])
+{
+	uint32_t known = 0;
+	EACH(l, mask)
+	{
+		target[l] = place(w, i, l, false);
+		known |= (uint32_t)(target[l] != NULL) << l;
+	}
+	w->fault = FUNC_FAULT_NONE;
+	return known;
+}
+
 static void less(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	EACH(l, mask)

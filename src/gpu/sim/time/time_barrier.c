@@ -1,0 +1,81 @@
+/* Barriers of a block, and whose turn it is among the paths of a warp.
+ *
+ * With a reconvergence stack a barrier counts warps: each path of a diverged warp arrives for the whole warp, so barriers on two
+ * paths pair with what other warps reach meanwhile. With independent threads it counts threads. Both ways those that have
+ * exited are not waited for. */
+#include "gpu/sim/time/time_state.h"
+
+void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
+{
+	const struct func_paths *p = w->f.paths;
+	if (!w->f.active) {
+		w->sched->wake[w->slot] = NEVER;
+		return;
+	}
+	if (p->now.at > earliest)
+		earliest = p->now.at;
+	func_paths_together(&w->f);
+	time_next_together(x, w, earliest);
+}
+
+static void release(struct time_run *x, struct time_block *b, uint32_t number, uint64_t go)
+{
+	for (uint32_t k = 0; k < b->warps; k++) {
+		struct time_warp *w = b->warp[k];
+		if (!w)
+			continue;
+		if (w->waiting == number + 1)
+			w->waiting = 0;
+		else if (!w->f.diverged || !func_paths_wake(&w->f, FUNC_WAITS_BARRIER + number, go))
+			continue;
+		time_next(x, w, go);
+		time_turn(x->g, w->sched, w->sched->wake[w->slot]);
+	}
+}
+
+static void barrier_try(struct time_run *x, struct time_block *b, uint32_t number, uint64_t t)
+{
+	uint32_t all = x->l->independent ? b->threads : b->alive;
+	uint32_t need = b->barrier[number].expected ? b->barrier[number].expected : all;
+	if (!b->barrier[number].arrived || b->barrier[number].arrived < need)
+		return;
+	b->barrier[number].arrived = b->barrier[number].expected = 0;
+	release(x, b, number, t + (uint64_t)(x->g->spec->barrier_latency + 0.5));
+}
+
+void time_barriers_try(struct time_run *x, struct time_block *b, uint64_t t)
+{
+	for (uint32_t k = 0; k < TIME_BARRIERS; k++)
+		barrier_try(x, b, k, t);
+}
+
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
+{
+	struct time_block *b = w->block;
+	uint32_t lane = (uint32_t)__builtin_ctz(mask);
+	uint32_t number = i->a == FUNC_NONE ? 0 : w->f.reg[(size_t)i->a * FUNC_LANES + lane] % TIME_BARRIERS;
+	uint32_t threads = i->b == FUNC_NONE ? 0 : w->f.reg[(size_t)i->b * FUNC_LANES + lane];
+	uint32_t size = x->l->independent ? 1 : x->g->spec->warp_size;
+
+	if (i->flags & FUNC_WARP_SYNC) {
+		func_warp_next(&w->f);
+		time_next(x, w, t);
+		return;
+	}
+	x->epoch++;
+	b->barrier[number].arrived += x->l->independent ? (uint32_t)__builtin_popcount(mask) : 1;
+	b->barrier[number].expected = (threads + size - 1) / size;
+	if (i->flags & FUNC_ARRIVE) {
+		func_warp_next(&w->f);
+		time_next(x, w, t);
+	} else if (w->f.diverged) {
+		func_paths_park(&w->f, FUNC_WAITS_BARRIER + number);
+		time_next(x, w, t);
+	} else {
+		w->waits_at = w->f.pc;
+		func_warp_next(&w->f);
+		w->waiting = number + 1;
+		w->sched->wake[w->slot] = NEVER;
+	}
+	barrier_try(x, b, number, t);
+}

@@ -1,0 +1,169 @@
+/* Launches that never end, found while they run.
+ *
+ * Nothing can ever happen again when every live warp either waits at a barrier, or for lanes, that cannot come, or goes round a
+ * loop in which nothing changes. The latter is exact: what a warp does next follows from its registers, predicates and paths
+ * and from memory. So a warp that comes back to a state it has been in, while nobody has changed a byte of memory, come to a
+ * barrier, exited or read a clock since, does for ever what it did; and when that holds for all warps that can run, nobody ever
+ * changes anything again. States are compared by fingerprints of 128 bits, at backward branches, each with one remembered state
+ * after Brent: the remembered one is replaced after 1, 2, 4 ... branches, so that a loop of any length is found.
+ *
+ * That costs a look at all registers at a branch, so it is done in windows: when 1, 2, 4, 8 ... times PATIENCE instructions have
+ * been issued, for a short while. Loops that read a clock are left to the time limit. */
+#include "gpu/sim/time/time_state.h"
+#include <stdio.h>
+#include <string.h>
+
+#define WINDOW_LEAST 8192
+#define WINDOW_MOST  (1u << 19)
+#define SAID	     4 /* kinds of waiting that a message names */
+
+/* ---- who waits where ---- */
+
+enum { AT_BARRIER, FOR_LANES, IN_LOOP, REASONS };
+
+struct said {
+	uint32_t count, line, why;
+};
+struct saying {
+	struct said said[SAID];
+	uint32_t n, others;
+};
+
+static void say(struct saying *s, uint32_t why, uint32_t line)
+{
+	for (uint32_t k = 0; k < s->n; k++)
+		if (s->said[k].why == why && s->said[k].line == line) {
+			s->said[k].count++;
+			return;
+		}
+	if (s->n == SAID)
+		s->others++;
+	else
+		s->said[s->n++] = (struct said){.count = 1, .line = line, .why = why};
+}
+
+static void say_warp(struct saying *s, const struct time_run *x, const struct time_warp *w)
+{
+	const struct func_info *info = x->p->func->info;
+	if (w->waiting) {
+		say(s, AT_BARRIER, info[w->waits_at].line);
+		return;
+	}
+	if (w->sched->wake[w->slot] != NEVER) {
+		say(s, IN_LOOP, w->watched.line);
+		return;
+	}
+	/* One of its paths stands for a warp of several. */
+	const struct func_track *t = w->f.paths && w->f.paths->count ? &w->f.paths->other[0] : NULL;
+	if (t)
+		say(s, t->wait == FUNC_WAITS_LANES ? FOR_LANES : AT_BARRIER, info[t->from].line);
+}
+
+void time_deadlock(struct time_run *x)
+{
+	static const char *const one[REASONS] = {"waits at the barrier of line", "waits for other lanes in line",
+						 "goes round the loop of line"};
+	static const char *const many[REASONS] = {"wait at the barrier of line", "wait for other lanes in line",
+						  "go round the loop of line"};
+	struct saying s = {0};
+	char *text = x->r->message;
+	size_t room = sizeof x->r->message, at;
+	for (uint32_t n = 0; n < x->g->sched_count; n++)
+		for (uint32_t k = 0; k < x->g->sched[n].slots; k++)
+			if (x->g->sched[n].warp[k])
+				say_warp(&s, x, x->g->sched[n].warp[k]);
+	x->stop = true;
+	x->r->end = TIME_DEADLOCK;
+	at = (size_t)snprintf(text, room, "no warp can go on:");
+	for (uint32_t k = 0; k < s.n && at < room; k++)
+		at += (size_t)snprintf(text + at, room - at, "%s %u %s %u", k ? "," : "", s.said[k].count,
+				       (s.said[k].count == 1 ? one : many)[s.said[k].why], s.said[k].line);
+	if (s.others && at < room)
+		at += (size_t)snprintf(text + at, room - at, ", %u elsewhere", s.others);
+	if (at < room)
+		snprintf(text + at, room - at, "; nothing can change that");
+}
+
+/* ---- windows ---- */
+
+/* Called when patience has run out: opens a window, with its length, or closes it. */
+void time_watch_window(struct time_run *x, uint32_t *patience)
+{
+	if (x->watch) {
+		x->watch = false;
+		return;
+	}
+	uint64_t n = ++x->windows;
+	if (n & (n - 1))
+		return;
+	uint64_t length = n * *patience / 64;
+	*patience = length < WINDOW_LEAST ? WINDOW_LEAST : length > WINDOW_MOST ? WINDOW_MOST : (uint32_t)length;
+	x->watch = true;
+	x->epoch++;
+}
+
+/* Whether every live warp is stuck. */
+static bool all_stuck(const struct time_run *x)
+{
+	for (uint32_t n = 0; n < x->g->sched_count; n++) {
+		const struct time_sched *s = &x->g->sched[n];
+		for (uint32_t k = 0; k < s->slots; k++) {
+			const struct time_warp *w = s->warp[k];
+			if (w && s->wake[k] != NEVER && (w->watched.epoch != x->epoch || !w->watched.line))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* A branch of w, at record `from`, has been taken. */
+void time_watch_branch(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t from)
+{
+	struct time_watched *seen = &w->watched;
+	uint64_t print[2];
+	/* Lanes that wait to meet others go on when those have spun long enough: then the state is no whole one. */
+	if (i->target > from || !w->f.active || (w->f.paths && w->f.paths->held) ||
+	    (seen->epoch == x->epoch && seen->line))
+		return;
+	func_warp_print(&w->f, print);
+	if (seen->epoch != x->epoch) {
+		*seen = (struct time_watched){.print = {print[0], print[1]}, .epoch = x->epoch, .power = 1};
+		return;
+	}
+	if (memcmp(seen->print, print, sizeof print) == 0) {
+		seen->line = x->p->func->info[from].line;
+		if (all_stuck(x))
+			time_deadlock(x);
+		return;
+	}
+	if (++seen->steps == seen->power) {
+		memcpy(seen->print, print, sizeof print);
+		seen->power *= 2;
+		seen->steps = 0;
+	}
+}
+
+/* Runs the handler of a store or atomic and notes whether it changed a byte. */
+void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint8_t *target[FUNC_LANES], before[FUNC_LANES][16];
+	uint32_t bytes = i->bytes < 16 ? i->bytes : 16;
+	uint32_t known = func_targets(&w->f, i, mask, target);
+	for (uint32_t rest = known; rest; rest &= rest - 1) {
+		unsigned l = (unsigned)__builtin_ctz(rest);
+		memcpy(before[l], target[l], bytes);
+	}
+	if (mask & (mask - 1))
+		func_wide[i->op](&w->f, i, mask);
+	else
+		func_one[i->op](&w->f, i, (unsigned)__builtin_ctz(mask));
+	for (uint32_t rest = known; rest; rest &= rest - 1) {
+		unsigned l = (unsigned)__builtin_ctz(rest);
+		if (memcmp(before[l], target[l], bytes) != 0) {
+			x->epoch++;
+			return;
+		}
+	}
+	if (known != mask || i->bytes > 16)
+		x->epoch++;
+}

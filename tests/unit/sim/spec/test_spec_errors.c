@@ -296,9 +296,66 @@ static void braces_are_bounded(void **state)
 	str_free(&text);
 }
 
+/* A first instruction cache and the lines that are given; the error lies at the last of them. */
+static void expect_fetch(const char *lines, const char *words)
+{
+	char all[2048];
+	snprintf(all, sizeof all,
+		 "cache.instruction.levels = 2 count # x\n"
+		 "cache.instruction.{l1,l2}.line = 64 bytes # x\n"
+		 "cache.instruction.{l1,l2}.ways = 4 count # x\n"
+		 "cache.instruction.l1.size = 512 bytes # x\n"
+		 "cache.instruction.l1.scope = sm name # x\n"
+		 "cache.instruction.l1.latency = 0 cycles # x\n"
+		 "cache.instruction.l2.size = 4 KB # x\n"
+		 "cache.instruction.{l1,l2}.policy = lru name # x\n"
+		 "cache.instruction.l2.latency = 50 cycles # x\n"
+		 "%s\nbarrier.latency = 10 cycles # x",
+		 lines);
+	struct str text;
+	unsigned number = edit(&text, "barrier.latency", all) + 9;
+	for (const char *p = strchr(lines, '\n'); p; p = strchr(p + 1, '\n'))
+		number++;
+	struct err e = error_of(&text);
+	char where[32];
+	snprintf(where, sizeof where, "x.gpu:%u: ", number);
+	bool here = str_starts(e.text, where) || str_starts(e.text, "x.gpu: the key") || strstr(words, "differs");
+	if (!strstr(e.text, words) || !here)
+		fail_msg("expected '%s...%s...', got '%s'", where, words, e.text);
+	str_free(&text);
+}
+
+static void instruction_caches(void **state)
+{
+	(void)state;
+#define CLUSTER "cache.instruction.l2.scope = cluster name # x\n"
+#define MEMORY	"memory.instruction.latency = 300 cycles # x\n"
+#define BLOCK	"cache.instruction.fetch_bytes = 32 bytes # x\n"
+	expect_fetch(CLUSTER MEMORY "# x", "'cache.instruction.fetch_bytes' is missing");
+	expect_fetch(CLUSTER BLOCK "# x", "'memory.instruction.latency' is missing");
+	expect_fetch(CLUSTER MEMORY "cache.instruction.fetch_bytes = 48 bytes # x", "no power of two");
+	expect_fetch(CLUSTER MEMORY "cache.instruction.fetch_bytes = 128 bytes # x", "more than the first level fills");
+	expect_fetch(CLUSTER BLOCK "memory.instruction.latency = 40 cycles # x", "no more than the level above");
+	expect_fetch(CLUSTER MEMORY BLOCK "native.bytes = 12 bytes # x", "no power of two");
+	expect_fetch(CLUSTER MEMORY "cache.instruction.fetch_bytes = 4 bytes # x\nnative.bytes = 8 bytes # x",
+		     "more than one fetch takes");
+	expect_fetch(CLUSTER MEMORY BLOCK "arith.add.u32.bytes = 20 bytes # x", "no power of two");
+	expect_fetch("cache.instruction.l2.scope = gpu name # x\n" MEMORY BLOCK
+		     "cache.instruction.prefetch = 1 count # x",
+		     "needs a second level");
+	expect_fetch(CLUSTER MEMORY BLOCK "cache.instruction.l1.shared_with = constant.l4 name # x", "no such cache");
+	expect_fetch(CLUSTER MEMORY BLOCK "cache.instruction.l3.shared_with = constant.l2 name # x",
+		     "l3.size' is missing");
+	expect_fetch(CLUSTER MEMORY BLOCK "cache.instruction.l2.shared_with = texture.l2 name # x", "may be one of");
+	expect_fetch(CLUSTER MEMORY BLOCK "cache.instruction.l2.shared_with = constant.l1 name # x",
+		     "'cache.instruction.l2.size' differs from that of cache.constant.l1");
+	expect_added("cache.instruction.prefetch = 1 count # x", "there is no instruction cache");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(instruction_caches),
 	    cmocka_unit_test(syntax),
 	    cmocka_unit_test(keys),
 	    cmocka_unit_test(doubles_name_both_lines),

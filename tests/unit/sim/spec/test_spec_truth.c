@@ -63,6 +63,9 @@ static void numbers(void **state)
 	expect_number("gtx280", "cache.constant.levels", 3);
 	expect_number("gtx280", "cache.constant.l3.ways", 8);
 	expect_number("gtx280", "cache.constant.l3.sets", 16);
+	expect_number("gtx280", "cache.instruction.levels", 3);
+	expect_number("gtx280", "cache.instruction.l1.sets", 4);
+	expect_number("gtx280", "cache.instruction.fetch_bytes", 64);
 	expect_number("gtx280", "memory.constant.latency", 476);
 	expect_number("gtx280", "memory.global.latency", 440);
 	expect_number("v100", "cache.global.l2.latency", 193 + 20); /* half of the lines are 40 cycles farther */
@@ -78,6 +81,7 @@ static void absences(void **state)
 					   "cache.constant.l4.size"};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		assert_true(truth_of("gtx280", keys[i]).found.absent);
+	assert_true(truth_of("toy", "cache.instruction.levels").found.absent);
 	assert_false(truth_of("toy", "cache.global.l1.size").found.absent);
 	assert_true(truth_of("toy", "cache.constant.l3.size").found.absent);
 }
@@ -87,6 +91,9 @@ static void words(void **state)
 	(void)state;
 	assert_string_equal(truth_of("gtx280", "shared.cached").text, "no");
 	assert_string_equal(truth_of("gtx280", "clock.scope").text, "cluster");
+	assert_string_equal(truth_of("gtx280", "cache.instruction.l1.shared_with").text, "none");
+	assert_string_equal(truth_of("gtx280", "cache.instruction.l2.shared_with").text, "constant.l2");
+	assert_string_equal(truth_of("gtx280", "cache.constant.l3.shared_with").text, "instruction.l3");
 	assert_string_equal(truth_of("v100", "branch.independent_threads").text, "yes");
 }
 

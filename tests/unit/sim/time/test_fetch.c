@@ -31,6 +31,7 @@ struct list {
 	const struct cache_spec *c;
 	uint64_t line[LINES], ready[LINES], used[LINES];
 	uint32_t count;
+	uint64_t port; /* free again */
 };
 struct model {
 	const struct sim_spec *s;
@@ -85,6 +86,16 @@ static uint64_t later(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
+/* Cycles until the level's port has begun to move the bytes; a port of powers of two, so that all is whole. */
+static uint64_t queue(struct list *l, uint64_t t, uint64_t bytes)
+{
+	if (!(l->c->bandwidth > 0))
+		return 0;
+	uint64_t from = later(l->port, t);
+	l->port = from + bytes / (uint64_t)l->c->bandwidth;
+	return from - t;
+}
+
 static uint64_t model_fetch(struct model *m, uint64_t address, uint64_t t)
 {
 	const struct fetch_spec *f = &m->s->fetch;
@@ -92,9 +103,9 @@ static uint64_t model_fetch(struct model *m, uint64_t address, uint64_t t)
 	if (block == m->held)
 		return t;
 	bool enters = m->held == UINT64_MAX || m->held * f->block / unit != line;
-	uint64_t hit = t + (uint64_t)f->path.level[0].latency;
 	m->held = block;
 	int at = find(&m->level[0], address);
+	uint64_t hit = t + (uint64_t)f->path.level[0].latency + queue(&m->level[0], t, at < 0 ? unit : f->block);
 	if (at >= 0) {
 		ready = m->level[0].ready[at];
 	} else {
@@ -103,17 +114,21 @@ static uint64_t model_fetch(struct model *m, uint64_t address, uint64_t t)
 				ready = m->ahead_ready[k];
 				m->ahead_ready[k] = 0;
 			}
+		uint64_t wait = 0, moved = unit;
+		bool asked = !ready; /* what was taken along asks nobody again */
 		uint32_t k = 1;
 		for (; !ready && k < f->path.levels; k++) {
 			at = find(&m->level[k], line * unit);
+			moved = at < 0 ? f->path.level[k].line : moved;
+			wait = later(wait, queue(&m->level[k], t, moved));
 			if (at >= 0)
-				ready = later(m->level[k].ready[at], t + (uint64_t)f->path.level[k].latency);
+				ready = later(m->level[k].ready[at], t + wait + (uint64_t)f->path.level[k].latency);
 			if (at >= 0)
 				break;
 		}
 		if (!ready)
-			ready = t + (uint64_t)f->path.memory_latency;
-		for (uint32_t n = 1; n <= k && n < f->path.levels; n++)
+			ready = t + wait + (uint64_t)f->path.memory_latency;
+		for (uint32_t n = 1; asked && n <= k && n < f->path.levels; n++)
 			use(m, &m->level[n], line * unit, ready);
 	}
 	use(m, &m->level[0], address, ready);
@@ -127,7 +142,8 @@ static uint64_t model_fetch(struct model *m, uint64_t address, uint64_t t)
 			continue;
 		use(m, &m->level[1], next, 0);
 		m->ahead[m->ahead_at] = line + n;
-		m->ahead_ready[m->ahead_at] = later(m->level[1].ready[at], t + (uint64_t)f->path.level[1].latency);
+		m->ahead_ready[m->ahead_at] =
+		    later(m->level[1].ready[at], t + (uint64_t)f->path.level[1].latency + queue(&m->level[1], t, unit));
 		m->ahead_at = (m->ahead_at + 1) % f->ahead;
 	}
 	return later(ready, hit);
@@ -235,6 +251,7 @@ static void every_cycle_is_the_models(void **state)
 			sets *= 1 + (uint32_t)rng_below(&r, 3);
 			ways += 1 + (uint32_t)rng_below(&r, 2);
 			line <<= rng_below(&r, 2);
+			f->path.level[k].bandwidth = rng_below(&r, 3) ? 0 : (double)(1u << rng_below(&r, 4));
 		}
 		f->path.memory_latency = latency;
 		f->block = 32u << rng_below(&r, 2);
@@ -374,7 +391,7 @@ static void a_miss_delays_only_its_warp(void **state)
 		tiny_exit(t, FUNC_NONE, false);
 		t->inst[at].target = t->func.inst_count;
 		/* k = 0: the first warp leaves at once */
-		for (uint32_t n = 0; k && n < 100; n++)
+		for (uint32_t n = 0; k && n < 104; n++)
 			if (n % 8 == 0)
 				tiny_imm(t, (uint16_t)(2 + n / 8 % 4), 0);
 			else if (n % 8 == 1)

@@ -360,6 +360,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 	if (rc == 0)
 		rc = read_choices(f, s);
 	if (rc == 0)
+		rc = spec_read_atomics(f, s);
+	if (rc == 0)
 		rc = read_offsets(f, s);
 	return rc ? rc : spec_check(f, s);
 }

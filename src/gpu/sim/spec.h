@@ -98,6 +98,23 @@ struct noise_spec {
 
 enum spec_first_path { FIRST_TAKEN, FIRST_FALLTHROUGH }; /* of the two paths of a divergent branch */
 
+/* ---- requests on their way ---- */
+enum outstanding_kind { OUTSTANDING_NONE, OUTSTANDING_MSHR, OUTSTANDING_PRT };
+enum coalesce_rule { COALESCE_LINES, COALESCE_G80, COALESCE_GT200 };
+enum shared_broadcast { BROADCAST_ALL, BROADCAST_ONE };
+struct dram_spec {	/* of one partition */
+	uint32_t banks; /* 0: none are told apart */
+	uint64_t row_bytes;
+	double row_miss, bank_busy; /* cycles */
+};
+struct atomic_spec {	/* cycles; 0 = as a load would do it */
+	double latency; /* of one alone, where the level that performs it has the line */
+	double same_address, distinct;
+};
+
+#define SPEC_ATOMICS 10
+extern const char *const spec_atomics[SPEC_ATOMICS]; /* as enum ptx_atom has them, from PTX_ATOM_AND on */
+
 struct sim_spec {
 	char name[128], file[512];
 	uint64_t hash; /* of the file's text */
@@ -133,7 +150,10 @@ struct sim_spec {
 	/* memories */
 	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;
-	double shared_conflict_cost;	   /* cycles for each further access to a bank */
+	double shared_conflict_cost; /* cycles for each further access to a bank */
+	uint32_t shared_lanes;	     /* that one access serves, 0 = as many as the banks feed */
+	uint32_t shared_bank_mode;   /* bytes after which the next bank follows, 0 = bank width */
+	enum shared_broadcast shared_broadcast;
 	struct path_spec constant, global; /* global.level[0] is the SM's L1 when has_l1 */
 	bool has_l1, has_l2;   /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
 	                                     * global.level[1], whichever of them exists; global.levels counts them */
@@ -143,6 +163,15 @@ struct sim_spec {
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */
 	uint32_t texture_tile_bytes, texture_tile_rows; /* of arrays that textures read; 0: row by row */
+	enum coalesce_rule coalesce;
+	enum outstanding_kind outstanding;
+	uint32_t outstanding_entries, outstanding_merge; /* merge: lanes an entry serves, 0 = any number */
+	uint32_t memory_partitions;			 /* 0 is one */
+	uint64_t partition_stride;			 /* bytes until the next partition follows */
+	struct dram_spec dram;
+	struct atomic_spec atomic_any, atomic[SPEC_ATOMICS]; /* of global memory: unless given, and by spec_atomics */
+	double atomic_issue; /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
+	double shared_atomic_latency, shared_atomic_same; /* 0 = as a load; a conflict */
 	double
 	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
 	struct noise_spec noise;

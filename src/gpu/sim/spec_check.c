@@ -252,6 +252,9 @@ int spec_check(const struct spec_file *f, const struct sim_spec *s)
 		rc = check_paths(f, s);
 	if (rc)
 		return rc;
+	rc = spec_check_requests(f, s);
+	if (rc)
+		return rc;
 	double sum = 0;
 	for (uint32_t i = 0; i < s->cluster_count; i++)
 		sum += s->cluster_offset[i];

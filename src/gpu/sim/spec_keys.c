@@ -38,6 +38,9 @@ const struct spec_key spec_keys[] = {
 	{"core.issue_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(scheduler_issue), 0.25, 64, REQUIRED, NO_WORDS, "cycles between two instructions that one scheduler issues"},
 	{"core.default_op", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, REQUIRED, NO_WORDS, "the operation, as op.type, whose timing an instruction takes that the file does not list (moves, compares, conversions)"},
 	{"outstanding.loads_per_warp", DIM_COUNT, KIND_U32, IN_SPEC(loads_in_flight), 0, 4096, "0", NO_WORDS, "loads that one warp may have in flight; 0 is no limit"},
+	{"outstanding.kind", DIM_NAME, KIND_WORD, IN_SPEC(outstanding), 0, 0, "none", "none mshr prt", "what remembers an SM's requests to global memory that are not back: nothing that could be full, a table with an entry a line, or one with an entry a warp instruction"},
+	{"outstanding.entries", DIM_COUNT, KIND_U32, IN_SPEC(outstanding_entries), 1, 65536, "", NO_WORDS, "entries of that table in each SM; required for mshr and prt"},
+	{"outstanding.merge", DIM_COUNT, KIND_U32, IN_SPEC(outstanding_merge), 0, 65536, "0", NO_WORDS, "threads' requests for one line that one entry of an mshr serves; 0 is any number"},
 	{"pipe.<pipe>.per", DIM_NAME, KIND_CUSTOM, HOME_PIPE, 0, 0, 0, REQUIRED, "sm scheduler", "declares an execution pipe, and whether an SM has one of it or each scheduler has its own"},
 
 	{"arith.<op>.<type>.latency", DIM_CYCLES, KIND_DOUBLE, IN_OP(latency), 1, 100000, REQUIRED, NO_WORDS, "cycles of the whole operation, from its issue to the issue of one that needs its result"},
@@ -65,6 +68,9 @@ const struct spec_key spec_keys[] = {
 	{"shared.banks", DIM_COUNT, KIND_U32, IN_SPEC(shared_banks), 1, 256, REQUIRED, NO_WORDS, "banks of the shared memory"},
 	{"shared.bank_width", DIM_BYTES, KIND_U32, IN_SPEC(shared_bank_width), 1, 64, REQUIRED, NO_WORDS, "bytes that one bank gives at once"},
 	{"shared.conflict_cost", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_conflict_cost), 0, 10000, REQUIRED, NO_WORDS, "cycles for each further access to one bank"},
+	{"shared.lanes", DIM_COUNT, KIND_U32, IN_SPEC(shared_lanes), 1, 32, "", NO_WORDS, "threads that one access serves at most, 16 where half-warps go one after the other; absent: as many as the banks can feed"},
+	{"shared.bank_mode", DIM_BYTES, KIND_U32, IN_SPEC(shared_bank_mode), 1, 64, "", NO_WORDS, "bytes after which the next bank follows; absent: the bank width"},
+	{"shared.broadcast", DIM_NAME, KIND_WORD, IN_SPEC(shared_broadcast), 0, 0, "all", "all one", "words that several threads may read at once without a conflict"},
 
 	{"cache.<p>.levels", DIM_COUNT, KIND_CUSTOM, HOME_PATH, 0, 0, CONST_LEVELS, REQUIRED, NO_WORDS, "cache levels on the path; 0 says that there is none"},
 	{"cache.<p>.<l>.size", DIM_BYTES, KIND_U64, IN_CACHE(size), 1, 16 * GIB, REQUIRED, NO_WORDS, "bytes of data that the level holds: sets x ways x line, all partitions together"},
@@ -102,9 +108,26 @@ const struct spec_key spec_keys[] = {
 	{"memory.constant.size", DIM_BYTES, KIND_U64, IN_SPEC(constant_bytes), 1, 1e9, REQUIRED, NO_WORDS, "constant memory that a kernel may declare"},
 	{"memory.global.bandwidth", DIM_BYTES_CLK, KIND_DOUBLE, IN_SPEC(dram_bandwidth), 0.01, 1e6, REQUIRED, NO_WORDS, "bytes a cycle between all SMs and the memory"},
 	{"memory.coalesce.segment", DIM_BYTES, KIND_U32, IN_SPEC(coalesce_segment), 4, 4096, REQUIRED, NO_WORDS, "bytes of one memory transaction, a power of two"},
+	{"memory.coalesce.rule", DIM_NAME, KIND_WORD, IN_SPEC(coalesce), 0, 0, "lines", "lines g80 gt200", "how the threads' addresses become transactions"},
+	{"memory.partitions", DIM_COUNT, KIND_U32, IN_SPEC(memory_partitions), 1, 256, "1", NO_WORDS, "partitions of the memory, each with its share of the bandwidth"},
+	{"memory.partition_stride", DIM_BYTES, KIND_U64, IN_SPEC(partition_stride), 32, GIB, "", NO_WORDS, "consecutive bytes in one partition; required when there are several"},
+	{"dram.banks", DIM_COUNT, KIND_U32, IN_SPEC(dram.banks), 0, 1024, "0", NO_WORDS, "banks of one partition; 0: the memory has no banks and rows"},
+	{"dram.row_bytes", DIM_BYTES, KIND_U64, IN_SPEC(dram.row_bytes), 32, GIB, "", NO_WORDS, "bytes of one row; required when there are banks"},
+	{"dram.row_miss", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.row_miss), 0, 10000, "0", NO_WORDS, "cycles more when another row of the bank is open"},
+	{"dram.bank_busy", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.bank_busy), 0, 10000, "0", NO_WORDS, "cycles from the start of one access to a bank until it takes the next"},
 	{"texture.tile.bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_tile_bytes), 0, 65536, "0", NO_WORDS, "width of a tile of a texture array, a power of two; 0: arrays lie row by row"},
 	{"texture.tile.rows", DIM_COUNT, KIND_U32, IN_SPEC(texture_tile_rows), 0, 65536, "0", NO_WORDS, "rows of a tile of a texture array, a power of two"},
 	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
+
+	{"atomic.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on global memory to the use of its result, when the level that performs it has the line; 0: as a load"},
+	{"atomic.same_address", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.same_address), 0, 100000, "0", NO_WORDS, "cycles between two atomics on one address, of whichever SMs; 0: lanes of one warp go at the rate of loads, others do not wait"},
+	{"atomic.distinct", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.distinct), 0, 100000, "0", NO_WORDS, "cycles between two threads' atomics in one memory partition, on whatever addresses"},
+	{"atomic.<atom>.latency", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, 0, 100000, "", NO_WORDS, "the same of one operation; absent: atomic.latency"},
+	{"atomic.<atom>.same_address", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, 0, 100000, "", NO_WORDS, "the same of one operation; absent: atomic.same_address"},
+	{"atomic.<atom>.distinct", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, 0, 100000, "", NO_WORDS, "the same of one operation; absent: atomic.distinct"},
+	{"atomic.issue", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_issue), 0, 10000, "0", NO_WORDS, "cycles that one thread's atomic keeps the load/store pipe busy; 0: as the transactions of a load"},
+	{"atomic.shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on shared memory to the use of its result; 0: as a load"},
+	{"atomic.shared.same_address", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_same), 0, 100000, "0", NO_WORDS, "cycles for each further thread of a warp on one address; 0: as a bank conflict"},
 
 	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},
 	{"noise.jitter_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.jitter_cycles), 0, 1e6, "0", NO_WORDS, "a late access takes up to this much longer"},
@@ -167,6 +190,8 @@ static const char *const ops[] = {"add",   "sub",	"mul",	"mulhi", "mulwide", "mu
 				  "sin",   "cos",	"ex2",	"lg2",	 "tanh",    "mov",   "cvt",    "setp",	"set",
 				  "selp",  "slct",	"shfl", "vote",	 "match",   "madhi", "madwide"};
 
+const char *const spec_atomics[SPEC_ATOMICS] = {"and", "or", "xor", "add", "inc", "dec", "min", "max", "exch", "cas"};
+
 struct place {
 	const char *text;
 	const char *const *names;
@@ -178,6 +203,7 @@ static const struct place places[] = {
     {"<l>", spec_level_names, CONST_LEVELS},
     {"<op>", ops, sizeof ops / sizeof ops[0]},
     {"<type>", types, sizeof types / sizeof types[0]},
+    {"<atom>", spec_atomics, SPEC_ATOMICS},
     {"<pipe>", NULL, 0},
 };
 

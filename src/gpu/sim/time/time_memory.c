@@ -1,4 +1,7 @@
+#include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_fetch.h"
+#include "ptx/ptx.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +10,6 @@
 #define CONSTANT_HOME (1ull << 42)
 #define LOCAL_HOME    (1ull << 43)
 #define DRIFT_PERIOD  (1ull << 26) /* cycles of one slow swing of the clocks against each other */
-#define DRAM_FRACTION 20	   /* bits of a cycle a byte */
 
 static uint32_t fixed(double cycles)
 {
@@ -57,6 +59,28 @@ uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint3
 	return table;
 }
 
+/* What stands between an SM and the memory besides caches. */
+static int requests_open(struct time_gpu *g)
+{
+	const struct sim_spec *s = g->spec;
+	banks_init(&g->banks, s);
+	g->plain = s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE;
+	g->atomic_issue = fixed(s->atomic_issue);
+	g->timed_atomics = s->atomic_issue > 0;
+	for (uint32_t k = 0; k < SPEC_ATOMICS; k++)
+		g->timed_atomics |=
+		    s->atomic[k].latency > 0 || s->atomic[k].same_address > 0 || s->atomic[k].distinct > 0;
+	if (dram_open(&g->dram, s) || (g->timed_atomics && atomics_open(&g->atomics, g->dram.partitions)))
+		return -ENOMEM;
+	if (s->outstanding == OUTSTANDING_NONE)
+		return 0;
+	g->inflight = mem_zero(s->sm_count, sizeof *g->inflight);
+	for (uint32_t k = 0; g->inflight && k < s->sm_count; k++)
+		if (inflight_open(&g->inflight[k], s->outstanding, s->outstanding_entries, s->outstanding_merge))
+			return -ENOMEM;
+	return g->inflight ? 0 : -ENOMEM;
+}
+
 int time_memory_open(struct time_gpu *g, uint64_t seed)
 {
 	const struct sim_spec *s = g->spec;
@@ -100,8 +124,7 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->shared_issue = fixed(s->shared.issue);
 	g->constant_issue = fixed(s->constant.issue);
 	g->global_issue = fixed(s->global.issue);
-	g->dram_byte = s->dram_bandwidth > 0 ? (uint64_t)llround((1 << DRAM_FRACTION) / s->dram_bandwidth) : 0;
-	return 0;
+	return requests_open(g);
 }
 
 void time_memory_close(struct time_gpu *g)
@@ -111,16 +134,14 @@ void time_memory_close(struct time_gpu *g)
 	/* A level whose instances could not be allocated is not counted yet. */
 	mem_free(g->levels);
 	mem_free(g->cluster_table);
+	dram_close(&g->dram);
+	atomics_close(&g->atomics);
+	for (uint32_t k = 0; g->inflight && k < g->spec->sm_count; k++)
+		inflight_close(&g->inflight[k]);
+	mem_free(g->inflight);
 }
 
 /* ---- one access ---- */
-
-static uint64_t dram_take(struct time_gpu *g, uint64_t t, uint32_t bytes)
-{
-	uint64_t arrival = t << FIX, start = g->dram_free > arrival ? g->dram_free : arrival;
-	g->dram_free = start + (bytes * g->dram_byte >> (DRAM_FRACTION - FIX));
-	return start - arrival;
-}
 
 /* What happens to an access beyond the SM besides its latency. Fixed point in and out. */
 static uint64_t disturb(struct time_gpu *g, uint64_t latency, uint64_t t)
@@ -160,63 +181,106 @@ static uint32_t filled(const struct cache_spec *c)
 }
 
 /* Lines that were replaced go back to memory, in the background. */
-static void write_back(struct time_gpu *g, struct time_cache *c, uint64_t t)
+static void write_back(struct time_gpu *g, struct time_cache *c, uint64_t address, uint64_t t)
 {
 	uint32_t bytes = cache_written_back(c);
-	if (bytes && g->dram_byte)
-		dram_take(g, t, bytes);
+	if (bytes)
+		dram_take(&g->dram, address, bytes, t);
 }
 
-/* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there.
- * bytes: what the first level gives to the SM. */
-uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
-		   uint64_t t, uint32_t bytes)
+/* One transaction on its way. */
+struct request {
+	struct time_inflight *table; /* NULL: nothing that could be full */
+	uint64_t address, t;	     /* t: when it leaves the pipe; later when the table is full */
+	uint32_t bytes;		     /* what the first level gives to the SM */
+	uint32_t fetch;		     /* what a miss of every level moves at least */
+	uint32_t lanes;
+	uint32_t entry; /* of the table, INFLIGHT_NONE */
+};
+
+/* Takes an entry of the SM's table at the latest now. Returns when what is in flight already is back, 0 when this request has
+ * to fetch it itself. */
+static __attribute__((noinline)) uint64_t take_entry(struct request *q, uint32_t line)
+{
+	uint64_t at;
+	if (q->entry != INFLIGHT_NONE)
+		return 0;
+	/* Lines of the L1 and segments that skip it have different sizes and are never taken for each other. */
+	uint64_t name = q->address / line * 64 + (uint64_t)__builtin_ctz(line);
+	switch (inflight_enter(q->table, name, q->lanes, q->t, &at, &q->entry)) {
+	case INFLIGHT_GO:
+		q->t = at;
+		return 0;
+	case INFLIGHT_MERGED:
+		q->entry = INFLIGHT_NONE;
+		return at;
+	case INFLIGHT_FULL: /* every request is answered at once here */
+		break;
+	}
+	assert(!"an entry without an answer");
+	return 0;
+}
+
+/* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. */
+static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, struct request *q)
 {
 	uint64_t *pending[TIME_LEVELS];
-	uint32_t passed = 0, cluster = g->sm[sm].cluster, k;
+	uint32_t passed = 0, cluster = g->sm[sm].cluster, bytes = q->bytes, line = q->fetch, k;
 	uint64_t ready = 0, queue = 0; /* the longest wait at a port: the others have drained by then */
 
 	for (k = first; k < r->levels; k++) {
 		const struct time_level *l = r->level[k];
+		if (__builtin_expect(q->table != NULL, 0)) {
+			if (l->scope == SCOPE_SM)
+				line = l->spec->sector ? l->spec->sector : l->spec->line;
+			else if ((ready = take_entry(q, line)))
+				break;
+		}
 		uint32_t n = l->scope == SCOPE_SM ? sm : l->scope == SCOPE_CLUSTER ? cluster : 0;
 		struct time_cache *c = &l->cache[n];
 		if (__builtin_expect(!c->tag, 0) && cache_reserve(c)) {
 			g->out_of_memory = true;
-			return t;
+			return q->t;
 		}
-		uint64_t *fill = cache_touch(c, address, t);
+		uint64_t *fill = cache_touch(c, q->address, q->t);
 		bool miss = *fill == CACHE_INVALID;
 		if (miss)
 			bytes = filled(l->spec);
+		/* What is still on its way is not there: the table counts who waits for it. */
+		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
+			take_entry(q, line);
 		if (c->port_byte) {
-			uint64_t wait = cache_port(c, t, bytes);
+			uint64_t wait = cache_port(c, q->t, bytes);
 			queue = wait > queue ? wait : queue;
 		}
 		if (miss) {
 			if (c->dirty)
-				write_back(g, c, t);
+				write_back(g, c, q->address, q->t);
 			pending[passed++] = fill;
 			continue;
 		}
 		uint64_t latency = l->latency[cluster] + queue;
-		if (l->spec->partitions > 1 && is_far(l->spec, address, cluster))
+		if (l->spec->partitions > 1 && is_far(l->spec, q->address, cluster))
 			latency += l->far;
 		if (l->scope != SCOPE_SM)
-			latency = disturb(g, latency, t);
-		ready = t + ((latency + FIX_ONE / 2) >> FIX);
+			latency = disturb(g, latency, q->t);
+		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 		if (*fill > ready)
 			ready = *fill;
 		break;
 	}
-	if (k >= r->levels) {
+	if (k >= r->levels && q->table)
+		ready = take_entry(q, line);
+	if (!ready) {
 		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
-		uint64_t latency = disturb(g, r->memory[cluster], t) + refresh(g, t) + queue;
-		if (g->dram_byte)
-			latency += dram_take(g, t, moved > r->fetch ? moved : r->fetch);
-		ready = t + ((latency + FIX_ONE / 2) >> FIX);
+		uint64_t latency = disturb(g, r->memory[cluster], q->t) + refresh(g, q->t) + queue;
+		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
+		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 	}
 	for (k = 0; k < passed; k++)
 		*pending[k] = ready;
+	if (__builtin_expect(q->entry != INFLIGHT_NONE, 0))
+		inflight_leave(q->table, q->entry, ready);
 	return ready;
 }
 
@@ -241,7 +305,7 @@ static bool store_walk(struct time_gpu *g, const struct time_route *r, uint32_t 
 			sector = cache_touch(c, address, t);
 			*sector = t;
 			if (c->dirty)
-				write_back(g, c, t);
+				write_back(g, c, address, t);
 		}
 		if (l->spec->write == WRITE_BACK && sector) {
 			cache_soil(c, sector);
@@ -251,28 +315,15 @@ static bool store_walk(struct time_gpu *g, const struct time_route *r, uint32_t 
 	return true;
 }
 
-/* ---- the lanes of one instruction ---- */
-
-/* The distinct pieces of `size` bytes (a power of two in practice) that the lanes touch, in the order of the lanes. */
-static uint32_t pieces(const uint64_t *address, uint32_t mask, uint32_t size, uint64_t *out)
+uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
+		   uint64_t t, uint32_t bytes)
 {
-	bool power = !(size & (size - 1));
-	int shift = __builtin_ctz(size);
-	uint32_t n = 0;
-	for (uint32_t rest = mask; rest; rest &= rest - 1) {
-		uint64_t a = address[__builtin_ctz(rest)];
-		uint64_t p = power ? a >> shift : a / size;
-		uint32_t k = n;
-		/* Neighbours mostly share a piece, so the latest is looked at first. */
-		while (k && out[k - 1] != p)
-			k--;
-		if (!k)
-			out[n++] = p;
-	}
-	for (uint32_t k = 0; k < n; k++)
-		out[k] *= size;
-	return n;
+	struct request q = {
+	    .address = address, .t = t, .bytes = bytes, .fetch = r->fetch, .lanes = 1, .entry = INFLIGHT_NONE};
+	return walk(g, r, first, sm, &q);
 }
+
+/* ---- the lanes of one instruction ---- */
 
 /* How many lanes go to the most wanted address: atomics on one address happen one after another. */
 static uint32_t most_wanted(const uint64_t *address, uint32_t mask)
@@ -288,52 +339,21 @@ static uint32_t most_wanted(const uint64_t *address, uint32_t mask)
 	return most;
 }
 
-/* Further passes over the banks that the lanes need, beyond one for each group of lanes that the banks serve at a time.
- * Lanes that read the same word of a bank are served together. */
-static uint32_t conflicts(const struct sim_spec *s, const uint64_t *address, uint32_t mask, uint32_t bytes)
-{
-	uint32_t width = s->shared_bank_width ? s->shared_bank_width : 4, banks = s->shared_banks ? s->shared_banks : 1;
-	uint32_t words = bytes > width ? bytes / width : 1;
-	uint32_t group = banks / words ? banks / words : 1, extra = 0;
-	for (uint32_t first = 0; first < FUNC_LANES; first += group) {
-		uint32_t lanes = group >= FUNC_LANES ? mask : mask & ((1u << group) - 1) << first;
-		uint64_t seen[FUNC_LANES * 4];
-		uint32_t n = 0, most = 0;
-		for (uint32_t rest = lanes; rest; rest &= rest - 1) {
-			uint64_t word = address[__builtin_ctz(rest)] / width;
-			for (uint32_t k = 0; k < words && n < FUNC_LANES * 4; k++) {
-				uint32_t same = 0, seat = 0;
-				for (; seat < n && seen[seat] != word + k; seat++)
-					;
-				if (seat < n)
-					continue;
-				seen[n++] = word + k;
-				for (seat = 0; seat < n; seat++)
-					same += seen[seat] % banks == (word + k) % banks;
-				most = same > most ? same : most;
-			}
-		}
-		extra += most > 1 ? most - 1 : 0;
-		if (group >= FUNC_LANES)
-			break;
-	}
-	return extra;
-}
-
 static uint64_t shared_access(struct time_gpu *g, const uint64_t *address, const struct func_inst *i, uint32_t mask,
 			      uint64_t t, uint32_t *busy)
 {
-	double extra = 0;
-	if (mask & (mask - 1)) {
-		uint32_t n = conflicts(g->spec, address, mask, i->bytes);
-		if (i->kind == FUNC_ATOMIC) {
-			uint32_t wanted = most_wanted(address, mask) - 1;
-			n = wanted > n ? wanted : n;
-		}
-		extra = n * g->spec->shared_conflict_cost;
+	const struct sim_spec *s = g->spec;
+	double extra = 0, latency = s->shared.memory_latency;
+	if (mask & (mask - 1))
+		extra = banks_extra(&g->banks, address, mask, i->bytes) * s->shared_conflict_cost;
+	if (i->kind == FUNC_ATOMIC) {
+		double cost = s->shared_atomic_same > 0 ? s->shared_atomic_same : s->shared_conflict_cost;
+		double again = mask & (mask - 1) ? (most_wanted(address, mask) - 1) * cost : 0;
+		extra = again > extra ? again : extra;
+		latency = s->shared_atomic_latency > 0 ? s->shared_atomic_latency : latency;
 	}
 	*busy = g->shared_issue + fixed(extra);
-	return t + (uint64_t)llround(g->spec->shared.memory_latency + extra);
+	return t + (uint64_t)llround(latency + extra);
 }
 
 /* Local memory is striped over the lanes, so that lanes at the same local address are neighbours in memory. */
@@ -372,16 +392,18 @@ static void mark_written(struct func_memory *m, const struct func_warp *w, uint3
 static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, uint32_t first,
 				const struct time_warp *w, uint32_t mask, uint64_t t, uint32_t *busy)
 {
-	uint64_t all[FUNC_TEXELS * FUNC_LANES], piece[FUNC_LANES], ready = t;
+	struct time_transaction piece[COALESCE_MAX];
+	uint64_t all[FUNC_TEXELS * FUNC_LANES], ready = t;
 	uint32_t count = 0;
 	for (uint32_t k = 0; k < w->f.texels; k++) {
-		uint32_t n = pieces(k ? w->block->f.texel[k - 1] : w->f.addr, mask, r->fetch, piece);
+		const uint64_t *texel = k ? w->block->f.texel[k - 1] : w->f.addr;
+		uint32_t n = coalesce(COALESCE_LINES, r->fetch, texel, mask, 4, piece);
 		for (uint32_t p = 0; p < n; p++) {
 			uint32_t known = count;
-			while (known && all[known - 1] != piece[p])
+			while (known && all[known - 1] != piece[p].address)
 				known--;
 			if (!known)
-				all[count++] = piece[p];
+				all[count++] = piece[p].address;
 		}
 	}
 	for (uint32_t k = 0; k < count; k++) {
@@ -390,6 +412,83 @@ static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, 
 		ready = at > ready ? at : ready;
 	}
 	*busy = g->global_issue * count;
+	return ready;
+}
+
+/* The transactions of one instruction. */
+struct batch {
+	struct time_gpu *g;
+	const struct time_route *route;
+	struct time_inflight *table;
+	uint32_t first, sm, issue, fetch; /* fetch: bytes that a miss of each moves, 0 = its own */
+	uint64_t home, t;
+	uint64_t *back; /* NULL, or when each was back */
+	/* what it took */
+	uint32_t slots; /* turns of the load/store pipe ... */
+	uint64_t stall; /* ... and cycles that it stood still because the table was full */
+};
+
+/* One after the other; a full table holds up the pipe and with it all that follow. Returns when the last is back. */
+static uint64_t send(struct batch *b, const struct time_transaction *piece, uint32_t n)
+{
+	uint64_t ready = 0;
+	uint32_t most = b->table && b->table->merge ? b->table->merge : FUNC_LANES;
+	if (b->table)
+		inflight_begin(b->table);
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t last = 0;
+		/* More lanes than an entry serves go out as several requests. */
+		for (uint32_t left = piece[k].lanes; left;) {
+			uint32_t lanes = left < most ? left : most;
+			uint64_t t = b->t + ((uint64_t)b->slots++ * b->issue >> FIX) + b->stall;
+			struct request q = {.table = b->table,
+					    .address = b->home | piece[k].address,
+					    .t = t,
+					    .bytes = piece[k].bytes,
+					    .fetch = b->fetch ? b->fetch : piece[k].bytes,
+					    .lanes = lanes,
+					    .entry = INFLIGHT_NONE};
+			uint64_t at = walk(b->g, b->route, b->first, b->sm, &q);
+			b->stall += q.t - t;
+			last = at > last ? at : last;
+			left -= lanes;
+		}
+		if (b->back)
+			b->back[k] = last;
+		ready = last > ready ? last : ready;
+	}
+	return ready;
+}
+
+/* Atomics whose cost the description gives: each lane's goes to its partition, in the order of the lanes. */
+static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const uint64_t *address, uint32_t mask,
+			     const struct time_transaction *piece, uint32_t n, uint32_t *busy)
+{
+	struct time_gpu *g = b->g;
+	const struct sim_spec *s = g->spec;
+	uint64_t back[COALESCE_MAX], ready = 0, lanes = 0;
+	uint32_t kind = i->more[0] >= PTX_ATOM_AND && i->more[0] <= PTX_ATOM_CAS ? i->more[0] - PTX_ATOM_AND : 0;
+	const struct atomic_spec *a = &s->atomic[kind];
+	double load = s->has_l2 ? s->global.level[1].latency : s->global.memory_latency;
+	int64_t more = a->latency > 0 ? llround((a->latency - load) * FIX_ONE) : 0;
+	b->back = back;
+	send(b, piece, n);
+	for (uint32_t rest = mask; rest; rest &= rest - 1, lanes++) {
+		uint64_t at = address[__builtin_ctz(rest)], wait, t = b->t + (lanes * g->atomic_issue >> FIX);
+		uint32_t k = 0;
+		while (k + 1 < n && at - piece[k].address >= piece[k].bytes)
+			k++;
+		if (atomics_take(&g->atomics, dram_partition(&g->dram, at), at, t, fixed(a->same_address),
+				 fixed(a->distinct), &wait)) {
+			g->out_of_memory = true;
+			return b->t;
+		}
+		int64_t late = more + (int64_t)wait + (int64_t)(lanes * g->atomic_issue);
+		uint64_t done = (uint64_t)((int64_t)(back[k] << FIX) + late + FIX_ONE / 2) >> FIX;
+		ready = done > ready ? done : ready;
+	}
+	uint64_t pipe = g->atomic_issue ? lanes * g->atomic_issue : (uint64_t)b->slots * b->issue;
+	*busy = (uint32_t)(pipe + (b->stall << FIX));
 	return ready;
 }
 
@@ -423,23 +522,30 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 		local_home(x, w, mask, address);
 		from = address;
 	}
-	if (!(mask & (mask - 1))) {
+	if (!(mask & (mask - 1)) && (g->plain || path == PATH_CONSTANT || i->space == PTX_TEX) &&
+	    !(g->timed_atomics && i->kind == FUNC_ATOMIC)) {
 		*busy = issue;
 		return time_walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
 	}
-	uint64_t piece[FUNC_LANES], ready = 0;
-	uint32_t size = path == PATH_CONSTANT ? i->bytes : r->fetch;
-	uint32_t n = pieces(from, mask, size ? size : 1, piece);
-	for (uint32_t k = 0; k < n; k++) {
-		uint64_t at = time_walk(g, r, first, sm, home | piece[k], t + ((uint64_t)k * issue >> FIX), size);
-		ready = at > ready ? at : ready;
-	}
+	/* What comes by a read-only path of its own is put together as its cache wants it, and no table of the SM counts it. */
+	bool own = path == PATH_CONSTANT || i->space == PTX_TEX;
+	struct time_transaction piece[COALESCE_MAX];
+	uint32_t size = path != PATH_CONSTANT ? r->fetch : i->bytes ? i->bytes : 1;
+	uint32_t n = coalesce(own ? COALESCE_LINES : g->spec->coalesce, size, from, mask, i->bytes, piece);
+	struct batch b = {.g = g, .route = r, .first = first, .sm = sm, .home = home, .issue = issue, .t = t};
+	if (own)
+		b.fetch = r->fetch;
+	else if (g->inflight)
+		b.table = &g->inflight[sm];
+	if (i->kind == FUNC_ATOMIC && g->timed_atomics)
+		return atomic_batch(&b, i, from, mask, piece, n, busy);
+	uint64_t ready = send(&b, piece, n);
 	if (i->kind == FUNC_ATOMIC) {
 		uint32_t again = most_wanted(from, mask) - 1;
 		ready += (uint64_t)again * issue >> FIX;
-		n += again;
+		b.slots += again;
 	}
-	*busy = issue * n;
+	*busy = issue * b.slots + (uint32_t)(b.stall << FIX);
 	return ready;
 }
 
@@ -453,7 +559,7 @@ void time_store(struct time_run *x, struct time_warp *w, const struct func_inst 
 		shared_access(g, w->f.addr, i, mask, t, busy);
 		return;
 	}
-	uint64_t address[FUNC_LANES], piece[FUNC_LANES];
+	uint64_t address[FUNC_LANES];
 	const uint64_t *from = w->f.addr;
 	if (is_local(w, i)) {
 		local_home(x, w, mask, address);
@@ -461,14 +567,19 @@ void time_store(struct time_run *x, struct time_warp *w, const struct func_inst 
 	} else {
 		mark_written(x->l->memory, &w->f, mask);
 	}
-	piece[0] = from[__builtin_ctz(mask)];
-	uint32_t n = mask & (mask - 1) ? pieces(from, mask, g->global.fetch, piece) : 1, out = n;
-	if (g->global.stores)
-		for (uint32_t k = 0; k < n; k++)
-			out -= !store_walk(g, &g->global, w->block->sm, piece[k],
-					   t + ((uint64_t)k * g->global_issue >> FIX));
-	if (g->dram_byte && out)
-		dram_take(g, t, out * g->global.fetch);
+	struct time_transaction piece[COALESCE_MAX];
+	uint32_t n = coalesce(g->spec->coalesce, g->global.fetch, from, mask, i->bytes, piece), out = 0;
+	bool one = dram_is_one_queue(&g->dram) && g->spec->coalesce == COALESCE_LINES;
+	for (uint32_t k = 0; k < n; k++) {
+		uint64_t then = t + ((uint64_t)k * g->global_issue >> FIX);
+		if (g->global.stores && !store_walk(g, &g->global, w->block->sm, piece[k].address, then))
+			continue;
+		out++;
+		if (!one)
+			dram_take(&g->dram, piece[k].address, piece[k].bytes, t);
+	}
+	if (one && out)
+		dram_take(&g->dram, 0, out * g->global.fetch, t);
 	*busy = g->global_issue * n;
 }
 

@@ -3,7 +3,11 @@
 #define FATHOM_TIME_STATE_H
 #include "gpu/sim/func/func_paths.h"
 #include "gpu/sim/time/time.h"
+#include "gpu/sim/time/time_atomic.h"
+#include "gpu/sim/time/time_banks.h"
 #include "gpu/sim/time/time_cache.h"
+#include "gpu/sim/time/time_dram.h"
+#include "gpu/sim/time/time_inflight.h"
 #include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
@@ -153,10 +157,15 @@ struct time_gpu {
 	uint32_t level_count;
 	struct time_level *global_l1;
 	struct time_route constant, global;
-	uint32_t *cluster_table;			     /* backing of latency and memory tables */
-	uint64_t dram_free;				     /* fixed point */
-	uint64_t dram_byte;				     /* fixed point << 10: cycles a byte */
-	uint32_t issue;					     /* fixed point: scheduler_issue */
+	uint32_t *cluster_table; /* backing of latency and memory tables */
+	struct time_dram dram;
+	struct time_banks banks;
+	struct time_inflight *inflight; /* one an SM, NULL when the table cannot be full */
+	struct time_atomics atomics;
+	bool plain;	       /* a lane alone is one transaction of one segment, and nothing counts it */
+	bool timed_atomics;    /* the description says how atomics are performed */
+	uint32_t atomic_issue; /* fixed point */
+	uint32_t issue;	       /* fixed point: scheduler_issue */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
 	struct rng noise;
 	struct rng host; /* what the host's timing decides: how long it takes from one launch to the next */

@@ -1,0 +1,118 @@
+/* The part of a description that says how requests travel: tables of what is outstanding, coalescing, partitions and banks of
+ * the memory, atomics, banks of the shared memory. */
+#include "gpu/sim/spec_file.h"
+#include <stdio.h>
+#include <string.h>
+
+#define KEY_BYTES 128
+
+int spec_read_atomics(const struct spec_file *f, struct sim_spec *s)
+{
+	static const char *const names[] = {"latency", "same_address", "distinct"};
+	for (uint32_t k = 0; k < SPEC_ATOMICS; k++) {
+		s->atomic[k] = s->atomic_any;
+		double *value[] = {&s->atomic[k].latency, &s->atomic[k].same_address, &s->atomic[k].distinct};
+		for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
+			char key[KEY_BYTES];
+			snprintf(key, sizeof key, "atomic.%s.%s", spec_atomics[k], names[n]);
+			const struct spec_line *l = spec_line(f, key);
+			int rc = l ? spec_number(f, l, l->value, value[n]) : 0;
+			if (rc)
+				return rc;
+		}
+	}
+	return 0;
+}
+
+static bool is_power_of_two(uint64_t v)
+{
+	return v && (v & (v - 1)) == 0;
+}
+
+/* What is given although the key that it belongs to says that there is nothing of the kind. */
+static int check_idle(const struct spec_file *f, const char *const *keys, size_t n, const char *needs)
+{
+	for (size_t i = 0; i < n; i++)
+		if (spec_line(f, keys[i]))
+			return spec_fail(f, spec_line_number(f, keys[i]), "'%s' is given, but %s", keys[i], needs);
+	return 0;
+}
+
+static int check_outstanding(const struct spec_file *f, const struct sim_spec *s)
+{
+	static const char *const table[] = {"outstanding.entries", "outstanding.merge"};
+	if (s->outstanding == OUTSTANDING_NONE)
+		return check_idle(f, table, 2, "'outstanding.kind' is none; it has to be mshr or prt");
+	if (!s->outstanding_entries)
+		return spec_fail(f, spec_line_number(f, "outstanding.kind"),
+				 "the key 'outstanding.entries' is missing: how many entries the table has");
+	if (s->outstanding == OUTSTANDING_PRT)
+		return check_idle(f, table + 1, 1,
+				  "a pending request table merges nothing: an entry is one instruction");
+	return 0;
+}
+
+static int check_coalescing(const struct spec_file *f, const struct sim_spec *s)
+{
+	if (s->coalesce != COALESCE_LINES && s->global.levels)
+		return spec_fail(
+		    f, spec_line_number(f, "memory.coalesce.rule"),
+		    "'memory.coalesce.rule' is of GPUs without caches for global memory, but there are %u levels",
+		    s->global.levels);
+	return 0;
+}
+
+static int check_power(const struct spec_file *f, const char *key, uint64_t value, uint64_t least, const char *what)
+{
+	if (is_power_of_two(value) && value >= least)
+		return 0;
+	return spec_fail(f, spec_line_number(f, key),
+			 "'%s' is %llu bytes: it has to be a power of two, no less than %s, %llu", key,
+			 (unsigned long long)value, what, (unsigned long long)least);
+}
+
+static int check_dram(const struct spec_file *f, const struct sim_spec *s)
+{
+	static const char *const stride[] = {"memory.partition_stride"};
+	static const char *const bank[] = {"dram.row_bytes", "dram.row_miss", "dram.bank_busy"};
+	uint64_t least = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
+	for (uint32_t k = 0; k < CONST_LEVELS; k++)
+		if (s->global.level[k].present && s->global.level[k].sector > least)
+			least = s->global.level[k].sector;
+	if (s->memory_partitions > 1 && !s->partition_stride)
+		return spec_fail(
+		    f, spec_line_number(f, "memory.partitions"),
+		    "the key 'memory.partition_stride' is missing: after how many bytes the next of the %u partitions "
+		    "follows",
+		    s->memory_partitions);
+	int rc = s->memory_partitions > 1 ? check_power(f, stride[0], s->partition_stride, least, "one transaction")
+					  : check_idle(f, stride, 1, "'memory.partitions' is not more than 1");
+	if (rc)
+		return rc;
+	if (!s->dram.banks)
+		return check_idle(f, bank, 3, "there are no 'dram.banks'");
+	if (!s->dram.row_bytes)
+		return spec_fail(f, spec_line_number(f, "dram.banks"),
+				 "the key 'dram.row_bytes' is missing: how many bytes one row of a bank has");
+	return check_power(f, bank[0], s->dram.row_bytes, least, "one transaction");
+}
+
+static int check_banks(const struct spec_file *f, const struct sim_spec *s)
+{
+	uint32_t mode = s->shared_bank_mode;
+	if (mode && (mode > s->shared_bank_width || s->shared_bank_width % mode))
+		return spec_fail(f, spec_line_number(f, "shared.bank_mode"),
+				 "'shared.bank_mode' is %u bytes: it has to divide 'shared.bank_width', %u", mode,
+				 s->shared_bank_width);
+	return 0;
+}
+
+int spec_check_requests(const struct spec_file *f, const struct sim_spec *s)
+{
+	int rc = check_outstanding(f, s);
+	if (rc == 0)
+		rc = check_coalescing(f, s);
+	if (rc == 0)
+		rc = check_dram(f, s);
+	return rc ? rc : check_banks(f, s);
+}

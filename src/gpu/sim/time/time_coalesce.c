@@ -1,0 +1,101 @@
+#include "gpu/sim/time/time_coalesce.h"
+#include <stdbool.h>
+
+#define LANES 32
+#define HALF  16
+
+/* Distinct segments of the whole warp, in the order of the lanes. */
+static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, struct time_transaction *out)
+{
+	bool power = !(segment & (segment - 1));
+	int shift = __builtin_ctz(segment);
+	uint64_t piece[LANES];
+	uint32_t n = 0;
+	for (uint32_t rest = mask; rest; rest &= rest - 1) {
+		uint64_t a = address[__builtin_ctz(rest)];
+		uint64_t p = power ? a >> shift : a / segment;
+		uint32_t k = n;
+		/* Neighbours mostly share a piece, so the latest is looked at first. */
+		while (k && piece[k - 1] != p)
+			k--;
+		if (k) {
+			out[k - 1].lanes++;
+			continue;
+		}
+		piece[n] = p;
+		out[n++] = (struct time_transaction){p * segment, segment, 1};
+	}
+	return n;
+}
+
+static uint32_t count(uint32_t mask)
+{
+	return (uint32_t)__builtin_popcount(mask);
+}
+
+/* Compute capability 1.0 and 1.1: lane k of a half-warp wants word k of an aligned block of 64 or 128 bytes, or of two that
+ * follow each other (lanes may be missing), or everybody goes alone. */
+static uint32_t g80_half(const uint64_t *address, uint32_t mask, uint32_t bytes, struct time_transaction *out)
+{
+	uint32_t first = (uint32_t)__builtin_ctz(mask), block = bytes * HALF, size = block < 128 ? block : 128, n = 0;
+	uint64_t base = address[first] - (uint64_t)(first % HALF) * bytes;
+	bool fits = (bytes == 4 || bytes == 8 || bytes == 16) && base % size == 0;
+	for (uint32_t rest = mask; fits && rest; rest &= rest - 1) {
+		uint32_t lane = (uint32_t)__builtin_ctz(rest);
+		fits = address[lane] == base + (uint64_t)(lane % HALF) * bytes;
+	}
+	if (!fits) {
+		for (uint32_t rest = mask; rest; rest &= rest - 1)
+			out[n++] = (struct time_transaction){address[__builtin_ctz(rest)] & ~31ull, 32, 1};
+		return n;
+	}
+	uint32_t lanes = size / bytes;
+	for (uint32_t at = 0; at < block; at += size) {
+		uint32_t part = mask >> (first / HALF * HALF + at / bytes) & ((1u << lanes) - 1);
+		if (part)
+			out[n++] = (struct time_transaction){base + at, size, count(part)};
+	}
+	return n;
+}
+
+/* Compute capability 1.2 and 1.3: the segment of the lowest lane that waits, shrunk to the half that is used, as long as one
+ * is not used at all; with it all lanes whose address lies in it. */
+static uint32_t gt200_half(const uint64_t *address, uint32_t mask, uint32_t bytes, struct time_transaction *out)
+{
+	uint64_t segment = bytes == 1 ? 32 : bytes == 2 ? 64 : 128;
+	uint32_t n = 0;
+	while (mask) {
+		uint64_t base = address[__builtin_ctz(mask)] / segment * segment, lo = UINT64_MAX, hi = 0;
+		uint32_t taken = 0;
+		for (uint32_t rest = mask; rest; rest &= rest - 1) {
+			uint32_t lane = (uint32_t)__builtin_ctz(rest);
+			uint64_t a = address[lane];
+			if (a / segment * segment != base)
+				continue;
+			taken |= 1u << lane;
+			lo = a < lo ? a : lo;
+			hi = a + bytes > hi ? a + bytes : hi;
+		}
+		uint64_t size = segment;
+		while (size > 32 && lo / (size / 2) == (hi - 1) / (size / 2))
+			size /= 2;
+		out[n++] = (struct time_transaction){lo / size * size, (uint32_t)size, count(taken)};
+		mask &= ~taken;
+	}
+	return n;
+}
+
+uint32_t coalesce(enum coalesce_rule rule, uint32_t segment, const uint64_t *address, uint32_t mask, uint32_t bytes,
+		  struct time_transaction *out)
+{
+	if (rule == COALESCE_LINES)
+		return lines(segment, address, mask, out);
+	uint32_t n = 0, half[2] = {mask & 0xffffu, mask & 0xffff0000u};
+	for (uint32_t h = 0; h < 2; h++) {
+		if (half[h] && rule == COALESCE_G80)
+			n += g80_half(address, half[h], bytes, out + n);
+		else if (half[h])
+			n += gt200_half(address, half[h], bytes, out + n);
+	}
+	return n;
+}

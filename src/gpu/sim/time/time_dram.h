@@ -1,0 +1,33 @@
+/* The memory behind all caches: partitions with a data bus each, banks, open rows. Private to time/.
+ *
+ * An access that finds its partition's bus and its bank free and its row open costs no more than the latency of the memory;
+ * what these functions return comes on top. Requests are served in the order in which they are asked. */
+#ifndef FATHOM_TIME_DRAM_H
+#define FATHOM_TIME_DRAM_H
+#include "gpu/sim/spec.h"
+#include <stdbool.h>
+#include <stdint.h>
+
+struct time_dram {
+	uint32_t partitions, banks; /* banks of a partition, 0 = none are told apart */
+	uint64_t stride, row_bytes;
+	uint64_t byte;	/* 1/2^20 cycle: that a byte keeps its partition's bus busy; 0 = for ever wide */
+	uint64_t miss;	/* 1/1024 cycle: more when another row is open */
+	uint64_t busy;	/* 1/1024 cycle: that an access keeps its bank */
+	uint64_t *bus;	/* per partition, 1/1024 cycle: free again */
+	uint64_t *bank; /* per bank of all partitions: the same */
+	uint64_t *row;	/* per bank: open row + 1 */
+};
+
+int dram_open(struct time_dram *d, const struct sim_spec *s); /* 0 or -ENOMEM */
+void dram_close(struct time_dram *d);
+static inline bool dram_is_one_queue(const struct time_dram *d)
+{
+	return d->partitions == 1 && !d->banks;
+}
+uint32_t dram_partition(const struct time_dram *d, uint64_t address);
+/* An access of so many bytes, all in one partition and row, that comes at cycle t. Returns how much longer it takes, in
+ * 1/1024 cycle. */
+uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t);
+
+#endif

@@ -325,6 +325,15 @@ static void estimate_noise(struct chase_path *c, const struct pool *pool)
 	}
 }
 
+static void remove_class(struct chase_path *c, unsigned k)
+{
+	memmove(&c->classes[k], &c->classes[k + 1], (c->class_count - k - 1) * sizeof(c->classes[0]));
+	c->class_count--;
+	for (unsigned i = 0; i < c->survey_count; i++)
+		memmove(&c->survey[i].share[k], &c->survey[i].share[k + 1],
+			(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
+}
+
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
  * latency, as a stall that keeps step with the chase. */
 static void drop_spurious(struct chase_path *c, const struct chase_run *run)
@@ -337,16 +346,20 @@ static void drop_spurious(struct chase_path *c, const struct chase_run *run)
 		for (unsigned i = 0; i < c->survey_count; i++)
 			own = fmax(own, c->survey[i].share[k]);
 		struct walk w = walk_of(c, run, 2, k);
+		bool all_blocks = beyond >= 0.3 || w.coverage >= 0.5;
 		/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. */
-		if (own >= SHARE_REAL && (beyond >= 0.3 || w.coverage >= 0.5)) {
+		if (own >= SHARE_REAL && all_blocks) {
 			k++;
-			continue;
+		} else if (k + 1 < c->class_count && all_blocks && beyond >= SHARE_REAL) {
+			/* Together with the slower ones it is real: a stall that keeps step splits misses in two peaks, of which neither
+			 * takes part with every block. The faster one is the latency. */
+			for (unsigned i = 0; i < c->survey_count; i++)
+				c->survey[i].share[k] += c->survey[i].share[k + 1];
+			c->classes[k].share = fmax(c->classes[k].share, c->classes[k + 1].share);
+			remove_class(c, k + 1);
+		} else {
+			remove_class(c, k);
 		}
-		memmove(&c->classes[k], &c->classes[k + 1], (c->class_count - k - 1) * sizeof(c->classes[0]));
-		c->class_count--;
-		for (unsigned i = 0; i < c->survey_count; i++)
-			memmove(&c->survey[i].share[k], &c->survey[i].share[k + 1],
-				(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
 	}
 }
 

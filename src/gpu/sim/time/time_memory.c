@@ -472,6 +472,8 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	double load = s->has_l2 ? s->global.level[1].latency : s->global.memory_latency;
 	int64_t more = a->latency > 0 ? llround((a->latency - load) * FIX_ONE) : 0;
 	b->back = back;
+	if (g->atomic_issue)
+		b->issue = 0; /* the lanes leave one by one, which is counted below */
 	send(b, piece, n);
 	for (uint32_t rest = mask; rest; rest &= rest - 1, lanes++) {
 		uint64_t at = address[__builtin_ctz(rest)], wait, t = b->t + (lanes * g->atomic_issue >> FIX);

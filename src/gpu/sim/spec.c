@@ -355,6 +355,13 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 		rc = read_path(f, s, &s->constant, "constant");
 	if (rc == 0)
 		rc = read_path(f, s, &s->global, "global");
+	s->has_texture = spec_has_texture(f);
+	if (rc == 0 && s->has_texture)
+		rc = read_path(f, s, &s->texture, "texture");
+	if (rc == 0)
+		rc = spec_read_texture(f, s);
+	if (rc == 0)
+		rc = spec_read_tlbs(f, s);
 	if (rc == 0)
 		rc = spec_read_fetch(f, s);
 	if (rc == 0)

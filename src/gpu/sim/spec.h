@@ -48,6 +48,19 @@ struct path_spec { /* levels in the order a load looks them up */
 	uint32_t pipe;		/* pipe that takes the load */
 };
 
+/* ---- translation: a TLB level is a cache whose lines are entries; line: bytes that one entry covers, size: its reach,
+ * latency: cycles more than a hit in the level above ---- */
+#define TLB_LEVELS CONST_LEVELS
+enum tlb_walk { WALK_FIXED, WALK_L2 };
+enum tlb_path { TLB_GLOBAL, TLB_TEXTURE, TLB_PATHS };
+struct tlb_spec {
+	uint32_t levels; /* 0: every access is translated at once */
+	struct cache_spec level[TLB_LEVELS];
+	double miss_latency; /* cycles more than a hit in the last level: the page walk */
+	enum tlb_walk walk;  /* of WALK_L2, page table entries lie in memory and are looked up in the global L2 */
+	double walk_memory;  /* cycles more when the entry is not in that L2 */
+};
+
 /* ---- instruction fetch: levels as a fetch looks them up, latencies are cycles added to a fetch that misses the level above
  * and hits here. No levels: every instruction is there. ---- */
 enum fetch_share {
@@ -155,8 +168,16 @@ struct sim_spec {
 	uint32_t shared_bank_mode;   /* bytes after which the next bank follows, 0 = bank width */
 	enum shared_broadcast shared_broadcast;
 	struct path_spec constant, global; /* global.level[0] is the SM's L1 when has_l1 */
-	bool has_l1, has_l2;   /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
+	bool has_l1, has_l2; /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2
 	                                     * global.level[1], whichever of them exists; global.levels counts them */
+	struct path_spec texture; /* when has_texture; else texture loads take the global path */
+	bool has_texture;
+	bool texture_shared[CONST_LEVELS]; /* the level is the global L2 */
+	struct tlb_spec tlb[TLB_PATHS];
+	bool tlb_shared;	  /* the texture path uses the TLBs of the global one */
+	uint64_t page_size;	  /* bytes; 0: nothing is translated */
+	uint64_t tlb_window;	  /* bytes that page tables serve at a time, 0: everything */
+	double tlb_window_switch; /* cycles that a walk outside takes more */
 	bool l1_shares_shared; /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
 	struct fetch_spec fetch;
 	bool constant_uses_l2;	   /* constant misses go through the global L2 instead of straight to memory */

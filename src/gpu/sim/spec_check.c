@@ -203,6 +203,12 @@ static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 		rc = check_path(f, s, &s->global, "global");
 	if (rc == 0 && s->fetch.path.levels)
 		rc = check_path(f, s, &s->fetch.path, "instruction");
+	if (rc == 0 && s->has_texture)
+		rc = check_path(f, s, &s->texture, "texture");
+	if (rc == 0)
+		rc = spec_check_texture(f, s);
+	if (rc == 0)
+		rc = spec_check_tlbs(f, s);
 	if (rc == 0)
 		rc = spec_check_fetch(f, s);
 	if (rc)

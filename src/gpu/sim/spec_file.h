@@ -29,7 +29,7 @@ enum spec_kind {
 	KIND_PIPE,
 	KIND_CUSTOM
 };
-enum spec_home { HOME_SPEC, HOME_CACHE, HOME_PATH, HOME_PIPE, HOME_OP };
+enum spec_home { HOME_SPEC, HOME_CACHE, HOME_PATH, HOME_PIPE, HOME_OP, HOME_TLB, HOME_WALK };
 
 struct spec_key {
 	const char *pattern; /* "cache.<p>.<l>.size"; places are <p> <l> <m> <pipe> <op> <type> */
@@ -105,6 +105,14 @@ extern const char *const spec_share_names[]; /* in the order of enum fetch_share
 int spec_set_sizes(const struct spec_file *f, struct cache_spec *c, const char *key);
 /* stem: "cache.global.l1", where its keys stand. */
 int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, const char *stem);
+
+/* ---- spec_tlb.c: translation, and the texture path ---- */
+int spec_read_tlbs(const struct spec_file *f, struct sim_spec *s);
+int spec_check_tlbs(const struct spec_file *f, const struct sim_spec *s);
+bool spec_has_texture(const struct spec_file *f);
+int spec_read_texture(const struct spec_file *f, struct sim_spec *s);
+int spec_check_texture(const struct spec_file *f, const struct sim_spec *s);
+extern const char *const spec_tlb_paths[TLB_PATHS];
 
 /* ---- spec_check.c: what no single line can tell ---- */
 int spec_check(const struct spec_file *f, const struct sim_spec *s);

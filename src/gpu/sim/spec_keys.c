@@ -8,6 +8,8 @@
 #define IN_CACHE(member) HOME_CACHE, offsetof(struct cache_spec, member)
 #define IN_PATH(member)	 HOME_PATH, offsetof(struct path_spec, member)
 #define IN_OP(member)	 HOME_OP, offsetof(struct op_spec, member)
+#define IN_TLB(member)	 HOME_TLB, offsetof(struct cache_spec, member)
+#define IN_WALK(member)	 HOME_WALK, offsetof(struct tlb_spec, member)
 #define NO_WORDS	 NULL
 #define REQUIRED	 NULL
 #define GIB		 (1024.0 * 1024 * 1024)
@@ -97,6 +99,7 @@ const struct spec_key spec_keys[] = {
 	{"cache.instruction.prefetch", DIM_COUNT, KIND_U32, IN_SPEC(fetch.ahead), 0, 16, "0", NO_WORDS, "lines behind the one that a warp enters that are taken along into a buffer beside the first level, as far as the second level has them"},
 	{"native.base", DIM_BYTES, KIND_U64, IN_SPEC(fetch.base), 0, 1e9, "0", NO_WORDS, "address of a program's first native instruction"},
 	{"native.bytes", DIM_BYTES, KIND_U32, IN_SPEC(fetch.bytes), 4, 32, "8", NO_WORDS, "size of a native instruction, a power of two"},
+	{"cache.texture.<l>.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none global.l2", "global.l2: the level is the global path's L2, seen with a latency of its own; the geometries agree"},
 	{"cache.constant.backing", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "memory", "memory global.l2", "where a constant load goes that misses every constant level"},
 
 	{"load.<m>.issue", DIM_CYCLES, KIND_DOUBLE, IN_PATH(issue), 0.25, 10000, REQUIRED, NO_WORDS, "cycles that the load/store pipe is busy with one load of a warp"},
@@ -128,6 +131,24 @@ const struct spec_key spec_keys[] = {
 	{"atomic.issue", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_issue), 0, 10000, "0", NO_WORDS, "cycles that one thread's atomic keeps the load/store pipe busy; 0: as the transactions of a load"},
 	{"atomic.shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on shared memory to the use of its result; 0: as a load"},
 	{"atomic.shared.same_address", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_same), 0, 100000, "0", NO_WORDS, "cycles for each further thread of a warp on one address; 0: as a bank conflict"},
+
+	{"tlb.page_size", DIM_BYTES, KIND_U64, IN_SPEC(page_size), 256, 16 * GIB, "", NO_WORDS, "bytes of one page; required when there are TLBs"},
+	{"tlb.<t>.levels", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 0, TLB_LEVELS, "0", NO_WORDS, "TLB levels on the path; 0: no access ever waits for a translation"},
+	{"tlb.<t>.<l>.entries", DIM_COUNT, KIND_CUSTOM, HOME_TLB, 0, 1, 1e6, "", NO_WORDS, "entries of the level; required without set_sizes, whose sum it is"},
+	{"tlb.<t>.<l>.line", DIM_BYTES, KIND_U32, IN_TLB(line), 256, 1 * GIB, REQUIRED, NO_WORDS, "bytes of memory that one entry covers, a power of two of pages"},
+	{"tlb.<t>.<l>.sector", DIM_BYTES, KIND_U32, IN_TLB(sector), 256, 1 * GIB, "", NO_WORDS, "bytes whose translation one miss brings into the entry; absent: all that it covers"},
+	{"tlb.<t>.<l>.ways", DIM_COUNT, KIND_U32, IN_TLB(ways), 1, CACHE_WAYS_MAX, "", NO_WORDS, "entries of one set; absent: all of them, any entry may hold any page"},
+	{"tlb.<t>.<l>.set_sizes", DIM_COUNT, KIND_CUSTOM, HOME_TLB, 0, 1, CACHE_WAYS_MAX, "", NO_WORDS, "the entries of each set, where sets are unequal, as of caches"},
+	{"tlb.<t>.<l>.policy", DIM_NAME, KIND_WORD, IN_TLB(policy), 0, 0, "lru", "lru fifo random plru weighted nru", "which entry of a full set is replaced; weighted is for caches only"},
+	{"tlb.<t>.<l>.mapping", DIM_NAME, KIND_WORD, IN_TLB(mapping), 0, 0, "modulo", "modulo hash", "how an entry finds its set, as of caches"},
+	{"tlb.<t>.<l>.scope", DIM_NAME, KIND_WORD, IN_TLB(scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one such TLB"},
+	{"tlb.<t>.<l>.latency", DIM_CYCLES, KIND_DOUBLE, IN_TLB(latency), 0, 100000, "0", NO_WORDS, "cycles that a hit in this level takes more than one in the level above; of l1 mostly 0, as the latencies of caches and memory are those of a translation that is at hand"},
+	{"tlb.<t>.miss_latency", DIM_CYCLES, KIND_DOUBLE, IN_WALK(miss_latency), 0, 100000, "0", NO_WORDS, "cycles that a miss in every level takes more than a hit in the last one"},
+	{"tlb.<t>.walk", DIM_NAME, KIND_WORD, IN_WALK(walk), 0, 0, "fixed", "fixed global.l2", "where a miss finds its page table entry: fixed: after miss_latency; global.l2: in the L2, where entries of 8 bytes lie side by side, or in memory"},
+	{"tlb.<t>.walk_memory", DIM_CYCLES, KIND_DOUBLE, IN_WALK(walk_memory), 0, 100000, "0", NO_WORDS, "cycles that a walk through global.l2 takes more when the page table entry is not there"},
+	{"tlb.texture.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none global", "global: the texture path asks the TLBs of the global path"},
+	{"tlb.active_window", DIM_BYTES, KIND_U64, IN_SPEC(tlb_window), 0, 1024 * GIB, "0", NO_WORDS, "bytes, aligned, whose pages can be walked at a time; 0: all"},
+	{"tlb.window_switch", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(tlb_window_switch), 0, 1e6, "0", NO_WORDS, "cycles that a walk takes more when its page lies outside of the active window, which then becomes the active one"},
 
 	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},
 	{"noise.jitter_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.jitter_cycles), 0, 1e6, "0", NO_WORDS, "a late access takes up to this much longer"},
@@ -178,8 +199,8 @@ const char *spec_dim_name(enum spec_dim d)
 }
 
 /* ---- places ---- */
-static const char *const cached_paths[] = {"constant", "global", "instruction"};
-static const char *const load_paths[] = {"constant", "global", "shared"};
+static const char *const cached_paths[] = {"constant", "global", "instruction", "texture"};
+static const char *const load_paths[] = {"constant", "global", "shared", "texture"};
 static const char *const types[] = {"u16", "s16", "u32", "s32",	  "u64", "s64", "b16",
 				    "b32", "b64", "f16", "f16x2", "f32", "f64", "pred"};
 /* PTX spellings; mulhi is mul.hi, mulwide mul.wide, divapprox div.approx. */
@@ -199,7 +220,8 @@ struct place {
 };
 static const struct place places[] = {
     {"<p>", cached_paths, sizeof cached_paths / sizeof cached_paths[0]},
-    {"<m>", load_paths, 3},
+    {"<m>", load_paths, sizeof load_paths / sizeof load_paths[0]},
+    {"<t>", spec_tlb_paths, TLB_PATHS},
     {"<l>", spec_level_names, CONST_LEVELS},
     {"<op>", ops, sizeof ops / sizeof ops[0]},
     {"<type>", types, sizeof types / sizeof types[0]},

@@ -124,6 +124,8 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->shared_issue = fixed(s->shared.issue);
 	g->constant_issue = fixed(s->constant.issue);
 	g->global_issue = fixed(s->global.issue);
+	if (time_texture_open(g, seed + 1000))
+		return -ENOMEM;
 	return requests_open(g);
 }
 
@@ -131,6 +133,7 @@ void time_memory_close(struct time_gpu *g)
 {
 	for (uint32_t k = 0; k < g->level_count; k++)
 		time_level_close(&g->levels[k]);
+	time_texture_close(g);
 	/* A level whose instances could not be allocated is not counted yet. */
 	mem_free(g->levels);
 	mem_free(g->cluster_table);
@@ -227,6 +230,8 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 	uint64_t *pending[TIME_LEVELS];
 	uint32_t passed = 0, cluster = g->sm[sm].cluster, bytes = q->bytes, line = q->fetch, k;
 	uint64_t ready = 0, queue = 0; /* the longest wait at a port: the others have drained by then */
+	uint64_t extra = 0;	       /* for the translation */
+	uint32_t translate = !r->tlb ? UINT32_MAX : first > r->translate ? first : r->translate;
 
 	for (k = first; k < r->levels; k++) {
 		const struct time_level *l = r->level[k];
@@ -235,6 +240,11 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 				line = l->spec->sector ? l->spec->sector : l->spec->line;
 			else if ((ready = take_entry(q, line)))
 				break;
+		}
+		if (__builtin_expect(k == translate, 0) &&
+		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {
+			g->out_of_memory = true;
+			return q->t;
 		}
 		uint32_t n = l->scope == SCOPE_SM ? sm : l->scope == SCOPE_CLUSTER ? cluster : 0;
 		struct time_cache *c = &l->cache[n];
@@ -259,7 +269,7 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 			pending[passed++] = fill;
 			continue;
 		}
-		uint64_t latency = l->latency[cluster] + queue;
+		uint64_t latency = l->latency[cluster] + queue + extra;
 		if (l->spec->partitions > 1 && is_far(l->spec, q->address, cluster))
 			latency += l->far;
 		if (l->scope != SCOPE_SM)
@@ -272,8 +282,13 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 	if (k >= r->levels && q->table)
 		ready = take_entry(q, line);
 	if (!ready) {
+		if (__builtin_expect(k == translate, 0) &&
+		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {
+			g->out_of_memory = true;
+			return q->t;
+		}
 		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
-		uint64_t latency = disturb(g, r->memory[cluster], q->t) + refresh(g, q->t) + queue;
+		uint64_t latency = disturb(g, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
 		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 	}
@@ -390,7 +405,7 @@ static void mark_written(struct func_memory *m, const struct func_warp *w, uint3
 
 /* A filtered texture read asks for several texels a lane: the pieces of all of them, each once. */
 static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, uint32_t first,
-				const struct time_warp *w, uint32_t mask, uint64_t t, uint32_t *busy)
+				const struct time_warp *w, uint32_t mask, uint64_t t, uint32_t issue, uint32_t *busy)
 {
 	struct time_transaction piece[COALESCE_MAX];
 	uint64_t all[FUNC_TEXELS * FUNC_LANES], ready = t;
@@ -407,11 +422,10 @@ static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, 
 		}
 	}
 	for (uint32_t k = 0; k < count; k++) {
-		uint64_t at =
-		    time_walk(g, r, first, w->block->sm, all[k], t + ((uint64_t)k * g->global_issue >> FIX), r->fetch);
+		uint64_t at = time_walk(g, r, first, w->block->sm, all[k], t + ((uint64_t)k * issue >> FIX), r->fetch);
 		ready = at > ready ? at : ready;
 	}
-	*busy = g->global_issue * count;
+	*busy = issue * count;
 	return ready;
 }
 
@@ -511,13 +525,18 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 
 	const struct time_route *r = path == PATH_CONSTANT ? &g->constant : &g->global;
 	uint32_t issue = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
+	if (path == PATH_TEXTURE) {
+		path = g->texture ? path : PATH_GLOBAL;
+		r = g->texture ? &g->texture->route : r;
+		issue = g->texture ? g->texture->issue : issue;
+	}
 	uint64_t home = path == PATH_CONSTANT ? CONSTANT_HOME : 0;
 	uint32_t first = 0;
 	if (path == PATH_GLOBAL && g->global_l1 && (i->kind == FUNC_ATOMIC || i->flags & FUNC_SKIP_L1))
 		first = 1;
 
 	if (__builtin_expect(i->space == PTX_TEX && w->f.texels > 1, 0))
-		return filtered_access(g, r, first, w, mask, t, busy);
+		return filtered_access(g, r, first, w, mask, t, issue, busy);
 	uint64_t address[FUNC_LANES];
 	const uint64_t *from = w->f.addr;
 	if (is_local(w, i)) {
@@ -593,6 +612,7 @@ void time_flush(struct time_gpu *g)
 		for (uint32_t n = 0; n < g->levels[k].count; n++)
 			cache_flush(&g->levels[k].cache[n]);
 	time_fetch_flush(g);
+	time_texture_flush(g);
 }
 
 static void forget(const struct time_route *r, uint64_t base, uint64_t bytes)
@@ -604,8 +624,10 @@ static void forget(const struct time_route *r, uint64_t base, uint64_t bytes)
 
 void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes)
 {
-	if (a == TIME_CONSTANT)
+	if (a == TIME_CONSTANT) {
 		forget(&g->constant, CONSTANT_HOME | base, bytes);
-	else
+	} else {
 		forget(&g->global, base, bytes);
+		time_texture_forget(g, base, bytes);
+	}
 }

@@ -131,6 +131,8 @@ static uint8_t path_of(const struct func_inst *i)
 		return PATH_CONSTANT;
 	case PTX_PARAM:
 		return PATH_NONE;
+	case PTX_TEX:
+		return PATH_TEXTURE;
 	default:
 		return PATH_GLOBAL;
 	}
@@ -177,9 +179,10 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	case FUNC_ATOMIC:
 		t->path = path_of(i);
 		memory(p, s, t,
-		       t->path == PATH_SHARED	  ? &s->shared
-		       : t->path == PATH_CONSTANT ? &s->constant
-						  : &s->global);
+		       t->path == PATH_SHARED			   ? &s->shared
+		       : t->path == PATH_CONSTANT		   ? &s->constant
+		       : t->path == PATH_TEXTURE && s->has_texture ? &s->texture
+								   : &s->global);
 		break;
 	case FUNC_BRANCH:
 		t->after = cycles_of(s->branch_latency);

@@ -8,6 +8,7 @@
 #include "gpu/sim/time/time_cache.h"
 #include "gpu/sim/time/time_dram.h"
 #include "gpu/sim/time/time_inflight.h"
+#include "gpu/sim/time/time_tlb.h"
 #include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
@@ -17,7 +18,7 @@
 #define FIX_ONE (1u << FIX)
 #define NEVER	UINT64_MAX
 
-enum time_path { PATH_NONE, PATH_SHARED, PATH_CONSTANT, PATH_GLOBAL };
+enum time_path { PATH_NONE, PATH_SHARED, PATH_CONSTANT, PATH_GLOBAL, PATH_TEXTURE };
 
 #define TIME_SETS 64
 struct time_set { /* pipes of which one takes the instruction */
@@ -132,9 +133,19 @@ struct time_level {
 struct time_route {
 	uint32_t levels;
 	struct time_level *level[TIME_LEVELS];
-	uint32_t *memory; /* fixed point, per cluster */
-	uint32_t fetch;	  /* bytes that a miss of every level moves, at least */
-	bool stores;	  /* some level does more about a store than to let it through */
+	uint32_t *memory;     /* fixed point, per cluster */
+	uint32_t fetch;	      /* bytes that a miss of every level moves, at least */
+	bool stores;	      /* some level does more about a store than to let it through */
+	struct time_tlb *tlb; /* NULL: nothing is translated */
+	uint32_t translate;   /* levels before the translation */
+};
+
+struct time_texture {
+	struct time_route route;
+	struct time_level level[CONST_LEVELS];
+	bool borrowed[CONST_LEVELS]; /* the caches are another level's */
+	uint32_t *table;
+	uint32_t issue; /* fixed point: path.issue */
 };
 
 struct time_fetch;
@@ -157,6 +168,9 @@ struct time_gpu {
 	uint32_t level_count;
 	struct time_level *global_l1;
 	struct time_route constant, global;
+	struct time_texture *texture; /* NULL: texture loads take the global route */
+	struct time_tlb tlb[TLB_PATHS];
+	uint64_t tlb_window;	 /* the active one + 1, 0: none yet */
 	uint32_t *cluster_table; /* backing of latency and memory tables */
 	struct time_dram dram;
 	struct time_banks banks;
@@ -215,6 +229,13 @@ uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint3
  * is there. */
 uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes);
+
+/* ---- time_texture.c ---- */
+/* The texture path and the translation of both paths, once the other levels are open. 0 or -ENOMEM. */
+int time_texture_open(struct time_gpu *g, uint64_t seed);
+void time_texture_close(struct time_gpu *g);
+void time_texture_flush(struct time_gpu *g); /* its caches; translations stay */
+void time_texture_forget(struct time_gpu *g, uint64_t base, uint64_t bytes);
 
 /* ---- time_fetch.c ---- */
 /* The warp goes to another fetch block at t; returns when it has it. */

@@ -210,6 +210,90 @@ static void impossible_caches(void **state)
 	expect_added("cache.global.l3.size = 3 KB # x", "l1 (in the SM) and l2 (of the GPU) only");
 }
 
+/* Lines added to the toy GPU, which has an L1 and an L2 on its global path. */
+#define TLB_LINES                                                                                                      \
+	"tlb.page_size = 4 KB # x\ntlb.global.levels = 1 count # x\ntlb.global.l1.entries = 16 count # "               \
+	"x\ntlb.global.l1.line = 64 KB # x\n"                                                                          \
+	"tlb.global.l1.scope = sm name # x\ncache.global.l1.addressed = virtual name # x\n"
+#define TWO_LINES                                                                                                      \
+	"tlb.page_size = 4 KB # x\ntlb.global.levels = 2 count # x\ntlb.global.l1.entries = 16 count # x\n"            \
+	"tlb.global.l1.line = 64 KB # x\ntlb.global.l1.scope = sm name # x\ncache.global.l1.addressed = virtual name " \
+	"# x\n"
+#define TEXTURE_LINES                                                                                                  \
+	"load.texture.issue = 4 cycles # x\nload.texture.unit = mem name # x\nmemory.texture.latency = 900 cycles # "  \
+	"x\n"                                                                                                          \
+	"cache.texture.levels = 0 count # x\n"
+
+static void expect_text(const char *lines, const char *words)
+{
+	struct str text;
+	char both[2048];
+	snprintf(both, sizeof both, "%s\nbarrier.latency = 10 cycles # x", lines);
+	edit(&text, "barrier.latency", both);
+	struct err e = error_of(&text);
+	if (!strstr(e.text, words))
+		fail_msg("'%s': expected '%s', got '%s'", lines, words, e.text);
+	str_free(&text);
+}
+
+static void impossible_translations(void **state)
+{
+	(void)state;
+	expect_text("tlb.page_size = 4 KB # x", "no TLB is described");
+	expect_text("tlb.global.levels = 1 count # x", "describes 0 levels");
+	expect_text(
+	    "tlb.global.levels = 2 count # x\ntlb.global.l1.line = 4 KB # x\ntlb.global.l1.scope = sm name # x\n"
+	    "tlb.global.l1.entries = 16 count # x",
+	    "describes 1 levels");
+	expect_text("tlb.global.l2.line = 4 KB # x", "tlb.global.l1 is not");
+	expect_text("tlb.global.l1.line = 4 KB # x\ntlb.global.l1.scope = sm name # x",
+		    "tlb.global.l1.entries' is missing");
+	expect_text("tlb.global.l1.line = 4 KB # x\ntlb.global.l1.scope = sm name # x\n"
+		    "tlb.global.levels = 1 count # x\ntlb.global.l1.entries = 16 count # x",
+		    "'tlb.page_size' is missing");
+	expect_text("tlb.constant.l1.line = 4 KB # x", "unknown key");
+	expect_text("tlb.page_size = 4 KB # x\ntlb.global.levels = 1 count # x\ntlb.global.l1.entries = 1000 count # "
+		    "x\ntlb.global.l1.line = 64 KB # x\n"
+		    "tlb.global.l1.scope = sm name # x",
+		    "give 'tlb.global.l1.ways'");
+	expect_text(TLB_LINES "tlb.global.l1.ways = 5 count # x", "no multiple of 5 ways");
+	expect_text(TLB_LINES "tlb.global.l1.set_sizes = 8, 4 count # x", "which is not the size");
+	expect_text(TLB_LINES "tlb.global.l1.sector = 2 KB # x", "from a page to the line");
+	expect_text(TLB_LINES "tlb.global.l1.policy = weighted name # x", "is for caches");
+	expect_text(TWO_LINES "tlb.global.l2.entries = 16 count # x\ntlb.global.l2.line = 4 KB # x\n"
+			      "tlb.global.l2.scope = gpu name # x\ntlb.global.l2.latency = 9 cycles # x",
+		    "no farther than the level above");
+	expect_text(TWO_LINES "tlb.global.l2.entries = 32 count # x\ntlb.global.l2.line = 64 KB # x\n"
+			      "tlb.global.l2.scope = gpu name # x",
+		    "a level takes longer");
+	expect_text(TLB_LINES "tlb.active_window = 3 MB # x", "a power of two");
+	expect_text(TLB_LINES "tlb.window_switch = 3 cycles # x", "needs 'tlb.active_window'");
+	expect_text(TLB_LINES "tlb.global.walk_memory = 3 cycles # x", "for walks through global.l2");
+	expect_text(TLB_LINES "tlb.texture.shared_with = global name # x", "no texture path");
+	expect_text("tlb.page_size = 4 KB # x\ntlb.global.levels = 1 count # x\ntlb.global.l1.entries = 16 count # "
+		    "x\ntlb.global.l1.line = 64 KB # x\n"
+		    "tlb.global.l1.scope = gpu name # x",
+		    "'cache.global.l1.addressed' has to be virtual");
+	expect_text("tlb.page_size = 4 KB # x\ntlb.global.levels = 1 count # x\ntlb.global.l1.entries = 16 count # x\n"
+		    "tlb.global.l1.line = 64 KB # x\ntlb.global.l1.scope = sm name # x\n"
+		    "cache.global.l2.addressed = virtual name # x",
+		    "the level above is looked up after");
+}
+
+static void impossible_textures(void **state)
+{
+	(void)state;
+	expect_text("load.texture.issue = 4 cycles # x", "the key 'cache.texture.levels' is missing");
+	expect_text(TEXTURE_LINES "cache.texture.l1.size = 1 KB # x", "the key 'cache.texture.l1.line' is missing");
+	expect_text("cache.texture.levels = 1 count # x\nload.texture.issue = 4 cycles # x\n"
+		    "load.texture.unit = mem name # x\nmemory.texture.latency = 900 cycles # x\n"
+		    "cache.texture.l1.size = 2 KB # x\ncache.texture.l1.line = 32 bytes # x\n"
+		    "cache.texture.l1.ways = 4 count # x\ncache.texture.l1.policy = lru name # x\n"
+		    "cache.texture.l1.scope = gpu name # x\ncache.texture.l1.latency = 100 cycles # x\n"
+		    "cache.texture.l1.shared_with = global.l2 name # x",
+		    "differ");
+}
+
 static void impossible_cores(void **state)
 {
 	(void)state;
@@ -361,6 +445,8 @@ int main(void)
 	    cmocka_unit_test(doubles_name_both_lines),
 	    cmocka_unit_test(missing_keys_say_what_they_mean),
 	    cmocka_unit_test(impossible_caches),
+	    cmocka_unit_test(impossible_translations),
+	    cmocka_unit_test(impossible_textures),
 	    cmocka_unit_test(impossible_cores),
 	    cmocka_unit_test(files_that_are_none),
 	    cmocka_unit_test(lines_are_powers_of_two),

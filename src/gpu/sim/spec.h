@@ -80,6 +80,14 @@ struct fetch_spec {
 	uint32_t bytes; /* of a native instruction whose operation says nothing else */
 };
 
+/* ---- how an SM's resources are given out to blocks ---- */
+enum regfile_allocation { ALLOCATE_BLOCK, ALLOCATE_WARP };
+struct regfile_spec {
+	enum regfile_allocation allocation;		 /* what `unit` is counted for: the block or each warp */
+	uint32_t register_quantum, thread_quantum, unit; /* of one thread; threads of a block; registers. 0 is 1 */
+	uint32_t max_per_thread;			 /* 0: no limit */
+};
+
 /* ---- arithmetic ---- */
 #define SPEC_PIPES 16
 struct pipe_spec {
@@ -137,6 +145,11 @@ struct sim_spec {
 	char target[16];
 	int ptx_version, cc;
 	uint32_t max_threads_per_block, max_threads_per_sm, max_warps_per_sm, max_blocks_per_sm, registers_per_sm;
+	struct regfile_spec regfile;
+	uint64_t shared_quantum; /* shared memory is given out in pieces of this; 0 is 1 */
+	double block_launch,
+	    warp_launch;	/* cycles until a block's first warp starts, and from each of its warps to the next */
+	uint32_t barrier_slots; /* barriers of an SM, at most; 0: as many as its blocks want */
 	uint64_t shared_per_sm, shared_per_block, constant_bytes, memory_bytes;
 	bool has_f64, has_f16, has_fma;
 	/* core */

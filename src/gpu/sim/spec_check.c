@@ -50,6 +50,19 @@ static int check_device(const struct spec_file *f, const struct sim_spec *s)
 	if (s->texture_tile_rows && !is_power_of_two(s->texture_tile_rows))
 		return spec_fail(f, spec_line_number(f, "texture.tile.rows"),
 				 "'texture.tile.rows' is %u, no power of two", s->texture_tile_rows);
+	const struct regfile_spec *r = &s->regfile;
+	if (r->allocation == ALLOCATE_WARP && r->unit > 1 && r->unit % s->warp_size)
+		return spec_fail(f, spec_line_number(f, "regfile.unit"),
+				 "'regfile.unit' is %u, no multiple of the warp's %u threads, which share it", r->unit,
+				 s->warp_size);
+	if (r->allocation == ALLOCATE_WARP && r->thread_quantum > 1 && r->thread_quantum % s->warp_size)
+		return spec_fail(f, spec_line_number(f, "regfile.thread_quantum"),
+				 "'regfile.thread_quantum' is %u, but registers are given to whole warps of %u",
+				 r->thread_quantum, s->warp_size);
+	if (s->barrier_slots && s->barrier_slots < 16)
+		return spec_fail(f, spec_line_number(f, "core.barrier_slots"),
+				 "'core.barrier_slots' is %u, fewer than the 16 that one block may name",
+				 s->barrier_slots);
 	if (!is_power_of_two(s->coalesce_segment))
 		return spec_fail(f, spec_line_number(f, "memory.coalesce.segment"),
 				 "'memory.coalesce.segment' is %u, no power of two", s->coalesce_segment);

@@ -171,6 +171,19 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "memory.global.latency", p->memory_latency, LATENCY_TOLERANCE);
 }
 
+/* As a launch sees it: with registers given to warps, a thread's share of a piece is what its count is rounded to. */
+static void tell_registers(struct teller *t, const struct sim_spec *s)
+{
+	const struct regfile_spec *f = &s->regfile;
+	bool warp = f->allocation == ALLOCATE_WARP;
+	uint32_t share = warp ? f->unit / s->warp_size : 1, threads = warp ? s->warp_size : 1;
+	tell_number(t, "regfile.registers_per_sm", s->registers_per_sm, 0);
+	if (f->max_per_thread)
+		tell_number(t, "regfile.max_per_thread", f->max_per_thread, 0);
+	tell_number(t, "regfile.register_quantum", share > f->register_quantum ? share : f->register_quantum, 0);
+	tell_number(t, "regfile.thread_quantum", threads > f->thread_quantum ? threads : f->thread_quantum, 0);
+}
+
 int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
@@ -183,6 +196,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 		    LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
 	tell_text(&t, "clock.scope", scope_name(s->clock_scope));
+	tell_registers(&t, s);
 	tell_ops(&t, s);
 	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");

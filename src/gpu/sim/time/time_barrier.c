@@ -15,6 +15,9 @@ void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 	if (p->now.at > earliest)
 		earliest = p->now.at;
 	func_paths_together(&w->f);
+	/* Paths may be looked at again while their instructions are on the way. */
+	if (w->fetched > earliest)
+		earliest = w->fetched;
 	time_next_together(x, w, earliest);
 }
 

@@ -5,39 +5,21 @@
 #include <stdio.h>
 #include <string.h>
 
-static int refuse(struct time_run *x, const char *fmt, unsigned long long a, unsigned long long b)
-{
-	x->r->end = TIME_REFUSED;
-	/* Both numbers are given to every sentence; the format says which it uses. */
-	snprintf(x->r->message, sizeof x->r->message, fmt, a, b);
-	return -EINVAL;
-}
-
 int time_blocks_check(struct time_run *x)
 {
 	const struct sim_spec *s = x->g->spec;
 	const struct func_launch *l = x->l;
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
-	uint64_t warps = (threads + s->warp_size - 1) / s->warp_size;
-	uint64_t registers = threads * x->p->func->registers;
 
 	x->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
-	if (!threads || !x->blocks)
-		return refuse(x, "the grid or the block is empty", 0, 0);
-	if (threads > s->max_threads_per_block || threads > s->max_threads_per_sm || warps > s->max_warps_per_sm)
-		return refuse(x, "a block of %llu threads is more than the %llu that this GPU allows", threads,
-			      s->max_threads_per_block);
-	if (l->shared_bytes > s->shared_per_block || l->shared_bytes > s->shared_per_sm)
-		return refuse(x, "a block with %llu bytes of shared memory is more than the %llu that this GPU allows",
-			      l->shared_bytes, s->shared_per_block);
-	if (registers > s->registers_per_sm)
-		return refuse(x, "a block that needs %llu registers is more than the %llu of one SM", registers,
-			      s->registers_per_sm);
-	if (x->p->func->const_bytes > s->constant_bytes)
-		return refuse(x, "%llu bytes of constants are more than the %llu that this GPU has",
-			      x->p->func->const_bytes, s->constant_bytes);
-	x->warps_per_block = (uint32_t)warps;
-	return 0;
+	time_need(&x->need, s, threads, x->p->func->registers, l->shared_bytes, x->p->barriers);
+	x->warps_per_block = x->need.warps;
+	x->block_launch = (uint32_t)(s->block_launch + 0.5);
+	x->warp_launch = (uint32_t)(s->warp_launch + 0.5);
+	if (!time_need_check(s, &x->need, l, x->p->func, x->r->message, sizeof x->r->message))
+		return 0;
+	x->r->end = TIME_REFUSED;
+	return -EINVAL;
 }
 
 /* ---- pools: what a block and a warp need is kept for the next ones ---- */
@@ -134,6 +116,7 @@ static struct time_warp *warp_new(struct time_run *x)
 		}
 	}
 	w->flight_at = w->sub = w->waiting = 0;
+	w->fetched = 0;
 	w->watched.epoch = 0;
 	if (w->literals != x->p->literals) {
 		func_warp_literals(&w->f, p);
@@ -177,13 +160,7 @@ static struct time_block *block_new(struct time_run *x)
 
 static bool fits(const struct time_run *x, const struct time_sm *m)
 {
-	const struct sim_spec *s = x->g->spec;
-	uint32_t threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
-	uint32_t most = s->max_blocks_per_sm ? s->max_blocks_per_sm : UINT32_MAX;
-	return m->blocks < most && m->warps + x->warps_per_block <= s->max_warps_per_sm &&
-	       m->threads + threads <= s->max_threads_per_sm &&
-	       m->registers + threads * x->p->func->registers <= s->registers_per_sm &&
-	       m->shared + x->l->shared_bytes <= s->shared_per_sm;
+	return time_fits(x->g->spec, &m->used, &x->need);
 }
 
 /* The part of the L1 that resident blocks use as shared memory holds no lines. */
@@ -194,7 +171,7 @@ static void share_l1(struct time_run *x, uint32_t sm)
 		return;
 	const struct cache_spec *s = g->global_l1->spec;
 	struct time_cache *c = &g->global_l1->cache[g->global_l1->scope == SCOPE_SM ? sm : 0];
-	uint64_t used = g->sm[sm].shared;
+	uint64_t used = g->sm[sm].used.shared;
 	uint32_t ways = used < s->size ? (uint32_t)((s->size - used) * s->ways / s->size) : 0;
 	if (!ways)
 		ways = 1;
@@ -208,13 +185,13 @@ static void share_l1(struct time_run *x, uint32_t sm)
 static void account(struct time_run *x, uint32_t sm, int sign)
 {
 	struct time_sm *m = &x->g->sm[sm];
-	uint32_t threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
 	uint32_t one = (uint32_t)sign;
-	m->blocks += one;
-	m->warps += one * x->warps_per_block;
-	m->threads += one * threads;
-	m->registers += one * threads * x->p->func->registers;
-	m->shared += (uint64_t)(int64_t)sign * x->l->shared_bytes;
+	m->used.blocks += one;
+	m->used.warps += one * x->need.warps;
+	m->used.threads += one * x->need.threads;
+	m->used.registers += one * x->need.registers;
+	m->used.barriers += one * x->need.barriers;
+	m->used.shared += (uint64_t)(int64_t)sign * x->need.shared;
 	if (x->l->shared_bytes)
 		share_l1(x, sm);
 }
@@ -265,8 +242,10 @@ static bool place(struct time_run *x, uint32_t sm, uint64_t t)
 	b->threads = x->l->block[0] * x->l->block[1] * x->l->block[2];
 	memset(b->warp, 0, b->warps * sizeof *b->warp);
 	account(x, sm, 1);
+	/* Its warps start one after the other, at the rate at which the SM makes them. */
+	t += x->block_launch;
 	for (uint32_t k = 0; k < b->warps; k++) {
-		if (place_warp(x, b, k, t))
+		if (place_warp(x, b, k, t + (uint64_t)k * x->warp_launch))
 			continue;
 		/* The warps that sit already take the block with them when time_blocks_stop clears the SMs. */
 		b->alive = k;

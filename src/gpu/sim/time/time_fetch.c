@@ -238,7 +238,8 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	}
 	if (enters)
 		look_ahead(g, sm, line, t);
-	return ready > hit ? ready : hit;
+	w->fetched = ready > hit ? ready : hit;
+	return w->fetched;
 }
 
 uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct time_inst *ti, uint64_t t)

@@ -205,6 +205,7 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 	p->inst = t;
 	p->set_count = 1;
 	p->slots = f->rows + f->preds;
+	p->barriers = time_barriers_named(f);
 	/* Rows of one program never overwrite its literals, so a warp that last held the same ones still does. */
 	p->literals = 0x9e3779b97f4a7c15u;
 	for (uint32_t i = 0; i < f->literal_count; i++) {

@@ -9,6 +9,7 @@
 #include "gpu/sim/time/time_dram.h"
 #include "gpu/sim/time/time_inflight.h"
 #include "gpu/sim/time/time_tlb.h"
+#include "gpu/sim/time/time_place.h"
 #include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
@@ -52,6 +53,7 @@ struct time_program {
 	struct time_set set[TIME_SETS]; /* set 0 is empty: needs no pipe */
 	uint32_t set_count;
 	uint32_t slots;		   /* of the scoreboard */
+	uint32_t barriers;	   /* that its blocks take of those of an SM */
 	uint64_t literals;	   /* fingerprint of the rows that hold literals, never 0 */
 	uint64_t code, code_bytes; /* fingerprint of the records, size of the native code */
 };
@@ -75,6 +77,7 @@ struct time_warp {
 	uint32_t sub;	   /* native steps of the instruction at pc that were issued */
 	uint32_t waiting;  /* number of the barrier + 1, 0 = none */
 	uint32_t held;	   /* fetch block */
+	uint64_t fetched;  /* when it is there */
 	uint32_t waits_at; /* record of that barrier */
 	uint64_t sampled;  /* when the clock read at pc began */
 	struct time_sched *sched;
@@ -117,8 +120,7 @@ struct time_sched {
 struct time_sm {
 	struct time_sched *sched; /* spec->schedulers of them */
 	uint32_t cluster;
-	uint32_t blocks, warps, threads, registers;
-	uint64_t shared;
+	struct time_need used; /* by its resident blocks */
 };
 
 struct time_level {
@@ -200,10 +202,12 @@ struct time_run {
 	uint64_t start, last;	     /* first and latest cycle */
 	uint64_t blocks, next_block; /* of the grid */
 	uint32_t warps_per_block;
-	uint32_t alive;	   /* warps */
-	bool stop;	   /* r->end is set */
-	uint64_t limit;	   /* CLOCK_MONOTONIC in ns, 0 = none */
-	uint32_t patience; /* issues until the clock on the wall is read again */
+	struct time_need need;		    /* of each block */
+	uint32_t block_launch, warp_launch; /* cycles until a block's first warp starts, from each warp to the next */
+	uint32_t alive;			    /* warps */
+	bool stop;			    /* r->end is set */
+	uint64_t limit;			    /* CLOCK_MONOTONIC in ns, 0 = none */
+	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	/* time_stuck.c */
 	bool watch;	  /* backward branches and what changes memory are looked at now */
 	uint64_t epoch;	  /* counts the changes seen */

@@ -75,9 +75,16 @@ with tempfile.TemporaryDirectory() as folder:
     refused("no grid", run(path, "--gpu", "toy", "--grid", "1,x", "--block", "8", *values), 2, "1,x")
     refused("no such GPU", run(path, "--gpu", "toi", "--grid", "1", "--block", "8", *values), 4, "toi")
     rc, out, err = run(*place, "--arg", "out:4", "--arg", "7", "--arg", "1")
-    check("outside its buffer", rc == 1 and "CRASH" in out and "line 18" in err, f"exit {rc}, {err!r}")
+    check("outside its buffer", rc == 1 and "CRASH" in out and "line 18: illegal address" in err, f"exit {rc}, {err!r}")
     rc, out, err = run(path, "--gpu", "toy", "--grid", "1", "--block", "4096", *values)
     check("too large a block", rc == 1 and "REFUSED" in out and "4096" in err, f"exit {rc}, {err!r}")
+
+    spin = os.path.join(folder, "spin.ptx")
+    with open(spin, "w", encoding="ascii") as f:
+        f.write(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\nL:\n\tbra L;\n}\n")
+    rc, out, err = run(spin, "--gpu", "toy", "--grid", "1", "--block", "64")
+    check("a deadlock", rc == 1 and "outcome       DEADLOCK" in out and "2 go round the loop of line 7" in err,
+          f"exit {rc}, {out!r}, {err!r}")
 
 for line in failures:
     print(line)

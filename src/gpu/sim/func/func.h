@@ -204,7 +204,14 @@ struct func_block {
 	uint64_t texel[FUNC_TEXELS - 1][FUNC_LANES]; /* of the latest texture read: further texels of each lane */
 };
 
-enum func_fault { FUNC_FAULT_NONE, FUNC_FAULT_BOUNDS, FUNC_FAULT_ALIGN, FUNC_FAULT_TRAP, FUNC_FAULT_TEXTURE };
+enum func_fault {
+	FUNC_FAULT_NONE,
+	FUNC_FAULT_BOUNDS,
+	FUNC_FAULT_ALIGN,
+	FUNC_FAULT_TRAP,
+	FUNC_FAULT_TEXTURE,
+	FUNC_FAULT_BARRIER
+};
 
 struct func_path { /* a set of lanes that waits on the reconvergence stack */
 	uint32_t pc, join, mask;

@@ -1,6 +1,5 @@
 #include "gpu/sim/func/func_paths.h"
 #include <assert.h>
-#include <stdio.h>
 #include <string.h>
 
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread)
@@ -116,36 +115,4 @@ void func_warp_exit(struct func_warp *w, uint32_t lanes)
 		func_warp_next(w);
 	else
 		func_warp_pop(w);
-}
-
-const char *func_fault_text(char *out, size_t n, const struct func_warp *w, const struct func_inst *i,
-			    const struct func_info *info)
-{
-	static const char *const space_name[PTX_SPACES] = {
-	    [PTX_GENERIC] = "memory",	    [PTX_CONST] = "constant memory", [PTX_GLOBAL] = "global memory",
-	    [PTX_SHARED] = "shared memory", [PTX_LOCAL] = "local memory",    [PTX_PARAM] = "the parameters",
-	    [PTX_TEX] = "global memory"};
-	unsigned space = i->space == PTX_GENERIC ? w->space : i->space;
-	const char *where = space < PTX_SPACES && space_name[space] ? space_name[space] : "memory";
-	const char *what = i->kind == FUNC_STORE ? "store" : i->kind == FUNC_ATOMIC ? "atomic" : "load";
-	uint32_t thread = w->thread + w->fault_lane;
-	switch (w->fault) {
-	case FUNC_FAULT_ALIGN:
-		snprintf(out, n, "line %u: thread %u of block %u: misaligned %s of %u bytes at 0x%llx in %s",
-			 info->line, thread, w->block->ctaid[0], what, i->bytes, (unsigned long long)w->fault_address,
-			 where);
-		break;
-	case FUNC_FAULT_TRAP:
-		snprintf(out, n, "line %u: thread %u of block %u: trap", info->line, thread, w->block->ctaid[0]);
-		break;
-	case FUNC_FAULT_TEXTURE:
-		snprintf(out, n, "line %u: thread %u of block %u: 0x%llx is no handle of a texture of these dimensions",
-			 info->line, thread, w->block->ctaid[0], (unsigned long long)w->fault_address);
-		break;
-	default:
-		snprintf(out, n, "line %u: thread %u of block %u: %s of %u bytes at 0x%llx is outside %s", info->line,
-			 thread, w->block->ctaid[0], what, i->bytes, (unsigned long long)w->fault_address, where);
-		break;
-	}
-	return out;
 }

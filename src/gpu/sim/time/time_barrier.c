@@ -65,6 +65,13 @@ void time_barrier(struct time_run *x, struct time_warp *w, const struct func_ins
 		time_next(x, w, t);
 		return;
 	}
+	if (threads % x->g->spec->warp_size) {
+		w->f.fault = FUNC_FAULT_BARRIER;
+		w->f.fault_lane = (uint8_t)lane;
+		w->f.fault_address = threads;
+		time_fault(x, w, w->f.pc);
+		return;
+	}
 	x->epoch++;
 	b->barrier[number].arrived += x->l->independent ? (uint32_t)__builtin_popcount(mask) : 1;
 	b->barrier[number].expected = (threads + size - 1) / size;

@@ -54,7 +54,7 @@ static inline void take(struct time_sched *s, const struct time_set *set, const 
 	*free = (*free > at ? *free : at) + interval[chosen];
 }
 
-static void faulted(struct time_run *x, const struct time_warp *w, uint32_t pc)
+void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc)
 {
 	x->stop = true;
 	x->r->end = TIME_FAULT;
@@ -90,7 +90,7 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	else
 		run_handler(w, fi, mask);
 	if (__builtin_expect(w->f.fault, 0)) {
-		faulted(x, w, pc);
+		time_fault(x, w, pc);
 		return;
 	}
 	if (ti->kind == FUNC_STORE) {
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	case FUNC_ALU:
 		run_handler(w, fi, mask);
 		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
-			faulted(x, w, w->f.pc);
+			time_fault(x, w, w->f.pc);
 			return;
 		}
 		for (uint32_t k = 0; k < ti->write_count; k++)

@@ -70,10 +70,10 @@ int time_need_check(const struct sim_spec *s, const struct time_need *n, const s
 		return refuse(why, room, "a thread needs %u registers, more than the %u that this GPU allows",
 			      p->registers, s->regfile.max_per_thread);
 	if (n->registers > s->registers_per_sm)
-		return refuse(
-		    why, room,
-		    "a block of %llu threads with %u registers each needs %u registers, more than the %u of one SM",
-		    (unsigned long long)threads, p->registers, n->registers, s->registers_per_sm);
+		return refuse(why, room,
+			      "too many resources requested for launch: a block of %llu threads with %u registers each "
+			      "needs %u registers, more than the %u of one SM",
+			      (unsigned long long)threads, p->registers, n->registers, s->registers_per_sm);
 	if (s->barrier_slots && n->barriers > s->barrier_slots)
 		return refuse(why, room, "a block with %u barriers is more than the %u of one SM", n->barriers,
 			      s->barrier_slots);

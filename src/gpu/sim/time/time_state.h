@@ -267,6 +267,7 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask);
 
 /* ---- time_loop.c ---- */
+void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc); /* ends the launch; w->f says why */
 /* Scheduler s may issue as early as `at`: its turn comes no later. */
 void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at);
 

@@ -84,7 +84,7 @@ REF(mad24_lo, product24(x) + x->c)
 REF(mad24_hi, high24(x) + x->c)
 REF(mad24_hi_sat, clamp(x, high24(x) + x->c))
 REF(div, x->b ? (u128)(x->a / x->b) : all_ones())
-REF(rem, x->b ? x->a % x->b : x->a)
+REF(rem, x->b ? (u128)(x->a % x->b) : all_ones()) /* seen on an H200 */
 REF(sad, x->c + (x->a < x->b ? x->b - x->a : x->a - x->b))
 REF(abs, x->a < 0 ? -x->a : x->a)
 REF(neg, -x->a)

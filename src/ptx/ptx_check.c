@@ -581,7 +581,7 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 	default:
 		break;
 	}
-	bool barrier = in->op == PTX_OP_BAR_SYNC || in->op == PTX_OP_BAR_ARRIVE;
+	bool barrier = in->op == PTX_OP_BAR_SYNC || in->op == PTX_OP_BARRIER_SYNC || in->op == PTX_OP_BAR_ARRIVE;
 	const struct ptx_operand *threads = &in->operand[1];
 	if (barrier && in->operand_count == 2 && threads->kind == PTX_OPND_INT && (threads->imm % 32 || !threads->imm))
 		return ptx_fail(p, in->line, in->column, "a barrier is for a multiple of 32 threads, not for %lld",

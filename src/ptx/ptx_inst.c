@@ -23,7 +23,7 @@ static int unknown_op(struct ptx_parser *p, const struct ptx_token *t)
 		    : PTX_FAIL_AT(p, t, "unknown instruction '%s'", word);
 }
 
-/* The operation's own name may hold dots: bar.sync, bar.warp.sync, brx.idx. */
+/* The operation's own name may hold dots: bar.sync, bar.warp.sync, barrier.sync, brx.idx. */
 static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 {
 	char buf[64];
@@ -35,7 +35,7 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 	for (int dots = 0; op < 0 && dots < 2 && p->tok.kind == TOK_DOT && p->tok.s == t.s + t.n + 1; dots++) {
 		struct ptx_token longer = t;
 		longer.n += p->tok.n + 1;
-		if (t.n > 4 || (memcmp(t.s, "bar", 3) != 0 && memcmp(t.s, "brx", 3) != 0)) {
+		if ((t.n > 4 && t.n != 7) || (memcmp(t.s, "bar", 3) != 0 && memcmp(t.s, "brx", 3) != 0)) {
 			if (dots == 0)
 				break;
 		}

@@ -31,6 +31,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.global.*.size",     "cache.global.*.line",
     "cache.global.*.sector",   "cache.global.*.latency",
     "memory.global.latency",   "arith.*",
+    "branch.*",		       "barrier.*",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

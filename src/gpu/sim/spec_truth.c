@@ -202,7 +202,13 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
 	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");
 	tell_text(&t, "barrier.scope", s->independent_threads ? "thread" : "warp");
+	tell_text(&t, "branch.divergence.serialised", "yes");
+	tell_text(&t, "branch.divergence.warps_overlap", "yes");
+	tell_text(&t, "branch.order_depends_on_tid", "no");
+	tell_number(&t, "branch.granularity", s->warp_size, 0);
 	tell_text(&t, "barrier.releases_on_exit", "yes");
+	tell_text(&t, "barrier.timeout", "no");
+	tell_text(&t, "barrier.divergent_pairing", s->independent_threads ? "no" : "yes");
 	tell_number(&t, "shared.latency", s->shared.memory_latency, LATENCY_TOLERANCE);
 	tell_text(&t, "shared.cached", "no");
 	tell_constant(&t, s);

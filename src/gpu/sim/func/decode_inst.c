@@ -465,6 +465,7 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_TRAP:
 		return only_time(d, f, in);
 	case PTX_OP_BAR_SYNC:
+	case PTX_OP_BARRIER_SYNC:
 	case PTX_OP_BAR_ARRIVE:
 	case PTX_OP_BAR_WARP_SYNC:
 		return barrier(d, f, in);

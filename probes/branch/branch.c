@@ -1,0 +1,445 @@
+/* What happens when threads of a warp go different ways. */
+#include "base/rng.h"
+#include "probe/probe.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER_WORDS = 2, LINKS = 48, PATHS = 8, ORDERS = 4, SPREADS = 9, THREAD_WORDS = 3, SPIN_MS = 500 };
+enum { EXPERIMENT_FORK, EXPERIMENT_WAYS, EXPERIMENT_SPIN };
+
+/* ---- experiments ---- */
+
+/* x: lanes whose branch is taken, as a mask over groups of 2^p[0] threads; p[1]: threads of the block. */
+static int setup_fork(const struct study *s, double x, const double *p, struct job *j)
+{
+	const uint32_t threads = (uint32_t)p[1];
+	j->template_path = "probes/branch/fork.ptx";
+	job_param(j, "N", LINKS);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "fork");
+	j->launch.block[0] = threads;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + THREAD_WORDS * threads);
+	job_pin(j, study_device(s), 0);
+	job_arg_u32(j, (uint32_t)x);
+	job_arg_u32(j, (uint32_t)p[0]);
+	j->launch.repeats = 4;
+	j->launch.warmups = 1;
+	/* whichever side stands first in the code: its own chain, and nothing of the other side */
+	j->check.cls = NATIVE_ALU;
+	j->check.region = 0;
+	j->check.min = LINKS;
+	j->check.max = LINKS + 2;
+	j->check.others = 2;
+	return 0;
+}
+
+/* Path of each group of lanes, four bits each: 0 = in turn, 1 = reversed, others drawn. */
+static uint32_t permutation(const struct study *s, unsigned number)
+{
+	unsigned path[PATHS];
+	uint32_t word = 0;
+	struct rng r;
+	rng_seed(&r, study_seed(s) + number);
+	for (unsigned i = 0; i < PATHS; i++)
+		path[i] = number == 1 ? PATHS - 1 - i : i;
+	for (unsigned i = PATHS; number > 1 && i-- > 1;) {
+		const unsigned k = (unsigned)rng_below(&r, i + 1), t = path[i];
+		path[i] = path[k];
+		path[k] = t;
+	}
+	for (unsigned i = 0; i < PATHS; i++)
+		word |= (uint32_t)path[i] << 4 * i;
+	return word;
+}
+
+/* x: number of the permutation. */
+static int setup_ways(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	(void)p;
+	j->template_path = "probes/branch/ways.ptx";
+	job_param(j, "N", LINKS);
+	job_param(j, "PATHS", PATHS);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "ways");
+	j->launch.block[0] = d->warp_size;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + THREAD_WORDS * d->warp_size);
+	job_pin(j, d, 0);
+	job_arg_u32(j, permutation(s, (unsigned)x));
+	j->launch.repeats = 4;
+	j->launch.warmups = 1;
+	j->check.cls = NATIVE_ALU;
+	j->check.region = 0;
+	j->check.min = LINKS;
+	j->check.max = LINKS + 2;
+	j->check.others = 2;
+	return 0;
+}
+
+/* x: form of the kernel. */
+static int setup_spin(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	(void)p;
+	j->template_path = "probes/branch/spin.ptx";
+	job_param(j, "FORM", (long long)x);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "spin");
+	j->launch.block[0] = d->warp_size;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + 1);
+	job_pin(j, d, 0);
+	j->launch.time_limit_ms = SPIN_MS;
+	return 0;
+}
+
+static const struct experiment experiments[] = {
+    [EXPERIMENT_FORK] = {.name = "fork",
+			 .axis = "groups that take the branch",
+			 .unit = "mask",
+			 .params = {"log2 of threads in a group", "threads"},
+			 .setup = setup_fork},
+    [EXPERIMENT_WAYS] = {.name = "ways", .axis = "permutation", .unit = "number", .setup = setup_ways},
+    [EXPERIMENT_SPIN] = {.name = "spin", .axis = "form", .unit = "number", .setup = setup_spin},
+};
+
+/* ---- reading a launch ---- */
+
+struct span { /* of one side of a branch, cycles since its launch's first read */
+	bool any;
+	uint32_t from, to;
+};
+
+static const uint32_t *thread_words(const struct point *pt, unsigned repeat, unsigned thread)
+{
+	return pt->y + (size_t)repeat * pt->words_per_repeat + HEADER_WORDS + (size_t)THREAD_WORDS * thread;
+}
+
+/* First and last clock value of each path over the threads from first on. */
+static void spans_of(const struct point *pt, unsigned repeat, unsigned first, unsigned threads, struct span *out,
+		     unsigned paths)
+{
+	/* relative to one thread of the launch, so that a counter that runs over does no harm */
+	const uint32_t base = thread_words(pt, repeat, 0)[0] - (1u << 30);
+	memset(out, 0, paths * sizeof *out);
+	for (unsigned t = first; t < first + threads; t++) {
+		const uint32_t *w = thread_words(pt, repeat, t);
+		if (w[2] >= paths)
+			continue;
+		struct span *o = &out[w[2]];
+		const uint32_t from = w[0] - base, to = w[1] - base;
+		o->from = !o->any || from < o->from ? from : o->from;
+		o->to = !o->any || to > o->to ? to : o->to;
+		o->any = true;
+	}
+}
+
+static bool apart(const struct span *a, const struct span *b)
+{
+	return a->to <= b->from || b->to <= a->from;
+}
+
+/* NULL: all there and OK; else why not. */
+static const char *trouble(const struct point *const *pt, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++) {
+		if (!pt[i])
+			return "points are missing";
+		if (pt[i]->outcome != OUTCOME_OK)
+			return pt[i]->message[0] ? pt[i]->message : outcome_name(pt[i]->outcome);
+	}
+	return NULL;
+}
+
+/* ---- one branch of one warp ---- */
+
+static const uint32_t masks[] = {0x0000ffff, 0xffff0000, 0x000000ff, 0xffffff00, 0xff000000,
+				 0x00ffffff, 0x55555555, 0xaaaaaaaa, 0x00000001, 0xfffffffe};
+enum { MASKS = sizeof masks / sizeof *masks };
+
+enum rule { RULE_TAKEN, RULE_FALLTHROUGH, RULE_FEWER, RULE_MORE, RULE_LOWEST, RULES };
+static const char *const rule_names[RULES] = {"taken", "fallthrough", "fewer_threads", "more_threads", "lowest_thread"};
+
+/* Whether the rule lets the taken side run first: 1 yes, 0 no, -1 it does not say. */
+static int rule_says(enum rule r, uint32_t taken)
+{
+	const int lanes = __builtin_popcount(taken);
+	switch (r) {
+	case RULE_TAKEN:
+		return 1;
+	case RULE_FALLTHROUGH:
+		return 0;
+	case RULE_FEWER:
+		return lanes == 16 ? -1 : lanes < 16;
+	case RULE_MORE:
+		return lanes == 16 ? -1 : lanes > 16;
+	default:
+		return taken & 1;
+	}
+}
+
+static void study_fork(struct study *s)
+{
+	const unsigned warp = study_device(s)->warp_size;
+	const struct point *pt[MASKS];
+	for (unsigned i = 0; i < MASKS; i++) {
+		const double p[POINT_PARAMS] = {0, warp};
+		pt[i] = study_ask(s, EXPERIMENT_FORK, masks[i], p);
+	}
+	if (study_pending(s))
+		return;
+	const char *why = trouble(pt, MASKS);
+	if (why) {
+		study_verdict(s, "branch.divergence.serialised", VERDICT_INCONCLUSIVE, "fork", "%s", why);
+		study_verdict(s, "branch.first_path", VERDICT_INCONCLUSIVE, "fork", "%s", why);
+		return;
+	}
+	unsigned launches = 0, disjoint = 0, wrong[RULES] = {0};
+	for (unsigned i = 0; i < MASKS; i++)
+		for (unsigned r = 0; r < pt[i]->repeats; r++) {
+			struct span side[2];
+			spans_of(pt[i], r, 0, warp, side, 2);
+			if (!side[0].any || !side[1].any)
+				continue;
+			launches++;
+			disjoint += apart(&side[0], &side[1]);
+			for (unsigned k = 0; k < RULES; k++) {
+				const int says = rule_says((enum rule)k, masks[i]);
+				wrong[k] += says >= 0 && says != (side[1].from < side[0].from);
+			}
+		}
+	if (launches && (disjoint == launches || !disjoint))
+		study_text(s, "branch.divergence.serialised", disjoint ? "yes" : "no",
+			   "clock reads at both ends of both sides of a branch", "fork",
+			   "in %u launches of one warp the two sides %s", launches,
+			   disjoint ? "never overlapped in time" : "always overlapped in time");
+	else
+		study_verdict(s, "branch.divergence.serialised", VERDICT_INCONCLUSIVE, "fork",
+			      "the two sides overlapped in time in %u of %u launches", launches - disjoint, launches);
+	const char *left = NULL;
+	unsigned n = 0;
+	for (unsigned k = 0; k < RULES; k++)
+		if (!wrong[k]) {
+			left = rule_names[k];
+			n++;
+		}
+	if (launches && n == 1 && disjoint == launches)
+		study_text(
+		    s, "branch.first_path", left, "which side's clock reads are earlier, over ten sets of lanes",
+		    "fork",
+		    "every other rule was contradicted in %u launches; taken is meant as the kernel's text says it, "
+		    "which a compiler may turn round",
+		    launches);
+	else
+		study_verdict(s, "branch.first_path", VERDICT_INCONCLUSIVE, "fork",
+			      n ? "more than one rule explains which side came first"
+				: "no single rule explains which side came first");
+}
+
+/* ---- groups of threads that alternate ---- */
+
+static void study_groups(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	const struct point *pt[SPREADS];
+	unsigned n = 0, threads = 8 * d->warp_size;
+	threads = threads > d->max_threads_per_block ? d->max_threads_per_block : threads;
+	for (; n < SPREADS && 2u << n <= threads; n++) {
+		const double p[POINT_PARAMS] = {n, threads};
+		pt[n] = study_ask(s, EXPERIMENT_FORK, 0xaaaaaaaa, p);
+	}
+	if (study_pending(s))
+		return;
+	const char *why = trouble(pt, n);
+	if (why) {
+		study_verdict(s, "branch.divergence.warps_overlap", VERDICT_INCONCLUSIVE, "fork", "%s", why);
+		study_verdict(s, "branch.granularity", VERDICT_INCONCLUSIVE, "fork", "%s", why);
+		return;
+	}
+	/* Two neighbouring groups go different ways: from the size on at which they always overlap, a branch is free. */
+	unsigned first = n;
+	bool clean = true, seen = false;
+	for (unsigned k = 0; k < n; k++) {
+		unsigned both = 0, all = 0;
+		for (unsigned r = 0; r < pt[k]->repeats; r++)
+			for (unsigned g = 0; g + (2u << k) <= threads; g += 2u << k) {
+				struct span a[2], b[2];
+				spans_of(pt[k], r, g, 1, a, 2);
+				spans_of(pt[k], r, g + (1u << k), 1, b, 2);
+				const struct span *x = a[0].any ? &a[0] : &a[1], *y = b[0].any ? &b[0] : &b[1];
+				if (!x->any || !y->any)
+					continue;
+				all++;
+				both += !apart(x, y);
+			}
+		clean = clean && all && (both == 0 || both == all) && !(seen && !both);
+		if (both && !seen) {
+			seen = true;
+			first = k;
+		}
+	}
+	if (!clean) {
+		study_verdict(s, "branch.divergence.warps_overlap", VERDICT_INCONCLUSIVE, "fork",
+			      "neighbouring groups of threads overlap in time only sometimes");
+		study_verdict(s, "branch.granularity", VERDICT_INCONCLUSIVE, "fork",
+			      "neighbouring groups of threads overlap in time only sometimes");
+		return;
+	}
+	study_text(s, "branch.divergence.warps_overlap", seen ? "yes" : "no",
+		   "clock reads of neighbouring groups that go different ways", "fork",
+		   seen ? "groups of %u threads and more overlap in time"
+			: "no two groups of up to %u threads overlap in time",
+		   seen ? 1u << first : threads / 2);
+	if (seen && first)
+		study_measured_number(s, "branch.granularity", 1u << first, 1u << first, 1u << first, "",
+				      "smallest groups of threads that go different ways at the same time", "fork",
+				      "groups of %u threads never overlap, groups of %u always", 1u << (first - 1),
+				      1u << first);
+	else if (seen)
+		study_measured_number(s, "branch.granularity", 1, 1, 1, "",
+				      "smallest groups of threads that go different ways at the same time", "fork",
+				      "even single threads that go different ways overlap in time");
+	else
+		study_verdict(s, "branch.granularity", VERDICT_INCONCLUSIVE, "fork",
+			      "no two groups of up to %u threads overlap in time", threads / 2);
+}
+
+/* ---- many ways, lanes in another order each time ---- */
+
+static void study_ways(struct study *s)
+{
+	static const char key[] = "branch.order_depends_on_tid";
+	const unsigned warp = study_device(s)->warp_size;
+	const struct point *pt[ORDERS];
+	for (unsigned i = 0; i < ORDERS; i++)
+		pt[i] = study_ask(s, EXPERIMENT_WAYS, i, NULL);
+	if (study_pending(s))
+		return;
+	const char *why = trouble(pt, ORDERS);
+	if (why) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "ways", "%s", why);
+		return;
+	}
+	unsigned order[PATHS], launches = 0, differ = 0;
+	bool whole = true, serial = true;
+	for (unsigned i = 0; i < ORDERS; i++)
+		for (unsigned r = 0; r < pt[i]->repeats; r++) {
+			struct span way[PATHS];
+			unsigned rank[PATHS];
+			spans_of(pt[i], r, 0, warp, way, PATHS);
+			for (unsigned k = 0; k < PATHS; k++) {
+				rank[k] = 0;
+				whole = whole && way[k].any;
+				for (unsigned q = 0; q < PATHS; q++) {
+					rank[k] += way[q].from < way[k].from;
+					serial = serial && (q == k || apart(&way[q], &way[k]));
+				}
+			}
+			if (launches++)
+				differ += memcmp(rank, order, sizeof order) != 0;
+			else
+				memcpy(order, rank, sizeof order);
+		}
+	if (!whole || !serial)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "ways",
+			      whole ? "the ways overlap in time, so they have no order" : "not every way was gone");
+	else if (!differ)
+		study_text(s, key, "no", "order of eight ways under four permutations of the lanes", "ways",
+			   "in %u launches the ways came in one order, whichever lanes went there", launches);
+	else
+		study_text(s, key, "yes", "order of eight ways under four permutations of the lanes", "ways",
+			   "in %u of %u launches the ways came in another order than in the first", differ, launches);
+}
+
+/* ---- lanes that wait for each other ---- */
+
+static bool hangs(const struct point *pt)
+{
+	return pt->outcome == OUTCOME_TIMEOUT || pt->outcome == OUTCOME_DEADLOCK;
+}
+
+static void study_spin(struct study *s)
+{
+	static const char key[] = "branch.independent_threads";
+	const struct point *pt[3];
+	for (unsigned i = 0; i < 3; i++)
+		pt[i] = study_ask(s, EXPERIMENT_SPIN, i, NULL);
+	if (study_pending(s))
+		return;
+	for (unsigned i = 0; i < 2; i++)
+		if (!pt[i] || (pt[i]->outcome != OUTCOME_OK && !hangs(pt[i]))) {
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "spin", "%s",
+				      pt[i] && pt[i]->message[0] ? pt[i]->message : "points are missing");
+			return;
+		}
+	const char *turns = !pt[2]			   ? "was not tried"
+			    : pt[2]->outcome == OUTCOME_OK ? "ends"
+			    : hangs(pt[2])		   ? "never ends"
+							   : "could not be run";
+	const unsigned stuck = hangs(pt[0]) + hangs(pt[1]);
+	if (stuck == 2)
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "spin",
+		    "lanes that spin never see what another lane of their warp writes, whichever side it is on; "
+		    "a spin in which every lane waits for its turn %s",
+		    turns);
+	else
+		study_text(
+		    s, key, stuck ? "no" : "yes", "lanes that spin on one side of a branch, waiting for the other side",
+		    "spin",
+		    stuck ? "the spin never ends when the side that falls through has to %s; one in which every lane "
+			    "waits for its turn %s"
+			  : "the spin ends on whichever side it %s; one in which every lane waits for its turn %s",
+		    stuck ? (hangs(pt[0]) ? "end it" : "wait") : "is", turns);
+}
+
+static void study_branch(struct study *s)
+{
+	study_fork(s);
+	study_groups(s);
+	study_ways(s);
+	study_spin(s);
+}
+
+static int draw_branch(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, EXPERIMENT_WAYS);
+	if (!series || !series->count || series->points[0].outcome != OUTCOME_OK)
+		return 0;
+	const struct point *pt = &series->points[0];
+	const unsigned warp = study_device(s)->warp_size;
+	struct figure *f = figures_new(out, "branch-timeline", "Eight ways through a branch: when each lane runs");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "time", .unit = "cycles"};
+	f->y = (struct figure_axis){.label = "lane"};
+	double from[64], to[64], lane[64];
+	uint32_t base = thread_words(pt, 0, 0)[0];
+	const unsigned n = warp < 64 ? warp : 64;
+	for (unsigned t = 0; t < n; t++) {
+		const uint32_t at = thread_words(pt, 0, t)[0];
+		base = (int32_t)(at - base) < 0 ? at : base;
+	}
+	for (unsigned t = 0; t < n; t++) {
+		from[t] = thread_words(pt, 0, t)[0] - base;
+		to[t] = thread_words(pt, 0, t)[1] - base;
+		lane[t] = t;
+	}
+	if (figure_add(f, "starts", MARK_POINTS, from, lane, NULL, n))
+		return -1;
+	return figure_add(f, "ends", MARK_POINTS, to, lane, NULL, n);
+}
+
+static const char *const claims[] = {"branch.*", NULL};
+
+const struct probe probe_branch = {
+    .name = "branch",
+    .asks = "What happens when threads of a warp go different ways?",
+    .source = "Wong 2010, IV-C; here rules are dropped one by one, and a spin waits on either side of a branch",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_branch,
+    .draw = draw_branch,
+};

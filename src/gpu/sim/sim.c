@@ -337,8 +337,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 			snprintf(out->message, sizeof out->message, "%s", g->result.message);
 			return 0;
 		}
-		if (g->spec->clock_hz > 0)
-			out->elapsed_ms = (double)g->result.cycles / g->spec->clock_hz * 1e3;
+		out->elapsed_ms = g->result.ns * 1e-6;
 		if (n >= l->warmups && words) {
 			const uint8_t *data = output_of(g, l, &words);
 			memcpy(out->words + (n - l->warmups) * words, data, (size_t)words * 4);

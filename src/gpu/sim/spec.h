@@ -114,7 +114,9 @@ struct noise_spec {
 	double jitter_probability, jitter_cycles; /* a memory access beyond the SM takes up to jitter_cycles more */
 	double refresh_interval, refresh_cycles;  /* memory stalls for refresh_cycles every refresh_interval cycles */
 	double neighbour_rate; /* evictions per 1000 cycles, in caches of gpu scope, by somebody else's traffic */
-	double drift;	       /* relative slow change of the core clock against the memory, 0 = none */
+	double boost, boost_interval,
+	    boost_cycles; /* once an interval the SM's clock is 1 + boost times as fast for so long */
+	double drift;	  /* relative slow change of the core clock against the memory, 0 = none */
 };
 
 enum spec_first_path { FIRST_TAKEN, FIRST_FALLTHROUGH }; /* of the two paths of a divergent branch */

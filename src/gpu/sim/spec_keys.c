@@ -164,6 +164,9 @@ const struct spec_key spec_keys[] = {
 	{"noise.refresh_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.refresh_interval), 0, 1e9, "0", NO_WORDS, "cycles from one refresh of the memory to the next; 0: none"},
 	{"noise.refresh_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.refresh_cycles), 0, 1e6, "0", NO_WORDS, "cycles that the memory stalls for one refresh"},
 	{"noise.neighbour_rate", DIM_EVICTIONS, KIND_DOUBLE, IN_SPEC(noise.neighbour_rate), 0, 1000, "0", NO_WORDS, "lines of caches with scope gpu that somebody else's traffic evicts"},
+	{"noise.boost", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.boost), 0, 2, "0", NO_WORDS, "how much faster the core clock runs while it is boosted"},
+	{"noise.boost_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.boost_interval), 0, 1e12, "0", NO_WORDS, "cycles in which it is boosted once, at a time that the seed says"},
+	{"noise.boost_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.boost_cycles), 0, 1e12, "0", NO_WORDS, "cycles that a boost lasts"},
 	{"noise.drift", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.drift), 0, 0.05, "0", NO_WORDS, "how far the core clock drifts slowly against the memory"},
 };
 /* clang-format on */

@@ -10,6 +10,10 @@
 
 #define CLUSTERS_MAX 24
 
+/* Off: launches that fall into a boost have longer latencies, and probes take the two values of one level for two levels
+ * (seed 1009) or average them (1001, 1004, 1005), where the truth tells the value at the nominal clock. */
+static const bool draw_boost = false;
+
 struct dice {
 	struct rng r;
 	struct str *out;
@@ -21,6 +25,7 @@ struct dice {
 	const char *per; /* of the arithmetic pipes */
 	int offset[CLUSTERS_MAX];
 	int spread; /* nearest to farthest cluster, cycles */
+	bool no_global_cache;
 };
 
 static int between(struct dice *d, int lo, int hi)
@@ -320,6 +325,7 @@ static void roll_global(struct dice *d)
 	bool l1 = kind >= 4, l2 = kind == 2 || kind == 3 || kind >= 5; /* 0, 1: none; 4: the L1 alone */
 	long long least = 65536;
 	put_int(d, "cache.global.levels", "count", l1 + l2);
+	d->no_global_cache = !l1 && !l2;
 	if (l1) {
 		struct geometry g = roll_geometry(d, 2048, 49152, 32, 256);
 		while (g.sector > 32 && chance(d, 0.5))
@@ -395,6 +401,63 @@ static void roll_texture(struct str *out, uint64_t seed)
 	put_int(&d, "texture.tile.rows", "count", 1LL << between(&d, 1, 4));
 }
 
+/* What a request passes, also from streams of their own. Each structure is in a third of the GPUs. */
+static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu)
+{
+	struct dice d = {.out = out};
+	rng_seed(&d.r, hash64("requests", 8, seed));
+	bool table = chance(&d, 1.0 / 3), mshr = chance(&d, 0.5), limited = chance(&d, 0.5);
+	int entries = mshr ? between(&d, 16, 128) : between(&d, 8, 64), merge = 1 << between(&d, 1, 5);
+	if (table) {
+		put(&d, "outstanding.kind", "name", mshr ? "mshr" : "prt");
+		put_int(&d, "outstanding.entries", "count", entries);
+		if (mshr && limited)
+			put_int(&d, "outstanding.merge", "count", merge);
+	}
+	bool apart = chance(&d, 1.0 / 3);
+	int partitions = between(&d, 2, 8), stride = 256 << between(&d, 0, 4);
+	if (apart) {
+		put_int(&d, "memory.partitions", "count", partitions);
+		put_int(&d, "memory.partition_stride", "bytes", stride);
+	}
+	bool rows = chance(&d, 1.0 / 3);
+	int banks = between(&d, 4, 16), row = 512 << between(&d, 0, 4), miss = between(&d, 4, 40),
+	    busy = between(&d, 0, 8);
+	if (rows) {
+		put_int(&d, "dram.banks", "count", banks);
+		put_int(&d, "dram.row_bytes", "bytes", row);
+		put_int(&d, "dram.row_miss", "cycles", miss);
+		put_int(&d, "dram.bank_busy", "cycles", busy);
+	}
+	bool halves = chance(&d, 1.0 / 3), one = chance(&d, 0.5);
+	if (halves) {
+		put_int(&d, "shared.lanes", "count", 16);
+		put(&d, "shared.broadcast", "name", one ? "one" : "all");
+	}
+	bool atomics = chance(&d, 1.0 / 3);
+	int later = between(&d, 0, 100), same = between(&d, 1, 40), distinct = between(&d, 1, 8),
+	    issue = between(&d, 0, 4);
+	if (atomics) {
+		put_int(&d, "atomic.latency", "cycles", 300 + later);
+		put_int(&d, "atomic.same_address", "cycles", same);
+		put(&d, "atomic.distinct", "cycles", "%g", distinct / 2.0);
+		put_int(&d, "atomic.issue", "cycles", issue);
+		put_int(&d, "atomic.{cas,exch}.latency", "cycles", 320 + later);
+		put_int(&d, "atomic.shared.same_address", "cycles", same);
+	}
+	bool rule = chance(&d, 1.0 / 3), g80 = chance(&d, 0.5);
+	if (rule && gpu->no_global_cache)
+		put(&d, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
+	bool boost = chance(&d, 1.0 / 3);
+	double gain = 0.02 + 0.1 * rng_unit(&d.r);
+	int interval = between(&d, 100, 4000), share = between(&d, 5, 30);
+	if (boost && draw_boost) {
+		put(&d, "noise.boost", "ratio", "%.3f", gain);
+		put_int(&d, "noise.boost_interval", "cycles", interval * 1000LL);
+		put_int(&d, "noise.boost_cycles", "cycles", interval * 10LL * share);
+	}
+}
+
 int spec_random(struct str *out, uint64_t seed)
 {
 	struct dice d = {.out = out};
@@ -409,5 +472,6 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_global(&d);
 	roll_noise(&d);
 	roll_texture(out, seed);
+	roll_requests(out, seed, &d);
 	return out->failed ? -ENOMEM : 0;
 }

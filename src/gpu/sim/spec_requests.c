@@ -107,6 +107,26 @@ static int check_banks(const struct spec_file *f, const struct sim_spec *s)
 	return 0;
 }
 
+static int check_boost(const struct spec_file *f, const struct sim_spec *s)
+{
+	static const char *const keys[] = {"noise.boost_interval", "noise.boost_cycles"};
+	const struct noise_spec *n = &s->noise;
+	if (!(n->boost > 0))
+		return check_idle(f, keys, 2, "'noise.boost' is 0");
+	for (size_t i = 0; i < 2; i++)
+		if (!spec_line(f, keys[i]))
+			return spec_fail(
+			    f, spec_line_number(f, "noise.boost"),
+			    "the key '%s' is missing: a boost needs a length, and an interval in which it comes once",
+			    keys[i]);
+	if (n->boost_cycles < 1 || n->boost_interval <= n->boost_cycles)
+		return spec_fail(
+		    f, spec_line_number(f, keys[1]),
+		    "'noise.boost_cycles' is %g: it has to be at least 1 and less than 'noise.boost_interval', %g",
+		    n->boost_cycles, n->boost_interval);
+	return 0;
+}
+
 int spec_check_requests(const struct spec_file *f, const struct sim_spec *s)
 {
 	int rc = check_outstanding(f, s);
@@ -114,5 +134,96 @@ int spec_check_requests(const struct spec_file *f, const struct sim_spec *s)
 		rc = check_coalescing(f, s);
 	if (rc == 0)
 		rc = check_dram(f, s);
-	return rc ? rc : check_banks(f, s);
+	if (rc == 0)
+		rc = check_banks(f, s);
+	return rc ? rc : check_boost(f, s);
+}
+
+/* ---- what a probe should find ---- */
+
+struct teller {
+	int (*each)(void *ctx, const struct truth *t);
+	void *ctx;
+	int rc;
+};
+
+static void tell(struct teller *t, const struct truth *one)
+{
+	if (t->rc == 0)
+		t->rc = t->each(t->ctx, one);
+}
+
+static void tell_number(struct teller *t, const char *key, double number, double tolerance)
+{
+	tell(t, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
+}
+
+static void tell_text(struct teller *t, const char *key, const char *text)
+{
+	tell(t, &(struct truth){.key = key, .text = text});
+}
+
+static void tell_absent(struct teller *t, const char *key)
+{
+	tell(t, &(struct truth){.key = key, .absent = true});
+}
+
+static void tell_outstanding(struct teller *t, const struct sim_spec *s)
+{
+	if (s->loads_in_flight)
+		tell_number(t, "outstanding.loads_per_warp", s->loads_in_flight, 0);
+	else
+		tell_absent(t, "outstanding.loads_per_warp");
+	if (s->outstanding == OUTSTANDING_NONE) {
+		tell_absent(t, "outstanding.kind");
+		tell_absent(t, "outstanding.entries");
+		tell_absent(t, "outstanding.merge");
+		return;
+	}
+	tell_text(t, "outstanding.kind", s->outstanding == OUTSTANDING_MSHR ? "mshr" : "prt");
+	tell_number(t, "outstanding.entries", s->outstanding_entries, 0);
+	/* Where any number merges there is no number to find. */
+	if (s->outstanding == OUTSTANDING_PRT || !s->outstanding_merge)
+		tell_absent(t, "outstanding.merge");
+	else
+		tell_number(t, "outstanding.merge", s->outstanding_merge, 0);
+}
+
+static void tell_atomics(struct teller *t, const struct sim_spec *s)
+{
+	char key[KEY_BYTES];
+	for (uint32_t k = 0; k < SPEC_ATOMICS; k++) {
+		const struct atomic_spec *a = &s->atomic[k];
+		const struct {
+			const char *name;
+			double value, tolerance;
+		} of[] = {{"latency", a->latency, 1 + 1e-9},
+			  {"same_address", a->same_address, 0.05 * a->same_address},
+			  {"distinct", a->distinct, 0.05 * a->distinct}};
+		for (size_t n = 0; n < sizeof of / sizeof of[0]; n++) {
+			if (!(of[n].value > 0)) /* as a load does it: no number of its own */
+				continue;
+			snprintf(key, sizeof key, "atomic.%s.%s", spec_atomics[k], of[n].name);
+			tell_number(t, key, of[n].value, of[n].tolerance);
+		}
+	}
+}
+
+int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	struct teller t = {each, ctx, 0};
+	tell_outstanding(&t, s);
+	tell_atomics(&t, s);
+	if (s->coalesce == COALESCE_LINES)
+		tell_number(&t, "memory.coalesce.segment", s->coalesce_segment, 0);
+	tell_number(&t, "memory.partitions", s->memory_partitions ? s->memory_partitions : 1, 0);
+	if (s->memory_partitions > 1)
+		tell_number(&t, "memory.partition_stride", (double)s->partition_stride, 0);
+	else
+		tell_absent(&t, "memory.partition_stride");
+	tell_number(&t, "shared.banks", s->shared_banks, 0);
+	tell_number(&t, "shared.bank_width", s->shared_bank_width, 0);
+	tell_number(&t, "shared.conflict_cost", s->shared_conflict_cost, 0.05 * s->shared_conflict_cost);
+	tell_text(&t, "shared.broadcast", "yes");
+	return t.rc;
 }

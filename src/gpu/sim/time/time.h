@@ -48,6 +48,7 @@ enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT }
 struct time_result {
 	enum time_end end;
 	uint64_t cycles;       /* from the start of the launch to its last event */
+	double ns;	       /* the same in nanoseconds, of a clock that may be boosted */
 	uint64_t instructions; /* warp instructions issued, the native steps of one instruction counted as one */
 	uint64_t solo;	       /* of those, issued while one warp was alive, without a scheduler scan */
 	char message[256];     /* why it did not end well */

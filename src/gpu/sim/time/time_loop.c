@@ -77,7 +77,7 @@ static void read_clock(struct time_run *x, struct time_warp *w)
 	uint64_t value = w->sampled + x->g->clock_offset[n];
 	uint32_t grain = s->clock_granularity ? s->clock_granularity : 1;
 	w->f.clock = grain > 1 ? value - value % grain : value;
-	w->f.globaltimer = (uint64_t)((double)w->sampled * x->g->nanoseconds);
+	w->f.globaltimer = (uint64_t)boost_ns(&x->g->boost, w->sampled);
 }
 
 static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
@@ -457,5 +457,6 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 	time_blocks_stop(&x);
 	g->now = x.last;
 	r->cycles = x.last - x.start;
+	r->ns = boost_ns(&g->boost, x.last) - boost_ns(&g->boost, x.start);
 	return g->out_of_memory ? -ENOMEM : 0;
 }

@@ -154,6 +154,8 @@ static uint64_t disturb(struct time_gpu *g, uint64_t latency, uint64_t t)
 		double phase = (double)(t % DRIFT_PERIOD) / DRIFT_PERIOD;
 		latency = (uint64_t)((double)latency * (1 + n->drift * (4 * fabs(phase - 0.5) - 1)));
 	}
+	if (g->boost.gain > 0)
+		latency = (uint64_t)((double)latency * boost_pace(&g->boost, t));
 	if (n->jitter_probability > 0 && rng_unit(&g->noise) < n->jitter_probability)
 		latency += (uint64_t)(rng_unit(&g->noise) * n->jitter_cycles * FIX_ONE);
 	return latency;

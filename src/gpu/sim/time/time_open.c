@@ -57,7 +57,7 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 		return -ENOMEM;
 	g->spec = s;
 	g->sched_count = s->sm_count * s->schedulers;
-	g->nanoseconds = s->clock_hz > 0 ? 1e9 / s->clock_hz : 1;
+	boost_init(&g->boost, s, seed);
 	double issue = s->scheduler_issue * FIX_ONE;
 	/* A port that is never busy would let one cycle last for ever. */
 	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;

@@ -5,6 +5,7 @@
 #include "gpu/sim/time/time.h"
 #include "gpu/sim/time/time_atomic.h"
 #include "gpu/sim/time/time_banks.h"
+#include "gpu/sim/time/time_boost.h"
 #include "gpu/sim/time/time_cache.h"
 #include "gpu/sim/time/time_dram.h"
 #include "gpu/sim/time/time_inflight.h"
@@ -164,7 +165,7 @@ struct time_gpu {
 	struct time_warp **warp;
 	struct time_wheel wheel; /* turns of the schedulers */
 	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
-	double nanoseconds;	 /* a cycle */
+	struct time_boost boost; /* how long a cycle is */
 	uint64_t *clock_offset;	 /* per instance of spec->clock_scope */
 	struct time_level *levels;
 	uint32_t level_count;

@@ -323,6 +323,36 @@ static void impossible_cores(void **state)
 			 "'device.has_fma' is no");
 }
 
+static void impossible_requests(void **state)
+{
+	(void)state;
+	expect_added("outstanding.kind = mshr name # x", "'outstanding.entries' is missing");
+	expect_added("outstanding.entries = 8 count # x", "'outstanding.kind' is none");
+	expect_added("outstanding.merge = 8 count # x", "'outstanding.kind' is none");
+	expect_added(
+	    "outstanding.merge = 8 count # x\noutstanding.entries = 8 count # x\noutstanding.kind = prt name # x",
+	    "merges nothing");
+	expect_added("memory.coalesce.rule = g80 name # x", "without caches for global memory, but there are 2 levels");
+	expect_added("memory.coalesce.rule = g90 name # x", "one of: lines g80 gt200");
+	expect_added("memory.partitions = 4 count # x", "'memory.partition_stride' is missing");
+	expect_added("memory.partition_stride = 256 bytes # x", "'memory.partitions' is not more than 1");
+	expect_added("memory.partition_stride = 96 bytes # x\nmemory.partitions = 4 count # x", "a power of two");
+	expect_added("dram.banks = 4 count # x", "'dram.row_bytes' is missing");
+	expect_added("dram.row_miss = 4 cycles # x", "there are no 'dram.banks'");
+	expect_added("dram.row_bytes = 1000 bytes # x\ndram.banks = 4 count # x", "a power of two");
+	expect_added("shared.bank_mode = 3 bytes # x", "has to divide 'shared.bank_width', 4");
+	expect_added("shared.bank_mode = 8 bytes # x", "has to divide 'shared.bank_width', 4");
+	expect_added("shared.lanes = 33 count # x", "has to lie between 1 and 32");
+	expect_added("shared.broadcast = two name # x", "one of: all one");
+	expect_added("atomic.addd.latency = 5 cycles # x", "did you mean 'atomic.add.latency'?");
+	expect_added("atomic.cas.same_address = -5 cycles # x", "has to lie between");
+	expect_added("noise.boost = 0.1 ratio # x", "'noise.boost_interval' is missing");
+	expect_added("noise.boost_cycles = 100 cycles # x", "'noise.boost' is 0");
+	expect_added("noise.boost_cycles = 100 cycles # x\nnoise.boost_interval = 100 cycles # x\n"
+		     "noise.boost = 0.1 ratio # x",
+		     "less than 'noise.boost_interval'");
+}
+
 static void files_that_are_none(void **state)
 {
 	(void)state;
@@ -448,6 +478,7 @@ int main(void)
 	    cmocka_unit_test(impossible_translations),
 	    cmocka_unit_test(impossible_textures),
 	    cmocka_unit_test(impossible_cores),
+	    cmocka_unit_test(impossible_requests),
 	    cmocka_unit_test(files_that_are_none),
 	    cmocka_unit_test(lines_are_powers_of_two),
 	    cmocka_unit_test(braces_are_bounded),

@@ -72,6 +72,10 @@ static void numbers(void **state)
 	expect_number("v100", "cache.global.l2.partitions", 2);
 	expect_number("v100", "cache.global.l1.sector", 32);
 	expect_number("toy", "cache.global.levels", 2);
+	expect_number("toy", "outstanding.loads_per_warp", 8);
+	expect_number("toy", "memory.partitions", 1);
+	expect_number("toy", "shared.banks", 32);
+	expect_number("toy", "shared.conflict_cost", 2);
 }
 
 static void absences(void **state)
@@ -83,6 +87,9 @@ static void absences(void **state)
 		assert_true(truth_of("gtx280", keys[i]).found.absent);
 	assert_true(truth_of("toy", "cache.instruction.levels").found.absent);
 	assert_false(truth_of("toy", "cache.global.l1.size").found.absent);
+	assert_true(truth_of("toy", "outstanding.kind").found.absent);
+	assert_true(truth_of("toy", "outstanding.entries").found.absent);
+	assert_true(truth_of("toy", "memory.partition_stride").found.absent);
 	assert_true(truth_of("toy", "cache.constant.l3.size").found.absent);
 }
 

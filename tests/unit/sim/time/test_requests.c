@@ -3,6 +3,7 @@
 #include "base/rng.h"
 #include "gpu/sim/time/time_atomic.h"
 #include "gpu/sim/time/time_banks.h"
+#include "gpu/sim/time/time_boost.h"
 #include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_dram.h"
 #include "gpu/sim/time/time_inflight.h"
@@ -536,6 +537,45 @@ static void many_addresses_are_kept_apart(void **state)
 	atomics_close(&a);
 }
 
+/* ---- the clock ---- */
+
+/* Cycle by cycle: one boost of the stated length an interval, not always at the same place, and the wall clock is the sum. */
+static void a_boost_makes_cycles_shorter(void **state)
+{
+	(void)state;
+	static struct sim_spec s;
+	struct time_boost b;
+	s = (struct sim_spec){.clock_hz = 500e6, .noise = {.boost = 0.25, .boost_interval = 1000, .boost_cycles = 300}};
+	boost_init(&b, &s, 11);
+	double ns = 0;
+	uint64_t starts = 0, last = 0;
+	for (uint64_t period = 0; period < 50; period++) {
+		uint64_t boosted = 0, edges = 0, first = 0;
+		bool was = false;
+		for (uint64_t t = period * 1000; t < (period + 1) * 1000; t++) {
+			double pace = boost_pace(&b, t);
+			assert_float_equal(boost_ns(&b, t), ns, 1e-6);
+			assert_true(pace == 1 || pace == 1.25);
+			ns += 2 / pace;
+			boosted += pace > 1;
+			if (pace > 1 && !was) {
+				edges++;
+				first = t % 1000;
+			}
+			was = pace > 1;
+		}
+		assert_int_equal(boosted, 300);
+		assert_int_equal(edges, 1);
+		starts += first != last;
+		last = first;
+	}
+	assert_true(starts > 40);
+	s.noise.boost = 0;
+	boost_init(&b, &s, 11);
+	assert_true(boost_pace(&b, 12345) == 1);
+	assert_float_equal(boost_ns(&b, 12345), 24690, 1e-9);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -556,6 +596,7 @@ int main(void)
 	    cmocka_unit_test(rows_open_and_banks_are_busy),
 	    cmocka_unit_test(atomics_on_one_address_follow_each_other),
 	    cmocka_unit_test(many_addresses_are_kept_apart),
+	    cmocka_unit_test(a_boost_makes_cycles_shorter),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -27,6 +27,7 @@ struct cmd_option {
 	const char *help; /* a sentence without full stop */
 	bool many;	  /* may be given again */
 	bool required;
+	const char *endings; /* ".json .txt": the value may be missing; the next word is it when it ends so */
 };
 
 struct cmd_example {

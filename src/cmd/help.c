@@ -60,7 +60,11 @@ static void synopsis(struct str *out, const struct cmd_verb *v)
 			snprintf(word, sizeof(word), "-%c", o->letter);
 		else
 			snprintf(word, sizeof(word), "--%s", o->name);
-		str_addf(out, o->required ? " %s%s%s" : " [%s%s%s]", word, o->arg ? " " : "", o->arg ? o->arg : "");
+		if (o->endings)
+			str_addf(out, " [%s [%s]]", word, o->arg);
+		else
+			str_addf(out, o->required ? " %s%s%s" : " [%s%s%s]", word, o->arg ? " " : "",
+				 o->arg ? o->arg : "");
 		if (o->many)
 			str_add(out, "...");
 	}
@@ -72,9 +76,12 @@ static void options_text(struct str *out, const struct cmd_option *options)
 		char head[96];
 		int n;
 
-		n = snprintf(head, sizeof(head), "  %c%c%c --%s%s%s", o->letter ? '-' : ' ',
-			     o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name, o->arg ? " " : "",
-			     o->arg ? o->arg : "");
+		n = snprintf(head, sizeof(head), "  %c%c%c --%s%s%s%s", o->letter ? '-' : ' ',
+			     o->letter ? o->letter : ' ', o->letter ? ',' : ' ', o->name,
+			     o->endings ? " ["
+			     : o->arg	? " "
+					: "",
+			     o->arg ? o->arg : "", o->endings ? "]" : "");
 		str_add(out, head);
 		if (n > 30)
 			str_addf(out, "\n%*s", 32, "");
@@ -146,9 +153,9 @@ static void man_options(struct str *out, const struct cmd_option *options)
 		roff(out, o->name);
 		str_add(out, "\\fR");
 		if (o->arg) {
-			str_add(out, " \\fI");
+			str_add(out, o->endings ? " [\\fI" : " \\fI");
 			roff(out, o->arg);
-			str_add(out, "\\fR");
+			str_add(out, o->endings ? "\\fR]" : "\\fR");
 		}
 		str_addc(out, '\n');
 		roff(out, o->help);

@@ -59,7 +59,12 @@ static const struct cmd_option sim_options[] = {
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
      .many = true},
-    {.name = "trace", .help = "print every warp instruction with its cycle"},
+    {.name = "trace",
+     .arg = "FILE",
+     .endings = ".json .txt",
+     .help =
+	 "explain the run: when each warp instruction issued, what it waited for, where its accesses hit; printed, or "
+	 "written to FILE.txt, or to FILE.json as Chrome trace events, which Perfetto opens"},
     END_OPTIONS,
 };
 
@@ -92,7 +97,9 @@ static const struct cmd_example report_examples[] = {
 
 static const struct cmd_example sim_examples[] = {
     {"fathom sim kernel.ptx --gpu gtx280 --grid 30 --block 256 --arg out:16 --arg 7", "run a kernel of yours"},
-    {"fathom sim kernel.ptx --gpu mine.gpu --grid 1 --block 32 --trace", "see when each instruction issues"},
+    {"fathom sim kernel.ptx --gpu mine.gpu --grid 1 --block 32 --trace",
+     "see when each instruction issues, and why then"},
+    {"fathom sim kernel.ptx --gpu mine.gpu --grid 4 --block 128 --trace run.json", "the same for ui.perfetto.dev"},
     END_EXAMPLES,
 };
 

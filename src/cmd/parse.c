@@ -72,11 +72,11 @@ static int take(struct cmd_context *c, const struct cmd_verb *v, const struct cm
 {
 	int rc;
 
-	if (o->arg && !value)
+	if (o->arg && !value && !o->endings)
 		return cmd_fail(c, CMD_USAGE, "--%s needs a value: %s --%s %s", o->name, v->name, o->name, o->arg);
 	if (!o->arg && value)
 		return cmd_fail(c, CMD_USAGE, "--%s takes no value", o->name);
-	if (o->arg && !*value)
+	if (o->arg && value && !*value)
 		return cmd_fail(c, CMD_USAGE, "--%s was given an empty value; it takes %s", o->name, o->arg);
 	if (!o->many && cmd_flag(c, o->name))
 		return cmd_fail(c, CMD_USAGE, "--%s was given twice", o->name);
@@ -85,6 +85,18 @@ static int take(struct cmd_context *c, const struct cmd_verb *v, const struct cm
 		return rc;
 	c->given[c->given_count++] = (struct cmd_given){.option = o, .value = value};
 	return CMD_OK;
+}
+
+static bool ends_so(const char *endings, const char *word)
+{
+	while (*endings) {
+		size_t n = strcspn(endings, " "), len = strlen(word);
+
+		if (len > n && memcmp(word + len - n, endings, n) == 0)
+			return true;
+		endings += n + (endings[n] == ' ');
+	}
+	return false;
 }
 
 /* One word that starts with a dash; *i moves past a value in the next word. */
@@ -110,7 +122,7 @@ static int take_word(struct cmd_context *c, const struct cmd_verb *v, char **arg
 	}
 	if (!o)
 		return unknown_option(c, v, word);
-	if (o->arg && !value && *i + 1 < argc)
+	if (o->arg && !value && *i + 1 < argc && (!o->endings || ends_so(o->endings, argv[*i + 1])))
 		value = argv[++*i];
 	return take(c, v, o, value);
 }

@@ -1,14 +1,12 @@
 /* fathom sim: one kernel of the user's on a simulated GPU. */
-#include "cmd/cmd.h"
-#include "gpu/sim/sim.h"
+#include "cmd/sim_trace.h"
 #include "ptx/ptx.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX	  (64u << 20)
-#define OUT_WORDS_MAX	  (1u << 26)
-#define TRACE_FLUSH_BYTES 65536
+#define FILE_MAX      (64u << 20)
+#define OUT_WORDS_MAX (1u << 26)
 
 /* ---- what the user gave ---- */
 
@@ -128,50 +126,6 @@ static int arguments(struct cmd_context *c, const struct func_program *p, struct
 	return CMD_OK;
 }
 
-/* ---- trace ---- */
-
-struct tracer {
-	struct cmd_context *c;
-	const struct func_program *p;
-	const char **line; /* of the source, from 1 */
-	uint32_t lines;
-	struct str text;
-	int rc;
-};
-
-static int split(struct tracer *t, const char *text)
-{
-	uint32_t n = 2;
-	for (const char *p = text; *p; p++)
-		n += *p == '\n';
-	t->line = ARENA_ARRAY(&t->c->arena, n, const char *);
-	char *copy = arena_strdup(&t->c->arena, text);
-	if (!t->line || !copy)
-		return cmd_fail(t->c, CMD_DEVICE, "out of memory");
-	for (char *p = copy; p;) {
-		char *end = strchr(p, '\n');
-		if (end)
-			*end = '\0';
-		t->line[++t->lines] = p + strspn(p, " \t");
-		p = end ? end + 1 : NULL;
-	}
-	return CMD_OK;
-}
-
-static void trace(void *ctx, const struct time_event *ev)
-{
-	struct tracer *t = ctx;
-	if (t->rc)
-		return;
-	uint32_t line = t->p->info[ev->pc].line;
-	str_addf(&t->text, "%10llu  sm %-3u warp %-2u  %08x  %5u: %s\n", (unsigned long long)ev->cycle, ev->sm,
-		 ev->warp, ev->mask, line, line && line <= t->lines ? t->line[line] : "");
-	if (t->text.len > TRACE_FLUSH_BYTES) {
-		t->rc = cmd_print(t->c, &t->text);
-		str_clear(&t->text);
-	}
-}
-
 /* ---- what came out ---- */
 
 static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
@@ -227,31 +181,31 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	rc = g->ops->load(g, &src, 1, &id, &native, &c->error);
 	if (rc)
 		return rc == -ENOMEM ? CMD_DEVICE : CMD_FILE;
-	struct tracer t = {.c = c, .p = sim_program(g, id)};
-	struct time_hook hook = {.ctx = &t, .issue = trace};
-	if (!t.p)
+	const struct func_program *p = sim_program(g, id);
+	struct trace_writer *t = NULL;
+	struct time_hook hook;
+	if (!p)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	rc = triple(c, "grid", l.grid);
 	if (!rc)
 		rc = triple(c, "block", l.block);
 	if (!rc)
-		rc = arguments(c, t.p, &l);
+		rc = arguments(c, p, &l);
 	if (!rc && cmd_flag(c, "trace"))
-		rc = split(&t, text);
+		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)
 		return rc;
 	snprintf(l.entry, sizeof l.entry, "%s", src.entry);
-	str_init(&t.text);
-	if (cmd_flag(c, "trace"))
+	if (t)
 		sim_trace(g, &hook);
-	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : t.rc;
-	if (!rc && t.text.len)
-		rc = cmd_print(c, &t.text);
+	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : CMD_OK;
+	int written = trace_close(t);
+	if (!rc)
+		rc = written;
 	if (!rc)
 		rc = print_result(c, g, &s, &native);
 	if (!rc && s.outcome != OUTCOME_OK)
 		rc = cmd_fail(c, CMD_INCOMPLETE, "the kernel did not end well: %s", s.message);
-	str_free(&t.text);
 	sample_free(&s);
 	return rc;
 }

@@ -1,4 +1,5 @@
 """fathom sim: a kernel of the user's, its words, its cycles, its trace, and what it refuses."""
+import json
 import os
 import re
 import subprocess
@@ -67,6 +68,40 @@ with tempfile.TemporaryDirectory() as folder:
     check("trace in order", [int(s[4]) for s in steps] == list(range(9, 20)), steps)
     check("trace of lanes", all(s[3] == "000000ff" for s in steps), steps)
     check("trace shows the source", bool(steps) and steps[-1][5] == "ret;", steps[-1:])
+
+    # What a trace says, to the letter, and the same as Chrome trace events. It changes nothing.
+    golden = os.path.join(os.path.dirname(os.path.abspath(__file__)), "trace-toy.ptx")
+    place2 = [golden, "--gpu", "toy", "--grid", "1", "--block", "64", "--arg", "out:64"]
+    text, events = os.path.join(folder, "trace.txt"), os.path.join(folder, "trace.json")
+    plain = run(*place2)
+    rc, out, err = run(*place2, "--trace")
+    with open(golden.replace(".ptx", ".txt"), encoding="ascii") as f:
+        check("golden trace", (rc, out) == (0, f.read() + plain[1]), out)
+    rc, out, err = run(*place2, "--trace", text)
+    with open(text, encoding="ascii") as f, open(golden.replace(".ptx", ".txt"), encoding="ascii") as g:
+        check("trace to a file", (rc, out) == (0, plain[1]) and f.read() == g.read(), err)
+    rc, out, err = run(*place2, f"--trace={events}")
+    check("trace as JSON", (rc, out) == (0, plain[1]), err)
+    with open(events, encoding="utf-8") as f:
+        trace = json.load(f)["traceEvents"]
+    check("fields", all({"ph", "ts", "dur", "pid", "tid", "name"} <= set(e) for e in trace))
+    issues = [e for e in trace if e["ph"] == "X" and e["cat"] != "wait"]
+    waits = [e for e in trace if e["ph"] == "X" and e["cat"] == "wait"]
+    lines = open(golden.replace(".ptx", ".txt"), encoding="ascii").read().splitlines()
+    check("an event an issue", len(issues) == len(lines) and len(waits) == sum("waited" in x for x in lines))
+    check("cycles", [e["ts"] for e in issues] == [int(x.split()[0]) for x in lines])
+    check("hits", any(e["args"].get("where") == "global.l1 x4" for e in issues), issues)
+    check("conflicts", any(e["args"].get("bank_passes") == 2 for e in issues), issues)
+    tracks = {(e["pid"], e["tid"]) for e in issues}
+    named = {(e["pid"], e["tid"]) for e in trace if e["name"] == "thread_name"}
+    check("names", tracks == named and len(tracks) == 2, (tracks, named))
+    for track in tracks:  # slices of one track follow each other, as the viewer wants them
+        own = sorted((e["ts"], e["ts"] + e["dur"]) for e in issues + waits if (e["pid"], e["tid"]) == track)
+        check("one after another", all(a[1] <= b[0] for a, b in zip(own, own[1:])), own)
+    begun = {e["id"]: e["ts"] for e in trace if e["ph"] == "b"}
+    ended = {e["id"]: e["ts"] for e in trace if e["ph"] == "e"}
+    check("in flight", begun.keys() == ended.keys() and all(begun[k] < ended[k] for k in begun) and len(begun) == 4)
+    refused("no such folder", run(*place2, "--trace", os.path.join(folder, "none", "x.json")), 4, "x.json")
 
     refused("few arguments", run(*place, "--arg", "out:8"), 2, "takes 3 arguments")
     refused("no number", run(*place, "--arg", "out:8", "--arg", "seven", "--arg", "1"), 2, "seven")

@@ -77,6 +77,22 @@ static void test_parse(void **state)
 	assert_string_equal(cmd_value_at(&c, "arg", 1), "7");
 	assert_null(cmd_value_at(&c, "arg", 2));
 	arena_free(&c.arena);
+
+	/* A value that may be missing is the next word only when it ends like one. */
+	static const char *const traces[][2] = {{"sim --gpu toy --grid 1 --block 1 --trace k.ptx", NULL},
+						{"sim --gpu toy --grid 1 --block 1 --trace a.json k.ptx", "a.json"},
+						{"sim k.ptx --gpu toy --grid 1 --block 1 --trace=b", "b"}};
+	for (size_t k = 0; k < 3; k++) {
+		assert_int_equal(parse(&c, traces[k][0], &argc, &argv), CMD_OK);
+		assert_int_equal(argc, 1);
+		assert_string_equal(argv[0], "k.ptx");
+		assert_true(cmd_flag(&c, "trace"));
+		if (traces[k][1])
+			assert_string_equal(cmd_value(&c, "trace"), traces[k][1]);
+		else
+			assert_null(cmd_value(&c, "trace"));
+		arena_free(&c.arena);
+	}
 }
 
 static void test_refuse(void **state)

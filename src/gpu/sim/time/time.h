@@ -25,10 +25,36 @@ int time_op(const struct time_program *p, uint32_t pc);
 /* Where the record's first native instruction lies, and the bytes of each of them. */
 uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes);
 
-/* One issue, for traces. */
+/* Why an instruction issued no earlier: the last of what it had to wait for. */
+enum time_why {
+	WHY_START,   /* the block begins */
+	WHY_ORDER,   /* the instruction before it */
+	WHY_BRANCH,  /* a branch before it */
+	WHY_OPERAND, /* a register that record why_pc writes */
+	WHY_PIPE,    /* its pipe was busy: `what` names it */
+	WHY_PORT,    /* the scheduler issued for other warps */
+	WHY_BARRIER,
+	WHY_FETCH, /* its native code was not at hand: `what` says where it came from */
+	WHY_LOADS, /* as many loads in flight as a warp may have */
+	WHY_PATH,  /* another path of the warp had the turn */
+	TIME_WHYS
+};
+const char *time_why_text(enum time_why why);
+
+/* One issue, for traces. Cycles count from the start of the launch. */
 struct time_event {
-	uint64_t cycle; /* since the start of the launch */
+	uint64_t cycle, last;  /* of its first and its last native step */
+	uint64_t done;	       /* when its result can be read, or the next instruction may issue */
+	uint64_t before;       /* of the warp's instruction before it */
+	bool first;	       /* there was none */
 	uint32_t sm, scheduler, warp, pc, mask;
+	uint64_t block; /* of the grid */
+	enum time_why why;
+	uint32_t why_pc;
+	const char *what;
+	uint32_t transactions; /* of a memory access beyond shared memory */
+	uint32_t passes;       /* through the banks of shared memory, one when there is no conflict */
+	char where[96];	       /* "global.l1 x2, memory x1": where the transactions found what they asked for */
 };
 struct time_hook {
 	void *ctx;

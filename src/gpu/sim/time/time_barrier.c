@@ -31,6 +31,7 @@ static void release(struct time_run *x, struct time_block *b, uint32_t number, u
 			w->waiting = 0;
 		else if (!w->f.diverged || !func_paths_wake(&w->f, FUNC_WAITS_BARRIER + number, go))
 			continue;
+		w->released = go;
 		time_next(x, w, go);
 		time_turn(x->g, w->sched, w->sched->wake[w->slot]);
 	}

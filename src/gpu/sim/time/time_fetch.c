@@ -1,4 +1,5 @@
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_trace.h"
 #include <errno.h>
 #include <string.h>
 
@@ -221,6 +222,8 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	uint64_t line = address - address % f->unit;
 	bool enters = f->ahead && (w->held == FETCH_NOTHING || (w->held ^ block) >> f->unit_shift);
 	w->held = block;
+	if (__builtin_expect(g->note != NULL, 0))
+		time_note_fetch(g, w, true, 0);
 	if (__builtin_expect(!c->tag, 0) && cache_reserve(c)) {
 		g->out_of_memory = true;
 		return t;
@@ -239,6 +242,8 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	if (enters)
 		look_ahead(g, sm, line, t);
 	w->fetched = ready > hit ? ready : hit;
+	if (__builtin_expect(g->note != NULL, 0))
+		time_note_fetch(g, w, false, w->fetched);
 	return w->fetched;
 }
 

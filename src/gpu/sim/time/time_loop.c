@@ -1,6 +1,7 @@
 /* The event loop: which warp issues next, and what its issue does to the scoreboard. */
 #include "base/err.h"
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_trace.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,6 +98,8 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 		time_store(x, w, fi, ti->path, mask, t, &busy);
 	} else {
 		uint64_t ready = time_load(x, w, fi, ti->path, mask, t, &busy);
+		if (__builtin_expect(x->note != NULL, 0))
+			time_note_done(x, ready);
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = ready;
 		if (w->flight) {
@@ -107,18 +110,6 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	take(s, &x->p->set[ti->set], &busy, t, x->g->issue);
 	func_warp_next(&w->f);
 	time_next(x, w, t);
-}
-
-/* At its last native step; the cycle is that of the first. */
-static void trace(const struct time_run *x, const struct time_warp *w, uint32_t mask)
-{
-	struct time_event ev = {.cycle = w->sampled - x->start,
-				.sm = w->block->sm,
-				.scheduler = w->sched->index,
-				.warp = w->f.warp_id,
-				.pc = w->f.pc,
-				.mask = mask};
-	x->q->hook->issue(x->q->hook->ctx, &ev);
 }
 
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. Inlined where one
@@ -140,6 +131,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			return;
 		}
 	}
+	if (__builtin_expect(x->note != NULL, 0))
+		time_note_step(x, w, mask, t);
 	s->free = (s->free > port ? s->free : port) + x->g->issue;
 	s->last = w->slot;
 	x->last = t;
@@ -165,8 +158,6 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		w->sampled = t;
 	}
 	x->r->instructions++;
-	if (__builtin_expect(x->q->hook != NULL, 0))
-		trace(x, w, mask);
 	if (!mask) { /* guarded off: it takes its turn and nothing else */
 		func_warp_next(&w->f);
 		time_next(x, w, ti->kind == FUNC_BRANCH ? t + ti->after : t);
@@ -443,6 +434,8 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 	if (time_blocks_check(&x))
 		return 0;
 	time_fetch_program(g, x.p);
+	if (q->hook && time_note_open(&x))
+		return -ENOMEM;
 	if (q->limit_ms) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);
@@ -454,6 +447,7 @@ int time_launch(struct time_gpu *g, const struct time_request *q, struct time_re
 		g->out_of_memory = true;
 	else
 		run_all(&x);
+	time_note_close(&x);
 	time_blocks_stop(&x);
 	g->now = x.last;
 	r->cycles = x.last - x.start;

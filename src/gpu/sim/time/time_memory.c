@@ -1,5 +1,6 @@
 #include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_trace.h"
 #include "ptx/ptx.h"
 #include <assert.h>
 #include <errno.h>
@@ -179,6 +180,12 @@ static bool is_far(const struct cache_spec *c, uint64_t address, uint32_t cluste
 	return home != cluster % c->partitions;
 }
 
+static inline void note_place(struct time_gpu *g, const struct cache_spec *level, const char *other)
+{
+	if (__builtin_expect(g->note != NULL, 0))
+		time_note_place(g, level, other);
+}
+
 /* What a level that missed fills at once. */
 static uint32_t filled(const struct cache_spec *c)
 {
@@ -205,7 +212,8 @@ struct request {
 
 /* Takes an entry of the SM's table at the latest now. Returns when what is in flight already is back, 0 when this request has
  * to fetch it itself. */
-static __attribute__((noinline)) uint64_t take_entry(struct request *q, uint32_t line)
+static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct request *q,
+							   uint32_t line)
 {
 	uint64_t at;
 	if (q->entry != INFLIGHT_NONE)
@@ -218,6 +226,7 @@ static __attribute__((noinline)) uint64_t take_entry(struct request *q, uint32_t
 		return 0;
 	case INFLIGHT_MERGED:
 		q->entry = INFLIGHT_NONE;
+		note_place(g, NULL, "in flight");
 		return at;
 	case INFLIGHT_FULL: /* every request is answered at once here */
 		break;
@@ -240,7 +249,7 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 		if (__builtin_expect(q->table != NULL, 0)) {
 			if (l->scope == SCOPE_SM)
 				line = l->spec->sector ? l->spec->sector : l->spec->line;
-			else if ((ready = take_entry(q, line)))
+			else if ((ready = take_entry(g, q, line)))
 				break;
 		}
 		if (__builtin_expect(k == translate, 0) &&
@@ -260,7 +269,7 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 			bytes = filled(l->spec);
 		/* What is still on its way is not there: the table counts who waits for it. */
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
-			take_entry(q, line);
+			take_entry(g, q, line);
 		if (c->port_byte) {
 			uint64_t wait = cache_port(c, q->t, bytes);
 			queue = wait > queue ? wait : queue;
@@ -279,10 +288,11 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 		if (*fill > ready)
 			ready = *fill;
+		note_place(g, l->spec, NULL);
 		break;
 	}
 	if (k >= r->levels && q->table)
-		ready = take_entry(q, line);
+		ready = take_entry(g, q, line);
 	if (!ready) {
 		if (__builtin_expect(k == translate, 0) &&
 		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {
@@ -293,6 +303,7 @@ static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t fi
 		uint64_t latency = disturb(g, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
 		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
+		note_place(g, NULL, "memory");
 	}
 	for (k = 0; k < passed; k++)
 		*pending[k] = ready;
@@ -361,8 +372,10 @@ static uint64_t shared_access(struct time_gpu *g, const uint64_t *address, const
 {
 	const struct sim_spec *s = g->spec;
 	double extra = 0, latency = s->shared.memory_latency;
-	if (mask & (mask - 1))
-		extra = banks_extra(&g->banks, address, mask, i->bytes) * s->shared_conflict_cost;
+	uint32_t more = mask & (mask - 1) ? banks_extra(&g->banks, address, mask, i->bytes) : 0;
+	extra = more * s->shared_conflict_cost;
+	if (__builtin_expect(g->note != NULL, 0))
+		time_note_passes(g, more + 1);
 	if (i->kind == FUNC_ATOMIC) {
 		double cost = s->shared_atomic_same > 0 ? s->shared_atomic_same : s->shared_conflict_cost;
 		double again = mask & (mask - 1) ? (most_wanted(address, mask) - 1) * cost : 0;
@@ -592,6 +605,8 @@ void time_store(struct time_run *x, struct time_warp *w, const struct func_inst 
 	}
 	struct time_transaction piece[COALESCE_MAX];
 	uint32_t n = coalesce(g->spec->coalesce, g->global.fetch, from, mask, i->bytes, piece), out = 0;
+	if (__builtin_expect(g->note != NULL, 0))
+		time_note_stores(g, n);
 	bool one = dram_is_one_queue(&g->dram) && g->spec->coalesce == COALESCE_LINES;
 	for (uint32_t k = 0; k < n; k++) {
 		uint64_t then = t + ((uint64_t)k * g->global_issue >> FIX);

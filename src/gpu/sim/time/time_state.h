@@ -9,8 +9,8 @@
 #include "gpu/sim/time/time_cache.h"
 #include "gpu/sim/time/time_dram.h"
 #include "gpu/sim/time/time_inflight.h"
-#include "gpu/sim/time/time_tlb.h"
 #include "gpu/sim/time/time_place.h"
+#include "gpu/sim/time/time_tlb.h"
 #include "gpu/sim/time/time_wheel.h"
 
 /* Fractions of a cycle: pipes and ports count in 1/1024. A unit accepts at cycle c when its free time, rounded down, is not
@@ -80,6 +80,7 @@ struct time_warp {
 	uint32_t held;	   /* fetch block */
 	uint64_t fetched;  /* when it is there */
 	uint32_t waits_at; /* record of that barrier */
+	uint64_t released; /* when a barrier let it go */
 	uint64_t sampled;  /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
@@ -152,8 +153,10 @@ struct time_texture {
 };
 
 struct time_fetch;
+struct time_note;
 struct time_gpu {
 	const struct sim_spec *spec;
+	struct time_note *note;	  /* NULL: no trace is asked for */
 	struct time_fetch *fetch; /* NULL: every fetch hits */
 	uint64_t now;		  /* end of the latest launch */
 	struct time_sm *sm;
@@ -209,6 +212,7 @@ struct time_run {
 	bool stop;			    /* r->end is set */
 	uint64_t limit;			    /* CLOCK_MONOTONIC in ns, 0 = none */
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
+	struct time_note *note;		    /* the gpu's */
 	/* time_stuck.c */
 	bool watch;	  /* backward branches and what changes memory are looked at now */
 	uint64_t epoch;	  /* counts the changes seen */

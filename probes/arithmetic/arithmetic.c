@@ -19,7 +19,7 @@ enum {
 	LONG_UNIT = 8,	  /* the same for an operation that is a long sequence */
 	SHORT_SPAN = 128, /* operations of one warp by which the lengths of a throughput point differ */
 	SPANS = 64,
-	CONFIGS = 4
+	CONFIGS = 5
 };
 enum need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
 
@@ -295,14 +295,17 @@ struct load {
  * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
 static unsigned loads_of(struct load *out, const struct row *r, bool is_long, unsigned full)
 {
-	const struct load many[] = {
-	    {4, 4, SHORT_SPAN / 4}, {4, 8, SHORT_SPAN / 8}, {full, 1, SHORT_SPAN / 2}, {full, 4, SHORT_SPAN / 8}};
+	const struct load many[] = {{4, 4, SHORT_SPAN / 4},
+				    {4, 8, SHORT_SPAN / 8},
+				    {full, 1, SHORT_SPAN / 2},
+				    {full, 4, SHORT_SPAN / 8},
+				    {16, 8, SHORT_SPAN / 8}};
 	const struct load sequence[] = {
 	    {full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {16, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */
 	const struct load single[] = {{full, 1, SHORT_SPAN}, {full / 2, 1, SHORT_SPAN}, {full / 4, 1, SHORT_SPAN}};
 	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
-	const unsigned n = from == single ? 3 : 4;
+	const unsigned n = from == single ? 3 : from == sequence ? 4 : 5;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
 		out[i].warps = out[i].warps > full ? full : out[i].warps ? out[i].warps : 1;

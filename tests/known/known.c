@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TRUTHS_MAX 2048
@@ -13,6 +14,8 @@ struct fact { /* a truth that outlives its telling */
 	char key[96], text[32];
 	bool absent;
 	double number, tolerance;
+	double *array; /* count values, ascending */
+	uint32_t count;
 };
 struct facts {
 	struct fact *fact;
@@ -68,6 +71,29 @@ void score_add(struct score *to, const struct score *one)
 	}
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The same values, in whatever order. */
+static bool is_right_array(const struct value *v, const struct fact *t)
+{
+	if (v->kind != VALUE_ARRAY || v->array_count != t->count)
+		return false;
+	double *sorted = mem_alloc(t->count * sizeof *sorted);
+	bool right = sorted != NULL;
+	for (uint32_t i = 0; right && i < t->count; i++)
+		sorted[i] = v->array[i];
+	if (right)
+		qsort(sorted, t->count, sizeof *sorted, ascending);
+	for (uint32_t i = 0; right && i < t->count; i++)
+		right = fabs(sorted[i] - t->array[i]) <= t->tolerance;
+	mem_free(sorted);
+	return right;
+}
+
 static int remember(void *ctx, const struct truth *t)
 {
 	struct facts *f = ctx;
@@ -79,6 +105,14 @@ static int remember(void *ctx, const struct truth *t)
 	x->absent = t->absent;
 	x->number = t->number;
 	x->tolerance = t->tolerance;
+	x->count = t->count;
+	if (t->count) {
+		x->array = mem_alloc(t->count * sizeof *x->array);
+		if (!x->array)
+			return -ENOMEM;
+		memcpy(x->array, t->array, t->count * sizeof *x->array);
+		qsort(x->array, t->count, sizeof *x->array, ascending);
+	}
 	return 0;
 }
 
@@ -144,6 +178,8 @@ static bool is_right(const struct finding *f, const struct fact *t)
 		return true;
 	if (t->absent)
 		return false;
+	if (t->count)
+		return is_right_array(v, t);
 	if (t->text[0])
 		return v->kind == VALUE_TEXT && strcmp(v->text, t->text) == 0;
 	return v->kind == VALUE_NUMBER && fabs(v->number - t->number) <= t->tolerance;
@@ -264,6 +300,8 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		if (!f || f->verdict != VERDICT_MEASURED)
 			report(missed, label, f, t->key, t);
 	}
+	for (size_t i = 0; i < facts.count; i++)
+		mem_free(facts.fact[i].array);
 	mem_free(facts.fact);
 	if (rc == 0 && (wrong->failed || missed->failed))
 		rc = -ENOMEM;

@@ -220,13 +220,15 @@ int spec_parse(struct sim_spec **out, struct arena *a, const char *file, const c
 /* Index of the operation, or -1. "add","u32". b32 operations fall back from u32/s32 as the file format describes. */
 int spec_find_op(const struct sim_spec *s, const char *op, const char *type);
 /* The truth that a probe should find: calls each(key, kind...) for every key of COVERAGE that the description decides.
- * Numbers: text == NULL. A structure that does not exist: absent = true. tolerance: how far a right MEASURED value may be. */
+ * Numbers: text == NULL and array == NULL; an array's order is not known to anybody. A structure that does not exist: absent = true. tolerance: how far a right MEASURED value may be. */
 struct truth {
 	const char *key;
 	double number;
 	const char *text;
 	bool absent;
 	double tolerance;
+	const double *array; /* count values, valid during the call */
+	uint32_t count;
 };
 int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* A random GPU for calibration: writes .gpu text. Same seed, same text. */

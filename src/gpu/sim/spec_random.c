@@ -1,5 +1,6 @@
 /* Random GPUs for calibration, as .gpu text: what a probe's author did not think of. Structures are kept far enough apart that
  * they exist in the timings at all; whether a probe finds them is what calibration asks. */
+#include "gpu/sim/spec_random.h"
 #include "base/rng.h"
 #include "base/str.h"
 #include "gpu/sim/spec.h"
@@ -26,6 +27,9 @@ struct dice {
 	int offset[CLUSTERS_MAX];
 	int spread; /* nearest to farthest cluster, cycles */
 	bool no_global_cache;
+	uint64_t seed;
+	int constant_levels;
+	bool l1, l2; /* of the global path */
 };
 
 static int between(struct dice *d, int lo, int hi)
@@ -219,15 +223,17 @@ static void put_level(struct dice *d, const char *path, const char *level, const
 	put(d, key, unit, "%s", value);
 }
 
-static void roll_policy(struct dice *d, const char *path, const char *level, const struct geometry *g)
+static const char *roll_policy(struct dice *d, const struct geometry *g)
 {
 	static const char *const policies[] = {"fifo", "random", "plru", "weighted"};
 	const char *policy = chance(d, 0.5) ? "lru" : policies[between(d, 0, 3)];
 	if (policy[0] == 'p' && (g->ways & (g->ways - 1)))
 		policy = "lru";
-	put_level(d, path, level, "policy", "name", policy);
-	if (policy[0] != 'w')
-		return;
+	return policy;
+}
+
+static void roll_chances(struct dice *d, const char *path, const char *level, const struct geometry *g)
+{
 	char list[512] = "";
 	int left = 1000;
 	for (int i = 0; i < g->ways; i++) {
@@ -251,14 +257,30 @@ static void roll_level(struct dice *d, const char *path, const char *level, cons
 		long long v;
 	} numbers[] = {{"size", "bytes", g->size}, {"line", "bytes", g->line}, {"sector", "bytes", g->sector},
 		       {"ways", "count", g->ways}, {"sets", "count", g->sets}, {"latency", "cycles", latency}};
+	bool power = (g->sets & (g->sets - 1)) == 0;
+	const char *mapping = power && g->sets > 1 && chance(d, 0.25) ? "hash" : "modulo", *policy = roll_policy(d, g);
+	struct cache_drawn drawn = {g->line, g->ways, (int)g->sets, policy, mapping};
+	struct cache_twist twist;
+	char stem[64];
+	snprintf(stem, sizeof stem, "cache.%s.%s", path, level);
+	spec_random_twist(&twist, stem, d->seed, &drawn);
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		if (twist.unequal && numbers[i].unit[0] == 'c' && numbers[i].unit[1] == 'o') /* ways and sets */
+			continue;
 		snprintf(value, sizeof value, "%lld", numbers[i].v);
 		put_level(d, path, level, numbers[i].property, numbers[i].unit, value);
 	}
-	bool power = (g->sets & (g->sets - 1)) == 0;
-	put_level(d, path, level, "mapping", "name", power && g->sets > 1 && chance(d, 0.25) ? "hash" : "modulo");
+	if (twist.unequal)
+		spec_random_unequal(d->out, stem, d->seed, &drawn);
+	if (twist.set_bits_from) {
+		snprintf(value, sizeof value, "%d", twist.set_bits_from);
+		put_level(d, path, level, "set_bits_from", "count", value);
+	}
+	put_level(d, path, level, "mapping", "name", mapping);
 	put_level(d, path, level, "scope", "name", scope);
-	roll_policy(d, path, level, g);
+	put_level(d, path, level, "policy", "name", twist.policy ? twist.policy : policy);
+	if (policy[0] == 'w')
+		roll_chances(d, path, level, g);
 }
 
 static void roll_offsets(struct dice *d)
@@ -299,6 +321,7 @@ static void roll_constant(struct dice *d)
 	int levels = between(d, 0, 3), latency = between(d, 6, 40), scope = 0, line = 16;
 	long long least = 384, most = 3072;
 	put_int(d, "cache.constant.levels", "count", levels);
+	d->constant_levels = levels;
 	for (int i = 0; i < levels && i < 3; i++) {
 		struct geometry g = roll_geometry(d, least, most, line, i ? 256 : 128);
 		if (i)
@@ -326,6 +349,8 @@ static void roll_global(struct dice *d)
 	long long least = 65536;
 	put_int(d, "cache.global.levels", "count", l1 + l2);
 	d->no_global_cache = !l1 && !l2;
+	d->l1 = l1;
+	d->l2 = l2;
 	if (l1) {
 		struct geometry g = roll_geometry(d, 2048, 49152, 32, 256);
 		while (g.sector > 32 && chance(d, 0.5))
@@ -460,7 +485,7 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 
 int spec_random(struct str *out, uint64_t seed)
 {
-	struct dice d = {.out = out};
+	struct dice d = {.out = out, .seed = seed};
 	rng_seed(&d.r, seed);
 	str_addf(out, "# Drawn with seed %llu\n", (unsigned long long)seed);
 	roll_device(&d, seed);
@@ -473,5 +498,7 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_noise(&d);
 	roll_texture(out, seed);
 	roll_requests(out, seed, &d);
+	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
+	spec_random_paths(out, seed, d.spread, d.l1);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -34,6 +34,8 @@ static void tell_absent(struct teller *t, const char *key)
 /* Latencies are recovered within a cycle; 1e-9 absorbs the rounding of decimal fractions. */
 #define LATENCY_TOLERANCE    (1 + 1e-9)
 #define THROUGHPUT_TOLERANCE 0.05
+#define CHANCE_TOLERANCE     0.05
+#define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 
 static void tell_ops(struct teller *t, const struct sim_spec *s)
 {
@@ -62,6 +64,36 @@ static const char *policy_name(enum cache_policy p)
 	return names[p];
 }
 
+static void tell_array(struct teller *t, const char *key, const double *array, uint32_t count, double tolerance)
+{
+	tell(t, &(struct truth){.key = key, .array = array, .count = count, .tolerance = tolerance});
+}
+
+/* Ways of one set; where sets are unequal, those of each. */
+static void tell_ways(struct teller *t, const struct cache_spec *c, const char *stem)
+{
+	char key[KEY_BYTES];
+	double size[SET_SIZES_MAX];
+	if (!c->set_ways) {
+		snprintf(key, sizeof key, "%s.ways", stem);
+		tell_number(t, key, c->ways, 0);
+		return;
+	}
+	uint32_t n = c->sets < SET_SIZES_MAX ? c->sets : SET_SIZES_MAX;
+	for (uint32_t k = 0; k < n; k++)
+		size[k] = c->set_ways[k];
+	snprintf(key, sizeof key, "%s.set_sizes", stem);
+	tell_array(t, key, size, n, 0);
+}
+
+static const char *mapping_name(const struct cache_spec *c)
+{
+	/* Higher than the line needs: neighbours share a set. */
+	if (c->set_bits_from && 1ull << c->set_bits_from > c->line)
+		return "tiled2d";
+	return c->mapping == MAP_HASH ? "hash" : "modulo";
+}
+
 static void tell_cache(struct teller *t, const struct cache_spec *c, const char *path, const char *level)
 {
 	char key[KEY_BYTES];
@@ -72,7 +104,6 @@ static void tell_cache(struct teller *t, const struct cache_spec *c, const char 
 	    {"size", (double)c->size, 0},
 	    {"line", c->line, 0},
 	    {"sector", c->sector, 0},
-	    {"ways", c->ways, 0},
 	    {"sets", c->sets, 0},
 	    {"partitions", c->partitions, 0},
 	    /* The mean over the lines' partitions: half of them are far. */
@@ -87,7 +118,17 @@ static void tell_cache(struct teller *t, const struct cache_spec *c, const char 
 	snprintf(key, sizeof key, "cache.%s.%s.policy", path, level);
 	tell_text(t, key, policy_name(c->policy));
 	snprintf(key, sizeof key, "cache.%s.%s.mapping", path, level);
-	tell_text(t, key, c->mapping == MAP_HASH ? "hash" : "modulo");
+	tell_text(t, key, mapping_name(c));
+	if (c->policy == POLICY_WEIGHTED) {
+		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
+		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
+	}
+	if (c->bandwidth > 0) {
+		snprintf(key, sizeof key, "cache.%s.%s.bandwidth", path, level);
+		tell_number(t, key, c->bandwidth, THROUGHPUT_TOLERANCE * c->bandwidth);
+	}
+	snprintf(key, sizeof key, "cache.%s.%s", path, level);
+	tell_ways(t, c, key);
 }
 
 static void tell_no_cache(struct teller *t, const char *path, const char *level)
@@ -188,6 +229,82 @@ static void tell_registers(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "regfile.thread_quantum", threads > f->thread_quantum ? threads : f->thread_quantum, 0);
 }
 
+/* Without a path of their own, textures are read through the levels behind the L1. */
+static void tell_texture(struct teller *t, const struct sim_spec *s)
+{
+	const struct path_spec *p = &s->texture;
+	uint32_t levels = s->has_texture ? p->levels : s->has_l2;
+	char key[KEY_BYTES];
+	for (uint32_t i = 0; i < CONST_LEVELS; i++) {
+		if (i >= levels) {
+			tell_no_cache(t, "texture", spec_level_names[i]);
+			continue;
+		}
+		bool shared = !s->has_texture || s->texture_shared[i];
+		tell_cache(t, s->has_texture ? &p->level[i] : &s->global.level[1], "texture", spec_level_names[i]);
+		snprintf(key, sizeof key, "cache.texture.%s.shared_with", spec_level_names[i]);
+		tell_text(t, key, shared ? "global.l2" : "none");
+	}
+	if (levels)
+		tell_number(t, "cache.texture.levels", levels, 0);
+	else
+		tell_absent(t, "cache.texture.levels");
+	tell_number(t, "memory.texture.latency", s->has_texture ? p->memory_latency : s->global.memory_latency,
+		    LATENCY_TOLERANCE);
+}
+
+static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *path)
+{
+	static const char *const properties[] = {"reach", "line", "entries", "ways", "sets", "policy", "latency"};
+	char key[KEY_BYTES], stem[KEY_BYTES / 2];
+	for (uint32_t i = 0; i < TLB_LEVELS; i++) {
+		const struct cache_spec *c = &p->level[i];
+		snprintf(stem, sizeof stem, "tlb.%s.%s", path, spec_level_names[i]);
+		for (size_t k = 0; i >= p->levels && k < sizeof properties / sizeof properties[0]; k++) {
+			snprintf(key, sizeof key, "%s.%s", stem, properties[k]);
+			tell_absent(t, key);
+		}
+		if (i >= p->levels)
+			continue;
+		const struct {
+			const char *property;
+			double number, tolerance;
+		} numbers[] = {{"reach", (double)c->size, 0},
+			       {"line", c->line, 0},
+			       {"entries", (double)(c->size / c->line), 0},
+			       {"sets", c->sets, 0},
+			       {"latency", c->latency, LATENCY_TOLERANCE}};
+		for (size_t k = 0; k < sizeof numbers / sizeof numbers[0]; k++) {
+			snprintf(key, sizeof key, "%s.%s", stem, numbers[k].property);
+			tell_number(t, key, numbers[k].number, numbers[k].tolerance);
+		}
+		tell_ways(t, c, stem);
+		snprintf(key, sizeof key, "%s.policy", stem);
+		tell_text(t, key, policy_name(c->policy));
+	}
+	snprintf(key, sizeof key, "tlb.%s.levels", path);
+	if (p->levels)
+		tell_number(t, key, p->levels, 0);
+	else
+		tell_absent(t, key);
+}
+
+static void tell_translation(struct teller *t, const struct sim_spec *s)
+{
+	bool own = s->has_texture && !s->tlb_shared;
+	const struct tlb_spec *texture = &s->tlb[own ? TLB_TEXTURE : TLB_GLOBAL];
+	tell_tlb(t, &s->tlb[TLB_GLOBAL], "global");
+	tell_tlb(t, texture, "texture");
+	if (s->tlb[TLB_GLOBAL].levels || texture->levels)
+		tell_number(t, "tlb.page_size", (double)s->page_size, 0);
+	else
+		tell_absent(t, "tlb.page_size");
+	if (s->tlb_window)
+		tell_number(t, "tlb.active_window", (double)s->tlb_window, 0);
+	else
+		tell_absent(t, "tlb.active_window");
+}
+
 int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
@@ -220,4 +337,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_instruction(&t, s);
 	tell_shared(&t, s);
 	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
+	tell_texture(&t, s);
+	tell_translation(&t, s);
+	return t.rc;
 }

@@ -28,8 +28,8 @@ static void same_seed_same_text(void **state)
 }
 
 struct census {
-	unsigned levels[4], policies[5], hashes, odd_sizes, odd_ways, partitioned, quiet, spread, no_l1, no_l2,
-	    sectored;
+	unsigned levels[4], policies[6], unequal, set_bits, ports, writes, textures, texture_tlbs, hashes, odd_sizes,
+	    odd_ways, partitioned, quiet, spread, no_l1, no_l2, sectored;
 	unsigned schedulers[5];
 	unsigned outstanding[3], coalesce[3], parted, rows, one_word, atomics;
 };
@@ -42,9 +42,13 @@ static void count_cache(struct census *n, const struct cache_spec *c)
 	n->odd_ways += c->ways & 1;
 	n->partitioned += c->partitions == 2;
 	n->sectored += c->sector < c->line;
-	assert_true(c->ways >= 3 && c->ways <= 24);
+	n->unequal += c->set_ways != NULL;
+	n->set_bits += c->set_bits_from != 0;
+	n->ports += c->bandwidth > 0;
+	n->writes += c->write != WRITE_THROUGH;
+	assert_true(c->ways >= 3 && c->ways <= (c->set_ways ? 40 : 24));
 	assert_true(c->line >= 16 && c->line <= 256);
-	assert_true(c->size == (uint64_t)c->sets * c->ways * c->line);
+	assert_true(c->set_ways || c->size == (uint64_t)c->sets * c->ways * c->line);
 }
 
 static void check_path(const struct path_spec *p)
@@ -83,6 +87,12 @@ static void every_draw_reads_and_is_told_apart(void **state)
 		for (unsigned i = 0; i < 2; i++)
 			if (i ? s->has_l2 : s->has_l1)
 				count_cache(&n, &s->global.level[i]);
+		n.textures += s->has_texture;
+		n.texture_tlbs += s->tlb[TLB_TEXTURE].levels > 0;
+		for (unsigned i = 0; i < s->texture.levels; i++) {
+			n.unequal += s->texture.level[i].set_ways != NULL;
+			n.set_bits += s->texture.level[i].set_bits_from != 0;
+		}
 		check_path(&s->constant);
 		check_path(&s->global);
 		n.outstanding[s->outstanding]++;
@@ -106,8 +116,10 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	}
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(n.levels[i] > GPUS / 10);
-	for (unsigned i = 0; i < 5; i++)
+	for (unsigned i = 0; i < 6; i++)
 		assert_true(n.policies[i] > 10);
+	assert_true(n.unequal > 5 && n.set_bits > 5 && n.ports > GPUS / 10 && n.writes > GPUS / 5);
+	assert_true(n.textures > GPUS / 5 && n.texture_tlbs > GPUS / 10);
 	for (unsigned i = 1; i <= 4; i *= 2)
 		assert_true(n.schedulers[i] > GPUS / 10);
 	assert_true(n.hashes > 10 && n.odd_sizes > GPUS / 2 && n.odd_ways > GPUS / 2 && n.partitioned > 10);

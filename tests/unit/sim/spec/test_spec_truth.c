@@ -68,6 +68,19 @@ static void numbers(void **state)
 	expect_number("gtx280", "cache.instruction.fetch_bytes", 64);
 	expect_number("gtx280", "memory.constant.latency", 476);
 	expect_number("gtx280", "memory.global.latency", 440);
+	expect_number("gtx280", "cache.texture.levels", 2);
+	expect_number("gtx280", "cache.texture.l1.size", 5120);
+	expect_number("gtx280", "cache.texture.l2.sets", 128);
+	expect_number("gtx280", "memory.texture.latency", 499);
+	expect_number("gtx280", "tlb.texture.levels", 2);
+	expect_number("gtx280", "tlb.texture.l1.reach", 8 << 20);
+	expect_number("gtx280", "tlb.texture.l1.entries", 16);
+	expect_number("gtx280", "tlb.texture.l2.reach", 16 << 20);
+	expect_number("gtx280", "tlb.texture.l2.latency", 47);
+	expect_number("gtx280", "tlb.page_size", 4096);
+	/* Without a texture path, textures are read through the levels behind the L1. */
+	expect_number("v100", "cache.texture.levels", 1);
+	expect_number("v100", "cache.texture.l1.latency", 193 + 20);
 	expect_number("v100", "cache.global.l2.latency", 193 + 20); /* half of the lines are 40 cycles farther */
 	expect_number("v100", "cache.global.l2.partitions", 2);
 	expect_number("v100", "cache.global.l1.sector", 32);
@@ -81,8 +94,9 @@ static void numbers(void **state)
 static void absences(void **state)
 {
 	(void)state;
-	static const char *const keys[] = {"cache.global.levels", "cache.global.l1.size", "cache.global.l2.latency",
-					   "cache.constant.l4.size"};
+	static const char *const keys[] = {"cache.global.levels",    "cache.global.l1.size",  "cache.global.l2.latency",
+					   "cache.constant.l4.size", "cache.texture.l3.size", "tlb.global.levels",
+					   "tlb.global.l1.reach",    "tlb.active_window"};
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		assert_true(truth_of("gtx280", keys[i]).found.absent);
 	assert_true(truth_of("toy", "cache.instruction.levels").found.absent);
@@ -97,6 +111,8 @@ static void words(void **state)
 {
 	(void)state;
 	assert_string_equal(truth_of("gtx280", "shared.cached").text, "no");
+	assert_string_equal(truth_of("gtx280", "cache.texture.l1.scope").text, "cluster");
+	assert_string_equal(truth_of("v100", "cache.texture.l1.shared_with").text, "global.l2");
 	assert_string_equal(truth_of("gtx280", "clock.scope").text, "cluster");
 	assert_string_equal(truth_of("gtx280", "cache.instruction.l1.shared_with").text, "none");
 	assert_string_equal(truth_of("gtx280", "cache.instruction.l2.shared_with").text, "constant.l2");

@@ -1,0 +1,25 @@
+/* Pieces of random GPUs. Private to the reader of .gpu files. */
+#ifndef FATHOM_SPEC_RANDOM_H
+#define FATHOM_SPEC_RANDOM_H
+#include <stdbool.h>
+#include <stdint.h>
+
+struct str;
+struct cache_drawn { /* a cache as it was drawn */
+	int line, ways, sets;
+	const char *policy, *mapping;
+};
+struct cache_twist {	    /* what it is instead; at most one of them */
+	const char *policy; /* NULL: as drawn */
+	bool unequal;	    /* spec_random_unequal instead of ways and sets */
+	int set_bits_from;  /* 0: as usual */
+};
+/* stem: "cache.constant.l1". The same stem and seed, the same twist. */
+void spec_random_twist(struct cache_twist *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
+void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
+/* Ports and write policies of the caches that there are. */
+void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, bool l1, bool l2);
+/* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
+void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
+
+#endif

@@ -1,0 +1,225 @@
+/* What random GPUs have of caches beyond the plain ones: unequal sets, higher set bits, nru, ports, write policies, a texture path
+ * and TLBs. Each from a stream of its own, so that what was drawn before any of them existed is still drawn. */
+#include "base/rng.h"
+#include "base/str.h"
+#include "gpu/sim/spec_random.h"
+#include <stdio.h>
+#include <string.h>
+
+/* Structures of the constant and the global path that their probes still take for something else, so that a measured finding
+ * would be wrong. Textures have them. */
+static const bool draw_global_tlbs = false; /* the reach of a TLB is reported as the size of a cache */
+static const bool draw_unequal = false;	    /* the ways of the smallest set are reported as those of all; seeds 3, 54 */
+static const bool draw_set_bits =
+    false; /* neighbours that share a set are reported as one line; seeds 36, 82, 97, 158 */
+
+struct stream {
+	struct rng r;
+	struct str *out;
+};
+
+static struct stream stream_of(struct str *out, const char *piece, uint64_t seed)
+{
+	struct stream d = {.out = out};
+	rng_seed(&d.r, hash64(piece, strlen(piece), seed));
+	return d;
+}
+
+static int between(struct stream *d, int lo, int hi)
+{
+	return hi <= lo ? lo : lo + (int)rng_below(&d->r, (uint64_t)(hi - lo) + 1);
+}
+
+static bool chance(struct stream *d, double p)
+{
+	return rng_unit(&d->r) < p;
+}
+
+static void put(struct stream *d, const char *stem, const char *property, const char *unit, long long value)
+{
+	str_addf(d->out, "%s.%s = %lld %s # guess: drawn\n", stem, property, value, unit);
+}
+
+static void put_name(struct stream *d, const char *stem, const char *property, const char *value)
+{
+	str_addf(d->out, "%s.%s = %s name # guess: drawn\n", stem, property, value);
+}
+
+static int bits_of(long long n)
+{
+	int bits = 0;
+	while (n > 1) {
+		n >>= 1;
+		bits++;
+	}
+	return bits;
+}
+
+/* Ways of each set, of which some give one or more to others: as many lines as before. */
+static void put_unequal(struct stream *d, const char *stem, int sets, int ways)
+{
+	int size[32];
+	for (int i = 0; i < sets; i++)
+		size[i] = ways;
+	for (int n = between(d, 1, sets); n > 0; n--) {
+		int from = between(d, 0, sets - 1), to = between(d, 0, sets - 1), give = between(d, 1, 3);
+		if (from != to && size[from] - give >= 2 && size[to] + give <= 40) {
+			size[from] -= give;
+			size[to] += give;
+		}
+	}
+	str_addf(d->out, "%s.set_sizes = ", stem);
+	for (int i = 0; i < sets; i++)
+		str_addf(d->out, "%s%d", i ? ", " : "", size[i]);
+	str_addf(d->out, " count # guess: drawn\n");
+}
+
+void spec_random_twist(struct cache_twist *out, const char *stem, uint64_t seed, const struct cache_drawn *c)
+{
+	struct stream d = stream_of(NULL, stem, seed);
+	*out = (struct cache_twist){.policy = NULL};
+	int kind = between(&d, 0, 11);
+	bool plain =
+	    strcmp(c->mapping, "modulo") == 0 && strcmp(c->policy, "weighted") != 0 && strcmp(c->policy, "plru") != 0;
+	if (kind == 0)
+		out->policy = strcmp(c->policy, "weighted") ? "nru" : NULL;
+	else if (kind == 1 && draw_unequal)
+		out->unequal = plain && c->sets >= 2 && c->sets <= 32;
+	else if (kind == 2 && draw_set_bits && plain && c->ways % 4 == 0)
+		out->set_bits_from = bits_of(c->line) + between(&d, 1, 2);
+}
+
+void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c)
+{
+	struct stream d = stream_of(out, stem, seed + 1);
+	put_unequal(&d, stem, c->sets, c->ways);
+}
+
+/* ---- what may be added to any cache ---- */
+void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, bool l1, bool l2)
+{
+	static const char *const levels[] = {"l1", "l2", "l3"};
+	struct stream d = stream_of(out, "cache extras", seed);
+	char stem[64];
+	for (int i = 0; i < constant_levels; i++) {
+		snprintf(stem, sizeof stem, "cache.constant.%s", levels[i]);
+		if (chance(&d, 0.2))
+			put(&d, stem, "bandwidth", "bytes/clk", between(&d, 4, 64));
+	}
+	if (l1 && chance(&d, 0.3))
+		put_name(&d, "cache.global.l1", "write", "evict");
+	if (l2 && chance(&d, 0.3)) {
+		put_name(&d, "cache.global.l2", "write", "back");
+		str_addf(out, "cache.global.l2.write_allocate = yes yes/no # guess: drawn\n");
+	}
+	if (l2 && chance(&d, 0.2))
+		put(&d, "cache.global.l2", "bandwidth", "bytes/clk", between(&d, 64, 512));
+}
+
+/* ---- textures ---- */
+static void texture_level(struct stream *d, const char *stem, long long least, long long most, int line, int latency,
+			  const char *scope, long long *size)
+{
+	static const char *const policies[] = {"lru", "lru", "nru", "fifo", "random"};
+	int ways = between(d, 4, 24), kind = between(d, 0, 5);
+	long long sets = least / ((long long)line * ways) + 1 +
+			 (long long)rng_below(&d->r, (uint64_t)((most - least) / ((long long)line * ways) + 1));
+	if (kind == 0) { /* neighbours share a set */
+		ways = ways / 4 * 4;
+		put(d, stem, "set_bits_from", "count", bits_of(line) + between(d, 1, 2));
+	}
+	if (kind == 1 && sets >= 2 && sets <= 32) {
+		put_unequal(d, stem, (int)sets, ways);
+	} else {
+		put(d, stem, "ways", "count", ways);
+		put(d, stem, "sets", "count", sets);
+	}
+	*size = sets * ways * line;
+	put(d, stem, "size", "bytes", *size);
+	put(d, stem, "line", "bytes", line);
+	put(d, stem, "latency", "cycles", latency);
+	put_name(d, stem, "policy", policies[between(d, 0, 4)]);
+	put_name(d, stem, "scope", scope);
+}
+
+static bool roll_texture(struct str *out, uint64_t seed, int spread)
+{
+	static const char *const scopes[] = {"sm", "cluster"};
+	struct stream d = stream_of(out, "texture path", seed);
+	if (!chance(&d, 1.0 / 3))
+		return false;
+	int levels = between(&d, 0, 2), latency = between(&d, 80, 260), line = 32 << between(&d, 0, 1);
+	long long size = 0;
+	put(&d, "cache.texture", "levels", "count", levels);
+	if (levels > 0)
+		texture_level(&d, "cache.texture.l1", 2048, 16384, line, latency, scopes[between(&d, 0, 1)], &size);
+	if (levels > 0)
+		put_name(&d, "cache.texture.l1", "addressed", "virtual");
+	latency += 20 + spread + between(&d, 30, 120);
+	line *= 1 << between(&d, 0, 2);
+	if (levels > 1)
+		texture_level(&d, "cache.texture.l2", 4 * size, 262144, line, latency, "gpu", &size);
+	latency += 20 + spread + between(&d, 50, 200);
+	put(&d, "memory.texture", "latency", "cycles", latency);
+	put(&d, "load.texture", "issue", "cycles", between(&d, 1, 4));
+	put_name(&d, "load.texture", "unit", "mem");
+	return true;
+}
+
+/* ---- translation ---- */
+static void roll_path(struct stream *d, const char *path, int page)
+{
+	static const char *const scopes[] = {"sm", "cluster", "gpu"}, *const policies[] = {"lru", "lru", "nru", "fifo"};
+	int levels = between(d, 1, 2), scope = between(d, 0, 2);
+	long long line = (long long)page << between(d, 0, 3), entries = between(d, 8, 32);
+	char stem[64];
+	snprintf(stem, sizeof stem, "tlb.%s", path);
+	put(d, stem, "levels", "count", levels);
+	put(d, stem, "miss_latency", "cycles", between(d, 100, 400));
+	for (int i = 0; i < levels; i++) {
+		snprintf(stem, sizeof stem, "tlb.%s.l%d", path, i + 1);
+		put(d, stem, "line", "bytes", line);
+		put_name(d, stem, "scope", scopes[scope]);
+		put_name(d, stem, "policy", policies[between(d, 0, 3)]);
+		if (i == 0) {
+			put(d, stem, "entries", "count", entries);
+			long long reach = entries * line;
+			line = chance(d, 0.5) ? page : line;
+			entries = 2 * reach / line;
+			scope = between(d, scope, 2);
+			continue;
+		}
+		int ways = between(d, 4, 16), sets = (int)(entries / ways) + between(d, 1, 24);
+		put(d, stem, "latency", "cycles", between(d, 30, 80));
+		if (sets >= 2 && sets <= 32 && chance(d, 0.3)) {
+			put_unequal(d, stem, sets, ways);
+		} else {
+			put(d, stem, "entries", "count", (long long)sets * ways);
+			put(d, stem, "ways", "count", ways);
+		}
+	}
+}
+
+void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1)
+{
+	bool texture = roll_texture(out, seed, spread);
+	struct stream d = stream_of(out, "tlb", seed);
+	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3) && draw_global_tlbs;
+	int page = 4096 << 4 * between(&d, 0, 2);
+	if (!on_texture && !on_global)
+		return;
+	put(&d, "tlb", "page_size", "bytes", page);
+	if (on_global) {
+		roll_path(&d, "global", page);
+		if (l1)
+			put_name(&d, "cache.global.l1", "addressed", "virtual");
+	}
+	if (on_texture && on_global && chance(&d, 0.5))
+		put_name(&d, "tlb.texture", "shared_with", "global");
+	else if (on_texture)
+		roll_path(&d, "texture", page);
+	if (chance(&d, 0.2)) {
+		put(&d, "tlb", "active_window", "MB", 512);
+		put(&d, "tlb", "window_switch", "cycles", between(&d, 100, 400));
+	}
+}

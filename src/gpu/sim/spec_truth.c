@@ -336,8 +336,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_global(&t, s);
 	tell_instruction(&t, s);
 	tell_shared(&t, s);
-	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
 	tell_texture(&t, s);
 	tell_translation(&t, s);
-	return t.rc;
+	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
 }

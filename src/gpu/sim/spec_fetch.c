@@ -121,8 +121,9 @@ int spec_check_fetch(const struct spec_file *f, const struct sim_spec *s)
 				 "'cache.instruction.fetch_bytes' is %u, more than the first level fills at once, %u",
 				 p->block, p->path.level[0].sector);
 	/* What is taken along must be near: nobody waits for it, so nothing may have to travel for it. */
-	if (p->ahead && (p->path.levels < 2 || p->path.level[1].scope == SCOPE_GPU))
+	if (p->ahead && (p->path.levels < 2 || p->path.level[1].scope == SCOPE_GPU || p->share[1] == SHARE_GLOBAL_L2))
 		return spec_fail(f, spec_line_number(f, "cache.instruction.prefetch"),
-				 "'cache.instruction.prefetch' needs a second level with scope sm or cluster");
+				 "'cache.instruction.prefetch' needs a second level with scope sm or cluster that is "
+				 "not the global L2");
 	return 0;
 }

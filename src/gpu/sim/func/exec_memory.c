@@ -337,24 +337,38 @@ static uint64_t combine(int op, enum ptx_type type, uint64_t old, uint64_t b, ui
 	}
 }
 
-void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2])
 {
-	enum ptx_type type = (enum ptx_type)i->more[1];
-	unsigned code = i->more[2], bytes = ptx_type_bytes(type);
+	unsigned bytes = ptx_type_bytes((enum ptx_type)i->more[1]);
 	bool wide = bytes == 8;
 	uint64_t keep = wide ? UINT64_MAX : (1ull << (bytes * 8)) - 1;
+	operand[0] = exec_get(w, i->b, wide, lane) & keep;
+	operand[1] = exec_get(w, i->c, wide, lane) & keep;
+}
+
+void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
+		    const uint64_t operand[2])
+{
+	enum ptx_type type = (enum ptx_type)i->more[1];
+	unsigned bytes = ptx_type_bytes(type);
+	uint64_t old = read_bytes(p, bytes);
+	write_bytes(p, bytes, combine(i->more[0], type, old, operand[0], operand[1]));
+	if (i->dst != FUNC_NONE)
+		exec_put(w, i->dst, bytes == 8, lane, old);
+}
+
+void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned code = i->more[2], bytes = ptx_type_bytes((enum ptx_type)i->more[1]);
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
-		uint64_t old, b = exec_get(w, i->b, wide, l) & keep, c = exec_get(w, i->c, wide, l) & keep;
+		uint64_t operand[2];
 		uint8_t *p = find(w, i->space, l, address_of(w, i, code, l), bytes, true);
 		if (!p)
 			return;
-		old = read_bytes(p, bytes);
-		uint64_t v = combine(i->more[0], type, old, b, c);
-		write_bytes(p, bytes, v);
-		if (i->dst != FUNC_NONE)
-			exec_put(w, i->dst, wide, l, old);
+		func_atomic_data(w, i, l, operand);
+		func_atomic_do(w, i, l, p, operand);
 	}
 }
 EXEC_FORWARD(atomic)
@@ -371,4 +385,44 @@ uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t m
 	}
 	w->fault = FUNC_FAULT_NONE;
 	return known;
+}
+
+/* ---- the same in parts ---- */
+
+uint32_t func_access_bytes(const struct func_inst *i)
+{
+	return i->kind == FUNC_ATOMIC ? ptx_type_bytes((enum ptx_type)i->more[1]) : i->bytes;
+}
+
+uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned code = i->kind == FUNC_ATOMIC ? i->more[2] : i->more[3], bytes = func_access_bytes(i);
+	uint32_t global = 0;
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		uint64_t address = address_of(w, i, code, l);
+		int space = i->space;
+		if (space == PTX_GENERIC) {
+			uint64_t within = address;
+			space = split_generic(&within);
+		}
+		if (!find(w, i->space, l, address, bytes, i->kind != FUNC_LOAD))
+			return 0;
+		global |= (uint32_t)(space == PTX_GLOBAL) << l;
+	}
+	return global;
+}
+
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data)
+{
+	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
+	unsigned bytes = ptx_type_bytes((enum ptx_type)(code & MEM_TYPE));
+	for (unsigned k = 0; k < n; k++)
+		write_bytes(data + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, lane));
+}
+
+void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)
+{
+	put_elements(w, i, i->more[3], lane, data);
 }

@@ -256,6 +256,21 @@ uint32_t func_targets(struct func_warp *w, const struct func_inst *i, uint32_t m
 extern func_wide_fn *const func_wide[];
 extern func_one_fn *const func_one[];
 
+/* ---- the parts of a handler that touches global memory, for time/ to do them at different moments ---- */
+#define FUNC_ACCESS 16 /* bytes that one lane moves, at most */
+/* Fills w->addr and w->space, or sets w->fault, as the handler would, and touches no memory. Returns the lanes of mask whose
+ * access is to global memory: only for those the functions below may be called. */
+uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask);
+uint32_t func_access_bytes(const struct func_inst *i);
+/* What a lane stores: func_access_bytes bytes. */
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data);
+/* Into the registers of a load, what it read. */
+void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data);
+/* Operands of an atomic, and doing it with them: its result, if any, goes to the lane's register. */
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2]);
+void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
+		    const uint64_t operand[2]);
+
 /* Puts the warp at record 0 with its lanes of the block, local memory and predicates zeroed. Registers and literals are not
  * touched: func_warp_literals fills those once for each set of rows. */
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread);

@@ -43,10 +43,10 @@ const char *time_why_text(enum time_why why);
 
 /* One issue, for traces. Cycles count from the start of the launch. */
 struct time_event {
-	uint64_t cycle, last;  /* of its first and its last native step */
-	uint64_t done;	       /* when its result can be read, or the next instruction may issue */
-	uint64_t before;       /* of the warp's instruction before it */
-	bool first;	       /* there was none */
+	uint64_t cycle, last; /* of its first and its last native step */
+	uint64_t done;	      /* when its result can be read, or the next instruction may issue */
+	uint64_t before;      /* of the warp's instruction before it */
+	bool first;	      /* there was none */
 	uint32_t sm, scheduler, warp, pc, mask;
 	uint64_t block; /* of the grid */
 	enum time_why why;

@@ -16,9 +16,14 @@ void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest)
 		earliest = p->now.at;
 	func_paths_together(&w->f);
 	/* Paths may be looked at again while their instructions are on the way. */
-	if (w->fetched > earliest)
+	bool held = x->ti[w->f.pc].block == w->held, late = held && w->fetched >= PENDING;
+	if (held && !late && w->fetched > earliest)
 		earliest = w->fetched;
 	time_next_together(x, w, earliest);
+	if (late && w->sched->wake[w->slot] < PENDING) {
+		w->from = w->sched->wake[w->slot];
+		w->sched->wake[w->slot] = PENDING;
+	}
 }
 
 static void release(struct time_run *x, struct time_block *b, uint32_t number, uint64_t go)
@@ -33,7 +38,7 @@ static void release(struct time_run *x, struct time_block *b, uint32_t number, u
 			continue;
 		w->released = go;
 		time_next(x, w, go);
-		time_turn(x->g, w->sched, w->sched->wake[w->slot]);
+		time_turn(w->sched, w->sched->wake[w->slot]);
 	}
 }
 

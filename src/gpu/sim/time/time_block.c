@@ -11,7 +11,7 @@ int time_blocks_check(struct time_run *x)
 	const struct func_launch *l = x->l;
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 
-	x->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
+	x->grid->blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];
 	time_need(&x->need, s, threads, x->p->func->registers, l->shared_bytes, x->p->barriers);
 	x->warps_per_block = x->need.warps;
 	x->block_launch = (uint32_t)(s->block_launch + 0.5);
@@ -42,17 +42,27 @@ static void block_free(struct time_block *b)
 	mem_free(b);
 }
 
-void time_pool_free(struct time_gpu *g)
+void time_pool_free(struct time_cluster *c)
 {
-	while (g->warp_pool) {
-		struct time_warp *w = g->warp_pool;
-		g->warp_pool = w->next;
+	while (c->warp_pool) {
+		struct time_warp *w = c->warp_pool;
+		c->warp_pool = w->next;
 		warp_free(w);
 	}
-	while (g->block_pool) {
-		struct time_block *b = g->block_pool;
-		g->block_pool = b->next;
+	while (c->block_pool) {
+		struct time_block *b = c->block_pool;
+		c->block_pool = b->next;
 		block_free(b);
+	}
+}
+
+void time_left(struct time_cluster *c)
+{
+	while (c->warp_left) {
+		struct time_warp *w = c->warp_left;
+		c->warp_left = w->next;
+		w->next = c->warp_pool;
+		c->warp_pool = w;
 	}
 }
 
@@ -71,7 +81,8 @@ static int room(void **memory, size_t *have, size_t want, size_t size)
 
 static struct time_warp *warp_new(struct time_run *x)
 {
-	struct time_gpu *g = x->g;
+	struct time_cluster *g = x->c;
+	uint32_t in_flight = x->g->spec->loads_in_flight;
 	const struct func_program *p = x->p->func;
 	struct time_warp *w = g->warp_pool;
 	if (w) {
@@ -88,8 +99,8 @@ static struct time_warp *warp_new(struct time_run *x)
 	bad |= room(&ready, &w->slot_count, x->p->slots + 1, sizeof(uint64_t));
 	if (p->local_bytes)
 		bad |= room(&local, &w->local_bytes, p->local_bytes * FUNC_LANES, 1);
-	if (!bad && g->spec->loads_in_flight && !w->flight) {
-		w->flight = mem_zero(g->spec->loads_in_flight, sizeof *w->flight);
+	if (!bad && in_flight && !w->flight) {
+		w->flight = mem_zero(in_flight, sizeof *w->flight);
 		bad = !w->flight;
 	}
 	if (w->reg_bytes != before)
@@ -106,8 +117,8 @@ static struct time_warp *warp_new(struct time_run *x)
 	}
 	memset(w->ready, 0, (x->p->slots + 1) * sizeof *w->ready);
 	if (w->flight)
-		memset(w->flight, 0, g->spec->loads_in_flight * sizeof *w->flight);
-	if (g->spec->independent_threads && !w->f.paths) {
+		memset(w->flight, 0, in_flight * sizeof *w->flight);
+	if (x->g->spec->independent_threads && !w->f.paths) {
 		w->f.paths = mem_zero(1, sizeof *w->f.paths);
 		if (!w->f.paths) {
 			w->next = g->warp_pool;
@@ -127,7 +138,7 @@ static struct time_warp *warp_new(struct time_run *x)
 
 static struct time_block *block_new(struct time_run *x)
 {
-	struct time_gpu *g = x->g;
+	struct time_cluster *g = x->c;
 	struct time_block *b = g->block_pool;
 	if (b) {
 		g->block_pool = b->next;
@@ -198,9 +209,8 @@ static void account(struct time_run *x, uint32_t sm, int sign)
 
 static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uint64_t t)
 {
-	struct time_gpu *g = x->g;
-	const struct sim_spec *s = g->spec;
-	struct time_sm *m = &g->sm[b->sm];
+	const struct sim_spec *s = x->g->spec;
+	struct time_sm *m = &x->g->sm[b->sm];
 	uint32_t id = 0, per = (s->max_warps_per_sm + s->schedulers - 1) / s->schedulers;
 	while (m->sched[id % s->schedulers].warp[id / s->schedulers])
 		id++;
@@ -214,7 +224,7 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 	w->slot = id / s->schedulers;
 	w->block = b;
 	w->f.warp_id = id;
-	w->held = g->fetch ? FETCH_NOTHING : 0;
+	w->held = x->g->fetch ? FETCH_NOTHING : 0;
 	func_warp_start(&w->f, &b->f, n * s->warp_size);
 	b->warp[n] = w;
 	sched->warp[w->slot] = w;
@@ -222,16 +232,15 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 		sched->slots = w->slot + 1;
 	x->alive++;
 	time_next(x, w, t);
-	time_turn(g, sched, sched->wake[w->slot]);
+	time_turn(sched, sched->wake[w->slot]);
 	return true;
 }
 
-static bool place(struct time_run *x, uint32_t sm, uint64_t t)
+static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 {
 	struct time_block *b = block_new(x);
 	if (!b)
 		return false;
-	uint64_t n = x->next_block++;
 	const uint32_t *grid = x->l->grid;
 	b->f.launch = x->l;
 	b->f.sm = b->sm = sm;
@@ -251,31 +260,75 @@ static bool place(struct time_run *x, uint32_t sm, uint64_t t)
 		b->alive = k;
 		if (!k) {
 			account(x, sm, -1);
-			b->next = x->g->block_pool;
-			x->g->block_pool = b;
+			b->next = x->c->block_pool;
+			x->c->block_pool = b;
 		}
 		return false;
 	}
 	return true;
 }
 
-bool time_blocks_start(struct time_run *x)
+bool time_blocks_start(struct time_gpu *g, struct time_grid *grid)
 {
-	const struct sim_spec *s = x->g->spec;
+	const struct sim_spec *s = g->spec;
 	bool placed = true;
-	while (placed && x->next_block < x->blocks) {
+	while (placed && grid->next_block < grid->blocks) {
 		placed = false;
 		for (uint32_t i = 0; i < s->sm_per_cluster; i++)
-			for (uint32_t c = 0; c < s->cluster_count && x->next_block < x->blocks; c++) {
+			for (uint32_t c = 0; c < s->cluster_count && grid->next_block < grid->blocks; c++) {
+				struct time_run *x = &g->cluster[c].run;
 				uint32_t sm = c * s->sm_per_cluster + i;
-				if (!fits(x, &x->g->sm[sm]))
+				if (!fits(x, &g->sm[sm]))
 					continue;
-				if (!place(x, sm, x->start))
+				if (!place(x, grid->next_block++, sm, grid->start))
 					return false;
 				placed = true;
 			}
 	}
 	return true;
+}
+
+/* All blocks of a grid want the same, so one that ends makes room for exactly one. Who gets the next block is decided for
+ * the whole GPU, and the answer takes as long as the fastest one from there. */
+void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, uint64_t t)
+{
+	if (grid->next_block == grid->blocks)
+		return;
+	if (c->start_count == c->start_room && c->start_first) {
+		c->start_count -= c->start_first;
+		memmove(c->start, c->start + c->start_first, c->start_count * sizeof *c->start);
+		c->start_first = 0;
+	}
+	if (c->start_count == c->start_room && c->start_first) {
+		c->start_count -= c->start_first;
+		memmove(c->start, c->start + c->start_first, c->start_count * sizeof *c->start);
+		c->start_first = 0;
+	}
+	if (c->start_count == c->start_room) {
+		uint32_t room = c->start_room ? c->start_room * 2 : 16;
+		struct time_start *more = mem_grow(c->start, room * sizeof *more);
+		if (!more) {
+			c->out_of_memory = true;
+			return;
+		}
+		c->start = more;
+		c->start_room = room;
+	}
+	c->start[c->start_count++] =
+	    (struct time_start){.at = t + c->run.g->epoch, .block = grid->next_block++, .sm = sm};
+	c->start_next = c->start[c->start_first].at;
+}
+
+void time_arrive(struct time_run *x)
+{
+	struct time_cluster *c = x->c;
+	struct time_start s = c->start[c->start_first++];
+	if (c->start_first == c->start_count)
+		c->start_first = c->start_count = 0;
+	c->start_next = c->start_count ? c->start[c->start_first].at : NEVER;
+	c->now = s.at;
+	if (!place(x, s.block, s.sm, s.at))
+		c->out_of_memory = x->stop = true;
 }
 
 /* ---- exits ---- */
@@ -291,8 +344,10 @@ static void warp_leave(struct time_run *x, struct time_warp *w)
 	for (uint32_t k = 0; k < b->warps; k++)
 		if (b->warp[k] == w)
 			b->warp[k] = NULL;
-	w->next = x->g->warp_pool;
-	x->g->warp_pool = w;
+	/* What it has asked the far side may still be on its way to its registers. */
+	struct time_warp **list = x->c->direct ? &x->c->warp_pool : &x->c->warp_left;
+	w->next = *list;
+	*list = w;
 	x->alive--;
 	b->alive--;
 }
@@ -300,8 +355,8 @@ static void warp_leave(struct time_run *x, struct time_warp *w)
 static void block_leave(struct time_run *x, struct time_block *b)
 {
 	account(x, b->sm, -1);
-	b->next = x->g->block_pool;
-	x->g->block_pool = b;
+	b->next = x->c->block_pool;
+	x->c->block_pool = b;
 }
 
 void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t)
@@ -314,18 +369,22 @@ void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t)
 	}
 	uint32_t sm = b->sm;
 	block_leave(x, b);
-	while (x->next_block < x->blocks && fits(x, &x->g->sm[sm]))
-		if (!place(x, sm, t + 1)) {
-			x->g->out_of_memory = true;
-			return;
-		}
+	if (x->grid->next_block == x->grid->blocks)
+		return;
+	if (x->c->direct) {
+		time_dispatch(x->c, x->grid, sm, t);
+		return;
+	}
+	struct far_request *q = far_request(x->c, FAR_BLOCK, t, x->c->piece_count);
+	if (q)
+		q->piece = sm;
 }
 
 void time_blocks_stop(struct time_run *x)
 {
-	struct time_gpu *g = x->g;
-	for (uint32_t n = 0; n < g->sched_count; n++) {
-		struct time_sched *s = &g->sched[n];
+	struct time_cluster *c = x->c;
+	for (uint32_t n = 0; n < c->sched_count; n++) {
+		struct time_sched *s = &x->g->sched[c->sched_first + n];
 		for (uint32_t k = s->slots; k-- > 0;) {
 			struct time_warp *w = s->warp[k];
 			if (!w)
@@ -336,4 +395,7 @@ void time_blocks_stop(struct time_run *x)
 				block_leave(x, b);
 		}
 	}
+	time_left(c);
+	c->start_first = c->start_count = 0;
+	c->start_next = NEVER;
 }

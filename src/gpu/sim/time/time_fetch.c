@@ -120,6 +120,9 @@ int time_fetch_open(struct time_gpu *g, uint64_t seed)
 	}
 	f->route.memory = time_memory_table(g, &p->path, f->table + (size_t)CONST_LEVELS * clusters);
 	f->route.fetch = f->unit;
+	for (uint32_t k = 0; k < f->route.levels; k++)
+		f->level[k].beyond = f->borrowed[k] && partner(g, p->share[k])->beyond;
+	time_split(g, &f->route);
 	return 0;
 }
 
@@ -189,9 +192,28 @@ static uint64_t take_along(struct time_fetch *f, uint32_t sm, uint64_t line)
 	return 0;
 }
 
-/* The lines behind one that a warp enters, as far as they are at hand in the second level. */
-static void look_ahead(struct time_gpu *g, uint32_t sm, uint64_t line, uint64_t t)
+/* The later of a cycle and of a time that may be pending: then the latest piece says it. */
+static uint64_t later(struct time_run *x, uint64_t at, uint64_t than)
 {
+	if (than < PENDING)
+		return than > at ? than : at;
+	struct far_piece *p = far_piece(x->c, PIECE_MERGE, NULL, 0, 0, 0, at);
+	if (p)
+		p->other = (uint32_t)(than - PENDING);
+	return PENDING;
+}
+
+static void keep(struct time_run *x, uint64_t *where, uint64_t ready)
+{
+	*where = ready;
+	if (ready == PENDING)
+		far_fill(x->c, where);
+}
+
+/* The lines behind one that a warp enters, as far as they are at hand in the second level. */
+static void look_ahead(struct time_run *x, uint32_t sm, uint64_t line, uint64_t t)
+{
+	struct time_gpu *g = x->g;
 	struct time_fetch *f = g->fetch;
 	struct fetch_line *e = f->line + (size_t)sm * f->ahead;
 	const struct time_level *second = &f->level[1];
@@ -206,26 +228,43 @@ static void look_ahead(struct time_gpu *g, uint32_t sm, uint64_t line, uint64_t 
 		uint64_t wait = c->port_byte ? cache_port(c, t, (uint32_t)f->unit) : 0;
 		uint64_t ready = t + ((second->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
 		cache_touch(c, next, t);
-		e[f->turn[sm]] = (struct fetch_line){next, *fill > ready ? *fill : ready};
+		e[f->turn[sm]].address = next;
+		keep(x, &e[f->turn[sm]].ready, later(x, ready, *fill));
 		f->turn[sm] = f->turn[sm] + 1 == f->ahead ? 0 : f->turn[sm] + 1;
 	}
+}
+
+/* The first level lies beyond the cluster, and all of it is asked there. */
+static uint64_t fetch_far(struct time_run *x, struct time_warp *w, uint64_t line, uint64_t t)
+{
+	const struct time_fetch *f = x->g->fetch;
+	uint32_t before = x->c->piece_count;
+	uint64_t ready = time_walk(x, &f->route, 0, w->block->sm, line, t, (uint32_t)f->unit);
+	struct far_request *q = ready == PENDING ? far_request(x->c, FAR_FETCH, x->c->now, before) : NULL;
+	if (q) {
+		q->warp = w;
+		q->pc = w->held;
+	}
+	return ready;
 }
 
 uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t block, uint64_t t)
 {
 	struct time_gpu *g = x->g;
 	struct time_fetch *f = g->fetch;
-	uint32_t sm = w->block->sm;
+	uint32_t sm = w->block->sm, before = x->c->piece_count;
 	uint64_t address = INSTRUCTION_HOME | (uint64_t)block << f->block_shift;
 	struct time_cache *c = first_level(g, 0, sm);
 	const struct time_level *l = &f->level[0];
 	uint64_t line = address - address % f->unit;
 	bool enters = f->ahead && (w->held == FETCH_NOTHING || (w->held ^ block) >> f->unit_shift);
 	w->held = block;
+	if (__builtin_expect(!f->route.near, 0))
+		return fetch_far(x, w, line, t);
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_fetch(g, w, true, 0);
 	if (__builtin_expect(!c->tag, 0) && cache_reserve(c)) {
-		g->out_of_memory = true;
+		x->c->out_of_memory = x->stop = true;
 		return t;
 	}
 	uint64_t *fill = cache_touch(c, address, t);
@@ -236,15 +275,31 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	if (__builtin_expect(ready == CACHE_INVALID, 0)) {
 		ready = f->ahead ? take_along(f, sm, line) : 0;
 		if (!ready)
-			ready = time_walk(g, &f->route, 1, sm, line, t, (uint32_t)f->unit);
-		*fill = ready;
+			ready = time_walk(x, &f->route, 1, sm, line, t, (uint32_t)f->unit);
+		else
+			ready = later(x, 0, ready);
+		keep(x, fill, ready);
+		ready = ready > hit ? ready : hit;
+	} else {
+		ready = later(x, hit, ready);
+	}
+	if (x->c->piece_count != before) {
+		struct far_request *q = far_request(x->c, FAR_FETCH, x->c->now, before);
+		if (q && ready == PENDING) {
+			q->warp = w;
+			q->pc = block;
+			q->known = hit;
+		}
+		before = x->c->piece_count;
 	}
 	if (enters)
-		look_ahead(g, sm, line, t);
-	w->fetched = ready > hit ? ready : hit;
+		look_ahead(x, sm, line, t);
+	if (x->c->piece_count != before)
+		far_request(x->c, FAR_FETCH, x->c->now, before);
+	w->fetched = ready;
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_fetch(g, w, false, w->fetched);
-	return w->fetched;
+	return ready;
 }
 
 uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct time_inst *ti, uint64_t t)

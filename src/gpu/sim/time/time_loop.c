@@ -7,17 +7,12 @@
 #include <string.h>
 #include <time.h>
 
-#define PATIENCE 65536
-/* Cycles from the end of a launch to the start of the next. A host is never back after the same time, so no parity of the
- * counters, no phase of a refresh and no state of a port survives from launch to launch. */
-#define GAP_LEAST 1000
-#define GAP_RANGE 99001
-
-void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at)
+void time_turn(const struct time_sched *s, uint64_t at)
 {
-	g->sooner++;
-	if (at < g->wheel.at[s->number])
-		wheel_set(&g->wheel, s->number, at);
+	struct time_cluster *c = s->cluster;
+	c->sooner++;
+	if (at < PENDING && at < c->wheel.at[s->number])
+		wheel_set(&c->wheel, s->number, at);
 }
 
 /* ---- one issue ---- */
@@ -85,8 +80,10 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 			 const struct time_inst *ti, uint32_t mask, uint64_t t)
 {
 	struct time_sched *s = w->sched;
-	uint32_t pc = w->f.pc, busy;
-	if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
+	uint32_t pc = w->f.pc, busy, effect = FAR_NONE;
+	if (ti->path == PATH_GLOBAL && !x->c->direct)
+		time_effect(x, w, fi, mask, &effect);
+	else if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
 		time_watch_handler(x, w, fi, mask);
 	else
 		run_handler(w, fi, mask);
@@ -95,16 +92,24 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 		return;
 	}
 	if (ti->kind == FUNC_STORE) {
-		time_store(x, w, fi, ti->path, mask, t, &busy);
+		time_store(x, w, fi, ti->path, mask, t, &busy, effect);
 	} else {
 		uint64_t ready = time_load(x, w, fi, ti->path, mask, t, &busy);
+		uint32_t flight = FAR_NONE;
 		if (__builtin_expect(x->note != NULL, 0))
 			time_note_done(x, ready);
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = ready;
 		if (w->flight) {
-			w->flight[w->flight_at] = ready;
+			flight = w->flight_at;
+			w->flight[flight] = ready;
 			w->flight_at = w->flight_at + 1 == x->g->spec->loads_in_flight ? 0 : w->flight_at + 1;
+		}
+		if (ready >= PENDING && x->c->request_count) {
+			struct far_request *q = &x->c->request[x->c->request_count - 1];
+			q->pc = pc;
+			q->flight = flight;
+			q->effect = effect;
 		}
 	}
 	take(s, &x->p->set[ti->set], &busy, t, x->g->issue);
@@ -149,6 +154,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 				uint64_t there = time_fetch_step(x, w, ti, t);
 				next = there > next ? there : next;
 			}
+			if (__builtin_expect(next >= PENDING, 0))
+				w->from = t + ((uint64_t)ti->step * w->sub >> FIX) - done;
 			s->wake[w->slot] = next;
 			s->set[w->slot] = w->sub < ti->before ? ti->set_before : ti->set;
 			return;
@@ -226,15 +233,16 @@ static __attribute__((noinline)) void issue_one(struct time_run *x, struct time_
 
 static bool out_of_time(struct time_run *x)
 {
-	x->patience = PATIENCE;
-	time_watch_window(x, &x->patience);
-	if (x->g->out_of_memory)
+	x->patience = TIME_PATIENCE;
+	if (x->c->alone)
+		time_watch_window(x, &x->patience);
+	if (x->c->out_of_memory)
 		x->stop = true;
-	if (!x->limit)
+	if (!x->grid->limit)
 		return x->stop;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);
-	if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < x->limit)
+	if ((uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec < x->grid->limit)
 		return x->stop;
 	x->stop = true;
 	x->r->end = TIME_LIMIT;
@@ -265,12 +273,13 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 	x->r->solo += x->r->instructions - from;
 }
 
-static struct time_warp *only_warp(const struct time_gpu *g)
+static struct time_warp *only_warp(const struct time_cluster *c)
 {
-	for (uint32_t n = 0; n < g->sched_count; n++)
-		for (uint32_t k = 0; k < g->sched[n].slots; k++)
-			if (g->sched[n].warp[k])
-				return g->sched[n].warp[k];
+	const struct time_sched *s = c->run.g->sched + c->sched_first;
+	for (uint32_t n = 0; n < c->sched_count; n++)
+		for (uint32_t k = 0; k < s[n].slots; k++)
+			if (s[n].warp[k])
+				return s[n].warp[k];
 	return NULL;
 }
 
@@ -364,8 +373,12 @@ static struct glance choose(const struct time_run *x, const struct time_sched *s
 
 static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
-	struct time_gpu *g = x->g;
-	uint64_t port = s->free >> FIX, t = at > port ? at : port, sooner = g->sooner;
+	struct time_cluster *g = x->c;
+	uint64_t port = s->free >> FIX, t = at, sooner = g->sooner;
+	if (port > at) { /* a warp was woken meanwhile: nobody may issue ahead of his turn */
+		wheel_set(&g->wheel, s->number, port);
+		return;
+	}
 	struct glance c = choose(x, s, t);
 	if (c.best != UINT32_MAX) {
 		const struct time_set *set = &x->p->set[s->set[c.best]];
@@ -385,6 +398,8 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 		if (!s->slots)
 			c.later = NEVER;
 	}
+	if (c.later >= PENDING) /* the serving will give it a turn */
+		c.later = NEVER;
 	if (x->q->poll && c.later != NEVER) {
 		uint64_t next = c.best == UINT32_MAX ? t + 1 : port;
 		c.later = next < c.later ? next : c.later;
@@ -392,65 +407,70 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 	wheel_set(&g->wheel, s->number, c.later);
 }
 
-static void run_all(struct time_run *x)
+uint64_t time_soonest(const struct time_cluster *c)
 {
-	struct time_gpu *g = x->g;
-	while (x->alive && !x->stop) {
-		if (x->alive == 1 && x->next_block == x->blocks && !x->q->no_solo && !x->q->poll && !x->q->hook) {
-			run_solo(x, only_warp(g));
-			return;
+	uint64_t turn = wheel_least(&c->wheel);
+	return c->start_next < turn ? c->start_next : turn;
+}
+
+bool time_step(struct time_run *x, uint64_t end)
+{
+	struct time_cluster *c = x->c;
+	uint32_t n;
+	uint64_t at = wheel_next(&c->wheel, end, &n);
+	if (__builtin_expect(c->start_next < end && c->start_next <= at, 0)) {
+		time_arrive(x);
+		return true;
+	}
+	if (at >= end)
+		return false;
+	c->now = at;
+	run_scheduler(x, &x->g->sched[c->sched_first + n], at);
+	if (__builtin_expect(!--x->patience, 0))
+		out_of_time(x);
+	return true;
+}
+
+void time_run_cluster(struct time_run *x, uint64_t end)
+{
+	while (!x->stop && time_step(x, end))
+		;
+}
+
+void time_run_direct(struct time_run *x)
+{
+	struct time_cluster *c = x->c;
+	bool solo = !x->q->no_solo && !x->q->poll && !x->q->hook;
+	c->direct = c->alone = true;
+	x->watch = false;
+	while ((x->alive || c->start_next != NEVER) && !x->stop) {
+		if (x->alive == 1 && solo && c->start_next == NEVER) {
+			run_solo(x, only_warp(c));
+			continue;
 		}
-		uint32_t n;
-		uint64_t at = wheel_next(&g->wheel, &n);
-		if (at == NEVER) {
+		if (!time_step(x, NEVER)) {
 			time_deadlock(x);
 			return;
 		}
-		run_scheduler(x, &g->sched[n], at);
-		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
-			return;
 	}
 }
 
 int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r)
 {
-	struct time_run x = {.g = g,
-			     .p = q->program,
-			     .fi = q->program->func->inst,
-			     .ti = q->program->inst,
-			     .l = q->launch,
-			     .q = q,
-			     .r = r,
-			     .patience = PATIENCE};
+	struct time_grid grid = {.q = q, .l = q->launch};
 	*r = (struct time_result){.end = TIME_DONE};
-	g->out_of_memory = false;
-	x.l->program = q->program->func;
-	x.l->warp_size = g->spec->warp_size;
-	x.l->sm_count = g->spec->sm_count;
-	x.l->max_warps = g->spec->max_warps_per_sm;
-	x.l->independent = g->spec->independent_threads;
-	x.l->fallthrough_first = g->spec->first_path == FIRST_FALLTHROUGH;
-	x.l->yield_after = g->spec->yield_after;
-	if (time_blocks_check(&x))
-		return 0;
-	time_fetch_program(g, x.p);
-	if (q->hook && time_note_open(&x))
-		return -ENOMEM;
+	grid.l->program = q->program->func;
+	grid.l->warp_size = g->spec->warp_size;
+	grid.l->sm_count = g->spec->sm_count;
+	grid.l->max_warps = g->spec->max_warps_per_sm;
+	grid.l->independent = g->spec->independent_threads;
+	grid.l->fallthrough_first = g->spec->first_path == FIRST_FALLTHROUGH;
+	grid.l->yield_after = g->spec->yield_after;
 	if (q->limit_ms) {
 		struct timespec now;
 		clock_gettime(CLOCK_MONOTONIC, &now);
-		x.limit = (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
+		grid.limit =
+		    (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec + (uint64_t)q->limit_ms * 1000000u;
 	}
-	x.start = x.last = g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE);
-	wheel_reset(&g->wheel, x.start);
-	if (!time_blocks_start(&x))
-		g->out_of_memory = true;
-	else
-		run_all(&x);
-	time_note_close(&x);
-	time_blocks_stop(&x);
-	g->now = x.last;
-	r->cycles = x.last - x.start;
-	r->ns = boost_ns(&g->boost, x.last) - boost_ns(&g->boost, x.start);
-	return g->out_of_memory ? -ENOMEM : 0;
+	return time_run_all(g, &grid, r);
 }

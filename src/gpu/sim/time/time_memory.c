@@ -1,8 +1,8 @@
 #include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_fetch.h"
 #include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_walk.h"
 #include "ptx/ptx.h"
-#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -10,7 +10,6 @@
 /* Where the spaces lie in the caches that they share. Far above any global address. */
 #define CONSTANT_HOME (1ull << 42)
 #define LOCAL_HOME    (1ull << 43)
-#define DRIFT_PERIOD  (1ull << 26) /* cycles of one slow swing of the clocks against each other */
 
 static uint32_t fixed(double cycles)
 {
@@ -58,6 +57,26 @@ uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint3
 	for (uint32_t k = 0; k < s->cluster_count; k++)
 		table[k] = fixed(p->memory_latency + (s->cluster_offset ? s->cluster_offset[k] : 0));
 	return table;
+}
+
+/* The first levels of a route are near while they belong to a cluster. The L2 of the global path is where atomics and
+ * volatile accesses meet, so it is far whatever its scope. */
+void time_split(struct time_gpu *g, struct time_route *r)
+{
+	for (r->near = 0; r->near < r->levels; r->near++)
+		if (r->level[r->near]->scope == SCOPE_GPU || r->level[r->near]->beyond)
+			break;
+	for (uint32_t k = r->near; k < r->levels; k++)
+		r->level[k]->beyond = true;
+	uint64_t least = g->epoch;
+	for (uint32_t k = r->near; k <= r->levels; k++)
+		for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+			const uint32_t *latency = k < r->levels ? r->level[k]->latency : r->memory;
+			double cycles = latency[n] * (1 - fabs(g->spec->noise.drift)) / FIX_ONE;
+			if (cycles < (double)least)
+				least = cycles > 1 ? (uint64_t)cycles : 1;
+		}
+	g->epoch = least;
 }
 
 /* What stands between an SM and the memory besides caches. */
@@ -112,11 +131,16 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 		table += clusters;
 		if (k == 0)
 			g->global_l1 = l;
-		else if (s->constant_uses_l2)
+		else
+			l->beyond = true;
+		if (k && s->constant_uses_l2)
 			g->constant.level[g->constant.levels++] = l;
 	}
 	g->constant.memory = time_memory_table(g, &s->constant, table);
 	g->global.memory = time_memory_table(g, &s->global, table + clusters);
+	g->epoch = EPOCH_MAX;
+	time_split(g, &g->constant);
+	time_split(g, &g->global);
 	g->global.fetch = s->coalesce_segment ? s->coalesce_segment : 32;
 	for (uint32_t k = 0; k < g->global.levels; k++)
 		g->global.stores |=
@@ -143,212 +167,6 @@ void time_memory_close(struct time_gpu *g)
 	for (uint32_t k = 0; g->inflight && k < g->spec->sm_count; k++)
 		inflight_close(&g->inflight[k]);
 	mem_free(g->inflight);
-}
-
-/* ---- one access ---- */
-
-/* What happens to an access beyond the SM besides its latency. Fixed point in and out. */
-static uint64_t disturb(struct time_gpu *g, uint64_t latency, uint64_t t)
-{
-	const struct noise_spec *n = &g->spec->noise;
-	if (n->drift != 0) {
-		double phase = (double)(t % DRIFT_PERIOD) / DRIFT_PERIOD;
-		latency = (uint64_t)((double)latency * (1 + n->drift * (4 * fabs(phase - 0.5) - 1)));
-	}
-	if (g->boost.gain > 0)
-		latency = (uint64_t)((double)latency * boost_pace(&g->boost, t));
-	if (n->jitter_probability > 0 && rng_unit(&g->noise) < n->jitter_probability)
-		latency += (uint64_t)(rng_unit(&g->noise) * n->jitter_cycles * FIX_ONE);
-	return latency;
-}
-
-static uint64_t refresh(const struct time_gpu *g, uint64_t t)
-{
-	const struct noise_spec *n = &g->spec->noise;
-	if (!(n->refresh_interval >= 1) || !(n->refresh_cycles > 0))
-		return 0;
-	/* Not fmod: it divides bit by bit, and every access to memory comes by here. */
-	double now = (double)t, phase = now - n->refresh_interval * (double)(uint64_t)(now / n->refresh_interval);
-	return phase < n->refresh_cycles ? (uint64_t)((n->refresh_cycles - phase) * FIX_ONE) : 0;
-}
-
-static bool is_far(const struct cache_spec *c, uint64_t address, uint32_t cluster)
-{
-	uint64_t line = address / c->line;
-	uint32_t home = c->partitions == 2 ? (uint32_t)__builtin_parityll(line)
-					   : (uint32_t)((line ^ line >> 5 ^ line >> 11) % c->partitions);
-	return home != cluster % c->partitions;
-}
-
-static inline void note_place(struct time_gpu *g, const struct cache_spec *level, const char *other)
-{
-	if (__builtin_expect(g->note != NULL, 0))
-		time_note_place(g, level, other);
-}
-
-/* What a level that missed fills at once. */
-static uint32_t filled(const struct cache_spec *c)
-{
-	return c->sector ? c->sector : c->line;
-}
-
-/* Lines that were replaced go back to memory, in the background. */
-static void write_back(struct time_gpu *g, struct time_cache *c, uint64_t address, uint64_t t)
-{
-	uint32_t bytes = cache_written_back(c);
-	if (bytes)
-		dram_take(&g->dram, address, bytes, t);
-}
-
-/* One transaction on its way. */
-struct request {
-	struct time_inflight *table; /* NULL: nothing that could be full */
-	uint64_t address, t;	     /* t: when it leaves the pipe; later when the table is full */
-	uint32_t bytes;		     /* what the first level gives to the SM */
-	uint32_t fetch;		     /* what a miss of every level moves at least */
-	uint32_t lanes;
-	uint32_t entry; /* of the table, INFLIGHT_NONE */
-};
-
-/* Takes an entry of the SM's table at the latest now. Returns when what is in flight already is back, 0 when this request has
- * to fetch it itself. */
-static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct request *q,
-							   uint32_t line)
-{
-	uint64_t at;
-	if (q->entry != INFLIGHT_NONE)
-		return 0;
-	/* Lines of the L1 and segments that skip it have different sizes and are never taken for each other. */
-	uint64_t name = q->address / line * 64 + (uint64_t)__builtin_ctz(line);
-	switch (inflight_enter(q->table, name, q->lanes, q->t, &at, &q->entry)) {
-	case INFLIGHT_GO:
-		q->t = at;
-		return 0;
-	case INFLIGHT_MERGED:
-		q->entry = INFLIGHT_NONE;
-		note_place(g, NULL, "in flight");
-		return at;
-	case INFLIGHT_FULL: /* every request is answered at once here */
-		break;
-	}
-	assert(!"an entry without an answer");
-	return 0;
-}
-
-/* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. */
-static uint64_t walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, struct request *q)
-{
-	uint64_t *pending[TIME_LEVELS];
-	uint32_t passed = 0, cluster = g->sm[sm].cluster, bytes = q->bytes, line = q->fetch, k;
-	uint64_t ready = 0, queue = 0; /* the longest wait at a port: the others have drained by then */
-	uint64_t extra = 0;	       /* for the translation */
-	uint32_t translate = !r->tlb ? UINT32_MAX : first > r->translate ? first : r->translate;
-
-	for (k = first; k < r->levels; k++) {
-		const struct time_level *l = r->level[k];
-		if (__builtin_expect(q->table != NULL, 0)) {
-			if (l->scope == SCOPE_SM)
-				line = l->spec->sector ? l->spec->sector : l->spec->line;
-			else if ((ready = take_entry(g, q, line)))
-				break;
-		}
-		if (__builtin_expect(k == translate, 0) &&
-		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {
-			g->out_of_memory = true;
-			return q->t;
-		}
-		uint32_t n = l->scope == SCOPE_SM ? sm : l->scope == SCOPE_CLUSTER ? cluster : 0;
-		struct time_cache *c = &l->cache[n];
-		if (__builtin_expect(!c->tag, 0) && cache_reserve(c)) {
-			g->out_of_memory = true;
-			return q->t;
-		}
-		uint64_t *fill = cache_touch(c, q->address, q->t);
-		bool miss = *fill == CACHE_INVALID;
-		if (miss)
-			bytes = filled(l->spec);
-		/* What is still on its way is not there: the table counts who waits for it. */
-		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
-			take_entry(g, q, line);
-		if (c->port_byte) {
-			uint64_t wait = cache_port(c, q->t, bytes);
-			queue = wait > queue ? wait : queue;
-		}
-		if (miss) {
-			if (c->dirty)
-				write_back(g, c, q->address, q->t);
-			pending[passed++] = fill;
-			continue;
-		}
-		uint64_t latency = l->latency[cluster] + queue + extra;
-		if (l->spec->partitions > 1 && is_far(l->spec, q->address, cluster))
-			latency += l->far;
-		if (l->scope != SCOPE_SM)
-			latency = disturb(g, latency, q->t);
-		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
-		if (*fill > ready)
-			ready = *fill;
-		note_place(g, l->spec, NULL);
-		break;
-	}
-	if (k >= r->levels && q->table)
-		ready = take_entry(g, q, line);
-	if (!ready) {
-		if (__builtin_expect(k == translate, 0) &&
-		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {
-			g->out_of_memory = true;
-			return q->t;
-		}
-		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
-		uint64_t latency = disturb(g, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
-		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
-		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
-		note_place(g, NULL, "memory");
-	}
-	for (k = 0; k < passed; k++)
-		*pending[k] = ready;
-	if (__builtin_expect(q->entry != INFLIGHT_NONE, 0))
-		inflight_leave(q->table, q->entry, ready);
-	return ready;
-}
-
-/* A store passes the levels; each does with the line what its write policy says. A sector that a store made room for counts as
- * there. Returns whether it goes on to memory. */
-static bool store_walk(struct time_gpu *g, const struct time_route *r, uint32_t sm, uint64_t address, uint64_t t)
-{
-	for (uint32_t k = 0; k < r->levels; k++) {
-		const struct time_level *l = r->level[k];
-		uint32_t n = l->scope == SCOPE_SM ? sm : l->scope == SCOPE_CLUSTER ? g->sm[sm].cluster : 0;
-		struct time_cache *c = &l->cache[n];
-		if (l->spec->write == WRITE_EVICT) {
-			cache_drop(c, address);
-			continue;
-		}
-		uint64_t *sector = cache_find(c, address);
-		if (l->spec->write_allocate && !sector) {
-			if (!c->tag && cache_reserve(c)) {
-				g->out_of_memory = true;
-				return false;
-			}
-			sector = cache_touch(c, address, t);
-			*sector = t;
-			if (c->dirty)
-				write_back(g, c, address, t);
-		}
-		if (l->spec->write == WRITE_BACK && sector) {
-			cache_soil(c, sector);
-			return false;
-		}
-	}
-	return true;
-}
-
-uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
-		   uint64_t t, uint32_t bytes)
-{
-	struct request q = {
-	    .address = address, .t = t, .bytes = bytes, .fetch = r->fetch, .lanes = 1, .entry = INFLIGHT_NONE};
-	return walk(g, r, first, sm, &q);
 }
 
 /* ---- the lanes of one instruction ---- */
@@ -419,11 +237,9 @@ static void mark_written(struct func_memory *m, const struct func_warp *w, uint3
 }
 
 /* A filtered texture read asks for several texels a lane: the pieces of all of them, each once. */
-static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, uint32_t first,
-				const struct time_warp *w, uint32_t mask, uint64_t t, uint32_t issue, uint32_t *busy)
+static uint32_t filtered_pieces(const struct time_route *r, const struct time_warp *w, uint32_t mask, uint64_t *all)
 {
 	struct time_transaction piece[COALESCE_MAX];
-	uint64_t all[FUNC_TEXELS * FUNC_LANES], ready = t;
 	uint32_t count = 0;
 	for (uint32_t k = 0; k < w->f.texels; k++) {
 		const uint64_t *texel = k ? w->block->f.texel[k - 1] : w->f.addr;
@@ -436,17 +252,23 @@ static uint64_t filtered_access(struct time_gpu *g, const struct time_route *r, 
 				all[count++] = piece[p].address;
 		}
 	}
-	for (uint32_t k = 0; k < count; k++) {
-		uint64_t at = time_walk(g, r, first, w->block->sm, all[k], t + ((uint64_t)k * issue >> FIX), r->fetch);
-		ready = at > ready ? at : ready;
+	return count;
+}
+
+/* An atomic is done beyond the near levels, and what they hold of the line is no longer true. */
+static void drop(const struct time_gpu *g, uint32_t sm, const uint64_t *address, uint32_t mask)
+{
+	for (uint32_t k = 0; k < g->global.near; k++) {
+		const struct time_level *l = g->global.level[k];
+		struct time_cache *c = &l->cache[l->scope == SCOPE_SM ? sm : g->sm[sm].cluster];
+		for (uint32_t rest = mask; rest; rest &= rest - 1)
+			cache_drop(c, address[__builtin_ctz(rest)]);
 	}
-	*busy = issue * count;
-	return ready;
 }
 
 /* The transactions of one instruction. */
 struct batch {
-	struct time_gpu *g;
+	struct time_run *x;
 	const struct time_route *route;
 	struct time_inflight *table;
 	uint32_t first, sm, issue, fetch; /* fetch: bytes that a miss of each moves, 0 = its own */
@@ -455,9 +277,11 @@ struct batch {
 	/* what it took */
 	uint32_t slots; /* turns of the load/store pipe ... */
 	uint64_t stall; /* ... and cycles that it stood still because the table was full */
+	bool late;	/* some of it comes with the answer of the far side */
 };
 
-/* One after the other; a full table holds up the pipe and with it all that follow. Returns when the last is back. */
+/* One after the other; a full table holds up the pipe and with it all that follow. Returns when the last is back of those of
+ * which that is known. */
 static uint64_t send(struct batch *b, const struct time_transaction *piece, uint32_t n)
 {
 	uint64_t ready = 0;
@@ -470,16 +294,17 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 		for (uint32_t left = piece[k].lanes; left;) {
 			uint32_t lanes = left < most ? left : most;
 			uint64_t t = b->t + ((uint64_t)b->slots++ * b->issue >> FIX) + b->stall;
-			struct request q = {.table = b->table,
-					    .address = b->home | piece[k].address,
-					    .t = t,
-					    .bytes = piece[k].bytes,
-					    .fetch = b->fetch ? b->fetch : piece[k].bytes,
-					    .lanes = lanes,
-					    .entry = INFLIGHT_NONE};
-			uint64_t at = walk(b->g, b->route, b->first, b->sm, &q);
+			struct time_transit q = {.table = b->table,
+						 .address = b->home | piece[k].address,
+						 .t = t,
+						 .bytes = piece[k].bytes,
+						 .fetch = b->fetch ? b->fetch : piece[k].bytes,
+						 .lanes = lanes,
+						 .entry = INFLIGHT_NONE};
+			uint64_t at = time_request(b->x, b->route, b->first, b->sm, &q);
 			b->stall += q.t - t;
-			last = at > last ? at : last;
+			b->late |= at == PENDING;
+			last = at != PENDING && at > last ? at : last;
 			left -= lanes;
 		}
 		if (b->back)
@@ -493,7 +318,7 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const uint64_t *address, uint32_t mask,
 			     const struct time_transaction *piece, uint32_t n, uint32_t *busy)
 {
-	struct time_gpu *g = b->g;
+	struct time_gpu *g = b->x->g;
 	const struct sim_spec *s = g->spec;
 	uint64_t back[COALESCE_MAX], ready = 0, lanes = 0;
 	uint32_t kind = i->more[0] >= PTX_ATOM_AND && i->more[0] <= PTX_ATOM_CAS ? i->more[0] - PTX_ATOM_AND : 0;
@@ -511,7 +336,7 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 			k++;
 		if (atomics_take(&g->atomics, dram_partition(&g->dram, at), at, t, fixed(a->same_address),
 				 fixed(a->distinct), &wait)) {
-			g->out_of_memory = true;
+			time_out_of_memory(b->x->c);
 			return b->t;
 		}
 		int64_t late = more + (int64_t)wait + (int64_t)(lanes * g->atomic_issue);
@@ -550,75 +375,120 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	if (path == PATH_GLOBAL && g->global_l1 && (i->kind == FUNC_ATOMIC || i->flags & FUNC_SKIP_L1))
 		first = 1;
 
-	if (__builtin_expect(i->space == PTX_TEX && w->f.texels > 1, 0))
-		return filtered_access(g, r, first, w, mask, t, issue, busy);
 	uint64_t address[FUNC_LANES];
 	const uint64_t *from = w->f.addr;
 	if (is_local(w, i)) {
 		local_home(x, w, mask, address);
 		from = address;
 	}
-	if (!(mask & (mask - 1)) && (g->plain || path == PATH_CONSTANT || i->space == PTX_TEX) &&
-	    !(g->timed_atomics && i->kind == FUNC_ATOMIC)) {
+	if (__builtin_expect(i->kind == FUNC_ATOMIC && g->global.near, 0))
+		drop(g, sm, from, mask);
+	uint32_t before = x->c->piece_count;
+	uint64_t known = 0, extra = 0;
+	bool late = false, own = path == PATH_CONSTANT || i->space == PTX_TEX;
+	if (__builtin_expect(i->space == PTX_TEX && w->f.texels > 1, 0)) {
+		uint64_t all[FUNC_TEXELS * FUNC_LANES];
+		uint32_t n = filtered_pieces(r, w, mask, all);
+		for (uint32_t k = 0; k < n; k++) {
+			uint64_t at = time_walk(x, r, first, sm, all[k], t + ((uint64_t)k * issue >> FIX), r->fetch);
+			late |= at == PENDING;
+			known = at != PENDING && at > known ? at : known;
+		}
+		*busy = issue * n;
+	} else if (!(mask & (mask - 1)) && (g->plain || own) && !(g->timed_atomics && i->kind == FUNC_ATOMIC)) {
 		*busy = issue;
-		return time_walk(g, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
+		known = time_walk(x, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
+		if (known != PENDING)
+			return known;
+		late = true;
+		known = 0;
+	} else {
+		/* What comes by a read-only path of its own is put together as its cache wants it, and no table of the SM
+		 * counts it. */
+		struct time_transaction piece[COALESCE_MAX];
+		uint32_t size = path != PATH_CONSTANT ? r->fetch : i->bytes ? i->bytes : 1;
+		uint32_t n = coalesce(own ? COALESCE_LINES : g->spec->coalesce, size, from, mask, i->bytes, piece);
+		struct batch b = {.x = x, .route = r, .first = first, .sm = sm, .home = home, .issue = issue, .t = t};
+		if (own)
+			b.fetch = r->fetch;
+		else if (g->inflight)
+			b.table = &g->inflight[sm];
+		if (i->kind == FUNC_ATOMIC && g->timed_atomics)
+			return atomic_batch(&b, i, from, mask, piece, n, busy);
+		known = send(&b, piece, n);
+		late = b.late;
+		if (i->kind == FUNC_ATOMIC) {
+			uint32_t again = most_wanted(from, mask) - 1;
+			extra = (uint64_t)again * issue >> FIX;
+			b.slots += again;
+		}
+		*busy = issue * b.slots + (uint32_t)(b.stall << FIX);
 	}
-	/* What comes by a read-only path of its own is put together as its cache wants it, and no table of the SM counts it. */
-	bool own = path == PATH_CONSTANT || i->space == PTX_TEX;
-	struct time_transaction piece[COALESCE_MAX];
-	uint32_t size = path != PATH_CONSTANT ? r->fetch : i->bytes ? i->bytes : 1;
-	uint32_t n = coalesce(own ? COALESCE_LINES : g->spec->coalesce, size, from, mask, i->bytes, piece);
-	struct batch b = {.g = g, .route = r, .first = first, .sm = sm, .home = home, .issue = issue, .t = t};
-	if (own)
-		b.fetch = r->fetch;
-	else if (g->inflight)
-		b.table = &g->inflight[sm];
-	if (i->kind == FUNC_ATOMIC && g->timed_atomics)
-		return atomic_batch(&b, i, from, mask, piece, n, busy);
-	uint64_t ready = send(&b, piece, n);
-	if (i->kind == FUNC_ATOMIC) {
-		uint32_t again = most_wanted(from, mask) - 1;
-		ready += (uint64_t)again * issue >> FIX;
-		b.slots += again;
+	if (x->c->piece_count == before)
+		return known + extra;
+	struct far_request *q = far_request(x->c, late ? FAR_LOAD : FAR_STORE, t, before);
+	if (!late)
+		return known + extra;
+	if (q) {
+		q->warp = w;
+		q->known = known;
+		q->extra = extra;
 	}
-	*busy = issue * b.slots + (uint32_t)(b.stall << FIX);
-	return ready;
+	return PENDING;
 }
 
 void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		uint64_t t, uint32_t *busy)
+		uint64_t t, uint32_t *busy, uint32_t effect)
 {
 	struct time_gpu *g = x->g;
+	uint32_t before = x->c->piece_count, out = 0;
 	path = path_now(w, i, path);
 	if (path == PATH_SHARED) {
 		w->block->shared_written = true;
 		shared_access(g, w->f.addr, i, mask, t, busy);
-		return;
-	}
-	uint64_t address[FUNC_LANES];
-	const uint64_t *from = w->f.addr;
-	if (is_local(w, i)) {
-		local_home(x, w, mask, address);
-		from = address;
 	} else {
-		mark_written(x->l->memory, &w->f, mask);
+		uint64_t address[FUNC_LANES];
+		const uint64_t *from = w->f.addr;
+		if (is_local(w, i)) {
+			local_home(x, w, mask, address);
+			from = address;
+		} else {
+			mark_written(x->l->memory, &w->f, mask);
+		}
+		struct time_transaction piece[COALESCE_MAX];
+		const struct time_route *r = &g->global;
+		uint32_t n = coalesce(g->spec->coalesce, r->fetch, from, mask, i->bytes, piece);
+		bool one = time_one_queue(g), ask = !x->c->direct;
+		if (__builtin_expect(g->note != NULL, 0))
+			time_note_stores(g, n);
+		for (uint32_t k = 0; k < n; k++) {
+			uint64_t then = t + ((uint64_t)k * g->global_issue >> FIX);
+			if (r->stores && !time_store_levels(g, x->c, r, 0, ask ? r->near : r->levels, w->block->sm,
+							    piece[k].address, then, ask))
+				continue;
+			if (ask && (!one || r->stores)) {
+				struct far_piece *p =
+				    far_piece(x->c, PIECE_STORE, r, r->near, w->block->sm, piece[k].address, then);
+				if (p)
+					p->bytes = piece[k].bytes;
+				continue;
+			}
+			out++;
+			if (!one)
+				dram_take(&g->dram, piece[k].address, piece[k].bytes, t);
+		}
+		*busy = g->global_issue * n;
 	}
-	struct time_transaction piece[COALESCE_MAX];
-	uint32_t n = coalesce(g->spec->coalesce, g->global.fetch, from, mask, i->bytes, piece), out = 0;
-	if (__builtin_expect(g->note != NULL, 0))
-		time_note_stores(g, n);
-	bool one = dram_is_one_queue(&g->dram) && g->spec->coalesce == COALESCE_LINES;
-	for (uint32_t k = 0; k < n; k++) {
-		uint64_t then = t + ((uint64_t)k * g->global_issue >> FIX);
-		if (g->global.stores && !store_walk(g, &g->global, w->block->sm, piece[k].address, then))
-			continue;
-		out++;
-		if (!one)
-			dram_take(&g->dram, piece[k].address, piece[k].bytes, t);
+	if (x->c->direct) {
+		if (out && time_one_queue(g))
+			dram_take(&g->dram, 0, out * g->global.fetch, t);
+	} else if (out || effect != FAR_NONE || x->c->piece_count != before) {
+		struct far_request *q = far_request(x->c, FAR_STORE, t, before);
+		if (q) {
+			q->effect = effect;
+			q->extra = out;
+		}
 	}
-	if (one && out)
-		dram_take(&g->dram, 0, out * g->global.fetch, t);
-	*busy = g->global_issue * n;
 }
 
 /* ---- between launches ---- */

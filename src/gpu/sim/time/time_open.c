@@ -21,7 +21,6 @@ static int open_sms(struct time_gpu *g)
 		struct time_sched *d = &g->sched[n];
 		uint32_t sm = n / s->schedulers, index = n % s->schedulers;
 		uint64_t *of_sm = g->pipe_free + (size_t)sm * s->schedulers * SPEC_PIPES;
-		d->number = n;
 		d->sm = sm;
 		d->index = index;
 		d->wake = g->wake + (size_t)n * per;
@@ -63,11 +62,14 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	g->issue = issue >= 1 ? (uint32_t)llround(issue) : 1;
 	rng_seed(&g->noise, seed ^ 0x9e3779b97f4a7c15u);
 	rng_seed(&g->host, seed ^ 0xd1b54a32d192ed03u);
-	if (wheel_open(&g->wheel, g->sched_count) || open_sms(g) || open_clocks(g, seed + 1) ||
-	    time_memory_open(g, seed + 2) || time_fetch_open(g, seed + 77)) {
+	if (open_sms(g) || time_clusters_open(g, seed) || open_clocks(g, seed + 1) || time_memory_open(g, seed + 2) ||
+	    time_fetch_open(g, seed + 77)) {
 		time_close(g);
 		return -ENOMEM;
 	}
+	g->serial = g->inflight || g->timed_atomics;
+	for (uint32_t k = 0; k < TLB_PATHS; k++)
+		g->serial |= g->tlb[k].levels != 0;
 	*out = g;
 	return 0;
 }
@@ -76,13 +78,12 @@ void time_close(struct time_gpu *g)
 {
 	if (!g)
 		return;
-	time_pool_free(g);
+	time_clusters_close(g);
 	time_fetch_close(g);
 	time_memory_close(g);
 	mem_free(g->clock_offset);
 	mem_free(g->sm);
 	mem_free(g->sched);
-	wheel_close(&g->wheel);
 	mem_free(g->pipe_free);
 	mem_free(g->wake);
 	mem_free(g->set);

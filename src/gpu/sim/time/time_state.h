@@ -19,6 +19,10 @@
 #define FIX	10
 #define FIX_ONE (1u << FIX)
 #define NEVER	UINT64_MAX
+/* A time that the far side has not said yet: not before the end of the epoch. Greater than every cycle, so that the later of
+ * two times comes out right without a look at it; NEVER and CACHE_INVALID are greater still. A cache line that is being
+ * filled holds PENDING plus the number of the piece that fills it. */
+#define PENDING (1ull << 63)
 
 enum time_path { PATH_NONE, PATH_SHARED, PATH_CONSTANT, PATH_GLOBAL, PATH_TEXTURE };
 
@@ -82,6 +86,7 @@ struct time_warp {
 	uint32_t waits_at; /* record of that barrier */
 	uint64_t released; /* when a barrier let it go */
 	uint64_t sampled;  /* when the clock read at pc began */
+	uint64_t from;	   /* while it waits for something PENDING: when it could go on if that were there */
 	struct time_sched *sched;
 	struct time_block *block;
 	uint64_t literals;				       /* fingerprint of those that its rows hold */
@@ -110,11 +115,12 @@ struct time_block {
 
 struct time_sched {
 	uint64_t free;		    /* fixed point: issue port */
-	uint32_t number, sm, index; /* of all; index within the SM */
-	uint32_t slots;		    /* slots in use lie below */
-	uint32_t last;		    /* slot that issued last */
-	uint64_t *wake;		    /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
-	uint8_t *set;		    /* per slot: pipes of its next step */
+	uint32_t number, sm, index; /* in its cluster's wheel; index within the SM */
+	struct time_cluster *cluster;
+	uint32_t slots; /* slots in use lie below */
+	uint32_t last;	/* slot that issued last */
+	uint64_t *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
+	uint8_t *set;	/* per slot: pipes of its next step */
 	struct time_warp **warp;
 	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
 };
@@ -132,10 +138,12 @@ struct time_level {
 	uint32_t *latency; /* fixed point, per cluster: hit, load to use */
 	uint32_t far;	   /* fixed point: more when the line's partition is not the cluster's */
 	uint32_t count;	   /* instances */
+	bool beyond;	   /* on the far side */
 };
 #define TIME_LEVELS (CONST_LEVELS + 1)
 struct time_route {
 	uint32_t levels;
+	uint32_t near; /* levels before the first far one */
 	struct time_level *level[TIME_LEVELS];
 	uint32_t *memory;     /* fixed point, per cluster */
 	uint32_t fetch;	      /* bytes that a miss of every level moves, at least */
@@ -166,8 +174,9 @@ struct time_gpu {
 	uint64_t *wake; /* of all schedulers' slots */
 	uint8_t *set;
 	struct time_warp **warp;
-	struct time_wheel wheel; /* turns of the schedulers */
-	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
+	struct time_cluster *cluster; /* spec->cluster_count of them */
+	uint64_t epoch;		      /* cycles that no answer of the far side is faster than */
+	bool serial; /* something in it cannot wait for an answer: clusters take turns in the order of cycles */
 	struct time_boost boost; /* how long a cycle is */
 	uint64_t *clock_offset;	 /* per instance of spec->clock_scope */
 	struct time_level *levels;
@@ -187,30 +196,41 @@ struct time_gpu {
 	uint32_t atomic_issue; /* fixed point */
 	uint32_t issue;	       /* fixed point: scheduler_issue */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
-	struct rng noise;
-	struct rng host; /* what the host's timing decides: how long it takes from one launch to the next */
-	struct time_warp *warp_pool;
-	struct time_block *block_pool;
-	bool out_of_memory;
+	struct rng noise;				     /* of the far side */
+	struct rng host;	 /* what the host's timing decides: how long it takes from one launch to the next */
+	struct far_order *order; /* of the epoch that is being served */
 };
 
-/* One launch being run. */
+#define TIME_PATIENCE 65536
+
+/* One launch, what its clusters share: it changes only while they stand still. */
+struct time_grid {
+	const struct time_request *q;
+	struct func_launch *l;
+	uint64_t start, blocks, next_block;
+	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
+	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
+	bool watch, changed;
+	uint64_t window_at, window_end; /* instructions issued by all */
+};
+
+/* One launch being run, as one cluster sees it. */
 struct time_run {
 	struct time_gpu *g;
+	struct time_cluster *c;
+	struct time_grid *grid;
 	const struct time_program *p;
 	const struct func_inst *fi;
 	const struct time_inst *ti;
-	struct func_launch *l;
+	struct func_launch *l; /* the cluster's own copy, and of the memory's table too */
 	const struct time_request *q;
 	struct time_result *r;
-	uint64_t start, last;	     /* first and latest cycle */
-	uint64_t blocks, next_block; /* of the grid */
+	uint64_t start, last; /* first and latest cycle */
 	uint32_t warps_per_block;
 	struct time_need need;		    /* of each block */
 	uint32_t block_launch, warp_launch; /* cycles until a block's first warp starts, from each warp to the next */
 	uint32_t alive;			    /* warps */
 	bool stop;			    /* r->end is set */
-	uint64_t limit;			    /* CLOCK_MONOTONIC in ns, 0 = none */
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	struct time_note *note;		    /* the gpu's */
 	/* time_stuck.c */
@@ -219,15 +239,140 @@ struct time_run {
 	uint64_t windows; /* how often patience has run out */
 };
 
+/* ---- what runs side by side ----
+ *
+ * The SMs of a cluster and everything of SM or cluster scope are its near side. It runs ahead alone, in cycles of its own,
+ * for one epoch; what it wants from the far side (caches of GPU scope, memory, atomics, the next block) it queues. When
+ * all clusters have come to the end of the epoch, the far side serves what they queued in the order (cycle, cluster,
+ * sequence), which is the order in which one wheel over all schedulers would have met them. No answer is earlier than the
+ * end of the epoch, so nobody misses one. Epochs lie on a fixed grid of g->epoch cycles from the start of the launch.
+ *
+ * A cluster that is alone left (c->direct) asks the far side at once: the order is the same.
+ *
+ * In the near phase a function may touch its own SM, cluster and warps, and read what is constant. It must not touch the far
+ * side, another cluster, or write global memory. In the serving it may touch everything. */
+enum far_kind { FAR_LOAD, FAR_STORE, FAR_FETCH, FAR_BLOCK };
+#define FAR_NONE UINT32_MAX
+struct far_request {
+	uint64_t t;	/* when it was issued: its place in the order */
+	uint64_t known; /* FAR_LOAD, FAR_FETCH: when that part of it is there that the near side answered */
+	uint64_t
+	    extra; /* FAR_LOAD: cycles from the last piece to the result. FAR_STORE: accesses to memory without a piece */
+	uint64_t next; /* in the order of the epoch: cluster << 32 | number, NEVER */
+	struct time_warp *warp;
+	uint32_t piece, count; /* of c->piece. FAR_BLOCK: piece is the SM that has room */
+	uint32_t effect;       /* offset in c->effect of what it does to memory and registers, FAR_NONE */
+	uint32_t pc;	       /* FAR_FETCH: block */
+	uint32_t flight;       /* place in warp->flight, FAR_NONE */
+	uint8_t kind;
+};
+enum piece_kind {
+	PIECE_WALK,  /* goes on from level `first` of the route */
+	PIECE_MERGE, /* waits for the piece whose number is `other` */
+	PIECE_STORE, /* a store of `bytes`, from level `first` on; has no answer */
+	PIECE_WRITE  /* `bytes` that a near level gives back to memory; has no answer */
+};
+struct far_piece {
+	uint64_t address;
+	uint64_t
+	    time; /* when it leaves the near side, once served: when it is there. Without an answer: 0 once served */
+	uint64_t queue; /* fixed point: what it waited at near ports */
+	const struct time_route *route;
+	union {
+		uint32_t bytes;
+		uint32_t other;
+	};
+	uint32_t fetch; /* what a miss of every level moves at least */
+	uint16_t sm;
+	uint8_t first, kind;
+};
+#define EPOCH_MAX 512
+struct far_order { /* the requests of each cycle of an epoch, in a list */
+	uint64_t first[EPOCH_MAX], last[EPOCH_MAX], used[EPOCH_MAX / 64];
+};
+struct far_fill { /* a cache line that waits for a piece */
+	uint64_t *fill;
+	uint32_t piece;
+};
+struct time_start { /* a block on its way to an SM */
+	uint64_t at, block;
+	uint32_t sm;
+};
+
+struct overlay_word {
+	uint64_t word, data; /* address / 8; bytes of which mask says which were stored */
+	uint32_t stamp;	     /* valid when it is the overlay's */
+	uint8_t mask;
+	uint8_t locked; /* bytes on which an atomic waits */
+};
+/* The cluster's stores of this epoch, as its own loads have to see them. */
+struct time_overlay {
+	uint64_t bloom[64]; /* granules of 128 bytes that were stored to */
+	bool any;
+	struct overlay_word *word; /* built when a load first meets the filter */
+	uint32_t size, used, stamp;
+	uint32_t indexed; /* offset in c->effect up to which stores are in word[] */
+};
+
+struct time_cluster {
+	struct time_wheel wheel; /* turns of its schedulers */
+	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
+	uint64_t now;		 /* cycle of the event that is being handled */
+	bool alone;		 /* the only one with warps */
+	bool direct;		 /* the far side answers at once */
+	bool out_of_memory;
+	uint32_t number, sched_first, sched_count;
+	struct rng noise; /* of its near side */
+	struct time_warp *warp_pool, *warp_left;
+	struct time_block *block_pool;
+	struct time_run run;
+	struct time_result result;
+	struct func_launch launch;
+	struct func_memory memory; /* same bytes, own notes about them */
+	struct time_start *start;  /* in the order of their cycles */
+	uint32_t start_first, start_count, start_room;
+	uint64_t start_next; /* cycle of the first of them, NEVER */
+	struct far_request *request;
+	uint32_t request_count, request_room;
+	struct far_piece *piece;
+	uint32_t piece_count, piece_room;
+	struct far_fill *fill;
+	uint32_t fill_count, fill_room;
+	uint8_t *effect;
+	size_t effect_bytes, effect_room;
+	struct time_overlay overlay;
+};
+
 /* ---- time_memory.c ---- */
 int time_memory_open(struct time_gpu *g, uint64_t seed);
 void time_memory_close(struct time_gpu *g);
-/* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there;
- * *busy gets how long (fixed point) the load/store pipe is occupied. */
+/* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there, or
+ * PENDING, and then the last request is its own; *busy gets how long (fixed point) the load/store pipe is occupied. */
 uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
 		   uint64_t t, uint32_t *busy);
 void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		uint64_t t, uint32_t *busy);
+		uint64_t t, uint32_t *busy, uint32_t effect);
+
+/* The pieces of a request and what else it wants of the far side, in order. */
+void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q);
+/* Says which levels of a route are on the far side. */
+void time_split(struct time_gpu *g, struct time_route *r);
+
+/* ---- time_far.c: the queue of a cluster, and its serving ---- */
+/* With the pieces from `piece` on. NULL: out of memory. */
+struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint64_t t, uint32_t piece);
+struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const struct time_route *r, uint32_t first,
+			    uint32_t sm, uint64_t address, uint64_t t);
+void far_fill(struct time_cluster *c, uint64_t *fill); /* a time that the latest piece will tell */
+void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from); /* of the epoch that began at `from` */
+void time_far_clear(struct time_cluster *c);
+
+/* ---- time_effect.c: what waits for the serving besides time ---- */
+/* Runs a memory instruction's handler, but what it does to global memory is only noted: then *effect is the note. */
+void time_effect(struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint32_t mask, uint32_t *effect);
+/* `look`: returns whether a byte of memory has changed; else false. */
+bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memory *m, bool look);
+void time_effect_clear(struct time_cluster *c);
 
 /* A cache level; with `of`, a second way to look up the caches of that one. 0 or -ENOMEM. */
 int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache_spec *c, uint32_t *table,
@@ -235,8 +380,9 @@ int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache
 void time_level_close(struct time_level *l);
 uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint32_t *table);
 /* Looks the address up level by level from `first` on; bytes: what that level gives to the one above. Returns when the data
- * is there. */
-uint64_t time_walk(struct time_gpu *g, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
+ * is there, or PENDING: then the latest piece of the cluster says when, once it is served, and the caller makes a request of
+ * it and of those before it that it has caused. */
+uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes);
 
 /* ---- time_texture.c ---- */
@@ -253,11 +399,19 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct time_inst *ti, uint64_t t);
 
 /* ---- time_block.c ---- */
-int time_blocks_check(struct time_run *x); /* negative: refused, r says why */
-bool time_blocks_start(struct time_run *x);
+int time_blocks_check(struct time_run *x);			    /* negative: refused, r says why */
+bool time_blocks_start(struct time_gpu *g, struct time_grid *grid); /* the first ones, everywhere */
+void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, uint64_t t); /* to room left at t */
+void time_arrive(struct time_run *x); /* the next of c->start[] sits down */
 void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t);
-void time_blocks_stop(struct time_run *x); /* takes everything off the SMs, whatever it was doing */
-void time_pool_free(struct time_gpu *g);
+void time_blocks_stop(struct time_run *x); /* takes everything off the cluster's SMs, whatever it was doing */
+void time_left(struct time_cluster *c);	   /* nobody refers any more to the warps that have gone */
+void time_pool_free(struct time_cluster *c);
+
+/* ---- time_epoch.c ---- */
+int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result *r);
+int time_clusters_open(struct time_gpu *g, uint64_t seed);
+void time_clusters_close(struct time_gpu *g);
 
 /* ---- time_barrier.c ---- */
 void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t);
@@ -266,21 +420,30 @@ void time_barriers_try(struct time_run *x, struct time_block *b,
 void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest); /* time_next of a diverged warp */
 
 /* ---- time_stuck.c ---- */
-void time_deadlock(struct time_run *x); /* ends the launch and says who waits where */
-void time_watch_window(struct time_run *x, uint32_t *patience);
+void time_deadlock(struct time_run *x);				/* ends the launch and says who waits where */
+void time_watch_window(struct time_run *x, uint32_t *patience); /* of a cluster that is alone */
+/* The same for all clusters, between two epochs. True: nothing can ever happen again. */
+bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid);
 void time_watch_branch(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t from);
 void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask);
 
 /* ---- time_loop.c ---- */
 void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc); /* ends the launch; w->f says why */
 /* Scheduler s may issue as early as `at`: its turn comes no later. */
-void time_turn(struct time_gpu *g, const struct time_sched *s, uint64_t at);
+void time_turn(const struct time_sched *s, uint64_t at);
+void time_run_cluster(struct time_run *x, uint64_t end); /* what happens before cycle `end` */
+bool time_step(struct time_run *x, uint64_t end);	 /* its next event, if there is one before `end` */
+void time_run_direct(struct time_run *x);		 /* to the end of the launch */
+uint64_t time_soonest(const struct time_cluster *c);	 /* no event comes before it */
 
-static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t earliest)
+static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t from)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
-	if (__builtin_expect(ti->block != w->held, 0))
-		earliest = time_fetch_block(x, w, ti->block, earliest);
+	uint64_t earliest = from;
+	if (__builtin_expect(ti->block != w->held, 0)) {
+		earliest = time_fetch_block(x, w, ti->block, from);
+		from = earliest < PENDING ? earliest : from;
+	}
 	for (uint32_t k = 0; k < ti->wait_count; k++) {
 		uint64_t r = w->ready[ti->wait[k]];
 		earliest = r > earliest ? r : earliest;
@@ -289,6 +452,8 @@ static inline void time_next_together(struct time_run *x, struct time_warp *w, u
 		uint64_t r = w->flight[w->flight_at];
 		earliest = r > earliest ? r : earliest;
 	}
+	if (__builtin_expect(earliest >= PENDING, 0))
+		w->from = from;
 	w->sched->wake[w->slot] = earliest;
 	w->sched->set[w->slot] = ti->before ? ti->set_before : ti->set;
 }

@@ -7,7 +7,7 @@
  * changes anything again. States are compared by fingerprints of 128 bits, at backward branches, each with one remembered state
  * after Brent: the remembered one is replaced after 1, 2, 4 ... branches, so that a loop of any length is found.
  *
- * That costs a look at all registers at a branch, so it is done in windows: when 1, 2, 4, 8 ... times PATIENCE instructions have
+ * That costs a look at all registers at a branch, so it is done in windows: when 1, 2, 4, 8 ... times TIME_PATIENCE instructions have
  * been issued, for a short while. Loops that read a clock are left to the time limit. */
 #include "gpu/sim/time/time_state.h"
 #include <stdio.h>
@@ -103,10 +103,11 @@ void time_watch_window(struct time_run *x, uint32_t *patience)
 }
 
 /* Whether every live warp is stuck. */
-static bool all_stuck(const struct time_run *x)
+static bool all_stuck(const struct time_gpu *g)
 {
-	for (uint32_t n = 0; n < x->g->sched_count; n++) {
-		const struct time_sched *s = &x->g->sched[n];
+	for (uint32_t n = 0; n < g->sched_count; n++) {
+		const struct time_sched *s = &g->sched[n];
+		const struct time_run *x = &s->cluster->run;
 		for (uint32_t k = 0; k < s->slots; k++) {
 			const struct time_warp *w = s->warp[k];
 			if (w && s->wake[k] != NEVER && (w->watched.epoch != x->epoch || !w->watched.line))
@@ -114,6 +115,35 @@ static bool all_stuck(const struct time_run *x)
 		}
 	}
 	return true;
+}
+
+bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid)
+{
+	uint32_t clusters = g->spec->cluster_count;
+	uint64_t issued = 0;
+	bool starts = false;
+	for (uint32_t n = 0; n < clusters; n++) {
+		issued += g->cluster[n].result.instructions;
+		starts |= g->cluster[n].start_next != NEVER;
+	}
+	if (grid->watch && !grid->changed && !starts && all_stuck(g))
+		return true;
+	bool opens = !grid->watch && issued >= grid->window_at;
+	if (opens) {
+		uint64_t length = grid->window_at / 64;
+		grid->window_end = issued + (length < clusters * WINDOW_LEAST ? clusters * WINDOW_LEAST : length);
+		grid->window_at = issued * 2;
+		grid->watch = true;
+	}
+	if (grid->watch && issued >= grid->window_end)
+		grid->watch = false;
+	for (uint32_t n = 0; n < clusters; n++) {
+		struct time_run *x = &g->cluster[n].run;
+		x->watch = grid->watch;
+		x->epoch += opens || grid->changed;
+	}
+	grid->changed = false;
+	return false;
 }
 
 /* A branch of w, at record `from`, has been taken. */
@@ -132,7 +162,7 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 	}
 	if (memcmp(seen->print, print, sizeof print) == 0) {
 		seen->line = x->p->func->info[from].line;
-		if (all_stuck(x))
+		if (x->c->alone && all_stuck(x->g))
 			time_deadlock(x);
 		return;
 	}
@@ -141,6 +171,13 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 		seen->power *= 2;
 		seen->steps = 0;
 	}
+}
+
+static void changed(struct time_run *x)
+{
+	x->epoch++;
+	if (x->c->direct) /* else it is the cluster's own, shared or local, memory */
+		x->grid->changed = true;
 }
 
 /* Runs the handler of a store or atomic and notes whether it changed a byte. */
@@ -160,10 +197,10 @@ void time_watch_handler(struct time_run *x, struct time_warp *w, const struct fu
 	for (uint32_t rest = known; rest; rest &= rest - 1) {
 		unsigned l = (unsigned)__builtin_ctz(rest);
 		if (memcmp(before[l], target[l], bytes) != 0) {
-			x->epoch++;
+			changed(x);
 			return;
 		}
 	}
 	if (known != mask || i->bytes > 16)
-		x->epoch++;
+		changed(x);
 }

@@ -20,12 +20,14 @@ static int open_levels(struct time_gpu *g, uint64_t seed)
 		x->borrowed[k] = of != NULL;
 		if (time_level_open(g, &x->level[k], &p->level[k], table, seed + k, of))
 			return -ENOMEM;
+		x->level[k].beyond = of && of->beyond;
 		x->route.level[x->route.levels++] = &x->level[k];
 	}
 	x->route.memory = time_memory_table(g, p, table);
 	x->route.fetch = p->levels ? p->level[0].sector : s->coalesce_segment;
 	if (!x->route.fetch)
 		x->route.fetch = 32;
+	time_split(g, &x->route);
 	x->issue = p->issue > 0 ? (uint32_t)llround(p->issue * FIX_ONE) : 0;
 	return 0;
 }

@@ -102,15 +102,25 @@ static void draw_near(struct time_wheel *w, uint64_t first)
 			wheel_set(w, n, w->at[n]);
 }
 
-uint64_t wheel_next(struct time_wheel *w, uint32_t *n)
+uint64_t wheel_least(const struct time_wheel *w)
 {
 	uint64_t first = first_used(w);
-	if (w->far_count && w->far_least <= first) {
-		draw_near(w, first);
+	return w->far_count && w->far_least < first ? w->far_least : first;
+}
+
+uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n)
+{
+	uint64_t first = first_used(w);
+	if (__builtin_expect(w->far_count && w->far_least <= first, 0)) {
+		if (w->far_least >= end)
+			return w->far_least;
+		draw_near(w, first < end ? first : end);
 		first = first_used(w);
+		if (w->far_count && w->far_least < first)
+			return w->far_least;
 	}
-	if (first == WHEEL_NEVER)
-		return WHEEL_NEVER;
+	if (first >= end)
+		return first;
 	w->now = first;
 	const uint64_t *bits = w->bits + (size_t)(first & MASK) * w->words;
 	uint32_t k = 0;

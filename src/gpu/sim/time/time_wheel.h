@@ -25,7 +25,10 @@ void wheel_close(struct time_wheel *w);
 void wheel_reset(struct time_wheel *w, uint64_t now); /* nobody has a turn */
 /* Puts scheduler n's turn at a cycle that is not before the latest wheel_next. */
 void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at);
-/* The earliest turn's cycle, WHEEL_NEVER when there is none; it stays where it is. */
-uint64_t wheel_next(struct time_wheel *w, uint32_t *n);
+/* The earliest turn's cycle when it comes before `end`, and whose it is; it stays where it is. Else nothing changes for the
+ * cycles from the latest one up to `end`, and a cycle comes back, not before `end`, that no turn is before: WHEEL_NEVER when
+ * there is none at all. */
+uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n);
+uint64_t wheel_least(const struct time_wheel *w); /* no turn comes before it */
 
 #endif

@@ -117,6 +117,50 @@ ONE(less)
 ONE(smid)
 func_one_fn *const func_one[] = {add_one, imm_one, tid_one, read_clock_one, load_one, store_one, less_one, smid_one};
 
+/* ---- accesses in parts ---- */
+
+uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH(l, mask)
+	{
+		if (!place(w, i, l, i->kind == FUNC_LOAD))
+			return 0;
+	}
+	return i->space == PTX_GLOBAL ? mask : 0;
+}
+
+uint32_t func_access_bytes(const struct func_inst *i)
+{
+	(void)i;
+	return 4;
+}
+
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data)
+{
+	memcpy(data, &ROW(w, i->b)[lane], 4);
+}
+
+void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)
+{
+	memcpy(&ROW(w, i->dst)[lane], data, 4);
+}
+
+void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2])
+{
+	operand[0] = ROW(w, i->b)[lane];
+	operand[1] = 0;
+}
+
+void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
+		    const uint64_t operand[2])
+{
+	uint32_t old, sum; /* the only one here is add */
+	memcpy(&old, p, 4);
+	sum = old + (uint32_t)operand[0];
+	memcpy(p, &sum, 4);
+	ROW(w, i->dst)[lane] = old;
+}
+
 /* ---- records ---- */
 
 #define ROWS  32

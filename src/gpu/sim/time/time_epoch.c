@@ -1,0 +1,228 @@
+/* The clusters of a launch, epoch by epoch: each runs ahead alone, then the far side serves what they asked. */
+#include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_trace.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Cycles from the end of a launch to the start of the next. A host is never back after the same time, so no parity of the
+ * counters, no phase of a refresh and no state of a port survives from launch to launch. */
+#define GAP_LEAST 1000
+#define GAP_RANGE 99001
+
+int time_clusters_open(struct time_gpu *g, uint64_t seed)
+{
+	const struct sim_spec *s = g->spec;
+	uint32_t per = s->sm_per_cluster * s->schedulers;
+	g->cluster = mem_zero(s->cluster_count, sizeof *g->cluster);
+	g->order = mem_alloc(sizeof *g->order);
+	if (!g->cluster || !g->order)
+		return -ENOMEM;
+	for (uint32_t n = 0; n < s->cluster_count; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		c->number = n;
+		c->sched_first = n * per;
+		c->sched_count = g->sched_count - n * per < per ? g->sched_count - n * per : per;
+		c->start_next = NEVER;
+		rng_seed(&c->noise, (seed ^ 0x9e3779b97f4a7c15u) + n * 0xd1342543de82ef95u);
+		if (wheel_open(&c->wheel, c->sched_count))
+			return -ENOMEM;
+		for (uint32_t k = 0; k < c->sched_count; k++) {
+			g->sched[c->sched_first + k].cluster = c;
+			g->sched[c->sched_first + k].number = k;
+		}
+	}
+	return 0;
+}
+
+void time_clusters_close(struct time_gpu *g)
+{
+	for (uint32_t n = 0; g->cluster && n < g->spec->cluster_count; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		time_pool_free(c);
+		wheel_close(&c->wheel);
+		mem_free(c->start);
+		mem_free(c->request);
+		mem_free(c->piece);
+		mem_free(c->fill);
+		mem_free(c->effect);
+		mem_free(c->overlay.word);
+	}
+	mem_free(g->cluster);
+	mem_free(g->order);
+}
+
+static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct time_run *whole)
+{
+	c->result = (struct time_result){.end = TIME_DONE};
+	c->memory = *grid->l->memory;
+	c->launch = *grid->l;
+	c->launch.memory = &c->memory;
+	c->out_of_memory = false;
+	c->alone = false;
+	c->direct = g->serial || grid->q->hook;
+	c->run = (struct time_run){.g = g,
+				   .c = c,
+				   .grid = grid,
+				   .p = grid->q->program,
+				   .fi = grid->q->program->func->inst,
+				   .ti = grid->q->program->inst,
+				   .l = &c->launch,
+				   .q = grid->q,
+				   .note = g->note,
+				   .r = &c->result,
+				   .start = grid->start,
+				   .last = grid->start,
+				   .warps_per_block = whole->warps_per_block,
+				   .need = whole->need,
+				   .block_launch = whole->block_launch,
+				   .warp_launch = whole->warp_launch,
+				   .patience = TIME_PATIENCE};
+	c->now = grid->start;
+	wheel_reset(&c->wheel, grid->start);
+}
+
+static bool busy(const struct time_cluster *c)
+{
+	return c->run.alive || c->start_next != NEVER;
+}
+
+/* What cannot wait for an answer, and what a trace tells of one, is asked at once, and the clusters take turns in the order of cycles. */
+static void run_serial(struct time_gpu *g, struct time_grid *grid)
+{
+	uint32_t clusters = g->spec->cluster_count;
+	for (uint32_t step = 1;; step++) {
+		struct time_cluster *one = NULL, *first = NULL;
+		uint64_t least = NEVER;
+		uint32_t live = 0;
+		for (uint32_t n = 0; n < clusters; n++) {
+			struct time_cluster *c = &g->cluster[n];
+			if (c->run.stop || c->out_of_memory)
+				return;
+			if (!busy(c))
+				continue;
+			live++;
+			one = c;
+			uint64_t at = time_soonest(c);
+			if (at < least) {
+				least = at;
+				first = c;
+			}
+		}
+		if (!live)
+			return;
+		if (live == 1) {
+			time_run_direct(&one->run);
+			return;
+		}
+		if (least == NEVER || (step % 1024 == 0 && time_watch_epoch(g, grid))) {
+			time_deadlock(&one->run);
+			return;
+		}
+		/* Its far turns may turn out to be later than it thought: then it has done nothing. */
+		time_step(&first->run, least + 1);
+	}
+}
+
+static void run_epochs(struct time_gpu *g, struct time_grid *grid)
+{
+	uint32_t clusters = g->spec->cluster_count;
+	if (g->fetch) /* the first blocks have fetched their first instructions */
+		time_far_serve(g, grid, grid->start);
+	for (;;) {
+		struct time_cluster *one = NULL;
+		uint32_t live = 0;
+		uint64_t first = NEVER;
+		bool stop = false;
+		for (uint32_t n = 0; n < clusters; n++) {
+			struct time_cluster *c = &g->cluster[n];
+			stop |= c->run.stop || c->out_of_memory;
+			if (!busy(c))
+				continue;
+			uint64_t at = time_soonest(c);
+			first = at < first ? at : first;
+			live++;
+			one = c;
+		}
+		if (stop || !live)
+			return;
+		if (live == 1) {
+			time_run_direct(&one->run);
+			return;
+		}
+		if (first == NEVER) {
+			time_deadlock(&one->run);
+			return;
+		}
+		/* A grid from the start of the launch, so that no other way of finding events cuts time otherwise. */
+		uint64_t from = first - (first - grid->start) % g->epoch, end = from + g->epoch;
+		for (uint32_t n = 0; n < clusters; n++)
+			time_run_cluster(&g->cluster[n].run, end);
+		for (uint32_t n = 0; n < clusters; n++)
+			if (g->cluster[n].run.stop)
+				return;
+		time_far_serve(g, grid, from);
+		if (time_watch_epoch(g, grid)) {
+			time_deadlock(&one->run);
+			return;
+		}
+	}
+}
+
+/* What the clusters have each on their own becomes the result: the earliest end counts, of those at one cycle that of the
+ * first cluster; a fault before anything that the host decides. */
+static void gather(struct time_gpu *g, struct time_grid *grid, struct time_result *r, uint64_t *last)
+{
+	const struct time_cluster *by = NULL;
+	*last = grid->start;
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		const struct time_cluster *c = &g->cluster[n];
+		r->instructions += c->result.instructions;
+		r->solo += c->result.solo;
+		*last = c->run.last > *last ? c->run.last : *last;
+		for (uint32_t k = 0; k < c->memory.count; k++)
+			grid->l->memory->region[k].written |= c->memory.region[k].written;
+		if (c->result.end == TIME_DONE)
+			continue;
+		bool fault = c->result.end == TIME_FAULT, before = by && by->result.end == TIME_FAULT;
+		if (!by || fault > before || (fault == before && c->run.last < by->run.last))
+			by = c;
+	}
+	if (!by)
+		return;
+	if (by->result.end == TIME_FAULT)
+		*last = by->run.last;
+	r->end = by->result.end;
+	memcpy(r->message, by->result.message, sizeof r->message);
+}
+
+int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result *r)
+{
+	struct time_run whole = {.g = g, .grid = grid, .p = grid->q->program, .l = grid->l, .q = grid->q, .r = r};
+	bool out_of_memory = false;
+	if (time_blocks_check(&whole))
+		return 0;
+	time_fetch_program(g, whole.p);
+	if (grid->q->hook && time_note_open(&whole))
+		return -ENOMEM;
+	grid->window_at = TIME_PATIENCE;
+	grid->start = g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE);
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
+		prepare(g, grid, &g->cluster[n], &whole);
+	if (!time_blocks_start(g, grid))
+		out_of_memory = true;
+	else if (g->serial || grid->q->hook)
+		run_serial(g, grid);
+	else
+		run_epochs(g, grid);
+	time_note_close(&whole);
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		out_of_memory |= g->cluster[n].out_of_memory;
+		time_blocks_stop(&g->cluster[n].run);
+		time_far_clear(&g->cluster[n]);
+	}
+	gather(g, grid, r, &g->now);
+	r->cycles = g->now - grid->start;
+	r->ns = boost_ns(&g->boost, g->now) - boost_ns(&g->boost, grid->start);
+	return out_of_memory ? -ENOMEM : 0;
+}

@@ -1,0 +1,194 @@
+/* What clusters ask the far side: their queues, the order of serving, and how the answers come back. */
+#include "gpu/sim/time/time_state.h"
+#include <string.h>
+
+/* Room for one more of `size` bytes, or false: then the launch ends as out of memory. */
+static bool more(struct time_cluster *c, void **list, uint32_t count, uint32_t *room, size_t size)
+{
+	if (__builtin_expect(count < *room, 1))
+		return true;
+	uint32_t want = *room ? *room * 2 : 64;
+	void *fresh = mem_grow(*list, want * size);
+	if (!fresh) {
+		c->out_of_memory = c->run.stop = true;
+		return false;
+	}
+	*list = fresh;
+	*room = want;
+	return true;
+}
+
+struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint64_t t, uint32_t piece)
+{
+	void *list = c->request;
+	bool fits = more(c, &list, c->request_count, &c->request_room, sizeof *c->request);
+	c->request = list;
+	if (!fits)
+		return NULL;
+	struct far_request *q = &c->request[c->request_count++];
+	*q = (struct far_request){.t = t,
+				  .next = NEVER,
+				  .piece = piece,
+				  .count = c->piece_count - piece,
+				  .effect = FAR_NONE,
+				  .flight = FAR_NONE,
+				  .kind = (uint8_t)kind};
+	return q;
+}
+
+struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const struct time_route *r, uint32_t first,
+			    uint32_t sm, uint64_t address, uint64_t t)
+{
+	void *list = c->piece;
+	bool fits = more(c, &list, c->piece_count, &c->piece_room, sizeof *c->piece);
+	c->piece = list;
+	if (!fits)
+		return NULL;
+	struct far_piece *p = &c->piece[c->piece_count++];
+	*p = (struct far_piece){.address = address,
+				.time = t,
+				.route = r,
+				.sm = (uint16_t)sm,
+				.first = (uint8_t)first,
+				.kind = (uint8_t)kind};
+	return p;
+}
+
+void far_fill(struct time_cluster *c, uint64_t *fill)
+{
+	void *list = c->fill;
+	bool fits = more(c, &list, c->fill_count, &c->fill_room, sizeof *c->fill) && c->piece_count;
+	c->fill = list;
+	*fill = CACHE_INVALID;
+	if (!fits)
+		return;
+	*fill = PENDING + c->piece_count - 1;
+	c->fill[c->fill_count++] = (struct far_fill){.fill = fill, .piece = c->piece_count - 1};
+}
+
+void time_far_clear(struct time_cluster *c)
+{
+	c->request_count = c->piece_count = c->fill_count = 0;
+	time_effect_clear(c);
+}
+
+/* ---- serving ---- */
+
+static void serve(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct far_request *q)
+{
+	if (q->kind == FAR_BLOCK)
+		time_dispatch(c, grid, q->piece, q->t);
+	else
+		time_far_pieces(g, c, q);
+	if (q->effect != FAR_NONE)
+		grid->changed |= time_effect_serve(c, q->effect, grid->l->memory, grid->watch);
+}
+
+/* When all pieces of a request are there. */
+static uint64_t ready_of(struct time_cluster *c, const struct far_request *q)
+{
+	uint64_t ready = q->known;
+	for (uint32_t k = q->piece; k < q->piece + q->count; k++) {
+		struct far_piece *p = &c->piece[k];
+		if (p->kind == PIECE_MERGE && c->piece[p->other].time > p->time)
+			p->time = c->piece[p->other].time;
+		ready = p->time > ready ? p->time : ready;
+	}
+	return ready + q->extra;
+}
+
+static void load_answer(struct time_cluster *c, const struct far_request *q)
+{
+	struct time_warp *w = q->warp;
+	const struct time_inst *ti = &c->run.ti[q->pc];
+	uint64_t ready = ready_of(c, q);
+	for (uint32_t k = 0; k < ti->write_count; k++)
+		w->ready[ti->write[k]] = ready;
+	if (q->flight != FAR_NONE)
+		w->flight[q->flight] = ready;
+}
+
+static void fetch_answer(struct time_cluster *c, const struct far_request *q)
+{
+	uint64_t ready = ready_of(c, q);
+	if (q->warp && q->warp->held == q->pc)
+		q->warp->fetched = ready;
+}
+
+static void wake(struct time_run *x, struct time_warp *w)
+{
+	if (!w || w->sched->warp[w->slot] != w)
+		return;
+	uint64_t *at = &w->sched->wake[w->slot];
+	if (*at < PENDING || *at == NEVER)
+		return;
+	uint64_t from = w->fetched > w->from ? w->fetched : w->from;
+	if (w->sub) /* in the middle of an instruction, where only a fetch can be waited for */
+		*at = from;
+	else
+		time_next_together(x, w, from);
+	time_turn(w->sched, *at);
+}
+
+/* The answers go to the lines, registers and warps that wait for them. Touches only what is the cluster's. */
+static void answer(struct time_cluster *c)
+{
+	uint32_t count = c->request_count; /* waking fetches nothing: a warp that waits holds its block */
+	for (uint32_t n = 0; n < count; n++) {
+		const struct far_request *q = &c->request[n];
+		if (q->kind == FAR_LOAD)
+			load_answer(c, q);
+		else if (q->kind == FAR_FETCH)
+			fetch_answer(c, q);
+	}
+	for (uint32_t n = 0; n < c->fill_count; n++) { /* unless the line has gone meanwhile */
+		const struct far_fill *f = &c->fill[n];
+		if (*f->fill == PENDING + f->piece)
+			*f->fill = c->piece[f->piece].time;
+	}
+	for (uint32_t n = 0; n < count; n++)
+		wake(&c->run, c->request[n].warp);
+}
+
+/* Clusters are appended in their order, and a cluster's requests lie in order, so every cycle's list is in order too. */
+static void append(struct far_order *o, struct time_cluster *clusters, uint32_t n, uint64_t from)
+{
+	struct time_cluster *c = &clusters[n];
+	for (uint32_t k = 0; k < c->request_count; k++) {
+		uint64_t slot = c->request[k].t - from, name = (uint64_t)n << 32 | k;
+		uint64_t bit = 1ull << slot % 64;
+		if (o->used[slot / 64] & bit) {
+			uint64_t last = o->last[slot];
+			clusters[last >> 32].request[(uint32_t)last].next = name;
+		} else {
+			o->used[slot / 64] |= bit;
+			o->first[slot] = name;
+		}
+		o->last[slot] = name;
+	}
+}
+
+void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from)
+{
+	struct far_order *o = g->order;
+	uint32_t clusters = g->spec->cluster_count;
+	memset(o->used, 0, sizeof o->used);
+	for (uint32_t n = 0; n < clusters; n++)
+		append(o, g->cluster, n, from);
+	for (uint32_t word = 0; word < EPOCH_MAX / 64; word++)
+		for (uint64_t rest = o->used[word]; rest; rest &= rest - 1) {
+			uint64_t name = o->first[word * 64 + (uint32_t)__builtin_ctzll(rest)];
+			while (name != NEVER) {
+				struct time_cluster *c = &g->cluster[name >> 32];
+				const struct far_request *q = &c->request[(uint32_t)name];
+				name = q->next;
+				serve(g, grid, c, q);
+			}
+		}
+	for (uint32_t n = 0; n < clusters; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		answer(c);
+		time_far_clear(c);
+		time_left(c);
+	}
+}

@@ -121,12 +121,13 @@ bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid)
 {
 	uint32_t clusters = g->spec->cluster_count;
 	uint64_t issued = 0;
-	bool starts = false;
+	bool starts = false, alive = false;
 	for (uint32_t n = 0; n < clusters; n++) {
 		issued += g->cluster[n].result.instructions;
 		starts |= g->cluster[n].start_next != NEVER;
+		alive |= g->cluster[n].run.alive != 0;
 	}
-	if (grid->watch && !grid->changed && !starts && all_stuck(g))
+	if (grid->watch && !grid->changed && alive && !starts && all_stuck(g))
 		return true;
 	bool opens = !grid->watch && issued >= grid->window_at;
 	if (opens) {

@@ -63,6 +63,10 @@ struct launch_texture {
 
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
+/* What sample.elapsed_ms covers, of the last repeat: the kernel from its launch to its end, or one of the copies around it: the
+ * output buffer's initial content to the device (all its bytes), or the output words back to the host. */
+enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT };
+
 struct launch {
 	char label[256]; /* names the point: replay finds it by this. "constant.chase x=4096 stride=16" */
 	char entry[64];	 /* .entry name */
@@ -79,6 +83,7 @@ struct launch {
 	uint32_t warmups; /* launches before, whose words are dropped */
 	bool flush;	  /* before each launch, evict what earlier launches left in caches (best effort) */
 	uint32_t time_limit_ms; /* 0 = the backend's default */
+	enum launch_span timed;
 };
 
 uint32_t texel_bytes(enum texel_type t); /* of one channel */
@@ -93,8 +98,9 @@ int outcome_parse(const char *name, enum outcome *o);
 struct sample {
 	enum outcome outcome;
 	uint32_t repeats, words_per_repeat;
-	uint32_t *words;   /* repeats * words_per_repeat; mem_free */
-	double elapsed_ms; /* device time of one launch where the backend has it, else wall time; < 0 unknown */
+	uint32_t *words; /* repeats * words_per_repeat; mem_free */
+	double
+	    elapsed_ms; /* launch.timed, by the device's timer where the backend has one, else wall time; < 0 unknown */
 	char message[256]; /* why, when not OK */
 };
 void sample_free(struct sample *s);

@@ -169,18 +169,22 @@ static CUresult enqueue_one(struct cuda_gpu *g, const struct cuda_kernel *k, con
 	const struct cuda_driver *d = &g->d;
 	CUresult r = CUDA_SUCCESS;
 
-	if (o->buffer && o->image_bytes)
+	if (timed && l->timed == SPAN_COPY_IN)
+		r = d->event_record(g->begin, NULL);
+	if (!r && o->buffer && o->image_bytes)
 		r = d->memcpy_htod_async(o->address, g->pinned, o->image_bytes, NULL);
-	else if (o->buffer)
+	else if (!r && o->buffer)
 		r = cuda_memory_fill(g, o->buffer, o->address, nomem);
+	if (!r && !*nomem && timed && l->timed == SPAN_COPY_IN)
+		r = d->event_record(g->end, NULL);
 	if (!r && !*nomem && l->flush)
 		r = flush(g);
-	if (!r && !*nomem && timed)
+	if (!r && !*nomem && timed && l->timed == SPAN_KERNEL)
 		r = d->event_record(g->begin, NULL);
 	if (!r && !*nomem)
 		r = d->launch_kernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
 				     l->block[2], l->shared_bytes, NULL, a->pointer, NULL);
-	if (!r && !*nomem && timed)
+	if (!r && !*nomem && timed && l->timed == SPAN_KERNEL)
 		r = d->event_record(g->end, NULL);
 	return r;
 }
@@ -214,10 +218,15 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 	for (uint32_t i = 0; i < l->warmups && !r && !nomem; i++)
 		r = enqueue_one(g, k, l, a, o, false, &nomem);
 	for (uint32_t i = 0; i < repeats && !r && !nomem; i++) {
-		r = enqueue_one(g, k, l, a, o, i + 1 == repeats, &nomem);
+		bool last = i + 1 == repeats, out_timed = last && l->timed == SPAN_COPY_OUT;
+		r = enqueue_one(g, k, l, a, o, last, &nomem);
+		if (!r && !nomem && out_timed)
+			r = g->d.event_record(g->begin, NULL);
 		if (!r && !nomem && o->word_bytes)
 			r = g->d.memcpy_dtoh_async(g->pinned + o->image_bytes + i * o->word_bytes, o->address,
 						   o->word_bytes, NULL);
+		if (!r && !nomem && out_timed)
+			r = g->d.event_record(g->end, NULL);
 	}
 	/* Even after a refusal what was queued before it has to end before anything is reused. */
 	if (cuda_sticky(r))
@@ -268,7 +277,9 @@ static int find_output(struct cuda_gpu *g, const struct launch *l, const CUdevic
 		return err_set(e, -EINVAL, "%s: constant memory cannot be an output", l->label);
 	o->word_bytes = (size_t)o->buffer->output_words * 4;
 	/* Whole words, so that the repeats' words behind the image are aligned. */
-	o->image_bytes = o->buffer->bytes <= IMAGE_MAX ? o->buffer->bytes & ~(size_t)3 : 0;
+	/* A copy that is timed is one copy. */
+	uint64_t image_max = l->timed == SPAN_COPY_IN ? PINNED_MAX / 2 : IMAGE_MAX;
+	o->image_bytes = o->buffer->bytes <= image_max ? o->buffer->bytes & ~(size_t)3 : 0;
 	if (repeats * o->word_bytes + o->image_bytes > PINNED_MAX)
 		return err_set(e, -EINVAL, "%s: more than %llu MB of output", l->label, PINNED_MAX >> 20);
 	*r = pinned_room(g, repeats * o->word_bytes + o->image_bytes);

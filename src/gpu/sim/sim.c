@@ -308,6 +308,20 @@ static const uint8_t *output_of(const struct sim *g, const struct launch *l, uin
 	return NULL;
 }
 
+/* Seconds of one copy. */
+static double copy_time(const struct sim_spec *s, double bandwidth, uint64_t bytes)
+{
+	return bytes ? s->host.copy_latency + (bandwidth > 0 ? (double)bytes / bandwidth : 0) : 0;
+}
+
+static uint64_t output_bytes(const struct launch *l)
+{
+	for (uint32_t i = 0; i < l->buffer_count; i++)
+		if (l->buffers[i].output && l->buffers[i].space == BUFFER_GLOBAL)
+			return l->buffers[i].bytes;
+	return 0;
+}
+
 static int launches(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f, struct sample *out,
 		    struct err *e)
 {
@@ -318,6 +332,9 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .hook = g->hook,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	output_of(g, l, &words);
+	double in = copy_time(g->spec, g->spec->host.h2d, output_bytes(l));
+	double back = copy_time(g->spec, g->spec->host.d2h, 4ull * words);
+	q.host_ns = 1e9 * (in + back + g->spec->host.launch_latency);
 	if (words) {
 		out->words = mem_zero((size_t)repeats * words, sizeof *out->words);
 		if (!out->words)
@@ -337,7 +354,10 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 			snprintf(out->message, sizeof out->message, "%s", g->result.message);
 			return 0;
 		}
-		out->elapsed_ms = g->result.ns * 1e-6;
+		out->elapsed_ms = l->timed == SPAN_COPY_IN ? in * 1e3
+				  : l->timed == SPAN_COPY_OUT
+				      ? back * 1e3
+				      : g->result.ns * 1e-6 + g->spec->host.launch_latency * 1e3;
 		if (n >= l->warmups && words) {
 			const uint8_t *data = output_of(g, l, &words);
 			memcpy(out->words + (n - l->warmups) * words, data, (size_t)words * 4);

@@ -138,6 +138,12 @@ struct atomic_spec {	/* cycles; 0 = as a load would do it */
 #define SPEC_ATOMICS 10
 extern const char *const spec_atomics[SPEC_ATOMICS]; /* as enum ptx_atom has them, from PTX_ATOM_AND on */
 
+/* ---- the host's side; 0 = takes no time ---- */
+struct host_spec {
+	double h2d, d2h;		     /* bytes a second */
+	double copy_latency, launch_latency; /* seconds */
+};
+
 struct sim_spec {
 	char name[128], file[512];
 	uint64_t hash; /* of the file's text */
@@ -211,6 +217,7 @@ struct sim_spec {
 	double
 	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
 	struct noise_spec noise;
+	struct host_spec host;
 };
 
 /* Names: a built-in GPU ("gtx280") or a path with a '/' or ending in ".gpu". Everything lives in arena a. */

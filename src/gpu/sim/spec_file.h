@@ -16,7 +16,9 @@ enum spec_dim {
 	DIM_NAME,
 	DIM_YESNO,
 	DIM_VERSION,
-	DIM_EVICTIONS
+	DIM_EVICTIONS,
+	DIM_BYTES_S,
+	DIM_SECONDS
 };
 enum spec_kind {
 	KIND_U32,

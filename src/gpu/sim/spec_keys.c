@@ -159,6 +159,11 @@ const struct spec_key spec_keys[] = {
 	{"tlb.active_window", DIM_BYTES, KIND_U64, IN_SPEC(tlb_window), 0, 1024 * GIB, "0", NO_WORDS, "bytes, aligned, whose pages can be walked at a time; 0: all"},
 	{"tlb.window_switch", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(tlb_window_switch), 0, 1e6, "0", NO_WORDS, "cycles that a walk takes more when its page lies outside of the active window, which then becomes the active one"},
 
+	{"host.h2d.bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.h2d), 0, 1e15, "0", NO_WORDS, "of copies from host to device; 0: they take no time for their bytes"},
+	{"host.d2h.bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.d2h), 0, 1e15, "0", NO_WORDS, "of copies from device to host; 0: they take no time for their bytes"},
+	{"host.copy_latency", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.copy_latency), 0, 10, "0", NO_WORDS, "of each copy, besides its bytes"},
+	{"host.launch_latency", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.launch_latency), 0, 10, "0", NO_WORDS, "from the launch of an empty kernel to its end, as a timer of events on the device sees it"},
+
 	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},
 	{"noise.jitter_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.jitter_cycles), 0, 1e6, "0", NO_WORDS, "a late access takes up to this much longer"},
 	{"noise.refresh_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.refresh_interval), 0, 1e9, "0", NO_WORDS, "cycles from one refresh of the memory to the next; 0: none"},
@@ -177,18 +182,21 @@ static const struct {
 	enum spec_dim dim;
 	double scale;
 } units[] = {
-    {"cycles", DIM_CYCLES, 1}, {"count", DIM_COUNT, 1},	       {"bytes", DIM_BYTES, 1},
-    {"KB", DIM_BYTES, 1024},   {"MB", DIM_BYTES, 1024 * 1024}, {"GB", DIM_BYTES, GIB},
-    {"Hz", DIM_HZ, 1},	       {"kHz", DIM_HZ, 1e3},	       {"MHz", DIM_HZ, 1e6},
-    {"GHz", DIM_HZ, 1e9},      {"ops/clk/SM", DIM_OPS, 1},     {"bytes/clk", DIM_BYTES_CLK, 1},
-    {"ratio", DIM_RATIO, 1},   {"%", DIM_RATIO, 0.01},	       {"name", DIM_NAME, 1},
-    {"yes/no", DIM_YESNO, 1},  {"version", DIM_VERSION, 1},    {"evictions/kcycle", DIM_EVICTIONS, 1},
+    {"cycles", DIM_CYCLES, 1},	 {"count", DIM_COUNT, 1},	 {"bytes", DIM_BYTES, 1},
+    {"KB", DIM_BYTES, 1024},	 {"MB", DIM_BYTES, 1024 * 1024}, {"GB", DIM_BYTES, GIB},
+    {"Hz", DIM_HZ, 1},		 {"kHz", DIM_HZ, 1e3},		 {"MHz", DIM_HZ, 1e6},
+    {"GHz", DIM_HZ, 1e9},	 {"ops/clk/SM", DIM_OPS, 1},	 {"bytes/clk", DIM_BYTES_CLK, 1},
+    {"ratio", DIM_RATIO, 1},	 {"%", DIM_RATIO, 0.01},	 {"name", DIM_NAME, 1},
+    {"yes/no", DIM_YESNO, 1},	 {"version", DIM_VERSION, 1},	 {"evictions/kcycle", DIM_EVICTIONS, 1},
+    {"bytes/s", DIM_BYTES_S, 1}, {"MB/s", DIM_BYTES_S, 1e6},	 {"GB/s", DIM_BYTES_S, 1e9},
+    {"s", DIM_SECONDS, 1},	 {"ms", DIM_SECONDS, 1e-3},	 {"us", DIM_SECONDS, 1e-6},
+    {"ns", DIM_SECONDS, 1e-9},
 };
 
 const char *spec_unit_list(void)
 {
 	return "cycles, count, bytes, KB, MB, GB, Hz, kHz, MHz, GHz, ops/clk/SM, bytes/clk, ratio, %, name, yes/no, "
-	       "version, evictions/kcycle";
+	       "version, evictions/kcycle, bytes/s, MB/s, GB/s, s, ms, us, ns";
 }
 
 bool spec_unit(const char *unit, enum spec_dim *d, double *scale)

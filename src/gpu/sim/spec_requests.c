@@ -214,6 +214,13 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 	struct teller t = {each, ctx, 0};
 	tell_outstanding(&t, s);
 	tell_atomics(&t, s);
+	const struct host_spec *h = &s->host;
+	if (h->h2d > 0)
+		tell_number(&t, "host.h2d.bandwidth", h->h2d * 1e-9, 0.05e-9 * h->h2d);
+	if (h->d2h > 0)
+		tell_number(&t, "host.d2h.bandwidth", h->d2h * 1e-9, 0.05e-9 * h->d2h);
+	if (h->launch_latency > 0)
+		tell_number(&t, "host.launch_latency", h->launch_latency, 0.05 * h->launch_latency);
 	if (s->coalesce == COALESCE_LINES)
 		tell_number(&t, "memory.coalesce.segment", s->coalesce_segment, 0);
 	tell_number(&t, "memory.partitions", s->memory_partitions ? s->memory_partitions : 1, 0);

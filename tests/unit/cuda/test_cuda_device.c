@@ -99,6 +99,19 @@ static void same_arguments_and_threads(void **state)
 	for (uint32_t i = 0; i < 96; i++)
 		assert_int_equal(out.words[i], i % 32 * 7 + 1000);
 	sample_free(&out);
+	/* What is timed changes nothing else. */
+	for (int span = SPAN_COPY_IN; span <= SPAN_COPY_OUT; span++) {
+		l.timed = (enum launch_span)span;
+		l.buffers[0].bytes = 8u << 20;
+		run(s, id, &l, &out);
+		assert_int_equal(out.outcome, OUTCOME_OK);
+		assert_true(out.elapsed_ms >= 0);
+		print_message("%s: %g ms\n", span == SPAN_COPY_IN ? "8 MB to the device" : "128 bytes back",
+			      out.elapsed_ms);
+		for (uint32_t i = 0; i < 96; i++)
+			assert_int_equal(out.words[i], i % 32 * 7 + 1000);
+		sample_free(&out);
+	}
 }
 
 static const char adder[] = ".visible .entry k(.param .u64 out)\n{\n.reg .u32 r<3>;\n.reg .u64 d<2>;\n.reg .pred p;\n"

@@ -66,6 +66,7 @@ struct time_request {
 	struct func_launch
 	    *launch;	   /* program, grid, block, shared_bytes, params, constant, memory; the rest is filled in */
 	uint32_t limit_ms; /* wall time; 0 = none */
+	double host_ns;	   /* simulated time that the host takes before it: the gap between launches comes on top */
 	bool no_solo;	   /* take the general loop even when one warp is alive: for the differential test */
 	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook; /* NULL = none; with a hook the general loop runs */

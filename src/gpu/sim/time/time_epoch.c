@@ -206,7 +206,8 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	if (grid->q->hook && time_note_open(&whole))
 		return -ENOMEM;
 	grid->window_at = TIME_PATIENCE;
-	grid->start = g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE);
+	grid->start =
+	    g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE) + (uint64_t)(grid->q->host_ns / g->boost.nominal);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
 		prepare(g, grid, &g->cluster[n], &whole);
 	if (!time_blocks_start(g, grid))

@@ -290,6 +290,46 @@ static void strides_that_meet_one_partition_are_slow(void **state)
 	machine_close(&m);
 }
 
+/* ---- the host ---- */
+
+static double elapsed(struct machine *m, enum launch_span timed, uint64_t bytes)
+{
+	struct launch l = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .buffer_count = 2, .arg_count = 4};
+	struct sample s;
+	struct err e = {0};
+	l.timed = timed;
+	l.buffers[0] = (struct launch_buffer){.bytes = bytes, .output = true, .output_words = 1000};
+	l.buffers[1] = (struct launch_buffer){.bytes = 1u << 20};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.args[2] = l.args[3] = (struct launch_arg){.kind = ARG_U32, .bits = 0};
+	if (m->g->ops->run(m->g, m->kernel, &l, &s, &e))
+		fail_msg("%s", e.text);
+	assert_int_equal(s.outcome, OUTCOME_OK);
+	double ms = s.elapsed_ms;
+	sample_free(&s);
+	return ms;
+}
+
+static void copies_and_launches_take_the_host_time(void **state)
+{
+	(void)state;
+	struct machine m;
+	machine_open(&m,
+		     "host.h2d.bandwidth = 2 GB/s\nhost.d2h.bandwidth = 500 MB/s\nhost.copy_latency = 8 us\n"
+		     "host.launch_latency = 3 us\n",
+		     NULL, loads[0]);
+	assert_float_equal(elapsed(&m, SPAN_COPY_IN, 4u << 20), 0.008 + (4u << 20) / 2e6, 1e-9);
+	assert_float_equal(elapsed(&m, SPAN_COPY_OUT, 4u << 20), 0.008 + 4000 / 5e5, 1e-9);
+	double kernel = elapsed(&m, SPAN_KERNEL, 4u << 20);
+	assert_float_equal(kernel, 0.003 + (double)sim_result(m.g)->cycles * 1e-6, 1e-9); /* at 1 GHz */
+	machine_close(&m);
+	machine_open(&m, "barrier.latency = 10 cycles\n", NULL, loads[0]);
+	assert_float_equal(elapsed(&m, SPAN_COPY_IN, 4u << 20), 0, 1e-12);
+	assert_float_equal(elapsed(&m, SPAN_KERNEL, 4096), (double)sim_result(m.g)->cycles * 1e-6, 1e-9);
+	machine_close(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -299,6 +339,7 @@ int main(void)
 	    cmocka_unit_test(a_full_table_holds_up_the_pipe),
 	    cmocka_unit_test(atomics_cost_what_the_file_says),
 	    cmocka_unit_test(atomics_go_as_loads_where_nothing_is_said),
+	    cmocka_unit_test(copies_and_launches_take_the_host_time),
 	    cmocka_unit_test(strides_that_meet_one_partition_are_slow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -68,8 +68,8 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 		return -ENOMEM;
 	}
 	g->serial = g->inflight || g->timed_atomics;
-	for (uint32_t k = 0; k < TLB_PATHS; k++)
-		g->serial |= g->tlb[k].levels != 0;
+	/* Translations behind the near levels belong to the far side, whoever has the TLBs. */
+	g->serial |= time_translates_near(&g->global) || (g->texture && time_translates_near(&g->texture->route));
 	*out = g;
 	return 0;
 }

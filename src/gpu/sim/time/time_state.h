@@ -385,6 +385,12 @@ uint32_t *time_memory_table(struct time_gpu *g, const struct path_spec *p, uint3
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes);
 
+/* Whether a level within the cluster is looked up with a translated address. */
+static inline bool time_translates_near(const struct time_route *r)
+{
+	return r->tlb && r->translate < r->near;
+}
+
 /* ---- time_texture.c ---- */
 /* The texture path and the translation of both paths, once the other levels are open. 0 or -ENOMEM. */
 int time_texture_open(struct time_gpu *g, uint64_t seed);

@@ -351,6 +351,94 @@ static void drawn_texture_caches_hold_what_they_say(void **state)
 	assert_true(looked > 8 && unequal > 0 && tiled > 0);
 }
 
+/* Many blocks read scattered texels and words, through TLBs of every scope. */
+static const char scatter[] =
+    ".visible .entry k(.param .u64 out, .param .u64 tex, .param .u64 words)\n{\n.reg .b64 o, t, w, a;\n"
+    ".reg .b32 n, x, y, i, u, v, s;\n.reg .pred p;\n"
+    "ld.param.u64 o, [out];\nld.param.u64 t, [tex];\nld.param.u64 w, [words];\n"
+    "mov.u32 n, %ctaid.x;\nmov.u32 x, %ntid.x;\nmul.lo.u32 n, n, x;\nmov.u32 x, %tid.x;\nadd.u32 n, n, x;\n"
+    "mov.u32 i, 0;\nmov.u32 s, 0;\n"
+    "LOOP:\n.pragma \"nounroll\";\nadd.u32 n, n, 12345;\nmul.lo.u32 n, n, 1664525;\nand.b32 x, n, 262143;\n"
+    "tex.1d.v4.u32.s32 {y, u, v, u}, [t, {x}];\nshr.u32 x, n, 12;\nand.b32 x, x, 262143;\nmul.wide.u32 a, x, 4;\n"
+    "add.u64 a, a, w;\nld.global.u32 u, [a];\nadd.u32 s, s, y;\nadd.u32 s, s, u;\nadd.u32 i, i, 1;\n"
+    "setp.lt.u32 p, i, 6;\n@p bra LOOP;\nst.global.u32 [o], s;\nret;\n}\n";
+
+static void ignore(void *ctx, const struct time_event *ev)
+{
+	(void)ctx;
+	(void)ev;
+}
+
+static void scattered(struct bed *b, uint64_t cycles[3])
+{
+	struct launch l = {
+	    .label = "scatter", .entry = "k", .grid = {40, 1, 1}, .block = {64, 1, 1}, .buffer_count = 2};
+	const struct device_info *d = b->g->ops->info(b->g);
+	const struct time_hook hook = {.issue = ignore};
+	char source[4096];
+	struct err e = {0};
+	struct native_info ni;
+	uint32_t id;
+	snprintf(source, sizeof source, ".version %d.%d\n.target %s\n.address_size 64\n%s", d->ptx_version / 10,
+		 d->ptx_version % 10, d->target, scatter);
+	struct kernel_source src = {.name = "scatter", .entry = "k", .text = source};
+	if (b->g->ops->load(b->g, &src, 1, &id, &ni, &e))
+		fail_msg("%s", e.text);
+	l.buffers[0] = (struct launch_buffer){.bytes = 4, .output = true, .output_words = 1};
+	l.buffers[1] = (struct launch_buffer){.bytes = 1 * MB, .align = 1 * MB};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
+	l.args[1] = (struct launch_arg){.kind = ARG_TEXTURE};
+	l.args[2] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.arg_count = 3;
+	l.textures[0] =
+	    (struct launch_texture){.buffer = 1, .size = {(uint32_t)(MB / 4)}, .type = TEXEL_U32, .channels = 1};
+	l.texture_count = 1;
+	for (uint32_t k = 0; k < 3; k++) {
+		struct sample out;
+		if (b->g->ops->run(b->g, id, &l, &out, &e))
+			fail_msg("%s", e.text);
+		assert_int_equal(out.outcome, OUTCOME_OK);
+		cycles[k] = sim_result(b->g)->cycles;
+		sample_free(&out);
+		sim_trace(b->g, k == 0 ? &hook : NULL);
+	}
+}
+
+/* One cluster's cycles after the other's or all in step: whether the translations lie with the far side makes no difference. */
+static void in_epochs_and_in_step_it_is_the_same(void **state)
+{
+	(void)state;
+	static const char *const scopes[] = {"sm", "cluster", "gpu"};
+	for (uint32_t k = 0; k < 6; k++) {
+		const struct embedded *m = embed_find("gpus/gtx280.gpu");
+		uint64_t cycles[2][3];
+		struct str text;
+		str_init(&text);
+		for (const char *p = m->data; *p;) {
+			size_t n = strcspn(p, "\n") + 1, skip = str_starts(p, "#~ ") ? 3 : 0;
+			if (!strstr(p, ".l1.scope") || strstr(p, ".l1.scope") > p + n || !str_starts(p + skip, "tlb."))
+				str_addn(&text, p + skip, n - skip);
+			p += n;
+		}
+		str_addf(&text, "tlb.global.l1.scope = %s name # x\ntlb.texture.l1.scope = %s name # x\n",
+			 scopes[k % 3], scopes[k / 2]);
+		for (uint32_t again = 0; again < 2; again++) {
+			struct bed b;
+			open_text(&b, str_text(&text), text.len);
+			if (again) { /* the first launch in step with the others' cycles, else in epochs */
+				static const struct time_hook hook = {.issue = ignore};
+				sim_trace(b.g, &hook);
+			}
+			scattered(&b, cycles[again]);
+			close_bed(&b);
+		}
+		assert_true(cycles[0][0] > 5000);
+		assert_int_equal(cycles[0][0], cycles[1][0]);
+		assert_int_equal(cycles[0][1], cycles[1][1]);
+		str_free(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -361,6 +449,7 @@ int main(void)
 	    cmocka_unit_test(six_patterns_have_six_latencies),
 	    cmocka_unit_test(unequal_sets_are_lost_one_by_one),
 	    cmocka_unit_test(drawn_texture_caches_hold_what_they_say),
+	    cmocka_unit_test(in_epochs_and_in_step_it_is_the_same),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,6 @@ static void roll_core(struct dice *d)
 	put(d, "clock.scope", "name", "%s", scopes[between(d, 0, 2)]);
 	put_int(d, "barrier.latency", "cycles", between(d, 8, 40));
 	put_int(d, "branch.latency", "cycles", between(d, 4, 30));
-	put(d, "branch.independent_threads", "yes/no", "no");
 }
 
 /* ---- arithmetic ---- */
@@ -483,6 +482,17 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 	}
 }
 
+/* What lanes that part do: from a stream of its own, like all that came later. */
+static void roll_control(struct str *out, uint64_t seed)
+{
+	struct dice d = {.out = out};
+	rng_seed(&d.r, hash64("control", 7, seed));
+	bool independent = chance(&d, 1.0 / 3), fall = chance(&d, 1.0 / 3);
+	put(&d, "branch.independent_threads", "yes/no", independent ? "yes" : "no");
+	if (fall)
+		put(&d, "branch.first_path", "name", "fallthrough");
+}
+
 int spec_random(struct str *out, uint64_t seed)
 {
 	struct dice d = {.out = out, .seed = seed};
@@ -500,5 +510,6 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_requests(out, seed, &d);
 	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
 	spec_random_paths(out, seed, d.spread, d.l1);
+	roll_control(out, seed);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -203,6 +203,10 @@ void func_paths_exit(struct func_warp *w, uint32_t lanes)
 	struct func_paths *p = w->paths;
 	w->live &= ~lanes;
 	w->active &= ~lanes;
+	if (!w->diverged && p->now.meet == FUNC_NO_MEET) { /* all are together, and nobody is to be met */
+		w->pc += w->active != 0;
+		return;
+	}
 	for (uint32_t k = 0; k < FUNC_MEETS; k++) {
 		struct func_meet *m = &p->meet[k];
 		m->lanes &= ~lanes;

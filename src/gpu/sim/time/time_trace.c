@@ -146,7 +146,9 @@ static void reason(struct time_run *x, const struct time_warp *w, struct note_wa
 		}
 	nw->what = "";
 	if (t > wake) {
-		nw->why = pipe == t ? WHY_PIPE : WHY_PORT;
+		/* A port that this warp itself used last holds nobody up: instructions follow each other. */
+		bool own = s->last == w->slot && nw->lanes;
+		nw->why = pipe == t ? WHY_PIPE : !own ? WHY_PORT : nw->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
 		nw->what = pipe == t ? x->g->spec->pipe[busy].name : "";
 	} else if (operand == wake && operand > nw->before) {
 		nw->why = WHY_OPERAND;

@@ -425,6 +425,18 @@ static void roll_texture(struct str *out, uint64_t seed)
 	put_int(&d, "texture.tile.rows", "count", 1LL << between(&d, 1, 4));
 }
 
+static void roll_boost(struct dice *d)
+{
+	bool boost = chance(d, 1.0 / 3);
+	double gain = 0.02 + 0.1 * rng_unit(&d->r);
+	int interval = between(d, 100, 4000), share = between(d, 5, 30);
+	if (!boost)
+		return;
+	put(d, "noise.boost", "ratio", "%.3f", gain);
+	put_int(d, "noise.boost_interval", "cycles", interval * 1000LL);
+	put_int(d, "noise.boost_cycles", "cycles", interval * 10LL * share);
+}
+
 /* What a request passes, also from streams of their own. Each structure is in a third of the GPUs. */
 static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu)
 {
@@ -472,14 +484,8 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 	bool rule = chance(&d, 1.0 / 3), g80 = chance(&d, 0.5);
 	if (rule && gpu->no_global_cache)
 		put(&d, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
-	bool boost = chance(&d, 1.0 / 3);
-	double gain = 0.02 + 0.1 * rng_unit(&d.r);
-	int interval = between(&d, 100, 4000), share = between(&d, 5, 30);
-	if (boost && draw_boost) {
-		put(&d, "noise.boost", "ratio", "%.3f", gain);
-		put_int(&d, "noise.boost_interval", "cycles", interval * 1000LL);
-		put_int(&d, "noise.boost_cycles", "cycles", interval * 10LL * share);
-	}
+	if (draw_boost)
+		roll_boost(&d);
 }
 
 /* What lanes that part do: from a stream of its own, like all that came later. */

@@ -295,6 +295,24 @@ static void random_program(struct tiny *t, struct rng *r)
 	tiny_exit(t, FUNC_NONE, false);
 }
 
+/* What a request passes, drawn anew for each GPU; a third has none of it. */
+static void random_requests(struct sim_spec *s, struct rng *r)
+{
+	s->outstanding = (enum outstanding_kind)rng_below(r, 3);
+	s->outstanding_entries = 1 + (uint32_t)rng_below(r, 9);
+	s->outstanding_merge = s->outstanding == OUTSTANDING_MSHR ? (uint32_t)rng_below(r, 9) : 0;
+	s->coalesce = (enum coalesce_rule)rng_below(r, 3);
+	s->memory_partitions = 1 + (uint32_t)rng_below(r, 4);
+	s->partition_stride = 128ull << rng_below(r, 3);
+	if (rng_below(r, 2))
+		s->dram = (struct dram_spec){
+		    .banks = 1 + (uint32_t)rng_below(r, 4), .row_bytes = 512, .row_miss = 13, .bank_busy = 7};
+	s->shared_lanes = rng_below(r, 2) ? 16 : 0;
+	s->shared_broadcast = rng_below(r, 2) ? BROADCAST_ONE : BROADCAST_ALL;
+	if (!rng_below(r, 3))
+		s->noise.boost = 0.1, s->noise.boost_interval = 3000, s->noise.boost_cycles = 800;
+}
+
 static void solo_and_general_agree(void **state)
 {
 	(void)state;
@@ -319,6 +337,8 @@ static void solo_and_general_agree(void **state)
 					      .refresh_cycles = 70,
 					      .neighbour_rate = 3,
 					      .drift = 0.001};
+		if (n % 3)
+			random_requests(&s, &r);
 		struct tiny t;
 		random_program(&t, &r);
 		uint32_t threads = 1 + (uint32_t)rng_below(&r, 32);
@@ -365,6 +385,8 @@ static void skipping_agrees_with_looking_every_cycle(void **state)
 		s.max_blocks_per_sm = 1 + (uint32_t)rng_below(&r, 3);
 		s.noise.jitter_probability = 0.2;
 		s.noise.jitter_cycles = 30;
+		if (n % 3)
+			random_requests(&s, &r);
 		struct tiny t;
 		random_program(&t, &r);
 		struct tiny_result a, b;

@@ -98,6 +98,7 @@ enum {
 	PTX_SHIFTAMT = 1 << 26,
 	PTX_WEAK = 1 << 27,
 	PTX_SC = 1 << 28,
+	PTX_NOFTZ = 1 << 29, /* atom, red on halves */
 };
 enum ptx_sub { /* ptx_inst.sub: the shape of which an operation has exactly one */
 	       PTX_SUB_NONE,
@@ -180,7 +181,7 @@ enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 /* Operands stand at fixed places, as ops.def lists them. setp, shfl, match and testp have two destinations, the second a
  * SINK when it is not written. call: VECTOR of results, FUNC, VECTOR of arguments. brx.idx: REG, VECTOR of LABELs.
  * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
- * An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
+ * cvt.f16x2 has two sources, the upper half first. An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
 #define PTX_OPERANDS 6
 struct ptx_inst {

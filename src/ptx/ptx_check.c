@@ -358,6 +358,16 @@ static int check_cmp(struct ptx_parser *p, const struct ptx_inst *in)
 	return mod_error(p, in, what);
 }
 
+/* Halves have results of their own, and pairs of them only these. */
+static int check_set(struct ptx_parser *p, const struct ptx_inst *in)
+{
+	bool pair = in->type == PTX_F16X2, wide = in->type2 == PTX_U32 || in->type2 == PTX_S32;
+	bool short_int = in->type2 == PTX_U16 || in->type2 == PTX_S16;
+	if (pair != (in->type2 == PTX_F16X2) && !(pair && wide))
+		return mod_error(p, in, pair ? "gives a .f16x2, .u32 or .s32" : "gives no .f16x2");
+	return short_int && in->type != PTX_F16 ? mod_error(p, in, "gives no result of 16 bits but .f16") : 0;
+}
+
 static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 {
 	uint32_t t = 1u << in->type, ok = 0;
@@ -369,7 +379,8 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 		ok = 1u << PTX_B32 | 1u << PTX_B64;
 		break;
 	case PTX_ATOM_ADD:
-		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_F32 | 1u << PTX_F64;
+		ok = 1u << PTX_U32 | 1u << PTX_S32 | 1u << PTX_U64 | 1u << PTX_F32 | 1u << PTX_F64 | 1u << PTX_F16 |
+		     1u << PTX_F16X2;
 		break;
 	case PTX_ATOM_INC:
 	case PTX_ATOM_DEC:
@@ -386,6 +397,9 @@ static int check_atom(struct ptx_parser *p, const struct ptx_inst *in)
 	snprintf(what, sizeof what, "cannot do .%s", ptx_word_of(M_ATOM, in->atom));
 	if (!(ok & t))
 		return mod_error(p, in, what);
+	bool half = in->type == PTX_F16 || in->type == PTX_F16X2;
+	if (half != ((in->mods & PTX_NOFTZ) != 0))
+		return mod_error(p, in, half ? "needs .noftz" : "does not take .noftz");
 	if (in->op == PTX_OP_RED && (in->atom == PTX_ATOM_EXCH || in->atom == PTX_ATOM_CAS))
 		return ptx_fail(p, in->line, in->column, "red returns nothing; use atom.%s",
 				ptx_word_of(M_ATOM, in->atom));
@@ -434,6 +448,13 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 	enum ptx_type d = (enum ptx_type)in->type, s = (enum ptx_type)in->type2;
 	bool fd = is_float(d), fs = is_float(s);
 	bool integer_mode = in->round >= PTX_RNI;
+	bool pair = d == PTX_F16X2, half = pair || d == PTX_F16, nearest = in->round == PTX_RN || in->round == PTX_RZ;
+	if ((in->mods & PTX_RELU) && (!half || s != PTX_F32 || !nearest))
+		return mod_error(p, in, "takes .relu only from .f32, with .rn or .rz");
+	if (pair && (s != PTX_F32 || !nearest || in->mods & (PTX_FTZ | PTX_SAT)))
+		return mod_error(p, in, "is made of two .f32, with .rn or .rz");
+	if (pair)
+		return 0;
 	if (fd && fs && ptx_type_bytes(d) < ptx_type_bytes(s)) {
 		if (integer_mode || !in->round)
 			return mod_error(p, in, "from a wider float needs a rounding mode: .rn .rz .rm .rp");
@@ -448,6 +469,11 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 			return mod_error(p, in, "from a float needs an integer rounding mode: .rni .rzi .rmi .rpi");
 	} else if (in->round) {
 		return mod_error(p, in, "from an integer does not round");
+	} else if (in->mods & PTX_SAT) {
+		unsigned n = ptx_type_bytes(d), m = ptx_type_bytes(s);
+		bool fits = ptx_type_signed(d) == ptx_type_signed(s) ? n >= m : ptx_type_signed(d) && n > m;
+		if (fits)
+			return mod_error(p, in, "has nothing to saturate: every value of the source fits");
 	}
 	if ((in->mods & PTX_FTZ) && d != PTX_F32 && s != PTX_F32)
 		return mod_error(p, in, "takes .ftz only when one side is .f32");
@@ -497,6 +523,8 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return check_cvt(p, in);
 	if (op->may & M_CMP)
 		PTX_TRY(check_cmp(p, in));
+	if (in->op == PTX_OP_SET)
+		PTX_TRY(check_set(p, in));
 	if (op->may & M_ATOM)
 		PTX_TRY(check_atom(p, in));
 	if (op->may & (M_SPACE | M_CACHE))
@@ -546,6 +574,10 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 	unsigned want = in->operand_count;
 	const char *why = "";
 	switch (in->op) {
+	case PTX_OP_CVT:
+		want = in->type == PTX_F16X2 ? 3 : 2;
+		why = in->type == PTX_F16X2 ? "two values make a .f16x2" : "one value";
+		break;
 	case PTX_OP_SET:
 		want = in->boolop ? 4 : 3;
 		why = in->boolop ? "a predicate goes with .and .or .xor" : "a predicate needs .and, .or or .xor";

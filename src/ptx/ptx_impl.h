@@ -41,6 +41,7 @@ enum {
 	M_GEOM = 1 << 25,
 	M_SUB = 1 << 26,
 	M_TYPE = 1 << 27,
+	M_NOFTZ = 1 << 28,
 };
 struct ptx_opinfo {
 	const char *name, *shape;

@@ -52,6 +52,7 @@ static void mods(struct printer *p, const struct ptx_inst *in)
 	word(p, M_NAN, in->mods & PTX_NAN_OUT);
 	word(p, M_SAT, in->mods & PTX_SAT);
 	word(p, M_RELU, in->mods & PTX_RELU);
+	word(p, M_NOFTZ, in->mods & PTX_NOFTZ);
 	word(p, M_CC, in->mods & PTX_CC_OUT);
 	if (in->op == PTX_OP_SET)
 		word(p, M_TYPE, in->type2);

@@ -12,7 +12,7 @@
 #define T_HALF	(T_S(F16) | T_S(F16X2))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
 #define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(B128))
-#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT)
+#define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT | T_HALF)
 #define S_(s)	(1u << PTX_SUB_##s)
 
 const struct ptx_opinfo ptx_ops[PTX_OPS] = {
@@ -68,6 +68,7 @@ const struct ptx_word ptx_words[] = {
     {"rmi", M_RNDI, PTX_RMI},
     {"rpi", M_RNDI, PTX_RPI},
     {"ftz", M_FTZ, PTX_FTZ},
+    {"noftz", M_NOFTZ, PTX_NOFTZ},
     {"sat", M_SAT, PTX_SAT},
     {"cc", M_CC, PTX_CC_OUT},
     {"lo", M_PART, PTX_LO_PART},

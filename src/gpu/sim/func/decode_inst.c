@@ -100,6 +100,29 @@ static int operands(struct decoder *d, struct decode_frame *f, const struct ptx_
 	return 0;
 }
 
+/* Done by the special function unit: what is written as approximate, and what PTX before 1.4 leaves open. The full-precision
+ * rsqrt.approx.f64 is a routine. */
+static bool is_special(const struct ptx_inst *in)
+{
+	bool approximate = in->mods & (PTX_APPROX | PTX_FULL) || in->round == PTX_RND_NONE;
+	switch (in->op) {
+	case PTX_OP_SIN:
+	case PTX_OP_COS:
+	case PTX_OP_EX2:
+	case PTX_OP_LG2:
+	case PTX_OP_TANH:
+		return in->type == PTX_F32;
+	case PTX_OP_DIV:
+	case PTX_OP_SQRT:
+		return in->type == PTX_F32 && approximate;
+	case PTX_OP_RCP:
+	case PTX_OP_RSQRT:
+		return approximate && (in->type == PTX_F32 || (in->mods & PTX_FTZ));
+	default:
+		return false;
+	}
+}
+
 static unsigned float_flags(const struct decoder *d, const struct ptx_inst *in)
 {
 	enum ptx_type t = (enum ptx_type)in->type;
@@ -108,6 +131,7 @@ static unsigned float_flags(const struct decoder *d, const struct ptx_inst *in)
 	flags |= in->mods & PTX_SAT ? EXEC_SAT : 0;
 	flags |= in->mods & PTX_NAN_OUT ? EXEC_NAN : 0;
 	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
+	flags |= in->mods & PTX_FULL ? EXEC_FULL : 0;
 	if (in->op == PTX_OP_MAD && decode_flushes(d, t))
 		flags |= EXEC_TRUNCATED;
 	return flags;
@@ -141,16 +165,13 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 		}
 	}
 	bool half = t == PTX_F16 || t == PTX_F16X2;
-	int op = plain ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
+	int op = plain && !is_special(in) ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
 	if (op >= 0)
 		r.i.op = (uint16_t)op;
 	else if (half)
 		r.i.op = EXEC_half;
 	else if (is_float)
-		r.i.op = in->op == PTX_OP_SIN || in->op == PTX_OP_COS || in->op == PTX_OP_EX2 || in->op == PTX_OP_LG2 ||
-				 in->op == PTX_OP_TANH
-			     ? EXEC_special
-			     : EXEC_float;
+		r.i.op = is_special(in) ? EXEC_special : EXEC_float;
 	else
 		return decode_fail(d, "%s.%s with these modifiers is not executed", ptx_op_name((enum ptx_op)in->op),
 				   ptx_type_name(t));

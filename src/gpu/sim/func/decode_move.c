@@ -164,10 +164,14 @@ int decode_cvt(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 	} else {
 		DECODE_TRY(decode_source(d, f, &r, o, from, &r.i.a));
 	}
+	if (to == PTX_F16X2)
+		DECODE_TRY(decode_source(d, f, &r, &in->operand[2], from, &r.i.b));
 	flags |= in->mods & PTX_SAT ? EXEC_SAT : 0;
+	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
 	flags |= in->mods & PTX_FTZ || decode_flushes(d, to) || decode_flushes(d, from) ? EXEC_FTZ : 0;
 	bool floats = ptx_type_class(to) == 'f' && ptx_type_class(from) == 'f';
-	int plain = flags & EXEC_SAT || (flags & EXEC_FTZ && floats) ? -1 : plain_cvt(to, from, in->round, width);
+	int plain =
+	    flags & (EXEC_SAT | EXEC_RELU) || (flags & EXEC_FTZ && floats) ? -1 : plain_cvt(to, from, in->round, width);
 	r.i.op = plain >= 0 ? (uint16_t)plain : EXEC_cvt;
 	r.i.more[0] = in->type;
 	r.i.more[1] = in->type2;

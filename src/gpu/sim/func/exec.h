@@ -30,6 +30,7 @@ enum {
 	EXEC_HI = 1 << 6,
 	EXEC_NEGATED = 1 << 7,
 	EXEC_TRUNCATED = 1 << 8, /* mad.f32 of compute capability 1.x */
+	EXEC_FULL = 1 << 9,	 /* div.full: any divisor */
 	EXEC_WIDTH_SHIFT = 8,	 /* cvt: bytes of the destination register */
 };
 
@@ -97,7 +98,10 @@ double exec_add_odd(double a, double b);
 /* One value, as the slow handlers compute it: bits in, bits out (exec_float.c). */
 uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t a, uint64_t b, uint64_t c);
 bool exec_compare_value(int type, int cmp, unsigned flags, uint64_t a, uint64_t b); /* exec_compare.c */
-uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v);	    /* exec_cvt.c */
+/* What the special function unit gives for rcp sqrt rsqrt sin cos ex2 lg2 tanh, and for div built of it (exec_sfu.c). */
+float exec_sfu(int op, unsigned flags, float x);
+float exec_sfu_divide(unsigned flags, float x, float y);
+uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v); /* exec_cvt.c */
 
 #define SLOW(name)                                                                                                     \
 	func_wide_fn exec_wide_##name;                                                                                 \

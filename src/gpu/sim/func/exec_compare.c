@@ -95,22 +95,72 @@ static uint32_t combine(int boolop, uint32_t x, uint32_t p)
 	}
 }
 
+static uint32_t truths(const struct func_warp *w, const struct func_inst *i, uint32_t mask, int type, unsigned shift)
+{
+	bool wide = ptx_type_bytes((enum ptx_type)type) == 8;
+	uint32_t m = 0;
+	EACH_LANE(l, mask)
+	{
+		uint64_t a = exec_get(w, i->a, wide, l) >> shift, b = exec_get(w, i->b, wide, l) >> shift;
+		m |= (uint32_t)exec_compare_value(type, i->more[1] & 0xff, i->more[3], a, b) << l;
+	}
+	return m;
+}
+
+/* What set writes where the comparison holds. */
+static uint32_t truth_of(int type)
+{
+	switch (type) {
+	case PTX_F32:
+		return 0x3f800000u;
+	case PTX_F16:
+		return 0x3c00;
+	case PTX_F16X2:
+		return 0x3c003c00u;
+	case PTX_U16:
+	case PTX_S16:
+		return 0xffff;
+	default:
+		return UINT32_MAX;
+	}
+}
+
+/* setp and set of two halves at once: the lower ones decide the first predicate and the lower half of set's result. */
+static void compare_pair(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint32_t p)
+{
+	int boolop = i->more[1] >> 8, set = (int)(i->imm >> 16);
+	uint32_t low = combine(boolop, truths(w, i, mask, PTX_F16, 0), p);
+	uint32_t high = combine(boolop, truths(w, i, mask, PTX_F16, 16), p);
+	if (set) {
+		uint32_t truth = truth_of(set);
+		EACH_LANE(l, mask)
+		{
+			exec_row(w, i->dst)[l] =
+			    (low >> l & 1 ? truth & 0xffff : 0) | (high >> l & 1 ? truth & 0xffff0000u : 0);
+		}
+		return;
+	}
+	if (i->dst != FUNC_NONE)
+		exec_put_pred(w, i->dst, mask, low);
+	if ((uint16_t)i->imm != FUNC_NONE)
+		exec_put_pred(w, (uint16_t)i->imm, mask, high);
+}
+
 /* setp and set. imm: second predicate, FUNC_NONE when there is none; above it the type of set's destination. */
 void exec_wide_compare(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	int type = i->more[0], cmp = i->more[1] & 0xff, boolop = i->more[1] >> 8, set = (int)(i->imm >> 16);
-	bool wide = ptx_type_bytes((enum ptx_type)type) == 8;
-	uint32_t m = 0, p = 0;
+	int type = i->more[0], boolop = i->more[1] >> 8, set = (int)(i->imm >> 16);
+	uint32_t p = 0;
 	if (boolop)
 		p = i->more[3] & EXEC_NEGATED ? ~w->pred[i->more[2]] : w->pred[i->more[2]];
-	EACH_LANE(l, mask)
-	{
-		uint64_t a = exec_get(w, i->a, wide, l), b = exec_get(w, i->b, wide, l);
-		m |= (uint32_t)exec_compare_value(type, cmp, i->more[3], a, b) << l;
+	if (type == PTX_F16X2) {
+		compare_pair(w, i, mask, p);
+		return;
 	}
+	uint32_t m = truths(w, i, mask, type, 0);
 	uint32_t first = combine(boolop, m, p), second = combine(boolop, ~m, p);
 	if (set) {
-		uint32_t truth = set == PTX_F32 ? 0x3f800000u : UINT32_MAX;
+		uint32_t truth = truth_of(set);
 		EACH_LANE(l, mask)
 		{
 			exec_row(w, i->dst)[l] = first >> l & 1 ? truth : 0;

@@ -103,6 +103,8 @@ static uint64_t float_bits(int type, int round, unsigned flags, double v)
 	uint64_t bits = 0;
 	if (flags & EXEC_SAT)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
+	if ((flags & EXEC_RELU) && v < 0)
+		v = 0;
 	if (type == PTX_F16)
 		return exec_to_half(v, round >= PTX_RN && round <= PTX_RP ? round : PTX_RN);
 	if (type == PTX_F64) {
@@ -136,6 +138,13 @@ static uint64_t float_from_integer(int to, int round, unsigned flags, __int128 v
 	return float_bits(to, round, flags, to == PTX_F32 ? (double)f : d);
 }
 
+/* 0, but where 64 bits are on one side: there the highest bit of the destination alone. */
+static uint64_t nan_as_integer(int to, int from, unsigned width)
+{
+	bool wide = bits_in(to) == 64 || from == PTX_F64;
+	return wide ? in_register((__int128)1 << (bits_in(to) - 1), to, width) : 0;
+}
+
 uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v)
 {
 	unsigned width = flags >> EXEC_WIDTH_SHIFT;
@@ -149,7 +158,7 @@ uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v)
 	if (is_float(to))
 		return float_bits(to, round, flags, integral(d, round));
 	if (d != d)
-		return 0;
+		return nan_as_integer(to, from, width);
 	d = integral(d, round);
 	/* Beyond 2^64 a double holds what no register does; clamp before it becomes an integer. */
 	__int128 n = d >= 0x1p65 ? (__int128)1 << 65 : d <= -0x1p65 ? -((__int128)1 << 65) : (__int128)d;
@@ -162,6 +171,13 @@ void exec_wide_cvt(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	EACH_LANE(l, mask)
 	{
 		uint64_t v = exec_get(w, i->a, from_wide, l);
+		if (i->more[0] == PTX_F16X2) { /* two sources, the upper half first */
+			uint64_t high = exec_convert(PTX_F16, PTX_F32, i->more[2], i->more[3], v);
+			exec_row(w, i->dst)[l] =
+			    (uint32_t)(high << 16 |
+				       exec_convert(PTX_F16, PTX_F32, i->more[2], i->more[3], exec_row(w, i->b)[l]));
+			continue;
+		}
 		exec_put(w, i->dst, to_wide, l, exec_convert(i->more[0], i->more[1], i->more[2], i->more[3], v));
 	}
 }

@@ -191,38 +191,6 @@ void exec_wide_float(struct func_warp *w, const struct func_inst *i, uint32_t ma
 }
 EXEC_FORWARD(float)
 
-/* sin cos ex2 lg2 tanh of f32: the host's functions, more accurate than the hardware's. */
-static float special_value(int op, float x)
-{
-	switch (op) {
-	case PTX_OP_SIN:
-		return sinf(x);
-	case PTX_OP_COS:
-		return cosf(x);
-	case PTX_OP_EX2:
-		return exp2f(x);
-	case PTX_OP_LG2:
-		return log2f(x);
-	default:
-		return tanhf(x);
-	}
-}
-
-void exec_wide_special(struct func_warp *w, const struct func_inst *i, uint32_t mask)
-{
-	uint32_t *d = exec_row(w, i->dst);
-	const uint32_t *a = exec_row(w, i->a);
-	EACH_LANE(l, mask)
-	{
-		float x = f32_of(a[l]);
-		float v = special_value(i->more[0], i->more[3] & EXEC_FTZ ? flush32(x) : x);
-		if (i->more[3] & EXEC_FTZ)
-			v = flush32(v);
-		d[l] = v != v ? FUNC_NAN32 : (uint32_t)bits_of_f32(v);
-	}
-}
-EXEC_FORWARD(special)
-
 static bool test(int sub, int class)
 {
 	switch (sub) {

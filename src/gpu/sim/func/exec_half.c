@@ -97,10 +97,10 @@ static uint16_t half_value(int op, int round, unsigned flags, uint16_t a, uint16
 	case PTX_OP_ABS:
 		return a & 0x7fff;
 	case PTX_OP_EX2:
-		v = exp2(x);
+		v = (double)exec_sfu(PTX_OP_EX2, 0, (float)x);
 		break;
 	default:
-		v = tanh(x);
+		v = (double)exec_sfu(PTX_OP_TANH, 0, (float)x);
 		break;
 	}
 	if (flags & EXEC_SAT)

@@ -306,12 +306,23 @@ void exec_one_ld_const_32(struct func_warp *w, const struct func_inst *i, unsign
 }
 
 /* ---- atomics: lanes in ascending order ---- */
-static uint64_t float_sum(enum ptx_type type, uint64_t a, uint64_t b)
+static uint16_t half_sum(uint16_t a, uint16_t b)
 {
-	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 ? EXEC_FTZ : 0, a, b, 0);
+	return exec_to_half(exec_from_half(a) + exec_from_half(b), PTX_RN);
 }
 
-static uint64_t combine(int op, enum ptx_type type, uint64_t old, uint64_t b, uint64_t c)
+/* The adders of the memory partitions flush subnormal numbers of 32 bits, those of shared memory do not. */
+static uint64_t float_sum(enum ptx_type type, bool shared, uint64_t a, uint64_t b)
+{
+	if (type == PTX_F16)
+		return half_sum((uint16_t)a, (uint16_t)b);
+	if (type == PTX_F16X2)
+		return (uint64_t)half_sum((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16 |
+		       half_sum((uint16_t)a, (uint16_t)b);
+	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 && !shared ? EXEC_FTZ : 0, a, b, 0);
+}
+
+static uint64_t combine(int op, enum ptx_type type, bool shared, uint64_t old, uint64_t b, uint64_t c)
 {
 	switch (op) {
 	case PTX_ATOM_AND:
@@ -321,7 +332,7 @@ static uint64_t combine(int op, enum ptx_type type, uint64_t old, uint64_t b, ui
 	case PTX_ATOM_XOR:
 		return old ^ b;
 	case PTX_ATOM_ADD:
-		return ptx_type_class(type) == 'f' ? float_sum(type, old, b) : old + b;
+		return ptx_type_class(type) == 'f' ? float_sum(type, shared, old, b) : old + b;
 	case PTX_ATOM_INC:
 		return old >= b ? 0 : old + 1;
 	case PTX_ATOM_DEC:
@@ -351,8 +362,11 @@ void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lan
 {
 	enum ptx_type type = (enum ptx_type)i->more[1];
 	unsigned bytes = ptx_type_bytes(type);
+	/* By where the bytes are: the warp may have gone on to another access. */
+	uintptr_t at = (uintptr_t)p - (uintptr_t)w->block->shared;
+	bool shared = at < w->block->launch->shared_bytes;
 	uint64_t old = read_bytes(p, bytes);
-	write_bytes(p, bytes, combine(i->more[0], type, old, operand[0], operand[1]));
+	write_bytes(p, bytes, combine(i->more[0], type, shared, old, operand[0], operand[1]));
 	if (i->dst != FUNC_NONE)
 		exec_put(w, i->dst, bytes == 8, lane, old);
 }

@@ -76,6 +76,8 @@ const char *cmd_value_at(const struct cmd_context *c, const char *option, size_t
 /* A number in [least, most] of an option; `value` is left alone when the option was not given. CMD_OK or CMD_USAGE. */
 int cmd_number(struct cmd_context *c, const char *option, double least, double most, double *value);
 int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value);
+/* --threads, for the simulated GPUs that this process and its children open from now on. CMD_OK or CMD_USAGE. */
+int cmd_threads(struct cmd_context *c);
 /* Sets c->error and returns `code`: `return cmd_fail(c, CMD_FILE, "cannot read %s: %s", path, ...)`. */
 int cmd_fail(struct cmd_context *c, enum cmd_exit code, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Writes all of s to c->out. CMD_OK, or CMD_DEVICE when the disk is full and the like. */

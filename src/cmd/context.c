@@ -62,6 +62,21 @@ int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value)
 	return CMD_OK;
 }
 
+int cmd_threads(struct cmd_context *c)
+{
+	uint64_t n = 0;
+	int rc = cmd_integer(c, "threads", &n);
+	if (rc || !cmd_value(c, "threads"))
+		return rc;
+	if (n < 1 || n > 256)
+		return cmd_fail(c, CMD_USAGE, "--threads takes a number from 1 to 256, not '%s'",
+				cmd_value(c, "threads"));
+	/* Simulated GPUs of a run live in a child process, which inherits this. */
+	if (setenv("FATHOM_THREADS", cmd_value(c, "threads"), 1))
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	return CMD_OK;
+}
+
 int cmd_fail(struct cmd_context *c, enum cmd_exit code, const char *fmt, ...)
 {
 	char text[sizeof(c->error.text)];

@@ -37,6 +37,11 @@ static const struct cmd_option run_options[] = {
      .arg = "N",
      .help = "seed of all random choices (default 1); the same seed asks the same questions"},
     {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    {.name = "threads",
+     .arg = "N",
+     .help =
+	 "threads of this machine that a simulated GPU may use (default: FATHOM_THREADS, else one a processor, 16 at "
+	 "most); the results are the same for any number"},
     END_OPTIONS,
 };
 
@@ -59,6 +64,11 @@ static const struct cmd_option sim_options[] = {
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
      .many = true},
+    {.name = "threads",
+     .arg = "N",
+     .help =
+	 "threads of this machine that a simulated GPU may use (default: FATHOM_THREADS, else one a processor, 16 at "
+	 "most); the results are the same for any number"},
     {.name = "trace",
      .arg = "FILE",
      .endings = ".json .txt",

@@ -380,6 +380,8 @@ int cmd_run(struct cmd_context *c, int argc, char **argv)
 	rc = probe_names(c, &names, &count);
 	if (rc == CMD_OK)
 		rc = cmd_number(c, "time-limit", 0.001, 1e9, &run.limit);
+	if (rc == CMD_OK)
+		rc = cmd_threads(c);
 	if (rc)
 		return rc;
 	rc = engine_plan(&plan, names, count, &c->error);

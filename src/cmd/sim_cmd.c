@@ -215,7 +215,9 @@ int cmd_sim(struct cmd_context *c, int argc, char **argv)
 	struct gpu *g;
 	char *text = NULL;
 	(void)argc;
-	int rc = read_text(c, argv[0], &text);
+	int rc = cmd_threads(c);
+	if (!rc)
+		rc = read_text(c, argv[0], &text);
 	if (rc || !text)
 		return rc;
 	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* Decoded kernels above this are put away, the one used longest ago first; their text stays. */
 #define DECODED_MAX	  (48u << 20)
@@ -88,13 +89,39 @@ static void close_gpu(struct gpu *gpu)
 	mem_free(g);
 }
 
+#define THREADS_MOST  256
+#define THREADS_USUAL 16 /* more hardly help one launch */
+
+/* How many host threads a launch may use: what FATHOM_THREADS says, else one a processor. */
+static int threads_wanted(uint32_t *threads, struct err *e)
+{
+	const char *text = getenv("FATHOM_THREADS");
+	if (!text || !*text) {
+		long n = sysconf(_SC_NPROCESSORS_ONLN);
+		*threads = n < 1 ? 1 : n > THREADS_USUAL ? THREADS_USUAL : (uint32_t)n;
+		return 0;
+	}
+	char *end;
+	errno = 0;
+	unsigned long n = strtoul(text, &end, 10);
+	if (errno || *end || *text == '-' || n < 1 || n > THREADS_MOST)
+		return err_set(e, -EINVAL, "FATHOM_THREADS is \"%s\", not a number of threads from 1 to %d", text,
+			       THREADS_MOST);
+	*threads = (uint32_t)n;
+	return 0;
+}
+
 static int open_with(struct sim *g, const struct sim_spec *s, const char *name, uint64_t seed, struct err *e)
 {
+	uint32_t threads = 1;
+	if (threads_wanted(&threads, e))
+		return -EINVAL;
 	g->spec = s;
 	sim_describe(&g->info, s, name);
 	g->constant = mem_zero(s->constant_bytes ? s->constant_bytes : 1, 1);
 	if (!g->constant || time_open(&g->time, s, seed))
 		return err_nomem(e);
+	time_threads(g->time, threads);
 	return 0;
 }
 
@@ -329,6 +356,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 	struct time_request q = {.program = g->kernel[id].time,
 				 .launch = f,
 				 .no_solo = g->general,
+				 .apart = g->apart,
 				 .hook = g->hook,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	output_of(g, l, &words);
@@ -421,9 +449,19 @@ void sim_trace(struct gpu *gpu, const struct time_hook *hook)
 	((struct sim *)gpu)->hook = hook;
 }
 
+void sim_threads(struct gpu *gpu, uint32_t threads)
+{
+	time_threads(((struct sim *)gpu)->time, threads);
+}
+
 void sim_general(struct gpu *gpu, bool on)
 {
 	((struct sim *)gpu)->general = on;
+}
+
+void sim_apart(struct gpu *gpu, bool on)
+{
+	((struct sim *)gpu)->apart = on;
 }
 
 const struct time_result *sim_result(const struct gpu *gpu)

@@ -12,7 +12,10 @@ void sim_describe(struct device_info *d, const struct sim_spec *s, const char *n
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
 void sim_general(struct gpu *g, bool on);		     /* never take the solo path */
-const struct time_result *sim_result(const struct gpu *g);   /* of the latest launch */
+/* Host threads that a launch may use, instead of what FATHOM_THREADS or the number of processors says. The same results. */
+void sim_threads(struct gpu *g, uint32_t threads);
+void sim_apart(struct gpu *g, bool on);				    /* clusters never ask the far side at once */
+const struct time_result *sim_result(const struct gpu *g);	    /* of the latest launch */
 const struct func_program *sim_program(struct gpu *g, uint32_t id); /* NULL: no such kernel, or out of memory */
 
 #endif

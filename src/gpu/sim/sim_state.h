@@ -35,7 +35,7 @@ struct sim {
 	uint8_t *constant; /* spec->constant_bytes */
 	uint64_t constant_content;
 	const struct time_hook *hook;
-	bool general;
+	bool general, apart;
 	struct time_result result;
 };
 

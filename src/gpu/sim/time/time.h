@@ -16,6 +16,8 @@ struct time_program; /* the timing side of one decoded program on one GPU; const
 /* The spec must outlive the gpu. 0 or -ENOMEM. */
 int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed);
 void time_close(struct time_gpu *g);
+/* Host threads that a launch may use, at most: 1 unless this says otherwise. Results do not depend on it. */
+void time_threads(struct time_gpu *g, uint32_t threads);
 
 /* Lives in arena a. 0 or -ENOMEM. */
 int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *p);
@@ -68,6 +70,7 @@ struct time_request {
 	uint32_t limit_ms; /* wall time; 0 = none */
 	double host_ns;	   /* simulated time that the host takes before it: the gap between launches comes on top */
 	bool no_solo;	   /* take the general loop even when one warp is alive: for the differential test */
+	bool apart;	   /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
 	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook; /* NULL = none; with a hook the general loop runs */
 };

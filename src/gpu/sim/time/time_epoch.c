@@ -1,5 +1,6 @@
 /* The clusters of a launch, epoch by epoch: each runs ahead alone, then the far side serves what they asked. */
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_threads.h"
 #include "gpu/sim/time/time_trace.h"
 #include <errno.h>
 #include <stdio.h>
@@ -16,7 +17,8 @@ int time_clusters_open(struct time_gpu *g, uint64_t seed)
 	uint32_t per = s->sm_per_cluster * s->schedulers;
 	g->cluster = mem_zero(s->cluster_count, sizeof *g->cluster);
 	g->order = mem_alloc(sizeof *g->order);
-	if (!g->cluster || !g->order)
+	g->busy = mem_zero(s->cluster_count, sizeof(struct time_cluster *));
+	if (!g->cluster || !g->order || !g->busy)
 		return -ENOMEM;
 	for (uint32_t n = 0; n < s->cluster_count; n++) {
 		struct time_cluster *c = &g->cluster[n];
@@ -50,6 +52,8 @@ void time_clusters_close(struct time_gpu *g)
 	}
 	mem_free(g->cluster);
 	mem_free(g->order);
+	mem_free(g->busy);
+	threads_close(g->pool);
 }
 
 static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct time_run *whole)
@@ -124,49 +128,98 @@ static void run_serial(struct time_gpu *g, struct time_grid *grid)
 	}
 }
 
-static void run_epochs(struct time_gpu *g, struct time_grid *grid)
+static void run_epoch(struct time_cluster *c, uint64_t end)
 {
-	uint32_t clusters = g->spec->cluster_count;
-	if (g->fetch) /* the first blocks have fetched their first instructions */
-		time_far_serve(g, grid, grid->start);
-	for (;;) {
-		struct time_cluster *one = NULL;
-		uint32_t live = 0;
-		uint64_t first = NEVER;
-		bool stop = false;
-		for (uint32_t n = 0; n < clusters; n++) {
-			struct time_cluster *c = &g->cluster[n];
-			stop |= c->run.stop || c->out_of_memory;
-			if (!busy(c))
-				continue;
-			uint64_t at = time_soonest(c);
-			first = at < first ? at : first;
-			live++;
-			one = c;
-		}
-		if (stop || !live)
-			return;
-		if (live == 1) {
-			time_run_direct(&one->run);
-			return;
-		}
-		if (first == NEVER) {
-			time_deadlock(&one->run);
-			return;
-		}
-		/* A grid from the start of the launch, so that no other way of finding events cuts time otherwise. */
-		uint64_t from = first - (first - grid->start) % g->epoch, end = from + g->epoch;
-		for (uint32_t n = 0; n < clusters; n++)
-			time_run_cluster(&g->cluster[n].run, end);
-		for (uint32_t n = 0; n < clusters; n++)
-			if (g->cluster[n].run.stop)
-				return;
-		time_far_serve(g, grid, from);
-		if (time_watch_epoch(g, grid)) {
-			time_deadlock(&one->run);
-			return;
+	if (c->request_count)
+		time_far_answer(c);
+	time_run_cluster(&c->run, end);
+	c->next = time_soonest(c);
+}
+
+/* Other threads are called in when there is something to do for them: an epoch of a few issues is over before they wake. */
+#define ISSUES_FIRST 4096 /* of a launch, alone */
+#define ISSUES_EPOCH 256  /* in the epoch before, at least */
+
+static void run_all(struct time_gpu *g, uint64_t issued, uint64_t lately, uint64_t end)
+{
+	uint32_t count = 0;
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		c->next = time_soonest(c);
+		if (c->next < end || c->request_count)
+			g->busy[count++] = c;
+	}
+	bool many = g->threads > 1 && count > 1 && issued >= ISSUES_FIRST && lately >= ISSUES_EPOCH;
+	if (many && !g->pool) {
+		g->pool = threads_open(g->threads - 1);
+		g->threads = g->pool ? g->threads : 1;
+	}
+	if (many && g->pool) {
+		threads_each(g->pool, g->busy, count, run_epoch, end);
+		return;
+	}
+	for (uint32_t k = 0; k < count; k++)
+		run_epoch(g->busy[k], end);
+}
+
+/* How the clusters stand at the end of an epoch. */
+struct standing {
+	uint32_t live;
+	bool stop, asks;
+	struct time_cluster *one; /* of the live ones */
+	uint64_t next, issued;
+};
+
+static struct standing look(struct time_gpu *g)
+{
+	struct standing s = {.next = NEVER};
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		s.stop |= c->run.stop || c->out_of_memory;
+		s.asks |= c->request_count != 0;
+		s.next = c->next < s.next ? c->next : s.next;
+		s.issued += c->result.instructions;
+		if (busy(c)) {
+			s.live++;
+			s.one = c;
 		}
 	}
+	return s;
+}
+
+static void run_epochs(struct time_gpu *g, struct time_grid *grid)
+{
+	/* Epochs lie on a grid from the start of the launch, so that no other way of finding events cuts time otherwise. */
+	uint64_t from = grid->start, end = from + g->epoch, issued = 0, lately = 0;
+	if (g->fetch) /* the first blocks have fetched their first instructions */
+		time_far_serve(g, grid, from);
+	uint32_t alone = grid->q->apart ? 0 : 1; /* so few are run without epochs */
+	if (look(g).live > alone) {
+		for (;;) {
+			run_all(g, issued, lately, end);
+			struct standing s = look(g);
+			if (s.stop)
+				return;
+			lately = s.issued - issued;
+			issued = s.issued;
+			if (s.asks)
+				time_far_serve(g, grid, from);
+			if ((!s.asks && s.live && s.next == NEVER) || time_watch_epoch(g, grid)) {
+				time_deadlock(&s.one->run);
+				return;
+			}
+			if (look(g).live <= alone)
+				break;
+			from = s.asks ? end : s.next - (s.next - grid->start) % g->epoch;
+			end = from + g->epoch;
+		}
+	}
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
+		if (g->cluster[n].request_count)
+			time_far_answer(&g->cluster[n]);
+	struct standing last = look(g);
+	if (last.live && !last.stop)
+		time_run_direct(&last.one->run);
 }
 
 /* What the clusters have each on their own becomes the result: the earliest end counts, of those at one cycle that of the

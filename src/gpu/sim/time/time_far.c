@@ -130,8 +130,7 @@ static void wake(struct time_run *x, struct time_warp *w)
 	time_turn(w->sched, *at);
 }
 
-/* The answers go to the lines, registers and warps that wait for them. Touches only what is the cluster's. */
-static void answer(struct time_cluster *c)
+void time_far_answer(struct time_cluster *c)
 {
 	uint32_t count = c->request_count; /* waking fetches nothing: a warp that waits holds its block */
 	for (uint32_t n = 0; n < count; n++) {
@@ -148,6 +147,8 @@ static void answer(struct time_cluster *c)
 	}
 	for (uint32_t n = 0; n < count; n++)
 		wake(&c->run, c->request[n].warp);
+	time_far_clear(c);
+	time_left(c);
 }
 
 /* Clusters are appended in their order, and a cluster's requests lie in order, so every cycle's list is in order too. */
@@ -185,10 +186,4 @@ void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from)
 				serve(g, grid, c, q);
 			}
 		}
-	for (uint32_t n = 0; n < clusters; n++) {
-		struct time_cluster *c = &g->cluster[n];
-		answer(c);
-		time_far_clear(c);
-		time_left(c);
-	}
 }

@@ -1,4 +1,5 @@
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_threads.h"
 #include <errno.h>
 #include <math.h>
 
@@ -72,6 +73,13 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 	g->serial |= time_translates_near(&g->global) || (g->texture && time_translates_near(&g->texture->route));
 	*out = g;
 	return 0;
+}
+
+void time_threads(struct time_gpu *g, uint32_t threads)
+{
+	threads_close(g->pool);
+	g->pool = NULL;
+	g->threads = threads ? threads : 1;
 }
 
 void time_close(struct time_gpu *g)

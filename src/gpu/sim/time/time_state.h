@@ -199,6 +199,9 @@ struct time_gpu {
 	struct rng noise;				     /* of the far side */
 	struct rng host;	 /* what the host's timing decides: how long it takes from one launch to the next */
 	struct far_order *order; /* of the epoch that is being served */
+	uint32_t threads;	 /* of the host, at most */
+	struct time_threads *pool;
+	struct time_cluster **busy; /* those that run in this epoch */
 };
 
 #define TIME_PATIENCE 65536
@@ -318,6 +321,7 @@ struct time_cluster {
 	struct time_wheel wheel; /* turns of its schedulers */
 	uint64_t sooner;	 /* how often some scheduler's turn came nearer */
 	uint64_t now;		 /* cycle of the event that is being handled */
+	uint64_t next;		 /* no event before it, when it stopped at the end of an epoch */
 	bool alone;		 /* the only one with warps */
 	bool direct;		 /* the far side answers at once */
 	bool out_of_memory;
@@ -365,6 +369,9 @@ struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const 
 			    uint32_t sm, uint64_t address, uint64_t t);
 void far_fill(struct time_cluster *c, uint64_t *fill); /* a time that the latest piece will tell */
 void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from); /* of the epoch that began at `from` */
+/* The answers go to the lines, registers and warps that wait for them, and the queue is empty. Touches only what is the
+ * cluster's, so clusters do that side by side again. */
+void time_far_answer(struct time_cluster *c);
 void time_far_clear(struct time_cluster *c);
 
 /* ---- time_effect.c: what waits for the serving besides time ---- */

@@ -1,0 +1,193 @@
+/* Cycles and results are the same for any number of host threads, for a cluster that asks the far side at once or queues what it
+ * asks, and for the solo path; on random GPUs, with their noise, and kernels that race on purpose. */
+#include "base/arena.h"
+#include "base/str.h"
+#include "gpu/sim/sim.h"
+#include <stdio.h>
+#include <string.h>
+
+/* clang-format off */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+/* clang-format on */
+
+#define WORDS 8192
+#define HEAD                                                                                                           \
+	".version 6.0\n.target sm_10\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in, .param "    \
+	".u32 n)\n"                                                                                                    \
+	"{\n	.reg .pred %p, %q;\n	.reg .b32 %t, %b, %g, %n, %i, %v, %w;\n	.reg .f32 %x, %y;\n	.reg .b64 "              \
+	"%o, %a, %d, %s;\n"                                                                                            \
+	"	ld.param.u64 %o, [out];\n	ld.param.u64 %d, [in];\n	ld.param.u32 %n, [n];\n	mov.u32 %t, "                     \
+	"%tid.x;\n"                                                                                                    \
+	"	mov.u32 %b, %ctaid.x;\n	mov.u32 %g, %ntid.x;\n	mad.lo.u32 %g, %b, %g, %t;\n	mul.wide.u32 %s, %g, "           \
+	"4;\n"                                                                                                         \
+	"	add.u64 %a, %o, %s;\n	mov.u32 %i, 0;\n"
+#define LOOP "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, %n;\n	@%p bra L;\n"
+#define TAIL "	mov.u32 %w, %clock;\n	st.global.u32 [%a + 16384], %w;\n	ret;\n}\n"
+
+static const char chase[] =
+    HEAD "	mov.u32 %v, 0;\n"
+	 "L:\n	mad.lo.u32 %v, %i, 192, %v;\n	and.b32 %v, %v, 65472;\n	cvt.u64.u32 %s, %v;\n"
+	 "	add.u64 %s, %d, %s;\n	ld.global.u32 %v, [%s];\n" LOOP "	st.global.u32 [%a], %v;\n" TAIL;
+static const char mads[] =
+    HEAD "	cvt.rn.f32.u32 %x, %g;\n	mov.f32 %y, 0f3F800000;\n"
+	 "L:\n	mad.f32 %y, %y, %x, %x;\n	mad.f32 %y, %y, %x, %x;\n" LOOP "	st.global.f32 [%a], %y;\n" TAIL;
+static const char saxpy[] =
+    HEAD "	add.u64 %s, %d, %s;\n"
+	 "L:\n	ld.global.f32 %x, [%s];\n	ld.global.f32 %y, [%a];\n	mad.f32 %y, %x, 0f40000000, %y;\n"
+	 "	st.global.f32 [%a], %y;\n" LOOP TAIL;
+static const char gather[] = HEAD
+    "	mov.u32 %w, %g;\n"
+    "L:\n	mad.lo.u32 %w, %w, 1664525, 1013904223;\n	shr.u32 %v, %w, 10;\n	and.b32 %v, %v, 65532;\n"
+    "	cvt.u64.u32 %s, %v;\n	add.u64 %s, %d, %s;\n	ld.global.u32 %v, [%s];\n	add.u32 %w, %w, %v;\n" LOOP
+    "	st.global.u32 [%a], %w;\n" TAIL;
+/* Who came when, and what a load sees after one's own atomic. */
+static const char atomics[] =
+    HEAD "L:\n	atom.global.add.u32 %v, [%d], 3;\n	red.global.add.u32 [%d + 4], %v;\n"
+	 "	ld.global.u32 %w, [%d + 4];\n	add.u32 %v, %v, %w;\n	st.global.u32 [%a], %v;\n" LOOP TAIL;
+/* Each block waits for the one before it. */
+static const char spin[] = HEAD
+    "	setp.ne.u32 %p, %t, 0;\n	@%p bra E;\n"
+    "S:\n	ld.volatile.global.u32 %v, [%d];\n	setp.ne.u32 %p, %v, %b;\n	@%p bra S;\n"
+    "	st.global.u32 [%a], %v;\n	membar.gl;\n	add.u32 %v, %v, 1;\n	st.volatile.global.u32 [%d], %v;\n"
+    "E:\n" TAIL;
+static const char barriers[] = HEAD "	mul.lo.u32 %w, %t, 4;\n"
+				    "L:\n	st.shared.u32 [%w], %g;\n	bar.sync 0;\n	xor.b32 %v, %w, "
+				    "128;\n	ld.shared.u32 %v, [%v];\n	add.u32 %g, %g, %v;\n"
+				    "	bar.sync 0;\n" LOOP "	st.global.u32 [%a], %g;\n" TAIL;
+/* Neighbours in other blocks read what this one writes, without order. */
+static const char races[] =
+    HEAD "	mov.u32 %w, 0;\nL:\n	and.b32 %v, %t, 3;\n	setp.lt.u32 %q, %v, 2;\n	@%q bra A;\n	"
+	 "st.global.u32 [%a], %i;\n	ld.global.u32 %v, [%a];\n"
+	 "	bra J;\nA:\n	mad.lo.u32 %v, %i, 37, %g;\n	and.b32 %v, %v, 1023;\n	"
+	 "mul.wide.u32 %s, %v, 4;\n	add.u64 %s, %o, %s;\n"
+	 "	ld.global.u32 %v, [%s];\n	add.u32 %v, %v, %w;\n	st.global.u32 [%a + "
+	 "8192], %v;\n	mov.u32 %w, %v;\n"
+	 "J:\n" LOOP TAIL;
+
+struct kernel {
+	const char *name, *text;
+	uint32_t blocks, threads, n; /* blocks 0: one an SM */
+};
+static const struct kernel kernels[] = {
+    {"chase", chase, 1, 1, 400},	 {"mads", mads, 40, 64, 60},	  {"saxpy", saxpy, 40, 64, 20},
+    {"gather", gather, 24, 64, 12},	 {"atomics", atomics, 24, 64, 6}, {"spin", spin, 0, 32, 1},
+    {"barriers", barriers, 30, 128, 12}, {"races", races, 24, 64, 24},
+};
+
+struct outcome_of {
+	enum outcome outcome;
+	uint64_t cycles, instructions;
+	uint32_t word[WORDS];
+};
+
+enum { GENERAL = 1, APART = 2 };
+
+static void run(struct outcome_of *r, const struct sim_spec *s, const struct kernel *k, uint32_t threads, int how)
+{
+	struct gpu *g;
+	struct err e = {0};
+	struct sample out;
+	uint32_t id;
+	if (sim_open_spec(&g, s, 5, &e))
+		fail_msg("%s", e.text);
+	sim_threads(g, threads);
+	sim_general(g, how & GENERAL);
+	sim_apart(g, how & APART);
+	struct kernel_source src = {.name = k->name, .entry = "k", .text = k->text};
+	if (g->ops->load(g, &src, 1, &id, NULL, &e))
+		fail_msg("%s", e.text);
+	uint32_t blocks = k->blocks ? k->blocks : s->sm_count;
+	struct launch l = {
+	    .entry = "k", .grid = {blocks, 1, 1}, .block = {k->threads, 1, 1}, .repeats = 1, .shared_bytes = 1024};
+	l.buffers[0] = (struct launch_buffer){.bytes = WORDS * 4, .output = true, .output_words = WORDS};
+	l.buffers[1] = (struct launch_buffer){.bytes = 65536 + 4096};
+	l.buffer_count = 2;
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 0};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.args[2] = (struct launch_arg){.kind = ARG_U32, .bits = k->n};
+	l.arg_count = 3;
+	if (g->ops->run(g, id, &l, &out, &e))
+		fail_msg("%s", e.text);
+	memset(r, 0, sizeof *r);
+	r->outcome = out.outcome;
+	r->cycles = sim_result(g)->cycles;
+	r->instructions = sim_result(g)->instructions;
+	if (out.words)
+		memcpy(r->word, out.words, sizeof r->word);
+	if (out.outcome != OUTCOME_OK)
+		fail_msg("%s on %s: %s", k->name, s->name, out.message);
+	sample_free(&out);
+	g->ops->close(g);
+}
+
+static void same(const struct outcome_of *a, const struct outcome_of *b, const char *gpu, const struct kernel *k,
+		 uint32_t threads, int how)
+{
+	for (uint32_t n = 0; n < WORDS; n++)
+		if (a->word[n] != b->word[n])
+			fail_msg("%s, %s, %u threads, way %d: word %u is %u, not %u", gpu, k->name, threads, how, n,
+				 b->word[n], a->word[n]);
+	if (a->cycles != b->cycles || a->instructions != b->instructions)
+		fail_msg("%s, %s, %u threads, way %d: %llu cycles and %llu instructions, not %llu and %llu", gpu,
+			 k->name, threads, how, (unsigned long long)b->cycles, (unsigned long long)b->instructions,
+			 (unsigned long long)a->cycles, (unsigned long long)a->instructions);
+}
+
+static void compare(const struct sim_spec *s, const char *name)
+{
+	static struct outcome_of one, other;
+	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
+		const struct kernel *w = &kernels[k];
+		run(&one, s, w, 1, 0);
+		for (uint32_t threads = 1; threads <= 4; threads++) {
+			run(&other, s, w, threads, threads == 1 ? GENERAL | APART : 0);
+			same(&one, &other, name, w, threads, threads == 1 ? GENERAL | APART : 0);
+		}
+	}
+}
+
+static void random_gpus(void **state)
+{
+	(void)state;
+	for (uint64_t seed = 1; seed <= 8; seed++) {
+		struct str text;
+		struct arena a;
+		struct sim_spec *s;
+		struct err e = {0};
+		char name[32];
+		arena_init(&a);
+		str_init(&text);
+		snprintf(name, sizeof name, "random %llu", (unsigned long long)seed);
+		assert_int_equal(spec_random(&text, seed), 0);
+		if (spec_parse(&s, &a, "random.gpu", text.data, strlen(text.data), &e))
+			fail_msg("%s", e.text);
+		compare(s, name);
+		str_free(&text);
+		arena_free(&a);
+	}
+}
+
+static void shipped_gpus(void **state)
+{
+	(void)state;
+	static const char *const names[] = {"gtx280", "toy", "v100"};
+	for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
+		struct arena a;
+		struct sim_spec *s;
+		struct err e = {0};
+		arena_init(&a);
+		if (spec_open(&s, &a, names[k], &e))
+			fail_msg("%s", e.text);
+		compare(s, names[k]);
+		arena_free(&a);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {cmocka_unit_test(random_gpus), cmocka_unit_test(shipped_gpus)};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

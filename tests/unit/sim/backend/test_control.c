@@ -1,6 +1,8 @@
 /* What lanes and warps do to each other: reconvergence, barriers, and launches that never end. The kernels are Wong's listings
  * 3 to 7 and the classics; what has to come out is what the paper reports, or what the programming guide promises. */
 #include "base/arena.h"
+#include "base/rng.h"
+#include "base/str.h"
 #include "gpu/sim/func/func_run.h"
 #include "gpu/sim/sim.h"
 #include <stdio.h>
@@ -446,6 +448,80 @@ static void without_time_lanes_make_progress_too(void **state)
 	assert_int_equal(untimed(lock_text, STACK, 64, word), FUNC_LIMIT);
 }
 
+/* ---- lanes that do not see each other compute the same, however they are scheduled ---- */
+
+#define STEPS	40
+#define KERNELS 60
+
+/* Branches from anywhere to anywhere, forwards freely and backwards a few times a lane; exits; named lanes never. */
+static void random_kernel(struct str *s, struct rng *r)
+{
+	str_clear(s);
+	str_add(s,
+		HEAD "	mov.u32 %a, %t;\n	mov.u32 %b, 77;\n	mov.u32 %c, 0;\n	mov.u32 %d, 1;\n");
+	for (unsigned k = 0; k < STEPS; k++) {
+		unsigned bit = 1u << rng_below(r, 5), to = k + 1 + (unsigned)rng_below(r, STEPS - k);
+		str_addf(s, "L%u:\n", k);
+		switch (rng_below(r, 6)) {
+		case 0:
+			str_addf(s, "	mad.lo.u32 %%a, %%a, %u, %%b;\n", (unsigned)rng_below(r, 1000) * 2 + 1);
+			break;
+		case 1:
+			str_addf(s, "	xor.b32 %%b, %%b, %%a;\n	add.u32 %%d, %%d, %u;\n", k);
+			break;
+		case 2: /* backwards: at most twelve times a lane */
+			str_addf(s,
+				 "	add.u32 %%c, %%c, 1;\n	and.b32 %%i, %%a, %u;\n	setp.ne.u32 %%p, %%i, 0;\n"
+				 "	setp.lt.and.u32 %%q, %%c, 12, %%p;\n	@%%q bra L%u;\n",
+				 bit, (unsigned)rng_below(r, k + 1));
+			break;
+		case 3:
+			str_addf(s, "	setp.eq.u32 %%p, %%a, %u;\n	@%%p bra END;\n", (unsigned)rng_below(r, 64));
+			break;
+		default:
+			str_addf(
+			    s, "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
+			    rng_below(r, 3) ? 'l' : 'a', bit, rng_below(r, 2) ? "eq" : "ne", to);
+			break;
+		}
+	}
+	str_addf(s,
+		 "L%u:\n	mad.lo.u32 %%d, %%d, 31, %%c;\nEND:\n	mad.lo.u32 %%a, %%a, 31, %%b;\n"
+		 "	add.u32 %%a, %%a, %%d;\n	st.global.u32 [%%o], %%a;\n	ret;\n}\n",
+		 STEPS);
+}
+
+static void scheduling_changes_no_result(void **state)
+{
+	(void)state;
+	struct arena arena;
+	struct sim_spec *toy;
+	struct err err = {0};
+	struct str text;
+	struct rng r;
+	str_init(&text);
+	arena_init(&arena);
+	assert_int_equal(spec_open(&toy, &arena, "toy", &err), 0);
+	rng_seed(&r, 20261120);
+	for (unsigned n = 0; n < KERNELS; n++) {
+		uint32_t want[WORDS];
+		random_kernel(&text, &r);
+		assert_int_equal(untimed(str_text(&text), STACK, 70, want), FUNC_DONE);
+		for (unsigned how = 0; how < 4; how++) {
+			toy->first_path = how & 1 ? FIRST_FALLTHROUGH : FIRST_TAKEN;
+			struct end e = go_on(toy, how & 2 ? THREADS : STACK, str_text(&text), 1, 70, 10000);
+			ends(&e, OUTCOME_OK, "");
+			if (memcmp(e.word, want, sizeof want) != 0)
+				fail_msg("kernel %u, way %u:\n%s", n, how, str_text(&text));
+		}
+		uint32_t again[WORDS];
+		assert_int_equal(untimed(str_text(&text), THREADS, 70, again), FUNC_DONE);
+		assert_memory_equal(again, want, sizeof want);
+	}
+	arena_free(&arena);
+	str_free(&text);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -464,6 +540,7 @@ int main(void)
 	    cmocka_unit_test(what_looks_endless_and_is_not),
 	    cmocka_unit_test(what_never_ends_is_found_or_timed_out),
 	    cmocka_unit_test(without_time_lanes_make_progress_too),
+	    cmocka_unit_test(scheduling_changes_no_result),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -249,26 +249,149 @@ bool func_paths_wake(struct func_warp *w, uint32_t wait, uint64_t at)
 
 /* ---- lanes that are named ---- */
 
-static bool comes_too(const struct func_warp *w, const struct func_inst *i, const struct func_track *t)
+static uint32_t through(const struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	if (t->wait != FUNC_WAITS_LANES)
-		return false;
-	/* Lanes may come to bar.warp.sync in different places; every other instruction has to be the same one. */
-	return t->pc == w->pc ||
-	       (i->flags & FUNC_WARP_SYNC && w->block->launch->program->inst[t->pc].flags & FUNC_WARP_SYNC);
+	if (i->guard == FUNC_NONE)
+		return mask;
+	uint32_t p = w->pred[i->guard];
+	return mask & (i->flags & FUNC_GUARD_NOT ? ~p : p);
 }
 
-uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+/* The mask that the record's first lane names. */
+static uint32_t named_by(const struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint16_t row = i->flags & FUNC_WARP_SYNC ? i->a : i->more[2];
+	return row == FUNC_NONE ? 0 : w->reg[(size_t)row * FUNC_LANES + (uint32_t)__builtin_ctz(mask)];
+}
+
+/* Whether the waiting path t takes part in what the path that issues has come to: the same record, bar.warp.sync anywhere, or a
+ * record with the same operation, qualifiers and named lanes. */
+static bool comes_too(const struct func_warp *w, const struct func_inst *i, const struct func_track *t, uint32_t named)
+{
+	const struct func_program *p = w->block->launch->program;
+	const struct func_inst *other = &p->inst[t->pc];
+	if (t->wait != FUNC_WAITS_LANES)
+		return false;
+	if (t->pc == w->pc)
+		return true;
+	if (i->flags & FUNC_WARP_SYNC)
+		return other->flags & FUNC_WARP_SYNC;
+	return other->flags & FUNC_GATHER && other->op == i->op && other->more[0] == i->more[0] &&
+	       named_by(w, other, t->mask) == named;
+}
+
+/* What one lane brings: its own record, and the value of its source. */
+struct bring {
+	const struct func_inst *record;
+	uint64_t value;
+};
+
+static bool is_vote(const struct func_warp *w, const struct func_inst *i)
+{
+	return w->block->launch->program->info[i - w->block->launch->program->inst].ptx_op == PTX_OP_VOTE;
+}
+
+static bool is_wide(const struct func_warp *w, const struct func_inst *i)
+{
+	const struct func_program *p = w->block->launch->program;
+	return p->info[i - p->inst].ptx_op == PTX_OP_MATCH && i->more[3];
+}
+
+static uint32_t *row_of(const struct func_warp *w, uint16_t row)
+{
+	return w->reg + (size_t)row * FUNC_LANES;
+}
+
+static uint64_t value_of(const struct func_warp *w, const struct func_inst *i, uint32_t lane)
+{
+	if (is_vote(w, i))
+		return (w->pred[i->a] >> lane ^ (i->more[1] ? 1u : 0u)) & 1;
+	return is_wide(w, i) ? ((const uint64_t *)row_of(w, i->a))[lane] : row_of(w, i->a)[lane];
+}
+
+/* Executes one record for the lanes of `all` that stand at it. The others lend their values for the time of the call: what the
+ * record reads and writes of theirs is put back. */
+static void execute(struct func_warp *w, const struct func_inst *i, uint32_t all, const struct bring *lane)
+{
+	bool vote = is_vote(w, i), wide = is_wide(w, i), row = !vote || i->more[0] == PTX_SUB_BALLOT;
+	uint16_t second = vote ? FUNC_NONE : i->more[1];
+	uint32_t source[2 * FUNC_LANES], result[FUNC_LANES], preds[3] = {0}, guests = 0;
+	for (uint32_t rest = all; rest; rest &= rest - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(rest);
+		guests |= (uint32_t)(lane[l].record != i) << l;
+	}
+	if (vote)
+		preds[0] = w->pred[i->a];
+	else
+		memcpy(source, row_of(w, i->a), (wide ? 2u : 1u) * FUNC_LANES * sizeof *source);
+	if (row)
+		memcpy(result, row_of(w, i->dst), sizeof result);
+	else
+		preds[1] = w->pred[i->dst];
+	if (second != FUNC_NONE)
+		preds[2] = w->pred[second];
+	for (uint32_t rest = guests; rest; rest &= rest - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(rest);
+		if (vote)
+			w->pred[i->a] =
+			    (w->pred[i->a] & ~(1u << l)) | (uint32_t)(lane[l].value ^ (i->more[1] ? 1u : 0u)) << l;
+		else if (wide)
+			((uint64_t *)row_of(w, i->a))[l] = lane[l].value;
+		else
+			row_of(w, i->a)[l] = (uint32_t)lane[l].value;
+	}
+	func_wide[i->op](w, i, all);
+	for (uint32_t rest = guests; rest; rest &= rest - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(rest);
+		if (row)
+			row_of(w, i->dst)[l] = result[l];
+		if (wide)
+			((uint64_t *)row_of(w, i->a))[l] = ((const uint64_t *)source)[l];
+		else if (!vote)
+			row_of(w, i->a)[l] = source[l];
+	}
+	if (!row)
+		w->pred[i->dst] = (w->pred[i->dst] & ~guests) | (preds[1] & guests);
+	if (second != FUNC_NONE)
+		w->pred[second] = (w->pred[second] & ~guests) | (preds[2] & guests);
+	if (vote && (row || i->dst != i->a))
+		w->pred[i->a] = (w->pred[i->a] & ~guests) | (preds[0] & guests);
+}
+
+/* All records that lanes have come to, each once, with what all of them brought before any was executed. */
+static void execute_all(struct func_warp *w, uint32_t all, struct bring *lane)
+{
+	for (uint32_t rest = all; rest; rest &= rest - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(rest);
+		lane[l].value = value_of(w, lane[l].record, l);
+	}
+	for (uint32_t rest = all; rest; rest &= rest - 1) {
+		uint32_t l = (uint32_t)__builtin_ctz(rest);
+		bool before = false;
+		for (uint32_t k = 0; k < l; k++)
+			before |= all >> k & 1 && lane[k].record == lane[l].record;
+		if (!before)
+			execute(w, lane[l].record, all, lane);
+	}
+}
+
+static void bring(struct bring *lane, uint32_t mask, const struct func_inst *record)
+{
+	for (uint32_t rest = mask; rest; rest &= rest - 1)
+		lane[__builtin_ctz(rest)].record = record;
+}
+
+uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint32_t mask, bool *executed)
 {
 	struct func_paths *p = w->paths;
-	uint16_t row = i->flags & FUNC_WARP_SYNC ? i->a : i->more[2];
-	uint32_t named = row == FUNC_NONE ? 0 : w->reg[(size_t)row * FUNC_LANES + (uint32_t)__builtin_ctz(mask)];
-	uint32_t here = w->active;
-	named &= w->live;
+	const struct func_inst *inst = w->block->launch->program->inst;
+	uint32_t all_named = named_by(w, i, mask), named = all_named & w->live, here = w->active;
+	struct bring lane[FUNC_LANES];
+	bool apart = false;
 	if (!(named & mask))
 		return mask; /* it names others and not itself: nothing says whom to wait for */
 	for (uint32_t k = 0; k < p->count; k++)
-		if (comes_too(w, i, &p->other[k]))
+		if (comes_too(w, i, &p->other[k], all_named))
 			here |= p->other[k].mask;
 	if (named & ~here) {
 		push(w, save(w, FUNC_WAITS_LANES));
@@ -276,16 +399,17 @@ uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint3
 		settle(w);
 		return 0;
 	}
-	uint32_t pred = i->guard == FUNC_NONE ? UINT32_MAX : w->pred[i->guard];
-	pred = i->flags & FUNC_GUARD_NOT && i->guard != FUNC_NONE ? ~pred : pred;
+	bring(lane, mask, i);
 	for (uint32_t k = 0; k < p->count;) {
 		struct func_track *t = &p->other[k];
-		if (!comes_too(w, i, t) || !(t->mask & named)) {
+		if (!comes_too(w, i, t, all_named) || !(t->mask & named)) {
 			k++;
 			continue;
 		}
-		if (t->pc == w->pc)
-			mask |= t->mask & pred;
+		uint32_t too = through(w, &inst[t->pc], t->mask);
+		bring(lane, too, &inst[t->pc]);
+		mask |= i->flags & FUNC_WARP_SYNC ? 0 : too;
+		apart |= t->pc != w->pc && too;
 		if (t->pc == w->pc && t->meet == p->now.meet) {
 			w->active |= t->mask;
 			take_out(p, k);
@@ -294,6 +418,10 @@ uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint3
 		t->pc++;
 		t->wait = FUNC_RUNS;
 		k++;
+	}
+	if (apart && i->flags & FUNC_GATHER) {
+		execute_all(w, mask, lane);
+		*executed = true;
 	}
 	return mask;
 }

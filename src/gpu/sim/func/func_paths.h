@@ -46,8 +46,9 @@ void func_paths_park(struct func_warp *w, uint32_t wait);
 /* Paths that wait so may go on from cycle at. True: the warp had no path that could run, and has one now. */
 bool func_paths_wake(struct func_warp *w, uint32_t wait, uint64_t at);
 /* A record that names lanes (FUNC_GATHER) or bar.warp.sync, of a diverged warp: the lanes with which it is executed, or 0: the
- * path waits for lanes that are not there yet, and another path has the turn. */
-uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint32_t mask);
+ * path waits for lanes that are not there yet, and another path has the turn. Lanes may come to two records of one kind; then
+ * all of those are executed here, and the handler is not to be called (*executed). */
+uint32_t func_paths_gather(struct func_warp *w, const struct func_inst *i, uint32_t mask, bool *executed);
 /* Clears w->diverged when all lanes are together again. */
 static inline bool func_paths_together(struct func_warp *w)
 {

@@ -68,9 +68,7 @@ static bool run_warp(struct run *x, uint32_t n)
 	while (w->active && !x->waiting[n]) {
 		const struct func_inst *i = &p->inst[w->pc];
 		uint32_t mask = func_mask(w, i);
-		if (__builtin_expect(w->diverged, 0) && mask && !func_paths_together(w) &&
-		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && !(mask = func_paths_gather(w, i, mask)))
-			continue;
+		bool executed = false;
 		if (left == stay) {
 			x->left = left;
 			if (left)
@@ -78,6 +76,9 @@ static bool run_warp(struct run *x, uint32_t n)
 			stop(x, FUNC_LIMIT, w, "still running at the limit");
 			break;
 		}
+		if (__builtin_expect(w->diverged, 0) && mask && !func_paths_together(w) &&
+		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && !(mask = func_paths_gather(w, i, mask, &executed)))
+			continue;
 		left--;
 		if (!mask) {
 			func_warp_next(w);
@@ -102,6 +103,8 @@ static bool run_warp(struct run *x, uint32_t n)
 		case FUNC_LOAD:
 		case FUNC_STORE:
 		case FUNC_ATOMIC:
+			if (executed)
+				break;
 			if (mask & (mask - 1))
 				func_wide[i->op](w, i, mask);
 			else

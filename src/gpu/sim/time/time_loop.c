@@ -126,10 +126,11 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	const struct func_inst *fi = &x->fi[w->f.pc];
 	uint32_t mask = func_mask(&w->f, fi);
 	uint64_t port = t << FIX;
+	bool executed = false;
 
 	if (__builtin_expect(w->f.diverged, 0) && fi->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && mask &&
 	    w->sub == ti->before) {
-		mask = func_paths_gather(&w->f, fi, mask);
+		mask = func_paths_gather(&w->f, fi, mask, &executed);
 		if (!mask) { /* waits for lanes: another path has the turn, and nothing was issued */
 			w->sub = 0;
 			time_next(x, w, t);
@@ -176,7 +177,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		read_clock(x, w);
 		/* fall through */
 	case FUNC_ALU:
-		run_handler(w, fi, mask);
+		if (__builtin_expect(!executed, 1))
+			run_handler(w, fi, mask);
 		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
 			time_fault(x, w, w->f.pc);
 			return;

@@ -200,6 +200,8 @@ static void lanes_meet_behind_a_loop(void **state)
 
 /* ---- lanes that are named ---- */
 
+static enum func_end untimed(const char *text, enum kind kind, uint32_t block, uint32_t *word);
+
 static void named_lanes_are_waited_for(void **state)
 {
 	(void)state;
@@ -232,6 +234,37 @@ static void named_lanes_are_waited_for(void **state)
 		for (unsigned l = 0; l < 32; l++)
 			assert_int_equal(e.word[l], l ^ 5);
 	}
+}
+
+/* As an H200 does it: lanes 16 .. 31 shuffle and vote in one place, the others in another, with other registers. */
+static void named_lanes_in_two_places(void **state)
+{
+	(void)state;
+	static const char text[] = HEAD
+	    "	add.u32 %c, %l, 100;\n	setp.lt.u32 %p, %l, 16;\n	setp.gt.u32 %q, %l, 29;\n	@%p bra A;\n"
+	    "	shfl.sync.bfly.b32 %c|%r, %c, 16, 31, -1;\n	vote.sync.ballot.b32 %d, %q, -1;\n	mad.lo.u32 %c, "
+	    "%d, 1000, %c;\n"
+	    "	bra.uni E;\nA:\n	add.u32 %a, %l, 500;\n	setp.lt.u32 %r, %l, 2;\n	shfl.sync.bfly.b32 "
+	    "%c|%q, %a, 16, 31, -1;\n"
+	    "	vote.sync.ballot.b32 %a, %r, -1;\n	mad.lo.u32 %c, %a, 1000, %c;\nE:\n	st.global.u32 [%o], "
+	    "%c;\n	ret;\n}\n";
+	struct end e = go(THREADS, text, 32);
+	ends(&e, OUTCOME_OK, "");
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(e.word[l], (l < 16 ? 100 : 500) + (l ^ 16) + 0xc0000003u * 1000u);
+	uint32_t word[WORDS];
+	assert_int_equal(untimed(text, THREADS, 32, word), FUNC_DONE);
+	assert_memory_equal(word, e.word, 32 * 4);
+
+	static const char match[] =
+	    HEAD "	cvt.u64.u32 %w, %l;\n	and.b64 %w, %w, 1;\n	setp.lt.u32 %p, %l, 16;\n	@%p bra A;\n"
+		 "	match.any.sync.b64 %a, %w, -1;\n	bra.uni E;\nA:\n	match.any.sync.b64 %b, %w, "
+		 "-1;\n	mov.u32 %a, %b;\n"
+		 "E:\n	st.global.u32 [%o], %a;\n	ret;\n}\n";
+	e = go(THREADS, match, 32);
+	ends(&e, OUTCOME_OK, "");
+	for (unsigned l = 0; l < 32; l++)
+		assert_int_equal(e.word[l], l & 1 ? 0xaaaaaaaau : 0x55555555u);
 }
 
 static void named_lanes_that_never_come(void **state)
@@ -457,8 +490,8 @@ static void without_time_lanes_make_progress_too(void **state)
 static void random_kernel(struct str *s, struct rng *r)
 {
 	str_clear(s);
-	str_add(s,
-		HEAD "	mov.u32 %a, %t;\n	mov.u32 %b, 77;\n	mov.u32 %c, 0;\n	mov.u32 %d, 1;\n");
+	str_add(s, HEAD "	mov.u32 %a, %t;\n	mov.u32 %b, 77;\n	mov.u32 %c, 0;\n	mov.u32 %d, "
+			"1;\n");
 	for (unsigned k = 0; k < STEPS; k++) {
 		unsigned bit = 1u << rng_below(r, 5), to = k + 1 + (unsigned)rng_below(r, STEPS - k);
 		str_addf(s, "L%u:\n", k);
@@ -480,7 +513,8 @@ static void random_kernel(struct str *s, struct rng *r)
 			break;
 		default:
 			str_addf(
-			    s, "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
+			    s,
+			    "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
 			    rng_below(r, 3) ? 'l' : 'a', bit, rng_below(r, 2) ? "eq" : "ne", to);
 			break;
 		}
@@ -531,6 +565,7 @@ int main(void)
 	    cmocka_unit_test(a_lock_with_a_count_of_attempts),
 	    cmocka_unit_test(lanes_meet_behind_a_loop),
 	    cmocka_unit_test(named_lanes_are_waited_for),
+	    cmocka_unit_test(named_lanes_in_two_places),
 	    cmocka_unit_test(named_lanes_that_never_come),
 	    cmocka_unit_test(barriers_of_two_paths_of_one_warp),
 	    cmocka_unit_test(a_warp_that_waits_for_what_lies_behind_a_barrier),

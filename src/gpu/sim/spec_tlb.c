@@ -32,7 +32,7 @@ static int read_entries(const struct spec_file *f, struct cache_spec *c, const c
 	snprintf(key, sizeof key, "%s.entries", stem);
 	const struct spec_line *l = spec_line(f, key);
 	int rc = l ? spec_number(f, l, l->value, &entries) : 0;
-	if (rc == 0 && entries != (double)(uint32_t)entries)
+	if (rc == 0 && l && entries != (double)(uint32_t)entries)
 		rc = spec_fail(f, l->line, "'%s' is %g: it has to be a whole number", key, entries);
 	if (rc)
 		return rc;
@@ -41,7 +41,7 @@ static int read_entries(const struct spec_file *f, struct cache_spec *c, const c
 	snprintf(sizes, sizeof sizes, "%s.set_sizes", stem);
 	if (spec_line(f, sizes))
 		return spec_set_sizes(f, c, sizes);
-	if (!l)
+	if (!l || entries < 1)
 		return spec_fail(f, 0, "the key '%s' is missing: entries of the TLB (count)", key);
 	if (!c->ways && entries > CACHE_WAYS_MAX)
 		return spec_fail(f, l->line, "'%s' is %g, more than the %d ways that one set can have: give '%s.ways'",

@@ -309,6 +309,41 @@ static void a_cache_has_a_bandwidth(void **state)
 	assert_float_equal(walk(&b, PTX_GLOBAL, 128, 128, 0), 200 + ROUND, 0.5);
 }
 
+/* Cycles of 4 blocks of 512 threads, each of which loads a word `times` times past the L1, all warps the same 2 KB. */
+static double many_loads(double bandwidth, uint16_t times)
+{
+	struct bench b;
+	global_levels(&b.s);
+	b.s.global.level[1].bandwidth = bandwidth;
+	bench_start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_add(&b.t, 1, 1, 1);
+	tiny_add(&b.t, 1, 1, 1);
+	tiny_add(&b.t, 1, 1, OUT);
+	for (uint16_t k = 0; k < times; k++) {
+		uint32_t n = tiny_load(&b.t, PTX_GLOBAL, (uint16_t)(2 + k % 4), 1, 0);
+		b.t.inst[n].flags |= FUNC_SKIP_L1;
+	}
+	bench_go(&b, 4, 512);
+	double cycles = (double)b.r.time.cycles;
+	bench_stop(&b);
+	return cycles;
+}
+
+/* What is left when the start and the end of two runs cancel is the port alone, whatever its rate. */
+static void a_port_gives_what_the_description_says(void **state)
+{
+	(void)state;
+	static const double rates[] = {1, 3.3, 9.75, 16, 20};
+	for (size_t k = 0; k < sizeof rates / sizeof rates[0]; k++) {
+		double cycles = many_loads(rates[k], 40) - many_loads(rates[k], 20), bytes = 4.0 * 512 * 20 * 4;
+		assert_float_equal(bytes / cycles / rates[k], 1, 0.01);
+	}
+	/* 4 SMs of one piece of 32 bytes in 4 cycles each: faster than this they do not ask. */
+	double cycles = many_loads(1000, 40) - many_loads(1000, 20);
+	assert_float_equal(4.0 * 512 * 20 * 4 / cycles, 32, 0.5);
+}
+
 static void memory_has_a_bandwidth(void **state)
 {
 	(void)state;
@@ -399,6 +434,7 @@ int main(void)
 	    cmocka_unit_test(stores_do_what_each_level_says),
 	    cmocka_unit_test(what_is_written_back_stays_off_the_memory),
 	    cmocka_unit_test(a_cache_has_a_bandwidth),
+	    cmocka_unit_test(a_port_gives_what_the_description_says),
 	    cmocka_unit_test(memory_has_a_bandwidth),
 	    cmocka_unit_test(the_network_adds_what_lies_between),
 	    cmocka_unit_test(address_arithmetic_comes_before_a_load),

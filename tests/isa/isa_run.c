@@ -6,10 +6,8 @@
 #include <string.h>
 
 #define GROUP	12
-#define BLOCK	128
 #define SOURCES 3
 #define CELL	16
-#define AT_MOST 64 /* types */
 
 /* ---- inputs ---- */
 static uint64_t edge(enum ptx_type t, struct rng *r)
@@ -205,19 +203,25 @@ void isa_kernel(struct str *out, const struct isa_cases *c, size_t from, size_t 
 }
 
 /* ---- running ---- */
-static int run_group(struct gpu *g, uint32_t id, const struct isa_cases *c, size_t from, size_t to, uint64_t *answer,
-		     struct err *e)
+struct runner {
+	struct gpu *g;
+	const struct isa_cases *c;
+	uint32_t block;
+	uint64_t *answer;
+	bool *refused;
+	struct err *e;
+};
+
+static int run_kernel(struct runner *x, uint32_t id, size_t from, size_t to)
 {
-	static const enum ptx_type none = PTX_NONE;
-	const struct isa_case *k = &c->list[from];
+	const struct isa_case *k = &x->c->list[from];
 	const uint8_t types[SOURCES] = {k->a, k->b, k->c};
-	size_t count = to - from, words = count * ISA_THREADS * 2;
+	size_t words = (to - from) * ISA_THREADS * 2;
 	uint64_t *in = mem_zero((size_t)ISA_THREADS * 4, sizeof *in);
-	struct launch l = {.entry = "k", .grid = {ISA_THREADS / BLOCK, 1, 1}, .block = {BLOCK, 1, 1}};
+	struct launch l = {.entry = "k", .grid = {ISA_THREADS / x->block, 1, 1}, .block = {x->block, 1, 1}};
 	struct sample s = {0};
-	(void)none;
 	if (!in)
-		return err_nomem(e);
+		return err_nomem(x->e);
 	for (uint32_t t = 0; t < ISA_THREADS; t++) {
 		for (unsigned n = 0; n < SOURCES; n++)
 			if (types[n] != PTX_NONE)
@@ -231,61 +235,72 @@ static int run_group(struct gpu *g, uint32_t id, const struct isa_cases *c, size
 	l.buffer_count = l.arg_count = 3;
 	for (uint32_t n = 0; n < 3; n++)
 		l.args[n] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = n};
-	int r = g->ops->run(g, id, &l, &s, e);
+	int r = x->g->ops->run(x->g, id, &l, &s, x->e);
 	if (!r && s.outcome != OUTCOME_OK)
-		r = err_set(e, -EIO, "%s: %s: %s", l.label, outcome_name(s.outcome), s.message);
+		r = err_set(x->e, -EIO, "%s: %s: %s", l.label, outcome_name(s.outcome), s.message);
 	if (!r)
-		memcpy(answer, s.words, words * 4);
+		memcpy(x->answer + from * ISA_THREADS, s.words, words * 4);
 	sample_free(&s);
 	mem_free(in);
 	return r;
 }
 
-static int run_all(struct gpu *g, const struct isa_cases *c, size_t from, size_t to, uint64_t *answer,
-		   struct kernel_source *src, uint32_t *ids, struct native_info *native, struct err *e)
+static int compile_and_run(struct runner *x, size_t from, size_t to)
 {
-	struct arena a;
-	size_t kernels = 0, n = from;
-	int r = 0;
-	arena_init(&a);
-	for (; n < to && !r; n = isa_group(c, n, to)) {
-		struct str text;
-		str_init(&text);
-		isa_kernel(&text, c, n, isa_group(c, n, to));
-		src[kernels] = (struct kernel_source){
-		    .name = arena_printf(&a, "isa %zu", n), .entry = "k", .text = arena_strdup(&a, str_text(&text))};
-		r = text.failed || !src[kernels].name || !src[kernels].text ? err_nomem(e) : 0;
-		kernels++;
-		str_free(&text);
-	}
-	if (!r)
-		r = g->ops->load(g, src, kernels, ids, native, e);
-	n = from;
-	for (size_t k = 0; k < kernels && !r; k++) {
-		size_t end = isa_group(c, n, to);
-		r = run_group(g, ids[k], c, n, end, answer + (n - from) * ISA_THREADS, e);
-		n = end;
-	}
-	arena_free(&a);
-	return r;
+	struct native_info native = {0};
+	struct str text;
+	char name[32];
+	uint32_t id = 0;
+	str_init(&text);
+	isa_kernel(&text, x->c, from, to);
+	snprintf(name, sizeof name, "isa %zu", from);
+	struct kernel_source src = {.name = name, .entry = "k", .text = str_text(&text)};
+	int r = text.failed ? err_nomem(x->e) : x->g->ops->load(x->g, &src, 1, &id, &native, x->e);
+	str_free(&text);
+	return r ? r : run_kernel(x, id, from, to);
 }
 
-int isa_run(struct gpu *g, const struct isa_cases *c, size_t from, size_t to, uint64_t **answer, struct err *e)
+static int run_all(struct runner *x)
 {
-	size_t most = to - from;
-	struct kernel_source *src = mem_zero(most + 1, sizeof *src);
-	uint32_t *ids = mem_zero(most + 1, sizeof *ids);
-	struct native_info *native = mem_zero(most + 1, sizeof *native);
-	*answer = mem_zero((most + 1) * ISA_THREADS, sizeof **answer);
-	int r = src && ids && native && *answer ? run_all(g, c, from, to, *answer, src, ids, native, e) : err_nomem(e);
-	mem_free(src);
-	mem_free(ids);
-	mem_free(native);
-	if (r) {
-		mem_free(*answer);
-		*answer = NULL;
+	for (size_t n = 0, end; n < x->c->count; n = end) {
+		end = isa_group(x->c, n, x->c->count);
+		int r = compile_and_run(x, n, end);
+		if (r && !x->refused)
+			return r;
+		/* One by one, so that only those are lost that are at fault. */
+		for (size_t k = n; r && k < end; k++)
+			if (compile_and_run(x, k, k + 1)) {
+				fprintf(stderr, "%s\n    %s\n", x->c->list[k].line, x->e->text);
+				x->refused[k] = true;
+			}
 	}
-	return r;
+	return 0;
+}
+
+int isa_run(struct gpu *g, const struct isa_cases *c, uint32_t block, uint64_t **answer, bool **refused, struct err *e)
+{
+	struct runner x = {.g = g, .c = c, .block = block, .e = e};
+	x.answer = mem_zero(c->count * ISA_THREADS, sizeof *x.answer);
+	x.refused = refused ? mem_zero(c->count, sizeof *x.refused) : NULL;
+	int r = x.answer && (!refused || x.refused) ? run_all(&x) : err_nomem(e);
+	if (r) {
+		mem_free(x.answer);
+		mem_free(x.refused);
+		return r;
+	}
+	*answer = x.answer;
+	if (refused)
+		*refused = x.refused;
+	return 0;
+}
+
+bool isa_alone(const struct isa_case *c)
+{
+	static const char *const words[] = {"shfl", "vote", "match", "lanemask", "laneid", "activemask"};
+	for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+		if (strstr(c->line, words[k]))
+			return false;
+	return true;
 }
 
 static uint64_t one_nan(enum ptx_type t, uint64_t v)

@@ -204,6 +204,8 @@ static void check_pair(enum ptx_type to, enum ptx_type from, const char *mode, c
 			if ((o.mask >> l & 1) && !right(to, from, mode, *sat, o.in[0][l] & type_mask(from), o.out[l]))
 				fail_msg("%s: %llx gives %llx", line, (unsigned long long)o.in[0][l],
 					 (unsigned long long)o.out[l]);
+			else if (!(o.mask >> l & 1))
+				assert_true(o.out[l] == (UNTOUCHED & type_mask(to)));
 	}
 	one_op_close(&o);
 }

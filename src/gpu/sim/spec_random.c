@@ -14,6 +14,9 @@
 /* Off: launches that fall into a boost have longer latencies, and probes take the two values of one level for two levels
  * (seed 1009) or average them (1001, 1004, 1005), where the truth tells the value at the nominal clock. */
 static const bool draw_boost = false;
+/* Off: what lies in the open rows of the banks is nearer than the rest of the memory, as in a cache of banks x row bytes, and
+ * without a cache in front of it probes take it for one (seed 2005). */
+static const bool draw_rows = false;
 
 struct dice {
 	struct rng r;
@@ -425,6 +428,18 @@ static void roll_texture(struct str *out, uint64_t seed)
 	put_int(&d, "texture.tile.rows", "count", 1LL << between(&d, 1, 4));
 }
 
+static void roll_rows(struct dice *d)
+{
+	bool rows = chance(d, 1.0 / 3);
+	int banks = between(d, 4, 16), row = 512 << between(d, 0, 4), miss = between(d, 4, 40), busy = between(d, 0, 8);
+	if (!rows)
+		return;
+	put_int(d, "dram.banks", "count", banks);
+	put_int(d, "dram.row_bytes", "bytes", row);
+	put_int(d, "dram.row_miss", "cycles", miss);
+	put_int(d, "dram.bank_busy", "cycles", busy);
+}
+
 static void roll_boost(struct dice *d)
 {
 	bool boost = chance(d, 1.0 / 3);
@@ -456,15 +471,6 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 		put_int(&d, "memory.partitions", "count", partitions);
 		put_int(&d, "memory.partition_stride", "bytes", stride);
 	}
-	bool rows = chance(&d, 1.0 / 3);
-	int banks = between(&d, 4, 16), row = 512 << between(&d, 0, 4), miss = between(&d, 4, 40),
-	    busy = between(&d, 0, 8);
-	if (rows) {
-		put_int(&d, "dram.banks", "count", banks);
-		put_int(&d, "dram.row_bytes", "bytes", row);
-		put_int(&d, "dram.row_miss", "cycles", miss);
-		put_int(&d, "dram.bank_busy", "cycles", busy);
-	}
 	bool halves = chance(&d, 1.0 / 3), one = chance(&d, 0.5);
 	if (halves) {
 		put_int(&d, "shared.lanes", "count", 16);
@@ -484,6 +490,11 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 	bool rule = chance(&d, 1.0 / 3), g80 = chance(&d, 0.5);
 	if (rule && gpu->no_global_cache)
 		put(&d, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
+	/* Streams of their own: when these are drawn, all else stays. */
+	rng_seed(&d.r, hash64("rows", 4, seed));
+	if (draw_rows)
+		roll_rows(&d);
+	rng_seed(&d.r, hash64("boost", 5, seed));
 	if (draw_boost)
 		roll_boost(&d);
 }

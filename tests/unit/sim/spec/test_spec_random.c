@@ -31,7 +31,7 @@ struct census {
 	unsigned levels[4], policies[6], unequal, set_bits, ports, writes, textures, texture_tlbs, hashes, odd_sizes,
 	    odd_ways, partitioned, quiet, spread, no_l1, no_l2, sectored;
 	unsigned schedulers[5];
-	unsigned outstanding[3], coalesce[3], parted, rows, one_word, atomics;
+	unsigned outstanding[3], coalesce[3], parted, one_word, atomics;
 };
 
 static void count_cache(struct census *n, const struct cache_spec *c)
@@ -98,7 +98,6 @@ static void every_draw_reads_and_is_told_apart(void **state)
 		n.outstanding[s->outstanding]++;
 		n.coalesce[s->coalesce]++;
 		n.parted += s->memory_partitions > 1;
-		n.rows += s->dram.banks > 0;
 		n.one_word += s->shared_broadcast == BROADCAST_ONE;
 		n.atomics += s->atomic[0].same_address > 0;
 		n.no_l1 += !s->has_l1;
@@ -126,7 +125,7 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	assert_true(n.outstanding[OUTSTANDING_MSHR] > GPUS / 10 && n.outstanding[OUTSTANDING_PRT] > GPUS / 10);
 	assert_true(n.outstanding[OUTSTANDING_NONE] > GPUS / 2 && n.coalesce[COALESCE_LINES] > GPUS / 2);
 	assert_true(n.coalesce[COALESCE_G80] > 5 && n.coalesce[COALESCE_GT200] > 5);
-	assert_true(n.parted > GPUS / 5 && n.rows > GPUS / 5 && n.one_word > GPUS / 10 && n.atomics > GPUS / 5);
+	assert_true(n.parted > GPUS / 5 && n.one_word > GPUS / 10 && n.atomics > GPUS / 5);
 	assert_true(n.quiet > GPUS / 4 && n.quiet < GPUS / 2);
 	assert_true(n.spread > GPUS / 4 && n.no_l1 > GPUS / 10 && n.no_l2 > GPUS / 10 && n.sectored > 10);
 }

@@ -19,6 +19,7 @@
 /* ---- a toy with some lines of its own ---- */
 
 struct machine {
+	bool flush;
 	struct arena a;
 	struct gpu *g;
 	uint32_t kernel;
@@ -52,6 +53,7 @@ static void machine_open(struct machine *m, const char *lines, const char *witho
 		str_addf(&text, "%.*s # choice: for this test\n", (int)n, p);
 		p += n + (p[n] == '\n');
 	}
+	m->flush = false;
 	arena_init(&m->a);
 	if (spec_parse(&s, &m->a, "test.gpu", str_text(&text), text.len, &e) || sim_open_spec(&m->g, s, 1, &e))
 		fail_msg("%s", e.text);
@@ -74,6 +76,7 @@ static uint32_t run(struct machine *m, uint32_t grid, uint32_t block, uint32_t x
 	    .entry = "k", .grid = {grid, 1, 1}, .block = {block, 1, 1}, .buffer_count = 2, .arg_count = 4};
 	struct sample s;
 	struct err e = {0};
+	l.flush = m->flush;
 	l.buffers[0] = (struct launch_buffer){.bytes = 64, .output = true, .output_words = 4};
 	l.buffers[1] = (struct launch_buffer){.bytes = 8u << 20};
 	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
@@ -187,6 +190,49 @@ static void without_a_table_nothing_fills(void **state)
 	double height = 0;
 	spike(THREADS "outstanding.loads_per_warp = 4 count\nload.global.issue = 2 cycles\n", 1, 0, 300, &height);
 	assert_true(height < 100);
+}
+
+/* The same on a GPU that is shipped, whose memory is what its file says: everything misses, and the rise is where the table is
+ * full. */
+static uint32_t spike_of(const char *gpu, const char *header, uint32_t n, uint32_t most, double *height)
+{
+	struct machine m = {0};
+	struct err e = {0};
+	struct str text;
+	double lat[514], best = 0;
+	uint32_t where = 0, count = 0;
+	str_init(&text);
+	str_addf(&text, "%s%s", header, loads[n - 1] + strlen(HEADER));
+	if (gpu_sim.open(&m.g, gpu, 1, &e))
+		fail_msg("%s", e.text);
+	struct kernel_source src = {.name = "test", .entry = "k", .text = str_text(&text)};
+	if (m.g->ops->load(m.g, &src, 1, &m.kernel, NULL, &e))
+		fail_msg("%s", e.text);
+	arena_init(&m.a);
+	m.flush = true;
+	run(&m, 1, 1, 0, 0);
+	for (uint32_t t = 2; t <= most; t += 2)
+		lat[count++] = run(&m, 1, t, 0, 0);
+	machine_close(&m);
+	str_free(&text);
+	for (uint32_t k = 1; k < count; k++)
+		if (lat[k] - lat[k - 1] > best) {
+			best = lat[k] - lat[k - 1];
+			where = 2 * k;
+		}
+	*height = best;
+	return where;
+}
+
+static void the_m2070_shows_its_table(void **state)
+{
+	(void)state;
+	static const char fermi[] = ".version 2.0\n.target sm_20\n.address_size 64\n";
+	double height;
+	assert_int_equal(spike_of("m2070", fermi, 1, 200, &height), 128); /* Figure 3 */
+	assert_true(height > 200);
+	assert_int_equal(spike_of("m2070", fermi, 2, 128, &height), 64); /* Figure 4 */
+	assert_true(height > 200);
 }
 
 /* To the cycle: request k leaves two cycles after the one before it, and not before the entry of k - 4 is free. */
@@ -336,6 +382,7 @@ int main(void)
 	    cmocka_unit_test(an_mshr_fills_with_lines),
 	    cmocka_unit_test(a_pending_request_table_fills_with_instructions),
 	    cmocka_unit_test(without_a_table_nothing_fills),
+	    cmocka_unit_test(the_m2070_shows_its_table),
 	    cmocka_unit_test(a_full_table_holds_up_the_pipe),
 	    cmocka_unit_test(atomics_cost_what_the_file_says),
 	    cmocka_unit_test(atomics_go_as_loads_where_nothing_is_said),

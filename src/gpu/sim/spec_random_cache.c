@@ -58,7 +58,7 @@ static int bits_of(long long n)
 /* Ways of each set, of which some give one or more to others: as many lines as before. */
 static void put_unequal(struct stream *d, const char *stem, int sets, int ways)
 {
-	int size[32];
+	int size[32] = {0};
 	for (int i = 0; i < sets; i++)
 		size[i] = ways;
 	for (int n = between(d, 1, sets); n > 0; n--) {

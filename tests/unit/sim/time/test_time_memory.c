@@ -121,6 +121,41 @@ static void global_memory_shows_its_levels(void **state)
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 400 + ROUND, 0.5);
 }
 
+/* Eight words 256 bytes apart lie in the L1; a TLB of four entries of 256 bytes does not have them all. */
+static void only_what_is_addressed_physically_waits_for_its_page(void **state)
+{
+	(void)state;
+	struct bench b;
+	static const enum cache_addressed virtual = ADDRESSED_VIRTUAL, physical = ADDRESSED_PHYSICAL;
+	static const struct {
+		enum cache_addressed l1, l2;
+		double in_l1, in_l2, past_l1; /* cycles: 8 words, 32 words, 8 words past the L1 */
+	} cases[] = {{virtual, virtual, 28, 200, 200},
+		     {virtual, physical, 28, 200 + 75, 200 + 75},
+		     {physical, physical, 28 + 75, 200 + 75, 200 + 75}};
+	for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+		global_levels(&b.s);
+		b.s.global.level[0].addressed = cases[k].l1;
+		b.s.global.level[1].addressed = cases[k].l2;
+		b.s.page_size = 256;
+		b.s.tlb[TLB_GLOBAL] = (struct tlb_spec){.levels = 1, .miss_latency = 75};
+		b.s.tlb[TLB_GLOBAL].level[0] = (struct cache_spec){.present = true,
+								   .size = 1024,
+								   .line = 256,
+								   .sector = 256,
+								   .ways = 4,
+								   .sets = 1,
+								   .scope = SCOPE_SM,
+								   .partitions = 1};
+		assert_float_equal(walk(&b, PTX_GLOBAL, 4, 256, 0), 28 + ROUND, 1); /* the clock read, over 4 */
+		assert_float_equal(walk(&b, PTX_GLOBAL, 8, 256, 0), cases[k].in_l1 + ROUND, 0.5);
+		assert_float_equal(walk(&b, PTX_GLOBAL, 32, 256, 0), cases[k].in_l2 + ROUND, 0.5);
+		assert_float_equal(walk(&b, PTX_GLOBAL, 8, 256, FUNC_SKIP_L1), cases[k].past_l1 + ROUND, 0.5);
+		/* Memory always waits: 256 words in 64 KB are more than the L2 has. */
+		assert_float_equal(walk(&b, PTX_GLOBAL, 255, 256, 0), 400 + 75 + ROUND, 0.5);
+	}
+}
+
 static void half_of_the_lines_are_far(void **state)
 {
 	(void)state;
@@ -427,6 +462,7 @@ int main(void)
 	    cmocka_unit_test(constants_show_their_levels),
 	    cmocka_unit_test(missing_levels_are_flat),
 	    cmocka_unit_test(global_memory_shows_its_levels),
+	    cmocka_unit_test(only_what_is_addressed_physically_waits_for_its_page),
 	    cmocka_unit_test(half_of_the_lines_are_far),
 	    cmocka_unit_test(constants_may_go_through_the_l2),
 	    cmocka_unit_test(shared_memory_takes_ways_of_the_l1),

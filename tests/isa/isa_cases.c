@@ -1,26 +1,23 @@
 #include "isa_cases.h"
+#include "base/str.h"
 #include <errno.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <string.h>
 
 struct maker {
 	struct isa_cases *c;
+	struct str text; /* of the case being made */
 	bool failed;
 };
 
-static void put(struct maker *m, enum isa_rule rule, enum ptx_type d, enum ptx_type a, enum ptx_type b, enum ptx_type c,
-		const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+/* The types of a line, a byte each. */
+#define TYPES(d, a, b, c) ((uint32_t)(d) << 24 | (uint32_t)(a) << 16 | (uint32_t)(b) << 8 | (uint32_t)(c))
+#define put(m, rule, d, a, b, c, ...)                                                                                  \
+	(str_clear(&(m)->text), str_addf(&(m)->text, __VA_ARGS__), keep((m), (rule), TYPES(d, a, b, c)))
 
-static void put(struct maker *m, enum isa_rule rule, enum ptx_type d, enum ptx_type a, enum ptx_type b, enum ptx_type c,
-		const char *fmt, ...)
+static void keep(struct maker *m, enum isa_rule rule, uint32_t types)
 {
 	struct isa_cases *l = m->c;
-	char text[1024];
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(text, sizeof text, fmt, ap);
-	va_end(ap);
+	const char *text = str_text(&m->text);
 	if (l->count == l->cap) {
 		size_t cap = l->cap ? l->cap * 2 : 256;
 		struct isa_case *more = mem_grow(l->list, cap * sizeof *more);
@@ -36,13 +33,12 @@ static void put(struct maker *m, enum isa_rule rule, enum ptx_type d, enum ptx_t
 		m->failed = true;
 		return;
 	}
-	/* p, set by hand where a line mentions it as an operand */
 	bool p = strstr(text, ", p;") || strstr(text, ", p,") || strstr(text, "!p") || strstr(text, "@p");
 	l->list[l->count++] = (struct isa_case){.line = copy,
-						.d = (uint8_t)d,
-						.a = (uint8_t)a,
-						.b = (uint8_t)b,
-						.c = (uint8_t)c,
+						.d = (uint8_t)(types >> 24),
+						.a = (uint8_t)(types >> 16),
+						.b = (uint8_t)(types >> 8),
+						.c = (uint8_t)(types),
 						.rule = (uint8_t)rule,
 						.p = p};
 }
@@ -506,6 +502,7 @@ static void control(struct maker *m)
 int isa_cases_open(struct isa_cases *c)
 {
 	struct maker m = {.c = c};
+	str_init(&m.text);
 	memset(c, 0, sizeof *c);
 	arena_init(&c->a);
 	integers(&m);
@@ -518,7 +515,9 @@ int isa_cases_open(struct isa_cases *c)
 	atomics(&m);
 	warps(&m);
 	control(&m);
-	return m.failed ? -ENOMEM : 0;
+	bool failed = m.failed || m.text.failed;
+	str_free(&m.text);
+	return failed ? -ENOMEM : 0;
 }
 
 void isa_cases_close(struct isa_cases *c)

@@ -50,7 +50,7 @@ int main(int argc, char **argv)
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}
-	if (isa_run(g, &c, ISA_BLOCK, &answer, &refused, &e)) {
+	if (isa_run(g, &c, ISA_THREADS, ISA_BLOCK, &answer, &refused, &e)) {
 		fprintf(stderr, "%s\n", e.text);
 		return 1;
 	}

@@ -206,7 +206,7 @@ void isa_kernel(struct str *out, const struct isa_cases *c, size_t from, size_t 
 struct runner {
 	struct gpu *g;
 	const struct isa_cases *c;
-	uint32_t block;
+	uint32_t threads, block;
 	uint64_t *answer;
 	bool *refused;
 	struct err *e;
@@ -218,7 +218,7 @@ static int run_kernel(struct runner *x, uint32_t id, size_t from, size_t to)
 	const uint8_t types[SOURCES] = {k->a, k->b, k->c};
 	size_t words = (to - from) * ISA_THREADS * 2;
 	uint64_t *in = mem_zero((size_t)ISA_THREADS * 4, sizeof *in);
-	struct launch l = {.entry = "k", .grid = {ISA_THREADS / x->block, 1, 1}, .block = {x->block, 1, 1}};
+	struct launch l = {.entry = "k", .grid = {x->threads / x->block, 1, 1}, .block = {x->block, 1, 1}};
 	struct sample s = {0};
 	if (!in)
 		return err_nomem(x->e);
@@ -277,9 +277,10 @@ static int run_all(struct runner *x)
 	return 0;
 }
 
-int isa_run(struct gpu *g, const struct isa_cases *c, uint32_t block, uint64_t **answer, bool **refused, struct err *e)
+int isa_run(struct gpu *g, const struct isa_cases *c, uint32_t threads, uint32_t block, uint64_t **answer,
+	    bool **refused, struct err *e)
 {
-	struct runner x = {.g = g, .c = c, .block = block, .e = e};
+	struct runner x = {.g = g, .c = c, .threads = threads, .block = block, .e = e};
 	x.answer = mem_zero(c->count * ISA_THREADS, sizeof *x.answer);
 	x.refused = refused ? mem_zero(c->count, sizeof *x.refused) : NULL;
 	int r = x.answer && (!refused || x.refused) ? run_all(&x) : err_nomem(e);

@@ -128,17 +128,17 @@ static unsigned bounds(const struct isa_cases *c, const uint64_t *answer)
 /* A thread alone in its warp takes other handlers than a full warp, and half a warp others still. */
 static unsigned one_lane(struct gpu *g, const struct isa_cases *c, const uint64_t *answer)
 {
-	static const uint32_t blocks[] = {1, 16};
+	static const uint32_t blocks[] = {1, 16}, threads[] = {192, 512};
 	unsigned wrong = 0;
 	for (size_t b = 0; b < sizeof blocks / sizeof *blocks; b++) {
 		struct err e = {0};
 		uint64_t *alone;
-		if (isa_run(g, c, blocks[b], &alone, NULL, &e)) {
+		if (isa_run(g, c, threads[b], blocks[b], &alone, NULL, &e)) {
 			printf("%s\n", e.text);
 			return 1;
 		}
 		for (size_t n = 0; n < c->count; n++)
-			for (uint32_t t = 0; t < ISA_THREADS && isa_alone(&c->list[n]); t++) {
+			for (uint32_t t = 0; t < threads[b] && isa_alone(&c->list[n]); t++) {
 				uint64_t have = alone[n * ISA_THREADS + t], want = answer[n * ISA_THREADS + t];
 				if (have == want || wrong++ >= 20)
 					continue;
@@ -189,7 +189,7 @@ int main(int argc, char **argv)
 	if (argc != 2)
 		return 2;
 	arena_init(&a);
-	if (isa_cases_open(&c) || open_gpu(&g, &a, &e) || isa_run(g, &c, ISA_BLOCK, &answer, NULL, &e)) {
+	if (isa_cases_open(&c) || open_gpu(&g, &a, &e) || isa_run(g, &c, ISA_THREADS, ISA_BLOCK, &answer, NULL, &e)) {
 		printf("%s\n", e.text);
 		return 1;
 	}

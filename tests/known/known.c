@@ -25,16 +25,26 @@ struct facts {
 /* What the probes of this version have to find out; a key with a star stands for all that match. An arithmetic key counts
  * when the probe asks for it at all: the descriptions list more operations than it does. */
 const char *const score_group[SCORE_GROUPS] = {
-    "clock.read_latency",      "clock.granularity",
-    "shared.latency",	       "shared.cached",
-    "cache.constant.levels",   "cache.constant.*.size",
-    "cache.constant.*.line",   "cache.constant.*.ways",
-    "cache.constant.*.sets",   "cache.constant.*.latency",
-    "memory.constant.latency", "cache.global.levels",
-    "cache.global.*.size",     "cache.global.*.line",
-    "cache.global.*.sector",   "cache.global.*.latency",
-    "memory.global.latency",   "arith.*",
-    "branch.*",		       "barrier.*",
+    "clock.read_latency",
+    "clock.granularity",
+    "shared.latency",
+    "shared.cached",
+    "cache.constant.levels",
+    "cache.constant.*.size",
+    "cache.constant.*.line",
+    "cache.constant.*.ways",
+    "cache.constant.*.sets",
+    "cache.constant.*.latency",
+    "memory.constant.latency",
+    "cache.global.levels",
+    "cache.global.*.size",
+    "cache.global.*.line",
+    "cache.global.*.sector",
+    "cache.global.*.latency",
+    "memory.global.latency",
+    "arith.*",
+    "branch.*",
+    "barrier.*",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

@@ -101,7 +101,7 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 	static const char *const levels[] = {"l1", "l2", "l3"};
 	struct stream d = stream_of(out, "cache extras", seed);
 	char stem[64];
-	for (int i = 0; i < constant_levels; i++) {
+	for (int i = 0; i < constant_levels && i < 3; i++) {
 		snprintf(stem, sizeof stem, "cache.constant.%s", levels[i]);
 		if (chance(&d, 0.2))
 			put(&d, stem, "bandwidth", "bytes/clk", between(&d, 4, 64));

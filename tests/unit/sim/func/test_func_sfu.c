@@ -58,7 +58,9 @@ static struct statistics measure(int op, function *f, float from, float to, floa
 	float last = 0;
 	bool first = true;
 	/* step 0: every float */
-	for (float x = from; x<to; x = step> 0 ? x + step : float_of(bits_of(x) + 1)) {
+	uint32_t steps = step > 0 ? (uint32_t)ceilf((to - from) / step) : bits_of(to) - bits_of(from);
+	for (uint32_t n = 0; n < steps; n++) {
+		float x = step > 0 ? from + (float)n * step : float_of(bits_of(from) + n);
 		float v = exec_sfu(op, 0, x);
 		long double truth = f((long double)x), error = fabsl((long double)v - truth);
 		int e;
@@ -121,7 +123,8 @@ static void the_others(void **state)
 	(void)state;
 	struct statistics s = measure(PTX_OP_SQRT, sqrtl, 1, 4, 0, 1);
 	check("sqrt", &s, 22.0, -1, -1, true);
-	for (float x = -12; x < 12; x += 0x1p-12f) {
+	for (int n = -12 * 4096; n < 12 * 4096; n++) {
+		float x = (float)n / 4096;
 		long double truth = tanhl((long double)x);
 		assert_true(fabsl((long double)exec_sfu(PTX_OP_TANH, 0, x) - truth) <= fabsl(truth) * 0x1p-18L);
 	}
@@ -150,12 +153,14 @@ static void every_exponent(void **state)
 					 (double)v, one[k].truth);
 		}
 	}
-	for (float x = -152; x < 130; x += 0.01337f) {
+	for (int n = -11400; n < 9750; n++) {
+		float x = (float)n / 75;
 		long double truth = exp2l((long double)x);
 		float v = exec_sfu(PTX_OP_EX2, 0, x);
 		assert_true(isinf(v) ? x > 127.9f : fabsl((long double)v - truth) <= truth * 0x1p-22L + 0x1p-150L);
 	}
-	for (float x = -4000; x < 4000; x += 0.0917f) {
+	for (int n = -43600; n < 43600; n++) {
+		float x = (float)n * 0.0917f;
 		assert_true(fabsl((long double)exec_sfu(PTX_OP_SIN, 0, x) - sinl((long double)x)) < 0x1p-22L);
 		assert_true(fabsl((long double)exec_sfu(PTX_OP_COS, 0, x) - cosl((long double)x)) < 0x1p-22L);
 	}

@@ -161,7 +161,7 @@ static double expected(const struct bench *b, const float x[3], uint32_t c)
 		for (at[1] = 0; at[1] < t->size[1]; at[1]++)
 			for (at[0] = 0; at[0] < t->size[0]; at[0]++) {
 				double weight = 1;
-				for (unsigned k = 0; k < t->dimensions; k++)
+				for (unsigned k = 0; k < t->dimensions && k < 3; k++)
 					weight *= share(t, k, at[k], (double)x[k]);
 				if (weight > 0)
 					sum += weight * value_at(b, at, c, &bits);

@@ -105,6 +105,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 {
 	uint64_t *pending[TIME_LEVELS];
 	uint32_t passed = 0, cluster = owner->number, bytes = q->bytes, line = q->fetch, k;
+	uint32_t most = bytes;		      /* that a level on the way fills at once: memory moves them all */
 	uint64_t ready = 0, queue = q->queue; /* the longest wait at a port: the others have drained by then */
 	uint64_t extra = 0;		      /* for the translation */
 	uint32_t translate = !r->tlb ? UINT32_MAX : first > r->translate ? first : r->translate;
@@ -131,8 +132,10 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		}
 		uint64_t *fill = cache_touch(c, q->address, q->t);
 		bool miss = *fill == CACHE_INVALID;
-		if (miss)
+		if (miss) {
 			bytes = filled(l->spec);
+			most = bytes > most ? bytes : most;
+		}
 		/* What is still on its way is not there: the table counts who waits for it. */
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
 			take_entry(g, q, line);
@@ -181,6 +184,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			return q->t;
 		}
 		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
+		moved = moved > most ? moved : most;
 		uint64_t latency = disturb(g, &g->noise, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
 		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);

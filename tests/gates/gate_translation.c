@@ -1,0 +1,89 @@
+/* Reach and latency of TLBs, page walks and the active window; without TLBs, pages make no difference. */
+#include "gates.h"
+#include <stdio.h>
+
+#define APART 128 /* bytes that elements are apart beside whole pages, so that they do not meet in one set of the L2 */
+
+static double base_latency(const struct sim_spec *s)
+{
+	const struct cache_spec *l2 = &s->global.level[1];
+	return (s->has_l2 ? l2->latency + (l2->partitions > 1 ? l2->far_extra / 2 : 0) : s->global.memory_latency) +
+	       s->cluster_offset[0] + s->global.address_ops * s->global.address_latency;
+}
+
+static uint32_t entries_of(const struct cache_spec *c)
+{
+	return (uint32_t)(c->size / c->line);
+}
+
+static void reach(struct gate *g, const struct sim_spec *s, uint32_t k, double before, double cost, double next)
+{
+	const struct cache_spec *c = &s->tlb[TLB_GLOBAL].level[k];
+	uint32_t entries = entries_of(c);
+	char what[96];
+	/* Two elements a page, so that a whole number of rounds fits. */
+	struct gate_ring r = {GATE_GLOBAL_L2, 2ull * entries / 32 * 32, c->line / 2, APART, 2};
+	snprintf(what, sizeof what, "latency with a hit in TLB l%u", k + 1);
+	/* Every second load finds the translation of the one before it in the first level. */
+	gate_check(g, what, gate_chase(g, s, &r), before + (k ? (cost - before) / 2 : cost - before), GATE_LATENCY);
+	r = (struct gate_ring){GATE_GLOBAL_L2, entries, c->line, APART, 2};
+	snprintf(what, sizeof what, "misses of TLB l%u within its reach", k + 1);
+	gate_check(g, what, gate_slow(g, s, &r, (cost + next) / 2), 0, 0);
+	r.n++;
+	snprintf(what, sizeof what, "misses of TLB l%u one entry beyond its reach", k + 1);
+	double slow = gate_slow(g, s, &r, (cost + next) / 2);
+	if (c->policy == POLICY_LRU && !c->set_ways)
+		gate_check(g, what, slow, c->ways + 1, 0);
+	else if (c->policy == POLICY_LRU)
+		gate_check(g, what, slow, c->set_ways[0] + 1, 0); /* the first set is the one that goes on filling */
+	else
+		gate_check(g, what, slow > 0, 1, 0);
+}
+
+void gates_translation(struct gate *g)
+{
+	struct sim_spec s = *g->s;
+	const struct tlb_spec *t = &s.tlb[TLB_GLOBAL];
+	double base = base_latency(&s);
+	s.fetch.path.levels = 0;
+	if (!t->levels) {
+		/* Pages of any usual size, more of them than a TLB would hold. */
+		for (uint64_t page = 4096; page <= 1 << 20 && 512 * page <= s.memory_bytes; page *= 16) {
+			struct gate_ring r = {GATE_GLOBAL_L2, 256, page, APART, 2};
+			bool parts = s.has_l2 && s.global.level[1].partitions > 1;
+			gate_check(g, "latency over 256 pages without a TLB", gate_chase(g, &s, &r), base,
+				   (parts ? s.global.level[1].far_extra / 2 : 0) + GATE_LATENCY);
+		}
+		return;
+	}
+	uint64_t window = s.tlb_window;
+	s.tlb_window = 0;
+	double cost[CONST_LEVELS + 1], sum = base;
+	for (uint32_t k = 0; k < t->levels; k++)
+		cost[k] = sum += t->level[k].latency;
+	cost[t->levels] = sum + t->miss_latency;
+	for (uint32_t k = 0; k < t->levels; k++)
+		reach(g, &s, k, base, cost[k], cost[k + 1]);
+	const struct cache_spec *last = &t->level[t->levels - 1];
+	struct gate_ring r = {GATE_GLOBAL_L2, (2ull * entries_of(last) + 63) / 32 * 32, last->line, APART, 2};
+	double all = gate_chase(g, &s, &r);
+	gate_check(g, "latency with a miss in every TLB", all, cost[t->levels], GATE_LATENCY);
+	if (t->walk == WALK_L2) {
+		/* First touches: the entry of the page table and the data are in memory. */
+		double cold = s.global.memory_latency - (s.has_l2 ? s.global.level[1].latency : 0) + cost[t->levels] +
+			      t->walk_memory;
+		r.laps = 0;
+		gate_check(g, "first touches as slow as a walk in memory", gate_slow(g, &s, &r, cold - 3), (double)r.n,
+			   0);
+		gate_check(g, "first touches slower than that", gate_slow(g, &s, &r, cold + 3), 0, 0);
+		r.laps = 2;
+	}
+	if (window) {
+		/* A lap that crosses one border of windows goes there and back. */
+		uint64_t first = FUNC_GLOBAL_BASE + (2u << 20), past = first + r.n * (r.stride + r.skew) - 1;
+		s.tlb_window = window;
+		gate_check(g, "windows that a lap crosses", (double)(past / window - first / window), 1, 0);
+		gate_check(g, "cost of changing the active window", (gate_chase(g, &s, &r) - all) * (double)r.n / 2,
+			   s.tlb_window_switch, (double)r.n / 64);
+	}
+}

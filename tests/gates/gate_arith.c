@@ -1,5 +1,5 @@
 /* Latency of every operation that a description lists, and of shared memory with and without conflicts. */
-#include "gates.h"
+#include "gate.h"
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* Plateaus: global memory with the whole GPU, shared memory with one SM. */
-#include "gates.h"
+#include "gate.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -1,6 +1,6 @@
 /* Latency, capacity, line, ways and sector of each cache on the constant and the global path; the memory behind them; flat
  * curves where there is none. */
-#include "gates.h"
+#include "gate.h"
 #include <math.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 /* Instruction caches: how much code a loop may have, and what it costs when it has more; without them, nothing. */
-#include "gates.h"
+#include "gate.h"
 #include <stdio.h>
 
 #define ADD   "add.u32 %r2, %r2, 1;"

@@ -1,4 +1,4 @@
-#include "gates.h"
+#include "gate.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

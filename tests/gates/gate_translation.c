@@ -1,5 +1,5 @@
 /* Reach and latency of TLBs, page walks and the active window; without TLBs, pages make no difference. */
-#include "gates.h"
+#include "gate.h"
 #include <stdio.h>
 
 #define APART 128 /* bytes that elements are apart beside whole pages, so that they do not meet in one set of the L2 */

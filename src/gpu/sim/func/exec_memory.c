@@ -408,11 +408,31 @@ uint32_t func_access_bytes(const struct func_inst *i)
 	return i->kind == FUNC_ATOMIC ? ptx_type_bytes((enum ptx_type)i->more[1]) : i->bytes;
 }
 
+/* All lanes lie in the region used last and are aligned: then they are global, and nothing has to be asked lane by lane. */
+static bool plain_access(struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t mask, unsigned bytes)
+{
+	const struct func_memory *m = w->block->launch->memory;
+	const struct func_region *r = &m->region[m->last];
+	if (i->space != PTX_GLOBAL || !(code & MEM_ADDRESS_64) || !m->count || r->size < bytes)
+		return false;
+	const uint64_t *a = exec_row64(w, i->a);
+	uint64_t some = a[__builtin_ctz(mask)] + i->imm, far = 0, odd = 0;
+	for (unsigned l = 0; l < FUNC_LANES; l++) {
+		uint64_t v = mask >> l & 1 ? a[l] + i->imm : some, at = v - r->base;
+		w->addr[l] = v;
+		far = at > far ? at : far;
+		odd |= v;
+	}
+	return !(odd & (bytes - 1)) && far <= r->size - bytes;
+}
+
 uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	unsigned code = i->kind == FUNC_ATOMIC ? i->more[2] : i->more[3], bytes = func_access_bytes(i);
 	uint32_t global = 0;
 	w->space = i->space;
+	if (plain_access(w, i, code, mask, bytes))
+		return mask;
 	EACH_LANE(l, mask)
 	{
 		uint64_t address = address_of(w, i, code, l);
@@ -428,12 +448,20 @@ uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	return global;
 }
 
-void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data)
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *data)
 {
 	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
 	unsigned bytes = ptx_type_bytes((enum ptx_type)(code & MEM_TYPE));
-	for (unsigned k = 0; k < n; k++)
-		write_bytes(data + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, lane));
+	if (n == 1 && bytes == 4 && width != 8 && mask == UINT32_MAX) {
+		memcpy(data, exec_row(w, i->b), sizeof(uint32_t) * FUNC_LANES);
+		return;
+	}
+	EACH_LANE(l, mask)
+	{
+		for (unsigned k = 0; k < n; k++)
+			write_bytes(data + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
+		data += i->bytes;
+	}
 }
 
 void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)

@@ -262,8 +262,8 @@ extern func_one_fn *const func_one[];
  * access is to global memory: only for those the functions below may be called. */
 uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask);
 uint32_t func_access_bytes(const struct func_inst *i);
-/* What a lane stores: func_access_bytes bytes. */
-void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data);
+/* What the lanes of mask store: func_access_bytes bytes each, one after the other. */
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *data);
 /* Into the registers of a load, what it read. */
 void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data);
 /* Operands of an atomic, and doing it with them: its result, if any, goes to the lane's register. */

@@ -58,12 +58,11 @@ void time_pool_free(struct time_cluster *c)
 
 void time_left(struct time_cluster *c)
 {
-	while (c->warp_left) {
-		struct time_warp *w = c->warp_left;
-		c->warp_left = w->next;
-		w->next = c->warp_pool;
-		c->warp_pool = w;
-	}
+	if (!c->warp_left)
+		return;
+	c->warp_left_last->next = c->warp_pool;
+	c->warp_pool = c->warp_left;
+	c->warp_left = NULL;
 }
 
 static int room(void **memory, size_t *have, size_t want, size_t size)
@@ -346,6 +345,8 @@ static void warp_leave(struct time_run *x, struct time_warp *w)
 			b->warp[k] = NULL;
 	/* What it has asked the far side may still be on its way to its registers. */
 	struct time_warp **list = x->c->direct ? &x->c->warp_pool : &x->c->warp_left;
+	if (!x->c->warp_left)
+		x->c->warp_left_last = w;
 	w->next = *list;
 	*list = w;
 	x->alive--;

@@ -96,18 +96,17 @@ static uint32_t note(struct time_run *x, struct time_warp *w, const struct func_
 	uint64_t *address = (uint64_t *)(void *)(e + 1), operand[2];
 	uint8_t *follows = (uint8_t *)(address + (run ? 1 : lanes));
 	address[0] = w->f.addr[__builtin_ctz(mask)];
+	if (fi->kind == FUNC_STORE)
+		func_store_data(&w->f, fi, mask, follows);
 	uint32_t n = 0;
-	for (uint32_t rest = mask; rest; rest &= rest - 1, n++) {
+	for (uint32_t rest = run ? 0 : mask; rest; rest &= rest - 1, n++) {
 		uint32_t l = (uint32_t)__builtin_ctz(rest);
-		if (!run)
-			address[n] = w->f.addr[l];
-		if (fi->kind == FUNC_STORE) {
-			func_store_data(&w->f, fi, l, follows + (size_t)n * bytes);
-		} else if (fi->kind == FUNC_ATOMIC) {
+		address[n] = w->f.addr[l];
+		if (fi->kind == FUNC_ATOMIC) {
 			func_atomic_data(&w->f, fi, l, operand);
 			memcpy(follows + (size_t)n * 16, operand, 16);
 		}
-		if (!run && fi->kind != FUNC_LOAD)
+		if (fi->kind != FUNC_LOAD)
 			mark(&c->overlay, w->f.addr[l]);
 	}
 	for (uint32_t k = 0; run && k < bytes * FUNC_LANES; k += 1u << GRANULE)

@@ -327,7 +327,8 @@ struct time_cluster {
 	bool out_of_memory;
 	uint32_t number, sched_first, sched_count;
 	struct rng noise; /* of its near side */
-	struct time_warp *warp_pool, *warp_left;
+	struct time_warp *warp_pool;
+	struct time_warp *warp_left, *warp_left_last; /* gone in this epoch */
 	struct time_block *block_pool;
 	struct time_run run;
 	struct time_result result;

@@ -135,9 +135,13 @@ uint32_t func_access_bytes(const struct func_inst *i)
 	return 4;
 }
 
-void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *data)
+void func_store_data(const struct func_warp *w, const struct func_inst *i, uint32_t mask, uint8_t *data)
 {
-	memcpy(data, &ROW(w, i->b)[lane], 4);
+	EACH(l, mask)
+	{
+		memcpy(data, &ROW(w, i->b)[l], 4);
+		data += 4;
+	}
 }
 
 void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)

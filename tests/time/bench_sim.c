@@ -6,7 +6,10 @@
 #include "gpu/sim/sim.h"
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
+#include <unistd.h>
 
 #define HEADER ".version 6.0\n.target sm_70\n.address_size 64\n"
 #define X4(a)  a a a a
@@ -47,6 +50,18 @@ static const char gather_text[] = HEADER
     "L:\n	mad.lo.u32 %t, %t, 1664525, 1013904223;\n	shr.u32 %s, %t, 10;\n	and.b32 %s, %s, 4194300;\n"
     "	cvt.u64.u32 %o, %s;\n	add.u64 %q, %px, %o;\n	ld.global.u32 %s, [%q];\n	add.u32 %t, %t, %s;\n"
     "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, %n;\n	@%p bra L;\n	ret;\n}\n";
+
+/* Every thread writes and reads n words all over 64 MB, the first at its own place, so that no page stays untouched. */
+static const char spread_text[] =
+    HEADER ".visible .entry k(.param .u64 out, .param .u64 xs, .param .u32 n)\n{\n"
+	   "	.reg .pred %p;\n	.reg .b32 %t, %b, %i, %n, %s;\n	.reg .b64 %o, %px, %q;\n"
+	   "	ld.param.u64 %px, [xs];\n	ld.param.u32 %n, [n];\n"
+	   "	mov.u32 %b, %ctaid.x;\n	mov.u32 %s, %ntid.x;\n	mov.u32 %t, %tid.x;\n	mad.lo.u32 %t, %b, %s, %t;\n"
+	   "	mov.u32 %i, 0;\n	shl.b32 %s, %t, 8;\n"
+	   "L:\n	and.b32 %s, %s, 67108860;\n	cvt.u64.u32 %o, %s;\n	add.u64 %q, %px, %o;\n"
+	   "	st.global.u32 [%q], %i;\n	ld.global.u32 %s, [%q + 4];\n	add.u32 %t, %t, %s;\n"
+	   "	mad.lo.u32 %t, %t, 1664525, 1013904223;\n	shr.u32 %s, %t, 4;\n"
+	   "	add.u32 %i, %i, 1;\n	setp.lt.u32 %p, %i, %n;\n	@%p bra L;\n	ret;\n}\n";
 
 static double seconds(clockid_t clock)
 {
@@ -213,6 +228,54 @@ static int functional(double floor)
 	return r || o.end != FUNC_DONE;
 }
 
+/* Peak resident bytes of this process. */
+static double peak(void)
+{
+	struct rusage u;
+	getrusage(RUSAGE_SELF, &u);
+	return (double)u.ru_maxrss * 1024;
+}
+
+/* In a process of its own, as a peak never falls: every SM of the shipped GPU with the most of them full of warps, whose loads go
+ * all over a buffer, so that every cache is in use. */
+static void memory_child(const char *name, uint32_t sms)
+{
+	const uint64_t bytes = 64u << 20;
+	struct launch l = shape(sms * 8, 256);
+	struct timing t;
+	double before = peak();
+	buffer(&l, bytes + 4096);
+	count(&l, 4);
+	if (!run("memory", name, spread_text, &l, false, 2, &t))
+		printf("%-44s %8.1f MB beyond the simulated buffers, limit 100 MB  %s\n", name,
+		       (peak() - before - (double)bytes) / 1e6,
+		       peak() - before - (double)bytes < 100e6 ? "kept" : "MISSED");
+	fflush(stdout);
+}
+
+static int memory(void)
+{
+	struct device_list list = {0};
+	struct err e = {0};
+	const struct device_info *most = NULL;
+	if (gpu_sim.list(&list, &e))
+		return 1;
+	for (size_t k = 0; k < list.count; k++)
+		if (!most || list.items[k].sm_count > most->sm_count)
+			most = &list.items[k];
+	fflush(stdout);
+	pid_t child = most ? fork() : -1;
+	if (!child) {
+		memory_child(strchr(most->spec, ':') + 1, most->sm_count);
+		_exit(0);
+	}
+	int status = 1;
+	if (child > 0)
+		waitpid(child, &status, 0);
+	mem_free(list.items);
+	return status != 0;
+}
+
 /* With a word, only the rates whose name holds it. */
 int main(int argc, char **argv)
 {
@@ -245,5 +308,7 @@ int main(int argc, char **argv)
 	}
 	if (strstr("functional", only))
 		bad |= functional(30);
+	if (strstr("memory", only))
+		bad |= memory();
 	return bad;
 }

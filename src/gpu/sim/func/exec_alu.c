@@ -12,7 +12,7 @@
 #endif
 #endif
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__SANITIZE_ADDRESS__) &&                                 \
-    !defined(__SANITIZE_THREAD__) && !defined(FUNC_NO_CLONES)
+    !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_THREAD__) && !defined(FUNC_NO_CLONES)
 #define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define CLONES

@@ -132,7 +132,7 @@ bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid)
 	bool opens = !grid->watch && issued >= grid->window_at;
 	if (opens) {
 		uint64_t length = grid->window_at / 64;
-		grid->window_end = issued + (length < clusters * WINDOW_LEAST ? clusters * WINDOW_LEAST : length);
+		grid->window_end = issued + (length < WINDOW_LEAST ? WINDOW_LEAST : length);
 		grid->window_at = issued * 2;
 		grid->watch = true;
 	}

@@ -1,6 +1,7 @@
 /* Every number that the description gives must come out of a kernel's own clock reads. */
 #include "base/rng.h"
 #include "tiny.h"
+#include <errno.h>
 #include <string.h>
 
 /* clang-format off */
@@ -299,7 +300,7 @@ static void random_program(struct tiny *t, struct rng *r)
 static void random_requests(struct sim_spec *s, struct rng *r)
 {
 	s->outstanding = (enum outstanding_kind)rng_below(r, 3);
-	s->outstanding_entries = 1 + (uint32_t)rng_below(r, 9);
+	s->outstanding_entries = 3 + (uint32_t)rng_below(r, 60);
 	s->outstanding_merge = s->outstanding == OUTSTANDING_MSHR ? (uint32_t)rng_below(r, 9) : 0;
 	s->coalesce = (enum coalesce_rule)rng_below(r, 3);
 	s->memory_partitions = 1 + (uint32_t)rng_below(r, 4);
@@ -385,7 +386,7 @@ static void skipping_agrees_with_looking_every_cycle(void **state)
 		s.max_blocks_per_sm = 1 + (uint32_t)rng_below(&r, 3);
 		s.noise.jitter_probability = 0.2;
 		s.noise.jitter_cycles = 30;
-		if (n % 3)
+		if (n % 4 == 1) /* they take their time, and every cycle of it is looked at */
 			random_requests(&s, &r);
 		struct tiny t;
 		random_program(&t, &r);
@@ -466,6 +467,36 @@ static void the_gap_between_launches_is_drawn(void **state)
 	assert_true(same < 3);
 }
 
+/* Every allocation of a GPU with all of it fails once; what was there already is given back (the sanitizers look). */
+static void opening_survives_failing_allocations(void **state)
+{
+	(void)state;
+	struct sim_spec s;
+	struct time_gpu *g = NULL;
+	tiny_spec(&s);
+	s.outstanding = OUTSTANDING_MSHR;
+	s.outstanding_entries = 4;
+	s.memory_partitions = 2;
+	s.partition_stride = 256;
+	s.dram = (struct dram_spec){.banks = 2, .row_bytes = 512};
+	s.atomic[0].same_address = 5;
+	for (int kind = OUTSTANDING_MSHR; kind <= OUTSTANDING_PRT; kind++) {
+		s.outstanding = (enum outstanding_kind)kind;
+		long before = mem_count(), failed = 0;
+		assert_int_equal(time_open(&g, &s, 1), 0);
+		long all = mem_count() - before;
+		time_close(g);
+		for (long n = 1; n <= all; n++) {
+			mem_fail_after(n);
+			int rc = time_open(&g, &s, 1);
+			mem_fail_after(0);
+			assert_int_equal(rc, -ENOMEM);
+			failed++;
+		}
+		assert_true(failed > 20);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -483,6 +514,7 @@ int main(void)
 	    cmocka_unit_test(skipping_agrees_with_looking_every_cycle),
 	    cmocka_unit_test(the_same_seed_gives_the_same_run),
 	    cmocka_unit_test(the_gap_between_launches_is_drawn),
+	    cmocka_unit_test(opening_survives_failing_allocations),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

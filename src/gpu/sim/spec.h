@@ -88,6 +88,10 @@ struct regfile_spec {
 	uint32_t max_per_thread;			 /* 0: no limit */
 };
 
+/* ROUND_ROBIN: the next behind the one that issued last. OLDEST, YOUNGEST: by when they started. GREEDY: the one that issued
+ * last as long as it is ready, else the oldest. */
+enum core_policy { CORE_ROUND_ROBIN, CORE_OLDEST, CORE_YOUNGEST, CORE_GREEDY };
+
 /* ---- arithmetic ---- */
 #define SPEC_PIPES 16
 struct pipe_spec {
@@ -163,6 +167,8 @@ struct sim_spec {
 	/* core */
 	uint32_t schedulers;	  /* warp w belongs to scheduler w % schedulers */
 	double scheduler_issue;	  /* cycles between two issues of one scheduler */
+	enum core_policy policy;  /* which of its ready warps a scheduler takes */
+	bool dual_issue;	  /* a second instruction of the same warp in the same cycle, to another pipe */
 	uint32_t loads_in_flight; /* per warp, scoreboard depth; 0 = unlimited */
 	uint32_t pipe_count;
 	struct pipe_spec pipe[SPEC_PIPES];

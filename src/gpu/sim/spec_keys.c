@@ -46,6 +46,8 @@ const struct spec_key spec_keys[] = {
 
 	{"core.schedulers", DIM_COUNT, KIND_U32, IN_SPEC(schedulers), 1, 16, REQUIRED, NO_WORDS, "warp schedulers of one SM; warp w belongs to scheduler w modulo this"},
 	{"core.issue_interval", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(scheduler_issue), 0.25, 64, REQUIRED, NO_WORDS, "cycles between two instructions that one scheduler issues"},
+	{"core.policy", DIM_NAME, KIND_WORD, IN_SPEC(policy), 0, 0, "round_robin", "round_robin oldest youngest greedy", "which of its ready warps a scheduler takes"},
+	{"core.dual_issue", DIM_YESNO, KIND_BOOL, IN_SPEC(dual_issue), 0, 1, "no", NO_WORDS, "whether a scheduler may issue a second, independent instruction of the same warp in the same cycle to another pipe"},
 	{"core.default_op", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, REQUIRED, NO_WORDS, "the operation, as op.type, whose timing an instruction takes that the file does not list (moves, compares, conversions)"},
 	{"outstanding.loads_per_warp", DIM_COUNT, KIND_U32, IN_SPEC(loads_in_flight), 0, 4096, "0", NO_WORDS, "loads that one warp may have in flight; 0 is no limit"},
 	{"outstanding.kind", DIM_NAME, KIND_WORD, IN_SPEC(outstanding), 0, 0, "none", "none mshr prt", "what remembers an SM's requests to global memory that are not back: nothing that could be full, a table with an entry a line, or one with an entry a warp instruction"},

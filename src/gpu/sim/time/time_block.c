@@ -227,6 +227,7 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 	func_warp_start(&w->f, &b->f, n * s->warp_size);
 	b->warp[n] = w;
 	sched->warp[w->slot] = w;
+	sched->age[w->slot] = sched->started++;
 	if (w->slot >= sched->slots)
 		sched->slots = w->slot + 1;
 	x->alive++;

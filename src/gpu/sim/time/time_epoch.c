@@ -81,6 +81,9 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .need = whole->need,
 				   .block_launch = whole->block_launch,
 				   .warp_launch = whole->warp_launch,
+				   .dual = g->spec->dual_issue,
+				   .policy = g->spec->policy,
+				   .schedulers = g->spec->schedulers,
 				   .patience = TIME_PATIENCE};
 	c->now = grid->start;
 	wheel_reset(&c->wheel, grid->start);
@@ -258,6 +261,7 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	time_fetch_program(g, whole.p);
 	if (grid->q->hook && time_note_open(&whole))
 		return -ENOMEM;
+	memset(g->pipe_user, (int)g->spec->schedulers - 1, (size_t)g->spec->sm_count * SPEC_PIPES);
 	grid->window_at = TIME_PATIENCE;
 	grid->start =
 	    g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE) + (uint64_t)(grid->q->host_ns / g->boost.nominal);

@@ -31,6 +31,16 @@ static inline uint64_t set_free(const struct time_sched *s, const struct time_se
 	return best >> FIX;
 }
 
+/* The pipe of the set that would take an instruction at t, the one that is free first, or -1 when none accepts yet. */
+static int pipe_for(const struct time_sched *s, const struct time_set *set, uint64_t t)
+{
+	int best = -1;
+	for (uint32_t k = 0; k < set->count; k++)
+		if (best < 0 || *s->pipe[set->pipe[k]] < *s->pipe[best])
+			best = set->pipe[k];
+	return best >= 0 && *s->pipe[best] >> FIX <= t ? best : -1;
+}
+
 /* Pipes that share one kind of instruction have one issue port in front of them: when both are free at once, the second is
  * fed a turn later. What waits in front of it makes up for that turn, as a short queue would; without it two pipes would
  * never reach the sum of their rates. */
@@ -253,6 +263,23 @@ static bool out_of_time(struct time_run *x)
 	return true;
 }
 
+/* A second instruction of the warp that has just issued to pipe `first`: the pipe that it would take, or -1. */
+static int second_pipe(const struct time_run *x, const struct time_sched *s, uint32_t slot, int first, uint64_t t)
+{
+	if (x->stop || first < 0 || slot >= s->slots || s->wake[slot] > t)
+		return -1;
+	int pipe = pipe_for(s, &x->p->set[s->set[slot]], t);
+	return pipe == first ? -1 : pipe;
+}
+
+/* It takes no turn of the issue port. */
+static void issue_second(struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t)
+{
+	uint64_t port = s->free;
+	issue_one(x, s->warp[slot], t);
+	s->free = port;
+}
+
 /* One warp is alive and no block waits: it runs straight on. Every rule is the general loop's with one candidate. */
 static void run_solo(struct time_run *x, struct time_warp *w)
 {
@@ -268,7 +295,10 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 		}
 		t = pipe > t ? pipe : t;
 		t = port > t ? port : t;
+		int first = __builtin_expect(x->dual, 0) ? pipe_for(s, &x->p->set[*set], t) : -1;
 		issue(x, w, t);
+		if (__builtin_expect(x->dual, 0) && x->alive && second_pipe(x, s, w->slot, first, t) >= 0)
+			issue_second(x, s, w->slot, t);
 		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
 			break;
 	}
@@ -335,11 +365,42 @@ static bool wants(const struct time_sched *s, uint64_t slots, uint32_t first, ui
 	return true;
 }
 
+/* Whether the warp in slot a goes before that in slot b. */
+static bool goes_before(const struct time_sched *s, enum core_policy p, uint32_t a, uint32_t b)
+{
+	if (p == CORE_GREEDY && (a == s->last || b == s->last))
+		return a == s->last;
+	return p == CORE_YOUNGEST ? s->age[a] > s->age[b] : s->age[a] < s->age[b];
+}
+
+/* By age instead of in turn. */
+static __attribute__((noinline)) struct glance choose_by_age(const struct time_run *x, const struct time_sched *s,
+							     uint64_t t)
+{
+	struct glance g = {.best = UINT32_MAX, .later = NEVER};
+	enum core_policy policy = x->policy;
+	for (uint32_t k = 0; k < s->slots; k++) {
+		uint64_t wake = s->wake[k], pipe = wake <= t ? set_free(s, &x->p->set[s->set[k]]) : wake;
+		if (wake > t || pipe > t) {
+			g.more |= wake <= t;
+			g.later = pipe < g.later ? pipe : g.later;
+			continue;
+		}
+		g.more |= g.best != UINT32_MAX;
+		if (g.best == UINT32_MAX || goes_before(s, policy, k, g.best))
+			g.best = k;
+	}
+	return g;
+}
+
 /* The first ready slot after the one that issued last whose pipes are free. */
-static struct glance choose(const struct time_run *x, const struct time_sched *s, uint64_t t)
+static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, const struct time_sched *s,
+								  uint64_t t)
 {
 	struct glance g = {.best = UINT32_MAX, .later = NEVER};
 	uint64_t ready[TIME_SLOTS / 64];
+	if (__builtin_expect(x->policy != CORE_ROUND_ROBIN, 0))
+		return choose_by_age(x, s, t);
 	uint32_t busy = TIME_SETS; /* the pipes that were just found busy: mostly those of the other warps too */
 	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
 	for (uint32_t n = 0; n < words; n++) {
@@ -373,40 +434,217 @@ static struct glance choose(const struct time_run *x, const struct time_sched *s
 	return g;
 }
 
-static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
+/* The instruction of the warp in this slot issues; when the scheduler looks again. */
+static inline __attribute__((always_inline)) uint64_t issue_chosen(struct time_run *x, struct time_sched *s,
+								   struct glance *c, uint64_t t)
 {
 	struct time_cluster *g = x->c;
-	uint64_t port = s->free >> FIX, t = at, sooner = g->sooner;
+	const struct time_set *set = &x->p->set[s->set[c->best]];
+	uint64_t sooner = g->sooner;
+	issue_one(x, s->warp[c->best], t);
+	/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
+	 * issue woke others after they had been looked at. */
+	if (g->sooner != sooner)
+		return t;
+	uint64_t later = c->later;
+	if (c->more) {
+		uint64_t pipe = c->alike ? set_free(s, set) : 0;
+		later = pipe < later ? pipe : later;
+	}
+	return s->wake[c->best] < later ? s->wake[c->best] : later;
+}
+
+static inline __attribute__((always_inline)) void next_turn(struct time_run *x, struct time_sched *s, uint64_t t,
+							    uint32_t slot, uint64_t later)
+{
+	uint64_t port = s->free >> FIX;
+	if (slot != UINT32_MAX) {
+		later = port > later ? port : later;
+		if (!s->slots)
+			later = NEVER;
+	}
+	if (later >= PENDING) /* the serving will give it a turn */
+		later = NEVER;
+	if (x->q->poll && later != NEVER) {
+		uint64_t next = slot == UINT32_MAX ? t + 1 : port;
+		later = next < later ? next : later;
+	}
+	wheel_set(&x->c->wheel, s->number, later);
+}
+
+/* ---- several schedulers that want one pipe ---- */
+
+#define MEMBERS 16 /* schedulers of one SM, at most: the reader of .gpu files refuses more */
+struct member {
+	struct time_sched *s;
+	struct glance c;
+	int pipe, used; /* that it names now; that its first instruction took */
+	bool asks, issued;
+	uint64_t later;
+};
+
+/* The first behind the scheduler that had the pipe last, of those that name it. */
+static uint32_t winner(const struct member *m, uint32_t n, int pipe, uint32_t schedulers)
+{
+	uint32_t best = 0, least = UINT32_MAX;
+	for (uint32_t k = 0; k < n; k++) {
+		if (!m[k].asks || m[k].pipe != pipe)
+			continue;
+		uint32_t behind = (m[k].s->index + schedulers - m[k].s->user[pipe] - 1) % schedulers;
+		if (behind < least) {
+			least = behind;
+			best = k;
+		}
+	}
+	return best;
+}
+
+static __attribute__((noinline)) void name_first(struct time_run *x, struct member *m, uint64_t t)
+{
+	m->c = choose(x, m->s, t);
+	m->later = m->c.later;
+	m->asks = m->c.best != UINT32_MAX;
+	m->pipe = m->asks ? pipe_for(m->s, &x->p->set[m->s->set[m->c.best]], t) : -1;
+}
+
+/* The pipe that it named was given away. */
+static void name_again(struct time_run *x, struct member *m, uint64_t t)
+{
+	const struct time_set *set = &x->p->set[m->s->set[m->c.best]];
+	if (set->count > 1 || (m->c.more && !m->c.alike)) {
+		name_first(x, m, t);
+		return;
+	}
+	uint64_t free = set_free(m->s, set); /* all that is ready wants this pipe */
+	if (free <= t)
+		return;
+	m->later = free < m->c.later ? free : m->c.later;
+	m->asks = false;
+	m->c.best = UINT32_MAX;
+}
+
+/* The turns of several schedulers of one SM in one cycle; each has named what it would take. */
+static void run_together(struct time_run *x, struct member *m, uint32_t n, uint64_t t)
+{
+	uint32_t schedulers = x->schedulers;
+	uint64_t sooner = x->c->sooner;
+	for (uint32_t k = 0; k < n && !x->stop;) {
+		if (!m[k].asks) {
+			k++;
+			continue;
+		}
+		uint32_t who = m[k].pipe >= 0 ? winner(m, n, m[k].pipe, schedulers) : k;
+		struct member *w = &m[who];
+		w->used = w->pipe;
+		if (w->pipe >= 0)
+			w->s->user[w->pipe] = (uint8_t)w->s->index;
+		w->asks = false;
+		w->issued = true;
+		w->later = issue_chosen(x, w->s, &w->c, t);
+		for (uint32_t o = 0; o < n; o++) /* what they named may be busy now */
+			if (m[o].asks && w->used >= 0 && m[o].pipe == w->used)
+				name_again(x, &m[o], t);
+	}
+	for (uint32_t k = 0; x->dual && k < n; k++) {
+		m[k].pipe = m[k].issued ? second_pipe(x, m[k].s, m[k].c.best, m[k].used, t) : -1;
+		m[k].asks = m[k].pipe >= 0;
+	}
+	for (uint32_t k = 0; x->dual && k < n && !x->stop;) {
+		if (!m[k].asks) {
+			k++;
+			continue;
+		}
+		struct member *w = &m[winner(m, n, m[k].pipe, schedulers)];
+		int took = w->pipe;
+		w->s->user[took] = (uint8_t)w->s->index;
+		w->asks = false;
+		w->later = t;
+		issue_second(x, w->s, w->c.best, t);
+		for (uint32_t o = 0; o < n; o++)
+			if (m[o].asks && m[o].pipe == took) {
+				m[o].pipe = second_pipe(x, m[o].s, m[o].c.best, m[o].used, t);
+				m[o].asks = m[o].pipe >= 0;
+			}
+	}
+	/* What one of them woke, another may have looked at before. */
+	bool woken = x->c->sooner != sooner;
+	for (uint32_t k = 0; k < n; k++)
+		next_turn(x, m[k].s, t, m[k].c.best, woken ? t : m[k].later);
+}
+
+/* Whether a scheduler behind this one has its turn in the same cycle. */
+static inline bool others_turn(const struct time_run *x, const struct time_sched *s, uint64_t t)
+{
+	for (uint32_t k = 1; s->index + k < x->schedulers; k++)
+		if (x->c->wheel.at[s->number + k] == t)
+			return true;
+	return false;
+}
+
+/* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
+ * have had theirs, and named no such pipe. */
+static __attribute__((noinline)) void run_contended(struct time_run *x, struct time_sched *s, struct glance c,
+						    uint64_t t)
+{
+	struct member m[MEMBERS];
+	uint32_t n = 1;
+	m[0] = (struct member){.s = s,
+			       .c = c,
+			       .pipe = pipe_for(s, &x->p->set[s->set[c.best]], t),
+			       .used = -1,
+			       .asks = true,
+			       .later = c.later};
+	for (uint32_t k = 1; s->index + k < x->schedulers; k++) {
+		if (x->c->wheel.at[s->number + k] != t || s[k].free >> FIX > t)
+			continue;
+		m[n] = (struct member){.s = s + k, .used = -1};
+		name_first(x, &m[n++], t);
+	}
+	run_together(x, m, n, t);
+}
+
+/* Where schedulers issue twice, all of them issue once before any of them issues again. */
+static void run_sm(struct time_run *x, const struct time_sched *s, uint64_t t)
+{
+	struct member m[MEMBERS];
+	struct time_sched *all = x->g->sm[s->sm].sched;
+	uint32_t n = 0;
+	for (uint32_t k = 0; k < x->schedulers; k++) {
+		uint64_t port = all[k].free >> FIX;
+		/* The wheel may give s a turn ahead of its time, which it then only puts off. */
+		if (x->c->wheel.at[all[k].number] != t && &all[k] != s)
+			continue;
+		if (port > t) {
+			wheel_set(&x->c->wheel, all[k].number, port);
+			continue;
+		}
+		m[n] = (struct member){.s = &all[k], .used = -1};
+		name_first(x, &m[n++], t);
+	}
+	run_together(x, m, n, t);
+}
+
+static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
+{
+	uint64_t port = s->free >> FIX, t = at;
 	if (port > at) { /* a warp was woken meanwhile: nobody may issue ahead of his turn */
-		wheel_set(&g->wheel, s->number, port);
+		wheel_set(&x->c->wheel, s->number, port);
 		return;
 	}
 	struct glance c = choose(x, s, t);
+	uint64_t later = c.later;
 	if (c.best != UINT32_MAX) {
 		const struct time_set *set = &x->p->set[s->set[c.best]];
-		issue_one(x, s->warp[c.best], t);
-		/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
-		 * issue woke others after they had been looked at. */
-		if (g->sooner != sooner)
-			c.later = t;
-		else if (c.more) {
-			uint64_t pipe = c.alike ? set_free(s, set) : 0;
-			c.later = pipe < c.later ? pipe : c.later;
+		if (__builtin_expect(set->shared, 0)) {
+			if (others_turn(x, s, t)) {
+				run_contended(x, s, c, t);
+				return;
+			}
+			s->user[pipe_for(s, set, t)] = (uint8_t)s->index;
 		}
-		if (s->wake[c.best] < c.later)
-			c.later = s->wake[c.best];
-		port = s->free >> FIX;
-		c.later = port > c.later ? port : c.later;
-		if (!s->slots)
-			c.later = NEVER;
+		later = issue_chosen(x, s, &c, t);
 	}
-	if (c.later >= PENDING) /* the serving will give it a turn */
-		c.later = NEVER;
-	if (x->q->poll && c.later != NEVER) {
-		uint64_t next = c.best == UINT32_MAX ? t + 1 : port;
-		c.later = next < c.later ? next : c.later;
-	}
-	wheel_set(&g->wheel, s->number, c.later);
+	next_turn(x, s, t, c.best, later);
 }
 
 uint64_t time_soonest(const struct time_cluster *c)
@@ -419,15 +657,19 @@ bool time_step(struct time_run *x, uint64_t end)
 {
 	struct time_cluster *c = x->c;
 	uint32_t n;
-	uint64_t at = wheel_next(&c->wheel, end, &n);
-	if (__builtin_expect(c->start_next < end && c->start_next <= at, 0)) {
+	/* A block that arrives takes its first turns then: the wheel must not have gone beyond. */
+	uint64_t until = c->start_next < end ? c->start_next : end, at = wheel_next(&c->wheel, until, &n);
+	if (__builtin_expect(at >= until, 0)) {
+		if (until == end)
+			return false;
 		time_arrive(x);
 		return true;
 	}
-	if (at >= end)
-		return false;
 	c->now = at;
-	run_scheduler(x, &x->g->sched[c->sched_first + n], at);
+	if (__builtin_expect(x->dual, 0))
+		run_sm(x, &x->g->sched[c->sched_first + n], at);
+	else
+		run_scheduler(x, &x->g->sched[c->sched_first + n], at);
 	if (__builtin_expect(!--x->patience, 0))
 		out_of_time(x);
 	return true;

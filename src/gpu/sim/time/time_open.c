@@ -11,10 +11,12 @@ static int open_sms(struct time_gpu *g)
 	g->sm = mem_zero(s->sm_count, sizeof *g->sm);
 	g->sched = mem_zero(g->sched_count, sizeof *g->sched);
 	g->pipe_free = mem_zero((size_t)g->sched_count * SPEC_PIPES, sizeof *g->pipe_free);
+	g->pipe_user = mem_zero((size_t)s->sm_count * SPEC_PIPES, 1);
+	g->age = mem_zero(slots, sizeof *g->age);
 	g->wake = mem_alloc(slots * sizeof *g->wake);
 	g->set = mem_zero(slots, sizeof *g->set);
 	g->warp = mem_zero(slots, sizeof(struct time_warp *));
-	if (!g->sm || !g->sched || !g->pipe_free || !g->wake || !g->set || !g->warp)
+	if (!g->pipe_user || !g->age || !g->sm || !g->sched || !g->pipe_free || !g->wake || !g->set || !g->warp)
 		return -ENOMEM;
 	for (size_t k = 0; k < slots; k++)
 		g->wake[k] = NEVER;
@@ -25,6 +27,8 @@ static int open_sms(struct time_gpu *g)
 		d->sm = sm;
 		d->index = index;
 		d->wake = g->wake + (size_t)n * per;
+		d->age = g->age + (size_t)n * per;
+		d->user = g->pipe_user + (size_t)sm * SPEC_PIPES;
 		d->set = g->set + (size_t)n * per;
 		d->warp = g->warp + (size_t)n * per;
 		for (uint32_t p = 0; p < SPEC_PIPES; p++)
@@ -93,6 +97,8 @@ void time_close(struct time_gpu *g)
 	mem_free(g->sm);
 	mem_free(g->sched);
 	mem_free(g->pipe_free);
+	mem_free(g->pipe_user);
+	mem_free(g->age);
 	mem_free(g->wake);
 	mem_free(g->set);
 	mem_free(g->warp);

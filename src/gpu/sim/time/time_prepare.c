@@ -17,11 +17,15 @@ static uint32_t cycles_of(double c)
 
 /* Number of the set with these pipes, added when it is new. The number of sets is bounded by the file's operations, which
  * rarely use more than a handful; past the table the last one serves, which only makes pipes busier than they are. */
-static uint8_t set_number(struct time_program *p, const uint32_t *pipe, uint32_t count)
+static uint8_t set_number(struct time_program *p, const struct sim_spec *spec, const uint32_t *pipe, uint32_t count)
 {
-	struct time_set s = {.count = (uint8_t)count};
-	for (uint32_t k = 0; k < count; k++)
+	struct time_set s;
+	memset(&s, 0, sizeof s); /* compared as bytes */
+	s.count = (uint8_t)count;
+	for (uint32_t k = 0; k < count; k++) {
 		s.pipe[k] = (uint8_t)pipe[k];
+		s.shared |= spec->schedulers > 1 && !spec->pipe[pipe[k]].per_scheduler;
+	}
 	for (uint32_t n = 0; n < p->set_count; n++)
 		if (!memcmp(&p->set[n], &s, sizeof s))
 			return (uint8_t)n;
@@ -103,7 +107,7 @@ static void arithmetic(struct time_program *p, const struct sim_spec *s, struct 
 	/* What the whole operation takes is exact; rounding of the steps ends up in the last one. */
 	uint32_t spent = (uint32_t)((uint64_t)t->step * t->before >> FIX);
 	t->tail = latency > spent ? latency - spent : 0;
-	t->set = t->set_before = set_number(p, o->pipe, o->pipe_count);
+	t->set = t->set_before = set_number(p, s, o->pipe, o->pipe_count);
 	for (uint32_t k = 0; k < o->pipe_count; k++)
 		t->interval[k] = t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
 }
@@ -111,12 +115,12 @@ static void arithmetic(struct time_program *p, const struct sim_spec *s, struct 
 static void memory(struct time_program *p, const struct sim_spec *s, struct time_inst *t, const struct path_spec *path)
 {
 	const struct op_spec *o = &s->op[s->default_op];
-	t->set = set_number(p, &path->pipe, 1);
+	t->set = set_number(p, s, &path->pipe, 1);
 	if (t->kind == FUNC_STORE || !path->address_ops)
 		return;
 	t->before = (uint8_t)(path->address_ops < UINT8_MAX ? path->address_ops : UINT8_MAX);
 	t->step = fixed(path->address_latency);
-	t->set_before = set_number(p, o->pipe, o->pipe_count);
+	t->set_before = set_number(p, s, o->pipe, o->pipe_count);
 	uint32_t steps = o->native_ops ? o->native_ops : 1;
 	for (uint32_t k = 0; k < o->pipe_count; k++)
 		t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);

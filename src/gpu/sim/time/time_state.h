@@ -29,6 +29,7 @@ enum time_path { PATH_NONE, PATH_SHARED, PATH_CONSTANT, PATH_GLOBAL, PATH_TEXTUR
 #define TIME_SETS 64
 struct time_set { /* pipes of which one takes the instruction */
 	uint8_t count, pipe[SPEC_OP_PIPES];
+	bool shared; /* several schedulers have one of them */
 };
 
 struct time_inst {
@@ -122,6 +123,9 @@ struct time_sched {
 	uint64_t *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
 	uint8_t *set;	/* per slot: pipes of its next step */
 	struct time_warp **warp;
+	uint32_t *age; /* per slot: how many warps started before it */
+	uint32_t started;
+	uint8_t *user;		    /* per pipe of the SM: index of the scheduler that had it last */
 	uint64_t *pipe[SPEC_PIPES]; /* fixed point free times: the SM's or this scheduler's own */
 };
 
@@ -171,6 +175,8 @@ struct time_gpu {
 	struct time_sched *sched; /* sm_count * schedulers */
 	uint32_t sched_count;
 	uint64_t *pipe_free;
+	uint8_t *pipe_user; /* of all SMs' pipes */
+	uint32_t *age;
 	uint64_t *wake; /* of all schedulers' slots */
 	uint8_t *set;
 	struct time_warp **warp;
@@ -236,6 +242,9 @@ struct time_run {
 	bool stop;			    /* r->end is set */
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	struct time_note *note;		    /* the gpu's */
+	bool dual;			    /* spec->dual_issue */
+	enum core_policy policy;
+	uint32_t schedulers;
 	/* time_stuck.c */
 	bool watch;	  /* backward branches and what changes memory are looked at now */
 	uint64_t epoch;	  /* counts the changes seen */

@@ -325,6 +325,8 @@ static void solo_and_general_agree(void **state)
 		tiny_spec(&s);
 		s.independent_threads = n % 3 == 1;
 		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
+		s.policy = (enum core_policy)(n / 3 % 4);
+		s.dual_issue = n / 2 % 2;
 		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
 		s.op[1].native_ops = 1 + (uint32_t)rng_below(&r, 5);
 		s.clock_native_ops = 1 + (uint32_t)rng_below(&r, 3);
@@ -374,6 +376,8 @@ static void skipping_agrees_with_looking_every_cycle(void **state)
 		tiny_spec(&s);
 		s.independent_threads = n % 3 == 1;
 		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
+		s.policy = (enum core_policy)(n / 3 % 4);
+		s.dual_issue = n / 2 % 2;
 		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
 		s.pipe_count = 3;
 		s.pipe[0].per_scheduler = n & 1;

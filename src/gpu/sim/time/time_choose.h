@@ -1,0 +1,149 @@
+/* Which of its warps a scheduler takes. For time_loop.c, into whose loop it is compiled: a call would show there. */
+#ifndef FATHOM_TIME_CHOOSE_H
+#define FATHOM_TIME_CHOOSE_H
+#include "gpu/sim/time/time_state.h"
+
+/* Cycle from which some pipe of the set accepts. */
+static inline uint64_t set_free(const struct time_sched *s, const struct time_set *set)
+{
+	if (!set->count)
+		return 0;
+	uint64_t best = *s->pipe[set->pipe[0]];
+	if (__builtin_expect(set->count > 1, 0))
+		for (uint32_t k = 1; k < set->count; k++) {
+			uint64_t f = *s->pipe[set->pipe[k]];
+			best = f < best ? f : best;
+		}
+	return best >> FIX;
+}
+
+/* The pipe of the set that would take an instruction at t, the one that is free first, or -1 when none accepts yet. */
+static int pipe_for(const struct time_sched *s, const struct time_set *set, uint64_t t)
+{
+	int best = -1;
+	for (uint32_t k = 0; k < set->count; k++)
+		if (best < 0 || *s->pipe[set->pipe[k]] < *s->pipe[best])
+			best = set->pipe[k];
+	return best >= 0 && *s->pipe[best] >> FIX <= t ? best : -1;
+}
+
+#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
+    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
+#else
+#define CLONES
+#endif
+#if defined(__GNUC__) && !defined(__clang__)
+#define VECTORS __attribute__((optimize("O3"))) /* at -O2 the compiler makes none of this loop */
+#else
+#define VECTORS
+#endif
+
+/* Which of up to 64 slots are ready at t, and when the first of the others will be. Without a branch, for the compiler. */
+CLONES VECTORS static uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
+{
+	uint64_t ready = 0, first = *later;
+	for (uint32_t k = 0; k < n; k++) {
+		bool now = wake[k] <= t;
+		uint64_t then = now ? NEVER : wake[k];
+		ready |= (uint64_t)now << k;
+		first = then < first ? then : first;
+	}
+	*later = first;
+	return ready;
+}
+
+static inline void fetch_warp(const struct time_warp *w)
+{
+	__builtin_prefetch(w);
+	__builtin_prefetch((const char *)w + 64);
+	__builtin_prefetch((const char *)w + 128);
+	__builtin_prefetch(w->ready);
+}
+
+/* What a look at all warps of a scheduler found. */
+struct glance {
+	uint32_t best;	/* slot that issues, UINT32_MAX = none can */
+	bool more;	/* others are ready too ... */
+	bool alike;	/* ... and want the same pipes, all of them */
+	uint64_t later; /* when the first of those that are not ready will be */
+};
+
+static bool wants(const struct time_sched *s, uint64_t slots, uint32_t first, uint8_t set)
+{
+	for (; slots; slots &= slots - 1)
+		if (s->set[first + (uint32_t)__builtin_ctzll(slots)] != set)
+			return false;
+	return true;
+}
+
+/* Whether the warp in slot a goes before that in slot b. */
+static bool goes_before(const struct time_sched *s, enum core_policy p, uint32_t a, uint32_t b)
+{
+	if (p == CORE_GREEDY && (a == s->last || b == s->last))
+		return a == s->last;
+	return p == CORE_YOUNGEST ? s->age[a] > s->age[b] : s->age[a] < s->age[b];
+}
+
+/* By age instead of in turn. */
+static __attribute__((noinline)) struct glance choose_by_age(const struct time_run *x, const struct time_sched *s,
+							     uint64_t t)
+{
+	struct glance g = {.best = UINT32_MAX, .later = NEVER};
+	enum core_policy policy = x->policy;
+	for (uint32_t k = 0; k < s->slots; k++) {
+		uint64_t wake = s->wake[k], pipe = wake <= t ? set_free(s, &x->p->set[s->set[k]]) : wake;
+		if (wake > t || pipe > t) {
+			g.more |= wake <= t;
+			g.later = pipe < g.later ? pipe : g.later;
+			continue;
+		}
+		g.more |= g.best != UINT32_MAX;
+		if (g.best == UINT32_MAX || goes_before(s, policy, k, g.best))
+			g.best = k;
+	}
+	return g;
+}
+
+/* The first ready slot after the one that issued last whose pipes are free. */
+static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, const struct time_sched *s,
+								  uint64_t t)
+{
+	struct glance g = {.best = UINT32_MAX, .later = NEVER};
+	uint64_t ready[TIME_SLOTS / 64];
+	if (__builtin_expect(x->policy != CORE_ROUND_ROBIN, 0))
+		return choose_by_age(x, s, t);
+	uint32_t busy = TIME_SETS; /* the pipes that were just found busy: mostly those of the other warps too */
+	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
+	for (uint32_t n = 0; n < words; n++) {
+		uint32_t here = s->slots - n * 64 < 64 ? s->slots - n * 64 : 64;
+		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, &g.later);
+	}
+	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
+	for (uint32_t n = 0; n <= words && words; n++) {
+		uint32_t at = (from / 64 + n) % words;
+		uint64_t below = (1ull << from % 64) - 1;
+		uint64_t rest = n == 0 ? ready[at] & ~below : n == words ? ready[at] & below : ready[at];
+		for (; rest; rest &= rest - 1) {
+			uint32_t k = at * 64 + (uint32_t)__builtin_ctzll(rest);
+			if (s->set[k] == busy)
+				continue;
+			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
+			if (pipe <= t) {
+				uint64_t others = ready[at] & ~(1ull << k % 64);
+				g.best = k;
+				g.more = others || words > 1;
+				g.alike = words == 1 && wants(s, others, 0, s->set[k]);
+				/* By its turn, hundreds of other schedulers will have had theirs. */
+				if (rest & (rest - 1))
+					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);
+				return g;
+			}
+			busy = s->set[k];
+			g.later = pipe < g.later ? pipe : g.later;
+		}
+	}
+	return g;
+}
+
+#endif

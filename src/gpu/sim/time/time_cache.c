@@ -280,6 +280,15 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	return c->fill + (first + w) * c->sectors + sector;
 }
 
+void cache_prefetch(const struct time_cache *c, uint64_t address)
+{
+	if (!c->tag)
+		return;
+	const uint64_t *tag = c->tag + (size_t)set_of(c, line_of(c, address)) * c->spec->ways;
+	__builtin_prefetch(tag);
+	__builtin_prefetch(tag + c->spec->ways - 1);
+}
+
 uint64_t *cache_find(const struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)

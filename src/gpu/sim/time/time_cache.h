@@ -42,6 +42,8 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes);
 
 /* The fill time of a byte address that is there or on its way, else NULL. Changes nothing. */
 uint64_t *cache_find(const struct time_cache *c, uint64_t address);
+/* The host will soon look at the tags of this address. */
+void cache_prefetch(const struct time_cache *c, uint64_t address);
 /* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
  * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);

@@ -255,6 +255,18 @@ bool time_one_queue(const struct time_gpu *g)
 	return dram_is_one_queue(&g->dram) && g->spec->coalesce == COALESCE_LINES;
 }
 
+/* Pieces of which the tags are fetched ahead: a queue says what comes, and tags of a large cache are not in the host's. */
+#define AHEAD 6
+
+static void prefetch_tags(const struct far_piece *p)
+{
+	if (p->kind != PIECE_WALK || p->first >= p->route->levels)
+		return;
+	const struct time_level *l = p->route->level[p->first];
+	if (l->scope == SCOPE_GPU)
+		cache_prefetch(&l->cache[0], p->address);
+}
+
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q)
 {
 	uint64_t out = q->kind == FAR_STORE ? q->extra : 0;
@@ -262,6 +274,8 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 	for (uint32_t k = q->piece; k < q->piece + q->count; k++) {
 		struct far_piece *p = &c->piece[k];
 		uint64_t t = p->time;
+		if (k + AHEAD < c->piece_count)
+			prefetch_tags(p + AHEAD);
 		if (p->kind == PIECE_MERGE)
 			continue;
 		p->time = 0;

@@ -1,6 +1,6 @@
 /* Which latencies occur on a path, and which of them are levels. */
 #include "base/arena.h"
-#include "probe/chase.h"
+#include "probe/chase_walk.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
@@ -15,8 +15,6 @@
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
 #define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
 #define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
-#define UNIT_SAMPLES 512
-#define UNIT_MOST    1024 /* bytes that one miss fetches, at most */
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
@@ -29,12 +27,6 @@ static void sort_ticks(uint32_t *v, uint32_t n)
 	for (uint32_t t = 0; t <= CHASE_CAP; t++)
 		for (uint32_t k = 0; k < count[t]; k++)
 			v[at++] = t;
-}
-
-/* Ticks within which two accesses may be of one class: a clock that ticks in steps of grain, or drifts. */
-static double reach(double ticks, double grain)
-{
-	return 1.5 + 1.25 * grain + 0.008 * ticks;
 }
 
 unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max)
@@ -55,7 +47,7 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 		if (hi - lo < min_share * n)
 			continue;
 		double centre = v[lo + (hi - lo) / 2], share = (double)(hi - lo) / n;
-		if (found && centre - out[found - 1].centre <= 2 * reach(centre, grain)) {
+		if (found && centre - out[found - 1].centre <= 2 * chase_reach(centre, grain)) {
 			if (hi - lo > best_hi - best_lo) {
 				out[found - 1] = (struct chase_peak){centre, share};
 				best_lo = lo;
@@ -100,7 +92,7 @@ static double share_near(const struct chase_run *r, double centre, double grain)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < r->kept; i++)
-		n += fabs(chase_ticks(r->record[i]) - centre) <= reach(centre, grain);
+		n += fabs(chase_ticks(r->record[i]) - centre) <= chase_reach(centre, grain);
 	return r->kept ? (double)n / r->kept : 0;
 }
 
@@ -112,8 +104,8 @@ static void classes_from(struct chase_path *c, struct pool *pool)
 	for (unsigned i = 0; i < pool->peaks;) {
 		unsigned k = i, best = i;
 		double mass = 0, weight = 0;
-		for (; k < pool->peaks &&
-		       pool->peak[k].centre - pool->peak[best].centre <= 2 * reach(pool->peak[k].centre, c->grain);
+		for (; k < pool->peaks && pool->peak[k].centre - pool->peak[best].centre <=
+					      2 * chase_reach(pool->peak[k].centre, c->grain);
 		     k++) {
 			if (pool->peak[k].share > pool->peak[best].share)
 				best = k;
@@ -145,61 +137,6 @@ double chase_floor(double below, double above)
 	return ceil(above - margin);
 }
 
-/* Walks in steps of a word: what a miss of a class fetches, and how much of the walk such misses explain. */
-struct walk {
-	uint64_t unit;	 /* common divisor of where accesses of these classes fall, 0 = too few */
-	double coverage; /* of all multiples of unit in one walk, the best walk's */
-};
-
-static struct walk walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned first_class)
-{
-	struct walk w = {0};
-	size_t total = 0, n = 0;
-	uint64_t some[UNIT_SAMPLES];
-
-	for (unsigned i = 0; i < runs; i++)
-		total += run[i].kept;
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
-	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
-	if (!at || !from)
-		return w;
-	for (unsigned i = 0; i < runs; i++) {
-		from[i] = n;
-		for (uint32_t k = 0; k < run[i].kept; k++) {
-			double ticks = chase_ticks(run[i].record[k]);
-			bool in = false;
-			/* In a class, not only slower than another one: jitter is slow anywhere. */
-			/* Slower than every class: of one that only first touches belong to. */
-			double slowest = c->classes[c->class_count - 1].centre;
-			in = first_class < c->class_count && ticks > slowest + 3 * reach(ticks, c->grain);
-			for (unsigned q = first_class; q < c->class_count && !in; q++)
-				in = fabs(ticks - c->classes[q].centre) <= reach(ticks, c->grain);
-			if (in)
-				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
-							     chase_index(run[i].record[k])) *
-					  c->word;
-		}
-	}
-	from[runs] = n;
-	if (n < 8 || n > 0.97 * (double)total)
-		return w;
-	/* A part drawn at random is as good as all, and much cheaper; every n-th would have a period of its own. */
-	size_t few = n < UNIT_SAMPLES ? n : UNIT_SAMPLES;
-	for (size_t k = 0; k < few; k++)
-		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
-	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
-	/* Lines and sectors are powers of two; anything else is a stall that keeps step. */
-	if (w.unit & (w.unit - 1))
-		w.unit = 0;
-	for (unsigned i = 0; i < runs && w.unit; i++) {
-		double have = 0, could = (double)run[i].kept * c->word / (double)w.unit;
-		for (size_t k = from[i]; k < from[i + 1]; k++)
-			have += at[k] % w.unit == 0;
-		w.coverage = fmax(w.coverage, have / could);
-	}
-	return w;
-}
-
 /* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
  * be if each access drew its class anew; 0 = every line keeps its class. */
 static double restless(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
@@ -219,7 +156,7 @@ static double restless(struct chase_path *c, const struct pool *pool, unsigned a
 			uint32_t e = chase_at(r->point->p, r->elements, chase_index(r->record[k]));
 			double t = chase_ticks(r->record[k]);
 			double to_a = fabs(t - c->classes[a].centre), to_b = fabs(t - c->classes[b].centre);
-			if (fmin(to_a, to_b) > reach(t, c->grain))
+			if (fmin(to_a, to_b) > chase_reach(t, c->grain))
 				continue;
 			uint8_t now = to_a < to_b ? 1 : 2;
 			if (last[e]) {
@@ -240,7 +177,9 @@ static bool siblings(struct chase_path *c, const struct pool *pool, const struct
 		     unsigned b)
 {
 	/* What is fetched in larger blocks comes from further away. */
-	uint64_t unit_a = walk_of(c, walks, 2, a).unit, unit_b = walk_of(c, walks, 2, b).unit;
+	uint64_t unit_a = chase_walk_of(c, walks, 2, a).unit, unit_b = chase_walk_of(c, walks, 2, b).unit;
+	uint64_t blocks_b = chase_walk_of(c, walks, 1, b).blocks;
+	unit_b = blocks_b > unit_b ? blocks_b : unit_b;
 	if (unit_b > c->word && unit_b > unit_a)
 		return false;
 
@@ -334,25 +273,62 @@ static void remove_class(struct chase_path *c, unsigned k)
 			(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
 }
 
+/* What the places have in common where single classes occur in the survey's footprints, in bytes. 0 = too few. */
+static uint64_t class_unit(struct chase_path *c, const struct pool *pool, unsigned k)
+{
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), UNIT_SAMPLES, uint64_t);
+	size_t n = 0;
+
+	/* The largest footprints in which it has a part worth looking at. */
+	for (unsigned i = pool->runs; at && i-- > 0 && n < UNIT_SAMPLES;) {
+		const struct chase_run *r = &pool->run[i];
+		if (c->survey[i].share[k] < SHARE_REAL / 3)
+			continue;
+		for (uint32_t q = 0; q < r->kept && n < UNIT_SAMPLES; q++) {
+			double ticks = chase_ticks(r->record[q]);
+			if (fabs(ticks - c->classes[k].centre) <= chase_reach(ticks, c->grain))
+				at[n++] =
+				    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
+		}
+	}
+	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
+}
+
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
  * latency, as a stall that keeps step with the chase. */
-static void drop_spurious(struct chase_path *c, const struct chase_run *run)
+static bool is_real(struct chase_path *c, const struct pool *pool, const struct chase_run *run, unsigned k,
+		    bool *together)
 {
 	const struct chase_sample *top = &c->survey[c->survey_count - 1];
+	double beyond = 0, own = 0;
+	for (unsigned q = k; q < c->class_count; q++)
+		beyond += top->share[q];
+	for (unsigned i = 0; i < c->survey_count; i++)
+		own = fmax(own, c->survey[i].share[k]);
+	/* The cold walk alone, too: what somebody else evicts from a large line is missed again at any of its parts. */
+	struct chase_walked both = chase_walk_of(c, run, 2, k), cold = chase_walk_of(c, run, 1, k);
+	bool all_blocks = beyond >= 0.3 || both.coverage >= 0.5 || cold.coverage >= 0.5 || cold.blocks;
+	*together = all_blocks && beyond >= SHARE_REAL;
+	if (!all_blocks)
+		return false;
+	/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. Or else it falls on
+	 * places where what is faster would not go of its own. */
+	if (own >= SHARE_REAL)
+		return true;
+	uint64_t unit = own >= SHARE_REAL / 3 ? class_unit(c, pool, k) : 0,
+		 faster = unit ? class_unit(c, pool, k - 1) : 0;
+	return faster && unit >= 2 * faster;
+}
+
+static void drop_spurious(struct chase_path *c, const struct pool *pool, const struct chase_run *run)
+{
 	for (unsigned k = 1; k < c->class_count;) {
-		double beyond = 0, own = 0;
-		for (unsigned q = k; q < c->class_count; q++)
-			beyond += top->share[q];
-		for (unsigned i = 0; i < c->survey_count; i++)
-			own = fmax(own, c->survey[i].share[k]);
-		struct walk w = walk_of(c, run, 2, k);
-		bool all_blocks = beyond >= 0.3 || w.coverage >= 0.5;
-		/* Where a miss fetches sixteen steps, one access in sixteen is a miss; a peak in jitter is rarer. */
-		if (own >= SHARE_REAL && all_blocks) {
+		bool together, later;
+		if (is_real(c, pool, run, k, &together)) {
 			k++;
-		} else if (k + 1 < c->class_count && all_blocks && beyond >= SHARE_REAL) {
-			/* Together with the slower ones it is real: a stall that keeps step splits misses in two peaks, of which neither
-			 * takes part with every block. The faster one is the latency. */
+		} else if (together && k + 1 < c->class_count && !is_real(c, pool, run, k + 1, &later)) {
+			/* With the slower one it is real: a stall that keeps step splits misses in two peaks, of which neither takes
+			 * part with every block. The faster one is the latency. */
 			for (unsigned i = 0; i < c->survey_count; i++)
 				c->survey[i].share[k] += c->survey[i].share[k + 1];
 			c->classes[k].share = fmax(c->classes[k].share, c->classes[k + 1].share);
@@ -383,7 +359,7 @@ static uint32_t grain_of(const struct chase_run *run, unsigned runs)
 static double cold_class(struct chase_path *c, const struct chase_run *run)
 {
 	for (unsigned k = c->class_count; k-- > 0;) {
-		struct walk w = walk_of(c, run, 1, k);
+		struct chase_walked w = chase_walk_of(c, run, 1, k);
 		if (w.unit && w.coverage >= 0.5)
 			return c->classes[k].centre;
 	}
@@ -413,7 +389,9 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	}
 	if (all != CHASE_DONE)
 		return all;
-	c->grain = grain_of(run, 2);
+	/* What the clock itself was found to do: a few latencies that have a large factor in common would look like coarser steps. */
+	double step;
+	c->grain = study_number(c->study, "clock.granularity", &step) ? (uint32_t)step : grain_of(run, 2);
 	for (unsigned warm = 0; warm < 2; warm++) {
 		if (!pool_add(c, pool, &run[warm], SHARE_MIN / 4))
 			return CHASE_UNDECIDED;
@@ -425,7 +403,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	}
 	c->fill_unit = 0;
 	for (unsigned k = 1; k < c->class_count && !(c->fill_unit > 0); k++) {
-		struct walk w = walk_of(c, run, 2, k);
+		struct chase_walked w = chase_walk_of(c, run, 2, k);
 		/* Every word alike: lines of a slower part, not misses. */
 		if (w.unit > c->word && w.coverage >= 0.5)
 			c->fill_unit = (double)w.unit;
@@ -525,7 +503,7 @@ enum chase_state chase_survey(struct chase_path *c)
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
-	drop_spurious(c, run);
+	drop_spurious(c, pool, run);
 	group(c, pool, run);
 	if (!c->level_count) {
 		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
@@ -535,11 +513,16 @@ enum chase_state chase_survey(struct chase_path *c)
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;
-		struct walk w = walk_of(c, run, 2, c->level[k + 1].class_first);
+		struct chase_walked w = chase_walk_of(c, run, 2, c->level[k + 1].class_first);
 		/* Every word alike would be a slower part, not misses; misses in few blocks only are no first touches. */
-		f->value = w.coverage >= 0.5 && w.unit > c->word ? w.unit : 0;
+		f->value = w.coverage >= 0.5 && w.unit > c->word && !w.lopsided ? w.unit : 0;
 		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;
-		if (!f->value)
+		if (w.lopsided)
+			snprintf(f->why, sizeof(f->why),
+				 "in a walk in steps of %u bytes, every second piece of %llu bytes missed more rarely "
+				 "than the others",
+				 c->word, (unsigned long long)w.unit);
+		else if (!f->value)
 			snprintf(f->why, sizeof(f->why), "a walk in steps of %u bytes showed no regular misses",
 				 c->word);
 	}
@@ -556,13 +539,13 @@ enum chase_state chase_survey(struct chase_path *c)
 	c->cold_slower = false;
 	c->cold = slowest;
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
-		if (peak[i].centre <= slowest + 2 * reach(slowest, c->grain))
+		if (peak[i].centre <= slowest + 2 * chase_reach(slowest, c->grain))
 			continue;
 		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. */
 		if (4 * share_near(&run[1], peak[i].centre, c->grain) > share_near(&run[0], peak[i].centre, c->grain))
 			continue;
 		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
-		struct walk w = walk_of(c, run, 1, c->class_count - 1);
+		struct chase_walked w = chase_walk_of(c, run, 1, c->class_count - 1);
 		c->class_count--;
 		if (w.coverage >= 0.5) {
 			c->cold_slower = true;

@@ -1,0 +1,69 @@
+#include "probe/chase_walk.h"
+#include "base/arena.h"
+#include "stat/stat.h"
+#include <math.h>
+
+struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs,
+				  unsigned first_class)
+{
+	struct chase_walked w = {0};
+	size_t total = 0, n = 0;
+	uint64_t some[UNIT_SAMPLES];
+
+	for (unsigned i = 0; i < runs; i++)
+		total += run[i].kept;
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
+	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
+	if (!at || !from)
+		return w;
+	for (unsigned i = 0; i < runs; i++) {
+		from[i] = n;
+		for (uint32_t k = 0; k < run[i].kept; k++) {
+			double ticks = chase_ticks(run[i].record[k]);
+			bool in = false;
+			/* In a class, not only slower than another one: jitter is slow anywhere. */
+			/* Slower than every class: of one that only first touches belong to. */
+			double slowest = c->classes[c->class_count - 1].centre;
+			in = first_class < c->class_count && ticks > slowest + 3 * chase_reach(ticks, c->grain);
+			for (unsigned q = first_class; q < c->class_count && !in; q++)
+				in = fabs(ticks - c->classes[q].centre) <= chase_reach(ticks, c->grain);
+			if (in)
+				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
+							     chase_index(run[i].record[k])) *
+					  c->word;
+		}
+	}
+	from[runs] = n;
+	if (n < 8 || n > 0.97 * (double)total)
+		return w;
+	/* A part drawn at random is as good as all, and much cheaper; every n-th would have a period of its own. */
+	size_t few = n < UNIT_SAMPLES ? n : UNIT_SAMPLES;
+	for (size_t k = 0; k < few; k++)
+		some[k] = at[few == n ? k : (k * 2654435761u + 12345) % n];
+	w.unit = stat_gcd_robust(some, few, 0.85, UNIT_MOST);
+	/* Lines and sectors are powers of two; anything else is a stall that keeps step. */
+	if (w.unit & (w.unit - 1))
+		w.unit = 0;
+	for (unsigned i = 0; i < runs && w.unit; i++) {
+		double half[2] = {0}, could = (double)run[i].kept * c->word / (double)w.unit;
+		for (size_t k = from[i]; k < from[i + 1]; k++)
+			if (at[k] % w.unit == 0)
+				half[at[k] / w.unit % 2]++;
+		double more = fmax(half[0], half[1]), less = fmin(half[0], half[1]);
+		if ((more + less) / could <= w.coverage)
+			continue;
+		w.coverage = (more + less) / could;
+		w.lopsided = more >= 8 && less < 0.6 * more;
+	}
+	for (unsigned i = 0; i < runs && w.unit && w.coverage < 0.5; i++)
+		for (uint64_t unit = 2 * w.unit; unit <= UNIT_MOST && !w.blocks; unit *= 2) {
+			double have = 0, units = (double)run[i].kept * c->word / (double)unit,
+			       rest = units * ((double)unit / (double)w.unit - 1);
+			for (size_t k = from[i]; k < from[i + 1]; k++)
+				have += at[k] % unit == 0;
+			double others = (double)(from[i + 1] - from[i]) - have;
+			if (units >= 16 && have >= 0.5 * units && have / units >= 3 * others / rest)
+				w.blocks = unit;
+		}
+	return w;
+}

@@ -1,6 +1,7 @@
 /* Constant memory: every cache level on its path. Wong 2010, IV-J, with the single accesses of Mei 2014, 3.2. */
 #include "data/native_record.h"
 #include "probe/chase.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -134,6 +135,11 @@ static void study_constant(struct study *s)
 			common = L2_THIS;
 		}
 	}
+	unsigned rows = chase_rows_level(&c);
+	if (rows < levels)
+		levels = rows;
+	else
+		rows = UINT_MAX;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		if (k == caches && common == L2_UNKNOWN) {
 			study_verdict(
@@ -156,7 +162,10 @@ static void study_constant(struct study *s)
 		chase_conclude_geometry(&c, k, key);
 		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
 	}
-	if (c.doubtful || (!levels && c.fill_unit > 0)) {
+	if (rows != UINT_MAX) {
+		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
+			      chase_rows_why);
+	} else if (c.doubtful || (!levels && c.fill_unit > 0)) {
 		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
 			      c.doubtful
 				  ? "two classes of latency may be one level: noise hides how much each of them holds"
@@ -181,7 +190,7 @@ static void study_constant(struct study *s)
 				      "classes of latency that appear as the footprint grows", "chase",
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
 				      common == L2_THIS ? "beyond the GPU's common L2 or that" : "memory");
-	for (unsigned k = levels; k < 3; k++) {
+	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
 		if (more && levels > caches && common != L2_UNKNOWN)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
 				      "level %u holds the whole constant space, so what lies behind it is never seen",

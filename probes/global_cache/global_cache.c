@@ -207,6 +207,7 @@ static void study_global(struct study *s)
 	if (huge)
 		far.cold_slower = true;
 	bool l2 = far.level_count > 1 || far.cold_slower;
+	bool rows = !huge && chase_rows_level(&far) == 0;
 	bool endless = far.level_count == 1 && far.cold_slower;
 
 	if (!l1)
@@ -242,6 +243,8 @@ static void study_global(struct study *s)
 	if (l2 && more) {
 		inconclusive(s, "cache.global.l2",
 			     "more groups of latency past the L1 than one cache and memory would make");
+	} else if (l2 && rows) {
+		inconclusive(s, "cache.global.l2", chase_rows_why);
 	} else if (l2) {
 		chase_conclude_geometry(&far, 0, "cache.global.l2");
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
@@ -263,6 +266,9 @@ static void study_global(struct study *s)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "%u groups of latency past the L1: more than one cache and memory would make",
 			      far.level_count);
+	else if (l2 && rows)
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "past the L1: %s",
+			      chase_rows_why);
 	else if (!l1 && !same)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "whether there is an L1 could not be told");

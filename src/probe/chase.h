@@ -175,6 +175,12 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k);
 /* Size, then line, ways and sets, by whichever way leads there. */
 enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
+/* Whether the level before memory may be the open rows of the memory itself: those answer faster, fall into sets of banks, and
+ * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. The number of
+ * that level, or UINT_MAX. After the survey. */
+unsigned chase_rows_level(const struct chase_path *c);
+extern const char chase_rows_why[];
+
 /* Drops levels that hold no more than the one above: classes that one level fell into. After the sizes are known. */
 void chase_merge(struct chase_path *c);
 

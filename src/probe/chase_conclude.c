@@ -1,6 +1,7 @@
 /* From facts of a path to findings and a figure. */
 #include "base/arena.h"
 #include "probe/chase.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -180,4 +181,19 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 	int rc = figure_add(f, "mean", MARK_LINE, x, y, NULL, n);
 	*figure = f;
 	return rc ? rc : figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
+}
+
+#define ROW_LEAST 512 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */
+
+const char chase_rows_why[] = "what is fetched there at once is as long as a row of the memory, or unknown: open rows "
+			      "would do the same as a cache";
+
+unsigned chase_rows_level(const struct chase_path *c)
+{
+	if (c->cold_slower)
+		return c->cold_unit >= ROW_LEAST ? c->level_count - 1 : UINT_MAX;
+	if (c->level_count < 2)
+		return UINT_MAX;
+	const struct chase_fact *f = &c->level[c->level_count - 2].sector;
+	return f->state == CHASE_DONE && f->value < ROW_LEAST ? UINT_MAX : c->level_count - 2;
 }

@@ -14,20 +14,21 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 		total += run[i].kept;
 	uint64_t *at = ARENA_ARRAY(study_arena(c->study), total + 1, uint64_t);
 	size_t *from = ARENA_ARRAY(study_arena(c->study), runs + 1, size_t);
-	if (!at || !from)
+	/* Which of them are of one of these classes, not only slower than all. */
+	bool *own = ARENA_ARRAY(study_arena(c->study), total + 1, bool);
+	if (!at || !from || !own)
 		return w;
 	for (unsigned i = 0; i < runs; i++) {
 		from[i] = n;
 		for (uint32_t k = 0; k < run[i].kept; k++) {
 			double ticks = chase_ticks(run[i].record[k]);
-			bool in = false;
 			/* In a class, not only slower than another one: jitter is slow anywhere. */
+			for (unsigned q = first_class; q < c->class_count && !own[n]; q++)
+				own[n] = fabs(ticks - c->classes[q].centre) <= chase_reach(ticks, c->grain);
 			/* Slower than every class: of one that only first touches belong to. */
 			double slowest = c->classes[c->class_count - 1].centre;
-			in = first_class < c->class_count && ticks > slowest + 3 * chase_reach(ticks, c->grain);
-			for (unsigned q = first_class; q < c->class_count && !in; q++)
-				in = fabs(ticks - c->classes[q].centre) <= chase_reach(ticks, c->grain);
-			if (in)
+			if (own[n] ||
+			    (first_class < c->class_count && ticks > slowest + 3 * chase_reach(ticks, c->grain)))
 				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
 							     chase_index(run[i].record[k])) *
 					  c->word;
@@ -59,10 +60,12 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 		for (uint64_t unit = 2 * w.unit; unit <= UNIT_MOST && !w.blocks; unit *= 2) {
 			double have = 0, units = (double)run[i].kept * c->word / (double)unit,
 			       rest = units * ((double)unit / (double)w.unit - 1);
-			for (size_t k = from[i]; k < from[i + 1]; k++)
-				have += at[k] % unit == 0;
-			double others = (double)(from[i + 1] - from[i]) - have;
-			if (units >= 16 && have >= 0.5 * units && have / units >= 3 * others / rest)
+			double others = 0;
+			for (size_t k = from[i]; k < from[i + 1]; k++) {
+				have += own[k] && at[k] % unit == 0;
+				others += at[k] % unit != 0;
+			}
+			if (units >= 16 && have >= 0.85 * units && have / units >= 3 * others / rest)
 				w.blocks = unit;
 		}
 	return w;

@@ -1,0 +1,55 @@
+/* Random cores: policies, quanta, instruction caches. From a stream of their own, so that what else is drawn stays the same. */
+#include "base/rng.h"
+#include "base/str.h"
+#include "gpu/sim/spec_random.h"
+#include <stdbool.h>
+
+/* Off until the probes have been calibrated with them: they keep long chains in a single launch's code, and what such code costs
+ * beyond the caches would be told of the operations. */
+static const bool draw_instruction_caches = false;
+/* Off: under a scheduler that prefers some warps the last ones run alone, and the throughput of operations of several steps is
+ * reported 7 % low (seed 1002: mul.u32). */
+static const bool draw_policies = false;
+
+static unsigned long long between(struct rng *r, unsigned long long lo, unsigned long long hi)
+{
+	return lo + rng_below(r, hi - lo + 1);
+}
+
+static void roll_instruction(struct str *out, struct rng *r)
+{
+	unsigned long long line = 64ull << between(r, 0, 2), ways = between(r, 2, 8), sets = 1ull << between(r, 2, 5);
+	unsigned long long near = between(r, 0, 4), far = between(r, 20, 90);
+	str_addf(out, "cache.instruction.levels = 2 count # guess: drawn\n");
+	str_addf(out, "cache.instruction.{l1,l2}.line = %llu bytes # guess: drawn\n", line);
+	str_addf(out, "cache.instruction.{l1,l2}.ways = %llu count # guess: drawn\n", ways);
+	str_addf(out, "cache.instruction.{l1,l2}.policy = lru name # guess: drawn\n");
+	str_addf(out, "cache.instruction.l1.size = %llu bytes # guess: drawn\n", line * ways * sets);
+	str_addf(out, "cache.instruction.l2.size = %llu bytes # guess: drawn\n", line * ways * sets * between(r, 2, 8));
+	str_addf(out, "cache.instruction.l1.scope = sm name # guess: drawn\n");
+	str_addf(out, "cache.instruction.l2.scope = cluster name # guess: drawn\n");
+	str_addf(out, "cache.instruction.l1.latency = %llu cycles # guess: drawn\n", near);
+	str_addf(out, "cache.instruction.l2.latency = %llu cycles # guess: drawn\n", far);
+	str_addf(out, "memory.instruction.latency = %llu cycles # guess: drawn\n", far + between(r, 100, 400));
+	str_addf(out, "cache.instruction.fetch_bytes = %llu bytes # guess: drawn\n", 32ull << between(r, 0, 1));
+	str_addf(out, "cache.instruction.prefetch = %llu count # guess: drawn\n", between(r, 0, 2));
+}
+
+void spec_random_core(struct str *out, uint64_t seed)
+{
+	static const char *const policies[] = {"oldest", "youngest", "greedy"};
+	struct rng r;
+	rng_seed(&r, hash64("core", 4, seed));
+	if (draw_policies && rng_below(&r, 3) == 0)
+		str_addf(out, "core.policy = %s name # guess: drawn\n", policies[rng_below(&r, 3)]);
+	if (rng_below(&r, 3) == 0) {
+		bool warp = rng_below(&r, 2);
+		str_addf(out, "regfile.register_quantum = %llu count # guess: drawn\n", 1ull << between(&r, 0, 3));
+		str_addf(out, "regfile.thread_quantum = %llu count # guess: drawn\n", 32ull << between(&r, 0, 2));
+		str_addf(out, "regfile.unit = %llu count # guess: drawn\n", 32ull << between(&r, 0, 4));
+		str_addf(out, "regfile.allocation = %s name # guess: drawn\n", warp ? "warp" : "block");
+		str_addf(out, "shared.quantum = %llu bytes # guess: drawn\n", 64ull << between(&r, 0, 3));
+	}
+	if (draw_instruction_caches && rng_below(&r, 3) == 0)
+		roll_instruction(out, &r);
+}

@@ -29,6 +29,7 @@ struct gate_launch {
 	const uint64_t *ring; /* elements of a pointer chase; the second argument is its first element's address */
 	uint32_t ring_count;
 	uint64_t bytes;	 /* of the second buffer, when it has one */
+	bool texture;	 /* the ring is a texture of 32-bit texels, whose handle is the second argument */
 	bool constant;	 /* the ring fills the module's .const variable, called ring; no argument */
 	uint32_t arg[4]; /* further arguments */
 	uint32_t args;
@@ -40,7 +41,7 @@ uint64_t gate_run(struct gate *g, struct gate_launch *l, uint32_t *out);
 void gate_head(struct str *t, const struct sim_spec *s, bool ring, uint32_t args, const char *before);
 
 /* ---- a pointer chase of one thread: cyc over n elements, `stride` bytes apart and `skew` more each ---- */
-enum gate_path { GATE_CONSTANT, GATE_GLOBAL, GATE_GLOBAL_L2 /* loads that skip the L1 */ };
+enum gate_path { GATE_CONSTANT, GATE_GLOBAL, GATE_GLOBAL_L2 /* loads that skip the L1 */, GATE_TEXTURE };
 struct gate_ring {
 	enum gate_path path;
 	uint64_t n, stride, skew;

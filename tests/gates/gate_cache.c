@@ -8,7 +8,7 @@ struct path {
 	const struct sim_spec *s; /* code at hand */
 	const struct path_spec *p;
 	const char *name;
-	bool constant;
+	bool constant, texture;
 	uint64_t most; /* bytes that a ring may have */
 };
 
@@ -48,7 +48,7 @@ static double limit_of(const struct path *x, uint32_t k)
 
 static enum gate_path route(const struct path *x, uint32_t k)
 {
-	return x->constant ? GATE_CONSTANT : k == 0 ? GATE_GLOBAL : GATE_GLOBAL_L2;
+	return x->constant ? GATE_CONSTANT : x->texture ? GATE_TEXTURE : k == 0 ? GATE_GLOBAL : GATE_GLOBAL_L2;
 }
 
 static void level(struct gate *g, const struct path *x, uint32_t k)
@@ -88,8 +88,8 @@ static void level(struct gate *g, const struct path *x, uint32_t k)
 		gate_check(g, what, slow > 0 && slow <= c->ways + 1, 1, 0);
 	}
 	/* Cold, word by word: one miss for each sector, or for what the level above or a transaction asks for at once. */
-	uint32_t word = x->constant ? 4 : 8, fill = c->sector;
-	if (x->constant && k && x->p->level[k - 1].sector > fill)
+	uint32_t word = x->constant || x->texture ? 4 : 8, fill = c->sector;
+	if ((x->constant || x->texture) && k && x->p->level[k - 1].sector > fill)
 		fill = x->p->level[k - 1].sector;
 	if (!x->constant && k && x->s->coalesce_segment > fill)
 		fill = x->s->coalesce_segment;
@@ -109,7 +109,7 @@ static void memory(struct gate *g, const struct path *x)
 		}
 	if ((x->constant && x->s->constant_uses_l2) || size > x->most)
 		return;
-	struct gate_ring r = {x->constant ? GATE_CONSTANT : GATE_GLOBAL_L2, size / step / 32 * 32, step, 0, 1};
+	struct gate_ring r = {route(x, 1), size / step / 32 * 32, step, 0, 1};
 	char what[64];
 	snprintf(what, sizeof what, "latency of %s memory", x->name);
 	gate_check(g, what, gate_chase(g, x->s, &r), x->p->memory_latency + here(x->s, SCOPE_GPU) + address_cycles(x),
@@ -138,15 +138,22 @@ void gates_caches(struct gate *g)
 {
 	struct sim_spec s = *g->s;
 	s.fetch.path.levels = 0;
-	struct path x = {&s, &s.constant, "constant", true, s.constant_bytes};
+	struct path x = {&s, &s.constant, "constant", true, false, s.constant_bytes};
 	for (uint32_t k = 0; k < CONST_LEVELS; k++)
 		if (s.constant.level[k].present)
 			level(g, &x, k);
 	memory(g, &x);
-	x = (struct path){&s, &s.global, "global", false, s.memory_bytes / 2};
+	x = (struct path){&s, &s.global, "global", false, false, s.memory_bytes / 2};
 	for (uint32_t k = 0; k < 2; k++)
 		if (s.global.level[k].present)
 			level(g, &x, k);
 	memory(g, &x);
 	flat(g, &x);
+	if (!s.has_texture)
+		return;
+	x = (struct path){&s, &s.texture, "texture", false, true, s.memory_bytes / 2};
+	for (uint32_t k = 0; k < CONST_LEVELS; k++)
+		if (s.texture.level[k].present)
+			level(g, &x, k);
+	memory(g, &x);
 }

@@ -25,7 +25,7 @@ static uint64_t broken(struct gate *g, const char *why)
 /* Another GPU: each latency a little longer, each structure of another size, each rate lower. */
 static void put_off(struct sim_spec *s)
 {
-	struct cache_spec *levels[3 * CONST_LEVELS + CONST_LEVELS];
+	struct cache_spec *levels[5 * CONST_LEVELS];
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->op_count; i++)
 		s->op[i].latency += 2;
@@ -33,6 +33,7 @@ static void put_off(struct sim_spec *s)
 		levels[n++] = &s->constant.level[k];
 		levels[n++] = &s->global.level[k];
 		levels[n++] = &s->fetch.path.level[k];
+		levels[n++] = &s->texture.level[k];
 		levels[n++] = &s->tlb[TLB_GLOBAL].level[k];
 	}
 	for (uint32_t i = 0; i < n; i++) {
@@ -47,6 +48,7 @@ static void put_off(struct sim_spec *s)
 	}
 	s->constant.memory_latency += 2;
 	s->global.memory_latency += 2;
+	s->texture.memory_latency += 2;
 	s->fetch.path.memory_latency += 4;
 	s->shared.memory_latency += 2;
 	s->shared.issue *= 1.2;
@@ -82,6 +84,11 @@ uint64_t gate_run(struct gate *g, struct gate_launch *l, uint32_t *out)
 			b->align = 0;
 			b->ring_word = 4;
 			snprintf(b->symbol, sizeof b->symbol, "ring");
+		} else if (l->texture) {
+			b->ring_word = b->ring_unit = 4;
+			q->textures[q->texture_count++] = (struct launch_texture){
+			    .buffer = 1, .size = {(uint32_t)(l->bytes / 4), 0, 0}, .type = TEXEL_U32, .channels = 1};
+			q->args[q->arg_count++] = (struct launch_arg){.kind = ARG_TEXTURE};
 		} else {
 			q->args[q->arg_count++] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
 		}
@@ -127,13 +134,17 @@ static const char *load_of(const struct gate_ring *r, const struct sim_spec *s)
 {
 	if (r->path == GATE_CONSTANT)
 		return "ld.const.u32 %r9, [%r9];";
+	if (r->path == GATE_TEXTURE)
+		return "tex.1d.v4.u32.s32 {%x, %y0, %y1, %y2}, [%q, {%x}];";
 	/* Targets without caches know no cache operators. */
 	return r->path == GATE_GLOBAL_L2 && s->cc >= 20 ? "ld.global.cg.u64 %q, [%q];" : "ld.global.u64 %q, [%q];";
 }
 
 static const char *use_of(const struct gate_ring *r)
 {
-	return r->path == GATE_CONSTANT ? "mov.u32 %r8, %r9;" : "cvt.u32.u64 %r8, %q;";
+	return r->path == GATE_CONSTANT	 ? "mov.u32 %r8, %r9;"
+	       : r->path == GATE_TEXTURE ? "mov.b32 %r8, %x;"
+					 : "cvt.u32.u64 %r8, %q;";
 }
 
 static uint64_t run_ring(struct gate *g, const struct sim_spec *s, const struct gate_ring *r, struct str *t,
@@ -155,6 +166,7 @@ static uint64_t run_ring(struct gate *g, const struct sim_spec *s, const struct 
 				.ring_count = (uint32_t)r->n,
 				.bytes = r->path == GATE_CONSTANT ? s->constant_bytes : r->n * (r->stride + r->skew),
 				.constant = r->path == GATE_CONSTANT,
+				.texture = r->path == GATE_TEXTURE,
 				.arg = {passes, steps, limit},
 				.args = 3};
 	cycles = gate_run(g, &l, out);
@@ -169,7 +181,7 @@ static void chase_head(struct str *t, const struct sim_spec *s, const struct gat
 		snprintf(before, sizeof before, ".const .align 256 .b8 ring[%llu];\n",
 			 (unsigned long long)s->constant_bytes);
 	gate_head(t, s, r->path != GATE_CONSTANT, 3, before);
-	str_add(t, "\tmov.u32 %r9, 0;\n");
+	str_add(t, "\t.reg .b32 %x, %y<3>;\n\tmov.u32 %x, 0;\n\tmov.u32 %r9, 0;\n");
 }
 
 /* A lap in rounds of `unroll` loads, each round timed; the sum over the last pass. */

@@ -75,9 +75,11 @@ static void level(struct gate *g, const struct path *x, uint32_t k)
 		else
 			gate_check(g, what, slow > 0 && slow <= c->ways + 1, 1, 0);
 	}
-	/* One set alone: with lines so far apart, `ways` of them stay and one more does not. */
+	/* One set alone: with lines so far apart, `ways` of them stay and one more does not. They must not stay in the level above. */
 	uint64_t turn = (uint64_t)c->line * c->sets;
-	if (c->mapping == MAP_MODULO && !c->set_bits_from && !c->set_ways && c->partitions == 1 &&
+	const struct cache_spec *up = k && route(x, k) != GATE_GLOBAL_L2 ? &x->p->level[k - 1] : NULL;
+	bool seen = !up || (up->ways < c->ways && !up->set_bits_from && turn % ((uint64_t)up->line * up->sets) == 0);
+	if (seen && c->mapping == MAP_MODULO && !c->set_bits_from && !c->set_ways && c->partitions == 1 &&
 	    turn * (c->ways + 1) <= x->most) {
 		r = (struct gate_ring){route(x, k), c->ways, turn, 0, 2};
 		snprintf(what, sizeof what, "misses of one set of %s l%u when it is just full", x->name, k + 1);

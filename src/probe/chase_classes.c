@@ -300,14 +300,24 @@ static bool is_real(struct chase_path *c, const struct pool *pool, const struct 
 		    bool *together)
 {
 	const struct chase_sample *top = &c->survey[c->survey_count - 1];
-	double beyond = 0, own = 0;
+	double beyond = 0, before = 0, own = 0;
 	for (unsigned q = k; q < c->class_count; q++)
 		beyond += top->share[q];
-	for (unsigned i = 0; i < c->survey_count; i++)
-		own = fmax(own, c->survey[i].share[k]);
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		own = fmax(own, s->share[k]);
+		if (s->footprint > top->footprint / 2)
+			continue;
+		before = 0;
+		for (unsigned q = k; q < c->class_count; q++)
+			before += s->share[q];
+	}
 	/* The cold walk alone, too: what somebody else evicts from a large line is missed again at any of its parts. */
 	struct chase_walked both = chase_walk_of(c, run, 2, k), cold = chase_walk_of(c, run, 1, k);
-	bool all_blocks = beyond >= 0.3 || both.coverage >= 0.5 || cold.coverage >= 0.5 || cold.blocks;
+	bool blocks = both.coverage >= 0.5 || cold.coverage >= 0.5 || cold.blocks;
+	/* Where a step is all that a miss fetches, a level that overflows misses at every step in the end. */
+	bool every_step = both.unit <= c->stride && cold.blocks <= c->stride;
+	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || beyond >= 3 * before));
 	*together = all_blocks && beyond >= SHARE_REAL;
 	if (!all_blocks)
 		return false;

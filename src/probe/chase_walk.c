@@ -54,7 +54,7 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 		if ((more + less) / could <= w.coverage)
 			continue;
 		w.coverage = (more + less) / could;
-		w.lopsided = more >= 8 && less < 0.6 * more;
+		w.lopsided = more >= 8 && less < 0.35 * more;
 	}
 	for (unsigned i = 0; i < runs && w.unit && w.coverage < 0.5; i++)
 		for (uint64_t unit = 2 * w.unit; unit <= UNIT_MOST && !w.blocks; unit *= 2) {

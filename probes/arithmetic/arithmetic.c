@@ -369,7 +369,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
 	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
 	 * take quite proportional time under some load. */
-	unsigned agree = 0;
+	unsigned agree = 0, other_warps = 0;
 	bool steady = true;
 	for (unsigned i = 0; i < n; i++) {
 		bool again = false;
@@ -378,10 +378,13 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 		if (again || (load[i].warps == l->warps && load[i].chains == l->chains))
 			continue;
 		steady = steady && slope[i].ok && slope[i].hi - slope[i].lo <= STEADY * slope[i].value;
-		agree += slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
+		const bool same = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
+		agree += same;
+		other_warps += same && load[i].warps != l->warps;
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	if (!agree || (l->unit == LONG_UNIT && (agree < 2 || !steady))) {
+	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate. */
+	if (!agree || (l->unit == LONG_UNIT && (agree < 2 || !other_warps || !steady))) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
 			    l->chains, agree);

@@ -41,6 +41,13 @@ def compare(name, expected, got):
     return wrong
 
 
+def agree(a, b):
+    if a["value"] == b["value"]:
+        return True
+    numbers = [f[k] for f in (a, b) for k in ("value", "lo", "hi")]
+    return all(isinstance(n, (int, float)) for n in numbers) and a["lo"] <= b["value"] <= a["hi"] and b["lo"] <= a["value"] <= b["hi"]
+
+
 def main():
     fathom, folder = sys.argv[1:3]
     fathom = os.path.abspath(fathom)
@@ -63,7 +70,8 @@ def main():
             if not [k for k, f in got.items() if f["verdict"] == "MEASURED"]:
                 wrong.append(f"{name}: nothing was measured after it")
             for key, f in got.items():
-                if f["verdict"] == "MEASURED" and key in truth and f["value"] != truth[key]["value"]:
+                # A GPU opened afresh is disturbed at other moments: then the intervals have to agree.
+                if f["verdict"] == "MEASURED" and key in truth and not agree(f, truth[key]):
                     wrong.append(f"{name}: {key} is {f['value']}, not {truth[key]['value']}")
     print("\n".join(wrong + [f"{len(measured)} findings compared, {len(wrong)} wrong"]))
     return 1 if wrong else 0

@@ -84,7 +84,9 @@ static void integers(struct maker *m)
 		enum ptx_type n = PTX_U32;
 		put(m, ISA_EXACT, n, i, PTX_NONE, PTX_NONE, "bfind.%s d, a;", N(i));
 		put(m, ISA_EXACT, n, i, PTX_NONE, PTX_NONE, "bfind.shiftamt.%s d, a;", N(i));
-		put(m, ISA_EXACT, i, i, PTX_U32, PTX_U32, "bfe.%s d, a, b, c;", N(i));
+		/* Places and lengths past a byte are not defined. */
+		put(m, ISA_EXACT, i, i, PTX_U32, PTX_U32,
+		    "{ .reg .b32 k, l; and.b32 k, b, 0xff; and.b32 l, c, 0xff; bfe.%s d, a, k, l; }", N(i));
 		put(m, ISA_EXACT, i, i, i, i, "add.cc.%s d, a, b; addc.%s d, c, 0;", N(i), N(i));
 		put(m, ISA_EXACT, i, i, i, i, "sub.cc.%s d, a, b; subc.%s d, c, 0;", N(i), N(i));
 		put(m, ISA_EXACT, i, i, i, i, "add.cc.%s d, a, b; addc.cc.%s d, d, c; addc.%s d, a, 0;", N(i), N(i),
@@ -126,8 +128,10 @@ static void logic(struct maker *m)
 		put(m, ISA_EXACT, PTX_U32, b, PTX_NONE, PTX_NONE, "popc.%s d, a;", N(b));
 		put(m, ISA_EXACT, PTX_U32, b, PTX_NONE, PTX_NONE, "clz.%s d, a;", N(b));
 		put(m, ISA_EXACT, b, b, PTX_NONE, PTX_NONE, "brev.%s d, a;", N(b));
-		put(m, ISA_EXACT, b, b, b, PTX_U32, "and.b32 x, c, 0x3f; shr.u32 y, c, 8; bfi.%s d, a, b, x, y;", N(b));
-		put(m, ISA_EXACT, b, b, b, PTX_U32, "shr.u32 x, c, 4; bfi.%s d, a, b, c, x;", N(b));
+		put(m, ISA_EXACT, b, b, b, PTX_U32,
+		    "and.b32 x, c, 0x3f; shr.u32 y, c, 8; and.b32 y, y, 0xff; bfi.%s d, a, b, x, y;", N(b));
+		put(m, ISA_EXACT, b, b, b, PTX_U32,
+		    "shr.u32 x, c, 4; and.b32 x, x, 0xff; and.b32 y, c, 0xff; bfi.%s d, a, b, y, x;", N(b));
 	}
 	for (size_t k = 0; k < COUNT(funnels); k++)
 		put(m, ISA_EXACT, PTX_B32, PTX_B32, PTX_B32, PTX_U32, "shf.%s.b32 d, a, b, c;", funnels[k]);

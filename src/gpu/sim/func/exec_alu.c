@@ -64,6 +64,14 @@ INLINE float flush(float v)
 	return from_bits((u & 0x7f800000u) ? u : u & 0x80000000u);
 }
 
+/* As the hardware flushes results (seen on an H200): what is too small before it is rounded, even if rounding would make a
+ * normal number of it. */
+INLINE float flush_exact(float v, double exact)
+{
+	uint32_t u = to_bits(v);
+	return from_bits(exact > -0x1p-126 && exact < 0x1p-126 ? u & 0x80000000u : u);
+}
+
 INLINE int32_t clamp_s32(int64_t v)
 {
 	return (int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);

@@ -103,7 +103,7 @@ static uint64_t float_bits(int type, int round, unsigned flags, double v)
 	uint64_t bits = 0;
 	if (flags & EXEC_SAT)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
-	if ((flags & EXEC_RELU) && v < 0)
+	if ((flags & EXEC_RELU) && v <= 0) /* -0 becomes 0, too */
 		v = 0;
 	if (type == PTX_F16)
 		return exec_to_half(v, round >= PTX_RN && round <= PTX_RP ? round : PTX_RN);

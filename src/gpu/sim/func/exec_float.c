@@ -154,6 +154,16 @@ static double compute64(int op, int round, double x, double y, double z)
 	return v;
 }
 
+/* Whether only rounding made the result a normal number: what is too small before that is flushed (seen on an H200). */
+static bool rounded_up(int op, float x, float y, float z, float v)
+{
+	if (fabsf(v) != 0x1p-126f)
+		return false;
+	if (op == PTX_OP_MUL)
+		return fabs((double)x * y) < 0x1p-126;
+	return (op == PTX_OP_FMA || op == PTX_OP_MAD) && fabs(fma(x, y, z)) < 0x1p-126;
+}
+
 uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t a, uint64_t b, uint64_t c)
 {
 	if (type == PTX_F64)
@@ -174,7 +184,7 @@ uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t 
 	}
 	float v = compute32(op, round, flags, x, y, z);
 	if (flags & EXEC_FTZ)
-		v = flush32(v);
+		v = rounded_up(op, x, y, z, v) ? copysignf(0, v) : flush32(v);
 	if (flags & EXEC_SAT)
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
 	return v != v ? FUNC_NAN32 : bits_of_f32(v);
@@ -203,7 +213,7 @@ static bool test(int sub, int class)
 	case PTX_SUB_NOTANUMBER:
 		return class == FP_NAN;
 	case PTX_SUB_NORMAL:
-		return class == FP_NORMAL;
+		return class == FP_NORMAL || class == FP_ZERO; /* as the ISA has it */
 	default:
 		return class == FP_SUBNORMAL;
 	}

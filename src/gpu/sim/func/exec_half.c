@@ -107,8 +107,10 @@ static uint16_t half_value(int op, int round, unsigned flags, uint16_t a, uint16
 		v = v > 0 ? (v < 1 ? v : 1) : 0;
 	if ((flags & EXEC_RELU) && v == v)
 		v = v > 0 ? v : 0;
-	uint16_t h = exec_to_half(v, mode);
-	return flags & EXEC_FTZ ? flush16(h) : h;
+	/* What is too small before it is rounded is flushed, even if it would round to a normal number (seen on an H200). */
+	if ((flags & EXEC_FTZ) && fabs(v) < 0x1p-14)
+		return signbit(v) ? 0x8000 : 0;
+	return exec_to_half(v, mode);
 }
 
 void exec_wide_half(struct func_warp *w, const struct func_inst *i, uint32_t mask)

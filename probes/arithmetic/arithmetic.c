@@ -300,12 +300,15 @@ static unsigned loads_of(struct load *out, const struct row *r, bool is_long, un
 				    {full, 1, SHORT_SPAN / 2},
 				    {full, 4, SHORT_SPAN / 8},
 				    {16, 8, SHORT_SPAN / 8}};
-	const struct load sequence[] = {
-	    {full, 1, LONG_UNIT}, {full, 2, LONG_UNIT}, {16, 2, LONG_UNIT}, {8, 4, LONG_UNIT}};
+	const struct load sequence[] = {{full, 1, LONG_UNIT},
+					{full, 2, LONG_UNIT},
+					{16, 2, LONG_UNIT},
+					{8, 4, LONG_UNIT},
+					{full / 2, 2, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */
 	const struct load single[] = {{full, 1, SHORT_SPAN}, {full / 2, 1, SHORT_SPAN}, {full / 4, 1, SHORT_SPAN}};
 	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
-	const unsigned n = from == single ? 3 : from == sequence ? 4 : 5;
+	const unsigned n = from == single ? 3 : 5;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
 		out[i].warps = out[i].warps > full ? full : out[i].warps ? out[i].warps : 1;

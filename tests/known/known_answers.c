@@ -1,14 +1,15 @@
 /* Every shipped .gpu file, measured by every probe on the simulator: nothing concluded may contradict the file, and what the
- * file has is found. Usage: known_answers [NAME...] (default: all). */
+ * file has is found. Usage: known_answers [--least SHARE] [NAME...] (default: all). */
 #include "base/embed.h"
 #include "known.h"
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SEED  1
 #define LEAST 0.95 /* share of what exists that has to be MEASURED */
 
-static int one(const char *path, struct score *total)
+static int one(const char *path, double least, struct score *total)
 {
 	const struct embedded *m = embed_find(path);
 	struct arena a;
@@ -42,7 +43,7 @@ static int one(const char *path, struct score *total)
 	str_free(&missed);
 	arena_free(&a);
 	/* A GPU on which nothing could be concluded is no success. */
-	return rc || score.wrong || score.measured < LEAST * score.exists || score.exists == 0 ||
+	return rc || score.wrong || score.measured < least * score.exists || score.exists == 0 ||
 	       score.absent != score.absences;
 }
 
@@ -61,11 +62,17 @@ int main(int argc, char **argv)
 {
 	struct score total = {0};
 	unsigned gpus = 0, failed = 0;
+	double least = LEAST;
+	if (argc > 2 && strcmp(argv[1], "--least") == 0) {
+		least = strtod(argv[2], NULL);
+		argc -= 2;
+		argv += 2;
+	}
 	for (size_t i = 0; i < embedded_count; i++) {
 		if (!wanted(embedded_files[i].path, argc, argv))
 			continue;
 		gpus++;
-		failed += one(embedded_files[i].path, &total) != 0;
+		failed += one(embedded_files[i].path, least, &total) != 0;
 	}
 	printf("%u GPUs, %u failed: %u wrong, %u of %u measured\n", gpus, failed, total.wrong, total.measured,
 	       total.exists);

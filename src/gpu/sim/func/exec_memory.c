@@ -33,7 +33,8 @@ INLINE bool inside(uint64_t address, uint64_t bytes, uint64_t size)
 	return bytes <= size && address <= size - bytes;
 }
 
-/* Host memory of one lane's access, or NULL and w->fault. The first lane decides what w->space says. */
+/* Host memory of one lane's access, or NULL and w->fault. w->space says where the first lane's is, but for lanes in global memory,
+ * which tell for all, and for a fault, which is what is asked about then. */
 static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
 {
 	const struct func_launch *k = w->block->launch;
@@ -42,10 +43,12 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	if (space == PTX_GENERIC)
 		space = split_generic(&address);
 	w->addr[lane] = address;
-	if (w->space == PTX_GENERIC)
+	if (w->space == PTX_GENERIC || space == PTX_GLOBAL)
 		w->space = (uint8_t)space;
-	if (address & (bytes - 1))
+	if (address & (bytes - 1)) {
+		w->space = (uint8_t)space;
 		return fault(w, lane, whole, FUNC_FAULT_ALIGN);
+	}
 	switch (space) {
 	case PTX_GLOBAL:
 		p = func_global(k->memory, address, bytes);
@@ -63,7 +66,10 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 			p = (uint8_t *)k->constant + address; /* only read */
 		break;
 	}
-	return p ? p : fault(w, lane, whole, FUNC_FAULT_BOUNDS);
+	if (p)
+		return p;
+	w->space = (uint8_t)space;
+	return fault(w, lane, whole, FUNC_FAULT_BOUNDS);
 }
 
 /* Sizes that the compiler knows: a copy of a variable number of bytes is a call. */

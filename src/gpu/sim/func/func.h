@@ -235,8 +235,9 @@ struct func_warp {
 	uint64_t clock; /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
 	uint64_t globaltimer;
 	/* left by a memory handler */
-	uint8_t
-	    space; /* PTX_GLOBAL, PTX_SHARED, PTX_CONST, PTX_LOCAL: of the first lane of the latest generic access */
+	/* Of the latest generic access: PTX_GLOBAL when any lane is there, else PTX_SHARED, PTX_CONST, PTX_LOCAL as the first
+	 * lane; after a fault, of fault_lane. */
+	uint8_t space;
 	uint8_t fault; /* enum func_fault; the instruction has changed no more lanes than those before fault_lane */
 	uint8_t fault_lane;
 	uint8_t texels; /* of the latest texture read: texels a lane */

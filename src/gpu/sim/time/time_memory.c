@@ -223,6 +223,25 @@ static enum time_path path_now(const struct time_warp *w, const struct func_inst
 	return w->f.space == PTX_SHARED ? PATH_SHARED : w->f.space == PTX_CONST ? PATH_CONSTANT : PATH_GLOBAL;
 }
 
+/* Generic addresses of one instruction may lie in several spaces. When some are global, those say how long it takes: the others
+ * are served while it is under way. */
+static uint32_t timed_lanes(const struct time_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	if (i->space != PTX_GENERIC || w->f.space != PTX_GLOBAL)
+		return mask;
+	uint32_t global = 0;
+	for (uint32_t rest = mask; rest; rest &= rest - 1)
+		if (w->f.addr[__builtin_ctz(rest)] >= FUNC_MODULE_BASE) /* offsets in a window are less */
+			global |= rest & -rest;
+	return global;
+}
+
+/* A store or atomic of these lanes, of which those in `timed` are timed, may have changed the block's shared memory. */
+static bool writes_shared(const struct time_warp *w, const struct func_inst *i, uint32_t mask, uint32_t timed)
+{
+	return i->space == PTX_SHARED || (i->space == PTX_GENERIC && (w->f.space != PTX_GLOBAL || timed != mask));
+}
+
 static bool is_local(const struct time_warp *w, const struct func_inst *i)
 {
 	return i->space == PTX_LOCAL || (i->space == PTX_GENERIC && w->f.space == PTX_LOCAL);
@@ -255,14 +274,16 @@ static uint32_t filtered_pieces(const struct time_route *r, const struct time_wa
 	return count;
 }
 
-/* An atomic is done beyond the near levels, and what they hold of the line is no longer true. */
-static void drop(const struct time_gpu *g, uint32_t sm, const uint64_t *address, uint32_t mask)
+/* An atomic is done beyond the near levels, and what they hold of the line is no longer true. That goes for all SMs of the
+ * cluster: a load of any of them then has to ask beyond, where its turn is behind the atomic's. */
+static void drop(const struct time_gpu *g, uint32_t cluster, const uint64_t *address, uint32_t mask)
 {
 	for (uint32_t k = 0; k < g->global.near; k++) {
 		const struct time_level *l = g->global.level[k];
-		struct time_cache *c = &l->cache[l->scope == SCOPE_SM ? sm : g->sm[sm].cluster];
-		for (uint32_t rest = mask; rest; rest &= rest - 1)
-			cache_drop(c, address[__builtin_ctz(rest)]);
+		uint32_t per = l->scope == SCOPE_SM ? g->spec->sm_per_cluster : 1, first = cluster * per;
+		for (uint32_t n = first; n < first + per && n < l->count; n++)
+			for (uint32_t rest = mask; rest; rest &= rest - 1)
+				cache_drop(&l->cache[n], address[__builtin_ctz(rest)]);
 	}
 }
 
@@ -353,11 +374,12 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 {
 	struct time_gpu *g = x->g;
 	uint32_t sm = w->block->sm;
+	uint32_t all = mask;
 	path = path_now(w, i, path);
+	mask = timed_lanes(w, i, all);
 	if (i->kind == FUNC_ATOMIC) {
-		if (path == PATH_SHARED)
-			w->block->shared_written = true;
-		else if (!is_local(w, i))
+		w->block->shared_written |= writes_shared(w, i, all, mask);
+		if (path != PATH_SHARED && !is_local(w, i))
 			mark_written(x->l->memory, &w->f, mask);
 	}
 	if (path == PATH_SHARED)
@@ -382,7 +404,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 		from = address;
 	}
 	if (__builtin_expect(i->kind == FUNC_ATOMIC && g->global.near, 0))
-		drop(g, sm, from, mask);
+		drop(g, x->c->number, from, mask);
 	uint32_t before = x->c->piece_count;
 	uint64_t known = 0, extra = 0;
 	bool late = false, own = path == PATH_CONSTANT || i->space == PTX_TEX;
@@ -441,10 +463,11 @@ void time_store(struct time_run *x, struct time_warp *w, const struct func_inst 
 		uint64_t t, uint32_t *busy, uint32_t effect)
 {
 	struct time_gpu *g = x->g;
-	uint32_t before = x->c->piece_count, out = 0;
+	uint32_t before = x->c->piece_count, out = 0, all = mask;
 	path = path_now(w, i, path);
+	mask = timed_lanes(w, i, all);
+	w->block->shared_written |= writes_shared(w, i, all, mask);
 	if (path == PATH_SHARED) {
-		w->block->shared_written = true;
 		shared_access(g, w->f.addr, i, mask, t, busy);
 	} else {
 		uint64_t address[FUNC_LANES];

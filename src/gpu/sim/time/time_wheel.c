@@ -1,5 +1,6 @@
 #include "gpu/sim/time/time_wheel.h"
 #include "base/arena.h"
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -60,9 +61,11 @@ void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at)
 		w->used[slot / 64] |= 1ull << slot % 64;
 		w->place[n] = ON_WHEEL;
 	} else {
+		assert(at > w->now); /* a turn in the past would come a round of the wheel later */
 		w->place[n] = FAR;
+		/* Of a far turn that has come near, far_least may still tell, and the wheel may have gone beyond it. */
+		w->far_least = !w->far_count || at < w->far_least ? at : w->far_least;
 		w->far_count++;
-		w->far_least = at < w->far_least ? at : w->far_least;
 	}
 }
 
@@ -95,6 +98,7 @@ static void draw_near(struct time_wheel *w, uint64_t first)
 	for (uint32_t n = 0; n < w->count; n++)
 		if (w->place[n] == FAR)
 			least = w->at[n] < least ? w->at[n] : least;
+	assert(w->now <= least && w->now <= first);
 	w->now = least < first ? least : first;
 	w->far_least = WHEEL_NEVER;
 	for (uint32_t n = 0; n < w->count; n++)

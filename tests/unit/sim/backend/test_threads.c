@@ -1,5 +1,6 @@
 /* Cycles and results are the same for any number of host threads, for a cluster that asks the far side at once or queues what it
- * asks, and for the solo path; on random GPUs, with their noise, and kernels that race on purpose. */
+ * asks, and for the solo path; on random GPUs, with their noise, and kernels that race on purpose. So are the ends of kernels
+ * that fault or wait for ever, and what is said about them. */
 #include "base/arena.h"
 #include "base/str.h"
 #include "gpu/sim/sim.h"
@@ -66,20 +67,64 @@ static const char races[] =
 	 "	ld.global.u32 %v, [%s];\n	add.u32 %v, %v, %w;\n	st.global.u32 [%a + "
 	 "8192], %v;\n	mov.u32 %w, %v;\n"
 	 "J:\n" LOOP TAIL;
+/* Two SMs, on many GPUs of one cluster, which is soon alone, read what the other adds to. */
+static const char sums[] =
+    HEAD "	mov.u32 %w, %smid;\n	setp.ge.u32 %q, %w, 2;\n	@%q ret;\nL:\n	ld.global.u32 %v, "
+	 "[%d];\n	red.global.add.u32 [%d], 1;\n	ld.global.u32 %w, [%d];\n"
+	 "	add.u32 %g, %g, %v;\n	xor.b32 %g, %g, %w;\n" LOOP "	st.global.u32 [%a], %g;\n" TAIL;
+/* Of neighbouring lanes one goes to shared memory and one to global memory; the lanes of a warp begin with either. */
+#define SPACES_N 9
+static const char spaces[] =
+    HEAD "	mul.lo.u32 %w, %t, 4;\n	cvt.u64.u32 %s, %w;\n	cvta.shared.u64 %s, %s;\n	add.u64 %o, %a, 8192;\n"
+	 "	shr.u32 %v, %t, 5;\n	add.u32 %v, %v, %t;\n	and.b32 %v, %v, 1;\n	setp.eq.u32 %q, %v, 1;\n"
+	 "	@%q mov.u64 %s, %o;\n"
+	 "L:\n	st.volatile.u32 [%s], %g;\n	atom.add.u32 %v, [%s], 5;\n	ld.volatile.u32 %w, [%s];\n"
+	 "	add.u32 %g, %g, %w;\n	add.u32 %g, %g, %v;\n" LOOP "	st.global.u32 [%a], %g;\n" TAIL;
+
+/* Many blocks store outside, not all in the same round. */
+static const char fault[] = HEAD
+    "L:\n	ld.global.u32 %v, [%a];\n	add.u32 %v, %v, %i;\n	st.global.u32 [%a], %v;\n	rem.u32 %w, "
+    "%b, 5;\n"
+    "	add.u32 %w, %w, 40;\n	setp.eq.u32 %q, %w, %i;\n	@%q st.global.u32 [%d + 1048576], %v;\n" LOOP TAIL;
+/* The warps of a block wait for each other at two barriers. */
+static const char barrier_stuck[] =
+    HEAD "L:\n	ld.global.u32 %v, [%a];\n	add.u32 %v, %v, %i;\n	st.global.u32 [%a], %v;\n" LOOP
+	 "	setp.lt.u32 %q, %t, 32;\n	@%q bra A;\n	bar.sync 1;\n	ret;\nA:\n	bar.sync 0;\n" TAIL;
+/* Nobody ever writes what they wait for. */
+static const char spin_stuck[] =
+    HEAD "L:\n	atom.global.add.u32 %v, [%d + 64], 1;\n" LOOP
+	 "S:\n	ld.volatile.global.u32 %v, [%d];\n	setp.ne.u32 %p, %v, 77;\n	@%p bra S;\n" TAIL;
+/* Some wait for ever at a barrier, some go round, and one is told to: a fault comes before both. */
+static const char fault_late[] =
+    HEAD "	setp.ne.u32 %q, %b, 3;\n	@%q bra S;\n"
+	 "L:\n	mad.lo.u32 %v, %i, 37, %g;\n" LOOP "	st.global.u32 [%d + 1048576], %v;\n"
+	 "S:\n	ld.volatile.global.u32 %v, [%d];\n	setp.ne.u32 %p, %v, 77;\n	@%p bra S;\n" TAIL;
 
 struct kernel {
 	const char *name, *text;
 	uint32_t blocks, threads, n; /* blocks 0: one an SM */
+	enum outcome outcome;
+	const char *says;
 };
 static const struct kernel kernels[] = {
     {"chase", chase, 1, 1, 400},	 {"mads", mads, 40, 64, 60},	  {"saxpy", saxpy, 40, 64, 20},
     {"gather", gather, 24, 64, 12},	 {"atomics", atomics, 24, 64, 6}, {"spin", spin, 0, 32, 1},
-    {"barriers", barriers, 30, 128, 12}, {"races", races, 24, 64, 24},
+    {"barriers", barriers, 30, 128, 12}, {"races", races, 24, 64, 24},	  {"sums", sums, 0, 64, 30},
+};
+static const struct kernel generic_kernels[] = {{"spaces alone", spaces, 1, 64, SPACES_N},
+						{"spaces", spaces, 24, 64, SPACES_N}};
+/* Long enough that other threads are called in. */
+static const struct kernel wrong_kernels[] = {
+    {"fault", fault, 40, 64, 60, OUTCOME_CRASH, "illegal address: store"},
+    {"barrier stuck", barrier_stuck, 40, 64, 40, OUTCOME_DEADLOCK, "wait at the barrier"},
+    {"spin stuck", spin_stuck, 40, 32, 3, OUTCOME_DEADLOCK, "go round the loop"},
+    {"fault late", fault_late, 40, 32, 2000, OUTCOME_CRASH, "of block (3,0,0)"},
 };
 
 struct outcome_of {
 	enum outcome outcome;
 	uint64_t cycles, instructions;
+	char message[512];
 	uint32_t word[WORDS];
 };
 
@@ -117,8 +162,9 @@ static void run(struct outcome_of *r, const struct sim_spec *s, const struct ker
 	r->instructions = sim_result(g)->instructions;
 	if (out.words)
 		memcpy(r->word, out.words, sizeof r->word);
-	if (out.outcome != OUTCOME_OK)
-		fail_msg("%s on %s: %s", k->name, s->name, out.message);
+	snprintf(r->message, sizeof r->message, "%s", out.message);
+	if (out.outcome != k->outcome || (k->says && !strstr(out.message, k->says)))
+		fail_msg("%s on %s: %s \"%s\"", k->name, s->name, outcome_name(out.outcome), out.message);
 	sample_free(&out);
 	g->ops->close(g);
 }
@@ -130,21 +176,50 @@ static void same(const struct outcome_of *a, const struct outcome_of *b, const c
 		if (a->word[n] != b->word[n])
 			fail_msg("%s, %s, %u threads, way %d: word %u is %u, not %u", gpu, k->name, threads, how, n,
 				 b->word[n], a->word[n]);
+	if (strcmp(a->message, b->message) != 0)
+		fail_msg("%s, %s, %u threads, way %d: \"%s\", not \"%s\"", gpu, k->name, threads, how, b->message,
+			 a->message);
 	if (a->cycles != b->cycles || a->instructions != b->instructions)
 		fail_msg("%s, %s, %u threads, way %d: %llu cycles and %llu instructions, not %llu and %llu", gpu,
 			 k->name, threads, how, (unsigned long long)b->cycles, (unsigned long long)b->instructions,
 			 (unsigned long long)a->cycles, (unsigned long long)a->instructions);
 }
 
-static void compare(const struct sim_spec *s, const char *name)
+static void compare_one(const struct sim_spec *s, const char *name, const struct kernel *w)
 {
 	static struct outcome_of one, other;
-	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++) {
-		const struct kernel *w = &kernels[k];
+	run(&one, s, w, 1, 0);
+	for (uint32_t threads = 1; threads <= 4; threads++) {
+		run(&other, s, w, threads, threads == 1 ? GENERAL | APART : 0);
+		same(&one, &other, name, w, threads, threads == 1 ? GENERAL | APART : 0);
+	}
+	/* Each thread does the same in a word of its own, wherever that lies. */
+	for (uint32_t g = 0; w->text == spaces && g < w->blocks * w->threads; g++) {
+		uint32_t want = g;
+		for (uint32_t n = 0; n < SPACES_N; n++)
+			want = 3 * want + 5;
+		assert_int_equal(one.word[g], want);
+	}
+}
+
+static void compare(const struct sim_spec *s, const char *name)
+{
+	for (size_t k = 0; k < sizeof kernels / sizeof kernels[0]; k++)
+		compare_one(s, name, &kernels[k]);
+	for (size_t k = 0; s->cc >= 20 && k < sizeof generic_kernels / sizeof generic_kernels[0]; k++)
+		compare_one(s, name, &generic_kernels[k]);
+}
+
+/* On one thread with the queues as usual, and on others. */
+static void compare_wrong(const struct sim_spec *s, const char *name)
+{
+	static struct outcome_of one, other;
+	for (size_t k = 0; k < sizeof wrong_kernels / sizeof wrong_kernels[0]; k++) {
+		const struct kernel *w = &wrong_kernels[k];
 		run(&one, s, w, 1, 0);
-		for (uint32_t threads = 1; threads <= 4; threads++) {
-			run(&other, s, w, threads, threads == 1 ? GENERAL | APART : 0);
-			same(&one, &other, name, w, threads, threads == 1 ? GENERAL | APART : 0);
+		for (uint32_t threads = 2; threads <= 3; threads++) {
+			run(&other, s, w, threads, 0);
+			same(&one, &other, name, w, threads, 0);
 		}
 	}
 }
@@ -165,6 +240,7 @@ static void random_gpus(void **state)
 		if (spec_parse(&s, &a, "random.gpu", text.data, strlen(text.data), &e))
 			fail_msg("%s", e.text);
 		compare(s, name);
+		compare_wrong(s, name);
 		str_free(&text);
 		arena_free(&a);
 	}
@@ -182,6 +258,7 @@ static void shipped_gpus(void **state)
 		if (spec_open(&s, &a, names[k], &e))
 			fail_msg("%s", e.text);
 		compare(s, names[k]);
+		compare_wrong(s, names[k]);
 		arena_free(&a);
 	}
 }

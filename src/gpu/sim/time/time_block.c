@@ -268,22 +268,34 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 	return true;
 }
 
-bool time_blocks_start(struct time_gpu *g, struct time_grid *grid)
+/* All blocks want the same and the SMs are empty, so every SM gets the same number of them, but for where the grid ends. One to
+ * each SM in turn: round the clusters, then the SMs of each. */
+void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 {
 	const struct sim_spec *s = g->spec;
-	bool placed = true;
-	while (placed && grid->next_block < grid->blocks) {
-		placed = false;
-		for (uint32_t i = 0; i < s->sm_per_cluster; i++)
-			for (uint32_t c = 0; c < s->cluster_count && grid->next_block < grid->blocks; c++) {
-				struct time_run *x = &g->cluster[c].run;
-				uint32_t sm = c * s->sm_per_cluster + i;
-				if (!fits(x, &g->sm[sm]))
-					continue;
-				if (!place(x, grid->next_block++, sm, grid->start))
-					return false;
-				placed = true;
-			}
+	const struct time_need *n = &g->cluster[0].run.need;
+	struct time_need used = {0};
+	uint64_t each = 0, sms = (uint64_t)s->sm_per_cluster * s->cluster_count;
+	for (; each * sms < grid->blocks && time_fits(s, &used, n); each++) {
+		used.blocks++;
+		used.warps += n->warps;
+		used.threads += n->threads;
+		used.registers += n->registers;
+		used.barriers += n->barriers;
+		used.shared += n->shared;
+	}
+	grid->next_block = each * sms < grid->blocks ? each * sms : grid->blocks;
+}
+
+bool time_blocks_start(struct time_run *x, uint64_t first, uint64_t end)
+{
+	const struct sim_spec *s = x->g->spec;
+	uint64_t clusters = s->cluster_count;
+	for (uint64_t n = first + x->c->number; n < end; n += clusters) {
+		uint32_t sm = x->c->number * s->sm_per_cluster + (uint32_t)(n / clusters % s->sm_per_cluster);
+		assert(fits(x, &x->g->sm[sm]));
+		if (!place(x, n, sm, x->start))
+			return false;
 	}
 	return true;
 }
@@ -294,11 +306,6 @@ void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, 
 {
 	if (grid->next_block == grid->blocks)
 		return;
-	if (c->start_count == c->start_room && c->start_first) {
-		c->start_count -= c->start_first;
-		memmove(c->start, c->start + c->start_first, c->start_count * sizeof *c->start);
-		c->start_first = 0;
-	}
 	if (c->start_count == c->start_room && c->start_first) {
 		c->start_count -= c->start_first;
 		memmove(c->start, c->start + c->start_first, c->start_count * sizeof *c->start);

@@ -140,10 +140,57 @@ static void run_epoch(struct time_cluster *c, uint64_t end)
 }
 
 /* Other threads are called in when there is something to do for them: an epoch of a few issues is over before they wake. */
-#define ISSUES_FIRST 4096 /* of a launch, alone */
+#define WARPS_FIRST  512  /* that start at once: then other threads are there from the beginning */
+#define ISSUES_FIRST 4096 /* of a launch with fewer, alone */
 #define ISSUES_EPOCH 256  /* in the epoch before, at least */
 
-static void run_all(struct time_gpu *g, uint64_t issued, uint64_t lately, uint64_t end)
+static void share_out(struct time_gpu *g, uint32_t count, bool many, void (*job)(struct time_cluster *c, uint64_t arg),
+		      uint64_t arg)
+{
+	many = many && g->threads > 1 && count > 1;
+	if (many && !g->pool) {
+		g->pool = threads_open(g->threads - 1);
+		g->threads = g->pool ? g->threads : 1;
+	}
+	if (many && g->pool) {
+		threads_each(g->pool, g->busy, count, job, arg);
+		return;
+	}
+	for (uint32_t k = 0; k < count; k++)
+		job(g->busy[k], arg);
+}
+
+static void start_blocks(struct time_cluster *c, uint64_t end)
+{
+	if (!time_blocks_start(&c->run, 0, end))
+		c->out_of_memory = true;
+}
+
+/* The first blocks, everywhere. Who asks the far side at once does so in the order of the blocks. */
+static bool start_all(struct time_gpu *g, struct time_grid *grid)
+{
+	uint32_t clusters = g->spec->cluster_count;
+	time_blocks_count(g, grid);
+	if (g->cluster[0].direct) {
+		for (uint64_t n = 0; n < grid->next_block; n += clusters)
+			for (uint32_t k = 0; k < clusters; k++)
+				if (!time_blocks_start(&g->cluster[k].run, n,
+						       n + clusters < grid->next_block ? n + clusters
+										       : grid->next_block))
+					return false;
+		return true;
+	}
+	bool good = true;
+	for (uint32_t n = 0; n < clusters; n++)
+		g->busy[n] = &g->cluster[n];
+	grid->large = grid->next_block * g->cluster[0].run.warps_per_block >= WARPS_FIRST;
+	share_out(g, clusters, grid->large, start_blocks, grid->next_block);
+	for (uint32_t n = 0; n < clusters; n++)
+		good &= !g->cluster[n].out_of_memory;
+	return good;
+}
+
+static void run_all(struct time_gpu *g, bool many, uint64_t end)
 {
 	uint32_t count = 0;
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
@@ -152,17 +199,7 @@ static void run_all(struct time_gpu *g, uint64_t issued, uint64_t lately, uint64
 		if (c->next < end || c->request_count)
 			g->busy[count++] = c;
 	}
-	bool many = g->threads > 1 && count > 1 && issued >= ISSUES_FIRST && lately >= ISSUES_EPOCH;
-	if (many && !g->pool) {
-		g->pool = threads_open(g->threads - 1);
-		g->threads = g->pool ? g->threads : 1;
-	}
-	if (many && g->pool) {
-		threads_each(g->pool, g->busy, count, run_epoch, end);
-		return;
-	}
-	for (uint32_t k = 0; k < count; k++)
-		run_epoch(g->busy[k], end);
+	share_out(g, count, many, run_epoch, end);
 }
 
 /* How the clusters stand at the end of an epoch. */
@@ -193,17 +230,18 @@ static struct standing look(struct time_gpu *g)
 static void run_epochs(struct time_gpu *g, struct time_grid *grid)
 {
 	/* Epochs lie on a grid from the start of the launch, so that no other way of finding events cuts time otherwise. */
-	uint64_t from = grid->start, end = from + g->epoch, issued = 0, lately = 0;
+	uint64_t from = grid->start, end = from + g->epoch, issued = 0;
+	bool many = grid->large;
 	if (g->fetch) /* the first blocks have fetched their first instructions */
 		time_far_serve(g, grid, from);
 	uint32_t alone = grid->q->apart ? 0 : 1; /* so few are run without epochs */
 	if (look(g).live > alone) {
 		for (;;) {
-			run_all(g, issued, lately, end);
+			run_all(g, many, end);
 			struct standing s = look(g);
 			if (s.stop)
 				return;
-			lately = s.issued - issued;
+			many = (grid->large || s.issued >= ISSUES_FIRST) && s.issued - issued >= ISSUES_EPOCH;
 			issued = s.issued;
 			if (s.asks)
 				time_far_serve(g, grid, from);
@@ -267,7 +305,7 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	    g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE) + (uint64_t)(grid->q->host_ns / g->boost.nominal);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
 		prepare(g, grid, &g->cluster[n], &whole);
-	if (!time_blocks_start(g, grid))
+	if (!start_all(g, grid))
 		out_of_memory = true;
 	else if (g->serial || grid->q->hook)
 		run_serial(g, grid);

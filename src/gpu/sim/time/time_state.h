@@ -218,6 +218,7 @@ struct time_grid {
 	struct func_launch *l;
 	uint64_t start, blocks, next_block;
 	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
+	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
 	bool watch, changed;
 	uint64_t window_at, window_end; /* instructions issued by all */
@@ -422,8 +423,11 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 uint64_t time_fetch_step(struct time_run *x, struct time_warp *w, const struct time_inst *ti, uint64_t t);
 
 /* ---- time_block.c ---- */
-int time_blocks_check(struct time_run *x);			    /* negative: refused, r says why */
-bool time_blocks_start(struct time_gpu *g, struct time_grid *grid); /* the first ones, everywhere */
+int time_blocks_check(struct time_run *x); /* negative: refused, r says why */
+void time_blocks_count(struct time_gpu *g,
+		       struct time_grid *grid); /* grid->next_block: behind those that start at once */
+/* Of blocks [first, end), first a multiple of the clusters' number, those of this cluster sit down. False: out of memory. */
+bool time_blocks_start(struct time_run *x, uint64_t first, uint64_t end);
 void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, uint64_t t); /* to room left at t */
 void time_arrive(struct time_run *x); /* the next of c->start[] sits down */
 void time_warp_done(struct time_run *x, struct time_warp *w, uint64_t t);

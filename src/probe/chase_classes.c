@@ -314,7 +314,7 @@ static bool is_real(struct chase_path *c, const struct pool *pool, const struct 
 	}
 	/* The cold walk alone, too: what somebody else evicts from a large line is missed again at any of its parts. */
 	struct chase_walked both = chase_walk_of(c, run, 2, k), cold = chase_walk_of(c, run, 1, k);
-	bool blocks = both.coverage >= 0.5 || cold.coverage >= 0.5 || cold.blocks;
+	bool blocks = both.coverage >= 0.5 || cold.own_coverage >= 0.5 || cold.blocks;
 	/* Where a step is all that a miss fetches, a level that overflows misses at every step in the end. */
 	bool every_step = both.unit <= c->stride && cold.blocks <= c->stride;
 	bool all_blocks = beyond >= 0.3 || (blocks && (!every_step || beyond >= 3 * before));

@@ -314,6 +314,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		return undecided(&l->line, "the size is no multiple of what one miss fetches");
 	enum chase_state all = CHASE_DONE;
 	bool whole = true;
+	struct chase_blocks both[2] = {0};
 	for (unsigned j = 0; j < 2; j++) {
 		uint64_t extra = line_extra(size, j, unit);
 		if (extra + l->stride > c->limit)
@@ -326,6 +327,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 			all = state;
 		if (state == CHASE_PENDING || !found.hot)
 			continue;
+		both[j] = found;
 		for (uint32_t i = 1; i < found.count; i++)
 			if (found.hot[i] != found.hot[i - 1])
 				line = gcd(line, i * unit);
@@ -338,6 +340,17 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		return line_of_one_set(c, l, k);
 	if (!line || line > LINE_MOST || size % line)
 		return undecided(&l->line, "the lines that one more line evicts do not lie on a regular grid");
+	/* A line begins and ends where its neighbours do not conflict, so half of these places are odd multiples of it. */
+	unsigned ends = 0, even = 0;
+	for (unsigned j = 0; j < 2; j++)
+		for (uint32_t i = 1; i < both[j].count; i++)
+			if (both[j].hot[i] != both[j].hot[i - 1]) {
+				ends++;
+				even += i * unit % (2 * line) == 0;
+			}
+	if (2 * line <= LINE_MOST && ends >= 4 && even > 0.75 * ends)
+		return undecided(&l->line,
+				 "most lines that one more line evicts lie on a grid twice as wide as all of them");
 	return decided(&l->line, line);
 }
 

@@ -46,10 +46,14 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 	if (w.unit & (w.unit - 1))
 		w.unit = 0;
 	for (unsigned i = 0; i < runs && w.unit; i++) {
-		double half[2] = {0}, could = (double)run[i].kept * c->word / (double)w.unit;
-		for (size_t k = from[i]; k < from[i + 1]; k++)
-			if (at[k] % w.unit == 0)
-				half[at[k] / w.unit % 2]++;
+		double half[2] = {0}, mine = 0, could = (double)run[i].kept * c->word / (double)w.unit;
+		for (size_t k = from[i]; k < from[i + 1]; k++) {
+			if (at[k] % w.unit)
+				continue;
+			half[at[k] / w.unit % 2]++;
+			mine += own[k];
+		}
+		w.own_coverage = fmax(w.own_coverage, mine / could);
 		double more = fmax(half[0], half[1]), less = fmin(half[0], half[1]);
 		if ((more + less) / could <= w.coverage)
 			continue;

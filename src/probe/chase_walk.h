@@ -14,9 +14,10 @@ static inline double chase_reach(double ticks, double grain)
 
 /* What a miss of a class fetches, and how much of the walk such misses explain. */
 struct chase_walked {
-	uint64_t unit;	 /* common divisor of where accesses of these classes fall, 0 = too few */
-	double coverage; /* of all multiples of unit in one walk, the best walk's */
-	bool lopsided;	 /* every second multiple has far fewer than the others: the unit may be twice as large */
+	uint64_t unit;	     /* common divisor of where accesses of these classes fall, 0 = too few */
+	double coverage;     /* of all multiples of unit in one walk, the best walk's */
+	double own_coverage; /* the same without accesses that are only slower than every class */
+	bool lopsided;	     /* every second multiple has far fewer than the others: the unit may be twice as large */
 	uint64_t
 	    blocks; /* a larger unit of which nearly every block begins with one, and few lie elsewhere; 0 = none */
 };

@@ -280,8 +280,25 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 		if (state != CHASE_DONE)
 			return state == CHASE_PENDING ? (l->line.state = state) : undecided(&l->line, c->why);
-		if (fits)
-			return decided(&l->line, t);
+		if (!fits)
+			continue;
+		/* In one set as many lines fit wherever they lie; in several, lines further apart leave sets empty. And where noise
+		 * alone made every line miss, there may be several. */
+		for (uint64_t wide = 2; wide <= 4; wide *= 2) {
+			struct chase_ring_spec apart = {.stride = wide * t, .bytes = wide * size};
+			if (apart.bytes > c->limit)
+				return undecided(&l->line,
+						 "all lines seem to be in one set, and the largest footprint does not "
+						 "hold them far enough apart to see that");
+			state = chase_fits(c, k, &apart, &fits, NULL);
+			if (state != CHASE_DONE)
+				return state == CHASE_PENDING ? (l->line.state = state) : undecided(&l->line, c->why);
+			if (!fits)
+				return undecided(&l->line,
+						 "every line misses when one more is there, but not because they are "
+						 "all in one set");
+		}
+		return decided(&l->line, t);
 	}
 	return undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
 }

@@ -286,14 +286,19 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 		 * alone made every line miss, there may be several. */
 		for (uint64_t wide = 2; wide <= 4; wide *= 2) {
 			struct chase_ring_spec apart = {.stride = wide * t, .bytes = wide * size};
-			if (apart.bytes > c->limit)
+			struct chase_ring_spec more = {.stride = wide * t, .bytes = wide * size, .extra = wide * size};
+			bool too_many_fit;
+			if (more.extra + t > c->limit)
 				return undecided(&l->line,
 						 "all lines seem to be in one set, and the largest footprint does not "
 						 "hold them far enough apart to see that");
 			state = chase_fits(c, k, &apart, &fits, NULL);
-			if (state != CHASE_DONE)
-				return state == CHASE_PENDING ? (l->line.state = state) : undecided(&l->line, c->why);
-			if (!fits)
+			enum chase_state other = chase_fits(c, k, &more, &too_many_fit, NULL);
+			if (state == CHASE_UNDECIDED || other == CHASE_UNDECIDED)
+				return undecided(&l->line, c->why);
+			if (state == CHASE_PENDING || other == CHASE_PENDING)
+				return l->line.state = CHASE_PENDING;
+			if (!fits || too_many_fit)
 				return undecided(&l->line,
 						 "every line misses when one more is there, but not because they are "
 						 "all in one set");

@@ -381,7 +381,22 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 struct conflict { /* lines of one set */
 	uint32_t ways;
 	uint64_t spacing; /* bytes between them, 0 = not even */
+	struct chase_blocks blocks;
 };
+
+/* Two conflicts are about one set or two: all lines in common, or none. What some share is somebody else's line in a third set. */
+static bool comparable(const struct conflict *a, const struct conflict *b)
+{
+	uint32_t common = 0, of_a = 0, of_b = 0;
+	if (a->blocks.count != b->blocks.count || a->blocks.unit != b->blocks.unit)
+		return true;
+	for (uint32_t i = 0; i < a->blocks.count; i++) {
+		common += a->blocks.hot[i] && b->blocks.hot[i];
+		of_a += a->blocks.hot[i];
+		of_b += b->blocks.hot[i];
+	}
+	return !common || (common == of_a && common == of_b);
+}
 
 static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra,
 				    struct conflict *out)
@@ -393,7 +408,7 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	struct chase_blocks found;
 	enum chase_state state = conflicting(c, k, start, extra, stride, &found);
 
-	*out = (struct conflict){0};
+	*out = (struct conflict){.blocks = found};
 	if (state != CHASE_DONE || !found.hot)
 		return state;
 	bool even = true;
@@ -493,7 +508,8 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	enum chase_state all = CHASE_DONE;
 	uint32_t least = UINT32_MAX, most = 0, seen = 0;
 	uint64_t spacing = 0;
-	bool modulo = true;
+	bool modulo = true, apart = true;
+	struct conflict kept[SETS_TRIED];
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
 		/* The last one is where the line was looked for, too. */
 		uint64_t extra = i + 1 < SETS_TRIED ? size + tried[i] * line : line_extra(size, 1, unit);
@@ -517,7 +533,9 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		most = found.ways > most ? found.ways : most;
 		modulo = modulo && found.spacing && (!spacing || spacing == found.spacing);
 		spacing = found.spacing;
-		seen++;
+		for (unsigned q = 0; q < seen; q++)
+			apart = apart && comparable(&kept[q], &found);
+		kept[seen++] = found;
 	}
 	if (all != CHASE_DONE)
 		return l->sets.state = l->ways.state = all;
@@ -530,6 +548,14 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		    c->why, sizeof(c->why),
 		    "one more line conflicts with %u to %u lines: its sets differ, or some conflicts were not seen",
 		    least, most);
+		undecided(&l->sets, c->why);
+		return undecided(&l->ways, c->why);
+	}
+	/* Every line there is: only what line_of_one_set found can be that. */
+	if (!apart || (!modulo && (uint64_t)most * line >= size)) {
+		snprintf(c->why, sizeof(c->why),
+			 "one more line makes lines of several sets miss, as others' lines in them would: %u lines",
+			 most);
 		undecided(&l->sets, c->why);
 		return undecided(&l->ways, c->why);
 	}

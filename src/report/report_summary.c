@@ -71,18 +71,17 @@ static void operations(struct str *out, const struct finding *const *sorted, con
 	str_free(&entry);
 }
 
-/* The families of which a page has room for every finding. */
+/* Families of which a page has room for every finding; NULL-terminated. */
 static void short_list(struct str *out, const struct finding *const *sorted, const struct run *r,
-		       const struct report_style *style)
+		       const struct report_style *style, const char *title, const char *const *shown)
 {
-	static const char *const shown[] = {"clock.", "shared.", "memory.", "barrier.", "topology."};
 	struct table t;
 	bool any = false;
 	table_open(&t, style);
 	table_column(&t, "finding", TABLE_LEFT);
 	table_column(&t, "value", TABLE_RIGHT);
 	table_column(&t, "interval", TABLE_LEFT);
-	for (size_t k = 0; k < sizeof shown / sizeof *shown; k++)
+	for (size_t k = 0; shown[k]; k++)
 		for (size_t i = 0; i < r->findings.count; i++) {
 			const struct finding *f = sorted[i];
 			if (!str_starts(f->key, shown[k]) ||
@@ -103,7 +102,7 @@ static void short_list(struct str *out, const struct finding *const *sorted, con
 			str_free(&s);
 		}
 	if (any)
-		part_title(out, "Clock and memory", style);
+		part_title(out, title, style);
 	table_print(&t, out);
 }
 
@@ -115,7 +114,9 @@ int report_summary(struct str *out, const struct run *r, const struct report_sty
 	part_head(out, r, style);
 	operations(out, sorted, r, style);
 	part_levels(out, sorted, r, "cache", style);
-	short_list(out, sorted, r, style);
+	short_list(out, sorted, r, style, "Clock and memory",
+		   (const char *const[]){"clock.", "shared.", "memory.", "topology.", NULL});
+	short_list(out, sorted, r, style, "Branches and barriers", (const char *const[]){"branch.", "barrier.", NULL});
 	part_open(out, sorted, r, style, OPEN_SHOWN);
 	part_probes(out, r, style);
 	mem_free(sorted);

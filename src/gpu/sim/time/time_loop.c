@@ -357,16 +357,27 @@ static uint32_t winner(const struct member *m, uint32_t n, int pipe, uint32_t sc
 	return best;
 }
 
+/* What the scheduler would take at t. */
+static inline __attribute__((always_inline)) struct glance take_kept(struct time_run *x, struct time_sched *s,
+								     uint64_t t)
+{
+	uint32_t slot = s->kept;
+	s->kept = UINT32_MAX;
+	if (t < s->kept_until && x->c->sooner == s->kept_sooner && set_free(s, &x->p->set[s->set[slot]]) <= t)
+		return (struct glance){.best = slot, .more = s->kept_more, .alike = true, .later = s->kept_until};
+	return choose(x, s, t);
+}
+
 static __attribute__((noinline)) void name_first(struct time_run *x, struct member *m, uint64_t t)
 {
-	m->c = choose(x, m->s, t);
+	m->c = m->s->kept != UINT32_MAX ? take_kept(x, m->s, t) : choose(x, m->s, t);
 	m->later = m->c.later;
 	m->asks = m->c.best != UINT32_MAX;
 	m->pipe = m->asks ? pipe_for(m->s, &x->p->set[m->s->set[m->c.best]], t) : -1;
 }
 
-/* The pipe that it named was given away. */
-static void name_again(struct time_run *x, struct member *m, uint64_t t)
+/* The pipe that it named was given away; `sooner` is the cluster's before any of this cycle's issues. */
+static void name_again(struct time_run *x, struct member *m, uint64_t t, uint64_t sooner)
 {
 	const struct time_set *set = &x->p->set[m->s->set[m->c.best]];
 	if (set->count > 1 || (m->c.more && !m->c.alike)) {
@@ -378,6 +389,12 @@ static void name_again(struct time_run *x, struct member *m, uint64_t t)
 		return;
 	m->later = free < m->c.later ? free : m->c.later;
 	m->asks = false;
+	if (!x->q->poll) {
+		m->s->kept = m->c.best;
+		m->s->kept_more = m->c.more;
+		m->s->kept_until = m->c.later;
+		m->s->kept_sooner = sooner;
+	}
 	m->c.best = UINT32_MAX;
 }
 
@@ -401,7 +418,7 @@ static void run_together(struct time_run *x, struct member *m, uint32_t n, uint6
 		w->later = issue_chosen(x, w->s, &w->c, t);
 		for (uint32_t o = 0; o < n; o++) /* what they named may be busy now */
 			if (m[o].asks && w->used >= 0 && m[o].pipe == w->used)
-				name_again(x, &m[o], t);
+				name_again(x, &m[o], t, sooner);
 	}
 	for (uint32_t k = 0; x->dual && k < n; k++) {
 		m[k].pipe = m[k].issued ? second_pipe(x, m[k].s, m[k].c.best, m[k].used, t) : -1;
@@ -482,6 +499,11 @@ static void run_sm(struct time_run *x, const struct time_sched *s, uint64_t t)
 	run_together(x, m, n, t);
 }
 
+static __attribute__((noinline)) struct glance look_again(struct time_run *x, struct time_sched *s, uint64_t t)
+{
+	return take_kept(x, s, t);
+}
+
 static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
 	uint64_t port = s->free >> FIX, t = at;
@@ -489,7 +511,7 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 		wheel_set(&x->c->wheel, s->number, port);
 		return;
 	}
-	struct glance c = choose(x, s, t);
+	struct glance c = __builtin_expect(s->kept != UINT32_MAX, 0) ? look_again(x, s, t) : choose(x, s, t);
 	uint64_t later = c.later;
 	if (c.best != UINT32_MAX) {
 		const struct time_set *set = &x->p->set[s->set[c.best]];

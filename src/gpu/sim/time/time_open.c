@@ -26,6 +26,7 @@ static int open_sms(struct time_gpu *g)
 		uint64_t *of_sm = g->pipe_free + (size_t)sm * s->schedulers * SPEC_PIPES;
 		d->sm = sm;
 		d->index = index;
+		d->kept = UINT32_MAX;
 		d->wake = g->wake + (size_t)n * per;
 		d->age = g->age + (size_t)n * per;
 		d->user = g->pipe_user + (size_t)sm * SPEC_PIPES;

@@ -120,6 +120,11 @@ struct time_sched {
 	struct time_cluster *cluster;
 	uint32_t slots; /* slots in use lie below */
 	uint32_t last;	/* slot that issued last */
+	/* Slot of the warp that was ready and found its pipe given away, UINT32_MAX: none. Until cycle kept_until, and as long as
+	 * the cluster's `sooner` is the same, it is what a look at all slots would find once the pipe is free. */
+	uint32_t kept;
+	bool kept_more; /* others are ready, for the same pipe */
+	uint64_t kept_until, kept_sooner;
 	uint64_t *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
 	uint8_t *set;	/* per slot: pipes of its next step */
 	struct time_warp **warp;

@@ -3,6 +3,7 @@
 #include "gpu/sim/time/time_trace.h"
 #include "gpu/sim/time/time_walk.h"
 #include "ptx/ptx.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -350,6 +351,8 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	if (g->atomic_issue)
 		b->issue = 0; /* the lanes leave one by one, which is counted below */
 	send(b, piece, n);
+	b->back = NULL;
+	assert(n);
 	for (uint32_t rest = mask; rest; rest &= rest - 1, lanes++) {
 		uint64_t at = address[__builtin_ctz(rest)], wait, t = b->t + (lanes * g->atomic_issue >> FIX);
 		uint32_t k = 0;
@@ -374,11 +377,11 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 {
 	struct time_gpu *g = x->g;
 	uint32_t sm = w->block->sm;
-	uint32_t all = mask;
+	uint32_t whole = mask;
 	path = path_now(w, i, path);
-	mask = timed_lanes(w, i, all);
+	mask = timed_lanes(w, i, whole);
 	if (i->kind == FUNC_ATOMIC) {
-		w->block->shared_written |= writes_shared(w, i, all, mask);
+		w->block->shared_written |= writes_shared(w, i, whole, mask);
 		if (path != PATH_SHARED && !is_local(w, i))
 			mark_written(x->l->memory, &w->f, mask);
 	}

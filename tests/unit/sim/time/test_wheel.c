@@ -54,7 +54,7 @@ static void random_turns_come_in_order(void **state)
 	rng_seed(&r, 20261120);
 	for (uint32_t round = 0; round < 40; round++) {
 		struct time_wheel w;
-		uint64_t at[SCHEDULERS], now = rng_below(&r, 100000), far = 1 + rng_below(&r, 5);
+		uint64_t at[SCHEDULERS] = {0}, now = rng_below(&r, 100000), far = 1 + rng_below(&r, 5);
 		uint32_t count = round % 3 ? 1 + (uint32_t)rng_below(&r, SCHEDULERS) : 2 + round % 2;
 		assert_int_equal(wheel_open(&w, count), 0);
 		wheel_reset(&w, now);

@@ -15,11 +15,21 @@
 /* What is asked for in this version: another probe may claim the whole family of a key and not conclude this one. */
 static bool is_asked(const struct run *r, const char *key)
 {
-	static const char *const families[] = {
-	    "clock.read_latency",    "clock.granularity",	 "shared.latency",	    "shared.cached",
-	    "cache.constant.levels", "cache.constant.*.size",	 "cache.constant.*.line",   "cache.constant.*.ways",
-	    "cache.constant.*.sets", "cache.constant.*.latency", "memory.constant.latency", "memory.global.latency",
-	    "cache.global.levels"};
+	static const char *const families[] = {"clock.read_latency",
+					       "clock.granularity",
+					       "shared.latency",
+					       "shared.cached",
+					       "cache.constant.levels",
+					       "cache.constant.*.size",
+					       "cache.constant.*.line",
+					       "cache.constant.*.ways",
+					       "cache.constant.*.sets",
+					       "cache.constant.*.latency",
+					       "memory.constant.latency",
+					       "memory.global.latency",
+					       "cache.global.levels",
+					       "branch.*",
+					       "barrier.*"};
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
 		if (str_glob(families[i], key))
 			return true;

@@ -1,11 +1,12 @@
 /* What reading the clock costs, and how coarse the counter is. Everything else is timed with it. */
+#include "base/arena.h"
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { READS = 16, HEADER_WORDS = 2, GAPS = 6, PLACES = 4, GRANULARITY_MAX = 1024, WINDOW = 8, STEPS = 256 };
-enum { EXPERIMENT_READS, EXPERIMENT_PHASES };
+enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE };
 
 /* Operations whose latencies have little in common, so that some do not fit into the steps of a coarse counter. */
 static const struct phase { /* in the order of phases.ptx */
@@ -58,7 +59,29 @@ static int setup_phases(const struct study *s, double x, const double *p, struct
 	return 0;
 }
 
+enum { BLOCKS_PER_SM = 8, LAUNCHES = 4, TOGETHER = 1 << 14 };
+
+/* x: nothing; one launch on all SMs. */
+static int setup_scope(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	(void)x;
+	(void)p;
+	j->template_path = "probes/clock/scope.ptx";
+	snprintf(j->launch.entry, sizeof j->launch.entry, "scope");
+	j->launch.grid[0] = BLOCKS_PER_SM * d->sm_count;
+	j->launch.grid[1] = j->launch.grid[2] = 1;
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + 2 * d->sm_count);
+	job_arg_u32(j, d->sm_count);
+	job_arg_u32(j, 5);
+	j->launch.repeats = LAUNCHES;
+	j->launch.warmups = 1;
+	return 0;
+}
+
 static const struct experiment experiments[] = {
+    [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = setup_scope},
     [EXPERIMENT_PHASES] = {.name = "phases",
 			   .axis = "operations between two reads",
 			   .unit = "count",
@@ -162,10 +185,78 @@ static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, un
 	return false;
 }
 
+/* SMs whose counters show about the same time share one: counters of their own were started at other moments. Group of each
+ * SM = the first SM that shares its counter; false when some SM gave no value. */
+static bool group_sms(const struct point *pt, unsigned repeat, unsigned sms, uint32_t *group)
+{
+	for (unsigned i = 0; i < sms; i++) {
+		if (!read_value(pt, repeat, 2 * i))
+			return false;
+		group[i] = i;
+		for (unsigned k = 0; k < i && group[i] == i; k++) {
+			const int32_t apart =
+			    (int32_t)(read_value(pt, repeat, 2 * i + 1) - read_value(pt, repeat, 2 * k + 1));
+			if (apart > -TOGETHER && apart < TOGETHER)
+				group[i] = group[k];
+		}
+	}
+	return true;
+}
+
+static void study_scope(struct study *s)
+{
+	static const char key[] = "clock.scope", method[] = "counters of all SMs, read in one launch";
+	const unsigned sms = study_device(s)->sm_count;
+	const struct point *pt = study_ask(s, EXPERIMENT_SCOPE, 0, NULL);
+	uint32_t *first = ARENA_ARRAY(study_arena(s), sms + 1, uint32_t),
+		 *again = ARENA_ARRAY(study_arena(s), sms + 1, uint32_t);
+	unsigned *members = ARENA_ARRAY(study_arena(s), sms + 1, unsigned);
+	if (study_pending(s))
+		return;
+	if (!pt || pt->outcome != OUTCOME_OK || !first || !again || !members) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s",
+			      pt && pt->message[0] ? pt->message : "points are missing");
+		return;
+	}
+	bool all = group_sms(pt, 0, sms, first), same = true, equal = true;
+	for (unsigned r = 1; all && r < pt->repeats; r++) {
+		all = group_sms(pt, r, sms, again);
+		for (unsigned i = 0; all && i < sms; i++)
+			same = same && first[i] == again[i];
+	}
+	unsigned groups = 0, size = 0;
+	for (unsigned i = 0; all && i < sms; i++)
+		members[first[i]]++;
+	for (unsigned i = 0; all && i < sms; i++) {
+		if (!members[i])
+			continue;
+		groups++;
+		equal = equal && (!size || members[i] == size);
+		size = members[i];
+	}
+	if (!all)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "not every SM got a block");
+	else if (!same || (groups > 1 && !equal))
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope",
+			      "counters agree in %u groups of unequal sizes, or in other groups from launch to launch",
+			      groups);
+	else if (groups == 1)
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "scope",
+		    "the counters of all %u SMs agree within %d cycles: it is one, or they were started together", sms,
+		    TOGETHER);
+	else
+		study_text(s, key, size == 1 ? "sm" : "cluster", method, "scope",
+			   size == 1 ? "%u SMs show %u different times, launch after launch"
+				     : "%u SMs show %u different times, launch after launch, each on as many of them",
+			   sms, groups);
+}
+
 static void study_clock(struct study *s)
 {
 	const struct device_info *d = study_device(s);
 	const struct point *pt[PLACES][GAPS];
+	study_scope(s);
 	unsigned places = d->sm_count < PLACES ? d->sm_count : PLACES;
 	const struct point *bad = NULL;
 	bool all = true;
@@ -224,11 +315,11 @@ static void study_clock(struct study *s)
 				      "%zu windows on %u SMs", steps, places);
 }
 
-static const char *const claims[] = {"clock.read_latency", "clock.granularity", NULL};
+static const char *const claims[] = {"clock.read_latency", "clock.granularity", "clock.scope", NULL};
 
 const struct probe probe_clock = {
     .name = "clock",
-    .asks = "What does reading the clock cost, and in which steps does it count?",
+    .asks = "What does reading the clock cost, in which steps does it count, and who shares a counter?",
     .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
     .claims = claims,
     .experiments = experiments,

@@ -45,6 +45,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "arith.*",
     "branch.*",
     "barrier.*",
+    "clock.scope",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

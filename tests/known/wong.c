@@ -29,7 +29,8 @@ static bool is_asked(const struct run *r, const char *key)
 					       "memory.global.latency",
 					       "cache.global.levels",
 					       "branch.*",
-					       "barrier.*"};
+					       "barrier.*",
+					       "clock.scope"};
 	for (size_t i = 0; i < sizeof families / sizeof families[0]; i++)
 		if (str_glob(families[i], key))
 			return true;

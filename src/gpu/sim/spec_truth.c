@@ -316,7 +316,9 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
 		    LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
-	tell_text(&t, "clock.scope", scope_name(s->clock_scope));
+	/* A cluster of one SM has the counter of that SM. */
+	tell_text(&t, "clock.scope",
+		  s->clock_scope == SCOPE_CLUSTER && s->sm_per_cluster == 1 ? "sm" : scope_name(s->clock_scope));
 	tell_registers(&t, s);
 	tell_ops(&t, s);
 	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);

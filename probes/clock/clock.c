@@ -16,7 +16,7 @@ static const struct phase { /* in the order of phases.ptx */
     {"div.f32", true}, {"mul.hi.u32", false}, {"rem.u32", false}, {"div.s32", false},
     {"mul.f32", true}, {"sqrt.f32", true},    {"rcp.f32", true},
 };
-enum { PHASES = sizeof phases / sizeof *phases, PHASE_SHORT = 6, PHASE_LONG = 32 };
+enum { PHASES = sizeof phases / sizeof *phases, PHASE_SHORT = 6, PHASE_LONG = 32, CHAINS = PHASE_SHORT + 1 };
 
 /* x: additions between two reads; p[0]: the SM. */
 static int setup_reads(const struct study *s, double x, const double *p, struct job *j)
@@ -108,10 +108,10 @@ static uint64_t gcd(uint64_t a, uint64_t b)
 
 /* Cycles of one operation, from chains of 1 to PHASE_LONG of them, or NAN where they do not take equally long: then times
  * between the counter's steps may be the operations' own doing. */
-static double phase_latency(const struct point *const *chain, const unsigned *links, unsigned chains, double g)
+static double phase_latency(const struct point *const chain[CHAINS], const unsigned links[CHAINS], double g)
 {
-	double took[PHASE_SHORT + 1], scratch[16], each[16];
-	for (unsigned i = 0; i < chains; i++) {
+	double took[CHAINS], scratch[16], each[16];
+	for (unsigned i = 0; i < CHAINS; i++) {
 		const unsigned n = chain[i]->repeats < 16 ? chain[i]->repeats : 16;
 		if (!n)
 			return NAN;
@@ -122,8 +122,8 @@ static double phase_latency(const struct point *const *chain, const unsigned *li
 			if (fabs(each[r] - took[i]) > g + 0.5)
 				return NAN;
 	}
-	const double one = (took[chains - 1] - took[0]) / (links[chains - 1] - links[0]);
-	for (unsigned i = 0; i < chains; i++)
+	const double one = (took[CHAINS - 1] - took[0]) / (links[CHAINS - 1] - links[0]);
+	for (unsigned i = 0; i < CHAINS; i++)
 		if (fabs(took[i] - took[0] - one * (links[i] - links[0])) > g + 0.5)
 			return NAN;
 	return one;
@@ -163,7 +163,7 @@ static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, un
 	for (unsigned k = 0; k < PHASES && !rounded; k++) {
 		if (have[k] <= PHASE_SHORT)
 			continue;
-		took = phase_latency(pt[k], links, PHASE_SHORT + 1, step);
+		took = phase_latency(pt[k], links, step);
 		if (fabs(took - step * round(took / step)) > 2 * step / (PHASE_LONG - 1) + 0.1)
 			rounded = phases[k].name;
 	}

@@ -513,7 +513,8 @@ static void random_kernel(struct str *s, struct rng *r)
 			break;
 		default:
 			str_addf(
-			    s, "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
+			    s,
+			    "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
 			    rng_below(r, 3) ? 'l' : 'a', bit, rng_below(r, 2) ? "eq" : "ne", to);
 			break;
 		}

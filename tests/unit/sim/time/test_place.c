@@ -219,8 +219,9 @@ static void what_no_sm_can_take_is_refused(void **state)
 	assert_int_equal(launched(&b, 1, 128, 0, &seen).end, TIME_DONE);
 	struct time_result r = launched(&b, 1, 129, 0, &seen);
 	assert_int_equal(r.end, TIME_REFUSED);
-	assert_non_null(strstr(r.message, "a block of 129 threads with 88 registers each needs 16896 registers, more than "
-					  "the 16384 of one SM"));
+	assert_non_null(strstr(r.message,
+			       "a block of 129 threads with 88 registers each needs 16896 registers, more than "
+			       "the 16384 of one SM"));
 	b.t.func.registers = 129;
 	r = launched(&b, 1, 1, 0, &seen);
 	assert_int_equal(r.end, TIME_REFUSED);

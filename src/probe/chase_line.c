@@ -1,0 +1,146 @@
+/* The line of one level. */
+#include "base/arena.h"
+#include "probe/chase_shape.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+uint64_t chase_gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t t = a % b;
+		a = b;
+		b = t;
+	}
+	return a;
+}
+
+/* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
+ * hashed. */
+enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
+				   struct chase_blocks *out)
+{
+	const struct chase_level *l = &c->level[k];
+	struct chase_ring_spec ring = {.start = start, .bytes = l->size.value, .stride = stride, .extra = extra};
+	bool fits;
+	enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+
+	*out = (struct chase_blocks){0};
+	if (state != CHASE_DONE || fits)
+		return state;
+	return chase_hot(c, k, &ring, out);
+}
+
+/* One set only: every line conflicts with every other. As many elements fit as there are lines, once they lie far enough
+ * apart; closer together, fewer lines would have to hold them, and more of them fit. */
+static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level *l, unsigned k)
+{
+	uint64_t unit = l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
+	uint64_t size = l->size.value;
+
+	for (uint64_t t = unit; t <= LINE_MOST && t <= size; t += unit) {
+		if (size % t)
+			continue;
+		struct chase_ring_spec ring = {.stride = t + unit, .bytes = size / t * (t + unit)};
+		if (ring.bytes > c->limit)
+			return chase_undecided(
+			    &l->line, "the largest footprint does not hold the lines of its one set far enough apart");
+		bool fits;
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state != CHASE_DONE)
+			return state == CHASE_PENDING ? (l->line.state = state) : chase_undecided(&l->line, c->why);
+		if (!fits)
+			continue;
+		/* In one set as many lines fit wherever they lie; in several, lines further apart leave sets empty. And where noise
+		 * alone made every line miss, there may be several. */
+		for (uint64_t wide = 2; wide <= 4; wide *= 2) {
+			struct chase_ring_spec apart = {.stride = wide * t, .bytes = wide * size};
+			struct chase_ring_spec more = {.stride = wide * t, .bytes = wide * size, .extra = wide * size};
+			bool too_many_fit;
+			if (more.extra + t > c->limit)
+				return chase_undecided(
+				    &l->line, "all lines seem to be in one set, and the largest footprint does not "
+					      "hold them far enough apart to see that");
+			state = chase_fits(c, k, &apart, &fits, NULL);
+			enum chase_state other = chase_fits(c, k, &more, &too_many_fit, NULL);
+			if (state == CHASE_UNDECIDED || other == CHASE_UNDECIDED)
+				return chase_undecided(&l->line, c->why);
+			if (state == CHASE_PENDING || other == CHASE_PENDING)
+				return l->line.state = CHASE_PENDING;
+			if (!fits || too_many_fit)
+				return chase_undecided(
+				    &l->line, "every line misses when one more is there, but not because they are "
+					      "all in one set");
+		}
+		return chase_decided(&l->line, t);
+	}
+	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
+}
+
+/* Where a line is looked for: at the size, and some way behind. */
+uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit)
+{
+	return size + j * (size / 16 / unit) * unit;
+}
+
+enum chase_state chase_line(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t size = l->size.value, unit = l->stride, line = 0;
+
+	if (l->size.state != CHASE_DONE)
+		return l->size.state == CHASE_PENDING ? (l->line.state = CHASE_PENDING)
+						      : chase_undecided(&l->line, "its size is not known");
+	/* A coarser walk would take several lines for one. */
+	if (l->sector.state != CHASE_DONE)
+		return chase_undecided(&l->line, "what one miss fetches is not known");
+	if (l->stride > l->sector.value || l->sector.value % l->stride)
+		return chase_undecided(
+		    &l->line, "what one miss fetches is smaller than the steps in which this level was walked");
+	if (l->endless || size + l->stride > c->limit)
+		return chase_undecided(&l->line, "no footprint is large enough to make a conflict");
+	if (l->sector.state == CHASE_DONE && l->sector.value > unit)
+		unit = l->sector.value;
+	if (size % unit)
+		return chase_undecided(&l->line, "the size is no multiple of what one miss fetches");
+	enum chase_state all = CHASE_DONE;
+	bool whole = true;
+	struct chase_blocks both[2] = {0};
+	for (unsigned j = 0; j < 2; j++) {
+		uint64_t extra = chase_line_extra(size, j, unit);
+		if (extra + l->stride > c->limit)
+			break;
+		struct chase_blocks found;
+		enum chase_state state = chase_conflicting(c, k, 0, extra, l->stride, &found);
+		if (state == CHASE_UNDECIDED)
+			return chase_undecided(&l->line, c->why);
+		if (state == CHASE_PENDING)
+			all = state;
+		if (state == CHASE_PENDING || !found.hot)
+			continue;
+		both[j] = found;
+		for (uint32_t i = 1; i < found.count; i++)
+			if (found.hot[i] != found.hot[i - 1])
+				line = chase_gcd(line, i * unit);
+		for (uint32_t i = 0; i < found.count; i++)
+			whole = whole && found.hot[i];
+	}
+	if (all != CHASE_DONE)
+		return l->line.state = all;
+	if (whole)
+		return line_of_one_set(c, l, k);
+	if (!line || line > LINE_MOST || size % line)
+		return chase_undecided(&l->line, "the lines that one more line evicts do not lie on a regular grid");
+	/* A line begins and ends where its neighbours do not conflict, so half of these places are odd multiples of it. */
+	unsigned ends = 0, even = 0;
+	for (unsigned j = 0; j < 2; j++)
+		for (uint32_t i = 1; i < both[j].count; i++)
+			if (both[j].hot[i] != both[j].hot[i - 1]) {
+				ends++;
+				even += i * unit / line % 2 == 0;
+			}
+	if (2 * line <= LINE_MOST && ends >= 4 && even > 0.75 * ends)
+		return chase_undecided(
+		    &l->line, "most lines that one more line evicts lie on a grid twice as wide as all of them");
+	return chase_decided(&l->line, line);
+}

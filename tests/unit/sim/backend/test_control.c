@@ -512,10 +512,9 @@ static void random_kernel(struct str *s, struct rng *r)
 			str_addf(s, "	setp.eq.u32 %%p, %%a, %u;\n	@%%p bra END;\n", (unsigned)rng_below(r, 64));
 			break;
 		default:
-			str_addf(
-			    s,
-			    "	and.b32 %%i, %%%c, %u;\n	setp.%s.u32 %%p, %%i, 0;\n	@%%p bra L%u;\n",
-			    rng_below(r, 3) ? 'l' : 'a', bit, rng_below(r, 2) ? "eq" : "ne", to);
+			str_addf(s, "\tand.b32 %%i, %%%c, %u;\n", rng_below(r, 3) ? 'l' : 'a', bit);
+			str_addf(s, "\tsetp.%s.u32 %%p, %%i, 0;\n", rng_below(r, 2) ? "eq" : "ne");
+			str_addf(s, "\t@%%p bra L%u;\n", to);
 			break;
 		}
 	}

@@ -227,6 +227,17 @@ static bool level_is_given(const struct spec_file *f, const char *path, const ch
 	return false;
 }
 
+int spec_level_count(const struct spec_file *f, const char *key, uint32_t described)
+{
+	const struct spec_line *l = spec_line(f, key);
+	double levels = 0;
+	int rc = l ? spec_number(f, l, l->value, &levels) : 0;
+	if (rc == 0 && levels != described)
+		rc = spec_fail(f, l ? l->line : 0, "'%s' is %g, but the file describes %u levels", key, levels,
+			       described);
+	return rc;
+}
+
 int spec_read_levels(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path)
 {
 	char key[KEY_BYTES];
@@ -251,13 +262,7 @@ int spec_read_levels(const struct spec_file *f, struct sim_spec *s, struct path_
 			s->has_l2 = true;
 	}
 	snprintf(key, sizeof key, "cache.%s.levels", path);
-	const struct spec_line *l = spec_line(f, key);
-	double levels = 0;
-	int rc = l ? spec_number(f, l, l->value, &levels) : 0;
-	if (rc == 0 && levels != p->levels)
-		rc = spec_fail(f, l ? l->line : 0, "'%s' is %g, but the file describes %u levels", key, levels,
-			       p->levels);
-	return rc;
+	return spec_level_count(f, key, p->levels);
 }
 
 static int read_path(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path)

@@ -91,6 +91,8 @@ int spec_pipe(const struct spec_file *f, const struct sim_spec *s, const struct 
 int spec_take(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k, const char *key,
 	      void *home);
 
+/* What the file says in `key` against the levels that it describes. (spec.c) */
+int spec_level_count(const struct spec_file *f, const char *key, uint32_t described);
 /* The levels of a cached path, described without a gap. (spec.c) */
 int spec_read_levels(const struct spec_file *f, struct sim_spec *s, struct path_spec *p, const char *path);
 /* The index of a word in a list of them. (spec.c) */

@@ -100,13 +100,7 @@ static int read_path(const struct spec_file *f, const struct sim_spec *s, struct
 		t->levels++;
 	}
 	snprintf(key, sizeof key, "tlb.%s.levels", path);
-	const struct spec_line *l = spec_line(f, key);
-	double levels = 0;
-	int rc = l ? spec_number(f, l, l->value, &levels) : 0;
-	if (rc == 0 && levels != t->levels)
-		rc = spec_fail(f, l ? l->line : 0, "'%s' is %g, but the file describes %u levels", key, levels,
-			       t->levels);
-	return rc;
+	return spec_level_count(f, key, t->levels);
 }
 
 int spec_read_tlbs(const struct spec_file *f, struct sim_spec *s)

@@ -60,11 +60,6 @@ static uint32_t word(const struct point *pt, unsigned repeat, unsigned i)
 	return pt->y[(size_t)repeat * pt->words_per_repeat + HEADER_WORDS + i];
 }
 
-static const char *why_not(const struct point *pt)
-{
-	return !pt ? "points are missing" : pt->message[0] ? pt->message : outcome_name(pt->outcome);
-}
-
 static void study_latency(struct study *s)
 {
 	static const char key[] = "barrier.latency";
@@ -75,7 +70,7 @@ static void study_latency(struct study *s)
 	double lo = INFINITY, hi = -INFINITY, each[2][REPEATS], scratch[REPEATS];
 	for (unsigned i = 0; i < 2; i++) {
 		if (!pt[i] || pt[i]->outcome != OUTCOME_OK) {
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, "chain", "%s", why_not(pt[i]));
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "chain", "%s", point_why(pt[i]));
 			return;
 		}
 		for (unsigned r = 0; r < REPEATS; r++)
@@ -108,11 +103,6 @@ static void study_latency(struct study *s)
 				      LONG, REPEATS);
 }
 
-static bool hangs(const struct point *pt)
-{
-	return pt->outcome == OUTCOME_TIMEOUT || pt->outcome == OUTCOME_DEADLOCK;
-}
-
 /* Every launch of the point says the same, or -1. */
 static int agreed(const struct point *pt, unsigned i)
 {
@@ -131,7 +121,7 @@ static void conclude_scope(struct study *s, const struct point *const *pt)
 	for (unsigned i = 0; i < 2; i++) {
 		if (!pt[i] || pt[i]->outcome != OUTCOME_OK) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "halves of one warp at two barriers: %s",
-				      why_not(pt[i]));
+				      point_why(pt[i]));
 			return;
 		}
 		read[i] = agreed(pt[i], 0);
@@ -154,23 +144,23 @@ static void conclude_exit(struct study *s, const struct point *pt)
 	if (pt && pt->outcome == OUTCOME_OK)
 		study_text(s, key, "yes", "one of two warps ends, the other reaches a barrier", "cases",
 			   "the barrier lets the warp go on");
-	else if (pt && hangs(pt))
+	else if (pt && outcome_hangs(pt->outcome))
 		study_text(s, key, "no", "one of two warps ends, the other reaches a barrier", "cases",
-			   "the warp at the barrier waits for ever: %s", why_not(pt));
+			   "the warp at the barrier waits for ever: %s", point_why(pt));
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", why_not(pt));
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", point_why(pt));
 }
 
 static void conclude_timeout(struct study *s, const struct point *pt)
 {
 	static const char key[] = "barrier.timeout", method[] = "one warp at a barrier, another that never reaches one";
-	if (pt && hangs(pt))
-		study_text(s, key, "no", method, "cases", "the kernel was stopped from outside: %s", why_not(pt));
+	if (pt && outcome_hangs(pt->outcome))
+		study_text(s, key, "no", method, "cases", "the kernel was stopped from outside: %s", point_why(pt));
 	else if (pt && pt->outcome == OUTCOME_OK)
 		study_text(s, key, "yes", method, "cases",
 			   "the barrier let the warp go on although the other warp never came");
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", why_not(pt));
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", point_why(pt));
 }
 
 static void conclude_pairs(struct study *s, const struct point *pt)
@@ -178,7 +168,7 @@ static void conclude_pairs(struct study *s, const struct point *pt)
 	static const char key[] = "barrier.divergent_pairing",
 			  method[] = "a warp whose halves reach one barrier each, beside a warp that reaches two";
 	if (!pt || pt->outcome != OUTCOME_OK) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", why_not(pt));
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "cases", "%s", point_why(pt));
 		return;
 	}
 	const int a = agreed(pt, 0), b = agreed(pt, 1);

@@ -11,6 +11,18 @@ enum { EXPERIMENT_FORK, EXPERIMENT_WAYS, EXPERIMENT_SPIN };
 
 /* ---- experiments ---- */
 
+/* Launched again and again; whichever side stands first in the code has its own chain, and nothing of the other side. */
+static void chain_between_reads(struct job *j)
+{
+	j->launch.repeats = 4;
+	j->launch.warmups = 1;
+	j->check.cls = NATIVE_ALU;
+	j->check.region = 0;
+	j->check.min = LINKS;
+	j->check.max = LINKS + 2;
+	j->check.others = 2;
+}
+
 /* x: lanes whose branch is taken, as a mask over groups of 2^p[0] threads; p[1]: threads of the block. */
 static int setup_fork(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -24,14 +36,7 @@ static int setup_fork(const struct study *s, double x, const double *p, struct j
 	job_pin(j, study_device(s), 0);
 	job_arg_u32(j, (uint32_t)x);
 	job_arg_u32(j, (uint32_t)p[0]);
-	j->launch.repeats = 4;
-	j->launch.warmups = 1;
-	/* whichever side stands first in the code: its own chain, and nothing of the other side */
-	j->check.cls = NATIVE_ALU;
-	j->check.region = 0;
-	j->check.min = LINKS;
-	j->check.max = LINKS + 2;
-	j->check.others = 2;
+	chain_between_reads(j);
 	return 0;
 }
 
@@ -68,13 +73,7 @@ static int setup_ways(const struct study *s, double x, const double *p, struct j
 	job_output(j, HEADER_WORDS + THREAD_WORDS * d->warp_size);
 	job_pin(j, d, 0);
 	job_arg_u32(j, permutation(s, (unsigned)x));
-	j->launch.repeats = 4;
-	j->launch.warmups = 1;
-	j->check.cls = NATIVE_ALU;
-	j->check.region = 0;
-	j->check.min = LINKS;
-	j->check.max = LINKS + 2;
-	j->check.others = 2;
+	chain_between_reads(j);
 	return 0;
 }
 
@@ -143,12 +142,9 @@ static bool apart(const struct span *a, const struct span *b)
 /* NULL: all there and OK; else why not. */
 static const char *trouble(const struct point *const *pt, unsigned n)
 {
-	for (unsigned i = 0; i < n; i++) {
-		if (!pt[i])
-			return "points are missing";
-		if (pt[i]->outcome != OUTCOME_OK)
-			return pt[i]->message[0] ? pt[i]->message : outcome_name(pt[i]->outcome);
-	}
+	for (unsigned i = 0; i < n; i++)
+		if (!pt[i] || pt[i]->outcome != OUTCOME_OK)
+			return point_why(pt[i]);
 	return NULL;
 }
 
@@ -354,11 +350,6 @@ static void study_ways(struct study *s)
 
 /* ---- lanes that wait for each other ---- */
 
-static bool hangs(const struct point *pt)
-{
-	return pt->outcome == OUTCOME_TIMEOUT || pt->outcome == OUTCOME_DEADLOCK;
-}
-
 static void study_spin(struct study *s)
 {
 	static const char key[] = "branch.independent_threads";
@@ -368,16 +359,16 @@ static void study_spin(struct study *s)
 	if (study_pending(s))
 		return;
 	for (unsigned i = 0; i < 2; i++)
-		if (!pt[i] || (pt[i]->outcome != OUTCOME_OK && !hangs(pt[i]))) {
+		if (!pt[i] || (pt[i]->outcome != OUTCOME_OK && !outcome_hangs(pt[i]->outcome))) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, "spin", "%s",
 				      pt[i] && pt[i]->message[0] ? pt[i]->message : "points are missing");
 			return;
 		}
-	const char *turns = !pt[2]			   ? "was not tried"
-			    : pt[2]->outcome == OUTCOME_OK ? "ends"
-			    : hangs(pt[2])		   ? "never ends"
-							   : "could not be run";
-	const unsigned stuck = hangs(pt[0]) + hangs(pt[1]);
+	const char *turns = !pt[2]			    ? "was not tried"
+			    : pt[2]->outcome == OUTCOME_OK  ? "ends"
+			    : outcome_hangs(pt[2]->outcome) ? "never ends"
+							    : "could not be run";
+	const unsigned stuck = outcome_hangs(pt[0]->outcome) + outcome_hangs(pt[1]->outcome);
 	if (stuck == 2)
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, "spin",
@@ -391,7 +382,7 @@ static void study_spin(struct study *s)
 		    stuck ? "the spin never ends when the side that falls through has to %s; one in which every lane "
 			    "waits for its turn %s"
 			  : "the spin ends on whichever side it %s; one in which every lane waits for its turn %s",
-		    stuck ? (hangs(pt[0]) ? "end it" : "wait") : "is", turns);
+		    stuck ? (outcome_hangs(pt[0]->outcome) ? "end it" : "wait") : "is", turns);
 }
 
 static void study_branch(struct study *s)

@@ -96,16 +96,6 @@ static uint32_t read_value(const struct point *pt, unsigned repeat, unsigned i)
 	return pt->y[(size_t)repeat * pt->words_per_repeat + HEADER_WORDS + i];
 }
 
-static uint64_t gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		const uint64_t rest = a % b;
-		a = b;
-		b = rest;
-	}
-	return a;
-}
-
 /* Cycles of one operation, from chains of 1 to PHASE_LONG of them, or NAN where they do not take equally long: then times
  * between the counter's steps may be the operations' own doing. */
 static double phase_latency(const struct point *const chain[CHAINS], const unsigned links[CHAINS], double g)
@@ -156,7 +146,7 @@ static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, un
 	for (unsigned k = 0; k < PHASES; k++)
 		for (unsigned i = 0; have[k] == PHASE_SHORT + 1 && i <= PHASE_SHORT; i++)
 			for (unsigned r = 0; r < pt[k][i]->repeats; r++, values += 2)
-				*g = gcd(gcd(*g, read_value(pt[k][i], r, 0)), read_value(pt[k][i], r, 1));
+				*g = stat_gcd(stat_gcd(*g, read_value(pt[k][i], r, 0)), read_value(pt[k][i], r, 1));
 	const double step = (double)*g;
 	const char *rounded = NULL;
 	double took = 0;
@@ -288,7 +278,7 @@ static void study_clock(struct study *s)
 			for (unsigned r = 0; r < pt[k][i]->repeats; r++) {
 				for (unsigned t = 0; t < READS; t++) {
 					values++;
-					g = gcd(g, read_value(pt[k][i], r, t));
+					g = stat_gcd(g, read_value(pt[k][i], r, t));
 				}
 				/* Means over a few reads, so that a coarse counter does no harm and one hiccup spoils few of them. */
 				for (unsigned t = 0; i == 0 && t + WINDOW < READS && steps < STEPS; t++)

@@ -15,6 +15,11 @@ const char *outcome_name(enum outcome o)
 	return (size_t)o < COUNT ? names[o] : "?";
 }
 
+bool outcome_hangs(enum outcome o)
+{
+	return o == OUTCOME_TIMEOUT || o == OUTCOME_DEADLOCK;
+}
+
 int outcome_parse(const char *name, enum outcome *o)
 {
 	for (size_t i = 0; i < COUNT; i++) {

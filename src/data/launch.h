@@ -92,6 +92,8 @@ int launch_check_textures(const struct launch *l, struct err *e);
 
 enum outcome { OUTCOME_OK, OUTCOME_REFUSED, OUTCOME_TIMEOUT, OUTCOME_DEADLOCK, OUTCOME_INVALID, OUTCOME_CRASH };
 const char *outcome_name(enum outcome o); /* "OK" ... */
+/* It never ended: stopped from outside, or shown that it cannot end. */
+bool outcome_hangs(enum outcome o);
 int outcome_parse(const char *name, enum outcome *o);
 
 /* What came back. Words are raw: nothing was subtracted or averaged. */

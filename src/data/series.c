@@ -31,3 +31,8 @@ char *series_label(char *out, size_t n, const struct series *s, double x, const 
 			 (unsigned long long)hash64(text, (size_t)len, 0));
 	return out;
 }
+
+const char *point_why(const struct point *pt)
+{
+	return !pt ? "points are missing" : pt->message[0] ? pt->message : outcome_name(pt->outcome);
+}

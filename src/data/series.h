@@ -37,4 +37,7 @@ struct series {
  * give equal labels and different ones different labels (too long ones end in a hash). n >= 64. Returns out. */
 char *series_label(char *out, size_t n, const struct series *s, double x, const double *p);
 
+/* Why the point has no values: NULL stands for one that could not be had. */
+const char *point_why(const struct point *pt);
+
 #endif

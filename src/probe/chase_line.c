@@ -1,19 +1,10 @@
 /* The line of one level. */
 #include "base/arena.h"
 #include "probe/chase_shape.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-uint64_t chase_gcd(uint64_t a, uint64_t b)
-{
-	while (b) {
-		uint64_t t = a % b;
-		a = b;
-		b = t;
-	}
-	return a;
-}
 
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
@@ -121,7 +112,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		both[j] = found;
 		for (uint32_t i = 1; i < found.count; i++)
 			if (found.hot[i] != found.hot[i - 1])
-				line = chase_gcd(line, i * unit);
+				line = stat_gcd(line, i * unit);
 		for (uint32_t i = 0; i < found.count; i++)
 			whole = whole && found.hot[i];
 	}

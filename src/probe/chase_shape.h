@@ -7,7 +7,6 @@
 
 enum chase_state chase_undecided(struct chase_fact *f, const char *why);
 enum chase_state chase_decided(struct chase_fact *f, uint64_t value);
-uint64_t chase_gcd(uint64_t a, uint64_t b);
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are hashed. */
 enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
 				   struct chase_blocks *out);

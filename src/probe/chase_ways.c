@@ -1,6 +1,7 @@
 /* Ways and sets of one level, from lines that conflict. */
 #include "base/arena.h"
 #include "probe/chase_shape.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -52,7 +53,7 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 		if (last != UINT64_MAX) {
 			even = even && (!out->spacing || at - last == out->spacing);
 			out->spacing = at - last;
-			out->grid = chase_gcd(out->grid, at - last);
+			out->grid = stat_gcd(out->grid, at - last);
 		}
 		last = at;
 		out->ways += i < found.count;

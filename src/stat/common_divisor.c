@@ -1,6 +1,16 @@
 #include "stat/stat.h"
 #include <string.h>
 
+uint64_t stat_gcd(uint64_t a, uint64_t b)
+{
+	while (b) {
+		uint64_t rest = a % b;
+		a = b;
+		b = rest;
+	}
+	return a;
+}
+
 /* When nearly all values are multiples of g, as many are of each of g's divisors. So only primes are tried first, then
  * products of those that passed: a few hundred divisors instead of all numbers up to max. */
 

@@ -24,6 +24,8 @@ struct stat_mode {
 size_t stat_modes(const double *v, size_t n, double gap, double min_share, struct stat_mode *out, size_t max,
 		  double *scratch);
 
+/* Greatest common divisor; 0 is a multiple of everything. */
+uint64_t stat_gcd(uint64_t a, uint64_t b);
 /* Largest g such that nearly all values (share >= quorum) are multiples of g, among candidates 1..max. 0 when n = 0.
  * 0 is a multiple of everything. */
 uint64_t stat_gcd_robust(const uint64_t *v, size_t n, double quorum, uint64_t max);

@@ -99,8 +99,8 @@ static void text_event(struct trace_writer *t, const struct time_event *ev)
 	uint32_t line;
 	const char *code = source(t, ev->pc, &line);
 	struct str *s = &t->text;
-	str_addf(s, "%10llu  sm %-3u warp %-2u  %08x  %5u: ", (unsigned long long)ev->cycle, ev->sm, ev->warp, ev->mask,
-		 line);
+	str_addf(s, "%10llu  sm %-3u warp %-2u  %08llx  %5u: ", (unsigned long long)ev->cycle, ev->sm, ev->warp,
+		 (unsigned long long)ev->mask, line);
 	size_t from = s->len;
 	str_add(s, code);
 	if (waited(ev)) {
@@ -222,7 +222,7 @@ static void json_event(struct trace_writer *t, const struct time_event *ev)
 	add_string(s, name);
 	str_addf(s, ",\"args\":{\"line\":%u,\"source\":", line);
 	add_string(s, code);
-	str_addf(s, ",\"lanes\":\"%08x\",\"block\":%llu,\"waited\":%llu,\"for\":\"", ev->mask,
+	str_addf(s, ",\"lanes\":\"%08llx\",\"block\":%llu,\"waited\":%llu,\"for\":\"", (unsigned long long)ev->mask,
 		 (unsigned long long)ev->block, (unsigned long long)waited(ev));
 	add_reason(s, t, ev);
 	str_addf(s, "\",\"done\":%llu", (unsigned long long)ev->done);

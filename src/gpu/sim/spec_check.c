@@ -1,4 +1,5 @@
 /* What no single line of a .gpu file can tell: values that contradict each other. */
+#include "gpu/sim/func/func.h"
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 #include <stdio.h>
@@ -39,6 +40,10 @@ static int check_device(const struct spec_file *f, const struct sim_spec *s)
 		return spec_fail(f, spec_line_number(f, "device.target"),
 				 "'device.target' is '%s'; for compute capability %d.%d it has to be sm_%d", s->target,
 				 s->cc / 10, s->cc % 10, s->cc);
+	if (s->warp_size > FUNC_LANES && s->independent_threads)
+		return spec_fail(f, spec_line_number(f, "device.warp_size"),
+				 "'device.warp_size' is %u; with independent threads a warp has at most %d",
+				 s->warp_size, FUNC_LANES);
 	if (!s->texture_tile_bytes != !s->texture_tile_rows)
 		return spec_fail(
 		    f, spec_line_number(f, s->texture_tile_bytes ? "texture.tile.bytes" : "texture.tile.rows"),

@@ -21,7 +21,7 @@ const struct spec_key spec_keys[] = {
 	/* pattern, dimension, kind, where it goes, least, most, fallback, words, meaning */
 	{"device.name", DIM_NAME, KIND_TEXT, IN_SPEC(name), 1, 128, REQUIRED, NO_WORDS, "the product's name, in quotes when it has spaces"},
 	{"device.sm_count", DIM_COUNT, KIND_U32, IN_SPEC(sm_count), 1, 1024, REQUIRED, NO_WORDS, "streaming multiprocessors (SMs) of the whole GPU"},
-	{"device.warp_size", DIM_COUNT, KIND_U32, IN_SPEC(warp_size), 1, 32, "32", NO_WORDS, "threads that execute one instruction together"},
+	{"device.warp_size", DIM_COUNT, KIND_U32, IN_SPEC(warp_size), 1, 64, "32", NO_WORDS, "threads that execute one instruction together"},
 	{"device.clock_hz", DIM_HZ, KIND_DOUBLE, IN_SPEC(clock_hz), 1e3, 1e11, REQUIRED, NO_WORDS, "the SM's clock, the one that all cycles count"},
 	{"device.target", DIM_NAME, KIND_TEXT, IN_SPEC(target), 4, 16, REQUIRED, NO_WORDS, "the PTX .target that kernels are written for, such as sm_70"},
 	{"device.ptx_version", DIM_VERSION, KIND_TENTHS, IN_SPEC(ptx_version), 1, 20, REQUIRED, NO_WORDS, "the PTX .version that kernels are written in, such as 6.0"},

@@ -125,7 +125,7 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 	case PTX_SREG_NCTAID_Z:
 		return k->grid[reg - PTX_SREG_NCTAID_X];
 	case PTX_SREG_LANEID:
-		return l;
+		return w->first_lane + l;
 	case PTX_SREG_WARPID:
 		return w->warp_id;
 	case PTX_SREG_NWARPID:

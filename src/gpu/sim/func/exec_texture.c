@@ -158,7 +158,7 @@ static bool read_lane(struct func_warp *w, const struct func_inst *i, const stru
 		uint64_t address = t->base + (in ? place(t, at[0], at[1], at[2]) : 0);
 		const uint8_t *p = func_global(w->block->launch->memory, address, t->texel_bytes);
 		if (k)
-			w->block->texel[k - 1][lane] = address;
+			w->block->texel[k - 1][w->first_lane + lane] = address;
 		else
 			w->addr[lane] = address;
 		if (!p) {

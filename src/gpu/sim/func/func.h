@@ -18,7 +18,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define FUNC_LANES   32
+#define FUNC_LANES   32		/* of a row of registers */
+#define FUNC_WIDEST  64		/* lanes of a warp, at most: two halves */
 #define FUNC_NONE    0xffffu	/* no row, no guard, no slot */
 #define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
 
@@ -182,7 +183,7 @@ uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y
 struct func_launch {
 	const struct func_program *program;
 	uint32_t grid[3], block[3];
-	uint32_t warp_size;	 /* lanes used, at most 32 */
+	uint32_t warp_size;	 /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
 	uint32_t sm_count;	 /* %nsmid */
 	uint32_t max_warps;	 /* %nwarpid */
 	uint32_t shared_bytes;	 /* static and dynamic of one block; %dynamic_smem_size = this - shared_static */
@@ -199,9 +200,9 @@ struct func_launch {
 struct func_block {
 	const struct func_launch *launch;
 	uint32_t ctaid[3];
-	uint32_t sm;				     /* %smid */
-	uint8_t *shared;			     /* launch->shared_bytes */
-	uint64_t texel[FUNC_TEXELS - 1][FUNC_LANES]; /* of the latest texture read: further texels of each lane */
+	uint32_t sm;				      /* %smid */
+	uint8_t *shared;			      /* launch->shared_bytes */
+	uint64_t texel[FUNC_TEXELS - 1][FUNC_WIDEST]; /* of the latest texture read: further texels of each lane */
 };
 
 enum func_fault {
@@ -214,21 +215,27 @@ enum func_fault {
 };
 
 struct func_path { /* a set of lanes that waits on the reconvergence stack */
-	uint32_t pc, join, mask;
+	uint32_t pc, join;
+	uint64_t mask;
 };
-#define FUNC_STACK 64 /* a split makes two sets out of one, so 32 lanes never need more */
+#define FUNC_STACK 128 /* a split makes two sets out of one, so FUNC_WIDEST lanes never need more */
 
+/* A warp. One of more than FUNC_LANES lanes goes through the handlers in two halves, as hardware passes a wide wavefront through
+ * narrow pipes: `upper` has the registers of lanes 32 to 63 and what their handlers leave; pc, paths and clocks are only here.
+ * Votes, matches and shuffles, whose masks have 32 bits in PTX, work within a half. */
 struct func_warp {
-	uint32_t *reg;	/* program->rows rows, 64-byte aligned */
-	uint32_t *pred; /* program->preds masks */
+	struct func_warp *upper; /* NULL: at most FUNC_LANES lanes */
+	uint32_t *reg;		 /* program->rows rows, 64-byte aligned */
+	uint32_t *pred;		 /* program->preds masks */
 	uint32_t pc;
-	uint32_t active;	  /* lanes at pc */
+	uint64_t active;	  /* lanes at pc */
 	uint32_t join;		  /* pc at which they meet the others, FUNC_NO_JOIN */
-	uint32_t live;		  /* lanes that have not exited */
+	uint64_t live;		  /* lanes that have not exited */
 	uint32_t depth;		  /* of stack[] */
 	bool diverged;		  /* independent threads, and not all of them are together: func_paths.h */
 	struct func_paths *paths; /* NULL: a reconvergence stack */
-	uint32_t thread;	  /* linear index in the block of lane 0 */
+	uint32_t thread;	  /* linear index in the block of lane 0; of an upper half, of its first */
+	uint32_t first_lane;	  /* 0; of an upper half 32 */
 	uint32_t warp_id;	  /* %warpid */
 	struct func_block *block;
 	uint8_t *local; /* local_bytes of lane 0, then of lane 1, ... */
@@ -280,17 +287,45 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 			    const struct func_info *info);
 
 /* Lanes that the guard lets through. */
-static inline uint32_t func_mask(const struct func_warp *w, const struct func_inst *i)
+static inline uint64_t func_mask(const struct func_warp *w, const struct func_inst *i)
 {
 	if (i->guard == FUNC_NONE)
 		return w->active;
-	uint32_t p = w->pred[i->guard];
+	uint64_t p = w->pred[i->guard];
+	if (__builtin_expect(w->upper != NULL, 0))
+		p |= (uint64_t)w->upper->pred[i->guard] << FUNC_LANES;
 	return w->active & (i->flags & FUNC_GUARD_NOT ? ~p : p);
 }
 
+/* The handler, for lanes of one half (never 0) ... */
+static inline void func_do_half(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	if (mask & (mask - 1))
+		func_wide[i->op](w, i, mask);
+	else
+		func_one[i->op](w, i, (unsigned)__builtin_ctz(mask));
+}
+/* ... and for those of the warp: a fault of the upper half becomes the warp's. */
+void func_do_upper(struct func_warp *w, const struct func_inst *i, uint64_t mask);
+static inline void func_do(struct func_warp *w, const struct func_inst *i, uint64_t mask)
+{
+	if (__builtin_expect(mask >> FUNC_LANES != 0, 0))
+		func_do_upper(w, i, mask);
+	else
+		func_do_half(w, i, (uint32_t)mask);
+}
+/* What the upper half's handler left in it, for those who ran it themselves. */
+void func_upper_fault(struct func_warp *w);
+/* Value of a row in a lane of the whole warp. */
+static inline uint32_t func_lane_value(const struct func_warp *w, uint16_t row, uint32_t lane)
+{
+	const struct func_warp *half = lane < FUNC_LANES ? w : w->upper;
+	return half->reg[(size_t)row * FUNC_LANES + lane % FUNC_LANES];
+}
+
 void func_warp_pop(struct func_warp *w);					      /* the next waiting path */
-void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t taken); /* taken path first */
-void func_warp_exit(struct func_warp *w, uint32_t lanes); /* pc of those that stay: the next record */
+void func_warp_split(struct func_warp *w, const struct func_inst *i, uint64_t taken); /* taken path first */
+void func_warp_exit(struct func_warp *w, uint64_t lanes); /* pc of those that stay: the next record */
 void func_paths_turn(struct func_warp *w);		  /* after a backward branch of a diverged warp */
 
 /* To the next record; where paths meet, the waiting path goes on. */
@@ -300,7 +335,7 @@ static inline void func_warp_next(struct func_warp *w)
 	while (__builtin_expect(w->pc == w->join, 0))
 		func_warp_pop(w);
 }
-static inline void func_warp_branch(struct func_warp *w, const struct func_inst *i, uint32_t taken)
+static inline void func_warp_branch(struct func_warp *w, const struct func_inst *i, uint64_t taken)
 {
 	if (taken == 0) {
 		func_warp_next(w);

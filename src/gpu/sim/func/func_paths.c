@@ -462,12 +462,17 @@ void func_warp_print(const struct func_warp *w, uint64_t print[2])
 	print[1] = 0x13198a2e03707344u;
 	mix_words(print, w->reg, (size_t)p->rows * FUNC_LANES);
 	mix_words(print, w->pred, p->preds);
-	mix(print, (uint64_t)w->pc << 32 | w->active);
-	mix(print, (uint64_t)w->join << 32 | w->live);
+	if (w->upper) {
+		mix_words(print, w->upper->reg, (size_t)p->rows * FUNC_LANES);
+		mix_words(print, w->upper->pred, p->preds);
+	}
+	mix(print, (uint64_t)w->pc << 32 | w->join);
+	mix(print, w->active);
+	mix(print, w->live);
 	if (!w->paths) {
 		for (uint32_t k = 0; k < w->depth; k++) {
-			mix(print, (uint64_t)w->stack[k].pc << 32 | w->stack[k].mask);
-			mix(print, w->stack[k].join);
+			mix(print, (uint64_t)w->stack[k].pc << 32 | w->stack[k].join);
+			mix(print, w->stack[k].mask);
 		}
 		return;
 	}

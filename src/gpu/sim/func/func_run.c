@@ -37,18 +37,18 @@ static void stopped(struct run *x, struct func_warp *w)
 }
 
 /* The warp goes on, or waits. */
-static void arrive(struct run *x, uint32_t n, const struct func_inst *i, uint32_t mask)
+static void arrive(struct run *x, uint32_t n, const struct func_inst *i, uint64_t mask)
 {
 	struct func_warp *w = &x->warp[n];
 	bool threads = x->l->independent;
-	uint32_t lane = (uint32_t)__builtin_ctz(mask), size = threads ? 1 : x->l->warp_size;
-	uint32_t number = i->a == FUNC_NONE ? 0 : w->reg[(size_t)i->a * FUNC_LANES + lane] % BARRIERS;
-	uint32_t count = i->b == FUNC_NONE ? 0 : w->reg[(size_t)i->b * FUNC_LANES + lane];
+	uint32_t lane = (uint32_t)__builtin_ctzll(mask), size = threads ? 1 : x->l->warp_size;
+	uint32_t number = i->a == FUNC_NONE ? 0 : func_lane_value(w, i->a, lane) % BARRIERS;
+	uint32_t count = i->b == FUNC_NONE ? 0 : func_lane_value(w, i->b, lane);
 	if (i->flags & FUNC_WARP_SYNC) {
 		func_warp_next(w);
 		return;
 	}
-	x->arrived[number] += threads ? (uint32_t)__builtin_popcount(mask) : 1;
+	x->arrived[number] += threads ? (uint32_t)__builtin_popcountll(mask) : 1;
 	x->expected[number] = (count + size - 1) / size;
 	if (w->diverged && !(i->flags & FUNC_ARRIVE)) {
 		func_paths_park(w, FUNC_WAITS_BARRIER + number);
@@ -67,7 +67,7 @@ static bool run_warp(struct run *x, uint32_t n)
 	uint64_t left = x->left, stay = left > TURN ? left - TURN : 0;
 	while (w->active && !x->waiting[n]) {
 		const struct func_inst *i = &p->inst[w->pc];
-		uint32_t mask = func_mask(w, i);
+		uint64_t mask = func_mask(w, i);
 		bool executed = false;
 		if (left == stay) {
 			x->left = left;
@@ -77,7 +77,8 @@ static bool run_warp(struct run *x, uint32_t n)
 			break;
 		}
 		if (__builtin_expect(w->diverged, 0) && mask && !func_paths_together(w) &&
-		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && !(mask = func_paths_gather(w, i, mask, &executed)))
+		    i->flags & (FUNC_GATHER | FUNC_WARP_SYNC) &&
+		    !(mask = func_paths_gather(w, i, (uint32_t)mask, &executed)))
 			continue;
 		left--;
 		if (!mask) {
@@ -105,10 +106,7 @@ static bool run_warp(struct run *x, uint32_t n)
 		case FUNC_ATOMIC:
 			if (executed)
 				break;
-			if (mask & (mask - 1))
-				func_wide[i->op](w, i, mask);
-			else
-				func_one[i->op](w, i, (unsigned)__builtin_ctz(mask));
+			func_do(w, i, mask);
 			if (__builtin_expect(w->fault, 0)) {
 				stop(x, FUNC_FAULT, w, "");
 				x->left = left;
@@ -129,7 +127,7 @@ static bool release(struct run *x)
 	bool any = false;
 	uint32_t alive = 0;
 	for (uint32_t n = 0; n < x->warps; n++)
-		alive += x->l->independent ? (uint32_t)__builtin_popcount(x->warp[n].live) : x->warp[n].live != 0;
+		alive += x->l->independent ? (uint32_t)__builtin_popcountll(x->warp[n].live) : x->warp[n].live != 0;
 	for (uint32_t b = 0; b < BARRIERS; b++) {
 		uint32_t need = x->expected[b] ? x->expected[b] : alive;
 		if (!x->arrived[b] || x->arrived[b] < need)
@@ -172,19 +170,19 @@ static void run_block(struct run *x, struct func_block *b)
 struct store {
 	uint8_t *reg, *local, *shared;
 	uint32_t *pred, *waiting;
-	struct func_warp *warp;
+	struct func_warp *warp; /* the upper halves behind them */
 	struct func_paths *paths;
 };
 
-static bool store_new(struct store *s, const struct func_launch *l, uint32_t warps)
+static bool store_new(struct store *s, const struct func_launch *l, uint32_t warps, uint32_t halves)
 {
 	const struct func_program *p = l->program;
-	*s = (struct store){.reg = mem_zero((size_t)warps * p->rows * FUNC_LANES * 4 + 64, 1),
-			    .local = mem_zero((size_t)warps * p->local_bytes * FUNC_LANES + 1, 1),
+	*s = (struct store){.reg = mem_zero((size_t)halves * p->rows * FUNC_LANES * 4 + 64, 1),
+			    .local = mem_zero((size_t)halves * p->local_bytes * FUNC_LANES + 1, 1),
 			    .shared = mem_zero((size_t)l->shared_bytes + 16, 1),
-			    .pred = mem_zero((size_t)warps * p->preds + 1, sizeof(uint32_t)),
+			    .pred = mem_zero((size_t)halves * p->preds + 1, sizeof(uint32_t)),
 			    .waiting = mem_zero(warps, sizeof(uint32_t)),
-			    .warp = mem_zero(warps, sizeof(struct func_warp)),
+			    .warp = mem_zero(halves, sizeof(struct func_warp)),
 			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths))};
 	return s->paths && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
 }
@@ -205,21 +203,23 @@ int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *o
 	const struct func_program *p = l->program;
 	uint32_t threads = l->block[0] * l->block[1] * l->block[2];
 	uint32_t warps = (threads + l->warp_size - 1) / l->warp_size;
+	uint32_t halves = l->warp_size > FUNC_LANES ? 2 * warps : warps;
 	struct store s;
 	*out = (struct func_outcome){.end = FUNC_DONE};
-	if (!store_new(&s, l, warps)) {
+	if (!store_new(&s, l, warps, halves)) {
 		store_free(&s);
 		return -ENOMEM;
 	}
 	uint64_t budget = limit ? limit : UINT64_MAX;
 	struct run x = {.l = l, .out = out, .warp = s.warp, .waiting = s.waiting, .warps = warps, .left = budget};
 	uint8_t *aligned = (uint8_t *)(((uintptr_t)s.reg + 63) & ~(uintptr_t)63);
-	for (uint32_t n = 0; n < warps; n++) {
+	for (uint32_t n = 0; n < halves; n++) {
 		s.warp[n].reg = (uint32_t *)(aligned + (size_t)n * p->rows * FUNC_LANES * 4);
 		s.warp[n].pred = s.pred + (size_t)n * p->preds;
 		s.warp[n].local = s.local + (size_t)n * p->local_bytes * FUNC_LANES;
-		s.warp[n].paths = l->independent ? &s.paths[n] : NULL;
-		s.warp[n].warp_id = n;
+		s.warp[n].paths = l->independent ? &s.paths[n] : NULL; /* never with halves */
+		s.warp[n].warp_id = n % warps;
+		s.warp[n].upper = n + warps < halves ? &s.warp[n + warps] : NULL;
 		func_warp_literals(&s.warp[n], p);
 	}
 	uint64_t blocks = (uint64_t)l->grid[0] * l->grid[1] * l->grid[2];

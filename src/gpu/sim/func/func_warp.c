@@ -2,23 +2,11 @@
 #include <assert.h>
 #include <string.h>
 
-void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread)
+static void start_half(struct func_warp *w, struct func_block *b, uint32_t first_thread, uint32_t first_lane)
 {
-	const struct func_launch *l = b->launch;
-	const struct func_program *p = l->program;
-	uint32_t threads = l->block[0] * l->block[1] * l->block[2];
-	uint32_t lanes = threads - first_thread;
-	if (lanes > l->warp_size)
-		lanes = l->warp_size;
-
-	w->pc = 0;
-	w->join = FUNC_NO_JOIN;
-	w->active = w->live = lanes >= 32 ? UINT32_MAX : (1u << lanes) - 1;
-	w->depth = 0;
-	w->diverged = false;
-	if (w->paths)
-		func_paths_start(w);
+	const struct func_program *p = b->launch->program;
 	w->thread = first_thread;
+	w->first_lane = first_lane;
 	w->block = b;
 	w->clock = w->globaltimer = 0;
 	w->space = PTX_GENERIC;
@@ -27,6 +15,26 @@ void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_t
 		memset(w->pred, 0, p->preds * sizeof *w->pred);
 	if (p->local_bytes)
 		memset(w->local, 0, p->local_bytes * FUNC_LANES);
+}
+
+void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread)
+{
+	const struct func_launch *l = b->launch;
+	uint32_t threads = l->block[0] * l->block[1] * l->block[2];
+	uint32_t lanes = threads - first_thread;
+	if (lanes > l->warp_size)
+		lanes = l->warp_size;
+
+	w->pc = 0;
+	w->join = FUNC_NO_JOIN;
+	w->active = w->live = lanes >= FUNC_WIDEST ? UINT64_MAX : (1ull << lanes) - 1;
+	w->depth = 0;
+	w->diverged = false;
+	if (w->paths)
+		func_paths_start(w);
+	start_half(w, b, first_thread, 0);
+	if (w->upper)
+		start_half(w->upper, b, first_thread + FUNC_LANES, FUNC_LANES);
 }
 
 void func_warp_literals(struct func_warp *w, const struct func_program *p)
@@ -43,11 +51,34 @@ void func_warp_literals(struct func_warp *w, const struct func_program *p)
 				row[k] = (uint32_t)l->bits;
 		}
 	}
+	if (w->upper)
+		func_warp_literals(w->upper, p);
 }
 
-static void push(struct func_warp *w, uint32_t pc, uint32_t join, uint32_t mask)
+void func_upper_fault(struct func_warp *w)
 {
-	/* Each split takes lanes away from the active set and pushes two entries at most: 31 splits never fill the stack. */
+	w->fault = w->upper->fault;
+	w->fault_lane = (uint8_t)(w->upper->fault_lane + FUNC_LANES);
+	w->fault_address = w->upper->fault_address;
+	w->space = w->upper->space;
+}
+
+void func_do_upper(struct func_warp *w, const struct func_inst *i, uint64_t mask)
+{
+	if ((uint32_t)mask)
+		func_do_half(w, i, (uint32_t)mask);
+	if (w->fault)
+		return;
+	w->upper->clock = w->clock;
+	w->upper->globaltimer = w->globaltimer;
+	func_do_half(w->upper, i, (uint32_t)(mask >> FUNC_LANES));
+	if (w->upper->fault)
+		func_upper_fault(w);
+}
+
+static void push(struct func_warp *w, uint32_t pc, uint32_t join, uint64_t mask)
+{
+	/* Each split takes lanes away from the active set and pushes two entries at most: 63 splits never fill the stack. */
 	assert(w->depth < FUNC_STACK);
 	w->stack[w->depth++] = (struct func_path){.pc = pc, .join = join, .mask = mask};
 }
@@ -71,15 +102,16 @@ void func_warp_pop(struct func_warp *w)
 	w->join = FUNC_NO_JOIN;
 }
 
-void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t taken)
+void func_warp_split(struct func_warp *w, const struct func_inst *i, uint64_t taken)
 {
 	if (w->paths) {
-		func_paths_split(w, i, taken);
+		func_paths_split(w, i, (uint32_t)taken);
 		return;
 	}
-	uint32_t join = i->join, next = w->pc + 1, rest = w->active & ~taken, first = i->target;
+	uint32_t join = i->join, next = w->pc + 1, first = i->target;
+	uint64_t rest = w->active & ~taken;
 	if (w->block->launch->fallthrough_first) {
-		uint32_t fall = rest;
+		uint64_t fall = rest;
 		rest = taken;
 		taken = fall;
 		first = next;
@@ -101,10 +133,10 @@ void func_warp_split(struct func_warp *w, const struct func_inst *i, uint32_t ta
 	}
 }
 
-void func_warp_exit(struct func_warp *w, uint32_t lanes)
+void func_warp_exit(struct func_warp *w, uint64_t lanes)
 {
 	if (w->paths) {
-		func_paths_exit(w, lanes);
+		func_paths_exit(w, (uint32_t)lanes);
 		return;
 	}
 	w->live &= ~lanes;

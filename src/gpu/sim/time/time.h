@@ -49,7 +49,8 @@ struct time_event {
 	uint64_t done;	      /* when its result can be read, or the next instruction may issue */
 	uint64_t before;      /* of the warp's instruction before it */
 	bool first;	      /* there was none */
-	uint32_t sm, scheduler, warp, pc, mask;
+	uint32_t sm, scheduler, warp, pc;
+	uint64_t mask;	/* lanes */
 	uint64_t block; /* of the grid */
 	enum time_why why;
 	uint32_t why_pc;

@@ -58,12 +58,12 @@ void time_barriers_try(struct time_run *x, struct time_block *b, uint64_t t)
 		barrier_try(x, b, k, t);
 }
 
-void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t)
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint64_t mask, uint64_t t)
 {
 	struct time_block *b = w->block;
-	uint32_t lane = (uint32_t)__builtin_ctz(mask);
-	uint32_t number = i->a == FUNC_NONE ? 0 : w->f.reg[(size_t)i->a * FUNC_LANES + lane] % TIME_BARRIERS;
-	uint32_t threads = i->b == FUNC_NONE ? 0 : w->f.reg[(size_t)i->b * FUNC_LANES + lane];
+	uint32_t lane = (uint32_t)__builtin_ctzll(mask);
+	uint32_t number = i->a == FUNC_NONE ? 0 : func_lane_value(&w->f, i->a, lane) % TIME_BARRIERS;
+	uint32_t threads = i->b == FUNC_NONE ? 0 : func_lane_value(&w->f, i->b, lane);
 	uint32_t size = x->l->independent ? 1 : x->g->spec->warp_size;
 
 	if (i->flags & FUNC_WARP_SYNC) {
@@ -79,7 +79,7 @@ void time_barrier(struct time_run *x, struct time_warp *w, const struct func_ins
 		return;
 	}
 	x->epoch++;
-	b->barrier[number].arrived += x->l->independent ? (uint32_t)__builtin_popcount(mask) : 1;
+	b->barrier[number].arrived += x->l->independent ? (uint32_t)__builtin_popcountll(mask) : 1;
 	b->barrier[number].expected = (threads + size - 1) / size;
 	if (i->flags & FUNC_ARRIVE) {
 		func_warp_next(&w->f);

@@ -32,6 +32,7 @@ static void warp_free(struct time_warp *w)
 	mem_free(w->ready);
 	mem_free(w->flight);
 	mem_free(w->f.paths);
+	mem_free(w->f.upper);
 	mem_free(w);
 }
 
@@ -78,6 +79,13 @@ static int room(void **memory, size_t *have, size_t want, size_t size)
 	return 0;
 }
 
+static struct time_warp *warp_back(struct time_cluster *g, struct time_warp *w)
+{
+	w->next = g->warp_pool;
+	g->warp_pool = w;
+	return NULL;
+}
+
 static struct time_warp *warp_new(struct time_run *x)
 {
 	struct time_cluster *g = x->c;
@@ -93,11 +101,14 @@ static struct time_warp *warp_new(struct time_run *x)
 	}
 	void *reg = w->reg_memory, *pred = w->f.pred, *ready = w->ready, *local = w->f.local;
 	size_t before = w->reg_bytes;
-	int bad = room(&reg, &w->reg_bytes, (size_t)p->rows * FUNC_LANES * sizeof(uint32_t) + 64, 1);
-	bad |= room(&pred, &w->pred_count, p->preds + 1, sizeof(uint32_t));
+	uint32_t halves = x->g->spec->warp_size > FUNC_LANES ? 2 : 1;
+	if (halves == 2 && !w->f.upper && !(w->f.upper = mem_zero(1, sizeof *w->f.upper)))
+		return warp_back(g, w);
+	int bad = room(&reg, &w->reg_bytes, (size_t)p->rows * halves * FUNC_LANES * sizeof(uint32_t) + 64, 1);
+	bad |= room(&pred, &w->pred_count, halves * p->preds + 1, sizeof(uint32_t));
 	bad |= room(&ready, &w->slot_count, x->p->slots + 1, sizeof(uint64_t));
 	if (p->local_bytes)
-		bad |= room(&local, &w->local_bytes, p->local_bytes * FUNC_LANES, 1);
+		bad |= room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
 	if (!bad && in_flight && !w->flight) {
 		w->flight = mem_zero(in_flight, sizeof *w->flight);
 		bad = !w->flight;
@@ -109,21 +120,23 @@ static struct time_warp *warp_new(struct time_run *x)
 	w->f.pred = pred;
 	w->ready = ready;
 	w->f.local = local;
-	if (bad) {
-		w->next = g->warp_pool;
-		g->warp_pool = w;
-		return NULL;
+	if (bad)
+		return warp_back(g, w);
+	if (w->f.upper) {
+		struct func_warp *upper = w->f.upper;
+		if (upper->reg != w->f.reg + (size_t)p->rows * FUNC_LANES)
+			w->literals = 0;
+		upper->reg = w->f.reg + (size_t)p->rows * FUNC_LANES;
+		upper->pred = w->f.pred + p->preds;
+		upper->local = p->local_bytes ? w->f.local + p->local_bytes * FUNC_LANES : NULL;
 	}
 	memset(w->ready, 0, (x->p->slots + 1) * sizeof *w->ready);
 	if (w->flight)
 		memset(w->flight, 0, in_flight * sizeof *w->flight);
 	if (x->g->spec->independent_threads && !w->f.paths) {
 		w->f.paths = mem_zero(1, sizeof *w->f.paths);
-		if (!w->f.paths) {
-			w->next = g->warp_pool;
-			g->warp_pool = w;
-			return NULL;
-		}
+		if (!w->f.paths)
+			return warp_back(g, w);
 	}
 	w->flight_at = w->sub = w->waiting = 0;
 	w->fetched = 0;
@@ -223,6 +236,8 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 	w->slot = id / s->schedulers;
 	w->block = b;
 	w->f.warp_id = id;
+	if (w->f.upper)
+		w->f.upper->warp_id = id;
 	w->held = x->g->fetch ? FETCH_NOTHING : 0;
 	func_warp_start(&w->f, &b->f, n * s->warp_size);
 	b->warp[n] = w;

@@ -14,8 +14,8 @@ struct effect {	       /* in c->effect, followed by what kind says */
 	uint32_t size; /* of it and what follows */
 	uint32_t mask, pc;
 	uint8_t kind, lanes;
-	uint16_t bytes; /* of one lane */
-	struct time_warp *w;
+	uint16_t bytes;	     /* of one lane */
+	struct func_warp *f; /* the half that has the registers */
 	/* EFFECT_RUN: one address, then the bytes of all lanes; the others: an address each lane, then for each lane
 	 * STORE: its bytes; ATOMIC: two operands */
 };
@@ -74,40 +74,40 @@ static bool is_run(const uint64_t *address, uint32_t mask, uint32_t bytes)
 	return !odd;
 }
 
-static uint32_t note(struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint32_t mask)
+static uint32_t note(struct time_run *x, uint32_t pc, struct func_warp *f, const struct func_inst *fi, uint32_t mask)
 {
 	struct time_cluster *c = x->c;
 	uint32_t bytes = func_access_bytes(fi), lanes = (uint32_t)__builtin_popcount(mask);
-	bool run = fi->kind == FUNC_STORE && is_run(w->f.addr, mask, bytes);
+	bool run = fi->kind == FUNC_STORE && is_run(f->addr, mask, bytes);
 	uint32_t data = fi->kind == FUNC_STORE ? bytes : fi->kind == FUNC_ATOMIC ? 16 : 0;
 	uint32_t at = reserve(c, (uint32_t)sizeof(struct effect) + (run ? 8 : 8 * lanes) + lanes * data);
 	if (at == FAR_NONE)
 		return FAR_NONE;
 	struct effect *e = effect_at(c, at);
 	e->mask = mask;
-	e->pc = w->f.pc;
+	e->pc = pc;
 	e->lanes = (uint8_t)lanes;
 	e->bytes = (uint16_t)bytes;
-	e->w = w;
+	e->f = f;
 	e->kind = run			    ? EFFECT_RUN
 		  : fi->kind == FUNC_STORE  ? EFFECT_STORE
 		  : fi->kind == FUNC_ATOMIC ? EFFECT_ATOMIC
 					    : EFFECT_LOAD;
 	uint64_t *address = (uint64_t *)(void *)(e + 1), operand[2];
 	uint8_t *follows = (uint8_t *)(address + (run ? 1 : lanes));
-	address[0] = w->f.addr[__builtin_ctz(mask)];
+	address[0] = f->addr[__builtin_ctz(mask)];
 	if (fi->kind == FUNC_STORE)
-		func_store_data(&w->f, fi, mask, follows);
+		func_store_data(f, fi, mask, follows);
 	uint32_t n = 0;
 	for (uint32_t rest = run ? 0 : mask; rest; rest &= rest - 1, n++) {
 		uint32_t l = (uint32_t)__builtin_ctz(rest);
-		address[n] = w->f.addr[l];
+		address[n] = f->addr[l];
 		if (fi->kind == FUNC_ATOMIC) {
-			func_atomic_data(&w->f, fi, l, operand);
+			func_atomic_data(f, fi, l, operand);
 			memcpy(follows + (size_t)n * 16, operand, 16);
 		}
 		if (fi->kind != FUNC_LOAD)
-			mark(&c->overlay, w->f.addr[l]);
+			mark(&c->overlay, f->addr[l]);
 	}
 	for (uint32_t k = 0; run && k < bytes * FUNC_LANES; k += 1u << GRANULE)
 		mark(&c->overlay, address[0] + k);
@@ -187,14 +187,14 @@ static bool index_stores(struct time_cluster *c)
 
 /* A weak load of the lanes in mask has taken its values from memory; those that the cluster has stored meanwhile are put in
  * their place. Returns the lanes whose bytes an atomic is about to change. */
-static uint32_t look(struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint32_t mask)
+static uint32_t look(struct time_run *x, struct func_warp *f, const struct func_inst *fi, uint32_t mask)
 {
 	struct time_cluster *c = x->c;
 	struct time_overlay *o = &c->overlay;
 	uint32_t locked = 0, bytes = fi->bytes;
 	for (uint32_t rest = mask; rest; rest &= rest - 1) {
 		uint32_t l = (uint32_t)__builtin_ctz(rest);
-		uint64_t a = w->f.addr[l];
+		uint64_t a = f->addr[l];
 		uint8_t data[FUNC_ACCESS];
 		if (!marked(o, a) || bytes > sizeof data)
 			continue;
@@ -224,38 +224,37 @@ static uint32_t look(struct time_run *x, struct time_warp *w, const struct func_
 			}
 		}
 		if (any)
-			func_load_data(&w->f, fi, l, data);
+			func_load_data(f, fi, l, data);
 	}
 	return locked;
 }
 
-void time_effect(struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint32_t mask, uint32_t *effect)
+void time_effect(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *fi,
+		 uint32_t mask, uint32_t *effect)
 {
 	bool texture = fi->space == PTX_TEX, weak = fi->kind == FUNC_LOAD && (texture || !(fi->flags & FUNC_SKIP_L1));
 	uint32_t global = 0;
 	if (!weak) {
-		global = func_access(&w->f, fi, mask);
-		if (__builtin_expect(w->f.fault, 0))
+		global = func_access(f, fi, mask);
+		if (__builtin_expect(f->fault, 0))
 			return;
 	}
 	if (global)
-		*effect = note(x, w, fi, global);
+		*effect = note(x, w->f.pc, f, fi, global);
 	if (mask & ~global) {
 		uint32_t lanes = mask & ~global;
-		uint8_t space = w->f.space;
+		uint8_t space = f->space;
 		if (__builtin_expect(x->watch, 0) && fi->kind != FUNC_LOAD)
-			time_watch_handler(x, w, fi, lanes);
-		else if (lanes & (lanes - 1))
-			func_wide[fi->op](&w->f, fi, lanes);
+			time_watch_handler(x, f, fi, lanes);
 		else
-			func_one[fi->op](&w->f, fi, (unsigned)__builtin_ctz(lanes));
+			func_do_half(f, fi, lanes);
 		if (global)
-			w->f.space = space;
+			f->space = space;
 	}
-	if (weak && !texture && x->c->overlay.any && !w->f.fault) {
-		uint32_t locked = look(x, w, fi, mask);
+	if (weak && !texture && x->c->overlay.any && !f->fault) {
+		uint32_t locked = look(x, f, fi, mask);
 		if (__builtin_expect(locked, 0))
-			*effect = note(x, w, fi, locked);
+			*effect = note(x, w->f.pc, f, fi, locked);
 	}
 }
 
@@ -296,12 +295,12 @@ bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memo
 		if (e->kind == EFFECT_STORE) {
 			changed |= write(p, follows + (size_t)n * e->bytes, e->bytes, look);
 		} else if (e->kind == EFFECT_LOAD) {
-			func_load_data(&e->w->f, fi, l, p);
+			func_load_data(e->f, fi, l, p);
 		} else {
 			uint64_t operand[2];
 			memcpy(operand, follows + (size_t)n * 16, 16);
 			memcpy(before, p, e->bytes);
-			func_atomic_do(&e->w->f, fi, l, p, operand);
+			func_atomic_do(e->f, fi, l, p, operand);
 			changed |= look && memcmp(before, p, e->bytes) != 0;
 		}
 	}

@@ -44,14 +44,6 @@ void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc)
 	func_fault_text(x->r->message, sizeof x->r->message, &w->f, &x->fi[pc], &x->p->func->info[pc]);
 }
 
-static inline void run_handler(struct time_warp *w, const struct func_inst *fi, uint32_t mask)
-{
-	if (mask & (mask - 1))
-		func_wide[fi->op](&w->f, fi, mask);
-	else
-		func_one[fi->op](&w->f, fi, (unsigned)__builtin_ctz(mask));
-}
-
 static void read_clock(struct time_run *x, struct time_warp *w)
 {
 	const struct sim_spec *s = x->g->spec;
@@ -63,40 +55,85 @@ static void read_clock(struct time_run *x, struct time_warp *w)
 	w->f.globaltimer = (uint64_t)boost_ns(&x->g->boost, w->sampled);
 }
 
+/* One half's access; `t`: when it leaves. Returns when its result is there, PENDING too; *busy: what it keeps the pipe. */
+static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *fi,
+		       const struct time_inst *ti, uint32_t mask, uint64_t t, uint32_t flight, uint32_t *busy)
+{
+	uint32_t effect = FAR_NONE;
+	if (ti->path == PATH_GLOBAL && !x->c->direct)
+		time_effect(x, w, f, fi, mask, &effect);
+	else if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
+		time_watch_handler(x, f, fi, mask);
+	else
+		func_do_half(f, fi, mask);
+	if (__builtin_expect(f->fault, 0))
+		return 0;
+	if (ti->kind == FUNC_STORE) {
+		time_store(x, w, f, fi, ti->path, mask, t, busy, effect);
+		return 0;
+	}
+	uint64_t ready = time_load(x, w, f, fi, ti->path, mask, t, busy);
+	if (ready >= PENDING && x->c->request_count) {
+		struct far_request *q = &x->c->request[x->c->request_count - 1];
+		q->pc = w->f.pc;
+		q->flight = flight;
+		q->effect = effect;
+	}
+	return ready;
+}
+
+/* The upper half follows the lower one through the pipe, and the instruction is done when both are. */
+static __attribute__((noinline)) uint64_t access_upper(struct time_run *x, struct time_warp *w,
+						       const struct func_inst *fi, const struct time_inst *ti,
+						       uint64_t mask, uint64_t t, uint32_t flight, uint32_t *busy)
+{
+	uint64_t ready = 0;
+	*busy = 0;
+	if ((uint32_t)mask)
+		ready = access(x, w, &w->f, fi, ti, (uint32_t)mask, t, flight, busy);
+	if (w->f.fault)
+		return 0;
+	uint32_t first = *busy;
+	uint64_t more =
+	    access(x, w, w->f.upper, fi, ti, (uint32_t)(mask >> FUNC_LANES), t + (first >> FIX), flight, busy);
+	*busy += first;
+	if (w->f.upper->fault) {
+		func_upper_fault(&w->f);
+		return 0;
+	}
+	if ((ready >= PENDING) != (more >= PENDING) && x->c->request_count) {
+		struct far_request *q = &x->c->request[x->c->request_count - 1];
+		uint64_t known = ready < PENDING ? ready : more;
+		q->known = known > q->known ? known : q->known;
+	}
+	return ready > more ? ready : more;
+}
+
 static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
-			 const struct time_inst *ti, uint32_t mask, uint64_t t)
+			 const struct time_inst *ti, uint64_t mask, uint64_t t)
 {
 	struct time_sched *s = w->sched;
-	uint32_t pc = w->f.pc, busy, effect = FAR_NONE;
-	if (ti->path == PATH_GLOBAL && !x->c->direct)
-		time_effect(x, w, fi, mask, &effect);
-	else if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)
-		time_watch_handler(x, w, fi, mask);
+	uint32_t pc = w->f.pc, busy, flight = FAR_NONE;
+	bool load = ti->kind != FUNC_STORE;
+	uint64_t ready;
+	if (load && w->flight)
+		flight = w->flight_at;
+	if (__builtin_expect(mask >> FUNC_LANES != 0, 0))
+		ready = access_upper(x, w, fi, ti, mask, t, flight, &busy);
 	else
-		run_handler(w, fi, mask);
+		ready = access(x, w, &w->f, fi, ti, (uint32_t)mask, t, flight, &busy);
 	if (__builtin_expect(w->f.fault, 0)) {
 		time_fault(x, w, pc);
 		return;
 	}
-	if (ti->kind == FUNC_STORE) {
-		time_store(x, w, fi, ti->path, mask, t, &busy, effect);
-	} else {
-		uint64_t ready = time_load(x, w, fi, ti->path, mask, t, &busy);
-		uint32_t flight = FAR_NONE;
+	if (load) {
 		if (__builtin_expect(x->note != NULL, 0))
 			time_note_done(x, ready);
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = ready;
-		if (w->flight) {
-			flight = w->flight_at;
+		if (flight != FAR_NONE) {
 			w->flight[flight] = ready;
 			w->flight_at = w->flight_at + 1 == x->g->spec->loads_in_flight ? 0 : w->flight_at + 1;
-		}
-		if (ready >= PENDING && x->c->request_count) {
-			struct far_request *q = &x->c->request[x->c->request_count - 1];
-			q->pc = pc;
-			q->flight = flight;
-			q->effect = effect;
 		}
 	}
 	take(s, &x->p->set[ti->set], &busy, t, x->g->issue);
@@ -111,13 +148,13 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	struct time_sched *s = w->sched;
 	const struct time_inst *ti = &x->ti[w->f.pc];
 	const struct func_inst *fi = &x->fi[w->f.pc];
-	uint32_t mask = func_mask(&w->f, fi);
+	uint64_t mask = func_mask(&w->f, fi);
 	uint64_t port = t << FIX;
 	bool executed = false;
 
 	if (__builtin_expect(w->f.diverged, 0) && fi->flags & (FUNC_GATHER | FUNC_WARP_SYNC) && mask &&
 	    w->sub == ti->before) {
-		mask = func_paths_gather(&w->f, fi, mask, &executed);
+		mask = func_paths_gather(&w->f, fi, (uint32_t)mask, &executed);
 		if (!mask) { /* waits for lanes: another path has the turn, and nothing was issued */
 			w->sub = 0;
 			time_next(x, w, t);
@@ -165,7 +202,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		/* fall through */
 	case FUNC_ALU:
 		if (__builtin_expect(!executed, 1))
-			run_handler(w, fi, mask);
+			func_do(&w->f, fi, mask);
 		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
 			time_fault(x, w, w->f.pc);
 			return;
@@ -198,7 +235,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		break;
 	case FUNC_EXIT:
 		x->epoch++;
-		w->block->threads -= (uint32_t)__builtin_popcount(mask);
+		w->block->threads -= (uint32_t)__builtin_popcountll(mask);
 		func_warp_exit(&w->f, mask);
 		if (!w->f.live) {
 			time_warp_done(x, w, t);

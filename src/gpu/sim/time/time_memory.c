@@ -206,46 +206,48 @@ static uint64_t shared_access(struct time_gpu *g, const uint64_t *address, const
 }
 
 /* Local memory is striped over the lanes, so that lanes at the same local address are neighbours in memory. */
-static void local_home(const struct time_run *x, const struct time_warp *w, uint32_t mask, uint64_t *address)
+static void local_home(const struct time_run *x, const struct time_warp *w, const struct func_warp *f, uint32_t mask,
+		       uint64_t *address)
 {
 	uint64_t warp = (uint64_t)w->block->sm * x->g->spec->max_warps_per_sm + w->f.warp_id;
+	uint64_t stripe = w->f.upper ? FUNC_WIDEST : FUNC_LANES;
 	uint64_t base = warp * ((x->p->func->local_bytes + 3) & ~3ull);
 	for (uint32_t rest = mask; rest; rest &= rest - 1) {
 		uint32_t lane = (uint32_t)__builtin_ctz(rest);
-		uint64_t a = base + w->f.addr[lane];
-		address[lane] = LOCAL_HOME + ((a & ~3ull) * FUNC_LANES | lane << 2 | (a & 3));
+		uint64_t a = base + f->addr[lane];
+		address[lane] = LOCAL_HOME + ((a & ~3ull) * stripe | (f->first_lane + lane) << 2 | (a & 3));
 	}
 }
 
-static enum time_path path_now(const struct time_warp *w, const struct func_inst *i, uint32_t path)
+static enum time_path path_now(const struct func_warp *w, const struct func_inst *i, uint32_t path)
 {
 	if (i->space != PTX_GENERIC)
 		return path;
-	return w->f.space == PTX_SHARED ? PATH_SHARED : w->f.space == PTX_CONST ? PATH_CONSTANT : PATH_GLOBAL;
+	return w->space == PTX_SHARED ? PATH_SHARED : w->space == PTX_CONST ? PATH_CONSTANT : PATH_GLOBAL;
 }
 
 /* Generic addresses of one instruction may lie in several spaces. When some are global, those say how long it takes: the others
  * are served while it is under way. */
-static uint32_t timed_lanes(const struct time_warp *w, const struct func_inst *i, uint32_t mask)
+static uint32_t timed_lanes(const struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	if (i->space != PTX_GENERIC || w->f.space != PTX_GLOBAL)
+	if (i->space != PTX_GENERIC || w->space != PTX_GLOBAL)
 		return mask;
 	uint32_t global = 0;
 	for (uint32_t rest = mask; rest; rest &= rest - 1)
-		if (w->f.addr[__builtin_ctz(rest)] >= FUNC_MODULE_BASE) /* offsets in a window are less */
+		if (w->addr[__builtin_ctz(rest)] >= FUNC_MODULE_BASE) /* offsets in a window are less */
 			global |= rest & -rest;
 	return global;
 }
 
 /* A store or atomic of these lanes, of which those in `timed` are timed, may have changed the block's shared memory. */
-static bool writes_shared(const struct time_warp *w, const struct func_inst *i, uint32_t mask, uint32_t timed)
+static bool writes_shared(const struct func_warp *w, const struct func_inst *i, uint32_t mask, uint32_t timed)
 {
-	return i->space == PTX_SHARED || (i->space == PTX_GENERIC && (w->f.space != PTX_GLOBAL || timed != mask));
+	return i->space == PTX_SHARED || (i->space == PTX_GENERIC && (w->space != PTX_GLOBAL || timed != mask));
 }
 
-static bool is_local(const struct time_warp *w, const struct func_inst *i)
+static bool is_local(const struct func_warp *w, const struct func_inst *i)
 {
-	return i->space == PTX_LOCAL || (i->space == PTX_GENERIC && w->f.space == PTX_LOCAL);
+	return i->space == PTX_LOCAL || (i->space == PTX_GENERIC && w->space == PTX_LOCAL);
 }
 
 /* Host memory that a kernel has changed must be set up again before the next launch. */
@@ -257,12 +259,12 @@ static void mark_written(struct func_memory *m, const struct func_warp *w, uint3
 }
 
 /* A filtered texture read asks for several texels a lane: the pieces of all of them, each once. */
-static uint32_t filtered_pieces(const struct time_route *r, const struct time_warp *w, uint32_t mask, uint64_t *all)
+static uint32_t filtered_pieces(const struct time_route *r, const struct func_warp *w, uint32_t mask, uint64_t *all)
 {
 	struct time_transaction piece[COALESCE_MAX];
 	uint32_t count = 0;
-	for (uint32_t k = 0; k < w->f.texels; k++) {
-		const uint64_t *texel = k ? w->block->f.texel[k - 1] : w->f.addr;
+	for (uint32_t k = 0; k < w->texels; k++) {
+		const uint64_t *texel = k ? w->block->texel[k - 1] + w->first_lane : w->addr;
 		uint32_t n = coalesce(COALESCE_LINES, r->fetch, texel, mask, 4, piece);
 		for (uint32_t p = 0; p < n; p++) {
 			uint32_t known = count;
@@ -372,21 +374,21 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	return ready;
 }
 
-uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		   uint64_t t, uint32_t *busy)
+uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
+		   uint32_t path, uint32_t mask, uint64_t t, uint32_t *busy)
 {
 	struct time_gpu *g = x->g;
 	uint32_t sm = w->block->sm;
 	uint32_t whole = mask;
-	path = path_now(w, i, path);
-	mask = timed_lanes(w, i, whole);
+	path = path_now(f, i, path);
+	mask = timed_lanes(f, i, whole);
 	if (i->kind == FUNC_ATOMIC) {
-		w->block->shared_written |= writes_shared(w, i, whole, mask);
-		if (path != PATH_SHARED && !is_local(w, i))
-			mark_written(x->l->memory, &w->f, mask);
+		w->block->shared_written |= writes_shared(f, i, whole, mask);
+		if (path != PATH_SHARED && !is_local(f, i))
+			mark_written(x->l->memory, f, mask);
 	}
 	if (path == PATH_SHARED)
-		return shared_access(g, w->f.addr, i, mask, t, busy);
+		return shared_access(g, f->addr, i, mask, t, busy);
 
 	const struct time_route *r = path == PATH_CONSTANT ? &g->constant : &g->global;
 	uint32_t issue = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
@@ -401,9 +403,9 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 		first = 1;
 
 	uint64_t address[FUNC_LANES];
-	const uint64_t *from = w->f.addr;
-	if (is_local(w, i)) {
-		local_home(x, w, mask, address);
+	const uint64_t *from = f->addr;
+	if (is_local(f, i)) {
+		local_home(x, w, f, mask, address);
 		from = address;
 	}
 	if (__builtin_expect(i->kind == FUNC_ATOMIC && g->global.near, 0))
@@ -411,9 +413,9 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	uint32_t before = x->c->piece_count;
 	uint64_t known = 0, extra = 0;
 	bool late = false, own = path == PATH_CONSTANT || i->space == PTX_TEX;
-	if (__builtin_expect(i->space == PTX_TEX && w->f.texels > 1, 0)) {
+	if (__builtin_expect(i->space == PTX_TEX && f->texels > 1, 0)) {
 		uint64_t all[FUNC_TEXELS * FUNC_LANES];
-		uint32_t n = filtered_pieces(r, w, mask, all);
+		uint32_t n = filtered_pieces(r, f, mask, all);
 		for (uint32_t k = 0; k < n; k++) {
 			uint64_t at = time_walk(x, r, first, sm, all[k], t + ((uint64_t)k * issue >> FIX), r->fetch);
 			late |= at == PENDING;
@@ -462,24 +464,24 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_in
 	return PENDING;
 }
 
-void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		uint64_t t, uint32_t *busy, uint32_t effect)
+void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i, uint32_t path,
+		uint32_t mask, uint64_t t, uint32_t *busy, uint32_t effect)
 {
 	struct time_gpu *g = x->g;
 	uint32_t before = x->c->piece_count, out = 0, all = mask;
-	path = path_now(w, i, path);
-	mask = timed_lanes(w, i, all);
-	w->block->shared_written |= writes_shared(w, i, all, mask);
+	path = path_now(f, i, path);
+	mask = timed_lanes(f, i, all);
+	w->block->shared_written |= writes_shared(f, i, all, mask);
 	if (path == PATH_SHARED) {
-		shared_access(g, w->f.addr, i, mask, t, busy);
+		shared_access(g, f->addr, i, mask, t, busy);
 	} else {
 		uint64_t address[FUNC_LANES];
-		const uint64_t *from = w->f.addr;
-		if (is_local(w, i)) {
-			local_home(x, w, mask, address);
+		const uint64_t *from = f->addr;
+		if (is_local(f, i)) {
+			local_home(x, w, f, mask, address);
 			from = address;
 		} else {
-			mark_written(x->l->memory, &w->f, mask);
+			mark_written(x->l->memory, f, mask);
 		}
 		struct time_transaction piece[COALESCE_MAX];
 		const struct time_route *r = &g->global;

@@ -368,10 +368,10 @@ int time_memory_open(struct time_gpu *g, uint64_t seed);
 void time_memory_close(struct time_gpu *g);
 /* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there, or
  * PENDING, and then the last request is its own; *busy gets how long (fixed point) the load/store pipe is occupied. */
-uint64_t time_load(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		   uint64_t t, uint32_t *busy);
-void time_store(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t path, uint32_t mask,
-		uint64_t t, uint32_t *busy, uint32_t effect);
+uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
+		   uint32_t path, uint32_t mask, uint64_t t, uint32_t *busy);
+void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i, uint32_t path,
+		uint32_t mask, uint64_t t, uint32_t *busy, uint32_t effect);
 
 /* The pieces of a request and what else it wants of the far side, in order. */
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q);
@@ -392,7 +392,8 @@ void time_far_clear(struct time_cluster *c);
 
 /* ---- time_effect.c: what waits for the serving besides time ---- */
 /* Runs a memory instruction's handler, but what it does to global memory is only noted: then *effect is the note. */
-void time_effect(struct time_run *x, struct time_warp *w, const struct func_inst *fi, uint32_t mask, uint32_t *effect);
+void time_effect(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *fi,
+		 uint32_t mask, uint32_t *effect);
 /* `look`: returns whether a byte of memory has changed; else false. */
 bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memory *m, bool look);
 void time_effect_clear(struct time_cluster *c);
@@ -446,7 +447,7 @@ int time_clusters_open(struct time_gpu *g, uint64_t seed);
 void time_clusters_close(struct time_gpu *g);
 
 /* ---- time_barrier.c ---- */
-void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask, uint64_t t);
+void time_barrier(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint64_t mask, uint64_t t);
 void time_barriers_try(struct time_run *x, struct time_block *b,
 		       uint64_t t); /* some threads of the block have exited */
 void time_next_path(struct time_run *x, struct time_warp *w, uint64_t earliest); /* time_next of a diverged warp */
@@ -457,7 +458,7 @@ void time_watch_window(struct time_run *x, uint32_t *patience); /* of a cluster 
 /* The same for all clusters, between two epochs. True: nothing can ever happen again. */
 bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid);
 void time_watch_branch(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t from);
-void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask);
+void time_watch_handler(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint32_t mask);
 
 /* ---- time_loop.c ---- */
 void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc); /* ends the launch; w->f says why */

@@ -182,19 +182,16 @@ static void changed(struct time_run *x)
 }
 
 /* Runs the handler of a store or atomic and notes whether it changed a byte. */
-void time_watch_handler(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t mask)
+void time_watch_handler(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	uint8_t *target[FUNC_LANES], before[FUNC_LANES][16];
 	uint32_t bytes = i->bytes < 16 ? i->bytes : 16;
-	uint32_t known = func_targets(&w->f, i, mask, target);
+	uint32_t known = func_targets(w, i, mask, target);
 	for (uint32_t rest = known; rest; rest &= rest - 1) {
 		unsigned l = (unsigned)__builtin_ctz(rest);
 		memcpy(before[l], target[l], bytes);
 	}
-	if (mask & (mask - 1))
-		func_wide[i->op](&w->f, i, mask);
-	else
-		func_one[i->op](&w->f, i, (unsigned)__builtin_ctz(mask));
+	func_do_half(w, i, mask);
 	for (uint32_t rest = known; rest; rest &= rest - 1) {
 		unsigned l = (unsigned)__builtin_ctz(rest);
 		if (memcmp(before[l], target[l], bytes) != 0) {

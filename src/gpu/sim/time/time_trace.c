@@ -78,12 +78,12 @@ void time_note_place(struct time_gpu *g, const struct cache_spec *level, const c
 
 void time_note_passes(struct time_gpu *g, uint32_t passes)
 {
-	g->note->ev.passes = passes;
+	g->note->ev.passes += passes; /* of both halves of a wide warp */
 }
 
 void time_note_stores(struct time_gpu *g, uint32_t transactions)
 {
-	g->note->ev.transactions = transactions;
+	g->note->ev.transactions += transactions;
 }
 
 void time_note_done(struct time_run *x, uint64_t ready)
@@ -183,7 +183,7 @@ static void another_warp(struct time_run *x, struct note_warp *nw, uint64_t bloc
 	nw->before = x->start;
 }
 
-void time_note_step(struct time_run *x, struct time_warp *w, uint32_t mask, uint64_t t)
+void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t)
 {
 	struct time_note *n = x->note;
 	struct note_warp *nw = warp_of(n, w);

@@ -14,7 +14,7 @@ struct note_warp {	  /* by SM and warp */
 	const char *from; /* ... and where it came from */
 	uint32_t *writer; /* per slot of the scoreboard: the record that wrote it last */
 	uint32_t slots, latest;
-	uint32_t lanes; /* of its latest issue */
+	uint64_t lanes; /* of its latest issue */
 	enum time_why why;
 	uint32_t why_pc;
 	const char *what;
@@ -36,7 +36,7 @@ struct time_note {
 int time_note_open(struct time_run *x); /* 0 or -ENOMEM */
 void time_note_close(struct time_run *x);
 /* A native step of w is about to issue at t, before anything has changed. */
-void time_note_step(struct time_run *x, struct time_warp *w, uint32_t mask, uint64_t t);
+void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t);
 /* Where a transaction found its data: a level of a path, or (NULL) what `other` says. */
 void time_note_place(struct time_gpu *g, const struct cache_spec *level, const char *other);
 void time_note_passes(struct time_gpu *g, uint32_t passes);

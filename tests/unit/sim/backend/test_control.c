@@ -540,8 +540,10 @@ static void scheduling_changes_no_result(void **state)
 		uint32_t want[WORDS];
 		random_kernel(&text, &r);
 		assert_int_equal(untimed(str_text(&text), STACK, 70, want), FUNC_DONE);
-		for (unsigned how = 0; how < 4; how++) {
+		toy->warp_size = 32;
+		for (unsigned how = 0; how < 6; how++) { /* 4, 5: one warp of 64 lanes and one of 6 */
 			toy->first_path = how & 1 ? FIRST_FALLTHROUGH : FIRST_TAKEN;
+			toy->warp_size = how & 4 ? 64 : 32;
 			struct end e = go_on(toy, how & 2 ? THREADS : STACK, str_text(&text), 1, 70, 10000);
 			ends(&e, OUTCOME_OK, "");
 			if (memcmp(e.word, want, sizeof want) != 0)

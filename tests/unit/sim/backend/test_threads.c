@@ -89,7 +89,7 @@ static const char fault[] = HEAD
 /* The warps of a block wait for each other at two barriers. */
 static const char barrier_stuck[] =
     HEAD "L:\n	ld.global.u32 %v, [%a];\n	add.u32 %v, %v, %i;\n	st.global.u32 [%a], %v;\n" LOOP
-	 "	setp.lt.u32 %q, %t, 32;\n	@%q bra A;\n	bar.sync 1;\n	ret;\nA:\n	bar.sync 0;\n" TAIL;
+	 "	setp.lt.u32 %q, %t, 64;\n	@%q bra A;\n	bar.sync 1;\n	ret;\nA:\n	bar.sync 0;\n" TAIL;
 /* Nobody ever writes what they wait for. */
 static const char spin_stuck[] =
     HEAD "L:\n	atom.global.add.u32 %v, [%d + 64], 1;\n" LOOP
@@ -116,7 +116,7 @@ static const struct kernel generic_kernels[] = {{"spaces alone", spaces, 1, 64, 
 /* Long enough that other threads are called in. */
 static const struct kernel wrong_kernels[] = {
     {"fault", fault, 40, 64, 60, OUTCOME_CRASH, "illegal address: store"},
-    {"barrier stuck", barrier_stuck, 40, 64, 40, OUTCOME_DEADLOCK, "wait at the barrier"},
+    {"barrier stuck", barrier_stuck, 40, 128, 40, OUTCOME_DEADLOCK, "wait at the barrier"},
     {"spin stuck", spin_stuck, 40, 32, 3, OUTCOME_DEADLOCK, "go round the loop"},
     {"fault late", fault_late, 40, 32, 2000, OUTCOME_CRASH, "of block (3,0,0)"},
 };
@@ -249,7 +249,7 @@ static void random_gpus(void **state)
 static void shipped_gpus(void **state)
 {
 	(void)state;
-	static const char *const names[] = {"gtx280", "toy", "v100"};
+	static const char *const names[] = {"gtx280", "toy", "v100", "hd7970"};
 	for (size_t k = 0; k < sizeof names / sizeof names[0]; k++) {
 		struct arena a;
 		struct sim_spec *s;

@@ -1,13 +1,16 @@
 #include "data/paper.h"
+#include "base/embed.h"
 #include "base/str.h"
+#include "data/paper_value.h"
 #include <errno.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define LINE_BYTES 1024
-#define CELLS	   6
+#define CELLS	   8 /* five that every row has; then a tolerance, a deviation and a note */
+#define NEEDED	   5
+#define FILE_BYTES (1u << 20)
 
 struct reader {
 	struct paper *p;
@@ -15,7 +18,7 @@ struct reader {
 	struct err *e;
 	const char *file;
 	unsigned line;
-	size_t cap;
+	size_t cap, part_cap;
 };
 
 static char *trim(char *s)
@@ -28,82 +31,109 @@ static char *trim(char *s)
 	return s;
 }
 
+/* An array of the arena with room for one more. NULL: out of memory. */
+static void *grown(struct arena *a, void *items, size_t count, size_t *cap, size_t size)
+{
+	if (count < *cap)
+		return items;
+	size_t more = *cap ? 2 * *cap : 8;
+	void *to = arena_alloc(a, more, size);
+	if (to && count)
+		memcpy(to, items, count * size);
+	if (to)
+		*cap = more;
+	return to;
+}
+
+/* A `device` after rows, or after another device, begins the next part. */
+static int new_part(struct reader *r)
+{
+	struct paper *p = r->p;
+	p->parts = grown(r->a, p->parts, p->part_count, &r->part_cap, sizeof *p->parts);
+	if (!p->parts)
+		return err_nomem(r->e);
+	p->parts[p->part_count++] = (struct paper_part){.first = p->count, .line = r->line};
+	return 0;
+}
+
+static int set_head(struct reader *r, const char **to, const char *name, const char *value)
+{
+	if (*to)
+		return err_set(r->e, -EINVAL, "%s:%u: '%s' was already given; delete one of the two", r->file, r->line,
+			       name);
+	if (!*value)
+		return err_set(r->e, -EINVAL, "%s:%u: '%s' has no value; write %s = TEXT", r->file, r->line, name,
+			       name);
+	*to = arena_strdup(r->a, value);
+	return *to ? 0 : err_nomem(r->e);
+}
+
 static int read_head(struct reader *r, char *line)
 {
 	struct paper *p = r->p;
 	const struct {
 		const char *name;
 		const char **to;
-	} fields[] = {{"title", &p->title},
-		      {"authors", &p->authors},
-		      {"published", &p->published},
-		      {"device", &p->device},
-		      {"gpu", &p->gpu}};
+	} fields[] = {{"title", &p->title}, {"authors", &p->authors}, {"published", &p->published}};
 	char *equals = strchr(line, '=');
 	if (equals)
 		*equals = '\0';
 	const char *name = trim(line);
-	for (size_t i = 0; equals && i < sizeof fields / sizeof fields[0]; i++) {
-		if (strcmp(fields[i].name, name) != 0)
-			continue;
-		if (*fields[i].to)
-			return err_set(r->e, -EINVAL, "%s:%u: '%s' was already given", r->file, r->line, name);
-		*fields[i].to = arena_strdup(r->a, trim(equals + 1));
-		return *fields[i].to ? 0 : err_nomem(r->e);
-	}
-	return err_set(r->e, -EINVAL, "%s:%u: '%.60s' is neither a row of cells nor a line of the head", r->file,
-		       r->line, name);
+	for (size_t i = 0; equals && i < sizeof fields / sizeof fields[0]; i++)
+		if (strcmp(fields[i].name, name) == 0)
+			return set_head(r, fields[i].to, name, trim(equals + 1));
+	bool device = equals && strcmp(name, "device") == 0;
+	if (!device && !(equals && strcmp(name, "gpu") == 0))
+		return err_set(r->e, -EINVAL,
+			       "%s:%u: '%.60s' is neither a row of cells with | between them nor a line of the head "
+			       "(title, authors, published, device, gpu)",
+			       r->file, r->line, name);
+	int rc = device ? new_part(r) : 0;
+	if (rc == 0 && !p->part_count)
+		rc =
+		    err_set(r->e, -EINVAL, "%s:%u: 'gpu' comes after the 'device' that it describes", r->file, r->line);
+	if (rc)
+		return rc;
+	struct paper_part *part = &p->parts[p->part_count - 1];
+	return set_head(r, device ? &part->device : &part->gpu, name, trim(equals + 1));
 }
 
-/* One unit of the last printed digit: "7.9" -> 0.1. */
-static double last_digit(const char *printed, size_t n)
+/* What follows the unit: "+- 2: why", "deviation: entry", or a note. */
+static int read_extra(struct reader *r, struct paper_row *row, const char *cell)
 {
-	const char *point = memchr(printed, '.', n);
-	return point ? pow(10, -(double)(printed + n - point - 1)) : 1;
-}
-
-static int read_value(struct reader *r, struct paper_row *row)
-{
-	static const struct {
-		const char *unit, *ours;
-		double scale;
-	} scaled[] = {{"KB", "bytes", 1024},
-		      {"MB", "bytes", 1024 * 1024},
-		      {"GB", "bytes", 1024.0 * 1024 * 1024},
-		      {"MHz", "Hz", 1e6},
-		      {"GHz", "Hz", 1e9}};
-	static const char *const units[] = {"cycles",	 "count", "bytes", "ops/clk/SM",
-					    "bytes/clk", "GB/s",  "ratio", "Hz"};
-	row->is_word = strcmp(row->unit, "name") == 0 || strcmp(row->unit, "yes/no") == 0;
-	if (row->is_word)
+	const char **to = &row->note;
+	if (str_starts(cell, "+-")) {
+		const char *colon = strchr(cell, ':');
+		char *number = arena_strdup(r->a, cell + 2);
+		if (!number)
+			return err_nomem(r->e);
+		if (!colon || !colon[1 + strspn(colon + 1, " ")])
+			return err_set(
+			    r->e, -EINVAL,
+			    "%s:%u: the tolerance '%.40s' has no reason; write '+- 2: why it is not what the "
+			    "printed digits say'",
+			    r->file, r->line, cell);
+		number[strcspn(number, ":")] = '\0';
+		if (*row->tolerance)
+			return err_set(r->e, -EINVAL, "%s:%u: the row has two tolerances; keep one", r->file, r->line);
+		row->tolerance = trim(number);
+		row->reason = colon + 1 + strspn(colon + 1, " ");
 		return 0;
-	double scale = 0;
-	for (size_t i = 0; i < sizeof units / sizeof units[0]; i++)
-		if (strcmp(units[i], row->unit) == 0)
-			scale = 1;
-	for (size_t i = 0; i < sizeof scaled / sizeof scaled[0]; i++)
-		if (strcmp(scaled[i].unit, row->unit) == 0) {
-			scale = scaled[i].scale;
-			row->unit = scaled[i].ours;
-		}
-	if (scale == 0)
-		return err_set(r->e, -EINVAL, "%s:%u: the unit '%.20s' is unknown", r->file, r->line, row->unit);
-	const char *s = row->printed;
-	size_t n = strspn(s, "0123456789.");
-	char *end = NULL;
-	double lo = strtod(s, &end), hi = lo, digit = last_digit(s, n);
-	bool range = n && s[n] == '-' && s[n + 1];
-	if (range) {
-		hi = strtod(s + n + 1, &end);
-		digit = last_digit(s + n + 1, strlen(s + n + 1));
 	}
-	if (n == 0 || *end || strspn(s, "0123456789.-") != strlen(s) || hi < lo)
-		return err_set(r->e, -EINVAL, "%s:%u: '%.40s' is neither a number nor a range", r->file, r->line, s);
-	/* A count is exact; the digits of everything else leave half of the last one open. Sizes are printed whole. */
-	bool exact = strcmp(row->unit, "count") == 0 || strcmp(row->unit, "bytes") == 0;
-	double open = exact ? 0 : digit / 2;
-	row->lo = (lo - open) * scale;
-	row->hi = (hi + open) * scale;
+	if (str_starts(cell, "deviation:")) {
+		to = &row->deviation;
+		cell += strlen("deviation:");
+		cell += strspn(cell, " ");
+		if (!*cell)
+			return err_set(r->e, -EINVAL,
+				       "%s:%u: 'deviation:' names no entry; write the first cell of the one in "
+				       "gpus/DEVIATIONS.md",
+				       r->file, r->line);
+	}
+	if (**to)
+		return err_set(r->e, -EINVAL, "%s:%u: the row has two %s; keep one", r->file, r->line,
+			       to == &row->note ? "notes" : "deviations");
+	*to = cell;
 	return 0;
 }
 
@@ -117,38 +147,68 @@ static int read_row(struct reader *r, char *line)
 		if (bar)
 			*bar++ = '\0';
 		if (n == CELLS)
-			return err_set(r->e, -EINVAL, "%s:%u: more than %d cells", r->file, r->line, CELLS);
+			return err_set(r->e, -EINVAL,
+				       "%s:%u: more than %d cells; after the unit come at most a tolerance, a "
+				       "deviation and a note",
+				       r->file, r->line, CELLS);
 		cell[n] = arena_strdup(r->a, trim(s));
 		if (!cell[n])
 			return err_nomem(r->e);
 		s = bar;
 	}
-	for (unsigned i = 0; i < CELLS - 1; i++)
+	for (unsigned i = 0; i < NEEDED; i++)
 		if (!cell[i] || !*cell[i])
-			return err_set(r->e, -EINVAL, "%s:%u: a row is: where | row | key | value | unit | note",
-				       r->file, r->line);
-	if (p->count == r->cap) {
-		size_t cap = r->cap ? 2 * r->cap : 256;
-		struct paper_row *grown = ARENA_ARRAY(r->a, cap, struct paper_row);
-		if (!grown)
-			return err_nomem(r->e);
-		if (p->count)
-			memcpy(grown, p->rows, p->count * sizeof *grown);
-		p->rows = grown;
-		r->cap = cap;
-	}
+			return err_set(
+			    r->e, -EINVAL,
+			    "%s:%u: a row is: where | row | key | value | unit, and then | +- tolerance: why | "
+			    "deviation: entry | note where there are any",
+			    r->file, r->line);
+	if (!p->part_count || !p->parts[p->part_count - 1].gpu)
+		return err_set(r->e, -EINVAL, "%s:%u: a row comes after the lines 'device = ...' and 'gpu = ...'",
+			       r->file, r->line);
+	p->rows = grown(r->a, p->rows, p->count, &r->cap, sizeof *p->rows);
+	if (!p->rows)
+		return err_nomem(r->e);
 	struct paper_row *row = &p->rows[p->count];
 	*row = (struct paper_row){.where = cell[0],
 				  .row = cell[1],
 				  .key = cell[2],
 				  .printed = cell[3],
-				  .unit = cell[4],
-				  .note = cell[5] ? cell[5] : "",
+				  .printed_unit = cell[4],
+				  .note = "",
+				  .tolerance = "",
+				  .reason = "",
+				  .deviation = "",
+				  .part = (unsigned)p->part_count - 1,
 				  .line = r->line};
-	int rc = read_value(r, row);
-	if (rc == 0)
-		p->count++;
-	return rc;
+	for (unsigned i = NEEDED; i < n; i++) {
+		int rc = *cell[i] ? read_extra(r, row, cell[i]) : 0;
+		if (rc)
+			return rc;
+	}
+	struct err why = {0};
+	int rc = paper_value(row, r->a, &why);
+	if (rc == -ENOMEM)
+		return err_nomem(r->e);
+	if (rc)
+		return err_set(r->e, rc, "%s:%u: %s", r->file, r->line, why.text);
+	p->parts[p->part_count - 1].count++;
+	p->count++;
+	return 0;
+}
+
+static int check_whole(const struct reader *r)
+{
+	const struct paper *p = r->p;
+	for (size_t i = 0; i < p->part_count; i++)
+		if (!p->parts[i].gpu && p->part_count > 1)
+			return err_set(r->e, -EINVAL,
+				       "%s:%u: the device has no line 'gpu = NAME'; '-' says that no file in gpus/ "
+				       "describes it",
+				       r->file, p->parts[i].line);
+	if (!p->title || !p->authors || !p->published || !p->part_count || !p->parts[0].gpu)
+		return err_set(r->e, -EINVAL, "%s: the head needs title, authors, published, device and gpu", r->file);
+	return 0;
 }
 
 int paper_parse(struct paper **out, struct arena *a, const char *file, const char *text, size_t size, struct err *e)
@@ -164,6 +224,8 @@ int paper_parse(struct paper **out, struct arena *a, const char *file, const cha
 		if (n >= sizeof copy)
 			return err_set(e, -EINVAL, "%s:%u: the line is longer than %d bytes", file, r.line,
 				       LINE_BYTES - 1);
+		if (memchr(text + at, '\0', n))
+			return err_set(e, -EINVAL, "%s:%u: the line has a zero byte: this is no text", file, r.line);
 		memcpy(copy, text + at, n);
 		copy[n] = '\0';
 		at += n + 1;
@@ -174,9 +236,51 @@ int paper_parse(struct paper **out, struct arena *a, const char *file, const cha
 		if (rc)
 			return rc;
 	}
-	const struct paper *p = r.p;
-	if (!p->title || !p->authors || !p->published || !p->device || !p->gpu)
-		return err_set(e, -EINVAL, "%s: the head needs title, authors, published, device and gpu", file);
-	*out = r.p;
-	return 0;
+	int rc = check_whole(&r);
+	if (rc == 0)
+		*out = r.p;
+	return rc;
+}
+
+/* ---- where a paper comes from ---- */
+
+static int open_builtin(struct paper **out, struct arena *a, const char *name, struct err *e)
+{
+	char path[256];
+	snprintf(path, sizeof path, "papers/%s.paper", name);
+	const struct embedded *m = embed_find(path);
+	if (m)
+		return paper_parse(out, a, path, m->data, m->size, e);
+	char known[256] = "";
+	for (size_t i = 0; i < embedded_count; i++) {
+		const char *p = embedded_files[i].path;
+		if (!str_starts(p, "papers/") || !str_ends(p, ".paper"))
+			continue;
+		size_t len = strlen(known), bare = strlen(p) - strlen("papers/.paper");
+		snprintf(known + len, sizeof known - len, "%s%.*s", len ? ", " : "", (int)bare, p + strlen("papers/"));
+	}
+	return err_set(e, -ENOENT, "there is no paper '%.60s': built in are %s; a file's name has to end in .paper",
+		       name, known);
+}
+
+int paper_open(struct paper **out, struct arena *a, const char *name_or_path, struct err *e)
+{
+	if (!strchr(name_or_path, '/') && !str_ends(name_or_path, ".paper"))
+		return open_builtin(out, a, name_or_path, e);
+	FILE *in = fopen(name_or_path, "rb");
+	if (!in) {
+		int code = errno;
+		return err_set(e, -EIO, "cannot open %s: %s", name_or_path, strerror(code));
+	}
+	char *text = arena_alloc(a, FILE_BYTES + 1, 1);
+	size_t size = text ? fread(text, 1, FILE_BYTES + 1, in) : 0;
+	bool broken = ferror(in) != 0;
+	fclose(in);
+	if (!text)
+		return err_nomem(e);
+	if (broken)
+		return err_set(e, -EIO, "cannot read %s", name_or_path);
+	if (size > FILE_BYTES)
+		return err_set(e, -EFBIG, "%s is larger than %u bytes: this is no paper", name_or_path, FILE_BYTES);
+	return paper_parse(out, a, name_or_path, text, size, e);
 }

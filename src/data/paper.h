@@ -1,4 +1,4 @@
-/* What a paper published about one GPU: a .paper file as data. doc/paper-file.md describes the format. */
+/* What a paper published: a .paper file as data. doc/paper-file.md describes the format. */
 #ifndef FATHOM_PAPER_H
 #define FATHOM_PAPER_H
 #include "base/arena.h"
@@ -6,19 +6,43 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#define PAPER_LIST_MAX 16 /* numbers of one printed list */
+
 struct paper_row {
-	const char *where, *row, *key, *printed, *unit, *note; /* key "-": no finding of ours means the same */
-	bool is_word;					       /* unit name or yes/no: only `printed` counts */
-	double lo, hi; /* what the printed digits leave open, in the unit of our findings */
+	const char *where, *row, *key, *printed; /* key "-": no finding of ours means the same */
+	const char *printed_unit;		 /* as the paper has it: "KB" */
+	const char *unit;			 /* of our findings: "bytes" */
+	const char *note;			 /* "" when there is none */
+	const char *tolerance, *reason; /* "2" or "5 %", and why it is not what the digits say; "" when it is */
+	const char *deviation;		/* the entry of gpus/DEVIATIONS.md that says why ours differs, or "" */
+	bool is_word;			/* unit name or yes/no: only `printed` counts */
+	double lo, hi;			/* what is left open, in the unit of our findings; "at least" has hi INFINITY */
+	const double *list; /* the numbers of a printed list, ascending, or NULL; each may be off by `open` */
+	unsigned list_count;
+	double open;
+	unsigned part; /* index */
+	unsigned line;
+};
+/* A paper measured one device or several: the rows of each are one part. */
+struct paper_part {
+	const char *device; /* the product */
+	const char *gpu;    /* the description in gpus/, or "-": there is none */
+	size_t first, count;
 	unsigned line;
 };
 struct paper {
-	const char *title, *authors, *published, *device, *gpu;
+	const char *title, *authors, *published;
+	struct paper_part *parts;
+	size_t part_count;
 	struct paper_row *rows;
 	size_t count;
 };
 
-/* Everything lives in arena a. Errors name file and line. */
+/* Everything lives in arena a. Errors name file, line and what would be right: -EINVAL, or -ENOMEM. */
 int paper_parse(struct paper **out, struct arena *a, const char *file, const char *text, size_t size, struct err *e);
+
+/* A built-in paper by its name ("wong2010"), or a file whose name has a slash or ends in .paper. An unknown name is
+ * -ENOENT, and the sentence names the known ones. */
+int paper_open(struct paper **out, struct arena *a, const char *name_or_path, struct err *e);
 
 #endif

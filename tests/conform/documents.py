@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 FATHOM, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
+DEVIATIONS_MOST = 3  # entries that one paper may lean on
 problems = []
 
 
@@ -60,6 +61,34 @@ def check_path(name, piece):
             problems.append(f"{name}: `{piece}` does not exist")
 
 
+def deviations():
+    """The first cells of gpus/DEVIATIONS.md, by section."""
+    entries, section = {}, None
+    for line in read("gpus/DEVIATIONS.md").splitlines():
+        if line.startswith("## "):
+            section = line[3:].strip()
+        elif line.startswith("|") and section:
+            entries.setdefault(section, set()).add(line.split("|")[1].strip())
+    return entries
+
+
+def check_paper(name, known):
+    """Each `deviation:` names an entry for its GPU; a paper has few."""
+    gpu, used = None, set()
+    for number, line in enumerate(read(name).splitlines(), 1):
+        if match := re.match(r"gpu\s*=\s*(\S+)", line):
+            gpu = match.group(1)
+        for cell in line.split("|")[5:] if not line.startswith("#") else []:
+            if not cell.strip().startswith("deviation:"):
+                continue
+            entry = cell.split(":", 1)[1].strip()
+            used.add((gpu, entry))
+            if entry not in known.get(gpu, ()) and entry not in known["Every simulated GPU"]:
+                problems.append(f"{name}:{number}: gpus/DEVIATIONS.md has no entry '{entry}' for {gpu}")
+    if len(used) > DEVIATIONS_MOST:
+        problems.append(f"{name}: {len(used)} deviations: the simulator has to get nearer")
+
+
 def main():
     makefile = read("Makefile")
     commands = 0
@@ -70,6 +99,9 @@ def main():
             check_path(name, line.strip())
     if commands < 5:
         problems.append(f"only {commands} commands were found in the documents: this check reads nothing")
+    known = deviations()
+    for paper in sorted(os.listdir(os.path.join(ROOT, "papers"))):
+        check_paper(f"papers/{paper}", known)
     man = subprocess.run([FATHOM, "--man"], check=True, capture_output=True, text=True).stdout
     for verb in re.findall(r"^  fathom ([a-z]+)", subprocess.run([FATHOM, "--help"], check=True, capture_output=True,
                                                                  text=True).stdout, flags=re.M):

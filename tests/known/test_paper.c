@@ -2,7 +2,7 @@
 #include "base/embed.h"
 #include "base/str.h"
 #include "data/keys.h"
-#include "data/paper.h"
+#include "data/paper_compare.h"
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -48,6 +48,122 @@ static void digits_are_the_precision(void **state)
 	expect_range("4", "count", 4, 4);
 	expect_range("2", "KB", 2048, 2048);
 	expect_range("1.35", "GHz", 1.345e9, 1.355e9);
+	expect_range("16,384", "count", 16384, 16384);
+	expect_range("1,234,567", "count", 1234567, 1234567);
+	expect_range("~487", "cycles", 486.5, 487.5);
+	expect_range(">=44", "count", 44, INFINITY);
+	expect_range("<=2.5", "ratio", -INFINITY, 2.55);
+	expect_range("17, 8, 9", "count", 8, 17);
+	expect_range("69", "%", 0.685, 0.695);
+	expect_range("3.5", "us", 3.45e-6, 3.55e-6);
+}
+
+static void a_row_may_say_its_tolerance(void **state)
+{
+	static const struct {
+		const char *extra, *tolerance, *reason, *deviation, *note;
+		double lo, hi;
+	} rows[] = {
+	    {"+- 2: the mean of three cards", "2", "the mean of three cards", "", "", 98, 102},
+	    {"+- 5 %: read from a figure | deviation: shared memory's parameters | of the load alone", "5 %",
+	     "read from a figure", "shared memory's parameters", "of the load alone", 95, 105},
+	    {"a note | deviation: x", "", "", "x", "a note", 99.5, 100.5},
+	    {"deviation: x", "", "", "x", "", 99.5, 100.5},
+	};
+	(void)state;
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
+		char text[512];
+		struct arena a;
+		snprintf(text, sizeof text, HEAD "Table I | a row | - | 100 | cycles | %s\n", rows[i].extra);
+		const struct paper_row *row = parse(&a, text)->rows;
+		assert_string_equal(row->tolerance, rows[i].tolerance);
+		assert_string_equal(row->reason, rows[i].reason);
+		assert_string_equal(row->deviation, rows[i].deviation);
+		assert_string_equal(row->note, rows[i].note);
+		if (fabs(row->lo - rows[i].lo) > 1e-9 || fabs(row->hi - rows[i].hi) > 1e-9)
+			fail_msg("'%s' leaves %g to %g open", rows[i].extra, row->lo, row->hi);
+		arena_free(&a);
+	}
+}
+
+static void a_paper_may_have_measured_several_devices(void **state)
+{
+	struct arena a;
+	const struct paper *p = parse(&a, HEAD "T | r | - | 1 | count\nT | r | - | 2 | count\ndevice = E\ngpu = -\n"
+					       "T | s | - | 3 | count\n");
+	(void)state;
+	assert_int_equal(p->part_count, 2);
+	assert_string_equal(p->parts[0].gpu, "toy");
+	assert_string_equal(p->parts[1].device, "E");
+	assert_string_equal(p->parts[1].gpu, "-");
+	assert_int_equal(p->parts[0].first, 0);
+	assert_int_equal(p->parts[0].count, 2);
+	assert_int_equal(p->parts[1].first, 2);
+	assert_int_equal(p->parts[1].count, 1);
+	assert_int_equal(p->rows[2].part, 1);
+	arena_free(&a);
+}
+
+/* ---- beside findings ---- */
+
+static struct finding finding(enum verdict v, double number)
+{
+	struct finding f = {.key = "k", .verdict = v, .lo = NAN, .hi = NAN};
+	f.value.kind = v == VERDICT_MEASURED ? VALUE_NUMBER : VALUE_NONE;
+	f.value.number = number;
+	return f;
+}
+
+static void expect_result(const char *value_and_unit, const struct finding *f, enum paper_result expected)
+{
+	char text[256];
+	struct arena a;
+	snprintf(text, sizeof text, HEAD "Table I | a row | k | %s\n", value_and_unit);
+	enum paper_result is = paper_result_of(parse(&a, text)->rows, f);
+	if (is != expected)
+		fail_msg("'%s' %s, expected: %s", value_and_unit, paper_result_name(is), paper_result_name(expected));
+	arena_free(&a);
+}
+
+static void findings_are_laid_beside_rows(void **state)
+{
+	struct finding f = finding(VERDICT_MEASURED, 24);
+	(void)state;
+	expect_result("24 | cycles", NULL, PAPER_NOT_ASKED);
+	expect_result("24 | cycles", &f, PAPER_AGREES);
+	expect_result("23-24 | cycles", &f, PAPER_AGREES);
+	expect_result(">=20 | cycles", &f, PAPER_AGREES);
+	expect_result("25 | cycles", &f, PAPER_DIFFERS);
+	expect_result("25 | cycles | +- 1: x", &f, PAPER_AGREES);
+	expect_result("25 | cycles | deviation: x", &f, PAPER_EXPLAINED);
+	expect_result("24, 25 | cycles", &f, PAPER_DIFFERS);
+	expect_result("24 | name", &f, PAPER_DIFFERS);
+	f = finding(VERDICT_INCONCLUSIVE, 24);
+	expect_result("24 | cycles", &f, PAPER_DIFFERS);
+	f = finding(VERDICT_ABSENT, 0);
+	expect_result("0 | count", &f, PAPER_AGREES);
+	expect_result("1 | count", &f, PAPER_DIFFERS);
+	f = finding(VERDICT_BOUND, 0);
+	f.lo = 44;
+	expect_result(">=44 | count", &f, PAPER_AGREES);
+	expect_result(">=45 | count", &f, PAPER_DIFFERS);
+	expect_result("50 | count", &f, PAPER_DIFFERS);
+	f.lo = NAN;
+	f.hi = 2;
+	expect_result("<=3 | count", &f, PAPER_AGREES);
+	f = finding(VERDICT_MEASURED, 0);
+	f.value.kind = VALUE_TEXT;
+	snprintf(f.value.text, sizeof f.value.text, "cluster");
+	expect_result("cluster | name", &f, PAPER_AGREES);
+	expect_result("sm | name", &f, PAPER_DIFFERS);
+	expect_result("1 | count", &f, PAPER_DIFFERS);
+	f.value = (struct value){.kind = VALUE_ARRAY, .array = {8, 17, 8}, .array_count = 3};
+	expect_result("17, 8, 8 | count", &f, PAPER_AGREES);
+	expect_result("17, 8 | count", &f, PAPER_DIFFERS);
+	expect_result("17, 17, 8 | count", &f, PAPER_DIFFERS);
+	expect_result("18, 8, 8 | count | +- 1: x", &f, PAPER_AGREES);
+	expect_result("17 | count", &f, PAPER_AGREES);
+	expect_result("9 | count", &f, PAPER_DIFFERS);
 }
 
 static void expect_error(const char *text, const char *words)
@@ -66,15 +182,68 @@ static void mistakes_name_their_line(void **state)
 {
 	(void)state;
 	expect_error("title = T\n", "the head needs");
-	expect_error(HEAD "gpu = toy\n", "x.paper:6: 'gpu' was already given");
+	expect_error(HEAD "gpu = toy\n", "x.paper:6: 'gpu' was already given; delete one");
+	expect_error(HEAD "title =\n", "x.paper:6: 'title' was already given");
+	expect_error("title =\n", "x.paper:1: 'title' has no value");
+	expect_error("gpu = toy\n", "x.paper:1: 'gpu' comes after the 'device'");
+	expect_error("title = T\nauthors = A\npublished = P\ndevice = D\nT | r | - | 1 | count\n",
+		     "x.paper:5: a row comes after");
+	expect_error(HEAD "T | r | - | 1 | count\ndevice = E\n", "x.paper:7: the device has no line 'gpu = NAME'");
 	expect_error(HEAD "colour = red\n", "x.paper:6: 'colour' is neither");
 	expect_error(HEAD "nonsense\n", "x.paper:6: 'nonsense' is neither");
 	expect_error(HEAD "\nTable I | row | key | 1\n", "x.paper:7: a row is");
-	expect_error(HEAD "Table I | row | key | 1 | cycles | note | more\n", "x.paper:6: more than 6 cells");
+	expect_error(HEAD "Table I | row | key | 1 | cycles | 6 | 7 | 8 | 9\n", "x.paper:6: more than 8 cells");
+	expect_error(HEAD "Table I | row | key | 1 | cycles | note | more\n", "x.paper:6: the row has two notes");
+	expect_error(HEAD "T | r | k | 1 | cycles | deviation: a | deviation: b\n", "the row has two deviations");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- 1: a | +- 2: b\n", "the row has two tolerances");
+	expect_error(HEAD "T | r | k | 1 | cycles | deviation:\n", "names no entry");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- 2\n", "has no reason; write '+- 2: why");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- 2:\n", "has no reason; write '+- 2: why");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- few: why\n", "'few' is no tolerance");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- 2 x: why\n", "'2 x' is no tolerance");
+	expect_error(HEAD "T | r | k | sm | name | +- 2: why\n", "the word 'sm' cannot have a tolerance");
+	expect_error(HEAD "T | r | k | 1,2 | count\n", "neither a number nor a range");
+	expect_error(HEAD "T | r | k | 1, x | count\n", "neither a number nor a range");
+	expect_error(HEAD "T | r | k | 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17 | count\n",
+		     "at most 16 numbers");
+	expect_error(HEAD "T | r | k | >=1-2 | count\n", "neither a number nor a range");
 	expect_error(HEAD "Table I | row | key | one | cycles\n", "x.paper:6: 'one' is neither a number nor a range");
 	expect_error(HEAD "Table I | row | key | 5-3 | cycles\n", "neither a number nor a range");
 	expect_error(HEAD "Table I | row | key | 5- | cycles\n", "neither a number nor a range");
-	expect_error(HEAD "Table I | row | key | 5 | hours\n", "the unit 'hours' is unknown");
+	expect_error(HEAD "Table I | row | key | 5 | hours\n", "the unit 'hours' is unknown; known are name");
+}
+
+static void check_part(const struct embedded *m, const struct paper *p, const struct paper_part *part)
+{
+	char gpu[128];
+	snprintf(gpu, sizeof gpu, "gpus/%s.gpu", part->gpu);
+	if (strcmp(part->gpu, "-") != 0 && !embed_find(gpu))
+		fail_msg("%s:%u: there is no %s", m->path, part->line, gpu);
+	if (part->count == 0)
+		fail_msg("%s:%u: there is no row of this device", m->path, part->line);
+	for (size_t k = 0; k < part->count; k++) {
+		const struct paper_row *row = &p->rows[part->first + k];
+		if (strcmp(row->key, "-") == 0)
+			continue;
+		const struct key_family *f = key_family(row->key);
+		if (!f)
+			fail_msg("%s:%u: no finding has the key %s", m->path, row->line, row->key);
+		else if (strcmp(f->unit, row->unit) != 0)
+			fail_msg("%s:%u: %s is in %s, not in %s", m->path, row->line, row->key, f->unit, row->unit);
+	}
+}
+
+/* A number stands once for each of its places. */
+static void check_twice(const struct embedded *m, const struct paper *p)
+{
+	for (size_t i = 0; i < p->count; i++)
+		for (size_t k = 0; k < i; k++) {
+			const struct paper_row *x = &p->rows[i], *y = &p->rows[k];
+			if (strcmp(x->key, "-") != 0 && x->part == y->part && strcmp(x->key, y->key) == 0 &&
+			    strcmp(x->where, y->where) == 0 && strcmp(x->row, y->row) == 0 &&
+			    strcmp(x->printed, y->printed) == 0)
+				fail_msg("%s:%u: says the same as line %u", m->path, x->line, y->line);
+		}
 }
 
 static void shipped_papers_speak_of_what_exists(void **state)
@@ -86,26 +255,29 @@ static void shipped_papers_speak_of_what_exists(void **state)
 		if (!str_starts(m->path, "papers/") || !str_ends(m->path, ".paper"))
 			continue;
 		struct arena a;
-		char gpu[128];
 		const struct paper *p = parse(&a, m->data);
 		papers++;
-		assert_true(p->count > 100);
-		snprintf(gpu, sizeof gpu, "gpus/%s.gpu", p->gpu);
-		assert_non_null(embed_find(gpu));
-		for (size_t k = 0; k < p->count; k++) {
-			const struct paper_row *row = &p->rows[k];
-			if (strcmp(row->key, "-") == 0)
-				continue;
-			const struct key_family *f = key_family(row->key);
-			if (!f)
-				fail_msg("%s:%u: no finding has the key %s", m->path, row->line, row->key);
-			else if (strcmp(f->unit, row->unit) != 0)
-				fail_msg("%s:%u: %s is in %s, not in %s", m->path, row->line, row->key, f->unit,
-					 row->unit);
-		}
+		for (size_t k = 0; k < p->part_count; k++)
+			check_part(m, p, &p->parts[k]);
+		check_twice(m, p);
 		arena_free(&a);
 	}
 	assert_true(papers >= 1);
+}
+
+static void unknown_papers_name_the_known(void **state)
+{
+	struct arena a;
+	struct err e = {0};
+	struct paper *p = NULL;
+	(void)state;
+	arena_init(&a);
+	assert_int_equal(paper_open(&p, &a, "wong2010", &e), 0);
+	assert_int_equal(paper_open(&p, &a, "wong2011", &e), -ENOENT);
+	assert_non_null(strstr(e.text, "wong2010"));
+	assert_int_equal(paper_open(&p, &a, "./none.paper", &e), -EIO);
+	assert_non_null(strstr(e.text, "./none.paper"));
+	arena_free(&a);
 }
 
 int main(void)
@@ -113,7 +285,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(digits_are_the_precision),
 	    cmocka_unit_test(mistakes_name_their_line),
+	    cmocka_unit_test(a_row_may_say_its_tolerance),
+	    cmocka_unit_test(a_paper_may_have_measured_several_devices),
+	    cmocka_unit_test(findings_are_laid_beside_rows),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
+	    cmocka_unit_test(unknown_papers_name_the_known),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,86 @@
+#include "data/paper_compare.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *paper_result_name(enum paper_result r)
+{
+	static const char *const names[] = {"agrees", "explained", "differs", "not asked"};
+	return names[r];
+}
+
+static bool within(const struct paper_row *row, double v)
+{
+	double slack = 1e-9 * (1 + fabs(v));
+	return v >= row->lo - slack && v <= row->hi + slack;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+static bool list_agrees(const struct paper_row *row, const struct value *v)
+{
+	double sorted[VALUE_ARRAY_MAX];
+	if (v->array_count > VALUE_ARRAY_MAX)
+		return false;
+	memcpy(sorted, v->array, v->array_count * sizeof *sorted);
+	qsort(sorted, v->array_count, sizeof *sorted, ascending);
+	if (!row->list) { /* one of the list */
+		for (unsigned i = 0; i < v->array_count; i++)
+			if (within(row, sorted[i]))
+				return true;
+		return false;
+	}
+	bool same = row->list_count == v->array_count;
+	for (unsigned i = 0; same && i < v->array_count; i++)
+		same = fabs(sorted[i] - row->list[i]) <= row->open + 1e-9 * (1 + fabs(sorted[i]));
+	return same;
+}
+
+static bool agrees(const struct paper_row *row, const struct finding *f)
+{
+	const struct value *v = &f->value;
+	if (row->is_word)
+		return f->verdict == VERDICT_MEASURED && v->kind == VALUE_TEXT && strcmp(v->text, row->printed) == 0;
+	if (f->verdict == VERDICT_ABSENT) /* "no levels" */
+		return row->lo == 0 && row->hi == 0;
+	if (f->verdict == VERDICT_BOUND)
+		return (isinf(row->hi) && isfinite(f->lo) && f->lo >= row->lo) ||
+		       (isinf(row->lo) && isfinite(f->hi) && f->hi <= row->hi);
+	if (f->verdict != VERDICT_MEASURED)
+		return false;
+	if (v->kind == VALUE_ARRAY)
+		return list_agrees(row, v);
+	return v->kind == VALUE_NUMBER && !row->list && within(row, v->number);
+}
+
+enum paper_result paper_result_of(const struct paper_row *row, const struct finding *f)
+{
+	if (!f || strcmp(row->key, "-") == 0)
+		return PAPER_NOT_ASKED;
+	if (agrees(row, f))
+		return PAPER_AGREES;
+	return *row->deviation ? PAPER_EXPLAINED : PAPER_DIFFERS;
+}
+
+int paper_compare(struct paper_comparison *out, struct arena *a, const struct paper *p, const struct paper_part *part,
+		  const struct run *r)
+{
+	*out = (struct paper_comparison){
+	    .paper = p, .part = part, .run = r, .checks = ARENA_ARRAY(a, part->count + 1, struct paper_check)};
+	if (!out->checks)
+		return -ENOMEM;
+	for (size_t i = 0; i < part->count; i++) {
+		const struct paper_row *row = &p->rows[part->first + i];
+		struct paper_check *c = &out->checks[i];
+		c->row = row;
+		c->finding = findings_get(&r->findings, row->key);
+		c->result = paper_result_of(row, c->finding);
+		out->counts[c->result]++;
+	}
+	return 0;
+}

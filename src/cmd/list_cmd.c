@@ -1,8 +1,10 @@
 /* fathom list: what can be measured, and what can be asked. Opens no device. */
 #include "base/arena.h"
+#include "base/embed.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "data/keys.h"
+#include "data/paper.h"
 #include "gpu/gpu.h"
 #include "probe/probe.h"
 #include <string.h>
@@ -116,6 +118,33 @@ static int list_gpus(struct cmd_context *c, struct str *out)
 	return list_backends(c, out, true);
 }
 
+static int list_papers(struct cmd_context *c, struct str *out)
+{
+	struct row *rows = ARENA_ARRAY(&c->arena, embedded_count + 1, struct row);
+	size_t n = 0;
+
+	for (size_t i = 0; rows && i < embedded_count; i++) {
+		const struct embedded *m = &embedded_files[i];
+		struct paper *p;
+		size_t bare = strlen(m->path);
+
+		if (!str_starts(m->path, "papers/") || !str_ends(m->path, ".paper"))
+			continue;
+		if (paper_parse(&p, &c->arena, m->path, m->data, m->size, &c->error))
+			return CMD_DEVICE;
+		bare -= strlen("papers/.paper");
+		rows[n] = (struct row){{arena_printf(&c->arena, "%.*s", (int)bare, m->path + strlen("papers/")),
+					arena_printf(&c->arena, "%zu values", p->count), p->published, p->title}};
+		if (!rows[n].cell[0] || !rows[n].cell[1])
+			rows = NULL;
+		n++;
+	}
+	if (!rows)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	rows_print(out, rows, n, 4);
+	return CMD_OK;
+}
+
 static const struct {
 	const char *name;
 	int (*list)(struct cmd_context *c, struct str *out);
@@ -125,6 +154,7 @@ static const struct {
     {"probes", list_probes, "Probes"},
     {"keys", list_keys, NULL},
     {"gpus", list_gpus, NULL},
+    {"papers", list_papers, NULL},
 };
 
 #define LISTS (sizeof(lists) / sizeof(lists[0]))
@@ -141,7 +171,7 @@ static int list_all(struct cmd_context *c, struct str *out)
 		if (rc)
 			return rc;
 	}
-	str_add(out, "\nMore: `fathom list keys`. Measure: `fathom run`.\n");
+	str_add(out, "\nMore: `fathom list keys`, `fathom list papers`. Measure: `fathom run`.\n");
 	return CMD_OK;
 }
 
@@ -156,9 +186,10 @@ static int list_named(struct cmd_context *c, struct str *out, const char *word)
 	}
 	near = str_nearest(word, names, LISTS);
 	if (near)
-		return cmd_fail(c, CMD_USAGE, "list knows devices, probes, keys and gpus, not '%s'; did you mean %s?",
-				word, near);
-	return cmd_fail(c, CMD_USAGE, "list knows devices, probes, keys and gpus, not '%s'", word);
+		return cmd_fail(c, CMD_USAGE,
+				"list knows devices, probes, keys, gpus and papers, not '%s'; did you mean %s?", word,
+				near);
+	return cmd_fail(c, CMD_USAGE, "list knows devices, probes, keys, gpus and papers, not '%s'", word);
 }
 
 int cmd_list(struct cmd_context *c, int argc, char **argv)

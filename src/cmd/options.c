@@ -37,6 +37,7 @@ static const struct cmd_option run_options[] = {
      .arg = "N",
      .help = "seed of all random choices (default 1); the same seed asks the same questions"},
     {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    {.name = "verbose", .letter = 'v', .help = "say in the end where the time went, probe by probe"},
     {.name = "threads",
      .arg = "N",
      .help =
@@ -50,6 +51,35 @@ static const struct cmd_option report_options[] = {
      .arg = "text|json|csv",
      .help = "how to write the report (default text); markdown makes a page for doc/results"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option reproduce_options[] = {
+    {.name = "gpu",
+     .arg = "NAME|FILE.gpu",
+     .help = "measure this simulated GPU instead of the one that the paper names"},
+    {.name = "part",
+     .arg = "NAME",
+     .help = "of a paper about several GPUs, only the values of this one, by the name of its simulated GPU"},
+    {.name = "from", .arg = "FILE.fathom", .help = "lay the paper beside this stored run, and measure nothing"},
+    {.name = "format", .arg = "text|json", .help = "how to write the comparison (default text)"},
+    {.name = "figures",
+     .arg = "DIR",
+     .help = "also write every figure of the measured probes as DIR/NAME.svg; DIR is made when missing"},
+    {.name = "output",
+     .letter = 'o',
+     .arg = "FILE.fathom",
+     .help = "the run file to write; without it a free name made of the device and the date"},
+    {.name = "seed",
+     .arg = "N",
+     .help = "seed of all random choices (default 1); the same seed asks the same questions"},
+    {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    {.name = "threads",
+     .arg = "N",
+     .help =
+	 "threads of this machine that a simulated GPU may use (default: FATHOM_THREADS, else one a processor, 16 at "
+	 "most); the results are the same for any number"},
+    {.name = "verbose", .letter = 'v', .help = "say in the end where the time went, probe by probe"},
     END_OPTIONS,
 };
 
@@ -105,6 +135,15 @@ static const struct cmd_example report_examples[] = {
     END_EXAMPLES,
 };
 
+static const struct cmd_example reproduce_examples[] = {
+    {"fathom reproduce wong2010", "every number of Wong 2010 beside what comes out on the simulated GTX 280"},
+    {"fathom reproduce wong2010 --gpu mine.gpu", "how far a description of yours is from the paper"},
+    {"fathom reproduce wong2010 --from card.fathom", "the paper beside a stored run, of a real GPU as well"},
+    {"fathom reproduce mei2014 --part gtx780 --figures figures", "one of the paper's two GPUs, with figures"},
+    {"fathom reproduce wong2010 --format json > wong.json", "for programs"},
+    END_EXAMPLES,
+};
+
 static const struct cmd_example sim_examples[] = {
     {"fathom sim kernel.ptx --gpu gtx280 --grid 30 --block 256 --arg out:16 --arg 7", "run a kernel of yours"},
     {"fathom sim kernel.ptx --gpu mine.gpu --grid 1 --block 32 --trace",
@@ -115,9 +154,9 @@ static const struct cmd_example sim_examples[] = {
 
 const struct cmd_verb cmd_verbs[] = {
     {.name = "list",
-     .operands = "[devices|probes|keys|gpus]",
+     .operands = "[devices|probes|keys|gpus|papers]",
      .most = 1,
-     .summary = "list devices, probes, keys of findings, or simulated GPUs",
+     .summary = "list devices, probes, keys of findings, simulated GPUs, or papers",
      .about =
 	 "Says what there is to measure and what can be asked. Without a word it lists devices, probes and simulated "
 	 "GPUs. No device is opened for it.",
@@ -155,6 +194,20 @@ const struct cmd_verb cmd_verbs[] = {
      .options = report_options,
      .examples = report_examples,
      .run = cmd_report},
+    {.name = "reproduce",
+     .operands = "PAPER",
+     .least = 1,
+     .most = 1,
+     .summary = "lay a paper's published values beside what is measured",
+     .about =
+	 "Runs the probes that the paper's values need on the simulated GPU that the paper names, and prints every "
+	 "published value beside the one that came out. PAPER is a name of `fathom list papers` or a file that ends in "
+	 ".paper. A value that does not come out is explained when its row names an entry of gpus/DEVIATIONS.md, else "
+	 "it "
+	 "differs, and the exit code is 1. What was measured is kept in a run file, also after Ctrl-C.",
+     .options = reproduce_options,
+     .examples = reproduce_examples,
+     .run = cmd_reproduce},
     {.name = "sim",
      .operands = "KERNEL.ptx",
      .least = 1,

@@ -86,6 +86,38 @@ void progress_step(struct progress *p, const struct probe *probe, size_t done, s
 	}
 }
 
+void progress_times(struct progress *p, const struct run *r)
+{
+	struct probe_record sum = {.name = "all"};
+	size_t points = 0;
+
+	progress_say(p, "%-20s %9s %9s %9s %9s %8s %9s %8s", "seconds of", "total", "compiling", "launches", "thinking",
+		     "kernels", "launched", "points");
+	for (size_t i = 0; i <= r->probe_count; i++) {
+		const struct probe_record *q = i < r->probe_count ? &r->probes[i] : &sum;
+		/* Launches are sent to a child process and waited for, so the rest is this program's own thinking. */
+		double rest = q->seconds - q->compile_seconds - q->launch_seconds;
+		size_t n = 0;
+
+		for (size_t k = 0; k < r->series_count; k++)
+			n += strcmp(r->series[k].probe, q->name) == 0 ? r->series[k].count : 0;
+		if (q == &sum && r->probe_count < 2)
+			break;
+		if (!q->launches && q != &sum)
+			progress_say(p, "%-20s %9.2f %38s", q->name, q->seconds, "(not measured now)");
+		else
+			progress_say(p, "%-20s %9.2f %9.2f %9.2f %9.2f %8zu %9zu %8zu", q->name, q->seconds,
+				     q->compile_seconds, q->launch_seconds, rest > 0 ? rest : 0, q->kernels,
+				     q->launches, q == &sum ? points : n);
+		points += n;
+		sum.seconds += q->seconds;
+		sum.compile_seconds += q->compile_seconds;
+		sum.launch_seconds += q->launch_seconds;
+		sum.kernels += q->kernels;
+		sum.launches += q->launches;
+	}
+}
+
 void progress_end(struct progress *p, const struct probe *probe, const struct probe_record *r)
 {
 	static const char *const words[] = {

@@ -19,6 +19,8 @@ void progress_begin(struct progress *p, const struct probe *probe, unsigned inde
 void progress_step(struct progress *p, const struct probe *probe, size_t done, size_t wished, double seconds,
 		   double now);
 void progress_end(struct progress *p, const struct probe *probe, const struct probe_record *r);
+/* Where the time went, probe by probe; for --verbose. */
+void progress_times(struct progress *p, const struct run *r);
 /* A line of its own: takes the live line away first. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* "about 3 s left", "about 2 min left", or "" when it cannot be told. */

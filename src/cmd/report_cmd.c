@@ -1,30 +1,11 @@
 /* fathom report: a stored run for people, programs and spreadsheets. */
 #include "cmd/cmd.h"
+#include "cmd/figures.h"
 #include "cmd/files.h"
 #include "probe/engine.h"
 #include "report/report.h"
 #include "store/store.h"
 #include <string.h>
-
-static int write_figures(struct cmd_context *c, const char *dir, const struct figure_list *figures)
-{
-	int rc = files_make_dir(c, dir);
-
-	for (size_t i = 0; rc == CMD_OK && i < figures->count; i++) {
-		const struct figure *f = &figures->items[i];
-		char *path = arena_printf(&c->arena, "%s/%s.svg", dir, f->name);
-		struct str svg;
-
-		if (!path)
-			return cmd_fail(c, CMD_DEVICE, "out of memory");
-		str_init(&svg);
-		rc = report_svg(&svg, f, &c->error) ? CMD_DEVICE : files_replace(c, path, &svg);
-		str_free(&svg);
-	}
-	if (rc == CMD_OK)
-		fprintf(c->log, "wrote %zu figure%s to %s\n", figures->count, figures->count == 1 ? "" : "s", dir);
-	return rc;
-}
 
 static int write_report(struct cmd_context *c, const struct run *r, const struct figure_list *figures)
 {
@@ -59,7 +40,7 @@ int cmd_report(struct cmd_context *c, int argc, char **argv)
 		return rc;
 	rc = engine_draw(&r, &figures, &c->error) ? CMD_DEVICE : CMD_OK;
 	if (rc == CMD_OK && dir)
-		rc = write_figures(c, dir, &figures);
+		rc = figures_write(c, dir, &figures);
 	if (rc == CMD_OK)
 		rc = write_report(c, &r, &figures);
 	figures_free(&figures);

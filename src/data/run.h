@@ -15,6 +15,10 @@ struct probe_record {
 	enum probe_state state;
 	double seconds;
 	char message[256]; /* why it failed or was skipped */
+	/* Of `seconds`, those that the backend spent compiling kernels and running launches, and how many; of this process's
+	 * measuring only, not stored. */
+	double compile_seconds, launch_seconds;
+	size_t kernels, launches;
 };
 
 struct run {

@@ -153,6 +153,7 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 	if (!ids || !native)
 		return err_nomem(e);
 	struct err all = {0};
+	const double began = engine_now();
 	int rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, &all);
 	for (size_t i = 0; i < f->count; i++) {
 		struct err one = all;
@@ -170,6 +171,8 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 		k[i].id = ids[i];
 		*k[i].native = native[i];
 	}
+	b->compile_seconds += engine_now() - began;
+	b->compiled += f->count;
 	return 0;
 }
 
@@ -255,7 +258,10 @@ static int run_once(struct batch *b, const struct item *it, struct sample *s, st
 	const uint32_t id = b->kernels->items[it->kernel].id;
 
 	sample_free(s);
+	const double began = engine_now();
 	int rc = b->gpu->ops->run(b->gpu, id, &it->job.launch, s, e);
+	b->launch_seconds += engine_now() - began;
+	b->launches++;
 	if (rc)
 		sample_free(s);
 	else if (!b->recording)

@@ -26,6 +26,8 @@ struct batch {
 	const struct run *recording; /* NULL on a real device */
 	double began;		     /* seconds, when the probe began */
 	size_t points_done;
+	double compile_seconds, launch_seconds; /* that the backend took */
+	size_t compiled, launches;
 	unsigned lost; /* launches in a row for which the environment failed */
 	char lost_message[256];
 	bool stopped;

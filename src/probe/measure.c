@@ -175,6 +175,10 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 			ev->probe_begin(ev->ctx, p, (unsigned)i, (unsigned)plan->count);
 		rc = one(&b, rec, e);
 		rec->seconds = seconds + engine_now() - b.began;
+		rec->compile_seconds += b.compile_seconds;
+		rec->launch_seconds += b.launch_seconds;
+		rec->kernels += b.compiled;
+		rec->launches += b.launches;
 		r->seconds = earlier + engine_now() - began;
 		if (rc && rc != -EINTR)
 			break;

@@ -4,6 +4,7 @@
 #include "base/err.h"
 #include "base/str.h"
 #include "data/figure.h"
+#include "data/paper_compare.h"
 #include "data/run.h"
 
 struct report_style {
@@ -21,5 +22,9 @@ int report_svg(struct str *out, const struct figure *f, struct err *e);
 int report_draw(struct str *out, const struct figure *f, const struct report_style *style,
 		struct err *e);						  /* in characters */
 int report_markdown(struct str *out, const struct run *r, struct err *e); /* a page of doc/results */
+/* Published values beside those of runs, `n` parts of one paper; JSON has schema 1, too. */
+int report_paper(struct str *out, const struct paper_comparison *parts, size_t n, const struct report_style *style,
+		 struct err *e);
+int report_paper_json(struct str *out, const struct paper_comparison *parts, size_t n, struct err *e);
 
 #endif

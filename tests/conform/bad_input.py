@@ -4,6 +4,7 @@
 Usage: bad_input.py FATHOM ROOT FAKE
 FAKE is the folder with a libcuda.so.1 that plays a driver.
 """
+import json
 import os
 import re
 import sqlite3
@@ -217,6 +218,55 @@ def test_gpu_with_a_line_larger_than_its_cache(o):
 def test_gpu_that_is_no_text(o):
     refused_gpu(o, "binary.gpu", "\x00\x01\x02\x1b[31m\x7f" * 50)
     refused_gpu(o, "empty.gpu", "")
+
+
+# ---- papers ----
+
+
+PAPER = "title = T\nauthors = A\npublished = P\ndevice = D\ngpu = toy\n"
+
+
+def paper(o, name, rows):
+    return write(o.path(name), (PAPER + rows).encode())
+
+
+def test_unknown_paper(o):
+    refused(o.run("reproduce", "wong2011"), USAGE, "wong2010")
+    refused(o.run("reproduce"), USAGE, "PAPER")
+    refused(o.run("reproduce", o.path("none.paper")), FILE, "none.paper")
+
+
+def test_paper_with_a_typo(o):
+    path = paper(o, "typo.paper", "Table 1 | row | clock.granularity | one | cycles\n")
+    refused(o.run("reproduce", path), FILE, "typo.paper:6:", "'one'", "write 7.9")
+    path = paper(o, "short.paper", "Table 1 | row | clock.granularity | 1\n")
+    refused(o.run("reproduce", path), FILE, "short.paper:6:", "where | row | key")
+
+
+def test_paper_beside_what_it_has_no_values_of(o):
+    path = paper(o, "two.paper", "T | r | clock.granularity | 1 | cycles\ndevice = E\ngpu = gtx280\n"
+                                 "T | r | clock.granularity | 2 | cycles\n")
+    refused(o.run("reproduce", path, "--part", "v100"), USAGE, "toy, gtx280")
+    refused(o.run("reproduce", path, "--gpu", "v100"), USAGE, "--part", "toy, gtx280")
+    refused(o.run("reproduce", path, "-o", o.path("never.fathom")), USAGE, "--part")
+    refused(o.run("reproduce", path, "--gpu", "nosuch", "--part", "toy"), USAGE, "nosuch")
+    refused(o.run("reproduce", path, "--from", small_run(o), "--gpu", "toy"), USAGE, "--from")
+    refused(o.run("reproduce", path, "--from", o.path("none.fathom")), FILE, "none.fathom")
+    refused(o.run("reproduce", path, "--part", "toy", "-o", small_run(o)), USAGE, "small.fathom")
+    expect(not os.path.exists(o.path("never.fathom")), "a refused comparison left a run file")
+
+
+def test_paper_that_comes_out_and_one_that_does_not(o):
+    right = paper(o, "right.paper", "T | r | clock.granularity | 1 | cycles\nT | r | - | 3 | cycles\n")
+    result = o.run("reproduce", right, "-o", o.path("right.fathom"))
+    accepted(result)
+    expect("2 published values: 1 agree, 0 explained, 0 differ, 1 not asked" in result.stdout, result.stdout)
+    wrong = paper(o, "wrong.paper", "T | r | clock.granularity | 7 | cycles\n")
+    refused(o.run("reproduce", wrong, "--from", o.path("right.fathom")), 1, "1 of 1 published values differ")
+    known = paper(o, "known.paper", "T | r | clock.granularity | 7 | cycles | deviation: a test\n")
+    accepted(o.run("reproduce", known, "--from", o.path("right.fathom"), "--figures", o.path("figures")))
+    result = o.run("reproduce", wrong, "--from", o.path("right.fathom"), "--format", "json")
+    expect(json.loads(result.stdout)["counts"] == {"agree": 0, "explained": 0, "differ": 1, "not_asked": 0}, result.stdout)
 
 
 # ---- kernels ----

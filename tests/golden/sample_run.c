@@ -260,3 +260,29 @@ int sample_figures(struct figure_list *l)
 	f->y = (struct figure_axis){"latency", "cycles", true};
 	return figure_add(f, "latency", MARK_BARS, (double[]){1, 2, 3, 4}, (double[]){24, 96, 608, 28}, NULL, 4);
 }
+
+int sample_paper(struct paper_comparison *parts, struct arena *a, const struct run *r)
+{
+	static const char text[] =
+	    "title = A paper about two GPUs\nauthors = A. Author, B. Author\npublished = 2026\n"
+	    "device = First\ngpu = gtx280\n"
+	    "Table 1 | add | arith.add.u32.latency | 24 | cycles\n"
+	    "Table 1 | add | arith.add.u32.throughput | 7.9 | ops/clk/SM | +- 0.2: read from a plot\n"
+	    "Table 1 | mul | arith.mul.u32.latency | 90 | cycles\n"
+	    "Table 1 | div | arith.div.u32.native_ops | 5 | count | deviation: native instructions of routines\n"
+	    "Table 1 | sqrt | arith.sqrt.f32.latency | 56 | cycles\n"
+	    "IV | constants | cache.constant.l1.size | 2 | KB\n"
+	    "IV | constants | cache.constant.l2.ways | 4 | count\n"
+	    "IV | constants | - | 9 | cycles | nothing that we measure\n"
+	    "IV | shared | shared.cached | no | yes/no\n"
+	    "device = Second\ngpu = -\n"
+	    "Fig. 2 | spectrum | memory.global.latency_spectrum | 431, 440, 449 | cycles\n"
+	    "Fig. 2 | sets | cache.constant.l2.sets | <=8 | count\n"
+	    "Fig. 2 | L1 | cache.global.l1.size | 0 | KB\n";
+	struct paper *p;
+	struct err e = {0};
+	int rc = paper_parse(&p, a, "sample.paper", text, sizeof text - 1, &e);
+	for (size_t i = 0; rc == 0 && i < 2; i++)
+		rc = paper_compare(&parts[i], a, p, &p->parts[i], r);
+	return rc;
+}

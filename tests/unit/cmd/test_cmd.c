@@ -109,6 +109,8 @@ static void test_refuse(void **state)
 	expect_usage("infer", "FILE.fathom");
 	expect_usage("report a b", "'b'");
 	expect_usage("report a --format yaml", "text|json|csv");
+	expect_usage("reproduce", "PAPER");
+	expect_usage("reproduce wong2010 --format csv", "text|json");
 	expect_usage("sim k.ptx --grid 1 --block 1", "--gpu");
 	assert_string_equal(cmd_nearest_verb("reprot"), "report");
 	assert_null(cmd_nearest_verb("zzzzzzzz"));
@@ -289,6 +291,11 @@ int cmd_infer(struct cmd_context *c, int argc, char **argv)
 }
 
 int cmd_report(struct cmd_context *c, int argc, char **argv)
+{
+	return cmd_list(c, argc, argv);
+}
+
+int cmd_reproduce(struct cmd_context *c, int argc, char **argv)
 {
 	return cmd_list(c, argc, argv);
 }

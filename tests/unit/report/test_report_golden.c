@@ -95,10 +95,31 @@ static void programs(void **state)
 	str_free(&out);
 }
 
+static void papers(void **state)
+{
+	(void)state;
+	struct paper_comparison parts[2];
+	struct arena a;
+	struct str out;
+	arena_init(&a);
+	str_init(&out);
+	assert_int_equal(sample_paper(parts, &a, &run), 0);
+	assert_int_equal(report_paper(&out, parts, 2, &(struct report_style){.width = 80}, &e), 0);
+	compare("sample-paper.txt", &out);
+	str_clear(&out);
+	assert_int_equal(report_paper(&out, parts, 1, &(struct report_style){.width = 60, .colour = true}, &e), 0);
+	compare("sample-paper-colour.txt", &out);
+	str_clear(&out);
+	assert_int_equal(report_paper_json(&out, parts, 2, &e), 0);
+	compare("sample-paper.json", &out);
+	str_free(&out);
+	arena_free(&a);
+}
+
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(texts), cmocka_unit_test(terminal),
-					   cmocka_unit_test(programs)};
+					   cmocka_unit_test(programs), cmocka_unit_test(papers)};
 	if (argc < 2 || sample_run(&run) || sample_figures(&figures))
 		return 2;
 	folder = argv[1];

@@ -15,6 +15,7 @@
 
 static struct run run;
 static struct figure_list figures;
+static struct paper_comparison parts[2];
 static const struct report_style style = {.width = 80};
 
 static int print(int which, struct str *out, struct err *e)
@@ -30,6 +31,10 @@ static int print(int which, struct str *out, struct err *e)
 		return report_csv(out, &run, e);
 	case 4:
 		return report_markdown(out, &run, e);
+	case 5:
+		return report_paper(out, parts, 2, &style, e);
+	case 6:
+		return report_paper_json(out, parts, 2, e);
 	default:
 		return report_svg(out, &figures.items[0], e);
 	}
@@ -38,7 +43,7 @@ static int print(int which, struct str *out, struct err *e)
 static void memory(void **state)
 {
 	(void)state;
-	for (int which = 0; which < 6; which++) {
+	for (int which = 0; which < 8; which++) {
 		struct str whole, out;
 		struct err e = {0};
 		str_init(&whole);
@@ -63,10 +68,13 @@ static void memory(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(memory)};
-	if (sample_run(&run) || sample_figures(&figures))
+	struct arena a;
+	arena_init(&a);
+	if (sample_run(&run) || sample_figures(&figures) || sample_paper(parts, &a, &run))
 		return 2;
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 	figures_free(&figures);
 	run_free(&run);
+	arena_free(&a);
 	return rc;
 }

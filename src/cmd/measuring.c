@@ -1,0 +1,217 @@
+#include "cmd/measuring.h"
+#include "cmd/files.h"
+#include "cmd/interrupt.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+#include <time.h>
+
+static double now_seconds(void)
+{
+	struct timespec ts;
+
+	clock_gettime(CLOCK_MONOTONIC, &ts);
+	return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* ---- what the engine tells us ---- */
+
+static void on_begin(void *ctx, const struct probe *p, unsigned index, unsigned total)
+{
+	progress_begin(&((struct measuring *)ctx)->progress, p, index, total);
+}
+
+static void on_progress(void *ctx, const struct probe *p, size_t done, size_t wished, double seconds)
+{
+	progress_step(&((struct measuring *)ctx)->progress, p, done, wished, seconds, now_seconds());
+}
+
+static void on_end(void *ctx, const struct probe *p, const struct probe_record *r)
+{
+	progress_end(&((struct measuring *)ctx)->progress, p, r);
+}
+
+static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
+{
+	return store_probe(((struct measuring *)ctx)->store, r, probe, e);
+}
+
+static bool on_stop(void *ctx)
+{
+	struct measuring *m = ctx;
+
+	if (!m->interrupted && interrupt_requested()) {
+		m->interrupted = true;
+		progress_say(&m->progress, "stopping after this point; Ctrl-C again ends at once");
+	}
+	if (!m->interrupted && !m->timed_out && now_seconds() - m->began > m->limit) {
+		m->timed_out = true;
+		progress_say(&m->progress, "the time limit of %g s is over: stopping after this point", m->limit);
+	}
+	return m->interrupted || m->timed_out;
+}
+
+/* ---- before measuring ---- */
+
+int measuring_begin(struct measuring *m, struct cmd_context *c)
+{
+	int rc;
+
+	*m = (struct measuring){
+	    .c = c,
+	    .progress = {.log = c->log, .live = c->log_live, .width = c->log_width},
+	    .began = now_seconds(),
+	    .limit = INFINITY,
+	    .verbose = cmd_flag(c, "verbose"),
+	};
+	rc = cmd_number(c, "time-limit", 0.001, 1e9, &m->limit);
+	if (rc == CMD_OK)
+		rc = cmd_threads(c);
+	if (rc == CMD_OK)
+		interrupt_watch();
+	return rc;
+}
+
+/* What a device that does not open means: a name that is none, a file that is bad, or a machine without it. */
+static int open_code(const char *device, int rc)
+{
+	const char *colon = strchr(device, ':');
+
+	if (rc == -ENOMEM)
+		return CMD_DEVICE;
+	if (!colon || !colon[1])
+		return CMD_USAGE;
+	if (str_starts(device, "replay:"))
+		return CMD_FILE;
+	if (str_starts(device, "sim:"))
+		return strchr(colon, '/') || str_ends(device, ".gpu") ? CMD_FILE : CMD_USAGE;
+	if (str_starts(device, "cuda:"))
+		return colon[1 + strspn(colon + 1, "0123456789")] ? CMD_USAGE : CMD_DEVICE;
+	return CMD_USAGE;
+}
+
+int measuring_open(struct measuring *m, const char *given, const struct run *resumed, uint64_t seed, struct gpu **gpu)
+{
+	struct cmd_context *c = m->c;
+	char device[512], why[512] = "";
+	int rc;
+
+	if (given || resumed) {
+		/* A stored spec is the first choice on resume: the same device again. */
+		snprintf(device, sizeof(device), "%s", given ? given : resumed->device.spec);
+	} else {
+		rc = gpu_choose(device, sizeof(device), why, sizeof(why), &c->error);
+		if (rc)
+			return CMD_DEVICE;
+	}
+	rc = gpu_open(gpu, device, seed, true, &c->error);
+	if (rc)
+		return open_code(device, rc);
+	fprintf(c->log, "device: %s, %s", device, (*gpu)->ops->info(*gpu)->name);
+	if (!given)
+		fprintf(c->log, " (%s)", resumed ? "from the run file" : why);
+	fputc('\n', c->log);
+	return CMD_OK;
+}
+
+void measuring_record(struct run *r, const struct device_info *d, uint64_t seed)
+{
+	time_t t = time(NULL);
+	struct tm tm;
+
+	gmtime_r(&t, &tm);
+	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &tm);
+	snprintf(r->fathom, sizeof(r->fathom), "%s", FATHOM_VERSION);
+	r->seed = seed;
+	r->device = *d;
+}
+
+/* The file says from the beginning what was asked for, so that --resume knows what is still to come. */
+static int store_plan(struct measuring *m, struct run *r, const struct engine_plan *plan)
+{
+	struct cmd_context *c = m->c;
+
+	for (size_t i = 0; i < plan->count; i++) {
+		if (!run_probe(r, plan->probes[i]->name))
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
+		if (store_probe(m->store, r, plan->probes[i]->name, &c->error))
+			return CMD_DEVICE;
+	}
+	return CMD_OK;
+}
+
+int measuring_create(struct measuring *m, struct run *r, const struct engine_plan *plan, const char *given)
+{
+	struct cmd_context *c = m->c;
+	char date[16];
+	int rc;
+
+	snprintf(date, sizeof(date), "%.10s", r->started);
+	m->path = given;
+	for (unsigned attempt = 1;; attempt++) {
+		if (!given)
+			m->path = files_run_name(&c->arena, &r->device, date, attempt);
+		if (!m->path)
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
+		rc = files_exists(m->path) ? -EEXIST : store_create(&m->store, m->path, r, &c->error);
+		if (rc == -EEXIST && !given && attempt < 10000)
+			continue;
+		if (rc == -EEXIST)
+			return cmd_fail(c, CMD_USAGE,
+					"%s is there already; go on with it by --resume, or give another name to -o",
+					m->path);
+		return rc ? CMD_DEVICE : store_plan(m, r, plan);
+	}
+}
+
+/* ---- measuring and after ---- */
+
+static size_t count_state(const struct run *r, enum probe_state state)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->probe_count; i++)
+		n += r->probes[i].state == state;
+	return n;
+}
+
+int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const struct engine_plan *plan)
+{
+	const struct engine_events events = {
+	    .ctx = m,
+	    .probe_begin = on_begin,
+	    .progress = on_progress,
+	    .probe_end = on_end,
+	    .commit = on_commit,
+	    .stop = on_stop,
+	};
+	struct cmd_context *c = m->c;
+	int rc = engine_measure(r, gpu, plan, &events, &c->error);
+
+	if (rc && rc != -EINTR) {
+		char why[sizeof(c->error.text)];
+
+		snprintf(why, sizeof(why), "%s", c->error.text);
+		return cmd_fail(c, CMD_DEVICE, "%.300s; the probes stored in %s before are kept", why, m->path);
+	}
+	if (m->verbose)
+		progress_times(&m->progress, r);
+	/* The gates look at all findings together, so they are stored once more now that all are there. */
+	return store_findings(m->store, r, &c->error) ? CMD_DEVICE : CMD_OK;
+}
+
+int measuring_outcome(struct measuring *m, const struct run *r)
+{
+	size_t done = count_state(r, PROBE_DONE), failed = count_state(r, PROBE_FAILED);
+	struct cmd_context *c = m->c;
+
+	if (m->interrupted || m->timed_out)
+		return cmd_fail(c, m->interrupted ? CMD_INTERRUPTED : CMD_INCOMPLETE,
+				"%s; %zu finished probes are kept in %s; go on with: fathom run --resume -o %s%s%s",
+				m->interrupted ? "interrupted" : "out of time", done, m->path, m->path,
+				m->then ? ", then " : "", m->then ? m->then : "");
+	if (failed)
+		return cmd_fail(c, CMD_INCOMPLETE, "%zu of %zu probes failed; the others are in %s", failed,
+				r->probe_count, m->path);
+	return CMD_OK;
+}

@@ -1,0 +1,278 @@
+/* fathom reproduce: a paper's published values beside what a simulated GPU, or a stored run, says. */
+#include "cmd/figures.h"
+#include "cmd/files.h"
+#include "cmd/measuring.h"
+#include "data/paper_compare.h"
+#include <errno.h>
+#include <string.h>
+
+struct reproducing {
+	struct cmd_context *c;
+	struct measuring m;
+	const char *name; /* of the paper, as it was given */
+	struct paper *paper;
+	struct paper_comparison *parts; /* as many as runs */
+	struct run *runs;
+	size_t count;
+	uint64_t seed;
+	int ended; /* CMD_OK, or how measuring ended before everything was measured */
+};
+
+/* ---- which part of the paper ---- */
+
+static int open_paper(struct reproducing *x)
+{
+	int rc = paper_open(&x->paper, &x->c->arena, x->name, &x->c->error);
+
+	return rc == 0 ? CMD_OK : rc == -ENOMEM ? CMD_DEVICE : rc == -ENOENT ? CMD_USAGE : CMD_FILE;
+}
+
+static const struct paper_part *part_of(const struct paper *p, const char *gpu)
+{
+	for (size_t i = 0; gpu && i < p->part_count; i++)
+		if (strcmp(p->parts[i].gpu, gpu) == 0)
+			return &p->parts[i];
+	return NULL;
+}
+
+static const char *part_names(struct reproducing *x)
+{
+	const char *names = "";
+
+	for (size_t i = 0; names && i < x->paper->part_count; i++)
+		names = arena_printf(&x->c->arena, "%s%s%s", names, i ? ", " : "", x->paper->parts[i].gpu);
+	return names ? names : "several";
+}
+
+/* The part that is meant, NULL: all of them. `gpu` and `device` are what is laid beside it, NULL when nothing was said. */
+static int choose_part(struct reproducing *x, const char *gpu, const char *device, const struct paper_part **part)
+{
+	const char *given = cmd_value(x->c, "part");
+	const struct paper *p = x->paper;
+
+	*part = part_of(p, given);
+	if (given && !*part)
+		return cmd_fail(x->c, CMD_USAGE, "%s has no values of '%s'; its parts are %s", x->name, given,
+				part_names(x));
+	if (!*part)
+		*part = part_of(p, gpu);
+	for (size_t i = 0; !*part && device && i < p->part_count; i++)
+		if (strcmp(p->parts[i].device, device) == 0)
+			*part = &p->parts[i];
+	if (!*part && p->part_count == 1)
+		*part = &p->parts[0];
+	if (!*part && (gpu || device))
+		return cmd_fail(x->c, CMD_USAGE, "%s is about several GPUs; say by --part which of %s is meant",
+				x->name, part_names(x));
+	return CMD_OK;
+}
+
+/* ---- what has to be measured ---- */
+
+static bool claims(const struct probe *p, const struct paper *paper, const struct paper_part *part)
+{
+	for (size_t k = 0; p->claims && p->claims[k]; k++)
+		for (size_t i = 0; i < part->count; i++)
+			if (str_glob(p->claims[k], paper->rows[part->first + i].key))
+				return true;
+	return false;
+}
+
+/* CMD_OK with plan->count 0 when no probe knows any of the keys. */
+static int plan_part(struct reproducing *x, const struct paper_part *part, struct engine_plan *plan)
+{
+	const char **names = ARENA_ARRAY(&x->c->arena, probe_count + 1, const char *);
+	size_t n = 0;
+
+	if (!names)
+		return cmd_fail(x->c, CMD_DEVICE, "out of memory");
+	for (size_t i = 0; i < probe_count; i++)
+		if (claims(probe_table[i], x->paper, part))
+			names[n++] = probe_table[i]->name;
+	if (!n)
+		return CMD_OK;
+	return engine_plan(plan, names, n, &x->c->error) ? CMD_DEVICE : CMD_OK;
+}
+
+static int measure_part(struct reproducing *x, const struct paper_part *part, const char *gpu, struct run *r)
+{
+	struct cmd_context *c = x->c;
+	const char *device = arena_printf(&c->arena, "sim:%s", gpu), *output = cmd_value(c, "output");
+	struct engine_plan plan = {0};
+	struct gpu *g = NULL;
+	int rc = device ? plan_part(x, part, &plan) : cmd_fail(c, CMD_DEVICE, "out of memory");
+
+	if (rc == CMD_OK)
+		rc = measuring_open(&x->m, device, NULL, x->seed, &g);
+	if (rc == CMD_OK) {
+		measuring_record(r, g->ops->info(g), x->seed);
+		if (plan.count) {
+			rc = measuring_create(&x->m, r, &plan, output);
+			if (rc == CMD_OK)
+				rc = measuring_run(&x->m, r, g, &plan);
+			if (rc == CMD_OK) {
+				x->m.then =
+				    arena_printf(&c->arena, "fathom reproduce %s --from %s", x->name, x->m.path);
+				x->ended = measuring_outcome(&x->m, r);
+				fprintf(c->log, "wrote %s\n", x->m.path);
+			}
+		}
+	}
+	store_close(x->m.store);
+	x->m.store = NULL;
+	if (g)
+		g->ops->close(g);
+	mem_free(plan.probes);
+	return rc;
+}
+
+/* Nobody described this device: all its values stay not asked. */
+static void no_description(struct run *r)
+{
+	snprintf(r->device.name, sizeof(r->device.name), "nothing: no file in gpus/ describes it");
+	snprintf(r->device.spec, sizeof(r->device.spec), "-");
+	snprintf(r->fathom, sizeof(r->fathom), "%s", FATHOM_VERSION);
+}
+
+static int compare(struct reproducing *x, const struct paper_part *part, struct run *r)
+{
+	if (paper_compare(&x->parts[x->count++], &x->c->arena, x->paper, part, r))
+		return cmd_fail(x->c, CMD_DEVICE, "out of memory");
+	return CMD_OK;
+}
+
+static int measure_all(struct reproducing *x)
+{
+	const char *gpu = cmd_value(x->c, "gpu");
+	const struct paper_part *only;
+	int rc = choose_part(x, gpu, NULL, &only);
+
+	if (rc == CMD_OK && !only && cmd_value(x->c, "output"))
+		rc = cmd_fail(x->c, CMD_USAGE,
+			      "-o names one run file, and %s is about several GPUs; choose by --part: %s", x->name,
+			      part_names(x));
+	if (rc == CMD_OK && cmd_value(x->c, "output") && files_exists(cmd_value(x->c, "output")))
+		rc = cmd_fail(x->c, CMD_USAGE, "%s is there already; give another name to -o, or read it by --from",
+			      cmd_value(x->c, "output"));
+	for (size_t i = 0; rc == CMD_OK && x->ended == CMD_OK && i < x->paper->part_count; i++) {
+		const struct paper_part *part = &x->paper->parts[i];
+		struct run *r = &x->runs[x->count];
+
+		if (only && part != only)
+			continue;
+		if (run_init(r))
+			return cmd_fail(x->c, CMD_DEVICE, "out of memory");
+		if (gpu || strcmp(part->gpu, "-") != 0)
+			rc = measure_part(x, part, gpu ? gpu : part->gpu, r);
+		else
+			no_description(r);
+		if (rc)
+			run_free(r);
+		else
+			rc = compare(x, part, r);
+	}
+	return rc;
+}
+
+static int load_stored(struct reproducing *x, const char *path)
+{
+	struct run *r = &x->runs[0];
+	const struct paper_part *part;
+	const char *gpu;
+	int rc = files_load_run(x->c, path, r);
+
+	if (rc)
+		return rc;
+	gpu = str_starts(r->device.spec, "sim:") ? r->device.spec + strlen("sim:") : "";
+	rc = choose_part(x, gpu, r->device.name, &part);
+	if (rc)
+		run_free(r);
+	return rc ? rc : compare(x, part, r);
+}
+
+/* ---- what came out ---- */
+
+static int write_all_figures(struct reproducing *x, const char *dir)
+{
+	int rc = CMD_OK;
+
+	for (size_t i = 0; rc == CMD_OK && i < x->count; i++) {
+		struct figure_list figures = {0};
+		const char *to = x->count > 1 ? arena_printf(&x->c->arena, "%s/%s", dir, x->parts[i].part->gpu) : dir;
+
+		rc = engine_draw(&x->runs[i], &figures, &x->c->error) ? CMD_DEVICE : CMD_OK;
+		if (rc == CMD_OK)
+			rc = to ? figures_write(x->c, to, &figures) : cmd_fail(x->c, CMD_DEVICE, "out of memory");
+		figures_free(&figures);
+	}
+	return rc;
+}
+
+static int print(struct reproducing *x)
+{
+	const char *format = cmd_value(x->c, "format");
+	struct cmd_context *c = x->c;
+	struct str out;
+	int rc;
+
+	str_init(&out);
+	if (format && strcmp(format, "json") == 0)
+		rc = report_paper_json(&out, x->parts, x->count, &c->error);
+	else
+		rc = report_paper(&out, x->parts, x->count, &c->style, &c->error);
+	rc = rc ? CMD_DEVICE : cmd_print(c, &out);
+	str_free(&out);
+	return rc;
+}
+
+static int outcome(struct reproducing *x)
+{
+	size_t differ = 0, all = 0;
+
+	if (x->ended)
+		return x->ended; /* the sentence stands in c->error already */
+	for (size_t i = 0; i < x->count; i++) {
+		differ += x->parts[i].counts[PAPER_DIFFERS];
+		all += x->parts[i].part->count;
+	}
+	if (differ)
+		return cmd_fail(
+		    x->c, CMD_INCOMPLETE,
+		    "%zu of %zu published values differ from what was measured, and no deviation explains them", differ,
+		    all);
+	return CMD_OK;
+}
+
+int cmd_reproduce(struct cmd_context *c, int argc, char **argv)
+{
+	struct reproducing x = {.c = c, .name = argv[0], .seed = 1};
+	const char *from = cmd_value(c, "from"), *dir = cmd_value(c, "figures");
+	static const char *const measuring[] = {"gpu", "output", "seed", "time-limit", "threads"};
+	int rc = open_paper(&x);
+
+	(void)argc;
+	for (size_t i = 0; rc == CMD_OK && from && i < sizeof(measuring) / sizeof(measuring[0]); i++)
+		if (cmd_value(c, measuring[i]))
+			rc = cmd_fail(c, CMD_USAGE, "--from measures nothing, so --%s makes no sense beside it",
+				      measuring[i]);
+	if (rc == CMD_OK)
+		rc = cmd_integer(c, "seed", &x.seed);
+	if (rc == CMD_OK)
+		rc = measuring_begin(&x.m, c);
+	if (rc)
+		return rc;
+	x.parts = ARENA_ARRAY(&c->arena, x.paper->part_count, struct paper_comparison);
+	x.runs = ARENA_ARRAY(&c->arena, x.paper->part_count, struct run);
+	if (!x.parts || !x.runs)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	rc = from ? load_stored(&x, from) : measure_all(&x);
+	if (rc == CMD_OK && dir)
+		rc = write_all_figures(&x, dir);
+	if (rc == CMD_OK)
+		rc = print(&x);
+	if (rc == CMD_OK)
+		rc = outcome(&x);
+	for (size_t i = 0; i < x.count; i++)
+		run_free(&x.runs[i]);
+	return rc;
+}

@@ -1,0 +1,29 @@
+/* Pieces of JSON that several outputs build. A json_t of NULL stands for memory that was not there. */
+#ifndef FATHOM_JSON_BUILD_H
+#define FATHOM_JSON_BUILD_H
+#include "base/str.h"
+#include "data/device.h"
+#include "data/finding.h"
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+json_t *json_of_number(double v);		   /* null unless finite */
+json_t *json_of_known(double v);		   /* null when negative: it could not be had */
+json_t *json_of_text(const char *s);		   /* clean UTF-8; NULL is "" */
+json_t *json_of_wide(const char *fmt, uint64_t v); /* a text: a number would lose bits in most readers */
+json_t *json_of_device(const struct device_info *d);
+json_t *json_of_finding(const struct finding *f);
+
+/* An object under construction; one failure is remembered. */
+struct json_object {
+	json_t *json;
+	bool failed;
+};
+struct json_object json_begin(void);
+void json_put(struct json_object *o, const char *key, json_t *value); /* takes value over */
+json_t *json_done(struct json_object *o);			      /* NULL when something failed */
+
+void json_print(struct str *out, json_t *j); /* prints in one line and frees */
+
+#endif

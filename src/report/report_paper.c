@@ -1,0 +1,206 @@
+/* A paper's values beside ours, for people. */
+#include "report/render.h"
+#include "report/report_parts.h"
+#include <string.h>
+
+#define INDENT 4
+#define GAP    2
+
+/* Columns that the widest key, published and measured value of all parts take. */
+struct widths {
+	size_t key, published, measured;
+};
+
+static void published(struct str *s, const struct paper_row *row)
+{
+	render_clean(s, row->printed, true);
+	if (!row->is_word && strcmp(row->printed_unit, "count") != 0) {
+		str_addc(s, ' ');
+		render_clean(s, row->printed_unit, true);
+	}
+}
+
+static void measured(struct str *s, const struct finding *f, const struct report_style *style)
+{
+	if (f)
+		render_value(s, f, false, style->unicode);
+	else
+		str_addc(s, '-');
+}
+
+/* What the row is about: our key, or the note that says why it has none. */
+static void subject(struct str *s, const struct paper_row *row)
+{
+	if (strcmp(row->key, "-") != 0)
+		render_clean(s, row->key, true);
+	else if (!*row->note)
+		str_addc(s, '-');
+}
+
+static void widest(size_t *to, struct str *s, struct str *out)
+{
+	size_t w = render_width(str_text(s));
+	*to = w > *to ? w : *to;
+	out->failed |= s->failed;
+	str_clear(s);
+}
+
+static struct widths measure(struct str *out, const struct paper_comparison *parts, size_t n,
+			     const struct report_style *style)
+{
+	struct widths w = {.key = 20, .published = 9, .measured = 8};
+	struct str s;
+	str_init(&s);
+	for (size_t k = 0; k < n; k++)
+		for (size_t i = 0; i < parts[k].part->count; i++) {
+			subject(&s, parts[k].checks[i].row);
+			widest(&w.key, &s, out);
+			published(&s, parts[k].checks[i].row);
+			widest(&w.published, &s, out);
+			measured(&s, parts[k].checks[i].finding, style);
+			widest(&w.measured, &s, out);
+		}
+	str_free(&s);
+	return w;
+}
+
+/* The text of s in a column of `width`, and s empty again. */
+static void column(struct str *out, struct str *s, size_t width)
+{
+	size_t is = render_width(str_text(s));
+	str_add(out, str_text(s));
+	str_addf(out, "%*s", (int)((width > is ? width - is : 0) + GAP), "");
+	out->failed |= s->failed;
+	str_clear(s);
+}
+
+static const char *colour(enum paper_result r, const struct report_style *style)
+{
+	static const char *const colours[] = {"", "\033[33m", "\033[31m", "\033[2m"};
+	return style->colour ? colours[r] : "";
+}
+
+static void sentence(struct str *out, const char *label, const char *text, const struct report_style *style)
+{
+	struct str s;
+	unsigned width = style->width ? style->width : 80;
+	if (!*text)
+		return;
+	str_init(&s);
+	str_add(&s, label);
+	render_clean(&s, text, !style->unicode);
+	out->failed |= s.failed;
+	render_wrap(out, str_text(&s), INDENT + GAP, width < 40 ? 40 : width);
+	str_free(&s);
+}
+
+static void line(struct str *out, const struct paper_check *c, const struct widths *w, const struct report_style *style)
+{
+	const struct finding *f = c->finding;
+	struct str s;
+	str_init(&s);
+	subject(&s, c->row);
+	str_addf(out, "%*s", INDENT, "");
+	column(out, &s, w->key);
+	published(&s, c->row);
+	column(out, &s, w->published);
+	measured(&s, f, style);
+	column(out, &s, w->measured);
+	str_free(&s);
+	str_addf(out, "%s%s%s", colour(c->result, style), paper_result_name(c->result),
+		 *colour(c->result, style) ? table_plain(style) : "");
+	if (f && f->verdict != VERDICT_MEASURED && strcmp(c->row->key, "-") != 0)
+		str_addf(out, " (%s)", verdict_name(f->verdict));
+	str_addc(out, '\n');
+	if (strcmp(c->row->key, "-") == 0)
+		sentence(out, "", c->row->note, style);
+	if (*c->row->tolerance && c->result != PAPER_NOT_ASKED) {
+		str_init(&s);
+		str_addf(&s, "+- %s: ", c->row->tolerance);
+		sentence(out, str_text(&s), c->row->reason, style);
+		out->failed |= s.failed;
+		str_free(&s);
+	}
+	if (c->result == PAPER_EXPLAINED)
+		sentence(out, "gpus/DEVIATIONS.md: ", c->row->deviation, style);
+	if (c->result == PAPER_DIFFERS && f && f->verdict != VERDICT_MEASURED)
+		sentence(out, "because ", f->because, style);
+}
+
+static void part(struct str *out, const struct paper_comparison *c, const struct widths *w,
+		 const struct report_style *style)
+{
+	const struct paper_row *last = NULL;
+	for (size_t i = 0; i < c->part->count; i++) {
+		const struct paper_row *row = c->checks[i].row;
+		bool same = last && strcmp(last->where, row->where) == 0;
+		if (!same) {
+			struct str s;
+			str_init(&s);
+			render_clean(&s, row->where, !style->unicode);
+			out->failed |= s.failed;
+			part_title(out, str_text(&s), style);
+			str_free(&s);
+		}
+		if (!same || strcmp(last->row, row->row) != 0) {
+			str_add(out, "  ");
+			render_clean(out, row->row, !style->unicode);
+			str_addc(out, '\n');
+		}
+		line(out, &c->checks[i], w, style);
+		last = row;
+	}
+}
+
+static void counts(struct str *out, const size_t *n)
+{
+	size_t all = 0;
+	for (int i = 0; i < PAPER_RESULTS; i++)
+		all += n[i];
+	str_addf(out, "%zu published values: %zu agree, %zu explained, %zu differ, %zu not asked\n", all,
+		 n[PAPER_AGREES], n[PAPER_EXPLAINED], n[PAPER_DIFFERS], n[PAPER_NOT_ASKED]);
+}
+
+int report_paper(struct str *out, const struct paper_comparison *parts, size_t n, const struct report_style *style,
+		 struct err *e)
+{
+	const struct paper *p = parts[0].paper;
+	struct widths w = measure(out, parts, n, style);
+	size_t all[PAPER_RESULTS] = {0};
+	str_add(out, table_bold(style));
+	render_clean(out, p->title, !style->unicode);
+	str_addf(out, "%s\n", table_plain(style));
+	struct str s;
+	str_init(&s);
+	render_clean(&s, p->authors, !style->unicode);
+	str_add(&s, "; ");
+	render_clean(&s, p->published, !style->unicode);
+	out->failed |= s.failed;
+	render_wrap(out, str_text(&s), 2, style->width ? style->width : 80);
+	str_free(&s);
+	for (size_t i = 0; i < n; i++) {
+		const struct device_info *d = &parts[i].run->device;
+		str_addf(out, "\n%s", table_bold(style));
+		render_clean(out, parts[i].part->device, !style->unicode);
+		str_addf(out, "%s beside ", table_plain(style));
+		render_clean(out, d->name, !style->unicode);
+		str_add(out, " (");
+		render_clean(out, d->spec, !style->unicode);
+		str_add(out, "), seed ");
+		str_addf(out, "%llu\n", (unsigned long long)parts[i].run->seed);
+		part(out, &parts[i], &w, style);
+		part_probes(out, parts[i].run, style);
+		str_addc(out, '\n');
+		if (n > 1) {
+			render_clean(out, parts[i].part->device, !style->unicode);
+			str_add(out, ": ");
+			counts(out, parts[i].counts);
+		}
+		for (int k = 0; k < PAPER_RESULTS; k++)
+			all[k] += parts[i].counts[k];
+	}
+	if (n > 1)
+		str_addc(out, '\n');
+	counts(out, all);
+	return out->failed ? err_nomem(e) : 0;
+}

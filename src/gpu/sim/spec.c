@@ -5,6 +5,7 @@
 #include "gpu/sim/spec_file.h"
 #include <assert.h>
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -339,6 +340,39 @@ static int read_offsets(const struct spec_file *f, struct sim_spec *s)
 	return 0;
 }
 
+/* Every number from 0 on once. */
+static int read_numbers(const struct spec_file *f, struct sim_spec *s)
+{
+	const struct spec_line *l = spec_line(f, "topology.sm_numbers");
+	if (!l)
+		return 0;
+	uint32_t *number = ARENA_ARRAY(f->a, s->sm_count, uint32_t);
+	bool *taken = ARENA_ARRAY(f->a, s->sm_count, bool);
+	if (!number || !taken)
+		return err_nomem(f->e);
+	const char *list = l->value;
+	char item[48];
+	uint32_t n = 0;
+	while (spec_item(&list, item, sizeof item)) {
+		double v;
+		if (n == s->sm_count)
+			return spec_fail(f, l->line, "'%s' has more values than the GPU has SMs, %u", l->key,
+					 s->sm_count);
+		int rc = spec_number(f, l, item, &v);
+		if (rc)
+			return rc;
+		if (v >= s->sm_count || v != floor(v) || taken[(uint32_t)v])
+			return spec_fail(f, l->line, "'%s' has %s, but every number from 0 to %u stands there once",
+					 l->key, item, s->sm_count - 1);
+		taken[(uint32_t)v] = true;
+		number[n++] = (uint32_t)v;
+	}
+	if (n != s->sm_count)
+		return spec_fail(f, l->line, "'%s' has %u values for %u SMs", l->key, n, s->sm_count);
+	s->sm_number = number;
+	return 0;
+}
+
 static int read_all(const struct spec_file *f, struct sim_spec *s)
 {
 	int rc = spec_read_pipes(f, s);
@@ -350,6 +384,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 			       s->sm_per_cluster);
 	if (rc == 0)
 		s->cluster_count = s->sm_count / s->sm_per_cluster;
+	if (rc == 0)
+		rc = read_numbers(f, s);
 	if (rc == 0)
 		rc = spec_read_ops(f, s);
 	if (rc == 0)

@@ -528,6 +528,6 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
 	spec_random_paths(out, seed, d.spread, d.l1);
 	roll_control(out, seed);
-	spec_random_core(out, seed);
+	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
 	return out->failed ? -ENOMEM : 0;
 }

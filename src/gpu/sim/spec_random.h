@@ -22,7 +22,7 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
 void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
 
-/* spec_random_core.c: policies, quanta, instruction caches */
-void spec_random_core(struct str *out, uint64_t seed);
+/* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches */
+void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
 
 #endif

@@ -35,8 +35,31 @@ static void roll_instruction(struct str *out, struct rng *r)
 	str_addf(out, "cache.instruction.prefetch = %llu count # guess: drawn\n", between(r, 0, 2));
 }
 
-void spec_random_core(struct str *out, uint64_t seed)
+/* SM numbers say nothing of clusters: sometimes neighbours lie one cluster apart, sometimes anywhere. */
+static void roll_numbers(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster)
 {
+	unsigned number[64], sms = clusters * per_cluster;
+	struct rng r;
+	rng_seed(&r, hash64("numbers", 7, seed));
+	unsigned kind = (unsigned)rng_below(&r, 3);
+	if (kind == 0 || sms > sizeof number / sizeof *number)
+		return;
+	for (unsigned i = 0; i < sms; i++)
+		number[i] = i % per_cluster * clusters + i / per_cluster;
+	for (unsigned i = sms; kind == 2 && i > 1; i--) {
+		unsigned k = (unsigned)rng_below(&r, i), other = number[i - 1];
+		number[i - 1] = number[k];
+		number[k] = other;
+	}
+	str_addf(out, "topology.sm_numbers = ");
+	for (unsigned i = 0; i < sms; i++)
+		str_addf(out, "%s%u", i ? ", " : "", number[i]);
+	str_addf(out, " count # guess: drawn\n");
+}
+
+void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster)
+{
+	roll_numbers(out, seed, clusters, per_cluster);
 	static const char *const policies[] = {"oldest", "youngest", "greedy"};
 	struct rng r;
 	rng_seed(&r, hash64("core", 4, seed));

@@ -258,7 +258,8 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 		return false;
 	const uint32_t *grid = x->l->grid;
 	b->f.launch = x->l;
-	b->f.sm = b->sm = sm;
+	b->sm = sm;
+	b->f.sm = x->g->spec->sm_number ? x->g->spec->sm_number[sm] : sm;
 	b->f.ctaid[0] = (uint32_t)(n % grid[0]);
 	b->f.ctaid[1] = (uint32_t)(n / grid[0] % grid[1]);
 	b->f.ctaid[2] = (uint32_t)(n / grid[0] / grid[1]);

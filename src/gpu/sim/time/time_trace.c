@@ -206,7 +206,7 @@ void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint
 				    .done = (done > t ? done : t + 1) - x->start,
 				    .before = nw->before - x->start,
 				    .first = !nw->lanes,
-				    .sm = w->block->sm,
+				    .sm = w->block->f.sm,
 				    .scheduler = w->sched->index,
 				    .warp = w->f.warp_id,
 				    .block = block,

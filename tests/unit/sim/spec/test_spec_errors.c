@@ -314,6 +314,10 @@ static void impossible_cores(void **state)
 	expect_at("clock.read_latency", "clock.read_latency = 0 cycles # x", "has to lie between");
 	expect_added("clock.native_ops = 2 count # x", "'clock.op_latency' is missing");
 	expect_added("network.cluster_offset = 1 cycles # x", "sums to 1, not to 0");
+	expect_added("topology.sm_numbers = 0, 0 count # x", "every number from 0 to 1 stands there once");
+	expect_added("topology.sm_numbers = 0, 2 count # x", "every number from 0 to 1 stands there once");
+	expect_added("topology.sm_numbers = 1 count # x", "has 1 values for 2 SMs");
+	expect_added("topology.sm_numbers = 1, 0, 2 count # x", "more values than the GPU has SMs");
 	expect_added("network.cluster_offset = 1, -1 cycles # x", "more values than the GPU has clusters");
 	expect_added("load.constant.address_ops = 2 count # x", "load.constant.address_op' is missing");
 	expect_at("pipe.sfu.per", "pipe.sfu.per = cluster name # x", "one of: sm scheduler");

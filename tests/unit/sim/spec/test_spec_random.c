@@ -29,7 +29,7 @@ static void same_seed_same_text(void **state)
 
 struct census {
 	unsigned levels[4], policies[6], unequal, set_bits, ports, writes, textures, texture_tlbs, hashes, odd_sizes,
-	    odd_ways, partitioned, quiet, spread, no_l1, no_l2, sectored;
+	    odd_ways, partitioned, quiet, spread, renumbered, no_l1, no_l2, sectored;
 	unsigned schedulers[5];
 	unsigned outstanding[3], coalesce[3], parted, one_word, atomics;
 };
@@ -100,6 +100,7 @@ static void every_draw_reads_and_is_told_apart(void **state)
 		n.parted += s->memory_partitions > 1;
 		n.one_word += s->shared_broadcast == BROADCAST_ONE;
 		n.atomics += s->atomic[0].same_address > 0;
+		n.renumbered += s->sm_number != NULL;
 		n.no_l1 += !s->has_l1;
 		n.no_l2 += !s->has_l2;
 		const struct noise_spec *z = &s->noise;
@@ -127,6 +128,7 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	assert_true(n.coalesce[COALESCE_G80] > 5 && n.coalesce[COALESCE_GT200] > 5);
 	assert_true(n.parted > GPUS / 5 && n.one_word > GPUS / 10 && n.atomics > GPUS / 5);
 	assert_true(n.quiet > GPUS / 4 && n.quiet < GPUS / 2);
+	assert_true(n.renumbered > GPUS / 2 && n.renumbered < GPUS);
 	assert_true(n.spread > GPUS / 4 && n.no_l1 > GPUS / 10 && n.no_l2 > GPUS / 10 && n.sectored > 10);
 }
 

@@ -1,6 +1,6 @@
 /* What reading the clock costs, and how coarse the counter is. Everything else is timed with it. */
 #include "base/arena.h"
-#include "probe/probe.h"
+#include "probe/share.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
@@ -59,29 +59,8 @@ static int setup_phases(const struct study *s, double x, const double *p, struct
 	return 0;
 }
 
-enum { BLOCKS_PER_SM = 8, LAUNCHES = 4, TOGETHER = 1 << 14 };
-
-/* x: nothing; one launch on all SMs. */
-static int setup_scope(const struct study *s, double x, const double *p, struct job *j)
-{
-	const struct device_info *d = study_device(s);
-	(void)x;
-	(void)p;
-	j->template_path = "probes/clock/scope.ptx";
-	snprintf(j->launch.entry, sizeof j->launch.entry, "scope");
-	j->launch.grid[0] = BLOCKS_PER_SM * d->sm_count;
-	j->launch.grid[1] = j->launch.grid[2] = 1;
-	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + 2 * d->sm_count);
-	job_arg_u32(j, d->sm_count);
-	job_arg_u32(j, 5);
-	j->launch.repeats = LAUNCHES;
-	j->launch.warmups = 1;
-	return 0;
-}
-
 static const struct experiment experiments[] = {
-    [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = setup_scope},
+    [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = share_clock_setup},
     [EXPERIMENT_PHASES] = {.name = "phases",
 			   .axis = "operations between two reads",
 			   .unit = "count",
@@ -175,71 +154,39 @@ static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, un
 	return false;
 }
 
-/* SMs whose counters show about the same time share one: counters of their own were started at other moments. Group of each
- * SM = the first SM that shares its counter; false when some SM gave no value. */
-static bool group_sms(const struct point *pt, unsigned repeat, unsigned sms, uint32_t *group)
-{
-	for (unsigned i = 0; i < sms; i++) {
-		if (!read_value(pt, repeat, 2 * i))
-			return false;
-		group[i] = i;
-		for (unsigned k = 0; k < i && group[i] == i; k++) {
-			const int32_t apart =
-			    (int32_t)(read_value(pt, repeat, 2 * i + 1) - read_value(pt, repeat, 2 * k + 1));
-			if (apart > -TOGETHER && apart < TOGETHER)
-				group[i] = group[k];
-		}
-	}
-	return true;
-}
-
 static void study_scope(struct study *s)
 {
 	static const char key[] = "clock.scope", method[] = "counters of all SMs, read in one launch";
 	const unsigned sms = study_device(s)->sm_count;
 	const struct point *pt = study_ask(s, EXPERIMENT_SCOPE, 0, NULL);
-	uint32_t *first = ARENA_ARRAY(study_arena(s), sms + 1, uint32_t),
-		 *again = ARENA_ARRAY(study_arena(s), sms + 1, uint32_t);
-	unsigned *members = ARENA_ARRAY(study_arena(s), sms + 1, unsigned);
+	uint32_t *group = ARENA_ARRAY(study_arena(s), sms, uint32_t);
+	unsigned *members = ARENA_ARRAY(study_arena(s), sms, unsigned), groups = 0, smallest = 0, largest = 0;
+	char why[160];
 	if (study_pending(s))
 		return;
-	if (!pt || pt->outcome != OUTCOME_OK || !first || !again || !members) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s",
-			      pt && pt->message[0] ? pt->message : "points are missing");
+	if (!pt || pt->outcome != OUTCOME_OK || !group || !members) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s", point_why(pt));
 		return;
 	}
-	bool all = group_sms(pt, 0, sms, first), same = true, equal = true;
-	for (unsigned r = 1; all && r < pt->repeats; r++) {
-		all = group_sms(pt, r, sms, again);
-		for (unsigned i = 0; all && i < sms; i++)
-			same = same && first[i] == again[i];
+	if (!share_clock_groups(pt, sms, group, why, sizeof why)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s", why);
+		return;
 	}
-	unsigned groups = 0, size = 0;
-	for (unsigned i = 0; all && i < sms; i++)
-		members[first[i]]++;
-	for (unsigned i = 0; all && i < sms; i++) {
-		if (!members[i])
-			continue;
-		groups++;
-		equal = equal && (!size || members[i] == size);
-		size = members[i];
-	}
-	if (!all)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "not every SM got a block");
-	else if (!same || (groups > 1 && !equal))
+	share_count(group, sms, members, &groups, &smallest, &largest);
+	/* What defects leave of clusters differs by a few SMs. */
+	if (groups > 1 && smallest != largest && largest >= 2 * smallest)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope",
-			      "counters agree in %u groups of unequal sizes, or in other groups from launch to launch",
-			      groups);
+			      "counters agree in %u groups of unequal sizes, from %u to %u SMs", groups, smallest,
+			      largest);
 	else if (groups == 1)
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "scope",
-		    "the counters of all %u SMs agree within %d cycles: it is one, or they were started together", sms,
-		    TOGETHER);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope",
+			      "the counters of all %u SMs agree: it is one, or they were started together", sms);
 	else
-		study_text(s, key, size == 1 ? "sm" : "cluster", method, "scope",
-			   size == 1 ? "%u SMs show %u different times, launch after launch"
-				     : "%u SMs show %u different times, launch after launch, each on as many of them",
-			   sms, groups);
+		study_text(s, key, groups == sms ? "sm" : "cluster", method, "scope",
+			   groups == sms
+			       ? "%u SMs show %u different times, launch after launch"
+			       : "%u SMs show %u different times, launch after launch, each on %u to %u of them",
+			   sms, groups, smallest, largest);
 }
 
 static void study_clock(struct study *s)

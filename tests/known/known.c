@@ -46,6 +46,8 @@ const char *const score_group[SCORE_GROUPS] = {
     "branch.*",
     "barrier.*",
     "clock.scope",
+    "cache.constant.*.scope",
+    "topology.*",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
@@ -228,7 +230,13 @@ static void report(struct str *to, const char *label, const struct finding *f, c
 /* What no load can tell: the structure of a level that holds the whole constant memory, and what lies behind it. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
-	static const char *const hidden[] = {"size", "ways", "sets"};
+	static const char *const hidden[] = {"size", "ways", "sets", "scope"};
+	bool told = s->clock_scope == SCOPE_CLUSTER;
+	for (uint32_t i = 0; i < s->constant.levels; i++)
+		told |= s->constant.level[i].scope == SCOPE_CLUSTER && s->constant.level[i].size < s->constant_bytes;
+	/* Clusters are seen by what some SMs share and others do not. */
+	if (str_starts(key, "topology.") && (!told || s->sm_per_cluster == 1 || s->cluster_count == 1))
+		return true;
 	for (uint32_t i = 0; i < s->constant.levels; i++) {
 		if (s->constant.level[i].size < s->constant_bytes)
 			continue;

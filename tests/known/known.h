@@ -9,7 +9,7 @@
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */
-#define SCORE_GROUPS 21
+#define SCORE_GROUPS 23
 extern const char *const score_group[SCORE_GROUPS];
 
 struct score {

@@ -25,7 +25,6 @@ static const char *const not_yet[] = {
     "arith.sin.*",
     "arith.sqrt.*",
     "cache.constant.*.bandwidth",
-    "cache.constant.*.scope",
     "cache.instruction.*",
     "cache.texture.*",
     "device.*",
@@ -33,7 +32,6 @@ static const char *const not_yet[] = {
     "regfile.*",
     "shared.size",
     "tlb.*",
-    "topology.*",
 };
 
 static bool is_asked(const char *key)

@@ -58,6 +58,14 @@ static const char *scope_name(enum cache_scope s)
 	return s == SCOPE_SM ? "sm" : s == SCOPE_CLUSTER ? "cluster" : "gpu";
 }
 
+/* What no test can tell from one SM or from all of them is called that. */
+static const char *seen_scope(const struct sim_spec *s, enum cache_scope scope)
+{
+	if (scope == SCOPE_CLUSTER && s->cluster_count == 1)
+		scope = SCOPE_GPU;
+	return scope_name(scope == SCOPE_CLUSTER && s->sm_per_cluster == 1 ? SCOPE_SM : scope);
+}
+
 static const char *policy_name(enum cache_policy p)
 {
 	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted", "nru"};
@@ -94,7 +102,8 @@ static const char *mapping_name(const struct cache_spec *c)
 	return c->mapping == MAP_HASH ? "hash" : "modulo";
 }
 
-static void tell_cache(struct teller *t, const struct cache_spec *c, const char *path, const char *level)
+static void tell_cache(struct teller *t, const struct sim_spec *s, const struct cache_spec *c, const char *path,
+		       const char *level)
 {
 	char key[KEY_BYTES];
 	const struct {
@@ -114,7 +123,7 @@ static void tell_cache(struct teller *t, const struct cache_spec *c, const char 
 		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
 	}
 	snprintf(key, sizeof key, "cache.%s.%s.scope", path, level);
-	tell_text(t, key, scope_name(c->scope));
+	tell_text(t, key, seen_scope(s, c->scope));
 	snprintf(key, sizeof key, "cache.%s.%s.policy", path, level);
 	tell_text(t, key, policy_name(c->policy));
 	snprintf(key, sizeof key, "cache.%s.%s.mapping", path, level);
@@ -147,7 +156,7 @@ static void tell_constant(struct teller *t, const struct sim_spec *s)
 	const struct path_spec *p = &s->constant;
 	for (uint32_t i = 0; i < CONST_LEVELS; i++)
 		if (i < p->levels)
-			tell_cache(t, &p->level[i], "constant", spec_level_names[i]);
+			tell_cache(t, s, &p->level[i], "constant", spec_level_names[i]);
 		else
 			tell_no_cache(t, "constant", spec_level_names[i]);
 	if (p->levels)
@@ -182,7 +191,7 @@ static void tell_instruction(struct teller *t, const struct sim_spec *s)
 	const struct path_spec *p = &s->fetch.path;
 	for (uint32_t i = 0; i < CONST_LEVELS; i++)
 		if (i < p->levels)
-			tell_cache(t, &p->level[i], "instruction", spec_level_names[i]);
+			tell_cache(t, s, &p->level[i], "instruction", spec_level_names[i]);
 		else
 			tell_no_cache(t, "instruction", spec_level_names[i]);
 	if (!p->levels) {
@@ -200,11 +209,11 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->global;
 	if (s->has_l1)
-		tell_cache(t, &p->level[0], "global", "l1");
+		tell_cache(t, s, &p->level[0], "global", "l1");
 	else
 		tell_no_cache(t, "global", "l1");
 	if (s->has_l2)
-		tell_cache(t, &p->level[1], "global", "l2");
+		tell_cache(t, s, &p->level[1], "global", "l2");
 	else
 		tell_no_cache(t, "global", "l2");
 	if (p->levels)
@@ -241,7 +250,7 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 			continue;
 		}
 		bool shared = !s->has_texture || s->texture_shared[i];
-		tell_cache(t, s->has_texture ? &p->level[i] : &s->global.level[1], "texture", spec_level_names[i]);
+		tell_cache(t, s, s->has_texture ? &p->level[i] : &s->global.level[1], "texture", spec_level_names[i]);
 		snprintf(key, sizeof key, "cache.texture.%s.shared_with", spec_level_names[i]);
 		tell_text(t, key, shared ? "global.l2" : "none");
 	}
@@ -316,9 +325,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
 		    LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
-	/* A cluster of one SM has the counter of that SM. */
-	tell_text(&t, "clock.scope",
-		  s->clock_scope == SCOPE_CLUSTER && s->sm_per_cluster == 1 ? "sm" : scope_name(s->clock_scope));
+	tell_text(&t, "clock.scope", seen_scope(s, s->clock_scope));
 	tell_registers(&t, s);
 	tell_ops(&t, s);
 	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);

@@ -1,0 +1,295 @@
+/* Who shares the constant caches and the clock counters, and the clusters of SMs that this tells. Wong 2010, IV-J4, Fig. 20. */
+#include "base/arena.h"
+#include "data/native_record.h"
+#include "probe/share.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS };
+enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = SHARE_LEVELS + 1 };
+
+static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = {.template_path = "probes/sharing/constant_share.ptx",
+				       .load = "ld.const.u32",
+				       .space = BUFFER_CONSTANT,
+				       .symbol = "ring",
+				       .space_bytes = study_device(s)->constant_bytes,
+				       .load_class = NATIVE_LOAD_CONST};
+	return share_setup(s, x, p, j, &k);
+}
+
+static const struct experiment experiments[] = {
+    [SHARING_PAIR] =
+	{.name = "pair", .axis = "footprint", .unit = "bytes", .params = SHARE_PARAM_NAMES, .setup = setup_pair},
+    [SHARING_SWEEP] =
+	{.name = "sweep", .axis = "footprint", .unit = "bytes", .params = SHARE_PARAM_NAMES, .setup = setup_pair},
+    [SHARING_CLOCKS] = {.name = "clocks", .axis = "launch", .unit = "number", .setup = share_clock_setup},
+};
+
+static const char *const claims[] = {"topology.sm_per_cluster", "topology.cluster_count", "cache.constant.*.scope",
+				     NULL};
+static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
+
+static const char *key_of(char *out, size_t n, unsigned level, const char *what)
+{
+	snprintf(out, n, "cache.constant.l%u.%s", level + 1, what);
+	return out;
+}
+
+/* What is MEASURED, or the least that is sure, or 0. */
+static double at_least(const struct study *s, const char *key)
+{
+	const struct finding *f = study_finding(s, key);
+	if (f && f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER)
+		return f->value.number;
+	return f && f->verdict == VERDICT_BOUND && isfinite(f->lo) ? f->lo : 0;
+}
+
+/* The levels that are known well enough to be filled; there: how many there are. */
+static void levels_of(struct share_path *c, unsigned *there)
+{
+	struct study *s = c->study;
+	char key[64], why[96] = "";
+	*there = 0;
+	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
+		const struct finding *f = study_finding(s, key_of(key, sizeof key, k, "size"));
+		double size = at_least(s, key), line = 0;
+		if (!f || f->verdict == VERDICT_ABSENT)
+			break;
+		*there = k + 1;
+		if (!study_number(s, key_of(key, sizeof key, k, "line"), &line))
+			study_number(s, key_of(key, sizeof key, k, "sector"), &line);
+		if (line <= 0 && k)
+			line = (double)c->level[k - 1].line;
+		if (why[0])
+			snprintf(why, sizeof why, "the level above could not be filled");
+		else if (size >= 0.9 * (double)c->limit)
+			snprintf(why, sizeof why,
+				 "it may hold the whole constant space, so nothing can be made to leave it");
+		else if (size <= 0)
+			snprintf(why, sizeof why, "its size is not known");
+		else if (line <= 0 || size / line < 8)
+			snprintf(why, sizeof why, "its lines are not known");
+		else if (k && size < 1.3 * (double)c->level[k - 1].size)
+			snprintf(why, sizeof why, "it is hardly larger than the level above");
+		c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
+		if (why[0])
+			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
+		else
+			c->levels = k + 1;
+	}
+}
+
+static void conclude_scope(struct study *s, const struct share_level *l, unsigned k)
+{
+	unsigned sms = study_device(s)->sm_count;
+	char key[64];
+	key_of(key, sizeof key, k, "scope");
+	if (l->state == CHASE_DONE && l->groups)
+		study_text(s, key, share_word(l, sms),
+			   "interference between SMs, one measuring, halves of the others reading", "pair",
+			   l->groups == sms ? "none of %u SMs loses lines while all others read"
+			   : l->groups == 1 ? "each of %u SMs takes lines from one of them"
+					    : "%u SMs take lines from each other in %u groups of %u to %u",
+			   sms, l->groups, l->smallest, l->largest);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "pair", "%s", l->why[0] ? l->why : "it was not measured");
+}
+
+struct source {
+	char name[32];
+	const uint32_t *group;
+};
+
+static void conclude_topology(struct study *s, const struct source *source, unsigned sources)
+{
+	static const char count_key[] = "topology.cluster_count", size_key[] = "topology.sm_per_cluster",
+			  method[] = "SMs that share a clock counter or take lines from each other in a cache";
+	unsigned sms = study_device(s)->sm_count, groups = 0, smallest = 0, largest = 0;
+	unsigned *members = ARENA_ARRAY(study_arena(s), sms, unsigned);
+	char why[200] = "", names[100] = "";
+	if (!sources)
+		snprintf(why, sizeof why, "nothing that was looked at is shared by some SMs and not by all");
+	for (unsigned i = 0; i < sources; i++) {
+		size_t n = strlen(names);
+		snprintf(names + n, sizeof names - n, "%s%s", i ? ", " : "", source[i].name);
+		if (!why[0] && memcmp(source[i].group, source[0].group, sms * sizeof(uint32_t)) != 0)
+			snprintf(why, sizeof why, "%s and %s belong to different groups of SMs", source[0].name,
+				 source[i].name);
+	}
+	if (!members)
+		snprintf(why, sizeof why, "out of memory");
+	if (sources && members)
+		share_count(source[0].group, sms, members, &groups, &smallest, &largest);
+	/* What is left of clusters with defects differs by a few SMs. */
+	if (!why[0] && largest >= 2 * smallest && largest != smallest)
+		snprintf(why, sizeof why, "%s: groups of %u to %u SMs are no clusters of one kind", names, smallest,
+			 largest);
+	if (why[0]) {
+		study_verdict(s, count_key, VERDICT_INCONCLUSIVE, "clocks, pair", "%s", why);
+		study_verdict(s, size_key, VERDICT_INCONCLUSIVE, "clocks, pair", "%s", why);
+		return;
+	}
+	study_measured_number(s, count_key, groups, groups, groups, "card", method, "clocks, pair",
+			      "the same groups of SMs share: %s", names);
+	if (smallest == largest)
+		study_measured_number(s, size_key, largest, largest, largest, "card", method, "clocks, pair",
+				      "the same groups of SMs share: %s", names);
+	else
+		study_verdict(s, size_key, VERDICT_INCONCLUSIVE, "clocks, pair",
+			      "%u clusters of %u to %u SMs share: %s", groups, smallest, largest, names);
+}
+
+/* Wong's Fig. 20: latency against footprint beside another SM that has as much. Where: the first SM itself, one that shares a
+ * level that not all share, one that shares only what all do. */
+static unsigned sweep_places(const struct share_path *c, uint32_t *sm)
+{
+	unsigned sms = study_device(c->study)->sm_count, n = 1;
+	sm[0] = 0;
+	for (unsigned near = 2; near-- > 0;) {
+		for (unsigned i = 1; i < sms; i++) {
+			bool mate = false;
+			for (unsigned k = 0; k < c->levels; k++) {
+				const struct share_level *l = &c->level[k];
+				mate |= l->state == CHASE_DONE && l->groups > 1 && l->group[i] == l->group[0];
+			}
+			if (mate == (near == 1)) {
+				sm[n++] = i;
+				break;
+			}
+		}
+	}
+	return n;
+}
+
+static void sweep(struct share_path *c)
+{
+	const struct share_level *last = &c->level[c->levels - 1];
+	double p[POINT_PARAMS], line = (double)last->line;
+	double top = fmin((double)c->limit / 2, 1.25 * (double)last->size) / line;
+	unsigned step = (unsigned)ceil(top / SWEEP);
+	uint32_t sm[SWEEP_PLACES];
+	unsigned places = sweep_places(c, sm);
+	for (unsigned i = 0; i < places * SWEEP; i++) {
+		unsigned lines = (i % SWEEP + 1) * step;
+		if (lines < 4 || lines > top)
+			continue;
+		share_ring(c, c->levels - 1, p);
+		p[SHARE_PLACE] = c->kind;
+		p[SHARE_FIRST] = sm[i / SWEEP];
+		p[SHARE_COUNT] = 1;
+		p[SHARE_STRIDE] = line;
+		p[SHARE_OTHER] = lines * line;
+		p[SHARE_LOW] = p[SHARE_HIGH] = 0;
+		study_ask(c->study, SHARING_SWEEP, lines * line, p);
+	}
+}
+
+static void study_sharing(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	struct share_path c = {.study = s, .experiment = SHARING_PAIR, .limit = d->constant_bytes};
+	struct source source[SOURCES];
+	unsigned sources = 0, there, sms = d->sm_count, groups, smallest, largest;
+	uint32_t *clocks = ARENA_ARRAY(study_arena(s), sms, uint32_t);
+	unsigned *members = ARENA_ARRAY(study_arena(s), sms, unsigned);
+	char why[160];
+	if (!clocks || !members) {
+		conclude_topology(s, source, 0);
+		return;
+	}
+	const struct point *pt = study_ask(s, SHARING_CLOCKS, 0, NULL);
+	levels_of(&c, &there);
+	enum chase_state state = c.levels ? share_find(&c) : CHASE_UNDECIDED;
+	if (study_pending(s))
+		return;
+	if (state == CHASE_DONE)
+		sweep(&c);
+	if (study_pending(s))
+		return;
+	for (unsigned k = 0; k < there; k++) {
+		if (k < c.levels && state == CHASE_UNDECIDED)
+			snprintf(c.level[k].why, sizeof c.level[k].why, "%s", c.why);
+		conclude_scope(s, &c.level[k], k);
+	}
+	if (pt && pt->outcome == OUTCOME_OK && share_clock_groups(pt, sms, clocks, why, sizeof why)) {
+		share_count(clocks, sms, members, &groups, &smallest, &largest);
+		if (groups > 1 && groups < sms) {
+			source[sources].group = clocks;
+			snprintf(source[sources++].name, sizeof source[0].name, "clock counters");
+		}
+	}
+	for (unsigned k = 0; k < c.levels; k++) {
+		const struct share_level *l = &c.level[k];
+		if (state != CHASE_DONE || l->state != CHASE_DONE || l->groups == 1 || l->groups == sms)
+			continue;
+		source[sources].group = l->group;
+		snprintf(source[sources++].name, sizeof source[0].name, "cache.constant.l%u", k + 1);
+	}
+	conclude_topology(s, source, sources);
+}
+
+static int draw_sharing(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, SHARING_SWEEP);
+	double x[SWEEP_PLACES][SWEEP], y[SWEEP_PLACES][SWEEP];
+	uint32_t sm[SWEEP_PLACES];
+	size_t n[SWEEP_PLACES] = {0};
+	unsigned places = 0;
+	for (size_t i = 0; series && i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		uint32_t at = (uint32_t)pt->p[SHARE_FIRST];
+		struct share_run r;
+		unsigned k = 0;
+		while (k < places && sm[k] != at)
+			k++;
+		if (k == SWEEP_PLACES)
+			continue;
+		if (k == places)
+			sm[places++] = at;
+		if (n[k] == SWEEP || !share_read(pt, &r))
+			continue;
+		x[k][n[k]] = pt->x;
+		y[k][n[k]++] = r.ticks;
+	}
+	if (!places)
+		return 0;
+	struct figure *f = figures_new(out, "constant-sharing", "Constant memory: latency beside a second reader");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "footprint of each of the two", .unit = "bytes"};
+	f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+	snprintf(f->caption, sizeof f->caption,
+		 "SM 0 goes over its footprint again after the other one has gone over as much of something else");
+	for (unsigned k = 0; k < places; k++) {
+		char label[32];
+		snprintf(label, sizeof label, sm[k] ? "beside SM %u" : "both on SM %u", sm[k]);
+		if (figure_add(f, label, MARK_LINE, x[k], y[k], NULL, n[k]))
+			return -1;
+	}
+	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
+		char key[64], text[24];
+		double size;
+		if (!study_number(s, key_of(key, sizeof key, k, "size"), &size))
+			continue;
+		snprintf(text, sizeof text, "L%u / 2", k + 1);
+		figure_note(f, true, size / 2, text);
+	}
+	return 0;
+}
+
+const struct probe probe_sharing = {
+    .name = "sharing",
+    .asks = "Which SMs share each constant cache and each clock counter, and what clusters of SMs does that tell?",
+    .source =
+	"Wong 2010, IV-J4, Fig. 20; here the second block reads before the first one measures, not while it does, and "
+	"neighbours are found instead of known",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_sharing,
+    .draw = draw_sharing,
+};

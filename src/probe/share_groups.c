@@ -1,0 +1,376 @@
+/* From interference between SMs to the groups that share a level. */
+#include "base/arena.h"
+#include "probe/share.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define NONE	   UINT32_MAX
+#define LAPS	   2   /* over the ring before the others begin: where the victim is random, one is not enough */
+#define SEEN	   24  /* accesses that have to miss every level above, in all repeats together */
+#define ENOUGH	   24  /* elements of a ring */
+#define POWER	   0.1 /* of those, more that miss the level when the victim reads the other data itself */
+#define CALIBRATED 3   /* SMs */
+#define APART	   8   /* ticks between two levels at least */
+#define GAPS	   3   /* stretches of other SMs that a second member of a group is asked about */
+
+enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
+
+__attribute__((format(printf, 2, 3))) static enum answer unclear(struct share_level *l, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	vsnprintf(l->why, sizeof(l->why), fmt, ap);
+	va_end(ap);
+	l->state = CHASE_UNDECIDED;
+	return ANSWER_UNCLEAR;
+}
+
+double share_ring(const struct share_path *c, unsigned k, double *p)
+{
+	const struct share_level *l = &c->level[k];
+	double size = (double)l->size, stride = (double)l->line, lines = ENOUGH, ring = size / 2;
+
+	/* More lines than any level above can have, wherever it puts them. Not more than leaves room for code, where that has the
+	 * level, too. */
+	for (unsigned up = 0; up < k; up++)
+		lines = fmax(lines, 1.4 * (double)c->level[up].size / (double)c->level[up].line);
+	if (k) {
+		ring = fmin(lines * stride, 0.75 * size);
+		while (ring / stride < lines && stride >= 2 * (double)l[-1].line)
+			stride /= 2;
+	}
+	ring = floor(ring / stride) * stride;
+	double other = floor(fmin(1.5 * size, (double)c->limit - ring) / stride) * stride;
+	for (unsigned i = 0; i < POINT_PARAMS; i++)
+		p[i] = 0;
+	p[SHARE_PLACE] = c->kind;
+	p[SHARE_STRIDE] = stride;
+	p[SHARE_OTHER] = other;
+	p[SHARE_LAPS] = LAPS;
+	p[SHARE_LOW] = l->low;
+	p[SHARE_HIGH] = l->high;
+	return ring;
+}
+
+/* SM m measures while `count` SMs from `first` on read: something else, or its own ring when calm. */
+static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool calm,
+			     struct share_run *r)
+{
+	double p[POINT_PARAMS], x = share_ring(c, k, p);
+
+	p[SHARE_PLACE] += 8.0 * m;
+	p[SHARE_FIRST] = first;
+	p[SHARE_COUNT] = count;
+	if (calm)
+		p[SHARE_OTHER] = -x;
+	c->level[k].launches++;
+	return share_get(c->study, c->experiment, x, p, r, c->level[k].why, sizeof(c->level[k].why));
+}
+
+/* Of the accesses that every level above missed, how many this one missed. */
+static double missed(const struct share_run *r)
+{
+	return r->slow > 0 ? r->miss / r->slow : 0;
+}
+
+/* Whether some of these SMs take the level's lines from SM m. */
+static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count)
+{
+	struct share_level *l = &c->level[k];
+	struct share_run calm, alone, r;
+	enum chase_state state[3] = {look(c, k, m, m, 1, true, &calm), look(c, k, m, m, 1, false, &alone),
+				     look(c, k, m, first, count, false, &r)};
+
+	for (unsigned i = 0; i < 3; i++) {
+		if (state[i] == CHASE_UNDECIDED) {
+			l->state = CHASE_UNDECIDED;
+			return ANSWER_UNCLEAR;
+		}
+	}
+	if (state[0] == CHASE_PENDING || state[1] == CHASE_PENDING || state[2] == CHASE_PENDING)
+		return ANSWER_PENDING;
+	double most = missed(&alone), least = missed(&calm), power = most - least;
+	if (calm.slow < SEEN || alone.slow < SEEN)
+		return unclear(l, "only %.0f of %.0f accesses on SM %u miss the levels above", calm.slow, calm.counted,
+			       m);
+	if (power < POWER || power * alone.slow < SEEN / 2.0)
+		return unclear(l,
+			       "SM %u misses %.0f%% of its lines after it has read something else, and %.0f%% without: "
+			       "that tells too little",
+			       m, 100 * most, 100 * least);
+	if (r.slow < SEEN)
+		return unclear(l, "only %.0f of %.0f accesses on SM %u miss the levels above beside %u SMs from %u on",
+			       r.slow, r.counted, m, count, first);
+	double share = missed(&r);
+	if (share >= least + 0.5 * power)
+		return ANSWER_YES;
+	if (share <= least + 0.25 * power)
+		return ANSWER_NO;
+	return unclear(l,
+		       "SM %u misses %.0f%% of its lines beside %u SMs from %u on, %.0f%% undisturbed and %.0f%% by "
+		       "itself: neither yes nor no",
+		       m, 100 * share, count, first, 100 * least, 100 * most);
+}
+
+/* How many of [lo, hi) may still share with m, and the last of them. */
+static unsigned candidates(const struct share_level *l, uint32_t lo, uint32_t hi, uint32_t *last)
+{
+	unsigned n = 0;
+
+	for (uint32_t i = lo; i < hi; i++) {
+		if (l->group[i] == NONE) {
+			n++;
+			*last = i;
+		}
+	}
+	return n;
+}
+
+/* Gives those of [lo, hi) that share with m to its group; that some do is known when `known`. */
+static enum answer split(struct share_path *c, unsigned k, uint32_t m, uint32_t lo, uint32_t hi, bool known)
+{
+	struct share_level *l = &c->level[k];
+	uint32_t only = 0;
+	unsigned left = candidates(l, lo, hi, &only);
+
+	if (!left)
+		return ANSWER_NO;
+	enum answer a = known ? ANSWER_YES : disturbs(c, k, m, lo, hi - lo);
+	if (a != ANSWER_YES)
+		return a;
+	if (left == 1) {
+		l->group[only] = m;
+		return ANSWER_YES;
+	}
+	uint32_t middle = lo + (hi - lo) / 2;
+	enum answer a1 = split(c, k, m, lo, middle, false), a2 = split(c, k, m, middle, hi, false);
+	if (a1 == ANSWER_UNCLEAR || a2 == ANSWER_UNCLEAR)
+		return ANSWER_UNCLEAR;
+	if (a1 == ANSWER_PENDING || a2 == ANSWER_PENDING)
+		return ANSWER_PENDING;
+	if (a1 == ANSWER_NO && a2 == ANSWER_NO)
+		return unclear(l, "SMs %u to %u together disturb SM %u, but neither half of them does", lo, hi - 1, m);
+	return ANSWER_YES;
+}
+
+/* Sharing is transitive: what the first member of a group said has to hold for the last one. */
+static enum answer confirm(struct share_path *c, unsigned k, uint32_t m)
+{
+	struct share_level *l = &c->level[k];
+	uint32_t sms = study_device(c->study)->sm_count, last = m, before = m, from = 0;
+	struct {
+		uint32_t first, count;
+	} gap[GAPS] = {{0, 0}};
+
+	for (uint32_t i = 0; i <= sms; i++) {
+		if (i < sms && l->group[i] != m)
+			continue;
+		uint32_t first = from, count = i - from;
+		for (unsigned g = 0; g < GAPS; g++) { /* the largest stretches without a member */
+			if (count <= gap[g].count)
+				continue;
+			uint32_t f = gap[g].first, n = gap[g].count;
+			gap[g].first = first;
+			gap[g].count = count;
+			first = f;
+			count = n;
+		}
+		from = i + 1;
+		if (i < sms) {
+			before = last;
+			last = i;
+		}
+	}
+	if (last == m)
+		return ANSWER_YES;
+	enum answer a = disturbs(c, k, last, m, 1), b = before == m ? a : disturbs(c, k, last, before, 1);
+	bool pending = a == ANSWER_PENDING || b == ANSWER_PENDING;
+	if (a == ANSWER_NO || b == ANSWER_NO)
+		return unclear(l, "SM %u shares with %u, and %u as well, but not these two with each other", m,
+			       a == ANSWER_NO ? last : before, last);
+	for (unsigned g = 0; g < GAPS && a != ANSWER_UNCLEAR && b != ANSWER_UNCLEAR; g++) {
+		enum answer other = gap[g].count ? disturbs(c, k, last, gap[g].first, gap[g].count) : ANSWER_NO;
+		if (other == ANSWER_YES)
+			return unclear(l, "SM %u shares with %u, and one of %u to %u with %u, but not with each other",
+				       m, last, gap[g].first, gap[g].first + gap[g].count - 1, last);
+		if (other == ANSWER_UNCLEAR)
+			return other;
+		pending |= other == ANSWER_PENDING;
+	}
+	return a == ANSWER_UNCLEAR || b == ANSWER_UNCLEAR ? ANSWER_UNCLEAR : pending ? ANSWER_PENDING : ANSWER_YES;
+}
+
+void share_count(const uint32_t *group, unsigned sms, unsigned *scratch, unsigned *groups, unsigned *smallest,
+		 unsigned *largest)
+{
+	*groups = *largest = 0;
+	*smallest = sms;
+	memset(scratch, 0, sms * sizeof(*scratch));
+	for (unsigned i = 0; i < sms; i++)
+		scratch[group[i]]++;
+	for (unsigned i = 0; i < sms; i++) {
+		if (!scratch[i])
+			continue;
+		++*groups;
+		*smallest = scratch[i] < *smallest ? scratch[i] : *smallest;
+		*largest = scratch[i] > *largest ? scratch[i] : *largest;
+	}
+}
+
+const char *share_word(const struct share_level *l, unsigned sms)
+{
+	return l->groups == sms ? "sm" : l->groups == 1 ? "gpu" : "cluster";
+}
+
+bool share_nested(const uint32_t *a, const uint32_t *b, unsigned sms)
+{
+	for (unsigned i = 0; i < sms; i++) {
+		if (b[i] != b[a[i]])
+			return false;
+	}
+	return true;
+}
+
+static void find_groups(struct share_path *c, unsigned k)
+{
+	struct share_level *l = &c->level[k];
+	uint32_t sms = study_device(c->study)->sm_count;
+	bool pending = false;
+
+	l->group = ARENA_ARRAY(study_arena(c->study), sms, uint32_t);
+	unsigned *members = ARENA_ARRAY(study_arena(c->study), sms, unsigned);
+	if (!l->group || !members) {
+		unclear(l, "out of memory");
+		return;
+	}
+	for (uint32_t m = 0; m < sms; m++)
+		l->group[m] = NONE;
+	/* Everybody beside all the others first: where nobody shares, that is all. */
+	for (uint32_t m = 0; m < sms; m++) {
+		enum answer a = disturbs(c, k, m, 0, sms);
+		if (a == ANSWER_UNCLEAR)
+			return;
+		pending |= a == ANSWER_PENDING;
+		if (a == ANSWER_NO)
+			l->group[m] = m;
+	}
+	for (uint32_t m = 0; m < sms && !pending; m++) {
+		if (l->group[m] != NONE)
+			continue;
+		l->group[m] = m;
+		uint32_t other;
+		if (!candidates(l, 0, sms, &other)) {
+			unclear(l, "SM %u is disturbed, but all others are known not to share with it", m);
+			return;
+		}
+		enum answer a = split(c, k, m, 0, sms, true);
+		if (a == ANSWER_UNCLEAR)
+			return;
+		pending = a == ANSWER_PENDING;
+	}
+	for (uint32_t m = 0; m < sms && !pending; m++) {
+		if (l->group[m] != m)
+			continue;
+		enum answer a = confirm(c, k, m);
+		if (a == ANSWER_UNCLEAR)
+			return;
+		pending |= a == ANSWER_PENDING;
+	}
+	l->state = pending ? CHASE_PENDING : CHASE_DONE;
+	if (!pending)
+		share_count(l->group, sms, members, &l->groups, &l->smallest, &l->largest);
+}
+
+/* Mean ticks on a level's ring, over some SMs: hits, or with `spoilt` as many misses as the SM can cause itself. */
+static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt, double *out)
+{
+	struct share_level *l = &c->level[k];
+	double found[CALIBRATED], scratch[CALIBRATED], p[POINT_PARAMS], x = share_ring(c, k, p);
+	uint32_t sm[CALIBRATED];
+	unsigned n = chase_placements(study_device(c->study), CALIBRATED, sm);
+	bool pending = false;
+
+	if (!spoilt)
+		p[SHARE_OTHER] = -x;
+	p[SHARE_LOW] = p[SHARE_HIGH] = 0;
+	p[SHARE_COUNT] = 1;
+	for (unsigned i = 0; i < n; i++) {
+		struct share_run r;
+		p[SHARE_PLACE] = 8.0 * sm[i] + c->kind;
+		p[SHARE_FIRST] = sm[i];
+		enum chase_state s = share_get(c->study, c->experiment, x, p, &r, l->why, sizeof(l->why));
+		if (s == CHASE_UNDECIDED)
+			return l->state = s;
+		pending |= s == CHASE_PENDING;
+		found[i] = r.ticks;
+	}
+	*out = stat_median(found, n, scratch);
+	return pending ? CHASE_PENDING : CHASE_DONE;
+}
+
+/* The ticks that divide hits from misses, of each level. Those from the first one on that cannot be told from its neighbours are
+ * undecided. */
+static enum chase_state calibrate(struct share_path *c)
+{
+	double last = 0;
+	bool pending = false, lost = false;
+
+	for (unsigned k = 0; k < c->levels; k++) {
+		c->level[k].low = c->level[k].high = 0;
+		enum chase_state s = mean_ticks(c, k, false, &c->level[k].ticks);
+		if (s == CHASE_DONE && k + 1 == c->levels)
+			s = mean_ticks(c, k, true, &last);
+		pending |= s == CHASE_PENDING;
+	}
+	if (pending)
+		return CHASE_PENDING;
+	for (unsigned k = 0; k < c->levels; k++) {
+		struct share_level *l = &c->level[k];
+		double behind = k + 1 < c->levels ? l[1].ticks : last;
+		if (!lost && l->state == CHASE_UNDECIDED && l->why[0]) {
+			lost = true;
+		} else if (!lost && behind < l->ticks + APART) {
+			unclear(l, "an access takes %.1f ticks where it should hit and %.1f where it should miss",
+				l->ticks, behind);
+			lost = true;
+		} else if (lost) {
+			unclear(l, "the levels above could not be told apart");
+		} else {
+			l->high = ceil((l->ticks + behind) / 2);
+			l->low = k ? l[-1].high : 0;
+		}
+	}
+	return CHASE_DONE;
+}
+
+enum chase_state share_find(struct share_path *c)
+{
+	unsigned sms = study_device(c->study)->sm_count;
+	bool pending = false;
+
+	if (sms < 2 || !c->levels) {
+		snprintf(c->why, sizeof(c->why), c->levels ? "there is one SM" : "there is no level");
+		return CHASE_UNDECIDED;
+	}
+	enum chase_state s = calibrate(c);
+	if (s != CHASE_DONE)
+		return s;
+	for (unsigned k = 0; k < c->levels; k++) {
+		if (c->level[k].high > 0)
+			find_groups(c, k);
+		pending |= c->level[k].state == CHASE_PENDING;
+	}
+	if (pending)
+		return CHASE_PENDING;
+	for (unsigned k = 1; k < c->levels; k++) {
+		struct share_level *l = &c->level[k], *up = l - 1;
+		if (l->state != CHASE_DONE || up->state != CHASE_DONE || share_nested(up->group, l->group, sms))
+			continue;
+		unclear(l, "SMs share the level above, but not this one");
+		unclear(up, "SMs share it, but not the level below");
+	}
+	return CHASE_DONE;
+}

@@ -10,7 +10,7 @@
 #define DEFAULT_SIM "gtx280" /* a file in gpus/ */
 
 /* In the order in which `fathom list devices` shows them. */
-static const struct gpu_ops *const backends[] = {&gpu_cuda, &gpu_sim, &gpu_replay};
+static const struct gpu_ops *const backends[] = {&gpu_cuda, &gpu_opencl, &gpu_sim, &gpu_replay};
 #define COUNT (sizeof(backends) / sizeof(backends[0]))
 
 const struct gpu_ops *const *gpu_backends(size_t *count)
@@ -61,8 +61,9 @@ static int no_colon(const char *device, struct err *e)
 	near = str_nearest(device, names, n);
 	if (near)
 		return err_set(e, -EINVAL, "'%s' is no device; did you mean 'sim:%s'?", device, near);
-	return err_set(e, -EINVAL,
-		       "'%s' is no device; a device is cuda:N, sim:NAME, sim:FILE.gpu or replay:FILE.fathom", device);
+	return err_set(
+	    e, -EINVAL,
+	    "'%s' is no device; a device is cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom", device);
 }
 
 int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, struct err *e)
@@ -83,15 +84,16 @@ int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, 
 		if (near)
 			return err_set(e, -EINVAL, "there is no kind of device '%s'; did you mean '%s%s'?", word, near,
 				       colon);
-		return err_set(e, -EINVAL,
-			       "there is no kind of device '%s'; a device is cuda:N, sim:NAME, sim:FILE.gpu or "
-			       "replay:FILE.fathom",
-			       word);
+		return err_set(
+		    e, -EINVAL,
+		    "there is no kind of device '%s'; a device is cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or "
+		    "replay:FILE.fathom",
+		    word);
 	}
 	if (!colon[1])
 		return err_set(e, -EINVAL, "'%s' does not say which device: %s", device, ops->help);
 	/* The other backends run our own code only; a kernel that never ends is under their own control. */
-	if (isolate && ops == &gpu_cuda)
+	if (isolate && (ops == &gpu_cuda || ops == &gpu_opencl))
 		return gpu_open_proxy(out, ops, colon + 1, seed, e);
 	return ops->open(out, colon + 1, seed, e);
 }

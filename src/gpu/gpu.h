@@ -17,7 +17,7 @@ struct kernel_source {
 };
 
 struct gpu_ops {
-	const char *name; /* "cuda", "sim", "replay" */
+	const char *name; /* "cuda", "opencl", "sim", "replay" */
 	const char *help; /* one line for `fathom list devices`: "cuda:N, an NVIDIA GPU by its index" */
 
 	/* Required. Appends this backend's devices (simulated GPUs: the built-in ones). No devices is not an error:
@@ -49,12 +49,12 @@ struct gpu {
 	const struct gpu_ops *ops;
 };
 
-extern const struct gpu_ops gpu_cuda, gpu_sim, gpu_replay;
+extern const struct gpu_ops gpu_cuda, gpu_opencl, gpu_sim, gpu_replay;
 
 /* gpu.c: the table of backends. */
 const struct gpu_ops *const *gpu_backends(size_t *count);
-/* Opens "cuda:0", "sim:gtx280", "sim:my.gpu", "replay:run.fathom". Unknown names: -EINVAL and a sentence that says what
- * would be right. isolate: drive a backend that can hang or crash (cuda) from a child process. */
+/* Opens "cuda:0", "opencl:0.0", "sim:gtx280", "sim:my.gpu", "replay:run.fathom". Unknown names: -EINVAL and a sentence that says what
+ * would be right. isolate: drive a backend that can hang or crash (cuda, opencl) from a child process. */
 int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, struct err *e);
 /* The device that a run without -d takes, and why, as one sentence. */
 int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e);

@@ -220,7 +220,7 @@ static int block(struct expansion *x, struct cursor *c, bool active, enum ending
 	}
 	x->depth++;
 	while (!rc && next_line(c, &s, &end)) {
-		if (s == end || *s != '#') {
+		if (s == end || *s != '#' || str_starts(s, "#pragma ")) {
 			if (active)
 				rc = located(x, c, substitute(x, s, end));
 			continue;
@@ -247,6 +247,26 @@ static int block(struct expansion *x, struct cursor *c, bool active, enum ending
 	return rc;
 }
 
+const struct embedded *kernel_text(const char *path, const char *dialect)
+{
+	char other[128];
+	const char *dot = strrchr(path, '.');
+	if (!dot || snprintf(other, sizeof other, "%.*s.%s", (int)(dot - path), path, dialect) >= (int)sizeof other)
+		return embed_find(path);
+	return embed_find(other);
+}
+
+bool kernel_has_text(const char *folder, const char *dialect)
+{
+	size_t n = strlen(folder);
+	for (size_t i = 0; i < embedded_count; i++) {
+		const char *path = embedded_files[i].path, *dot = strrchr(path, '.');
+		if (strncmp(path, folder, n) == 0 && path[n] == '/' && dot && strcmp(dot + 1, dialect) == 0)
+			return true;
+	}
+	return false;
+}
+
 static void own(struct scope *sc, const char *name, const char *text)
 {
 	struct kernel_param *p = &sc->own[sc->own_count++];
@@ -269,8 +289,9 @@ int kernel_expand(struct str *out, const char *name, const char *text, size_t si
 	own(&x.scope, "RN", device->cc >= 20 ? ".rn" : "");
 	snprintf(number, sizeof(number), "%u", device->warp_size);
 	own(&x.scope, "WARP", number);
-	str_addf(out, ".version %d.%d\n.target %s\n.address_size 64\n", device->ptx_version / 10,
-		 device->ptx_version % 10, device->target);
+	if (strcmp(device->dialect, "cl") != 0)
+		str_addf(out, ".version %d.%d\n.target %s\n.address_size 64\n", device->ptx_version / 10,
+			 device->ptx_version % 10, device->target);
 	int rc = block(&x, &c, true, &ending);
 	if (!rc && ending != ENDS_AT_EOF) {
 		err_set(x.e, -EINVAL, ending == ENDS_AT_ELSE ? "#else without #if" : "#end without a beginning");

@@ -1,15 +1,16 @@
-/* Kernel templates: probes' texts with parameters, expanded to complete PTX for one device.
+/* Kernel templates: probes' texts with parameters, expanded to complete PTX, or OpenCL C, for one device.
  *
- * A template is PTX without .version/.target/.address_size (those are put in front for the device) plus:
+ * A template is PTX without .version/.target/.address_size (those are put in front for the device), or OpenCL C, plus:
  *   $name or ${name}     a parameter, or one of the dialect's own: $CC (90), $RN (".rn" from sm_20 on, else ""),
  *                        ${WARP}. An unknown name is an error with its line.
  *   $(expr)              integer expression: + - * / % << >> & | ( ) comparisons, parameters without $
  *   #repeat COUNT [var]  ... #end     the lines between, COUNT times; var runs from 0
  *   #if EXPR ... #else ... #end       EXPR as above; a text parameter compares with == 'text'
  *   #include name        the text src/kernel/name.ptx (e.g. "pin": the prologue that pins a launch to one SM)
- * Directives stand alone on a line; nesting is allowed. */
+ * Directives stand alone on a line; nesting is allowed. OpenCL C has no lines of its own that start with #, but for #pragma. */
 #ifndef FATHOM_KERNEL_H
 #define FATHOM_KERNEL_H
+#include "base/embed.h"
 #include "base/err.h"
 #include "base/str.h"
 #include "data/device.h"
@@ -19,6 +20,10 @@ struct kernel_param {
 	char text[104]; /* an integer or any text */
 };
 
+/* The text of this path in the device's dialect: beside x.ptx stands x.cl. NULL: there is none. */
+const struct embedded *kernel_text(const char *path, const char *dialect);
+/* Whether there is any text of that dialect in this folder ("probes/clock"). */
+bool kernel_has_text(const char *folder, const char *dialect);
 int kernel_expand(struct str *out, const char *name, const char *text, size_t size, const struct kernel_param *params,
 		  size_t n, const struct device_info *device, struct err *e);
 

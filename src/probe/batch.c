@@ -118,11 +118,12 @@ struct fresh {
 static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
 {
 	const struct job *j = &it->job;
-	const struct embedded *file = embed_find(j->template_path);
+	const struct embedded *file = kernel_text(j->template_path, b->run->device.dialect);
 	struct str text;
 
 	if (!file)
-		return err_set(e, -EINVAL, "the kernel text %s does not exist", j->template_path);
+		return err_set(e, -EINVAL, "the kernel text %s does not exist for devices that take %s",
+			       j->template_path, b->run->device.dialect);
 	str_init(&text);
 	int rc = kernel_expand(&text, j->template_path, file->data, file->size, j->param, j->param_count,
 			       &b->run->device, e);

@@ -98,6 +98,12 @@ static int one(struct batch *b, struct probe_record *rec, struct err *e)
 		set_state(rec, PROBE_SKIPPED, text);
 		return study_decline(b->run, b->probe, VERDICT_UNSUPPORTED, text) ? err_nomem(e) : 0;
 	}
+	snprintf(text, sizeof(text), "probes/%s", b->probe->name);
+	if (strcmp(b->run->device.dialect, "ptx") != 0 && !kernel_has_text(text, b->run->device.dialect)) {
+		snprintf(text, sizeof(text), "there is no %s text of its kernels", b->run->device.dialect);
+		set_state(rec, PROBE_SKIPPED, text);
+		return study_decline(b->run, b->probe, VERDICT_UNSUPPORTED, text) ? err_nomem(e) : 0;
+	}
 	drop_failures(b->run, b->probe);
 	int rc = study_open(&s, b->run, b->probe, STUDY_MEASURE, e);
 	if (rc)

@@ -33,6 +33,12 @@ static int open_cuda(struct gpu **out, const char *spec, uint64_t seed, struct e
 	return opened("cuda", spec, false);
 }
 
+static int open_opencl(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
+{
+	(void)out, (void)seed, (void)e;
+	return opened("opencl", spec, false);
+}
+
 static int open_sim(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
 {
 	(void)out, (void)seed, (void)e;
@@ -46,6 +52,7 @@ static int open_replay(struct gpu **out, const char *spec, uint64_t seed, struct
 }
 
 const struct gpu_ops gpu_cuda = {.name = "cuda", .help = "cuda:N, an NVIDIA GPU by its index", .open = open_cuda};
+const struct gpu_ops gpu_opencl = {.name = "opencl", .help = "opencl:P.D, a device", .open = open_opencl};
 const struct gpu_ops gpu_sim = {.name = "sim", .help = "sim:NAME, a simulated GPU", .open = open_sim};
 const struct gpu_ops gpu_replay = {.name = "replay", .help = "replay:FILE.fathom, a stored run", .open = open_replay};
 
@@ -86,6 +93,9 @@ static void opens_by_name(void **state)
 	assert_true(seen.isolated);
 	assert_int_equal(gpu_open(&g, "cuda:0", 1, false, &e), 0);
 	assert_false(seen.isolated);
+	assert_int_equal(gpu_open(&g, "opencl:0.1", 1, true, &e), 0);
+	assert_string_equal(seen.spec, "0.1");
+	assert_true(seen.isolated);
 	assert_int_equal(gpu_open(&g, "replay:a:b.fathom", 1, true, &e), 0); /* a file may have a colon */
 	assert_string_equal(seen.spec, "a:b.fathom");
 }
@@ -104,7 +114,9 @@ static void refuses_with_advice(void **state)
 	    {"cuda:", "cuda:N, an NVIDIA GPU by its index"},
 	    {"0", "'cuda:0'"},
 	    {"cdua:0", "did you mean 'cuda:0'?"},
-	    {"opengl:x", "a device is cuda:N"},
+	    {"opengl:x", "did you mean 'opencl:x'?"},
+	    {"opencl", "opencl:P.D"},
+	    {"vulkan:0", "a device is cuda:N"},
 	    {"", "a device is cuda:N"},
 	    {":", "a device is cuda:N"},
 	    {"something else", "a device is cuda:N"},

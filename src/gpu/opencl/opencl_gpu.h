@@ -1,0 +1,54 @@
+/* One open OpenCL device: what the files of this room share.
+ *
+ * Kernels are OpenCL C. The arguments of a launch become those of the kernel one by one: a number as itself, a buffer as a
+ * pointer to global memory. Buffers for constant memory follow them, in their order, as pointers to constant memory; then, when the
+ * launch asks for dynamic shared memory, a pointer to local memory. Work items of a block are counted by get_local_id. */
+#ifndef FATHOM_OPENCL_GPU_H
+#define FATHOM_OPENCL_GPU_H
+#include "gpu/gpu.h"
+#include "gpu/opencl/opencl_api.h"
+
+struct opencl_kernel {
+	uint64_t hash; /* of text and entry */
+	size_t text_bytes;
+	char name[96], entry[64];
+	cl_program program;
+	cl_kernel kernel;
+	struct native_info native;
+};
+
+struct opencl_block { /* device memory that stays between launches */
+	cl_mem memory;
+	uint64_t bytes, content; /* content: names what is in it; 0 = unknown */
+};
+
+struct opencl_gpu {
+	struct gpu base;
+	struct opencl_api api;
+	struct device_info info;
+	cl_device_id device;
+	cl_context context;
+	cl_command_queue queue;
+	size_t sub_align; /* of a sub-buffer's start, bytes */
+	bool lost;
+	char lost_why[200];
+	struct opencl_kernel *kernels;
+	size_t kernel_count, kernel_cap;
+	struct opencl_block block[LAUNCH_BUFFERS];
+	cl_mem scratch; /* overwritten to evict caches */
+	size_t scratch_bytes;
+	unsigned flushes;
+};
+
+/* opencl_info.c: what device `number` of the platform says of itself. */
+void opencl_info_fill(const struct opencl_api *api, cl_device_id device, unsigned platform, unsigned number,
+		      struct device_info *info);
+/* opencl_load.c */
+int opencl_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
+		struct err *e);
+void opencl_kernels_free(struct opencl_gpu *g);
+/* opencl_run.c */
+int opencl_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
+void opencl_memory_free(struct opencl_gpu *g);
+
+#endif

@@ -8,7 +8,7 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 120 /* rows that agree */
+#define LEAST 150 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
 static const char *const not_yet[] = {
@@ -25,6 +25,7 @@ static const char *const not_yet[] = {
     "arith.sin.*",
     "arith.sqrt.*",
     "cache.constant.*.bandwidth",
+    "cache.constant.*.shared_with",
     "cache.instruction.*",
     "cache.texture.*",
     "device.*",

@@ -117,6 +117,9 @@ static int read_extra(struct reader *r, struct paper_row *row, const char *cell)
 		if (*row->tolerance)
 			return err_set(r->e, -EINVAL, "%s:%u: the row has two tolerances; keep one", r->file, r->line);
 		row->tolerance = trim(number);
+		if (!*row->tolerance)
+			return err_set(r->e, -EINVAL, "%s:%u: no number follows '+-'; write '+- 2: why'", r->file,
+				       r->line);
 		row->reason = colon + 1 + strspn(colon + 1, " ");
 		return 0;
 	}

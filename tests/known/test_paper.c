@@ -199,6 +199,7 @@ static void mistakes_name_their_line(void **state)
 	expect_error(HEAD "T | r | k | 1 | cycles | deviation:\n", "names no entry");
 	expect_error(HEAD "T | r | k | 1 | cycles | +- 2\n", "has no reason; write '+- 2: why");
 	expect_error(HEAD "T | r | k | 1 | cycles | +- 2:\n", "has no reason; write '+- 2: why");
+	expect_error(HEAD "T | r | k | 1 | cycles | +- : why\n", "no number follows '+-'");
 	expect_error(HEAD "T | r | k | 1 | cycles | +- few: why\n", "'few' is no tolerance");
 	expect_error(HEAD "T | r | k | 1 | cycles | +- 2 x: why\n", "'2 x' is no tolerance");
 	expect_error(HEAD "T | r | k | sm | name | +- 2: why\n", "the word 'sm' cannot have a tolerance");

@@ -82,7 +82,10 @@ static void tell_ways(struct teller *t, const struct cache_spec *c, const char *
 {
 	char key[KEY_BYTES];
 	double size[SET_SIZES_MAX];
-	if (!c->set_ways) {
+	bool differ = false;
+	for (uint32_t k = 1; c->set_ways && k < c->sets; k++)
+		differ = differ || c->set_ways[k] != c->set_ways[0];
+	if (!differ) { /* also where they are listed one by one */
 		snprintf(key, sizeof key, "%s.ways", stem);
 		tell_number(t, key, c->ways, 0);
 		return;

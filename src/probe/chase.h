@@ -106,13 +106,15 @@ struct chase_path {
 	struct study *study;
 	unsigned chase, lap;	 /* numbers of the experiments */
 	unsigned kind, lap_kind; /* 0..7 */
+	unsigned quiet_kind;	 /* of latencies: records do not go where the accesses go */
 	uint32_t sm;
-	uint64_t limit;	 /* largest footprint */
-	uint32_t word;	 /* bytes of a ring word */
-	uint32_t room;	 /* records of a launch */
-	bool first_only; /* the survey may stop behind the first level */
-	bool beyond_sm;	 /* not even the first level is inside the SM */
-	uint64_t stride; /* of everything after the survey; 0 = the first fill unit */
+	uint64_t limit;	     /* largest footprint */
+	uint32_t word;	     /* bytes of a ring word */
+	uint32_t room;	     /* records of a launch */
+	uint32_t quiet_room; /* those of quiet_kind; 0: there is no such kind, kind will do */
+	bool first_only;     /* the survey may stop behind the first level */
+	bool beyond_sm;	     /* not even the first level is inside the SM */
+	uint64_t stride;     /* of everything after the survey; 0 = the first fill unit */
 	/* learned */
 	unsigned class_count;
 	struct chase_class classes[CHASE_CLASSES];

@@ -15,6 +15,7 @@
 #define HEAD	   8
 #define PURE	   0.999 /* share of one class from which an average over laps is that class */
 #define SAMPLED	   1500
+#define LAST_SHARE 0.25
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
 #define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
@@ -88,8 +89,9 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 
 	p[CHASE_STRIDE] = (double)stride;
 	p[CHASE_WARM] = cold ? 0 : 2 * n;
-	p[CHASE_TIMED] = c->room < SAMPLED ? c->room : SAMPLED;
-	p[CHASE_PLACE] = 8.0 * sm + c->kind;
+	uint32_t room = c->quiet_room ? c->quiet_room : c->room;
+	p[CHASE_TIMED] = room < SAMPLED ? room : SAMPLED;
+	p[CHASE_PLACE] = 8.0 * sm + (c->quiet_room ? c->quiet_kind : c->kind);
 	enum chase_state state = chase_get(c, &r, footprint, p);
 	if (state != CHASE_DONE)
 		return state;
@@ -117,6 +119,13 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
 			 r.kept, footprint);
+		return CHASE_UNDECIDED;
+	}
+	/* What is behind all levels serves a footprint beyond them; the few that are slower than the rest may be delayed. */
+	if (k && l->floor <= 0 && *share < LAST_SHARE) {
+		snprintf(c->why, sizeof(c->why),
+			 "only %zu of %u accesses over %.0f bytes were as slow as the slowest group", m, r.kept,
+			 footprint);
 		return CHASE_UNDECIDED;
 	}
 	bool by_line = m >= 6.0 * r.elements;

@@ -14,9 +14,6 @@
 /* Off: launches that fall into a boost have longer latencies, and probes take the two values of one level for two levels
  * (seed 1009) or average them (1001, 1004, 1005), where the truth tells the value at the nominal clock. */
 static const bool draw_boost = false;
-/* Off: what lies in the open rows of the banks is nearer than the rest of the memory, as in a cache of banks x row bytes, and
- * without a cache in front of it probes take it for one (seed 2005). */
-static const bool draw_rows = false;
 
 struct dice {
 	struct rng r;
@@ -492,8 +489,7 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 		put(&d, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
 	/* Streams of their own: when these are drawn, all else stays. */
 	rng_seed(&d.r, hash64("rows", 4, seed));
-	if (draw_rows)
-		roll_rows(&d);
+	roll_rows(&d);
 	rng_seed(&d.r, hash64("boost", 5, seed));
 	if (draw_boost)
 		roll_boost(&d);

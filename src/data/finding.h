@@ -16,7 +16,7 @@ const char *verdict_name(enum verdict v); /* "MEASURED" ... */
 int verdict_parse(const char *name, enum verdict *v);
 
 enum value_kind { VALUE_NONE, VALUE_NUMBER, VALUE_TEXT, VALUE_ARRAY };
-#define VALUE_ARRAY_MAX 16
+#define VALUE_ARRAY_MAX 32
 
 struct value {
 	enum value_kind kind;

@@ -81,7 +81,8 @@ struct chase_class {
 };
 
 #define CHASE_LEVELS 5
-struct chase_fact { /* one integer property */
+#define CHASE_SETS   32 /* so many sets are looked at one by one; of more, some */
+struct chase_fact {	/* one integer property */
 	enum chase_state state;
 	uint64_t value;
 	char why[240]; /* why it is undecided */
@@ -98,6 +99,8 @@ struct chase_level {
 	bool noisy;	 /* some decision needed more than counting misses */
 	bool hashed;	 /* conflicting lines are not evenly spaced */
 	struct chase_fact size, sector, line, ways, sets;
+	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
+	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
 };
 
 #define CHASE_SURVEY 90

@@ -19,6 +19,29 @@ static void conclude_fact(struct study *s, const char *prefix, const char *what,
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", f->why[0] ? f->why : "it was not measured");
 }
 
+static void conclude_unequal(struct study *s, const char *prefix, const struct chase_level *l)
+{
+	static const char method[] = "the lines that conflict with each line beyond the size, until all were seen";
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.sets", prefix);
+	study_measured_number(s, key, l->unequal, l->unequal, l->unequal, "", method, "chase",
+			      "%u sets of %u to %u lines hold every line", l->unequal, l->set_size[0],
+			      l->set_size[l->unequal - 1]);
+	snprintf(key, sizeof(key), "%s.set_sizes", prefix);
+	struct finding f = study_measured(key, 0, NAN, NAN, method);
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = l->unequal;
+	for (uint32_t i = 0; i < l->unequal; i++)
+		f.value.array[i] = l->set_size[i];
+	snprintf(f.unit, sizeof(f.unit), "count");
+	snprintf(f.because, sizeof(f.because), "%u sets of %u to %u lines hold every line", l->unequal, l->set_size[0],
+		 l->set_size[l->unequal - 1]);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "chase");
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+}
+
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
 {
 	struct study *s = c->study;
@@ -65,6 +88,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
 		 l->hashed ? "conflicting lines are not evenly spaced" : "conflicting lines are sets x line apart");
+	if (l->unequal)
+		return conclude_unequal(s, prefix, l);
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
 }
 

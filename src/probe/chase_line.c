@@ -68,6 +68,30 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
 }
 
+/* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all:
+ * as many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. */
+enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line)
+{
+	struct chase_level *l = &c->level[k];
+
+	for (; *line > l->sector.value; *line /= 2) {
+		struct chase_ring_spec ring = {.stride = *line, .bytes = l->size.value, .extra = extra};
+		bool fits;
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state != CHASE_DONE || !fits)
+			return state;
+		if (chase_hidden(c, k, chase_spec_elements(&ring))) {
+			snprintf(
+			    c->why, sizeof(c->why),
+			    "so few of them as tell lines of %llu bytes from neighbours that share a set may stay in "
+			    "the level above",
+			    (unsigned long long)*line);
+			return CHASE_UNDECIDED;
+		}
+	}
+	return CHASE_DONE;
+}
+
 /* Where a line is looked for: at the size, and some way behind. */
 uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit)
 {
@@ -97,6 +121,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	enum chase_state all = CHASE_DONE;
 	bool whole = true;
 	struct chase_blocks both[2] = {0};
+	uint64_t beyond = 0; /* one of the places that conflict */
 	for (unsigned j = 0; j < 2; j++) {
 		uint64_t extra = chase_line_extra(size, j, unit);
 		if (extra + l->stride > c->limit)
@@ -110,6 +135,7 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 		if (state == CHASE_PENDING || !found.hot)
 			continue;
 		both[j] = found;
+		beyond = extra;
 		for (uint32_t i = 1; i < found.count; i++)
 			if (found.hot[i] != found.hot[i - 1])
 				line = stat_gcd(line, i * unit);
@@ -133,5 +159,8 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	if (2 * line <= LINE_MOST && ends >= 4 && even > 0.75 * ends)
 		return chase_undecided(
 		    &l->line, "most lines that one more line evicts lie on a grid twice as wide as all of them");
+	all = chase_line_alone(c, k, beyond, &line);
+	if (all != CHASE_DONE)
+		return all == CHASE_PENDING ? (l->line.state = all) : chase_undecided(&l->line, c->why);
 	return chase_decided(&l->line, line);
 }

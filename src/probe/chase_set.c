@@ -1,11 +1,11 @@
 /* Ways, line and sets of a level that nothing hides, from rings that hold one set: short laps, so noise has no time. */
 #include "base/arena.h"
-#include "probe/chase.h"
+#include "probe/chase_shape.h"
 #include <stdio.h>
 #include <string.h>
 
 #define WAYS_MOST 128
-#define LINE_MOST 1024
+#define LINE_NEAR 1024
 
 /* w elements at equal distances over the size, and one more where the next would be. In one set they overflow. */
 static struct chase_ring_spec one_set(uint64_t start, uint64_t size, uint64_t ways, bool more)
@@ -82,7 +82,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	if (l->size.state != CHASE_DONE || l->sector.state != CHASE_DONE || l->endless)
 		return CHASE_UNDECIDED;
 	unit = l->sector.value;
-	if (size + size / 2 + 2 * LINE_MOST > c->limit || size % unit)
+	if (size + size / 2 + 2 * LINE_NEAR > c->limit || size % unit)
 		return CHASE_UNDECIDED;
 	enum chase_state state = smallest_overflow(c, k, size, unit, &ways);
 	if (state != CHASE_DONE || !ways)
@@ -95,7 +95,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	/* An element that is moved on stays in the set as long as it stays in its line. */
 	uint64_t set = size / ways;
 	enum chase_state all = CHASE_DONE;
-	for (uint64_t off = unit; off <= LINE_MOST && off < set; off += unit) {
+	for (uint64_t off = unit; off <= LINE_NEAR && off < set; off += unit) {
 		struct chase_ring_spec moved = ring;
 		bool fits;
 		moved.extra += off;
@@ -109,25 +109,27 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	}
 	if (all != CHASE_DONE)
 		return all;
-	if (!line && set > LINE_MOST)
+	if (!line && set > LINE_NEAR)
 		return CHASE_UNDECIDED;
 	line = line ? line : set; /* it never leaves the set: there is one */
 	if (set % line)
 		return CHASE_UNDECIDED;
-	/* Another set, and the other direction: without the last one everything fits. */
-	if (line < set) {
-		struct chase_ring_spec next = one_set(line, size, ways, true);
-		struct chase_ring_spec middle = one_set(set / line / 2 * line, size, ways, true);
-		bool same_middle;
+	uint64_t alone = line;
+	state = chase_line_alone(c, k, size, &alone);
+	if (state != CHASE_DONE || alone != line)
+		return state == CHASE_PENDING ? state : CHASE_UNDECIDED; /* neighbours share a set */
+	/* The other sets, or of many some, and the other direction: without the last one everything fits. */
+	uint64_t sets = set / line, others = sets - 1 < CHASE_SETS ? sets - 1 : CHASE_SETS;
+	for (uint64_t i = 1; i <= others; i++) {
+		struct chase_ring_spec next = one_set(i * (sets - 1) / others * line, size, ways, true);
 		state = all_conflict(c, k, &next, &same);
-		enum chase_state other = all_conflict(c, k, &middle, &same_middle);
-		if (state == CHASE_UNDECIDED || other == CHASE_UNDECIDED)
-			return CHASE_UNDECIDED;
-		if (state == CHASE_PENDING || other == CHASE_PENDING)
-			return CHASE_PENDING;
-		if (!same || !same_middle)
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (state == CHASE_UNDECIDED || !same)
 			return CHASE_UNDECIDED; /* sets are hashed, or differ */
 	}
+	if (all != CHASE_DONE)
+		return all;
 	struct chase_ring_spec less = one_set(0, size, ways, false);
 	bool fits;
 	state = fits_at_last(c, k, &less, &fits);

@@ -126,6 +126,17 @@ static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge 
 	return CHASE_DONE;
 }
 
+bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements)
+{
+	for (unsigned i = 0; i < k; i++) {
+		const struct chase_level *up = &c->level[i];
+		if (up->size.state != CHASE_DONE || up->line.state != CHASE_DONE ||
+		    elements < 2 * (up->size.value / up->line.value))
+			return true;
+	}
+	return false;
+}
+
 uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint)
 {
 	double lines = 0;
@@ -142,13 +153,27 @@ uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, doubl
 	return step < c->stride || step % c->stride || unit % step ? c->stride : step;
 }
 
+uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint)
+{
+	uint64_t step = chase_step(c, k, unit, footprint);
+
+	for (unsigned i = 0; i < k; i++) {
+		const struct chase_level *up = &c->level[i];
+		/* Steps that pass lines by use sets unevenly, and what is in a set that they hardly use stays there. */
+		while ((up->unequal || up->sets.state != CHASE_DONE) && step > up->line.value && step % 2 == 0 &&
+		       step / 2 % c->stride == 0)
+			step /= 2;
+	}
+	return step;
+}
+
 enum chase_state chase_size(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 	double from, to;
 	bool fits_lo = false, fits_hi = false;
 
-	if (k && c->level[k - 1].line.state == CHASE_PENDING)
+	if (k && c->level[k - 1].ways.state == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
 	/* Coarser steps than what one miss fetches leave out lines, and make the level look larger. */
 	if (l->sector.state != CHASE_DONE)
@@ -157,7 +182,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 		return chase_undecided(
 		    &l->size, "what one miss fetches is smaller than the steps in which this level was walked");
 	bracket(c, k, &from, &to);
-	l->stride = k && l->sector.state == CHASE_DONE ? chase_step(c, k, l->sector.value, from) : c->stride;
+	l->stride = k && l->sector.state == CHASE_DONE ? chase_shape_step(c, k, l->sector.value, from) : c->stride;
 	uint64_t lo = (uint64_t)(from / (double)l->stride), hi = (uint64_t)ceil(to / (double)l->stride);
 	uint64_t most = c->limit / l->stride;
 	lo = lo ? lo : 1;

@@ -10,6 +10,12 @@ enum chase_state chase_decided(struct chase_fact *f, uint64_t value);
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are hashed. */
 enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
 				   struct chase_blocks *out);
+/* As chase_step, for rings that have to drive everything out of the levels above. */
+uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
+/* Halves *line, which conflicts with the place `extra`, as long as it is several lines of one set; not below what one miss fetches. */
+enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line);
+/* Levels above k may hold so many elements, so that no miss of level k is seen. */
+bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements);
 /* Where a line is looked for: at the size (j = 0), and some way behind. */
 uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit);
 

@@ -4,6 +4,7 @@
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SETS_TRIED   4
@@ -11,6 +12,7 @@
 
 struct conflict { /* lines of one set */
 	uint32_t ways;
+	uint32_t run;	  /* so many lie side by side at least */
 	uint64_t spacing; /* bytes between them, 0 = not even */
 	uint64_t grid;	  /* what all distances between them have in common */
 	struct chase_blocks blocks;
@@ -36,7 +38,7 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	struct chase_level *l = &c->level[k];
 	uint64_t line = l->line.value, last = UINT64_MAX;
 	/* Whole lines are enough where no level above could keep them all. */
-	uint64_t stride = k ? chase_step(c, k, line, (double)l->size.value) : line;
+	uint64_t stride = k ? chase_shape_step(c, k, line, (double)l->size.value) : line;
 	struct chase_blocks found;
 	enum chase_state state = chase_conflicting(c, k, start, extra, stride, &found);
 
@@ -44,12 +46,18 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	if (state != CHASE_DONE || !found.hot)
 		return state;
 	bool even = true;
+	uint32_t run = 0;
 	for (uint32_t i = 0; i <= found.count; i++) {
 		if (i < found.count && !found.hot[i])
 			continue;
 		uint64_t at = (i < found.count ? start + i * found.unit : extra) / line * line;
 		if (at == last)
 			continue;
+		if (last != UINT64_MAX && at != last + line) {
+			out->run = out->run && out->run < run ? out->run : run;
+			run = 0;
+		}
+		run++;
 		if (last != UINT64_MAX) {
 			even = even && (!out->spacing || at - last == out->spacing);
 			out->spacing = at - last;
@@ -61,6 +69,89 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	if (!even)
 		out->spacing = 0;
 	return CHASE_DONE;
+}
+
+/* Looks at the sets one after the other, until every line of the footprint was seen to conflict with one more line, each in one
+ * set only. Lines are dealt round the sets in some way, so those that come next find all of them. UNDECIDED: some never did. */
+static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run, uint64_t sets, uint32_t *size,
+				  uint32_t *count)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t line = l->line.value, lines = l->size.value / line, seen = 0;
+	uint8_t *set_of = ARENA_ARRAY(study_arena(c->study), lines, uint8_t);
+	enum chase_state all = CHASE_DONE;
+
+	*count = 0;
+	snprintf(c->why, sizeof(c->why), "out of memory");
+	for (uint64_t i = 0; set_of && seen < lines && *count < CHASE_SETS && i < sets; i++) {
+		uint64_t extra = l->size.value + i * run * line;
+		struct conflict found;
+		if (extra + l->stride > c->limit)
+			break;
+		enum chase_state state = conflict_at(c, k, 0, extra, &found);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		if (all != CHASE_DONE || !found.ways)
+			continue;
+		uint64_t before = UINT64_MAX, known = 0;
+		for (uint32_t b = 0; b < found.blocks.count; b++) {
+			uint64_t at = b * found.blocks.unit / line;
+			if (!found.blocks.hot[b] || at == before)
+				continue;
+			before = at;
+			known += set_of[at] != 0;
+			set_of[at] = set_of[at] ? set_of[at] : (uint8_t)(*count + 1);
+		}
+		if (known && known != found.ways) {
+			snprintf(c->why, sizeof(c->why), "lines of several sets miss with one more line");
+			return CHASE_UNDECIDED;
+		}
+		if (known)
+			continue;
+		size[(*count)++] = found.ways;
+		seen += found.ways;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	if (seen == lines)
+		return CHASE_DONE;
+	snprintf(c->why, sizeof(c->why), "%u sets that were seen hold %llu lines of %llu", *count,
+		 (unsigned long long)seen, (unsigned long long)lines);
+	return CHASE_UNDECIDED;
+}
+
+static int compare_size(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return x < y ? -1 : x > y;
+}
+
+/* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. */
+static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, bool *differ)
+{
+	struct chase_level *l = &c->level[k];
+	uint64_t lines = l->size.value / l->line.value, likely = (lines + least - 1) / least;
+	uint32_t size[CHASE_SETS], count;
+
+	*differ = false;
+	if (likely > CHASE_SETS + CHASE_SETS / 4)
+		return CHASE_DONE; /* more than few */
+	enum chase_state state = every_set(c, k, run, likely, size, &count);
+	if (state == CHASE_UNDECIDED && likely < CHASE_SETS)
+		state = every_set(c, k, run, CHASE_SETS, size, &count);
+	if (state != CHASE_DONE)
+		return state;
+	qsort(size, count, sizeof(*size), compare_size);
+	*differ = size[0] != size[count - 1];
+	if (!*differ)
+		return CHASE_DONE;
+	memcpy(l->set_size, size, count * sizeof(*size));
+	l->unequal = count;
+	chase_decided(&l->sets, count);
+	snprintf(c->why, sizeof(c->why), "its sets differ: %u to %u lines", size[0], size[count - 1]);
+	return chase_undecided(&l->ways, c->why);
 }
 
 /* Hashed sets fill evenly from some addresses on only. From there on one line more fits than from elsewhere. */
@@ -139,7 +230,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	}
 	static const unsigned tried[SETS_TRIED] = {0, 1, 3, 0};
 	enum chase_state all = CHASE_DONE;
-	uint32_t least = UINT32_MAX, most = 0, seen = 0;
+	uint32_t least = UINT32_MAX, most = 0, seen = 0, run = UINT32_MAX;
 	uint64_t spacing = 0;
 	bool modulo = true, apart = true, spared = true;
 	struct conflict kept[SETS_TRIED];
@@ -164,6 +255,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		}
 		least = found.ways < least ? found.ways : least;
 		most = found.ways > most ? found.ways : most;
+		run = found.run && found.run < run ? found.run : run;
 		modulo = modulo && found.spacing && (!spacing || spacing == found.spacing);
 		spacing = found.spacing;
 		/* On a grid that would hold more of them: some policies never give up the others. */
@@ -178,6 +270,26 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}
+	if (!apart) {
+		snprintf(c->why, sizeof(c->why),
+			 "one more line makes lines of several sets miss, as others' lines in "
+			 "them would: %u lines",
+			 most);
+		chase_undecided(&l->sets, c->why);
+		return chase_undecided(&l->ways, c->why);
+	}
+	bool differ;
+	/* Where one set is all there is, nothing lies between its lines. */
+	run = run == UINT32_MAX ? 1 : run;
+	enum chase_state few = least ? few_sets(c, k, run, least, &differ) : CHASE_DONE;
+	if (few == CHASE_PENDING)
+		return l->sets.state = l->ways.state = few;
+	if (few == CHASE_DONE && differ)
+		return l->ways.state;
+	if (least == most && few == CHASE_UNDECIDED) {
+		chase_undecided(&l->sets, c->why);
+		return chase_undecided(&l->ways, c->why);
+	}
 	if (least != most || !least) {
 		snprintf(
 		    c->why, sizeof(c->why),
@@ -187,7 +299,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		return chase_undecided(&l->ways, c->why);
 	}
 	/* Every line there is: only what line_of_one_set found can be that. */
-	if (!apart || (!modulo && (uint64_t)most * line >= size)) {
+	if (!modulo && (uint64_t)most * line >= size) {
 		snprintf(c->why, sizeof(c->why),
 			 "one more line makes lines of several sets miss, as others' lines in them would: %u lines",
 			 most);

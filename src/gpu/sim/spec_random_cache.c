@@ -9,9 +9,6 @@
 /* Structures of the constant and the global path that their probes still take for something else, so that a measured finding
  * would be wrong. Textures have them. */
 static const bool draw_global_tlbs = false; /* the reach of a TLB is reported as the size of a cache */
-static const bool draw_unequal = false;	    /* the ways of the smallest set are reported as those of all; seeds 3, 54 */
-static const bool draw_set_bits =
-    false; /* neighbours that share a set are reported as one line; seeds 36, 82, 97, 158 */
 
 struct stream {
 	struct rng r;
@@ -83,9 +80,9 @@ void spec_random_twist(struct cache_twist *out, const char *stem, uint64_t seed,
 	    strcmp(c->mapping, "modulo") == 0 && strcmp(c->policy, "weighted") != 0 && strcmp(c->policy, "plru") != 0;
 	if (kind == 0)
 		out->policy = strcmp(c->policy, "weighted") ? "nru" : NULL;
-	else if (kind == 1 && draw_unequal)
+	else if (kind == 1)
 		out->unequal = plain && c->sets >= 2 && c->sets <= 32;
-	else if (kind == 2 && draw_set_bits && plain && c->ways % 4 == 0)
+	else if (kind == 2 && plain && c->ways % 4 == 0)
 		out->set_bits_from = bits_of(c->line) + between(&d, 1, 2);
 }
 

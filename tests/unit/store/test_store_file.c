@@ -244,7 +244,7 @@ static void damaged(void **state)
 	    "UPDATE finding SET verdict = 'TRUE'",
 	    "UPDATE finding SET kind = 'vague'",
 	    "UPDATE finding SET array = '1 2 x'",
-	    "UPDATE finding SET array = '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'",
+	    "UPDATE finding SET array = '1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1 1'",
 	    "UPDATE finding SET evidence = '1\n2\n3\n4\n5\n6\n7'",
 	    "UPDATE finding SET evidence = hex(zeroblob(64))",
 	    "UPDATE finding SET because = hex(zeroblob(200))",

@@ -34,6 +34,7 @@ struct cache_spec {
 	enum cache_write write;
 	bool write_allocate;		/* a store makes room for its line */
 	double bandwidth;		/* bytes a cycle of one instance; 0: no limit */
+	double interval;		/* cycles between two accesses of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
 };
 #define CONST_LEVELS 4
@@ -208,6 +209,7 @@ struct sim_spec {
 	double tlb_window_switch; /* cycles that a walk outside takes more */
 	bool l1_shares_shared; /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
 	struct fetch_spec fetch;
+	bool constant_blocks;	   /* a warp has one constant load in flight */
 	bool constant_uses_l2;	   /* constant misses go through the global L2 instead of straight to memory */
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */

@@ -100,6 +100,7 @@ const struct spec_key spec_keys[] = {
 	{"cache.<p>.<l>.write", DIM_NAME, KIND_WORD, IN_CACHE(write), 0, 0, "through", "through back evict", "what a store does to the line: through brings it up to date and goes on to the next level, back keeps it here until it is replaced, evict drops it and goes on"},
 	{"cache.<p>.<l>.write_allocate", DIM_YESNO, KIND_BOOL, IN_CACHE(write_allocate), 0, 1, "no", NO_WORDS, "whether a store that misses makes room for its line"},
 	{"cache.<p>.<l>.bandwidth", DIM_BYTES_CLK, KIND_DOUBLE, IN_CACHE(bandwidth), 0, 1e6, "0", NO_WORDS, "bytes that one such cache gives or takes in a cycle; hits and fills queue behind each other; 0: no limit"},
+	{"cache.<p>.<l>.interval", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(interval), 0, 10000, "0", NO_WORDS, "cycles from one access that one such cache takes to the next, whatever it moves; 0: no limit"},
 	{"cache.<p>.<l>.addressed", DIM_NAME, KIND_WORD, IN_CACHE(addressed), 0, 0, "physical", "physical virtual", "virtual: the level is looked up before the address is translated, so a hit asks no TLB"},
 	{"cache.<p>.<l>.scope", DIM_NAME, KIND_WORD, IN_CACHE(scope), 0, 0, REQUIRED, "sm cluster gpu", "who shares one such cache"},
 	{"cache.<p>.<l>.latency", DIM_CYCLES, KIND_DOUBLE, IN_CACHE(latency), 0, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when this level hits, address operations not counted; near partition, mean over clusters"},
@@ -116,6 +117,7 @@ const struct spec_key spec_keys[] = {
 
 	{"load.<m>.issue", DIM_CYCLES, KIND_DOUBLE, IN_PATH(issue), 0.25, 10000, REQUIRED, NO_WORDS, "cycles that the load/store pipe is busy with one load of a warp"},
 	{"load.<m>.unit", DIM_NAME, KIND_PIPE, IN_PATH(pipe), 0, 0, REQUIRED, NO_WORDS, "the pipe that takes the load"},
+	{"load.constant.blocking", DIM_YESNO, KIND_BOOL, IN_SPEC(constant_blocks), 0, 1, "no", NO_WORDS, "yes: a warp waits for a constant load before it issues its next one, whatever needs the result"},
 	{"load.<m>.address_ops", DIM_COUNT, KIND_U32, IN_PATH(address_ops), 0, 16, "0", NO_WORDS, "arithmetic instructions that the hardware needs within one dependent load"},
 	{"load.<m>.address_op", DIM_NAME, KIND_CUSTOM, HOME_PATH, 0, 0, 0, "", NO_WORDS, "the operation, as op.type, whose latency each of those takes; required when there are any"},
 	{"memory.<p>.latency", DIM_CYCLES, KIND_DOUBLE, IN_PATH(memory_latency), 1, 100000, REQUIRED, NO_WORDS, "cycles from a load to its use when every level misses, address operations not counted; mean over clusters"},

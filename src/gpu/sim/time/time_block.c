@@ -89,7 +89,7 @@ static struct time_warp *warp_back(struct time_cluster *g, struct time_warp *w)
 static struct time_warp *warp_new(struct time_run *x)
 {
 	struct time_cluster *g = x->c;
-	uint32_t in_flight = x->g->spec->loads_in_flight;
+	uint32_t in_flight = x->g->spec->loads_in_flight + x->g->spec->constant_blocks;
 	const struct func_program *p = x->p->func;
 	struct time_warp *w = g->warp_pool;
 	if (w) {

@@ -32,6 +32,8 @@ void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed,
 	}
 	if (s->bandwidth > 0)
 		c->port_byte = (uint64_t)llround((1 << PORT_FRACTION) / s->bandwidth);
+	c->port_least = (uint64_t)llround(s->interval * (1 << PORT_FIX));
+	c->port = c->port_byte || c->port_least;
 	rng_seed(&c->rng, seed);
 }
 
@@ -332,7 +334,8 @@ uint32_t cache_written_back(struct time_cache *c)
 uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes)
 {
 	uint64_t arrival = t << PORT_FIX, start = c->port_free > arrival ? c->port_free : arrival;
-	c->port_free = start + (bytes * c->port_byte >> (PORT_FRACTION - PORT_FIX));
+	uint64_t takes = bytes * c->port_byte >> (PORT_FRACTION - PORT_FIX);
+	c->port_free = start + (takes > c->port_least ? takes : c->port_least);
 	return start - arrival;
 }
 

@@ -27,6 +27,8 @@ struct time_cache {
 	uint8_t *dirty;	       /* write back: a sector that memory does not have; sets * ways * sectors */
 	uint64_t port_free;    /* 1/1024 cycle: when the port is free again */
 	uint64_t port_byte;    /* 2^-20 cycles a byte, 0: no limit */
+	uint64_t port_least;   /* 1/1024 cycle that every access takes of the port */
+	bool port;	       /* one of the two is not 0 */
 	uint64_t epoch, stamp;
 	double debt;	   /* evictions by others that are due, below one */
 	uint64_t last;	   /* when they were last counted */
@@ -53,7 +55,7 @@ void cache_drop(struct time_cache *c, uint64_t address); /* the line is not ther
 void cache_soil(struct time_cache *c, const uint64_t *sector);
 /* Bytes that lines replaced since the last call have to give back to memory. */
 uint32_t cache_written_back(struct time_cache *c);
-/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where port_byte is not 0. */
+/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. */
 uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes);
 
 #endif

@@ -117,7 +117,9 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	bool load = ti->kind != FUNC_STORE;
 	uint64_t ready;
 	if (load && w->flight)
-		flight = w->flight_at;
+		flight = ti->path == PATH_CONSTANT && x->g->spec->constant_blocks ? x->g->spec->loads_in_flight
+			 : x->g->spec->loads_in_flight				  ? w->flight_at
+										  : FAR_NONE;
 	if (__builtin_expect(mask >> FUNC_LANES != 0, 0))
 		ready = access_upper(x, w, fi, ti, mask, t, flight, &busy);
 	else
@@ -133,7 +135,8 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 			w->ready[ti->write[k]] = ready;
 		if (flight != FAR_NONE) {
 			w->flight[flight] = ready;
-			w->flight_at = w->flight_at + 1 == x->g->spec->loads_in_flight ? 0 : w->flight_at + 1;
+			if (flight == w->flight_at && flight < x->g->spec->loads_in_flight)
+				w->flight_at = flight + 1 == x->g->spec->loads_in_flight ? 0 : flight + 1;
 		}
 	}
 	take(s, &x->p->set[ti->set], &busy, t, x->g->issue);
@@ -178,6 +181,10 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 			if (__builtin_expect(ti->spans, 0)) {
 				uint64_t there = time_fetch_step(x, w, ti, t);
 				next = there > next ? there : next;
+			}
+			if (w->sub == ti->before && ti->kind == FUNC_LOAD && w->flight) {
+				uint64_t free = time_blocked(x, w, ti);
+				next = free > next ? free : next;
 			}
 			if (__builtin_expect(next >= PENDING, 0))
 				w->from = t + ((uint64_t)ti->step * w->sub >> FIX) - done;

@@ -76,8 +76,10 @@ struct time_watched {
 };
 
 struct time_warp {
-	uint64_t *ready;  /* slots: cycle at which a register can be read */
-	uint64_t *flight; /* loads_in_flight entries: completion of the latest loads, in turn */
+	uint64_t *ready; /* slots: cycle at which a register can be read */
+	uint64_t
+	    *flight; /* loads_in_flight entries: completion of the latest loads, in turn; then that of the last constant
+			   * load, where those block */
 	uint32_t flight_at;
 	uint32_t slot;	   /* in its scheduler */
 	uint32_t sub;	   /* native steps of the instruction at pc that were issued */
@@ -469,6 +471,13 @@ bool time_step(struct time_run *x, uint64_t end);	 /* its next event, if there i
 void time_run_direct(struct time_run *x);		 /* to the end of the launch */
 uint64_t time_soonest(const struct time_cluster *c);	 /* no event comes before it */
 
+/* Until when the warp's last constant load keeps the next one, where those block. */
+static inline uint64_t time_blocked(const struct time_run *x, const struct time_warp *w, const struct time_inst *ti)
+{
+	const struct sim_spec *s = x->g->spec;
+	return s->constant_blocks && ti->path == PATH_CONSTANT ? w->flight[s->loads_in_flight] : 0;
+}
+
 static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t from)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
@@ -482,7 +491,9 @@ static inline void time_next_together(struct time_run *x, struct time_warp *w, u
 		earliest = r > earliest ? r : earliest;
 	}
 	if (ti->kind == FUNC_LOAD && w->flight) {
-		uint64_t r = w->flight[w->flight_at];
+		uint64_t r = x->g->spec->loads_in_flight ? w->flight[w->flight_at] : 0;
+		earliest = r > earliest ? r : earliest;
+		r = ti->before ? 0 : time_blocked(x, w, ti);
 		earliest = r > earliest ? r : earliest;
 	}
 	if (__builtin_expect(earliest >= PENDING, 0))

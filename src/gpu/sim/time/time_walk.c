@@ -139,7 +139,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		/* What is still on its way is not there: the table counts who waits for it. */
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
 			take_entry(g, q, line);
-		if (c->port_byte) {
+		if (c->port) {
 			uint64_t wait = cache_port(c, q->t, bytes);
 			queue = wait > queue ? wait : queue;
 		}

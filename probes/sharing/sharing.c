@@ -1,12 +1,13 @@
 /* Who shares the constant caches and the clock counters, and the clusters of SMs that this tells. Wong 2010, IV-J4, Fig. 20. */
 #include "base/arena.h"
+#include "constant_bandwidth.h"
 #include "data/native_record.h"
 #include "probe/share.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS };
+enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH };
 enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = SHARE_LEVELS + 1 };
 
 static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
@@ -25,11 +26,16 @@ static const struct experiment experiments[] = {
 	{.name = "pair", .axis = "footprint", .unit = "bytes", .params = SHARE_PARAM_NAMES, .setup = setup_pair},
     [SHARING_SWEEP] =
 	{.name = "sweep", .axis = "footprint", .unit = "bytes", .params = SHARE_PARAM_NAMES, .setup = setup_pair},
+    [SHARING_BANDWIDTH] = {.name = "bandwidth",
+			   .axis = "blocks",
+			   .unit = "count",
+			   .params = BANDWIDTH_PARAM_NAMES,
+			   .setup = bandwidth_setup},
     [SHARING_CLOCKS] = {.name = "clocks", .axis = "launch", .unit = "number", .setup = share_clock_setup},
 };
 
 static const char *const claims[] = {"topology.sm_per_cluster", "topology.cluster_count", "cache.constant.*.scope",
-				     NULL};
+				     "cache.constant.*.bandwidth_total", NULL};
 static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
@@ -187,6 +193,20 @@ static void sweep(struct share_path *c)
 	}
 }
 
+/* Of the levels that all SMs share. */
+static void bandwidths(struct share_path *c)
+{
+	char key[64];
+	for (unsigned k = 1; k < c->levels; k++) {
+		const struct share_level *l = &c->level[k];
+		double fill = (double)l[-1].line;
+		if (l->state != CHASE_DONE || l->groups != 1 || l[-1].state != CHASE_DONE)
+			continue;
+		study_number(c->study, key_of(key, sizeof key, k - 1, "sector"), &fill);
+		bandwidth_study(c, SHARING_BANDWIDTH, k, fill, key_of(key, sizeof key, k, "bandwidth_total"));
+	}
+}
+
 static void study_sharing(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -205,8 +225,10 @@ static void study_sharing(struct study *s)
 	enum chase_state state = c.levels ? share_find(&c) : CHASE_UNDECIDED;
 	if (study_pending(s))
 		return;
-	if (state == CHASE_DONE)
+	if (state == CHASE_DONE) {
 		sweep(&c);
+		bandwidths(&c);
+	}
 	if (study_pending(s))
 		return;
 	for (unsigned k = 0; k < there; k++) {
@@ -256,6 +278,8 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 	}
 	if (!places)
 		return 0;
+	if (bandwidth_draw(s, study_series(s, SHARING_BANDWIDTH), out))
+		return -1;
 	struct figure *f = figures_new(out, "constant-sharing", "Constant memory: latency beside a second reader");
 	if (!f)
 		return -1;

@@ -8,13 +8,13 @@
 #include <string.h>
 
 #define NONE	   UINT32_MAX
-#define LAPS	   2   /* over the ring before the others begin: where the victim is random, one is not enough */
-#define SEEN	   24  /* accesses that have to miss every level above, in all repeats together */
-#define ENOUGH	   24  /* elements of a ring */
-#define POWER	   0.1 /* of those, more that miss the level when the victim reads the other data itself */
-#define CALIBRATED 3   /* SMs */
-#define APART	   8   /* ticks between two levels at least */
-#define GAPS	   3   /* stretches of other SMs that a second member of a group is asked about */
+#define LAPS	   2	/* over the ring before the others begin: where the victim is random, one is not enough */
+#define SEEN	   24	/* accesses that have to miss every level above, in all repeats together */
+#define ENOUGH	   24	/* elements of a ring */
+#define POWER	   0.03 /* of those, more that miss the level when the victim reads the other data itself */
+#define CALIBRATED 3	/* SMs */
+#define APART	   8	/* ticks between two levels at least */
+#define GAPS	   3	/* stretches of other SMs that a second member of a group is asked about */
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
 
@@ -31,7 +31,7 @@ __attribute__((format(printf, 2, 3))) static enum answer unclear(struct share_le
 double share_ring(const struct share_path *c, unsigned k, double *p)
 {
 	const struct share_level *l = &c->level[k];
-	double size = (double)l->size, stride = (double)l->line, lines = ENOUGH, ring = size / 2;
+	double size = (double)l->size, stride = (double)l->line, lines = ENOUGH, ring = 0.75 * size;
 
 	/* More lines than any level above can have, wherever it puts them. Not more than leaves room for code, where that has the
 	 * level, too. */
@@ -96,7 +96,7 @@ static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32
 	if (calm.slow < SEEN || alone.slow < SEEN)
 		return unclear(l, "only %.0f of %.0f accesses on SM %u miss the levels above", calm.slow, calm.counted,
 			       m);
-	if (power < POWER || power * alone.slow < SEEN / 2.0)
+	if (power < POWER || power * alone.slow < SEEN / 1.5)
 		return unclear(l,
 			       "SM %u misses %.0f%% of its lines after it has read something else, and %.0f%% without: "
 			       "that tells too little",

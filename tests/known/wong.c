@@ -24,7 +24,6 @@ static const char *const not_yet[] = {
     "arith.sad.*",
     "arith.sin.*",
     "arith.sqrt.*",
-    "cache.constant.*.bandwidth",
     "cache.constant.*.shared_with",
     "cache.instruction.*",
     "cache.texture.*",

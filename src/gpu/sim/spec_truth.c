@@ -1,6 +1,8 @@
 /* What a probe should find on a simulated GPU: one truth for each key that the description decides. */
 #include "gpu/sim/spec_file.h"
+#include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define KEY_BYTES 128
 
@@ -135,10 +137,6 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
 		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
 	}
-	if (c->bandwidth > 0) {
-		snprintf(key, sizeof key, "cache.%s.%s.bandwidth", path, level);
-		tell_number(t, key, c->bandwidth, THROUGHPUT_TOLERANCE * c->bandwidth);
-	}
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
 	tell_ways(t, c, key);
 }
@@ -154,6 +152,21 @@ static void tell_no_cache(struct teller *t, const char *path, const char *level)
 	}
 }
 
+/* What the port of a level that all SMs share lets through, when every access brings what a miss of the level above fills. */
+static void tell_total(struct teller *t, const struct sim_spec *s, const struct path_spec *p, uint32_t level,
+		       const char *path)
+{
+	const struct cache_spec *c = &p->level[level], *up = c - 1;
+	char key[KEY_BYTES];
+	double fill = up->sector ? up->sector : up->line, rate = c->interval > 0 ? fill / c->interval : INFINITY;
+	if (c->bandwidth > 0 && c->bandwidth < rate)
+		rate = c->bandwidth;
+	if (isinf(rate) || strcmp(seen_scope(s, c->scope), "gpu") != 0)
+		return;
+	snprintf(key, sizeof key, "cache.%s.%s.bandwidth_total", path, spec_level_names[level]);
+	tell_number(t, key, rate, THROUGHPUT_TOLERANCE * rate);
+}
+
 static void tell_constant(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->constant;
@@ -162,6 +175,8 @@ static void tell_constant(struct teller *t, const struct sim_spec *s)
 			tell_cache(t, s, &p->level[i], "constant", spec_level_names[i]);
 		else
 			tell_no_cache(t, "constant", spec_level_names[i]);
+	for (uint32_t i = 1; i < p->levels; i++)
+		tell_total(t, s, p, i, "constant");
 	if (p->levels)
 		tell_number(t, "cache.constant.levels", p->levels, 0);
 	else

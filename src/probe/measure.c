@@ -93,14 +93,13 @@ static int one(struct batch *b, struct probe_record *rec, struct err *e)
 	char text[256];
 	size_t concluded = 0;
 
-	if (need) {
-		snprintf(text, sizeof(text), "it needs the probe %s, which was not measured", need);
-		set_state(rec, PROBE_SKIPPED, text);
-		return study_decline(b->run, b->probe, VERDICT_UNSUPPORTED, text) ? err_nomem(e) : 0;
-	}
 	snprintf(text, sizeof(text), "probes/%s", b->probe->name);
-	if (strcmp(b->run->device.dialect, "ptx") != 0 && !kernel_has_text(text, b->run->device.dialect)) {
-		snprintf(text, sizeof(text), "there is no %s text of its kernels", b->run->device.dialect);
+	const bool mute = strcmp(b->run->device.dialect, "cl") == 0 && !kernel_has_text(text, "cl");
+	if (mute || need) {
+		if (mute)
+			snprintf(text, sizeof(text), "its kernels have no OpenCL text");
+		else
+			snprintf(text, sizeof(text), "it needs the probe %s, which was not measured", need);
 		set_state(rec, PROBE_SKIPPED, text);
 		return study_decline(b->run, b->probe, VERDICT_UNSUPPORTED, text) ? err_nomem(e) : 0;
 	}

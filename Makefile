@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all run test calibrate format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all run test calibrate pages format tidy sanitize fuzz bench install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -19,6 +19,14 @@ test: setup-checks configure
 # Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given.
 calibrate: all
 	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
+
+# The page about all probes, and their figures on the simulated GTX 280.
+pages: all
+	$(BUILD)/fathom list probes --format markdown > doc/probes.md
+	rm -rf $(BUILD)/pages && mkdir -p $(BUILD)/pages
+	$(BUILD)/fathom run -d sim:gtx280 -o $(BUILD)/pages/gtx280.fathom > $(BUILD)/pages/summary.txt
+	$(BUILD)/fathom report $(BUILD)/pages/gtx280.fathom --figures $(BUILD)/pages > $(BUILD)/pages/report.txt
+	for f in $$(sed -n 's/.*](figures\/\(.*\))$$/\1/p' doc/probes.md); do cp $(BUILD)/pages/$$f doc/figures/; done
 
 format: setup-checks
 	python3 tools/check_style.py --format --write

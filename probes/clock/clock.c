@@ -258,6 +258,15 @@ const struct probe probe_clock = {
     .name = "clock",
     .asks = "What does reading the clock cost, in which steps does it count, and who shares a counter?",
     .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
+    .how = "The clock is read sixteen times in a row with nothing, and then with known additions, between the "
+	   "reads. The step of the counter is what all the differences that were ever seen have in common, asked"
+	   " with operations whose latencies have little in common. Who shares a counter is told by reading it "
+	   "on all SMs in one launch, again and again: counters of their own were started at different moments.",
+    .fooled = "A step that only the timed operations have in common, not the counter: a step of more than one is "
+	      "believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
+	      " hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
+	      " that agree on all SMs: they are one, or were started together, and nothing is said of who shares "
+	      "them.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

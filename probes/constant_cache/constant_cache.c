@@ -240,6 +240,16 @@ const struct probe probe_constant_cache = {
     .source = "Wong 2010, IV-J and Mei 2014, 3.2; here every conclusion is from misses of single accesses, so that "
 	      "neither LRU "
 	      "replacement nor modulo mapping is assumed",
+    .how = "One thread follows a ring of addresses through constant memory and records every access that is "
+	   "slower than a hit. The latencies fall into classes, one for each level; the size of a level is the "
+	   "largest ring none of whose laps has to miss. Then one line more than fits shows which lines share "
+	   "its set, which gives ways and sets, and pairs of neighbours give the line.",
+    .fooled = "A replacement policy or a mapping that is not the usual one: no conclusion assumes either, as a set "
+	      "that is one line too full has at least one miss in every lap whatever is replaced. Noise: misses "
+	      "count only above what a ring that surely fits shows, and sizes are asked again with other seeds. A "
+	      "level that holds all of constant memory: it has a latency and a line, and its size is a bound. A "
+	      "level as fast as the one above it stays unseen, and the count of levels says what was told apart.",
+    .figure = "constant-latency",
     .needs = needs,
     .claims = claims,
     .experiments = experiments,

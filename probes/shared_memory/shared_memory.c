@@ -197,6 +197,14 @@ const struct probe probe_shared_memory = {
     .name = "shared_memory",
     .asks = "How long does a load from shared memory take, and is shared memory cached?",
     .source = "Wong 2010, IV-F; the same pointer walk, with slopes instead of one average",
+    .how = "One thread follows a ring of addresses in shared memory; three lengths of the walk give two slopes, "
+	   "and the cost of the clock cancels. The walk is repeated over footprints from a few words to all that"
+	   " a block can have, at several strides. A cache would make small footprints faster than large ones.",
+    .fooled = "A compiler that sees through the ring: its addresses come from memory, and the walk has to end where"
+	      " it must. A footprint that was not the one that was asked for: what the kernel's prologue takes of "
+	      "shared memory is left out. Noise: the spread over footprints is compared with that of repeats of one"
+	      " of them.",
+    .figure = "shared-latency",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -310,6 +310,16 @@ const struct probe probe_sharing = {
     .source =
 	"Wong 2010, IV-J4, Fig. 20; here the second block reads before the first one measures, not while it does, and "
 	"neighbours are found instead of known",
+    .how = "One SM follows a ring that just fits a cache level while another SM, or half of all the others, read"
+	   " other lines of the same space. Misses of the first then say that the two share the level; halves of"
+	   " halves find which SM it is, with no knowledge of numbers. SMs whose clock counters show the same "
+	   "time are found beside it, and groups that agree make a cluster.",
+    .fooled = "SMs whose numbers do not say where they are: neighbours are found and never assumed. A second reader"
+	      " that came too late or was never there: both leave the time at which they ran, and the first SM also"
+	      " does the other's reading itself, which has to show. A level that no reader can fill, because it "
+	      "holds the whole space: its scope stays INCONCLUSIVE. Groups of unequal size or two sources that "
+	      "disagree: no cluster is named.",
+    .figure = "constant-sharing",
     .needs = needs,
     .claims = claims,
     .experiments = experiments,

@@ -3,6 +3,7 @@
 #include "base/embed.h"
 #include "base/units.h"
 #include "cmd/cmd.h"
+#include "cmd/probe_page.h"
 #include "data/keys.h"
 #include "data/paper.h"
 #include "gpu/gpu.h"
@@ -196,10 +197,20 @@ static int list_named(struct cmd_context *c, struct str *out, const char *word)
 
 int cmd_list(struct cmd_context *c, int argc, char **argv)
 {
+	const char *format = cmd_value(c, "format");
+	bool page = format && strcmp(format, "markdown") == 0;
 	struct str out;
 	int rc;
 
+	if (page && (!argc || strcmp(argv[0], "probes") != 0))
+		return cmd_fail(c, CMD_USAGE, "only the list of probes can be had as markdown: fathom list probes");
 	str_init(&out);
+	if (page) {
+		probe_page(&out);
+		rc = cmd_print(c, &out);
+		str_free(&out);
+		return rc;
+	}
 	rc = argc ? list_named(c, &out, argv[0]) : list_all(c, &out);
 	if (rc == CMD_OK)
 		rc = cmd_print(c, &out);

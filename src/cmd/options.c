@@ -19,11 +19,19 @@ const struct cmd_option cmd_common_options[] = {
 
 static const struct cmd_option no_options[] = {END_OPTIONS};
 
+static const struct cmd_option list_options[] = {
+    {.name = "format",
+     .arg = "text|markdown",
+     .help = "how to write the list (default text); markdown makes of the list of probes the page doc/probes.md"},
+    END_OPTIONS,
+};
+
 static const struct cmd_option run_options[] = {
     {.name = "device",
      .letter = 'd',
      .arg = "DEVICE",
-     .help = "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first real GPU, else sim:gtx280"},
+     .help = "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first real GPU, else "
+	     "sim:gtx280"},
     {.name = "probes",
      .letter = 'p',
      .arg = "PROBE,...",
@@ -110,6 +118,7 @@ static const struct cmd_option sim_options[] = {
 
 static const struct cmd_example list_examples[] = {
     {"fathom list", "devices, probes and simulated GPUs"},
+    {"fathom list probes --format markdown", "what each probe asks, how, and what could fool it"},
     {"fathom list keys", "every key that a finding can have, its unit and its meaning"},
     END_EXAMPLES,
 };
@@ -160,7 +169,7 @@ const struct cmd_verb cmd_verbs[] = {
      .about =
 	 "Says what there is to measure and what can be asked. Without a word it lists devices, probes and simulated "
 	 "GPUs. No device is opened for it.",
-     .options = no_options,
+     .options = list_options,
      .examples = list_examples,
      .run = cmd_list},
     {.name = "run",

@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""doc/probes.md and the code say the same: directives, dialect names, operators, verdicts, the limit on points."""
+"""doc/writing-probes.md and the code say the same: directives, dialect names, operators, verdicts, the limit on points."""
 import re
 import sys
 
 root = sys.argv[1]
 read = lambda p: open(root + "/" + p).read()
-doc = read("doc/probes.md")
+doc = read("doc/writing-probes.md")
 kernel, expr, finding, measure = (read("src/" + p) for p in
                                   ("kernel/kernel.c", "kernel/expr.c", "data/finding.c", "probe/measure.c"))
 bad = []

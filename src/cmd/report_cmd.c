@@ -16,6 +16,8 @@ static int write_report(struct cmd_context *c, const struct run *r, const struct
 	str_init(&out);
 	if (!format || strcmp(format, "text") == 0)
 		rc = report_text(&out, r, figures, &c->style, &c->error);
+	else if (strcmp(format, "summary") == 0)
+		rc = report_summary(&out, r, &c->style, &c->error);
 	else if (strcmp(format, "json") == 0)
 		rc = report_json(&out, r, &c->error);
 	else if (strcmp(format, "csv") == 0)

@@ -180,26 +180,22 @@ static bool used_columns(const struct run *r, const char *family, const char *co
 	return any;
 }
 
-/* Calls for the first finding of every line of the family; the findings are sorted, so a line's keys are together. */
+/* The next finding from i on that is the first of its line in a column; the count when there is none. The findings are sorted,
+ * so those of one line stand together, but some of them may be in no column. */
 static size_t next_line(const struct finding *const *sorted, const struct run *r, const char *family, size_t i,
 			size_t *len)
 {
-	size_t last = i ? stem(sorted[i - 1]->key, 3) : 0, family_len = strlen(family);
+	size_t family_len = strlen(family);
 	for (; i < r->findings.count; i++) {
 		const char *key = sorted[i]->key;
 		size_t n = stem(key, 3);
+		bool first = true;
 		if (!part_tabulated(key) || strncmp(key, family, family_len) != 0 || key[family_len] != '.')
 			continue;
-		if (i && last == n && strncmp(sorted[i - 1]->key, key, n) == 0)
+		for (size_t k = i; first && k-- > 0 && strncmp(sorted[k]->key, key, n + 1) == 0;)
+			first = !part_tabulated(sorted[k]->key);
+		if (!first)
 			continue;
-		if (i) { /* the same line, interrupted by a key that is in no column */
-			size_t k = i;
-			while (k-- > 0 && strncmp(sorted[k]->key, key, n) == 0 && sorted[k]->key[n] == '.')
-				if (part_tabulated(sorted[k]->key))
-					break;
-			if (k != (size_t)-1 && strncmp(sorted[k]->key, key, n) == 0 && sorted[k]->key[n] == '.')
-				continue;
-		}
 		*len = n;
 		return i;
 	}
@@ -311,15 +307,34 @@ static void verdict_cell(struct table *t, const struct run *r, const char *key, 
 		   absent ? VERDICT_ABSENT : VERDICT_MEASURED);
 }
 
+/* Who shares the level, and with which other paths: "cluster, instruction". */
+static void scope_cell(struct table *t, const struct run *r, const char *key, size_t n)
+{
+	const struct finding *scope = get(r, key, n, "scope"), *with = get(r, key, n, "shared_with");
+	bool shared = with && with->verdict == VERDICT_MEASURED && with->value.kind == VALUE_TEXT;
+	struct str s;
+	str_init(&s);
+	cell_text(&s, scope, false, t->style);
+	if (shared) {
+		str_add(&s, ", ");
+		cell_text(&s, with, false, t->style);
+	}
+	t->failed |= s.failed;
+	table_cell(t, str_text(&s), scope ? scope->verdict : VERDICT_UNSUPPORTED);
+	str_free(&s);
+}
+
 void part_levels(struct str *out, const struct finding *const *sorted, const struct run *r, const char *family,
-		 const struct report_style *style)
+		 bool brief, const struct report_style *style)
 {
 	bool tlb = strcmp(family, "tlb") == 0;
 	const char *const *columns = tlb ? tlb_columns : cache_columns;
 	size_t count = tlb ? COUNT(tlb_columns) : COUNT(cache_columns), n;
-	bool used[COUNT(cache_columns)];
+	static const char *const sharing[] = {"scope"};
+	bool used[COUNT(cache_columns)], shared;
 	if (!used_columns(r, family, columns, count, used))
 		return;
+	brief = used_columns(r, family, sharing, 1, &shared) && brief;
 	struct table t;
 	table_open(&t, style);
 	table_column(&t, tlb ? "TLB" : "cache", TABLE_LEFT);
@@ -334,7 +349,10 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 		if (ways ? used[k] || used[k + 1] : used[k] && !second)
 			table_column(&t, title, TABLE_RIGHT);
 	}
-	table_column(&t, "verdict", TABLE_LEFT);
+	if (brief)
+		table_column(&t, "shared by", TABLE_LEFT);
+	else
+		table_column(&t, "verdict", TABLE_LEFT);
 	for (size_t i = 0; (i = next_line(sorted, r, family, i, &n)) < r->findings.count; i++) {
 		const char *key = sorted[i]->key, *path = key + strlen(family) + 1;
 		size_t path_len = strcspn(path, ".");
@@ -351,10 +369,13 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 			} else if (used[k] && !tlb && strcmp(columns[k], "line") == 0) {
 				line_cell(&t, r, key, n);
 			} else if (used[k] && strcmp(columns[k], "sets") != 0 && strcmp(columns[k], "sector") != 0) {
-				cell(&t, get(r, key, n, columns[k]), strcmp(columns[k], "latency") == 0);
+				cell(&t, get(r, key, n, columns[k]), strcmp(columns[k], "latency") == 0 && !brief);
 			}
 		}
-		verdict_cell(&t, r, key, n, columns, count);
+		if (brief)
+			scope_cell(&t, r, key, n);
+		else
+			verdict_cell(&t, r, key, n, columns, count);
 	}
 	part_title(out, tlb ? "Translation (latency in cycles)" : "Caches (latency in cycles)", style);
 	table_print(&t, out);

@@ -12,9 +12,9 @@ bool part_tabulated(const char *key);
 /* Latency, throughput, issue interval and native instructions: one operation a line. */
 void part_arithmetic(struct str *out, const struct finding *const *sorted, const struct run *r,
 		     const struct report_style *style);
-/* Caches and TLBs: one level a line. `family` is "cache" or "tlb". */
+/* Caches and TLBs: one level a line. `family` is "cache" or "tlb". brief: who shares the level, and no interval. */
 void part_levels(struct str *out, const struct finding *const *sorted, const struct run *r, const char *family,
-		 const struct report_style *style);
+		 bool brief, const struct report_style *style);
 /* What is not decided, failed or only bounded, with the reason. most: entries to show, 0 = all. */
 void part_open(struct str *out, const struct finding *const *sorted, const struct run *r,
 	       const struct report_style *style, size_t most);

@@ -71,6 +71,45 @@ static void operations(struct str *out, const struct finding *const *sorted, con
 	str_free(&entry);
 }
 
+/* Latency, throughput and issue of each kind of unit, one a line. */
+static void units(struct str *out, const struct finding *const *sorted, const struct run *r,
+		  const struct report_style *style)
+{
+	static const char *const columns[] = {"latency", "throughput", "issue"};
+	struct table t;
+	table_open(&t, style);
+	table_column(&t, "unit", TABLE_LEFT);
+	table_column(&t, "latency", TABLE_RIGHT);
+	table_column(&t, "ops/clk/SM", TABLE_RIGHT);
+	table_column(&t, "clocks a warp", TABLE_RIGHT);
+	for (size_t i = 0; i < r->findings.count; i++) {
+		const struct finding *f = sorted[i];
+		if (!str_starts(f->key, "unit.") || !str_ends(f->key, ".latency") || f->verdict != VERDICT_MEASURED)
+			continue;
+		char name[96], key[128];
+		snprintf(name, sizeof(name), "%.*s", (int)(strlen(f->key) - strlen("unit..latency")),
+			 f->key + strlen("unit."));
+		table_row(&t);
+		table_cell(&t, name, VERDICT_MEASURED);
+		for (size_t k = 0; k < sizeof(columns) / sizeof(columns[0]); k++) {
+			struct str s;
+			snprintf(key, sizeof(key), "unit.%s.%s", name, columns[k]);
+			const struct finding *value = findings_get(&r->findings, key);
+			str_init(&s);
+			if (value)
+				render_value(&s, value, false, style->unicode);
+			else
+				str_addc(&s, '-');
+			t.failed |= s.failed;
+			table_cell(&t, str_text(&s), value ? value->verdict : VERDICT_UNSUPPORTED);
+			str_free(&s);
+		}
+	}
+	if (t.rows)
+		part_title(out, "Arithmetic units (latency in cycles)", style);
+	table_print(&t, out);
+}
+
 /* Families of which a page has room for every finding; NULL-terminated. */
 static void short_list(struct str *out, const struct finding *const *sorted, const struct run *r,
 		       const struct report_style *style, const char *title, const char *const *shown)
@@ -112,11 +151,14 @@ int report_summary(struct str *out, const struct run *r, const struct report_sty
 	if (!sorted)
 		return err_nomem(e);
 	part_head(out, r, style);
+	units(out, sorted, r, style);
 	operations(out, sorted, r, style);
-	part_levels(out, sorted, r, "cache", style);
-	short_list(out, sorted, r, style, "Clock and memory",
-		   (const char *const[]){"clock.", "shared.", "memory.", "topology.", NULL});
 	short_list(out, sorted, r, style, "Branches and barriers", (const char *const[]){"branch.", "barrier.", NULL});
+	part_levels(out, sorted, r, "cache", true, style);
+	part_levels(out, sorted, r, "tlb", true, style);
+	short_list(out, sorted, r, style, "Clock, registers and memory",
+		   (const char *const[]){"clock.", "regfile.", "shared.", "memory.", "tlb.page_size",
+					 "tlb.active_window", "topology.", NULL});
 	part_open(out, sorted, r, style, OPEN_SHOWN);
 	part_probes(out, r, style);
 	mem_free(sorted);

@@ -21,6 +21,7 @@ static const struct {
     {"outstanding", "Outstanding requests"},
     {"pipeline", "Pipelines"},
     {"arith", "Arithmetic, further"},
+    {"unit", "Units"},
     {"float", "Floating point"},
     {"sfu", "Special functions"},
     {"texture", "Texture unit"},
@@ -150,9 +151,9 @@ int report_text(struct str *out, const struct run *r, const struct figure_list *
 	part_head(out, r, style);
 	for (size_t i = 0; i < FAMILIES; i++) {
 		if (strcmp(families[i].prefix, "cache") == 0)
-			part_levels(out, sorted, r, "cache", style);
+			part_levels(out, sorted, r, "cache", false, style);
 		else if (strcmp(families[i].prefix, "tlb") == 0)
-			part_levels(out, sorted, r, "tlb", style);
+			part_levels(out, sorted, r, "tlb", false, style);
 		else if (strcmp(families[i].prefix, "branch") == 0)
 			part_arithmetic(out, sorted, r, style);
 		family(out, sorted, r, families[i].prefix, families[i].title, style);

@@ -115,6 +115,12 @@ static int memory(struct run *r)
 	    {"cache.constant.l2.line", 256, 0, "bytes"},
 	    {"cache.constant.l2.sector", 64, 0, "bytes"},
 	    {"cache.constant.l2.latency", 81, 0.5, "cycles"},
+	    {"cache.constant.l2.bandwidth", 1.2, 0.1, "bytes/clk"}, /* first of its line, and in no column */
+	    {"tlb.global.l1.reach", 8 << 20, 0, "bytes"},
+	    {"tlb.global.l1.line", 512 << 10, 0, "bytes"},
+	    {"tlb.global.l1.entries", 16, 0, "count"},
+	    {"unit.sp.latency", 24, 0.1, "cycles"},
+	    {"unit.sp.throughput", 7.9, 0.01, "ops/clk/SM"},
 	    {"memory.constant.latency", 476.25, 12, "cycles"},
 	    {"memory.global.latency", 440, 9, "cycles"},
 	    {"shared.latency", 38, 0.25, "cycles"},
@@ -127,6 +133,12 @@ static int memory(struct run *r)
 				"footprint bisection, misses counted");
 	if (code == 0)
 		code = text(r, "cache.constant.l1.policy", "lru", "name", "eviction order of a conflict set");
+	if (code == 0)
+		code = text(r, "cache.constant.l1.scope", "sm", "name", "interference between SMs");
+	if (code == 0)
+		code = text(r, "cache.constant.l2.scope", "cluster", "name", "interference between SMs");
+	if (code == 0)
+		code = text(r, "cache.constant.l2.shared_with", "instruction", "name", "interference between paths");
 	if (code == 0)
 		code = text(r, "shared.cached", "no", "yes/no", "latency is flat from 64 bytes to 15 KB");
 	if (code == 0)

@@ -35,9 +35,9 @@ def whole_run(o):
     return findings(o, path)
 
 
-def start_and_wait(o, path, probes_done):
+def start_and_wait(o, path, probes_done, command=RUN):
     """A run in the background, once that many probes are done: the process and what it said so far."""
-    process = o.start(*RUN, path)
+    process = o.start(*command, path)
     said = ""
     for line in process.stderr:
         said += line
@@ -80,6 +80,24 @@ def test_ctrl_c(o):
     expect(not again, "the resumed run measured again what it had")
     expect(len(done_probes(result.stderr)) == 2, f"not everything was measured: {result.stderr!r}")
     expect(findings(o, path) == whole_run(o), "a resumed run comes to other findings than an uninterrupted one")
+
+
+def test_ctrl_c_of_reproduce(o):
+    paper, path = o.path("few.paper"), o.path("few.fathom")
+    with open(paper, "w", encoding="utf-8") as f:
+        f.write("title = T\nauthors = A\npublished = P\ndevice = D\ngpu = gtx280\n"
+                "T | r | clock.granularity | 2 | cycles\nT | r | cache.global.levels | 0 | count\n")
+    process, said = start_and_wait(o, path, 1, ["reproduce", paper, "-o"])
+    process.send_signal(signal.SIGINT)
+    code = finish(process, said)
+    complaints = [line for line in process.stderr_text.splitlines() if line.startswith("fathom: ")]
+    expect(code == 130, f"exit code {code}: {process.stderr_text!r}")
+    expect(len(complaints) == 1 and f"--resume -o {path}, then fathom reproduce" in complaints[0], f"said: {complaints}")
+    expect("1 agree, 0 explained, 0 differ, 1 not asked" in process.stdout_text, f"printed: {process.stdout_text!r}")
+    resume(o, path)
+    result = o.run("reproduce", paper, "--from", path)
+    accepted(result)
+    expect("2 agree" in result.stdout, result.stdout)
 
 
 def test_terminate(o):

@@ -13,7 +13,8 @@
 
 #include <cmocka.h>
 
-#define HEAD "title = T\nauthors = A\npublished = P\ndevice = D\ngpu = toy\n"
+#define WONG_LEAST 300 /* values with a key: a line that is lost would not be noticed otherwise */
+#define HEAD	   "title = T\nauthors = A\npublished = P\ndevice = D\ngpu = toy\n"
 
 static struct paper *parse(struct arena *a, const char *text)
 {
@@ -261,6 +262,10 @@ static void shipped_papers_speak_of_what_exists(void **state)
 		for (size_t k = 0; k < p->part_count; k++)
 			check_part(m, p, &p->parts[k]);
 		check_twice(m, p);
+		size_t keyed = 0;
+		for (size_t k = 0; k < p->count; k++)
+			keyed += strcmp(p->rows[k].key, "-") != 0;
+		assert_true(keyed >= (strstr(m->path, "wong") ? WONG_LEAST : 1));
 		arena_free(&a);
 	}
 	assert_true(papers >= 1);

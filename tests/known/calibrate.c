@@ -1,6 +1,6 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-v] [REPORT.md]
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [-v] [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
 #include "base/arena.h"
 #include "known.h"
@@ -20,7 +20,7 @@ struct options {
 	unsigned count, jobs;
 	uint64_t seed;
 	bool verbose;
-	const char *report;
+	const char *report, *probe;
 };
 
 struct tally { /* of one job, written by the child and read by the parent */
@@ -30,7 +30,7 @@ struct tally { /* of one job, written by the child and read by the parent */
 };
 
 /* Draws, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
-static void one(uint64_t seed, struct tally *o, struct str *wrong, struct str *missed)
+static void one(uint64_t seed, const char *probe, struct tally *o, struct str *wrong, struct str *missed)
 {
 	struct str text;
 	struct arena a;
@@ -46,7 +46,7 @@ static void one(uint64_t seed, struct tally *o, struct str *wrong, struct str *m
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
-		rc = known_measure(&r, s, seed, &e);
+		rc = known_measure_probe(&r, s, seed, probe, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, wrong, missed);
 		run_free(&r);
@@ -69,7 +69,7 @@ static int child(const struct options *opt, unsigned job, FILE *out)
 	str_init(&wrong);
 	str_init(&missed);
 	for (unsigned i = job; i < opt->count; i += opt->jobs) {
-		one(opt->seed + i, &o, &wrong, &missed);
+		one(opt->seed + i, opt->probe, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
 				o.score.exists, o.score.wrong);
@@ -181,6 +181,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->verbose = true;
 		} else if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) {
 			opt->jobs = (unsigned)strtoul(argv[++i], &end, 10);
+		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
+			opt->probe = argv[++i];
 		} else if (plain == 0) {
 			opt->count = (unsigned)strtoul(argv[i], &end, 10);
 			plain++;
@@ -207,7 +209,7 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	struct timespec from, to;
 	if (read_options(&opt, argc, argv)) {
-		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-v] [REPORT.md]\n");
+		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);

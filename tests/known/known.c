@@ -48,9 +48,15 @@ const char *const score_group[SCORE_GROUPS] = {
     "clock.scope",
     "cache.constant.*.scope",
     "topology.*",
+    "regfile.*",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
+{
+	return known_measure_probe(r, s, seed, NULL, e);
+}
+
+int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e)
 {
 	struct gpu *g = NULL;
 	struct engine_plan plan = {0};
@@ -62,7 +68,7 @@ int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct
 	if (rc)
 		return rc;
 	r->device = *g->ops->info(g);
-	rc = engine_plan(&plan, NULL, 0, e);
+	rc = engine_plan(&plan, probe ? &probe : NULL, probe ? 1 : 0, e);
 	if (rc == 0)
 		rc = engine_measure(r, g, &plan, NULL, e);
 	g->ops->close(g);
@@ -227,11 +233,16 @@ static void report(struct str *to, const char *label, const struct finding *f, c
 		 f ? verdict_name(f->verdict) : "no finding", f ? value : "-", truth, f ? f->because : "");
 }
 
-/* What no load can tell: the structure of a level that holds the whole constant memory, and what lies behind it. */
+/* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds
+ * the whole constant memory and what lies behind it. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
 	static const char *const hidden[] = {"size", "ways", "sets", "scope"};
+	if (strcmp(key, "regfile.max_per_thread") == 0 || strcmp(key, "regfile.worst_fit") == 0)
+		return !s->regfile.max_per_thread;
 	bool told = s->clock_scope == SCOPE_CLUSTER;
+	if (strcmp(key, "topology.block_order") == 0 && (s->block_order == ORDER_FILL || !told))
+		return s->block_order != ORDER_FILL;
 	for (uint32_t i = 0; i < s->constant.levels; i++)
 		told |= s->constant.level[i].scope == SCOPE_CLUSTER && s->constant.level[i].size < s->constant_bytes;
 	/* Clusters are seen by what some SMs share and others do not. */
@@ -259,6 +270,8 @@ static int group_of(const struct run *r, const char *key)
 		if (!str_glob(score_group[i], key))
 			continue;
 		const struct finding *f = findings_get(&r->findings, key);
+		if (!f && r->probe_count < probe_count)
+			return -1;
 		return str_starts(key, "arith.") && (!f || f->verdict == VERDICT_UNSUPPORTED) ? -1 : i;
 	}
 	return -1;

@@ -5,11 +5,13 @@
 #include "data/run.h"
 #include "gpu/sim/spec.h"
 
-/* Runs every probe on the simulated GPU. r is initialised here; run_free it in any case. */
+/* Runs probes on the simulated GPU. r is initialised here; run_free it in any case. */
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
+/* Only this probe and what it needs; NULL: every probe. */
+int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */
-#define SCORE_GROUPS 23
+#define SCORE_GROUPS 24
 extern const char *const score_group[SCORE_GROUPS];
 
 struct score {

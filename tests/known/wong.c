@@ -29,7 +29,6 @@ static const char *const not_yet[] = {
     "cache.texture.*",
     "device.*",
     "memory.texture.latency",
-    "regfile.*",
     "shared.size",
     "tlb.*",
 };

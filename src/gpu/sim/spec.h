@@ -82,6 +82,8 @@ struct fetch_spec {
 };
 
 /* ---- how an SM's resources are given out to blocks ---- */
+/* One to each cluster in turn, then to the next SM of each; one to each SM, cluster after cluster; as many to each as it takes. */
+enum block_order { ORDER_CLUSTER, ORDER_SM, ORDER_FILL };
 enum regfile_allocation { ALLOCATE_BLOCK, ALLOCATE_WARP };
 struct regfile_spec {
 	enum regfile_allocation allocation;		 /* what `unit` is counted for: the block or each warp */
@@ -155,6 +157,7 @@ struct sim_spec {
 	/* device */
 	uint32_t sm_count, sm_per_cluster, cluster_count, warp_size;
 	const uint32_t *sm_number; /* what %smid says on each SM, cluster by cluster; NULL: 0, 1, 2 ... */
+	enum block_order block_order; /* of the first blocks of a launch */
 	double clock_hz;
 	char target[16];
 	int ptx_version, cc;

@@ -35,6 +35,7 @@ const struct spec_key spec_keys[] = {
 	{"device.has_fma", DIM_YESNO, KIND_BOOL, IN_SPEC(has_fma), 0, 1, REQUIRED, NO_WORDS, "whether there is a fused multiply-add of 32-bit floating point numbers"},
 	{"topology.sm_per_cluster", DIM_COUNT, KIND_U32, IN_SPEC(sm_per_cluster), 1, 1024, REQUIRED, NO_WORDS, "SMs in one cluster (TPC, GPC); the number of SMs is a multiple of it"},
 	{"topology.sm_numbers", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 0, 1023, "", NO_WORDS, "the number by which each SM calls itself, cluster by cluster; absent: 0, 1, 2 ..."},
+	{"topology.block_order", DIM_NAME, KIND_WORD, IN_SPEC(block_order), 0, 0, "cluster", "cluster sm fill", "who gets the first blocks of a launch: each cluster one in turn, then the next SM of each; each SM one in turn, cluster after cluster; or each SM as many as it has room for"},
 	{"regfile.registers_per_sm", DIM_COUNT, KIND_U32, IN_SPEC(registers_per_sm), 32, 1e7, REQUIRED, NO_WORDS, "32-bit registers of one SM"},
 	{"regfile.max_per_thread", DIM_COUNT, KIND_U32, IN_SPEC(regfile.max_per_thread), 0, 1e5, "0", NO_WORDS, "most registers of one thread; 0: no limit"},
 	{"regfile.register_quantum", DIM_COUNT, KIND_U32, IN_SPEC(regfile.register_quantum), 1, 1024, "1", NO_WORDS, "the registers of a thread are rounded up to a multiple of this"},

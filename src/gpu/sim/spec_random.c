@@ -91,7 +91,6 @@ static void roll_device(struct dice *d, uint64_t seed)
 	put(d, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
 	put(d, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");
 	put(d, "device.has_fma", "yes/no", "%s", d->fma ? "yes" : "no");
-	put_int(d, "regfile.registers_per_sm", "count", 65536);
 }
 
 static void roll_core(struct dice *d)
@@ -525,5 +524,6 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_paths(out, seed, d.spread, d.l1);
 	roll_control(out, seed);
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
+	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -24,5 +24,7 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
 
 /* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches */
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
+/* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */
+void spec_random_places(struct str *out, uint64_t seed, unsigned threads);
 
 #endif

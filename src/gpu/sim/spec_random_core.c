@@ -76,3 +76,18 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 	if (draw_instruction_caches && rng_below(&r, 3) == 0)
 		roll_instruction(out, &r);
 }
+
+void spec_random_places(struct str *out, uint64_t seed, unsigned threads)
+{
+	static const unsigned each[] = {32, 40, 48, 64, 64, 96}, most[] = {0, 63, 124, 127, 128, 255, 255};
+	static const char *const orders[] = {"cluster", "cluster", "sm", "fill"};
+	struct rng r;
+	rng_seed(&r, hash64("places", 6, seed));
+	const unsigned share = each[rng_below(&r, sizeof each / sizeof *each)];
+	unsigned limit = most[rng_below(&r, sizeof most / sizeof *most)];
+	if (limit && limit <= share) /* or nothing could ever use all registers */
+		limit = 128;
+	str_addf(out, "regfile.registers_per_sm = %u count # guess: drawn\n", threads * share);
+	str_addf(out, "regfile.max_per_thread = %u count # guess: drawn\n", limit);
+	str_addf(out, "topology.block_order = %s name # guess: drawn\n", orders[rng_below(&r, 4)]);
+}

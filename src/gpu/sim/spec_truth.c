@@ -243,6 +243,25 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 		    LATENCY_TOLERANCE + s->dram.row_miss / 2);
 }
 
+/* Registers of the largest block, at the worst number for a thread. register_quantum, thread_quantum: as a launch sees them. */
+static void tell_worst_fit(struct teller *t, const struct sim_spec *s, uint32_t register_quantum,
+			   uint32_t thread_quantum)
+{
+	static const char key[] = "regfile.worst_fit";
+	uint32_t worst = UINT32_MAX,
+		 limit = s->regfile.max_per_thread ? s->regfile.max_per_thread : s->registers_per_sm;
+	for (uint32_t r = 1; r <= limit; r++) {
+		uint32_t each = (r + register_quantum - 1) / register_quantum * register_quantum;
+		uint32_t threads = s->registers_per_sm / each / thread_quantum * thread_quantum;
+		if (threads && threads < s->max_threads_per_block && threads * each < worst)
+			worst = threads * each;
+	}
+	if (worst < UINT32_MAX)
+		tell_number(t, key, worst, 0);
+	else
+		tell_absent(t, key);
+}
+
 /* As a launch sees it: with registers given to warps, a thread's share of a piece is what its count is rounded to. */
 static void tell_registers(struct teller *t, const struct sim_spec *s)
 {
@@ -250,10 +269,13 @@ static void tell_registers(struct teller *t, const struct sim_spec *s)
 	bool warp = f->allocation == ALLOCATE_WARP;
 	uint32_t share = warp ? f->unit / s->warp_size : 1, threads = warp ? s->warp_size : 1;
 	tell_number(t, "regfile.registers_per_sm", s->registers_per_sm, 0);
-	if (f->max_per_thread)
-		tell_number(t, "regfile.max_per_thread", f->max_per_thread, 0);
-	tell_number(t, "regfile.register_quantum", share > f->register_quantum ? share : f->register_quantum, 0);
-	tell_number(t, "regfile.thread_quantum", threads > f->thread_quantum ? threads : f->thread_quantum, 0);
+	/* Without a limit of its own, all that there are. */
+	tell_number(t, "regfile.max_per_thread", f->max_per_thread ? f->max_per_thread : s->registers_per_sm, 0);
+	share = share > f->register_quantum ? share : f->register_quantum;
+	threads = threads > f->thread_quantum ? threads : f->thread_quantum;
+	tell_number(t, "regfile.register_quantum", share, 0);
+	tell_number(t, "regfile.thread_quantum", threads, 0);
+	tell_worst_fit(t, s, share, threads);
 }
 
 /* Without a path of their own, textures are read through the levels behind the L1. */
@@ -340,6 +362,8 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "device.clock_hz", s->clock_hz, 0.01 * s->clock_hz);
 	tell_number(&t, "topology.sm_per_cluster", s->sm_per_cluster, 0);
 	tell_number(&t, "topology.cluster_count", s->cluster_count, 0);
+	static const char *const orders[] = {"cluster", "sm", "fill"};
+	tell_text(&t, "topology.block_order", orders[s->block_order]);
 	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
 		    LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);

@@ -284,8 +284,7 @@ static bool place(struct time_run *x, uint64_t n, uint32_t sm, uint64_t t)
 	return true;
 }
 
-/* All blocks want the same and the SMs are empty, so every SM gets the same number of them, but for where the grid ends. One to
- * each SM in turn: round the clusters, then the SMs of each. */
+/* All blocks want the same and the SMs are empty, so every SM gets the same number of them, but for where the grid ends. */
 void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 {
 	const struct sim_spec *s = g->spec;
@@ -301,14 +300,32 @@ void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 		used.shared += n->shared;
 	}
 	grid->next_block = each * sms < grid->blocks ? each * sms : grid->blocks;
+	grid->blocks_each = each;
+}
+
+/* Where one of the first blocks goes. */
+static uint32_t first_home(const struct time_run *x, uint64_t n)
+{
+	const struct sim_spec *s = x->g->spec;
+	switch (s->block_order) {
+	case ORDER_SM:
+		return (uint32_t)(n % s->sm_count);
+	case ORDER_FILL:
+		return (uint32_t)(n / x->grid->blocks_each);
+	case ORDER_CLUSTER:
+		break;
+	}
+	return (uint32_t)(n % s->cluster_count * s->sm_per_cluster + n / s->cluster_count % s->sm_per_cluster);
 }
 
 bool time_blocks_start(struct time_run *x, uint64_t first, uint64_t end)
 {
 	const struct sim_spec *s = x->g->spec;
-	uint64_t clusters = s->cluster_count;
-	for (uint64_t n = first + x->c->number; n < end; n += clusters) {
-		uint32_t sm = x->c->number * s->sm_per_cluster + (uint32_t)(n / clusters % s->sm_per_cluster);
+	const bool turns = s->block_order == ORDER_CLUSTER;
+	for (uint64_t n = first + (turns ? x->c->number : 0); n < end; n += turns ? s->cluster_count : 1) {
+		const uint32_t sm = first_home(x, n);
+		if (sm / s->sm_per_cluster != x->c->number)
+			continue;
 		assert(fits(x, &x->g->sm[sm]));
 		if (!place(x, n, sm, x->start))
 			return false;

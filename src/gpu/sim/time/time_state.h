@@ -223,7 +223,7 @@ struct time_gpu {
 struct time_grid {
 	const struct time_request *q;
 	struct func_launch *l;
-	uint64_t start, blocks, next_block;
+	uint64_t start, blocks, next_block, blocks_each;
 	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
 	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */

@@ -1,0 +1,521 @@
+/* The register file: how large it is, and in which pieces threads get it.
+ *
+ * Kernels of many values that live at once are launched in blocks of more and more threads. A launch that is refused says as
+ * much as one that runs. What an SM holds beyond one block is seen from blocks that wait for each other. Every rule by which
+ * registers may be given out is tried on all launches, and those that one launch contradicts are dropped. */
+#include "base/arena.h"
+#include "fit.h"
+#include "probe/probe.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { HEADER_WORDS = 2, VALUES_MAX = 512, KERNELS_MAX = 640, SEEN_MAX = 4096, POLLS = 12, ROUNDS = 8, TRIES = 6 };
+
+/* A register file is known when what is too much is no more than this times what was in use. */
+#define ROOM 1.1
+enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER };
+
+/* ---- experiments ---- */
+
+static void hold(struct job *j, double values, double threads, uint32_t polls, uint32_t sms)
+{
+	j->template_path = "probes/registers/hold.ptx";
+	job_param(j, "N", (long long)values);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "hold");
+	j->launch.block[0] = (uint32_t)threads;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + (polls ? 2 * sms : 0));
+	job_arg_u32(j, 0);
+	job_arg_u32(j, polls);
+	job_arg_u32(j, sms);
+}
+
+/* x: values that live at once; p[0]: threads of the one block. */
+static int setup_block(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)s;
+	hold(j, x, p[0], 0, 0);
+	return 0;
+}
+
+/* x: values that live at once; p[0]: threads of a block; p[1]: blocks for each SM. */
+static int setup_together(const struct study *s, double x, const double *p, struct job *j)
+{
+	const uint32_t sms = study_device(s)->sm_count;
+	hold(j, x, p[0], POLLS, sms);
+	j->launch.grid[0] = sms * (uint32_t)p[1];
+	j->launch.grid[1] = j->launch.grid[2] = 1;
+	return 0;
+}
+
+static const struct experiment experiments[] = {
+    [EXPERIMENT_BLOCK] = {.name = "block",
+			  .axis = "values that live at once",
+			  .unit = "count",
+			  .params = {"threads"},
+			  .setup = setup_block},
+    [EXPERIMENT_TOGETHER] = {.name = "together",
+			     .axis = "values that live at once",
+			     .unit = "count",
+			     .params = {"threads", "blocks for each SM"},
+			     .setup = setup_together},
+};
+
+/* ---- what a study knows so far ---- */
+
+struct regs_study {
+	struct study *s;
+	const struct device_info *d;
+	uint32_t registers[VALUES_MAX + 1]; /* of the kernel with so many values, 0: not known */
+	const char *why;		    /* a launch failed in another way than by being refused */
+	struct regs_seen *seen;
+	size_t count;
+	uint32_t values_ok, values_bad; /* most values that a thread may have; fewest that it may not, 0: none */
+	uint32_t most_ok, least_bad;	/* the same in registers */
+	bool kept;			/* more values do not make more registers */
+};
+
+static void see(struct regs_study *r, struct regs_seen one)
+{
+	for (size_t i = 0; i < r->count; i++) {
+		const struct regs_seen *o = &r->seen[i];
+		if (o->threads == one.threads && o->registers == one.registers && o->fit == one.fit &&
+		    o->full == one.full && o->launch == one.launch)
+			return;
+	}
+	if (r->count < SEEN_MAX)
+		r->seen[r->count++] = one;
+}
+
+enum answer { WAITING = -1, REFUSED, RAN };
+
+/* Whether a block of so many threads may be launched. */
+static enum answer launches(struct regs_study *r, uint32_t values, uint32_t threads)
+{
+	const double p[POINT_PARAMS] = {threads};
+	const struct point *pt = study_ask(r->s, EXPERIMENT_BLOCK, values, p);
+	if (!pt)
+		return WAITING;
+	const struct native_info *n = study_native(r->s, EXPERIMENT_BLOCK, pt);
+	if ((pt->outcome != OUTCOME_OK && pt->outcome != OUTCOME_REFUSED) || !n || !n->registers) {
+		r->why = n ? point_why(pt) : "how many registers the kernel has is not known";
+		return WAITING;
+	}
+	r->registers[values] = n->registers;
+	const bool ran = pt->outcome == OUTCOME_OK && pt->y[0] == 1;
+	if (pt->outcome == OUTCOME_OK && !ran) {
+		r->why = "a block that was launched did not run";
+		return WAITING;
+	}
+	return ran ? RAN : REFUSED;
+}
+
+/* Blocks of so many threads that an SM has at a time, 0: not known (yet). Every SM has to say the same. */
+static uint32_t together(struct regs_study *r, uint32_t values, uint32_t threads, uint32_t each)
+{
+	const double p[POINT_PARAMS] = {threads, each};
+	const struct point *pt = study_ask(r->s, EXPERIMENT_TOGETHER, values, p);
+	if (!pt || pt->outcome != OUTCOME_OK)
+		return 0;
+	const struct native_info *n = study_native(r->s, EXPERIMENT_TOGETHER, pt);
+	if (!n || !n->registers)
+		return 0;
+	r->registers[values] = n->registers;
+	const uint32_t *w = pt->y + HEADER_WORDS, most = w[1];
+	for (unsigned i = 0; i < r->d->sm_count; i++)
+		if (w[2 * i] || w[2 * i + 1] != most)
+			return 0;
+	return most;
+}
+
+/* ---- what a single thread may have ---- */
+
+/* Launches of one thread. False: wait. */
+static bool find_limit(struct regs_study *r)
+{
+	static const uint32_t first[] = {8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, VALUES_MAX};
+	enum { FIRST = sizeof first / sizeof *first };
+	enum answer a[FIRST];
+	for (unsigned i = 0; i < FIRST; i++)
+		a[i] = launches(r, first[i], 1);
+	if (study_pending(r->s) || r->why)
+		return false;
+	for (unsigned i = 0; i < FIRST && a[i] == RAN; i++)
+		r->values_ok = first[i];
+	for (unsigned i = FIRST; i-- > 0;)
+		if (a[i] == REFUSED)
+			r->values_bad = first[i];
+	while (r->values_bad > r->values_ok + 1) {
+		const uint32_t middle = (r->values_ok + r->values_bad) / 2;
+		const enum answer x = launches(r, middle, 1);
+		if (x == WAITING)
+			return false;
+		*(x == RAN ? &r->values_ok : &r->values_bad) = middle;
+	}
+	if (!r->values_ok)
+		return true;
+	r->most_ok = r->registers[r->values_ok];
+	r->least_bad = r->registers[r->values_bad];
+	/* A compiler that keeps the rest in memory: the fewest values that fill a thread. */
+	uint32_t lo = 0, hi = r->values_ok;
+	for (unsigned i = 0; i < FIRST; i++) {
+		if (r->registers[first[i]] >= r->most_ok)
+			hi = first[i] < hi ? first[i] : hi;
+		else if (first[i] < r->values_ok)
+			lo = first[i];
+	}
+	r->kept = hi + 64 <= r->values_ok;
+	while (r->kept && hi > lo + 1) {
+		const uint32_t middle = (lo + hi) / 2;
+		if (launches(r, middle, 1) == WAITING)
+			return false;
+		*(r->registers[middle] >= r->most_ok ? &hi : &lo) = middle;
+	}
+	if (r->kept)
+		r->values_ok = hi;
+	return true;
+}
+
+/* ---- one block ---- */
+
+/* Most threads of a block, 0: not known yet. */
+static uint32_t most_threads(struct regs_study *r, uint32_t values)
+{
+	uint32_t ok = 1, bad = r->d->max_threads_per_block + 1;
+	for (uint32_t t = bad - 1; bad > ok + 1; t = (ok + bad) / 2) {
+		const enum answer a = launches(r, values, t);
+		if (a == WAITING)
+			return 0;
+		*(a == RAN ? &ok : &bad) = t;
+	}
+	const bool limited = ok < r->d->max_threads_per_block;
+	see(r, (struct regs_seen){ok, r->registers[values], 1, false, true});
+	if (limited)
+		see(r, (struct regs_seen){bad, r->registers[values], 0, true, true});
+	return ok;
+}
+
+/* Most values with which a block of so many threads is let through. False: not known yet. */
+static bool most_values(struct regs_study *r, uint32_t threads)
+{
+	uint32_t ok = 0, bad = r->values_ok + 1;
+	for (uint32_t v = bad - 1; bad > ok + 1; v = (ok + bad) / 2) {
+		const enum answer a = launches(r, v, threads);
+		if (a == WAITING)
+			return false;
+		*(a == RAN ? &ok : &bad) = v;
+	}
+	if (ok)
+		see(r, (struct regs_seen){threads, r->registers[ok], 1, false, true});
+	if (bad <= r->values_ok)
+		see(r, (struct regs_seen){threads, r->registers[bad], 0, true, true});
+	return true;
+}
+
+/* Values whose kernel has about so many registers. */
+static uint32_t values_for(const struct regs_study *r, uint32_t registers)
+{
+	const uint32_t more = r->registers[32] > 32 ? r->registers[32] - 32 : 0;
+	const uint32_t v = registers > more ? registers - more : 1;
+	return v > r->values_ok ? r->values_ok : v;
+}
+
+/* Fig. 9, and the same the other way round: as fine as registers are, at blocks of sixteenths. False: wait. */
+static bool see_blocks(struct regs_study *r)
+{
+	const uint32_t step = r->most_ok > 256 ? 16 : 8, largest = r->d->max_threads_per_block;
+	bool all = true;
+	for (uint32_t want = step; want < r->most_ok + step; want += step)
+		all = most_threads(r, values_for(r, want)) && all;
+	for (uint32_t k = 3; k <= 16; k++)
+		if (k * largest / 16)
+			all = most_values(r, k * largest / 16) && all;
+	return all;
+}
+
+/* ---- blocks that are there together ---- */
+
+/* each: blocks for each SM. False: wait. Nothing is learned where something else is full before the registers are: a kernel of
+ * few registers tells. */
+static bool see_together(struct regs_study *r, uint32_t values, uint32_t threads, uint32_t each)
+{
+	const uint32_t small = together(r, 1, threads, each), n = together(r, values, threads, each);
+	if (study_pending(r->s))
+		return false;
+	if (n && small && n <= small)
+		see(r, (struct regs_seen){threads, r->registers[values], n, n < small, false});
+	return true;
+}
+
+/* Blocks of which j should just fit, and of which j should just not fit. */
+static bool see_fractions(struct regs_study *r, const struct regs_fit *f)
+{
+	const uint32_t warp = r->d->warp_size, quantum = f->thread_lo > warp ? f->thread_lo : warp;
+	bool all = true;
+	for (uint32_t j = 1; j <= 3; j++) {
+		uint32_t fits[2] = {0}, beyond[2] = {0};
+		double best_fit = 0, best_beyond = INFINITY;
+		for (uint32_t t = quantum; t <= r->d->max_threads_per_block; t += quantum)
+			for (uint32_t g = f->register_lo; g <= r->most_ok; g += f->register_lo) {
+				const double takes = (double)t * g;
+				if (j * (t + warp) > r->d->max_threads_per_sm || g < 8)
+					continue;
+				if (j * takes <= f->used_hi && takes > best_fit) {
+					best_fit = takes;
+					fits[0] = t;
+					fits[1] = g;
+				}
+				if (j * takes > f->used_hi && takes < best_beyond) {
+					best_beyond = takes;
+					beyond[0] = t;
+					beyond[1] = g;
+				}
+			}
+		if (fits[0])
+			all = see_together(r, values_for(r, fits[1]), fits[0], 2 * j + 1) && all;
+		if (beyond[0])
+			all = see_together(r, values_for(r, beyond[1]), beyond[0], 2 * j + 1) && all;
+	}
+	return all;
+}
+
+/* Round after round of what tells the rules that are left from each other. False: wait. */
+static bool see_apart(struct regs_study *r, struct regs_fit *f, const struct regs_limits *l)
+{
+	struct regs_try tried[ROUNDS * TRIES] = {0};
+	size_t n = 0;
+	for (unsigned round = 0; round < ROUNDS; round++) {
+		regs_fit(f, r->seen, r->count, l);
+		if (!f->rules ||
+		    (f->register_lo == f->register_hi && f->thread_lo == f->thread_hi && f->room <= ROOM * f->used_lo))
+			return true;
+		const size_t more = regs_next(tried + n, TRIES, r->seen, r->count, l, tried, n);
+		if (!more)
+			return true;
+		for (size_t i = n; i < n + more; i++) {
+			const uint32_t values = values_for(r, tried[i].registers);
+			if (!tried[i].launch) {
+				const double one = (double)tried[i].threads * tried[i].registers;
+				see_together(r, values, tried[i].threads, (uint32_t)(f->used_hi / one) + 3);
+				continue;
+			}
+			const enum answer a = launches(r, values, tried[i].threads);
+			if (a != WAITING)
+				see(r, (struct regs_seen){tried[i].threads, r->registers[values], a == RAN,
+							  a == REFUSED, true});
+		}
+		if (study_pending(r->s))
+			return false;
+		n += more;
+	}
+	regs_fit(f, r->seen, r->count, l);
+	return true;
+}
+
+/* ---- conclusions ---- */
+
+/* The multiple of the largest power of two in [lo, hi]: register files are made of equal arrays. */
+static double roundest(double lo, double hi)
+{
+	double step = 1, best = lo;
+	for (; ceil(lo / step) * step <= hi; step *= 2)
+		best = ceil(lo / step) * step;
+	return best;
+}
+
+static void conclude_size(struct regs_study *r, const struct regs_fit *f, unsigned launched)
+{
+	static const char key[] = "regfile.registers_per_sm";
+	if (f->room <= ROOM * f->used_lo)
+		study_measured_number(
+		    r->s, key, roundest(f->used_lo, f->room - 1), f->used_lo, f->room - 1, "card",
+		    "blocks that are let through, blocks that are on an SM at a time; the roundest number between",
+		    "block, together",
+		    "%.0f are in use at once, and %.0f are too many, by the rules that none of %u kinds "
+		    "of launches contradicts",
+		    f->used_lo, f->room, launched);
+	else
+		study_bound(r->s, key, f->used_lo, INFINITY, "blocks that are let through", "block, together",
+			    "at least %.0f are in use at once; that more are too many was not seen closely enough",
+			    f->used_lo);
+}
+
+static void conclude_quantum(struct regs_study *r, const struct regs_fit *f, const char *key, uint32_t lo, uint32_t hi,
+			     const char *what, unsigned launched)
+{
+	if (lo == hi)
+		study_measured_number(r->s, key, lo, lo, lo, "card",
+				      "rules of giving out registers that no launch contradicts", "block, together",
+				      "%u rules are left after %u kinds of launches, all with this one", f->rules,
+				      launched);
+	else
+		study_verdict(r->s, key, VERDICT_INCONCLUSIVE, "block, together",
+			      "%s from %u to %u explain all %u kinds of launches", what, lo, hi, launched);
+}
+
+static void conclude_limit(struct regs_study *r, const struct regs_fit *f)
+{
+	static const char key[] = "regfile.max_per_thread";
+	const uint32_t hold = f->thread_hi > r->d->warp_size ? f->thread_hi : r->d->warp_size;
+	if (r->kept)
+		study_measured_number(r->s, key, r->most_ok, r->most_ok, r->most_ok, "card",
+				      "registers of kernels whose values do not fit", "block",
+				      "kernels of up to %u more values have no more registers: the rest lies in memory",
+				      VALUES_MAX - r->values_ok);
+	else if (r->values_bad && r->least_bad == r->most_ok + 1 &&
+		 (double)hold * ((r->least_bad + f->register_hi - 1) / f->register_hi * f->register_hi) <= f->block_lo)
+		study_measured_number(r->s, key, r->most_ok, r->most_ok, r->most_ok, "card",
+				      "launches of one thread that are refused", "block",
+				      "%u are refused, though larger blocks have %.0f registers altogether",
+				      r->least_bad, f->block_lo);
+	else
+		study_bound(r->s, key, r->most_ok, INFINITY, "launches of one thread", "block",
+			    r->values_bad ? "%u are let through; more are too many for the register file as a whole"
+					  : "%u are let through, the most that were tried",
+			    r->most_ok);
+}
+
+/* Registers that fit a block badly leave many unused. Which number is the worst follows from the quanta; the largest block with
+ * it is launched all the same, and one thread more. */
+static void conclude_worst_fit(struct regs_study *r, const struct regs_fit *f)
+{
+	static const char key[] = "regfile.worst_fit", evidence[] = "block";
+	const uint32_t q = f->register_hi, largest = r->d->max_threads_per_block;
+	const double file = roundest(f->used_lo, f->room - 1);
+	uint32_t worst = 0, threads = 0;
+	const bool known = q == f->register_lo && f->thread_lo == f->thread_hi && f->room <= ROOM * f->used_lo;
+	for (uint32_t n = q; known && n < r->most_ok + q; n += q) {
+		const uint32_t t = (uint32_t)(file / n / f->thread_lo) * f->thread_lo;
+		if (t && t < largest && (!worst || t * n < threads * worst)) {
+			worst = n;
+			threads = t;
+		}
+	}
+	if (!known || (!r->values_bad && !r->kept)) {
+		study_verdict(r->s, key, VERDICT_INCONCLUSIVE, evidence,
+			      known ? "how many registers a thread may have is not known"
+				    : "how registers are given out is not known");
+		return;
+	}
+	if (!worst) {
+		study_verdict(r->s, key, VERDICT_ABSENT, evidence,
+			      "the largest block fits with any number of registers");
+		return;
+	}
+	const uint32_t values = values_for(r, worst < r->most_ok ? worst : r->most_ok);
+	const enum answer fits = launches(r, values, threads), more = launches(r, values, threads + 1);
+	const uint32_t registers = r->registers[values];
+	if (fits == RAN && more == REFUSED && registers <= worst && registers + q > worst)
+		study_measured_number(r->s, key, threads * worst, threads * worst, threads * worst, "card",
+				      "the largest block at the number of registers that suits it worst", evidence,
+				      "%u threads with %u registers each are let through, %u are not: %.0f %% are used",
+				      threads, registers, threads + 1, 100.0 * threads * worst / file);
+	else
+		study_verdict(r->s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "%u threads with %u registers each should be the most, but launches say otherwise",
+			      threads, registers);
+}
+
+static void all_inconclusive(struct study *s, enum verdict v, const char *why)
+{
+	static const char *const keys[] = {"regfile.registers_per_sm", "regfile.max_per_thread",
+					   "regfile.thread_quantum", "regfile.register_quantum", "regfile.worst_fit"};
+	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+		study_verdict(s, keys[i], v, "block", "%s", why);
+}
+
+static void study_registers(struct study *s)
+{
+	struct regs_fit f = {0};
+	struct regs_study *r = ARENA_NEW(study_arena(s), struct regs_study);
+	if (r)
+		*r = (struct regs_study){
+		    .s = s, .d = study_device(s), .seen = ARENA_ARRAY(study_arena(s), SEEN_MAX, struct regs_seen)};
+	if (!r || !r->seen) {
+		all_inconclusive(s, VERDICT_FAILED, "out of memory");
+		return;
+	}
+	bool done = find_limit(r) && r->values_ok && see_blocks(r);
+	const struct regs_limits l = {r->d->warp_size, r->d->max_threads_per_block, r->d->max_threads_per_sm,
+				      r->most_ok};
+	if (done && !study_pending(s)) {
+		regs_fit(&f, r->seen, r->count, &l);
+		done = f.rules && see_fractions(r, &f) && !study_pending(s) && see_apart(r, &f, &l);
+	}
+	if (study_pending(s))
+		return;
+	if (!done || !f.rules) {
+		all_inconclusive(s, VERDICT_INCONCLUSIVE,
+				 r->why		 ? r->why
+				 : !r->values_ok ? "not even a small kernel may be launched"
+				 : !f.rules	 ? "no rule of giving out registers explains all launches"
+						 : "points are missing");
+		return;
+	}
+	const unsigned n = (unsigned)r->count;
+	conclude_worst_fit(r, &f);
+	conclude_size(r, &f, n);
+	conclude_limit(r, &f);
+	conclude_quantum(r, &f, "regfile.thread_quantum", f.thread_lo, f.thread_hi, "pieces of threads", n);
+	conclude_quantum(r, &f, "regfile.register_quantum", f.register_lo, f.register_hi, "pieces of registers", n);
+}
+
+/* ---- Fig. 9 ---- */
+
+static int draw_registers(const struct study *s, struct figure_list *out)
+{
+	const struct series *b = study_series(s, EXPERIMENT_BLOCK);
+	double x[VALUES_MAX + 1], y[VALUES_MAX + 1], used[VALUES_MAX + 1];
+	uint32_t most[VALUES_MAX + 1] = {0}, least[VALUES_MAX + 1] = {0};
+	const uint32_t largest = study_device(s)->max_threads_per_block;
+	size_t n = 0;
+	for (size_t i = 0; b && i < b->count; i++) {
+		const struct point *pt = &b->points[i];
+		const struct native_info *native = study_native(s, EXPERIMENT_BLOCK, pt);
+		const uint32_t t = (uint32_t)pt->p[0], r = native ? native->registers : 0;
+		if (!r || r > VALUES_MAX)
+			continue;
+		if (pt->outcome == OUTCOME_OK && t > most[r])
+			most[r] = t;
+		if (pt->outcome == OUTCOME_REFUSED && (!least[r] || t < least[r]))
+			least[r] = t;
+	}
+	/* Only numbers of registers whose largest block is known exactly. */
+	for (uint32_t r = 1; r <= VALUES_MAX; r++) {
+		if (!most[r] || (most[r] < largest && least[r] != most[r] + 1))
+			continue;
+		x[n] = r;
+		y[n] = most[r];
+		used[n++] = (double)most[r] * r;
+	}
+	if (!n)
+		return 0;
+	struct figure *f = figures_new(out, "registers-block", "The largest block for each number of registers");
+	if (!f)
+		return -1;
+	f->main = true;
+	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
+	f->y = (struct figure_axis){.label = "threads of the largest block", .unit = "count"};
+	if (figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n))
+		return -1;
+	f = figures_new(out, "registers-used", "Registers that the largest block uses");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
+	f->y = (struct figure_axis){.label = "registers of the block", .unit = "count"};
+	return figure_add(f, "threads x registers", MARK_POINTS, x, used, NULL, n);
+}
+
+static const char *const claims[] = {"regfile.*", NULL};
+
+const struct probe probe_registers = {
+    .name = "registers",
+    .asks = "How many registers has an SM, and in which pieces are they given to threads?",
+    .source = "Wong 2010, IV-E; here every rule of giving them out is tried on all launches, refused or not",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_registers,
+    .draw = draw_registers,
+};

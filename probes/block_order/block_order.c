@@ -257,6 +257,13 @@ const struct probe probe_block_order = {
     .name = "block_order",
     .asks = "How many SMs are there, and in which order are a launch's blocks given to them?",
     .source = "Wong 2010, IV-A, Fig. 5 and IV-J4, where blocks are placed by what is known of this order",
+    .how = "A launch has two blocks for each SM, and they wait for each other, so that no place is given away twice. "
+	   "Every block leaves the number of its SM. Which SMs make a cluster is told by the clock counter that they "
+	   "share.",
+    .fooled = "Blocks that wait in vain, because they do not all fit: that is seen. SM numbers that say nothing about "
+	      "clusters: without counters that do, the order stays open. Orders that differ from launch to launch: "
+	      "four have to agree.",
+    .figure = "block-order",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -513,6 +513,16 @@ const struct probe probe_registers = {
     .name = "registers",
     .asks = "How many registers has an SM, and in which pieces are they given to threads?",
     .source = "Wong 2010, IV-E; here every rule of giving them out is tried on all launches, refused or not",
+    .how = "Kernels of more and more values that live at once are launched with one block of more and more threads: a "
+	   "launch that is refused says as much as one that runs. What an SM holds beyond one block is seen from "
+	   "blocks that count themselves and wait. Rules of giving out registers (to blocks or to warps, in pieces of "
+	   "many sizes) are tried on all of it, those that one launch contradicts are dropped, and the next launches "
+	   "are those about which the rest disagree.",
+    .fooled = "A compiler that needs more or fewer registers than there are values: their number is read back from the "
+	      "compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
+	      "the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "
+	      "with few registers show it. Blocks that come late: every SM has to say the same.",
+    .figure = "registers-block",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

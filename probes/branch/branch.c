@@ -7,19 +7,20 @@
 #include <string.h>
 
 enum { HEADER_WORDS = 2, LINKS = 48, PATHS = 8, ORDERS = 4, SPREADS = 9, THREAD_WORDS = 3, SPIN_MS = 500 };
-enum { EXPERIMENT_FORK, EXPERIMENT_WAYS, EXPERIMENT_SPIN };
+enum { EXPERIMENT_FORK, EXPERIMENT_WAYS, EXPERIMENT_SPIN, EXPERIMENT_LANES };
+enum { LANE_PATHS = 32, LANE_LINKS = 24, FLIPS = 3 };
 
 /* ---- experiments ---- */
 
 /* Launched again and again; whichever side stands first in the code has its own chain, and nothing of the other side. */
-static void chain_between_reads(struct job *j)
+static void chain_between_reads(struct job *j, unsigned links)
 {
 	j->launch.repeats = 4;
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
-	j->check.min = LINKS;
-	j->check.max = LINKS + 2;
+	j->check.min = links;
+	j->check.max = links + 2;
 	j->check.others = 2;
 }
 
@@ -36,7 +37,7 @@ static int setup_fork(const struct study *s, double x, const double *p, struct j
 	job_pin(j, study_device(s), 0);
 	job_arg_u32(j, (uint32_t)x);
 	job_arg_u32(j, (uint32_t)p[0]);
-	chain_between_reads(j);
+	chain_between_reads(j, LINKS);
 	return 0;
 }
 
@@ -67,13 +68,33 @@ static int setup_ways(const struct study *s, double x, const double *p, struct j
 	j->template_path = "probes/branch/ways.ptx";
 	job_param(j, "N", LINKS);
 	job_param(j, "PATHS", PATHS);
+	job_param(j, "FLIP", 0);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "ways");
 	j->launch.block[0] = d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;
 	job_output(j, HEADER_WORDS + THREAD_WORDS * d->warp_size);
 	job_pin(j, d, 0);
 	job_arg_u32(j, permutation(s, (unsigned)x));
-	chain_between_reads(j);
+	chain_between_reads(j, LINKS);
+	return 0;
+}
+
+/* x: bits of the lane's number that are flipped to give its path; p[0]: warps. */
+static int setup_lanes(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const uint32_t threads = (uint32_t)p[0] * d->warp_size;
+	j->template_path = "probes/branch/ways.ptx";
+	job_param(j, "N", LANE_LINKS);
+	job_param(j, "PATHS", LANE_PATHS);
+	job_param(j, "FLIP", 1);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "ways");
+	j->launch.block[0] = threads;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + THREAD_WORDS * threads);
+	job_pin(j, d, 0);
+	job_arg_u32(j, (uint32_t)x);
+	chain_between_reads(j, LANE_LINKS);
 	return 0;
 }
 
@@ -100,6 +121,11 @@ static const struct experiment experiments[] = {
 			 .params = {"log2 of threads in a group", "threads"},
 			 .setup = setup_fork},
     [EXPERIMENT_WAYS] = {.name = "ways", .axis = "permutation", .unit = "number", .setup = setup_ways},
+    [EXPERIMENT_LANES] = {.name = "lanes",
+			  .axis = "bits of the lane's number flipped",
+			  .unit = "mask",
+			  .params = {"warps"},
+			  .setup = setup_lanes},
     [EXPERIMENT_SPIN] = {.name = "spin", .axis = "form", .unit = "number", .setup = setup_spin},
 };
 
@@ -348,6 +374,40 @@ static void study_ways(struct study *s)
 			   "in %u of %u launches the ways came in another order than in the first", differ, launches);
 }
 
+/* ---- every lane a way of its own ---- */
+
+/* In order, in reverse, and neither: Wong's array c. */
+static const uint32_t flips[FLIPS] = {0, 31, 10};
+
+/* Wong, Fig. 7: two warps whose lanes all go different ways. */
+static void study_lanes(struct study *s)
+{
+	static const char key[] = "branch.divergence.serialised";
+	const double two[POINT_PARAMS] = {2}, one[POINT_PARAMS] = {1};
+	const struct point *pt[FLIPS + 1] = {study_ask(s, EXPERIMENT_LANES, 0, two)};
+	for (unsigned i = 0; i < FLIPS; i++)
+		pt[i + 1] = study_ask(s, EXPERIMENT_LANES, flips[i], one);
+	const struct finding *f = study_finding(s, key);
+	if (study_pending(s) || !f || f->verdict != VERDICT_MEASURED || strcmp(f->value.text, "yes") != 0)
+		return;
+	unsigned pairs = 0, together = 0;
+	for (unsigned i = 0; i <= FLIPS; i++)
+		for (unsigned r = 0; pt[i] && pt[i]->outcome == OUTCOME_OK && r < pt[i]->repeats; r++) {
+			struct span way[LANE_PATHS];
+			spans_of(pt[i], r, 0, study_device(s)->warp_size, way, LANE_PATHS);
+			for (unsigned a = 0; a < LANE_PATHS; a++)
+				for (unsigned b = 0; b < a; b++)
+					if (way[a].any && way[b].any) {
+						pairs++;
+						together += !apart(&way[a], &way[b]);
+					}
+		}
+	if (together)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "fork, lanes",
+			      "two sides of a branch never overlapped in time, but %u of %u pairs of 32 ways did",
+			      together, pairs);
+}
+
 /* ---- lanes that wait for each other ---- */
 
 static void study_spin(struct study *s)
@@ -390,36 +450,83 @@ static void study_branch(struct study *s)
 	study_fork(s);
 	study_groups(s);
 	study_ways(s);
+	study_lanes(s);
 	study_spin(s);
 }
 
-static int draw_branch(const struct study *s, struct figure_list *out)
+static const struct point *lanes_of(const struct study *s, uint32_t flip, unsigned warps)
 {
-	const struct series *series = study_series(s, EXPERIMENT_WAYS);
-	if (!series || !series->count || series->points[0].outcome != OUTCOME_OK)
-		return 0;
-	const struct point *pt = &series->points[0];
-	const unsigned warp = study_device(s)->warp_size;
-	struct figure *f = figures_new(out, "branch-timeline", "Eight ways through a branch: when each lane runs");
-	if (!f)
-		return -1;
-	f->x = (struct figure_axis){.label = "time", .unit = "cycles"};
-	f->y = (struct figure_axis){.label = "lane"};
-	double from[64], to[64], lane[64];
+	const struct series *series = study_series(s, EXPERIMENT_LANES);
+	for (size_t i = 0; series && i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		if (pt->x == flip && pt->p[0] == warps && pt->outcome == OUTCOME_OK)
+			return pt;
+	}
+	return NULL;
+}
+
+/* When each of n threads from `first` on began and ended, against its number. base: time 0. */
+static int draw_threads(struct figure *f, const struct point *pt, unsigned first, unsigned n, const char *begins,
+			const char *ends)
+{
+	double from[64], to[64], thread[64];
 	uint32_t base = thread_words(pt, 0, 0)[0];
-	const unsigned n = warp < 64 ? warp : 64;
-	for (unsigned t = 0; t < n; t++) {
+	const unsigned all = (pt->words_per_repeat - HEADER_WORDS) / THREAD_WORDS;
+	n = n < 64 ? n : 64;
+	for (unsigned t = 0; t < all; t++) {
 		const uint32_t at = thread_words(pt, 0, t)[0];
 		base = (int32_t)(at - base) < 0 ? at : base;
 	}
 	for (unsigned t = 0; t < n; t++) {
-		from[t] = thread_words(pt, 0, t)[0] - base;
-		to[t] = thread_words(pt, 0, t)[1] - base;
-		lane[t] = t;
+		from[t] = thread_words(pt, 0, first + t)[0] - base;
+		to[t] = thread_words(pt, 0, first + t)[1] - base;
+		thread[t] = first + t;
 	}
-	if (figure_add(f, "starts", MARK_POINTS, from, lane, NULL, n))
+	if (begins && figure_add(f, begins, MARK_POINTS, from, thread, NULL, n))
 		return -1;
-	return figure_add(f, "ends", MARK_POINTS, to, lane, NULL, n);
+	return ends ? figure_add(f, ends, MARK_POINTS, to, thread, NULL, n) : 0;
+}
+
+static struct figure *timeline(struct figure_list *out, const char *name, const char *title)
+{
+	struct figure *f = figures_new(out, name, title);
+	if (f) {
+		f->x = (struct figure_axis){.label = "time", .unit = "cycles"};
+		f->y = (struct figure_axis){.label = "thread"};
+	}
+	return f;
+}
+
+static int draw_branch(const struct study *s, struct figure_list *out)
+{
+	static const char *const orders[FLIPS] = {"in order", "in reverse", "bits 1 and 3 flipped"};
+	const struct series *series = study_series(s, EXPERIMENT_WAYS);
+	const unsigned warp = study_device(s)->warp_size;
+	struct figure *f = NULL;
+	if (series && series->count && series->points[0].outcome == OUTCOME_OK) {
+		f = timeline(out, "branch-timeline", "Eight ways through a branch: when each lane runs");
+		if (!f || draw_threads(f, &series->points[0], 0, warp, "starts", "ends"))
+			return -1;
+	}
+	const struct point *two = lanes_of(s, 0, 2);
+	if (two) {
+		f = timeline(out, "branch-two-warps", "Two warps whose lanes all go different ways");
+		if (!f || draw_threads(f, two, 0, warp, "warp 0 starts", "warp 0 ends") ||
+		    draw_threads(f, two, warp, warp, "warp 1 starts", "warp 1 ends"))
+			return -1;
+	}
+	f = NULL;
+	for (unsigned i = 0; i < FLIPS; i++) {
+		const struct point *pt = lanes_of(s, flips[i], 1);
+		if (!pt)
+			continue;
+		if (!f)
+			f = timeline(out, "branch-order",
+				     "A chain of branches: whose turn it is, for three permutations");
+		if (!f || draw_threads(f, pt, 0, warp, orders[i], NULL))
+			return -1;
+	}
+	return 0;
 }
 
 static const char *const claims[] = {"branch.*", NULL};

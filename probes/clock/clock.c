@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 enum { READS = 16, HEADER_WORDS = 2, GAPS = 6, PLACES = 4, GRANULARITY_MAX = 1024, WINDOW = 8, STEPS = 256 };
-enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE };
+enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE, EXPERIMENT_BLOCKS };
 
 /* Operations whose latencies have little in common, so that some do not fit into the steps of a coarse counter. */
 static const struct phase { /* in the order of phases.ptx */
@@ -59,8 +59,32 @@ static int setup_phases(const struct study *s, double x, const double *p, struct
 	return 0;
 }
 
+/* x: blocks. */
+static int setup_blocks(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)s;
+	(void)p;
+	j->template_path = "probes/clock/blocks.ptx";
+	snprintf(j->launch.entry, sizeof j->launch.entry, "blocks");
+	j->launch.grid[0] = (uint32_t)x;
+	j->launch.grid[1] = j->launch.grid[2] = 1;
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + 3 * (uint32_t)x);
+	job_arg_u32(j, 5);
+	j->launch.warmups = 1;
+	return 0;
+}
+
+/* Wong's two launches have 10 and 30 blocks, for 30 SMs. */
+static uint32_t blocks_of(const struct study *s, unsigned launch)
+{
+	const uint32_t sms = study_device(s)->sm_count;
+	return launch ? sms : (sms + 2) / 3;
+}
+
 static const struct experiment experiments[] = {
     [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = share_clock_setup},
+    [EXPERIMENT_BLOCKS] = {.name = "blocks", .axis = "blocks", .unit = "count", .setup = setup_blocks},
     [EXPERIMENT_PHASES] = {.name = "phases",
 			   .axis = "operations between two reads",
 			   .unit = "count",
@@ -194,6 +218,8 @@ static void study_clock(struct study *s)
 	const struct device_info *d = study_device(s);
 	const struct point *pt[PLACES][GAPS];
 	study_scope(s);
+	for (unsigned i = 0; i < 2; i++) /* for the figure */
+		study_ask(s, EXPERIMENT_BLOCKS, blocks_of(s, i), NULL);
 	unsigned places = d->sm_count < PLACES ? d->sm_count : PLACES;
 	const struct point *bad = NULL;
 	bool all = true;
@@ -252,6 +278,45 @@ static void study_clock(struct study *s)
 				      "%zu windows on %u SMs", steps, places);
 }
 
+/* Wong, Fig. 5: where blocks of one launch show the same time, they read one counter. */
+static int draw_clock(const struct study *s, struct figure_list *out)
+{
+	static const char *const labels[2][2] = {{"first launch, beginnings", "first launch, ends"},
+						 {"second launch, beginnings", "second launch, ends"}};
+	enum { SHOWN = 512 };
+	const struct series *series = study_series(s, EXPERIMENT_BLOCKS);
+	struct figure *f = NULL;
+	double sm[SHOWN], at[2][SHOWN];
+	for (unsigned launch = 0; launch < 2; launch++) {
+		const struct point *pt = NULL;
+		for (size_t i = 0; series && i < series->count; i++)
+			if (series->points[i].x == blocks_of(s, launch) && series->points[i].outcome == OUTCOME_OK)
+				pt = &series->points[i];
+		if (!pt)
+			continue;
+		size_t n = 0;
+		for (; n < SHOWN && n < (size_t)pt->x; n++) {
+			const uint32_t *w = pt->y + HEADER_WORDS + 3 * n;
+			sm[n] = w[0] - 1.0;
+			at[0][n] = w[1];
+			at[1][n] = w[2];
+		}
+		if (!f)
+			f = figures_new(out, "clock-counters",
+					"What the clock counters show when blocks begin and end");
+		if (!f)
+			return -1;
+		snprintf(f->caption, sizeof f->caption,
+			 "SMs at one height read one counter; others were started at other moments.");
+		f->x = (struct figure_axis){.label = "SM"};
+		f->y = (struct figure_axis){.label = "clock counter", .unit = "cycles"};
+		for (unsigned end = 0; end < 2; end++)
+			if (figure_add(f, labels[launch][end], MARK_POINTS, sm, at[end], NULL, n))
+				return -1;
+	}
+	return 0;
+}
+
 static const char *const claims[] = {"clock.read_latency", "clock.granularity", "clock.scope", NULL};
 
 const struct probe probe_clock = {
@@ -267,8 +332,10 @@ const struct probe probe_clock = {
 	      " hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
 	      " that agree on all SMs: they are one, or were started together, and nothing is said of who shares "
 	      "them.",
+    .figure = "clock-counters",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,
     .study = study_clock,
+    .draw = draw_clock,
 };

@@ -138,7 +138,7 @@ void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
 	if (strcmp(a->unit, "bytes") == 0 && v >= 0 && v < 0x1p63 && v == trunc(v))
 		units_bytes(out, n, (uint64_t)v);
 	else
-		snprintf(out, n, fabs(v) >= 1e5 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
+		snprintf(out, n, fabs(v) >= 1e4 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
 }
 
 void scale_title(char *out, size_t n, const struct figure_axis *a)

@@ -90,6 +90,16 @@ def check_paper(name, known):
             problems.append(f"{name}: {count} deviations of {device}: the simulator has to get nearer")
 
 
+def check_probes_page():
+    """doc/probes.md is what the program says of its probes; what it shows exists."""
+    page = subprocess.run([FATHOM, "list", "probes", "--format", "markdown"], check=True, capture_output=True, text=True).stdout
+    if page != read("doc/probes.md"):
+        problems.append("doc/probes.md is not what the probes say: make pages")
+    for figure in re.findall(r"\]\((figures/[^)]+)\)", page):
+        if not os.path.exists(os.path.join(ROOT, "doc", figure)):
+            problems.append(f"doc/probes.md shows doc/{figure}, which does not exist: make pages")
+
+
 def main():
     makefile = read("Makefile")
     commands = 0
@@ -100,6 +110,7 @@ def main():
             check_path(name, line.strip())
     if commands < 5:
         problems.append(f"only {commands} commands were found in the documents: this check reads nothing")
+    check_probes_page()
     known = deviations()
     for paper in sorted(os.listdir(os.path.join(ROOT, "papers"))):
         check_paper(f"papers/{paper}", known)

@@ -13,6 +13,7 @@
 #define SHARED_SPARE 1024u /* what a block's parameters take of it on old chips */
 #define GLOBAL_ROOM  32768u
 #define ALIGNMENT    (1u << 20)
+#define TEXEL	     4
 
 uint32_t chase_elements(double x, const double *p)
 {
@@ -61,8 +62,9 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 		      uint32_t words)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->space == BUFFER_CONSTANT;
+	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture;
 	uint32_t n = chase_elements(x, p);
+	char load[96];
 	uint64_t *order = chase_ring(j->arena, x, p);
 	uint64_t top = 0;
 
@@ -70,12 +72,16 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 		return -ENOMEM;
 	for (uint32_t i = 0; i < n; i++)
 		top = order[i] > top ? order[i] : top;
-	top += constant ? 4 : 8;
+	top += wide ? 8 : 4;
 	if (constant && top > k->space_bytes)
 		return -ENOTSUP;
 	j->template_path = k->template_path;
-	job_param_text(j, "LOAD", k->load);
-	job_param(j, "WIDE", !constant);
+	snprintf(load, sizeof(load),
+		 k->texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]", k->load);
+	job_param_text(j, "LOAD", load);
+	job_param(j, "TEXTURE", k->texture);
+	job_param(j, "WIDE", wide);
+	job_param(j, "NEVER", k->texture ? UINT32_MAX : 1); /* addresses are even, indices are few */
 	if (constant)
 		job_param(j, "SIZE", (long long)k->space_bytes);
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
@@ -84,9 +90,13 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	job_output(j, words);
 	job_pin(j, d, (uint32_t)p[CHASE_PLACE] / 8);
 	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
-			      constant ? 4 : 8);
+			      wide ? 8 : 4);
 	j->launch.buffers[b].align = constant ? 0 : ALIGNMENT;
-	if (constant)
+	if (k->texture) {
+		j->launch.buffers[b].ring_unit = TEXEL;
+		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);
+		job_arg_u32(j, (uint32_t)(order[0] / TEXEL));
+	} else if (constant)
 		job_arg_u32(j, (uint32_t)order[0]);
 	else
 		job_arg_buffer(j, b, order[0]);
@@ -111,6 +121,8 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, timed);
 	job_arg_u32(j, (uint32_t)p[CHASE_FLOOR]);
 	job_arg_u32(j, room);
+	if (k->texture)
+		job_arg_texture(j, 0);
 	j->launch.shared_bytes = k->in_shared ? room * 4 : 0;
 	/* Region 0 leads to the loop, region 1 is one timed access: the load, a comparison and a branch. */
 	j->check.cls = k->load_class;
@@ -126,6 +138,8 @@ int lap_setup(const struct study *s, double x, const double *p, struct job *j, c
 
 	if (rc)
 		return rc;
+	if (k->texture)
+		job_arg_texture(j, 0);
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "lap");
 	job_param(j, "N", (long long)p[CHASE_TIMED]);
 	j->check.cls = k->load_class;

@@ -35,8 +35,9 @@ enum chase_param {
 
 /* How a probe's load is put into the shared kernels. */
 struct chase_kernel {
-	const char *template_path, *load;
+	const char *template_path, *load; /* the load's name, without operands */
 	enum buffer_space space;
+	bool texture;	      /* the ring lies in global memory and is read as a texture of 32-bit texels, by index */
 	const char *symbol;   /* constant space */
 	uint64_t space_bytes; /* constant space: its size; else 0 */
 	bool in_shared;	      /* records wait in shared memory; else they go past the L1 */

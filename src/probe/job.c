@@ -75,3 +75,20 @@ uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, ui
 		snprintf(b->symbol, sizeof(b->symbol), "%s", symbol);
 	return j->launch.buffer_count++;
 }
+
+uint32_t job_texture(struct job *j, uint32_t buffer, uint64_t texels)
+{
+	assert(buffer < j->launch.buffer_count && j->launch.texture_count < LAUNCH_TEXTURES);
+	j->launch.textures[j->launch.texture_count] = (struct launch_texture){.buffer = buffer,
+									      .place = TEXTURE_IN_PLACE,
+									      .size = {(uint32_t)texels, 0, 0},
+									      .type = TEXEL_U32,
+									      .channels = 1};
+	return j->launch.texture_count++;
+}
+
+void job_arg_texture(struct job *j, uint32_t texture)
+{
+	assert(texture < j->launch.texture_count);
+	*arg(j) = (struct launch_arg){.kind = ARG_TEXTURE, .buffer = texture};
+}

@@ -43,6 +43,10 @@ void job_pin(struct job *j, const struct device_info *d, uint32_t sm);
 /* Ring over a buffer: order[i] are byte offsets. order is not copied: take it from job->arena. Returns the buffer's index. */
 uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order,
 		  uint32_t n, uint8_t word);
+/* A one-dimensional texture of 32-bit texels on a buffer as it lies, from its first byte on. Returns the texture's index. */
+uint32_t job_texture(struct job *j, uint32_t buffer, uint64_t texels);
+/* The texture's handle, a .u64 parameter. */
+void job_arg_texture(struct job *j, uint32_t texture);
 
 struct experiment {
 	const char *name;

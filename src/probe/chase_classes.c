@@ -7,9 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define RESTLESS     0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
-#define FEW_BYTES    4096 /* smaller footprints may lie in one part of a level by chance */
 #define SHARE_REAL   0.045
 #define SURVEY_FIRST 1	  /* elements of the smallest footprint */
 #define SURVEY_RATIO 1.19 /* fourth root of 2 */
@@ -62,21 +60,13 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 	return found;
 }
 
-/* Chases whose every access is recorded, pooled to classes. */
-struct pool {
-	struct chase_run run[CHASE_SURVEY + 2];
-	unsigned runs;
-	struct chase_peak peak[CHASE_CLASSES * (CHASE_SURVEY + 2)];
-	unsigned peaks;
-};
-
 static int compare_peak(const void *a, const void *b)
 {
 	double x = ((const struct chase_peak *)a)->centre, y = ((const struct chase_peak *)b)->centre;
 	return x < y ? -1 : x > y;
 }
 
-static bool pool_add(struct chase_path *c, struct pool *pool, const struct chase_run *r, double min_share)
+static bool pool_add(struct chase_path *c, struct chase_pool *pool, const struct chase_run *r, double min_share)
 {
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t);
 	if (!v)
@@ -97,7 +87,7 @@ static double share_near(const struct chase_run *r, double centre, double grain)
 }
 
 /* Merges peaks of all runs that lie within reach of each other. */
-static void classes_from(struct chase_path *c, struct pool *pool)
+static void classes_from(struct chase_path *c, struct chase_pool *pool)
 {
 	c->class_count = 0;
 	qsort(pool->peak, pool->peaks, sizeof(*pool->peak), compare_peak);
@@ -119,109 +109,8 @@ static void classes_from(struct chase_path *c, struct pool *pool)
 	}
 }
 
-static void params(const struct chase_path *c, double *p, double stride, double warm, double timed)
-{
-	memset(p, 0, POINT_PARAMS * sizeof(*p));
-	p[CHASE_STRIDE] = stride;
-	p[CHASE_WARM] = warm;
-	p[CHASE_TIMED] = timed;
-	p[CHASE_PLACE] = 8 * c->sm + c->kind;
-}
-
-double chase_floor(double below, double above)
-{
-	double gap = above - below, margin = 3 + 0.02 * above;
-
-	if (margin > gap / 2)
-		margin = gap / 2;
-	return ceil(above - margin);
-}
-
-/* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
- * be if each access drew its class anew; 0 = every line keeps its class. */
-static double restless(struct chase_path *c, const struct pool *pool, unsigned a, unsigned b)
-{
-	double changes = 0, expected = 0;
-
-	for (unsigned i = 0; i < pool->runs; i++) {
-		const struct chase_run *r = &pool->run[i];
-		const struct chase_sample *s = &c->survey[i];
-		double both = s->share[a] + s->share[b], visits = 0;
-		if (both < 0.25 || s->share[b] < 0.02 || r->timed < 3 * r->elements)
-			continue;
-		uint8_t *last = ARENA_ARRAY(study_arena(c->study), r->elements, uint8_t);
-		if (!last)
-			return 1;
-		for (uint32_t k = 0; k < r->kept; k++) {
-			uint32_t e = chase_at(r->point->p, r->elements, chase_index(r->record[k]));
-			double t = chase_ticks(r->record[k]);
-			double to_a = fabs(t - c->classes[a].centre), to_b = fabs(t - c->classes[b].centre);
-			if (fmin(to_a, to_b) > chase_reach(t, c->grain))
-				continue;
-			uint8_t now = to_a < to_b ? 1 : 2;
-			if (last[e]) {
-				changes += last[e] != now;
-				visits++;
-			}
-			last[e] = now;
-		}
-		double part = s->share[b] / both;
-		expected += visits * 2 * part * (1 - part);
-	}
-	return expected > 16 ? changes / expected : 1;
-}
-
-/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
- * every line keeps its class, which tells a far part of a cache from misses that noise makes. */
-static bool siblings(struct chase_path *c, const struct pool *pool, const struct chase_run *walks, unsigned a,
-		     unsigned b)
-{
-	/* What is fetched in larger blocks comes from further away. */
-	uint64_t unit_a = chase_walk_of(c, walks, 2, a).unit, unit_b = chase_walk_of(c, walks, 2, b).unit;
-	uint64_t blocks_b = chase_walk_of(c, walks, 1, b).blocks;
-	unit_b = blocks_b > unit_b ? blocks_b : unit_b;
-	if (unit_b > c->word && unit_b > unit_a)
-		return false;
-
-	double lo = 1, hi = 0;
-	unsigned seen = 0;
-
-	for (unsigned i = 0; i < c->survey_count; i++) {
-		const struct chase_sample *s = &c->survey[i];
-		double both = s->share[a] + s->share[b];
-		if (s->footprint >= FEW_BYTES && s->share[a] >= 0.5 && s->share[b] < 0.02)
-			return false;
-		if (both < 0.25 || s->footprint < 64.0 * (double)c->stride)
-			continue;
-		double part = s->share[b] / both;
-		lo = part < lo ? part : lo;
-		hi = part > hi ? part : hi;
-		seen++;
-	}
-	return seen >= 3 && lo > 0 && hi < 0.9 && hi < 4 * lo && restless(c, pool, a, b) < RESTLESS;
-}
-
-static void group(struct chase_path *c, const struct pool *pool, const struct chase_run *walks)
-{
-	c->level_count = 0;
-	for (unsigned k = 0; k < c->class_count; k++) {
-		if (k && siblings(c, pool, walks, k - 1, k)) {
-			c->level[c->level_count - 1].class_last = k;
-			continue;
-		}
-		if (c->level_count == CHASE_LEVELS)
-			break;
-		c->level[c->level_count] = (struct chase_level){.class_first = k, .class_last = k};
-		if (c->level_count) {
-			struct chase_level *up = &c->level[c->level_count - 1];
-			up->floor = chase_floor(c->classes[up->class_last].centre, c->classes[k].centre);
-		}
-		c->level_count++;
-	}
-}
-
 /* Accesses of a run that level k should have served, and those that look slower: false when it serves few of them. */
-static bool served(const struct chase_path *c, const struct pool *pool, unsigned i, unsigned k, double *beyond)
+static bool served(const struct chase_path *c, const struct chase_pool *pool, unsigned i, unsigned k, double *beyond)
 {
 	const struct chase_level *l = &c->level[k];
 	const struct chase_run *r = &pool->run[i];
@@ -237,7 +126,7 @@ static bool served(const struct chase_path *c, const struct pool *pool, unsigned
 
 /* How often an access that should hit looks slower: at the smaller half of the footprints that the level serves, because
  * where it begins to overflow, few misses are not noise. */
-static void estimate_noise(struct chase_path *c, const struct pool *pool)
+static void estimate_noise(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_level *l = &c->level[k];
@@ -274,7 +163,7 @@ static void remove_class(struct chase_path *c, unsigned k)
 }
 
 /* What the places have in common where single classes occur in the survey's footprints, in bytes. 0 = too few. */
-static uint64_t class_unit(struct chase_path *c, const struct pool *pool, unsigned k)
+static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k)
 {
 	uint64_t *at = ARENA_ARRAY(study_arena(c->study), UNIT_SAMPLES, uint64_t);
 	size_t n = 0;
@@ -296,7 +185,7 @@ static uint64_t class_unit(struct chase_path *c, const struct pool *pool, unsign
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
  * latency, as a stall that keeps step with the chase. */
-static bool is_real(struct chase_path *c, const struct pool *pool, const struct chase_run *run, unsigned k,
+static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k,
 		    bool *together)
 {
 	const struct chase_sample *top = &c->survey[c->survey_count - 1];
@@ -330,7 +219,7 @@ static bool is_real(struct chase_path *c, const struct pool *pool, const struct 
 	return faster && unit >= 2 * faster;
 }
 
-static void drop_spurious(struct chase_path *c, const struct pool *pool, const struct chase_run *run)
+static void drop_spurious(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run)
 {
 	for (unsigned k = 1; k < c->class_count;) {
 		bool together, later;
@@ -378,7 +267,7 @@ static double cold_class(struct chase_path *c, const struct chase_run *run)
 
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 {
-	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
+	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
 	double p[POINT_PARAMS], small = c->limit < 65536 ? (double)c->limit : 65536;
 	enum chase_state all = CHASE_DONE;
 
@@ -390,7 +279,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	for (unsigned warm = 0; warm < 2; warm++) {
 		/* At most one lap: a second one would not be cold. */
 		double n = floor(small / c->word);
-		params(c, p, c->word, warm ? n : 0, n < c->room ? n : c->room);
+		chase_survey_params(c, p, c->word, warm ? n : 0, n < c->room ? n : c->room);
 		enum chase_state state = chase_get(c, &run[warm], small, p);
 		if (state == CHASE_UNDECIDED)
 			return state;
@@ -459,7 +348,7 @@ static void scattered_cold(struct chase_path *c, const struct chase_run *run, do
 
 enum chase_state chase_survey(struct chase_path *c)
 {
-	struct pool *pool = ARENA_NEW(study_arena(c->study), struct pool);
+	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
 	double p[POINT_PARAMS];
 	struct chase_run run[2];
 	enum chase_state state = chase_walk(c, run);
@@ -482,7 +371,7 @@ enum chase_state chase_survey(struct chase_path *c)
 			last = true;
 		}
 		double timed = 4 * n < 512 ? 512 : 4 * n > c->room ? c->room : 4 * n;
-		params(c, p, (double)c->stride, 2 * n, timed);
+		chase_survey_params(c, p, (double)c->stride, 2 * n, timed);
 		struct chase_run r;
 		enum chase_state got = chase_get(c, &r, n * (double)c->stride, p);
 		if (got == CHASE_UNDECIDED)
@@ -514,7 +403,9 @@ enum chase_state chase_survey(struct chase_path *c)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
 	drop_spurious(c, pool, run);
-	group(c, pool, run);
+	state = chase_group(c, pool, run);
+	if (state != CHASE_DONE)
+		return state;
 	if (!c->level_count) {
 		snprintf(c->why, sizeof(c->why), "no latency occurs often enough to be a class");
 		return CHASE_UNDECIDED;

@@ -16,6 +16,8 @@
 #define PURE	   0.999 /* share of one class from which an average over laps is that class */
 #define SAMPLED	   1500
 #define LAST_SHARE 0.25
+#define UNDELAYED  0.25		   /* share of first touches */
+#define FAR_FROM   (1024.0 * 1024) /* bytes from which a smaller footprint that does as well is worth having */
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
 #define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
@@ -144,6 +146,12 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	for (size_t i = 0; i < groups; i++)
 		sum += means[i];
 	*mean = sum / (double)groups;
+	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
+	struct stat_mode undelayed[CHASE_PARTS];
+	for (size_t i = 0; i < m; i++)
+		own[i] = v[i][1];
+	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1)
+		*mean = undelayed[0].centre;
 	if (lines && by_line) {
 		struct stat_mode mode[CHASE_PARTS + 1];
 		lines->parts =
@@ -168,6 +176,15 @@ static double served_by(const struct chase_path *c, unsigned k)
 	const struct chase_level *l = &c->level[k];
 	double stride = (double)c->stride, top = (double)(c->limit / c->stride) * stride;
 
+	/* All of a large cache takes long; a part that the levels above do not hold does as well. */
+	for (unsigned i = 0;
+	     c->cold_slower && k && l->floor <= 0 && i < c->survey_count && 2 * c->survey[i].footprint < top; i++) {
+		double mine = 0;
+		for (unsigned q = l->class_first; q <= l->class_last; q++)
+			mine += c->survey[i].share[q];
+		if (top > FAR_FROM && mine > 0.97)
+			return 2 * c->survey[i].footprint;
+	}
 	if (l->floor <= 0)
 		return top;
 	double size = l->size.state == CHASE_DONE ? (double)l->size.value : 0;
@@ -241,6 +258,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
 	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&
 		    footprint / (double)stride >= COLD_RING;
+	/* No level keeps anything of it, so every step may leave what the last level fetched at once. */
+	if (cold && k && c->level[k - 1].sector.state == CHASE_DONE &&
+	    footprint / (double)c->level[k - 1].sector.value >= COLD_RING)
+		stride = c->level[k - 1].sector.value;
 	if (cold)
 		footprint = COLD_RING * (double)stride;
 	footprint = floor(footprint / (double)stride) * (double)stride;

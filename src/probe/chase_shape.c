@@ -255,7 +255,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	return chase_decided(&l->size, lo * l->stride);
 }
 
-enum chase_state chase_geometry(struct chase_path *c, unsigned k)
+static enum chase_state shape_of(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 
@@ -269,4 +269,10 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k)
 	}
 	chase_line(c, k);
 	return chase_ways(c, k);
+}
+
+enum chase_state chase_geometry(struct chase_path *c, unsigned k)
+{
+	enum chase_state state = shape_of(c, k);
+	return state == CHASE_PENDING ? state : chase_by_lines(c, k);
 }

@@ -16,6 +16,8 @@ uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit,
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line);
 /* Levels above k may hold so many elements, so that no miss of level k is seen. */
 bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements);
+/* Whether lines, not pages, are what does not fit. UNDECIDED: size, line, ways and sets then are, too. */
+enum chase_state chase_by_lines(struct chase_path *c, unsigned k);
 /* Where a line is looked for: at the size (j = 0), and some way behind. */
 uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit);
 

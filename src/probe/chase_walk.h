@@ -26,4 +26,17 @@ struct chase_walked {
 struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs,
 				  unsigned first_class);
 
+/* Chases whose every access is recorded, pooled to classes. */
+struct chase_pool {
+	struct chase_run run[CHASE_SURVEY + 2];
+	unsigned runs;
+	struct chase_peak peak[CHASE_CLASSES * (CHASE_SURVEY + 2)];
+	unsigned peaks;
+};
+
+/* Parameters of a chase of which everything is recorded. */
+void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed);
+/* Levels from classes: neighbours that are parts of one level are put together. walks: the cold and the warm one. */
+enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks);
+
 #endif

@@ -1,0 +1,191 @@
+/* Which classes of latency are parts of one level. */
+#include "base/arena.h"
+#include "probe/chase_walk.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <string.h>
+
+#define RESTLESS       0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
+#define RESTLESS_LEAST 16   /* changes that are expected, from which their number says something */
+#define FEW_BYTES      4096 /* smaller footprints may lie in one part of a level by chance */
+
+void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed)
+{
+	memset(p, 0, POINT_PARAMS * sizeof(*p));
+	p[CHASE_STRIDE] = stride;
+	p[CHASE_WARM] = warm;
+	p[CHASE_TIMED] = timed;
+	p[CHASE_PLACE] = 8 * c->sm + c->kind;
+}
+
+double chase_floor(double below, double above)
+{
+	double gap = above - below, margin = 3 + 0.02 * above;
+
+	if (margin > gap / 2)
+		margin = gap / 2;
+	return ceil(above - margin);
+}
+
+/* Visits of elements that were in one of the two classes at their last visit, and are again; how many changed. */
+static bool count_changes(struct chase_path *c, const struct chase_run *r, unsigned a, unsigned b, double *changes,
+			  double *visits)
+{
+	uint8_t *last = ARENA_ARRAY(study_arena(c->study), r->elements, uint8_t);
+
+	if (!last)
+		return false;
+	for (uint32_t k = 0; k < r->kept; k++) {
+		uint32_t e = chase_at(r->point->p, r->elements, chase_index(r->record[k]));
+		double t = chase_ticks(r->record[k]);
+		double to_a = fabs(t - c->classes[a].centre), to_b = fabs(t - c->classes[b].centre);
+		if (fmin(to_a, to_b) > chase_reach(t, c->grain))
+			continue;
+		uint8_t now = to_a < to_b ? 1 : 2;
+		if (last[e]) {
+			*changes += last[e] != now;
+			++*visits;
+		}
+		last[e] = now;
+	}
+	return true;
+}
+
+/* A ring of few elements over a footprint in which the two classes are nearly all there is: each is seen more than once. */
+static enum chase_state seen_again(struct chase_path *c, unsigned a, unsigned b, double *changes, double *expected)
+{
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		double both = s->share[a] + s->share[b], part = s->share[b] / both, p[POINT_PARAMS], visits = 0;
+		if (both < 0.5 || 2 * s->footprint > (double)c->limit)
+			continue;
+		double stride = (double)c->stride, n = floor(2 * s->footprint / stride);
+		while (n > 0.7 * c->room) {
+			n = floor(n / 2);
+			stride *= 2;
+		}
+		struct chase_run r;
+		chase_survey_params(c, p, stride, 2 * n, c->room);
+		enum chase_state state = chase_get(c, &r, n * stride, p);
+		if (state != CHASE_DONE)
+			return state;
+		if (count_changes(c, &r, a, b, changes, &visits))
+			*expected = visits * 2 * part * (1 - part);
+		break;
+	}
+	return CHASE_DONE;
+}
+
+/* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
+ * be if each access drew its class anew; 0 = every line keeps its class. */
+static enum chase_state restless(struct chase_path *c, const struct chase_pool *pool, unsigned a, unsigned b,
+				 double *ratio)
+{
+	double changes = 0, expected = 0;
+
+	*ratio = 1;
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		const struct chase_sample *s = &c->survey[i];
+		double both = s->share[a] + s->share[b], visits = 0;
+		if (both < 0.25 || s->share[b] < 0.02 || r->timed < 3 * r->elements)
+			continue;
+		if (!count_changes(c, r, a, b, &changes, &visits))
+			return CHASE_DONE;
+		double part = s->share[b] / both;
+		expected += visits * 2 * part * (1 - part);
+	}
+	if (expected <= RESTLESS_LEAST) {
+		enum chase_state state;
+		changes = expected = 0;
+		state = seen_again(c, a, b, &changes, &expected);
+		if (state != CHASE_DONE)
+			return state;
+	}
+	if (expected > RESTLESS_LEAST)
+		*ratio = changes / expected;
+	return CHASE_DONE;
+}
+
+/* What the places of one class have in common in the walks, in bytes; 0 = too few of them. */
+static uint64_t walked_unit(struct chase_path *c, const struct chase_run *walks, unsigned k)
+{
+	uint64_t at[UNIT_SAMPLES];
+	size_t n = 0;
+
+	for (unsigned w = 0; w < 2; w++)
+		for (uint32_t i = 0; i < walks[w].kept && n < UNIT_SAMPLES; i++) {
+			double ticks = chase_ticks(walks[w].record[i]);
+			if (fabs(ticks - c->classes[k].centre) <= chase_reach(ticks, c->grain))
+				at[n++] = (uint64_t)chase_at(walks[w].point->p, walks[w].elements,
+							     chase_index(walks[w].record[i])) *
+					  c->word;
+		}
+	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
+}
+
+/* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
+ * every line keeps its class, which tells a far part of a cache from misses that noise makes. */
+static enum chase_state siblings(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks,
+				 unsigned a, unsigned b, bool *are)
+{
+	/* What is fetched in larger blocks comes from further away. Accesses slower than every class count with both, unless these
+	 * have places of their own. */
+	uint64_t unit_a = chase_walk_of(c, walks, 2, a).unit, unit_b = chase_walk_of(c, walks, 2, b).unit;
+	uint64_t blocks_b = chase_walk_of(c, walks, 1, b).blocks;
+	uint64_t own_a = walked_unit(c, walks, a), own_b = walked_unit(c, walks, b);
+	if (own_a && own_b && b + 1 == c->class_count && unit_b > own_b) {
+		unit_a = own_a;
+		unit_b = own_b;
+	}
+	unit_b = blocks_b > unit_b ? blocks_b : unit_b;
+	*are = false;
+	if (unit_b > c->word && unit_b > unit_a)
+		return CHASE_DONE;
+
+	double lo = 1, hi = 0;
+	unsigned seen = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		double both = s->share[a] + s->share[b];
+		if (s->footprint >= FEW_BYTES && s->share[a] >= 0.5 && s->share[b] < 0.02)
+			return CHASE_DONE;
+		if (both < 0.25 || s->footprint < 64.0 * (double)c->stride)
+			continue;
+		double part = s->share[b] / both;
+		lo = part < lo ? part : lo;
+		hi = part > hi ? part : hi;
+		seen++;
+	}
+	if (seen < 3 || !(lo > 0) || hi >= 0.9 || hi >= 4 * lo)
+		return CHASE_DONE;
+	double ratio;
+	enum chase_state state = restless(c, pool, a, b, &ratio);
+	*are = state == CHASE_DONE && ratio < RESTLESS;
+	return state;
+}
+
+enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks)
+{
+	c->level_count = 0;
+	for (unsigned k = 0; k < c->class_count; k++) {
+		bool are = false;
+		enum chase_state state = k ? siblings(c, pool, walks, k - 1, k, &are) : CHASE_DONE;
+		if (state != CHASE_DONE)
+			return state;
+		if (are) {
+			c->level[c->level_count - 1].class_last = k;
+			continue;
+		}
+		if (c->level_count == CHASE_LEVELS)
+			break;
+		c->level[c->level_count] = (struct chase_level){.class_first = k, .class_last = k};
+		if (c->level_count) {
+			struct chase_level *up = &c->level[c->level_count - 1];
+			up->floor = chase_floor(c->classes[up->class_last].centre, c->classes[k].centre);
+		}
+		c->level_count++;
+	}
+	return CHASE_DONE;
+}

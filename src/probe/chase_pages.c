@@ -1,0 +1,62 @@
+/* Whether it is lines that do not fit, or pages. */
+#include "probe/chase_shape.h"
+#include <stdio.h>
+
+#define PAGES_FROM 32768u /* bytes: eight of the smallest pages; fewer translations nobody keeps */
+#define PAGE_LEAST 4096u
+#define BEYOND	   8 /* of the size is added: a single access beyond it may stay in the level above, which asks no TLB */
+
+/* Whether hardly any access of the ring was answered before level k. Else hits above it would look like hits in it. */
+static enum chase_state reaches_level(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+				      bool *reaches)
+{
+	double misses = 0;
+	bool fits;
+
+	*reaches = true;
+	if (!k)
+		return CHASE_DONE;
+	enum chase_state state = chase_fits(c, k - 1, ring, &fits, &misses);
+	if (state == CHASE_DONE)
+		*reaches = misses >= 0.9 * chase_spec_elements(ring);
+	return state;
+}
+
+/* Translations that do not fit would do what lines that do not fit do. But they are as many however few lines of a page are
+ * touched: where every second or third line of all that did not fit fits, it was lines. */
+enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
+{
+	static const unsigned every[] = {2, 3, 5, 7, 1, 2, 3, 4};
+	struct chase_level *l = &c->level[k], *up = k ? l - 1 : NULL;
+	uint64_t size = l->size.value;
+	/* Steps in which all fall into one set of the level above, which then holds none of them. */
+	bool one_set =
+	    up && up->line.state == CHASE_DONE && up->sets.state == CHASE_DONE && !up->hashed && !up->unequal;
+	uint64_t period = one_set ? up->line.value * up->sets.value : 0;
+
+	if (l->size.state != CHASE_DONE || l->line.state != CHASE_DONE || l->endless || size < PAGES_FROM)
+		return CHASE_DONE;
+	for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
+		uint64_t stride = every[i] * (i < 4 ? l->line.value : period);
+		struct chase_ring_spec ring = {.bytes = size + size / BEYOND, .stride = stride};
+		bool fits, reaches = false;
+		if (stride < 2 * l->line.value || stride > PAGE_LEAST || ring.bytes > c->limit)
+			continue;
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state == CHASE_DONE && fits)
+			state = reaches_level(c, k, &ring, &reaches);
+		if (state == CHASE_PENDING)
+			return l->size.state = l->line.state = l->ways.state = l->sets.state = state;
+		if (state == CHASE_DONE && fits && reaches)
+			return CHASE_DONE;
+	}
+	static const char why[] =
+	    "every other line of what does not fit does not fit either: pages beyond the reach of a TLB "
+	    "would do the same";
+	chase_undecided(&l->size, why);
+	chase_undecided(&l->line, why);
+	chase_undecided(&l->ways, why);
+	chase_undecided(&l->sets, why);
+	l->unequal = 0;
+	return CHASE_UNDECIDED;
+}

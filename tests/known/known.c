@@ -49,6 +49,14 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.constant.*.scope",
     "topology.*",
     "regfile.*",
+    "cache.texture.levels",
+    "cache.texture.*.size",
+    "cache.texture.*.line",
+    "cache.texture.*.ways",
+    "cache.texture.*.sets",
+    "cache.texture.*.set_sizes",
+    "cache.texture.*.latency",
+    "memory.texture.latency",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

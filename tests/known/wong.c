@@ -8,7 +8,7 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 150 /* rows that agree */
+#define LEAST 190 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
 static const char *const not_yet[] = {
@@ -26,9 +26,7 @@ static const char *const not_yet[] = {
     "arith.sqrt.*",
     "cache.constant.*.shared_with",
     "cache.instruction.*",
-    "cache.texture.*",
     "device.*",
-    "memory.texture.latency",
     "shared.size",
     "tlb.*",
 };

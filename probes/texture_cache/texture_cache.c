@@ -1,0 +1,349 @@
+/* Textures on linear memory: every cache level on their path. Wong 2010, IV-H, with the single accesses of Mei 2014, 3.2. */
+#include "data/native_record.h"
+#include "probe/chase.h"
+#include "texture_zoom.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TEXTURE_CHASE, TEXTURE_LAP };
+
+#define LIMIT	   (4u << 20)
+#define LIMIT_MOST (16u << 20)
+#define LEVELS	   4
+#define PLACEMENTS 40
+#define ALONE	   0.5 /* share of a level at a footprint that it serves */
+#define BESIDE	   0.05
+
+static struct chase_kernel kernel_of(const char *path)
+{
+	return (struct chase_kernel){.template_path = path,
+				     .load = "tex.1d.v4.u32.s32",
+				     .space = BUFFER_GLOBAL,
+				     .texture = true,
+				     .in_shared = true,
+				     .load_class = NATIVE_TEXTURE};
+}
+
+static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = kernel_of("probes/texture_cache/texture_chase.ptx");
+	return chase_setup(s, x, p, j, &k);
+}
+
+static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = kernel_of("probes/texture_cache/texture_lap.ptx");
+	return lap_setup(s, x, p, j, &k);
+}
+
+static const struct experiment experiments[] = {
+    [TEXTURE_CHASE] =
+	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
+    [TEXTURE_LAP] =
+	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+};
+
+static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL};
+static const char *const needs[] = {"clock", "global_cache", NULL};
+
+static const char *key_of(char *out, size_t n, unsigned level, const char *what)
+{
+	snprintf(out, n, "cache.texture.l%u.%s", level + 1, what);
+	return out;
+}
+
+static void all_inconclusive(struct study *s, const char *why)
+{
+	static const char *const keys[] = {"cache.texture.levels", "cache.texture.l1.size", "memory.texture.latency"};
+	for (size_t i = 0; i < sizeof(keys) / sizeof(keys[0]); i++)
+		study_verdict(s, keys[i], VERDICT_INCONCLUSIVE, "chase", "%s", why);
+}
+
+/* The largest footprint. An L2 that global loads were seen to overflow is worth going further for. */
+static uint64_t limit_of(const struct study *s)
+{
+	uint64_t most = study_device(s)->memory_bytes / 8, limit = LIMIT;
+	double l2;
+
+	if (study_number(s, "cache.global.l2.size", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
+		limit = (uint64_t)(2 * l2);
+	limit = limit > LIMIT_MOST ? LIMIT_MOST : limit;
+	return limit < most ? limit : most;
+}
+
+/* A fact of the common L2 as loads of global memory found it. */
+static void adopt(const struct study *s, struct chase_fact *f, const char *what)
+{
+	char key[64];
+	double value;
+
+	snprintf(key, sizeof(key), "cache.global.l2.%s", what);
+	const struct finding *found = study_finding(s, key);
+	if (study_number(s, key, &value)) {
+		f->state = CHASE_DONE;
+		f->value = (uint64_t)value;
+		return;
+	}
+	f->state = CHASE_UNDECIDED;
+	snprintf(f->why, sizeof(f->why), "it is the L2 of global memory: %.180s",
+		 found && found->because[0] ? found->because : "not measured there");
+}
+
+/* The same for what global loads could not tell either: no slower, and no faster. */
+static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *is)
+{
+	static const char why[] = "it is as slow as the L2 of global memory, whose size is not known";
+	const struct study *s = c->study;
+	struct chase_level *l = &c->level[k];
+	struct chase_fact *facts[] = {&l->size, &l->line, &l->ways, &l->sets};
+	struct chase_latency one;
+	double cycles;
+
+	if (k || !study_number(s, "cache.global.l2.latency", &cycles))
+		return CHASE_DONE;
+	enum chase_state state = chase_latency(c, k, c->sm, &one);
+	if (state != CHASE_DONE || fabs(one.value - cycles) > 3 + 0.02 * cycles)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	*is = true;
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		facts[i]->state = CHASE_UNDECIDED;
+		snprintf(facts[i]->why, sizeof(facts[i]->why), why);
+	}
+	return CHASE_DONE;
+}
+
+/* Is level k the L2 that serves global memory, too? Then it overflows where that does, to the byte. */
+static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is)
+{
+	const struct study *s = c->study;
+	const struct finding *f = study_finding(s, "cache.global.l2.size");
+	struct chase_level *l = &c->level[k];
+	enum chase_state all = CHASE_DONE;
+	bool outside = c->beyond_sm;
+	double size;
+
+	*is = false;
+	if (!study_number(s, "cache.global.l2.size", &size))
+		return seems_common_l2(c, k, is);
+	if (f->lo < f->hi || l->sector.state != CHASE_DONE || size < (double)l->sector.value ||
+	    size + 2.0 * (double)l->sector.value > (double)c->limit || c->stride > l->sector.value)
+		return CHASE_DONE;
+	bool right = true, noisy = l->noisy;
+	c->beyond_sm = !k;
+	for (unsigned i = 0; i < 4; i++) {
+		struct chase_ring_spec ring = {.bytes = (uint64_t)size + (i % 2 ? l->sector.value : 0),
+					       .stride = c->stride};
+		bool fits;
+		ring.order = i / 2;
+		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state == CHASE_PENDING)
+			all = state;
+		else
+			right = right && state == CHASE_DONE && fits == (i % 2 == 0);
+	}
+	c->beyond_sm = outside;
+	if (all != CHASE_DONE || !right)
+		return all;
+	*is = true;
+	l->stride = c->stride;
+	l->noisy = noisy; /* two paths agree */
+	l->size.state = CHASE_DONE;
+	l->size.value = (uint64_t)size;
+	adopt(s, &l->line, "line");
+	adopt(s, &l->ways, "ways");
+	adopt(s, &l->sets, "sets");
+	return CHASE_DONE;
+}
+
+/* The first level behind the first that is never seen without what is slower: parts of one level answer side by side at every
+ * footprint, whereas a level has footprints that it alone serves. 0 = there is none. */
+static unsigned first_doubtful(const struct chase_path *c)
+{
+	for (unsigned k = 1; k + 1 < c->level_count; k++) {
+		bool alone = false;
+		for (unsigned i = 0; i < c->survey_count && !alone; i++) {
+			double own = 0, beyond = 0;
+			for (unsigned q = c->level[k].class_first; q < c->class_count; q++)
+				*(q <= c->level[k].class_last ? &own : &beyond) += c->survey[i].share[q];
+			alone = own >= ALONE && beyond <= BESIDE;
+		}
+		if (!alone)
+			return k;
+	}
+	return 0;
+}
+
+static void study_texture(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	struct chase_path c = {.study = s,
+			       .chase = TEXTURE_CHASE,
+			       .lap = TEXTURE_LAP,
+			       .limit = limit_of(s),
+			       .word = 4,
+			       .room = chase_room(d, true)};
+	char key[64];
+
+	if (c.limit < 65536 || c.room < 64) {
+		study_verdict(s, "cache.texture.levels", VERDICT_UNSUPPORTED, "",
+			      "this device has too little memory for textures to be walked");
+		return;
+	}
+	enum chase_state state = chase_survey(&c);
+	if (state == CHASE_PENDING)
+		return;
+	if (state == CHASE_UNDECIDED) {
+		all_inconclusive(s, c.why);
+		return;
+	}
+	/* The last group of classes is memory, unless first touches were slower still. */
+	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
+	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++) {
+		bool common = false;
+		state = k + 1 == caches ? is_common_l2(&c, k, &common) : CHASE_DONE;
+		if (state == CHASE_PENDING)
+			return;
+		c.beyond_sm = c.beyond_sm || (common && !k);
+		if (!common)
+			chase_geometry(&c, k);
+	}
+	if (study_pending(s))
+		return;
+	chase_merge(&c);
+	if (doubtful && (!c.doubtful || doubtful < c.doubtful))
+		c.doubtful = doubtful;
+	caches = c.level_count - 1;
+	bool more = c.cold_slower;
+	if (more)
+		c.level[caches].endless = true;
+
+	struct chase_placed served[CHASE_LEVELS] = {0};
+	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
+		chase_latency_over(&c, k, k || caches == 0 ? PLACEMENTS : 16, &served[k]);
+	for (unsigned k = 0; k < caches && k < 2; k++)
+		zoom_ask(&c, k, !k);
+	if (study_pending(s))
+		return;
+
+	unsigned levels = caches + more, rows = chase_rows_level(&c);
+	if (rows < levels)
+		levels = rows;
+	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
+		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
+		if (k == caches) {
+			c.level[k].size.value = c.limit;
+			static const char why[] = "the largest footprint fits, so that nothing can be made to conflict";
+			struct chase_fact *unknown[] = {&c.level[k].line, &c.level[k].ways, &c.level[k].sets,
+							&c.level[k].sector};
+			for (unsigned i = 0; i < 4; i++) {
+				unknown[i]->state = CHASE_UNDECIDED;
+				snprintf(unknown[i]->why, sizeof(unknown[i]->why), why);
+			}
+		}
+		chase_conclude_geometry(&c, k, key);
+		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
+	}
+	if (rows <= caches)
+		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
+			      chase_rows_why);
+	else if (c.doubtful)
+		study_bound(s, "cache.texture.levels", c.doubtful + more, INFINITY,
+			    "classes of latency that appear as the footprint grows", "chase",
+			    "of %u classes of latency, those from the %uth on %s", c.level_count + more, c.doubtful + 1,
+			    doubtful ? "appear side by side at every footprint, as parts of one level do"
+				     : "hold about as much as one another, as parts of one level do");
+	else if (!levels && c.fill_unit > 0)
+		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase",
+			      "a walk by words is faster inside of blocks, but no footprint hits");
+	else if (!levels)
+		study_verdict(s, "cache.texture.levels", VERDICT_ABSENT, "chase",
+			      "a fetch takes %.1f cycles at every footprint up to %llu bytes and at the first touch",
+			      served[0].mean, (unsigned long long)c.limit);
+	else if (more)
+		study_bound(s, "cache.texture.levels", levels, INFINITY,
+			    "classes of latency that appear as the footprint grows", "chase",
+			    "level %u holds the largest footprint, so what lies behind it is never seen", levels);
+	else
+		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "",
+				      "classes of latency that appear as the footprint grows", "chase",
+				      "%u classes of latency, the slowest is memory", c.level_count);
+	if (doubtful) {
+		static const char why[] =
+		    "classes of latency appear side by side at every footprint, as parts of one level do";
+		study_verdict(s, key_of(key, sizeof(key), doubtful, "size"), VERDICT_INCONCLUSIVE, "chase", why);
+		study_verdict(s, key_of(key, sizeof(key), doubtful, "latency"), VERDICT_INCONCLUSIVE, "chase", why);
+		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", why);
+		return;
+	}
+	for (unsigned k = levels; k < LEVELS && rows > caches; k++) {
+		if (more)
+			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
+				      "level %u holds the largest footprint, so what lies behind it is never seen",
+				      levels);
+		else if (!c.doubtful && (levels || !(c.fill_unit > 0)))
+			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
+				      "no class of latency is left for it between level %u and memory", k);
+	}
+	struct chase_placed last = served[c.level_count - 1];
+	if (more && last.state == CHASE_DONE && chase_take_off(s, &last))
+		study_bound(s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
+			    "only first touches went to memory, because the last level holds the largest footprint");
+	else if (more)
+		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "only first touches went to memory, because the last level holds the largest footprint");
+	else
+		chase_conclude_latency(s, "memory.texture.latency", &served[c.level_count - 1]);
+}
+
+static int draw_texture(const struct study *s, struct figure_list *out)
+{
+	struct figure *f;
+	int rc = chase_draw(study_series(s, TEXTURE_CHASE), 0, "texture-latency", "Textures: latency against footprint",
+			    out, &f);
+
+	for (unsigned k = 0; f && k < LEVELS; k++) {
+		char key[64], text[16];
+		double size;
+		if (!study_number(s, key_of(key, sizeof(key), k, "size"), &size))
+			continue;
+		snprintf(text, sizeof(text), "L%u", k + 1);
+		figure_note(f, true, size, text);
+	}
+	for (unsigned k = 0; rc == 0 && k < 2; k++) {
+		static const char *const names[] = {"texture-l1-sets", "texture-l2-sets"};
+		static const char *const titles[] = {"Textures: where the first level overflows, set by set",
+						     "Textures: where the second level overflows, set by set"};
+		char prefix[32];
+		snprintf(prefix, sizeof(prefix), "cache.texture.l%u", k + 1);
+		rc = zoom_draw(s, study_series(s, TEXTURE_CHASE), prefix, names[k], titles[k], out);
+	}
+	return rc;
+}
+
+const struct probe probe_texture_cache = {
+    .name = "texture_cache",
+    .asks =
+	"How many caches do textures have, what are their size, line, ways, sets and latency, and how far is memory?",
+    .source =
+	"Wong 2010, IV-H: dependent fetches from a one-dimensional texture on linear memory; here every conclusion is "
+	"from misses of single accesses (Mei 2014, 3.2)",
+    .how =
+	"One thread follows a ring of indices through a one-dimensional texture on linear memory, and the time of each "
+	"fetch is kept. Footprints grow until no level answers any more; then each level is filled to the last line, "
+	"and one line "
+	"more shows what it evicts. A level that overflows where the L2 of global memory does, to the byte, is that "
+	"L2.",
+    .fooled = "Pages that overflow a TLB look like lines that overflow a cache: fewer lines of as many pages have to "
+	      "fit, or size "
+	      "and shape are not concluded. Parts of an L2 at different distances look like levels: lines that keep "
+	      "their latency "
+	      "are of one.",
+    .figure = "texture-latency",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_texture,
+    .draw = draw_texture,
+};

@@ -156,7 +156,7 @@ struct sim_spec {
 	uint64_t hash; /* of the file's text */
 	/* device */
 	uint32_t sm_count, sm_per_cluster, cluster_count, warp_size;
-	const uint32_t *sm_number; /* what %smid says on each SM, cluster by cluster; NULL: 0, 1, 2 ... */
+	const uint32_t *sm_number;    /* what %smid says on each SM, cluster by cluster; NULL: 0, 1, 2 ... */
 	enum block_order block_order; /* of the first blocks of a launch */
 	double clock_hz;
 	char target[16];

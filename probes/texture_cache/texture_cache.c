@@ -250,7 +250,8 @@ static void study_texture(struct study *s)
 	else if (c.doubtful)
 		study_bound(s, "cache.texture.levels", c.doubtful + more, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",
-			    "of %u classes of latency, those from the %uth on %s", c.level_count + more, c.doubtful + 1,
+			    "of %u classes of latency, those from number %u on %s", c.level_count + more,
+			    c.doubtful + 1,
 			    doubtful ? "appear side by side at every footprint, as parts of one level do"
 				     : "hold about as much as one another, as parts of one level do");
 	else if (!levels && c.fill_unit > 0)

@@ -40,6 +40,12 @@ static const struct control controls[] = {
      "cache.global.levels = 1 count # control\n",
      {"cache.global.l2.size"},
      "cache.global.l2.*"},
+    {"no texture caches",
+     {NULL},
+     "cache.texture.levels = 0 count # control\nmemory.texture.latency = 310 cycles # control\n"
+     "load.texture.issue = 2 cycles # control\nload.texture.unit = mem name # control\n",
+     {"cache.texture.levels", "cache.texture.l1.size"},
+     "cache.texture.l*.*"},
 };
 
 static bool is_dropped(const struct control *c, const char *line)

@@ -314,6 +314,15 @@ static void study_groups(struct study *s)
 			: "no two groups of up to %u threads overlap in time",
 		   seen ? 1u << first : threads / 2);
 	if (seen && first)
+		study_measured_number(
+		    s, "device.warp_size", 1u << first, 1u << first, 1u << first, "",
+		    "smallest groups of threads that go different ways at the same time", "fork",
+		    "groups of %u threads run one path at a time, groups of %u do not wait for each other", 1u << first,
+		    1u << first);
+	else
+		study_verdict(s, "device.warp_size", VERDICT_INCONCLUSIVE, "fork",
+			      "groups of threads that run one path at a time were not told from others");
+	if (seen && first)
 		study_measured_number(s, "branch.granularity", 1u << first, 1u << first, 1u << first, "",
 				      "smallest groups of threads that go different ways at the same time", "fork",
 				      "groups of %u threads never overlap, groups of %u always", 1u << (first - 1),
@@ -529,7 +538,7 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 	return 0;
 }
 
-static const char *const claims[] = {"branch.*", NULL};
+static const char *const claims[] = {"branch.*", "device.warp_size", NULL};
 
 const struct probe probe_branch = {
     .name = "branch",

@@ -41,10 +41,10 @@ static void names(struct str *out, const char *before, const char *const *list, 
 static void probe(struct str *out, const struct probe *p)
 {
 	str_addf(out, "## %s\n\n*%s*\n\n", p->name, p->asks);
-	paragraph(out, "How.", p->how ? p->how : "(nothing is written yet)");
+	paragraph(out, "How.", p->how);
 	if (p->figure)
 		str_addf(out, "![%s on the simulated GTX 280](figures/%s.svg)\n\n", p->name, p->figure);
-	paragraph(out, "What can fool it.", p->fooled ? p->fooled : "(nothing is written yet)");
+	paragraph(out, "What can fool it.", p->fooled);
 	paragraph(out, "Source.", p->source);
 	names(out, "Concludes ", p->claims, " ");
 	names(out, "; after ", p->needs, ", ");

@@ -18,6 +18,10 @@ static void every_probe_is_complete(void **state)
 	assert_true(probe_count > 0);
 	for (size_t i = 0; i < probe_count; i++) {
 		const struct probe *p = probe_table[i];
+		if (!p->how || !*p->how || !p->fooled || !*p->fooled)
+			fail_msg("the probe %s does not say how it works and what can fool it", p->name);
+		if (p->draw && !p->figure)
+			fail_msg("the probe %s draws, but names none of its figures", p->name);
 		assert_non_null(p->name);
 		assert_true(strlen(p->name) < sizeof(((struct probe_record *)NULL)->name));
 		assert_ptr_equal(probe_find(p->name), p); /* names are unique */

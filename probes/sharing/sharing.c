@@ -71,9 +71,6 @@ static void levels_of(struct share_path *c, unsigned *there)
 			line = (double)c->level[k - 1].line;
 		if (why[0])
 			snprintf(why, sizeof why, "the level above could not be filled");
-		else if (size >= 0.9 * (double)c->limit)
-			snprintf(why, sizeof why,
-				 "it may hold the whole constant space, so nothing can be made to leave it");
 		else if (size <= 0)
 			snprintf(why, sizeof why, "its size is not known");
 		else if (line <= 0 || size / line < 8)
@@ -81,10 +78,13 @@ static void levels_of(struct share_path *c, unsigned *there)
 		else if (k && size < 1.3 * (double)c->level[k - 1].size)
 			snprintf(why, sizeof why, "it is hardly larger than the level above");
 		c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
+		c->level[k].cold = size >= 0.9 * (double)c->limit;
 		if (why[0])
 			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
 		else
 			c->levels = k + 1;
+		if (!why[0] && c->level[k].cold)
+			snprintf(why, sizeof why, "the level above could not be filled");
 	}
 }
 
@@ -94,12 +94,15 @@ static void conclude_scope(struct study *s, const struct share_level *l, unsigne
 	char key[64];
 	key_of(key, sizeof key, k, "scope");
 	if (l->state == CHASE_DONE && l->groups)
-		study_text(s, key, share_word(l, sms),
-			   "interference between SMs, one measuring, halves of the others reading", "pair",
-			   l->groups == sms ? "none of %u SMs loses lines while all others read"
-			   : l->groups == 1 ? "each of %u SMs takes lines from one of them"
-					    : "%u SMs take lines from each other in %u groups of %u to %u",
-			   sms, l->groups, l->smallest, l->largest);
+		study_text(
+		    s, key, share_word(l, sms),
+		    l->cold ? "one SM looks what all others, halves of them, quarters of them have brought to it"
+			    : "one SM looks what all others, halves of them, quarters of them have taken from it",
+		    "pair",
+		    l->groups == sms ? "what the others read does nothing to any of %u SMs"
+		    : l->groups == 1 ? "what one of %u SMs finds depends on each of the others"
+				     : "what each of %u SMs finds depends on others in its group: %u of %u to %u SMs",
+		    sms, l->groups, l->smallest, l->largest);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "pair", "%s", l->why[0] ? l->why : "it was not measured");
 }
@@ -112,7 +115,7 @@ struct source {
 static void conclude_topology(struct study *s, const struct source *source, unsigned sources)
 {
 	static const char count_key[] = "topology.cluster_count", size_key[] = "topology.sm_per_cluster",
-			  method[] = "SMs that share a clock counter or take lines from each other in a cache";
+			  method[] = "SMs that share a clock counter or lines in a cache";
 	unsigned sms = study_device(s)->sm_count, groups = 0, smallest = 0, largest = 0;
 	unsigned *members = ARENA_ARRAY(study_arena(s), sms, unsigned);
 	char why[200] = "", names[100] = "";
@@ -189,6 +192,7 @@ static void sweep(struct share_path *c)
 		p[SHARE_STRIDE] = line;
 		p[SHARE_OTHER] = lines * line;
 		p[SHARE_LOW] = p[SHARE_HIGH] = 0;
+		p[SHARE_LAPS] = 2;
 		study_ask(c->study, SHARING_SWEEP, lines * line, p);
 	}
 }
@@ -310,15 +314,22 @@ const struct probe probe_sharing = {
     .source =
 	"Wong 2010, IV-J4, Fig. 20; here the second block reads before the first one measures, not while it does, and "
 	"neighbours are found instead of known",
-    .how = "One SM follows a ring that just fits a cache level while another SM, or half of all the others, read"
-	   " other lines of the same space. Misses of the first then say that the two share the level; halves of"
-	   " halves find which SM it is, with no knowledge of numbers. SMs whose clock counters show the same "
-	   "time are found beside it, and groups that agree make a cluster.",
-    .fooled = "SMs whose numbers do not say where they are: neighbours are found and never assumed. A second reader"
-	      " that came too late or was never there: both leave the time at which they ran, and the first SM also"
-	      " does the other's reading itself, which has to show. A level that no reader can fill, because it "
-	      "holds the whole space: its scope stays INCONCLUSIVE. Groups of unequal size or two sources that "
-	      "disagree: no cluster is named.",
+    .how =
+	"One SM brings a ring into a cache level, then another SM, or half of all the others, read other lines of "
+	"the same space, then the first one follows its ring again. What it misses says that the two share the level; "
+	"halves of halves find which SM it is, with no knowledge of numbers. A level that nothing can fill is asked "
+	"the "
+	"other way round: from cold caches, the others read the ring that the first one then looks for. SMs whose "
+	"clock "
+	"counters show the same time are found beside it, and groups that agree make a cluster. What all SMs together "
+	"draw from a level is read from clocks on their way, where a plateau shows that it is the level's.",
+    .fooled =
+	"SMs whose numbers do not say where they are: neighbours are found and never assumed. A second reader that "
+	"came too late or was never there: they wait for each other's flags, and the first SM also does the other's "
+	"reading itself, which has to show. A level behind a cold one that is nearly as fast: a hit has to take as "
+	"long as one of the SM's own. Chance: what the first member of a group says has to hold for the last one, "
+	"and groups of one level have to lie in those of the next. Groups of unequal size or two sources that "
+	"disagree: no cluster is named.",
     .figure = "constant-sharing",
     .needs = needs,
     .claims = claims,

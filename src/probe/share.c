@@ -53,6 +53,7 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
 	j->launch.carveout = CARVEOUT_MAX_L1;
 	j->launch.repeats = SHARE_REPEATS;
+	j->launch.flush = p[SHARE_LAPS] == 0;
 	job_output(j, WORDS);
 	job_pin(j, d, sm);
 	/* Behind the words that come back, one for each SM: who came first. Only the output is zero again for every repeat. */
@@ -105,7 +106,7 @@ bool share_read(const struct point *pt, struct share_run *r)
 		r->miss += y[6];
 		r->ticks += y[7];
 	}
-	r->ticks /= r->counted;
+	r->ticks = r->slow > 0 ? r->ticks / r->slow : 0;
 	return true;
 }
 

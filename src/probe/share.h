@@ -5,6 +5,9 @@
  * flags in global memory, waited for with an end, and nobody else reads while the victim measures. Each victim is compared with
  * itself: `calm`, where the others read the victim's own ring, and `alone`, where it reads the other data itself.
  *
+ * A level that holds whatever can be read cannot be filled. There it is the other way round: caches are cold, the others read the
+ * victim's own ring, and what it then finds in the level they have brought there for it.
+ *
  *   one victim, all others at once: nothing has gone, so it has the level for itself;
  *   something has gone: halves of the others, and halves of those, until each that matters has been the only one.
  *
@@ -23,7 +26,7 @@ enum share_param {
 	SHARE_OTHER,  /* bytes that the others read: from the end of the ring on, or when negative the ring itself */
 	SHARE_LOW,    /* ticks from which an access missed every level above */
 	SHARE_HIGH,   /* ticks from which it missed the level */
-	SHARE_LAPS,   /* over the ring before the flag */
+	SHARE_LAPS,   /* over the ring before the flag; 0: caches are flushed before the launch */
 };
 #define SHARE_PARAM_NAMES                                                                                              \
 	{                                                                                                              \
@@ -37,7 +40,7 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 
 /* All repeats of a point together. */
 struct share_run {
-	double counted, slow, miss, ticks; /* accesses; of them at least low, high; mean ticks of one */
+	double counted, slow, miss, ticks; /* accesses; of them at least low, high; mean ticks of a slow one */
 };
 /* False: there are no values, or the chase did not follow its ring. */
 bool share_read(const struct point *pt, struct share_run *r);
@@ -48,12 +51,13 @@ enum chase_state share_get(struct study *s, unsigned experiment, double x, const
 struct share_level {
 	/* given */
 	uint64_t size, line; /* bytes; a size that is too small does no harm as long as it can be overflown */
+	bool cold;	     /* it cannot: ask what others bring there; the last level only */
 	/* learned */
 	double ticks;	  /* of an access that hits */
 	double low, high; /* ticks from which an access missed the levels above, and this one */
 	enum chase_state state;
 	uint32_t *group; /* of each SM: the lowest SM that shares the level with it. In the study's arena */
-	unsigned groups, smallest, largest, launches;
+	unsigned groups, smallest, largest;
 	char why[240]; /* why it is undecided */
 };
 struct share_path {

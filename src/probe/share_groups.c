@@ -14,6 +14,7 @@
 #define POWER	   0.03 /* of those, more that miss the level when the victim reads the other data itself */
 #define CALIBRATED 3	/* SMs */
 #define APART	   8	/* ticks between two levels at least */
+#define NEAR	   12	/* ticks by which hits of one level differ on one SM */
 #define GAPS	   3	/* stretches of other SMs that a second member of a group is asked about */
 
 enum answer { ANSWER_NO, ANSWER_YES, ANSWER_PENDING, ANSWER_UNCLEAR };
@@ -49,25 +50,42 @@ double share_ring(const struct share_path *c, unsigned k, double *p)
 	p[SHARE_PLACE] = c->kind;
 	p[SHARE_STRIDE] = stride;
 	p[SHARE_OTHER] = other;
-	p[SHARE_LAPS] = LAPS;
+	p[SHARE_LAPS] = l->cold ? 0 : LAPS;
 	p[SHARE_LOW] = l->low;
 	p[SHARE_HIGH] = l->high;
 	return ring;
 }
 
-/* SM m measures while `count` SMs from `first` on read: something else, or its own ring when calm. */
-static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool calm,
-			     struct share_run *r)
+/* SM m measures after `count` SMs from `first` on have read: something else, or its own ring. */
+static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
+				double high, struct share_run *r)
 {
 	double p[POINT_PARAMS], x = share_ring(c, k, p);
 
 	p[SHARE_PLACE] += 8.0 * m;
 	p[SHARE_FIRST] = first;
 	p[SHARE_COUNT] = count;
-	if (calm)
+	p[SHARE_HIGH] = high;
+	if (own)
 		p[SHARE_OTHER] = -x;
-	c->level[k].launches++;
 	return share_get(c->study, c->experiment, x, p, r, c->level[k].why, sizeof(c->level[k].why));
+}
+
+static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
+			     struct share_run *r)
+{
+	const struct share_level *l = &c->level[k];
+	double high = l->high;
+
+	/* What lies behind a cold level is not known, and others may have brought the ring there: so a hit is only what takes as
+	 * long as one that this SM has brought itself. */
+	if (l->cold) {
+		enum chase_state s = look_at(c, k, m, m, 1, true, high, r);
+		if (s != CHASE_DONE)
+			return s;
+		high = ceil(r->ticks + fmax(NEAR, 0.05 * r->ticks));
+	}
+	return look_at(c, k, m, first, count, own, high, r);
 }
 
 /* Of the accesses that every level above missed, how many this one missed. */
@@ -76,13 +94,13 @@ static double missed(const struct share_run *r)
 	return r->slow > 0 ? r->miss / r->slow : 0;
 }
 
-/* Whether some of these SMs take the level's lines from SM m. */
+/* Whether some of these SMs take the level's lines from SM m, or in a cold one bring them there. */
 static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count)
 {
 	struct share_level *l = &c->level[k];
 	struct share_run calm, alone, r;
-	enum chase_state state[3] = {look(c, k, m, m, 1, true, &calm), look(c, k, m, m, 1, false, &alone),
-				     look(c, k, m, first, count, false, &r)};
+	enum chase_state state[3] = {look(c, k, m, l->cold ? 0 : m, !l->cold, true, &calm),
+				     look(c, k, m, m, 1, l->cold, &alone), look(c, k, m, first, count, l->cold, &r)};
 
 	for (unsigned i = 0; i < 3; i++) {
 		if (state[i] == CHASE_UNDECIDED) {
@@ -92,27 +110,26 @@ static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32
 	}
 	if (state[0] == CHASE_PENDING || state[1] == CHASE_PENDING || state[2] == CHASE_PENDING)
 		return ANSWER_PENDING;
-	double most = missed(&alone), least = missed(&calm), power = most - least;
-	if (calm.slow < SEEN || alone.slow < SEEN)
-		return unclear(l, "only %.0f of %.0f accesses on SM %u miss the levels above", calm.slow, calm.counted,
-			       m);
-	if (power < POWER || power * alone.slow < SEEN / 1.5)
+	/* What is missed when nobody shares, and when the SM itself does what others might. */
+	double yes = missed(&alone), no = missed(&calm), power = fabs(yes - no);
+	if (calm.slow < SEEN || alone.slow < SEEN || r.slow < SEEN)
+		return unclear(l, "fewer than %d of %.0f accesses on SM %u miss the levels above", SEEN, r.counted, m);
+	if (power < POWER || power * alone.slow < SEEN / 1.5 || (yes < no) != l->cold)
 		return unclear(l,
-			       "SM %u misses %.0f%% of its lines after it has read something else, and %.0f%% without: "
-			       "that tells too little",
-			       m, 100 * most, 100 * least);
-	if (r.slow < SEEN)
-		return unclear(l, "only %.0f of %.0f accesses on SM %u miss the levels above beside %u SMs from %u on",
-			       r.slow, r.counted, m, count, first);
-	double share = missed(&r);
-	if (share >= least + 0.5 * power)
+			       "SM %u misses %.0f%% of its lines after it has read %s, and %.0f%% without: that tells "
+			       "too little",
+			       m, 100 * yes, l->cold ? "them" : "something else", 100 * no);
+	double share = (missed(&r) - no) / (yes - no);
+	/* A level behind this one that the others share may be nearly as fast. */
+	bool same = !l->cold || fabs(r.ticks - alone.ticks) <= fmax(2, 0.04 * alone.ticks);
+	if (share >= 0.5 && same)
 		return ANSWER_YES;
-	if (share <= least + 0.25 * power)
+	if (share <= 0.25)
 		return ANSWER_NO;
 	return unclear(l,
 		       "SM %u misses %.0f%% of its lines beside %u SMs from %u on, %.0f%% undisturbed and %.0f%% by "
-		       "itself: neither yes nor no",
-		       m, 100 * share, count, first, 100 * least, 100 * most);
+		       "itself, in %.1f and %.1f ticks: neither yes nor no",
+		       m, 100 * missed(&r), count, first, 100 * no, 100 * yes, r.ticks, alone.ticks);
 }
 
 /* How many of [lo, hi) may still share with m, and the last of them. */
@@ -293,7 +310,7 @@ static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt
 	unsigned n = chase_placements(study_device(c->study), CALIBRATED, sm);
 	bool pending = false;
 
-	if (!spoilt)
+	if (!spoilt) /* in a cold level, too, it brings its own ring there */
 		p[SHARE_OTHER] = -x;
 	p[SHARE_LOW] = p[SHARE_HIGH] = 0;
 	p[SHARE_COUNT] = 1;
@@ -321,7 +338,7 @@ static enum chase_state calibrate(struct share_path *c)
 	for (unsigned k = 0; k < c->levels; k++) {
 		c->level[k].low = c->level[k].high = 0;
 		enum chase_state s = mean_ticks(c, k, false, &c->level[k].ticks);
-		if (s == CHASE_DONE && k + 1 == c->levels)
+		if (s == CHASE_DONE && k + 1 == c->levels && !c->level[k].cold)
 			s = mean_ticks(c, k, true, &last);
 		pending |= s == CHASE_PENDING;
 	}
@@ -330,6 +347,8 @@ static enum chase_state calibrate(struct share_path *c)
 	for (unsigned k = 0; k < c->levels; k++) {
 		struct share_level *l = &c->level[k];
 		double behind = k + 1 < c->levels ? l[1].ticks : last;
+		if (l->cold) /* what is behind it has to be slower than this, which each SM shows by itself */
+			behind = 1.6 * l->ticks + 2 * APART;
 		if (!lost && l->state == CHASE_UNDECIDED && l->why[0]) {
 			lost = true;
 		} else if (!lost && behind < l->ticks + APART) {

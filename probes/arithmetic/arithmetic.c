@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum {
-	ITERATIONS = 4,
+	ITERATIONS = ARITHMETIC_ROUNDS,
 	HEADER_WORDS = 2,
 	LENGTHS = 3,
 	SHORT_UNIT = 64,  /* links of the shortest chain */
@@ -21,29 +21,17 @@ enum {
 	SPANS = 64,
 	CONFIGS = 5
 };
-enum need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
 
-struct row {
-	const char *op, *type, *reg, *kind, *form, *text, *suffix;
-	bool round;
-	enum need need;
-};
-
-enum {
-#define ROW_ID(op, type, ID, reg, kind, form, text, suffix, round, need) ROW_##ID,
-	ARITHMETIC_ROWS(ROW_ID)
-#undef ROW_ID
-	    ROWS
-};
-
-static const struct row rows[] = {
+const struct arithmetic_row arithmetic_row[] = {
 #define ROW_DATA(op, type, ID, reg, kind, form, text, suffix, round, need)                                             \
 	{op, type, reg, kind, form, text, suffix, round, need},
     ARITHMETIC_ROWS(ROW_DATA)
 #undef ROW_DATA
 };
 
-#define STEADY 0.015 /* spread of slopes that instruction fetch has no part in */
+#define BLOCKS_MISS 1.02  /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define UNEVEN	    0.9	  /* a first warp that ends so early was preferred */
+#define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
 static unsigned log2_of(unsigned v)
 {
@@ -61,16 +49,17 @@ static unsigned full_warps(const struct device_info *d)
 	return d->max_threads_per_block / d->warp_size;
 }
 
-/* x: links of a chain; p[0]: warps; p[1]: chains. */
-static int setup_row(const struct study *s, unsigned row, double x, const double *p, struct job *j)
+int arithmetic_setup(const struct study *s, unsigned row, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const struct row *r = &rows[row];
-	const unsigned links = (unsigned)x, warps = (unsigned)p[0], chains = (unsigned)p[1];
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const unsigned links = (unsigned)x, warps = (unsigned)p[0], chains = (unsigned)p[1],
+		       rounds = p[2] > 0 ? (unsigned)p[2] : ITERATIONS;
 
 	j->template_path = "probes/arithmetic/chain.ptx";
 	job_param(j, "N", links);
-	job_param(j, "ITER", ITERATIONS);
+	job_param(j, "ITER", rounds);
+	job_param(j, "TOGETHER", !(p[2] > 0));
 	job_param(j, "WARPLOG", log2_of(d->warp_size));
 	job_param_text(j, "REG", r->reg);
 	job_param_text(j, "KIND", r->kind);
@@ -82,7 +71,7 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 	snprintf(j->launch.entry, sizeof j->launch.entry, "chain");
 	j->launch.block[0] = warps * d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + 2 * ITERATIONS * warps);
+	job_output(j, HEADER_WORDS + 2 * rounds * warps);
 	job_pin(j, d, 0);
 	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
 	sink->space = BUFFER_GLOBAL;
@@ -103,14 +92,18 @@ static int setup_row(const struct study *s, unsigned row, double x, const double
 #define ROW_SETUP(op, type, ID, reg, kind, form, text, suffix, round, need)                                            \
 	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
 	{                                                                                                              \
-		return setup_row(s, ROW_##ID, x, p, j);                                                                \
+		return arithmetic_setup(s, ROW_##ID, x, p, j);                                                         \
 	}
 ARITHMETIC_ROWS(ROW_SETUP)
 #undef ROW_SETUP
 
 static const struct experiment experiments[] = {
 #define ROW_EXPERIMENT(op, type, ID, reg, kind, form, text, suffix, round, need)                                       \
-	{.name = op "." type, .axis = "links", .unit = "count", .params = {"warps", "chains"}, .setup = setup_##ID},
+	{.name = op "." type,                                                                                          \
+	 .axis = "links",                                                                                              \
+	 .unit = "count",                                                                                              \
+	 .params = {"warps", "chains", "rounds"},                                                                      \
+	 .setup = setup_##ID},
     ARITHMETIC_ROWS(ROW_EXPERIMENT)
 #undef ROW_EXPERIMENT
 };
@@ -144,6 +137,11 @@ static struct spans point_spans(const struct point *pt, unsigned warps)
 			v[n++] = iteration_span(pt->y + (size_t)r * pt->words_per_repeat, i, warps);
 	return (struct spans){stat_quantile(v, n, 0.25, scratch), stat_quantile(v, n, 0, scratch),
 			      stat_quantile(v, n, 0.5, scratch)};
+}
+
+double arithmetic_span(const struct point *pt, unsigned warps)
+{
+	return point_spans(pt, warps).typical;
 }
 
 struct slope {
@@ -185,7 +183,7 @@ static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, 
 	return out;
 }
 
-static bool supported(const struct device_info *d, enum need need)
+bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need)
 {
 	switch (need) {
 	case NEED_FMA:
@@ -203,12 +201,12 @@ static bool supported(const struct device_info *d, enum need need)
 static const char *const parts[] = {"latency", "throughput", "issue", "native_ops"};
 enum { PART_LATENCY, PART_THROUGHPUT, PART_ISSUE, PART_NATIVE, PARTS };
 
-static void key_of(char *out, size_t n, const struct row *r, unsigned part)
+static void key_of(char *out, size_t n, const struct arithmetic_row *r, unsigned part)
 {
 	snprintf(out, n, "arith.%s.%s.%s", r->op, r->type, parts[part]);
 }
 
-static void verdict_all(struct study *s, const struct row *r, unsigned from, unsigned to, enum verdict v,
+static void verdict_all(struct study *s, const struct arithmetic_row *r, unsigned from, unsigned to, enum verdict v,
 			const char *evidence, const char *because)
 {
 	for (unsigned i = from; i <= to; i++) {
@@ -221,7 +219,7 @@ static void verdict_all(struct study *s, const struct row *r, unsigned from, uns
 static void conclude_native(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
 {
 	char key[96];
-	const struct row *r = &rows[row];
+	const struct arithmetic_row *r = &arithmetic_row[row];
 	key_of(key, sizeof key, r, PART_NATIVE);
 	const struct native_info *n1 = study_native(s, row, lat->first), *n3 = study_native(s, row, lat->last);
 	if (!n1 || !n3 || !n1->region_count || !n3->region_count || n1->problem[0] || n3->problem[0]) {
@@ -263,7 +261,7 @@ static const char *mixture(const struct native_info *n, unsigned links)
 static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
 {
 	char key[96];
-	key_of(key, sizeof key, &rows[row], PART_LATENCY);
+	key_of(key, sizeof key, &arithmetic_row[row], PART_LATENCY);
 	const double tolerance = fmax(0.5, 0.02 * lat->value);
 	if (!(lat->value > 0) || lat->hi - lat->lo > 2 * tolerance) {
 		study_verdict(
@@ -293,7 +291,7 @@ struct load {
 
 /* Which load reaches a unit's rate differs: an in-order SM needs many warps; a greedy scheduler starves warps, and some
  * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
-static unsigned loads_of(struct load *out, const struct row *r, bool is_long, unsigned full)
+static unsigned loads_of(struct load *out, const struct arithmetic_row *r, bool steps, unsigned full)
 {
 	const struct load many[] = {{4, 4, SHORT_SPAN / 4},
 				    {4, 8, SHORT_SPAN / 8},
@@ -307,7 +305,7 @@ static unsigned loads_of(struct load *out, const struct row *r, bool is_long, un
 					{full / 2, 2, LONG_UNIT}};
 	/* a compiler packs two chains of halves into one */
 	const struct load single[] = {{full, 1, SHORT_SPAN}, {full / 2, 1, SHORT_SPAN}, {full / 4, 1, SHORT_SPAN}};
-	const struct load *from = is_long ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
+	const struct load *from = steps ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
 	const unsigned n = from == single ? 3 : 5;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
@@ -321,13 +319,40 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 	return (double)l->warps * d->warp_size * l->chains / s->value;
 }
 
+/* The steady rate, where warps are not treated alike. False: it says nothing that the blocks do not. */
+static bool conclude_steady(struct study *s, unsigned row, const struct arithmetic_steady *t, double blocks,
+			    const char *evidence)
+{
+	const double lanes = study_device(s)->warp_size, value = (t->lo + t->hi) / 2;
+	char key[96], issue[96];
+	key_of(key, sizeof key, &arithmetic_row[row], PART_THROUGHPUT);
+	key_of(issue, sizeof issue, &arithmetic_row[row], PART_ISSUE);
+	if (t->agree && value > blocks / BLOCKS_MISS) {
+		study_measured_number(s, key, value, t->lo, t->hi, "sm", "ends of short chains while all warps run",
+				      evidence, "some warps end long before others, whole blocks reach %.4g", blocks);
+		study_measured_number(s, issue, lanes / value, lanes / t->hi, lanes / t->lo, "sm",
+				      "warp size over throughput", evidence,
+				      "some warps end long before others, whole blocks reach %.4g", blocks);
+		return true;
+	}
+	if (t->hi <= BLOCKS_MISS * blocks)
+		return false;
+	study_bound(s, key, blocks, INFINITY, "best slope over several loads of the unit", evidence,
+		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
+		    t->hi);
+	study_bound(s, issue, -INFINITY, lanes / blocks, "warp size over throughput", evidence,
+		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
+		    t->hi);
+	return true;
+}
+
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *slope, const struct load *load,
-				unsigned n)
+				unsigned n, const struct arithmetic_steady *steady_rate)
 {
 	const struct device_info *d = study_device(s);
 	char key[96], issue[96], evidence[64];
-	key_of(key, sizeof key, &rows[row], PART_THROUGHPUT);
-	key_of(issue, sizeof issue, &rows[row], PART_ISSUE);
+	key_of(key, sizeof key, &arithmetic_row[row], PART_THROUGHPUT);
+	key_of(issue, sizeof issue, &arithmetic_row[row], PART_ISSUE);
 	const struct point *bad = NULL;
 	int best = -1;
 	double lowest = INFINITY, highest = 0;
@@ -350,7 +375,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 			 "loads",
 			 lowest, highest, n);
 		verdict_all(
-		    s, &rows[row], PART_THROUGHPUT, PART_ISSUE,
+		    s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE,
 		    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, experiments[row].name,
 		    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : because);
 		return;
@@ -366,9 +391,12 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 			 "the compiler makes different instructions of neighbouring links (%s), together %.4g results "
 			 "a cycle",
 			 mix, value);
-		verdict_all(s, &rows[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
+		verdict_all(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence,
+			    because);
 		return;
 	}
+	if (steady_rate && conclude_steady(s, row, steady_rate, value, evidence))
+		return;
 	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
 	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
 	 * take quite proportional time under some load. */
@@ -409,8 +437,8 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 static void study_row(struct study *s, unsigned row)
 {
 	const struct device_info *d = study_device(s);
-	const struct row *r = &rows[row];
-	if (!supported(d, r->need)) {
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	if (!arithmetic_supported(d, r->need)) {
 		verdict_all(s, r, 0, PARTS - 1, VERDICT_UNSUPPORTED, experiments[row].name,
 			    "the device does not have this operation");
 		return;
@@ -429,13 +457,22 @@ static void study_row(struct study *s, unsigned row)
 	const struct native_info *n = study_native(s, row, pilot);
 	const double cycles = point_spans(pilot, 1).typical / LONG_UNIT;
 	const bool is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
+	const bool steps = is_long || (n && n->region_count && n->region[0].total >= 2 * LONG_UNIT);
 	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT;
 	struct load load[CONFIGS];
 	struct slope full[CONFIGS];
-	const unsigned loads = loads_of(load, r, is_long, full_warps(d));
+	const unsigned loads = loads_of(load, r, steps, full_warps(d));
 	const struct slope lat = measure_slope(s, row, unit, 1, 1);
 	for (unsigned i = 0; i < loads; i++)
 		full[i] = measure_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
+	if (study_pending(s))
+		return;
+	/* An operation of one instruction fills its unit by a few warps of several chains, which the loads above have. */
+	bool uneven = false;
+	for (unsigned i = 0; i < loads && steps; i++)
+		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ITERATIONS) < UNEVEN;
+	const struct arithmetic_steady rate =
+	    uneven ? arithmetic_steady(s, row, is_long ? 2 : 8) : (struct arithmetic_steady){0};
 	if (study_pending(s))
 		return;
 	char evidence[64];
@@ -450,23 +487,24 @@ static void study_row(struct study *s, unsigned row)
 		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	conclude_throughput(s, row, full, load, loads);
+	conclude_throughput(s, row, full, load, loads, uneven ? &rate : NULL);
 }
 
 static void study_arithmetic(struct study *s)
 {
-	for (unsigned i = 0; i < ROWS; i++)
+	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
 		study_row(s, i);
 }
 
-static const char *const claims[] = {"arith.*", NULL};
+static const char *const claims[] = {"arith.*.latency", "arith.*.throughput", "arith.*.issue", "arith.*.native_ops",
+				     NULL};
 
 const struct probe probe_arithmetic = {
     .name = "arithmetic",
     .asks =
 	"How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
     .source =
-	"Wong 2010, IV-B, Tables II and III; here slopes over three chain lengths, and the compiled code is counted",
+	"Wong 2010, IV-B, Tables III and IV; here slopes over three chain lengths, and the compiled code is counted",
     .how = "A chain of operations, each of which needs the result of the last, stands between two clock reads; "
 	   "three lengths of it give two slopes, so that what reading the clock costs cancels. One warp gives "
 	   "the latency. Five loads of warps and independent chains give the throughput and the time between two"
@@ -475,9 +513,10 @@ const struct probe probe_arithmetic = {
 	      "clock reads is counted, and a point that holds something else is INVALID. A chain that leaves the "
 	      "instruction cache, or a clock that changes: the two slopes differ, and nothing is concluded. A load "
 	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is a "
-	      "bound.",
+	      "bound. A scheduler that prefers some warps, so that the last ones run alone: for operations of "
+	      "several steps the ends of short chains are counted while most of the work is still to be done.",
     .claims = claims,
     .experiments = experiments,
-    .experiment_count = ROWS,
+    .experiment_count = ARITHMETIC_COUNT,
     .study = study_arithmetic,
 };

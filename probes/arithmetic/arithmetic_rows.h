@@ -1,10 +1,11 @@
 /* One row an operation: X(op, type, ID, PTX register, kind of operands, form, instruction before and after the rounding
  * modifier, whether it takes one, needs). op and type as in the finding's key arith.<op>.<type>.
- * Forms: guarded, two predicates that are always true guard neighbouring links in turn, which a compiler could merge
- * otherwise; plain; three, with three sources; divisor, where the chain runs through the divisor: with a constant
+ * Forms: guarded, unary, two predicates that are always true guard neighbouring links in turn, which a compiler could merge
+ * otherwise, of an operation with two sources or one; plain; three, with three sources; divisor, where the chain runs through the divisor: with a constant
  * divisor its reciprocal would be computed once. */
 #ifndef FATHOM_ARITHMETIC_ROWS_H
 #define FATHOM_ARITHMETIC_ROWS_H
+#include <stdbool.h>
 
 /* clang-format off */
 #define ARITHMETIC_ROWS(X) \
@@ -50,7 +51,60 @@
 	X("fma", "f16", fma_f16, "b16", "f16", "three", "fma.rn.f16", "", 0, NEED_F16) \
 	X("add", "f16x2", add_f16x2, "b32", "f16x2", "plain", "add.f16x2", "", 0, NEED_F16) \
 	X("mul", "f16x2", mul_f16x2, "b32", "f16x2", "plain", "mul.f16x2", "", 0, NEED_F16) \
-	X("fma", "f16x2", fma_f16x2, "b32", "f16x2", "three", "fma.rn.f16x2", "", 0, NEED_F16)
+	X("fma", "f16x2", fma_f16x2, "b32", "f16x2", "three", "fma.rn.f16x2", "", 0, NEED_F16) \
+	X("mul24", "u32", mul24_u32, "u32", "int", "guarded", "mul24.lo.u32", "", 0, NEED_NOTHING) \
+	X("mul24", "s32", mul24_s32, "s32", "int", "guarded", "mul24.lo.s32", "", 0, NEED_NOTHING) \
+	X("sad", "u32", sad_u32, "u32", "int", "three", "sad.u32", "", 0, NEED_NOTHING) \
+	X("sad", "s32", sad_s32, "s32", "int", "three", "sad.s32", "", 0, NEED_NOTHING) \
+	X("mulhi", "u32", mulhi_u32, "u32", "int", "guarded", "mul.hi.u32", "", 0, NEED_NOTHING) \
+	X("mulhi", "s32", mulhi_s32, "s32", "int", "guarded", "mul.hi.s32", "", 0, NEED_NOTHING) \
+	X("divapprox", "f32", divapprox_f32, "f32", "f32", "divisor", "div.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("rcp", "f32", rcp_f32, "f32", "f32", "unary", "rcp.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("rsqrt", "f32", rsqrt_f32, "f32", "f32", "unary", "rsqrt.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("sqrt", "f32", sqrt_f32, "f32", "f32", "unary", "sqrt.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("sin", "f32", sin_f32, "f32", "f32", "unary", "sin.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("cos", "f32", cos_f32, "f32", "f32", "unary", "cos.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("ex2", "f32", ex2_f32, "f32", "f32", "unary", "ex2.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("lg2", "f32", lg2_f32, "f32", "f32", "unary", "lg2.approx.ftz.f32", "", 0, NEED_NOTHING)
 /* clang-format on */
+
+enum arithmetic_need { NEED_NOTHING, NEED_FMA, NEED_F64, NEED_F16 };
+
+enum arithmetic_row_id {
+#define ROW_ID(op, type, ID, reg, kind, form, text, suffix, round, need) ROW_##ID,
+	ARITHMETIC_ROWS(ROW_ID)
+#undef ROW_ID
+	    ARITHMETIC_COUNT
+};
+
+struct arithmetic_row {
+	const char *op, *type, *reg, *kind, *form, *text, *suffix;
+	bool round;
+	enum arithmetic_need need;
+};
+enum { ARITHMETIC_ROUNDS = 4 }; /* of chains that begin together */
+extern const struct arithmetic_row arithmetic_row[ARITHMETIC_COUNT];
+
+struct device_info;
+struct study;
+struct point;
+struct job;
+/* Fills j with dependent chains of the row. x: links of a chain; p[0]: warps; p[1]: chains of each;
+ * p[2]: how often each warp runs them without waiting for the others; 0: a few times, and they begin each time together. */
+int arithmetic_setup(const struct study *s, unsigned row, double x, const double *p, struct job *j);
+/* Cycles from the first warp's clock read before the chains to the last one's behind them, in such a point that is OK. */
+double arithmetic_span(const struct point *pt, unsigned warps);
+/* When the first warp of the last of so many rounds ended, in parts of the time until the last one did; pt is OK. Much less
+ * than 1: the scheduler prefers some. */
+double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds);
+/* Throughput from the ends of short chains, of so many links and three times as many (enough to
+ * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). Experiments of the arithmetic
+ * probe. */
+struct arithmetic_steady {
+	bool agree;
+	double lo, hi; /* ops/clk/SM */
+};
+struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links);
+bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);
 
 #endif

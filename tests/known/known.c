@@ -43,6 +43,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.global.*.latency",
     "memory.global.latency",
     "arith.*",
+    "unit.*",
     "branch.*",
     "barrier.*",
     "clock.scope",
@@ -146,11 +147,16 @@ static int remember(void *ctx, const struct truth *t)
 /* The operation that stands in for one that the description does not list, as the format says: shr.s32 is shr.u32. */
 static void canonical(const struct sim_spec *s, const char *key, char *out, size_t n)
 {
+	static const char *const variant[][2] = {
+	    {"mulhi", "mul"}, {"mulwide", "mul"}, {"madhi", "mad"}, {"madwide", "mad"}, {"divapprox", "div"}};
 	char op[16], type[8], rest[32];
 	snprintf(out, n, "%s", key);
 	if (sscanf(key, "arith.%15[^.].%7[^.].%31s", op, type, rest) != 3)
 		return;
 	int at = spec_find_op(s, op, type);
+	for (size_t i = 0; at < 0 && i < sizeof variant / sizeof *variant; i++)
+		if (strcmp(op, variant[i][0]) == 0)
+			at = spec_find_op(s, variant[i][1], type);
 	if (at < 0)
 		at = s->default_op;
 	snprintf(out, n, "arith.%s.%s.%s", s->op[at].op, s->op[at].type, rest);

@@ -8,27 +8,11 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 190 /* rows that agree */
+#define LEAST 260 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
 static const char *const not_yet[] = {
-    "arith.*.native_ops",
-    "arith.*.unit",
-    "arith.cos.*",
-    "arith.divapprox.*",
-    "arith.ex2.*",
-    "arith.lg2.*",
-    "arith.mul24.*",
-    "arith.mulhi.*",
-    "arith.rsqrt.*",
-    "arith.sad.*",
-    "arith.sin.*",
-    "arith.sqrt.*",
-    "cache.constant.*.shared_with",
-    "cache.instruction.*",
-    "device.clock_hz",
-    "shared.size",
-    "tlb.*",
+    "cache.constant.*.shared_with", "cache.instruction.*", "device.clock_hz", "shared.size", "tlb.*",
 };
 
 static bool is_asked(const char *key)

@@ -87,6 +87,15 @@ int spec_read_ops(const struct spec_file *f, struct sim_spec *s);
 /* The pipe of that name for the key on this line, or an error that names the pipes there are. */
 int spec_pipe(const struct spec_file *f, const struct sim_spec *s, const struct spec_line *l, const char *name,
 	      uint32_t *out);
+/* ---- spec_units.c: what follows from pipes and rates ---- */
+/* The units that do the operation, by the names that src/data/keys.def defines, with commas between them. */
+void spec_unit_of(const struct sim_spec *s, const struct op_spec *o, char *out, size_t n);
+/* The operation that names the number-th kind of unit, and the unit's name; NULL where no unit is named by it. */
+const struct op_spec *spec_unit_op(const struct sim_spec *s, unsigned number, const char **name);
+#define SPEC_UNIT_KINDS 5
+/* Warps of one block that first reach 95 % of the operation's throughput with one chain each; one more than a block has when
+ * none do. tolerance: by how many a rate that is 2 % off moves it. */
+uint32_t spec_warps_to_fill(const struct sim_spec *s, const struct op_spec *o, double *tolerance);
 /* One key into the struct of its home, its fallback where the file has none. (spec.c) */
 int spec_take(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k, const char *key,
 	      void *home);

@@ -24,6 +24,7 @@ struct dice {
 	int block_threads;
 	bool f64, f16, fma;
 	const char *per; /* of the arithmetic pipes */
+	struct pipes_drawn pipes;
 	int offset[CLUSTERS_MAX];
 	int spread; /* nearest to farthest cluster, cycles */
 	bool no_global_cache;
@@ -105,7 +106,10 @@ static void roll_core(struct dice *d)
 	put(d, "core.issue_interval", "cycles", "%g", d->issue_interval);
 	put(d, "core.default_op", "name", "add.u32");
 	put_int(d, "outstanding.loads_per_warp", "count", chance(d, 0.5) ? 0 : between(d, 2, 12));
-	put(d, "pipe.{sp,sfu,dpu}.per", "name", "%s", d->per);
+	spec_random_pipes(&d->pipes, d->seed);
+	char key[64];
+	snprintf(key, sizeof key, "pipe.{%s}.per", d->pipes.declared);
+	put(d, key, "name", "%s", d->per);
 	put(d, "pipe.mem.per", "name", "sm");
 	int native = between(d, 1, 2), op = native > 1 ? between(d, 4, 24) : 0;
 	put_int(d, "clock.read_latency", "cycles", (native - 1) * op + between(d, 2, 20));
@@ -147,7 +151,15 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 	snprintf(key, sizeof key, "arith.%s.native_ops", ops);
 	put_int(d, key, "count", native);
 	snprintf(key, sizeof key, "arith.%s.unit", ops);
-	put(d, key, "name", "%s", unit);
+	/* The special functions' pipe does a part too, unless that took it longer than the whole operation. */
+	double part = d->pipes.share * throughput;
+	if (strcmp(ops, "mul.f32") != 0 || d->pipes.share <= 0 || 32.0 * copies / part > latency) {
+		put(d, key, "name", "%s", unit);
+		return;
+	}
+	put(d, key, "name", "%s, %s", unit, d->pipes.special);
+	snprintf(key, sizeof key, "arith.%s.rates", ops);
+	put(d, key, "ops/clk/SM", "%.9g, %.9g", throughput - part, part);
 }
 
 static void roll_arithmetic(struct dice *d)
@@ -156,30 +168,30 @@ static void roll_arithmetic(struct dice *d)
 	int simple = between(d, 4, 28), fp = chance(d, 0.5) ? simple : between(d, 4, 28), slow = between(d, 8, 40);
 	double sp = widths[between(d, 0, 4)], sfu = widths[between(d, 0, 1)] / 2.0,
 	       dpu = widths[between(d, 0, 3)] / 8.0;
-	roll_group(d, "{add,sub,max,min,sad}.{u32,s32}", "sp", simple, sp, 1);
-	roll_group(d, "{and,or,xor,shl,not}.b32", "sp", simple, sp, 1);
-	roll_group(d, "shr.{u32,s32}", "sp", simple, sp, 1);
-	roll_group(d, "mul24.{u32,s32}", "sp", simple, sp, 1);
-	roll_group(d, "mul.{u32,s32}", "sp", simple, sp, between(d, 1, 5));
-	roll_group(d, "mad.{u32,s32}", "sp", simple, sp, between(d, 1, 6));
-	roll_group(d, "mulhi.{u32,s32}", "sp", simple, sp, between(d, 1, 7));
-	roll_group(d, "div.u32", "sp", simple, sp, between(d, 8, 30));
-	roll_group(d, "div.s32", "sp", simple, sp, between(d, 8, 30));
-	roll_group(d, "rem.u32", "sp", simple, sp, between(d, 8, 30));
-	roll_group(d, "rem.s32", "sp", simple, sp, between(d, 8, 30));
-	roll_group(d, "{add,sub,max,min,mad}.f32", "sp", fp, sp, 1);
-	roll_group(d, "mul.f32", "sp", fp, sp, 1);
-	roll_group(d, "div.f32", "sp", fp, sp, between(d, 2, 12));
+	roll_group(d, "{add,sub,max,min,sad}.{u32,s32}", d->pipes.integer, simple, sp, 1);
+	roll_group(d, "{and,or,xor,shl,not}.b32", d->pipes.integer, simple, sp, 1);
+	roll_group(d, "shr.{u32,s32}", d->pipes.integer, simple, sp, 1);
+	roll_group(d, "mul24.{u32,s32}", d->pipes.integer, simple, sp, 1);
+	roll_group(d, "mul.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 5));
+	roll_group(d, "mad.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 6));
+	roll_group(d, "mulhi.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 7));
+	roll_group(d, "div.u32", d->pipes.integer, simple, sp, between(d, 8, 30));
+	roll_group(d, "div.s32", d->pipes.integer, simple, sp, between(d, 8, 30));
+	roll_group(d, "rem.u32", d->pipes.integer, simple, sp, between(d, 8, 30));
+	roll_group(d, "rem.s32", d->pipes.integer, simple, sp, between(d, 8, 30));
+	roll_group(d, "{add,sub,max,min,mad}.f32", d->pipes.single, fp, sp, 1);
+	roll_group(d, "mul.f32", d->pipes.single, fp, sp, 1);
+	roll_group(d, "div.f32", d->pipes.single, fp, sp, between(d, 2, 12));
 	if (d->fma)
-		roll_group(d, "fma.f32", "sp", fp + between(d, 0, 3), sp, 1);
-	roll_group(d, "{rcp,rsqrt,lg2}.f32", "sfu", slow, sfu, 1);
-	roll_group(d, "{sin,cos,ex2,sqrt,divapprox}.f32", "sfu", slow, sfu, 2);
+		roll_group(d, "fma.f32", d->pipes.single, fp + between(d, 0, 3), sp, 1);
+	roll_group(d, "{rcp,rsqrt,lg2}.f32", d->pipes.special, slow, sfu, 1);
+	roll_group(d, "{sin,cos,ex2,sqrt,divapprox}.f32", d->pipes.special, slow, sfu, 2);
 	if (d->f64) {
-		roll_group(d, "{add,sub,max,min,mad,mul,fma}.f64", "dpu", slow + between(d, 0, 20), dpu, 1);
-		roll_group(d, "div.f64", "dpu", slow, dpu, between(d, 4, 15));
+		roll_group(d, "{add,sub,max,min,mad,mul,fma}.f64", d->pipes.twice, slow + between(d, 0, 20), dpu, 1);
+		roll_group(d, "div.f64", d->pipes.twice, slow, dpu, between(d, 4, 15));
 	}
 	if (d->f16)
-		roll_group(d, "{add,mul,fma}.{f16,f16x2}", "sp", fp + between(d, 0, 4), sp, 1);
+		roll_group(d, "{add,mul,fma}.{f16,f16x2}", d->pipes.half, fp + between(d, 0, 4), sp, 1);
 }
 
 /* ---- caches ---- */

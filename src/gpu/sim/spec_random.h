@@ -26,5 +26,12 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads);
+/* Which pipes there are, and which does what. */
+struct pipes_drawn {
+	const char *declared; /* all of them, with commas between */
+	const char *integer, *single, *special, *twice, *half;
+	double share; /* of the special functions' pipe in the multiplications of single precision; 0: it does none */
+};
+void spec_random_pipes(struct pipes_drawn *out, uint64_t seed);
 
 #endif

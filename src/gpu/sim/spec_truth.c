@@ -52,6 +52,33 @@ static void tell_ops(struct teller *t, const struct sim_spec *s)
 		tell_number(t, key, s->warp_size / o->throughput, THROUGHPUT_TOLERANCE * s->warp_size / o->throughput);
 		snprintf(key, sizeof key, "arith.%s.%s.native_ops", o->op, o->type);
 		tell_number(t, key, o->native_ops, 0);
+		char unit[64];
+		spec_unit_of(s, o, unit, sizeof unit);
+		snprintf(key, sizeof key, "arith.%s.%s.unit", o->op, o->type);
+		tell_text(t, key, unit);
+		double tolerance;
+		uint32_t warps = spec_warps_to_fill(s, o, &tolerance);
+		snprintf(key, sizeof key, "arith.%s.%s.warps_to_fill", o->op, o->type);
+		tell_number(t, key, warps, tolerance);
+	}
+}
+
+/* The numbers of a unit are those of the operation that names it. */
+static void tell_units(struct teller *t, const struct sim_spec *s)
+{
+	char key[KEY_BYTES];
+	for (unsigned k = 0; k < SPEC_UNIT_KINDS; k++) {
+		const char *name;
+		const struct op_spec *o = spec_unit_op(s, k, &name);
+		if (!o)
+			continue;
+		double issue = s->warp_size / o->throughput;
+		snprintf(key, sizeof key, "unit.%s.latency", name);
+		tell_number(t, key, o->latency, LATENCY_TOLERANCE);
+		snprintf(key, sizeof key, "unit.%s.throughput", name);
+		tell_number(t, key, o->throughput, THROUGHPUT_TOLERANCE * o->throughput);
+		snprintf(key, sizeof key, "unit.%s.issue", name);
+		tell_number(t, key, issue, THROUGHPUT_TOLERANCE * issue);
 	}
 }
 
@@ -370,6 +397,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_text(&t, "clock.scope", seen_scope(s, s->clock_scope));
 	tell_registers(&t, s);
 	tell_ops(&t, s);
+	tell_units(&t, s);
 	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
 	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");

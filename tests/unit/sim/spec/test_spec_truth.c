@@ -136,6 +136,37 @@ static int refuse(void *ctx, const struct truth *t)
 	return -12;
 }
 
+static void expect_word(const char *gpu, const char *key, const char *word)
+{
+	struct wanted w = truth_of(gpu, key);
+	if (strcmp(w.text, word) != 0)
+		fail_msg("%s of %s is told as '%s'", key, gpu, w.text);
+}
+
+static void units(void **state)
+{
+	(void)state;
+	expect_word("gtx280", "arith.add.u32.unit", "sp");
+	expect_word("gtx280", "arith.mul.f32.unit", "sp, sfu");
+	expect_word("gtx280", "arith.add.f64.unit", "dpu");
+	expect_word("v100", "arith.add.u32.unit", "int32");
+	expect_word("v100", "arith.add.f32.unit", "fp32");
+	expect_word("v100", "arith.add.f16x2.unit", "fp16");
+	expect_word("toy", "arith.add.f64.unit", "sfu");     /* one slow pipe does both */
+	expect_word("hd7970", "arith.rsqrt.f32.unit", "sp"); /* one pipe does everything */
+	expect_word("gtx780", "arith.shl.b32.unit", "sp");   /* on one of the pipes of an addition */
+	expect_number("gtx280", "unit.sp.latency", 24);
+	expect_number("gtx280", "unit.sfu.issue", 16);
+	expect_number("gtx280", "unit.dpu.throughput", 1);
+	/* 24 cycles, one warp every 4.05: six fill it, as the CUDA programming guide says */
+	expect_number("gtx280", "arith.add.u32.warps_to_fill", 6);
+	expect_number("gtx280", "arith.rsqrt.f32.warps_to_fill", 2);
+	/* four schedulers, of which each needs as many */
+	expect_number("v100", "arith.add.f32.warps_to_fill", 8);
+	/* 192 results a cycle of nine cycles are more than a block of single chains has */
+	expect_number("gtx780", "arith.add.f32.warps_to_fill", 33);
+}
+
 static void a_refusal_ends_the_telling(void **state)
 {
 	(void)state;
@@ -152,11 +183,8 @@ static void a_refusal_ends_the_telling(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(numbers),
-	    cmocka_unit_test(absences),
-	    cmocka_unit_test(words),
-	    cmocka_unit_test(tolerances),
-	    cmocka_unit_test(a_refusal_ends_the_telling),
+	    cmocka_unit_test(numbers),	  cmocka_unit_test(absences), cmocka_unit_test(words),
+	    cmocka_unit_test(tolerances), cmocka_unit_test(units),    cmocka_unit_test(a_refusal_ends_the_telling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,503 @@
+/* Which pipe does an operation, found out from what slows down what.
+ *
+ * Two operations that need one pipe take turns: together they take as long as one after the other. Two on different pipes
+ * take as long as the slower one. So a stream of both, in proportions that keep either pipe equally busy, takes between
+ * once and twice as long, and where between says what part of the work has to wait for the other's pipe. What issuing the
+ * instructions takes is known from the fastest stream; where that alone explains the time, nothing is said of pipes.
+ *
+ * Five operations stand for what pipes are for: addition of single precision and of integers, the reciprocal square root,
+ * additions of double and of half precision. Those that share a pipe are one unit, whose name says what it does; every
+ * other operation is on the units that it shares. */
+#include "pipes.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum anchor { ANCHOR_SINGLE, ANCHOR_INTEGER, ANCHOR_SPECIAL, ANCHOR_DOUBLE, ANCHOR_HALF, ANCHORS };
+enum { NODES = 9, NONE = -1 };
+
+/* The first that can be used stands for its kind. */
+static const int choice[ANCHORS][4] = {{ROW_add_f32, ROW_fma_f32, ROW_mul_f32, NONE},
+				       {ROW_add_u32, ROW_max_s32, ROW_and_b32, NONE},
+				       {ROW_rsqrt_f32, ROW_lg2_f32, ROW_rcp_f32, NONE},
+				       {ROW_add_f64, ROW_mul_f64, ROW_fma_f64, NONE},
+				       {ROW_add_f16x2, ROW_fma_f16x2, ROW_add_f16, NONE}};
+/* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
+static const int links[] = {ROW_shl_b32,   ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
+			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
+#define LINK_SLOWER 1.5 /* than the faster one of the two */
+
+static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
+					  "half precision"};
+
+struct graph {
+	struct pipes *u;
+	unsigned nodes;
+	int row[NODES]; /* the anchors first; NONE: there is none */
+	struct pair pair[NODES][NODES];
+	enum relation sure[NODES][NODES]; /* with what follows from others; PART counts as shared */
+	int unit[ANCHORS];		  /* the least anchor of its unit */
+	const char *name[ANCHORS];	  /* of the unit of that anchor; NULL: not known */
+	char why[ANCHORS][200];
+};
+
+static bool shares(enum relation r)
+{
+	return r == REL_SHARED || r == REL_PART;
+}
+
+static void set(struct graph *g, unsigned a, unsigned b, enum relation r)
+{
+	g->sure[a][b] = g->sure[b][a] = r;
+}
+
+static void look(struct graph *g, unsigned a, unsigned b)
+{
+	g->pair[a][b] = g->pair[b][a] = pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b]);
+	set(g, a, b, g->pair[a][b].is);
+}
+
+/* An operation of one instruction that has all of its pipe in common with a is where a is. One that shares more with a and
+ * b together than it has to share is on a pipe that both of them have. */
+#define MORE_THAN_ALL 1.25
+static bool follow(struct graph *g, unsigned a, unsigned b)
+{
+	for (unsigned k = 0; k < g->nodes; k++) {
+		if (k == a || k == b || g->row[k] == NONE || g->u->solo[g->row[k]].native != 1)
+			continue;
+		const enum relation x = g->sure[k][a], y = g->sure[k][b];
+		if (x == REL_SHARED && (y == REL_SHARED || y == REL_APART)) {
+			set(g, a, b, y);
+			return true;
+		}
+		if (y == REL_SHARED && x == REL_APART) {
+			set(g, a, b, REL_APART);
+			return true;
+		}
+		if (shares(g->pair[k][a].is) && shares(g->pair[k][b].is) &&
+		    g->pair[k][a].excess + g->pair[k][b].excess > MORE_THAN_ALL) {
+			set(g, a, b, REL_PART);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void follow_all(struct graph *g)
+{
+	for (bool again = true; again;) {
+		again = false;
+		for (unsigned a = 0; a < ANCHORS; a++)
+			for (unsigned b = 0; b < g->nodes; b++)
+				if (b != a && g->row[a] != NONE && g->row[b] != NONE && g->sure[a][b] == REL_HIDDEN)
+					again |= follow(g, a, b);
+	}
+}
+
+static bool any_hidden(const struct graph *g, double *fastest)
+{
+	bool any = false;
+	*fastest = INFINITY;
+	for (unsigned a = 0; a < ANCHORS; a++)
+		for (unsigned b = 0; b < a; b++)
+			if (g->sure[a][b] == REL_HIDDEN) {
+				*fastest =
+				    fmin(*fastest, fmin(g->u->solo[g->row[a]].cycles, g->u->solo[g->row[b]].cycles));
+				any = true;
+			}
+	return any;
+}
+
+/* All relations of the anchors. False while points are missing. */
+static bool relate(struct graph *g)
+{
+	double fastest;
+	g->nodes = ANCHORS;
+	for (unsigned a = 0; a < ANCHORS; a++) {
+		g->row[a] = NONE;
+		for (unsigned i = 0; choice[a][i] != NONE && g->row[a] == NONE; i++)
+			if (g->u->solo[choice[a][i]].usable && g->u->solo[choice[a][i]].native == 1)
+				g->row[a] = choice[a][i];
+	}
+	for (unsigned a = 0; a < ANCHORS; a++)
+		for (unsigned b = 0; b < a; b++)
+			if (g->row[a] != NONE && g->row[b] != NONE)
+				look(g, a, b);
+	if (study_pending(g->u->s))
+		return false;
+	follow_all(g);
+	if (!any_hidden(g, &fastest))
+		return true;
+	for (unsigned i = 0; i < sizeof links / sizeof *links && g->nodes < NODES; i++) {
+		const struct solo *o = &g->u->solo[links[i]];
+		bool known = false;
+		for (unsigned k = 0; k < ANCHORS; k++)
+			known |= g->row[k] == links[i];
+		if (known || !o->usable || o->native != 1 || o->cycles < LINK_SLOWER * fastest)
+			continue;
+		g->row[g->nodes] = links[i];
+		for (unsigned a = 0; a < ANCHORS; a++)
+			if (g->row[a] != NONE)
+				look(g, a, g->nodes);
+		g->nodes++;
+	}
+	if (study_pending(g->u->s))
+		return false;
+	follow_all(g);
+	return true;
+}
+
+/* ---- the units' names ---- */
+
+static void group(struct graph *g)
+{
+	for (unsigned a = 0; a < ANCHORS; a++)
+		g->unit[a] = (int)a;
+	for (unsigned round = 0; round < ANCHORS; round++)
+		for (unsigned a = 0; a < ANCHORS; a++)
+			for (unsigned b = 0; b < ANCHORS; b++)
+				if (g->row[a] != NONE && g->row[b] != NONE && shares(g->sure[a][b]) &&
+				    g->unit[b] < g->unit[a])
+					g->unit[a] = g->unit[b];
+}
+
+static bool has(const struct graph *g, int unit, enum anchor a)
+{
+	return g->row[a] != NONE && g->unit[a] == unit;
+}
+
+/* Whether the unit is known not to do what anchor b does. */
+static bool without(struct graph *g, int unit, enum anchor b)
+{
+	for (unsigned a = 0; a < ANCHORS; a++)
+		if (g->row[b] != NONE && has(g, unit, (enum anchor)a) && g->sure[a][b] == REL_APART)
+			return true;
+	snprintf(g->why[unit], sizeof g->why[unit],
+		 g->row[b] == NONE ? "what its unit does is not known: no operation for %s keeps a pipe full%s"
+				   : "whether its unit also does %s (%s) cannot be told: the issue rate hides it",
+		 what[b], g->row[b] == NONE ? "" : pipes_name((unsigned)g->row[b]));
+	return false;
+}
+
+/* By the first of these that it does: single precision and integers, sp; one of the two, fp32 or int32; special functions,
+ * sfu; double precision, dpu; half precision, fp16. */
+static const char *name_of(struct graph *g, int unit)
+{
+	const bool f = has(g, unit, ANCHOR_SINGLE), i = has(g, unit, ANCHOR_INTEGER);
+	if (f && i)
+		return "sp";
+	if (f)
+		return without(g, unit, ANCHOR_INTEGER) ? "fp32" : NULL;
+	if (!without(g, unit, ANCHOR_SINGLE))
+		return NULL;
+	if (i)
+		return "int32";
+	if (!without(g, unit, ANCHOR_INTEGER))
+		return NULL;
+	if (has(g, unit, ANCHOR_SPECIAL))
+		return "sfu";
+	if (!without(g, unit, ANCHOR_SPECIAL))
+		return NULL;
+	if (has(g, unit, ANCHOR_DOUBLE))
+		return "dpu";
+	if (study_device(g->u->s)->has_f64 && !without(g, unit, ANCHOR_DOUBLE))
+		return NULL;
+	return "fp16";
+}
+
+/* ---- one operation ---- */
+
+static enum anchor likely(const struct arithmetic_row *r)
+{
+	if (!strcmp(r->type, "f64"))
+		return ANCHOR_DOUBLE;
+	if (!strncmp(r->type, "f16", 3))
+		return ANCHOR_HALF;
+	if (!strcmp(r->form, "unary") || !strcmp(r->form, "divisor"))
+		return ANCHOR_SPECIAL;
+	return strcmp(r->type, "f32") ? ANCHOR_INTEGER : ANCHOR_SINGLE;
+}
+
+/* The operation of the unit that shows best whether the row shares its pipe. */
+static int witness(const struct graph *g, int unit, unsigned row)
+{
+	int best = NONE;
+	double contrast = 0;
+	for (unsigned k = 0; k < g->nodes; k++) {
+		bool member = false;
+		for (unsigned a = 0; a < ANCHORS; a++)
+			member |= has(g, unit, (enum anchor)a) && (a == k || g->sure[a][k] == REL_SHARED);
+		if (g->row[k] == NONE || !member)
+			continue;
+		if ((unsigned)g->row[k] == row)
+			return g->row[k];
+		const double c = pipes_contrast(g->u, row, (unsigned)g->row[k]);
+		if (c > contrast + 0.2) {
+			contrast = c;
+			best = g->row[k];
+		}
+	}
+	return best;
+}
+
+/* Where issuing hides the row's relation to a unit, an operation of one instruction that shares more with the two than it has
+ * shows it. */
+static struct pair by_link(struct graph *g, int unit, unsigned row)
+{
+	for (unsigned k = 0; k < g->nodes; k++) {
+		double most = 0;
+		for (unsigned a = 0; a < ANCHORS; a++)
+			if (has(g, unit, (enum anchor)a) && a != k && shares(g->pair[k][a].is))
+				most = fmax(most, g->pair[k][a].excess);
+		if (g->row[k] == NONE || (unsigned)g->row[k] == row || most == 0 || g->u->solo[g->row[k]].native != 1)
+			continue;
+		const struct pair p = pipes_pair(g->u, row, (unsigned)g->row[k]);
+		if (shares(p.is) && p.excess + most > MORE_THAN_ALL)
+			return (struct pair){REL_PART, p.excess};
+	}
+	return (struct pair){REL_HIDDEN, 0};
+}
+
+struct verdict_of {
+	char name[PIPES_TYPE_BYTES];
+	char because[300];
+	bool known;
+};
+
+static void add_text(char *out, size_t n, const char *fmt, const char *a, const char *b, double v)
+{
+	const size_t at = strlen(out);
+	snprintf(out + at, n - at, fmt, a, b, v);
+}
+
+/* Where a row that shares all of no unit's pipe may be. */
+static struct verdict_of several(struct graph *g, unsigned row)
+{
+	struct verdict_of v = {.known = true};
+	double sum = 0, least = 1;
+	unsigned parts = 0, hidden = 0;
+	for (int unit = 0; unit < ANCHORS; unit++) {
+		if (!has(g, unit, (enum anchor)unit))
+			continue;
+		const int w = witness(g, unit, row);
+		struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		if (p.is == REL_HIDDEN && p.excess > 0.5)
+			p = by_link(g, unit, row);
+		const char *as = w == NONE ? "?" : pipes_name((unsigned)w);
+		if (p.is == REL_APART)
+			continue;
+		if (!shares(p.is)) {
+			hidden++;
+			add_text(v.because, sizeof v.because,
+				 "%s%s: the issue rate hides it, or there are no data (%.2f); ", "with ", as, p.excess);
+			continue;
+		}
+		parts++;
+		sum += p.excess;
+		least = fmin(least, p.excess);
+		add_text(v.because, sizeof v.because, "%s%s: %.2f of the slower one's time more; ", "with ", as,
+			 p.excess);
+		if (!g->name[unit]) {
+			v.known = false;
+			add_text(v.because, sizeof v.because, "%s%s; ", "", g->why[unit], 0);
+			continue;
+		}
+		add_text(v.name, sizeof v.name, "%s%s", v.name[0] ? ", " : "", g->name[unit], 0);
+	}
+	for (unsigned a = 0; a < ANCHORS && !parts; a++) {
+		const struct device_info *d = study_device(g->u->s);
+		if (g->row[a] != NONE || (a == ANCHOR_DOUBLE && !d->has_f64) || (a == ANCHOR_HALF && !d->has_f16))
+			continue;
+		hidden++;
+		add_text(v.because, sizeof v.because, "%s%s is known; ", "no unit for ", what[a], 0);
+	}
+	if (parts == 0 && hidden == 0) {
+		snprintf(v.name, sizeof v.name, "other");
+		add_text(v.because, sizeof v.because, "%s%s", "it slows none of the other units down", "", 0);
+	}
+	const bool split = parts > 1 && sum > 0.8 && sum < 1.2, one = parts == 1 && least >= 0.25;
+	if (hidden || (parts && !split && !one))
+		v.known = false;
+	return v;
+}
+
+static void conclude_row(struct graph *g, unsigned row)
+{
+	struct study *s = g->u->s;
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const struct solo *o = &g->u->solo[row];
+	char key[96];
+	snprintf(key, sizeof key, "arith.%s.%s.unit", r->op, r->type);
+	if (!o->usable) {
+		study_verdict(s, key, pipes_asked(s, o, row) ? VERDICT_INCONCLUSIVE : VERDICT_UNSUPPORTED,
+			      pipes_name(row), "%s", o->why);
+		return;
+	}
+	const enum anchor first = likely(r);
+	for (unsigned k = 0; k < ANCHORS; k++) {
+		/* the likely unit first: an operation that has all of its pipe in common with one is nowhere else */
+		const unsigned a = k == 0 ? first : k <= first ? k - 1 : k;
+		if (g->row[a] == NONE || (k > 0 && g->unit[a] == g->unit[first]))
+			continue;
+		const int w = witness(g, g->unit[a], row);
+		const struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		if (study_pending(s))
+			return;
+		if (p.is != REL_SHARED)
+			continue;
+		const int unit = g->unit[a];
+		if (g->name[unit])
+			study_text(s, key, g->name[unit], "slowed down by operations of known units", pipes_name(row),
+				   "in turn with %s it takes %.2f of the slower one's time more, as on one pipe",
+				   (unsigned)w == row ? "itself" : pipes_name((unsigned)w), p.excess);
+		else
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "on one pipe with %s; %s",
+				      pipes_name((unsigned)w), g->why[unit]);
+		return;
+	}
+	const struct verdict_of v = several(g, row);
+	if (study_pending(s))
+		return;
+	if (v.known)
+		study_text(s, key, v.name, "slowed down by operations of known units", pipes_name(row), "%s",
+			   v.because);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "%s",
+			      v.because[0] ? v.because : "the streams contradict each other");
+}
+
+/* ---- a unit's own numbers: those of the operation that names it ---- */
+
+static void conclude_unit(struct graph *g, int unit)
+{
+	static const char *const parts[] = {"latency", "throughput", "issue"};
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		const struct arithmetic_row *r = &arithmetic_row[g->row[unit]];
+		char from[96], key[96];
+		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
+		snprintf(key, sizeof key, "unit.%s.%s", g->name[unit], parts[i]);
+		const struct finding *f = study_finding(g->u->s, from);
+		if (f && f->verdict == VERDICT_MEASURED)
+			study_measured_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
+					      pipes_name((unsigned)g->row[unit]), "%s, the operation that names it",
+					      pipes_name((unsigned)g->row[unit]));
+		else
+			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
+				      "that of %s is not known", pipes_name((unsigned)g->row[unit]));
+	}
+}
+
+static void study_pipes(struct study *s)
+{
+	struct pipes u = {.s = s};
+	struct graph g = {.u = &u};
+	pipes_study_warps(s);
+	if (!pipes_solos(&u) || !relate(&g))
+		return;
+	group(&g);
+	for (int a = 0; a < ANCHORS; a++)
+		g.name[a] = has(&g, a, (enum anchor)a) ? name_of(&g, a) : NULL;
+	for (unsigned row = 0; row < ARITHMETIC_COUNT; row++)
+		conclude_row(&g, row);
+	if (study_pending(s))
+		return;
+	for (int a = 0; a < ANCHORS; a++)
+		if (g.name[a])
+			conclude_unit(&g, a);
+}
+
+/* ---- tables ---- */
+
+#define ROW_SETUP(op, type, ID, reg, kind, form, text, suffix, round, need)                                            \
+	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
+	{                                                                                                              \
+		return pipes_setup_mix(s, ROW_##ID, x, p, j);                                                          \
+	}
+ARITHMETIC_ROWS(ROW_SETUP)
+#undef ROW_SETUP
+
+/* The rows of pipes_warps_row. */
+/* clang-format off */
+#define WARPS_TABLE(X) \
+	X(0, "add.u32.warps") \
+	X(1, "add.f32.warps") \
+	X(2, "mul.f32.warps") \
+	X(3, "mul.u32.warps") \
+	X(4, "rsqrt.f32.warps") \
+	X(5, "add.f64.warps")
+/* clang-format on */
+
+#define WARPS_SETUP(n, name)                                                                                           \
+	static int setup_warps_##n(const struct study *s, double x, const double *p, struct job *j)                    \
+	{                                                                                                              \
+		return pipes_setup_warps(s, n, x, p, j);                                                               \
+	}
+WARPS_TABLE(WARPS_SETUP)
+#undef WARPS_SETUP
+
+static const struct experiment experiments[] = {
+#define ROW_EXPERIMENT(op, type, ID, reg, kind, form, text, suffix, round, need)                                       \
+	{.name = op "." type,                                                                                          \
+	 .axis = "operations in a group",                                                                              \
+	 .unit = "count",                                                                                              \
+	 .params = {"other", "others", "groups", "warps", "chains"},                                                   \
+	 .setup = setup_##ID},
+    ARITHMETIC_ROWS(ROW_EXPERIMENT)
+#undef ROW_EXPERIMENT
+#define WARPS_EXPERIMENT(n, title)                                                                                     \
+	{.name = title, .axis = "warps", .unit = "count", .params = {"links"}, .setup = setup_warps_##n},
+	WARPS_TABLE(WARPS_EXPERIMENT)
+#undef WARPS_EXPERIMENT
+};
+
+unsigned pipes_mix_experiment(unsigned row)
+{
+	return row;
+}
+
+unsigned pipes_warps_experiment(unsigned which)
+{
+	return ARITHMETIC_COUNT + which;
+}
+
+const char *pipes_name(unsigned row)
+{
+	return experiments[row].name;
+}
+
+static const char *const needs[] = {"arithmetic", NULL};
+static const char *const claims[] = {"arith.*.unit", "arith.*.warps_to_fill", "unit.*", NULL};
+
+const struct probe probe_pipes = {
+    .name = "pipes",
+    .asks = "Which pipe does each operation, what does a pipe do in a cycle, and how many warps keep it full?",
+    .source =
+	"Wong 2010, IV-B, Tables II to IV, Figure 6; his units are partly the vendor's, here operations are mixed "
+	"and what slows down what is one unit",
+    .how =
+	"Two operations stand in one stream, in proportions that keep either pipe equally busy. On two pipes they take "
+	"as "
+	"long as the slower one alone, on one pipe as long as both together, and an operation of two pipes waits for a "
+	"part of its work. A unit is what slows each other down, and is named by what it does: sp, fp32, int32, sfu, "
+	"dpu "
+	"or fp16. Single chains in blocks of 1, 2, 3 ... warps show how many of them keep a pipe full.",
+    .fooled =
+	"An issue rate that hides the pipes: the fastest stream of operations and loads tells what issuing takes, and "
+	"where "
+	"that alone explains a time nothing is said, unless a slower operation on the same pipe shows it. A stream "
+	"that "
+	"does not keep its pipe full: it has to reach the throughput that is known. A compiler that makes something "
+	"else "
+	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
+	"a "
+	"barrier waits for a load, and times that differ from run to run are not used. Warps that a scheduler prefers: "
+	"then the numbers of warps say nothing, which the finding says.",
+    .figure = "warps-throughput",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_pipes,
+    .draw = pipes_draw_warps,
+};

@@ -1,0 +1,61 @@
+/* Streams of two operations, and what their times say about the pipes behind them. */
+#ifndef FATHOM_PIPES_H
+#define FATHOM_PIPES_H
+#include "../arithmetic/arithmetic_rows.h"
+#include "probe/probe.h"
+
+enum { PIPES_LOADS = 5, PIPES_TYPE_BYTES = 32 };
+
+/* One operation by itself. */
+struct solo {
+	bool usable;	   /* all that is said of it below is known */
+	const char *why;   /* else: the reason */
+	double throughput; /* ops/clk/SM, as measured by the arithmetic probe */
+	unsigned native;   /* native instructions of one */
+	double cycles;	   /* of the SM for one warp instruction, in this stream */
+	unsigned load;	   /* the load under which it takes that */
+};
+
+enum relation {
+	REL_UNKNOWN, /* no data */
+	REL_APART,   /* side by side, they take no longer than the slower one alone */
+	REL_SHARED,  /* they take as long as one after the other */
+	REL_PART,    /* between the two, and longer than issuing them takes */
+	REL_HIDDEN   /* issuing them takes so long that the pipes cannot be seen */
+};
+struct pair {
+	enum relation is;
+	double excess; /* 0: as long as the slower one; 1: as long as both together */
+};
+
+struct pipes {
+	struct study *s;
+	struct solo solo[ARITHMETIC_COUNT];
+	double issue; /* cycles of the SM for one native instruction, at most */
+};
+
+/* x, p of a stream: x operations of the row a in one group; p[0] the row of the other operation, p[1] how many of it,
+ * p[2] groups of the short stream, p[3] warps, p[4] chains of each operation. */
+int pipes_setup_mix(const struct study *s, unsigned row, double x, const double *p, struct job *j);
+/* Experiment number of the streams of a row. */
+unsigned pipes_mix_experiment(unsigned row);
+const char *pipes_name(unsigned row); /* "add.u32" */
+
+/* Times all operations alone. False while points are missing. */
+bool pipes_solos(struct pipes *u);
+/* Whether the question makes sense for this operation on this device. */
+bool pipes_asked(const struct study *s, const struct solo *o, unsigned row);
+/* The two together; also lowers u->issue when they issue faster than anything before. */
+struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b);
+/* How much longer the two take on one pipe than on two, at least as far as issuing lets them: 1 = no difference. */
+double pipes_contrast(const struct pipes *u, unsigned a, unsigned b);
+
+/* Latency and throughput against warps, and the warps that fill a pipe. */
+enum { WARPS_ROWS = 6 };
+extern const unsigned pipes_warps_row[WARPS_ROWS];
+int pipes_setup_warps(const struct study *s, unsigned which, double x, const double *p, struct job *j);
+unsigned pipes_warps_experiment(unsigned which);
+void pipes_study_warps(struct study *s);
+int pipes_draw_warps(const struct study *s, struct figure_list *out);
+
+#endif

@@ -1,0 +1,340 @@
+/* The streams: what to launch, and the time of one group of their instructions. */
+#include "pipes.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	ITERATIONS = 3,
+	HEADER_WORDS = 2,
+	WARP_WORDS = 4,
+	SHORT = 24, /* instructions of the shorter stream, at least */
+	LONG = 96,  /* the same where few of them do not give a steady time */
+	SPANS = 16,
+	GROUP_MOST = 64, /* instructions of a group */
+	NATIVE_MOST = 8	 /* of one operation: what is longer is a routine of many parts */
+};
+
+#define STEADY 0.04 /* of a time: what its repeats may differ by */
+#define FILLED                                                                                                         \
+	0.07 /* of the throughput that the arithmetic probe found: a stream that keeps the pipe full is so near */
+#define APART_MOST   0.12 /* excess that imperfect overlap explains */
+#define HALF_SEEN    0.25 /* excess that the issue rate may hide before nothing can be said */
+#define PART_LEAST   0.2
+#define SHARED_LEAST 0.85
+#define CONTRAST     1.15
+#define ISSUE_MARGIN 1.1 /* a stream that takes so much longer than its issue is not held up by that */
+
+static unsigned log2_of(unsigned v)
+{
+	unsigned n = 0;
+	while (v > 1) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
+/* The row of loads from shared memory, which are no arithmetic. */
+#define LOAD_ROW ARITHMETIC_COUNT
+static const struct arithmetic_row load_row = {
+    .reg = "u32", .kind = "int", .form = "load", .text = "ld.volatile.shared.u32", .suffix = ""};
+
+static void side(struct job *j, char letter, unsigned row)
+{
+	const struct arithmetic_row *r = row == LOAD_ROW ? &load_row : &arithmetic_row[row];
+	const struct {
+		const char *stem, *text;
+	} texts[] = {{"REG", r->reg}, {"KIND", r->kind}, {"FORM", r->form}, {"OP", r->text}, {"SUFFIX", r->suffix}};
+	char name[16];
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		snprintf(name, sizeof name, "%s%c", texts[i].stem, letter);
+		job_param_text(j, name, texts[i].text);
+	}
+}
+
+int pipes_setup_mix(const struct study *s, unsigned row, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const unsigned other = (unsigned)p[0], n_a = (unsigned)x, n_b = (unsigned)p[1], groups = (unsigned)p[2],
+		       warps = (unsigned)p[3], chains = (unsigned)p[4];
+	j->template_path = "probes/pipes/mix.ptx";
+	side(j, 'A', row);
+	side(j, 'B', other);
+	job_param(j, "NA", n_a);
+	job_param(j, "NB", n_b);
+	job_param(j, "GROUPS", groups);
+	job_param(j, "CHAINS", chains);
+	job_param(j, "ITER", ITERATIONS);
+	job_param(j, "WARPLOG", log2_of(d->warp_size));
+	snprintf(j->launch.entry, sizeof j->launch.entry, "mix");
+	j->launch.block[0] = warps * d->warp_size;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEADER_WORDS + WARP_WORDS * ITERATIONS * warps);
+	job_pin(j, d, 0);
+	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
+	sink->space = BUFFER_GLOBAL;
+	sink->bytes = 16ull * warps * d->warp_size * chains;
+	job_arg_buffer(j, j->launch.buffer_count++, 0);
+	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
+	job_arg_u32(j, 29);
+	/* where few instructions were not steady, more of them more often */
+	j->launch.repeats = groups * (n_a + n_b) >= LONG ? 4 : 1;
+	j->check.cls = NATIVE_ALU;
+	j->check.region = 0;
+	j->check.min = groups * (n_a + (other == LOAD_ROW ? 0 : n_b)); /* fewer: some were folded */
+	j->check.max = UINT32_MAX;
+	/* no more: a branch makes a routine, of which not all instructions run */
+	j->check.others = 4 + (other == LOAD_ROW ? groups * n_b : 0);
+	return 0;
+}
+
+/* Cycles from the first warp's begin to the last one's end of a stream; which: 0 the short one, 1 the long one. */
+static double span(const uint32_t *words, unsigned iteration, unsigned warps, unsigned which)
+{
+	const uint32_t *w = words + HEADER_WORDS + (size_t)WARP_WORDS * iteration * warps + 2 * (size_t)which;
+	int32_t first = INT32_MAX, last = INT32_MIN;
+	for (unsigned i = 0; i < warps; i++) {
+		/* relative to one read, so that a counter that wraps does no harm */
+		const int32_t start = (int32_t)(w[WARP_WORDS * i] - w[0]),
+			      end = (int32_t)(w[WARP_WORDS * i + 1] - w[0]);
+		first = start < first ? start : first;
+		last = end > last ? end : last;
+	}
+	return (double)last - first;
+}
+
+struct stream {
+	bool ok, steady;
+	const struct point *bad;
+	double cycles; /* of the SM, for one group of one warp */
+	double native; /* instructions of one group */
+};
+
+/* How pipes are kept full: parts of the largest block, chains of each operation. More chains need more registers than some
+ * SM has for its largest block; a scheduler that issues two instructions of one warp needs them. */
+static const struct {
+	unsigned part, chains;
+} loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {8, 8}};
+
+static unsigned warps_of(const struct device_info *d, unsigned load)
+{
+	const unsigned full = d->max_threads_per_block / d->warp_size, n = full / loads[load].part;
+	return n ? n : 1;
+}
+
+/* A stream of so many groups at least. Its repeats have to agree, or it is not ok. */
+static struct stream timed(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
+			   unsigned load, unsigned instructions)
+{
+	const unsigned warps = warps_of(study_device(s), load), groups = (instructions + steps - 1) / steps;
+	const double p[POINT_PARAMS] = {b, n_b, groups, warps, loads[load].chains};
+	struct stream out = {0};
+	const struct point *pt = study_ask(s, pipes_mix_experiment(a), n_a, p);
+	if (!pt)
+		return out;
+	if (pt->outcome != OUTCOME_OK) {
+		out.bad = pt;
+		return out;
+	}
+	const struct native_info *n = study_native(s, pipes_mix_experiment(a), pt);
+	if (!n || n->problem[0] || n->region_count < 3 || n->region[2].total <= n->region[0].total)
+		return out;
+	/* The first iteration runs with cold caches. */
+	double v[SPANS], scratch[SPANS];
+	size_t count = 0;
+	for (unsigned r = 0; r < pt->repeats; r++)
+		for (unsigned i = 1; i < ITERATIONS && count < SPANS; i++) {
+			const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
+			v[count++] = (span(w, i, warps, 1) - span(w, i, warps, 0)) / (2.0 * groups * warps);
+		}
+	out.cycles = stat_median(v, count, scratch);
+	out.native = ((double)n->region[2].total - n->region[0].total) / (2.0 * groups);
+	/* nothing has come from outside, nothing left the clocks */
+	const bool whole = fabs(n->region[0].total - groups * out.native) <= 0.1 * groups * out.native + 4;
+	const double lo = stat_quantile(v, count, 0, scratch), hi = stat_quantile(v, count, 1, scratch);
+	out.steady = out.cycles > 0 && hi - lo <= STEADY * out.cycles;
+	out.ok = whole && out.cycles > 0 && hi - lo <= 2 * STEADY * out.cycles;
+	return out;
+}
+
+/* A short stream; where its repeats differ, a longer one. */
+static struct stream stream_of(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
+			       unsigned load)
+{
+	const struct stream few = timed(s, a, n_a, b, n_b, steps, load, SHORT);
+	return few.steady || few.bad || few.cycles == 0 ? few : timed(s, a, n_a, b, n_b, steps, load, LONG);
+}
+
+static const char routine[] = "it is a routine of many native instructions, which need not have one unit";
+
+bool pipes_asked(const struct study *s, const struct solo *o, unsigned row)
+{
+	return arithmetic_supported(study_device(s), arithmetic_row[row].need) && o->why != routine;
+}
+
+static const char *refusal(const struct study *s, unsigned row, double *throughput, unsigned *native)
+{
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	char key[96];
+	double count;
+	if (!arithmetic_supported(study_device(s), r->need))
+		return "the device does not have this operation";
+	snprintf(key, sizeof key, "arith.%s.%s.throughput", r->op, r->type);
+	if (!study_number(s, key, throughput))
+		return "its throughput is not known, so that nobody can say when its pipe is full";
+	snprintf(key, sizeof key, "arith.%s.%s.native_ops", r->op, r->type);
+	if (!study_number(s, key, &count))
+		return "it is not known which native instructions it is";
+	if (count > NATIVE_MOST)
+		return routine;
+	*native = (unsigned)count;
+	return NULL;
+}
+
+/* The fastest operation and loads beside it go through issue, but not through one pipe. */
+static void issue_with_loads(struct pipes *u)
+{
+	static const unsigned char shares[][2] = {{1, 1}, {2, 1}, {4, 1}, {6, 1}, {1, 2}};
+	int fastest = -1;
+	for (int i = 0; i < ARITHMETIC_COUNT; i++)
+		if (u->solo[i].usable && u->solo[i].native == 1 &&
+		    (fastest < 0 || u->solo[i].cycles < u->solo[fastest].cycles))
+			fastest = i;
+	for (size_t i = 0; fastest >= 0 && i < sizeof shares / sizeof *shares; i++) {
+		const unsigned a = shares[i][0], b = shares[i][1];
+		const struct stream t =
+		    stream_of(u->s, (unsigned)fastest, a, LOAD_ROW, b, a + b, u->solo[fastest].load);
+		if (t.ok)
+			u->issue = fmin(u->issue, t.cycles / t.native);
+	}
+}
+
+bool pipes_solos(struct pipes *u)
+{
+	struct study *s = u->s;
+	const double warp = study_device(s)->warp_size;
+	u->issue = INFINITY;
+	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++) {
+		struct solo *o = &u->solo[i];
+		*o = (struct solo){.cycles = INFINITY};
+		o->why = refusal(s, i, &o->throughput, &o->native);
+		if (o->why)
+			continue;
+		o->why = "its stream could not be timed";
+		for (unsigned load = 0; load < PIPES_LOADS; load++) {
+			const struct stream t = stream_of(s, i, 1, i, 0, o->native, load);
+			if (!t.ok && !t.bad)
+				break;
+			if (!t.ok)
+				continue;
+			u->issue = fmin(u->issue, t.cycles / t.native);
+			if (fabs(t.native - o->native) > 0.1 * o->native) {
+				o->why = "the compiler makes something else of it in a stream";
+				break;
+			}
+			if (t.cycles < o->cycles) {
+				o->cycles = t.cycles;
+				o->load = load;
+			}
+			o->why = "its stream does not keep its pipe full";
+			o->usable = fabs(warp / o->cycles - o->throughput) < FILLED * o->throughput;
+			if (o->usable)
+				break;
+		}
+	}
+	if (study_pending(s))
+		return false;
+	issue_with_loads(u);
+	return !study_pending(s);
+}
+
+/* Instructions of each in one group, so that both take about as long. */
+static void balance(const struct pipes *u, unsigned a, unsigned b, unsigned *n_a, unsigned *n_b)
+{
+	const double q = u->solo[a].cycles / u->solo[b].cycles;
+	double best = INFINITY;
+	*n_a = *n_b = 1;
+	for (unsigned i = 1; i <= 4; i++) {
+		unsigned few = i, many = (unsigned)fmax(1, round(i * fmax(q, 1 / q)));
+		if (few + many > GROUP_MOST)
+			many = GROUP_MOST - few;
+		/* a small group is worth a little imbalance */
+		const double off = fabs(log((double)many / few / fmax(q, 1 / q))) + 0.02 * i;
+		if (off < best) {
+			best = off;
+			*n_a = q >= 1 ? few : many;
+			*n_b = q >= 1 ? many : few;
+		}
+	}
+}
+
+struct times {
+	double slower, both, issue; /* cycles: the slower one alone, one after the other, what issuing takes */
+};
+
+static struct times times_of(const struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b)
+{
+	const struct solo *x = &u->solo[a], *y = &u->solo[b];
+	const double t_a = n_a * x->cycles, t_b = n_b * y->cycles;
+	return (struct times){fmax(t_a, t_b), t_a + t_b, (n_a * x->native + n_b * y->native) * u->issue};
+}
+
+double pipes_contrast(const struct pipes *u, unsigned a, unsigned b)
+{
+	unsigned n_a, n_b;
+	balance(u, a, b, &n_a, &n_b);
+	const struct times t = times_of(u, a, n_a, b, n_b);
+	return t.both / fmax(t.slower, t.issue);
+}
+
+/* What so long a time of the two says. */
+static struct pair judge(const struct times *t, double cycles)
+{
+	const double excess = (cycles - t->slower) / (t->both - t->slower), floor = fmax(t->slower, t->issue);
+	const double beyond = t->both > CONTRAST * floor ? (cycles - floor) / (t->both - floor) : 0;
+	if (excess < -APART_MOST || excess > 1 + APART_MOST)
+		return (struct pair){REL_UNKNOWN, excess}; /* neither order of things explains that */
+	if (excess <= APART_MOST || (excess <= HALF_SEEN && beyond <= APART_MOST))
+		return (struct pair){REL_APART, excess};
+	const bool seen = cycles > ISSUE_MARGIN * t->issue;
+	if (seen && beyond >= SHARED_LEAST)
+		return (struct pair){REL_SHARED, excess};
+	if (seen && beyond >= PART_LEAST)
+		return (struct pair){REL_PART, excess};
+	return (struct pair){REL_HIDDEN, excess};
+}
+
+struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b)
+{
+	unsigned n_a, n_b;
+	if (a == b)
+		return (struct pair){REL_SHARED, 1};
+	if (a > b) { /* one stream for both orders */
+		const unsigned t = a;
+		a = b;
+		b = t;
+	}
+	const struct solo *x = &u->solo[a], *y = &u->solo[b];
+	const unsigned first = x->load > y->load ? x->load : y->load;
+	struct pair out = {REL_UNKNOWN, 0};
+	double least = INFINITY;
+	balance(u, a, b, &n_a, &n_b);
+	const double steps = (double)n_a * x->native + (double)n_b * y->native;
+	/* What lies between both extremes may only be a load under which the two do not overlap well. */
+	for (unsigned i = 0; i < PIPES_LOADS; i++) {
+		const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, (first + i) % PIPES_LOADS);
+		if (!m.ok && !m.bad && i == 0)
+			return out;
+		if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
+			continue;
+		least = fmin(least, m.cycles);
+		u->issue = fmin(u->issue, m.cycles / m.native);
+		const struct times t = times_of(u, a, n_a, b, n_b);
+		out = judge(&t, least);
+		if (out.is == REL_APART || out.is == REL_SHARED || t.both < CONTRAST * t.issue)
+			break;
+	}
+	return out;
+}

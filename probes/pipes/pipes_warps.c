@@ -1,0 +1,184 @@
+/* Latency and throughput of single chains against the warps of an SM: how many it takes to keep a pipe full. */
+#include "pipes.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { SHORT_LINKS = 32, LONG_LINKS = 96, DENSE = 16, WARPS_MOST = 64 };
+
+#define FULL   0.95 /* of the throughput */
+#define UNEVEN 0.7  /* a first warp that ends so early was preferred */
+#define UNSURE 0.02 /* of the throughput: what a rate may be off by */
+
+const unsigned pipes_warps_row[WARPS_ROWS] = {ROW_add_u32, ROW_add_f32,	  ROW_mul_f32,
+					      ROW_mul_u32, ROW_rsqrt_f32, ROW_add_f64};
+
+/* x: warps; p[0]: links of a chain. */
+int pipes_setup_warps(const struct study *s, unsigned which, double x, const double *p, struct job *j)
+{
+	const double shape[POINT_PARAMS] = {x, 1};
+	const int rc = arithmetic_setup(s, pipes_warps_row[which], p[0], shape, j);
+	j->launch.repeats = 1;
+	j->launch.warmups = 0; /* the first round is not counted */
+	return rc;
+}
+
+/* Cycles for one link of every warp; 0: there are none. */
+static double link_cycles(const struct point *few, const struct point *many, unsigned warps)
+{
+	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
+		return 0;
+	const double c = (arithmetic_span(many, warps) - arithmetic_span(few, warps)) / (LONG_LINKS - SHORT_LINKS);
+	return c > 0 ? c : 0;
+}
+
+static double ask_cycles(struct study *s, unsigned which, unsigned warps)
+{
+	const unsigned e = pipes_warps_experiment(which);
+	const double few[POINT_PARAMS] = {SHORT_LINKS}, many[POINT_PARAMS] = {LONG_LINKS};
+	const struct point *a = study_ask(s, e, warps, few), *b = study_ask(s, e, warps, many);
+	return link_cycles(a, b, warps);
+}
+
+/* Whether some warps end long before others: how long they take together then says nothing of a steady rate. */
+static bool preferred(struct study *s, unsigned which, unsigned warps)
+{
+	const double many[POINT_PARAMS] = {LONG_LINKS};
+	const struct point *pt = study_ask(s, pipes_warps_experiment(which), warps, many);
+	return pt && pt->outcome == OUTCOME_OK && arithmetic_evenness(pt, warps, ARITHMETIC_ROUNDS) < UNEVEN;
+}
+
+/* Least number of warps that was asked for whose rate is at least so much; 0: none. */
+static unsigned reaches(const double *rate, unsigned most, double least)
+{
+	for (unsigned w = 1; w <= most; w++)
+		if (rate[w] >= least)
+			return w;
+	return 0;
+}
+
+/* Rates of the numbers of warps that tell; 0 where none was asked for. */
+static void ask_rates(struct study *s, unsigned which, double *rate, unsigned most, double throughput)
+{
+	const double lanes = study_device(s)->warp_size;
+	const double least[] = {(FULL - UNSURE) * throughput, FULL * throughput, (FULL + UNSURE) * throughput};
+	for (unsigned w = 1; w <= most; w++) {
+		if (most > DENSE && w > DENSE / 2 && w % 4 && w != most)
+			continue;
+		const double c = ask_cycles(s, which, w);
+		rate[w] = c > 0 ? w * lanes / c : 0;
+	}
+	if (study_pending(s))
+		return;
+	for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+		const unsigned first = reaches(rate, most, least[i]);
+		for (unsigned w = first ? first - 1 : 0; w > 0 && rate[w] <= 0; w--) {
+			const double c = ask_cycles(s, which, w);
+			rate[w] = c > 0 ? w * lanes / c : -1; /* not again */
+		}
+	}
+}
+
+static void study_row(struct study *s, unsigned which)
+{
+	const struct device_info *d = study_device(s);
+	const struct arithmetic_row *r = &arithmetic_row[pipes_warps_row[which]];
+	unsigned most = d->max_threads_per_block / d->warp_size;
+	double rate[WARPS_MOST + 1] = {0}, throughput;
+	char key[96], from[96], evidence[48];
+	snprintf(key, sizeof key, "arith.%s.%s.warps_to_fill", r->op, r->type);
+	snprintf(from, sizeof from, "arith.%s.%s.throughput", r->op, r->type);
+	snprintf(evidence, sizeof evidence, "%s.%s.warps", r->op, r->type);
+	most = most > WARPS_MOST ? WARPS_MOST : most;
+	if (!arithmetic_supported(d, r->need)) {
+		study_verdict(s, key, VERDICT_UNSUPPORTED, evidence, "the device does not have this operation");
+		return;
+	}
+	if (!study_number(s, from, &throughput)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "its throughput is not known");
+		return;
+	}
+	ask_rates(s, which, rate, most, throughput);
+	if (study_pending(s))
+		return;
+	if (!(rate[1] > 0) || !(rate[most] > 0)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "the chains could not be timed");
+		return;
+	}
+	const unsigned at = reaches(rate, most, FULL * throughput),
+		       lo = reaches(rate, most, (FULL - UNSURE) * throughput),
+		       hi = reaches(rate, most, (FULL + UNSURE) * throughput);
+	if (preferred(s, which, at ? at : most)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "some warps end long before others, so that blocks say nothing of a steady rate");
+		return;
+	}
+	double best = 0;
+	for (unsigned w = 1; w <= most; w++)
+		best = fmax(best, rate[w]);
+	if (at && hi)
+		study_measured_number(s, key, at, lo, hi, "sm", "throughput of single chains against warps", evidence,
+				      "%.4g results a cycle with %u warps, %.4g with one less", rate[at], at,
+				      at > 1 ? rate[at - 1] : 0.0);
+	else if (!lo)
+		study_bound(s, key, most + 1, INFINITY, "throughput of single chains against warps", evidence,
+			    "%.4g of %.4g results a cycle are the most, with up to %u warps", best, throughput, most);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "%.4g of %.4g results a cycle are the most, with up to %u warps: neither full nor not",
+			      best, throughput, most);
+}
+
+void pipes_study_warps(struct study *s)
+{
+	for (unsigned i = 0; i < WARPS_ROWS; i++)
+		study_row(s, i);
+}
+
+/* ---- the figure ---- */
+
+static const struct point *find(const struct series *s, unsigned warps, unsigned links)
+{
+	for (size_t i = 0; s && i < s->count; i++)
+		if (s->points[i].x == warps && s->points[i].p[0] == links)
+			return &s->points[i];
+	return NULL;
+}
+
+int pipes_draw_warps(const struct study *s, struct figure_list *out)
+{
+	const double lanes = study_device(s)->warp_size;
+	struct figure *f = figures_new(out, "warps-latency", "Latency of a link against warps, one chain each");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count"};
+	f->y = (struct figure_axis){.label = "latency", .unit = "cycles"};
+	for (unsigned pass = 0; pass < 2; pass++) {
+		if (pass == 1) {
+			f = figures_new(out, "warps-throughput", "Throughput against warps, one chain each");
+			if (!f)
+				return -1;
+			f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count"};
+			f->y = (struct figure_axis){.label = "throughput", .unit = "ops/clk/SM"};
+		}
+		for (unsigned i = 0; i < WARPS_ROWS; i++) {
+			const struct arithmetic_row *r = &arithmetic_row[pipes_warps_row[i]];
+			const struct series *series = study_series(s, pipes_warps_experiment(i));
+			double x[WARPS_MOST], y[WARPS_MOST];
+			size_t n = 0;
+			char label[32];
+			for (unsigned w = 1; w <= WARPS_MOST; w++) {
+				const double c =
+				    link_cycles(find(series, w, SHORT_LINKS), find(series, w, LONG_LINKS), w);
+				if (!(c > 0))
+					continue;
+				x[n] = w;
+				y[n++] = pass ? w * lanes / c : c;
+			}
+			snprintf(label, sizeof label, "%s.%s", r->op, r->type);
+			if (n && figure_add(f, label, MARK_LINE, x, y, NULL, n))
+				return -1;
+		}
+	}
+	return 0;
+}

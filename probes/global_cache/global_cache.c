@@ -63,7 +63,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
-static const char *const needs[] = {"clock", NULL};
+static const char *const needs[] = {"clock", "tlb", NULL};
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
@@ -146,10 +146,22 @@ static void absent(struct study *s, const char *level, const char *fmt, double a
 	study_verdict(s, key, VERDICT_ABSENT, "chase", "%s", why);
 }
 
+/* What translation costs looks like a miss of a cache. So footprints stay within what the first TLB reaches. */
+static uint64_t reach_of(const struct study *s)
+{
+	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
+
+	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
+		return UINT64_MAX;
+	return (uint64_t)(f->verdict == VERDICT_MEASURED ? f->value.number : f->lo);
+}
+
 static void study_global(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	uint64_t most = d->memory_bytes / 8;
+	uint64_t most = d->memory_bytes / 8, reach = reach_of(s);
+	if (reach < most)
+		most = reach;
 	struct chase_path far = {.study = s,
 				 .chase = GLOBAL_CHASE,
 				 .lap = GLOBAL_LAP,
@@ -198,7 +210,7 @@ static void study_global(struct study *s)
 	}
 	bool same = fabs(nearest - first) <= 4 + 0.02 * first;
 	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
-	struct large_l2 large = {0};
+	struct large_l2 large = {.limit = reach};
 	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE;
 	if (far.level_count == 1)
 		swept = large_check(s, GLOBAL_SWEEP, &large);

@@ -96,9 +96,11 @@ static enum chase_state sweep_get(struct study *s, unsigned experiment, double f
 	return CHASE_DONE;
 }
 
-static double largest_of(const struct study *s)
+static double largest_of(const struct study *s, uint64_t limit)
 {
 	double quarter = (double)(study_device(s)->memory_bytes / 4);
+	if ((double)limit < quarter)
+		quarter = (double)limit;
 	return quarter < LARGEST ? floor(quarter / GRID) * GRID : LARGEST;
 }
 
@@ -106,7 +108,7 @@ enum chase_state large_check(struct study *s, unsigned experiment, struct large_
 {
 	struct sweep small, big;
 
-	out->largest = largest_of(s);
+	out->largest = largest_of(s, out->limit);
 	if (out->largest < 2 * SMALL) {
 		out->overflows = false;
 		return CHASE_DONE;

@@ -12,6 +12,7 @@ enum sweep_param { SWEEP_STRIDE, SWEEP_PASSES, SWEEP_SEED, SWEEP_SM };
 int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill);
 
 struct large_l2 {
+	uint64_t limit;		       /* given: no larger footprint */
 	bool overflows;		       /* a footprint was found that something does not hold any more */
 	double near, far;	       /* ticks: median of a small footprint, and of the largest one */
 	double fits, beyond;	       /* bytes: largest footprint that always hits, smallest one that does not */

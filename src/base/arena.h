@@ -28,6 +28,10 @@ void *mem_alloc(size_t bytes); /* uninitialised */
 void *mem_zero(size_t count, size_t size);
 void *mem_grow(void *p, size_t bytes);
 void mem_free(void *p);
+/* Zeroed memory that costs only what is touched, however large: address space, not memory, is what it takes. Freed with
+ * its size, by mem_sparse_free only. */
+void *mem_sparse(size_t bytes);
+void mem_sparse_free(void *p, size_t bytes);
 
 /* For tests: the n-th allocation from now fails (once; mem_fail_from: and all after it). n <= 0 switches it off. */
 void mem_fail_after(long n);

@@ -4,6 +4,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 /* The one mutable global of the program: which allocation a test wants to fail. It has to be global because the
  * allocator has no handle that every caller could pass, and atomic because backends allocate in threads. */
@@ -61,6 +62,20 @@ void *mem_grow(void *p, size_t bytes)
 	if (must_fail() || bytes > PTRDIFF_MAX)
 		return NULL;
 	return realloc(p, bytes ? bytes : 1);
+}
+
+void *mem_sparse(size_t bytes)
+{
+	if (must_fail() || !bytes || bytes > PTRDIFF_MAX)
+		return NULL;
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+	return p == MAP_FAILED ? NULL : p;
+}
+
+void mem_sparse_free(void *p, size_t bytes)
+{
+	if (p)
+		munmap(p, bytes);
 }
 
 void mem_free(void *p)

@@ -22,7 +22,8 @@ struct launch_buffer {
 	uint32_t ring_count;
 	uint8_t ring_word;  /* 8: u64 device address of the target. 4: u32 byte offset of the target in the buffer */
 	uint32_t ring_unit; /* ring_word 4: offsets are divided by this, 0 = 1. 4: indices of 32-bit texels */
-	bool output;	    /* its first output_words u32 words come back as the sample; at most one per launch */
+	bool as_is; /* no content: whatever is there stays, and kernels may write. For buffers as large as the memory */
+	bool output; /* its first output_words u32 words come back as the sample; at most one per launch */
 	uint32_t output_words;
 };
 

@@ -44,6 +44,13 @@ const char *const score_group[SCORE_GROUPS] = {
     "memory.global.latency",
     "arith.*",
     "unit.*",
+    "tlb.*.levels",
+    "tlb.*.reach",
+    "tlb.*.line",
+    "tlb.*.entries",
+    "tlb.*.ways",
+    "tlb.*.sets",
+    "tlb.*.l2.latency",
     "branch.*",
     "barrier.*",
     "clock.scope",
@@ -326,6 +333,9 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		const struct finding *f = findings_get(&r->findings, t->key);
 		if (t->absent) {
 			/* A level that is not there is told by the number of levels; only global l1 and l2 have verdicts. */
+			/* And a texture covers only a part of a large memory, in which TLBs may be. */
+			if (strcmp(t->key, "tlb.texture.levels") == 0)
+				continue;
 			if (strcmp(t->key, "cache.global.l1.size") != 0 &&
 			    strcmp(t->key, "cache.global.l2.size") != 0 && !strstr(t->key, ".levels"))
 				continue;

@@ -279,8 +279,8 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 		if (lasting && block->content == content)
 			continue;
 		block->content = 0;
-		if (b->output)
-			continue; /* written before every launch */
+		if (b->output || b->as_is)
+			continue; /* written before every launch, or by nobody */
 		*r = cuda_memory_fill(g, b, address[i], &nomem);
 		if (nomem)
 			code = err_nomem(e);

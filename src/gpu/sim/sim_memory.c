@@ -162,16 +162,18 @@ static int fill_global(struct sim *g, const struct launch_buffer *b, struct sim_
 			r = &g->memory.region[k];
 	if (!r)
 		return -EINVAL;
+	if (b->as_is)
+		return 0;
 	uint64_t content = fingerprint(b);
 	/* What is there already is not copied again: the caches may keep it. */
 	if (content == s->content && !r->written)
 		return 0;
 	if (s->content || r->written) {
 		if (r->size >= FRESH_FROM) {
-			uint8_t *fresh = mem_zero(r->size, 1);
+			uint8_t *fresh = func_region_memory(r->size);
 			if (!fresh)
 				return -ENOMEM;
-			mem_free(r->data);
+			func_region_free(r);
 			r->data = fresh;
 		} else {
 			memset(r->data, 0, r->size);

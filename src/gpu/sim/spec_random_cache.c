@@ -8,7 +8,6 @@
 
 /* Structures of the constant and the global path that their probes still take for something else, so that a measured finding
  * would be wrong. Textures have them. */
-static const bool draw_global_tlbs = false; /* the reach of a TLB is reported as the size of a cache */
 
 struct stream {
 	struct rng r;
@@ -164,12 +163,16 @@ static bool roll_texture(struct str *out, uint64_t seed, int spread)
 }
 
 /* ---- translation ---- */
+#define REACH_MOST (128ll << 20) /* half of the memory */
 static void roll_path(struct stream *d, const char *path, int page)
 {
 	static const char *const scopes[] = {"sm", "cluster", "gpu"}, *const policies[] = {"lru", "lru", "nru", "fifo"};
 	int levels = between(d, 1, 2), scope = between(d, 0, 2);
 	long long line = (long long)page << between(d, 0, 3), entries = between(d, 8, 32);
 	char stem[64];
+	/* What reaches further than the memory is never missed. */
+	while (line > page && entries * line > REACH_MOST / 4)
+		line /= 2;
 	snprintf(stem, sizeof stem, "tlb.%s", path);
 	put(d, stem, "levels", "count", levels);
 	put(d, stem, "miss_latency", "cycles", between(d, 100, 400));
@@ -187,6 +190,8 @@ static void roll_path(struct stream *d, const char *path, int page)
 			continue;
 		}
 		int ways = between(d, 4, 16), sets = (int)(entries / ways) + between(d, 1, 24);
+		while (sets > 1 && sets * ways * line > REACH_MOST)
+			sets--;
 		put(d, stem, "latency", "cycles", between(d, 30, 80));
 		if (sets >= 2 && sets <= 32 && chance(d, 0.3)) {
 			put_unequal(d, stem, sets, ways);
@@ -201,7 +206,7 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1)
 {
 	bool texture = roll_texture(out, seed, spread);
 	struct stream d = stream_of(out, "tlb", seed);
-	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3) && draw_global_tlbs;
+	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3);
 	int page = 4096 << 4 * between(&d, 0, 2);
 	if (!on_texture && !on_global)
 		return;

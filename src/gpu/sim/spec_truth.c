@@ -358,6 +358,11 @@ static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *pat
 		snprintf(key, sizeof key, "%s.policy", stem);
 		tell_text(t, key, policy_name(c->policy));
 	}
+	snprintf(key, sizeof key, "tlb.%s.miss_latency", path);
+	if (p->levels)
+		tell_number(t, key, p->miss_latency, LATENCY_TOLERANCE);
+	else
+		tell_absent(t, key);
 	snprintf(key, sizeof key, "tlb.%s.levels", path);
 	if (p->levels)
 		tell_number(t, key, p->levels, 0);

@@ -149,6 +149,9 @@ struct func_memory {
 /* Adds a zeroed region [base, base + size). 0, -EINVAL when it overlaps or the table is full, -ENOMEM. */
 int func_memory_add(struct func_memory *m, uint64_t base, uint64_t size, struct func_region **out);
 void func_memory_free(struct func_memory *m);
+/* The zeroed memory of a region of that size, or NULL; and back. */
+void *func_region_memory(uint64_t size);
+void func_region_free(struct func_region *r);
 uint8_t *func_memory_find(struct func_memory *m, uint64_t addr, uint64_t bytes); /* slow path; NULL: outside */
 
 /* Host memory behind [addr, addr + bytes), or NULL when any of it lies outside every region. */

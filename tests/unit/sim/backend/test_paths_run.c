@@ -136,21 +136,11 @@ static void expect(struct bed *b, uint32_t how, uint32_t n, uint64_t stride, dou
 			 (unsigned long long)stride, is, wanted);
 }
 
-/* The built-in description; those lines of it that are left out with a #~ are put in. */
 static void open_gtx280(struct bed *b)
 {
 	const struct embedded *m = embed_find("gpus/gtx280.gpu");
-	struct str text;
-	str_init(&text);
-	for (const char *p = m->data; *p;) {
-		size_t n = strcspn(p, "\n") + 1;
-		size_t skip = str_starts(p, "#~ ") ? 3 : 0;
-		str_addn(&text, p + skip, n - skip);
-		p += n;
-	}
-	open_text(b, str_text(&text), text.len);
+	open_text(b, m->data, m->size);
 	assert_int_equal(b->s->tlb[TLB_GLOBAL].levels, 2);
-	str_free(&text);
 }
 
 /* Lines of a set-associative LRU cache that miss in every round of a ring of `lines` neighbours. */
@@ -415,9 +405,9 @@ static void in_epochs_and_in_step_it_is_the_same(void **state)
 		struct str text;
 		str_init(&text);
 		for (const char *p = m->data; *p;) {
-			size_t n = strcspn(p, "\n") + 1, skip = str_starts(p, "#~ ") ? 3 : 0;
-			if (!strstr(p, ".l1.scope") || strstr(p, ".l1.scope") > p + n || !str_starts(p + skip, "tlb."))
-				str_addn(&text, p + skip, n - skip);
+			size_t n = strcspn(p, "\n") + 1;
+			if (!strstr(p, ".l1.scope") || strstr(p, ".l1.scope") > p + n || !str_starts(p, "tlb."))
+				str_addn(&text, p, n);
 			p += n;
 		}
 		str_addf(&text, "tlb.global.l1.scope = %s name # x\ntlb.texture.l1.scope = %s name # x\n",

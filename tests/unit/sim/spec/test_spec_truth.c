@@ -72,6 +72,9 @@ static void numbers(void **state)
 	expect_number("gtx280", "cache.texture.l1.size", 5120);
 	expect_number("gtx280", "cache.texture.l2.sets", 128);
 	expect_number("gtx280", "memory.texture.latency", 499);
+	expect_number("gtx280", "tlb.global.levels", 2);
+	expect_number("gtx280", "tlb.global.l2.reach", 32 << 20);
+	expect_number("gtx280", "tlb.global.miss_latency", 211);
 	expect_number("gtx280", "tlb.texture.levels", 2);
 	expect_number("gtx280", "tlb.texture.l1.reach", 8 << 20);
 	expect_number("gtx280", "tlb.texture.l1.entries", 16);
@@ -95,8 +98,9 @@ static void absences(void **state)
 {
 	(void)state;
 	static const char *const keys[] = {"cache.global.levels",    "cache.global.l1.size",  "cache.global.l2.latency",
-					   "cache.constant.l4.size", "cache.texture.l3.size", "tlb.global.levels",
-					   "tlb.global.l1.reach",    "tlb.active_window"};
+					   "cache.constant.l4.size", "cache.texture.l3.size", "tlb.global.l3.reach",
+					   "tlb.active_window"};
+	assert_true(truth_of("k620", "tlb.global.levels").found.absent);
 	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
 		assert_true(truth_of("gtx280", keys[i]).found.absent);
 	assert_true(truth_of("toy", "cache.instruction.levels").found.absent);

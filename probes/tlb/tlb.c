@@ -1,0 +1,257 @@
+/* TLBs of global memory and of textures. Wong 2010, IV-I; Mei 2014, 4.2. */
+#include "tlb.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ON_GLOBAL, ON_TEXTURE, PATHS };
+#define TEXELS_BYTES (2ull << 30) /* 2^27 texels of 16 bytes */
+#define BYTES_LEAST  (8ull << 20)
+#define NEAR_LINES   1024 /* more than a cache in front of the TLB of textures holds */
+#define PAGE_LEAST   4096.0
+#define PAGES_SURE   4096 /* that cost nothing, where there is no TLB */
+
+static const struct experiment experiments[] = {
+    [ON_GLOBAL] =
+	{.name = "global", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_global},
+    [ON_TEXTURE] =
+	{.name = "texture", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_texture},
+};
+static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4", "l5"};
+static const char *const claims[] = {"tlb.*", NULL};
+static const char *const needs[] = {"clock", NULL};
+
+static void verdict(struct study *s, const struct tlb_path *c, const char *what, enum verdict v, const char *because)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "tlb.%s.%s", c->name, what);
+	study_verdict(s, key, v, c->name, "%s", because);
+}
+
+static void conclude_fact(struct study *s, const struct tlb_path *c, unsigned k, const char *what,
+			  const struct chase_fact *f, const char *why, const char *method, const char *seen)
+{
+	char key[96];
+	double v = (double)f->value;
+
+	snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what);
+	if (f->state == CHASE_DONE)
+		study_measured_number(s, key, v, v, v, "", method, c->name, "%s", seen);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s", f->why[0] ? f->why : why);
+}
+
+static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsigned k)
+{
+	const struct tlb_level *l = &c->level[k];
+	char key[96];
+	struct finding f;
+
+	if (l->set_count < 2 || l->set_count > sizeof(f.value.array) / sizeof(f.value.array[0]))
+		return;
+	snprintf(key, sizeof(key), "tlb.%s.%s.set_sizes", c->name, levels[k]);
+	f = study_measured(key, 0, NAN, NAN, "pages that conflict with one more, for several more");
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = l->set_count;
+	for (unsigned i = 0; i < l->set_count; i++)
+		f.value.array[i] = l->set_size[i];
+	snprintf(f.unit, sizeof(f.unit), "count");
+	snprintf(f.because, sizeof(f.because), "%u groups of pages conflict among themselves, and each page is in one",
+		 l->set_count);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "%s", c->name);
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+}
+
+static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
+{
+	double v = c->step[k] - c->step[k - 1], half = c->gap;
+
+	study_measured_number(
+	    s, key, v, v - half, v + half, "sm", "a line as the first of its page, against the same line as the second",
+	    c->name, "pages that miss cost %.1f cycles, those of the level above %.1f", c->step[k], c->step[k - 1]);
+}
+
+static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
+{
+	const struct tlb_level *l = &c->level[k];
+	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
+	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
+			   ways = l->ways.value;
+	char seen[200], key[96];
+
+	snprintf(seen, sizeof(seen), "%llu pages in steps of %llu bytes hit, lap after lap, and one more does not",
+		 entries, line);
+	/* Where places meet by chance, as by a hash, the first conflict comes before all entries are taken. */
+	bool bounds = l->reach.state == CHASE_DONE && l->sets.state != CHASE_DONE;
+	if (bounds) {
+		snprintf(key, sizeof(key), "tlb.%s.%s.reach", c->name, levels[k]);
+		study_bound(s, key, (double)reach, INFINITY, "pages that fit, lap after lap", c->name,
+			    "%llu pages in steps of %llu bytes fit; no sets confirm that no more do: %.150s", entries,
+			    line, l->ways.why);
+		snprintf(key, sizeof(key), "tlb.%s.%s.entries", c->name, levels[k]);
+		study_bound(s, key, (double)entries, INFINITY, "reach / line", c->name,
+			    "%llu bytes fit, of which one entry covers %llu", reach, line);
+	} else {
+		conclude_fact(s, c, k, "reach", &l->reach, why,
+			      "pages that fit at strides of powers of two, and densely", seen);
+	}
+	snprintf(seen, sizeof(seen), "moved by %llu bytes pages come to another entry, moved by less they do not",
+		 line);
+	conclude_fact(s, c, k, "line", &l->line, why, "pages in conflict, half of them moved (Wong 2010, Fig. 15)",
+		      seen);
+	snprintf(seen, sizeof(seen), "%llu bytes, of which one entry covers %llu", reach, line);
+	if (!bounds)
+		conclude_fact(s, c, k, "entries", &l->entries, why, "reach / line", seen);
+	why = l->ways.why[0] ? l->ways.why : why;
+	snprintf(seen, sizeof(seen),
+		 "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
+	conclude_fact(s, c, k, "ways", &l->ways, why, "pages that conflict with one more", seen);
+	snprintf(seen, sizeof(seen), "%llu entries in sets of %llu", entries, ways);
+	if (l->set_count)
+		snprintf(seen, sizeof(seen), "%llu entries in %u groups that conflict among themselves", entries,
+			 l->set_count);
+	conclude_fact(s, c, k, "sets", &l->sets, why, "entries / ways, or groups of pages in conflict", seen);
+	conclude_set_sizes(s, c, k);
+	if (k && l->reach.state == CHASE_DONE) {
+		snprintf(key, sizeof(key), "tlb.%s.%s.latency", c->name, levels[k]);
+		conclude_step(s, c, key, k);
+	}
+}
+
+static void conclude_path(struct study *s, struct tlb_path *c)
+{
+	char text[200], key[64];
+	unsigned sure = 0;
+	bool most = c->bytes >= study_device(s)->memory_bytes / 4 * 3;
+
+	while (sure < c->level_count && c->level[sure].reach.state == CHASE_DONE)
+		sure++;
+	if (!c->level_count) {
+		snprintf(text, sizeof(text), "%u pages all over %llu bytes cost no more than two%s",
+			 1u << TLB_SURVEY_MOST, (unsigned long long)c->bytes,
+			 most ? "" : ", but the memory is much larger");
+		if (c->most_pages < PAGES_SURE || c->dropped) {
+			most = false;
+			snprintf(text, sizeof(text), "a cache in front of the TLB, or noise, hides what pages cost");
+		}
+		if (c->unclear)
+			snprintf(text, sizeof(text),
+				 "pages differ in what they cost, but not as levels would make them");
+		verdict(s, c, "levels", most && !c->unclear ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, text);
+		return;
+	}
+	snprintf(key, sizeof(key), "tlb.%s.levels", c->name);
+	if (sure < c->level_count || c->unclear)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%u costs of a page were seen%s: %.150s",
+			      c->level_count + 1, c->unclear ? ", and others" : "",
+			      sure < c->level_count ? c->level[sure].reach.why : "noise hides whose they are");
+	else if (!most)
+		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
+			    "%llu bytes could be used, and the memory is much larger", (unsigned long long)c->bytes);
+	else
+		study_measured_number(
+		    s, key, c->level_count, c->level_count, c->level_count, "",
+		    "costs of a page's first access over a buffer", c->name,
+		    "pages cost one of %u times, and each step has a number of pages from which on it comes up",
+		    c->level_count + 1);
+	for (unsigned k = 0; k < c->level_count; k++)
+		conclude_level(s, c, k);
+	if (sure == c->level_count && !c->unclear && most) {
+		snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
+		conclude_step(s, c, key, c->level_count);
+	}
+}
+
+static void conclude_page(struct study *s, const struct tlb_path *path)
+{
+	double least = INFINITY;
+
+	for (unsigned i = 0; i < PATHS; i++)
+		for (unsigned k = 0; k < path[i].level_count; k++)
+			if (path[i].level[k].line.state == CHASE_DONE)
+				least = fmin(least, (double)path[i].level[k].line.value);
+	if (least <= PAGE_LEAST)
+		study_measured_number(s, "tlb.page_size", least, least, least, "", "the smallest line of any TLB",
+				      "global", "a TLB has lines of %.0f bytes, and nobody has smaller pages", least);
+	else if (isfinite(least))
+		study_bound(s, "tlb.page_size", -INFINITY, least, "the smallest line of any TLB", "global",
+			    "an entry covers whole pages, and %.0f bytes", least);
+}
+
+/* Nearly all of the memory, or less where it is not to be had. */
+static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t most)
+{
+	enum chase_state state = CHASE_UNDECIDED;
+	uint64_t room = study_device(s)->memory_bytes / 16 * 15 / BYTES_LEAST * BYTES_LEAST;
+
+	c->bytes = room < most ? room : most;
+	snprintf(c->why, sizeof(c->why), "the memory is too small");
+	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
+		for (c->whole = BYTES_LEAST; 2 * c->whole <= c->bytes;)
+			c->whole *= 2;
+		state = tlb_survey(c);
+		if (state == CHASE_UNDECIDED)
+			c->bytes = c->whole / 2;
+	}
+	return state;
+}
+
+static void study_tlb(struct study *s)
+{
+	struct tlb_path path[PATHS];
+	enum chase_state state[PATHS] = {CHASE_UNDECIDED, CHASE_UNDECIDED};
+
+	memset(path, 0, sizeof(path));
+	/* One after the other, because the buffer of the first may be all the memory that there is. */
+	for (unsigned i = 0; i < PATHS && !study_pending(s); i++) {
+		path[i].study = s;
+		path[i].experiment = i;
+		path[i].name = names[i];
+		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
+		state[i] = survey(s, &path[i], i == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
+		if (state[i] != CHASE_DONE)
+			continue;
+		for (unsigned k = 0; k < path[i].level_count; k++)
+			if (tlb_geometry(&path[i], k) == CHASE_PENDING)
+				break;
+		if (!study_pending(s))
+			tlb_ask_figures(&path[i]);
+	}
+	if (study_pending(s))
+		return;
+	for (unsigned i = 0; i < PATHS; i++) {
+		if (state[i] == CHASE_DONE)
+			conclude_path(s, &path[i]);
+		else
+			verdict(s, &path[i], "levels", VERDICT_INCONCLUSIVE, path[i].why);
+	}
+	conclude_page(s, path);
+}
+
+const struct probe probe_tlb = {
+    .name = "tlb",
+    .asks = "Which TLBs translate global and texture addresses, what do they reach, and what does a miss cost?",
+    .source = "Wong 2010, IV-I; a page's first access is compared with a later one to the same line, so that caches "
+	      "cancel, and "
+	      "the ring is written on the device, so that it may be as large as the memory",
+    .how =
+	"A ring visits pages, and reads two lines of each, one after the other. The first has to wait for the page's "
+	"translation, the second finds it at hand; each line takes both parts in turn, so that the difference is "
+	"translation and nothing else. How many pages fit at which strides gives reach and entries, moving half of "
+	"them by an offset gives the line, and the pages that one more conflicts with give the ways.",
+    .fooled =
+	"Caches of data or of page table entries, which hold fewer pages when each has more lines: what fits has to "
+	"fit "
+	"with many lines, too. A cache that answers before addresses are translated: its hits are told by their speed "
+	"and left out. Open rows of memory, which are shorter than any page. Noise, which makes openers and followers "
+	"slow alike: what is too fast says how much of it there is.",
+    .figure = "tlb-global",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_tlb,
+    .draw = tlb_draw,
+};

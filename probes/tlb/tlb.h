@@ -1,0 +1,103 @@
+/* TLBs from rings over pages. A path is one way to memory whose accesses are translated: loads past the L1, or texture
+ * fetches. What a translation costs is the difference of two accesses to one line: once as the first access to its page
+ * (the opener), once right after another access to that page (the follower). So where the line lies, and which cache has it,
+ * cancels. What depends on how many pages were visited in between, and not on how many lines, is a TLB. */
+#ifndef FATHOM_TLB_H
+#define FATHOM_TLB_H
+#include "probe/chase.h"
+
+/* Experiments "global" and "texture"; x is how many pages are visited. */
+enum ring_param {
+	RING_STRIDE, /* bytes between pages */
+	RING_FROM,   /* pages from this one on ... */
+	RING_OFFSET, /* ... lie so many bytes further */
+	RING_EXTRA,  /* the last page lies at this number of strides; 0: where it would anyway */
+	RING_LINES,  /* of each page, visited in as many laps */
+	RING_ORDER,  /* pages are visited in steps of this many; 1: ascending */
+	RING_BYTES,  /* of the buffer */
+	RING_TURNS,  /* of the whole ring that are timed */
+};
+#define RING_PARAM_NAMES                                                                                               \
+	{                                                                                                              \
+		"stride", "from", "offset", "extra", "lines", "order", "buffer", "turns"                               \
+	}
+#define RING_PAGE 2048u	 /* bytes from a page's first on that are read: fewer than any page has */
+#define RING_MOST 16384u /* pages */
+#define RING_LINE 64u	 /* bytes between lines */
+
+int ring_setup_global(const struct study *s, double x, const double *p, struct job *j);
+int ring_setup_texture(const struct study *s, double x, const double *p, struct job *j);
+
+struct tlb_ring {
+	uint32_t pages;
+	uint64_t stride;
+	uint32_t from;
+	uint64_t offset;
+	uint32_t extra, lines, order; /* lines 0: as many as the path needs; order 0: ascending */
+	uint32_t turns;		      /* 0: as many as usual */
+};
+
+/* One ring, read back. */
+struct tlb_view {
+	uint32_t pages, lines, visits; /* visits timed, whole laps over the pages */
+	uint32_t order;
+	uint32_t skipped;      /* visits to pages of which a cache in front of the TLB had both lines */
+	const uint16_t *ticks; /* opener and follower of each visit */
+	float *cost;	       /* of each visit's opener beyond the same line as a follower; NAN: not seen as both */
+};
+/* Page of visit v. */
+uint32_t ring_page(const struct tlb_view *w, uint32_t v);
+
+#define TLB_STEPS 5 /* levels, and the walk behind the last of them */
+struct tlb_level {
+	double floor; /* cost from which the level was missed */
+	double noise; /* how often a visit costs so much without a miss */
+	bool blurred; /* single visits do not tell: only what many pages have in common does */
+	struct chase_fact reach, line, entries, ways, sets;
+	uint32_t capacity;		  /* entries that any stride can make use of, at most */
+	uint32_t set_size[64], set_count; /* of unequal sets */
+};
+struct tlb_path {
+	struct study *study;
+	unsigned experiment;
+	const char *name; /* "global" */
+	uint64_t bytes;	  /* the buffer */
+	uint64_t whole;	  /* the largest power of two in it */
+	uint32_t lines;	  /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
+	/* learned */
+	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
+	unsigned steps;		    /* step[0] = 0 counts */
+	double gap;		    /* costs nearer than this are one */
+	double sigma;		    /* of one visit's cost */
+	double front;		    /* ticks up to which a cache in front of the TLB answered; 0: there is none */
+	uint32_t most_pages;	    /* of a ring that told a cost */
+	bool is_covered;	    /* the last ring told nothing, because a cache in front of the TLB answered */
+	bool dropped;		    /* a ring of some pages told nothing */
+	bool unclear;		    /* costs came up that are no level's */
+	unsigned level_count;
+	struct tlb_level level[TLB_STEPS];
+	char why[240];
+};
+
+/* Leaves out what a cache in front of the TLB answered: c->front. */
+void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
+enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);
+/* The costs that occur, from rings over the whole buffer. Fills step and steps. */
+enum chase_state tlb_survey(struct tlb_path *c);
+/* Survey ring k: at this stride, as many pages as the buffer has. */
+#define TLB_SURVEY_MOST 14
+uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);
+unsigned tlb_survey_least(const struct tlb_path *c);
+uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
+/* Does level k hold all pages of the ring? */
+enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
+/* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
+enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always);
+
+int tlb_draw(const struct study *s, struct figure_list *out);
+/* Rings that only the figures need. */
+void tlb_ask_figures(struct tlb_path *c);
+
+#endif

@@ -1,0 +1,443 @@
+/* Reach, line, entries, ways and sets of one TLB level.
+ *
+ *   reach   At a stride of 2^b bytes the level holds N pages: all its entries where each set comes up, fewer where strides pass
+ *           sets by. The smallest stride at which N + 1 pages do not fit is where they begin to be as crowded as that; N times
+ *           it is the reach. Dense rings confirm it.
+ *   line    Of pages that do not fit, half are moved by an offset (Wong 2010, Figure 15). Below a line's length that changes
+ *           nothing; from there on they meet other sets. Where there are no other sets, the stride of above is the line.
+ *   ways    One page more than all sets hold conflicts with the pages of one set. */
+#include "base/arena.h"
+#include "stat/stat.h"
+#include "tlb.h"
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LINE_LEAST  4096u /* nobody has smaller pages */
+#define EXTRAS	    4
+#define EXTRAS_MOST 40
+
+static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	vsnprintf(f->why, sizeof(f->why), fmt, ap);
+	va_end(ap);
+	return f->state = CHASE_UNDECIDED;
+}
+
+static enum chase_state fits(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes)
+{
+	const struct tlb_ring ring = {.pages = pages, .stride = stride};
+	return tlb_fits(c, k, &ring, yes);
+}
+
+/* Pages that the levels above hold at this stride, at most. */
+static uint32_t hidden(const struct tlb_path *c, unsigned k, uint64_t stride)
+{
+	uint64_t most = 0;
+
+	for (unsigned i = 0; i < k; i++) {
+		const struct tlb_level *l = &c->level[i];
+		uint64_t n = l->reach.value / stride > l->entries.value ? l->reach.value / stride : l->entries.value;
+		most = n > most ? n : most;
+	}
+	return (uint32_t)most;
+}
+
+/* The largest number of pages in [lo, hi) that fits; lo does, hi does not. */
+static enum chase_state bisect(struct tlb_path *c, unsigned k, uint64_t stride, uint32_t lo, uint32_t hi,
+			       uint32_t *most)
+{
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		bool yes;
+		enum chase_state state = fits(c, k, mid, stride, &yes);
+		/* So few pages that a cache has all their lines. What comes out is looked at again. */
+		bool few = state == CHASE_UNDECIDED && c->is_covered;
+		if (state != CHASE_DONE && !few)
+			return state;
+		if (few || yes)
+			lo = mid;
+		else
+			hi = mid;
+	}
+	*most = lo;
+	return CHASE_DONE;
+}
+
+/* A stride at which more pages fit than the levels above hide, and not all that the buffer has; and how many fit. */
+static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, uint32_t *pages)
+{
+	for (unsigned j = tlb_survey_least(c); j <= TLB_SURVEY_MOST && tlb_survey_stride(c, j) >= LINE_LEAST; j++) {
+		uint64_t s = tlb_survey_stride(c, j);
+		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
+		bool yes;
+		enum chase_state state;
+		if (least >= all)
+			continue;
+		state = fits(c, k, all, s, &yes);
+		if (state == CHASE_UNDECIDED && c->is_covered)
+			continue;
+		if (state != CHASE_DONE)
+			return state;
+		if (yes)
+			continue;
+		/* One page always fits. */
+		state = least > 1 ? fits(c, k, least, s, &yes) : CHASE_DONE;
+		if (state != CHASE_DONE)
+			return state;
+		if (least > 1 && !yes)
+			continue;
+		*stride = s;
+		return bisect(c, k, s, least, all, pages);
+	}
+	snprintf(c->why, sizeof(c->why), "no stride was found at which it shows behind the levels above it");
+	return CHASE_UNDECIDED;
+}
+
+/* The smallest stride at which `pages` pages do not fit; at `stride` they do not. */
+static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t *stride)
+{
+	while (*stride > RING_PAGE) {
+		bool yes;
+		enum chase_state state = fits(c, k, pages, *stride / 2, &yes);
+		if (state != CHASE_DONE)
+			return state;
+		if (yes)
+			break;
+		*stride /= 2;
+	}
+	return CHASE_DONE;
+}
+
+/* Pages that do not fit, half of them moved: the offset from which on they do. 0: whatever the offset, they do not. */
+static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from)
+{
+	enum chase_state all = CHASE_DONE;
+	bool before = false;
+
+	*from = 0;
+	for (uint64_t offset = RING_PAGE; offset < stride; offset *= 2) {
+		const struct tlb_ring ring = {
+		    .pages = pages, .stride = stride, .from = (pages + 1) / 2, .offset = offset};
+		bool yes;
+		enum chase_state state = tlb_fits(c, k, &ring, &yes);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		if (yes && !*from)
+			*from = offset;
+		if (before && !yes && all == CHASE_DONE) {
+			snprintf(c->why, sizeof(c->why), "pages moved by %llu bytes conflict, and by less they do not",
+				 (unsigned long long)offset);
+			return CHASE_UNDECIDED;
+		}
+		before = yes;
+	}
+	return all;
+}
+
+/* The dense reach at a stride, looked for around a guess. */
+static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, uint64_t guess, uint64_t *reach)
+{
+	uint64_t n = guess / stride;
+	uint32_t most, least = hidden(c, k, stride) + 1, hi = RING_MOST + 1;
+	bool yes, more;
+
+	if (n < 1 || n > RING_MOST) {
+		snprintf(c->why, sizeof(c->why), "%llu pages are too many to be visited", (unsigned long long)n);
+		return CHASE_UNDECIDED;
+	}
+	enum chase_state a = fits(c, k, (uint32_t)n, stride, &yes), b = fits(c, k, (uint32_t)n + 1, stride, &more);
+	if (a != CHASE_DONE || b != CHASE_DONE)
+		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
+	if (yes && !more) {
+		*reach = n * stride;
+		return CHASE_DONE;
+	}
+	if (!yes)
+		hi = (uint32_t)n;
+	else
+		least = (uint32_t)n + 1;
+	/* Not as guessed: sets are not all alike. Doubling finds a bracket. */
+	for (uint32_t m = yes ? 2 * least : 0; m && m < hi; m *= 2) {
+		a = fits(c, k, m, stride, &more);
+		if (a != CHASE_DONE)
+			return a;
+		if (!more) {
+			hi = m;
+			break;
+		}
+		least = m;
+	}
+	if (hi > RING_MOST || least >= hi) {
+		snprintf(c->why, sizeof(c->why), "%s pages in steps of %llu bytes conflict",
+			 least >= hi ? "few" : "not even many", (unsigned long long)stride);
+		return CHASE_UNDECIDED;
+	}
+	a = bisect(c, k, stride, least, hi, &most);
+	if (a == CHASE_DONE)
+		*reach = most * stride;
+	return a;
+}
+
+static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
+	uint64_t stride = 0, offset, line, reach = 0, half = 0;
+	uint32_t pages = 0;
+	enum chase_state state = crowd(c, k, &stride, &pages);
+
+	if (state == CHASE_DONE)
+		state = narrow(c, k, pages + 1, &stride);
+	if (state == CHASE_DONE && stride < LINE_LEAST) {
+		snprintf(c->why, sizeof(c->why),
+			 "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
+			 (unsigned long long)stride);
+		state = CHASE_UNDECIDED;
+	}
+	if (state == CHASE_DONE) {
+		uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
+		state = shift(c, k, few, stride, &offset);
+	}
+	if (state != CHASE_DONE) {
+		if (state == CHASE_UNDECIDED)
+			undecided(&l->reach, "%s", c->why);
+		return l->reach.state = state;
+	}
+	line = offset ? offset : stride;
+	if (line < LINE_LEAST)
+		return undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
+				 (unsigned long long)line);
+	/* Strides up to the line give one reach; those that pass sets by may give more. */
+	bool same = false;
+	uint64_t first = line;
+	for (; line >= LINE_LEAST && !same; line /= 2) {
+		state = dense(c, k, line, pages * stride, &reach);
+		if (state != CHASE_DONE)
+			break;
+		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
+		if (line == LINE_LEAST || reach / (line / 2) > RING_MOST) {
+			same = line == first && reach == pages * stride;
+			break;
+		}
+		state = dense(c, k, line / 2, reach, &half);
+		if (state != CHASE_DONE)
+			break;
+		same = half / line * line == reach;
+		if (same)
+			break;
+	}
+	if (state == CHASE_DONE && !same) {
+		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
+			 (unsigned long long)reach, (unsigned long long)line, (unsigned long long)half);
+		state = CHASE_UNDECIDED;
+	}
+	if (state != CHASE_DONE) {
+		if (state == CHASE_UNDECIDED)
+			undecided(&l->reach, "%s", c->why);
+		return l->reach.state = state;
+	}
+	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = reach};
+	l->line = (struct chase_fact){.state = CHASE_DONE, .value = line};
+	l->entries = (struct chase_fact){.state = CHASE_DONE, .value = reach / line};
+	return CHASE_DONE;
+}
+
+/* The pages that conflict with one more, put `past` lines behind the reach. */
+static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, bool *hot, uint32_t *count,
+				 bool *always)
+{
+	const struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value;
+	const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = past ? n + past : 0};
+	enum chase_state state = tlb_hot(c, k, &ring, hot, always);
+
+	*count = 0;
+	for (uint32_t i = 0; state == CHASE_DONE && i < n; i++)
+		*count += hot[i];
+	return state;
+}
+
+/* Groups of pages that conflict: those that two extras have in common are of one set. */
+struct groups {
+	uint32_t *of; /* each page's group, 0: none yet */
+	uint32_t n, last;
+	bool merged;
+};
+
+static void join(struct groups *g, const bool *hot)
+{
+	uint32_t name = ++g->last;
+
+	for (uint32_t q = 0; q < g->n; q++) {
+		uint32_t old = hot[q] ? g->of[q] : 0;
+		if (hot[q])
+			g->of[q] = name;
+		if (!old || old == name)
+			continue;
+		for (uint32_t r = 0; r < g->n; r++)
+			if (g->of[r] == old) {
+				g->merged = g->merged || !hot[r];
+				g->of[r] = name;
+			}
+	}
+}
+
+static void count_groups(const struct groups *g, struct tlb_level *l, uint32_t *seen, bool *equal)
+{
+	uint32_t first = 0;
+
+	l->set_count = *seen = 0;
+	*equal = true;
+	for (uint32_t name = 1; name <= g->last; name++) {
+		uint32_t size = 0;
+		for (uint32_t q = 0; q < g->n; q++)
+			size += g->of[q] == name;
+		if (!size)
+			continue;
+		*seen += size;
+		first = first ? first : size;
+		*equal = *equal && size == first;
+		if (l->set_count < sizeof(l->set_size) / sizeof(l->set_size[0]))
+			l->set_size[l->set_count++] = size;
+	}
+}
+
+/* What the distances within every group have in common, 0 where groups differ in that or are too small to tell. */
+static uint32_t spacing(const struct groups *g)
+{
+	uint32_t all = 0;
+
+	for (uint32_t name = 1; name <= g->last; name++) {
+		uint32_t apart = 0, size = 0, first = 0;
+		for (uint32_t q = 0; q < g->n; q++) {
+			if (g->of[q] != name)
+				continue;
+			first = size++ ? first : q;
+			apart = (uint32_t)stat_gcd(apart, q - first);
+		}
+		if (!size)
+			continue;
+		if (size < 3 || (all && all != apart))
+			return 0;
+		all = apart;
+	}
+	return all;
+}
+
+static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value, seen = 0;
+	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
+	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
+	enum chase_state all = CHASE_DONE;
+
+	l->set_count = 0;
+	if (!g.of || !hot)
+		return undecided(&l->ways, "out of memory");
+	/* What many pages cost, few extras have to do. */
+	unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
+	for (unsigned i = 0; i < most && (seen < n || g.merged || !steady); i++) {
+		uint32_t count = 0;
+		bool always;
+		if ((uint64_t)(n + i) * l->line.value + 2 * RING_PAGE > c->bytes)
+			break;
+		enum chase_state state = conflict(c, k, i, hot, &count, &always);
+		if (state == CHASE_UNDECIDED)
+			return undecided(&l->ways, "%s", c->why);
+		if (state == CHASE_PENDING) {
+			all = state;
+			if (i % EXTRAS + 1 < EXTRAS)
+				continue;
+			return l->ways.state = all;
+		}
+		if (all != CHASE_DONE)
+			continue;
+		if (!count)
+			return undecided(&l->ways, "one page more than fits conflicts with none");
+		steady = steady && always;
+		join(&g, hot);
+		count_groups(&g, l, &seen, &equal);
+	}
+	if (all != CHASE_DONE)
+		return l->ways.state = all;
+	if (!l->set_count)
+		return undecided(&l->ways, "the buffer has no room for a page more than fits");
+	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
+	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
+	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
+		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
+		l->set_count = 0;
+		return CHASE_DONE;
+	}
+	if (g.merged || !steady) {
+		l->set_count = 0;
+		return undecided(
+		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
+	}
+	if (!equal && seen != n) {
+		l->set_count = 0;
+		return undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
+	}
+	uint32_t ways = l->set_size[0];
+	if (equal && n % ways) {
+		l->set_count = 0;
+		return undecided(&l->ways, "%u entries are not whole sets of %u", n, ways);
+	}
+	if (!equal)
+		undecided(&l->ways, "sets are of unequal size");
+	else
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = equal ? n / ways : l->set_count};
+	if (equal)
+		l->set_count = 0;
+	return CHASE_DONE;
+}
+
+/* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. */
+static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
+{
+	const struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value, lines = 16;
+
+	while (lines > 2 && n * lines > 131072)
+		lines /= 2;
+	if (lines <= c->lines / n)
+		lines = 2 * RING_PAGE / RING_LINE;
+	const struct tlb_ring ring = {.pages = n, .stride = l->line.value, .lines = lines};
+	return tlb_fits(c, k, &ring, sure);
+}
+
+enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
+	bool sure;
+
+	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
+	for (unsigned i = 0; i < k; i++)
+		if (c->level[i].entries.state != CHASE_DONE)
+			return undecided(&l->reach, "the level above is not known, and hides what this one does");
+	enum chase_state state = reach_and_line(c, k);
+	if (state == CHASE_DONE) {
+		state = no_cache(c, k, &sure);
+		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
+			if (state == CHASE_DONE)
+				snprintf(c->why, sizeof(c->why),
+					 "the same pages with more lines of each do not fit: a cache's doing");
+			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
+			return undecided(&l->reach, "%s", c->why);
+		}
+	}
+	if (state == CHASE_DONE)
+		state = ways_and_sets(c, k);
+	return state;
+}

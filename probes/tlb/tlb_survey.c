@@ -1,0 +1,428 @@
+/* Which costs of translation occur, and whether a level holds the pages of a ring. */
+#include "base/arena.h"
+#include "stat/stat.h"
+#include "tlb.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARE_SEEN   0.25 /* of the pages of a ring have a cost that is worth remembering */
+#define SHARE_REAL   0.6  /* and that many where it is a level's */
+#define GAP_LEAST    3.0  /* cycles */
+#define CHANCE	     1e-6
+#define HOT_ORDERS   4
+#define SURVEY_RINGS 64
+#define BASE_PAGES   8		 /* of a ring whose pages are timed often */
+#define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
+#define LOOKS	     2
+#define LOOK_MOST    32768u
+#define SKIPPED	     0.01
+#define MODES	     8
+#define BLUR_MOST    1.5 /* cycles, of a page's median */
+#define BLURRED	     4.5 /* sigmas */
+#define FEW_HOT	     0.15
+#define MANY_HOT     0.3
+
+unsigned tlb_survey_least(const struct tlb_path *c)
+{
+	unsigned k = 1;
+
+	while (tlb_survey_stride(c, k) > STRIDE_MOST)
+		k++;
+	return k;
+}
+
+uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k)
+{
+	return c->whole >> k;
+}
+
+uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k)
+{
+	uint64_t n = (c->bytes - 2 * RING_PAGE) / tlb_survey_stride(c, k) + 1;
+	return n < RING_MOST ? (uint32_t)n : RING_MOST;
+}
+
+/* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
+ * now this and now that count, but have no cost: *mixed of them. NULL: have one all the same. */
+static size_t page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
+{
+	uint32_t laps = w->visits / w->pages;
+	double *one = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)laps + 2, double);
+	size_t n = 0, sum = 0;
+
+	if (mixed)
+		*mixed = 0;
+	for (uint32_t i = 0; one && i < w->pages; i++) {
+		size_t seen = 0;
+		for (uint32_t v = i; v < w->visits; v += w->pages)
+			if (!isnan(w->cost[v]))
+				one[seen++] = w->cost[v];
+		sum += seen;
+		if (!seen)
+			continue;
+		double low = stat_quantile(one, seen, 0.25, one + laps + 1),
+		       high = stat_quantile(one, seen, 0.75, one + laps + 1);
+		if (mixed && high - low > 2 * c->gap + 4 * c->sigma)
+			++*mixed;
+		else
+			out[n++] = stat_median(one, seen, one + laps + 1);
+	}
+	*each = n ? (double)sum / (double)n : 1;
+	return n;
+}
+
+static double follower_quantile(struct tlb_path *c, const struct tlb_view *w, double q)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits, double);
+
+	if (!v)
+		return 0;
+	for (uint32_t i = 0; i < w->visits; i++)
+		v[i] = w->ticks[2 * i + 1];
+	return stat_quantile(v, w->visits, q, v + w->visits);
+}
+
+struct seen {
+	double centre, share;
+};
+
+static int compare_seen(const void *a, const void *b)
+{
+	double x = ((const struct seen *)a)->centre, y = ((const struct seen *)b)->centre;
+	return x < y ? -1 : x > y;
+}
+
+/* How much the cost of one page differs from visit to visit. */
+static double sigma_of(struct tlb_path *c, const struct tlb_view *w)
+{
+	uint32_t laps = w->visits / w->pages;
+	size_t n = 0;
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)(w->visits + laps) + 2, double),
+	       *one = v + 2 * (size_t)w->visits;
+
+	if (!v)
+		return 0;
+	for (uint32_t i = 0; i < w->pages; i++) {
+		size_t from = n;
+		for (uint32_t k = i; k < w->visits; k += w->pages)
+			if (!isnan(w->cost[k]))
+				v[n++] = w->cost[k];
+		if (n == from)
+			continue;
+		double middle = stat_median(v + from, n - from, one);
+		for (size_t k = from; k < n; k++)
+			v[k] = fabs(v[k] - middle);
+	}
+	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
+}
+
+/* The costs that pages of one ring have: one where all are alike, else those that many have. */
+static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct seen *out)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), *scratch = v + w->pages, each;
+	struct stat_mode mode[MODES];
+	unsigned n = 0;
+
+	if (!v)
+		return 0;
+	size_t mixed, m = w->skipped > SKIPPED * w->visits ? 0 : page_costs(c, w, v, &each, &mixed);
+	if (!m) {
+		c->dropped = c->dropped || w->pages >= 16;
+		return 0;
+	}
+	c->most_pages = m > c->most_pages ? (uint32_t)m : c->most_pages;
+	double blur = 1.25 * c->sigma / sqrt(each), low = stat_quantile(v, m, 0.1, scratch);
+	double high = stat_quantile(v, m, 0.9, scratch), middle = stat_median(v, m, scratch);
+	if (blur <= BLUR_MOST && high - low <= c->gap + 4 * blur) {
+		out[0] = (struct seen){middle, (double)m / (double)(m + mixed)};
+		return 1;
+	}
+	size_t modes = stat_modes(v, m, fmax(c->gap, 4 * blur), SHARE_SEEN, mode, MODES, scratch);
+	for (size_t i = 0; i < modes; i++) {
+		/* What is blurred as much as this tells only steps that are much larger. */
+		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
+			out[n++] = (struct seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
+	}
+	return n;
+}
+
+static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
+{
+	qsort(seen, n, sizeof(*seen), compare_seen);
+	c->steps = 1;
+	c->step[0] = 0;
+	c->unclear = false;
+	for (unsigned i = 0; i < n;) {
+		double sum = 0, weight = 0, most = 0;
+		unsigned from = i;
+		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre);
+		     i++) {
+			sum += seen[i].centre * seen[i].share;
+			weight += seen[i].share;
+			most = fmax(most, seen[i].share);
+		}
+		double centre = sum / weight;
+		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
+			continue; /* no cost */
+		if (centre < 0 || most < SHARE_REAL || c->steps > TLB_STEPS) {
+			c->unclear = true;
+			continue;
+		}
+		c->step[c->steps++] = centre;
+	}
+	c->level_count = c->steps - 1;
+}
+
+/* What makes a line slow for other reasons comes upon openers and followers alike, and makes costs too low as well. */
+static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
+{
+	double low = 0, of = 0;
+
+	for (unsigned k = 0; k < rings; k++)
+		for (uint32_t i = 0; i < w[k].visits; i++) {
+			of += !isnan(w[k].cost[i]);
+			low += w[k].cost[i] <= -(float)rise;
+		}
+	return (low + 1) / (of + 1);
+}
+
+/* Is there a cache in front of the TLB, whose hits ask for no translation? A few lines of one page stay in a cache that is there,
+ * many of many pages do not. One behind the TLB answers followers, and openers as well, but those later. */
+static enum chase_state find_front(struct tlb_path *c, struct tlb_view *w, unsigned rings)
+{
+	struct tlb_view two, many;
+	enum chase_state a = tlb_get(c, &(struct tlb_ring){.pages = 1, .stride = 4096, .lines = 16}, &two);
+	enum chase_state b = tlb_get(c, &(struct tlb_ring){.pages = 4096, .stride = 2 * RING_PAGE}, &many);
+
+	if (a != CHASE_DONE || b != CHASE_DONE)
+		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
+	double near = follower_quantile(c, &two, 0.98), far = follower_quantile(c, &many, 0.1);
+	if (far <= near + 8 + 0.05 * near)
+		return CHASE_DONE;
+	double front = near + 4 + 0.02 * near;
+	for (unsigned k = 0; k < rings; k++) {
+		unsigned fast = 0, late = 0;
+		for (uint32_t v = 0; v < w[k].visits; v++) {
+			fast += w[k].ticks[2 * v + 1] <= front;
+			late += w[k].ticks[2 * v + 1] <= front && w[k].ticks[2 * v] > front + c->gap;
+		}
+		if (fast > 0.95 * w[k].visits && late > 0.4 * w[k].visits)
+			return CHASE_DONE;
+	}
+	c->front = front;
+	for (unsigned k = 0; k < rings; k++)
+		tlb_cover(c, &w[k]);
+	return CHASE_DONE;
+}
+
+enum chase_state tlb_survey(struct tlb_path *c)
+{
+	static const uint32_t few[] = {64, 512, 4096};
+	struct tlb_view base, w[SURVEY_RINGS];
+	struct seen seen[MODES * SURVEY_RINGS];
+	unsigned n = 0, rings = 0;
+	double step, grain = study_number(c->study, "clock.granularity", &step) ? step : 1;
+	enum chase_state all;
+
+	c->sigma = c->front = 0;
+	c->most_pages = 0;
+	c->dropped = false;
+	all = tlb_get(c, &(struct tlb_ring){.pages = BASE_PAGES, .stride = 4096}, &base);
+	if (all != CHASE_DONE)
+		return all;
+	c->sigma = sigma_of(c, &base);
+	c->gap = fmax(GAP_LEAST, 1.5 * grain);
+	for (unsigned k = tlb_survey_least(c); k <= TLB_SURVEY_MOST && tlb_survey_stride(c, k) >= RING_PAGE; k++) {
+		const struct tlb_ring ring = {.pages = tlb_survey_pages(c, k), .stride = tlb_survey_stride(c, k)};
+		enum chase_state state = tlb_get(c, &ring, &w[rings++]);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+	}
+	/* Smaller parts of the buffer, in which not every level is missed. */
+	for (unsigned i = 0; i < sizeof(few) / sizeof(few[0]); i++)
+		for (uint64_t part = c->whole / 2; part / few[i] >= RING_PAGE && rings < SURVEY_RINGS;
+		     part /= i ? 4 : 2) {
+			if (part / few[i] > STRIDE_MOST)
+				continue;
+			enum chase_state state =
+			    tlb_get(c, &(struct tlb_ring){.pages = few[i], .stride = part / few[i]}, &w[rings++]);
+			if (state == CHASE_UNDECIDED)
+				return state;
+			if (state == CHASE_PENDING)
+				all = state;
+		}
+	if (all != CHASE_DONE)
+		return all;
+	if (c->lines) {
+		all = find_front(c, w, rings);
+		if (all != CHASE_DONE)
+			return all;
+	}
+	for (unsigned k = 0; k < rings; k++)
+		n += costs_of(c, &w[k], seen + n);
+	steps_from(c, seen, n);
+	for (unsigned k = 0; k < c->level_count; k++) {
+		double rise = (c->step[k + 1] - c->step[k]) / 2;
+		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
+						 .noise = noise_of(w, rings, rise),
+						 .blurred = rise < BLURRED * c->sigma};
+	}
+	return CHASE_DONE;
+}
+
+static bool missed(const struct tlb_path *c, unsigned k, float cost)
+{
+	return cost >= (float)c->level[k].floor; /* false for NAN */
+}
+
+/* Where visits are blurred, and pages have whims of some cycles: most of them miss, or hardly any does. */
+static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *fits)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, hot = 0;
+
+	if (!v) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	size_t n = page_costs(c, w, v, &each, NULL);
+	for (size_t i = 0; i < n; i++)
+		hot += missed(c, k, (float)v[i]);
+	*fits = hot <= FEW_HOT * (double)n;
+	if (*fits || hot >= MANY_HOT * (double)n)
+		return CHASE_DONE;
+	snprintf(c->why, sizeof(c->why), "%.0f of %zu pages are slow by a little, as whims of single lines are", hot,
+		 n);
+	return CHASE_UNDECIDED;
+}
+
+/* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
+static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	const struct tlb_level *l = &c->level[k];
+	unsigned misses = 0, hot = 0, warm = 0, clean = 0, laps = 0;
+
+	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
+		unsigned lap = 0;
+		for (uint32_t v = from; v < from + w->pages; v++)
+			lap += missed(c, k, w->cost[v]);
+		misses += lap;
+		clean += !lap;
+	}
+	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
+	double q = fmin(0.5, 1.5 * l->noise), again = laps >= 3 ? q * q * q : q * q;
+	if (clean && clean >= 4 * q * laps)
+		return 1;
+	/* Pages that missed at three of four visits and more: noise hits another one each time. */
+	double worst = fmin(0.5, 3 * l->noise); /* what keeps step with the laps comes upon the same pages each time */
+	unsigned much = stat_binomial_limit(laps, q, CHANCE / w->pages);
+	for (uint32_t i = 0; i < w->pages; i++) {
+		unsigned own = 0;
+		for (uint32_t v = i; v < w->visits; v += w->pages)
+			own += missed(c, k, w->cost[v]);
+		hot += laps >= 2 && 4 * own >= 3 * laps;
+		warm += own > much;
+	}
+	if (misses > stat_binomial_limit(w->visits, worst, CHANCE) ||
+	    (hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) && hot > 1 + worst * w->pages))
+		return -1;
+	return laps >= 16 && !warm && q * w->pages < 0.3 ? 1 : 0;
+}
+
+enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	struct tlb_ring again = *ring;
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+
+	c->is_covered = state == CHASE_DONE && w.skipped > SKIPPED * w.visits;
+	if (c->is_covered) {
+		snprintf(c->why, sizeof(c->why),
+			 "of %u visits to %u pages a cache in front of the TLB had both lines in %u", w.visits, w.pages,
+			 w.skipped);
+		return CHASE_UNDECIDED;
+	}
+	if (state == CHASE_DONE && c->level[k].blurred)
+		return fits_blurred(c, k, &w, fits);
+	for (unsigned look = 0; state == CHASE_DONE; look++) {
+		int says = judge(c, k, &w);
+		*fits = says > 0;
+		if (says)
+			return CHASE_DONE;
+		again.turns = 8 * w.visits / (w.pages * w.lines);
+		if (look >= LOOKS || 8 * w.visits > LOOK_MOST)
+			break;
+		state = tlb_get(c, &again, &w);
+	}
+	if (state == CHASE_DONE) {
+		snprintf(c->why, sizeof(c->why),
+			 "some of %u visits to %u pages in steps of %llu bytes were slow, as noise may be", w.visits,
+			 w.pages, (unsigned long long)ring->stride);
+		return CHASE_UNDECIDED;
+	}
+	return state;
+}
+
+static uint32_t coprime(uint32_t n, unsigned order)
+{
+	uint32_t a = order ? (uint32_t)(n * (0.1 + 0.618 * order - floor(0.618 * order))) : 1;
+
+	while (a > 1 && stat_gcd(a, n) != 1)
+		a--;
+	return a < 1 ? 1 : a;
+}
+
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
+{
+	enum chase_state all = CHASE_DONE;
+	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
+		 *seen = own + ring->pages;
+	unsigned laps = 0;
+
+	*always = true;
+	if (!own) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (unsigned order = 0; order < HOT_ORDERS; order++) {
+		struct tlb_ring again = *ring;
+		struct tlb_view w;
+		again.order = coprime(ring->pages, order);
+		if (order && again.order == 1)
+			continue;
+		enum chase_state state = tlb_get(c, &again, &w);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		for (uint32_t v = 0; v < w.visits; v++) {
+			own[ring_page(&w, v)] += missed(c, k, w.cost[v]);
+			seen[ring_page(&w, v)] += !isnan(w.cost[v]);
+		}
+		laps += w.visits / w.pages;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	const struct tlb_level *l = &c->level[k];
+	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0;
+	for (uint32_t i = 0; i < ring->pages; i++) {
+		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise;
+		many += hot[i];
+		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
+	}
+	if (!l->blurred)
+		return CHASE_DONE;
+	/* More sets than one would leave half of the pages alone. */
+	if (many < 0.8 * ring->pages) {
+		snprintf(c->why, sizeof(c->why), "which pages conflict could not be told from whims of single lines");
+		return CHASE_UNDECIDED;
+	}
+	for (uint32_t i = 0; i < ring->pages; i++)
+		hot[i] = true;
+	return CHASE_DONE;
+}

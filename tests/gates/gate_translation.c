@@ -21,12 +21,14 @@ static void reach(struct gate *g, const struct sim_spec *s, uint32_t k, double b
 	const struct cache_spec *c = &s->tlb[TLB_GLOBAL].level[k];
 	uint32_t entries = entries_of(c);
 	char what[96];
+	/* Of many entries, elements that drift within their pages would end up in others. */
+	uint64_t apart = 2ull * entries * APART < c->line ? APART : 0;
 	/* Two elements a page, so that a whole number of rounds fits. */
-	struct gate_ring r = {GATE_GLOBAL_L2, 2ull * entries / 32 * 32, c->line / 2, APART, 2};
+	struct gate_ring r = {GATE_GLOBAL_L2, 2ull * entries / 32 * 32, c->line / 2, apart, 2};
 	snprintf(what, sizeof what, "latency with a hit in TLB l%u", k + 1);
 	/* Every second load finds the translation of the one before it in the first level. */
 	gate_check(g, what, gate_chase(g, s, &r), before + (k ? (cost - before) / 2 : cost - before), GATE_LATENCY);
-	r = (struct gate_ring){GATE_GLOBAL_L2, entries, c->line, APART, 2};
+	r = (struct gate_ring){GATE_GLOBAL_L2, entries, c->line, apart, 2};
 	snprintf(what, sizeof what, "misses of TLB l%u within its reach", k + 1);
 	gate_check(g, what, gate_slow(g, s, &r, (cost + next) / 2), 0, 0);
 	r.n++;

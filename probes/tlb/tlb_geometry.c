@@ -14,6 +14,7 @@
 #include <string.h>
 
 #define LINE_LEAST  4096u /* nobody has smaller pages */
+#define HALVINGS    2	  /* more of them only cost time */
 #define EXTRAS	    4
 #define EXTRAS_MOST 40
 
@@ -218,7 +219,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	/* Strides up to the line give one reach; those that pass sets by may give more. */
 	bool same = false;
 	uint64_t first = line;
-	for (; line >= LINE_LEAST && !same; line /= 2) {
+	for (; line >= LINE_LEAST && !same && line * HALVINGS >= first; line /= 2) {
 		state = dense(c, k, line, pages * stride, &reach);
 		if (state != CHASE_DONE)
 			break;

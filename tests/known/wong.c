@@ -8,7 +8,7 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 260 /* rows that agree */
+#define LEAST 280 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
 static const char *const not_yet[] = {

@@ -1,12 +1,13 @@
 /* What reading the clock costs, and how coarse the counter is. Everything else is timed with it. */
 #include "base/arena.h"
+#include "boost.h"
 #include "probe/share.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 
 enum { READS = 16, HEADER_WORDS = 2, GAPS = 6, PLACES = 4, GRANULARITY_MAX = 1024, WINDOW = 8, STEPS = 256 };
-enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE, EXPERIMENT_BLOCKS };
+enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE, EXPERIMENT_BLOCKS, EXPERIMENT_BOOST };
 
 /* Operations whose latencies have little in common, so that some do not fit into the steps of a coarse counter. */
 static const struct phase { /* in the order of phases.ptx */
@@ -85,6 +86,7 @@ static uint32_t blocks_of(const struct study *s, unsigned launch)
 static const struct experiment experiments[] = {
     [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = share_clock_setup},
     [EXPERIMENT_BLOCKS] = {.name = "blocks", .axis = "blocks", .unit = "count", .setup = setup_blocks},
+    [EXPERIMENT_BOOST] = {.name = "boost", .axis = "loads in a row", .unit = "count", .setup = boost_setup},
     [EXPERIMENT_PHASES] = {.name = "phases",
 			   .axis = "operations between two reads",
 			   .unit = "count",
@@ -220,6 +222,7 @@ static void study_clock(struct study *s)
 	study_scope(s);
 	for (unsigned i = 0; i < 2; i++) /* for the figure */
 		study_ask(s, EXPERIMENT_BLOCKS, blocks_of(s, i), NULL);
+	boost_study(s, EXPERIMENT_BOOST);
 	unsigned places = d->sm_count < PLACES ? d->sm_count : PLACES;
 	const struct point *bad = NULL;
 	bool all = true;
@@ -317,21 +320,25 @@ static int draw_clock(const struct study *s, struct figure_list *out)
 	return 0;
 }
 
-static const char *const claims[] = {"clock.read_latency", "clock.granularity", "clock.scope", NULL};
+static const char *const claims[] = {"clock.read_latency", "clock.granularity", "clock.scope", "clock.boost", NULL};
 
 const struct probe probe_clock = {
     .name = "clock",
-    .asks = "What does reading the clock cost, in which steps does it count, and who shares a counter?",
+    .asks = "What does reading the clock cost, in which steps does it count, who shares a counter, and does it boost?",
     .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
     .how = "The clock is read sixteen times in a row with nothing, and then with known additions, between the "
 	   "reads. The step of the counter is what all the differences that were ever seen have in common, asked"
 	   " with operations whose latencies have little in common. Who shares a counter is told by reading it "
-	   "on all SMs in one launch, again and again: counters of their own were started at different moments.",
-    .fooled = "A step that only the timed operations have in common, not the counter: a step of more than one is "
-	      "believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
-	      " hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
-	      " that agree on all SMs: they are one, or were started together, and nothing is said of who shares "
-	      "them.",
+	   "on all SMs in one launch, again and again: counters of their own were started at different moments. "
+	   "Loads of one line past the L1 are timed twelve thousand times, in chains of two and of four: where some of "
+	   "them take as much longer, the SM's clock ran faster for a while than that of the memory.",
+    .fooled =
+	"A step that only the timed operations have in common, not the counter: a step of more than one is "
+	"believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
+	" hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
+	" that agree on all SMs: they are one, or were started together, and nothing is said of who shares "
+	"them. What delays single loads: of four chains in a row only the fastest counts, and a boost is believed "
+	"only where one group of chains in two hundred is slower, most of them by the same.",
     .figure = "clock-counters",
     .claims = claims,
     .experiments = experiments,

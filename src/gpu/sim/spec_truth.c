@@ -399,6 +399,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
 		    LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
+	tell_number(&t, "clock.boost", s->noise.boost, 0.01);
 	tell_text(&t, "clock.scope", seen_scope(s, s->clock_scope));
 	tell_registers(&t, s);
 	tell_ops(&t, s);

@@ -195,7 +195,9 @@ static void study_global(struct study *s)
 	}
 	/* An L1 is what answers the one kind of load faster than anything answers the other. */
 	double first = far.classes[0].centre, nearest = near.classes[0].centre;
-	bool l1 = nearest < first - 4 - 0.02 * first && near.class_count > 1;
+	/* Either may have been seen while the clock was fast. */
+	double usual = first / (1 + far.swing);
+	bool l1 = nearest < usual - 4 - 0.02 * usual && near.class_count > 1;
 	if (l1) {
 		b = chase_survey(&near);
 		if (b == CHASE_PENDING)
@@ -208,7 +210,7 @@ static void study_global(struct study *s)
 			return;
 		}
 	}
-	bool same = fabs(nearest - first) <= 4 + 0.02 * first;
+	bool same = fabs(nearest - first) <= 4 + (0.02 + far.swing) * first;
 	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
 	struct large_l2 large = {.limit = reach};
 	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE;

@@ -8,12 +8,14 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LAP_WORDS    128   /* 32 rounds of four clock values */
-#define SHARED_ROOM  3000u /* records in shared memory: 12 KB, which every block may have */
-#define SHARED_SPARE 1024u /* what a block's parameters take of it on old chips */
-#define GLOBAL_ROOM  32768u
-#define ALIGNMENT    (1u << 20)
-#define TEXEL	     4
+#define LAP_WORDS     128   /* 32 rounds of four clock values */
+#define SHARED_ROOM   3000u /* records in shared memory: 12 KB, which every block may have */
+#define SHARED_SPARE  1024u /* what a block's parameters take of it on old chips */
+#define GLOBAL_ROOM   32768u
+#define ALIGNMENT     (1u << 20)
+#define TEXEL	      4
+#define CHASE_REPEATS 4 /* where the clock was seen to change */
+#define LAP_REPEATS   16
 
 uint32_t chase_elements(double x, const double *p)
 {
@@ -59,7 +61,7 @@ uint32_t chase_room(const struct device_info *d, bool in_shared)
 
 /* What both kernels have in common: output, pin, ring, where it starts. */
 static int ring_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k,
-		      uint32_t words)
+		      uint32_t words, uint32_t repeats)
 {
 	const struct device_info *d = study_device(s);
 	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture;
@@ -87,6 +89,10 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
 	j->launch.carveout = CARVEOUT_MAX_L1;
 	j->launch.flush = true;
+	/* Latencies are those of the usual clock: several launches, of which not all meet one that is faster for a while. */
+	const struct finding *boost = study_finding(s, "clock.boost");
+	if (boost && boost->verdict == VERDICT_MEASURED && !(p[CHASE_FLOOR] > 0))
+		j->launch.repeats = repeats;
 	job_output(j, words);
 	job_pin(j, d, (uint32_t)p[CHASE_PLACE] / 8);
 	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
@@ -110,7 +116,7 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 
 	if (room > timed)
 		room = timed;
-	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room);
+	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room, CHASE_REPEATS);
 	if (rc)
 		return rc;
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "chase");
@@ -134,7 +140,7 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 
 int lap_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
-	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + LAP_WORDS);
+	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + LAP_WORDS, LAP_REPEATS);
 
 	if (rc)
 		return rc;
@@ -170,6 +176,11 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
 		return CHASE_UNDECIDED;
 	}
+	/* Of several launches the one that nothing slowed down. */
+	const uint32_t *y = pt->y;
+	for (uint32_t i = 1; i < pt->repeats; i++)
+		if (pt->y[(size_t)i * pt->words_per_repeat + 4] < y[4])
+			y = pt->y + (size_t)i * pt->words_per_repeat;
 	/* The chase ends where the ring says only if every load was executed, once. */
 	uint32_t last = chase_at(p, r->elements, r->timed), end = (uint32_t)(last * p[CHASE_STRIDE]);
 	if (p[CHASE_ORDER] > 0) {
@@ -182,17 +193,17 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 	} else if (p[CHASE_EXTRA] > 0 && last == r->elements - 1) {
 		end = (uint32_t)(p[CHASE_EXTRA] - p[CHASE_START]);
 	}
-	if (pt->y[2] != end) {
+	if (y[2] != end) {
 		snprintf(c->why, sizeof(c->why),
 			 "a chase over %.0f bytes ended at offset %u, not at %u: it did not follow its ring", footprint,
-			 pt->y[2], end);
+			 y[2], end);
 		return CHASE_UNDECIDED;
 	}
 	uint32_t room = pt->words_per_repeat - CHASE_HEAD;
-	r->slow = pt->y[3];
-	r->ticks = pt->y[4];
+	r->slow = y[3];
+	r->ticks = y[4];
 	r->kept = r->slow < room ? r->slow : room;
-	r->record = pt->y + CHASE_HEAD;
+	r->record = y + CHASE_HEAD;
 	r->covered = r->slow <= room ? r->timed : room ? chase_index(r->record[room - 1]) : 0;
 	return CHASE_DONE;
 }

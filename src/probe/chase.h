@@ -98,6 +98,7 @@ struct chase_level {
 	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient;	 /* rings are warmed for long before they are timed */
 	bool noisy;	 /* some decision needed more than counting misses */
+	bool blurred;	 /* when the clock is fast, a hit takes as long as a miss does when it is not */
 	bool hashed;	 /* conflicting lines are not evenly spaced */
 	struct chase_fact size, sector, line, ways, sets;
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
@@ -129,7 +130,9 @@ struct chase_path {
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
-	unsigned doubtful;  /* from this level on, levels may be parts of one another; 0 = none */
+	double swing; /* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
+			     * much longer at times, as a ratio; 0 = never seen */
+	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
 	unsigned survey_count;
 	struct chase_sample {
 		double footprint;

@@ -219,6 +219,40 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	return faster && unit >= 2 * faster;
 }
 
+/* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
+ * where both occur. What is really slower takes over in the end. */
+static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
+{
+	double near = c->classes[of].centre, far = c->classes[k].centre, part[CHASE_SURVEY], scratch[CHASE_SURVEY];
+	size_t n = 0;
+
+	if (far > near * (1 + c->swing) + 2 * chase_reach(far, c->grain))
+		return false;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		double both = c->survey[i].share[of] + c->survey[i].share[k];
+		if (both >= 0.25)
+			part[n++] = c->survey[i].share[k] / both;
+	}
+	if (!n)
+		return false;
+	/* The larger footprints. */
+	size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;
+	return stat_median(part + (n - last), last, scratch) < 0.5;
+}
+
+static void drop_ghosts(struct chase_path *c)
+{
+	for (unsigned k = c->beyond_sm ? 1 : 2; k < c->class_count && c->swing > 0;) {
+		if (!is_ghost(c, k - 1, k)) {
+			k++;
+			continue;
+		}
+		for (unsigned i = 0; i < c->survey_count; i++)
+			c->survey[i].share[k - 1] += c->survey[i].share[k];
+		remove_class(c, k);
+	}
+}
+
 static void drop_spurious(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run)
 {
 	for (unsigned k = 1; k < c->class_count;) {
@@ -272,6 +306,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	enum chase_state all = CHASE_DONE;
 
 	c->survey_count = c->class_count = c->level_count = 0;
+	const struct finding *boost = study_finding(c->study, "clock.boost");
+	c->swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
 	if (!pool) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
@@ -402,6 +438,7 @@ enum chase_state chase_survey(struct chase_path *c)
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
+	drop_ghosts(c);
 	drop_spurious(c, pool, run);
 	state = chase_group(c, pool, run);
 	if (state != CHASE_DONE)
@@ -440,7 +477,7 @@ enum chase_state chase_survey(struct chase_path *c)
 	c->cold_slower = false;
 	c->cold = slowest;
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
-		if (peak[i].centre <= slowest + 2 * chase_reach(slowest, c->grain))
+		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))
 			continue;
 		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. */
 		if (4 * share_near(&run[1], peak[i].centre, c->grain) > share_near(&run[0], peak[i].centre, c->grain))

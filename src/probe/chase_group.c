@@ -183,7 +183,11 @@ enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool
 		c->level[c->level_count] = (struct chase_level){.class_first = k, .class_last = k};
 		if (c->level_count) {
 			struct chase_level *up = &c->level[c->level_count - 1];
-			up->floor = chase_floor(c->classes[up->class_last].centre, c->classes[k].centre);
+			double hit = c->classes[up->class_last].centre, miss = c->classes[k].centre;
+			if (c->level_count > 1 || c->beyond_sm)
+				hit *= 1 + c->swing;
+			up->blurred = c->swing > 0 && hit + chase_reach(hit, c->grain) >= miss;
+			up->floor = chase_floor(up->blurred ? c->classes[up->class_last].centre : hit, miss);
 		}
 		c->level_count++;
 	}

@@ -175,6 +175,10 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 
 	if (k && c->level[k - 1].ways.state == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
+	if (l->blurred)
+		return chase_undecided(&l->size,
+				       "the SM's clock is faster at times, and then a hit takes as long as a miss at "
+				       "others");
 	/* Coarser steps than what one miss fetches leave out lines, and make the level look larger. */
 	if (l->sector.state != CHASE_DONE)
 		return chase_undecided(&l->size, "what one miss fetches is not known");

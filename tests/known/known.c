@@ -9,6 +9,7 @@
 #include <string.h>
 
 #define TRUTHS_MAX 2048
+#define BRACKET	   0.1 /* of a size */
 
 struct fact { /* a truth that outlives its telling */
 	char key[96], text[32];
@@ -222,7 +223,12 @@ static bool is_right(const struct finding *f, const struct fact *t)
 		return is_right_array(v, t);
 	if (t->text[0])
 		return v->kind == VALUE_TEXT && strcmp(v->text, t->text) == 0;
-	return v->kind == VALUE_NUMBER && fabs(v->number - t->number) <= t->tolerance;
+	if (v->kind != VALUE_NUMBER)
+		return false;
+	/* A size that was bracketed, and not found to the byte, promises its interval, which has to say something. */
+	if (str_ends(f->key, ".size") && f->hi > f->lo)
+		return t->number >= f->lo && t->number <= f->hi && f->hi - f->lo <= BRACKET * t->number;
+	return fabs(v->number - t->number) <= t->tolerance;
 }
 
 static void value_text(char *out, size_t n, const struct finding *f)

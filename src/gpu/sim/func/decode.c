@@ -14,7 +14,7 @@ int decode_fail(struct decoder *d, const char *fmt, ...)
 	return err_set(d->e, -EINVAL, "%s:%u:%u: %s", d->name, d->at->line, d->at->column, text);
 }
 
-static int add_fix(struct decoder *d, uint32_t record, uint32_t inst)
+static int add_fix(struct decoder *d, uint32_t record, uint32_t inst, bool in_table)
 {
 	if (d->fixes == d->fix_cap) {
 		uint32_t cap = d->fix_cap ? d->fix_cap * 2 : 64;
@@ -24,7 +24,7 @@ static int add_fix(struct decoder *d, uint32_t record, uint32_t inst)
 		d->fix = bigger;
 		d->fix_cap = cap;
 	}
-	d->fix[d->fixes++] = (struct decode_fix){.record = record, .inst = inst};
+	d->fix[d->fixes++] = (struct decode_fix){.record = record, .inst = inst, .in_table = in_table};
 	return 0;
 }
 
@@ -33,7 +33,7 @@ static int branch_to(struct decoder *d, struct decode_record *r, uint32_t inst)
 {
 	r->i.kind = FUNC_BRANCH;
 	r->i.op = EXEC_nothing;
-	DECODE_TRY(add_fix(d, d->n, inst));
+	DECODE_TRY(add_fix(d, d->n, inst, false));
 	return decode_emit(d, r);
 }
 
@@ -46,42 +46,40 @@ static int branch(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return branch_to(d, &r, f->f->labels[in->operand[0].index].inst);
 }
 
-/* brx.idx: a compare and a branch for each target but the last, which is left for the rest. */
+static int add_target(struct decoder *d, uint32_t inst)
+{
+	if (d->tables == d->table_cap) {
+		uint32_t cap = d->table_cap ? d->table_cap * 2 : 64;
+		uint32_t *bigger = mem_grow(d->table, cap * sizeof *bigger);
+		if (!bigger)
+			return err_nomem(d->e);
+		d->table = bigger;
+		d->table_cap = cap;
+	}
+	d->table[d->tables] = 0;
+	return add_fix(d, d->tables++, inst, true);
+}
+
+/* brx.idx: lanes that go where the first one goes, and behind it a branch back for the rest. */
 static int indexed_branch(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
 	const struct ptx_operand *list = &in->operand[1];
-	uint16_t p;
-	DECODE_TRY(decode_new_pred(d, &p));
+	uint32_t here = d->n, last = 0;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_source(d, f, &r, &in->operand[0], PTX_U32, &r.i.a));
+	r.i.flags |= FUNC_INDEXED;
+	r.i.imm = (uint64_t)d->tables << 32 | list->count;
 	for (unsigned k = 0; k < list->count; k++) {
-		uint32_t target = f->f->labels[in->vec[list->index + (int)k].index].inst;
-		DECODE_TRY(decode_begin(d, f, in, &r));
-		if (k + 1 == list->count)
-			return branch_to(d, &r, target);
-		struct decode_record none = {.i = {.op = EXEC_pred_set,
-						   .kind = FUNC_ALU,
-						   .guard = FUNC_NONE,
-						   .dst = p,
-						   .a = FUNC_NONE,
-						   .b = FUNC_NONE,
-						   .c = FUNC_NONE},
-					     .info = r.info};
-		none.info.read_count = 0;
-		decode_writes(&none, DECODE_PRED_SLOT + p);
-		DECODE_TRY(decode_emit(d, &none)); /* lanes outside of the guard must not branch */
-		r.i.op = EXEC_eq_32;
-		r.i.dst = p;
-		DECODE_TRY(decode_source(d, f, &r, &in->operand[0], PTX_U32, &r.i.a));
-		DECODE_TRY(decode_literal(d, k, false, &r.i.b));
-		decode_writes(&r, DECODE_PRED_SLOT + p);
-		DECODE_TRY(decode_emit(d, &r));
-		DECODE_TRY(decode_begin(d, f, in, &r));
-		r.i.guard = p;
-		r.i.flags &= (uint8_t)~FUNC_GUARD_NOT;
-		decode_reads(d, &r, DECODE_PRED_SLOT + p);
-		DECODE_TRY(branch_to(d, &r, target));
+		last = f->f->labels[in->vec[list->index + (int)k].index].inst;
+		DECODE_TRY(add_target(d, last));
 	}
-	return 0;
+	DECODE_TRY(branch_to(d, &r, last));
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.kind = FUNC_BRANCH;
+	r.i.op = EXEC_nothing;
+	r.i.target = here;
+	return decode_emit(d, &r);
 }
 
 /* ---- calls ---- */
@@ -301,8 +299,10 @@ static int body(struct decoder *d, struct decode_frame *f)
 		}
 	}
 	f->inst_at[f->f->inst_count] = d->n;
-	for (uint32_t k = f->first_fix; k < d->fixes; k++)
-		d->inst[d->fix[k].record].target = f->inst_at[d->fix[k].inst];
+	for (uint32_t k = f->first_fix; k < d->fixes; k++) {
+		const struct decode_fix *x = &d->fix[k];
+		*(x->in_table ? &d->table[x->record] : &d->inst[x->record].target) = f->inst_at[x->inst];
+	}
 	d->fixes = f->first_fix;
 	return 0;
 }
@@ -337,16 +337,18 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	p->inst = arena_copy(d->a, d->inst, d->n * sizeof *d->inst);
 	p->info = arena_copy(d->a, d->info, d->n * sizeof *d->info);
 	p->literal = d->literals ? arena_copy(d->a, d->literal, d->literals * sizeof *d->literal) : NULL;
+	p->target = d->tables ? arena_copy(d->a, d->table, d->tables * sizeof *d->table) : NULL;
 	p->name = arena_strdup(d->a, entry->name);
 	p->param =
 	    entry->param_count ? arena_copy(d->a, entry->params, entry->param_count * sizeof *entry->params) : NULL;
-	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (entry->param_count && !p->param))
+	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (d->tables && !p->target) || (entry->param_count && !p->param))
 		return err_nomem(d->e);
 	struct ptx_param *q = (struct ptx_param *)p->param; /* ours since a moment ago */
 	for (uint32_t k = 0; k < entry->param_count; k++)
 		if (!(q[k].name = arena_strdup(d->a, q[k].name)))
 			return err_nomem(d->e);
 	p->inst_count = d->n;
+	p->target_count = d->tables;
 	p->rows = d->rows;
 	p->preds = d->preds;
 	p->literal_count = d->literals;
@@ -394,6 +396,7 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 	mem_free(d.inst);
 	mem_free(d.info);
 	mem_free(d.fix);
+	mem_free(d.table);
 	mem_free(d.literal);
 	mem_free(d.pool);
 	return rc;

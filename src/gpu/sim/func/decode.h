@@ -21,8 +21,9 @@ struct decode_frame {
 	uint32_t first_fix; /* branches of this frame in decoder.fix */
 	uint32_t *inst_at;  /* record of each instruction, one more than there are */
 };
-struct decode_fix { /* a branch whose target is known when its frame ends */
+struct decode_fix { /* a branch, or an entry of the table of targets, whose target is known when its frame ends */
 	uint32_t record, inst;
+	bool in_table;
 };
 struct decode_row { /* hash of literals */
 	uint64_t bits;
@@ -41,6 +42,8 @@ struct decoder {
 	uint32_t n, cap;
 	struct decode_fix *fix;
 	uint32_t fixes, fix_cap;
+	uint32_t *table; /* targets of indexed branches */
+	uint32_t tables, table_cap;
 	struct func_literal *literal;
 	uint32_t literals, literal_cap;
 	struct decode_row *pool;

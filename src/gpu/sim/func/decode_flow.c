@@ -6,6 +6,7 @@ struct block {
 	uint32_t first, end; /* records */
 	uint32_t next[2];    /* blocks that follow; the graph's exit is block n */
 	uint32_t next_count;
+	uint32_t more_at, more_count; /* further ones, of an indexed branch, in graph.more */
 	uint32_t pred_at, pred_count; /* in graph.pred */
 };
 struct graph {
@@ -13,6 +14,7 @@ struct graph {
 	uint32_t n;
 	uint32_t *block_of; /* of each record */
 	uint32_t *pred;
+	uint32_t *more; /* the decoder's table of targets, as blocks */
 };
 
 static int nomem(const struct decoder *d)
@@ -26,6 +28,7 @@ static void graph_free(struct graph *g)
 	mem_free(g->block);
 	mem_free(g->block_of);
 	mem_free(g->pred);
+	mem_free(g->more);
 }
 
 static bool ends_block(const struct func_inst *i)
@@ -33,11 +36,22 @@ static bool ends_block(const struct func_inst *i)
 	return i->kind == FUNC_BRANCH || i->kind == FUNC_EXIT;
 }
 
+static uint32_t ways_out(const struct block *b)
+{
+	return b->next_count + b->more_count;
+}
+
+static uint32_t way_out(const struct graph *g, const struct block *b, uint32_t n)
+{
+	return n < b->next_count ? b->next[n] : g->more[b->more_at + n - b->next_count];
+}
+
 static int find_blocks(struct decoder *d, struct graph *g)
 {
 	bool *leader = mem_zero(d->n + 1, sizeof *leader);
 	g->block_of = mem_zero(d->n, sizeof *g->block_of);
-	if (!leader || !g->block_of) {
+	g->more = mem_zero((size_t)d->tables + 1, sizeof *g->more);
+	if (!leader || !g->block_of || !g->more) {
 		mem_free(leader);
 		return nomem(d);
 	}
@@ -48,6 +62,8 @@ static int find_blocks(struct decoder *d, struct graph *g)
 		if (ends_block(&d->inst[k]))
 			leader[k + 1] = true;
 	}
+	for (uint32_t k = 0; k < d->tables; k++)
+		leader[d->table[k]] = true;
 	for (uint32_t k = 0; k < d->n; k++)
 		g->n += leader[k];
 	g->block = mem_zero(g->n + 1, sizeof *g->block);
@@ -62,6 +78,8 @@ static int find_blocks(struct decoder *d, struct graph *g)
 		g->block[b].end = k + 1;
 		g->block_of[k] = b;
 	}
+	for (uint32_t k = 0; k < d->tables; k++)
+		g->more[k] = g->block_of[d->table[k]];
 	mem_free(leader);
 	return 0;
 }
@@ -78,8 +96,8 @@ static int fill_preds(struct decoder *d, struct graph *g)
 	for (uint32_t k = 0; k <= g->n; k++)
 		g->block[k].pred_count = 0;
 	for (uint32_t k = 0; k < g->n; k++)
-		for (uint32_t s = 0; s < g->block[k].next_count; s++, edges++)
-			g->block[g->block[k].next[s]].pred_count++;
+		for (uint32_t s = 0; s < ways_out(&g->block[k]); s++, edges++)
+			g->block[way_out(g, &g->block[k], s)].pred_count++;
 	mem_free(g->pred);
 	g->pred = mem_zero(edges + 1, sizeof *g->pred);
 	if (!g->pred)
@@ -90,8 +108,8 @@ static int fill_preds(struct decoder *d, struct graph *g)
 		g->block[k].pred_count = 0;
 	}
 	for (uint32_t k = 0; k < g->n; k++)
-		for (uint32_t s = 0; s < g->block[k].next_count; s++) {
-			struct block *to = &g->block[g->block[k].next[s]];
+		for (uint32_t s = 0; s < ways_out(&g->block[k]); s++) {
+			struct block *to = &g->block[way_out(g, &g->block[k], s)];
 			g->pred[to->pred_at + to->pred_count++] = k;
 		}
 	return 0;
@@ -103,6 +121,12 @@ static int connect(struct decoder *d, struct graph *g)
 		struct block *b = &g->block[k];
 		const struct func_inst *last = &d->inst[b->end - 1];
 		bool always = last->guard == FUNC_NONE;
+		if (last->kind == FUNC_BRANCH && last->flags & FUNC_INDEXED) {
+			b->more_at = (uint32_t)(last->imm >> 32);
+			b->more_count = (uint32_t)last->imm;
+			add_next(b, k + 1); /* for lanes that go elsewhere */
+			continue;
+		}
 		if (last->kind == FUNC_BRANCH)
 			add_next(b, g->block_of[last->target]);
 		if (last->kind == FUNC_EXIT && always)
@@ -162,8 +186,8 @@ static void post_dominators(const struct graph *g, const uint32_t *order, const 
 		changed = false;
 		for (uint32_t o = count - 1; o-- > 0;) { /* from the exit outwards */
 			uint32_t k = order[o], best = UINT32_MAX;
-			for (uint32_t s = 0; s < g->block[k].next_count; s++) {
-				uint32_t x = g->block[k].next[s];
+			for (uint32_t s = 0; s < ways_out(&g->block[k]); s++) {
+				uint32_t x = way_out(g, &g->block[k], s);
 				if (number[x] == UINT32_MAX || dom[x] == UINT32_MAX)
 					continue;
 				while (best != UINT32_MAX && x != best) {
@@ -253,9 +277,9 @@ static void flow_back(const struct decoder *d, const struct graph *g, uint64_t *
 		changed = false;
 		for (uint32_t b = g->n; b-- > 0;) {
 			memset(live, 0, words * sizeof *live);
-			for (uint32_t s = 0; s < g->block[b].next_count; s++)
+			for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
 				for (uint32_t k = 0; k < words; k++)
-					live[k] |= in[(size_t)g->block[b].next[s] * words + k];
+					live[k] |= in[(size_t)way_out(g, &g->block[b], s) * words + k];
 			for (uint32_t k = g->block[b].end; k-- > g->block[b].first;)
 				step_back(d, live, &d->inst[k], &d->info[k]);
 			if (memcmp(&in[(size_t)b * words], live, words * sizeof *live) != 0) {
@@ -273,9 +297,9 @@ static void peak(const struct decoder *d, const struct graph *g, const uint64_t 
 	*most = 0;
 	for (uint32_t b = 0; b < g->n; b++) {
 		memset(live, 0, words * sizeof *live);
-		for (uint32_t s = 0; s < g->block[b].next_count; s++)
+		for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
 			for (uint32_t k = 0; k < words; k++)
-				live[k] |= in[(size_t)g->block[b].next[s] * words + k];
+				live[k] |= in[(size_t)way_out(g, &g->block[b], s) * words + k];
 		for (uint32_t k = g->block[b].end; k-- > g->block[b].first;) {
 			const struct func_info *info = &d->info[k];
 			uint32_t n = count_live(live, pairs, words);

@@ -40,7 +40,7 @@ enum func_kind {
 		     * are global ones of texels, and of w->texels - 1 further ones a lane in w->block->texel */
 	FUNC_STORE,
 	FUNC_ATOMIC, /* atom (writes dst) and red (does not) */
-	FUNC_BRANCH, /* no handler runs: taken lanes = active & guard, target and join below */
+	FUNC_BRANCH, /* no handler runs: taken lanes = active & guard, target and join below; FUNC_INDEXED: func_warp_indexed */
 	FUNC_BARRIER, /* no handler runs: bar.sync a[, b] / bar.arrive a, b (FUNC_ARRIVE); rows a = number, b = threads or NONE */
 	FUNC_FENCE, /* membar, fence: nothing to compute */
 	FUNC_EXIT,  /* ret of the entry, exit: lanes = active & guard */
@@ -52,6 +52,7 @@ enum {				/* func_inst.flags */
        FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
        FUNC_UNIFORM = 1 << 3,	/* bra.uni */
        FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
+       FUNC_INDEXED = 1 << 6, /* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
        FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 
@@ -121,6 +122,8 @@ struct func_program {
 	const uint8_t *global_init; /* global_bytes, or NULL = zero */
 	const struct func_symbol *symbol;
 	uint32_t symbol_count;
+	const uint32_t *target; /* records that indexed branches lead to */
+	uint32_t target_count;
 };
 
 /* What depends on the modelled GPU and not on time. */
@@ -330,6 +333,11 @@ void func_warp_pop(struct func_warp *w);					      /* the next waiting path */
 void func_warp_split(struct func_warp *w, const struct func_inst *i, uint64_t taken); /* taken path first */
 void func_warp_exit(struct func_warp *w, uint64_t lanes); /* pc of those that stay: the next record */
 void func_paths_turn(struct func_warp *w);		  /* after a backward branch of a diverged warp */
+
+/* Of an indexed branch: the branch of those lanes that go where the first one goes, in *one, and these lanes. The others fall
+ * through to the record behind it, which leads them back. */
+const struct func_inst *func_warp_indexed(const struct func_warp *w, const struct func_inst *i, uint64_t *mask,
+					  struct func_inst *one);
 
 /* To the next record; where paths meet, the waiting path goes on. */
 static inline void func_warp_next(struct func_warp *w)

@@ -86,9 +86,13 @@ static bool run_warp(struct run *x, uint32_t n)
 			continue;
 		}
 		switch ((enum func_kind)i->kind) {
-		case FUNC_BRANCH:
+		case FUNC_BRANCH: {
+			struct func_inst one;
+			if (i->flags & FUNC_INDEXED)
+				i = func_warp_indexed(w, i, &mask, &one);
 			func_warp_branch(w, i, mask);
 			continue;
+		}
 		case FUNC_EXIT:
 			func_warp_exit(w, mask);
 			continue;

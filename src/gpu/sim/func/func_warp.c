@@ -102,6 +102,24 @@ void func_warp_pop(struct func_warp *w)
 	w->join = FUNC_NO_JOIN;
 }
 
+const struct func_inst *func_warp_indexed(const struct func_warp *w, const struct func_inst *i, uint64_t *mask,
+					  struct func_inst *one)
+{
+	const size_t row = (size_t)i->a * FUNC_LANES;
+	const uint32_t *index[2] = {w->reg + row, w->upper ? w->upper->reg + row : NULL};
+	uint32_t count = (uint32_t)i->imm, lane = (uint32_t)__builtin_ctzll(*mask);
+	uint32_t first = index[lane / FUNC_LANES][lane % FUNC_LANES];
+	uint64_t same = 0;
+	for (uint64_t rest = *mask; rest; rest &= rest - 1) {
+		lane = (uint32_t)__builtin_ctzll(rest);
+		same |= (uint64_t)(index[lane / FUNC_LANES][lane % FUNC_LANES] == first) << lane;
+	}
+	*mask = same;
+	*one = *i;
+	one->target = w->block->launch->program->target[(i->imm >> 32) + (first < count ? first : count - 1)];
+	return one;
+}
+
 void func_warp_split(struct func_warp *w, const struct func_inst *i, uint64_t taken)
 {
 	if (w->paths) {

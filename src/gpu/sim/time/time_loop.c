@@ -227,6 +227,9 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		break;
 	case FUNC_BRANCH: {
 		uint32_t from = w->f.pc;
+		struct func_inst one;
+		if (__builtin_expect(fi->flags & FUNC_INDEXED, 0))
+			fi = func_warp_indexed(&w->f, fi, &mask, &one);
 		func_warp_branch(&w->f, fi, mask);
 		if (__builtin_expect(x->watch, 0))
 			time_watch_branch(x, w, fi, from);

@@ -236,7 +236,7 @@ static int targets_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx
 	if (!e || e->kind != NAME_TARGETS)
 		return PTX_FAIL_AT(p, &t, "'%.*s' is no .branchtargets list declared above", (int)t.n, t.s);
 	const struct ptx_targets *list = &p->targets.v[e->index];
-	*o = (struct ptx_operand){.kind = PTX_OPND_VECTOR, .count = (uint8_t)list->count, .sym = -1, .reg = -1};
+	*o = (struct ptx_operand){.kind = PTX_OPND_VECTOR, .count = (uint16_t)list->count, .sym = -1, .reg = -1};
 	in->vec = ARENA_ARRAY(p->a, list->count, struct ptx_operand);
 	if (!in->vec)
 		return err_nomem(p->e);

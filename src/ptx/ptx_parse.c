@@ -25,8 +25,8 @@ static int branch_targets(struct ptx_parser *p, const struct ptx_token *label)
 		PTX_TRY(ptx_advance(p));
 		if (p->tok.kind != TOK_IDENT)
 			return PTX_FAIL_AT(p, &p->tok, "expected a label, not %s", ptx_token_text(&p->tok, buf));
-		if (++list.count > 255)
-			return PTX_FAIL_AT(p, &p->tok, "more than 255 branch targets");
+		if (++list.count > 65535)
+			return PTX_FAIL_AT(p, &p->tok, "more than 65535 branch targets");
 		PTX_TRY(PTX_PUSH(p, p->target_names));
 		p->target_names.v[p->target_names.n++] = p->tok;
 		PTX_TRY(ptx_advance(p));

@@ -29,6 +29,13 @@ struct native_region {
 	char mix[192];	    /* most frequent first: "FFMA*128 MOV*2" */
 };
 
+/* Where the code lies, in bytes from the entry's first instruction: the longest run of clock reads that are evenly spaced, by
+ * which code that was written to lie in equal pieces shows that it does. */
+struct native_layout {
+	uint32_t code_bytes;	    /* of the whole entry, padding excluded; 0 = the backend does not say */
+	uint32_t first, step, reads; /* of the run: where it begins, from one to the next, how many; reads 0: there is none */
+};
+
 #define NATIVE_REGIONS 8
 struct native_info {
 	uint64_t fingerprint;  /* hash of the kernel's native code; 0 when it could not be read back */
@@ -37,6 +44,7 @@ struct native_info {
 	uint32_t clock_reads;
 	uint32_t region_count; /* the first NATIVE_REGIONS regions */
 	struct native_region region[NATIVE_REGIONS];
+	struct native_layout layout;
 	char source[32];   /* "cubin sm_90", "sim"; "" when there is none */
 	char problem[192]; /* why the code could not be read or decoded; "" when fine */
 };

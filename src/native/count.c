@@ -70,10 +70,30 @@ static void region_fill(struct native_region *r, const struct native_op *ops, si
 		memcpy(r->mix + len, " ...", 4);
 }
 
+/* One more clock read, of which `reads` were met before. */
+static void layout_add(struct native_layout *best, struct native_layout *now, uint32_t at, uint32_t last, uint32_t reads)
+{
+	if (!reads || at <= last)
+		return;
+	if (now->reads && at - last == now->step) {
+		now->reads++;
+	} else {
+		now->first = last;
+		now->step = at - last;
+		now->reads = 2;
+	}
+	if (now->reads > best->reads) {
+		best->first = now->first;
+		best->step = now->step;
+		best->reads = now->reads;
+	}
+}
+
 void native_count(struct native_info *out, const struct native_op *ops, size_t n, const char *source)
 {
 	uint64_t hash = 0;
 	size_t last = 0;
+	struct native_layout run = {0};
 
 	memset(out, 0, sizeof *out);
 	snprintf(out->source, sizeof out->source, "%s", source);
@@ -84,6 +104,7 @@ void native_count(struct native_info *out, const struct native_op *ops, size_t n
 			continue;
 		if (out->clock_reads && out->region_count < NATIVE_REGIONS)
 			region_fill(&out->region[out->region_count++], ops + last + 1, i - last - 1);
+		layout_add(&out->layout, &run, ops[i].address, ops[last].address, out->clock_reads);
 		out->clock_reads++;
 		last = i;
 	}

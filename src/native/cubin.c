@@ -107,8 +107,11 @@ static void decode_text(struct native_info *out, const uint8_t *code, size_t byt
 	struct native_op *ops = ARENA_ARRAY(&a, n ? n : 1, struct native_op);
 	for (size_t i = 0; ops && ok && i < n; i++)
 		ok = decode(&ops[i], code + i * INST_BYTES, cc, &a) == 0;
+	for (size_t i = 0; ops && i < n; i++)
+		ops[i].address = (uint32_t)(i * INST_BYTES);
 	if (ops && ok) {
 		native_count(out, ops, n, source);
+		out->layout.code_bytes = (uint32_t)(n * INST_BYTES);
 		uint64_t h = hash64(code, n * INST_BYTES, 0);
 		out->fingerprint = n ? h | (h == 0) : 0;
 	} else {

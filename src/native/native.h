@@ -9,10 +9,11 @@
  * out->problem. Volta and later: 16-byte instructions, low 12 bits the opcode; older: problem says that it is not decoded. */
 void native_read_cubin(struct native_info *out, const void *image, size_t bytes, const char *entry, int cc);
 
-/* Same record from a list of (opcode name, class): for backends that know their instructions. */
+/* Same record from a list of instructions: for backends that know theirs. layout.code_bytes is the caller's to fill. */
 struct native_op {
 	const char *name;
 	enum native_class cls;
+	uint32_t address; /* bytes from the entry's first instruction */
 };
 void native_count(struct native_info *out, const struct native_op *ops, size_t n, const char *source);
 

@@ -46,6 +46,14 @@ static json_t *native(const struct native_info *n)
 	json_put(&o, "clock_reads", json_integer(n->clock_reads));
 	json_put(&o, "source", json_of_text(n->source));
 	json_put(&o, "problem", json_of_text(n->problem));
+	if (n->layout.code_bytes) {
+		struct json_object l = json_begin();
+		json_put(&l, "code_bytes", json_integer(n->layout.code_bytes));
+		json_put(&l, "first", json_integer(n->layout.first));
+		json_put(&l, "step", json_integer(n->layout.step));
+		json_put(&l, "reads", json_integer(n->layout.reads));
+		json_put(&o, "layout", json_done(&l));
+	}
 	for (uint32_t i = 0; i < n->region_count && i < NATIVE_REGIONS; i++) {
 		const struct native_region *g = &n->region[i];
 		struct json_object q = json_begin(), counts = json_begin();

@@ -43,6 +43,11 @@ CREATE TABLE native_region( -- between one clock read and the next
 	counts TEXT NOT NULL,   -- "alu=128 clock=1": instructions of each class that occurs
 	PRIMARY KEY (series, native, number)
 ) WITHOUT ROWID;
+CREATE TABLE native_layout( -- where code lies, in bytes; since schema 2
+	series INTEGER NOT NULL, native INTEGER NOT NULL,
+	code_bytes INTEGER NOT NULL, first INTEGER NOT NULL, step INTEGER NOT NULL, reads INTEGER NOT NULL,
+	PRIMARY KEY (series, native)
+) WITHOUT ROWID;
 CREATE TABLE point(
 	series INTEGER NOT NULL REFERENCES series(id), number INTEGER NOT NULL, -- in the order of measuring
 	x REAL, p0 REAL, p1 REAL, p2 REAL, p3 REAL, p4 REAL, p5 REAL, p6 REAL, p7 REAL,

@@ -2,6 +2,7 @@
  * every probe is one transaction with a rollback journal: whatever kills the process loses the transaction in hand. */
 #include "base/embed.h"
 #include "store/store_file.h"
+#include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdarg.h>
@@ -157,10 +158,15 @@ void store_close(struct store *s)
 	mem_free(s);
 }
 
-/* The file's schema must be letter by letter the one that this program would create. */
+/* What schema 1 did not have yet. */
+#define SINCE_2 "native_layout"
+
+/* The file's schema must be letter by letter the one that this program, or the older one that wrote it, would create. */
 static int schema_matches(struct store *s, struct err *e)
 {
 	static const char list[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
+	static const char list_1[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> '" SINCE_2
+				     "' ORDER BY type, name";
 	const struct embedded *schema = embed_find("src/store/schema.sql");
 	sqlite3 *own = NULL;
 	sqlite3_stmt *a = NULL, *b = NULL;
@@ -168,7 +174,7 @@ static int schema_matches(struct store *s, struct err *e)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(own, schema->data, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_prepare_v2(own, list, -1, &a, NULL);
+		rc = sqlite3_prepare_v2(own, s->schema == 1 ? list_1 : list, -1, &a, NULL);
 	if (rc != SQLITE_OK) {
 		sqlite3_close(own);
 		return err_nomem(e); /* the schema is ours: only memory can be missing */
@@ -188,7 +194,7 @@ static int schema_matches(struct store *s, struct err *e)
 			same = ta && tb ? strcmp(ta, tb) == 0 : ta == tb;
 		}
 		if (!same)
-			code = store_damaged(s, e, "its tables are not those of schema %d", STORE_SCHEMA);
+			code = store_damaged(s, e, "its tables are not those of schema %d", s->schema);
 		more = same && ra == SQLITE_ROW;
 	}
 	sqlite3_finalize(a);
@@ -211,8 +217,9 @@ int store_check(struct store *s, struct err *e)
 		return err_set(e, -ENOTSUP,
 			       "%s was written by a newer fathom (schema %lld, this one reads %d); update fathom",
 			       s->path, (long long)version, STORE_SCHEMA);
-	if (version != STORE_SCHEMA)
+	if (version < 1)
 		return store_damaged(s, e, "it says schema %lld, which never was", (long long)version);
+	s->schema = (int)version;
 	rc = schema_matches(s, e);
 	if (rc)
 		return rc;
@@ -231,4 +238,21 @@ int store_check(struct store *s, struct err *e)
 	}
 	sqlite3_finalize(st);
 	return rc;
+}
+
+int store_upgrade(struct store *s, struct err *e)
+{
+	const struct embedded *schema = embed_find("src/store/schema.sql");
+	const char *from = strstr(schema->data, "CREATE TABLE " SINCE_2), *end = from ? strstr(from, ";\n") : NULL;
+	struct str sql;
+	if (s->schema == STORE_SCHEMA)
+		return 0;
+	assert(end);
+	str_init(&sql);
+	str_addf(&sql, "BEGIN;%.*s;PRAGMA user_version=%d;COMMIT", (int)(end - from), from, STORE_SCHEMA);
+	int code = sql.failed ? err_nomem(e) : store_exec(s, str_text(&sql), e);
+	str_free(&sql);
+	if (code == 0)
+		s->schema = STORE_SCHEMA;
+	return code;
 }

@@ -90,6 +90,14 @@ static const struct field native_fields[] = {
 };
 TABLE(native_table, "native", native_fields);
 
+static const struct field layout_fields[] = {
+    F(struct native_info, layout.code_bytes, "code_bytes", FIELD_U32),
+    F(struct native_info, layout.first, "first", FIELD_U32),
+    F(struct native_info, layout.step, "step", FIELD_U32),
+    F(struct native_info, layout.reads, "reads", FIELD_U32),
+};
+TABLE(layout_table, "native_layout", layout_fields);
+
 static const struct field region_fields[] = {
     F(struct native_region, total, "total", FIELD_U32),
     F(struct native_region, top_count, "top_count", FIELD_U32),

@@ -11,6 +11,7 @@
 struct store {
 	sqlite3 *db;
 	char *path; /* for messages */
+	int schema; /* of the file, after store_check */
 };
 
 /* Opens the database and sets it up: no statement was run yet that could find it damaged. */
@@ -24,6 +25,8 @@ int store_exec(struct store *s, const char *sql, struct err *e);
 int store_look(const char *path, struct err *e);
 /* Is it one of ours, of a schema that we know, and whole? */
 int store_check(struct store *s, struct err *e);
+/* Gives a file of an older schema what this one has beyond it. After store_check. */
+int store_upgrade(struct store *s, struct err *e);
 /* sql is freed. */
 int store_prepare(struct store *s, sqlite3_stmt **out, struct str *sql, struct err *e);
 /* One integer: "PRAGMA user_version". */

@@ -160,6 +160,16 @@ static int native_row(struct reader *in, sqlite3_stmt *st, int extra, void *reco
 	return 0;
 }
 
+static int layout_row(struct reader *in, sqlite3_stmt *st, int extra, void *record, void *ctx)
+{
+	struct natives *list = ctx;
+	sqlite3_int64 native = sqlite3_column_int64(st, extra);
+	if (native < 0 || (uint64_t)native >= list->count)
+		return store_damaged(in->s, in->e, "a native layout belongs to nothing");
+	list->item[native].layout = ((const struct native_info *)record)->layout;
+	return 0;
+}
+
 static int region_row(struct reader *in, sqlite3_stmt *st, int extra, void *record, void *ctx)
 {
 	struct natives *list = ctx;
@@ -230,10 +240,13 @@ static int load_series(struct reader *in, struct series *x, sqlite3_int64 id)
 	struct native_info native = {0};
 	struct native_region region = {0};
 	struct point point = {0};
+	struct native_info laid = {0};
 	struct natives natives = {0};
 	uint32_t *index = NULL;
 	int code =
 	    each(in, &native_table, "number", "WHERE series = ? ORDER BY number", id, &native, native_row, &natives);
+	if (code == 0 && in->s->schema > 1)
+		code = each(in, &layout_table, "native", "WHERE series = ?", id, &laid, layout_row, &natives);
 	if (code == 0)
 		code = each(in, &region_table, "native,number,counts", "WHERE series = ? ORDER BY native,number", id,
 			    &region, region_row, &natives);

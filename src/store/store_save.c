@@ -22,7 +22,7 @@ static int lock(struct store *s, struct err *e)
 /* Prepared once a transaction, run for every record. */
 struct writer {
 	struct store *s;
-	sqlite3_stmt *probe, *series, *native, *region, *point, *finding;
+	sqlite3_stmt *probe, *series, *native, *layout, *region, *point, *finding;
 	struct blob words;
 	struct str text;
 };
@@ -40,6 +40,7 @@ static void writer_free(struct writer *w)
 	sqlite3_finalize(w->probe);
 	sqlite3_finalize(w->series);
 	sqlite3_finalize(w->native);
+	sqlite3_finalize(w->layout);
 	sqlite3_finalize(w->region);
 	sqlite3_finalize(w->point);
 	sqlite3_finalize(w->finding);
@@ -104,6 +105,12 @@ static int put_series(struct writer *w, const struct series *x, struct err *e)
 		if (bound == SQLITE_OK)
 			bound = sqlite3_bind_int64(w->native, 2, (sqlite3_int64)i);
 		rc = put(w, w->native, bound, 3, &native_table, n, e);
+		if (rc == 0 && n->layout.code_bytes) {
+			bound = sqlite3_bind_int64(w->layout, 1, id);
+			if (bound == SQLITE_OK)
+				bound = sqlite3_bind_int64(w->layout, 2, (sqlite3_int64)i);
+			rc = put(w, w->layout, bound, 3, &layout_table, n, e);
+		}
 		for (size_t k = 0; rc == 0 && k < n->region_count && k < NATIVE_REGIONS; k++)
 			rc = put_region(w, id, i, k, &n->region[k], e);
 	}
@@ -234,6 +241,8 @@ int store_resume(struct store **out, const char *path, struct err *e)
 		code = lock(s, e);
 	if (code == 0)
 		code = store_check(s, e);
+	if (code == 0)
+		code = store_upgrade(s, e);
 	if (code == 0) { /* a folder that takes no journal is found out now, not after an hour of measuring */
 		char same[40];
 		snprintf(same, sizeof(same), "PRAGMA user_version=%d", STORE_SCHEMA);
@@ -253,6 +262,7 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 		return code;
 	/* What an interrupted attempt left of this probe goes first. */
 	static const char *const old[] = {
+	    "DELETE FROM native_layout WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
 	    "DELETE FROM native_region WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
 	    "DELETE FROM native WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
 	    "DELETE FROM point WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
@@ -269,6 +279,8 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 		code = prepare(s, &w.series, &series_table, "", e);
 	if (code == 0)
 		code = prepare(s, &w.native, &native_table, "series,number", e);
+	if (code == 0)
+		code = prepare(s, &w.layout, &layout_table, "series,native", e);
 	if (code == 0)
 		code = prepare(s, &w.region, &region_table, "series,native,number,counts", e);
 	if (code == 0)

@@ -99,6 +99,7 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 		const char *dot = *type ? "." : "", *name = ptx_op_name((enum ptx_op)info->ptx_op);
 		enum native_class cls = class_of(i);
 		const char *spelled;
+		uint32_t bytes, at = (uint32_t)(time_address(t, pc, &bytes) - s->fetch.base);
 		/* A clock read is one boundary, however many native instructions it takes. */
 		if (cls == NATIVE_CLOCK)
 			spelled = "clock";
@@ -109,11 +110,12 @@ int sim_native(struct native_info *out, const struct sim_spec *s, const struct f
 		if (!spelled)
 			goto out;
 		for (uint32_t k = address_ops(s, i); k > 0; k--)
-			ops[n++] = (struct native_op){.name = address, .cls = NATIVE_ALU};
+			ops[n++] = (struct native_op){.name = address, .cls = NATIVE_ALU, .address = at};
 		for (uint32_t k = steps(s, i, op) - address_ops(s, i); k > 0; k--)
-			ops[n++] = (struct native_op){.name = spelled, .cls = cls};
+			ops[n++] = (struct native_op){.name = spelled, .cls = cls, .address = at};
 	}
 	native_count(out, ops, n, "sim");
+	out->layout.code_bytes = (uint32_t)time_code_bytes(t);
 	out->registers = f->registers;
 	r = 0;
 out:

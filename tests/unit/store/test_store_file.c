@@ -196,7 +196,7 @@ static void foreign(void **state)
 	spoil("other.fathom", "PRAGMA application_id=7");
 	refuse("other.fathom", -EINVAL, "a SQLite file, but not a run file");
 	spoil("newer.fathom", "PRAGMA user_version=3");
-	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 3, this one reads 1); update fathom");
+	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 3, this one reads 2); update fathom");
 	spoil("older.fathom", "PRAGMA user_version=0");
 	refuse("older.fathom", -EBADMSG, "schema 0");
 }

@@ -26,6 +26,7 @@ int time_op(const struct time_program *p, uint32_t pc);
 
 /* Where the record's first native instruction lies, and the bytes of each of them. */
 uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes);
+uint64_t time_code_bytes(const struct time_program *p); /* of all of them, subroutines included */
 
 /* Why an instruction issued no earlier: the last of what it had to wait for. */
 enum time_why {

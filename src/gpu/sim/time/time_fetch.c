@@ -79,6 +79,11 @@ uint64_t time_address(const struct time_program *p, uint32_t pc, uint32_t *bytes
 	return p->inst[pc].address;
 }
 
+uint64_t time_code_bytes(const struct time_program *p)
+{
+	return p->code_bytes;
+}
+
 /* ---- the caches ---- */
 
 static struct time_level *partner(struct time_gpu *g, enum fetch_share share)

@@ -32,8 +32,9 @@ struct native_region {
 /* Where the code lies, in bytes from the entry's first instruction: the longest run of clock reads that are evenly spaced, by
  * which code that was written to lie in equal pieces shows that it does. */
 struct native_layout {
-	uint32_t code_bytes;	    /* of the whole entry, padding excluded; 0 = the backend does not say */
-	uint32_t first, step, reads; /* of the run: where it begins, from one to the next, how many; reads 0: there is none */
+	uint32_t code_bytes; /* of the whole entry, padding excluded; 0 = the backend does not say */
+	uint32_t first, step,
+	    reads; /* of the run: where it begins, from one to the next, how many; reads 0: there is none */
 };
 
 #define NATIVE_REGIONS 8

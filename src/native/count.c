@@ -71,7 +71,8 @@ static void region_fill(struct native_region *r, const struct native_op *ops, si
 }
 
 /* One more clock read, of which `reads` were met before. */
-static void layout_add(struct native_layout *best, struct native_layout *now, uint32_t at, uint32_t last, uint32_t reads)
+static void layout_add(struct native_layout *best, struct native_layout *now, uint32_t at, uint32_t last,
+		       uint32_t reads)
 {
 	if (!reads || at <= last)
 		return;

@@ -149,11 +149,11 @@ enum ptx_operand_kind {
 	PTX_OPND_SINK,	  /* _ */
 };
 struct ptx_operand {
-	uint8_t kind;  /* enum ptx_operand_kind */
-	bool negated;  /* !p for predicates, -r where allowed */
-	bool has_reg;  /* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
+	uint8_t kind;	/* enum ptx_operand_kind */
+	bool negated;	/* !p for predicates, -r where allowed */
+	bool has_reg;	/* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
 	uint16_t count; /* VECTOR: elements */
-	int32_t reg;   /* register index in ptx_func.regs */
+	int32_t reg;	/* register index in ptx_func.regs */
 	int32_t sym; /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
 	                    * (numbers from param_count on are its results);
 	                    * function-local variables are hoisted into module.vars with a unique name */

@@ -165,8 +165,8 @@ void store_close(struct store *s)
 static int schema_matches(struct store *s, struct err *e)
 {
 	static const char list[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
-	static const char list_1[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> '" SINCE_2
-				     "' ORDER BY type, name";
+	static const char list_1[] =
+	    "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> '" SINCE_2 "' ORDER BY type, name";
 	const struct embedded *schema = embed_find("src/store/schema.sql");
 	sqlite3 *own = NULL;
 	sqlite3_stmt *a = NULL, *b = NULL;

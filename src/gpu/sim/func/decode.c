@@ -341,7 +341,8 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	p->name = arena_strdup(d->a, entry->name);
 	p->param =
 	    entry->param_count ? arena_copy(d->a, entry->params, entry->param_count * sizeof *entry->params) : NULL;
-	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (d->tables && !p->target) || (entry->param_count && !p->param))
+	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (d->tables && !p->target) ||
+	    (entry->param_count && !p->param))
 		return err_nomem(d->e);
 	struct ptx_param *q = (struct ptx_param *)p->param; /* ours since a moment ago */
 	for (uint32_t k = 0; k < entry->param_count; k++)

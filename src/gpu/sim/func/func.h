@@ -52,7 +52,7 @@ enum {				/* func_inst.flags */
        FUNC_SKIP_L1 = 1 << 2,	/* ld.cg, .cv, .volatile, relaxed and stronger: not answered by the SM's L1 */
        FUNC_UNIFORM = 1 << 3,	/* bra.uni */
        FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
-       FUNC_INDEXED = 1 << 6, /* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
+       FUNC_INDEXED = 1 << 6,	/* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
        FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 

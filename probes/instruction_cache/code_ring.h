@@ -1,0 +1,99 @@
+/* Jumps round a ring of pieces of code, and what they tell. Private to this probe. */
+#ifndef FATHOM_CODE_RING_H
+#define FATHOM_CODE_RING_H
+#include "probe/probe.h"
+
+enum { EXPERIMENT_LAYOUT, EXPERIMENT_JUMP, EXPERIMENT_TIMELINE };
+
+/* p[] of the experiment "jump"; x is the number of pieces in the ring. */
+enum code_param {
+	CODE_FIRST,  /* the lowest piece */
+	CODE_STRIDE, /* pieces from one element to the next */
+	CODE_SHAPE,  /* pieces of the kernel x 1024 + filling instructions of each */
+	CODE_WARM,   /* laps before the timed ones */
+	CODE_LAPS,   /* timed laps */
+	CODE_RIVAL,  /* SM + 1 that goes round the elements behind this ring at the same time; 0 = none */
+	CODE_WALK,   /* bytes of constants that are read after each lap */
+	CODE_FRESH,  /* 1: nothing of the kernel was ever executed, and caches are flushed */
+};
+#define CODE_PARAM_NAMES                                                                                               \
+	{                                                                                                              \
+		"first", "stride", "shape", "warm", "laps", "rival", "walk", "fresh"                                   \
+	}
+#define CODE_HEAD  8
+#define CODE_PARTS 2048 /* pieces at most */
+
+int code_setup(const struct study *s, double x, const double *p, struct job *j);
+int code_layout_setup(const struct study *s, double x, const double *p, struct job *j);
+
+enum code_state { CODE_PENDING, CODE_MISSING, CODE_HERE };
+
+/* One kernel full of pieces. */
+struct code {
+	struct study *study;
+	unsigned pads, pieces;	 /* filling instructions of a piece; how many pieces */
+	uint32_t unit, pad;	 /* bytes of a piece, of a filling instruction */
+	uint32_t begin, bytes;	 /* where the first piece begins; all code, in bytes from the entry */
+	uint32_t before, behind; /* bytes in front of the pieces and behind them that may belong to the loop */
+	unsigned low; /* the lowest piece that is visited: what a loop in front of it fetches ahead ends before */
+	char why[200];
+};
+/* Pieces of `unit` bytes, or the next larger length that can be made. */
+enum code_state code_open(struct code *c, struct study *s, uint32_t unit, uint32_t bytes);
+
+/* Learns from a point of the kernel where the pieces lie. False: they are not there, or of another length. */
+bool code_lies(struct code *c, const struct point *pt);
+
+struct code_ring {
+	unsigned first, stride, count, warm, laps, rival, walk, fresh;
+};
+struct code_run {
+	const struct point *point;
+	unsigned count, laps, visits;
+	const uint32_t *word; /* clock before and after each jump */
+	uint32_t rival_laps;
+};
+enum code_state code_get(const struct code *c, const struct code_ring *r, struct code_run *out);
+static inline uint32_t code_ticks(const struct code_run *r, unsigned visit)
+{
+	return r->word[2 * visit + 1] - r->word[2 * visit];
+}
+/* The piece of the n-th timed jump. */
+static inline unsigned code_piece(const struct code_ring *ring, unsigned visit)
+{
+	return ring->first + ring->stride * (ring->count - 1 - visit % ring->count);
+}
+unsigned code_slow(const struct code_run *r, double floor);
+
+/* ---- levels ---- */
+#define CODE_LEVELS 5
+#define CODE_SURVEY 40
+struct code_fact {
+	bool known;
+	uint32_t value;
+	char why[200];
+};
+struct code_level {
+	double ticks;	     /* of a jump that is answered here */
+	double floor;	     /* ticks from which one is not */
+	unsigned fits, over; /* pieces in a row that fit; that do not */
+	bool endless;	     /* everything fits */
+	struct code_fact size, line, ways, sets;
+	unsigned lines; /* of the largest ring that fits, one element a line */
+	unsigned top;	/* the last piece that begins in a line is number top of every line's worth */
+	unsigned first; /* the lowest piece of the first line of rings */
+};
+struct code_survey {
+	unsigned count;
+	struct code_ring ring[CODE_SURVEY];
+	struct code_run run[CODE_SURVEY];
+	unsigned levels; /* the last one is what answers when all others miss */
+	struct code_level level[CODE_LEVELS + 1];
+	char why[200];
+};
+enum code_state code_measure_survey(struct code *c, struct code_survey *v);
+/* Line, sets, ways and size of level k. CODE_MISSING: what is not known says why. */
+enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k);
+unsigned code_line_of(const struct code_level *l, unsigned unit, unsigned piece);
+
+#endif

@@ -1,0 +1,323 @@
+/* Caches of instructions: how many, their geometry, who shares them. Wong 2010, IV-J5 and IV-K. */
+#include "base/arena.h"
+#include "code_ring.h"
+#include "code_share.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SMALL_UNIT  32
+#define SMALL_BYTES (64u << 10)
+#define LARGE_UNIT  512
+#define LARGE_BYTES (128u << 10)
+#define KEYS	    3 /* levels that are spoken of when they are not there */
+
+static const struct experiment experiments[] = {
+    [EXPERIMENT_LAYOUT] = {.name = "layout",
+			   .axis = "filling instructions",
+			   .unit = "count",
+			   .setup = code_layout_setup},
+    [EXPERIMENT_JUMP] =
+	{.name = "jump", .axis = "pieces of code", .unit = "count", .params = CODE_PARAM_NAMES, .setup = code_setup},
+    [EXPERIMENT_TIMELINE] = {.name = "timeline",
+			     .axis = "pieces of a line",
+			     .unit = "count",
+			     .params = {"lines", "filling instructions", "behind a read"},
+			     .setup = code_timeline_setup},
+};
+
+static const char *const claims[] = {"cache.instruction.*", "cache.constant.*.shared_with", NULL};
+static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
+
+static const char *key_of(char *out, size_t n, unsigned level, const char *what)
+{
+	snprintf(out, n, "cache.instruction.l%u.%s", level + 1, what);
+	return out;
+}
+
+static void all_inconclusive(struct study *s, enum verdict v, const char *why)
+{
+	static const char *const keys[] = {"cache.instruction.levels", "cache.instruction.l1.size",
+					   "cache.instruction.fetch_bytes"};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		study_verdict(s, keys[i], v, "jump", "%s", why);
+}
+
+static void conclude_fact(struct study *s, const char *key, const struct code_fact *f, const char *method)
+{
+	if (f->known)
+		study_measured_number(s, key, f->value, f->value, f->value, "", method, "jump", "%s", "");
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", f->why);
+}
+
+static void conclude_level(struct study *s, const struct code *c, const struct code_level *l, unsigned k)
+{
+	char key[64];
+	key_of(key, sizeof key, k, "size");
+	if (l->size.known)
+		conclude_fact(s, key, &l->size, "lines that fit in a ring, ways and sets of those that conflict");
+	else if (!l->endless && l->fits)
+		study_bound(s, key, (double)l->fits * c->unit, INFINITY, "rings of code of growing size", "jump",
+			    "%u bytes of code in a row fit beside the loop that jumps, %u do not; %s",
+			    l->fits * c->unit, l->over * c->unit, l->size.why);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", l->size.why);
+	conclude_fact(s, key_of(key, sizeof key, k, "line"), &l->line, "distance of the jumps that miss");
+	conclude_fact(s, key_of(key, sizeof key, k, "ways"), &l->ways, "lines that fit in one set");
+	conclude_fact(s, key_of(key, sizeof key, k, "sets"), &l->sets, "distance of lines that conflict");
+}
+
+static void conclude_text(struct study *s, const char *key, const struct code_shared *x, const char *method)
+{
+	if (x->text[0])
+		study_text(s, key, x->text, method, "jump", "%s", x->why);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", x->why);
+}
+
+/* Constants, from what instructions share with them: none, where every level of instructions says so. */
+static void conclude_constants(struct study *s, const struct code_shared *with, unsigned n, bool all)
+{
+	char key[64], name[24];
+	double levels;
+	if (!study_number(s, "cache.constant.levels", &levels))
+		return;
+	for (unsigned k = 1; k <= levels; k++) {
+		bool known = all;
+		struct code_shared x = {
+		    .text = "none", .why = "no level of instructions is evicted by constants as if it were this one"};
+		snprintf(name, sizeof name, "constant.l%u", k);
+		for (unsigned i = 0; i < n; i++) {
+			if (!strcmp(with[i].text, name)) {
+				snprintf(x.text, sizeof x.text, "instruction.l%u", i + 1);
+				snprintf(x.why, sizeof x.why, "%s", with[i].why);
+				known = true;
+				break;
+			}
+			known = known && with[i].text[0];
+		}
+		if (!known) {
+			x.text[0] = '\0';
+			snprintf(x.why, sizeof x.why, "not every level of instructions could be asked");
+		}
+		snprintf(key, sizeof key, "cache.constant.l%u.shared_with", k);
+		conclude_text(s, key, &x, "constants that are read between laps through code");
+	}
+}
+
+/* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. */
+static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, double *cold)
+{
+	struct code few = *all;
+	const struct code *c = &few;
+	few.pieces = 26 * few.low;
+	if (few.pieces > all->pieces)
+		few.pieces = all->pieces;
+	const unsigned step = (few.pieces - few.low) / 48 ? (few.pieces - few.low) / 48 : 1;
+	const struct code_ring r = {.first = few.low,
+				    .stride = step,
+				    .count = (few.pieces - few.low) / step < 48 ? (few.pieces - few.low) / step : 48,
+				    .laps = 1,
+				    .fresh = 1};
+	struct code_run run;
+	double ticks[48], scratch[48];
+	enum code_state st = code_get(c, &r, &run);
+	if (st != CODE_HERE)
+		return st;
+	for (unsigned i = 0; i < run.visits; i++)
+		ticks[i] = code_ticks(&run, i);
+	*cold = stat_median(ticks, run.visits, scratch);
+	/* Code may have come near before it was executed for the first time: nothing that answers much sooner than the memory does
+	 * for data is memory. */
+	double data;
+	*yes = *cold < v->level[v->levels - 1].ticks * 1.1 + 5;
+	/* Without any slower class there is nothing that memory could be told from: all code is at hand. */
+	if (v->levels > 1)
+		*yes = *yes && study_number(all->study, "memory.global.latency", &data) &&
+		       *cold - v->level[0].ticks > data / 2;
+	return CODE_HERE;
+}
+
+struct found {
+	struct code small, large;
+	struct code_survey near, far;
+	unsigned caches; /* levels, memory not among them */
+	bool open;	 /* the last of them never overflowed, so that more may lie behind */
+	const struct code *code[CODE_LEVELS + 2];
+	struct code_survey *survey[CODE_LEVELS + 2];
+	unsigned index[CODE_LEVELS + 2]; /* in its survey */
+};
+
+/* CODE_MISSING: concluded already. */
+static enum code_state find_levels(struct study *s, struct found *f)
+{
+	bool memory = false;
+	double cold;
+	enum code_state st = code_open(&f->small, s, SMALL_UNIT, SMALL_BYTES);
+	if (st == CODE_HERE)
+		st = code_measure_survey(&f->small, &f->near);
+	if (st == CODE_MISSING) {
+		all_inconclusive(s, VERDICT_INCONCLUSIVE, f->small.why[0] ? f->small.why : f->near.why);
+		return st;
+	}
+	if (st == CODE_HERE)
+		st = is_memory(&f->small, &f->near, &memory, &cold);
+	if (st == CODE_PENDING)
+		return st;
+	if (st == CODE_MISSING) {
+		all_inconclusive(s, VERDICT_INCONCLUSIVE, "first touches of code could not be timed");
+		return st;
+	}
+	unsigned n = f->near.levels;
+	f->caches = memory ? n - 1 : n;
+	f->open = !memory;
+	for (unsigned k = 0; k < n; k++) {
+		f->code[k] = &f->small;
+		f->survey[k] = &f->near;
+		f->index[k] = k;
+	}
+	if (memory)
+		return st;
+	/* More code. */
+	st = code_open(&f->large, s, LARGE_UNIT, LARGE_BYTES);
+	if (st == CODE_HERE)
+		st = code_measure_survey(&f->large, &f->far);
+	if (st == CODE_HERE)
+		st = is_memory(&f->large, &f->far, &memory, &cold);
+	if (st != CODE_HERE)
+		return st == CODE_PENDING ? st : CODE_HERE;
+	double last = f->near.level[n - 1].ticks;
+	for (unsigned k = 0; k < f->far.levels; k++) {
+		double ticks = f->far.level[k].ticks;
+		if (ticks < last * 0.92 - 4)
+			continue;
+		unsigned at = ticks < last * 1.08 + 4 ? n - 1 : f->caches;
+		if (at > CODE_LEVELS)
+			break;
+		f->code[at] = &f->large;
+		f->survey[at] = &f->far;
+		f->index[at] = k;
+		f->caches = at + 1;
+	}
+	f->open = !memory;
+	if (memory && f->caches > n)
+		f->caches--;
+	return CODE_HERE;
+}
+
+static void conclude_levels(struct study *s, const struct found *f)
+{
+	char key[64];
+	const struct code_level *last =
+	    &f->survey[f->caches ? f->caches - 1 : 0]->level[f->index[f->caches ? f->caches - 1 : 0]];
+	if (!f->caches || (f->open && f->caches == 1)) {
+		study_verdict(s, "cache.instruction.levels", f->caches ? VERDICT_INCONCLUSIVE : VERDICT_ABSENT, "jump",
+			      "a jump takes %.0f cycles whatever the code's size, up to %u KB%s", last->ticks,
+			      (f->open && f->far.count ? LARGE_BYTES : SMALL_BYTES) >> 10,
+			      f->caches ? "; only first touches take longer" : ", and at the first touch");
+	} else if (f->open) {
+		study_bound(s, "cache.instruction.levels", f->caches, INFINITY,
+			    "classes of jumps that appear as the code grows", "jump",
+			    "level %u holds all code of this kernel, so what lies behind it is never seen", f->caches);
+	} else {
+		study_measured_number(s, "cache.instruction.levels", f->caches, f->caches, f->caches, "",
+				      "classes of jumps that appear as the code grows", "jump", "%s", "");
+	}
+	for (unsigned k = f->caches; k < KEYS && !f->open; k++)
+		study_verdict(s, key_of(key, sizeof key, k, "size"), VERDICT_ABSENT, "jump",
+			      "no class of jumps is left for it");
+}
+
+static void study_instruction(struct study *s)
+{
+	struct found *f = ARENA_NEW(study_arena(s), struct found);
+	bool pending = false;
+	char key[64];
+	if (!f) {
+		all_inconclusive(s, VERDICT_FAILED, "out of memory");
+		return;
+	}
+	if (study_device(s)->constant_bytes < 1024) {
+		all_inconclusive(s, VERDICT_UNSUPPORTED, "this device has no constant space to speak of");
+		return;
+	}
+	if (find_levels(s, f) != CODE_HERE)
+		return;
+	for (unsigned k = 0; k < f->caches; k++) {
+		struct code_level *l = &f->survey[k]->level[f->index[k]];
+		if (l->endless)
+			snprintf(l->size.why, sizeof l->size.why, "all code of this kernel fits");
+		if (!l->endless && code_geometry(f->code[k], f->survey[k], f->index[k]) == CODE_PENDING)
+			pending = true;
+	}
+	if (pending || study_pending(s))
+		return;
+	struct code_shared scope[CODE_LEVELS + 2] = {0}, with[CODE_LEVELS + 2] = {0};
+	struct code_fact fetch = {0};
+	for (unsigned k = 0; k < f->caches; k++) {
+		const struct code_level *l = &f->survey[k]->level[f->index[k]];
+		if (l->endless) {
+			snprintf(scope[k].why, sizeof scope[k].why, "all code of this kernel fits");
+			with[k] = scope[k];
+			continue;
+		}
+		code_scope(f->code[k], f->survey[k], f->index[k], &scope[k]);
+		code_constants(f->code[k], f->survey[k], f->index[k], &with[k]);
+	}
+	if (f->caches)
+		code_fetch(f->code[0], f->survey[0], &fetch);
+	if (study_pending(s))
+		return;
+	conclude_levels(s, f);
+	conclude_constants(s, with, f->caches, !f->open);
+	if (f->caches)
+		conclude_fact(s, "cache.instruction.fetch_bytes", &fetch,
+			      "where one warp waits while others evict what it executes");
+	else
+		study_verdict(s, "cache.instruction.fetch_bytes", VERDICT_ABSENT, "jump",
+			      "there is no cache to fetch from");
+	for (unsigned k = 0; k < f->caches; k++) {
+		struct code_level *l = &f->survey[k]->level[f->index[k]];
+		if (l->endless) {
+			snprintf(l->line.why, sizeof l->line.why, "all code of this kernel fits");
+			l->ways = l->sets = l->line;
+		}
+		if (l->endless && f->caches == 1)
+			continue;
+		conclude_level(s, f->code[k], l, k);
+		conclude_text(s, key_of(key, sizeof key, k, "scope"), &scope[k], "code on another SM that evicts");
+		/* A level of all SMs may also be the common one of data, which was not asked. */
+		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))
+			with[k].text[0] = '\0';
+		conclude_text(s, key_of(key, sizeof key, k, "shared_with"), &with[k],
+			      "constants that are read between laps through code");
+	}
+}
+
+const struct probe probe_instruction_cache = {
+    .name = "instruction_cache",
+    .asks = "How many caches do instructions have, what are their size, line, ways and sets, and who shares them?",
+    .source =
+	"Wong 2010, IV-J5 and IV-K; here jumps from line to line are timed one by one, so that no bandwidth hides a "
+	"level and neither LRU replacement nor modulo mapping is assumed",
+    .how = "A kernel holds many pieces of code of one length, and a loop jumps from one to the next in the order of a "
+	   "ring; the time "
+	   "from the read in front of a jump to the one behind it is the fetch. Growing rings show the levels, one "
+	   "line too many the "
+	   "lines of one set; a second block on another SM, or constants read between laps, evict the code where the "
+	   "level is shared.",
+    .fooled = "The loop itself takes lines of the first level: sets that it may be in are left out. What is fetched "
+	      "ahead is never what "
+	      "comes next, because rings go downwards. Jumps through a table miss constant caches: each is done twice. "
+	      "Where code is "
+	      "brought near before it runs, the slowest jumps are not called memory.",
+    .figure = "instruction-latency",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof experiments[0],
+    .study = study_instruction,
+    .draw = code_draw,
+};

@@ -79,7 +79,7 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
 	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
 			   ways = l->ways.value;
-	char seen[200], key[96];
+	char seen[200], key[96], what[32];
 
 	snprintf(seen, sizeof(seen), "%llu pages in steps of %llu bytes hit, lap after lap, and one more does not",
 		 entries, line);
@@ -90,20 +90,20 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 		study_bound(s, key, (double)reach, INFINITY, "pages that fit, lap after lap", c->name,
 			    "%llu pages in steps of %llu bytes fit; no sets confirm that no more do: %.150s", entries,
 			    line, l->ways.why);
-		snprintf(key, sizeof(key), "tlb.%s.%s.entries", c->name, levels[k]);
-		study_bound(s, key, (double)entries, INFINITY, "reach / line", c->name,
-			    "%llu bytes fit, of which one entry covers %llu", reach, line);
+		snprintf(what, sizeof(what), "%s.line", levels[k]);
+		verdict(s, c, what, VERDICT_INCONCLUSIVE, l->ways.why);
+		snprintf(what, sizeof(what), "%s.entries", levels[k]);
+		verdict(s, c, what, VERDICT_INCONCLUSIVE, l->ways.why);
 	} else {
 		conclude_fact(s, c, k, "reach", &l->reach, why,
 			      "pages that fit at strides of powers of two, and densely", seen);
-	}
-	snprintf(seen, sizeof(seen), "moved by %llu bytes pages come to another entry, moved by less they do not",
-		 line);
-	conclude_fact(s, c, k, "line", &l->line, why, "pages in conflict, half of them moved (Wong 2010, Fig. 15)",
-		      seen);
-	snprintf(seen, sizeof(seen), "%llu bytes, of which one entry covers %llu", reach, line);
-	if (!bounds)
+		snprintf(seen, sizeof(seen),
+			 "moved by %llu bytes pages come to another entry, moved by less they do not", line);
+		conclude_fact(s, c, k, "line", &l->line, why,
+			      "pages in conflict, half of them moved (Wong 2010, Fig. 15)", seen);
+		snprintf(seen, sizeof(seen), "%llu bytes, of which one entry covers %llu", reach, line);
 		conclude_fact(s, c, k, "entries", &l->entries, why, "reach / line", seen);
+	}
 	why = l->ways.why[0] ? l->ways.why : why;
 	snprintf(seen, sizeof(seen),
 		 "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
@@ -146,7 +146,8 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 	if (sure < c->level_count || c->unclear)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%u costs of a page were seen%s: %.150s",
 			      c->level_count + 1, c->unclear ? ", and others" : "",
-			      sure < c->level_count ? c->level[sure].reach.why : "noise hides whose they are");
+			      sure < c->level_count ? c->level[sure].reach.why
+						    : "noise, or one more level, hides whose they are");
 	else if (!most)
 		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
 			    "%llu bytes could be used, and the memory is much larger", (unsigned long long)c->bytes);
@@ -158,19 +159,24 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		    c->level_count + 1);
 	for (unsigned k = 0; k < c->level_count; k++)
 		conclude_level(s, c, k);
-	if (sure == c->level_count && !c->unclear && most) {
-		snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
+	snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
+	if (sure == c->level_count && !c->unclear && most)
 		conclude_step(s, c, key, c->level_count);
-	}
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
+			      sure < c->level_count ? c->level[sure].reach.why
+			      : c->unclear	    ? "noise, or one more level, hides which cost is the last one"
+						    : "what memory could not be used may show one more level");
 }
 
 static void conclude_page(struct study *s, const struct tlb_path *path)
 {
 	double least = INFINITY;
+	unsigned seen = 0;
 
 	for (unsigned i = 0; i < PATHS; i++)
-		for (unsigned k = 0; k < path[i].level_count; k++)
-			if (path[i].level[k].line.state == CHASE_DONE)
+		for (unsigned k = 0; k < path[i].level_count; k++, seen++)
+			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE)
 				least = fmin(least, (double)path[i].level[k].line.value);
 	if (least <= PAGE_LEAST)
 		study_measured_number(s, "tlb.page_size", least, least, least, "", "the smallest line of any TLB",
@@ -178,6 +184,8 @@ static void conclude_page(struct study *s, const struct tlb_path *path)
 	else if (isfinite(least))
 		study_bound(s, "tlb.page_size", -INFINITY, least, "the smallest line of any TLB", "global",
 			    "an entry covers whole pages, and %.0f bytes", least);
+	else if (seen)
+		study_verdict(s, "tlb.page_size", VERDICT_INCONCLUSIVE, "global", "no TLB's line is known");
 }
 
 /* Nearly all of the memory, or less where it is not to be had. */
@@ -243,10 +251,12 @@ const struct probe probe_tlb = {
 	"them by an offset gives the line, and the pages that one more conflicts with give the ways.",
     .fooled =
 	"Caches of data or of page table entries, which hold fewer pages when each has more lines: what fits has to "
-	"fit "
-	"with many lines, too. A cache that answers before addresses are translated: its hits are told by their speed "
-	"and left out. Open rows of memory, which are shorter than any page. Noise, which makes openers and followers "
-	"slow alike: what is too fast says how much of it there is.",
+	"fit with many lines, too. A cache that answers before addresses are translated: its hits are told by their "
+	"speed and left out. Open rows of memory, which are as a TLB with sets of one entry: there is a level only "
+	"where "
+	"one page more makes more than two others wait, or where an entry covers more than all rows. Noise, which "
+	"makes "
+	"openers and followers slow alike: what is too fast says how much of it there is.",
     .figure = "tlb-global",
     .needs = needs,
     .claims = claims,

@@ -93,6 +93,8 @@ uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* How often a lap over the ring misses level k, and how many laps that is known from. */
+enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);
 /* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always);
 

@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #define HALVINGS    2	  /* more of them only cost time */
 #define EXTRAS	    4
 #define EXTRAS_MOST 40
+#define ROWS_MOST   (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
 
 static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...)
@@ -418,6 +420,47 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return tlb_fits(c, k, &ring, sure);
 }
 
+/* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
+ * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
+ * closed. In sets of two entries and more it makes three and more. Nor is a row as long as what many an entry covers. */
+static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
+{
+	const struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value;
+	double less, more, laps, again;
+	enum chase_state state, all = CHASE_DONE;
+
+	*yes = l->sets.state != CHASE_DONE || l->line.value < ROWS_MOST;
+	if (!*yes || l->blurred)
+		return CHASE_DONE;
+	state = tlb_misses(c, k, &(struct tlb_ring){.pages = n, .stride = l->line.value}, &less, &laps);
+	if (state != CHASE_DONE)
+		return state;
+	for (uint32_t i = 0; i < EXTRAS && *yes; i++) {
+		const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = i ? n + i : 0};
+		state = tlb_misses(c, k, &ring, &more, &again);
+		if (state == CHASE_PENDING)
+			all = state;
+		if (state == CHASE_DONE)
+			*yes = more - less < 2.5 + 4 * sqrt(2 * less / fmin(laps, again));
+	}
+	return *yes ? all : CHASE_DONE;
+}
+
+static void refuse_rows(struct tlb_level *l)
+{
+	struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
+	unsigned long long pages = l->entries.value, line = l->line.value;
+
+	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		undecided(
+		    facts[i],
+		    "%llu pages in steps of %llu bytes are fast, but no sets of two and more show: open rows of the "
+		    "memory would look the same",
+		    pages, line);
+	l->set_count = 0;
+}
+
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -440,5 +483,12 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = ways_and_sets(c, k);
+	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE) {
+		bool rows = true;
+		if (may_be_rows(c, k, &rows) == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (rows)
+			refuse_rows(l);
+	}
 	return state;
 }

@@ -23,6 +23,8 @@
 #define BLURRED	     4.5 /* sigmas */
 #define FEW_HOT	     0.15
 #define MANY_HOT     0.3
+#define BEYOND	     0.1 /* of a cost, that another one is larger at least */
+#define TORN	     0.1 /* of the pages, and of the visits, that have no level's cost */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
 {
@@ -175,6 +177,24 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
 	c->level_count = c->steps - 1;
 }
 
+/* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
+ * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
+static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
+{
+	double last = c->step[c->steps - 1], beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last;
+	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
+	size_t mixed, m = v ? page_costs(c, w, v, &each, &mixed) : 0;
+
+	if (!v || (double)mixed <= TORN * (double)(m + mixed))
+		return false;
+	for (uint32_t i = 0; i < w->visits; i++) {
+		of += !isnan(w->cost[i]);
+		over += w->cost[i] >= (float)(last + beyond);
+		under += w->cost[i] <= (float)(last - beyond);
+	}
+	return over - 2 * under > TORN * of;
+}
+
 /* What makes a line slow for other reasons comes upon openers and followers alike, and makes costs too low as well. */
 static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
 {
@@ -265,6 +285,8 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	for (unsigned k = 0; k < rings; k++)
 		n += costs_of(c, &w[k], seen + n);
 	steps_from(c, seen, n);
+	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
+		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {
 		double rise = (c->step[k + 1] - c->step[k]) / 2;
 		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
@@ -364,6 +386,20 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 		return CHASE_UNDECIDED;
 	}
 	return state;
+}
+
+enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps)
+{
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+
+	*each = *laps = 0;
+	if (state != CHASE_DONE)
+		return state;
+	*laps = w.visits / w.pages;
+	for (uint32_t v = 0; v < w.visits; v++)
+		*each += missed(c, k, w.cost[v]) / *laps;
+	return CHASE_DONE;
 }
 
 static uint32_t coprime(uint32_t n, unsigned order)

@@ -29,8 +29,9 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
-#define BLOCKS_MISS 1.02  /* how much a steady rate may differ from that of whole blocks, which it is no less than */
-#define UNEVEN	    0.9	  /* a first warp that ends so early was preferred */
+#define BLOCKS_MISS 1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define UNEVEN	    0.9	 /* a first warp that ends so early was preferred */
+#define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
 static unsigned log2_of(unsigned v)
@@ -347,7 +348,7 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 }
 
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *slope, const struct load *load,
-				unsigned n, const struct arithmetic_steady *steady_rate)
+				unsigned n, bool is_long, const struct arithmetic_steady *steady_rate)
 {
 	const struct device_info *d = study_device(s);
 	char key[96], issue[96], evidence[64];
@@ -401,6 +402,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
 	 * take quite proportional time under some load. */
 	unsigned agree = 0, other_warps = 0;
+	double most_of_fewer = 0; /* rate that at most half of the warps reach */
 	bool steady = true;
 	for (unsigned i = 0; i < n; i++) {
 		bool again = false;
@@ -412,10 +414,14 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 		const bool same = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
 		agree += same;
 		other_warps += same && load[i].warps != l->warps;
+		if (slope[i].ok && slope[i].value > 0 && 2 * load[i].warps <= l->warps)
+			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate. */
-	if (!agree || (l->unit == LONG_UNIT && (agree < 2 || !other_warps || !steady))) {
+	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
+	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
+	if (!agree || (l->unit == LONG_UNIT && !other_warps && (is_long || most_of_fewer < NOT_HALF * value)) ||
+	    (is_long && (agree < 2 || !steady))) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
 			    l->chains, agree);
@@ -487,7 +493,7 @@ static void study_row(struct study *s, unsigned row)
 		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	conclude_throughput(s, row, full, load, loads, uneven ? &rate : NULL);
+	conclude_throughput(s, row, full, load, loads, is_long, uneven ? &rate : NULL);
 }
 
 static void study_arithmetic(struct study *s)

@@ -372,7 +372,7 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 	for (l->first = c->low; l->first % per != (l->top + 1) % per; l->first++)
 		;
 	r.first = l->first;
-	unsigned about = l->over / per, over;
+	unsigned about = l->over / per, over = 1;
 	unsigned low = k ? about - about / 4 - (about > 3 ? 3 : 0) : about / 2,
 		 high = k ? about + about / 8 + 3 : about * 2 + 6;
 	low = low ? low : 1;
@@ -381,7 +381,7 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 	r.count = high;
 	if (high <= about || r.first + r.stride * r.count > c->pieces)
 		return all_unknown(l, "the code is too short to go beyond this level");
-	bool yes;
+	bool yes = false;
 	st = fits(c, v, k, &r, &yes);
 	if (st == CODE_HERE && yes)
 		return all_unknown(l, "rings of one piece a line hold more than rings of all pieces");

@@ -52,15 +52,17 @@ static void conclude_fact(struct study *s, const char *key, const struct code_fa
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", f->why);
 }
 
-static void conclude_level(struct study *s, const struct code *c, const struct code_level *l, unsigned k)
+/* above: bytes that fit in the level above, 0 when this is the first. */
+static void conclude_level(struct study *s, const struct code *c, const struct code_level *l, unsigned k,
+			   unsigned above)
 {
 	char key[64];
 	key_of(key, sizeof key, k, "size");
 	if (l->size.known)
 		conclude_fact(s, key, &l->size, "lines that fit in a ring, ways and sets of those that conflict");
-	else if (!l->endless && l->fits)
-		study_bound(s, key, (double)l->fits * c->unit, INFINITY, "rings of code of growing size", "jump",
-			    "%u bytes of code in a row fit beside the loop that jumps, %u do not; %s",
+	else if (!l->endless && l->fits * c->unit > above) /* levels may hold different lines of a ring */
+		study_bound(s, key, (double)l->fits * c->unit - above, INFINITY, "rings of code of growing size",
+			    "jump", "%u bytes of code in a row fit beside the loop that jumps, %u do not; %s",
 			    l->fits * c->unit, l->over * c->unit, l->size.why);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", l->size.why);
@@ -286,7 +288,8 @@ static void study_instruction(struct study *s)
 		}
 		if (l->endless && f->caches == 1)
 			continue;
-		conclude_level(s, f->code[k], l, k);
+		const struct code_level *up = k ? &f->survey[k - 1]->level[f->index[k - 1]] : NULL;
+		conclude_level(s, f->code[k], l, k, up ? up->fits * f->code[k - 1]->unit : 0);
 		conclude_text(s, key_of(key, sizeof key, k, "scope"), &scope[k], "code on another SM that evicts");
 		/* A level of all SMs may also be the common one of data, which was not asked. */
 		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))

@@ -106,6 +106,8 @@ static void study_constant(struct study *s)
 	chase_merge(&c);
 	caches = c.level_count - 1;
 	bool more = c.cold_slower;
+	if (c.cold_unsure && !c.doubtful)
+		c.doubtful = caches;
 	if (more)
 		c.level[caches].endless = true;
 
@@ -166,9 +168,10 @@ static void study_constant(struct study *s)
 		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
 			      chase_rows_why);
 	} else if (c.doubtful || (!levels && c.fill_unit > 0)) {
-		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
-			      c.doubtful
-				  ? "two classes of latency may be one level: noise hides how much each of them holds"
+		study_verdict(
+		    s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
+		    c.cold_unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
+		    : c.doubtful  ? "two classes of latency may be one level: noise hides how much each of them holds"
 				  : "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (more && common == L2_UNKNOWN)
 		study_bound(s, "cache.constant.levels", caches, INFINITY,
@@ -203,6 +206,9 @@ static void study_constant(struct study *s)
 	if (common == L2_THIS && (more || levels < caches + more))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "misses of the constant caches are served by the GPU's common L2");
+	else if (c.cold_unsure)
+		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "some first touches took longer than misses in a warm footprint, and some did not");
 	else if (more && known)
 		study_bound(s, "memory.constant.latency", last.mean, INFINITY, "slower than the last level", "chase",
 			    "only first touches went to memory, because the last level holds the whole constant space");

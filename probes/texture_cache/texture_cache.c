@@ -174,6 +174,23 @@ static unsigned first_doubtful(const struct chase_path *c)
 	return 0;
 }
 
+/* Whether the last level that answers is as far as the memory that global loads measured: then it is that memory. */
+static bool as_far_as_memory(const struct study *s, struct chase_placed last)
+{
+	double global;
+
+	return last.state == CHASE_DONE && study_number(s, "memory.global.latency", &global) &&
+	       chase_take_off(s, &last) && fabs(last.mean - global) <= 3 + 0.02 * global;
+}
+
+/* With an open row or without, both are the memory's: where there seem to be rows, the interval holds both. */
+static void conclude_memory(struct study *s, struct chase_placed *memory, const struct chase_placed *open_row)
+{
+	if (open_row && open_row->state == CHASE_DONE && memory->state == CHASE_DONE)
+		memory->lo = fmin(memory->lo, open_row->lo);
+	chase_conclude_latency(s, "memory.texture.latency", memory);
+}
+
 static void study_texture(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -225,6 +242,10 @@ static void study_texture(struct study *s)
 		zoom_ask(&c, k, !k);
 	if (study_pending(s))
 		return;
+	bool unsure = c.cold_unsure || (more && as_far_as_memory(s, served[caches]));
+	if (unsure && (!c.doubtful || c.doubtful > caches))
+		c.doubtful = caches;
+	more = more && !unsure;
 
 	unsigned levels = caches + more, rows = chase_rows_level(&c);
 	if (rows < levels)
@@ -252,8 +273,9 @@ static void study_texture(struct study *s)
 			    "classes of latency that appear as the footprint grows", "chase",
 			    "of %u classes of latency, those from number %u on %s", c.level_count + more,
 			    c.doubtful + 1,
-			    doubtful ? "appear side by side at every footprint, as parts of one level do"
-				     : "hold about as much as one another, as parts of one level do");
+			    unsure     ? "may be memory, whose first touches something delayed"
+			    : doubtful ? "appear side by side at every footprint, as parts of one level do"
+				       : "hold about as much as one another, as parts of one level do");
 	else if (!levels && c.fill_unit > 0)
 		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "a walk by words is faster inside of blocks, but no footprint hits");
@@ -287,14 +309,18 @@ static void study_texture(struct study *s)
 				      "no class of latency is left for it between level %u and memory", k);
 	}
 	struct chase_placed last = served[c.level_count - 1];
-	if (more && last.state == CHASE_DONE && chase_take_off(s, &last))
-		study_bound(s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
-			    "only first touches went to memory, because the last level holds the largest footprint");
-	else if (more)
-		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "only first touches went to memory, because the last level holds the largest footprint");
+	if ((more || unsure) && last.state == CHASE_DONE && chase_take_off(s, &last))
+		study_bound(
+		    s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
+		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
+			   : "only first touches went to memory, because the last level holds the largest footprint");
+	else if (more || unsure)
+		study_verdict(
+		    s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
+		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
+			   : "only first touches went to memory, because the last level holds the largest footprint");
 	else
-		chase_conclude_latency(s, "memory.texture.latency", &served[c.level_count - 1]);
+		conclude_memory(s, &served[c.level_count - 1], rows < caches ? &served[rows] : NULL);
 }
 
 static int draw_texture(const struct study *s, struct figure_list *out)

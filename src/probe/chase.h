@@ -126,6 +126,7 @@ struct chase_path {
 	unsigned level_count; /* groups of classes; the last one is memory unless cold_slower */
 	struct chase_level level[CHASE_LEVELS];
 	bool cold_slower;   /* first touches are slower than anything in a warm footprint */
+	bool cold_unsure;   /* some first touches are, and some are not; then cold_slower is false */
 	uint32_t grain;	    /* ticks are multiples of this */
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */

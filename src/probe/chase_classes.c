@@ -14,6 +14,8 @@
 #define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
 #define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
+#define USUAL_LEAST  4	  /* first touches that take as long as a miss */
+#define USUAL_SHARE  0.05
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -382,6 +384,23 @@ static void scattered_cold(struct chase_path *c, const struct chase_run *run, do
 	c->cold_unit = unit;
 }
 
+/* Whether what delays first touches may be a stall that keeps step with the walk for a while: others, of whole units as
+ * well, take as long as what a warm footprint misses. A slower level would answer them all, unless caches were not empty. */
+static bool in_step(const struct chase_path *c, const struct chase_run *cold, uint64_t unit, double slowest)
+{
+	unsigned usual = 0, all = 0;
+
+	for (uint32_t i = 0; unit && i < cold->kept; i++) {
+		uint64_t at =
+		    (uint64_t)chase_at(cold->point->p, cold->elements, chase_index(cold->record[i])) * c->word;
+		if (at % unit)
+			continue;
+		all++;
+		usual += fabs(chase_ticks(cold->record[i]) - slowest) <= chase_reach(slowest, c->grain);
+	}
+	return c->level_count > 1 && usual >= USUAL_LEAST && usual >= USUAL_SHARE * all;
+}
+
 enum chase_state chase_survey(struct chase_path *c)
 {
 	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
@@ -474,7 +493,7 @@ enum chase_state chase_survey(struct chase_path *c)
 	for (uint32_t i = 0; i < run[0].kept; i++)
 		v[i] = chase_ticks(run[0].record[i]);
 	unsigned n = chase_peaks(v, run[0].kept, c->grain, SHARE_MIN / 4, peak, CHASE_CLASSES);
-	c->cold_slower = false;
+	c->cold_slower = c->cold_unsure = false;
 	c->cold = slowest;
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
 		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))
@@ -485,13 +504,18 @@ enum chase_state chase_survey(struct chase_path *c)
 		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
 		struct chase_walked w = chase_walk_of(c, run, 1, c->class_count - 1);
 		c->class_count--;
-		if (w.coverage >= 0.5) {
-			c->cold_slower = true;
-			c->cold = peak[i].centre;
-			c->cold_unit = w.unit;
+		if (w.coverage < 0.5)
+			continue;
+		if (in_step(c, &run[0], w.unit, slowest)) {
+			c->cold_unsure = true;
+			continue;
 		}
+		c->cold_slower = true;
+		c->cold = peak[i].centre;
+		c->cold_unit = w.unit;
 	}
-	if (!c->cold_slower)
+	c->cold_slower = c->cold_slower && !c->cold_unsure;
+	if (!c->cold_slower && !c->cold_unsure)
 		scattered_cold(c, run, slowest);
 	return CHASE_DONE;
 }

@@ -283,6 +283,9 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		/* A few whole lines: each is timed often enough to be known by itself. */
 		stride = c->level[0].line.state == CHASE_DONE ? c->level[0].line.value : LINE_MOST;
 		footprint = (c->level[0].floor > 0 ? FEW_LINES : MANY_LINES) * (double)stride;
+	} else if (!k && c->level[0].class_first < c->level[0].class_last && footprint < FEW_LINES * (double)stride) {
+		/* Groups of lines with latencies of their own: a few lines do not stand for them. */
+		footprint = FEW_LINES * (double)stride;
 	}
 	/* A ring that is longer than the chase, from empty caches: nothing but memory answers. */
 	bool cold = !(c->level[k].floor > 0) && !c->cold_slower && c->cold > c->classes[0].centre &&

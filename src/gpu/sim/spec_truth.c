@@ -325,8 +325,8 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 		tell_number(t, "cache.texture.levels", levels, 0);
 	else
 		tell_absent(t, "cache.texture.levels");
-	tell_number(t, "memory.texture.latency", s->has_texture ? p->memory_latency : s->global.memory_latency,
-		    LATENCY_TOLERANCE);
+	double memory = s->has_texture ? p->memory_latency : s->global.memory_latency, row = s->dram.row_miss;
+	tell_number(t, "memory.texture.latency", memory + row / 2, LATENCY_TOLERANCE + row / 2);
 }
 
 static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *path)

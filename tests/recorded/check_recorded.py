@@ -5,12 +5,14 @@ Usage: check_recorded.py FATHOM FOLDER [--write]
 
 FOLDER holds X.fathom.xz or X.fathom.gz, a run file as `fathom run -o` wrote it, and X.json, its findings. Each recording
 is checked in two ways: inferred from the stored series, and run anew with the recording as the device, which must ask
-for the same points and conclude the same. doc/results/X.md is the page made from it. --write writes X.json and X.md.
+for the same points and conclude the same. doc/results/X.md is the page made from it: what people wrote about it in
+X.notes.md, the summary, the figures (doc/results/X/*.svg) and every finding. --write writes X.json, X.md and the figures.
 """
 import gzip
 import json
 import lzma
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -46,17 +48,47 @@ def differences(want, got):
             yield f"{key}: " + ", ".join(f"{k} was {json.dumps(want[key].get(k))}, is {json.dumps(got[key][k])}" for k in changed)
 
 
-def page_differences(fathom, run_file, page, write):
-    code, made, err = run(fathom, "report", "--format", "markdown", run_file)
+def read(path):
+    with open(path, encoding="utf-8") as f:
+        return f.read()
+
+
+def make_page(fathom, run_file, figures, name, notes):
+    """The page's text; its figures go to a fresh folder."""
+    code, made, err = run(fathom, "report", "--format", "markdown", "--figures", figures, run_file)
+    if not code:
+        code, summary, err = run(fathom, "report", "--format", "summary", run_file)
     if code:
-        yield f"the page could not be made: {err}"
-        return
+        raise RuntimeError(f"the page could not be made: {err}")
+    head, rest = made.split("\n## ", 1)
+    drawn = sorted(os.listdir(figures)) if os.path.isdir(figures) else []
+    parts = [head.rstrip("\n")]
+    if os.path.exists(notes):
+        parts.append(read(notes).rstrip("\n"))
+    parts.append("## Summary\n\n```\n" + summary.strip("\n") + "\n```")
+    parts.append("## Figures\n\n" + "\n".join(f"![{f[:-4]}]({name}/{f})" for f in drawn))
+    return "\n\n".join(parts) + "\n\n## " + rest, drawn
+
+
+def page_differences(fathom, run_file, folder, name, write):
+    pages = os.path.join(folder, PAGES)
+    page, kept = os.path.join(pages, name + ".md"), os.path.join(pages, name)
+    with tempfile.TemporaryDirectory() as fresh:
+        made, drawn = make_page(fathom, run_file, fresh, name, os.path.join(folder, name + ".notes.md"))
+        if write:
+            shutil.rmtree(kept, ignore_errors=True)
+            shutil.copytree(fresh, kept)
+        have = sorted(os.listdir(kept)) if os.path.isdir(kept) else []
+        for figure in sorted(set(drawn) ^ set(have)):
+            yield f"doc/results/{name}/{figure} is there and not drawn, or drawn and not there: run with --write"
+        for figure in sorted(set(drawn) & set(have)):
+            if read(os.path.join(fresh, figure)) != read(os.path.join(kept, figure)):
+                yield f"doc/results/{name}/{figure} is not what the recording gives today: run with --write"
     if write:
         with open(page, "w", encoding="utf-8") as f:
             f.write(made)
-    with open(page, encoding="utf-8") as f:
-        if f.read() != made:
-            yield f"doc/results/{os.path.basename(page)} is not what the recording gives today: run with --write"
+    if not os.path.exists(page) or read(page) != made:
+        yield f"doc/results/{os.path.basename(page)} is not what the recording gives today: run with --write"
 
 
 def check(fathom, path, name, write):
@@ -85,7 +117,7 @@ def check(fathom, path, name, write):
         with open(expected, encoding="utf-8") as f:
             want = json.load(f)
         yield from differences(want, got)
-        yield from page_differences(fathom, copy, os.path.join(os.path.dirname(path), PAGES, name + ".md"), write)
+        yield from page_differences(fathom, copy, os.path.dirname(path), name, write)
         code, _, err = run(fathom, "run", "-d", "replay:" + copy, "-o", again)
         if code > 1:  # 1: a probe failed then, so it fails now
             yield f"the replay ended with {code}: {err}"

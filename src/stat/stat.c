@@ -5,6 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define FEW	    24 /* values that are sorted faster than selected from */
+#define ROUNDS_MOST 64
+
 int stat_compare_double(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
@@ -27,12 +30,70 @@ static double sorted_quantile(const double *v, size_t n, double q)
 	return v[i] + (at - (double)i) * (v[i + 1] - v[i]);
 }
 
+static void sort_few(double *v, size_t n)
+{
+	for (size_t i = 1; i < n; i++) {
+		double x = v[i];
+		size_t k = i;
+		for (; k && v[k - 1] > x; k--)
+			v[k] = v[k - 1];
+		v[k] = x;
+	}
+}
+
+/* Puts the value of this rank at its place, and none after it that is smaller. false: it would take too long. */
+static bool select_rank(double *v, ptrdiff_t n, ptrdiff_t rank)
+{
+	ptrdiff_t lo = 0, hi = n - 1;
+
+	for (unsigned rounds = 0; lo < hi; rounds++) {
+		double x = v[lo], y = v[lo + (hi - lo) / 2], z = v[hi];
+		double pivot = fmax(fmin(x, y), fmin(fmax(x, y), z));
+		ptrdiff_t a = lo, b = hi;
+		if (rounds == ROUNDS_MOST)
+			return false;
+		while (a <= b) {
+			while (v[a] < pivot)
+				a++;
+			while (v[b] > pivot)
+				b--;
+			if (a > b)
+				break;
+			double swapped = v[a];
+			v[a++] = v[b];
+			v[b--] = swapped;
+		}
+		if (rank <= b)
+			hi = b;
+		else if (rank >= a)
+			lo = a;
+		else
+			break;
+	}
+	return true;
+}
+
 double stat_quantile(const double *v, size_t n, double q, double *scratch)
 {
 	assert(n > 0 && q >= 0 && q <= 1);
+	double at = q * (double)(n - 1), next;
+	size_t i = (size_t)at;
+
 	memcpy(scratch, v, n * sizeof(*v));
-	sort(scratch, n);
-	return sorted_quantile(scratch, n, q);
+	if (n <= FEW) {
+		sort_few(scratch, n);
+		return sorted_quantile(scratch, n, q);
+	}
+	if (!select_rank(scratch, (ptrdiff_t)n, (ptrdiff_t)i)) {
+		sort(scratch, n);
+		return sorted_quantile(scratch, n, q);
+	}
+	if (i + 1 >= n)
+		return scratch[i];
+	next = scratch[i + 1];
+	for (size_t k = i + 2; k < n; k++)
+		next = scratch[k] < next ? scratch[k] : next;
+	return scratch[i] + (at - (double)i) * (next - scratch[i]);
 }
 
 double stat_median(const double *v, size_t n, double *scratch)

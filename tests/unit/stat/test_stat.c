@@ -36,6 +36,32 @@ static void quantiles(void **state)
 	near(stat_harmonic_mean((const double[]){1, 2, 4}, 3), 3 / 1.75);
 }
 
+/* Many values are selected from, not sorted; with ties, ascending, descending and all alike. */
+static void quantiles_of_many(void **state)
+{
+	enum { MOST = 700 };
+	double v[MOST], sorted[MOST], scratch[MOST];
+	struct rng r;
+	(void)state;
+
+	rng_seed(&r, 7);
+	for (unsigned round = 0; round < 400; round++) {
+		size_t n = 1 + rng_below(&r, MOST), values = round % 4 ? 1 + rng_below(&r, 2000) : 1;
+		for (size_t i = 0; i < n; i++)
+			v[i] = round % 4 == 1	? (double)i
+			       : round % 4 == 2 ? (double)(n - i)
+						: (double)rng_below(&r, values);
+		memcpy(sorted, v, n * sizeof(*v));
+		qsort(sorted, n, sizeof(*sorted), stat_compare_double);
+		for (unsigned k = 0; k <= 8; k++) {
+			double at = k / 8.0 * (double)(n - 1);
+			size_t low = (size_t)at, high = low + 1 < n ? low + 1 : low;
+			double want = sorted[low] + (at - (double)low) * (sorted[high] - sorted[low]);
+			assert_true(stat_quantile(v, n, k / 8.0, scratch) == want);
+		}
+	}
+}
+
 static void trimmed_mean_ignores_outliers(void **state)
 {
 	(void)state;
@@ -238,6 +264,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(quantiles),
+	    cmocka_unit_test(quantiles_of_many),
 	    cmocka_unit_test(trimmed_mean_ignores_outliers),
 	    cmocka_unit_test(modes_are_found),
 	    cmocka_unit_test(robust_gcd),

@@ -136,7 +136,7 @@ static double shared_chain(struct gate *g, uint32_t stride, uint32_t links)
 	struct str t;
 	uint32_t out[1] = {0};
 	str_init(&t);
-	gate_head(&t, s, false, 0, ".shared .align 256 .b8 room[4096];\n");
+	gate_head(&t, s, false, 0, ".shared .align 256 .b8 room[8192];\n");
 	/* Each thread's word holds its own address. */
 	str_addf(&t,
 		 "\tmov.u32 %%r3, %%tid.x;\n\tmul.lo.u32 %%r3, %%r3, %u;\n\tmov.u32 %%r9, room;\n\tadd.u32 %%r3, %%r3, "
@@ -164,7 +164,8 @@ void gates_shared(struct gate *g)
 		snprintf(what, sizeof what, "shared memory, threads %u words apart", stride);
 		gate_check(g, what, (many - few) / 48,
 			   s->shared.memory_latency + s->shared.address_ops * s->shared.address_latency +
-			       passes_of(s, stride) * s->shared_conflict_cost,
+			       passes_of(s, stride) * s->shared_conflict_cost +
+			       (s->warp_size > 32 ? s->shared.issue : 0), /* behind the first half */
 			   GATE_LATENCY);
 	}
 }

@@ -94,7 +94,8 @@ static void shared(struct gate *g)
 		return;
 	/* One pipe an SM, or one a scheduler; a scheduler issues no faster than it can. */
 	double copies = s->pipe[s->shared.pipe].per_scheduler ? s->schedulers : 1;
-	double truth = minimum(4.0 * s->warp_size * copies / s->shared.issue,
+	double halves = s->warp_size > 32 ? 2 : 1; /* a wide warp's go one after the other */
+	double truth = minimum(4.0 * s->warp_size * copies / (s->shared.issue * halves),
 			       4.0 * s->warp_size * s->schedulers / s->scheduler_issue);
 	gate_check(g, "bytes a cycle from shared memory", 32.0 * 4 * s->warp_size * warps / (many - few), truth,
 		   GATE_BANDWIDTH * truth);

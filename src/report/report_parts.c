@@ -311,7 +311,8 @@ static void verdict_cell(struct table *t, const struct run *r, const char *key, 
 static void scope_cell(struct table *t, const struct run *r, const char *key, size_t n)
 {
 	const struct finding *scope = get(r, key, n, "scope"), *with = get(r, key, n, "shared_with");
-	bool shared = with && with->verdict == VERDICT_MEASURED && with->value.kind == VALUE_TEXT;
+	bool shared = with && with->verdict == VERDICT_MEASURED && with->value.kind == VALUE_TEXT &&
+		      strcmp(with->value.text, "none") != 0;
 	struct str s;
 	str_init(&s);
 	cell_text(&s, scope, false, t->style);

@@ -17,8 +17,10 @@ static void operation(struct str *out, const struct finding *f, const struct run
 	const struct finding *throughput = findings_get(&r->findings, key);
 	size_t start = out->len;
 	render_clean(out, name, !style->unicode);
-	for (size_t w = out->len - start; w < NAME; w++)
+	size_t w = out->len - start;
+	do
 		str_addc(out, ' ');
+	while (++w < NAME);
 	render_value(out, f, false, style->unicode);
 	str_add(out, " / ");
 	if (throughput)

@@ -5,6 +5,7 @@
  * out of an instruction cache, a folded chain) is noticed because the slopes differ. One warp gives latency; several
  * loads of warps and independent chains give throughput, and only a rate that two of them reach counts as the unit's. */
 #include "arithmetic_rows.h"
+#include "base/units.h"
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -34,16 +35,6 @@ const struct arithmetic_row arithmetic_row[] = {
 #define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
-static unsigned log2_of(unsigned v)
-{
-	unsigned n = 0;
-	while (v > 1) {
-		v >>= 1;
-		n++;
-	}
-	return n;
-}
-
 /* Warps of the largest block. */
 static unsigned full_warps(const struct device_info *d)
 {
@@ -61,7 +52,7 @@ int arithmetic_setup(const struct study *s, unsigned row, double x, const double
 	job_param(j, "N", links);
 	job_param(j, "ITER", rounds);
 	job_param(j, "TOGETHER", !(p[2] > 0));
-	job_param(j, "WARPLOG", log2_of(d->warp_size));
+	job_param(j, "WARPLOG", log2_floor(d->warp_size));
 	job_param_text(j, "REG", r->reg);
 	job_param_text(j, "KIND", r->kind);
 	job_param_text(j, "FORM", r->form);

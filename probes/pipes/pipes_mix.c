@@ -1,4 +1,5 @@
 /* The streams: what to launch, and the time of one group of their instructions. */
+#include "base/units.h"
 #include "pipes.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -25,16 +26,6 @@ enum {
 #define SHARED_LEAST 0.85
 #define CONTRAST     1.15
 #define ISSUE_MARGIN 1.1 /* a stream that takes so much longer than its issue is not held up by that */
-
-static unsigned log2_of(unsigned v)
-{
-	unsigned n = 0;
-	while (v > 1) {
-		v >>= 1;
-		n++;
-	}
-	return n;
-}
 
 /* The row of loads from shared memory, which are no arithmetic. */
 #define LOAD_ROW ARITHMETIC_COUNT
@@ -67,7 +58,7 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 	job_param(j, "GROUPS", groups);
 	job_param(j, "CHAINS", chains);
 	job_param(j, "ITER", ITERATIONS);
-	job_param(j, "WARPLOG", log2_of(d->warp_size));
+	job_param(j, "WARPLOG", log2_floor(d->warp_size));
 	snprintf(j->launch.entry, sizeof j->launch.entry, "mix");
 	j->launch.block[0] = warps * d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;

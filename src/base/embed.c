@@ -1,4 +1,8 @@
 #include "base/embed.h"
+#include "base/arena.h"
+#include "base/str.h"
+#include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct embedded *embed_find(const char *path)
@@ -16,4 +20,50 @@ const struct embedded *embed_find(const char *path)
 			lo = mid + 1;
 	}
 	return NULL;
+}
+
+static int open_builtin(struct embed_text *out, const struct embed_kind *k, const char *name, struct err *e)
+{
+	char path[256], known[256] = "";
+	snprintf(path, sizeof path, "%s%s%s", k->folder, name, k->suffix);
+	const struct embedded *m = embed_find(path);
+	if (m) {
+		*out = (struct embed_text){.path = m->path, .data = m->data, .size = m->size};
+		return 0;
+	}
+	for (size_t i = 0; i < embedded_count; i++) {
+		const char *p = embedded_files[i].path;
+		if (!str_starts(p, k->folder) || !str_ends(p, k->suffix))
+			continue;
+		size_t len = strlen(known), bare = strlen(p) - strlen(k->folder) - strlen(k->suffix);
+		snprintf(known + len, sizeof known - len, "%s%.*s", len ? ", " : "", (int)bare, p + strlen(k->folder));
+	}
+	return err_set(e, -ENOENT, "there is no %s '%.60s': built in are %s; a file's name has to end in %s", k->what,
+		       name, known, k->suffix);
+}
+
+int embed_open(struct embed_text *out, const struct embed_kind *k, struct arena *a, const char *name_or_path,
+	       struct err *e)
+{
+	*out = (struct embed_text){.path = NULL};
+	if (!strchr(name_or_path, '/') && !str_ends(name_or_path, k->suffix))
+		return open_builtin(out, k, name_or_path, e);
+	out->path = name_or_path;
+	FILE *in = fopen(name_or_path, "rb");
+	if (!in) {
+		int code = errno;
+		return err_set(e, -code, "cannot open %s: %s", name_or_path, strerror(code));
+	}
+	char *text = arena_alloc(a, k->most + 1, 1);
+	size_t size = text ? fread(text, 1, k->most + 1, in) : 0;
+	bool broken = ferror(in) != 0;
+	fclose(in);
+	if (!text)
+		return err_nomem(e);
+	if (broken)
+		return err_set(e, -EIO, "cannot read %s", name_or_path);
+	if (size > k->most)
+		return err_set(e, -EFBIG, "%s is larger than %zu bytes: this is no %s", name_or_path, k->most, k->text);
+	*out = (struct embed_text){.path = name_or_path, .data = text, .size = size};
+	return 0;
 }

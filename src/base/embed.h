@@ -2,6 +2,7 @@
  * The table is generated at build time by tools/embed.py. */
 #ifndef FATHOM_EMBED_H
 #define FATHOM_EMBED_H
+#include "base/err.h"
 #include <stddef.h>
 
 struct embedded {
@@ -14,5 +15,22 @@ extern const struct embedded embedded_files[]; /* sorted by path */
 extern const size_t embedded_count;
 
 const struct embedded *embed_find(const char *path); /* NULL when there is none */
+
+struct arena;
+/* A kind of text that is built in by name or comes from a file. */
+struct embed_kind {
+	const char *folder, *suffix; /* "gpus/", ".gpu" */
+	const char *what;	     /* "simulated GPU": there is no ... */
+	const char *text;	     /* "GPU description": a larger file is no ... */
+	size_t most;		     /* bytes of a file */
+};
+struct embed_text {
+	const char *path, *data;
+	size_t size;
+};
+/* A name without '/' and suffix is a built-in one, all else a file, whose text comes from the arena. The path is valid as long as
+ * name_or_path, and NULL where a built-in name is unknown. 0, or negative and a sentence, which for an unknown name lists those that there are. */
+int embed_open(struct embed_text *out, const struct embed_kind *k, struct arena *a, const char *name_or_path,
+	       struct err *e);
 
 #endif

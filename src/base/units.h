@@ -14,4 +14,15 @@ char *units_value(char *out, size_t n, double value, const char *unit);
 /* Parses "64", "64K", "2 KB", "1.5MB". Returns 0 or -EINVAL. */
 int units_parse_bytes(const char *text, uint64_t *bytes);
 
+/* Bits behind the highest one that is set; 0 for 0 and 1. */
+static inline unsigned log2_floor(unsigned v)
+{
+	unsigned n = 0;
+	while (v > 1) {
+		v >>= 1;
+		n++;
+	}
+	return n;
+}
+
 #endif

@@ -430,46 +430,10 @@ int spec_parse(struct sim_spec **out, struct arena *a, const char *file, const c
 	return rc;
 }
 
-/* ---- where a description comes from ---- */
-static int open_builtin(struct sim_spec **out, struct arena *a, const char *name, struct err *e)
-{
-	char path[256];
-	snprintf(path, sizeof path, "gpus/%s.gpu", name);
-	const struct embedded *m = embed_find(path);
-	if (m)
-		return spec_parse(out, a, path, m->data, m->size, e);
-	char known[256] = "";
-	for (size_t i = 0; i < embedded_count; i++) {
-		const char *p = embedded_files[i].path;
-		if (!str_starts(p, "gpus/") || !str_ends(p, ".gpu"))
-			continue;
-		size_t len = strlen(known);
-		snprintf(known + len, sizeof known - len, "%s%.*s", len ? ", " : "", (int)(strlen(p) - 9), p + 5);
-	}
-	return err_set(e, -ENOENT,
-		       "there is no simulated GPU '%.60s': built in are %s; a file's name has to end in .gpu", name,
-		       known);
-}
-
 int spec_open(struct sim_spec **out, struct arena *a, const char *name_or_path, struct err *e)
 {
-	if (!strchr(name_or_path, '/') && !str_ends(name_or_path, ".gpu"))
-		return open_builtin(out, a, name_or_path, e);
-	FILE *in = fopen(name_or_path, "rb");
-	if (!in) {
-		int code = errno;
-		return err_set(e, -code, "cannot open %s: %s", name_or_path, strerror(code));
-	}
-	char *text = arena_alloc(a, FILE_BYTES + 1, 1);
-	size_t size = text ? fread(text, 1, FILE_BYTES + 1, in) : 0;
-	bool broken = ferror(in) != 0;
-	fclose(in);
-	if (!text)
-		return err_nomem(e);
-	if (broken)
-		return err_set(e, -EIO, "cannot read %s", name_or_path);
-	if (size > FILE_BYTES)
-		return err_set(e, -EFBIG, "%s is larger than %u bytes: this is no GPU description", name_or_path,
-			       FILE_BYTES);
-	return spec_parse(out, a, name_or_path, text, size, e);
+	static const struct embed_kind kind = {"gpus/", ".gpu", "simulated GPU", "GPU description", FILE_BYTES};
+	struct embed_text t;
+	int rc = embed_open(&t, &kind, a, name_or_path, e);
+	return rc ? rc : spec_parse(out, a, t.path, t.data, t.size, e);
 }

@@ -203,6 +203,7 @@ static int series(struct run *r)
 	n.region[0] = (struct native_region){.total = 130, .top_count = 128, .mix = "LDC*128 MOV*2"};
 	n.region[0].count[NATIVE_LOAD_CONST] = 128;
 	n.region[0].count[NATIVE_ALU] = 2;
+	n.layout = (struct native_layout){.code_bytes = 2304, .first = 64, .step = 16, .reads = 2};
 	uint32_t kernel = series_add_native(r, s, &n);
 	if (kernel == UINT32_MAX)
 		return -ENOMEM;

@@ -171,6 +171,45 @@ static void spoil(const char *path, const char *sql)
 	assert_int_equal(sqlite3_close(db), SQLITE_OK);
 }
 
+/* A file of schema 1 had no layouts: it is read as it is, and becomes one of today when something is added to it. */
+static void upgraded(void **state)
+{
+	(void)state;
+	struct run old, b;
+	struct store *s;
+	assert_int_equal(sample_run(&old), 0);
+	bool laid = false;
+	for (size_t i = 0; i < old.series_count; i++)
+		for (size_t k = 0; k < old.series[i].native_count; k++) {
+			struct native_layout *layout = &old.series[i].native[k].layout, none = {0};
+			laid |= memcmp(layout, &none, sizeof(none)) != 0;
+			*layout = none;
+		}
+	assert_true(laid); /* or the upgrade has nothing to add */
+	spoil("one.fathom", "DROP TABLE native_layout; PRAGMA user_version=1");
+	assert_int_equal(store_load(&b, "one.fathom", &e), 0);
+	same(&old, &b);
+	run_free(&b);
+	run_free(&old);
+
+	struct run now;
+	assert_int_equal(sample_run(&now), 0);
+	assert_int_equal(store_resume(&s, "one.fathom", &e), 0);
+	for (size_t i = 0; i < now.probe_count; i++)
+		assert_int_equal(store_probe(s, &now, now.probes[i].name, &e), 0);
+	store_close(s);
+	assert_int_equal(store_load(&b, "one.fathom", &e), 0);
+	same(&now, &b);
+	run_free(&b);
+	run_free(&now);
+
+	/* the number alone makes no schema */
+	spoil("two.fathom", "DROP TABLE native_layout");
+	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 2");
+	spoil("not_one.fathom", "PRAGMA user_version=1");
+	refuse("not_one.fathom", -EBADMSG, "its tables are not those of schema 1");
+}
+
 static void write_file(const char *path, const void *data, size_t n)
 {
 	int fd = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
@@ -416,7 +455,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(round_trip),     cmocka_unit_test(foreign),   cmocka_unit_test(damaged),
 	    cmocka_unit_test(defused),	      cmocka_unit_test(torn),	   cmocka_unit_test(full),
-	    cmocka_unit_test(create_refused), cmocka_unit_test(read_only),
+	    cmocka_unit_test(create_refused), cmocka_unit_test(read_only), cmocka_unit_test(upgraded),
 	};
 	return cmocka_run_group_tests(tests, folder, clean);
 }

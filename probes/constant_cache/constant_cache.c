@@ -171,6 +171,7 @@ static void study_constant(struct study *s)
 		study_verdict(
 		    s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
 		    c.cold_unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
+		    : c.doubt[0]  ? c.doubt
 		    : c.doubtful  ? "two classes of latency may be one level: noise hides how much each of them holds"
 				  : "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (more && common == L2_UNKNOWN)

@@ -224,7 +224,6 @@ static void study_global(struct study *s)
 	if (huge)
 		far.cold_slower = true;
 	bool l2 = far.level_count > 1 || far.cold_slower;
-	bool rows = !huge && chase_rows_level(&far) == 0;
 	bool endless = far.level_count == 1 && far.cold_slower;
 
 	if (!l1)
@@ -247,7 +246,11 @@ static void study_global(struct study *s)
 	if (study_pending(s))
 		return;
 
-	unsigned more = far.level_count > 2 ? far.level_count - 2 : 0;
+	bool rows = !huge && chase_rows_level(&far) == 0;
+	bool more = far.level_count > 2 || far.doubtful;
+	char others[200] = "more groups of latency past the L1 than one cache and memory would make";
+	if (far.doubt[0])
+		snprintf(others, sizeof(others), "past the L1, %s", far.doubt);
 	if (l1) {
 		chase_conclude_geometry(&near, 0, "cache.global.l1");
 		chase_conclude_latency(s, "cache.global.l1.latency", &l1_served);
@@ -258,8 +261,7 @@ static void study_global(struct study *s)
 		inconclusive(s, "cache.global.l1", "loads that may use an L1 are not faster, and not the same either");
 	}
 	if (l2 && more) {
-		inconclusive(s, "cache.global.l2",
-			     "more groups of latency past the L1 than one cache and memory would make");
+		inconclusive(s, "cache.global.l2", others);
 	} else if (l2 && rows) {
 		inconclusive(s, "cache.global.l2", chase_rows_why);
 	} else if (l2) {
@@ -280,9 +282,7 @@ static void study_global(struct study *s)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "whether there is an L2 could not be told");
 	else if (more)
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
-			      "%u groups of latency past the L1: more than one cache and memory would make",
-			      far.level_count);
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", others);
 	else if (l2 && rows)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "past the L1: %s",
 			      chase_rows_why);

@@ -273,7 +273,8 @@ static void study_texture(struct study *s)
 			    "classes of latency that appear as the footprint grows", "chase",
 			    "of %u classes of latency, those from number %u on %s", c.level_count + more,
 			    c.doubtful + 1,
-			    unsure     ? "may be memory, whose first touches something delayed"
+			    c.doubt[0] ? "may be two: few accesses show what others empty as fast as it is filled"
+			    : unsure   ? "may be memory, whose first touches something delayed"
 			    : doubtful ? "appear side by side at every footprint, as parts of one level do"
 				       : "hold about as much as one another, as parts of one level do");
 	else if (!levels && c.fill_unit > 0)

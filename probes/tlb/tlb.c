@@ -64,13 +64,24 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 	study_conclude(s, &f);
 }
 
+/* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
+#define VAGUE 0.1 /* of a cost: an interval as wide says too little */
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
-	double v = c->step[k] - c->step[k - 1], half = c->gap;
+	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
+	double v = of->value - above->value, half = c->gap;
 
-	study_measured_number(
-	    s, key, v, v - half, v + half, "sm", "a line as the first of its page, against the same line as the second",
-	    c->name, "pages that miss cost %.1f cycles, those of the level above %.1f", c->step[k], c->step[k - 1]);
+	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
+			      of->state != CHASE_DONE ? of->why : above->why);
+	else if (c->gap > GAP_LEAST && 2 * half > VAGUE * v)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name,
+			      "from %.1f to %.1f cycles: the clock's steps allow no more", v - half, v + half);
+	else
+		study_measured_number(s, key, v, v - half, v + half, "sm",
+				      "a line as the first of its page, against the same line as the second", c->name,
+				      "pages that miss cost %.1f cycles, those of the level above %.1f", of->value,
+				      above->value);
 }
 
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
@@ -224,6 +235,9 @@ static void study_tlb(struct study *s)
 		for (unsigned k = 0; k < path[i].level_count; k++)
 			if (tlb_geometry(&path[i], k) == CHASE_PENDING)
 				break;
+		path[i].price[0].state = CHASE_DONE;
+		for (unsigned k = 1; k <= path[i].level_count && !study_pending(s); k++)
+			tlb_price_of(&path[i], k, &path[i].price[k]);
 		if (!study_pending(s))
 			tlb_ask_figures(&path[i]);
 	}

@@ -48,7 +48,8 @@ struct tlb_view {
 /* Page of visit v. */
 uint32_t ring_page(const struct tlb_view *w, uint32_t v);
 
-#define TLB_STEPS 5 /* levels, and the walk behind the last of them */
+#define GAP_LEAST 3.0 /* cycles within which costs are one */
+#define TLB_STEPS 5   /* levels, and the walk behind the last of them */
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
@@ -56,6 +57,11 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint32_t capacity;		  /* entries that any stride can make use of, at most */
 	uint32_t set_size[64], set_count; /* of unequal sets */
+};
+struct tlb_price {
+	enum chase_state state;
+	double value; /* cycles beyond a hit in the first level */
+	char why[240];
 };
 struct tlb_path {
 	struct study *study;
@@ -76,6 +82,7 @@ struct tlb_path {
 	bool unclear;		    /* costs came up that are no level's */
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
+	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is nothing */
 	char why[240];
 };
 
@@ -93,6 +100,8 @@ uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* What a page costs that misses level k - 1 and no other, k from 1 to level_count; that level's geometry has to be known. */
+enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
 /* How often a lap over the ring misses level k, and how many laps that is known from. */
 enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);
 /* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */

@@ -9,7 +9,6 @@
 
 #define SHARE_SEEN   0.25 /* of the pages of a ring have a cost that is worth remembering */
 #define SHARE_REAL   0.6  /* and that many where it is a level's */
-#define GAP_LEAST    3.0  /* cycles */
 #define CHANCE	     1e-6
 #define HOT_ORDERS   4
 #define SURVEY_RINGS 64

@@ -134,6 +134,7 @@ struct chase_path {
 	double swing; /* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
 			     * much longer at times, as a ratio; 0 = never seen */
 	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
+	char doubt[160];   /* why, unless levels hold about the same */
 	unsigned survey_count;
 	struct chase_sample {
 		double footprint;
@@ -187,7 +188,7 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
 /* Whether the level before memory may be the open rows of the memory itself: those answer faster, fall into sets of banks, and
  * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. The number of
- * that level, or UINT_MAX. After the survey. */
+ * that level, or UINT_MAX. After the geometry. */
 unsigned chase_rows_level(const struct chase_path *c);
 extern const char chase_rows_why[];
 

@@ -307,7 +307,8 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	double p[POINT_PARAMS], small = c->limit < 65536 ? (double)c->limit : 65536;
 	enum chase_state all = CHASE_DONE;
 
-	c->survey_count = c->class_count = c->level_count = 0;
+	c->survey_count = c->class_count = c->level_count = c->doubtful = 0;
+	c->doubt[0] = '\0';
 	const struct finding *boost = study_finding(c->study, "clock.boost");
 	c->swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
 	if (!pool) {
@@ -467,6 +468,9 @@ enum chase_state chase_survey(struct chase_path *c)
 		return CHASE_UNDECIDED;
 	}
 	estimate_noise(c, pool);
+	state = chase_unseen(c, run);
+	if (state != CHASE_DONE)
+		return state;
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;

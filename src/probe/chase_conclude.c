@@ -208,17 +208,25 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 	return rc ? rc : figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
 }
 
-#define ROW_LEAST 512 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */
+#define ROW_LEAST   512 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */
+#define PIECE_LEAST 256 /* of a row, where partitions take turns in more than lines */
+#define ROW_OPENS   1.5 /* opening a row takes less than half of the way to the memory and back */
 
-const char chase_rows_why[] = "what is fetched there at once is as long as a row of the memory, or unknown: open rows "
-			      "would do the same as a cache";
+const char chase_rows_why[] = "what is fetched there at once is as long as a row of the memory or a piece of one, or "
+			      "unknown: open rows would do the same as a cache";
 
 unsigned chase_rows_level(const struct chase_path *c)
 {
-	if (c->cold_slower)
-		return c->cold_unit >= ROW_LEAST ? c->level_count - 1 : UINT_MAX;
-	if (c->level_count < 2)
+	if (c->level_count < 2 && !c->cold_slower)
 		return UINT_MAX;
-	const struct chase_fact *f = &c->level[c->level_count - 2].sector;
-	return f->state == CHASE_DONE && f->value < ROW_LEAST ? UINT_MAX : c->level_count - 2;
+	unsigned k = c->level_count - (c->cold_slower ? 1 : 2);
+	const struct chase_level *l = &c->level[k];
+	bool known = c->cold_slower || l->sector.state == CHASE_DONE;
+	uint64_t unit = c->cold_slower ? c->cold_unit : l->sector.value;
+	double miss = c->cold_slower ? c->cold : c->classes[l[1].class_first].centre;
+	/* A bank has one row open: nothing with two ways and more is made of rows. */
+	bool ways = !c->cold_slower && (l->ways.state == CHASE_DONE ? l->ways.value > 1 : l->unequal > 0);
+	bool row = !known || unit >= ROW_LEAST;
+	bool piece = unit >= PIECE_LEAST && !ways && miss < ROW_OPENS * c->classes[l->class_last].centre;
+	return row || piece ? k : UINT_MAX;
 }

@@ -104,26 +104,26 @@ const struct op_spec *spec_unit_op(const struct sim_spec *s, unsigned number, co
 	return op[number];
 }
 
-/* Cycles that w warps take for one operation each, when all begin together and there are many more to follow. */
-static double round_cycles(const struct sim_spec *s, const struct op_spec *o, uint32_t w)
+/* Cycles that w warps take for one operation each, when all begin together and there are many more to follow. Several pipes
+ * share the work as their rates say; or, whole, each does as many operations as it can end within the round. */
+static double round_cycles(const struct sim_spec *s, const struct op_spec *o, uint32_t w, bool whole)
 {
 	const uint32_t steps = o->native_ops ? o->native_ops : 1;
-	double own = 0, common = 0;
-	for (uint32_t k = 0; k < o->pipe_count; k++)
-		*(s->pipe[o->pipe[k]].per_scheduler ? &own : &common) += o->rate[k] / s->warp_size;
-	own /= s->schedulers;
 	double lo = fmax(o->latency, 1), hi = 1e9;
 	/* the scheduler with the most warps issues them one after the other; a single chain has no second instruction for it */
 	const uint32_t most = (w + s->schedulers - 1) / s->schedulers;
 	lo = fmax(lo, (double)most * steps * s->scheduler_issue);
 	for (unsigned round = 0; round < 100; round++) {
 		const double t = round ? (lo + hi) / 2 : lo;
-		double left = 0;
-		for (uint32_t k = 0; k < s->schedulers; k++) {
-			const uint32_t mine = w / s->schedulers + (k < w % s->schedulers);
-			left += fmax(0, mine - own * t);
+		double left = 0, own = 0, common = 0;
+		for (uint32_t k = 0; k < o->pipe_count; k++) {
+			const bool each = s->pipe[o->pipe[k]].per_scheduler;
+			const double done = t * o->rate[k] / s->warp_size / (each ? s->schedulers : 1);
+			*(each ? &own : &common) += whole ? floor(done + 1e-9) : done;
 		}
-		if (left <= common * t + 1e-9)
+		for (uint32_t k = 0; k < s->schedulers; k++)
+			left += fmax(0, w / s->schedulers + (k < w % s->schedulers) - own);
+		if (left <= common + 1e-9)
 			hi = t;
 		else
 			lo = t;
@@ -133,19 +133,20 @@ static double round_cycles(const struct sim_spec *s, const struct op_spec *o, ui
 	return hi;
 }
 
-static uint32_t first_that_reaches(const struct sim_spec *s, const struct op_spec *o, double part)
+static uint32_t first_that_reaches(const struct sim_spec *s, const struct op_spec *o, double part, bool whole)
 {
 	const uint32_t most = s->max_threads_per_block / s->warp_size;
 	for (uint32_t w = 1; w <= most; w++)
-		if ((double)w * s->warp_size / round_cycles(s, o, w) >= part * o->throughput)
+		if ((double)w * s->warp_size / round_cycles(s, o, w, whole) >= part * o->throughput)
 			return w;
 	return most + 1;
 }
 
 uint32_t spec_warps_to_fill(const struct sim_spec *s, const struct op_spec *o, double *tolerance)
 {
-	const uint32_t at = first_that_reaches(s, o, 0.95), lo = first_that_reaches(s, o, 0.93),
-		       hi = first_that_reaches(s, o, 0.97);
+	/* Pipes whose operations do not end together leave warps waiting for one while another is free. */
+	const uint32_t at = first_that_reaches(s, o, 0.95, false), lo = first_that_reaches(s, o, 0.93, false),
+		       hi = first_that_reaches(s, o, 0.97, o->pipe_count > 1);
 	*tolerance = fmax(at - lo, hi - at);
 	return at;
 }

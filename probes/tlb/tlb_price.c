@@ -1,0 +1,73 @@
+/* What a miss costs, from pages that are known to miss. */
+#include "base/arena.h"
+#include "stat/stat.h"
+#include "tlb.h"
+#include <math.h>
+#include <stdio.h>
+
+#define VISITS_LEAST 64
+#define ALIKE	     0.05 /* of the cost that the survey saw */
+
+static enum chase_state undecided(struct tlb_price *out, const char *why)
+{
+	snprintf(out->why, sizeof(out->why), "%s", why);
+	return out->state = CHASE_UNDECIDED;
+}
+
+/* Mean of the costs near their median: what else comes upon a visit makes it much slower, or, as a follower, much faster. A clock
+ * that counts by several rounds each of them, and the mean of all much less. */
+static double middle_mean(double *cost, size_t n, double *scratch, double reach, size_t *kept)
+{
+	const double middle = stat_median(cost, n, scratch);
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		scratch[i] = fabs(cost[i] - middle);
+	const double most = reach + 4 * 1.4826 * stat_median(scratch, n, scratch + n);
+	*kept = 0;
+	for (size_t i = 0; i < n; i++)
+		if (fabs(cost[i] - middle) <= most) {
+			sum += cost[i];
+			++*kept;
+		}
+	return *kept ? sum / (double)*kept : middle;
+}
+
+enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
+{
+	const struct tlb_level *up = &c->level[k - 1];
+	const double below = k < c->level_count ? c->level[k].floor : INFINITY;
+	struct tlb_view w;
+	size_t n = 0, kept;
+	char why[200];
+
+	*out = (struct tlb_price){.state = CHASE_UNDECIDED};
+	if (up->reach.state != CHASE_DONE)
+		return undecided(out, up->reach.why);
+	/* Twice as many pages as fit, or as the buffer has room for: whatever is replaced, most of them miss. */
+	uint64_t most = (c->bytes - 2 * RING_PAGE) / up->line.value, pages = 2 * up->entries.value;
+	pages = pages < most ? pages : most;
+	pages = pages < RING_MOST ? pages : RING_MOST;
+	if (pages <= up->entries.value)
+		return undecided(out, "the buffer has no room for pages that are known to miss");
+	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)pages, .stride = up->line.value}, &w);
+	if (out->state != CHASE_DONE)
+		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
+	double *cost = ARENA_ARRAY(study_arena(c->study), w.visits, double),
+	       *scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
+	if (!cost || !scratch)
+		return undecided(out, "out of memory");
+	for (uint32_t v = 0; v < w.visits; v++)
+		if (w.cost[v] >= (float)up->floor && w.cost[v] < (float)below)
+			cost[n++] = w.cost[v];
+	if (n < VISITS_LEAST)
+		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
+	out->value = middle_mean(cost, n, scratch, c->gap, &kept);
+	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k])
+		return out->state;
+	snprintf(why, sizeof(why),
+		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "
+		 "delays one or the other",
+		 (unsigned long long)pages, out->value, c->step[k]);
+	return undecided(out, why);
+}

@@ -1,0 +1,91 @@
+/* A level that a survey in small steps does not show. Where a miss fetches many steps at once, few accesses of a lap go so far, and
+ * a level that others empty as fast as one lap fills it answers a few of those only: no class of latency comes of that. In
+ * steps of what a miss fetches every access goes so far, and a lap is over before much is gone. */
+#include "base/arena.h"
+#include "probe/chase_walk.h"
+#include <math.h>
+#include <stdio.h>
+
+#define FEW   8	   /* steps of the survey in one fetch, from which such a level may escape it */
+#define PART  0.1  /* of the accesses: more than noise that likes some latency */
+#define TWICE 2	   /* footprints that have to show it */
+#define LOOKS 16   /* footprints at most */
+#define FROM  0.02 /* of the steps that could miss */
+#define UP_TO 0.85
+#define PEAKS CHASE_CLASSES
+
+/* Whether a latency is none of the classes, and lies between the levels k and k + 1. */
+static bool is_new(const struct chase_path *c, unsigned k, double centre)
+{
+	const double reach = 2 * chase_reach(centre, c->grain), swing = 1 + c->swing;
+
+	if (centre < c->classes[c->level[k].class_last].centre * swing + reach ||
+	    centre > c->classes[c->level[k + 1].class_first].centre / swing - reach)
+		return false;
+	for (unsigned q = 0; q < c->class_count; q++)
+		if (fabs(c->classes[q].centre - centre) <= reach + c->swing * centre)
+			return false;
+	return true;
+}
+
+/* Coarse rings over the footprints in which level k overflows bit by bit. */
+static enum chase_state look(struct chase_path *c, unsigned k, uint64_t unit, unsigned *seen, double *ticks)
+{
+	const double could = (double)c->stride / (double)unit;
+	enum chase_state all = CHASE_DONE;
+	unsigned looks = 0;
+
+	for (unsigned i = 0; i < c->survey_count && looks < LOOKS; i++) {
+		double beyond = 0, n = floor(c->survey[i].footprint / (double)unit), p[POINT_PARAMS];
+		for (unsigned q = c->level[k + 1].class_first; q < c->class_count; q++)
+			beyond += c->survey[i].share[q];
+		if (beyond < FROM * could || n < 2)
+			continue;
+		struct chase_run r;
+		chase_survey_params(c, p, (double)unit, 2 * n, fmin(fmax(4 * n, 512), c->room));
+		enum chase_state state = chase_get(c, &r, n * (double)unit, p);
+		looks++;
+		if (state == CHASE_PENDING)
+			all = state;
+		if (state != CHASE_DONE)
+			continue;
+		uint32_t *v = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
+		struct chase_peak peak[PEAKS];
+		for (uint32_t q = 0; v && q < r.kept; q++)
+			v[q] = chase_ticks(r.record[q]);
+		unsigned peaks = v ? chase_peaks(v, r.kept, c->grain, PART, peak, PEAKS) : 0;
+		for (unsigned q = 0; q < peaks; q++)
+			if (is_new(c, k, peak[q].centre)) {
+				++*seen;
+				*ticks = peak[q].centre;
+				break;
+			}
+		if (beyond >= UP_TO * could)
+			break;
+	}
+	return all;
+}
+
+enum chase_state chase_unseen(struct chase_path *c, const struct chase_run *walks)
+{
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned k = 0; k + 1 < c->level_count; k++) {
+		uint64_t unit = chase_walk_of(c, walks, 2, c->level[k + 1].class_first).unit;
+		unsigned seen = 0;
+		double ticks = 0;
+		if (unit < FEW * c->stride)
+			continue;
+		enum chase_state state = look(c, k, unit, &seen, &ticks);
+		if (state == CHASE_PENDING)
+			all = state;
+		if (seen < TWICE || (c->doubtful && c->doubtful <= k + 1))
+			continue;
+		c->doubtful = k + 1;
+		snprintf(c->doubt, sizeof(c->doubt),
+			 "in steps of %llu bytes accesses of %.0f ticks come up, and in smaller steps hardly any: one "
+			 "more level, which others empty",
+			 (unsigned long long)unit, ticks);
+	}
+	return all;
+}

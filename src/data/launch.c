@@ -88,6 +88,44 @@ static const char *texture_fault(const struct launch *l, const struct launch_tex
 	return NULL;
 }
 
+uint32_t launch_words(const struct launch *l)
+{
+	uint32_t words = l->timed == SPAN_KERNELS ? 2 : 0;
+	for (uint32_t i = 0; i < l->buffer_count && i < LAUNCH_BUFFERS; i++)
+		words += l->buffers[i].output ? l->buffers[i].output_words : 0;
+	return words;
+}
+
+void launch_set_time(const struct launch *l, uint32_t *words, uint32_t r, double ns)
+{
+	const uint32_t each = launch_words(l);
+	const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0;
+	words[(size_t)(r + 1) * each - 2] = (uint32_t)whole;
+	words[(size_t)(r + 1) * each - 1] = (uint32_t)(whole >> 32);
+}
+
+int launch_check_buffer(const struct launch *l, uint32_t i, uint32_t pointers, struct err *e)
+{
+	const struct launch_buffer *b = &l->buffers[i];
+
+	if (!b->bytes)
+		return err_set(e, -EINVAL, "%s: buffer %u has no bytes", l->label, i);
+	if (b->init && b->init_bytes > b->bytes)
+		return err_set(e, -EINVAL, "%s: buffer %u has more content than room", l->label, i);
+	if (b->align & (b->align - 1))
+		return err_set(e, -EINVAL, "%s: buffer %u's alignment is not a power of two", l->label, i);
+	if (b->output && (b->space != BUFFER_GLOBAL || (uint64_t)b->output_words * 4 > b->bytes))
+		return err_set(e, -EINVAL, "%s: buffer %u cannot hold the output", l->label, i);
+	if (!b->ring_count)
+		return 0;
+	if (b->ring_word != 4 && b->ring_word != pointers)
+		return err_set(e, -EINVAL, "%s: buffer %u has pointers of %u bytes", l->label, i, b->ring_word);
+	for (uint32_t k = 0; k < b->ring_count; k++)
+		if (b->ring[k] > b->bytes || b->bytes - b->ring[k] < b->ring_word)
+			return err_set(e, -EINVAL, "%s: buffer %u's ring leaves the buffer", l->label, i);
+	return 0;
+}
+
 int launch_check_textures(const struct launch *l, struct err *e)
 {
 	if (l->texture_count > LAUNCH_TEXTURES)

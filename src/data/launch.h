@@ -65,8 +65,10 @@ struct launch_texture {
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
 /* What sample.elapsed_ms covers, of the last repeat: the kernel from its launch to its end, or one of the copies around it: the
- * output buffer's initial content to the device (all its bytes), or the output words back to the host. */
-enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT };
+ * output buffer's initial content to the device (all its bytes), or the output words back to the host. With SPAN_KERNELS every
+ * repeat has two more words behind its output: how many nanoseconds its kernel took, the low word first. */
+enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT, SPAN_KERNELS };
+#define LAUNCH_TIMED 32 /* repeats of a launch with SPAN_KERNELS, at most */
 
 struct launch {
 	char label[256]; /* names the point: replay finds it by this. "constant.chase x=4096 stride=16" */
@@ -87,6 +89,13 @@ struct launch {
 	enum launch_span timed;
 };
 
+/* Words that each repeat of the launch answers with. */
+uint32_t launch_words(const struct launch *l);
+/* Puts the time of repeat r behind its words. words: those of all repeats, each of them launch_words long. */
+void launch_set_time(const struct launch *l, uint32_t *words, uint32_t r, double ns);
+/* Whether buffer i and its content make sense, whatever runs them; pointers: bytes of a ring's words that the device can have,
+ * 4, or 8 for both. 0 or -EINVAL and a sentence. */
+int launch_check_buffer(const struct launch *l, uint32_t i, uint32_t pointers, struct err *e);
 uint32_t texel_bytes(enum texel_type t); /* of one channel */
 /* Whether the launch's textures and their arguments make sense, whatever runs them. 0 or -EINVAL and a sentence. */
 int launch_check_textures(const struct launch *l, struct err *e);

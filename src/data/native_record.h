@@ -1,5 +1,6 @@
 /* What the hardware really executes: counted from the compiled image, region by region.
- * A region is the straight run of native instructions from one clock read to the next in program order. */
+ * A region is the straight run of native instructions from one clock read to the next in program order; a kernel that reads no
+ * clock is one region. */
 #ifndef FATHOM_NATIVE_RECORD_H
 #define FATHOM_NATIVE_RECORD_H
 #include <stdint.h>

@@ -109,5 +109,7 @@ void native_count(struct native_info *out, const struct native_op *ops, size_t n
 		out->clock_reads++;
 		last = i;
 	}
+	if (!out->clock_reads && n)
+		region_fill(&out->region[out->region_count++], ops, n);
 	out->fingerprint = n ? hash | (hash == 0) : 0;
 }

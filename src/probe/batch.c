@@ -241,10 +241,8 @@ static bool claimed(const struct sample *s)
 static void check_shape(const struct launch *l, struct sample *s)
 {
 	const uint32_t repeats = l->repeats ? l->repeats : 1;
-	uint32_t words = 0, got[2] = {s->repeats, s->words_per_repeat};
+	const uint32_t words = launch_words(l), got[2] = {s->repeats, s->words_per_repeat};
 
-	for (uint32_t i = 0; i < l->buffer_count; i++)
-		words += l->buffers[i].output ? l->buffers[i].output_words : 0;
 	if (s->outcome != OUTCOME_OK || (s->repeats == repeats && s->words_per_repeat == words && (s->words || !words)))
 		return;
 	sample_free(s);

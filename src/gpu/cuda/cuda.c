@@ -65,6 +65,9 @@ static void cuda_close(struct gpu *gpu)
 			g->d.event_destroy(g->end);
 		if (g->done)
 			g->d.event_destroy(g->done);
+		for (size_t i = 0; i < sizeof g->each / sizeof *g->each; i++)
+			if (g->each[i])
+				g->d.event_destroy(g->each[i]);
 	}
 	cuda_kernels_free(g);
 	mem_free(g->staging);

@@ -59,6 +59,7 @@ struct cuda_gpu {
 	size_t scratch_bytes;
 	unsigned flushes;
 	CUevent begin, end, done;
+	CUevent each[2 * LAUNCH_TIMED]; /* around every repeat's kernel, made when they are first wanted */
 	struct nvml *nvml;
 	bool nvml_tried;
 };

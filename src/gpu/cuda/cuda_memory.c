@@ -200,28 +200,6 @@ static CUresult block_get(struct cuda_gpu *g, const struct launch_buffer *b, uin
 	return r;
 }
 
-static int check_buffer(const struct launch *l, uint32_t i, struct err *e)
-{
-	const struct launch_buffer *b = &l->buffers[i];
-
-	if (!b->bytes)
-		return err_set(e, -EINVAL, "%s: buffer %u has no bytes", l->label, i);
-	if (b->init && b->init_bytes > b->bytes)
-		return err_set(e, -EINVAL, "%s: buffer %u has more content than room", l->label, i);
-	if (b->align & (b->align - 1))
-		return err_set(e, -EINVAL, "%s: buffer %u's alignment is not a power of two", l->label, i);
-	if (b->output && (uint64_t)b->output_words * 4 > b->bytes)
-		return err_set(e, -EINVAL, "%s: buffer %u is smaller than its output", l->label, i);
-	if (!b->ring_count)
-		return 0;
-	if (b->ring_word != 4 && b->ring_word != 8)
-		return err_set(e, -EINVAL, "%s: buffer %u has pointers of %u bytes", l->label, i, b->ring_word);
-	for (uint32_t j = 0; j < b->ring_count; j++)
-		if (b->ring[j] > b->bytes || b->bytes - b->ring[j] < b->ring_word)
-			return err_set(e, -EINVAL, "%s: buffer %u's ring leaves the buffer", l->label, i);
-	return 0;
-}
-
 static int constant_fill(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l, uint32_t i,
 			 CUdeviceptr *address, CUresult *r, struct err *e)
 {
@@ -261,7 +239,7 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 		struct cuda_block *block;
 		int nomem = 0;
 
-		code = check_buffer(l, i, e);
+		code = launch_check_buffer(l, i, 8, e);
 		if (code)
 			break;
 		if (b->space == BUFFER_CONSTANT) {

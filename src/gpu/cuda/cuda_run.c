@@ -163,8 +163,27 @@ static CUresult pinned_room(struct cuda_gpu *g, size_t bytes)
 	return r;
 }
 
+/* Events around the kernel of repeat i, or NULL where it is not what is timed. */
+static void events_of(struct cuda_gpu *g, const struct launch *l, uint32_t i, bool last, CUevent *from, CUevent *to)
+{
+	const bool each = l->timed == SPAN_KERNELS, one = last && l->timed == SPAN_KERNEL;
+	*from = each ? g->each[2 * i] : one ? g->begin : NULL;
+	*to = each ? g->each[2 * i + 1] : one ? g->end : NULL;
+}
+
+static CUresult events_make(struct cuda_gpu *g, uint32_t repeats)
+{
+	CUresult r = CUDA_SUCCESS;
+	for (uint32_t i = 0; i < 2 * repeats && !r; i++)
+		if (!g->each[i])
+			r = g->d.event_create(&g->each[i], 0);
+	return r;
+}
+
+/* from, to: recorded before and behind the kernel, NULL: none. timed: the span of the copy in is. */
 static CUresult enqueue_one(struct cuda_gpu *g, const struct cuda_kernel *k, const struct launch *l,
-			    struct arguments *a, const struct output *o, bool timed, int *nomem)
+			    struct arguments *a, const struct output *o, bool timed, CUevent from, CUevent to,
+			    int *nomem)
 {
 	const struct cuda_driver *d = &g->d;
 	CUresult r = CUDA_SUCCESS;
@@ -179,13 +198,13 @@ static CUresult enqueue_one(struct cuda_gpu *g, const struct cuda_kernel *k, con
 		r = d->event_record(g->end, NULL);
 	if (!r && !*nomem && l->flush)
 		r = flush(g);
-	if (!r && !*nomem && timed && l->timed == SPAN_KERNEL)
-		r = d->event_record(g->begin, NULL);
+	if (!r && !*nomem && from)
+		r = d->event_record(from, NULL);
 	if (!r && !*nomem)
 		r = d->launch_kernel(k->function, l->grid[0], l->grid[1], l->grid[2], l->block[0], l->block[1],
 				     l->block[2], l->shared_bytes, NULL, a->pointer, NULL);
-	if (!r && !*nomem && timed && l->timed == SPAN_KERNEL)
-		r = d->event_record(g->end, NULL);
+	if (!r && !*nomem && to)
+		r = d->event_record(to, NULL);
 	return r;
 }
 
@@ -215,11 +234,15 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 	int nomem = 0;
 	float ms = -1;
 
+	if (l->timed == SPAN_KERNELS)
+		r = events_make(g, repeats);
 	for (uint32_t i = 0; i < l->warmups && !r && !nomem; i++)
-		r = enqueue_one(g, k, l, a, o, false, &nomem);
+		r = enqueue_one(g, k, l, a, o, false, NULL, NULL, &nomem);
 	for (uint32_t i = 0; i < repeats && !r && !nomem; i++) {
 		bool last = i + 1 == repeats, out_timed = last && l->timed == SPAN_COPY_OUT;
-		r = enqueue_one(g, k, l, a, o, last, &nomem);
+		CUevent from, to;
+		events_of(g, l, i, last, &from, &to);
+		r = enqueue_one(g, k, l, a, o, last, from, to, &nomem);
 		if (!r && !nomem && out_timed)
 			r = g->d.event_record(g->begin, NULL);
 		if (!r && !nomem && o->word_bytes)
@@ -242,17 +265,29 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 		return err_nomem(e);
 	if (r || waited)
 		return driver_said(g, l, cuda_sticky(waited) || !r ? waited : r, out);
-	if (!g->d.event_elapsed_time(&ms, g->begin, g->end))
-		out->elapsed_ms = ms;
 	out->outcome = OUTCOME_OK;
 	out->repeats = repeats;
-	out->words_per_repeat = (uint32_t)(o->word_bytes / 4);
-	if (!o->word_bytes)
-		return 0;
-	out->words = mem_alloc(repeats * o->word_bytes);
-	if (!out->words)
-		return err_nomem(e);
-	memcpy(out->words, g->pinned + o->image_bytes, repeats * o->word_bytes);
+	out->words_per_repeat = launch_words(l);
+	if (out->words_per_repeat) {
+		out->words = mem_alloc((size_t)repeats * out->words_per_repeat * 4);
+		if (!out->words)
+			return err_nomem(e);
+	}
+	for (uint32_t i = 0; i < repeats; i++) {
+		CUevent from = g->begin, to = g->end;
+		if (o->word_bytes)
+			memcpy(out->words + (size_t)i * out->words_per_repeat,
+			       g->pinned + o->image_bytes + i * o->word_bytes, o->word_bytes);
+		if (l->timed != SPAN_KERNELS && i + 1 < repeats)
+			continue;
+		if (l->timed == SPAN_KERNELS)
+			events_of(g, l, i, false, &from, &to);
+		ms = -1;
+		if (!g->d.event_elapsed_time(&ms, from, to))
+			out->elapsed_ms = ms;
+		if (l->timed == SPAN_KERNELS)
+			launch_set_time(l, out->words, i, 1e6 * ms);
+	}
 	return 0;
 }
 
@@ -332,6 +367,8 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
 	if (l->buffer_count > LAUNCH_BUFFERS)
 		return err_set(e, -EINVAL, "%s: too many buffers", l->label);
+	if (l->timed == SPAN_KERNELS && l->repeats > LAUNCH_TIMED)
+		return err_set(e, -EINVAL, "%s: more than %d repeats are timed", l->label, LAUNCH_TIMED);
 	struct cuda_kernel *k = g->kernels[id];
 	code = cuda_kernel_ready(g, k, e);
 	if (code)

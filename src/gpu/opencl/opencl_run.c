@@ -82,21 +82,6 @@ static cl_int fill(struct opencl_gpu *g, const struct launch_buffer *b, cl_mem m
 	return r;
 }
 
-static int check_buffer(const struct launch *l, uint32_t i, struct err *e)
-{
-	const struct launch_buffer *b = &l->buffers[i];
-	if (!b->bytes)
-		return err_set(e, -EINVAL, "%s: buffer %u has no bytes", l->label, i);
-	if (b->init && b->init_bytes > b->bytes)
-		return err_set(e, -EINVAL, "%s: buffer %u has more content than room", l->label, i);
-	if (b->output && (b->space != BUFFER_GLOBAL || (uint64_t)b->output_words * 4 > b->bytes))
-		return err_set(e, -EINVAL, "%s: buffer %u cannot hold the output", l->label, i);
-	for (uint32_t k = 0; k < b->ring_count; k++)
-		if (b->ring[k] > b->bytes || b->bytes - b->ring[k] < 4)
-			return err_set(e, -EINVAL, "%s: buffer %u's ring leaves the buffer", l->label, i);
-	return 0;
-}
-
 static cl_int room(struct opencl_gpu *g, struct opencl_block *block, uint64_t bytes)
 {
 	cl_int r = CL_SUCCESS;
@@ -121,7 +106,7 @@ static int prepare(struct opencl_gpu *g, const struct launch *l, cl_int *r, stru
 		const struct launch_buffer *b = &l->buffers[i];
 		struct opencl_block *block = &g->block[i];
 		bool nomem = false;
-		rc = check_buffer(l, i, e);
+		rc = launch_check_buffer(l, i, 4, e);
 		if (rc)
 			break;
 		*r = room(g, block, b->bytes);
@@ -202,14 +187,15 @@ static int set_arguments(struct opencl_gpu *g, struct opencl_kernel *k, const st
 
 /* ---- the queue ---- */
 
-struct spans { /* events of the span that is timed; NULL: none */
-	cl_event first, last;
+struct spans { /* events of what is timed, NULL: none; of every repeat with SPAN_KERNELS, else of the last one */
+	cl_event event[LAUNCH_TIMED];
 };
 
 static void spans_free(const struct opencl_gpu *g, struct spans *s)
 {
-	if (s->first)
-		g->api.release_event(s->first);
+	for (uint32_t i = 0; i < LAUNCH_TIMED; i++)
+		if (s->event[i])
+			g->api.release_event(s->event[i]);
 	*s = (struct spans){0};
 }
 
@@ -227,8 +213,9 @@ static cl_int flush(struct opencl_gpu *g)
 	return g->api.fill_buffer(g->queue, g->scratch, &pattern, sizeof pattern, 0, FLUSH_LEAST, 0, NULL, NULL);
 }
 
+/* event: where that of the span goes which is timed; NULL: nothing is. */
 static cl_int enqueue_one(struct opencl_gpu *g, const struct opencl_kernel *k, const struct launch *l, int output,
-			  bool timed, struct spans *s, bool *nomem)
+			  cl_event *event, bool *nomem)
 {
 	size_t all[3], block[3];
 	cl_int r = CL_SUCCESS;
@@ -238,13 +225,13 @@ static cl_int enqueue_one(struct opencl_gpu *g, const struct opencl_kernel *k, c
 		all[i] = (size_t)l->grid[i] * l->block[i];
 	}
 	if (output >= 0)
-		r = fill(g, &l->buffers[output], g->block[output].memory,
-			 timed && l->timed == SPAN_COPY_IN ? &s->first : NULL, nomem);
+		r = fill(g, &l->buffers[output], g->block[output].memory, l->timed == SPAN_COPY_IN ? event : NULL,
+			 nomem);
 	if (!r && !*nomem && l->flush)
 		r = flush(g);
 	if (!r && !*nomem)
 		r = g->api.launch(g->queue, k->kernel, 3, NULL, all, block, 0, NULL,
-				  timed && l->timed == SPAN_KERNEL ? &s->first : NULL);
+				  l->timed == SPAN_KERNEL || l->timed == SPAN_KERNELS ? event : NULL);
 	return r;
 }
 
@@ -286,18 +273,19 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	cl_event done = NULL;
 	cl_int r = CL_SUCCESS, ended = CL_SUCCESS;
 	bool nomem = false;
-	uint8_t *words = mem_zero(repeats, word_bytes ? word_bytes : 1);
+	size_t stride = (size_t)launch_words(l) * 4;
+	uint8_t *words = mem_zero(repeats, stride ? stride : 1);
 	if (!words)
 		return err_nomem(e);
 	for (uint32_t i = 0; i < l->warmups && !r && !nomem; i++)
-		r = enqueue_one(g, k, l, output, false, &s, &nomem);
+		r = enqueue_one(g, k, l, output, NULL, &nomem);
 	for (uint32_t i = 0; i < repeats && !r && !nomem; i++) {
-		bool last = i + 1 == repeats;
-		r = enqueue_one(g, k, l, output, last, &s, &nomem);
+		bool each = l->timed == SPAN_KERNELS, last = i + 1 == repeats;
+		r = enqueue_one(g, k, l, output, each || last ? &s.event[each ? i : 0] : NULL, &nomem);
 		if (!r && !nomem && word_bytes)
 			r = g->api.read_buffer(g->queue, g->block[output].memory, CL_FALSE, 0, word_bytes,
-					       words + i * word_bytes, 0, NULL,
-					       last && l->timed == SPAN_COPY_OUT ? &s.first : NULL);
+					       words + i * stride, 0, NULL,
+					       last && l->timed == SPAN_COPY_OUT ? &s.event[0] : NULL);
 	}
 	/* Even after a refusal what was queued before it has to end before anything is reused. */
 	cl_int marked = g->api.marker(g->queue, 0, NULL, &done);
@@ -312,7 +300,9 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	if (!marked)
 		g->api.release_event(done);
 	r = r ? r : marked ? marked : ended;
-	out->elapsed_ms = r ? -1 : elapsed_ms(g, s.first);
+	out->elapsed_ms = r ? -1 : elapsed_ms(g, s.event[l->timed == SPAN_KERNELS ? repeats - 1 : 0]);
+	for (uint32_t i = 0; i < repeats && l->timed == SPAN_KERNELS && !r && !nomem; i++)
+		launch_set_time(l, (uint32_t *)(void *)words, i, 1e6 * elapsed_ms(g, s.event[i]));
 	spans_free(g, &s);
 	if (nomem || r) {
 		mem_free(words);
@@ -320,9 +310,9 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	}
 	out->outcome = OUTCOME_OK;
 	out->repeats = repeats;
-	out->words_per_repeat = (uint32_t)(word_bytes / 4);
-	out->words = word_bytes ? (uint32_t *)(void *)words : NULL;
-	if (!word_bytes)
+	out->words_per_repeat = (uint32_t)(stride / 4);
+	out->words = stride ? (uint32_t *)(void *)words : NULL;
+	if (!stride)
 		mem_free(words);
 	return 0;
 }
@@ -359,6 +349,8 @@ int opencl_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
 	if (l->buffer_count > LAUNCH_BUFFERS || l->arg_count > LAUNCH_ARGS)
 		return err_set(e, -EINVAL, "%s: too many arguments or buffers", l->label);
+	if (l->timed == SPAN_KERNELS && l->repeats > LAUNCH_TIMED)
+		return err_set(e, -EINVAL, "%s: more than %d repeats are timed", l->label, LAUNCH_TIMED);
 	const char *why = cannot(g, l);
 	if (why)
 		return refused(out, why);

@@ -363,8 +363,9 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 	double in = copy_time(g->spec, g->spec->host.h2d, output_bytes(l));
 	double back = copy_time(g->spec, g->spec->host.d2h, 4ull * words);
 	q.host_ns = 1e9 * (in + back + g->spec->host.launch_latency);
-	if (words) {
-		out->words = mem_zero((size_t)repeats * words, sizeof *out->words);
+	const uint32_t each = launch_words(l);
+	if (each) {
+		out->words = mem_zero((size_t)repeats * each, sizeof *out->words);
 		if (!out->words)
 			return err_nomem(e);
 	}
@@ -388,11 +389,13 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				      : g->result.ns * 1e-6 + g->spec->host.launch_latency * 1e3;
 		if (n >= l->warmups && words) {
 			const uint8_t *data = output_of(g, l, &words);
-			memcpy(out->words + (n - l->warmups) * words, data, (size_t)words * 4);
+			memcpy(out->words + (n - l->warmups) * each, data, (size_t)words * 4);
 		}
+		if (n >= l->warmups && l->timed == SPAN_KERNELS)
+			launch_set_time(l, out->words, (uint32_t)(n - l->warmups), 1e6 * out->elapsed_ms);
 	}
 	out->repeats = repeats;
-	out->words_per_repeat = words;
+	out->words_per_repeat = each;
 	return 0;
 }
 

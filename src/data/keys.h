@@ -5,8 +5,8 @@
 
 struct key_family {
 	const char *pattern; /* "cache.<p>.<l>.size" */
-	const char
-	    *unit; /* "bytes" "cycles" "count" "ops/clk/SM" "bytes/clk" "GB/s" "ratio" "yes/no" "name" "Hz" "s" */
+	const char *
+	    unit; /* "bytes" "cycles" "count" "ops/clk/SM" "bytes/clk" "GB/s" "Gop/s" "ratio" "yes/no" "name" "Hz" "s" */
 	const char *meaning; /* one sentence */
 };
 extern const struct key_family key_families[];

@@ -66,6 +66,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.texture.*.set_sizes",
     "cache.texture.*.latency",
     "memory.texture.latency",
+    "pipeline.*",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

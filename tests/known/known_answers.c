@@ -1,5 +1,5 @@
 /* Every shipped .gpu file, measured by every probe on the simulator: nothing concluded may contradict the file, and what the
- * file has is found. Usage: known_answers [--least SHARE] [NAME...] (default: all). */
+ * file has is found. Usage: known_answers [--least SHARE] [--probe NAME] [NAME...] (default: all). */
 #include "base/embed.h"
 #include "known.h"
 #include <stdio.h>
@@ -9,7 +9,7 @@
 #define SEED  1
 #define LEAST 0.95 /* share of what exists that has to be MEASURED */
 
-static int one(const char *path, double least, struct score *total)
+static int one(const char *path, const char *probe, double least, struct score *total)
 {
 	const struct embedded *m = embed_find(path);
 	struct arena a;
@@ -25,7 +25,7 @@ static int one(const char *path, double least, struct score *total)
 	snprintf(label, sizeof label, "%.*s", (int)(strlen(path) - strlen("gpus/.gpu")), path + strlen("gpus/"));
 	int rc = spec_parse(&s, &a, path, m->data, m->size, &e);
 	if (rc == 0) {
-		rc = known_measure(&r, s, SEED, &e);
+		rc = known_measure_probe(&r, s, SEED, probe, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, &wrong, &missed);
 		run_free(&r);
@@ -63,8 +63,14 @@ int main(int argc, char **argv)
 	struct score total = {0};
 	unsigned gpus = 0, failed = 0;
 	double least = LEAST;
+	const char *probe = NULL; /* every one */
 	if (argc > 2 && strcmp(argv[1], "--least") == 0) {
 		least = strtod(argv[2], NULL);
+		argc -= 2;
+		argv += 2;
+	}
+	if (argc > 2 && strcmp(argv[1], "--probe") == 0) {
+		probe = argv[2];
 		argc -= 2;
 		argv += 2;
 	}
@@ -72,7 +78,7 @@ int main(int argc, char **argv)
 		if (!wanted(embedded_files[i].path, argc, argv))
 			continue;
 		gpus++;
-		failed += one(embedded_files[i].path, least, &total) != 0;
+		failed += one(embedded_files[i].path, probe, least, &total) != 0;
 	}
 	printf("%u GPUs, %u failed: %u wrong, %u of %u measured\n", gpus, failed, total.wrong, total.measured,
 	       total.exists);

@@ -423,5 +423,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_shared(&t, s);
 	tell_texture(&t, s);
 	tell_translation(&t, s);
+	if (!t.rc)
+		t.rc = spec_truth_pipeline(s, each, ctx);
 	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
 }

@@ -1,0 +1,299 @@
+/* The occupancy roofline and the two latencies of the pipeline model: Lemeire's method, which needs no clock in the kernel.
+ *
+ * For every class of instructions, with 1, 2 and 4 independent chains in a warp: what a link takes against the number of warps that
+ * an SM has. One warp alone shows the completion latency, the least of all numbers of warps the issue latency; the fewest warps
+ * that come within 5 % of it are the ridge point. */
+#include "pipeline.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { ILPS = 3, LOADS_MOST = 64 };
+static const unsigned ilp[ILPS] = {1, 2, 4};
+
+#define RIDGE	  0.95 /* of the peak: Lemeire 2016, III */
+#define UNSURE	  0.02 /* what a rate near the ridge may be off by */
+#define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
+#define FLAT	  0.97 /* of the peak: a plateau has two such loads */
+
+const struct pipeline_row pipeline_row[CLASSES] = {
+#define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
+    PIPELINE_CLASSES(CLASS_ROW)
+#undef CLASS_ROW
+};
+
+#define CLASS_SETUP(name, ID, reg, operations)                                                                         \
+	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
+	{                                                                                                              \
+		return pipeline_setup(s, CLASS_##ID, x, p, j);                                                         \
+	}
+PIPELINE_CLASSES(CLASS_SETUP)
+#undef CLASS_SETUP
+
+static const struct experiment experiments[] = {
+#define CLASS_EXPERIMENT(name_, ID, reg, operations)                                                                   \
+	{.name = name_,                                                                                                \
+	 .axis = "warps",                                                                                              \
+	 .unit = "count",                                                                                              \
+	 .params = {"chains", "links", "rounds", "repeats"},                                                           \
+	 .setup = setup_##ID},
+    PIPELINE_CLASSES(CLASS_EXPERIMENT)
+#undef CLASS_EXPERIMENT
+};
+
+/* ---- what is asked ---- */
+
+/* One class at one parallelism: the loads that were asked for, in that order. */
+struct roof {
+	enum pipeline_class class;
+	unsigned chains, count, ridge;
+	unsigned warps[LOADS_MOST];
+	struct pipeline_time time[LOADS_MOST];
+	const struct point *bad;
+	bool whole; /* the last doubling reached all warps that an SM can have */
+	bool flat;  /* more warps gained nothing */
+	bool noisy; /* a time that is not known well enough */
+};
+
+/* NULL: it is not there. */
+static const struct pipeline_time *load(struct study *s, struct roof *r, unsigned warps, double timer)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->warps[i] == warps)
+			return r->time[i].ok ? &r->time[i] : NULL;
+	if (r->count == LOADS_MOST)
+		return NULL;
+	r->warps[r->count] = warps;
+	struct pipeline_time *t = &r->time[r->count++];
+	*t = pipeline_ask(s, r->class, r->chains, warps, timer);
+	if (t->bad)
+		r->bad = t->bad;
+	else if (!t->ok && t->point)
+		r->noisy = true;
+	return t->ok ? t : NULL;
+}
+
+/* Time for a link of one warp, as if all of them were one after the other: less is more. */
+static double each(const struct pipeline_time *t, unsigned warps)
+{
+	return t->ns / warps;
+}
+
+/* Doubles the warps until that gains nothing, twice, or there are as many as can be. */
+static void climb(struct study *s, struct roof *r, double timer)
+{
+	const struct device_info *d = study_device(s);
+	bool known;
+	const unsigned most = pipeline_most_warps(d, &known), block = d->max_threads_per_block / d->warp_size;
+	double before[2] = {INFINITY, INFINITY};
+	for (unsigned w = 1; w <= most; w = w < most && 2 * w > most ? most : 2 * w) {
+		if (!pipeline_blocks(d, w))
+			break;
+		const struct pipeline_time *t = load(s, r, w, timer);
+		if (!t && w > 1 && r->bad && r->bad->outcome == OUTCOME_REFUSED) { /* so many do not fit */
+			r->bad = NULL;
+			r->whole = true;
+			return;
+		}
+		if (!t)
+			return;
+		const double now = each(t, w);
+		/* Beyond one block all SMs have to be filled: once is enough there. */
+		if (now > NO_BETTER * before[2 * w > block ? 0 : 1]) {
+			r->flat = true;
+			return;
+		}
+		before[1] = before[0];
+		before[0] = now;
+	}
+	r->whole = known;
+}
+
+static double least(const struct roof *r, unsigned *at)
+{
+	double best = INFINITY;
+	*at = 0;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && each(&r->time[i], r->warps[i]) < best) {
+			best = each(&r->time[i], r->warps[i]);
+			*at = i;
+		}
+	return best;
+}
+
+/* Fewest of the loads asked for that come up to so much of the peak. */
+static unsigned reaches(const struct roof *r, double part)
+{
+	unsigned at, found = 0;
+	const double best = least(r, &at);
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && best / each(&r->time[i], r->warps[i]) >= part && (!found || r->warps[i] < found))
+			found = r->warps[i];
+	return found;
+}
+
+/* Most warps below `above` that do not come up to it; 0: none. */
+static unsigned below(const struct roof *r, double part, unsigned above)
+{
+	unsigned at, found = 0;
+	const double best = least(r, &at);
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && r->warps[i] < above && best / each(&r->time[i], r->warps[i]) < part &&
+		    r->warps[i] > found)
+			found = r->warps[i];
+	return found;
+}
+
+/* Halves the gap below the ridge until nothing lies in it. */
+static void narrow(struct study *s, struct roof *r, double timer)
+{
+	const struct device_info *d = study_device(s);
+	for (;;) {
+		const unsigned hi = reaches(r, RIDGE), lo = below(r, RIDGE, hi);
+		unsigned mid = 0;
+		for (unsigned k = 0; k < hi - lo && !mid; k++) { /* the one nearest the middle that can be */
+			const unsigned at = (lo + hi) / 2 + (k % 2 ? (k + 1) / 2 : -(k / 2));
+			if (at > lo && at < hi && pipeline_blocks(d, at))
+				mid = at;
+		}
+		r->ridge = hi;
+		if (!mid || !load(s, r, mid, timer))
+			return;
+	}
+}
+
+/* ---- what is concluded ---- */
+
+static const char *const parts[] = {"issue", "completion", "peak", "ridge", "performance"};
+enum { PART_ISSUE, PART_COMPLETION, PART_PEAK, PART_RIDGE, PART_PERFORMANCE, PARTS };
+
+static const char *key_of(char *out, const struct roof *r, unsigned part)
+{
+	snprintf(out, 64, "pipeline.%s.ilp%u.%s", pipeline_row[r->class].name, r->chains, parts[part]);
+	return out;
+}
+
+static void verdict_all(struct study *s, const struct roof *r, enum verdict v, const char *because)
+{
+	char key[64];
+	for (unsigned i = 0; i < PARTS; i++)
+		study_verdict(s, key_of(key, r, i), v, pipeline_row[r->class].name, "%s", because);
+}
+
+static void conclude_ridge(struct study *s, const struct roof *r, const char *evidence)
+{
+	char key[64];
+	const unsigned lo = below(r, RIDGE - UNSURE, r->ridge) + 1, at = r->ridge;
+	unsigned hi = reaches(r, RIDGE + UNSURE);
+	hi = hi > at ? hi : at;
+	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm",
+			      "fewest warps within 5 % of the peak", evidence, "%u work items",
+			      at * study_device(s)->warp_size);
+}
+
+static void conclude(struct study *s, const struct roof *r)
+{
+	const struct device_info *d = study_device(s);
+	const unsigned operations = pipeline_row[r->class].operations, flops = r->class == CLASS_MAD ? 2 : operations;
+	const char *evidence = pipeline_row[r->class].name;
+	static const char one[] = "run time of one warp, difference of two lengths",
+			  full[] = "least of all numbers of warps, difference of two lengths";
+	char key[64];
+	unsigned at;
+	least(r, &at);
+	const struct pipeline_time *first = &r->time[0], *best = &r->time[at];
+	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
+	const bool plateau = r->flat || r->whole;
+	const double value = best->ns / w, lo = best->lo / w, hi = best->hi / w;
+	if (!plateau) {
+		verdict_all(
+		    s, r, VERDICT_INCONCLUSIVE,
+		    "the rate still grows with the most warps that could be tried, and the device does not tell "
+		    "how many an SM takes");
+		return;
+	}
+	study_measured_number(s, key_of(key, r, PART_PERFORMANCE), flops * lanes * d->sm_count / value,
+			      flops * lanes * d->sm_count / hi, flops * lanes * d->sm_count / lo, "card",
+			      "operations a second of all SMs, from the run time on one", evidence,
+			      "with %u warps on an SM; a multiply-add counts as two operations", r->warps[at]);
+	conclude_ridge(s, r, evidence);
+	if (!(d->clock_hz > 0)) {
+		for (unsigned k = PART_ISSUE; k <= PART_PEAK; k++)
+			study_verdict(s, key_of(key, r, k), VERDICT_UNSUPPORTED, evidence,
+				      "the device does not tell its clock, so run times are no cycles");
+		return;
+	}
+	study_measured_number(s, key_of(key, r, PART_ISSUE), value * cycles, lo * cycles, hi * cycles, "sm", full,
+			      evidence,
+			      "with %u warps, %u repeats; from the whole run time, as the paper takes it, %.4g cycles",
+			      r->warps[at], best->repeats, best->coarse / w * cycles);
+	study_measured_number(s, key_of(key, r, PART_COMPLETION), first->ns * cycles, first->lo * cycles,
+			      first->hi * cycles, "sm", one, evidence,
+			      "%u repeats; from the whole run time, as the paper takes it, %.4g cycles", first->repeats,
+			      first->coarse * cycles);
+	study_measured_number(s, key_of(key, r, PART_PEAK), lanes / (value * cycles), lanes / (hi * cycles),
+			      lanes / (lo * cycles), "sm", "warp size over issue latency", evidence, "with %u warps",
+			      r->warps[at]);
+}
+
+static void study_roof(struct study *s, struct roof *r, double timer)
+{
+	if (r->class == CLASS_DP && !study_device(s)->has_f64) {
+		verdict_all(s, r, VERDICT_UNSUPPORTED, "the device has no double precision");
+		return;
+	}
+	climb(s, r, timer);
+	if (!r->bad && r->flat | r->whole)
+		narrow(s, r, timer);
+	if (study_pending(s))
+		return;
+	if (r->bad)
+		verdict_all(s, r, r->bad->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_UNSUPPORTED,
+			    point_why(r->bad));
+	else if (r->noisy || !r->count || !r->time[0].ok)
+		verdict_all(s, r, VERDICT_INCONCLUSIVE, "run times of equal launches differ too much");
+	else
+		conclude(s, r);
+}
+
+static void study(struct study *s)
+{
+	const char *why;
+	double timer;
+	bool told = pipeline_timer(s, &timer, &why);
+	for (unsigned c = 0; c < CLASSES; c++)
+		for (unsigned i = 0; i < ILPS; i++) {
+			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i]};
+			if (told)
+				study_roof(s, &r, timer);
+			else if (why)
+				verdict_all(s, &r, VERDICT_INCONCLUSIVE, why);
+		}
+}
+
+static const char *const claims[] = {"pipeline.*", NULL};
+
+const struct probe probe_pipeline = {
+    .name = "pipeline",
+    .asks = "How many warps fill each pipeline, what does it reach, and what are its issue and completion latencies?",
+    .source = "Lemeire 2016, III to V: occupancy roofline, equations 1 to 5, Figures 2 and 3, Table II; here the "
+	      "difference of two "
+	      "lengths instead of one whole run time",
+    .how =
+	"Two kernels that differ only in how many instructions of a class their loop has are timed from outside, with "
+	"1, 2 and 4 "
+	"independent chains and more and more warps. What they differ by, over the instructions, is the time of one: "
+	"with one warp the completion latency, with so many that more gain nothing the issue latency.",
+    .fooled = "A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can be "
+	      "read back. A timer too "
+	      "coarse for short launches: how well it tells launches of different length apart is measured first, and "
+	      "launches are made longer "
+	      "and repeated until the interval is narrow. A clock that is not what the device says: latencies are "
+	      "cycles of that "
+	      "one, the performance needs none.",
+    .figure = NULL,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study,
+};

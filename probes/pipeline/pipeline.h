@@ -1,0 +1,52 @@
+/* Classes of instructions and how long a launch of them takes. Inside this folder. */
+#ifndef FATHOM_PIPELINE_H
+#define FATHOM_PIPELINE_H
+#include "probe/probe.h"
+
+/* X(name, ID, reg, operations): operations is what one link counts as in rates; an integer link is a multiplication and an
+ * addition in one instruction, as the paper counts them. */
+#define PIPELINE_CLASSES(X)                                                                                            \
+	X("sp", SP, "f32", 1)                                                                                          \
+	X("mad", MAD, "f32", 1)                                                                                        \
+	X("int", INT, "u32", 2)                                                                                        \
+	X("dp", DP, "f64", 1)                                                                                          \
+	X("sf", SF, "f32", 1)                                                                                          \
+	X("softsf", SOFTSF, "f32", 1)
+
+enum pipeline_class {
+#define CLASS_ID(name, ID, reg, operations) CLASS_##ID,
+	PIPELINE_CLASSES(CLASS_ID)
+#undef CLASS_ID
+	    CLASSES
+};
+
+struct pipeline_row {
+	const char *name, *reg;
+	unsigned operations;
+};
+extern const struct pipeline_row pipeline_row[CLASSES];
+
+/* params of the experiments, one for each class; x is warps on an SM */
+enum { P_CHAINS, P_LINKS, P_ROUNDS, P_REPEATS };
+
+/* Warps as blocks: as few as can be, all equal, and in steps of a quarter of a block beyond the first. 0: not with this number. */
+unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
+/* Most warps that an SM can have, as far as the device tells. *known: it does tell. */
+unsigned pipeline_most_warps(const struct device_info *d, bool *known);
+int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j);
+
+/* How well the device's timer tells launches apart, in ns. False: not yet, or it cannot be told (*why then). */
+bool pipeline_timer(struct study *s, double *ns, const char **why);
+
+struct pipeline_time {
+	bool ok;
+	double ns, lo, hi; /* between two links of one warp on an SM that has so many warps; of all of them together */
+	double coarse;	   /* the same from one launch alone, over all that it did */
+	unsigned repeats;
+	const struct point *point, *bad;
+};
+/* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
+struct pipeline_time pipeline_ask(struct study *s, enum pipeline_class c, unsigned chains, unsigned warps,
+				  double timer);
+
+#endif

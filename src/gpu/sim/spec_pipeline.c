@@ -1,0 +1,209 @@
+/* What the pipeline model's measurements should find: how long a round of links takes one warp, and a full SM. */
+#include "gpu/sim/spec_file.h"
+#include <math.h>
+#include <stdio.h>
+
+#define TOLERANCE 0.05
+#define RIDGE	  0.95
+#define UNSURE	  0.02
+#define KEY_BYTES 64
+#define STEPS	  8 /* instructions of a link, at most */
+
+/* A link: the instructions of one chain, each of which needs the last. */
+struct link {
+	const struct op_spec *op[STEPS];
+	uint32_t count;
+	double operations, flops; /* that one link counts as */
+};
+
+static const struct op_spec *op_of(const struct sim_spec *s, const char *op, const char *type)
+{
+	const int at = spec_find_op(s, op, type);
+	return &s->op[at >= 0 ? at : s->default_op];
+}
+
+/* Warp instructions a cycle of the pipes of one scheduler, and of those that all share. */
+static void rates(const struct sim_spec *s, const struct op_spec *o, double *own, double *common)
+{
+	*own = *common = 0;
+	for (uint32_t k = 0; k < o->pipe_count; k++)
+		*(s->pipe[o->pipe[k]].per_scheduler ? own : common) += o->rate[k] / s->warp_size;
+	*own /= s->schedulers;
+}
+
+static uint32_t steps_of(const struct op_spec *o)
+{
+	return o->native_ops ? o->native_ops : 1;
+}
+
+/* Cycles of one warp for a link of each of n chains. */
+static double warp_round(const struct sim_spec *s, const struct link *l, uint32_t n)
+{
+	double latency = 0, busy = 0;
+	for (uint32_t i = 0; i < l->count; i++) {
+		const struct op_spec *o = l->op[i];
+		const double steps = steps_of(o);
+		double own, common;
+		rates(s, o, &own, &common);
+		latency += round(o->latency);
+		/* the warp waits for all but the last of an operation's steps, and for the pipe */
+		busy += (steps - 1) * o->latency / steps + fmax(s->scheduler_issue, 1 / (steps * (own + common)));
+	}
+	return fmax(latency, n * busy);
+}
+
+/* Cycles of w warps for a link of each of their n chains. all: as if every instruction had only its own pipes, one kind after the
+ * other; else as if kinds never met in a pipe. */
+static double round_cycles(const struct sim_spec *s, const struct link *l, uint32_t n, uint32_t w, bool all)
+{
+	const double most = (w + s->schedulers - 1) / s->schedulers; /* warps of the fullest scheduler */
+	double issue = 0, pipes = 0;
+	for (uint32_t i = 0; i < l->count; i++) {
+		double own, common, lo = 0, hi = 1e9;
+		rates(s, l->op[i], &own, &common);
+		issue += steps_of(l->op[i]) * s->scheduler_issue;
+		for (unsigned k = 0; k < 100;
+		     k++) { /* until what the schedulers' own pipes leave fits into the common ones */
+			const double t = (lo + hi) / 2;
+			double left = 0;
+			for (uint32_t c = 0; c < s->schedulers; c++)
+				left += fmax(0, n * (double)(w / s->schedulers + (c < w % s->schedulers)) - own * t);
+			*(left <= common * t + 1e-9 ? &hi : &lo) = t;
+		}
+		pipes = all ? pipes + hi : fmax(pipes, hi);
+	}
+	/* A second instruction of the same warp takes no turn, if it goes to another pipe; single chains have none. */
+	if (s->dual_issue && n > 1)
+		issue /= 2;
+	return fmax(warp_round(s, l, n), fmax(pipes, most * n * issue));
+}
+
+/* Whether all instructions of the link go to the same pipes. */
+static bool alike(const struct link *l)
+{
+	for (uint32_t i = 1; i < l->count; i++) {
+		bool same = l->op[i]->pipe_count == l->op[0]->pipe_count;
+		for (uint32_t k = 0; same && k < l->op[0]->pipe_count; k++)
+			same = l->op[i]->pipe[k] == l->op[0]->pipe[k];
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+/* Whether a warp waits between steps of one instruction. */
+static bool waits(const struct link *l)
+{
+	bool any = false;
+	for (uint32_t i = 0; i < l->count; i++)
+		any |= steps_of(l->op[i]) > 1;
+	return any;
+}
+
+static double link_cycles(const struct sim_spec *s, const struct link *l, uint32_t n, uint32_t w, bool all)
+{
+	return round_cycles(s, l, n, w, all) / ((double)n * w);
+}
+
+static uint32_t most_warps(const struct sim_spec *s)
+{
+	const uint32_t w = s->max_threads_per_sm / s->warp_size;
+	return w < s->max_warps_per_sm ? w : s->max_warps_per_sm;
+}
+
+static double best_cycles(const struct sim_spec *s, const struct link *l, uint32_t n, bool all)
+{
+	double best = INFINITY;
+	for (uint32_t w = 1; w <= most_warps(s); w++)
+		best = fmin(best, link_cycles(s, l, n, w, all));
+	return best;
+}
+
+static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *l, uint32_t n, bool all, double part)
+{
+	const double best = best_cycles(s, l, n, all);
+	uint32_t w = 1;
+	while (w < most_warps(s) && best / link_cycles(s, l, n, w, all) < part)
+		w++;
+	return w;
+}
+
+struct telling {
+	int (*each)(void *ctx, const struct truth *t);
+	void *ctx;
+	const char *class;
+	uint32_t chains;
+	int rc;
+};
+
+static void tell(struct telling *t, const char *part, double number, double tolerance)
+{
+	char key[KEY_BYTES];
+	snprintf(key, sizeof key, "pipeline.%s.ilp%u.%s", t->class, t->chains, part);
+	const struct truth one = {.key = key, .number = number, .tolerance = tolerance};
+	if (!t->rc)
+		t->rc = t->each(t->ctx, &one);
+}
+
+static void tell_class(struct telling *t, const struct sim_spec *s, const struct link *l)
+{
+	static const uint32_t ilp[] = {1, 2, 4};
+	const bool same = alike(l);
+	for (uint32_t i = 0; i < sizeof ilp / sizeof *ilp; i++) {
+		const uint32_t n = t->chains = ilp[i];
+		/* How kinds of instructions share pipes in time is between these two. */
+		const double slow = best_cycles(s, l, n, true), fast = same ? slow : best_cycles(s, l, n, false);
+		const double issue = (slow + fast) / 2, off = TOLERANCE + (slow - fast) / (slow + fast);
+		const double peak = s->warp_size / issue, one = warp_round(s, l, n) / n;
+		const double whole = peak * s->sm_count * s->clock_hz * 1e-9;
+		uint32_t lo = UINT32_MAX, hi = 0;
+		for (int k = 0; k < 6; k++) {
+			const double part = RIDGE + (k % 3 - 1) * UNSURE;
+			const uint32_t w = first_that_reaches(s, l, n, k < 3, part);
+			lo = w < lo ? w : lo;
+			hi = w > hi ? w : hi;
+		}
+		const uint32_t at = first_that_reaches(s, l, n, true, RIDGE);
+		/* Beyond one block, not every number of warps can be. */
+		const uint32_t block = s->max_threads_per_block / s->warp_size, gap = hi > block ? (block + 3) / 4 : 1;
+		double ridge = fmax(at - lo, hi - at) + (hi > lo || hi > block ? gap : 0);
+		/* How steps of several warps, or second instructions, fall into the gaps of a pipe is more than this model knows. */
+		if (waits(l))
+			ridge = fmax(ridge, at);
+		if (s->dual_issue && n > 1)
+			ridge = most_warps(s);
+		tell(t, "issue", issue / l->operations, off * issue / l->operations);
+		tell(t, "completion", one / l->operations, TOLERANCE * one / l->operations);
+		tell(t, "peak", peak * l->operations, off * peak * l->operations);
+		tell(t, "performance", whole * l->flops, off * whole * l->flops);
+		tell(t, "ridge", at, fmax(TOLERANCE * at, ridge));
+	}
+}
+
+int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	const struct op_spec *fma = op_of(s, s->has_fma ? "fma" : "mad", "f32"), *add = op_of(s, "add", "f32");
+	const struct {
+		const char *class;
+		struct link link;
+	} rows[] = {
+	    {"sp", {.op = {add}, .count = 1, .operations = 1, .flops = 1}},
+	    {"mad", {.op = {fma}, .count = 1, .operations = 1, .flops = 2}},
+	    {"int", {.op = {op_of(s, "mad", "u32")}, .count = 1, .operations = 2, .flops = 2}},
+	    {"dp", {.op = {op_of(s, "add", "f64")}, .count = 1, .operations = 1, .flops = 1}},
+	    {"sf", {.op = {op_of(s, "cos", "f32")}, .count = 1, .operations = 1, .flops = 1}},
+	    /* a cosine by hand: three steps of reduction, a square, a polynomial */
+	    {"softsf",
+	     {.op = {fma, add, fma, fma, op_of(s, "mul", "f32"), fma, fma, fma},
+	      .count = STEPS,
+	      .operations = 1,
+	      .flops = 1}},
+	};
+	struct telling t = {.each = each, .ctx = ctx};
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		t.class = rows[i].class;
+		if (s->has_f64 || rows[i].link.op[0] != op_of(s, "add", "f64"))
+			tell_class(&t, s, &rows[i].link);
+	}
+	return t.rc;
+}

@@ -1,0 +1,376 @@
+/* What one SM and all of them draw from memory, from the caches in front of it and from shared memory; what a launch costs;
+ * how fast the SM's clock runs and what a turn of a loop takes. What a model of a kernel's run time has to know. */
+#include "bandwidth.h"
+#include "base/arena.h"
+#include "stat/stat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORDS = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 16, L1_LEAST = 8 << 10, L2_LEAST = 32 << 10 };
+/* A launch is at least this many times as long as the latency of what it reads. */
+#define STRETCH 16
+/* Repeats this far apart ask for longer launches, and so far apart they say nothing. */
+#define CLOSE 1.03
+#define APART 1.1
+/* Half of the threads that reach this much of the rate of all show that more of them would not reach more. */
+#define SATURATED 0.95
+
+enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED };
+enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_PLACE_LONG };
+enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
+
+static uint64_t piece_bytes(const double *p)
+{
+	return (uint64_t)p[STREAM_THREADS] * BYTES * (p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+}
+
+/* x: rounds. Footprint 0: every piece is read once, in a place that no other launch has read. */
+static int setup_stream(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const bool once = p[STREAM_FOOTPRINT] == 0;
+	const uint64_t piece = piece_bytes(p), blocks = (uint64_t)p[STREAM_BLOCKS],
+		       all = once ? piece * blocks * (uint64_t)x : (uint64_t)p[STREAM_FOOTPRINT],
+		       begin = once ? (uint64_t)p[STREAM_PLACE] * all : 0;
+	if (begin + all > d->memory_bytes / 2 || all > UINT32_MAX)
+		return -ENOTSUP;
+	j->template_path = "probes/bandwidth/stream.ptx";
+	job_param(j, "PIECE", (long long)piece);
+	job_param(j, "STEP", (long long)(once ? piece * blocks : piece));
+	job_param(j, "MASK", once ? 0xffffffffll : (long long)p[STREAM_FOOTPRINT] - 1);
+	job_param(j, "ROUNDS", (long long)x);
+	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
+	job_param(j, "UNROLL", p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+	/* What has no L1 for these loads has no such words either. */
+	job_param_text(j, "LD", p[STREAM_LEVEL] == LEVEL_L2 ? "global.cg" : "global");
+	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
+	j->launch.grid[0] = (uint32_t)blocks;
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	j->launch.carveout = CARVEOUT_MAX_L1;
+	job_output(j, WORDS * (uint32_t)blocks);
+	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
+	job_arg_buffer(j, 1, begin);
+	/* A launch again would find in a cache what the first one read. */
+	j->launch.warmups = once ? 0 : 1;
+	return 0;
+}
+
+/* x: rounds; p[0]: threads. */
+static int setup_shared(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)s;
+	j->template_path = "probes/bandwidth/shared_stream.ptx";
+	job_param(j, "ROUNDS", (long long)x);
+	job_param(j, "THREADS", (long long)p[0]);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "shared_stream");
+	j->launch.block[0] = (uint32_t)p[0];
+	job_output(j, WORDS);
+	j->launch.warmups = 1;
+	return 0;
+}
+
+/* Cycles of the block that took longest. NAN without. */
+static double stream_cycles(const struct point *pt)
+{
+	uint32_t most = 0;
+	const unsigned blocks = pt && pt->outcome == OUTCOME_OK ? pt->words_per_repeat / WORDS : 0;
+	for (unsigned b = 0; b < blocks; b++) {
+		const uint32_t *y = pt->y + (size_t)b * WORDS, took = y[1] - y[0];
+		most = took > most ? took : most;
+	}
+	return most ? most : NAN;
+}
+
+struct rate {
+	double value, lo, hi;	/* bytes a cycle of all blocks */
+	const struct point *at; /* says why there is no value */
+};
+
+/* From launches of `rounds` and of twice as many, so that beginning and end cancel. */
+static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
+			       double round_bytes)
+{
+	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0};
+	double took[2][TRIALS], p[POINT_PARAMS];
+	memcpy(p, given, sizeof p);
+	for (unsigned longer = 0; longer < 2; longer++)
+		for (unsigned k = 0; k < TRIALS; k++) {
+			if (experiment == EXPERIMENT_STREAM)
+				p[STREAM_PLACE] = given[longer ? STREAM_PLACE_LONG : STREAM_PLACE] + k;
+			p[STREAM_PLACE_LONG] = 0;
+			const struct point *pt = study_ask(s, experiment, longer ? 2 * rounds : rounds, p);
+			took[longer][k] = stream_cycles(pt);
+			if (!r.at || isnan(took[longer][k]))
+				r.at = pt;
+		}
+	for (unsigned k = 0; k < TRIALS; k++)
+		for (unsigned i = 0; i < TRIALS; i++) {
+			const double rate = rounds * round_bytes / (took[1][k] - took[0][i]);
+			if (!(rate > 0))
+				return r;
+			r.lo = fmin(r.lo, rate);
+			r.hi = fmax(r.hi, rate);
+		}
+	r.value = fmin(fmax(2 * r.lo * r.hi / (r.lo + r.hi), r.lo), r.hi);
+	return r;
+}
+
+/* Rounds after which a launch is long enough. False: wait for points. */
+static bool long_enough(struct study *s, unsigned experiment, const double *p, double latency, unsigned *rounds)
+{
+	while (*rounds < ROUNDS_MAX) {
+		double first[POINT_PARAMS];
+		memcpy(first, p, sizeof first);
+		first[STREAM_PLACE_LONG] = 0;
+		if (experiment == EXPERIMENT_STREAM)
+			first[STREAM_PLACE] = 1;
+		const struct point *pt = study_ask(s, experiment, *rounds, first);
+		if (study_pending(s))
+			return false;
+		if (!(stream_cycles(pt) < STRETCH * latency))
+			return true;
+		*rounds *= 2;
+	}
+	return true;
+}
+
+struct drawn {
+	const char *key, *what, *where; /* "memory", "one SM" */
+	unsigned experiment;
+	double all[POINT_PARAMS], half[POINT_PARAMS]; /* of the threads */
+	double all_bytes, half_bytes;		      /* of a round */
+	double latency;
+	unsigned rounds;
+};
+
+static void conclude(struct study *s, const struct drawn *w)
+{
+	const char *evidence = w->experiment == EXPERIMENT_SHARED ? "shared" : "stream";
+	unsigned rounds = w->rounds;
+	if (!long_enough(s, w->experiment, w->all, w->latency, &rounds))
+		return;
+	struct rate a, h;
+	for (;; rounds *= 2) {
+		a = stream_rate(s, w->experiment, w->all, rounds, w->all_bytes);
+		h = stream_rate(s, w->experiment, w->half, rounds, w->half_bytes);
+		if (study_pending(s))
+			return;
+		if (2 * rounds > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo))
+			break;
+	}
+	if (isnan(a.value))
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "%s",
+			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
+								  : point_why(a.at));
+	else if (a.hi > APART * a.lo)
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence,
+			      "repeats give %.4g to %.4g bytes a cycle", a.lo, a.hi);
+	else if (isnan(h.value) || h.value < SATURATED * a.value)
+		study_bound(s, w->key, a.lo, INFINITY, "bytes of two launches over their cycles, subtracted", evidence,
+			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may draw more",
+			    w->where, a.value, w->what, h.value);
+	else
+		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card",
+				      "bytes of two launches over their cycles, subtracted", evidence, "%s draws as much from %s with half of the threads: %.4g",
+				      w->where, w->what, h.value);
+}
+
+static uint64_t power_below(double v)
+{
+	uint64_t p = 1;
+	while ((double)(2 * p) <= v)
+		p *= 2;
+	return p;
+}
+
+static void stream_of(struct study *s, const char *key, unsigned level, bool one, double footprint, double latency)
+{
+	const struct device_info *d = study_device(s);
+	const uint64_t threads = power_below(d->max_threads_per_block),
+		       fit = d->max_threads_per_sm > threads ? d->max_threads_per_sm / threads : 1;
+	struct drawn w = {.key = key, .experiment = EXPERIMENT_STREAM, .latency = latency, .rounds = 1};
+	static const char *const names[] = {"memory", "the L2", "the L1"};
+	w.what = names[level];
+	w.where = one ? "one SM" : "the GPU";
+	for (unsigned k = 0; k < 2; k++) {
+		double *p = k ? w.half : w.all;
+		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);
+		if (footprint > 0) /* what one block reads at once stays in it */
+			p[STREAM_THREADS] = fmin(p[STREAM_THREADS],
+						 footprint / BYTES / (level == LEVEL_L1 ? 1 : UNROLL) / (k ? 2 : 1));
+		p[STREAM_BLOCKS] = one ? 1 : (double)(fit * d->sm_count);
+		p[STREAM_FOOTPRINT] = footprint;
+		p[STREAM_LEVEL] = level;
+		/* In units of the launch's own size, so that no two launches of whatever length read the same: the short ones
+		 * of all threads take 16 to 18 sizes of theirs, the long ones 18 to 22, those of half of the threads 22 to 25;
+		 * with twice the rounds all begins at 32. */
+		p[STREAM_PLACE] = footprint > 0 ? 0 : k ? 44 : 16;
+		p[STREAM_PLACE_LONG] = footprint > 0 ? 0 : k ? 23 : 9;
+		*(k ? &w.half_bytes : &w.all_bytes) = (double)piece_bytes(p) * p[STREAM_BLOCKS];
+	}
+	/* One SM has to come everywhere by itself. */
+	if (one)
+		w.rounds = (unsigned)fmin(ROUNDS_MAX, ceil(footprint / (double)piece_bytes(w.half)));
+	conclude(s, &w);
+}
+
+static void absent(struct study *s, const char *key, const char *level)
+{
+	study_verdict(s, key, VERDICT_ABSENT, "stream", "loads from global memory have no %s", level);
+}
+
+static bool no_level(const struct study *s, const char *key)
+{
+	const struct finding *f = study_finding(s, key);
+	return f && f->verdict == VERDICT_ABSENT;
+}
+
+/* The value or the known end of a bound. */
+static bool at_least(const struct study *s, const char *key, double *v)
+{
+	const struct finding *f = study_finding(s, key);
+	if (study_number(s, key, v))
+		return true;
+	if (!f || f->verdict != VERDICT_BOUND || !isfinite(f->lo))
+		return false;
+	*v = f->lo;
+	return true;
+}
+
+/* Bytes that a level holds for certain: where its size could not be told, it is no smaller than a few of its lines, and a level
+ * that was seen at all held many of them. */
+static double held(const struct study *s, const char *key, double most, double least)
+{
+	double size;
+	return (double)power_below(at_least(s, key, &size) ? fmin(size / 2, most) : least);
+}
+
+static void study_caches(struct study *s)
+{
+	static const char one[] = "cache.global.l2.bandwidth", all[] = "cache.global.l2.bandwidth_total",
+			  l1[] = "cache.global.l1.bandwidth";
+	double latency;
+	/* How long a stretch has to be: longer does no harm. */
+	if (!at_least(s, "memory.global.latency", &latency))
+		return;
+	if (no_level(s, "cache.global.l2.size")) {
+		absent(s, one, "L2");
+		absent(s, all, "L2");
+	} else {
+		stream_of(s, one, LEVEL_L2, true, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST), latency);
+		stream_of(s, all, LEVEL_L2, false, held(s, "cache.global.l2.size", 1 << 20, L2_LEAST), latency);
+	}
+	if (no_level(s, "cache.global.l1.size"))
+		absent(s, l1, "L1");
+	else
+		stream_of(s, l1, LEVEL_L1, true, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST), latency);
+}
+
+static void study_shared_memory(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	struct drawn w = {.key = "shared.bandwidth",
+			  .what = "shared memory",
+			  .where = "one SM",
+			  .experiment = EXPERIMENT_SHARED,
+			  .rounds = 2};
+	double fits = (double)power_below((double)d->shared_per_block * 0.75 / 16);
+	w.all[0] = fmin(fits, (double)power_below(d->max_threads_per_block));
+	w.half[0] = w.all[0] / 2;
+	w.all_bytes = w.all[0] * 4 * SHARED_LOADS;
+	w.half_bytes = w.half[0] * 4 * SHARED_LOADS;
+	if (study_number(s, "shared.latency", &w.latency))
+		conclude(s, &w);
+	else
+		study_verdict(s, w.key, VERDICT_INCONCLUSIVE, "", "the latency of shared memory is not known");
+}
+
+static void study_bandwidth(struct study *s)
+{
+	double latency;
+	if (!at_least(s, "memory.global.latency", &latency))
+		study_verdict(s, "memory.global.bandwidth", VERDICT_INCONCLUSIVE, "",
+			      "the latency of memory is not known");
+	else
+		stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, false, 0, latency);
+	study_caches(s);
+	study_shared_memory(s);
+	launch_study(s);
+}
+
+static const struct experiment experiments[] = {
+    [EXPERIMENT_STREAM] = {.name = "stream",
+			   .axis = "rounds",
+			   .unit = "count",
+			   .params = {"blocks", "threads", "footprint", "level", "place"},
+			   .setup = setup_stream},
+    [EXPERIMENT_SHARED] = {.name = "shared",
+			   .axis = "rounds",
+			   .unit = "count",
+			   .params = {"threads"},
+			   .setup = setup_shared},
+    [EXPERIMENT_TURNS] = {.name = "turns", .axis = "turns", .unit = "count", .params = {"trial"}, .setup = turns_setup},
+    [EXPERIMENT_EMPTY] =
+	{.name = "empty", .axis = "trial", .unit = "number", .setup = empty_setup},
+};
+
+static const char *const needs[] = {"global_cache", "shared_memory", NULL};
+static const char *const claims[] = {"memory.global.bandwidth",
+				     "cache.global.*.bandwidth",
+				     "cache.global.l2.bandwidth_total",
+				     "shared.bandwidth",
+				     "host.launch_latency",
+				     "device.clock_hz",
+				     "branch.turn",
+				     NULL};
+
+static int draw_bandwidth(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, EXPERIMENT_STREAM);
+	static const char *const names[] = {"memory", "L2", "L1"};
+	double x[ROUNDS_MAX], y[ROUNDS_MAX];
+	struct figure *f = NULL;
+	for (unsigned level = 0; series && level < 3; level++) {
+		size_t n = 0;
+		for (size_t i = 0; i < series->count && n < ROUNDS_MAX; i++) {
+			const struct point *pt = &series->points[i];
+			const double took = stream_cycles(pt);
+			if (pt->p[STREAM_LEVEL] != level || isnan(took))
+				continue;
+			x[n] = pt->p[STREAM_BLOCKS] * pt->p[STREAM_THREADS];
+			y[n++] = pt->x * (double)piece_bytes(pt->p) * pt->p[STREAM_BLOCKS] / took;
+		}
+		if (!n)
+			continue;
+		if (!f)
+			f = figures_new(out, "bandwidth-threads", "Reads: bytes a cycle against threads");
+		if (!f)
+			return -1;
+		f->x = (struct figure_axis){.label = "threads that read", .unit = "count", .log2 = true};
+		f->y = (struct figure_axis){.label = "all together", .unit = "bytes/clk"};
+		if (figure_add(f, names[level], MARK_POINTS, x, y, NULL, n))
+			return -1;
+	}
+	return 0;
+}
+
+const struct probe probe_bandwidth = {
+    .name = "bandwidth",
+    .asks = "How many bytes a cycle can be read from memory, caches and shared memory, and what does a launch cost?",
+    .source = "Lemeire 2016, VI-A, the copy kernel; reads only, with the clock read between stretches",
+    .how = "Blocks read pieces of memory one after the other, as many threads as an SM takes, on one SM or on all. Launches of "
+	   "two lengths are subtracted, so that their beginnings and ends cancel. What is read from memory is read once; what is read from a cache goes round a footprint that it holds. "
+	   "A launch of an empty kernel and a loop of known length give the cost of a launch and the rate of the clock.",
+    .fooled = "Too few threads: half of them must reach the same rate, else the value is a bound. Caches that keep what an "
+	      "earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
+	      "writing left in the L2: nothing is written before.",
+    .figure = "bandwidth-threads",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_bandwidth,
+    .draw = draw_bandwidth,
+};

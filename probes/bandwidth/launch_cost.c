@@ -1,0 +1,124 @@
+#include "bandwidth.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { TURNS = 1 << 14, TRIALS = 5, STEP = 3 };
+/* Timers of devices tell half a microsecond apart. */
+#define TIMER_MS 0.0005
+
+/* x: turns; p[0]: which of several launches alike. */
+int turns_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)s;
+	(void)p;
+	j->template_path = "probes/bandwidth/turns.ptx";
+	snprintf(j->launch.entry, sizeof j->launch.entry, "turns");
+	job_output(j, 3);
+	job_arg_u32(j, STEP);
+	job_arg_u32(j, (uint32_t)x * STEP);
+	j->launch.warmups = 1;
+	return 0;
+}
+
+/* x: which of several launches alike. */
+int empty_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)s;
+	(void)x;
+	(void)p;
+	j->template_path = "probes/bandwidth/empty.ptx";
+	snprintf(j->launch.entry, sizeof j->launch.entry, "empty");
+	j->launch.warmups = 1;
+	return 0;
+}
+
+static double turn_cycles(const struct point *pt)
+{
+	return (double)(uint32_t)(pt->y[1] - pt->y[0]);
+}
+
+static bool right(const struct point *pt)
+{
+	return pt && pt->outcome == OUTCOME_OK && pt->words_per_repeat >= 3 && pt->y[2] == (uint32_t)pt->x * STEP;
+}
+
+struct spread {
+	double v[TRIALS], scratch[TRIALS];
+	size_t n;
+};
+
+static void measured(struct study *s, const char *key, struct spread *d, double widen, const char *method,
+		     const char *evidence)
+{
+	const double median = stat_median(d->v, d->n, d->scratch);
+	double lo = median, hi = median;
+	for (size_t k = 0; k < d->n; k++) {
+		lo = fmin(lo, d->v[k]);
+		hi = fmax(hi, d->v[k]);
+	}
+	study_measured_number(s, key, median, fmax(0, lo - widen), hi + widen, "card", method, evidence, "%zu launches", d->n);
+}
+
+static void turns_study(struct study *s)
+{
+	const struct point *a[TRIALS], *b[TRIALS], *bad = NULL;
+	struct spread hz = {.n = 0}, turn = {.n = 0};
+	bool all = true;
+	for (unsigned k = 0; k < TRIALS; k++) {
+		const double p[POINT_PARAMS] = {k};
+		a[k] = study_ask(s, EXPERIMENT_TURNS, TURNS, p);
+		b[k] = study_ask(s, EXPERIMENT_TURNS, 5 * TURNS, p);
+		bad = !bad && !right(a[k]) ? a[k] : bad;
+		all = all && right(a[k]) && right(b[k]);
+	}
+	if (study_pending(s))
+		return;
+	for (unsigned k = 0; all && k < TRIALS; k++) {
+		const double cycles = turn_cycles(b[k]) - turn_cycles(a[k]),
+			     ms = b[k]->elapsed_ms - a[k]->elapsed_ms;
+		turn.v[turn.n++] = cycles / (4.0 * TURNS);
+		if (a[k]->elapsed_ms >= 0 && ms > 100 * TIMER_MS)
+			hz.v[hz.n++] = cycles / ms * 1e3;
+	}
+	if (turn.n)
+		measured(s, "branch.turn", &turn, 0, "slope of the time of one thread's loop over its turns", "turns");
+	else
+		study_verdict(s, "branch.turn", VERDICT_INCONCLUSIVE, "turns", "%s", point_why(bad));
+	const double one = hz.n ? stat_median(hz.v, hz.n, hz.scratch) : 0;
+	if (hz.n == TRIALS)
+		measured(s, "device.clock_hz", &hz,
+			 one * TIMER_MS / (b[0]->elapsed_ms - a[0]->elapsed_ms),
+			 "cycles of the SM's clock over the time of the launch, two lengths subtracted", "turns");
+	else
+		study_verdict(s, "device.clock_hz", VERDICT_INCONCLUSIVE, "turns",
+			      all ? "launches have no time, or too short a one" : "the loop did not run as it should");
+}
+
+static void empty_study(struct study *s)
+{
+	struct spread cost = {.n = 0};
+	const struct point *bad = NULL;
+	for (unsigned k = 0; k < TRIALS; k++) {
+		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k, NULL);
+		if (pt && pt->outcome == OUTCOME_OK && pt->elapsed_ms >= 0)
+			cost.v[cost.n++] = pt->elapsed_ms * 1e-3;
+		else
+			bad = pt;
+	}
+	if (study_pending(s))
+		return;
+	if (cost.n == TRIALS)
+		measured(s, "host.launch_latency", &cost, TIMER_MS * 1e-3,
+			 "time of an empty kernel of one block, by the timer that times kernels", "empty");
+	else
+		study_verdict(s, "host.launch_latency", VERDICT_INCONCLUSIVE, "empty", "%s",
+			      bad && bad->outcome == OUTCOME_OK ? "launches have no time" : point_why(bad));
+}
+
+void launch_study(struct study *s)
+{
+	turns_study(s);
+	empty_study(s);
+}

@@ -8,7 +8,16 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORDS = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 16, L1_LEAST = 8 << 10, L2_LEAST = 32 << 10 };
+enum {
+	WORDS = 3,
+	UNROLL = 2,
+	BYTES = 16,
+	SHARED_LOADS = 32,
+	TRIALS = 2,
+	ROUNDS_MAX = 16,
+	L1_LEAST = 8 << 10,
+	L2_LEAST = 32 << 10
+};
 /* A launch is at least this many times as long as the latency of what it reads. */
 #define STRETCH 16
 /* Repeats this far apart ask for longer launches, and so far apart they say nothing. */
@@ -165,16 +174,18 @@ static void conclude(struct study *s, const struct drawn *w)
 			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
 								  : point_why(a.at));
 	else if (a.hi > APART * a.lo)
-		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence,
-			      "repeats give %.4g to %.4g bytes a cycle", a.lo, a.hi);
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
+			      a.lo, a.hi);
 	else if (isnan(h.value) || h.value < SATURATED * a.value)
 		study_bound(s, w->key, a.lo, INFINITY, "bytes of two launches over their cycles, subtracted", evidence,
-			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may draw more",
+			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
+			    "draw more",
 			    w->where, a.value, w->what, h.value);
 	else
 		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card",
-				      "bytes of two launches over their cycles, subtracted", evidence, "%s draws as much from %s with half of the threads: %.4g",
-				      w->where, w->what, h.value);
+				      "bytes of two launches over their cycles, subtracted", evidence,
+				      "%s draws as much from %s with half of the threads: %.4g", w->where, w->what,
+				      h.value);
 }
 
 static uint64_t power_below(double v)
@@ -198,8 +209,8 @@ static void stream_of(struct study *s, const char *key, unsigned level, bool one
 		double *p = k ? w.half : w.all;
 		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);
 		if (footprint > 0) /* what one block reads at once stays in it */
-			p[STREAM_THREADS] = fmin(p[STREAM_THREADS],
-						 footprint / BYTES / (level == LEVEL_L1 ? 1 : UNROLL) / (k ? 2 : 1));
+			p[STREAM_THREADS] =
+			    fmin(p[STREAM_THREADS], footprint / BYTES / (level == LEVEL_L1 ? 1 : UNROLL) / (k ? 2 : 1));
 		p[STREAM_BLOCKS] = one ? 1 : (double)(fit * d->sm_count);
 		p[STREAM_FOOTPRINT] = footprint;
 		p[STREAM_LEVEL] = level;
@@ -306,14 +317,10 @@ static const struct experiment experiments[] = {
 			   .unit = "count",
 			   .params = {"blocks", "threads", "footprint", "level", "place"},
 			   .setup = setup_stream},
-    [EXPERIMENT_SHARED] = {.name = "shared",
-			   .axis = "rounds",
-			   .unit = "count",
-			   .params = {"threads"},
-			   .setup = setup_shared},
+    [EXPERIMENT_SHARED] =
+	{.name = "shared", .axis = "rounds", .unit = "count", .params = {"threads"}, .setup = setup_shared},
     [EXPERIMENT_TURNS] = {.name = "turns", .axis = "turns", .unit = "count", .params = {"trial"}, .setup = turns_setup},
-    [EXPERIMENT_EMPTY] =
-	{.name = "empty", .axis = "trial", .unit = "number", .setup = empty_setup},
+    [EXPERIMENT_EMPTY] = {.name = "empty", .axis = "trial", .unit = "number", .setup = empty_setup},
 };
 
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
@@ -360,12 +367,16 @@ const struct probe probe_bandwidth = {
     .name = "bandwidth",
     .asks = "How many bytes a cycle can be read from memory, caches and shared memory, and what does a launch cost?",
     .source = "Lemeire 2016, VI-A, the copy kernel; reads only, with the clock read between stretches",
-    .how = "Blocks read pieces of memory one after the other, as many threads as an SM takes, on one SM or on all. Launches of "
-	   "two lengths are subtracted, so that their beginnings and ends cancel. What is read from memory is read once; what is read from a cache goes round a footprint that it holds. "
-	   "A launch of an empty kernel and a loop of known length give the cost of a launch and the rate of the clock.",
-    .fooled = "Too few threads: half of them must reach the same rate, else the value is a bound. Caches that keep what an "
-	      "earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
-	      "writing left in the L2: nothing is written before.",
+    .how =
+	"Blocks read pieces of memory one after the other, as many threads as an SM takes, on one SM or on all. "
+	"Launches of "
+	"two lengths are subtracted, so that their beginnings and ends cancel. What is read from memory is read once; "
+	"what is read from a cache goes round a footprint that it holds. "
+	"A launch of an empty kernel and a loop of known length give the cost of a launch and the rate of the clock.",
+    .fooled =
+	"Too few threads: half of them must reach the same rate, else the value is a bound. Caches that keep what an "
+	"earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
+	"writing left in the L2: nothing is written before.",
     .figure = "bandwidth-threads",
     .needs = needs,
     .claims = claims,

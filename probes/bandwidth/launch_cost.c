@@ -58,7 +58,8 @@ static void measured(struct study *s, const char *key, struct spread *d, double 
 		lo = fmin(lo, d->v[k]);
 		hi = fmax(hi, d->v[k]);
 	}
-	study_measured_number(s, key, median, fmax(0, lo - widen), hi + widen, "card", method, evidence, "%zu launches", d->n);
+	study_measured_number(s, key, median, fmax(0, lo - widen), hi + widen, "card", method, evidence, "%zu launches",
+			      d->n);
 }
 
 static void turns_study(struct study *s)
@@ -76,8 +77,7 @@ static void turns_study(struct study *s)
 	if (study_pending(s))
 		return;
 	for (unsigned k = 0; all && k < TRIALS; k++) {
-		const double cycles = turn_cycles(b[k]) - turn_cycles(a[k]),
-			     ms = b[k]->elapsed_ms - a[k]->elapsed_ms;
+		const double cycles = turn_cycles(b[k]) - turn_cycles(a[k]), ms = b[k]->elapsed_ms - a[k]->elapsed_ms;
 		turn.v[turn.n++] = cycles / (4.0 * TURNS);
 		if (a[k]->elapsed_ms >= 0 && ms > 100 * TIMER_MS)
 			hz.v[hz.n++] = cycles / ms * 1e3;
@@ -88,8 +88,7 @@ static void turns_study(struct study *s)
 		study_verdict(s, "branch.turn", VERDICT_INCONCLUSIVE, "turns", "%s", point_why(bad));
 	const double one = hz.n ? stat_median(hz.v, hz.n, hz.scratch) : 0;
 	if (hz.n == TRIALS)
-		measured(s, "device.clock_hz", &hz,
-			 one * TIMER_MS / (b[0]->elapsed_ms - a[0]->elapsed_ms),
+		measured(s, "device.clock_hz", &hz, one * TIMER_MS / (b[0]->elapsed_ms - a[0]->elapsed_ms),
 			 "cycles of the SM's clock over the time of the launch, two lengths subtracted", "turns");
 	else
 		study_verdict(s, "device.clock_hz", VERDICT_INCONCLUSIVE, "turns",

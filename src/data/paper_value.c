@@ -28,7 +28,7 @@ static const struct unit {
     {"ms", "s", 1e-3},
     {"us", "s", 1e-6},
     {"ns", "s", 1e-9},
-    {"Gop/s", "Gop/s", 1}, /* of a whole GPU: no finding has it */
+    {"Gop/s", "Gop/s", 1},
 };
 
 #define UNITS (sizeof units / sizeof units[0])

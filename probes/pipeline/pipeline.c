@@ -48,7 +48,7 @@ struct roof {
 	enum pipeline_class class;
 	unsigned chains, count, ridge;
 	unsigned warps[LOADS_MOST];
-	struct pipeline_time time[LOADS_MOST];
+	struct timed time[LOADS_MOST];
 	const struct point *bad;
 	bool whole; /* the last doubling reached all warps that an SM can have */
 	bool flat;  /* more warps gained nothing */
@@ -56,7 +56,7 @@ struct roof {
 };
 
 /* NULL: it is not there. */
-static const struct pipeline_time *load(struct study *s, struct roof *r, unsigned warps, double timer)
+static const struct timed *load(struct study *s, struct roof *r, unsigned warps, double timer)
 {
 	for (unsigned i = 0; i < r->count; i++)
 		if (r->warps[i] == warps)
@@ -64,8 +64,9 @@ static const struct pipeline_time *load(struct study *s, struct roof *r, unsigne
 	if (r->count == LOADS_MOST)
 		return NULL;
 	r->warps[r->count] = warps;
-	struct pipeline_time *t = &r->time[r->count++];
-	*t = pipeline_ask(s, r->class, r->chains, warps, timer);
+	struct timed *t = &r->time[r->count++];
+	const struct timed_pair pair = pipeline_pair(r->class, r->chains, warps);
+	*t = timed_ask(s, &pair, timer);
 	if (t->bad)
 		r->bad = t->bad;
 	else if (!t->ok && t->point)
@@ -74,7 +75,7 @@ static const struct pipeline_time *load(struct study *s, struct roof *r, unsigne
 }
 
 /* Time for a link of one warp, as if all of them were one after the other: less is more. */
-static double each(const struct pipeline_time *t, unsigned warps)
+static double each(const struct timed *t, unsigned warps)
 {
 	return t->ns / warps;
 }
@@ -89,7 +90,7 @@ static void climb(struct study *s, struct roof *r, double timer)
 	for (unsigned w = 1; w <= most; w = w < most && 2 * w > most ? most : 2 * w) {
 		if (!pipeline_blocks(d, w))
 			break;
-		const struct pipeline_time *t = load(s, r, w, timer);
+		const struct timed *t = load(s, r, w, timer);
 		if (!t && w > 1 && r->bad && r->bad->outcome == OUTCOME_REFUSED) { /* so many do not fit */
 			r->bad = NULL;
 			r->whole = true;
@@ -201,7 +202,7 @@ static void conclude(struct study *s, const struct roof *r)
 	char key[64];
 	unsigned at;
 	least(r, &at);
-	const struct pipeline_time *first = &r->time[0], *best = &r->time[at];
+	const struct timed *first = &r->time[0], *best = &r->time[at];
 	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
 	const bool plateau = r->flat || r->whole;
 	const double value = best->ns / w, lo = best->lo / w, hi = best->hi / w;
@@ -260,7 +261,8 @@ static void study(struct study *s)
 {
 	const char *why;
 	double timer;
-	bool told = pipeline_timer(s, &timer, &why);
+	const struct timed_pair one = pipeline_pair(CLASS_SP, 1, 1);
+	const bool told = timed_timer(s, &one, &timer, &why);
 	for (unsigned c = 0; c < CLASSES; c++)
 		for (unsigned i = 0; i < ILPS; i++) {
 			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i]};

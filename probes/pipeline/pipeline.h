@@ -1,6 +1,7 @@
 /* Classes of instructions and how long a launch of them takes. Inside this folder. */
 #ifndef FATHOM_PIPELINE_H
 #define FATHOM_PIPELINE_H
+#include "probe/launch_time.h"
 #include "probe/probe.h"
 
 /* X(name, ID, reg, operations): operations is what one link counts as in rates; an integer link is a multiplication and an
@@ -35,18 +36,7 @@ unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
 unsigned pipeline_most_warps(const struct device_info *d, bool *known);
 int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j);
 
-/* How well the device's timer tells launches apart, in ns. False: not yet, or it cannot be told (*why then). */
-bool pipeline_timer(struct study *s, double *ns, const char **why);
-
-struct pipeline_time {
-	bool ok;
-	double ns, lo, hi; /* between two links of one warp on an SM that has so many warps; of all of them together */
-	double coarse;	   /* the same from one launch alone, over all that it did */
-	unsigned repeats;
-	const struct point *point, *bad;
-};
-/* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
-struct pipeline_time pipeline_ask(struct study *s, enum pipeline_class c, unsigned chains, unsigned warps,
-				  double timer);
+/* The class with so many chains in each of so many warps of an SM. */
+struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps);
 
 #endif

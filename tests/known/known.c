@@ -67,6 +67,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.texture.*.latency",
     "memory.texture.latency",
     "pipeline.*",
+    "memory.*.completion",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)

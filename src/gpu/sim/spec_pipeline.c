@@ -46,8 +46,10 @@ static double warp_round(const struct sim_spec *s, const struct link *l, uint32_
 		double own, common;
 		rates(s, o, &own, &common);
 		latency += round(o->latency);
-		/* the warp waits for all but the last of an operation's steps, and for the pipe */
-		busy += (steps - 1) * o->latency / steps + fmax(s->scheduler_issue, 1 / (steps * (own + common)));
+		/* The warp waits for all but the last of an operation's steps, and for the pipe, which had time to make up
+		 * for parts of a cycle when there are several. */
+		const double pipe = 1 / (steps * (own + common));
+		busy += (steps - 1) * o->latency / steps + fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
 	}
 	return fmax(latency, n * busy);
 }
@@ -167,10 +169,11 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 		/* Beyond one block, not every number of warps can be. */
 		const uint32_t block = s->max_threads_per_block / s->warp_size, gap = hi > block ? (block + 3) / 4 : 1;
 		double ridge = fmax(at - lo, hi - at) + (hi > lo || hi > block ? gap : 0);
-		/* How steps of several warps, or second instructions, fall into the gaps of a pipe is more than this model knows. */
+		/* How steps of several warps, second instructions, or several kinds of them fall into the gaps of a pipe is more
+		 * than this model knows. */
 		if (waits(l))
 			ridge = fmax(ridge, at);
-		if (s->dual_issue && n > 1)
+		if ((s->dual_issue && n > 1) || l->count > 1)
 			ridge = most_warps(s);
 		tell(t, "issue", issue / l->operations, off * issue / l->operations);
 		tell(t, "completion", one / l->operations, TOLERANCE * one / l->operations);

@@ -496,5 +496,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_translation(&t, s);
 	if (!t.rc)
 		t.rc = spec_truth_pipeline(s, each, ctx);
+	if (!t.rc)
+		t.rc = spec_truth_walk(s, each, ctx);
 	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
 }

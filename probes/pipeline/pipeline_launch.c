@@ -1,0 +1,84 @@
+/* One launch of a class: its shape, and the two lengths that are compared. */
+#include "pipeline.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	SHORT_OPS =
+	    64, /* operations in the loop, over all chains: in shorter ones its end shows, longer ones leave instruction buffers */
+	LONG_OPS = 192,
+	FIRST_ROUNDS = 2,
+	SOFT_STEPS = 8, /* instructions of a function without hardware */
+	BLOCKS_MOST = 8 /* on an SM: what even the oldest devices take */
+};
+
+unsigned pipeline_blocks(const struct device_info *d, unsigned warps)
+{
+	const unsigned block = d->max_threads_per_block / d->warp_size;
+	/* Several blocks have to be on every SM, so few steps have to do there. */
+	if (block && warps > block && warps % ((block + 3) / 4))
+		return 0;
+	for (unsigned n = 1; n <= BLOCKS_MOST && block; n++)
+		if (warps % n == 0 && warps / n <= block)
+			return n;
+	return 0;
+}
+
+unsigned pipeline_most_warps(const struct device_info *d, bool *known)
+{
+	*known = d->max_threads_per_sm >= d->warp_size;
+	return (*known ? d->max_threads_per_sm : 2 * d->max_threads_per_block) / d->warp_size;
+}
+
+int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const struct pipeline_row *r = &pipeline_row[c];
+	const unsigned warps = (unsigned)x, blocks = pipeline_blocks(d, warps), chains = (unsigned)p[P_CHAINS];
+	const bool text = strcmp(d->dialect, "cl") != 0;
+	if (!blocks)
+		return -ENOTSUP;
+	j->template_path = "probes/pipeline/roof.ptx";
+	job_param_text(j, "CLASS", r->name);
+	job_param_text(j, "REG", r->reg);
+	job_param(j, "CHAINS", chains);
+	job_param(j, "LINKS", (long long)p[P_LINKS]);
+	job_param_text(j, "FMA", text ? d->has_fma ? "fma.rn.f32" : "mad.f32" : d->has_fma ? "fma" : "mad");
+	snprintf(j->launch.entry, sizeof j->launch.entry, "roof");
+	/* One block finds room on any SM. More have to be on all of them, or they would spread. */
+	j->launch.grid[0] = blocks == 1 ? 1 : blocks * d->sm_count;
+	j->launch.block[0] = warps / blocks * d->warp_size;
+	/* Equation 2: no more blocks than that have room in the local memory, if an SM has no more than a block may have. */
+	j->launch.shared_bytes = (uint32_t)(d->shared_per_block / (blocks + 1) + 256) & ~255u;
+	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
+	sink->space = BUFFER_GLOBAL;
+	sink->bytes = 8ull * chains * j->launch.block[0];
+	job_arg_buffer(j, j->launch.buffer_count++, 0);
+	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
+	job_arg_u32(j, 0);
+	job_arg_u32(j, 17);
+	job_arg_u32(j, 29);
+	timed_job(j, p[P_REPEATS]);
+	j->check.cls = NATIVE_ALU;
+	j->check.min = (unsigned)p[P_LINKS] * chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
+	j->check.max = UINT32_MAX;
+	j->check.others = UINT32_MAX;
+	return 0;
+}
+
+struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps)
+{
+	const unsigned step = chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
+	return (struct timed_pair){.experiment = c,
+				   .x = warps,
+				   .p = {[P_CHAINS] = chains},
+				   .links_at = P_LINKS,
+				   .rounds_at = P_ROUNDS,
+				   .repeats_at = P_REPEATS,
+				   .few = SHORT_OPS / step,
+				   .many = LONG_OPS / step,
+				   .first = FIRST_ROUNDS,
+				   .each = chains};
+}

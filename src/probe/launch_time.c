@@ -1,0 +1,170 @@
+/* Run times of launches, and what a link takes by the difference of two lengths. */
+#include "probe/launch_time.h"
+#include "stat/stat.h"
+#include <math.h>
+
+enum {
+	FIRST_ROUNDS = 4,
+	FIRST_REPEATS = 2,
+	REPEATS = 25, /* Lemeire 2016, III */
+	ROUNDS_MOST = 1 << 20,
+	LIMIT_MS = 30000, /* some devices compile for each size of a block, when it is first launched */
+	TIMER_POINTS = 6
+};
+
+#define GOOD	    0.01  /* half of a 95 % interval, of the value */
+#define QUIET	    0.005 /* the same of what is as good as exact */
+#define USABLE	    0.05
+#define ENDS	    0.01   /* of the value: what filling and draining the pipelines hides */
+#define NS_MOST	    400e3  /* of a launch that is made longer */
+#define DEVIATION   1.4826 /* standard deviations in a MAD */
+#define CONFIDENCE  1.96
+#define OUTLIER_MAD 5
+
+void timed_job(struct job *j, double repeats)
+{
+	j->launch.warmups = 1;
+	j->launch.repeats = (uint32_t)repeats;
+	j->launch.timed = SPAN_KERNELS;
+	j->launch.time_limit_ms = LIMIT_MS;
+}
+
+/* ---- times of a point ---- */
+
+struct times {
+	double ns, spread; /* robust mean; half of its repeats' 95 % interval */
+};
+
+static struct times times_of(const struct point *pt)
+{
+	double v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
+	size_t n = 0, used = 0;
+	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
+		const uint32_t *w = pt->y + (size_t)(r + 1) * pt->words_per_repeat - 2;
+		v[n++] = (double)w[0] + 4294967296.0 * w[1];
+	}
+	const double mad = stat_mad(v, n, scratch);
+	const double low = stat_quantile(v, n, 0, scratch), high = stat_quantile(v, n, 1, scratch);
+	return (struct times){.ns = stat_trimmed_mean(v, n, OUTLIER_MAD, 0, scratch, &used),
+			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad};
+}
+
+static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
+			       unsigned repeats)
+{
+	double p[POINT_PARAMS];
+	for (unsigned i = 0; i < POINT_PARAMS; i++)
+		p[i] = k->p[i];
+	p[k->links_at] = links;
+	p[k->rounds_at] = rounds;
+	p[k->repeats_at] = repeats;
+	return study_ask(s, k->experiment, k->x, p);
+}
+
+bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why)
+{
+	static const unsigned rounds[TIMER_POINTS] = {7, 61, 127, 251, 509, 1021};
+	double x[TIMER_POINTS], y[TIMER_POINTS], off[TIMER_POINTS], scratch[TIMER_POINTS], slope, start, noise = 0;
+	bool all = true;
+	*why = NULL;
+	for (unsigned i = 0; i < TIMER_POINTS; i++) {
+		const struct point *pt = ask(s, k, k->few, rounds[i], FIRST_REPEATS + 1);
+		all = all && pt;
+		if (!pt)
+			continue;
+		if (pt->outcome != OUTCOME_OK) {
+			*why = point_why(pt);
+			return false;
+		}
+		const struct times t = times_of(pt);
+		x[i] = rounds[i];
+		y[i] = t.ns;
+		noise = fmax(noise, t.spread / 2);
+	}
+	if (!all)
+		return false;
+	if (!stat_line(x, y, TIMER_POINTS, &slope, &start) || !(slope > 0)) {
+		*why = "longer kernels do not take longer";
+		return false;
+	}
+	for (unsigned i = 0; i < TIMER_POINTS; i++)
+		off[i] = fabs(y[i] - start - slope * x[i]);
+	*ns = fmax(1, fmax(noise, 2 * stat_median(off, TIMER_POINTS, scratch)));
+	return true;
+}
+
+/* ---- a link's time ---- */
+
+struct difference {
+	bool there;
+	double ns, half, coarse; /* for one link; half of the 95 % interval */
+	double launch;		 /* the longer launch */
+	const struct point *point, *bad;
+};
+
+static struct difference difference(struct study *s, const struct timed_pair *k, double timer, unsigned rounds,
+				    unsigned repeats)
+{
+	const double each = k->each > 0 ? k->each : 1;
+	const struct point *a = ask(s, k, k->few, rounds, repeats), *b = ask(s, k, k->many, rounds, repeats);
+	struct difference out = {.point = b};
+	if (a && a->outcome != OUTCOME_OK)
+		out.bad = a;
+	if (b && b->outcome != OUTCOME_OK)
+		out.bad = b;
+	if (!a || !b || out.bad)
+		return out;
+	const struct times ta = times_of(a), tb = times_of(b);
+	const double links = (double)(k->many - k->few) * each * rounds;
+	out.there = true;
+	out.launch = tb.ns;
+	out.ns = (tb.ns - ta.ns) / links;
+	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
+	out.half = fmax(hypot(ta.spread, tb.spread), timer) / links;
+	out.coarse = tb.ns / ((double)k->many * each * rounds);
+	return out;
+}
+
+struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer)
+{
+	struct timed out = {.ok = false};
+	unsigned rounds = k->first ? k->first : FIRST_ROUNDS, repeats = FIRST_REPEATS;
+	struct difference d = {.there = false};
+	for (unsigned step = 0; step < 8; step++) {
+		d = difference(s, k, timer, rounds, repeats);
+		out.bad = d.bad;
+		if (!d.there)
+			return out;
+		const double good = repeats < REPEATS ? QUIET : GOOD;
+		if (d.ns > 0 && d.half <= good * d.ns)
+			break;
+		/* Where the timer is what is too coarse, more repeats of the same are of no use. */
+		const double links = d.launch / d.coarse, want = GOOD / 2;
+		if (repeats < REPEATS && d.ns > 0 && timer / links <= want * d.ns) {
+			repeats = REPEATS;
+			continue;
+		}
+		const double more = d.ns > 0 ? fmin(fmax(d.half / (want * d.ns), 2), 64) : 64;
+		const unsigned next = (unsigned)fmin(ROUNDS_MOST, rounds * exp2(ceil(log2(more))));
+		const double fits = NS_MOST / fmax(d.launch, 1);
+		if (next == rounds || fits < 2) {
+			if (repeats == REPEATS)
+				break;
+			repeats = REPEATS;
+			continue;
+		}
+		repeats = REPEATS;
+		rounds = fmin(next, rounds * fits) < 2 * rounds
+			     ? 2 * rounds
+			     : (unsigned)exp2(floor(log2(fmin(next, rounds * fits))));
+	}
+	/* The mean is better known than one repeat is. */
+	out.ok = d.ns > 0 && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
+	out.ns = d.ns;
+	out.lo = d.ns - hypot(d.half, ENDS * d.ns);
+	out.hi = d.ns + hypot(d.half, ENDS * d.ns);
+	out.coarse = d.coarse;
+	out.repeats = repeats;
+	out.point = d.point;
+	return out;
+}

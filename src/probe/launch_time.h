@@ -1,0 +1,37 @@
+/* What a repeated piece of a kernel takes, from outside: run times of two launches that differ by it alone. For probes without a
+ * clock in their kernel.
+ *
+ * Two kernels differ only in how many links stand in their loop. Their run times, after as many rounds, differ by links alone:
+ * launching, beginning, the loop's own instructions and the end cancel. How often a launch is repeated and how many rounds it
+ * makes is decided by what was seen: where two repeats agree and the timer tells them apart well enough, that is all; else
+ * there are as many as Lemeire makes, then more rounds. */
+#ifndef FATHOM_LAUNCH_TIME_H
+#define FATHOM_LAUNCH_TIME_H
+#include "probe/probe.h"
+
+/* Launches of one kernel in two lengths. p: the experiment's params; the places named are filled in here. */
+struct timed_pair {
+	unsigned experiment;
+	double x, p[POINT_PARAMS];
+	unsigned links_at, rounds_at, repeats_at;
+	unsigned few, many; /* links of the two */
+	unsigned first;	    /* rounds to begin with; 0 is 4 */
+	double each;	    /* what one link counts as; 0 is 1 */
+};
+
+struct timed {
+	bool ok;
+	double ns, lo, hi; /* of one link */
+	double coarse;	   /* the same from one launch alone, over all that it did */
+	unsigned repeats;
+	const struct point *point, *bad;
+};
+
+/* Fills in what the launch needs for this: warm-up, repeats, their times, a limit. */
+void timed_job(struct job *j, double repeats);
+/* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
+bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
+/* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
+struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer);
+
+#endif

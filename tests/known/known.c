@@ -68,6 +68,14 @@ const char *const score_group[SCORE_GROUPS] = {
     "memory.texture.latency",
     "pipeline.*",
     "memory.*.completion",
+    "cache.global.*.policy",
+    "cache.texture.*.policy",
+    "cache.constant.*.policy",
+    "cache.global.*.mapping",
+    "cache.texture.*.mapping",
+    "cache.constant.*.mapping",
+    "cache.*.replacement_probability",
+    "tlb.global.*.policy",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
@@ -269,7 +277,8 @@ static void report(struct str *to, const char *label, const struct finding *f, c
  * the whole constant memory and what lies behind it. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
-	static const char *const hidden[] = {"size", "ways", "sets", "scope"};
+	static const char *const hidden[] = {
+	    "size", "ways", "sets", "scope", "policy", "mapping", "replacement_probability"};
 	if (strcmp(key, "regfile.max_per_thread") == 0 || strcmp(key, "regfile.worst_fit") == 0)
 		return !s->regfile.max_per_thread;
 	bool told = s->clock_scope == SCOPE_CLUSTER;

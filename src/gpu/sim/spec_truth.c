@@ -101,6 +101,21 @@ static const char *policy_name(enum cache_policy p)
 	return names[p];
 }
 
+/* A set of one line leaves nothing to choose, and with two the line that was not used last is all that plru and nru know. */
+static void tell_policy(struct teller *t, const struct cache_spec *c, const char *stem)
+{
+	char key[KEY_BYTES];
+	uint32_t most = c->ways;
+	for (uint32_t k = 0; c->set_ways && k < c->sets; k++)
+		most = c->set_ways[k] > most ? c->set_ways[k] : most;
+	snprintf(key, sizeof key, "%s.policy", stem);
+	bool pair = most == 2 && (c->policy == POLICY_PLRU || c->policy == POLICY_NRU);
+	if (most > 1)
+		tell_text(t, key, policy_name(pair ? POLICY_LRU : c->policy));
+	else
+		tell_absent(t, key);
+}
+
 static void tell_array(struct teller *t, const char *key, const double *array, uint32_t count, double tolerance)
 {
 	tell(t, &(struct truth){.key = key, .array = array, .count = count, .tolerance = tolerance});
@@ -156,15 +171,17 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 	}
 	snprintf(key, sizeof key, "cache.%s.%s.scope", path, level);
 	tell_text(t, key, seen_scope(s, c->scope));
-	snprintf(key, sizeof key, "cache.%s.%s.policy", path, level);
-	tell_text(t, key, policy_name(c->policy));
 	snprintf(key, sizeof key, "cache.%s.%s.mapping", path, level);
-	tell_text(t, key, mapping_name(c));
-	if (c->policy == POLICY_WEIGHTED) {
+	if (c->sets > 1)
+		tell_text(t, key, mapping_name(c));
+	else
+		tell_absent(t, key);
+	if (c->policy == POLICY_WEIGHTED && c->ways > 1) {
 		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
 		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
 	}
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
+	tell_policy(t, c, key);
 	tell_ways(t, c, key);
 }
 
@@ -425,8 +442,7 @@ static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *pat
 			tell_number(t, key, numbers[k].number, numbers[k].tolerance);
 		}
 		tell_ways(t, c, stem);
-		snprintf(key, sizeof key, "%s.policy", stem);
-		tell_text(t, key, policy_name(c->policy));
+		tell_policy(t, c, stem);
 	}
 	snprintf(key, sizeof key, "tlb.%s.miss_latency", path);
 	if (p->levels)

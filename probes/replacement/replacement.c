@@ -1,0 +1,525 @@
+/* Which line is replaced, and where lines go: the policy and the mapping of every cache and TLB whose shape is known. Mei 2014, 3.2
+ * and 4.2. */
+#include "replacement.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TILE_MOST    4 /* log2 of the lines of a tile */
+#define LAPS	     16
+#define EXTRAS	     6 /* lines that are tried as the one more of a set */
+#define BUDGET	     60000u
+#define ACCESSES     30000u
+#define EFFORTS	     3
+#define BETWEEN_MOST 160u
+
+static const struct experiment experiments[] = {
+    [SET_TRACE] =
+	{.name = "trace", .axis = "accesses", .unit = "count", .params = SET_PARAM_NAMES, .setup = set_setup_trace},
+    [SET_CHASE_NEAR + SET_NEAR] =
+	{.name = "near", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = set_setup_near},
+    [SET_CHASE_NEAR + SET_PAST_L1] =
+	{.name = "past", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = set_setup_past},
+    [SET_CHASE_NEAR + SET_TEXTURE] = {.name = "texture",
+				      .axis = "footprint",
+				      .unit = "bytes",
+				      .params = CHASE_PARAM_NAMES,
+				      .setup = set_setup_texture},
+    [SET_CHASE_NEAR + SET_CONSTANT] = {.name = "constant",
+				       .axis = "footprint",
+				       .unit = "bytes",
+				       .params = CHASE_PARAM_NAMES,
+				       .setup = set_setup_constant},
+};
+
+static const char *const claims[] = {"cache.*.*.policy", "cache.*.*.replacement_probability", "cache.*.*.mapping",
+				     "tlb.*.*.policy", NULL};
+static const char *const needs[] = {"clock", "global_cache", "texture_cache", "constant_cache", "tlb", NULL};
+
+/* A level by its keys: what it takes to ask for its policy. */
+struct level {
+	struct study *study;
+	const char *prefix, *up,
+	    *next; /* "cache.texture.l1"; of the level above, NULL none; of the latency behind it */
+	enum set_path path;
+	uint64_t limit; /* bytes that may be read */
+	uint64_t size, line, ways, sets;
+	bool unequal;
+	double largest; /* of unequal sets */
+};
+
+static uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+static bool number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
+{
+	char key[96];
+	double is;
+
+	snprintf(key, sizeof(key), "%s.%s", prefix, what);
+	if (!study_number(l->study, key, &is) || !(is >= 1))
+		return false;
+	*v = (uint64_t)is;
+	return true;
+}
+
+static const struct finding *finding_of(const struct level *l, const char *what)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
+	return study_finding(l->study, key);
+}
+
+static void verdict(const struct level *l, const char *what, enum verdict v, const char *because)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
+	study_verdict(l->study, key, v, "trace", "%s", because);
+}
+
+static double latency(const struct level *l, const char *key)
+{
+	double v;
+
+	return key && study_number(l->study, key, &v) ? v : NAN;
+}
+
+/* Shape of the level. False: `why` says what is not known. */
+static bool shape(struct level *l, char *why, size_t n)
+{
+	bool pages = l->path == SET_PAGES;
+	const struct finding *f = finding_of(l, "set_sizes");
+
+	l->unequal = f && f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_ARRAY && f->value.array_count > 1;
+	for (unsigned i = 0; l->unequal && i < f->value.array_count; i++)
+		l->largest = fmax(l->largest, f->value.array[i]);
+	snprintf(why, n, "its size, line, ways and sets have to be known");
+	return number(l, l->prefix, pages ? "reach" : "size", &l->size) && number(l, l->prefix, "line", &l->line) &&
+	       number(l, l->prefix, "sets", &l->sets) && (l->unequal || number(l, l->prefix, "ways", &l->ways)) &&
+	       l->line <= l->size;
+}
+
+/* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
+ * enough, `effort` times twice as many. */
+static void fill_between(const struct level *l, struct set_lines *set, unsigned effort)
+{
+	uint64_t line, ways, sets, seen[POLICY_SLOTS], distinct = 0;
+
+	set->between = 0;
+	if (!l->up || !number(l, l->up, "line", &line) || !number(l, l->up, "ways", &ways) ||
+	    !number(l, l->up, "sets", &sets))
+		return;
+	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
+		uint64_t is = set_address(set, n) / line % sets;
+		unsigned k = 0;
+		while (k < distinct && seen[k] != is)
+			k++;
+		if (k == distinct)
+			seen[distinct++] = is;
+	}
+	/* As many as fit drive each other out there. */
+	if (!effort && set->ways >= 2 * ways * distinct)
+		return;
+	set->apart = line * sets;
+	/* Nothing is in the same set there and in another one here. */
+	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
+		return;
+	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
+	if (l->path == SET_PAGES && set->mode == SET_STRIDED)
+		set->bound =
+		    least(set->bound, (set->lines + 4 * ways) * (set->stride > set->apart ? set->stride : set->apart));
+	set->between = (unsigned)least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+}
+
+static void infer(const struct level *l, const struct set_lines *set, struct policy_result *out)
+{
+	struct set_ask ask = {l->study, set};
+	uint32_t most = BUDGET / (1 + set->between);
+	const struct policy_level level = {.study = l->study,
+					   .ways = set->ways,
+					   .lines = set->lines,
+					   .grain = set->grain,
+					   .above = set->above,
+					   .below = set->below,
+					   .others = set->path == SET_PAGES,
+					   .most = most < ACCESSES ? most : ACCESSES,
+					   .ask = set_trace,
+					   .ctx = &ask};
+	policy_infer(&level, out);
+}
+
+/* ---- mapping ---- */
+struct laps {
+	enum chase_state state;
+	bool conflict; /* one line more than the ways of a set misses, lap after lap */
+	char why[200];
+};
+
+/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
+static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
+			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
+{
+	struct set_ask ask = {l->study, set};
+	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
+	struct laps out = {.state = CHASE_UNDECIDED};
+	uint32_t missed = 0;
+
+	set->stride = l->line * l->sets << tile;
+	set->tile = 0; /* one line of each tile */
+	set->lines = set->ways + 1;
+	fill_between(l, set, effort);
+	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
+		 (unsigned long long)set->stride);
+	if (set->stride * set->lines > l->limit)
+		return out;
+	snprintf(out.why, sizeof(out.why), "out of memory");
+	if (!policy_sequence(study_arena(l->study), &plan, q))
+		return out;
+	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
+	if (out.state != CHASE_DONE)
+		return out;
+	bool known = trace_classify(classes, *ticks + q->fits_from, q->fits_to - q->fits_from, *ticks + q->from,
+				    q->count - q->from, *ticks + TRACE_LEAD, q->count - TRACE_LEAD, set->grain,
+				    set->above, set->below);
+	if (!known)
+		return out;
+	for (uint32_t lap = 0; lap < LAPS; lap++) {
+		bool any = false;
+		for (uint32_t i = 0; i <= set->ways; i++)
+			any |= trace_class_of(classes, (*ticks)[q->from + lap * (set->ways + 1) + i]) == TRACE_MISS;
+		missed += any;
+	}
+	out.conflict = missed >= LAPS - LAPS / 4;
+	return out;
+}
+
+/* Whether a walk without conflict reached the level at all, by what another one says of latencies. */
+static bool reached(const struct trace_classes *c, const uint32_t *ticks, const struct policy_sequence *q)
+{
+	uint32_t here = 0, beyond = 0;
+
+	for (uint32_t i = q->from; i < q->count; i++) {
+		enum trace_class is = trace_class_of(c, ticks[i]);
+		here += is == TRACE_HIT;
+		beyond += is == TRACE_MISS;
+	}
+	return 2 * here > q->count - q->from && 8 * beyond < q->count - q->from;
+}
+
+struct spacing {
+	bool even;	 /* sets' lines are evenly apart: alone, or as tiles of neighbours */
+	bool seen;	 /* less far apart they do not conflict, and were not kept by the level above either */
+	unsigned tile;	 /* log2 of the lines of a tile */
+	unsigned effort; /* that keeps lines out of the level above */
+};
+
+/* DONE and not even: neither. */
+static enum chase_state spacing_of(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
+				   size_t n)
+{
+	uint32_t *ticks[TILE_MOST + 1];
+	struct policy_sequence q[TILE_MOST + 1];
+
+	*out = (struct spacing){.even = false};
+	for (unsigned t = 0; t <= TILE_MOST; t++) {
+		struct trace_classes c;
+		for (unsigned effort = l->up && t; effort < (l->up && !t ? EFFORTS : 1u + (l->up != NULL)); effort++) {
+			struct set_lines set = *plain;
+			struct laps is = conflict_at(l, &set, t, effort, &c, &ticks[t], &q[t]);
+			if (is.state == CHASE_PENDING || (is.state == CHASE_UNDECIDED && !t)) {
+				snprintf(why, n, "%s", is.why);
+				return is.state;
+			}
+			if (is.state == CHASE_UNDECIDED)
+				return CHASE_DONE; /* larger tiles cannot be tried */
+			if (!is.conflict)
+				continue;
+			*out = (struct spacing){true, !t || reached(&c, ticks[t - 1], &q[t - 1]), t, effort};
+			return CHASE_DONE;
+		}
+	}
+	return CHASE_DONE;
+}
+
+static void conclude_mapping(const struct level *l, const char *name, const char *because)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.mapping", l->prefix);
+	study_text(l->study, key, name, "lines that conflict, at strides of one set and of tiles of neighbours",
+		   "trace", "%s", because);
+}
+
+static void conclude_policy(const struct level *l, const struct policy_result *r)
+{
+	static const char method[] = "rules simulated beside single accesses to one set, and dropped when contradicted";
+	struct study *s = l->study;
+	char key[96];
+
+	if (r->state != CHASE_DONE) {
+		verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
+		return;
+	}
+	snprintf(key, sizeof(key), "%s.policy", l->prefix);
+	study_text(s, key, r->name, method, "trace", "%s", r->seen);
+	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || l->path == SET_PAGES)
+		return;
+	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);
+	struct finding f = study_measured(key, 0, NAN, NAN, "lines replaced, counted by the way that they were in");
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = r->ways;
+	memcpy(f.value.array, r->chance, r->ways * sizeof(r->chance[0]));
+	snprintf(f.unit, sizeof(f.unit), "ratio");
+	snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+}
+
+/* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
+static enum chase_state list_set(const struct level *l, struct set_lines *set, char *why, size_t n)
+{
+	uint32_t total = (uint32_t)(l->size / l->line);
+	unsigned best = 0;
+
+	set->total = total;
+	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
+	if (total >= 1u << 17 || (l->path == SET_PAGES && total >= 500)) {
+		snprintf(why, n, "%u lines are too many to look for those of one set", total);
+		return CHASE_UNDECIDED;
+	}
+	if (!(set->below > 0)) {
+		snprintf(why, n, "what a miss takes is not known");
+		return CHASE_UNDECIDED;
+	}
+	struct set_lines found = *set;
+	for (unsigned i = 0; i < EXTRAS && !best; i++) {
+		struct set_lines one = *set;
+		uint32_t extra = total + 5 * i;
+		if ((extra + 1) * l->line > l->limit)
+			break;
+		enum chase_state state = set_conflicts(l->study, &one, total, extra, why, n);
+		if (state == CHASE_PENDING)
+			return state;
+		if (state != CHASE_DONE)
+			continue;
+		/* Two ways do not tell many rules apart. */
+		if (l->unequal ? one.ways < (l->largest > 2 ? 3 : 2) : one.ways != l->ways) {
+			snprintf(why, n, "one more line conflicts with %u lines", one.ways);
+			continue;
+		}
+		found = one;
+		best = one.ways;
+	}
+	if (!best)
+		return CHASE_UNDECIDED;
+	*set = found;
+	/* More lines of it than were seen to conflict follow from how sets are made. */
+	set->lines = 2 * set->ways;
+	for (unsigned k = set->ways + 1; k < 2 * set->ways; k++)
+		if ((set_address(set, k) + l->line) > l->limit || (!l->unequal && set_address(set, k) < l->size)) {
+			set->lines = set->ways + 1;
+			break;
+		}
+	fill_between(l, set, 0);
+	return CHASE_DONE;
+}
+
+static void study_level(struct level *l)
+{
+	const struct finding *f = finding_of(l, l->path == SET_PAGES ? "reach" : "size");
+	bool pages = l->path == SET_PAGES;
+	struct set_lines set = {.path = l->path};
+	struct policy_result r = {.state = CHASE_UNDECIDED};
+	char why[240], text[64];
+	struct spacing spacing = {.even = true, .seen = true};
+
+	if (!f)
+		return;
+	if (f->verdict == VERDICT_ABSENT) {
+		verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
+		return;
+	}
+	if (!shape(l, why, sizeof(why))) {
+		verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+		if (!pages)
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+		return;
+	}
+	if (!l->unequal && l->ways == 1) {
+		verdict(l, "policy", VERDICT_ABSENT, "a set has one line, so that nothing is chosen");
+		return;
+	}
+	set.line = l->line;
+	set.ways = (unsigned)l->ways;
+	set.grain = latency(l, "clock.granularity");
+	double here = 0, up = 0, next = latency(l, l->next);
+	if (pages) {
+		snprintf(text, sizeof(text), "%s.latency", l->prefix);
+		set.above = l->up ? latency(l, text) : NAN;
+		set.below = next;
+	} else {
+		snprintf(text, sizeof(text), "%s.latency", l->prefix);
+		here = latency(l, text);
+		snprintf(text, sizeof(text), "%s.latency", l->up ? l->up : "");
+		up = latency(l, text);
+		set.above = l->up ? here - up : NAN;
+		set.below = next - here;
+	}
+	if (l->ways > RULE_WAYS) {
+		verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
+		return;
+	}
+	enum chase_state state = CHASE_DONE;
+	if (!l->unequal && l->sets > 1)
+		state = spacing_of(l, &set, &spacing, why, sizeof(why));
+	if (state == CHASE_DONE && (l->unequal || !spacing.even))
+		state = list_set(l, &set, why, sizeof(why));
+	if (state == CHASE_PENDING)
+		return;
+	if (state == CHASE_UNDECIDED) {
+		verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+		if (!pages)
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+		return;
+	}
+	if (!l->unequal && spacing.even) {
+		set.mode = SET_STRIDED;
+		set.tile = spacing.tile;
+		set.stride = l->line * l->sets << spacing.tile;
+		set.lines = 2 * set.ways;
+		while (set.lines > set.ways + 1 &&
+		       ((set.lines - 1) >> spacing.tile) * set.stride + (l->line << spacing.tile) > l->limit)
+			set.lines--;
+		if (((set.lines - 1) >> spacing.tile) * set.stride + (l->line << spacing.tile) > l->limit) {
+			snprintf(why, sizeof(why), "%u lines of one set are more than can be read", set.ways + 1);
+			verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+			return;
+		}
+		fill_between(l, &set, spacing.effort);
+	}
+	infer(l, &set, &r);
+	if (r.state == CHASE_PENDING)
+		return;
+	conclude_policy(l, &r);
+	if (pages)
+		return;
+	if (!l->unequal && l->sets == 1) {
+		verdict(l, "mapping", VERDICT_ABSENT, "there is one set");
+	} else if (l->unequal) {
+		if (r.state == CHASE_DONE && set.lines > set.ways + 1)
+			conclude_mapping(l, "modulo", "lines one size further share the set");
+		else
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				"sets are unequal, and what lines share one is not known");
+	} else if (!spacing.even) {
+		if (r.state == CHASE_DONE)
+			conclude_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
+		else
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
+	} else if (!spacing.tile) {
+		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
+			 (unsigned long long)set.stride);
+		conclude_mapping(l, "modulo", why);
+	} else if (spacing.seen) {
+		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together, half as far apart they do",
+			 set.ways + 1, (unsigned long long)set.stride);
+		conclude_mapping(l, "tiled2d", why);
+	} else {
+		verdict(l, "mapping", VERDICT_INCONCLUSIVE, "the level above may keep lines that are nearer");
+	}
+}
+
+static void study_replacement(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	static const char *const names[] = {"l1", "l2", "l3", "l4"};
+	uint64_t memory = d->memory_bytes / 8, reach = memory;
+	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
+	char prefix[32], up[32], next[48];
+
+	if (f && f->verdict == VERDICT_MEASURED)
+		reach = least(memory, (uint64_t)f->value.number);
+	else if (f && f->verdict == VERDICT_BOUND)
+		reach = least(memory, (uint64_t)f->lo);
+	double l2;
+	bool has_l2 = study_number(s, "cache.global.l2.latency", &l2);
+	struct level near = {.study = s,
+			     .prefix = "cache.global.l1",
+			     .next = has_l2 ? "cache.global.l2.latency" : "memory.global.latency",
+			     .path = SET_NEAR,
+			     .limit = reach};
+	study_level(&near);
+	struct level past = {.study = s,
+			     .prefix = "cache.global.l2",
+			     .next = "memory.global.latency",
+			     .path = SET_PAST_L1,
+			     .limit = reach};
+	study_level(&past);
+	static const struct {
+		const char *path;
+		enum set_path kind;
+	} paths[] = {{"texture", SET_TEXTURE}, {"constant", SET_CONSTANT}};
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < 4; k++) {
+			double one;
+			snprintf(prefix, sizeof(prefix), "cache.%s.%s", paths[i].path, names[k]);
+			snprintf(up, sizeof(up), "cache.%s.%s", paths[i].path, names[k ? k - 1 : 0]);
+			snprintf(next, sizeof(next), "cache.%s.%s.latency", paths[i].path,
+				 names[k + 1 < 4 ? k + 1 : k]);
+			if (k == 3 || !study_number(s, next, &one))
+				snprintf(next, sizeof(next), "memory.%s.latency", paths[i].path);
+			if (!study_number(s, next, &one) && i)
+				snprintf(next, sizeof(next), "cache.global.l2.latency");
+			struct level l = {.study = s,
+					  .prefix = prefix,
+					  .up = k ? up : NULL,
+					  .next = next,
+					  .path = paths[i].kind,
+					  .limit = i ? d->constant_bytes : least(reach, 64u << 20)};
+			study_level(&l);
+		}
+	for (unsigned k = 0; k < 4; k++) {
+		double one;
+		snprintf(prefix, sizeof(prefix), "tlb.global.%s", names[k]);
+		snprintf(up, sizeof(up), "tlb.global.%s", names[k ? k - 1 : 0]);
+		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k + 1 < 4 ? k + 1 : k]);
+		if (k == 3 || !study_number(s, next, &one))
+			snprintf(next, sizeof(next), "tlb.global.miss_latency");
+		struct level l = {.study = s,
+				  .prefix = prefix,
+				  .up = k ? up : NULL,
+				  .next = next,
+				  .path = SET_PAGES,
+				  .limit = d->memory_bytes / 2};
+		study_level(&l);
+	}
+	if (!study_pending(s) && !study_finding(s, "cache.global.l1.policy"))
+		study_verdict(s, "cache.global.l1.policy", VERDICT_INCONCLUSIVE, "trace", "no cache is known");
+}
+
+const struct probe probe_replacement = {
+    .name = "replacement",
+    .asks = "Which line of a full set is replaced, and which lines share a set?",
+    .source = "Mei 2014, 3.2 and 4.2; every access is seen, and rules are eliminated instead of recognised",
+    .how = "Lines of one set are read in laps, which bring it into a known state, and then in random order, and every "
+	   "access is timed. Each rule (lru, fifo, a tree, not recently used) is simulated beside what was seen, and "
+	   "dropped when it is contradicted; the next order is the one that tells best what is left. When none is left "
+	   "the "
+	   "victim is drawn: laps over one line more than fits say which way each miss replaced, and counts of those "
+	   "say how likely each is.",
+    .fooled =
+	"Noise, which makes hits look like misses: an access of no class says nothing, and a rule falls only when "
+	"most rounds contradict it. A level above that keeps lines: its hits are told by their speed, and other "
+	"lines of its sets are read in between. A rule that nobody thought of: victims that depend on earlier ones "
+	"are not drawn, and nothing is concluded.",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_replacement,
+};

@@ -1,0 +1,65 @@
+/* One set of one level: which places share it, and the traces over them. */
+#ifndef FATHOM_REPLACEMENT_H
+#define FATHOM_REPLACEMENT_H
+#include "probe/policy.h"
+
+enum { SET_TRACE, SET_CHASE_NEAR }; /* experiments; a chase for each path of caches follows */
+enum set_path { SET_NEAR, SET_PAST_L1, SET_TEXTURE, SET_CONSTANT, SET_PAGES, SET_PATHS };
+
+/* p[] of the experiment "trace", whole numbers put together from fields; x is how many accesses are meant. */
+enum set_param {
+	SET_WHERE,  /* path, how lines are given, lines read in between and how far apart those are */
+	SET_PLAN,   /* seed, kind, ways, lines, tile; where lines are listed, how to get to the others */
+	SET_FIRST,  /* of what is listed; else bytes between tiles, or where the one line more lies */
+	SET_SECOND, /* bytes of a line, unless lines are listed */
+	SET_THIRD,  /* bytes within which lines in between lie, unless lines are listed */
+};
+#define SET_PARAM_NAMES                                                                                                \
+	{                                                                                                              \
+		"where", "plan", "lines0", "lines1", "lines2", "lines3", "lines4", "lines5"                            \
+	}
+
+#define SET_LISTED 18 /* lines: those of a set, and one more */
+enum set_mode {
+	SET_STRIDED, /* evenly apart, perhaps several neighbours at a time */
+	SET_DENSE,   /* neighbours, and one line more */
+	SET_HASHED,  /* a list; lines that differ from one another as those do share the set, too */
+	SET_DEALT,   /* a list; lines one size further share the set, too */
+};
+struct set_lines {
+	enum set_path path;
+	enum set_mode mode;
+	uint64_t line;		     /* bytes */
+	uint64_t stride;	     /* SET_STRIDED: bytes between tiles */
+	unsigned tile;		     /* log2 of the neighbours in a tile */
+	uint64_t extra;		     /* SET_DENSE: where the one line more lies */
+	uint32_t total;		     /* SET_DEALT: lines of the level */
+	unsigned ways;		     /* of the set; SET_DENSE: lines side by side */
+	unsigned lines;		     /* that a plan may name */
+	uint32_t listed[SET_LISTED]; /* line numbers: ways of them, and one more */
+	unsigned between;	     /* lines read after each access, to drive it out of the level above */
+	uint64_t apart;		     /* bytes between those */
+	uint64_t bound;		     /* and within so many from the start */
+	double grain, above, below;
+};
+int set_setup_trace(const struct study *s, double x, const double *p, struct job *j);
+int set_setup_near(const struct study *s, double x, const double *p, struct job *j);
+int set_setup_past(const struct study *s, double x, const double *p, struct job *j);
+int set_setup_texture(const struct study *s, double x, const double *p, struct job *j);
+int set_setup_constant(const struct study *s, double x, const double *p, struct job *j);
+
+/* Where line n of the set lies. */
+uint64_t set_address(const struct set_lines *l, unsigned n);
+/* policy_level.ask, with a struct set_ask. */
+struct set_ask {
+	struct study *study;
+	const struct set_lines *lines;
+};
+enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
+			   char *why, size_t why_bytes);
+/* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. ways 0: of
+ * any number. Fills ways and listed. */
+enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
+			       size_t why_bytes);
+
+#endif

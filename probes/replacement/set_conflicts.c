@@ -1,0 +1,176 @@
+/* Lines of one set where they are not evenly spaced: those that miss when one line more than fits is read. */
+#include "base/arena.h"
+#include "data/native_record.h"
+#include "replacement.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define LAPS   12
+#define OFTEN  4 /* times as many misses as a line that has nothing to do with it */
+#define SAMPLE 2048.0
+
+static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
+{
+	bool old = study_device(s)->cc < 20, past = path == SET_PAST_L1;
+	struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
+				 .load = old	? past ? "ld.volatile.global.u64" : "ld.global.u64"
+					 : past ? "ld.global.cg.u64"
+						: "ld.global.ca.u64",
+				 .space = BUFFER_GLOBAL,
+				 .in_shared = true,
+				 .load_class = NATIVE_LOAD_GLOBAL};
+	if (path == SET_CONSTANT)
+		k = (struct chase_kernel){.template_path = "probes/constant_cache/constant_chase.ptx",
+					  .load = "ld.const.u32",
+					  .space = BUFFER_CONSTANT,
+					  .symbol = "ring",
+					  .space_bytes = study_device(s)->constant_bytes,
+					  .in_shared = true,
+					  .load_class = NATIVE_LOAD_CONST};
+	if (path == SET_TEXTURE) {
+		k.template_path = "probes/texture_cache/texture_chase.ptx";
+		k.load = "tex.1d.v4.u32.s32";
+		k.texture = true;
+		k.load_class = NATIVE_TEXTURE;
+	}
+	return chase_setup(s, x, p, j, &k);
+}
+
+int set_setup_near(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, SET_NEAR);
+}
+
+int set_setup_past(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, SET_PAST_L1);
+}
+
+int set_setup_texture(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, SET_TEXTURE);
+}
+
+int set_setup_constant(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, SET_CONSTANT);
+}
+
+/* Ticks of a hit, from a footprint of half the size. */
+static enum chase_state hit_ticks(struct chase_path *c, const struct set_lines *l, uint32_t total, double *ticks)
+{
+	double footprint = fmax(1, floor(total / 2.0)) * (double)l->line, n = footprint / (double)l->line;
+	double timed = fmin(fmin(SAMPLE, c->room), 4 * n), p[POINT_PARAMS] = {0};
+	struct chase_peak peak[TRACE_PEAKS];
+	struct chase_run r;
+
+	p[CHASE_STRIDE] = (double)l->line;
+	p[CHASE_WARM] = 2 * n;
+	p[CHASE_TIMED] = timed < 16 ? 16 : timed;
+	enum chase_state state = chase_get(c, &r, footprint, p);
+	if (state != CHASE_DONE)
+		return state;
+	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
+	if (!v)
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; i < r.kept; i++)
+		v[i] = chase_ticks(r.record[i]);
+	unsigned peaks = chase_peaks(v, r.kept, (uint32_t)fmax(1, l->grain), 0.1, peak, TRACE_PEAKS), best = 0;
+	for (unsigned i = 1; i < peaks; i++)
+		best = peak[i].share > peak[best].share ? i : best;
+	snprintf(c->why, sizeof(c->why), "half of its size shows no latency that occurs often");
+	*ticks = peaks ? peak[best].centre : 0;
+	return peaks ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
+/* Of caches: the shared chase over all lines and one more. */
+static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
+				 char *why, size_t why_bytes)
+{
+	struct chase_path c = {.study = s,
+			       .chase = SET_CHASE_NEAR + (unsigned)l->path,
+			       .limit = UINT64_MAX,
+			       .word = l->path == SET_TEXTURE || l->path == SET_CONSTANT ? 4 : 8,
+			       .room = chase_room(study_device(s), true),
+			       .beyond_sm = true};
+	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = l->line, .extra = extra * l->line};
+	struct chase_blocks found;
+	double ticks = 0;
+
+	enum chase_state state = hit_ticks(&c, l, total, &ticks);
+	if (state == CHASE_DONE) {
+		c.level[0].floor = chase_floor(ticks, ticks + l->below);
+		c.level[0].sector = (struct chase_fact){.state = CHASE_DONE, .value = l->line};
+		state = chase_hot(&c, 0, &ring, &found);
+	}
+	if (state != CHASE_DONE) {
+		snprintf(why, why_bytes, "%.160s", c.why);
+		return state;
+	}
+	for (uint32_t i = 0; i < total; i++)
+		hot[i] = i < found.count && found.hot[i];
+	return CHASE_DONE;
+}
+
+/* Of pages: a trace, in laps over all of them and one more. */
+static enum chase_state by_trace(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
+				 char *why, size_t why_bytes)
+{
+	struct set_lines dense = *l;
+	struct set_ask ask = {s, &dense};
+	struct policy_plan plan = {POLICY_RING, total, total + 1, 0, LAPS * (total + 1)};
+	struct policy_sequence q = {0};
+	struct policy_result said = {0};
+
+	dense.mode = SET_DENSE;
+	dense.extra = extra * l->line;
+	dense.between = 0;
+	struct policy_level level = {.study = s,
+				     .ways = total,
+				     .lines = total + 1,
+				     .grain = l->grain,
+				     .above = l->above,
+				     .below = l->below,
+				     .others = true,
+				     .ask = set_trace,
+				     .ctx = &ask};
+	uint8_t *seen = policy_classes(&level, &plan, &q, &said);
+	uint32_t *misses = ARENA_ARRAY(study_arena(s), total + 1, uint32_t), most = 0;
+	if (!seen || !misses) {
+		snprintf(why, why_bytes, "%s", said.seen);
+		return seen ? CHASE_UNDECIDED : said.state;
+	}
+	for (uint32_t i = q.from; i < q.count; i++)
+		misses[q.line[i]] += seen[i] == TRACE_MISS;
+	for (uint32_t i = 0; i < total; i++)
+		most = misses[i] > most ? misses[i] : most;
+	for (uint32_t i = 0; i < total; i++)
+		hot[i] = most >= LAPS / 2 && OFTEN * misses[i] >= most;
+	return CHASE_DONE;
+}
+
+enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
+			       size_t why_bytes)
+{
+	bool *hot = ARENA_ARRAY(study_arena(s), total, bool);
+	unsigned n = 0;
+
+	snprintf(why, why_bytes, "out of memory");
+	if (!hot)
+		return CHASE_UNDECIDED;
+	enum chase_state state = (l->path == SET_PAGES ? by_trace : by_chase)(s, l, total, extra, hot, why, why_bytes);
+	if (state != CHASE_DONE)
+		return state;
+	for (uint32_t i = 0; i < total; i++)
+		if (hot[i] && n++ < SET_LISTED)
+			l->listed[n - 1] = i;
+	if (n < 2 || n >= SET_LISTED) {
+		snprintf(why, why_bytes, "one more line conflicts with %u lines, which are %s", n,
+			 n < 2 ? "too few" : "too many to try");
+		return CHASE_UNDECIDED;
+	}
+	l->listed[n] = extra;
+	l->ways = n;
+	return CHASE_DONE;
+}

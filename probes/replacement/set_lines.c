@@ -1,0 +1,288 @@
+/* From a set's lines to accesses, and back from a point to what they cost. */
+#include "base/arena.h"
+#include "data/native_record.h"
+#include "replacement.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHIFT	   4
+#define LIST_BITS  17
+#define LIST_EACH  3
+#define PAGE_LINES 64u
+#define PAGE_LINE  64u
+#define ALIGN_MOST (1ull << 36)
+#define TRIES	   4096
+
+/* Fields of a whole number that a double holds exactly. */
+static uint64_t take(uint64_t *from, unsigned bits)
+{
+	uint64_t v = *from & ((1ull << bits) - 1);
+	*from >>= bits;
+	return v;
+}
+
+static void put(uint64_t *to, unsigned *at, uint64_t v, unsigned bits)
+{
+	*to |= (v & ((1ull << bits) - 1)) << *at;
+	*at += bits;
+}
+
+static unsigned log2_of(uint64_t n)
+{
+	unsigned bits = 0;
+	while (n >> bits > 1)
+		bits++;
+	return bits;
+}
+
+static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
+{
+	uint64_t where = 0, what = 0;
+	unsigned at = 0;
+
+	memset(p, 0, POINT_PARAMS * sizeof(*p));
+	put(&where, &at, l->path, 3);
+	put(&where, &at, l->mode, 2);
+	put(&where, &at, l->between, 8);
+	put(&where, &at, l->apart, 40);
+	at = 0;
+	put(&what, &at, plan->seed, 5);
+	put(&what, &at, plan->kind, 1);
+	put(&what, &at, plan->ways, 9);
+	put(&what, &at, plan->lines, 9);
+	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
+		put(&what, &at, l->tile, 3);
+		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
+		p[SET_SECOND] = (double)l->line;
+		p[SET_THIRD] = (double)l->bound;
+	} else {
+		put(&what, &at, log2_of(l->line), 6);
+		put(&what, &at, l->total, LIST_BITS);
+		for (unsigned i = 0; i < SET_LISTED; i += LIST_EACH) {
+			uint64_t three = 0;
+			at = 0;
+			for (unsigned k = 0; k < LIST_EACH; k++)
+				put(&three, &at, l->listed[i + k], LIST_BITS);
+			p[SET_FIRST + i / LIST_EACH] = (double)three;
+		}
+	}
+	p[SET_WHERE] = (double)where;
+	p[SET_PLAN] = (double)what;
+}
+
+static void decode(const double *p, double x, struct set_lines *l, struct policy_plan *plan)
+{
+	uint64_t where = (uint64_t)p[SET_WHERE], what = (uint64_t)p[SET_PLAN];
+
+	*l = (struct set_lines){.path = (enum set_path)take(&where, 3)};
+	l->mode = (enum set_mode)take(&where, 2);
+	l->between = (unsigned)take(&where, 8);
+	l->apart = where;
+	*plan = (struct policy_plan){.length = (uint32_t)x, .seed = (uint32_t)take(&what, 5)};
+	plan->kind = (enum policy_kind)take(&what, 1);
+	plan->ways = (unsigned)take(&what, 9);
+	plan->lines = (unsigned)take(&what, 9);
+	l->ways = plan->ways;
+	l->lines = plan->lines;
+	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
+		l->tile = (unsigned)take(&what, 3);
+		*(l->mode == SET_STRIDED ? &l->stride : &l->extra) = (uint64_t)p[SET_FIRST];
+		l->line = (uint64_t)p[SET_SECOND];
+		l->bound = (uint64_t)p[SET_THIRD];
+		return;
+	}
+	l->line = 1ull << take(&what, 6);
+	l->total = (uint32_t)take(&what, LIST_BITS);
+	l->bound = l->total * l->line;
+	for (unsigned i = 0; i < SET_LISTED; i += LIST_EACH) {
+		uint64_t three = (uint64_t)p[SET_FIRST + i / LIST_EACH];
+		for (unsigned k = 0; k < LIST_EACH; k++)
+			l->listed[i + k] = (uint32_t)take(&three, LIST_BITS);
+	}
+}
+
+/* Line n of a list: those of the set, the one more, and those that follow from them. */
+static uint64_t listed(const struct set_lines *l, unsigned n)
+{
+	if (n <= l->ways)
+		return l->listed[n];
+	unsigned base = n - l->ways; /* 1 is the first that was not listed; the one more stands for 0 */
+	if (l->mode == SET_HASHED)
+		return l->listed[l->ways] ^ l->listed[0] ^ l->listed[base];
+	/* One of them is the one more itself. */
+	for (unsigned i = 0; i < l->ways; i++)
+		if (l->listed[i] + l->total != l->listed[l->ways] && !--base)
+			return l->listed[i] + l->total;
+	return l->listed[0] + 2ull * l->total;
+}
+
+uint64_t set_address(const struct set_lines *l, unsigned n)
+{
+	uint64_t inner = (1ull << l->tile) - 1;
+
+	switch (l->mode) {
+	case SET_STRIDED:
+		return (n >> l->tile) * l->stride + (n & inner) * l->line;
+	case SET_DENSE:
+		return n < l->ways ? n * l->line : l->extra;
+	default:
+		return listed(l, n) * l->line;
+	}
+}
+
+/* Pages lie where others' lines do not, as far as a cache tells them apart. */
+static uint32_t place_of(const struct set_lines *l, uint64_t address)
+{
+	if (l->path == SET_PAGES)
+		address += (13 * (address / l->line)) % PAGE_LINES * PAGE_LINE;
+	return (uint32_t)(address >> SHIFT);
+}
+
+/* Whether what lies there is in another set than line n. */
+static bool elsewhere(const struct set_lines *l, unsigned n, uint64_t address)
+{
+	if (l->mode == SET_STRIDED) {
+		uint64_t tile = l->line << l->tile, off = set_address(l, n) % l->stride / tile * tile;
+		uint64_t from = (address % l->stride + l->stride - off) % l->stride;
+		return from >= tile && from <= l->stride - l->line;
+	}
+	for (unsigned i = 0; i < l->ways; i++)
+		if (l->listed[i] == address / l->line)
+			return false;
+	return true;
+}
+
+/* Line k of those read after line n: in the same set of the level above, as that goes, and in another one here. */
+static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
+{
+	uint64_t at = set_address(l, n), first = at % l->apart, to = at;
+	uint64_t count = l->bound > first + l->line ? (l->bound - first - l->line) / l->apart + 1 : 1;
+	unsigned found = 0;
+
+	for (uint64_t i = 1; found <= k && i < TRIES; i++) {
+		to = first + (at / l->apart + i) % count * l->apart;
+		found += elsewhere(l, n, to);
+	}
+	return to;
+}
+
+static uint64_t span_of(const struct set_lines *l)
+{
+	uint64_t most = 0;
+	for (unsigned n = 0; n < l->lines; n++)
+		most = set_address(l, n) > most ? set_address(l, n) : most;
+	return most + l->line;
+}
+
+static struct trace_kernel kernel_of(const struct study *s, enum set_path path)
+{
+	bool old = study_device(s)->cc < 20, past = path == SET_PAST_L1 || path == SET_PAGES;
+	if (path == SET_CONSTANT)
+		return (struct trace_kernel){.template_path = "probes/replacement/constant_trace.ptx",
+					     .load = "ld.const.u32",
+					     .symbol = "ring",
+					     .space_bytes = study_device(s)->constant_bytes,
+					     .load_class = NATIVE_LOAD_CONST};
+	struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
+				 .load = old	? past ? "ld.volatile.global.u64" : "ld.global.u64"
+					 : past ? "ld.global.cg.u64"
+						: "ld.global.ca.u64",
+				 .roomy = past,
+				 .load_class = NATIVE_LOAD_GLOBAL};
+	if (path == SET_TEXTURE) {
+		k.load = "tex.1d.v4.u32.s32";
+		k.texture = true;
+		k.load_class = NATIVE_TEXTURE;
+	}
+	return k;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The launch of a plan over a set's lines. */
+static int spec_of(struct arena *a, const struct set_lines *l, const struct policy_sequence *q, struct trace_spec *t)
+{
+	uint64_t used = span_of(l);
+	uint32_t each = 1 + l->between, all = l->lines * each, places = 0;
+	uint32_t *place = ARENA_ARRAY(a, all, uint32_t), *sorted = ARENA_ARRAY(a, all, uint32_t);
+	uint32_t *at = ARENA_ARRAY(a, (size_t)q->count * each, uint32_t);
+
+	if (!place || !sorted || !at)
+		return -ENOMEM;
+	for (unsigned n = 0; n < l->lines; n++) {
+		place[n * each] = place_of(l, set_address(l, n));
+		for (unsigned k = 0; k < l->between; k++)
+			place[n * each + 1 + k] = place_of(l, between(l, n, k));
+	}
+	for (uint32_t i = 0; i < q->count; i++)
+		memcpy(at + (size_t)i * each, place + q->line[i] * each, each * sizeof(*at));
+	memcpy(sorted, place, all * sizeof(*sorted));
+	qsort(sorted, all, sizeof(*sorted), ascending);
+	for (uint32_t i = 0; i < all; i++)
+		if (!places || sorted[i] != sorted[places - 1])
+			sorted[places++] = sorted[i];
+	if (((uint64_t)sorted[places - 1] << SHIFT) + PAGE_LINE > used)
+		used = ((uint64_t)sorted[places - 1] << SHIFT) + PAGE_LINE;
+	*t = (struct trace_spec){.shift = SHIFT,
+				 .bytes = used,
+				 .align = 1u << 20,
+				 .places = places,
+				 .place = sorted,
+				 .count = q->count * each,
+				 .at = at};
+	while ((l->mode == SET_HASHED || l->path == SET_PAGES) && t->align < used && t->align < ALIGN_MOST)
+		t->align *= 2;
+	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
+}
+
+int set_setup_trace(const struct study *s, double x, const double *p, struct job *j)
+{
+	struct policy_plan plan;
+	struct policy_sequence q;
+	struct set_lines l;
+	struct trace_spec t;
+
+	decode(p, x, &l, &plan);
+	struct trace_kernel k = kernel_of(s, l.path);
+	if (!policy_sequence(j->arena, &plan, &q))
+		return -ENOMEM;
+	int rc = spec_of(j->arena, &l, &q, &t);
+	return rc ? rc : trace_setup(s, j, &k, &t);
+}
+
+enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const struct policy_sequence *q, uint32_t **ticks,
+			   char *why, size_t why_bytes)
+{
+	const struct set_ask *ask = ctx;
+	struct arena *a = study_arena(ask->study);
+	struct set_lines l = *ask->lines;
+	struct trace_kernel k = kernel_of(ask->study, l.path);
+	double p[POINT_PARAMS];
+	struct trace_spec t;
+
+	l.ways = plan->ways;
+	l.lines = plan->lines;
+	encode(&l, plan, p);
+	const struct point *pt = study_ask(ask->study, SET_TRACE, plan->length, p);
+	if (!pt) {
+		snprintf(why, why_bytes, "a point that is needed was not measured");
+		return study_pending(ask->study) ? CHASE_PENDING : CHASE_UNDECIDED;
+	}
+	snprintf(why, why_bytes, "out of memory");
+	if (spec_of(a, &l, q, &t))
+		return CHASE_UNDECIDED;
+	uint32_t *all = ARENA_ARRAY(a, t.count, uint32_t), each = 1 + l.between;
+	*ticks = ARENA_ARRAY(a, q->count, uint32_t);
+	if (!all || !*ticks || !trace_read(pt, &k, &t, all, why, why_bytes))
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; i < q->count; i++)
+		(*ticks)[i] = all[(size_t)i * each];
+	return CHASE_DONE;
+}

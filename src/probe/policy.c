@@ -1,0 +1,303 @@
+#include "probe/policy.h"
+#include "base/arena.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FITS_LAPS     8
+#define MORE_LAPS     3
+#define PREFIX_LAPS   3
+#define BODY_LEAST    128u
+#define BODY_MOST     512u
+#define SURE_LEAST    12u
+#define ROUNDS_MOST   24u
+#define ROUNDS_LEAST  6u
+#define SEEDS	      6u
+#define ASKS	      3u
+#define EXPLAINED     0.025 /* of a round's accesses may be otherwise than a rule says */
+#define RIGHT	      0.6   /* of the rounds a rule explains when it is the one */
+#define WRONG	      0.25  /* and at most when it is not */
+#define VARIANTS_MOST (2 * RULE_WAYS)
+
+/* Some lines as many as fit, half of them again, others as new ones, and then which of the first are still there: what was
+ * used lately, and what only came lately, part here. At most `most` accesses; returns how many. */
+static uint32_t cycle(uint16_t *to, uint32_t most, const struct policy_plan *p, struct rng *r)
+{
+	uint16_t line[POLICY_SLOTS] = {0};
+	uint32_t n = 0, fresh = p->lines - p->ways;
+
+	fresh = fresh < (p->ways + 3) / 4 ? fresh : (p->ways + 3) / 4;
+	for (unsigned i = 0; i < p->lines; i++) {
+		unsigned k = (unsigned)rng_below(r, i + 1);
+		line[i] = line[k];
+		line[k] = (uint16_t)i;
+	}
+	for (unsigned i = 0; i < p->ways && n < most; i++)
+		to[n++] = line[i];
+	for (unsigned i = 0; i < (p->ways + 1) / 2 && n < most; i++)
+		to[n++] = line[rng_below(r, p->ways)];
+	for (unsigned i = 0; i < fresh && n < most; i++)
+		to[n++] = line[p->ways + i];
+	for (unsigned i = p->ways; i > 0; i--) {
+		unsigned k = (unsigned)rng_below(r, i);
+		uint16_t is = line[k];
+		line[k] = line[i - 1];
+		line[i - 1] = is;
+	}
+	for (unsigned i = 0; i < p->ways && n < most; i++)
+		to[n++] = line[i];
+	return n;
+}
+
+bool policy_sequence(struct arena *a, const struct policy_plan *p, struct policy_sequence *q)
+{
+	uint32_t head = TRACE_LEAD + FITS_LAPS * p->ways + MORE_LAPS * p->lines, n = 0;
+	struct rng r;
+
+	*q = (struct policy_sequence){.from = head};
+	if (p->kind == POLICY_ROUNDS) {
+		q->body = 6 * p->ways < BODY_LEAST ? BODY_LEAST : 6 * p->ways > BODY_MOST ? BODY_MOST : 6 * p->ways;
+		q->prefix = PREFIX_LAPS * p->lines;
+		q->rounds = p->length > head ? (p->length - head) / (q->prefix + q->body) : 0;
+		q->rounds = q->rounds > ROUNDS_MOST ? ROUNDS_MOST : q->rounds < ROUNDS_LEAST ? ROUNDS_LEAST : q->rounds;
+		q->count = head + q->rounds * (q->prefix + q->body);
+	} else {
+		q->count = head + p->length;
+	}
+	q->line = ARENA_ARRAY(a, q->count, uint16_t);
+	if (!q->line)
+		return false;
+	for (uint32_t i = 0; i < TRACE_LEAD; i++)
+		q->line[n++] = 0;
+	for (uint32_t i = 0; i < FITS_LAPS * p->ways; i++)
+		q->line[n++] = (uint16_t)(i % p->ways);
+	q->fits_from = n - FITS_LAPS / 2 * p->ways;
+	q->fits_to = q->more_from = n;
+	for (uint32_t i = 0; i < MORE_LAPS * p->lines; i++)
+		q->line[n++] = (uint16_t)(i % p->lines);
+	q->more_to = n;
+	rng_seed(&r, p->seed + 1);
+	for (uint32_t round = 0; round < q->rounds; round++) {
+		for (uint32_t i = 0; i < q->prefix; i++)
+			q->line[n++] = (uint16_t)(i % p->lines);
+		for (uint32_t to = n + q->body; n < to;)
+			n += cycle(q->line + n, to - n, p, &r);
+	}
+	while (n < q->count) {
+		q->line[n] = (uint16_t)((n - head) % (p->ways + 1));
+		n++;
+	}
+	return true;
+}
+
+/* States that a rule may be in before a round. nru goes round the ways, so that the laps leave it anywhere on its way. */
+static unsigned variants_of(enum rule r, unsigned ways)
+{
+	return r == RULE_NRU ? 2 * (ways - 1) : 4;
+}
+
+static void begin(struct rule_set *s, enum rule r, unsigned ways, unsigned variant)
+{
+	rule_start(s, r, ways, r == RULE_NRU ? 0 : variant);
+	for (unsigned i = 0; r == RULE_NRU && i < ways + variant; i++)
+		rule_access(s, (uint16_t)(POLICY_SLOTS + i));
+}
+
+/* One round under one rule from one state. hit[body] is filled. seen: classes of what came back, NULL: all accesses arrive. */
+static void simulate(const struct policy_sequence *q, uint32_t round, enum rule r, unsigned ways, unsigned variant,
+		     const uint8_t *seen, bool *hit)
+{
+	uint32_t from = q->from + round * (q->prefix + q->body), to = from + q->prefix + q->body;
+	struct rule_set s;
+
+	begin(&s, r, ways, variant);
+	for (uint32_t i = from; i < to; i++) {
+		bool is = (seen && seen[i] == TRACE_ABOVE) || rule_access(&s, q->line[i]);
+		if (i >= from + q->prefix)
+			hit[i - from - q->prefix] = is;
+	}
+}
+
+/* How far apart the least different two of the rules in `left` are, over the first rounds. */
+static uint32_t apart(const struct policy_level *l, const struct policy_sequence *q, unsigned left)
+{
+	bool hit[RULES][BODY_MOST] = {{false}};
+	uint32_t least = UINT32_MAX;
+
+	for (unsigned a = 0; a < RULES; a++)
+		for (unsigned b = 0; b < a; b++) {
+			uint32_t differ = 0;
+			if (!(left >> a & 1) || !(left >> b & 1))
+				continue;
+			for (uint32_t round = 0; round < 3; round++) {
+				simulate(q, round, a, l->ways, 0, NULL, hit[a]);
+				simulate(q, round, b, l->ways, 0, NULL, hit[b]);
+				for (uint32_t i = 0; i < q->body; i++)
+					differ += hit[a][i] != hit[b][i];
+			}
+			least = differ < least ? differ : least;
+		}
+	return least;
+}
+
+/* What the rounds of one trace say of each rule. */
+struct tally {
+	uint32_t rounds, explained[RULES];
+	bool open[RULES]; /* the laps do not bring it into a known state: that none of those tried fits says nothing */
+	uint32_t hits, misses;
+};
+
+static void judge(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen, struct tally *t)
+{
+	for (uint32_t round = 0; round < q->rounds; round++) {
+		uint32_t from = q->from + round * (q->prefix + q->body) + q->prefix, sure = 0, hits = 0;
+		for (uint32_t i = 0; i < q->body; i++) {
+			sure += seen[from + i] == TRACE_HIT || seen[from + i] == TRACE_MISS;
+			hits += seen[from + i] == TRACE_HIT;
+		}
+		/* Too little of it reached the level. */
+		if (sure < SURE_LEAST || sure < q->body / 8 || !hits || hits == sure)
+			continue;
+		t->rounds++;
+		t->hits += hits;
+		t->misses += sure - hits;
+		for (unsigned r = 0; r < RULES; r++) {
+			bool hit[BODY_MOST], first[BODY_MOST];
+			uint32_t best = UINT32_MAX;
+			if (!rule_applies(r, l->ways))
+				continue;
+			for (unsigned v = 0; v < variants_of(r, l->ways); v++) {
+				uint32_t wrong = 0;
+				simulate(q, round, r, l->ways, v, seen, v ? hit : first);
+				const bool *is = v ? hit : first;
+				for (uint32_t i = 0; i < q->body; i++)
+					wrong += (seen[from + i] == TRACE_HIT && !is[i]) ||
+						 (seen[from + i] == TRACE_MISS && is[i]);
+				best = wrong < best ? wrong : best;
+				t->open[r] |= v && r != RULE_NRU && memcmp(hit, first, q->body) != 0;
+			}
+			t->open[r] |= r == RULE_NRU && l->lines < 2 * l->ways;
+			t->explained[r] += best <= EXPLAINED * sure;
+		}
+	}
+}
+
+uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
+			struct policy_result *out)
+{
+	struct arena *a = study_arena(l->study);
+	struct trace_classes c;
+	uint32_t *ticks;
+
+	out->state = CHASE_UNDECIDED;
+	snprintf(out->seen, sizeof(out->seen), "out of memory");
+	if (!q->line && !policy_sequence(a, p, q))
+		return NULL;
+	out->state = l->ask(l->ctx, p, q, &ticks, out->seen, sizeof(out->seen));
+	if (out->state != CHASE_DONE)
+		return NULL;
+	out->state = CHASE_UNDECIDED;
+	uint8_t *seen = ARENA_ARRAY(a, q->count, uint8_t);
+	if (!seen)
+		return NULL;
+	if (!trace_classify(&c, ticks + q->fits_from, q->fits_to - q->fits_from, ticks + q->more_from,
+			    q->more_to - q->more_from, ticks + TRACE_LEAD, q->count - TRACE_LEAD, l->grain, l->above,
+			    l->below)) {
+		snprintf(out->seen, sizeof(out->seen),
+			 "%u lines of one set are no slower than %u: the level above may keep them", l->lines, l->ways);
+		return NULL;
+	}
+	if (l->others)
+		c.late = TRACE_UNSURE;
+	for (uint32_t i = 0; i < q->count; i++)
+		seen[i] = (uint8_t)trace_class_of(&c, ticks[i]);
+	return seen;
+}
+
+static struct policy_plan next_plan(const struct policy_level *l, unsigned left, uint32_t ask)
+{
+	struct policy_plan best = {0};
+	uint32_t widest = 0;
+
+	for (uint32_t k = 0; k < SEEDS; k++) {
+		struct policy_plan p = {POLICY_ROUNDS, l->ways, l->lines, ask * SEEDS + k, l->most};
+		struct policy_sequence q;
+		if (!k)
+			best = p;
+		if (!policy_sequence(study_arena(l->study), &p, &q))
+			break;
+		uint32_t is = apart(l, &q, left);
+		if (is != UINT32_MAX && is > widest) {
+			widest = is;
+			best = p;
+		}
+	}
+	return best;
+}
+
+static void names(char *out, size_t n, unsigned left)
+{
+	size_t at = 0;
+
+	out[0] = '\0';
+	for (unsigned r = 0; r < RULES && at < n; r++)
+		if (left >> r & 1)
+			at += (size_t)snprintf(out + at, n - at, "%s%s", at ? ", " : "", rule_name(r));
+}
+
+void policy_infer(const struct policy_level *l, struct policy_result *out)
+{
+	unsigned left = 0, open = 0;
+	struct tally t = {0};
+	char text[64];
+
+	*out = (struct policy_result){.state = CHASE_UNDECIDED, .ways = l->ways};
+	for (unsigned r = 0; r < RULES; r++)
+		left |= (unsigned)rule_applies(r, l->ways) << r;
+	for (unsigned ask = 0; ask < ASKS; ask++) {
+		struct policy_plan p = next_plan(l, left, ask);
+		struct policy_sequence q = {0};
+		uint8_t *seen = policy_classes(l, &p, &q, out);
+		if (!seen)
+			return;
+		judge(l, &q, seen, &t);
+		if (t.rounds < ROUNDS_LEAST)
+			continue;
+		unsigned right = 0, last = 0;
+		for (unsigned r = 0; r < RULES; r++) {
+			if (!rule_applies(r, l->ways))
+				continue;
+			right += t.explained[r] >= RIGHT * t.rounds;
+			last = t.explained[r] > t.explained[last] || !rule_applies(last, l->ways) ? r : last;
+			open |= (unsigned)(t.open[r] && t.explained[r] <= WRONG * t.rounds) << r;
+			if (t.explained[r] <= WRONG * t.rounds)
+				left &= ~(1u << r);
+		}
+		if (right == 1 && !(left & (left - 1))) {
+			out->state = CHASE_DONE;
+			out->name = rule_name(last);
+			snprintf(out->seen, sizeof(out->seen),
+				 "explains %u of %u rounds of accesses to one set, %u hits and %u misses; no other "
+				 "rule explains more than a quarter",
+				 t.explained[last], t.rounds, t.hits, t.misses);
+			return;
+		}
+		if (!left && !open)
+			return policy_draws(l, out);
+		if (!left)
+			break;
+	}
+	out->state = CHASE_UNDECIDED;
+	names(text, sizeof(text), left ? left : open);
+	if (t.rounds < ROUNDS_LEAST)
+		snprintf(out->seen, sizeof(out->seen),
+			 "the level above answers most accesses to one set: only %u rounds of them tell", t.rounds);
+	else if (left)
+		snprintf(out->seen, sizeof(out->seen), "of %u rounds of accesses to one set too few tell; %s remain",
+			 t.rounds, text);
+	else
+		snprintf(out->seen, sizeof(out->seen),
+			 "no rule explains the accesses to one set, but of %s not every state could be tried: too few "
+			 "lines of it are known",
+			 text);
+}

@@ -1,0 +1,61 @@
+/* Which line of a full set is replaced, by elimination: every rule that always does the same is simulated beside what one set was
+ * seen to do, and dropped when that contradicts it. When all are, the victim is drawn, and how often each way is says how.
+ *
+ * The caller knows lines of one set and turns a sequence of their numbers into accesses; what they cost comes back. */
+#ifndef FATHOM_POLICY_H
+#define FATHOM_POLICY_H
+#include "probe/rule.h"
+#include "probe/trace.h"
+
+#define POLICY_SLOTS 256 /* lines of one set, at most */
+
+/* A sequence of line numbers. It begins with TRACE_LEAD times line 0, laps over as many lines as fit, laps over more. */
+enum policy_kind {
+	POLICY_ROUNDS, /* rounds: laps over all lines, which bring the set into a known state, and random accesses */
+	POLICY_RING    /* laps over one line more than fits, so that always exactly one is missing */
+};
+struct policy_plan {
+	enum policy_kind kind;
+	unsigned ways, lines; /* lines > ways: that are known to share the set */
+	uint32_t seed;	      /* of the random accesses */
+	uint32_t length;      /* POLICY_RING: accesses of the ring */
+};
+struct policy_sequence {
+	uint32_t count;
+	uint16_t *line;
+	uint32_t fits_from, fits_to; /* accesses that hit, whatever the rule */
+	uint32_t more_from, more_to; /* accesses of which some miss */
+	uint32_t from;		     /* where rounds, or the ring, begin */
+	uint32_t rounds, prefix, body;
+};
+bool policy_sequence(struct arena *a, const struct policy_plan *p, struct policy_sequence *out);
+
+struct policy_level {
+	struct study *study;
+	unsigned ways, lines;
+	double grain;
+	double above, below; /* cycles from the level above, and to the next one; NAN unknown */
+	bool
+	    others; /* accesses may be late for what is no matter of the level: pages, whose lines are in caches or not */
+	uint32_t most; /* accesses of one trace */
+	/* Ticks of each access of the plan's sequence, in the study's arena. UNDECIDED: `why` says why. */
+	enum chase_state (*ask)(void *ctx, const struct policy_plan *p, const struct policy_sequence *q,
+				uint32_t **ticks, char *why, size_t why_bytes);
+	void *ctx;
+};
+struct policy_result {
+	enum chase_state state;
+	const char *name; /* "lru" ... "random", "weighted" */
+	unsigned ways;
+	double chance[VALUE_ARRAY_MAX], half; /* of "weighted": each way's, give or take */
+	char seen[200];			      /* DONE: how it was told; UNDECIDED: why not, and what remains */
+};
+void policy_infer(const struct policy_level *l, struct policy_result *out);
+
+/* Between the files of this: classes of a trace's accesses, NULL and a result when they could not be had; what is concluded once
+ * every rule is contradicted. */
+uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
+			struct policy_result *out);
+void policy_draws(const struct policy_level *l, struct policy_result *out);
+
+#endif

@@ -1,0 +1,187 @@
+/* Victims that are drawn. In laps over one line more than fits exactly one is missing, so each miss says which line the miss before
+ * it has replaced, and the line that missed is where that one was: every line's way is known, up to the ways' names. */
+#include "base/arena.h"
+#include "probe/policy.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BEAM	    24
+#define DRAWS_LEAST 64u
+#define DETECT	    0.015 /* variance of the ways' chances, as a share of the mean squared, that may not go unseen */
+#define SURE	    4.5	  /* standard deviations */
+#define ALWAYS	    0.9	  /* chance that two victims are of one way, from which they are no draws */
+#define EVEN	    2.5
+#define LATE	    0.05 /* of the misses may come later than the laps allow */
+#define SWAPS	    0.1	 /* unsure accesses, as a share of the draws */
+
+/* One way to read the trace: accesses that could be either are taken as hits or as misses. */
+struct reading {
+	double score;		     /* log of the chance of its draws, whatever the ways' chances are */
+	uint16_t way[RULE_WAYS + 1]; /* of each line */
+	uint32_t count[RULE_WAYS];
+	uint32_t draws, late, since; /* since: accesses since the last miss */
+	uint16_t last;		     /* the line that missed last */
+	bool begun;
+	uint16_t *victim; /* of each draw */
+};
+
+static void miss(struct reading *r, uint16_t line, unsigned ways)
+{
+	if (!r->begun) {
+		/* All others are somewhere. */
+		for (unsigned k = 0, w = 0; k <= ways; k++)
+			if (k != line)
+				r->way[k] = (uint16_t)w++;
+		r->begun = true;
+	} else if (line != r->last) {
+		uint16_t way = r->way[line];
+		r->score += log((r->count[way] + 1.0) / (r->draws + ways));
+		r->count[way]++;
+		r->victim[r->draws++] = way;
+		r->way[r->last] = way;
+	}
+	r->late += r->since > ways;
+	r->since = 0;
+	r->last = line;
+}
+
+static unsigned worst(const struct reading *r, unsigned n)
+{
+	unsigned k = 0;
+	for (unsigned i = 1; i < n; i++)
+		if (r[i].score < r[k].score)
+			k = i;
+	return k;
+}
+
+/* The likeliest reading, or NULL: out of memory. */
+static struct reading *read_ring(struct arena *a, const struct policy_sequence *q, const uint8_t *seen, unsigned ways,
+				 uint32_t *unsure)
+{
+	struct reading *r = ARENA_ARRAY(a, BEAM, struct reading);
+	unsigned n = 1, best = 0;
+
+	for (unsigned i = 0; r && i < BEAM; i++) {
+		r[i].victim = ARENA_ARRAY(a, q->count - q->from, uint16_t);
+		if (!r[i].victim)
+			return NULL;
+	}
+	for (uint32_t i = q->from; r && i < q->count; i++) {
+		unsigned before = n;
+		if (seen[i] == TRACE_ABOVE)
+			continue;
+		*unsure += seen[i] == TRACE_UNSURE;
+		for (unsigned k = 0; k < before; k++) {
+			r[k].since++;
+			if (seen[i] == TRACE_MISS)
+				miss(&r[k], q->line[i], ways);
+			if (seen[i] != TRACE_UNSURE || !r[k].begun)
+				continue;
+			unsigned to = n < BEAM ? n++ : worst(r, n);
+			if (to == k)
+				continue;
+			uint16_t *victim = r[to].victim;
+			memcpy(victim, r[k].victim, r[k].draws * sizeof(*victim));
+			r[to] = r[k];
+			r[to].victim = victim;
+			miss(&r[to], q->line[i], ways);
+		}
+	}
+	for (unsigned k = 1; r && k < n; k++)
+		best = r[k].score > r[best].score ? k : best;
+	return r ? &r[best] : NULL;
+}
+
+/* Draws that depend on those before them are no draws. Returns the distance at which they do, 0 = none. */
+static unsigned repeats(const struct reading *r, unsigned ways)
+{
+	double same = 0;
+
+	for (unsigned w = 0; w < ways; w++)
+		same += pow((double)r->count[w] / r->draws, 2);
+	if (same > ALWAYS)
+		return 1;
+	for (unsigned lag = 1; lag <= 2 * ways + 2 && lag < r->draws / 2; lag++) {
+		double equal = 0, n = r->draws - lag;
+		for (uint32_t i = lag; i < r->draws; i++)
+			equal += r->victim[i] == r->victim[i - lag];
+		if (fabs(equal - n * same) > 5 * sqrt(n * same * (1 - same)) + 2)
+			return lag;
+	}
+	return 0;
+}
+
+/* How unequal the ways' counts are, in standard deviations of what equal chances make (Wilson and Hilferty). */
+static double unequal(const struct reading *r, unsigned ways)
+{
+	double each = (double)r->draws / ways, chi = 0, part = 2.0 / (9.0 * (ways - 1));
+
+	for (unsigned w = 0; w < ways; w++)
+		chi += pow(r->count[w] - each, 2) / each;
+	return (cbrt(chi / (ways - 1)) - (1 - part)) / sqrt(part);
+}
+
+void policy_draws(const struct policy_level *l, struct policy_result *out)
+{
+	unsigned ways = l->ways;
+	double needed = fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
+	double length = 1.2 * needed * (ways / 2.0 + 1);
+	struct policy_plan p = {POLICY_RING, ways, l->lines, 0,
+				(uint32_t)(length < l->most ? length : (double)l->most)};
+	struct policy_sequence q = {0};
+	uint32_t unsure = 0;
+	uint8_t *seen = policy_classes(l, &p, &q, out);
+
+	if (!seen)
+		return;
+	out->state = CHASE_UNDECIDED;
+	struct reading *r = read_ring(study_arena(l->study), &q, seen, ways, &unsure);
+	if (!r) {
+		snprintf(out->seen, sizeof(out->seen), "out of memory");
+		return;
+	}
+	if (r->draws < DRAWS_LEAST || r->draws < 4 * ways) {
+		snprintf(out->seen, sizeof(out->seen),
+			 "no rule that always does the same explains one set, and only %u replaced lines were seen",
+			 r->draws);
+		return;
+	}
+	unsigned lag = repeats(r, ways);
+	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws) {
+		snprintf(out->seen, sizeof(out->seen),
+			 lag ? "a rule that none of those tried is: a victim says something of that %u misses later"
+			     : "victims could not be followed: %u of %u misses came when all lines were there, %u "
+			       "accesses could be either",
+			 lag ? lag : r->late, r->draws, unsure);
+		return;
+	}
+	double z = unequal(r, ways);
+	if (z > SURE) {
+		double half = 0;
+		out->state = CHASE_DONE;
+		out->name = "weighted";
+		for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {
+			double chance = (double)r->count[w] / r->draws;
+			out->chance[w] = round(chance * 1e4) / 1e4;
+			half = fmax(half, 2 * sqrt(chance * (1 - chance) / r->draws));
+		}
+		out->half = half;
+		snprintf(
+		    out->seen, sizeof(out->seen),
+		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "
+		    "do not depend on one another",
+		    r->draws);
+	} else if (z < EVEN && r->draws >= 0.9 * needed) {
+		out->state = CHASE_DONE;
+		out->name = "random";
+		snprintf(out->seen, sizeof(out->seen),
+			 "no rule explains one set; of %u replaced lines each way has its share, whatever was replaced "
+			 "before",
+			 r->draws);
+	} else {
+		snprintf(out->seen, sizeof(out->seen),
+			 "victims are drawn, but of %u it cannot be told whether evenly: random, weighted remain",
+			 r->draws);
+	}
+}

@@ -1,0 +1,239 @@
+#include "probe/trace.h"
+#include "base/arena.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define SHARED_SPARE 1024u
+#define SHARED_MOST  40960u
+#define LOADED	     0xfffffu /* bits of what was loaded that a record keeps */
+#define TEXEL	     4
+#define PEAK_SHARE   0.01
+#define FITS_SHARE   0.1
+#define MORE_SHARE   0.05
+#define LATE_NEAR    0.6 /* of the way from a hit to a miss */
+#define LATE_FEW     1
+#define LATE_SHARE   0.03
+
+/* Accesses of one chunk. */
+static uint32_t chunk_of(const struct device_info *d, const struct trace_kernel *k)
+{
+	uint32_t room = chase_room(d, true);
+	uint64_t all = d->shared_per_block > SHARED_SPARE ? d->shared_per_block - SHARED_SPARE : 0;
+
+	all = all < SHARED_MOST ? all : SHARED_MOST;
+	return k->roomy && all / 4 > room ? (uint32_t)(all / 4) : room;
+}
+
+int trace_setup(const struct study *s, struct job *j, const struct trace_kernel *k, const struct trace_spec *t)
+{
+	const struct device_info *d = study_device(s);
+	bool constant = k->symbol != NULL, wide = !constant && !k->texture;
+	uint32_t *words = ARENA_ARRAY(j->arena, (size_t)t->places + t->count, uint32_t), chunk = chunk_of(d, k);
+	struct launch *l = &j->launch;
+	char load[96];
+
+	if (!words)
+		return -ENOMEM;
+	if (chunk < 64 || !t->count)
+		return -ENOTSUP;
+	chunk = chunk < t->count ? chunk : t->count;
+	memcpy(words, t->place, t->places * sizeof(*words));
+	memcpy(words + t->places, t->at, t->count * sizeof(*words));
+	j->template_path = k->template_path;
+	snprintf(l->entry, sizeof(l->entry), "trace");
+	snprintf(load, sizeof(load),
+		 k->texture ? "%s {%%p, %%other0, %%other1, %%other2}, [%%image, {%%p}]" : "%s %%p, [%%p]", k->load);
+	job_param_text(j, "LOAD", load);
+	job_param(j, "TEXTURE", k->texture);
+	job_param(j, "WIDE", wide);
+	job_param(j, "NEVER", -1);
+	job_param(j, "SHIFT", t->shift);
+	job_param(j, "WRITE", !constant);
+	job_param_text(j, "STORE", d->cc >= 20 ? "st.global.cg.u32" : "st.global.u32");
+	job_param_text(j, "FETCH", d->cc >= 20 ? "ld.global.cg.u32" : "ld.volatile.global.u32");
+	if (constant)
+		job_param(j, "SIZE", (long long)k->space_bytes);
+	l->block[0] = l->block[1] = l->block[2] = 1;
+	l->carveout = CARVEOUT_MAX_L1;
+	l->flush = true;
+	l->shared_bytes = chunk * 4;
+	job_output(j, TRACE_HEAD + t->count);
+	job_pin(j, d, t->sm);
+	uint32_t b = l->buffer_count++;
+	l->buffers[b] = (struct launch_buffer){.space = BUFFER_GLOBAL,
+					       .bytes = ((uint64_t)t->places + t->count) * 4,
+					       .init = words,
+					       .init_bytes = ((uint64_t)t->places + t->count) * 4};
+	job_arg_buffer(j, b, 0);
+	if (constant) {
+		uint64_t *ring = ARENA_ARRAY(j->arena, t->places, uint64_t);
+		if (!ring)
+			return -ENOMEM;
+		for (uint32_t i = 0; i < t->places; i++) {
+			ring[i] = (uint64_t)t->place[i] << t->shift;
+			if (ring[i] + 4 > k->space_bytes || (i && t->place[i] <= t->place[i - 1]))
+				return -ENOTSUP;
+		}
+		job_ring(j, BUFFER_CONSTANT, k->symbol, k->space_bytes, ring, t->places, 4);
+	} else {
+		uint32_t data = l->buffer_count++;
+		l->buffers[data] = (struct launch_buffer){
+		    .space = BUFFER_GLOBAL, .bytes = (t->bytes + 255) / 256 * 256, .align = t->align, .as_is = true};
+		job_arg_buffer(j, data, 0);
+		if (k->texture) {
+			if (t->bytes / TEXEL > 1u << 27)
+				return -ENOTSUP;
+			job_texture(j, data, l->buffers[data].bytes / TEXEL);
+			job_arg_texture(j, 0);
+		}
+	}
+	job_arg_u32(j, t->places);
+	job_arg_u32(j, t->count);
+	job_arg_u32(j, chunk);
+	/* Region 0 is one timed access: the load, a comparison and a branch. */
+	j->check.cls = k->load_class;
+	j->check.region = 0;
+	j->check.min = j->check.max = 1;
+	j->check.others = 12;
+	return 0;
+}
+
+/* What lies at a place: its own number, or in constant memory where the next one is. */
+static uint32_t content(const struct trace_kernel *k, const struct trace_spec *t, uint32_t place)
+{
+	uint32_t lo = 0, hi = t->places;
+
+	if (!k->symbol)
+		return place & LOADED;
+	while (hi - lo > 1) {
+		uint32_t mid = lo + (hi - lo) / 2;
+		*(t->place[mid] <= place ? &lo : &hi) = mid;
+	}
+	return (uint32_t)((uint64_t)t->place[(lo + 1) % t->places] << t->shift) & LOADED;
+}
+
+bool trace_read(const struct point *pt, const struct trace_kernel *k, const struct trace_spec *t, uint32_t *ticks,
+		char *why, size_t why_bytes)
+{
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < TRACE_HEAD + t->count || pt->y[2] != t->count) {
+		snprintf(why, why_bytes, "a trace of %u accesses came back %s%s%.120s", t->count,
+			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
+		return false;
+	}
+	for (uint32_t i = 0; i < t->count; i++) {
+		uint32_t r = pt->y[TRACE_HEAD + i];
+		if (r >> 12 != content(k, t, t->at[i])) {
+			snprintf(why, why_bytes, "access %u of a trace loaded what does not lie at its place", i);
+			return false;
+		}
+		ticks[i] = r & CHASE_CAP;
+	}
+	return true;
+}
+
+/* ---- classes ---- */
+
+/* Ticks within which two accesses may be of one class; less where levels are nearer to each other than a clock is usually exact. */
+static double reach(const struct trace_classes *c, double ticks)
+{
+	return fmin(1.5 + 1.25 * c->grain + 0.008 * ticks, c->narrow);
+}
+
+/* The densest places, one after the other, each beyond the reach of those before. */
+static unsigned peaks_of(const struct trace_classes *c, const uint32_t *v, uint32_t n, double min_share,
+			 struct chase_peak *out)
+{
+	uint32_t count[CHASE_CAP + 1] = {0}, g = (uint32_t)c->grain;
+	unsigned found = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count[v[i] < CHASE_CAP ? v[i] : CHASE_CAP]++;
+	while (found < TRACE_PEAKS) {
+		uint32_t best = 0, at = 0, sum = 0;
+		for (uint32_t t = 0; t <= CHASE_CAP; t++) {
+			sum = 0;
+			for (uint32_t k = t < g ? 0 : t - g; k <= t + g && k <= CHASE_CAP; k++)
+				sum += count[k];
+			bool near = false;
+			for (unsigned i = 0; i < found && !near; i++)
+				near = fabs(out[i].centre - t) <= 2 * reach(c, t);
+			/* In the middle of what is as dense. */
+			if (!near && (sum > best || (sum == best && count[t] > count[at]))) {
+				best = sum;
+				at = t;
+			}
+		}
+		if (!best || best < min_share * n)
+			break;
+		out[found++] = (struct chase_peak){at, (double)best / n};
+	}
+	return found;
+}
+
+static int descending(const void *a, const void *b)
+{
+	double x = ((const struct chase_peak *)a)->centre, y = ((const struct chase_peak *)b)->centre;
+	return (x < y) - (x > y);
+}
+
+/* What is slower than every class: a late miss, where hits that are late are never nearly as late as a miss. */
+static enum trace_class late_class(const struct trace_classes *c, const uint32_t *all, uint32_t n)
+{
+	double from = c->hit + reach(c, c->hit), to = c->miss - reach(c, c->miss),
+	       near = from + LATE_NEAR * (to - from);
+	uint32_t late = 0, nearly = 0;
+
+	for (uint32_t i = 0; i < n; i++) {
+		late += all[i] > from && all[i] < to;
+		nearly += all[i] > near && all[i] < to;
+	}
+	return nearly <= LATE_FEW + LATE_SHARE * late ? TRACE_MISS : TRACE_UNSURE;
+}
+
+bool trace_classify(struct trace_classes *c, const uint32_t *fits, uint32_t n_fits, const uint32_t *more,
+		    uint32_t n_more, const uint32_t *all, uint32_t n_all, double grain, double above, double below)
+{
+	struct chase_peak low[TRACE_PEAKS], high[TRACE_PEAKS];
+	double step = fmin(above > 0 ? above : INFINITY, below > 0 ? below : INFINITY);
+
+	*c = (struct trace_classes){.grain = grain >= 1 ? grain : 1};
+	c->narrow = fmax(0.5 + c->grain, 0.3 * step);
+	unsigned lows = peaks_of(c, fits, n_fits, FITS_SHARE, low);
+	unsigned highs = peaks_of(c, more, n_more, MORE_SHARE, high);
+	c->peaks = peaks_of(c, all, n_all, PEAK_SHARE, c->peak);
+	c->late = TRACE_UNSURE;
+	qsort(low, lows, sizeof(*low), descending);
+	qsort(high, highs, sizeof(*high), descending);
+	/* The slowest of what fits that something slower is seen beyond: the lines that do not fit. */
+	for (unsigned i = 0; i < lows; i++) {
+		double gap = 2 * reach(c, low[i].centre);
+		gap = fmax(gap, below > 0 ? 0.4 * below : 2 * gap);
+		for (unsigned k = highs; k-- > 0;) {
+			if (high[k].centre < low[i].centre + gap)
+				continue;
+			c->hit = low[i].centre;
+			c->miss = high[k].centre;
+			c->floor = chase_floor(c->hit, c->miss);
+			c->above = above > 0 ? c->hit - 0.5 * above : 0;
+			c->late = late_class(c, all, n_all);
+			return true;
+		}
+	}
+	return false;
+}
+
+enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks)
+{
+	for (unsigned i = 0; i < c->peaks; i++)
+		if (fabs(ticks - c->peak[i].centre) <= reach(c, ticks))
+			return c->peak[i].centre >= c->floor  ? TRACE_MISS
+			       : c->peak[i].centre < c->above ? TRACE_ABOVE
+							      : TRACE_HIT;
+	/* Nothing is ever early: what is faster than a miss, if not as fast as usual, is a late hit. */
+	if (ticks < c->miss)
+		return ticks < c->hit ? TRACE_UNSURE : TRACE_HIT;
+	return c->late;
+}

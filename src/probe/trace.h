@@ -1,0 +1,53 @@
+/* A trace: any sequence of accesses, the latency of each one, and what each one loaded. Mei 2014, 3.2. Every path uses the
+ * same kernel; a trace may be longer than the memory that its records wait in. */
+#ifndef FATHOM_TRACE_H
+#define FATHOM_TRACE_H
+#include "probe/chase.h"
+
+#define TRACE_HEAD 8  /* output words before the records */
+#define TRACE_LEAD 16 /* accesses at the start that bring the code in: sequences begin with so many that do not count */
+
+struct trace_kernel {
+	const char *template_path, *load; /* the load's name, without operands */
+	bool texture;			  /* places are texels of a texture on the buffer */
+	const char *symbol;		  /* constant space: its array; NULL: global memory */
+	uint64_t space_bytes;		  /* constant space: its size */
+	bool roomy;	/* records may take all of a block's shared memory; else no more than a chase takes */
+	int load_class; /* enum native_class */
+};
+/* What one launch accesses. Places are counted in units of 1 << shift bytes from the start of the buffer. */
+struct trace_spec {
+	uint32_t sm;
+	unsigned shift;
+	uint64_t bytes;	 /* of the buffer; the constant space has its own */
+	uint64_t align;	 /* of the buffer */
+	uint32_t places; /* that occur, each once, ascending */
+	const uint32_t *place;
+	uint32_t count;
+	const uint32_t *at; /* the sequence */
+};
+/* -ENOTSUP: more than this device has. */
+int trace_setup(const struct study *s, struct job *j, const struct trace_kernel *k, const struct trace_spec *t);
+/* Whether every access of the point loaded what lies at its place; ticks[count] is filled. why: of false. */
+bool trace_read(const struct point *pt, const struct trace_kernel *k, const struct trace_spec *t, uint32_t *ticks,
+		char *why, size_t why_bytes);
+
+/* ---- classes of latency, from what is in the trace itself ---- */
+enum trace_class { TRACE_ABOVE, TRACE_HIT, TRACE_MISS, TRACE_UNSURE };
+#define TRACE_PEAKS 24
+struct trace_classes {
+	double above; /* ticks below which a level nearer than the one in question answered */
+	double floor; /* ticks from which it missed */
+	double hit, miss;
+	double grain, narrow;
+	enum trace_class late; /* of what is slower than every class */
+	unsigned peaks;
+	struct chase_peak peak[TRACE_PEAKS];
+};
+/* fits: ticks of accesses that mostly hit the level or one above; more: of some that do not fit; all: everything.
+ * above, below: what the level is slower than the one above, and the next one slower than it, NAN unknown. */
+bool trace_classify(struct trace_classes *c, const uint32_t *fits, uint32_t n_fits, const uint32_t *more,
+		    uint32_t n_more, const uint32_t *all, uint32_t n_all, double grain, double above, double below);
+enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks);
+
+#endif

@@ -1,0 +1,167 @@
+/* Policies from what a set of this test's own did: every rule, drawn victims, noise, and rules that nobody asks for. */
+#include "base/arena.h"
+#include "base/rng.h"
+#include "probe/policy.h"
+#include "probe/study.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define HIT  100
+#define MISS 180
+
+enum kind { A_RULE, EVEN, UNEVEN, ROUND_ROBIN_OF_TWO, NEWEST };
+struct device { /* a set, and what makes its latencies doubtful */
+	struct study study;
+	enum kind kind;
+	enum rule rule;
+	unsigned ways;
+	double noise; /* chance that a hit is late, by up to 60 ticks */
+	unsigned asked;
+};
+
+static unsigned drawn(struct rng *r, const struct device *d)
+{
+	double u = rng_unit(r);
+
+	assert_true(d->ways > 1);
+	if (d->kind == EVEN)
+		return (unsigned)(u * d->ways);
+	/* One way three times as often as any other. */
+	return u < 3.0 / (d->ways + 2) ? 1 : (1 + (unsigned)rng_below(r, d->ways - 1) + 1) % d->ways;
+}
+
+static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
+			    char *why, size_t why_bytes)
+{
+	struct device *d = ctx;
+	struct rule_set s;
+	struct rng r;
+	unsigned turn = 0, last = 0;
+
+	(void)p;
+	(void)why;
+	(void)why_bytes;
+	d->asked++;
+	rng_seed(&r, 77 + d->asked);
+	rule_start(&s, d->rule, d->ways, 0);
+	*ticks = ARENA_ARRAY(&d->study.scratch, q->count, uint32_t);
+	assert_non_null(*ticks);
+	for (uint32_t i = 0; i < q->count; i++) {
+		bool hit;
+		if (d->kind == A_RULE) {
+			hit = rule_access(&s, q->line[i]);
+		} else {
+			unsigned w = 0;
+			while (w < d->ways && s.line[w] != q->line[i])
+				w++;
+			hit = w < d->ways;
+			for (w = 0; !hit && w < d->ways && s.line[w] != RULE_EMPTY;)
+				w++;
+			if (!hit && w == d->ways)
+				w = d->kind == NEWEST		    ? last
+				    : d->kind == ROUND_ROBIN_OF_TWO ? turn++ % 2
+								    : drawn(&r, d);
+			if (!hit) {
+				s.line[w] = q->line[i];
+				last = w;
+			}
+		}
+		(*ticks)[i] = (hit ? HIT : MISS) + (uint32_t)rng_below(&r, 2);
+		if (rng_unit(&r) < d->noise)
+			(*ticks)[i] += (uint32_t)rng_below(&r, 60);
+	}
+	return CHASE_DONE;
+}
+
+static void infer(struct device *d, unsigned lines, struct policy_result *out)
+{
+	const struct policy_level l = {.study = &d->study,
+				       .ways = d->ways,
+				       .lines = lines,
+				       .grain = 1,
+				       .above = NAN,
+				       .below = MISS - HIT,
+				       .most = 30000,
+				       .ask = ask,
+				       .ctx = d};
+	arena_init(&d->study.scratch);
+	policy_infer(&l, out);
+	arena_free(&d->study.scratch);
+}
+
+static void expect(struct device d, unsigned lines, const char *name)
+{
+	struct policy_result out;
+
+	infer(&d, lines, &out);
+	if (!name && out.state == CHASE_DONE)
+		fail_msg("%u ways, %u lines, kind %d: called %s: %s", d.ways, lines, (int)d.kind, out.name, out.seen);
+	if (name && (out.state != CHASE_DONE || strcmp(out.name, name) != 0))
+		fail_msg("%u ways, %u lines: %s instead of %s: %s", d.ways, lines,
+			 out.state == CHASE_DONE ? out.name : "nothing", name, out.seen);
+}
+
+static void test_rules(void **state)
+{
+	(void)state;
+	for (unsigned ways = 2; ways <= 24; ways += ways < 8 ? 1 : 4)
+		for (enum rule r = 0; r < RULES; r++)
+			if (rule_applies(r, ways))
+				for (unsigned noisy = 0; noisy < 2; noisy++)
+					expect((struct device){.rule = r, .ways = ways, .noise = noisy * 0.01},
+					       2 * ways, rule_name(r));
+	/* As many lines as there are ways and one more are enough for what laps bring into one state. */
+	expect((struct device){.rule = RULE_LRU, .ways = 8}, 9, "lru");
+	expect((struct device){.rule = RULE_FIFO, .ways = 8}, 9, "fifo");
+}
+
+static void test_draws(void **state)
+{
+	static const unsigned ways[] = {3, 4, 8, 16};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(ways) / sizeof(ways[0]); i++) {
+		struct device d = {.kind = UNEVEN, .ways = ways[i], .noise = 0.01};
+		struct policy_result out;
+		double most = 0, sum = 0;
+		infer(&d, 2 * ways[i], &out);
+		assert_int_equal(out.state, CHASE_DONE);
+		assert_string_equal(out.name, "weighted");
+		for (unsigned w = 0; w < ways[i]; w++) {
+			most = fmax(most, out.chance[w]);
+			sum += out.chance[w];
+		}
+		assert_true(fabs(sum - 1) < 0.01);
+		assert_true(fabs(most - 3.0 / (ways[i] + 2)) < 0.05);
+		expect((struct device){.kind = EVEN, .ways = ways[i], .noise = 0.01}, 2 * ways[i], "random");
+	}
+}
+
+/* Nothing may be concluded of a rule that is not among those tried. */
+static void test_strangers(void **state)
+{
+	(void)state;
+	for (unsigned ways = 4; ways <= 16; ways *= 2) {
+		expect((struct device){.kind = NEWEST, .ways = ways}, 2 * ways, NULL);
+		expect((struct device){.kind = ROUND_ROBIN_OF_TWO, .ways = ways}, 2 * ways, NULL);
+		/* Too few lines to bring a tree into a known state. */
+		expect((struct device){.kind = EVEN, .ways = ways}, ways + 1, NULL);
+	}
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_rules),
+	    cmocka_unit_test(test_draws),
+	    cmocka_unit_test(test_strangers),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,6 +9,7 @@
 #define LAPS	     16
 #define EXTRAS	     6 /* lines that are tried as the one more of a set */
 #define BUDGET	     60000u
+#define BUDGET_RING  250000u
 #define ACCESSES     30000u
 #define EFFORTS	     3
 #define BETWEEN_MOST 160u
@@ -45,7 +46,9 @@ struct level {
 	uint64_t limit; /* bytes that may be read */
 	uint64_t size, line, ways, sets;
 	bool unequal;
-	double largest; /* of unequal sets */
+	double largest;	     /* of unequal sets */
+	const char *nearest; /* latency of the path's first level */
+	double deep;	     /* of pages: cycles that it is slower than the first level */
 };
 
 static uint64_t least(uint64_t a, uint64_t b)
@@ -138,15 +141,13 @@ static void fill_between(const struct level *l, struct set_lines *set, unsigned 
 static void infer(const struct level *l, const struct set_lines *set, struct policy_result *out)
 {
 	struct set_ask ask = {l->study, set};
-	uint32_t most = BUDGET / (1 + set->between);
 	const struct policy_level level = {.study = l->study,
 					   .ways = set->ways,
 					   .lines = set->lines,
-					   .grain = set->grain,
-					   .above = set->above,
-					   .below = set->below,
+					   .known = set->known,
 					   .others = set->path == SET_PAGES,
-					   .most = most < ACCESSES ? most : ACCESSES,
+					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
+					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,
 					   .ctx = &ask};
 	policy_infer(&level, out);
@@ -182,10 +183,7 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
 	if (out.state != CHASE_DONE)
 		return out;
-	bool known = trace_classify(classes, *ticks + q->fits_from, q->fits_to - q->fits_from, *ticks + q->from,
-				    q->count - q->from, *ticks + TRACE_LEAD, q->count - TRACE_LEAD, set->grain,
-				    set->above, set->below);
-	if (!known)
+	if (!policy_classify(&set->known, q, *ticks, classes))
 		return out;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
 		bool any = false;
@@ -292,10 +290,7 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 		snprintf(why, n, "%u lines are too many to look for those of one set", total);
 		return CHASE_UNDECIDED;
 	}
-	if (!(set->below > 0)) {
-		snprintf(why, n, "what a miss takes is not known");
-		return CHASE_UNDECIDED;
-	}
+	set->bound = l->limit;
 	struct set_lines found = *set;
 	for (unsigned i = 0; i < EXTRAS && !best; i++) {
 		struct set_lines one = *set;
@@ -325,7 +320,6 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 			set->lines = set->ways + 1;
 			break;
 		}
-	fill_between(l, set, 0);
 	return CHASE_DONE;
 }
 
@@ -356,19 +350,21 @@ static void study_level(struct level *l)
 	}
 	set.line = l->line;
 	set.ways = (unsigned)l->ways;
-	set.grain = latency(l, "clock.granularity");
+	set.known.grain = latency(l, "clock.granularity");
 	double here = 0, up = 0, next = latency(l, l->next);
 	if (pages) {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);
-		set.above = l->up ? latency(l, text) : NAN;
-		set.below = next;
+		set.known.above = l->up ? latency(l, text) : NAN;
+		set.known.below = next;
+		set.known.deep = l->deep;
 	} else {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);
 		here = latency(l, text);
 		snprintf(text, sizeof(text), "%s.latency", l->up ? l->up : "");
 		up = latency(l, text);
-		set.above = l->up ? here - up : NAN;
-		set.below = next - here;
+		set.known.above = l->up ? here - up : NAN;
+		set.known.below = next - here;
+		set.known.deep = here - latency(l, l->nearest);
 	}
 	if (l->ways > RULE_WAYS) {
 		verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
@@ -400,9 +396,13 @@ static void study_level(struct level *l)
 			verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 			return;
 		}
-		fill_between(l, &set, spacing.effort);
 	}
-	infer(l, &set, &r);
+	for (unsigned effort = spacing.effort; effort < (l->up ? EFFORTS : 1); effort++) {
+		fill_between(l, &set, effort);
+		infer(l, &set, &r);
+		if (r.state != CHASE_UNDECIDED || !r.hidden)
+			break;
+	}
 	if (r.state == CHASE_PENDING)
 		return;
 	conclude_policy(l, &r);
@@ -451,12 +451,14 @@ static void study_replacement(struct study *s)
 	struct level near = {.study = s,
 			     .prefix = "cache.global.l1",
 			     .next = has_l2 ? "cache.global.l2.latency" : "memory.global.latency",
+			     .nearest = "cache.global.l1.latency",
 			     .path = SET_NEAR,
 			     .limit = reach};
 	study_level(&near);
 	struct level past = {.study = s,
 			     .prefix = "cache.global.l2",
 			     .next = "memory.global.latency",
+			     .nearest = "cache.global.l2.latency",
 			     .path = SET_PAST_L1,
 			     .limit = reach};
 	study_level(&past);
@@ -479,14 +481,19 @@ static void study_replacement(struct study *s)
 					  .prefix = prefix,
 					  .up = k ? up : NULL,
 					  .next = next,
+					  .nearest = i ? "cache.constant.l1.latency" : "cache.texture.l1.latency",
 					  .path = paths[i].kind,
 					  .limit = i ? d->constant_bytes : least(reach, 64u << 20)};
 			study_level(&l);
 		}
+	double deep = 0;
 	for (unsigned k = 0; k < 4; k++) {
 		double one;
 		snprintf(prefix, sizeof(prefix), "tlb.global.%s", names[k]);
 		snprintf(up, sizeof(up), "tlb.global.%s", names[k ? k - 1 : 0]);
+		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k]);
+		if (k)
+			deep += study_number(s, next, &one) ? one : NAN;
 		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k + 1 < 4 ? k + 1 : k]);
 		if (k == 3 || !study_number(s, next, &one))
 			snprintf(next, sizeof(next), "tlb.global.miss_latency");
@@ -494,6 +501,7 @@ static void study_replacement(struct study *s)
 				  .prefix = prefix,
 				  .up = k ? up : NULL,
 				  .next = next,
+				  .deep = deep,
 				  .path = SET_PAGES,
 				  .limit = d->memory_bytes / 2};
 		study_level(&l);

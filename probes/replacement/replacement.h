@@ -19,7 +19,7 @@ enum set_param {
 		"where", "plan", "lines0", "lines1", "lines2", "lines3", "lines4", "lines5"                            \
 	}
 
-#define SET_LISTED 18 /* lines: those of a set, and one more */
+#define SET_LISTED 33 /* lines: those of a set, and one more */
 enum set_mode {
 	SET_STRIDED, /* evenly apart, perhaps several neighbours at a time */
 	SET_DENSE,   /* neighbours, and one line more */
@@ -40,8 +40,10 @@ struct set_lines {
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
-	double grain, above, below;
+	struct trace_level known;
 };
+/* How many lines of a level of so many a point can list. */
+unsigned set_listed(uint32_t total);
 int set_setup_trace(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_near(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_past(const struct study *s, double x, const double *p, struct job *j);
@@ -57,8 +59,7 @@ struct set_ask {
 };
 enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			   char *why, size_t why_bytes);
-/* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. ways 0: of
- * any number. Fills ways and listed. */
+/* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
 

@@ -6,9 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LAPS   12
-#define OFTEN  4 /* times as many misses as a line that has nothing to do with it */
-#define SAMPLE 2048.0
+#define LAPS	   12
+#define OFTEN	   0.1 /* share of the accesses */
+#define MORE_LEAST 1.25
+#define CONFLICTS  4 /* times as many misses as a line that has nothing to do with it */
+#define SAMPLE	   2048.0
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
@@ -57,18 +59,17 @@ int set_setup_constant(const struct study *s, double x, const double *p, struct 
 	return setup(s, x, p, j, SET_CONSTANT);
 }
 
-/* Ticks of a hit, from a footprint of half the size. */
-static enum chase_state hit_ticks(struct chase_path *c, const struct set_lines *l, uint32_t total, double *ticks)
+/* Latencies that occur often over so many lines. */
+static enum chase_state often(struct chase_path *c, const struct set_lines *l, double lines, struct chase_peak *peak,
+			      unsigned *peaks)
 {
-	double footprint = fmax(1, floor(total / 2.0)) * (double)l->line, n = footprint / (double)l->line;
-	double timed = fmin(fmin(SAMPLE, c->room), 4 * n), p[POINT_PARAMS] = {0};
-	struct chase_peak peak[TRACE_PEAKS];
+	double timed = fmin(fmin(SAMPLE, c->room), 4 * lines), p[POINT_PARAMS] = {0};
 	struct chase_run r;
 
 	p[CHASE_STRIDE] = (double)l->line;
-	p[CHASE_WARM] = 2 * n;
+	p[CHASE_WARM] = 2 * lines;
 	p[CHASE_TIMED] = timed < 16 ? 16 : timed;
-	enum chase_state state = chase_get(c, &r, footprint, p);
+	enum chase_state state = chase_get(c, &r, lines * (double)l->line, p);
 	if (state != CHASE_DONE)
 		return state;
 	uint32_t *v = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
@@ -76,12 +77,32 @@ static enum chase_state hit_ticks(struct chase_path *c, const struct set_lines *
 		return CHASE_UNDECIDED;
 	for (uint32_t i = 0; i < r.kept; i++)
 		v[i] = chase_ticks(r.record[i]);
-	unsigned peaks = chase_peaks(v, r.kept, (uint32_t)fmax(1, l->grain), 0.1, peak, TRACE_PEAKS), best = 0;
-	for (unsigned i = 1; i < peaks; i++)
-		best = peak[i].share > peak[best].share ? i : best;
-	snprintf(c->why, sizeof(c->why), "half of its size shows no latency that occurs often");
-	*ticks = peaks ? peak[best].centre : 0;
-	return peaks ? CHASE_DONE : CHASE_UNDECIDED;
+	*peaks = chase_peaks(v, r.kept, (uint32_t)fmax(1, l->known.grain), OFTEN, peak, TRACE_PEAKS);
+	return CHASE_DONE;
+}
+
+/* Ticks from which an access misses: all lines that fit hit, and of twice as many some do not. */
+static enum chase_state find_floor(struct chase_path *c, const struct set_lines *l, uint32_t total, double *floor)
+{
+	struct chase_peak low[TRACE_PEAKS], high[TRACE_PEAKS];
+	unsigned lows = 0, highs = 0, best = 0;
+	double more = fmin(2.0 * total, (double)(c->limit / l->line));
+
+	enum chase_state a = often(c, l, total, low, &lows), b = CHASE_DONE;
+	if (more >= MORE_LEAST * total)
+		b = often(c, l, more, high, &highs);
+	if (a != CHASE_DONE || b != CHASE_DONE)
+		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
+	for (unsigned i = 1; i < lows; i++)
+		best = low[i].share > low[best].share ? i : best;
+	double hit = lows ? low[best].centre : NAN, miss = hit + l->known.below;
+	double gap = l->known.below > 0 ? 0.4 * l->known.below : 8 + 0.03 * hit;
+	for (unsigned i = highs; i-- > 0;)
+		if (high[i].centre > hit + gap)
+			miss = high[i].centre;
+	snprintf(c->why, sizeof(c->why), "what hits and misses take could not be told over all lines");
+	*floor = chase_floor(hit, miss);
+	return isfinite(miss) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
 /* Of caches: the shared chase over all lines and one more. */
@@ -90,17 +111,15 @@ static enum chase_state by_chase(struct study *s, const struct set_lines *l, uin
 {
 	struct chase_path c = {.study = s,
 			       .chase = SET_CHASE_NEAR + (unsigned)l->path,
-			       .limit = UINT64_MAX,
+			       .limit = l->bound,
 			       .word = l->path == SET_TEXTURE || l->path == SET_CONSTANT ? 4 : 8,
 			       .room = chase_room(study_device(s), true),
 			       .beyond_sm = true};
 	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = l->line, .extra = extra * l->line};
 	struct chase_blocks found;
-	double ticks = 0;
 
-	enum chase_state state = hit_ticks(&c, l, total, &ticks);
+	enum chase_state state = find_floor(&c, l, total, &c.level[0].floor);
 	if (state == CHASE_DONE) {
-		c.level[0].floor = chase_floor(ticks, ticks + l->below);
 		c.level[0].sector = (struct chase_fact){.state = CHASE_DONE, .value = l->line};
 		state = chase_hot(&c, 0, &ring, &found);
 	}
@@ -129,9 +148,7 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 	struct policy_level level = {.study = s,
 				     .ways = total,
 				     .lines = total + 1,
-				     .grain = l->grain,
-				     .above = l->above,
-				     .below = l->below,
+				     .known = l->known,
 				     .others = true,
 				     .ask = set_trace,
 				     .ctx = &ask};
@@ -146,7 +163,7 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 	for (uint32_t i = 0; i < total; i++)
 		most = misses[i] > most ? misses[i] : most;
 	for (uint32_t i = 0; i < total; i++)
-		hot[i] = most >= LAPS / 2 && OFTEN * misses[i] >= most;
+		hot[i] = most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
 	return CHASE_DONE;
 }
 
@@ -163,9 +180,9 @@ enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t to
 	if (state != CHASE_DONE)
 		return state;
 	for (uint32_t i = 0; i < total; i++)
-		if (hot[i] && n++ < SET_LISTED)
+		if (hot[i] && ++n < set_listed(total))
 			l->listed[n - 1] = i;
-	if (n < 2 || n >= SET_LISTED) {
+	if (n < 2 || n >= set_listed(total)) {
 		snprintf(why, why_bytes, "one more line conflicts with %u lines, which are %s", n,
 			 n < 2 ? "too few" : "too many to try");
 		return CHASE_UNDECIDED;

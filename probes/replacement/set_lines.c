@@ -9,8 +9,9 @@
 #include <string.h>
 
 #define SHIFT	   4
-#define LIST_BITS  17
-#define LIST_EACH  3
+#define TOTAL_BITS 17
+#define LIST_WORDS 6
+#define WORD_BITS  51
 #define PAGE_LINES 64u
 #define PAGE_LINE  64u
 #define ALIGN_MOST (1ull << 36)
@@ -38,6 +39,18 @@ static unsigned log2_of(uint64_t n)
 	return bits;
 }
 
+/* Bits of a line's number; those beyond the size are a few more. */
+static unsigned list_bits(uint32_t total)
+{
+	return log2_of(total + SET_LISTED) + 1;
+}
+
+unsigned set_listed(uint32_t total)
+{
+	unsigned n = LIST_WORDS * (WORD_BITS / list_bits(total));
+	return n < SET_LISTED ? n : SET_LISTED;
+}
+
 static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
 {
 	uint64_t where = 0, what = 0;
@@ -60,13 +73,14 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 		p[SET_THIRD] = (double)l->bound;
 	} else {
 		put(&what, &at, log2_of(l->line), 6);
-		put(&what, &at, l->total, LIST_BITS);
-		for (unsigned i = 0; i < SET_LISTED; i += LIST_EACH) {
-			uint64_t three = 0;
+		put(&what, &at, l->total, TOTAL_BITS);
+		unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
+		for (unsigned i = 0; i < LIST_WORDS; i++) {
+			uint64_t word = 0;
 			at = 0;
-			for (unsigned k = 0; k < LIST_EACH; k++)
-				put(&three, &at, l->listed[i + k], LIST_BITS);
-			p[SET_FIRST + i / LIST_EACH] = (double)three;
+			for (unsigned k = 0; k < each && i * each + k < SET_LISTED; k++)
+				put(&word, &at, l->listed[i * each + k], bits);
+			p[SET_FIRST + i] = (double)word;
 		}
 	}
 	p[SET_WHERE] = (double)where;
@@ -95,12 +109,13 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 		return;
 	}
 	l->line = 1ull << take(&what, 6);
-	l->total = (uint32_t)take(&what, LIST_BITS);
+	l->total = (uint32_t)take(&what, TOTAL_BITS);
 	l->bound = l->total * l->line;
-	for (unsigned i = 0; i < SET_LISTED; i += LIST_EACH) {
-		uint64_t three = (uint64_t)p[SET_FIRST + i / LIST_EACH];
-		for (unsigned k = 0; k < LIST_EACH; k++)
-			l->listed[i + k] = (uint32_t)take(&three, LIST_BITS);
+	unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
+	for (unsigned i = 0; i < LIST_WORDS; i++) {
+		uint64_t word = (uint64_t)p[SET_FIRST + i];
+		for (unsigned k = 0; k < each && i * each + k < SET_LISTED; k++)
+			l->listed[i * each + k] = (uint32_t)take(&word, bits);
 	}
 }
 
@@ -206,6 +221,12 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
+static size_t position(uint32_t i, uint32_t each)
+{
+	return i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * each;
+}
+
 /* The launch of a plan over a set's lines. */
 static int spec_of(struct arena *a, const struct set_lines *l, const struct policy_sequence *q, struct trace_spec *t)
 {
@@ -222,7 +243,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 			place[n * each + 1 + k] = place_of(l, between(l, n, k));
 	}
 	for (uint32_t i = 0; i < q->count; i++)
-		memcpy(at + (size_t)i * each, place + q->line[i] * each, each * sizeof(*at));
+		memcpy(at + position(i, each), place + q->line[i] * each, (i < TRACE_LEAD ? 1 : each) * sizeof(*at));
 	memcpy(sorted, place, all * sizeof(*sorted));
 	qsort(sorted, all, sizeof(*sorted), ascending);
 	for (uint32_t i = 0; i < all; i++)
@@ -235,7 +256,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 				 .align = 1u << 20,
 				 .places = places,
 				 .place = sorted,
-				 .count = q->count * each,
+				 .count = TRACE_LEAD + (q->count - TRACE_LEAD) * each,
 				 .at = at};
 	while ((l->mode == SET_HASHED || l->path == SET_PAGES) && t->align < used && t->align < ALIGN_MOST)
 		t->align *= 2;
@@ -283,6 +304,6 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 	if (!all || !*ticks || !trace_read(pt, &k, &t, all, why, why_bytes))
 		return CHASE_UNDECIDED;
 	for (uint32_t i = 0; i < q->count; i++)
-		(*ticks)[i] = all[(size_t)i * each];
+		(*ticks)[i] = all[position(i, each)];
 	return CHASE_DONE;
 }

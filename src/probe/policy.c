@@ -182,6 +182,17 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 	}
 }
 
+bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
+		     struct trace_classes *c)
+{
+	const struct trace_part nearest = {ticks + TRACE_LEAD / 2, TRACE_LEAD / 2},
+				fits = {ticks + q->fits_from, q->fits_to - q->fits_from},
+				more = {ticks + q->more_from, (q->rounds ? q->more_to : q->count) - q->more_from},
+				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
+
+	return trace_classify(c, known, nearest, fits, more, all);
+}
+
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out)
 {
@@ -200,9 +211,8 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	uint8_t *seen = ARENA_ARRAY(a, q->count, uint8_t);
 	if (!seen)
 		return NULL;
-	if (!trace_classify(&c, ticks + q->fits_from, q->fits_to - q->fits_from, ticks + q->more_from,
-			    q->more_to - q->more_from, ticks + TRACE_LEAD, q->count - TRACE_LEAD, l->grain, l->above,
-			    l->below)) {
+	if (!policy_classify(&l->known, q, ticks, &c)) {
+		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
 			 "%u lines of one set are no slower than %u: the level above may keep them", l->lines, l->ways);
 		return NULL;
@@ -289,7 +299,8 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 	}
 	out->state = CHASE_UNDECIDED;
 	names(text, sizeof(text), left ? left : open);
-	if (t.rounds < ROUNDS_LEAST)
+	out->hidden = t.rounds < ROUNDS_LEAST;
+	if (out->hidden)
 		snprintf(out->seen, sizeof(out->seen),
 			 "the level above answers most accesses to one set: only %u rounds of them tell", t.rounds);
 	else if (left)

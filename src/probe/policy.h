@@ -9,7 +9,8 @@
 
 #define POLICY_SLOTS 256 /* lines of one set, at most */
 
-/* A sequence of line numbers. It begins with TRACE_LEAD times line 0, laps over as many lines as fit, laps over more. */
+/* A sequence of line numbers. It begins with TRACE_LEAD times line 0 and nothing in between, laps over as many lines as fit, laps over
+ * more. */
 enum policy_kind {
 	POLICY_ROUNDS, /* rounds: laps over all lines, which bring the set into a known state, and random accesses */
 	POLICY_RING    /* laps over one line more than fits, so that always exactly one is missing */
@@ -33,11 +34,11 @@ bool policy_sequence(struct arena *a, const struct policy_plan *p, struct policy
 struct policy_level {
 	struct study *study;
 	unsigned ways, lines;
-	double grain;
-	double above, below; /* cycles from the level above, and to the next one; NAN unknown */
+	struct trace_level known;
 	bool
 	    others; /* accesses may be late for what is no matter of the level: pages, whose lines are in caches or not */
-	uint32_t most; /* accesses of one trace */
+	uint32_t most;	    /* accesses of one trace of rounds */
+	uint32_t most_ring; /* and of laps */
 	/* Ticks of each access of the plan's sequence, in the study's arena. UNDECIDED: `why` says why. */
 	enum chase_state (*ask)(void *ctx, const struct policy_plan *p, const struct policy_sequence *q,
 				uint32_t **ticks, char *why, size_t why_bytes);
@@ -48,12 +49,15 @@ struct policy_result {
 	const char *name; /* "lru" ... "random", "weighted" */
 	unsigned ways;
 	double chance[VALUE_ARRAY_MAX], half; /* of "weighted": each way's, give or take */
+	bool hidden;			      /* UNDECIDED, because the level above answers */
 	char seen[200];			      /* DONE: how it was told; UNDECIDED: why not, and what remains */
 };
 void policy_infer(const struct policy_level *l, struct policy_result *out);
 
 /* Between the files of this: classes of a trace's accesses, NULL and a result when they could not be had; what is concluded once
  * every rule is contradicted. */
+bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
+		     struct trace_classes *c);
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out);
 void policy_draws(const struct policy_level *l, struct policy_result *out);

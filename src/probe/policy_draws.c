@@ -127,8 +127,7 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 	unsigned ways = l->ways;
 	double needed = fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
 	double length = 1.2 * needed * (ways / 2.0 + 1);
-	struct policy_plan p = {POLICY_RING, ways, l->lines, 0,
-				(uint32_t)(length < l->most ? length : (double)l->most)};
+	struct policy_plan p = {POLICY_RING, ways, l->lines, 0, (uint32_t)fmin(length, l->most_ring)};
 	struct policy_sequence q = {0};
 	uint32_t unsure = 0;
 	uint8_t *seen = policy_classes(l, &p, &q, out);

@@ -13,6 +13,9 @@
 #define PEAK_SHARE   0.01
 #define FITS_SHARE   0.1
 #define MORE_SHARE   0.05
+#define NEAR_SHARE   0.3
+#define HIT_NEAR     0.35 /* of a level's distance to its neighbours: how far a hit may be from where it should be */
+#define FAR_STEP     120
 #define LATE_NEAR    0.6 /* of the way from a hit to a miss */
 #define LATE_FEW     1
 #define LATE_SHARE   0.03
@@ -193,32 +196,42 @@ static enum trace_class late_class(const struct trace_classes *c, const uint32_t
 	return nearly <= LATE_FEW + LATE_SHARE * late ? TRACE_MISS : TRACE_UNSURE;
 }
 
-bool trace_classify(struct trace_classes *c, const uint32_t *fits, uint32_t n_fits, const uint32_t *more,
-		    uint32_t n_more, const uint32_t *all, uint32_t n_all, double grain, double above, double below)
+/* Ticks that a hit should take, from what the nearest level takes. */
+static double expected(const struct trace_classes *c, const struct trace_level *l, struct trace_part nearest)
+{
+	struct chase_peak peak[TRACE_PEAKS];
+	unsigned n = peaks_of(c, nearest.ticks, nearest.count, NEAR_SHARE, peak);
+
+	return n && isfinite(l->deep) ? peak[0].centre + l->deep : NAN;
+}
+
+bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct trace_part nearest,
+		    struct trace_part fits, struct trace_part more, struct trace_part all)
 {
 	struct chase_peak low[TRACE_PEAKS], high[TRACE_PEAKS];
-	double step = fmin(above > 0 ? above : INFINITY, below > 0 ? below : INFINITY);
+	double step = fmin(l->above > 0 ? l->above : INFINITY, l->below > 0 ? l->below : INFINITY);
 
-	*c = (struct trace_classes){.grain = grain >= 1 ? grain : 1};
+	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE};
 	c->narrow = fmax(0.5 + c->grain, 0.3 * step);
-	unsigned lows = peaks_of(c, fits, n_fits, FITS_SHARE, low);
-	unsigned highs = peaks_of(c, more, n_more, MORE_SHARE, high);
-	c->peaks = peaks_of(c, all, n_all, PEAK_SHARE, c->peak);
-	c->late = TRACE_UNSURE;
+	double hit = expected(c, l, nearest);
+	unsigned lows = peaks_of(c, fits.ticks, fits.count, FITS_SHARE, low);
+	unsigned highs = peaks_of(c, more.ticks, more.count, MORE_SHARE, high);
+	c->peaks = peaks_of(c, all.ticks, all.count, PEAK_SHARE, c->peak);
 	qsort(low, lows, sizeof(*low), descending);
 	qsort(high, highs, sizeof(*high), descending);
 	/* The slowest of what fits that something slower is seen beyond: the lines that do not fit. */
 	for (unsigned i = 0; i < lows; i++) {
-		double gap = 2 * reach(c, low[i].centre);
-		gap = fmax(gap, below > 0 ? 0.4 * below : 2 * gap);
+		double near = reach(c, low[i].centre), gap = fmax(2 * near, l->below > 0 ? 0.4 * l->below : 4 * near);
+		if (isfinite(hit) && fabs(low[i].centre - hit) > 2 + fmax(near, HIT_NEAR * fmin(step, FAR_STEP)))
+			continue;
 		for (unsigned k = highs; k-- > 0;) {
 			if (high[k].centre < low[i].centre + gap)
 				continue;
 			c->hit = low[i].centre;
 			c->miss = high[k].centre;
 			c->floor = chase_floor(c->hit, c->miss);
-			c->above = above > 0 ? c->hit - 0.5 * above : 0;
-			c->late = late_class(c, all, n_all);
+			c->above = l->above > 0 ? c->hit - 0.5 * l->above : 0;
+			c->late = late_class(c, all.ticks, all.count);
 			return true;
 		}
 	}

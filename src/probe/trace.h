@@ -44,10 +44,20 @@ struct trace_classes {
 	unsigned peaks;
 	struct chase_peak peak[TRACE_PEAKS];
 };
-/* fits: ticks of accesses that mostly hit the level or one above; more: of some that do not fit; all: everything.
- * above, below: what the level is slower than the one above, and the next one slower than it, NAN unknown. */
-bool trace_classify(struct trace_classes *c, const uint32_t *fits, uint32_t n_fits, const uint32_t *more,
-		    uint32_t n_more, const uint32_t *all, uint32_t n_all, double grain, double above, double below);
+/* What is known of the level already; NAN: nothing. */
+struct trace_level {
+	double grain;
+	double above, below; /* ticks that it is slower than the level above, and the next one slower than it */
+	double deep;	     /* ticks that it is slower than the nearest one */
+};
+struct trace_part {
+	const uint32_t *ticks;
+	uint32_t count;
+};
+/* nearest: the same place again and again; fits: accesses that mostly hit the level or one above; more: of some that do not fit;
+ * all: everything that counts. False: no two classes are a hit and a miss. */
+bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct trace_part nearest,
+		    struct trace_part fits, struct trace_part more, struct trace_part all);
 enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks);
 
 #endif

@@ -30,11 +30,11 @@ static unsigned drawn(struct rng *r, const struct device *d)
 {
 	double u = rng_unit(r);
 
-	assert_true(d->ways > 1);
 	if (d->kind == EVEN)
 		return (unsigned)(u * d->ways);
 	/* One way three times as often as any other. */
-	return u < 3.0 / (d->ways + 2) ? 1 : (1 + (unsigned)rng_below(r, d->ways - 1) + 1) % d->ways;
+	unsigned another = (2 + (unsigned)rng_below(r, d->ways - 1));
+	return u < 3.0 / (d->ways + 2) ? 1 : another < d->ways ? another : 0;
 }
 
 static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
@@ -85,10 +85,9 @@ static void infer(struct device *d, unsigned lines, struct policy_result *out)
 	const struct policy_level l = {.study = &d->study,
 				       .ways = d->ways,
 				       .lines = lines,
-				       .grain = 1,
-				       .above = NAN,
-				       .below = MISS - HIT,
+				       .known = {1, NAN, MISS - HIT, NAN},
 				       .most = 30000,
+				       .most_ring = 30000,
 				       .ask = ask,
 				       .ctx = d};
 	arena_init(&d->study.scratch);

@@ -22,10 +22,9 @@ void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant
 	s->rule = r;
 	s->ways = ways;
 	rng_seed(&rng, variant);
-	for (unsigned w = 0; w < ways; w++) {
+	for (unsigned w = 0; w < ways; w++)
 		s->line[w] = RULE_EMPTY;
-		s->vacant[w] = !variant;
-	}
+	s->vacant = variant ? 0 : ways;
 	for (unsigned w = 0; variant && w < ways; w++) {
 		s->age[w] = rng_next(&rng) >> 32;
 		s->bit[w] = rng_next(&rng) >> 63;
@@ -33,15 +32,16 @@ void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant
 	s->stamp = 1ull << 32;
 	if (r == RULE_NRU)
 		s->bit[0] = 0; /* all used at once does not last */
+	for (unsigned w = 0; w < ways; w++)
+		s->used += s->bit[w];
 }
 
 static unsigned victim(struct rule_set *s)
 {
 	unsigned best = 0, node = 1;
 
-	for (unsigned w = 0; w < s->ways; w++)
-		if (s->vacant[w])
-			return w;
+	if (s->vacant)
+		return s->ways - s->vacant--;
 	switch (s->rule) {
 	case RULE_PLRU:
 		while (node < s->ways)
@@ -67,25 +67,28 @@ static void use(struct rule_set *s, unsigned way)
 			s->bit[node / 2] = !(node & 1);
 		return;
 	}
+	s->used += !s->bit[way];
 	s->bit[way] = 1;
-	for (unsigned w = 0; w < s->ways; w++)
-		if (!s->bit[w])
-			return;
+	if (s->used < s->ways)
+		return;
 	memset(s->bit, 0, s->ways);
 	s->bit[way] = s->ways > 1;
+	s->used = s->bit[way];
 }
 
 bool rule_access(struct rule_set *s, uint16_t line)
 {
-	unsigned w = 0;
+	unsigned w = s->where[line];
+	bool hit = w != 0;
 
-	while (w < s->ways && s->line[w] != line)
-		w++;
-	bool hit = w < s->ways;
-	if (!hit) {
+	if (hit) {
+		w--;
+	} else {
 		w = victim(s);
+		if (s->line[w] != RULE_EMPTY)
+			s->where[s->line[w]] = 0;
 		s->line[w] = line;
-		s->vacant[w] = false;
+		s->where[line] = (uint8_t)(w + 1);
 	}
 	if (!hit || s->rule == RULE_LRU)
 		s->age[w] = ++s->stamp;

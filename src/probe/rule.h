@@ -11,6 +11,7 @@ const char *rule_name(enum rule r); /* "lru" ... */
 bool rule_applies(enum rule r, unsigned ways);
 
 #define RULE_WAYS  128
+#define RULE_LINES 1024 /* numbers of lines are less */
 #define RULE_EMPTY 0xffffu
 
 struct rule_set {
@@ -20,7 +21,9 @@ struct rule_set {
 	uint16_t line[RULE_WAYS]; /* RULE_EMPTY: nothing that is asked for */
 	uint64_t age[RULE_WAYS];
 	uint8_t bit[2 * RULE_WAYS]; /* plru: which half was used longer ago, node 1 is the root; nru: used */
-	bool vacant[RULE_WAYS];
+	unsigned vacant;	    /* ways that hold nothing: the last ones */
+	unsigned used;		    /* nru: how many ways are */
+	uint8_t where[RULE_LINES];  /* 1 + way of each line */
 };
 /* variant 0: an empty set; others: full of strange lines, in a state drawn from the seed. */
 void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant);

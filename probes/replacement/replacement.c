@@ -167,7 +167,7 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	struct set_ask ask = {l->study, set};
 	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
 	struct laps out = {.state = CHASE_UNDECIDED};
-	uint32_t missed = 0;
+	uint32_t missed = 0, alone = 0;
 
 	set->stride = l->line * l->sets << tile;
 	set->tile = 0; /* one line of each tile */
@@ -185,13 +185,16 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 		return out;
 	if (!policy_classify(&set->known, q, *ticks, classes))
 		return out;
+	/* Where lines in between fall into the set, too, as many as fit do not fit either. */
+	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
+		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
 		bool any = false;
 		for (uint32_t i = 0; i <= set->ways; i++)
 			any |= trace_class_of(classes, (*ticks)[q->from + lap * (set->ways + 1) + i]) == TRACE_MISS;
 		missed += any;
 	}
-	out.conflict = missed >= LAPS - LAPS / 4;
+	out.conflict = missed >= LAPS - LAPS / 4 && 8 * alone >= 7 * (q->fits_to - q->fits_from);
 	return out;
 }
 
@@ -205,7 +208,7 @@ static bool reached(const struct trace_classes *c, const uint32_t *ticks, const 
 		here += is == TRACE_HIT;
 		beyond += is == TRACE_MISS;
 	}
-	return 2 * here > q->count - q->from && 8 * beyond < q->count - q->from;
+	return 10 * here >= 9 * (q->count - q->from) && 20 * beyond <= q->count - q->from;
 }
 
 struct spacing {

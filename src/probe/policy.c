@@ -143,7 +143,6 @@ static uint32_t apart(const struct policy_level *l, const struct policy_sequence
 /* What the rounds of one trace say of each rule. */
 struct tally {
 	uint32_t rounds, explained[RULES];
-	bool open[RULES]; /* the laps do not bring it into a known state: that none of those tried fits says nothing */
 	uint32_t hits, misses;
 };
 
@@ -162,21 +161,18 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 		t->hits += hits;
 		t->misses += sure - hits;
 		for (unsigned r = 0; r < RULES; r++) {
-			bool hit[BODY_MOST], first[BODY_MOST];
+			bool hit[BODY_MOST];
 			uint32_t best = UINT32_MAX;
 			if (!rule_applies(r, l->ways))
 				continue;
 			for (unsigned v = 0; v < variants_of(r, l->ways); v++) {
 				uint32_t wrong = 0;
-				simulate(q, round, r, l->ways, v, seen, v ? hit : first);
-				const bool *is = v ? hit : first;
+				simulate(q, round, r, l->ways, v, seen, hit);
 				for (uint32_t i = 0; i < q->body; i++)
-					wrong += (seen[from + i] == TRACE_HIT && !is[i]) ||
-						 (seen[from + i] == TRACE_MISS && is[i]);
+					wrong += (seen[from + i] == TRACE_HIT && !hit[i]) ||
+						 (seen[from + i] == TRACE_MISS && hit[i]);
 				best = wrong < best ? wrong : best;
-				t->open[r] |= v && r != RULE_NRU && memcmp(hit, first, q->body) != 0;
 			}
-			t->open[r] |= r == RULE_NRU && l->lines < 2 * l->ways;
 			t->explained[r] += best <= EXPLAINED * sure;
 		}
 	}
@@ -257,7 +253,7 @@ static void names(char *out, size_t n, unsigned left)
 
 void policy_infer(const struct policy_level *l, struct policy_result *out)
 {
-	unsigned left = 0, open = 0;
+	unsigned left = 0;
 	struct tally t = {0};
 	char text[64];
 
@@ -279,7 +275,6 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 				continue;
 			right += t.explained[r] >= RIGHT * t.rounds;
 			last = t.explained[r] > t.explained[last] || !rule_applies(last, l->ways) ? r : last;
-			open |= (unsigned)(t.open[r] && t.explained[r] <= WRONG * t.rounds) << r;
 			if (t.explained[r] <= WRONG * t.rounds)
 				left &= ~(1u << r);
 		}
@@ -292,23 +287,16 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 				 t.explained[last], t.rounds, t.hits, t.misses);
 			return;
 		}
-		if (!left && !open)
-			return policy_draws(l, out);
 		if (!left)
-			break;
+			return policy_draws(l, out);
 	}
 	out->state = CHASE_UNDECIDED;
-	names(text, sizeof(text), left ? left : open);
+	names(text, sizeof(text), left);
 	out->hidden = t.rounds < ROUNDS_LEAST;
 	if (out->hidden)
 		snprintf(out->seen, sizeof(out->seen),
 			 "the level above answers most accesses to one set: only %u rounds of them tell", t.rounds);
-	else if (left)
+	else
 		snprintf(out->seen, sizeof(out->seen), "of %u rounds of accesses to one set too few tell; %s remain",
 			 t.rounds, text);
-	else
-		snprintf(out->seen, sizeof(out->seen),
-			 "no rule explains the accesses to one set, but of %s not every state could be tried: too few "
-			 "lines of it are known",
-			 text);
 }

@@ -222,8 +222,8 @@ struct spacing {
 static enum chase_state spacing_of(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
 				   size_t n)
 {
-	uint32_t *ticks[TILE_MOST + 1];
-	struct policy_sequence q[TILE_MOST + 1];
+	uint32_t *ticks[TILE_MOST + 1] = {NULL};
+	struct policy_sequence q[TILE_MOST + 1] = {{0}};
 
 	*out = (struct spacing){.even = false};
 	for (unsigned t = 0; t <= TILE_MOST; t++) {

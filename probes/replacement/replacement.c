@@ -181,7 +181,7 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	if (!policy_sequence(study_arena(l->study), &plan, q))
 		return out;
 	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
-	if (out.state != CHASE_DONE)
+	if (out.state != CHASE_DONE || !*ticks)
 		return out;
 	if (!policy_classify(&set->known, q, *ticks, classes))
 		return out;
@@ -239,7 +239,8 @@ static enum chase_state spacing_of(const struct level *l, const struct set_lines
 				return CHASE_DONE; /* larger tiles cannot be tried */
 			if (!is.conflict)
 				continue;
-			*out = (struct spacing){true, !t || reached(&c, ticks[t - 1], &q[t - 1]), t, effort};
+			*out = (struct spacing){true, !t || (ticks[t - 1] && reached(&c, ticks[t - 1], &q[t - 1])), t,
+						effort};
 			return CHASE_DONE;
 		}
 	}

@@ -131,6 +131,21 @@ static void level_exists(struct gates *g, const char *path, const char *level)
 	}
 }
 
+/* A size that was found in two ways. */
+static void level_copied(struct gates *g, const char *path, const char *level)
+{
+	struct finding *size = of_level(g->list, path, level, "size"),
+		       *copied = of_level(g->list, path, level, "copy_size");
+
+	if (!size || !copied || copied->verdict != VERDICT_MEASURED)
+		return;
+	if (size->verdict == VERDICT_ABSENT || at_least(size) > copied->hi || at_most(size) < copied->lo)
+		fail(g, (struct finding *[]){size, copied}, 2,
+		     "%s %s: a traversal and a copy do not find one size: %.10g bytes at least and %.10g at most, and "
+		     "%.10g to %.10g",
+		     path, level, at_least(size), at_most(size), copied->lo, copied->hi);
+}
+
 /* Latency inside what its own classes span. */
 static void level_classes(struct gates *g, const char *path, const char *level)
 {
@@ -277,6 +292,7 @@ int gates_apply(struct finding_list *l)
 		for (size_t k = 0; k < LEVELS; k++) {
 			level_geometry(&g, paths[p], levels[k]);
 			level_exists(&g, paths[p], levels[k]);
+			level_copied(&g, paths[p], levels[k]);
 			level_classes(&g, paths[p], levels[k]);
 		}
 		path_order(&g, paths[p]);

@@ -76,6 +76,10 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.constant.*.mapping",
     "cache.*.replacement_probability",
     "tlb.global.*.policy",
+    "outstanding.kind",
+    "outstanding.entries",
+    "outstanding.merge",
+    "outstanding.loads_per_warp",
 };
 
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
@@ -273,6 +277,16 @@ static void report(struct str *to, const char *label, const struct finding *f, c
 		 f ? verdict_name(f->verdict) : "no finding", f ? value : "-", truth, f ? f->because : "");
 }
 
+/* Whether four loads of each thread of a block, each of another line, are more than an SM's table of requests holds; or eight of
+ * each warp, for one of instructions. */
+static bool is_fillable(const struct sim_spec *s)
+{
+	const uint32_t threads = s->max_threads_per_block, limit = s->loads_in_flight ? s->loads_in_flight : UINT32_MAX;
+	const uint32_t lines = threads * (limit < 4 ? limit : 4),
+		       instructions = threads / s->warp_size * (limit < 8 ? limit : 8);
+	return s->outstanding_entries < (s->outstanding == OUTSTANDING_PRT ? instructions : lines);
+}
+
 /* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
@@ -281,6 +295,11 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	    "size", "ways", "sets", "scope", "policy", "mapping", "replacement_probability"};
 	if (strcmp(key, "regfile.max_per_thread") == 0 || strcmp(key, "regfile.worst_fit") == 0)
 		return !s->regfile.max_per_thread;
+	/* As many lanes as a warp has: more never ask for one line at once. And a table that no block fills. */
+	if (strcmp(key, "outstanding.merge") == 0 && s->outstanding_merge >= s->warp_size)
+		return true;
+	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
+		return true;
 	bool told = s->clock_scope == SCOPE_CLUSTER;
 	if (strcmp(key, "topology.block_order") == 0 && (s->block_order == ORDER_FILL || !told))
 		return s->block_order != ORDER_FILL;
@@ -348,7 +367,7 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 	for (size_t i = 0; rc == 0 && i < facts.count; i++) {
 		const struct fact *t = &facts.fact[i];
 		int group = group_of(r, t->key);
-		if (group < 0 || is_hidden(s, t->key))
+		if (group < 0 || is_hidden(s, t->key) || isinf(t->number))
 			continue;
 		const struct finding *f = findings_get(&r->findings, t->key);
 		if (t->absent) {

@@ -1,6 +1,7 @@
 /* The part of a description that says how requests travel: tables of what is outstanding, coalescing, partitions and banks of
  * the memory, atomics, banks of the shared memory. */
 #include "gpu/sim/spec_file.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -168,25 +169,24 @@ static void tell_absent(struct teller *t, const char *key)
 	tell(t, &(struct truth){.key = key, .absent = true});
 }
 
+/* What has no limit is larger than any number: one can say of it that it is at least so much, and no more. */
+static void tell_limit(struct teller *t, const char *key, uint32_t limit)
+{
+	tell_number(t, key, limit ? limit : INFINITY, 0);
+}
+
 static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 {
-	if (s->loads_in_flight)
-		tell_number(t, "outstanding.loads_per_warp", s->loads_in_flight, 0);
-	else
-		tell_absent(t, "outstanding.loads_per_warp");
-	if (s->outstanding == OUTSTANDING_NONE) {
+	tell_limit(t, "outstanding.loads_per_warp", s->loads_in_flight);
+	tell_limit(t, "outstanding.entries", s->outstanding == OUTSTANDING_NONE ? 0 : s->outstanding_entries);
+	if (s->outstanding == OUTSTANDING_NONE)
 		tell_absent(t, "outstanding.kind");
-		tell_absent(t, "outstanding.entries");
-		tell_absent(t, "outstanding.merge");
-		return;
-	}
-	tell_text(t, "outstanding.kind", s->outstanding == OUTSTANDING_MSHR ? "mshr" : "prt");
-	tell_number(t, "outstanding.entries", s->outstanding_entries, 0);
-	/* Where any number merges there is no number to find. */
-	if (s->outstanding == OUTSTANDING_PRT || !s->outstanding_merge)
-		tell_absent(t, "outstanding.merge");
 	else
-		tell_number(t, "outstanding.merge", s->outstanding_merge, 0);
+		tell_text(t, "outstanding.kind", s->outstanding == OUTSTANDING_MSHR ? "mshr" : "prt");
+	if (s->outstanding == OUTSTANDING_MSHR)
+		tell_limit(t, "outstanding.merge", s->outstanding_merge);
+	else
+		tell_absent(t, "outstanding.merge");
 }
 
 static void tell_atomics(struct teller *t, const struct sim_spec *s)

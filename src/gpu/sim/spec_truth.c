@@ -36,6 +36,7 @@ static void tell_absent(struct teller *t, const char *key)
 /* Latencies are recovered within a cycle; 1e-9 absorbs the rounding of decimal fractions. */
 #define LATENCY_TOLERANCE    (1 + 1e-9)
 #define THROUGHPUT_TOLERANCE 0.05
+#define COPY_TOLERANCE	     0.2 /* an estimate by times of whole copies */
 #define CHANCE_TOLERANCE     0.05
 #define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 
@@ -158,6 +159,7 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 		double number, tolerance;
 	} numbers[] = {
 	    {"size", (double)c->size, 0},
+	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size},
 	    {"line", c->line, 0},
 	    {"sector", c->sector, 0},
 	    {"sets", c->sets, 0},
@@ -187,8 +189,8 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 
 static void tell_no_cache(struct teller *t, const char *path, const char *level)
 {
-	static const char *const properties[] = {"size",       "line",	  "sector", "ways",   "sets",
-						 "partitions", "latency", "scope",  "policy", "mapping"};
+	static const char *const properties[] = {"size",       "copy_size", "line",  "sector", "ways",	 "sets",
+						 "partitions", "latency",   "scope", "policy", "mapping"};
 	char key[KEY_BYTES];
 	for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
 		snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, properties[i]);

@@ -106,7 +106,8 @@ static void absences(void **state)
 	assert_true(truth_of("toy", "cache.instruction.levels").found.absent);
 	assert_false(truth_of("toy", "cache.global.l1.size").found.absent);
 	assert_true(truth_of("toy", "outstanding.kind").found.absent);
-	assert_true(truth_of("toy", "outstanding.entries").found.absent);
+	assert_true(truth_of("toy", "outstanding.merge").found.absent);
+	assert_true(isinf(truth_of("toy", "outstanding.entries").found.number)); /* no table: no number is too large */
 	assert_true(truth_of("toy", "memory.partition_stride").found.absent);
 	assert_true(truth_of("toy", "cache.constant.l3.size").found.absent);
 }

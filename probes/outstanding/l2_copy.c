@@ -1,0 +1,161 @@
+/* How much of an array the L2 still holds when it is copied again: its size, by the time of a copy (Lashgar 2015, 3.3). */
+#include "l2_copy.h"
+#include <math.h>
+#include <stdio.h>
+
+enum { ELEMENT = 8, THREADS = 256, SMALL_PLACE = 16384, STEPS_PER_OCTAVE = 8, OCTAVES_MOST = 16, ROUNDS_COPIED = 2 };
+
+#define FIRST	    65536.0 /* bytes */
+#define LONG_ENOUGH 1e6	    /* bytes: the time of a launch itself no longer matters */
+#define QUANTUM	    2048    /* of sizes: bytes of one block */
+#define GAIN	    0.3	    /* of the time from memory: what an L2 gains at least */
+#define GONE	    0.5	    /* of the most that was gained: the array is no longer held */
+#define GROWS	    2.5	    /* of two octaves, at least ... */
+#define GROWS_MOST  6.5
+#define LEFT	    0.2	 /* of the most that was gained, an octave further on */
+#define HELD	    0.75 /* of what is expected to be gained */
+#define FADED	    0.35 /* of that: hardly anything is held */
+#define SHARP	    1.3	 /* sizes from one to the other: what is replaced is not what comes next */
+#define OVERFLOWED  0.1	 /* of a size: what is too much by so little may yet be seen late */
+
+enum copy_param { COPY_FLUSHED, COPY_ROUND };
+
+int copy_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const uint32_t threads = d->max_threads_per_block < THREADS ? d->max_threads_per_block : THREADS;
+
+	j->template_path = "probes/outstanding/copy.ptx";
+	/* Past the L1, which is not asked for. */
+	job_param_text(j, "LD", d->cc < 20 ? "ld.volatile.global" : "ld.global.cg");
+	snprintf(j->launch.entry, sizeof j->launch.entry, "copy");
+	j->launch.grid[0] = (uint32_t)(x / ELEMENT / threads);
+	j->launch.grid[1] = j->launch.grid[2] = 1;
+	j->launch.block[0] = threads;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, 1);
+	for (unsigned k = 0; k < 2; k++) {
+		const uint32_t b = j->launch.buffer_count++;
+		j->launch.buffers[b] = (struct launch_buffer){
+		    .space = BUFFER_GLOBAL, .bytes = k ? SMALL_PLACE : COPY_MOST, .align = 4096, .as_is = true};
+		job_arg_buffer(j, b, 0);
+	}
+	job_arg_u32(j, SMALL_PLACE - 1);
+	j->launch.flush = p[COPY_FLUSHED] > 0;
+	j->launch.warmups = j->launch.flush ? 0 : 1;
+	return 0;
+}
+
+/* Milliseconds of a copy, the least of some. NAN: not yet, or not at all. */
+static double copy_time(struct study *s, unsigned experiment, double bytes, bool flushed)
+{
+	double least = INFINITY;
+
+	for (unsigned r = 0; r < (bytes < LONG_ENOUGH ? ROUNDS_COPIED : 1); r++) {
+		const double p[POINT_PARAMS] = {flushed, r};
+		const struct point *pt = study_ask(s, experiment, bytes, p);
+		if (!pt || pt->outcome != OUTCOME_OK || pt->elapsed_ms < 0 || pt->y[0] != 1)
+			return NAN;
+		least = fmin(least, pt->elapsed_ms);
+	}
+	return least;
+}
+
+/* Milliseconds that a copy gains when it was made just before; *share: of its time from memory. What a launch costs with hardly
+ * anything to copy is taken off. */
+static double copy_gap(struct study *s, unsigned experiment, double bytes, double *share)
+{
+	const double warm = copy_time(s, experiment, bytes, false) - copy_time(s, experiment, QUANTUM, false),
+		     cold = copy_time(s, experiment, bytes, true) - copy_time(s, experiment, QUANTUM, true);
+
+	*share = (cold - warm) / cold;
+	return cold - warm;
+}
+
+static double size_of_step(unsigned step)
+{
+	return floor(FIRST * exp2((double)step / STEPS_PER_OCTAVE) / QUANTUM) * QUANTUM;
+}
+
+/* The last size from step lo on, below hi, at which a share of the expected gain is there. */
+static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned lo, unsigned hi, double gain,
+				  double growth, double part, unsigned *last)
+{
+	const unsigned from = lo;
+	double share;
+
+	while (hi - lo > 1) {
+		const unsigned mid = (lo + hi) / 2;
+		const double more = size_of_step(mid) / size_of_step(from) - 1,
+			     is = copy_gap(s, experiment, size_of_step(mid), &share);
+		if (study_pending(s))
+			return CHASE_PENDING;
+		if (!(is >= part * gain * (1 + (growth - 1) * more)))
+			hi = mid;
+		else
+			lo = mid;
+	}
+	*last = lo;
+	return CHASE_DONE;
+}
+
+enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *out)
+{
+	double gap[OCTAVES_MOST], share = 0;
+	unsigned n = 0, best = 0;
+	bool lost = false;
+
+	*out = (struct copied){0};
+	for (; !lost && n < OCTAVES_MOST && size_of_step(n * STEPS_PER_OCTAVE) <= COPY_MOST; n++) {
+		gap[n] = copy_gap(s, experiment, size_of_step(n * STEPS_PER_OCTAVE), &share);
+		if (study_pending(s))
+			return CHASE_PENDING;
+		if (!isfinite(gap[n])) {
+			snprintf(out->why, sizeof out->why, "copies of %.0f bytes could not be timed",
+				 size_of_step(n * STEPS_PER_OCTAVE));
+			return CHASE_UNDECIDED;
+		}
+		if (n && gap[n] > gap[best])
+			best = n;
+		out->share = best == n ? share : out->share;
+		lost = gap[n] < GONE * gap[best];
+	}
+	if (!(out->share > GAIN)) {
+		snprintf(out->why, sizeof out->why, "a copy that was made before takes %.2f of its time from memory",
+			 1 - out->share);
+		return CHASE_UNDECIDED;
+	}
+	unsigned lo = best * STEPS_PER_OCTAVE, hi = (n - 1) * STEPS_PER_OCTAVE;
+	const double from = size_of_step(lo);
+	/* In two octaves four times as much is gained, give or take waves of blocks, and then hardly anything: else it is not what the
+	 * L2 holds that decides, or what it replaces is not what comes next. */
+	const double grown = best > 1 ? gap[best] / gap[best - 2] : 0;
+	if (!(grown > GROWS && grown < GROWS_MOST) || (lost && gap[n - 1] > LEFT * gap[best])) {
+		snprintf(out->why, sizeof out->why,
+			 "what a second copy gains does not grow with the size and end: "
+			 "%.3g ms at %.0f bytes, %.3g ms at %.0f",
+			 gap[best], from, gap[n - 1], size_of_step((n - 1) * STEPS_PER_OCTAVE));
+		return CHASE_UNDECIDED;
+	}
+	if (!lost) {
+		out->least = from / (1 + OVERFLOWED);
+		return CHASE_DONE;
+	}
+	/* What is gained grows with what is copied, or where latencies hide behind each other, less. */
+	const double growth = best ? fmin(fmax(gap[best] / gap[best - 1], 1), 2) : 1;
+	unsigned fits = lo, gone = lo;
+	enum chase_state state = last_gain(s, experiment, lo, hi, gap[best], growth, HELD, &fits);
+	if (state == CHASE_DONE)
+		state = last_gain(s, experiment, fits, hi, gap[best], growth, FADED, &gone);
+	if (state == CHASE_PENDING)
+		return state;
+	if (size_of_step(gone + 1) > SHARP * size_of_step(fits)) {
+		snprintf(out->why, sizeof out->why, "what a second copy gains fades from %.0f to %.0f bytes",
+			 size_of_step(fits), size_of_step(gone + 1));
+		return CHASE_UNDECIDED;
+	}
+	out->least = size_of_step(fits) / (1 + OVERFLOWED);
+	out->most = size_of_step(gone + 1);
+	out->size = size_of_step(fits);
+	return CHASE_DONE;
+}

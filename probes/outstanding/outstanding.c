@@ -1,0 +1,371 @@
+/* Requests that an SM has under way: how many, and what remembers them. */
+#include "outstanding.h"
+#include "base/arena.h"
+#include "l2_copy.h"
+#include <math.h>
+#include <stdio.h>
+
+#define TOGETHER 0.8 /* of the latency: what left by then was under way together */
+
+static const struct experiment experiments[] = {
+    [LATENCY_MEMORY] =
+	{.name = "memory", .axis = "threads", .unit = "count", .params = LATENCY_PARAM_NAMES, .setup = memory_setup},
+    [LATENCY_L2] = {.name = "l2", .axis = "threads", .unit = "count", .params = LATENCY_PARAM_NAMES, .setup = l2_setup},
+    [BESIDE] = {.name = "beside",
+		.axis = "threads",
+		.unit = "count",
+		.params = {"loads", "group", "lanes", "extra", "more", "way", "other", "rounds"},
+		.setup = beside_setup},
+    [COPY] = {.name = "copy", .axis = "size", .unit = "bytes", .params = {"flushed", "round"}, .setup = copy_setup},
+};
+
+/* ---- the study ---- */
+
+enum { CURVES_MOST = 64, EXTRA_MOST = 8, JUMPS_LEAST = 3 };
+
+struct inquiry {
+	struct way way[LATENCY_WAYS];
+	struct chain chain[LATENCY_WAYS];
+	struct curve *curve[CURVES_MOST];
+	unsigned curves;
+	struct table mshr, prt;
+	enum chase_state beside; /* whether what is full is the SM's own */
+	bool own;
+	char why[160];
+};
+
+static const char *const keys[] = {"outstanding.kind", "outstanding.entries", "outstanding.merge",
+				   "outstanding.loads_per_warp"};
+enum { KEY_KIND, KEY_ENTRIES, KEY_MERGE, KEY_CHAIN, KEYS };
+
+static bool add_curve(struct study *s, struct inquiry *q, unsigned way, unsigned loads, unsigned group, unsigned lanes,
+		      unsigned stride)
+{
+	for (unsigned k = 0; k < q->curves; k++)
+		if (q->curve[k]->way->number == way && q->curve[k]->loads == loads && q->curve[k]->group == group &&
+		    q->curve[k]->lanes == lanes && q->curve[k]->stride == stride)
+			return false;
+	struct curve *c = ARENA_ARRAY(study_arena(s), 1, struct curve);
+	if (!c || q->curves == CURVES_MOST)
+		return false;
+	*c = (struct curve){.way = &q->way[way], .loads = loads, .group = group, .lanes = lanes, .stride = stride};
+	q->curve[q->curves++] = c;
+	curve_measure(s, c);
+	return true;
+}
+
+/* Loads of one thread that no scoreboard holds up. */
+static unsigned loads_at_once(const struct chain *c, unsigned most)
+{
+	return c->state == CHASE_DONE && c->fits < most ? c->fits : most;
+}
+
+/* What shows a table at the least cost: one line an instruction, and all of a warp's lines. Where the L2 answers, too: that
+ * tells a table from everything that depends on the latency. */
+static void ask_first(struct study *s, struct inquiry *q)
+{
+	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST),
+		       alone = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_ALONE);
+
+	for (unsigned way = 0; way < LATENCY_WAYS; way++) {
+		if (q->way[way].state != CHASE_DONE)
+			continue;
+		for (unsigned l = 1; l <= alone; l += l < 4 ? 1 : 2)
+			add_curve(s, q, way, l, warp, 1, LATENCY_STRIDE_BYTES);
+		for (unsigned l = 1; l <= most; l += most > 1 ? most - 1 : 1)
+			for (unsigned g = 1; g <= warp; g = g == 1 ? 8 : g == 8 ? warp : warp + 1)
+				add_curve(s, q, way, l, g, 0, LATENCY_STRIDE_BYTES);
+	}
+}
+
+/* All numbers of loads and all groups; and some twice as far apart, which tells a table from what depends on addresses: lines
+ * that are longer than was thought, caches, TLBs. */
+static void ask_all(struct study *s, struct inquiry *q)
+{
+	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
+
+	for (unsigned l = 1; l <= most; l++)
+		for (unsigned g = 1; g <= warp; g *= 2)
+			add_curve(s, q, LATENCY_MEMORY, l, g, 0, LATENCY_STRIDE_BYTES);
+	for (unsigned l = 1; l <= most; l += most > 1 ? most - 1 : 1) {
+		add_curve(s, q, LATENCY_MEMORY, l, 1, 0, 2 * LATENCY_STRIDE_BYTES);
+		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, 2 * LATENCY_STRIDE_BYTES);
+	}
+}
+
+static unsigned jumps_of(const struct inquiry *q, bool also_weak)
+{
+	unsigned jumps = 0;
+
+	for (unsigned k = 0; k < q->curves; k++)
+		jumps += q->curve[k]->state == CHASE_DONE && q->curve[k]->jumps && (also_weak || !q->curve[k]->weak);
+	return jumps;
+}
+
+static void eliminate(struct study *s, struct inquiry *q)
+{
+	table_eliminate(s, (const struct curve *const *)q->curve, q->curves, &q->mshr, &q->prt);
+}
+
+/* Which of several numbers of lanes an entry serves: lines that one number fills and the next does not. */
+static void narrow_merge(struct study *s, struct inquiry *q)
+{
+	const unsigned most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
+
+	for (unsigned n = 0; n < EXTRA_MOST && !study_pending(s); n++) {
+		const struct table *t = &q->mshr;
+		if (!t->possible || q->prt.possible || t->merge_lo == t->merge_hi || t->merge_hi == MERGE_ANY)
+			return;
+		if (!add_curve(s, q, LATENCY_MEMORY, most, t->merge_hi, 0, LATENCY_STRIDE_BYTES) &&
+		    !add_curve(s, q, LATENCY_MEMORY, 1, t->merge_hi, 0, LATENCY_STRIDE_BYTES))
+			return;
+		if (!study_pending(s))
+			eliminate(s, q);
+	}
+}
+
+/* By the curve that jumps highest. */
+static enum chase_state ask_beside(struct study *s, struct inquiry *q)
+{
+	const struct curve *best = NULL;
+
+	for (unsigned k = 0; k < q->curves; k++) {
+		const struct curve *c = q->curve[k];
+		if (c->state == CHASE_DONE && c->jumps && !c->weak && c->stride == LATENCY_STRIDE_BYTES &&
+		    (!best || c->after - c->before > best->after - best->before))
+			best = c;
+	}
+	return best ? beside_measure(s, best, &q->own, q->why, sizeof q->why) : CHASE_UNDECIDED;
+}
+
+/* What one warp has under way: by both ways, as far as they say. */
+static void conclude_chain(struct study *s, const struct inquiry *q)
+{
+	static const char method[] = "time of 1 to 16 independent loads of one thread, alone and of four warps";
+	const struct chain *m = &q->chain[LATENCY_MEMORY], *l2 = &q->chain[LATENCY_L2];
+	const char *key = keys[KEY_CHAIN];
+
+	if (m->state != CHASE_DONE)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "memory", "%s", m->why);
+	else if (!m->blocks)
+		study_bound(s, key, m->fits, INFINITY, method, "memory",
+			    "%u loads of a warp take hardly longer than one: none waits for another", m->fits);
+	else if (m->total && m->total + 3 >= m->fits && m->total <= m->fits)
+		study_bound(
+		    s, key, m->fits, INFINITY, method, "memory",
+		    "one warp and four together have some %u loads under way, so it is their sum that is limited",
+		    m->fits);
+	else if (l2->state == CHASE_DONE && l2->blocks && l2->fits != m->fits)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "memory, l2",
+			      "%u loads go at once to memory and %u to the L2", m->fits, l2->fits);
+	else
+		study_measured_number(s, key, m->fits, m->fits, m->fits, "sm", method, "memory",
+				      "one more load than %u waits for the first: it takes %.2f latencies longer, "
+				      "whether one warp loads or four",
+				      m->fits, m->height);
+}
+
+/* Instructions of a line each that were under way together, without a sign of a table that is full. */
+static unsigned under_way(const struct study *s, const struct inquiry *q)
+{
+	unsigned most = 0;
+
+	for (unsigned k = 0; k < q->curves; k++) {
+		const struct curve *c = q->curve[k];
+		if (c->state != CHASE_DONE || c->jumps || c->group != study_device(s)->warp_size)
+			continue;
+		for (unsigned i = 0; i < c->count; i++)
+			if (c->cycles[i] - c->cycles[0] < TOGETHER * c->way->latency && c->at[i] > most)
+				most = c->at[i];
+	}
+	return most;
+}
+
+static void conclude_merge(struct study *s, const struct inquiry *q, const char *method)
+{
+	const struct table *t = &q->mshr;
+	const char *key = keys[KEY_MERGE];
+	const unsigned warp = study_device(s)->warp_size;
+
+	if (t->merge_lo == t->merge_hi && t->merge_lo < MERGE_ANY && t->merge_lo < warp)
+		study_measured_number(s, key, t->merge_lo, t->merge_lo, t->merge_lo, "sm", method, "memory",
+				      "lines of more threads take more entries, of up to %u they take one",
+				      t->merge_lo);
+	else
+		study_bound(s, key, t->merge_lo < warp ? t->merge_lo : warp, INFINITY, method, "memory",
+			    "lines of up to %u threads take one entry; where more share one the table was not filled",
+			    t->merge_lo < warp ? t->merge_lo : warp);
+}
+
+static void conclude_table(struct study *s, const struct inquiry *q, unsigned jumps)
+{
+	static const char method[] = "jumps of the latency against threads, for 1 to 4 loads and 1 to 32 threads a "
+				     "line; tables that contradict them "
+				     "dropped";
+	const struct table *t = q->mshr.possible ? &q->mshr : &q->prt;
+	char why[320];
+
+	if (jumps < JUMPS_LEAST)
+		snprintf(why, sizeof why, "only %u curves jump", jumps);
+	else if (!q->mshr.possible && !q->prt.possible)
+		snprintf(why, sizeof why, "%u curves jump as no table makes them: mshr: %.100s; prt: %.100s", jumps,
+			 q->mshr.why, q->prt.why);
+	else if (q->mshr.possible && q->prt.possible)
+		snprintf(why, sizeof why, "%u curves jump as an mshr of %u entries and a prt of %u make them", jumps,
+			 q->mshr.lo, q->prt.lo);
+	else if (q->beside != CHASE_DONE || !q->own)
+		snprintf(why, sizeof why, "%s", q->why);
+	else {
+		study_text(s, keys[KEY_KIND], t->mshr ? "mshr" : "prt", method, "memory",
+			   "%u curves jump where %s are %u; %s: %.120s", jumps,
+			   t->mshr ? "lines under way" : "instructions under way", t->lo,
+			   t->mshr ? "not a prt" : "not an mshr", t->mshr ? q->prt.why : q->mshr.why);
+		if (t->lo == t->hi)
+			study_measured_number(s, keys[KEY_ENTRIES], t->lo, t->lo, t->hi, "sm", method, "memory",
+					      "the same number in %u curves, from memory and the L2, at two distances",
+					      jumps);
+		else
+			study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "%u to %u entries", t->lo,
+				      t->hi);
+		if (t->mshr)
+			conclude_merge(s, q, method);
+		else
+			study_verdict(s, keys[KEY_MERGE], VERDICT_ABSENT, "memory",
+				      "each instruction has an entry of its own, whatever its threads share");
+		return;
+	}
+	for (unsigned k = KEY_KIND; k <= KEY_MERGE; k++)
+		study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
+}
+
+static void conclude(struct study *s, const struct inquiry *q)
+{
+	const unsigned jumps = jumps_of(q, false), weak = jumps_of(q, true) - jumps;
+	unsigned failed = 0;
+	const char *why = "";
+
+	for (unsigned k = 0; k < q->curves; k++) {
+		const struct curve *c = q->curve[k];
+		if (c->state != CHASE_DONE) {
+			failed++;
+			why = c->why;
+			continue;
+		}
+	}
+	conclude_chain(s, q);
+	if (failed) {
+		for (unsigned k = KEY_KIND; k <= KEY_MERGE; k++)
+			study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
+		return;
+	}
+	if (jumps) {
+		conclude_table(s, q, jumps);
+		return;
+	}
+	const unsigned most = under_way(s, q);
+	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2",
+		      "nothing was full with up to %u instructions under way%s", most,
+		      weak ? "; what jumps is too low to be told from other delays" : "");
+	if (most > 1)
+		study_bound(s, keys[KEY_ENTRIES], most, INFINITY, "latency against instructions of one line each",
+			    "memory", "so many instructions, of a line each, were under way together");
+	else
+		study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "no two loads overlap");
+	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
+}
+
+static void study_copy(struct study *s)
+{
+	static const char key[] = "cache.global.l2.copy_size",
+			  method[] = "time of a copy that was made before against one from memory";
+	struct copied c;
+	const enum chase_state state = copy_size(s, COPY, &c);
+
+	if (state == CHASE_PENDING)
+		return;
+	if (state == CHASE_UNDECIDED)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", c.why);
+	else if (c.size > 0)
+		study_measured_number(
+		    s, key, c.size, c.least, c.most, "card", method, "copy",
+		    "%.0f bytes are copied in %.2f of the time from memory when they were copied before; "
+		    "with %.0f bytes less than three quarters of that are gained",
+		    c.size, 1 - c.share, c.most);
+	else
+		study_bound(s, key, c.least, INFINITY, method, "copy",
+			    "copies are made again in %.2f of the time from memory, whatever was tried", 1 - c.share);
+}
+
+static void study_table(struct study *s)
+{
+	struct inquiry *q = ARENA_ARRAY(study_arena(s), 1, struct inquiry);
+
+	if (!q) {
+		for (unsigned k = 0; k < KEYS; k++)
+			study_verdict(s, keys[k], VERDICT_FAILED, "memory", "out of memory");
+		return;
+	}
+	*q = (struct inquiry){0};
+	for (unsigned k = 0; k < LATENCY_WAYS; k++) {
+		q->way[k].number = k;
+		way_measure(s, &q->way[k]);
+		if (q->way[k].state == CHASE_DONE)
+			chain_measure(s, &q->way[k], &q->chain[k]);
+	}
+	if (study_pending(s))
+		return;
+	if (q->way[LATENCY_MEMORY].state != CHASE_DONE) {
+		for (unsigned k = 0; k < KEYS; k++)
+			study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "memory", "%s", q->way[LATENCY_MEMORY].why);
+		return;
+	}
+	ask_first(s, q);
+	if (!study_pending(s) && jumps_of(q, false))
+		ask_all(s, q);
+	if (study_pending(s))
+		return;
+	eliminate(s, q);
+	narrow_merge(s, q);
+	if (study_pending(s))
+		return;
+	if (q->mshr.possible != q->prt.possible)
+		q->beside = ask_beside(s, q);
+	if (study_pending(s))
+		return;
+	conclude(s, q);
+}
+
+static void study_outstanding(struct study *s)
+{
+	study_copy(s);
+	study_table(s);
+}
+
+static const char *const claims[] = {"outstanding.*", "cache.global.l2.copy_size", NULL};
+
+const struct probe probe_outstanding = {
+    .name = "outstanding",
+    .asks = "How many memory requests can an SM have under way, and what remembers them?",
+    .source = "Lashgar 2015, sections 3 to 5; loads by one thread of each warp, the same from the L2 and beside "
+	      "another SM, and a"
+	      " copy to a place that is small are added",
+    .how =
+	"One block makes more and more independent loads, a line at a time, for 1 to 4 loads a thread and 1 to 32 "
+	"threads a"
+	" line, and the time until it has all of them jumps by what is left of the latency when a table is full. Where"
+	" that is depends on lines for miss status registers and on instructions for a pending request table; a table"
+	" that one curve contradicts is dropped. How many loads one warp has under way shows in the time that it needs "
+	"to"
+	" issue them, and the size of the L2 in the time of a copy that was made before.",
+    .fooled = "What else stands in a request's way: a warp's own limit, which is found first and kept to; bandwidth, "
+	      "which makes"
+	      " a slope and no jump; distance, caches and TLBs, which move the jump when lines lie twice as far apart;"
+	      " queues of the memory, which the L2 does not have; and what other SMs share, which is late while"
+	      " another one does the same. A table that cannot be filled makes no jump: there it is a bound.",
+    .figure = "thread-latency-1",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof experiments / sizeof *experiments,
+    .study = study_outstanding,
+    .draw = outstanding_draw,
+};

@@ -1,0 +1,322 @@
+/* Curves of latency against requests, and where they jump. */
+#include "outstanding.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+
+#define STEP	    0.3	 /* of the latency, beyond what issue explains: looked at closer */
+#define STRONG	    0.45 /* of the latency: a table that is full, and not the spread of the latency */
+#define BLOCKED	    0.45 /* of the latency: a load that is not issued */
+#define SLACK	    1.5	 /* what issue costs may grow by */
+#define USUAL	    0.25 /* of the parts of a curve: where nothing jumps */
+#define BEYOND	    1.25 /* requests that leave in so many latencies: more are never under way at once */
+#define LEAST	    0.25 /* cycles between two requests, at least */
+#define LIKE_MEMORY 0.8	 /* of what memory would take */
+#define UNDER_WAY   0.8	 /* of the latency: what left by then was under way together */
+
+static double time_of(struct study *s, const struct way *w, const struct pattern *m)
+{
+	return latency_least(latency_ask(s, w->number, m));
+}
+
+static unsigned warps_of(const struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	return d->max_threads_per_block / d->warp_size;
+}
+
+/* ---- a way ---- */
+
+/* The least and the most of a pattern on several lines. */
+static void on_lines(struct study *s, const struct way *w, struct pattern m, double *least, double *most)
+{
+	*least = INFINITY;
+	*most = -INFINITY;
+	for (m.round = 0; m.round < PLACES; m.round++) {
+		const double t = time_of(s, w, &m);
+		*least = fmin(*least, t);
+		*most = fmax(*most, t);
+	}
+}
+
+void way_measure(struct study *s, struct way *w)
+{
+	const unsigned warp = study_device(s)->warp_size, warps = warps_of(s), few = warps < 8 ? warps : 8;
+	struct pattern m = {.loads = 1, .group = 1, .stride = LATENCY_STRIDE_BYTES};
+	double none = time_of(s, w, &m), one, slowest, full, fullest, first, many;
+
+	m.threads = 1;
+	on_lines(s, w, m, &one, &slowest);
+	m.threads = warp;
+	on_lines(s, w, m, &full, &fullest);
+	m.group = warp;
+	m.lanes = 1;
+	first = time_of(s, w, &m);
+	m.threads = few * warp;
+	many = time_of(s, w, &m);
+	if (study_pending(s)) {
+		w->state = CHASE_PENDING;
+		return;
+	}
+	w->state = CHASE_UNDECIDED;
+	w->latency = slowest - none;
+	w->spread = fmax(slowest - one, fullest - full);
+	w->line = fmax(LEAST, (full - slowest) / (warp - 1));
+	w->inst = few > 1 ? fmax(LEAST, (many - first) / (few - 1)) : LEAST;
+	if (!isfinite(w->latency + w->spread + w->line + w->inst)) {
+		m = (struct pattern){.loads = 1, .group = 1, .threads = 1, .stride = LATENCY_STRIDE_BYTES};
+		snprintf(w->why, sizeof w->why, "a load could not be timed: %.120s",
+			 point_why(latency_ask(s, w->number, &m)));
+	} else if (w->latency < 4 * fmax(w->line, w->inst)) {
+		snprintf(w->why, sizeof w->why, "a load takes %.0f cycles and the next leaves after %.1f", w->latency,
+			 fmax(w->line, w->inst));
+	} else {
+		w->state = CHASE_DONE;
+	}
+}
+
+/* ---- one warp ---- */
+
+/* Loads that each of `warps` warps has under way before one more is not even issued; *jumps: that was seen. 0: not known. */
+static unsigned chain_fits(struct study *s, const struct way *w, unsigned warps, bool *jumps, double *height)
+{
+	const unsigned warp = study_device(s)->warp_size;
+	double t[CHAIN_MOST + 1];
+	unsigned fits = 0;
+
+	for (unsigned k = 1; k <= CHAIN_MOST; k++) {
+		const struct pattern m = {
+		    .loads = k, .group = warp, .lanes = 1, .threads = warps * warp, .stride = LATENCY_STRIDE_BYTES};
+		t[k] = latency_issue(latency_ask(s, w->number, &m));
+	}
+	*jumps = false;
+	for (unsigned k = CHAIN_MOST; k-- > 1;)
+		t[k] = fmin(t[k], t[k + 1]); /* more loads never take less time */
+	for (unsigned k = 1; k <= CHAIN_MOST && isfinite(t[k]); k++) {
+		if (k > 1 && t[k] - t[k - 1] >= BLOCKED * w->latency) {
+			*jumps = true;
+			*height = (t[k] - t[k - 1]) / w->latency;
+			break;
+		}
+		if (t[k] - t[1] >= (1 - BLOCKED) * w->latency)
+			break;
+		fits = k;
+	}
+	return fits;
+}
+
+void chain_measure(struct study *s, const struct way *w, struct chain *out)
+{
+	const unsigned some = warps_of(s) < 4 ? warps_of(s) : 4;
+	bool jumps = false;
+	double height = 0;
+
+	*out = (struct chain){.state = CHASE_PENDING};
+	out->fits = chain_fits(s, w, 1, &out->blocks, &out->height);
+	const unsigned each = some > 1 ? chain_fits(s, w, some, &jumps, &height) : 0;
+	if (study_pending(s))
+		return;
+	out->state = CHASE_UNDECIDED;
+	if (!out->fits || (some > 1 && !each)) {
+		snprintf(out->why, sizeof out->why, "loads of one warp could not be timed");
+		return;
+	}
+	out->state = CHASE_DONE;
+	if (jumps && each < out->fits)
+		out->total = some * each;
+}
+
+/* ---- curves ---- */
+
+static unsigned lines_of_warp(const struct study *s, const struct curve *c)
+{
+	return (study_device(s)->warp_size + c->group - 1) / c->group;
+}
+
+/* Threads of the first n lines of a load. */
+static unsigned threads_of(const struct study *s, const struct curve *c, unsigned n)
+{
+	const unsigned warp = study_device(s)->warp_size, per = lines_of_warp(s, c), rest = n % per * c->group;
+	return n / per * warp + (rest < warp ? rest : warp);
+}
+
+/* The n-th step is a line of load n modulo the loads: so many lines has load k after n steps. */
+static unsigned lines_of_load(const struct curve *c, unsigned n, unsigned k)
+{
+	return n / c->loads + (k < n % c->loads);
+}
+
+unsigned curve_most(const struct study *s, const struct curve *c)
+{
+	return warps_of(s) * c->loads * lines_of_warp(s, c);
+}
+
+unsigned curve_instructions(const struct study *s, const struct curve *c, unsigned n)
+{
+	const unsigned per = lines_of_warp(s, c);
+	unsigned sum = 0;
+
+	for (unsigned k = 0; k < c->loads; k++)
+		sum += (lines_of_load(c, n, k) + per - 1) / per;
+	return sum;
+}
+
+unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n, unsigned merge)
+{
+	const unsigned warp = study_device(s)->warp_size, per = lines_of_warp(s, c);
+	unsigned sum = 0;
+
+	if (merge >= MERGE_ANY || c->lanes == 1)
+		return n;
+	for (unsigned k = 0; k < c->loads; k++) {
+		const unsigned lines = lines_of_load(c, n, k);
+		for (unsigned i = 0; i < per; i++) {
+			const unsigned from = i * c->group, lanes = warp - from < c->group ? warp - from : c->group;
+			sum += (lines / per + (i < lines % per)) * ((lanes + merge - 1) / merge);
+		}
+	}
+	return sum;
+}
+
+struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n)
+{
+	const unsigned lines = n / c->loads;
+	struct pattern m = {.loads = c->loads,
+			    .group = c->group,
+			    .lanes = c->lanes,
+			    .threads = threads_of(s, c, lines),
+			    .extra = n % c->loads,
+			    .stride = c->stride};
+	m.more = m.extra ? threads_of(s, c, lines + 1) - m.threads : 0;
+	return m;
+}
+
+static double at_step(struct study *s, const struct curve *c, unsigned n, unsigned round)
+{
+	struct pattern m = curve_pattern(s, c, n);
+	m.round = round;
+	return time_of(s, c->way, &m);
+}
+
+/* Cycles from one line to the next. */
+static double step_cost(const struct study *s, const struct curve *c)
+{
+	const double inst = c->way->inst, per = lines_of_warp(s, c);
+	return per > 1 ? fmax(c->way->line, inst / per) : inst;
+}
+
+double curve_cycles(const struct curve *c, unsigned n)
+{
+	unsigned k = 0;
+
+	while (k + 1 < c->count && c->at[k + 1] <= n)
+		k++;
+	if (k + 1 >= c->count || n <= c->at[k])
+		return c->cycles[k];
+	const double part = (double)(n - c->at[k]) / (c->at[k + 1] - c->at[k]);
+	return c->cycles[k] + part * (c->cycles[k + 1] - c->cycles[k]);
+}
+
+static bool rises(const struct curve *c, double cost, double from, double to, unsigned steps)
+{
+	return to - from - SLACK * cost * steps >= STEP * c->way->latency + c->way->spread;
+}
+
+/* What the L2 does not hold comes from memory, which says nothing of a table. */
+static bool leaves_l2(struct study *s, const struct curve *c, unsigned n)
+{
+	const struct pattern m = curve_pattern(s, c, n);
+	return !(c->after < LIKE_MEMORY * latency_least(latency_ask(s, LATENCY_MEMORY, &m)));
+}
+
+/* Closes in on the first jump between two points. DONE: c->fits and what it looks like. */
+static enum chase_state close_in(struct study *s, struct curve *c, double cost, unsigned lo, unsigned hi, double from)
+{
+	double before[ROUNDS], after[ROUNDS];
+
+	while (hi - lo > 1) {
+		const unsigned mid = lo + (hi - lo) / 2;
+		const double t = at_step(s, c, mid, 0);
+		if (study_pending(s))
+			return CHASE_PENDING;
+		if (!isfinite(t))
+			return CHASE_UNDECIDED;
+		if (rises(c, cost, from, t, mid - lo)) {
+			hi = mid;
+		} else {
+			lo = mid;
+			from = t;
+		}
+	}
+	for (unsigned r = 0; r < ROUNDS; r++) {
+		before[r] = at_step(s, c, lo, r);
+		after[r] = at_step(s, c, hi, r);
+	}
+	if (study_pending(s))
+		return CHASE_PENDING;
+	c->fits = lo;
+	c->before = fmin(before[0], before[1]);
+	c->after = fmin(after[0], after[1]);
+	c->expected = c->way->latency - (c->before - c->cycles[0]);
+	c->weak = c->after - c->before < STRONG * c->way->latency + c->way->spread ||
+		  (c->way->number == LATENCY_L2 && leaves_l2(s, c, hi));
+	if (study_pending(s))
+		return CHASE_PENDING;
+	return isfinite(c->before + c->after) ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
+/* What a step takes where nothing jumps: threads that ask for one address may yet be served one by one. */
+static double usual_slope(const struct curve *c)
+{
+	double slope[GRID + 1], scratch[GRID + 1];
+	unsigned n = 0;
+
+	for (unsigned k = 0; k + 1 < c->count; k++)
+		slope[n++] = (c->cycles[k + 1] - c->cycles[k]) / (c->at[k + 1] - c->at[k]);
+	return n ? stat_quantile(slope, n, USUAL, scratch) : 0;
+}
+
+void curve_measure(struct study *s, struct curve *c)
+{
+	double cost = step_cost(s, c);
+	const double range = ceil(BEYOND * c->way->latency / cost);
+	unsigned most = curve_most(s, c);
+
+	most = range < most ? (unsigned)range : most;
+	c->count = 0;
+	c->jumps = c->weak = false;
+	for (unsigned k = 0; k <= GRID; k++) {
+		const unsigned n = 1 + (unsigned)((double)(most - 1) * k / GRID);
+		if (c->count && n == c->at[c->count - 1])
+			continue;
+		c->at[c->count] = n;
+		c->cycles[c->count++] = at_step(s, c, n, 0);
+	}
+	c->state = CHASE_PENDING;
+	if (study_pending(s))
+		return;
+	c->state = CHASE_UNDECIDED;
+	for (unsigned k = c->count; k-- > 0;) {
+		if (!isfinite(c->cycles[k])) {
+			struct pattern m = curve_pattern(s, c, c->at[k]);
+			c->count = k > 1 ? k : c->count; /* a block that is too large ends the curve */
+			if (c->count == k)
+				continue;
+			snprintf(c->why, sizeof c->why, "%u threads could not be timed: %.100s", m.threads,
+				 point_why(latency_ask(s, c->way->number, &m)));
+			return;
+		}
+		if (k + 1 < c->count) /* more requests never take less time */
+			c->cycles[k] = fmin(c->cycles[k], c->cycles[k + 1]);
+	}
+	c->state = CHASE_DONE;
+	cost = fmax(cost, usual_slope(c));
+	for (unsigned k = 0; k + 1 < c->count && !c->jumps; k++) {
+		if (!rises(c, cost, c->cycles[k], c->cycles[k + 1], c->at[k + 1] - c->at[k]))
+			continue;
+		c->jumps = true;
+		c->state = close_in(s, c, cost, c->at[k], c->at[k + 1], c->cycles[k]);
+	}
+	if (c->state == CHASE_UNDECIDED)
+		snprintf(c->why, sizeof c->why, "the points around a jump could not be timed");
+}

@@ -30,8 +30,11 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
-#define BLOCKS_MISS 1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
-#define UNEVEN	    0.9	 /* a first warp that ends so early was preferred */
+#define BLOCKS_MISS 1.02  /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define UNEVEN	    0.9	  /* a first warp that ends so early was preferred */
+#define ALONE	    0.98  /* of the unit's rate: a warp that reaches it fills the unit alone */
+#define TELLS	    0.97 /* of the best rate: a load that reaches it gives the same */
+#define APART	    0.7	  /* a first warp that ends so early leaves the last ones to themselves for long */
 #define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
@@ -140,6 +143,7 @@ struct slope {
 	bool ok;
 	const struct point *bad; /* the point that stands in the way */
 	double value, lo, hi;	 /* cycles a link */
+	double start;		 /* cycles that no link takes, as the line has it */
 	unsigned unit;
 	const struct point *first, *last;
 };
@@ -165,6 +169,7 @@ static struct slope measure_slope(struct study *s, unsigned row, unsigned unit, 
 		span[i] = point_spans(pt[i], warps);
 	const double a = (span[1].typical - span[0].typical) / unit, b = (span[2].typical - span[1].typical) / unit;
 	out.value = (span[2].typical - span[0].typical) / (2.0 * unit);
+	out.start = span[0].typical - unit * out.value;
 	/* what is left when the spread of the repeats works against the slope */
 	const double noise = ((span[2].hi - span[2].lo) + (span[0].hi - span[0].lo)) / (4.0 * unit);
 	out.lo = fmin(fmin(a, b), out.value - noise);
@@ -262,6 +267,14 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		    lat->lo, lat->hi, lat->unit, LENGTHS * lat->unit);
 		return;
 	}
+	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones. */
+	if (lat->start < -fmax(1, lat->value)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
+			      "instruction cache, or the clock has changed",
+			      lat->unit, -lat->start, LENGTHS * lat->unit);
+		return;
+	}
 	const struct native_info *n = study_native(s, row, lat->last);
 	const char *mix = mixture(n, LENGTHS * lat->unit);
 	if (mix) {
@@ -338,8 +351,20 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	return true;
 }
 
+/* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
+ * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
+ * alike, by a scheduler that goes on with the warp that it has. */
+static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
+		       const struct device_info *d)
+{
+	if (!preferred && arithmetic_evenness(s->last, l->warps, ITERATIONS) >= APART)
+		return true;
+	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);
+}
+
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *slope, const struct load *load,
-				unsigned n, bool is_long, const struct arithmetic_steady *steady_rate)
+				unsigned n, bool is_long, const struct slope *single,
+				const struct arithmetic_steady *steady_rate)
 {
 	const struct device_info *d = study_device(s);
 	char key[96], issue[96], evidence[64];
@@ -409,6 +434,23 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
+	bool tells = !single, preferred = false;
+	for (unsigned i = 0; i < n; i++)
+		preferred |= slope[i].ok && arithmetic_evenness(slope[i].last, load[i].warps, ITERATIONS) < APART;
+	for (unsigned i = 0; i < n; i++)
+		preferred &= load[i].chains == 1;
+	for (unsigned i = 0; i < n && !tells; i++)
+		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
+			tells_rate(&slope[i], &load[i], single, preferred, d);
+	if (!tells) {
+		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
+			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			    l->chains);
+		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			    l->chains);
+		return;
+	}
 	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
 	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
 	if (!agree || (l->unit == LONG_UNIT && !other_warps && (is_long || most_of_fewer < NOT_HALF * value)) ||
@@ -484,7 +526,7 @@ static void study_row(struct study *s, unsigned row)
 		verdict_all(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		verdict_all(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	conclude_throughput(s, row, full, load, loads, is_long, uneven ? &rate : NULL);
+	conclude_throughput(s, row, full, load, loads, is_long, steps ? NULL : &lat, uneven ? &rate : NULL);
 }
 
 static void study_arithmetic(struct study *s)

@@ -78,6 +78,7 @@ struct code_level {
 	double floor;	     /* ticks from which one is not */
 	unsigned fits, over; /* pieces in a row that fit; that do not */
 	bool endless;	     /* everything fits */
+	bool doubtful;	     /* hardly faster than what lies behind it: it may be the open rows of a memory */
 	struct code_fact size, line, ways, sets;
 	unsigned lines; /* of the largest ring that fits, one element a line */
 	unsigned top;	/* the last piece that begins in a line is number top of every line's worth */

@@ -106,6 +106,9 @@ static void find_levels(struct code_survey *v, const struct classes *c)
 			l.fits = v->ring[i].count;
 			noise = noise_below(v, l.floor, l.fits);
 		}
+		/* Not even the smallest ring is without what is slower: the steps of a coarse clock, no level. */
+		if (!l.endless && !l.fits)
+			continue;
 		/* What is slower but holds no more is the same level: rows of a memory, neighbours of different distance. */
 		if (v->levels && !l.endless && l.fits <= last + last / 4) {
 			v->level[v->levels - 1].floor = l.floor;

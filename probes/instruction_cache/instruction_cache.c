@@ -11,7 +11,9 @@
 #define SMALL_BYTES (64u << 10)
 #define LARGE_UNIT  512
 #define LARGE_BYTES (128u << 10)
-#define KEYS	    3 /* levels that are spoken of when they are not there */
+#define NEARER	    0.75
+#define ROWS	    0.85 /* of the slowest jumps' time: what takes no less may be the memory's rows */
+#define KEYS	    3	 /* levels that are spoken of when they are not there */
 
 static const struct experiment experiments[] = {
     [EXPERIMENT_LAYOUT] = {.name = "layout",
@@ -57,6 +59,16 @@ static void conclude_level(struct study *s, const struct code *c, const struct c
 			   unsigned above)
 {
 	char key[64];
+	if (l->doubtful) {
+		static const char *const what[] = {"size", "line", "ways", "sets"};
+		for (size_t i = 0; i < sizeof what / sizeof *what; i++)
+			study_verdict(
+			    s, key_of(key, sizeof key, k, what[i]), VERDICT_INCONCLUSIVE, "jump",
+			    "a jump of %.0f cycles is hardly faster than what lies behind: it may be the open "
+			    "rows of the memory",
+			    l->ticks);
+		return;
+	}
 	key_of(key, sizeof key, k, "size");
 	if (l->size.known)
 		conclude_fact(s, key, &l->size, "lines that fit in a ring, ways and sets of those that conflict");
@@ -109,8 +121,9 @@ static void conclude_constants(struct study *s, const struct code_shared *with, 
 	}
 }
 
-/* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. */
-static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, double *cold)
+/* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. cache: first touches take
+ * longer, so it is none. */
+static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache)
 {
 	struct code few = *all;
 	const struct code *c = &few;
@@ -124,21 +137,28 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 				    .laps = 1,
 				    .fresh = 1};
 	struct code_run run;
-	double ticks[48], scratch[48];
+	double ticks[48], scratch[48], cold;
 	enum code_state st = code_get(c, &r, &run);
 	if (st != CODE_HERE)
 		return st;
 	for (unsigned i = 0; i < run.visits; i++)
 		ticks[i] = code_ticks(&run, i);
-	*cold = stat_median(ticks, run.visits, scratch);
+	cold = stat_median(ticks, run.visits, scratch);
 	/* Code may have come near before it was executed for the first time: nothing that answers much sooner than the memory does
 	 * for data is memory. */
 	double data;
-	*yes = *cold < v->level[v->levels - 1].ticks * 1.1 + 5;
+	*yes = cold < v->level[v->levels - 1].ticks * 1.1 + 5;
+	*cache = !*yes;
 	/* Without any slower class there is nothing that memory could be told from: all code is at hand. */
-	if (v->levels > 1)
-		*yes = *yes && study_number(all->study, "memory.global.latency", &data) &&
-		       *cold - v->level[0].ticks > data / 2;
+	if (v->levels > 1) {
+		const bool known = study_number(all->study, "memory.global.latency", &data);
+		const double behind = cold - v->level[0].ticks;
+		*cache = *cache || (known && behind <= data / 2);
+		/* Nor is what is nearer than the cache of all data. */
+		*cache =
+		    *cache || (study_number(all->study, "cache.global.l2.latency", &data) && behind < NEARER * data);
+		*yes = *yes && known && !*cache;
+	}
 	return CODE_HERE;
 }
 
@@ -147,6 +167,7 @@ struct found {
 	struct code_survey near, far;
 	unsigned caches; /* levels, memory not among them */
 	bool open;	 /* the last of them never overflowed, so that more may lie behind */
+	bool cache;	 /* and it is a cache, not the memory */
 	const struct code *code[CODE_LEVELS + 2];
 	struct code_survey *survey[CODE_LEVELS + 2];
 	unsigned index[CODE_LEVELS + 2]; /* in its survey */
@@ -156,7 +177,6 @@ struct found {
 static enum code_state find_levels(struct study *s, struct found *f)
 {
 	bool memory = false;
-	double cold;
 	enum code_state st = code_open(&f->small, s, SMALL_UNIT, SMALL_BYTES);
 	if (st == CODE_HERE)
 		st = code_measure_survey(&f->small, &f->near);
@@ -165,7 +185,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 		return st;
 	}
 	if (st == CODE_HERE)
-		st = is_memory(&f->small, &f->near, &memory, &cold);
+		st = is_memory(&f->small, &f->near, &memory, &f->cache);
 	if (st == CODE_PENDING)
 		return st;
 	if (st == CODE_MISSING) {
@@ -187,7 +207,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	if (st == CODE_HERE)
 		st = code_measure_survey(&f->large, &f->far);
 	if (st == CODE_HERE)
-		st = is_memory(&f->large, &f->far, &memory, &cold);
+		st = is_memory(&f->large, &f->far, &memory, &f->cache);
 	if (st != CODE_HERE)
 		return st == CODE_PENDING ? st : CODE_HERE;
 	double last = f->near.level[n - 1].ticks;
@@ -209,9 +229,35 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	return CODE_HERE;
 }
 
+/* Open rows of a memory hold some code, too, and are hardly faster than the others. */
+static void find_rows(struct found *f)
+{
+	const struct code_survey *v = f->far.levels ? &f->far : &f->near;
+	const double last = v->level[v->levels - 1].ticks;
+	for (unsigned k = 0; k < f->caches; k++) {
+		struct code_level *l = &f->survey[k]->level[f->index[k]];
+		l->doubtful = k && !l->endless && l->ticks > ROWS * last;
+	}
+}
+
+static struct code_level *level_of(const struct found *f, unsigned k)
+{
+	return &f->survey[k]->level[f->index[k]];
+}
+
+/* Levels that are surely caches: the last class may be the memory, the one before it its open rows. */
+static unsigned sure_levels(const struct found *f)
+{
+	unsigned n = f->open && !f->cache ? f->caches - 1 : f->caches;
+	while (n && level_of(f, n - 1)->doubtful)
+		n--;
+	return n;
+}
+
 static void conclude_levels(struct study *s, const struct found *f)
 {
 	char key[64];
+	const unsigned sure = f->caches ? sure_levels(f) : 0;
 	const struct code_level *last =
 	    &f->survey[f->caches ? f->caches - 1 : 0]->level[f->index[f->caches ? f->caches - 1 : 0]];
 	if (!f->caches || (f->open && f->caches == 1)) {
@@ -219,6 +265,14 @@ static void conclude_levels(struct study *s, const struct found *f)
 			      "a jump takes %.0f cycles whatever the code's size, up to %u KB%s", last->ticks,
 			      (f->open && f->far.count ? LARGE_BYTES : SMALL_BYTES) >> 10,
 			      f->caches ? "; only first touches take longer" : ", and at the first touch");
+	} else if (!sure) {
+		study_verdict(s, "cache.instruction.levels", VERDICT_INCONCLUSIVE, "jump",
+			      "no class of jumps is surely a cache");
+	} else if (sure < f->caches) {
+		study_bound(s, "cache.instruction.levels", sure, INFINITY,
+			    "classes of jumps that appear as the code grows", "jump",
+			    "behind level %u jumps take %.0f cycles: by the memory, its open rows, or one more cache",
+			    sure, level_of(f, sure)->ticks);
 	} else if (f->open) {
 		study_bound(s, "cache.instruction.levels", f->caches, INFINITY,
 			    "classes of jumps that appear as the code grows", "jump",
@@ -247,6 +301,7 @@ static void study_instruction(struct study *s)
 	}
 	if (find_levels(s, f) != CODE_HERE)
 		return;
+	find_rows(f);
 	for (unsigned k = 0; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
 		if (l->endless)

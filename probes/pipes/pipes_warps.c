@@ -9,6 +9,7 @@ enum { SHORT_LINKS = 32, LONG_LINKS = 96, DENSE = 16, WARPS_MOST = 64 };
 #define FULL   0.95 /* of the throughput */
 #define UNEVEN 0.7  /* a first warp that ends so early was preferred */
 #define UNSURE 0.02 /* of the throughput: what a rate may be off by */
+#define HELD   1.5  /* times the warps that the latency asks for: more are held up by something else */
 
 const unsigned pipes_warps_row[WARPS_ROWS] = {ROW_add_u32, ROW_add_f32,	  ROW_mul_f32,
 					      ROW_mul_u32, ROW_rsqrt_f32, ROW_add_f64};
@@ -116,6 +117,15 @@ static void study_row(struct study *s, unsigned which)
 	double best = 0;
 	for (unsigned w = 1; w <= most; w++)
 		best = fmax(best, rate[w]);
+	/* What fills a pipe of that rate by the latency of one warp alone. */
+	const double enough = FULL * throughput / rate[1];
+	if ((at ? at : most + 1) > fmax(HELD * enough, enough + 2)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "by its latency %.0f warps should be enough, and %u reach %.4g of %.4g results a cycle: "
+			      "something else holds them up",
+			      ceil(enough), at > 1 ? at - 1 : most, at > 1 ? rate[at - 1] : best, throughput);
+		return;
+	}
 	if (at && hi)
 		study_measured_number(s, key, at, lo, hi, "sm", "throughput of single chains against warps", evidence,
 				      "%.4g results a cycle with %u warps, %.4g with one less", rate[at], at,

@@ -479,7 +479,8 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	struct teller t = {each, ctx, 0};
 	tell_number(&t, "device.sm_count", s->sm_count, 0);
 	tell_number(&t, "device.warp_size", s->warp_size, 0);
-	tell_number(&t, "device.clock_hz", s->clock_hz, 0.01 * s->clock_hz);
+	/* A clock that boosts now and then runs at a rate between the two. */
+	tell_number(&t, "device.clock_hz", s->clock_hz * (1 + s->noise.boost / 2), (0.01 + s->noise.boost / 2) * s->clock_hz);
 	tell_number(&t, "topology.sm_per_cluster", s->sm_per_cluster, 0);
 	tell_number(&t, "topology.cluster_count", s->cluster_count, 0);
 	static const char *const orders[] = {"cluster", "sm", "fill"};

@@ -16,7 +16,7 @@ size_t scope_name(const char *s, const char *end)
 
 static bool is(const char *name, const char *s, size_t len)
 {
-	return strlen(name) == len && memcmp(name, s, len) == 0;
+	return *name == *s && strncmp(name, s, len) == 0 && !name[len];
 }
 
 const char *scope_text(const struct scope *sc, const char *name, size_t len, char out[24])
@@ -184,9 +184,11 @@ static const struct binary {
 static const struct binary *binary_at(struct parser *p)
 {
 	blank(p);
+	if (p->at == p->end || *p->at == ')')
+		return NULL;
 	for (size_t i = 0; i < sizeof(binaries) / sizeof(binaries[0]); i++) {
-		size_t n = strlen(binaries[i].text);
-		if ((size_t)(p->end - p->at) >= n && memcmp(p->at, binaries[i].text, n) == 0)
+		const char *text = binaries[i].text;
+		if (*p->at == text[0] && (!text[1] || (p->at + 1 < p->end && p->at[1] == text[1])))
 			return &binaries[i];
 	}
 	return NULL;

@@ -89,8 +89,8 @@ static bool next_line(struct cursor *c, const char **from, const char **to)
 
 	c->at = nl ? nl + 1 : c->end;
 	c->line++;
-	for (const char *p = s; p + 1 < e; p++) {
-		if (p[0] == '/' && p[1] == '/') {
+	for (const char *p = s; p + 1 < e && (p = memchr(p, '/', (size_t)(e - 1 - p))); p++) {
+		if (p[1] == '/') {
 			e = p;
 			break;
 		}
@@ -108,7 +108,7 @@ static bool word(const char **s, const char *end, const char *w)
 {
 	size_t n = strlen(w);
 
-	if ((size_t)(end - *s) < n || memcmp(*s, w, n) != 0 ||
+	if (*s == end || **s != *w || (size_t)(end - *s) < n || memcmp(*s, w, n) != 0 ||
 	    (*s + n < end && !isspace((unsigned char)(*s)[n]) && (*s)[n] != '('))
 		return false;
 	*s += n;

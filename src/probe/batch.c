@@ -35,6 +35,7 @@ double engine_now(void)
 void kernels_free(struct kernel_cache *k)
 {
 	mem_free(k->items);
+	mem_free(k->calls);
 	arena_free(&k->arena);
 	*k = (struct kernel_cache){0};
 }
@@ -113,11 +114,55 @@ struct fresh {
 	struct arena arena;
 	struct kernel_source *src;
 	size_t count, first; /* first: where they begin in the cache */
+	size_t calls;	     /* that the cache had before */
 };
+
+/* Many points of a series share one kernel, and expanding its text takes longer than some launches do. */
+static void call_hash(const struct job *j, uint64_t hash[2])
+{
+	uint64_t h = hash64(j->template_path, strlen(j->template_path), j->param_count);
+
+	h = hash64(j->launch.entry, strlen(j->launch.entry), h);
+	for (int i = 0; i < 2; i++) {
+		for (unsigned k = 0; k < j->param_count; k++) {
+			h = hash64(j->param[k].name, strlen(j->param[k].name), h);
+			h = hash64(j->param[k].text, strlen(j->param[k].text), h);
+		}
+		hash[i] = h;
+	}
+}
+
+static size_t call_find(const struct kernel_cache *k, const uint64_t hash[2])
+{
+	for (size_t i = k->call_count; i-- > 0;)
+		if (k->calls[i].hash[0] == hash[0] && k->calls[i].hash[1] == hash[1])
+			return k->calls[i].kernel;
+	return SIZE_MAX;
+}
+
+static int call_add(struct kernel_cache *k, const uint64_t hash[2], size_t kernel)
+{
+	if (k->call_count == k->call_cap) {
+		size_t cap = k->call_cap ? 2 * k->call_cap : 64;
+		struct kernel_call *calls = mem_grow(k->calls, cap * sizeof(*calls));
+		if (!calls)
+			return -ENOMEM;
+		k->calls = calls;
+		k->call_cap = cap;
+	}
+	k->calls[k->call_count++] = (struct kernel_call){{hash[0], hash[1]}, kernel};
+	return 0;
+}
 
 static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
 {
 	const struct job *j = &it->job;
+	uint64_t call[2];
+
+	call_hash(j, call);
+	it->kernel = call_find(b->kernels, call);
+	if (it->kernel != SIZE_MAX)
+		return 0;
 	const struct embedded *file = kernel_text(j->template_path, b->run->device.dialect);
 	struct str text;
 
@@ -141,6 +186,8 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 			f->src[f->count++] = (struct kernel_source){j->template_path, j->launch.entry, copy};
 	}
 	str_free(&text);
+	if (!rc)
+		rc = call_add(b->kernels, call, it->kernel);
 	return rc ? err_nomem(e) : 0;
 }
 
@@ -386,7 +433,7 @@ static int make_series(struct batch *b, const struct item *items, size_t n, bool
 
 static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 {
-	struct fresh f = {.first = b->kernels->count};
+	struct fresh f = {.first = b->kernels->count, .calls = b->kernels->call_count};
 	size_t kept = 0;
 	int rc = 0;
 
@@ -406,8 +453,10 @@ static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 	}
 	if (!rc && f.count)
 		rc = load(b, &f, e);
-	if (rc && f.count) /* ids of kernels that were never loaded must not be found again */
+	if (rc) { /* ids of kernels that were never loaded must not be found again */
 		b->kernels->count = f.first;
+		b->kernels->call_count = f.calls;
+	}
 	arena_free(&f.arena);
 	if (rc == -EINVAL)
 		rc = -ECANCELED;

@@ -13,6 +13,11 @@ struct kernel_cache {
 		char *problem;		    /* why it could not be loaded, else NULL; in arena */
 	} * items;
 	size_t count, cap;
+	struct kernel_call { /* a template with its parameters: what it expands to was found once */
+		uint64_t hash[2];
+		size_t kernel;
+	} * calls;
+	size_t call_count, call_cap;
 	struct arena arena;
 };
 

@@ -88,6 +88,10 @@ const struct series *study_series(const struct study *s, unsigned experiment); /
 const struct finding *study_finding(const struct study *s, const char *key);
 bool study_number(const struct study *s, const char *key, double *value); /* MEASURED numbers only */
 void study_conclude(struct study *s, const struct finding *f);
+/* What was computed from points, and took long, kept for the passes to come: equal keys have to mean the same computation, and
+ * none of its points may have been missing. NULL: it was not kept. */
+const void *study_recall(const struct study *s, const char *what, const void *key, size_t key_bytes);
+void study_keep(struct study *s, const char *what, const void *key, size_t key_bytes, const void *value, size_t bytes);
 /* Shorthands; all concludes of a pass that is still pending are dropped. fmt fills because. */
 struct finding study_measured(const char *key, double value, double lo, double hi, const char *method);
 void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,

@@ -184,12 +184,39 @@ int study_pass(struct study *s)
 void study_close(struct study *s)
 {
 	arena_free(&s->scratch);
+	arena_free(&s->kept_arena);
 	findings_free(&s->concluded);
 	mem_free(s->wishes);
 	mem_free(s->slots);
 	mem_free(s->series);
 	mem_free(s->needed);
 	*s = (struct study){0};
+}
+
+/* ---- what passes leave to later ones ---- */
+
+const void *study_recall(const struct study *s, const char *what, const void *key, size_t key_bytes)
+{
+	for (const struct study_kept *k = s->kept; k; k = k->next)
+		if (k->key_bytes == key_bytes && memcmp(k->key, key, key_bytes) == 0 && strcmp(k->what, what) == 0)
+			return k->value;
+	return NULL;
+}
+
+/* Memory that runs out only costs the time of computing it again. */
+void study_keep(struct study *s, const char *what, const void *key, size_t key_bytes, const void *value, size_t bytes)
+{
+	struct study_kept *k = ARENA_NEW(&s->kept_arena, struct study_kept);
+
+	if (!k)
+		return;
+	*k = (struct study_kept){.what = what,
+				 .key = arena_copy(&s->kept_arena, key, key_bytes),
+				 .value = arena_copy(&s->kept_arena, value, bytes),
+				 .key_bytes = key_bytes,
+				 .next = s->kept};
+	if (k->key && k->value)
+		s->kept = k;
 }
 
 /* ---- what a study sees ---- */

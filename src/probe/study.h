@@ -31,6 +31,13 @@ struct study {
 		uint32_t experiment, point; /* point: 1 + index in the series; wishes: WISH_BIT set */
 	} * slots;
 	size_t slot_count, slot_used;
+	struct arena kept_arena; /* what passes leave to later ones */
+	struct study_kept {
+		const char *what;
+		const void *key, *value;
+		size_t key_bytes;
+		struct study_kept *next;
+	} * kept;
 	const struct probe **needed; /* the needs, and theirs */
 	size_t needed_count;
 	bool no_memory;

@@ -150,7 +150,7 @@ static void study_constant(struct study *s)
 			continue;
 		}
 		if (k == caches) {
-			c.level[k].size.value = c.limit;
+			c.level[k].size.value = c.top_fits ? c.limit : 0;
 			static const char why[] =
 			    "the whole constant space fits, so that nothing can be made to conflict";
 			c.level[k].line.state = c.level[k].ways.state = c.level[k].sets.state = CHASE_UNDECIDED;
@@ -220,6 +220,9 @@ static void study_constant(struct study *s)
 	else if (common == L2_THIS)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
+	else if (!levels && c.fill_unit > 0)
+		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "what answers may be a cache: a walk by words is faster inside of blocks");
 	else
 		chase_conclude_latency(s, "memory.constant.latency", &served[c.level_count - 1]);
 }

@@ -146,20 +146,11 @@ static void absent(struct study *s, const char *level, const char *fmt, double a
 	study_verdict(s, key, VERDICT_ABSENT, "chase", "%s", why);
 }
 
-/* What translation costs looks like a miss of a cache. So footprints stay within what the first TLB reaches. */
-static uint64_t reach_of(const struct study *s)
-{
-	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
-
-	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
-		return UINT64_MAX;
-	return (uint64_t)(f->verdict == VERDICT_MEASURED ? f->value.number : f->lo);
-}
-
 static void study_global(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	uint64_t most = d->memory_bytes / 8, reach = reach_of(s);
+	/* What translation costs looks like a miss of a cache. */
+	uint64_t most = d->memory_bytes / 8, reach = chase_translated(s, "global");
 	if (reach < most)
 		most = reach;
 	struct chase_path far = {.study = s,
@@ -220,6 +211,9 @@ static void study_global(struct study *s)
 		sized = large_size(s, GLOBAL_SWEEP, far.cold_unit > 0 ? far.cold_unit : 32, &large);
 	if (swept == CHASE_PENDING || sized == CHASE_PENDING)
 		return;
+	/* What overflowed may be a TLB: then nothing is known beyond what one thread walked. */
+	if (large.pages)
+		swept = CHASE_UNDECIDED;
 	bool huge = swept == CHASE_DONE && large.overflows;
 	if (huge)
 		far.cold_slower = true;
@@ -309,6 +303,9 @@ static void study_global(struct study *s)
 	else if (endless)
 		study_bound(s, "memory.global.latency", l2_served.mean, INFINITY, "slower than the last level", "chase",
 			    "even the largest footprint of %llu bytes hits the L2", (unsigned long long)far.limit);
+	else if (!l2 && far.fill_unit > 0)
+		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "what answers may be a cache: whether there is an L2 could not be told");
 	else
 		chase_conclude_latency(s, "memory.global.latency", &memory);
 }

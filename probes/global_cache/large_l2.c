@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8 };
+enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8, SPARSE = 7 };
 #define SMALL	   (256.0 * 1024)
 #define LARGEST	   (256.0 * 1024 * 1024)
 #define FIRST	   (1024.0 * 1024)
@@ -19,7 +19,7 @@ enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8 };
 int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill)
 {
 	const struct device_info *d = study_device(s);
-	uint64_t lines = (uint64_t)(x / GRID);
+	uint64_t grid = p[SWEEP_STRIDE] > GRID ? (uint64_t)p[SWEEP_STRIDE] : GRID, lines = (uint64_t)(x / (double)grid);
 	uint32_t n = lines < SAMPLES ? (uint32_t)lines : SAMPLES;
 	uint64_t *order = ARENA_ARRAY(j->arena, n, uint64_t);
 	struct rng r;
@@ -30,7 +30,7 @@ int sweep_setup(const struct study *s, double x, const double *p, struct job *j,
 	rng_seed(&r, (uint64_t)p[SWEEP_SEED] + 1);
 	for (uint32_t i = 0; i < n; i++) {
 		uint64_t from = lines * i / n, to = lines * (i + 1) / n;
-		order[i] = (from + rng_below(&r, to - from)) * GRID;
+		order[i] = (from + rng_below(&r, to - from)) * grid;
 	}
 	for (uint32_t i = n; i > 1; i--) {
 		uint32_t k = (uint32_t)rng_below(&r, i);
@@ -148,6 +148,28 @@ static enum chase_state misses_at(struct study *s, unsigned experiment, double f
 	return all;
 }
 
+/* Pages beyond the reach of a TLB are as many however few of their lines are touched. Where that reach is not known, few lines of
+ * twice as much have to fit. */
+static enum chase_state by_lines(struct study *s, unsigned experiment, double limit, double rate, struct large_l2 *out)
+{
+	double half = (double)(study_device(s)->memory_bytes / 2), footprint = fmin(2 * out->beyond, half);
+	unsigned misses, of;
+
+	if (out->limit != UINT64_MAX)
+		return CHASE_DONE;
+	enum chase_state state =
+	    misses_at(s, experiment, floor(footprint / 4096) * 4096, SPARSE * GRID, limit, &misses, &of, out);
+	if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, CHANCE))
+		return state;
+	out->pages = true;
+	snprintf(out->why, sizeof(out->why),
+		 "every %uth line of %.0f bytes does not fit, and far fewer bytes did: pages beyond the reach of a TLB "
+		 "would "
+		 "do the same",
+		 SPARSE, footprint);
+	return CHASE_UNDECIDED;
+}
+
 enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out)
 {
 	struct sweep small;
@@ -162,6 +184,23 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 	if (state != CHASE_DONE)
 		return state;
 	double rate = (noise + 1.0) / of;
+	/* The largest footprint overflows by its median; so it has to by this measure, or the small one has misses of its own. */
+	struct sweep big;
+	state = sweep_get(s, experiment, out->largest, BLIND_UNIT, 2, 0, &big, out);
+	if (state != CHASE_DONE)
+		return state;
+	misses = 0;
+	for (size_t i = 0; i < big.n; i++)
+		misses += big.ticks[i] > limit;
+	if (misses <= stat_binomial_limit((unsigned)big.n, rate, CHANCE)) {
+		out->pages = true;
+		snprintf(
+		    out->why, sizeof(out->why),
+		    "%.0f bytes take longer than %.0f, but no access takes longer than the slowest there: both miss "
+		    "something, as a TLB that reaches less",
+		    out->largest, SMALL);
+		return CHASE_UNDECIDED;
+	}
 	/* Steps of an eighth of an octave: the last one that holds, by bisection. */
 	unsigned lo = 0, hi = (unsigned)floor(STEPS_PER_OCTAVE * log2(out->largest / FIRST));
 	while (hi - lo > 1) {
@@ -177,6 +216,9 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 	}
 	out->fits = floor(FIRST * exp2(lo / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
 	out->beyond = floor(FIRST * exp2(hi / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+	state = by_lines(s, experiment, limit, rate, out);
+	if (state != CHASE_DONE)
+		return state;
 	/* What a miss takes, at half as much again: enough misses, and few pages. */
 	double half_more = floor(1.5 * out->beyond / 4096) * 4096;
 	struct sweep w;

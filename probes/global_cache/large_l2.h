@@ -14,11 +14,12 @@ int sweep_setup(const struct study *s, double x, const double *p, struct job *j,
 struct large_l2 {
 	uint64_t limit;		       /* given: no larger footprint */
 	bool overflows;		       /* a footprint was found that something does not hold any more */
+	bool pages;		       /* what overflows may be pages and not lines */
 	double near, far;	       /* ticks: median of a small footprint, and of the largest one */
 	double fits, beyond;	       /* bytes: largest footprint that always hits, smallest one that does not */
 	double largest;		       /* bytes: the largest footprint tried */
 	double slow, slow_lo, slow_hi; /* ticks of misses: mean, 5 % and 95 % */
-	char why[160];
+	char why[200];
 };
 /* Is there anything behind loads past the L1 that a large footprint overflows? */
 enum chase_state large_check(struct study *s, unsigned experiment, struct large_l2 *out);

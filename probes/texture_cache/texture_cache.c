@@ -8,12 +8,13 @@
 
 enum { TEXTURE_CHASE, TEXTURE_LAP };
 
-#define LIMIT	   (4u << 20)
-#define LIMIT_MOST (16u << 20)
-#define LEVELS	   4
-#define PLACEMENTS 40
-#define ALONE	   0.5 /* share of a level at a footprint that it serves */
-#define BESIDE	   0.05
+#define LIMIT	    (4u << 20)
+#define LIMIT_MOST  (16u << 20)
+#define LIMIT_LEAST 16384
+#define LEVELS	    4
+#define PLACEMENTS  40
+#define ALONE	    0.5 /* share of a level at a footprint that it serves */
+#define BESIDE	    0.05
 
 static struct chase_kernel kernel_of(const char *path)
 {
@@ -45,7 +46,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL};
-static const char *const needs[] = {"clock", "global_cache", NULL};
+static const char *const needs[] = {"clock", "tlb", "global_cache", NULL};
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
 {
@@ -69,6 +70,9 @@ static uint64_t limit_of(const struct study *s)
 	if (study_number(s, "cache.global.l2.size", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
 		limit = (uint64_t)(2 * l2);
 	limit = limit > LIMIT_MOST ? LIMIT_MOST : limit;
+	/* What translation costs looks like a miss of a cache. */
+	uint64_t reach = chase_translated(s, "texture");
+	most = reach < most ? reach : most;
 	return limit < most ? limit : most;
 }
 
@@ -100,7 +104,7 @@ static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *
 	struct chase_latency one;
 	double cycles;
 
-	if (k || !study_number(s, "cache.global.l2.latency", &cycles))
+	if (!study_number(s, "cache.global.l2.latency", &cycles))
 		return CHASE_DONE;
 	enum chase_state state = chase_latency(c, k, c->sm, &one);
 	if (state != CHASE_DONE || fabs(one.value - cycles) > 3 + 0.02 * cycles)
@@ -202,7 +206,11 @@ static void study_texture(struct study *s)
 			       .room = chase_room(d, true)};
 	char key[64];
 
-	if (c.limit < 65536 || c.room < 64) {
+	if (c.limit < LIMIT_LEAST && chase_translated(s, "texture") < LIMIT_LEAST) {
+		all_inconclusive(s, "the first TLB reaches too little for a walk, and its misses look like a cache's");
+		return;
+	}
+	if (c.limit < LIMIT_LEAST || c.room < 64) {
 		study_verdict(s, "cache.texture.levels", VERDICT_UNSUPPORTED, "",
 			      "this device has too little memory for textures to be walked");
 		return;
@@ -237,7 +245,7 @@ static void study_texture(struct study *s)
 
 	struct chase_placed served[CHASE_LEVELS] = {0};
 	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
-		chase_latency_over(&c, k, k || caches == 0 ? PLACEMENTS : 16, &served[k]);
+		chase_latency_over(&c, k, k || caches == 0 || c.beyond_sm ? PLACEMENTS : 16, &served[k]);
 	for (unsigned k = 0; k < caches && k < 2; k++)
 		zoom_ask(&c, k, !k);
 	if (study_pending(s))
@@ -253,7 +261,7 @@ static void study_texture(struct study *s)
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
 		if (k == caches) {
-			c.level[k].size.value = c.limit;
+			c.level[k].size.value = c.top_fits ? c.limit : 0;
 			static const char why[] = "the largest footprint fits, so that nothing can be made to conflict";
 			struct chase_fact *unknown[] = {&c.level[k].line, &c.level[k].ways, &c.level[k].sets,
 							&c.level[k].sector};
@@ -320,6 +328,9 @@ static void study_texture(struct study *s)
 		    s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
 		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
 			   : "only first touches went to memory, because the last level holds the largest footprint");
+	else if (!levels && c.fill_unit > 0)
+		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "what answers may be a cache: a walk by words is faster inside of blocks");
 	else
 		conclude_memory(s, &served[c.level_count - 1], rows < caches ? &served[rows] : NULL);
 }

@@ -33,7 +33,7 @@ struct tlb_ring {
 	uint64_t stride;
 	uint32_t from;
 	uint64_t offset;
-	uint32_t extra, lines, order; /* lines 0: as many as the path needs; order 0: ascending */
+	uint32_t extra, lines, order; /* lines 0: as many as the path needs; order 0: far from ascending */
 	uint32_t turns;		      /* 0: as many as usual */
 };
 
@@ -49,7 +49,8 @@ struct tlb_view {
 uint32_t ring_page(const struct tlb_view *w, uint32_t v);
 
 #define GAP_LEAST 3.0 /* cycles within which costs are one */
-#define TLB_STEPS 5   /* levels, and the walk behind the last of them */
+#define TLB_ODD	  8
+#define TLB_STEPS 5 /* levels, and the walk behind the last of them */
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
@@ -73,6 +74,7 @@ struct tlb_path {
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	unsigned steps;		    /* step[0] = 0 counts */
+	double grain;		    /* cycles that the clock counts at once */
 	double gap;		    /* costs nearer than this are one */
 	double sigma;		    /* of one visit's cost */
 	double front;		    /* ticks up to which a cache in front of the TLB answered; 0: there is none */
@@ -80,6 +82,8 @@ struct tlb_path {
 	bool is_covered;	    /* the last ring told nothing, because a cache in front of the TLB answered */
 	bool dropped;		    /* a ring of some pages told nothing */
 	bool unclear;		    /* costs came up that are no level's */
+	double odd[TLB_ODD];	    /* those of them that are more than nothing */
+	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
 	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is nothing */
@@ -88,6 +92,8 @@ struct tlb_path {
 
 /* Leaves out what a cache in front of the TLB answered: c->front. */
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
+/* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
+uint32_t tlb_order(uint32_t pages, unsigned which);
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);
 /* The costs that occur, from rings over the whole buffer. Fills step and steps. */
 enum chase_state tlb_survey(struct tlb_path *c);

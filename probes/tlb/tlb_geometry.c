@@ -15,7 +15,8 @@
 #include <string.h>
 
 #define LINE_LEAST  4096u /* nobody has smaller pages */
-#define HALVINGS    2	  /* more of them only cost time */
+#define NEARLY_ALL  0.9
+#define HALVINGS    2 /* more of them only cost time */
 #define EXTRAS	    4
 #define EXTRAS_MOST 40
 #define ROWS_MOST   (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
@@ -341,6 +342,7 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 	uint32_t n = (uint32_t)l->entries.value, seen = 0;
 	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
 	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
+	uint32_t fewest = n; /* pages that one more conflicts with */
 	enum chase_state all = CHASE_DONE;
 
 	l->set_count = 0;
@@ -367,6 +369,7 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 		if (!count)
 			return undecided(&l->ways, "one page more than fits conflicts with none");
 		steady = steady && always;
+		fewest = count < fewest ? count : fewest;
 		join(&g, hot);
 		count_groups(&g, l, &seen, &equal);
 	}
@@ -376,6 +379,9 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 		return undecided(&l->ways, "the buffer has no room for a page more than fits");
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
+	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others. */
+	if (sets == 1 && fewest < NEARLY_ALL * n)
+		sets = 0;
 	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
 		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};

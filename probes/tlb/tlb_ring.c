@@ -1,6 +1,7 @@
 /* A ring over pages as a launch, and its words read back. */
 #include "base/arena.h"
 #include "data/native_record.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <errno.h>
 #include <math.h>
@@ -9,7 +10,15 @@
 
 #define BLUR 1.5 /* cycles */
 
-enum { HEAD = 8, PRE = 16, OUT_BYTES = 256 * 1024, VISITS_MOST = 32768, SHARED_SPARE = 1024, SHARED_MOST = 40960 };
+enum {
+	HEAD = 8,
+	PRE = 16,
+	OUT_BYTES = 256 * 1024,
+	VISITS_MOST = 32768,
+	SHARED_SPARE = 1024,
+	SHARED_MOST = 40960,
+	ENTRY_MOST = 64 << 20
+};
 
 /* Turns of the whole ring: few pages are timed often enough to know each, many at least once in each role. */
 static uint32_t turns_timed(const struct tlb_path *c, uint32_t visits)
@@ -47,8 +56,8 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	struct launch *l = &j->launch;
 	uint64_t align = 1;
 
-	/* As much as an entry may cover. */
-	while (align < bytes / 128)
+	/* As much as an entry may cover, and what a small memory has room for. */
+	while (align < bytes / 128 || (align < bytes / 32 && align < ENTRY_MOST))
 		align *= 2;
 	j->template_path = "probes/tlb/pages.ptx";
 	snprintf(l->entry, sizeof(l->entry), "pages");
@@ -116,7 +125,7 @@ uint32_t ring_page(const struct tlb_view *w, uint32_t v)
 static uint64_t place(const struct tlb_ring *ring, uint32_t lines, uint32_t v)
 {
 	uint32_t n = ring->pages, lap = v / n % lines;
-	uint64_t i = (uint64_t)(v % n) * (ring->order ? ring->order : 1) % n;
+	uint64_t i = (uint64_t)(v % n) * ring->order % n;
 	uint64_t page = (i == n - 1 && ring->extra ? ring->extra : i) * ring->stride;
 
 	if (i >= ring->from)
@@ -165,8 +174,22 @@ static uint32_t lines_of(const struct tlb_path *c, const struct tlb_ring *ring)
 	return lines;
 }
 
-enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out)
+uint32_t tlb_order(uint32_t pages, unsigned which)
 {
+	uint32_t a = which ? (uint32_t)(pages * (0.1 + 0.618 * which - floor(0.618 * which))) : 1;
+
+	while (a > 1 && stat_gcd(a, pages) != 1)
+		a--;
+	return a < 1 ? 1 : a;
+}
+
+enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struct tlb_view *out)
+{
+	/* Neighbours far apart in time, because a level whose entries cover several of these pages would answer for the second of
+	 * two neighbours, and the next level never see it. */
+	struct tlb_ring one = *asked;
+	const struct tlb_ring *ring = &one;
+	one.order = asked->order ? asked->order : tlb_order(asked->pages, 1);
 	double p[POINT_PARAMS] = {0};
 	uint32_t lines = lines_of(c, ring);
 	uint64_t last = (ring->extra ? ring->extra : ring->pages - 1) * ring->stride + ring->offset;
@@ -183,7 +206,7 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct
 	p[RING_OFFSET] = (double)ring->offset;
 	p[RING_EXTRA] = ring->extra;
 	p[RING_LINES] = lines;
-	p[RING_ORDER] = ring->order ? ring->order : 1;
+	p[RING_ORDER] = ring->order;
 	p[RING_BYTES] = (double)c->bytes;
 	p[RING_TURNS] = ring->turns ? ring->turns : turns_timed(c, ring->pages * lines);
 	const struct point *pt = study_ask(c->study, c->experiment, ring->pages, p);
@@ -199,8 +222,7 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct
 			 pt->outcome == OUTCOME_OK ? "was not followed" : "failed: ", pt->message);
 		return CHASE_UNDECIDED;
 	}
-	*out = (struct tlb_view){
-	    .pages = ring->pages, .lines = lines, .visits = visits, .order = ring->order ? ring->order : 1};
+	*out = (struct tlb_view){.pages = ring->pages, .lines = lines, .visits = visits, .order = ring->order};
 	out->cost = ARENA_ARRAY(study_arena(c->study), visits, float);
 	uint16_t *ticks = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)visits, uint16_t);
 	if (!out->cost || !ticks) {

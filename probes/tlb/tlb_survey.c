@@ -155,6 +155,7 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
 	c->steps = 1;
 	c->step[0] = 0;
 	c->unclear = false;
+	c->odd_count = 0;
 	for (unsigned i = 0; i < n;) {
 		double sum = 0, weight = 0, most = 0;
 		unsigned from = i;
@@ -169,6 +170,8 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
 			continue; /* no cost */
 		if (centre < 0 || most < SHARE_REAL || c->steps > TLB_STEPS) {
 			c->unclear = true;
+			if (centre > c->gap && c->odd_count < TLB_ODD)
+				c->odd[c->odd_count++] = centre;
 			continue;
 		}
 		c->step[c->steps++] = centre;
@@ -252,6 +255,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	if (all != CHASE_DONE)
 		return all;
 	c->sigma = sigma_of(c, &base);
+	c->grain = grain;
 	c->gap = fmax(GAP_LEAST, 1.5 * grain);
 	for (unsigned k = tlb_survey_least(c); k <= TLB_SURVEY_MOST && tlb_survey_stride(c, k) >= RING_PAGE; k++) {
 		const struct tlb_ring ring = {.pages = tlb_survey_pages(c, k), .stride = tlb_survey_stride(c, k)};
@@ -287,7 +291,12 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
 		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {
-		double rise = (c->step[k + 1] - c->step[k]) / 2;
+		double next = c->step[k + 1];
+		/* What costs more than a hit is a miss, whatever has answered it. */
+		for (unsigned i = 0; i < c->odd_count; i++)
+			if (c->odd[i] > c->step[k] + c->gap)
+				next = fmin(next, c->odd[i]);
+		double rise = (next - c->step[k]) / 2;
 		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
 						 .noise = noise_of(w, rings, rise),
 						 .blurred = rise < BLURRED * c->sigma};
@@ -401,15 +410,6 @@ enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_rin
 	return CHASE_DONE;
 }
 
-static uint32_t coprime(uint32_t n, unsigned order)
-{
-	uint32_t a = order ? (uint32_t)(n * (0.1 + 0.618 * order - floor(0.618 * order))) : 1;
-
-	while (a > 1 && stat_gcd(a, n) != 1)
-		a--;
-	return a < 1 ? 1 : a;
-}
-
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
 {
 	enum chase_state all = CHASE_DONE;
@@ -425,7 +425,7 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 	for (unsigned order = 0; order < HOT_ORDERS; order++) {
 		struct tlb_ring again = *ring;
 		struct tlb_view w;
-		again.order = coprime(ring->pages, order);
+		again.order = tlb_order(ring->pages, order);
 		if (order && again.order == 1)
 			continue;
 		enum chase_state state = tlb_get(c, &again, &w);

@@ -130,6 +130,7 @@ struct chase_path {
 	uint32_t grain;	    /* ticks are multiples of this */
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
+	bool top_fits;	    /* then: the largest footprint misses no more often than smaller ones */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
 	double swing; /* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
 			     * much longer at times, as a ratio; 0 = never seen */
@@ -191,6 +192,10 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
  * that level, or UINT_MAX. After the geometry. */
 unsigned chase_rows_level(const struct chase_path *c);
 extern const char chase_rows_why[];
+
+/* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin
+ * before a footprint does. UINT64_MAX: there is none, or nobody knows. path: "global" or "texture". */
+uint64_t chase_translated(const struct study *s, const char *path);
 
 /* Drops levels that hold no more than the one above: classes that one level fell into. After the sizes are known. */
 void chase_merge(struct chase_path *c);

@@ -14,7 +14,8 @@
 #define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
 #define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
-#define USUAL_LEAST  4	  /* first touches that take as long as a miss */
+#define TOP_CHANCE   1e-4
+#define USUAL_LEAST  4 /* first touches that take as long as a miss */
 #define USUAL_SHARE  0.05
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
@@ -402,7 +403,29 @@ static bool in_step(const struct chase_path *c, const struct chase_run *cold, ui
 	return c->level_count > 1 && usual >= USUAL_LEAST && usual >= USUAL_SHARE * all;
 }
 
-enum chase_state chase_survey(struct chase_path *c)
+/* Whether the largest footprint misses the last level no more often than smaller ones do. */
+static bool top_fits(const struct chase_path *c, const struct chase_pool *pool)
+{
+	const struct chase_run *top = &pool->run[pool->runs - 1];
+	double floor = chase_floor(c->classes[c->class_count - 1].centre * (1 + c->swing), c->cold), slow = 0, of = 0;
+	unsigned misses = 0;
+
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		unsigned n = 0;
+		for (uint32_t q = 0; q < r->kept; q++)
+			n += chase_ticks(r->record[q]) >= floor;
+		if (r == top)
+			misses = n;
+		else if (2 * c->survey[i].footprint <= c->survey[pool->runs - 1].footprint) {
+			slow += n;
+			of += r->kept;
+		}
+	}
+	return misses <= stat_binomial_limit(top->kept, (slow + 1) / (of + 1), TOP_CHANCE);
+}
+
+static enum chase_state survey(struct chase_path *c)
 {
 	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
 	double p[POINT_PARAMS];
@@ -521,7 +544,25 @@ enum chase_state chase_survey(struct chase_path *c)
 	c->cold_slower = c->cold_slower && !c->cold_unsure;
 	if (!c->cold_slower && !c->cold_unsure)
 		scattered_cold(c, run, slowest);
+	c->top_fits = c->cold_slower && top_fits(c, pool);
 	return CHASE_DONE;
+}
+
+enum chase_state chase_survey(struct chase_path *c)
+{
+	const double given[] = {c->chase,      c->lap,		 c->kind,	   c->lap_kind, c->quiet_kind,
+				c->sm,	       (double)c->limit, c->word,	   c->room,	c->quiet_room,
+				c->first_only, c->beyond_sm,	 (double)c->stride};
+	const struct chase_path *before = study_recall(c->study, "survey", given, sizeof(given));
+
+	if (before) {
+		*c = *before;
+		return CHASE_DONE;
+	}
+	enum chase_state state = survey(c);
+	if (state == CHASE_DONE)
+		study_keep(c->study, "survey", given, sizeof(given), c, sizeof(*c));
+	return state;
 }
 
 void chase_merge(struct chase_path *c)

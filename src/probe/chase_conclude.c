@@ -67,8 +67,9 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    size, l->line.why);
 	} else if (l->endless && !size) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
-			      "no footprint makes it miss, and how large they were is not known");
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "chase",
+		    "no footprint was seen to miss for certain, and how large those are that hit is not known");
 	} else if (l->endless) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",

@@ -8,7 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define COARSE	   2 /* cycles that the clock may count at once where single accesses have to do */
+#define HALF_LEAST 0.3 /* of the lines of two parts */
+#define COARSE	   2   /* cycles that the clock may count at once where single accesses have to do */
 #define LONE_LINES 32
 #define LUCKY	   3 /* rounds that may have been faster than they should */
 #define ROUNDS	   32
@@ -182,10 +183,15 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1)
 		*mean = undelayed[0].centre;
 	if (lines && by_line) {
-		struct stat_mode mode[CHASE_PARTS + 1];
+		struct stat_mode mode[CHASE_PARTS + 1] = {{0}};
 		lines->parts =
 		    (unsigned)stat_modes(means, groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, own);
 		bool wide = false;
+		/* Two parts are alike, and which lines were met is chance. */
+		const double one = (double)mode[0].count / (double)groups,
+			     other = (double)mode[1].count / (double)groups;
+		if (lines->parts == 2 && one > HALF_LEAST && other > HALF_LEAST)
+			*mean = (mode[0].centre + mode[1].centre) / 2;
 		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
 			lines->part[i] = mode[i].centre - *mean;
 			lines->part_share[i] = (double)mode[i].count / (double)groups;
@@ -296,6 +302,13 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		stride = c->level[k - 1].sector.value;
 	if (cold)
 		footprint = COLD_RING * (double)stride;
+	/* Nothing beyond what the path may use: there translations would be in the way, but of first touches, of which some did not
+	 * wait for any. */
+	if (!cold && footprint > (double)c->limit) {
+		while ((double)c->limit / (double)stride < FEW_LINES && stride > c->stride)
+			stride /= 2;
+		footprint = (double)c->limit;
+	}
 	footprint = floor(footprint / (double)stride) * (double)stride;
 	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
 	state[1] = lap_get(c, 0, footprint, stride, cold, loads, sm, &lap, &spread, &ops);

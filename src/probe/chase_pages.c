@@ -60,3 +60,19 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 	l->unequal = 0;
 	return CHASE_UNDECIDED;
 }
+
+uint64_t chase_translated(const struct study *s, const char *path)
+{
+	char key[64];
+	double line;
+
+	snprintf(key, sizeof(key), "tlb.%s.l1.reach", path);
+	const struct finding *f = study_finding(s, key);
+	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
+		return UINT64_MAX;
+	double reach = f->verdict == VERDICT_MEASURED ? f->value.number : f->lo;
+	snprintf(key, sizeof(key), "tlb.%s.l1.line", path);
+	if (!study_number(s, key, &line) || 4 * line > reach)
+		return (uint64_t)(reach / 2);
+	return (uint64_t)(reach - 2 * line);
+}

@@ -149,7 +149,8 @@ static void study_rounds(struct study *s, const struct point *o, const struct po
 		study_verdict(s, key, VERDICT_FAILED, evidence, "out of memory");
 		return;
 	}
-	if (clocks && clocks->outcome == OUTCOME_OK && share_clock_groups(clocks, sms, group, why, sizeof why)) {
+	if (clocks && clocks->outcome == OUTCOME_OK &&
+	    share_clock_groups(study_arena(s), clocks, sms, group, why, sizeof why)) {
 		share_count(group, sms, scratch, &groups, &smallest, &largest);
 		snprintf(why, sizeof why, "the SMs have %s", groups == 1 ? "one time" : "each a time of their own");
 	}

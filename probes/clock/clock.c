@@ -194,7 +194,7 @@ static void study_scope(struct study *s)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s", point_why(pt));
 		return;
 	}
-	if (!share_clock_groups(pt, sms, group, why, sizeof why)) {
+	if (!share_clock_groups(study_arena(s), pt, sms, group, why, sizeof why)) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "%s", why);
 		return;
 	}

@@ -143,11 +143,8 @@ static void conclude_topology(struct study *s, const struct source *source, unsi
 	}
 	study_measured_number(s, count_key, groups, groups, groups, "card", method, "clocks, pair",
 			      "the same groups of SMs share: %s", names);
-	if (smallest == largest)
-		study_measured_number(s, size_key, largest, largest, largest, "card", method, "clocks, pair",
-				      "the same groups of SMs share: %s", names);
-	else
-		study_verdict(s, size_key, VERDICT_INCONCLUSIVE, "clocks, pair",
+	/* Where some SMs are switched off, clusters are of as many as are left: the largest, and the interval holds all. */
+	study_measured_number(s, size_key, largest, smallest, largest, "card", method, "clocks, pair",
 			      "%u clusters of %u to %u SMs share: %s", groups, smallest, largest, names);
 }
 
@@ -240,7 +237,7 @@ static void study_sharing(struct study *s)
 			snprintf(c.level[k].why, sizeof c.level[k].why, "%s", c.why);
 		conclude_scope(s, &c.level[k], k);
 	}
-	if (pt && pt->outcome == OUTCOME_OK && share_clock_groups(pt, sms, clocks, why, sizeof why)) {
+	if (pt && pt->outcome == OUTCOME_OK && share_clock_groups(study_arena(s), pt, sms, clocks, why, sizeof why)) {
 		share_count(clocks, sms, members, &groups, &smallest, &largest);
 		if (groups > 1 && groups < sms) {
 			source[sources].group = clocks;

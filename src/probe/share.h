@@ -76,8 +76,8 @@ enum chase_state share_find(struct share_path *c);
 /* One launch on all SMs, x and p do not matter; the kernel is that of the probe of the clock. */
 int share_clock_setup(const struct study *s, double x, const double *p, struct job *j);
 /* Counters of their own were started at other moments, so SMs share one when theirs show about the same time. group of each SM
- * = the first SM of its group, the same in every launch of the point. False: why says what was in the way. */
-bool share_clock_groups(const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n);
+ * = the first SM of its group, the same in every launch of the point. False: why says what was in the way. a: scratch. */
+bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n);
 
 /* ---- parts ---- */
 /* The ring with which level k is looked at: its bytes, and the other parameters with nobody else. */

@@ -1,8 +1,10 @@
 /* Which SMs read the same clock counter. */
+#include "base/arena.h"
 #include "probe/share.h"
 #include <stdio.h>
+#include <stdlib.h>
 
-enum { HEADER_WORDS = 2, BLOCKS_PER_SM = 8, LAUNCHES = 4, TOGETHER = 1 << 14 };
+enum { HEADER_WORDS = 2, BLOCKS_PER_SM = 8, LAUNCHES = 4, LEAP = 1 << 11 /* cycles */ };
 
 int share_clock_setup(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -27,33 +29,54 @@ static const uint32_t *of_sm(const struct point *pt, unsigned repeat, unsigned s
 	return pt->y + (size_t)repeat * pt->words_per_repeat + HEADER_WORDS + 2 * (size_t)sm;
 }
 
-static uint32_t first_of(const struct point *pt, unsigned repeat, unsigned sm, const uint32_t *group)
+struct seen {
+	int32_t time; /* of its first block, from that of SM 0 */
+	uint32_t sm;
+};
+
+static int compare_seen(const void *a, const void *b)
 {
-	for (unsigned k = 0; k < sm; k++) {
-		int32_t apart = (int32_t)(of_sm(pt, repeat, sm)[1] - of_sm(pt, repeat, k)[1]);
-		if (apart > -TOGETHER && apart < TOGETHER)
-			return group[k];
-	}
-	return sm;
+	const int32_t x = ((const struct seen *)a)->time, y = ((const struct seen *)b)->time;
+	return (x > y) - (x < y);
 }
 
-bool share_clock_groups(const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n)
+/* Groups of one launch: blocks come to one SM after another in small steps, and from one counter to the next is a leap. */
+static void groups_of(const struct point *pt, unsigned repeat, unsigned sms, struct seen *seen, uint32_t *group)
 {
+	for (unsigned i = 0; i < sms; i++)
+		seen[i] = (struct seen){(int32_t)(of_sm(pt, repeat, i)[1] - of_sm(pt, repeat, 0)[1]), i};
+	qsort(seen, sms, sizeof(*seen), compare_seen);
+	for (unsigned from = 0, to; from < sms; from = to) {
+		uint32_t first = seen[from].sm;
+		for (to = from + 1; to < sms && (int64_t)seen[to].time - seen[to - 1].time < LEAP; to++)
+			first = seen[to].sm < first ? seen[to].sm : first;
+		for (unsigned i = from; i < to; i++)
+			group[seen[i].sm] = first;
+	}
+}
+
+bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n)
+{
+	struct seen *seen = ARENA_ARRAY(a, sms, struct seen);
+	uint32_t *again = ARENA_ARRAY(a, sms, uint32_t);
+
+	if (!seen || !again) {
+		snprintf(why, n, "out of memory");
+		return false;
+	}
 	for (unsigned r = 0; r < pt->repeats; r++) {
-		for (unsigned i = 0; i < sms; i++) {
+		for (unsigned i = 0; i < sms; i++)
 			if (!of_sm(pt, r, i)[0]) {
 				snprintf(why, n, "not every SM got a block");
 				return false;
 			}
-			uint32_t first = first_of(pt, r, i, group);
-			if (r == 0)
-				group[i] = first;
-			if (group[i] == first)
-				continue;
-			snprintf(why, n, "SM %u counts with SM %u in one launch and with %u in another", i, group[i],
-				 first);
-			return false;
-		}
+		groups_of(pt, r, sms, seen, r ? again : group);
+		for (unsigned i = 0; r && i < sms; i++)
+			if (again[i] != group[i]) {
+				snprintf(why, n, "SM %u counts with SM %u in one launch and with %u in another", i,
+					 group[i], again[i]);
+				return false;
+			}
 	}
 	return true;
 }

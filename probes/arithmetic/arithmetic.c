@@ -74,8 +74,7 @@ int arithmetic_setup(const struct study *s, unsigned row, double x, const double
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
 	job_arg_u32(j, 29);
-	j->launch.repeats = 2;
-	j->launch.warmups = 1;
+	j->launch.repeats = 2; /* no launch before them: the first round of each is not counted */
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
 	j->check.min = links * chains; /* fewer: the chain was folded */
@@ -298,7 +297,8 @@ struct load {
  * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
 static unsigned loads_of(struct load *out, const struct arithmetic_row *r, bool steps, unsigned full)
 {
-	const struct load many[] = {{4, 4, SHORT_SPAN / 4},
+	/* Loads of as many chains have as many links, so that they share their kernels. */
+	const struct load many[] = {{4, 4, SHORT_SPAN / 8},
 				    {4, 8, SHORT_SPAN / 8},
 				    {full, 1, SHORT_SPAN / 2},
 				    {full, 4, SHORT_SPAN / 8},

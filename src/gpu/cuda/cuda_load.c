@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define THREADS_MAX 6 /* each takes some 15 MB inside the driver */
+#define THREADS_MAX 16 /* each takes some 15 MB inside the driver */
 #define LOG_BYTES   4096
 #define ENTRY_BYTES sizeof(((struct cuda_kernel *)0)->entry)
 #define LOADED_MAX  1024 /* modules on the device at a time */

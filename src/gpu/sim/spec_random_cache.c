@@ -185,7 +185,10 @@ static void roll_path(struct stream *d, const char *path, int page)
 		if (i == 0) {
 			put(d, stem, "entries", "count", entries);
 			long long reach = entries * line;
-			line = chance(d, 0.5) ? page : line;
+			bool pages = chance(d, 0.5) && line > page;
+			line = pages ? page : line;
+			if (pages && levels > 1) /* what fills an entry knows one page */
+				put(d, stem, "sector", "bytes", page);
 			entries = 2 * reach / line;
 			scope = between(d, scope, 2);
 			continue;

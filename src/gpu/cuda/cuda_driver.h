@@ -11,6 +11,7 @@ typedef CUresult CUDAAPI tcuDeviceTotalMem(size_t *bytes, CUdevice dev);
 typedef CUresult CUDAAPI tcuCtxSetCurrent(CUcontext ctx);
 typedef CUresult CUDAAPI tcuFuncGetAttribute(int *value, int attribute, CUfunction f);
 typedef CUresult CUDAAPI tcuFuncSetAttribute(CUfunction f, int attribute, int value);
+typedef CUresult CUDAAPI tcuFuncSetSharedMemConfig(CUfunction f, int config);
 typedef CUresult CUDAAPI tcuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size);
 typedef CUresult CUDAAPI tcuMemAllocHost(void **p, size_t bytes);
 typedef CUresult CUDAAPI tcuMemFreeHost(void *p);
@@ -54,6 +55,11 @@ enum { /* CUfunction_attribute */
        FUNC_REGISTERS = 4,
        FUNC_MAX_DYNAMIC_SHARED = 8,
        FUNC_CARVEOUT = 9,
+};
+enum { /* CUsharedconfig */
+       SHARED_CONFIG_DEFAULT = 0,
+       SHARED_CONFIG_FOUR = 1,
+       SHARED_CONFIG_EIGHT = 2,
 };
 enum { /* CUresult values that are told apart */
        RESULT_OUT_OF_MEMORY = 2,

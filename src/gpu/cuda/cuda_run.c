@@ -100,6 +100,12 @@ static CUresult set_attributes(struct cuda_gpu *g, struct cuda_kernel *k, const 
 	int carveout = percent[l->carveout], fixed = 0, dynamic = 0;
 	CUresult r = CUDA_SUCCESS;
 
+	/* A hint as well; where banks cannot be arranged otherwise it changes nothing. */
+	if (l->bank_bytes != k->bank_bytes && g->d.func_set_shared_config &&
+	    !g->d.func_set_shared_config(k->function, l->bank_bytes == 8   ? SHARED_CONFIG_EIGHT
+						      : l->bank_bytes == 4 ? SHARED_CONFIG_FOUR
+									   : SHARED_CONFIG_DEFAULT))
+		k->bank_bytes = l->bank_bytes;
 	if (!g->d.func_set_attribute)
 		return r;
 	/* The carve-out is a hint, and devices without one refuse it: the launch is right without it. */

@@ -376,6 +376,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 		f->constant = g->constant;
 		if (l->flush)
 			time_flush(g->time);
+		time_arrange_banks(g->time, l->bank_bytes);
 		if (time_launch(g->time, &q, &g->result))
 			return err_nomem(e);
 		if (g->result.end != TIME_DONE) {

@@ -89,6 +89,8 @@ struct time_result {
 int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r);
 
 /* ---- what the host does between launches ---- */
+/* Banks of the shared memory follow each other every so many bytes, where their width allows it; 0: as described. */
+void time_arrange_banks(struct time_gpu *g, uint32_t bytes);
 void time_flush(struct time_gpu *g); /* every cache is empty */
 enum time_area { TIME_GLOBAL, TIME_CONSTANT };
 void time_forget(struct time_gpu *g, enum time_area a, uint64_t base, uint64_t bytes); /* the host wrote there */

@@ -6,12 +6,14 @@
 #define LANES 32
 #define ITEMS (LANES * 16) /* words of all lanes: 16 bytes each in banks of one */
 
-void banks_init(struct time_banks *b, const struct sim_spec *s)
+void banks_init(struct time_banks *b, const struct sim_spec *s, uint32_t mode)
 {
 	uint32_t width = s->shared_bank_width ? s->shared_bank_width : 4;
 	*b = (struct time_banks){.banks = s->shared_banks ? s->shared_banks : 1,
 				 .lanes = s->shared_lanes ? s->shared_lanes : LANES,
-				 .mode = s->shared_bank_mode ? s->shared_bank_mode : width,
+				 .mode = mode && width % mode == 0 ? mode
+					 : s->shared_bank_mode	   ? s->shared_bank_mode
+								   : width,
 				 .one_word = s->shared_broadcast == BROADCAST_ONE};
 	b->bytes = b->banks * width;
 	b->shifts = !(b->banks & (b->banks - 1)) && !(b->mode & (b->mode - 1)) && !(width & (width - 1));

@@ -84,7 +84,7 @@ void time_split(struct time_gpu *g, struct time_route *r)
 static int requests_open(struct time_gpu *g)
 {
 	const struct sim_spec *s = g->spec;
-	banks_init(&g->banks, s);
+	banks_init(&g->banks, s, 0);
 	g->plain = s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE;
 	g->atomic_issue = fixed(s->atomic_issue);
 	g->timed_atomics = s->atomic_issue > 0;
@@ -520,6 +520,11 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 }
 
 /* ---- between launches ---- */
+
+void time_arrange_banks(struct time_gpu *g, uint32_t bytes)
+{
+	banks_init(&g->banks, g->spec, bytes);
+}
 
 void time_flush(struct time_gpu *g)
 {

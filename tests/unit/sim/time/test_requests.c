@@ -35,7 +35,7 @@ static struct time_banks make(const struct shape *h)
 			      .shared_bank_mode = h->mode,
 			      .shared_lanes = h->lanes,
 			      .shared_broadcast = h->broadcast};
-	banks_init(&b, &s);
+	banks_init(&b, &s, 0);
 	return b;
 }
 

@@ -56,9 +56,10 @@ static const struct cmd_option run_options[] = {
 
 static const struct cmd_option report_options[] = {
     {.name = "format",
-     .arg = "text|summary|json|csv",
+     .arg = "text|summary|lemeire|json|csv",
      .help = "how to write the report (default text); summary is the page that `fathom run` ends with: units, caches, "
-	     "TLBs and memories in tables; markdown makes a page for doc/results"},
+	     "TLBs and memories in tables; lemeire is the one-page performance report of his Table III; markdown makes "
+	     "a page for doc/results"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
     END_OPTIONS,
 };
@@ -142,6 +143,7 @@ static const struct cmd_example report_examples[] = {
     {"fathom report card.fathom", "the page for people"},
     {"fathom report card.fathom --format json > card.json", "findings and raw series for programs"},
     {"fathom report card.fathom --format summary", "the architecture on one page"},
+    {"fathom report card.fathom --format lemeire", "rates, latencies and ridge points on one page"},
     {"fathom report card.fathom --figures figures", "the page, and one SVG a figure in figures/"},
     END_EXAMPLES,
 };

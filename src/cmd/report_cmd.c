@@ -18,6 +18,8 @@ static int write_report(struct cmd_context *c, const struct run *r, const struct
 		rc = report_text(&out, r, figures, &c->style, &c->error);
 	else if (strcmp(format, "summary") == 0)
 		rc = report_summary(&out, r, &c->style, &c->error);
+	else if (strcmp(format, "lemeire") == 0)
+		rc = report_lemeire(&out, r, &c->style, &c->error);
 	else if (strcmp(format, "json") == 0)
 		rc = report_json(&out, r, &c->error);
 	else if (strcmp(format, "csv") == 0)

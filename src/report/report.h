@@ -15,7 +15,9 @@ struct report_style {
 int report_text(struct str *out, const struct run *r, const struct figure_list *figures,
 		const struct report_style *style, struct err *e);
 int report_summary(struct str *out, const struct run *r, const struct report_style *style,
-		   struct err *e);				      /* `make run`'s page */
+		   struct err *e); /* `make run`'s page */
+int report_lemeire(struct str *out, const struct run *r, const struct report_style *style,
+		   struct err *e);				      /* Lemeire's one-page performance report */
 int report_json(struct str *out, const struct run *r, struct err *e); /* schema 1; findings sorted by key */
 int report_csv(struct str *out, const struct run *r, struct err *e);
 int report_svg(struct str *out, const struct figure *f, struct err *e);

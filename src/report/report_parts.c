@@ -96,6 +96,7 @@ static const char *const arithmetic_columns[] = {"latency",    "throughput", "is
 static const char *const arithmetic_titles[] = {"latency", "ops/clk/SM", "issue", "native", "unit", "warps"};
 static const char *const cache_columns[] = {"size", "line", "sector", "ways", "sets", "latency"};
 static const char *const tlb_columns[] = {"reach", "line", "entries", "ways", "sets", "latency"};
+static const char *const load_columns[] = {"bandwidth", "issue", "completion"};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static bool is_column(const char *const *columns, size_t n, const char *word)
@@ -121,7 +122,9 @@ bool part_tabulated(const char *key)
 	if (n == 0)
 		return false;
 	const char *last = key + n + 1;
-	return (str_starts(key, "arith.") && is_column(arithmetic_columns, COUNT(arithmetic_columns), last)) ||
+	return str_starts(key, "pipeline.") ||
+	       (str_starts(key, "memory.") && is_column(load_columns, COUNT(load_columns), last)) ||
+	       (str_starts(key, "arith.") && is_column(arithmetic_columns, COUNT(arithmetic_columns), last)) ||
 	       (str_starts(key, "cache.") && is_column(cache_columns, COUNT(cache_columns), last)) ||
 	       (str_starts(key, "tlb.") && is_column(tlb_columns, COUNT(tlb_columns), last));
 }

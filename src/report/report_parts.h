@@ -18,6 +18,8 @@ void part_levels(struct str *out, const struct finding *const *sorted, const str
 /* What is not decided, failed or only bounded, with the reason. most: entries to show, 0 = all. */
 void part_open(struct str *out, const struct finding *const *sorted, const struct run *r,
 	       const struct report_style *style, size_t most);
+/* Performance, latencies and ridge points by class, and every memory by the size of a load. */
+void part_performance(struct str *out, const struct run *r, const struct report_style *style);
 /* Probes that did not end well. */
 void part_probes(struct str *out, const struct run *r, const struct report_style *style);
 

@@ -125,7 +125,7 @@ static void short_list(struct str *out, const struct finding *const *sorted, con
 	for (size_t k = 0; shown[k]; k++)
 		for (size_t i = 0; i < r->findings.count; i++) {
 			const struct finding *f = sorted[i];
-			if (!str_starts(f->key, shown[k]) ||
+			if (!str_starts(f->key, shown[k]) || part_tabulated(f->key) ||
 			    (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_ABSENT))
 				continue;
 			struct str s;
@@ -155,6 +155,7 @@ int report_summary(struct str *out, const struct run *r, const struct report_sty
 	part_head(out, r, style);
 	units(out, sorted, r, style);
 	operations(out, sorted, r, style);
+	part_performance(out, r, style);
 	short_list(out, sorted, r, style, "Branches and barriers", (const char *const[]){"branch.", "barrier.", NULL});
 	part_levels(out, sorted, r, "cache", true, style);
 	part_levels(out, sorted, r, "tlb", true, style);

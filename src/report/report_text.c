@@ -156,6 +156,8 @@ int report_text(struct str *out, const struct run *r, const struct figure_list *
 			part_levels(out, sorted, r, "tlb", false, style);
 		else if (strcmp(families[i].prefix, "branch") == 0)
 			part_arithmetic(out, sorted, r, style);
+		else if (strcmp(families[i].prefix, "pipeline") == 0)
+			part_performance(out, r, style);
 		family(out, sorted, r, families[i].prefix, families[i].title, style);
 	}
 	family(out, sorted, r, NULL, "Other", style);

@@ -52,7 +52,7 @@ def test_unknown_command(o):
 
 def test_unknown_option(o):
     refused(o.run("run", "--devcie", "sim:toy"), USAGE, "--device")
-    refused(o.run("report", "x.fathom", "--format", "yaml"), USAGE, "text|summary|json|csv")
+    refused(o.run("report", "x.fathom", "--format", "yaml"), USAGE, "text|summary|lemeire|json|csv")
 
 
 def test_unknown_probe(o):

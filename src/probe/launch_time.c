@@ -9,12 +9,14 @@ enum {
 	REPEATS = 25, /* Lemeire 2016, III */
 	ROUNDS_MOST = 1 << 20,
 	LIMIT_MS = 30000, /* some devices compile for each size of a block, when it is first launched */
-	TIMER_POINTS = 6
+	TIMER_POINTS = 6,
+	STEPS = 8
 };
 
 #define GOOD	    0.01  /* half of a 95 % interval, of the value */
 #define QUIET	    0.005 /* the same of what is as good as exact */
 #define USABLE	    0.05
+#define LOST	    0.003  /* of a launch: a difference that the timer may have hidden */
 #define ENDS	    0.01   /* of the value: what filling and draining the pipelines hides */
 #define NS_MOST	    400e3  /* of a launch that is made longer */
 #define DEVIATION   1.4826 /* standard deviations in a MAD */
@@ -98,7 +100,7 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 struct difference {
 	bool there;
 	double ns, half, coarse; /* for one link; half of the 95 % interval */
-	double launch;		 /* the longer launch */
+	double launch, links;	 /* the longer launch, and by how many links it is longer */
 	const struct point *point, *bad;
 };
 
@@ -118,6 +120,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	const double links = (double)(k->many - k->few) * each * rounds;
 	out.there = true;
 	out.launch = tb.ns;
+	out.links = links;
 	out.ns = (tb.ns - ta.ns) / links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(ta.spread, tb.spread), timer) / links;
@@ -125,38 +128,33 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	return out;
 }
 
+/* Rounds with which the timer would do. */
+static unsigned longer(const struct difference *d, unsigned rounds, double timer)
+{
+	const double enough = GOOD / 2 * d->ns * d->links, fits = NS_MOST / fmax(d->launch, 1);
+	const double more = fmin(enough > 0 ? fmin(fmax(timer / enough, 2), 64) : 64, fits);
+	return more < 2 ? rounds : (unsigned)fmin(ROUNDS_MOST, rounds * exp2(floor(log2(more))));
+}
+
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer)
 {
+	const unsigned most = k->most ? k->most : REPEATS;
 	struct timed out = {.ok = false};
 	unsigned rounds = k->first ? k->first : FIRST_ROUNDS, repeats = FIRST_REPEATS;
 	struct difference d = {.there = false};
-	for (unsigned step = 0; step < 8; step++) {
+	for (unsigned step = 0; step < STEPS; step++) {
 		d = difference(s, k, timer, rounds, repeats);
 		out.bad = d.bad;
 		if (!d.there)
 			return out;
-		const double good = repeats < REPEATS ? QUIET : GOOD;
-		if (d.ns > 0 && d.half <= good * d.ns)
+		/* More repeats are of no use where the timer is what is too coarse, nor longer launches where it is not. */
+		const bool coarse = d.ns > 0 ? timer > GOOD / 2 * d.ns * d.links : timer > LOST * d.launch;
+		const double good = repeats >= most ? GOOD : k->quiet > 0 ? k->quiet : QUIET;
+		const unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
+		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns)))
 			break;
-		/* Where the timer is what is too coarse, more repeats of the same are of no use. */
-		const double links = d.launch / d.coarse, want = GOOD / 2;
-		if (repeats < REPEATS && d.ns > 0 && timer / links <= want * d.ns) {
-			repeats = REPEATS;
-			continue;
-		}
-		const double more = d.ns > 0 ? fmin(fmax(d.half / (want * d.ns), 2), 64) : 64;
-		const unsigned next = (unsigned)fmin(ROUNDS_MOST, rounds * exp2(ceil(log2(more))));
-		const double fits = NS_MOST / fmax(d.launch, 1);
-		if (next == rounds || fits < 2) {
-			if (repeats == REPEATS)
-				break;
-			repeats = REPEATS;
-			continue;
-		}
-		repeats = REPEATS;
-		rounds = fmin(next, rounds * fits) < 2 * rounds
-			     ? 2 * rounds
-			     : (unsigned)exp2(floor(log2(fmin(next, rounds * fits))));
+		repeats = most;
+		rounds = next;
 	}
 	/* The mean is better known than one repeat is. */
 	out.ok = d.ns > 0 && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;

@@ -16,6 +16,8 @@ struct timed_pair {
 	unsigned links_at, rounds_at, repeats_at;
 	unsigned few, many; /* links of the two */
 	unsigned first;	    /* rounds to begin with; 0 is 4 */
+	unsigned most;	    /* repeats; 0 is 25 */
+	double quiet;	    /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
 	double each;	    /* what one link counts as; 0 is 1 */
 };
 

@@ -6,6 +6,9 @@
 #define PLACES	  64
 #define OWN	  4 /* of private memory: a word of each lane lies beside those of the others */
 #define TOLERANCE 0.05
+#define STREAM	  0.06
+#define PAIRED	  0.6 /* how additions find their place between loads is more than this knows */
+#define UNCLEAR	  100 /* what holds the stream up is more than this knows */
 
 struct wait {
 	double cycles, tolerance;
@@ -35,6 +38,54 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	return w;
 }
 
+/* Cycles an SM takes for one warp load of 4 bytes that hits, with so many warps and `others` additions to each. */
+static double issue_of(const struct sim_spec *s, const struct path_spec *p, double latency, double others, bool alone)
+{
+	const double warps = fmin(32, s->max_threads_per_block / s->warp_size), halves = s->warp_size > 32 ? 2 : 1;
+	const double steps = 1 + p->address_ops, flight = alone ? 1 : s->loads_in_flight ? s->loads_in_flight : 12;
+	const struct op_spec *add = &s->op[s->default_op];
+	const int at = spec_find_op(s, "add", "u32");
+	add = at >= 0 ? &s->op[at] : add;
+	const double alu = (others + p->address_ops) * s->warp_size / add->throughput;
+	double t = fmax(halves * p->issue, (steps + others) * s->scheduler_issue / s->schedulers);
+	t = fmax(t, alu);
+	return fmax(t, fmax(latency / (warps * flight), p->address_ops * p->address_latency / warps));
+}
+
+static int tell_stream(const struct sim_spec *s, const char *space, uint32_t bytes, double issue, double tolerance,
+		       int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	char key[64];
+	const double rate = (double)s->warp_size * bytes * s->sm_count * s->clock_hz * 1e-9 / issue;
+	snprintf(key, sizeof key, "memory.%s.%u.issue", space, bytes);
+	int rc = each(ctx, &(struct truth){.key = key, .number = issue, .tolerance = tolerance * issue});
+	snprintf(key, sizeof key, "memory.%s.%u.bandwidth", space, bytes);
+	return rc ? rc : each(ctx, &(struct truth){.key = key, .number = rate, .tolerance = tolerance * rate});
+}
+
+/* Streams: shared and constant memory by what an SM issues, global memory by what the memory gives, where that is clear. */
+static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	const struct wait constant = wait_of(s, &s->constant, false, 256);
+	int rc =
+	    tell_stream(s, "shared", 4, issue_of(s, &s->shared, s->shared.memory_latency, 0, false), STREAM, each, ctx);
+	if (!rc)
+		rc = tell_stream(s, "constant", 4, issue_of(s, &s->constant, constant.cycles, 1, s->constant_blocks),
+				 PAIRED, each, ctx);
+	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
+		const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
+		const double memory = s->dram_bandwidth > 0 ? sms * warp / s->dram_bandwidth : 0;
+		const double pipe = s->global.issue * fmax(s->warp_size / 32, warp / s->coalesce_segment);
+		const double flight = s->loads_in_flight ? s->loads_in_flight : 4, warps = 16;
+		const double wait = 2 * s->global.memory_latency / (warps * flight);
+		const bool clear =
+		    memory > 2 * fmax(pipe, wait) && s->outstanding == OUTSTANDING_NONE && !s->dram.banks && memory > 8;
+		rc = tell_stream(s, "global", bytes, fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM : UNCLEAR, each,
+				 ctx);
+	}
+	return rc;
+}
+
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	const struct {
@@ -55,5 +106,5 @@ int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struc
 			snprintf(key, sizeof key, "memory.%s.%u.completion", rows[i].space, bytes);
 			rc = each(ctx, &(struct truth){.key = key, .number = w.cycles, .tolerance = w.tolerance});
 		}
-	return rc;
+	return rc ? rc : tell_streams(s, each, ctx);
 }

@@ -1,0 +1,168 @@
+/* Bandwidth and issue latency of loads: many warps, none of whose loads waits for another. */
+#include "walk.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum {
+	FEW = 4, /* loads of a round; they are all under way before the first is needed */
+	MANY = 12,
+	FEW_SHARED = 16, /* whose loads need no registers: more of them hide the loop */
+	MANY_SHARED = 48,
+	ROUNDS = 1,
+	REPEATS = 5,	 /* of a stream of all SMs */
+	BLOCK = 128,	 /* threads of one that reads global memory */
+	THREADS = 512,	 /* of those on an SM */
+	ROUNDS_NEAR = 8, /* of shared and constant memory */
+	WARPS_MOST = 32,
+	SHARE = 2 /* of the memory that an array may take */
+};
+#define QUIET	0.03 /* a stream of all SMs is not repeated for less */
+#define PLATEAU 1.03 /* a full SM is no faster than half of one, but for so much */
+
+static unsigned blocks_each(const struct device_info *d)
+{
+	const unsigned threads =
+	    d->max_threads_per_sm && d->max_threads_per_sm < THREADS ? d->max_threads_per_sm : THREADS;
+	const unsigned n = threads / BLOCK;
+	return n ? n : 1;
+}
+
+static unsigned block_of(const struct device_info *d)
+{
+	return d->max_threads_per_block < BLOCK ? d->max_threads_per_block : BLOCK;
+}
+
+int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j)
+{
+	static const enum native_class class[STREAMS] = {NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST};
+	static const uint32_t zeros[64];
+	const struct device_info *d = study_device(s);
+	const bool global = space == SPACE_GLOBAL;
+	uint64_t bytes = 256;
+	j->template_path = "probes/walk/stream.ptx";
+	job_param_text(j, "SPACE", walk_space_name[space]);
+	job_param(j, "BYTES", (long long)x);
+	job_param(j, "LOADS", (long long)p[P_LINKS]);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
+	j->launch.grid[0] = global ? d->sm_count * blocks_each(d) : 1;
+	j->launch.block[0] = global ? block_of(d) : (unsigned)p[P_MORE] * d->warp_size;
+	if (global)
+		bytes = (uint64_t)(x * p[P_LINKS] * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
+	if (bytes > d->memory_bytes / SHARE)
+		return -ENOTSUP;
+	struct launch_buffer *b = j->launch.buffers;
+	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
+	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .as_is = true};
+	j->launch.buffer_count = 2;
+	if (space == SPACE_CONSTANT) {
+		b[2] = (struct launch_buffer){
+		    .space = BUFFER_CONSTANT, .bytes = sizeof zeros, .init = zeros, .init_bytes = sizeof zeros};
+		snprintf(b[2].symbol, sizeof b[2].symbol, "ring");
+		j->launch.buffer_count = 3;
+	}
+	job_arg_buffer(j, 0, 0);
+	job_arg_buffer(j, 1, 0);
+	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
+	job_arg_u32(j, 0);
+	timed_job(j, p[P_REPEATS]);
+	if (global) { /* what is read once comes from memory */
+		j->launch.flush = true;
+		j->launch.warmups = 0;
+	}
+	j->check.cls = class[space];
+	j->check.min = (unsigned)p[P_LINKS];
+	j->check.max = UINT32_MAX;
+	j->check.others = UINT32_MAX;
+	return 0;
+}
+
+static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, unsigned warps, double timer)
+{
+	const struct timed_pair k = {.experiment = SPACES + space,
+				     .x = bytes,
+				     .p = {[P_MORE] = warps},
+				     .links_at = P_LINKS,
+				     .rounds_at = P_ROUNDS,
+				     .repeats_at = P_REPEATS,
+				     .few = space == SPACE_SHARED ? FEW_SHARED : FEW,
+				     .many = space == SPACE_SHARED ? MANY_SHARED : MANY,
+				     .first = space == SPACE_GLOBAL ? ROUNDS : ROUNDS_NEAR,
+				     .most = space == SPACE_GLOBAL ? REPEATS : 0,
+				     .quiet = space == SPACE_GLOBAL ? QUIET : 0};
+	return timed_ask(s, &k, timer);
+}
+
+/* t: of one load of all these warps; bytes: that they bring together, on `sms` SMs. */
+static void conclude(struct study *s, enum walk_space space, unsigned bytes, const struct timed *t, double warps,
+		     double sms, const char *how)
+{
+	const struct device_info *d = study_device(s);
+	const double all = warps * d->warp_size * bytes * sms, cycles = d->clock_hz * 1e-9 / warps;
+	const char *evidence = walk_space_name[space];
+	char key[64];
+	snprintf(key, sizeof key, "memory.%s.%u.bandwidth", walk_space_name[space], bytes);
+	study_measured_number(s, key, all / t->ns, all / t->hi, all / t->lo, "card",
+			      "run time of independent loads, difference of two lengths", evidence, "%s", how);
+	snprintf(key, sizeof key, "memory.%s.%u.issue", walk_space_name[space], bytes);
+	if (d->clock_hz > 0)
+		study_measured_number(s, key, t->ns * cycles, t->lo * cycles, t->hi * cycles, "sm",
+				      "run time of independent loads, difference of two lengths", evidence, "%s", how);
+	else
+		walk_verdict(s, space, bytes, "issue", VERDICT_UNSUPPORTED,
+			     "the device does not tell its clock, so run times are no cycles");
+}
+
+static void stream_global(struct study *s, double timer)
+{
+	const struct device_info *d = study_device(s);
+	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
+		const struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, timer);
+		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "bandwidth", &t)) {
+			if (!study_pending(s))
+				walk_failed(s, SPACE_GLOBAL, bytes, "issue", &t);
+			continue;
+		}
+		conclude(s, SPACE_GLOBAL, bytes, &t, (double)blocks_each(d) * block_of(d) / d->warp_size, d->sm_count,
+			 "all SMs read what no cache holds");
+	}
+}
+
+/* More warps would gain more. */
+static void bound(struct study *s, enum walk_space space, const struct timed *t, double warps, bool bandwidth)
+{
+	static const char why[] = "the warps of the largest block are too few to keep it busy";
+	const struct device_info *d = study_device(s);
+	const double all = warps * d->warp_size * 4 * d->sm_count;
+	char key[64];
+	snprintf(key, sizeof key, "memory.%s.4.%s", walk_space_name[space], bandwidth ? "bandwidth" : "issue");
+	if (bandwidth)
+		study_bound(s, key, all / t->hi, INFINITY, "run time of independent loads, difference of two lengths",
+			    walk_space_name[space], "%s", why);
+	else if (d->clock_hz > 0)
+		study_bound(s, key, -INFINITY, t->hi * d->clock_hz * 1e-9 / warps,
+			    "run time of independent loads, difference of two lengths", walk_space_name[space], "%s",
+			    why);
+}
+
+void stream_study(struct study *s, enum walk_space space, double timer)
+{
+	static const char *const parts[] = {"bandwidth", "issue"};
+	const struct device_info *d = study_device(s);
+	const unsigned block = d->max_threads_per_block / d->warp_size, most = block < WARPS_MOST ? block : WARPS_MOST;
+	if (space == SPACE_GLOBAL) {
+		stream_global(s, timer);
+		return;
+	}
+	const struct timed all = ask(s, space, 4, most, timer), half = ask(s, space, 4, most / 2, timer);
+	if (study_pending(s))
+		return;
+	for (size_t i = 0; i < 2; i++)
+		if (walk_failed(s, space, 4, parts[i], all.ok ? &half : &all))
+			continue;
+		else if (2 * half.ns > PLATEAU * all.ns)
+			bound(s, space, &all, most, i == 0);
+	if (all.ok && half.ok && 2 * half.ns <= PLATEAU * all.ns)
+		conclude(s, space, 4, &all, most, d->sm_count, "one SM, whose rate is that of each");
+}

@@ -1,0 +1,24 @@
+/* Loads of each size from each memory, timed from outside: what the files of this folder share. */
+#ifndef FATHOM_WALK_H
+#define FATHOM_WALK_H
+#include "probe/launch_time.h"
+#include "probe/probe.h"
+
+enum walk_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_CONSTANT, SPACE_PRIVATE, SPACES };
+enum { STREAMS = SPACE_PRIVATE }; /* private memory has none */
+extern const char *const walk_space_name[SPACES];
+
+/* params of all experiments; x is bytes. The last says for walks whether words are addresses, for streams how many warps an SM has. */
+enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE };
+
+/* A verdict without a value for memory.<space>.<bytes>.<part>. */
+void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
+		  const char *because);
+/* Why the time could not be had, as a verdict. False: it could. */
+bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t);
+
+/* stream.c: independent loads. The experiment of a space is SPACES + space. */
+int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j);
+void stream_study(struct study *s, enum walk_space space, double timer);
+
+#endif

@@ -189,6 +189,11 @@ struct ptx_place {
 };
 int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, struct ptx_place *at);
 int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in);
+const char *ptx_space_name(enum ptx_space s);
+static inline bool ptx_is_float(enum ptx_type t)
+{
+	return ptx_type_class(t) == 'f';
+}
 int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char letter, const struct ptx_operand *o,
 		      const struct ptx_place *at);
 int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,

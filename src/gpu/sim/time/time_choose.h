@@ -1,4 +1,4 @@
-/* Which of its warps a scheduler takes. For time_loop.c, into whose loop it is compiled: a call would show there. */
+/* Which of its warps a scheduler takes. Compiled into the loops that ask: a call would show there. */
 #ifndef FATHOM_TIME_CHOOSE_H
 #define FATHOM_TIME_CHOOSE_H
 #include "gpu/sim/time/time_state.h"

@@ -1,8 +1,8 @@
 /* The event loop: which warp issues next, and what its issue does to the scoreboard. */
 #include "base/err.h"
-#include "gpu/sim/time/time_choose.h"
 #include "gpu/sim/time/time_fetch.h"
 #include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_turn.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -260,7 +260,7 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	}
 }
 
-static __attribute__((noinline)) void issue_one(struct time_run *x, struct time_warp *w, uint64_t t)
+__attribute__((noinline)) void time_issue(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	issue(x, w, t);
 }
@@ -285,23 +285,6 @@ static bool out_of_time(struct time_run *x)
 	snprintf(x->r->message, sizeof x->r->message, "still running after %u ms and %llu cycles", x->q->limit_ms,
 		 (unsigned long long)(x->last - x->start));
 	return true;
-}
-
-/* A second instruction of the warp that has just issued to pipe `first`: the pipe that it would take, or -1. */
-static int second_pipe(const struct time_run *x, const struct time_sched *s, uint32_t slot, int first, uint64_t t)
-{
-	if (x->stop || first < 0 || slot >= s->slots || s->wake[slot] > t)
-		return -1;
-	int pipe = pipe_for(s, &x->p->set[s->set[slot]], t);
-	return pipe == first ? -1 : pipe;
-}
-
-/* It takes no turn of the issue port. */
-static void issue_second(struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t)
-{
-	uint64_t port = s->free;
-	issue_one(x, s->warp[slot], t);
-	s->free = port;
 }
 
 /* One warp is alive and no block waits: it runs straight on. Every rule is the general loop's with one candidate. */
@@ -339,161 +322,6 @@ static struct time_warp *only_warp(const struct time_cluster *c)
 	return NULL;
 }
 
-/* The instruction of the warp in this slot issues; when the scheduler looks again. */
-static inline __attribute__((always_inline)) uint64_t issue_chosen(struct time_run *x, struct time_sched *s,
-								   struct glance *c, uint64_t t)
-{
-	struct time_cluster *g = x->c;
-	const struct time_set *set = &x->p->set[s->set[c->best]];
-	uint64_t sooner = g->sooner;
-	issue_one(x, s->warp[c->best], t);
-	/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
-	 * issue woke others after they had been looked at. */
-	if (g->sooner != sooner)
-		return t;
-	uint64_t later = c->later;
-	if (c->more) {
-		uint64_t pipe = c->alike ? set_free(s, set) : 0;
-		later = pipe < later ? pipe : later;
-	}
-	return s->wake[c->best] < later ? s->wake[c->best] : later;
-}
-
-static inline __attribute__((always_inline)) void next_turn(struct time_run *x, struct time_sched *s, uint64_t t,
-							    uint32_t slot, uint64_t later)
-{
-	uint64_t port = s->free >> FIX;
-	if (slot != UINT32_MAX) {
-		later = port > later ? port : later;
-		if (!s->slots)
-			later = NEVER;
-	}
-	if (later >= PENDING) /* the serving will give it a turn */
-		later = NEVER;
-	if (x->q->poll && later != NEVER) {
-		uint64_t next = slot == UINT32_MAX ? t + 1 : port;
-		later = next < later ? next : later;
-	}
-	wheel_set(&x->c->wheel, s->number, later);
-}
-
-/* ---- several schedulers that want one pipe ---- */
-
-#define MEMBERS 16 /* schedulers of one SM, at most: the reader of .gpu files refuses more */
-struct member {
-	struct time_sched *s;
-	struct glance c;
-	int pipe, used; /* that it names now; that its first instruction took */
-	bool asks, issued;
-	uint64_t later;
-};
-
-/* The first behind the scheduler that had the pipe last, of those that name it. */
-static uint32_t winner(const struct member *m, uint32_t n, int pipe, uint32_t schedulers)
-{
-	uint32_t best = 0, least = UINT32_MAX;
-	for (uint32_t k = 0; k < n; k++) {
-		if (!m[k].asks || m[k].pipe != pipe)
-			continue;
-		uint32_t behind = (m[k].s->index + schedulers - m[k].s->user[pipe] - 1) % schedulers;
-		if (behind < least) {
-			least = behind;
-			best = k;
-		}
-	}
-	return best;
-}
-
-/* What the scheduler would take at t. */
-static inline __attribute__((always_inline)) struct glance take_kept(struct time_run *x, struct time_sched *s,
-								     uint64_t t)
-{
-	uint32_t slot = s->kept;
-	s->kept = UINT32_MAX;
-	if (t < s->kept_until && x->c->sooner == s->kept_sooner && set_free(s, &x->p->set[s->set[slot]]) <= t)
-		return (struct glance){.best = slot, .more = s->kept_more, .alike = true, .later = s->kept_until};
-	return choose(x, s, t);
-}
-
-static __attribute__((noinline)) void name_first(struct time_run *x, struct member *m, uint64_t t)
-{
-	m->c = m->s->kept != UINT32_MAX ? take_kept(x, m->s, t) : choose(x, m->s, t);
-	m->later = m->c.later;
-	m->asks = m->c.best != UINT32_MAX;
-	m->pipe = m->asks ? pipe_for(m->s, &x->p->set[m->s->set[m->c.best]], t) : -1;
-}
-
-/* The pipe that it named was given away; `sooner` is the cluster's before any of this cycle's issues. */
-static void name_again(struct time_run *x, struct member *m, uint64_t t, uint64_t sooner)
-{
-	const struct time_set *set = &x->p->set[m->s->set[m->c.best]];
-	if (set->count > 1 || (m->c.more && !m->c.alike)) {
-		name_first(x, m, t);
-		return;
-	}
-	uint64_t free = set_free(m->s, set); /* all that is ready wants this pipe */
-	if (free <= t)
-		return;
-	m->later = free < m->c.later ? free : m->c.later;
-	m->asks = false;
-	if (!x->q->poll) {
-		m->s->kept = m->c.best;
-		m->s->kept_more = m->c.more;
-		m->s->kept_until = m->c.later;
-		m->s->kept_sooner = sooner;
-	}
-	m->c.best = UINT32_MAX;
-}
-
-/* The turns of several schedulers of one SM in one cycle; each has named what it would take. */
-static void run_together(struct time_run *x, struct member *m, uint32_t n, uint64_t t)
-{
-	uint32_t schedulers = x->schedulers;
-	uint64_t sooner = x->c->sooner;
-	for (uint32_t k = 0; k < n && !x->stop;) {
-		if (!m[k].asks) {
-			k++;
-			continue;
-		}
-		uint32_t who = m[k].pipe >= 0 ? winner(m, n, m[k].pipe, schedulers) : k;
-		struct member *w = &m[who];
-		w->used = w->pipe;
-		if (w->pipe >= 0)
-			w->s->user[w->pipe] = (uint8_t)w->s->index;
-		w->asks = false;
-		w->issued = true;
-		w->later = issue_chosen(x, w->s, &w->c, t);
-		for (uint32_t o = 0; o < n; o++) /* what they named may be busy now */
-			if (m[o].asks && w->used >= 0 && m[o].pipe == w->used)
-				name_again(x, &m[o], t, sooner);
-	}
-	for (uint32_t k = 0; x->dual && k < n; k++) {
-		m[k].pipe = m[k].issued ? second_pipe(x, m[k].s, m[k].c.best, m[k].used, t) : -1;
-		m[k].asks = m[k].pipe >= 0;
-	}
-	for (uint32_t k = 0; x->dual && k < n && !x->stop;) {
-		if (!m[k].asks) {
-			k++;
-			continue;
-		}
-		struct member *w = &m[winner(m, n, m[k].pipe, schedulers)];
-		int took = w->pipe;
-		w->s->user[took] = (uint8_t)w->s->index;
-		w->asks = false;
-		w->later = t;
-		issue_second(x, w->s, w->c.best, t);
-		for (uint32_t o = 0; o < n; o++)
-			if (m[o].asks && m[o].pipe == took) {
-				m[o].pipe = second_pipe(x, m[o].s, m[o].c.best, m[o].used, t);
-				m[o].asks = m[o].pipe >= 0;
-			}
-	}
-	/* What one of them woke, another may have looked at before. */
-	bool woken = x->c->sooner != sooner;
-	for (uint32_t k = 0; k < n; k++)
-		next_turn(x, m[k].s, t, m[k].c.best, woken ? t : m[k].later);
-}
-
 /* Whether a scheduler behind this one has its turn in the same cycle. */
 static inline bool others_turn(const struct time_run *x, const struct time_sched *s, uint64_t t)
 {
@@ -503,54 +331,6 @@ static inline bool others_turn(const struct time_run *x, const struct time_sched
 	return false;
 }
 
-/* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
- * have had theirs, and named no such pipe. */
-static __attribute__((noinline)) void run_contended(struct time_run *x, struct time_sched *s, struct glance c,
-						    uint64_t t)
-{
-	struct member m[MEMBERS];
-	uint32_t n = 1;
-	m[0] = (struct member){.s = s,
-			       .c = c,
-			       .pipe = pipe_for(s, &x->p->set[s->set[c.best]], t),
-			       .used = -1,
-			       .asks = true,
-			       .later = c.later};
-	for (uint32_t k = 1; s->index + k < x->schedulers; k++) {
-		if (x->c->wheel.at[s->number + k] != t || s[k].free >> FIX > t)
-			continue;
-		m[n] = (struct member){.s = s + k, .used = -1};
-		name_first(x, &m[n++], t);
-	}
-	run_together(x, m, n, t);
-}
-
-/* Where schedulers issue twice, all of them issue once before any of them issues again. */
-static void run_sm(struct time_run *x, const struct time_sched *s, uint64_t t)
-{
-	struct member m[MEMBERS];
-	struct time_sched *all = x->g->sm[s->sm].sched;
-	uint32_t n = 0;
-	for (uint32_t k = 0; k < x->schedulers; k++) {
-		uint64_t port = all[k].free >> FIX;
-		/* The wheel may give s a turn ahead of its time, which it then only puts off. */
-		if (x->c->wheel.at[all[k].number] != t && &all[k] != s)
-			continue;
-		if (port > t) {
-			wheel_set(&x->c->wheel, all[k].number, port);
-			continue;
-		}
-		m[n] = (struct member){.s = &all[k], .used = -1};
-		name_first(x, &m[n++], t);
-	}
-	run_together(x, m, n, t);
-}
-
-static __attribute__((noinline)) struct glance look_again(struct time_run *x, struct time_sched *s, uint64_t t)
-{
-	return take_kept(x, s, t);
-}
-
 static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 {
 	uint64_t port = s->free >> FIX, t = at;
@@ -558,13 +338,13 @@ static void run_scheduler(struct time_run *x, struct time_sched *s, uint64_t at)
 		wheel_set(&x->c->wheel, s->number, port);
 		return;
 	}
-	struct glance c = __builtin_expect(s->kept != UINT32_MAX, 0) ? look_again(x, s, t) : choose(x, s, t);
+	struct glance c = __builtin_expect(s->kept != UINT32_MAX, 0) ? time_look_again(x, s, t) : choose(x, s, t);
 	uint64_t later = c.later;
 	if (c.best != UINT32_MAX) {
 		const struct time_set *set = &x->p->set[s->set[c.best]];
 		if (__builtin_expect(set->shared, 0)) {
 			if (others_turn(x, s, t)) {
-				run_contended(x, s, c, t);
+				time_contend(x, s, c, t);
 				return;
 			}
 			s->user[pipe_for(s, set, t)] = (uint8_t)s->index;
@@ -594,7 +374,7 @@ bool time_step(struct time_run *x, uint64_t end)
 	}
 	c->now = at;
 	if (__builtin_expect(x->dual, 0))
-		run_sm(x, &x->g->sched[c->sched_first + n], at);
+		time_turns_of_sm(x, &x->g->sched[c->sched_first + n], at);
 	else
 		run_scheduler(x, &x->g->sched[c->sched_first + n], at);
 	if (__builtin_expect(!--x->patience, 0))

@@ -1,0 +1,73 @@
+/* One turn of a scheduler: what time_loop.c and time_together.c have in common. Compiled into both, for a call would show. */
+#ifndef FATHOM_TIME_TURN_H
+#define FATHOM_TIME_TURN_H
+#include "gpu/sim/time/time_choose.h"
+
+/* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
+void time_issue(struct time_run *x, struct time_warp *w, uint64_t t);
+
+/* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
+ * have had theirs, and named no such pipe. */
+void time_contend(struct time_run *x, struct time_sched *s, struct glance c, uint64_t t);
+/* All turns of an SM in this cycle, where schedulers issue twice: all of them issue once before any of them issues again. */
+void time_turns_of_sm(struct time_run *x, const struct time_sched *s, uint64_t t);
+/* What a scheduler that was put off would take at t. */
+struct glance time_look_again(struct time_run *x, struct time_sched *s, uint64_t t);
+
+/* A second instruction of the warp that has just issued to pipe `first`: the pipe that it would take, or -1. */
+static inline int second_pipe(const struct time_run *x, const struct time_sched *s, uint32_t slot, int first,
+			      uint64_t t)
+{
+	if (x->stop || first < 0 || slot >= s->slots || s->wake[slot] > t)
+		return -1;
+	int pipe = pipe_for(s, &x->p->set[s->set[slot]], t);
+	return pipe == first ? -1 : pipe;
+}
+
+/* It takes no turn of the issue port. */
+static inline void issue_second(struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t)
+{
+	uint64_t port = s->free;
+	time_issue(x, s->warp[slot], t);
+	s->free = port;
+}
+
+/* The instruction of the warp in this slot issues; when the scheduler looks again. */
+static inline __attribute__((always_inline)) uint64_t issue_chosen(struct time_run *x, struct time_sched *s,
+								   struct glance *c, uint64_t t)
+{
+	struct time_cluster *g = x->c;
+	const struct time_set *set = &x->p->set[s->set[c->best]];
+	uint64_t sooner = g->sooner;
+	time_issue(x, s->warp[c->best], t);
+	/* Those that are ready wait for the pipes or, if they want different ones, look again at once; so do all when this
+	 * issue woke others after they had been looked at. */
+	if (g->sooner != sooner)
+		return t;
+	uint64_t later = c->later;
+	if (c->more) {
+		uint64_t pipe = c->alike ? set_free(s, set) : 0;
+		later = pipe < later ? pipe : later;
+	}
+	return s->wake[c->best] < later ? s->wake[c->best] : later;
+}
+
+static inline __attribute__((always_inline)) void next_turn(struct time_run *x, struct time_sched *s, uint64_t t,
+							    uint32_t slot, uint64_t later)
+{
+	uint64_t port = s->free >> FIX;
+	if (slot != UINT32_MAX) {
+		later = port > later ? port : later;
+		if (!s->slots)
+			later = NEVER;
+	}
+	if (later >= PENDING) /* the serving will give it a turn */
+		later = NEVER;
+	if (x->q->poll && later != NEVER) {
+		uint64_t next = slot == UINT32_MAX ? t + 1 : port;
+		later = next < later ? next : later;
+	}
+	wheel_set(&x->c->wheel, s->number, later);
+}
+
+#endif

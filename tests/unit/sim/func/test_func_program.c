@@ -1,0 +1,160 @@
+/* What decode says about a program: where paths join, registers, layout, slots. */
+#include "func_fixture.h"
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define HEAD ".version 8.0\n.target sm_90\n.address_size 64\n"
+
+static void joins(void **state)
+{
+	struct func_fixture f;
+	const struct func_inst *i;
+	(void)state;
+	fixture_open(&f);
+	assert_int_equal(fixture_load(&f,
+				      HEAD ".entry k { .reg .pred p; .reg .u32 a;\n" /* records: */
+					   "@p bra ELSE;\n"			     /* 0 */
+					   "mov.u32 a, 1;\n"			     /* 1 */
+					   "bra JOIN;\n"			     /* 2 */
+					   "ELSE: mov.u32 a, 2;\n"		     /* 3 */
+					   "JOIN: mov.u32 a, 3;\n"		     /* 4 */
+					   "@p bra JOIN;\n"			     /* 5 */
+					   "@p bra OUT;\n"			     /* 6 */
+					   "exit;\n"				     /* 7 */
+					   "OUT: @p exit;\n"			     /* 8 */
+					   "EVER: @p bra EVER; bra EVER; }\n",	     /* 9, 10; 11: the last exit */
+				      90),
+			 0);
+	i = f.program->inst;
+	assert_int_equal(f.program->inst_count, 12);
+	assert_int_equal(i[0].kind, FUNC_BRANCH);
+	assert_int_equal(i[0].target, 3);
+	assert_int_equal(i[0].join, 4);
+	assert_int_equal(i[5].target, 4);
+	assert_int_equal(i[5].join, 6);
+	assert_int_equal(i[6].join, FUNC_NO_JOIN);
+	assert_int_equal(i[9].join, FUNC_NO_JOIN);
+	assert_int_equal(i[8].kind, FUNC_EXIT);
+	assert_int_equal(i[11].kind, FUNC_EXIT);
+	assert_int_equal(i[11].guard, FUNC_NONE);
+	fixture_close(&f);
+}
+
+static void registers(void **state)
+{
+	static const struct {
+		const char *body;
+		uint32_t most;
+	} cases[] = {
+	    {"ret;", 0},
+	    {".reg .u32 a; mov.u32 a, 1; st.global.u32 [0], a; ret;", 1},
+	    /* never used together */
+	    {".reg .u32 a, b; mov.u32 a, 1; st.global.u32 [0], a; mov.u32 b, 1; st.global.u32 [0], b; ret;", 1},
+	    {".reg .u32 a, b; mov.u32 a, 1; mov.u32 b, 2; st.global.u32 [0], a; st.global.u32 [0], b; ret;", 2},
+	    {".reg .u64 a; .reg .u32 b; mov.u64 a, 1; mov.u32 b, 2; st.global.u64 [0], a; st.global.u32 [0], b; ret;",
+	     3},
+	    /* alive around a loop */
+	    {".reg .u32 a, b; .reg .pred p; mov.u32 a, 1; mov.u32 b, 0; L: add.u32 b, b, 1; setp.lt.u32 p, b, 9; @p "
+	     "bra L;\n"
+	     "st.global.u32 [0], a; ret;",
+	     2},
+	    /* a result that nobody reads */
+	    {".reg .u32 a, b; mov.u32 a, 1; mov.u32 b, 1; st.global.u32 [0], a; ret;", 2},
+	    /* a guarded write keeps the old value */
+	    {".reg .u32 a, b; .reg .pred p; mov.u32 a, 1; mov.u32 b, 3; @p mov.u32 a, b; st.global.u32 [0], a; ret;",
+	     2},
+	};
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct func_fixture f;
+		struct str text;
+		str_init(&text);
+		str_addf(&text, HEAD ".entry k {\n%s\n}\n", cases[k].body);
+		fixture_open(&f);
+		if (fixture_load(&f, text.data, 90))
+			fail_msg("%s", f.e.text);
+		if (f.program->registers != cases[k].most)
+			fail_msg("%u registers, not %u: %s", f.program->registers, cases[k].most, cases[k].body);
+		str_free(&text);
+		fixture_close(&f);
+	}
+}
+
+static void layout(void **state)
+{
+	struct func_fixture f;
+	(void)state;
+	fixture_open(&f);
+	assert_int_equal(
+	    fixture_load(&f,
+			 HEAD
+			 ".const .u8 a = 1;\n.const .u32 b = 2;\n.global .u8 g;\n.global .align 16 .u32 h = 7;\n"
+			 ".shared .u8 unused[99];\n.shared .u8 s;\n.extern .shared .b32 x[];\n"
+			 ".entry j { .shared .u32 other[5]; st.shared.u32 [other], 1; }\n"
+			 ".entry k(.param .u8 p, .param .u64 q) { .reg .u32 r; .local .u64 l; st.shared.u8 [s], 1;\n"
+			 "mov.u32 r, x; st.local.u64 [l], 1; st.shared.u32 [x+4], r; }\n",
+			 90),
+	    0);
+	const struct func_program *p = f.program;
+	assert_int_equal(p->const_bytes, 8);
+	assert_int_equal(p->const_init[0], 1);
+	assert_int_equal(p->const_init[4], 2);
+	assert_int_equal(p->global_bytes, 20);
+	assert_int_equal(p->global_init[16], 7);
+	assert_int_equal(p->shared_static, 16); /* s, and the dynamic array behind it is aligned */
+	assert_int_equal(p->local_bytes, 16);
+	assert_int_equal(p->param_count, 2);
+	assert_int_equal(p->param_bytes, 16);
+	assert_int_equal(p->param[1].offset, 8);
+	bool found = false;
+	for (uint32_t k = 0; k < p->symbol_count; k++)
+		if (strcmp(p->symbol[k].name, "h") == 0) {
+			found = true;
+			assert_int_equal(p->symbol[k].address, FUNC_MODULE_BASE + 16);
+			assert_int_equal(p->symbol[k].size, 4);
+		}
+	assert_true(found);
+	fixture_close(&f);
+}
+
+/* The scoreboard's view: what each record reads and writes. */
+static void slots(void **state)
+{
+	struct func_fixture f;
+	(void)state;
+	fixture_open(&f);
+	assert_int_equal(
+	    fixture_load(&f,
+			 HEAD ".entry k { .reg .u32 a, b; .reg .u64 d; .reg .pred p;\n"
+			      "@p mad.wide.u32 d, a, b, d; ld.global.v2.u32 {a, b}, [d]; setp.lt.u32 p, a, 5; }\n",
+			 90),
+	    0);
+	const struct func_info *i = f.program->info;
+	assert_int_equal(i[0].read_count, 4); /* p, a, b, d */
+	assert_int_equal(i[0].write_count, 1);
+	assert_true(i[0].read[0] >= f.program->rows);
+	assert_int_equal(i[1].read_count, 1);
+	assert_int_equal(i[1].read[0], i[0].write[0]);
+	assert_int_equal(i[1].write_count, 2);
+	assert_int_equal(i[2].read_count, 1); /* the literal is nobody's */
+	assert_int_equal(i[2].write[0], i[0].read[0]);
+	assert_int_equal(i[2].line, 5);
+	fixture_close(&f);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(joins),
+	    cmocka_unit_test(layout),
+	    cmocka_unit_test(registers),
+	    cmocka_unit_test(slots),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -16,7 +16,7 @@ enum { ELEMENT = 8, THREADS = 256, SMALL_PLACE = 16384, STEPS_PER_OCTAVE = 8, OC
 #define HELD	    0.75 /* of what is expected to be gained */
 #define FADED	    0.35 /* of that: hardly anything is held */
 #define SHARP	    1.3	 /* sizes from one to the other: what is replaced is not what comes next */
-#define OVERFLOWED  0.1	 /* of a size: what is too much by so little may yet be seen late */
+#define OVERFLOWED  0.3	 /* of a size: so much too large an array is held in part, where not the oldest is replaced */
 
 enum copy_param { COPY_FLUSHED, COPY_ROUND };
 
@@ -101,7 +101,7 @@ static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned
 
 enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *out)
 {
-	double gap[OCTAVES_MOST], share = 0;
+	double gap[OCTAVES_MOST] = {0}, share = 0;
 	unsigned n = 0, best = 0;
 	bool lost = false;
 
@@ -156,6 +156,6 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	}
 	out->least = size_of_step(fits) / (1 + OVERFLOWED);
 	out->most = size_of_step(gone + 1);
-	out->size = size_of_step(fits);
+	out->size = floor(sqrt(size_of_step(fits) * out->most));
 	return CHASE_DONE;
 }

@@ -5,7 +5,8 @@
 #include <math.h>
 #include <stdio.h>
 
-#define TOGETHER 0.8 /* of the latency: what left by then was under way together */
+#define HELD_AT_LEAST 16384.0 /* bytes of any L2 */
+#define TOGETHER      0.8     /* of the latency: what left by then was under way together */
 
 static const struct experiment experiments[] = {
     [LATENCY_MEMORY] =
@@ -150,9 +151,9 @@ static void conclude_chain(struct study *s, const struct inquiry *q)
 	else if (!m->blocks)
 		study_bound(s, key, m->fits, INFINITY, method, "memory",
 			    "%u loads of a warp take hardly longer than one: none waits for another", m->fits);
-	else if (m->total && m->total + 3 >= m->fits && m->total <= m->fits)
+	else if (m->shared)
 		study_bound(
-		    s, key, m->fits, INFINITY, method, "memory",
+		    s, key, m->fits - 1, INFINITY, method, "memory",
 		    "one warp and four together have some %u loads under way, so it is their sum that is limited",
 		    m->fits);
 	else if (l2->state == CHASE_DONE && l2->blocks && l2->fits != m->fits)
@@ -227,6 +228,8 @@ static void conclude_table(struct study *s, const struct inquiry *q, unsigned ju
 		else
 			study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "%u to %u entries", t->lo,
 				      t->hi);
+		if (t->lo == t->hi)
+			fits_conclude(s, (const struct curve *const *)q->curve, q->curves, t);
 		if (t->mshr)
 			conclude_merge(s, q, method);
 		else
@@ -274,7 +277,8 @@ static void conclude(struct study *s, const struct inquiry *q)
 	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
 }
 
-static void study_copy(struct study *s)
+/* Returns bytes of which the L2 certainly holds several times as many. */
+static double study_copy(struct study *s)
 {
 	static const char key[] = "cache.global.l2.copy_size",
 			  method[] = "time of a copy that was made before against one from memory";
@@ -282,21 +286,21 @@ static void study_copy(struct study *s)
 	const enum chase_state state = copy_size(s, COPY, &c);
 
 	if (state == CHASE_PENDING)
-		return;
+		return HELD_AT_LEAST;
 	if (state == CHASE_UNDECIDED)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", c.why);
 	else if (c.size > 0)
 		study_measured_number(
 		    s, key, c.size, c.least, c.most, "card", method, "copy",
-		    "%.0f bytes are copied in %.2f of the time from memory when they were copied before; "
-		    "with %.0f bytes less than three quarters of that are gained",
-		    c.size, 1 - c.share, c.most);
+		    "an array is copied again in %.2f of the time from memory, one of %.0f bytes no longer",
+		    1 - c.share, c.most);
 	else
 		study_bound(s, key, c.least, INFINITY, method, "copy",
 			    "copies are made again in %.2f of the time from memory, whatever was tried", 1 - c.share);
+	return state == CHASE_DONE ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
 }
 
-static void study_table(struct study *s)
+static void study_table(struct study *s, double holds)
 {
 	struct inquiry *q = ARENA_ARRAY(study_arena(s), 1, struct inquiry);
 
@@ -308,6 +312,7 @@ static void study_table(struct study *s)
 	*q = (struct inquiry){0};
 	for (unsigned k = 0; k < LATENCY_WAYS; k++) {
 		q->way[k].number = k;
+		q->way[k].holds = holds;
 		way_measure(s, &q->way[k]);
 		if (q->way[k].state == CHASE_DONE)
 			chain_measure(s, &q->way[k], &q->chain[k]);
@@ -337,8 +342,7 @@ static void study_table(struct study *s)
 
 static void study_outstanding(struct study *s)
 {
-	study_copy(s);
-	study_table(s);
+	study_table(s, study_copy(s));
 }
 
 static const char *const claims[] = {"outstanding.*", "cache.global.l2.copy_size", NULL};

@@ -64,6 +64,7 @@ struct way {
 	enum chase_state state;
 	double latency;	   /* of one request to the slowest of some lines, cycles */
 	double spread;	   /* that the others are faster by */
+	double holds;	   /* bytes: answers to what lies closer together come from there */
 	double line, inst; /* cycles from one request to the next: of one instruction, of many with one each */
 	char why[160];	   /* UNDECIDED */
 };
@@ -74,8 +75,7 @@ struct chain {
 	enum chase_state state;
 	unsigned fits; /* loads that go at once ... */
 	bool blocks;   /* ... and one more waits; else no more was tried, or could be told */
-	unsigned
-	    total; /* loads of several warps that went at once: fewer than `fits` each, when a table was full; 0: no fewer */
+	bool shared;   /* several warps have no more under way together */
 	double height; /* of the jump, in latencies */
 	char why[160];
 };
@@ -89,6 +89,7 @@ struct curve {
 	unsigned count, at[GRID + 1]; /* steps that were measured, ascending, and their cycles */
 	double cycles[GRID + 1];
 	/* the first jump: between `fits` steps and one more */
+	bool steep;	  /* more than issue explains, all along: that it does not jump says nothing */
 	bool jumps, weak; /* weak: it is there, and too low to be a table's for certain */
 	unsigned fits;
 	double before, after; /* cycles there */
@@ -101,7 +102,11 @@ unsigned curve_most(const struct study *s, const struct curve *c);
 unsigned curve_instructions(const struct study *s, const struct curve *c, unsigned n);
 unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n, unsigned merge);
 struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n);
+/* Threads that have all their loads within the first n steps. */
+unsigned curve_threads(const struct study *s, const struct curve *c, unsigned n);
 void curve_measure(struct study *s, struct curve *c);
+/* Whether the curve rises by far more behind step n than before it. PENDING, DONE, or UNDECIDED: it could not be timed. */
+enum chase_state curve_rises(struct study *s, const struct curve *c, unsigned n, bool *rises);
 /* Cycles after n steps, between the points that were measured. */
 double curve_cycles(const struct curve *c, unsigned n);
 
@@ -119,6 +124,10 @@ struct table {
 /* Which tables could have made these curves. */
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt);
+
+/* Where each curve from memory has its table full, as Lashgar gives it: in threads; and what lines an SM has under way. Looks also
+ * for rises that are too low to say what the table is, where it says that they must be. False: points are missing yet. */
+bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t);
 
 int outstanding_draw(const struct study *s, struct figure_list *out);
 

@@ -7,8 +7,10 @@
 #define STEP	    0.3	 /* of the latency, beyond what issue explains: looked at closer */
 #define STRONG	    0.45 /* of the latency: a table that is full, and not the spread of the latency */
 #define BLOCKED	    0.45 /* of the latency: a load that is not issued */
+#define STEEP	    2	 /* times what issue costs: jumps may hide in it */
+#define SPIKE	    5	 /* times the step before */
 #define SLACK	    1.5	 /* what issue costs may grow by */
-#define USUAL	    0.25 /* of the parts of a curve: where nothing jumps */
+#define USUAL	    0.07 /* of the parts of a curve: where nothing jumps */
 #define BEYOND	    1.25 /* requests that leave in so many latencies: more are never under way at once */
 #define LEAST	    0.25 /* cycles between two requests, at least */
 #define LIKE_MEMORY 0.8	 /* of what memory would take */
@@ -77,7 +79,7 @@ void way_measure(struct study *s, struct way *w)
 
 /* ---- one warp ---- */
 
-/* Loads that each of `warps` warps has under way before one more is not even issued; *jumps: that was seen. 0: not known. */
+/* Loads that each of `warps` warps has under way before one more has to wait; *jumps: that was seen. 0: not known. */
 static unsigned chain_fits(struct study *s, const struct way *w, unsigned warps, bool *jumps, double *height)
 {
 	const unsigned warp = study_device(s)->warp_size;
@@ -87,7 +89,9 @@ static unsigned chain_fits(struct study *s, const struct way *w, unsigned warps,
 	for (unsigned k = 1; k <= CHAIN_MOST; k++) {
 		const struct pattern m = {
 		    .loads = k, .group = warp, .lanes = 1, .threads = warps * warp, .stride = LATENCY_STRIDE_BYTES};
-		t[k] = latency_issue(latency_ask(s, w->number, &m));
+		const struct point *pt = latency_ask(s, w->number, &m);
+		/* One of several warps may go first: then it is the others' loads that wait. */
+		t[k] = warps > 1 ? latency_least(pt) : latency_issue(pt);
 	}
 	*jumps = false;
 	for (unsigned k = CHAIN_MOST; k-- > 1;)
@@ -122,8 +126,8 @@ void chain_measure(struct study *s, const struct way *w, struct chain *out)
 		return;
 	}
 	out->state = CHASE_DONE;
-	if (jumps && each < out->fits)
-		out->total = some * each;
+	/* Where a table is full the load that waits is the one behind. */
+	out->shared = jumps && some * each <= out->fits && out->fits <= some * (each + 1);
 }
 
 /* ---- curves ---- */
@@ -176,6 +180,11 @@ unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n,
 		}
 	}
 	return sum;
+}
+
+unsigned curve_threads(const struct study *s, const struct curve *c, unsigned n)
+{
+	return threads_of(s, c, n / c->loads);
 }
 
 struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n)
@@ -259,7 +268,7 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 	c->after = fmin(after[0], after[1]);
 	c->expected = c->way->latency - (c->before - c->cycles[0]);
 	c->weak = c->after - c->before < STRONG * c->way->latency + c->way->spread ||
-		  (c->way->number == LATENCY_L2 && leaves_l2(s, c, hi));
+		  (c->way->number == LATENCY_L2 && ((double)hi * c->stride > c->way->holds || leaves_l2(s, c, hi)));
 	if (study_pending(s))
 		return CHASE_PENDING;
 	return isfinite(c->before + c->after) ? CHASE_DONE : CHASE_UNDECIDED;
@@ -310,6 +319,7 @@ void curve_measure(struct study *s, struct curve *c)
 			c->cycles[k] = fmin(c->cycles[k], c->cycles[k + 1]);
 	}
 	c->state = CHASE_DONE;
+	c->steep = usual_slope(c) > STEEP * cost;
 	cost = fmax(cost, usual_slope(c));
 	for (unsigned k = 0; k + 1 < c->count && !c->jumps; k++) {
 		if (!rises(c, cost, c->cycles[k], c->cycles[k + 1], c->at[k + 1] - c->at[k]))
@@ -319,4 +329,22 @@ void curve_measure(struct study *s, struct curve *c)
 	}
 	if (c->state == CHASE_UNDECIDED)
 		snprintf(c->why, sizeof c->why, "the points around a jump could not be timed");
+}
+
+enum chase_state curve_rises(struct study *s, const struct curve *c, unsigned n, bool *rises)
+{
+	const double cost = step_cost(s, c);
+	double t[3];
+
+	for (unsigned k = 0; k < 3; k++) {
+		const double one = at_step(s, c, n - 1 + k, 0), two = at_step(s, c, n - 1 + k, 1);
+		t[k] = fmin(one, two);
+		t[k] = isfinite(one + two) ? t[k] : NAN;
+	}
+	if (study_pending(s))
+		return CHASE_PENDING;
+	if (!isfinite(t[0] + t[1] + t[2]))
+		return CHASE_UNDECIDED;
+	*rises = t[2] - t[1] > SPIKE * fmax(cost, fabs(t[1] - t[0])) + c->way->spread;
+	return CHASE_DONE;
 }

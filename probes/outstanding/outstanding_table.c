@@ -79,13 +79,13 @@ static bool missed(const struct study *s, const struct curve *c, struct table *t
 	char where[96];
 	const unsigned end = c->at[c->count - 1];
 
-	if (c->state != CHASE_DONE || c->jumps)
+	if (c->state != CHASE_DONE || c->jumps || c->steep)
 		return false;
 	for (unsigned n = 1; n < end; n++) {
 		if (entries_of(s, c, n, t->mshr, merge) < t->hi || entries_of(s, c, n + 1, t->mshr, merge) <= t->hi)
 			continue;
 		const double taken = curve_cycles(c, n) - c->cycles[0];
-		if (taken > (1 - VISIBLE) * c->way->latency - c->way->spread && taken > LATEST * latest)
+		if (taken > (1 - VISIBLE) * c->way->latency - c->way->spread && !(t->mshr && taken <= LATEST * latest))
 			return false;
 		describe(where, sizeof where, c);
 		snprintf(t->why, sizeof t->why, "no jump where %u entries would be full (%s)", t->hi, where);

@@ -175,10 +175,32 @@ static void tell_limit(struct teller *t, const char *key, uint32_t limit)
 	tell_number(t, key, limit ? limit : INFINITY, 0);
 }
 
+enum { FITS_LOADS = 4 }; /* of a thread, at most */
+
+/* Threads of a block whose lines of `group` threads all have an entry. A line that needs several may come with the first of them, so
+ * one line more may seem to fit. */
+static void tell_fits(struct teller *t, const struct sim_spec *s, uint32_t loads, uint32_t group)
+{
+	const uint32_t merge = s->outstanding_merge && s->outstanding_merge < group ? s->outstanding_merge : group,
+		       each = (group + merge - 1) / merge;
+	uint32_t threads = s->outstanding_entries / loads * s->warp_size;
+	char key[KEY_BYTES];
+
+	if (s->outstanding == OUTSTANDING_MSHR)
+		threads = s->outstanding_entries / (loads * each) * group;
+	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.threads", loads, group);
+	tell_number(t, key, threads, s->outstanding == OUTSTANDING_MSHR && each > 1 ? group : 0);
+}
+
 static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 {
+	const uint32_t entries = s->outstanding == OUTSTANDING_NONE ? 0 : s->outstanding_entries;
+	for (uint32_t loads = 1; entries && loads <= FITS_LOADS; loads++)
+		for (uint32_t group = 1; group <= s->warp_size; group *= 2)
+			tell_fits(t, s, loads, group);
+	tell_limit(t, "outstanding.requests", s->outstanding == OUTSTANDING_PRT ? entries * s->warp_size : entries);
 	tell_limit(t, "outstanding.loads_per_warp", s->loads_in_flight);
-	tell_limit(t, "outstanding.entries", s->outstanding == OUTSTANDING_NONE ? 0 : s->outstanding_entries);
+	tell_limit(t, "outstanding.entries", entries);
 	if (s->outstanding == OUTSTANDING_NONE)
 		tell_absent(t, "outstanding.kind");
 	else

@@ -36,7 +36,7 @@ static void tell_absent(struct teller *t, const char *key)
 /* Latencies are recovered within a cycle; 1e-9 absorbs the rounding of decimal fractions. */
 #define LATENCY_TOLERANCE    (1 + 1e-9)
 #define THROUGHPUT_TOLERANCE 0.05
-#define COPY_TOLERANCE	     0.2 /* an estimate by times of whole copies */
+#define COPY_TOLERANCE	     0.35 /* an estimate by times of whole copies */
 #define CHANCE_TOLERANCE     0.05
 #define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 

@@ -1,0 +1,62 @@
+/* Where the requests of a block no longer fit, in threads. */
+#include "outstanding.h"
+#include <math.h>
+#include <stdio.h>
+
+static unsigned entries_after(const struct study *s, const struct curve *c, unsigned n, const struct table *t)
+{
+	return t->mshr ? curve_entries(s, c, n, t->merge_lo) : curve_instructions(s, c, n);
+}
+
+/* The last step that the table has room for; 0: that is beyond the curve. */
+static unsigned last_that_fits(const struct study *s, const struct curve *c, const struct table *t)
+{
+	const unsigned most = curve_most(s, c);
+
+	for (unsigned n = 1; n < most; n++)
+		if (entries_after(s, c, n + 1, t) > t->lo)
+			return n;
+	return 0;
+}
+
+/* Whether the curve has a rise where its requests no longer fit, and there or where: *fits. */
+static bool has_rise(struct study *s, const struct curve *c, const struct table *t, unsigned *fits)
+{
+	bool rises = false;
+
+	*fits = c->fits;
+	if (c->state != CHASE_DONE)
+		return false;
+	if (c->jumps && !c->weak)
+		return true;
+	*fits = last_that_fits(s, c, t);
+	return *fits > 1 && curve_rises(s, c, *fits, &rises) == CHASE_DONE && rises;
+}
+
+bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t)
+{
+	const unsigned warp = study_device(s)->warp_size, all = t->mshr ? t->lo : t->lo * warp;
+	unsigned under_way = 0, fits;
+	char key[64];
+
+	for (unsigned k = 0; k < count; k++) {
+		if (c[k]->way->number != LATENCY_MEMORY || c[k]->lanes || c[k]->stride != LATENCY_STRIDE_BYTES ||
+		    (c[k]->group & (c[k]->group - 1)) || !has_rise(s, c[k], t, &fits))
+			continue;
+		const unsigned threads = curve_threads(s, c[k], fits);
+		under_way = fits > under_way ? fits : under_way;
+		snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.threads", c[k]->loads, c[k]->group);
+		study_measured_number(s, key, threads, threads, threads, "sm", "latency against threads", "memory",
+				      "the latency rises behind %u lines, of %u loads with %u threads a line", fits,
+				      c[k]->loads, c[k]->group);
+	}
+	if (study_pending(s))
+		return false;
+	if (under_way >= all)
+		study_measured_number(s, "outstanding.requests", all, all, all, "sm", "latency against threads",
+				      "memory", "the latency rises where so many lines are under way, and no earlier");
+	else
+		study_bound(s, "outstanding.requests", under_way, INFINITY, "latency against threads", "memory",
+			    "so many lines were under way before the latency rose");
+	return true;
+}

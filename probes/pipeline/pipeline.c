@@ -293,9 +293,10 @@ const struct probe probe_pipeline = {
 	      "and repeated until the interval is narrow. A clock that is not what the device says: latencies are "
 	      "cycles of that "
 	      "one, the performance needs none.",
-    .figure = NULL,
+    .figure = "occupancy-roofline",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
     .study = study,
+    .draw = pipeline_draw,
 };

@@ -38,5 +38,7 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 
 /* The class with so many chains in each of so many warps of an SM. */
 struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps);
+/* Figures 2 and 3. */
+int pipeline_draw(const struct study *s, struct figure_list *out);
 
 #endif

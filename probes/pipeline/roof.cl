@@ -35,7 +35,7 @@ __kernel void roof(__global number *sink, uint rounds, uint write, uint seed_a, 
         a$k = a$k + c$(i % 2);
 #end
 #if CLASS == 'mad'
-        a$k = $FMA(a$k, c$(i % 2), c$(1 - i % 2));
+        a$k = $FMA(a$k, c$(i % 2), c$(i % 2));
 #end
 #if CLASS == 'int'
         a$k = a$k * c$(i % 2) + c$(1 - i % 2);

@@ -6,19 +6,21 @@
 #include <string.h>
 
 enum {
-	FEW = 4, /* loads of a round; they are all under way before the first is needed */
+	LOADS = 8, /* of global memory in a turn; all are under way before the first is needed */
+	FEW = 4,   /* loads of a round; they are all under way before the first is needed */
 	MANY = 12,
 	FEW_SHARED = 16, /* whose loads need no registers: more of them hide the loop */
 	MANY_SHARED = 48,
 	ROUNDS = 1,
 	REPEATS = 5,	 /* of a stream of all SMs */
 	BLOCK = 128,	 /* threads of one that reads global memory */
-	THREADS = 512,	 /* of those on an SM */
+	THREADS = 1024,	 /* of those on an SM */
 	ROUNDS_NEAR = 8, /* of shared and constant memory */
 	WARPS_MOST = 32,
 	SHARE = 2 /* of the memory that an array may take */
 };
 #define QUIET	0.03 /* a stream of all SMs is not repeated for less */
+#define RAMP	0.05 /* of a stream's time: not all SMs begin and end together */
 #define PLATEAU 1.03 /* a full SM is no faster than half of one, but for so much */
 
 static unsigned blocks_each(const struct device_info *d)
@@ -44,12 +46,12 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 	j->template_path = "probes/walk/stream.ptx";
 	job_param_text(j, "SPACE", walk_space_name[space]);
 	job_param(j, "BYTES", (long long)x);
-	job_param(j, "LOADS", (long long)p[P_LINKS]);
+	job_param(j, "LOADS", global ? LOADS : (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
 	j->launch.grid[0] = global ? d->sm_count * blocks_each(d) : 1;
 	j->launch.block[0] = global ? block_of(d) : (unsigned)p[P_MORE] * d->warp_size;
 	if (global)
-		bytes = (uint64_t)(x * p[P_LINKS] * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
+		bytes = (uint64_t)(x * LOADS * p[P_LINKS] * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
 	if (bytes > d->memory_bytes / SHARE)
 		return -ENOTSUP;
 	struct launch_buffer *b = j->launch.buffers;
@@ -64,7 +66,7 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 	}
 	job_arg_buffer(j, 0, 0);
 	job_arg_buffer(j, 1, 0);
-	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
+	job_arg_u32(j, (uint32_t)(global ? p[P_LINKS] * p[P_ROUNDS] : p[P_ROUNDS]));
 	job_arg_u32(j, 0);
 	timed_job(j, p[P_REPEATS]);
 	if (global) { /* what is read once comes from memory */
@@ -72,7 +74,7 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 		j->launch.warmups = 0;
 	}
 	j->check.cls = class[space];
-	j->check.min = (unsigned)p[P_LINKS];
+	j->check.min = global ? LOADS : (unsigned)p[P_LINKS];
 	j->check.max = UINT32_MAX;
 	j->check.others = UINT32_MAX;
 	return 0;
@@ -80,17 +82,22 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 
 static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, unsigned warps, double timer)
 {
+	/* As many loads of global memory are under way in both lengths, which are of turns. */
+	static const unsigned shape[STREAMS][2] = {
+	    [SPACE_GLOBAL] = {2, 4}, [SPACE_SHARED] = {FEW_SHARED, MANY_SHARED}, [SPACE_CONSTANT] = {FEW, MANY}};
 	const struct timed_pair k = {.experiment = SPACES + space,
 				     .x = bytes,
 				     .p = {[P_MORE] = warps},
 				     .links_at = P_LINKS,
 				     .rounds_at = P_ROUNDS,
 				     .repeats_at = P_REPEATS,
-				     .few = space == SPACE_SHARED ? FEW_SHARED : FEW,
-				     .many = space == SPACE_SHARED ? MANY_SHARED : MANY,
+				     .few = shape[space][0],
+				     .many = shape[space][1],
+				     .each = space == SPACE_GLOBAL ? LOADS : 1,
 				     .first = space == SPACE_GLOBAL ? ROUNDS : ROUNDS_NEAR,
 				     .most = space == SPACE_GLOBAL ? REPEATS : 0,
-				     .quiet = space == SPACE_GLOBAL ? QUIET : 0};
+				     .quiet = space == SPACE_GLOBAL ? QUIET : 0,
+				     .ends = space == SPACE_GLOBAL ? RAMP : 0};
 	return timed_ask(s, &k, timer);
 }
 

@@ -26,7 +26,7 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
     volatile __local uint *a = near + get_local_id(0) % $WARP;
 #end
 #if SPACE == 'constant'
-    uint z = (uint)get_local_id(0) >> 16;
+    uint z = (uint)get_local_id(0) & write;
 #end
 #if SPACE == 'global'
     size_t step = get_global_size(0);

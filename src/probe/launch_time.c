@@ -51,6 +51,11 @@ static struct times times_of(const struct point *pt)
 			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad};
 }
 
+double timed_mean(const struct point *pt)
+{
+	return times_of(pt).ns;
+}
+
 static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
 			       unsigned repeats)
 {
@@ -159,8 +164,9 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 	/* The mean is better known than one repeat is. */
 	out.ok = d.ns > 0 && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
 	out.ns = d.ns;
-	out.lo = d.ns - hypot(d.half, ENDS * d.ns);
-	out.hi = d.ns + hypot(d.half, ENDS * d.ns);
+	const double ends = (k->ends > 0 ? k->ends : ENDS) * d.ns;
+	out.lo = d.ns - hypot(d.half, ends);
+	out.hi = d.ns + hypot(d.half, ends);
 	out.coarse = d.coarse;
 	out.repeats = repeats;
 	out.point = d.point;

@@ -18,6 +18,7 @@ struct timed_pair {
 	unsigned first;	    /* rounds to begin with; 0 is 4 */
 	unsigned most;	    /* repeats; 0 is 25 */
 	double quiet;	    /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
+	double ends;	    /* part of the value that beginning and end of a launch may hide; 0 is 0.01 */
 	double each;	    /* what one link counts as; 0 is 1 */
 };
 
@@ -31,6 +32,8 @@ struct timed {
 
 /* Fills in what the launch needs for this: warm-up, repeats, their times, a limit. */
 void timed_job(struct job *j, double repeats);
+/* Robust mean of the run times of a point, ns. */
+double timed_mean(const struct point *pt);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */

@@ -7,8 +7,8 @@
 #define OWN	  4 /* of private memory: a word of each lane lies beside those of the others */
 #define TOLERANCE 0.05
 #define STREAM	  0.06
-#define PAIRED	  0.6 /* how additions find their place between loads is more than this knows */
-#define UNCLEAR	  100 /* what holds the stream up is more than this knows */
+#define PAIRED	  1.1 /* how additions find their place between loads is more than this knows */
+#define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
 
 struct wait {
 	double cycles, tolerance;
@@ -48,7 +48,10 @@ static double issue_of(const struct sim_spec *s, const struct path_spec *p, doub
 	add = at >= 0 ? &s->op[at] : add;
 	const double alu = (others + p->address_ops) * s->warp_size / add->throughput;
 	double t = fmax(halves * p->issue, (steps + others) * s->scheduler_issue / s->schedulers);
-	t = fmax(t, alu);
+	bool same = false;
+	for (uint32_t k = 0; k < add->pipe_count; k++)
+		same |= add->pipe[k] == p->pipe;
+	t = same ? t + alu : fmax(t, alu);
 	return fmax(t, fmax(latency / (warps * flight), p->address_ops * p->address_latency / warps));
 }
 

@@ -1,0 +1,84 @@
+/* The occupancy roofline (Lemeire's Fig. 2) and cycles an instruction against warps (Fig. 3). */
+#include "pipeline.h"
+#include <stdio.h>
+
+enum { LOADS_MOST = 64 };
+
+/* The longer launch's counterpart: the same but for its length. */
+static const struct point *mate(const struct series *s, const struct point *pt)
+{
+	for (size_t i = 0; i < s->count; i++) {
+		const struct point *o = &s->points[i];
+		if (o->outcome == OUTCOME_OK && o->x == pt->x && o->p[P_CHAINS] == pt->p[P_CHAINS] &&
+		    o->p[P_ROUNDS] == pt->p[P_ROUNDS] && o->p[P_REPEATS] == pt->p[P_REPEATS] &&
+		    o->p[P_LINKS] < pt->p[P_LINKS])
+			return o;
+	}
+	return NULL;
+}
+
+/* ns of a link of one warp against warps, ascending. Where a load was timed more than once, the last time counts. */
+static size_t curve(const struct series *s, unsigned chains, double *x, double *y)
+{
+	size_t n = 0;
+	for (size_t i = 0; s && i < s->count; i++) {
+		const struct point *pt = &s->points[i], *few;
+		size_t at = 0;
+		if (pt->outcome != OUTCOME_OK || pt->p[P_CHAINS] != chains || !(few = mate(s, pt)))
+			continue;
+		const double links = (pt->p[P_LINKS] - few->p[P_LINKS]) * chains * pt->p[P_ROUNDS];
+		const double ns = (timed_mean(pt) - timed_mean(few)) / links;
+		while (at < n && x[at] < pt->x)
+			at++;
+		if (!(ns > 0) || (n == LOADS_MOST && (at == n || x[at] != pt->x)))
+			continue;
+		if (at == n || x[at] != pt->x) {
+			for (size_t k = n++; k > at; k--) {
+				x[k] = x[k - 1];
+				y[k] = y[k - 1];
+			}
+		}
+		x[at] = pt->x;
+		y[at] = ns;
+	}
+	return n;
+}
+
+int pipeline_draw(const struct study *s, struct figure_list *out)
+{
+	static const unsigned ilp[] = {1, 2, 4};
+	const struct device_info *d = study_device(s);
+	double x[LOADS_MOST], y[LOADS_MOST];
+	struct figure *f =
+	    figures_new(out, "occupancy-roofline", "Performance against occupancy, one chain in each warp");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
+	f->y = (struct figure_axis){.label = "performance of all SMs", .unit = "Gop/s", .log2 = true};
+	for (unsigned c = 0; c < CLASSES; c++) {
+		const struct pipeline_row *r = &pipeline_row[c];
+		const size_t n = curve(study_series(s, c), 1, x, y);
+		const double flops = c == CLASS_MAD ? 2 : r->operations;
+		for (size_t i = 0; i < n; i++)
+			y[i] = flops * x[i] * d->warp_size * d->sm_count / y[i];
+		if (n && figure_add(f, r->name, MARK_LINE, x, y, NULL, n))
+			return -1;
+	}
+	if (!(d->clock_hz > 0))
+		return 0;
+	f = figures_new(out, "pipeline-cycles", "Cycles an integer operation of a warp takes against occupancy");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
+	f->y = (struct figure_axis){.label = "cycles", .unit = "cycles", .log2 = true};
+	for (size_t k = 0; k < sizeof ilp / sizeof *ilp; k++) {
+		const size_t n = curve(study_series(s, CLASS_INT), ilp[k], x, y);
+		char label[32];
+		for (size_t i = 0; i < n; i++)
+			y[i] *= d->clock_hz * 1e-9 / pipeline_row[CLASS_INT].operations / x[i];
+		snprintf(label, sizeof label, "%u independent", ilp[k]);
+		if (n && figure_add(f, label, MARK_LINE, x, y, NULL, n))
+			return -1;
+	}
+	return 0;
+}

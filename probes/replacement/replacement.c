@@ -327,6 +327,19 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 	return CHASE_DONE;
 }
 
+/* Whether the lines that conflict are those that a plain set index, perhaps of higher bits, would put together. */
+static bool in_tiles(const struct level *l, const struct set_lines *set)
+{
+	for (unsigned t = 0; t <= TILE_MOST; t++) {
+		bool same = true;
+		for (unsigned i = 1; i < set->ways; i++)
+			same = same && (set->listed[i] >> t) % l->sets == (set->listed[0] >> t) % l->sets;
+		if (same)
+			return true;
+	}
+	return false;
+}
+
 static void study_level(struct level *l)
 {
 	const struct finding *f = finding_of(l, l->path == SET_PAGES ? "reach" : "size");
@@ -369,6 +382,14 @@ static void study_level(struct level *l)
 		set.known.above = l->up ? here - up : NAN;
 		set.known.below = next - here;
 		set.known.deep = here - latency(l, l->nearest);
+	}
+	if (l->up && !isfinite(set.known.deep)) {
+		static const char unknown[] =
+		    "its latency has to be known, so that hits are not taken for those above it";
+		verdict(l, "policy", VERDICT_INCONCLUSIVE, unknown);
+		if (!pages)
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE, unknown);
+		return;
 	}
 	if (l->ways > RULE_WAYS) {
 		verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
@@ -421,7 +442,10 @@ static void study_level(struct level *l)
 			verdict(l, "mapping", VERDICT_INCONCLUSIVE,
 				"sets are unequal, and what lines share one is not known");
 	} else if (!spacing.even) {
-		if (r.state == CHASE_DONE)
+		if (r.state == CHASE_DONE && in_tiles(l, &set))
+			verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				"conflicting lines are evenly apart, but rings of them do not conflict");
+		else if (r.state == CHASE_DONE)
 			conclude_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
 		else
 			verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);

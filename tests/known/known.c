@@ -79,6 +79,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.constant.*.mapping",
     "cache.*.replacement_probability",
     "tlb.global.*.policy",
+    "tlb.active_window",
     "outstanding.kind",
     "outstanding.entries",
     "outstanding.merge",
@@ -224,6 +225,49 @@ static bool is_right_classes(const struct sim_spec *s, const struct finding *f)
 	return false;
 }
 
+/* Latencies of data, and what translations add to them: each of the spectrum is one of the former with some of the latter. */
+static bool is_right_spectrum(const struct sim_spec *s, const struct finding *f)
+{
+	const struct path_spec *p = &s->global;
+	const struct tlb_spec *t = &s->tlb[TLB_GLOBAL];
+	double data[3] = {p->memory_latency + s->dram.row_miss / 2}, slack[3] = {s->dram.row_miss / 2},
+	       more[TLB_LEVELS + 4];
+	unsigned kinds = 1, extras = 1;
+	bool near = false, far = false;
+	for (unsigned k = 0; k < 2; k++)
+		if (k ? s->has_l2 : s->has_l1) {
+			data[kinds] =
+			    p->level[k].latency + (p->level[k].partitions > 1 ? p->level[k].far_extra / 2 : 0);
+			slack[kinds++] = p->level[k].partitions > 1 ? p->level[k].far_extra / 2 : 0;
+		}
+	more[0] = 0;
+	for (unsigned k = 1; k < t->levels; k++, extras++)
+		more[extras] = more[extras - 1] + t->level[k].latency;
+	if (t->levels) {
+		double walk = more[extras - 1] + t->miss_latency, change = s->tlb_window ? s->tlb_window_switch : 0;
+		more[extras++] = walk;
+		more[extras++] = walk + t->walk_memory;
+		more[extras++] = walk + t->walk_memory + change;
+		more[extras++] = walk + change;
+	}
+	double offset = 0;
+	for (uint32_t n = 0; n < s->cluster_count; n++)
+		offset = fmax(offset, fabs(s->cluster_offset[n]));
+	for (unsigned i = 0; i < f->value.array_count; i++) {
+		bool is = false;
+		for (unsigned k = 0; k < kinds; k++)
+			for (unsigned m = 0; m < extras; m++) {
+				bool one = fabs(f->value.array[i] - data[k] - more[m]) <= 2.5 + slack[k] + offset;
+				is |= one;
+				far |= one && !k && !m;
+				near |= one && k && !m;
+			}
+		if (!is)
+			return false;
+	}
+	return far && (near || kinds == 1);
+}
+
 /* Whether the finding says nothing that the truth contradicts. */
 static bool is_right(const struct finding *f, const struct fact *t)
 {
@@ -353,6 +397,13 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		const struct fact *t = find_fact(&facts, s, f->key);
 		if (str_ends(f->key, ".latency_classes")) {
 			if (f->verdict == VERDICT_MEASURED && !is_right_classes(s, f)) {
+				out->wrong++;
+				report(wrong, label, f, f->key, NULL);
+			}
+			continue;
+		}
+		if (str_ends(f->key, ".latency_spectrum")) {
+			if (f->verdict == VERDICT_MEASURED && !is_right_spectrum(s, f)) {
 				out->wrong++;
 				report(wrong, label, f, f->key, NULL);
 			}

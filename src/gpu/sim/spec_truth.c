@@ -468,7 +468,8 @@ static void tell_translation(struct teller *t, const struct sim_spec *s)
 		tell_number(t, "tlb.page_size", (double)s->page_size, 0);
 	else
 		tell_absent(t, "tlb.page_size");
-	if (s->tlb_window)
+	/* One that is as large as the memory is never left. */
+	if (s->tlb_window && s->tlb_window < s->memory_bytes && s->tlb[TLB_GLOBAL].levels)
 		tell_number(t, "tlb.active_window", (double)s->tlb_window, 0);
 	else
 		tell_absent(t, "tlb.active_window");
@@ -480,7 +481,8 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "device.sm_count", s->sm_count, 0);
 	tell_number(&t, "device.warp_size", s->warp_size, 0);
 	/* A clock that boosts now and then runs at a rate between the two. */
-	tell_number(&t, "device.clock_hz", s->clock_hz * (1 + s->noise.boost / 2), (0.01 + s->noise.boost / 2) * s->clock_hz);
+	tell_number(&t, "device.clock_hz", s->clock_hz * (1 + s->noise.boost / 2),
+		    (0.01 + s->noise.boost / 2) * s->clock_hz);
 	tell_number(&t, "topology.sm_per_cluster", s->sm_per_cluster, 0);
 	tell_number(&t, "topology.cluster_count", s->cluster_count, 0);
 	static const char *const orders[] = {"cluster", "sm", "fill"};

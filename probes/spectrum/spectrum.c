@@ -1,0 +1,489 @@
+/* Every latency that a load of global memory can have: data near or far, translations at hand or not. Mei 2014, Table 3 and 4.2. */
+#include "base/arena.h"
+#include "data/native_record.h"
+#include "probe/trace.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SPECTRUM, WINDOW };
+enum { PAST, NEAR };
+enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are more than all TLBs hold, or all pages */
+
+#define SHIFT	     6
+#define SPACING	     512u /* bytes between places of one page: no two are fetched together */
+#define PLACES_MOST  64u
+#define PLACES_LEAST 16u
+#define PAGE_NONE    (1u << 20) /* where nothing is translated */
+#define FRESH	     8u		/* places of a page from this one on are not read before */
+#define LAPS	     4u
+#define FAR_PAGES    32u
+#define WINDOW_LAPS  3u
+#define PAGES_MOST   16384u
+#define ALONE	     0.4 /* share of a segment that its latency has to have */
+#define APART	     1.6 /* cycles between two latencies */
+#define SEGMENTS     12
+#define TLBS	     4
+
+/* A part of the sequence whose accesses all do the same. */
+struct segment {
+	const char *what;
+	uint32_t from, to; /* accesses that count */
+};
+struct sequence {
+	uint32_t *at, count, segments;
+	struct segment segment[SEGMENTS];
+};
+
+static uint32_t places_of(uint64_t page)
+{
+	uint64_t n = page / SPACING;
+	return n < PLACES_MOST ? (uint32_t)n : PLACES_MOST;
+}
+
+static uint32_t place(uint64_t page, uint64_t address, uint64_t number, uint32_t nth)
+{
+	return (uint32_t)((address + (13 * number + nth) % places_of(page) * SPACING) >> SHIFT);
+}
+
+static void segment(struct sequence *q, const char *what, uint32_t from)
+{
+	q->segment[q->segments++] = (struct segment){what, from, q->count};
+}
+
+/* What is read, in order. False: out of memory. */
+static bool sequence_of(struct arena *a, double x, const double *p, struct sequence *q)
+{
+	uint64_t page = (uint64_t)p[PAGE], far = (uint64_t)p[FAR];
+	uint32_t pages = (uint32_t)x, hot = (uint32_t)p[HOT], middle = (uint32_t)p[MIDDLE], places = places_of(page),
+		 from;
+
+	*q = (struct sequence){0};
+	q->at = ARENA_ARRAY(a, TRACE_LEAD + 3 * pages + 2 * LAPS * middle + (2 + places + LAPS) * hot + FAR_PAGES + 64,
+			    uint32_t);
+	if (!q->at)
+		return false;
+	while (q->count < TRACE_LEAD)
+		q->at[q->count++] = place(page, 0, 0, 0);
+	for (uint32_t lap = 0; pages && lap < 3; lap++) {
+		static const char *const what[] = {"nothing is at hand", "the data are near, no translation is",
+						   "the data are far, the page table is near"};
+		from = q->count + !lap;
+		for (uint32_t i = 0; i < pages; i++)
+			q->at[q->count++] = place(page, i * page, i, lap == 2);
+		segment(q, what[lap], from);
+	}
+	for (uint32_t fresh = 0; middle && fresh < 2; fresh++) {
+		for (uint32_t lap = 0; lap < LAPS; lap++) {
+			if (lap == LAPS / 2)
+				from = q->count;
+			for (uint32_t i = 0; i < middle; i++)
+				q->at[q->count++] = place(page, i * page, i, fresh ? 2 + lap : 0);
+		}
+		segment(q, fresh ? "the data are far, a second TLB helps" : "the data are near, a second TLB helps",
+			from);
+	}
+	for (uint32_t i = 0; i < 2 * hot; i++)
+		q->at[q->count++] = place(page, i % hot * page, i % hot, 0);
+	from = q->count;
+	for (uint32_t n = FRESH; n < places; n++)
+		for (uint32_t i = 0; i < hot; i++)
+			q->at[q->count++] = place(page, i * page, i, n);
+	segment(q, "the data are far, translations at hand", from);
+	for (uint32_t i = 0; i < hot; i++)
+		q->at[q->count++] = place(page, i * page, i, 0);
+	from = q->count;
+	for (uint32_t i = 0; i < LAPS * hot; i++)
+		q->at[q->count++] = place(page, i % hot * page, i % hot, 0);
+	segment(q, "the data are near, translations at hand", from);
+	from = q->count;
+	for (uint32_t i = 0; far && i < FAR_PAGES; i++) {
+		uint64_t number = i % 2 ? FAR_PAGES / 2 + i / 2 : i / 2;
+		/* Between the pages of the laps. */
+		q->at[q->count++] = place(page, (number * (far / FAR_PAGES) / page + 1) * page, number, 7);
+	}
+	if (far)
+		segment(q, "nothing is at hand, and each is far from the one before", from + 1);
+	return true;
+}
+
+/* Laps over all pages there are. */
+static bool laps_of(struct arena *a, double x, const double *p, struct sequence *q)
+{
+	uint32_t pages = (uint32_t)x;
+	uint64_t page = (uint64_t)p[PAGE];
+
+	*q = (struct sequence){.at = ARENA_ARRAY(a, TRACE_LEAD + WINDOW_LAPS * pages, uint32_t)};
+	if (!q->at)
+		return false;
+	while (q->count < TRACE_LEAD)
+		q->at[q->count++] = place(page, 0, 0, 0);
+	for (uint32_t i = 0; i < WINDOW_LAPS * pages; i++)
+		q->at[q->count++] = place(page, i % pages * page, i % pages, 0);
+	return true;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static int spec_of(struct arena *a, const struct sequence *q, struct trace_spec *t)
+{
+	uint32_t *sorted = ARENA_ARRAY(a, q->count, uint32_t), n = 0;
+
+	if (!sorted)
+		return -ENOMEM;
+	memcpy(sorted, q->at, q->count * sizeof(*sorted));
+	qsort(sorted, q->count, sizeof(*sorted), ascending);
+	for (uint32_t i = 0; i < q->count; i++)
+		if (!n || sorted[i] != sorted[n - 1])
+			sorted[n++] = sorted[i];
+	*t = (struct trace_spec){.shift = SHIFT,
+				 .bytes = ((uint64_t)sorted[n - 1] << SHIFT) + SPACING,
+				 .align = 1u << 20,
+				 .places = n,
+				 .place = sorted,
+				 .count = q->count,
+				 .at = q->at};
+	while (t->align < t->bytes / 128)
+		t->align *= 2;
+	return 0;
+}
+
+static struct trace_kernel kernel_of(const struct study *s, const double *p)
+{
+	bool old = study_device(s)->cc < 20, past = (int)p[KIND] == PAST;
+	return (struct trace_kernel){.template_path = "probes/spectrum/spectrum_trace.ptx",
+				     .load = old    ? past ? "ld.volatile.global.u64" : "ld.global.u64"
+					     : past ? "ld.global.cg.u64"
+						    : "ld.global.ca.u64",
+				     .roomy = past,
+				     .load_class = NATIVE_LOAD_GLOBAL};
+}
+
+static int setup(const struct study *s, double x, const double *p, struct job *j, bool laps)
+{
+	struct trace_kernel k = kernel_of(s, p);
+	struct trace_spec t;
+	struct sequence q;
+
+	if (!(laps ? laps_of : sequence_of)(j->arena, x, p, &q))
+		return -ENOMEM;
+	int rc = spec_of(j->arena, &q, &t);
+	return rc ? rc : trace_setup(s, j, &k, &t);
+}
+
+static int setup_spectrum(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, false);
+}
+
+static int setup_window(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, true);
+}
+
+#define PARAMS                                                                                                         \
+	{                                                                                                              \
+		"page", "hot", "reach", "middle", "far", "kind"                                                        \
+	}
+static const struct experiment experiments[] = {
+    [SPECTRUM] = {.name = "spectrum", .axis = "pages", .unit = "count", .params = PARAMS, .setup = setup_spectrum},
+    [WINDOW] = {.name = "window", .axis = "pages", .unit = "count", .params = PARAMS, .setup = setup_window},
+};
+static const char spectrum_key[] = "memory.global.latency_spectrum", window_key[] = "tlb.active_window";
+
+/* Ticks of a point's accesses, NULL: pending or, with a reason, not to be had. */
+static uint32_t *ticks_of(struct study *s, unsigned experiment, double x, const double *p, struct sequence *q,
+			  char *why, size_t n)
+{
+	struct arena *a = study_arena(s);
+	struct trace_kernel k = kernel_of(s, p);
+	const struct point *pt = study_ask(s, experiment, x, p);
+	struct trace_spec t;
+
+	snprintf(why, n, "a point that is needed was not measured");
+	if (!pt)
+		return NULL;
+	snprintf(why, n, "out of memory");
+	uint32_t *ticks = (experiment == WINDOW ? laps_of : sequence_of)(a, x, p, q) && !spec_of(a, q, &t)
+			      ? ARENA_ARRAY(a, q->count, uint32_t)
+			      : NULL;
+	return ticks && trace_read(pt, &k, &t, ticks, why, n) ? ticks : NULL;
+}
+
+/* The latency that most of a segment has. NAN: none has. */
+static double latency_of(const uint32_t *ticks, const struct segment *g)
+{
+	uint32_t count[CHASE_CAP + 1] = {0}, best = 0, at = 0;
+
+	for (uint32_t i = g->from; i < g->to; i++)
+		count[ticks[i]]++;
+	for (uint32_t t = 1; t < CHASE_CAP; t++) {
+		uint32_t sum = count[t - 1] + count[t] + count[t + 1];
+		if (sum > best || (sum == best && count[t] > count[at])) {
+			best = sum;
+			at = t;
+		}
+	}
+	return best >= ALONE * (g->to - g->from) ? at : NAN;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+struct tlbs {
+	bool none;
+	unsigned levels;
+	uint64_t page; /* the largest line */
+	double reach, least, entries[TLBS];
+};
+
+/* Those whose reach and line are known, from the first one on: pages that wait for a switch of page tables hide how many there are.
+ * False: none is. */
+static bool tlbs_of(struct study *s, struct tlbs *t)
+{
+	const struct finding *f = study_finding(s, "tlb.global.levels");
+	char key[64];
+
+	*t = (struct tlbs){.none = f && f->verdict == VERDICT_ABSENT, .page = PAGE_NONE};
+	for (unsigned k = 0; k < TLBS && !t->none; k++) {
+		double line, reach;
+		snprintf(key, sizeof(key), "tlb.global.l%u.line", k + 1);
+		if (!study_number(s, key, &line))
+			break;
+		snprintf(key, sizeof(key), "tlb.global.l%u.reach", k + 1);
+		if (!study_number(s, key, &reach))
+			break;
+		t->entries[t->levels++] = reach / line;
+		t->reach = reach;
+		t->page = k && t->page > (uint64_t)line ? t->page : (uint64_t)line;
+	}
+	return t->none || t->levels;
+}
+
+struct seen {
+	double v[2 * SEGMENTS];
+	unsigned n;
+};
+
+/* Adds the segments' latencies in cycles, by one of them that is known already. */
+static bool add(struct study *s, struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest,
+		char *why, size_t n)
+{
+	double base = NAN;
+
+	for (uint32_t k = 0; k < q->segments; k++)
+		if (strcmp(q->segment[k].what, "the data are near, translations at hand") == 0)
+			base = latency_of(ticks, &q->segment[k]) - nearest;
+	for (uint32_t k = 0; k < q->segments; k++) {
+		double v = latency_of(ticks, &q->segment[k]) - base;
+		if (isnan(v)) {
+			snprintf(why, n, "loads where %s have no latency in common", q->segment[k].what);
+			return false;
+		}
+		to->v[to->n++] = v;
+	}
+	(void)s;
+	return true;
+}
+
+static void conclude(struct study *s, struct seen *seen)
+{
+	struct finding f = study_measured(spectrum_key, 0, NAN, NAN,
+					  "latency of each kind of access in one chain, by the known one of hits");
+
+	qsort(seen->v, seen->n, sizeof(seen->v[0]), compare);
+	f.value.kind = VALUE_ARRAY;
+	for (unsigned i = 0; i < seen->n; i++)
+		if (!f.value.array_count || seen->v[i] > f.value.array[f.value.array_count - 1] + APART)
+			f.value.array[f.value.array_count++] = round(seen->v[i] * 10) / 10;
+	snprintf(f.unit, sizeof(f.unit), "cycles");
+	snprintf(f.scope, sizeof(f.scope), "sm");
+	snprintf(f.because, sizeof(f.because), "%u kinds of access have %u latencies", seen->n, f.value.array_count);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "spectrum");
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+}
+
+static void study_latencies(struct study *s, const struct tlbs *t)
+{
+	const struct device_info *d = study_device(s);
+	uint64_t memory = d->memory_bytes / 16 * 15;
+	double p[POINT_PARAMS] = {[PAGE] = (double)t->page, [HOT] = 1}, x = 0, l1, l2, far;
+	bool has_l1 = study_number(s, "cache.global.l1.latency", &l1),
+	     has_l2 = study_number(s, "cache.global.l2.latency", &l2);
+	struct sequence q = {0}, near = {0};
+	struct seen seen = {0};
+	char why[240];
+
+	if (!study_number(s, "memory.global.latency", &far)) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
+		return;
+	}
+	if (places_of(t->page) < PLACES_LEAST) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+			      "pages of %llu bytes have too few lines", (unsigned long long)t->page);
+		return;
+	}
+	if (t->levels) {
+		x = 2 * t->reach / (double)t->page;
+		p[HOT] = fmax(1, fmin(4, floor(t->entries[0] / 2)));
+		if (t->levels > 1)
+			p[MIDDLE] = floor(fmin(1.5 * t->entries[t->levels - 2] + 1, t->entries[t->levels - 1]));
+		p[FAR] = (double)memory;
+		if (x * (double)t->page > (double)memory || x > PAGES_MOST) {
+			study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+				      "TLBs reach as far as memory does");
+			return;
+		}
+	}
+	p[KIND] = PAST;
+	const uint32_t *past_ticks = ticks_of(s, SPECTRUM, x, p, &q, why, sizeof(why));
+	const double only[POINT_PARAMS] = {[PAGE] = (double)t->page, [HOT] = 1, [KIND] = NEAR};
+	const uint32_t *near_ticks = has_l1 ? ticks_of(s, SPECTRUM, 0, only, &near, why, sizeof(why)) : NULL;
+	if (study_pending(s))
+		return;
+	bool told = past_ticks && (near_ticks || !has_l1) &&
+		    add(s, &seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
+		    (!has_l1 || add(s, &seen, near_ticks, &near, l1, why, sizeof(why)));
+	if (told)
+		conclude(s, &seen);
+	else
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "%s", why);
+}
+
+/* Pages at which both laps stall: the first ones of windows. Returns how many. */
+static uint32_t stalls(struct arena *a, const uint32_t *ticks, uint32_t pages, uint32_t *at, uint32_t most)
+{
+	const uint32_t *one = ticks + TRACE_LEAD + pages, *two = one + pages;
+	uint32_t *sorted = ARENA_ARRAY(a, pages, uint32_t), n = 0;
+
+	if (!sorted)
+		return most + 1;
+	memcpy(sorted, one, pages * sizeof(*sorted));
+	qsort(sorted, pages, sizeof(*sorted), ascending);
+	double usual = sorted[pages / 2], over = usual + fmax(16, 0.05 * usual);
+	for (uint32_t i = 0; i < pages; i++)
+		if (one[i] > over && two[i] > over && n++ < most)
+			at[n - 1] = i;
+	return n;
+}
+
+static void study_window(struct study *s, const struct tlbs *t)
+{
+	uint64_t memory = study_device(s)->memory_bytes / 16 * 15, page = t->page;
+	uint32_t at[64] = {0}, most = sizeof(at) / sizeof(at[0]);
+	struct sequence q;
+	char why[240];
+
+	if (t->none) {
+		study_verdict(s, window_key, VERDICT_ABSENT, "window", "no access waits for a translation");
+		return;
+	}
+	while (memory / page > PAGES_MOST)
+		page *= 2;
+	uint32_t pages = (uint32_t)(memory / page);
+	if (pages < 16 || (double)pages * (double)page < 2 * t->reach) {
+		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window", "TLBs reach as far as memory does");
+		return;
+	}
+	const double p[POINT_PARAMS] = {[PAGE] = (double)page, [KIND] = PAST};
+	const uint32_t *ticks = ticks_of(s, WINDOW, pages, p, &q, why, sizeof(why));
+	if (study_pending(s))
+		return;
+	if (!ticks) {
+		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window", "%s", why);
+		return;
+	}
+	uint32_t n = stalls(study_arena(s), ticks, pages, at, most), step = n > 2 && n <= most ? at[2] - at[1] : 0;
+	if (!n) {
+		study_verdict(s, window_key, VERDICT_ABSENT, "window",
+			      "laps over %u pages, all over %llu bytes, stall nowhere", pages,
+			      (unsigned long long)memory);
+		return;
+	}
+	/* The first page follows the last one of a lap. The buffer may begin anywhere in a window, and end anywhere. */
+	bool even = step && !at[0] && at[1] <= step && pages - at[n - 1] <= step;
+	for (uint32_t i = 3; i < n && even; i++)
+		even = at[i] - at[i - 1] == step;
+	if (even && !(step & (step - 1)))
+		study_measured_number(
+		    s, window_key, (double)step * (double)page, (double)step * (double)page,
+		    (double)step * (double)page, "", "where laps over all pages stall", "window",
+		    "each of %u laps over %u pages stalls at its first page, and at every %uth from some page on",
+		    WINDOW_LAPS - 1, pages, step);
+	else
+		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window",
+			      "laps over %u pages stall at %u of them, which are not evenly apart", pages, n);
+}
+
+static void study_spectrum(struct study *s)
+{
+	struct tlbs t;
+
+	if (!tlbs_of(s, &t)) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the TLBs are not known");
+		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window", "the TLBs are not known");
+		return;
+	}
+	study_latencies(s, &t);
+	study_window(s, &t);
+}
+
+static int draw_spectrum(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, SPECTRUM);
+
+	for (size_t i = 0; series && i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		if (pt->outcome != OUTCOME_OK || (int)pt->p[KIND] != PAST || pt->words_per_repeat < TRACE_HEAD + 64)
+			continue;
+		uint32_t n = pt->words_per_repeat - TRACE_HEAD;
+		double *x = ARENA_ARRAY(study_arena((struct study *)s), 2 * (size_t)n, double), *y = x + n;
+		struct figure *f =
+		    x ? figures_new(out, "latency-spectrum", "Global memory: every access of one chain") : NULL;
+		if (!f)
+			return -ENOMEM;
+		for (uint32_t k = 0; k < n; k++) {
+			x[k] = k;
+			y[k] = pt->y[TRACE_HEAD + k] & CHASE_CAP;
+		}
+		f->x = (struct figure_axis){.label = "access", .unit = "count"};
+		f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+		return figure_add(f, "past the L1", MARK_POINTS, x, y, NULL, n);
+	}
+	return 0;
+}
+
+static const char *const claims[] = {spectrum_key, window_key, NULL};
+static const char *const needs[] = {"clock", "global_cache", "tlb", NULL};
+
+const struct probe probe_spectrum = {
+    .name = "spectrum",
+    .asks = "Which latencies can a load of global memory have, and of how much memory are translations active?",
+    .source = "Mei 2014, 3.2, Table 3 and 4.2; the chain is put together from what TLBs and caches were found to hold",
+    .how =
+	"One chain reads pages and lines in an order in which each kind of access occurs many times: with the data in "
+	"a "
+	"cache or not, with the translation in the first TLB, in the second one or in none, with its page table entry "
+	"in a cache or not. Each kind's own latency is counted from that of a hit, which is known. Then laps "
+	"over all pages of the memory show whether there are pages at which every lap stalls.",
+    .fooled =
+	"Kinds of access that turn out to be of several latencies, by rows of the memory or distances: then nothing is "
+	"concluded. A stall that falls on a page by chance: it has to be there in every lap, and evenly apart.",
+    .figure = "latency-spectrum",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_spectrum,
+    .draw = draw_spectrum,
+};

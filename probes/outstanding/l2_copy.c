@@ -10,8 +10,8 @@ enum { ELEMENT = 8, THREADS = 256, SMALL_PLACE = 16384, STEPS_PER_OCTAVE = 8, OC
 #define QUANTUM	    2048    /* of sizes: bytes of one block */
 #define GAIN	    0.3	    /* of the time from memory: what an L2 gains at least */
 #define GONE	    0.5	    /* of the most that was gained: the array is no longer held */
-#define GROWS	    2.5	    /* of two octaves, at least ... */
-#define GROWS_MOST  6.5
+#define GROWS	    1.3	    /* times from octave to octave, at least ... */
+#define GROWS_MOST  2.8
 #define LEFT	    0.2	 /* of the most that was gained, an octave further on */
 #define HELD	    0.75 /* of what is expected to be gained */
 #define FADED	    0.35 /* of that: hardly anything is held */
@@ -61,15 +61,35 @@ static double copy_time(struct study *s, unsigned experiment, double bytes, bool
 	return least;
 }
 
-/* Milliseconds that a copy gains when it was made just before; *share: of its time from memory. What a launch costs with hardly
- * anything to copy is taken off. */
-static double copy_gap(struct study *s, unsigned experiment, double bytes, double *share)
-{
-	const double warm = copy_time(s, experiment, bytes, false) - copy_time(s, experiment, QUANTUM, false),
-		     cold = copy_time(s, experiment, bytes, true) - copy_time(s, experiment, QUANTUM, true);
+struct times {		   /* milliseconds of a copy; what a launch costs with hardly anything to copy is taken off */
+	double warm, cold; /* when it was made just before, and from memory */
+};
 
-	*share = (cold - warm) / cold;
-	return cold - warm;
+static struct times copy_times(struct study *s, unsigned experiment, double bytes)
+{
+	return (struct times){
+	    copy_time(s, experiment, bytes, false) - copy_time(s, experiment, QUANTUM, false),
+	    copy_time(s, experiment, bytes, true) - copy_time(s, experiment, QUANTUM, true),
+	};
+}
+
+static double gain(struct times t)
+{
+	return t.cold - t.warm;
+}
+
+/* Whether both times about double from each of the last octaves to the next: that the L2 still holds all then, and that the memory
+ * does not slow down for reasons of its own. */
+static bool doubles(const struct times *t, unsigned best)
+{
+	if (best < 2)
+		return false;
+	for (unsigned k = best - 1; k <= best; k++) {
+		const double warm = t[k].warm / t[k - 1].warm, cold = t[k].cold / t[k - 1].cold;
+		if (!(warm > GROWS && warm < GROWS_MOST && cold > GROWS && cold < GROWS_MOST))
+			return false;
+	}
+	return true;
 }
 
 static double size_of_step(unsigned step)
@@ -78,19 +98,18 @@ static double size_of_step(unsigned step)
 }
 
 /* The last size from step lo on, below hi, at which a share of the expected gain is there. */
-static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned lo, unsigned hi, double gain,
+static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned lo, unsigned hi, double most,
 				  double growth, double part, unsigned *last)
 {
 	const unsigned from = lo;
-	double share;
 
 	while (hi - lo > 1) {
 		const unsigned mid = (lo + hi) / 2;
 		const double more = size_of_step(mid) / size_of_step(from) - 1,
-			     is = copy_gap(s, experiment, size_of_step(mid), &share);
+			     is = gain(copy_times(s, experiment, size_of_step(mid)));
 		if (study_pending(s))
 			return CHASE_PENDING;
-		if (!(is >= part * gain * (1 + (growth - 1) * more)))
+		if (!(is >= part * most * (1 + (growth - 1) * more)))
 			hi = mid;
 		else
 			lo = mid;
@@ -101,25 +120,25 @@ static enum chase_state last_gain(struct study *s, unsigned experiment, unsigned
 
 enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *out)
 {
-	double gap[OCTAVES_MOST] = {0}, share = 0;
+	struct times t[OCTAVES_MOST] = {0};
 	unsigned n = 0, best = 0;
 	bool lost = false;
 
 	*out = (struct copied){0};
 	for (; !lost && n < OCTAVES_MOST && size_of_step(n * STEPS_PER_OCTAVE) <= COPY_MOST; n++) {
-		gap[n] = copy_gap(s, experiment, size_of_step(n * STEPS_PER_OCTAVE), &share);
+		t[n] = copy_times(s, experiment, size_of_step(n * STEPS_PER_OCTAVE));
 		if (study_pending(s))
 			return CHASE_PENDING;
-		if (!isfinite(gap[n])) {
+		if (!isfinite(gain(t[n]))) {
 			snprintf(out->why, sizeof out->why, "copies of %.0f bytes could not be timed",
 				 size_of_step(n * STEPS_PER_OCTAVE));
 			return CHASE_UNDECIDED;
 		}
-		if (n && gap[n] > gap[best])
+		if (gain(t[n]) > gain(t[best]))
 			best = n;
-		out->share = best == n ? share : out->share;
-		lost = gap[n] < GONE * gap[best];
+		lost = gain(t[n]) < GONE * gain(t[best]);
 	}
+	out->share = gain(t[best]) / t[best].cold;
 	if (!(out->share > GAIN)) {
 		snprintf(out->why, sizeof out->why, "a copy that was made before takes %.2f of its time from memory",
 			 1 - out->share);
@@ -127,14 +146,11 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	}
 	unsigned lo = best * STEPS_PER_OCTAVE, hi = (n - 1) * STEPS_PER_OCTAVE;
 	const double from = size_of_step(lo);
-	/* In two octaves four times as much is gained, give or take waves of blocks, and then hardly anything: else it is not what the
-	 * L2 holds that decides, or what it replaces is not what comes next. */
-	const double grown = best > 1 ? gap[best] / gap[best - 2] : 0;
-	if (!(grown > GROWS && grown < GROWS_MOST) || (lost && gap[n - 1] > LEFT * gap[best])) {
+	if (!doubles(t, best) || (lost && gain(t[n - 1]) > LEFT * gain(t[best]))) {
 		snprintf(out->why, sizeof out->why,
 			 "what a second copy gains does not grow with the size and end: "
 			 "%.3g ms at %.0f bytes, %.3g ms at %.0f",
-			 gap[best], from, gap[n - 1], size_of_step((n - 1) * STEPS_PER_OCTAVE));
+			 gain(t[best]), from, gain(t[n - 1]), size_of_step((n - 1) * STEPS_PER_OCTAVE));
 		return CHASE_UNDECIDED;
 	}
 	if (!lost) {
@@ -142,11 +158,11 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 		return CHASE_DONE;
 	}
 	/* What is gained grows with what is copied, or where latencies hide behind each other, less. */
-	const double growth = best ? fmin(fmax(gap[best] / gap[best - 1], 1), 2) : 1;
+	const double growth = fmin(fmax(gain(t[best]) / gain(t[best - 1]), 1), 2);
 	unsigned fits = lo, gone = lo;
-	enum chase_state state = last_gain(s, experiment, lo, hi, gap[best], growth, HELD, &fits);
+	enum chase_state state = last_gain(s, experiment, lo, hi, gain(t[best]), growth, HELD, &fits);
 	if (state == CHASE_DONE)
-		state = last_gain(s, experiment, fits, hi, gap[best], growth, FADED, &gone);
+		state = last_gain(s, experiment, fits, hi, gain(t[best]), growth, FADED, &gone);
 	if (state == CHASE_PENDING)
 		return state;
 	if (size_of_step(gone + 1) > SHARP * size_of_step(fits)) {

@@ -50,7 +50,7 @@ def check_command(name, line):
 
 
 def check_make(name, line, makefile):
-    for target in re.findall(r"^(?:\$ )?make ([a-z]+)\b", line):
+    for target in re.findall(r"^(?:\$ )?make ([a-z-]+)", line):
         if not re.search(rf"^{target}:", makefile, flags=re.M):
             problems.append(f"{name}: `make {target}`: the Makefile has no such target")
 

@@ -235,6 +235,20 @@ static void the_m2070_shows_its_table(void **state)
 	assert_true(height > 200);
 }
 
+static void the_k20_shows_its_table(void **state)
+{
+	(void)state;
+	static const char kepler[] = ".version 3.2\n.target sm_35\n.address_size 64\n";
+	double height;
+	/* Low, as the first answer is hardly later than the last line of 44 instructions. */
+	assert_int_equal(spike_of("k20", kepler, 2, 800, &height), 22 * 32); /* Figure 9 */
+	assert_true(height > 15);
+	assert_int_equal(spike_of("k20", kepler, 3, 600, &height), 14 * 32); /* Figure 10 */
+	assert_true(height > 15);
+	spike_of("k20", kepler, 1, 1024, &height); /* Figure 8: 32 warps do not fill it */
+	assert_true(height < 10);
+}
+
 /* To the cycle: request k leaves two cycles after the one before it, and not before the entry of k - 4 is free. */
 static void a_full_table_holds_up_the_pipe(void **state)
 {
@@ -383,6 +397,7 @@ int main(void)
 	    cmocka_unit_test(a_pending_request_table_fills_with_instructions),
 	    cmocka_unit_test(without_a_table_nothing_fills),
 	    cmocka_unit_test(the_m2070_shows_its_table),
+	    cmocka_unit_test(the_k20_shows_its_table),
 	    cmocka_unit_test(a_full_table_holds_up_the_pipe),
 	    cmocka_unit_test(atomics_cost_what_the_file_says),
 	    cmocka_unit_test(atomics_go_as_loads_where_nothing_is_said),

@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all run test calibrate failing-paths pages format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all run test calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -21,7 +21,7 @@ calibrate: all
 	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
 
 # Each allocation that any probe or command makes fails once, told apart by the path of calls to it. An hour of one core.
-failing-paths: all
+failing: all
 	n=$$(nproc); seq 0 $$((n - 1)) | xargs -P $$n -I{} $(BUILD)/tests/prop/failing_paths $(BUILD)/failing-paths {} $$n
 
 # The page about all probes, and their figures on the simulated GTX 280.

@@ -30,11 +30,11 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
-#define BLOCKS_MISS 1.02  /* how much a steady rate may differ from that of whole blocks, which it is no less than */
-#define UNEVEN	    0.9	  /* a first warp that ends so early was preferred */
-#define ALONE	    0.98  /* of the unit's rate: a warp that reaches it fills the unit alone */
+#define BLOCKS_MISS 1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define UNEVEN	    0.9	 /* a first warp that ends so early was preferred */
+#define ALONE	    0.98 /* of the unit's rate: a warp that reaches it fills the unit alone */
 #define TELLS	    0.97 /* of the best rate: a load that reaches it gives the same */
-#define APART	    0.7	  /* a first warp that ends so early leaves the last ones to themselves for long */
+#define APART	    0.7	 /* a first warp that ends so early leaves the last ones to themselves for long */
 #define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
@@ -267,7 +267,7 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		return;
 	}
 	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones. */
-	if (lat->start < -fmax(1, lat->value)) {
+	if (lat->start < -fmax(2, lat->unit * (0.5 + lat->value / 1000))) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
 			      "instruction cache, or the clock has changed",

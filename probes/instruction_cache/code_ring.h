@@ -76,6 +76,7 @@ struct code_fact {
 struct code_level {
 	double ticks;	     /* of a jump that is answered here */
 	double floor;	     /* ticks from which one is not */
+	double miss;	     /* ticks from which one is not, of what is nearest behind */
 	unsigned fits, over; /* pieces in a row that fit; that do not */
 	bool endless;	     /* everything fits */
 	bool doubtful;	     /* hardly faster than what lies behind it: it may be the open rows of a memory */

@@ -95,6 +95,7 @@ static void find_levels(struct code_survey *v, const struct classes *c)
 	for (unsigned k = 0; k < c->count && v->levels <= CODE_LEVELS; k++) {
 		struct code_level l = {.ticks = c->centre[k]};
 		l.floor = k + 1 < c->count ? chase_floor(c->centre[k], c->centre[k + 1]) : INFINITY;
+		l.miss = l.floor;
 		l.endless = true;
 		double noise = 0;
 		for (unsigned i = 0; i < v->count; i++) {
@@ -214,7 +215,7 @@ static enum code_state find_line(const struct code *c, const struct code_survey 
 		return unknown(&l->line, "out of memory");
 	memset(slow, 0, c->pieces * sizeof *slow);
 	for (unsigned i = 0; i < r->visits; i++)
-		slow[code_piece(&v->ring[at], i)] += code_ticks(r, i) >= l->floor;
+		slow[code_piece(&v->ring[at], i)] += code_ticks(r, i) >= l->miss;
 	unsigned all = 0, best = 0, top = 0, next = 0;
 	for (unsigned i = 0; i < c->pieces; i++)
 		all += slow[i];

@@ -13,7 +13,9 @@
 #define LARGE_BYTES (128u << 10)
 #define NEARER	    0.75
 #define ROWS	    0.85 /* of the slowest jumps' time: what takes no less may be the memory's rows */
-#define KEYS	    3	 /* levels that are spoken of when they are not there */
+#define RARE	    0.3
+#define LARGER	    1.25
+#define KEYS	    3 /* levels that are spoken of when they are not there */
 
 static const struct experiment experiments[] = {
     [EXPERIMENT_LAYOUT] = {.name = "layout",
@@ -229,14 +231,29 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	return CODE_HERE;
 }
 
-/* Open rows of a memory hold some code, too, and are hardly faster than the others. */
-static void find_rows(struct found *f)
+/* Open rows of a memory hold some code, too, and are hardly faster than the others. And what answers few jumps of the largest ring is
+ * not what lies behind all caches, but the same delayed now and then. */
+static void find_doubtful(struct found *f)
 {
 	const struct code_survey *v = f->far.levels ? &f->far : &f->near;
+	const struct code_run *r = &v->run[v->count - 1];
 	const double last = v->level[v->levels - 1].ticks;
-	for (unsigned k = 0; k < f->caches; k++) {
+	const struct code_level *before = v->levels > 1 ? &v->level[v->levels - 2] : NULL;
+	const bool rare = before && code_slow(r, before->floor) < RARE * r->visits;
+	for (unsigned k = 1; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
-		l->doubtful = k && !l->endless && l->ticks > ROWS * last;
+		l->doubtful = !l->endless && (l->ticks > ROWS * last || (rare && l == before));
+	}
+}
+
+/* A level that holds hardly more than the one above is what lies behind this, met on the way. */
+static void find_hardly_larger(struct found *f)
+{
+	for (unsigned k = 1; k < f->caches; k++) {
+		struct code_level *l = &f->survey[k]->level[f->index[k]];
+		const struct code_level *up = &f->survey[k - 1]->level[f->index[k - 1]];
+		l->doubtful |= !l->endless && !up->endless &&
+			       l->fits * f->code[k]->unit < LARGER * up->fits * f->code[k - 1]->unit;
 	}
 }
 
@@ -301,7 +318,7 @@ static void study_instruction(struct study *s)
 	}
 	if (find_levels(s, f) != CODE_HERE)
 		return;
-	find_rows(f);
+	find_doubtful(f);
 	for (unsigned k = 0; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
 		if (l->endless)
@@ -311,6 +328,7 @@ static void study_instruction(struct study *s)
 	}
 	if (pending || study_pending(s))
 		return;
+	find_hardly_larger(f);
 	struct code_shared scope[CODE_LEVELS + 2] = {0}, with[CODE_LEVELS + 2] = {0};
 	struct code_fact fetch = {0};
 	for (unsigned k = 0; k < f->caches; k++) {

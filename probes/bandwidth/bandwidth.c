@@ -201,7 +201,8 @@ static void stream_of(struct study *s, const char *key, unsigned level, bool one
 	const struct device_info *d = study_device(s);
 	const uint64_t threads = power_below(d->max_threads_per_block),
 		       fit = d->max_threads_per_sm > threads ? d->max_threads_per_sm / threads : 1;
-	struct drawn w = {.key = key, .experiment = EXPERIMENT_STREAM, .latency = latency, .rounds = 1};
+	struct drawn w = {
+	    .key = key, .experiment = EXPERIMENT_STREAM, .latency = latency, .rounds = latency > 0 ? 1 : 4};
 	static const char *const names[] = {"memory", "the L2", "the L1"};
 	w.what = names[level];
 	w.where = one ? "one SM" : "the GPU";
@@ -258,14 +259,21 @@ static double held(const struct study *s, const char *key, double most, double l
 	return (double)power_below(at_least(s, key, &size) ? fmin(size / 2, most) : least);
 }
 
-static void study_caches(struct study *s)
+/* Cycles that loads take at most, about, or 0: launches have to be so much longer, and longer does no harm. */
+static double slowest(const struct study *s)
+{
+	static const char *const keys[] = {"memory.global.latency", "cache.global.l2.latency"};
+	double latency = 0;
+	for (unsigned k = 0; k < 2; k++)
+		if (at_least(s, keys[k], &latency))
+			return latency * (k + 1);
+	return 0;
+}
+
+static void study_caches(struct study *s, double latency)
 {
 	static const char one[] = "cache.global.l2.bandwidth", all[] = "cache.global.l2.bandwidth_total",
 			  l1[] = "cache.global.l1.bandwidth";
-	double latency;
-	/* How long a stretch has to be: longer does no harm. */
-	if (!at_least(s, "memory.global.latency", &latency))
-		return;
 	if (no_level(s, "cache.global.l2.size")) {
 		absent(s, one, "L2");
 		absent(s, all, "L2");
@@ -300,13 +308,9 @@ static void study_shared_memory(struct study *s)
 
 static void study_bandwidth(struct study *s)
 {
-	double latency;
-	if (!at_least(s, "memory.global.latency", &latency))
-		study_verdict(s, "memory.global.bandwidth", VERDICT_INCONCLUSIVE, "",
-			      "the latency of memory is not known");
-	else
-		stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, false, 0, latency);
-	study_caches(s);
+	double latency = slowest(s);
+	stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, false, 0, latency);
+	study_caches(s, latency);
 	study_shared_memory(s);
 	launch_study(s);
 }

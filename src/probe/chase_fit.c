@@ -22,6 +22,7 @@
 #define HOT_AT_LEAST 3	     /* orders */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
+#define HOT_IN_ORDER 8.0     /* laps */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
@@ -219,6 +220,32 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	return least > noise + 1 ? least : 0;
 }
 
+/* Of lines that are fetched in parts, read in any order, most parts find their line there. One after the other, and where the line
+ * that was not used longest goes, all parts of all lines of the set miss in every lap. */
+static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+				     uint64_t unit, uint32_t *count, uint32_t blocks, bool *hot)
+{
+	uint32_t n = chase_spec_elements(ring), extra = 0;
+	struct chase_ring_spec again = *ring;
+	double p[POINT_PARAMS];
+	struct chase_run r;
+
+	if (n * HOT_IN_ORDER >= INDEX_MOST || n <= HOT_ACCESSES / HOT_IN_ORDER)
+		return CHASE_UNDECIDED;
+	again.order = 0;
+	params_of(c, k, &again, 2.0 * n, n * HOT_IN_ORDER, p);
+	enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
+	if (state != CHASE_DONE)
+		return state;
+	memset(count, 0, blocks * sizeof(*count));
+	if (count_blocks(c, &again, &r, unit, count, &extra))
+		return CHASE_UNDECIDED;
+	uint32_t least = split(c, k, ring, unit, count, blocks, (double)r.covered / n);
+	for (uint32_t i = 0; i < blocks; i++)
+		hot[i] = least && count[i] >= least;
+	return least ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 			   struct chase_blocks *out)
 {
@@ -272,6 +299,11 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	}
 	if (all != CHASE_DONE)
 		return all;
+	all = hot_in_order(c, k, ring, unit, count, blocks, hot);
+	if (all != CHASE_UNDECIDED) {
+		*out = (struct chase_blocks){hot, blocks, unit};
+		return all;
+	}
 	snprintf(c->why, sizeof(c->why),
 		 "which lines conflict with one more than %llu bytes could not be told from noise",
 		 (unsigned long long)ring->bytes);

@@ -20,13 +20,14 @@ enum {
 };
 /* A launch is at least this many times as long as the latency of what it reads. */
 #define STRETCH 16
+enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
 /* Repeats this far apart ask for longer launches, and so far apart they say nothing. */
 #define CLOSE 1.03
 #define APART 1.1
 /* Half of the threads that reach this much of the rate of all show that more of them would not reach more. */
 #define SATURATED 0.95
 
-enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED };
+enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_SCATTER = EXPERIMENT_EMPTY + 1 };
 enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_PLACE_LONG };
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 
@@ -63,6 +64,27 @@ static int setup_stream(const struct study *s, double x, const double *p, struct
 	job_arg_buffer(j, 1, begin);
 	/* A launch again would find in a cache what the first one read. */
 	j->launch.warmups = once ? 0 : 1;
+	return 0;
+}
+
+/* x: rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
+static int setup_scatter(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const double loads = p[STREAM_BLOCKS] * p[STREAM_THREADS], all = loads * 4 * x * SCATTER_APART;
+	if (all > (double)d->memory_bytes / 2)
+		return -ENOTSUP;
+	j->template_path = "probes/bandwidth/scatter.ptx";
+	job_param(j, "APART", SCATTER_APART);
+	job_param(j, "STEP", (long long)loads * SCATTER_APART);
+	job_param(j, "ROUNDS", (long long)x);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "scatter");
+	j->launch.grid[0] = (uint32_t)p[STREAM_BLOCKS];
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	job_output(j, WORDS * j->launch.grid[0]);
+	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = (uint64_t)all, .as_is = true};
+	job_arg_buffer(j, 1, 0);
+	j->launch.flush = true;
 	return 0;
 }
 
@@ -306,12 +328,57 @@ static void study_shared_memory(struct study *s)
 		study_verdict(s, w.key, VERDICT_INCONCLUSIVE, "", "the latency of shared memory is not known");
 }
 
+/* What memory moves for a word that stands alone: the rate of such words against that of a stream. */
+static void study_scatter(struct study *s)
+{
+	static const char key[] = "memory.global.fetch";
+	const struct device_info *d = study_device(s);
+	const double threads = (double)power_below(d->max_threads_per_block) / 2;
+	double p[POINT_PARAMS] = {0}, rate, lo = INFINITY, hi = 0, v[SCATTER_TRIALS * SCATTER_TRIALS],
+	       scratch[SCATTER_TRIALS * SCATTER_TRIALS], shorter[SCATTER_TRIALS], longer[SCATTER_TRIALS];
+	const struct finding *stream = study_finding(s, "memory.global.bandwidth");
+	size_t n = 0;
+	p[STREAM_BLOCKS] = d->sm_count * fmax(1, floor(d->max_threads_per_sm / threads / 2));
+	p[STREAM_THREADS] = threads;
+	for (unsigned k = 0; k < SCATTER_TRIALS; k++) {
+		p[STREAM_PLACE] = k;
+		const struct point *a = study_ask(s, EXPERIMENT_SCATTER, SCATTER_ROUNDS, p),
+				   *b = study_ask(s, EXPERIMENT_SCATTER, 2 * SCATTER_ROUNDS, p);
+		shorter[k] = stream_cycles(a);
+		longer[k] = stream_cycles(b);
+	}
+	if (study_pending(s))
+		return;
+	if (!study_number(s, "memory.global.bandwidth", &rate)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known for certain");
+		return;
+	}
+	const double words = SCATTER_ROUNDS * 4 * p[STREAM_BLOCKS] * threads;
+	for (unsigned k = 0; k < SCATTER_TRIALS; k++)
+		for (unsigned i = 0; i < SCATTER_TRIALS; i++) {
+			const double bytes = (longer[k] - shorter[i]) * rate / words;
+			if (bytes > 0)
+				v[n++] = bytes;
+			lo = fmin(lo, bytes);
+			hi = fmax(hi, bytes);
+		}
+	const double median = n ? stat_median(v, n, scratch) : NAN;
+	if (n < sizeof v / sizeof v[0] || hi > 1.5 * lo)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "repeats give %.3g to %.3g bytes a word", lo,
+			      hi);
+	else
+		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
+				      "rate of words far apart against that of a stream", "scatter",
+				      "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
+}
+
 static void study_bandwidth(struct study *s)
 {
 	double latency = slowest(s);
 	stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, false, 0, latency);
 	study_caches(s, latency);
 	study_shared_memory(s);
+	study_scatter(s);
 	launch_study(s);
 }
 
@@ -324,11 +391,17 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_SHARED] =
 	{.name = "shared", .axis = "rounds", .unit = "count", .params = {"threads"}, .setup = setup_shared},
     [EXPERIMENT_TURNS] = {.name = "turns", .axis = "turns", .unit = "count", .params = {"trial"}, .setup = turns_setup},
+    [EXPERIMENT_SCATTER] = {.name = "scatter",
+			    .axis = "rounds",
+			    .unit = "count",
+			    .params = {"blocks", "threads", "footprint", "level", "trial"},
+			    .setup = setup_scatter},
     [EXPERIMENT_EMPTY] = {.name = "empty", .axis = "trial", .unit = "number", .setup = empty_setup},
 };
 
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
 static const char *const claims[] = {"memory.global.bandwidth",
+				     "memory.global.fetch",
 				     "cache.global.*.bandwidth",
 				     "cache.global.l2.bandwidth_total",
 				     "shared.bandwidth",

@@ -100,5 +100,6 @@ int cmd_infer(struct cmd_context *c, int argc, char **argv);
 int cmd_report(struct cmd_context *c, int argc, char **argv);
 int cmd_reproduce(struct cmd_context *c, int argc, char **argv);
 int cmd_sim(struct cmd_context *c, int argc, char **argv);
+int cmd_predict(struct cmd_context *c, int argc, char **argv);
 
 #endif

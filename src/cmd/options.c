@@ -118,6 +118,27 @@ static const struct cmd_option sim_options[] = {
     END_OPTIONS,
 };
 
+static const struct cmd_option predict_options[] = {
+    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z", .required = true},
+    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z", .required = true},
+    {.name = "from",
+     .arg = "FILE.fathom",
+     .help = "the run file of the GPU: latencies, rates and sizes come from its findings alone",
+     .required = true},
+    {.name = "arg",
+     .arg = "ARG",
+     .help =
+	 "next kernel argument, or NAME=ARG: a number (5, 0x10, 2.5), or buf:BYTES, a buffer of zeros (4096, 64K, 16M)",
+     .many = true},
+    {.name = "shared", .arg = "BYTES", .help = "dynamic shared memory of a block (default 0)"},
+    {.name = "turns", .arg = "N", .help = "turns of a loop whose end data decide, which the model cannot know"},
+    {.name = "check",
+     .arg = "DEVICE",
+     .help = "also run the kernel on this device, with cold caches, and print how far the prediction is off"},
+    {.name = "format", .arg = "text|json", .help = "how to write the prediction (default text)"},
+    END_OPTIONS,
+};
+
 static const struct cmd_example list_examples[] = {
     {"fathom list", "devices, probes and simulated GPUs"},
     {"fathom list probes --format markdown", "what each probe asks, how, and what could fool it"},
@@ -162,6 +183,17 @@ static const struct cmd_example sim_examples[] = {
     {"fathom sim kernel.ptx --gpu mine.gpu --grid 1 --block 32 --trace",
      "see when each instruction issues, and why then"},
     {"fathom sim kernel.ptx --gpu mine.gpu --grid 4 --block 128 --trace run.json", "the same for ui.perfetto.dev"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example predict_examples[] = {
+    {"fathom predict saxpy.ptx --grid 4096 --block 256 --from card.fathom --arg 1048576 --arg 2.0 --arg buf:4M --arg "
+     "buf:4M",
+     "how long it should take on the GPU that card.fathom measured, and what bounds it"},
+    {"fathom predict chain.ptx --grid 1 --block 32 --from card.fathom --arg out=buf:128 --check cuda:0",
+     "the prediction beside a run of the kernel"},
+    {"fathom predict k.ptx --grid 64 --block 256 --from card.fathom --arg buf:1M --turns 12 --format json",
+     "for programs; the loop goes on as long as the data say, 12 turns are supposed"},
     END_EXAMPLES,
 };
 
@@ -230,6 +262,23 @@ const struct cmd_verb cmd_verbs[] = {
      .options = sim_options,
      .examples = sim_examples,
      .run = cmd_sim},
+    {.name = "predict",
+     .operands = "KERNEL.ptx",
+     .least = 1,
+     .most = 1,
+     .summary = "say how long a kernel should take, from a run file's findings alone",
+     .about = "Follows the warps of one SM through the kernel (the first .entry of the file) and sends their "
+	      "instructions through two "
+	      "pipelines, one of computations and one of memory, each with the issue and completion latencies that "
+	      "were measured. Prints "
+	      "the expected time, between which times it should lie, what bounds it (issue, latency, bandwidth or the "
+	      "launch), which "
+	      "findings were used, which are missing and with what effect, and what data decide. Nothing is measured "
+	      "without --check. "
+	      "A file without .version gets that of the GPU of the run file.",
+     .options = predict_options,
+     .examples = predict_examples,
+     .run = cmd_predict},
 };
 
 const size_t cmd_verb_count = sizeof(cmd_verbs) / sizeof(cmd_verbs[0]);

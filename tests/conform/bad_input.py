@@ -157,6 +157,8 @@ def test_no_such_files(o):
     refused(o.run("report", "none.fathom"), FILE, "none.fathom")
     refused(o.run("infer", "none.fathom"), FILE, "none.fathom")
     refused(o.run("sim", "none.ptx", "--gpu", "toy", "--grid", "1", "--block", "1"), FILE, "none.ptx")
+    refused(o.run("predict", "none.ptx", "--grid", "1", "--block", "1", "--from", "none.fathom"), FILE, "none.fathom")
+    refused(o.run("predict", "none.ptx", "--grid", "1", "--block", "1"), USAGE, "--from")
 
 
 def test_refused_devices_leave_no_file(o):

@@ -266,6 +266,14 @@ static void tell_memory_rate(struct teller *t, const struct sim_spec *s)
 	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
 		tolerance += 1;
 	tell_number(t, "memory.global.bandwidth", least, tolerance * least);
+	/* The older rules shrink a segment to 32 bytes at the least. */
+	double fetch = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 32;
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct cache_spec *c = &s->global.level[k];
+		if (k ? s->has_l2 : s->has_l1)
+			fetch = fmax(fetch, c->sector ? c->sector : c->line);
+	}
+	tell_number(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
 }
 
 /* What is read by all SMs, by one from shared memory, and a turn of a loop. */

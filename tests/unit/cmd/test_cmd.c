@@ -305,6 +305,11 @@ int cmd_sim(struct cmd_context *c, int argc, char **argv)
 	return cmd_list(c, argc, argv);
 }
 
+int cmd_predict(struct cmd_context *c, int argc, char **argv)
+{
+	return cmd_list(c, argc, argv);
+}
+
 int store_load(struct run *r, const char *path, struct err *e)
 {
 	return r && path && e ? -1 : -1;

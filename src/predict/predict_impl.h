@@ -1,0 +1,145 @@
+/* Inside of predict/. */
+#ifndef FATHOM_PREDICT_IMPL_H
+#define FATHOM_PREDICT_IMPL_H
+#include "predict/predict.h"
+
+#define PREDICT_LANES 64
+#define BUFFER_SHIFT  40 /* buffer k of the arguments begins at (k + 1) << this */
+
+/* Which way everything goes that is not known for certain. */
+enum predict_end { END_EXPECTED, END_FAST, END_SLOW };
+
+/* ---- values: predict_lane.c ---- */
+struct lanes {
+	uint64_t v[PREDICT_LANES];
+	uint64_t known;	 /* lanes whose value is */
+	uint32_t buffer; /* 1 + number of the buffer that a pointer leads into, as far as can be seen; 0: none */
+};
+
+struct walker;
+/* What the instruction writes, for the lanes of mask. Loads from memory and everything else that is not followed give unknown
+ * values. */
+void lane_execute(struct walker *w, const struct ptx_inst *in, uint64_t mask);
+struct lanes lane_operand(struct walker *w, const struct ptx_operand *o, uint8_t type);
+
+/* ---- one warp: predict_walk.c ---- */
+#define STEP_PIECES (2 * PREDICT_LANES)
+struct step { /* one warp instruction */
+	const struct ptx_inst *in;
+	uint32_t number; /* of the instruction */
+	uint64_t mask;	 /* lanes */
+	bool branched;	 /* a branch that some lanes took */
+	/* memory */
+	uint8_t space;
+	bool address_known;
+	bool skip_l1;
+	uint32_t buffer; /* as in struct lanes */
+	uint32_t bytes;	 /* of one lane */
+	uint64_t address[PREDICT_LANES];
+};
+
+struct walk { /* what all warps of a launch share */
+	const struct predict_request *q;
+	const struct ptx_func *entry;
+	uint64_t *symbol; /* addresses of the module's variables, in their spaces */
+	uint64_t shared_static;
+	uint32_t warp_size, warps_per_block, sm_count;
+	enum predict_end end;
+	/* what data decided, each noted once: instruction -> 1 */
+	uint8_t *decided;
+	bool endless; /* a loop whose turns data decide, and nobody told how many */
+};
+
+struct walker {
+	struct walk *all;
+	struct lanes *reg;
+	uint32_t *turn; /* times each data-decided backward branch was taken */
+	uint32_t pc[PREDICT_LANES];
+	uint64_t alive;
+	uint32_t block[3], warp; /* numbers */
+};
+
+int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, uint32_t warp_size, uint32_t sm_count,
+	      struct err *e);
+/* Room for registers is the caller's: entry->reg_count of each. */
+void walker_start(struct walker *w, struct walk *all, uint64_t block, uint32_t warp);
+/* False: all lanes have ended. */
+bool walker_next(struct walker *w, struct step *s);
+
+/* ---- registers alive at once: predict_live.c ---- */
+int live_registers(const struct ptx_func *f, uint32_t *most, struct err *e); /* 0 or -ENOMEM */
+
+/* ---- accesses: predict_pieces.c ---- */
+/* Distinct aligned pieces of so many bytes that the lanes touch. Returns how many; out holds STEP_PIECES. */
+uint32_t pieces_of(const struct step *s, uint32_t piece, uint64_t *out);
+/* Passes beyond the first of each group of as many lanes as there are banks. */
+uint32_t bank_conflicts(const struct step *s, uint32_t banks, uint32_t width);
+
+/* ---- findings: predict_terms.c ---- */
+struct term {
+	bool there;
+	double value, fast, slow; /* fast: the end that makes the kernel faster */
+};
+struct terms {
+	struct arena *a;
+	const struct finding_list *f;
+	const struct device_info *d;
+	struct predict_term **list;
+	bool no_memory;
+};
+/* more_is_faster: of rates. A finding that is only bounded is used with a note. effect: what is done without. */
+struct term term_get(struct terms *t, const char *key, bool more_is_faster, const char *effect);
+/* The same without a word when it is not there. */
+struct term term_try(struct terms *t, const char *key, bool more_is_faster);
+double term_at(const struct term *t, enum predict_end end);
+bool term_absent(const struct terms *t, const char *key); /* the structure was shown not to be there */
+
+struct timing {			    /* of a PTX instruction */
+	struct term issue, latency; /* cycles of one warp instruction */
+	uint32_t unit;		    /* number, 0: not known which */
+	struct predict_class *cls;
+};
+#define TIMING_UNITS 16
+struct model {		       /* findings, ready for use */
+	struct timing *timing; /* of each instruction of the entry */
+	char unit[TIMING_UNITS][64];
+	uint32_t units;
+	double issue_least;	/* cycles between any two instructions of the SM */
+	struct term warp_gap;	/* between two of one warp */
+	struct term turn_extra; /* cycles after a branch that was taken */
+	struct term barrier, clock_hz, launch, sm_count, warp_size;
+	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
+	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;
+	struct term l1_size, l2_size;
+	uint32_t piece, fill; /* bytes of a request; that memory moves for one */
+	uint32_t banks, bank_width;
+	struct term conflict;
+	struct term atomic_same, atomic_latency;
+	struct term cold; /* cycles until the first instruction is there */
+	bool has_l1, has_l2;
+};
+int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes);
+
+/* ---- one SM: predict_pipe.c ---- */
+struct pipe_result {
+	double cycles;
+	double issue, bandwidth,
+	    latency; /* busy cycles of the fullest unit and of the fullest memory; of one block alone, times rounds */
+	char issue_what[64], bandwidth_what[64];
+	double bytes[PREDICT_LEVELS], requests[PREDICT_LEVELS]; /* of this SM */
+	double steps;
+	bool endless;
+};
+struct pipe_request {
+	struct walk *walk;
+	struct model *model;
+	uint64_t blocks, first, stride; /* of this SM: how many, their numbers */
+	uint32_t resident;		/* blocks at a time */
+	double share;			/* SMs that share the memory */
+	bool apart;			/* units that are not known count as different ones */
+	enum predict_end end;
+	bool count; /* instructions into the model's classes */
+};
+int pipe_run(struct pipe_result *r, const struct pipe_request *q, struct err *e);
+
+#endif

@@ -1,0 +1,469 @@
+/* Findings as parameters of the model, and which instruction takes which. */
+#include "predict/predict_impl.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- findings ---- */
+
+static struct predict_term *listed(struct terms *t, const char *key)
+{
+	for (struct predict_term *p = *t->list; p; p = p->next)
+		if (strcmp(p->key, key) == 0)
+			return p;
+	struct predict_term *p = ARENA_NEW(t->a, struct predict_term);
+	if (!p) {
+		t->no_memory = true;
+		return NULL;
+	}
+	snprintf(p->key, sizeof p->key, "%s", key);
+	p->next = *t->list;
+	*t->list = p;
+	return p;
+}
+
+static bool read_term(const struct finding *f, struct term *v, bool more_is_faster)
+{
+	double lo, hi;
+	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
+		return false;
+	if (f->verdict == VERDICT_MEASURED) {
+		if (f->value.kind != VALUE_NUMBER)
+			return false;
+		v->value = f->value.number;
+		lo = isfinite(f->lo) ? f->lo : v->value;
+		hi = isfinite(f->hi) ? f->hi : v->value;
+	} else {
+		v->value = lo = hi = isfinite(f->lo) ? f->lo : f->hi;
+	}
+	v->there = isfinite(v->value);
+	v->fast = more_is_faster ? hi : lo;
+	v->slow = more_is_faster ? lo : hi;
+	return v->there;
+}
+
+struct term term_try(struct terms *t, const char *key, bool more_is_faster)
+{
+	struct term v = {.there = false};
+	const struct finding *f = findings_get(t->f, key);
+	if (!read_term(f, &v, more_is_faster))
+		return v;
+	struct predict_term *p = listed(t, key);
+	if (!p)
+		return v;
+	p->missing = false;
+	p->value = v.value;
+	p->lo = fmin(v.fast, v.slow);
+	p->hi = fmax(v.fast, v.slow);
+	snprintf(p->unit, sizeof p->unit, "%s", f->unit);
+	snprintf(p->effect, sizeof p->effect, "%s",
+		 f->verdict == VERDICT_BOUND ? "only bounded: its known end is taken" : "");
+	return v;
+}
+
+bool term_absent(const struct terms *t, const char *key)
+{
+	const struct finding *f = findings_get(t->f, key);
+	return f && f->verdict == VERDICT_ABSENT;
+}
+
+struct term term_get(struct terms *t, const char *key, bool more_is_faster, const char *effect)
+{
+	struct term v = term_try(t, key, more_is_faster);
+	if (v.there || term_absent(t, key))
+		return v;
+	struct predict_term *p = listed(t, key);
+	if (p) {
+		p->missing = true;
+		snprintf(p->effect, sizeof p->effect, "%s", effect);
+	}
+	return v;
+}
+
+/* What a device says of itself, where nothing was measured. */
+static struct term said(struct terms *t, const char *key, double says)
+{
+	struct term v = term_try(t, key, false);
+	if (v.there || !(says > 0))
+		return v;
+	struct predict_term *p = listed(t, key);
+	if (p) {
+		p->value = p->lo = p->hi = says;
+		snprintf(p->effect, sizeof p->effect, "not measured: what the device says of itself");
+	}
+	return (struct term){true, says, says, says};
+}
+
+double term_at(const struct term *t, enum predict_end end)
+{
+	return end == END_FAST ? t->fast : end == END_SLOW ? t->slow : t->value;
+}
+
+/* ---- instructions ---- */
+
+/* What the file of findings calls the operation; NULL: by its own name. */
+static const char *variant_of(const struct ptx_inst *in)
+{
+	switch (in->op) {
+	case PTX_OP_MUL:
+		return in->mods & PTX_HI_PART ? "mulhi" : NULL;
+	case PTX_OP_DIV:
+		return in->mods & (PTX_APPROX | PTX_FULL) ? "divapprox" : NULL;
+	default:
+		return NULL;
+	}
+}
+
+static const char *type_of(uint8_t type)
+{
+	switch (type) {
+	case PTX_PRED:
+	case PTX_B8:
+	case PTX_B16:
+	case PTX_B32:
+	case PTX_B64:
+	case PTX_B128:
+		return "b32";
+	case PTX_U8:
+	case PTX_U16:
+	case PTX_U64:
+		return "u32";
+	case PTX_S8:
+	case PTX_S16:
+	case PTX_S64:
+		return "s32";
+	default:
+		return ptx_type_name((enum ptx_type)type);
+	}
+}
+
+static bool known_op(const struct terms *t, const char *stem)
+{
+	char key[96];
+	snprintf(key, sizeof key, "arith.%s.latency", stem);
+	return findings_get(t->f, key) != NULL;
+}
+
+/* Disappears in what real compilers make of it. */
+static bool may_vanish(const struct ptx_inst *in)
+{
+	return in->op == PTX_OP_CVTA || (in->op == PTX_OP_LD && in->space == PTX_PARAM) ||
+	       (in->op == PTX_OP_MOV && in->operand_count == 2 && in->operand[1].kind != PTX_OPND_SREG);
+}
+
+/* "fma.f32" of the findings, or the addition that stands in for what has none: what is moved, compared, selected and converted
+ * goes through the same units. */
+static void stem_of(const struct terms *t, const struct ptx_inst *in, char *stem, size_t n, bool *stands_in)
+{
+	const char *name = variant_of(in), *type = type_of(in->type);
+	if (!name)
+		name = ptx_op_name((enum ptx_op)in->op);
+	*stands_in = false;
+	snprintf(stem, n, "%s.%s", name, type);
+	if (known_op(t, stem))
+		return;
+	/* Bits are shifted and combined as numbers, and the other way round. */
+	snprintf(stem, n, "%s.%s", name, strcmp(type, "b32") == 0 ? "u32" : "b32");
+	if (strcmp(type, "b32") == 0 || strcmp(type, "u32") == 0 || strcmp(type, "s32") == 0)
+		if (known_op(t, stem))
+			return;
+	*stands_in = true;
+	bool real = in->type == PTX_F32 || in->type == PTX_F64;
+	snprintf(stem, n, "add.%s", real ? type : "u32");
+}
+
+/* Issue latency from the issue, else from the throughput. */
+static struct term issue_of(struct terms *t, const char *stem, double warp)
+{
+	char key[96];
+	snprintf(key, sizeof key, "arith.%s.issue", stem);
+	struct term v = term_try(t, key, false);
+	if (v.there)
+		return v;
+	snprintf(key, sizeof key, "arith.%s.throughput", stem);
+	struct term rate = term_try(t, key, true);
+	if (rate.there && rate.slow > 0)
+		return (struct term){true, warp / rate.value, warp / rate.fast, warp / rate.slow};
+	snprintf(key, sizeof key, "arith.%s.issue", stem);
+	return term_get(t, key, false, "its instructions are issued as fast as any");
+}
+
+static uint32_t unit_number(struct model *m, const struct terms *t, const char *stem)
+{
+	char key[96];
+	snprintf(key, sizeof key, "arith.%s.unit", stem);
+	const struct finding *f = findings_get(t->f, key);
+	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_TEXT || !strcmp(f->value.text, "other"))
+		return 0;
+	for (uint32_t k = 1; k < m->units; k++)
+		if (strcmp(m->unit[k], f->value.text) == 0)
+			return k;
+	if (m->units == TIMING_UNITS)
+		return 0;
+	snprintf(m->unit[m->units], sizeof m->unit[0], "%s", f->value.text);
+	return m->units++;
+}
+
+static struct predict_class *class_of(struct terms *t, struct predict_class **list, const char *name, const char *key)
+{
+	struct predict_class **at = list;
+	for (; *at; at = &(*at)->next)
+		if (strcmp((*at)->name, name) == 0)
+			return *at;
+	*at = ARENA_NEW(t->a, struct predict_class);
+	if (!*at) {
+		t->no_memory = true;
+		return NULL;
+	}
+	snprintf((*at)->name, sizeof(*at)->name, "%s", name);
+	snprintf((*at)->key, sizeof(*at)->key, "%s", key);
+	return *at;
+}
+
+static bool is_memory(const struct ptx_inst *in)
+{
+	return (in->op == PTX_OP_LD && in->space != PTX_PARAM) || in->op == PTX_OP_LDU || in->op == PTX_OP_ST ||
+	       in->op == PTX_OP_ATOM || in->op == PTX_OP_RED || in->op == PTX_OP_TEX;
+}
+
+static bool is_control(const struct ptx_inst *in)
+{
+	switch (in->op) {
+	case PTX_OP_BRA:
+	case PTX_OP_RET:
+	case PTX_OP_EXIT:
+	case PTX_OP_BAR_SYNC:
+	case PTX_OP_BAR_ARRIVE:
+	case PTX_OP_BARRIER_SYNC:
+	case PTX_OP_BAR_WARP_SYNC:
+	case PTX_OP_MEMBAR:
+	case PTX_OP_FENCE:
+		return true;
+	default:
+		return false;
+	}
+}
+
+static const char *space_name(uint8_t space)
+{
+	switch (space) {
+	case PTX_SHARED:
+		return "shared";
+	case PTX_CONST:
+		return "const";
+	case PTX_LOCAL:
+		return "local";
+	case PTX_TEX:
+		return "texture";
+	default:
+		return "global";
+	}
+}
+
+static void scale(struct term *t, double fast, double value, double slow)
+{
+	t->fast *= fast;
+	t->value *= value;
+	t->slow *= slow;
+}
+
+static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_inst *in, double warp,
+			    struct predict_class **classes, struct timing *out)
+{
+	char stem[64], key[96], name[32];
+	bool stands_in;
+	stem_of(t, in, stem, sizeof stem, &stands_in);
+	out->issue = issue_of(t, stem, warp);
+	snprintf(key, sizeof key, "arith.%s.latency", stem);
+	out->latency = term_get(t, key, false, "its result is there when the next instruction can issue");
+	out->unit = unit_number(m, t, stem);
+	/* A 64-bit integer may be two of 32 bits. */
+	bool two = in->type == PTX_U64 || in->type == PTX_S64 || in->type == PTX_B64;
+	scale(&out->issue, may_vanish(in) ? 0 : 1, 1, two ? 2 : 1);
+	scale(&out->latency, may_vanish(in) ? 0 : 1, 1, two ? 2 : 1);
+	if (stands_in)
+		snprintf(name, sizeof name, "%s.%s",
+			 in->op == PTX_OP_LD ? "ld.param" : ptx_op_name((enum ptx_op)in->op),
+			 ptx_type_name((enum ptx_type)in->type));
+	else
+		snprintf(name, sizeof name, "%.31s", stem);
+	snprintf(key, sizeof key, "arith.%s", stem);
+	out->cls = class_of(t, classes, name, key);
+	if (out->cls) {
+		out->cls->issue = out->issue.value;
+		out->cls->latency = out->latency.value;
+	}
+}
+
+static void time_other(struct terms *t, const struct ptx_inst *in, struct predict_class **classes, struct timing *out)
+{
+	char name[32];
+	if (is_memory(in))
+		snprintf(name, sizeof name, "%s.%s", ptx_op_name((enum ptx_op)in->op), space_name(in->space));
+	else
+		snprintf(name, sizeof name, "%s", ptx_op_name((enum ptx_op)in->op));
+	out->cls = class_of(t, classes, name, is_memory(in) ? "memory" : "control");
+}
+
+/* The smallest issue latency of any operation: no two instructions of the SM follow each other closer. */
+static double least_issue(const struct terms *t)
+{
+	double least = INFINITY;
+	for (size_t k = 0; k < t->f->count; k++) {
+		const struct finding *f = &t->f->items[k];
+		size_t n = strlen(f->key);
+		if (strncmp(f->key, "arith.", 6) != 0 || n < 6 || strcmp(f->key + n - 6, ".issue") != 0)
+			continue;
+		struct term v = {.there = false};
+		if (read_term(f, &v, false) && v.value > 0 && f->verdict == VERDICT_MEASURED)
+			least = fmin(least, v.value);
+	}
+	return isfinite(least) ? least : 0;
+}
+
+/* Between two independent instructions of one warp: four chains side by side come no closer than this. */
+static struct term least_gap(struct terms *t)
+{
+	static const char *const keys[] = {"pipeline.sp.ilp4.completion", "pipeline.mad.ilp4.completion",
+					   "pipeline.int.ilp4.completion"};
+	struct term best = {.there = false};
+	const char *which = NULL;
+	for (unsigned k = 0; k < sizeof keys / sizeof keys[0]; k++) {
+		struct term v = {.there = false};
+		if (read_term(findings_get(t->f, keys[k]), &v, false) && (!best.there || v.value < best.value)) {
+			best = v;
+			which = keys[k];
+		}
+	}
+	if (which)
+		return term_try(t, which, false);
+	return term_get(t, keys[0], false,
+			"independent instructions of one warp are issued as closely as those of many");
+}
+
+static void get_memory(struct model *m, struct terms *t)
+{
+	m->has_l1 = !term_absent(t, "cache.global.l1.size");
+	m->has_l2 = !term_absent(t, "cache.global.l2.size");
+	m->memory_latency =
+	    term_get(t, "memory.global.latency", false, "loads that miss every cache take no time but their bytes'");
+	m->memory_total = term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
+	if (m->has_l2) {
+		m->l2_latency = term_get(t, "cache.global.l2.latency", false, "hits of the L2 take as long as misses");
+		m->l2_rate =
+		    term_get(t, "cache.global.l2.bandwidth", true, "one SM draws any number of bytes from the L2");
+		m->l2_total = term_get(t, "cache.global.l2.bandwidth_total", true, "the L2 serves all SMs at once");
+		m->l2_size = term_get(t, "cache.global.l2.size", true, "everything that was read stays in the L2");
+	}
+	if (m->has_l1) {
+		m->l1_latency = term_get(t, "cache.global.l1.latency", false, "hits of the L1 take as long as misses");
+		m->l1_rate = term_get(t, "cache.global.l1.bandwidth", true, "the L1 gives any number of bytes at once");
+		m->l1_size = term_get(t, "cache.global.l1.size", true, "everything that was read stays in the L1");
+	}
+	struct term piece = term_try(t, "memory.coalesce.segment", false),
+		    fill = term_try(t, "memory.global.fetch", false);
+	if (!piece.there && m->has_l2)
+		piece = term_try(t, "cache.global.l2.sector", false);
+	if (!piece.there && m->has_l1)
+		piece = term_try(t, "cache.global.l1.sector", false);
+	if (!piece.there)
+		piece = fill;
+	if (!fill.there && m->has_l2)
+		fill = term_try(t, "cache.global.l2.sector", false);
+	if (!piece.there)
+		piece = term_get(t, "memory.global.fetch", false,
+				 "accesses of scattered lanes move only the bytes that are asked for");
+	m->piece = piece.there && piece.value >= 1 ? (uint32_t)lround(piece.value) : 4;
+	/* What is brought at once holds whole pieces. */
+	m->fill = fill.there && fill.value > m->piece ? (uint32_t)lround(fill.value / m->piece) * m->piece : m->piece;
+	m->load_issue = term_try(t, "memory.global.4.issue", false);
+	if (!m->has_l2 && !m->has_l1 && !m->load_issue.there)
+		m->load_issue =
+		    term_get(t, "memory.global.4.issue", false, "one SM issues loads as fast as any instruction");
+}
+
+static void get_shared(struct model *m, struct terms *t)
+{
+	m->shared_latency = term_get(t, "shared.latency", false, "shared memory answers at once");
+	m->shared_rate =
+	    term_get(t, "shared.bandwidth", true, "shared memory is read as fast as instructions are issued");
+	struct term banks = term_get(t, "shared.banks", false, "bank conflicts cost nothing"),
+		    width = term_get(t, "shared.bank_width", false, "bank conflicts cost nothing");
+	m->conflict = term_get(t, "shared.conflict_cost", false, "bank conflicts cost nothing");
+	if (banks.there && width.there && m->conflict.there) {
+		m->banks = (uint32_t)banks.value;
+		m->bank_width = (uint32_t)width.value;
+	}
+}
+
+static bool uses(const struct ptx_func *f, uint8_t space, bool atomic)
+{
+	for (uint32_t k = 0; k < f->inst_count; k++) {
+		const struct ptx_inst *in = &f->insts[k];
+		bool is_atomic = in->op == PTX_OP_ATOM || in->op == PTX_OP_RED;
+		if (is_memory(in) && is_atomic >= atomic &&
+		    (in->space == space || (!in->space && space == PTX_GLOBAL) ||
+		     (space == PTX_GLOBAL && (in->space == PTX_LOCAL || in->space == PTX_TEX))))
+			return true;
+	}
+	return false;
+}
+
+static bool has_op(const struct ptx_func *f, enum ptx_op op)
+{
+	for (uint32_t k = 0; k < f->inst_count; k++)
+		if (f->insts[k].op == op)
+			return true;
+	return false;
+}
+
+static void get_control(struct model *m, struct terms *t, const struct ptx_func *f)
+{
+	if (has_op(f, PTX_OP_BAR_SYNC) || has_op(f, PTX_OP_BARRIER_SYNC))
+		m->barrier = term_get(t, "barrier.latency", false, "barriers cost only waiting");
+	if (!has_op(f, PTX_OP_BRA))
+		return;
+	/* A turn is an addition, a comparison, which is taken as one, and the branch. */
+	struct term turn = term_get(t, "branch.turn", false, "branches that are taken cost no more than others"),
+		    add = term_try(t, "arith.add.u32.latency", false);
+	if (!turn.there || !add.there)
+		return;
+	m->turn_extra = (struct term){true, fmax(0, turn.value - 2 * add.value), fmax(0, turn.fast - 2 * add.slow),
+				      fmax(0, turn.slow - 2 * add.fast)};
+}
+
+int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes)
+{
+	*m = (struct model){.units = 1};
+	m->warp_size = said(t, "device.warp_size", t->d->warp_size);
+	m->sm_count = said(t, "device.sm_count", t->d->sm_count);
+	m->clock_hz = said(t, "device.clock_hz", t->d->clock_hz);
+	m->launch = term_get(t, "host.launch_latency", false, "a launch costs nothing");
+	m->issue_least = least_issue(t);
+	m->warp_gap = least_gap(t);
+	m->timing = ARENA_ARRAY(t->a, entry->inst_count + 1, struct timing);
+	if (!m->timing)
+		return -1;
+	double warp = m->warp_size.there ? m->warp_size.value : 0;
+	for (uint32_t k = 0; k < entry->inst_count; k++) {
+		const struct ptx_inst *in = &entry->insts[k];
+		if (is_memory(in) || is_control(in))
+			time_other(t, in, classes, &m->timing[k]);
+		else
+			time_arithmetic(m, t, in, warp, classes, &m->timing[k]);
+	}
+	if (uses(entry, PTX_GLOBAL, false))
+		get_memory(m, t);
+	if (uses(entry, PTX_SHARED, false))
+		get_shared(m, t);
+	if (uses(entry, PTX_CONST, false))
+		m->constant_latency = term_get(t, "cache.constant.l1.latency", false, "constants are there at once");
+	if (uses(entry, PTX_GLOBAL, true)) {
+		m->atomic_latency = term_get(t, "atomic.add.latency", false, "an atomic takes as long as a load");
+		m->atomic_same =
+		    term_get(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
+	}
+	get_control(m, t, entry);
+	m->cold = term_get(t, "memory.instruction.latency", false, "code is there when a kernel begins");
+	return t->no_memory ? -1 : 0;
+}

@@ -1,0 +1,285 @@
+/* Predictions of kernels whose time can be told by hand, from findings made up for it. */
+#include "predict/predict_impl.h"
+#include <errno.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+struct fixture {
+	struct arena a;
+	struct finding_list f;
+	struct device_info d;
+	struct predict_request q;
+	struct predict_result r;
+	struct err e;
+};
+
+static void give(struct fixture *x, const char *key, double v)
+{
+	struct finding f = {.verdict = VERDICT_MEASURED, .lo = v, .hi = v};
+	f.value = (struct value){.kind = VALUE_NUMBER, .number = v};
+	snprintf(f.key, sizeof f.key, "%s", key);
+	assert_int_equal(findings_add(&x->f, &f), 0);
+}
+
+static void take(struct fixture *x, const char *key)
+{
+	struct finding f = {.verdict = VERDICT_ABSENT, .lo = NAN, .hi = NAN};
+	snprintf(f.key, sizeof f.key, "%s", key);
+	assert_int_equal(findings_add(&x->f, &f), 0);
+}
+
+/* One SM of 32 lanes at 1 GHz: additions take 10 cycles and one a cycle goes in. */
+static void begin(struct fixture *x, const char *body)
+{
+	char text[4096];
+	memset(x, 0, sizeof *x);
+	arena_init(&x->a);
+	x->d = (struct device_info){.sm_count = 1,
+				    .warp_size = 32,
+				    .clock_hz = 1e9,
+				    .max_threads_per_block = 1024,
+				    .max_threads_per_sm = 2048,
+				    .shared_per_block = 49152};
+	snprintf(text, sizeof text,
+		 ".version 7.8\n.target sm_90\n.address_size 64\n.visible .entry k(.param .u64 p, .param .u32 n)\n{\n"
+		 ".reg .pred %%p<4>; .reg .u32 %%r<8>; .reg .f32 %%f<8>; .reg .u64 %%q<8>;\n%s\nret;\n}\n",
+		 body);
+	struct ptx_module *m;
+	int rc = ptx_parse(&m, &x->a, "test", text, strlen(text), &x->e);
+	if (rc)
+		fail_msg("%s", x->e.text);
+	x->q = (struct predict_request){.module = m, .entry = &m->funcs[0], .grid = {1, 1, 1}, .block = {32, 1, 1}};
+	struct predict_arg *args = ARENA_ARRAY(&x->a, 2, struct predict_arg);
+	args[0] = (struct predict_arg){.buffer = true, .bytes = 1 << 20};
+	args[1] = (struct predict_arg){.bits = 20};
+	x->q.args = args;
+	give(x, "arith.add.u32.latency", 10);
+	give(x, "arith.add.u32.issue", 1);
+	give(x, "arith.add.f32.latency", 10);
+	give(x, "arith.add.f32.issue", 1);
+	give(x, "pipeline.sp.ilp4.completion", 1);
+	give(x, "branch.turn", 25);
+}
+
+static void run(struct fixture *x)
+{
+	int rc = predict(&x->r, &x->a, &x->q, &x->f, &x->d, &x->e);
+	if (rc)
+		fail_msg("%s", x->e.text);
+}
+
+static void end(struct fixture *x)
+{
+	findings_free(&x->f);
+	arena_free(&x->a);
+}
+
+static bool misses(const struct fixture *x, const char *key)
+{
+	for (const struct predict_term *t = x->r.terms; t; t = t->next)
+		if (strcmp(t->key, key) == 0)
+			return t->missing;
+	return false;
+}
+
+static double counted(const struct fixture *x, const char *name)
+{
+	for (const struct predict_class *c = x->r.classes; c; c = c->next)
+		if (strcmp(c->name, name) == 0)
+			return c->count;
+	return 0;
+}
+
+#define ADD  "add.f32 %f0, %f0, %f1;\n"
+#define ADD8 ADD ADD ADD ADD ADD ADD ADD ADD
+
+static void one_warp_waits_for_results(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, ADD8 ADD8);
+	run(&x);
+	assert_true(fabs(x.r.cycles - 160) < 3);
+	assert_int_equal(x.r.bound, BOUND_LATENCY);
+	assert_true(misses(&x, "host.launch_latency"));
+	end(&x);
+}
+
+static void many_warps_fill_the_pipeline(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, ADD8 ADD8);
+	x.q.block[0] = 1024;
+	x.q.grid[0] = 2;
+	run(&x);
+	assert_int_equal(x.r.warps_per_sm, 64);
+	/* 16 additions and the end of each of 64 warps */
+	assert_true(fabs(x.r.cycles - 17 * 64) < 30);
+	assert_int_equal(x.r.bound, BOUND_ISSUE);
+	end(&x);
+}
+
+static void a_loop_goes_round_as_its_argument_says(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(
+	    &x,
+	    "ld.param.u32 %r1, [n]; mov.u32 %r0, 0;\nL: add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %r1; @%p0 bra L;\n");
+	run(&x);
+	assert_true(counted(&x, "bra") == 20);
+	/* a turn is 25 cycles; what stands before it takes two additions at most */
+	assert_true(x.r.cycles > 19 * 25 && x.r.cycles < 21 * 25 + 30);
+	assert_null(x.r.notes);
+	end(&x);
+}
+
+static void data_that_decide_a_loop_are_named(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, "ld.param.u64 %q0, [p];\nL: ld.global.u32 %r0, [%q0]; setp.ne.u32 %p0, %r0, 0; @%p0 bra L;\n");
+	give(&x, "memory.global.latency", 100);
+	take(&x, "cache.global.l1.size");
+	take(&x, "cache.global.l2.size");
+	run(&x);
+	assert_true(isinf(x.r.hi));
+	assert_non_null(x.r.notes);
+	double once = x.r.cycles;
+	x.q.turns = 10;
+	run(&x);
+	assert_true(isfinite(x.r.hi) && x.r.cycles > 9 * once);
+	end(&x);
+}
+
+static void both_sides_of_a_divergent_branch_run(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, "mov.u32 %r0, %tid.x; and.b32 %r0, %r0, 1; setp.eq.u32 %p0, %r0, 0; @%p0 bra A;\n" ADD8
+		  "bra J;\nA:\n" ADD8 "J:\n");
+	run(&x);
+	assert_true(counted(&x, "add.f32") == 16);
+	end(&x);
+	/* whole warps differ: each takes one side */
+	begin(&x, "mov.u32 %r0, %tid.x; and.b32 %r0, %r0, 32; setp.eq.u32 %p0, %r0, 0; @%p0 bra A;\n" ADD8
+		  "bra J;\nA:\n" ADD8 "J:\n");
+	x.q.block[0] = 64;
+	run(&x);
+	assert_true(counted(&x, "add.f32") == 16);
+	end(&x);
+}
+
+static void accesses(void **state)
+{
+	struct step s = {.mask = UINT32_MAX, .bytes = 4};
+	uint64_t out[STEP_PIECES];
+	(void)state;
+	for (unsigned k = 0; k < 32; k++)
+		s.address[k] = 4 * k;
+	assert_int_equal(pieces_of(&s, 32, out), 4);
+	assert_int_equal(bank_conflicts(&s, 32, 4), 0);
+	for (unsigned k = 0; k < 32; k++)
+		s.address[k] = 128 * k + 4;
+	assert_int_equal(pieces_of(&s, 32, out), 32);
+	assert_int_equal(bank_conflicts(&s, 32, 4), 31);
+	assert_int_equal(bank_conflicts(&s, 16, 4), 30); /* two halves of the warp, one after the other */
+	for (unsigned k = 0; k < 32; k++)
+		s.address[k] = 64;
+	assert_int_equal(bank_conflicts(&s, 32, 4), 0);
+	s.bytes = 16;
+	s.address[0] = 24; /* across two pieces */
+	assert_int_equal(pieces_of(&s, 32, out), 3);
+}
+
+static void memory_bounds_a_copy(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, "ld.param.u64 %q0, [p]; mov.u32 %r0, %tid.x; mov.u32 %r1, %ctaid.x; mov.u32 %r2, %ntid.x;\n"
+		  "mad.lo.u32 %r0, %r1, %r2, %r0; mul.wide.u32 %q1, %r0, 4; add.u64 %q0, %q0, %q1; ld.global.u32 %r3, "
+		  "[%q0];\n");
+	x.q.block[0] = 256;
+	x.q.grid[0] = 100;
+	give(&x, "memory.global.latency", 100);
+	give(&x, "memory.global.bandwidth", 2);
+	give(&x, "memory.global.fetch", 32);
+	take(&x, "cache.global.l1.size");
+	take(&x, "cache.global.l2.size");
+	run(&x);
+	assert_int_equal(x.r.bound, BOUND_BANDWIDTH);
+	assert_true(fabs(x.r.bytes[PREDICT_MEMORY] - 102400) < 1);
+	assert_true(fabs(x.r.cycles - 51200) < 1000);
+	end(&x);
+}
+
+static void registers_limit_the_blocks(void **state)
+{
+	struct fixture x;
+	uint32_t most;
+	(void)state;
+	begin(&x, ADD8);
+	assert_int_equal(live_registers(x.q.entry, &most, &x.e), 0);
+	assert_int_equal(most, 2);
+	give(&x, "regfile.registers_per_sm", 1024);
+	x.q.grid[0] = 100;
+	x.q.block[0] = 128;
+	run(&x);
+	assert_int_equal(x.r.blocks_per_sm, 4);
+	assert_string_equal(x.r.occupancy_limit, "registers");
+	end(&x);
+}
+
+static void what_is_not_followed_is_refused(void **state)
+{
+	struct fixture x;
+	(void)state;
+	begin(&x, ADD);
+	x.q.block[0] = 2048;
+	assert_int_equal(predict(&x.r, &x.a, &x.q, &x.f, &x.d, &x.e), -EINVAL);
+	end(&x);
+	begin(&x, ADD);
+	x.d.clock_hz = 0;
+	assert_int_equal(predict(&x.r, &x.a, &x.q, &x.f, &x.d, &x.e), -ENODATA);
+	end(&x);
+}
+
+static void every_allocation_may_fail(void **state)
+{
+	struct fixture x;
+	(void)state;
+	for (long n = 1; n < 200; n++) {
+		begin(&x, ADD8);
+		mem_fail_after(n);
+		int rc = predict(&x.r, &x.a, &x.q, &x.f, &x.d, &x.e);
+		mem_fail_after(0);
+		end(&x);
+		if (rc == 0)
+			return;
+		assert_int_equal(rc, -ENOMEM);
+	}
+	fail_msg("it never went well");
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(one_warp_waits_for_results),
+	    cmocka_unit_test(many_warps_fill_the_pipeline),
+	    cmocka_unit_test(a_loop_goes_round_as_its_argument_says),
+	    cmocka_unit_test(data_that_decide_a_loop_are_named),
+	    cmocka_unit_test(both_sides_of_a_divergent_branch_run),
+	    cmocka_unit_test(accesses),
+	    cmocka_unit_test(memory_bounds_a_copy),
+	    cmocka_unit_test(registers_limit_the_blocks),
+	    cmocka_unit_test(what_is_not_followed_is_refused),
+	    cmocka_unit_test(every_allocation_may_fail),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

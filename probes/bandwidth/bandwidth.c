@@ -349,8 +349,8 @@ static void study_scatter(struct study *s)
 	}
 	if (study_pending(s))
 		return;
-	if (!study_number(s, "memory.global.bandwidth", &rate)) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known for certain");
+	if (!at_least(s, "memory.global.bandwidth", &rate)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known");
 		return;
 	}
 	const double words = SCATTER_ROUNDS * 4 * p[STREAM_BLOCKS] * threads;
@@ -366,6 +366,9 @@ static void study_scatter(struct study *s)
 	if (n < sizeof v / sizeof v[0] || hi > 1.5 * lo)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "repeats give %.3g to %.3g bytes a word", lo,
 			      hi);
+	else if (stream->verdict == VERDICT_BOUND)
+		study_bound(s, key, lo, INFINITY, "rate of words far apart against the least that a stream has",
+			    "scatter", "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
 	else
 		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
 				      "rate of words far apart against that of a stream", "scatter",

@@ -31,6 +31,8 @@ int empty_setup(const struct study *s, double x, const double *p, struct job *j)
 	j->template_path = "probes/bandwidth/empty.ptx";
 	snprintf(j->launch.entry, sizeof j->launch.entry, "empty");
 	j->launch.warmups = 1;
+	/* Behind other work: a device that waits for its host's next call would show how fast that is. */
+	j->launch.flush = true;
 	return 0;
 }
 
@@ -110,7 +112,8 @@ static void empty_study(struct study *s)
 		return;
 	if (cost.n == TRIALS)
 		measured(s, "host.launch_latency", &cost, TIMER_MS * 1e-3,
-			 "time of an empty kernel of one block, by the timer that times kernels", "empty");
+			 "time of an empty kernel of one block behind other work, by the timer that times kernels",
+			 "empty");
 	else
 		study_verdict(s, "host.launch_latency", VERDICT_INCONCLUSIVE, "empty", "%s",
 			      bad && bad->outcome == OUTCOME_OK ? "launches have no time" : point_why(bad));

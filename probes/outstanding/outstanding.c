@@ -30,6 +30,7 @@ struct inquiry {
 	struct curve *curve[CURVES_MOST];
 	unsigned curves;
 	struct table mshr, prt;
+	bool starved;		 /* of memory for a curve */
 	enum chase_state beside; /* whether what is full is the SM's own */
 	bool own;
 	char why[160];
@@ -47,6 +48,7 @@ static bool add_curve(struct study *s, struct inquiry *q, unsigned way, unsigned
 		    q->curve[k]->lanes == lanes && q->curve[k]->stride == stride)
 			return false;
 	struct curve *c = ARENA_ARRAY(study_arena(s), 1, struct curve);
+	q->starved = q->starved || !c;
 	if (!c || q->curves == CURVES_MOST)
 		return false;
 	*c = (struct curve){.way = &q->way[way], .loads = loads, .group = group, .lanes = lanes, .stride = stride};
@@ -300,13 +302,18 @@ static double study_copy(struct study *s)
 	return state == CHASE_DONE ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
 }
 
+static void out_of_memory(struct study *s)
+{
+	for (unsigned k = 0; k < KEYS; k++)
+		study_verdict(s, keys[k], VERDICT_FAILED, "memory", "out of memory");
+}
+
 static void study_table(struct study *s, double holds)
 {
 	struct inquiry *q = ARENA_ARRAY(study_arena(s), 1, struct inquiry);
 
 	if (!q) {
-		for (unsigned k = 0; k < KEYS; k++)
-			study_verdict(s, keys[k], VERDICT_FAILED, "memory", "out of memory");
+		out_of_memory(s);
 		return;
 	}
 	*q = (struct inquiry){0};
@@ -337,7 +344,10 @@ static void study_table(struct study *s, double holds)
 		q->beside = ask_beside(s, q);
 	if (study_pending(s))
 		return;
-	conclude(s, q);
+	if (q->starved)
+		out_of_memory(s);
+	else
+		conclude(s, q);
 }
 
 static void study_outstanding(struct study *s)

@@ -34,6 +34,9 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
 #end
 #pragma unroll 1
     for (; rounds != 0; rounds--) {
+#if SPACE == 'constant'
+        z += write;
+#end
 #if SPACE == 'global'
 #repeat LOADS k
         number v$k = *p;

@@ -7,7 +7,7 @@
 #define OWN	  4 /* of private memory: a word of each lane lies beside those of the others */
 #define TOLERANCE 0.05
 #define STREAM	  0.06
-#define PAIRED	  1.1 /* how additions find their place between loads is more than this knows */
+#define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
 #define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
 
 struct wait {
@@ -52,6 +52,8 @@ static double issue_of(const struct sim_spec *s, const struct path_spec *p, doub
 	for (uint32_t k = 0; k < add->pipe_count; k++)
 		same |= add->pipe[k] == p->pipe;
 	t = same ? t + alu : fmax(t, alu);
+	if (p->levels) /* the port of the cache that is hit */
+		t = fmax(t, halves * p->level[0].interval);
 	return fmax(t, fmax(latency / (warps * flight), p->address_ops * p->address_latency / warps));
 }
 

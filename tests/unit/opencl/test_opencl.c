@@ -1,6 +1,9 @@
 /* The OpenCL backend on the first device that there is, a CPU too. Skipped where no driver is installed. */
 #include "base/arena.h"
+#include "base/embed.h"
+#include "base/str.h"
 #include "gpu/gpu.h"
+#include "kernel/kernel.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -114,6 +117,81 @@ static void a_launch_computes(void **state)
 			for (uint32_t i = 0; i < WORDS; i++)
 				assert_int_equal(out.words[r * WORDS + i], (i < WORDS / 2 ? i : 0) + 3 * i + 16);
 		sample_free(&out);
+	}
+	l.timed = SPAN_KERNELS;
+	struct sample out = run(g, id, &l);
+	assert_int_equal(out.outcome, OUTCOME_OK);
+	assert_int_equal(out.words_per_repeat, WORDS + 2);
+	for (uint32_t r = 0; r < 3; r++) {
+		const uint32_t *w = out.words + (size_t)r * (WORDS + 2);
+		assert_int_equal(w[WORDS - 1], 3 * (WORDS - 1) + 16);
+		assert_true(w[WORDS] < 1000000000 && w[WORDS + 1] == 0);
+	}
+	sample_free(&out);
+	g->ops->close(g);
+}
+
+/* The OpenCL C of the probes, once for each way in which it is used. */
+static void kernels_of_probes_compile(void **state)
+{
+	(void)state;
+	static const struct {
+		const char *path, *entry;
+		const char *param[6][2];
+	} kernels[] = {
+#define ROOF(class, reg)                                                                                               \
+	{                                                                                                              \
+		"probes/pipeline/roof.cl", "roof",                                                                     \
+		{                                                                                                      \
+			{"CLASS", class}, {"REG", reg}, {"CHAINS", "2"}, {"LINKS", "2"},                               \
+			{                                                                                              \
+				"FMA", "mad"                                                                           \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+	    ROOF("sp", "f32"),		ROOF("mad", "f32"),	   ROOF("int", "u32"),	      ROOF("sf", "f32"),
+	    ROOF("softsf", "f32"),
+#define WALK(space, bytes, pointer)                                                                                    \
+	{                                                                                                              \
+		"probes/walk/walk.cl", "walk",                                                                         \
+		{                                                                                                      \
+			{"SPACE", space}, {"BYTES", bytes}, {"POSITIONS", "4"}, {"LINKS", "2"},                        \
+			{                                                                                              \
+				"POINTER", pointer                                                                     \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+	    WALK("global", "1", "0"),	WALK("global", "8", "1"),  WALK("global", "16", "1"), WALK("shared", "4", "0"),
+	    WALK("constant", "4", "0"), WALK("private", "4", "0"),
+#define STREAM(space, bytes)                                                                                           \
+	{                                                                                                              \
+		"probes/walk/stream.cl", "stream",                                                                     \
+		{                                                                                                      \
+			{"SPACE", space}, {"BYTES", bytes},                                                            \
+			{                                                                                              \
+				"LOADS", "3"                                                                           \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+	    STREAM("global", "2"),	STREAM("global", "16"),	   STREAM("shared", "4"),     STREAM("constant", "4"),
+	};
+	struct gpu *g = open_first();
+	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+		struct kernel_param param[6];
+		struct err e = {0};
+		struct str text;
+		size_t n = 0;
+		for (; n < 6 && kernels[i].param[n][0]; n++) {
+			snprintf(param[n].name, sizeof param[n].name, "%s", kernels[i].param[n][0]);
+			snprintf(param[n].text, sizeof param[n].text, "%s", kernels[i].param[n][1]);
+		}
+		const struct embedded *f = embed_find(kernels[i].path);
+		assert_non_null(f);
+		str_init(&text);
+		if (kernel_expand(&text, f->path, f->data, f->size, param, n, g->ops->info(g), &e))
+			fail_msg("%s", e.text);
+		load(g, kernels[i].entry, str_text(&text));
+		str_free(&text);
 	}
 	g->ops->close(g);
 }
@@ -245,6 +323,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_device_is_described),
 	    cmocka_unit_test(a_launch_computes),
+	    cmocka_unit_test(kernels_of_probes_compile),
 	    cmocka_unit_test(rings_lead_on),
 	    cmocka_unit_test(constant_and_local_memory_follow_the_arguments),
 	    cmocka_unit_test(errors_name_kernel_and_line),

@@ -4,6 +4,7 @@
 #include "base/str.h"
 #include "gpu/sim/sim.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -85,6 +86,17 @@ static void arguments_buffers_and_repeats(void **state)
 	for (uint32_t k = 0; k < 24; k++)
 		assert_int_equal(s.words[k], (k % 8 < 3 ? start[k % 8] : 0) + 3 * 107);
 	assert_true(s.elapsed_ms > 0);
+	sample_free(&s);
+	/* Each repeat's time behind its words. */
+	l.timed = SPAN_KERNELS;
+	s = run(g, id, &l);
+	assert_int_equal(s.words_per_repeat, 10);
+	for (uint32_t r = 0; r < 3; r++) {
+		const uint32_t *w = s.words + (size_t)r * 10;
+		assert_int_equal(w[0], start[0] + 3 * 107);
+		assert_true(w[8] > 0 && w[9] == 0);
+	}
+	assert_true(fabs(s.elapsed_ms * 1e6 - s.words[28]) <= 1);
 	sample_free(&s);
 	g->ops->close(g);
 }

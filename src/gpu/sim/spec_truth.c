@@ -511,6 +511,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_text(&t, "branch.divergence.warps_overlap", "yes");
 	tell_text(&t, "branch.order_depends_on_tid", "no");
 	tell_number(&t, "branch.granularity", s->warp_size, 0);
+	tell_number(&t, "branch.divergence.items", s->warp_size, 0);
 	tell_text(&t, "barrier.releases_on_exit", "yes");
 	tell_text(&t, "barrier.timeout", "no");
 	tell_text(&t, "barrier.divergent_pairing", s->independent_threads ? "no" : "yes");

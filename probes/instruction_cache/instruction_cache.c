@@ -268,6 +268,10 @@ static unsigned sure_levels(const struct found *f)
 	unsigned n = f->open && !f->cache ? f->caches - 1 : f->caches;
 	while (n && level_of(f, n - 1)->doubtful)
 		n--;
+	/* Nothing lies behind what all code fits in: what is slower was delayed. */
+	for (unsigned k = 0; k < n; k++)
+		if (level_of(f, k)->endless && k + 1 < f->caches)
+			n = k;
 	return n;
 }
 

@@ -534,6 +534,7 @@ static void study_replacement(struct study *s)
 				  .limit = d->memory_bytes / 2};
 		study_level(&l);
 	}
+	miss_rates_ask(s);
 	if (!study_pending(s) && !study_finding(s, "cache.global.l1.policy"))
 		study_verdict(s, "cache.global.l1.policy", VERDICT_INCONCLUSIVE, "trace", "no cache is known");
 }
@@ -553,9 +554,11 @@ const struct probe probe_replacement = {
 	"most rounds contradict it. A level above that keeps lines: its hits are told by their speed, and other "
 	"lines of its sets are read in between. A rule that nobody thought of: victims that depend on earlier ones "
 	"are not drawn, and nothing is concluded.",
+    .figure = "miss-rate-tlb",
     .needs = needs,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
     .study = study_replacement,
+    .draw = miss_rates_draw,
 };

@@ -50,6 +50,8 @@ int set_setup_past(const struct study *s, double x, const double *p, struct job 
 int set_setup_texture(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_constant(const struct study *s, double x, const double *p, struct job *j);
 
+/* What a point of the experiment "trace" was asked for. */
+void set_point(const struct point *pt, struct set_lines *l, struct policy_plan *plan);
 /* Where line n of the set lies. */
 uint64_t set_address(const struct set_lines *l, unsigned n);
 /* policy_level.ask, with a struct set_ask. */
@@ -62,5 +64,9 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct 
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
+
+/* Laps over more lines, or pages, than fit: how many of them miss (Mei 2014, Figures 9 and 11). ask: false while points are pending. */
+void miss_rates_ask(struct study *s);
+int miss_rates_draw(const struct study *s, struct figure_list *out);
 
 #endif

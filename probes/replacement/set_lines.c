@@ -119,6 +119,11 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	}
 }
 
+void set_point(const struct point *pt, struct set_lines *l, struct policy_plan *plan)
+{
+	decode(pt->p, pt->x, l, plan);
+}
+
 /* Line n of a list: those of the set, the one more, and those that follow from them. */
 static uint64_t listed(const struct set_lines *l, unsigned n)
 {

@@ -103,16 +103,15 @@ static void begin(struct rule_set *s, enum rule r, unsigned ways, unsigned varia
 		rule_access(s, (uint16_t)(POLICY_SLOTS + i));
 }
 
-/* One round under one rule from one state. hit[body] is filled. seen: classes of what came back, NULL: all accesses arrive. */
-static void simulate(const struct policy_sequence *q, uint32_t round, enum rule r, unsigned ways, unsigned variant,
-		     const uint8_t *seen, bool *hit)
+/* What one round would be under one rule. hit[body] is filled. */
+static void simulate(const struct policy_sequence *q, uint32_t round, enum rule r, unsigned ways, bool *hit)
 {
 	uint32_t from = q->from + round * (q->prefix + q->body), to = from + q->prefix + q->body;
 	struct rule_set s;
 
-	begin(&s, r, ways, variant);
+	begin(&s, r, ways, 0);
 	for (uint32_t i = from; i < to; i++) {
-		bool is = (seen && seen[i] == TRACE_ABOVE) || rule_access(&s, q->line[i]);
+		bool is = rule_access(&s, q->line[i]);
 		if (i >= from + q->prefix)
 			hit[i - from - q->prefix] = is;
 	}
@@ -130,8 +129,8 @@ static uint32_t apart(const struct policy_level *l, const struct policy_sequence
 			if (!(left >> a & 1) || !(left >> b & 1))
 				continue;
 			for (uint32_t round = 0; round < 3; round++) {
-				simulate(q, round, a, l->ways, 0, NULL, hit[a]);
-				simulate(q, round, b, l->ways, 0, NULL, hit[b]);
+				simulate(q, round, a, l->ways, hit[a]);
+				simulate(q, round, b, l->ways, hit[b]);
 				for (uint32_t i = 0; i < q->body; i++)
 					differ += hit[a][i] != hit[b][i];
 			}
@@ -145,6 +144,24 @@ struct tally {
 	uint32_t rounds, explained[RULES];
 	uint32_t hits, misses;
 };
+
+/* Accesses of a round that were otherwise than the rule says, counted until they are more than `most`. */
+static uint32_t contradictions(const struct policy_level *l, const struct policy_sequence *q, uint32_t round,
+			       enum rule r, unsigned variant, const uint8_t *seen, uint32_t most)
+{
+	uint32_t start = q->from + round * (q->prefix + q->body), body = start + q->prefix, wrong = 0, from = start;
+	struct rule_set s;
+
+	begin(&s, r, l->ways, variant);
+	/* Where nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
+	if (r == RULE_NRU && l->lines >= 2 * l->ways)
+		from = body - l->lines;
+	for (uint32_t i = from; i < body + q->body && wrong <= most; i++) {
+		bool hit = seen[i] == TRACE_ABOVE || rule_access(&s, q->line[i]);
+		wrong += i >= body && ((seen[i] == TRACE_HIT && !hit) || (seen[i] == TRACE_MISS && hit));
+	}
+	return wrong;
+}
 
 static void judge(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen, struct tally *t)
 {
@@ -161,19 +178,14 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 		t->hits += hits;
 		t->misses += sure - hits;
 		for (unsigned r = 0; r < RULES; r++) {
-			bool hit[BODY_MOST];
-			uint32_t best = UINT32_MAX;
+			uint32_t most = (uint32_t)(EXPLAINED * sure), best = UINT32_MAX;
 			if (!rule_applies(r, l->ways))
 				continue;
-			for (unsigned v = 0; v < variants_of(r, l->ways); v++) {
-				uint32_t wrong = 0;
-				simulate(q, round, r, l->ways, v, seen, hit);
-				for (uint32_t i = 0; i < q->body; i++)
-					wrong += (seen[from + i] == TRACE_HIT && !hit[i]) ||
-						 (seen[from + i] == TRACE_MISS && hit[i]);
+			for (unsigned v = 0; v < variants_of(r, l->ways) && best > most; v++) {
+				uint32_t wrong = contradictions(l, q, round, r, v, seen, most);
 				best = wrong < best ? wrong : best;
 			}
-			t->explained[r] += best <= EXPLAINED * sure;
+			t->explained[r] += best <= most;
 		}
 	}
 }

@@ -1,0 +1,171 @@
+#include "base/arena.h"
+#include "replacement.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define STEPS	   12
+#define LAPS	   16
+#define WARM	   3 /* laps, by which these points are told from others */
+#define PAGES_MOST 400u
+#define LATE	   6 /* ticks, and a share, beyond a hit */
+#define LATE_SHARE 0.02
+
+/* Lines of the first level of global memory, from as many as fit to half as many more. */
+static void ask_lines(struct study *s)
+{
+	double size, line, p[POINT_PARAMS] = {0};
+
+	if (!study_number(s, "cache.global.l1.size", &size) || !study_number(s, "cache.global.l1.line", &line))
+		return;
+	double fits = size / line, room = chase_room(study_device(s), true);
+	for (unsigned i = 0; i <= STEPS && 2 * fits < room; i++) {
+		double n = floor(fits * (1 + 0.5 * i / STEPS));
+		p[CHASE_STRIDE] = line;
+		p[CHASE_WARM] = WARM * n;
+		p[CHASE_TIMED] = fmin(LAPS * n, room);
+		study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
+	}
+}
+
+static void ask_pages(struct study *s)
+{
+	double entries, line;
+	char key[48];
+
+	for (unsigned k = 4; k >= 1; k--) {
+		snprintf(key, sizeof(key), "tlb.global.l%u.entries", k);
+		if (!study_number(s, key, &entries) || entries > PAGES_MOST)
+			continue;
+		snprintf(key, sizeof(key), "tlb.global.l%u.line", k);
+		if (!study_number(s, key, &line) ||
+		    (entries + STEPS + 2) * line > (double)study_device(s)->memory_bytes / 2)
+			return;
+		for (unsigned i = 0; i <= STEPS; i++) {
+			unsigned n = (unsigned)entries + i;
+			struct set_lines l = {.path = SET_PAGES,
+					      .mode = SET_DENSE,
+					      .line = (uint64_t)line,
+					      .extra = n * (uint64_t)line,
+					      .ways = n,
+					      .lines = n + 1};
+			struct set_ask ask = {s, &l};
+			struct policy_plan plan = {POLICY_RING, n, n + 1, 0, LAPS * (n + 1)};
+			struct policy_sequence q;
+			uint32_t *ticks;
+			char why[200];
+			if (policy_sequence(study_arena(s), &plan, &q))
+				set_trace(&ask, &plan, &q, &ticks, why, sizeof(why));
+		}
+		return;
+	}
+}
+
+void miss_rates_ask(struct study *s)
+{
+	ask_lines(s);
+	ask_pages(s);
+}
+
+struct curve {
+	double x[4 * STEPS], y[4 * STEPS];
+	size_t n;
+};
+
+static void put(struct curve *c, double x, double y)
+{
+	size_t at = c->n;
+
+	if (at == sizeof(c->x) / sizeof(c->x[0]))
+		return;
+	for (c->n++; at && c->x[at - 1] > x; at--) {
+		c->x[at] = c->x[at - 1];
+		c->y[at] = c->y[at - 1];
+	}
+	c->x[at] = x;
+	c->y[at] = y;
+}
+
+static int draw(struct figure_list *out, const struct curve *c, const char *name, const char *title, const char *label,
+		const char *unit)
+{
+	struct figure *f = c->n > 1 ? figures_new(out, name, title) : NULL;
+
+	if (c->n < 2)
+		return 0;
+	if (!f)
+		return -ENOMEM;
+	f->x = (struct figure_axis){.label = "footprint"};
+	snprintf(f->x.unit, sizeof(f->x.unit), "%s", unit);
+	f->y = (struct figure_axis){.label = "accesses that miss", .unit = "ratio"};
+	return figure_add(f, label, MARK_LINE, c->x, c->y, NULL, c->n);
+}
+
+static int draw_lines(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, SET_CHASE_NEAR + SET_NEAR);
+	struct curve c = {.n = 0};
+	double hit = INFINITY;
+
+	for (unsigned pass = 0; series && pass < 2; pass++)
+		for (size_t i = 0; i < series->count; i++) {
+			const struct point *pt = &series->points[i];
+			double n = floor(pt->x / pt->p[CHASE_STRIDE]);
+			if (pt->outcome != OUTCOME_OK || pt->p[CHASE_WARM] != WARM * n || pt->p[CHASE_FLOOR] != 0 ||
+			    pt->words_per_repeat <= CHASE_HEAD)
+				continue;
+			uint32_t kept = pt->words_per_repeat - CHASE_HEAD, missed = 0;
+			for (uint32_t k = 0; k < kept; k++) {
+				double ticks = chase_ticks(pt->y[CHASE_HEAD + k]);
+				hit = !pass && ticks > 0 ? fmin(hit, ticks) : hit;
+				missed += ticks > hit + LATE + LATE_SHARE * hit;
+			}
+			if (pass)
+				put(&c, pt->x, (double)missed / kept);
+		}
+	return draw(out, &c, "miss-rate-l1", "First level of global memory: how many of a lap's lines miss", "lines",
+		    "bytes");
+}
+
+static int draw_pages(const struct study *s, struct figure_list *out)
+{
+	const struct series *series = study_series(s, SET_TRACE);
+	const struct trace_level known = {1, NAN, NAN, NAN};
+	struct arena scratch;
+	struct curve c = {.n = 0};
+
+	arena_init(&scratch);
+	for (size_t i = 0; series && i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		struct policy_sequence q;
+		struct trace_classes classes;
+		struct policy_plan plan;
+		struct set_lines l;
+		set_point(pt, &l, &plan);
+		if (pt->outcome != OUTCOME_OK || l.path != SET_PAGES || l.mode != SET_DENSE ||
+		    l.extra != plan.ways * l.line || !policy_sequence(&scratch, &plan, &q) ||
+		    pt->words_per_repeat < TRACE_HEAD + q.count)
+			continue;
+		uint32_t *ticks = ARENA_ARRAY(&scratch, q.count, uint32_t), missed = 0;
+		if (!ticks)
+			break;
+		for (uint32_t k = 0; k < q.count; k++)
+			ticks[k] = pt->y[TRACE_HEAD + k] & CHASE_CAP;
+		if (!policy_classify(&known, &q, ticks, &classes))
+			continue;
+		for (uint32_t k = q.from; k < q.count; k++)
+			missed += trace_class_of(&classes, ticks[k]) == TRACE_MISS;
+		put(&c, plan.ways + 1, (double)missed / (q.count - q.from));
+	}
+	arena_free(&scratch);
+	return draw(out, &c, "miss-rate-tlb", "Last TLB of global memory: how many of a lap's pages miss", "pages",
+		    "pages");
+}
+
+int miss_rates_draw(const struct study *s, struct figure_list *out)
+{
+	int rc = draw_lines(s, out);
+
+	return rc ? rc : draw_pages(s, out);
+}

@@ -462,13 +462,27 @@ static void study_level(struct level *l)
 	}
 }
 
+/* The key of what lies behind a level: that of the next one's latency, in `next`; `last` where there is no next one. Where there is one
+ * whose latency is not known, none. */
+static void behind(const struct study *s, char *next, size_t n, const char *what, const char *last)
+{
+	char key[64];
+	double one;
+
+	if (study_number(s, next, &one))
+		return;
+	snprintf(key, sizeof(key), "%.*s.%s", (int)(strrchr(next, '.') - next), next, what);
+	const struct finding *f = study_finding(s, key);
+	snprintf(next, n, "%s", f && f->verdict != VERDICT_ABSENT ? "" : last);
+}
+
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
 	static const char *const names[] = {"l1", "l2", "l3", "l4"};
 	uint64_t memory = d->memory_bytes / 8, reach = memory;
 	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
-	char prefix[32], up[32], next[48];
+	char prefix[32], up[32], next[48], last[48];
 
 	if (f && f->verdict == VERDICT_MEASURED)
 		reach = least(memory, (uint64_t)f->value.number);
@@ -499,12 +513,11 @@ static void study_replacement(struct study *s)
 			double one;
 			snprintf(prefix, sizeof(prefix), "cache.%s.%s", paths[i].path, names[k]);
 			snprintf(up, sizeof(up), "cache.%s.%s", paths[i].path, names[k ? k - 1 : 0]);
-			snprintf(next, sizeof(next), "cache.%s.%s.latency", paths[i].path,
-				 names[k + 1 < 4 ? k + 1 : k]);
-			if (k == 3 || !study_number(s, next, &one))
-				snprintf(next, sizeof(next), "memory.%s.latency", paths[i].path);
-			if (!study_number(s, next, &one) && i)
-				snprintf(next, sizeof(next), "cache.global.l2.latency");
+			snprintf(next, sizeof(next), "cache.%s.%s.latency", paths[i].path, k < 3 ? names[k + 1] : "l5");
+			snprintf(last, sizeof(last), "memory.%s.latency", paths[i].path);
+			if (!study_number(s, last, &one) && i)
+				snprintf(last, sizeof(last), "cache.global.l2.latency");
+			behind(s, next, sizeof(next), "size", last);
 			struct level l = {.study = s,
 					  .prefix = prefix,
 					  .up = k ? up : NULL,
@@ -522,9 +535,8 @@ static void study_replacement(struct study *s)
 		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k]);
 		if (k)
 			deep += study_number(s, next, &one) ? one : NAN;
-		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k + 1 < 4 ? k + 1 : k]);
-		if (k == 3 || !study_number(s, next, &one))
-			snprintf(next, sizeof(next), "tlb.global.miss_latency");
+		snprintf(next, sizeof(next), "tlb.global.%s.latency", k < 3 ? names[k + 1] : "l5");
+		behind(s, next, sizeof(next), "reach", "tlb.global.miss_latency");
 		struct level l = {.study = s,
 				  .prefix = prefix,
 				  .up = k ? up : NULL,

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SEED 1
+#define SEED	  1
+#define OPEN_MOST 4 /* keys of the toy that may be open */
 
 struct control {
 	const char *name;
@@ -18,6 +19,7 @@ struct control {
 	const char *probe;     /* only this one; NULL: all */
 };
 static const struct control controls[] = {
+    {"the toy", {NULL}, "", {NULL}, "none"},
     {"no constant caches",
      {"cache.constant."},
      "cache.constant.levels = 0 count # control\n",
@@ -123,7 +125,8 @@ static unsigned judge(const struct control *c, const struct run *r)
 	return bad;
 }
 
-static int try_control(const struct control *c)
+/* What the toy itself leaves open, its controls may leave open, too: *open_keys is set by the control that changes nothing. */
+static int try_control(const struct control *c, unsigned *open_keys)
 {
 	struct arena a;
 	struct err e = {0};
@@ -154,14 +157,17 @@ static int try_control(const struct control *c)
 	str_free(&wrong);
 	str_free(&missed);
 	arena_free(&a);
-	return rc || bad || score.wrong || (!c->probe && score.exists == 0) || score.measured != score.exists;
+	const bool more = score.measured + *open_keys < score.exists;
+	if (!c->add[0] && !c->drop[0])
+		*open_keys = score.exists - score.measured;
+	return rc || bad || score.wrong || (!c->probe && score.exists == 0) || more;
 }
 
 int main(void)
 {
-	unsigned failed = 0;
+	unsigned failed = 0, open_keys = OPEN_MOST;
 	for (size_t i = 0; i < sizeof controls / sizeof controls[0]; i++)
-		failed += try_control(&controls[i]) != 0;
+		failed += try_control(&controls[i], &open_keys) != 0;
 	printf("%zu controls, %u failed\n", sizeof controls / sizeof controls[0], failed);
 	return failed != 0;
 }

@@ -239,10 +239,12 @@ const struct probe probe_walk = {
 	   "Streams of independent loads of many warps give "
 	   "bandwidth and issue latency: of global memory by all SMs after the caches were emptied, of shared and "
 	   "constant memory by one SM.",
-    .fooled = "A compiler that reads less: the loads of the compiled kernel are counted. A timer too coarse: how well "
-	      "it tells launches apart is "
-	      "measured first. Caches: the places fit the smallest, and were all visited before, so it is the nearest "
-	      "cache that is seen.",
+    .fooled =
+	"A compiler that reads less: the loads of the compiled kernel are counted. A timer too coarse: how well "
+	"it tells launches apart is "
+	"measured first. Caches: the places fit the smallest, and were all visited before, so it is the nearest "
+	"cache that is seen. How a compiler joins and orders independent loads: the interval of a stream is as wide as "
+	"CUDA and OpenCL were apart on one GPU.",
     .figure = NULL,
     .claims = claims,
     .experiments = experiments,

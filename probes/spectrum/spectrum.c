@@ -25,6 +25,7 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define ALONE	     0.4 /* share of a segment that its latency has to have */
 #define APART	     1.6 /* cycles between two latencies */
 #define SEGMENTS     12
+#define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
 
 /* A part of the sequence whose accesses all do the same. */
@@ -326,6 +327,14 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 
 	if (!study_number(s, "memory.global.latency", &far)) {
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
+		return;
+	}
+	const struct finding *known = study_finding(s, has_l2 ? "cache.global.l2.latency" : "memory.global.latency");
+	if (known && known->hi - known->lo > SPREAD) {
+		study_verdict(
+		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+		    "hits take from %.1f to %.1f cycles, as SMs and lines lie, and the rest is counted from theirs",
+		    known->lo, known->hi);
 		return;
 	}
 	if (places_of(t->page) < PLACES_LEAST) {

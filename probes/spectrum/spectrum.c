@@ -329,8 +329,11 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
 		return;
 	}
-	const struct finding *known = study_finding(s, has_l2 ? "cache.global.l2.latency" : "memory.global.latency");
-	if (known && known->hi - known->lo > SPREAD) {
+	/* SMs may differ, because what they differ by is the same in all latencies; lines may not. */
+	const struct finding *known = study_finding(s, "cache.global.l2.latency");
+	double parts;
+	if (has_l2 && known->hi - known->lo > SPREAD &&
+	    !(study_number(s, "cache.global.l2.partitions", &parts) && parts < 2)) {
 		study_verdict(
 		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
 		    "hits take from %.1f to %.1f cycles, as SMs and lines lie, and the rest is counted from theirs",

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "null_gpu.h"
 #include "probe/engine.h"
+#include "probe/study.h"
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -432,6 +433,26 @@ static void replays(void **state)
 	run_free(&r);
 }
 
+static void a_study_keeps_what_it_computed(void **state)
+{
+	(void)state;
+	struct study s = {0};
+	const double key[2] = {1, 2}, other[2] = {1, 3}, value = 42, later = 43;
+
+	assert_null(study_recall(&s, "survey", key, sizeof(key)));
+	study_keep(&s, "survey", key, sizeof(key), &value, sizeof(value));
+	const double *got = study_recall(&s, "survey", key, sizeof(key));
+	assert_non_null(got);
+	assert_true(*got == value && got != &value); /* a copy */
+	assert_null(study_recall(&s, "survey", other, sizeof(other)));
+	assert_null(study_recall(&s, "survey", key, sizeof(key[0])));
+	assert_null(study_recall(&s, "walk", key, sizeof(key)));
+	study_keep(&s, "walk", key, sizeof(key), &later, sizeof(later));
+	assert_true(*(const double *)study_recall(&s, "walk", key, sizeof(key)) == later);
+	assert_true(*(const double *)study_recall(&s, "survey", key, sizeof(key)) == value);
+	study_close(&s);
+}
+
 /* Every allocation fails once: a clean -ENOMEM or a result, never a crash, and nothing leaks (the sanitizer looks). */
 static void memory_runs_out(void **state)
 {
@@ -478,6 +499,7 @@ int main(void)
 	    cmocka_unit_test(another_device_is_refused),
 	    cmocka_unit_test(replays),
 	    cmocka_unit_test(answers_of_a_wrong_shape),
+	    cmocka_unit_test(a_study_keeps_what_it_computed),
 	    cmocka_unit_test(memory_runs_out),
 	};
 

@@ -66,7 +66,7 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 }
 
 /* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
-#define VAGUE 0.1 /* of a cost: an interval as wide says too little */
+#define VAGUE 0.25 /* of a cost: an interval as wide says too little */
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];

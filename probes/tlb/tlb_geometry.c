@@ -191,6 +191,25 @@ static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, u
 	return a;
 }
 
+/* Whether an entry covers no more than a line: then as many pages fit at twice the stride, all of them, or with half of them moved
+ * by a line where every second set is passed by. Where the buffer has no room for that, longer strides were looked at before. */
+static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t line, bool *sure)
+{
+	const struct tlb_ring ring[] = {{.pages = pages, .stride = 2 * line},
+					{.pages = pages, .stride = 2 * line, .from = (pages + 1) / 2, .offset = line}};
+	enum chase_state all = CHASE_DONE;
+
+	*sure = 2 * line * (pages + 1) + 2 * RING_PAGE > c->bytes;
+	for (unsigned i = 0; i < 2 && !*sure; i++) {
+		bool yes;
+		enum chase_state state = tlb_fits(c, k, &ring[i], &yes);
+		if (state == CHASE_PENDING)
+			all = state;
+		*sure = state == CHASE_DONE && yes;
+	}
+	return *sure ? CHASE_DONE : all;
+}
+
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -241,6 +260,17 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	if (state == CHASE_DONE && !same) {
 		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
 			 (unsigned long long)reach, (unsigned long long)line, (unsigned long long)half);
+		state = CHASE_UNDECIDED;
+	}
+	bool sure = true;
+	if (state == CHASE_DONE)
+		state = no_longer(c, k, (uint32_t)(reach / line), line, &sure);
+	if (state == CHASE_DONE && !sure) {
+		snprintf(c->why, sizeof(c->why),
+			 "%llu pages fit in steps of %llu bytes, and not in twice that, nor with half of them moved: "
+			 "entries "
+			 "may cover more",
+			 (unsigned long long)(reach / line), (unsigned long long)line);
 		state = CHASE_UNDECIDED;
 	}
 	if (state != CHASE_DONE) {

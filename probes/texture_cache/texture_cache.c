@@ -243,9 +243,10 @@ static void study_texture(struct study *s)
 	if (more)
 		c.level[caches].endless = true;
 
+	bool all = d->sm_count <= PLACEMENTS;
 	struct chase_placed served[CHASE_LEVELS] = {0};
 	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
-		chase_latency_over(&c, k, PLACEMENTS, &served[k]);
+		chase_latency_over(&c, k, all || k || caches == 0 || c.beyond_sm ? PLACEMENTS : 16, &served[k]);
 	for (unsigned k = 0; k < caches && k < 2; k++)
 		zoom_ask(&c, k, !k);
 	if (study_pending(s))

@@ -192,7 +192,7 @@ static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, u
 }
 
 /* Whether an entry covers no more than a line: then as many pages fit at twice the stride, all of them, or with half of them moved
- * by a line where every second set is passed by. Where the buffer has no room for that, longer strides were looked at before. */
+ * by a line where every second set is passed by. Only where no longer stride was looked at before. */
 static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t line, bool *sure)
 {
 	const struct tlb_ring ring[] = {{.pages = pages, .stride = 2 * line},
@@ -216,6 +216,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	uint64_t stride = 0, offset, line, reach = 0, half = 0;
 	uint32_t pages = 0;
 	enum chase_state state = crowd(c, k, &stride, &pages);
+	uint64_t widest = stride; /* at which as many pages were seen to fit */
 
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages + 1, &stride);
@@ -263,7 +264,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = CHASE_UNDECIDED;
 	}
 	bool sure = true;
-	if (state == CHASE_DONE)
+	if (state == CHASE_DONE && line >= widest)
 		state = no_longer(c, k, (uint32_t)(reach / line), line, &sure);
 	if (state == CHASE_DONE && !sure) {
 		snprintf(c->why, sizeof(c->why),

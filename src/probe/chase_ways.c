@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SETS_TRIED   4
+#define LINES_MOST   1536 /* that are looked at set by set: sets of 48, as many as are few */
 #define OFFSETS_MOST 512
 
 struct conflict { /* lines of one set */
@@ -136,8 +137,8 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	uint32_t size[CHASE_SETS], count;
 
 	*differ = false;
-	if (likely > CHASE_SETS + CHASE_SETS / 4)
-		return CHASE_DONE; /* more than few */
+	if (likely > CHASE_SETS + CHASE_SETS / 4 || lines > LINES_MOST)
+		return CHASE_DONE; /* more than few, or all of them would take long to look at */
 	enum chase_state state = every_set(c, k, run, likely, size, &count);
 	if (state == CHASE_UNDECIDED && likely < CHASE_SETS)
 		state = every_set(c, k, run, CHASE_SETS, size, &count);

@@ -302,6 +302,9 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		stride = c->level[k - 1].sector.value;
 	if (cold)
 		footprint = COLD_RING * (double)stride;
+	else if (!k && c->beyond_sm && c->level_count == 1 && footprint > FAR_FROM)
+		/* Whatever answers, it is this level: its largest footprint would take long and say no more. */
+		footprint = MANY_LINES * (double)stride;
 	/* Nothing beyond what the path may use: there translations would be in the way, but of first touches, of which some did not
 	 * wait for any. */
 	if (!cold && footprint > (double)c->limit) {

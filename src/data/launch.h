@@ -76,7 +76,8 @@ struct launch {
 	uint32_t grid[3], block[3];
 	uint32_t shared_bytes; /* dynamic shared memory */
 	enum carveout carveout;
-	uint32_t bank_bytes; /* after which shared memory's next bank follows, a hint as the carve-out is; 0: as it is set */
+	uint32_t
+	    bank_bytes; /* after which shared memory's next bank follows, a hint as the carve-out is; 0: as it is set */
 	struct launch_buffer buffers[LAUNCH_BUFFERS];
 	uint32_t buffer_count;
 	struct launch_arg args[LAUNCH_ARGS];

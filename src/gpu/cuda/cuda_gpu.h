@@ -18,8 +18,8 @@ struct cuda_kernel {
 	uint64_t stamp;		      /* when it was last used, for eviction */
 	int carveout, dynamic_shared; /* what the function is set to now */
 	uint32_t bank_bytes;
-	char constant_symbol[64];     /* the .const array whose content is known ... */
-	uint64_t constant_content;    /* ... by this hash; 0 = unknown */
+	char constant_symbol[64];  /* the .const array whose content is known ... */
+	uint64_t constant_content; /* ... by this hash; 0 = unknown */
 };
 
 /* Device memory that stays allocated between launches. */

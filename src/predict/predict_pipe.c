@@ -207,7 +207,9 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 		unsigned level = known ? level_of(p, s, piece[k], load && !atomic) : unknown;
 		/* What is stored goes on to memory, now or later, once. */
 		if (!load && known && way(p) != END_FAST)
-			level = seen_touch(&p->stored, piece[k], INFINITY, &p->failed) ? PREDICT_L2 : PREDICT_MEMORY;
+			level = seen_touch(&p->stored, piece[k] * m->piece / m->fill, INFINITY, &p->failed)
+				    ? PREDICT_L2
+				    : PREDICT_MEMORY;
 		/* The pieces leave one after the other. */
 		done = fmax(done, bring(p, level, t + cycles * k / n, load, common));
 		longest = fmax(longest, load ? latency_of(p, level) : 0);

@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define BEAM	    24
-#define DRAWS_LEAST 64u
-#define DETECT	    0.015 /* variance of the ways' chances, as a share of the mean squared, that may not go unseen */
-#define SURE	    4.5	  /* standard deviations */
-#define ALWAYS	    0.9	  /* chance that two victims are of one way, from which they are no draws */
-#define EVEN	    2.5
-#define LATE	    0.05 /* of the misses may come later than the laps allow */
-#define SWAPS	    0.1	 /* unsure accesses, as a share of the draws */
+#define BEAM	     24
+#define DRAWS_LEAST  64u
+#define DRAWS_WANTED 4000.0 /* chances are then within 0.03 */
+#define DETECT	     0.015  /* variance of the ways' chances, as a share of the mean squared, that may not go unseen */
+#define SURE	     4.5    /* standard deviations */
+#define ALWAYS	     0.9    /* chance that two victims are of one way, from which they are no draws */
+#define EVEN	     2.5
+#define LATE	     0.05 /* of the misses may come later than the laps allow */
+#define SWAPS	     0.1  /* unsure accesses, as a share of the draws */
 
 /* One way to read the trace: accesses that could be either are taken as hits or as misses. */
 struct reading {
@@ -126,7 +127,7 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 {
 	unsigned ways = l->ways;
 	double needed = fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
-	double length = 1.2 * needed * (ways / 2.0 + 1);
+	double length = 1.2 * fmax(needed, DRAWS_WANTED) * (ways / 2.0 + 1);
 	struct policy_plan p = {POLICY_RING, ways, l->lines, 0, (uint32_t)fmin(length, l->most_ring)};
 	struct policy_sequence q = {0};
 	uint32_t unsure = 0;

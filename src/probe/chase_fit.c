@@ -230,6 +230,10 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	double p[POINT_PARAMS];
 	struct chase_run r;
 
+	/* A first level in the SM may be in one piece with shared memory, of which the chase itself takes some: what is left of its
+	 * sets would look like all of them. */
+	if (!k && !c->beyond_sm)
+		return CHASE_UNDECIDED;
 	if (n * HOT_IN_ORDER >= INDEX_MOST || n <= HOT_ACCESSES / HOT_IN_ORDER)
 		return CHASE_UNDECIDED;
 	again.order = 0;

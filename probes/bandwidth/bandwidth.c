@@ -328,6 +328,19 @@ static void study_shared_memory(struct study *s)
 		study_verdict(s, w.key, VERDICT_INCONCLUSIVE, "", "the latency of shared memory is not known");
 }
 
+/* Whether a cache was seen to fetch as many bytes with a miss. */
+static bool fetched_at_once(const struct study *s, double lo, double hi)
+{
+	static const char *const pieces[] = {"cache.global.l1.sector", "cache.global.l2.sector", "cache.global.l1.line",
+					     "cache.global.l2.line"};
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		double bytes;
+		if (study_number(s, pieces[i], &bytes) && bytes >= lo && bytes <= hi)
+			return true;
+	}
+	return false;
+}
+
 /* What memory moves for a word that stands alone: the rate of such words against that of a stream. */
 static void study_scatter(struct study *s)
 {
@@ -369,10 +382,15 @@ static void study_scatter(struct study *s)
 	else if (stream->verdict == VERDICT_BOUND)
 		study_bound(s, key, lo, INFINITY, "rate of words far apart against the least that a stream has",
 			    "scatter", "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
-	else
+	else if (fetched_at_once(s, lo * stream->lo / rate, hi * stream->hi / rate))
 		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
 				      "rate of words far apart against that of a stream", "scatter",
 				      "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
+	else /* what takes an access at a time on its way may be narrower for words than what moves bytes */
+		study_bound(s, key, -INFINITY, hi * stream->hi / rate,
+			    "rate of words far apart against that of a stream", "scatter",
+			    "%.4g words a cycle of all SMs, %d bytes apart; no cache was seen to fetch as much at once",
+			    rate / median, SCATTER_APART);
 }
 
 static void study_bandwidth(struct study *s)

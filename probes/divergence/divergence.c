@@ -20,12 +20,10 @@ static unsigned block_of(const struct device_info *d)
 
 static int setup(const struct study *s, double x, const double *p, struct job *j)
 {
-	const struct device_info *d = study_device(s);
-	const bool cl = strcmp(d->dialect, "cl") == 0;
+	(void)s;
 	j->template_path = "probes/divergence/part.ptx";
 	job_param(j, "CONV", (long long)x);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
-	job_param_text(j, "FMA", cl ? d->has_fma ? "fma" : "mad" : d->has_fma ? "fma.rn.f32" : "mad.f32");
 	snprintf(j->launch.entry, sizeof j->launch.entry, "part");
 	j->launch.block[0] = (unsigned)p[P_THREADS];
 	j->launch.buffers[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};

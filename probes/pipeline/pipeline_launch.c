@@ -37,7 +37,6 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 	const struct device_info *d = study_device(s);
 	const struct pipeline_row *r = &pipeline_row[c];
 	const unsigned warps = (unsigned)x, blocks = pipeline_blocks(d, warps), chains = (unsigned)p[P_CHAINS];
-	const bool text = strcmp(d->dialect, "cl") != 0;
 	if (!blocks)
 		return -ENOTSUP;
 	j->template_path = "probes/pipeline/roof.ptx";
@@ -45,7 +44,6 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 	job_param_text(j, "REG", r->reg);
 	job_param(j, "CHAINS", chains);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
-	job_param_text(j, "FMA", text ? d->has_fma ? "fma.rn.f32" : "mad.f32" : d->has_fma ? "fma" : "mad");
 	snprintf(j->launch.entry, sizeof j->launch.entry, "roof");
 	/* One block finds room on any SM. More have to be on all of them, or they would spread. */
 	j->launch.grid[0] = blocks == 1 ? 1 : blocks * d->sm_count;

@@ -161,8 +161,9 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 		return;
 	}
 	snprintf(key, sizeof key, "memory.%s.%u.completion", walk_space_name[space], bytes);
-	/* How OpenCL C makes an address of constant or private memory from an offset is the compiler's business. */
-	if (strcmp(study_device(s)->dialect, "cl") == 0 && (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
+	/* How an address of constant or private memory is made from an offset only the native code tells. */
+	const struct native_info *native = study_native(s, space, walk->point);
+	if ((!native || !native->fingerprint) && (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
 		study_bound(s, key, -INFINITY, walk->hi * cycles,
 			    "run time of a random walk, difference of two lengths", walk_space_name[space],
 			    "what making an address of the offset takes is part of it, and could not be told");

@@ -289,7 +289,9 @@ int kernel_expand(struct str *out, const char *name, const char *text, size_t si
 	own(&x.scope, "RN", device->cc >= 20 ? ".rn" : "");
 	snprintf(number, sizeof(number), "%u", device->warp_size);
 	own(&x.scope, "WARP", number);
-	if (strcmp(device->dialect, "cl") != 0)
+	const bool cl = strcmp(device->dialect, "cl") == 0;
+	own(&x.scope, "FMA", cl ? device->has_fma ? "fma" : "mad" : device->has_fma ? "fma.rn.f32" : "mad.f32");
+	if (!cl)
 		str_addf(out, ".version %d.%d\n.target %s\n.address_size 64\n", device->ptx_version / 10,
 			 device->ptx_version % 10, device->target);
 	int rc = block(&x, &c, true, &ending);

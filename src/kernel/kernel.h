@@ -2,7 +2,7 @@
  *
  * A template is PTX without .version/.target/.address_size (those are put in front for the device), or OpenCL C, plus:
  *   $name or ${name}     a parameter, or one of the dialect's own: $CC (90), $RN (".rn" from sm_20 on, else ""),
- *                        ${WARP}. An unknown name is an error with its line.
+ *                        ${WARP}, $FMA ("fma.rn.f32" or "mad.f32", "fma" or "mad" in OpenCL C). An unknown name is an error with its line.
  *   $(expr)              integer expression: + - * / % << >> & | ( ) comparisons, parameters without $
  *   #repeat COUNT [var]  ... #end     the lines between, COUNT times; var runs from 0
  *   #if EXPR ... #else ... #end       EXPR as above; a text parameter compares with == 'text'

@@ -126,20 +126,6 @@ void measuring_record(struct run *r, const struct device_info *d, uint64_t seed)
 	r->device = *d;
 }
 
-/* The file says from the beginning what was asked for, so that --resume knows what is still to come. */
-static int store_plan(struct measuring *m, struct run *r, const struct engine_plan *plan)
-{
-	struct cmd_context *c = m->c;
-
-	for (size_t i = 0; i < plan->count; i++) {
-		if (!run_probe(r, plan->probes[i]->name))
-			return cmd_fail(c, CMD_DEVICE, "out of memory");
-		if (store_probe(m->store, r, plan->probes[i]->name, &c->error))
-			return CMD_DEVICE;
-	}
-	return CMD_OK;
-}
-
 int measuring_create(struct measuring *m, struct run *r, const struct engine_plan *plan, const char *given)
 {
 	struct cmd_context *c = m->c;
@@ -148,6 +134,10 @@ int measuring_create(struct measuring *m, struct run *r, const struct engine_pla
 
 	snprintf(date, sizeof(date), "%.10s", r->started);
 	m->path = given;
+	/* The file says from the beginning what was asked for, so that --resume knows what is still to come. */
+	for (size_t i = 0; i < plan->count; i++)
+		if (!run_probe(r, plan->probes[i]->name))
+			return cmd_fail(c, CMD_DEVICE, "out of memory");
 	for (unsigned attempt = 1;; attempt++) {
 		if (!given)
 			m->path = files_run_name(&c->arena, &r->device, date, attempt);
@@ -160,7 +150,7 @@ int measuring_create(struct measuring *m, struct run *r, const struct engine_pla
 			return cmd_fail(c, CMD_USAGE,
 					"%s is there already; go on with it by --resume, or give another name to -o",
 					m->path);
-		return rc ? CMD_DEVICE : store_plan(m, r, plan);
+		return rc ? CMD_DEVICE : CMD_OK;
 	}
 }
 

@@ -10,7 +10,8 @@ struct store;
 /* A writer holds the file alone until store_close; the lock also ends with the process, and is not inherited by a fork.
  * A full disk is -ENOSPC: the transaction in hand is undone, what was stored before is safe. */
 
-/* Creates a new run file and locks it for writing. -EEXIST when it exists, -EBUSY when another run writes it. */
+/* Creates a new run file, with the run's device and the probes that are pending, and locks it for writing. -EEXIST when it exists,
+ * -EBUSY when another run writes it. */
 int store_create(struct store **out, const char *path, const struct run *r, struct err *e);
 /* Opens an existing run file for writing (--resume). */
 int store_resume(struct store **out, const char *path, struct err *e);

@@ -189,6 +189,18 @@ static int put_head(struct store *s, const struct run *r, struct err *e)
 	return code;
 }
 
+/* All at once: a run that dies before its first probe is done knows all of what it was asked for, or there is no run. */
+static int put_probes(struct store *s, const struct run *r, struct err *e)
+{
+	struct writer w = {.s = s};
+	int code = prepare(s, &w.probe, &probe_table_fields, "", e);
+	for (size_t i = 0; code == 0 && i < r->probe_count; i++)
+		if (r->probes[i].state == PROBE_PENDING)
+			code = put(&w, w.probe, SQLITE_OK, 1, &probe_table_fields, &r->probes[i], e);
+	writer_free(&w);
+	return code;
+}
+
 static int put_schema(struct store *s, struct err *e)
 {
 	const struct embedded *schema = embed_find("src/store/schema.sql");
@@ -218,6 +230,8 @@ int store_create(struct store **out, const char *path, const struct run *r, stru
 		code = put_schema(s, e);
 		if (code == 0)
 			code = put_head(s, r, e);
+		if (code == 0)
+			code = put_probes(s, r, e);
 		code = end(s, code, e);
 	}
 	if (code) {

@@ -168,3 +168,16 @@ unsigned code_slow(const struct code_run *r, double floor)
 		n += code_ticks(r, i) >= floor;
 	return n;
 }
+
+unsigned code_slow_always(const struct code_run *r, double floor)
+{
+	unsigned n = 0;
+	for (unsigned first = 0; first < r->count && first < r->visits; first++) {
+		unsigned slow = 0, laps = 0;
+		for (unsigned i = first; i < r->visits; i += r->count, laps++)
+			slow += code_ticks(r, i) >= floor;
+		if (2 * slow > laps)
+			n += slow;
+	}
+	return n;
+}

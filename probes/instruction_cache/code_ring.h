@@ -64,6 +64,8 @@ static inline unsigned code_piece(const struct code_ring *ring, unsigned visit)
 	return ring->first + ring->stride * (ring->count - 1 - visit % ring->count);
 }
 unsigned code_slow(const struct code_run *r, double floor);
+/* Those of them whose jump is slow in most laps: what is not there, and not what is delayed now and then. */
+unsigned code_slow_always(const struct code_run *r, double floor);
 
 /* ---- levels ---- */
 #define CODE_LEVELS 5

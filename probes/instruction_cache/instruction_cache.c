@@ -239,7 +239,8 @@ static void find_doubtful(struct found *f)
 	const struct code_run *r = &v->run[v->count - 1];
 	const double last = v->level[v->levels - 1].ticks;
 	const struct code_level *before = v->levels > 1 ? &v->level[v->levels - 2] : NULL;
-	const bool rare = before && code_slow(r, before->floor) < RARE * r->visits;
+	const unsigned slow = before ? code_slow(r, before->floor) : 0;
+	const bool rare = before && slow < RARE * r->visits && 2 * code_slow_always(r, before->floor) < slow;
 	for (unsigned k = 1; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
 		l->doubtful = !l->endless && (l->ticks > ROWS * last || (rare && l == before));

@@ -267,7 +267,7 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		return;
 	}
 	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones. */
-	if (lat->start < -fmax(2, lat->unit * (0.5 + lat->value / 1000))) {
+	if (lat->start < -fmax(2, lat->unit * (0.5 + lat->value / 150))) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
 			      "instruction cache, or the clock has changed",

@@ -72,14 +72,16 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
-	double v = of->value - above->value, half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1));
+	double v = of->value - above->value,
+	       half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + c->price[0].loose;
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      of->state != CHASE_DONE ? of->why : above->why);
-	else if (c->grain > 1 && 2 * half > VAGUE * v)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name,
-			      "from %.1f to %.1f cycles: the clock's steps allow no more", v - half, v + half);
+	else if ((c->grain > 1 || c->price[0].loose > 0) && 2 * half > VAGUE * v)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", v - half, v + half,
+			      c->price[0].loose > c->gap ? "pages that hit differ by as much"
+							 : "the clock's steps allow no more");
 	else
 		study_measured_number(s, key, v, v - half, v + half, "sm",
 				      "a line as the first of its page, against the same line as the second", c->name,
@@ -246,8 +248,7 @@ static void study_tlb(struct study *s)
 		for (unsigned k = 0; k < path[i].level_count; k++)
 			if (tlb_geometry(&path[i], k) == CHASE_PENDING)
 				break;
-		path[i].price[0].state = CHASE_DONE;
-		for (unsigned k = 1; k <= path[i].level_count && !study_pending(s); k++)
+		for (unsigned k = 0; k <= path[i].level_count && !study_pending(s); k++)
 			tlb_price_of(&path[i], k, &path[i].price[k]);
 		if (!study_pending(s))
 			tlb_ask_figures(&path[i]);

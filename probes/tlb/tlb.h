@@ -61,7 +61,8 @@ struct tlb_level {
 };
 struct tlb_price {
 	enum chase_state state;
-	double value; /* cycles beyond a hit in the first level */
+	double value; /* cycles of a page's first access beyond those of a later one */
+	double loose; /* and so much more or less of them with each page, for another reason */
 	char why[240];
 };
 struct tlb_path {
@@ -86,7 +87,7 @@ struct tlb_path {
 	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
-	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is nothing */
+	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is that of hits */
 	char why[240];
 };
 
@@ -106,7 +107,8 @@ uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
-/* What a page costs that misses level k - 1 and no other, k from 1 to level_count; that level's geometry has to be known. */
+/* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
+ * known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
 /* How often a lap over the ring misses level k, and how many laps that is known from. */
 enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);

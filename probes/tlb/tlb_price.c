@@ -4,6 +4,7 @@
 #include "tlb.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 #define VISITS_LEAST 64
 #define ALIKE	     0.05 /* of the cost that the survey saw */
@@ -33,15 +34,56 @@ static double middle_mean(double *cost, size_t n, double *scratch, double reach,
 	return *kept ? sum / (double)*kept : middle;
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
+ * That is in every price, and comes with most visits or with few. */
+#define TAILS 0.1
+static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
+{
+	const struct tlb_level *l = &c->level[0];
+	struct tlb_view w;
+	size_t n = 0, kept;
+
+	if (!c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
+		return out->state = CHASE_DONE;
+	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)l->entries.value, .stride = l->line.value}, &w);
+	if (out->state != CHASE_DONE)
+		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
+	double *cost = ARENA_ARRAY(study_arena(c->study), w.visits, double),
+	       *scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
+	if (!cost || !scratch)
+		return undecided(out, "out of memory");
+	for (uint32_t v = 0; v < w.visits; v++)
+		if (w.cost[v] < (float)l->floor)
+			cost[n++] = w.cost[v];
+	if (n < VISITS_LEAST)
+		return out->state;
+	out->value = middle_mean(cost, n, scratch, c->gap, &kept);
+	qsort(cost, n, sizeof(*cost), ascending);
+	const double loose = cost[(size_t)((1 - TAILS) * (double)(n - 1))] - cost[(size_t)(TAILS * (double)(n - 1))];
+	if (fabs(out->value) <= 1 + (c->grain > 1 ? c->grain : 0) && loose <= c->gap)
+		out->value = 0;
+	else
+		out->loose = loose;
+	return out->state;
+}
+
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
 {
-	const struct tlb_level *up = &c->level[k - 1];
+	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
 	const double below = k < c->level_count ? c->level[k].floor : INFINITY;
 	struct tlb_view w;
 	size_t n = 0, kept;
 	char why[200];
 
 	*out = (struct tlb_price){.state = CHASE_UNDECIDED};
+	if (!k)
+		return price_of_hits(c, out);
 	if (up->reach.state != CHASE_DONE)
 		return undecided(out, up->reach.why);
 	/* Twice as many pages as fit, or as the buffer has room for: whatever is replaced, most of them miss. */

@@ -28,6 +28,9 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
 
+static const char at_hand[] = "the data are near, translations at hand",
+		  beyond[] = "the data are far, translations at hand";
+
 /* A part of the sequence whose accesses all do the same. */
 struct segment {
 	const char *what;
@@ -92,13 +95,13 @@ static bool sequence_of(struct arena *a, double x, const double *p, struct seque
 	for (uint32_t n = FRESH; n < places; n++)
 		for (uint32_t i = 0; i < hot; i++)
 			q->at[q->count++] = place(page, i * page, i, n);
-	segment(q, "the data are far, translations at hand", from);
+	segment(q, beyond, from);
 	for (uint32_t i = 0; i < hot; i++)
 		q->at[q->count++] = place(page, i * page, i, 0);
 	from = q->count;
 	for (uint32_t i = 0; i < LAPS * hot; i++)
 		q->at[q->count++] = place(page, i % hot * page, i % hot, 0);
-	segment(q, "the data are near, translations at hand", from);
+	segment(q, at_hand, from);
 	from = q->count;
 	for (uint32_t i = 0; far && i < FAR_PAGES; i++) {
 		uint64_t number = i % 2 ? FAR_PAGES / 2 + i / 2 : i / 2;
@@ -275,15 +278,20 @@ struct seen {
 	unsigned n;
 };
 
+static double latency_where(const uint32_t *ticks, const struct sequence *q, const char *what)
+{
+	for (uint32_t k = 0; k < q->segments; k++)
+		if (strcmp(q->segment[k].what, what) == 0)
+			return latency_of(ticks, &q->segment[k]);
+	return NAN;
+}
+
 /* Adds the segments' latencies in cycles, by one of them that is known already. */
 static bool add(struct study *s, struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest,
 		char *why, size_t n)
 {
-	double base = NAN;
+	const double base = latency_where(ticks, q, at_hand) - nearest;
 
-	for (uint32_t k = 0; k < q->segments; k++)
-		if (strcmp(q->segment[k].what, "the data are near, translations at hand") == 0)
-			base = latency_of(ticks, &q->segment[k]) - nearest;
 	for (uint32_t k = 0; k < q->segments; k++) {
 		double v = latency_of(ticks, &q->segment[k]) - base;
 		if (isnan(v)) {
@@ -329,6 +337,12 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
 		return;
 	}
+	const struct finding *second = study_finding(s, "cache.global.l2.size");
+	if (!has_l2 && !(second && second->verdict == VERDICT_ABSENT)) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+			      "the latency of the L2 is not known, or whether there is one");
+		return;
+	}
 	/* SMs may differ, because what they differ by is the same in all latencies; lines may not. */
 	const struct finding *known = study_finding(s, "cache.global.l2.latency");
 	double parts;
@@ -363,6 +377,14 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 	const uint32_t *near_ticks = has_l1 ? ticks_of(s, SPECTRUM, 0, only, &near, why, sizeof(why)) : NULL;
 	if (study_pending(s))
 		return;
+	/* Without a cache both are accesses to memory, and rows that stay open tell one kind from the other. */
+	if (past_ticks && !has_l2 &&
+	    !(fabs(latency_where(past_ticks, &q, at_hand) - latency_where(past_ticks, &q, beyond)) <= APART)) {
+		study_verdict(
+		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+		    "loads of one place and of several have not the same latency, although no cache holds them");
+		return;
+	}
 	bool told = past_ticks && (near_ticks || !has_l1) &&
 		    add(s, &seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
 		    (!has_l1 || add(s, &seen, near_ticks, &near, l1, why, sizeof(why)));

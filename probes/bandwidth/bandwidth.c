@@ -292,21 +292,38 @@ static double slowest(const struct study *s)
 	return 0;
 }
 
+/* Whether a level was seen: what it holds, or how far it is. What is not there has no rate, not even a least one. */
+static bool seen(const struct study *s, const char *size, const char *latency)
+{
+	double v;
+	return at_least(s, size, &v) || study_number(s, latency, &v) ||
+	       (study_number(s, "cache.global.levels", &v) && v >= 2);
+}
+
 static void study_caches(struct study *s, double latency)
 {
-	static const char one[] = "cache.global.l2.bandwidth", all[] = "cache.global.l2.bandwidth_total",
-			  l1[] = "cache.global.l1.bandwidth";
-	if (no_level(s, "cache.global.l2.size")) {
-		absent(s, one, "L2");
-		absent(s, all, "L2");
-	} else {
-		stream_of(s, one, LEVEL_L2, true, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST), latency);
-		stream_of(s, all, LEVEL_L2, false, held(s, "cache.global.l2.size", 1 << 20, L2_LEAST), latency);
-	}
-	if (no_level(s, "cache.global.l1.size"))
-		absent(s, l1, "L1");
-	else
-		stream_of(s, l1, LEVEL_L1, true, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST), latency);
+	static const struct {
+		const char *key, *size, *latency, *name;
+		unsigned level;
+		bool one;
+		double most, least;
+	} rates[] = {
+	    {"cache.global.l2.bandwidth", "cache.global.l2.size", "cache.global.l2.latency", "L2", LEVEL_L2, true,
+	     256 << 10, L2_LEAST},
+	    {"cache.global.l2.bandwidth_total", "cache.global.l2.size", "cache.global.l2.latency", "L2", LEVEL_L2,
+	     false, 1 << 20, L2_LEAST},
+	    {"cache.global.l1.bandwidth", "cache.global.l1.size", "cache.global.l1.latency", "L1", LEVEL_L1, true,
+	     32 << 10, L1_LEAST},
+	};
+	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
+		if (no_level(s, rates[i].size))
+			absent(s, rates[i].key, rates[i].name);
+		else if (seen(s, rates[i].size, rates[i].latency))
+			stream_of(s, rates[i].key, rates[i].level, rates[i].one,
+				  held(s, rates[i].size, rates[i].most, rates[i].least), latency);
+		else
+			study_verdict(s, rates[i].key, VERDICT_INCONCLUSIVE, "stream",
+				      "whether there is an %s is not known", rates[i].name);
 }
 
 static void study_shared_memory(struct study *s)
@@ -381,16 +398,19 @@ static void study_scatter(struct study *s)
 			      hi);
 	else if (stream->verdict == VERDICT_BOUND)
 		study_bound(s, key, lo, INFINITY, "rate of words far apart against the least that a stream has",
-			    "scatter", "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
+			    "scatter", "%.4g words a cycle of all SMs, about %d bytes apart", rate / median,
+			    SCATTER_APART);
 	else if (fetched_at_once(s, lo * stream->lo / rate, hi * stream->hi / rate))
 		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
 				      "rate of words far apart against that of a stream", "scatter",
-				      "%.4g words a cycle of all SMs, %d bytes apart", rate / median, SCATTER_APART);
+				      "%.4g words a cycle of all SMs, about %d bytes apart", rate / median,
+				      SCATTER_APART);
 	else /* what takes an access at a time on its way may be narrower for words than what moves bytes */
-		study_bound(s, key, -INFINITY, hi * stream->hi / rate,
-			    "rate of words far apart against that of a stream", "scatter",
-			    "%.4g words a cycle of all SMs, %d bytes apart; no cache was seen to fetch as much at once",
-			    rate / median, SCATTER_APART);
+		study_bound(
+		    s, key, -INFINITY, hi * stream->hi / rate, "rate of words far apart against that of a stream",
+		    "scatter",
+		    "%.4g words a cycle of all SMs, about %d bytes apart; no cache was seen to fetch as much at once",
+		    rate / median, SCATTER_APART);
 }
 
 static void study_bandwidth(struct study *s)

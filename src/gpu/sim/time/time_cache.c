@@ -1,5 +1,6 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
+#include "gpu/sim/time/time_clones.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -98,6 +99,11 @@ static uint64_t line_of(const struct time_cache *c, uint64_t address)
 	return c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
 }
 
+static uint64_t key_of(const struct time_cache *c, uint64_t line)
+{
+	return c->epoch << LINE_BITS | (line & LINE_MASK);
+}
+
 static uint32_t set_of(const struct time_cache *c, uint64_t line)
 {
 	uint32_t sets = c->spec->sets;
@@ -121,6 +127,74 @@ static uint32_t set_of(const struct time_cache *c, uint64_t line)
 	for (uint64_t rest = line; rest; rest /= sets)
 		h += rest % sets;
 	return (uint32_t)(h % sets);
+}
+
+/* ---- a set's words ---- */
+
+/* So many ways are looked at one after the other, the rest all at once. What stays in a cache is mostly in the first ones, and a set of
+ * many ways that misses is hundreds of bytes. */
+#define FEW 8
+
+/* The first of n words that is `key`, or n. Without a branch, so that the compiler makes vectors of it; so are the next two. */
+CLONES VECTORS static uint64_t first_equal(const uint64_t *word, uint64_t n, uint64_t key)
+{
+	uint64_t first = n;
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t at = word[k] == key ? k : n;
+		first = at < first ? at : first;
+	}
+	return first;
+}
+
+CLONES VECTORS static uint64_t first_other_epoch(const uint64_t *tag, uint64_t n, uint64_t epoch)
+{
+	uint64_t first = n;
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t at = tag[k] >> LINE_BITS != epoch ? k : n;
+		first = at < first ? at : first;
+	}
+	return first;
+}
+
+CLONES VECTORS static uint64_t least_word(const uint64_t *word, uint64_t n)
+{
+	uint64_t least = UINT64_MAX;
+	for (uint64_t k = 0; k < n; k++)
+		least = word[k] < least ? word[k] : least;
+	return least;
+}
+
+/* The first of the set's tags that is `key`, or `ways`. */
+static inline uint32_t find_tag(const uint64_t *tag, uint32_t ways, uint64_t key)
+{
+	uint32_t few = ways < FEW ? ways : FEW, k = 0;
+	while (k < few && tag[k] != key)
+		k++;
+	if (k < few || k == ways)
+		return k;
+	return FEW + (uint32_t)first_equal(tag + FEW, ways - FEW, key);
+}
+
+/* The first of the set's lines that holds nothing, or `ways`. */
+static inline uint32_t find_empty(const uint64_t *tag, uint32_t ways, uint64_t epoch)
+{
+	if (ways > FEW)
+		return (uint32_t)first_other_epoch(tag, ways, epoch);
+	uint32_t k = 0;
+	while (k < ways && tag[k] >> LINE_BITS == epoch)
+		k++;
+	return k;
+}
+
+static uint32_t find_oldest(const uint64_t *age, uint32_t ways)
+{
+	if (ways > FEW)
+		return (uint32_t)first_equal(age, ways, least_word(age, ways));
+	uint32_t oldest = 0;
+	for (uint32_t w = 1; w < ways; w++)
+		if (age[w] < age[oldest])
+			oldest = w;
+	return oldest;
 }
 
 /* ---- replacement ---- */
@@ -165,9 +239,9 @@ static uint32_t tree_victim(const uint64_t *t, uint32_t ways)
 static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
 {
 	const uint64_t *age = c->age + (size_t)set * c->spec->ways;
-	for (uint32_t w = 0; w < ways; w++)
-		if (tag[w] >> LINE_BITS != c->epoch)
-			return w;
+	uint32_t empty = find_empty(tag, ways, c->epoch);
+	if (empty < ways)
+		return empty;
 	switch (c->spec->policy) {
 	case POLICY_RANDOM:
 		return (uint32_t)rng_below(&c->rng, ways);
@@ -191,11 +265,7 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 	case POLICY_FIFO:
 		break;
 	}
-	uint32_t oldest = 0;
-	for (uint32_t w = 1; w < ways; w++)
-		if (age[w] < age[oldest])
-			oldest = w;
-	return oldest;
+	return find_oldest(age, ways);
 }
 
 /* The line was used; when every line of the set was, only this one was lately. */
@@ -245,22 +315,23 @@ static inline uint32_t ways_of(const struct time_cache *c, uint32_t set)
 	return c->dealt ? c->spec->set_ways[set] : c->ways;
 }
 
+static inline uint32_t sector_of(const struct time_cache *c, uint64_t address)
+{
+	if (c->sectors == 1)
+		return 0;
+	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
+	return (uint32_t)(c->sector_shift >= 0 ? within >> c->sector_shift : within / c->spec->sector);
+}
+
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 {
 	if (c->evict_rate > 0)
 		neighbours(c, now);
-	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
-	uint32_t set = set_of(c, line), ways = ways_of(c, set), w;
+	uint64_t line = line_of(c, address), key = key_of(c, line);
+	uint32_t set = set_of(c, line), ways = ways_of(c, set), sector = sector_of(c, address);
 	size_t first = (size_t)set * c->spec->ways;
 	uint64_t *tag = c->tag + first;
-	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
-	uint32_t sector = 0;
-	if (c->sectors > 1)
-		sector = (uint32_t)(c->sector_shift >= 0 ? within >> c->sector_shift : within / c->spec->sector);
-
-	for (w = 0; w < ways; w++)
-		if (tag[w] == key)
-			break;
+	uint32_t w = find_tag(tag, ways, key);
 	if (w == ways) {
 		w = victim(c, set, tag, ways);
 		if (c->dirty) {
@@ -282,10 +353,42 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	return c->fill + (first + w) * c->sectors + sector;
 }
 
-void cache_prefetch(const struct time_cache *c, uint64_t address)
+uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place)
+{
+	/* A line has one set, so a tag that is its own is the only one. What else a use changes is a matter of the whole set. */
+	enum cache_policy policy = c->spec->policy;
+	if (place == CACHE_NOWHERE || policy == POLICY_PLRU || policy == POLICY_NRU)
+		return cache_touch(c, address, now);
+	if (c->evict_rate > 0)
+		neighbours(c, now);
+	if (c->tag[place] != key_of(c, line_of(c, address)))
+		return cache_touch(c, address, now); /* where the neighbours have been already */
+	if (policy == POLICY_LRU)
+		c->age[place] = ++c->stamp;
+	return c->fill + (size_t)place * c->sectors + sector_of(c, address);
+}
+
+uint32_t cache_place(const struct time_cache *c, uint64_t address)
+{
+	if (!c->tag)
+		return CACHE_NOWHERE;
+	uint64_t line = line_of(c, address), key = key_of(c, line);
+	uint32_t set = set_of(c, line), ways = ways_of(c, set);
+	size_t first = (size_t)set * c->spec->ways;
+	uint32_t w = find_tag(c->tag + first, ways, key);
+	return w < ways && first + w < CACHE_NOWHERE ? (uint32_t)(first + w) : CACHE_NOWHERE;
+}
+
+void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place)
 {
 	if (!c->tag)
 		return;
+	if (place != CACHE_NOWHERE) {
+		__builtin_prefetch(c->tag + place);
+		__builtin_prefetch(c->age + place, 1);
+		__builtin_prefetch(c->fill + (size_t)place * c->sectors, 1);
+		return;
+	}
 	const uint64_t *tag = c->tag + (size_t)set_of(c, line_of(c, address)) * c->spec->ways;
 	__builtin_prefetch(tag);
 	__builtin_prefetch(tag + c->spec->ways - 1);
@@ -295,7 +398,7 @@ uint64_t *cache_find(const struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)
 		return NULL;
-	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
+	uint64_t line = line_of(c, address), key = key_of(c, line);
 	uint32_t set = set_of(c, line), ways = ways_of(c, set);
 	size_t first = (size_t)set * c->spec->ways;
 	uint32_t sector = (uint32_t)(address % c->spec->line / (c->spec->line / c->sectors));
@@ -311,7 +414,7 @@ void cache_drop(struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)
 		return;
-	uint64_t line = line_of(c, address), key = c->epoch << LINE_BITS | (line & LINE_MASK);
+	uint64_t line = line_of(c, address), key = key_of(c, line);
 	uint32_t set = set_of(c, line), ways = ways_of(c, set);
 	uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
 	for (uint32_t w = 0; w < ways; w++)
@@ -354,7 +457,7 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 		return;
 	}
 	for (uint64_t line = from; line <= to; line++) {
-		uint64_t key = c->epoch << LINE_BITS | (line & LINE_MASK);
+		uint64_t key = key_of(c, line);
 		uint64_t *tag = c->tag + (size_t)set_of(c, line) * c->spec->ways;
 		for (uint32_t w = 0; w < c->spec->ways; w++)
 			if (tag[w] == key)

@@ -7,6 +7,7 @@
 #include <stdint.h>
 
 #define CACHE_INVALID UINT64_MAX /* fill time of a sector that is not there */
+#define CACHE_NOWHERE UINT32_MAX /* place of a line that is not there */
 
 struct time_cache {
 	const struct cache_spec *spec;
@@ -44,11 +45,15 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes);
 
 /* The fill time of a byte address that is there or on its way, else NULL. Changes nothing. */
 uint64_t *cache_find(const struct time_cache *c, uint64_t address);
-/* The host will soon look at the tags of this address. */
-void cache_prefetch(const struct time_cache *c, uint64_t address);
+/* Where the line of a byte address is now, or CACHE_NOWHERE. Changes nothing. */
+uint32_t cache_place(const struct time_cache *c, uint64_t address);
+/* The host will soon look at what the cache keeps of this address. place: where its line was lately, or CACHE_NOWHERE. */
+void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place);
 /* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
  * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);
+/* The same, with where the line was when somebody looked: it is looked for there first. */
+uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place);
 
 void cache_drop(struct time_cache *c, uint64_t address); /* the line is not there any more */
 /* A sector that cache_find or cache_touch gave was written and memory does not have it yet. Write back only. */

@@ -1,6 +1,7 @@
 /* Which of its warps a scheduler takes. Compiled into the loops that ask: a call would show there. */
 #ifndef FATHOM_TIME_CHOOSE_H
 #define FATHOM_TIME_CHOOSE_H
+#include "gpu/sim/time/time_clones.h"
 #include "gpu/sim/time/time_state.h"
 
 /* Cycle from which some pipe of the set accepts. */
@@ -27,26 +28,15 @@ static int pipe_for(const struct time_sched *s, const struct time_set *set, uint
 	return best >= 0 && *s->pipe[best] >> FIX <= t ? best : -1;
 }
 
-#if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
-    !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#else
-#define CLONES
-#endif
-#if defined(__GNUC__) && !defined(__clang__)
-#define VECTORS __attribute__((optimize("O3"))) /* at -O2 the compiler makes none of this loop */
-#else
-#define VECTORS
-#endif
-
-/* Which of up to 64 slots are ready at t, and when the first of the others will be. Without a branch, for the compiler. */
-CLONES VECTORS static uint64_t ready_slots(const uint64_t *wake, uint32_t n, uint64_t t, uint64_t *later)
+/* Which of up to 64 slots are ready at t, and when the first of the others will be, at `never` if there is none. Without a branch, and
+ * with what a constant would be in a variable: else no compiler makes vectors of it. */
+CLONES VECTORS static uint64_t ready_slots(const uint64_t *wake, uint64_t n, uint64_t t, uint64_t never,
+					   uint64_t *later)
 {
 	uint64_t ready = 0, first = *later;
-	for (uint32_t k = 0; k < n; k++) {
-		bool now = wake[k] <= t;
-		uint64_t then = now ? NEVER : wake[k];
-		ready |= (uint64_t)now << k;
+	for (uint64_t k = 0; k < n; k++) {
+		uint64_t now = wake[k] <= t ? 1 : 0, then = wake[k] <= t ? never : wake[k];
+		ready |= now << k;
 		first = then < first ? then : first;
 	}
 	*later = first;
@@ -117,7 +107,7 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
 	for (uint32_t n = 0; n < words; n++) {
 		uint32_t here = s->slots - n * 64 < 64 ? s->slots - n * 64 : 64;
-		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, &g.later);
+		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, g.later, &g.later);
 	}
 	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
 	for (uint32_t n = 0; n <= words && words; n++) {

@@ -136,6 +136,7 @@ static void run_epoch(struct time_cluster *c, uint64_t end)
 	if (c->request_count)
 		time_far_answer(c);
 	time_run_cluster(&c->run, end);
+	time_far_look(c);
 	c->next = time_soonest(c);
 }
 

@@ -48,6 +48,7 @@ struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const 
 	*p = (struct far_piece){.address = address,
 				.time = t,
 				.route = r,
+				.place = CACHE_NOWHERE,
 				.sm = (uint16_t)sm,
 				.first = (uint8_t)first,
 				.kind = (uint8_t)kind};

@@ -324,7 +324,8 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 						 .bytes = piece[k].bytes,
 						 .fetch = b->fetch ? b->fetch : piece[k].bytes,
 						 .lanes = lanes,
-						 .entry = INFLIGHT_NONE};
+						 .entry = INFLIGHT_NONE,
+						 .place = CACHE_NOWHERE};
 			uint64_t at = time_request(b->x, b->route, b->first, b->sm, &q);
 			b->stall += q.t - t;
 			b->late |= at == PENDING;

@@ -303,6 +303,7 @@ struct far_piece {
 		uint32_t other;
 	};
 	uint32_t fetch; /* what a miss of every level moves at least */
+	uint32_t place; /* where the line lies in the first cache that is asked, CACHE_NOWHERE */
 	uint16_t sm;
 	uint8_t first, kind;
 };
@@ -377,6 +378,9 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 
 /* The pieces of a request and what else it wants of the far side, in order. */
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q);
+/* Looks where the far side has the lines that the cluster's pieces want. Changes nothing there, so all clusters may look at once; the
+ * serving, which one thread does, then need not search. */
+void time_far_look(struct time_cluster *c);
 /* Says which levels of a route are on the far side. */
 void time_split(struct time_gpu *g, struct time_route *r);
 

@@ -32,12 +32,10 @@ static uint64_t refresh(const struct time_gpu *g, uint64_t t)
 	return phase < n->refresh_cycles ? (uint64_t)((n->refresh_cycles - phase) * FIX_ONE) : 0;
 }
 
-static bool is_far(const struct cache_spec *c, uint64_t address, uint32_t cluster)
+static bool is_far(const struct time_cache *c, uint64_t address, uint32_t cluster)
 {
-	uint64_t line = address / c->line;
-	uint32_t home = c->partitions == 2 ? (uint32_t)__builtin_parityll(line)
-					   : (uint32_t)((line ^ line >> 5 ^ line >> 11) % c->partitions);
-	return home != cluster % c->partitions;
+	uint64_t line = c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
+	return (uint32_t)__builtin_parityll(line) != cluster % 2;
 }
 
 static inline void note_place(struct time_gpu *g, const struct cache_spec *level, const char *other)
@@ -130,7 +128,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			time_out_of_memory(owner);
 			return q->t;
 		}
-		uint64_t *fill = cache_touch(c, q->address, q->t);
+		uint64_t *fill = !ask && k == first ? cache_touch_place(c, q->address, q->t, q->place)
+						    : cache_touch(c, q->address, q->t);
 		bool miss = *fill == CACHE_INVALID;
 		if (miss) {
 			bytes = filled(l->spec);
@@ -150,7 +149,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			continue;
 		}
 		uint64_t latency = l->latency[cluster] + queue + extra;
-		if (l->spec->partitions > 1 && is_far(l->spec, q->address, cluster))
+		if (l->spec->partitions > 1 && is_far(c, q->address, cluster))
 			latency += l->far;
 		if (l->scope != SCOPE_SM)
 			latency = disturb(g, k < r->near ? &owner->noise : &g->noise, latency, q->t);
@@ -258,13 +257,30 @@ bool time_one_queue(const struct time_gpu *g)
 /* Pieces of which the tags are fetched ahead: a queue says what comes, and tags of a large cache are not in the host's. */
 #define AHEAD 6
 
+/* The cache of the whole GPU that the piece asks first, or NULL. */
+static const struct time_cache *first_asked(const struct far_piece *p)
+{
+	if (p->kind != PIECE_WALK || p->first >= p->route->levels || p->route->level[p->first]->scope != SCOPE_GPU)
+		return NULL;
+	return &p->route->level[p->first]->cache[0];
+}
+
 static void prefetch_tags(const struct far_piece *p)
 {
-	if (p->kind != PIECE_WALK || p->first >= p->route->levels)
-		return;
-	const struct time_level *l = p->route->level[p->first];
-	if (l->scope == SCOPE_GPU)
-		cache_prefetch(&l->cache[0], p->address);
+	const struct time_cache *c = first_asked(p);
+	if (c)
+		cache_prefetch(c, p->address, p->place);
+}
+
+void time_far_look(struct time_cluster *c)
+{
+	for (uint32_t k = 0; k < c->piece_count; k++) {
+		const struct time_cache *of = first_asked(&c->piece[k]);
+		if (k + AHEAD < c->piece_count)
+			prefetch_tags(&c->piece[k + AHEAD]);
+		if (of)
+			c->piece[k].place = cache_place(of, c->piece[k].address);
+	}
 }
 
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q)
@@ -286,6 +302,7 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 						 .fetch = p->fetch,
 						 .lanes = 1,
 						 .entry = INFLIGHT_NONE,
+						 .place = p->place,
 						 .queue = p->queue};
 			p->time = walk_at_once(g, c, p->route, p->first, p->sm, &w);
 			if (p->time < t + g->epoch) /* only a latency below one cycle comes here */
@@ -306,7 +323,12 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes)
 {
-	struct time_transit q = {
-	    .address = address, .t = t, .bytes = bytes, .fetch = r->fetch, .lanes = 1, .entry = INFLIGHT_NONE};
+	struct time_transit q = {.address = address,
+				 .t = t,
+				 .bytes = bytes,
+				 .fetch = r->fetch,
+				 .lanes = 1,
+				 .entry = INFLIGHT_NONE,
+				 .place = CACHE_NOWHERE};
 	return time_request(x, r, first, sm, &q);
 }

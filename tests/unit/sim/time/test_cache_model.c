@@ -138,6 +138,18 @@ static bool cache_hit(struct time_cache *c, uint64_t address)
 	return was;
 }
 
+/* The same with a place where this line, or some other, once was. */
+static bool cache_hit_place(struct time_cache *c, uint64_t address, uint32_t *place)
+{
+	uint64_t *fill = cache_touch_place(c, address, 0, *place);
+	bool was = *fill != CACHE_INVALID;
+	*fill = 0;
+	*place = cache_place(c, address);
+	assert_true(*place == (uint32_t)((fill - c->fill) / c->sectors));
+	return was;
+}
+
+#define PLACES 64
 /* Rings, random walks and both over regions from a half to three times the cache. */
 static void compare(const struct cache_spec *s, uint64_t seed)
 {
@@ -150,12 +162,16 @@ static void compare(const struct cache_spec *s, uint64_t seed)
 	rng_seed(&r, seed + 1);
 	cache_init(&c, s, seed, 0);
 	assert_int_equal(cache_reserve(&c), 0);
+	uint32_t place[PLACES];
+	memset(place, 0xff, sizeof place);
 	uint64_t base = rng_below(&r, 1u << 20) * s->line;
 	for (unsigned phase = 0; phase < 6; phase++) {
 		uint64_t bytes = s->size * (phase + 1) / 2;
 		for (unsigned n = 0; n < 1500; n++) {
 			uint64_t at = phase % 2 ? rng_below(&r, bytes) : (uint64_t)n * s->sector % bytes;
-			bool is = cache_hit(&c, base + at), wanted = model_hit(&m, base + at);
+			bool is = n % 3 ? cache_hit(&c, base + at)
+					: cache_hit_place(&c, base + at, &place[at / s->line % PLACES]);
+			bool wanted = model_hit(&m, base + at);
 			if (is != wanted)
 				fail_msg("policy %u mapping %u from %u, %u sets %u ways, line %u sector %u: access %u "
 					 "of phase %u is %s",

@@ -6,7 +6,7 @@ build=${1:-build-asan}
 cd "$(dirname "$0")/.."
 
 [ -f "$build/build.ninja" ] ||
-	meson setup "$build" -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debugoptimized
+	meson setup "$build" -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Doptimization=1
 ninja -C "$build"
 # vptr and friends aside, every report is an error; a leak is one too.
 export ASAN_OPTIONS=abort_on_error=0:exitcode=66:detect_leaks=1:allocator_may_return_null=1

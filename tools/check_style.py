@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """clang-format and clang-tidy over the sources.
 
-Usage: check_style.py [--format] [--write] [--tidy BUILD]
+Usage: check_style.py [--format] [--write] [--tidy BUILD] [--shallow]
+--shallow lets clang-tidy's analyzer follow a third of the paths that it would: two thirds of its time go into the rest.
 Exit code: 0 clean, 1 not, 77 the tool is not on this machine (a test harness reads that as skipped).
 """
 import concurrent.futures
@@ -61,7 +62,7 @@ def check_format(write):
     return 1 if bad else 0
 
 
-def check_tidy(build):
+def check_tidy(build, shallow):
     binary = tool("clang-tidy")
     with open(os.path.join(build, "compile_commands.json"), encoding="utf-8") as f:
         entries = json.load(f)
@@ -69,8 +70,11 @@ def check_tidy(build):
     tops = tuple(os.path.join(ROOT, top) + os.sep for top in ("src", "probes"))
     paths = [p for p in paths if p.startswith(tops)]
 
+    limits = [f"--extra-arg={a}" for a in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=75000")] if shallow else []
+
     def one(path):
-        return subprocess.run([binary, "-quiet", "-p", build, path], cwd=ROOT, check=False, capture_output=True, text=True)
+        command = [binary, "-quiet", "-p", build, *limits, path]
+        return subprocess.run(command, cwd=ROOT, check=False, capture_output=True, text=True)
 
     bad = 0
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count() or 1) as pool:
@@ -89,7 +93,7 @@ def main():
     if "--format" in args:
         codes.append(check_format("--write" in args))
     if "--tidy" in args:
-        codes.append(check_tidy(os.path.abspath(args[args.index("--tidy") + 1])))
+        codes.append(check_tidy(os.path.abspath(args[args.index("--tidy") + 1]), "--shallow" in args))
     return next((code for code in codes if code not in (0, 77)), max(codes, default=2))
 
 

@@ -49,7 +49,9 @@ static double warp_round(const struct sim_spec *s, const struct link *l, uint32_
 		/* The warp waits for all but the last of an operation's steps, and for the pipe, which had time to make up
 		 * for parts of a cycle when there are several. */
 		const double pipe = 1 / (steps * (own + common));
-		busy += (steps - 1) * o->latency / steps + fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
+		/* Steps begin with whole cycles, and what that rounds away ends up in the last one's latency. */
+		busy +=
+		    floor((steps - 1) * o->latency / steps) + fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
 	}
 	return fmax(latency, n * busy);
 }

@@ -15,6 +15,9 @@ static const unsigned ilp[ILPS] = {1, 2, 4};
 #define UNSURE	  0.02 /* what a rate near the ridge may be off by */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define FLAT	  0.97 /* of the peak: a plateau has two such loads */
+#define FEWEST	  1    /* links */
+#define SLOWER                                                                                                         \
+	1.02 /* of a shorter loop's time for a link: the longer one does not fit where instructions are at hand */
 
 const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
@@ -47,6 +50,7 @@ static const struct experiment experiments[] = {
 struct roof {
 	enum pipeline_class class;
 	unsigned chains, count, ridge;
+	unsigned shorter; /* than usual: so many times shorter loops */
 	unsigned warps[LOADS_MOST];
 	struct timed time[LOADS_MOST];
 	const struct point *bad;
@@ -65,13 +69,46 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 		return NULL;
 	r->warps[r->count] = warps;
 	struct timed *t = &r->time[r->count++];
-	const struct timed_pair pair = pipeline_pair(r->class, r->chains, warps);
+	const struct timed_pair pair = pipeline_pair(r->class, r->chains, warps, r->shorter);
 	*t = timed_ask(s, &pair, timer);
 	if (t->bad)
 		r->bad = t->bad;
 	else if (!t->ok && t->point)
 		r->noisy = true;
 	return t->ok ? t : NULL;
+}
+
+/* A link of one warp in loops so many times shorter than usual, ns. NAN: not there. */
+static double link_of(struct study *s, enum pipeline_class class, unsigned shorter, double timer)
+{
+	const struct timed_pair pair = pipeline_pair(class, 1, 1, shorter);
+	const struct timed t = timed_ask(s, &pair, timer);
+	return t.ok ? t.ns : NAN;
+}
+
+/* How many times shorter loops have to be for their instructions to be at hand, turn after turn: a link takes as long in the
+ * shortest. 0: not known yet, or, with a reason, not to be told. */
+static unsigned shorter_of(struct study *s, enum pipeline_class class, double timer, const char **why)
+{
+	unsigned shortest = PIPELINE_SHORTEST;
+	*why = NULL;
+	while (!pipeline_pair(class, 1, 1, shortest).few)
+		shortest /= 2;
+	const double least = link_of(s, class, shortest, timer), usual = link_of(s, class, 1, timer);
+	if (study_pending(s))
+		return 0;
+	/* What went wrong there shows again, and is told then. */
+	if (isnan(least) || isnan(usual))
+		return 1;
+	for (unsigned shorter = 1; shorter < shortest; shorter *= 2) {
+		const double ns = link_of(s, class, shorter, timer);
+		if (study_pending(s))
+			return 0;
+		if (ns <= SLOWER * least)
+			return shorter;
+	}
+	*why = "links take longer the longer the loop is, down to the shortest: instructions may not be at hand";
+	return 0;
 }
 
 /* Time for a link of one warp, as if all of them were one after the other: less is more. */
@@ -243,6 +280,13 @@ static void study_roof(struct study *s, struct roof *r, double timer)
 		verdict_all(s, r, VERDICT_UNSUPPORTED, "the device has no double precision");
 		return;
 	}
+	const char *why;
+	r->shorter = shorter_of(s, r->class, timer, &why);
+	if (why || (r->shorter && !pipeline_pair(r->class, r->chains, 1, r->shorter).few))
+		verdict_all(s, r, VERDICT_INCONCLUSIVE,
+			    why ? why : "a loop whose instructions are at hand has no room for as many chains");
+	if (!r->shorter || why || !pipeline_pair(r->class, r->chains, 1, r->shorter).few)
+		return;
 	climb(s, r, timer);
 	if (!r->bad && r->flat | r->whole)
 		narrow(s, r, timer);
@@ -261,7 +305,7 @@ static void study(struct study *s)
 {
 	const char *why;
 	double timer;
-	const struct timed_pair one = pipeline_pair(CLASS_SP, 1, 1);
+	const struct timed_pair one = pipeline_pair(CLASS_SP, 1, 1, 1);
 	const bool told = timed_timer(s, &one, &timer, &why);
 	for (unsigned c = 0; c < CLASSES; c++)
 		for (unsigned i = 0; i < ILPS; i++) {

@@ -36,8 +36,11 @@ unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
 unsigned pipeline_most_warps(const struct device_info *d, bool *known);
 int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j);
 
-/* The class with so many chains in each of so many warps of an SM. */
-struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps);
+/* The class with so many chains in each of so many warps of an SM, in loops so many times shorter than usual. few is 0 where a loop
+ * cannot be as short. */
+struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps, unsigned shorter);
+#define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
+
 /* Figures 2 and 3. */
 int pipeline_draw(const struct study *s, struct figure_list *out);
 

@@ -66,7 +66,7 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 	return 0;
 }
 
-struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps)
+struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps, unsigned shorter)
 {
 	const unsigned step = chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
 	return (struct timed_pair){.experiment = c,
@@ -75,8 +75,8 @@ struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned
 				   .links_at = P_LINKS,
 				   .rounds_at = P_ROUNDS,
 				   .repeats_at = P_REPEATS,
-				   .few = SHORT_OPS / step,
-				   .many = LONG_OPS / step,
+				   .few = SHORT_OPS / shorter / step,
+				   .many = LONG_OPS / shorter / step,
 				   .first = FIRST_ROUNDS,
 				   .each = chains};
 }

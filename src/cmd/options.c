@@ -104,6 +104,7 @@ static const struct cmd_option sim_options[] = {
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
      .many = true},
+    {.name = "time-limit", .arg = "S", .help = "end a kernel that still runs after S seconds (default 60; 0: never)"},
     {.name = "threads",
      .arg = "N",
      .help =

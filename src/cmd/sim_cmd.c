@@ -3,10 +3,12 @@
 #include "cmd/sim_trace.h"
 #include "ptx/ptx.h"
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define OUT_WORDS_MAX (1u << 26)
+#define SECONDS_MOST  60 /* where the user says nothing */
 
 /* ---- what the user gave ---- */
 
@@ -104,6 +106,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	const struct func_program *p = sim_program(g, id);
 	struct trace_writer *t = NULL;
 	struct time_hook hook;
+	double limit = SECONDS_MOST;
 	if (!p)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	rc = kernel_file_triple(c, "grid", l.grid);
@@ -111,11 +114,14 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 		rc = kernel_file_triple(c, "block", l.block);
 	if (!rc)
 		rc = arguments(c, p, &l);
+	if (!rc)
+		rc = cmd_number(c, "time-limit", 0, 1e6, &limit);
 	if (!rc && cmd_flag(c, "trace"))
 		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)
 		return rc;
 	snprintf(l.entry, sizeof l.entry, "%s", src.entry);
+	l.time_limit_ms = (uint32_t)ceil(limit * 1000);
 	if (t)
 		sim_trace(g, &hook);
 	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : CMD_OK;

@@ -250,7 +250,9 @@ struct ptx_func {
 	uint32_t inst_count;
 	struct ptx_note *notes;
 	uint32_t note_count;
-	const char *pragmas; /* performance directives kept for printing; "" */
+	const char *pragmas;   /* performance directives kept for printing; "" */
+	uint32_t block[3];     /* .reqntid: the one block that it runs with; 0: any */
+	uint64_t most_threads; /* .maxntid: of a block, 0: any number */
 	uint32_t line;
 };
 struct ptx_module {

@@ -49,19 +49,28 @@ static bool is_performance(const struct ptx_token *t)
 	return false;
 }
 
-static int performance(struct ptx_parser *p)
+static int performance(struct ptx_parser *p, struct ptx_func *f)
 {
 	uint64_t v;
 	bool more = false;
-	bool bare = ptx_token_is(&p->tok, "noreturn");
+	bool bare = ptx_token_is(&p->tok, "noreturn"), exact = ptx_token_is(&p->tok, "reqntid");
+	bool most = ptx_token_is(&p->tok, "maxntid");
+	if (most)
+		f->most_threads = 1;
+	for (uint32_t k = 0; exact && k < 3; k++)
+		f->block[k] = 1;
 	str_addf(&p->pragmas, ".%.*s", (int)p->tok.n, p->tok.s);
 	PTX_TRY(ptx_advance(p));
 	if (!bare) {
-		do {
+		for (uint32_t k = 0; k == 0 || more; k++) {
 			PTX_TRY(ptx_uint(p, UINT32_MAX, "a limit", &v));
+			if (exact && k < 3)
+				f->block[k] = (uint32_t)v;
+			if (most && f->most_threads <= UINT32_MAX)
+				f->most_threads *= v;
 			PTX_TRY(ptx_accept(p, ',', &more));
 			str_addf(&p->pragmas, " %llu%s", (unsigned long long)v, more ? "," : "");
-		} while (more);
+		}
 	}
 	str_addc(&p->pragmas, '\n');
 	return p->pragmas.failed ? err_nomem(p->e) : 0;
@@ -285,7 +294,7 @@ static int function_head(struct ptx_parser *p, struct ptx_func *f, struct ptx_to
 	layout_params(f->rets, f->ret_count, &ret_bytes);
 	while (p->tok.kind == TOK_DOT) {
 		if (is_performance(&p->tok)) {
-			PTX_TRY(performance(p));
+			PTX_TRY(performance(p, f));
 		} else if (ptx_token_is(&p->tok, "pragma")) {
 			struct ptx_token text;
 			PTX_TRY(pragma(p, &text));

@@ -121,6 +121,16 @@ with tempfile.TemporaryDirectory() as folder:
     check("a deadlock", rc == 1 and "outcome       DEADLOCK" in out and "2 go round the loop of line 7" in err,
           f"exit {rc}, {out!r}, {err!r}")
 
+    count = os.path.join(folder, "count.ptx")
+    with open(count, "w", encoding="ascii") as f:
+        f.write(".version 6.0\n.target sm_70\n.address_size 64\n.visible .entry k()\n{\n\t.reg .b32 %i;\nL:\n"
+                "\tadd.u32 %i, %i, 1;\n\tbra L;\n}\n")
+    rc, out, err = run(count, "--gpu", "toy", "--grid", "1", "--block", "64", "--time-limit", "0.1")
+    check("a kernel that never ends", rc == 1 and "outcome       TIMEOUT" in out and
+          re.search(r"line [89]: still running after 100 ms", err), f"exit {rc}, {out!r}, {err!r}")
+    rc, out, err = run(path, "--gpu", "toy", "--grid", "1", "--block", "8", *values, "--time-limit", "none")
+    check("no limit", rc == 2 and "time-limit" in err, f"exit {rc}, {err!r}")
+
 for line in failures:
     print(line)
 print(f"{len(failures)} failed")

@@ -332,7 +332,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	struct func_program *p = d->p;
 	DECODE_TRY(decode_joins(d));
 	number_slots(d);
-	DECODE_TRY(decode_live(d, &p->registers));
+	DECODE_TRY(decode_live(d, &p->registers, &p->register_line));
 	DECODE_TRY(decode_initial(d));
 	p->inst = arena_copy(d->a, d->inst, d->n * sizeof *d->inst);
 	p->info = arena_copy(d->a, d->info, d->n * sizeof *d->info);
@@ -348,6 +348,9 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	for (uint32_t k = 0; k < entry->param_count; k++)
 		if (!(q[k].name = arena_strdup(d->a, q[k].name)))
 			return err_nomem(d->e);
+	p->line = entry->line;
+	memcpy(p->block, entry->block, sizeof p->block);
+	p->most_threads = entry->most_threads;
 	p->inst_count = d->n;
 	p->target_count = d->tables;
 	p->rows = d->rows;

@@ -103,6 +103,6 @@ int decode_plain(enum ptx_op op, enum ptx_type type, uint32_t mods);
 int decode_compare(enum ptx_cmp cmp, enum ptx_type type);
 /* decode_flow.c: joins of branches, registers live at once */
 int decode_joins(struct decoder *d);
-int decode_live(struct decoder *d, uint32_t *registers);
+int decode_live(struct decoder *d, uint32_t *registers, uint32_t *line);
 
 #endif

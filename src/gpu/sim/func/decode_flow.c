@@ -290,11 +290,11 @@ static void flow_back(const struct decoder *d, const struct graph *g, uint64_t *
 	}
 }
 
-/* pairs: rows that are the first of two. */
+/* pairs: rows that are the first of two. *line: the last one where most of them live. */
 static void peak(const struct decoder *d, const struct graph *g, const uint64_t *in, uint64_t *live,
-		 const uint64_t *pairs, uint32_t words, uint32_t *most)
+		 const uint64_t *pairs, uint32_t words, uint32_t *most, uint32_t *line)
 {
-	*most = 0;
+	*most = *line = 0;
 	for (uint32_t b = 0; b < g->n; b++) {
 		memset(live, 0, words * sizeof *live);
 		for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
@@ -307,7 +307,10 @@ static void peak(const struct decoder *d, const struct graph *g, const uint64_t 
 			for (unsigned x = 0; x < info->write_count; x++)
 				if (info->write[x] < d->rows && !(live[info->write[x] / 64] >> info->write[x] % 64 & 1))
 					n++;
-			*most = n > *most ? n : *most;
+			if (n > *most || !*line) {
+				*most = n;
+				*line = info->line;
+			}
 			step_back(d, live, &d->inst[k], info);
 		}
 		uint32_t n = count_live(live, pairs, words);
@@ -315,7 +318,7 @@ static void peak(const struct decoder *d, const struct graph *g, const uint64_t 
 	}
 }
 
-int decode_live(struct decoder *d, uint32_t *registers)
+int decode_live(struct decoder *d, uint32_t *registers, uint32_t *line)
 {
 	struct graph g = {0};
 	uint32_t words = (d->rows + 63) / 64 + 1;
@@ -328,7 +331,7 @@ int decode_live(struct decoder *d, uint32_t *registers)
 			if (d->wide[k])
 				pairs[k / 64] |= 1ull << k % 64;
 		flow_back(d, &g, in, live, words);
-		peak(d, &g, in, live, pairs, words, registers);
+		peak(d, &g, in, live, pairs, words, registers, line);
 	}
 	mem_free(in);
 	mem_free(live);

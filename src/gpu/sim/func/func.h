@@ -111,7 +111,11 @@ struct func_program {
 	uint32_t rows, preds; /* of a warp, literal rows included; rows + preds < FUNC_NONE */
 	const struct func_literal *literal;
 	uint32_t literal_count;
-	uint32_t registers; /* 32-bit registers a thread is charged for occupancy: most live at once, or declared */
+	uint32_t line;		/* where the source says its name */
+	uint32_t registers;	/* 32-bit registers a thread is charged for occupancy: most live at once, or declared */
+	uint32_t register_line; /* where so many live */
+	uint32_t block[3];	/* threads of the one block that it runs with, 0: any */
+	uint64_t most_threads;	/* of a block, 0: any number */
 	const struct ptx_param *param; /* of the entry, in the parameter block */
 	uint32_t param_count, param_bytes;
 	uint64_t shared_static;	    /* bytes of .shared variables; dynamic shared memory starts there (aligned to 16) */

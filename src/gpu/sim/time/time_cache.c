@@ -355,17 +355,18 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 
 uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place)
 {
-	/* A line has one set, so a tag that is its own is the only one. What else a use changes is a matter of the whole set. */
+	/* A line has one set, so a tag that is its own is the only one. */
 	enum cache_policy policy = c->spec->policy;
-	if (place == CACHE_NOWHERE || policy == POLICY_PLRU || policy == POLICY_NRU)
-		return cache_touch(c, address, now);
+	if (policy == POLICY_PLRU || policy == POLICY_NRU)
+		return NULL;
 	if (c->evict_rate > 0)
 		neighbours(c, now);
-	if (c->tag[place] != key_of(c, line_of(c, address)))
-		return cache_touch(c, address, now); /* where the neighbours have been already */
+	uint64_t *fill = c->fill + (size_t)place * c->sectors + sector_of(c, address);
+	if (c->tag[place] != key_of(c, line_of(c, address)) || *fill == CACHE_INVALID)
+		return NULL;
 	if (policy == POLICY_LRU)
 		c->age[place] = ++c->stamp;
-	return c->fill + (size_t)place * c->sectors + sector_of(c, address);
+	return fill;
 }
 
 uint32_t cache_place(const struct time_cache *c, uint64_t address)
@@ -386,7 +387,7 @@ void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place
 	if (place != CACHE_NOWHERE) {
 		__builtin_prefetch(c->tag + place);
 		__builtin_prefetch(c->age + place, 1);
-		__builtin_prefetch(c->fill + (size_t)place * c->sectors, 1);
+		__builtin_prefetch(c->fill + (size_t)place * c->sectors + sector_of(c, address));
 		return;
 	}
 	const uint64_t *tag = c->tag + (size_t)set_of(c, line_of(c, address)) * c->spec->ways;

@@ -52,7 +52,8 @@ void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place
 /* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
  * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);
-/* The same, with where the line was when somebody looked: it is looked for there first. */
+/* The same for a sector that is there, with where its line was when somebody looked. NULL when it is not there now, or when a use
+ * changes more than the line: then nothing was touched. */
 uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place);
 
 void cache_drop(struct time_cache *c, uint64_t address); /* the line is not there any more */

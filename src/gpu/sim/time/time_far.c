@@ -194,6 +194,9 @@ void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from)
 				struct time_cluster *c = &g->cluster[name >> 32];
 				const struct far_request *q = &c->request[(uint32_t)name];
 				name = q->next;
+				if (name != NEVER)
+					time_far_ahead(&g->cluster[name >> 32],
+						       &g->cluster[name >> 32].request[(uint32_t)name]);
 				serve(g, grid, c, q);
 			}
 		}

@@ -267,6 +267,18 @@ __attribute__((noinline)) void time_issue(struct time_run *x, struct time_warp *
 
 /* ---- the two loops ---- */
 
+/* The line of some warp of the cluster: others may be running. */
+static uint32_t line_now(const struct time_run *x)
+{
+	for (uint32_t n = 0; n < x->c->sched_count; n++) {
+		const struct time_sched *s = &x->g->sched[x->c->sched_first + n];
+		for (uint32_t k = 0; k < s->slots; k++)
+			if (s->warp[k])
+				return x->p->func->info[s->warp[k]->f.pc].line;
+	}
+	return x->p->func->line;
+}
+
 static bool out_of_time(struct time_run *x)
 {
 	x->patience = TIME_PATIENCE;
@@ -282,8 +294,8 @@ static bool out_of_time(struct time_run *x)
 		return x->stop;
 	x->stop = true;
 	x->r->end = TIME_LIMIT;
-	snprintf(x->r->message, sizeof x->r->message, "still running after %u ms and %llu cycles", x->q->limit_ms,
-		 (unsigned long long)(x->last - x->start));
+	snprintf(x->r->message, sizeof x->r->message, "line %u: still running after %u ms and %llu cycles", line_now(x),
+		 x->q->limit_ms, (unsigned long long)(x->last - x->start));
 	return true;
 }
 

@@ -324,8 +324,7 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 						 .bytes = piece[k].bytes,
 						 .fetch = b->fetch ? b->fetch : piece[k].bytes,
 						 .lanes = lanes,
-						 .entry = INFLIGHT_NONE,
-						 .place = CACHE_NOWHERE};
+						 .entry = INFLIGHT_NONE};
 			uint64_t at = time_request(b->x, b->route, b->first, b->sm, &q);
 			b->stall += q.t - t;
 			b->late |= at == PENDING;

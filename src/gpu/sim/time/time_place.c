@@ -59,27 +59,36 @@ int time_need_check(const struct sim_spec *s, const struct time_need *n, const s
 	uint64_t threads = (uint64_t)l->block[0] * l->block[1] * l->block[2];
 	if (!threads || !l->grid[0] || !l->grid[1] || !l->grid[2])
 		return refuse(why, room, "the grid or the block is empty");
+	if (p->block[0] && memcmp(p->block, l->block, sizeof p->block) != 0)
+		return refuse(why, room,
+			      "line %u: the kernel is for blocks of %u x %u x %u threads, not of %u x %u x %u", p->line,
+			      p->block[0], p->block[1], p->block[2], l->block[0], l->block[1], l->block[2]);
+	if (p->most_threads && threads > p->most_threads)
+		return refuse(why, room, "line %u: the kernel is for blocks of at most %llu threads, not of %llu",
+			      p->line, (unsigned long long)p->most_threads, (unsigned long long)threads);
 	if (threads > s->max_threads_per_block || threads > s->max_threads_per_sm || n->warps > s->max_warps_per_sm)
 		return refuse(why, room, "a block of %llu threads is more than the %u that this GPU allows",
 			      (unsigned long long)threads, s->max_threads_per_block);
 	if (l->shared_bytes > s->shared_per_block || n->shared > s->shared_per_sm)
-		return refuse(why, room,
-			      "a block with %u bytes of shared memory is more than the %llu that this GPU allows",
-			      l->shared_bytes, (unsigned long long)s->shared_per_block);
+		return refuse(
+		    why, room,
+		    "line %u: a block with %u bytes of shared memory is more than the %llu that this GPU allows",
+		    p->line, l->shared_bytes, (unsigned long long)s->shared_per_block);
 	if (s->regfile.max_per_thread && p->registers > s->regfile.max_per_thread)
-		return refuse(why, room, "a thread needs %u registers, more than the %u that this GPU allows",
-			      p->registers, s->regfile.max_per_thread);
+		return refuse(why, room, "line %u: a thread needs %u registers, more than the %u that this GPU allows",
+			      p->register_line, p->registers, s->regfile.max_per_thread);
 	if (n->registers > s->registers_per_sm)
 		return refuse(why, room,
-			      "too many resources requested for launch: a block of %llu threads with %u registers each "
-			      "needs %u registers, more than the %u of one SM",
-			      (unsigned long long)threads, p->registers, n->registers, s->registers_per_sm);
+			      "line %u: too many resources requested for launch: a block of %llu threads with %u "
+			      "registers each needs %u registers, more than the %u of one SM",
+			      p->register_line, (unsigned long long)threads, p->registers, n->registers,
+			      s->registers_per_sm);
 	if (s->barrier_slots && n->barriers > s->barrier_slots)
-		return refuse(why, room, "a block with %u barriers is more than the %u of one SM", n->barriers,
-			      s->barrier_slots);
+		return refuse(why, room, "line %u: a block with %u barriers is more than the %u of one SM", p->line,
+			      n->barriers, s->barrier_slots);
 	if (p->const_bytes > s->constant_bytes)
-		return refuse(why, room, "%llu bytes of constants are more than the %llu that this GPU has",
-			      (unsigned long long)p->const_bytes, (unsigned long long)s->constant_bytes);
+		return refuse(why, room, "line %u: %llu bytes of constants are more than the %llu that this GPU has",
+			      p->line, (unsigned long long)p->const_bytes, (unsigned long long)s->constant_bytes);
 	return 0;
 }
 

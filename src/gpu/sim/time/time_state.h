@@ -378,6 +378,8 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 
 /* The pieces of a request and what else it wants of the far side, in order. */
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q);
+/* The host will soon serve this request. */
+void time_far_ahead(const struct time_cluster *c, const struct far_request *q);
 /* Looks where the far side has the lines that the cluster's pieces want. Changes nothing there, so all clusters may look at once; the
  * serving, which one thread does, then need not search. */
 void time_far_look(struct time_cluster *c);

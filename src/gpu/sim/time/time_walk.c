@@ -95,6 +95,19 @@ void time_out_of_memory(struct time_cluster *c)
 	c->out_of_memory = c->run.stop = true;
 }
 
+/* When a level answers that has the line: `wait` (fixed point) before that, at ports and for a translation. */
+static inline uint64_t answered(const struct time_gpu *g, struct rng *noise, const struct time_level *l,
+				const struct time_cache *c, uint32_t cluster, uint64_t address, uint64_t t,
+				uint64_t wait)
+{
+	uint64_t latency = l->latency[cluster] + wait;
+	if (l->spec->partitions > 1 && is_far(c, address, cluster))
+		latency += l->far;
+	if (l->scope != SCOPE_SM)
+		latency = disturb(g, noise, latency, t);
+	return t + ((latency + FIX_ONE / 2) >> FIX);
+}
+
 /* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. `ask`: what
  * is beyond the near levels becomes a piece for the far side, and PENDING comes back. */
 static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, struct time_cluster *owner,
@@ -128,8 +141,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			time_out_of_memory(owner);
 			return q->t;
 		}
-		uint64_t *fill = !ask && k == first ? cache_touch_place(c, q->address, q->t, q->place)
-						    : cache_touch(c, q->address, q->t);
+		uint64_t *fill = cache_touch(c, q->address, q->t);
 		bool miss = *fill == CACHE_INVALID;
 		if (miss) {
 			bytes = filled(l->spec);
@@ -148,12 +160,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			pending[passed++] = fill;
 			continue;
 		}
-		uint64_t latency = l->latency[cluster] + queue + extra;
-		if (l->spec->partitions > 1 && is_far(c, q->address, cluster))
-			latency += l->far;
-		if (l->scope != SCOPE_SM)
-			latency = disturb(g, k < r->near ? &owner->noise : &g->noise, latency, q->t);
-		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
+		ready = answered(g, k < r->near ? &owner->noise : &g->noise, l, c, cluster, q->address, q->t,
+				 queue + extra);
 		if (ask && __builtin_expect(*fill >= PENDING, 0)) {
 			struct far_piece *p = far_piece(owner, PIECE_MERGE, r, k, sm, q->address, ready);
 			if (p)
@@ -272,6 +280,12 @@ static void prefetch_tags(const struct far_piece *p)
 		cache_prefetch(c, p->address, p->place);
 }
 
+void time_far_ahead(const struct time_cluster *c, const struct far_request *q)
+{
+	for (uint32_t k = q->piece; k < q->piece + q->count && k < q->piece + AHEAD; k++)
+		prefetch_tags(&c->piece[k]);
+}
+
 void time_far_look(struct time_cluster *c)
 {
 	for (uint32_t k = 0; k < c->piece_count; k++) {
@@ -283,6 +297,23 @@ void time_far_look(struct time_cluster *c)
 	}
 }
 
+/* What most pieces find: the cache of the whole GPU still has the line where the cluster saw it, and nothing is in between. When the
+ * data is there, or 0: then all levels have to be asked. */
+static inline uint64_t found_again(struct time_gpu *g, const struct time_cluster *c, const struct far_piece *p)
+{
+	const struct time_route *r = p->route;
+	if (p->place == CACHE_NOWHERE || r->tlb || g->note)
+		return 0;
+	const struct time_level *l = r->level[p->first];
+	if (l->cache->port)
+		return 0;
+	const uint64_t *fill = cache_touch_place(l->cache, p->address, p->time, p->place);
+	if (!fill)
+		return 0;
+	uint64_t ready = answered(g, &g->noise, l, l->cache, c->number, p->address, p->time, p->queue);
+	return *fill > ready ? *fill : ready;
+}
+
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q)
 {
 	uint64_t out = q->kind == FAR_STORE ? q->extra : 0;
@@ -290,24 +321,29 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 	for (uint32_t k = q->piece; k < q->piece + q->count; k++) {
 		struct far_piece *p = &c->piece[k];
 		uint64_t t = p->time;
-		if (k + AHEAD < c->piece_count)
+		if (k + AHEAD < q->piece + q->count)
 			prefetch_tags(p + AHEAD);
 		if (p->kind == PIECE_MERGE)
 			continue;
-		p->time = 0;
 		if (p->kind == PIECE_WALK) {
-			struct time_transit w = {.address = p->address,
-						 .t = t,
-						 .bytes = p->bytes,
-						 .fetch = p->fetch,
-						 .lanes = 1,
-						 .entry = INFLIGHT_NONE,
-						 .place = p->place,
-						 .queue = p->queue};
-			p->time = walk_at_once(g, c, p->route, p->first, p->sm, &w);
+			uint64_t ready = found_again(g, c, p);
+			if (!ready) {
+				struct time_transit w = {.address = p->address,
+							 .t = t,
+							 .bytes = p->bytes,
+							 .fetch = p->fetch,
+							 .lanes = 1,
+							 .entry = INFLIGHT_NONE,
+							 .queue = p->queue};
+				ready = walk_at_once(g, c, p->route, p->first, p->sm, &w);
+			}
+			p->time = ready;
 			if (p->time < t + g->epoch) /* only a latency below one cycle comes here */
 				p->time = t + g->epoch;
-		} else if (p->kind == PIECE_WRITE) {
+			continue;
+		}
+		p->time = 0;
+		if (p->kind == PIECE_WRITE) {
 			dram_take(&g->dram, p->address, p->bytes, t);
 		} else if (!g->global.stores ||
 			   time_store_levels(g, c, p->route, p->first, p->route->levels, p->sm, p->address, t, false)) {
@@ -323,12 +359,7 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,
 		   uint64_t t, uint32_t bytes)
 {
-	struct time_transit q = {.address = address,
-				 .t = t,
-				 .bytes = bytes,
-				 .fetch = r->fetch,
-				 .lanes = 1,
-				 .entry = INFLIGHT_NONE,
-				 .place = CACHE_NOWHERE};
+	struct time_transit q = {
+	    .address = address, .t = t, .bytes = bytes, .fetch = r->fetch, .lanes = 1, .entry = INFLIGHT_NONE};
 	return time_request(x, r, first, sm, &q);
 }

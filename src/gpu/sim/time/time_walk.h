@@ -11,7 +11,6 @@ struct time_transit {
 	uint32_t fetch;		     /* what a miss of every level moves at least */
 	uint32_t lanes;
 	uint32_t entry; /* of the table, INFLIGHT_NONE */
-	uint32_t place; /* at once only: where the first level had the line, CACHE_NOWHERE */
 	uint64_t queue; /* fixed point: the longest wait at a port so far */
 };
 

@@ -89,7 +89,9 @@ static void a_wrong_access_names_everything(void **state)
 	    {"	mov.u32 %a, 33;\n	bar.sync 1, %a;\n	ret;\n}\n", /* CUDA_ERROR_ILLEGAL_INSTRUCTION on an H200 */
 	     OUTCOME_CRASH,
 	     {"line 14: illegal instruction: a barrier for 33 threads", "", ""}},
-	    {"L:\n	add.u32 %a, %a, 1;\n	bra L;\n}\n", OUTCOME_TIMEOUT, {"still running after 50 ms", "", ""}},
+	    {"L:\n	add.u32 %a, %a, 1;\n	bra L;\n}\n",
+	     OUTCOME_TIMEOUT,
+	     {"line 1", ": still running after 50 ms", ""}},
 	    {"L:\n	bra L;\n}\n", OUTCOME_DEADLOCK, {"loop of line 14", "", ""}},
 	};
 	static const uint32_t grid[3] = {2, 2, 1}, block[3] = {16, 2, 1};
@@ -146,7 +148,7 @@ static void too_much_is_refused(void **state)
 	sample_free(&s);
 	run(g, text, one, one, 1 << 20, &s);
 	assert_int_equal(s.outcome, OUTCOME_REFUSED);
-	assert_non_null(strstr(s.message, "1048576 bytes of shared memory is more than"));
+	assert_non_null(strstr(s.message, "line 4: a block with 1048576 bytes of shared memory is more than"));
 	sample_free(&s);
 	g->ops->close(g);
 
@@ -171,10 +173,50 @@ static void too_much_is_refused(void **state)
 	static const uint32_t warp[3] = {32, 1, 1};
 	run(g, many, one, warp, 0, &s);
 	assert_int_equal(s.outcome, OUTCOME_REFUSED);
-	assert_non_null(strstr(s.message, "too many resources requested for launch"));
+	/* All of them live when the last is loaded. */
+	assert_non_null(strstr(s.message, "line 108: too many resources requested for launch"));
+	sample_free(&s);
+	g->ops->close(g);
+	toy->registers_per_sm = 16384;
+	toy->regfile.max_per_thread = 63;
+	assert_int_equal(sim_open_spec(&g, toy, 1, &e), 0);
+	run(g, many, one, warp, 0, &s);
+	assert_int_equal(s.outcome, OUTCOME_REFUSED);
+	assert_non_null(strstr(s.message, "line 108: a thread needs 102 registers, more than the 63"));
 	sample_free(&s);
 	g->ops->close(g);
 	arena_free(&a);
+}
+
+/* What the kernel itself says of its blocks. */
+static void a_block_that_the_kernel_is_not_for_is_refused(void **state)
+{
+	static const struct {
+		const char *says;
+		uint32_t block[3];
+		const char *why; /* NULL: it runs */
+	} all[] = {
+	    {".reqntid 32, 2", {32, 2, 1}, NULL},
+	    {".reqntid 32, 2", {64, 1, 1}, "line 4: the kernel is for blocks of 32 x 2 x 1 threads, not of 64 x 1 x 1"},
+	    {".reqntid 64", {32, 2, 1}, "line 4: the kernel is for blocks of 64 x 1 x 1 threads, not of 32 x 2 x 1"},
+	    {".maxntid 8, 8, 1", {64, 1, 1}, NULL},
+	    {".maxntid 8, 8, 1", {65, 1, 1}, "line 4: the kernel is for blocks of at most 64 threads, not of 65"},
+	};
+	static const uint32_t one[3] = {1, 1, 1};
+	(void)state;
+	struct gpu *g = open_toy();
+	for (size_t n = 0; n < sizeof all / sizeof all[0]; n++) {
+		char text[256];
+		struct sample s;
+		snprintf(text, sizeof text, "%s.visible .entry k(.param .u64 out)\n%s\n{\n	ret;\n}\n", HEAD,
+			 all[n].says);
+		run(g, text, one, all[n].block, 0, &s);
+		assert_int_equal(s.outcome, all[n].why ? OUTCOME_REFUSED : OUTCOME_OK);
+		if (all[n].why)
+			assert_string_equal(s.message, all[n].why);
+		sample_free(&s);
+	}
+	g->ops->close(g);
 }
 
 static void recursion_is_named_with_its_line(void **state)
@@ -200,6 +242,7 @@ int main(void)
 	    cmocka_unit_test(a_wrong_access_names_everything),
 	    cmocka_unit_test(division_by_zero_is_no_error),
 	    cmocka_unit_test(too_much_is_refused),
+	    cmocka_unit_test(a_block_that_the_kernel_is_not_for_is_refused),
 	    cmocka_unit_test(recursion_is_named_with_its_line),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

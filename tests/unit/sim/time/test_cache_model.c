@@ -141,8 +141,12 @@ static bool cache_hit(struct time_cache *c, uint64_t address)
 /* The same with a place where this line, or some other, once was. */
 static bool cache_hit_place(struct time_cache *c, uint64_t address, uint32_t *place)
 {
-	uint64_t *fill = cache_touch_place(c, address, 0, *place);
-	bool was = *fill != CACHE_INVALID;
+	uint64_t *fill = *place == CACHE_NOWHERE ? NULL : cache_touch_place(c, address, 0, *place);
+	bool was = fill;
+	if (!fill) {
+		fill = cache_touch(c, address, 0);
+		was = *fill != CACHE_INVALID;
+	}
 	*fill = 0;
 	*place = cache_place(c, address);
 	assert_true(*place == (uint32_t)((fill - c->fill) / c->sectors));

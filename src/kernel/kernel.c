@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define DEPTH_MAX  16
+#define MACROS_MAX 8
 #define OUTPUT_MAX ((size_t)32 << 20) /* a runaway #repeat is our bug, not a reason to eat the machine's memory */
 
 /* A place in one template. Lines are read from here; #repeat goes back to it. */
@@ -15,11 +16,21 @@ struct cursor {
 	unsigned line; /* of the line read last */
 };
 
+/* Lines that #put puts where they are wanted: from behind their #macro on. */
+struct macro {
+	const char *name;
+	size_t length;
+	struct cursor from;
+};
+
 struct expansion {
 	struct str *out;
 	struct scope scope;
 	struct err *e;
 	unsigned depth;
+	const char *dialect; /* "ptx" or "cl": the ending of included texts */
+	struct macro macros[MACROS_MAX];
+	size_t macro_count;
 };
 
 enum ending { ENDS_AT_EOF, ENDS_AT_ELSE, ENDS_AT_END };
@@ -189,7 +200,7 @@ static int condition(struct expansion *x, struct cursor *c, const char *s, const
 static int include(struct expansion *x, struct cursor *c, const char *s, const char *end)
 {
 	char path[96];
-	int n = snprintf(path, sizeof(path), "src/kernel/%.*s.ptx", (int)(end - s), s);
+	int n = snprintf(path, sizeof(path), "src/kernel/%.*s.%s", (int)(end - s), s, x->dialect);
 	const struct embedded *f = n > 0 && (size_t)n < sizeof(path) ? embed_find(path) : NULL;
 
 	if (!f || scope_name(s, end) != (size_t)(end - s)) {
@@ -205,6 +216,48 @@ static int include(struct expansion *x, struct cursor *c, const char *s, const c
 		rc = located(x, &inner, -EINVAL);
 	}
 	return rc;
+}
+
+static const struct macro *find_macro(const struct expansion *x, const char *s, const char *end)
+{
+	for (size_t i = 0; i < x->macro_count; i++)
+		if (x->macros[i].length == (size_t)(end - s) && memcmp(x->macros[i].name, s, x->macros[i].length) == 0)
+			return &x->macros[i];
+	return NULL;
+}
+
+/* Only read here: what stands in it means something where it is put. */
+static int define(struct expansion *x, struct cursor *c, const char *s, const char *end, bool active)
+{
+	const struct cursor here = *c;
+	enum ending ending;
+	int rc = 0;
+
+	if (active && (s == end || scope_name(s, end) != (size_t)(end - s)))
+		rc = err_set(x->e, -EINVAL, "#macro needs a name");
+	else if (active && find_macro(x, s, end))
+		rc = err_set(x->e, -EINVAL, "there are two macros %.*s", (int)(end - s), s);
+	else if (active && x->macro_count == MACROS_MAX)
+		rc = err_set(x->e, -EINVAL, "more than %d macros", MACROS_MAX);
+	if (rc)
+		return located(x, c, rc);
+	if (active)
+		x->macros[x->macro_count++] = (struct macro){.name = s, .length = (size_t)(end - s), .from = here};
+	rc = block(x, c, false, &ending);
+	return rc ? rc : must_end(x, &here, "#macro", ending);
+}
+
+static int put(struct expansion *x, struct cursor *c, const char *s, const char *end)
+{
+	const struct macro *m = find_macro(x, s, end);
+	enum ending ending;
+
+	if (!m) {
+		err_set(x->e, -EINVAL, "#put %.*s: there is no such macro", (int)(end - s), s);
+		return located(x, c, -EINVAL);
+	}
+	struct cursor inner = m->from;
+	return block(x, &inner, true, &ending); /* it ends well: #macro read it */
 }
 
 /* Lines up to the #else, #end or end of text that closes this block. Inactive blocks are only read. */
@@ -232,6 +285,10 @@ static int block(struct expansion *x, struct cursor *c, bool active, enum ending
 			rc = condition(x, c, s, end, active);
 		} else if (word(&s, end, "include")) {
 			rc = active ? include(x, c, s, end) : 0;
+		} else if (word(&s, end, "macro")) {
+			rc = define(x, c, s, end, active);
+		} else if (word(&s, end, "put")) {
+			rc = active ? put(x, c, s, end) : 0;
 		} else if (word(&s, end, "else") && s == end) {
 			*ending = ENDS_AT_ELSE;
 			break;
@@ -279,7 +336,8 @@ int kernel_expand(struct str *out, const char *name, const char *text, size_t si
 		  size_t n, const struct device_info *device, struct err *e)
 {
 	struct err unused;
-	struct expansion x = {.out = out, .scope = {.params = params, .param_count = n}, .e = e ? e : &unused};
+	struct expansion x = {
+	    .out = out, .scope = {.params = params, .param_count = n}, .e = e ? e : &unused, .dialect = "ptx"};
 	struct cursor c = {.name = name, .at = text, .end = text + size};
 	enum ending ending;
 	char number[24];
@@ -290,6 +348,7 @@ int kernel_expand(struct str *out, const char *name, const char *text, size_t si
 	snprintf(number, sizeof(number), "%u", device->warp_size);
 	own(&x.scope, "WARP", number);
 	const bool cl = strcmp(device->dialect, "cl") == 0;
+	x.dialect = cl ? "cl" : x.dialect;
 	own(&x.scope, "FMA", cl ? device->has_fma ? "fma" : "mad" : device->has_fma ? "fma.rn.f32" : "mad.f32");
 	if (!cl)
 		str_addf(out, ".version %d.%d\n.target %s\n.address_size 64\n", device->ptx_version / 10,

@@ -6,7 +6,8 @@
  *   $(expr)              integer expression: + - * / % << >> & | ( ) comparisons, parameters without $
  *   #repeat COUNT [var]  ... #end     the lines between, COUNT times; var runs from 0
  *   #if EXPR ... #else ... #end       EXPR as above; a text parameter compares with == 'text'
- *   #include name        the text src/kernel/name.ptx (e.g. "pin": the prologue that pins a launch to one SM)
+ *   #include name        the text src/kernel/name.ptx (e.g. "pin": the prologue that pins a launch to one SM), or name.cl
+ *   #macro name ... #end #put name    the lines between, wherever they are put, with the parameters and variables there
  * Directives stand alone on a line; nesting is allowed. OpenCL C has no lines of its own that start with #, but for #pragma. */
 #ifndef FATHOM_KERNEL_H
 #define FATHOM_KERNEL_H

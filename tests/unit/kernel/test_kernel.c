@@ -138,6 +138,23 @@ static void texts_in_texts(void **state)
 	expect_error("#include ../x", "there is no such text");
 }
 
+static void one_text_in_several_places(void **state)
+{
+	(void)state;
+	expect("#macro step\n#if N == 4\nload $N\n#end\n#end\n#put step\nloop\n#put step", "load 4\nloop\nload 4\n");
+	expect("#macro step\nat $i\n#end\n#repeat 2 i\n#put step\n#end", "at 0\nat 1\n");
+	expect("#macro in\nx\n#end\n#macro out\n#put in\ny\n#end\n#put out", "x\ny\n");
+	expect("#if 0\n#macro a\nx\n#end\n#put b\n#end\ny", "y\n");
+	expect_error("#macro a\n$nope\n#end\n#put a", "test.ptx:2: unknown parameter 'nope'");
+	expect_error("#put a", "test.ptx:1: #put a: there is no such macro");
+	expect_error("#macro a\nx", "'#macro' has no #end");
+	expect_error("#macro a\nx\n#else\n#end", "#else without #if");
+	expect_error("#macro\nx\n#end", "#macro needs a name");
+	expect_error("#macro a\n#end\n#macro a\n#end", "test.ptx:3: there are two macros a");
+	expect_error("#macro a\n#put a\n#end\n#put a", "nested too deeply");
+	expect_error("#repeat 9 i\n#macro m$i\n#end\n#end", "#macro needs a name");
+}
+
 static void runs_out_of_memory(void **state)
 {
 	(void)state;
@@ -158,7 +175,7 @@ static void runs_out_of_memory(void **state)
 static void damaged_texts(void **state)
 {
 	(void)state;
-	static const char bits[] = "$({})#'\n i0 -/*%<>=|&repeat if end else include";
+	static const char bits[] = "$({})#'\n i0 -/*%<>=|&repeat if end else include macro put";
 	const struct kernel_param some[] = {{"N", "3"}, {"READS", "2"}, {"GAP", "1"}, {"KIND", "f32"}, {"REG", "f32"}};
 	struct rng r;
 	unsigned refused = 0, expanded = 0;
@@ -216,9 +233,10 @@ static int write_pinned(const char *path)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(parameters),    cmocka_unit_test(expressions),    cmocka_unit_test(repetition),
-	    cmocka_unit_test(conditions),    cmocka_unit_test(texts_in_texts), cmocka_unit_test(runs_out_of_memory),
-	    cmocka_unit_test(damaged_texts),
+	    cmocka_unit_test(parameters),	  cmocka_unit_test(expressions),
+	    cmocka_unit_test(repetition),	  cmocka_unit_test(conditions),
+	    cmocka_unit_test(texts_in_texts),	  cmocka_unit_test(one_text_in_several_places),
+	    cmocka_unit_test(runs_out_of_memory), cmocka_unit_test(damaged_texts),
 	};
 
 	if (argc == 3 && strcmp(argv[1], "--pinned") == 0)

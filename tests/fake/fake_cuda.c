@@ -192,7 +192,7 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice dev)
 		*v = (int)s->sm_count;
 		break;
 	case DEVICE_L2_BYTES:
-		*v = s->has_l2 ? 4 << 20 : 0; /* only how much a flush overwrites */
+		*v = s->has_l2 ? (int)s->global.level[1].size : 0;
 		break;
 	case DEVICE_MAX_THREADS_PER_SM:
 		*v = (int)s->max_threads_per_sm;

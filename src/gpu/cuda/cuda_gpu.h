@@ -30,7 +30,8 @@ struct cuda_block {
 	uint64_t stamp;
 	bool used; /* by the launch in preparation */
 };
-#define CUDA_BLOCKS 32
+#define CUDA_BLOCKS    32
+#define CUDA_NO_KERNEL UINT32_MAX
 
 struct cuda_texture { /* of the launch in preparation; 0: none */
 	CUtexObject object;
@@ -56,8 +57,9 @@ struct cuda_gpu {
 	size_t staging_bytes;
 	uint8_t *pinned; /* [the output's initial content][the words of every repeat] */
 	size_t pinned_bytes;
-	CUdeviceptr scratch; /* overwritten to evict caches */
-	size_t scratch_bytes;
+	CUdeviceptr scratch; /* to evict caches: its first bytes are overwritten, those behind them read */
+	size_t scratch_bytes, scratch_read;
+	uint32_t evict_id; /* of the kernel that reads; CUDA_NO_KERNEL: not made yet */
 	unsigned flushes;
 	CUevent begin, end, done;
 	CUevent each[2 * LAUNCH_TIMED]; /* around every repeat's kernel, made when they are first wanted */
@@ -85,6 +87,9 @@ void cuda_memory_free(struct cuda_gpu *g);
 int cuda_textures_make(struct cuda_gpu *g, const struct launch *l, const CUdeviceptr *address, CUresult *r,
 		       struct err *e);
 void cuda_textures_free(struct cuda_gpu *g);
+/* cuda_evict.c. Makes what cuda_evict needs, before a launch is queued: 0 or negative. */
+int cuda_evict_ready(struct cuda_gpu *g, struct err *e);
+CUresult cuda_evict(struct cuda_gpu *g);
 /* cuda_run.c */
 int cuda_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 /* cuda_sense.c */

@@ -123,24 +123,6 @@ static CUresult set_attributes(struct cuda_gpu *g, struct cuda_kernel *k, const 
 	return r;
 }
 
-/* Overwrites more than the last cache holds. */
-static CUresult flush(struct cuda_gpu *g)
-{
-	CUresult r = CUDA_SUCCESS;
-
-	if (!g->scratch) {
-		int l2 = 0;
-		g->d.device_get_attribute(&l2, (CUdevice_attribute)DEVICE_L2_BYTES, g->device);
-		g->scratch_bytes = 2 * (size_t)(l2 > (4 << 20) ? l2 : 4 << 20);
-		r = g->d.mem_alloc(&g->scratch, g->scratch_bytes);
-		if (r) {
-			g->scratch = 0;
-			return r;
-		}
-	}
-	return g->d.memset_d8_async(g->scratch, (unsigned char)++g->flushes, g->scratch_bytes, NULL);
-}
-
 struct output {
 	const struct launch_buffer *buffer; /* NULL: none */
 	CUdeviceptr address;
@@ -203,7 +185,7 @@ static CUresult enqueue_one(struct cuda_gpu *g, const struct cuda_kernel *k, con
 	if (!r && !*nomem && timed && l->timed == SPAN_COPY_IN)
 		r = d->event_record(g->end, NULL);
 	if (!r && !*nomem && l->flush)
-		r = flush(g);
+		r = cuda_evict(g);
 	if (!r && !*nomem && from)
 		r = d->event_record(from, NULL);
 	if (!r && !*nomem)
@@ -376,7 +358,9 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 	if (l->timed == SPAN_KERNELS && l->repeats > LAUNCH_TIMED)
 		return err_set(e, -EINVAL, "%s: more than %d repeats are timed", l->label, LAUNCH_TIMED);
 	struct cuda_kernel *k = g->kernels[id];
-	code = cuda_kernel_ready(g, k, e);
+	code = l->flush ? cuda_evict_ready(g, e) : 0;
+	if (!code)
+		code = cuda_kernel_ready(g, k, e);
 	if (code)
 		return code;
 	code = cuda_memory_prepare(g, k, l, address, &r, e);

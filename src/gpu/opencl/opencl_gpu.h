@@ -22,6 +22,8 @@ struct opencl_block { /* device memory that stays between launches */
 	uint64_t bytes, content; /* content: names what is in it; 0 = unknown */
 };
 
+#define OPENCL_NO_KERNEL UINT32_MAX
+
 struct opencl_gpu {
 	struct gpu base;
 	struct opencl_api api;
@@ -35,9 +37,11 @@ struct opencl_gpu {
 	struct opencl_kernel *kernels;
 	size_t kernel_count, kernel_cap;
 	struct opencl_block block[LAUNCH_BUFFERS];
-	cl_mem scratch; /* overwritten to evict caches */
-	size_t scratch_bytes;
+	cl_mem scratch;	  /* read to evict caches */
+	bool evict_fills; /* overwritten instead: work items of a CPU's threads read too slowly */
 	unsigned flushes;
+	size_t scratch_bytes;
+	uint32_t evict_id; /* of the kernel that reads it; OPENCL_NO_KERNEL: not made yet */
 };
 
 /* opencl_info.c: what device `number` of the platform says of itself. */
@@ -47,6 +51,9 @@ void opencl_info_fill(const struct opencl_api *api, cl_device_id device, unsigne
 int opencl_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
 		struct err *e);
 void opencl_kernels_free(struct opencl_gpu *g);
+/* opencl_evict.c. Makes what opencl_evict needs, before a launch is queued: 0 or negative. */
+int opencl_evict_ready(struct opencl_gpu *g, struct err *e);
+cl_int opencl_evict(struct opencl_gpu *g);
 /* opencl_run.c */
 int opencl_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 void opencl_memory_free(struct opencl_gpu *g);

@@ -11,7 +11,6 @@
 #define TIME_LIMIT_MS 5000
 #define SPIN_NS	      2000000 /* a short kernel is waited for without sleeping */
 #define PAUSE_US      100
-#define FLUSH_LEAST   (64u << 20) /* OpenCL tells no device's last cache; this covers those of most */
 
 static int64_t now_ns(void)
 {
@@ -199,20 +198,6 @@ static void spans_free(const struct opencl_gpu *g, struct spans *s)
 	*s = (struct spans){0};
 }
 
-static cl_int flush(struct opencl_gpu *g)
-{
-	cl_int r = CL_SUCCESS;
-	if (!g->scratch) {
-		g->scratch = g->api.create_buffer(g->context, CL_MEM_READ_WRITE, FLUSH_LEAST, NULL, &r);
-		if (r) {
-			g->scratch = NULL;
-			return r;
-		}
-	}
-	cl_uint pattern = ++g->flushes;
-	return g->api.fill_buffer(g->queue, g->scratch, &pattern, sizeof pattern, 0, FLUSH_LEAST, 0, NULL, NULL);
-}
-
 /* event: where that of the span goes which is timed; NULL: nothing is. */
 static cl_int enqueue_one(struct opencl_gpu *g, const struct opencl_kernel *k, const struct launch *l, int output,
 			  cl_event *event, bool *nomem)
@@ -228,7 +213,7 @@ static cl_int enqueue_one(struct opencl_gpu *g, const struct opencl_kernel *k, c
 		r = fill(g, &l->buffers[output], g->block[output].memory, l->timed == SPAN_COPY_IN ? event : NULL,
 			 nomem);
 	if (!r && !*nomem && l->flush)
-		r = flush(g);
+		r = opencl_evict(g);
 	if (!r && !*nomem)
 		r = g->api.launch(g->queue, k->kernel, 3, NULL, all, block, 0, NULL,
 				  l->timed == SPAN_KERNEL || l->timed == SPAN_KERNELS ? event : NULL);
@@ -359,7 +344,10 @@ int opencl_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 			return err_set(e, -EINVAL, "%s: more than one output buffer", l->label);
 		output = l->buffers[i].output ? (int)i : output;
 	}
-	int rc = prepare(g, l, &r, e);
+	int rc = l->flush ? opencl_evict_ready(g, e) : 0;
+	if (rc)
+		return rc;
+	rc = prepare(g, l, &r, e);
 	if (!rc && !r)
 		rc = set_arguments(g, &g->kernels[id], l, &a, &r, e);
 	if (!rc && r)

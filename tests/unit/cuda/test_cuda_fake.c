@@ -226,6 +226,7 @@ static void one_launch_is_lost(const char *variable, enum outcome expected, cons
 		fail_msg("%s", e.text);
 	texts(g, text, sizeof text);
 	l.repeats = 1;
+	l.flush = false; /* which launches as well */
 	if (g->ops->load(g, &src, 1, &id, &native, &e))
 		fail_msg("%s", e.text);
 	for (int i = 0; i < 3; i++) {

@@ -1,0 +1,64 @@
+/* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later. */
+#include "base/embed.h"
+#include "gpu/cuda/cuda_gpu.h"
+#include "kernel/kernel.h"
+#include <errno.h>
+
+enum {
+	LAST_CACHE = 4 << 20, /* where the driver tells none */
+	WRITTEN = 2,	      /* times the last cache's size */
+	READ = 4,	      /* victims are not always the oldest lines */
+	PIECE = 16	      /* bytes of one of the kernel's loads */
+};
+
+int cuda_evict_ready(struct cuda_gpu *g, struct err *e)
+{
+	static const char path[] = "src/kernel/evict.ptx";
+	const struct embedded *f = embed_find(path);
+	struct str text;
+	int rc;
+	if (g->evict_id != CUDA_NO_KERNEL)
+		return cuda_kernel_ready(g, g->kernels[g->evict_id], e);
+	str_init(&text);
+	rc = f ? kernel_expand(&text, path, f->data, f->size, NULL, 0, &g->info, e)
+	       : err_set(e, -ENOENT, "%s is not there", path);
+	const struct kernel_source source = {.name = path, .entry = "evict", .text = str_text(&text)};
+	if (!rc)
+		rc = cuda_load(&g->base, &source, 1, &g->evict_id, NULL, e);
+	if (rc)
+		g->evict_id = CUDA_NO_KERNEL;
+	str_free(&text);
+	return rc;
+}
+
+static CUresult room(struct cuda_gpu *g)
+{
+	int l2 = 0;
+	g->d.device_get_attribute(&l2, (CUdevice_attribute)DEVICE_L2_BYTES, g->device);
+	const size_t cache = (size_t)(l2 > LAST_CACHE ? l2 : LAST_CACHE);
+	const size_t written = WRITTEN * cache, read = l2 > 0 ? READ * (size_t)l2 : 0;
+	CUresult r = g->d.mem_alloc(&g->scratch, written + read);
+	if (r) {
+		g->scratch = 0;
+		return r;
+	}
+	g->scratch_bytes = written;
+	g->scratch_read = read;
+	return read ? g->d.memset_d8_async(g->scratch + written, 0, read, NULL) : r;
+}
+
+/* Overwrites more than the last cache holds, then reads more than it holds of what was written long ago. */
+CUresult cuda_evict(struct cuda_gpu *g)
+{
+	CUresult r = g->scratch ? CUDA_SUCCESS : room(g);
+	if (!r)
+		r = g->d.memset_d8_async(g->scratch, (unsigned char)++g->flushes, g->scratch_bytes, NULL);
+	if (r || !g->scratch_read)
+		return r;
+	uint64_t from = g->scratch + g->scratch_bytes, count = g->scratch_read / PIECE, never = 0;
+	void *arguments[LAUNCH_ARGS] = {&from, &count, &never};
+	for (unsigned i = 3; i < LAUNCH_ARGS; i++)
+		arguments[i] = &never;
+	return g->d.launch_kernel(g->kernels[g->evict_id]->function, g->info.sm_count, 1, 1,
+				  g->info.max_threads_per_block, 1, 1, 0, NULL, arguments, NULL);
+}

@@ -39,6 +39,13 @@ static unsigned block_of(const struct device_info *d)
 	return d->max_threads_per_block < BLOCK ? d->max_threads_per_block : BLOCK;
 }
 
+/* Of the largest block, as far as more of them are of use. */
+static unsigned warps_most(const struct device_info *d)
+{
+	const unsigned block = d->max_threads_per_block / d->warp_size;
+	return block < WARPS_MOST ? block : WARPS_MOST;
+}
+
 int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j)
 {
 	static const enum native_class class[STREAMS] = {NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST};
@@ -51,8 +58,10 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 	job_param(j, "BYTES", (long long)x);
 	job_param(j, "LOADS", global ? LOADS : (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
-	j->launch.grid[0] = global ? d->sm_count * blocks_each(d) : 1;
-	j->launch.block[0] = global ? block_of(d) : (unsigned)p[P_MORE] * d->warp_size;
+	/* More warps than a block has are several blocks on every SM: where a single one goes is not known. */
+	const unsigned blocks = global ? 0 : ((unsigned)p[P_MORE] + warps_most(d) - 1) / warps_most(d);
+	j->launch.grid[0] = global ? d->sm_count * blocks_each(d) : blocks > 1 ? d->sm_count * blocks : 1;
+	j->launch.block[0] = global ? block_of(d) : (unsigned)p[P_MORE] / blocks * d->warp_size;
 	if (global)
 		bytes = (uint64_t)(x * LOADS * p[P_LINKS] * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
 	if (bytes > d->memory_bytes / SHARE)
@@ -147,7 +156,7 @@ static void stream_global(struct study *s, double timer)
 /* More warps would gain more. */
 static void bound(struct study *s, enum walk_space space, const struct timed *t, double warps, bool bandwidth)
 {
-	static const char why[] = "the warps of the largest block are too few to keep it busy";
+	static const char why[] = "as many warps as can be put there are too few to keep it busy";
 	const struct device_info *d = study_device(s);
 	const double all = warps * d->warp_size * 4 * d->sm_count;
 	char key[64];
@@ -161,24 +170,42 @@ static void bound(struct study *s, enum walk_space space, const struct timed *t,
 			    why);
 }
 
-void stream_study(struct study *s, enum walk_space space, double timer)
+/* Warps that an SM takes for certain. */
+static unsigned warps_resident(const struct device_info *d)
+{
+	const unsigned most = warps_most(d), blocks = d->max_threads_per_sm / (most * d->warp_size);
+	return blocks > 1 ? blocks * most : most;
+}
+
+static void stream_near(struct study *s, enum walk_space space, double timer)
 {
 	static const char *const parts[] = {"bandwidth", "issue"};
 	const struct device_info *d = study_device(s);
-	const unsigned block = d->max_threads_per_block / d->warp_size, most = block < WARPS_MOST ? block : WARPS_MOST;
-	if (space == SPACE_GLOBAL) {
-		stream_global(s, timer);
-		return;
+	const char *how = "one SM, whose rate is that of each";
+	unsigned warps = warps_most(d);
+	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, timer),
+		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, timer);
+	if (all.ok && half.ok && 2 * half.ns > PLATEAU * all.ns && warps_resident(d) >= 2 * warps) {
+		half = all;
+		warps *= 2;
+		all = ask(s, space, 4, warps, ROUNDS_NEAR, timer);
+		how = "every SM, with two of the largest blocks";
 	}
-	const struct timed all = ask(s, space, 4, most, ROUNDS_NEAR, timer),
-			   half = ask(s, space, 4, most / 2, ROUNDS_NEAR, timer);
 	if (study_pending(s))
 		return;
 	for (size_t i = 0; i < 2; i++)
 		if (walk_failed(s, space, 4, parts[i], all.ok ? &half : &all))
 			continue;
 		else if (2 * half.ns > PLATEAU * all.ns)
-			bound(s, space, &all, most, i == 0);
+			bound(s, space, &all, warps, i == 0);
 	if (all.ok && half.ok && 2 * half.ns <= PLATEAU * all.ns)
-		conclude(s, space, 4, &all, most, d->sm_count, "one SM, whose rate is that of each");
+		conclude(s, space, 4, &all, warps, d->sm_count, how);
+}
+
+void stream_study(struct study *s, enum walk_space space, double timer)
+{
+	if (space == SPACE_GLOBAL)
+		stream_global(s, timer);
+	else
+		stream_near(s, space, timer);
 }

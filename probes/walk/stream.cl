@@ -1,19 +1,5 @@
 // As stream.ptx.
-#if BYTES == 1
-typedef uchar number;
-#end
-#if BYTES == 2
-typedef ushort number;
-#end
-#if BYTES == 4
-typedef uint number;
-#end
-#if BYTES == 8
-typedef ulong number;
-#end
-#if BYTES == 16
-typedef ulong2 number;
-#end
+#include number
 #if SPACE == 'constant'
 __kernel void stream(__global uint *sink, __global number *from, uint rounds, uint write, __constant uint *ring)
 #else

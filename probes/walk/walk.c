@@ -1,4 +1,5 @@
-/* Completion latency of loads: a random walk whose every step needs the last one's value, by one thread. */
+/* Completion latency of loads: a random walk whose every step needs the last one's value, by one thread. Round a few places it says
+ * what the nearest cache takes; through places that were never visited since the caches were emptied, what memory takes. */
 #include "walk.h"
 #include "base/arena.h"
 #include "base/rng.h"
@@ -11,13 +12,20 @@ enum {
 	POSITIONS = 64,	   /* that a byte can tell apart, and the smallest caches hold */
 	POSITIONS_OWN = 4, /* of private memory, where each thread's words lie far apart */
 	FEW = 16,
-	MANY = 48
+	MANY = 48,
+	SHIFT_NEAR = 3, /* of bytes, from one place of global memory to the next: all sizes but the largest lie alike */
+	SHIFT_COLD = 9, /* no cache brings what is so far off beside what was asked for */
+	COLD_PLACES = 3, /* memories answer some places later than others */
+	COLD_REPEATS = 5,
+	COLD_SHARE = 8 /* of the memory that a region may take */
 };
+
+#define COLD_QUIET 0.02 /* regions differ by more */
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
 
-/* Sattolo's shuffle: one cycle through all positions. next[i]: where i leads to, in bytes. */
-static void sattolo(uint32_t *next, unsigned positions, unsigned bytes, uint64_t seed)
+/* Sattolo's shuffle: one cycle through all positions. next[i]: where i leads to, in units. */
+static void sattolo(uint32_t *next, unsigned positions, unsigned unit, uint64_t seed)
 {
 	struct rng r;
 	rng_seed(&r, seed);
@@ -29,12 +37,48 @@ static void sattolo(uint32_t *next, unsigned positions, unsigned bytes, uint64_t
 		next[k] = keep;
 	}
 	for (uint32_t i = 0; i < positions; i++)
-		next[i] *= bytes;
+		next[i] *= unit;
 }
 
 static unsigned positions_of(enum walk_space space)
 {
 	return space == SPACE_PRIVATE ? POSITIONS_OWN : POSITIONS;
+}
+
+/* What all walks have in common. next: of `positions` places. */
+static void job_of(struct job *j, enum walk_space space, unsigned bytes, const double *p, unsigned shift, bool cold,
+		   const uint32_t *next, unsigned positions)
+{
+	static const enum native_class class[SPACES] = {NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST,
+							NATIVE_LOAD_LOCAL};
+	j->template_path = "probes/walk/walk.ptx";
+	job_param_text(j, "SPACE", walk_space_name[space]);
+	job_param(j, "BYTES", bytes);
+	job_param(j, "POSITIONS", positions);
+	job_param(j, "LINKS", (long long)p[P_LINKS]);
+	job_param(j, "POINTER", !cold && p[P_MORE] > 0);
+	job_param(j, "SHIFT", shift);
+	job_param(j, "COLD", cold);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "walk");
+	struct launch_buffer *b = j->launch.buffers;
+	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
+	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = (uint64_t)POSITIONS << shift};
+	b[2] = (struct launch_buffer){
+	    .space = BUFFER_GLOBAL, .bytes = positions * 4ull, .init = next, .init_bytes = positions * 4ull};
+	j->launch.buffer_count = 3;
+	timed_job(j, p[P_REPEATS]);
+	j->check.cls = class[space];
+	j->check.min = (unsigned)p[P_LINKS];
+	j->check.max = UINT32_MAX;
+	j->check.others = UINT32_MAX;
+}
+
+static void arguments(struct job *j, const double *p, uint64_t begin)
+{
+	for (unsigned i = 0; i < 3; i++)
+		job_arg_buffer(j, i, i == 1 ? begin : 0);
+	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
+	job_arg_u32(j, 0);
 }
 
 static int setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j)
@@ -43,37 +87,41 @@ static int setup(const struct study *s, enum walk_space space, double x, const d
 	uint32_t *next = ARENA_ARRAY(j->arena, positions, uint32_t);
 	if (!next)
 		return -ENOMEM;
-	sattolo(next, positions, bytes, study_seed(s));
-	j->template_path = "probes/walk/walk.ptx";
-	job_param_text(j, "SPACE", walk_space_name[space]);
-	job_param(j, "BYTES", bytes);
-	job_param(j, "POSITIONS", positions);
-	job_param(j, "LINKS", (long long)p[P_LINKS]);
-	job_param(j, "POINTER", p[P_MORE] > 0);
-	snprintf(j->launch.entry, sizeof j->launch.entry, "walk");
+	/* Numbers of places of global memory, else offsets. */
+	sattolo(next, positions, space == SPACE_GLOBAL ? 1 : bytes, study_seed(s));
+	job_of(j, space, bytes, p, SHIFT_NEAR + (bytes == 16), false, next, positions);
 	struct launch_buffer *b = j->launch.buffers;
-	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
-	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = (uint64_t)POSITIONS * 16};
-	b[2] = (struct launch_buffer){
-	    .space = BUFFER_GLOBAL, .bytes = positions * 4ull, .init = next, .init_bytes = positions * 4ull};
-	j->launch.buffer_count = 3;
 	if (space == SPACE_CONSTANT) {
 		b[3] = b[2];
 		b[3].space = BUFFER_CONSTANT;
 		snprintf(b[3].symbol, sizeof b[3].symbol, "ring");
 		j->launch.buffer_count = 4;
 	}
-	for (unsigned i = 0; i < 3; i++)
-		job_arg_buffer(j, i, 0);
-	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
-	job_arg_u32(j, 0);
-	timed_job(j, p[P_REPEATS]);
-	static const enum native_class class[SPACES] = {NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST,
-							NATIVE_LOAD_LOCAL};
-	j->check.cls = class[space];
-	j->check.min = (unsigned)p[P_LINKS];
-	j->check.max = UINT32_MAX;
-	j->check.others = UINT32_MAX;
+	arguments(j, p, 0);
+	return 0;
+}
+
+/* Every turn has POSITIONS places of its own, whose order is always the same. */
+static int setup_cold(const struct study *s, double x, const double *p, struct job *j)
+{
+	const unsigned bytes = (unsigned)x;
+	const uint64_t turn = (uint64_t)POSITIONS << SHIFT_COLD, region = turn * (uint64_t)p[P_ROUNDS],
+		       all = region * COLD_PLACES;
+	if (all > study_device(s)->memory_bytes / COLD_SHARE)
+		return -ENOTSUP;
+	uint32_t *next = ARENA_ARRAY(j->arena, POSITIONS, uint32_t);
+	uint8_t *image = ARENA_ARRAY(j->arena, all, uint8_t);
+	if (!next || !image)
+		return -ENOMEM;
+	sattolo(next, POSITIONS, 1, study_seed(s));
+	for (uint64_t at = 0; at < all >> SHIFT_COLD; at++)
+		image[at << SHIFT_COLD] = (uint8_t)next[at % POSITIONS]; /* the low byte of a word of any size */
+	job_of(j, SPACE_GLOBAL, bytes, p, SHIFT_COLD, true, next, POSITIONS);
+	j->launch.buffers[1].bytes = all;
+	j->launch.buffers[1].init = image;
+	j->launch.buffers[1].init_bytes = all;
+	j->launch.flush = true;
+	arguments(j, p, region * (uint64_t)p[P_MORE]);
 	return 0;
 }
 
@@ -110,20 +158,24 @@ static const struct experiment experiments[] = {
     [SPACES + SPACE_GLOBAL] = LOADS("stream.global", setup_stream_global, "warps"),
     [SPACES + SPACE_SHARED] = LOADS("stream.shared", setup_stream_shared, "warps"),
     [SPACES + SPACE_CONSTANT] = LOADS("stream.constant", setup_stream_constant, "warps"),
+    [EXPERIMENT_COLD] = LOADS("cold", setup_cold, "place"),
 };
 
 /* ---- what is concluded ---- */
 
-static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, bool pointer, double timer)
+static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, double timer)
 {
-	const struct timed_pair k = {.experiment = space,
+	const bool cold = experiment == EXPERIMENT_COLD;
+	const struct timed_pair k = {.experiment = experiment,
 				     .x = bytes,
-				     .p = {[P_MORE] = pointer},
+				     .p = {[P_MORE] = more},
 				     .links_at = P_LINKS,
 				     .rounds_at = P_ROUNDS,
 				     .repeats_at = P_REPEATS,
 				     .few = FEW,
-				     .many = MANY};
+				     .many = MANY,
+				     .most = cold ? COLD_REPEATS : 0,
+				     .quiet = cold ? COLD_QUIET : 0};
 	return timed_ask(s, &k, timer);
 }
 
@@ -145,60 +197,113 @@ bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const c
 	return true;
 }
 
-/* The walk of this size, and what stands in front of each of its loads, which is taken off. */
-static void conclude(struct study *s, enum walk_space space, unsigned bytes, const struct timed *walk, double more,
-		     double unsure)
+/* What the walks take that stands in front of a load: it is taken off. */
+struct more {
+	double ns, unsure;
+	bool told; /* false: it could not be had */
+};
+
+static const char method[] = "run time of a random walk, difference of two lengths";
+
+/* What memory.<space>.<bytes>.<part> is: t of a walk's step. how: what was walked through. */
+static void conclude(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t,
+		     const struct more *more, const char *evidence, const char *how)
 {
 	const double cycles = study_device(s)->clock_hz * 1e-9;
 	char key[64];
 	if (study_pending(s))
 		return;
-	if (walk_failed(s, space, bytes, "completion", walk))
+	if (!more->told) {
+		walk_verdict(s, space, bytes, part, VERDICT_INCONCLUSIVE,
+			     "what the address arithmetic takes could not be told");
+		return;
+	}
+	if (walk_failed(s, space, bytes, part, t))
 		return;
 	if (!(cycles > 0)) {
-		walk_verdict(s, space, bytes, "completion", VERDICT_UNSUPPORTED,
+		walk_verdict(s, space, bytes, part, VERDICT_UNSUPPORTED,
 			     "the device does not tell its clock, so run times are no cycles");
 		return;
 	}
-	snprintf(key, sizeof key, "memory.%s.%u.completion", walk_space_name[space], bytes);
+	snprintf(key, sizeof key, "memory.%s.%u.%s", walk_space_name[space], bytes, part);
 	/* How an address of constant or private memory is made from an offset only the native code tells. */
-	const struct native_info *native = study_native(s, space, walk->point);
-	if ((!native || !native->fingerprint) && (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
-		study_bound(s, key, -INFINITY, walk->hi * cycles,
-			    "run time of a random walk, difference of two lengths", walk_space_name[space],
+	const struct native_info *native = study_native(s, space, t->point);
+	if ((!native || !native->fingerprint || native->problem[0]) &&
+	    (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
+		study_bound(s, key, -INFINITY, t->hi * cycles, method, evidence,
 			    "what making an address of the offset takes is part of it, and could not be told");
 		return;
 	}
-	study_measured_number(
-	    s, key, (walk->ns - more) * cycles, (walk->lo - more - unsure) * cycles,
-	    (walk->hi - more + unsure) * cycles, "sm", "run time of a random walk, difference of two lengths",
-	    walk_space_name[space],
-	    "%u positions, which the nearest cache holds; %.4g cycles of address arithmetic taken off",
-	    positions_of(space), more * cycles);
+	study_measured_number(s, key, (t->ns - more->ns) * cycles, (t->lo - more->ns - more->unsure) * cycles,
+			      (t->hi - more->ns + more->unsure) * cycles, "sm", method, evidence,
+			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 
-static void walk_completion(struct study *s, enum walk_space space, double timer)
+/* Several regions: what one memory answers to each of them is between the extremes. */
+static struct timed cold_walk(struct study *s, unsigned bytes, double timer)
 {
-	if (space != SPACE_GLOBAL) {
-		const struct timed t = ask(s, space, 4, false, timer);
-		conclude(s, space, 4, &t, 0, 0);
-		return;
+	struct timed all = {.ok = false};
+	double sum = 0;
+	for (unsigned k = 0; k < COLD_PLACES; k++) {
+		const struct timed t = ask(s, EXPERIMENT_COLD, bytes, k, timer);
+		if (!k || (all.ok && !t.ok)) {
+			all = t;
+		} else if (all.ok) {
+			all.lo = fmin(all.lo, t.lo);
+			all.hi = fmax(all.hi, t.hi);
+		}
+		sum += t.ns;
 	}
-	/* Words of 8 bytes hold offsets as well as addresses: the difference is what adding the base takes. */
-	const struct timed offset = ask(s, space, 8, false, timer), pointer = ask(s, space, 8, true, timer);
-	const double more = offset.ok && pointer.ok && offset.ns > pointer.ns ? offset.ns - pointer.ns : 0;
-	const double unsure = hypot(offset.hi - offset.ns, pointer.hi - pointer.ns);
+	all.ns = all.ok ? sum / COLD_PLACES : all.ns;
+	return all;
+}
+
+static void walk_global(struct study *s, double timer)
+{
+	static const char near_how[] = "64 places that the nearest cache holds, or memory where there is none",
+			  cold_how[] = "places that no launch had visited since the caches were emptied";
+	const struct more none = {.told = true};
+	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
+	const struct timed number = ask(s, SPACE_GLOBAL, 8, false, timer),
+			   pointer = ask(s, SPACE_GLOBAL, 8, true, timer);
+	const struct more more = {.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
+				  .unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
+				  .told = number.ok && pointer.ok};
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
 		const bool small = bytes < 8;
-		const struct timed t = bytes == 8 ? pointer : ask(s, space, bytes, !small, timer);
-		if (small && !(offset.ok && pointer.ok)) {
-			if (!study_pending(s))
-				walk_verdict(s, space, bytes, "completion", VERDICT_INCONCLUSIVE,
-					     "what the address arithmetic takes could not be told");
-			continue;
-		}
-		conclude(s, space, bytes, &t, small ? more : 0, small ? unsure : 0);
+		const struct timed t = bytes == 8 ? pointer : ask(s, SPACE_GLOBAL, bytes, !small, timer),
+				   cold = cold_walk(s, bytes, timer);
+		conclude(s, SPACE_GLOBAL, bytes, "nearest", &t, small ? &more : &none, "global", near_how);
+		conclude(s, SPACE_GLOBAL, bytes, "completion", &cold, &more, "cold", cold_how);
 	}
+}
+
+/* Memory without caches has one latency; of constant and private memory what the nearest cache holds is all that is walked through. */
+static const char *part_of(enum walk_space space)
+{
+	return space == SPACE_SHARED ? "completion" : "nearest";
+}
+
+static void walk_space(struct study *s, enum walk_space space, double timer)
+{
+	const struct more none = {.told = true};
+	if (space == SPACE_GLOBAL) {
+		walk_global(s, timer);
+		return;
+	}
+	const struct timed t = ask(s, space, 4, false, timer);
+	conclude(s, space, 4, part_of(space), &t, &none, walk_space_name[space],
+		 space == SPACE_SHARED ? "64 places" : "a few places that the nearest cache holds");
+}
+
+static void without_timer(struct study *s, const char *why)
+{
+	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
+		walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
+		walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
+	}
+	for (unsigned space = SPACE_GLOBAL + 1; space < SPACES; space++)
+		walk_verdict(s, (enum walk_space)space, 4, part_of((enum walk_space)space), VERDICT_INCONCLUSIVE, why);
 }
 
 static void study(struct study *s)
@@ -214,17 +319,16 @@ static void study(struct study *s)
 	const bool told = timed_timer(s, &one, &timer, &why);
 	if (!told && !why)
 		return;
-	for (unsigned space = 0; space < SPACES; space++)
-		for (unsigned bytes = space == SPACE_GLOBAL ? 1 : 4; why && bytes <= (space == SPACE_GLOBAL ? 16 : 4);
-		     bytes *= 2)
-			walk_verdict(s, (enum walk_space)space, bytes, "completion", VERDICT_INCONCLUSIVE, why);
+	if (why)
+		without_timer(s, why);
 	for (unsigned space = 0; space < SPACES && told; space++)
-		walk_completion(s, (enum walk_space)space, timer);
+		walk_space(s, (enum walk_space)space, timer);
 	for (unsigned space = 0; space < STREAMS && told; space++)
 		stream_study(s, (enum walk_space)space, timer);
 }
 
-static const char *const claims[] = {"memory.*.*.completion", "memory.*.*.issue", "memory.*.*.bandwidth", NULL};
+static const char *const claims[] = {"memory.*.*.completion", "memory.*.*.nearest", "memory.*.*.issue",
+				     "memory.*.*.bandwidth", NULL};
 
 const struct probe probe_walk = {
     .name = "walk",
@@ -236,16 +340,21 @@ const struct probe probe_walk = {
 	   "is. Two kernels "
 	   "differ only in how many steps their loop has; what their run times differ by, over the steps, is a load's. "
 	   "Words too small for "
-	   "an address hold offsets; what adding the base takes is known from words of 8 bytes, which can hold either. "
+	   "an address hold numbers of places; what making an address of one takes is known from words of 8 bytes, "
+	   "which can "
+	   "hold either. Round the same places again and again it is the nearest cache that answers. For memory's own "
+	   "latency "
+	   "no place is visited twice, and the caches are emptied before each launch. "
 	   "Streams of independent loads of many warps give "
 	   "bandwidth and issue latency: of global memory by all SMs after the caches were emptied, of shared and "
 	   "constant memory by one SM.",
-    .fooled =
-	"A compiler that reads less: the loads of the compiled kernel are counted. A timer too coarse: how well "
-	"it tells launches apart is "
-	"measured first. Caches: the places fit the smallest, and were all visited before, so it is the nearest "
-	"cache that is seen. How a compiler joins and orders independent loads: the interval of a stream is as wide as "
-	"CUDA and OpenCL were apart on one GPU.",
+    .fooled = "A compiler that reads less: the loads of the compiled kernel are counted. A timer too coarse: how well "
+	      "it tells launches apart is "
+	      "measured first. Caches that nobody told of and that are larger than what is read to empty them. Pages: "
+	      "a region "
+	      "has few, and the launch before has come to all of them. How a compiler joins and orders independent "
+	      "loads: the interval of a stream is as wide as "
+	      "CUDA and OpenCL were apart on one GPU.",
     .figure = NULL,
     .claims = claims,
     .experiments = experiments,

@@ -1,44 +1,58 @@
 // As walk.ptx.
-#if SPACE == 'constant'
-typedef uint number;
+#include number
+#macro step
+#if SPACE == 'global'
+#if POINTER
+#if BYTES == 16
+        at = (*(__global number *)at).x;
 #else
-#if BYTES == 1
-typedef uchar number;
+        at = *(__global number *)at;
 #end
-#if BYTES == 2
-typedef ushort number;
+#else
+#if BYTES == 16
+        v = (uint)(*(__global number *)(base + (v << $SHIFT))).x;
+#else
+        v = (uint)*(__global number *)(base + (v << $SHIFT));
 #end
-#if BYTES == 4
-typedef uint number;
 #end
-#if BYTES >= 8
-typedef ulong number;
+#end
+#if SPACE == 'shared'
+        v = *(__local uint *)(base + v);
+#end
+#if SPACE == 'constant'
+        v = *(__constant uint *)(base + v);
+#end
+#if SPACE == 'private'
+        v = *(__private uint *)(base + v);
 #end
 #end
 #if SPACE == 'constant'
 __kernel void walk(__global ulong *sink, __global char *room, __global uint *order, uint rounds, uint write, __constant uint *ring)
-{
-    __constant char *base = (__constant char *)ring;
 #else
 __kernel void walk(__global ulong *sink, __global char *room, __global uint *order, uint rounds, uint write)
+#end
 {
+#if SPACE == 'global'
+    __global char *base = room;
+#end
 #if SPACE == 'shared'
     __local uint near[$POSITIONS];
     __local char *base = (__local char *)near;
+#end
+#if SPACE == 'constant'
+    __constant char *base = (__constant char *)ring;
 #end
 #if SPACE == 'private'
     uint near[$POSITIONS];
     __private char *base = (__private char *)near;
 #end
-#if SPACE == 'global'
-    __global char *base = room;
-#end
+#if SPACE != 'constant' && !COLD
     for (uint i = 0; i < $POSITIONS; i++) {
 #if SPACE == 'global'
 #if POINTER
-        *(__global ulong *)(base + i * $BYTES) = (ulong)(base + order[i]);
+        *(__global ulong *)(base + (i << $SHIFT)) = (ulong)(base + (order[i] << $SHIFT));
 #else
-        *(__global number *)(base + i * $BYTES) = (number)order[i];
+        *(__global number *)(base + (i << $SHIFT)) = (number)order[i];
 #end
 #else
         near[i] = order[i];
@@ -49,69 +63,27 @@ __kernel void walk(__global ulong *sink, __global char *room, __global uint *ord
 #if POINTER
     ulong at = (ulong)base;
 #else
-    ulong at = 0;
-#end
-#if SPACE != 'global'
     uint v = 0;
 #end
+#if !COLD
 #pragma unroll 1
     for (uint i = 0; i < $POSITIONS; i++) {
-#if SPACE == 'global'
-#if POINTER
-#if BYTES == 16
-        {
-            ulong2 both = *(__global ulong2 *)at;
-            at = both.x;
-        }
-#else
-        at = *(__global ulong *)at;
-#end
-#else
-        at = *(__global number *)(base + at);
-#end
-#end
-#if SPACE == 'shared'
-        v = *(__local uint *)(base + v);
-#end
-#if SPACE == 'constant'
-        v = *(__constant uint *)(base + v);
-#end
-#if SPACE == 'private'
-        v = *(__private uint *)(base + v);
-#end
+#put step
     }
+#end
 #pragma unroll 1
     for (; rounds != 0; rounds--) {
 #repeat LINKS
-#if SPACE == 'global'
-#if POINTER
-#if BYTES == 16
-        {
-            ulong2 both = *(__global ulong2 *)at;
-            at = both.x;
-        }
-#else
-        at = *(__global ulong *)at;
+#put step
 #end
-#else
-        at = *(__global number *)(base + at);
-#end
-#end
-#if SPACE == 'shared'
-        v = *(__local uint *)(base + v);
-#end
-#if SPACE == 'constant'
-        v = *(__constant uint *)(base + v);
-#end
-#if SPACE == 'private'
-        v = *(__private uint *)(base + v);
-#end
+#if COLD
+        base += $(POSITIONS << SHIFT);
 #end
     }
-    if (write) {
-        sink[1] = at;
-#if SPACE != 'global'
+    if (write)
+#if POINTER
+        sink[0] = at;
+#else
         sink[0] = v;
 #end
-    }
 }

@@ -6,9 +6,10 @@
 
 enum walk_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_CONSTANT, SPACE_PRIVATE, SPACES };
 enum { STREAMS = SPACE_PRIVATE }; /* private memory has none */
+enum { EXPERIMENT_COLD = SPACES + STREAMS };
 extern const char *const walk_space_name[SPACES];
 
-/* params of all experiments; x is bytes. The last says for walks whether words are addresses, for streams how many warps an SM has. */
+/* params of all experiments; x is bytes. The last says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has. */
 enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE };
 
 /* A verdict without a value for memory.<space>.<bytes>.<part>. */

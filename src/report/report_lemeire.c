@@ -93,8 +93,8 @@ static void cache_sizes(struct str *s, const struct run *r, const char *space)
 	}
 }
 
-/* Latencies of what lies behind the nearest level. */
-static void beyond(struct str *s, const struct run *r, const char *space)
+/* Latencies of the levels behind the nearest one, as other probes found them. */
+static void levels_beyond(struct str *s, const struct run *r, const char *space)
 {
 	char key[64];
 	bool nearest = true;
@@ -107,14 +107,29 @@ static void beyond(struct str *s, const struct run *r, const char *space)
 			value(s, r, key, 1);
 		nearest = false;
 	}
+}
+
+/* Latencies of a load, nearest level first, memory last. False: nobody asked. */
+static bool latencies(struct str *s, const struct run *r, const char *space, unsigned bytes)
+{
+	char key[64];
+	snprintf(key, sizeof key, "memory.%s.%u.nearest", space, bytes);
+	bool any = value(s, r, key, 1);
+	if (any && bytes == 4)
+		levels_beyond(s, r, space);
+	snprintf(key, sizeof key, "memory.%s.%u.completion", space, bytes);
+	if (value(s, r, key, 1))
+		return true;
 	snprintf(key, sizeof key, "memory.%s.latency", space);
 	const struct finding *f = findings_get(&r->findings, key);
-	if (f && f->verdict == VERDICT_MEASURED)
+	if (any && f && f->verdict == VERDICT_MEASURED)
 		value(s, r, key, 1);
+	return any;
 }
 
 static bool memory(struct str *out, const struct run *r, size_t space, const struct report_style *style)
 {
+	enum { LATENCIES = 2 };
 	static const char *const parts[] = {"bandwidth", "issue", "completion"};
 	struct table t;
 	struct str s;
@@ -133,10 +148,9 @@ static bool memory(struct str *out, const struct run *r, size_t space, const str
 		for (size_t k = 0; k < COUNT(parts); k++) {
 			str_init(&cells[k]);
 			snprintf(key, sizeof key, "memory.%s.%u.%s", spaces[space], bytes, parts[k]);
-			here |= value(&cells[k], r, key, 1);
+			here |= k == LATENCIES ? latencies(&cells[k], r, spaces[space], bytes)
+					       : value(&cells[k], r, key, 1);
 		}
-		if (here && bytes == 4)
-			beyond(&cells[COUNT(parts) - 1], r, spaces[space]);
 		if (here) {
 			snprintf(number, sizeof number, "%u", bytes);
 			table_row(&t);

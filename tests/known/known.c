@@ -69,6 +69,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "memory.texture.latency",
     "pipeline.*",
     "memory.*.completion",
+    "memory.*.nearest",
     "shared.bank*",
     "shared.conflict_cost",
     "shared.broadcast",

@@ -1,10 +1,8 @@
-/* What a walk through a few places should find: the latency of the nearest cache that holds them, or of the memory. */
+/* What loads of each size take: by the nearest cache, from memory, and one after the other. */
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 #include <stdio.h>
 
-#define PLACES	  64
-#define OWN	  4 /* of private memory: a word of each lane lies beside those of the others */
 #define TOLERANCE 0.05
 #define STREAM	  0.06
 #define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
@@ -14,20 +12,18 @@ struct wait {
 	double cycles, tolerance;
 };
 
-/* Of a load of one thread by this path, whose places take so many bytes. */
-static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, bool global, uint64_t bytes)
+/* Of a load of one thread by this path: by the nearest level, or one that misses all of them. */
+static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, bool global, bool nearest)
 {
 	struct wait w = {p->memory_latency + s->dram.row_miss / 2, s->dram.row_miss / 2};
-	const uint32_t levels = global ? 2 : p->levels;
+	const struct cache_spec *c = p->levels ? &p->level[0] : NULL;
 	enum cache_scope scope = SCOPE_GPU;
-	for (uint32_t i = 0; i < levels; i++) {
-		const struct cache_spec *c = &p->level[i];
-		if ((global && !(i ? s->has_l2 : s->has_l1)) || c->size < bytes)
-			continue;
+	if (global)
+		c = s->has_l1 ? &p->level[0] : s->has_l2 ? &p->level[1] : NULL;
+	if (nearest && c) {
 		const double far = c->partitions > 1 ? c->far_extra : 0;
 		w = (struct wait){c->latency + far / 2, far / 2};
 		scope = c->scope;
-		break;
 	}
 	for (uint32_t k = 0; scope == SCOPE_GPU && k < s->cluster_count; k++)
 		w.tolerance = fmax(w.tolerance, fabs(s->cluster_offset[k]));
@@ -71,7 +67,7 @@ static int tell_stream(const struct sim_spec *s, const char *space, uint32_t byt
 /* Streams: shared and constant memory by what an SM issues, global memory by what the memory gives, where that is clear. */
 static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
-	const struct wait constant = wait_of(s, &s->constant, false, 256);
+	const struct wait constant = wait_of(s, &s->constant, false, true);
 	int rc =
 	    tell_stream(s, "shared", 4, issue_of(s, &s->shared, s->shared.memory_latency, 0, false), STREAM, each, ctx);
 	if (!rc)
@@ -94,21 +90,21 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	const struct {
-		const char *space;
+		const char *space, *part;
 		const struct path_spec *path;
 		uint32_t least, most;
-		uint64_t places;
-	} rows[] = {{"global", &s->global, 1, 16, PLACES},
-		    {"shared", &s->shared, 4, 4, PLACES},
-		    {"constant", &s->constant, 4, 4, PLACES},
-		    {"private", &s->global, 4, 4, (uint64_t)OWN * s->warp_size}};
+	} rows[] = {{"global", "nearest", &s->global, 1, 16},
+		    {"global", "completion", &s->global, 1, 16},
+		    {"shared", "completion", &s->shared, 4, 4},
+		    {"constant", "nearest", &s->constant, 4, 4},
+		    {"private", "nearest", &s->global, 4, 4}};
 	int rc = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (uint32_t bytes = rows[i].least; bytes <= rows[i].most && !rc; bytes *= 2) {
 			char key[64];
 			const struct wait w =
-			    wait_of(s, rows[i].path, rows[i].path == &s->global, rows[i].places * bytes);
-			snprintf(key, sizeof key, "memory.%s.%u.completion", rows[i].space, bytes);
+			    wait_of(s, rows[i].path, rows[i].path == &s->global, rows[i].part[0] == 'n');
+			snprintf(key, sizeof key, "memory.%s.%u.%s", rows[i].space, bytes, rows[i].part);
 			rc = each(ctx, &(struct truth){.key = key, .number = w.cycles, .tolerance = w.tolerance});
 		}
 	return rc ? rc : tell_streams(s, each, ctx);

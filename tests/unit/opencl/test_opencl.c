@@ -137,7 +137,7 @@ static void kernels_of_probes_compile(void **state)
 	(void)state;
 	static const struct {
 		const char *path, *entry;
-		const char *param[6][2];
+		const char *param[8][2];
 	} kernels[] = {
 #define ROOF(class, reg)                                                                                               \
 	{                                                                                                              \
@@ -149,20 +149,30 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    ROOF("sp", "f32"),		ROOF("mad", "f32"),	   ROOF("int", "u32"),	      ROOF("sf", "f32"),
+	    ROOF("sp", "f32"),
+	    ROOF("mad", "f32"),
+	    ROOF("int", "u32"),
+	    ROOF("sf", "f32"),
 	    ROOF("softsf", "f32"),
-#define WALK(space, bytes, pointer)                                                                                    \
+#define WALK(space, bytes, pointer, cold)                                                                              \
 	{                                                                                                              \
 		"probes/walk/walk.cl", "walk",                                                                         \
 		{                                                                                                      \
-			{"SPACE", space}, {"BYTES", bytes}, {"POSITIONS", "4"}, {"LINKS", "2"},                        \
+			{"SPACE", space}, {"BYTES", bytes}, {"POSITIONS", "4"}, {"LINKS", "2"}, {"SHIFT", "4"},        \
+			    {"COLD", cold},                                                                            \
 			{                                                                                              \
 				"POINTER", pointer                                                                     \
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    WALK("global", "1", "0"),	WALK("global", "8", "1"),  WALK("global", "16", "1"), WALK("shared", "4", "0"),
-	    WALK("constant", "4", "0"), WALK("private", "4", "0"),
+	    WALK("global", "1", "0", "0"),
+	    WALK("global", "8", "1", "0"),
+	    WALK("global", "16", "1", "0"),
+	    WALK("global", "2", "0", "1"),
+	    WALK("global", "16", "0", "1"),
+	    WALK("shared", "4", "0", "0"),
+	    WALK("constant", "4", "0", "0"),
+	    WALK("private", "4", "0", "0"),
 #define STREAM(space, bytes)                                                                                           \
 	{                                                                                                              \
 		"probes/walk/stream.cl", "stream",                                                                     \
@@ -173,15 +183,18 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    STREAM("global", "2"),	STREAM("global", "16"),	   STREAM("shared", "4"),     STREAM("constant", "4"),
+	    STREAM("global", "2"),
+	    STREAM("global", "16"),
+	    STREAM("shared", "4"),
+	    STREAM("constant", "4"),
 	};
 	struct gpu *g = open_first();
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
-		struct kernel_param param[6];
+		struct kernel_param param[8];
 		struct err e = {0};
 		struct str text;
 		size_t n = 0;
-		for (; n < 6 && kernels[i].param[n][0]; n++) {
+		for (; n < 8 && kernels[i].param[n][0]; n++) {
 			snprintf(param[n].name, sizeof param[n].name, "%s", kernels[i].param[n][0]);
 			snprintf(param[n].text, sizeof param[n].text, "%s", kernels[i].param[n][1]);
 		}

@@ -193,7 +193,9 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
 		moved = moved > most ? moved : most;
 		uint64_t latency = disturb(g, &g->noise, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
-		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t);
+		/* Memory is asked when the ports on the way have let it pass: the two waits follow each other, and what they have
+		 * in common counts once. */
+		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t + (queue >> FIX));
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 		note_place(g, NULL, "memory");
 	}

@@ -101,7 +101,7 @@ static unsigned jumps_of(const struct inquiry *q, bool also_weak)
 	unsigned jumps = 0;
 
 	for (unsigned k = 0; k < q->curves; k++)
-		jumps += q->curve[k]->state == CHASE_DONE && q->curve[k]->jumps && (also_weak || !q->curve[k]->weak);
+		jumps += also_weak ? q->curve[k]->state == CHASE_DONE && q->curve[k]->jumps : curve_tells(q->curve[k]);
 	return jumps;
 }
 
@@ -134,7 +134,7 @@ static enum chase_state ask_beside(struct study *s, struct inquiry *q)
 
 	for (unsigned k = 0; k < q->curves; k++) {
 		const struct curve *c = q->curve[k];
-		if (c->state == CHASE_DONE && c->jumps && !c->weak && c->stride == LATENCY_STRIDE_BYTES &&
+		if (curve_tells(c) && c->stride == LATENCY_STRIDE_BYTES &&
 		    (!best || c->after - c->before > best->after - best->before))
 			best = c;
 	}
@@ -175,10 +175,10 @@ static unsigned under_way(const struct study *s, const struct inquiry *q)
 
 	for (unsigned k = 0; k < q->curves; k++) {
 		const struct curve *c = q->curve[k];
-		if (c->state != CHASE_DONE || c->jumps || c->group != study_device(s)->warp_size)
+		if (c->state != CHASE_DONE || curve_tells(c) || c->group != study_device(s)->warp_size)
 			continue;
 		for (unsigned i = 0; i < c->count; i++)
-			if (c->cycles[i] - c->cycles[0] < TOGETHER * c->way->latency && c->at[i] > most)
+			if (c->cycles[i] - c->base < TOGETHER * c->way->latency && c->at[i] > most)
 				most = c->at[i];
 	}
 	return most;

@@ -88,9 +88,11 @@ struct curve {
 	enum chase_state state;
 	unsigned count, at[GRID + 1]; /* steps that were measured, ascending, and their cycles */
 	double cycles[GRID + 1];
+	double base; /* of one line, with what comes after as many loads */
 	/* the first jump: between `fits` steps and one more */
 	bool steep;	  /* more than issue explains, all along: that it does not jump says nothing */
-	bool jumps, weak; /* weak: it is there, and too low to be a table's for certain */
+	bool jumps, weak; /* weak: it is there, and too low to be a table's for certain ... */
+	bool like; /* ... unless many are as high as this one: what is left of the latency, as a full table makes it */
 	unsigned fits;
 	double before, after; /* cycles there */
 	double expected;      /* what is left of the latency when the last request that fits has gone */
@@ -99,6 +101,8 @@ struct curve {
 /* A step is one more line. How far a curve can go, and what its first n steps are: instructions of warps, and entries of a
  * table that serves `merge` lanes of a line with one. */
 unsigned curve_most(const struct study *s, const struct curve *c);
+/* Whether it has a jump that a table could have made. */
+bool curve_tells(const struct curve *c);
 unsigned curve_instructions(const struct study *s, const struct curve *c, unsigned n);
 unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n, unsigned merge);
 struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n);
@@ -119,11 +123,15 @@ struct table {
 	bool possible, mshr;
 	unsigned lo, hi;	     /* entries */
 	unsigned merge_lo, merge_hi; /* of an mshr */
+	unsigned jumps, others;	     /* that it explains, and that it does not */
 	char why[200];		     /* not possible: what contradicts it */
 };
 /* Which tables could have made these curves. */
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt);
+
+/* Whether the curve's jump is the table's. */
+bool table_explains(const struct study *s, const struct curve *c, const struct table *t);
 
 /* Where each curve from memory has its table full, as Lashgar gives it: in threads; and what lines an SM has under way. Looks also
  * for rises that are too low to say what the table is, where it says that they must be. False: points are missing yet. */

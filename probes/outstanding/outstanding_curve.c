@@ -5,6 +5,10 @@
 #include <stdio.h>
 
 #define STEP	    0.3	 /* of the latency, beyond what issue explains: looked at closer */
+#define FAINT	    0.1	 /* the same, where nothing else is there to be looked at */
+#define LIKE	    0.1	 /* of the latency: what a low jump may be lower by than what a full table makes ... */
+#define LIKE_HIGHER 0.25 /* ... and higher: a load that is left out takes a while, too, which the latency lacks */
+#define UNLIKE_L2   0.4	 /* of the latency: what a jump is higher by when a line came from memory */
 #define STRONG	    0.45 /* of the latency: a table that is full, and not the spread of the latency */
 #define BLOCKED	    0.45 /* of the latency: a load that is not issued */
 #define STEEP	    2	 /* times what issue costs: jumps may hide in it */
@@ -12,6 +16,7 @@
 #define SLACK	    1.5	 /* what issue costs may grow by */
 #define USUAL	    0.07 /* of the parts of a curve: where nothing jumps */
 #define BEYOND	    1.25 /* requests that leave in so many latencies: more are never under way at once */
+#define SOME	    4	 /* threads by which the first slope is seen */
 #define LEAST	    0.25 /* cycles between two requests, at least */
 #define LIKE_MEMORY 0.8	 /* of what memory would take */
 #define UNDER_WAY   0.8	 /* of the latency: what left by then was under way together */
@@ -226,9 +231,20 @@ double curve_cycles(const struct curve *c, unsigned n)
 	return c->cycles[k] + part * (c->cycles[k + 1] - c->cycles[k]);
 }
 
+/* What it rises by beyond what issue explains. */
+static double excess(double cost, double from, double to, unsigned steps)
+{
+	return to - from - SLACK * cost * steps;
+}
+
 static bool rises(const struct curve *c, double cost, double from, double to, unsigned steps)
 {
-	return to - from - SLACK * cost * steps >= STEP * c->way->latency + c->way->spread;
+	return excess(cost, from, to, steps) >= STEP * c->way->latency + c->way->spread;
+}
+
+bool curve_tells(const struct curve *c)
+{
+	return c->state == CHASE_DONE && c->jumps && (!c->weak || c->like);
 }
 
 /* What the L2 does not hold comes from memory, which says nothing of a table. */
@@ -238,10 +254,12 @@ static bool leaves_l2(struct study *s, const struct curve *c, unsigned n)
 	return !(c->after < LIKE_MEMORY * latency_least(latency_ask(s, LATENCY_MEMORY, &m)));
 }
 
-/* Closes in on the first jump between two points. DONE: c->fits and what it looks like. */
-static enum chase_state close_in(struct study *s, struct curve *c, double cost, unsigned lo, unsigned hi, double from)
+/* Closes in on the first jump between points k and k + 1, or where none is high, on the highest. DONE: c->fits and what it looks
+ * like. */
+static enum chase_state close_in(struct study *s, struct curve *c, double cost, unsigned k)
 {
-	double before[ROUNDS], after[ROUNDS];
+	unsigned lo = c->at[k], hi = c->at[k + 1];
+	double from = c->cycles[k], to = c->cycles[k + 1], before[ROUNDS], after[ROUNDS];
 
 	while (hi - lo > 1) {
 		const unsigned mid = lo + (hi - lo) / 2;
@@ -250,8 +268,11 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 			return CHASE_PENDING;
 		if (!isfinite(t))
 			return CHASE_UNDECIDED;
-		if (rises(c, cost, from, t, mid - lo)) {
+		if (rises(c, cost, from, t, mid - lo) ||
+		    (!rises(c, cost, t, to, hi - mid) &&
+		     excess(cost, from, t, mid - lo) > excess(cost, t, to, hi - mid))) {
 			hi = mid;
+			to = t;
 		} else {
 			lo = mid;
 			from = t;
@@ -266,9 +287,15 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 	c->fits = lo;
 	c->before = fmin(before[0], before[1]);
 	c->after = fmin(after[0], after[1]);
-	c->expected = c->way->latency - (c->before - c->cycles[0]);
-	c->weak = c->after - c->before < STRONG * c->way->latency + c->way->spread ||
-		  (c->way->number == LATENCY_L2 && ((double)hi * c->stride > c->way->holds || leaves_l2(s, c, hi)));
+	c->expected = c->way->latency - (c->before - c->base);
+	const double height = c->after - c->before, latency = c->way->latency;
+	const bool beyond =
+	    c->way->number == LATENCY_L2 && ((double)hi * c->stride > c->way->holds || leaves_l2(s, c, hi) ||
+					     height > c->expected + UNLIKE_L2 * latency);
+	c->weak = height < STRONG * latency + c->way->spread || beyond;
+	c->like = c->way->number == LATENCY_MEMORY && height >= FAINT * latency + c->way->spread &&
+		  height >= c->expected - LIKE * latency - c->way->spread &&
+		  height <= c->expected + LIKE_HIGHER * latency + c->way->spread;
 	if (study_pending(s))
 		return CHASE_PENDING;
 	return isfinite(c->before + c->after) ? CHASE_DONE : CHASE_UNDECIDED;
@@ -285,23 +312,52 @@ static double usual_slope(const struct curve *c)
 	return n ? stat_quantile(slope, n, USUAL, scratch) : 0;
 }
 
+/* Where the curve rises by most beyond what issue explains. It has two points at least. */
+static unsigned highest(const struct curve *c, double cost)
+{
+	unsigned best = 0;
+	double most = -INFINITY;
+
+	for (unsigned k = 0; k + 1 < c->count; k++) {
+		const double is = excess(cost, c->cycles[k], c->cycles[k + 1], c->at[k + 1] - c->at[k]);
+		best = is > most ? k : best;
+		most = fmax(most, is);
+	}
+	return best;
+}
+
+/* What a step takes at the beginning: several loads of a thread follow each other faster than those of several threads. */
+static double first_slope(struct study *s, const struct curve *c)
+{
+	const unsigned most = curve_most(s, c), to = SOME * c->loads < most ? SOME * c->loads : most;
+
+	if (to <= c->loads)
+		return NAN;
+	return (at_step(s, c, to, 0) - at_step(s, c, c->loads, 0)) / (to - c->loads);
+}
+
+/* The first step is a line of each load of a thread: what comes after its loads takes longer for several. */
 void curve_measure(struct study *s, struct curve *c)
 {
 	double cost = step_cost(s, c);
-	const double range = ceil(BEYOND * c->way->latency / cost);
+	const double slope = first_slope(s, c);
 	unsigned most = curve_most(s, c);
 
+	c->state = CHASE_PENDING;
+	if (study_pending(s))
+		return;
+	cost = slope < cost ? fmax(LEAST, slope) : cost;
+	const double range = c->loads + ceil(BEYOND * c->way->latency / cost);
 	most = range < most ? (unsigned)range : most;
 	c->count = 0;
-	c->jumps = c->weak = false;
+	c->jumps = c->weak = c->like = false;
 	for (unsigned k = 0; k <= GRID; k++) {
-		const unsigned n = 1 + (unsigned)((double)(most - 1) * k / GRID);
+		const unsigned n = c->loads + (unsigned)((double)(most - c->loads) * k / GRID);
 		if (c->count && n == c->at[c->count - 1])
 			continue;
 		c->at[c->count] = n;
 		c->cycles[c->count++] = at_step(s, c, n, 0);
 	}
-	c->state = CHASE_PENDING;
 	if (study_pending(s))
 		return;
 	c->state = CHASE_UNDECIDED;
@@ -319,13 +375,20 @@ void curve_measure(struct study *s, struct curve *c)
 			c->cycles[k] = fmin(c->cycles[k], c->cycles[k + 1]);
 	}
 	c->state = CHASE_DONE;
+	c->base = c->cycles[0] - (c->at[0] - 1) * cost;
 	c->steep = usual_slope(c) > STEEP * cost;
 	cost = fmax(cost, usual_slope(c));
 	for (unsigned k = 0; k + 1 < c->count && !c->jumps; k++) {
 		if (!rises(c, cost, c->cycles[k], c->cycles[k + 1], c->at[k + 1] - c->at[k]))
 			continue;
 		c->jumps = true;
-		c->state = close_in(s, c, cost, c->at[k], c->at[k + 1], c->cycles[k]);
+		c->state = close_in(s, c, cost, k);
+	}
+	if (!c->jumps && c->count > 1) {
+		const unsigned k = highest(c, cost);
+		c->jumps = excess(cost, c->cycles[k], c->cycles[k + 1], c->at[k + 1] - c->at[k]) >=
+			   FAINT * c->way->latency + c->way->spread;
+		c->state = c->jumps ? close_in(s, c, cost, k) : c->state;
 	}
 	if (c->state == CHASE_UNDECIDED)
 		snprintf(c->why, sizeof c->why, "the points around a jump could not be timed");

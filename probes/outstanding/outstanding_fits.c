@@ -27,8 +27,8 @@ static bool has_rise(struct study *s, const struct curve *c, const struct table 
 	*fits = c->fits;
 	if (c->state != CHASE_DONE)
 		return false;
-	if (c->jumps && !c->weak)
-		return true;
+	if (curve_tells(c))
+		return table_explains(s, c, t);
 	*fits = last_that_fits(s, c, t);
 	return *fits > 1 && curve_rises(s, c, *fits, &rises) == CHASE_DONE && rises;
 }

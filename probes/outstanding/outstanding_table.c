@@ -2,10 +2,13 @@
 #include "outstanding.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#define VISIBLE 0.55 /* of the latency: a jump that cannot be overlooked */
-#define LATEST	0.85 /* of the time at which others jumped */
-#define UNLIKE	0.4  /* of the latency: what a jump may differ by from what a full table makes */
+#define VISIBLE	    0.3	 /* of the latency: a jump that cannot be overlooked */
+#define LATEST	    0.85 /* of the time at which others jumped */
+#define MOST_JUMPS  0.75 /* of the jumps: the table's own */
+#define FAINT_LEAST 5	 /* jumps, when none is high */
+#define UNLIKE	    0.4	 /* of the latency: what a jump may differ by from what a full table makes */
 
 /* Steps of a curve are counted as entries of a table. */
 static unsigned entries_of(const struct study *s, const struct curve *c, unsigned n, bool mshr, unsigned merge)
@@ -20,45 +23,85 @@ static void describe(char *out, size_t n, const struct curve *c)
 		 threads, threads > 1 ? "s" : "", c->way->number == LATENCY_L2 ? "the L2" : "memory");
 }
 
-/* Entries of such a table, as far as the jumps say. False: they contradict each other, or there are none. */
-static bool agree(const struct study *s, const struct curve *const *c, unsigned count, struct table *t, unsigned merge)
+/* Entries of such a table by one curve's jump: *lo to *hi. False: no such table makes it. */
+static bool entries_by(const struct study *s, const struct curve *c, struct table *t, unsigned merge, unsigned *lo,
+		       unsigned *hi)
 {
 	char where[96];
-	unsigned jumps = 0;
+	/* A line for which several entries are missing may wait for them, or come with the first of them. */
+	const unsigned n = c->fits, less = entries_of(s, c, n - 1, t->mshr, merge) + 1,
+		       fit = entries_of(s, c, n, t->mshr, merge), full = entries_of(s, c, n + 1, t->mshr, merge);
+	/* A table that is full waits for its first answer: for what is left of its latency, or longer when answers queue. */
+	const double height = c->after - c->before;
 
-	t->lo = 1;
-	t->hi = UINT32_MAX;
+	*lo = t->mshr && less < fit ? less : fit;
+	*hi = full - 1;
+	describe(where, sizeof where, c);
+	if (fit == full)
+		snprintf(t->why, sizeof t->why, "a jump where it would be no fuller (%s)", where);
+	else if (height < c->expected - UNLIKE * c->way->latency)
+		snprintf(t->why, sizeof t->why, "a jump of %.0f cycles where a full table makes one of %.0f (%s)",
+			 height, c->expected, where);
+	else
+		return true;
+	return false;
+}
+
+/* Jumps that such a table of `entries` makes; *strong: of those, the high ones. t->lo and t->hi become what they leave. */
+static unsigned explained(const struct study *s, const struct curve *const *c, unsigned count, struct table *t,
+			  unsigned merge, unsigned entries, unsigned *strong)
+{
+	unsigned n = 0, lo, hi, most = UINT32_MAX, least = 1;
+	char where[96];
+
+	*strong = 0;
 	for (unsigned k = 0; k < count; k++) {
-		if (c[k]->state != CHASE_DONE || !c[k]->jumps || c[k]->weak)
+		if (!curve_tells(c[k]) || !entries_by(s, c[k], t, merge, &lo, &hi))
 			continue;
-		/* A line for which several entries are missing may wait for them, or come with the first of them. */
-		const unsigned n = c[k]->fits, less = entries_of(s, c[k], n - 1, t->mshr, merge) + 1,
-			       fit = entries_of(s, c[k], n, t->mshr, merge), least = t->mshr && less < fit ? less : fit,
-			       full = entries_of(s, c[k], n + 1, t->mshr, merge);
-		describe(where, sizeof where, c[k]);
-		jumps++;
-		if (fit == full || least > t->hi || full - 1 < t->lo) {
-			if (fit == full)
-				snprintf(t->why, sizeof t->why, "a jump where it would be no fuller (%s)", where);
-			else
-				snprintf(t->why, sizeof t->why, "a jump at %u where %u to %u are expected (%s)", fit,
-					 t->lo, t->hi, where);
-			return false;
+		if (lo > entries || hi < entries) {
+			describe(where, sizeof where, c[k]);
+			snprintf(t->why, sizeof t->why, "a jump at %u where %u are expected (%s)", lo, entries, where);
+			continue;
 		}
-		t->lo = least > t->lo ? least : t->lo;
-		t->hi = full - 1 < t->hi ? full - 1 : t->hi;
-		/* A table that is full waits for its first answer: for what is left of its latency, or longer when answers queue. */
-		const double height = c[k]->after - c[k]->before, latency = c[k]->way->latency;
-		if (height < c[k]->expected - UNLIKE * latency) {
-			snprintf(t->why, sizeof t->why,
-				 "a jump of %.0f cycles where a full table makes one of %.0f (%s)", height,
-				 c[k]->expected, where);
-			return false;
-		}
+		n++;
+		*strong += !c[k]->weak;
+		least = lo > least ? lo : least;
+		most = hi < most ? hi : most;
 	}
+	t->lo = least;
+	t->hi = most;
+	return n;
+}
+
+/* Entries of such a table, as far as the jumps say. False: they contradict each other, or there are too few. What queues elsewhere
+ * makes a jump, too: some may be none of the table's. */
+static bool agree(const struct study *s, const struct curve *const *c, unsigned count, struct table *t, unsigned merge)
+{
+	unsigned jumps = 0, best = 0, entries = 0, lo, hi, strong;
+
+	for (unsigned k = 0; k < count; k++) {
+		if (!curve_tells(c[k]))
+			continue;
+		jumps++;
+		if (!entries_by(s, c[k], t, merge, &lo, &hi))
+			continue;
+		const unsigned is = explained(s, c, count, t, merge, lo, &strong);
+		entries = is > best ? lo : entries;
+		best = is > best ? is : best;
+	}
+	t->jumps = explained(s, c, count, t, merge, entries, &strong);
+	t->others = jumps - t->jumps;
 	if (!jumps)
 		snprintf(t->why, sizeof t->why, "no curve jumps");
-	return jumps > 0;
+	return jumps && t->jumps >= (strong ? 1 : FAINT_LEAST) && t->jumps >= MOST_JUMPS * jumps;
+}
+
+bool table_explains(const struct study *s, const struct curve *c, const struct table *t)
+{
+	struct table scratch = *t;
+	unsigned lo, hi;
+
+	return curve_tells(c) && entries_by(s, c, &scratch, t->merge_lo, &lo, &hi) && lo <= t->hi && hi >= t->lo;
 }
 
 /* The latest that a curve by this way jumped, in cycles after its first step. */
@@ -67,8 +110,8 @@ static double latest_jump(const struct curve *const *c, unsigned count, const st
 	double latest = -INFINITY;
 
 	for (unsigned k = 0; k < count; k++)
-		if (c[k]->way == w && c[k]->state == CHASE_DONE && c[k]->jumps && !c[k]->weak)
-			latest = fmax(latest, c[k]->before - c[k]->cycles[0]);
+		if (c[k]->way == w && curve_tells(c[k]))
+			latest = fmax(latest, c[k]->before - c[k]->base);
 	return latest;
 }
 
@@ -84,8 +127,9 @@ static bool missed(const struct study *s, const struct curve *c, struct table *t
 	for (unsigned n = 1; n < end; n++) {
 		if (entries_of(s, c, n, t->mshr, merge) < t->hi || entries_of(s, c, n + 1, t->mshr, merge) <= t->hi)
 			continue;
-		const double taken = curve_cycles(c, n) - c->cycles[0];
-		if (taken > (1 - VISIBLE) * c->way->latency - c->way->spread && !(t->mshr && taken <= LATEST * latest))
+		const double taken = curve_cycles(c, n) - c->base;
+		if (taken > (1 - VISIBLE) * c->way->latency - 2 * c->way->spread &&
+		    !(t->mshr && taken <= LATEST * latest))
 			return false;
 		describe(where, sizeof where, c);
 		snprintf(t->why, sizeof t->why, "no jump where %u entries would be full (%s)", t->hi, where);
@@ -107,24 +151,42 @@ static bool stands(const struct study *s, const struct curve *const *c, unsigned
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt)
 {
+	struct table by[MERGE_ANY + 1];
+	unsigned most = 0;
+
 	*prt = (struct table){.possible = true};
 	*mshr = (struct table){.mshr = true};
 	prt->possible = stands(s, c, count, prt, 1);
-	struct table one = *mshr;
 	for (unsigned merge = MERGE_ANY; merge >= 1; merge--) {
-		if (!stands(s, c, count, &one, merge)) {
-			if (!mshr->possible && merge == MERGE_ANY)
-				snprintf(mshr->why, sizeof mshr->why, "%.199s", one.why);
+		by[merge] = *mshr;
+		by[merge].possible = stands(s, c, count, &by[merge], merge);
+		most = by[merge].possible && by[merge].jumps > most ? by[merge].jumps : most;
+		if (merge == MERGE_ANY)
+			memcpy(mshr->why, by[merge].why, sizeof mshr->why);
+	}
+	for (unsigned merge = MERGE_ANY; merge >= 1; merge--) {
+		const struct table *one = &by[merge];
+		/* Where some jumps are none of the table's, one more may seem to be by another number of lanes. */
+		if (!one->possible || one->jumps + (one->others ? 1 : 0) < most)
 			continue;
-		}
 		if (!mshr->possible) {
-			mshr->lo = one.lo;
-			mshr->hi = one.hi;
+			mshr->lo = one->lo;
+			mshr->hi = one->hi;
 			mshr->merge_lo = mshr->merge_hi = merge;
 			mshr->possible = true;
 		}
-		mshr->lo = one.lo < mshr->lo ? one.lo : mshr->lo;
-		mshr->hi = one.hi > mshr->hi ? one.hi : mshr->hi;
+		mshr->jumps = one->jumps > mshr->jumps ? one->jumps : mshr->jumps;
+		mshr->lo = one->lo < mshr->lo ? one->lo : mshr->lo;
+		mshr->hi = one->hi > mshr->hi ? one->hi : mshr->hi;
 		mshr->merge_lo = merge;
+	}
+	/* What explains far fewer is contradicted by the others. */
+	if (mshr->possible && prt->possible && mshr->others + prt->others) {
+		struct table *less = mshr->jumps < prt->jumps ? mshr : prt;
+		const struct table *more = less == prt ? mshr : prt;
+		less->possible = less->jumps > MOST_JUMPS * more->jumps;
+		if (!less->possible)
+			snprintf(less->why, sizeof less->why, "it explains %u jumps, the other kind %u", less->jumps,
+				 more->jumps);
 	}
 }

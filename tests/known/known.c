@@ -328,13 +328,14 @@ static void report(struct str *to, const char *label, const struct finding *f, c
 }
 
 /* Whether four loads of each thread of a block, each of another line, are more than an SM's table of requests holds; or eight of
- * each warp, for one of instructions. */
+ * each warp, for one of instructions. And whether that many leave before the first of them is back. */
 static bool is_fillable(const struct sim_spec *s)
 {
 	const uint32_t threads = s->max_threads_per_block, limit = s->loads_in_flight ? s->loads_in_flight : UINT32_MAX;
 	const uint32_t lines = threads * (limit < 4 ? limit : 4),
 		       instructions = threads / s->warp_size * (limit < 8 ? limit : 8);
-	return s->outstanding_entries < (s->outstanding == OUTSTANDING_PRT ? instructions : lines);
+	return s->outstanding_entries < (s->outstanding == OUTSTANDING_PRT ? instructions : lines) &&
+	       s->outstanding_entries * s->global.issue < s->global.memory_latency;
 }
 
 /* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds

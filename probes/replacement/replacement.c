@@ -1,18 +1,17 @@
 /* Which line is replaced, and where lines go: the policy and the mapping of every cache and TLB whose shape is known. Mei 2014, 3.2
  * and 4.2. */
-#include "replacement.h"
+#include "replaced_level.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define TILE_MOST    4 /* log2 of the lines of a tile */
-#define LAPS	     16
-#define EXTRAS	     6 /* lines that are tried as the one more of a set */
-#define BUDGET	     60000u
-#define BUDGET_RING  250000u
-#define ACCESSES     30000u
-#define EFFORTS	     3
-#define BETWEEN_MOST 160u
+#define TILE_MOST   4 /* log2 of the lines of a tile */
+#define LAPS	    16
+#define EXTRAS	    6 /* lines that are tried as the one more of a set */
+#define BUDGET	    60000u
+#define BUDGET_RING 250000u
+#define ACCESSES    30000u
+#define EFFORTS	    3
 
 static const struct experiment experiments[] = {
     [SET_TRACE] =
@@ -36,37 +35,6 @@ static const struct experiment experiments[] = {
 static const char *const claims[] = {"cache.*.*.policy", "cache.*.*.replacement_probability", "cache.*.*.mapping",
 				     "tlb.*.*.policy", NULL};
 static const char *const needs[] = {"clock", "global_cache", "texture_cache", "constant_cache", "tlb", NULL};
-
-/* A level by its keys: what it takes to ask for its policy. */
-struct level {
-	struct study *study;
-	const char *prefix, *up,
-	    *next; /* "cache.texture.l1"; of the level above, NULL none; of the latency behind it */
-	enum set_path path;
-	uint64_t limit; /* bytes that may be read */
-	uint64_t size, line, ways, sets;
-	bool unequal;
-	double largest;	     /* of unequal sets */
-	const char *nearest; /* latency of the path's first level */
-	double deep;	     /* of pages: cycles that it is slower than the first level */
-};
-
-static uint64_t least(uint64_t a, uint64_t b)
-{
-	return a < b ? a : b;
-}
-
-static bool number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
-{
-	char key[96];
-	double is;
-
-	snprintf(key, sizeof(key), "%s.%s", prefix, what);
-	if (!study_number(l->study, key, &is) || !(is >= 1))
-		return false;
-	*v = (uint64_t)is;
-	return true;
-}
 
 static const struct finding *finding_of(const struct level *l, const char *what)
 {
@@ -101,41 +69,9 @@ static bool shape(struct level *l, char *why, size_t n)
 	for (unsigned i = 0; l->unequal && i < f->value.array_count; i++)
 		l->largest = fmax(l->largest, f->value.array[i]);
 	snprintf(why, n, "its size, line, ways and sets have to be known");
-	return number(l, l->prefix, pages ? "reach" : "size", &l->size) && number(l, l->prefix, "line", &l->line) &&
-	       number(l, l->prefix, "sets", &l->sets) && (l->unequal || number(l, l->prefix, "ways", &l->ways)) &&
-	       l->line <= l->size;
-}
-
-/* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
- * enough, `effort` times twice as many. */
-static void fill_between(const struct level *l, struct set_lines *set, unsigned effort)
-{
-	uint64_t line, ways, sets, seen[POLICY_SLOTS], distinct = 0;
-
-	set->between = 0;
-	if (!l->up || !number(l, l->up, "line", &line) || !number(l, l->up, "ways", &ways) ||
-	    !number(l, l->up, "sets", &sets))
-		return;
-	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
-		uint64_t is = set_address(set, n) / line % sets;
-		unsigned k = 0;
-		while (k < distinct && seen[k] != is)
-			k++;
-		if (k == distinct)
-			seen[distinct++] = is;
-	}
-	/* As many as fit drive each other out there. */
-	if (!effort && set->ways >= 2 * ways * distinct)
-		return;
-	set->apart = line * sets;
-	/* Nothing is in the same set there and in another one here. */
-	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
-		return;
-	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
-	if (l->path == SET_PAGES && set->mode == SET_STRIDED)
-		set->bound =
-		    least(set->bound, (set->lines + 4 * ways) * (set->stride > set->apart ? set->stride : set->apart));
-	set->between = (unsigned)least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+	return level_number(l, l->prefix, pages ? "reach" : "size", &l->size) &&
+	       level_number(l, l->prefix, "line", &l->line) && level_number(l, l->prefix, "sets", &l->sets) &&
+	       (l->unequal || level_number(l, l->prefix, "ways", &l->ways)) && l->line <= l->size;
 }
 
 static void infer(const struct level *l, const struct set_lines *set, struct policy_result *out)
@@ -172,7 +108,7 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	set->stride = l->line * l->sets << tile;
 	set->tile = 0; /* one line of each tile */
 	set->lines = set->ways + 1;
-	fill_between(l, set, effort);
+	level_between(l, set, effort);
 	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
 		 (unsigned long long)set->stride);
 	if (set->stride * set->lines > l->limit)
@@ -270,6 +206,12 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	study_text(s, key, r->name, method, "trace", "%s", r->seen);
 	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || l->path == SET_PAGES)
 		return;
+	if (r->mixed) {
+		verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE,
+			"the ways' shares change along the trace: others write into the set, and its ways could not be "
+			"followed");
+		return;
+	}
 	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);
 	struct finding f = study_measured(key, 0, NAN, NAN, "lines replaced, counted by the way that they were in");
 	f.value.kind = VALUE_ARRAY;
@@ -383,20 +325,17 @@ static void study_level(struct level *l)
 		set.known.below = next - here;
 		set.known.deep = here - latency(l, l->nearest);
 	}
-	if (l->up && !isfinite(set.known.deep)) {
-		static const char unknown[] =
-		    "its latency has to be known, so that hits are not taken for those above it";
-		verdict(l, "policy", VERDICT_INCONCLUSIVE, unknown);
-		if (!pages)
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE, unknown);
-		return;
-	}
 	if (l->ways > RULE_WAYS) {
 		verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
 		return;
 	}
 	enum chase_state state = CHASE_DONE;
-	if (!l->unequal && l->sets > 1)
+	if (l->up && !isfinite(set.known.deep))
+		state = level_depth(l, &set, why, sizeof(why));
+	if (state == CHASE_DONE && !isfinite(set.known.below) && !pages &&
+	    level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)
+		return;
+	if (state == CHASE_DONE && !l->unequal && l->sets > 1)
 		state = spacing_of(l, &set, &spacing, why, sizeof(why));
 	if (state == CHASE_DONE && (l->unequal || !spacing.even))
 		state = list_set(l, &set, why, sizeof(why));
@@ -423,7 +362,7 @@ static void study_level(struct level *l)
 		}
 	}
 	for (unsigned effort = spacing.effort; effort < (l->up ? EFFORTS : 1); effort++) {
-		fill_between(l, &set, effort);
+		level_between(l, &set, effort);
 		infer(l, &set, &r);
 		if (r.state != CHASE_UNDECIDED || !r.hidden)
 			break;
@@ -449,6 +388,10 @@ static void study_level(struct level *l)
 			conclude_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
 		else
 			verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
+	} else if (spacing.effort && r.state != CHASE_DONE) {
+		/* So many lines in between may fill other sets of another mapping. */
+		verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+			"lines conflict where many others are read in between, and as no rule makes them");
 	} else if (!spacing.tile) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);

@@ -64,6 +64,9 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct 
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
+/* Ticks that most accesses of a walk over so many bytes of a cache's path take. */
+enum chase_state set_usual(struct study *s, const struct set_lines *l, uint64_t bytes, uint64_t step, double *ticks,
+			   char *why, size_t why_bytes);
 
 /* Laps over more lines, or pages, than fit: how many of them miss (Mei 2014, Figures 9 and 11). ask: false while points are pending. */
 void miss_rates_ask(struct study *s);

@@ -11,6 +11,7 @@
 #define MORE_LEAST 1.25
 #define CONFLICTS  4 /* times as many misses as a line that has nothing to do with it */
 #define SAMPLE	   2048.0
+#define MOSTLY	   0.5 /* of the accesses */
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
@@ -105,16 +106,42 @@ static enum chase_state find_floor(struct chase_path *c, const struct set_lines 
 	return isfinite(miss) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
+static struct chase_path path_of(struct study *s, const struct set_lines *l)
+{
+	return (struct chase_path){.study = s,
+				   .chase = SET_CHASE_NEAR + (unsigned)l->path,
+				   .limit = l->bound,
+				   .word = l->path == SET_TEXTURE || l->path == SET_CONSTANT ? 4 : 8,
+				   .room = chase_room(study_device(s), true),
+				   .beyond_sm = true};
+}
+
+enum chase_state set_usual(struct study *s, const struct set_lines *l, uint64_t bytes, uint64_t step, double *ticks,
+			   char *why, size_t why_bytes)
+{
+	struct chase_path c = path_of(s, l);
+	struct chase_peak peak[TRACE_PEAKS];
+	struct set_lines steps = *l;
+	unsigned peaks = 0, best = 0;
+
+	steps.line = step;
+	enum chase_state state = often(&c, &steps, (double)(bytes / step), peak, &peaks);
+	for (unsigned i = 1; i < peaks; i++)
+		best = peak[i].share > peak[best].share ? i : best;
+	*ticks = peaks ? peak[best].centre : NAN;
+	if (state == CHASE_DONE && (!peaks || peak[best].share < MOSTLY))
+		state = CHASE_UNDECIDED;
+	if (state == CHASE_UNDECIDED)
+		snprintf(why, why_bytes, "its latency is not known, and no usual one is seen over %llu bytes",
+			 (unsigned long long)bytes);
+	return state;
+}
+
 /* Of caches: the shared chase over all lines and one more. */
 static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
 				 char *why, size_t why_bytes)
 {
-	struct chase_path c = {.study = s,
-			       .chase = SET_CHASE_NEAR + (unsigned)l->path,
-			       .limit = l->bound,
-			       .word = l->path == SET_TEXTURE || l->path == SET_CONSTANT ? 4 : 8,
-			       .room = chase_room(study_device(s), true),
-			       .beyond_sm = true};
+	struct chase_path c = path_of(s, l);
 	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = l->line, .extra = extra * l->line};
 	struct chase_blocks found;
 

@@ -49,8 +49,9 @@ struct policy_result {
 	const char *name; /* "lru" ... "random", "weighted" */
 	unsigned ways;
 	double chance[VALUE_ARRAY_MAX], half; /* of "weighted": each way's, give or take */
-	bool hidden;			      /* UNDECIDED, because the level above answers */
-	char seen[200];			      /* DONE: how it was told; UNDECIDED: why not, and what remains */
+	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
+	bool hidden;	/* UNDECIDED, because the level above answers */
+	char seen[200]; /* DONE: how it was told; UNDECIDED: why not, and what remains */
 };
 void policy_infer(const struct policy_level *l, struct policy_result *out);
 

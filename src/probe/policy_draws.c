@@ -13,6 +13,8 @@
 #define SURE	     4.5    /* standard deviations */
 #define ALWAYS	     0.9    /* chance that two victims are of one way, from which they are no draws */
 #define EVEN	     2.5
+#define PARTS_MOST   8u
+#define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
 #define SWAPS	     0.1  /* unsure accesses, as a share of the draws */
 
@@ -113,14 +115,45 @@ static unsigned repeats(const struct reading *r, unsigned ways)
 	return 0;
 }
 
-/* How unequal the ways' counts are, in standard deviations of what equal chances make (Wilson and Hilferty). */
+/* A sum of squares of `free` differences, in standard deviations of what chance makes (Wilson and Hilferty). */
+static double deviations(double chi, double free)
+{
+	double part = 2.0 / (9.0 * free);
+	return (cbrt(chi / free) - (1 - part)) / sqrt(part);
+}
+
+/* How unequal the ways' counts are. */
 static double unequal(const struct reading *r, unsigned ways)
 {
-	double each = (double)r->draws / ways, chi = 0, part = 2.0 / (9.0 * (ways - 1));
+	double each = (double)r->draws / ways, chi = 0;
 
 	for (unsigned w = 0; w < ways; w++)
 		chi += pow(r->count[w] - each, 2) / each;
-	return (cbrt(chi / (ways - 1)) - (1 - part)) / sqrt(part);
+	return deviations(chi, ways - 1);
+}
+
+/* The same of parts of the trace, each by itself: *within; and by how much their shares differ from the whole's: *between. What
+ * others write into the set moves ways' names, and then the whole's counts are mixed. */
+static void by_parts(const struct reading *r, unsigned ways, double *within, double *between)
+{
+	unsigned parts = r->draws / (PART_LEAST * ways);
+	double inside = 0, among = 0;
+
+	parts = parts < 2 ? 2 : parts > PARTS_MOST ? PARTS_MOST : parts;
+	for (unsigned k = 0; k < parts; k++) {
+		uint32_t count[RULE_WAYS] = {0}, from = (uint32_t)((uint64_t)r->draws * k / parts),
+			 to = (uint32_t)((uint64_t)r->draws * (k + 1) / parts);
+		for (uint32_t i = from; i < to; i++)
+			count[r->victim[i]]++;
+		for (unsigned w = 0; w < ways; w++) {
+			double even = (double)(to - from) / ways,
+			       usual = fmax(0.5, (double)r->count[w] * (to - from) / r->draws);
+			inside += pow(count[w] - even, 2) / even;
+			among += pow(count[w] - usual, 2) / usual;
+		}
+	}
+	*within = deviations(inside, (double)parts * (ways - 1));
+	*between = deviations(among, (parts - 1.0) * (ways - 1));
 }
 
 void policy_draws(const struct policy_level *l, struct policy_result *out)
@@ -156,9 +189,11 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 			 lag ? lag : r->late, r->draws, unsure);
 		return;
 	}
-	double z = unequal(r, ways);
-	if (z > SURE) {
+	double z = unequal(r, ways), within, between;
+	by_parts(r, ways, &within, &between);
+	if (z > SURE || within > SURE) {
 		double half = 0;
+		out->mixed = between > SURE;
 		out->state = CHASE_DONE;
 		out->name = "weighted";
 		for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {
@@ -172,7 +207,7 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "
 		    "do not depend on one another",
 		    r->draws);
-	} else if (z < EVEN && r->draws >= 0.9 * needed) {
+	} else if (z < EVEN && within < EVEN && between < SURE && r->draws >= 0.9 * needed) {
 		out->state = CHASE_DONE;
 		out->name = "random";
 		snprintf(out->seen, sizeof(out->seen),

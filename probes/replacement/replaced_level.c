@@ -1,0 +1,129 @@
+#include "replaced_level.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define BETWEEN_MOST 160u
+#define FLUSHES	     2
+
+bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
+{
+	char key[96];
+	double is;
+
+	snprintf(key, sizeof(key), "%s.%s", prefix, what);
+	if (!study_number(l->study, key, &is) || !(is >= 1))
+		return false;
+	*v = (uint64_t)is;
+	return true;
+}
+
+/* Ways and sets of a level above: of the largest of unequal sets, where lines one size further share the set. */
+static bool sets_of(const struct level *l, const char *prefix, uint64_t *ways, uint64_t *sets)
+{
+	char key[96];
+	uint64_t size, line;
+
+	if (level_number(l, prefix, "ways", ways) && level_number(l, prefix, "sets", sets))
+		return true;
+	snprintf(key, sizeof(key), "%s.set_sizes", prefix);
+	const struct finding *f = study_finding(l->study, key);
+	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_ARRAY ||
+	    !level_number(l, prefix, "line", &line) ||
+	    !level_number(l, prefix, l->path == SET_PAGES ? "reach" : "size", &size))
+		return false;
+	*ways = 1;
+	for (unsigned i = 0; i < f->value.array_count; i++)
+		*ways = f->value.array[i] > (double)*ways ? (uint64_t)f->value.array[i] : *ways;
+	*sets = size / line;
+	return true;
+}
+
+void level_between(const struct level *l, struct set_lines *set, unsigned effort)
+{
+	uint64_t line, ways, sets, seen[POLICY_SLOTS], distinct = 0;
+
+	set->between = 0;
+	if (!l->up || !level_number(l, l->up, "line", &line))
+		return;
+	if (!sets_of(l, l->up, &ways, &sets)) {
+		/* Whatever its sets are, twice as much as it holds drives out all of it. */
+		uint64_t size;
+		if (!level_number(l, l->up, l->path == SET_PAGES ? "reach" : "size", &size) ||
+		    FLUSHES * size > BETWEEN_MOST * line)
+			return;
+		ways = FLUSHES * size / line;
+		sets = 1;
+	}
+	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
+		uint64_t is = set_address(set, n) / line % sets;
+		unsigned k = 0;
+		while (k < distinct && seen[k] != is)
+			k++;
+		if (k == distinct)
+			seen[distinct++] = is;
+	}
+	/* As many as fit drive each other out there. */
+	if (!effort && set->ways >= 2 * ways * distinct)
+		return;
+	set->apart = line * sets;
+	/* Nothing is in the same set there and in another one here. */
+	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
+		return;
+	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
+	if (l->path == SET_PAGES && set->mode == SET_STRIDED)
+		set->bound =
+		    least(set->bound, (set->lines + 4 * ways) * (set->stride > set->apart ? set->stride : set->apart));
+	set->between = (unsigned)least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+}
+
+enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap)
+{
+	char prefix[48], why[200];
+	uint64_t size;
+	double here, beyond;
+
+	*gap = NAN;
+	const char *dot = strrchr(l->next, '.');
+	snprintf(prefix, sizeof(prefix), "%.*s", dot ? (int)(dot - l->next) : 0, l->next);
+	if (!dot || strncmp(prefix, "memory", 6) == 0 || !level_number(l, prefix, "size", &size))
+		size = 4 * l->size < l->limit ? 4 * l->size : l->limit;
+	if (l->path == SET_PAGES || size < 2 * l->size || size > l->limit)
+		return CHASE_UNDECIDED;
+	set->bound = l->limit;
+	const enum chase_state a = set_usual(l->study, set, l->size, l->line, &here, why, sizeof(why)),
+			       b = set_usual(l->study, set, size, l->line, &beyond, why, sizeof(why));
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (a == CHASE_DONE && b == CHASE_DONE && beyond > here)
+		*gap = beyond - here;
+	return CHASE_DONE;
+}
+
+enum chase_state level_depth(const struct level *l, struct set_lines *set, char *why, size_t n)
+{
+	char nearest[48];
+	uint64_t size = 0, line = 0, near_size = 0, near_line = 0;
+	double here, up, near;
+
+	snprintf(nearest, sizeof(nearest), "%.*s", (int)(strrchr(l->nearest, '.') - l->nearest), l->nearest);
+	snprintf(why, n, "its latency has to be known, so that hits are not taken for those above it");
+	if (l->path == SET_PAGES || !level_number(l, l->up, "size", &size) || !level_number(l, l->up, "line", &line) ||
+	    !level_number(l, nearest, "size", &near_size) || !level_number(l, nearest, "line", &near_line) ||
+	    l->size < 2 * size || l->size > l->limit)
+		return CHASE_UNDECIDED;
+	set->bound = l->limit;
+	const enum chase_state a = set_usual(l->study, set, l->size, line, &here, why, n),
+			       b = set_usual(l->study, set, size, line, &up, why, n),
+			       c = set_usual(l->study, set, near_size / 2, near_line, &near, why, n);
+	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED || c == CHASE_UNDECIDED)
+		return CHASE_UNDECIDED;
+	if (a == CHASE_PENDING || b == CHASE_PENDING || c == CHASE_PENDING)
+		return CHASE_PENDING;
+	snprintf(why, n, "walks over what it holds are not slower than over what the level above holds");
+	if (!(here > up) || !(up >= near))
+		return CHASE_UNDECIDED;
+	set->known.above = here - up;
+	set->known.deep = here - near;
+	return CHASE_DONE;
+}

@@ -1,0 +1,36 @@
+/* A level whose policy is asked for, by its keys; and what keeps the levels above it out of the way. */
+#ifndef FATHOM_REPLACED_LEVEL_H
+#define FATHOM_REPLACED_LEVEL_H
+#include "replacement.h"
+
+/* A level by its keys: what it takes to ask for its policy. */
+struct level {
+	struct study *study;
+	const char *prefix, *up,
+	    *next; /* "cache.texture.l1"; of the level above, NULL none; of the latency behind it */
+	enum set_path path;
+	uint64_t limit; /* bytes that may be read */
+	uint64_t size, line, ways, sets;
+	bool unequal;
+	double largest;	     /* of unequal sets */
+	const char *nearest; /* latency of the path's first level */
+	double deep;	     /* of pages: cycles that it is slower than the first level */
+};
+
+static inline uint64_t least(uint64_t a, uint64_t b)
+{
+	return a < b ? a : b;
+}
+
+/* The number of `prefix`.`what`. False: it is not known, or less than 1. */
+bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v);
+/* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
+ * enough, `effort` times twice as many. */
+void level_between(const struct level *l, struct set_lines *set, unsigned effort);
+/* How much slower what lies behind a level is, by walks over what each holds. NAN: not seen. */
+enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap);
+/* How much slower a level is than those above it, by walks over as much as each holds: what takes the clock's steps to tell a
+ * latency is enough to tell one level's hits from another's. set->known is filled. */
+enum chase_state level_depth(const struct level *l, struct set_lines *set, char *why, size_t n);
+
+#endif

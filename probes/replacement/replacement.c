@@ -227,7 +227,7 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 /* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
 static enum chase_state list_set(const struct level *l, struct set_lines *set, char *why, size_t n)
 {
-	uint32_t total = (uint32_t)(l->size / l->line);
+	uint32_t total = (uint32_t)(l->line ? l->size / l->line : 0);
 	unsigned best = 0;
 
 	set->total = total;

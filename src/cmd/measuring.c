@@ -87,6 +87,8 @@ static int open_code(const char *device, int rc)
 		return strchr(colon, '/') || str_ends(device, ".gpu") ? CMD_FILE : CMD_USAGE;
 	if (str_starts(device, "cuda:"))
 		return colon[1 + strspn(colon + 1, "0123456789")] ? CMD_USAGE : CMD_DEVICE;
+	if (str_starts(device, "opencl:"))
+		return colon[1 + strspn(colon + 1, "0123456789.")] || rc == -EINVAL ? CMD_USAGE : CMD_DEVICE;
 	return CMD_USAGE;
 }
 

@@ -89,6 +89,16 @@ def driver(o, **plays):
     return o.env(LD_LIBRARY_PATH=FAKE, **{"FAKE_CUDA_" + name: value for name, value in plays.items()})
 
 
+def test_opencl_driver_that_is_not_there(o):
+    empty, broken = o.path("no-vendors"), o.path("vendors")
+    for folder in (empty, broken):
+        os.makedirs(folder, exist_ok=True)
+    write(os.path.join(broken, "x.icd"), (write(os.path.join(broken, "x.so"), b"no library") + "\n").encode())
+    for vendors in (empty, broken):
+        refused(o.run("run", "-d", "opencl:0.0", "-p", "walk", env=o.env(OCL_ICD_VENDORS=vendors)), DEVICE, "OpenCL")
+        accepted(o.run("list", env=o.env(OCL_ICD_VENDORS=vendors)))
+
+
 def test_driver_without_devices(o):
     env = driver(o, DEVICES="0")
     refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "no GPU")

@@ -12,10 +12,10 @@ static int cuda_list(struct device_list *list, struct err *e)
 	struct cuda_driver d;
 	struct err why = {0};
 	int count = 0;
-	char path[512], key[CUDA_KNOWN_KEY];
-	const bool keep = cuda_known_path(path, sizeof path) && cuda_known_key(key, "/proc");
+	char path[512], key[KNOWN_KEY];
+	const bool keep = known_path(path, sizeof path, "devices") && cuda_known_key(key, "/proc");
 
-	if (keep && cuda_known_read(list, path, key))
+	if (keep && known_read(list, "cuda", path, key))
 		return 0;
 	if (cuda_driver_open(&d, &why)) {
 		snprintf(list->note, sizeof list->note, "%.255s", why.text);
@@ -47,7 +47,7 @@ static int cuda_list(struct device_list *list, struct err *e)
 	}
 	cuda_driver_close(&d);
 	if (keep && !list->note[0])
-		cuda_known_write(list, path, key);
+		known_write(list, path, key);
 	return 0;
 }
 

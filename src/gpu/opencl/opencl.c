@@ -1,6 +1,7 @@
 /* The OpenCL backend: list, open, close. */
 #include "base/arena.h"
 #include "gpu/opencl/opencl_gpu.h"
+#include "gpu/opencl/opencl_known.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,9 +37,13 @@ static int opencl_list(struct device_list *list, struct err *e)
 	struct err why = {0};
 	cl_platform_id platform[PLATFORMS];
 	cl_uint count = 0;
-	char room[OPENCL_WORDS];
+	char room[OPENCL_WORDS], path[512], key[KNOWN_KEY];
 	int rc = 0;
+	const bool keep =
+	    known_path(path, sizeof path, "opencl-devices") && opencl_known_key(key, "/proc", "/etc/OpenCL/vendors");
 
+	if (keep && known_read(list, "opencl", path, key))
+		return 0;
 	if (opencl_api_open(&api, &why)) {
 		snprintf(list->note, sizeof list->note, "%.255s", why.text);
 		return 0;
@@ -46,9 +51,11 @@ static int opencl_list(struct device_list *list, struct err *e)
 	cl_int r = api.get_platform_ids(PLATFORMS, platform, &count);
 	if (r || !count)
 		snprintf(list->note, sizeof list->note,
-			 "the OpenCL loader finds no platform (%s): no driver is installed", opencl_words(r, room));
+			 "the OpenCL loader finds no platform (%s): no driver is installed, or none of them loads", opencl_words(r, room));
 	for (unsigned i = 0; !r && !rc && i < count && i < PLATFORMS; i++)
 		rc = add_platform(&api, platform[i], i, list, e);
+	if (keep && !rc && !list->note[0])
+		known_write(list, path, key);
 	/* The loader stays: drivers have threads and exit handlers of their own. */
 	return rc;
 }
@@ -95,7 +102,7 @@ static int find(struct opencl_gpu *g, unsigned p, unsigned d, struct err *e)
 	if (r && r != -1001)
 		return opencl_fail(r, e, "the OpenCL loader does not tell its platforms");
 	if (r || !platforms)
-		return err_set(e, -ENODEV, "the OpenCL loader finds no platform: no OpenCL driver is installed");
+		return err_set(e, -ENODEV, "the OpenCL loader finds no platform: no OpenCL driver is installed, or none of them loads");
 	if (p >= platforms || p >= PLATFORMS)
 		return err_set(e, -ENODEV, "there is no opencl:%u.%u: OpenCL has %u platform%s, counted from 0", p, d,
 			       platforms, platforms == 1 ? "" : "s");

@@ -102,7 +102,7 @@ static void known_devices(void **state)
 {
 	(void)state;
 	char top[] = "/tmp/fathom-known-XXXXXX", path[600], clean[64];
-	static char key[CUDA_KNOWN_KEY], other[CUDA_KNOWN_KEY];
+	static char key[KNOWN_KEY], other[KNOWN_KEY];
 	struct device_info d[2] = {{.backend = "cuda", .spec = "cuda:0", .name = "One", .sm_count = 7},
 				   {.backend = "cuda", .spec = "cuda:1", .name = "Two", .clock_hz = 1e9}};
 	struct device_list list = {.items = d, .count = 2}, got = {0};
@@ -121,11 +121,11 @@ static void known_devices(void **state)
 	assert_true(cuda_known_key(other, top));
 	assert_memory_not_equal(key, other, sizeof key);
 
-	assert_false(cuda_known_read(&got, path, key)); /* not there */
+	assert_false(known_read(&got, "cuda", path, key)); /* not there */
 	put(top, "cache/x", "");
-	cuda_known_write(&list, path, key);
-	assert_false(cuda_known_read(&got, path, other));
-	assert_true(cuda_known_read(&got, path, key));
+	known_write(&list, path, key);
+	assert_false(known_read(&got, "cuda", path, other));
+	assert_true(known_read(&got, "cuda", path, key));
 	assert_int_equal(got.count, 2);
 	assert_memory_equal(got.items, d, sizeof d);
 	mem_free(got.items);
@@ -134,13 +134,13 @@ static void known_devices(void **state)
 	struct stat st;
 	assert_int_equal(stat(path, &st), 0);
 	assert_int_equal(truncate(path, st.st_size - 1), 0);
-	assert_false(cuda_known_read(&got, path, key));
+	assert_false(known_read(&got, "cuda", path, key));
 	assert_int_equal(truncate(path, st.st_size + 1), 0);
-	assert_false(cuda_known_read(&got, path, key));
+	assert_false(known_read(&got, "cuda", path, key));
 	/* a name without an end */
 	memset(d[1].name, 'x', sizeof d[1].name);
-	cuda_known_write(&list, path, key);
-	assert_false(cuda_known_read(&got, path, key));
+	known_write(&list, path, key);
+	assert_false(known_read(&got, "cuda", path, key));
 	assert_null(got.items);
 	snprintf(clean, sizeof clean, "rm -r %s", top);
 	assert_int_equal(system(clean), 0);

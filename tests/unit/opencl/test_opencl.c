@@ -3,6 +3,7 @@
 #include "base/embed.h"
 #include "base/str.h"
 #include "gpu/gpu.h"
+#include "gpu/opencl/opencl_known.h"
 #include "kernel/kernel.h"
 #include <errno.h>
 #include <stdio.h>
@@ -283,6 +284,64 @@ static void errors_name_kernel_and_line(void **state)
 	g->ops->close(g);
 }
 
+/* More memory than there is: refused, and the device goes on. */
+static void too_much_memory_is_refused(void **state)
+{
+	(void)state;
+	struct gpu *g = open_first();
+	const struct device_info *d = g->ops->info(g);
+	uint32_t ring = load(g, "ring", ring_text);
+	struct launch l = launch_of("ring", 1, 1);
+	l.args[1].kind = ARG_BUFFER;
+	l.args[2] = (struct launch_arg){.kind = ARG_U32, .bits = 2};
+	l.arg_count = 3;
+	l.buffers[1] = (struct launch_buffer){.bytes = 4 * d->memory_bytes, .as_is = true};
+	l.buffer_count = 2;
+	struct sample out = run(g, ring, &l);
+	assert_int_equal(out.outcome, OUTCOME_REFUSED);
+	assert_non_null(strstr(out.message, "CL_"));
+	sample_free(&out);
+	l.buffer_count = 1;
+	out = run(g, ring, &l);
+	assert_int_equal(out.outcome, OUTCOME_OK);
+	sample_free(&out);
+	g->ops->close(g);
+}
+
+static void put(const char *folder, const char *name, const char *text)
+{
+	char path[512];
+	snprintf(path, sizeof path, "%s/%s", folder, name);
+	FILE *f = fopen(path, "w");
+	assert_non_null(f);
+	fputs(text, f);
+	fclose(f);
+}
+
+/* What was told of the devices is not taken for true when a driver came, went or changed. */
+static void drivers_are_told_apart(void **state)
+{
+	(void)state;
+	char vendors[] = "/tmp/fathom-vendors-XXXXXX", clean[64];
+	static char key[KNOWN_KEY], other[KNOWN_KEY];
+	assert_non_null(mkdtemp(vendors));
+	assert_false(opencl_known_key(key, "/proc", vendors)); /* no driver */
+	put(vendors, "one.icd", "libone.so.1\n");
+	assert_true(opencl_known_key(key, "/proc", vendors));
+	assert_true(opencl_known_key(other, "/proc", vendors));
+	assert_memory_equal(key, other, sizeof key);
+	put(vendors, "two.icd", "/nowhere/libtwo.so\n");
+	assert_true(opencl_known_key(other, "/proc", vendors));
+	assert_memory_not_equal(key, other, sizeof key);
+	put(vendors, "two.icd", "");
+	assert_false(opencl_known_key(other, "/proc", vendors));
+	snprintf(clean, sizeof clean, "rm -r %s", vendors);
+	assert_int_equal(system(clean), 0);
+	setenv("OCL_ICD_VENDORS", vendors, 1);
+	assert_false(opencl_known_key(key, "/proc", "/etc/OpenCL/vendors"));
+	unsetenv("OCL_ICD_VENDORS");
+}
+
 /* In a child process, as every run drives it. */
 static void what_never_ends_is_stopped(void **state)
 {
@@ -341,6 +400,8 @@ int main(void)
 	    cmocka_unit_test(constant_and_local_memory_follow_the_arguments),
 	    cmocka_unit_test(errors_name_kernel_and_line),
 	    cmocka_unit_test(wrong_names_are_refused),
+	    cmocka_unit_test(too_much_memory_is_refused),
+	    cmocka_unit_test(drivers_are_told_apart),
 	    cmocka_unit_test(what_never_ends_is_stopped),
 	};
 	/* A child, as the proxy, forks from a process in which no driver has run yet: that test has its own. */

@@ -1,0 +1,22 @@
+/* What a driver said about its devices when it was last asked, kept in a file under a key that tells one state of the machine from
+ * another: to start a driver takes more than a tenth of a second, and its devices are the same until something that the key holds
+ * changes. */
+#ifndef FATHOM_KNOWN_DEVICES_H
+#define FATHOM_KNOWN_DEVICES_H
+#include "data/device.h"
+#include <stdbool.h>
+
+/* Text, zeros behind it. Each adds to it; false: it does not fit, or cannot be told, so nothing can be known. */
+#define KNOWN_KEY 4096
+bool known_add(char key[KNOWN_KEY], const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+bool known_add_file(char key[KNOWN_KEY], const char *path); /* its first bytes */
+bool known_add_variables(char key[KNOWN_KEY], const char *const *name, size_t n);
+/* The devices that were kept under this key: appends them to list. A file that is missing, older, damaged or not the backend's is
+ * as good as none: false. */
+bool known_read(struct device_list *list, const char *backend, const char *path, const char *key);
+/* Keeps them. Nothing depends on it, so failing is silent, and no other process ever sees half a file. */
+void known_write(const struct device_list *list, const char *path, const char *key);
+/* ${XDG_CACHE_HOME:-$HOME/.cache}/fathom/NAME; false: neither is set. */
+bool known_path(char *path, size_t n, const char *name);
+
+#endif

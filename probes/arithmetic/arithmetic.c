@@ -20,6 +20,7 @@ enum {
 	LONG_UNIT = 8,	  /* the same for an operation that is a long sequence */
 	SHORT_SPAN = 128, /* operations of one warp by which the lengths of a throughput point differ */
 	SPANS = 64,
+	FEW_UNIT = 2, /* the same of so few links of one that they stay at hand */
 	CONFIGS = 5
 };
 
@@ -36,6 +37,7 @@ const struct arithmetic_row arithmetic_row[] = {
 #define TELLS	    0.97 /* of the best rate: a load that reaches it gives the same */
 #define APART	    0.7	 /* a first warp that ends so early leaves the last ones to themselves for long */
 #define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
+#define SAME	    0.8	 /* cycles */
 #define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
 
 /* Warps of the largest block. */
@@ -254,7 +256,9 @@ static const char *mixture(const struct native_info *n, unsigned links)
 	return r->total < links + links / 4 && r->top_count < 0.9 * links ? r->mix : NULL;
 }
 
-static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
+/* few: of shorter chains, where the usual ones are long code; else it is not ok. */
+static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const struct slope *few,
+			     const char *evidence)
 {
 	char key[96];
 	key_of(key, sizeof key, &arithmetic_row[row], PART_LATENCY);
@@ -272,6 +276,14 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
 			      "instruction cache, or the clock has changed",
 			      lat->unit, -lat->start, LENGTHS * lat->unit);
+		return;
+	}
+	/* Code that does not fit the first instruction cache takes proportional time as well when all of it is fetched each time. */
+	if (few->ok && fabs(few->value - lat->value) > SAME) {
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "%.2f cycles a link over %u to %u links, and %.2f over %u to %u: instructions may not be at hand",
+		    lat->value, lat->unit, LENGTHS * lat->unit, few->value, few->unit, LENGTHS * few->unit);
 		return;
 	}
 	const struct native_info *n = study_native(s, row, lat->last);
@@ -501,7 +513,8 @@ static void study_row(struct study *s, unsigned row)
 	struct load load[CONFIGS];
 	struct slope full[CONFIGS];
 	const unsigned loads = loads_of(load, r, steps, full_warps(d));
-	const struct slope lat = measure_slope(s, row, unit, 1, 1);
+	const struct slope lat = measure_slope(s, row, unit, 1, 1),
+			   few = is_long ? measure_slope(s, row, FEW_UNIT, 1, 1) : (struct slope){0};
 	for (unsigned i = 0; i < loads; i++)
 		full[i] = measure_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
 	if (study_pending(s))
@@ -517,7 +530,7 @@ static void study_row(struct study *s, unsigned row)
 	char evidence[64];
 	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, unit * LENGTHS);
 	if (lat.ok) {
-		conclude_latency(s, row, &lat, evidence);
+		conclude_latency(s, row, &lat, &few, evidence);
 		conclude_native(s, row, &lat, evidence);
 	} else {
 		const char *why = lat.bad ? lat.bad->message : "points are missing";

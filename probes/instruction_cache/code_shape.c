@@ -274,12 +274,13 @@ static enum code_state conflicting(const struct code *c, const struct code_surve
 	enum code_state st = code_get(c, r, &run);
 	if (st != CODE_HERE)
 		return st;
-	double noise = noise_below(v, l->floor, l->fits) * r->laps;
+	/* All that miss count, also those for which what lies behind is at its fastest. */
+	double noise = noise_below(v, l->miss, l->fits) * r->laps;
 	*n = 0;
 	for (unsigned i = r->count; i-- > 0;) { /* ascending */
 		unsigned slow = 0;
 		for (unsigned lap = 0; lap < r->laps; lap++)
-			slow += code_ticks(&run, lap * r->count + i) >= l->floor;
+			slow += code_ticks(&run, lap * r->count + i) >= l->miss;
 		if (slow >= 2 && slow > 3 * noise + 2)
 			line[(*n)++] = code_line_of(l, c->unit, code_piece(r, i));
 	}

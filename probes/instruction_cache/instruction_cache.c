@@ -125,7 +125,8 @@ static void conclude_constants(struct study *s, const struct code_shared *with, 
 
 /* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. cache: first touches take
  * longer, so it is none. */
-static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache)
+static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache,
+				 double *first)
 {
 	struct code few = *all;
 	const struct code *c = &few;
@@ -146,6 +147,7 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 	for (unsigned i = 0; i < run.visits; i++)
 		ticks[i] = code_ticks(&run, i);
 	cold = stat_median(ticks, run.visits, scratch);
+	*first = fmax(*first, cold);
 	/* Code may have come near before it was executed for the first time: nothing that answers much sooner than the memory does
 	 * for data is memory. */
 	double data;
@@ -170,6 +172,7 @@ struct found {
 	unsigned caches; /* levels, memory not among them */
 	bool open;	 /* the last of them never overflowed, so that more may lie behind */
 	bool cache;	 /* and it is a cache, not the memory */
+	double cold;	 /* ticks of first touches */
 	const struct code *code[CODE_LEVELS + 2];
 	struct code_survey *survey[CODE_LEVELS + 2];
 	unsigned index[CODE_LEVELS + 2]; /* in its survey */
@@ -187,7 +190,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 		return st;
 	}
 	if (st == CODE_HERE)
-		st = is_memory(&f->small, &f->near, &memory, &f->cache);
+		st = is_memory(&f->small, &f->near, &memory, &f->cache, &f->cold);
 	if (st == CODE_PENDING)
 		return st;
 	if (st == CODE_MISSING) {
@@ -209,7 +212,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	if (st == CODE_HERE)
 		st = code_measure_survey(&f->large, &f->far);
 	if (st == CODE_HERE)
-		st = is_memory(&f->large, &f->far, &memory, &f->cache);
+		st = is_memory(&f->large, &f->far, &memory, &f->cache, &f->cold);
 	if (st != CODE_HERE)
 		return st == CODE_PENDING ? st : CODE_HERE;
 	double last = f->near.level[n - 1].ticks;
@@ -243,7 +246,9 @@ static void find_doubtful(struct found *f)
 	const bool rare = before && slow < RARE * r->visits && 2 * code_slow_always(r, before->floor) < slow;
 	for (unsigned k = 1; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
-		l->doubtful = !l->endless && (l->ticks > ROWS * last || (rare && l == before));
+		/* No cache is as far as what answers code that was never executed: jumps that take even longer wait for two lines. */
+		const bool memory = !f->cache && l->ticks > ROWS * f->cold;
+		l->doubtful = !l->endless && (l->ticks > ROWS * last || memory || (rare && l == before));
 	}
 }
 

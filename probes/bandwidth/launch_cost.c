@@ -22,17 +22,17 @@ int turns_setup(const struct study *s, double x, const double *p, struct job *j)
 	return 0;
 }
 
-/* x: which of several launches alike. */
+/* x: which of several launches alike; p[0]: 1, right behind the same kernel. */
 int empty_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	(void)s;
 	(void)x;
-	(void)p;
 	j->template_path = "probes/bandwidth/empty.ptx";
 	snprintf(j->launch.entry, sizeof j->launch.entry, "empty");
 	j->launch.warmups = 1;
-	/* Behind other work: a device that waits for its host's next call would show how fast that is. */
-	j->launch.flush = true;
+	/* Behind other work: a device that waits for its host's next call would show how fast that is. But that work takes the
+	 * kernel's instructions away, where they are in caches. */
+	j->launch.flush = !(p[0] > 0);
 	return 0;
 }
 
@@ -99,20 +99,27 @@ static void turns_study(struct study *s)
 
 static void empty_study(struct study *s)
 {
-	struct spread cost = {.n = 0};
+	struct spread cost[2] = {{.n = 0}, {.n = 0}};
 	const struct point *bad = NULL;
-	for (unsigned k = 0; k < TRIALS; k++) {
-		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k, NULL);
+	for (unsigned k = 0; k < 2 * TRIALS; k++) {
+		const unsigned again = k / TRIALS;
+		const double p[POINT_PARAMS] = {again};
+		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k % TRIALS, p);
 		if (pt && pt->outcome == OUTCOME_OK && pt->elapsed_ms >= 0)
-			cost.v[cost.n++] = pt->elapsed_ms * 1e-3;
-		else
+			cost[again].v[cost[again].n++] = pt->elapsed_ms * 1e-3;
+		else if (!again)
 			bad = pt;
 	}
 	if (study_pending(s))
 		return;
-	if (cost.n == TRIALS)
-		measured(s, "host.launch_latency", &cost, TIMER_MS * 1e-3,
-			 "time of an empty kernel of one block behind other work, by the timer that times kernels",
+	const bool behind =
+	    cost[0].n < TRIALS || cost[1].n < TRIALS ||
+	    stat_median(cost[0].v, cost[0].n, cost[0].scratch) <= stat_median(cost[1].v, cost[1].n, cost[1].scratch);
+	if (cost[0].n == TRIALS)
+		measured(s, "host.launch_latency", &cost[!behind], TIMER_MS * 1e-3,
+			 behind
+			     ? "time of an empty kernel of one block behind other work, by the timer that times kernels"
+			     : "time of an empty kernel of one block behind itself, by the timer that times kernels",
 			 "empty");
 	else
 		study_verdict(s, "host.launch_latency", VERDICT_INCONCLUSIVE, "empty", "%s",

@@ -136,6 +136,8 @@ int spec_check_requests(const struct spec_file *f, const struct sim_spec *s);
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_walk.c: completion of loads. */
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* spec_rates.c: what is read in a cycle. */
+int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_pipeline.c: issue, completion, peak, performance and ridge of every class. */
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 

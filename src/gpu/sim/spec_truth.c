@@ -213,84 +213,6 @@ static void tell_total(struct teller *t, const struct sim_spec *s, const struct 
 	tell_number(t, key, rate, THROUGHPUT_TOLERANCE * rate);
 }
 
-/* Bytes a cycle that one SM's loads of global memory bring through its load/store pipe. */
-static double global_port(const struct sim_spec *s)
-{
-	return s->global.issue > 0 ? s->coalesce_segment / s->global.issue : 0;
-}
-
-/* A level without a limit of its own lets through what the SMs ask for. */
-static void tell_drawn(struct teller *t, const struct sim_spec *s, const struct cache_spec *c, const char *level)
-{
-	char key[KEY_BYTES];
-	bool all = strcmp(level, "l2") == 0;
-	double one = global_port(s), total = s->sm_count * one;
-	/* A table of requests lets through less, by what merges in it and how long each one waits. */
-	double tolerance = s->outstanding != OUTSTANDING_NONE ? 1 : THROUGHPUT_TOLERANCE;
-	if (c && c->bandwidth > 0) {
-		one = fmin(one, c->bandwidth);
-		total = fmin(total, c->bandwidth);
-	}
-	snprintf(key, sizeof key, "cache.global.%s.bandwidth", level);
-	if (c && one > 0)
-		tell_number(t, key, one, tolerance * one);
-	else if (!c)
-		tell_absent(t, key);
-	snprintf(key, sizeof key, "cache.global.%s.bandwidth_total", level);
-	if (c && all && total > 0)
-		tell_number(t, key, total, tolerance * total);
-	else if (!c && all)
-		tell_absent(t, key);
-}
-
-/* What all SMs read together: through the pins, through their pipes, or as much as they may have on its way. */
-static void tell_memory_rate(struct teller *t, const struct sim_spec *s)
-{
-	const struct noise_spec *n = &s->noise;
-	double limit[] = {s->dram_bandwidth, s->sm_count * global_port(s), 0};
-	if (s->outstanding == OUTSTANDING_MSHR && s->global.memory_latency > 0)
-		limit[2] = (double)s->sm_count * s->outstanding_entries *
-			   (s->has_l1 ? s->global.level[0].line : s->coalesce_segment) / s->global.memory_latency;
-	double least = INFINITY, next = INFINITY;
-	for (unsigned k = 0; k < sizeof limit / sizeof limit[0]; k++) {
-		if (!(limit[k] > 0))
-			continue;
-		next = fmin(next, fmax(least, limit[k]));
-		least = fmin(least, limit[k]);
-	}
-	if (!isfinite(least))
-		return;
-	double tolerance = n->refresh_interval >= 1 ? n->refresh_cycles / n->refresh_interval : 0;
-	/* Two places that are about as narrow hold each other up; rows that close and tables cost what no line here says. */
-	tolerance += next > 1.5 * least ? THROUGHPUT_TOLERANCE : 0.2;
-	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
-		tolerance += 1;
-	tell_number(t, "memory.global.bandwidth", least, tolerance * least);
-	/* The older rules shrink a segment to 32 bytes at the least. */
-	double fetch = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 32;
-	for (uint32_t k = 0; k < 2; k++) {
-		const struct cache_spec *c = &s->global.level[k];
-		if (k ? s->has_l2 : s->has_l1)
-			fetch = fmax(fetch, c->sector ? c->sector : c->line);
-	}
-	tell_number(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
-}
-
-/* What is read by all SMs, by one from shared memory, and a turn of a loop. */
-static void tell_rates(struct teller *t, const struct sim_spec *s)
-{
-	double shared = s->shared.issue > 0 ? 4.0 * s->warp_size / s->shared.issue : 0;
-	tell_memory_rate(t, s);
-	if (shared > 0)
-		tell_number(t, "shared.bandwidth", shared, THROUGHPUT_TOLERANCE * shared);
-	int add = spec_find_op(s, "add", "u32");
-	if (add >= 0)
-		tell_number(t, "branch.turn", s->op[add].latency + s->op[s->default_op].latency + s->branch_latency,
-			    LATENCY_TOLERANCE);
-	tell_drawn(t, s, s->has_l1 ? &s->global.level[0] : NULL, "l1");
-	tell_drawn(t, s, s->has_l2 ? &s->global.level[1] : NULL, "l2");
-}
-
 static void tell_constant(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->constant;
@@ -519,11 +441,12 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_text(&t, "shared.cached", "no");
 	tell_constant(&t, s);
 	tell_global(&t, s);
-	tell_rates(&t, s);
 	tell_instruction(&t, s);
 	tell_shared(&t, s);
 	tell_texture(&t, s);
 	tell_translation(&t, s);
+	if (!t.rc)
+		t.rc = spec_truth_rates(s, each, ctx);
 	if (!t.rc)
 		t.rc = spec_truth_pipeline(s, each, ctx);
 	if (!t.rc)

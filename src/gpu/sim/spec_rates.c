@@ -1,0 +1,153 @@
+/* What a stream of loads should draw from each place: between what the narrowest place on its way lets through and what is left
+ * when a request always finds all others before it. */
+#include "gpu/sim/spec_file.h"
+#include <math.h>
+#include <stdio.h>
+
+#define KEY_BYTES 128
+#define SLACK	  0.05 /* of a rate */
+#define NEAR	  1.5  /* two places no further apart hold each other up ... */
+#define HELD_UP	  0.2  /* ... by so much */
+#define LOAD	  16   /* bytes of one lane */
+#define CYCLE	  (1 + 1e-9)
+
+struct teller {
+	int (*each)(void *ctx, const struct truth *t);
+	void *ctx;
+	int rc;
+};
+
+static void tell(struct teller *t, const char *key, double number, double tolerance)
+{
+	if (t->rc == 0)
+		t->rc = t->each(t->ctx, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
+}
+
+static void tell_absent(struct teller *t, const char *key)
+{
+	if (t->rc == 0)
+		t->rc = t->each(t->ctx, &(struct truth){.key = key, .absent = true});
+}
+
+/* Bytes a cycle that one SM's loads of global memory bring through its load/store pipe. */
+static double global_port(const struct sim_spec *s)
+{
+	/* The older rules make segments of 128 bytes of what neighbours want. */
+	const double segment = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
+	return s->global.issue > 0 ? segment / s->global.issue : 0;
+}
+
+/* Bytes that one SM may have under way beyond its L1, by loads that look there first or not; infinite where no table counts them. */
+static double under_way(const struct sim_spec *s, bool skip_l1)
+{
+	const struct cache_spec *l1 = s->has_l1 && !skip_l1 ? &s->global.level[0] : NULL;
+	double piece = !l1 ? s->coalesce_segment : l1->sector ? l1->sector : l1->line, lanes = piece / LOAD, each = 1;
+	if (s->outstanding == OUTSTANDING_PRT)
+		return (double)s->outstanding_entries * s->warp_size * LOAD;
+	if (s->outstanding != OUTSTANDING_MSHR)
+		return INFINITY;
+	if (s->outstanding_merge && s->outstanding_merge < lanes)
+		each = ceil(lanes / s->outstanding_merge);
+	return s->outstanding_entries * piece / each;
+}
+
+/* Places that every byte passes, as bytes a cycle. */
+struct way {
+	double least, next; /* of those that serve one request after the other */
+	double worst;	    /* of a place that serves so slowly at the worst */
+	double flight;	    /* bytes under way ... */
+	double latency;	    /* ... of which each takes so many cycles */
+	double idle;	    /* share of time in which nothing moves */
+};
+
+static void pass(struct way *w, double rate)
+{
+	if (!(rate > 0))
+		return;
+	w->next = fmin(w->next, fmax(w->least, rate));
+	w->least = fmin(w->least, rate);
+}
+
+static struct way way(double flight, double latency)
+{
+	return (struct way){INFINITY, INFINITY, INFINITY, flight, latency, 0};
+}
+
+static void tell_way(struct teller *t, const char *key, const struct way *w)
+{
+	const double waits = isfinite(w->flight) && w->latency > 0 ? w->flight / w->latency : INFINITY;
+	const double hi = fmin(w->least, waits) * (1 + SLACK);
+	/* A closed round of requests: at the worst each waits for all others at the narrowest place, behind its own latency. */
+	const double served = fmin(w->least, w->worst) * (1 - w->idle - (w->next > NEAR * w->least ? SLACK : HELD_UP));
+	const double lo = isfinite(waits) ? (1 - SLACK) / (1 / served + 1 / waits) : served;
+	if (isfinite(hi))
+		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
+}
+
+/* The L2's port: what is drawn through it, misses included. */
+static double l2_port(const struct sim_spec *s)
+{
+	return s->has_l2 ? s->global.level[1].bandwidth : 0;
+}
+
+/* A level without a limit of its own lets through what the SMs ask for. */
+static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t level, bool all)
+{
+	const struct cache_spec *c = &s->global.level[level];
+	char key[KEY_BYTES];
+	snprintf(key, sizeof key, "cache.global.%s.bandwidth%s", spec_level_names[level], all ? "_total" : "");
+	if (!(level ? s->has_l2 : s->has_l1)) {
+		tell_absent(t, key);
+		return;
+	}
+	const double sms = all ? s->sm_count : 1;
+	struct way w = way(level ? sms * under_way(s, true) : INFINITY, c->latency + c->far_extra / 2.0);
+	pass(&w, sms * global_port(s));
+	pass(&w, c->bandwidth);
+	tell_way(t, key, &w);
+}
+
+/* What all SMs read together: through the pins, through their pipes, or as much as they may have on its way. */
+static void tell_memory(struct teller *t, const struct sim_spec *s)
+{
+	const struct noise_spec *n = &s->noise;
+	/* The older rules shrink a segment to 32 bytes at the least. */
+	double fetch = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 32, tolerance;
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct cache_spec *c = &s->global.level[k];
+		if (k ? s->has_l2 : s->has_l1)
+			fetch = fmax(fetch, c->sector ? c->sector : c->line);
+	}
+	struct way w = way(s->sm_count * under_way(s, false), s->global.memory_latency);
+	pass(&w, s->dram_bandwidth);
+	pass(&w, s->sm_count * global_port(s));
+	pass(&w, l2_port(s));
+	/* Every access opens a row of its bank anew. */
+	if (s->dram.banks && s->dram.row_miss + s->dram.bank_busy > 0)
+		w.worst =
+		    fmax(1, s->memory_partitions) * s->dram.banks * fetch / (s->dram.row_miss + s->dram.bank_busy);
+	w.idle = n->refresh_interval >= 1 ? n->refresh_cycles / n->refresh_interval : 0;
+	tell_way(t, "memory.global.bandwidth", &w);
+	tolerance = w.idle + (w.next > NEAR * w.least ? SLACK : HELD_UP);
+	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
+		tolerance += 1;
+	tell(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
+}
+
+int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	struct teller t = {each, ctx, 0};
+	/* What the pipe takes, and what the schedulers can give it. */
+	double shared = fmax(s->shared.issue, s->scheduler_issue / s->schedulers);
+	shared = shared > 0 ? 4.0 * s->warp_size / shared : 0;
+	tell_memory(&t, s);
+	if (shared > 0)
+		tell(&t, "shared.bandwidth", shared, SLACK * shared);
+	int add = spec_find_op(s, "add", "u32");
+	if (add >= 0)
+		tell(&t, "branch.turn", s->op[add].latency + s->op[s->default_op].latency + s->branch_latency, CYCLE);
+	tell_cache(&t, s, 0, false);
+	tell_cache(&t, s, 1, false);
+	tell_cache(&t, s, 1, true);
+	return t.rc;
+}

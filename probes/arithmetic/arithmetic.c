@@ -214,6 +214,15 @@ static void verdict_all(struct study *s, const struct arithmetic_row *r, unsigne
 	}
 }
 
+/* Native instructions of a link, 1 where the code could not be read. */
+static double native_ops(const struct study *s, unsigned row, const struct slope *lat)
+{
+	const struct native_info *n1 = study_native(s, row, lat->first), *n3 = study_native(s, row, lat->last);
+	if (!n1 || !n3 || !n1->region_count || !n3->region_count)
+		return 1;
+	return ((double)n3->region[0].total - n1->region[0].total) / (2.0 * lat->unit);
+}
+
 static void conclude_native(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
 {
 	char key[96];
@@ -227,7 +236,7 @@ static void conclude_native(struct study *s, unsigned row, const struct slope *l
 		return;
 	}
 	const struct native_region *a = &n1->region[0], *b = &n3->region[0];
-	const double ops = ((double)b->total - a->total) / (2.0 * lat->unit);
+	const double ops = native_ops(s, row, lat);
 	if (b->count[NATIVE_BRANCH] > a->count[NATIVE_BRANCH]) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "%.4g native instructions an operation stand in the code, but it branches, so not all of "
@@ -270,8 +279,9 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		    lat->lo, lat->hi, lat->unit, LENGTHS * lat->unit);
 		return;
 	}
-	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones. */
-	if (lat->start < -fmax(2, lat->unit * (0.5 + lat->value / 150))) {
+	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones.
+	 * But nobody waits for the last instruction of the last link. */
+	if (lat->start < -(lat->value / fmax(1, native_ops(s, row, lat)) + lat->unit * (0.5 + lat->value / 1000))) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
 			      "instruction cache, or the clock has changed",

@@ -28,9 +28,6 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
 
-static const char at_hand[] = "the data are near, translations at hand",
-		  beyond[] = "the data are far, translations at hand";
-
 /* A part of the sequence whose accesses all do the same. */
 struct segment {
 	const char *what;
@@ -40,6 +37,9 @@ struct sequence {
 	uint32_t *at, count, segments;
 	struct segment segment[SEGMENTS];
 };
+
+static const char near_at_hand[] = "the data are near, translations at hand",
+		  far_at_hand[] = "the data are far, translations at hand";
 
 static uint32_t places_of(uint64_t page)
 {
@@ -95,13 +95,13 @@ static bool sequence_of(struct arena *a, double x, const double *p, struct seque
 	for (uint32_t n = FRESH; n < places; n++)
 		for (uint32_t i = 0; i < hot; i++)
 			q->at[q->count++] = place(page, i * page, i, n);
-	segment(q, beyond, from);
+	segment(q, far_at_hand, from);
 	for (uint32_t i = 0; i < hot; i++)
 		q->at[q->count++] = place(page, i * page, i, 0);
 	from = q->count;
 	for (uint32_t i = 0; i < LAPS * hot; i++)
 		q->at[q->count++] = place(page, i % hot * page, i % hot, 0);
-	segment(q, at_hand, from);
+	segment(q, near_at_hand, from);
 	from = q->count;
 	for (uint32_t i = 0; far && i < FAR_PAGES; i++) {
 		uint64_t number = i % 2 ? FAR_PAGES / 2 + i / 2 : i / 2;
@@ -178,6 +178,7 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	if (!(laps ? laps_of : sequence_of)(j->arena, x, p, &q))
 		return -ENOMEM;
 	int rc = spec_of(j->arena, &q, &t);
+	t.far = !laps; /* the first access of a place has to find it far away */
 	return rc ? rc : trace_setup(s, j, &k, &t);
 }
 
@@ -278,6 +279,7 @@ struct seen {
 	unsigned n;
 };
 
+/* Of the accesses called that. NAN: none, or they have no latency in common. */
 static double latency_where(const uint32_t *ticks, const struct sequence *q, const char *what)
 {
 	for (uint32_t k = 0; k < q->segments; k++)
@@ -287,10 +289,9 @@ static double latency_where(const uint32_t *ticks, const struct sequence *q, con
 }
 
 /* Adds the segments' latencies in cycles, by one of them that is known already. */
-static bool add(struct study *s, struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest,
-		char *why, size_t n)
+static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest, char *why, size_t n)
 {
-	const double base = latency_where(ticks, q, at_hand) - nearest;
+	double base = latency_where(ticks, q, near_at_hand) - nearest;
 
 	for (uint32_t k = 0; k < q->segments; k++) {
 		double v = latency_of(ticks, &q->segment[k]) - base;
@@ -300,7 +301,6 @@ static bool add(struct study *s, struct seen *to, const uint32_t *ticks, const s
 		}
 		to->v[to->n++] = v;
 	}
-	(void)s;
 	return true;
 }
 
@@ -379,15 +379,24 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		return;
 	/* Without a cache both are accesses to memory, and rows that stay open tell one kind from the other. */
 	if (past_ticks && !has_l2 &&
-	    !(fabs(latency_where(past_ticks, &q, at_hand) - latency_where(past_ticks, &q, beyond)) <= APART)) {
+	    !(fabs(latency_where(past_ticks, &q, near_at_hand) - latency_where(past_ticks, &q, far_at_hand)) <=
+	      APART)) {
 		study_verdict(
 		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
 		    "loads of one place and of several have not the same latency, although no cache holds them");
 		return;
 	}
 	bool told = past_ticks && (near_ticks || !has_l1) &&
-		    add(s, &seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
-		    (!has_l1 || add(s, &seen, near_ticks, &near, l1, why, sizeof(why)));
+		    add(&seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
+		    (!has_l1 || add(&seen, near_ticks, &near, l1, why, sizeof(why)));
+	const double deep =
+	    told ? latency_where(past_ticks, &q, far_at_hand) - latency_where(past_ticks, &q, near_at_hand) : 0;
+	if (told && has_l2 && deep < (far - l2) / 2) {
+		snprintf(why, sizeof why,
+			 "places that nothing has read yet answer %.1f cycles after the L2, and memory %.1f", deep,
+			 far - l2);
+		told = false;
+	}
 	if (told)
 		conclude(s, &seen);
 	else

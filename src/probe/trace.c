@@ -1,5 +1,6 @@
 #include "probe/trace.h"
 #include "base/arena.h"
+#include "base/rng.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -45,6 +46,9 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	chunk = chunk < t->count ? chunk : t->count;
 	memcpy(words, t->place, t->places * sizeof(*words));
 	memcpy(words + t->places, t->at, t->count * sizeof(*words));
+	uint64_t bytes = (t->bytes + 255) / 256 * 256;
+	uint32_t token =
+	    t->far ? (uint32_t)hash64(words, ((size_t)t->places + t->count) * sizeof(*words), t->bytes) >> 1 | 1 : 0;
 	j->template_path = k->template_path;
 	snprintf(l->entry, sizeof(l->entry), "trace");
 	snprintf(load, sizeof(load),
@@ -55,6 +59,8 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	job_param(j, "NEVER", -1);
 	job_param(j, "SHIFT", t->shift);
 	job_param(j, "WRITE", !constant);
+	job_param(j, "TOKEN", token);
+	job_param(j, "MARK", (long long)bytes);
 	job_param_text(j, "STORE", d->cc >= 20 ? "st.global.cg.u32" : "st.global.u32");
 	job_param_text(j, "FETCH", d->cc >= 20 ? "ld.global.cg.u32" : "ld.volatile.global.u32");
 	if (constant)
@@ -62,6 +68,7 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	l->block[0] = l->block[1] = l->block[2] = 1;
 	l->carveout = CARVEOUT_MAX_L1;
 	l->flush = true;
+	l->warmups = t->far;
 	l->shared_bytes = chunk * 4;
 	job_output(j, TRACE_HEAD + t->count);
 	job_pin(j, d, t->sm);
@@ -84,7 +91,7 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	} else {
 		uint32_t data = l->buffer_count++;
 		l->buffers[data] = (struct launch_buffer){
-		    .space = BUFFER_GLOBAL, .bytes = (t->bytes + 255) / 256 * 256, .align = t->align, .as_is = true};
+		    .space = BUFFER_GLOBAL, .bytes = bytes + (t->far ? 256 : 0), .align = t->align, .as_is = true};
 		job_arg_buffer(j, data, 0);
 		if (k->texture) {
 			if (t->bytes / TEXEL > 1u << 27)

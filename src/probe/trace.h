@@ -25,6 +25,7 @@ struct trace_spec {
 	const uint32_t *place;
 	uint32_t count;
 	const uint32_t *at; /* the sequence */
+	bool far; /* the places are written by a launch before, and caches flushed behind it; not in constant space */
 };
 /* -ENOTSUP: more than this device has. */
 int trace_setup(const struct study *s, struct job *j, const struct trace_kernel *k, const struct trace_spec *t);

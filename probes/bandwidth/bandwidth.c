@@ -29,7 +29,10 @@ enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
 #define CLEARLY	  1.1
 
 enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_SCATTER = EXPERIMENT_EMPTY + 1 };
-enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_PLACE_LONG };
+enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_PLACE_LONG };
+enum { SHARED_THREADS, SHARED_LONG };
+/* Instructions beside each load: as if the SM had so much less time for it. */
+#define MORE 2
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 
 static uint64_t piece_bytes(const double *p)
@@ -53,6 +56,7 @@ static int setup_stream(const struct study *s, double x, const double *p, struct
 	job_param(j, "MASK", once ? 0xffffffffll : (long long)p[STREAM_FOOTPRINT] - 1);
 	job_param(j, "ROUNDS", (long long)x);
 	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
+	job_param(j, "MORE", (long long)p[STREAM_MORE]);
 	job_param(j, "UNROLL", p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
 	/* What has no L1 for these loads has no such words either. */
 	job_param_text(j, "LD", p[STREAM_LEVEL] == LEVEL_L2 ? "global.cg" : "global");
@@ -89,15 +93,16 @@ static int setup_scatter(const struct study *s, double x, const double *p, struc
 	return 0;
 }
 
-/* x: rounds; p[0]: threads. */
+/* x: rounds; p[SHARED_LONG]: 1, with twice the loads in each. */
 static int setup_shared(const struct study *s, double x, const double *p, struct job *j)
 {
 	(void)s;
 	j->template_path = "probes/bandwidth/shared_stream.ptx";
 	job_param(j, "ROUNDS", (long long)x);
-	job_param(j, "THREADS", (long long)p[0]);
+	job_param(j, "THREADS", (long long)p[SHARED_THREADS]);
+	job_param(j, "LOADS", p[SHARED_LONG] > 0 ? 2 * SHARED_LOADS : SHARED_LOADS);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "shared_stream");
-	j->launch.block[0] = (uint32_t)p[0];
+	j->launch.block[0] = (uint32_t)p[SHARED_THREADS];
 	job_output(j, WORDS);
 	j->launch.warmups = 1;
 	return 0;
@@ -120,19 +125,23 @@ struct rate {
 	const struct point *at; /* says why there is no value */
 };
 
-/* From launches of `rounds` and of twice as many, so that beginning and end cancel. */
+/* From launches of `rounds` and of twice as many, so that beginning and end cancel; from shared memory of twice the loads in as
+ * many rounds, so that the loop cancels, too. */
 static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
 			       double round_bytes)
 {
 	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0};
 	double took[2][TRIALS], p[POINT_PARAMS];
+	const bool stream = experiment == EXPERIMENT_STREAM;
 	memcpy(p, given, sizeof p);
 	for (unsigned longer = 0; longer < 2; longer++)
 		for (unsigned k = 0; k < TRIALS; k++) {
-			if (experiment == EXPERIMENT_STREAM)
+			if (stream)
 				p[STREAM_PLACE] = given[longer ? STREAM_PLACE_LONG : STREAM_PLACE] + k;
+			else
+				p[SHARED_LONG] = longer;
 			p[STREAM_PLACE_LONG] = 0;
-			const struct point *pt = study_ask(s, experiment, longer ? 2 * rounds : rounds, p);
+			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
 			took[longer][k] = stream_cycles(pt);
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
@@ -171,27 +180,36 @@ static bool long_enough(struct study *s, unsigned experiment, const double *p, d
 struct drawn {
 	const char *key, *what, *where; /* "memory", "one SM" */
 	unsigned experiment;
-	double all[POINT_PARAMS], half[POINT_PARAMS]; /* of the threads */
-	double all_bytes, half_bytes;		      /* of a round */
+	double all[POINT_PARAMS], half[POINT_PARAMS], more[POINT_PARAMS]; /* of the threads; all with more to issue */
+	double all_bytes, half_bytes;					  /* of a round */
 	double latency;
+	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
 	unsigned rounds;
 };
 
-static void conclude(struct study *s, const struct drawn *w)
+/* Returns what was drawn at least, or NAN. */
+static double conclude(struct study *s, const struct drawn *w)
 {
+	static const char method[] = "bytes of two launches over their cycles, subtracted";
 	const char *evidence = w->experiment == EXPERIMENT_SHARED ? "shared" : "stream";
 	unsigned rounds = w->rounds;
 	if (!long_enough(s, w->experiment, w->all, w->latency, &rounds))
-		return;
-	struct rate a, h;
+		return NAN;
+	struct rate a, h, m = {.value = NAN};
 	for (;; rounds *= 2) {
 		a = stream_rate(s, w->experiment, w->all, rounds, w->all_bytes);
 		h = stream_rate(s, w->experiment, w->half, rounds, w->half_bytes);
 		if (study_pending(s))
-			return;
+			return NAN;
 		if (2 * rounds > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo))
 			break;
 	}
+	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
+	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
+	if (ask)
+		m = stream_rate(s, w->experiment, w->more, rounds, w->all_bytes);
+	if (study_pending(s))
+		return NAN;
 	if (isnan(a.value))
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "%s",
 			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
@@ -200,15 +218,21 @@ static void conclude(struct study *s, const struct drawn *w)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
 			      a.lo, a.hi);
 	else if (isnan(h.value) || h.value < SATURATED * a.value)
-		study_bound(s, w->key, a.lo, INFINITY, "bytes of two launches over their cycles, subtracted", evidence,
+		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
 			    "draw more",
 			    w->where, a.value, w->what, h.value);
+	else if (ask && !(m.value >= SATURATED * a.value))
+		study_bound(
+		    s, w->key, a.lo, INFINITY, method, evidence,
+		    "%s draws %.4g bytes a cycle from %s, and with more instructions beside the loads %.4g: it may "
+		    "be issuing them that takes so long",
+		    w->where, a.value, w->what, m.value);
 	else
-		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card",
-				      "bytes of two launches over their cycles, subtracted", evidence,
+		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card", method, evidence,
 				      "%s draws as much from %s with half of the threads: %.4g", w->where, w->what,
 				      h.value);
+	return a.lo <= a.value && a.hi <= APART * a.lo ? a.lo : NAN;
 }
 
 static uint64_t power_below(double v)
@@ -219,8 +243,11 @@ static uint64_t power_below(double v)
 	return p;
 }
 
-static void stream_of(struct study *s, const char *key, unsigned level, bool one, double footprint, double latency)
+/* known: what one SM draws at least from there or from nearer, NAN where nobody knows; 0: it is one SM that is asked. */
+static double stream_of(struct study *s, const char *key, unsigned level, double known, double footprint,
+			double latency)
 {
+	const bool one = known == 0;
 	const struct device_info *d = study_device(s);
 	const uint64_t threads = power_below(d->max_threads_per_block),
 		       fit = d->max_threads_per_sm > threads ? d->max_threads_per_sm / threads : 1;
@@ -229,6 +256,8 @@ static void stream_of(struct study *s, const char *key, unsigned level, bool one
 	static const char *const names[] = {"memory", "the L2", "the L1"};
 	w.what = names[level];
 	w.where = one ? "one SM" : "the GPU";
+	w.sms = one ? 1 : d->sm_count;
+	w.one = one ? NAN : known;
 	for (unsigned k = 0; k < 2; k++) {
 		double *p = k ? w.half : w.all;
 		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);
@@ -245,21 +274,37 @@ static void stream_of(struct study *s, const char *key, unsigned level, bool one
 		p[STREAM_PLACE_LONG] = footprint > 0 ? 0 : k ? 23 : 9;
 		*(k ? &w.half_bytes : &w.all_bytes) = (double)piece_bytes(p) * p[STREAM_BLOCKS];
 	}
+	memcpy(w.more, w.all, sizeof w.more);
+	w.more[STREAM_MORE] = MORE;
+	w.more[STREAM_PLACE] = footprint > 0 ? 0 : 25;
+	w.more[STREAM_PLACE_LONG] = footprint > 0 ? 0 : 14;
 	/* One SM has to come everywhere by itself. */
 	if (one)
 		w.rounds = (unsigned)fmin(ROUNDS_MAX, ceil(footprint / (double)piece_bytes(w.half)));
-	conclude(s, &w);
+	return conclude(s, &w);
 }
 
-static void absent(struct study *s, const char *key, const char *level)
+/* Whether the level is there for certain; if not, says so of the keys. */
+static bool is_there(struct study *s, const char *level, const char *name, const char *const *keys)
 {
-	study_verdict(s, key, VERDICT_ABSENT, "stream", "loads from global memory have no %s", level);
-}
-
-static bool no_level(const struct study *s, const char *key)
-{
-	const struct finding *f = study_finding(s, key);
-	return f && f->verdict == VERDICT_ABSENT;
+	static const char *const parts[] = {"size", "latency", "line"};
+	bool there = false, absent = false;
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
+		char key[64];
+		snprintf(key, sizeof key, "cache.global.%s.%s", level, parts[i]);
+		const struct finding *f = study_finding(s, key);
+		there |= f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND);
+		absent |= f && f->verdict == VERDICT_ABSENT;
+	}
+	double levels;
+	there |= study_number(s, "cache.global.levels", &levels) && levels >= 2;
+	for (; !there && *keys; keys++)
+		if (absent)
+			study_verdict(s, *keys, VERDICT_ABSENT, "stream", "loads from global memory have no %s", name);
+		else
+			study_verdict(s, *keys, VERDICT_INCONCLUSIVE, "stream", "nobody knows whether there is an %s",
+				      name);
+	return there;
 }
 
 /* The value or the known end of a bound. */
@@ -293,38 +338,20 @@ static double slowest(const struct study *s)
 	return 0;
 }
 
-/* Whether a level was seen: what it holds, or how far it is. What is not there has no rate, not even a least one. */
-static bool seen(const struct study *s, const char *size, const char *latency)
+/* Returns what one SM draws at least, or NAN. */
+static double study_caches(struct study *s, double latency)
 {
-	double v;
-	return at_least(s, size, &v) || study_number(s, latency, &v) ||
-	       (study_number(s, "cache.global.levels", &v) && v >= 2);
-}
-
-static void study_caches(struct study *s, double latency)
-{
-	static const struct {
-		const char *key, *size, *latency, *name;
-		unsigned level;
-		bool one;
-		double most, least;
-	} rates[] = {
-	    {"cache.global.l2.bandwidth", "cache.global.l2.size", "cache.global.l2.latency", "L2", LEVEL_L2, true,
-	     256 << 10, L2_LEAST},
-	    {"cache.global.l2.bandwidth_total", "cache.global.l2.size", "cache.global.l2.latency", "L2", LEVEL_L2,
-	     false, 1 << 20, L2_LEAST},
-	    {"cache.global.l1.bandwidth", "cache.global.l1.size", "cache.global.l1.latency", "L1", LEVEL_L1, true,
-	     32 << 10, L1_LEAST},
-	};
-	for (size_t i = 0; i < sizeof rates / sizeof *rates; i++)
-		if (no_level(s, rates[i].size))
-			absent(s, rates[i].key, rates[i].name);
-		else if (seen(s, rates[i].size, rates[i].latency))
-			stream_of(s, rates[i].key, rates[i].level, rates[i].one,
-				  held(s, rates[i].size, rates[i].most, rates[i].least), latency);
-		else
-			study_verdict(s, rates[i].key, VERDICT_INCONCLUSIVE, "stream",
-				      "whether there is an %s is not known", rates[i].name);
+	static const char *const l2[] = {"cache.global.l2.bandwidth", "cache.global.l2.bandwidth_total", NULL},
+				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
+	double one = NAN;
+	if (is_there(s, "l1", "L1", l1))
+		stream_of(s, l1[0], LEVEL_L1, 0, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST), latency);
+	if (is_there(s, "l2", "L2", l2)) {
+		one = stream_of(s, l2[0], LEVEL_L2, 0, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST), latency);
+		if (!study_pending(s))
+			stream_of(s, l2[1], LEVEL_L2, one, held(s, "cache.global.l2.size", 1 << 20, L2_LEAST), latency);
+	}
+	return one;
 }
 
 static void study_shared_memory(struct study *s)
@@ -425,9 +452,10 @@ static void study_scatter(struct study *s)
 static void study_bandwidth(struct study *s)
 {
 	double latency = slowest(s);
-	stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, false, 0, latency);
-	study_caches(s, latency);
 	study_shared_memory(s);
+	const double one = study_caches(s, latency);
+	if (!study_pending(s))
+		stream_of(s, "memory.global.bandwidth", LEVEL_MEMORY, one, 0, latency);
 	study_scatter(s);
 	launch_study(s);
 }
@@ -436,10 +464,10 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_STREAM] = {.name = "stream",
 			   .axis = "rounds",
 			   .unit = "count",
-			   .params = {"blocks", "threads", "footprint", "level", "place"},
+			   .params = {"blocks", "threads", "footprint", "level", "place", "more"},
 			   .setup = setup_stream},
     [EXPERIMENT_SHARED] =
-	{.name = "shared", .axis = "rounds", .unit = "count", .params = {"threads"}, .setup = setup_shared},
+	{.name = "shared", .axis = "rounds", .unit = "count", .params = {"threads", "long"}, .setup = setup_shared},
     [EXPERIMENT_TURNS] = {.name = "turns", .axis = "turns", .unit = "count", .params = {"trial"}, .setup = turns_setup},
     [EXPERIMENT_SCATTER] = {.name = "scatter",
 			    .axis = "rounds",
@@ -501,10 +529,11 @@ const struct probe probe_bandwidth = {
 	"two lengths are subtracted, so that their beginnings and ends cancel. What is read from memory is read once; "
 	"what is read from a cache goes round a footprint that it holds. "
 	"A launch of an empty kernel and a loop of known length give the cost of a launch and the rate of the clock.",
-    .fooled =
-	"Too few threads: half of them must reach the same rate, else the value is a bound. Caches that keep what an "
-	"earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
-	"writing left in the L2: nothing is written before.",
+    .fooled = "Too few threads: half of them must reach the same rate, else the value is a bound. An SM that cannot "
+	      "issue as fast: "
+	      "with more instructions beside the loads the rate has to be the same. Caches that keep what an "
+	      "earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
+	      "writing left in the L2: nothing is written before.",
     .figure = "bandwidth-threads",
     .needs = needs,
     .claims = claims,

@@ -345,9 +345,10 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 	}
 	/* SMs may differ, because what they differ by is the same in all latencies; lines may not. */
 	const struct finding *known = study_finding(s, "cache.global.l2.latency");
-	double parts;
-	if (has_l2 && known->hi - known->lo > SPREAD &&
-	    !(study_number(s, "cache.global.l2.partitions", &parts) && parts < 2)) {
+	double parts = 0;
+	const bool told = study_number(s, "cache.global.l2.partitions", &parts);
+	/* Means over the lines may agree where the lines do not. */
+	if (has_l2 && (parts >= 2 || (known->hi - known->lo > SPREAD && !told))) {
 		study_verdict(
 		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
 		    "hits take from %.1f to %.1f cycles, as SMs and lines lie, and the rest is counted from theirs",
@@ -386,18 +387,18 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		    "loads of one place and of several have not the same latency, although no cache holds them");
 		return;
 	}
-	bool told = past_ticks && (near_ticks || !has_l1) &&
-		    add(&seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
-		    (!has_l1 || add(&seen, near_ticks, &near, l1, why, sizeof(why)));
+	bool all = past_ticks && (near_ticks || !has_l1) &&
+		   add(&seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
+		   (!has_l1 || add(&seen, near_ticks, &near, l1, why, sizeof(why)));
 	const double deep =
-	    told ? latency_where(past_ticks, &q, far_at_hand) - latency_where(past_ticks, &q, near_at_hand) : 0;
-	if (told && has_l2 && deep < (far - l2) / 2) {
+	    all ? latency_where(past_ticks, &q, far_at_hand) - latency_where(past_ticks, &q, near_at_hand) : 0;
+	if (all && has_l2 && deep < (far - l2) / 2) {
 		snprintf(why, sizeof why,
 			 "places that nothing has read yet answer %.1f cycles after the L2, and memory %.1f", deep,
 			 far - l2);
-		told = false;
+		all = false;
 	}
-	if (told)
+	if (all)
 		conclude(s, &seen);
 	else
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "%s", why);

@@ -1,7 +1,7 @@
 // As part.ptx.
 __kernel void part(__global float *sink, uint rounds, uint write, uint seed)
 {
-    uint id = (uint)get_local_id(0), way = id / $CONV % 4;
+    uint id = (uint)get_local_id(0), group = id / $CONV, way = (group + group / 4) % 4;
     float a = 1.0f + 0.0000001f * (float)((id + seed) & 255), b = a + 0.0000004f, c = b + 0.0000004f;
 #pragma unroll 1
     for (; rounds != 0; rounds--) {

@@ -50,6 +50,8 @@ static double issue_of(const struct sim_spec *s, const struct path_spec *p, doub
 	t = same ? t + alu : fmax(t, alu);
 	if (p->levels) /* the port of the cache that is hit */
 		t = fmax(t, halves * p->level[0].interval);
+	else if (p != &s->shared) /* all want the same bank of the memory */
+		t = fmax(t, halves * s->dram.bank_busy);
 	return fmax(t, fmax(latency / (warps * flight), p->address_ops * p->address_latency / warps));
 }
 

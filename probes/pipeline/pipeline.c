@@ -78,33 +78,50 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 	return t->ok ? t : NULL;
 }
 
-/* A link of one warp in loops so many times shorter than usual, ns. NAN: not there. */
-static double link_of(struct study *s, enum pipeline_class class, unsigned shorter, double timer)
+/* A link of one warp in loops so many times shorter than usual. */
+static struct timed link_of(struct study *s, enum pipeline_class class, unsigned shorter, double timer)
 {
 	const struct timed_pair pair = pipeline_pair(class, 1, 1, shorter);
-	const struct timed t = timed_ask(s, &pair, timer);
-	return t.ok ? t.ns : NAN;
+	return timed_ask(s, &pair, timer);
 }
 
-/* How many times shorter loops have to be for their instructions to be at hand, turn after turn: a link takes as long in the
- * shortest. 0: not known yet, or, with a reason, not to be told. */
+/* Bytes of code that the first instruction cache holds, at least. INFINITY: all. 0: nobody knows. */
+static double room_for_code(const struct study *s)
+{
+	const struct finding *levels = study_finding(s, "cache.instruction.levels"),
+			     *size = study_finding(s, "cache.instruction.l1.size");
+	double bytes;
+	if (levels && levels->verdict == VERDICT_ABSENT)
+		return INFINITY;
+	if (study_number(s, "cache.instruction.l1.size", &bytes))
+		return bytes;
+	return size && size->verdict == VERDICT_BOUND && isfinite(size->lo) ? size->lo : 0;
+}
+
+/* How many times shorter loops have to be for their instructions to be at hand, turn after turn: the code fits the first
+ * instruction cache, or, where that is not known, a link takes as long in the shortest. 0: not known yet, or, with a reason, not to
+ * be told. */
 static unsigned shorter_of(struct study *s, enum pipeline_class class, double timer, const char **why)
 {
+	const double room = room_for_code(s);
 	unsigned shortest = PIPELINE_SHORTEST;
+	struct timed least = {.ok = true, .ns = 0};
 	*why = NULL;
 	while (!pipeline_pair(class, 1, 1, shortest).few)
 		shortest /= 2;
-	const double least = link_of(s, class, shortest, timer), usual = link_of(s, class, 1, timer);
-	if (study_pending(s))
-		return 0;
-	/* What went wrong there shows again, and is told then. */
-	if (isnan(least) || isnan(usual))
-		return 1;
-	for (unsigned shorter = 1; shorter < shortest; shorter *= 2) {
-		const double ns = link_of(s, class, shorter, timer);
+	if (!(room > 0))
+		least = link_of(s, class, shortest, timer);
+	for (unsigned shorter = 1; shorter <= shortest; shorter *= 2) {
+		const struct timed t = link_of(s, class, shorter, timer);
 		if (study_pending(s))
 			return 0;
-		if (ns <= SLOWER * least)
+		/* What went wrong there shows again, and is told then. */
+		if (!t.ok || !least.ok)
+			return 1;
+		const struct native_info *n = study_native(s, class, t.point);
+		if (!n || !n->layout.code_bytes) /* then nobody can tell */
+			return 1;
+		if (n->layout.code_bytes <= room || (shorter < shortest && t.ns <= SLOWER * least.ns))
 			return shorter;
 	}
 	*why = "links take longer the longer the loop is, down to the shortest: instructions may not be at hand";
@@ -317,6 +334,7 @@ static void study(struct study *s)
 		}
 }
 
+static const char *const needs[] = {"instruction_cache", NULL};
 static const char *const claims[] = {"pipeline.*", NULL};
 
 const struct probe probe_pipeline = {
@@ -338,6 +356,7 @@ const struct probe probe_pipeline = {
 	      "cycles of that "
 	      "one, the performance needs none.",
     .figure = "occupancy-roofline",
+    .needs = needs,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

@@ -175,7 +175,8 @@ static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, un
 				     .few = FEW,
 				     .many = MANY,
 				     .most = cold ? COLD_REPEATS : 0,
-				     .quiet = cold ? COLD_QUIET : 0};
+				     .quiet = cold ? COLD_QUIET : 0,
+				     .fresh = cold};
 	return timed_ask(s, &k, timer);
 }
 

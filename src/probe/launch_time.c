@@ -113,23 +113,29 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 				    unsigned repeats)
 {
 	const double each = k->each > 0 ? k->each : 1;
-	const struct point *a = ask(s, k, k->few, rounds, repeats), *b = ask(s, k, k->many, rounds, repeats);
-	struct difference out = {.point = b};
-	if (a && a->outcome != OUTCOME_OK)
-		out.bad = a;
-	if (b && b->outcome != OUTCOME_OK)
-		out.bad = b;
-	if (!a || !b || out.bad)
+	/* The two lengths, and the same in half as many rounds. */
+	const unsigned points = k->fresh ? 4 : 2;
+	const struct point *pt[4] = {NULL};
+	struct times t[4] = {{0, 0}};
+	struct difference out = {.there = true};
+	for (unsigned i = 0; i < points; i++) {
+		pt[i] = ask(s, k, i % 2 ? k->many : k->few, i < 2 && k->fresh ? 2 * rounds : rounds, repeats);
+		out.there = out.there && pt[i] && pt[i]->outcome == OUTCOME_OK;
+		if (pt[i] && pt[i]->outcome != OUTCOME_OK)
+			out.bad = pt[i];
+	}
+	out.point = pt[1];
+	if (!out.there)
 		return out;
-	const struct times ta = times_of(a), tb = times_of(b);
+	for (unsigned i = 0; i < points; i++)
+		t[i] = times_of(pt[i]);
 	const double links = (double)(k->many - k->few) * each * rounds;
-	out.there = true;
-	out.launch = tb.ns;
+	out.launch = t[1].ns;
 	out.links = links;
-	out.ns = (tb.ns - ta.ns) / links;
+	out.ns = ((t[1].ns - t[0].ns) - (t[3].ns - t[2].ns)) / links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
-	out.half = fmax(hypot(ta.spread, tb.spread), timer) / links;
-	out.coarse = tb.ns / ((double)k->many * each * rounds);
+	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
+	out.coarse = t[1].ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
 	return out;
 }
 

@@ -20,6 +20,8 @@ struct timed_pair {
 	double quiet;	    /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
 	double ends;	    /* part of the value that beginning and end of a launch may hide; 0 is 0.01 */
 	double each;	    /* what one link counts as; 0 is 1 */
+	bool
+	    fresh; /* a launch finds nothing in caches, its own instructions neither: what half of its rounds take is taken off */
 };
 
 struct timed {

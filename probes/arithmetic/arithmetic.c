@@ -288,8 +288,12 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 			      lat->unit, -lat->start, LENGTHS * lat->unit);
 		return;
 	}
-	/* Code that does not fit the first instruction cache takes proportional time as well when all of it is fetched each time. */
-	if (few->ok && fabs(few->value - lat->value) > SAME) {
+	/* Code that does not fit the first instruction cache takes proportional time as well when all of it is fetched each time; a few
+	 * links are at hand. */
+	const bool differ = few->ok && fabs(few->value - lat->value) > SAME;
+	const double lo = differ ? fmin(few->value, lat->lo) : lat->lo,
+		     hi = differ ? fmax(few->value, lat->hi) : lat->hi;
+	if (hi - lo > 2 * tolerance) {
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, evidence,
 		    "%.2f cycles a link over %u to %u links, and %.2f over %u to %u: instructions may not be at hand",
@@ -305,9 +309,10 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 		    mix, lat->value);
 		return;
 	}
-	study_measured_number(s, key, lat->value, lat->lo, lat->hi, "sm", "slope of a dependent chain, one warp",
-			      evidence, "native code of the longest chain: %s",
-			      n && n->region_count ? n->region[0].mix : "not readable");
+	study_measured_number(
+	    s, key, differ ? few->value : lat->value, lo, hi, "sm",
+	    differ ? "slope of a dependent chain of a few links, one warp" : "slope of a dependent chain, one warp",
+	    evidence, "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
 }
 
 /* How a unit is loaded for throughput: warps of the block, independent chains in each. */

@@ -42,7 +42,7 @@ static int ascending(const void *a, const void *b)
 
 /* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
  * That is in every price, and comes with most visits or with few. */
-#define TAILS 0.1
+#define TAILS 0.25
 static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 {
 	const struct tlb_level *l = &c->level[0];

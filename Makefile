@@ -20,7 +20,8 @@ test: setup-checks configure
 calibrate: all
 	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
 
-# Each allocation that any probe or command makes fails once, told apart by the path of calls to it. An hour of one core.
+# Each allocation that any probe or command makes fails once, told apart by the path of calls to it. An hour of one core, three
+# minutes of sixteen.
 failing: all
 	n=$$(nproc); seq 0 $$((n - 1)) | xargs -P $$n -I{} $(BUILD)/tests/prop/failing_paths $(BUILD)/failing-paths {} $$n
 

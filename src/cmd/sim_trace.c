@@ -89,7 +89,7 @@ static bool is_memory(const struct trace_writer *t, uint32_t pc)
 /* What comes behind the source stands in a column of its own. */
 static void column(struct str *s, size_t from)
 {
-	while (s->len < from + 40)
+	for (size_t n = s->len - from; n < 40; n++) /* not until it is long enough: it does not grow without memory */
 		str_addc(s, ' ');
 	str_add(s, "  | ");
 }

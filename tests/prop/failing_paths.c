@@ -16,8 +16,32 @@
 #include <time.h>
 #include <unistd.h>
 
-#define WORDS 12
+#define WORDS 20
 #define PATHS 65536
+#define SHAPE "--grid", "4", "--block", "64"
+
+/* What needs tables: shared and constant memory, a barrier, a loop, an atomic; and a call, which is not followed in a prediction. */
+#define HEAD                                                                                                           \
+	".version 2.3\n.target sm_20\n.address_size 64\n.const .align 4 .b32 table[4] = {1, 2, 3, 4};\n"               \
+	".func (.reg .b32 %y) twice(.reg .b32 %x)\n{\n	add.u32 %y, %x, %x;\n	ret;\n}\n"                                \
+	".visible .entry k(.param .u64 out)\n{\n	.reg .pred %p;\n	.reg .b32 %a, %b, %i;\n	.reg .b64 "                  \
+	"%o, %w;\n"                                                                                                    \
+	"	.shared .align 4 .b8 room[256];\n	ld.param.u64 %o, [out];\n	mov.u32 %a, %tid.x;\n	"                          \
+	"mov.u32 %i, 0;\n"
+#define TAIL                                                                                                           \
+	"	and.b32 %b, %a, 31;\n	mul.lo.u32 %i, %b, 4;\n	mov.u32 %b, room;\n	add.u32 %b, %b, %i;\n"                     \
+	"	st.shared.u32 [%b], %a;\n	bar.sync 0;\n	ld.shared.u32 %a, [%b];\n	mul.wide.u32 %w, %i, "                     \
+	"1;\n"                                                                                                         \
+	"	add.u64 %o, %o, %w;\n	atom.global.add.u32 %b, [%o], 1;\n	ld.global.u32 %a, [%o];\n"                          \
+	"	st.global.u32 [%o], %a;\n	ret;\n}\n"
+static const char plain_text[] = HEAD "L:\n	ld.const.u32 %b, [table + 8];\n	add.u32 %a, %a, %b;\n	add.u32 %i, "
+				      "%i, 1;\n	setp.lt.u32 %p, %i, 3;\n"
+				      "	@%p bra L;\n" TAIL;
+static const char call_text[] = HEAD "	call (%a), twice, (%a);\n" TAIL;
+static const char paper_text[] = "title = A paper\nauthors = Nobody\npublished = Nowhere\ndevice = Toy\ngpu = toy\n"
+				 "Table I | clock | clock.granularity | 1 | cycles\n"
+				 "Table I | clock | clock.read_latency | 99 | cycles | +- 2: rounded | a note\n"
+				 "Table I | who | clock.scope | sm | name\nFig. 1 | more | - | 1, 2, 3 | count\n";
 
 struct script {
 	const char *words[WORDS]; /* ends with NULL */
@@ -31,6 +55,13 @@ struct trial {
 	double until; /* seconds; 0: no limit */
 	unsigned tried, refused, wrong;
 };
+
+static bool put_file(const char *path, const char *text)
+{
+	FILE *f = fopen(path, "w");
+	bool good = f && fputs(text, f) >= 0;
+	return (!f || !fclose(f)) && good;
+}
 
 static double now_seconds(void)
 {
@@ -133,7 +164,7 @@ static void try_paths(struct trial *j, const struct script *s)
 
 int main(int argc, char **argv)
 {
-	char file[512], figures[512], seconds[32];
+	char file[512], figures[512], kernel[512], call[512], paper[512], trace[512];
 	struct trial j = {.parts = 1};
 	if (argc != 2 && argc != 4 && argc != 5) {
 		fprintf(stderr, "usage: failing_paths FOLDER [PART PARTS [SECONDS]]\n");
@@ -148,10 +179,14 @@ int main(int argc, char **argv)
 	mkdir(argv[1], 0777);
 	snprintf(file, sizeof file, "%s/paths-%u.fathom", argv[1], j.part);
 	snprintf(figures, sizeof figures, "%s/figures-%u", argv[1], j.part);
-	snprintf(seconds, sizeof seconds, "60");
+	snprintf(kernel, sizeof kernel, "%s/kernel-%u.ptx", argv[1], j.part);
+	snprintf(call, sizeof call, "%s/call-%u.ptx", argv[1], j.part);
+	snprintf(paper, sizeof paper, "%s/paper-%u.paper", argv[1], j.part);
+	snprintf(trace, sizeof trace, "%s/trace-%u.json", argv[1], j.part);
 	j.file = file;
 	j.out = fopen("/dev/null", "w");
-	if (!j.out || !j.parts)
+	if (!j.out || !j.parts || !put_file(kernel, plain_text) || !put_file(call, call_text) ||
+	    !put_file(paper, paper_text))
 		return 2;
 	setlocale(LC_CTYPE, "");
 	setenv("FATHOM_THREADS", "1", 1); /* what fails first must not depend on who is faster */
@@ -170,6 +205,19 @@ int main(int argc, char **argv)
 	    {.words = {"list", "keys"}},
 	    {.words = {"list", "gpus"}},
 	    {.words = {"list", "papers"}},
+	    {.words = {"sim", kernel, "--gpu", "toy", SHAPE, "--arg", "out:32"}},
+	    {.words = {"sim", call, "--gpu", "toy", SHAPE, "--arg", "out:32"}},
+	    {.words = {"sim", kernel, "--gpu", "toy", SHAPE, "--arg", "out:32", "--trace"}},
+	    {.words = {"sim", kernel, "--gpu", "toy", SHAPE, "--arg", "out:32", "--trace", trace}},
+	    {.words = {"sim", kernel, "--gpu", "gtx780", SHAPE, "--arg", "out:32"}},
+	    {.words = {"sim", kernel, "--gpu", "m2070", SHAPE, "--arg", "out:32"}},
+	    {.words = {"sim", kernel, "--gpu", "hd7970", SHAPE, "--arg", "out:32"}},
+	    {.words = {"predict", kernel, SHAPE, "--from", file, "--arg", "out=buf:128"}},
+	    {.words = {"predict", kernel, SHAPE, "--from", file, "--arg", "buf:128", "--format", "json", "--check",
+		       "sim:toy"}},
+	    {.words = {"reproduce", paper, "--from", file}},
+	    {.words = {"reproduce", "wong2010", "--from", file, "--format", "json"}},
+	    {.words = {"reproduce", paper, "--gpu", "toy", "-o", file, "--figures", figures}, .makes_file = true},
 	    {.words = {"run", "-d", "sim:toy", "-p", "clock", "-o", file, "--resume"}},
 	};
 	try_paths(&j, &first);

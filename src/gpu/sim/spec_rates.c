@@ -29,19 +29,23 @@ static void tell_absent(struct teller *t, const char *key)
 		t->rc = t->each(t->ctx, &(struct truth){.key = key, .absent = true});
 }
 
+/* Bytes of a request: the older rules make 128 of what neighbours want. */
+static double segment(const struct sim_spec *s)
+{
+	return s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
+}
+
 /* Bytes a cycle that one SM's loads of global memory bring through its load/store pipe. */
 static double global_port(const struct sim_spec *s)
 {
-	/* The older rules make segments of 128 bytes of what neighbours want. */
-	const double segment = s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
-	return s->global.issue > 0 ? segment / s->global.issue : 0;
+	return s->global.issue > 0 ? segment(s) / s->global.issue : 0;
 }
 
 /* Bytes that one SM may have under way beyond its L1, by loads that look there first or not; infinite where no table counts them. */
 static double under_way(const struct sim_spec *s, bool skip_l1)
 {
 	const struct cache_spec *l1 = s->has_l1 && !skip_l1 ? &s->global.level[0] : NULL;
-	double piece = !l1 ? s->coalesce_segment : l1->sector ? l1->sector : l1->line, lanes = piece / LOAD, each = 1;
+	double piece = !l1 ? segment(s) : l1->sector ? l1->sector : l1->line, lanes = piece / LOAD, each = 1;
 	if (s->outstanding == OUTSTANDING_PRT)
 		return (double)s->outstanding_entries * s->warp_size * LOAD;
 	if (s->outstanding != OUTSTANDING_MSHR)

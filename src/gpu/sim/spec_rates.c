@@ -29,6 +29,11 @@ static void tell_absent(struct teller *t, const char *key)
 		t->rc = t->each(t->ctx, &(struct truth){.key = key, .absent = true});
 }
 
+static double fill(const struct cache_spec *c)
+{
+	return c->sector ? c->sector : c->line;
+}
+
 /* Bytes of a request: the older rules make 128 of what neighbours want. */
 static double segment(const struct sim_spec *s)
 {
@@ -45,7 +50,7 @@ static double global_port(const struct sim_spec *s)
 static double under_way(const struct sim_spec *s, bool skip_l1)
 {
 	const struct cache_spec *l1 = s->has_l1 && !skip_l1 ? &s->global.level[0] : NULL;
-	double piece = !l1 ? segment(s) : l1->sector ? l1->sector : l1->line, lanes = piece / LOAD, each = 1;
+	double piece = l1 ? fill(l1) : segment(s), lanes = piece / LOAD, each = 1;
 	if (s->outstanding == OUTSTANDING_PRT)
 		return (double)s->outstanding_entries * s->warp_size * LOAD;
 	if (s->outstanding != OUTSTANDING_MSHR)
@@ -88,10 +93,14 @@ static void tell_way(struct teller *t, const char *key, const struct way *w)
 		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
 }
 
-/* The L2's port: what is drawn through it, misses included. */
+/* What of the memory's data comes through the L2's port: a miss moves what it fills, and pieces of that which are asked for later
+ * come by it again. */
 static double l2_port(const struct sim_spec *s)
 {
-	return s->has_l2 ? s->global.level[1].bandwidth : 0;
+	if (!s->has_l2)
+		return 0;
+	const double whole = fill(&s->global.level[1]), piece = s->has_l1 ? fill(&s->global.level[0]) : segment(s);
+	return s->global.level[1].bandwidth * (piece < whole ? whole / (2 * whole - piece) : piece / whole);
 }
 
 /* A level without a limit of its own lets through what the SMs ask for. */
@@ -120,7 +129,7 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	for (uint32_t k = 0; k < 2; k++) {
 		const struct cache_spec *c = &s->global.level[k];
 		if (k ? s->has_l2 : s->has_l1)
-			fetch = fmax(fetch, c->sector ? c->sector : c->line);
+			fetch = fmax(fetch, fill(c));
 	}
 	struct way w = way(s->sm_count * under_way(s, false), s->global.memory_latency);
 	pass(&w, s->dram_bandwidth);

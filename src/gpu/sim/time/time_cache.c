@@ -435,12 +435,13 @@ uint32_t cache_written_back(struct time_cache *c)
 	return bytes;
 }
 
-uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes)
+uint64_t cache_port(struct time_cache *c, uint64_t t, uint64_t ahead, uint32_t bytes)
 {
-	uint64_t arrival = t << PORT_FIX, start = c->port_free > arrival ? c->port_free : arrival;
+	uint64_t arrival = t << PORT_FIX, asked = (t - ahead) << PORT_FIX,
+		 start = c->port_free > asked ? c->port_free : asked;
 	uint64_t takes = bytes * c->port_byte >> (PORT_FRACTION - PORT_FIX);
 	c->port_free = start + (takes > c->port_least ? takes : c->port_least);
-	return start - arrival;
+	return start > arrival ? start - arrival : 0;
 }
 
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)

@@ -61,7 +61,8 @@ void cache_drop(struct time_cache *c, uint64_t address); /* the line is not ther
 void cache_soil(struct time_cache *c, const uint64_t *sector);
 /* Bytes that lines replaced since the last call have to give back to memory. */
 uint32_t cache_written_back(struct time_cache *c);
-/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. */
-uint64_t cache_port(struct time_cache *c, uint64_t t, uint32_t bytes);
+/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. ahead: as
+ * dram_take has it. */
+uint64_t cache_port(struct time_cache *c, uint64_t t, uint64_t ahead, uint32_t bytes);
 
 #endif

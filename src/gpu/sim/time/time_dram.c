@@ -40,32 +40,34 @@ uint32_t dram_partition(const struct time_dram *d, uint64_t address)
 	return d->partitions > 1 ? (uint32_t)(address / d->stride % d->partitions) : 0;
 }
 
-/* From when on the bank of the address can give data, and what it does until then. */
-static uint64_t activate(struct time_dram *d, uint32_t partition, uint64_t address, uint64_t arrival)
+/* From when on the bank of the address can give data, and what it does until then. asked: arrival, or before it. */
+static uint64_t activate(struct time_dram *d, uint32_t partition, uint64_t address, uint64_t arrival, uint64_t asked)
 {
-	uint64_t within = address;
+	uint64_t within = address, open = 0;
 	if (d->partitions > 1) /* the partition's own addresses, without gaps */
 		within = address / d->stride / d->partitions * d->stride + address % d->stride;
 	uint64_t row = within / d->row_bytes, number = row / d->banks + 1;
 	size_t n = (size_t)partition * d->banks + (size_t)(row % d->banks);
-	uint64_t start = d->bank[n] > arrival ? d->bank[n] : arrival;
+	uint64_t start = d->bank[n] > asked ? d->bank[n] : asked;
 	if (d->row[n] != number) {
 		d->row[n] = number;
-		start += d->miss;
+		open = d->miss;
 	}
+	start += open;
 	d->bank[n] = start + d->busy;
-	return start;
+	return start > arrival + open ? start : arrival + open;
 }
 
-uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t)
+uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t, uint64_t ahead)
 {
-	uint64_t arrival = t << FIX, start = arrival;
+	uint64_t arrival = t << FIX, early = ahead << FIX, start = arrival;
 	uint32_t p = dram_partition(d, address);
 	if (d->banks)
-		start = activate(d, p, address, arrival);
+		start = activate(d, p, address, arrival, arrival - early);
 	if (d->byte) {
-		start = d->bus[p] > start ? d->bus[p] : start;
-		d->bus[p] = start + (bytes * d->byte >> (FRACTION - FIX));
+		uint64_t from = d->bus[p] > start - early ? d->bus[p] : start - early;
+		d->bus[p] = from + (bytes * d->byte >> (FRACTION - FIX));
+		start = from > start ? from : start;
 	}
 	return start - arrival;
 }

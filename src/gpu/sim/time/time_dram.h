@@ -27,7 +27,8 @@ static inline bool dram_is_one_queue(const struct time_dram *d)
 }
 uint32_t dram_partition(const struct time_dram *d, uint64_t address);
 /* An access of so many bytes, all in one partition and row, that comes at cycle t. Returns how much longer it takes, in
- * 1/1024 cycle. */
-uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t);
+ * 1/1024 cycle. ahead: so many cycles before t it was asked for, because a full table holds it back; others that ask meanwhile
+ * come before it, and find as much of the bus taken as if it had come at once, not the time until t. */
+uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t, uint64_t ahead);
 
 #endif

@@ -230,7 +230,7 @@ static void look_ahead(struct time_run *x, uint32_t sm, uint64_t line, uint64_t 
 			have |= e[k].address == next;
 		if (have || !c->tag || !(fill = cache_find(c, next)))
 			continue;
-		uint64_t wait = c->port ? cache_port(c, t, (uint32_t)f->unit) : 0;
+		uint64_t wait = c->port ? cache_port(c, t, 0, (uint32_t)f->unit) : 0;
 		uint64_t ready = t + ((second->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
 		cache_touch(c, next, t);
 		e[f->turn[sm]].address = next;
@@ -275,7 +275,7 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	uint64_t *fill = cache_touch(c, address, t);
 	uint64_t ready = *fill, wait = 0;
 	if (__builtin_expect(c->port, 0))
-		wait = cache_port(c, t, ready == CACHE_INVALID ? f->unit : 1u << f->block_shift);
+		wait = cache_port(c, t, 0, ready == CACHE_INVALID ? f->unit : 1u << f->block_shift);
 	uint64_t hit = t + ((l->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
 	if (__builtin_expect(ready == CACHE_INVALID, 0)) {
 		ready = f->ahead ? take_along(f, sm, line) : 0;

@@ -321,6 +321,7 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 			struct time_transit q = {.table = b->table,
 						 .address = b->home | piece[k].address,
 						 .t = t,
+						 .ahead = b->stall,
 						 .bytes = piece[k].bytes,
 						 .fetch = b->fetch ? b->fetch : piece[k].bytes,
 						 .lanes = lanes,
@@ -503,13 +504,13 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 			}
 			out++;
 			if (!one)
-				dram_take(&g->dram, piece[k].address, piece[k].bytes, t);
+				dram_take(&g->dram, piece[k].address, piece[k].bytes, t, 0);
 		}
 		*busy = g->global_issue * n;
 	}
 	if (x->c->direct) {
 		if (out && time_one_queue(g))
-			dram_take(&g->dram, 0, out * g->global.fetch, t);
+			dram_take(&g->dram, 0, out * g->global.fetch, t, 0);
 	} else if (out || effect != FAR_NONE || x->c->piece_count != before) {
 		struct far_request *q = far_request(x->c, FAR_STORE, t, before);
 		if (q) {

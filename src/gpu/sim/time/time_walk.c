@@ -58,7 +58,7 @@ static void write_back(struct time_gpu *g, struct time_cluster *owner, struct ti
 	if (!bytes)
 		return;
 	if (!ask) {
-		dram_take(&g->dram, address, bytes, t);
+		dram_take(&g->dram, address, bytes, t, 0);
 		return;
 	}
 	struct far_piece *p = far_piece(owner, PIECE_WRITE, NULL, 0, 0, address, t);
@@ -77,6 +77,7 @@ static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct 
 	uint64_t name = q->address / line * 64 + (uint64_t)__builtin_ctz(line);
 	switch (inflight_enter(q->table, name, q->lanes, q->t, &at, &q->entry)) {
 	case INFLIGHT_GO:
+		q->ahead += at - q->t;
 		q->t = at;
 		return 0;
 	case INFLIGHT_MERGED:
@@ -151,7 +152,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
 			take_entry(g, q, line);
 		if (c->port) {
-			uint64_t wait = cache_port(c, q->t, bytes);
+			uint64_t wait = cache_port(c, q->t, q->ahead, bytes);
 			queue = wait > queue ? wait : queue;
 		}
 		if (miss) {
@@ -195,7 +196,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		uint64_t latency = disturb(g, &g->noise, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
 		/* Memory is asked when the ports on the way have let it pass: the two waits follow each other, and what they have
 		 * in common counts once. */
-		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t + (queue >> FIX));
+		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t + (queue >> FIX),
+				     q->ahead);
 		ready = q->t + ((latency + FIX_ONE / 2) >> FIX);
 		note_place(g, NULL, "memory");
 	}
@@ -346,16 +348,16 @@ void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct fa
 		}
 		p->time = 0;
 		if (p->kind == PIECE_WRITE) {
-			dram_take(&g->dram, p->address, p->bytes, t);
+			dram_take(&g->dram, p->address, p->bytes, t, 0);
 		} else if (!g->global.stores ||
 			   time_store_levels(g, c, p->route, p->first, p->route->levels, p->sm, p->address, t, false)) {
 			out++;
 			if (!one)
-				dram_take(&g->dram, p->address, p->bytes, q->t);
+				dram_take(&g->dram, p->address, p->bytes, q->t, 0);
 		}
 	}
 	if (one && out)
-		dram_take(&g->dram, 0, (uint32_t)out * g->global.fetch, q->t);
+		dram_take(&g->dram, 0, (uint32_t)out * g->global.fetch, q->t, 0);
 }
 
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,

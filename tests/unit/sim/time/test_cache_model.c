@@ -361,10 +361,10 @@ static void a_port_moves_its_bytes_and_no_more(void **state)
 	cache_init(&c, &s, 1, 0);
 	uint64_t wait = 0;
 	for (unsigned n = 0; n < 1000; n++) /* all at cycle 100: each waits for those before it */
-		wait = cache_port(&c, 100, 64);
+		wait = cache_port(&c, 100, 0, 64);
 	assert_float_equal((double)wait / 1024, 999 * 64 / 9.75, 4);
-	assert_int_equal(cache_port(&c, 100 + 1000 * 64, 64), 0); /* long drained */
-	assert_float_equal((double)cache_port(&c, 100 + 1000 * 64, 64) / 1024, 64 / 9.75, 0.01);
+	assert_int_equal(cache_port(&c, 100 + 1000 * 64, 0, 64), 0); /* long drained */
+	assert_float_equal((double)cache_port(&c, 100 + 1000 * 64, 0, 64) / 1024, 64 / 9.75, 0.01);
 	cache_free(&c);
 }
 

@@ -267,7 +267,7 @@ static void random_requests_agree_with_a_list(void **state)
 
 static double take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t)
 {
-	return (double)dram_take(d, address, bytes, t) / 1024;
+	return (double)dram_take(d, address, bytes, t, 0) / 1024;
 }
 
 static void one_queue_is_a_bandwidth(void **state)

@@ -386,11 +386,13 @@ static bool fetched_at_once(const struct study *s, double lo, double hi)
 	return false;
 }
 
-/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2. */
+/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2. And the L2 gives twice as much: a
+ * line of which the first piece misses passes it up to two times. */
 static bool memory_limits(const struct study *s, double rate)
 {
-	double one;
-	return at_least(s, "cache.global.l2.bandwidth", &one) && one * study_device(s)->sm_count > CLEARLY * rate;
+	double one, all;
+	return at_least(s, "cache.global.l2.bandwidth", &one) && one * study_device(s)->sm_count > CLEARLY * rate &&
+	       at_least(s, "cache.global.l2.bandwidth_total", &all) && all > 2 * rate;
 }
 
 /* What memory moves for a word that stands alone: the rate of such words against that of a stream. */

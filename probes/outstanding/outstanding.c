@@ -168,20 +168,31 @@ static void conclude_chain(struct study *s, const struct inquiry *q)
 				      m->fits, m->height);
 }
 
-/* Instructions of a line each that were under way together, without a sign of a table that is full. */
+/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later. */
 static unsigned under_way(const struct study *s, const struct inquiry *q)
 {
 	unsigned most = 0;
 
 	for (unsigned k = 0; k < q->curves; k++) {
 		const struct curve *c = q->curve[k];
-		if (c->state != CHASE_DONE || curve_tells(c) || c->group != study_device(s)->warp_size)
+		if (c->state != CHASE_DONE || c->group != study_device(s)->warp_size)
 			continue;
 		for (unsigned i = 0; i < c->count; i++)
 			if (c->cycles[i] - c->base < TOGETHER * c->way->latency && c->at[i] > most)
 				most = c->at[i];
 	}
 	return most;
+}
+
+static void conclude_bound(struct study *s, const struct inquiry *q)
+{
+	const unsigned most = under_way(s, q);
+
+	if (most > 1)
+		study_bound(s, keys[KEY_ENTRIES], most, INFINITY, "latency against instructions of one line each",
+			    "memory", "so many instructions, of a line each, were under way together");
+	else
+		study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "no two loads overlap");
 }
 
 static void conclude_merge(struct study *s, const struct inquiry *q, const char *method)
@@ -239,8 +250,9 @@ static void conclude_table(struct study *s, const struct inquiry *q, unsigned ju
 				      "each instruction has an entry of its own, whatever its threads share");
 		return;
 	}
-	for (unsigned k = KEY_KIND; k <= KEY_MERGE; k++)
-		study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
+	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
+	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
+	conclude_bound(s, q);
 }
 
 static void conclude(struct study *s, const struct inquiry *q)
@@ -267,15 +279,10 @@ static void conclude(struct study *s, const struct inquiry *q)
 		conclude_table(s, q, jumps);
 		return;
 	}
-	const unsigned most = under_way(s, q);
 	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2",
-		      "nothing was full with up to %u instructions under way%s", most,
+		      "nothing was full with up to %u instructions under way%s", under_way(s, q),
 		      weak ? "; what jumps is too low to be told from other delays" : "");
-	if (most > 1)
-		study_bound(s, keys[KEY_ENTRIES], most, INFINITY, "latency against instructions of one line each",
-			    "memory", "so many instructions, of a line each, were under way together");
-	else
-		study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "no two loads overlap");
+	conclude_bound(s, q);
 	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
 }
 

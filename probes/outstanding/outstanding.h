@@ -124,6 +124,8 @@ struct table {
 	unsigned lo, hi;	     /* entries */
 	unsigned merge_lo, merge_hi; /* of an mshr */
 	unsigned jumps, others;	     /* that it explains, and that it does not */
+	bool apart;		     /* one that it explains is where lines lie twice as far apart */
+	double back;		     /* cycles that the first to wait takes at least, from memory */
 	char why[200];		     /* not possible: what contradicts it */
 };
 /* Which tables could have made these curves. */

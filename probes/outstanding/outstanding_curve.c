@@ -4,22 +4,23 @@
 #include <math.h>
 #include <stdio.h>
 
-#define STEP	    0.3	 /* of the latency, beyond what issue explains: looked at closer */
-#define FAINT	    0.1	 /* the same, where nothing else is there to be looked at */
-#define LIKE	    0.1	 /* of the latency: what a low jump may be lower by than what a full table makes ... */
-#define LIKE_HIGHER 0.25 /* ... and higher: a load that is left out takes a while, too, which the latency lacks */
-#define UNLIKE_L2   0.4	 /* of the latency: what a jump is higher by when a line came from memory */
-#define STRONG	    0.45 /* of the latency: a table that is full, and not the spread of the latency */
-#define BLOCKED	    0.45 /* of the latency: a load that is not issued */
-#define STEEP	    2	 /* times what issue costs: jumps may hide in it */
-#define SPIKE	    5	 /* times the step before */
-#define SLACK	    1.5	 /* what issue costs may grow by */
-#define USUAL	    0.07 /* of the parts of a curve: where nothing jumps */
-#define BEYOND	    1.25 /* requests that leave in so many latencies: more are never under way at once */
-#define SOME	    4	 /* threads by which the first slope is seen */
-#define LEAST	    0.25 /* cycles between two requests, at least */
-#define LIKE_MEMORY 0.8	 /* of what memory would take */
-#define UNDER_WAY   0.8	 /* of the latency: what left by then was under way together */
+#define STEP	     0.3  /* of the latency, beyond what issue explains: looked at closer */
+#define FAINT	     0.1  /* the same, where nothing else is there to be looked at */
+#define LIKE	     0.1  /* of the latency: what a low jump may be lower by than what a full table makes ... */
+#define LIKE_HIGHER  0.25 /* ... and higher: a load that is left out takes a while, too, which the latency lacks */
+#define STEPS_BESIDE 2.5  /* times what the steps beside a low jump rise by */
+#define UNLIKE_L2    0.4  /* of the latency: what a jump is higher by when a line came from memory */
+#define STRONG	     0.45 /* of the latency: a table that is full, and not the spread of the latency */
+#define BLOCKED	     0.45 /* of the latency: a load that is not issued */
+#define STEEP	     2	  /* times what issue costs: jumps may hide in it */
+#define SPIKE	     5	  /* times the step before */
+#define SLACK	     1.5  /* what issue costs may grow by */
+#define USUAL	     0.07 /* of the parts of a curve: where nothing jumps */
+#define BEYOND	     1.25 /* requests that leave in so many latencies: more are never under way at once */
+#define SOME	     4	  /* threads by which the first slope is seen */
+#define LEAST	     0.25 /* cycles between two requests, at least */
+#define LIKE_MEMORY  0.8  /* of what memory would take */
+#define UNDER_WAY    0.8  /* of the latency: what left by then was under way together */
 
 static double time_of(struct study *s, const struct way *w, const struct pattern *m)
 {
@@ -282,6 +283,8 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 		before[r] = at_step(s, c, lo, r);
 		after[r] = at_step(s, c, hi, r);
 	}
+	const double first = lo > 1 ? at_step(s, c, lo - 1, 0) : before[0],
+		     last = hi < curve_most(s, c) ? at_step(s, c, hi + 1, 0) : after[0];
 	if (study_pending(s))
 		return CHASE_PENDING;
 	c->fits = lo;
@@ -292,8 +295,11 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 	const bool beyond =
 	    c->way->number == LATENCY_L2 && ((double)hi * c->stride > c->way->holds || leaves_l2(s, c, hi) ||
 					     height > c->expected + UNLIKE_L2 * latency);
-	c->weak = height < STRONG * latency + c->way->spread || beyond;
+	/* When the first answer is back a place is free again: no table fills later. */
+	const bool late = c->expected < -LIKE_HIGHER * latency - c->way->spread;
+	c->weak = height < STRONG * latency + c->way->spread || beyond || late;
 	c->like = c->way->number == LATENCY_MEMORY && height >= FAINT * latency + c->way->spread &&
+		  height >= STEPS_BESIDE * fmax(c->before - first, last - c->after) &&
 		  height >= c->expected - LIKE * latency - c->way->spread &&
 		  height <= c->expected + LIKE_HIGHER * latency + c->way->spread;
 	if (study_pending(s))

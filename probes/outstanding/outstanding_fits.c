@@ -3,18 +3,19 @@
 #include <math.h>
 #include <stdio.h>
 
-static unsigned entries_after(const struct study *s, const struct curve *c, unsigned n, const struct table *t)
+static unsigned entries_after(const struct study *s, const struct curve *c, unsigned n, const struct table *t,
+			      unsigned merge)
 {
-	return t->mshr ? curve_entries(s, c, n, t->merge_lo) : curve_instructions(s, c, n);
+	return t->mshr ? curve_entries(s, c, n, merge) : curve_instructions(s, c, n);
 }
 
 /* The last step that the table has room for; 0: that is beyond the curve. */
-static unsigned last_that_fits(const struct study *s, const struct curve *c, const struct table *t)
+static unsigned last_that_fits(const struct study *s, const struct curve *c, const struct table *t, unsigned merge)
 {
 	const unsigned most = curve_most(s, c);
 
 	for (unsigned n = 1; n < most; n++)
-		if (entries_after(s, c, n + 1, t) > t->lo)
+		if (entries_after(s, c, n + 1, t, merge) > t->lo)
 			return n;
 	return 0;
 }
@@ -29,8 +30,27 @@ static bool has_rise(struct study *s, const struct curve *c, const struct table 
 		return false;
 	if (curve_tells(c))
 		return table_explains(s, c, t);
-	*fits = last_that_fits(s, c, t);
-	return *fits > 1 && curve_rises(s, c, *fits, &rises) == CHASE_DONE && rises;
+	*fits = last_that_fits(s, c, t, t->merge_lo);
+	/* Where it is not known how many lanes an entry serves, neither is where the table is full. */
+	return *fits > 1 && *fits == last_that_fits(s, c, t, t->merge_hi) &&
+	       curve_rises(s, c, *fits, &rises) == CHASE_DONE && rises;
+}
+
+/* What of a block is under way when the table is full: loads of threads, and warps that have some. */
+static void conclude_under_way(struct study *s, const struct curve *c, unsigned fits, unsigned threads)
+{
+	static const char method[] = "latency against threads";
+	const unsigned warp = study_device(s)->warp_size, loads = threads * c->loads;
+	const struct pattern m = curve_pattern(s, c, fits);
+	const unsigned warps = (m.threads + m.more + warp - 1) / warp;
+	char key[64];
+
+	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.requests", c->loads, c->group);
+	study_measured_number(s, key, loads, loads, loads, "sm", method, "memory", "%u loads of each of %u threads",
+			      c->loads, threads);
+	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.warps", c->loads, c->group);
+	study_measured_number(s, key, warps, warps, warps, "sm", method, "memory",
+			      "the last line that fits is of warp %u", warps);
 }
 
 bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t)
@@ -49,12 +69,16 @@ bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count
 		study_measured_number(s, key, threads, threads, threads, "sm", "latency against threads", "memory",
 				      "the latency rises behind %u lines, of %u loads with %u threads a line", fits,
 				      c[k]->loads, c[k]->group);
+		conclude_under_way(s, c[k], fits, threads);
 	}
 	if (study_pending(s))
 		return false;
 	if (under_way >= all)
 		study_measured_number(s, "outstanding.requests", all, all, all, "sm", "latency against threads",
 				      "memory", "the latency rises where so many lines are under way, and no earlier");
+	if (under_way >= all)
+		study_measured_number(s, "outstanding.entry_requests", all / t->lo, all / t->lo, all / t->lo, "sm",
+				      "lines under way over entries", "memory", "%u lines in %u entries", all, t->lo);
 	else
 		study_bound(s, "outstanding.requests", under_way, INFINITY, "latency against threads", "memory",
 			    "so many lines were under way before the latency rose");

@@ -4,11 +4,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define VISIBLE	    0.3	 /* of the latency: a jump that cannot be overlooked */
-#define LATEST	    0.85 /* of the time at which others jumped */
-#define MOST_JUMPS  0.75 /* of the jumps: the table's own */
-#define FAINT_LEAST 5	 /* jumps, when none is high */
-#define UNLIKE	    0.4	 /* of the latency: what a jump may differ by from what a full table makes */
+#define VISIBLE	   0.3	/* of the latency: a jump that cannot be overlooked */
+#define LATEST	   0.85 /* of the time at which others jumped */
+#define MOST_JUMPS 0.75 /* of the jumps: the table's own */
+#define FAINT_MANY 5	/* jumps, of which some may be others' though none is high */
+#define UNLIKE	   0.4	/* of the latency: what a jump may differ by from what a full table makes */
 
 /* Steps of a curve are counted as entries of a table. */
 static unsigned entries_of(const struct study *s, const struct curve *c, unsigned n, bool mshr, unsigned merge)
@@ -55,6 +55,8 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 	char where[96];
 
 	*strong = 0;
+	t->apart = false;
+	t->back = INFINITY;
 	for (unsigned k = 0; k < count; k++) {
 		if (!curve_tells(c[k]) || !entries_by(s, c[k], t, merge, &lo, &hi))
 			continue;
@@ -65,6 +67,9 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		}
 		n++;
 		*strong += !c[k]->weak;
+		t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES;
+		if (c[k]->way->number == LATENCY_MEMORY)
+			t->back = fmin(t->back, c[k]->after - c[k]->base);
 		least = lo > least ? lo : least;
 		most = hi < most ? hi : most;
 	}
@@ -93,15 +98,25 @@ static bool agree(const struct study *s, const struct curve *const *c, unsigned 
 	t->others = jumps - t->jumps;
 	if (!jumps)
 		snprintf(t->why, sizeof t->why, "no curve jumps");
-	return jumps && t->jumps >= (strong ? 1 : FAINT_LEAST) && t->jumps >= MOST_JUMPS * jumps;
+	else if (t->jumps && !t->apart) /* rows and banks of the memory are as many bytes, however many lines that is */
+		snprintf(t->why, sizeof t->why, "no jump at %u where lines lie twice as far apart", entries);
+	else if (!strong && t->jumps < FAINT_MANY && t->others)
+		snprintf(t->why, sizeof t->why, "only low jumps, of which %u are elsewhere", t->others);
+	return t->jumps && t->apart && (strong || t->jumps >= FAINT_MANY || !t->others) &&
+	       t->jumps >= MOST_JUMPS * jumps;
 }
 
-bool table_explains(const struct study *s, const struct curve *c, const struct table *t)
+static bool explains(const struct study *s, const struct curve *c, const struct table *t, unsigned merge)
 {
 	struct table scratch = *t;
 	unsigned lo, hi;
 
-	return curve_tells(c) && entries_by(s, c, &scratch, t->merge_lo, &lo, &hi) && lo <= t->hi && hi >= t->lo;
+	return entries_by(s, c, &scratch, merge, &lo, &hi) && lo <= t->hi && hi >= t->lo;
+}
+
+bool table_explains(const struct study *s, const struct curve *c, const struct table *t)
+{
+	return curve_tells(c) && explains(s, c, t, t->merge_lo) && explains(s, c, t, t->merge_hi);
 }
 
 /* The latest that a curve by this way jumped, in cycles after its first step. */
@@ -127,9 +142,10 @@ static bool missed(const struct study *s, const struct curve *c, struct table *t
 	for (unsigned n = 1; n < end; n++) {
 		if (entries_of(s, c, n, t->mshr, merge) < t->hi || entries_of(s, c, n + 1, t->mshr, merge) <= t->hi)
 			continue;
-		const double taken = curve_cycles(c, n) - c->base;
-		if (taken > (1 - VISIBLE) * c->way->latency - 2 * c->way->spread &&
-		    !(t->mshr && taken <= LATEST * latest))
+		const double taken = curve_cycles(c, n) - c->base, latency = c->way->latency,
+			     back = c->way->number == LATENCY_MEMORY && isfinite(t->back) ? fmax(t->back, latency)
+											  : latency;
+		if (taken > back - VISIBLE * latency - 2 * c->way->spread && !(t->mshr && taken <= LATEST * latest))
 			return false;
 		describe(where, sizeof where, c);
 		snprintf(t->why, sizeof t->why, "no jump where %u entries would be full (%s)", t->hi, where);

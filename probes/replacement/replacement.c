@@ -3,10 +3,12 @@
 #include "replaced_level.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TILE_MOST   4 /* log2 of the lines of a tile */
 #define LAPS	    16
+#define VICTIM_WAYS 8 /* of which the chances tell */
 #define EXTRAS	    6 /* lines that are tried as the one more of a set */
 #define BUDGET	    60000u
 #define BUDGET_RING 250000u
@@ -32,8 +34,9 @@ static const struct experiment experiments[] = {
 				       .setup = set_setup_constant},
 };
 
-static const char *const claims[] = {"cache.*.*.policy", "cache.*.*.replacement_probability", "cache.*.*.mapping",
-				     "tlb.*.*.policy", NULL};
+static const char *const claims[] = {
+    "cache.*.*.policy",	 "cache.*.*.lru",  "tlb.*.*.lru", "cache.*.*.victim_*", "cache.*.*.replacement_probability",
+    "cache.*.*.mapping", "tlb.*.*.policy", NULL};
 static const char *const needs[] = {"clock", "global_cache", "texture_cache", "constant_cache", "tlb", NULL};
 
 static const struct finding *finding_of(const struct level *l, const char *what)
@@ -192,6 +195,37 @@ static void conclude_mapping(const struct level *l, const char *name, const char
 		   "trace", "%s", because);
 }
 
+static int by_chance(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Of a few ways: how often the one that goes most often is replaced, and how much more often than the usual one. */
+static void conclude_victim(const struct level *l, const struct policy_result *r)
+{
+	static const char method[] = "lines replaced, counted by the way that they were in";
+	double sorted[VALUE_ARRAY_MAX], most, usual, slack;
+	char key[96];
+
+	if (r->ways > VICTIM_WAYS)
+		return;
+	memcpy(sorted, r->chance, r->ways * sizeof(sorted[0]));
+	qsort(sorted, r->ways, sizeof(sorted[0]), by_chance);
+	most = sorted[r->ways - 1];
+	usual = sorted[(r->ways - 1) / 2];
+	if (!(usual > r->half))
+		return;
+	slack = 1 + r->half / most;
+	snprintf(key, sizeof(key), "%s.victim_interval", l->prefix);
+	study_measured_number(l->study, key, 1 / most, 1 / most / slack, slack / most, "sm", method, "trace",
+			      "its chance is %.3f, give or take %.3f", most, r->half);
+	slack *= 1 + r->half / usual;
+	snprintf(key, sizeof(key), "%s.victim_odds", l->prefix);
+	study_measured_number(l->study, key, most / usual, most / usual / slack, most / usual * slack, "sm", method,
+			      "trace", "chances of %.3f and %.3f", most, usual);
+}
+
 static void conclude_policy(const struct level *l, const struct policy_result *r)
 {
 	static const char method[] = "rules simulated beside single accesses to one set, and dropped when contradicted";
@@ -204,6 +238,9 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	}
 	snprintf(key, sizeof(key), "%s.policy", l->prefix);
 	study_text(s, key, r->name, method, "trace", "%s", r->seen);
+	const bool lru = strcmp(r->name, "lru") == 0;
+	snprintf(key, sizeof(key), "%s.lru", l->prefix);
+	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
 	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || l->path == SET_PAGES)
 		return;
 	if (r->mixed) {
@@ -222,6 +259,7 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
 	f.evidence_count = 1;
 	study_conclude(s, &f);
+	conclude_victim(l, r);
 }
 
 /* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */

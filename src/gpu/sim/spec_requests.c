@@ -189,7 +189,18 @@ static void tell_fits(struct teller *t, const struct sim_spec *s, uint32_t loads
 	if (s->outstanding == OUTSTANDING_MSHR)
 		threads = s->outstanding_entries / (loads * each) * group;
 	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.threads", loads, group);
-	tell_number(t, key, threads, s->outstanding == OUTSTANDING_MSHR && each > 1 ? group : 0);
+	const uint32_t slack = s->outstanding == OUTSTANDING_MSHR && each > 1 ? group : 0,
+		       first = s->outstanding_entries / loads + (s->outstanding_entries % loads > 0);
+	tell_number(t, key, threads, slack);
+	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.requests", loads, group);
+	tell_number(t, key, threads * loads, slack * loads);
+	/* Loads go out thread by thread: of the last one that has a part in it, perhaps only the first. */
+	snprintf(key, sizeof key, "outstanding.ilp%u.merge%u.warps", loads, group);
+	if (s->outstanding == OUTSTANDING_PRT)
+		tell_number(t, key, first, 0);
+	else
+		tell_number(t, key, ceil(ceil((double)s->outstanding_entries / each / loads) * group / s->warp_size),
+			    slack ? 1 : 0);
 }
 
 static void tell_outstanding(struct teller *t, const struct sim_spec *s)
@@ -199,6 +210,8 @@ static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 		for (uint32_t group = 1; group <= s->warp_size; group *= 2)
 			tell_fits(t, s, loads, group);
 	tell_limit(t, "outstanding.requests", s->outstanding == OUTSTANDING_PRT ? entries * s->warp_size : entries);
+	if (entries)
+		tell_number(t, "outstanding.entry_requests", s->outstanding == OUTSTANDING_PRT ? s->warp_size : 1, 0);
 	tell_limit(t, "outstanding.loads_per_warp", s->loads_in_flight);
 	tell_limit(t, "outstanding.entries", entries);
 	if (s->outstanding == OUTSTANDING_NONE)

@@ -2,6 +2,7 @@
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEY_BYTES 128
@@ -38,6 +39,7 @@ static void tell_absent(struct teller *t, const char *key)
 #define THROUGHPUT_TOLERANCE 0.05
 #define COPY_TOLERANCE	     0.35 /* an estimate by times of whole copies */
 #define CHANCE_TOLERANCE     0.05
+#define INTERVAL_TOLERANCE   0.12 /* of what is counted in some thousand draws */
 #define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 
 static void tell_ops(struct teller *t, const struct sim_spec *s)
@@ -115,6 +117,32 @@ static void tell_policy(struct teller *t, const struct cache_spec *c, const char
 		tell_text(t, key, policy_name(pair ? POLICY_LRU : c->policy));
 	else
 		tell_absent(t, key);
+	snprintf(key, sizeof key, "%s.lru", stem);
+	if (most > 1)
+		tell_text(t, key, pair || c->policy == POLICY_LRU ? "yes" : "no");
+	else
+		tell_absent(t, key);
+}
+
+static int by_chance(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* The way that goes most often, beside the usual one. */
+static void tell_victim(struct teller *t, const struct cache_spec *c, const char *path, const char *level)
+{
+	char key[KEY_BYTES];
+	double sorted[CACHE_WAYS_MAX];
+	const uint32_t n = c->ways;
+	memcpy(sorted, c->weight, n * sizeof *sorted);
+	qsort(sorted, n, sizeof *sorted, by_chance);
+	const double most = sorted[n - 1], usual = sorted[(n - 1) / 2];
+	snprintf(key, sizeof key, "cache.%s.%s.victim_interval", path, level);
+	tell_number(t, key, 1 / most, INTERVAL_TOLERANCE / most);
+	snprintf(key, sizeof key, "cache.%s.%s.victim_odds", path, level);
+	tell_number(t, key, most / usual, 2 * INTERVAL_TOLERANCE * most / usual);
 }
 
 static void tell_array(struct teller *t, const char *key, const double *array, uint32_t count, double tolerance)
@@ -181,6 +209,7 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 	if (c->policy == POLICY_WEIGHTED && c->ways > 1) {
 		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
 		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
+		tell_victim(t, c, path, level);
 	}
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
 	tell_policy(t, c, key);
@@ -189,8 +218,8 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 
 static void tell_no_cache(struct teller *t, const char *path, const char *level)
 {
-	static const char *const properties[] = {"size",       "copy_size", "line",  "sector", "ways",	 "sets",
-						 "partitions", "latency",   "scope", "policy", "mapping"};
+	static const char *const properties[] = {"size",       "copy_size", "line",  "sector", "ways",	  "sets",
+						 "partitions", "latency",   "scope", "policy", "mapping", "lru"};
 	char key[KEY_BYTES];
 	for (size_t i = 0; i < sizeof properties / sizeof properties[0]; i++) {
 		snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, properties[i]);
@@ -350,7 +379,8 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 
 static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *path)
 {
-	static const char *const properties[] = {"reach", "line", "entries", "ways", "sets", "policy", "latency"};
+	static const char *const properties[] = {"reach", "line",   "entries", "ways",
+						 "sets",  "policy", "lru",     "latency"};
 	char key[KEY_BYTES], stem[KEY_BYTES / 2];
 	for (uint32_t i = 0; i < TLB_LEVELS; i++) {
 		const struct cache_spec *c = &p->level[i];

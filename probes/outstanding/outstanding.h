@@ -125,6 +125,7 @@ struct table {
 	unsigned merge_lo, merge_hi; /* of an mshr */
 	unsigned jumps, others;	     /* that it explains, and that it does not */
 	bool apart;		     /* one that it explains is where lines lie twice as far apart */
+	bool several;		     /* and they are of several numbers of loads */
 	double back;		     /* cycles that the first to wait takes at least, from memory */
 	char why[200];		     /* not possible: what contradicts it */
 };

@@ -54,6 +54,8 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 	unsigned n = 0, lo, hi, most = UINT32_MAX, least = 1;
 	char where[96];
 
+	unsigned loads = 0;
+
 	*strong = 0;
 	t->apart = false;
 	t->back = INFINITY;
@@ -67,12 +69,14 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		}
 		n++;
 		*strong += !c[k]->weak;
+		loads |= 1u << c[k]->loads;
 		t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES;
 		if (c[k]->way->number == LATENCY_MEMORY)
 			t->back = fmin(t->back, c[k]->after - c[k]->base);
 		least = lo > least ? lo : least;
 		most = hi < most ? hi : most;
 	}
+	t->several = (loads & (loads - 1)) != 0;
 	t->lo = least;
 	t->hi = most;
 	return n;
@@ -82,9 +86,11 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
  * makes a jump, too: some may be none of the table's. */
 static bool agree(const struct study *s, const struct curve *const *c, unsigned count, struct table *t, unsigned merge)
 {
-	unsigned jumps = 0, best = 0, entries = 0, lo, hi, strong;
+	unsigned jumps = 0, unlike = 0, best = 0, entries = 0, lo, hi, strong;
 
 	for (unsigned k = 0; k < count; k++) {
+		unlike += c[k]->state == CHASE_DONE && c[k]->jumps && !curve_tells(c[k]) &&
+			  c[k]->way->number == LATENCY_MEMORY;
 		if (!curve_tells(c[k]))
 			continue;
 		jumps++;
@@ -100,10 +106,12 @@ static bool agree(const struct study *s, const struct curve *const *c, unsigned 
 		snprintf(t->why, sizeof t->why, "no curve jumps");
 	else if (t->jumps && !t->apart) /* rows and banks of the memory are as many bytes, however many lines that is */
 		snprintf(t->why, sizeof t->why, "no jump at %u where lines lie twice as far apart", entries);
-	else if (!strong && t->jumps < FAINT_MANY && t->others)
-		snprintf(t->why, sizeof t->why, "only low jumps, of which %u are elsewhere", t->others);
-	return t->jumps && t->apart && (strong || t->jumps >= FAINT_MANY || !t->others) &&
-	       t->jumps >= MOST_JUMPS * jumps;
+	else if (!strong && !t->several)
+		snprintf(t->why, sizeof t->why, "only low jumps, and of one number of loads");
+	else if (!strong && t->jumps < FAINT_MANY && t->others + unlike > t->jumps)
+		snprintf(t->why, sizeof t->why, "only low jumps, and more of them elsewhere");
+	return t->jumps && t->apart && t->jumps >= MOST_JUMPS * jumps &&
+	       (strong || (t->several && (t->jumps >= FAINT_MANY || t->others + unlike <= t->jumps)));
 }
 
 static bool explains(const struct study *s, const struct curve *c, const struct table *t, unsigned merge)

@@ -17,7 +17,8 @@ static const struct experiment experiments[] = {
     [ON_TEXTURE] =
 	{.name = "texture", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_texture},
 };
-static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4", "l5"};
+static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4"};
+#define LEVELS_NAMED (sizeof(levels) / sizeof(levels[0])) /* no key is of a further one */
 static const char *const claims[] = {"tlb.*", NULL};
 static const char *const needs[] = {"clock", NULL};
 
@@ -173,7 +174,7 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		    "costs of a page's first access over a buffer", c->name,
 		    "pages cost one of %u times, and each step has a number of pages from which on it comes up",
 		    c->level_count + 1);
-	for (unsigned k = 0; k < c->level_count; k++)
+	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)
 		conclude_level(s, c, k);
 	snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
 	if (sure == c->level_count && !c->unclear && most)

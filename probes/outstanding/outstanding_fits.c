@@ -55,7 +55,7 @@ static void conclude_under_way(struct study *s, const struct curve *c, unsigned 
 
 bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t)
 {
-	const unsigned warp = study_device(s)->warp_size, all = t->mshr ? t->lo : t->lo * warp;
+	const unsigned warp = study_device(s)->warp_size, each = t->mshr ? 1 : warp, all = t->lo * each;
 	unsigned under_way = 0, fits;
 	char key[64];
 
@@ -73,14 +73,14 @@ bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count
 	}
 	if (study_pending(s))
 		return false;
-	if (under_way >= all)
-		study_measured_number(s, "outstanding.requests", all, all, all, "sm", "latency against threads",
-				      "memory", "the latency rises where so many lines are under way, and no earlier");
-	if (under_way >= all)
-		study_measured_number(s, "outstanding.entry_requests", all / t->lo, all / t->lo, all / t->lo, "sm",
-				      "lines under way over entries", "memory", "%u lines in %u entries", all, t->lo);
-	else
+	if (under_way < all) {
 		study_bound(s, "outstanding.requests", under_way, INFINITY, "latency against threads", "memory",
 			    "so many lines were under way before the latency rose");
+		return true;
+	}
+	study_measured_number(s, "outstanding.requests", all, all, all, "sm", "latency against threads", "memory",
+			      "the latency rises where so many lines are under way, and no earlier");
+	study_measured_number(s, "outstanding.entry_requests", each, each, each, "sm", "lines under way over entries",
+			      "memory", "%u lines in %u entries", all, t->lo);
 	return true;
 }

@@ -50,8 +50,6 @@ static double issue_of(const struct sim_spec *s, const struct path_spec *p, doub
 	t = same ? t + alu : fmax(t, alu);
 	if (p->levels) /* the port of the cache that is hit */
 		t = fmax(t, halves * p->level[0].interval);
-	else if (p != &s->shared) /* all want the same bank of the memory */
-		t = fmax(t, halves * s->dram.bank_busy);
 	return fmax(t, fmax(latency / (warps * flight), p->address_ops * p->address_latency / warps));
 }
 
@@ -72,12 +70,16 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	const struct wait constant = wait_of(s, &s->constant, false, true);
 	int rc =
 	    tell_stream(s, "shared", 4, issue_of(s, &s->shared, s->shared.memory_latency, 0, false), STREAM, each, ctx);
+	/* Without a cache all loads want one bank of the memory, those of other SMs, too. */
+	const bool bank = !s->constant.levels && s->dram.banks;
 	if (!rc)
 		rc = tell_stream(s, "constant", 4, issue_of(s, &s->constant, constant.cycles, 1, s->constant_blocks),
-				 PAIRED, each, ctx);
+				 bank ? UNCLEAR : PAIRED, each, ctx);
 	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
 		const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
-		const double memory = s->dram_bandwidth > 0 ? sms * warp / s->dram_bandwidth : 0;
+		/* The oldest rule puts nothing together that has less than 4 bytes. */
+		const double moved = s->coalesce == COALESCE_G80 && bytes < 4 ? s->warp_size * 32.0 : warp;
+		const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
 		const double pipe = s->global.issue * fmax(s->warp_size / 32, warp / s->coalesce_segment);
 		const double flight = s->loads_in_flight ? s->loads_in_flight : 4, warps = 16;
 		const double wait = 2 * s->global.memory_latency / (warps * flight);

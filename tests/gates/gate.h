@@ -54,6 +54,7 @@ double gate_slow(struct gate *g, const struct sim_spec *s, const struct gate_rin
 
 void gates_arithmetic(struct gate *g);
 void gates_shared(struct gate *g);
+void gates_core(struct gate *g);
 void gates_caches(struct gate *g);
 void gates_translation(struct gate *g);
 void gates_fetch(struct gate *g);

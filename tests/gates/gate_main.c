@@ -16,8 +16,9 @@ static bool wanted(const char *name, int argc, char **argv)
 static const struct {
 	const char *name;
 	void (*run)(struct gate *g);
-} kinds[] = {{"arithmetic", gates_arithmetic},	 {"shared memory", gates_shared}, {"caches", gates_caches},
-	     {"translation", gates_translation}, {"fetch", gates_fetch},	  {"bandwidth", gates_bandwidth}};
+} kinds[] = {{"arithmetic", gates_arithmetic}, {"shared memory", gates_shared},	   {"core", gates_core},
+	     {"caches", gates_caches},	       {"translation", gates_translation}, {"fetch", gates_fetch},
+	     {"bandwidth", gates_bandwidth}};
 
 static unsigned one(const struct embedded *m, const char *name, bool off)
 {

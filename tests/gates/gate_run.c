@@ -52,6 +52,9 @@ static void put_off(struct sim_spec *s)
 	s->fetch.path.memory_latency += 4;
 	s->shared.memory_latency += 2;
 	s->shared.issue *= 1.2;
+	s->barrier_latency += 2;
+	s->branch_latency += 2;
+	s->clock_issue += 2;
 	s->dram_bandwidth *= 0.9;
 }
 

@@ -1,6 +1,7 @@
 /* Whether it is lines that do not fit, or pages. */
 #include "probe/chase_shape.h"
 #include <stdio.h>
+#include <string.h>
 
 #define PAGES_FROM 32768u /* bytes: eight of the smallest pages; fewer translations nobody keeps */
 #define PAGE_LEAST 4096u
@@ -66,10 +67,15 @@ uint64_t chase_translated(const struct study *s, const char *path)
 	char key[64];
 	double line;
 
+	snprintf(key, sizeof(key), "tlb.%s.levels", path);
+	const struct finding *levels = study_finding(s, key);
 	snprintf(key, sizeof(key), "tlb.%s.l1.reach", path);
 	const struct finding *f = study_finding(s, key);
-	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
-		return UINT64_MAX;
+	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND)) {
+		/* Where nobody knows of this path's translations, they may be those of the other one. */
+		const bool other = levels && levels->verdict == VERDICT_INCONCLUSIVE && strcmp(path, "global") != 0;
+		return other ? chase_translated(s, "global") : UINT64_MAX;
+	}
 	double reach = f->verdict == VERDICT_MEASURED ? f->value.number : f->lo;
 	snprintf(key, sizeof(key), "tlb.%s.l1.line", path);
 	if (!study_number(s, key, &line) || 4 * line > reach)

@@ -15,6 +15,7 @@ enum { TEXTURE_CHASE, TEXTURE_LAP };
 #define PLACEMENTS  40
 #define ALONE	    0.5 /* share of a level at a footprint that it serves */
 #define BESIDE	    0.05
+#define LIKE_L2	    3 /* cycles */
 
 static struct chase_kernel kernel_of(const char *path)
 {
@@ -115,6 +116,19 @@ static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *
 		snprintf(facts[i]->why, sizeof(facts[i]->why), why);
 	}
 	return CHASE_DONE;
+}
+
+/* Whether this may be some lines of an L2 whose lines differ, more of one kind than of the other. */
+static bool is_part_of_l2(const struct study *s, const struct chase_placed *l)
+{
+	const struct finding *f = study_finding(s, "cache.global.l2.latency_classes");
+	double all;
+
+	if (!f || f->verdict != VERDICT_MEASURED || f->value.array_count < 2 || l->state != CHASE_DONE ||
+	    !study_number(s, "cache.global.l2.latency", &all))
+		return false;
+	return fabs(l->mean - all) > LIKE_L2 && l->hi > f->value.array[0] &&
+	       l->lo < f->value.array[f->value.array_count - 1];
 }
 
 /* Is level k the L2 that serves global memory, too? Then it overflows where that does, to the byte. */
@@ -272,7 +286,14 @@ static void study_texture(struct study *s)
 			}
 		}
 		chase_conclude_geometry(&c, k, key);
-		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
+		key_of(key, sizeof(key), k, "latency");
+		if (is_part_of_l2(s, &served[k]))
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
+				      "%.1f cycles lie between those of near and far lines of global memory's L2, "
+				      "which this may be",
+				      served[k].mean);
+		else
+			chase_conclude_latency(s, key, &served[k]);
 	}
 	if (rows <= caches)
 		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,

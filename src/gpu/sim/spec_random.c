@@ -501,6 +501,15 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 	/* Streams of their own: when these are drawn, all else stays. */
 	rng_seed(&d.r, hash64("rows", 4, seed));
 	roll_rows(&d);
+	rng_seed(&d.r, hash64("atomics", 7, seed));
+	bool shared = chance(&d, 0.5), own = chance(&d, 0.5);
+	int there = between(&d, 50, 150), again = between(&d, 1, 60), next = between(&d, 1, 8);
+	if (atomics && shared)
+		put_int(&d, "atomic.shared.latency", "cycles", there);
+	if (atomics && own) {
+		put_int(&d, "atomic.{cas,exch}.same_address", "cycles", again);
+		put_int(&d, "atomic.{cas,exch}.distinct", "cycles", next);
+	}
 	rng_seed(&d.r, hash64("boost", 5, seed));
 	if (draw_boost)
 		roll_boost(&d);
@@ -537,5 +546,6 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_control(out, seed);
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
+	spec_random_host(out, seed);
 	return out->failed ? -ENOMEM : 0;
 }

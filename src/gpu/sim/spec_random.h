@@ -26,6 +26,8 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads);
+/* The host's side, and what shows in few kernels: native instructions, routines, barriers of an SM. */
+void spec_random_host(struct str *out, uint64_t seed);
 /* Which pipes there are, and which does what. */
 struct pipes_drawn {
 	const char *declared; /* all of them, with commas between */

@@ -101,6 +101,31 @@ void spec_random_places(struct str *out, uint64_t seed, unsigned threads)
 	str_addf(out, "topology.block_order = %s name # guess: drawn\n", orders[rng_below(&r, 4)]);
 }
 
+/* The host's side, and what decides little elsewhere. Each in some of the GPUs. */
+void spec_random_host(struct str *out, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("host", 4, seed));
+	if (rng_below(&r, 3) == 0) {
+		str_addf(out, "host.h2d.bandwidth = %llu MB/s # guess: drawn\n", between(&r, 1000, 30000));
+		str_addf(out, "host.d2h.bandwidth = %llu MB/s # guess: drawn\n", between(&r, 1000, 30000));
+		str_addf(out, "host.copy_latency = %llu ns # guess: drawn\n", between(&r, 500, 20000));
+		str_addf(out, "host.launch_latency = %llu ns # guess: drawn\n", between(&r, 1000, 20000));
+	}
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "native.base = %llu bytes # guess: drawn\n", between(&r, 0, 64) * 256);
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "native.bytes = %llu bytes # guess: drawn\n", 4ull << between(&r, 0, 2));
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "branch.yield_after = %llu count # guess: drawn\n", between(&r, 1024, 1 << 20));
+	if (rng_below(&r, 3) == 0) /* at least what one block may use */
+		str_addf(out, "core.barrier_slots = %llu count # guess: drawn\n", between(&r, 16, 64));
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "arith.div.{u32,s32}.routine = yes yes/no # guess: drawn\n");
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "arith.mul24.{u32,s32}.bytes = 8 bytes # guess: drawn\n");
+}
+
 void spec_random_pipes(struct pipes_drawn *out, uint64_t seed)
 {
 	static const struct pipes_drawn layouts[] = {

@@ -1,6 +1,6 @@
 /* Random GPUs: every text reads, the same seed gives the same text, and the draw covers what it promises. */
 #include "base/str.h"
-#include "gpu/sim/spec.h"
+#include "gpu/sim/spec_file.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -132,11 +132,73 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	assert_true(n.spread > GPUS / 4 && n.no_l1 > GPUS / 10 && n.no_l2 > GPUS / 10 && n.sectored > 10);
 }
 
+/* Keys that no random GPU has, and why not. What is in the table of keys is drawn or stands here. */
+static const struct {
+	const char *pattern, *why;
+} not_drawn[] = {
+    {"device.warp_size", "probes of wide warps are held to the two AMD GPUs"},
+    {"core.block_launch", "no shipped GPU has it; run times alone cannot tell it from a latency"},
+    {"core.warp_launch", "as core.block_launch"},
+    {"core.policy", "switched off: draw_policies"},
+    {"core.dual_issue", "what two instructions a turn do to a full pipe is held to the shipped GPUs that have it"},
+    {"shared.bank_mode", "one mode of one family, held to the GPUs that have it"},
+    {"cache.<p>.<l>.interval", "one level of one GPU has it"},
+    {"cache.global.l1.shared_with", "held to the V100 and the H200"},
+    {"cache.instruction.<l>.shared_with", "switched off: draw_instruction_caches"},
+    {"cache.instruction.fetch_bytes", "switched off: draw_instruction_caches"},
+    {"cache.instruction.prefetch", "switched off: draw_instruction_caches"},
+    {"cache.texture.<l>.shared_with", "drawn texture paths have caches of their own"},
+    {"cache.constant.backing", "drawn constant paths end in memory"},
+    {"load.constant.blocking", "held to the GTX 280"},
+    {"tlb.<t>.<l>.mapping", "drawn TLBs take the lowest bits"},
+    {"tlb.<t>.walk", "drawn walks take a fixed time"},
+    {"tlb.<t>.walk_memory", "drawn walks take a fixed time"},
+    {"tlb.texture.shared_with", "switched off: draw_global_tlbs"},
+    {"noise.boost", "switched off: draw_boost"},
+    {"noise.boost_interval", "switched off: draw_boost"},
+    {"noise.boost_cycles", "switched off: draw_boost"},
+};
+
+static const char *why_not(const char *pattern)
+{
+	for (size_t i = 0; i < sizeof not_drawn / sizeof not_drawn[0]; i++)
+		if (strcmp(not_drawn[i].pattern, pattern) == 0)
+			return not_drawn[i].why;
+	return NULL;
+}
+
+static void every_key_is_drawn_or_is_said_not_to_be(void **state)
+{
+	(void)state;
+	static bool seen[512];
+	assert_true(spec_key_count < sizeof seen / sizeof seen[0]);
+	for (uint64_t seed = 0; seed < GPUS; seed++) {
+		struct str text;
+		struct arena a;
+		struct err e = {0};
+		str_init(&text);
+		arena_init(&a);
+		struct spec_file f = {.a = &a, .e = &e, .name = "random"};
+		assert_int_equal(spec_random(&text, seed), 0);
+		assert_int_equal(spec_lines(&f, str_text(&text), text.len), 0);
+		for (size_t i = 0; i < f.count; i++)
+			seen[spec_key_find(f.lines[i].key) - spec_keys] = true;
+		arena_free(&a);
+		str_free(&text);
+	}
+	for (size_t i = 0; i < spec_key_count; i++)
+		if (!seen[i] && !why_not(spec_keys[i].pattern))
+			fail_msg("no random GPU has %s, and nothing says why", spec_keys[i].pattern);
+		else if (seen[i] && why_not(spec_keys[i].pattern))
+			fail_msg("%s is drawn now", spec_keys[i].pattern);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(same_seed_same_text),
 	    cmocka_unit_test(every_draw_reads_and_is_told_apart),
+	    cmocka_unit_test(every_key_is_drawn_or_is_said_not_to_be),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -32,7 +32,7 @@ enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_SCATTER = EXPERIMENT_EMP
 enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_PLACE_LONG };
 enum { SHARED_THREADS, SHARED_LONG };
 /* Instructions beside each load: as if the SM had so much less time for it. */
-#define MORE 2
+#define MORE 4
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 
 static uint64_t piece_bytes(const double *p)

@@ -70,11 +70,10 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	const struct wait constant = wait_of(s, &s->constant, false, true);
 	int rc =
 	    tell_stream(s, "shared", 4, issue_of(s, &s->shared, s->shared.memory_latency, 0, false), STREAM, each, ctx);
-	/* Without a cache all loads want one bank of the memory, those of other SMs, too. */
-	const bool bank = !s->constant.levels && s->dram.banks;
+	/* Without a cache all loads want one place of the memory, those of other SMs, too. */
 	if (!rc)
 		rc = tell_stream(s, "constant", 4, issue_of(s, &s->constant, constant.cycles, 1, s->constant_blocks),
-				 bank ? UNCLEAR : PAIRED, each, ctx);
+				 s->constant.levels ? PAIRED : UNCLEAR, each, ctx);
 	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
 		const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
 		/* The oldest rule puts nothing together that has less than 4 bytes. */

@@ -411,6 +411,30 @@ static void the_network_adds_what_lies_between(void **state)
 	assert_float_equal(chase(&b, 64, 64), 100 + ROUND, 0.5); /* within the cluster */
 }
 
+static void what_disturbs_memory_does_so_as_described(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	double quiet = walk(&b, PTX_GLOBAL, 512, 64, 0);
+	b.s.noise = (struct noise_spec){.refresh_interval = 1000, .refresh_cycles = 200};
+	/* One that waited goes at 200 of an interval, the next some 414 later, and then it is the next refresh: two an interval. */
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 64, 0), 500, 0.5);
+	b.s.noise = (struct noise_spec){.jitter_probability = 0.5, .jitter_cycles = 40};
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 64, 0), quiet + 10, 2);
+	b.s.noise = (struct noise_spec){.jitter_probability = 1, .jitter_cycles = 40};
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 64, 0), quiet + 20, 2);
+	/* Slowly, and no further than it may: the latency alone, not the instructions beside it. */
+	b.s.noise = (struct noise_spec){.drift = 0.02};
+	double drifted = walk(&b, PTX_GLOBAL, 512, 64, 0);
+	assert_true(drifted != quiet);
+	assert_float_equal(drifted, quiet, 0.02 * (quiet - ROUND) + 0.5);
+	/* Constants within the SM are not disturbed. */
+	b.s.noise = (struct noise_spec){
+	    .jitter_probability = 1, .jitter_cycles = 40, .refresh_interval = 1000, .refresh_cycles = 200};
+	assert_float_equal(chase(&b, 16, 64), 12 + ROUND, 0.5);
+}
+
 static void address_arithmetic_comes_before_a_load(void **state)
 {
 	(void)state;
@@ -473,6 +497,7 @@ int main(void)
 	    cmocka_unit_test(a_port_gives_what_the_description_says),
 	    cmocka_unit_test(memory_has_a_bandwidth),
 	    cmocka_unit_test(the_network_adds_what_lies_between),
+	    cmocka_unit_test(what_disturbs_memory_does_so_as_described),
 	    cmocka_unit_test(address_arithmetic_comes_before_a_load),
 	    cmocka_unit_test(bank_conflicts_cost_by_degree),
 	};

@@ -94,6 +94,10 @@ static void ask_all(struct study *s, struct inquiry *q)
 		add_curve(s, q, LATENCY_MEMORY, l, 1, 0, 2 * LATENCY_STRIDE_BYTES);
 		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, 2 * LATENCY_STRIDE_BYTES);
 	}
+	/* Tables of instructions may fill only by more loads than all threads of a warp have. */
+	const unsigned alone = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_ALONE);
+	for (unsigned l = LOADS_MOST + 2; l <= alone; l += 2)
+		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, 2 * LATENCY_STRIDE_BYTES);
 }
 
 static unsigned jumps_of(const struct inquiry *q, bool also_weak)

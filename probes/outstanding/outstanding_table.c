@@ -60,8 +60,12 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 	t->apart = false;
 	t->back = INFINITY;
 	for (unsigned k = 0; k < count; k++) {
-		if (!curve_tells(c[k]) || !entries_by(s, c[k], t, merge, &lo, &hi))
+		if (c[k]->state != CHASE_DONE || !c[k]->jumps || !entries_by(s, c[k], t, merge, &lo, &hi))
 			continue;
+		if (!curve_tells(c[k])) { /* where it is tells more than how high it is */
+			t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES && lo <= entries && hi >= entries;
+			continue;
+		}
 		if (lo > entries || hi < entries) {
 			describe(where, sizeof where, c[k]);
 			snprintf(t->why, sizeof t->why, "a jump at %u where %u are expected (%s)", lo, entries, where);

@@ -426,10 +426,9 @@ static void study_level(struct level *l)
 			conclude_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
 		else
 			verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
-	} else if (spacing.effort && r.state != CHASE_DONE) {
-		/* So many lines in between may fill other sets of another mapping. */
-		verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-			"lines conflict where many others are read in between, and as no rule makes them");
+	} else if ((l->up || spacing.tile) && r.state != CHASE_DONE) {
+		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
+		verdict(l, "mapping", VERDICT_INCONCLUSIVE, "lines conflict, but as no rule of one set makes them");
 	} else if (!spacing.tile) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);

@@ -6,13 +6,14 @@
 #include <string.h>
 
 enum {
-	LOADS = 8, /* of global memory in a turn; all are under way before the first is needed */
-	FEW = 4,   /* loads of a round; they are all under way before the first is needed */
+	LOADS = 8,	/* of global memory in a turn; all are under way before the first is needed */
+	FEW_GLOBAL = 2, /* turns */
+	MANY_GLOBAL = 4,
+	FEW = 4, /* loads of a round; they are all under way before the first is needed */
 	MANY = 12,
 	FEW_SHARED = 16, /* whose loads need no registers: more of them hide the loop */
 	MANY_SHARED = 48,
 	ROUNDS = 1,
-	LONGER = 4,
 	REPEATS = 5,	 /* of a stream of all SMs */
 	BLOCK = 128,	 /* threads of one that reads global memory */
 	THREADS = 1024,	 /* of those on an SM */
@@ -39,6 +40,12 @@ static unsigned block_of(const struct device_info *d)
 	return d->max_threads_per_block < BLOCK ? d->max_threads_per_block : BLOCK;
 }
 
+void stream_grid(const struct device_info *d, struct job *j)
+{
+	j->launch.grid[0] = d->sm_count * blocks_each(d);
+	j->launch.block[0] = block_of(d);
+}
+
 /* Of the largest block, as far as more of them are of use. */
 static unsigned warps_most(const struct device_info *d)
 {
@@ -58,12 +65,16 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 	job_param(j, "BYTES", (long long)x);
 	job_param(j, "LOADS", global ? LOADS : (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
-	/* More warps than a block has are several blocks on every SM: where a single one goes is not known. */
-	const unsigned blocks = global ? 0 : ((unsigned)p[P_MORE] + warps_most(d) - 1) / warps_most(d);
-	j->launch.grid[0] = global ? d->sm_count * blocks_each(d) : blocks > 1 ? d->sm_count * blocks : 1;
-	j->launch.block[0] = global ? block_of(d) : (unsigned)p[P_MORE] / blocks * d->warp_size;
+	if (global) {
+		stream_grid(d, j);
+	} else { /* more warps than a block has are several blocks on every SM: where a single one goes is not known */
+		const unsigned blocks = ((unsigned)p[P_MORE] + warps_most(d) - 1) / warps_most(d);
+		j->launch.grid[0] = blocks > 1 ? d->sm_count * blocks : 1;
+		j->launch.block[0] = (unsigned)p[P_MORE] / blocks * d->warp_size;
+	}
 	if (global)
-		bytes = (uint64_t)(x * LOADS * p[P_LINKS] * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
+		/* As much for the shorter launch: on one GPU some arrays were 15 % slower to read than others. */
+		bytes = (uint64_t)(x * LOADS * MANY_GLOBAL * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
 	if (bytes > d->memory_bytes / SHARE)
 		return -ENOTSUP;
 	struct launch_buffer *b = j->launch.buffers;
@@ -96,8 +107,10 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 			double timer)
 {
 	/* As many loads of global memory are under way in both lengths, which are of turns. */
-	static const unsigned shape[STREAMS][2] = {
-	    [SPACE_GLOBAL] = {2, 4}, [SPACE_SHARED] = {FEW_SHARED, MANY_SHARED}, [SPACE_CONSTANT] = {FEW, MANY}};
+	static const unsigned shape[STREAMS][2] = {[SPACE_GLOBAL] = {FEW_GLOBAL, MANY_GLOBAL},
+						   [SPACE_SHARED] = {FEW_SHARED, MANY_SHARED},
+						   [SPACE_CONSTANT] = {FEW, MANY}};
+	const bool many = space == SPACE_GLOBAL || warps > warps_most(study_device(s)); /* SMs */
 	const struct timed_pair k = {.experiment = SPACES + space,
 				     .x = bytes,
 				     .p = {[P_MORE] = warps},
@@ -108,9 +121,10 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 				     .many = shape[space][1],
 				     .each = space == SPACE_GLOBAL ? LOADS : 1,
 				     .first = rounds,
-				     .most = space == SPACE_GLOBAL ? REPEATS : 0,
-				     .quiet = space == SPACE_GLOBAL ? QUIET : 0,
-				     .ends = space == SPACE_SHARED ? 0 : CODE};
+				     .most = many ? REPEATS : 0,
+				     .quiet = many ? QUIET : 0,
+				     .ends = space == SPACE_SHARED ? 0 : CODE,
+				     .stretch = space == SPACE_GLOBAL};
 	return timed_ask(s, &k, timer);
 }
 
@@ -138,11 +152,7 @@ static void stream_global(struct study *s, double timer)
 {
 	const struct device_info *d = study_device(s);
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
-		struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, ROUNDS, timer);
-		/* Emptied caches may be full of what is still to be written. Where the timer asked for longer launches, and so
-		 * may have been given just enough, much longer ones show what is left of that. */
-		if (t.ok && t.repeats > 2)
-			t = ask(s, SPACE_GLOBAL, bytes, 0, LONGER * (unsigned)t.point->p[P_ROUNDS], timer);
+		const struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, ROUNDS, timer);
 		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "bandwidth", &t)) {
 			if (!study_pending(s))
 				walk_failed(s, SPACE_GLOBAL, bytes, "issue", &t);
@@ -186,10 +196,14 @@ static void stream_near(struct study *s, enum walk_space space, double timer)
 	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, timer),
 		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, timer);
 	if (all.ok && half.ok && 2 * half.ns > PLATEAU * all.ns && warps_resident(d) >= 2 * warps) {
-		half = all;
-		warps *= 2;
-		all = ask(s, space, 4, warps, ROUNDS_NEAR, timer);
-		how = "every SM, with two of the largest blocks";
+		/* On all SMs: what they share may hold them up, and then one SM alone is faster. */
+		const struct timed every = ask(s, space, 4, 2 * warps, ROUNDS_NEAR, timer);
+		if (every.ok && every.ns <= PLATEAU * 2 * all.ns) {
+			half = all;
+			all = every;
+			warps *= 2;
+			how = "every SM, with two of the largest blocks, and one SM with one is as fast";
+		}
 	}
 	if (study_pending(s))
 		return;

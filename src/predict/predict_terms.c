@@ -341,12 +341,26 @@ static struct term least_gap(struct terms *t)
 			"independent instructions of one warp are issued as closely as those of many");
 }
 
+static bool measured(const struct terms *t, const char *key)
+{
+	const struct finding *f = findings_get(t->f, key);
+	return f && f->verdict == VERDICT_MEASURED;
+}
+
+/* Of a load that misses every cache: by a clock in the kernel, or, where that gave an end only, by run times. */
+static struct term memory_latency(struct terms *t)
+{
+	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.completion";
+	if (!measured(t, clocked) && measured(t, timed))
+		return term_try(t, timed, false);
+	return term_get(t, clocked, false, "loads that miss every cache take no time but their bytes'");
+}
+
 static void get_memory(struct model *m, struct terms *t)
 {
 	m->has_l1 = !term_absent(t, "cache.global.l1.size");
 	m->has_l2 = !term_absent(t, "cache.global.l2.size");
-	m->memory_latency =
-	    term_get(t, "memory.global.latency", false, "loads that miss every cache take no time but their bytes'");
+	m->memory_latency = memory_latency(t);
 	m->memory_total = term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
 	if (m->has_l2) {
 		m->l2_latency = term_get(t, "cache.global.l2.latency", false, "hits of the L2 take as long as misses");
@@ -464,6 +478,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		    term_get(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
 	}
 	get_control(m, t, entry);
-	m->cold = term_get(t, "memory.instruction.latency", false, "code is there when a kernel begins");
+	m->cold = term_get(t, "memory.instruction.latency", false,
+			   m->memory_latency.there ? "code comes as late as data that miss every cache"
+						   : "code is there when a kernel begins");
+	if (!m->cold.there)
+		m->cold = m->memory_latency;
 	return t->no_memory ? -1 : 0;
 }

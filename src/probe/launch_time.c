@@ -10,6 +10,7 @@ enum {
 	ROUNDS_MOST = 1 << 20,
 	LIMIT_MS = 30000, /* some devices compile for each size of a block, when it is first launched */
 	TIMER_POINTS = 6,
+	STRETCH = 4,
 	STEPS = 8
 };
 
@@ -19,6 +20,7 @@ enum {
 #define LOST	    0.003  /* of a launch: a difference that the timer may have hidden */
 #define ENDS	    0.01   /* of the value: what filling and draining the pipelines hides */
 #define NS_MOST	    400e3  /* of a launch that is made longer */
+#define NS_STRETCH  100e3  /* what still differs between launches as long as this grows with them */
 #define DEVIATION   1.4826 /* standard deviations in a MAD */
 #define CONFIDENCE  1.96
 #define OUTLIER_MAD 5
@@ -161,7 +163,9 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 		/* More repeats are of no use where the timer is what is too coarse, nor longer launches where it is not. */
 		const bool coarse = d.ns > 0 ? timer > GOOD / 2 * d.ns * d.links : timer > LOST * d.launch;
 		const double good = repeats >= most ? GOOD : k->quiet > 0 ? k->quiet : QUIET;
-		const unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
+		unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
+		if (k->stretch && next == rounds && repeats == most && d.half > good * d.ns && d.launch < NS_STRETCH)
+			next = STRETCH * rounds;
 		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns)))
 			break;
 		repeats = most;

@@ -22,6 +22,7 @@ struct timed_pair {
 	double each;	    /* what one link counts as; 0 is 1 */
 	bool
 	    fresh; /* a launch finds nothing in caches, its own instructions neither: what half of its rounds take is taken off */
+	bool stretch; /* what differs from launch to launch is as much of long ones: make them longer for it */
 };
 
 struct timed {

@@ -64,6 +64,21 @@ static int tell_stream(const struct sim_spec *s, const char *space, uint32_t byt
 	return rc ? rc : each(ctx, &(struct truth){.key = key, .number = rate, .tolerance = tolerance * rate});
 }
 
+/* Cycles an SM takes for a warp's load of global memory, each byte once, where that is clear; tolerance: part of it. */
+static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, double flight)
+{
+	const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
+	/* The oldest rule puts nothing together that has less than 4 bytes. */
+	const double moved = s->coalesce == COALESCE_G80 && bytes < 4 ? s->warp_size * 32.0 : warp;
+	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
+	const double pipe = s->global.issue * fmax(s->warp_size / 32, warp / s->coalesce_segment);
+	const double warps = 16;
+	const double wait = 2 * s->global.memory_latency / (warps * flight);
+	const bool clear =
+	    memory > 2 * fmax(pipe, wait) && s->outstanding == OUTSTANDING_NONE && !s->dram.banks && memory > 8;
+	return (struct wait){fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM : UNCLEAR};
+}
+
 /* Streams: shared and constant memory by what an SM issues, global memory by what the memory gives, where that is clear. */
 static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
@@ -75,17 +90,15 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 		rc = tell_stream(s, "constant", 4, issue_of(s, &s->constant, constant.cycles, 1, s->constant_blocks),
 				 s->constant.levels ? PAIRED : UNCLEAR, each, ctx);
 	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
-		const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
-		/* The oldest rule puts nothing together that has less than 4 bytes. */
-		const double moved = s->coalesce == COALESCE_G80 && bytes < 4 ? s->warp_size * 32.0 : warp;
-		const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
-		const double pipe = s->global.issue * fmax(s->warp_size / 32, warp / s->coalesce_segment);
-		const double flight = s->loads_in_flight ? s->loads_in_flight : 4, warps = 16;
-		const double wait = 2 * s->global.memory_latency / (warps * flight);
-		const bool clear =
-		    memory > 2 * fmax(pipe, wait) && s->outstanding == OUTSTANDING_NONE && !s->dram.banks && memory > 8;
-		rc = tell_stream(s, "global", bytes, fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM : UNCLEAR, each,
-				 ctx);
+		const struct wait t = global_stream(s, bytes, s->loads_in_flight ? s->loads_in_flight : 4);
+		rc = tell_stream(s, "global", bytes, t.cycles, t.tolerance, each, ctx);
+	}
+	for (unsigned k = 0; k < 3 && !rc; k++) {
+		static const char *const keys[] = {"memory.global.loop.dynamic", "memory.global.loop.constant",
+						   "memory.global.loop.unrolled"};
+		const struct wait t = global_stream(s, 4, 1);
+		const double rate = (double)s->warp_size * 4 * s->sm_count * s->clock_hz * 1e-9 / t.cycles;
+		rc = each(ctx, &(struct truth){.key = keys[k], .number = rate, .tolerance = t.tolerance * rate});
 	}
 	return rc;
 }

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FEW = 8, MANY = 24, REPEATS = 5, WORD = 4, SHARE = 4, POINTS_MOST = 256 };
+enum { FEW = 16, MANY = 48, REPEATS = 5, WORD = 4, SHARE = 4, POINTS_MOST = 256 };
 #define QUIET 0.03
 #define CODE  0.2 /* of the value: compilers order and join the loads, each in its way */
 
@@ -14,7 +14,6 @@ enum { KINDS = sizeof kinds / sizeof *kinds };
 int loop_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const uint64_t reads = (uint64_t)(p[P_LINKS] * p[P_ROUNDS]);
 	stream_grid(d, j);
 	/* One array for both lengths, as streams have it. */
 	const uint64_t bytes = (uint64_t)(x * MANY * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
@@ -22,14 +21,15 @@ int loop_setup(const struct study *s, double x, const double *p, struct job *j)
 		return -ENOTSUP;
 	j->template_path = "probes/walk/copy.ptx";
 	job_param_text(j, "KIND", kinds[(unsigned)p[P_MORE]]);
-	job_param(j, "READS", (long long)reads);
+	job_param(j, "LINKS", (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "copy");
 	j->launch.buffers[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
 	j->launch.buffers[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .as_is = true};
 	j->launch.buffer_count = 2;
 	job_arg_buffer(j, 0, 0);
 	job_arg_buffer(j, 1, 0);
-	job_arg_u32(j, (uint32_t)reads);
+	job_arg_u32(j, (uint32_t)p[P_LINKS]);
+	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
 	job_arg_u32(j, 0);
 	timed_job(j, p[P_REPEATS]);
 	j->launch.flush = true;

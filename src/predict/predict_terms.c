@@ -396,6 +396,21 @@ static void get_memory(struct model *m, struct terms *t)
 		    term_get(t, "memory.global.4.issue", false, "one SM issues loads as fast as any instruction");
 }
 
+/* Where code was looked for beyond its caches and its latency could not be told, or a cache held all of it, what was never run
+ * comes as late as data. */
+static void get_cold(struct model *m, struct terms *t)
+{
+	static const char key[] = "memory.instruction.latency";
+	const struct finding *f = findings_get(t->f, key), *levels = findings_get(t->f, "cache.instruction.levels");
+	const bool hidden = (f && f->verdict == VERDICT_INCONCLUSIVE) || (levels && levels->verdict == VERDICT_BOUND),
+		   looked = hidden && m->memory_latency.there;
+	m->cold = term_get(t, key, false,
+			   looked ? "code comes as late as data that miss every cache"
+				  : "code is there when a kernel begins");
+	if (!m->cold.there && looked)
+		m->cold = m->memory_latency;
+}
+
 static void get_shared(struct model *m, struct terms *t)
 {
 	m->shared_latency = term_get(t, "shared.latency", false, "shared memory answers at once");
@@ -478,10 +493,6 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		    term_get(t, "atomic.add.same_address", false, "atomics on one address do not wait for each other");
 	}
 	get_control(m, t, entry);
-	m->cold = term_get(t, "memory.instruction.latency", false,
-			   m->memory_latency.there ? "code comes as late as data that miss every cache"
-						   : "code is there when a kernel begins");
-	if (!m->cold.there)
-		m->cold = m->memory_latency;
+	get_cold(m, t);
 	return t->no_memory ? -1 : 0;
 }

@@ -188,6 +188,19 @@ static void kernels_of_probes_compile(void **state)
 	    STREAM("global", "16"),
 	    STREAM("shared", "4"),
 	    STREAM("constant", "4"),
+#define COPY(kind)                                                                                                     \
+	{                                                                                                              \
+		"probes/walk/copy.cl", "copy",                                                                         \
+		{                                                                                                      \
+			{"KIND", kind},                                                                                \
+			{                                                                                              \
+				"LINKS", "3"                                                                           \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+	    COPY("dynamic"),
+	    COPY("constant"),
+	    COPY("unrolled"),
 	};
 	struct gpu *g = open_first();
 	for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {

@@ -155,6 +155,13 @@ static void data_that_decide_a_loop_are_named(void **state)
 	x.q.turns = 10;
 	run(&x);
 	assert_true(isfinite(x.r.hi) && x.r.cycles > 9 * once);
+	/* Code whose latency could not be told comes as late as data. */
+	const double turns = x.r.cycles;
+	struct finding f = {.key = "memory.instruction.latency", .verdict = VERDICT_INCONCLUSIVE, .lo = NAN, .hi = NAN};
+	assert_int_equal(findings_add(&x.f, &f), 0);
+	run(&x);
+	assert_true(x.r.cycles > turns + 90);
+	assert_true(misses(&x, "memory.instruction.latency"));
 	end(&x);
 }
 

@@ -366,7 +366,7 @@ const struct probe probe_walk = {
 	      "has few, and the launch before has come to all of them. How a compiler joins and orders independent "
 	      "loads: the interval of a stream is as wide as "
 	      "CUDA and OpenCL were apart on one GPU.",
-    .figure = NULL,
+    .figure = "copy-loops",
     .draw = loop_draw,
     .claims = claims,
     .experiments = experiments,

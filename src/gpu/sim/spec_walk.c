@@ -69,9 +69,11 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 {
 	const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
 	/* The oldest rule puts nothing together that has less than 4 bytes. */
-	const double moved = s->coalesce == COALESCE_G80 && bytes < 4 ? s->warp_size * 32.0 : warp;
+	const bool apart = s->coalesce == COALESCE_G80 && bytes < 4;
+	const double moved = apart ? s->warp_size * 32.0 : warp;
 	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
-	const double pipe = s->global.issue * fmax(s->warp_size / 32, warp / s->coalesce_segment);
+	const double pieces = apart ? s->warp_size : fmax(s->warp_size / 32, warp / s->coalesce_segment);
+	const double pipe = s->global.issue * pieces;
 	const double warps = 16;
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
 	const bool clear =

@@ -70,6 +70,10 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 		out->value = 0;
 	else
 		out->loose = loose;
+	/* No translation takes less than none: what makes a hit a little faster need not be in the other prices, and is within what
+	 * they leave open. */
+	if (out->value < 0 && -out->value <= c->gap)
+		out->value = 0;
 	return out->state;
 }
 

@@ -9,7 +9,8 @@
 #include <string.h>
 
 enum {
-	WORDS = 3,
+	WORDS = 4, /* clock before, clock after, a sum, the SM */
+	WORD_SM = 3,
 	UNROLL = 2,
 	BYTES = 16,
 	SHARED_LOADS = 32,
@@ -27,10 +28,12 @@ enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
 /* Half of the threads that reach this much of the rate of all show that more of them would not reach more. */
 #define SATURATED 0.95
 #define CLEARLY	  1.1
+/* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest may be this long. */
+#define TOGETHER 1.1
 
 enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_SCATTER = EXPERIMENT_EMPTY + 1 };
 enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_PLACE_LONG };
-enum { SHARED_THREADS, SHARED_LONG };
+enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
 /* Instructions beside each load: as if the SM had so much less time for it. */
 #define MORE 4
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
@@ -38,6 +41,12 @@ enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 static uint64_t piece_bytes(const double *p)
 {
 	return (uint64_t)p[STREAM_THREADS] * BYTES * (p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+}
+
+/* Of a block: those of all kernels here, and one of each warp. */
+static uint32_t words_of(const struct device_info *d, double threads)
+{
+	return WORDS + ((uint32_t)threads + d->warp_size - 1) / d->warp_size;
 }
 
 /* x: rounds. Footprint 0: every piece is read once, in a place that no other launch has read. */
@@ -64,7 +73,8 @@ static int setup_stream(const struct study *s, double x, const double *p, struct
 	j->launch.grid[0] = (uint32_t)blocks;
 	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
 	j->launch.carveout = CARVEOUT_MAX_L1;
-	job_output(j, WORDS * (uint32_t)blocks);
+	job_param(j, "WORDS", words_of(d, p[STREAM_THREADS]));
+	job_output(j, words_of(d, p[STREAM_THREADS]) * (uint32_t)blocks);
 	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
 	job_arg_buffer(j, 1, begin);
 	/* A launch again would find in a cache what the first one read. */
@@ -96,32 +106,67 @@ static int setup_scatter(const struct study *s, double x, const double *p, struc
 /* x: rounds; p[SHARED_LONG]: 1, with twice the loads in each. */
 static int setup_shared(const struct study *s, double x, const double *p, struct job *j)
 {
-	(void)s;
 	j->template_path = "probes/bandwidth/shared_stream.ptx";
 	job_param(j, "ROUNDS", (long long)x);
-	job_param(j, "THREADS", (long long)p[SHARED_THREADS]);
+	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
 	job_param(j, "LOADS", p[SHARED_LONG] > 0 ? 2 * SHARED_LOADS : SHARED_LOADS);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "shared_stream");
-	j->launch.block[0] = (uint32_t)p[SHARED_THREADS];
-	job_output(j, WORDS);
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	job_output(j, words_of(study_device(s), p[STREAM_THREADS]));
 	j->launch.warmups = 1;
 	return 0;
 }
 
-/* Cycles of the block that took longest. NAN without. */
+static unsigned blocks_of(const struct point *pt)
+{
+	return pt && pt->outcome == OUTCOME_OK ? (unsigned)pt->p[STREAM_BLOCKS] : 0;
+}
+
+/* When the first block of this one's SM began, by the SM's clock: one that had to wait for another is part of what both took. */
+static uint32_t began(const struct point *pt, unsigned block)
+{
+	const size_t words = pt->words_per_repeat / blocks_of(pt);
+	const uint32_t *y = pt->y + block * words;
+	uint32_t first = y[0];
+	for (unsigned b = 0; b < blocks_of(pt); b++) {
+		const uint32_t *o = pt->y + b * words;
+		if (o[WORD_SM] == y[WORD_SM] && (int32_t)(o[0] - first) < 0)
+			first = o[0];
+	}
+	return first;
+}
+
+/* Cycles of the SM that took longest. NAN without. */
 static double stream_cycles(const struct point *pt)
 {
 	uint32_t most = 0;
-	const unsigned blocks = pt && pt->outcome == OUTCOME_OK ? pt->words_per_repeat / WORDS : 0;
-	for (unsigned b = 0; b < blocks; b++) {
-		const uint32_t *y = pt->y + (size_t)b * WORDS, took = y[1] - y[0];
+	for (unsigned b = 0; b < blocks_of(pt); b++) {
+		const uint32_t *y = pt->y + (size_t)b * (pt->words_per_repeat / blocks_of(pt)),
+			       took = y[1] - began(pt, b);
 		most = took > most ? took : most;
 	}
 	return most ? most : NAN;
 }
 
+/* Cycles after which such a part of all warps had come to their end. NAN without. */
+static double ended(struct study *s, const struct point *pt, double part)
+{
+	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : WORDS;
+	size_t n = 0;
+	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - WORDS) + 1, double);
+	for (unsigned b = 0; b < blocks && end; b++) {
+		const uint32_t *y = pt->y + (size_t)b * words, start = began(pt, b);
+		for (unsigned w = WORDS; w < words; w++)
+			end[n++] = y[w] - start;
+	}
+	return n ? stat_quantile(end, n, part, end + n) : NAN;
+}
+
 struct rate {
-	double value, lo, hi;	/* bytes a cycle of all blocks */
+	double value, lo, hi; /* bytes a cycle of all blocks */
+	double whole;	      /* what the longer launch reached at least, with its beginning and end */
+	/* Time of all warps over that of the half which is first, of what the longer launch has more. */
+	double straggling;
 	const struct point *at; /* says why there is no value */
 };
 
@@ -130,8 +175,8 @@ struct rate {
 static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
 			       double round_bytes)
 {
-	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0};
-	double took[2][TRIALS], p[POINT_PARAMS];
+	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0, .whole = INFINITY, .straggling = NAN};
+	double took[2][TRIALS], end[2] = {0, 0}, p[POINT_PARAMS];
 	const bool stream = experiment == EXPERIMENT_STREAM;
 	memcpy(p, given, sizeof p);
 	for (unsigned longer = 0; longer < 2; longer++)
@@ -143,6 +188,8 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			p[STREAM_PLACE_LONG] = 0;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
 			took[longer][k] = stream_cycles(pt);
+			for (unsigned i = 0; i < 2; i++)
+				end[i] += (longer ? 1 : -1) * ended(s, pt, i ? 1 : 0.5);
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
 		}
@@ -154,6 +201,9 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			r.lo = fmin(r.lo, rate);
 			r.hi = fmax(r.hi, rate);
 		}
+	for (unsigned k = 0; k < TRIALS; k++)
+		r.whole = fmin(r.whole, 2 * rounds * round_bytes / took[1][k]);
+	r.straggling = end[1] / end[0];
 	r.value = fmin(fmax(2 * r.lo * r.hi / (r.lo + r.hi), r.lo), r.hi);
 	return r;
 }
@@ -217,6 +267,18 @@ static double conclude(struct study *s, const struct drawn *w)
 	else if (a.hi > APART * a.lo)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
 			      a.lo, a.hi);
+	else if (!(a.straggling <= TOGETHER) && w->all[STREAM_BLOCKS] > 1)
+		study_verdict(
+		    s, w->key, VERDICT_INCONCLUSIVE, evidence,
+		    "half of the warps had all from %s when %.2g of the time had passed: when all SMs were busy "
+		    "together their clocks do not tell",
+		    w->what, 1 / a.straggling);
+	else if (!(a.straggling <= TOGETHER))
+		study_bound(
+		    s, w->key, fmin(a.lo, a.whole), INFINITY, method, evidence,
+		    "half of the warps had all from %s when %.2g of the time had passed: the others may have been too "
+		    "few for what is there",
+		    w->what, 1 / a.straggling);
 	else if (isnan(h.value) || h.value < SATURATED * a.value)
 		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
@@ -363,10 +425,11 @@ static void study_shared_memory(struct study *s)
 			  .experiment = EXPERIMENT_SHARED,
 			  .rounds = 2};
 	double fits = (double)power_below((double)d->shared_per_block * 0.75 / 16);
-	w.all[0] = fmin(fits, (double)power_below(d->max_threads_per_block));
-	w.half[0] = w.all[0] / 2;
-	w.all_bytes = w.all[0] * 4 * SHARED_LOADS;
-	w.half_bytes = w.half[0] * 4 * SHARED_LOADS;
+	w.all[STREAM_BLOCKS] = w.half[STREAM_BLOCKS] = 1;
+	w.all[STREAM_THREADS] = fmin(fits, (double)power_below(d->max_threads_per_block));
+	w.half[STREAM_THREADS] = w.all[STREAM_THREADS] / 2;
+	w.all_bytes = w.all[STREAM_THREADS] * 4 * SHARED_LOADS;
+	w.half_bytes = w.half[STREAM_THREADS] * 4 * SHARED_LOADS;
 	if (study_number(s, "shared.latency", &w.latency))
 		conclude(s, &w);
 	else
@@ -468,8 +531,11 @@ static const struct experiment experiments[] = {
 			   .unit = "count",
 			   .params = {"blocks", "threads", "footprint", "level", "place", "more"},
 			   .setup = setup_stream},
-    [EXPERIMENT_SHARED] =
-	{.name = "shared", .axis = "rounds", .unit = "count", .params = {"threads", "long"}, .setup = setup_shared},
+    [EXPERIMENT_SHARED] = {.name = "shared",
+			   .axis = "rounds",
+			   .unit = "count",
+			   .params = {"blocks", "threads", "long"},
+			   .setup = setup_shared},
     [EXPERIMENT_TURNS] = {.name = "turns", .axis = "turns", .unit = "count", .params = {"trial"}, .setup = turns_setup},
     [EXPERIMENT_SCATTER] = {.name = "scatter",
 			    .axis = "rounds",

@@ -6,7 +6,7 @@
 #include <string.h>
 
 enum { P_LINKS, P_ROUNDS, P_REPEATS, P_THREADS };
-enum { WAYS = 4, FEW = 16, MANY = 48, BLOCK = 512, STEPS_MOST = 10 };
+enum { CLOCK_WORDS = 2, WAYS = 4, FEW = 16, MANY = 48, BLOCK = 512, STEPS_MOST = 10 };
 
 #define EQUAL 1.25 /* times of which neither way is longer */
 #define TWICE 1.5  /* half as many threads together make it at least so much longer: two ways, one after the other */
@@ -26,7 +26,8 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "part");
 	j->launch.block[0] = (unsigned)p[P_THREADS];
-	j->launch.buffers[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
+	j->launch.buffers[0] =
+	    (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16, .output = true, .output_words = CLOCK_WORDS};
 	j->launch.buffer_count = 1;
 	job_arg_buffer(j, 0, 0);
 	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
@@ -48,7 +49,7 @@ static const struct experiment experiments[] = {
      .setup = setup},
 };
 
-static struct timed_pair pair_of(unsigned together, unsigned threads)
+static struct timed_pair pair_of(const struct study *s, unsigned together, unsigned threads)
 {
 	return (struct timed_pair){.x = together,
 				   .p = {[P_THREADS] = threads},
@@ -58,17 +59,21 @@ static struct timed_pair pair_of(unsigned together, unsigned threads)
 				   .few = FEW,
 				   .most = 9,
 				   .quiet = 0.03,
-				   .many = MANY};
+				   .many = MANY,
+				   .clock_hz = study_device(s)->clock_hz};
 }
 
 static void conclude(struct study *s, const double *ns, unsigned steps)
 {
 	double least = INFINITY;
-	unsigned first = 0;
+	unsigned first = 0, all = 0;
 	for (unsigned i = 0; i < steps; i++)
 		least = fmin(least, ns[i]);
 	for (unsigned i = steps; i-- > 0 && ns[i] <= EQUAL * least;)
 		first = i;
+	/* As long as all of every warp goes all ways, all warps do the same, whichever of them goes first. */
+	while (all + 1 < steps && ns[all + 1] * EQUAL >= ns[0])
+		all++;
 	if (ns[steps - 1] > EQUAL * least)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
 			      "time does not fall to the end, with %u threads together", 1u << (steps - 1));
@@ -79,6 +84,12 @@ static void conclude(struct study *s, const double *ns, unsigned steps)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
 			      "%u threads together take %.3g times as long as %u: neither as long nor twice as long",
 			      1u << (first - 1), ns[first - 1] / least, 1u << first);
+	else if (WAYS << all != 1 << first)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "part",
+			      "groups of up to %u threads take as long as single ones, as in warps of %u, but the time "
+			      "falls until "
+			      "%u go together",
+			      1u << all, WAYS << all, 1u << first);
 	else
 		study_measured_number(s, key, 1u << first, 1u << first, 1u << first, "card",
 				      "run time of four ways against how many neighbours go together", "part",
@@ -89,7 +100,7 @@ static void conclude(struct study *s, const double *ns, unsigned steps)
 static void study(struct study *s)
 {
 	const unsigned block = block_of(study_device(s));
-	const struct timed_pair one = pair_of(1, WAYS);
+	const struct timed_pair one = pair_of(s, 1, WAYS);
 	double ns[STEPS_MOST], timer;
 	unsigned steps = 0;
 	const char *why;
@@ -101,7 +112,7 @@ static void study(struct study *s)
 		return;
 	}
 	for (; 1u << steps <= block / WAYS && steps < STEPS_MOST; steps++) { /* as many threads on each way */
-		const struct timed_pair k = pair_of(1u << steps, block);
+		const struct timed_pair k = pair_of(s, 1u << steps, block);
 		const struct timed t = timed_ask(s, &k, timer);
 		ns[steps] = t.ns;
 		bad = t.bad ? t.bad : bad;
@@ -136,7 +147,7 @@ static int draw(const struct study *s, struct figure_list *out)
 			    pt->p[P_THREADS] <= WAYS)
 				continue;
 			x[n] = pt->x;
-			y[n++] = timed_mean(pt) * 1e-3 / pt->p[P_ROUNDS];
+			y[n++] = timed_mean(NULL, pt) * 1e-3 / pt->p[P_ROUNDS];
 			break;
 		}
 	return n && figure_add(f, "one round", MARK_LINE, x, y, NULL, n) ? -1 : 0;

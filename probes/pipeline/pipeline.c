@@ -11,11 +11,13 @@
 enum { ILPS = 3, LOADS_MOST = 64 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define RIDGE	  0.95 /* of the peak: Lemeire 2016, III */
-#define UNSURE	  0.02 /* what a rate near the ridge may be off by */
-#define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
-#define FLAT	  0.97 /* of the peak: a plateau has two such loads */
-#define FEWEST	  1    /* links */
+#define RIDGE		0.95  /* of the peak: Lemeire 2016, III */
+#define UNSURE		0.02  /* what a rate near the ridge may be off by */
+#define UNSURE_TOGETHER 0.035 /* the same of warps that stop together */
+#define NEAR		0.05  /* of a number of warps: from and to how many there have to be */
+#define NO_BETTER	0.98  /* of the time with fewer warps: more of them gain nothing */
+#define PACE		0.05  /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define CONTENDED	1.03  /* of the time of one warp */
 #define SLOWER                                                                                                         \
 	1.02 /* of a shorter loop's time for a link: the longer one does not fit where instructions are at hand */
 
@@ -28,20 +30,29 @@ const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_SETUP(name, ID, reg, operations)                                                                         \
 	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
 	{                                                                                                              \
-		return pipeline_setup(s, CLASS_##ID, x, p, j);                                                         \
+		return pipeline_setup(s, CLASS_##ID, false, x, p, j);                                                  \
+	}                                                                                                              \
+	static int setup_together_##ID(const struct study *s, double x, const double *p, struct job *j)                \
+	{                                                                                                              \
+		return pipeline_setup(s, CLASS_##ID, true, x, p, j);                                                   \
 	}
 PIPELINE_CLASSES(CLASS_SETUP)
 #undef CLASS_SETUP
 
 static const struct experiment experiments[] = {
-#define CLASS_EXPERIMENT(name_, ID, reg, operations)                                                                   \
+#define ROOF_EXPERIMENT(name_, setup_)                                                                                 \
 	{.name = name_,                                                                                                \
 	 .axis = "warps",                                                                                              \
 	 .unit = "count",                                                                                              \
 	 .params = {"chains", "links", "rounds", "repeats"},                                                           \
-	 .setup = setup_##ID},
+	 .setup = setup_},
+#define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name, setup_##ID)
     PIPELINE_CLASSES(CLASS_EXPERIMENT)
 #undef CLASS_EXPERIMENT
+#define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name "-together", setup_together_##ID)
+	PIPELINE_CLASSES(CLASS_EXPERIMENT)
+#undef CLASS_EXPERIMENT
+#undef ROOF_EXPERIMENT
 };
 
 /* ---- what is asked ---- */
@@ -51,12 +62,14 @@ struct roof {
 	enum pipeline_class class;
 	unsigned chains, count, ridge;
 	unsigned shorter; /* than usual: so many times shorter loops */
+	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
 	unsigned warps[LOADS_MOST];
 	struct timed time[LOADS_MOST];
 	const struct point *bad;
-	bool whole; /* the last doubling reached all warps that an SM can have */
-	bool flat;  /* more warps gained nothing */
-	bool noisy; /* a time that is not known well enough */
+	bool whole;   /* the last doubling reached all warps that an SM can have */
+	bool flat;    /* more warps gained nothing */
+	bool noisy;   /* a time that is not known well enough */
+	bool starves; /* warps are preferred to each other */
 };
 
 /* NULL: it is not there. */
@@ -69,8 +82,11 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 		return NULL;
 	r->warps[r->count] = warps;
 	struct timed *t = &r->time[r->count++];
-	const struct timed_pair pair = pipeline_pair(r->class, r->chains, warps, r->shorter);
-	*t = timed_ask(s, &pair, timer);
+	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter);
+	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+	/* Warps that all find their turn when they are ready take as long as one, and end together. */
+	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || pipeline_starves(s, &pair)))
+		*t = pipeline_together(s, &pair, timer);
 	if (t->bad)
 		r->bad = t->bad;
 	else if (!t->ok && t->point)
@@ -81,7 +97,7 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 /* A link of one warp in loops so many times shorter than usual. */
 static struct timed link_of(struct study *s, enum pipeline_class class, unsigned shorter, double timer)
 {
-	const struct timed_pair pair = pipeline_pair(class, 1, 1, shorter);
+	const struct timed_pair pair = pipeline_pair(study_device(s), class, 1, 1, shorter);
 	return timed_ask(s, &pair, timer);
 }
 
@@ -107,7 +123,7 @@ static unsigned shorter_of(struct study *s, enum pipeline_class class, double ti
 	unsigned shortest = PIPELINE_SHORTEST;
 	struct timed least = {.ok = true, .ns = 0};
 	*why = NULL;
-	while (!pipeline_pair(class, 1, 1, shortest).few)
+	while (!pipeline_pair(study_device(s), class, 1, 1, shortest).few)
 		shortest /= 2;
 	if (!(room > 0))
 		least = link_of(s, class, shortest, timer);
@@ -139,7 +155,17 @@ static void climb(struct study *s, struct roof *r, double timer)
 {
 	const struct device_info *d = study_device(s);
 	bool known;
-	const unsigned most = pipeline_most_warps(d, &known), block = d->max_threads_per_block / d->warp_size;
+	const unsigned block = d->max_threads_per_block / d->warp_size;
+	unsigned most = pipeline_most_warps(d, &known);
+	unsigned full = 1;
+	while (2 * full <= block && 2 * full <= most)
+		full *= 2;
+	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter);
+	r->starves = pipeline_starves(s, &pair);
+	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
+		most = block;
+		known = false;
+	}
 	double before[2] = {INFINITY, INFINITY};
 	for (unsigned w = 1; w <= most; w = w < most && 2 * w > most ? most : 2 * w) {
 		if (!pipeline_blocks(d, w))
@@ -153,8 +179,9 @@ static void climb(struct study *s, struct roof *r, double timer)
 		if (!t)
 			return;
 		const double now = each(t, w);
-		/* Beyond one block all SMs have to be filled: once is enough there. */
-		if (now > NO_BETTER * before[2 * w > block ? 0 : 1]) {
+		/* Warps that are behind wanted to issue and could not: what they wait for is full.
+		 * Beyond one block all SMs have to be filled: once is enough there. */
+		if ((r->starves && w >= full) || now > NO_BETTER * before[2 * w > block ? 0 : 1]) {
 			r->flat = true;
 			return;
 		}
@@ -164,10 +191,17 @@ static void climb(struct study *s, struct roof *r, double timer)
 	r->whole = known;
 }
 
+/* The peak's. What warps that stop together had begun errs either way, and least where most warps wait: the least of all would be
+ * the one that errs most. */
 static double least(const struct roof *r, unsigned *at)
 {
 	double best = INFINITY;
 	*at = 0;
+	for (unsigned i = 1; i < r->count && r->starves; i++)
+		if (r->time[i].ok && r->warps[i] > r->warps[*at])
+			*at = i;
+	if (r->starves && *at)
+		return each(&r->time[*at], r->warps[*at]);
 	for (unsigned i = 0; i < r->count; i++)
 		if (r->time[i].ok && each(&r->time[i], r->warps[i]) < best) {
 			best = each(&r->time[i], r->warps[i]);
@@ -238,23 +272,35 @@ static void verdict_all(struct study *s, const struct roof *r, enum verdict v, c
 static void conclude_ridge(struct study *s, const struct roof *r, const char *evidence)
 {
 	char key[64];
-	const unsigned lo = below(r, RIDGE - UNSURE, r->ridge) + 1, at = r->ridge;
-	unsigned hi = reaches(r, RIDGE + UNSURE);
+	const double unsure = r->starves ? UNSURE_TOGETHER : UNSURE;
+	const unsigned lo = below(r, RIDGE - unsure, r->ridge) + 1, at = r->ridge;
+	unsigned hi = reaches(r, RIDGE + unsure);
 	hi = hi > at ? hi : at;
+	if (r->starves && hi - lo > NEAR * at) {
+		study_verdict(
+		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+		    "some warps are preferred to others, and what they reach together within 5 %% of the peak begins "
+		    "somewhere from %u to %u warps",
+		    lo, hi);
+		return;
+	}
 	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm",
 			      "fewest warps within 5 % of the peak", evidence, "%u work items",
 			      at * study_device(s)->warp_size);
 }
 
-static void conclude(struct study *s, const struct roof *r)
+static void conclude(struct study *s, const struct roof *r, double pace)
 {
 	const struct device_info *d = study_device(s);
 	const unsigned operations = pipeline_row[r->class].operations, flops = r->class == CLASS_MAD ? 2 : operations;
 	const char *evidence = pipeline_row[r->class].name;
 	static const char one[] = "run time of one warp, difference of two lengths",
-			  full[] = "least of all numbers of warps, difference of two lengths";
+			  least_of[] = "least of all numbers of warps, difference of two lengths",
+			  together[] =
+			      "turns of all warps until one has made all of its own, difference of two lengths";
 	char key[64];
 	unsigned at;
+	const char *full = r->starves ? together : least_of;
 	least(r, &at);
 	const struct timed *first = &r->time[0], *best = &r->time[at];
 	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
@@ -267,10 +313,14 @@ static void conclude(struct study *s, const struct roof *r)
 		    "how many an SM takes");
 		return;
 	}
-	study_measured_number(s, key_of(key, r, PART_PERFORMANCE), flops * lanes * d->sm_count / value,
-			      flops * lanes * d->sm_count / hi, flops * lanes * d->sm_count / lo, "card",
-			      "operations a second of all SMs, from the run time on one", evidence,
-			      "with %u warps on an SM; a multiply-add counts as two operations", r->warps[at]);
+	/* Times are those of the clock that the device tells. */
+	const double all = flops * lanes * d->sm_count, usual = fabs(pace - 1) > PACE ? pace : 1;
+	study_measured_number(
+	    s, key_of(key, r, PART_PERFORMANCE), all / value * usual, all / hi * fmin(usual, pace),
+	    all / lo * fmax(usual, pace), "card", "operations a second of all SMs, from the run time on one", evidence,
+	    "with %u warps on an SM, at %.3g of the clock that the device tells; a multiply-add counts as two "
+	    "operations",
+	    r->warps[at], usual);
 	conclude_ridge(s, r, evidence);
 	if (!(d->clock_hz > 0)) {
 		for (unsigned k = PART_ISSUE; k <= PART_PEAK; k++)
@@ -291,7 +341,7 @@ static void conclude(struct study *s, const struct roof *r)
 			      r->warps[at]);
 }
 
-static void study_roof(struct study *s, struct roof *r, double timer)
+static void study_roof(struct study *s, struct roof *r, double timer, double pace)
 {
 	if (r->class == CLASS_DP && !study_device(s)->has_f64) {
 		verdict_all(s, r, VERDICT_UNSUPPORTED, "the device has no double precision");
@@ -299,10 +349,10 @@ static void study_roof(struct study *s, struct roof *r, double timer)
 	}
 	const char *why;
 	r->shorter = shorter_of(s, r->class, timer, &why);
-	if (why || (r->shorter && !pipeline_pair(r->class, r->chains, 1, r->shorter).few))
+	if (why || (r->shorter && !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter).few))
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    why ? why : "a loop whose instructions are at hand has no room for as many chains");
-	if (!r->shorter || why || !pipeline_pair(r->class, r->chains, 1, r->shorter).few)
+	if (!r->shorter || why || !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter).few)
 		return;
 	climb(s, r, timer);
 	if (!r->bad && r->flat | r->whole)
@@ -315,20 +365,26 @@ static void study_roof(struct study *s, struct roof *r, double timer)
 	else if (r->noisy || !r->count || !r->time[0].ok)
 		verdict_all(s, r, VERDICT_INCONCLUSIVE, "run times of equal launches differ too much");
 	else
-		conclude(s, r);
+		conclude(s, r, pace);
 }
 
 static void study(struct study *s)
 {
 	const char *why;
 	double timer;
-	const struct timed_pair one = pipeline_pair(CLASS_SP, 1, 1, 1);
-	const bool told = timed_timer(s, &one, &timer, &why);
+	const struct timed_pair one = pipeline_pair(study_device(s), CLASS_SP, 1, 1, 1);
+	struct timed_pair unseen = one;
+	unseen.clock_hz = 0;
+	double outside;
+	const bool told = timed_timer(s, &one, &timer, &why) && timed_timer(s, &unseen, &outside, &why);
+	const double pace = told ? timed_pace(s, &one) : 1;
 	for (unsigned c = 0; c < CLASSES; c++)
 		for (unsigned i = 0; i < ILPS; i++) {
 			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i]};
 			if (told)
-				study_roof(s, &r, timer);
+				r.outside = outside;
+			if (told)
+				study_roof(s, &r, timer, pace);
 			else if (why)
 				verdict_all(s, &r, VERDICT_INCONCLUSIVE, why);
 		}
@@ -348,13 +404,16 @@ const struct probe probe_pipeline = {
 	"1, 2 and 4 "
 	"independent chains and more and more warps. What they differ by, over the instructions, is the time of one: "
 	"with one warp the completion latency, with so many that more gain nothing the issue latency.",
-    .fooled = "A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can be "
-	      "read back. A timer too "
-	      "coarse for short launches: how well it tells launches of different length apart is measured first, and "
-	      "launches are made longer "
-	      "and repeated until the interval is narrow. A clock that is not what the device says: latencies are "
-	      "cycles of that "
-	      "one, the performance needs none.",
+    .fooled =
+	"A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can be "
+	"read back. A timer too "
+	"coarse for short launches: how well it tells launches of different length apart is measured first, and "
+	"launches are made longer "
+	"and repeated until the interval is narrow. A clock that is not what the device says, or goes faster now and "
+	"then: where a kernel can read the SM's clock it tells how many cycles a launch took, and latencies are "
+	"made of those; where it cannot, they are cycles of the clock that the device tells. A scheduler that "
+	"prefers some warps: when the first one has come to its end the others say how far they are; where some "
+	"are behind, all of them stop with the first one, and the turns that they made are counted.",
     .figure = "occupancy-roofline",
     .needs = needs,
     .claims = claims,

@@ -27,20 +27,28 @@ struct pipeline_row {
 };
 extern const struct pipeline_row pipeline_row[CLASSES];
 
-/* params of the experiments, one for each class; x is warps on an SM */
+/* params of the experiments, one for each class, and behind them one for each class whose warps stop together; x is warps on an SM */
+enum { CLOCK_WORDS = 2 }; /* in front of a launch's words, for timed_pair.clock_hz */
 enum { P_CHAINS, P_LINKS, P_ROUNDS, P_REPEATS };
 
 /* Warps as blocks: as few as can be, all equal, and in steps of a quarter of a block beyond the first. 0: not with this number. */
 unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
 /* Most warps that an SM can have, as far as the device tells. *known: it does tell. */
 unsigned pipeline_most_warps(const struct device_info *d, bool *known);
-int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j);
+/* together: all warps stop with the first one, and say how many turns they made. */
+int pipeline_setup(const struct study *s, enum pipeline_class c, bool together, double x, const double *p,
+		   struct job *j);
 
 /* The class with so many chains in each of so many warps of an SM, in loops so many times shorter than usual. few is 0 where a loop
  * cannot be as short. */
-struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps, unsigned shorter);
+struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
+				unsigned shorter);
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
+/* Whether a warp of the pair's block was behind when another one had come to its end. False as well: not known yet, or cannot be known. */
+bool pipeline_starves(struct study *s, const struct timed_pair *k);
+/* As timed_ask, of warps of one block that may be preferred to each other. */
+struct timed pipeline_together(struct study *s, const struct timed_pair *k, double timer);
 /* Figures 2 and 3. */
 int pipeline_draw(const struct study *s, struct figure_list *out);
 

@@ -18,7 +18,7 @@ static const struct point *mate(const struct series *s, const struct point *pt)
 }
 
 /* ns of a link of one warp against warps, ascending. Where a load was timed more than once, the last time counts. */
-static size_t curve(const struct series *s, unsigned chains, double *x, double *y)
+static size_t curve(const struct series *s, const struct timed_pair *by, unsigned chains, double *x, double *y)
 {
 	size_t n = 0;
 	for (size_t i = 0; s && i < s->count; i++) {
@@ -27,7 +27,7 @@ static size_t curve(const struct series *s, unsigned chains, double *x, double *
 		if (pt->outcome != OUTCOME_OK || pt->p[P_CHAINS] != chains || !(few = mate(s, pt)))
 			continue;
 		const double links = (pt->p[P_LINKS] - few->p[P_LINKS]) * chains * pt->p[P_ROUNDS];
-		const double ns = (timed_mean(pt) - timed_mean(few)) / links;
+		const double ns = (timed_mean(by, pt) - timed_mean(by, few)) / links;
 		while (at < n && x[at] < pt->x)
 			at++;
 		if (!(ns > 0) || (n == LOADS_MOST && (at == n || x[at] != pt->x)))
@@ -49,6 +49,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 	static const unsigned ilp[] = {1, 2, 4};
 	const struct device_info *d = study_device(s);
 	double x[LOADS_MOST], y[LOADS_MOST];
+	const struct timed_pair k = pipeline_pair(d, CLASS_SP, 1, 1, 1);
 	struct figure *f =
 	    figures_new(out, "occupancy-roofline", "Performance against occupancy, one chain in each warp");
 	if (!f)
@@ -57,7 +58,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 	f->y = (struct figure_axis){.label = "performance of all SMs", .unit = "Gop/s", .log2 = true};
 	for (unsigned c = 0; c < CLASSES; c++) {
 		const struct pipeline_row *r = &pipeline_row[c];
-		const size_t n = curve(study_series(s, c), 1, x, y);
+		const size_t n = curve(study_series(s, c), &k, 1, x, y);
 		const double flops = c == CLASS_MAD ? 2 : r->operations;
 		for (size_t i = 0; i < n; i++)
 			y[i] = flops * x[i] * d->warp_size * d->sm_count / y[i];
@@ -71,12 +72,12 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 		return -1;
 	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "cycles", .unit = "cycles", .log2 = true};
-	for (size_t k = 0; k < sizeof ilp / sizeof *ilp; k++) {
-		const size_t n = curve(study_series(s, CLASS_INT), ilp[k], x, y);
+	for (size_t i = 0; i < sizeof ilp / sizeof *ilp; i++) {
+		const size_t n = curve(study_series(s, CLASS_INT), &k, ilp[i], x, y);
 		char label[32];
-		for (size_t i = 0; i < n; i++)
-			y[i] *= d->clock_hz * 1e-9 / pipeline_row[CLASS_INT].operations / x[i];
-		snprintf(label, sizeof label, "%u independent", ilp[k]);
+		for (size_t w = 0; w < n; w++)
+			y[w] *= d->clock_hz * 1e-9 / pipeline_row[CLASS_INT].operations / x[w];
+		snprintf(label, sizeof label, "%u independent", ilp[i]);
 		if (n && figure_add(f, label, MARK_LINE, x, y, NULL, n))
 			return -1;
 	}

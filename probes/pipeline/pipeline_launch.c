@@ -32,16 +32,19 @@ unsigned pipeline_most_warps(const struct device_info *d, bool *known)
 	return (*known ? d->max_threads_per_sm : 2 * d->max_threads_per_block) / d->warp_size;
 }
 
-int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const double *p, struct job *j)
+int pipeline_setup(const struct study *s, enum pipeline_class c, bool together, double x, const double *p,
+		   struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	const struct pipeline_row *r = &pipeline_row[c];
 	const unsigned warps = (unsigned)x, blocks = pipeline_blocks(d, warps), chains = (unsigned)p[P_CHAINS];
-	if (!blocks)
+	if (!blocks || (together && blocks > 1))
 		return -ENOTSUP;
 	j->template_path = "probes/pipeline/roof.ptx";
 	job_param_text(j, "CLASS", r->name);
 	job_param_text(j, "REG", r->reg);
+	job_param(j, "TOGETHER", together);
+	job_param(j, "CLOCKED", blocks == 1);
 	job_param(j, "CHAINS", chains);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "roof");
@@ -53,6 +56,8 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
 	sink->space = BUFFER_GLOBAL;
 	sink->bytes = 8ull * chains * j->launch.block[0];
+	sink->output = true;
+	sink->output_words = CLOCK_WORDS + (together ? warps : 0);
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
 	job_arg_u32(j, 0);
@@ -66,7 +71,8 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, double x, const
 	return 0;
 }
 
-struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned warps, unsigned shorter)
+struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
+				unsigned shorter)
 {
 	const unsigned step = chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
 	return (struct timed_pair){.experiment = c,
@@ -78,5 +84,7 @@ struct timed_pair pipeline_pair(enum pipeline_class c, unsigned chains, unsigned
 				   .few = SHORT_OPS / shorter / step,
 				   .many = LONG_OPS / shorter / step,
 				   .first = FIRST_ROUNDS,
-				   .each = chains};
+				   .each = chains,
+				   /* One block's clock tells what one block took. */
+				   .clock_hz = pipeline_blocks(d, warps) == 1 ? d->clock_hz : 0};
 }

@@ -27,9 +27,23 @@ __kernel void roof(__global number *sink, uint rounds, uint write, uint seed_a, 
     number t$k, s$k;
 #end
 #end
+#if TOGETHER
+    volatile __local uint *done = (volatile __local uint *)room;
+    uint over = 0, turns = 0;
+    if (id == 0)
+        *done = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+    for (; rounds != 0 && over == 0; rounds--) {
+        turns++;
+#else
 #pragma unroll 1
     for (; rounds != 0; rounds--) {
+#end
 #repeat LINKS i
+#if TOGETHER && i == LINKS / 2
+        over = *done;
+#end
 #repeat CHAINS k
 #if CLASS == 'sp' || CLASS == 'dp'
         a$k = a$k + c$(i % 2);
@@ -72,6 +86,11 @@ __kernel void roof(__global number *sink, uint rounds, uint write, uint seed_a, 
 #end
 #end
     }
+#if TOGETHER
+    *done = 1;
+    if (id % $WARP == 0)
+        ((__global uint *)sink)[2 + id / $WARP] = turns; // behind the words of a clock, which there is not
+#end
     if (write) {
         room[id] = a0;
         barrier(CLK_LOCAL_MEM_FENCE);

@@ -86,7 +86,7 @@ static size_t curve(const struct study *s, const struct series *c, unsigned kind
 		const struct point *pt = &c->points[i];
 		if (pt->outcome != OUTCOME_OK || pt->p[P_MORE] != kind)
 			continue;
-		const double reads = pt->p[P_LINKS] * pt->p[P_ROUNDS], ns = timed_mean(pt);
+		const double reads = pt->p[P_LINKS] * pt->p[P_ROUNDS], ns = timed_mean(NULL, pt);
 		size_t at = n++;
 		for (; at > 0 && x[at - 1] > reads; at--) {
 			x[at] = x[at - 1];

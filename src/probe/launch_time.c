@@ -11,6 +11,9 @@ enum {
 	LIMIT_MS = 30000, /* some devices compile for each size of a block, when it is first launched */
 	TIMER_POINTS = 6,
 	STRETCH = 4,
+	TIMER_PAIRS = TIMER_POINTS * (TIMER_POINTS - 1) / 2,
+	CLOCK_WORDS = 2,
+	TIME_WORDS = 2,
 	STEPS = 8
 };
 
@@ -24,6 +27,7 @@ enum {
 #define DEVIATION   1.4826 /* standard deviations in a MAD */
 #define CONFIDENCE  1.96
 #define OUTLIER_MAD 5
+#define STEADY	    1.02 /* of a clock: its rates differ by no more */
 
 void timed_job(struct job *j, double repeats)
 {
@@ -39,13 +43,27 @@ struct times {
 	double ns, spread; /* robust mean; half of its repeats' 95 % interval */
 };
 
-static struct times times_of(const struct point *pt)
+/* Whether all repeats say how many cycles they took. */
+static bool has_cycles(const struct timed_pair *k, const struct point *pt)
+{
+	bool all = k && k->clock_hz > 0 && pt->words_per_repeat >= CLOCK_WORDS + TIME_WORDS && pt->repeats;
+	for (uint32_t r = 0; r < pt->repeats && all; r++) {
+		const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
+		all = w[0] != w[1];
+	}
+	return all;
+}
+
+static struct times times_of(const struct timed_pair *k, const struct point *pt)
 {
 	double v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
 	size_t n = 0, used = 0;
+	const bool cycles = has_cycles(k, pt);
 	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
-		const uint32_t *w = pt->y + (size_t)(r + 1) * pt->words_per_repeat - 2;
-		v[n++] = (double)w[0] + 4294967296.0 * w[1];
+		const uint32_t *first = pt->y + (size_t)r * pt->words_per_repeat,
+			       *w = first + pt->words_per_repeat - TIME_WORDS;
+		v[n++] =
+		    cycles ? (uint32_t)(first[1] - first[0]) / k->clock_hz * 1e9 : (double)w[0] + 4294967296.0 * w[1];
 	}
 	const double mad = stat_mad(v, n, scratch);
 	const double low = stat_quantile(v, n, 0, scratch), high = stat_quantile(v, n, 1, scratch);
@@ -53,9 +71,14 @@ static struct times times_of(const struct point *pt)
 			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad};
 }
 
-double timed_mean(const struct point *pt)
+double timed_mean(const struct timed_pair *k, const struct point *pt)
 {
-	return times_of(pt).ns;
+	return times_of(k, pt).ns;
+}
+
+double timed_spread(const struct timed_pair *k, const struct point *pt)
+{
+	return times_of(k, pt).spread;
 }
 
 static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
@@ -70,14 +93,15 @@ static const struct point *ask(struct study *s, const struct timed_pair *k, unsi
 	return study_ask(s, k->experiment, k->x, p);
 }
 
+static const unsigned timer_rounds[TIMER_POINTS] = {7, 61, 127, 251, 509, 1021};
+
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why)
 {
-	static const unsigned rounds[TIMER_POINTS] = {7, 61, 127, 251, 509, 1021};
 	double x[TIMER_POINTS], y[TIMER_POINTS], off[TIMER_POINTS], scratch[TIMER_POINTS], slope, start, noise = 0;
 	bool all = true;
 	*why = NULL;
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
-		const struct point *pt = ask(s, k, k->few, rounds[i], FIRST_REPEATS + 1);
+		const struct point *pt = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		all = all && pt;
 		if (!pt)
 			continue;
@@ -85,8 +109,8 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 			*why = point_why(pt);
 			return false;
 		}
-		const struct times t = times_of(pt);
-		x[i] = rounds[i];
+		const struct times t = times_of(k, pt);
+		x[i] = timer_rounds[i];
 		y[i] = t.ns;
 		noise = fmax(noise, t.spread / 2);
 	}
@@ -100,6 +124,26 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 		off[i] = fabs(y[i] - start - slope * x[i]);
 	*ns = fmax(1, fmax(noise, 2 * stat_median(off, TIMER_POINTS, scratch)));
 	return true;
+}
+
+double timed_pace(struct study *s, const struct timed_pair *k)
+{
+	double by[2][TIMER_POINTS], pace[TIMER_PAIRS], scratch[TIMER_PAIRS];
+	size_t n = 0;
+	for (unsigned i = 0; i < TIMER_POINTS; i++) {
+		const struct point *pt = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
+		if (!pt || pt->outcome != OUTCOME_OK || !has_cycles(k, pt))
+			return 1;
+		by[0][i] = times_of(k, pt).ns;
+		by[1][i] = times_of(NULL, pt).ns;
+		for (unsigned b = 0; b < i; b++)
+			if (by[1][i] > by[1][b])
+				pace[n++] = (by[0][i] - by[0][b]) / (by[1][i] - by[1][b]);
+	}
+	/* Where the clock goes faster now and then, some of them differ from the others. */
+	if (!n || stat_quantile(pace, n, 0.9, scratch) > STEADY * stat_quantile(pace, n, 0.1, scratch))
+		return 1;
+	return stat_median(pace, n, scratch);
 }
 
 /* ---- a link's time ---- */
@@ -130,14 +174,14 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	if (!out.there)
 		return out;
 	for (unsigned i = 0; i < points; i++)
-		t[i] = times_of(pt[i]);
+		t[i] = times_of(k, pt[i]);
 	const double links = (double)(k->many - k->few) * each * rounds;
 	out.launch = t[1].ns;
 	out.links = links;
 	out.ns = ((t[1].ns - t[0].ns) - (t[3].ns - t[2].ns)) / links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
-	out.coarse = t[1].ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
+	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
 	return out;
 }
 

@@ -23,6 +23,10 @@ struct timed_pair {
 	bool
 	    fresh; /* a launch finds nothing in caches, its own instructions neither: what half of its rounds take is taken off */
 	bool stretch; /* what differs from launch to launch is as much of long ones: make them longer for it */
+	double
+	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
+			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
+			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
 };
 
 struct timed {
@@ -35,8 +39,13 @@ struct timed {
 
 /* Fills in what the launch needs for this: warm-up, repeats, their times, a limit. */
 void timed_job(struct job *j, double repeats);
-/* Robust mean of the run times of a point, ns. */
-double timed_mean(const struct point *pt);
+/* Robust mean of the run times of a point, ns. k: NULL, or by whose clock. */
+double timed_mean(const struct timed_pair *k, const struct point *pt);
+/* Half of the 95 % interval of one of its repeats, ns. */
+double timed_spread(const struct timed_pair *k, const struct point *pt);
+/* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the device tells. 1 where no
+ * kernel writes its clock, or where it was not steady. */
+double timed_pace(struct study *s, const struct timed_pair *k);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */

@@ -11,8 +11,9 @@
 
 #define CLUSTERS_MAX 24
 
-/* Off: of 142 GPUs that all boosted one has a finding that is wrong with boost only, as of today (seed 1900100008, all boosted:
- * tlb.texture.miss_latency), and the pipeline probe measures again and again on them, so that a GPU takes six times as long. */
+/* Off: pipeline and divergence count the SM's own cycles and take seconds on GPUs that all boost. The walk probe takes run times, repeats them
+ * until they agree, and takes minutes (seed 1900100008). Cycles of the SM are no cure there: memory keeps its own clock and takes more
+ * of them while the SM boosts, up to 12 % (46 GPUs, seeds from 2617000000 and 2627000000). */
 static const bool draw_boost = false;
 
 struct dice {

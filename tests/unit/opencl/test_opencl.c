@@ -140,21 +140,19 @@ static void kernels_of_probes_compile(void **state)
 		const char *path, *entry;
 		const char *param[8][2];
 	} kernels[] = {
-#define ROOF(class, reg)                                                                                               \
+#define ROOF(class, reg, together)                                                                                     \
 	{                                                                                                              \
 		"probes/pipeline/roof.cl", "roof",                                                                     \
 		{                                                                                                      \
-			{"CLASS", class}, {"REG", reg}, {"CHAINS", "2"}, {"LINKS", "2"},                               \
+			{"CLASS", class}, {"REG", reg}, {"CHAINS", "2"}, {"LINKS", "2"}, {"TOGETHER", together},       \
 			{                                                                                              \
 				"FMA", "mad"                                                                           \
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    ROOF("sp", "f32"),
-	    ROOF("mad", "f32"),
-	    ROOF("int", "u32"),
-	    ROOF("sf", "f32"),
-	    ROOF("softsf", "f32"),
+	    ROOF("sp", "f32", "0"),	     ROOF("sp", "f32", "1"),	     ROOF("softsf", "f32", "1"),
+	    ROOF("mad", "f32", "0"),	     ROOF("int", "u32", "0"),	     ROOF("sf", "f32", "0"),
+	    ROOF("softsf", "f32", "0"),
 #define WALK(space, bytes, pointer, cold)                                                                              \
 	{                                                                                                              \
 		"probes/walk/walk.cl", "walk",                                                                         \
@@ -166,14 +164,9 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    WALK("global", "1", "0", "0"),
-	    WALK("global", "8", "1", "0"),
-	    WALK("global", "16", "1", "0"),
-	    WALK("global", "2", "0", "1"),
-	    WALK("global", "16", "0", "1"),
-	    WALK("shared", "4", "0", "0"),
-	    WALK("constant", "4", "0", "0"),
-	    WALK("private", "4", "0", "0"),
+	    WALK("global", "1", "0", "0"),   WALK("global", "8", "1", "0"),  WALK("global", "16", "1", "0"),
+	    WALK("global", "2", "0", "1"),   WALK("global", "16", "0", "1"), WALK("shared", "4", "0", "0"),
+	    WALK("constant", "4", "0", "0"), WALK("private", "4", "0", "0"),
 #define STREAM(space, bytes)                                                                                           \
 	{                                                                                                              \
 		"probes/walk/stream.cl", "stream",                                                                     \
@@ -184,9 +177,7 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    STREAM("global", "2"),
-	    STREAM("global", "16"),
-	    STREAM("shared", "4"),
+	    STREAM("global", "2"),	     STREAM("global", "16"),	     STREAM("shared", "4"),
 	    STREAM("constant", "4"),
 #define COPY(kind)                                                                                                     \
 	{                                                                                                              \

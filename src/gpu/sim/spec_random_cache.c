@@ -6,10 +6,6 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Off until enough such GPUs were measured by all probes without a wrong finding: of the last 58 that all had them 3 had one, none of
- * it of TLBs. The caches of global memory are then looked for within the reach of the first TLB only. */
-static const bool draw_global_tlbs = false;
-
 struct stream {
 	struct rng r;
 	struct str *out;
@@ -210,7 +206,7 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1)
 {
 	bool texture = roll_texture(out, seed, spread);
 	struct stream d = stream_of(out, "tlb", seed);
-	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3) && draw_global_tlbs;
+	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3);
 	int page = 4096 << 4 * between(&d, 0, 2);
 	if (!on_texture && !on_global)
 		return;

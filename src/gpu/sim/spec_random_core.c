@@ -4,9 +4,6 @@
 #include "gpu/sim/spec_random.h"
 #include <stdbool.h>
 
-/* Off: of the last 56 GPUs that all had them 7 had a wrong finding, none of it of instruction fetch; those that were (loops that do not
- * fit, levels, long chains, walks that begin cold) are mended, and as many GPUs as it takes were not measured since. */
-static const bool draw_instruction_caches = false;
 /* Off: of 176 GPUs that all preferred some warps pipeline and divergence have nothing wrong any more. Open: requests under way
  * (seed 2615000010, all with a policy: held back warps look like a table), the rate of all SMs from memory or the L2 on three, and
  * arithmetic, which rightly leaves a sixth of what exists to bounds: less would be MEASURED than has to be. */
@@ -84,7 +81,7 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 		str_addf(out, "regfile.allocation = %s name # guess: drawn\n", warp ? "warp" : "block");
 		str_addf(out, "shared.quantum = %llu bytes # guess: drawn\n", 64ull << between(&r, 0, 3));
 	}
-	if (draw_instruction_caches && rng_below(&r, 3) == 0)
+	if (rng_below(&r, 3) == 0)
 		roll_instruction(out, &r);
 }
 

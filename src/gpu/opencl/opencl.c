@@ -51,7 +51,8 @@ static int opencl_list(struct device_list *list, struct err *e)
 	cl_int r = api.get_platform_ids(PLATFORMS, platform, &count);
 	if (r || !count)
 		snprintf(list->note, sizeof list->note,
-			 "the OpenCL loader finds no platform (%s): no driver is installed, or none of them loads", opencl_words(r, room));
+			 "the OpenCL loader finds no platform (%s): no driver is installed, or none of them loads",
+			 opencl_words(r, room));
 	for (unsigned i = 0; !r && !rc && i < count && i < PLATFORMS; i++)
 		rc = add_platform(&api, platform[i], i, list, e);
 	if (keep && !rc && !list->note[0])
@@ -102,7 +103,9 @@ static int find(struct opencl_gpu *g, unsigned p, unsigned d, struct err *e)
 	if (r && r != -1001)
 		return opencl_fail(r, e, "the OpenCL loader does not tell its platforms");
 	if (r || !platforms)
-		return err_set(e, -ENODEV, "the OpenCL loader finds no platform: no OpenCL driver is installed, or none of them loads");
+		return err_set(
+		    e, -ENODEV,
+		    "the OpenCL loader finds no platform: no OpenCL driver is installed, or none of them loads");
 	if (p >= platforms || p >= PLATFORMS)
 		return err_set(e, -ENODEV, "there is no opencl:%u.%u: OpenCL has %u platform%s, counted from 0", p, d,
 			       platforms, platforms == 1 ? "" : "s");

@@ -150,8 +150,12 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    ROOF("sp", "f32", "0"),	     ROOF("sp", "f32", "1"),	     ROOF("softsf", "f32", "1"),
-	    ROOF("mad", "f32", "0"),	     ROOF("int", "u32", "0"),	     ROOF("sf", "f32", "0"),
+	    ROOF("sp", "f32", "0"),
+	    ROOF("sp", "f32", "1"),
+	    ROOF("softsf", "f32", "1"),
+	    ROOF("mad", "f32", "0"),
+	    ROOF("int", "u32", "0"),
+	    ROOF("sf", "f32", "0"),
 	    ROOF("softsf", "f32", "0"),
 #define WALK(space, bytes, pointer, cold)                                                                              \
 	{                                                                                                              \
@@ -164,9 +168,14 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    WALK("global", "1", "0", "0"),   WALK("global", "8", "1", "0"),  WALK("global", "16", "1", "0"),
-	    WALK("global", "2", "0", "1"),   WALK("global", "16", "0", "1"), WALK("shared", "4", "0", "0"),
-	    WALK("constant", "4", "0", "0"), WALK("private", "4", "0", "0"),
+	    WALK("global", "1", "0", "0"),
+	    WALK("global", "8", "1", "0"),
+	    WALK("global", "16", "1", "0"),
+	    WALK("global", "2", "0", "1"),
+	    WALK("global", "16", "0", "1"),
+	    WALK("shared", "4", "0", "0"),
+	    WALK("constant", "4", "0", "0"),
+	    WALK("private", "4", "0", "0"),
 #define STREAM(space, bytes)                                                                                           \
 	{                                                                                                              \
 		"probes/walk/stream.cl", "stream",                                                                     \
@@ -177,7 +186,9 @@ static void kernels_of_probes_compile(void **state)
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    STREAM("global", "2"),	     STREAM("global", "16"),	     STREAM("shared", "4"),
+	    STREAM("global", "2"),
+	    STREAM("global", "16"),
+	    STREAM("shared", "4"),
 	    STREAM("constant", "4"),
 #define COPY(kind)                                                                                                     \
 	{                                                                                                              \

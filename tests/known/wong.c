@@ -8,10 +8,10 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 280 /* rows that agree */
+#define LEAST 370 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
-static const char *const not_yet[] = {"device.clock_hz", "shared.size", "tlb.*"};
+static const char *const not_yet[] = {"device.clock_hz", "shared.size"};
 
 static bool is_asked(const char *key)
 {

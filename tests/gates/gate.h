@@ -39,6 +39,9 @@ uint64_t gate_run(struct gate *g, struct gate_launch *l, uint32_t *out);
 
 /* The head of a kernel: version, target, entry and its parameters; `args` further ones of 32 bits called a0, a1, ... */
 void gate_head(struct str *t, const struct sim_spec *s, bool ring, uint32_t args, const char *before);
+/* Ends a text that counts %r4 down at PASS, with the clock in %r0, and runs it in one block; frees the text. Returns the cycles of the
+ * last pass, -1 where it did not run. */
+double gate_third_pass(struct gate *g, const struct sim_spec *s, struct str *t, uint32_t threads);
 
 /* ---- a pointer chase of one thread: cyc over n elements, `stride` bytes apart and `skew` more each ---- */
 enum gate_path { GATE_CONSTANT, GATE_GLOBAL, GATE_GLOBAL_L2 /* loads that skip the L1 */, GATE_TEXTURE };

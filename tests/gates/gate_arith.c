@@ -50,7 +50,6 @@ static double chain(struct gate *g, const struct op_spec *o, uint32_t links)
 	const struct sim_spec *s = g->s;
 	char text[128];
 	struct str t;
-	uint32_t out[1] = {0};
 	if (!link_text(text, sizeof text, s, o)) {
 		printf("%s: no kernel for arith.%s.%s\n", g->gpu, o->op, o->type);
 		g->failures++;
@@ -71,13 +70,8 @@ static double chain(struct gate *g, const struct op_spec *o, uint32_t links)
 	for (uint32_t i = 0; i < links; i++)
 		str_addf(&t, "\t%s\n", text);
 	/* One more, which waits for the chain, before the clock is read again. */
-	str_addf(&t, "\t%s\n\tmov.u32 %%r1, %%clock;\n", text);
-	str_add(&t, "\tsub.u32 %r2, %r1, %r0;\n\tsub.u32 %r4, %r4, 1;\n\tsetp.ne.u32 %p0, %r4, 0;\n\t@%p0 bra PASS;\n"
-		    "\tst.global.u32 [%o], %r2;\n\texit;\n}\n");
-	struct gate_launch l = {.s = s, .text = str_text(&t), .grid = 1, .block = 1, .words = 1};
-	uint64_t ran = gate_run(g, &l, out);
-	str_free(&t);
-	return ran ? (double)out[0] : -1;
+	str_addf(&t, "\t%s\n", text);
+	return gate_third_pass(g, s, &t, 1);
 }
 
 void gates_arithmetic(struct gate *g)
@@ -134,7 +128,6 @@ static double shared_chain(struct gate *g, uint32_t stride, uint32_t links)
 {
 	const struct sim_spec *s = g->s;
 	struct str t;
-	uint32_t out[1] = {0};
 	str_init(&t);
 	gate_head(&t, s, false, 0, ".shared .align 256 .b8 room[8192];\n");
 	/* Each thread's word holds its own address. */
@@ -145,12 +138,8 @@ static double shared_chain(struct gate *g, uint32_t stride, uint32_t links)
 		 4 * stride);
 	for (uint32_t i = 0; i < links; i++)
 		str_add(&t, "\tld.shared.u32 %r3, [%r3];\n");
-	str_add(&t, "\tmov.u32 %r5, %r3;\n\tmov.u32 %r1, %clock;\n\tsub.u32 %r2, %r1, %r0;\n\tsub.u32 %r4, %r4, 1;\n"
-		    "\tsetp.ne.u32 %p0, %r4, 0;\n\t@%p0 bra PASS;\n\tst.global.u32 [%o], %r2;\n\texit;\n}\n");
-	struct gate_launch l = {.s = s, .text = str_text(&t), .grid = 1, .block = s->warp_size, .words = 1};
-	uint64_t ran = gate_run(g, &l, out);
-	str_free(&t);
-	return ran ? (double)out[0] : -1;
+	str_add(&t, "\tmov.u32 %r5, %r3;\n");
+	return gate_third_pass(g, s, &t, s->warp_size);
 }
 
 void gates_shared(struct gate *g)

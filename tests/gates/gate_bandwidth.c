@@ -65,7 +65,6 @@ static double shared_pass(struct gate *g, uint32_t warps, uint32_t loads)
 {
 	const struct sim_spec *s = g->s;
 	struct str t;
-	uint32_t out[1] = {0};
 	str_init(&t);
 	gate_head(&t, s, false, 0, ".shared .align 256 .b8 room[4096];\n");
 	str_add(&t, "\t.reg .u32 %w<16>;\n\tmov.u32 %r5, 0;\n\tmov.u32 %r3, %tid.x;\n\tand.b32 %r3, %r3, "
@@ -75,13 +74,8 @@ static double shared_pass(struct gate *g, uint32_t warps, uint32_t loads)
 		str_addf(&t, "\tld.shared.u32 %%w%u, [%%r3];\n", i % 16);
 	for (uint32_t i = 0; i < 16; i++)
 		str_addf(&t, "\tadd.u32 %%r5, %%r5, %%w%u;\n", i);
-	str_add(&t, "\tbar.sync 0;\n"
-		    "\tmov.u32 %r1, %clock;\n\tsub.u32 %r2, %r1, %r0;\n\tsub.u32 %r4, %r4, 1;\n"
-		    "\tsetp.ne.u32 %p0, %r4, 0;\n\t@%p0 bra PASS;\n\tst.global.u32 [%o], %r2;\n\texit;\n}\n");
-	struct gate_launch l = {.s = s, .text = str_text(&t), .grid = 1, .block = warps * s->warp_size, .words = 1};
-	uint64_t ran = gate_run(g, &l, out);
-	str_free(&t);
-	return ran ? (double)out[0] : -1;
+	str_add(&t, "\tbar.sync 0;\n");
+	return gate_third_pass(g, s, &t, warps * s->warp_size);
 }
 
 static void shared(struct gate *g)

@@ -24,18 +24,12 @@ static void put_step(struct str *t, enum step kind, uint32_t n)
 static double steps(struct gate *g, const struct sim_spec *s, enum step kind, uint32_t count)
 {
 	struct str t;
-	uint32_t out[1] = {0};
 	str_init(&t);
 	gate_head(&t, s, false, 0, "");
 	str_add(&t, "\tmov.u32 %r4, 3;\nPASS:\n\tmov.u32 %r0, %clock;\n");
 	for (uint32_t n = 0; n < count; n++)
 		put_step(&t, kind, n);
-	str_add(&t, "\tmov.u32 %r1, %clock;\n\tsub.u32 %r2, %r1, %r0;\n\tsub.u32 %r4, %r4, 1;\n"
-		    "\tsetp.ne.u32 %p0, %r4, 0;\n\t@%p0 bra PASS;\n\tst.global.u32 [%o], %r2;\n\texit;\n}\n");
-	struct gate_launch l = {.s = s, .text = str_text(&t), .grid = 1, .block = s->warp_size, .words = 1};
-	uint64_t ran = gate_run(g, &l, out);
-	str_free(&t);
-	return ran ? (double)out[0] : -1;
+	return gate_third_pass(g, s, &t, s->warp_size);
 }
 
 static void step_costs(struct gate *g, const struct sim_spec *s, enum step kind, const char *what, double truth)

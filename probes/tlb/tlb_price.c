@@ -40,32 +40,48 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Costs of the visits of a ring's pages, of those that cost as much as one level does. */
+struct visits {
+	double *cost, *scratch;
+	size_t n;
+};
+
+static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t stride, double from, double below,
+				   struct visits *v, struct tlb_price *out)
+{
+	struct tlb_view w;
+	*v = (struct visits){0};
+	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)pages, .stride = stride}, &w);
+	if (out->state != CHASE_DONE)
+		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
+	v->cost = ARENA_ARRAY(study_arena(c->study), w.visits, double);
+	v->scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
+	if (!v->cost || !v->scratch)
+		return undecided(out, "out of memory");
+	for (uint32_t i = 0; i < w.visits; i++)
+		if (w.cost[i] >= (float)from && w.cost[i] < (float)below)
+			v->cost[v->n++] = w.cost[i];
+	return CHASE_DONE;
+}
+
 /* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
  * That is in every price, and comes with most visits or with few. */
 #define TAILS 0.25
 static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 {
 	const struct tlb_level *l = &c->level[0];
-	struct tlb_view w;
-	size_t n = 0, kept;
+	struct visits v;
+	size_t kept;
 
 	if (!c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
 		return out->state = CHASE_DONE;
-	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)l->entries.value, .stride = l->line.value}, &w);
-	if (out->state != CHASE_DONE)
-		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
-	double *cost = ARENA_ARRAY(study_arena(c->study), w.visits, double),
-	       *scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
-	if (!cost || !scratch)
-		return undecided(out, "out of memory");
-	for (uint32_t v = 0; v < w.visits; v++)
-		if (w.cost[v] < (float)l->floor)
-			cost[n++] = w.cost[v];
-	if (n < VISITS_LEAST)
+	if (visits_get(c, l->entries.value, l->line.value, -INFINITY, l->floor, &v, out) != CHASE_DONE ||
+	    v.n < VISITS_LEAST)
 		return out->state;
-	out->value = middle_mean(cost, n, scratch, c->gap, &kept);
-	qsort(cost, n, sizeof(*cost), ascending);
-	const double loose = cost[(size_t)((1 - TAILS) * (double)(n - 1))] - cost[(size_t)(TAILS * (double)(n - 1))];
+	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
+	const double last = (double)(v.n - 1),
+		     loose = v.cost[(size_t)((1 - TAILS) * last)] - v.cost[(size_t)(TAILS * last)];
 	if (fabs(out->value) <= 1 + (c->grain > 1 ? c->grain : 0) && loose <= c->gap)
 		out->value = 0;
 	else
@@ -81,8 +97,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 {
 	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
 	const double below = k < c->level_count ? c->level[k].floor : INFINITY;
-	struct tlb_view w;
-	size_t n = 0, kept;
+	struct visits v;
+	size_t kept;
 	char why[200];
 
 	*out = (struct tlb_price){.state = CHASE_UNDECIDED};
@@ -96,19 +112,11 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	pages = pages < RING_MOST ? pages : RING_MOST;
 	if (pages <= up->entries.value)
 		return undecided(out, "the buffer has no room for pages that are known to miss");
-	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)pages, .stride = up->line.value}, &w);
-	if (out->state != CHASE_DONE)
-		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
-	double *cost = ARENA_ARRAY(study_arena(c->study), w.visits, double),
-	       *scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
-	if (!cost || !scratch)
-		return undecided(out, "out of memory");
-	for (uint32_t v = 0; v < w.visits; v++)
-		if (w.cost[v] >= (float)up->floor && w.cost[v] < (float)below)
-			cost[n++] = w.cost[v];
-	if (n < VISITS_LEAST)
+	if (visits_get(c, pages, up->line.value, up->floor, below, &v, out) != CHASE_DONE)
+		return out->state;
+	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
-	out->value = middle_mean(cost, n, scratch, c->gap, &kept);
+	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k])
 		return out->state;
 	snprintf(why, sizeof(why),

@@ -1,4 +1,4 @@
-/* Lemeire's Fig. 6 and 7: what the loop of a copy kernel costs, and a random walk through arrays of growing size. */
+/* Lemeire's Fig. 6: what the loop of a copy kernel costs. */
 #include "walk.h"
 #include <errno.h>
 #include <math.h>

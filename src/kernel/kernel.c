@@ -362,3 +362,10 @@ int kernel_expand(struct str *out, const char *name, const char *text, size_t si
 		rc = err_nomem(e);
 	return rc;
 }
+
+int kernel_expand_own(struct str *out, const char *path, const struct device_info *device, struct err *e)
+{
+	const struct embedded *f = kernel_text(path, device->dialect);
+	return f ? kernel_expand(out, path, f->data, f->size, NULL, 0, device, e)
+		 : err_set(e, -ENOENT, "%s is not there", path);
+}

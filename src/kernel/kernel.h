@@ -27,5 +27,7 @@ const struct embedded *kernel_text(const char *path, const char *dialect);
 bool kernel_has_text(const char *folder, const char *dialect);
 int kernel_expand(struct str *out, const char *name, const char *text, size_t size, const struct kernel_param *params,
 		  size_t n, const struct device_info *device, struct err *e);
+/* The same of a text without parameters that the program brings along, in the device's dialect. */
+int kernel_expand_own(struct str *out, const char *path, const struct device_info *device, struct err *e);
 
 #endif

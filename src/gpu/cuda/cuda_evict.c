@@ -1,8 +1,6 @@
 /* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later. */
-#include "base/embed.h"
 #include "gpu/cuda/cuda_gpu.h"
 #include "kernel/kernel.h"
-#include <errno.h>
 
 enum {
 	LAST_CACHE = 4 << 20, /* where the driver tells none */
@@ -14,14 +12,12 @@ enum {
 int cuda_evict_ready(struct cuda_gpu *g, struct err *e)
 {
 	static const char path[] = "src/kernel/evict.ptx";
-	const struct embedded *f = embed_find(path);
 	struct str text;
 	int rc;
 	if (g->evict_id != CUDA_NO_KERNEL)
 		return cuda_kernel_ready(g, g->kernels[g->evict_id], e);
 	str_init(&text);
-	rc = f ? kernel_expand(&text, path, f->data, f->size, NULL, 0, &g->info, e)
-	       : err_set(e, -ENOENT, "%s is not there", path);
+	rc = kernel_expand_own(&text, path, &g->info, e);
 	const struct kernel_source source = {.name = path, .entry = "evict", .text = str_text(&text)};
 	if (!rc)
 		rc = cuda_load(&g->base, &source, 1, &g->evict_id, NULL, e);

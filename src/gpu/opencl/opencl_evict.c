@@ -1,8 +1,6 @@
 /* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later. */
-#include "base/embed.h"
 #include "gpu/opencl/opencl_gpu.h"
 #include "kernel/kernel.h"
-#include <errno.h>
 
 enum {
 	PIECE = 16,  /* bytes of one of the kernel's loads */
@@ -15,15 +13,13 @@ enum {
 
 int opencl_evict_ready(struct opencl_gpu *g, struct err *e)
 {
-	static const char path[] = "src/kernel/evict.cl";
-	const struct embedded *f = embed_find(path);
+	static const char path[] = "src/kernel/evict.ptx";
 	struct str text;
 	int rc;
 	if (g->evict_id != OPENCL_NO_KERNEL)
 		return 0;
 	str_init(&text);
-	rc = f ? kernel_expand(&text, path, f->data, f->size, NULL, 0, &g->info, e)
-	       : err_set(e, -ENOENT, "%s is not there", path);
+	rc = kernel_expand_own(&text, path, &g->info, e);
 	const struct kernel_source source = {.name = path, .entry = "evict", .text = str_text(&text)};
 	if (!rc)
 		rc = opencl_load(&g->base, &source, 1, &g->evict_id, NULL, e);

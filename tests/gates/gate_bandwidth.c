@@ -1,4 +1,4 @@
-/* Plateaus: global memory with the whole GPU, shared memory with one SM. */
+/* Plateaus: global memory with the whole GPU, shared memory with one SM, and caches that let through less than the pipes ask for. */
 #include "gate.h"
 #include <math.h>
 #include <stdio.h>
@@ -8,8 +8,21 @@ static double minimum(double a, double b)
 	return a < b ? a : b;
 }
 
-/* Cycles of a launch in which every thread of the whole GPU reads `loads` times 16 bytes, nothing twice. */
-static double stream(struct gate *g, const struct sim_spec *s, uint32_t blocks, uint32_t threads, uint32_t loads)
+/* Loads of 16 bytes by every thread of a launch. */
+struct stream {
+	uint32_t blocks, threads;
+	bool again;	  /* always the same 16 bytes of a thread; else nothing is read twice */
+	const char *load; /* how */
+};
+
+/* Bytes that one load of all threads brings. */
+static uint64_t round_of(const struct stream *w)
+{
+	return 16ull * w->blocks * w->threads;
+}
+
+/* Cycles of a launch with so many loads a thread. */
+static double stream(struct gate *g, const struct sim_spec *s, const struct stream *w, uint32_t loads)
 {
 	struct str t;
 	uint32_t out[1] = {0};
@@ -22,9 +35,10 @@ static double stream(struct gate *g, const struct sim_spec *s, uint32_t blocks, 
 	for (uint32_t i = 0; i < loads; i += 4) {
 		for (uint32_t k = 0; k < 4; k++)
 			str_addf(&t,
-				 "\t.reg .u32 %%v%u_<4>;\n\tld.global.v4.u32 {%%v%u_0, %%v%u_1, %%v%u_2, %%v%u_3}, "
+				 "\t.reg .u32 %%v%u_<4>;\n\t%s.v4.u32 {%%v%u_0, %%v%u_1, %%v%u_2, %%v%u_3}, "
 				 "[%%q+%llu];\n",
-				 i + k, i + k, i + k, i + k, i + k, 16ull * blocks * threads * (i + k));
+				 i + k, w->load, i + k, i + k, i + k, i + k,
+				 (unsigned long long)(w->again ? 0 : round_of(w) * (i + k)));
 		for (uint32_t k = 0; k < 4; k++)
 			str_addf(&t, "\tadd.u32 %%r8, %%r8, %%v%u_0;\n", i + k);
 	}
@@ -32,33 +46,79 @@ static double stream(struct gate *g, const struct sim_spec *s, uint32_t blocks, 
 	str_add(&t, "\tsetp.eq.u32 %p0, %r8, 12345;\n\t@%p0 st.global.u32 [%o], %r8;\n\texit;\n}\n");
 	struct gate_launch l = {.s = s,
 				.text = str_text(&t),
-				.grid = blocks,
-				.block = threads,
+				.grid = w->blocks,
+				.block = w->threads,
 				.words = 1,
-				.bytes = 16ull * blocks * threads * loads};
+				.bytes = round_of(w) * (w->again ? 1 : loads)};
 	uint64_t cycles = gate_run(g, &l, out);
 	str_free(&t);
 	return (double)cycles;
 }
 
-static void global(struct gate *g)
+/* Bytes a cycle of the steady state; 0: did not run. */
+static double rate(struct gate *g, const struct sim_spec *s, const struct stream *w)
+{
+	double few = stream(g, s, w, 8), many = stream(g, s, w, 24);
+	return few && many ? 16.0 * (double)round_of(w) / (many - few) : 0;
+}
+
+/* The description without what is another gate's, and as many threads as an SM takes. */
+static struct sim_spec alone(const struct gate *g, struct stream *w)
 {
 	struct sim_spec s = *g->s;
-	uint32_t threads = s.max_threads_per_block < 256 ? s.max_threads_per_block : 256;
-	uint32_t each = s.max_threads_per_sm / threads;
 	s.fetch.path.levels = 0;
-	s.tlb[TLB_GLOBAL].levels = 0; /* pages are another gate's */
-	if (each > s.max_blocks_per_sm)
-		each = s.max_blocks_per_sm;
-	uint32_t blocks = s.sm_count * each;
-	double few = stream(g, &s, blocks, threads, 8), many = stream(g, &s, blocks, threads, 24);
-	if (!few || !many)
+	s.tlb[TLB_GLOBAL].levels = 0;
+	w->threads = s.max_threads_per_block < 256 ? s.max_threads_per_block : 256;
+	w->blocks = s.max_threads_per_sm / w->threads;
+	if (w->blocks > s.max_blocks_per_sm)
+		w->blocks = s.max_blocks_per_sm;
+	return s;
+}
+
+/* Bytes a cycle that an SM's load/store pipe asks for. */
+static double pipe_of(const struct sim_spec *s)
+{
+	return (s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128) / s->global.issue;
+}
+
+static void global(struct gate *g)
+{
+	struct stream w = {.load = "ld.global"};
+	struct sim_spec s = alone(g, &w);
+	w.blocks *= s.sm_count;
+	double got = rate(g, &s, &w);
+	if (!got)
 		return;
 	/* The load/store pipes may be the narrower place. */
-	double segment = s.coalesce == COALESCE_LINES ? s.coalesce_segment : 128;
-	double pipes = s.sm_count * segment / s.global.issue, truth = minimum(s.dram_bandwidth, pipes);
-	gate_check(g, "bytes a cycle from global memory", 16.0 * 16 * blocks * threads / (many - few), truth,
-		   GATE_BANDWIDTH * truth);
+	double truth = minimum(s.dram_bandwidth, s.sm_count * pipe_of(&s));
+	gate_check(g, "bytes a cycle from global memory", got, truth, GATE_BANDWIDTH * truth);
+}
+
+/* A level whose port is half as wide as what asks it: as many bytes as that come from it. No shipped GPU has a width of its own there,
+ * so the gate gives it one. */
+static void caches(struct gate *g)
+{
+	for (uint32_t k = 0; k < 2; k++) {
+		struct stream w = {.again = true, .load = "ld.global"};
+		struct sim_spec s = alone(g, &w);
+		struct cache_spec *c = &s.global.level[k];
+		char what[64];
+		if (!(k ? s.has_l2 : s.has_l1))
+			continue;
+		if (k && s.cc >= 20)
+			w.load = "ld.global.cg";
+		/* One block for the L1 of one SM; more than the cache holds is not asked of it. */
+		w.blocks = k ? w.blocks * s.sm_count : 1;
+		if (round_of(&w) > c->size)
+			w.blocks = (uint32_t)(c->size / 16 / w.threads);
+		double truth = pipe_of(&s) * minimum(w.blocks, k ? s.sm_count : 1) / 2;
+		s.outstanding = OUTSTANDING_NONE;
+		c->bandwidth = g->off ? truth * 0.9 : truth;
+		double got = rate(g, &s, &w);
+		snprintf(what, sizeof what, "bytes a cycle from global l%u", k + 1);
+		if (got)
+			gate_check(g, what, got, truth, GATE_BANDWIDTH * truth);
+	}
 }
 
 static double shared_pass(struct gate *g, uint32_t warps, uint32_t loads)
@@ -98,5 +158,6 @@ static void shared(struct gate *g)
 void gates_bandwidth(struct gate *g)
 {
 	global(g);
+	caches(g);
 	shared(g);
 }

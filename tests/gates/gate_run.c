@@ -25,7 +25,7 @@ static uint64_t broken(struct gate *g, const char *why)
 /* Another GPU: each latency a little longer, each structure of another size, each rate lower. */
 static void put_off(struct sim_spec *s)
 {
-	struct cache_spec *levels[5 * CONST_LEVELS];
+	struct cache_spec *levels[6 * CONST_LEVELS];
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < s->op_count; i++)
 		s->op[i].latency += 2;
@@ -35,6 +35,7 @@ static void put_off(struct sim_spec *s)
 		levels[n++] = &s->fetch.path.level[k];
 		levels[n++] = &s->texture.level[k];
 		levels[n++] = &s->tlb[TLB_GLOBAL].level[k];
+		levels[n++] = &s->tlb[TLB_TEXTURE].level[k];
 	}
 	for (uint32_t i = 0; i < n; i++) {
 		struct cache_spec *c = levels[i];

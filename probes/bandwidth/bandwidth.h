@@ -1,9 +1,36 @@
-/* The cost of a launch, the rate of the clock and a turn of a loop: what the probe `bandwidth` asks beside streams. */
+/* What the files of the probe `bandwidth` share: streams, words that stand alone, the cost of a launch and of a turn. */
 #ifndef FATHOM_BANDWIDTH_H
 #define FATHOM_BANDWIDTH_H
 #include "probe/probe.h"
 
-enum { EXPERIMENT_TURNS = 2, EXPERIMENT_EMPTY };
+enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_TURNS, EXPERIMENT_EMPTY, EXPERIMENT_SCATTER };
+enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_PLACE_LONG };
+enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
+enum { BANDWIDTH_WORDS = 4 }; /* of each block: clock before, clock after, a sum, the SM */
+
+/* The value of a finding or the known end of its bound. */
+bool bandwidth_at_least(const struct study *s, const char *key, double *v);
+uint64_t bandwidth_power_below(double v);
+
+/* bandwidth_stream.c: x is rounds. */
+int bandwidth_stream_setup(const struct study *s, double x, const double *p, struct job *j);
+int bandwidth_shared_setup(const struct study *s, double x, const double *p, struct job *j);
+/* known: what one SM draws at least from there or from nearer, NAN where nobody knows; 0: it is one SM that is asked. footprint: bytes
+ * that are read again and again, 0: nothing is read twice. latency: cycles that a load takes at most, about, or 0. Returns what was
+ * drawn at least, bytes a cycle, or NAN. */
+double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double footprint,
+			double latency);
+void bandwidth_shared(struct study *s);
+/* Cycles of the SM that took longest. NAN without. */
+double bandwidth_cycles(const struct point *pt);
+/* Bytes that a block of a stream reads in one round. */
+uint64_t bandwidth_piece(const double *p);
+
+/* bandwidth_scatter.c: x is rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
+int bandwidth_scatter_setup(const struct study *s, double x, const double *p, struct job *j);
+void bandwidth_scatter(struct study *s);
+
+/* launch_cost.c */
 int turns_setup(const struct study *s, double x, const double *p, struct job *j);
 int empty_setup(const struct study *s, double x, const double *p, struct job *j);
 void launch_study(struct study *s);

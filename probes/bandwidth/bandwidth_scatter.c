@@ -1,0 +1,109 @@
+/* What memory moves for a word that stands alone. */
+#include "bandwidth.h"
+#include "stat/stat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
+#define CLEARLY 1.1 /* SMs could take so much more than memory gives */
+
+/* x: rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
+int bandwidth_scatter_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const double loads = p[STREAM_BLOCKS] * p[STREAM_THREADS], all = loads * 4 * x * SCATTER_APART;
+	if (all > (double)d->memory_bytes / 2)
+		return -ENOTSUP;
+	j->template_path = "probes/bandwidth/scatter.ptx";
+	job_param(j, "APART", SCATTER_APART);
+	job_param(j, "STEP", (long long)loads * SCATTER_APART);
+	job_param(j, "ROUNDS", (long long)x);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "scatter");
+	j->launch.grid[0] = (uint32_t)p[STREAM_BLOCKS];
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	job_output(j, BANDWIDTH_WORDS * j->launch.grid[0]);
+	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = (uint64_t)all, .as_is = true};
+	job_arg_buffer(j, 1, 0);
+	j->launch.flush = true;
+	return 0;
+}
+
+/* Whether a cache was seen to fetch as many bytes with a miss. */
+static bool fetched_at_once(const struct study *s, double lo, double hi)
+{
+	static const char *const pieces[] = {"cache.global.l1.sector", "cache.global.l2.sector", "cache.global.l1.line",
+					     "cache.global.l2.line"};
+	for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+		double bytes;
+		if (study_number(s, pieces[i], &bytes) && bytes >= lo && bytes <= hi)
+			return true;
+	}
+	return false;
+}
+
+/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2. And the L2 gives twice as much: a
+ * line of which the first piece misses passes it up to two times. */
+static bool memory_limits(const struct study *s, double rate)
+{
+	double one, all;
+	return bandwidth_at_least(s, "cache.global.l2.bandwidth", &one) &&
+	       one * study_device(s)->sm_count > CLEARLY * rate &&
+	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &all) && all > 2 * rate;
+}
+
+/* The rate of such words against that of a stream. */
+void bandwidth_scatter(struct study *s)
+{
+	static const char key[] = "memory.global.fetch";
+	const struct device_info *d = study_device(s);
+	const double threads = (double)bandwidth_power_below(d->max_threads_per_block) / 2;
+	double p[POINT_PARAMS] = {0}, rate, lo = INFINITY, hi = 0, v[SCATTER_TRIALS * SCATTER_TRIALS],
+	       scratch[SCATTER_TRIALS * SCATTER_TRIALS], shorter[SCATTER_TRIALS], longer[SCATTER_TRIALS];
+	const struct finding *stream = study_finding(s, "memory.global.bandwidth");
+	size_t n = 0;
+	p[STREAM_BLOCKS] = d->sm_count * fmax(1, floor(d->max_threads_per_sm / threads / 2));
+	p[STREAM_THREADS] = threads;
+	for (unsigned k = 0; k < SCATTER_TRIALS; k++) {
+		p[STREAM_PLACE] = k;
+		const struct point *a = study_ask(s, EXPERIMENT_SCATTER, SCATTER_ROUNDS, p),
+				   *b = study_ask(s, EXPERIMENT_SCATTER, 2 * SCATTER_ROUNDS, p);
+		shorter[k] = bandwidth_cycles(a);
+		longer[k] = bandwidth_cycles(b);
+	}
+	if (study_pending(s))
+		return;
+	if (!bandwidth_at_least(s, "memory.global.bandwidth", &rate)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known");
+		return;
+	}
+	const double words = SCATTER_ROUNDS * 4 * p[STREAM_BLOCKS] * threads;
+	for (unsigned k = 0; k < SCATTER_TRIALS; k++)
+		for (unsigned i = 0; i < SCATTER_TRIALS; i++) {
+			const double bytes = (longer[k] - shorter[i]) * rate / words;
+			if (bytes > 0)
+				v[n++] = bytes;
+			lo = fmin(lo, bytes);
+			hi = fmax(hi, bytes);
+		}
+	const double median = n ? stat_median(v, n, scratch) : NAN;
+	if (n < sizeof v / sizeof v[0] || hi > 1.5 * lo)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "repeats give %.3g to %.3g bytes a word", lo,
+			      hi);
+	else if (stream->verdict == VERDICT_BOUND ||
+		 !memory_limits(s, stream->hi)) /* words may reach more of it than a stream */
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "scatter",
+		    "a stream draws %.4g bytes a cycle, which may be what SMs take, and not what memory gives", rate);
+	else if (fetched_at_once(s, lo * stream->lo / rate, hi * stream->hi / rate))
+		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
+				      "rate of words far apart against that of a stream", "scatter",
+				      "%.4g words a cycle of all SMs, about %d bytes apart", rate / median,
+				      SCATTER_APART);
+	else /* what takes an access at a time on its way may be narrower for words than what moves bytes */
+		study_bound(
+		    s, key, -INFINITY, hi * stream->hi / rate, "rate of words far apart against that of a stream",
+		    "scatter",
+		    "%.4g words a cycle of all SMs, about %d bytes apart; no cache was seen to fetch as much at once",
+		    rate / median, SCATTER_APART);
+}

@@ -1,0 +1,322 @@
+/* What is drawn in streams: bytes of two launches that differ in length alone, over what their cycles differ by. */
+#include "bandwidth.h"
+#include "base/arena.h"
+#include "stat/stat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 16 };
+enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
+/* A launch is at least this many times as long as the latency of what it reads. */
+#define STRETCH 16
+/* Repeats this far apart ask for longer launches, and so far apart they say nothing. */
+#define CLOSE 1.03
+#define APART 1.1
+/* Half of the threads that reach this much of the rate of all show that more of them would not reach more. */
+#define SATURATED 0.95
+/* One SM alone draws so much more than its share of what all draw: it is not what holds them up. */
+#define CLEARLY 1.1
+/* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest may be this long. */
+#define TOGETHER 1.1
+/* Instructions beside each load: as if the SM had so much less time for it. */
+#define MORE 4
+
+uint64_t bandwidth_piece(const double *p)
+{
+	return (uint64_t)p[STREAM_THREADS] * BYTES * (p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+}
+
+/* Of a block: those of all kernels here, and one of each warp. */
+static uint32_t words_of(const struct device_info *d, double threads)
+{
+	return BANDWIDTH_WORDS + ((uint32_t)threads + d->warp_size - 1) / d->warp_size;
+}
+
+/* x: rounds. Footprint 0: every piece is read once, in a place that no other launch has read. */
+int bandwidth_stream_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const bool once = p[STREAM_FOOTPRINT] == 0;
+	const uint64_t piece = bandwidth_piece(p), blocks = (uint64_t)p[STREAM_BLOCKS],
+		       all = once ? piece * blocks * (uint64_t)x : (uint64_t)p[STREAM_FOOTPRINT],
+		       begin = once ? (uint64_t)p[STREAM_PLACE] * all : 0;
+	if (begin + all > d->memory_bytes / 2 || all > UINT32_MAX)
+		return -ENOTSUP;
+	j->template_path = "probes/bandwidth/stream.ptx";
+	job_param(j, "PIECE", (long long)piece);
+	job_param(j, "STEP", (long long)(once ? piece * blocks : piece));
+	job_param(j, "MASK", once ? 0xffffffffll : (long long)p[STREAM_FOOTPRINT] - 1);
+	job_param(j, "ROUNDS", (long long)x);
+	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
+	job_param(j, "MORE", (long long)p[STREAM_MORE]);
+	job_param(j, "UNROLL", p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+	/* What has no L1 for these loads has no such words either. */
+	job_param_text(j, "LD", p[STREAM_LEVEL] == LEVEL_L2 ? "global.cg" : "global");
+	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
+	j->launch.grid[0] = (uint32_t)blocks;
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	j->launch.carveout = CARVEOUT_MAX_L1;
+	job_param(j, "WORDS", words_of(d, p[STREAM_THREADS]));
+	job_output(j, words_of(d, p[STREAM_THREADS]) * (uint32_t)blocks);
+	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
+	job_arg_buffer(j, 1, begin);
+	/* A launch again would find in a cache what the first one read. */
+	j->launch.warmups = once ? 0 : 1;
+	return 0;
+}
+
+/* x: rounds; p[SHARED_LONG]: 1, with twice the loads in each. */
+int bandwidth_shared_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	j->template_path = "probes/bandwidth/shared_stream.ptx";
+	job_param(j, "ROUNDS", (long long)x);
+	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
+	job_param(j, "LOADS", p[SHARED_LONG] > 0 ? 2 * SHARED_LOADS : SHARED_LOADS);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "shared_stream");
+	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
+	job_output(j, words_of(study_device(s), p[STREAM_THREADS]));
+	j->launch.warmups = 1;
+	return 0;
+}
+
+static unsigned blocks_of(const struct point *pt)
+{
+	return pt && pt->outcome == OUTCOME_OK ? (unsigned)pt->p[STREAM_BLOCKS] : 0;
+}
+
+/* When the first block of this one's SM began, by the SM's clock: one that had to wait for another is part of what both took. */
+static uint32_t began(const struct point *pt, unsigned block)
+{
+	const size_t words = pt->words_per_repeat / blocks_of(pt);
+	const uint32_t *y = pt->y + block * words;
+	uint32_t first = y[0];
+	for (unsigned b = 0; b < blocks_of(pt); b++) {
+		const uint32_t *o = pt->y + b * words;
+		if (o[WORD_SM] == y[WORD_SM] && (int32_t)(o[0] - first) < 0)
+			first = o[0];
+	}
+	return first;
+}
+
+/* Cycles of the SM that took longest. NAN without. */
+double bandwidth_cycles(const struct point *pt)
+{
+	uint32_t most = 0;
+	for (unsigned b = 0; b < blocks_of(pt); b++) {
+		const uint32_t *y = pt->y + (size_t)b * (pt->words_per_repeat / blocks_of(pt)),
+			       took = y[1] - began(pt, b);
+		most = took > most ? took : most;
+	}
+	return most ? most : NAN;
+}
+
+/* Cycles after which such a part of all warps had come to their end. NAN without. */
+static double ended(struct study *s, const struct point *pt, double part)
+{
+	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : BANDWIDTH_WORDS;
+	size_t n = 0;
+	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - BANDWIDTH_WORDS) + 1, double);
+	for (unsigned b = 0; b < blocks && end; b++) {
+		const uint32_t *y = pt->y + (size_t)b * words, start = began(pt, b);
+		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
+			end[n++] = y[w] - start;
+	}
+	return n ? stat_quantile(end, n, part, end + n) : NAN;
+}
+
+struct rate {
+	double value, lo, hi; /* bytes a cycle of all blocks */
+	double whole;	      /* what the longer launch reached at least, with its beginning and end */
+	/* Time of all warps over that of the half which is first, of what the longer launch has more. */
+	double straggling;
+	const struct point *at; /* says why there is no value */
+};
+
+/* From launches of `rounds` and of twice as many, so that beginning and end cancel; from shared memory of twice the loads in as
+ * many rounds, so that the loop cancels, too. */
+static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
+			       double round_bytes)
+{
+	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0, .whole = INFINITY, .straggling = NAN};
+	double took[2][TRIALS], end[2] = {0, 0}, p[POINT_PARAMS];
+	const bool stream = experiment == EXPERIMENT_STREAM;
+	memcpy(p, given, sizeof p);
+	for (unsigned longer = 0; longer < 2; longer++)
+		for (unsigned k = 0; k < TRIALS; k++) {
+			if (stream)
+				p[STREAM_PLACE] = given[longer ? STREAM_PLACE_LONG : STREAM_PLACE] + k;
+			else
+				p[SHARED_LONG] = longer;
+			p[STREAM_PLACE_LONG] = 0;
+			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
+			took[longer][k] = bandwidth_cycles(pt);
+			for (unsigned i = 0; i < 2; i++)
+				end[i] += (longer ? 1 : -1) * ended(s, pt, i ? 1 : 0.5);
+			if (!r.at || isnan(took[longer][k]))
+				r.at = pt;
+		}
+	for (unsigned k = 0; k < TRIALS; k++)
+		for (unsigned i = 0; i < TRIALS; i++) {
+			const double rate = rounds * round_bytes / (took[1][k] - took[0][i]);
+			if (!(rate > 0))
+				return r;
+			r.lo = fmin(r.lo, rate);
+			r.hi = fmax(r.hi, rate);
+		}
+	for (unsigned k = 0; k < TRIALS; k++)
+		r.whole = fmin(r.whole, 2 * rounds * round_bytes / took[1][k]);
+	r.straggling = end[1] / end[0];
+	r.value = fmin(fmax(2 * r.lo * r.hi / (r.lo + r.hi), r.lo), r.hi);
+	return r;
+}
+
+/* Rounds after which a launch is long enough. False: wait for points. */
+static bool long_enough(struct study *s, unsigned experiment, const double *p, double latency, unsigned *rounds)
+{
+	while (*rounds < ROUNDS_MAX) {
+		double first[POINT_PARAMS];
+		memcpy(first, p, sizeof first);
+		first[STREAM_PLACE_LONG] = 0;
+		if (experiment == EXPERIMENT_STREAM)
+			first[STREAM_PLACE] = 1;
+		const struct point *pt = study_ask(s, experiment, *rounds, first);
+		if (study_pending(s))
+			return false;
+		if (!(bandwidth_cycles(pt) < STRETCH * latency))
+			return true;
+		*rounds *= 2;
+	}
+	return true;
+}
+
+struct drawn {
+	const char *key, *what, *where; /* "memory", "one SM" */
+	unsigned experiment;
+	double all[POINT_PARAMS], half[POINT_PARAMS], more[POINT_PARAMS]; /* of the threads; all with more to issue */
+	double all_bytes, half_bytes;					  /* of a round */
+	double latency;
+	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
+	unsigned rounds;
+};
+
+/* Returns what was drawn at least, or NAN. */
+static double conclude(struct study *s, const struct drawn *w)
+{
+	static const char method[] = "bytes of two launches over their cycles, subtracted";
+	const char *evidence = w->experiment == EXPERIMENT_SHARED ? "shared" : "stream";
+	unsigned rounds = w->rounds;
+	if (!long_enough(s, w->experiment, w->all, w->latency, &rounds))
+		return NAN;
+	struct rate a, h, m = {.value = NAN};
+	for (;; rounds *= 2) {
+		a = stream_rate(s, w->experiment, w->all, rounds, w->all_bytes);
+		h = stream_rate(s, w->experiment, w->half, rounds, w->half_bytes);
+		if (study_pending(s))
+			return NAN;
+		if (2 * rounds > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo))
+			break;
+	}
+	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
+	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
+	if (ask)
+		m = stream_rate(s, w->experiment, w->more, rounds, w->all_bytes);
+	if (study_pending(s))
+		return NAN;
+	if (isnan(a.value))
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "%s",
+			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
+								  : point_why(a.at));
+	else if (a.hi > APART * a.lo)
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
+			      a.lo, a.hi);
+	else if (!(a.straggling <= TOGETHER) && w->all[STREAM_BLOCKS] > 1)
+		study_verdict(
+		    s, w->key, VERDICT_INCONCLUSIVE, evidence,
+		    "half of the warps had all from %s when %.2g of the time had passed: when all SMs were busy "
+		    "together their clocks do not tell",
+		    w->what, 1 / a.straggling);
+	else if (!(a.straggling <= TOGETHER))
+		study_bound(
+		    s, w->key, fmin(a.lo, a.whole), INFINITY, method, evidence,
+		    "half of the warps had all from %s when %.2g of the time had passed: the others may have been too "
+		    "few for what is there",
+		    w->what, 1 / a.straggling);
+	else if (isnan(h.value) || h.value < SATURATED * a.value)
+		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
+			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
+			    "draw more",
+			    w->where, a.value, w->what, h.value);
+	else if (ask && !(m.value >= SATURATED * a.value))
+		study_bound(
+		    s, w->key, a.lo, INFINITY, method, evidence,
+		    "%s draws %.4g bytes a cycle from %s, and with more instructions beside the loads %.4g: it may "
+		    "be issuing them that takes so long",
+		    w->where, a.value, w->what, m.value);
+	else
+		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card", method, evidence,
+				      "%s draws as much from %s with half of the threads: %.4g", w->where, w->what,
+				      h.value);
+	return a.lo <= a.value && a.hi <= APART * a.lo ? a.lo : NAN;
+}
+
+double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double footprint,
+			double latency)
+{
+	const bool one = known == 0;
+	const struct device_info *d = study_device(s);
+	const uint64_t threads = bandwidth_power_below(d->max_threads_per_block),
+		       fit = d->max_threads_per_sm > threads ? d->max_threads_per_sm / threads : 1;
+	struct drawn w = {
+	    .key = key, .experiment = EXPERIMENT_STREAM, .latency = latency, .rounds = latency > 0 ? 1 : 4};
+	static const char *const names[] = {"memory", "the L2", "the L1"};
+	w.what = names[level];
+	w.where = one ? "one SM" : "the GPU";
+	w.sms = one ? 1 : d->sm_count;
+	w.one = one ? NAN : known;
+	for (unsigned k = 0; k < 2; k++) {
+		double *p = k ? w.half : w.all;
+		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);
+		if (footprint > 0) /* what one block reads at once stays in it */
+			p[STREAM_THREADS] =
+			    fmin(p[STREAM_THREADS], footprint / BYTES / (level == LEVEL_L1 ? 1 : UNROLL) / (k ? 2 : 1));
+		p[STREAM_BLOCKS] = one ? 1 : (double)(fit * d->sm_count);
+		p[STREAM_FOOTPRINT] = footprint;
+		p[STREAM_LEVEL] = level;
+		/* In units of the launch's own size, so that no two launches of whatever length read the same: the short ones
+		 * of all threads take 16 to 18 sizes of theirs, the long ones 18 to 22, those of half of the threads 22 to 25;
+		 * with twice the rounds all begins at 32. */
+		p[STREAM_PLACE] = footprint > 0 ? 0 : k ? 44 : 16;
+		p[STREAM_PLACE_LONG] = footprint > 0 ? 0 : k ? 23 : 9;
+		*(k ? &w.half_bytes : &w.all_bytes) = (double)bandwidth_piece(p) * p[STREAM_BLOCKS];
+	}
+	memcpy(w.more, w.all, sizeof w.more);
+	w.more[STREAM_MORE] = MORE;
+	w.more[STREAM_PLACE] = footprint > 0 ? 0 : 25;
+	w.more[STREAM_PLACE_LONG] = footprint > 0 ? 0 : 14;
+	/* One SM has to come everywhere by itself. */
+	if (one)
+		w.rounds = (unsigned)fmin(ROUNDS_MAX, ceil(footprint / (double)bandwidth_piece(w.half)));
+	return conclude(s, &w);
+}
+
+void bandwidth_shared(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	struct drawn w = {.key = "shared.bandwidth",
+			  .what = "shared memory",
+			  .where = "one SM",
+			  .experiment = EXPERIMENT_SHARED,
+			  .rounds = 2};
+	double fits = (double)bandwidth_power_below((double)d->shared_per_block * 0.75 / 16);
+	w.all[STREAM_BLOCKS] = w.half[STREAM_BLOCKS] = 1;
+	w.all[STREAM_THREADS] = fmin(fits, (double)bandwidth_power_below(d->max_threads_per_block));
+	w.half[STREAM_THREADS] = w.all[STREAM_THREADS] / 2;
+	w.all_bytes = w.all[STREAM_THREADS] * 4 * SHARED_LOADS;
+	w.half_bytes = w.half[STREAM_THREADS] * 4 * SHARED_LOADS;
+	if (study_number(s, "shared.latency", &w.latency))
+		conclude(s, &w);
+	else
+		study_verdict(s, w.key, VERDICT_INCONCLUSIVE, "", "the latency of shared memory is not known");
+}

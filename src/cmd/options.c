@@ -250,7 +250,9 @@ const struct cmd_verb cmd_verbs[] = {
 	 "published value beside the one that came out. PAPER is a name of `fathom list papers` or a file that ends in "
 	 ".paper. A value that does not come out is explained when its row names an entry of gpus/DEVIATIONS.md, else "
 	 "it "
-	 "differs, and the exit code is 1. What was measured is kept in a run file, also after Ctrl-C.",
+	 "differs, and the exit code is 1. What was measured is kept in a run file, also after Ctrl-C. GPUs of one "
+	 "paper are "
+	 "measured side by side, as many as there are threads.",
      .options = reproduce_options,
      .examples = reproduce_examples,
      .run = cmd_reproduce},

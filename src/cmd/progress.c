@@ -31,12 +31,16 @@ void progress_say(struct progress *p, const char *fmt, ...)
 {
 	va_list ap;
 
-	clear_line(p);
 	va_start(ap, fmt);
+	flockfile(p->log);
+	clear_line(p);
+	if (p->who)
+		fprintf(p->log, "%s: ", p->who);
 	vfprintf(p->log, fmt, ap);
 	va_end(ap);
 	fputc('\n', p->log);
 	fflush(p->log);
+	funlockfile(p->log);
 }
 
 static void draw(struct progress *p, const char *text)

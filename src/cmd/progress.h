@@ -6,6 +6,8 @@
 
 struct progress {
 	FILE *log;
+	const char *
+	    who; /* that lines begin with, where several devices are measured at once; else NULL. Then nothing is live. */
 	bool live;
 	unsigned width; /* of the live line */
 	unsigned index, total;

@@ -1,7 +1,7 @@
-/* fathom reproduce: a paper's published values beside what a simulated GPU, or a stored run, says. */
+/* fathom reproduce: a paper's published values beside what simulated GPUs, or a stored run, say. */
 #include "cmd/figures.h"
 #include "cmd/files.h"
-#include "cmd/measuring.h"
+#include "cmd/side.h"
 #include "data/paper_compare.h"
 #include <errno.h>
 #include <string.h>
@@ -11,9 +11,10 @@ struct reproducing {
 	struct measuring m;
 	const char *name; /* of the paper, as it was given */
 	struct paper *paper;
-	struct paper_comparison *parts; /* as many as runs */
-	struct run *runs;
+	struct paper_comparison *parts; /* `count` of them, each of the run beside it */
+	struct run **run;
 	size_t count;
+	struct run *runs; /* one a part of the paper, initialised or zeros */
 	uint64_t seed;
 	int ended; /* CMD_OK, or how measuring ended before everything was measured */
 };
@@ -94,35 +95,16 @@ static int plan_part(struct reproducing *x, const struct paper_part *part, struc
 	return engine_plan(plan, names, n, &x->c->error) ? CMD_DEVICE : CMD_OK;
 }
 
-static int measure_part(struct reproducing *x, const struct paper_part *part, const char *gpu, struct run *r)
+static int open_part(struct reproducing *x, struct side *s, const struct paper_part *part, const char *gpu)
 {
 	struct cmd_context *c = x->c;
-	const char *device = arena_printf(&c->arena, "sim:%s", gpu), *output = cmd_value(c, "output");
-	struct engine_plan plan = {0};
-	struct gpu *g = NULL;
-	int rc = device ? plan_part(x, part, &plan) : cmd_fail(c, CMD_DEVICE, "out of memory");
+	const char *device = arena_printf(&c->arena, "sim:%s", gpu);
+	int rc = device ? plan_part(x, part, &s->plan) : cmd_fail(c, CMD_DEVICE, "out of memory");
 
 	if (rc == CMD_OK)
-		rc = measuring_open(&x->m, device, NULL, x->seed, &g);
-	if (rc == CMD_OK) {
-		measuring_record(r, g->ops->info(g), x->seed);
-		if (plan.count) {
-			rc = measuring_create(&x->m, r, &plan, output);
-			if (rc == CMD_OK)
-				rc = measuring_run(&x->m, r, g, &plan);
-			if (rc == CMD_OK) {
-				x->m.then =
-				    arena_printf(&c->arena, "fathom reproduce %s --from %s", x->name, x->m.path);
-				x->ended = measuring_outcome(&x->m, r);
-				fprintf(c->log, "wrote %s\n", x->m.path);
-			}
-		}
-	}
-	store_close(x->m.store);
-	x->m.store = NULL;
-	if (g)
-		g->ops->close(g);
-	mem_free(plan.probes);
+		rc = measuring_open(&x->m, device, NULL, x->seed, &s->gpu);
+	if (rc == CMD_OK)
+		measuring_record(s->run, s->gpu->ops->info(s->gpu), x->seed);
 	return rc;
 }
 
@@ -136,17 +118,71 @@ static void no_description(struct run *r)
 
 static int compare(struct reproducing *x, const struct paper_part *part, struct run *r)
 {
-	if (paper_compare(&x->parts[x->count++], &x->c->arena, x->paper, part, r))
+	if (paper_compare(&x->parts[x->count], &x->c->arena, x->paper, part, r))
 		return cmd_fail(x->c, CMD_DEVICE, "out of memory");
+	x->run[x->count++] = r;
 	return CMD_OK;
+}
+
+/* Of what was measured: the tables, and how it ended. */
+static int take_sides(struct reproducing *x, struct side *side, const struct paper_part *const *part, size_t count)
+{
+	int rc = CMD_OK;
+
+	for (size_t i = 0; i < count; i++) {
+		if (rc == CMD_OK && side[i].rc) {
+			x->c->error = side[i].c.error;
+			rc = side[i].rc;
+		}
+		if (rc == CMD_OK && side[i].ended && x->ended == CMD_OK) {
+			x->c->error = side[i].c.error;
+			x->ended = side[i].ended;
+		}
+	}
+	for (size_t i = 0; i < count && rc == CMD_OK; i++)
+		if (side[i].begun)
+			rc = compare(x, part[i], side[i].run);
+	return rc;
+}
+
+static int measure_sides(struct reproducing *x, struct side *side, const struct paper_part **part, size_t count)
+{
+	const char *gpu = cmd_value(x->c, "gpu");
+	unsigned workers = side_workers(x->c, count);
+	int rc = CMD_OK;
+
+	for (size_t i = 0; i < count; i++)
+		side_begin(&side[i], &x->m, x->c, part[i]->gpu, workers < 2);
+	for (size_t i = 0; rc == CMD_OK && i < count; i++) {
+		side[i].run = &x->runs[i];
+		side[i].output = cmd_value(x->c, "output");
+		side[i].paper = x->name;
+		if (run_init(side[i].run))
+			rc = cmd_fail(x->c, CMD_DEVICE, "out of memory");
+		else if (gpu || strcmp(part[i]->gpu, "-") != 0)
+			rc = open_part(x, &side[i], part[i], gpu ? gpu : part[i]->gpu);
+		else
+			no_description(side[i].run);
+	}
+	if (rc == CMD_OK)
+		side_run(side, count, workers);
+	if (rc == CMD_OK)
+		rc = take_sides(x, side, part, count);
+	for (size_t i = 0; i < count; i++)
+		side_free(&side[i]);
+	return rc;
 }
 
 static int measure_all(struct reproducing *x)
 {
-	const char *gpu = cmd_value(x->c, "gpu");
-	const struct paper_part *only;
-	int rc = choose_part(x, gpu, NULL, &only);
+	const size_t most = x->paper->part_count;
+	const struct paper_part *only, **part = ARENA_ARRAY(&x->c->arena, most, const struct paper_part *);
+	struct side *side = ARENA_ARRAY(&x->c->arena, most, struct side);
+	size_t count = 0;
+	int rc = choose_part(x, cmd_value(x->c, "gpu"), NULL, &only);
 
+	if (rc == CMD_OK && (!part || !side))
+		rc = cmd_fail(x->c, CMD_DEVICE, "out of memory");
 	if (rc == CMD_OK && !only && cmd_value(x->c, "output"))
 		rc = cmd_fail(x->c, CMD_USAGE,
 			      "-o names one run file, and %s is about several GPUs; choose by --part: %s", x->name,
@@ -154,24 +190,10 @@ static int measure_all(struct reproducing *x)
 	if (rc == CMD_OK && cmd_value(x->c, "output") && files_exists(cmd_value(x->c, "output")))
 		rc = cmd_fail(x->c, CMD_USAGE, "%s is there already; give another name to -o, or read it by --from",
 			      cmd_value(x->c, "output"));
-	for (size_t i = 0; rc == CMD_OK && x->ended == CMD_OK && i < x->paper->part_count; i++) {
-		const struct paper_part *part = &x->paper->parts[i];
-		struct run *r = &x->runs[x->count];
-
-		if (only && part != only)
-			continue;
-		if (run_init(r))
-			return cmd_fail(x->c, CMD_DEVICE, "out of memory");
-		if (gpu || strcmp(part->gpu, "-") != 0)
-			rc = measure_part(x, part, gpu ? gpu : part->gpu, r);
-		else
-			no_description(r);
-		if (rc)
-			run_free(r);
-		else
-			rc = compare(x, part, r);
-	}
-	return rc;
+	for (size_t i = 0; rc == CMD_OK && i < most; i++)
+		if (!only || only == &x->paper->parts[i])
+			part[count++] = &x->paper->parts[i];
+	return rc ? rc : measure_sides(x, side, part, count);
 }
 
 static int load_stored(struct reproducing *x, const char *path)
@@ -185,8 +207,6 @@ static int load_stored(struct reproducing *x, const char *path)
 		return rc;
 	gpu = str_starts(r->device.spec, "sim:") ? r->device.spec + strlen("sim:") : "";
 	rc = choose_part(x, gpu, r->device.name, &part);
-	if (rc)
-		run_free(r);
 	return rc ? rc : compare(x, part, r);
 }
 
@@ -200,7 +220,7 @@ static int write_all_figures(struct reproducing *x, const char *dir)
 		struct figure_list figures = {0};
 		const char *to = x->count > 1 ? arena_printf(&x->c->arena, "%s/%s", dir, x->parts[i].part->gpu) : dir;
 
-		rc = engine_draw(&x->runs[i], &figures, &x->c->error) ? CMD_DEVICE : CMD_OK;
+		rc = engine_draw(x->run[i], &figures, &x->c->error) ? CMD_DEVICE : CMD_OK;
 		if (rc == CMD_OK)
 			rc = to ? figures_write(x->c, to, &figures) : cmd_fail(x->c, CMD_DEVICE, "out of memory");
 		figures_free(&figures);
@@ -263,7 +283,8 @@ int cmd_reproduce(struct cmd_context *c, int argc, char **argv)
 		return rc;
 	x.parts = ARENA_ARRAY(&c->arena, x.paper->part_count, struct paper_comparison);
 	x.runs = ARENA_ARRAY(&c->arena, x.paper->part_count, struct run);
-	if (!x.parts || !x.runs)
+	x.run = ARENA_ARRAY(&c->arena, x.paper->part_count, struct run *);
+	if (!x.parts || !x.runs || !x.run)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	rc = from ? load_stored(&x, from) : measure_all(&x);
 	if (rc == CMD_OK && dir)
@@ -272,7 +293,7 @@ int cmd_reproduce(struct cmd_context *c, int argc, char **argv)
 		rc = print(&x);
 	if (rc == CMD_OK)
 		rc = outcome(&x);
-	for (size_t i = 0; i < x.count; i++)
+	for (size_t i = 0; i < x.paper->part_count; i++)
 		run_free(&x.runs[i]);
 	return rc;
 }

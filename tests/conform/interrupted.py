@@ -102,6 +102,38 @@ def test_ctrl_c_of_reproduce(o):
     expect("2 agree" in result.stdout, result.stdout)
 
 
+TWO_PARTS = ("title = T\nauthors = A\npublished = P\n"
+             "device = D\ngpu = gtx280\nT | r | clock.granularity | 2 | cycles\nT | r | cache.global.levels | 0 | count\n"
+             "device = E\ngpu = toy\nT | r | clock.granularity | 1 | cycles\nT | r | cache.global.levels | 2 | count\n")
+
+
+def paper_of_two(o):
+    paper = o.path("two.paper")
+    with open(paper, "w", encoding="utf-8") as f:
+        f.write(TWO_PARTS)
+    return paper
+
+
+def test_side_by_side(o):
+    """The parts of a paper measured at once say the same as one after the other, and the log says whose each line is."""
+    paper = paper_of_two(o)
+    alone, beside = (o.run("reproduce", paper, "--threads", n) for n in ("1", "4"))
+    expect(alone.stdout == beside.stdout and alone.returncode == beside.returncode, "other values side by side")
+    expect("clock.granularity" in alone.stdout, alone.stdout)
+    expect("gtx280: [1/" in beside.stderr and "toy: [1/" in beside.stderr, beside.stderr)
+    expect("gtx280: [1/" not in alone.stderr, alone.stderr)
+
+
+def test_ctrl_c_side_by_side(o):
+    process, said = start_and_wait(o, "4", 1, ["reproduce", paper_of_two(o), "--threads"])
+    process.send_signal(signal.SIGINT)
+    code = finish(process, said)
+    complaints = [line for line in process.stderr_text.splitlines() if line.startswith("fathom: ")]
+    expect(code == 130, f"exit code {code}: {process.stderr_text!r}")
+    expect(len(complaints) == 1 and "--resume" in complaints[0], f"said: {complaints}")
+    expect("published values" in process.stdout_text, f"printed: {process.stdout_text!r}")
+
+
 def test_terminate(o):
     path, code, said = end_by(o, "term.fathom", signal.SIGTERM)
     expect(code == 130, f"exit code {code}: {said!r}")

@@ -59,6 +59,9 @@ static void job_of(struct job *j, enum walk_space space, unsigned bytes, const d
 	job_param(j, "POINTER", !cold && p[P_MORE] > 0);
 	job_param(j, "SHIFT", shift);
 	job_param(j, "COLD", cold);
+	/* What comes again and again, as a refresh does, falls into step with a regular walk, and then meets it at the same moment
+	 * every time. So no step of a walk through memory is as long as the next, nor as those of the other regions. */
+	job_param(j, "PAUSES", cold ? 1 + (long long)p[P_MORE] : space == SPACE_SHARED ? (long long)p[P_MORE] : 0);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "walk");
 	struct launch_buffer *b = j->launch.buffers;
 	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
@@ -152,7 +155,7 @@ STREAM(constant, SPACE_CONSTANT)
 
 static const struct experiment experiments[] = {
     [SPACE_GLOBAL] = LOADS("global", setup_global, "pointer"),
-    [SPACE_SHARED] = LOADS("shared", setup_shared, "pointer"),
+    [SPACE_SHARED] = LOADS("shared", setup_shared, "pauses"),
     [SPACE_CONSTANT] = LOADS("constant", setup_constant, "pointer"),
     [SPACE_PRIVATE] = LOADS("private", setup_private, "pointer"),
     [SPACES + SPACE_GLOBAL] = LOADS("stream.global", setup_stream_global, "warps"),
@@ -208,10 +211,11 @@ struct more {
 
 static const char method[] = "run time of a random walk, difference of two lengths";
 
-/* What memory.<space>.<bytes>.<part> is: t of a walk's step. how: what was walked through. */
+/* What memory.<space>.<bytes>.<part> is: t of a walk's step in this experiment. how: what was walked through. */
 static void conclude(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t,
-		     const struct more *more, const char *evidence, const char *how)
+		     const struct more *more, unsigned experiment, const char *how)
 {
+	const char *evidence = experiments[experiment].name;
 	const double cycles = study_device(s)->clock_hz * 1e-9;
 	char key[64];
 	if (study_pending(s))
@@ -230,7 +234,7 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 	}
 	snprintf(key, sizeof key, "memory.%s.%u.%s", walk_space_name[space], bytes, part);
 	/* How an address of constant or private memory is made from an offset only the native code tells. */
-	const struct native_info *native = study_native(s, space, t->point);
+	const struct native_info *native = study_native(s, experiment, t->point);
 	if ((!native || !native->fingerprint || native->problem[0]) &&
 	    (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
 		study_bound(s, key, -INFINITY, t->hi * cycles, method, evidence,
@@ -244,13 +248,25 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 
+/* Pauses take as long between loads of shared memory, which nothing else delays. */
+static struct timed without_pauses(struct study *s, struct timed t, unsigned pauses, double timer)
+{
+	const struct timed with = ask(s, SPACE_SHARED, 4, pauses, timer), plain = ask(s, SPACE_SHARED, 4, 0, timer);
+	const double pause = with.ns - plain.ns, unsure = hypot(with.hi - with.ns, plain.hi - plain.ns);
+	t.ok = t.ok && with.ok && plain.ok;
+	t.ns -= pause;
+	t.lo -= pause + unsure;
+	t.hi += unsure - pause;
+	return t;
+}
+
 /* Several regions: what one memory answers to each of them is between the extremes. */
 static struct timed cold_walk(struct study *s, unsigned bytes, double timer)
 {
 	struct timed all = {.ok = false};
 	double sum = 0;
 	for (unsigned k = 0; k < COLD_PLACES; k++) {
-		const struct timed t = ask(s, EXPERIMENT_COLD, bytes, k, timer);
+		const struct timed t = without_pauses(s, ask(s, EXPERIMENT_COLD, bytes, k, timer), 1 + k, timer);
 		if (!k || (all.ok && !t.ok)) {
 			all = t;
 		} else if (all.ok) {
@@ -280,8 +296,9 @@ static void walk_global(struct study *s, double timer)
 		const bool small = bytes < 8;
 		const struct timed t = bytes == 8 ? pointer : ask(s, SPACE_GLOBAL, bytes, !small, timer),
 				   cold = cold_walk(s, bytes, timer);
-		conclude(s, SPACE_GLOBAL, bytes, "nearest", &t, small ? &other : &none, "global", near_how);
-		conclude(s, SPACE_GLOBAL, bytes, "completion", &cold, bytes == 8 ? &more : &other, "cold", cold_how);
+		conclude(s, SPACE_GLOBAL, bytes, "nearest", &t, small ? &other : &none, SPACE_GLOBAL, near_how);
+		conclude(s, SPACE_GLOBAL, bytes, "completion", &cold, bytes == 8 ? &more : &other, EXPERIMENT_COLD,
+			 cold_how);
 	}
 }
 
@@ -299,7 +316,7 @@ static void walk_space(struct study *s, enum walk_space space, double timer)
 		return;
 	}
 	const struct timed t = ask(s, space, 4, false, timer);
-	conclude(s, space, 4, part_of(space), &t, &none, walk_space_name[space],
+	conclude(s, space, 4, part_of(space), &t, &none, space,
 		 space == SPACE_SHARED ? "64 places" : "a few places that the nearest cache holds");
 }
 
@@ -353,7 +370,9 @@ const struct probe probe_walk = {
 	   "which can "
 	   "hold either. Round the same places again and again it is the nearest cache that answers. For memory's own "
 	   "latency "
-	   "no place is visited twice, and the caches are emptied before each launch. "
+	   "no place is visited twice, the caches are emptied before each launch, and steps take unlike long, so that "
+	   "they "
+	   "do not fall into step with refreshes. "
 	   "Streams of independent loads of many warps give "
 	   "bandwidth and issue latency: of global memory by all SMs after the caches were emptied, of shared and "
 	   "constant memory by one SM. The paper's copy kernel shows what its loop costs: one whose end the launch "

@@ -73,7 +73,12 @@ __kernel void walk(__global ulong *sink, __global char *room, __global uint *ord
 #end
 #pragma unroll 1
     for (; rounds != 0; rounds--) {
-#repeat LINKS
+#repeat LINKS k
+#if PAUSES
+#repeat (k*k*k*5+k*11)%29%4+PAUSES-1
+        v = (v + write) ^ write;
+#end
+#end
 #put step
 #end
 #if COLD

@@ -157,25 +157,25 @@ static void kernels_of_probes_compile(void **state)
 	    ROOF("int", "u32", "0"),
 	    ROOF("sf", "f32", "0"),
 	    ROOF("softsf", "f32", "0"),
-#define WALK(space, bytes, pointer, cold)                                                                              \
+#define WALK(space, bytes, pointer, cold, pauses)                                                                      \
 	{                                                                                                              \
 		"probes/walk/walk.cl", "walk",                                                                         \
 		{                                                                                                      \
 			{"SPACE", space}, {"BYTES", bytes}, {"POSITIONS", "4"}, {"LINKS", "2"}, {"SHIFT", "4"},        \
-			    {"COLD", cold},                                                                            \
+			    {"COLD", cold}, {"PAUSES", pauses},                                                        \
 			{                                                                                              \
 				"POINTER", pointer                                                                     \
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    WALK("global", "1", "0", "0"),
-	    WALK("global", "8", "1", "0"),
-	    WALK("global", "16", "1", "0"),
-	    WALK("global", "2", "0", "1"),
-	    WALK("global", "16", "0", "1"),
-	    WALK("shared", "4", "0", "0"),
-	    WALK("constant", "4", "0", "0"),
-	    WALK("private", "4", "0", "0"),
+	    WALK("global", "1", "0", "0", "0"),
+	    WALK("global", "8", "1", "0", "0"),
+	    WALK("global", "16", "1", "0", "0"),
+	    WALK("global", "2", "0", "1", "3"),
+	    WALK("global", "16", "0", "1", "3"),
+	    WALK("shared", "4", "0", "0", "2"),
+	    WALK("constant", "4", "0", "0", "0"),
+	    WALK("private", "4", "0", "0", "0"),
 #define STREAM(space, bytes)                                                                                           \
 	{                                                                                                              \
 		"probes/walk/stream.cl", "stream",                                                                     \

@@ -106,9 +106,12 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
 	uint64_t size = 0, line = 0, near_size = 0, near_line = 0;
 	double here, up, near;
 
-	snprintf(nearest, sizeof(nearest), "%.*s", (int)(strrchr(l->nearest, '.') - l->nearest), l->nearest);
 	snprintf(why, n, "its latency has to be known, so that hits are not taken for those above it");
-	if (l->path == SET_PAGES || !level_number(l, l->up, "size", &size) || !level_number(l, l->up, "line", &line) ||
+	const char *dot = l->nearest ? strrchr(l->nearest, '.') : NULL;
+	if (!dot || l->path == SET_PAGES)
+		return CHASE_UNDECIDED;
+	snprintf(nearest, sizeof(nearest), "%.*s", (int)(dot - l->nearest), l->nearest);
+	if (!level_number(l, l->up, "size", &size) || !level_number(l, l->up, "line", &line) ||
 	    !level_number(l, nearest, "size", &near_size) || !level_number(l, nearest, "line", &near_line) ||
 	    l->size < 2 * size || l->size > l->limit)
 		return CHASE_UNDECIDED;

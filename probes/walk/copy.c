@@ -41,7 +41,7 @@ int loop_setup(const struct study *s, double x, const double *p, struct job *j)
 	return 0;
 }
 
-void loop_study(struct study *s, double timer)
+void loop_study(struct study *s, const struct walk_clock *clock)
 {
 	const struct device_info *d = study_device(s);
 	struct job grid = {.template_path = NULL};
@@ -61,7 +61,7 @@ void loop_study(struct study *s, double timer)
 					     .quiet = QUIET,
 					     .ends = CODE,
 					     .stretch = true};
-		const struct timed t = timed_ask(s, &k, timer);
+		const struct timed t = timed_ask(s, &k, clock->timer);
 		char key[64];
 		if (study_pending(s))
 			continue;

@@ -78,7 +78,8 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 	if (bytes > d->memory_bytes / SHARE)
 		return -ENOTSUP;
 	struct launch_buffer *b = j->launch.buffers;
-	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
+	b[0] = (struct launch_buffer){
+	    .space = BUFFER_GLOBAL, .bytes = 16, .output = !global, .output_words = global ? 0 : CLOCK_WORDS};
 	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .as_is = true};
 	j->launch.buffer_count = 2;
 	if (space == SPACE_CONSTANT) {
@@ -104,7 +105,7 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 }
 
 static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, unsigned warps, unsigned rounds,
-			double timer)
+			const struct walk_clock *clock)
 {
 	/* As many loads of global memory are under way in both lengths, which are of turns. */
 	static const unsigned shape[STREAMS][2] = {[SPACE_GLOBAL] = {FEW_GLOBAL, MANY_GLOBAL},
@@ -124,23 +125,25 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 				     .most = many ? REPEATS : 0,
 				     .quiet = many ? QUIET : 0,
 				     .ends = space == SPACE_SHARED ? 0 : CODE,
-				     .stretch = space == SPACE_GLOBAL};
-	return timed_ask(s, &k, timer);
+				     .stretch = space == SPACE_GLOBAL,
+				     /* Memory, which all SMs keep busy, does not keep their clock. */
+				     .both_hz = space == SPACE_GLOBAL ? 0 : clock->hz};
+	return timed_ask(s, &k, clock->timer);
 }
 
 /* t: of one load of all these warps; bytes: that they bring together, on `sms` SMs. */
 static void conclude(struct study *s, enum walk_space space, unsigned bytes, const struct timed *t, double warps,
-		     double sms, const char *how)
+		     double sms, const struct walk_clock *clock, const char *how)
 {
 	const struct device_info *d = study_device(s);
-	const double all = warps * d->warp_size * bytes * sms, cycles = d->clock_hz * 1e-9 / warps;
+	const double all = warps * d->warp_size * bytes * sms, cycles = clock->hz * 1e-9 / warps;
 	const char *evidence = walk_space_name[space];
 	char key[64];
 	snprintf(key, sizeof key, "memory.%s.%u.bandwidth", walk_space_name[space], bytes);
 	study_measured_number(s, key, all / t->ns, all / t->hi, all / t->lo, "card",
 			      "run time of independent loads, difference of two lengths", evidence, "%s", how);
 	snprintf(key, sizeof key, "memory.%s.%u.issue", walk_space_name[space], bytes);
-	if (d->clock_hz > 0)
+	if (clock->hz > 0)
 		study_measured_number(s, key, t->ns * cycles, t->lo * cycles, t->hi * cycles, "sm",
 				      "run time of independent loads, difference of two lengths", evidence, "%s", how);
 	else
@@ -148,23 +151,24 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			     "the device does not tell its clock, so run times are no cycles");
 }
 
-static void stream_global(struct study *s, double timer)
+static void stream_global(struct study *s, const struct walk_clock *clock)
 {
 	const struct device_info *d = study_device(s);
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
-		const struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, ROUNDS, timer);
+		const struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, ROUNDS, clock);
 		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "bandwidth", &t)) {
 			if (!study_pending(s))
 				walk_failed(s, SPACE_GLOBAL, bytes, "issue", &t);
 			continue;
 		}
 		conclude(s, SPACE_GLOBAL, bytes, &t, (double)blocks_each(d) * block_of(d) / d->warp_size, d->sm_count,
-			 "all SMs read what no cache holds");
+			 clock, "all SMs read what no cache holds");
 	}
 }
 
 /* More warps would gain more. */
-static void bound(struct study *s, enum walk_space space, const struct timed *t, double warps, bool bandwidth)
+static void bound(struct study *s, enum walk_space space, const struct timed *t, double warps, bool bandwidth,
+		  const struct walk_clock *clock)
 {
 	static const char why[] = "as many warps as can be put there are too few to keep it busy";
 	const struct device_info *d = study_device(s);
@@ -174,8 +178,8 @@ static void bound(struct study *s, enum walk_space space, const struct timed *t,
 	if (bandwidth)
 		study_bound(s, key, all / t->hi, INFINITY, "run time of independent loads, difference of two lengths",
 			    walk_space_name[space], "%s", why);
-	else if (d->clock_hz > 0)
-		study_bound(s, key, -INFINITY, t->hi * d->clock_hz * 1e-9 / warps,
+	else if (clock->hz > 0)
+		study_bound(s, key, -INFINITY, t->hi * clock->hz * 1e-9 / warps,
 			    "run time of independent loads, difference of two lengths", walk_space_name[space], "%s",
 			    why);
 }
@@ -187,17 +191,17 @@ static unsigned warps_resident(const struct device_info *d)
 	return blocks > 1 ? blocks * most : most;
 }
 
-static void stream_near(struct study *s, enum walk_space space, double timer)
+static void stream_near(struct study *s, enum walk_space space, const struct walk_clock *clock)
 {
 	static const char *const parts[] = {"bandwidth", "issue"};
 	const struct device_info *d = study_device(s);
 	const char *how = "one SM, whose rate is that of each";
 	unsigned warps = warps_most(d);
-	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, timer),
-		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, timer);
+	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, clock),
+		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, clock);
 	if (all.ok && half.ok && 2 * half.ns > PLATEAU * all.ns && warps_resident(d) >= 2 * warps) {
 		/* On all SMs: what they share may hold them up, and then one SM alone is faster. */
-		const struct timed every = ask(s, space, 4, 2 * warps, ROUNDS_NEAR, timer);
+		const struct timed every = ask(s, space, 4, 2 * warps, ROUNDS_NEAR, clock);
 		if (every.ok && every.ns <= PLATEAU * 2 * all.ns) {
 			half = all;
 			all = every;
@@ -211,15 +215,15 @@ static void stream_near(struct study *s, enum walk_space space, double timer)
 		if (walk_failed(s, space, 4, parts[i], all.ok ? &half : &all))
 			continue;
 		else if (2 * half.ns > PLATEAU * all.ns)
-			bound(s, space, &all, warps, i == 0);
+			bound(s, space, &all, warps, i == 0, clock);
 	if (all.ok && half.ok && 2 * half.ns <= PLATEAU * all.ns)
-		conclude(s, space, 4, &all, warps, d->sm_count, how);
+		conclude(s, space, 4, &all, warps, d->sm_count, clock, how);
 }
 
-void stream_study(struct study *s, enum walk_space space, double timer)
+void stream_study(struct study *s, enum walk_space space, const struct walk_clock *clock)
 {
 	if (space == SPACE_GLOBAL)
-		stream_global(s, timer);
+		stream_global(s, clock);
 	else
-		stream_near(s, space, timer);
+		stream_near(s, space, clock);
 }

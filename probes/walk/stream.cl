@@ -49,5 +49,5 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
 #end
     }
     if (write & sum)
-        sink[0] = sum;
+        sink[2] = sum;
 }

@@ -64,7 +64,7 @@ static void job_of(struct job *j, enum walk_space space, unsigned bytes, const d
 	job_param(j, "PAUSES", cold ? 1 + (long long)p[P_MORE] : space == SPACE_SHARED ? (long long)p[P_MORE] : 0);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "walk");
 	struct launch_buffer *b = j->launch.buffers;
-	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
+	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 24, .output = true, .output_words = CLOCK_WORDS};
 	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = (uint64_t)POSITIONS << shift};
 	b[2] = (struct launch_buffer){
 	    .space = BUFFER_GLOBAL, .bytes = positions * 4ull, .init = next, .init_bytes = positions * 4ull};
@@ -167,7 +167,8 @@ static const struct experiment experiments[] = {
 
 /* ---- what is concluded ---- */
 
-static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, double timer)
+static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more,
+			const struct walk_clock *clock)
 {
 	const bool cold = experiment == EXPERIMENT_COLD;
 	const struct timed_pair k = {.experiment = experiment,
@@ -180,8 +181,9 @@ static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, un
 				     .many = MANY,
 				     .most = cold ? COLD_REPEATS : 0,
 				     .quiet = cold ? COLD_QUIET : 0,
-				     .fresh = cold};
-	return timed_ask(s, &k, timer);
+				     .fresh = cold,
+				     .both_hz = clock->hz};
+	return timed_ask(s, &k, clock->timer);
 }
 
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
@@ -198,7 +200,9 @@ bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const c
 		return false;
 	walk_verdict(s, space, bytes, part,
 		     t->bad && t->bad->outcome != OUTCOME_INVALID ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE,
-		     t->bad ? point_why(t->bad) : "run times of equal launches differ too much");
+		     t->bad	   ? point_why(t->bad)
+		     : t->unsteady ? "by run times and by cycles it takes unlike long: the clock was not steady"
+				   : "run times of equal launches differ too much");
 	return true;
 }
 
@@ -213,10 +217,10 @@ static const char method[] = "run time of a random walk, difference of two lengt
 
 /* What memory.<space>.<bytes>.<part> is: t of a walk's step in this experiment. how: what was walked through. */
 static void conclude(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t,
-		     const struct more *more, unsigned experiment, const char *how)
+		     const struct more *more, const struct walk_clock *clock, unsigned experiment, const char *how)
 {
 	const char *evidence = experiments[experiment].name;
-	const double cycles = study_device(s)->clock_hz * 1e-9;
+	const double cycles = clock->hz * 1e-9;
 	char key[64];
 	if (study_pending(s))
 		return;
@@ -249,9 +253,9 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 }
 
 /* Pauses take as long between loads of shared memory, which nothing else delays. */
-static struct timed without_pauses(struct study *s, struct timed t, unsigned pauses, double timer)
+static struct timed without_pauses(struct study *s, struct timed t, unsigned pauses, const struct walk_clock *clock)
 {
-	const struct timed with = ask(s, SPACE_SHARED, 4, pauses, timer), plain = ask(s, SPACE_SHARED, 4, 0, timer);
+	const struct timed with = ask(s, SPACE_SHARED, 4, pauses, clock), plain = ask(s, SPACE_SHARED, 4, 0, clock);
 	const double pause = with.ns - plain.ns, unsure = hypot(with.hi - with.ns, plain.hi - plain.ns);
 	t.ok = t.ok && with.ok && plain.ok;
 	t.ns -= pause;
@@ -261,12 +265,12 @@ static struct timed without_pauses(struct study *s, struct timed t, unsigned pau
 }
 
 /* Several regions: what one memory answers to each of them is between the extremes. */
-static struct timed cold_walk(struct study *s, unsigned bytes, double timer)
+static struct timed cold_walk(struct study *s, unsigned bytes, const struct walk_clock *clock)
 {
 	struct timed all = {.ok = false};
 	double sum = 0;
 	for (unsigned k = 0; k < COLD_PLACES; k++) {
-		const struct timed t = without_pauses(s, ask(s, EXPERIMENT_COLD, bytes, k, timer), 1 + k, timer);
+		const struct timed t = without_pauses(s, ask(s, EXPERIMENT_COLD, bytes, k, clock), 1 + k, clock);
 		if (!k || (all.ok && !t.ok)) {
 			all = t;
 		} else if (all.ok) {
@@ -279,14 +283,14 @@ static struct timed cold_walk(struct study *s, unsigned bytes, double timer)
 	return all;
 }
 
-static void walk_global(struct study *s, double timer)
+static void walk_global(struct study *s, const struct walk_clock *clock)
 {
 	static const char near_how[] = "64 places that the nearest cache holds, or memory where there is none",
 			  cold_how[] = "places that no launch had visited since the caches were emptied";
 	const struct more none = {.told = true};
 	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
-	const struct timed number = ask(s, SPACE_GLOBAL, 8, false, timer),
-			   pointer = ask(s, SPACE_GLOBAL, 8, true, timer);
+	const struct timed number = ask(s, SPACE_GLOBAL, 8, false, clock),
+			   pointer = ask(s, SPACE_GLOBAL, 8, true, clock);
 	const struct more more = {.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
 				  .unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
 				  .told = number.ok && pointer.ok};
@@ -294,11 +298,11 @@ static void walk_global(struct study *s, double timer)
 	other.of_another = more.ns;
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
 		const bool small = bytes < 8;
-		const struct timed t = bytes == 8 ? pointer : ask(s, SPACE_GLOBAL, bytes, !small, timer),
-				   cold = cold_walk(s, bytes, timer);
-		conclude(s, SPACE_GLOBAL, bytes, "nearest", &t, small ? &other : &none, SPACE_GLOBAL, near_how);
-		conclude(s, SPACE_GLOBAL, bytes, "completion", &cold, bytes == 8 ? &more : &other, EXPERIMENT_COLD,
-			 cold_how);
+		const struct timed t = bytes == 8 ? pointer : ask(s, SPACE_GLOBAL, bytes, !small, clock),
+				   cold = cold_walk(s, bytes, clock);
+		conclude(s, SPACE_GLOBAL, bytes, "nearest", &t, small ? &other : &none, clock, SPACE_GLOBAL, near_how);
+		conclude(s, SPACE_GLOBAL, bytes, "completion", &cold, bytes == 8 ? &more : &other, clock,
+			 EXPERIMENT_COLD, cold_how);
 	}
 }
 
@@ -308,15 +312,15 @@ static const char *part_of(enum walk_space space)
 	return space == SPACE_SHARED ? "completion" : "nearest";
 }
 
-static void walk_space(struct study *s, enum walk_space space, double timer)
+static void walk_space(struct study *s, enum walk_space space, const struct walk_clock *clock)
 {
 	const struct more none = {.told = true};
 	if (space == SPACE_GLOBAL) {
-		walk_global(s, timer);
+		walk_global(s, clock);
 		return;
 	}
-	const struct timed t = ask(s, space, 4, false, timer);
-	conclude(s, space, 4, part_of(space), &t, &none, space,
+	const struct timed t = ask(s, space, 4, false, clock);
+	conclude(s, space, 4, part_of(space), &t, &none, clock, space,
 		 space == SPACE_SHARED ? "64 places" : "a few places that the nearest cache holds");
 }
 
@@ -332,25 +336,31 @@ static void without_timer(struct study *s, const char *why)
 
 static void study(struct study *s)
 {
-	const struct timed_pair one = {.experiment = SPACE_SHARED,
-				       .x = 4,
-				       .links_at = P_LINKS,
-				       .rounds_at = P_ROUNDS,
-				       .repeats_at = P_REPEATS,
-				       .few = FEW};
+	struct timed_pair one = {.experiment = SPACE_SHARED,
+				 .x = 4,
+				 .links_at = P_LINKS,
+				 .rounds_at = P_ROUNDS,
+				 .repeats_at = P_REPEATS,
+				 .few = FEW,
+				 .both_hz = study_device(s)->clock_hz};
+	struct walk_clock clock;
 	const char *why;
-	double timer;
-	const bool told = timed_timer(s, &one, &timer, &why);
+	bool told = timed_timer(s, &one, &clock.timer, &why);
+	if (told) {
+		one.both_hz *= timed_pace(s, &one);
+		told = timed_timer(s, &one, &clock.timer, &why);
+	}
+	clock.hz = one.both_hz;
 	if (!told && !why)
 		return;
 	if (why)
 		without_timer(s, why);
 	for (unsigned space = 0; space < SPACES && told; space++)
-		walk_space(s, (enum walk_space)space, timer);
+		walk_space(s, (enum walk_space)space, &clock);
 	for (unsigned space = 0; space < STREAMS && told; space++)
-		stream_study(s, (enum walk_space)space, timer);
+		stream_study(s, (enum walk_space)space, &clock);
 	if (told)
-		loop_study(s, timer);
+		loop_study(s, &clock);
 }
 
 static const char *const claims[] = {"memory.*.*.completion", "memory.*.*.nearest",   "memory.*.*.issue",

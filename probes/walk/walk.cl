@@ -87,8 +87,8 @@ __kernel void walk(__global ulong *sink, __global char *room, __global uint *ord
     }
     if (write)
 #if POINTER
-        sink[0] = at;
+        sink[1] = at;
 #else
-        sink[0] = v;
+        sink[1] = v;
 #end
 }

@@ -5,6 +5,7 @@
 #include "probe/probe.h"
 
 enum walk_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_CONSTANT, SPACE_PRIVATE, SPACES };
+enum { CLOCK_WORDS = 2 };	  /* in front of the words of a launch that writes its clock */
 enum { STREAMS = SPACE_PRIVATE }; /* private memory has none */
 enum { EXPERIMENT_COLD = SPACES + STREAMS, EXPERIMENT_COPY };
 extern const char *const walk_space_name[SPACES];
@@ -12,6 +13,11 @@ extern const char *const walk_space_name[SPACES];
 /* params of all experiments; x is bytes. The last says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has, for copies
  * which loop. */
 enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE };
+
+struct walk_clock {
+	double timer; /* ns: how well the timer of launches tells them apart */
+	double hz;    /* at which the SM's clock runs, by that timer; 0: not known */
+};
 
 /* A verdict without a value for memory.<space>.<bytes>.<part>. */
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
@@ -21,13 +27,13 @@ bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const c
 
 /* stream.c: independent loads. The experiment of a space is SPACES + space. */
 int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j);
-void stream_study(struct study *s, enum walk_space space, double timer);
+void stream_study(struct study *s, enum walk_space space, const struct walk_clock *clock);
 /* As many threads as SMs take for certain. */
 void stream_grid(const struct device_info *d, struct job *j);
 
 /* copy.c: the kernel with which Lemeire measures bandwidths, by its loop. */
 int loop_setup(const struct study *s, double x, const double *p, struct job *j);
-void loop_study(struct study *s, double timer);
+void loop_study(struct study *s, const struct walk_clock *clock);
 int loop_draw(const struct study *s, struct figure_list *out);
 
 #endif

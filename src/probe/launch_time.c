@@ -2,6 +2,7 @@
 #include "probe/launch_time.h"
 #include "stat/stat.h"
 #include <math.h>
+#include <stdlib.h>
 
 enum {
 	FIRST_ROUNDS = 4,
@@ -27,7 +28,10 @@ enum {
 #define DEVIATION   1.4826 /* standard deviations in a MAD */
 #define CONFIDENCE  1.96
 #define OUTLIER_MAD 5
-#define STEADY	    1.02 /* of a clock: its rates differ by no more */
+#define STEADY	    1.02  /* of a clock: its rates differ by no more */
+#define TOGETHER    0.004 /* of a launch: by so much more or less its run time goes with its cycles as others' do */
+#define ROUNDING    1.000001
+#define DIFFER	    0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 
 void timed_job(struct job *j, double repeats)
 {
@@ -41,12 +45,14 @@ void timed_job(struct job *j, double repeats)
 
 struct times {
 	double ns, spread; /* robust mean; half of its repeats' 95 % interval */
+	double cycles;	   /* of the same repeats, in ns at the rate of a steady clock; where there are none, ns */
 };
 
 /* Whether all repeats say how many cycles they took. */
 static bool has_cycles(const struct timed_pair *k, const struct point *pt)
 {
-	bool all = k && k->clock_hz > 0 && pt->words_per_repeat >= CLOCK_WORDS + TIME_WORDS && pt->repeats;
+	bool all =
+	    k && (k->clock_hz > 0 || k->both_hz > 0) && pt->words_per_repeat >= CLOCK_WORDS + TIME_WORDS && pt->repeats;
 	for (uint32_t r = 0; r < pt->repeats && all; r++) {
 		const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
 		all = w[0] != w[1];
@@ -54,21 +60,59 @@ static bool has_cycles(const struct timed_pair *k, const struct point *pt)
 	return all;
 }
 
+/* The shortest interval that holds more than half of n values: its middle, and half its length. v is sorted. */
+static double middle_of_most(double *v, size_t n, double *half)
+{
+	const size_t most = n / 2 + 1;
+	size_t at = 0;
+	qsort(v, n, sizeof *v, stat_compare_double);
+	for (size_t i = 1; i + most <= n; i++)
+		if (v[i + most - 1] - v[i] < v[at + most - 1] - v[at])
+			at = i;
+	*half = (v[at + most - 1] - v[at]) / 2;
+	return v[at] + *half;
+}
+
+/* Run times and cycles, both in ns, of the repeats where the one goes with the other as for most. A clock that is faster now and then
+ * makes some repeats shorter, by another part of each. Returns how many are left. */
+static size_t of_one_rate(double *ns, double *cycles, size_t n)
+{
+	double off[LAUNCH_TIMED], half;
+	size_t left = 0;
+	for (size_t i = 0; i < n; i++)
+		off[i] = ns[i] - cycles[i];
+	const double middle = middle_of_most(off, n, &half);
+	for (size_t i = 0; i < n; i++)
+		if (fabs(ns[i] - cycles[i] - middle) <= fmax(half, TOGETHER * ns[i]) * ROUNDING) {
+			ns[left] = ns[i];
+			cycles[left++] = cycles[i];
+		}
+	return left;
+}
+
 static struct times times_of(const struct timed_pair *k, const struct point *pt)
 {
-	double v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
+	double v[LAUNCH_TIMED] = {0}, c[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
 	size_t n = 0, used = 0;
-	const bool cycles = has_cycles(k, pt);
+	const bool cycles = has_cycles(k, pt), both = cycles && k->both_hz > 0;
 	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
 		const uint32_t *first = pt->y + (size_t)r * pt->words_per_repeat,
 			       *w = first + pt->words_per_repeat - TIME_WORDS;
-		v[n++] =
-		    cycles ? (uint32_t)(first[1] - first[0]) / k->clock_hz * 1e9 : (double)w[0] + 4294967296.0 * w[1];
+		v[n] = (double)w[0] + 4294967296.0 * w[1];
+		if (cycles)
+			c[n] = (uint32_t)(first[1] - first[0]) / (both ? k->both_hz : k->clock_hz) * 1e9;
+		if (cycles && !both)
+			v[n] = c[n];
+		n++;
 	}
+	if (both)
+		n = of_one_rate(v, c, n);
 	const double mad = stat_mad(v, n, scratch);
 	const double low = stat_quantile(v, n, 0, scratch), high = stat_quantile(v, n, 1, scratch);
-	return (struct times){.ns = stat_trimmed_mean(v, n, OUTLIER_MAD, 0, scratch, &used),
-			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad};
+	const double ns = stat_trimmed_mean(v, n, OUTLIER_MAD, 0, scratch, &used);
+	return (struct times){.ns = ns,
+			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad,
+			      .cycles = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : ns};
 }
 
 double timed_mean(const struct timed_pair *k, const struct point *pt)
@@ -95,14 +139,31 @@ static const struct point *ask(struct study *s, const struct timed_pair *k, unsi
 
 static const unsigned timer_rounds[TIMER_POINTS] = {7, 61, 127, 251, 509, 1021};
 
+/* How well run times go with cycles: what the timer adds to them differs from launch to launch. */
+static double noise_beside_cycles(const struct timed_pair *k, const struct point *const pt[TIMER_POINTS])
+{
+	double off[TIMER_POINTS * (FIRST_REPEATS + 1)], half;
+	size_t n = 0;
+	for (unsigned i = 0; i < TIMER_POINTS; i++)
+		for (uint32_t r = 0; r < pt[i]->repeats && r < FIRST_REPEATS + 1; r++) {
+			const uint32_t *w = pt[i]->y + (size_t)r * pt[i]->words_per_repeat,
+				       *t = w + pt[i]->words_per_repeat - TIME_WORDS;
+			off[n++] = (double)t[0] + 4294967296.0 * t[1] - (uint32_t)(w[1] - w[0]) / k->both_hz * 1e9;
+		}
+	middle_of_most(off, n, &half);
+	return fmax(1, 2 * half);
+}
+
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why)
 {
+	const struct point *pts[TIMER_POINTS];
 	double x[TIMER_POINTS], y[TIMER_POINTS], off[TIMER_POINTS], scratch[TIMER_POINTS], slope, start, noise = 0;
-	bool all = true;
+	bool all = true, both = k->both_hz > 0;
 	*why = NULL;
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
-		const struct point *pt = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
+		const struct point *pt = pts[i] = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		all = all && pt;
+		both = both && pt && has_cycles(k, pt);
 		if (!pt)
 			continue;
 		if (pt->outcome != OUTCOME_OK) {
@@ -120,6 +181,10 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 		*why = "longer kernels do not take longer";
 		return false;
 	}
+	if (both) {
+		*ns = noise_beside_cycles(k, pts);
+		return true;
+	}
 	for (unsigned i = 0; i < TIMER_POINTS; i++)
 		off[i] = fabs(y[i] - start - slope * x[i]);
 	*ns = fmax(1, fmax(noise, 2 * stat_median(off, TIMER_POINTS, scratch)));
@@ -128,13 +193,18 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 
 double timed_pace(struct study *s, const struct timed_pair *k)
 {
+	struct timed_pair clocked = *k;
 	double by[2][TIMER_POINTS], pace[TIMER_PAIRS], scratch[TIMER_PAIRS];
 	size_t n = 0;
+	if (k->both_hz > 0) {
+		clocked.clock_hz = k->both_hz;
+		clocked.both_hz = 0;
+	}
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
 		const struct point *pt = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		if (!pt || pt->outcome != OUTCOME_OK || !has_cycles(k, pt))
 			return 1;
-		by[0][i] = times_of(k, pt).ns;
+		by[0][i] = times_of(&clocked, pt).ns;
 		by[1][i] = times_of(NULL, pt).ns;
 		for (unsigned b = 0; b < i; b++)
 			if (by[1][i] > by[1][b])
@@ -151,6 +221,7 @@ double timed_pace(struct study *s, const struct timed_pair *k)
 struct difference {
 	bool there;
 	double ns, half, coarse; /* for one link; half of the 95 % interval */
+	double gap;		 /* by run times and by cycles */
 	double launch, links;	 /* the longer launch, and by how many links it is longer */
 	const struct point *point, *bad;
 };
@@ -179,6 +250,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	out.launch = t[1].ns;
 	out.links = links;
 	out.ns = ((t[1].ns - t[0].ns) - (t[3].ns - t[2].ns)) / links;
+	out.gap = fabs(out.ns - ((t[1].cycles - t[0].cycles) - (t[3].cycles - t[2].cycles)) / links);
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
 	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
@@ -195,7 +267,7 @@ static unsigned longer(const struct difference *d, unsigned rounds, double timer
 
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer)
 {
-	const unsigned most = k->most ? k->most : REPEATS;
+	unsigned most = k->most ? k->most : REPEATS;
 	struct timed out = {.ok = false};
 	unsigned rounds = k->first ? k->first : FIRST_ROUNDS, repeats = FIRST_REPEATS;
 	struct difference d = {.there = false};
@@ -210,17 +282,21 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 		unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
 		if (k->stretch && next == rounds && repeats == most && d.half > good * d.ns && d.launch < NS_STRETCH)
 			next = STRETCH * rounds;
-		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns)))
+		const bool apart = d.gap > fmax(DIFFER * d.ns, timer / d.links);
+		if (apart && repeats == most)
+			most = REPEATS;
+		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns && !apart)))
 			break;
 		repeats = most;
 		rounds = next;
 	}
 	/* The mean is better known than one repeat is. */
-	out.ok = d.ns > 0 && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
+	out.unsteady = d.gap > fmax(DIFFER * d.ns, timer / d.links);
+	out.ok = d.ns > 0 && !out.unsteady && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
 	out.ns = d.ns;
 	const double ends = (k->ends > 0 ? k->ends : ENDS) * d.ns;
-	out.lo = d.ns - hypot(d.half, ends);
-	out.hi = d.ns + hypot(d.half, ends);
+	out.lo = d.ns - hypot(d.half, ends) - d.gap;
+	out.hi = d.ns + hypot(d.half, ends) + d.gap;
 	out.coarse = d.coarse;
 	out.repeats = repeats;
 	out.point = d.point;

@@ -27,12 +27,16 @@ struct timed_pair {
 	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
 			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
 			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
+	double
+	    both_hz; /* the same, for what need not keep the SM's clock, as memory: run times count, of those repeats whose cycles
+			 * go with them as most repeats' do, and cycles at this rate have to say the same in the end. 0: no such thing */
 };
 
 struct timed {
 	bool ok;
 	double ns, lo, hi; /* of one link */
 	double coarse;	   /* the same from one launch alone, over all that it did */
+	bool unsteady;	   /* not ok because run times and cycles do not go together */
 	unsigned repeats;
 	const struct point *point, *bad;
 };
@@ -43,7 +47,7 @@ void timed_job(struct job *j, double repeats);
 double timed_mean(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
 double timed_spread(const struct timed_pair *k, const struct point *pt);
-/* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the device tells. 1 where no
+/* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the pair gives. 1 where no
  * kernel writes its clock, or where it was not steady. */
 double timed_pace(struct study *s, const struct timed_pair *k);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */

@@ -18,6 +18,7 @@
 #define SAMPLED	   1500
 #define LAST_SHARE 0.25
 #define UNDELAYED  0.25		   /* share of first touches */
+#define ABOVE_MOST 0.2		   /* share of levels above in a footprint that is not for them */
 #define FAR_FROM   (1024.0 * 1024) /* bytes from which a smaller footprint that does as well is worth having */
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
@@ -211,14 +212,14 @@ static double served_by(const struct chase_path *c, unsigned k)
 	const struct chase_level *l = &c->level[k];
 	double stride = (double)c->stride, top = (double)(c->limit / c->stride) * stride;
 
-	/* All of a large cache takes long; a part that the levels above do not hold does as well. */
-	for (unsigned i = 0;
-	     c->cold_slower && k && l->floor <= 0 && i < c->survey_count && 2 * c->survey[i].footprint < top; i++) {
-		double mine = 0;
-		for (unsigned q = l->class_first; q <= l->class_last; q++)
-			mine += c->survey[i].share[q];
-		if (top > FAR_FROM && mine > 0.97)
-			return 2 * c->survey[i].footprint;
+	/* All of a large cache takes long, and the first SAMPLED accesses alone are timed: any part that mostly leaves the levels
+	 * above does as well, because what those serve is left out. Some accesses are of no class, where latencies vary. */
+	for (unsigned i = 0; c->cold_slower && k && l->floor <= 0 && top > FAR_FROM && i < c->survey_count; i++) {
+		double mine = 0, above = 0;
+		for (unsigned q = 0; q <= l->class_last; q++)
+			*(q < l->class_first ? &above : &mine) += c->survey[i].share[q];
+		if (above < ABOVE_MOST && mine > LAST_SHARE)
+			return c->survey[i].footprint;
 	}
 	if (l->floor <= 0)
 		return top;
@@ -271,13 +272,14 @@ static enum chase_state parts_by_lines(struct chase_path *c, uint64_t stride, ui
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap, spread, one_lap, one_spread, one_mean, ops, share, one_share, mean,
-	       lag, one_lag;
+	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, one_mean, ops, share, one_share,
+	       mean, lag, one_lag;
 	uint64_t stride = c->stride;
-	enum chase_state state[4];
-	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
+	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
+	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. But one line alone has many rounds to do so, and a
+	 * step of the clock is a part of a cycle only over many loads. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
-	unsigned few = c->grain > 1 ? 4 : 2, loads = k || outside ? few : 32, one_loads = outside ? few : 32;
+	unsigned one_loads = !outside || c->grain > COARSE ? CHASE_LOADS : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){0};
 	/* Every access must leave what the level above fetched at once. */
@@ -314,7 +316,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	footprint = floor(footprint / (double)stride) * (double)stride;
 	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
-	state[1] = lap_get(c, 0, footprint, stride, cold, loads, sm, &lap, &spread, &ops);
+	/* Only the nearest level can serve a whole chain alone. */
+	bool chain = !k && !outside;
+	if (chain)
+		state[1] = lap_get(c, 0, footprint, stride, cold, CHASE_LOADS, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
 	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, &one_lag, NULL);
 	state[3] = lap_get(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
@@ -332,7 +337,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
 	double single = mean - (one_mean - one_lap);
-	if (pure && !k && !outside) {
+	if (pure && chain) {
 		out->averaged = true;
 		out->value = lap;
 		out->half = spread;

@@ -8,8 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF_LEAST 0.3 /* of the lines of two parts */
-#define COARSE	   2   /* cycles that the clock may count at once where single accesses have to do */
+#define HALF_LEAST 0.3 /* of the lines or accesses of parts that are alike */
+#define COARSE	   2   /* cycles that the clock may count at once where accesses of other levels do not matter */
+#define CUT_MOST   0.5 /* cycles that its steps may have taken off more from one level than from another */
 #define LONE_LINES 32
 #define LUCKY	   3 /* rounds that may have been faster than they should */
 #define ROUNDS	   32
@@ -106,6 +107,24 @@ static int compare_access(const void *a, const void *b)
 	return x[1] < y[1] ? -1 : x[1] > y[1];
 }
 
+/* Mean of two or three parts of a level that are alike, each group of accesses counting the same: how often which of them was met is
+ * chance, and an average that leaves out what is far from the median would leave out one part. False: there are no such parts. */
+static bool parts_mean(double *v, size_t n, uint32_t grain, double *scratch, double *mean)
+{
+	struct stat_mode mode[3];
+	double sum = 0;
+	size_t found = stat_modes(v, n, 2.5 + grain, HALF_LEAST, mode, 3, scratch), used;
+
+	qsort(v, n, sizeof(*v), stat_compare_double);
+	for (size_t i = 0, at = 0; i < found; i++, at += mode[i - 1].count) {
+		while (v[at] < mode[i].lo)
+			at++;
+		sum += stat_trimmed_mean(v + at, mode[i].count, 4, 1.5 + grain, scratch, &used);
+	}
+	*mean = found ? sum / (double)found : 0;
+	return found > 1;
+}
+
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
  * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
 static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
@@ -177,6 +196,13 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	for (size_t i = 0; i < groups; i++)
 		sum += means[i];
 	*mean = sum / (double)groups;
+	if (!by_line && !(c->swing > 0)) {
+		double parts;
+		for (size_t i = 0; i < m; i++)
+			own[i] = v[i][1];
+		if (parts_mean(own, m, c->grain, own + m, &parts))
+			*mean = parts;
+	}
 	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
 	struct stat_mode undelayed[CHASE_PARTS];
 	for (size_t i = 0; i < m; i++)

@@ -18,8 +18,8 @@
 #define PURE	   0.999 /* share of one class from which an average over laps is that class */
 #define SAMPLED	   1500
 #define LAST_SHARE 0.25
-#define UNDELAYED  0.25		   /* share of first touches */
 #define ABOVE_MOST 0.2		   /* share of levels above in a footprint that is not for them */
+#define UNDELAYED  0.25		   /* share of first touches */
 #define FAR_FROM   (1024.0 * 1024) /* bytes from which a smaller footprint that does as well is worth having */
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
@@ -373,17 +373,21 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
-	/* Steps that cut off whole cycles leave a bias that no number of single accesses takes away. */
-	double step;
-	if (study_number(c->study, "clock.granularity", &step) && step > COARSE) {
-		snprintf(c->why, sizeof(c->why),
-			 "the clock counts in steps of %.0f cycles, and no chain stays in this level alone", step);
-		return CHASE_UNDECIDED;
-	}
-	/* The same loop ran in both, so the difference is what steps cut off here and there. */
+	/* The same loop ran in both, so what it took beyond its accesses is what the clock's steps cut off, on average of all accesses.
+	 * Those of other levels may have lost another part of a step, either way. */
+	double step, cut = 0;
 	if (c->grain > 1)
 		single += lag - one_lag;
+	if (study_number(c->study, "clock.granularity", &step) && step > COARSE)
+		cut = c->swing > 0 ? step : 2 * (step - 1) * (1 - share);
+	if (cut > CUT_MOST) {
+		snprintf(c->why, sizeof(c->why),
+			 "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "
+			 "level",
+			 step, 100 * share);
+		return CHASE_UNDECIDED;
+	}
 	out->value = single;
-	out->half = one_spread + (c->grain > 1 ? 1 : 0.5);
+	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	return CHASE_DONE;
 }

@@ -17,6 +17,7 @@
 #define TOP_CHANCE   1e-4
 #define USUAL_LEAST  4 /* first touches that take as long as a miss */
 #define USUAL_SHARE  0.05
+#define FEWER	     0.7 /* of a class in a warm walk, against a cold one */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -525,12 +526,18 @@ static enum chase_state survey(struct chase_path *c)
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
 		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))
 			continue;
-		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. */
-		if (4 * share_near(&run[1], peak[i].centre, c->grain) > share_near(&run[0], peak[i].centre, c->grain))
-			continue;
+		const double warm = share_near(&run[1], peak[i].centre, c->grain),
+			     first_time = share_near(&run[0], peak[i].centre, c->grain);
 		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
 		struct chase_walked w = chase_walk_of(c, run, 1, c->class_count - 1);
 		c->class_count--;
+		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. Or it is, and others
+		 * evict much of a level while a lap lasts. */
+		if (4 * warm > first_time) {
+			c->cold_unsure =
+			    c->cold_unsure || (w.coverage >= 0.5 && w.unit > c->word && warm < FEWER * first_time);
+			continue;
+		}
 		if (w.coverage < 0.5)
 			continue;
 		if (in_step(c, &run[0], w.unit, slowest)) {

@@ -137,7 +137,8 @@ static void study_constant(struct study *s)
 			common = L2_THIS;
 		}
 	}
-	unsigned rows = chase_rows_level(&c);
+	bool are_rows;
+	unsigned rows = chase_rows_level(&c, &are_rows);
 	if (rows < levels)
 		levels = rows;
 	else

@@ -240,7 +240,7 @@ static void study_global(struct study *s)
 	if (study_pending(s))
 		return;
 
-	bool rows = !huge && chase_rows_level(&far) == 0;
+	bool are_rows, rows = !huge && chase_rows_level(&far, &are_rows) == 0;
 	bool more = far.level_count > 2 || far.doubtful;
 	char others[200] = "more groups of latency past the L1 than one cache and memory would make";
 	if (far.doubt[0])

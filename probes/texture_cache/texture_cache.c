@@ -250,6 +250,11 @@ static void study_texture(struct study *s)
 	if (study_pending(s))
 		return;
 	chase_merge(&c);
+	bool are_rows;
+	const unsigned rows = chase_rows_level(&c, &are_rows);
+	/* Open rows and closed ones answer side by side. */
+	if (are_rows && doubtful >= rows)
+		doubtful = 0;
 	if (doubtful && (!c.doubtful || doubtful < c.doubtful))
 		c.doubtful = doubtful;
 	caches = c.level_count - 1;
@@ -270,9 +275,16 @@ static void study_texture(struct study *s)
 		c.doubtful = caches;
 	more = more && !unsure;
 
-	unsigned levels = caches + more, rows = chase_rows_level(&c);
+	unsigned levels = caches + more;
 	if (rows < levels)
 		levels = rows;
+	are_rows = are_rows && !unsure;
+	const bool maybe_rows = rows <= caches && !are_rows;
+	/* Open rows and what is behind them are the memory. */
+	if (are_rows) {
+		more = false;
+		c.doubtful = c.doubtful && c.doubtful < rows ? c.doubtful : 0;
+	}
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
 		if (k == caches) {
@@ -295,7 +307,7 @@ static void study_texture(struct study *s)
 		else
 			chase_conclude_latency(s, key, &served[k]);
 	}
-	if (rows <= caches)
+	if (maybe_rows)
 		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
 			      chase_rows_why);
 	else if (c.doubtful)
@@ -307,6 +319,9 @@ static void study_texture(struct study *s)
 			    : unsure   ? "may be memory, whose first touches something delayed"
 			    : doubtful ? "appear side by side at every footprint, as parts of one level do"
 				       : "hold about as much as one another, as parts of one level do");
+	else if (!levels && are_rows)
+		study_verdict(s, "cache.texture.levels", VERDICT_ABSENT, "chase",
+			      "what is fetched at once is as long as a row of the memory, and nothing keeps it");
 	else if (!levels && c.fill_unit > 0)
 		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "a walk by words is faster inside of blocks, but no footprint hits");
@@ -321,7 +336,9 @@ static void study_texture(struct study *s)
 	else
 		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "",
 				      "classes of latency that appear as the footprint grows", "chase",
-				      "%u classes of latency, the slowest is memory", c.level_count);
+				      are_rows ? "%u classes of latency, of which open rows of the memory are one"
+					       : "%u classes of latency, the slowest is memory",
+				      c.level_count + c.cold_slower);
 	if (doubtful) {
 		static const char why[] =
 		    "classes of latency appear side by side at every footprint, as parts of one level do";
@@ -330,12 +347,12 @@ static void study_texture(struct study *s)
 		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", why);
 		return;
 	}
-	for (unsigned k = levels; k < LEVELS && rows > caches; k++) {
+	for (unsigned k = levels; k < LEVELS && !maybe_rows; k++) {
 		if (more)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
 				      "level %u holds the largest footprint, so what lies behind it is never seen",
 				      levels);
-		else if (!c.doubtful && (levels || !(c.fill_unit > 0)))
+		else if (!c.doubtful && (levels || are_rows || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}
@@ -350,11 +367,15 @@ static void study_texture(struct study *s)
 		    s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
 		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
 			   : "only first touches went to memory, because the last level holds the largest footprint");
-	else if (!levels && c.fill_unit > 0)
+	else if (!levels && !are_rows && c.fill_unit > 0)
 		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");
-	else
-		conclude_memory(s, &served[c.level_count - 1], rows < caches ? &served[rows] : NULL);
+	else if (rows == caches) {
+		last = served[caches];
+		last.hi += c.cold - c.classes[c.level[caches].class_last].centre;
+		conclude_memory(s, &last, NULL);
+	} else
+		conclude_memory(s, &served[caches], rows < caches ? &served[rows] : NULL);
 }
 
 static int draw_texture(const struct study *s, struct figure_list *out)

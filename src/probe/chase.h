@@ -189,8 +189,9 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
 /* Whether the level before memory may be the open rows of the memory itself: those answer faster, fall into sets of banks, and
  * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. The number of
- * that level, or UINT_MAX. After the geometry. */
-unsigned chase_rows_level(const struct chase_path *c);
+ * that level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
+ * chase_rows_why says so. */
+unsigned chase_rows_level(const struct chase_path *c, bool *sure);
 extern const char chase_rows_why[];
 
 /* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin

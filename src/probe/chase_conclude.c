@@ -209,15 +209,18 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 	return rc ? rc : figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
 }
 
-#define ROW_LEAST   512 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */
-#define PIECE_LEAST 256 /* of a row, where partitions take turns in more than lines */
-#define ROW_OPENS   1.5 /* opening a row takes less than half of the way to the memory and back */
+#define ROW_LEAST   512	 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */
+#define ROW_MOST    2048 /* longer rows are pages' doing, as far as first touches show */
+#define PIECE_LEAST 256	 /* of a row, where partitions take turns in more than lines */
+#define ROW_OPENS   1.5	 /* opening a row takes less than half of the way to the memory and back */
 
-const char chase_rows_why[] = "what is fetched there at once is as long as a row of the memory or a piece of one, or "
-			      "unknown: open rows would do the same as a cache";
+const char chase_rows_why[] =
+    "what is fetched there at once is a piece of a row of the memory, or unknown: open rows would do "
+    "the same as a cache";
 
-unsigned chase_rows_level(const struct chase_path *c)
+unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 {
+	*sure = false;
 	if (c->level_count < 2 && !c->cold_slower)
 		return UINT_MAX;
 	unsigned k = c->level_count - (c->cold_slower ? 1 : 2);
@@ -228,6 +231,7 @@ unsigned chase_rows_level(const struct chase_path *c)
 	/* A bank has one row open: nothing with two ways and more is made of rows. */
 	bool ways = !c->cold_slower && (l->ways.state == CHASE_DONE ? l->ways.value > 1 : l->unequal > 0);
 	bool row = !known || unit >= ROW_LEAST;
-	bool piece = unit >= PIECE_LEAST && !ways && miss < ROW_OPENS * c->classes[l->class_last].centre;
-	return row || piece ? k : UINT_MAX;
+	bool opens = !ways && miss < ROW_OPENS * c->classes[l->class_last].centre;
+	*sure = known && unit >= ROW_LEAST && unit <= ROW_MOST && opens;
+	return row || (opens && unit >= PIECE_LEAST) ? k : UINT_MAX;
 }

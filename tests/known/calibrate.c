@@ -1,6 +1,6 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [-v] [REPORT.md]
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--least SHARE] [-v] [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
 #include "base/arena.h"
 #include "known.h"
@@ -13,12 +13,13 @@
 #include <time.h>
 #include <unistd.h>
 
-#define LEAST	 0.95 /* share of what exists that has to be MEASURED */
+#define LEAST	 0.95
 #define JOBS_MAX 64
 
 struct options {
 	unsigned count, jobs;
 	uint64_t seed;
+	double least; /* share of what exists that has to be MEASURED */
 	bool verbose;
 	const char *report, *probe;
 };
@@ -174,13 +175,15 @@ static void write_report(FILE *out, const struct options *opt, const struct tall
 static int read_options(struct options *opt, int argc, char **argv)
 {
 	unsigned plain = 0;
-	*opt = (struct options){.jobs = 1};
+	*opt = (struct options){.jobs = 1, .least = LEAST};
 	for (int i = 1; i < argc; i++) {
 		char *end = NULL;
 		if (strcmp(argv[i], "-v") == 0) {
 			opt->verbose = true;
 		} else if (strcmp(argv[i], "-j") == 0 && i + 1 < argc) {
 			opt->jobs = (unsigned)strtoul(argv[++i], &end, 10);
+		} else if (strcmp(argv[i], "--least") == 0 && i + 1 < argc) {
+			opt->least = strtod(argv[++i], &end);
 		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
 			opt->probe = argv[++i];
 		} else if (plain == 0) {
@@ -209,7 +212,7 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	struct timespec from, to;
 	if (read_options(&opt, argc, argv)) {
-		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [-v] [REPORT.md]\n");
+		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--least SHARE] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);
@@ -229,7 +232,7 @@ int main(int argc, char **argv)
 	       (double)(to.tv_sec - from.tv_sec), total.broken);
 	printf("wrong: %u of %u findings (0 allowed)\n", s->wrong, s->findings);
 	printf("measured: %u of %u that exist, %.2f %% (%.0f %% required); absent: %u of %u\n", s->measured, s->exists,
-	       share(s->measured, s->exists), 100 * LEAST, s->absent, s->absences);
+	       share(s->measured, s->exists), 100 * opt.least, s->absent, s->absences);
 	if (rc == 0 && opt.report) {
 		FILE *out = fopen(opt.report, "w");
 		if (out)
@@ -240,7 +243,7 @@ int main(int argc, char **argv)
 			rc = -EIO;
 		}
 	}
-	bool enough = s->exists && s->measured >= LEAST * s->exists;
+	bool enough = s->exists && s->measured >= opt.least * s->exists;
 	str_free(&wrong);
 	str_free(&missed);
 	return rc || s->wrong || total.broken || total.gpus != opt.count || !enough;

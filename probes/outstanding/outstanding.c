@@ -114,17 +114,19 @@ static void eliminate(struct study *s, struct inquiry *q)
 	table_eliminate(s, (const struct curve *const *)q->curve, q->curves, &q->mshr, &q->prt);
 }
 
-/* Which of several numbers of lanes an entry serves: lines that one number fills and the next does not. */
+/* Which of several numbers of lanes an entry serves: a line of as many as half of them serve, and half do not, tells. */
 static void narrow_merge(struct study *s, struct inquiry *q)
 {
-	const unsigned most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
+	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
 
 	for (unsigned n = 0; n < EXTRA_MOST && !study_pending(s); n++) {
 		const struct table *t = &q->mshr;
-		if (!t->possible || q->prt.possible || t->merge_lo == t->merge_hi || t->merge_hi == MERGE_ANY)
+		const unsigned hi = t->merge_hi < warp ? t->merge_hi : warp;
+		if (!t->possible || q->prt.possible || t->merge_lo >= hi)
 			return;
-		if (!add_curve(s, q, LATENCY_MEMORY, most, t->merge_hi, 0, LATENCY_STRIDE_BYTES) &&
-		    !add_curve(s, q, LATENCY_MEMORY, 1, t->merge_hi, 0, LATENCY_STRIDE_BYTES))
+		const unsigned group = t->merge_lo + (hi - t->merge_lo + 1) / 2;
+		if (!add_curve(s, q, LATENCY_MEMORY, most, group, 0, LATENCY_STRIDE_BYTES) &&
+		    !add_curve(s, q, LATENCY_MEMORY, 1, group, 0, LATENCY_STRIDE_BYTES))
 			return;
 		if (!study_pending(s))
 			eliminate(s, q);
@@ -172,7 +174,8 @@ static void conclude_chain(struct study *s, const struct inquiry *q)
 				      m->fits, m->height);
 }
 
-/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later. */
+/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later,
+ * and be it that of the fastest line. */
 static unsigned under_way(const struct study *s, const struct inquiry *q)
 {
 	unsigned most = 0;
@@ -182,7 +185,7 @@ static unsigned under_way(const struct study *s, const struct inquiry *q)
 		if (c->state != CHASE_DONE || c->group != study_device(s)->warp_size)
 			continue;
 		for (unsigned i = 0; i < c->count; i++)
-			if (c->cycles[i] - c->base < TOGETHER * c->way->latency && c->at[i] > most)
+			if (c->cycles[i] - c->base < TOGETHER * c->way->latency - c->way->spread && c->at[i] > most)
 				most = c->at[i];
 	}
 	return most;
@@ -386,7 +389,9 @@ const struct probe probe_outstanding = {
 	      "which makes"
 	      " a slope and no jump; distance, caches and TLBs, which move the jump when lines lie twice as far apart;"
 	      " queues of the memory, which the L2 does not have; and what other SMs share, which is late while"
-	      " another one does the same. A table that cannot be filled makes no jump: there it is a bound.",
+	      " another one does the same. A scheduler that prefers some warps: each says when it was ready to load and"
+	      " when it had all, and they wait for each other in between. A table that cannot be filled makes no jump:"
+	      " there it is a bound.",
     .figure = "thread-latency-1",
     .claims = claims,
     .experiments = experiments,

@@ -8,7 +8,18 @@
 
 #define LATE 0.5 /* of a jump: what another SM may not make of it */
 
-enum { WORD_BEFORE = 2, WORD_ISSUED, WORD_AFTER, WORD_THREADS, WORD_SAW = 8, WORD_ENDED = 10, WORDS };
+enum {
+	WORD_BEFORE = 2,
+	WORD_ISSUED,
+	WORD_AFTER,
+	WORD_THREADS,
+	WORD_SAW = 8,
+	WORD_ENDED = 10,
+	WORDS_OF_THREAD, /* a record that is older has no more */
+	WORD_READY = WORDS_OF_THREAD,
+	WORD_LAST,
+	WORDS
+};
 enum { MEASURED_SM = 0, BESIDE_SPIN = 20000, BESIDE_BUSY = 64 };
 
 static unsigned log2_floor(uint32_t v)
@@ -35,6 +46,7 @@ static uint32_t setup_block(const struct study *s, double x, const double *p, ui
 	j->template_path = "probes/outstanding/thread_latency.ptx";
 	job_param(j, "LOADS", loads);
 	job_param(j, "WARPLOG", log2_floor(warp));
+	job_param(j, "WARPS", d->max_threads_per_block / warp);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "thread_latency");
 	j->launch.block[0] = warps * warp;
 	j->launch.block[1] = j->launch.block[2] = 1;
@@ -106,13 +118,17 @@ const struct point *latency_ask(struct study *s, unsigned way, const struct patt
 	return study_ask(s, way, m->threads, p);
 }
 
-static size_t cycles_of(const struct point *pt, unsigned until, double *v)
+/* Of thread 0 until it had issued its loads; or of the block, from when its last warp was ready to the last one's end. */
+static size_t cycles_of(const struct point *pt, bool issue, double *v)
 {
 	size_t n = 0;
 	for (uint32_t r = 0; pt && pt->outcome == OUTCOME_OK && r < pt->repeats && n < LATENCY_RUNS; r++) {
 		const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
-		if (pt->words_per_repeat >= WORDS)
-			v[n++] = (uint32_t)(w[until] - w[WORD_BEFORE]);
+		if (pt->words_per_repeat < WORDS_OF_THREAD)
+			continue;
+		v[n++] = (uint32_t)(issue			    ? w[WORD_ISSUED] - w[WORD_BEFORE]
+				    : pt->words_per_repeat >= WORDS ? w[WORD_LAST] - w[WORD_READY]
+								    : w[WORD_AFTER] - w[WORD_BEFORE]);
 	}
 	return n;
 }
@@ -120,14 +136,14 @@ static size_t cycles_of(const struct point *pt, unsigned until, double *v)
 double latency_mean(const struct point *pt)
 {
 	double v[LATENCY_RUNS];
-	size_t n = cycles_of(pt, WORD_AFTER, v);
+	size_t n = cycles_of(pt, false, v);
 	return n ? stat_harmonic_mean(v, n) : NAN;
 }
 
-static double least(const struct point *pt, unsigned until)
+static double least(const struct point *pt, bool issue)
 {
 	double v[LATENCY_RUNS], least = INFINITY;
-	size_t n = cycles_of(pt, until, v);
+	size_t n = cycles_of(pt, issue, v);
 	for (size_t i = 0; i < n; i++)
 		least = fmin(least, v[i]);
 	return n ? least : NAN;
@@ -135,12 +151,12 @@ static double least(const struct point *pt, unsigned until)
 
 double latency_least(const struct point *pt)
 {
-	return least(pt, WORD_AFTER);
+	return least(pt, false);
 }
 
 double latency_issue(const struct point *pt)
 {
-	return least(pt, WORD_ISSUED);
+	return least(pt, true);
 }
 
 /* Least cycles of n steps of a curve while the SM `other` does the same. */

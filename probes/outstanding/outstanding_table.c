@@ -8,6 +8,8 @@
 #define LATEST	   0.85 /* of the time at which others jumped */
 #define MOST_JUMPS 0.75 /* of the jumps: the table's own */
 #define FAINT_MANY 5	/* jumps, of which some may be others' though none is high */
+#define SAME_BYTES 0.2	/* what rounding to pages, of each load's lines, makes of a number of bytes */
+#define FEWER	   3	/* jumps that one kind of table explains and the other does not: it is that kind */
 #define UNLIKE	   0.4	/* of the latency: what a jump may differ by from what a full table makes */
 
 /* Steps of a curve are counted as entries of a table. */
@@ -47,6 +49,26 @@ static bool entries_by(const struct study *s, const struct curve *c, struct tabl
 	return false;
 }
 
+/* Whether the curve jumps where one of its kind, and the same with lines twice as far apart, have read as many bytes: what is full
+ * there holds bytes, as a TLB or the open rows of the memory do. A table holds as many lines at any distance. */
+static bool by_bytes(const struct curve *const *c, unsigned count, const struct curve *one)
+{
+	const double bytes = (double)one->fits * one->stride;
+
+	for (unsigned k = 0; k < count; k++) {
+		const struct curve *near = c[k];
+		if (!curve_tells(near) || near->stride != LATENCY_STRIDE_BYTES ||
+		    fabs((double)near->fits * near->stride - bytes) > SAME_BYTES * bytes)
+			continue;
+		for (unsigned m = 0; m < count; m++)
+			if (c[m]->stride != near->stride && c[m]->way == near->way && c[m]->loads == near->loads &&
+			    c[m]->group == near->group && c[m]->lanes == near->lanes && curve_tells(c[m]) &&
+			    fabs((double)c[m]->fits * c[m]->stride - bytes) <= SAME_BYTES * bytes)
+				return true;
+	}
+	return false;
+}
+
 /* Jumps that such a table of `entries` makes; *strong: of those, the high ones. t->lo and t->hi become what they leave. */
 static unsigned explained(const struct study *s, const struct curve *const *c, unsigned count, struct table *t,
 			  unsigned merge, unsigned entries, unsigned *strong)
@@ -56,14 +78,17 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 
 	unsigned loads = 0;
 
+	bool faint = false;
+
 	*strong = 0;
 	t->apart = false;
 	t->back = INFINITY;
 	for (unsigned k = 0; k < count; k++) {
-		if (c[k]->state != CHASE_DONE || !c[k]->jumps || !entries_by(s, c[k], t, merge, &lo, &hi))
+		if (c[k]->state != CHASE_DONE || !c[k]->jumps || !entries_by(s, c[k], t, merge, &lo, &hi) ||
+		    by_bytes(c, count, c[k]))
 			continue;
 		if (!curve_tells(c[k])) { /* where it is tells more than how high it is */
-			t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES && lo <= entries && hi >= entries;
+			faint |= c[k]->stride != LATENCY_STRIDE_BYTES && lo <= entries && hi >= entries;
 			continue;
 		}
 		if (lo > entries || hi < entries) {
@@ -81,6 +106,7 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		most = hi < most ? hi : most;
 	}
 	t->several = (loads & (loads - 1)) != 0;
+	t->apart |= faint && *strong;
 	t->lo = least;
 	t->hi = most;
 	return n;
@@ -95,7 +121,7 @@ static bool agree(const struct study *s, const struct curve *const *c, unsigned 
 	for (unsigned k = 0; k < count; k++) {
 		unlike += c[k]->state == CHASE_DONE && c[k]->jumps && !curve_tells(c[k]) &&
 			  c[k]->way->number == LATENCY_MEMORY;
-		if (!curve_tells(c[k]))
+		if (!curve_tells(c[k]) || by_bytes(c, count, c[k]))
 			continue;
 		jumps++;
 		if (!entries_by(s, c[k], t, merge, &lo, &hi))
@@ -180,7 +206,7 @@ void table_eliminate(const struct study *s, const struct curve *const *c, unsign
 		     struct table *prt)
 {
 	struct table by[MERGE_ANY + 1];
-	unsigned most = 0;
+	unsigned most = 0, others = UINT32_MAX;
 
 	*prt = (struct table){.possible = true};
 	*mshr = (struct table){.mshr = true};
@@ -192,10 +218,13 @@ void table_eliminate(const struct study *s, const struct curve *const *c, unsign
 		if (merge == MERGE_ANY)
 			memcpy(mshr->why, by[merge].why, sizeof mshr->why);
 	}
+	for (unsigned merge = MERGE_ANY; merge >= 1; merge--)
+		if (by[merge].possible && by[merge].jumps == most && by[merge].others < others)
+			others = by[merge].others;
 	for (unsigned merge = MERGE_ANY; merge >= 1; merge--) {
 		const struct table *one = &by[merge];
-		/* Where some jumps are none of the table's, one more may seem to be by another number of lanes. */
-		if (!one->possible || one->jumps + (one->others ? 1 : 0) < most)
+		/* Where some jumps are surely none of the table's, one more may seem to be by another number of lanes. */
+		if (!one->possible || one->jumps + (others ? 1 : 0) < most)
 			continue;
 		if (!mshr->possible) {
 			mshr->lo = one->lo;
@@ -208,11 +237,11 @@ void table_eliminate(const struct study *s, const struct curve *const *c, unsign
 		mshr->hi = one->hi > mshr->hi ? one->hi : mshr->hi;
 		mshr->merge_lo = merge;
 	}
-	/* What explains far fewer is contradicted by the others. */
-	if (mshr->possible && prt->possible && mshr->others + prt->others) {
+	/* What explains fewer is contradicted by the others. */
+	if (mshr->possible && prt->possible) {
 		struct table *less = mshr->jumps < prt->jumps ? mshr : prt;
 		const struct table *more = less == prt ? mshr : prt;
-		less->possible = less->jumps > MOST_JUMPS * more->jumps;
+		less->possible = less->jumps > MOST_JUMPS * more->jumps && less->jumps + FEWER > more->jumps;
 		if (!less->possible)
 			snprintf(less->why, sizeof less->why, "it explains %u jumps, the other kind %u", less->jumps,
 				 more->jumps);

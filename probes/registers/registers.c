@@ -5,16 +5,26 @@
  * registers may be given out is tried on all launches, and those that one launch contradicts are dropped. */
 #include "base/arena.h"
 #include "fit.h"
+#include "limits.h"
 #include "probe/probe.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { HEADER_WORDS = 2, VALUES_MAX = 512, KERNELS_MAX = 640, SEEN_MAX = 4096, POLLS = 12, ROUNDS = 8, TRIES = 6 };
+enum {
+	HEADER_WORDS = 2,
+	VALUES_MAX = 512,
+	KERNELS_MAX = 640,
+	SEEN_MAX = 4096,
+	POLLS = 12,
+	ROUNDS = 8,
+	TRIES = 6,
+	VALUES_FEW = 8
+};
 
 /* A register file is known when what is too much is no more than this times what was in use. */
 #define ROOM 1.1
-enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER };
+enum { EXPERIMENT_BLOCK, EXPERIMENT_TOGETHER, EXPERIMENT_LIMITS };
 
 /* ---- experiments ---- */
 
@@ -39,14 +49,34 @@ static int setup_block(const struct study *s, double x, const double *p, struct 
 	return 0;
 }
 
-/* x: values that live at once; p[0]: threads of a block; p[1]: blocks for each SM. */
+/* x: values that live at once; p[0]: threads of a block; p[1]: blocks for each SM; p[2]: bytes of shared memory of each. */
 static int setup_together(const struct study *s, double x, const double *p, struct job *j)
 {
 	const uint32_t sms = study_device(s)->sm_count;
 	hold(j, x, p[0], POLLS, sms);
 	j->launch.grid[0] = sms * (uint32_t)p[1];
 	j->launch.grid[1] = j->launch.grid[2] = 1;
+	j->launch.shared_bytes = (uint32_t)p[2];
+	j->launch.carveout = p[2] > 0 ? CARVEOUT_MAX_SHARED : CARVEOUT_DEFAULT;
 	return 0;
+}
+
+static int setup_threads(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)p;
+	return limits_setup(s, LIMIT_THREADS, x, j);
+}
+
+static int setup_shared(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)p;
+	return limits_setup(s, LIMIT_SHARED, x, j);
+}
+
+static int setup_constants(const struct study *s, double x, const double *p, struct job *j)
+{
+	(void)p;
+	return limits_setup(s, LIMIT_CONSTANT, x, j);
 }
 
 static const struct experiment experiments[] = {
@@ -58,8 +88,16 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_TOGETHER] = {.name = "together",
 			     .axis = "values that live at once",
 			     .unit = "count",
-			     .params = {"threads", "blocks for each SM"},
+			     .params = {"threads", "blocks for each SM", "shared bytes"},
 			     .setup = setup_together},
+    [EXPERIMENT_LIMITS +
+	LIMIT_THREADS] = {.name = "threads", .axis = "threads of a block", .unit = "count", .setup = setup_threads},
+    [EXPERIMENT_LIMITS +
+	LIMIT_SHARED] = {.name = "shared", .axis = "shared memory of a block", .unit = "bytes", .setup = setup_shared},
+    [EXPERIMENT_LIMITS + LIMIT_CONSTANT] = {.name = "constants",
+					    .axis = "constant memory of a kernel",
+					    .unit = "bytes",
+					    .setup = setup_constants},
 };
 
 /* ---- what a study knows so far ---- */
@@ -122,11 +160,7 @@ static uint32_t together(struct regs_study *r, uint32_t values, uint32_t threads
 	if (!n || !n->registers)
 		return 0;
 	r->registers[values] = n->registers;
-	const uint32_t *w = pt->y + HEADER_WORDS, most = w[1];
-	for (unsigned i = 0; i < r->d->sm_count; i++)
-		if (w[2 * i] || w[2 * i + 1] != most)
-			return 0;
-	return most;
+	return limits_together(r->s, pt);
 }
 
 /* ---- what a single thread may have ---- */
@@ -428,6 +462,7 @@ static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 static void study_registers(struct study *s)
 {
 	struct regs_fit f = {0};
+	limits_study(s, EXPERIMENT_LIMITS, EXPERIMENT_TOGETHER, VALUES_FEW);
 	struct regs_study *r = ARENA_NEW(study_arena(s), struct regs_study);
 	if (r)
 		*r = (struct regs_study){
@@ -507,17 +542,19 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 	return figure_add(f, "threads x registers", MARK_POINTS, x, used, NULL, n);
 }
 
-static const char *const claims[] = {"regfile.*", NULL};
+static const char *const claims[] = {"regfile.*",   "device.max_threads_per_block", "shared.per_block",
+				     "shared.size", "memory.constant.size",	    NULL};
 
 const struct probe probe_registers = {
     .name = "registers",
-    .asks = "How many registers has an SM, and in which pieces are they given to threads?",
+    .asks = "How many registers has an SM, in which pieces are they given to threads, and how large may a launch be?",
     .source = "Wong 2010, IV-E; here every rule of giving them out is tried on all launches, refused or not",
     .how = "Kernels of more and more values that live at once are launched with one block of more and more threads: a "
 	   "launch that is refused says as much as one that runs. What an SM holds beyond one block is seen from "
 	   "blocks that count themselves and wait. Rules of giving out registers (to blocks or to warps, in pieces of "
 	   "many sizes) are tried on all of it, those that one launch contradicts are dropped, and the next launches "
-	   "are those about which the rest disagree.",
+	   "are those about which the rest disagree. The largest block, the most shared memory and the most constants "
+	   "are looked for in the same way.",
     .fooled = "A compiler that needs more or fewer registers than there are values: their number is read back from the "
 	      "compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
 	      "the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "

@@ -3,6 +3,7 @@
 #include "cmd/files.h"
 #include "cmd/side.h"
 #include "data/paper_compare.h"
+#include "data/paper_formula.h"
 #include <errno.h>
 #include <string.h>
 
@@ -72,10 +73,15 @@ static int choose_part(struct reproducing *x, const char *gpu, const char *devic
 
 static bool claims(const struct probe *p, const struct paper *paper, const struct paper_part *part)
 {
-	for (size_t k = 0; p->claims && p->claims[k]; k++)
-		for (size_t i = 0; i < part->count; i++)
-			if (str_glob(p->claims[k], paper->rows[part->first + i].key))
-				return true;
+	for (size_t i = 0; i < part->count; i++) {
+		struct formula f;
+		struct err none = {0};
+		formula_parse(&f, paper->rows[part->first + i].key, &none);
+		for (unsigned t = 0; t < f.count; t++)
+			for (size_t k = 0; p->claims && p->claims[k]; k++)
+				if (str_glob(p->claims[k], f.term[t].key))
+					return true;
+	}
 	return false;
 }
 

@@ -1,6 +1,7 @@
 #include "data/paper.h"
 #include "base/embed.h"
 #include "base/str.h"
+#include "data/paper_formula.h"
 #include "data/paper_value.h"
 #include <errno.h>
 #include <stdio.h>
@@ -190,7 +191,10 @@ static int read_row(struct reader *r, char *line)
 			return rc;
 	}
 	struct err why = {0};
-	int rc = paper_value(row, r->a, &why);
+	struct formula f;
+	int rc = formula_parse(&f, row->key, &why);
+	if (rc == 0)
+		rc = paper_value(row, r->a, &why);
 	if (rc == -ENOMEM)
 		return err_nomem(r->e);
 	if (rc)

@@ -9,7 +9,7 @@
 #define PAPER_LIST_MAX 16 /* numbers of one printed list */
 
 struct paper_row {
-	const char *where, *row, *key, *printed; /* key "-": no finding of ours means the same */
+	const char *where, *row, *key, *printed; /* key: also a formula, "-" or "setting" (paper_formula.h) */
 	const char *printed_unit;		 /* as the paper has it: "KB" */
 	const char *unit;			 /* of our findings: "bytes" */
 	const char *note;			 /* "" when there is none */

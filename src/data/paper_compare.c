@@ -1,4 +1,5 @@
 #include "data/paper_compare.h"
+#include "data/paper_formula.h"
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -6,7 +7,7 @@
 
 const char *paper_result_name(enum paper_result r)
 {
-	static const char *const names[] = {"agrees", "explained", "differs", "not asked"};
+	static const char *const names[] = {"agrees", "explained", "differs", "not asked", "setting"};
 	return names[r];
 }
 
@@ -60,7 +61,9 @@ static bool agrees(const struct paper_row *row, const struct finding *f)
 
 enum paper_result paper_result_of(const struct paper_row *row, const struct finding *f)
 {
-	if (!f || strcmp(row->key, "-") == 0)
+	if (strcmp(row->key, PAPER_SETTING) == 0)
+		return PAPER_IS_SETTING;
+	if (!f || strcmp(row->key, PAPER_NO_KEY) == 0)
 		return PAPER_NOT_ASKED;
 	if (agrees(row, f))
 		return PAPER_AGREES;
@@ -78,7 +81,8 @@ int paper_compare(struct paper_comparison *out, struct arena *a, const struct pa
 		const struct paper_row *row = &p->rows[part->first + i];
 		struct paper_check *c = &out->checks[i];
 		c->row = row;
-		c->finding = findings_get(&r->findings, row->key);
+		if (formula_finding(&c->finding, a, row->key, row->unit, &r->findings))
+			return -ENOMEM;
 		c->result = paper_result_of(row, c->finding);
 		out->counts[c->result]++;
 	}

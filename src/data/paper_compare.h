@@ -8,14 +8,16 @@ enum paper_result {
 	PAPER_AGREES,	 /* what was found lies in what the paper leaves open */
 	PAPER_EXPLAINED, /* it does not, and gpus/DEVIATIONS.md says why */
 	PAPER_DIFFERS,
-	PAPER_NOT_ASKED /* no finding of the run has this key, or the row has none */
+	PAPER_NOT_ASKED, /* no finding of the run has this key, or the row has none */
+	PAPER_IS_SETTING /* a number of the paper's experiment, and none of a GPU */
 };
-#define PAPER_RESULTS 4
-const char *paper_result_name(enum paper_result r); /* "agrees" "explained" "differs" "not asked" */
+#define PAPER_RESULTS 5
+const char *paper_result_name(enum paper_result r); /* "agrees" "explained" "differs" "not asked" "setting" */
 
 struct paper_check {
 	const struct paper_row *row;
-	const struct finding *finding; /* NULL: there is none */
+	const struct finding
+	    *finding; /* NULL: there is none. One that a formula made is in the arena, not in the run */
 	enum paper_result result;
 };
 /* One part of a paper against one run. */

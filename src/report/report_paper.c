@@ -1,4 +1,5 @@
 /* A paper's values beside ours, for people. */
+#include "data/paper_formula.h"
 #include "report/render.h"
 #include "report/report_parts.h"
 #include <string.h>
@@ -28,12 +29,22 @@ static void measured(struct str *s, const struct finding *f, const struct report
 		str_addc(s, '-');
 }
 
-/* What the row is about: our key, or the note that says why it has none. */
+static bool is_formula(const struct paper_row *row)
+{
+	return strchr(row->key, ' ');
+}
+
+static bool is_key(const struct paper_row *row)
+{
+	return strcmp(row->key, PAPER_NO_KEY) != 0 && strcmp(row->key, PAPER_SETTING) != 0 && !is_formula(row);
+}
+
+/* What the row is about: our key. A formula, or the note that says why there is no key, stands below. */
 static void subject(struct str *s, const struct paper_row *row)
 {
-	if (strcmp(row->key, "-") != 0)
+	if (is_key(row))
 		render_clean(s, row->key, true);
-	else if (!*row->note)
+	else if (!*row->note && !is_formula(row))
 		str_addc(s, '-');
 }
 
@@ -76,7 +87,7 @@ static void column(struct str *out, struct str *s, size_t width)
 
 static const char *colour(enum paper_result r, const struct report_style *style)
 {
-	static const char *const colours[] = {"", "\033[33m", "\033[31m", "\033[2m"};
+	static const char *const colours[] = {"", "\033[33m", "\033[31m", "\033[2m", "\033[2m"};
 	return style->colour ? colours[r] : "";
 }
 
@@ -109,10 +120,13 @@ static void line(struct str *out, const struct paper_check *c, const struct widt
 	str_free(&s);
 	str_addf(out, "%s%s%s", colour(c->result, style), paper_result_name(c->result),
 		 *colour(c->result, style) ? table_plain(style) : "");
-	if (f && f->verdict != VERDICT_MEASURED && strcmp(c->row->key, "-") != 0)
+	if (f && f->verdict != VERDICT_MEASURED && c->result != PAPER_IS_SETTING &&
+	    strcmp(c->row->key, PAPER_NO_KEY) != 0)
 		str_addf(out, " (%s)", verdict_name(f->verdict));
 	str_addc(out, '\n');
-	if (strcmp(c->row->key, "-") == 0)
+	if (is_formula(c->row))
+		sentence(out, "", c->row->key, style);
+	if (!is_key(c->row))
 		sentence(out, "", c->row->note, style);
 	if (*c->row->tolerance && c->result != PAPER_NOT_ASKED) {
 		str_init(&s);
@@ -157,8 +171,12 @@ static void counts(struct str *out, const size_t *n)
 	size_t all = 0;
 	for (int i = 0; i < PAPER_RESULTS; i++)
 		all += n[i];
-	str_addf(out, "%zu published values: %zu agree, %zu explained, %zu differ, %zu not asked\n", all,
-		 n[PAPER_AGREES], n[PAPER_EXPLAINED], n[PAPER_DIFFERS], n[PAPER_NOT_ASKED]);
+	all -= n[PAPER_IS_SETTING];
+	str_addf(out, "%zu published values: %zu agree, %zu explained, %zu differ, %zu not asked", all, n[PAPER_AGREES],
+		 n[PAPER_EXPLAINED], n[PAPER_DIFFERS], n[PAPER_NOT_ASKED]);
+	if (n[PAPER_IS_SETTING])
+		str_addf(out, "; %zu more are settings of its experiments", n[PAPER_IS_SETTING]);
+	str_addc(out, '\n');
 }
 
 int report_paper(struct str *out, const struct paper_comparison *parts, size_t n, const struct report_style *style,

@@ -1,4 +1,5 @@
 /* A paper's values beside ours, for programs. */
+#include "data/paper_formula.h"
 #include "report/json_build.h"
 #include "report/report.h"
 #include <string.h>
@@ -10,6 +11,7 @@ static json_t *counts_of(const size_t *n)
 	json_put(&o, "explained", json_integer((json_int_t)n[PAPER_EXPLAINED]));
 	json_put(&o, "differ", json_integer((json_int_t)n[PAPER_DIFFERS]));
 	json_put(&o, "not_asked", json_integer((json_int_t)n[PAPER_NOT_ASKED]));
+	json_put(&o, "settings", json_integer((json_int_t)n[PAPER_IS_SETTING]));
 	return json_done(&o);
 }
 
@@ -17,7 +19,7 @@ static json_t *row_of(const struct paper_check *c)
 {
 	const struct paper_row *r = c->row;
 	struct json_object o = json_begin();
-	bool keyed = strcmp(r->key, "-") != 0;
+	bool keyed = strcmp(r->key, PAPER_NO_KEY) != 0 && c->result != PAPER_IS_SETTING;
 	json_put(&o, "where", json_of_text(r->where));
 	json_put(&o, "row", json_of_text(r->row));
 	json_put(&o, "key", keyed ? json_of_text(r->key) : json_null());

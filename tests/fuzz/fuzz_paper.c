@@ -1,5 +1,6 @@
 /* Any bytes as a .paper file: it reads, or there is one sentence with the file's name; what reads holds together. */
 #include "data/paper_compare.h"
+#include "data/paper_formula.h"
 #include <errno.h>
 #include <math.h>
 #include <stddef.h>
@@ -18,9 +19,13 @@ static void check_row(const struct paper_row *row)
 		abort();
 	if ((*row->tolerance == '\0') != (*row->reason == '\0'))
 		abort();
-	if (result == PAPER_NOT_ASKED && strcmp(row->key, "-") != 0)
+	struct formula formula;
+	struct err e = {0};
+	if (formula_parse(&formula, row->key, &e))
 		abort();
-	if (paper_result_of(row, NULL) != PAPER_NOT_ASKED)
+	if (result == PAPER_NOT_ASKED && strcmp(row->key, PAPER_NO_KEY) != 0)
+		abort();
+	if (paper_result_of(row, NULL) != (result == PAPER_IS_SETTING ? PAPER_IS_SETTING : PAPER_NOT_ASKED))
 		abort();
 }
 

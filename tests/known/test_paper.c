@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "data/keys.h"
 #include "data/paper_compare.h"
+#include "data/paper_formula.h"
 #include <errno.h>
 #include <math.h>
 #include <setjmp.h>
@@ -225,13 +226,20 @@ static void check_part(const struct embedded *m, const struct paper *p, const st
 		fail_msg("%s:%u: there is no row of this device", m->path, part->line);
 	for (size_t k = 0; k < part->count; k++) {
 		const struct paper_row *row = &p->rows[part->first + k];
-		if (strcmp(row->key, "-") == 0)
-			continue;
-		const struct key_family *f = key_family(row->key);
-		if (!f)
-			fail_msg("%s:%u: no finding has the key %s", m->path, row->line, row->key);
-		else if (strcmp(f->unit, row->unit) != 0)
-			fail_msg("%s:%u: %s is in %s, not in %s", m->path, row->line, row->key, f->unit, row->unit);
+		struct formula formula;
+		struct err e = {0};
+		assert_int_equal(formula_parse(&formula, row->key, &e), 0);
+		if (strcmp(row->key, PAPER_NO_KEY) == 0 && !*row->note)
+			fail_msg("%s:%u: a note has to say why no finding means the same", m->path, row->line);
+		for (unsigned i = 0; i < formula.count; i++) {
+			const struct formula_term *t = &formula.term[i];
+			const struct key_family *f = key_family(t->key);
+			if (!t->is_number && !f)
+				fail_msg("%s:%u: no finding has the key %s", m->path, row->line, t->key);
+			if (formula.count == 1 && f && strcmp(f->unit, row->unit) != 0)
+				fail_msg("%s:%u: %s is in %s, not in %s", m->path, row->line, t->key, f->unit,
+					 row->unit);
+		}
 	}
 }
 
@@ -241,7 +249,7 @@ static void check_twice(const struct embedded *m, const struct paper *p)
 	for (size_t i = 0; i < p->count; i++)
 		for (size_t k = 0; k < i; k++) {
 			const struct paper_row *x = &p->rows[i], *y = &p->rows[k];
-			if (strcmp(x->key, "-") != 0 && x->part == y->part && strcmp(x->key, y->key) == 0 &&
+			if (strcmp(x->key, PAPER_NO_KEY) != 0 && x->part == y->part && strcmp(x->key, y->key) == 0 &&
 			    strcmp(x->where, y->where) == 0 && strcmp(x->row, y->row) == 0 &&
 			    strcmp(x->printed, y->printed) == 0)
 				fail_msg("%s:%u: says the same as line %u", m->path, x->line, y->line);
@@ -264,11 +272,65 @@ static void shipped_papers_speak_of_what_exists(void **state)
 		check_twice(m, p);
 		size_t keyed = 0;
 		for (size_t k = 0; k < p->count; k++)
-			keyed += strcmp(p->rows[k].key, "-") != 0;
+			keyed +=
+			    strcmp(p->rows[k].key, PAPER_NO_KEY) != 0 && strcmp(p->rows[k].key, PAPER_SETTING) != 0;
 		assert_true(keyed >= (strstr(m->path, "wong") ? WONG_LEAST : 1));
 		arena_free(&a);
 	}
 	assert_true(papers >= 1);
+}
+
+static void expect_formula(const char *cell, const struct finding_list *l, enum verdict v, double number)
+{
+	struct arena a;
+	const struct finding *f = NULL;
+	arena_init(&a);
+	assert_int_equal(formula_finding(&f, &a, cell, "bytes", l), 0);
+	if (!f)
+		fail_msg("%s has no finding", cell);
+	else if (f->verdict != v || (v == VERDICT_MEASURED && fabs(f->value.number - number) > 1e-9))
+		fail_msg("%s is %s %g", cell, verdict_name(f->verdict), f->value.number);
+	arena_free(&a);
+}
+
+static void what_follows_from_several_findings(void **state)
+{
+	struct finding_list l = {0};
+	struct finding f = finding(VERDICT_MEASURED, 24);
+	struct arena a;
+	const struct finding *none = &f;
+	(void)state;
+	assert_int_equal(findings_add(&l, &f), 0);
+	f = finding(VERDICT_MEASURED, 4);
+	snprintf(f.key, sizeof f.key, "ways");
+	assert_int_equal(findings_add(&l, &f), 0);
+	f = finding(VERDICT_INCONCLUSIVE, 0);
+	snprintf(f.key, sizeof f.key, "open");
+	snprintf(f.because, sizeof f.because, "it is not known");
+	assert_int_equal(findings_add(&l, &f), 0);
+	expect_formula("k", &l, VERDICT_MEASURED, 24);
+	expect_formula("k / ways", &l, VERDICT_MEASURED, 6);
+	expect_formula("k + ways / 2", &l, VERDICT_MEASURED, 14); /* from left to right */
+	expect_formula("2 * k - ways", &l, VERDICT_MEASURED, 44);
+	expect_formula("k + open", &l, VERDICT_INCONCLUSIVE, 0);
+	expect_formula("k / 0", &l, VERDICT_INCONCLUSIVE, 0);
+	arena_init(&a);
+	assert_int_equal(formula_finding(&none, &a, "k + missing", "bytes", &l), 0);
+	assert_null(none);
+	arena_free(&a);
+	findings_free(&l);
+	expect_error(HEAD "T | r | k + | 5 | count\n", "a key or a number is missing");
+	expect_error(HEAD "T | r | k x | 5 | count\n", "one of + - * /");
+	expect_error(HEAD "T | r | 5 | 5 | count\n", "is a number, and no key");
+}
+
+static void a_setting_is_no_published_value(void **state)
+{
+	struct arena a;
+	const struct paper *p = parse(&a, HEAD "T | r | setting | 5 | count\n");
+	(void)state;
+	assert_int_equal(paper_result_of(p->rows, NULL), PAPER_IS_SETTING);
+	arena_free(&a);
 }
 
 static void unknown_papers_name_the_known(void **state)
@@ -294,6 +356,8 @@ int main(void)
 	    cmocka_unit_test(a_row_may_say_its_tolerance),
 	    cmocka_unit_test(a_paper_may_have_measured_several_devices),
 	    cmocka_unit_test(findings_are_laid_beside_rows),
+	    cmocka_unit_test(what_follows_from_several_findings),
+	    cmocka_unit_test(a_setting_is_no_published_value),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
 	    cmocka_unit_test(unknown_papers_name_the_known),
 	};

@@ -2,6 +2,7 @@
  * with the deviation that the row names. Prints the table. */
 #include "base/str.h"
 #include "data/paper_compare.h"
+#include "data/paper_formula.h"
 #include "known.h"
 #include <stdio.h>
 #include <string.h>
@@ -11,14 +12,14 @@
 #define LEAST 370 /* rows that agree */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */
-static const char *const not_yet[] = {"device.clock_hz", "shared.size"};
+static const char *const not_yet[] = {"device.clock_hz"};
 
 static bool is_asked(const char *key)
 {
 	for (size_t i = 0; i < sizeof not_yet / sizeof not_yet[0]; i++)
 		if (str_glob(not_yet[i], key))
 			return false;
-	return strcmp(key, "-") != 0;
+	return strcmp(key, PAPER_NO_KEY) != 0 && strcmp(key, PAPER_SETTING) != 0;
 }
 
 static void ours(char *out, size_t n, const struct finding *f)
@@ -43,7 +44,7 @@ static unsigned look(const struct paper_comparison *c)
 		/* A deviation that is not needed any more has to go. */
 		bool stale = *k->row->deviation && k->result == PAPER_AGREES;
 		bool ok = !asked || (!stale && (k->result == PAPER_AGREES || k->result == PAPER_EXPLAINED));
-		if (!asked && (strcmp(k->row->key, "-") == 0 || !k->finding))
+		if (!asked && !k->finding)
 			continue;
 		if (!asked && k->result != PAPER_AGREES)
 			label = "not yet";

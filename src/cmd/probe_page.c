@@ -48,6 +48,7 @@ static void probe(struct str *out, const struct probe *p)
 	paragraph(out, "Source.", p->source);
 	names(out, "Concludes ", p->claims, " ");
 	names(out, "; after ", p->needs, ", ");
+	names(out, "; helped by ", p->helped, ", ");
 	str_add(out, ".\n");
 }
 

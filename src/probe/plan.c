@@ -32,10 +32,23 @@ struct path { /* from the probe that was asked for to the one in hand, to notice
 	const struct probe *probe;
 };
 
+static int add(struct engine_plan *plan, const struct probe *p, const struct path *up, struct err *e);
+
+static int add_all(struct engine_plan *plan, const char *const *names, const struct path *here, struct err *e)
+{
+	int rc = 0;
+	for (size_t i = 0; names && names[i] && !rc; i++) {
+		const struct probe *need = probe_find(names[i]);
+		rc = need ? add(plan, need, here, e) : unknown(names[i], here->probe->name, e);
+	}
+	return rc;
+}
+
 /* Depth first: needs stand before those that need them. */
 static int add(struct engine_plan *plan, const struct probe *p, const struct path *up, struct err *e)
 {
 	struct path here = {up, p};
+	int rc;
 
 	for (const struct path *q = up; up && q; q = q->up) {
 		if (q->probe == p)
@@ -45,12 +58,11 @@ static int add(struct engine_plan *plan, const struct probe *p, const struct pat
 		if (plan->probes[i] == p)
 			return 0;
 	}
-	for (size_t i = 0; p->needs && p->needs[i]; i++) {
-		const struct probe *need = probe_find(p->needs[i]);
-		int rc = need ? add(plan, need, &here, e) : unknown(p->needs[i], p->name, e);
-		if (rc)
-			return rc;
-	}
+	rc = add_all(plan, p->needs, &here, e);
+	if (!rc)
+		rc = add_all(plan, p->helped, &here, e);
+	if (rc)
+		return rc;
 	plan->probes[plan->count++] = p;
 	return 0;
 }

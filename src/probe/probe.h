@@ -58,12 +58,14 @@ struct experiment {
 
 struct probe {
 	const char *name;
-	const char *asks;	   /* one sentence, a question */
-	const char *source;	   /* which paper and section, and what differs here */
-	const char *how;	   /* how it works, in about three sentences */
-	const char *fooled;	   /* what can fool it, and how that is caught */
-	const char *figure;	   /* name of the figure that shows it best; NULL when it draws none */
-	const char *const *needs;  /* names of probes that come first; NULL-terminated, or NULL */
+	const char *asks;	  /* one sentence, a question */
+	const char *source;	  /* which paper and section, and what differs here */
+	const char *how;	  /* how it works, in about three sentences */
+	const char *fooled;	  /* what can fool it, and how that is caught */
+	const char *figure;	  /* name of the figure that shows it best; NULL when it draws none */
+	const char *const *needs; /* names of probes that come first; NULL-terminated, or NULL */
+	const char *const
+	    *helped; /* by these, which come first as well, but it does without those that a device cannot run */
 	const char *const *claims; /* key globs that it may conclude: "cache.constant.*"; NULL-terminated */
 	const struct experiment *experiments;
 	unsigned experiment_count;

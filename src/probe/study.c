@@ -137,10 +137,12 @@ static int wish(struct study *s, struct study_slot *slot, unsigned experiment, d
 
 /* ---- a study's life ---- */
 
-static int needs_of(struct study *s, const struct probe *p)
+static int needs_of(struct study *s, const struct probe *p);
+
+static int gather(struct study *s, const char *const *names)
 {
-	for (size_t i = 0; p->needs && p->needs[i]; i++) {
-		const struct probe *need = probe_find(p->needs[i]);
+	for (size_t i = 0; names && names[i]; i++) {
+		const struct probe *need = probe_find(names[i]);
 		bool known = !need;
 		for (size_t k = 0; k < s->needed_count; k++)
 			known |= s->needed[k] == need;
@@ -156,6 +158,12 @@ static int needs_of(struct study *s, const struct probe *p)
 			return rc;
 	}
 	return 0;
+}
+
+static int needs_of(struct study *s, const struct probe *p)
+{
+	int rc = gather(s, p->needs);
+	return rc ? rc : gather(s, p->helped);
 }
 
 int study_open(struct study *s, struct run *r, const struct probe *p, enum study_mode mode, struct err *e)
@@ -269,7 +277,8 @@ const struct native_info *study_native(const struct study *s, unsigned experimen
 	return series && pt->native < series->native_count ? &series->native[pt->native] : NULL;
 }
 
-/* Only what is sure to be there whichever probes were asked for: this probe's and those of its needs. */
+/* Only what is sure to be there whichever probes were asked for: this probe's and those of what it needs or is
+ * helped by. */
 const struct finding *study_finding(const struct study *s, const char *key)
 {
 	const struct finding *f = findings_get(&s->concluded, key);

@@ -13,7 +13,7 @@
 
 static const struct probe base = {.name = "base"};
 static const struct probe top = {.name = "top", .needs = NAMES("middle", "base")};
-static const struct probe middle = {.name = "middle", .needs = NAMES("base")};
+static const struct probe middle = {.name = "middle", .helped = NAMES("base")};
 static const struct probe ring_a = {.name = "ring_a", .needs = NAMES("ring_b")};
 static const struct probe ring_b = {.name = "ring_b", .needs = NAMES("ring_a")};
 static const struct probe orphan = {.name = "orphan", .needs = NAMES("nobody")};

@@ -95,27 +95,17 @@ static void adopt(const struct study *s, struct chase_fact *f, const char *what)
 		 found && found->because[0] ? found->because : "not measured there");
 }
 
-/* The same for what global loads could not tell either: no slower, and no faster. */
-static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *is)
+/* Whether this may be that L2 where global loads could not tell its size: no slower, and no faster. */
+static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *seems)
 {
-	static const char why[] = "it is as slow as the L2 of global memory, whose size is not known";
-	const struct study *s = c->study;
-	struct chase_level *l = &c->level[k];
-	struct chase_fact *facts[] = {&l->size, &l->line, &l->ways, &l->sets};
 	struct chase_latency one;
 	double cycles;
 
-	if (!study_number(s, "cache.global.l2.latency", &cycles))
+	if (!study_number(c->study, "cache.global.l2.latency", &cycles))
 		return CHASE_DONE;
 	enum chase_state state = chase_latency(c, k, c->sm, &one);
-	if (state != CHASE_DONE || fabs(one.value - cycles) > 3 + 0.02 * cycles)
-		return state == CHASE_PENDING ? state : CHASE_DONE;
-	*is = true;
-	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-		facts[i]->state = CHASE_UNDECIDED;
-		snprintf(facts[i]->why, sizeof(facts[i]->why), why);
-	}
-	return CHASE_DONE;
+	*seems = state == CHASE_DONE && fabs(one.value - cycles) <= 3 + 0.02 * cycles;
+	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
 
 /* Whether this may be some lines of an L2 whose lines differ, more of one kind than of the other. */
@@ -131,8 +121,9 @@ static bool is_part_of_l2(const struct study *s, const struct chase_placed *l)
 	       l->lo < f->value.array[f->value.array_count - 1];
 }
 
-/* Is level k the L2 that serves global memory, too? Then it overflows where that does, to the byte. */
-static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is)
+/* Is level k the L2 that serves global memory, too? Then it overflows where that does, to the byte. seems: its size is not known, but it
+ * is as far. */
+static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is, bool *seems)
 {
 	const struct study *s = c->study;
 	const struct finding *f = study_finding(s, "cache.global.l2.size");
@@ -141,9 +132,9 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is)
 	bool outside = c->beyond_sm;
 	double size;
 
-	*is = false;
+	*is = *seems = false;
 	if (!study_number(s, "cache.global.l2.size", &size))
-		return seems_common_l2(c, k, is);
+		return seems_common_l2(c, k, seems);
 	if (f->lo < f->hi || l->sector.state != CHASE_DONE || size < (double)l->sector.value ||
 	    size + 2.0 * (double)l->sector.value > (double)c->limit || c->stride > l->sector.value)
 		return CHASE_DONE;
@@ -239,11 +230,11 @@ static void study_texture(struct study *s)
 	/* The last group of classes is memory, unless first touches were slower still. */
 	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
 	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++) {
-		bool common = false;
-		state = k + 1 == caches ? is_common_l2(&c, k, &common) : CHASE_DONE;
+		bool common = false, seems = false;
+		state = k + 1 == caches ? is_common_l2(&c, k, &common, &seems) : CHASE_DONE;
 		if (state == CHASE_PENDING)
 			return;
-		c.beyond_sm = c.beyond_sm || (common && !k);
+		c.beyond_sm = c.beyond_sm || ((common || seems) && !k);
 		if (!common)
 			chase_geometry(&c, k);
 	}

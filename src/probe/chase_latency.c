@@ -16,6 +16,7 @@
 #define ROUNDS	   32
 #define HEAD	   8
 #define PURE	   0.999 /* share of one class from which an average over laps is that class */
+#define ALONE	   0.9	 /* of one line that is asked for again and again: what noise delays is left out */
 #define SAMPLED	   1500
 #define LAST_SHARE 0.25
 #define ABOVE_MOST 0.2		   /* share of levels above in a footprint that is not for them */
@@ -24,6 +25,7 @@
 #define COLD_RING  2048.0
 #define FEW_LINES  64.0
 #define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
+#define LINE_SURE  128	  /* bytes at once: pieces of rows are longer */
 #define LINE_MOST  1024	  /* where the line is not known: surely other lines */
 
 static uint64_t lap_ticks(const uint32_t *y)
@@ -369,7 +371,10 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		out->half = spread;
 		return CHASE_DONE;
 	}
-	if (one_share < PURE) {
+	/* A cache keeps it, and what is slow is noise; a row of the memory may have been closed. */
+	bool cached =
+	    c->level[0].floor > 0 && c->level[0].sector.state == CHASE_DONE && c->level[0].sector.value <= LINE_SURE;
+	if (one_share < (cached ? ALONE : PURE)) {
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
@@ -379,7 +384,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	if (c->grain > 1)
 		single += lag - one_lag;
 	if (study_number(c->study, "clock.granularity", &step) && step > COARSE)
-		cut = c->swing > 0 ? step : 2 * (step - 1) * (1 - share);
+		cut = c->swing > 0 ? step : 2 * (step - 1) * (2 - share - one_share);
 	if (cut > CUT_MOST) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "

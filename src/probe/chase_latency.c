@@ -304,10 +304,9 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	       mean, lag, one_lag;
 	uint64_t stride = c->stride;
 	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
-	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. But one line alone has many rounds to do so, and a
-	 * step of the clock is a part of a cycle only over many loads. */
+	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
-	unsigned one_loads = !outside || c->grain > COARSE ? CHASE_LOADS : c->grain > 1 ? 4 : 2;
+	unsigned one_loads = !outside ? CHASE_LOADS : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){0};
 	/* Every access must leave what the level above fetched at once. */

@@ -53,6 +53,11 @@ static const struct experiment experiments[] = {
 	PIPELINE_CLASSES(CLASS_EXPERIMENT)
 #undef CLASS_EXPERIMENT
 #undef ROOF_EXPERIMENT
+	    [EXPERIMENT_ITEMS] = {.name = "items",
+				  .axis = "work items",
+				  .unit = "count",
+				  .params = {"chains", "links", "rounds", "repeats", "block"},
+				  .setup = pipeline_items_setup},
 };
 
 /* ---- what is asked ---- */
@@ -388,22 +393,28 @@ static void study(struct study *s)
 			else if (why)
 				verdict_all(s, &r, VERDICT_INCONCLUSIVE, why);
 		}
+	if (told)
+		pipeline_items(s, outside);
+	else if (why)
+		study_verdict(s, "pipeline.items", VERDICT_INCONCLUSIVE, "items", "%s", why);
 }
 
-static const char *const needs[] = {"instruction_cache", NULL};
+static const char *const helped[] = {"instruction_cache", NULL};
 static const char *const claims[] = {"pipeline.*", NULL};
 
 const struct probe probe_pipeline = {
     .name = "pipeline",
     .asks = "How many warps fill each pipeline, what does it reach, and what are its issue and completion latencies?",
-    .source = "Lemeire 2016, III to V: occupancy roofline, equations 1 to 5, Figures 2 and 3, Table II; here the "
+    .source = "Lemeire 2016, I and III to V: occupancy roofline, equations 1 to 5, Figures 1 to 3, Table II; here the "
 	      "difference of two "
 	      "lengths instead of one whole run time",
     .how =
 	"Two kernels that differ only in how many instructions of a class their loop has are timed from outside, with "
 	"1, 2 and 4 "
 	"independent chains and more and more warps. What they differ by, over the instructions, is the time of one: "
-	"with one warp the completion latency, with so many that more gain nothing the issue latency.",
+	"with one warp the completion latency, with so many that more gain nothing the issue latency. More and more "
+	"work "
+	"items, on all SMs, show up to how many the run time stays the same.",
     .fooled =
 	"A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can be "
 	"read back. A timer too "
@@ -415,7 +426,7 @@ const struct probe probe_pipeline = {
 	"prefers some warps: when the first one has come to its end the others say how far they are; where some "
 	"are behind, all of them stop with the first one, and the turns that they made are counted.",
     .figure = "occupancy-roofline",
-    .needs = needs,
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

@@ -49,7 +49,17 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 bool pipeline_starves(struct study *s, const struct timed_pair *k);
 /* As timed_ask, of warps of one block that may be preferred to each other. */
 struct timed pipeline_together(struct study *s, const struct timed_pair *k, double timer);
-/* Figures 2 and 3. */
+
+/* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */
+#define EXPERIMENT_ITEMS (2 * CLASSES)
+enum { P_BLOCK = P_REPEATS + 1 };
+int pipeline_items_setup(const struct study *s, double x, const double *p, struct job *j);
+/* Work items of each of as few blocks as fill an SM even of the oldest devices. */
+unsigned pipeline_item_block(const struct device_info *d);
+/* timer: how well launches are told apart whose kernel reads no clock, ns. */
+void pipeline_items(struct study *s, double timer);
+
+/* Figures 1 to 3. */
 int pipeline_draw(const struct study *s, struct figure_list *out);
 
 #endif

@@ -1,4 +1,4 @@
-/* The occupancy roofline (Lemeire's Fig. 2) and cycles an instruction against warps (Fig. 3). */
+/* Run time against work items (Lemeire's Fig. 1), the occupancy roofline (Fig. 2) and cycles an instruction against warps (Fig. 3). */
 #include "pipeline.h"
 #include <stdio.h>
 
@@ -44,6 +44,21 @@ static size_t curve(const struct series *s, const struct timed_pair *by, unsigne
 	return n;
 }
 
+static int draw_items(const struct study *s, struct figure_list *out)
+{
+	double x[LOADS_MOST], y[LOADS_MOST];
+	const size_t n = curve(study_series(s, EXPERIMENT_ITEMS), NULL, 1, x, y);
+	struct figure *f;
+	if (!n)
+		return 0;
+	f = figures_new(out, "pipeline-items", "Run time of as many instructions against work items that make them");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "work items of all SMs", .unit = "count", .log2 = true};
+	f->y = (struct figure_axis){.label = "run time for each instruction", .unit = "ns"};
+	return figure_add(f, "one chain of additions each", MARK_LINE, x, y, NULL, n) ? -1 : 0;
+}
+
 int pipeline_draw(const struct study *s, struct figure_list *out)
 {
 	static const unsigned ilp[] = {1, 2, 4};
@@ -65,6 +80,8 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 		if (n && figure_add(f, r->name, MARK_LINE, x, y, NULL, n))
 			return -1;
 	}
+	if (draw_items(s, out))
+		return -1;
 	if (!(d->clock_hz > 0))
 		return 0;
 	f = figures_new(out, "pipeline-cycles", "Cycles an integer operation of a warp takes against occupancy");

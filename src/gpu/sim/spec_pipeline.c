@@ -6,6 +6,8 @@
 #define TOLERANCE 0.05
 #define RIDGE	  0.95
 #define UNSURE	  0.02
+#define FLAT	  1.05
+#define EIGHTH	  8
 #define KEY_BYTES 64
 #define STEPS	  8 /* instructions of a link, at most */
 
@@ -185,6 +187,31 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 	}
 }
 
+/* Work items that take as long as one warp: as many blocks on each SM as its pipelines take at once, of an eighth of its threads or, where
+ * one of those is too much already, of a warp. */
+static void tell_items(struct telling *t, const struct sim_spec *s, const struct link *l)
+{
+	static const double flat[] = {FLAT - UNSURE, FLAT, FLAT + UNSURE};
+	const uint32_t full = s->max_threads_per_sm / s->warp_size, most = s->max_threads_per_block / s->warp_size;
+	uint32_t warps = (full + EIGHTH - 1) / EIGHTH, blocks[3];
+	warps = warps < most ? warps : most;
+	if (round_cycles(s, l, 1, warps, true) > FLAT * warp_round(s, l, 1))
+		warps = 1;
+	for (unsigned i = 0; i < 3; i++)
+		for (blocks[i] = 0;
+		     (blocks[i] + 1) * warps <= most_warps(s) &&
+		     round_cycles(s, l, 1, (blocks[i] + 1) * warps, true) <= flat[i] * warp_round(s, l, 1);)
+			blocks[i]++;
+	const double each = (double)warps * s->warp_size * s->sm_count;
+	const struct truth one = {.key = "pipeline.items",
+				  .number = blocks[1] * each,
+				  .tolerance = fmax(blocks[2] - blocks[1], blocks[1] - blocks[0]) * each +
+					       blocks[1] * each / 16};
+	/* What fills every SM has another verdict. */
+	if (!t->rc && (blocks[2] + 1) * warps <= most_warps(s))
+		t->rc = t->each(t->ctx, &one);
+}
+
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	const struct op_spec *fma = op_of(s, s->has_fma ? "fma" : "mad", "f32"), *add = op_of(s, "add", "f32");
@@ -210,5 +237,6 @@ int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const s
 		if (s->has_f64 || rows[i].link.op[0] != op_of(s, "add", "f64"))
 			tell_class(&t, s, &rows[i].link);
 	}
+	tell_items(&t, s, &rows[0].link);
 	return t.rc;
 }

@@ -204,9 +204,13 @@ static void study_scope(struct study *s)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope",
 			      "counters agree in %u groups of unequal sizes, from %u to %u SMs", groups, smallest,
 			      largest);
+	else if (sms == 1)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope", "there is only one SM");
 	else if (groups == 1)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scope",
-			      "the counters of all %u SMs agree: it is one, or they were started together", sms);
+		study_text(
+		    s, key, "gpu", method, "scope",
+		    "all %u SMs show one time, launch after launch: one counter, or some that were started together",
+		    sms);
 	else
 		study_text(s, key, groups == sms ? "sm" : "cluster", method, "scope",
 			   groups == sms
@@ -332,13 +336,13 @@ const struct probe probe_clock = {
 	   "on all SMs in one launch, again and again: counters of their own were started at different moments. "
 	   "Loads of one line past the L1 are timed twelve thousand times, in chains of two and of four: where some of "
 	   "them take as much longer, the SM's clock ran faster for a while than that of the memory.",
-    .fooled =
-	"A step that only the timed operations have in common, not the counter: a step of more than one is "
-	"believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
-	" hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
-	" that agree on all SMs: they are one, or were started together, and nothing is said of who shares "
-	"them. What delays single loads: of four chains in a row only the fastest counts, and a boost is believed "
-	"only where one group of chains in two hundred is slower, most of them by the same.",
+    .fooled = "A step that only the timed operations have in common, not the counter: a step of more than one is "
+	      "believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
+	      " hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
+	      " that were started together: they show one time as one counter does, and more than that is not said of "
+	      "those that share it. What delays single loads: of four chains in a row only the fastest counts, and a "
+	      "boost is believed "
+	      "only where one group of chains in two hundred is slower, most of them by the same.",
     .figure = "clock-counters",
     .claims = claims,
     .experiments = experiments,

@@ -137,11 +137,26 @@ static const char *type_of(uint8_t type)
 	}
 }
 
+/* Whether its latency was measured, or an end of it: a compiler may have made something else of the operation. */
 static bool known_op(const struct terms *t, const char *stem)
 {
 	char key[96];
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
-	return findings_get(t->f, key) != NULL;
+	const struct finding *f = findings_get(t->f, key);
+	return f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND);
+}
+
+/* What stands in for operations that have no findings: what is moved, compared, selected and converted goes through the same
+ * units as an addition, and so do the others where compilers leave no addition as it is. */
+static void stand_in(const struct terms *t, const char *type, char *stem, size_t n)
+{
+	static const char *const names[] = {"add", "max", "mad", "mul"};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+		snprintf(stem, n, "%s.%s", names[i], type);
+		if (known_op(t, stem))
+			return;
+	}
+	snprintf(stem, n, "add.%s", type);
 }
 
 /* Disappears in what real compilers make of it. */
@@ -151,8 +166,7 @@ static bool may_vanish(const struct ptx_inst *in)
 	       (in->op == PTX_OP_MOV && in->operand_count == 2 && in->operand[1].kind != PTX_OPND_SREG);
 }
 
-/* "fma.f32" of the findings, or the addition that stands in for what has none: what is moved, compared, selected and converted
- * goes through the same units. */
+/* "fma.f32" of the findings, or what stands in for it. */
 static void stem_of(const struct terms *t, const struct ptx_inst *in, char *stem, size_t n, bool *stands_in)
 {
 	const char *name = variant_of(in), *type = type_of(in->type);
@@ -169,7 +183,7 @@ static void stem_of(const struct terms *t, const struct ptx_inst *in, char *stem
 			return;
 	*stands_in = true;
 	bool real = in->type == PTX_F32 || in->type == PTX_F64;
-	snprintf(stem, n, "add.%s", real ? type : "u32");
+	stand_in(t, real ? type : "u32", stem, n);
 }
 
 /* Issue latency from the issue, else from the throughput. */
@@ -453,8 +467,11 @@ static void get_control(struct model *m, struct terms *t, const struct ptx_func 
 	if (!has_op(f, PTX_OP_BRA))
 		return;
 	/* A turn is an addition, a comparison, which is taken as one, and the branch. */
+	char stem[64], key[96];
+	stand_in(t, "u32", stem, sizeof stem);
+	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	struct term turn = term_get(t, "branch.turn", false, "branches that are taken cost no more than others"),
-		    add = term_try(t, "arith.add.u32.latency", false);
+		    add = term_try(t, key, false);
 	if (!turn.there || !add.there)
 		return;
 	m->turn_extra = (struct term){true, fmax(0, turn.value - 2 * add.value), fmax(0, turn.fast - 2 * add.slow),

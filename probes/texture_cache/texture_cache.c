@@ -71,9 +71,6 @@ static uint64_t limit_of(const struct study *s)
 	if (study_number(s, "cache.global.l2.size", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
 		limit = (uint64_t)(2 * l2);
 	limit = limit > LIMIT_MOST ? LIMIT_MOST : limit;
-	/* What translation costs looks like a miss of a cache. */
-	uint64_t reach = chase_translated(s, "texture");
-	most = reach < most ? reach : most;
 	return limit < most ? limit : most;
 }
 
@@ -203,15 +200,18 @@ static void conclude_memory(struct study *s, struct chase_placed *memory, const 
 static void study_texture(struct study *s)
 {
 	const struct device_info *d = study_device(s);
+	/* What translation costs looks like a miss of a cache. */
+	const uint64_t reach = chase_translated(s, "texture");
 	struct chase_path c = {.study = s,
 			       .chase = TEXTURE_CHASE,
 			       .lap = TEXTURE_LAP,
 			       .limit = limit_of(s),
+			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 4,
 			       .room = chase_room(d, true)};
 	char key[64];
 
-	if (c.limit < LIMIT_LEAST && chase_translated(s, "texture") < LIMIT_LEAST) {
+	if (reach < LIMIT_LEAST) {
 		all_inconclusive(s, "the first TLB reaches too little for a walk, and its misses look like a cache's");
 		return;
 	}
@@ -407,11 +407,13 @@ const struct probe probe_texture_cache = {
 	"and one line "
 	"more shows what it evicts. A level that overflows where the L2 of global memory does, to the byte, is that "
 	"L2.",
-    .fooled = "Pages that overflow a TLB look like lines that overflow a cache: fewer lines of as many pages have to "
-	      "fit, or size "
-	      "and shape are not concluded. Parts of an L2 at different distances look like levels: lines that keep "
-	      "their latency "
-	      "are of one.",
+    .fooled =
+	"Pages that overflow a TLB look like lines that overflow a cache: beyond what the TLB reaches, footprints are "
+	"walked page by page, and the accesses that enter a page do not count; where no TLB is known, fewer lines of "
+	"as many "
+	"pages have to fit, or size and shape are not concluded. Parts of an L2 at different distances look like "
+	"levels: lines that keep their latency are of one. Open rows of the memory look like a level, too: what is as "
+	"long as a row is none.",
     .figure = "texture-latency",
     .needs = needs,
     .claims = claims,

@@ -22,6 +22,45 @@ uint32_t chase_elements(double x, const double *p)
 	return (uint32_t)ceil(x / p[CHASE_STRIDE]) + (p[CHASE_EXTRA] > 0);
 }
 
+static void shuffle(struct rng *r, uint64_t *v, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		uint32_t k = (uint32_t)rng_below(r, i);
+		uint64_t t = v[i - 1];
+		v[i - 1] = v[k];
+		v[k] = t;
+	}
+}
+
+/* at: ascending. The access that enters a page is another one from page to page, so that no set of lines consists of such. */
+static uint64_t *page_by_page(struct arena *a, const uint64_t *at, uint32_t n, uint64_t seed)
+{
+	uint64_t *out = ARENA_ARRAY(a, n, uint64_t), *first = ARENA_ARRAY(a, n + 1, uint64_t);
+	uint32_t pages = 0, done = 0;
+	struct rng r;
+
+	if (!out || !first)
+		return NULL;
+	for (uint32_t i = 0; i < n; i++)
+		if (!i || at[i] / CHASE_PAGE != at[i - 1] / CHASE_PAGE)
+			first[pages++] = i;
+	rng_seed(&r, seed);
+	if (seed)
+		shuffle(&r, first, pages);
+	for (uint32_t q = 0; q < pages; q++) {
+		uint32_t from = (uint32_t)first[q], count = 1;
+		while (from + count < n && at[from + count] / CHASE_PAGE == at[from] / CHASE_PAGE)
+			count++;
+		uint64_t turn = at[from] / CHASE_PAGE * 2654435761u >> 7;
+		for (uint32_t i = 0; i < count; i++)
+			out[done + i] = at[from + (i + turn) % count];
+		if (seed)
+			shuffle(&r, out + done, count);
+		done += count;
+	}
+	return out;
+}
+
 uint64_t *chase_ring(struct arena *a, double x, const double *p)
 {
 	uint32_t n = chase_elements(x, p);
@@ -33,15 +72,12 @@ uint64_t *chase_ring(struct arena *a, double x, const double *p)
 		order[i] = (uint64_t)p[CHASE_START] + (uint64_t)i * (uint64_t)p[CHASE_STRIDE];
 	if (p[CHASE_EXTRA] > 0)
 		order[n - 1] = (uint64_t)p[CHASE_EXTRA];
+	if (p[CHASE_ORDER] >= CHASE_PAGED)
+		return page_by_page(a, order, n, (uint64_t)p[CHASE_ORDER] - CHASE_PAGED);
 	if (p[CHASE_ORDER] > 0) {
 		struct rng r;
 		rng_seed(&r, (uint64_t)p[CHASE_ORDER]);
-		for (uint32_t i = n; i > 1; i--) {
-			uint32_t k = (uint32_t)rng_below(&r, i);
-			uint64_t t = order[i - 1];
-			order[i - 1] = order[k];
-			order[k] = t;
-		}
+		shuffle(&r, order, n);
 	}
 	return order;
 }
@@ -163,6 +199,30 @@ enum chase_state chase_missing(struct chase_path *c)
 	return CHASE_UNDECIDED;
 }
 
+/* Leaves out the records of accesses that entered a page. False: out of memory. */
+static bool stay_in_pages(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
+{
+	struct arena *a = study_arena(c->study);
+	const uint64_t *ring = chase_ring(a, footprint, p);
+	uint32_t *stayed = ARENA_ARRAY(a, r->kept + 1, uint32_t), n = 0;
+
+	if (!ring || !stayed)
+		return false;
+	for (uint32_t i = 0; i < r->kept; i++) {
+		uint32_t e = chase_at(p, r->elements, chase_index(r->record[i])), before = e ? e - 1 : r->elements - 1;
+		if (ring[e] / CHASE_PAGE == ring[before] / CHASE_PAGE) {
+			stayed[n++] = r->record[i];
+		} else {
+			r->entered++;
+			r->entered_ticks += chase_ticks(r->record[i]);
+		}
+	}
+	r->slow -= r->kept - n;
+	r->kept = n;
+	r->record = stayed;
+	return true;
+}
+
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	const struct point *pt = study_ask(c->study, c->chase, footprint, p);
@@ -205,6 +265,10 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 	r->kept = r->slow < room ? r->slow : room;
 	r->record = y + CHASE_HEAD;
 	r->covered = r->slow <= room ? r->timed : room ? chase_index(r->record[room - 1]) : 0;
+	if (chase_beyond_reach(c, p[CHASE_START], footprint, p[CHASE_EXTRA]) && !stay_in_pages(c, r, footprint, p)) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
 	return CHASE_DONE;
 }
 

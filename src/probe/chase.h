@@ -20,13 +20,17 @@ enum chase_param {
 	CHASE_FLOOR,  /* ticks from which an access is recorded */
 	CHASE_START,  /* address of the first element */
 	CHASE_EXTRA,  /* address of one more element behind the footprint; 0 = none */
-	CHASE_ORDER,  /* 0 = ascending, else the seed of a shuffle */
-	CHASE_PLACE,  /* 8 x SM + kind; kind is the probe's own: which load, where records go */
+	CHASE_ORDER, /* 0 = ascending, else the seed of a shuffle; from CHASE_PAGED on page by page, less that is the seed inside and of
+		       * the pages, and 0 is ascending but for where it begins in each page */
+	CHASE_PLACE, /* 8 x SM + kind; kind is the probe's own: which load, where records go */
 };
 #define CHASE_PARAM_NAMES                                                                                              \
 	{                                                                                                              \
 		"stride", "warm", "timed", "floor", "start", "extra", "order", "place"                                 \
 	}
+
+#define CHASE_PAGED 1024
+#define CHASE_PAGE  4096 /* bytes: no page is smaller, and no entry of a TLB covers less */
 
 #define CHASE_HEAD  8	 /* output words before the records */
 #define CHASE_PRE   16	 /* accesses of the timed loop that are not counted: they fetch its code */
@@ -57,6 +61,8 @@ struct chase_run {
 	const uint32_t *record; /* index << 12 | ticks */
 	uint32_t covered;	/* records are complete up to this access */
 	uint32_t ticks;		/* of the whole timed part */
+	uint32_t entered;	/* records that are left out because another page was accessed before */
+	double entered_ticks;	/* all of them together */
 };
 static inline uint32_t chase_index(uint32_t record)
 {
@@ -113,7 +119,9 @@ struct chase_path {
 	unsigned kind, lap_kind; /* 0..7 */
 	unsigned quiet_kind;	 /* of latencies: records do not go where the accesses go */
 	uint32_t sm;
-	uint64_t limit;	     /* largest footprint */
+	uint64_t limit; /* largest footprint */
+	uint64_t
+	    reach; /* bytes whose translations cost nothing; 0 = all. Beyond, accesses that enter a page do not count */
 	uint32_t word;	     /* bytes of a ring word */
 	uint32_t room;	     /* records of a launch */
 	uint32_t quiet_room; /* those of quiet_kind; 0: there is no such kind, kind will do */
@@ -147,7 +155,8 @@ struct chase_path {
 
 /* Of a point that is not there: PENDING, or UNDECIDED where nothing can be measured any more. */
 enum chase_state chase_missing(struct chase_path *c);
-/* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. */
+/* Asks for a chase and reads it. UNDECIDED: it could not be had, path->why says why. Where the footprint is beyond the path's reach, the
+ * records leave out what entered a page: that waited for a translation, maybe, and all others did not. */
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
 /* Two walks in steps of a word, cold and warm: first classes, fetch unit, stride. run[2] is filled. */
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
@@ -197,6 +206,8 @@ extern const char chase_rows_why[];
 /* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin
  * before a footprint does. UINT64_MAX: there is none, or nobody knows. path: "global" or "texture". */
 uint64_t chase_translated(const struct study *s, const char *path);
+/* Whether addresses from start on are more than the path's translations reach; extra as in a ring. */
+bool chase_beyond_reach(const struct chase_path *c, double start, double bytes, double extra);
 
 /* Drops levels that hold no more than the one above: classes that one level fell into. After the sizes are known. */
 void chase_merge(struct chase_path *c);

@@ -557,9 +557,9 @@ static enum chase_state survey(struct chase_path *c)
 
 enum chase_state chase_survey(struct chase_path *c)
 {
-	const double given[] = {c->chase,      c->lap,		 c->kind,	   c->lap_kind, c->quiet_kind,
-				c->sm,	       (double)c->limit, c->word,	   c->room,	c->quiet_room,
-				c->first_only, c->beyond_sm,	 (double)c->stride};
+	const double given[] = {c->chase,      c->lap,		 c->kind,	    c->lap_kind,     c->quiet_kind,
+				c->sm,	       (double)c->limit, c->word,	    c->room,	     c->quiet_room,
+				c->first_only, c->beyond_sm,	 (double)c->stride, (double)c->reach};
 	const struct chase_path *before = study_recall(c->study, "survey", given, sizeof(given));
 
 	if (before) {

@@ -17,6 +17,7 @@
 #define PATIENT_MOST 4e6	/* accesses */
 #define LAPS_SURE    12		/* laps after which few misses in each of them are no noise */
 #define FEW_MISSES   30
+#define IN_PAGE	     4	  /* accesses of which one entered it */
 #define CHANCE	     1e-4 /* what noise may be blamed for */
 #define HOT_ORDERS   10
 #define HOT_AT_LEAST 3	     /* orders */
@@ -30,6 +31,22 @@ uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
 	return (uint32_t)((ring->bytes + ring->stride - 1) / ring->stride) + (ring->extra > 0);
 }
 
+static bool page_by_page(const struct chase_path *c, const struct chase_ring_spec *ring)
+{
+	return chase_beyond_reach(c, (double)ring->start, (double)ring->bytes, (double)ring->extra);
+}
+
+/* Whether translations hide what the ring does: it is in more pages than are translated, and few of its accesses stay in one. */
+static bool untranslated(struct chase_path *c, const struct chase_ring_spec *ring)
+{
+	if (!page_by_page(c, ring) || ring->stride * IN_PAGE <= CHASE_PAGE)
+		return false;
+	snprintf(c->why, sizeof(c->why),
+		 "in steps of %llu bytes %llu bytes are in more pages than are translated at once",
+		 (unsigned long long)ring->stride, (unsigned long long)ring->bytes);
+	return true;
+}
+
 static void params_of(const struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, double warm,
 		      double timed, double *p)
 {
@@ -40,7 +57,7 @@ static void params_of(const struct chase_path *c, unsigned k, const struct chase
 	p[CHASE_FLOOR] = c->level[k].floor;
 	p[CHASE_START] = (double)ring->start;
 	p[CHASE_EXTRA] = (double)ring->extra;
-	p[CHASE_ORDER] = ring->order;
+	p[CHASE_ORDER] = ring->order + (page_by_page(c, ring) ? CHASE_PAGED : 0);
 	p[CHASE_PLACE] = 8 * c->sm + c->kind;
 }
 
@@ -82,9 +99,9 @@ static int count_blocks(struct chase_path *c, const struct chase_ring_spec *ring
 			uint64_t unit, uint32_t *count, uint32_t *extra)
 {
 	const double *p = r->point->p;
-	const uint64_t *at = ring->order ? chase_ring(study_arena(c->study), (double)ring->bytes, p) : NULL;
+	const uint64_t *at = p[CHASE_ORDER] > 0 ? chase_ring(study_arena(c->study), (double)ring->bytes, p) : NULL;
 
-	if (ring->order && !at)
+	if (p[CHASE_ORDER] > 0 && !at)
 		return -1;
 	for (uint32_t i = 0; i < r->kept; i++) {
 		uint32_t e = chase_at(p, r->elements, chase_index(r->record[i]));
@@ -123,9 +140,12 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 {
 	struct chase_level *l = &c->level[k];
 	double n = chase_spec_elements(ring), laps = ceil(ACCESSES / n), p[POINT_PARAMS];
-	/* A level above may hide some misses of lower levels, where it hits by chance. */
-	double sure = k ? 0.25 : 1;
+	/* A level above may hide some misses of lower levels, where it hits by chance, and so does what enters a page. */
+	bool hides = k || page_by_page(c, ring);
+	double sure = hides ? 0.25 : 1;
 
+	if (untranslated(c, ring))
+		return CHASE_UNDECIDED;
 	/* Large rings: one lap that overflows misses at least once. */
 	double least = n > 16384 ? 2 : n > 4096 ? 3 : LAPS_FIRST;
 	if (laps < least)
@@ -150,7 +170,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		unsigned clean = clean_laps(&r);
 		l->noisy = l->noisy || (clean && r.kept && !l->patient);
 		/* Nothing hides misses of the first level, so one lap without is proof. */
-		if ((!k && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
+		if ((!hides && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
 			*fits = true;
 			return CHASE_DONE;
 		}
@@ -264,6 +284,8 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
+	if (untranslated(c, ring))
+		return CHASE_UNDECIDED;
 	laps = laps > 128 ? 128 : laps < 2 ? 2 : laps;
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */

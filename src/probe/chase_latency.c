@@ -164,10 +164,10 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	}
 	*share = r.kept ? (double)m / r.kept : 0;
 	/* What the whole loop took beyond what its accesses say: the loop, less what the clock's steps cut off. */
-	double ticks = 0;
+	double ticks = r.entered_ticks;
 	for (uint32_t i = 0; i < r.kept; i++)
 		ticks += chase_ticks(r.record[i]);
-	*lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / r.kept : 0;
+	*lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / (r.kept + r.entered) : 0;
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
 			 r.kept, footprint);
@@ -344,7 +344,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	footprint = floor(footprint / (double)stride) * (double)stride;
 	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
 	/* Only the nearest level can serve a whole chain alone. */
-	bool chain = !k && !outside;
+	bool chain = !k && !outside && !chase_beyond_reach(c, 0, footprint, 0);
 	if (chain)
 		state[1] = lap_get(c, 0, footprint, stride, cold, CHASE_LOADS, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */

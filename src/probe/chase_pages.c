@@ -37,6 +37,9 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 
 	if (l->size.state != CHASE_DONE || l->line.state != CHASE_DONE || l->endless || size < PAGES_FROM)
 		return CHASE_DONE;
+	/* What entered a page was not counted. */
+	if (chase_beyond_reach(c, 0, (double)size, 0))
+		return CHASE_DONE;
 	for (unsigned i = 0; i < sizeof(every) / sizeof(every[0]); i++) {
 		uint64_t stride = every[i] * (i < 4 ? l->line.value : period);
 		struct chase_ring_spec ring = {.bytes = size + size / BEYOND, .stride = stride};
@@ -81,4 +84,11 @@ uint64_t chase_translated(const struct study *s, const char *path)
 	if (!study_number(s, key, &line) || 4 * line > reach)
 		return (uint64_t)(reach / 2);
 	return (uint64_t)(reach - 2 * line);
+}
+
+bool chase_beyond_reach(const struct chase_path *c, double start, double bytes, double extra)
+{
+	double end = start + bytes > extra ? start + bytes : extra + CHASE_PAGE;
+
+	return c->reach && end - start > (double)c->reach;
 }

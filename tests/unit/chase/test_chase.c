@@ -39,6 +39,42 @@ static void ring_visits_each_element_once(void **state)
 	}
 }
 
+/* Beyond the reach of a TLB: each page is entered once a lap, and not always at the same place of it. */
+static void ring_enters_each_page_once(void **state)
+{
+	(void)state;
+	enum { STEP = 64, BYTES = 5 * CHASE_PAGE, EXTRA = 9 * CHASE_PAGE, PER_PAGE = CHASE_PAGE / STEP };
+	double p[POINT_PARAMS] = {0};
+	struct arena a;
+
+	p[CHASE_STRIDE] = STEP;
+	p[CHASE_EXTRA] = EXTRA;
+	for (unsigned order = 0; order < 3; order++) {
+		arena_init(&a);
+		p[CHASE_ORDER] = CHASE_PAGED + order;
+		uint32_t n = chase_elements(BYTES, p), entered = 0, places[PER_PAGE] = {0}, most = 0;
+		bool seen[BYTES / STEP] = {false};
+		uint64_t *ring = chase_ring(&a, BYTES, p);
+		assert_non_null(ring);
+		for (uint32_t i = 0; i < n; i++) {
+			if (ring[i] != EXTRA) {
+				assert_true(ring[i] < BYTES && ring[i] % STEP == 0 && !seen[ring[i] / STEP]);
+				seen[ring[i] / STEP] = true;
+			}
+			if (ring[i] / CHASE_PAGE == ring[i ? i - 1 : n - 1] / CHASE_PAGE)
+				continue;
+			entered++;
+			places[ring[i] % CHASE_PAGE / STEP]++;
+		}
+		assert_int_equal(n, BYTES / STEP + 1);
+		assert_int_equal(entered, 6);
+		for (unsigned i = 0; i < PER_PAGE; i++)
+			most = places[i] > most ? places[i] : most;
+		assert_true(most <= 3);
+		arena_free(&a);
+	}
+}
+
 static void the_same_order_again_for_the_same_seed(void **state)
 {
 	(void)state;
@@ -129,6 +165,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(ring_visits_each_element_once),
+	    cmocka_unit_test(ring_enters_each_page_once),
 	    cmocka_unit_test(the_same_order_again_for_the_same_seed),
 	    cmocka_unit_test(index_continues_after_warming),
 	    cmocka_unit_test(peaks_are_where_values_gather),

@@ -150,15 +150,14 @@ static void study_global(struct study *s)
 {
 	const struct device_info *d = study_device(s);
 	/* What translation costs looks like a miss of a cache. */
-	uint64_t most = d->memory_bytes / 8, reach = chase_translated(s, "global");
-	if (reach < most)
-		most = reach;
+	const uint64_t most = d->memory_bytes / 8, reach = chase_translated(s, "global");
 	struct chase_path far = {.study = s,
 				 .chase = GLOBAL_CHASE,
 				 .lap = GLOBAL_LAP,
 				 .kind = PAST_L1,
 				 .lap_kind = PAST_L1,
 				 .limit = most && most < L2_LIMIT ? most : L2_LIMIT,
+				 .reach = reach == UINT64_MAX ? 0 : reach,
 				 .word = 8,
 				 .room = chase_room(d, records_in_shared(PAST_L1)),
 				 /* Records on their way to memory would close the rows that are timed. */

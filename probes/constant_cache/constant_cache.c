@@ -7,6 +7,7 @@
 #include <string.h>
 
 enum { CONSTANT_CHASE, CONSTANT_LAP };
+#define ZOOM_STRIDE 16 /* bytes, as in the paper's Fig. 18 */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -111,6 +112,9 @@ static void study_constant(struct study *s)
 	if (more)
 		c.level[caches].endless = true;
 
+	chase_spread_ask(&c, caches);
+	if (caches)
+		chase_zoom_ask(&c, 0, ZOOM_STRIDE, false);
 	struct chase_placed served[CHASE_LEVELS] = {0};
 	for (unsigned k = 0; k < c.level_count; k++)
 		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
@@ -242,6 +246,12 @@ static int draw_constant(const struct study *s, struct figure_list *out)
 		snprintf(text, sizeof(text), "L%u", k + 1);
 		figure_note(f, true, size, text);
 	}
+	if (rc == 0)
+		rc = chase_spread_draw(s, study_series(s, CONSTANT_CHASE), "cache.constant", "constant-placements",
+				       "Constant memory: latency against footprint, over SMs", out);
+	if (rc == 0)
+		rc = chase_zoom_draw(s, study_series(s, CONSTANT_CHASE), "cache.constant.l1", ZOOM_STRIDE,
+				     "constant-l1", "Constant L1: latency around its size", out);
 	return rc;
 }
 

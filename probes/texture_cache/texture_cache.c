@@ -1,13 +1,13 @@
 /* Textures on linear memory: every cache level on their path. Wong 2010, IV-H, with the single accesses of Mei 2014, 3.2. */
 #include "data/native_record.h"
 #include "probe/chase.h"
-#include "texture_zoom.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 enum { TEXTURE_CHASE, TEXTURE_LAP };
 
+#define ZOOM_STRIDE 8 /* bytes, as in the paper's Figures 11 and 12 */
 #define LIMIT	    (4u << 20)
 #define LIMIT_MOST  (16u << 20)
 #define LIMIT_LEAST 16384
@@ -258,7 +258,7 @@ static void study_texture(struct study *s)
 	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
 		chase_latency_over(&c, k, all || k || caches == 0 || c.beyond_sm ? PLACEMENTS : 16, &served[k]);
 	for (unsigned k = 0; k < caches && k < 2; k++)
-		zoom_ask(&c, k, !k);
+		chase_zoom_ask(&c, k, ZOOM_STRIDE, !k);
 	if (study_pending(s))
 		return;
 	bool unsure = c.cold_unsure || (more && as_far_as_memory(s, served[caches]));
@@ -389,7 +389,7 @@ static int draw_texture(const struct study *s, struct figure_list *out)
 						     "Textures: where the second level overflows, set by set"};
 		char prefix[32];
 		snprintf(prefix, sizeof(prefix), "cache.texture.l%u", k + 1);
-		rc = zoom_draw(s, study_series(s, TEXTURE_CHASE), prefix, names[k], titles[k], out);
+		rc = chase_zoom_draw(s, study_series(s, TEXTURE_CHASE), prefix, ZOOM_STRIDE, names[k], titles[k], out);
 	}
 	return rc;
 }

@@ -241,7 +241,7 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 /* Takes the address arithmetic off. False when its latency has not been measured. */
 bool chase_take_off(const struct study *s, struct chase_placed *l);
 void chase_conclude_latency(struct study *s, const char *key, struct chase_placed *l);
-/* Mean and slowest single access against footprint, as Wong's Figures 17 and 18, of points of one kind on SM 0. */
+/* Mean and slowest single access against footprint, of points of one kind on SM 0. */
 int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
 	       struct figure **figure);
 
@@ -250,5 +250,18 @@ struct chase_peak {
 	double centre, share;
 };
 unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max);
+
+/* ---- average latency over the footprint, as Wong's Figures 10 to 12, 17 and 18 ---- */
+/* Asks for the points around the size of one level, where sets overflow one after the other, `stride` bytes apart or, where those
+ * are too many, more; from several SMs where wide is set. A level whose size, line or sets are not known has none. */
+void chase_zoom_ask(struct chase_path *c, unsigned k, double stride, bool wide);
+/* The figure of one level, from what the findings under prefix say; none when there are no points. 0 or -1. */
+int chase_zoom_draw(const struct study *s, const struct series *series, const char *prefix, double stride,
+		    const char *name, const char *title, struct figure_list *out);
+/* The same over all levels whose size is known, up to a little more than the last of them, from several SMs, by its lines. */
+void chase_spread_ask(struct chase_path *c, unsigned levels);
+/* prefix: "cache.constant". */
+int chase_spread_draw(const struct study *s, const struct series *series, const char *prefix, const char *name,
+		      const char *title, struct figure_list *out);
 
 #endif

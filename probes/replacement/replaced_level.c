@@ -30,7 +30,7 @@ static bool sets_of(const struct level *l, const char *prefix, uint64_t *ways, u
 	const struct finding *f = study_finding(l->study, key);
 	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_ARRAY ||
 	    !level_number(l, prefix, "line", &line) ||
-	    !level_number(l, prefix, l->path == SET_PAGES ? "reach" : "size", &size))
+	    !level_number(l, prefix, set_pages(l->path) ? "reach" : "size", &size))
 		return false;
 	*ways = 1;
 	for (unsigned i = 0; i < f->value.array_count; i++)
@@ -49,7 +49,7 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	if (!sets_of(l, l->up, &ways, &sets)) {
 		/* Whatever its sets are, twice as much as it holds drives out all of it. */
 		uint64_t size;
-		if (!level_number(l, l->up, l->path == SET_PAGES ? "reach" : "size", &size) ||
+		if (!level_number(l, l->up, set_pages(l->path) ? "reach" : "size", &size) ||
 		    FLUSHES * size > BETWEEN_MOST * line)
 			return;
 		ways = FLUSHES * size / line;
@@ -71,7 +71,7 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
 		return;
 	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
-	if (l->path == SET_PAGES && set->mode == SET_STRIDED)
+	if (set_pages(l->path) && set->mode == SET_STRIDED)
 		set->bound =
 		    least(set->bound, (set->lines + 4 * ways) * (set->stride > set->apart ? set->stride : set->apart));
 	set->between = (unsigned)least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
@@ -88,7 +88,7 @@ enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, 
 	snprintf(prefix, sizeof(prefix), "%.*s", dot ? (int)(dot - l->next) : 0, l->next);
 	if (!dot || strncmp(prefix, "memory", 6) == 0 || !level_number(l, prefix, "size", &size))
 		size = 4 * l->size < l->limit ? 4 * l->size : l->limit;
-	if (l->path == SET_PAGES || size < 2 * l->size || size > l->limit)
+	if (set_pages(l->path) || size < 2 * l->size || size > l->limit)
 		return CHASE_UNDECIDED;
 	set->bound = l->limit;
 	const enum chase_state a = set_usual(l->study, set, l->size, l->line, &here, why, sizeof(why)),
@@ -108,7 +108,7 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
 
 	snprintf(why, n, "its latency has to be known, so that hits are not taken for those above it");
 	const char *dot = l->nearest ? strrchr(l->nearest, '.') : NULL;
-	if (!dot || l->path == SET_PAGES)
+	if (!dot || set_pages(l->path))
 		return CHASE_UNDECIDED;
 	snprintf(nearest, sizeof(nearest), "%.*s", (int)(dot - l->nearest), l->nearest);
 	if (!level_number(l, l->up, "size", &size) || !level_number(l, l->up, "line", &line) ||

@@ -34,6 +34,9 @@ static const struct experiment experiments[] = {
 				       .setup = set_setup_constant},
 };
 
+#define LEVELS	     4		    /* of a path */
+#define TEXELS_BYTES (512ull << 20) /* 2^27 texels of 4 bytes */
+static const char *const names[LEVELS] = {"l1", "l2", "l3", "l4"};
 static const char *const claims[] = {
     "cache.*.*.policy",	 "cache.*.*.lru",  "tlb.*.*.lru", "cache.*.*.victim_*", "cache.*.*.replacement_probability",
     "cache.*.*.mapping", "tlb.*.*.policy", NULL};
@@ -65,7 +68,7 @@ static double latency(const struct level *l, const char *key)
 /* Shape of the level. False: `why` says what is not known. */
 static bool shape(struct level *l, char *why, size_t n)
 {
-	bool pages = l->path == SET_PAGES;
+	bool pages = set_pages(l->path);
 	const struct finding *f = finding_of(l, "set_sizes");
 
 	l->unequal = f && f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_ARRAY && f->value.array_count > 1;
@@ -84,7 +87,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .ways = set->ways,
 					   .lines = set->lines,
 					   .known = set->known,
-					   .others = set->path == SET_PAGES,
+					   .others = set_pages(set->path),
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,
@@ -241,7 +244,7 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	const bool lru = strcmp(r->name, "lru") == 0;
 	snprintf(key, sizeof(key), "%s.lru", l->prefix);
 	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
-	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || l->path == SET_PAGES)
+	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
 		return;
 	if (r->mixed) {
 		verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE,
@@ -270,7 +273,7 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 
 	set->total = total;
 	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
-	if (total >= 1u << 17 || (l->path == SET_PAGES && total >= 500)) {
+	if (total >= 1u << 17 || (set_pages(l->path) && total >= 500)) {
 		snprintf(why, n, "%u lines are too many to look for those of one set", total);
 		return CHASE_UNDECIDED;
 	}
@@ -322,8 +325,8 @@ static bool in_tiles(const struct level *l, const struct set_lines *set)
 
 static void study_level(struct level *l)
 {
-	const struct finding *f = finding_of(l, l->path == SET_PAGES ? "reach" : "size");
-	bool pages = l->path == SET_PAGES;
+	const struct finding *f = finding_of(l, set_pages(l->path) ? "reach" : "size");
+	bool pages = set_pages(l->path);
 	struct set_lines set = {.path = l->path};
 	struct policy_result r = {.state = CHASE_UNDECIDED};
 	char why[240], text[64];
@@ -456,10 +459,36 @@ static void behind(const struct study *s, char *next, size_t n, const char *what
 	snprintf(next, n, "%s", f && f->verdict != VERDICT_ABSENT ? "" : last);
 }
 
+/* TLBs of one path, of which at most `limit` bytes can be read. */
+static void study_pages(struct study *s, const char *path, enum set_path kind, uint64_t limit)
+{
+	char prefix[32], up[32], next[48], last[48];
+	double deep = 0;
+
+	snprintf(last, sizeof(last), "tlb.%s.miss_latency", path);
+	for (unsigned k = 0; k < LEVELS; k++) {
+		double one;
+		snprintf(prefix, sizeof(prefix), "tlb.%s.%s", path, names[k]);
+		snprintf(up, sizeof(up), "tlb.%s.%s", path, names[k ? k - 1 : 0]);
+		snprintf(next, sizeof(next), "tlb.%s.%s.latency", path, names[k]);
+		if (k)
+			deep += study_number(s, next, &one) ? one : NAN;
+		snprintf(next, sizeof(next), "tlb.%s.%s.latency", path, k + 1 < LEVELS ? names[k + 1] : "l5");
+		behind(s, next, sizeof(next), "reach", last);
+		struct level l = {.study = s,
+				  .prefix = prefix,
+				  .up = k ? up : NULL,
+				  .next = next,
+				  .deep = deep,
+				  .path = kind,
+				  .limit = limit};
+		study_level(&l);
+	}
+}
+
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	static const char *const names[] = {"l1", "l2", "l3", "l4"};
 	uint64_t memory = d->memory_bytes / 8, reach = memory;
 	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
 	char prefix[32], up[32], next[48], last[48];
@@ -507,25 +536,8 @@ static void study_replacement(struct study *s)
 					  .limit = i ? d->constant_bytes : least(reach, 64u << 20)};
 			study_level(&l);
 		}
-	double deep = 0;
-	for (unsigned k = 0; k < 4; k++) {
-		double one;
-		snprintf(prefix, sizeof(prefix), "tlb.global.%s", names[k]);
-		snprintf(up, sizeof(up), "tlb.global.%s", names[k ? k - 1 : 0]);
-		snprintf(next, sizeof(next), "tlb.global.%s.latency", names[k]);
-		if (k)
-			deep += study_number(s, next, &one) ? one : NAN;
-		snprintf(next, sizeof(next), "tlb.global.%s.latency", k < 3 ? names[k + 1] : "l5");
-		behind(s, next, sizeof(next), "reach", "tlb.global.miss_latency");
-		struct level l = {.study = s,
-				  .prefix = prefix,
-				  .up = k ? up : NULL,
-				  .next = next,
-				  .deep = deep,
-				  .path = SET_PAGES,
-				  .limit = d->memory_bytes / 2};
-		study_level(&l);
-	}
+	study_pages(s, "global", SET_PAGES, d->memory_bytes / 2);
+	study_pages(s, "texture", SET_TEXTURE_PAGES, least(d->memory_bytes / 2, TEXELS_BYTES));
 	miss_rates_ask(s);
 	if (!study_pending(s) && !study_finding(s, "cache.global.l1.policy"))
 		study_verdict(s, "cache.global.l1.policy", VERDICT_INCONCLUSIVE, "trace", "no cache is known");
@@ -544,7 +556,8 @@ const struct probe probe_replacement = {
     .fooled =
 	"Noise, which makes hits look like misses: an access of no class says nothing, and a rule falls only when "
 	"most rounds contradict it. A level above that keeps lines: its hits are told by their speed, and other "
-	"lines of its sets are read in between. A rule that nobody thought of: victims that depend on earlier ones "
+	"lines of its sets are read in between. A cache in front of the TLB of textures: each page has several lines, "
+	"which take turns. A rule that nobody thought of: victims that depend on earlier ones "
 	"are not drawn, and nothing is concluded.",
     .figure = "miss-rate-tlb",
     .needs = needs,

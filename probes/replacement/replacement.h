@@ -4,7 +4,13 @@
 #include "probe/policy.h"
 
 enum { SET_TRACE, SET_CHASE_NEAR }; /* experiments; a chase for each path of caches follows */
-enum set_path { SET_NEAR, SET_PAST_L1, SET_TEXTURE, SET_CONSTANT, SET_PAGES, SET_PATHS };
+enum set_path { SET_NEAR, SET_PAST_L1, SET_TEXTURE, SET_CONSTANT, SET_PAGES, SET_TEXTURE_PAGES };
+
+/* Whether lines are what TLBs translate. */
+static inline bool set_pages(enum set_path path)
+{
+	return path == SET_PAGES || path == SET_TEXTURE_PAGES;
+}
 
 /* p[] of the experiment "trace", whole numbers put together from fields; x is how many accesses are meant. */
 enum set_param {
@@ -40,6 +46,8 @@ struct set_lines {
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
+	unsigned turn_bits;	     /* log2 of the lines of each page that take turns */
+	unsigned step_bits;	     /* log2 of the bytes from one of those to the next, of 32 */
 	struct trace_level known;
 };
 /* How many lines of a level of so many a point can list. */

@@ -203,7 +203,7 @@ enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t to
 	snprintf(why, why_bytes, "out of memory");
 	if (!hot)
 		return CHASE_UNDECIDED;
-	enum chase_state state = (l->path == SET_PAGES ? by_trace : by_chase)(s, l, total, extra, hot, why, why_bytes);
+	enum chase_state state = (set_pages(l->path) ? by_trace : by_chase)(s, l, total, extra, hot, why, why_bytes);
 	if (state != CHASE_DONE)
 		return state;
 	for (uint32_t i = 0; i < total; i++)

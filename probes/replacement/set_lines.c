@@ -8,14 +8,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHIFT	   4
-#define TOTAL_BITS 17
-#define LIST_WORDS 6
-#define WORD_BITS  51
-#define PAGE_LINES 64u
-#define PAGE_LINE  64u
-#define ALIGN_MOST (1ull << 36)
-#define TRIES	   4096
+#define SHIFT	    4
+#define TOTAL_BITS  17
+#define LIST_WORDS  6
+#define WORD_BITS   51
+#define PAGE_USED   4096u /* bytes: no page is smaller */
+#define STEP_LEAST  32u
+#define STEP_BITS   3
+#define PAGE_LINE   64u
+#define FRONT_TIMES 1.25	/* so many times as much as it holds */
+#define FRONT	    (32u << 10) /* bytes of a cache of textures whose size is not known: more than most have */
+#define ALIGN_MOST  (1ull << 36)
+#define TRIES	    4096
 
 /* Fields of a whole number that a double holds exactly. */
 static uint64_t take(uint64_t *from, unsigned bits)
@@ -66,6 +70,8 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	put(&what, &at, plan->kind, 1);
 	put(&what, &at, plan->ways, 9);
 	put(&what, &at, plan->lines, 9);
+	put(&what, &at, l->turn_bits, 3);
+	put(&what, &at, l->step_bits, 2);
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
 		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
@@ -99,6 +105,8 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	plan->kind = (enum policy_kind)take(&what, 1);
 	plan->ways = (unsigned)take(&what, 9);
 	plan->lines = (unsigned)take(&what, 9);
+	l->turn_bits = (unsigned)take(&what, 3);
+	l->step_bits = (unsigned)take(&what, 2);
 	l->ways = plan->ways;
 	l->lines = plan->lines;
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
@@ -153,11 +161,16 @@ uint64_t set_address(const struct set_lines *l, unsigned n)
 	}
 }
 
-/* Pages lie where others' lines do not, as far as a cache tells them apart. */
-static uint32_t place_of(const struct set_lines *l, uint64_t address)
+static uint32_t turn_step(const struct set_lines *l)
 {
-	if (l->path == SET_PAGES)
-		address += (13 * (address / l->line)) % PAGE_LINES * PAGE_LINE;
+	return STEP_LEAST << l->step_bits;
+}
+
+/* Pages lie where others' lines do not, as far as a cache tells them apart. */
+static uint32_t place_of(const struct set_lines *l, uint64_t address, uint32_t turn)
+{
+	if (set_pages(l->path))
+		address += (13 * (address / l->line) * PAGE_LINE + (uint64_t)turn * turn_step(l)) % PAGE_USED;
 	return (uint32_t)(address >> SHIFT);
 }
 
@@ -212,7 +225,7 @@ static struct trace_kernel kernel_of(const struct study *s, enum set_path path)
 						: "ld.global.ca.u64",
 				 .roomy = past,
 				 .load_class = NATIVE_LOAD_GLOBAL};
-	if (path == SET_TEXTURE) {
+	if (path == SET_TEXTURE || path == SET_TEXTURE_PAGES) {
 		k.load = "tex.1d.v4.u32.s32";
 		k.texture = true;
 		k.load_class = NATIVE_TEXTURE;
@@ -226,32 +239,110 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
-static size_t position(uint32_t i, uint32_t each)
+/* Addresses of the first `lines` lines, and behind each of what is read after it. */
+static uint64_t *addresses(struct arena *a, const struct set_lines *l, unsigned lines)
 {
-	return i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * each;
+	uint32_t each = 1 + l->between;
+	uint64_t *out = ARENA_ARRAY(a, (size_t)lines * each, uint64_t);
+
+	for (unsigned i = 0; out && i < lines; i++) {
+		out[i * each] = set_address(l, i);
+		for (unsigned k = 0; k < l->between; k++)
+			out[i * each + 1 + k] = between(l, i, k);
+	}
+	return out;
+}
+
+static int by_address(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* A cache of textures answers before addresses are translated. Pages therefore have several lines, which take turns, so that it has
+ * none of them any more when its turn comes again. Few more than that, and side by side, because the caches behind the TLB should
+ * keep all of them. */
+static bool take_turns(const struct study *s, struct arena *a, struct set_lines *l)
+{
+	uint64_t *address = addresses(a, l, l->ways);
+	uint32_t all = l->ways * (1 + l->between), pages = 0;
+	double size = FRONT, line = PAGE_LINE;
+
+	if (!address)
+		return false;
+	qsort(address, all, sizeof(*address), by_address);
+	for (uint32_t i = 0; i < all; i++)
+		pages += !i || address[i] != address[i - 1];
+	study_number(s, "cache.texture.l1.size", &size);
+	study_number(s, "cache.texture.l1.line", &line);
+	for (l->step_bits = 0; l->step_bits < STEP_BITS && turn_step(l) < line;)
+		l->step_bits++;
+	for (l->turn_bits = 0; turn_step(l) << l->turn_bits < PAGE_USED &&
+			       (double)turn_step(l) * (pages << l->turn_bits) < FRONT_TIMES * size;)
+		l->turn_bits++;
+	return true;
+}
+
+/* Accesses before a sequence: the first as many as it begins with, to other lines of the same page, and then all lines of all
+ * pages once, so that what lies behind the TLB knows them. */
+static size_t before(const struct set_lines *l)
+{
+	return l->path == SET_TEXTURE_PAGES ? TRACE_LEAD + ((size_t)l->lines * (1 + l->between) << l->turn_bits) : 0;
+}
+
+/* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
+static size_t position(const struct set_lines *l, uint32_t i)
+{
+	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between));
+}
+
+/* The accesses of a sequence, each to its place. address: of each line and of those read after it. */
+static bool accesses(struct arena *a, const struct set_lines *l, const struct policy_sequence *q,
+		     const uint64_t *address, uint32_t *at)
+{
+	uint32_t each = 1 + l->between, all = l->lines * each, turns = 1u << l->turn_bits;
+	uint32_t *visit = ARENA_ARRAY(a, all, uint32_t);
+	uint64_t *sorted = arena_copy(a, address, all * sizeof(*address));
+	size_t n = 0;
+
+	if (!visit || !sorted)
+		return false;
+	/* One page may be read after several lines. */
+	qsort(sorted, all, sizeof(*sorted), by_address);
+	for (unsigned pass = before(l) ? 0 : 1; pass < 2; pass++) {
+		for (uint32_t i = 0; i < TRACE_LEAD; i++)
+			at[n++] = place_of(l, address[0], before(l) ? i : 0);
+		for (uint32_t i = 0; !pass && i < all * turns; i++)
+			at[n++] = place_of(l, address[i / turns], i % turns);
+	}
+	for (uint32_t i = TRACE_LEAD; i < q->count; i++)
+		for (uint32_t k = q->line[i] * each, to = k + each; k < to; k++) {
+			const uint64_t *page = bsearch(&address[k], sorted, all, sizeof(*sorted), by_address);
+			at[n++] = place_of(l, address[k], visit[page - sorted]++ % turns);
+		}
+	return true;
 }
 
 /* The launch of a plan over a set's lines. */
 static int spec_of(struct arena *a, const struct set_lines *l, const struct policy_sequence *q, struct trace_spec *t)
 {
 	uint64_t used = span_of(l);
-	uint32_t each = 1 + l->between, all = l->lines * each, places = 0;
-	uint32_t *place = ARENA_ARRAY(a, all, uint32_t), *sorted = ARENA_ARRAY(a, all, uint32_t);
-	uint32_t *at = ARENA_ARRAY(a, (size_t)q->count * each, uint32_t);
+	uint32_t each = 1 + l->between, all = l->lines * each, turns = 1u << l->turn_bits, places = 0, n = 0;
+	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count);
+	uint64_t *address = addresses(a, l, l->lines);
+	uint32_t *sorted = ARENA_ARRAY(a, (size_t)all * turns + lead, uint32_t);
+	uint32_t *at = ARENA_ARRAY(a, count, uint32_t);
 
-	if (!place || !sorted || !at)
+	if (!address || !sorted || !at)
 		return -ENOMEM;
-	for (unsigned n = 0; n < l->lines; n++) {
-		place[n * each] = place_of(l, set_address(l, n));
-		for (unsigned k = 0; k < l->between; k++)
-			place[n * each + 1 + k] = place_of(l, between(l, n, k));
-	}
-	for (uint32_t i = 0; i < q->count; i++)
-		memcpy(at + position(i, each), place + q->line[i] * each, (i < TRACE_LEAD ? 1 : each) * sizeof(*at));
-	memcpy(sorted, place, all * sizeof(*sorted));
-	qsort(sorted, all, sizeof(*sorted), ascending);
-	for (uint32_t i = 0; i < all; i++)
+	if (!accesses(a, l, q, address, at))
+		return -ENOMEM;
+	for (uint32_t i = 0; i < lead; i++)
+		sorted[n++] = place_of(l, address[0], i);
+	for (uint32_t i = 0; i < all * turns; i++)
+		sorted[n++] = place_of(l, address[i / turns], i % turns);
+	qsort(sorted, n, sizeof(*sorted), ascending);
+	for (uint32_t i = 0; i < n; i++)
 		if (!places || sorted[i] != sorted[places - 1])
 			sorted[places++] = sorted[i];
 	if (((uint64_t)sorted[places - 1] << SHIFT) + PAGE_LINE > used)
@@ -261,9 +352,9 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 				 .align = 1u << 20,
 				 .places = places,
 				 .place = sorted,
-				 .count = TRACE_LEAD + (q->count - TRACE_LEAD) * each,
+				 .count = count,
 				 .at = at};
-	while ((l->mode == SET_HASHED || l->path == SET_PAGES) && t->align < used && t->align < ALIGN_MOST)
+	while ((l->mode == SET_HASHED || set_pages(l->path)) && t->align < used && t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }
@@ -295,6 +386,10 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 
 	l.ways = plan->ways;
 	l.lines = plan->lines;
+	if (l.path == SET_TEXTURE_PAGES && !take_turns(ask->study, a, &l)) {
+		snprintf(why, why_bytes, "out of memory");
+		return CHASE_UNDECIDED;
+	}
 	encode(&l, plan, p);
 	const struct point *pt = study_ask(ask->study, SET_TRACE, plan->length, p);
 	if (!pt) {
@@ -304,11 +399,11 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 	snprintf(why, why_bytes, "out of memory");
 	if (spec_of(a, &l, q, &t))
 		return CHASE_UNDECIDED;
-	uint32_t *all = ARENA_ARRAY(a, t.count, uint32_t), each = 1 + l.between;
+	uint32_t *all = ARENA_ARRAY(a, t.count, uint32_t);
 	*ticks = ARENA_ARRAY(a, q->count, uint32_t);
 	if (!all || !*ticks || !trace_read(pt, &k, &t, all, why, why_bytes))
 		return CHASE_UNDECIDED;
 	for (uint32_t i = 0; i < q->count; i++)
-		(*ticks)[i] = all[position(i, each)];
+		(*ticks)[i] = all[position(&l, i)];
 	return CHASE_DONE;
 }

@@ -84,7 +84,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.texture.*.mapping",
     "cache.constant.*.mapping",
     "cache.*.replacement_probability",
-    "tlb.global.*.policy",
+    "tlb.*.policy",
     "tlb.active_window",
     "outstanding.kind",
     "outstanding.entries",

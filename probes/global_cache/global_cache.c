@@ -227,6 +227,12 @@ static void study_global(struct study *s)
 		chase_geometry(&far, 0);
 	if (study_pending(s))
 		return;
+	if (l1)
+		chase_average(&near, 0);
+	if (l2 && !endless)
+		chase_average(&far, 0);
+	if (study_pending(s))
+		return;
 	if (endless)
 		far.level[0].endless = true;
 	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0};

@@ -229,6 +229,7 @@ static void study_texture(struct study *s)
 	}
 	/* The last group of classes is memory, unless first touches were slower still. */
 	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
+	bool adopted = false; /* the last of them */
 	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++) {
 		bool common = false, seems = false;
 		state = k + 1 == caches ? is_common_l2(&c, k, &common, &seems) : CHASE_DONE;
@@ -237,7 +238,13 @@ static void study_texture(struct study *s)
 		c.beyond_sm = c.beyond_sm || ((common || seems) && !k);
 		if (!common)
 			chase_geometry(&c, k);
+		adopted = common;
 	}
+	if (study_pending(s))
+		return;
+	/* What is known of the common L2 is another path's, and was judged there. */
+	for (unsigned k = 0; k + adopted < (doubtful ? doubtful : caches); k++)
+		chase_average(&c, k);
 	if (study_pending(s))
 		return;
 	chase_merge(&c);

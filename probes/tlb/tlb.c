@@ -90,13 +90,28 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 				      above->value);
 }
 
+/* Takes back what averages contradict. */
+static void by_both(struct tlb_level *l)
+{
+	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets};
+
+	for (size_t i = 0; l->average.size[0] && i < sizeof(facts) / sizeof(facts[0]); i++) {
+		facts[i]->state = CHASE_UNDECIDED;
+		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", l->average.size);
+	}
+	if (l->average.size[0])
+		l->set_count = 0;
+}
+
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
 {
-	const struct tlb_level *l = &c->level[k];
+	struct tlb_level judged = c->level[k];
+	const struct tlb_level *l = &judged;
+	by_both(&judged);
 	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
 	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
 			   ways = l->ways.value;
-	char seen[200], key[96], what[32];
+	char seen[400], key[96], what[32];
 
 	snprintf(seen, sizeof(seen), "%llu pages in steps of %llu bytes hit, lap after lap, and one more does not",
 		 entries, line);
@@ -123,7 +138,8 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	}
 	why = l->ways.why[0] ? l->ways.why : why;
 	snprintf(seen, sizeof(seen),
-		 "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
+		 "one page more than fits conflicts with %llu pages and no others, wherever it lies%s", ways,
+		 l->average.ways);
 	conclude_fact(s, c, k, "ways", &l->ways, why, "pages that conflict with one more", seen);
 	snprintf(seen, sizeof(seen), "%llu entries in sets of %llu", entries, ways);
 	if (l->set_count)
@@ -247,7 +263,7 @@ static void study_tlb(struct study *s)
 		if (state[i] != CHASE_DONE)
 			continue;
 		for (unsigned k = 0; k < path[i].level_count; k++)
-			if (tlb_geometry(&path[i], k) == CHASE_PENDING)
+			if (tlb_geometry(&path[i], k) == CHASE_PENDING || tlb_average(&path[i], k) == CHASE_PENDING)
 				break;
 		for (unsigned k = 0; k <= path[i].level_count && !study_pending(s); k++)
 			tlb_price_of(&path[i], k, &path[i].price[k]);

@@ -58,6 +58,7 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint32_t capacity;		  /* entries that any stride can make use of, at most */
 	uint32_t set_size[64], set_count; /* of unequal sets */
+	struct chase_average average;
 };
 struct tlb_price {
 	enum chase_state state;
@@ -114,6 +115,9 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);
 /* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always);
+
+/* What averages over rings say of level k, once its geometry is known: fills its average. PENDING or DONE. */
+enum chase_state tlb_average(struct tlb_path *c, unsigned k);
 
 int tlb_draw(const struct study *s, struct figure_list *out);
 /* Rings that only the figures need. */

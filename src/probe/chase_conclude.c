@@ -42,13 +42,38 @@ static void conclude_unequal(struct study *s, const char *prefix, const struct c
 	study_conclude(s, &f);
 }
 
+static void doubt(struct chase_fact *f, const char *why)
+{
+	if (f->state == CHASE_DONE)
+		snprintf(f->why, sizeof(f->why), "%s", why);
+	f->state = f->state == CHASE_DONE ? CHASE_UNDECIDED : f->state;
+}
+
+/* The level, as far as averages do not contradict it. */
+static struct chase_level by_both(const struct chase_level *l)
+{
+	struct chase_level is = *l;
+
+	if (is.average.size[0])
+		doubt(&is.size, is.average.size);
+	if (is.average.line[0])
+		doubt(&is.line, is.average.line);
+	if (is.average.size[0] || is.average.line[0]) {
+		const char *why = is.average.size[0] ? is.average.size : is.average.line;
+		doubt(&is.ways, why);
+		doubt(&is.sets, why);
+		is.unequal = 0;
+	}
+	return is;
+}
+
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
 {
 	struct study *s = c->study;
-	const struct chase_level *l = &c->level[k];
+	const struct chase_level judged = by_both(&c->level[k]), *l = &judged;
 	unsigned long long size = l->size.value, line = l->line.value;
 	struct chase_fact sized = l->size;
-	char key[96], seen[200];
+	char key[96], seen[400];
 
 	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
 		 size, size + (unsigned long long)l->stride);
@@ -84,8 +109,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
 	conclude_fact(s, prefix, "line", &l->line, "grid of the misses that one more access causes", seen);
 	snprintf(seen, sizeof(seen),
-		 "one more line than fits conflicts with %llu lines and no others, wherever it lies",
-		 (unsigned long long)l->ways.value);
+		 "one more line than fits conflicts with %llu lines and no others, wherever it lies%s",
+		 (unsigned long long)l->ways.value, l->average.ways);
 	conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
 		 l->hashed ? "conflicting lines are not evenly spaced" : "conflicting lines are sets x line apart");

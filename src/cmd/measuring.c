@@ -180,7 +180,11 @@ int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const str
 	struct cmd_context *c = m->c;
 	int rc = engine_measure(r, gpu, plan, &events, &c->error);
 
-	if (rc && rc != -EINTR) {
+	if (rc == -ENODEV) {
+		m->gone = true;
+		snprintf(m->why, sizeof(m->why), "%.255s", c->error.text);
+	}
+	if (rc && rc != -EINTR && !m->gone) {
 		char why[sizeof(c->error.text)];
 
 		snprintf(why, sizeof(why), "%s", c->error.text);
@@ -197,6 +201,13 @@ int measuring_outcome(struct measuring *m, const struct run *r)
 	size_t done = count_state(r, PROBE_DONE), failed = count_state(r, PROBE_FAILED);
 	struct cmd_context *c = m->c;
 
+	if (m->gone)
+		return cmd_fail(c, CMD_DEVICE,
+				"%s is gone: %.200s; the %zu probes that were done are kept in %s; when it is back, go "
+				"on with: fathom "
+				"run --resume -o %s%s%s",
+				r->device.spec, m->why, done, m->path, m->path, m->then ? ", then " : "",
+				m->then ? m->then : "");
 	if (m->interrupted || m->timed_out)
 		return cmd_fail(c, m->interrupted ? CMD_INTERRUPTED : CMD_INCOMPLETE,
 				"%s; %zu finished probes are kept in %s; go on with: fathom run --resume -o %s%s%s",

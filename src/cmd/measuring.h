@@ -17,6 +17,8 @@ struct measuring {
 	const char *then; /* what to do when an interrupted run is complete, or NULL */
 	bool verbose;	  /* --verbose: say where the time went */
 	bool interrupted, timed_out;
+	bool gone;     /* the device, in the middle */
+	char why[256]; /* it is gone */
 };
 
 /* Reads --time-limit and --threads, and watches for Ctrl-C from now on. All return CMD_OK or a code with c->error set. */
@@ -30,7 +32,7 @@ int measuring_create(struct measuring *m, struct run *r, const struct engine_pla
 /* Measures what the plan has and the run lacks; the findings in r and in the file have passed the gates. An interruption is
  * CMD_OK here. */
 int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const struct engine_plan *plan);
-/* How it ended: interrupted, out of time, or with failed probes. */
+/* How it ended: interrupted, out of time, without its device, or with failed probes. */
 int measuring_outcome(struct measuring *m, const struct run *r);
 
 #endif

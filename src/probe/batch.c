@@ -203,6 +203,10 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 	struct err all = {0};
 	const double began = engine_now();
 	int rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, &all);
+	if (rc == -ENODEV) /* it was lost before; what comes next is a fresh one, if there is one */
+		rc = b->gpu->ops->load(b->gpu, f->src, f->count, ids, native, &all);
+	if (rc == -ENODEV)
+		return err_set(e, rc, "%s", all.text);
 	for (size_t i = 0; i < f->count; i++) {
 		struct err one = all;
 		int failed = rc;
@@ -371,6 +375,7 @@ static int measure_item(struct batch *b, struct item *it, struct err *e)
 		rc = run_item(b, it, &s, &why);
 		b->lost = rc ? b->lost + 1 : 0;
 		if (rc) {
+			b->lost_code = rc;
 			s = (struct sample){.outcome = OUTCOME_CRASH, .elapsed_ms = -1};
 			snprintf(s.message, sizeof(s.message), "%.255s", why.text[0] ? why.text : strerror(-rc));
 			snprintf(b->lost_message, sizeof(b->lost_message), "%s", s.message);
@@ -381,7 +386,9 @@ static int measure_item(struct batch *b, struct item *it, struct err *e)
 	rc = store(b, it, &s, e);
 	sample_free(&s);
 	item_drop(it);
-	if (!rc && b->lost >= LOST_MAX)
+	if (!rc && b->lost >= LOST_MAX && b->lost_code == -ENODEV)
+		rc = err_set(e, -ENODEV, "%s", b->lost_message);
+	else if (!rc && b->lost >= LOST_MAX)
 		rc = err_set(e, -ECANCELED, "%u launches in a row failed: %s", b->lost, b->lost_message);
 	return rc;
 }

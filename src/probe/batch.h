@@ -34,6 +34,7 @@ struct batch {
 	double compile_seconds, launch_seconds; /* that the backend took */
 	size_t compiled, launches;
 	unsigned lost; /* launches in a row for which the environment failed */
+	int lost_code; /* of the last of them */
 	char lost_message[256];
 	bool stopped;
 };
@@ -41,7 +42,7 @@ struct batch {
 double engine_now(void); /* seconds of a clock that never goes back */
 void kernels_free(struct kernel_cache *k);
 /* Measures all wishes of b->study. 0; -EINTR when stopped (what was measured is kept); -ECANCELED when the device does not
- * work any more or a kernel of ours is wrong: the probe has failed, e says why; other negatives end the run. */
+ * work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one cannot be had; other negatives end the run. */
 int batch_measure(struct batch *b, struct err *e);
 
 #endif

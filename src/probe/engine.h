@@ -21,8 +21,8 @@ struct engine_plan {
 };
 /* names: NULL or count 0 = all. Unknown name or a cycle: -EINVAL. plan->probes: mem_free. */
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);
-/* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, or negative. */
-/* The findings in r have passed the gates when this returns 0 or -EINTR, those that commit saw have not: store them again.
+/* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, -ENODEV when the device is gone, or
+ * negative. The findings in r have passed the gates when this returns one of these three, those that commit saw have not: store them again.
  * r must be of the same device as g, or new. A replayed run's seed is taken over. */
 int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev,
 		   struct err *e);

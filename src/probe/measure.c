@@ -118,8 +118,9 @@ static int one(struct batch *b, struct probe_record *rec, struct err *e)
 	}
 	study_close(&s);
 	b->study = NULL;
-	if (rc == -EINTR) {
-		set_state(rec, PROBE_INTERRUPTED, "stopped before it was done");
+	if (rc == -EINTR || rc == -ENODEV) {
+		set_state(rec, PROBE_INTERRUPTED,
+			  rc == -EINTR ? "stopped before it was done" : "the device was gone before it was done");
 		study_forget(b->run, b->probe->name);
 	} else if (rc == -ECANCELED) {
 		set_state(rec, PROBE_FAILED, why.text);
@@ -185,7 +186,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		rec->kernels += b.compiled;
 		rec->launches += b.launches;
 		r->seconds = earlier + engine_now() - began;
-		if (rc && rc != -EINTR)
+		if (rc && rc != -EINTR && rc != -ENODEV)
 			break;
 		if (ev && ev->probe_end)
 			ev->probe_end(ev->ctx, p, rec);
@@ -196,7 +197,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 	}
 	kernels_free(&kernels);
 	r->seconds = earlier + engine_now() - began;
-	if (!rc || rc == -EINTR) {
+	if (!rc || rc == -EINTR || rc == -ENODEV) {
 		findings_sort(&r->findings);
 		if (gates_apply(&r->findings))
 			rc = err_nomem(e);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 struct fake fake = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
@@ -74,8 +75,11 @@ CUresult cuInit(unsigned flags)
 	int r = (int)number("FAKE_CUDA_INIT", 0);
 
 	(void)flags;
+	const char *gone = getenv("FAKE_CUDA_GONE");
 	if (r || fake.initialised)
 		return (CUresult)r;
+	if (gone && access(gone, F_OK) == 0)
+		return (CUresult)FAKE_NO_DEVICE;
 	if (fail && sscanf(fail, "%63[^:]:%ld:%d", fake.fail_name, &fake.fail_at, &fake.fail_code) != 3)
 		return CUDA_ERROR_UNKNOWN;
 	fake.hang_at = number("FAKE_CUDA_HANG", 0);
@@ -98,7 +102,7 @@ CUresult cuGetErrorString(CUresult r, const char **text)
 	    {FAKE_INVALID_VALUE, "invalid argument"},
 	    {FAKE_OUT_OF_MEMORY, "out of memory"},
 	    {FAKE_NOT_INITIALIZED, "initialization error"},
-	    {100, "no CUDA-capable device is detected"},
+	    {FAKE_NO_DEVICE, "no CUDA-capable device is detected"},
 	    {FAKE_INVALID_DEVICE, "invalid device ordinal"},
 	    {FAKE_INVALID_IMAGE, "device kernel image is invalid"},
 	    {FAKE_INVALID_CONTEXT, "invalid device context"},
@@ -106,7 +110,7 @@ CUresult cuGetErrorString(CUresult r, const char **text)
 	    {FAKE_NOT_FOUND, "named symbol not found"},
 	    {FAKE_ILLEGAL_ADDRESS, "an illegal memory access was encountered"},
 	    {FAKE_OUT_OF_RESOURCES, "too many resources requested for launch"},
-	    {999, "unknown error"},
+	    {FAKE_UNKNOWN, "unknown error"},
 	};
 
 	*text = NULL;

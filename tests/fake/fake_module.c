@@ -278,6 +278,17 @@ static bool again(void)
 	return true;
 }
 
+/* Whether the GPU goes away with the fault. */
+static bool gone(void)
+{
+	const char *marker = getenv("FAKE_CUDA_GONE");
+	int fd = marker ? open(marker, O_CREAT | O_CLOEXEC, 0600) : -1;
+
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
+}
+
 static CUresult played(void)
 {
 	long n = ++fake.launches;
@@ -290,7 +301,7 @@ static CUresult played(void)
 	if (n == fake.hang_at)
 		fake.hung = true;
 	if (n == fake.fault_at)
-		fake.sticky = FAKE_ILLEGAL_ADDRESS;
+		fake.sticky = gone() ? FAKE_UNKNOWN : FAKE_ILLEGAL_ADDRESS;
 	return fake.hung || fake.sticky ? CUDA_ERROR_NOT_READY : CUDA_SUCCESS;
 }
 

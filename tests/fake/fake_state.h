@@ -8,6 +8,7 @@
  *   FAKE_CUDA_HANG     "5": the fifth launch never ends
  *   FAKE_CUDA_FAULT    "5": the fifth launch kills the context with an illegal address
  *   FAKE_CUDA_CRASH    "5": the fifth launch kills the process
+ *   FAKE_CUDA_GONE    a file: with that fault the GPU itself goes away, which makes the file; who comes later finds no GPU
  *   FAKE_CUDA_ONCE    a file: those three happen only where it does not exist yet, and make it
  *   FAKE_CUDA_VERSION  what cuDriverGetVersion says (default 13000)
  * Compiled images are ELF files whose instructions are what a compiler that changes nothing would write. */
@@ -22,6 +23,7 @@ enum {
 	FAKE_INVALID_VALUE = 1,
 	FAKE_OUT_OF_MEMORY = 2,
 	FAKE_NOT_INITIALIZED = 3,
+	FAKE_NO_DEVICE = 100,
 	FAKE_INVALID_DEVICE = 101,
 	FAKE_INVALID_IMAGE = 200,
 	FAKE_INVALID_CONTEXT = 201,
@@ -29,6 +31,7 @@ enum {
 	FAKE_NOT_FOUND = 500,
 	FAKE_ILLEGAL_ADDRESS = 700,
 	FAKE_OUT_OF_RESOURCES = 701,
+	FAKE_UNKNOWN = 999,
 };
 
 /* Constant arrays have addresses of their own, far from global memory: module m's begin here + m * FAKE_CONSTANT_STEP. */

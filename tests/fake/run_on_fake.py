@@ -48,6 +48,26 @@ def agree(a, b):
     return all(isinstance(n, (int, float)) for n in numbers) and a["lo"] <= b["value"] <= a["hi"] and b["lo"] <= a["value"] <= b["hi"]
 
 
+def goes_away(fathom, folder, truth):
+    """In the middle of a run, for good: one sentence, what was measured is kept, and the run goes on when it is back."""
+    env = dict(os.environ, LD_LIBRARY_PATH=folder, FAKE_CUDA_GPU="toy")
+    line = [fathom, "run", "-d", "cuda:0", "-p", PROBES, "-o", "gone.fathom"]
+    lost = subprocess.run(line, env=dict(env, FAKE_CUDA_FAULT="100", FAKE_CUDA_GONE="gone"), capture_output=True, text=True)
+    said = lost.stderr.strip().splitlines()
+    if lost.returncode != 3 or not said or "cuda:0 is gone: " not in said[-1] or "--resume -o gone.fathom" not in said[-1]:
+        return [f"gone: exit {lost.returncode}: {lost.stderr}"]
+    _, kept = findings(fathom, folder, "gone.fathom", env)
+    if not [k for k, f in kept.items() if f["verdict"] == "MEASURED"]:
+        return ["gone: nothing was kept"]
+    os.remove("gone")
+    again = subprocess.run([fathom, "run", "--resume", "-o", "gone.fathom"], env=env, capture_output=True, text=True)
+    if again.returncode:
+        return [f"gone: resumed, exit {again.returncode}: {again.stderr}"]
+    _, got = findings(fathom, folder, "gone.fathom", env)
+    return [f"gone: {key} is {got.get(key)}, not {f['value']}" for key, f in truth.items()
+            if f["verdict"] == "MEASURED" and not key.endswith(".native_ops") and not (key in got and agree(got[key], f))]
+
+
 def main():
     fathom, folder = sys.argv[1:3]
     fathom = os.path.abspath(fathom)
@@ -73,6 +93,7 @@ def main():
                 # A GPU opened afresh is disturbed at other moments: then the intervals have to agree.
                 if f["verdict"] == "MEASURED" and key in truth and not agree(f, truth[key]):
                     wrong.append(f"{name}: {key} is {f['value']}, not {truth[key]['value']}")
+        wrong += goes_away(fathom, folder, truth)
     print("\n".join(wrong + [f"{len(measured)} findings compared, {len(wrong)} wrong"]))
     return 1 if wrong else 0
 

@@ -320,6 +320,12 @@ struct load {
 	unsigned warps, chains, unit;
 };
 
+/* A compiler packs two chains of halves into one. */
+static bool is_single(const struct arithmetic_row *r)
+{
+	return r->need == NEED_F16 && !strcmp(r->kind, "f16");
+}
+
 /* Which load reaches a unit's rate differs: an in-order SM needs many warps; a greedy scheduler starves warps, and some
  * recent units run at full rate only when few warps with several chains each feed them. So several loads are tried. */
 static unsigned loads_of(struct load *out, const struct arithmetic_row *r, bool steps, unsigned full)
@@ -335,9 +341,8 @@ static unsigned loads_of(struct load *out, const struct arithmetic_row *r, bool 
 					{16, 2, LONG_UNIT},
 					{8, 4, LONG_UNIT},
 					{full / 2, 2, LONG_UNIT}};
-	/* a compiler packs two chains of halves into one */
 	const struct load single[] = {{full, 1, SHORT_SPAN}, {full / 2, 1, SHORT_SPAN}, {full / 4, 1, SHORT_SPAN}};
-	const struct load *from = steps ? sequence : r->need == NEED_F16 && !strcmp(r->kind, "f16") ? single : many;
+	const struct load *from = steps ? sequence : is_single(r) ? single : many;
 	const unsigned n = from == single ? 3 : 5;
 	for (unsigned i = 0; i < n; i++) {
 		out[i] = from[i];
@@ -389,6 +394,34 @@ static bool tells_rate(const struct slope *s, const struct load *l, const struct
 	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);
 }
 
+/* The load that gives the highest rate of those whose time grows with the chain; -1: none does. */
+static int best_load(const struct slope *slope, const struct load *load, unsigned n, const struct device_info *d)
+{
+	int best = -1;
+	for (unsigned i = 0; i < n; i++) {
+		if (!slope[i].ok || !(slope[i].lo > 0) || slope[i].hi - slope[i].lo > 0.05 * slope[i].value)
+			continue;
+		if (best < 0 || rate_of(&slope[i], &load[i], d) > rate_of(&slope[best], &load[best], d))
+			best = (int)i;
+	}
+	return best;
+}
+
+/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. */
+static bool blocks_tell(const struct slope *slope, const struct load *load, unsigned n, double value,
+			const struct slope *single, const struct device_info *d)
+{
+	bool tells = false, preferred = false;
+	for (unsigned i = 0; i < n; i++)
+		preferred |= slope[i].ok && arithmetic_evenness(slope[i].last, load[i].warps, ITERATIONS) < APART;
+	for (unsigned i = 0; i < n; i++)
+		preferred &= load[i].chains == 1;
+	for (unsigned i = 0; i < n && !tells; i++)
+		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
+			tells_rate(&slope[i], &load[i], single, preferred, d);
+	return tells;
+}
+
 static void conclude_throughput(struct study *s, unsigned row, const struct slope *slope, const struct load *load,
 				unsigned n, bool is_long, const struct slope *single,
 				const struct arithmetic_steady *steady_rate)
@@ -398,7 +431,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	key_of(key, sizeof key, &arithmetic_row[row], PART_THROUGHPUT);
 	key_of(issue, sizeof issue, &arithmetic_row[row], PART_ISSUE);
 	const struct point *bad = NULL;
-	int best = -1;
+	const int best = best_load(slope, load, n, d);
 	double lowest = INFINITY, highest = 0;
 	for (unsigned i = 0; i < n; i++) {
 		if (slope[i].bad)
@@ -407,10 +440,6 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 			continue;
 		lowest = fmin(lowest, slope[i].lo);
 		highest = fmax(highest, slope[i].hi);
-		if (slope[i].hi - slope[i].lo > 0.05 * slope[i].value)
-			continue;
-		if (best < 0 || rate_of(&slope[i], &load[i], d) > rate_of(&slope[best], &load[best], d))
-			best = (int)i;
 	}
 	if (best < 0) {
 		char because[200];
@@ -461,15 +490,7 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	bool tells = !single, preferred = false;
-	for (unsigned i = 0; i < n; i++)
-		preferred |= slope[i].ok && arithmetic_evenness(slope[i].last, load[i].warps, ITERATIONS) < APART;
-	for (unsigned i = 0; i < n; i++)
-		preferred &= load[i].chains == 1;
-	for (unsigned i = 0; i < n && !tells; i++)
-		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
-			tells_rate(&slope[i], &load[i], single, preferred, d);
-	if (!tells) {
+	if (single && !blocks_tell(slope, load, n, value, single, d)) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
 			    l->chains);
@@ -534,12 +555,16 @@ static void study_row(struct study *s, unsigned row)
 		full[i] = measure_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
 	if (study_pending(s))
 		return;
-	/* An operation of one instruction fills its unit by a few warps of several chains, which the loads above have. */
-	bool uneven = false;
+	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
+	const int best = best_load(full, load, loads, d);
+	bool uneven =
+	    !steps && best >= 0 && !blocks_tell(full, load, loads, rate_of(&full[best], &load[best], d), &lat, d);
 	for (unsigned i = 0; i < loads && steps; i++)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ITERATIONS) < UNEVEN;
-	const struct arithmetic_steady rate =
-	    uneven ? arithmetic_steady(s, row, is_long ? 2 : 8) : (struct arithmetic_steady){0};
+	struct arithmetic_steady rate = {0};
+	if (uneven)
+		rate = steps ? arithmetic_steady(s, row, is_long ? 2 : 8)
+			     : arithmetic_steady_one(s, row, is_single(r) ? 1 : 2);
 	if (study_pending(s))
 		return;
 	char evidence[64];
@@ -581,7 +606,8 @@ const struct probe probe_arithmetic = {
 	      "instruction cache, or a clock that changes: the two slopes differ, and nothing is concluded. A load "
 	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is a "
 	      "bound. A scheduler that prefers some warps, so that the last ones run alone: for operations of "
-	      "several steps the ends of short chains are counted while most of the work is still to be done.",
+	      "several steps, and where no few warps fill the unit, the ends of chains are counted while most of the "
+	      "work is still to be done.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = ARITHMETIC_COUNT,

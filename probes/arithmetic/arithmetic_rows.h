@@ -105,6 +105,8 @@ struct arithmetic_steady {
 	double lo, hi; /* ops/clk/SM */
 };
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links);
+/* The same of an operation of one instruction, with so many chains a warp: fewer and longer rounds. */
+struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains);
 bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);
 
 #endif

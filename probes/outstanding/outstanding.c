@@ -22,7 +22,7 @@ static const struct experiment experiments[] = {
 
 /* ---- the study ---- */
 
-enum { CURVES_MOST = 64, EXTRA_MOST = 8, JUMPS_LEAST = 3 };
+enum { CURVES_MOST = 72, EXTRA_MOST = 8, JUMPS_LEAST = 3 };
 
 struct inquiry {
 	struct way way[LATENCY_WAYS];
@@ -98,6 +98,17 @@ static void ask_all(struct study *s, struct inquiry *q)
 	const unsigned alone = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_ALONE);
 	for (unsigned l = LOADS_MOST + 2; l <= alone; l += 2)
 		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, 2 * LATENCY_STRIDE_BYTES);
+}
+
+/* The same half as far apart again: where they are twice as far, a TLB or rows may be full before the table is. */
+static void ask_between(struct study *s, struct inquiry *q)
+{
+	const unsigned warp = study_device(s)->warp_size, most = loads_at_once(&q->chain[LATENCY_MEMORY], LOADS_MOST);
+
+	for (unsigned l = 1; l <= most; l += most > 1 ? most - 1 : 1) {
+		add_curve(s, q, LATENCY_MEMORY, l, 1, 0, LATENCY_STRIDE_BYTES * 3 / 2);
+		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, LATENCY_STRIDE_BYTES * 3 / 2);
+	}
 }
 
 static unsigned jumps_of(const struct inquiry *q, bool also_weak)
@@ -351,6 +362,12 @@ static void study_table(struct study *s, double holds)
 	if (study_pending(s))
 		return;
 	eliminate(s, q);
+	if (!q->mshr.possible && !q->prt.possible && jumps_of(q, false) >= JUMPS_LEAST) {
+		ask_between(s, q);
+		if (study_pending(s))
+			return;
+		eliminate(s, q);
+	}
 	narrow_merge(s, q);
 	if (study_pending(s))
 		return;

@@ -1,25 +1,21 @@
 /* Throughput where warps do not share a pipe evenly. A scheduler that prefers some warps lets the others finish later, with
  * too few of them left to keep the pipe full, and a block's whole time tells too little of the pipe. So warps run many
- * short chains without waiting for each other, and what counts is how often one of them comes to an end while most of the
- * work is still to be done. */
+ * short chains without waiting for each other, and what counts is how many of them all warps run until the first one is done
+ * with its own. */
 #include "arithmetic_rows.h"
-#include "base/arena.h"
 #include "probe/probe.h"
-#include "stat/stat.h"
 #include <math.h>
-#include <stdlib.h>
 
 enum {
 	ROUNDS = 40,	 /* of chains of a few links ... */
 	ROUNDS_FEW = 12, /* ... and of long ones */
+	SKIPPED = 4,	 /* part of them with which all begin */
 	LINKS = 64,	 /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
 	HEADER_WORDS = 2,
 	ROUND_WORDS = 2
 };
 
-#define FROM  0.15 /* of all ends: behind the beginning */
-#define TO    0.55 /* before the first warps are done for good and a few remain */
 #define AGREE 0.04
 
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds)
@@ -36,33 +32,42 @@ double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned roun
 	return ((double)first - start) / fmax(1, (double)last - start);
 }
 
-/* Cycles from one end to the next, 0 when there are none. */
-static double between_ends(struct study *s, const struct point *pt, unsigned warps, unsigned rounds)
+static double clock_of(const struct point *pt, size_t word)
 {
-	const size_t n = (size_t)rounds * warps;
-	double *at = ARENA_ARRAY(study_arena(s), n, double), *number = ARENA_ARRAY(study_arena(s), n, double);
-	double slope, intercept;
-	if (!at || !number)
-		return 0;
-	for (size_t i = 0; i < n; i++) {
-		at[i] = (int32_t)(pt->y[HEADER_WORDS + ROUND_WORDS * i + 1] - pt->y[HEADER_WORDS]);
-		number[i] = (double)i;
+	return (int32_t)(pt->y[HEADER_WORDS + word] - pt->y[HEADER_WORDS]);
+}
+
+/* Cycles that a chain takes as if they came one after the other, 0 when there are none: while the warp that is done first runs its
+ * own, behind the first of them. All warps have work then, and those that are held up are where they were before; those that run
+ * abreast end in bursts, so parts of their chains count. A warp that is at one chain all the time does nothing. */
+static double between_ends(const struct point *pt, unsigned warps, unsigned rounds)
+{
+	const size_t row = (size_t)ROUND_WORDS * warps, last = row * (rounds - 1), skipped = row * (rounds / SKIPPED);
+	size_t first = 0;
+	for (size_t i = 1; i < warps; i++)
+		if (clock_of(pt, last + ROUND_WORDS * i + 1) < clock_of(pt, last + ROUND_WORDS * first + 1))
+			first = i;
+	const double begin = clock_of(pt, skipped + ROUND_WORDS * first),
+		     end = clock_of(pt, last + ROUND_WORDS * first + 1);
+	double sum = 0;
+	for (size_t i = 0; i < (size_t)rounds * warps; i++) {
+		const double from = clock_of(pt, ROUND_WORDS * i), to = clock_of(pt, ROUND_WORDS * i + 1);
+		if (from < end && to > begin && (from >= begin || to <= end))
+			sum += (fmin(to, end) - fmax(from, begin)) / (to - from);
 	}
-	qsort(at, n, sizeof *at, stat_compare_double);
-	const size_t from = (size_t)(FROM * (double)n), to = (size_t)(TO * (double)n);
-	return stat_line(number + from, at + from, to - from, &slope, &intercept) ? slope : 0;
+	return sum > 0 ? (end - begin) / sum : 0;
 }
 
 struct arithmetic_rounds {
 	unsigned links, chains, rounds;
-	bool with_ends; /* what is between two chains may play a part */
+	bool is_long; /* what is between two chains may play a part */
 };
 
 struct rate {
 	double lo, hi; /* operations of warps a cycle of one SM; 0: not known (yet) */
 };
 
-/* By the difference of chains three times as long and short ones. Where with_ends, what is between two chains may hide behind them or not,
+/* By the difference of chains three times as long and short ones. What is between two long chains may hide behind them or not:
  * lo is what the long ones reach with it. */
 static struct rate rate(struct study *s, unsigned row, unsigned warps, const struct arithmetic_rounds *how)
 {
@@ -70,11 +75,11 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 	const struct point *few = study_ask(s, row, how->links, p), *many = study_ask(s, row, 3.0 * how->links, p);
 	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
 		return (struct rate){0};
-	const double at_all = between_ends(s, many, warps, how->rounds),
-		     cycles = at_all - between_ends(s, few, warps, how->rounds), links = how->links * how->chains;
+	const double links = how->links * how->chains, all = between_ends(many, warps, how->rounds),
+		     cycles = all - between_ends(few, warps, how->rounds);
 	if (!(cycles > 0))
 		return (struct rate){0};
-	return (struct rate){how->with_ends ? fmin(3 * links / at_all, 2 * links / cycles) : 2 * links / cycles,
+	return (struct rate){how->is_long ? fmin(3 * links / all, 2 * links / cycles) : 2 * links / cycles,
 			     2 * links / cycles};
 }
 
@@ -97,6 +102,6 @@ struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsign
 struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains)
 {
 	const struct arithmetic_rounds how = {
-	    .links = LINKS * CHAINS / chains, .chains = chains, .rounds = ROUNDS_FEW, .with_ends = true};
+	    .links = LINKS * CHAINS / chains, .chains = chains, .rounds = ROUNDS_FEW, .is_long = true};
 	return steady(s, row, &how);
 }

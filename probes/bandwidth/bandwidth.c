@@ -74,15 +74,16 @@ static double study_caches(struct study *s, double latency)
 	static const char *const l2[] = {"cache.global.l2.bandwidth", "cache.global.l2.bandwidth_total", NULL},
 				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
 	double one = NAN;
-	if (is_there(s, "l1", "L1", l1))
-		bandwidth_stream(s, l1[0], LEVEL_L1, 0, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST), latency);
 	if (is_there(s, "l2", "L2", l2)) {
-		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST),
+		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST),
 				       latency);
 		if (!study_pending(s))
-			bandwidth_stream(s, l2[1], LEVEL_L2, one, held(s, "cache.global.l2.size", 1 << 20, L2_LEAST),
-					 latency);
+			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN,
+					 held(s, "cache.global.l2.size", 1 << 20, L2_LEAST), latency);
 	}
+	if (is_there(s, "l1", "L1", l1) && !study_pending(s))
+		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST),
+				 latency);
 	return one;
 }
 
@@ -92,7 +93,7 @@ static void study_bandwidth(struct study *s)
 	bandwidth_shared(s);
 	const double one = study_caches(s, latency);
 	if (!study_pending(s))
-		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, one, 0, latency);
+		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, one, NAN, 0, latency);
 	bandwidth_scatter(s);
 	launch_study(s);
 }

@@ -22,6 +22,8 @@ enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a strea
 #define TOGETHER 1.1
 /* Instructions beside each load: as if the SM had so much less time for it. */
 #define MORE 4
+/* A level that gives so much less than the one behind it is not what holds an SM up. */
+#define NEARER 0.99
 
 uint64_t bandwidth_piece(const double *p)
 {
@@ -198,6 +200,7 @@ struct drawn {
 	double all_bytes, half_bytes;					  /* of a round */
 	double latency;
 	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
+	double farther;	 /* what one SM draws from the level behind, or NAN */
 	unsigned rounds;
 };
 
@@ -254,6 +257,11 @@ static double conclude(struct study *s, const struct drawn *w)
 		    "%s draws %.4g bytes a cycle from %s, and with more instructions beside the loads %.4g: it may "
 		    "be issuing them that takes so long",
 		    w->where, a.value, w->what, m.value);
+	else if (a.hi < NEARER * w->farther)
+		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
+			    "%s draws %.4g bytes a cycle from %s, and %.4g from the level behind it: something else is "
+			    "its limit",
+			    w->where, a.value, w->what, w->farther);
 	else
 		study_measured_number(s, w->key, a.value, fmin(a.lo, h.lo), fmax(a.hi, h.hi), "card", method, evidence,
 				      "%s draws as much from %s with half of the threads: %.4g", w->where, w->what,
@@ -261,8 +269,8 @@ static double conclude(struct study *s, const struct drawn *w)
 	return a.lo <= a.value && a.hi <= APART * a.lo ? a.lo : NAN;
 }
 
-double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double footprint,
-			double latency)
+double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double farther,
+			double footprint, double latency)
 {
 	const bool one = known == 0;
 	const struct device_info *d = study_device(s);
@@ -275,6 +283,7 @@ double bandwidth_stream(struct study *s, const char *key, unsigned level, double
 	w.where = one ? "one SM" : "the GPU";
 	w.sms = one ? 1 : d->sm_count;
 	w.one = one ? NAN : known;
+	w.farther = farther;
 	for (unsigned k = 0; k < 2; k++) {
 		double *p = k ? w.half : w.all;
 		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);

@@ -10,6 +10,8 @@
 #define EIGHTH	  8
 #define KEY_BYTES 64
 #define STEPS	  8 /* instructions of a link, at most */
+#define CHAINS	  4 /* of a warp, at most */
+#define TURNS	  8 /* after which chains have found their order */
 
 /* A link: the instructions of one chain, each of which needs the last. */
 struct link {
@@ -38,24 +40,33 @@ static uint32_t steps_of(const struct op_spec *o)
 	return o->native_ops ? o->native_ops : 1;
 }
 
-/* Cycles of one warp for a link of each of n chains. */
+/* Cycles of one warp for a link of each of n chains, which take turns operation by operation: the first chain's next operation waits
+ * for the last chain's as well as for its own result. */
 static double warp_round(const struct sim_spec *s, const struct link *l, uint32_t n)
 {
-	double latency = 0, busy = 0;
+	double ready[CHAINS] = {0}, busy[STEPS], now = 0, half = 0;
 	for (uint32_t i = 0; i < l->count; i++) {
-		const struct op_spec *o = l->op[i];
-		const double steps = steps_of(o);
+		const double steps = steps_of(l->op[i]);
 		double own, common;
-		rates(s, o, &own, &common);
-		latency += round(o->latency);
+		rates(s, l->op[i], &own, &common);
 		/* The warp waits for all but the last of an operation's steps, and for the pipe, which had time to make up
 		 * for parts of a cycle when there are several. */
 		const double pipe = 1 / (steps * (own + common));
 		/* Steps begin with whole cycles, and what that rounds away ends up in the last one's latency. */
-		busy +=
-		    floor((steps - 1) * o->latency / steps) + fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
+		busy[i] = floor((steps - 1) * l->op[i]->latency / steps) +
+			  fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
 	}
-	return fmax(latency, n * busy);
+	for (uint32_t turn = 0; turn < 2 * TURNS; turn++) {
+		for (uint32_t i = 0; i < l->count; i++)
+			for (uint32_t k = 0; k < n && k < CHAINS; k++) {
+				const double at = fmax(now, ready[k]);
+				ready[k] = at + round(l->op[i]->latency);
+				now = at + busy[i];
+			}
+		if (turn + 1 == TURNS)
+			half = now;
+	}
+	return (now - half) / TURNS;
 }
 
 /* Cycles of w warps for a link of each of their n chains. all: as if every instruction had only its own pipes, one kind after the

@@ -1,4 +1,5 @@
-/* Who shares the constant caches and the clock counters, and the clusters of SMs that this tells. Wong 2010, IV-J4, Fig. 20. */
+/* Who shares the caches of constants and of textures and the clock counters, and the clusters of SMs that this tells. Wong 2010, IV-J4,
+ * Fig. 20. */
 #include "base/arena.h"
 #include "constant_bandwidth.h"
 #include "data/native_record.h"
@@ -7,8 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH };
-enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = SHARE_LEVELS + 1 };
+enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH, SHARING_TEXTURE };
+enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = 2 * SHARE_LEVELS + 1 };
+#define TEXTURE_LINES 1024 /* of a level of textures: all SMs read more than that, beside each of them */
 
 static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -18,6 +20,16 @@ static int setup_pair(const struct study *s, double x, const double *p, struct j
 				       .symbol = "ring",
 				       .space_bytes = study_device(s)->constant_bytes,
 				       .load_class = NATIVE_LOAD_CONST};
+	return share_setup(s, x, p, j, &k);
+}
+
+static int setup_texture(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = {.template_path = "probes/sharing/texture_share.ptx",
+				       .load = "tex.1d.v4.u32.s32",
+				       .space = BUFFER_GLOBAL,
+				       .texture = true,
+				       .load_class = NATIVE_TEXTURE};
 	return share_setup(s, x, p, j, &k);
 }
 
@@ -31,17 +43,35 @@ static const struct experiment experiments[] = {
 			   .unit = "count",
 			   .params = BANDWIDTH_PARAM_NAMES,
 			   .setup = bandwidth_setup},
+    [SHARING_TEXTURE] =
+	{.name = "texture", .axis = "footprint", .unit = "bytes", .params = SHARE_PARAM_NAMES, .setup = setup_texture},
     [SHARING_CLOCKS] = {.name = "clocks", .axis = "launch", .unit = "number", .setup = share_clock_setup},
 };
 
-static const char *const claims[] = {"topology.sm_per_cluster", "topology.cluster_count", "cache.constant.*.scope",
+static const char *const claims[] = {"topology.sm_per_cluster",		 "topology.cluster_count",
+				     "cache.constant.*.scope",		 "cache.texture.*.scope",
 				     "cache.constant.*.bandwidth_total", NULL};
-static const char *const needs[] = {"clock", "global_cache", "constant_cache", NULL};
+static const char *const needs[] = {"clock", "global_cache", "constant_cache", "texture_cache", NULL};
+
+/* A path whose levels are looked at, and what it is called. */
+struct place {
+	struct share_path path;
+	const char *name, *experiment;
+	uint64_t reach; /* bytes of the largest level that can be filled with no miss of a TLB */
+	double lines;	/* of the largest that is asked about */
+	unsigned there; /* levels */
+	enum chase_state state;
+};
+
+static const char *path_key(char *out, size_t n, const char *path, unsigned level, const char *what)
+{
+	snprintf(out, n, "cache.%s.l%u.%s", path, level + 1, what);
+	return out;
+}
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
 {
-	snprintf(out, n, "cache.constant.l%u.%s", level + 1, what);
-	return out;
+	return path_key(out, n, "constant", level, what);
 }
 
 /* What is MEASURED, or the least that is sure, or 0. */
@@ -53,20 +83,21 @@ static double at_least(const struct study *s, const char *key)
 	return f && f->verdict == VERDICT_BOUND && isfinite(f->lo) ? f->lo : 0;
 }
 
-/* The levels that are known well enough to be filled; there: how many there are. */
-static void levels_of(struct share_path *c, unsigned *there)
+/* The levels that are known well enough to be filled. */
+static void levels_of(struct place *of)
 {
+	struct share_path *c = &of->path;
 	struct study *s = c->study;
 	char key[64], why[96] = "";
-	*there = 0;
+	of->there = 0;
 	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
-		const struct finding *f = study_finding(s, key_of(key, sizeof key, k, "size"));
+		const struct finding *f = study_finding(s, path_key(key, sizeof key, of->name, k, "size"));
 		double size = at_least(s, key), line = 0;
 		if (!f || f->verdict == VERDICT_ABSENT)
 			break;
-		*there = k + 1;
-		if (!study_number(s, key_of(key, sizeof key, k, "line"), &line))
-			study_number(s, key_of(key, sizeof key, k, "sector"), &line);
+		of->there = k + 1;
+		if (!study_number(s, path_key(key, sizeof key, of->name, k, "line"), &line))
+			study_number(s, path_key(key, sizeof key, of->name, k, "sector"), &line);
 		if (line <= 0 && k)
 			line = (double)c->level[k - 1].line;
 		if (why[0])
@@ -77,6 +108,10 @@ static void levels_of(struct share_path *c, unsigned *there)
 			snprintf(why, sizeof why, "its lines are not known");
 		else if (k && size < 1.3 * (double)c->level[k - 1].size)
 			snprintf(why, sizeof why, "it is hardly larger than the level above");
+		else if (size > (double)of->reach)
+			snprintf(why, sizeof why, "what fills its %.0f bytes is more than a TLB reaches", size);
+		else if (size / line > of->lines)
+			snprintf(why, sizeof why, "its %.0f lines are too many to be read beside each SM", size / line);
 		c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
 		c->level[k].cold = size >= 0.9 * (double)c->limit;
 		if (why[0])
@@ -88,23 +123,25 @@ static void levels_of(struct share_path *c, unsigned *there)
 	}
 }
 
-static void conclude_scope(struct study *s, const struct share_level *l, unsigned k)
+static void conclude_scope(struct study *s, const struct place *of, unsigned k)
 {
+	const struct share_level *l = &of->path.level[k];
 	unsigned sms = study_device(s)->sm_count;
 	char key[64];
-	key_of(key, sizeof key, k, "scope");
+	path_key(key, sizeof key, of->name, k, "scope");
 	if (l->state == CHASE_DONE && l->groups)
 		study_text(
 		    s, key, share_word(l, sms),
 		    l->cold ? "one SM looks what all others, halves of them, quarters of them have brought to it"
 			    : "one SM looks what all others, halves of them, quarters of them have taken from it",
-		    "pair",
+		    of->experiment,
 		    l->groups == sms ? "what the others read does nothing to any of %u SMs"
 		    : l->groups == 1 ? "what one of %u SMs finds depends on each of the others"
 				     : "what each of %u SMs finds depends on others in its group: %u of %u to %u SMs",
 		    sms, l->groups, l->smallest, l->largest);
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "pair", "%s", l->why[0] ? l->why : "it was not measured");
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, of->experiment, "%s",
+			      l->why[0] ? l->why : "it was not measured");
 }
 
 struct source {
@@ -137,14 +174,14 @@ static void conclude_topology(struct study *s, const struct source *source, unsi
 		snprintf(why, sizeof why, "%s: groups of %u to %u SMs are no clusters of one kind", names, smallest,
 			 largest);
 	if (why[0]) {
-		study_verdict(s, count_key, VERDICT_INCONCLUSIVE, "clocks, pair", "%s", why);
-		study_verdict(s, size_key, VERDICT_INCONCLUSIVE, "clocks, pair", "%s", why);
+		study_verdict(s, count_key, VERDICT_INCONCLUSIVE, "clocks, pair, texture", "%s", why);
+		study_verdict(s, size_key, VERDICT_INCONCLUSIVE, "clocks, pair, texture", "%s", why);
 		return;
 	}
-	study_measured_number(s, count_key, groups, groups, groups, "card", method, "clocks, pair",
+	study_measured_number(s, count_key, groups, groups, groups, "card", method, "clocks, pair, texture",
 			      "the same groups of SMs share: %s", names);
 	/* Where some SMs are switched off, clusters are of as many as are left: the largest, and the interval holds all. */
-	study_measured_number(s, size_key, largest, smallest, largest, "card", method, "clocks, pair",
+	study_measured_number(s, size_key, largest, smallest, largest, "card", method, "clocks, pair, texture",
 			      "%u clusters of %u to %u SMs share: %s", groups, smallest, largest, names);
 }
 
@@ -211,9 +248,22 @@ static void bandwidths(struct share_path *c)
 static void study_sharing(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	struct share_path c = {.study = s, .experiment = SHARING_PAIR, .limit = d->constant_bytes};
+	const uint64_t reach = chase_translated(s, "texture");
+	/* The ring and what evicts it are two and a quarter of a level together. */
+	struct place place[] = {{.path = {.study = s, .experiment = SHARING_PAIR, .limit = d->constant_bytes},
+				 .name = "constant",
+				 .experiment = "pair",
+				 .reach = UINT64_MAX,
+				 .lines = INFINITY},
+				{.path = {.study = s, .experiment = SHARING_TEXTURE, .limit = d->memory_bytes / 8},
+				 .name = "texture",
+				 .experiment = "texture",
+				 .reach = reach / 9 * 4,
+				 .lines = TEXTURE_LINES}};
+	enum { PLACES = sizeof place / sizeof *place };
+	struct share_path *constant = &place[0].path;
 	struct source source[SOURCES];
-	unsigned sources = 0, there, sms = d->sm_count, groups, smallest, largest;
+	unsigned sources = 0, sms = d->sm_count, groups, smallest, largest;
 	uint32_t *clocks = ARENA_ARRAY(study_arena(s), sms, uint32_t);
 	unsigned *members = ARENA_ARRAY(study_arena(s), sms, unsigned);
 	char why[160];
@@ -222,21 +272,18 @@ static void study_sharing(struct study *s)
 		return;
 	}
 	const struct point *pt = study_ask(s, SHARING_CLOCKS, 0, NULL);
-	levels_of(&c, &there);
-	enum chase_state state = c.levels ? share_find(&c) : CHASE_UNDECIDED;
-	if (study_pending(s))
-		return;
-	if (state == CHASE_DONE) {
-		sweep(&c);
-		bandwidths(&c);
+	for (unsigned i = 0; i < PLACES; i++) {
+		levels_of(&place[i]);
+		place[i].state = place[i].path.levels ? share_find(&place[i].path) : CHASE_UNDECIDED;
 	}
 	if (study_pending(s))
 		return;
-	for (unsigned k = 0; k < there; k++) {
-		if (k < c.levels && state == CHASE_UNDECIDED)
-			snprintf(c.level[k].why, sizeof c.level[k].why, "%s", c.why);
-		conclude_scope(s, &c.level[k], k);
+	if (place[0].state == CHASE_DONE) {
+		sweep(constant);
+		bandwidths(constant);
 	}
+	if (study_pending(s))
+		return;
 	if (pt && pt->outcome == OUTCOME_OK && share_clock_groups(study_arena(s), pt, sms, clocks, why, sizeof why)) {
 		share_count(clocks, sms, members, &groups, &smallest, &largest);
 		if (groups > 1 && groups < sms) {
@@ -244,12 +291,19 @@ static void study_sharing(struct study *s)
 			snprintf(source[sources++].name, sizeof source[0].name, "clock counters");
 		}
 	}
-	for (unsigned k = 0; k < c.levels; k++) {
-		const struct share_level *l = &c.level[k];
-		if (state != CHASE_DONE || l->state != CHASE_DONE || l->groups == 1 || l->groups == sms)
-			continue;
-		source[sources].group = l->group;
-		snprintf(source[sources++].name, sizeof source[0].name, "cache.constant.l%u", k + 1);
+	for (unsigned i = 0; i < PLACES; i++) {
+		struct share_path *c = &place[i].path;
+		for (unsigned k = 0; k < place[i].there; k++) {
+			struct share_level *l = &c->level[k];
+			if (k < c->levels && place[i].state == CHASE_UNDECIDED)
+				snprintf(l->why, sizeof l->why, "%s", c->why);
+			conclude_scope(s, &place[i], k);
+			if (k >= c->levels || place[i].state != CHASE_DONE || l->state != CHASE_DONE ||
+			    l->groups == 1 || l->groups == sms)
+				continue;
+			source[sources].group = l->group;
+			snprintf(source[sources++].name, sizeof source[0].name, "cache.%s.l%u", place[i].name, k + 1);
+		}
 	}
 	conclude_topology(s, source, sources);
 }
@@ -307,7 +361,8 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 
 const struct probe probe_sharing = {
     .name = "sharing",
-    .asks = "Which SMs share each constant cache and each clock counter, and what clusters of SMs does that tell?",
+    .asks = "Which SMs share each cache of constants and of textures and each clock counter, and what clusters of SMs "
+	    "does that tell?",
     .source =
 	"Wong 2010, IV-J4, Fig. 20; here the second block reads before the first one measures, not while it does, and "
 	"neighbours are found instead of known",

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #define WORDS 8
+#define TEXEL 4
 #define SPIN  (1 << 16) /* looks at a flag: some ten million cycles */
 
 /* The first accesses after a wait bring code back and are not counted. */
@@ -29,7 +30,10 @@ static uint32_t timed_of(uint32_t elements)
 int share_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->space == BUFFER_CONSTANT, calm = p[SHARE_OTHER] < 0;
+	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture, calm = p[SHARE_OTHER] < 0;
+	const char *form =
+	    k->texture ? "%s {%%%s, %%other0, %%other1, %%other2}, [%%image, {%%%s}]" : "%s %%%s, [%%%s]";
+	char load[96], load_other[96];
 	uint32_t n = elements_of(x, p), sm = (uint32_t)p[SHARE_PLACE] / 8, first = (uint32_t)p[SHARE_FIRST],
 		 count = (uint32_t)p[SHARE_COUNT], stride = (uint32_t)p[SHARE_STRIDE];
 	uint64_t ring_bytes = (uint64_t)n * stride, other = (uint64_t)(calm ? -p[SHARE_OTHER] : p[SHARE_OTHER]),
@@ -44,8 +48,12 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	for (uint32_t i = 0; i < n; i++)
 		order[i] = (uint64_t)i * stride;
 	j->template_path = k->template_path;
-	job_param_text(j, "LOAD", k->load);
-	job_param(j, "WIDE", !constant);
+	snprintf(load, sizeof(load), form, k->load, "p", "p");
+	snprintf(load_other, sizeof(load_other), form, k->load, wide ? "q" : "a", "o");
+	job_param_text(j, "LOAD", load);
+	job_param_text(j, "OTHER", load_other);
+	job_param(j, "WIDE", wide);
+	job_param(j, "TEXTURE", k->texture);
 	job_param(j, "SPIN", SPIN);
 	if (constant)
 		job_param(j, "SIZE", (long long)k->space_bytes);
@@ -60,11 +68,16 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	j->launch.buffers[0].bytes += (uint64_t)d->sm_count * 4;
 	job_arg_buffer(j, 0, WORDS * 4);
 	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
-			      constant ? 4 : 8);
+			      wide ? 8 : 4);
 	uint64_t from = calm ? 0 : ring_bytes;
-	if (constant) {
+	const uint32_t unit = k->texture ? TEXEL : 1;
+	if (k->texture) {
+		j->launch.buffers[b].ring_unit = TEXEL;
+		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);
+	}
+	if (!wide) {
 		job_arg_u32(j, 0);
-		job_arg_u32(j, (uint32_t)from);
+		job_arg_u32(j, (uint32_t)from / unit);
 	} else {
 		job_arg_buffer(j, b, 0);
 		job_arg_buffer(j, b, from);
@@ -77,10 +90,12 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, count);
 	job_arg_u32(j, count - within);
 	job_arg_u32(j, alone);
-	job_arg_u32(j, stride);
+	job_arg_u32(j, stride / unit);
 	job_arg_u32(j, (uint32_t)(other / stride));
 	job_arg_u32(j, (uint32_t)p[SHARE_LOW]);
 	job_arg_u32(j, (uint32_t)p[SHARE_HIGH]);
+	if (k->texture)
+		job_arg_texture(j, 0);
 	/* Between the two clock reads: the load, a comparison and a branch. */
 	j->check.cls = k->load_class;
 	j->check.region = 0;

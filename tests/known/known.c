@@ -57,6 +57,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "barrier.*",
     "clock.scope",
     "cache.constant.*.scope",
+    "cache.texture.*.scope",
     "topology.*",
     "regfile.*",
     "device.max_threads_per_block",

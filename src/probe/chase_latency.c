@@ -149,6 +149,18 @@ static bool parts_mean(double *v, size_t n, uint32_t grain, double *scratch, dou
 	return found > 1;
 }
 
+static double mean_between(const double *v, size_t n, double lo, double hi)
+{
+	double sum = 0, of = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (v[i] >= lo && v[i] <= hi) {
+			sum += v[i];
+			of++;
+		}
+	return sum / of;
+}
+
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
  * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
 static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
@@ -243,6 +255,9 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 			     other = (double)mode[1].count / (double)groups;
 		if (lines->parts == 2 && one > HALF_LEAST && other > HALF_LEAST)
 			*mean = (mode[0].centre + mode[1].centre) / 2;
+		/* Few lines of the memory that take longer than most wait, lap after lap: for refreshes that are in step with the laps. */
+		else if (lines->parts == 2 && one > HALF_LEAST && k && l->floor <= 0 && !c->cold_slower)
+			*mean = mean_between(means, groups, mode[0].lo, mode[0].hi);
 		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
 			lines->part[i] = mode[i].centre - *mean;
 			lines->part_share[i] = (double)mode[i].count / (double)groups;

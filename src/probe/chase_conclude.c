@@ -72,16 +72,19 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	struct study *s = c->study;
 	const struct chase_level judged = by_both(&c->level[k]), *l = &judged;
 	unsigned long long size = l->size.value, line = l->line.value;
-	struct chase_fact sized = l->size;
+	struct chase_fact sized = l->size, lined = l->line;
 	char key[96], seen[400];
 
 	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
 		 size, size + (unsigned long long)l->stride);
-	/* Where noise had a say, the size counts only if whole sets of equal conflicts make it up. */
+	/* Where noise had a say, size and line count only if whole sets of equal conflicts make them up. */
 	if (l->noisy && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
 		sized.state = CHASE_UNDECIDED;
 		snprintf(sized.why, sizeof(sized.why), "noise, and no ways and sets that confirm %llu bytes: %.120s",
 			 size, l->sets.why);
+		if (lined.state == CHASE_DONE)
+			snprintf(lined.why, sizeof(lined.why), "%s", sized.why);
+		lined.state = CHASE_UNDECIDED;
 	}
 	if (!l->endless && sized.state == CHASE_DONE && l->line.state != CHASE_DONE) {
 		/* Hits prove that much fits. That the rest does not is only sure where single lines can be seen to conflict. */
@@ -107,7 +110,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		 (unsigned long long)l->sector.value);
 	conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
 	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
-	conclude_fact(s, prefix, "line", &l->line, "grid of the misses that one more access causes", seen);
+	conclude_fact(s, prefix, "line", &lined, "grid of the misses that one more access causes", seen);
 	snprintf(seen, sizeof(seen),
 		 "one more line than fits conflicts with %llu lines and no others, wherever it lies%s",
 		 (unsigned long long)l->ways.value, l->average.ways);

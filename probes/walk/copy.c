@@ -4,7 +4,7 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { FEW = 16, MANY = 48, REPEATS = 5, WORD = 4, SHARE = 4, POINTS_MOST = 256 };
+enum { REPEATS = 5, WORD = 4, POINTS_MOST = 256 };
 #define QUIET 0.03
 #define CODE  0.2 /* of the value: compilers order and join the loads, each in its way */
 
@@ -15,24 +15,22 @@ int loop_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	stream_grid(d, j);
-	/* One array for both lengths, as streams have it. */
-	const uint64_t bytes = (uint64_t)(x * MANY * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
-	if (bytes > d->memory_bytes / SHARE)
-		return -ENOTSUP;
 	j->template_path = "probes/walk/copy.ptx";
 	job_param_text(j, "KIND", kinds[(unsigned)p[P_MORE]]);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "copy");
 	j->launch.buffers[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 16};
-	j->launch.buffers[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .as_is = true};
-	j->launch.buffer_count = 2;
+	j->launch.buffer_count = 1;
 	job_arg_buffer(j, 0, 0);
-	job_arg_buffer(j, 1, 0);
+	j->launch.flush = true;
+	/* One array for both lengths, as streams have it. */
+	const double links = walk_pair(EXPERIMENT_COPY, WORD, 0).many;
+	if (!stream_array(d, j, (uint64_t)(x * links * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0]))
+		return -ENOTSUP;
 	job_arg_u32(j, (uint32_t)p[P_LINKS]);
 	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
 	job_arg_u32(j, 0);
 	timed_job(j, p[P_REPEATS]);
-	j->launch.flush = true;
 	j->launch.warmups = 0;
 	j->check.cls = NATIVE_LOAD_GLOBAL;
 	j->check.min = 1;
@@ -48,19 +46,12 @@ void loop_study(struct study *s, const struct walk_clock *clock)
 	stream_grid(d, &grid);
 	const double bytes = (double)WORD * grid.launch.grid[0] * grid.launch.block[0];
 	for (unsigned kind = 0; kind < KINDS; kind++) {
-		const struct timed_pair k = {.experiment = EXPERIMENT_COPY,
-					     .x = WORD,
-					     .p = {[P_MORE] = kind},
-					     .links_at = P_LINKS,
-					     .rounds_at = P_ROUNDS,
-					     .repeats_at = P_REPEATS,
-					     .few = FEW,
-					     .many = MANY,
-					     .first = 1,
-					     .most = REPEATS,
-					     .quiet = QUIET,
-					     .ends = CODE,
-					     .stretch = true};
+		struct timed_pair k = walk_pair(EXPERIMENT_COPY, WORD, kind);
+		k.first = 1;
+		k.most = REPEATS;
+		k.quiet = QUIET;
+		k.ends = CODE;
+		k.stretch = true;
 		const struct timed t = timed_ask(s, &k, clock->timer);
 		char key[64];
 		if (study_pending(s))

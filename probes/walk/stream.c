@@ -7,7 +7,7 @@
 
 enum {
 	LOADS = 8,	/* of global memory in a turn; all are under way before the first is needed */
-	FEW_GLOBAL = 2, /* turns */
+	FEW_GLOBAL = 2, /* turns, with as many loads under way in both */
 	MANY_GLOBAL = 4,
 	FEW = 4, /* loads of a round; they are all under way before the first is needed */
 	MANY = 12,
@@ -19,12 +19,14 @@ enum {
 	THREADS = 1024,	 /* of those on an SM */
 	ROUNDS_NEAR = 8, /* of shared and constant memory */
 	WARPS_MOST = 32,
-	SHARE = 2 /* of the memory that an array may take */
+	SHARE = 2, /* of the memory that an array may take */
+	KEPT = 64  /* of the memory, that it takes at least */
 };
 #define QUIET 0.03 /* a stream of all SMs is not repeated for less */
 /* Of the value: what the same stream reached on one GPU through two compilers that joined and ordered its loads otherwise. Only
  * loads of shared memory leave them no choice. */
 #define CODE	0.2
+#define GRAIN	(2 << 20)
 #define PLATEAU 1.03 /* a full SM is no faster than half of one, but for so much */
 
 static unsigned blocks_each(const struct device_info *d)
@@ -53,18 +55,43 @@ static unsigned warps_most(const struct device_info *d)
 	return block < WARPS_MOST ? block : WARPS_MOST;
 }
 
+bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes)
+{
+	const uint64_t kept = d->memory_bytes / KEPT / GRAIN * GRAIN;
+	if (bytes > d->memory_bytes / SHARE)
+		return false;
+	j->launch.buffers[j->launch.buffer_count] =
+	    (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = kept > bytes ? kept : bytes, .as_is = true};
+	job_arg_buffer(j, j->launch.buffer_count++, 0);
+	return true;
+}
+
+static struct timed_pair global_pair(unsigned bytes)
+{
+	struct timed_pair k = walk_pair(SPACES + SPACE_GLOBAL, bytes, 0);
+	k.few = FEW_GLOBAL;
+	k.many = MANY_GLOBAL;
+	k.each = LOADS;
+	k.first = ROUNDS;
+	k.most = REPEATS;
+	k.quiet = QUIET;
+	k.ends = CODE;
+	k.stretch = true;
+	return k;
+}
+
 int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j)
 {
 	static const enum native_class class[STREAMS] = {NATIVE_LOAD_GLOBAL, NATIVE_LOAD_SHARED, NATIVE_LOAD_CONST};
 	static const uint32_t zeros[64];
 	const struct device_info *d = study_device(s);
 	const bool global = space == SPACE_GLOBAL;
-	uint64_t bytes = 256;
 	j->template_path = "probes/walk/stream.ptx";
 	job_param_text(j, "SPACE", walk_space_name[space]);
 	job_param(j, "BYTES", (long long)x);
 	job_param(j, "LOADS", global ? LOADS : (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
+	j->launch.flush = global; /* what is read once comes from memory */
 	if (global) {
 		stream_grid(d, j);
 	} else { /* more warps than a block has are several blocks on every SM: where a single one goes is not known */
@@ -72,31 +99,28 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 		j->launch.grid[0] = blocks > 1 ? d->sm_count * blocks : 1;
 		j->launch.block[0] = (unsigned)p[P_MORE] / blocks * d->warp_size;
 	}
-	if (global)
-		/* As much for the shorter launch: on one GPU some arrays were 15 % slower to read than others. */
-		bytes = (uint64_t)(x * LOADS * MANY_GLOBAL * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0];
-	if (bytes > d->memory_bytes / SHARE)
-		return -ENOTSUP;
 	struct launch_buffer *b = j->launch.buffers;
 	b[0] = (struct launch_buffer){
 	    .space = BUFFER_GLOBAL, .bytes = 16, .output = !global, .output_words = global ? 0 : CLOCK_WORDS};
-	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .as_is = true};
-	j->launch.buffer_count = 2;
+	j->launch.buffer_count = 1;
+	job_arg_buffer(j, 0, 0);
+	/* As much for the shorter launch, so that both read the same. */
+	if (!stream_array(d, j,
+			  global ? (uint64_t)(x * LOADS * MANY_GLOBAL * p[P_ROUNDS]) * j->launch.grid[0] *
+				       j->launch.block[0]
+				 : 256))
+		return -ENOTSUP;
 	if (space == SPACE_CONSTANT) {
 		b[2] = (struct launch_buffer){
 		    .space = BUFFER_CONSTANT, .bytes = sizeof zeros, .init = zeros, .init_bytes = sizeof zeros};
 		snprintf(b[2].symbol, sizeof b[2].symbol, "ring");
 		j->launch.buffer_count = 3;
 	}
-	job_arg_buffer(j, 0, 0);
-	job_arg_buffer(j, 1, 0);
 	job_arg_u32(j, (uint32_t)(global ? p[P_LINKS] * p[P_ROUNDS] : p[P_ROUNDS]));
 	job_arg_u32(j, 0);
 	timed_job(j, p[P_REPEATS]);
-	if (global) { /* what is read once comes from memory */
-		j->launch.flush = true;
+	if (global)
 		j->launch.warmups = 0;
-	}
 	j->check.cls = class[space];
 	j->check.min = global ? LOADS : (unsigned)p[P_LINKS];
 	j->check.max = UINT32_MAX;
@@ -107,27 +131,15 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, unsigned warps, unsigned rounds,
 			const struct walk_clock *clock)
 {
-	/* As many loads of global memory are under way in both lengths, which are of turns. */
-	static const unsigned shape[STREAMS][2] = {[SPACE_GLOBAL] = {FEW_GLOBAL, MANY_GLOBAL},
-						   [SPACE_SHARED] = {FEW_SHARED, MANY_SHARED},
-						   [SPACE_CONSTANT] = {FEW, MANY}};
-	const bool many = space == SPACE_GLOBAL || warps > warps_most(study_device(s)); /* SMs */
-	const struct timed_pair k = {.experiment = SPACES + space,
-				     .x = bytes,
-				     .p = {[P_MORE] = warps},
-				     .links_at = P_LINKS,
-				     .rounds_at = P_ROUNDS,
-				     .repeats_at = P_REPEATS,
-				     .few = shape[space][0],
-				     .many = shape[space][1],
-				     .each = space == SPACE_GLOBAL ? LOADS : 1,
-				     .first = rounds,
-				     .most = many ? REPEATS : 0,
-				     .quiet = many ? QUIET : 0,
-				     .ends = space == SPACE_SHARED ? 0 : CODE,
-				     .stretch = space == SPACE_GLOBAL,
-				     /* Memory, which all SMs keep busy, does not keep their clock. */
-				     .both_hz = space == SPACE_GLOBAL ? 0 : clock->hz};
+	const bool shared = space == SPACE_SHARED, many = warps > warps_most(study_device(s)); /* SMs */
+	struct timed_pair k = walk_pair(SPACES + space, bytes, warps);
+	k.few = shared ? FEW_SHARED : FEW;
+	k.many = shared ? MANY_SHARED : MANY;
+	k.first = rounds;
+	k.most = many ? REPEATS : 0;
+	k.quiet = many ? QUIET : 0;
+	k.ends = shared ? 0 : CODE;
+	k.both_hz = clock->hz;
 	return timed_ask(s, &k, clock->timer);
 }
 
@@ -155,7 +167,9 @@ static void stream_global(struct study *s, const struct walk_clock *clock)
 {
 	const struct device_info *d = study_device(s);
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
-		const struct timed t = ask(s, SPACE_GLOBAL, bytes, 0, ROUNDS, clock);
+		/* Memory, which all SMs keep busy, does not keep their clock. */
+		const struct timed_pair k = global_pair(bytes);
+		const struct timed t = timed_ask(s, &k, clock->timer);
 		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "bandwidth", &t)) {
 			if (!study_pending(s))
 				walk_failed(s, SPACE_GLOBAL, bytes, "issue", &t);

@@ -30,6 +30,12 @@ int stream_setup(const struct study *s, enum walk_space space, double x, const d
 void stream_study(struct study *s, enum walk_space space, const struct walk_clock *clock);
 /* As many threads as SMs take for certain. */
 void stream_grid(const struct device_info *d, struct job *j);
+/* Adds the array of which a launch reads `bytes`: the same one for all launches, as far as it suffices. On one GPU, larger and larger
+ * arrays, in places that others had left, were up to 14 % slower to read, some of them and in parts; why was not found out. False: the
+ * memory is too small. */
+bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes);
+/* A pair of launches of this folder's kernels, as far as all of them are alike. */
+struct timed_pair walk_pair(unsigned experiment, unsigned bytes, unsigned more);
 
 /* copy.c: the kernel with which Lemeire measures bandwidths, by its loop. */
 int loop_setup(const struct study *s, double x, const double *p, struct job *j);

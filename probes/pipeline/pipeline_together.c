@@ -11,12 +11,10 @@ enum {
 	LONG_ROUNDS = 34,
 	FIRST_REPEATS = 2,
 	REPEATS = 25,
-	TIME_WORDS = 2, /* behind the output of each repeat */
-	SCALE_MOST = 1 << 12
+	TIME_WORDS = 2 /* behind the output of each repeat */
 };
-#define GOOD	0.01 /* half of an interval, of the value, that will do */
-#define USABLE	0.05
-#define NS_MOST 400e3 /* of a launch that is made longer */
+#define GOOD   0.01 /* half of an interval, of the value, that will do */
+#define USABLE 0.05
 
 static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
 			       unsigned repeats)
@@ -97,11 +95,12 @@ struct timed pipeline_together(struct study *s, const struct timed_pair *k, doub
 		out.ok = out.ns > 0 && half <= USABLE * out.ns;
 		if (out.ns > 0 && half <= GOOD * out.ns)
 			return out;
-		if (2 * t[1].launch < NS_MOST && scale < SCALE_MOST && repeats == FIRST_REPEATS)
-			scale *= 2;
-		else if (repeats < REPEATS)
-			repeats = REPEATS;
-		else
+		const double times = out.ns > 0 ? fmax(half / (GOOD * out.ns), 2) : 2;
+		const unsigned longer = repeats == FIRST_REPEATS ? timed_longer(scale, times, t[1].launch) : scale;
+		if (longer == scale && repeats == REPEATS)
 			return out;
+		if (longer == scale)
+			repeats = REPEATS;
+		scale = longer;
 	}
 }

@@ -15,7 +15,8 @@ enum {
 	TIMER_PAIRS = TIMER_POINTS * (TIMER_POINTS - 1) / 2,
 	CLOCK_WORDS = 2,
 	TIME_WORDS = 2,
-	STEPS = 8
+	STEPS = 8,
+	STEP_MOST = 64 /* times longer than before */
 };
 
 #define GOOD	    0.01  /* half of a 95 % interval, of the value */
@@ -257,12 +258,17 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	return out;
 }
 
+unsigned timed_longer(unsigned rounds, double times, double launch)
+{
+	const double more = fmin(times, NS_MOST / fmax(launch, 1));
+	return more < 2 ? rounds : (unsigned)fmin(ROUNDS_MOST, rounds * exp2(floor(log2(more))));
+}
+
 /* Rounds with which the timer would do. */
 static unsigned longer(const struct difference *d, unsigned rounds, double timer)
 {
-	const double enough = GOOD / 2 * d->ns * d->links, fits = NS_MOST / fmax(d->launch, 1);
-	const double more = fmin(enough > 0 ? fmin(fmax(timer / enough, 2), 64) : 64, fits);
-	return more < 2 ? rounds : (unsigned)fmin(ROUNDS_MOST, rounds * exp2(floor(log2(more))));
+	const double enough = GOOD / 2 * d->ns * d->links;
+	return timed_longer(rounds, enough > 0 ? fmin(fmax(timer / enough, 2), STEP_MOST) : STEP_MOST, d->launch);
 }
 
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer)

@@ -50,6 +50,9 @@ double timed_spread(const struct timed_pair *k, const struct point *pt);
 /* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the pair gives. 1 where no
  * kernel writes its clock, or where it was not steady. */
 double timed_pace(struct study *s, const struct timed_pair *k);
+/* Rounds that make a launch, which takes `launch` ns now, as many times longer, rounded down to a power of two, and as far as
+ * launches may be made longer. */
+unsigned timed_longer(unsigned rounds, double times, double launch);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */

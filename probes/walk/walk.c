@@ -350,11 +350,7 @@ static void study(struct study *s)
 				 .both_hz = study_device(s)->clock_hz};
 	struct walk_clock clock;
 	const char *why;
-	bool told = timed_timer(s, &one, &clock.timer, &why);
-	if (told) {
-		one.both_hz *= timed_pace(s, &one);
-		told = timed_timer(s, &one, &clock.timer, &why);
-	}
+	const bool told = timed_steady(s, &one, &clock.timer, &why);
 	clock.hz = one.both_hz;
 	if (!told && !why)
 		return;

@@ -46,7 +46,8 @@ void timed_job(struct job *j, double repeats)
 
 struct times {
 	double ns, spread; /* robust mean; half of its repeats' 95 % interval */
-	double cycles;	   /* of the same repeats, in ns at the rate of a steady clock; where there are none, ns */
+	double off;	   /* of the same repeats, whole: run time less cycles, in ns at the rate of a steady clock */
+	double off_spread;
 };
 
 /* Whether all repeats say how many cycles they took. */
@@ -74,9 +75,9 @@ static double middle_of_most(double *v, size_t n, double *half)
 	return v[at] + *half;
 }
 
-/* Run times and cycles, both in ns, of the repeats where the one goes with the other as for most. A clock that is faster now and then
+/* Run times and cycles, both in ns, and what else belongs to them, of the repeats where the one goes with the other as for most. A clock that is faster now and then
  * makes some repeats shorter, by another part of each. Returns how many are left. */
-static size_t of_one_rate(double *ns, double *cycles, size_t n)
+static size_t of_one_rate(double *ns, double *cycles, double *inner, size_t n)
 {
 	double off[LAUNCH_TIMED], half;
 	size_t left = 0;
@@ -86,6 +87,7 @@ static size_t of_one_rate(double *ns, double *cycles, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (fabs(ns[i] - cycles[i] - middle) <= fmax(half, TOGETHER * ns[i]) * ROUNDING) {
 			ns[left] = ns[i];
+			inner[left] = inner[i];
 			cycles[left++] = cycles[i];
 		}
 	return left;
@@ -93,27 +95,33 @@ static size_t of_one_rate(double *ns, double *cycles, size_t n)
 
 static struct times times_of(const struct timed_pair *k, const struct point *pt)
 {
-	double v[LAUNCH_TIMED] = {0}, c[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
+	double run[LAUNCH_TIMED] = {0}, c[LAUNCH_TIMED] = {0}, v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
 	size_t n = 0, used = 0;
-	const bool cycles = has_cycles(k, pt), both = cycles && k->both_hz > 0;
+	const bool cycles = has_cycles(k, pt), both = cycles && k->both_hz > 0,
+		   inner = both && k->inner && pt->words_per_repeat > CLOCK_WORDS + TIME_WORDS;
 	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
 		const uint32_t *first = pt->y + (size_t)r * pt->words_per_repeat,
 			       *w = first + pt->words_per_repeat - TIME_WORDS;
-		v[n] = (double)w[0] + 4294967296.0 * w[1];
+		run[n] = (double)w[0] + 4294967296.0 * w[1];
 		if (cycles)
 			c[n] = (uint32_t)(first[1] - first[0]) / (both ? k->both_hz : k->clock_hz) * 1e9;
-		if (cycles && !both)
-			v[n] = c[n];
+		v[n] = inner		 ? (uint32_t)(first[1] - first[CLOCK_WORDS]) / k->both_hz * 1e9
+		       : cycles && !both ? c[n]
+					 : run[n];
 		n++;
 	}
 	if (both)
-		n = of_one_rate(v, c, n);
+		n = of_one_rate(run, c, v, n);
 	const double mad = stat_mad(v, n, scratch);
 	const double low = stat_quantile(v, n, 0, scratch), high = stat_quantile(v, n, 1, scratch);
 	const double ns = stat_trimmed_mean(v, n, OUTLIER_MAD, 0, scratch, &used);
+	for (size_t i = 0; i < n; i++)
+		c[i] = run[i] - c[i];
 	return (struct times){.ns = ns,
 			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad,
-			      .cycles = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : ns};
+			      .off = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : 0,
+			      .off_spread =
+				  both ? stat_quantile(c, n, 1, scratch) - stat_quantile(c, n, 0, scratch) : 0};
 }
 
 double timed_mean(const struct timed_pair *k, const struct point *pt)
@@ -152,7 +160,7 @@ static double noise_beside_cycles(const struct timed_pair *k, const struct point
 			off[n++] = (double)t[0] + 4294967296.0 * t[1] - (uint32_t)(w[1] - w[0]) / k->both_hz * 1e9;
 		}
 	middle_of_most(off, n, &half);
-	return fmax(1, 2 * half);
+	return fmax(1, 3 * half);
 }
 
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why)
@@ -217,6 +225,14 @@ double timed_pace(struct study *s, const struct timed_pair *k)
 	return stat_median(pace, n, scratch);
 }
 
+bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char **why)
+{
+	if (!timed_timer(s, k, ns, why))
+		return false;
+	k->both_hz *= timed_pace(s, k);
+	return timed_timer(s, k, ns, why);
+}
+
 /* ---- a link's time ---- */
 
 struct difference {
@@ -251,7 +267,11 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	out.launch = t[1].ns;
 	out.links = links;
 	out.ns = ((t[1].ns - t[0].ns) - (t[3].ns - t[2].ns)) / links;
-	out.gap = fabs(out.ns - ((t[1].cycles - t[0].cycles) - (t[3].cycles - t[2].cycles)) / links);
+	/* By so much more than what the timer adds, which is not the same for all launches. */
+	out.gap = fmax(0, fabs((t[1].off - t[0].off) - (t[3].off - t[2].off)) -
+			      hypot(hypot(t[0].off_spread, t[1].off_spread), hypot(t[2].off_spread, t[3].off_spread)) -
+			      timer) /
+		  links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
 	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
@@ -288,16 +308,16 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 		unsigned next = coarse ? longer(&d, rounds, timer) : rounds;
 		if (k->stretch && next == rounds && repeats == most && d.half > good * d.ns && d.launch < NS_STRETCH)
 			next = STRETCH * rounds;
-		const bool apart = d.gap > fmax(DIFFER * d.ns, timer / d.links);
+		const bool apart = d.gap > DIFFER * d.ns;
 		if (apart && repeats == most)
-			most = REPEATS;
+			most = 2 * most < REPEATS ? 2 * most : REPEATS;
 		if (next == rounds && (repeats == most || (d.ns > 0 && d.half <= good * d.ns && !apart)))
 			break;
 		repeats = most;
 		rounds = next;
 	}
 	/* The mean is better known than one repeat is. */
-	out.unsteady = d.gap > fmax(DIFFER * d.ns, timer / d.links);
+	out.unsteady = d.gap > DIFFER * d.ns;
 	out.ok = d.ns > 0 && !out.unsteady && d.half * 2 / sqrt(fmax(repeats, 4)) <= USABLE * d.ns;
 	out.ns = d.ns;
 	const double ends = (k->ends > 0 ? k->ends : ENDS) * d.ns;

@@ -27,6 +27,9 @@ struct timed_pair {
 	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
 			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
 			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
+	/* With both_hz: the third word is the clock when the links begin, and the value is what they take by it; what comes before them
+	 * need not be the same in each launch then. */
+	bool inner;
 	double
 	    both_hz; /* the same, for what need not keep the SM's clock, as memory: run times count, of those repeats whose cycles
 			 * go with them as most repeats' do, and cycles at this rate have to say the same in the end. 0: no such thing */
@@ -55,6 +58,8 @@ double timed_pace(struct study *s, const struct timed_pair *k);
 unsigned timed_longer(unsigned rounds, double times, double launch);
 /* How well the device's timer tells launches of the pair's shorter kernel apart, in ns. False: not yet, or it cannot be told (*why then). */
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why);
+/* Both at once, for a pair whose both_hz is what the device tells: that becomes what the clock ran at. */
+bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char **why);
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer);
 

@@ -337,6 +337,14 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
 		return;
 	}
+	const struct finding *boost = study_finding(s, "clock.boost");
+	if (boost && boost->verdict == VERDICT_MEASURED) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+			      "the SM's clock is %.3g times as fast at times, and what is beyond the SM then takes so "
+			      "many more of its cycles",
+			      1 + boost->value.number);
+		return;
+	}
 	const struct finding *second = study_finding(s, "cache.global.l2.size");
 	if (!has_l2 && !(second && second->verdict == VERDICT_ABSENT)) {
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",

@@ -235,12 +235,14 @@ static const char *native_problem(const struct native_check *c, const struct nat
 {
 	if (c->cls < 0 || !n->fingerprint || n->problem[0])
 		return NULL;
-	if (c->region >= n->region_count) {
+	/* Code that reads no clock is one region. */
+	const unsigned at = n->clock_reads ? c->region : 0;
+	if (at >= n->region_count) {
 		snprintf(out, size, "the timed region is gone: %u clock reads are left in the native code",
 			 n->clock_reads);
 		return out;
 	}
-	const struct native_region *r = &n->region[c->region];
+	const struct native_region *r = &n->region[at];
 	const unsigned max = c->max ? c->max : c->min, have = r->count[c->cls], others = r->total - have;
 	if (have >= c->min && have <= max && others <= c->others)
 		return NULL;

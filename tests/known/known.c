@@ -11,6 +11,7 @@
 #define TRUTHS_MAX    2048
 #define BRACKET	      0.1  /* of a size */
 #define PRICE_BRACKET 0.25 /* of a TLB's cost */
+#define FIT_BRACKET   0.45 /* of a size by equation 6 */
 
 struct fact { /* a truth that outlives its telling */
 	char key[96], text[32];
@@ -296,11 +297,15 @@ static bool is_right(const struct finding *f, const struct fact *t)
 	/* A size that was bracketed, and not found to the byte, promises its interval, which has to say something; so does the cost
 	 * of a translation, of which a clock of wide steps hides some cycles. */
 	const bool price = str_starts(f->key, "tlb.") && str_ends(f->key, "latency"),
+		   fitted = str_ends(f->key, ".capacity"),
 		   within = t->number >= f->lo && t->number <= f->hi &&
-			    f->hi - f->lo <= (price ? PRICE_BRACKET : BRACKET) * t->number;
+			    f->hi - f->lo <= (fitted  ? FIT_BRACKET
+					      : price ? PRICE_BRACKET
+						      : BRACKET) *
+						 t->number;
 	if (str_ends(f->key, ".size") && f->hi > f->lo)
 		return within;
-	return fabs(v->number - t->number) <= t->tolerance || (price && within);
+	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted) && within);
 }
 
 static void value_text(char *out, size_t n, const struct finding *f)

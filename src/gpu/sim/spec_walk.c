@@ -8,6 +8,11 @@
 #define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
 #define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
 
+#define CAPACITY      0.15 /* of what a random walk tells */
+#define APART_SIZE    3	   /* levels of which the second is not so much larger may be met as one */
+#define APART_LATENCY 1.15
+#define WALK_LEVELS   5
+
 struct wait {
 	double cycles, tolerance;
 };
@@ -29,6 +34,9 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 		w.tolerance = fmax(w.tolerance, fabs(s->cluster_offset[k]));
 	if (scope != SCOPE_SM)
 		w.tolerance += s->noise.jitter_probability * s->noise.jitter_cycles;
+	/* What comes at any moment waits for half of a refresh, if it meets one. */
+	if (scope == SCOPE_GPU && s->noise.refresh_interval >= 1)
+		w.tolerance += s->noise.refresh_cycles * s->noise.refresh_cycles / 2 / s->noise.refresh_interval;
 	w.cycles += p->address_ops * p->address_latency;
 	w.tolerance += 1 + TOLERANCE * w.cycles;
 	return w;
@@ -105,6 +113,45 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	return rc;
 }
 
+/* Levels that a random walk through a growing array meets on this path. Those of nearly one size or one latency are met as one, and
+ * then the number of all that follow is not clear; nor is it where misses of a translation cost as much as a level. */
+static int tell_levels(const struct sim_spec *s, const struct path_spec *p, bool global,
+		       int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	double size[CONST_LEVELS + 1] = {0}, latency[CONST_LEVELS + 1] = {0};
+	bool clear = !global || !s->tlb[TLB_GLOBAL].levels;
+	uint32_t n = 0, levels = global ? 2 : p->levels;
+	for (uint32_t k = 0; k < levels; k++) {
+		const struct cache_spec *c = &p->level[k];
+		if (!global || (k ? s->has_l2 : s->has_l1)) {
+			size[n] = (double)c->size;
+			latency[n++] = c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0);
+		}
+	}
+	size[n] = (double)(global ? s->memory_bytes : s->constant_bytes);
+	/* Constants may come from the GPU's common L2, of which some belongs to others. */
+	const bool common = !global && s->constant_uses_l2;
+	latency[n++] = common ? s->global.level[1].latency : p->memory_latency + s->dram.row_miss / 2;
+	for (uint32_t k = 0; k < WALK_LEVELS; k++) {
+		char key[64];
+		clear = clear && k < (common ? n - 1 : n) &&
+			(k + 1 == n || latency[k + 1] > APART_LATENCY * latency[k]) &&
+			(k == 0 || size[k] > APART_SIZE * size[k - 1]);
+		/* The last one's end is not looked for. */
+		const double bytes = clear && k + 1 < n ? size[k] : INFINITY, cycles = clear ? latency[k] : INFINITY,
+			     more = wait_of(s, p, global, false).tolerance + p->address_ops * p->address_latency;
+		snprintf(key, sizeof key, "walk.%s.%u.capacity", global ? "global" : "constant", k + 1);
+		int rc = each(ctx, &(struct truth){.key = key, .number = bytes, .tolerance = CAPACITY * bytes});
+		snprintf(key, sizeof key, "walk.%s.%u.latency", global ? "global" : "constant", k + 1);
+		if (!rc)
+			rc = each(
+			    ctx, &(struct truth){.key = key, .number = cycles, .tolerance = TOLERANCE * cycles + more});
+		if (rc)
+			return rc;
+	}
+	return 0;
+}
+
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	const struct {
@@ -125,5 +172,9 @@ int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struc
 			snprintf(key, sizeof key, "memory.%s.%u.%s", rows[i].space, bytes, rows[i].part);
 			rc = each(ctx, &(struct truth){.key = key, .number = w.cycles, .tolerance = w.tolerance});
 		}
+	if (!rc)
+		rc = tell_levels(s, &s->global, true, each, ctx);
+	if (!rc)
+		rc = tell_levels(s, &s->constant, false, each, ctx);
 	return rc ? rc : tell_streams(s, each, ctx);
 }

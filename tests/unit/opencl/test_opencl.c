@@ -190,6 +190,18 @@ static void kernels_of_probes_compile(void **state)
 	    STREAM("global", "16"),
 	    STREAM("shared", "4"),
 	    STREAM("constant", "4"),
+#define LEVELS(space)                                                                                                  \
+	{                                                                                                              \
+		"probes/levels/levels.cl", "levels",                                                                   \
+		{                                                                                                      \
+			{"SPACE", space}, {"BYTES", "1024"},                                                           \
+			{                                                                                              \
+				"LINKS", "3"                                                                           \
+			}                                                                                              \
+		}                                                                                                      \
+	}
+	    LEVELS("global"),
+	    LEVELS("constant"),
 #define COPY(kind)                                                                                                     \
 	{                                                                                                              \
 		"probes/walk/copy.cl", "copy",                                                                         \

@@ -1,0 +1,369 @@
+/* Lemeire's Fig. 7: random walks through growing arrays, and the levels that equation 6 finds in their latencies. */
+#include "base/arena.h"
+#include "base/rng.h"
+#include "probe/launch_time.h"
+#include "probe/probe.h"
+#include "stat/walk_levels.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+
+enum { SPACE_GLOBAL, SPACE_CONSTANT, SPACES };
+enum { P_LINKS, P_ROUNDS, P_REPEATS };
+enum { CLOCK_WORDS = 3 }; /* before all, after all, and before the walk */
+enum {
+	FEW = 16, /* loads of a turn */
+	MANY = 48,
+	ROUNDS =
+	    16, /* so that 512 loads tell two lengths apart, each by chance a hit or none; many more would bring pieces of lines */
+	REPEATS = 5,
+	MORE =
+	    49152, /* bytes of an array for each turn, where that is more: reading all of it before takes long, and its levels are large */
+	THREADS = 256,
+	PLACE = 8, /* bytes of an address; an offset takes half */
+	LEAST = 512,
+	OCTAVE = 3,	   /* sizes in an octave of constant memory */
+	OCTAVE_GLOBAL = 2, /* of global memory, whose octaves are many */
+	SIZES_MOST = 64,
+	ORDER = 128, /* bytes that a size is a multiple of */
+	SHARE = 8    /* of the memory that an array may take */
+};
+#define MOST	    (4.0 * 1024 * 1024) /* bytes: what one thread walks through in a moment */
+#define CHANCE	    0.02 /* of a latency: what so few hits and misses leave open, one standard deviation */
+#define KNOWN	    0.06 /* of a latency: half of its interval */
+#define LINE	    32.0 /* bytes that are fetched together, at least */
+#define PLACE_LEAST 4.0
+#define FOUND	    1.45 /* upper end of a capacity's interval, of the lower */
+#define MOST_OF	    0.75 /* of the sizes have to be known */
+#define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
+
+static const char *const space_name[SPACES] = {"global", "constant"};
+
+/* Sattolo's shuffle: one cycle through all places. next[i]: where i leads to, in units. */
+static void sattolo(uint32_t *next, uint32_t places, uint32_t unit, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, seed);
+	for (uint32_t i = 0; i < places; i++)
+		next[i] = i;
+	for (uint32_t i = places - 1; i > 0; i--) {
+		const uint32_t k = (uint32_t)rng_below(&r, i), keep = next[i];
+		next[i] = next[k];
+		next[k] = keep;
+	}
+	for (uint32_t i = 0; i < places; i++)
+		next[i] *= unit;
+}
+
+static int setup(const struct study *s, unsigned space, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const bool global = space == SPACE_GLOBAL;
+	const uint32_t unit = global ? PLACE : PLACE / 2, places = (uint32_t)x / unit;
+	uint32_t *next = ARENA_ARRAY(j->arena, places, uint32_t);
+	if (!next)
+		return -ENOMEM;
+	sattolo(next, places, global ? 1 : unit, study_seed(s));
+	j->template_path = "probes/levels/levels.ptx";
+	job_param_text(j, "SPACE", space_name[space]);
+	job_param(j, "BYTES", (long long)x);
+	job_param(j, "LINKS", (long long)p[P_LINKS]);
+	snprintf(j->launch.entry, sizeof j->launch.entry, "levels");
+	const uint32_t threads = d->max_threads_per_block < THREADS ? d->max_threads_per_block : THREADS;
+	j->launch.block[0] = !global ? 1 : threads < places ? threads : places;
+	struct launch_buffer *b = j->launch.buffers;
+	b[0] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = 32, .output = true, .output_words = CLOCK_WORDS};
+	b[1] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = global ? (uint64_t)x : PLACE};
+	b[2] = (struct launch_buffer){
+	    .space = BUFFER_GLOBAL, .bytes = places * 4ull, .init = next, .init_bytes = places * 4ull};
+	j->launch.buffer_count = 3;
+	if (!global) {
+		b[3] = b[2];
+		b[3].space = BUFFER_CONSTANT;
+		snprintf(b[3].symbol, sizeof b[3].symbol, "ring");
+		b[2] = b[1];
+		j->launch.buffer_count = 4;
+	}
+	for (unsigned i = 0; i < 3; i++)
+		job_arg_buffer(j, i, 0);
+	job_arg_u32(j, places);
+	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
+	job_arg_u32(j, 0);
+	timed_job(j, p[P_REPEATS]);
+	j->check.region = 1; /* the walk */
+	j->check.cls = global ? NATIVE_LOAD_GLOBAL : NATIVE_LOAD_CONST;
+	j->check.min = (unsigned)p[P_LINKS];
+	j->check.max = UINT32_MAX;
+	j->check.others = UINT32_MAX;
+	return 0;
+}
+
+static int setup_global(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, SPACE_GLOBAL, x, p, j);
+}
+
+static int setup_constant(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, SPACE_CONSTANT, x, p, j);
+}
+
+#define WALK(space, setup_)                                                                                            \
+	{                                                                                                              \
+		.name = space, .axis = "size of the array", .unit = "bytes", .params = {"loads", "rounds", "repeats"}, \
+		.setup = setup_                                                                                        \
+	}
+
+static const struct experiment experiments[] = {
+    [SPACE_GLOBAL] = WALK("global", setup_global),
+    [SPACE_CONSTANT] = WALK("constant", setup_constant),
+};
+
+static unsigned rounds_of(double bytes)
+{
+	return bytes > (double)ROUNDS * MORE ? (unsigned)(bytes / MORE) : ROUNDS;
+}
+
+static struct timed_pair pair_of(const struct study *s, unsigned space, double bytes)
+{
+	return (struct timed_pair){.experiment = space,
+				   .x = bytes,
+				   .links_at = P_LINKS,
+				   .rounds_at = P_ROUNDS,
+				   .repeats_at = P_REPEATS,
+				   .few = FEW,
+				   .many = MANY,
+				   .first = rounds_of(bytes),
+				   .most = REPEATS,
+				   .quiet = CHANCE,
+				   .inner = true,
+				   .both_hz = study_device(s)->clock_hz};
+}
+
+/* Sizes to walk through, ascending. */
+static size_t sizes_of(const struct study *s, unsigned space, double *size)
+{
+	const struct device_info *d = study_device(s);
+	const double most =
+	    space == SPACE_CONSTANT ? (double)d->constant_bytes : fmin(MOST, (double)(d->memory_bytes / SHARE));
+	const int octave = space == SPACE_CONSTANT ? OCTAVE : OCTAVE_GLOBAL;
+	size_t n = 0;
+	for (unsigned i = 0; n < SIZES_MOST; i++) {
+		const double bytes = floor(LEAST * exp2((double)i / octave) / ORDER) * ORDER;
+		if (bytes > most)
+			break;
+		if (!n || bytes > size[n - 1])
+			size[n++] = bytes;
+	}
+	return n;
+}
+
+/* ---- what is concluded ---- */
+
+static const char method[] = "equation 6 of Lemeire 2016, fitted to random walks through growing arrays";
+
+static void key_of(char key[64], unsigned space, size_t level, const char *part)
+{
+	snprintf(key, 64, "walk.%s.%zu.%s", space_name[space], level + 1, part);
+}
+
+/* Nothing is known of what this walk meets. */
+static void nothing(struct study *s, unsigned space, enum verdict v, const char *why)
+{
+	char key[64];
+	key_of(key, space, 0, "capacity");
+	study_verdict(s, key, v, space_name[space], "%s", why);
+	key_of(key, space, 0, "latency");
+	study_verdict(s, key, v, space_name[space], "%s", why);
+}
+
+static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *l, double most)
+{
+	/* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long
+	 * against the lines that are held. */
+	const double once = l->size < (double)MANY * ROUNDS * LINE ? LINE / (LINE - PLACE_LEAST) : 1,
+		     lo = l->size_lo * (1 - MODEL), hi = l->size_hi * (1 + MODEL) * once;
+	char key[64];
+	key_of(key, space, k, "capacity");
+	if (!(l->size > 0))
+		study_bound(s, key, most, INFINITY, method, space_name[space],
+			    "no array was too large for it, and larger ones were not walked through");
+	else if (space == SPACE_GLOBAL)
+		study_bound(s, key, lo, INFINITY, method, space_name[space],
+			    "loads get slower beyond it, but what a level fetches in pieces of lines, or by pages that "
+			    "lie anywhere, hits "
+			    "more rarely than by its share");
+	else if (hi > FOUND * lo)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			      "anything from %.0f to %.0f bytes fits the curve", lo, hi);
+	else
+		study_measured_number(s, key, l->size, lo, hi, "sm", method, space_name[space],
+				      "beyond it, loads get slower as fewer of them hit");
+}
+
+static void conclude_latency(struct study *s, unsigned space, size_t k, const struct stat_level *l, double hz,
+			     bool told)
+{
+	const double cycles = hz * 1e-9;
+	char key[64];
+	key_of(key, space, k, "latency");
+	if (!(hz > 0))
+		study_verdict(s, key, VERDICT_UNSUPPORTED, space_name[space],
+			      "the device does not tell its clock, so run times are no cycles");
+	else if (l->hi - l->lo > 2 * KNOWN * l->value)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
+	else if (space == SPACE_GLOBAL && k)
+		study_bound(s, key, -INFINITY, l->hi * cycles, method, space_name[space],
+			    "of the loads that do not hit before it, which are more where lines come in pieces");
+	else if (!told)
+		study_bound(s, key, -INFINITY, l->hi * cycles, method, space_name[space],
+			    "what making an address of the offset takes is part of it, and could not be told");
+	else
+		study_measured_number(s, key, l->value * cycles, l->lo * cycles, l->hi * cycles, "sm", method,
+				      space_name[space], "of the loads that neither hit before it nor miss it");
+}
+
+static void study_space(struct study *s, unsigned space, double timer, double hz)
+{
+	double size[SIZES_MOST], ns[SIZES_MOST], error[SIZES_MOST], misfit;
+	struct stat_level level[STAT_LEVELS];
+	struct timed last = {.ok = false};
+	const struct point *bad = NULL;
+	bool unsteady = false;
+	const size_t all = sizes_of(s, space, size);
+	size_t n = 0;
+	for (size_t i = 0; i < all; i++) {
+		struct timed_pair k = pair_of(s, space, size[i]);
+		k.both_hz = hz;
+		const struct timed t = timed_ask(s, &k, timer);
+		bad = t.bad ? t.bad : bad;
+		unsteady |= t.unsteady;
+		if (!t.ok)
+			continue;
+		size[n] = size[i];
+		ns[n] = t.ns;
+		error[n++] = fmax((t.hi - t.lo) / 4, CHANCE * t.ns);
+		last = t;
+	}
+	if (study_pending(s))
+		return;
+	if (bad || n < MOST_OF * all) {
+		nothing(s, space, bad && bad->outcome != OUTCOME_INVALID ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE,
+			bad	   ? point_why(bad)
+			: unsteady ? "by run times and by cycles walks take unlike long: the clock was not steady"
+				   : "run times of equal launches differ too much");
+		return;
+	}
+	const size_t levels = stat_levels(size, ns, error, n, level, &misfit);
+	if (!levels) {
+		nothing(s, space, VERDICT_INCONCLUSIVE,
+			"no levels of which each holds its share of an array make such a curve");
+		return;
+	}
+	/* How an address of constant memory is made from an offset only the native code tells. */
+	const struct native_info *native = study_native(s, space, last.point);
+	const bool told = space == SPACE_GLOBAL || (native && native->fingerprint && !native->problem[0]);
+	for (size_t k = 0; k < levels; k++) {
+		conclude_capacity(s, space, k, &level[k], size[n - 1]);
+		conclude_latency(s, space, k, &level[k], hz, told);
+	}
+}
+
+static void study(struct study *s)
+{
+	struct timed_pair one = pair_of(s, SPACE_CONSTANT, LEAST);
+	const char *why;
+	double timer;
+	const bool told = timed_steady(s, &one, &timer, &why);
+	for (unsigned space = 0; space < SPACES; space++)
+		if (told)
+			study_space(s, space, timer, one.both_hz);
+		else if (why)
+			nothing(s, space, VERDICT_INCONCLUSIVE, why);
+}
+
+/* ---- the figure ---- */
+
+/* Mean of whole launches of the longer length, as the paper has it, less those of the shorter one, in cycles a load. */
+static size_t curve(const struct study *s, unsigned space, double *x, double *y)
+{
+	const struct series *c = study_series(s, space);
+	const double hz = study_device(s)->clock_hz;
+	double size[SIZES_MOST];
+	const struct timed_pair pair = pair_of(s, space, LEAST);
+	const size_t all = sizes_of(s, space, size);
+	size_t n = 0;
+	for (size_t i = 0; c && i < all; i++) {
+		const struct point *pt[2] = {NULL, NULL};
+		for (size_t q = 0; q < c->count; q++) {
+			const struct point *o = &c->points[q];
+			if (o->outcome == OUTCOME_OK && o->x == size[i] && o->p[P_ROUNDS] >= ROUNDS)
+				for (unsigned k = 0; k < 2; k++)
+					if (o->p[P_LINKS] == (k ? MANY : FEW) &&
+					    (!pt[1 - k] || pt[1 - k]->p[P_ROUNDS] == o->p[P_ROUNDS]))
+						pt[k] = o;
+		}
+		if (!pt[0] || !pt[1] || pt[0]->p[P_ROUNDS] != pt[1]->p[P_ROUNDS])
+			continue;
+		x[n] = size[i];
+		y[n++] = (timed_mean(&pair, pt[1]) - timed_mean(&pair, pt[0])) / ((MANY - FEW) * pt[1]->p[P_ROUNDS]) *
+			 (hz > 0 ? hz * 1e-9 : 1);
+	}
+	return n;
+}
+
+static int draw(const struct study *s, struct figure_list *out)
+{
+	double x[SIZES_MOST], y[SIZES_MOST];
+	struct figure *f = figures_new(out, "walk-sizes", "Latency of a random walk against the size of the array");
+	if (!f)
+		return -1;
+	f->x = (struct figure_axis){.label = "size of the array", .unit = "bytes", .log2 = true};
+	f->y = (struct figure_axis){.label = "time of a load"};
+	snprintf(f->y.unit, sizeof f->y.unit, "%s", study_device(s)->clock_hz > 0 ? "cycles" : "ns");
+	for (unsigned space = 0; space < SPACES; space++) {
+		const size_t n = curve(s, space, x, y);
+		if (n && figure_add(f, space_name[space], MARK_LINE, x, y, NULL, n))
+			return -1;
+		for (size_t k = 0; k < STAT_LEVELS; k++) {
+			char key[64];
+			double size;
+			key_of(key, space, k, "capacity");
+			if (study_number(s, key, &size)) {
+				char text[48];
+				snprintf(text, sizeof text, "%s %.4g KB", space_name[space], size / 1024);
+				figure_note(f, true, size, text);
+			}
+		}
+	}
+	return 0;
+}
+
+static const char *const claims[] = {"walk.*.*.capacity", "walk.*.*.latency", NULL};
+
+const struct probe probe_levels = {
+    .name = "levels",
+    .asks = "Which levels does a random walk through a growing array meet, seen from outside?",
+    .source = "Lemeire 2016, VI-C, Fig. 7 and equation 6; here fitted for any number of levels, to the difference of "
+	      "two lengths",
+    .how =
+	"One thread walks through an array in an order nobody can foresee, after all of it was read once. A level "
+	"that is smaller than "
+	"the array serves the share of the loads that it has room for, so that the mean latency rises as one less the "
+	"level's size over the "
+	"array's. Sums of such curves are fitted; a level is added as long as it makes the fit better by more than "
+	"chance would.",
+    .fooled =
+	"Two levels of nearly one size or one latency: they are met as one. Lines shorter than 32 bytes. Translations: "
+	"their misses cost as a "
+	"level's do, and are not told "
+	"from it. Curves that are no such sum: how far the fit is off is looked at. A clock that is not steady: run "
+	"times and cycles are laid beside each other.",
+    .figure = "walk-sizes",
+    .draw = draw,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = SPACES,
+    .study = study,
+};

@@ -1,0 +1,22 @@
+/* Latency of a random walk against the size of the array: how large and how slow the levels are that it meets. */
+#ifndef FATHOM_WALK_LEVELS_H
+#define FATHOM_WALK_LEVELS_H
+#include <stdbool.h>
+#include <stddef.h>
+
+#define STAT_LEVELS 5 /* at most, memory counted */
+
+struct stat_level {
+	double size, size_lo, size_hi; /* as far as it holds the array; of the last level 0 */
+	double value, lo, hi;	       /* a load that it serves */
+};
+
+/* Lemeire 2016, equation 6, for any number of levels: a level of size c serves the share c/size of random accesses to an array
+ * larger than itself, so value(size) = v1 + sum of (v[k+1] - v[k]) * max(0, 1 - c[k]/size). Levels are added as long as each makes the
+ * fit better by more than chance would, and is slower than the one before it. size: ascending, n values; error: of each value, one
+ * standard deviation. Intervals hold two standard deviations, or as many more as the misfit says. Returns how many levels there
+ * are, nearest first, or 0: n is too small, or no sum of levels fits. *misfit: mean squared error in standard deviations. */
+size_t stat_levels(const double *size, const double *value, const double *error, size_t n,
+		   struct stat_level out[STAT_LEVELS], double *misfit);
+
+#endif

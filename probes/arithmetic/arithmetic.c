@@ -31,14 +31,16 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
-#define BLOCKS_MISS 1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
-#define UNEVEN	    0.9	 /* a first warp that ends so early was preferred */
-#define ALONE	    0.98 /* of the unit's rate: a warp that reaches it fills the unit alone */
-#define TELLS	    0.97 /* of the best rate: a load that reaches it gives the same */
-#define APART	    0.7	 /* a first warp that ends so early leaves the last ones to themselves for long */
-#define NOT_HALF    0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
-#define SAME	    0.8	 /* cycles */
-#define STEADY	    0.015 /* spread of slopes that instruction fetch has no part in */
+#define BLOCKS_MISS  1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define BLOCKS_LEAST 0.99 /* of what whole blocks seem to reach: they do */
+#define AGREE	     0.04 /* of a steady rate: what it may be known to */
+#define UNEVEN	     0.9  /* a first warp that ends so early was preferred */
+#define ALONE	     0.98 /* of the unit's rate: a warp that reaches it fills the unit alone */
+#define TELLS	     0.97 /* of the best rate: a load that reaches it gives the same */
+#define APART	     0.7  /* a first warp that ends so early leaves the last ones to themselves for long */
+#define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
+#define SAME	     0.8   /* cycles */
+#define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 /* Warps of the largest block. */
 static unsigned full_warps(const struct device_info *d)
@@ -360,14 +362,17 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 static bool conclude_steady(struct study *s, unsigned row, const struct arithmetic_steady *t, double blocks,
 			    const char *evidence)
 {
-	const double lanes = study_device(s)->warp_size, value = (t->lo + t->hi) / 2;
+	/* What whole blocks reach is a bound, too, and where it is the better one they have hardly lost anything. */
+	const bool lost = t->lo > BLOCKS_LEAST * blocks;
+	const double lanes = study_device(s)->warp_size, lo = lost ? t->lo : BLOCKS_LEAST * blocks,
+		     value = lost ? (t->lo + t->hi) / 2 : blocks;
 	char key[96], issue[96];
 	key_of(key, sizeof key, &arithmetic_row[row], PART_THROUGHPUT);
 	key_of(issue, sizeof issue, &arithmetic_row[row], PART_ISSUE);
-	if (t->agree && value > blocks / BLOCKS_MISS) {
-		study_measured_number(s, key, value, t->lo, t->hi, "sm", "ends of short chains while all warps run",
+	if (t->lo > 0 && t->hi >= value && t->hi - lo <= AGREE * t->hi) {
+		study_measured_number(s, key, value, lo, t->hi, "sm", "ends of short chains while all warps run",
 				      evidence, "some warps end long before others, whole blocks reach %.4g", blocks);
-		study_measured_number(s, issue, lanes / value, lanes / t->hi, lanes / t->lo, "sm",
+		study_measured_number(s, issue, lanes / value, lanes / t->hi, lanes / lo, "sm",
 				      "warp size over throughput", evidence,
 				      "some warps end long before others, whole blocks reach %.4g", blocks);
 		return true;

@@ -101,7 +101,6 @@ double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned roun
  * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). Experiments of the arithmetic
  * probe. */
 struct arithmetic_steady {
-	bool agree;
 	double lo, hi; /* ops/clk/SM */
 };
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links);

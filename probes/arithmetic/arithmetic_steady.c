@@ -8,15 +8,17 @@
 
 enum {
 	ROUNDS = 40,	 /* of chains of a few links ... */
-	ROUNDS_FEW = 12, /* ... and of long ones */
-	SKIPPED = 4,	 /* part of them with which all begin */
+	ROUNDS_FEW = 24, /* ... and of long ones */
+	SKIPPED = 2,	 /* part of them with which all begin */
 	LINKS = 64,	 /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
 	HEADER_WORDS = 2,
 	ROUND_WORDS = 2
 };
 
-#define AGREE 0.04
+#define AGREE	0.04
+#define BETWEEN 1.03 /* instructions, with those that follow a long chain and are none of it */
+#define HELD_UP 2.5  /* times what a chain of the warp that is done first takes */
 
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds)
 {
@@ -37,25 +39,37 @@ static double clock_of(const struct point *pt, size_t word)
 	return (int32_t)(pt->y[HEADER_WORDS + word] - pt->y[HEADER_WORDS]);
 }
 
-/* Cycles that a chain takes as if they came one after the other, 0 when there are none: while the warp that is done first runs its
- * own, behind the first of them. All warps have work then, and those that are held up are where they were before; those that run
- * abreast end in bursts, so parts of their chains count. A warp that is at one chain all the time does nothing. */
-static double between_ends(const struct point *pt, unsigned warps, unsigned rounds)
+struct chain_cycles {
+	double least, most; /* 0: there are no chains */
+};
+
+/* Cycles that a chain takes as if they came one after the other, while the warp that is done first runs the later part of its own.
+ * All warps have work then. Those that run abreast end in bursts, so parts of their chains count. A warp that is at one chain all
+ * the time is held up and does nothing; one that is held up and begins or ends a chain meanwhile may have run all of it or nothing. */
+static struct chain_cycles between_ends(const struct point *pt, unsigned warps, unsigned rounds)
 {
-	const size_t row = (size_t)ROUND_WORDS * warps, last = row * (rounds - 1), skipped = row * (rounds / SKIPPED);
+	const size_t row = (size_t)ROUND_WORDS * warps, last = row * (rounds - 1);
+	const unsigned skipped = rounds / SKIPPED;
 	size_t first = 0;
 	for (size_t i = 1; i < warps; i++)
 		if (clock_of(pt, last + ROUND_WORDS * i + 1) < clock_of(pt, last + ROUND_WORDS * first + 1))
 			first = i;
-	const double begin = clock_of(pt, skipped + ROUND_WORDS * first),
-		     end = clock_of(pt, last + ROUND_WORDS * first + 1);
-	double sum = 0;
+	const double begin = clock_of(pt, row * skipped + ROUND_WORDS * first),
+		     end = clock_of(pt, last + ROUND_WORDS * first + 1), freely = (end - begin) / (rounds - skipped);
+	double sum = 0, unsure = 0;
 	for (size_t i = 0; i < (size_t)rounds * warps; i++) {
 		const double from = clock_of(pt, ROUND_WORDS * i), to = clock_of(pt, ROUND_WORDS * i + 1);
-		if (from < end && to > begin && (from >= begin || to <= end))
-			sum += (fmin(to, end) - fmax(from, begin)) / (to - from);
+		const double in = fmin(to, end) - fmax(from, begin);
+		if (!(in > 0) || (from < begin && to > end))
+			continue;
+		if (to - from > HELD_UP * freely && (from < begin || to > end))
+			unsure += fmin(1, in / freely);
+		else
+			sum += in / (to - from);
 	}
-	return sum > 0 ? (end - begin) / sum : 0;
+	if (!(sum > 0))
+		return (struct chain_cycles){0};
+	return (struct chain_cycles){(end - begin) / (sum + unsure), (end - begin) / sum};
 }
 
 struct arithmetic_rounds {
@@ -75,12 +89,14 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 	const struct point *few = study_ask(s, row, how->links, p), *many = study_ask(s, row, 3.0 * how->links, p);
 	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
 		return (struct rate){0};
-	const double links = how->links * how->chains, all = between_ends(many, warps, how->rounds),
-		     cycles = all - between_ends(few, warps, how->rounds);
-	if (!(cycles > 0))
+	const double links = how->links * how->chains;
+	const struct chain_cycles x = between_ends(few, warps, how->rounds), y = between_ends(many, warps, how->rounds);
+	if (!(y.least > x.most && x.least > 0))
 		return (struct rate){0};
-	return (struct rate){how->is_long ? fmin(3 * links / all, 2 * links / cycles) : 2 * links / cycles,
-			     2 * links / cycles};
+	const double least = y.least - x.most, most = y.most - x.least, slow = 2 * links / most;
+	const double fast = 2 * links / least;
+	return (struct rate){how->is_long ? fmin(3 * links / y.most, slow) : slow,
+			     how->is_long ? fmin(BETWEEN * 3 * links / y.least, fast) : fast};
 }
 
 static struct arithmetic_steady steady(struct study *s, unsigned row, const struct arithmetic_rounds *how)
@@ -89,7 +105,6 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 	const unsigned full = d->max_threads_per_block / d->warp_size;
 	const struct rate a = rate(s, row, full, how), b = rate(s, row, full - full / 4, how);
 	struct arithmetic_steady out = {.lo = fmin(a.lo, b.lo) * d->warp_size, .hi = fmax(a.hi, b.hi) * d->warp_size};
-	out.agree = out.lo > 0 && out.hi - out.lo <= AGREE * out.hi;
 	return out;
 }
 

@@ -40,6 +40,7 @@ const struct arithmetic_row arithmetic_row[] = {
 #define APART	     0.7  /* a first warp that ends so early leaves the last ones to themselves for long */
 #define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define SAME	     0.8   /* cycles */
+#define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 /* Warps of the largest block. */
@@ -475,6 +476,21 @@ static void conclude_throughput(struct study *s, unsigned row, const struct slop
 	}
 	if (steady_rate && conclude_steady(s, row, steady_rate, value, evidence))
 		return;
+	/* One warp of a scheduler may be held up where several are not. */
+	for (unsigned i = 0; i < n; i++) {
+		const double sure = slope[i].ok && slope[i].lo > 0
+					? (double)load[i].warps * d->warp_size * load[i].chains / slope[i].hi
+					: 0;
+		if (sure <= HIGHER * value)
+			continue;
+		study_bound(s, key, sure, INFINITY, "best slope over several loads of the unit", evidence,
+			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
+			    l->chains, value, load[i].warps, load[i].chains, sure);
+		study_bound(s, issue, -INFINITY, d->warp_size / sure, "warp size over throughput", evidence,
+			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
+			    l->chains, value, load[i].warps, load[i].chains, sure);
+		return;
+	}
 	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
 	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
 	 * take quite proportional time under some load. */

@@ -24,7 +24,7 @@ static const int choice[ANCHORS][4] = {{ROW_add_f32, ROW_fma_f32, ROW_mul_f32, N
 				       {ROW_add_f64, ROW_mul_f64, ROW_fma_f64, NONE},
 				       {ROW_add_f16x2, ROW_fma_f16x2, ROW_add_f16, NONE}};
 /* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
-static const int links[] = {ROW_shl_b32,   ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
+static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
 #define LINK_SLOWER 1.5 /* than the faster one of the two */
 
@@ -487,7 +487,10 @@ const struct probe probe_pipes = {
 	"where "
 	"that alone explains a time nothing is said, unless a slower operation on the same pipe shows it. A stream "
 	"that "
-	"does not keep its pipe full: it has to reach the throughput that is known. A compiler that makes something "
+	"does not keep its pipe full: it has to reach the throughput that is known, and warps that begin or end one "
+	"after "
+	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load: what "
+	"shares a pipe has to do so with two numbers of warps. A compiler that makes something "
 	"else "
 	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
 	"a "

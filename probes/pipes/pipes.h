@@ -4,7 +4,7 @@
 #include "../arithmetic/arithmetic_rows.h"
 #include "probe/probe.h"
 
-enum { PIPES_LOADS = 5, PIPES_TYPE_BYTES = 32 };
+enum { PIPES_LOADS = 6, PIPES_TYPE_BYTES = 32 };
 
 /* One operation by itself. */
 struct solo {
@@ -14,6 +14,7 @@ struct solo {
 	unsigned native;   /* native instructions of one */
 	double cycles;	   /* of the SM for one warp instruction, in this stream */
 	unsigned load;	   /* the load under which it takes that */
+	unsigned least;	   /* instructions that a stream of it needs */
 };
 
 enum relation {

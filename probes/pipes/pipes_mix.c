@@ -20,6 +20,7 @@ enum {
 #define STEADY 0.04 /* of a time: what its repeats may differ by */
 #define FILLED                                                                                                         \
 	0.07 /* of the throughput that the arithmetic probe found: a stream that keeps the pipe full is so near */
+#define FILLED_SHORT 0.04 /* the same of a short stream */
 #define APART_MOST   0.12 /* excess that imperfect overlap explains */
 #define HALF_SEEN    0.25 /* excess that the issue rate may hide before nothing can be said */
 #define PART_LEAST   0.2
@@ -81,19 +82,27 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 	return 0;
 }
 
-/* Cycles from the first warp's begin to the last one's end of a stream; which: 0 the short one, 1 the long one. */
-static double span(const uint32_t *words, unsigned iteration, unsigned warps, unsigned which)
+/* Cycles of a stream, by the SM's clock. */
+struct stretch {
+	double span; /* from the first warp's begin to the last one's end */
+	double edge; /* of it, between the first begin and the last one, and between the first end and the last one */
+};
+
+/* which: 0 the short one, 1 the long one. */
+static struct stretch stretch(const uint32_t *words, unsigned iteration, unsigned warps, unsigned which)
 {
 	const uint32_t *w = words + HEADER_WORDS + (size_t)WARP_WORDS * iteration * warps + 2 * (size_t)which;
-	int32_t first = INT32_MAX, last = INT32_MIN;
+	int32_t first = INT32_MAX, last = INT32_MIN, late = INT32_MIN, early = INT32_MAX;
 	for (unsigned i = 0; i < warps; i++) {
 		/* relative to one read, so that a counter that wraps does no harm */
 		const int32_t start = (int32_t)(w[WARP_WORDS * i] - w[0]),
 			      end = (int32_t)(w[WARP_WORDS * i + 1] - w[0]);
 		first = start < first ? start : first;
 		last = end > last ? end : last;
+		late = start > late ? start : late;
+		early = end < early ? end : early;
 	}
-	return (double)last - first;
+	return (struct stretch){(double)last - first, (double)late - first + last - early};
 }
 
 struct stream {
@@ -107,7 +116,7 @@ struct stream {
  * SM has for its largest block; a scheduler that issues two instructions of one warp needs them. */
 static const struct {
 	unsigned part, chains;
-} loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {8, 8}};
+} loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 8}, {8, 8}};
 
 static unsigned warps_of(const struct device_info *d, unsigned load)
 {
@@ -133,28 +142,35 @@ static struct stream timed(struct study *s, unsigned a, unsigned n_a, unsigned b
 	if (!n || n->problem[0] || n->region_count < 3 || n->region[2].total <= n->region[0].total)
 		return out;
 	/* The first iteration runs with cold caches. */
-	double v[SPANS], scratch[SPANS];
+	double v[SPANS], scratch[SPANS], edge = 0;
 	size_t count = 0;
 	for (unsigned r = 0; r < pt->repeats; r++)
 		for (unsigned i = 1; i < ITERATIONS && count < SPANS; i++) {
 			const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
-			v[count++] = (span(w, i, warps, 1) - span(w, i, warps, 0)) / (2.0 * groups * warps);
+			const struct stretch few = stretch(w, i, warps, 0), many = stretch(w, i, warps, 1);
+			edge = fmax(edge, fabs(many.edge - few.edge) / (2.0 * groups * warps));
+			v[count++] = (many.span - few.span) / (2.0 * groups * warps);
 		}
 	out.cycles = stat_median(v, count, scratch);
 	out.native = ((double)n->region[2].total - n->region[0].total) / (2.0 * groups);
 	/* nothing has come from outside, nothing left the clocks */
 	const bool whole = fabs(n->region[0].total - groups * out.native) <= 0.1 * groups * out.native + 4;
 	const double lo = stat_quantile(v, count, 0, scratch), hi = stat_quantile(v, count, 1, scratch);
-	out.steady = out.cycles > 0 && hi - lo <= STEADY * out.cycles;
-	out.ok = whole && out.cycles > 0 && hi - lo <= 2 * STEADY * out.cycles;
+	/* Warps that begin or end one after the other do not keep the pipe full all the time, which cancels when they do so alike. */
+	const double loose = fmax(hi - lo, edge);
+	out.steady = out.cycles > 0 && loose <= STEADY * out.cycles;
+	out.ok = whole && out.cycles > 0 && loose <= 2 * STEADY * out.cycles;
 	return out;
 }
 
-/* A short stream; where its repeats differ, a longer one. */
+/* A stream of so many instructions at least; where a short one's repeats differ, or its warps do not begin and end together, a
+ * longer one. */
 static struct stream stream_of(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
-			       unsigned load)
+			       unsigned load, unsigned least)
 {
-	const struct stream few = timed(s, a, n_a, b, n_b, steps, load, SHORT);
+	const struct stream few = timed(s, a, n_a, b, n_b, steps, load, least);
+	if (least >= LONG)
+		return few;
 	return few.steady || few.bad || few.cycles == 0 ? few : timed(s, a, n_a, b, n_b, steps, load, LONG);
 }
 
@@ -195,17 +211,45 @@ static void issue_with_loads(struct pipes *u)
 			fastest = i;
 	for (size_t i = 0; fastest >= 0 && i < sizeof shares / sizeof *shares; i++) {
 		const unsigned a = shares[i][0], b = shares[i][1];
-		const struct stream t =
-		    stream_of(u->s, (unsigned)fastest, a, LOAD_ROW, b, a + b, u->solo[fastest].load);
+		const struct stream t = stream_of(u->s, (unsigned)fastest, a, LOAD_ROW, b, a + b, u->solo[fastest].load,
+						  u->solo[fastest].least);
 		if (t.ok)
 			u->issue = fmin(u->issue, t.cycles / t.native);
 	}
 }
 
+/* One operation by itself, in streams of so many instructions at least. False when no longer stream would help. */
+static bool solo_of(struct pipes *u, unsigned row)
+{
+	struct solo *o = &u->solo[row];
+	const double warp = study_device(u->s)->warp_size;
+	/* What starting a stream costs differs a little with its length, which shows in a short one. */
+	const double filled = o->least < LONG ? FILLED_SHORT : FILLED;
+	for (unsigned load = 0; load < PIPES_LOADS; load++) {
+		const struct stream t = stream_of(u->s, row, 1, row, 0, o->native, load, o->least);
+		if (!t.ok && !t.bad && t.cycles == 0)
+			return false;
+		if (!t.ok)
+			continue;
+		if (fabs(t.native - o->native) > 0.1 * o->native) {
+			o->why = "the compiler makes something else of it in a stream";
+			return false;
+		}
+		o->why = "its stream does not keep its pipe full";
+		o->usable = fabs(warp / t.cycles - o->throughput) < filled * o->throughput;
+		if (o->usable) {
+			u->issue = fmin(u->issue, t.cycles / t.native);
+			o->cycles = t.cycles;
+			o->load = load;
+			return true;
+		}
+	}
+	return true;
+}
+
 bool pipes_solos(struct pipes *u)
 {
 	struct study *s = u->s;
-	const double warp = study_device(s)->warp_size;
 	u->issue = INFINITY;
 	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++) {
 		struct solo *o = &u->solo[i];
@@ -214,26 +258,9 @@ bool pipes_solos(struct pipes *u)
 		if (o->why)
 			continue;
 		o->why = "its stream could not be timed";
-		for (unsigned load = 0; load < PIPES_LOADS; load++) {
-			const struct stream t = stream_of(s, i, 1, i, 0, o->native, load);
-			if (!t.ok && !t.bad)
+		for (o->least = SHORT; !o->usable && o->least <= LONG; o->least *= LONG / SHORT)
+			if (!solo_of(u, i))
 				break;
-			if (!t.ok)
-				continue;
-			u->issue = fmin(u->issue, t.cycles / t.native);
-			if (fabs(t.native - o->native) > 0.1 * o->native) {
-				o->why = "the compiler makes something else of it in a stream";
-				break;
-			}
-			if (t.cycles < o->cycles) {
-				o->cycles = t.cycles;
-				o->load = load;
-			}
-			o->why = "its stream does not keep its pipe full";
-			o->usable = fabs(warp / o->cycles - o->throughput) < FILLED * o->throughput;
-			if (o->usable)
-				break;
-		}
 	}
 	if (study_pending(s))
 		return false;
@@ -310,21 +337,31 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b)
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
 	const unsigned first = x->load > y->load ? x->load : y->load;
 	struct pair out = {REL_UNKNOWN, 0};
-	double least = INFINITY;
+	double shortest = INFINITY;
+	unsigned warps[2] = {0}, seen = 0;
 	balance(u, a, b, &n_a, &n_b);
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
-	/* What lies between both extremes may only be a load under which the two do not overlap well. */
-	for (unsigned i = 0; i < PIPES_LOADS; i++) {
-		const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, (first + i) % PIPES_LOADS);
-		if (!m.ok && !m.bad && i == 0)
-			return out;
-		if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
-			continue;
-		least = fmin(least, m.cycles);
-		u->issue = fmin(u->issue, m.cycles / m.native);
-		const struct times t = times_of(u, a, n_a, b, n_b);
-		out = judge(&t, least);
-		if (out.is == REL_APART || out.is == REL_SHARED || t.both < CONTRAST * t.issue)
+	/* What lies between both extremes may only be a load under which the two do not overlap well, or a stream so short that
+	 * its ends count. What issuing hides stays hidden. */
+	for (unsigned least = x->least > y->least ? x->least : y->least; least <= LONG; least *= LONG / SHORT) {
+		for (unsigned i = 0; i < PIPES_LOADS; i++) {
+			const unsigned load = (first + i) % PIPES_LOADS;
+			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
+			if (!m.ok && !m.bad && m.cycles == 0)
+				return out;
+			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
+				continue;
+			shortest = fmin(shortest, m.cycles);
+			u->issue = fmin(u->issue, m.cycles / m.native);
+			const struct times t = times_of(u, a, n_a, b, n_b);
+			out = judge(&t, shortest);
+			warps[seen++ % 2] = warps_of(study_device(u->s), load);
+			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
+			if (out.is == REL_APART || t.both < CONTRAST * t.issue ||
+			    (out.is == REL_SHARED && seen > 1 && warps[0] != warps[1]))
+				return out;
+		}
+		if (out.is == REL_HIDDEN)
 			break;
 	}
 	return out;

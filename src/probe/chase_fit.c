@@ -10,7 +10,7 @@
 #define ACCESSES     1024 /* a first look times at least so many */
 #define LAPS_FIRST   6	  /* and at least so many laps */
 #define LAPS_MOST    4096
-#define FIT_MOST     262144	/* accesses of a second look */
+#define FIT_MOST     1000000	/* accesses of a further look */
 #define INDEX_MOST   (1u << 20) /* a record's index has 20 bits */
 #define ROUNDS	     4		/* each looks four times longer than the one before */
 #define PATIENCE     192	/* laps after which a stranger's line is gone, whatever is replaced */
@@ -65,11 +65,16 @@ static void params_of(const struct chase_path *c, unsigned k, const struct chase
 static double noise_most(const struct chase_path *c, unsigned k, uint64_t bytes)
 {
 	const struct chase_level *l = &c->level[k];
-	double seen = l->noise_seen > 256 ? l->noise_seen : 256, p = l->noise;
+	double seen = l->noise_seen > 256 ? l->noise_seen : 256, rare = 3 / seen, p = 1.5 * l->noise;
 
-	if ((k || c->beyond_sm) && l->noise_at > 0 && (double)bytes > l->noise_at)
+	if ((k || c->beyond_sm) && l->noise_at > 0 && (double)bytes > l->noise_at) {
 		p *= (double)bytes / l->noise_at;
-	p = 1.5 * p + 3 / seen;
+		/* Of a large cache small parts alone were seen: what hits them too rarely to be seen hits all of it often. There a lap
+		 * without a miss still proves that a ring fits, so misses in each lap need not be taken for conflicts. */
+		if (!k)
+			rare *= (double)bytes / l->noise_at;
+	}
+	p += rare;
 	return p < 0.5 ? p : 0.5;
 }
 

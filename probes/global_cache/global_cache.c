@@ -2,6 +2,7 @@
 #include "data/native_record.h"
 #include "large_l2.h"
 #include "probe/chase.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -245,8 +246,14 @@ static void study_global(struct study *s)
 	if (study_pending(s))
 		return;
 
-	bool are_rows, rows = !huge && chase_rows_level(&far, &are_rows) == 0;
-	bool more = far.level_count > 2 || far.doubtful;
+	bool are_rows = false;
+	const unsigned rows_from = huge ? UINT_MAX : chase_rows_level(&far, &are_rows);
+	bool rows = rows_from == 0;
+	/* Lines that conflict, set by set, are no row's doing: what may be rows behind them leaves the L2 what it is. */
+	bool rows_behind =
+	    rows_from == 1 && !far.doubtful && far.level_count == 3 &&
+	    ((far.level[0].ways.state == CHASE_DONE && far.level[0].ways.value > 1) || far.level[0].unequal);
+	bool more = (far.level_count > 2 && !rows_behind) || far.doubtful;
 	char others[200] = "more groups of latency past the L1 than one cache and memory would make";
 	if (far.doubt[0])
 		snprintf(others, sizeof(others), "past the L1, %s", far.doubt);
@@ -282,9 +289,9 @@ static void study_global(struct study *s)
 			      "whether there is an L2 could not be told");
 	else if (more)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", others);
-	else if (l2 && rows)
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "past the L1: %s",
-			      chase_rows_why);
+	else if (l2 && (rows || (rows_behind && !are_rows)))
+		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "past the L%u: %s",
+			      rows_behind ? 2 : 1, chase_rows_why);
 	else if (!l1 && !same)
 		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "whether there is an L1 could not be told");

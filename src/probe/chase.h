@@ -112,6 +112,7 @@ struct chase_level {
 	bool noisy;	 /* some decision needed more than counting misses */
 	bool blurred;	 /* when the clock is fast, a hit takes as long as a miss does when it is not */
 	bool hashed;	 /* conflicting lines are not evenly spaced */
+	bool one_set;	 /* as many lines fit twice and four times as far apart, and no more of them */
 	struct chase_fact size, sector, line, ways, sets;
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */

@@ -63,6 +63,7 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 				    &l->line, "every line misses when one more is there, but not because they are "
 					      "all in one set");
 		}
+		l->one_set = true;
 		return chase_decided(&l->line, t);
 	}
 	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");

@@ -10,6 +10,7 @@
 #define SETS_TRIED   4
 #define LINES_MOST   1536 /* that are looked at set by set: sets of 48, as many as are few */
 #define OFFSETS_MOST 512
+#define EXTRAS_MOST  (4 * CHASE_SETS) /* lines beyond, where sets are few and the smallest may come last */
 
 struct conflict { /* lines of one set */
 	uint32_t ways;
@@ -59,7 +60,11 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 			run = 0;
 		}
 		run++;
-		if (last != UINT64_MAX) {
+		if (last != UINT64_MAX && i == found.count && out->spacing) {
+			/* The one more may lie some steps on. */
+			even = even && (at - last) % out->spacing == 0;
+			out->grid = stat_gcd(out->grid, at - last);
+		} else if (last != UINT64_MAX) {
 			even = even && (!out->spacing || at - last == out->spacing);
 			out->spacing = at - last;
 			out->grid = stat_gcd(out->grid, at - last);
@@ -129,8 +134,10 @@ static int compare_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
-/* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. */
-static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, bool *differ)
+/* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
+ * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. */
+static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, bool whole,
+				 bool *differ)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t lines = l->size.value / l->line.value, likely = (lines + least - 1) / least;
@@ -141,10 +148,16 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 		return CHASE_DONE; /* more than few, or all of them would take long to look at */
 	enum chase_state state = every_set(c, k, run, likely, size, &count);
 	if (state == CHASE_UNDECIDED && likely < CHASE_SETS)
-		state = every_set(c, k, run, CHASE_SETS, size, &count);
-	if (state != CHASE_DONE)
+		state = every_set(c, k, run, lines <= EXTRAS_MOST ? EXTRAS_MOST : CHASE_SETS, size, &count);
+	if (state == CHASE_PENDING)
 		return state;
 	qsort(size, count, sizeof(*size), compare_size);
+	/* Some more than were looked at, which are alike: as of many sets, some do for all. */
+	if (state == CHASE_UNDECIDED && likely > CHASE_SETS && count == CHASE_SETS &&
+	    size[whole ? count / 4 : 0] == size[count - 1])
+		return CHASE_DONE;
+	if (state != CHASE_DONE)
+		return state;
 	*differ = size[0] != size[count - 1];
 	if (!*differ)
 		return CHASE_DONE;
@@ -232,7 +245,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	static const unsigned tried[SETS_TRIED] = {0, 1, 3, 0};
 	enum chase_state all = CHASE_DONE;
 	uint32_t least = UINT32_MAX, most = 0, seen = 0, run = UINT32_MAX;
-	uint64_t spacing = 0;
+	uint64_t spacing = 0, grid = UINT64_MAX; /* grid: of all conflicts, 0 if they differ */
 	bool modulo = true, apart = true, spared = true;
 	struct conflict kept[SETS_TRIED];
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
@@ -261,12 +274,16 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		spacing = found.spacing;
 		/* On a grid that would hold more of them: some policies never give up the others. */
 		spared = spared && found.grid > line && size / found.grid > found.ways;
+		grid = grid == UINT64_MAX || grid == found.grid ? found.grid : 0;
 		for (unsigned q = 0; q < seen; q++)
 			apart = apart && comparable(&kept[q], &found);
 		kept[seen++] = found;
 	}
 	if (all != CHASE_DONE)
 		return l->sets.state = l->ways.state = all;
+	uint32_t full = 0;
+	for (unsigned i = 0; i < seen; i++)
+		full += kept[i].ways == most;
 	if (!seen) {
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
@@ -279,10 +296,17 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}
+	/* Sets that are a grid of as many lines each as were seen to conflict in most of them; in others a line was not seen to miss,
+	 * because it seldom is what goes. */
+	const bool whole = grid > line && most * grid == size && 2 * full >= seen && 4 * least >= 3 * most;
+	if (least < most && whole) {
+		chase_decided(&l->sets, grid / line);
+		return chase_decided(&l->ways, most);
+	}
 	bool differ;
 	/* Where one set is all there is, nothing lies between its lines. */
 	run = run == UINT32_MAX ? 1 : run;
-	enum chase_state few = least ? few_sets(c, k, run, least, &differ) : CHASE_DONE;
+	enum chase_state few = least ? few_sets(c, k, run, least, whole, &differ) : CHASE_DONE;
 	if (few == CHASE_PENDING)
 		return l->sets.state = l->ways.state = few;
 	if (few == CHASE_DONE && differ)
@@ -299,7 +323,11 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}
-	/* Every line there is: only what line_of_one_set found can be that. */
+	/* Every line there is, wherever the one more lies, and lines far apart did not find more room: there is one set. */
+	if (l->one_set && (uint64_t)most * line == size) {
+		chase_decided(&l->sets, 1);
+		return chase_decided(&l->ways, most);
+	}
 	if (!modulo && (uint64_t)most * line >= size) {
 		snprintf(c->why, sizeof(c->why),
 			 "one more line makes lines of several sets miss, as others' lines in them would: %u lines",

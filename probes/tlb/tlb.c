@@ -168,7 +168,12 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		if (c->most_pages < PAGES_SURE || c->dropped) {
 			most = false;
 			snprintf(text, sizeof(text), "a cache in front of the TLB, or noise, hides what pages cost");
-		}
+		} else if (c->rows > 0)
+			snprintf(text, sizeof(text),
+				 "pages cost no more than %.0f cycles, and pieces smaller than any page cost as much: "
+				 "rows of "
+				 "the memory do that",
+				 c->rows);
 		if (c->unclear)
 			snprintf(text, sizeof(text),
 				 "pages differ in what they cost, but not as levels would make them");
@@ -230,7 +235,7 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	c->bytes = room < most ? room : most;
 	snprintf(c->why, sizeof(c->why), "the memory is too small");
 	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
-		const double key[] = {c->experiment, (double)c->bytes};
+		const double key[] = {c->experiment, (double)c->bytes, c->rows};
 		const struct tlb_path *before = study_recall(s, "survey", key, sizeof(key));
 		if (before) {
 			*c = *before;
@@ -247,6 +252,27 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	return state;
 }
 
+/* Geometry of all levels. A row of the memory that is open answers sooner than one that is not, so that pages seem to cost something;
+ * where pieces smaller than any page conflict, it is that, and what it costs is left out of the steps from there on. */
+static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most)
+{
+	enum chase_state state = survey(s, c, most);
+
+	for (unsigned k = 0; state == CHASE_DONE && k < c->level_count;) {
+		if (tlb_geometry(c, k) == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (!c->level[k].no_page || c->rows > 0) {
+			if (tlb_average(c, k++) == CHASE_PENDING)
+				return CHASE_PENDING;
+			continue;
+		}
+		c->rows = tlb_least_cost(c, k);
+		state = survey(s, c, most);
+		k = 0;
+	}
+	return state;
+}
+
 static void study_tlb(struct study *s)
 {
 	struct tlb_path path[PATHS];
@@ -259,12 +285,11 @@ static void study_tlb(struct study *s)
 		path[i].experiment = i;
 		path[i].name = names[i];
 		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
-		state[i] = survey(s, &path[i], i == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
+		/* The memory is the same, and so is what its rows cost. */
+		path[i].rows = i ? path[0].rows : 0;
+		state[i] = shape(s, &path[i], i == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
 		if (state[i] != CHASE_DONE)
 			continue;
-		for (unsigned k = 0; k < path[i].level_count; k++)
-			if (tlb_geometry(&path[i], k) == CHASE_PENDING || tlb_average(&path[i], k) == CHASE_PENDING)
-				break;
 		for (unsigned k = 0; k <= path[i].level_count && !study_pending(s); k++)
 			tlb_price_of(&path[i], k, &path[i].price[k]);
 		if (!study_pending(s))
@@ -296,10 +321,13 @@ const struct probe probe_tlb = {
 	"Caches of data or of page table entries, which hold fewer pages when each has more lines: what fits has to "
 	"fit with many lines, too. A cache that answers before addresses are translated: its hits are told by their "
 	"speed and left out. Open rows of memory, which are as a TLB with sets of one entry: there is a level only "
-	"where "
-	"one page more makes more than two others wait, or where an entry covers more than all rows. Noise, which "
-	"makes "
-	"openers and followers slow alike: what is too fast says how much of it there is.",
+	"where one page more makes more than two others wait, where a set has more pages than banks of the memory "
+	"could "
+	"have, or where an entry covers more than all rows; and a cost of pieces smaller than any page, or one that "
+	"comes "
+	"on top of two others, is left out of the levels. Noise, which makes openers and followers slow alike: what is "
+	"too "
+	"fast says how much of it there is.",
     .figure = "tlb-global",
     .needs = needs,
     .claims = claims,

@@ -48,13 +48,15 @@ struct tlb_view {
 /* Page of visit v. */
 uint32_t ring_page(const struct tlb_view *w, uint32_t v);
 
-#define GAP_LEAST 3.0 /* cycles within which costs are one */
-#define TLB_ODD	  8
-#define TLB_STEPS 5 /* levels, and the walk behind the last of them */
+#define GAP_LEAST     3.0 /* cycles within which costs are one */
+#define TLB_ODD	      8
+#define ROW_COST_MOST 100 /* cycles: no memory takes longer to open a row */
+#define TLB_STEPS     5	  /* levels, and the walk behind the last of them */
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
+	bool no_page; /* pieces smaller than any page conflict: it is no TLB's doing */
 	struct chase_fact reach, line, entries, ways, sets;
 	uint32_t capacity;		  /* entries that any stride can make use of, at most */
 	uint32_t set_size[64], set_count; /* of unequal sets */
@@ -73,6 +75,8 @@ struct tlb_path {
 	uint64_t bytes;	  /* the buffer */
 	uint64_t whole;	  /* the largest power of two in it */
 	uint32_t lines;	  /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
+	double
+	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	unsigned steps;		    /* step[0] = 0 counts */
@@ -104,6 +108,8 @@ enum chase_state tlb_survey(struct tlb_path *c);
 uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);
 unsigned tlb_survey_least(const struct tlb_path *c);
 uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
+/* What the cheapest page costs beyond one that hits level k. */
+double tlb_least_cost(const struct tlb_path *c, unsigned k);
 /* Does level k hold all pages of the ring? */
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
@@ -113,6 +119,9 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
 /* How often a lap over the ring misses level k, and how many laps that is known from. */
 enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);
+/* Visits to a ring that cost as much as a miss of level k, and those that cost as much less than a hit; of how many. */
+enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
+			     double *visits);
 /* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always);
 

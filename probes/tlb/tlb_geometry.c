@@ -16,9 +16,12 @@
 
 #define LINE_LEAST  4096u /* nobody has smaller pages */
 #define NEARLY_ALL  0.9
-#define HALVINGS    2 /* more of them only cost time */
+#define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
+#define HALVINGS    2	 /* more of them only cost time */
+#define ODD_MOST    0.05 /* of the visits are delayed by what delays followers as often */
 #define EXTRAS	    4
 #define EXTRAS_MOST 40
+#define BANKS_MOST  8	       /* that 4 KB of a page fall in */
 #define ROWS_MOST   (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
 
 static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
@@ -210,6 +213,17 @@ static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages
 	return *sure ? CHASE_DONE : all;
 }
 
+/* Whether pieces smaller than pages conflict indeed: as many as were moved do not fit where they were, and cost no more than what opens
+ * a row of the memory. */
+static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes)
+{
+	bool fit = true;
+	enum chase_state state = fits(c, k, pages, stride, &fit);
+
+	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
+	return state;
+}
+
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -220,22 +234,25 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages + 1, &stride);
+	const uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
 	if (state == CHASE_DONE && stride < LINE_LEAST) {
+		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
+			return l->reach.state = CHASE_PENDING;
 		snprintf(c->why, sizeof(c->why),
 			 "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
 			 (unsigned long long)stride);
 		state = CHASE_UNDECIDED;
 	}
-	if (state == CHASE_DONE) {
-		uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
+	if (state == CHASE_DONE)
 		state = shift(c, k, few, stride, &offset);
-	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
 			undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	line = offset ? offset : stride;
+	if (line < LINE_LEAST && are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
+		return l->reach.state = CHASE_PENDING;
 	if (line < LINE_LEAST)
 		return undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
 				 (unsigned long long)line);
@@ -373,7 +390,7 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 	uint32_t n = (uint32_t)l->entries.value, seen = 0;
 	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
 	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
-	uint32_t fewest = n; /* pages that one more conflicts with */
+	uint32_t fewest = n, largest = 0; /* pages that one more conflicts with */
 	enum chase_state all = CHASE_DONE;
 
 	l->set_count = 0;
@@ -401,6 +418,7 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 			return undecided(&l->ways, "one page more than fits conflicts with none");
 		steady = steady && always;
 		fewest = count < fewest ? count : fewest;
+		largest = count > largest ? count : largest;
 		join(&g, hot);
 		count_groups(&g, l, &seen, &equal);
 	}
@@ -410,8 +428,9 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 		return undecided(&l->ways, "the buffer has no room for a page more than fits");
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
-	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others. */
-	if (sets == 1 && fewest < NEARLY_ALL * n)
+	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
+	 * turns and which part depends on the order. */
+	if (sets == 1 && (largest < NEARLY_ALL * n || fewest < TURNS * n))
 		sets = 0;
 	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
@@ -454,7 +473,15 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	if (lines <= c->lines / n)
 		lines = 2 * RING_PAGE / RING_LINE;
 	const struct tlb_ring ring = {.pages = n, .stride = l->line.value, .lines = lines};
-	return tlb_fits(c, k, &ring, sure);
+	enum chase_state state = tlb_fits(c, k, &ring, sure);
+	if (state == CHASE_PENDING || (state == CHASE_DONE && *sure))
+		return state;
+	/* More lines meet more of what delays a line for other reasons, which comes upon openers and followers alike. */
+	double high, low, visits;
+	if (tlb_balance(c, k, &ring, &high, &low, &visits) != CHASE_DONE)
+		return state;
+	*sure = high <= ODD_MOST * visits && high <= low + 4 * sqrt(high + low);
+	return *sure ? CHASE_DONE : state;
 }
 
 /* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
@@ -468,6 +495,9 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 	enum chase_state state, all = CHASE_DONE;
 
 	*yes = l->sets.state != CHASE_DONE || l->line.value < ROWS_MOST;
+	/* The lines of a page that are read lie in a few banks at most, and each of them has one other page's row. */
+	if (l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST)
+		*yes = false;
 	if (!*yes || l->blurred)
 		return CHASE_DONE;
 	state = tlb_misses(c, k, &(struct tlb_ring){.pages = n, .stride = l->line.value}, &less, &laps);
@@ -504,6 +534,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	bool sure;
 
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
+	l->no_page = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return undecided(&l->reach, "the level above is not known, and hides what this one does");

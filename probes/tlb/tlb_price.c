@@ -73,7 +73,8 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	struct visits v;
 	size_t kept;
 
-	if (!c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
+	/* Nothing, once what rows cost is known: prices are those of pages whose rows are open. */
+	if (c->rows > 0 || !c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
 		return out->state = CHASE_DONE;
 	if (visits_get(c, l->entries.value, l->line.value, -INFINITY, l->floor, &v, out) != CHASE_DONE ||
 	    v.n < VISITS_LEAST)
@@ -91,6 +92,26 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	if (out->value < 0 && -out->value <= c->gap)
 		out->value = 0;
 	return out->state;
+}
+
+/* Of costs with and without a row of the memory, those without, if both were seen. */
+#define ROW_SHARE 0.15
+#define ROW_ALIKE 0.1 /* of what a row costs */
+static bool without_rows(const struct tlb_path *c, struct visits *v)
+{
+	struct stat_mode mode[4];
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n; i++)
+		v->scratch[i] = v->cost[i];
+	if (stat_modes(v->scratch, v->n, c->gap, ROW_SHARE, mode, 4, v->scratch + v->n) != 2 ||
+	    fabs(mode[1].centre - mode[0].centre - c->rows) > c->gap + ROW_ALIKE * c->rows)
+		return false;
+	for (size_t i = 0; i < v->n; i++)
+		if (v->cost[i] >= mode[0].lo && v->cost[i] <= mode[0].hi)
+			v->cost[n++] = v->cost[i];
+	v->n = n;
+	return true;
 }
 
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
@@ -114,6 +135,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		return undecided(out, "the buffer has no room for pages that are known to miss");
 	if (visits_get(c, pages, up->line.value, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
+	if (c->rows > 0 && !without_rows(c, &v))
+		return undecided(out, "open rows of the memory may or may not be in what a miss costs");
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);

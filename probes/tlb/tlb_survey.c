@@ -11,6 +11,9 @@
 #define SHARE_REAL   0.6  /* and that many where it is a level's */
 #define CHANCE	     1e-6
 #define HOT_ORDERS   4
+#define HOT_MISSES   12 /* of a page tell it from those that miss by noise */
+#define HOT_ALIKE    4	/* times as often as another one does a page of one set miss, at most ... */
+#define HOT_LRU	     2	/* ... and where one misses each time, all do, nearly */
 #define SURVEY_RINGS 64
 #define BASE_PAGES   8		 /* of a ring whose pages are timed often */
 #define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
@@ -18,8 +21,11 @@
 #define LOOK_MOST    32768u
 #define SKIPPED	     0.01
 #define MODES	     8
-#define BLUR_MOST    1.5 /* cycles, of a page's median */
-#define BLURRED	     4.5 /* sigmas */
+#define ROWS_ALIKE   0.1  /* of what a row costs */
+#define TWICE	     1.5  /* cycles, ... */
+#define TWICE_PART   0.03 /* ... and of a cost, by which it may differ from itself */
+#define BLUR_MOST    1.5  /* cycles, of a page's median */
+#define BLURRED	     4.5  /* sigmas */
 #define FEW_HOT	     0.15
 #define MANY_HOT     0.3
 #define BEYOND	     0.1 /* of a cost, that another one is larger at least */
@@ -87,6 +93,7 @@ static double follower_quantile(struct tlb_path *c, const struct tlb_view *w, do
 
 struct seen {
 	double centre, share;
+	unsigned ring;
 };
 
 static int compare_seen(const void *a, const void *b)
@@ -149,24 +156,82 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 	return n;
 }
 
-static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
+/* Costs that are near to each other, of all rings. */
+struct cost {
+	double centre, share[SURVEY_RINGS];
+};
+
+/* Whether one cost is another one and a row of the memory. */
+static bool is_with_row(const struct tlb_path *c, double one, double other)
 {
+	return c->rows > 0 && fabs(other - one - c->rows) <= c->gap + ROWS_ALIKE * c->rows;
+}
+
+static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struct cost *out)
+{
+	unsigned count = 0;
+
 	qsort(seen, n, sizeof(*seen), compare_seen);
-	c->steps = 1;
-	c->step[0] = 0;
-	c->unclear = false;
-	c->odd_count = 0;
-	for (unsigned i = 0; i < n;) {
-		double sum = 0, weight = 0, most = 0;
+	for (unsigned i = 0; i < n; count++) {
+		double sum = 0, weight = 0;
 		unsigned from = i;
+		out[count] = (struct cost){0};
 		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre);
 		     i++) {
 			sum += seen[i].centre * seen[i].share;
 			weight += seen[i].share;
-			most = fmax(most, seen[i].share);
+			out[count].share[seen[i].ring] = fmax(out[count].share[seen[i].ring], seen[i].share);
 		}
-		double centre = sum / weight;
+		out[count].centre = sum / weight;
 		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
+			out[count].centre = 0;
+	}
+	/* Pages of one ring have rows that are open and rows that are not: that is one cost. */
+	for (unsigned i = 0; i + 1 < count; i++)
+		for (unsigned k = i + 1; k < count; k++) {
+			if (!is_with_row(c, out[i].centre, out[k].centre))
+				continue;
+			for (unsigned r = 0; r < SURVEY_RINGS; r++)
+				out[i].share[r] += out[k].share[r];
+			memmove(&out[k], &out[k + 1], (--count - k) * sizeof(*out));
+			break;
+		}
+	return count;
+}
+
+/* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
+ * the memory does. 0: nothing does. */
+static double twice(const struct cost *cost, unsigned n)
+{
+	for (unsigned i = 0; i + 1 < n; i++)
+		for (unsigned k = i + 2; k + 1 < n; k++) {
+			const double more = cost[i + 1].centre - cost[i].centre;
+			if (cost[i].centre >= 0 &&
+			    fabs(cost[k + 1].centre - cost[k].centre - more) <= TWICE + TWICE_PART * more)
+				return more;
+		}
+	return 0;
+}
+
+static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
+{
+	struct cost *cost = ARENA_ARRAY(study_arena(c->study), n + 1, struct cost);
+
+	c->steps = 1;
+	c->step[0] = 0;
+	c->unclear = !cost;
+	c->odd_count = 0;
+	unsigned count = cost ? cluster(c, seen, n, cost) : 0;
+	if (cost && !(c->rows > 0)) {
+		c->rows = twice(cost, count);
+		count = c->rows > 0 ? cluster(c, seen, n, cost) : count;
+	}
+	n = count;
+	for (unsigned i = 0; i < n; i++) {
+		double centre = cost[i].centre, most = 0;
+		for (unsigned r = 0; r < SURVEY_RINGS; r++)
+			most = fmax(most, cost[i].share[r]);
+		if (centre == 0)
 			continue; /* no cost */
 		if (centre < 0 || most < SHARE_REAL || c->steps > TLB_STEPS) {
 			c->unclear = true;
@@ -177,6 +242,17 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
 		c->step[c->steps++] = centre;
 	}
 	c->level_count = c->steps - 1;
+}
+
+double tlb_least_cost(const struct tlb_path *c, unsigned k)
+{
+	double next = c->step[k + 1];
+
+	/* What costs more than a hit is a miss, whatever has answered it. */
+	for (unsigned i = 0; i < c->odd_count; i++)
+		if (c->odd[i] > c->step[k] + c->gap)
+			next = fmin(next, c->odd[i]);
+	return next - c->step[k];
 }
 
 /* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
@@ -286,17 +362,14 @@ enum chase_state tlb_survey(struct tlb_path *c)
 			return all;
 	}
 	for (unsigned k = 0; k < rings; k++)
-		n += costs_of(c, &w[k], seen + n);
+		for (unsigned more = costs_of(c, &w[k], seen + n); more; more--)
+			seen[n++].ring = k;
 	steps_from(c, seen, n);
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
 		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {
-		double next = c->step[k + 1];
-		/* What costs more than a hit is a miss, whatever has answered it. */
-		for (unsigned i = 0; i < c->odd_count; i++)
-			if (c->odd[i] > c->step[k] + c->gap)
-				next = fmin(next, c->odd[i]);
-		double rise = (next - c->step[k]) / 2;
+		/* A hit may cost as much as a row does, a miss costs the next step at least. */
+		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;
 		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
 						 .noise = noise_of(w, rings, rise),
 						 .blurred = rise < BLURRED * c->sigma};
@@ -410,22 +483,34 @@ enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_rin
 	return CHASE_DONE;
 }
 
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
+enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
+			     double *visits)
+{
+	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+
+	*high = *low = *visits = 0;
+	for (uint32_t v = 0; state == CHASE_DONE && v < w.visits; v++) {
+		*visits += !isnan(w.cost[v]);
+		*high += missed(c, k, w.cost[v]);
+		*low += w.cost[v] <= hit - rise && w.cost[v] < -(float)c->gap;
+	}
+	return state;
+}
+
+/* Misses of each page, over some orders, and how often it was seen; *laps is added to. turns 0: as many as usual. */
+static enum chase_state count_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, uint32_t *turns,
+				     uint32_t *own, uint32_t *seen, unsigned *laps)
 {
 	enum chase_state all = CHASE_DONE;
-	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
-		 *seen = own + ring->pages;
-	unsigned laps = 0;
+	uint32_t longer = 0;
 
-	*always = true;
-	if (!own) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
 	for (unsigned order = 0; order < HOT_ORDERS; order++) {
 		struct tlb_ring again = *ring;
 		struct tlb_view w;
 		again.order = tlb_order(ring->pages, order);
+		again.turns = *turns;
 		if (order && again.order == 1)
 			continue;
 		enum chase_state state = tlb_get(c, &again, &w);
@@ -439,14 +524,42 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 			own[ring_page(&w, v)] += missed(c, k, w.cost[v]);
 			seen[ring_page(&w, v)] += !isnan(w.cost[v]);
 		}
-		laps += w.visits / w.pages;
+		*laps += w.visits / w.pages;
+		longer = 8 * w.visits <= LOOK_MOST ? 8 * w.visits / (w.pages * w.lines) : 0;
 	}
-	if (all != CHASE_DONE)
-		return all;
+	*turns = longer;
+	return all;
+}
+
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
+{
+	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
+		 *seen = own + ring->pages, turns = 0;
+	unsigned laps = 0;
+
+	*always = true;
+	if (!own) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (unsigned look = 0; look < LOOKS; look++) {
+		enum chase_state state = count_misses(c, k, ring, &turns, own, seen, &laps);
+		if (state != CHASE_DONE)
+			return state;
+		uint32_t few = 0;
+		for (uint32_t i = 0; i + 1 < ring->pages; i++)
+			few = own[i] > few ? own[i] : few;
+		/* So few misses of any page that a stray one or two look like them: more of both. */
+		if (!turns || few >= HOT_MISSES || c->level[k].blurred)
+			break;
+	}
 	const struct tlb_level *l = &c->level[k];
-	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0;
+	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0, most = 0;
+	for (uint32_t i = 0; i + 1 < ring->pages; i++)
+		most = own[i] > most ? own[i] : most;
+	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;
 	for (uint32_t i = 0; i < ring->pages; i++) {
-		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise;
+		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
 		many += hot[i];
 		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
 	}

@@ -73,6 +73,15 @@ static const struct control controls[] = {
      "outstanding.*",
      {"outstanding.entries", "outstanding.loads_per_warp"},
      "outstanding"},
+    /* Run times of some launches are no cycles then. */
+    {"a clock that boosts",
+     {"noise."},
+     "noise.boost = 0.1 ratio # control\nnoise.boost_interval = 2000000 cycles # control\n"
+     "noise.boost_cycles = 200000 cycles # control\n",
+     {NULL},
+     "none",
+     {NULL},
+     "walk"},
 };
 
 static bool is_dropped(const struct control *c, const char *line)

@@ -11,9 +11,10 @@
 
 #define CLUSTERS_MAX 24
 
-/* Off: pipeline and divergence count the SM's own cycles and take seconds on GPUs that all boost. The walk probe takes run times, repeats them
- * until they agree, and takes minutes (seed 1900100008). Cycles of the SM are no cure there: memory keeps its own clock and takes more
- * of them while the SM boosts, up to 12 % (46 GPUs, seeds from 2617000000 and 2627000000). */
+/* Off: where it is on for all GPUs, an earlier state of the walk probe had wrong completions on one of 16 GPUs (2713000011, where
+ * translations and refreshes add to it), and the arithmetic and texture probes were wrong on one each (2713000011: warps_to_fill;
+ * 2713000016: the latency of a texture L1). One such GPU takes 30 to 70 s for all probes, half of it for walks that are repeated until run times
+ * and cycles say the same. */
 static const bool draw_boost = false;
 
 struct dice {

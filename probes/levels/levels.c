@@ -33,6 +33,7 @@ enum {
 #define KNOWN	    0.06 /* of a latency: half of its interval */
 #define LINE	    32.0 /* bytes that are fetched together, at least */
 #define PLACE_LEAST 4.0
+#define FITS	    2 /* of the smallest array: a level that holds less has nothing but mixtures of hits and misses */
 #define FOUND	    1.45 /* upper end of a capacity's interval, of the lower */
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
@@ -214,8 +215,14 @@ static void conclude_latency(struct study *s, unsigned space, size_t k, const st
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
 	else if (space == SPACE_GLOBAL && k)
-		study_bound(s, key, -INFINITY, l->hi * cycles, method, space_name[space],
-			    "of the loads that do not hit before it, which are more where lines come in pieces");
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		    "%.1f cycles fit best, but lines that come in pieces, halves of a cache that are not alike and "
+		    "translations make such a curve, too",
+		    l->value * cycles);
+	else if (!k && l->size > 0 && l->size_lo < FITS * LEAST)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			      "too few of the arrays fit into it whole to say what a hit takes");
 	else if (!told)
 		study_bound(s, key, -INFINITY, l->hi * cycles, method, space_name[space],
 			    "what making an address of the offset takes is part of it, and could not be told");

@@ -9,15 +9,17 @@
 #define FLAT	  1.05
 #define EIGHTH	  8
 #define KEY_BYTES 64
-#define STEPS	  8 /* instructions of a link, at most */
-#define CHAINS	  4 /* of a warp, at most */
-#define TURNS	  8 /* after which chains have found their order */
+#define STEPS	  8    /* instructions of a link, at most */
+#define CHAINS	  4    /* of a warp, at most */
+#define TURNS	  64   /* after which chains have found their order, and over which parts of a cycle even out */
+#define PARTS	  1024 /* of a cycle */
 
 /* A link: the instructions of one chain, each of which needs the last. */
 struct link {
 	const struct op_spec *op[STEPS];
 	uint32_t count;
 	double operations, flops; /* that one link counts as */
+	double alone[CHAINS + 1]; /* cycles of one warp for a link of each of so many chains */
 };
 
 static const struct op_spec *op_of(const struct sim_spec *s, const char *op, const char *type)
@@ -40,33 +42,67 @@ static uint32_t steps_of(const struct op_spec *o)
 	return o->native_ops ? o->native_ops : 1;
 }
 
+/* As the simulator counts: in so small parts of a cycle. */
+static double in_parts(double cycles)
+{
+	return round(cycles * PARTS) / PARTS;
+}
+
+/* One warp alone on its scheduler. Times are cycles. */
+struct lone {
+	double port, pipe[SPEC_PIPES]; /* from when each is free */
+	double now;		       /* when the last step went out */
+	uint32_t first;		       /* pipe that it took */
+	bool second;		       /* it was a second one of that cycle already */
+};
+
+/* A step of o goes out in the first whole cycle, not before `at`, in which one of its pipes and the port are free, as far as a part of a
+ * cycle: what they were late by they make up for. */
+static void step_out(struct lone *w, const struct sim_spec *s, const struct op_spec *o, double at)
+{
+	uint32_t k = 0;
+	for (uint32_t i = 1; i < o->pipe_count; i++)
+		if (w->pipe[o->pipe[i]] < w->pipe[o->pipe[k]])
+			k = i;
+	double *const pipe = &w->pipe[o->pipe[k]];
+	const double ready = fmax(at, floor(*pipe));
+	const double copies = s->pipe[o->pipe[k]].per_scheduler ? s->schedulers : 1;
+	/* A second instruction, to another pipe, takes no turn of the port. */
+	w->second = s->dual_issue && !w->second && ready <= w->now && w->first != o->pipe[k];
+	if (!w->second) {
+		w->now = fmax(ready, floor(w->port));
+		w->port = fmax(w->port, w->now) + in_parts(s->scheduler_issue);
+	}
+	w->first = o->pipe[k];
+	/* Of several pipes one may be fed a turn late. */
+	*pipe = fmax(*pipe, o->pipe_count > 1 ? w->now - in_parts(s->scheduler_issue) : w->now) +
+		in_parts(s->warp_size * copies / o->rate[k] / steps_of(o));
+}
+
 /* Cycles of one warp for a link of each of n chains, which take turns operation by operation: the first chain's next operation waits
  * for the last chain's as well as for its own result. */
 static double warp_round(const struct sim_spec *s, const struct link *l, uint32_t n)
 {
-	double ready[CHAINS] = {0}, busy[STEPS], now = 0, half = 0;
-	for (uint32_t i = 0; i < l->count; i++) {
-		const double steps = steps_of(l->op[i]);
-		double own, common;
-		rates(s, l->op[i], &own, &common);
-		/* The warp waits for all but the last of an operation's steps, and for the pipe, which had time to make up
-		 * for parts of a cycle when there are several. */
-		const double pipe = 1 / (steps * (own + common));
-		/* Steps begin with whole cycles, and what that rounds away ends up in the last one's latency. */
-		busy[i] = floor((steps - 1) * l->op[i]->latency / steps) +
-			  fmax(s->scheduler_issue, steps > 1 ? floor(pipe) : pipe);
-	}
+	struct lone w = {.now = -1, .first = SPEC_PIPES};
+	double ready[CHAINS] = {0}, half = 0;
 	for (uint32_t turn = 0; turn < 2 * TURNS; turn++) {
 		for (uint32_t i = 0; i < l->count; i++)
 			for (uint32_t k = 0; k < n && k < CHAINS; k++) {
-				const double at = fmax(now, ready[k]);
-				ready[k] = at + round(l->op[i]->latency);
-				now = at + busy[i];
+				const uint32_t steps = steps_of(l->op[i]);
+				const double step = in_parts(l->op[i]->latency / steps);
+				double at = fmax(w.now, ready[k]);
+				/* Steps begin with whole cycles, each so long after the one before it, and what that rounds away
+				 * ends up in the last one's latency. */
+				for (uint32_t j = 0; j < steps; j++) {
+					step_out(&w, s, l->op[i], at);
+					at = w.now + floor((j + 1) * step) - floor(j * step);
+				}
+				ready[k] = w.now + round(l->op[i]->latency) - floor((steps - 1) * step);
 			}
 		if (turn + 1 == TURNS)
-			half = now;
+			half = w.now;
 	}
-	return (now - half) / TURNS;
+	return (w.now - half) / TURNS;
 }
 
 /* Cycles of w warps for a link of each of their n chains. all: as if every instruction had only its own pipes, one kind after the
@@ -92,7 +128,7 @@ static double round_cycles(const struct sim_spec *s, const struct link *l, uint3
 	/* A second instruction of the same warp takes no turn, if it goes to another pipe; single chains have none. */
 	if (s->dual_issue && n > 1)
 		issue /= 2;
-	return fmax(warp_round(s, l, n), fmax(pipes, most * n * issue));
+	return fmax(l->alone[n], fmax(pipes, most * n * issue));
 }
 
 /* Whether all instructions of the link go to the same pipes. */
@@ -171,7 +207,7 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 		/* How kinds of instructions share pipes in time is between these two. */
 		const double slow = best_cycles(s, l, n, true), fast = same ? slow : best_cycles(s, l, n, false);
 		const double issue = (slow + fast) / 2, off = TOLERANCE + (slow - fast) / (slow + fast);
-		const double peak = s->warp_size / issue, one = warp_round(s, l, n) / n;
+		const double peak = s->warp_size / issue, one = l->alone[n] / n;
 		const double whole = peak * s->sm_count * s->clock_hz * 1e-9;
 		uint32_t lo = UINT32_MAX, hi = 0;
 		for (int k = 0; k < 6; k++) {
@@ -198,20 +234,21 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 	}
 }
 
-/* Work items that take as long as one warp: as many blocks on each SM as its pipelines take at once, of an eighth of its threads or, where
- * one of those is too much already, of a warp. */
+/* Work items that take as long as one warp: as many blocks on each SM as its pipelines take at once, and as it has room for, of an eighth
+ * of its threads or, where one of those is too much already, of a warp. */
 static void tell_items(struct telling *t, const struct sim_spec *s, const struct link *l)
 {
 	static const double flat[] = {FLAT - UNSURE, FLAT, FLAT + UNSURE};
 	const uint32_t full = s->max_threads_per_sm / s->warp_size, most = s->max_threads_per_block / s->warp_size;
 	uint32_t warps = (full + EIGHTH - 1) / EIGHTH, blocks[3];
 	warps = warps < most ? warps : most;
-	if (round_cycles(s, l, 1, warps, true) > FLAT * warp_round(s, l, 1))
+	if (round_cycles(s, l, 1, warps, true) > FLAT * l->alone[1])
 		warps = 1;
+	const uint32_t by_warps = most_warps(s) / warps,
+		       room = s->max_blocks_per_sm && s->max_blocks_per_sm < by_warps ? s->max_blocks_per_sm : by_warps;
 	for (unsigned i = 0; i < 3; i++)
 		for (blocks[i] = 0;
-		     (blocks[i] + 1) * warps <= most_warps(s) &&
-		     round_cycles(s, l, 1, (blocks[i] + 1) * warps, true) <= flat[i] * warp_round(s, l, 1);)
+		     blocks[i] < room && round_cycles(s, l, 1, (blocks[i] + 1) * warps, true) <= flat[i] * l->alone[1];)
 			blocks[i]++;
 	const double each = (double)warps * s->warp_size * s->sm_count;
 	const struct truth one = {.key = "pipeline.items",
@@ -219,14 +256,14 @@ static void tell_items(struct telling *t, const struct sim_spec *s, const struct
 				  .tolerance = fmax(blocks[2] - blocks[1], blocks[1] - blocks[0]) * each +
 					       blocks[1] * each / 16};
 	/* What fills every SM has another verdict. */
-	if (!t->rc && (blocks[2] + 1) * warps <= most_warps(s))
+	if (!t->rc && blocks[2] < by_warps)
 		t->rc = t->each(t->ctx, &one);
 }
 
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	const struct op_spec *fma = op_of(s, s->has_fma ? "fma" : "mad", "f32"), *add = op_of(s, "add", "f32");
-	const struct {
+	struct {
 		const char *class;
 		struct link link;
 	} rows[] = {
@@ -245,6 +282,8 @@ int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const s
 	struct telling t = {.each = each, .ctx = ctx};
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
 		t.class = rows[i].class;
+		for (uint32_t n = 1; n <= CHAINS; n++)
+			rows[i].link.alone[n] = warp_round(s, &rows[i].link, n);
 		if (s->has_f64 || rows[i].link.op[0] != op_of(s, "add", "f64"))
 			tell_class(&t, s, &rows[i].link);
 	}

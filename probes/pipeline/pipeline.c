@@ -68,6 +68,8 @@ struct roof {
 	unsigned chains, count, ridge;
 	unsigned shorter; /* than usual: so many times shorter loops */
 	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
+	double
+	    full; /* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
 	unsigned warps[LOADS_MOST];
 	struct timed time[LOADS_MOST];
 	const struct point *bad;
@@ -346,6 +348,15 @@ static void conclude(struct study *s, const struct roof *r, double pace)
 			      r->warps[at]);
 }
 
+/* Chains of a warp issue faster than warps that fill the pipe, in loops that are shorter than usual: instructions that go out in pairs,
+ * or what is left of a loop's end, which hides behind more of them in the longer loop. */
+static bool ends_show(const struct roof *r)
+{
+	unsigned at;
+	least(r, &at);
+	return r->shorter > 1 && !r->starves && r->time[at].hi / r->warps[at] < r->full;
+}
+
 static void study_roof(struct study *s, struct roof *r, double timer, double pace)
 {
 	if (r->class == CLASS_DP && !study_device(s)->has_f64) {
@@ -369,6 +380,11 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 			    point_why(r->bad));
 	else if (r->noisy || !r->count || !r->time[0].ok)
 		verdict_all(s, r, VERDICT_INCONCLUSIVE, "run times of equal launches differ too much");
+	else if (ends_show(r))
+		verdict_all(
+		    s, r, VERDICT_INCONCLUSIVE,
+		    "several chains seem faster than warps that fill the pipe, in loops whose end may be hidden better "
+		    "the longer they are");
 	else
 		conclude(s, r, pace);
 }
@@ -383,16 +399,21 @@ static void study(struct study *s)
 	double outside;
 	const bool told = timed_timer(s, &one, &timer, &why) && timed_timer(s, &unseen, &outside, &why);
 	const double pace = told ? timed_pace(s, &one) : 1;
-	for (unsigned c = 0; c < CLASSES; c++)
+	for (unsigned c = 0; c < CLASSES; c++) {
+		double full = 0;
 		for (unsigned i = 0; i < ILPS; i++) {
-			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i]};
+			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i], .full = full};
+			unsigned at;
 			if (told)
 				r.outside = outside;
 			if (told)
 				study_roof(s, &r, timer, pace);
 			else if (why)
 				verdict_all(s, &r, VERDICT_INCONCLUSIVE, why);
+			if (r.flat && ilp[i] == 1 && least(&r, &at) < INFINITY)
+				full = r.time[at].lo / r.warps[at];
 		}
+	}
 	if (told)
 		pipeline_items(s, outside);
 	else if (why)

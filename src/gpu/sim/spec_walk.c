@@ -7,6 +7,8 @@
 #define STREAM	  0.06
 #define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
 #define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
+#define BLOCK	  128 /* threads; streams of global memory have ... */
+#define BLOCKS	  8   /* ... so many blocks for each SM, where its threads allow it */
 
 #define CAPACITY      0.15 /* of what a random walk tells */
 #define APART_SIZE    3	   /* levels of which the second is not so much larger may be met as one */
@@ -86,7 +88,12 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
 	const bool clear =
 	    memory > 2 * fmax(pipe, wait) && s->outstanding == OUTSTANDING_NONE && !s->dram.banks && memory > 8;
-	return (struct wait){fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM : UNCLEAR};
+	/* Blocks that an SM has no place for come when others have ended, wherever that is: the last of them may have a few SMs read
+	 * alone. */
+	const double blocks = fmax(1, floor(fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / BLOCK)),
+		     late =
+			 s->max_blocks_per_sm && s->max_blocks_per_sm < blocks ? 1 - s->max_blocks_per_sm / blocks : 0;
+	return (struct wait){fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM + late : UNCLEAR};
 }
 
 /* Streams: shared and constant memory by what an SM issues, global memory by what the memory gives, where that is clear. */

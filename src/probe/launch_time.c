@@ -239,6 +239,7 @@ struct difference {
 	bool there;
 	double ns, half, coarse; /* for one link; half of the 95 % interval */
 	double gap;		 /* by run times and by cycles */
+	double alone;		 /* a fresh pair's link by the shorter kernel alone, with its part of the loop */
 	double launch, links;	 /* the longer launch, and by how many links it is longer */
 	const struct point *point, *bad;
 };
@@ -274,6 +275,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 		  links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
+	out.alone = k->fresh ? (t[0].ns - t[2].ns) / (k->few * each * rounds) : 0;
 	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
 	return out;
 }
@@ -324,6 +326,7 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 	out.lo = d.ns - hypot(d.half, ends) - d.gap;
 	out.hi = d.ns + hypot(d.half, ends) + d.gap;
 	out.coarse = d.coarse;
+	out.alone = d.alone;
 	out.repeats = repeats;
 	out.point = d.point;
 	return out;

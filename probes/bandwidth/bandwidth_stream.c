@@ -227,6 +227,9 @@ static double conclude(struct study *s, const struct drawn *w)
 		m = stream_rate(s, w->experiment, w->more, rounds, w->all_bytes);
 	if (study_pending(s))
 		return NAN;
+	/* What differs between two launches may be less than what one more piece takes, when warps of the shorter one were apart: only
+	 * what a whole launch reached was surely drawn. */
+	const double least = fmin(a.lo, a.whole);
 	if (isnan(a.value))
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "%s",
 			      a.at && a.at->outcome == OUTCOME_OK ? "twice as much did not take longer"
@@ -242,23 +245,23 @@ static double conclude(struct study *s, const struct drawn *w)
 		    w->what, 1 / a.straggling);
 	else if (!(a.straggling <= TOGETHER))
 		study_bound(
-		    s, w->key, fmin(a.lo, a.whole), INFINITY, method, evidence,
+		    s, w->key, least, INFINITY, method, evidence,
 		    "half of the warps had all from %s when %.2g of the time had passed: the others may have been too "
 		    "few for what is there",
 		    w->what, 1 / a.straggling);
 	else if (isnan(h.value) || h.value < SATURATED * a.value)
-		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
+		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
 			    "draw more",
 			    w->where, a.value, w->what, h.value);
 	else if (ask && !(m.value >= SATURATED * a.value))
 		study_bound(
-		    s, w->key, a.lo, INFINITY, method, evidence,
+		    s, w->key, least, INFINITY, method, evidence,
 		    "%s draws %.4g bytes a cycle from %s, and with more instructions beside the loads %.4g: it may "
 		    "be issuing them that takes so long",
 		    w->where, a.value, w->what, m.value);
 	else if (a.hi < NEARER * w->farther)
-		study_bound(s, w->key, a.lo, INFINITY, method, evidence,
+		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and %.4g from the level behind it: something else is "
 			    "its limit",
 			    w->where, a.value, w->what, w->farther);

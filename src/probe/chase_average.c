@@ -8,10 +8,10 @@
 #define TIMED_LEAST 512
 #define LINES_MOST  65536 /* of one ring */
 #define RISE_LEAST  0.03  /* of a hit's time, that misses have to take longer for averages to say anything */
-#define RISE_TICKS  6
-#define FLAT	    0.1 /* of the rise: what may be of the lower plateau */
-#define EARLY	    0.4 /* of the least misses that sets with one line too many make */
-#define TOP	    0.9 /* from here on it is the upper plateau */
+#define RISE_TICKS  6	  /* and so much longer that no step of a clock makes it */
+#define FLAT	    0.1	  /* of the rise: what may be of the lower plateau */
+#define EARLY	    0.4	  /* of the least misses that sets with one line too many make */
+#define TOP	    0.9	  /* from here on it is the upper plateau */
 #define HALF_DOWN                                                                                                      \
 	0.25 /* that a walk by half lines has to be below one by whole lines, and one by two lines at most above */
 
@@ -27,7 +27,7 @@ void chase_average_judge(const struct chase_means *m, const struct chase_shape_k
 	*out = (struct chase_average){.size[0] = '\0'};
 	if (!(rise > RISE_LEAST * m->below) || !(rise > RISE_TICKS))
 		return;
-	if (share(m, m->full) > FLAT)
+	if (share(m, m->full) > FLAT && m->full - m->below > RISE_TICKS)
 		snprintf(out->size, sizeof(out->size),
 			 "single accesses say %.0f bytes, averages (Wong 2010, III-B) less, between %.0f and %.0f: "
 			 "their means "

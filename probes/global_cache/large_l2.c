@@ -32,12 +32,7 @@ int sweep_setup(const struct study *s, double x, const double *p, struct job *j,
 		uint64_t from = lines * i / n, to = lines * (i + 1) / n;
 		order[i] = (from + rng_below(&r, to - from)) * grid;
 	}
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = (uint32_t)rng_below(&r, i);
-		uint64_t t = order[i - 1];
-		order[i - 1] = order[k];
-		order[k] = t;
-	}
+	rng_shuffle(&r, order, n);
 	j->template_path = "probes/global_cache/global_sweep.ptx";
 	job_param_text(j, "LOAD", load);
 	job_param_text(j, "FILL", fill);

@@ -40,22 +40,6 @@ enum {
 
 static const char *const space_name[SPACES] = {"global", "constant"};
 
-/* Sattolo's shuffle: one cycle through all places. next[i]: where i leads to, in units. */
-static void sattolo(uint32_t *next, uint32_t places, uint32_t unit, uint64_t seed)
-{
-	struct rng r;
-	rng_seed(&r, seed);
-	for (uint32_t i = 0; i < places; i++)
-		next[i] = i;
-	for (uint32_t i = places - 1; i > 0; i--) {
-		const uint32_t k = (uint32_t)rng_below(&r, i), keep = next[i];
-		next[i] = next[k];
-		next[k] = keep;
-	}
-	for (uint32_t i = 0; i < places; i++)
-		next[i] *= unit;
-}
-
 static int setup(const struct study *s, unsigned space, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
@@ -64,7 +48,7 @@ static int setup(const struct study *s, unsigned space, double x, const double *
 	uint32_t *next = ARENA_ARRAY(j->arena, places, uint32_t);
 	if (!next)
 		return -ENOMEM;
-	sattolo(next, places, global ? 1 : unit, study_seed(s));
+	rng_cycle(next, places, global ? 1 : unit, study_seed(s));
 	j->template_path = "probes/levels/levels.ptx";
 	job_param_text(j, "SPACE", space_name[space]);
 	job_param(j, "BYTES", (long long)x);

@@ -26,22 +26,6 @@ enum {
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
 
-/* Sattolo's shuffle: one cycle through all positions. next[i]: where i leads to, in units. */
-static void sattolo(uint32_t *next, unsigned positions, unsigned unit, uint64_t seed)
-{
-	struct rng r;
-	rng_seed(&r, seed);
-	for (uint32_t i = 0; i < positions; i++)
-		next[i] = i;
-	for (uint32_t i = positions - 1; i > 0; i--) {
-		const uint32_t k = (uint32_t)rng_below(&r, i), keep = next[i];
-		next[i] = next[k];
-		next[k] = keep;
-	}
-	for (uint32_t i = 0; i < positions; i++)
-		next[i] *= unit;
-}
-
 static unsigned positions_of(enum walk_space space)
 {
 	return space == SPACE_PRIVATE ? POSITIONS_OWN : POSITIONS;
@@ -93,7 +77,7 @@ static int setup(const struct study *s, enum walk_space space, double x, const d
 	if (!next)
 		return -ENOMEM;
 	/* Numbers of places of global memory, else offsets. */
-	sattolo(next, positions, space == SPACE_GLOBAL ? 1 : bytes, study_seed(s));
+	rng_cycle(next, positions, space == SPACE_GLOBAL ? 1 : bytes, study_seed(s));
 	job_of(j, space, bytes, p, SHIFT_NEAR + (bytes == 16), false, next, positions);
 	struct launch_buffer *b = j->launch.buffers;
 	if (space == SPACE_CONSTANT) {
@@ -118,7 +102,7 @@ static int setup_cold(const struct study *s, double x, const double *p, struct j
 	uint8_t *image = ARENA_ARRAY(j->arena, all, uint8_t);
 	if (!next || !image)
 		return -ENOMEM;
-	sattolo(next, POSITIONS, 1, study_seed(s));
+	rng_cycle(next, POSITIONS, 1, study_seed(s));
 	for (uint64_t at = 0; at < all >> SHIFT_COLD; at++)
 		image[at << SHIFT_COLD] = (uint8_t)next[at % POSITIONS]; /* the low byte of a word of any size */
 	job_of(j, SPACE_GLOBAL, bytes, p, SHIFT_COLD, true, next, POSITIONS);

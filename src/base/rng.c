@@ -50,3 +50,28 @@ double rng_unit(struct rng *r)
 {
 	return (double)(rng_next(r) >> 11) * 0x1p-53;
 }
+
+void rng_shuffle(struct rng *r, uint64_t *v, uint32_t n)
+{
+	for (uint32_t i = n; i > 1; i--) {
+		const uint32_t k = (uint32_t)rng_below(r, i);
+		const uint64_t keep = v[i - 1];
+		v[i - 1] = v[k];
+		v[k] = keep;
+	}
+}
+
+void rng_cycle(uint32_t *next, uint32_t n, uint32_t unit, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, seed);
+	for (uint32_t i = 0; i < n; i++)
+		next[i] = i;
+	for (uint32_t i = n - 1; i > 0; i--) {
+		const uint32_t k = (uint32_t)rng_below(&r, i), keep = next[i];
+		next[i] = next[k];
+		next[k] = keep;
+	}
+	for (uint32_t i = 0; i < n; i++)
+		next[i] *= unit;
+}

@@ -22,16 +22,6 @@ uint32_t chase_elements(double x, const double *p)
 	return (uint32_t)ceil(x / p[CHASE_STRIDE]) + (p[CHASE_EXTRA] > 0);
 }
 
-static void shuffle(struct rng *r, uint64_t *v, uint32_t n)
-{
-	for (uint32_t i = n; i > 1; i--) {
-		uint32_t k = (uint32_t)rng_below(r, i);
-		uint64_t t = v[i - 1];
-		v[i - 1] = v[k];
-		v[k] = t;
-	}
-}
-
 /* at: ascending. The access that enters a page is another one from page to page, so that no set of lines consists of such. */
 static uint64_t *page_by_page(struct arena *a, const uint64_t *at, uint32_t n, uint64_t seed)
 {
@@ -46,7 +36,7 @@ static uint64_t *page_by_page(struct arena *a, const uint64_t *at, uint32_t n, u
 			first[pages++] = i;
 	rng_seed(&r, seed);
 	if (seed)
-		shuffle(&r, first, pages);
+		rng_shuffle(&r, first, pages);
 	for (uint32_t q = 0; q < pages; q++) {
 		uint32_t from = (uint32_t)first[q], count = 1;
 		while (from + count < n && at[from + count] / CHASE_PAGE == at[from] / CHASE_PAGE)
@@ -55,7 +45,7 @@ static uint64_t *page_by_page(struct arena *a, const uint64_t *at, uint32_t n, u
 		for (uint32_t i = 0; i < count; i++)
 			out[done + i] = at[from + (i + turn) % count];
 		if (seed)
-			shuffle(&r, out + done, count);
+			rng_shuffle(&r, out + done, count);
 		done += count;
 	}
 	return out;
@@ -77,7 +67,7 @@ uint64_t *chase_ring(struct arena *a, double x, const double *p)
 	if (p[CHASE_ORDER] > 0) {
 		struct rng r;
 		rng_seed(&r, (uint64_t)p[CHASE_ORDER]);
-		shuffle(&r, order, n);
+		rng_shuffle(&r, order, n);
 	}
 	return order;
 }

@@ -193,6 +193,36 @@ static void random_numbers(void **state)
 	assert_true(rng_next(&a) != 0);
 }
 
+static void orders_are_whole(void **state)
+{
+	(void)state;
+	enum { N = 97, UNIT = 4 };
+	uint32_t next[N], at = 0;
+	uint64_t v[N];
+	bool seen[N] = {false};
+	struct rng r;
+
+	rng_cycle(next, N, UNIT, 7);
+	for (int i = 0; i < N; i++) {
+		assert_false(seen[at]);
+		seen[at] = true;
+		assert_int_equal(next[at] % UNIT, 0);
+		at = next[at] / UNIT;
+	}
+	assert_int_equal(at, 0);
+	for (uint32_t i = 0; i < N; i++)
+		v[i] = i;
+	rng_seed(&r, 7);
+	rng_shuffle(&r, v, N);
+	unsigned moved = 0;
+	for (uint32_t i = 0; i < N; i++) {
+		assert_true(v[i] < N && seen[v[i]]);
+		seen[v[i]] = false;
+		moved += v[i] != i;
+	}
+	assert_true(moved > N / 2);
+}
+
 static void units_read_well(void **state)
 {
 	(void)state;
@@ -265,6 +295,7 @@ int main(void)
 	    cmocka_unit_test(nearest_words),
 	    cmocka_unit_test(hashes_are_stable),
 	    cmocka_unit_test(random_numbers),
+	    cmocka_unit_test(orders_are_whole),
 	    cmocka_unit_test(units_read_well),
 	    cmocka_unit_test(files_are_embedded),
 	};

@@ -11,28 +11,10 @@ static uint64_t spread(uint64_t *x)
 	return z ^ (z >> 31);
 }
 
-static uint64_t rotl(uint64_t x, int k)
-{
-	return (x << k) | (x >> (64 - k));
-}
-
 void rng_seed(struct rng *r, uint64_t seed)
 {
 	for (int i = 0; i < 4; i++)
 		r->s[i] = spread(&seed);
-}
-
-uint64_t rng_next(struct rng *r)
-{
-	uint64_t *s = r->s, out = rotl(s[1] * 5, 7) * 9, t = s[1] << 17;
-
-	s[2] ^= s[0];
-	s[3] ^= s[1];
-	s[1] ^= s[2];
-	s[0] ^= s[3];
-	s[2] ^= t;
-	s[3] = rotl(s[3], 45);
-	return out;
 }
 
 uint64_t rng_below(struct rng *r, uint64_t n)
@@ -44,11 +26,6 @@ uint64_t rng_below(struct rng *r, uint64_t n)
 		x = rng_next(r);
 	while (x < skip);
 	return x % n;
-}
-
-double rng_unit(struct rng *r)
-{
-	return (double)(rng_next(r) >> 11) * 0x1p-53;
 }
 
 void rng_shuffle(struct rng *r, uint64_t *v, uint32_t n)

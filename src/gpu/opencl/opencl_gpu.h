@@ -37,6 +37,8 @@ struct opencl_gpu {
 	struct opencl_kernel *kernels;
 	size_t kernel_count, kernel_cap;
 	struct opencl_block block[LAUNCH_BUFFERS];
+	/* Of buffers without content, which are as large as a part of the memory: to make and fill one takes longer than most launches. */
+	struct opencl_block as_is[LAUNCH_BUFFERS];
 	cl_mem scratch;	  /* read to evict caches */
 	bool evict_fills; /* overwritten instead: work items of a CPU's threads read too slowly */
 	unsigned flushes;

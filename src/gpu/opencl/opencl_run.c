@@ -81,16 +81,24 @@ static cl_int fill(struct opencl_gpu *g, const struct launch_buffer *b, cl_mem m
 	return r;
 }
 
-static cl_int room(struct opencl_gpu *g, struct opencl_block *block, uint64_t bytes)
+static struct opencl_block *block_of(struct opencl_gpu *g, const struct launch *l, uint32_t buffer)
+{
+	return l->buffers[buffer].as_is ? &g->as_is[buffer] : &g->block[buffer];
+}
+
+/* larger: a block that is larger does as well. *made: it is new memory. */
+static cl_int room(struct opencl_gpu *g, struct opencl_block *block, uint64_t bytes, bool larger, bool *made)
 {
 	cl_int r = CL_SUCCESS;
-	if (block->memory && block->bytes == bytes)
+	*made = false;
+	if (block->memory && (block->bytes == bytes || (larger && block->bytes > bytes)))
 		return r;
 	if (block->memory)
 		g->api.release_memory(block->memory);
 	*block = (struct opencl_block){0};
 	block->memory = g->api.create_buffer(g->context, CL_MEM_READ_WRITE, bytes, NULL, &r);
 	block->bytes = r ? 0 : bytes;
+	*made = !r;
 	if (r)
 		block->memory = NULL;
 	return r;
@@ -103,12 +111,15 @@ static int prepare(struct opencl_gpu *g, const struct launch *l, cl_int *r, stru
 	*r = CL_SUCCESS;
 	for (uint32_t i = 0; i < l->buffer_count && !rc && !*r; i++) {
 		const struct launch_buffer *b = &l->buffers[i];
-		struct opencl_block *block = &g->block[i];
-		bool nomem = false;
+		struct opencl_block *block = block_of(g, l, i);
+		bool nomem = false, made;
 		rc = launch_check_buffer(l, i, 4, e);
 		if (rc)
 			break;
-		*r = room(g, block, b->bytes);
+		*r = room(g, block, b->bytes, b->as_is, &made);
+		/* Filled once, because what a processor's memory never held is not there to be read. */
+		if (!*r && b->as_is && !made)
+			continue;
 		uint64_t content = has_content(b) && !b->output ? content_hash(b) : 0;
 		if (*r || b->output || (content && block->content == content))
 			continue;
@@ -124,10 +135,14 @@ static int prepare(struct opencl_gpu *g, const struct launch *l, cl_int *r, stru
 
 void opencl_memory_free(struct opencl_gpu *g)
 {
-	for (uint32_t i = 0; i < LAUNCH_BUFFERS; i++)
+	for (uint32_t i = 0; i < LAUNCH_BUFFERS; i++) {
 		if (g->block[i].memory)
 			g->api.release_memory(g->block[i].memory);
+		if (g->as_is[i].memory)
+			g->api.release_memory(g->as_is[i].memory);
+	}
 	memset(g->block, 0, sizeof g->block);
+	memset(g->as_is, 0, sizeof g->as_is);
 	if (g->scratch)
 		g->api.release_memory(g->scratch);
 	g->scratch = NULL;
@@ -166,14 +181,14 @@ static int set_arguments(struct opencl_gpu *g, struct opencl_kernel *k, const st
 		    (arg->buffer >= l->buffer_count || arg->bits >= l->buffers[arg->buffer].bytes))
 			return err_set(e, -EINVAL, "%s: argument %u names no place in a buffer", l->label, i);
 		if (arg->kind == ARG_BUFFER)
-			*r = set_buffer(g, k, at++, &g->block[arg->buffer], arg->bits, a);
+			*r = set_buffer(g, k, at++, block_of(g, l, arg->buffer), arg->bits, a);
 		else
 			*r = g->api.set_arg(k->kernel, at++, arg->kind == ARG_U32 || arg->kind == ARG_F32 ? 4 : 8,
 					    &arg->bits);
 	}
 	for (uint32_t i = 0; i < l->buffer_count && !*r; i++)
 		if (l->buffers[i].space == BUFFER_CONSTANT)
-			*r = set_buffer(g, k, at++, &g->block[i], 0, a);
+			*r = set_buffer(g, k, at++, block_of(g, l, i), 0, a);
 	if (l->shared_bytes && !*r)
 		*r = g->api.set_arg(k->kernel, at++, l->shared_bytes, NULL);
 	/* A launch that passes something else than the kernel takes is our bug. */

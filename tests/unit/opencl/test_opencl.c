@@ -176,20 +176,22 @@ static void kernels_of_probes_compile(void **state)
 	    WALK("shared", "4", "0", "0", "2"),
 	    WALK("constant", "4", "0", "0", "0"),
 	    WALK("private", "4", "0", "0", "0"),
-#define STREAM(space, bytes)                                                                                           \
+#define STREAM(space, bytes, together)                                                                                 \
 	{                                                                                                              \
 		"probes/walk/stream.cl", "stream",                                                                     \
 		{                                                                                                      \
-			{"SPACE", space}, {"BYTES", bytes},                                                            \
+			{"SPACE", space}, {"BYTES", bytes}, {"TOGETHER", together},                                    \
 			{                                                                                              \
 				"LOADS", "3"                                                                           \
 			}                                                                                              \
 		}                                                                                                      \
 	}
-	    STREAM("global", "2"),
-	    STREAM("global", "16"),
-	    STREAM("shared", "4"),
-	    STREAM("constant", "4"),
+	    STREAM("global", "2", "0"),
+	    STREAM("global", "16", "0"),
+	    STREAM("shared", "4", "0"),
+	    STREAM("shared", "4", "1"),
+	    STREAM("constant", "4", "0"),
+	    STREAM("constant", "4", "1"),
 #define LEVELS(space)                                                                                                  \
 	{                                                                                                              \
 		"probes/levels/levels.cl", "levels",                                                                   \

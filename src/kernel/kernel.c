@@ -8,6 +8,7 @@
 
 #define DEPTH_MAX  16
 #define MACROS_MAX 8
+#define SKIPPED	   64		      /* blocks of which is known where they end, by where they begin */
 #define OUTPUT_MAX ((size_t)32 << 20) /* a runaway #repeat is our bug, not a reason to eat the machine's memory */
 
 /* A place in one template. Lines are read from here; #repeat goes back to it. */
@@ -23,6 +24,15 @@ struct macro {
 	struct cursor from;
 };
 
+enum ending { ENDS_AT_EOF, ENDS_AT_ELSE, ENDS_AT_END };
+
+/* A block that was read and not wanted: where it begins, and what stands behind it. It is the same every time a #repeat comes to it. */
+struct skipped {
+	const char *from;
+	struct cursor to;
+	enum ending ending;
+};
+
 struct expansion {
 	struct str *out;
 	struct scope scope;
@@ -31,9 +41,8 @@ struct expansion {
 	const char *dialect; /* "ptx" or "cl": the ending of included texts */
 	struct macro macros[MACROS_MAX];
 	size_t macro_count;
+	struct skipped skipped[SKIPPED];
 };
-
-enum ending { ENDS_AT_EOF, ENDS_AT_ELSE, ENDS_AT_END };
 
 static int block(struct expansion *x, struct cursor *c, bool active, enum ending *ending);
 
@@ -263,10 +272,16 @@ static int put(struct expansion *x, struct cursor *c, const char *s, const char 
 /* Lines up to the #else, #end or end of text that closes this block. Inactive blocks are only read. */
 static int block(struct expansion *x, struct cursor *c, bool active, enum ending *ending)
 {
-	const char *s, *end;
+	struct skipped *known = &x->skipped[(uintptr_t)c->at % SKIPPED];
+	const char *from = c->at, *s, *end;
 	int rc = 0;
 
 	*ending = ENDS_AT_EOF;
+	if (!active && known->from == from) {
+		*c = known->to;
+		*ending = known->ending;
+		return 0;
+	}
 	if (x->depth >= DEPTH_MAX) {
 		err_set(x->e, -EINVAL, "nested too deeply");
 		return located(x, c, -EINVAL);
@@ -301,6 +316,8 @@ static int block(struct expansion *x, struct cursor *c, bool active, enum ending
 		}
 	}
 	x->depth--;
+	if (!active && !rc)
+		*known = (struct skipped){.from = from, .to = *c, .ending = *ending};
 	return rc;
 }
 

@@ -118,6 +118,24 @@ static void memory(struct gate *g, const struct path *x)
 		   GATE_LATENCY);
 }
 
+/* Loads that ask the L1 in vain: of so many more lines than it has that nothing is left when its turn comes, whatever the policy. */
+static void in_vain(struct gate *g, const struct path *x)
+{
+	const struct cache_spec *l1 = &x->p->level[0], *l2 = &x->p->level[1];
+	uint64_t size = 16 * l1->size, step = l1->line > l2->line ? l1->line : l2->line;
+	if (!l1->present || !l2->present || 2 * size > l2->size)
+		return;
+	struct gate_ring r = {GATE_GLOBAL, size / step / 32 * 32, step, 0, 2};
+	gate_check(g, "latency of the L2 behind an L1 that misses", gate_chase(g, x->s, &r),
+		   latency_of(x, 1) + l1->miss_cost + address_cycles(x), GATE_LATENCY);
+	if (2 * l2->size > x->most)
+		return;
+	r = (struct gate_ring){GATE_GLOBAL, 2 * l2->size / step / 32 * 32, step, 0, 1};
+	gate_check(g, "latency of memory behind an L1 that misses", gate_chase(g, x->s, &r),
+		   x->p->memory_latency + here(x->s, SCOPE_GPU) + l1->miss_cost + l1->fill_cost + address_cycles(x),
+		   GATE_LATENCY);
+}
+
 /* A level that is not there makes no step: the same latency from a few lines to many. */
 static void flat(struct gate *g, const struct path *x)
 {
@@ -150,6 +168,7 @@ void gates_caches(struct gate *g)
 		if (s.global.level[k].present)
 			level(g, &x, k);
 	memory(g, &x);
+	in_vain(g, &x);
 	flat(g, &x);
 	if (!s.has_texture)
 		return;

@@ -42,7 +42,7 @@ static void put_off(struct sim_spec *s)
 		if (!c->present && !c->size)
 			continue;
 		c->latency += 2;
-		if (c->set_ways || c->policy == POLICY_WEIGHTED || c->ways == 1)
+		if (c->set_ways || c->policy == POLICY_WEIGHTED || c->policy == POLICY_SCHEDULE || c->ways == 1)
 			continue;
 		c->size -= c->size / c->ways;
 		c->ways--;

@@ -1,6 +1,7 @@
 #include "known.h"
 #include "base/arena.h"
 #include "gpu/sim/sim.h"
+#include "gpu/sim/time/time_cache.h"
 #include "probe/engine.h"
 #include <errno.h>
 #include <math.h>
@@ -8,13 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRUTHS_MAX    2048
-#define BRACKET	      0.1  /* of a size */
-#define PRICE_BRACKET 0.25 /* of a TLB's cost */
-#define FIT_BRACKET   0.45 /* of a size by equation 6 */
+#define TRUTHS_MAX     2048
+#define BRACKET	       0.1  /* of a size */
+#define PRICE_BRACKET  0.25 /* of a TLB's cost */
+#define RATE_TOLERANCE 0.06 /* of a share of misses, where victims are drawn */
+#define FIT_BRACKET    0.45 /* of a size by equation 6 */
 
 struct fact { /* a truth that outlives its telling */
-	char key[96], text[32];
+	char key[96], text[64];
 	bool absent;
 	double number, tolerance;
 	double *array; /* count values, ascending */
@@ -238,14 +240,18 @@ static bool is_right_spectrum(const struct sim_spec *s, const struct finding *f)
 {
 	const struct path_spec *p = &s->global;
 	const struct tlb_spec *t = &s->tlb[TLB_GLOBAL];
-	double data[3] = {p->memory_latency + s->dram.row_miss / 2}, slack[3] = {s->dram.row_miss / 2},
+	double data[4] = {p->memory_latency + s->dram.row_miss / 2}, slack[4] = {s->dram.row_miss / 2},
 	       more[TLB_LEVELS + 4];
 	unsigned kinds = 1, extras = 1;
+	/* Of loads that ask the L1 first, or of all kinds. */
+	const bool first = str_starts(f->key, "cache.global.l1.");
+	const double vain[3] = {first ? p->level[0].miss_cost + p->level[0].fill_cost : 0, 0,
+				first ? p->level[0].miss_cost : 0};
 	bool near = false, far = false;
 	for (unsigned k = 0; k < 2; k++)
 		if (k ? s->has_l2 : s->has_l1) {
-			data[kinds] =
-			    p->level[k].latency + (p->level[k].partitions > 1 ? p->level[k].far_extra / 2 : 0);
+			data[kinds] = p->level[k].latency + vain[k + 1] +
+				      (p->level[k].partitions > 1 ? p->level[k].far_extra / 2 : 0);
 			slack[kinds++] = p->level[k].partitions > 1 ? p->level[k].far_extra / 2 : 0;
 		}
 	more[0] = 0;
@@ -261,6 +267,12 @@ static bool is_right_spectrum(const struct sim_spec *s, const struct finding *f)
 	double offset = 0;
 	for (uint32_t n = 0; n < s->cluster_count; n++)
 		offset = fmax(offset, fabs(s->cluster_offset[n]));
+	data[0] += vain[0];
+	/* One chain of them all has what memory gives to the L1, too. */
+	if (!first && s->has_l1) {
+		slack[kinds] = slack[0];
+		data[kinds++] = data[0] + p->level[0].miss_cost + p->level[0].fill_cost;
+	}
 	for (unsigned i = 0; i < f->value.array_count; i++) {
 		bool is = false;
 		for (unsigned k = 0; k < kinds; k++)
@@ -274,6 +286,42 @@ static bool is_right_spectrum(const struct sim_spec *s, const struct finding *f)
 			return false;
 	}
 	return far && (near || kinds == 1);
+}
+
+/* The worst of laps over up to half as much again as the L1 holds, of a cache alone. A schedule's pointers may begin anywhere. */
+static double worst_rate(const struct cache_spec *c, uint8_t begin)
+{
+	const unsigned fits = (unsigned)(c->size / c->line), laps = 32;
+	double worst = 0;
+	for (unsigned i = 0; i <= 12; i++) {
+		const unsigned lines = (unsigned)(fits * (1 + 0.5 * i / 12));
+		struct time_cache cache;
+		unsigned missed = 0;
+		cache_init(&cache, c, 1, 0);
+		if (cache_reserve(&cache))
+			return NAN;
+		for (unsigned k = 0; cache.turn && k < c->sets; k++)
+			cache.turn[k] = begin;
+		for (unsigned k = 0; k < laps * lines; k++) {
+			uint64_t *fill = cache_touch(&cache, (uint64_t)(k % lines) * c->line, k);
+			missed += *fill == CACHE_INVALID && k >= laps / 4 * lines;
+			*fill = 0;
+		}
+		cache_free(&cache);
+		worst = fmax(worst, missed / ((laps - laps / 4) * (double)lines));
+	}
+	return worst;
+}
+
+static bool is_right_rate(const struct sim_spec *s, const struct finding *f)
+{
+	const struct cache_spec *c = &s->global.level[0];
+	double least = s->has_l1 ? worst_rate(c, 0) : NAN, most = least;
+	for (uint32_t k = 1; k < c->schedule_count; k++) {
+		least = fmin(least, worst_rate(c, (uint8_t)k));
+		most = fmax(most, worst_rate(c, (uint8_t)k));
+	}
+	return f->value.number >= least - RATE_TOLERANCE && f->value.number <= most + RATE_TOLERANCE;
 }
 
 /* Whether the finding says nothing that the truth contradicts. */
@@ -322,7 +370,7 @@ static void value_text(char *out, size_t n, const struct finding *f)
 
 static void report(struct str *to, const char *label, const struct finding *f, const char *key, const struct fact *t)
 {
-	char value[80], truth[48];
+	char value[80], truth[80];
 	if (t && t->absent)
 		snprintf(truth, sizeof truth, "not there");
 	else if (t && t->text[0])
@@ -418,6 +466,14 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		}
 		if (str_ends(f->key, ".latency_spectrum")) {
 			if (f->verdict == VERDICT_MEASURED && !is_right_spectrum(s, f)) {
+				out->wrong++;
+				report(wrong, label, f, f->key, NULL);
+			}
+			continue;
+		}
+		if (strcmp(f->key, "cache.global.l1.miss_rate") == 0) {
+			if ((f->verdict == VERDICT_MEASURED && !is_right_rate(s, f)) ||
+			    (f->verdict == VERDICT_ABSENT && s->has_l1)) {
 				out->wrong++;
 				report(wrong, label, f, f->key, NULL);
 			}

@@ -187,6 +187,8 @@ static int read_cache(const struct spec_file *f, const struct sim_spec *s, struc
 		int rc = spec_take(f, s, k, key, c);
 		if (rc == 0 && k->kind == KIND_CUSTOM && str_ends(key, ".replacement_probability"))
 			rc = read_weights(f, c, key);
+		if (rc == 0 && k->kind == KIND_CUSTOM && str_ends(key, ".schedule"))
+			rc = spec_schedule(f, c, key);
 		if (rc)
 			return rc;
 	}

@@ -3,11 +3,13 @@
 #define FATHOM_SPEC_H
 #include "base/arena.h"
 #include "base/err.h"
+#include "data/schedule.h"
 #include <stdbool.h>
 #include <stdint.h>
 
 /* ---- caches: one description for constant, data (and later texture, instruction) caches ---- */
-enum cache_policy { POLICY_LRU, POLICY_FIFO, POLICY_RANDOM, POLICY_PLRU, POLICY_WEIGHTED, POLICY_NRU };
+enum cache_policy { POLICY_LRU, POLICY_FIFO, POLICY_RANDOM, POLICY_PLRU, POLICY_WEIGHTED, POLICY_NRU, POLICY_SCHEDULE };
+enum schedule_step { STEP_ACCESS, STEP_MISS };
 enum cache_scope { SCOPE_SM, SCOPE_CLUSTER, SCOPE_GPU };
 enum cache_mapping { MAP_MODULO, MAP_HASH };
 enum cache_write { WRITE_THROUGH, WRITE_BACK, WRITE_EVICT }; /* what a store does to a line; evict drops it */
@@ -19,6 +21,9 @@ struct cache_spec {
 	uint32_t line, sector; /* bytes; sector == line when the whole line is filled */
 	uint32_t ways, sets;
 	enum cache_policy policy;
+	uint16_t schedule[SCHEDULE_MOST]; /* POLICY_SCHEDULE: the ways, from 0, that go one after the other ... */
+	uint32_t schedule_count;
+	enum schedule_step step; /* ... by one with every access to the set, or with every line that is replaced */
 	double weight[CACHE_WAYS_MAX]; /* POLICY_WEIGHTED: chance of each way to be replaced; sums to 1 */
 	enum cache_mapping
 	    mapping; /* MAP_MODULO: (address / line) % sets. MAP_HASH: xor-folded line number, balanced on aligned spans */
@@ -36,6 +41,8 @@ struct cache_spec {
 	double bandwidth;		/* bytes a cycle of one instance; 0: no limit */
 	double interval;		/* cycles between two accesses of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
+	double miss_cost; /* cycles that a look-up in vain holds a load up before the next level is asked */
+	double fill_cost; /* cycles that its whole line takes longer from memory than what a load past it moves */
 };
 #define CONST_LEVELS 4
 struct path_spec { /* levels in the order a load looks them up */
@@ -46,6 +53,7 @@ struct path_spec { /* levels in the order a load looks them up */
 	    address_ops; /* arithmetic instructions the hardware needs in front of / within one load (GT200 constants: 2) */
 	double address_latency; /* cycles of each of them: latency of the arithmetic operation named in the file */
 	double issue;		/* cycles the load/store unit is busy with one warp load */
+	double request;		/* and with each instruction besides, whatever it asks for */
 	uint32_t pipe;		/* pipe that takes the load */
 };
 
@@ -100,6 +108,7 @@ enum core_policy { CORE_ROUND_ROBIN, CORE_OLDEST, CORE_YOUNGEST, CORE_GREEDY };
 struct pipe_spec {
 	char name[16];	    /* "sp" "sfu" "dpu" "fp32" ... */
 	bool per_scheduler; /* one such pipe in each scheduler's partition, else one an SM */
+	bool together;	    /* a warp that waits for one of its results waits for all that are on their way */
 };
 #define SPEC_OP_PIPES 3
 struct op_spec {	      /* one operation on one type: arith.<op>.<type> */
@@ -174,6 +183,7 @@ struct sim_spec {
 	double scheduler_issue;	  /* cycles between two issues of one scheduler */
 	enum core_policy policy;  /* which of its ready warps a scheduler takes */
 	bool dual_issue;	  /* a second instruction of the same warp in the same cycle, to another pipe */
+	double warp_interval;	  /* cycles from one turn of a warp to its next, at least; 0: the next cycle */
 	uint32_t loads_in_flight; /* per warp, scoreboard depth; 0 = unlimited */
 	uint32_t pipe_count;
 	struct pipe_spec pipe[SPEC_PIPES];

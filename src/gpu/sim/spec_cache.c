@@ -48,6 +48,37 @@ int spec_set_sizes(const struct spec_file *f, struct cache_spec *c, const char *
 	return 0;
 }
 
+int spec_schedule(const struct spec_file *f, struct cache_spec *c, const char *key)
+{
+	const struct spec_line *l = spec_line(f, key);
+	bool seen[SCHEDULE_WAYS] = {false};
+	char item[48];
+	uint32_t n = 0, ways = 0;
+	if (!l)
+		return 0;
+	if (c->policy != POLICY_SCHEDULE)
+		return spec_fail(f, l->line, "'%s' is only for policy schedule", key);
+	for (const char *list = l->value; spec_item(&list, item, sizeof item); n++) {
+		double v;
+		int rc = spec_number(f, l, item, &v);
+		if (rc)
+			return rc;
+		if (v != (uint32_t)v || v < 1 || v > c->ways || v > SCHEDULE_WAYS)
+			return spec_fail(f, l->line, "'%s' has %s, which is none of the ways from 1 to %u", key, item,
+					 c->ways);
+		if (n == SCHEDULE_MOST)
+			return spec_fail(f, l->line, "'%s' has more than %u places", key, SCHEDULE_MOST);
+		c->schedule[n] = (uint16_t)(v - 1);
+		ways += !seen[c->schedule[n]];
+		seen[c->schedule[n]] = true;
+	}
+	if (ways != c->ways)
+		return spec_fail(f, l->line, "'%s' has %u of %u ways: each has to be replaced at some time", key, ways,
+				 c->ways);
+	c->schedule_count = n;
+	return 0;
+}
+
 int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, const char *stem)
 {
 	char key[KEY_BYTES];
@@ -59,6 +90,10 @@ int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, cons
 				 key);
 	if (c->set_ways && c->policy == POLICY_WEIGHTED)
 		return spec_fail(f, AT("policy"), "'%s' is weighted, which needs sets of equal size", key);
+	if (c->set_ways && c->policy == POLICY_SCHEDULE)
+		return spec_fail(f, AT("policy"), "'%s' is schedule, which needs sets of equal size", key);
+	if (c->policy == POLICY_SCHEDULE && !c->schedule_count)
+		return spec_fail(f, AT("policy"), "'%s' is schedule, but %s.schedule is missing", key, stem);
 	if (c->set_bits_from && c->set_bits_from < line_bits)
 		return spec_fail(f, AT("set_bits_from"), "'%s' is %u, below the line, which takes the bits up to %u",
 				 key, c->set_bits_from, line_bits - 1);

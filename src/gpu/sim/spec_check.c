@@ -89,6 +89,9 @@ static int check_op(const struct spec_file *f, const struct sim_spec *s, const s
 	if (o->latency < o->native_ops * s->scheduler_issue)
 		return spec_fail(f, line, "'%s' is %g cycles, less than %u native instructions take to issue", key,
 				 o->latency, o->native_ops);
+	if (o->latency < s->warp_interval)
+		return spec_fail(f, line, "'%s' is %g cycles, less than 'core.warp_interval', %g", key, o->latency,
+				 s->warp_interval);
 	double most = s->warp_size * s->schedulers * (s->dual_issue ? 2 : 1) / (s->scheduler_issue * o->native_ops);
 	snprintf(key, sizeof key, "arith.%s.%s.throughput", o->op, type);
 	if (o->throughput > most * 1.000001)

@@ -8,11 +8,17 @@
 #define KEY_BYTES 128
 
 /* ---- pipes ---- */
+static bool ends_with(const char *text, const char *end)
+{
+	const size_t n = strlen(text), m = strlen(end);
+	return n >= m && strcmp(text + n - m, end) == 0;
+}
+
 int spec_read_pipes(const struct spec_file *f, struct sim_spec *s)
 {
 	for (size_t i = 0; i < f->count; i++) {
 		const struct spec_line *l = &f->lines[i];
-		if (!str_starts(l->key, "pipe."))
+		if (!str_starts(l->key, "pipe.") || !ends_with(l->key, ".per"))
 			continue;
 		if (s->pipe_count == SPEC_PIPES)
 			return spec_fail(f, l->line, "more than %d pipes", SPEC_PIPES);
@@ -22,6 +28,14 @@ int spec_read_pipes(const struct spec_file *f, struct sim_spec *s)
 		if (!p->per_scheduler && strcmp(l->value, "sm") != 0)
 			return spec_fail(f, l->line, "'%s' is '%.40s'; it may be one of: sm scheduler", l->key,
 					 l->value);
+	}
+	for (uint32_t i = 0; i < s->pipe_count; i++) {
+		char key[KEY_BYTES];
+		snprintf(key, sizeof key, "pipe.%s.results", s->pipe[i].name);
+		const struct spec_line *l = spec_line(f, key);
+		s->pipe[i].together = l && strcmp(l->value, "together") == 0;
+		if (l && !s->pipe[i].together && strcmp(l->value, "each") != 0)
+			return spec_fail(f, l->line, "'%s' is '%.40s'; it may be one of: each together", key, l->value);
 	}
 	if (s->pipe_count == 0)
 		return spec_fail(f, 0, "no pipe is declared: 'pipe.NAME.per = sm name' or '= scheduler name' does it");

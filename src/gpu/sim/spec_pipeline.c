@@ -8,6 +8,7 @@
 #define UNSURE	  0.02
 #define FLAT	  1.05
 #define EIGHTH	  8
+#define NEARLY	  8 /* one more warp for so many, and they fill the pipe */
 #define KEY_BYTES 64
 #define STEPS	  8    /* instructions of a link, at most */
 #define CHAINS	  4    /* of a warp, at most */
@@ -54,11 +55,13 @@ struct lone {
 	double now;		       /* when the last step went out */
 	uint32_t first;		       /* pipe that it took */
 	bool second;		       /* it was a second one of that cycle already */
+	double turn;		       /* from when on the warp may have its next */
+	double together;	       /* when all results are there that are known only together */
 };
 
 /* A step of o goes out in the first whole cycle, not before `at`, in which one of its pipes and the port are free, as far as a part of a
  * cycle: what they were late by they make up for. */
-static void step_out(struct lone *w, const struct sim_spec *s, const struct op_spec *o, double at)
+static void step_out(struct lone *w, const struct sim_spec *s, const struct op_spec *o, double at, bool begins)
 {
 	uint32_t k = 0;
 	for (uint32_t i = 1; i < o->pipe_count; i++)
@@ -70,7 +73,9 @@ static void step_out(struct lone *w, const struct sim_spec *s, const struct op_s
 	/* A second instruction, to another pipe, takes no turn of the port. */
 	w->second = s->dual_issue && !w->second && ready <= w->now && w->first != o->pipe[k];
 	if (!w->second) {
-		w->now = fmax(ready, floor(w->port));
+		w->now = fmax(begins ? fmax(ready, w->turn) : ready, floor(w->port));
+		if (begins)
+			w->turn = w->now + round(s->warp_interval);
 		w->port = fmax(w->port, w->now) + in_parts(s->scheduler_issue);
 	}
 	w->first = o->pipe[k];
@@ -91,13 +96,17 @@ static double warp_round(const struct sim_spec *s, const struct link *l, uint32_
 				const uint32_t steps = steps_of(l->op[i]);
 				const double step = in_parts(l->op[i]->latency / steps);
 				double at = fmax(w.now, ready[k]);
+				const bool together = s->pipe[l->op[i]->pipe[0]].together;
+				if (together && ready[k] > w.now)
+					at = fmax(at, w.together);
 				/* Steps begin with whole cycles, each so long after the one before it, and what that rounds away
 				 * ends up in the last one's latency. */
 				for (uint32_t j = 0; j < steps; j++) {
-					step_out(&w, s, l->op[i], at);
+					step_out(&w, s, l->op[i], at, j == 0);
 					at = w.now + floor((j + 1) * step) - floor(j * step);
 				}
 				ready[k] = w.now + round(l->op[i]->latency) - floor((steps - 1) * step);
+				w.together = together ? fmax(w.together, ready[k]) : w.together;
 			}
 		if (turn + 1 == TURNS)
 			half = w.now;
@@ -251,10 +260,13 @@ static void tell_items(struct telling *t, const struct sim_spec *s, const struct
 		     blocks[i] < room && round_cycles(s, l, 1, (blocks[i] + 1) * warps, true) <= flat[i] * l->alone[1];)
 			blocks[i]++;
 	const double each = (double)warps * s->warp_size * s->sm_count;
+	/* Where warps do not take turns those that are behind may miss theirs, when what fills the pipe leaves hardly any free. */
+	const uint32_t more = blocks[1] * warps + (blocks[1] * warps + NEARLY - 1) / NEARLY;
+	const bool behind = s->policy != CORE_ROUND_ROBIN && round_cycles(s, l, 1, more, true) > l->alone[1];
 	const struct truth one = {.key = "pipeline.items",
 				  .number = blocks[1] * each,
 				  .tolerance = fmax(blocks[2] - blocks[1], blocks[1] - blocks[0]) * each +
-					       blocks[1] * each / 16};
+					       blocks[1] * each / 16 + (behind ? each : 0)};
 	/* What fills every SM has another verdict. */
 	if (!t->rc && blocks[2] < by_warps)
 		t->rc = t->each(t->ctx, &one);

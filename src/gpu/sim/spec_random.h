@@ -17,8 +17,11 @@ struct cache_twist {	    /* what it is instead; at most one of them */
 /* stem: "cache.constant.l1". The same stem and seed, the same twist. */
 void spec_random_twist(struct cache_twist *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
 void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
+void spec_random_schedule(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
 /* Ports and write policies of the caches that there are. */
 void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, bool l1, bool l2);
+/* What an L1 costs those who do not find their line there. */
+void spec_random_costs(struct str *out, uint64_t seed);
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
 void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
 
@@ -35,5 +38,7 @@ struct pipes_drawn {
 	double share; /* of the special functions' pipe in the multiplications of single precision; 0: it does none */
 };
 void spec_random_pipes(struct pipes_drawn *out, uint64_t seed);
+/* Whether a warp knows of each result of special functions, where they have a pipe of their own. */
+void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t seed);
 
 #endif

@@ -2,6 +2,7 @@
  * and TLBs. Each from a stream of its own, so that what was drawn before any of them existed is still drawn. */
 #include "base/rng.h"
 #include "base/str.h"
+#include "data/schedule.h"
 #include "gpu/sim/spec_random.h"
 #include <stdio.h>
 #include <string.h>
@@ -80,6 +81,25 @@ void spec_random_twist(struct cache_twist *out, const char *stem, uint64_t seed,
 		out->unequal = plain && c->sets >= 2 && c->sets <= 32;
 	else if (kind == 2 && plain && c->ways % 4 == 0)
 		out->set_bits_from = bits_of(c->line) + between(&d, 1, 2);
+	else if (kind == 3 && plain && c->ways >= 3 && c->ways <= 16)
+		out->policy = "schedule";
+}
+
+/* Every way once, and some of them again. */
+void spec_random_schedule(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c)
+{
+	struct stream d = stream_of(out, stem, seed + 2);
+	int way[SCHEDULE_MOST] = {0}, n = c->ways + between(&d, 1, c->ways < 8 ? c->ways : 8);
+	for (int i = 0; i < n; i++) {
+		int k = between(&d, 0, i);
+		way[i] = way[k];
+		way[k] = i < c->ways ? i + 1 : between(&d, 1, c->ways);
+	}
+	str_addf(d.out, "%s.schedule = ", stem);
+	for (int i = 0; i < n; i++)
+		str_addf(d.out, "%s%d", i ? ", " : "", way[i]);
+	str_addf(d.out, " count # guess: drawn\n");
+	put_name(&d, stem, "schedule_step", chance(&d, 0.5) ? "access" : "miss");
 }
 
 void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c)
@@ -107,6 +127,15 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 	}
 	if (l2 && chance(&d, 0.2))
 		put(&d, "cache.global.l2", "bandwidth", "bytes/clk", between(&d, 64, 512));
+}
+
+void spec_random_costs(struct str *out, uint64_t seed)
+{
+	struct stream d = stream_of(out, "cost of an L1", seed);
+	if (!chance(&d, 0.3))
+		return;
+	put(&d, "cache.global.l1", "miss_cost", "cycles", between(&d, 1, 16));
+	put(&d, "cache.global.l1", "fill_cost", "cycles", between(&d, 0, 16));
 }
 
 /* ---- textures ---- */

@@ -3,6 +3,7 @@
 #include "base/str.h"
 #include "gpu/sim/spec_random.h"
 #include <stdbool.h>
+#include <string.h>
 
 /* Off: of 39 GPUs that all preferred some warps (seeds from 2840000000) requests under way, pipeline and divergence have nothing wrong
  * any more, and 89 % of what exists was MEASURED, 95 % asked. Wrong: rates of one SM's shared memory (2840000005, 2840000026) and of
@@ -141,4 +142,12 @@ void spec_random_pipes(struct pipes_drawn *out, uint64_t seed)
 	*out = layouts[rng_below(&r, 2) ? 0 : rng_below(&r, sizeof layouts / sizeof *layouts)];
 	if (out->special[1] == 'f' && rng_below(&r, 3) == 0) /* sfu */
 		out->share = 0.25 + 0.25 * rng_unit(&r);
+}
+
+void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("results", 7, seed));
+	if (strcmp(p->special, "sfu") == 0 && rng_below(&r, 4) == 0)
+		str_addf(out, "pipe.sfu.results = together name # guess: drawn\n");
 }

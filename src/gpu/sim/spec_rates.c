@@ -43,7 +43,9 @@ static double segment(const struct sim_spec *s)
 /* Bytes a cycle that one SM's loads of global memory bring through its load/store pipe. */
 static double global_port(const struct sim_spec *s)
 {
-	return s->global.issue > 0 ? segment(s) / s->global.issue : 0;
+	const double pieces = s->warp_size * LOAD / segment(s),
+		     cycles = s->global.issue + s->global.request / fmax(pieces, 1);
+	return cycles > 0 ? segment(s) / cycles : 0;
 }
 
 /* Bytes that one SM may have under way beyond its L1, by loads that look there first or not; infinite where no table counts them. */
@@ -66,6 +68,7 @@ struct way {
 	double worst;	    /* of a place that serves so slowly at the worst */
 	double flight;	    /* bytes under way ... */
 	double latency;	    /* ... of which each takes so many cycles */
+	double quickest;    /* mean over them, when as many as can be find what others have fetched */
 	double idle;	    /* share of time in which nothing moves */
 };
 
@@ -79,13 +82,13 @@ static void pass(struct way *w, double rate)
 
 static struct way way(double flight, double latency)
 {
-	return (struct way){INFINITY, INFINITY, INFINITY, flight, latency, 0};
+	return (struct way){INFINITY, INFINITY, INFINITY, flight, latency, latency, 0};
 }
 
 static void tell_way(struct teller *t, const char *key, const struct way *w)
 {
 	const double waits = isfinite(w->flight) && w->latency > 0 ? w->flight / w->latency : INFINITY;
-	const double hi = fmin(w->least, waits) * (1 + SLACK);
+	const double hi = fmin(w->least, waits * w->latency / w->quickest) * (1 + SLACK);
 	/* A closed round of requests: at the worst each waits for all others at the narrowest place, behind its own latency. */
 	const double served = fmin(w->least, w->worst) * (1 - w->idle - (w->next > NEAR * w->least ? SLACK : HELD_UP));
 	const double lo = isfinite(waits) ? (1 - SLACK) / (1 / served + 1 / waits) : served;
@@ -132,6 +135,14 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 			fetch = fmax(fetch, fill(c));
 	}
 	struct way w = way(s->sm_count * under_way(s, false), s->global.memory_latency);
+	/* A miss of the L2 fetches several of an SM's pieces: those that find no entry in the table come when the first has brought
+	 * them. */
+	if (s->has_l2) {
+		const double whole = fill(&s->global.level[1]),
+			     piece = s->has_l1 ? fill(&s->global.level[0]) : segment(s);
+		if (piece < whole)
+			w.quickest += (whole - piece) / whole * (s->global.level[1].latency - w.latency);
+	}
 	pass(&w, s->dram_bandwidth);
 	pass(&w, s->sm_count * global_port(s));
 	pass(&w, l2_port(s));

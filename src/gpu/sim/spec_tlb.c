@@ -146,8 +146,9 @@ static int check_level(const struct spec_file *f, const struct sim_spec *s, cons
 	if (c->mapping == MAP_HASH && !is_power_of_two(c->sets))
 		return spec_fail(f, AT("mapping"), "'%s' is hash, which needs a power of two of sets, not %u", key,
 				 c->sets);
-	if (c->policy == POLICY_WEIGHTED)
-		return spec_fail(f, AT("policy"), "'%s' is weighted, which is for caches", key);
+	if (c->policy == POLICY_WEIGHTED || c->policy == POLICY_SCHEDULE)
+		return spec_fail(f, AT("policy"), "'%s' is %s, which is for caches", key,
+				 c->policy == POLICY_WEIGHTED ? "weighted" : "schedule");
 	if (c->policy == POLICY_PLRU && !is_power_of_two(c->ways))
 		return spec_fail(f, AT("policy"), "'%s' is plru, which needs a power of two of ways, not %u", key,
 				 c->ways);

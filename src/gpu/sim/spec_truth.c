@@ -100,7 +100,7 @@ static const char *seen_scope(const struct sim_spec *s, enum cache_scope scope)
 
 static const char *policy_name(enum cache_policy p)
 {
-	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted", "nru"};
+	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted", "nru", "schedule"};
 	return names[p];
 }
 
@@ -206,6 +206,21 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 		tell_text(t, key, mapping_name(c));
 	else
 		tell_absent(t, key);
+	if (c->policy == POLICY_SCHEDULE && c->ways > 1) {
+		struct cache_spec even = *c;
+		char text[96];
+		memset(even.weight, 0, sizeof even.weight);
+		for (uint32_t i = 0; i < c->schedule_count; i++)
+			even.weight[c->schedule[i]] += 1.0 / c->schedule_count;
+		schedule_text(text, sizeof text, c->schedule, c->schedule_count);
+		snprintf(key, sizeof key, "cache.%s.%s.schedule", path, level);
+		tell_text(t, key, text);
+		snprintf(key, sizeof key, "cache.%s.%s.schedule_step", path, level);
+		tell_text(t, key, c->step == STEP_MISS ? "miss" : "access");
+		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
+		tell_array(t, key, even.weight, c->ways, CHANCE_TOLERANCE);
+		tell_victim(t, &even, path, level);
+	}
 	if (c->policy == POLICY_WEIGHTED && c->ways > 1) {
 		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
 		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
@@ -301,10 +316,17 @@ static void tell_instruction(struct teller *t, const struct sim_spec *s)
 static void tell_global(struct teller *t, const struct sim_spec *s)
 {
 	const struct path_spec *p = &s->global;
-	if (s->has_l1)
+	if (s->has_l1) {
 		tell_cache(t, s, &p->level[0], "global", "l1");
-	else
+		if (s->has_l2) { /* alone, the two are one */
+			tell_number(t, "cache.global.l1.miss_cost", p->level[0].miss_cost, LATENCY_TOLERANCE);
+			tell_number(t, "cache.global.l1.fill_cost", p->level[0].fill_cost, 1.5 * LATENCY_TOLERANCE);
+		}
+	} else {
 		tell_no_cache(t, "global", "l1");
+		tell_absent(t, "cache.global.l1.miss_cost");
+		tell_absent(t, "cache.global.l1.fill_cost");
+	}
 	if (s->has_l2)
 		tell_cache(t, s, &p->level[1], "global", "l2");
 	else

@@ -6,6 +6,7 @@
 #define TOLERANCE 0.05
 #define STREAM	  0.06
 #define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
+#define ALONE	  0.25
 #define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
 #define BLOCK	  128 /* threads; streams of global memory have ... */
 #define BLOCKS	  8   /* ... so many blocks for each SM, where its threads allow it */
@@ -27,6 +28,8 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	enum cache_scope scope = SCOPE_GPU;
 	if (global)
 		c = s->has_l1 ? &p->level[0] : s->has_l2 ? &p->level[1] : NULL;
+	if (global && s->has_l1)
+		w.cycles += p->level[0].miss_cost + p->level[0].fill_cost;
 	if (nearest && c) {
 		const double far = c->partitions > 1 ? c->far_extra : 0;
 		w = (struct wait){c->latency + far / 2, far / 2};
@@ -53,7 +56,7 @@ static double issue_of(const struct sim_spec *s, const struct path_spec *p, doub
 	const int at = spec_find_op(s, "add", "u32");
 	add = at >= 0 ? &s->op[at] : add;
 	const double alu = (others + p->address_ops) * s->warp_size / add->throughput;
-	double t = fmax(halves * p->issue, (steps + others) * s->scheduler_issue / s->schedulers);
+	double t = fmax(halves * p->issue + p->request, (steps + others) * s->scheduler_issue / s->schedulers);
 	bool same = false;
 	for (uint32_t k = 0; k < add->pipe_count; k++)
 		same |= add->pipe[k] == p->pipe;
@@ -83,7 +86,7 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double moved = apart ? s->warp_size * 32.0 : warp;
 	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
 	const double pieces = apart ? s->warp_size : fmax(s->warp_size / 32, warp / s->coalesce_segment);
-	const double pipe = s->global.issue * pieces;
+	const double pipe = s->global.issue * pieces + s->global.request;
 	const double warps = 16;
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
 	const bool clear =
@@ -94,6 +97,30 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 		     late =
 			 s->max_blocks_per_sm && s->max_blocks_per_sm < blocks ? 1 - s->max_blocks_per_sm / blocks : 0;
 	return (struct wait){fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM + late : UNCLEAR};
+}
+
+/* Cycles of one warp on each SM for a load of global memory, of as many as 64 bytes a thread hold and no more than 8: the first one's
+ * latency, what keeps the others apart, and a few instructions behind the last. Clear where each load misses all caches and waits for
+ * others less than for the memory. */
+static struct wait alone_of(const struct sim_spec *s, uint32_t bytes)
+{
+	const uint32_t loads = bytes > 8 ? 64 / bytes : 8, flight = s->loads_in_flight ? s->loads_in_flight : loads,
+		       rounds = (loads + flight - 1) / flight;
+	const struct wait full = global_stream(s, bytes, 1);
+	const struct op_spec *add = &s->op[s->default_op];
+	/* Each load's address is the last one's and a step. */
+	const double apart = fmax(fmax(full.cycles, s->warp_interval), add->latency),
+		     few = 4 * add->latency + s->branch_latency;
+	const double cycles = rounds * s->global.memory_latency + (loads - rounds) * apart + few;
+	bool clear = s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE && !s->dram.banks &&
+		     !s->tlb[TLB_GLOBAL].levels && !s->global.address_ops && s->warp_size == 32 &&
+		     2 * loads * apart < s->global.memory_latency;
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct cache_spec *c = &s->global.level[k];
+		if (k ? s->has_l2 : s->has_l1)
+			clear &= (c->sector ? c->sector : c->line) <= s->warp_size * bytes && c->bandwidth == 0;
+	}
+	return (struct wait){cycles / loads, clear ? ALONE : UNCLEAR};
 }
 
 /* Streams: shared and constant memory by what an SM issues, global memory by what the memory gives, where that is clear. */
@@ -109,6 +136,12 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
 		const struct wait t = global_stream(s, bytes, s->loads_in_flight ? s->loads_in_flight : 4);
 		rc = tell_stream(s, "global", bytes, t.cycles, t.tolerance, each, ctx);
+	}
+	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
+		const struct wait t = alone_of(s, bytes);
+		char key[64];
+		snprintf(key, sizeof key, "memory.global.%u.alone", bytes);
+		rc = each(ctx, &(struct truth){.key = key, .number = t.cycles, .tolerance = t.tolerance * t.cycles});
 	}
 	for (unsigned k = 0; k < 3 && !rc; k++) {
 		static const char *const keys[] = {"memory.global.loop.dynamic", "memory.global.loop.constant",
@@ -128,17 +161,20 @@ static int tell_levels(const struct sim_spec *s, const struct path_spec *p, bool
 	double size[CONST_LEVELS + 1] = {0}, latency[CONST_LEVELS + 1] = {0};
 	bool clear = !global || !s->tlb[TLB_GLOBAL].levels;
 	uint32_t n = 0, levels = global ? 2 : p->levels;
+	const double vain = global && s->has_l1 ? p->level[0].miss_cost : 0,
+		     fill = global && s->has_l1 ? p->level[0].fill_cost : 0;
 	for (uint32_t k = 0; k < levels; k++) {
 		const struct cache_spec *c = &p->level[k];
 		if (!global || (k ? s->has_l2 : s->has_l1)) {
 			size[n] = (double)c->size;
-			latency[n++] = c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0);
+			latency[n++] =
+			    c->latency + (c->partitions > 1 ? c->far_extra / 2 : 0) + (global && k ? vain : 0);
 		}
 	}
 	size[n] = (double)(global ? s->memory_bytes : s->constant_bytes);
 	/* Constants may come from the GPU's common L2, of which some belongs to others. */
 	const bool common = !global && s->constant_uses_l2;
-	latency[n++] = common ? s->global.level[1].latency : p->memory_latency + s->dram.row_miss / 2;
+	latency[n++] = common ? s->global.level[1].latency : p->memory_latency + s->dram.row_miss / 2 + vain + fill;
 	for (uint32_t k = 0; k < WALK_LEVELS; k++) {
 		char key[64];
 		clear = clear && k < (common ? n - 1 : n) &&

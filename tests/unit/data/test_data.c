@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "data/keys.h"
 #include "data/run.h"
+#include "data/schedule.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -191,12 +192,37 @@ static void figures_copy(void **state)
 	figures_free(&l);
 }
 
+static void schedules_have_one_name(void **state)
+{
+	(void)state;
+	static const uint16_t mei[] = {1, 0, 2, 1, 3, 1}, other[] = {0, 1, 2, 0, 3, 0}, turned[] = {7, 9, 7, 4, 7, 2},
+			      round[] = {3, 1, 2}, one[] = {5};
+	char text[64];
+	schedule_text(text, sizeof text, turned, 6);
+	assert_string_equal(text, "1,2,1,3,1,4");
+	schedule_text(text, sizeof text, mei, 6);
+	assert_string_equal(text, "1,1,2,3,1,4");
+	schedule_text(text, sizeof text, other, 6);
+	assert_string_equal(text, "1,1,2,3,1,4");
+	schedule_text(text, sizeof text, round, 3);
+	assert_string_equal(text, "1,2,3");
+	schedule_text(text, sizeof text, one, 1);
+	assert_string_equal(text, "1");
+	/* The longest one fits into a finding. */
+	uint16_t all[SCHEDULE_MOST];
+	struct value v;
+	for (uint16_t i = 0; i < SCHEDULE_MOST; i++)
+		all[i] = i;
+	schedule_text(text, sizeof text, all, SCHEDULE_MOST);
+	assert_true(strlen(text) < sizeof v.text && strcmp(text + strlen(text) - 3, ",24") == 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_parse_back),	      cmocka_unit_test(keys_match_exactly),
 	    cmocka_unit_test(findings_are_one_a_key), cmocka_unit_test(runs_hold_series),
-	    cmocka_unit_test(figures_copy),
+	    cmocka_unit_test(figures_copy),	      cmocka_unit_test(schedules_have_one_name),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,6 +31,7 @@ static void warp_free(struct time_warp *w)
 	mem_free(w->f.local);
 	mem_free(w->ready);
 	mem_free(w->flight);
+	mem_free(w->together);
 	mem_free(w->f.paths);
 	mem_free(w->f.upper);
 	mem_free(w);
@@ -138,6 +139,16 @@ static struct time_warp *warp_new(struct time_run *x)
 		if (!w->f.paths)
 			return warp_back(g, w);
 	}
+	if (x->together) {
+		void *all = w->together;
+		bad = room(&all, &w->together_bytes, sizeof *w->together + x->p->slots + 1, 1);
+		w->together = all;
+		if (bad)
+			return warp_back(g, w);
+		memset(w->together, 0, sizeof *w->together + x->p->slots + 1);
+	}
+	w->turn = 0;
+	w->turned = NEVER;
 	w->flight_at = w->sub = w->waiting = 0;
 	w->fetched = 0;
 	w->watched.epoch = 0;

@@ -1,6 +1,7 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
 #include "gpu/sim/time/time_clones.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -46,8 +47,9 @@ void cache_free(struct time_cache *c)
 	mem_free(c->tree);
 	mem_free(c->dirty);
 	mem_free(c->dealt);
+	mem_free(c->turn);
 	c->tag = c->age = c->fill = c->tree = NULL;
-	c->dirty = NULL;
+	c->dirty = c->turn = NULL;
 	c->dealt = NULL;
 }
 
@@ -69,12 +71,15 @@ int cache_reserve(struct time_cache *c)
 	c->fill = mem_alloc(lines * c->sectors * sizeof *c->fill);
 	if (c->spec->policy == POLICY_PLRU)
 		c->tree = mem_zero((size_t)c->spec->sets * 2, sizeof *c->tree);
+	if (c->spec->policy == POLICY_SCHEDULE)
+		c->turn = mem_zero(c->spec->sets, sizeof *c->turn);
 	if (c->spec->write == WRITE_BACK)
 		c->dirty = mem_zero(lines, c->sectors);
 	if (c->dealt_count)
 		c->dealt = mem_alloc(c->dealt_count * sizeof *c->dealt);
 	if (!c->tag || !c->age || !c->fill || (c->spec->policy == POLICY_PLRU && !c->tree) ||
-	    (c->spec->write == WRITE_BACK && !c->dirty) || (c->dealt_count && !c->dealt)) {
+	    (c->spec->policy == POLICY_SCHEDULE && !c->turn) || (c->spec->write == WRITE_BACK && !c->dirty) ||
+	    (c->dealt_count && !c->dealt)) {
 		cache_free(c);
 		return -ENOMEM;
 	}
@@ -88,6 +93,7 @@ void cache_flush(struct time_cache *c)
 {
 	if (!c->tag)
 		return;
+	c->lost++;
 	if (++c->epoch >> (64 - LINE_BITS)) {
 		c->epoch = 1;
 		memset(c->tag, 0, (size_t)c->spec->sets * c->spec->ways * sizeof *c->tag);
@@ -236,6 +242,26 @@ static uint32_t tree_victim(const uint64_t *t, uint32_t ways)
 	return way;
 }
 
+/* A set's pointer goes on by one. */
+static void step(struct time_cache *c, uint32_t set)
+{
+	uint32_t next = c->turn[set] + 1u;
+	c->turn[set] = (uint8_t)(next < c->spec->schedule_count ? next : 0);
+}
+
+/* The way that the pointer is at, or the next one of those that shared memory has left. */
+static uint32_t scheduled(struct time_cache *c, uint32_t set, uint32_t ways)
+{
+	const struct cache_spec *s = c->spec;
+	assert(c->turn);
+	uint32_t at = c->turn[set];
+	while (s->schedule[at] >= ways)
+		at = at + 1 < s->schedule_count ? at + 1 : 0;
+	if (s->step == STEP_MISS)
+		step(c, set);
+	return s->schedule[at];
+}
+
 static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
 {
 	const uint64_t *age = c->age + (size_t)set * c->spec->ways;
@@ -261,6 +287,8 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 			if (!age[w])
 				return w;
 		return 0; /* only a set of one way has no such line */
+	case POLICY_SCHEDULE:
+		return scheduled(c, set, ways);
 	case POLICY_LRU:
 	case POLICY_FIFO:
 		break;
@@ -307,6 +335,7 @@ static void neighbours(struct time_cache *c, uint64_t now)
 			n = (uint64_t)set * c->spec->ways + rng_below(&c->rng, c->spec->set_ways[set]);
 		}
 		c->tag[n] = 0;
+		c->lost++;
 	}
 }
 
@@ -332,11 +361,15 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 	size_t first = (size_t)set * c->spec->ways;
 	uint64_t *tag = c->tag + first;
 	uint32_t w = find_tag(tag, ways, key);
+	if (c->turn && c->spec->step == STEP_ACCESS)
+		step(c, set);
 	if (w == ways) {
 		w = victim(c, set, tag, ways);
+		bool was = tag[w] >> LINE_BITS == c->epoch;
+		c->lost += was;
 		if (c->dirty) {
 			uint32_t left = clean(c, first + w);
-			c->written_back += tag[w] >> LINE_BITS == c->epoch ? left : 0;
+			c->written_back += was ? left : 0;
 		}
 		tag[w] = key;
 		uint64_t *fill = c->fill + (first + w) * c->sectors;
@@ -357,7 +390,7 @@ uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now
 {
 	/* A line has one set, so a tag that is its own is the only one. */
 	enum cache_policy policy = c->spec->policy;
-	if (policy == POLICY_PLRU || policy == POLICY_NRU)
+	if (policy == POLICY_PLRU || policy == POLICY_NRU || policy == POLICY_SCHEDULE)
 		return NULL;
 	if (c->evict_rate > 0)
 		neighbours(c, now);
@@ -380,6 +413,17 @@ uint32_t cache_place(const struct time_cache *c, uint64_t address)
 	return w < ways && first + w < CACHE_NOWHERE ? (uint32_t)(first + w) : CACHE_NOWHERE;
 }
 
+uint64_t cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t place)
+{
+	return c->fill[(size_t)place * c->sectors + sector_of(c, address)];
+}
+
+bool cache_uses_places(const struct time_cache *c)
+{
+	enum cache_policy p = c->spec->policy;
+	return p != POLICY_PLRU && p != POLICY_NRU && !c->port && !(c->evict_rate > 0);
+}
+
 void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place)
 {
 	if (!c->tag)
@@ -393,6 +437,11 @@ void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place
 	const uint64_t *tag = c->tag + (size_t)set_of(c, line_of(c, address)) * c->spec->ways;
 	__builtin_prefetch(tag);
 	__builtin_prefetch(tag + c->spec->ways - 1);
+}
+
+void cache_prefetch_fill(const struct time_cache *c, uint64_t address, uint32_t place)
+{
+	__builtin_prefetch(c->fill + (size_t)place * c->sectors + sector_of(c, address));
 }
 
 uint64_t *cache_find(const struct time_cache *c, uint64_t address)
@@ -419,8 +468,10 @@ void cache_drop(struct time_cache *c, uint64_t address)
 	uint32_t set = set_of(c, line), ways = ways_of(c, set);
 	uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
 	for (uint32_t w = 0; w < ways; w++)
-		if (tag[w] == key)
+		if (tag[w] == key) {
 			tag[w] = 0;
+			c->lost++;
+		}
 }
 
 void cache_soil(struct time_cache *c, const uint64_t *sector)
@@ -448,6 +499,7 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 {
 	if (!c->tag || !bytes)
 		return;
+	c->lost++;
 	uint64_t from = line_of(c, base), to = line_of(c, base + bytes - 1);
 	size_t lines = (size_t)c->spec->sets * c->spec->ways;
 	if (to - from >= c->spec->sets) { /* one pass over the tags is shorter than one over the lines */

@@ -22,6 +22,7 @@ struct time_cache {
 	uint64_t *age;	    /* LRU: last use; FIFO: fill; NRU: 1 = used. sets * ways */
 	uint64_t *fill;	    /* cycle at which a sector is there. sets * ways * sectors */
 	uint64_t *tree;	    /* PLRU: two words of direction bits a set */
+	uint8_t *turn;	    /* schedule: how far each set's pointer has come */
 	uint32_t *dealt;    /* unequal sets: the set of each of dealt_count lines in a row, else NULL */
 	uint32_t dealt_count;
 	uint32_t written_back; /* bytes that replaced lines gave back, until somebody asks */
@@ -31,7 +32,9 @@ struct time_cache {
 	uint64_t port_least;   /* 1/1024 cycle that every access takes of the port */
 	bool port;	       /* one of the two is not 0 */
 	uint64_t epoch, stamp;
-	double debt;	   /* evictions by others that are due, below one */
+	uint64_t
+	    lost;    /* how many lines have gone that were there: while it stays the same, every line is where it was */
+	double debt; /* evictions by others that are due, below one */
 	uint64_t last;	   /* when they were last counted */
 	double evict_rate; /* by others, a cycle */
 	struct rng rng;
@@ -47,14 +50,28 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes);
 uint64_t *cache_find(const struct time_cache *c, uint64_t address);
 /* Where the line of a byte address is now, or CACHE_NOWHERE. Changes nothing. */
 uint32_t cache_place(const struct time_cache *c, uint64_t address);
+/* The fill time of a byte address whose line is at `place`; CACHE_INVALID when the sector is not there. Changes nothing. */
+uint64_t cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t place);
+/* Whether uses of lines that are there can be told by their places alone: the policy keeps no more than the last use, no port counts
+ * them, and nobody else's traffic replaces lines. */
+bool cache_uses_places(const struct time_cache *c);
 /* The host will soon look at what the cache keeps of this address. place: where its line was lately, or CACHE_NOWHERE. */
 void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place);
+void cache_prefetch_fill(const struct time_cache *c, uint64_t address,
+			 uint32_t place); /* of a line that is at `place` */
 /* Looks a byte address up at cycle now, and makes room for it when it is not there. Returns the sector's fill time: its value
  * is CACHE_INVALID on a miss, and the caller writes when the data will be there. */
 uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now);
 /* The same for a sector that is there, with where its line was when somebody looked. NULL when it is not there now, or when a use
  * changes more than the line: then nothing was touched. */
 uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place);
+
+/* A use of the line at `place`, which is there; where cache_uses_places, the same as cache_touch. */
+static inline void cache_use_place(struct time_cache *c, uint32_t place)
+{
+	if (c->spec->policy == POLICY_LRU)
+		c->age[place] = ++c->stamp;
+}
 
 void cache_drop(struct time_cache *c, uint64_t address); /* the line is not there any more */
 /* A sector that cache_find or cache_touch gave was written and memory does not have it yet. Write back only. */

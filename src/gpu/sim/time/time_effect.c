@@ -9,6 +9,9 @@
 
 #define GRANULE 7 /* bits of an address within what one bit of the filter covers */
 
+#define HOST_LINE 64 /* bytes of a line of the host's caches */
+#define AHEAD	  3  /* of them that are fetched ahead: a warp's addresses, or what it stores side by side */
+
 enum effect_kind { EFFECT_STORE, EFFECT_RUN, EFFECT_LOAD, EFFECT_ATOMIC };
 struct effect {	       /* in c->effect, followed by what kind says */
 	uint32_t size; /* of it and what follows */
@@ -305,6 +308,13 @@ bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memo
 		}
 	}
 	return changed;
+}
+
+void time_effect_soon(const struct time_cluster *c, uint32_t effect)
+{
+	const char *e = (const char *)effect_at(c, effect);
+	for (uint32_t k = 0; k < AHEAD; k++)
+		__builtin_prefetch(e + (size_t)k * HOST_LINE);
 }
 
 void time_effect_clear(struct time_cluster *c)

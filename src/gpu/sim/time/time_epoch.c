@@ -45,7 +45,9 @@ void time_clusters_close(struct time_gpu *g)
 		wheel_close(&c->wheel);
 		mem_free(c->start);
 		mem_free(c->request);
+		mem_free(c->turn);
 		mem_free(c->piece);
+		mem_free(c->seen);
 		mem_free(c->fill);
 		mem_free(c->effect);
 		mem_free(c->overlay.word);
@@ -54,6 +56,14 @@ void time_clusters_close(struct time_gpu *g)
 	mem_free(g->order);
 	mem_free(g->busy);
 	threads_close(g->pool);
+}
+
+static bool knows_together(const struct sim_spec *s)
+{
+	for (uint32_t k = 0; k < s->pipe_count; k++)
+		if (s->pipe[k].together)
+			return true;
+	return false;
 }
 
 static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct time_run *whole)
@@ -82,6 +92,8 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .block_launch = whole->block_launch,
 				   .warp_launch = whole->warp_launch,
 				   .dual = g->spec->dual_issue,
+				   .together = knows_together(g->spec),
+				   .turn = (uint32_t)(g->spec->warp_interval + 0.5),
 				   .policy = g->spec->policy,
 				   .schedulers = g->spec->schedulers,
 				   .patience = TIME_PATIENCE};

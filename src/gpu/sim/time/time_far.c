@@ -20,14 +20,16 @@ static bool more(struct time_cluster *c, void **list, uint32_t count, uint32_t *
 
 struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint64_t t, uint32_t piece)
 {
-	void *list = c->request;
-	bool fits = more(c, &list, c->request_count, &c->request_room, sizeof *c->request);
+	void *list = c->request, *turn = c->turn;
+	bool fits = more(c, &list, c->request_count, &c->request_room, sizeof *c->request) &&
+		    more(c, &turn, c->request_count, &c->turn_room, sizeof *c->turn);
 	c->request = list;
+	c->turn = turn;
 	if (!fits)
 		return NULL;
+	c->turn[c->request_count] = (struct far_turn){.t = t, .next = NEVER};
 	struct far_request *q = &c->request[c->request_count++];
 	*q = (struct far_request){.t = t,
-				  .next = NEVER,
 				  .piece = piece,
 				  .count = c->piece_count - piece,
 				  .effect = FAR_NONE,
@@ -39,16 +41,18 @@ struct far_request *far_request(struct time_cluster *c, enum far_kind kind, uint
 struct far_piece *far_piece(struct time_cluster *c, enum piece_kind kind, const struct time_route *r, uint32_t first,
 			    uint32_t sm, uint64_t address, uint64_t t)
 {
-	void *list = c->piece;
-	bool fits = more(c, &list, c->piece_count, &c->piece_room, sizeof *c->piece);
+	void *list = c->piece, *seen = c->seen;
+	bool fits = more(c, &list, c->piece_count, &c->piece_room, sizeof *c->piece) &&
+		    more(c, &seen, c->piece_count, &c->seen_room, sizeof *c->seen);
 	c->piece = list;
+	c->seen = seen;
 	if (!fits)
 		return NULL;
+	c->seen[c->piece_count] = (struct far_seen){.place = CACHE_NOWHERE};
 	struct far_piece *p = &c->piece[c->piece_count++];
 	*p = (struct far_piece){.address = address,
 				.time = t,
 				.route = r,
-				.place = CACHE_NOWHERE,
 				.sm = (uint16_t)sm,
 				.first = (uint8_t)first,
 				.kind = (uint8_t)kind};
@@ -162,16 +166,18 @@ void time_far_answer(struct time_cluster *c)
 	time_left(c);
 }
 
+/* ---- the order ---- */
+
 /* Clusters are appended in their order, and a cluster's requests lie in order, so every cycle's list is in order too. */
 static void append(struct far_order *o, struct time_cluster *clusters, uint32_t n, uint64_t from)
 {
 	struct time_cluster *c = &clusters[n];
 	for (uint32_t k = 0; k < c->request_count; k++) {
-		uint64_t slot = c->request[k].t - from, name = (uint64_t)n << 32 | k;
+		uint64_t slot = c->turn[k].t - from, name = (uint64_t)n << 32 | k;
 		uint64_t bit = 1ull << slot % 64;
 		if (o->used[slot / 64] & bit) {
 			uint64_t last = o->last[slot];
-			clusters[last >> 32].request[(uint32_t)last].next = name;
+			clusters[last >> 32].turn[(uint32_t)last].next = name;
 		} else {
 			o->used[slot / 64] |= bit;
 			o->first[slot] = name;
@@ -180,24 +186,54 @@ static void append(struct far_order *o, struct time_cluster *clusters, uint32_t 
 	}
 }
 
+/* The next request in the order, NEVER when there is none. */
+static uint64_t following(struct far_order *o, const struct time_cluster *clusters)
+{
+	uint64_t name = o->at;
+	if (name == NEVER) {
+		while (o->word < EPOCH_MAX / 64 && !o->used[o->word])
+			o->word++;
+		if (o->word == EPOCH_MAX / 64)
+			return NEVER;
+		name = o->first[o->word * 64 + (uint32_t)__builtin_ctzll(o->used[o->word])];
+		o->used[o->word] &= o->used[o->word] - 1;
+	}
+	o->at = clusters[name >> 32].turn[(uint32_t)name].next;
+	return name;
+}
+
+/* Clusters may have run on other cores, so what the serving reads of them comes a while before its turn: first the request, then what it
+ * leads to, then what that leads to. */
+enum { NOW, AHEAD, SOON, LATER, STAGES };
+
 void time_far_serve(struct time_gpu *g, struct time_grid *grid, uint64_t from)
 {
 	struct far_order *o = g->order;
-	uint32_t clusters = g->spec->cluster_count;
+	uint64_t name[STAGES] = {NEVER, NEVER, NEVER, NEVER};
 	memset(o->used, 0, sizeof o->used);
-	for (uint32_t n = 0; n < clusters; n++)
+	o->lost = g->common ? g->common->lost : 0;
+	o->at = NEVER;
+	o->word = 0;
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
 		append(o, g->cluster, n, from);
-	for (uint32_t word = 0; word < EPOCH_MAX / 64; word++)
-		for (uint64_t rest = o->used[word]; rest; rest &= rest - 1) {
-			uint64_t name = o->first[word * 64 + (uint32_t)__builtin_ctzll(rest)];
-			while (name != NEVER) {
-				struct time_cluster *c = &g->cluster[name >> 32];
-				const struct far_request *q = &c->request[(uint32_t)name];
-				name = q->next;
-				if (name != NEVER)
-					time_far_ahead(&g->cluster[name >> 32],
-						       &g->cluster[name >> 32].request[(uint32_t)name]);
-				serve(g, grid, c, q);
-			}
+	for (uint32_t n = 0; n < STAGES || name[AHEAD] != NEVER; n++) {
+		for (uint32_t k = NOW; k < LATER; k++)
+			name[k] = name[k + 1];
+		name[LATER] = following(o, g->cluster);
+		struct time_cluster *of[STAGES];
+		const struct far_request *q[STAGES];
+		for (uint32_t k = NOW; k < STAGES; k++) {
+			of[k] = &g->cluster[name[k] == NEVER ? 0 : name[k] >> 32];
+			q[k] = name[k] == NEVER ? NULL : &of[k]->request[(uint32_t)name[k]];
 		}
+		__builtin_prefetch(q[LATER]);
+		__builtin_prefetch((const char *)q[LATER] + sizeof *q[LATER] -
+				   1); /* of two lines of the host's, it may be */
+		if (q[SOON])
+			time_far_soon(of[SOON], q[SOON]);
+		if (q[AHEAD])
+			time_far_ahead(g, of[AHEAD], q[AHEAD]);
+		if (q[NOW])
+			serve(g, grid, of[NOW], q[NOW]);
+	}
 }

@@ -109,6 +109,35 @@ static __attribute__((noinline)) uint64_t access_upper(struct time_run *x, struc
 	return ready > more ? ready : more;
 }
 
+/* From the first step of an instruction at t on. A second one that goes out with it has the same turn. */
+static void begin_turn(const struct time_run *x, struct time_warp *w, uint64_t t)
+{
+	if (w->turned == t)
+		return;
+	w->turned = t;
+	w->turn = x->dual ? t : t + x->turn;
+}
+
+void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t)
+{
+	struct time_warp *w = slot < s->slots ? s->warp[slot] : NULL;
+	if (!w || w->turned != t)
+		return;
+	w->turn = t + x->turn;
+	/* The steps of one instruction are one turn. */
+	if (!w->sub && s->wake[slot] < w->turn)
+		s->wake[slot] = w->turn;
+}
+
+/* What an instruction writes comes from its pipe, with what else of that is on its way. */
+static void note_together(struct time_warp *w, const struct time_inst *ti, uint64_t ready)
+{
+	for (uint32_t k = 0; k < ti->write_count; k++)
+		w->together->pipe[ti->write[k]] = ti->together;
+	if (ti->together && ready > w->together->done[ti->together - 1])
+		w->together->done[ti->together - 1] = ready;
+}
+
 static void issue_memory(struct time_run *x, struct time_warp *w, const struct func_inst *fi,
 			 const struct time_inst *ti, uint64_t mask, uint64_t t)
 {
@@ -128,6 +157,9 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 		time_fault(x, w, pc);
 		return;
 	}
+	if (__builtin_expect(w->together != NULL, 0))
+		note_together(w, ti, 0);
+	busy += ti->request;
 	if (load) {
 		if (__builtin_expect(x->note != NULL, 0))
 			time_note_done(x, ready);
@@ -169,6 +201,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	s->free = (s->free > port ? s->free : port) + x->g->issue;
 	s->last = w->slot;
 	x->last = t;
+	if (__builtin_expect(x->turn != 0, 0) && !w->sub)
+		begin_turn(x, w, t);
 	if (__builtin_expect(ti->before != 0, 0)) {
 		if (!w->sub)
 			w->sampled = t;
@@ -216,6 +250,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		}
 		for (uint32_t k = 0; k < ti->write_count; k++)
 			w->ready[ti->write[k]] = t + ti->tail;
+		if (__builtin_expect(w->together != NULL, 0))
+			note_together(w, ti, t + ti->tail);
 		take(s, &x->p->set[ti->set], ti->interval, t, x->g->issue);
 		func_warp_next(&w->f);
 		time_next(x, w, t + ti->after);
@@ -318,6 +354,8 @@ static void run_solo(struct time_run *x, struct time_warp *w)
 		issue(x, w, t);
 		if (__builtin_expect(x->dual, 0) && x->alive && second_pipe(x, s, w->slot, first, t) >= 0)
 			issue_second(x, s, w->slot, t);
+		if (__builtin_expect(x->dual && x->turn, 0) && x->alive)
+			time_turn_over(x, s, w->slot, t);
 		if (__builtin_expect(!--x->patience, 0) && out_of_time(x))
 			break;
 	}

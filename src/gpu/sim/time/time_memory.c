@@ -31,6 +31,8 @@ int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache
 	l->count = instances(s, c->scope);
 	l->latency = table;
 	l->far = fixed(c->far_extra);
+	l->vain = fixed(c->miss_cost);
+	l->fill = fixed(c->fill_cost);
 	for (uint32_t k = 0; k < s->cluster_count; k++)
 		table[k] = fixed(c->latency + (c->scope == SCOPE_GPU && s->cluster_offset ? s->cluster_offset[k] : 0));
 	l->cache = of ? of->cache : mem_zero(l->count, sizeof *l->cache);
@@ -142,6 +144,9 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->epoch = EPOCH_MAX;
 	time_split(g, &g->constant);
 	time_split(g, &g->global);
+	if (g->global.near < g->global.levels && g->global.level[g->global.near]->scope == SCOPE_GPU &&
+	    cache_uses_places(g->global.level[g->global.near]->cache))
+		g->common = g->global.level[g->global.near]->cache;
 	g->global.fetch = s->coalesce_segment ? s->coalesce_segment : 32;
 	for (uint32_t k = 0; k < g->global.levels; k++)
 		g->global.stores |=

@@ -108,6 +108,7 @@ static void arithmetic(struct time_program *p, const struct sim_spec *s, struct 
 	uint32_t spent = (uint32_t)((uint64_t)t->step * t->before >> FIX);
 	t->tail = latency > spent ? latency - spent : 0;
 	t->set = t->set_before = set_number(p, s, o->pipe, o->pipe_count);
+	t->together = o->pipe_count && s->pipe[o->pipe[0]].together ? (uint8_t)(o->pipe[0] + 1) : 0;
 	for (uint32_t k = 0; k < o->pipe_count; k++)
 		t->interval[k] = t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
 }
@@ -116,6 +117,7 @@ static void memory(struct time_program *p, const struct sim_spec *s, struct time
 {
 	const struct op_spec *o = &s->op[s->default_op];
 	t->set = set_number(p, s, &path->pipe, 1);
+	t->request = fixed(path->request);
 	if (t->kind == FUNC_STORE || !path->address_ops)
 		return;
 	t->before = (uint8_t)(path->address_ops < UINT8_MAX ? path->address_ops : UINT8_MAX);

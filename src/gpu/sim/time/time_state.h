@@ -39,10 +39,12 @@ struct time_inst {
 	uint8_t set;	/* of the last step */
 	uint8_t set_before;
 	uint8_t wait_count, write_count;
-	bool checked;	/* an ALU handler that may fault */
-	uint32_t step;	/* fixed point: cycles from one native step to the next */
-	uint32_t tail;	/* cycles from the last step's issue to the result */
-	uint32_t after; /* cycles from the last step's issue to the next instruction of the warp, at least */
+	bool checked;	  /* an ALU handler that may fault */
+	uint32_t step;	  /* fixed point: cycles from one native step to the next */
+	uint32_t tail;	  /* cycles from the last step's issue to the result */
+	uint32_t after;	  /* cycles from the last step's issue to the next instruction of the warp, at least */
+	uint32_t request; /* fixed point: how long an access occupies its pipe besides its transactions */
+	uint8_t together; /* pipe + 1 whose results a warp only knows together; 0: each of its own */
 	uint32_t interval[SPEC_OP_PIPES],
 	    interval_before[SPEC_OP_PIPES]; /* fixed point: how long a step occupies its pipe */
 	uint16_t wait[FUNC_READS + FUNC_WRITES], write[FUNC_WRITES];
@@ -71,8 +73,15 @@ struct time_block;
 struct time_watched {
 	uint64_t print[2], epoch;
 	uint32_t steps,
-	    power;     /* backward branches since then, and how many until a newer state is remembered instead */
-	uint32_t line; /* of the loop, once the state has come back; 0 = it has not */
+	    power;	 /* looks since then, and how many until a newer state is remembered instead; 0: none is */
+	uint32_t rounds; /* backward branches in this epoch */
+	uint32_t line;	 /* of the loop, once the state has come back; 0 = it has not */
+};
+
+/* Of a warp on a GPU where some pipe's results are known only together. */
+struct time_together {
+	uint64_t done[SPEC_PIPES]; /* when all of a pipe's results that are on their way are there */
+	uint8_t pipe[];		   /* slots: the pipe + 1 whose result each waits for, 0: none of these */
 };
 
 struct time_warp {
@@ -81,19 +90,21 @@ struct time_warp {
 	    *flight; /* loads_in_flight entries: completion of the latest loads, in turn; then that of the last constant
 			   * load, where those block */
 	uint32_t flight_at;
-	uint32_t slot;	   /* in its scheduler */
-	uint32_t sub;	   /* native steps of the instruction at pc that were issued */
-	uint32_t waiting;  /* number of the barrier + 1, 0 = none */
-	uint32_t held;	   /* fetch block */
-	uint64_t fetched;  /* when it is there */
-	uint32_t waits_at; /* record of that barrier */
-	uint64_t released; /* when a barrier let it go */
-	uint64_t sampled;  /* when the clock read at pc began */
-	uint64_t from;	   /* while it waits for something PENDING: when it could go on if that were there */
+	struct time_together *together; /* NULL: no pipe's results are known only together */
+	uint64_t turn, turned;		/* when it may have its next turn; when it had the latest */
+	uint32_t slot;			/* in its scheduler */
+	uint32_t sub;			/* native steps of the instruction at pc that were issued */
+	uint32_t waiting;		/* number of the barrier + 1, 0 = none */
+	uint32_t held;			/* fetch block */
+	uint64_t fetched;		/* when it is there */
+	uint32_t waits_at;		/* record of that barrier */
+	uint64_t released;		/* when a barrier let it go */
+	uint64_t sampled;		/* when the clock read at pc began */
+	uint64_t from; /* while it waits for something PENDING: when it could go on if that were there */
 	struct time_sched *sched;
 	struct time_block *block;
-	uint64_t literals;				       /* fingerprint of those that its rows hold */
-	size_t reg_bytes, pred_count, slot_count, local_bytes; /* what was allocated */
+	uint64_t literals; /* fingerprint of those that its rows hold */
+	size_t reg_bytes, pred_count, slot_count, local_bytes, together_bytes; /* what was allocated */
 	void *reg_memory;
 	struct time_watched watched;
 	struct time_warp *next; /* in the pool */
@@ -148,6 +159,8 @@ struct time_level {
 	const struct cache_spec *spec;
 	uint32_t *latency; /* fixed point, per cluster: hit, load to use */
 	uint32_t far;	   /* fixed point: more when the line's partition is not the cluster's */
+	uint32_t vain;	   /* fixed point: what a look-up without a hit takes */
+	uint32_t fill;	   /* fixed point: what the line takes longer from memory than what skips the level */
 	uint32_t count;	   /* instances */
 	bool beyond;	   /* on the far side */
 };
@@ -195,6 +208,7 @@ struct time_gpu {
 	struct time_level *levels;
 	uint32_t level_count;
 	struct time_level *global_l1;
+	struct time_cache *common; /* that most pieces ask, if lines of it can be settled, else NULL */
 	struct time_route constant, global;
 	struct time_texture *texture; /* NULL: texture loads take the global route */
 	struct time_tlb tlb[TLB_PATHS];
@@ -251,6 +265,8 @@ struct time_run {
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	struct time_note *note;		    /* the gpu's */
 	bool dual;			    /* spec->dual_issue */
+	bool together;			    /* some pipe's results are known only together */
+	uint32_t turn;			    /* cycles from one turn of a warp to its next; 0: the next cycle */
 	enum core_policy policy;
 	uint32_t schedulers;
 	/* time_stuck.c */
@@ -274,17 +290,21 @@ struct time_run {
 enum far_kind { FAR_LOAD, FAR_STORE, FAR_FETCH, FAR_BLOCK };
 #define FAR_NONE UINT32_MAX
 struct far_request {
-	uint64_t t;	/* when it was issued: its place in the order */
+	uint64_t t;	/* when it was issued */
 	uint64_t known; /* FAR_LOAD, FAR_FETCH: when that part of it is there that the near side answered */
 	uint64_t
 	    extra; /* FAR_LOAD: cycles from the last piece to the result. FAR_STORE: accesses to memory without a piece */
-	uint64_t next; /* in the order of the epoch: cluster << 32 | number, NEVER */
 	struct time_warp *warp;
 	uint32_t piece, count; /* of c->piece. FAR_BLOCK: piece is the SM that has room */
 	uint32_t effect;       /* offset in c->effect of what it does to memory and registers, FAR_NONE */
 	uint32_t pc;	       /* FAR_FETCH: block */
 	uint32_t flight;       /* place in warp->flight, FAR_NONE */
 	uint8_t kind;
+};
+/* Its place in the order of the epoch: apart, so that putting all in order reads little. */
+struct far_turn {
+	uint64_t t;
+	uint64_t next; /* cluster << 32 | number, NEVER */
 };
 enum piece_kind {
 	PIECE_WALK,  /* goes on from level `first` of the route */
@@ -303,13 +323,23 @@ struct far_piece {
 		uint32_t other;
 	};
 	uint32_t fetch; /* what a miss of every level moves at least */
-	uint32_t place; /* where the line lies in the first cache that is asked, CACHE_NOWHERE */
+	uint32_t late;	/* fixed point: what memory takes longer for a near level's line */
 	uint16_t sm;
 	uint8_t first, kind;
+};
+/* What the cluster saw of the far side when its epoch ended, piece by piece: apart from them, so that the serving has little to read. */
+struct far_seen {
+	uint32_t place; /* where the line lies in the first cache that is asked, CACHE_NOWHERE */
+	/* Not 0: settled. g->common has the sector, and as long as none of its lines goes, that and chance are all there is to the
+	 * answer. The piece's time is then when it is there without chance, so many cycles after it leaves the near side. */
+	uint32_t wait;
 };
 #define EPOCH_MAX 512
 struct far_order { /* the requests of each cycle of an epoch, in a list */
 	uint64_t first[EPOCH_MAX], last[EPOCH_MAX], used[EPOCH_MAX / 64];
+	uint64_t at;   /* the request that comes next, NEVER: the first of another cycle */
+	uint32_t word; /* of used */
+	uint64_t lost; /* of g->common, when the serving began */
 };
 struct far_fill { /* a cache line that waits for a piece */
 	uint64_t *fill;
@@ -356,9 +386,11 @@ struct time_cluster {
 	uint32_t start_first, start_count, start_room;
 	uint64_t start_next; /* cycle of the first of them, NEVER */
 	struct far_request *request;
-	uint32_t request_count, request_room;
+	struct far_turn *turn; /* of each request */
+	uint32_t request_count, request_room, turn_room;
 	struct far_piece *piece;
-	uint32_t piece_count, piece_room;
+	struct far_seen *seen; /* of each piece */
+	uint32_t piece_count, piece_room, seen_room;
 	struct far_fill *fill;
 	uint32_t fill_count, fill_room;
 	uint8_t *effect;
@@ -376,12 +408,14 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i, uint32_t path,
 		uint32_t mask, uint64_t t, uint32_t *busy, uint32_t effect);
 
+/* ---- time_pieces.c ---- */
 /* The pieces of a request and what else it wants of the far side, in order. */
 void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q);
-/* The host will soon serve this request. */
-void time_far_ahead(const struct time_cluster *c, const struct far_request *q);
-/* Looks where the far side has the lines that the cluster's pieces want. Changes nothing there, so all clusters may look at once; the
- * serving, which one thread does, then need not search. */
+/* The host will soon serve this request; and next. */
+void time_far_soon(const struct time_cluster *c, const struct far_request *q);
+void time_far_ahead(const struct time_gpu *g, const struct time_cluster *c, const struct far_request *q);
+/* Looks where the far side has the lines that the cluster's pieces want, and what it would answer. Changes nothing there, so all clusters
+ * may look at once; the serving, which one thread does, then need neither search nor reckon. */
 void time_far_look(struct time_cluster *c);
 /* Says which levels of a route are on the far side. */
 void time_split(struct time_gpu *g, struct time_route *r);
@@ -404,6 +438,7 @@ void time_effect(struct time_run *x, struct time_warp *w, struct func_warp *f, c
 		 uint32_t mask, uint32_t *effect);
 /* `look`: returns whether a byte of memory has changed; else false. */
 bool time_effect_serve(struct time_cluster *c, uint32_t effect, struct func_memory *m, bool look);
+void time_effect_soon(const struct time_cluster *c, uint32_t effect); /* the host will soon serve it */
 void time_effect_clear(struct time_cluster *c);
 
 /* A cache level; with `of`, a second way to look up the caches of that one. 0 or -ENOMEM. */
@@ -484,6 +519,18 @@ static inline uint64_t time_blocked(const struct time_run *x, const struct time_
 	return s->constant_blocks && ti->path == PATH_CONSTANT ? w->flight[s->loads_in_flight] : 0;
 }
 
+/* Until when the instruction waits for results that the warp only knows together with others, as far as they are not there at `from`. */
+static inline uint64_t time_all_back(const struct time_warp *w, const struct time_inst *ti, uint64_t from)
+{
+	uint64_t all = 0;
+	for (uint32_t k = 0; k < ti->wait_count; k++) {
+		const uint8_t pipe = w->together->pipe[ti->wait[k]];
+		if (pipe && w->ready[ti->wait[k]] > from && w->together->done[pipe - 1] > all)
+			all = w->together->done[pipe - 1];
+	}
+	return all;
+}
+
 static inline void time_next_together(struct time_run *x, struct time_warp *w, uint64_t from)
 {
 	const struct time_inst *ti = &x->ti[w->f.pc];
@@ -496,6 +543,12 @@ static inline void time_next_together(struct time_run *x, struct time_warp *w, u
 		uint64_t r = w->ready[ti->wait[k]];
 		earliest = r > earliest ? r : earliest;
 	}
+	if (__builtin_expect(w->together != NULL, 0)) {
+		uint64_t r = time_all_back(w, ti, from);
+		earliest = r > earliest ? r : earliest;
+	}
+	if (__builtin_expect(x->turn != 0, 0))
+		earliest = w->turn > earliest ? w->turn : earliest;
 	if (ti->kind == FUNC_LOAD && w->flight) {
 		uint64_t r = x->g->spec->loads_in_flight ? w->flight[w->flight_at] : 0;
 		earliest = r > earliest ? r : earliest;

@@ -15,7 +15,11 @@
 
 #define WINDOW_LEAST 8192
 #define WINDOW_MOST  (1u << 19)
-#define SAID	     4 /* kinds of waiting that a message names */
+/* A loop that waits comes back to its state soon. Of one that does not, so many branches are looked at, and then one of so many: what
+ * repeats does so in any step. */
+#define ROUNDS_ALL  16
+#define ROUNDS_STEP 8
+#define SAID	    4 /* kinds of waiting that a message names */
 
 /* ---- who waits where ---- */
 
@@ -156,9 +160,18 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 	if (i->target > from || !w->f.active || (w->f.paths && w->f.paths->held) ||
 	    (seen->epoch == x->epoch && seen->line))
 		return;
-	func_warp_print(&w->f, print);
+	/* The first branch after a change is only counted: in most loops that go on, something changes in every round, and then no
+	 * registers are looked at. */
 	if (seen->epoch != x->epoch) {
-		*seen = (struct time_watched){.print = {print[0], print[1]}, .epoch = x->epoch, .power = 1};
+		*seen = (struct time_watched){.epoch = x->epoch};
+		return;
+	}
+	if (++seen->rounds > ROUNDS_ALL && seen->rounds % ROUNDS_STEP)
+		return;
+	func_warp_print(&w->f, print);
+	if (!seen->power) {
+		memcpy(seen->print, print, sizeof print);
+		seen->power = 1;
 		return;
 	}
 	if (memcmp(seen->print, print, sizeof print) == 0) {

@@ -108,6 +108,9 @@ static void run_together(struct time_run *x, struct member *m, uint32_t n, uint6
 				m[o].asks = m[o].pipe >= 0;
 			}
 	}
+	for (uint32_t k = 0; x->dual && x->turn && k < n && !x->stop; k++)
+		if (m[k].issued)
+			time_turn_over(x, m[k].s, m[k].c.best, t);
 	/* What one of them woke, another may have looked at before. */
 	bool woken = x->c->sooner != sooner;
 	for (uint32_t k = 0; k < n; k++)

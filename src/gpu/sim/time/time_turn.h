@@ -6,6 +6,9 @@
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. */
 void time_issue(struct time_run *x, struct time_warp *w, uint64_t t);
 
+/* With dual issue: the turn that the slot's warp had at t is over, whether a second instruction went out in it or not. */
+void time_turn_over(const struct time_run *x, struct time_sched *s, uint32_t slot, uint64_t t);
+
 /* The scheduler would take a pipe that others have too, some of which have their turn in this cycle; those with a lower number
  * have had theirs, and named no such pipe. */
 void time_contend(struct time_run *x, struct time_sched *s, struct glance c, uint64_t t);

@@ -1,26 +1,8 @@
 /* Level by level: translation, tags, ports, tables of requests, and memory behind them all. */
 #include "gpu/sim/time/time_walk.h"
+#include "gpu/sim/time/time_answer.h"
 #include "gpu/sim/time/time_trace.h"
 #include <assert.h>
-#include <math.h>
-
-#define DRIFT_PERIOD (1ull << 26) /* cycles of one slow swing of the clocks against each other */
-
-/* What happens to an access beyond the SM besides its latency. Fixed point in and out. The random numbers of a near level
- * are its cluster's: those of the far side are drawn in its order. */
-static uint64_t disturb(const struct time_gpu *g, struct rng *noise, uint64_t latency, uint64_t t)
-{
-	const struct noise_spec *n = &g->spec->noise;
-	if (n->drift != 0) {
-		double phase = (double)(t % DRIFT_PERIOD) / DRIFT_PERIOD;
-		latency = (uint64_t)((double)latency * (1 + n->drift * (4 * fabs(phase - 0.5) - 1)));
-	}
-	if (g->boost.gain > 0)
-		latency = (uint64_t)((double)latency * boost_pace(&g->boost, t));
-	if (n->jitter_probability > 0 && rng_unit(noise) < n->jitter_probability)
-		latency += (uint64_t)(rng_unit(noise) * n->jitter_cycles * FIX_ONE);
-	return latency;
-}
 
 static uint64_t refresh(const struct time_gpu *g, uint64_t t)
 {
@@ -30,12 +12,6 @@ static uint64_t refresh(const struct time_gpu *g, uint64_t t)
 	/* Not fmod: it divides bit by bit, and every access to memory comes by here. */
 	double now = (double)t, phase = now - n->refresh_interval * (double)(uint64_t)(now / n->refresh_interval);
 	return phase < n->refresh_cycles ? (uint64_t)((n->refresh_cycles - phase) * FIX_ONE) : 0;
-}
-
-static bool is_far(const struct time_cache *c, uint64_t address, uint32_t cluster)
-{
-	uint64_t line = c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
-	return (uint32_t)__builtin_parityll(line) != cluster % 2;
 }
 
 static inline void note_place(struct time_gpu *g, const struct cache_spec *level, const char *other)
@@ -96,19 +72,6 @@ void time_out_of_memory(struct time_cluster *c)
 	c->out_of_memory = c->run.stop = true;
 }
 
-/* When a level answers that has the line: `wait` (fixed point) before that, at ports and for a translation. */
-static inline uint64_t answered(const struct time_gpu *g, struct rng *noise, const struct time_level *l,
-				const struct time_cache *c, uint32_t cluster, uint64_t address, uint64_t t,
-				uint64_t wait)
-{
-	uint64_t latency = l->latency[cluster] + wait;
-	if (l->spec->partitions > 1 && is_far(c, address, cluster))
-		latency += l->far;
-	if (l->scope != SCOPE_SM)
-		latency = disturb(g, noise, latency, t);
-	return t + ((latency + FIX_ONE / 2) >> FIX);
-}
-
 /* Looks the address up level by level; every level passed on the way keeps the line. Returns when the data is there. `ask`: what
  * is beyond the near levels becomes a piece for the far side, and PENDING comes back. */
 static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, struct time_cluster *owner,
@@ -120,6 +83,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 	uint32_t most = bytes;		      /* that a level on the way fills at once: memory moves them all */
 	uint64_t ready = 0, queue = q->queue; /* the longest wait at a port: the others have drained by then */
 	uint64_t extra = 0;		      /* for the translation */
+	uint32_t late = q->late;
 	uint32_t translate = !r->tlb ? UINT32_MAX : first > r->translate ? first : r->translate;
 	uint32_t end = ask ? r->near : r->levels;
 
@@ -158,6 +122,9 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		if (miss) {
 			if (c->dirty)
 				write_back(g, owner, c, q->address, q->t, ask);
+			/* What comes so much later to the next port finds that it has drained meanwhile, so both are one wait. */
+			queue += l->vain;
+			late += l->fill;
 			pending[passed++] = fill;
 			continue;
 		}
@@ -180,6 +147,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 			p->queue = queue;
 			p->bytes = bytes;
 			p->fetch = q->fetch;
+			p->late = late;
 		}
 		ready = PENDING;
 	}
@@ -193,7 +161,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		}
 		uint32_t moved = r->levels ? filled(r->level[r->levels - 1]->spec) : 0;
 		moved = moved > most ? moved : most;
-		uint64_t latency = disturb(g, &g->noise, r->memory[cluster], q->t) + refresh(g, q->t) + queue + extra;
+		uint64_t latency =
+		    disturb(g, &g->noise, r->memory[cluster] + late, q->t) + refresh(g, q->t) + queue + extra;
 		/* Memory is asked when the ports on the way have let it pass: the two waits follow each other, and what they have
 		 * in common counts once. */
 		latency += dram_take(&g->dram, q->address, moved > q->fetch ? moved : q->fetch, q->t + (queue >> FIX),
@@ -211,9 +180,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 	return ready;
 }
 
-static __attribute__((noinline)) uint64_t walk_at_once(struct time_gpu *g, struct time_cluster *c,
-						       const struct time_route *r, uint32_t first, uint32_t sm,
-						       struct time_transit *q)
+uint64_t time_walk_at_once(struct time_gpu *g, struct time_cluster *c, const struct time_route *r, uint32_t first,
+			   uint32_t sm, struct time_transit *q)
 {
 	return walk(g, c, r, first, sm, q, false);
 }
@@ -228,7 +196,7 @@ static __attribute__((noinline)) uint64_t walk_near(struct time_gpu *g, struct t
 uint64_t time_request(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm,
 		      struct time_transit *q)
 {
-	return x->c->direct ? walk_at_once(x->g, x->c, r, first, sm, q) : walk_near(x->g, x->c, r, first, sm, q);
+	return x->c->direct ? time_walk_at_once(x->g, x->c, r, first, sm, q) : walk_near(x->g, x->c, r, first, sm, q);
 }
 
 bool time_store_levels(struct time_gpu *g, struct time_cluster *owner, const struct time_route *r, uint32_t first,
@@ -264,100 +232,6 @@ bool time_store_levels(struct time_gpu *g, struct time_cluster *owner, const str
 bool time_one_queue(const struct time_gpu *g)
 {
 	return dram_is_one_queue(&g->dram) && g->spec->coalesce == COALESCE_LINES;
-}
-
-/* Pieces of which the tags are fetched ahead: a queue says what comes, and tags of a large cache are not in the host's. */
-#define AHEAD 6
-
-/* The cache of the whole GPU that the piece asks first, or NULL. */
-static const struct time_cache *first_asked(const struct far_piece *p)
-{
-	if (p->kind != PIECE_WALK || p->first >= p->route->levels || p->route->level[p->first]->scope != SCOPE_GPU)
-		return NULL;
-	return &p->route->level[p->first]->cache[0];
-}
-
-static void prefetch_tags(const struct far_piece *p)
-{
-	const struct time_cache *c = first_asked(p);
-	if (c)
-		cache_prefetch(c, p->address, p->place);
-}
-
-void time_far_ahead(const struct time_cluster *c, const struct far_request *q)
-{
-	for (uint32_t k = q->piece; k < q->piece + q->count && k < q->piece + AHEAD; k++)
-		prefetch_tags(&c->piece[k]);
-}
-
-void time_far_look(struct time_cluster *c)
-{
-	for (uint32_t k = 0; k < c->piece_count; k++) {
-		const struct time_cache *of = first_asked(&c->piece[k]);
-		if (k + AHEAD < c->piece_count)
-			prefetch_tags(&c->piece[k + AHEAD]);
-		if (of)
-			c->piece[k].place = cache_place(of, c->piece[k].address);
-	}
-}
-
-/* What most pieces find: the cache of the whole GPU still has the line where the cluster saw it, and nothing is in between. When the
- * data is there, or 0: then all levels have to be asked. */
-static inline uint64_t found_again(struct time_gpu *g, const struct time_cluster *c, const struct far_piece *p)
-{
-	const struct time_route *r = p->route;
-	if (p->place == CACHE_NOWHERE || r->tlb || g->note)
-		return 0;
-	const struct time_level *l = r->level[p->first];
-	if (l->cache->port)
-		return 0;
-	const uint64_t *fill = cache_touch_place(l->cache, p->address, p->time, p->place);
-	if (!fill)
-		return 0;
-	uint64_t ready = answered(g, &g->noise, l, l->cache, c->number, p->address, p->time, p->queue);
-	return *fill > ready ? *fill : ready;
-}
-
-void time_far_pieces(struct time_gpu *g, struct time_cluster *c, const struct far_request *q)
-{
-	uint64_t out = q->kind == FAR_STORE ? q->extra : 0;
-	bool one = time_one_queue(g);
-	for (uint32_t k = q->piece; k < q->piece + q->count; k++) {
-		struct far_piece *p = &c->piece[k];
-		uint64_t t = p->time;
-		if (k + AHEAD < q->piece + q->count)
-			prefetch_tags(p + AHEAD);
-		if (p->kind == PIECE_MERGE)
-			continue;
-		if (p->kind == PIECE_WALK) {
-			uint64_t ready = found_again(g, c, p);
-			if (!ready) {
-				struct time_transit w = {.address = p->address,
-							 .t = t,
-							 .bytes = p->bytes,
-							 .fetch = p->fetch,
-							 .lanes = 1,
-							 .entry = INFLIGHT_NONE,
-							 .queue = p->queue};
-				ready = walk_at_once(g, c, p->route, p->first, p->sm, &w);
-			}
-			p->time = ready;
-			if (p->time < t + g->epoch) /* only a latency below one cycle comes here */
-				p->time = t + g->epoch;
-			continue;
-		}
-		p->time = 0;
-		if (p->kind == PIECE_WRITE) {
-			dram_take(&g->dram, p->address, p->bytes, t, 0);
-		} else if (!g->global.stores ||
-			   time_store_levels(g, c, p->route, p->first, p->route->levels, p->sm, p->address, t, false)) {
-			out++;
-			if (!one)
-				dram_take(&g->dram, p->address, p->bytes, q->t, 0);
-		}
-	}
-	if (one && out)
-		dram_take(&g->dram, 0, (uint32_t)out * g->global.fetch, q->t, 0);
 }
 
 uint64_t time_walk(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm, uint64_t address,

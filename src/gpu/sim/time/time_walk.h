@@ -12,12 +12,16 @@ struct time_transit {
 	uint32_t fetch;		     /* what a miss of every level moves at least */
 	uint32_t lanes;
 	uint32_t entry; /* of the table, INFLIGHT_NONE */
-	uint64_t queue; /* fixed point: the longest wait at a port so far */
+	uint64_t queue; /* fixed point: the longest wait at a port so far, and look-ups in vain */
+	uint32_t late;	/* fixed point: what memory takes longer for the lines of levels that missed so far */
 };
 
 /* Sends it on its way from level `first` on: when it is back, or PENDING as time_walk says. */
 uint64_t time_request(struct time_run *x, const struct time_route *r, uint32_t first, uint32_t sm,
 		      struct time_transit *q);
+/* The same where everything answers at once: in the serving, and for a cluster that is alone. */
+uint64_t time_walk_at_once(struct time_gpu *g, struct time_cluster *c, const struct time_route *r, uint32_t first,
+			   uint32_t sm, struct time_transit *q);
 /* A store passes the levels from `first` on and before `end`; each does with the line what its write policy says. A sector
  * that a store made room for counts as there. Returns whether it goes on. `ask`: what goes back to memory is a matter for the
  * far side. */

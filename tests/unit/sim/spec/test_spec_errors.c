@@ -194,6 +194,22 @@ static void impossible_caches(void **state)
 		  "replacement_probability is missing");
 	expect_added("cache.constant.l1.replacement_probability = 0.25, 0.25, 0.25, 0.25 ratio # x",
 		     "only for policy weighted");
+	expect_at("cache.constant.l1.policy", "cache.constant.l1.policy = schedule name # x",
+		  "cache.constant.l1.schedule is missing");
+	expect_added("cache.constant.l1.schedule = 1, 2, 3, 4 count # x", "only for policy schedule");
+	static const struct {
+		const char *list, *words;
+	} lists[] = {
+	    {"1, 2, 3, 5", "none of the ways from 1 to 4"},
+	    {"1, 2, 3, 2", "has 3 of 4 ways"},
+	    {"1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1, 2, 3, 4, 1", "more than 24 places"}};
+	for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
+		char line[256];
+		snprintf(line, sizeof line,
+			 "cache.constant.l1.schedule = %s count # x\ncache.constant.l1.policy = schedule name # x",
+			 lists[i].list);
+		expect_at("cache.constant.l1.policy", line, lists[i].words);
+	}
 	expect_added("cache.constant.l1.far_extra = 3 cycles # x", "needs two partitions");
 	expect_added("cache.constant.l1.set_sizes = 5, 3 count # x", "the ways are given as 4");
 	expect_added("cache.constant.l1.set_sizes = 4, 4 count # x", "2 sets, but the sets are given as 8");
@@ -260,6 +276,7 @@ static void impossible_translations(void **state)
 	expect_text(TLB_LINES "tlb.global.l1.set_sizes = 8, 4 count # x", "which is not the size");
 	expect_text(TLB_LINES "tlb.global.l1.sector = 2 KB # x", "from a page to the line");
 	expect_text(TLB_LINES "tlb.global.l1.policy = weighted name # x", "is for caches");
+	expect_text(TLB_LINES "tlb.global.l1.policy = schedule name # x", "is for caches");
 	expect_text(TWO_LINES "tlb.global.l2.entries = 16 count # x\ntlb.global.l2.line = 4 KB # x\n"
 			      "tlb.global.l2.scope = gpu name # x\ntlb.global.l2.latency = 9 cycles # x",
 		    "no farther than the level above");

@@ -28,7 +28,7 @@ static void same_seed_same_text(void **state)
 }
 
 struct census {
-	unsigned levels[4], policies[6], unequal, set_bits, ports, writes, textures, texture_tlbs, hashes, odd_sizes,
+	unsigned levels[4], policies[7], unequal, set_bits, ports, writes, textures, texture_tlbs, hashes, odd_sizes,
 	    odd_ways, partitioned, quiet, spread, renumbered, no_l1, no_l2, sectored;
 	unsigned schedulers[5];
 	unsigned outstanding[3], coalesce[3], parted, one_word, atomics;
@@ -116,7 +116,7 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	}
 	for (unsigned i = 0; i < 4; i++)
 		assert_true(n.levels[i] > GPUS / 10);
-	for (unsigned i = 0; i < 6; i++)
+	for (unsigned i = 0; i < 7; i++)
 		assert_true(n.policies[i] > 10);
 	assert_true(n.unequal > 5 && n.set_bits > 5 && n.ports > GPUS / 10 && n.writes > GPUS / 5);
 	assert_true(n.textures > GPUS / 5 && n.texture_tlbs > GPUS / 10);
@@ -141,6 +141,8 @@ static const struct {
     {"core.warp_launch", "as core.block_launch"},
     {"core.policy", "switched off: draw_policies"},
     {"core.dual_issue", "what two instructions a turn do to a full pipe is held to the shipped GPUs that have it"},
+    {"core.warp_interval", "held to the K620; what pairs of operations take of one warp is not told from it yet"},
+    {"load.<m>.request", "held to the K620"},
     {"shared.bank_mode", "one mode of one family, held to the GPUs that have it"},
     {"cache.<p>.<l>.interval", "one level of one GPU has it"},
     {"cache.global.l1.shared_with", "held to the V100 and the H200"},

@@ -26,7 +26,8 @@ struct model {
 	const struct cache_spec *s;
 	struct entry entry[SETS][WAYS];
 	unsigned long clock;
-	struct rng rng; /* of the policies that draw: the same stream as the cache has */
+	unsigned turn[SETS]; /* schedule: accesses, or replaced lines */
+	struct rng rng;	     /* of the policies that draw: the same stream as the cache has */
 };
 
 static unsigned model_ways(const struct model *m, unsigned set)
@@ -86,6 +87,10 @@ static unsigned model_victim(struct model *m, unsigned set)
 			sum += m->s->weight[++best];
 		return best;
 	}
+	case POLICY_SCHEDULE:
+		if (m->s->step == STEP_MISS)
+			return m->s->schedule[m->turn[set]++ % m->s->schedule_count];
+		return m->s->schedule[m->turn[set] % m->s->schedule_count];
 	case POLICY_PLRU:
 		return oldest_half(e, ways);
 	case POLICY_NRU:
@@ -110,6 +115,7 @@ static bool model_hit(struct model *m, uint64_t address)
 	struct entry *e = m->entry[set];
 	uint64_t line = address / m->s->line;
 	m->clock++;
+	m->turn[set] += m->s->step == STEP_ACCESS;
 	for (w = 0; w < ways; w++)
 		if (e[w].there && e[w].line == line)
 			break;
@@ -190,17 +196,17 @@ static void every_access_is_what_the_model_says(void **state)
 {
 	(void)state;
 	static const uint32_t sets[] = {1, 2, 4, 7, 16, 24}, ways[] = {1, 2, 3, 4, 8, 20}, lines[] = {32, 128};
-	for (unsigned n = 0; n < 6 * 6 * 2 * 6 * 3; n++) {
+	for (unsigned n = 0; n < 6 * 6 * 2 * 7 * 3; n++) {
 		struct cache_spec s = {.present = true,
 				       .sets = sets[n % 6],
 				       .ways = ways[n / 6 % 6],
 				       .line = lines[n / 36 % 2],
-				       .policy = (enum cache_policy)(n / 72 % 6),
-				       .mapping = n / 432 == 1 ? MAP_HASH : MAP_MODULO,
+				       .policy = (enum cache_policy)(n / 72 % 7),
+				       .mapping = n / 504 == 1 ? MAP_HASH : MAP_MODULO,
 				       .partitions = 1};
 		s.sector = 32;
 		s.size = (uint64_t)s.sets * s.ways * s.line;
-		if (n / 432 == 2) { /* two or four lines in a row go to one set */
+		if (n / 504 == 2) { /* two or four lines in a row go to one set */
 			uint32_t run = s.ways % 4 == 0 ? 4 : s.ways % 2 == 0 ? 2 : 1;
 			s.set_bits_from = (uint32_t)__builtin_ctz(s.line * run);
 		}
@@ -209,6 +215,10 @@ static void every_access_is_what_the_model_says(void **state)
 			continue;
 		for (unsigned w = 0; w < s.ways; w++) /* uneven, sums to 1 */
 			s.weight[w] = 2.0 * (w + 1) / (s.ways * (s.ways + 1.0));
+		s.step = n % 2 ? STEP_MISS : STEP_ACCESS;
+		s.schedule_count = s.ways + n % 4;
+		for (unsigned k = 0; k < s.schedule_count; k++)
+			s.schedule[k] = (uint16_t)(k * 7 % s.ways);
 		compare(&s, n);
 	}
 }
@@ -248,6 +258,35 @@ static unsigned settled(const struct cache_spec *s, unsigned n)
 	}
 	cache_free(&c);
 	return misses;
+}
+
+/* Mei 2014, Fig. 8 and 9: the second of four ways goes with every other miss, and half of the lines miss at most. */
+static void a_schedule_misses_half_of_a_ring(void **state)
+{
+	(void)state;
+	struct cache_spec s = {.present = true,
+			       .size = 16384,
+			       .line = 128,
+			       .sector = 128,
+			       .ways = 4,
+			       .sets = 32,
+			       .policy = POLICY_SCHEDULE,
+			       .schedule = {0, 1, 2, 1, 3, 1},
+			       .schedule_count = 6,
+			       .partitions = 1};
+	for (unsigned lines = 128; lines <= 192; lines += 8) {
+		struct time_cache c;
+		unsigned missed = 0, laps = 24;
+		cache_init(&c, &s, 5, 0);
+		assert_int_equal(cache_reserve(&c), 0);
+		for (unsigned lap = 0; lap < 2 * laps; lap++)
+			for (unsigned k = 0; k < lines; k++)
+				missed += !cache_hit(&c, (uint64_t)k * s.line) && lap >= laps;
+		cache_free(&c);
+		/* Of five lines in a set as of six, every second access misses. */
+		unsigned over = lines < 160 ? 5 * (lines - 128) : lines;
+		assert_int_equal(missed, laps * over / 2);
+	}
 }
 
 /* Mei 2014, Fig. 10 and 11: 65 entries of 2 MB; the 66th costs the whole set of 17, each of the next six a set of 8. */
@@ -405,6 +444,7 @@ int main(void)
 	    cmocka_unit_test(every_access_is_what_the_model_says),
 	    cmocka_unit_test(unequal_sets_too),
 	    cmocka_unit_test(a_ring_over_unequal_sets_misses_set_by_set),
+	    cmocka_unit_test(a_schedule_misses_half_of_a_ring),
 	    cmocka_unit_test(neighbours_share_a_set_where_the_index_starts_higher),
 	    cmocka_unit_test(unequal_chances_keep_part_of_a_ring),
 	    cmocka_unit_test(a_port_moves_its_bytes_and_no_more),

@@ -55,6 +55,8 @@ struct model {
 	const struct tiny *t;
 	uint32_t warps, pc[WARPS], last[16], user[SPEC_PIPES];
 	uint64_t ready[WARPS][64], free[16][SPEC_PIPES], port[16];
+	uint64_t turned[WARPS], done[WARPS][SPEC_PIPES]; /* latest turn; when all of a pipe's results are there */
+	uint8_t from[WARPS][64];			 /* the pipe + 1 that a register's value comes from */
 	struct events *out;
 };
 
@@ -69,17 +71,28 @@ static uint64_t *pipe_at(struct model *m, uint32_t sched, uint32_t pipe)
 	return &m->free[m->s->pipe[pipe].per_scheduler ? sched : 0][pipe];
 }
 
+/* Who looked for a value and did not find it waits for all of its pipe's that are on their way, where a warp cannot tell them apart. */
+static bool there(const struct model *m, uint32_t w, uint32_t reg, uint64_t t)
+{
+	const uint32_t pipe = m->from[w][reg];
+	if (m->ready[w][reg] > t)
+		return false;
+	return !pipe || !m->s->pipe[pipe - 1].together || m->ready[w][reg] <= m->turned[w] || m->done[w][pipe - 1] <= t;
+}
+
 /* The pipe that warp w would take at t: -1 none accepts, -2 needs none, -3 the warp is not ready. */
 static int wanted(struct model *m, uint32_t sched, uint32_t w, uint64_t t)
 {
 	const struct func_info *i = &m->t->info[m->pc[w]];
 	const struct op_spec *o = op_of(m, m->pc[w]);
 	int best = -1;
+	if (m->turned[w] && m->turned[w] != t && t < m->turned[w] + (uint64_t)m->s->warp_interval)
+		return -3;
 	for (uint32_t k = 0; k < i->read_count; k++)
-		if (m->ready[w][i->read[k]] > t)
+		if (!there(m, w, i->read[k], t))
 			return -3;
 	for (uint32_t k = 0; k < i->write_count; k++)
-		if (m->ready[w][i->write[k]] > t)
+		if (!there(m, w, i->write[k], t))
 			return -3;
 	for (uint32_t k = 0; o && k < o->pipe_count; k++)
 		if (best < 0 || *pipe_at(m, sched, o->pipe[k]) < *pipe_at(m, sched, (uint32_t)best))
@@ -104,9 +117,14 @@ static void issue(struct model *m, uint32_t sched, uint32_t w, uint64_t t)
 			if ((int)o->pipe[k] == pipe)
 				*f = (*f > from ? *f : from) + (uint64_t)(32 * copies / o->rate[k]);
 		m->user[pipe] = sched;
-		for (uint32_t k = 0; k < i->write_count; k++)
+		uint64_t *done = &m->done[w][o->pipe[0]];
+		for (uint32_t k = 0; k < i->write_count; k++) {
 			m->ready[w][i->write[k]] = t + (uint64_t)o->latency;
+			m->from[w][i->write[k]] = (uint8_t)(o->pipe[0] + 1);
+		}
+		*done = t + (uint64_t)o->latency > *done ? t + (uint64_t)o->latency : *done;
 	}
+	m->turned[w] = t;
 	m->pc[w] = m->t->inst[m->pc[w]].kind == FUNC_EXIT ? UINT32_MAX : m->pc[w] + 1;
 	m->last[sched] = w;
 }
@@ -241,6 +259,9 @@ static void every_issue_is_the_models(void **state)
 		s.op[1].pipe_count = 1 + (uint32_t)rng_below(&r, 2);
 		s.op[1].pipe[1] = 2;
 		s.op[1].rate[1] = 4u << rng_below(&r, 3);
+		s.warp_interval = n % 3 == 1 ? (double)rng_below(&r, 12) : 0;
+		for (uint32_t k = 0; k < 3; k++)
+			s.pipe[k].together = n % 4 > 1 && rng_below(&r, 2);
 		tiny_init(&t);
 		for (uint32_t k = 1 + (uint32_t)rng_below(&r, 40); k > 0; k--) {
 			uint16_t d = (uint16_t)rng_below(&r, 8), a = (uint16_t)rng_below(&r, 8);
@@ -356,6 +377,58 @@ static void two_pipes_take_two_at_once(void **state)
 	}
 }
 
+/* A turn is an instruction, or two that go out at once; the next one is so many cycles later, whatever is ready. */
+static void turns_of_a_warp_are_apart(void **state)
+{
+	(void)state;
+	static struct events l;
+	for (uint32_t dual = 0; dual < 2; dual++) {
+		struct sim_spec s;
+		struct tiny t;
+		tiny_spec(&s);
+		s.pipe_count = 3;
+		s.dual_issue = dual;
+		s.warp_interval = 9;
+		s.op[1] = s.op[0];
+		strcpy(s.op[1].op, "mul");
+		s.op[1].pipe[0] = 2;
+		tiny_init(&t);
+		tiny_add(&t, 1, 5, 5);
+		tiny_mul(&t, 2, 5, 5);
+		tiny_add(&t, 3, 5, 5);
+		tiny_mul(&t, 4, 5, 5);
+		tiny_exit(&t, FUNC_NONE, false);
+		launch(&l, &s, &t, 1, 32);
+		const uint64_t one[] = {0, 9, 18, 27, 36}, two[] = {0, 0, 9, 9, 18};
+		for (uint32_t i = 0; i < 5; i++)
+			assert_int_equal(l.e[i].cycle, dual ? two[i] : one[i]);
+	}
+}
+
+/* The first result is there after 10 cycles, the third after 18: who needs the first waits for the third, if it looks too early. */
+static void results_may_only_be_known_together(void **state)
+{
+	(void)state;
+	static struct events l;
+	for (uint32_t together = 0; together < 2; together++) {
+		struct sim_spec s;
+		struct tiny t;
+		tiny_spec(&s);
+		s.pipe[0].together = together;
+		tiny_init(&t);
+		for (uint16_t k = 1; k <= 3; k++)
+			tiny_add(&t, k, 5, 5);
+		for (uint16_t k = 1; k <= 3; k++)
+			tiny_add(&t, k, k, 5);
+		tiny_exit(&t, FUNC_NONE, false);
+		launch(&l, &s, &t, 1, 32);
+		const uint64_t each[] = {0, 4, 8, 12, 16, 20}, all[] = {0, 4, 8, 18, 22, 26};
+		assert_int_equal((uint64_t)s.op[0].latency, 10);
+		for (uint32_t i = 0; i < 6; i++)
+			assert_int_equal(l.e[i].cycle, together ? all[i] : each[i]);
+	}
+}
+
 /* A slot that is used again holds a young warp. */
 static void age_is_not_the_slot(void **state)
 {
@@ -398,6 +471,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(every_issue_is_the_models),   cmocka_unit_test(shares_of_one_pipe_are_equal),
 	    cmocka_unit_test(a_second_pipe_buys_no_share), cmocka_unit_test(two_pipes_take_two_at_once),
+	    cmocka_unit_test(turns_of_a_warp_are_apart),   cmocka_unit_test(results_may_only_be_known_together),
 	    cmocka_unit_test(age_is_not_the_slot),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -327,6 +327,9 @@ static void solo_and_general_agree(void **state)
 		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
 		s.policy = (enum core_policy)(n / 3 % 4);
 		s.dual_issue = n / 2 % 2;
+		s.warp_interval = n % 5 == 1 ? 7 : 0;
+		s.pipe[0].together = n % 7 > 3;
+		s.global.request = n % 6 == 1 ? 2.5 : 0;
 		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
 		s.op[1].native_ops = 1 + (uint32_t)rng_below(&r, 5);
 		s.clock_native_ops = 1 + (uint32_t)rng_below(&r, 3);
@@ -378,6 +381,9 @@ static void skipping_agrees_with_looking_every_cycle(void **state)
 		s.schedulers = 1 + (uint32_t)rng_below(&r, 4);
 		s.policy = (enum core_policy)(n / 3 % 4);
 		s.dual_issue = n / 2 % 2;
+		s.warp_interval = n % 5 == 1 ? 7 : 0;
+		s.pipe[0].together = n % 7 > 3;
+		s.global.request = n % 6 == 1 ? 2.5 : 0;
 		s.scheduler_issue = (double)(1 + rng_below(&r, 8)) / 2;
 		s.pipe_count = 3;
 		s.pipe[0].per_scheduler = n & 1;

@@ -122,6 +122,24 @@ static void global_memory_shows_its_levels(void **state)
 }
 
 /* Eight words 256 bytes apart lie in the L1; a TLB of four entries of 256 bytes does not have them all. */
+static void asking_an_l1_in_vain_costs_what_the_description_says(void **state)
+{
+	(void)state;
+	struct bench b;
+	global_levels(&b.s);
+	b.s.global.level[0].miss_cost = 6;
+	b.s.global.level[0].fill_cost = 9;
+	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 28 + ROUND, 0.5);
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 32, 0), 200 + 6 + ROUND, 0.5);
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 256, 0), 400 + 6 + 9 + ROUND, 0.5);
+	/* Loads that skip it pay neither. */
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 32, FUNC_SKIP_L1), 200 + ROUND, 0.5);
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 256, FUNC_SKIP_L1), 400 + ROUND, 0.5);
+	/* The way there is part of the wait at the L2's port, and not one more. */
+	b.s.global.level[1].interval = 2;
+	assert_float_equal(walk(&b, PTX_GLOBAL, 512, 32, 0), 200 + 6 + ROUND, 0.5);
+}
+
 static void only_what_is_addressed_physically_waits_for_its_page(void **state)
 {
 	(void)state;
@@ -486,6 +504,7 @@ int main(void)
 	    cmocka_unit_test(constants_show_their_levels),
 	    cmocka_unit_test(missing_levels_are_flat),
 	    cmocka_unit_test(global_memory_shows_its_levels),
+	    cmocka_unit_test(asking_an_l1_in_vain_costs_what_the_description_says),
 	    cmocka_unit_test(only_what_is_addressed_physically_waits_for_its_page),
 	    cmocka_unit_test(half_of_the_lines_are_far),
 	    cmocka_unit_test(constants_may_go_through_the_l2),

@@ -16,7 +16,9 @@ struct trace_writer {
 	const char *path;
 	bool json, some; /* some: an event was written */
 	uint64_t id;	 /* of loads in flight */
-	uint8_t *named;	 /* bits: SMs, then warps of SMs, whose tracks have names */
+	uint8_t *named;	 /* bits: SMs, then tracks of warps of SMs, that have names */
+	bool *beside;	 /* warps of SMs: the latest slice is on the track beside */
+	uint64_t *end;	 /* warps of SMs: the latest slice ends */
 	struct str text;
 	int rc;
 };
@@ -154,20 +156,29 @@ static bool first_time(struct trace_writer *t, uint32_t bit)
 	return first;
 }
 
-static void name_tracks(struct trace_writer *t, const struct time_event *ev)
+/* Slices of one track may follow each other or lie in each other, and viewers drop those that overlap. An instruction that
+ * issues together with the last step of the one before it goes on a track beside, or from there back. */
+static uint32_t track_of(struct trace_writer *t, const struct time_event *ev)
+{
+	if (ev->sm >= SMS_MAX || ev->warp >= WARPS_MAX)
+		return ev->warp;
+	bool *beside = &t->beside[ev->sm * WARPS_MAX + ev->warp], together = !ev->first && ev->cycle <= ev->before;
+	*beside = together && !*beside;
+	return ev->warp + (*beside ? WARPS_MAX : 0);
+}
+
+static void name_tracks(struct trace_writer *t, const struct time_event *ev, uint32_t track)
 {
 	if (ev->sm >= SMS_MAX || ev->warp >= WARPS_MAX)
 		return;
 	if (first_time(t, ev->sm)) {
 		begin(t, "M", ev->sm, 0);
-		str_addf(&t->text, ",\"ts\":0,\"dur\":0,\"name\":\"process_name\",\"args\":{\"name\":\"SM %u\"}}",
-			 ev->sm);
+		str_addf(&t->text, ",\"name\":\"process_name\",\"args\":{\"name\":\"SM %u\"}}", ev->sm);
 	}
-	if (first_time(t, SMS_MAX + ev->sm * WARPS_MAX + ev->warp)) {
-		begin(t, "M", ev->sm, ev->warp);
-		str_addf(&t->text,
-			 ",\"ts\":0,\"dur\":0,\"name\":\"thread_name\",\"args\":{\"name\":\"warp %u (scheduler %u)\"}}",
-			 ev->warp, ev->scheduler);
+	if (first_time(t, SMS_MAX + ev->sm * 2 * WARPS_MAX + track)) {
+		begin(t, "M", ev->sm, track);
+		str_addf(&t->text, ",\"name\":\"thread_name\",\"args\":{\"name\":\"warp %u (scheduler %u)%s\"}}",
+			 ev->warp, ev->scheduler, track == ev->warp ? "" : ", issued together");
 	}
 }
 
@@ -182,12 +193,21 @@ static const char *category(const struct trace_writer *t, uint32_t pc)
 	return kind < FUNC_KINDS ? name[kind] : "";
 }
 
+/* From what the warp waited for, or, where a block waits for its first turn, from when the block before it has left the track. */
 static void json_wait(struct trace_writer *t, const struct time_event *ev)
 {
 	struct str *s = &t->text;
+	uint64_t from = ev->cycle - waited(ev);
+	if (ev->sm < SMS_MAX && ev->warp < WARPS_MAX) {
+		uint64_t *end = &t->end[ev->sm * WARPS_MAX + ev->warp];
+		from = *end > from ? *end : from;
+		*end = ev->last + 1;
+	}
+	if (from >= ev->cycle)
+		return;
 	begin(t, "X", ev->sm, ev->warp);
-	str_addf(s, ",\"ts\":%llu,\"dur\":%llu,\"cat\":\"wait\",\"name\":\"",
-		 (unsigned long long)(ev->cycle - waited(ev)), (unsigned long long)waited(ev));
+	str_addf(s, ",\"ts\":%llu,\"dur\":%llu,\"cat\":\"wait\",\"name\":\"", (unsigned long long)from,
+		 (unsigned long long)(ev->cycle - from));
 	add_reason(s, t, ev); /* words and numbers only */
 	str_addf(s, "\",\"args\":{\"line\":%u}}", t->p->info[ev->pc].line);
 }
@@ -199,7 +219,7 @@ static void json_flight(struct trace_writer *t, const struct time_event *ev, con
 	uint64_t id = ++t->id;
 	for (int end = 0; end < 2; end++) {
 		begin(t, end ? "e" : "b", ev->sm, ev->warp);
-		str_addf(s, ",\"ts\":%llu,\"dur\":0,\"cat\":\"in flight\",\"id\":%llu,\"name\":",
+		str_addf(s, ",\"ts\":%llu,\"cat\":\"in flight\",\"id\":%llu,\"name\":",
 			 (unsigned long long)(end ? ev->done : ev->last), (unsigned long long)id);
 		add_string(s, name);
 		str_add(s, "}");
@@ -212,11 +232,11 @@ static void json_event(struct trace_writer *t, const struct time_event *ev)
 	uint32_t line;
 	const char *code = source(t, ev->pc, &line);
 	char name[64];
-	name_tracks(t, ev);
-	if (waited(ev))
-		json_wait(t, ev);
+	uint32_t track = track_of(t, ev);
+	name_tracks(t, ev, track);
+	json_wait(t, ev);
 	snprintf(name, sizeof name, "%.*s", (int)strcspn(code, ";"), code);
-	begin(t, "X", ev->sm, ev->warp);
+	begin(t, "X", ev->sm, track);
 	str_addf(s, ",\"ts\":%llu,\"dur\":%llu,\"cat\":\"%s\",\"name\":", (unsigned long long)ev->cycle,
 		 (unsigned long long)(ev->last - ev->cycle + 1), category(t, ev->pc));
 	add_string(s, name);
@@ -261,8 +281,10 @@ int trace_open(struct trace_writer **out, struct cmd_context *c, const char *pat
 	if (!t)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	*t = (struct trace_writer){.c = c, .p = p, .path = path, .json = path && str_ends(path, ".json")};
-	t->named = ARENA_ARRAY(&c->arena, (SMS_MAX + SMS_MAX * WARPS_MAX) / 8, uint8_t);
-	if (!t->named)
+	t->named = ARENA_ARRAY(&c->arena, (SMS_MAX + SMS_MAX * 2 * WARPS_MAX) / 8, uint8_t);
+	t->beside = ARENA_ARRAY(&c->arena, SMS_MAX * WARPS_MAX, bool);
+	t->end = ARENA_ARRAY(&c->arena, SMS_MAX * WARPS_MAX, uint64_t);
+	if (!t->named || !t->beside || !t->end)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	int rc = split(t, text);
 	if (rc)

@@ -139,6 +139,7 @@ static void reason(struct time_run *x, const struct time_warp *w, struct note_wa
 			operand = w->ready[ti->wait[k]];
 			slot = ti->wait[k];
 		}
+	const uint64_t together = w->together ? time_all_back(w, ti, nw->before) : 0;
 	for (uint32_t k = 0; k < set->count; k++)
 		if (*s->pipe[set->pipe[k]] >> FIX < pipe) {
 			pipe = *s->pipe[set->pipe[k]] >> FIX;
@@ -150,7 +151,7 @@ static void reason(struct time_run *x, const struct time_warp *w, struct note_wa
 		bool own = s->last == w->slot && nw->lanes;
 		nw->why = pipe == t ? WHY_PIPE : !own ? WHY_PORT : nw->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
 		nw->what = pipe == t ? x->g->spec->pipe[busy].name : "";
-	} else if (operand == wake && operand > nw->before) {
+	} else if ((operand == wake || together == wake) && wake > nw->before) {
 		nw->why = WHY_OPERAND;
 		nw->why_pc = nw->writer && slot < nw->slots ? nw->writer[slot] : w->f.pc;
 	} else if (ti->kind == FUNC_LOAD && w->flight && w->flight[w->flight_at] == wake && wake > nw->before) {

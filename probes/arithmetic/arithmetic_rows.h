@@ -97,6 +97,14 @@ double arithmetic_span(const struct point *pt, unsigned warps);
 /* When the first warp of the last of so many rounds ended, in parts of the time until the last one did; pt is OK. Much less
  * than 1: the scheduler prefers some. */
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds);
+/* What a chain takes, as if all of them came one after the other, in rounds whose words are those of this probe's and that no warp
+ * begins together with others: while the warp that is done first runs the later part of its own. least..most: cycles of the SM, as
+ * far as it can be told what warps that were held up had done; 0: there are none. pt is OK; rounds: 64 at most, skipped: of them, with
+ * which all begin and which do not count. */
+struct chain_cycles {
+	double least, most;
+};
+struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped);
 /* Throughput from the ends of short chains, of so many links and three times as many (enough to
  * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). Experiments of the arithmetic
  * probe. */

@@ -4,21 +4,24 @@
  * with its own. */
 #include "arithmetic_rows.h"
 #include "probe/probe.h"
+#include "stat/stat.h"
 #include <math.h>
 
 enum {
 	ROUNDS = 40,	 /* of chains of a few links ... */
 	ROUNDS_FEW = 24, /* ... and of long ones */
-	SKIPPED = 2,	 /* part of them with which all begin */
-	LINKS = 64,	 /* of one instruction: so many that what is between two chains is little beside them */
+	ROUNDS_MOST = 64,
+	SKIPPED = 2, /* part of them with which all begin */
+	LINKS = 64,  /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
 	HEADER_WORDS = 2,
 	ROUND_WORDS = 2
 };
 
-#define AGREE	0.04
+#define EDGES	1    /* chains, of all warps together */
 #define BETWEEN 1.03 /* instructions, with those that follow a long chain and are none of it */
 #define HELD_UP 2.5  /* times what a chain of the warp that is done first takes */
+#define NEAR	3.0  /* part of the time that is looked at by which it may begin later, or end earlier */
 
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds)
 {
@@ -39,37 +42,110 @@ static double clock_of(const struct point *pt, size_t word)
 	return (int32_t)(pt->y[HEADER_WORDS + word] - pt->y[HEADER_WORDS]);
 }
 
-struct chain_cycles {
-	double least, most; /* 0: there are no chains */
+/* All chains of a launch, as times. */
+struct chains {
+	const struct point *pt;
+	unsigned warps, rounds;
+	double usual, fastest; /* what one takes the warp that is done first; the fastest of all */
 };
 
-/* Cycles that a chain takes as if they came one after the other, while the warp that is done first runs the later part of its own.
- * All warps have work then. Those that run abreast end in bursts, so parts of their chains count. A warp that is at one chain all
- * the time is held up and does nothing; one that is held up and begins or ends a chain meanwhile may have run all of it or nothing. */
-static struct chain_cycles between_ends(const struct point *pt, unsigned warps, unsigned rounds)
+static double from_of(const struct chains *c, unsigned round, unsigned warp)
 {
-	const size_t row = (size_t)ROUND_WORDS * warps, last = row * (rounds - 1);
-	const unsigned skipped = rounds / SKIPPED;
-	size_t first = 0;
-	for (size_t i = 1; i < warps; i++)
-		if (clock_of(pt, last + ROUND_WORDS * i + 1) < clock_of(pt, last + ROUND_WORDS * first + 1))
+	return clock_of(c->pt, (size_t)ROUND_WORDS * ((size_t)c->warps * round + warp));
+}
+
+static double to_of(const struct chains *c, unsigned round, unsigned warp)
+{
+	return clock_of(c->pt, (size_t)ROUND_WORDS * ((size_t)c->warps * round + warp) + 1);
+}
+
+struct part {
+	double lo, hi;
+};
+
+/* How much of a chain is done at t. Warps that run abreast end in bursts, so parts of their chains count. One that is held up meanwhile
+ * may have run all of it or nothing, but no faster than the fastest. */
+static struct part done_at(const struct chains *c, double from, double to, double t)
+{
+	if (t <= from)
+		return (struct part){0, 0};
+	if (t >= to)
+		return (struct part){1, 1};
+	if (to - from <= HELD_UP * c->usual)
+		return (struct part){(t - from) / (to - from), (t - from) / (to - from)};
+	return (struct part){fmax(0, 1 - (to - t) / c->fastest), fmin(1, (t - from) / c->fastest)};
+}
+
+/* What the chains between begin and end are together. A warp that is at one chain all the time is held up and does nothing. */
+static struct part done_between(const struct chains *c, double begin, double end)
+{
+	struct part sum = {0, 0};
+	for (unsigned i = 0; i < c->warps; i++)
+		for (unsigned r = 0; r < c->rounds; r++) {
+			const double from = from_of(c, r, i), to = to_of(c, r, i);
+			if (to <= begin || from >= end || (from < begin && to > end))
+				continue;
+			const struct part a = done_at(c, from, to, begin), b = done_at(c, from, to, end);
+			sum.lo += fmax(0, b.lo - a.hi);
+			sum.hi += b.hi - a.lo;
+		}
+	return sum;
+}
+
+struct window {
+	double begin, end;
+};
+
+/* What cannot be told, of what is known to be done. */
+static double unsure(const struct chains *c, const struct window *w)
+{
+	const struct part sum = done_between(c, w->begin, w->end);
+	return sum.lo > 0 ? (sum.hi - sum.lo) / sum.lo : INFINITY;
+}
+
+/* Moves one end of the window by no more than so much to where it is best known what has been done: warps take turns where a chain that
+ * was held up begins or ends. */
+static void settle(const struct chains *c, struct window *w, bool at_end, double lo, double hi)
+{
+	double least = unsure(c, w);
+	for (unsigned i = 0; i < c->warps; i++)
+		for (unsigned r = 0; r < c->rounds && least > 0; r++) {
+			const double t[2] = {from_of(c, r, i), to_of(c, r, i)};
+			for (unsigned k = 0; k < 2 && t[1] - t[0] > HELD_UP * c->usual; k++) {
+				const struct window other = {at_end ? w->begin : t[k], at_end ? t[k] : w->end};
+				const double now = t[k] >= lo && t[k] <= hi ? unsure(c, &other) : least;
+				if (now < least) {
+					least = now;
+					*w = other;
+				}
+			}
+		}
+}
+
+/* While the warp that is done first runs the later part of its own chains all warps have work. */
+struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped)
+{
+	struct chains c = {.pt = pt, .warps = warps, .rounds = rounds, .fastest = INFINITY};
+	double own[ROUNDS_MOST], scratch[ROUNDS_MOST];
+	unsigned first = 0;
+	for (unsigned i = 1; i < warps; i++)
+		if (to_of(&c, rounds - 1, i) < to_of(&c, rounds - 1, first))
 			first = i;
-	const double begin = clock_of(pt, row * skipped + ROUND_WORDS * first),
-		     end = clock_of(pt, last + ROUND_WORDS * first + 1), freely = (end - begin) / (rounds - skipped);
-	double sum = 0, unsure = 0;
-	for (size_t i = 0; i < (size_t)rounds * warps; i++) {
-		const double from = clock_of(pt, ROUND_WORDS * i), to = clock_of(pt, ROUND_WORDS * i + 1);
-		const double in = fmin(to, end) - fmax(from, begin);
-		if (!(in > 0) || (from < begin && to > end))
-			continue;
-		if (to - from > HELD_UP * freely && (from < begin || to > end))
-			unsure += fmin(1, in / freely);
-		else
-			sum += in / (to - from);
-	}
-	if (!(sum > 0))
+	for (unsigned r = skipped; r < rounds; r++)
+		own[r - skipped] = to_of(&c, r, first) - from_of(&c, r, first);
+	c.usual = stat_median(own, rounds - skipped, scratch);
+	for (unsigned i = 0; i < warps; i++)
+		for (unsigned r = 0; r < rounds; r++)
+			c.fastest = fmin(c.fastest, to_of(&c, r, i) - from_of(&c, r, i));
+	const double begin = from_of(&c, skipped, first), end = to_of(&c, rounds - 1, first),
+		     near = (end - begin) / NEAR;
+	struct window w = {begin, end};
+	settle(&c, &w, false, begin - near, begin + near);
+	settle(&c, &w, true, end - near, end);
+	const struct part sum = done_between(&c, w.begin, w.end);
+	if (!(sum.lo > 0))
 		return (struct chain_cycles){0};
-	return (struct chain_cycles){(end - begin) / (sum + unsure), (end - begin) / sum};
+	return (struct chain_cycles){(w.end - w.begin) / sum.hi, (w.end - w.begin) / sum.lo};
 }
 
 struct arithmetic_rounds {
@@ -81,6 +157,12 @@ struct rate {
 	double lo, hi; /* operations of warps a cycle of one SM; 0: not known (yet) */
 };
 
+/* The warps' chains do not all advance evenly, so of those that are cut by the window's ends a part too many may be counted. */
+static struct chain_cycles miscounted(struct chain_cycles c, double chains)
+{
+	return (struct chain_cycles){c.least * (1 - EDGES / chains), c.most * (1 + EDGES / chains)};
+}
+
 /* By the difference of chains three times as long and short ones. What is between two long chains may hide behind them or not:
  * lo is what the long ones reach with it. */
 static struct rate rate(struct study *s, unsigned row, unsigned warps, const struct arithmetic_rounds *how)
@@ -90,7 +172,11 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
 		return (struct rate){0};
 	const double links = how->links * how->chains;
-	const struct chain_cycles x = between_ends(few, warps, how->rounds), y = between_ends(many, warps, how->rounds);
+	const unsigned skipped = how->rounds / SKIPPED;
+	const struct chain_cycles x = miscounted(arithmetic_between_ends(few, warps, how->rounds, skipped),
+						 warps * (how->rounds - skipped)),
+				  y = miscounted(arithmetic_between_ends(many, warps, how->rounds, skipped),
+						 warps * (how->rounds - skipped));
 	if (!(y.least > x.most && x.least > 0))
 		return (struct rate){0};
 	const double least = y.least - x.most, most = y.most - x.least, slow = 2 * links / most;
@@ -104,8 +190,11 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 	const struct device_info *d = study_device(s);
 	const unsigned full = d->max_threads_per_block / d->warp_size;
 	const struct rate a = rate(s, row, full, how), b = rate(s, row, full - full / 4, how);
-	struct arithmetic_steady out = {.lo = fmin(a.lo, b.lo) * d->warp_size, .hi = fmax(a.hi, b.hi) * d->warp_size};
-	return out;
+	/* What one load leaves open the other one may tell, but neither may contradict the other. */
+	const struct rate *best = a.hi - a.lo < b.hi - b.lo ? &a : &b;
+	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi;
+	return (struct arithmetic_steady){.lo = (agree ? best->lo : fmin(a.lo, b.lo)) * d->warp_size,
+					  .hi = (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size};
 }
 
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links)

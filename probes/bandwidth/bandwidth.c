@@ -117,6 +117,8 @@ static const struct experiment experiments[] = {
 			    .setup = bandwidth_scatter_setup},
     [EXPERIMENT_EMPTY] =
 	{.name = "empty", .axis = "trial", .unit = "number", .params = {"again"}, .setup = empty_setup},
+    [EXPERIMENT_BLOCKS] =
+	{.name = "blocks", .axis = "blocks of an SM", .unit = "count", .params = {"trial"}, .setup = blocks_setup},
 };
 
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
@@ -126,6 +128,7 @@ static const char *const claims[] = {"memory.global.bandwidth",
 				     "cache.global.l2.bandwidth_total",
 				     "shared.bandwidth",
 				     "host.launch_latency",
+				     "host.block_interval",
 				     "device.clock_hz",
 				     "branch.turn",
 				     NULL};

@@ -3,7 +3,14 @@
 #define FATHOM_BANDWIDTH_H
 #include "probe/probe.h"
 
-enum { EXPERIMENT_STREAM, EXPERIMENT_SHARED, EXPERIMENT_TURNS, EXPERIMENT_EMPTY, EXPERIMENT_SCATTER };
+enum {
+	EXPERIMENT_STREAM,
+	EXPERIMENT_SHARED,
+	EXPERIMENT_TURNS,
+	EXPERIMENT_EMPTY,
+	EXPERIMENT_SCATTER,
+	EXPERIMENT_BLOCKS
+};
 enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_PLACE_LONG };
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 enum { BANDWIDTH_WORDS = 4 }; /* of each block: clock before, clock after, a sum, the SM */
@@ -34,6 +41,7 @@ void bandwidth_scatter(struct study *s);
 /* launch_cost.c */
 int turns_setup(const struct study *s, double x, const double *p, struct job *j);
 int empty_setup(const struct study *s, double x, const double *p, struct job *j);
+int blocks_setup(const struct study *s, double x, const double *p, struct job *j);
 void launch_study(struct study *s);
 
 #endif

@@ -8,6 +8,7 @@
 #include <string.h>
 
 enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 16 };
+enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
 enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
 /* A launch is at least this many times as long as the latency of what it reads. */
 #define STRETCH 16
@@ -20,6 +21,11 @@ enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a strea
 #define CLEARLY 1.1
 /* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest may be this long. */
 #define TOGETHER 1.1
+/* The same of a whole launch, of which the half that is first may have been preferred from the beginning. */
+#define TOGETHER_WHOLE 1.2
+/* Of the longer launch, what cancels in the difference: beginnings and ends that take more may not be alike in both lengths. */
+#define ENDS	  0.15
+#define ENDS_HALF 0.3 /* of half of the threads, which only have to be about as fast */
 /* Instructions beside each load: as if the SM had so much less time for it. */
 #define MORE 4
 /* A level that gives so much less than the one behind it is not what holds an SM up. */
@@ -133,6 +139,8 @@ struct rate {
 	double whole;	      /* what the longer launch reached at least, with its beginning and end */
 	/* Time of all warps over that of the half which is first, of what the longer launch has more. */
 	double straggling;
+	double apart; /* the same of the whole longer launch */
+	double ends;  /* part of the longer launch that a launch of no length would take, or a launch is shorter by */
 	const struct point *at; /* says why there is no value */
 };
 
@@ -141,8 +149,14 @@ struct rate {
 static struct rate stream_rate(struct study *s, unsigned experiment, const double *given, unsigned rounds,
 			       double round_bytes)
 {
-	struct rate r = {.value = NAN, .lo = INFINITY, .hi = 0, .whole = INFINITY, .straggling = NAN};
-	double took[2][TRIALS], end[2] = {0, 0}, p[POINT_PARAMS];
+	struct rate r = {.value = NAN,
+			 .lo = INFINITY,
+			 .hi = 0,
+			 .whole = INFINITY,
+			 .straggling = NAN,
+			 .apart = NAN,
+			 .ends = INFINITY};
+	double took[2][TRIALS], end[2][2] = {{0}}, p[POINT_PARAMS];
 	const bool stream = experiment == EXPERIMENT_STREAM;
 	memcpy(p, given, sizeof p);
 	for (unsigned longer = 0; longer < 2; longer++)
@@ -155,7 +169,7 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
 			took[longer][k] = bandwidth_cycles(pt);
 			for (unsigned i = 0; i < 2; i++)
-				end[i] += (longer ? 1 : -1) * ended(s, pt, i ? 1 : 0.5);
+				end[longer][i] += ended(s, pt, i ? 1 : 0.5);
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
 		}
@@ -167,9 +181,13 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			r.lo = fmin(r.lo, rate);
 			r.hi = fmax(r.hi, rate);
 		}
-	for (unsigned k = 0; k < TRIALS; k++)
+	r.ends = 0;
+	for (unsigned k = 0; k < TRIALS; k++) {
 		r.whole = fmin(r.whole, 2 * rounds * round_bytes / took[1][k]);
-	r.straggling = end[1] / end[0];
+		r.ends = fmax(r.ends, fabs(2 * took[0][k] / took[1][k] - 1));
+	}
+	r.straggling = (end[1][1] - end[0][1]) / (end[1][0] - end[0][0]);
+	r.apart = end[1][1] / end[1][0];
 	r.value = fmin(fmax(2 * r.lo * r.hi / (r.lo + r.hi), r.lo), r.hi);
 	return r;
 }
@@ -193,6 +211,12 @@ static bool long_enough(struct study *s, unsigned experiment, const double *p, d
 	return true;
 }
 
+/* Whether all warps read for nearly as long as the launch takes. */
+static bool together(const struct rate *r)
+{
+	return r->straggling <= TOGETHER && r->apart <= TOGETHER_WHOLE;
+}
+
 struct drawn {
 	const char *key, *what, *where; /* "memory", "one SM" */
 	unsigned experiment;
@@ -212,13 +236,24 @@ static double conclude(struct study *s, const struct drawn *w)
 	unsigned rounds = w->rounds;
 	if (!long_enough(s, w->experiment, w->all, w->latency, &rounds))
 		return NAN;
-	struct rate a, h, m = {.value = NAN};
-	for (;; rounds *= 2) {
-		a = stream_rate(s, w->experiment, w->all, rounds, w->all_bytes);
-		h = stream_rate(s, w->experiment, w->half, rounds, w->half_bytes);
+	struct rate a, h, m = {.value = NAN}, all = {.value = NAN}, half = {.value = NAN};
+	for (unsigned next = rounds;; next *= 2) {
+		a = stream_rate(s, w->experiment, w->all, next, w->all_bytes);
+		h = stream_rate(s, w->experiment, w->half, next, w->half_bytes);
 		if (study_pending(s))
 			return NAN;
-		if (2 * rounds > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo))
+		/* Where so much more cannot be read, what was seen of less has to do. */
+		if (next > rounds && (isnan(a.value) || isnan(h.value))) {
+			a = all;
+			h = half;
+			break;
+		}
+		all = a;
+		half = h;
+		rounds = next;
+		const bool as_one = together(&a) || next >= ROUNDS_TOGETHER;
+		if (2 * next > ROUNDS_MAX ||
+		    (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo && a.ends <= ENDS && h.ends <= ENDS_HALF && as_one))
 			break;
 	}
 	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
@@ -237,18 +272,24 @@ static double conclude(struct study *s, const struct drawn *w)
 	else if (a.hi > APART * a.lo)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
 			      a.lo, a.hi);
-	else if (!(a.straggling <= TOGETHER) && w->all[STREAM_BLOCKS] > 1)
+	else if (!together(&a) && w->all[STREAM_BLOCKS] > 1)
 		study_verdict(
 		    s, w->key, VERDICT_INCONCLUSIVE, evidence,
 		    "half of the warps had all from %s when %.2g of the time had passed: when all SMs were busy "
 		    "together their clocks do not tell",
-		    w->what, 1 / a.straggling);
-	else if (!(a.straggling <= TOGETHER))
+		    w->what, 1 / fmax(a.straggling, a.apart));
+	else if (!together(&a))
 		study_bound(
 		    s, w->key, least, INFINITY, method, evidence,
 		    "half of the warps had all from %s when %.2g of the time had passed: the others may have been too "
 		    "few for what is there",
-		    w->what, 1 / a.straggling);
+		    w->what, 1 / fmax(a.straggling, a.apart));
+	else if (!(a.ends <= ENDS && h.ends <= ENDS_HALF))
+		study_bound(
+		    s, w->key, least, INFINITY, method, evidence,
+		    "a launch of no length would take %.2g of the time of one: beginnings and ends that long need "
+		    "not be alike in launches of two lengths",
+		    fmax(a.ends, h.ends));
 	else if (isnan(h.value) || h.value < SATURATED * a.value)
 		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
@@ -320,7 +361,7 @@ void bandwidth_shared(struct study *s)
 			  .what = "shared memory",
 			  .where = "one SM",
 			  .experiment = EXPERIMENT_SHARED,
-			  .rounds = 2};
+			  .rounds = 8}; /* of some hundred cycles: a launch or two are a few of them off */
 	double fits = (double)bandwidth_power_below((double)d->shared_per_block * 0.75 / 16);
 	w.all[STREAM_BLOCKS] = w.half[STREAM_BLOCKS] = 1;
 	w.all[STREAM_THREADS] = fmin(fits, (double)bandwidth_power_below(d->max_threads_per_block));

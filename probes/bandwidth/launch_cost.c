@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TURNS = 1 << 14, TRIALS = 5, STEP = 3 };
+enum { TURNS = 1 << 14, TRIALS = 5, EMPTY = 21 /* launches, whose times differ by much of one */, STEP = 3 };
 /* Timers of devices tell half a microsecond apart. */
 #define TIMER_MS 0.0005
+enum { BLOCKS_FEW = 32, BLOCKS_MANY = 256 /* for each SM */, TRIALS_BLOCKS = 3 };
 
 /* x: turns; p[0]: which of several launches alike. */
 int turns_setup(const struct study *s, double x, const double *p, struct job *j)
@@ -36,6 +37,20 @@ int empty_setup(const struct study *s, double x, const double *p, struct job *j)
 	return 0;
 }
 
+/* x: blocks for each SM; p[0]: which of several launches alike. */
+int blocks_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	(void)p;
+	j->template_path = "probes/bandwidth/empty.ptx";
+	snprintf(j->launch.entry, sizeof j->launch.entry, "empty");
+	j->launch.grid[0] = (uint32_t)x * d->sm_count;
+	j->launch.block[0] = d->warp_size;
+	j->launch.warmups = 1;
+	j->launch.flush = true; /* as the empty kernel of one block */
+	return 0;
+}
+
 static double turn_cycles(const struct point *pt)
 {
 	return (double)(uint32_t)(pt->y[1] - pt->y[0]);
@@ -47,7 +62,7 @@ static bool right(const struct point *pt)
 }
 
 struct spread {
-	double v[TRIALS], scratch[TRIALS];
+	double v[EMPTY], scratch[EMPTY];
 	size_t n;
 };
 
@@ -101,10 +116,10 @@ static void empty_study(struct study *s)
 {
 	struct spread cost[2] = {{.n = 0}, {.n = 0}};
 	const struct point *bad = NULL;
-	for (unsigned k = 0; k < 2 * TRIALS; k++) {
-		const unsigned again = k / TRIALS;
+	for (unsigned k = 0; k < 2 * EMPTY; k++) {
+		const unsigned again = k / EMPTY;
 		const double p[POINT_PARAMS] = {again};
-		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k % TRIALS, p);
+		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k % EMPTY, p);
 		if (pt && pt->outcome == OUTCOME_OK && pt->elapsed_ms >= 0)
 			cost[again].v[cost[again].n++] = pt->elapsed_ms * 1e-3;
 		else if (!again)
@@ -113,9 +128,9 @@ static void empty_study(struct study *s)
 	if (study_pending(s))
 		return;
 	const bool behind =
-	    cost[0].n < TRIALS || cost[1].n < TRIALS ||
+	    cost[0].n < EMPTY || cost[1].n < EMPTY ||
 	    stat_median(cost[0].v, cost[0].n, cost[0].scratch) <= stat_median(cost[1].v, cost[1].n, cost[1].scratch);
-	if (cost[0].n == TRIALS)
+	if (cost[0].n == EMPTY)
 		measured(s, "host.launch_latency", &cost[!behind], TIMER_MS * 1e-3,
 			 behind
 			     ? "time of an empty kernel of one block behind other work, by the timer that times kernels"
@@ -126,8 +141,38 @@ static void empty_study(struct study *s)
 			      bad && bad->outcome == OUTCOME_OK ? "launches have no time" : point_why(bad));
 }
 
+/* Blocks that do nothing: what is left is handing them out, and an SM's taking them and giving them up. */
+static void blocks_study(struct study *s)
+{
+	struct spread each = {.n = 0};
+	const struct point *bad = NULL;
+	const double blocks = (double)(BLOCKS_MANY - BLOCKS_FEW) * study_device(s)->sm_count;
+	for (unsigned k = 0; k < TRIALS_BLOCKS; k++) {
+		const double p[POINT_PARAMS] = {k};
+		const struct point *few = study_ask(s, EXPERIMENT_BLOCKS, BLOCKS_FEW, p),
+				   *many = study_ask(s, EXPERIMENT_BLOCKS, BLOCKS_MANY, p);
+		const bool both = few && many && few->outcome == OUTCOME_OK && many->outcome == OUTCOME_OK;
+		if (both && few->elapsed_ms >= 0 && many->elapsed_ms - few->elapsed_ms > TIMER_MS)
+			each.v[each.n++] = (many->elapsed_ms - few->elapsed_ms) * 1e-3 / blocks;
+		else
+			bad = few && few->outcome != OUTCOME_OK ? few : many;
+	}
+	if (study_pending(s))
+		return;
+	if (each.n == TRIALS_BLOCKS)
+		measured(s, "host.block_interval", &each, TIMER_MS * 1e-3 / blocks,
+			 "time of launches of many and of few blocks that do nothing, over the blocks between",
+			 "blocks");
+	else
+		study_verdict(s, "host.block_interval", VERDICT_INCONCLUSIVE, "blocks", "%s",
+			      bad && bad->outcome != OUTCOME_OK
+				  ? point_why(bad)
+				  : "launches have no time, or many blocks take as long as few");
+}
+
 void launch_study(struct study *s)
 {
 	turns_study(s);
 	empty_study(s);
+	blocks_study(s);
 }

@@ -14,6 +14,7 @@ enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8, SP
 #define LARGEST	   (256.0 * 1024 * 1024)
 #define FIRST	   (1024.0 * 1024)
 #define BLIND_UNIT 128
+#define CLEARLY	   0.05 /* of the samples miss: more than by what page happens to lie where */
 #define CHANCE	   1e-6
 
 int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill)
@@ -165,6 +166,27 @@ static enum chase_state by_lines(struct study *s, unsigned experiment, double li
 	return CHASE_UNDECIDED;
 }
 
+static double footprint_of(unsigned step)
+{
+	return floor(FIRST * exp2(step / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+}
+
+/* Where it begins to overflow, a few samples miss or none, by how the pages of this run lie: the steps where none did, *lo, and where
+ * clearly some do, *hi. noise: misses where all fits. */
+static enum chase_state widen(struct study *s, unsigned experiment, uint64_t unit, double limit, unsigned noise,
+			      unsigned *lo, unsigned *hi, struct large_l2 *out)
+{
+	const unsigned fits = *lo, beyond = *hi;
+	unsigned misses, of;
+	enum chase_state all = misses_at(s, experiment, footprint_of(fits), unit, limit, &misses, &of, out), state;
+	if (all == CHASE_DONE && misses > noise && fits)
+		--*lo;
+	state = misses_at(s, experiment, footprint_of(beyond), unit, limit, &misses, &of, out);
+	if (state == CHASE_DONE && misses < CLEARLY * of && footprint_of(beyond + 1) <= out->largest)
+		++*hi;
+	return state == CHASE_DONE ? all : state;
+}
+
 enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out)
 {
 	struct sweep small;
@@ -200,8 +222,7 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 	unsigned lo = 0, hi = (unsigned)floor(STEPS_PER_OCTAVE * log2(out->largest / FIRST));
 	while (hi - lo > 1) {
 		unsigned mid = (lo + hi) / 2;
-		double footprint = floor(FIRST * exp2(mid / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
-		state = misses_at(s, experiment, footprint, unit, limit, &misses, &of, out);
+		state = misses_at(s, experiment, footprint_of(mid), unit, limit, &misses, &of, out);
 		if (state != CHASE_DONE)
 			return state;
 		if (misses > stat_binomial_limit(of, rate, CHANCE))
@@ -209,8 +230,11 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 		else
 			lo = mid;
 	}
-	out->fits = floor(FIRST * exp2(lo / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
-	out->beyond = floor(FIRST * exp2(hi / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
+	state = widen(s, experiment, unit, limit, noise, &lo, &hi, out);
+	if (state != CHASE_DONE)
+		return state;
+	out->fits = footprint_of(lo);
+	out->beyond = footprint_of(hi);
 	state = by_lines(s, experiment, limit, rate, out);
 	if (state != CHASE_DONE)
 		return state;

@@ -67,6 +67,49 @@ static bool find_classes(const struct code *c, const struct code_survey *v, stru
 	return true;
 }
 
+static double share_near(const struct code_run *r, double centre)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < r->visits; i++)
+		n += fabs(code_ticks(r, i) - centre) <= reach(centre);
+	return (double)n / r->visits;
+}
+
+/* Whether class k is the one before it while the SM's clock ran faster: no slower than that makes it, and of the larger rings' jumps never
+ * most of those that are of either. What is really slower answers most of them in the end. */
+static bool is_ghost(const struct code_survey *v, const struct classes *c, unsigned k, double boost)
+{
+	double part[CODE_SURVEY], scratch[CODE_SURVEY];
+	size_t n = 0;
+	if (c->centre[k] > c->centre[k - 1] * (1 + boost) + reach(c->centre[k]))
+		return false;
+	for (unsigned i = 0; i < v->count; i++) {
+		const double near = share_near(&v->run[i], c->centre[k - 1]),
+			     far = share_near(&v->run[i], c->centre[k]);
+		if (near + far >= 0.25)
+			part[n++] = far / (near + far);
+	}
+	const size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;
+	return n && stat_median(part + (n - last), last, scratch) < 0.5;
+}
+
+/* The first class is the SM's own, which keeps its cycles. */
+static void drop_ghosts(const struct code *c, const struct code_survey *v, struct classes *all)
+{
+	const struct finding *boost = study_finding(c->study, "clock.boost");
+	if (!boost || boost->verdict != VERDICT_MEASURED)
+		return;
+	for (unsigned k = 2; k < all->count;) {
+		if (!is_ghost(v, all, k, boost->hi)) {
+			k++;
+			continue;
+		}
+		all->count--;
+		memmove(&all->centre[k], &all->centre[k + 1], (all->count - k) * sizeof *all->centre);
+		memmove(&all->points[k], &all->points[k + 1], (all->count - k) * sizeof *all->points);
+	}
+}
+
 /* Misses that noise does not explain: at least one a lap. */
 static bool overflows(const struct code_run *r, double floor, double noise)
 {
@@ -149,6 +192,7 @@ enum code_state code_measure_survey(struct code *c, struct code_survey *v)
 		snprintf(v->why, sizeof v->why, "the times of jumps form no classes");
 		return CODE_MISSING;
 	}
+	drop_ghosts(c, v, &classes);
 	find_levels(v, &classes);
 	return CODE_HERE;
 }

@@ -6,6 +6,7 @@
 
 #define MOST	  0.3  /* share of jumps that miss from which code was surely evicted */
 #define LEAST	  0.06 /* and up to which it was not */
+#define HALF	  0.5  /* of jumps that should hit: so many misses, and nothing is told */
 #define SMS	  160
 #define BANK_MOST 65536u
 
@@ -33,23 +34,41 @@ static double share_of(const struct code_run *r, double floor)
 	return (double)code_slow(r, floor) / r->visits;
 }
 
+/* Shares of jumps that miss: ticks from which they do, of what answers slowest and of what is nearest behind. Where a memory answers in
+ * several ways, some of the misses are slow by the one and all of them by the other, which noise may be, too. */
+enum { BY_FLOOR, BY_MISS, WAYS };
+struct shares {
+	double of[WAYS];
+};
+
+static struct shares shares_of(const struct code_run *r, const struct code_level *l)
+{
+	return (struct shares){{share_of(r, l->floor), share_of(r, l->miss)}};
+}
+
 /* The same laps with next to nothing in between: one constant. */
-static enum code_state undisturbed(const struct code *c, struct code_ring r, double floor, double *share)
+static enum code_state undisturbed(const struct code *c, struct code_ring r, const struct code_level *l,
+				   struct shares *share)
 {
 	struct code_run run;
 	r.rival = 0;
 	r.walk = 64;
 	enum code_state st = code_get(c, &r, &run);
 	if (st == CODE_HERE)
-		*share = share_of(&run, floor);
+		*share = shares_of(&run, l);
 	return st;
 }
 
 /* 1 = evicted, 0 = not, -1 = neither is clear. */
-static int evicted(const struct code_run *r, double floor, double before)
+static int evicted(const struct code_run *r, const struct code_level *l, const struct shares *before)
 {
-	double more = share_of(r, floor) - before;
-	return more >= MOST ? 1 : more <= LEAST ? 0 : -1;
+	const struct shares now = shares_of(r, l);
+	int says[WAYS];
+	for (unsigned i = 0; i < WAYS; i++) {
+		const double more = now.of[i] - before->of[i];
+		says[i] = more >= MOST ? 1 : more <= LEAST ? 0 : -1;
+	}
+	return says[BY_FLOOR] == says[BY_MISS] || before->of[BY_MISS] > HALF ? says[BY_FLOOR] : -1;
 }
 
 enum code_state code_scope(const struct code *c, const struct code_survey *v, unsigned k, struct code_shared *out)
@@ -58,7 +77,7 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 	const unsigned sms = study_device(c->study)->sm_count;
 	struct code_ring r = part_of(c, v, k, 0.75);
 	struct code_run run;
-	double before = 0;
+	struct shares before = {{0}};
 	unsigned yes = 0, unclear = 0, asked = 0, missing = 0;
 	int self = -1;
 	bool pending = false;
@@ -70,7 +89,7 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 	if (sms < 2 || sms > SMS)
 		return unknown(out,
 			       sms < 2 ? "there is one SM only" : "there are more SMs than can be asked one by one");
-	if (undisturbed(c, r, l->floor, &before) == CODE_MISSING || before > 0.5)
+	if (undisturbed(c, r, l, &before) == CODE_MISSING || before.of[BY_FLOOR] > HALF)
 		return unknown(out, "code that should fit misses with no rival");
 	for (unsigned sm = 0; sm < sms; sm++) {
 		r.rival = sm + 1;
@@ -79,7 +98,7 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 		if (st == CODE_PENDING)
 			continue;
 		/* A rival that came too late, or never, proves nothing. */
-		int was = st == CODE_HERE && run.rival_laps >= r.warm ? evicted(&run, l->floor, before) : -2;
+		int was = st == CODE_HERE && run.rival_laps >= r.warm ? evicted(&run, l, &before) : -2;
 		if (sm == 0) {
 			self = was;
 			continue;
@@ -114,14 +133,14 @@ enum code_state code_constants(const struct code *c, const struct code_survey *v
 	*out = (struct code_shared){0};
 	if (!r.count)
 		return unknown(out, "the level is hardly larger than the one above");
-	double before = 0;
-	if (undisturbed(c, r, l->floor, &before) == CODE_MISSING || before > 0.5)
+	struct shares before = {{0}};
+	if (undisturbed(c, r, l, &before) == CODE_MISSING || before.of[BY_FLOOR] > HALF)
 		return unknown(out, "code that should fit misses with no constants read");
 	r.walk = all < BANK_MOST ? (unsigned)all : BANK_MOST;
 	enum code_state st = code_get(c, &r, &run);
 	if (st != CODE_HERE)
 		return st == CODE_PENDING ? st : unknown(out, "code and constants could not be run together");
-	int was = evicted(&run, l->floor, before);
+	int was = evicted(&run, l, &before);
 	if (was < 0)
 		return unknown(out, "constants evict some of the code and not most of it");
 	if (was == 0) {
@@ -148,7 +167,7 @@ enum code_state code_constants(const struct code *c, const struct code_survey *v
 	st = code_get(c, &r, &run);
 	if (st == CODE_PENDING)
 		return st;
-	if (st == CODE_MISSING || evicted(&run, l->floor, before) != 1)
+	if (st == CODE_MISSING || evicted(&run, l, &before) != 1)
 		return unknown(out, "constants evict code, but not as many as the level of this size holds");
 	snprintf(out->why, sizeof out->why,
 		 "reading %u bytes of constants in every lap evicts the code, and the sizes agree", r.walk);

@@ -92,8 +92,8 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter);
 	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
 	/* Warps that all find their turn when they are ready take as long as one, and end together. */
-	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || pipeline_starves(s, &pair)))
-		*t = pipeline_together(s, &pair, timer);
+	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair)))
+		*t = timed_together(s, &pair, warps, timer);
 	if (t->bad)
 		r->bad = t->bad;
 	else if (!t->ok && t->point)
@@ -168,7 +168,7 @@ static void climb(struct study *s, struct roof *r, double timer)
 	while (2 * full <= block && 2 * full <= most)
 		full *= 2;
 	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter);
-	r->starves = pipeline_starves(s, &pair);
+	r->starves = timed_starves(s, &pair);
 	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
 		most = block;
 		known = false;

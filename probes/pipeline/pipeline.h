@@ -45,11 +45,6 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 				unsigned shorter);
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
-/* Whether a warp of the pair's block was behind when another one had come to its end. False as well: not known yet, or cannot be known. */
-bool pipeline_starves(struct study *s, const struct timed_pair *k);
-/* As timed_ask, of warps of one block that may be preferred to each other. */
-struct timed pipeline_together(struct study *s, const struct timed_pair *k, double timer);
-
 /* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */
 #define EXPERIMENT_ITEMS (2 * CLASSES)
 enum { P_BLOCK = P_REPEATS + 1 };

@@ -107,6 +107,7 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 {
 	const unsigned step = chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
 	return (struct timed_pair){.experiment = c,
+				   .together = CLASSES + c,
 				   .x = warps,
 				   .p = {[P_CHAINS] = chains},
 				   .links_at = P_LINKS,

@@ -26,7 +26,9 @@ static const int choice[ANCHORS][4] = {{ROW_add_f32, ROW_fma_f32, ROW_mul_f32, N
 /* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
 static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
-#define LINK_SLOWER 1.5 /* than the faster one of the two */
+#define SOME	    0.25 /* of the slower one's time more: not nothing */
+#define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
+#define LINK_SLOWER 1.5	 /* than the faster one of the two */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
 					  "half precision"};
@@ -271,7 +273,7 @@ static void add_text(char *out, size_t n, const char *fmt, const char *a, const 
 	snprintf(out + at, n - at, fmt, a, b, v);
 }
 
-/* Where a row that shares all of no unit's pipe may be. */
+/* Where a row may be that shares all of no unit's pipe, or of one while it seems to be on another, too. */
 static struct verdict_of several(struct graph *g, unsigned row)
 {
 	struct verdict_of v = {.known = true};
@@ -322,6 +324,21 @@ static struct verdict_of several(struct graph *g, unsigned row)
 	return v;
 }
 
+/* Whether the row slows down none of the other units by much, as far as is known: where its steps or preferred warps overlap badly, it seems to
+ * share the pipe of whatever is beside it. */
+static bool nowhere_else(struct graph *g, unsigned row, int unit)
+{
+	for (int other = 0; other < ANCHORS; other++) {
+		if (other == unit || !has(g, other, (enum anchor)other))
+			continue;
+		const int w = witness(g, other, row);
+		const struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		if (p.is == REL_SHARED || (p.is != REL_APART && p.excess > ELSEWHERE))
+			return false;
+	}
+	return true;
+}
+
 static void conclude_row(struct graph *g, unsigned row)
 {
 	struct study *s = g->u->s;
@@ -335,6 +352,7 @@ static void conclude_row(struct graph *g, unsigned row)
 		return;
 	}
 	const enum anchor first = likely(r);
+	bool elsewhere = false; /* some of it seems to be on the likely unit */
 	for (unsigned k = 0; k < ANCHORS; k++) {
 		/* the likely unit first: an operation that has all of its pipe in common with one is nowhere else */
 		const unsigned a = k == 0 ? first : k <= first ? k - 1 : k;
@@ -344,9 +362,18 @@ static void conclude_row(struct graph *g, unsigned row)
 		const struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
 		if (study_pending(s))
 			return;
-		if (p.is != REL_SHARED)
+		if (p.is != REL_SHARED) {
+			elsewhere |= k == 0 && p.is != REL_APART && p.excess > SOME;
 			continue;
+		}
+		if (elsewhere) /* an operation of two pipes may take nearly all of one from others */
+			break;
 		const int unit = g->unit[a];
+		if ((pipes_apart(o) || o->native > 1) && !nowhere_else(g, row, unit)) {
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
+				      "it slows down more than one unit, each as if it were on its pipe");
+			return;
+		}
 		if (g->name[unit])
 			study_text(s, key, g->name[unit], "slowed down by operations of known units", pipes_name(row),
 				   "in turn with %s it takes %.2f of the slower one's time more, as on one pipe",
@@ -369,6 +396,7 @@ static void conclude_row(struct graph *g, unsigned row)
 
 /* ---- a unit's own numbers: those of the operation that names it ---- */
 
+/* One that only stands for it, as the other cannot be told, shows the unit's pipe, but need not have its numbers. */
 static void conclude_unit(struct graph *g, int unit)
 {
 	static const char *const parts[] = {"latency", "throughput", "issue"};
@@ -378,7 +406,11 @@ static void conclude_unit(struct graph *g, int unit)
 		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
 		snprintf(key, sizeof key, "unit.%s.%s", g->name[unit], parts[i]);
 		const struct finding *f = study_finding(g->u->s, from);
-		if (f && f->verdict == VERDICT_MEASURED)
+		if (g->row[unit] != choice[unit][0])
+			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
+				      "%s names it, of which too little is known; %s only stands for it",
+				      pipes_name((unsigned)choice[unit][0]), pipes_name((unsigned)g->row[unit]));
+		else if (f && f->verdict == VERDICT_MEASURED)
 			study_measured_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
 					      pipes_name((unsigned)g->row[unit]), "%s, the operation that names it",
 					      pipes_name((unsigned)g->row[unit]));
@@ -441,7 +473,7 @@ static const struct experiment experiments[] = {
 	{.name = op "." type,                                                                                          \
 	 .axis = "operations in a group",                                                                              \
 	 .unit = "count",                                                                                              \
-	 .params = {"other", "others", "groups", "warps", "chains"},                                                   \
+	 .params = {"other", "others", "groups", "warps", "chains", "rounds"},                                         \
 	 .setup = setup_##ID},
     ARITHMETIC_ROWS(ROW_EXPERIMENT)
 #undef ROW_EXPERIMENT
@@ -495,7 +527,8 @@ const struct probe probe_pipes = {
 	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
 	"a "
 	"barrier waits for a load, and times that differ from run to run are not used. Warps that a scheduler prefers: "
-	"then the numbers of warps say nothing, which the finding says.",
+	"then streams run over and over without waiting for each other, what counts is what all of them do until the "
+	"first one is done, and the numbers of warps say nothing, which the finding says.",
     .figure = "warps-throughput",
     .needs = needs,
     .claims = claims,

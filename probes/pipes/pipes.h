@@ -15,6 +15,7 @@ struct solo {
 	double cycles;	   /* of the SM for one warp instruction, in this stream */
 	unsigned load;	   /* the load under which it takes that */
 	unsigned least;	   /* instructions that a stream of it needs */
+	bool loose;	   /* warps that begin or end one after the other did not let it be timed */
 };
 
 enum relation {
@@ -36,7 +37,8 @@ struct pipes {
 };
 
 /* x, p of a stream: x operations of the row a in one group; p[0] the row of the other operation, p[1] how many of it,
- * p[2] groups of the short stream, p[3] warps, p[4] chains of each operation. */
+ * p[2] groups of the short stream, p[3] warps, p[4] chains of each operation; p[5] 0, or how often warps run it that do not wait
+ * for each other: there is no longer stream then. */
 int pipes_setup_mix(const struct study *s, unsigned row, double x, const double *p, struct job *j);
 /* Experiment number of the streams of a row. */
 unsigned pipes_mix_experiment(unsigned row);
@@ -46,6 +48,8 @@ const char *pipes_name(unsigned row); /* "add.u32" */
 bool pipes_solos(struct pipes *u);
 /* Whether the question makes sense for this operation on this device. */
 bool pipes_asked(const struct study *s, const struct solo *o, unsigned row);
+/* Whether it was timed by warps that do not wait for each other, since a scheduler prefers some. */
+bool pipes_apart(const struct solo *o);
 /* The two together; also lowers u->issue when they issue faster than anything before. */
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b);
 /* How much longer the two take on one pipe than on two, at least as far as issuing lets them: 1 = no difference. */

@@ -8,10 +8,16 @@
 
 enum {
 	ITERATIONS = 3,
+	ROUNDS =
+	    64, /* of warps that do not wait for each other: many short ones, for what a warp has begun is not seen ... */
+	ROUND = 32, /* ... of so many instructions at least */
 	HEADER_WORDS = 2,
 	WARP_WORDS = 4,
-	SHORT = 24, /* instructions of the shorter stream, at least */
-	LONG = 96,  /* the same where few of them do not give a steady time */
+	ROUND_WORDS = 2,  /* the same of those */
+	SHORT = 24,	  /* instructions of the shorter stream, at least */
+	LONG = 96,	  /* the same where few of them do not give a steady time */
+	APART = 384,	  /* no length: what comes after LONG is a stream whose warps do not wait for each other */
+	FULLER_LOADS = 4, /* the loads with which such a stream is tried */
 	SPANS = 16,
 	GROUP_MOST = 64, /* instructions of a group */
 	NATIVE_MOST = 8	 /* of one operation: what is longer is a routine of many parts */
@@ -50,7 +56,7 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 {
 	const struct device_info *d = study_device(s);
 	const unsigned other = (unsigned)p[0], n_a = (unsigned)x, n_b = (unsigned)p[1], groups = (unsigned)p[2],
-		       warps = (unsigned)p[3], chains = (unsigned)p[4];
+		       warps = (unsigned)p[3], chains = (unsigned)p[4], rounds = (unsigned)p[5];
 	j->template_path = "probes/pipes/mix.ptx";
 	side(j, 'A', row);
 	side(j, 'B', other);
@@ -58,12 +64,13 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 	job_param(j, "NB", n_b);
 	job_param(j, "GROUPS", groups);
 	job_param(j, "CHAINS", chains);
-	job_param(j, "ITER", ITERATIONS);
+	job_param(j, "ITER", rounds ? rounds : ITERATIONS);
+	job_param(j, "APART", rounds > 0);
 	job_param(j, "WARPLOG", log2_floor(d->warp_size));
 	snprintf(j->launch.entry, sizeof j->launch.entry, "mix");
 	j->launch.block[0] = warps * d->warp_size;
 	j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + WARP_WORDS * ITERATIONS * warps);
+	job_output(j, HEADER_WORDS + (rounds ? ROUND_WORDS * rounds : WARP_WORDS * ITERATIONS) * warps);
 	job_pin(j, d, 0);
 	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
 	sink->space = BUFFER_GLOBAL;
@@ -72,7 +79,7 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
 	job_arg_u32(j, 29);
 	/* where few instructions were not steady, more of them more often */
-	j->launch.repeats = groups * (n_a + n_b) >= LONG ? 4 : 1;
+	j->launch.repeats = groups * (n_a + n_b) >= LONG && !rounds ? 4 : 1;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
 	j->check.min = groups * (n_a + (other == LOAD_ROW ? 0 : n_b)); /* fewer: some were folded */
@@ -107,6 +114,7 @@ static struct stretch stretch(const uint32_t *words, unsigned iteration, unsigne
 
 struct stream {
 	bool ok, steady;
+	bool loose; /* its warps begin or end one after the other */
 	const struct point *bad;
 	double cycles; /* of the SM, for one group of one warp */
 	double native; /* instructions of one group */
@@ -160,14 +168,53 @@ static struct stream timed(struct study *s, unsigned a, unsigned n_a, unsigned b
 	const double loose = fmax(hi - lo, edge);
 	out.steady = out.cycles > 0 && loose <= STEADY * out.cycles;
 	out.ok = whole && out.cycles > 0 && loose <= 2 * STEADY * out.cycles;
+	out.loose = whole && !out.ok && loose > hi - lo;
+	return out;
+}
+
+/* A stream whose warps do not wait for each other, in two lengths, timed while all of them run. Where a scheduler prefers some warps,
+ * nothing else says how fast the pipes are. */
+static struct stream timed_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
+				 unsigned load)
+{
+	const unsigned warps = warps_of(study_device(s), load), groups = (ROUND + steps - 1) / steps;
+	const struct point *pt[2];
+	const struct native_info *n[2];
+	struct chain_cycles c[2];
+	struct stream out = {0};
+	for (unsigned i = 0; i < 2; i++) {
+		const double p[POINT_PARAMS] = {b, n_b, i ? 3 * groups : groups, warps, loads[load].chains, ROUNDS};
+		pt[i] = study_ask(s, pipes_mix_experiment(a), n_a, p);
+		if (pt[i] && pt[i]->outcome != OUTCOME_OK)
+			out.bad = pt[i];
+	}
+	if (!pt[0] || !pt[1] || out.bad)
+		return out;
+	out.cycles = -1; /* nothing that says anything so far */
+	for (unsigned i = 0; i < 2; i++) {
+		n[i] = study_native(s, pipes_mix_experiment(a), pt[i]);
+		if (!n[i] || n[i]->problem[0] || !n[i]->region_count)
+			return out;
+		c[i] = arithmetic_between_ends(pt[i], warps, ROUNDS, ROUNDS / 4);
+	}
+	const double lo = (c[1].least - c[0].most) / (2.0 * groups), hi = (c[1].most - c[0].least) / (2.0 * groups);
+	if (!(c[0].least > 0 && lo > 0))
+		return out;
+	out.native = ((double)n[1]->region[0].total - n[0]->region[0].total) / (2.0 * groups);
+	const bool whole = fabs(n[0]->region[0].total - groups * out.native) <= 0.1 * groups * out.native + 4;
+	out.cycles = (lo + hi) / 2;
+	out.steady = hi - lo <= STEADY * out.cycles;
+	out.ok = whole && hi - lo <= 2 * STEADY * out.cycles;
 	return out;
 }
 
 /* A stream of so many instructions at least; where a short one's repeats differ, or its warps do not begin and end together, a
- * longer one. */
+ * longer one. APART: one whose warps do not wait for each other. */
 static struct stream stream_of(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
 			       unsigned load, unsigned least)
 {
+	if (least == APART)
+		return timed_apart(s, a, n_a, b, n_b, steps, load);
 	const struct stream few = timed(s, a, n_a, b, n_b, steps, load, least);
 	if (least >= LONG)
 		return few;
@@ -179,6 +226,11 @@ static const char routine[] = "it is a routine of many native instructions, whic
 bool pipes_asked(const struct study *s, const struct solo *o, unsigned row)
 {
 	return arithmetic_supported(study_device(s), arithmetic_row[row].need) && o->why != routine;
+}
+
+bool pipes_apart(const struct solo *o)
+{
+	return o->least == APART;
 }
 
 static const char *refusal(const struct study *s, unsigned row, double *throughput, unsigned *native)
@@ -212,7 +264,7 @@ static void issue_with_loads(struct pipes *u)
 	for (size_t i = 0; fastest >= 0 && i < sizeof shares / sizeof *shares; i++) {
 		const unsigned a = shares[i][0], b = shares[i][1];
 		const struct stream t = stream_of(u->s, (unsigned)fastest, a, LOAD_ROW, b, a + b, u->solo[fastest].load,
-						  u->solo[fastest].least);
+						  u->solo[fastest].least == APART ? APART : LONG);
 		if (t.ok)
 			u->issue = fmin(u->issue, t.cycles / t.native);
 	}
@@ -225,10 +277,11 @@ static bool solo_of(struct pipes *u, unsigned row)
 	const double warp = study_device(u->s)->warp_size;
 	/* What starting a stream costs differs a little with its length, which shows in a short one. */
 	const double filled = o->least < LONG ? FILLED_SHORT : FILLED;
-	for (unsigned load = 0; load < PIPES_LOADS; load++) {
+	for (unsigned load = 0; load < (o->least == APART ? FULLER_LOADS : PIPES_LOADS); load++) {
 		const struct stream t = stream_of(u->s, row, 1, row, 0, o->native, load, o->least);
 		if (!t.ok && !t.bad && t.cycles == 0)
 			return false;
+		o->loose |= t.loose;
 		if (!t.ok)
 			continue;
 		if (fabs(t.native - o->native) > 0.1 * o->native) {
@@ -258,9 +311,11 @@ bool pipes_solos(struct pipes *u)
 		if (o->why)
 			continue;
 		o->why = "its stream could not be timed";
-		for (o->least = SHORT; !o->usable && o->least <= LONG; o->least *= LONG / SHORT)
+		for (unsigned least = SHORT; !o->usable && least <= (o->loose ? APART : LONG); least *= LONG / SHORT) {
+			o->least = least;
 			if (!solo_of(u, i))
 				break;
+		}
 	}
 	if (study_pending(s))
 		return false;
@@ -339,22 +394,29 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b)
 	struct pair out = {REL_UNKNOWN, 0};
 	double shortest = INFINITY;
 	unsigned warps[2] = {0}, seen = 0;
+	bool loose = false;
 	balance(u, a, b, &n_a, &n_b);
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
-	/* What lies between both extremes may only be a load under which the two do not overlap well, or a stream so short that
-	 * its ends count. What issuing hides stays hidden. */
-	for (unsigned least = x->least > y->least ? x->least : y->least; least <= LONG; least *= LONG / SHORT) {
-		for (unsigned i = 0; i < PIPES_LOADS; i++) {
-			const unsigned load = (first + i) % PIPES_LOADS;
+	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
+	 * count. What issuing hides stays hidden. */
+	const bool apart = x->least == APART || y->least == APART;
+	for (unsigned least = apart ? APART : LONG; least <= (apart || loose ? APART : LONG); least *= LONG / SHORT) {
+		const unsigned count = least == APART ? FULLER_LOADS : PIPES_LOADS;
+		for (unsigned i = 0; i < count; i++) {
+			const unsigned load = (first + i) % count;
 			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
 			if (!m.ok && !m.bad && m.cycles == 0)
 				return out;
+			loose |= m.loose;
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;
 			shortest = fmin(shortest, m.cycles);
 			u->issue = fmin(u->issue, m.cycles / m.native);
 			const struct times t = times_of(u, a, n_a, b, n_b);
 			out = judge(&t, shortest);
+			/* Where some warps are preferred too few others may be left at the pipe that is not the slower one's. */
+			if (least == APART && out.is == REL_PART)
+				out.is = REL_HIDDEN;
 			warps[seen++ % 2] = warps_of(study_device(u->s), load);
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
 			if (out.is == REL_APART || t.both < CONTRAST * t.issue ||

@@ -4,12 +4,15 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { SHORT_LINKS = 32, LONG_LINKS = 96, DENSE = 16, WARPS_MOST = 64 };
+enum { FEW_LINKS = 8, SHORT_LINKS = 32, LONG_LINKS = 96, DENSE = 16, WARPS_MOST = 64 };
 
 #define FULL   0.95 /* of the throughput */
 #define UNEVEN 0.7  /* a first warp that ends so early was preferred */
 #define UNSURE 0.02 /* of the throughput: what a rate may be off by */
 #define HELD   1.5  /* times the warps that the latency asks for: more are held up by something else */
+#define BELOW                                                                                                          \
+	0.02 /* of what the shorter chains take by the longer ones: they may take so much less of it, and a link */
+#define SLOWER 1.03 /* than the latency, which one warp's chains may be */
 
 const unsigned pipes_warps_row[WARPS_ROWS] = {ROW_add_u32, ROW_add_f32,	  ROW_mul_f32,
 					      ROW_mul_u32, ROW_rsqrt_f32, ROW_add_f64};
@@ -25,20 +28,35 @@ int pipes_setup_warps(const struct study *s, unsigned which, double x, const dou
 }
 
 /* Cycles for one link of every warp; 0: there are none. */
-static double link_cycles(const struct point *few, const struct point *many, unsigned warps)
+static double link_cycles(const struct point *const pt[2], const unsigned links[2], unsigned warps)
 {
-	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
+	if (!pt[0] || !pt[1] || pt[0]->outcome != OUTCOME_OK || pt[1]->outcome != OUTCOME_OK)
 		return 0;
-	const double c = (arithmetic_span(many, warps) - arithmetic_span(few, warps)) / (LONG_LINKS - SHORT_LINKS);
+	const double c = (arithmetic_span(pt[1], warps) - arithmetic_span(pt[0], warps)) / (links[1] - links[0]);
 	return c > 0 ? c : 0;
 }
 
+static const unsigned usual_links[2] = {SHORT_LINKS, LONG_LINKS}, few_links[2] = {FEW_LINKS, SHORT_LINKS};
+
+/* Whether the shorter chains take less than their links' share of the longer ones: the code of those does not lie in the first
+ * instruction cache, and that of the shorter does. */
+static bool code_is_far(const struct point *const pt[2], unsigned warps)
+{
+	const double c = link_cycles(pt, usual_links, warps), share = SHORT_LINKS * c;
+	return c > 0 && arithmetic_span(pt[0], warps) < share * (1 - BELOW) - c;
+}
+
+/* Of chains of the usual lengths, or, where their code is too long to be at hand, of shorter ones. */
 static double ask_cycles(struct study *s, unsigned which, unsigned warps)
 {
 	const unsigned e = pipes_warps_experiment(which);
-	const double few[POINT_PARAMS] = {SHORT_LINKS}, many[POINT_PARAMS] = {LONG_LINKS};
-	const struct point *a = study_ask(s, e, warps, few), *b = study_ask(s, e, warps, many);
-	return link_cycles(a, b, warps);
+	const double few[POINT_PARAMS] = {FEW_LINKS}, usual[POINT_PARAMS] = {SHORT_LINKS},
+		     many[POINT_PARAMS] = {LONG_LINKS};
+	const struct point *pt[2] = {study_ask(s, e, warps, usual), study_ask(s, e, warps, many)};
+	if (!code_is_far(pt, warps))
+		return link_cycles(pt, usual_links, warps);
+	const struct point *shorter[2] = {study_ask(s, e, warps, few), pt[0]};
+	return link_cycles(shorter, few_links, warps);
 }
 
 /* Whether some warps end long before others: how long they take together then says nothing of a steady rate. */
@@ -80,6 +98,15 @@ static void ask_rates(struct study *s, unsigned which, double *rate, unsigned mo
 	}
 }
 
+/* 0: not known. */
+static double latency_of(const struct study *s, const struct arithmetic_row *r)
+{
+	char key[96];
+	double latency;
+	snprintf(key, sizeof key, "arith.%s.%s.latency", r->op, r->type);
+	return study_number(s, key, &latency) ? latency : 0;
+}
+
 static void study_row(struct study *s, unsigned which)
 {
 	const struct device_info *d = study_device(s);
@@ -117,6 +144,14 @@ static void study_row(struct study *s, unsigned which)
 	double best = 0;
 	for (unsigned w = 1; w <= most; w++)
 		best = fmax(best, rate[w]);
+	const double cycles = d->warp_size / rate[1], latency = latency_of(s, r);
+	if (latency > 0 && cycles > SLOWER * latency) {
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "a link of one warp takes %.4g cycles, and its latency is %.4g: its instructions are not at hand",
+		    cycles, latency);
+		return;
+	}
 	/* What fills a pipe of that rate by the latency of one warp alone. */
 	const double enough = FULL * throughput / rate[1];
 	if ((at ? at : most + 1) > fmax(HELD * enough, enough + 2)) {
@@ -178,8 +213,12 @@ int pipes_draw_warps(const struct study *s, struct figure_list *out)
 			size_t n = 0;
 			char label[32];
 			for (unsigned w = 1; w <= WARPS_MOST; w++) {
+				const struct point *few = find(series, w, FEW_LINKS),
+						   *usual = find(series, w, SHORT_LINKS),
+						   *pt[2] = {usual, find(series, w, LONG_LINKS)},
+						   *shorter[2] = {few, usual};
 				const double c =
-				    link_cycles(find(series, w, SHORT_LINKS), find(series, w, LONG_LINKS), w);
+				    few ? link_cycles(shorter, few_links, w) : link_cycles(pt, usual_links, w);
 				if (!(c > 0))
 					continue;
 				x[n] = w;

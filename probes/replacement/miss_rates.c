@@ -12,22 +12,98 @@
 #define PAGES_MOST 400u
 #define LATE	   6 /* ticks, and a share, beyond a hit */
 #define LATE_SHARE 0.02
+#define NOISE	   0.02 /* share of hits that may be slow */
+#define RATE_SURE  0.04
+
+static const char rate_key[] = "cache.global.l1.miss_rate";
+
+static bool is_miss(double ticks, double hit)
+{
+	return ticks > hit + LATE + LATE_SHARE * hit;
+}
+
+/* The share of the point's accesses that are slower than a hit. */
+static double missed_of(const struct point *pt, double hit)
+{
+	uint32_t kept = pt->words_per_repeat - CHASE_HEAD, missed = 0;
+
+	for (uint32_t k = 0; k < kept; k++)
+		missed += is_miss(chase_ticks(pt->y[CHASE_HEAD + k]), hit);
+	return (double)missed / kept;
+}
+
+/* Ticks of the point's fastest access. */
+static double fastest_of(const struct point *pt)
+{
+	double hit = INFINITY;
+
+	for (uint32_t k = CHASE_HEAD; k < pt->words_per_repeat; k++)
+		if (chase_ticks(pt->y[k]) > 0)
+			hit = fmin(hit, chase_ticks(pt->y[k]));
+	return hit;
+}
+
+static bool is_read(const struct point *pt)
+{
+	return pt && pt->outcome == OUTCOME_OK && pt->words_per_repeat > CHASE_HEAD;
+}
+
+static void conclude_rate(struct study *s, const struct point *const *point, unsigned n)
+{
+	double hit = INFINITY, most = 0, at = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		if (!is_read(point[i])) {
+			study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near",
+				      "a point that is needed was not measured");
+			return;
+		}
+		hit = fmin(hit, fastest_of(point[i]));
+	}
+	/* What misses although everything fits says how many misses are none. */
+	const double noise = missed_of(point[0], hit);
+	for (unsigned i = 1; i < n; i++)
+		if (missed_of(point[i], hit) > most) {
+			most = missed_of(point[i], hit);
+			at = point[i]->x;
+		}
+	if (noise > NOISE)
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "%.1f %% of as many lines as fit are slow",
+			      100 * noise);
+	else
+		study_measured_number(
+		    s, rate_key, round(1000 * most) / 1000, fmax(0, most - RATE_SURE), fmin(1, most + RATE_SURE), "sm",
+		    "laps over more lines than fit", "near",
+		    "of laps over %u footprints, up to half as large again as the level, those over %.0f bytes "
+		    "miss most",
+		    n, at);
+}
 
 /* Lines of the first level of global memory, from as many as fit to half as many more. */
 static void ask_lines(struct study *s)
 {
+	const struct finding *f = study_finding(s, "cache.global.l1.size");
 	double size, line, p[POINT_PARAMS] = {0};
+	const struct point *point[STEPS + 1];
 
+	if (f && f->verdict == VERDICT_ABSENT)
+		study_verdict(s, rate_key, VERDICT_ABSENT, "near", "there is no such level");
 	if (!study_number(s, "cache.global.l1.size", &size) || !study_number(s, "cache.global.l1.line", &line))
 		return;
 	double fits = size / line, room = chase_room(study_device(s), true);
-	for (unsigned i = 0; i <= STEPS && 2 * fits < room; i++) {
+	if (2 * fits >= room) {
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "%.0f lines are more than can be timed", fits);
+		return;
+	}
+	for (unsigned i = 0; i <= STEPS; i++) {
 		double n = floor(fits * (1 + 0.5 * i / STEPS));
 		p[CHASE_STRIDE] = line;
 		p[CHASE_WARM] = WARM * n;
 		p[CHASE_TIMED] = fmin(LAPS * n, room);
-		study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
+		point[i] = study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
 	}
+	if (!study_pending(s))
+		conclude_rate(s, point, STEPS + 1);
 }
 
 static void ask_pages(struct study *s)
@@ -113,17 +189,12 @@ static int draw_lines(const struct study *s, struct figure_list *out)
 		for (size_t i = 0; i < series->count; i++) {
 			const struct point *pt = &series->points[i];
 			double n = floor(pt->x / pt->p[CHASE_STRIDE]);
-			if (pt->outcome != OUTCOME_OK || pt->p[CHASE_WARM] != WARM * n || pt->p[CHASE_FLOOR] != 0 ||
-			    pt->words_per_repeat <= CHASE_HEAD)
+			if (!is_read(pt) || pt->p[CHASE_WARM] != WARM * n || pt->p[CHASE_FLOOR] != 0)
 				continue;
-			uint32_t kept = pt->words_per_repeat - CHASE_HEAD, missed = 0;
-			for (uint32_t k = 0; k < kept; k++) {
-				double ticks = chase_ticks(pt->y[CHASE_HEAD + k]);
-				hit = !pass && ticks > 0 ? fmin(hit, ticks) : hit;
-				missed += ticks > hit + LATE + LATE_SHARE * hit;
-			}
 			if (pass)
-				put(&c, pt->x, (double)missed / kept);
+				put(&c, pt->x, missed_of(pt, hit));
+			else
+				hit = fmin(hit, fastest_of(pt));
 		}
 	return draw(out, &c, "miss-rate-l1", "First level of global memory: how many of a lap's lines miss", "lines",
 		    "bytes");
@@ -156,7 +227,7 @@ static int draw_pages(const struct study *s, struct figure_list *out)
 				hit = pt->y[TRACE_HEAD + q.fits_to - 1] & CHASE_CAP;
 			}
 			for (uint32_t k = q.from; k < q.count; k++)
-				missed += (pt->y[TRACE_HEAD + k] & CHASE_CAP) > hit + LATE + LATE_SHARE * hit;
+				missed += is_miss(pt->y[TRACE_HEAD + k] & CHASE_CAP, hit);
 			if (pass)
 				put(&c, plan.ways + 1, (double)missed / (q.count - q.from));
 		}

@@ -37,9 +37,16 @@ static const struct experiment experiments[] = {
 #define LEVELS	     4		    /* of a path */
 #define TEXELS_BYTES (512ull << 20) /* 2^27 texels of 4 bytes */
 static const char *const names[LEVELS] = {"l1", "l2", "l3", "l4"};
-static const char *const claims[] = {
-    "cache.*.*.policy",	 "cache.*.*.lru",  "tlb.*.*.lru", "cache.*.*.victim_*", "cache.*.*.replacement_probability",
-    "cache.*.*.mapping", "tlb.*.*.policy", NULL};
+static const char *const claims[] = {"cache.*.*.policy",
+				     "cache.*.*.lru",
+				     "tlb.*.*.lru",
+				     "cache.*.*.victim_*",
+				     "cache.*.*.schedule*",
+				     "cache.global.l1.miss_rate",
+				     "cache.*.*.replacement_probability",
+				     "cache.*.*.mapping",
+				     "tlb.*.*.policy",
+				     NULL};
 static const char *const needs[] = {"clock", "global_cache", "texture_cache", "constant_cache", "tlb", NULL};
 
 static const struct finding *finding_of(const struct level *l, const char *what)
@@ -244,8 +251,17 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	const bool lru = strcmp(r->name, "lru") == 0;
 	snprintf(key, sizeof(key), "%s.lru", l->prefix);
 	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
-	if (strcmp(r->name, "weighted") != 0 || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
+	const bool schedule = strcmp(r->name, "schedule") == 0;
+	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
 		return;
+	if (schedule) {
+		static const char follow[] =
+		    "which way each replaced line was in, beside how many accesses and misses were before";
+		snprintf(key, sizeof(key), "%s.schedule", l->prefix);
+		study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
+		snprintf(key, sizeof(key), "%s.schedule_step", l->prefix);
+		study_text(s, key, r->step, follow, "trace", "%s", r->seen);
+	}
 	if (r->mixed) {
 		verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE,
 			"the ways' shares change along the trace: others write into the set, and its ways could not be "
@@ -258,7 +274,10 @@ static void conclude_policy(const struct level *l, const struct policy_result *r
 	f.value.array_count = r->ways;
 	memcpy(f.value.array, r->chance, r->ways * sizeof(r->chance[0]));
 	snprintf(f.unit, sizeof(f.unit), "ratio");
-	snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
+	if (schedule)
+		snprintf(f.because, sizeof(f.because), "shares of the list %s; ways are in no order", r->schedule);
+	else
+		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
 	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
 	f.evidence_count = 1;
 	study_conclude(s, &f);
@@ -552,7 +571,9 @@ const struct probe probe_replacement = {
 	   "dropped when it is contradicted; the next order is the one that tells best what is left. When none is left "
 	   "the "
 	   "victim is drawn: laps over one line more than fits say which way each miss replaced, and counts of those "
-	   "say how likely each is.",
+	   "say how likely each is. Where a victim says something of later ones, the same lines in any order show "
+	   "whether a "
+	   "list says which way goes.",
     .fooled =
 	"Noise, which makes hits look like misses: an access of no class says nothing, and a rule falls only when "
 	"most rounds contradict it. A level above that keeps lines: its hits are told by their speed, and other "

@@ -1,42 +1,30 @@
 /* Every latency that a load of global memory can have: data near or far, translations at hand or not. Mei 2014, Table 3 and 4.2. */
+#include "spectrum.h"
 #include "base/arena.h"
 #include "data/native_record.h"
-#include "probe/trace.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SPECTRUM, WINDOW };
-enum { PAST, NEAR };
 enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are more than all TLBs hold, or all pages */
 
-#define SHIFT	     6
-#define SPACING	     512u /* bytes between places of one page: no two are fetched together */
 #define PLACES_MOST  64u
 #define PLACES_LEAST 16u
 #define PAGE_NONE    (1u << 20) /* where nothing is translated */
 #define FRESH	     8u		/* places of a page from this one on are not read before */
 #define LAPS	     4u
+#define SAME	     32u /* laps over what is at hand, from which all others are counted */
 #define FAR_PAGES    32u
 #define WINDOW_LAPS  3u
 #define PAGES_MOST   16384u
 #define ALONE	     0.4 /* share of a segment that its latency has to have */
+#define FINE	     2.0 /* steps of a clock that make no difference here */
 #define APART	     1.6 /* cycles between two latencies */
-#define SEGMENTS     12
+#define COARSE	     2.0 /* a clock of larger steps is a cycle or two wrong about any single access */
 #define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
-
-/* A part of the sequence whose accesses all do the same. */
-struct segment {
-	const char *what;
-	uint32_t from, to; /* accesses that count */
-};
-struct sequence {
-	uint32_t *at, count, segments;
-	struct segment segment[SEGMENTS];
-};
 
 static const char near_at_hand[] = "the data are near, translations at hand",
 		  far_at_hand[] = "the data are far, translations at hand";
@@ -54,7 +42,7 @@ static uint32_t place(uint64_t page, uint64_t address, uint64_t number, uint32_t
 
 static void segment(struct sequence *q, const char *what, uint32_t from)
 {
-	q->segment[q->segments++] = (struct segment){what, from, q->count};
+	q->segment[q->segments++] = (struct segment){what, from, q->count, 1};
 }
 
 /* What is read, in order. False: out of memory. */
@@ -65,7 +53,7 @@ static bool sequence_of(struct arena *a, double x, const double *p, struct seque
 		 from;
 
 	*q = (struct sequence){0};
-	q->at = ARENA_ARRAY(a, TRACE_LEAD + 3 * pages + 2 * LAPS * middle + (2 + places + LAPS) * hot + FAR_PAGES + 64,
+	q->at = ARENA_ARRAY(a, TRACE_LEAD + 3 * pages + 2 * LAPS * middle + (2 + places + SAME) * hot + FAR_PAGES + 64,
 			    uint32_t);
 	if (!q->at)
 		return false;
@@ -99,7 +87,7 @@ static bool sequence_of(struct arena *a, double x, const double *p, struct seque
 	for (uint32_t i = 0; i < hot; i++)
 		q->at[q->count++] = place(page, i * page, i, 0);
 	from = q->count;
-	for (uint32_t i = 0; i < LAPS * hot; i++)
+	for (uint32_t i = 0; i < SAME * hot; i++)
 		q->at[q->count++] = place(page, i % hot * page, i % hot, 0);
 	segment(q, near_at_hand, from);
 	from = q->count;
@@ -135,7 +123,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-static int spec_of(struct arena *a, const struct sequence *q, struct trace_spec *t)
+int spectrum_spec(struct arena *a, const struct sequence *q, struct trace_spec *t)
 {
 	uint32_t *sorted = ARENA_ARRAY(a, q->count, uint32_t), n = 0;
 
@@ -158,9 +146,9 @@ static int spec_of(struct arena *a, const struct sequence *q, struct trace_spec 
 	return 0;
 }
 
-static struct trace_kernel kernel_of(const struct study *s, const double *p)
+struct trace_kernel spectrum_kernel(const struct study *s, bool past)
 {
-	bool old = study_device(s)->cc < 20, past = (int)p[KIND] == PAST;
+	bool old = study_device(s)->cc < 20;
 	return (struct trace_kernel){.template_path = "probes/spectrum/spectrum_trace.ptx",
 				     .load = old    ? past ? "ld.volatile.global.u64" : "ld.global.u64"
 					     : past ? "ld.global.cg.u64"
@@ -171,13 +159,13 @@ static struct trace_kernel kernel_of(const struct study *s, const double *p)
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, bool laps)
 {
-	struct trace_kernel k = kernel_of(s, p);
+	struct trace_kernel k = spectrum_kernel(s, (int)p[KIND] == PAST);
 	struct trace_spec t;
 	struct sequence q;
 
 	if (!(laps ? laps_of : sequence_of)(j->arena, x, p, &q))
 		return -ENOMEM;
-	int rc = spec_of(j->arena, &q, &t);
+	int rc = spectrum_spec(j->arena, &q, &t);
 	t.far = !laps; /* the first access of a place has to find it far away */
 	return rc ? rc : trace_setup(s, j, &k, &t);
 }
@@ -199,6 +187,11 @@ static int setup_window(const struct study *s, double x, const double *p, struct
 static const struct experiment experiments[] = {
     [SPECTRUM] = {.name = "spectrum", .axis = "pages", .unit = "count", .params = PARAMS, .setup = setup_spectrum},
     [WINDOW] = {.name = "window", .axis = "pages", .unit = "count", .params = PARAMS, .setup = setup_window},
+    [L1_COST] = {.name = "l1",
+		 .axis = "pages",
+		 .unit = "count",
+		 .params = {"page", "middle", "lines", "stride", "kind"},
+		 .setup = l1_cost_setup},
 };
 static const char spectrum_key[] = "memory.global.latency_spectrum", window_key[] = "tlb.active_window";
 
@@ -207,7 +200,7 @@ static uint32_t *ticks_of(struct study *s, unsigned experiment, double x, const 
 			  char *why, size_t n)
 {
 	struct arena *a = study_arena(s);
-	struct trace_kernel k = kernel_of(s, p);
+	struct trace_kernel k = spectrum_kernel(s, (int)p[KIND] == PAST);
 	const struct point *pt = study_ask(s, experiment, x, p);
 	struct trace_spec t;
 
@@ -215,18 +208,17 @@ static uint32_t *ticks_of(struct study *s, unsigned experiment, double x, const 
 	if (!pt)
 		return NULL;
 	snprintf(why, n, "out of memory");
-	uint32_t *ticks = (experiment == WINDOW ? laps_of : sequence_of)(a, x, p, q) && !spec_of(a, q, &t)
+	uint32_t *ticks = (experiment == WINDOW ? laps_of : sequence_of)(a, x, p, q) && !spectrum_spec(a, q, &t)
 			      ? ARENA_ARRAY(a, q->count, uint32_t)
 			      : NULL;
 	return ticks && trace_read(pt, &k, &t, ticks, why, n) ? ticks : NULL;
 }
 
-/* The latency that most of a segment has. NAN: none has. */
-static double latency_of(const uint32_t *ticks, const struct segment *g)
+double spectrum_latency(const uint32_t *ticks, const struct segment *g)
 {
 	uint32_t count[CHASE_CAP + 1] = {0}, best = 0, at = 0;
 
-	for (uint32_t i = g->from; i < g->to; i++)
+	for (uint32_t i = g->from; i < g->to; i += g->step)
 		count[ticks[i]]++;
 	for (uint32_t t = 1; t < CHASE_CAP; t++) {
 		uint32_t sum = count[t - 1] + count[t] + count[t + 1];
@@ -235,7 +227,26 @@ static double latency_of(const uint32_t *ticks, const struct segment *g)
 			at = t;
 		}
 	}
-	return best >= ALONE * (g->to - g->from) ? at : NAN;
+	return best >= ALONE * ((g->to - g->from) / g->step) ? at : NAN;
+}
+
+double spectrum_mean(const uint32_t *ticks, const struct segment *g, double grain)
+{
+	const double usual = spectrum_latency(ticks, g);
+	double sum = 0;
+	uint32_t n = 0;
+
+	for (uint32_t i = g->from; i < g->to; i += g->step)
+		if (fabs(ticks[i] - usual) <= grain + 0.5) {
+			sum += ticks[i];
+			n++;
+		}
+	return n ? sum / n : NAN;
+}
+
+bool spectrum_locked(double mean, double grain)
+{
+	return grain > FINE && fabs(mean - round(mean / grain) * grain) < 0.05 * grain;
 }
 
 static int compare(const void *a, const void *b)
@@ -280,26 +291,32 @@ struct seen {
 };
 
 /* Of the accesses called that. NAN: none, or they have no latency in common. */
-static double latency_where(const uint32_t *ticks, const struct sequence *q, const char *what)
+static double latency_where(const uint32_t *ticks, const struct sequence *q, const char *what, double grain)
 {
 	for (uint32_t k = 0; k < q->segments; k++)
 		if (strcmp(q->segment[k].what, what) == 0)
-			return latency_of(ticks, &q->segment[k]);
+			return spectrum_mean(ticks, &q->segment[k], grain);
 	return NAN;
 }
 
 /* Adds the segments' latencies in cycles, by one of them that is known already. */
-static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest, char *why, size_t n)
+static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest, double grain,
+		char *why, size_t n)
 {
-	double base = latency_where(ticks, q, near_at_hand) - nearest;
+	double base = latency_where(ticks, q, near_at_hand, grain) - nearest;
 
 	for (uint32_t k = 0; k < q->segments; k++) {
-		double v = latency_of(ticks, &q->segment[k]) - base;
+		double v = spectrum_mean(ticks, &q->segment[k], grain);
 		if (isnan(v)) {
 			snprintf(why, n, "loads where %s have no latency in common", q->segment[k].what);
 			return false;
 		}
-		to->v[to->n++] = v;
+		if (spectrum_locked(v, grain)) {
+			snprintf(why, n, "loads where %s all take %.0f of a clock of steps of %.0f", q->segment[k].what,
+				 v, grain);
+			return false;
+		}
+		to->v[to->n++] = v - base;
 	}
 	return true;
 }
@@ -322,64 +339,77 @@ static void conclude(struct study *s, struct seen *seen)
 	study_conclude(s, &f);
 }
 
-static void study_latencies(struct study *s, const struct tlbs *t)
+/* What the latencies cannot be told for, in `why`; or false, and then x, p and the latencies of L2 and memory are known. */
+static bool hindered(struct study *s, const struct tlbs *t, double *x, double *p, double *l2, double *far, char *why,
+		     size_t n)
 {
-	const struct device_info *d = study_device(s);
-	uint64_t memory = d->memory_bytes / 16 * 15;
-	double p[POINT_PARAMS] = {[PAGE] = (double)t->page, [HOT] = 1}, x = 0, l1, l2, far;
-	bool has_l1 = study_number(s, "cache.global.l1.latency", &l1),
-	     has_l2 = study_number(s, "cache.global.l2.latency", &l2);
-	struct sequence q = {0}, near = {0};
-	struct seen seen = {0};
-	char why[240];
+	const uint64_t memory = study_device(s)->memory_bytes / 16 * 15;
+	const bool has_l2 = study_number(s, "cache.global.l2.latency", l2);
 
-	if (!study_number(s, "memory.global.latency", &far)) {
-		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the latency of memory is not known");
-		return;
+	snprintf(why, n, "the latency of memory is not known");
+	if (!study_number(s, "memory.global.latency", far))
+		return true;
+	double grain;
+	if (study_number(s, "clock.granularity", &grain) && grain > COARSE) {
+		snprintf(why, n, "the clock counts in steps of %g cycles, and each access is timed once", grain);
+		return true;
 	}
 	const struct finding *boost = study_finding(s, "clock.boost");
 	if (boost && boost->verdict == VERDICT_MEASURED) {
-		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
-			      "the SM's clock is %.3g times as fast at times, and what is beyond the SM then takes so "
-			      "many more of its cycles",
-			      1 + boost->value.number);
-		return;
+		snprintf(why, n,
+			 "the SM's clock is %.3g times as fast at times, and what is beyond the SM then takes so "
+			 "many more of its cycles",
+			 1 + boost->value.number);
+		return true;
 	}
 	const struct finding *second = study_finding(s, "cache.global.l2.size");
-	if (!has_l2 && !(second && second->verdict == VERDICT_ABSENT)) {
-		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
-			      "the latency of the L2 is not known, or whether there is one");
-		return;
-	}
+	snprintf(why, n, "the latency of the L2 is not known, or whether there is one");
+	if (!has_l2 && !(second && second->verdict == VERDICT_ABSENT))
+		return true;
 	/* SMs may differ, because what they differ by is the same in all latencies; lines may not. */
 	const struct finding *known = study_finding(s, "cache.global.l2.latency");
 	double parts = 0;
 	const bool told = study_number(s, "cache.global.l2.partitions", &parts);
 	/* Means over the lines may agree where the lines do not. */
 	if (has_l2 && (parts >= 2 || (known->hi - known->lo > SPREAD && !told))) {
-		study_verdict(
-		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
+		snprintf(
+		    why, n,
 		    "hits take from %.1f to %.1f cycles, as SMs and lines lie, and the rest is counted from theirs",
 		    known->lo, known->hi);
-		return;
+		return true;
 	}
-	if (places_of(t->page) < PLACES_LEAST) {
-		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
-			      "pages of %llu bytes have too few lines", (unsigned long long)t->page);
-		return;
-	}
+	snprintf(why, n, "pages of %llu bytes have too few lines", (unsigned long long)t->page);
+	if (places_of(t->page) < PLACES_LEAST)
+		return true;
 	if (t->levels) {
-		x = 2 * t->reach / (double)t->page;
+		*x = 2 * t->reach / (double)t->page;
 		p[HOT] = fmax(1, fmin(4, floor(t->entries[0] / 2)));
 		if (t->levels > 1)
 			p[MIDDLE] = floor(fmin(1.5 * t->entries[t->levels - 2] + 1, t->entries[t->levels - 1]));
 		p[FAR] = (double)memory;
-		if (x * (double)t->page > (double)memory || x > PAGES_MOST) {
-			study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
-				      "TLBs reach as far as memory does");
-			return;
-		}
+		snprintf(why, n, "TLBs reach as far as memory does");
+		if (*x * (double)t->page > (double)memory || *x > PAGES_MOST)
+			return true;
 	}
+	return false;
+}
+
+static void study_latencies(struct study *s, const struct tlbs *t)
+{
+	double p[POINT_PARAMS] = {[PAGE] = (double)t->page, [HOT] = 1}, x = 0, l1, l2, far, grain = 1;
+	bool has_l1 = study_number(s, "cache.global.l1.latency", &l1),
+	     has_l2 = study_number(s, "cache.global.l2.latency", &l2);
+	struct sequence q = {0}, near = {0};
+	struct seen seen = {0};
+	char why[240];
+
+	if (hindered(s, t, &x, p, &l2, &far, why, sizeof(why))) {
+		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "%s", why);
+		l1_cost_study(s, &(struct l1_cost_ask){.why = why});
+		return;
+	}
+	study_number(s, "clock.granularity", &grain);
+	l1_cost_study(s, &(struct l1_cost_ask){t->page, (uint32_t)x, (uint32_t)p[MIDDLE], has_l2, NULL});
 	p[KIND] = PAST;
 	const uint32_t *past_ticks = ticks_of(s, SPECTRUM, x, p, &q, why, sizeof(why));
 	const double only[POINT_PARAMS] = {[PAGE] = (double)t->page, [HOT] = 1, [KIND] = NEAR};
@@ -388,18 +418,19 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		return;
 	/* Without a cache both are accesses to memory, and rows that stay open tell one kind from the other. */
 	if (past_ticks && !has_l2 &&
-	    !(fabs(latency_where(past_ticks, &q, near_at_hand) - latency_where(past_ticks, &q, far_at_hand)) <=
-	      APART)) {
+	    !(fabs(latency_where(past_ticks, &q, near_at_hand, grain) -
+		   latency_where(past_ticks, &q, far_at_hand, grain)) <= APART)) {
 		study_verdict(
 		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
 		    "loads of one place and of several have not the same latency, although no cache holds them");
 		return;
 	}
 	bool all = past_ticks && (near_ticks || !has_l1) &&
-		   add(&seen, past_ticks, &q, has_l2 ? l2 : far, why, sizeof(why)) &&
-		   (!has_l1 || add(&seen, near_ticks, &near, l1, why, sizeof(why)));
+		   add(&seen, past_ticks, &q, has_l2 ? l2 : far, grain, why, sizeof(why)) &&
+		   (!has_l1 || add(&seen, near_ticks, &near, l1, grain, why, sizeof(why)));
 	const double deep =
-	    all ? latency_where(past_ticks, &q, far_at_hand) - latency_where(past_ticks, &q, near_at_hand) : 0;
+	    all ? latency_where(past_ticks, &q, far_at_hand, grain) - latency_where(past_ticks, &q, near_at_hand, grain)
+		: 0;
 	if (all && has_l2 && deep < (far - l2) / 2) {
 		snprintf(why, sizeof why,
 			 "places that nothing has read yet answer %.1f cycles after the L2, and memory %.1f", deep,
@@ -484,6 +515,7 @@ static void study_spectrum(struct study *s)
 	if (!tlbs_of(s, &t)) {
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "the TLBs are not known");
 		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window", "the TLBs are not known");
+		l1_cost_study(s, &(struct l1_cost_ask){.why = "the TLBs are not known"});
 		return;
 	}
 	study_latencies(s, &t);
@@ -515,7 +547,12 @@ static int draw_spectrum(const struct study *s, struct figure_list *out)
 	return 0;
 }
 
-static const char *const claims[] = {spectrum_key, window_key, NULL};
+static const char *const claims[] = {spectrum_key,
+				     window_key,
+				     "cache.global.l1.latency_spectrum",
+				     "cache.global.l1.miss_cost",
+				     "cache.global.l1.fill_cost",
+				     NULL};
 static const char *const needs[] = {"clock", "global_cache", "tlb", NULL};
 
 const struct probe probe_spectrum = {
@@ -526,7 +563,9 @@ const struct probe probe_spectrum = {
 	"One chain reads pages and lines in an order in which each kind of access occurs many times: with the data in "
 	"a "
 	"cache or not, with the translation in the first TLB, in the second one or in none, with its page table entry "
-	"in a cache or not. Each kind's own latency is counted from that of a hit, which is known. Then laps "
+	"in a cache or not. Each kind's own latency is counted from that of a hit, which is known. Another chain, of "
+	"more "
+	"lines than the L1 holds, is read with the L1 asked first and past it: what asking in vain costs. Then laps "
 	"over all pages of the memory show whether there are pages at which every lap stalls.",
     .fooled =
 	"Kinds of access that turn out to be of several latencies, by rows of the memory or distances: then nothing is "

@@ -90,16 +90,26 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 				      above->value);
 }
 
-/* Takes back what averages contradict. */
-static void by_both(struct tlb_level *l)
+/* Takes back what averages contradict: where it is another number of pages that fits, those that were moved to tell the line were not as
+ * many as one level holds, either. The same where a smaller cost, which no ring of pages has alone, may be that of a level
+ * before: rows of the memory, or that level's own cost taken for theirs, hide it, and nobody knows which level this is. */
+static void by_both(const struct tlb_path *c, struct tlb_level *l)
 {
-	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets};
+	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets, &l->line};
+	const bool hidden = c->unclear && c->odd_count && c->odd[0] < c->step[1] - c->gap;
+	const bool wrong = hidden || l->average.size[0];
+	char why[sizeof(l->reach.why)];
 
-	for (size_t i = 0; l->average.size[0] && i < sizeof(facts) / sizeof(facts[0]); i++) {
+	snprintf(why, sizeof(why), "%s", l->average.size);
+	if (hidden)
+		snprintf(why, sizeof(why),
+			 "some pages cost %.0f cycles, less than the first level seen does: one may hide before it",
+			 c->odd[0]);
+	for (size_t i = 0; wrong && i < sizeof(facts) / sizeof(facts[0]); i++) {
 		facts[i]->state = CHASE_UNDECIDED;
-		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", l->average.size);
+		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", why);
 	}
-	if (l->average.size[0])
+	if (wrong)
 		l->set_count = 0;
 }
 
@@ -107,7 +117,7 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 {
 	struct tlb_level judged = c->level[k];
 	const struct tlb_level *l = &judged;
-	by_both(&judged);
+	by_both(c, &judged);
 	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
 	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
 			   ways = l->ways.value;
@@ -214,7 +224,8 @@ static void conclude_page(struct study *s, const struct tlb_path *path)
 
 	for (unsigned i = 0; i < PATHS; i++)
 		for (unsigned k = 0; k < path[i].level_count; k++, seen++)
-			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE)
+			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE &&
+			    !path[i].level[k].average.size[0])
 				least = fmin(least, (double)path[i].level[k].line.value);
 	if (least <= PAGE_LEAST)
 		study_measured_number(s, "tlb.page_size", least, least, least, "", "the smallest line of any TLB",

@@ -100,6 +100,8 @@ struct tlb_path {
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
+/* Lines of each page that the ring reads. */
+uint32_t tlb_lines(const struct tlb_path *c, const struct tlb_ring *ring);
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);
 /* The costs that occur, from rings over the whole buffer. Fills step and steps. */
 enum chase_state tlb_survey(struct tlb_path *c);

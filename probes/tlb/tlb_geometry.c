@@ -462,6 +462,25 @@ static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
 	return CHASE_DONE;
 }
 
+/* Where many lines have to be read, those of more pages are fewer of each: a page more than fits must not fit with as many of each,
+ * else it is not the pages that are too many. */
+static enum chase_state by_pages(struct tlb_path *c, unsigned k, bool *sure)
+{
+	const uint32_t n = (uint32_t)c->level[k].entries.value;
+	const uint64_t stride = c->level[k].line.value;
+	struct tlb_ring full = {.pages = n, .stride = stride}, over = {.pages = n + 1, .stride = stride};
+	bool yes = false;
+
+	*sure = true;
+	full.lines = tlb_lines(c, &full);
+	if (full.lines == tlb_lines(c, &over))
+		return CHASE_DONE;
+	over.lines = full.lines;
+	enum chase_state state = tlb_fits(c, k, &over, &yes);
+	*sure = !yes;
+	return state;
+}
+
 /* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. */
 static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 {
@@ -540,11 +559,18 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 			return undecided(&l->reach, "the level above is not known, and hides what this one does");
 	enum chase_state state = reach_and_line(c, k);
 	if (state == CHASE_DONE) {
-		state = no_cache(c, k, &sure);
+		static const char *const why[] = {
+		    "a page more than fits does, with more lines of each: a cache's doing",
+		    "the same pages with more lines of each do not fit: a cache's doing"};
+		unsigned with = 0;
+		state = by_pages(c, k, &sure);
+		if (state == CHASE_DONE && sure) {
+			state = no_cache(c, k, &sure);
+			with = 1;
+		}
 		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
 			if (state == CHASE_DONE)
-				snprintf(c->why, sizeof(c->why),
-					 "the same pages with more lines of each do not fit: a cache's doing");
+				snprintf(c->why, sizeof(c->why), "%s", why[with]);
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
 			return undecided(&l->reach, "%s", c->why);
 		}

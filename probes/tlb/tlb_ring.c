@@ -163,7 +163,7 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w)
 	}
 }
 
-static uint32_t lines_of(const struct tlb_path *c, const struct tlb_ring *ring)
+uint32_t tlb_lines(const struct tlb_path *c, const struct tlb_ring *ring)
 {
 	uint32_t lines = 2, most = places_of(ring->stride, ring->offset);
 
@@ -191,7 +191,7 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	const struct tlb_ring *ring = &one;
 	one.order = asked->order ? asked->order : tlb_order(asked->pages, 1);
 	double p[POINT_PARAMS] = {0};
-	uint32_t lines = lines_of(c, ring);
+	uint32_t lines = tlb_lines(c, ring);
 	uint64_t last = (ring->extra ? ring->extra : ring->pages - 1) * ring->stride + ring->offset;
 
 	if (!ring->pages || ring->pages > RING_MOST + 1 ||

@@ -153,6 +153,7 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
 			out[n++] = (struct seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
 	}
+	c->dropped = c->dropped || (!n && w->pages >= 16);
 	return n;
 }
 
@@ -360,6 +361,9 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		all = find_front(c, w, rings);
 		if (all != CHASE_DONE)
 			return all;
+		/* What such a cache had now and then was no blur of what pages cost. */
+		tlb_cover(c, &base);
+		c->sigma = sigma_of(c, &base);
 	}
 	for (unsigned k = 0; k < rings; k++)
 		for (unsigned more = costs_of(c, &w[k], seen + n); more; more--)

@@ -25,7 +25,7 @@ int loop_setup(const struct study *s, double x, const double *p, struct job *j)
 	j->launch.flush = true;
 	/* One array for both lengths, as streams have it. */
 	const double links = walk_pair(EXPERIMENT_COPY, WORD, 0).many;
-	if (!stream_array(d, j, (uint64_t)(x * links * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0]))
+	if (!stream_array(d, j, (uint64_t)(x * links * p[P_ROUNDS]) * j->launch.grid[0] * j->launch.block[0], p))
 		return -ENOTSUP;
 	job_arg_u32(j, (uint32_t)p[P_LINKS]);
 	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
@@ -52,15 +52,18 @@ void loop_study(struct study *s, const struct walk_clock *clock)
 		k.quiet = QUIET;
 		k.ends = CODE;
 		k.stretch = true;
-		const struct timed t = timed_ask(s, &k, clock->timer);
-		char key[64];
+		struct stream_places places = {.seen = 0};
+		const struct timed t = stream_ask(s, &k, clock->timer, &places);
+		char key[64], how[160];
 		if (study_pending(s))
 			continue;
 		snprintf(key, sizeof key, "memory.global.loop.%s", kinds[kind]);
 		if (t.ok)
+			stream_say(how, sizeof how, "all SMs read what no cache holds, 4 bytes a load", &places);
+		if (t.ok)
 			study_measured_number(s, key, bytes / t.ns, bytes / t.hi, bytes / t.lo, "card",
-					      "run time of a copy kernel, difference of two lengths", "copy",
-					      "all SMs read what no cache holds, 4 bytes a load");
+					      "run time of a copy kernel, difference of two lengths", "copy", "%s",
+					      how);
 		else
 			study_verdict(s, key, t.bad ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE, "copy", "%s",
 				      t.bad ? point_why(t.bad) : "run times of equal launches differ too much");
@@ -75,7 +78,7 @@ static size_t curve(const struct study *s, const struct series *c, unsigned kind
 	stream_grid(study_device(s), &grid);
 	for (size_t i = 0; c && i < c->count && n < POINTS_MOST; i++) {
 		const struct point *pt = &c->points[i];
-		if (pt->outcome != OUTCOME_OK || pt->p[P_MORE] != kind)
+		if (pt->outcome != OUTCOME_OK || pt->p[P_MORE] != kind || pt->p[P_PLACE] > 0)
 			continue;
 		const double reads = pt->p[P_LINKS] * pt->p[P_ROUNDS], ns = timed_mean(NULL, pt);
 		size_t at = n++;

@@ -18,8 +18,19 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
     size_t step = get_global_size(0);
     __global number *p = from + get_global_id(0);
 #end
+#if TOGETHER
+    volatile __local uint done;
+    uint over = 0, turns = 0;
+    if (get_local_id(0) == 0)
+        done = 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+#pragma unroll 1
+    for (; rounds != 0 && over == 0; rounds--) {
+        turns++;
+#else
 #pragma unroll 1
     for (; rounds != 0; rounds--) {
+#end
 #if SPACE == 'constant'
         z += write;
 #end
@@ -37,6 +48,9 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
 #end
 #else
 #repeat LOADS k
+#if TOGETHER && k == LOADS / 2
+        over = done;
+#end
 #if SPACE == 'shared'
         uint v$k = a[$(k % 8 * 64)];
 #else
@@ -48,6 +62,11 @@ __kernel void stream(__global uint *sink, __global number *from, uint rounds, ui
 #end
 #end
     }
+#if TOGETHER
+    done = 1;
+    if (get_local_id(0) % $WARP == 0)
+        sink[2 + get_local_id(0) / $WARP] = turns; // behind the words of a clock, which there is not
+#end
     if (write & sum)
-        sink[2] = sum;
+        sink[0] = sum;
 }

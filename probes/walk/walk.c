@@ -17,12 +17,15 @@ enum {
 	SHIFT_NEAR = 3, /* of bytes, from one place of global memory to the next: all sizes but the largest lie alike */
 	SHIFT_COLD = 9, /* no cache brings what is so far off beside what was asked for */
 	COLD_PLACES = 3, /* memories answer some places later than others */
+	COLD_ROUNDS = 8,
 	COLD_REPEATS = 5,
 	COLD_SHARE = 8 /* of the memory that a region may take */
 };
 
 #define COLD_QUIET 0.02 /* regions differ by more */
 #define UNEVEN	   1.03 /* a step of the longer loop, over one of the shorter with its part of the loop */
+#define UNLIKE	   1.02 /* a step of many rounds over one of half as many, or the other way round */
+#define BESIDE	   2.0	/* steps that a round takes at least, beside its own, if it waits for translations */
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
 
@@ -124,14 +127,16 @@ SETUP(shared, SPACE_SHARED)
 SETUP(constant, SPACE_CONSTANT)
 SETUP(private, SPACE_PRIVATE)
 
-#define STREAM(space, ID)                                                                                              \
-	static int setup_stream_##space(const struct study *s, double x, const double *p, struct job *j)               \
+#define STREAM(space, ID, together)                                                                                    \
+	static int setup_##space(const struct study *s, double x, const double *p, struct job *j)                      \
 	{                                                                                                              \
-		return stream_setup(s, ID, x, p, j);                                                                   \
+		return stream_setup(s, ID, together, x, p, j);                                                         \
 	}
-STREAM(global, SPACE_GLOBAL)
-STREAM(shared, SPACE_SHARED)
-STREAM(constant, SPACE_CONSTANT)
+STREAM(stream_global, SPACE_GLOBAL, false)
+STREAM(stream_shared, SPACE_SHARED, false)
+STREAM(stream_constant, SPACE_CONSTANT, false)
+STREAM(together_shared, SPACE_SHARED, true)
+STREAM(together_constant, SPACE_CONSTANT, true)
 
 struct timed_pair walk_pair(unsigned experiment, unsigned bytes, unsigned more)
 {
@@ -148,7 +153,7 @@ struct timed_pair walk_pair(unsigned experiment, unsigned bytes, unsigned more)
 #define LOADS(name_, setup_, more)                                                                                     \
 	{                                                                                                              \
 		.name = name_, .axis = "size of a load", .unit = "bytes",                                              \
-		.params = {"loads", "rounds", "repeats", more}, .setup = setup_                                        \
+		.params = {"loads", "rounds", "repeats", more, "place"}, .setup = setup_                               \
 	}
 
 static const struct experiment experiments[] = {
@@ -161,6 +166,9 @@ static const struct experiment experiments[] = {
     [SPACES + SPACE_CONSTANT] = LOADS("stream.constant", setup_stream_constant, "warps"),
     [EXPERIMENT_COLD] = LOADS("cold", setup_cold, "place"),
     [EXPERIMENT_COPY] = LOADS("copy", loop_setup, "loop"),
+    [EXPERIMENT_ALONE] = LOADS("alone", alone_setup, "warps"),
+    [EXPERIMENT_TOGETHER + SPACE_SHARED - 1] = LOADS("together.shared", setup_together_shared, "warps"),
+    [EXPERIMENT_TOGETHER + SPACE_CONSTANT - 1] = LOADS("together.constant", setup_together_constant, "warps"),
 };
 
 /* ---- what is concluded ---- */
@@ -170,6 +178,7 @@ static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, un
 {
 	const bool cold = experiment == EXPERIMENT_COLD;
 	struct timed_pair k = walk_pair(experiment, bytes, more);
+	k.first = cold ? COLD_ROUNDS : 0;
 	k.most = cold ? COLD_REPEATS : 0;
 	k.quiet = cold ? COLD_QUIET : 0;
 	k.fresh = cold;
@@ -255,41 +264,78 @@ static struct timed without_pauses(struct study *s, struct timed t, unsigned pau
 	return t;
 }
 
-/* Of walks through memory, all told, those whose longer loop took longer for a step than the shorter one did. Places of a memory
- * answer unlike fast, but it is not always the longer loop's that are slow; where it is, its instructions did not come as fast. */
-struct loops {
-	unsigned told, uneven;
+/* Walks of one size through each region, without their pauses; and how many walks of each region, of all sizes: were told, had a
+ * longer loop that took longer for a step than the shorter one did, took not as long for a step in half as many rounds. Places of a
+ * memory answer unlike fast, but it is not always the longer loop's that are slow, or those of more rounds; where it is, instructions
+ * did not come as fast, or pages were translated that were at hand before. */
+struct cold {
+	struct timed walk[SIZES][COLD_PLACES];
+	unsigned told[COLD_PLACES], code[COLD_PLACES], pages[COLD_PLACES];
 };
 
+static void ask_cold(struct study *s, const struct walk_clock *clock, struct cold *c)
+{
+	*c = (struct cold){0};
+	for (unsigned i = 0; i < SIZES; i++)
+		for (unsigned k = 0; k < COLD_PLACES; k++) {
+			const struct timed walk = ask(s, EXPERIMENT_COLD, 1u << i, k, clock);
+			/* What comes once, as code does, makes fewer rounds take longer for a step as well, but not a round
+			 * longer than its steps. */
+			const bool beside = FEW * (walk.alone - walk.ns) > BESIDE * walk.ns,
+				   unlike = walk.ns > UNLIKE * walk.fewer || walk.fewer > UNLIKE * walk.ns;
+			c->walk[i][k] = without_pauses(s, walk, 1 + k, clock);
+			c->told[k] += walk.ok;
+			c->code[k] += walk.ok && walk.ns > UNEVEN * walk.alone;
+			c->pages[k] += walk.ok && beside && unlike;
+		}
+}
+
+/* So many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's: where it no longer
+ * comes in time, the ones before tell, unless they are too few to agree. */
+static unsigned good_places(const struct cold *c, const char **why)
+{
+	unsigned good = COLD_PLACES, pages = 0, told = 0;
+	while (good && c->told[good - 1] && c->code[good - 1] == c->told[good - 1])
+		good--;
+	for (unsigned k = 0; k < COLD_PLACES; k++) {
+		pages += c->pages[k];
+		told += c->told[k];
+	}
+	*why = NULL;
+	if (told && good < 2)
+		*why = "steps of the longer loop through memory take longer than those of the shorter: its "
+		       "instructions did not "
+		       "come as fast";
+	else if (told && pages == told)
+		*why = "steps through memory take not as long in twice as many rounds: not all pages' translations "
+		       "were at hand "
+		       "in both";
+	return good;
+}
+
 /* Several regions: what one memory answers to each of them is between the extremes. */
-static struct timed cold_walk(struct study *s, unsigned bytes, const struct walk_clock *clock, struct loops *loops)
+static struct timed cold_walk(const struct timed *walk, unsigned good)
 {
 	struct timed all = {.ok = false};
 	double sum = 0;
 	for (unsigned k = 0; k < COLD_PLACES; k++) {
-		const struct timed walk = ask(s, EXPERIMENT_COLD, bytes, k, clock),
-				   t = without_pauses(s, walk, 1 + k, clock);
-		loops->told += walk.ok;
-		loops->uneven += walk.ok && walk.ns > UNEVEN * walk.alone;
+		const struct timed t = walk[k];
 		if (!k || (all.ok && !t.ok)) {
 			all = t;
 		} else if (all.ok) {
 			all.lo = fmin(all.lo, t.lo);
 			all.hi = fmax(all.hi, t.hi);
 		}
-		sum += t.ns;
+		sum += k < good ? t.ns : 0;
 	}
-	all.ns = all.ok ? sum / COLD_PLACES : all.ns;
+	all.ns = all.ok && good ? sum / good : all.ns;
 	return all;
 }
 
 static void walk_global(struct study *s, const struct walk_clock *clock)
 {
 	static const char near_how[] = "64 places that the nearest cache holds, or memory where there is none",
-			  cold_how[] = "places that no launch had visited since the caches were emptied",
-			  slow_code[] =
-			      "steps of the longer loop through memory take longer than those of the shorter: "
-			      "its instructions did not come as fast";
+			  cold_how[] = "places that no launch had visited since the caches were emptied";
 	const struct more none = {.told = true};
 	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
 	const struct timed number = ask(s, SPACE_GLOBAL, 8, false, clock),
@@ -299,24 +345,27 @@ static void walk_global(struct study *s, const struct walk_clock *clock)
 				  .told = number.ok && pointer.ok};
 	struct more other = more;
 	other.of_another = more.ns;
-	struct timed t[SIZES], cold[SIZES];
-	struct loops loops = {0, 0};
-	for (unsigned i = 0; i < SIZES; i++) {
+	struct timed t[SIZES];
+	struct cold cold;
+	const char *why;
+	for (unsigned i = 0; i < SIZES; i++)
 		t[i] = i == 3 ? pointer : ask(s, SPACE_GLOBAL, 1u << i, i > 3, clock);
-		cold[i] = cold_walk(s, 1u << i, clock, &loops);
-	}
+	ask_cold(s, clock, &cold);
+	if (study_pending(s))
+		return;
+	const unsigned good = good_places(&cold, &why);
 	for (unsigned i = 0; i < SIZES; i++) {
 		const unsigned bytes = 1u << i;
-		const bool uneven = loops.told && loops.uneven == loops.told && !study_pending(s);
-		if (uneven && i < 3) /* what is taken off is the difference of two loops that are as long */
-			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, slow_code);
+		const struct timed far = cold_walk(cold.walk[i], good);
+		if (!good && i < 3) /* what is taken off is the difference of two loops that are as long */
+			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
 		else
 			conclude(s, SPACE_GLOBAL, bytes, "nearest", &t[i], i < 3 ? &other : &none, clock, SPACE_GLOBAL,
 				 near_how);
-		if (cold[i].ok && uneven)
-			walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, slow_code);
+		if (far.ok && why)
+			walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
 		else
-			conclude(s, SPACE_GLOBAL, bytes, "completion", &cold[i], i == 3 ? &more : &other, clock,
+			conclude(s, SPACE_GLOBAL, bytes, "completion", &far, i == 3 ? &more : &other, clock,
 				 EXPERIMENT_COLD, cold_how);
 	}
 }
@@ -375,8 +424,13 @@ static void study(struct study *s)
 	loop_study(s, &clock);
 }
 
-static const char *const claims[] = {"memory.*.*.completion", "memory.*.*.nearest",   "memory.*.*.issue",
-				     "memory.*.*.bandwidth",  "memory.global.loop.*", NULL};
+static const char *const claims[] = {"memory.*.*.completion",
+				     "memory.*.*.nearest",
+				     "memory.*.*.issue",
+				     "memory.*.*.bandwidth",
+				     "memory.*.*.alone",
+				     "memory.global.loop.*",
+				     NULL};
 
 const struct probe probe_walk = {
     .name = "walk",
@@ -397,7 +451,9 @@ const struct probe probe_walk = {
 	   "do not fall into step with refreshes. "
 	   "Streams of independent loads of many warps give "
 	   "bandwidth and issue latency: of global memory by all SMs after the caches were emptied, of shared and "
-	   "constant memory by one SM. The paper's copy kernel shows what its loop costs: one whose end the launch "
+	   "constant memory by one SM. One warp alone on each SM shows what a load takes that only its own warp's "
+	   "other loads "
+	   "hide. The paper's copy kernel shows what its loop costs: one whose end the launch "
 	   "tells, one of "
 	   "known length, and none.",
     .fooled =
@@ -406,11 +462,13 @@ const struct probe probe_walk = {
 	"measured first. Caches that nobody told of and that are larger than what is read to empty them. Pages: "
 	"a region "
 	"has few, and the launch before has come to all of them. A loop too long for the nearest instruction cache: "
-	"of the walk through memory, the shorter loop has to take no less a step than the longer. Memory that is "
+	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
+	"least. Memory that is "
 	"slower to read in some "
 	"places: one array serves all streams. How a compiler joins and orders independent "
 	"loads: the interval of a stream is as wide as "
-	"CUDA and OpenCL were apart on one GPU.",
+	"CUDA and OpenCL were apart on one GPU. Schedulers that prefer some warps: where one of a block is behind when "
+	"the first has come to its end, all stop with the first, and the turns that they made count.",
     .figure = "copy-loops",
     .draw = loop_draw,
     .claims = claims,

@@ -7,12 +7,17 @@
 enum walk_space { SPACE_GLOBAL, SPACE_SHARED, SPACE_CONSTANT, SPACE_PRIVATE, SPACES };
 enum { CLOCK_WORDS = 2 };	  /* in front of the words of a launch that writes its clock */
 enum { STREAMS = SPACE_PRIVATE }; /* private memory has none */
-enum { EXPERIMENT_COLD = SPACES + STREAMS, EXPERIMENT_COPY };
+enum {
+	EXPERIMENT_COLD = SPACES + STREAMS,
+	EXPERIMENT_COPY,
+	EXPERIMENT_ALONE,
+	EXPERIMENT_TOGETHER /* and behind it one for each space with streams but the first: their warps stop with the first */
+};
 extern const char *const walk_space_name[SPACES];
 
-/* params of all experiments; x is bytes. The last says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has, for copies
- * which loop. */
-enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE };
+/* params of all experiments; x is bytes. P_MORE says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has, for copies
+ * which loop; P_PLACE for streams and copies where in their array they begin. */
+enum { P_LINKS, P_ROUNDS, P_REPEATS, P_MORE, P_PLACE };
 
 struct walk_clock {
 	double timer; /* ns: how well the timer of launches tells them apart */
@@ -25,15 +30,25 @@ void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const 
 /* Why the time could not be had, as a verdict. False: it could. */
 bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t);
 
-/* stream.c: independent loads. The experiment of a space is SPACES + space. */
-int stream_setup(const struct study *s, enum walk_space space, double x, const double *p, struct job *j);
+/* stream.c: independent loads. The experiment of a space is SPACES + space; together: EXPERIMENT_TOGETHER + space - 1. */
+int stream_setup(const struct study *s, enum walk_space space, bool together, double x, const double *p, struct job *j);
+/* Of one warp on each SM, from global memory: EXPERIMENT_ALONE. */
+int alone_setup(const struct study *s, double x, const double *p, struct job *j);
 void stream_study(struct study *s, enum walk_space space, const struct walk_clock *clock);
 /* As many threads as SMs take for certain. */
 void stream_grid(const struct device_info *d, struct job *j);
-/* Adds the array of which a launch reads `bytes`: the same one for all launches, as far as it suffices. On one GPU, larger and larger
- * arrays, in places that others had left, were up to 14 % slower to read, some of them and in parts; why was not found out. False: the
- * memory is too small. */
-bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes);
+/* Adds the array of which a launch reads `bytes`, from the place that p names on: the same one for all launches, as far as it suffices.
+ * False: the memory is too small. */
+bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes, const double *p);
+/* The time of a link of this pair, whose launches read such an array, at a few places of it. On one GPU some launches, of one place or
+ * another, took up to 14 % longer than others. So a place or two that are slower do not count for the value, only for its interval. */
+struct stream_places {
+	unsigned seen, slower; /* places, and those that do not count */
+	double most;	       /* by so much the slowest takes longer, of the value */
+};
+struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places);
+/* Adds to a sentence what there is to say of them. */
+void stream_say(char *out, size_t n, const char *how, const struct stream_places *places);
 /* A pair of launches of this folder's kernels, as far as all of them are alike. */
 struct timed_pair walk_pair(unsigned experiment, unsigned bytes, unsigned more);
 

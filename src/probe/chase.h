@@ -106,13 +106,18 @@ struct chase_level {
 	double noise;			  /* how often a hit looks like a miss, per access */
 	double noise_seen;		  /* accesses that this was estimated from */
 	double noise_at;		  /* mean footprint of those */
-	bool endless;			  /* the largest footprint still fits */
-	uint64_t stride; /* of rings for this level: short laps, but too many lines for the levels above */
-	bool patient;	 /* rings are warmed for long before they are timed */
-	bool noisy;	 /* some decision needed more than counting misses */
-	bool blurred;	 /* when the clock is fast, a hit takes as long as a miss does when it is not */
-	bool hashed;	 /* conflicting lines are not evenly spaced */
-	bool one_set;	 /* as many lines fit twice and four times as far apart, and no more of them */
+	double fit_at;	  /* the largest footprint that a ring in small steps was seen to fit in; 0 = none */
+	double fit_noise; /* misses per access that noise can have made there */
+	bool endless;	  /* the largest footprint still fits */
+	uint64_t stride;  /* of rings for this level: short laps, but too many lines for the levels above */
+	bool patient;	  /* rings are warmed for long before they are timed */
+	bool noisy;	  /* some decision needed more than counting misses */
+	bool blurred;	  /* when the clock is fast, a hit takes as long as a miss does when it is not */
+	bool hashed;	  /* conflicting lines are not evenly spaced */
+	/* It is in the SM, and of sets so large that they may be in one piece with shared memory, of which the chase itself takes some: so
+	 * much less is left of them. */
+	bool lent;
+	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
 	struct chase_fact size, sector, line, ways, sets;
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */

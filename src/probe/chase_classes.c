@@ -17,6 +17,7 @@
 #define TOP_CHANCE   1e-4
 #define USUAL_LEAST  4 /* first touches that take as long as a miss */
 #define USUAL_SHARE  0.05
+#define KEEPS	     0.9 /* of a warm walk */
 #define FEWER	     0.7 /* of a class in a warm walk, against a cold one */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
@@ -303,6 +304,40 @@ static double cold_class(struct chase_path *c, const struct chase_run *run)
 	return 0;
 }
 
+/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than `slowest`, as
+ * anything in a warm walk is not, at regular places of the cold walk, and hardly ever in the warm one. Returns what they fetch, in bytes,
+ * and their median time; 0: there are none, or memory ran out. */
+static uint64_t scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median)
+{
+	double most = slowest * 1.25 + 20,
+	       *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
+	uint64_t *at = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint64_t);
+	unsigned cold = 0, warm = 0, regular = 0;
+
+	if (!slow || !at)
+		return 0;
+	for (uint32_t i = 0; i < run[1].kept; i++)
+		warm += chase_ticks(run[1].record[i]) > most;
+	for (uint32_t i = 0; i < run[0].kept; i++) {
+		if (chase_ticks(run[0].record[i]) <= most)
+			continue;
+		slow[cold] = chase_ticks(run[0].record[i]);
+		at[cold++] =
+		    (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
+	}
+	if (cold < 16 || cold < 8 * (warm + 1))
+		return 0;
+	uint64_t unit = stat_gcd_robust(at, cold, 0.85, UNIT_MOST);
+	if (unit <= c->word || (unit & (unit - 1)))
+		return 0;
+	for (unsigned i = 0; i < cold; i++)
+		regular += at[i] % unit == 0;
+	if (regular * (double)unit < 0.5 * run[0].kept * c->word)
+		return 0;
+	*median = stat_median(slow, cold, slow + cold);
+	return unit;
+}
+
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 {
 	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
@@ -348,43 +383,14 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 		if (w.unit > c->word && w.coverage >= 0.5)
 			c->fill_unit = (double)w.unit;
 	}
+	/* Where the nearest keeps the whole walk, what is behind it may have too many latencies for any to be a class of most blocks. */
+	if (!(c->fill_unit > 0) && share_near(&run[1], c->classes[0].centre, c->grain) > KEEPS) {
+		double median;
+		c->fill_unit = (double)scattered_cold(c, run, c->classes[0].centre, &median);
+	}
 	if (!c->stride)
 		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : STRIDE_BLIND;
 	return CHASE_DONE;
-}
-
-/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than
- * anything in a warm walk, at regular places of the cold walk, and hardly ever in the warm one. */
-static void scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest)
-{
-	double most = slowest * 1.25 + 20,
-	       *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint64_t);
-	unsigned cold = 0, warm = 0, regular = 0;
-
-	if (!slow || !at)
-		return;
-	for (uint32_t i = 0; i < run[1].kept; i++)
-		warm += chase_ticks(run[1].record[i]) > most;
-	for (uint32_t i = 0; i < run[0].kept; i++) {
-		if (chase_ticks(run[0].record[i]) <= most)
-			continue;
-		slow[cold] = chase_ticks(run[0].record[i]);
-		at[cold++] =
-		    (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
-	}
-	if (cold < 16 || cold < 8 * (warm + 1))
-		return;
-	uint64_t unit = stat_gcd_robust(at, cold, 0.85, UNIT_MOST);
-	if (unit <= c->word || (unit & (unit - 1)))
-		return;
-	for (unsigned i = 0; i < cold; i++)
-		regular += at[i] % unit == 0;
-	if (regular * (double)unit < 0.5 * run[0].kept * c->word)
-		return;
-	c->cold_slower = true;
-	c->cold = stat_median(slow, cold, slow + cold);
-	c->cold_unit = unit;
 }
 
 /* Whether what delays first touches may be a stall that keeps step with the walk for a while: others, of whole units as
@@ -549,8 +555,11 @@ static enum chase_state survey(struct chase_path *c)
 		c->cold_unit = w.unit;
 	}
 	c->cold_slower = c->cold_slower && !c->cold_unsure;
-	if (!c->cold_slower && !c->cold_unsure)
-		scattered_cold(c, run, slowest);
+	const uint64_t scattered = c->cold_slower || c->cold_unsure ? 0 : scattered_cold(c, run, slowest, &c->cold);
+	if (scattered) {
+		c->cold_slower = true;
+		c->cold_unit = scattered;
+	}
 	c->top_fits = c->cold_slower && top_fits(c, pool);
 	return CHASE_DONE;
 }

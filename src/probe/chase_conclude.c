@@ -67,6 +67,9 @@ static struct chase_level by_both(const struct chase_level *l)
 	return is;
 }
 
+static const char lent_why[] =
+    "what the chase itself takes, where it is in one piece with shared memory, is not counted";
+
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
 {
 	struct study *s = c->study;
@@ -93,6 +96,10 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted", "chase",
 		    "%llu bytes hit, lap after lap; no single lines in conflict confirm that no more fits: %.120s",
 		    size, l->line.why);
+	} else if (l->lent && sized.state == CHASE_DONE) {
+		snprintf(key, sizeof(key), "%s.size", prefix);
+		study_bound(s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted",
+			    "chase", "%s; %s", seen, lent_why);
 	} else if (l->endless && !size) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_verdict(
@@ -114,7 +121,13 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	snprintf(seen, sizeof(seen),
 		 "one more line than fits conflicts with %llu lines and no others, wherever it lies%s",
 		 (unsigned long long)l->ways.value, l->average.ways);
-	conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
+	if (l->lent && l->ways.state == CHASE_DONE) {
+		snprintf(key, sizeof(key), "%s.ways", prefix);
+		study_bound(s, key, (double)l->ways.value, INFINITY, "lines that conflict with one more line than fits",
+			    "chase", "%s; %s", seen, lent_why);
+	} else {
+		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
+	}
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
 		 l->hashed ? "conflicting lines are not evenly spaced" : "conflicting lines are sets x line apart");
 	if (l->unequal)

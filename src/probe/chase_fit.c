@@ -1,6 +1,7 @@
 /* Whether a ring fits a level, and which of its elements miss. */
 #include "base/arena.h"
 #include "probe/chase.h"
+#include "probe/chase_parity.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
@@ -18,6 +19,7 @@
 #define LAPS_SURE    12		/* laps after which few misses in each of them are no noise */
 #define FEW_MISSES   30
 #define IN_PAGE	     4	  /* accesses of which one entered it */
+#define RISING	     1.2  /* misses of the last lap over those of the first */
 #define CHANCE	     1e-4 /* what noise may be blamed for */
 #define HOT_ORDERS   10
 #define HOT_AT_LEAST 3	     /* orders */
@@ -73,9 +75,21 @@ static double noise_most(const struct chase_path *c, unsigned k, uint64_t bytes)
 		 * without a miss still proves that a ring fits, so misses in each lap need not be taken for conflicts. */
 		if (!k)
 			rare *= (double)bytes / l->noise_at;
+		/* What a ring that fits was seen to suffer tells more than what small parts may have hidden. */
+		if (!k && l->fit_at > 0)
+			return fmin(fmin(p + rare, l->fit_noise * fmax((double)bytes / l->fit_at, 1)), 0.5);
 	}
 	p += rare;
 	return p < 0.5 ? p : 0.5;
+}
+
+/* A ring in small steps fits: what made it miss is noise, of a footprint that says more than the survey's small ones. */
+static void learn_noise(struct chase_level *l, const struct chase_ring_spec *ring, const struct chase_run *r)
+{
+	if (ring->stride > l->stride || !r->covered || (double)ring->bytes <= l->fit_at)
+		return;
+	l->fit_at = (double)ring->bytes;
+	l->fit_noise = (1.5 * r->kept + 3) / r->covered;
 }
 
 /* Complete laps without a miss. */
@@ -177,6 +191,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		/* Nothing hides misses of the first level, so one lap without is proof. */
 		if ((!hides && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
 			*fits = true;
+			learn_noise(l, ring, &r);
 			return CHASE_DONE;
 		}
 		/* Few misses a lap: longer looks find a lap without, where it is noise. */
@@ -194,6 +209,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		l->noisy = true;
 		if (seen >= 64 && n > 64) {
 			*fits = true;
+			learn_noise(l, ring, &r);
 			return CHASE_DONE;
 		}
 	}
@@ -245,6 +261,26 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	return least > noise + 1 ? least : 0;
 }
 
+/* Whether every block conflicts, and more of them in the last lap than in the first: then each miss makes others, as its record does
+ * where that is written through the level, and all sets fill up from one that was too full. */
+static bool spreads(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks)
+{
+	double first = 0, last = 0;
+
+	for (uint32_t i = 0; i < blocks; i++)
+		if (!hot[i])
+			return false;
+	for (unsigned k = 0; k < runs; k++) {
+		const uint32_t n = run[k].elements, laps = run[k].covered / n;
+		for (uint32_t i = 0; laps > 1 && i < run[k].kept; i++) {
+			const uint32_t lap = chase_index(run[k].record[i]) / n;
+			first += lap == 0;
+			last += lap + 1 == laps;
+		}
+	}
+	return last > RISING * first + 8 * sqrt(first + 1);
+}
+
 /* Of lines that are fetched in parts, read in any order, most parts find their line there. One after the other, and where the line
  * that was not used longest goes, all parts of all lines of the set miss in every lap. */
 static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -275,8 +311,8 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	return least ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
-enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
-			   struct chase_blocks *out)
+static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+				 struct chase_blocks *out)
 {
 	const struct chase_level *l = &c->level[k];
 	uint64_t unit = unit_of(l, ring->stride);
@@ -284,6 +320,8 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
 	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	double p[POINT_PARAMS], laps_seen = 0, laps = floor(HOT_ACCESSES / n);
+	struct chase_run seen[HOT_ORDERS];
+	unsigned runs = 0;
 
 	if (!count || !hot) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
@@ -318,13 +356,24 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 			return CHASE_UNDECIDED;
 		}
 		laps_seen += (double)r.covered / n;
+		seen[runs++] = r;
 		if (order + 1 < HOT_AT_LEAST || all != CHASE_DONE)
 			continue;
 		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
-		if (!least)
+		/* What the level above hides would be missing. */
+		if (!least && (k || !chase_parity(study_arena(c->study), ring, unit, seen, runs, hot)))
 			continue;
-		for (uint32_t i = 0; i < blocks; i++)
+		c->level[k].lent = c->level[k].lent || (!least && !c->beyond_sm);
+		for (uint32_t i = 0; i < blocks && least; i++)
 			hot[i] = count[i] >= least;
+		if (least && spreads(seen, runs, hot, blocks)) {
+			snprintf(c->why, sizeof(c->why),
+				 "one line more than %llu bytes makes more lines miss in each lap, as records of "
+				 "misses do that "
+				 "take places themselves",
+				 (unsigned long long)ring->bytes);
+			return CHASE_UNDECIDED;
+		}
 		*out = (struct chase_blocks){hot, blocks, unit};
 		return CHASE_DONE;
 	}
@@ -339,4 +388,53 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 		 "which lines conflict with one more than %llu bytes could not be told from noise",
 		 (unsigned long long)ring->bytes);
 	return CHASE_UNDECIDED;
+}
+
+/* What a look at a ring depends on. */
+struct hot_key {
+	uint64_t start, bytes, stride, extra, unit;
+	double floor, noise;
+	uint32_t sm, kind, chase, k, order;
+};
+
+/* Rings in other orders are laid again for each look, so what was seen is kept for the passes to come. */
+enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+			   struct chase_blocks *out)
+{
+	struct chase_level *l = &c->level[k];
+	const uint64_t unit = unit_of(l, ring->stride);
+	const uint32_t blocks = (uint32_t)((ring->bytes + unit - 1) / unit);
+	struct hot_key key;
+	memset(&key, 0, sizeof(key));
+	key.start = ring->start;
+	key.bytes = ring->bytes;
+	key.stride = ring->stride;
+	key.extra = ring->extra;
+	key.unit = unit;
+	key.floor = l->floor;
+	key.noise = l->noise;
+	key.sm = c->sm;
+	key.kind = c->kind;
+	key.chase = c->chase;
+	key.k = k;
+	key.order = ring->order;
+	const bool *before = study_recall(c->study, "hot", &key, sizeof(key));
+	/* One more than there are blocks: whether it was told by parities. */
+	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks + 1, bool);
+	if (before && kept) {
+		memcpy(kept, before, (blocks + 1) * sizeof(*kept));
+		l->lent = l->lent || kept[blocks];
+		*out = (struct chase_blocks){kept, blocks, unit};
+		return CHASE_DONE;
+	}
+	const bool lent = l->lent;
+	l->lent = false;
+	const enum chase_state state = look_hot(c, k, ring, out);
+	if (state == CHASE_DONE && kept && out->count == blocks) {
+		memcpy(kept, out->hot, blocks * sizeof(*kept));
+		kept[blocks] = l->lent;
+		study_keep(c->study, "hot", &key, sizeof(key), kept, (blocks + 1) * sizeof(*kept));
+	}
+	l->lent = l->lent || lent;
+	return state;
 }

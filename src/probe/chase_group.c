@@ -51,13 +51,24 @@ static bool count_changes(struct chase_path *c, const struct chase_run *r, unsig
 	return true;
 }
 
-/* A ring of few elements over a footprint in which the two classes are nearly all there is: each is seen more than once. */
-static enum chase_state seen_again(struct chase_path *c, unsigned a, unsigned b, double *changes, double *expected)
+/* Whether two neighbours among these classes are nearly all there is in a footprint. */
+static bool mostly_two(const struct chase_sample *s, unsigned first, unsigned last)
+{
+	for (unsigned k = first; k < last; k++)
+		if (s->share[k] + s->share[k + 1] >= 0.5)
+			return true;
+	return false;
+}
+
+/* A ring of few elements over a footprint in which the two classes, or others of their level, are nearly all there is: each is seen
+ * more than once. first: of the level that a is in. */
+static enum chase_state seen_again(struct chase_path *c, unsigned first, unsigned a, unsigned b, double *changes,
+				   double *expected)
 {
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		const struct chase_sample *s = &c->survey[i];
 		double both = s->share[a] + s->share[b], part = s->share[b] / both, p[POINT_PARAMS], visits = 0;
-		if (both < 0.5 || 2 * s->footprint > (double)c->limit)
+		if (!mostly_two(s, first, b) || 2 * s->footprint > (double)c->limit)
 			continue;
 		double stride = (double)c->stride, n = floor(2 * s->footprint / stride);
 		while (n > 0.7 * c->room) {
@@ -78,8 +89,8 @@ static enum chase_state seen_again(struct chase_path *c, unsigned a, unsigned b,
 
 /* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
  * be if each access drew its class anew; 0 = every line keeps its class. */
-static enum chase_state restless(struct chase_path *c, const struct chase_pool *pool, unsigned a, unsigned b,
-				 double *ratio)
+static enum chase_state restless(struct chase_path *c, const struct chase_pool *pool, unsigned first, unsigned a,
+				 unsigned b, double *ratio)
 {
 	double changes = 0, expected = 0;
 
@@ -98,7 +109,7 @@ static enum chase_state restless(struct chase_path *c, const struct chase_pool *
 	if (expected <= RESTLESS_LEAST) {
 		enum chase_state state;
 		changes = expected = 0;
-		state = seen_again(c, a, b, &changes, &expected);
+		state = seen_again(c, first, a, b, &changes, &expected);
 		if (state != CHASE_DONE)
 			return state;
 	}
@@ -125,18 +136,19 @@ static uint64_t walked_unit(struct chase_path *c, const struct chase_run *walks,
 }
 
 /* Classes a and b are one level when b never grows at the cost of a: their proportion is the same at every footprint, and
- * every line keeps its class, which tells a far part of a cache from misses that noise makes. */
+ * every line keeps its class, which tells a far part of a cache from misses that noise makes. first: of a's level. */
 static enum chase_state siblings(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks,
-				 unsigned a, unsigned b, bool *are)
+				 unsigned first, unsigned a, unsigned b, bool *are)
 {
 	/* What is fetched in larger blocks comes from further away. Accesses slower than every class count with both, unless these
 	 * have places of their own. */
 	uint64_t unit_a = chase_walk_of(c, walks, 2, a).unit, unit_b = chase_walk_of(c, walks, 2, b).unit;
 	uint64_t blocks_b = chase_walk_of(c, walks, 1, b).blocks;
 	uint64_t own_a = walked_unit(c, walks, a), own_b = walked_unit(c, walks, b);
-	if (own_a && own_b && b + 1 == c->class_count && unit_b > own_b) {
+	if (own_a && b + 1 == c->class_count && (!own_b || unit_b > own_b)) {
+		/* Of which the walks hardly have any: then all that is seen of the slowest is those that are slower still. */
 		unit_a = own_a;
-		unit_b = own_b;
+		unit_b = own_b ? own_b : own_a;
 	}
 	unit_b = blocks_b > unit_b ? blocks_b : unit_b;
 	*are = false;
@@ -161,7 +173,7 @@ static enum chase_state siblings(struct chase_path *c, const struct chase_pool *
 	if (seen < 3 || !(lo > 0) || hi >= 0.9 || hi >= 4 * lo)
 		return CHASE_DONE;
 	double ratio;
-	enum chase_state state = restless(c, pool, a, b, &ratio);
+	enum chase_state state = restless(c, pool, first, a, b, &ratio);
 	*are = state == CHASE_DONE && ratio < RESTLESS;
 	return state;
 }
@@ -171,7 +183,8 @@ enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool
 	c->level_count = 0;
 	for (unsigned k = 0; k < c->class_count; k++) {
 		bool are = false;
-		enum chase_state state = k ? siblings(c, pool, walks, k - 1, k, &are) : CHASE_DONE;
+		enum chase_state state =
+		    k ? siblings(c, pool, walks, c->level[c->level_count - 1].class_first, k - 1, k, &are) : CHASE_DONE;
 		if (state != CHASE_DONE)
 			return state;
 		if (are) {

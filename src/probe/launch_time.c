@@ -134,8 +134,8 @@ double timed_spread(const struct timed_pair *k, const struct point *pt)
 	return times_of(k, pt).spread;
 }
 
-static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
-			       unsigned repeats)
+const struct point *timed_point(struct study *s, const struct timed_pair *k, unsigned experiment, unsigned links,
+				unsigned rounds, unsigned repeats)
 {
 	double p[POINT_PARAMS];
 	for (unsigned i = 0; i < POINT_PARAMS; i++)
@@ -143,7 +143,7 @@ static const struct point *ask(struct study *s, const struct timed_pair *k, unsi
 	p[k->links_at] = links;
 	p[k->rounds_at] = rounds;
 	p[k->repeats_at] = repeats;
-	return study_ask(s, k->experiment, k->x, p);
+	return study_ask(s, experiment, k->x, p);
 }
 
 static const unsigned timer_rounds[TIMER_POINTS] = {7, 61, 127, 251, 509, 1021};
@@ -170,7 +170,8 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 	bool all = true, both = k->both_hz > 0;
 	*why = NULL;
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
-		const struct point *pt = pts[i] = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
+		const struct point *pt = pts[i] =
+		    timed_point(s, k, k->experiment, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		all = all && pt;
 		both = both && pt && has_cycles(k, pt);
 		if (!pt)
@@ -210,7 +211,7 @@ double timed_pace(struct study *s, const struct timed_pair *k)
 		clocked.both_hz = 0;
 	}
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
-		const struct point *pt = ask(s, k, k->few, timer_rounds[i], FIRST_REPEATS + 1);
+		const struct point *pt = timed_point(s, k, k->experiment, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		if (!pt || pt->outcome != OUTCOME_OK || !has_cycles(k, pt))
 			return 1;
 		by[0][i] = times_of(&clocked, pt).ns;
@@ -240,6 +241,7 @@ struct difference {
 	double ns, half, coarse; /* for one link; half of the 95 % interval */
 	double gap;		 /* by run times and by cycles */
 	double alone;		 /* a fresh pair's link by the shorter kernel alone, with its part of the loop */
+	double fewer;		 /* a fresh pair's link in half as many rounds alone */
 	double launch, links;	 /* the longer launch, and by how many links it is longer */
 	const struct point *point, *bad;
 };
@@ -254,7 +256,8 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	struct times t[4] = {{0, 0}};
 	struct difference out = {.there = true};
 	for (unsigned i = 0; i < points; i++) {
-		pt[i] = ask(s, k, i % 2 ? k->many : k->few, i < 2 && k->fresh ? 2 * rounds : rounds, repeats);
+		pt[i] = timed_point(s, k, k->experiment, i % 2 ? k->many : k->few,
+				    i < 2 && k->fresh ? 2 * rounds : rounds, repeats);
 		out.there = out.there && pt[i] && pt[i]->outcome == OUTCOME_OK;
 		if (pt[i] && pt[i]->outcome != OUTCOME_OK)
 			out.bad = pt[i];
@@ -276,6 +279,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
 	out.alone = k->fresh ? (t[0].ns - t[2].ns) / (k->few * each * rounds) : 0;
+	out.fewer = k->fresh ? (t[3].ns - t[2].ns) / links : 0;
 	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
 	return out;
 }
@@ -327,6 +331,7 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 	out.hi = d.ns + hypot(d.half, ends) + d.gap;
 	out.coarse = d.coarse;
 	out.alone = d.alone;
+	out.fewer = d.fewer;
 	out.repeats = repeats;
 	out.point = d.point;
 	return out;

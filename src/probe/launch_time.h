@@ -12,6 +12,8 @@
 /* Launches of one kernel in two lengths. p: the experiment's params; the places named are filled in here. */
 struct timed_pair {
 	unsigned experiment;
+	unsigned
+	    together; /* the experiment of the same kernels whose warps stop together; only for the last two functions below */
 	double x, p[POINT_PARAMS];
 	unsigned links_at, rounds_at, repeats_at;
 	unsigned few, many; /* links of the two */
@@ -40,15 +42,21 @@ struct timed {
 	double ns, lo, hi; /* of one link */
 	double coarse;	   /* the same from one launch alone, over all that it did */
 	bool unsteady;	   /* not ok because run times and cycles do not go together */
-	/* ns of a link by the shorter kernel alone, with its part of the loop; 0: only a fresh pair tells. Links of the longer kernel that
+	/* ns of a link by the shorter kernel alone, with its part of the loop; 0: only a fresh pair tells, and warps that stop together. Links of the longer kernel that
 	 * take longer than this need what the shorter one's do not: their instructions do not come as fast. */
 	double alone;
+	/* ns of a link in half as many rounds; 0: only a fresh pair tells. Where it is not that of all rounds, what comes with a round is
+	 * not alike in both, as translations of pages are not when half of them are all at hand. */
+	double fewer;
 	unsigned repeats;
 	const struct point *point, *bad;
 };
 
 /* Fills in what the launch needs for this: warm-up, repeats, their times, a limit. */
 void timed_job(struct job *j, double repeats);
+/* The pair's point of that experiment with so many links, rounds and repeats; NULL: not measured yet. */
+const struct point *timed_point(struct study *s, const struct timed_pair *k, unsigned experiment, unsigned links,
+				unsigned rounds, unsigned repeats);
 /* Robust mean of the run times of a point, ns. k: NULL, or by whose clock. */
 double timed_mean(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
@@ -65,5 +73,13 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char **why);
 /* ok is false as long as points are missing, and for good when a point went wrong (bad) or the spread is too large. */
 struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer);
+
+/* launch_together.c: warps of one block that a scheduler may prefer to each other. Kernels of the pair's experiment `together`, with
+ * the same params, write the SM's clock into the first two words and then, for each warp, how many turns it had made when the first one
+ * had made all, with which all stop. */
+/* Whether a warp was behind when another one had come to its end. False as well: not known yet, or cannot be known. */
+bool timed_starves(struct study *s, const struct timed_pair *k);
+/* As timed_ask, of a launch of so many warps: what a link of all of them takes as long as all want to issue. */
+struct timed timed_together(struct study *s, const struct timed_pair *k, double warps, double timer);
 
 #endif

@@ -83,10 +83,9 @@ bool policy_sequence(struct arena *a, const struct policy_plan *p, struct policy
 		for (uint32_t to = n + q->body; n < to;)
 			n += cycle(q->line + n, to - n, p, &r);
 	}
-	while (n < q->count) {
-		q->line[n] = (uint16_t)((n - head) % (p->ways + 1));
-		n++;
-	}
+	for (; n < q->count; n++) /* never the same again: that says nothing */
+		q->line[n] = (uint16_t)(p->seed ? (q->line[n - 1] + 1 + rng_below(&r, p->ways)) % (p->ways + 1)
+						: (n - head) % (p->ways + 1));
 	return true;
 }
 

@@ -13,7 +13,7 @@
  * more. */
 enum policy_kind {
 	POLICY_ROUNDS, /* rounds: laps over all lines, which bring the set into a known state, and random accesses */
-	POLICY_RING    /* laps over one line more than fits, so that always exactly one is missing */
+	POLICY_RING /* one line more than fits, so that always exactly one is missing: laps, or with a seed, in any order */
 };
 struct policy_plan {
 	enum policy_kind kind;
@@ -48,7 +48,9 @@ struct policy_result {
 	enum chase_state state;
 	const char *name; /* "lru" ... "random", "weighted" */
 	unsigned ways;
-	double chance[VALUE_ARRAY_MAX], half; /* of "weighted": each way's, give or take */
+	double chance[VALUE_ARRAY_MAX], half; /* of "weighted" and "schedule": each way's, give or take */
+	char schedule[64];		      /* of "schedule": as schedule_text says, and what moves it on */
+	const char *step;
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
 	bool hidden;	/* UNDECIDED, because the level above answers */
 	char seen[200]; /* DONE: how it was told; UNDECIDED: why not, and what remains */
@@ -62,5 +64,15 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out);
 void policy_draws(const struct policy_level *l, struct policy_result *out);
+
+/* Lines replaced one after the other: the way of each, and how many accesses the set had had when it was. */
+struct policy_victims {
+	uint32_t count;
+	const uint16_t *way;
+	const uint32_t *turn;
+};
+/* Whether each follows from how many accesses, or misses, there were before it. DONE: out is filled. UNDECIDED: it is as it was, and none
+ * or several schedules explain them. */
+enum chase_state policy_schedule(const struct policy_victims *v, unsigned ways, struct policy_result *out);
 
 #endif

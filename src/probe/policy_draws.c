@@ -27,9 +27,11 @@ struct reading {
 	uint16_t last;		     /* the line that missed last */
 	bool begun;
 	uint16_t *victim; /* of each draw */
+	uint32_t *turn;	  /* accesses to the set when it was drawn */
+	uint32_t missed;  /* the same of the last miss */
 };
 
-static void miss(struct reading *r, uint16_t line, unsigned ways)
+static void miss(struct reading *r, uint16_t line, unsigned ways, uint32_t turn)
 {
 	if (!r->begun) {
 		/* All others are somewhere. */
@@ -41,11 +43,13 @@ static void miss(struct reading *r, uint16_t line, unsigned ways)
 		uint16_t way = r->way[line];
 		r->score += log((r->count[way] + 1.0) / (r->draws + ways));
 		r->count[way]++;
+		r->turn[r->draws] = r->missed;
 		r->victim[r->draws++] = way;
 		r->way[r->last] = way;
 	}
 	r->late += r->since > ways;
 	r->since = 0;
+	r->missed = turn;
 	r->last = line;
 }
 
@@ -64,10 +68,12 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 {
 	struct reading *r = ARENA_ARRAY(a, BEAM, struct reading);
 	unsigned n = 1, best = 0;
+	uint32_t turn = 0;
 
 	for (unsigned i = 0; r && i < BEAM; i++) {
 		r[i].victim = ARENA_ARRAY(a, q->count - q->from, uint16_t);
-		if (!r[i].victim)
+		r[i].turn = ARENA_ARRAY(a, q->count - q->from, uint32_t);
+		if (!r[i].victim || !r[i].turn)
 			return NULL;
 	}
 	for (uint32_t i = q->from; r && i < q->count; i++) {
@@ -75,20 +81,24 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 		if (seen[i] == TRACE_ABOVE)
 			continue;
 		*unsure += seen[i] == TRACE_UNSURE;
+		turn++;
 		for (unsigned k = 0; k < before; k++) {
 			r[k].since++;
 			if (seen[i] == TRACE_MISS)
-				miss(&r[k], q->line[i], ways);
+				miss(&r[k], q->line[i], ways, turn);
 			if (seen[i] != TRACE_UNSURE || !r[k].begun)
 				continue;
 			unsigned to = n < BEAM ? n++ : worst(r, n);
 			if (to == k)
 				continue;
 			uint16_t *victim = r[to].victim;
+			uint32_t *turns = r[to].turn;
 			memcpy(victim, r[k].victim, r[k].draws * sizeof(*victim));
+			memcpy(turns, r[k].turn, r[k].draws * sizeof(*turns));
 			r[to] = r[k];
 			r[to].victim = victim;
-			miss(&r[to], q->line[i], ways);
+			r[to].turn = turns;
+			miss(&r[to], q->line[i], ways, turn);
 		}
 	}
 	for (unsigned k = 1; r && k < n; k++)
@@ -156,6 +166,27 @@ static void by_parts(const struct reading *r, unsigned ways, double *within, dou
 	*between = deviations(among, (parts - 1.0) * (ways - 1));
 }
 
+#define WALK_EACH 40u /* victims for each way, at least */
+
+/* Whether a list says which way goes: the lines of the ring, in any order, show every place of it with hits in between and without. */
+static enum chase_state scheduled(const struct policy_level *l, struct policy_result *out)
+{
+	const unsigned ways = l->ways;
+	struct policy_plan p = {POLICY_RING, ways, l->lines, 1,
+				(uint32_t)fmin(WALK_EACH * (ways + 12.0) * ways, l->most_ring)};
+	struct policy_sequence q = {0};
+	struct policy_result walk = {.ways = ways};
+	uint32_t unsure = 0;
+	uint8_t *seen = policy_classes(l, &p, &q, &walk);
+
+	if (!seen)
+		return walk.state;
+	struct reading *r = read_ring(study_arena(l->study), &q, seen, ways, &unsure);
+	if (!r)
+		return CHASE_UNDECIDED;
+	return policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, out);
+}
+
 void policy_draws(const struct policy_level *l, struct policy_result *out)
 {
 	unsigned ways = l->ways;
@@ -181,6 +212,15 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 		return;
 	}
 	unsigned lag = repeats(r, ways);
+	struct policy_result list = {.ways = ways};
+	if (lag || policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, &list) == CHASE_DONE) {
+		enum chase_state state = scheduled(l, out);
+		if (state != CHASE_UNDECIDED) {
+			out->state = state;
+			return;
+		}
+		lag = lag ? lag : 1;
+	}
 	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws) {
 		snprintf(out->seen, sizeof(out->seen),
 			 lag ? "a rule that none of those tried is: a victim says something of that %u misses later"

@@ -17,7 +17,7 @@ struct study; /* one probe being pursued on one device; opaque */
 /* What to run for one point. Zeroed before setup is called (but check.cls is -1, and a grid or block of 0 means 1). */
 struct job {
 	const char *template_path; /* "probes/constant/chase.ptx": an embedded file */
-	struct kernel_param param[16];
+	struct kernel_param param[20];
 	unsigned param_count;
 	struct launch launch; /* launch.label is filled by the engine */
 	/* Native check: the named region must hold at least `min` instructions of class `cls`, at most `max` (0 = min), and at most

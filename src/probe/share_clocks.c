@@ -5,6 +5,8 @@
 #include <stdlib.h>
 
 enum { HEADER_WORDS = 2, BLOCKS_PER_SM = 8, LAUNCHES = 4, LEAP = 1 << 11 /* cycles */ };
+/* Of one counter, SMs that follow one another in time are no further apart than so many times the usual step, and so many cycles. */
+enum { UNUSUAL = 16, UNUSUAL_LEAST = 64 };
 
 int share_clock_setup(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -40,12 +42,18 @@ static int compare_seen(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Groups of one launch: blocks come to one SM after another in small steps, and from one counter to the next is a leap. */
-static void groups_of(const struct point *pt, unsigned repeat, unsigned sms, struct seen *seen, uint32_t *group)
+/* The SMs of one launch in the order of their times. */
+static void in_order(const struct point *pt, unsigned repeat, unsigned sms, struct seen *seen)
 {
 	for (unsigned i = 0; i < sms; i++)
 		seen[i] = (struct seen){(int32_t)(of_sm(pt, repeat, i)[1] - of_sm(pt, repeat, 0)[1]), i};
 	qsort(seen, sms, sizeof(*seen), compare_seen);
+}
+
+/* Groups of one launch: blocks come to one SM after another in small steps, and from one counter to the next is a leap. */
+static void groups_of(const struct point *pt, unsigned repeat, unsigned sms, struct seen *seen, uint32_t *group)
+{
+	in_order(pt, repeat, sms, seen);
 	for (unsigned from = 0, to; from < sms; from = to) {
 		uint32_t first = seen[from].sm;
 		for (to = from + 1; to < sms && (int64_t)seen[to].time - seen[to - 1].time < LEAP; to++)
@@ -55,12 +63,30 @@ static void groups_of(const struct point *pt, unsigned repeat, unsigned sms, str
 	}
 }
 
+static int compare_step(const void *a, const void *b)
+{
+	const int32_t x = *(const int32_t *)a, y = *(const int32_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* The longest step from one SM to the next in time, of one launch, when it is far longer than most; else 0. */
+static int32_t unusual_step(const struct point *pt, unsigned repeat, unsigned sms, struct seen *seen, int32_t *step)
+{
+	in_order(pt, repeat, sms, seen);
+	for (unsigned i = 0; i + 1 < sms; i++)
+		step[i] = seen[i + 1].time - seen[i].time;
+	qsort(step, sms - 1, sizeof(*step), compare_step);
+	const int32_t longest = step[sms - 2];
+	return longest >= UNUSUAL_LEAST && longest >= UNUSUAL * step[(sms - 1) / 2] ? longest : 0;
+}
+
 bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n)
 {
 	struct seen *seen = ARENA_ARRAY(a, sms, struct seen);
 	uint32_t *again = ARENA_ARRAY(a, sms, uint32_t);
+	int32_t *step = ARENA_ARRAY(a, sms, int32_t), shortest = INT32_MAX;
 
-	if (!seen || !again) {
+	if (!seen || !again || !step) {
 		snprintf(why, n, "out of memory");
 		return false;
 	}
@@ -77,6 +103,21 @@ bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, u
 					 group[i], again[i]);
 				return false;
 			}
+	}
+	bool one = sms > 2 && pt->repeats;
+	for (unsigned i = 0; i < sms; i++)
+		one = one && group[i] == group[0];
+	/* Counters of several groups of SMs that were started together, as when the GPU was just switched on. */
+	for (unsigned r = 0; one && r < pt->repeats; r++) {
+		const int32_t longest = unusual_step(pt, r, sms, seen, step);
+		shortest = longest < shortest ? longest : shortest;
+	}
+	if (one && shortest) {
+		snprintf(why, n,
+			 "SMs show times that are at least %d cycles apart between some and hardly between others: "
+			 "counters that were started together, or one",
+			 shortest);
+		return false;
 	}
 	return true;
 }

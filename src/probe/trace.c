@@ -14,6 +14,7 @@
 #define PEAK_SHARE   0.01
 #define FITS_SHARE   0.1
 #define MORE_SHARE   0.05
+#define PART_SHARE   0.02 /* of the accesses that one part of what lies behind a level answers */
 #define NEAR_SHARE   0.3
 #define HIT_NEAR     0.35 /* of a level's distance to its neighbours: how far a hit may be from where it should be */
 #define FAR_STEP     120
@@ -203,6 +204,23 @@ static enum trace_class late_class(const struct trace_classes *c, const uint32_t
 	return nearly <= LATE_FEW + LATE_SHARE * late ? TRACE_MISS : TRACE_UNSURE;
 }
 
+/* Parts of what lies behind the level answer at several distances: from where on a miss is one, when of `fits` next to nothing is as slow
+ * as the nearest of them. */
+static double nearest_miss(const struct trace_classes *c, struct trace_part fits)
+{
+	double floor = c->floor;
+	uint32_t slow = 0;
+
+	for (unsigned i = 0; i < c->peaks; i++) {
+		double from = c->peak[i].centre - reach(c, c->peak[i].centre);
+		if (c->peak[i].centre >= c->hit + LATE_NEAR * (c->miss - c->hit) && c->peak[i].share >= PART_SHARE)
+			floor = fmin(floor, from);
+	}
+	for (uint32_t i = 0; i < fits.count; i++)
+		slow += fits.ticks[i] >= floor;
+	return slow <= LATE_FEW + LATE_SHARE * fits.count ? floor : c->floor;
+}
+
 /* Ticks that a hit should take, from what the nearest level takes. */
 static double expected(const struct trace_classes *c, const struct trace_level *l, struct trace_part nearest)
 {
@@ -237,6 +255,7 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 			c->hit = low[i].centre;
 			c->miss = high[k].centre;
 			c->floor = chase_floor(c->hit, c->miss);
+			c->floor = nearest_miss(c, fits);
 			c->above = l->above > 0 ? c->hit - 0.5 * l->above : 0;
 			c->late = late_class(c, all.ticks, all.count);
 			return true;
@@ -252,6 +271,8 @@ enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks)
 			return c->peak[i].centre >= c->floor  ? TRACE_MISS
 			       : c->peak[i].centre < c->above ? TRACE_ABOVE
 							      : TRACE_HIT;
+	if (ticks >= c->floor && ticks < c->miss)
+		return TRACE_MISS;
 	/* Nothing is ever early: what is faster than a miss, if not as fast as usual, is a late hit. */
 	if (ticks < c->miss)
 		return ticks < c->hit ? TRACE_UNSURE : TRACE_HIT;

@@ -18,6 +18,7 @@ struct way {
 	bool valid, referenced;
 	uint64_t line, used, filled;
 	uint64_t sectors; /* bit per sector */
+	uint64_t turn;	  /* of a set's first way: accesses to it, or lines replaced */
 };
 
 struct cache {
@@ -135,6 +136,11 @@ static uint32_t victim(struct reference *g, struct cache *c, const struct way *s
 		}
 		return ways - 1;
 	}
+	case POLICY_SCHEDULE: {
+		struct way *first = c->way + (size_t)at * c->spec->ways;
+		uint64_t turn = c->spec->step == STEP_MISS ? first->turn++ : first->turn;
+		return c->spec->schedule[turn % c->spec->schedule_count];
+	}
 	case POLICY_PLRU:
 		return plru_victim(g, set, ways);
 	case POLICY_FIFO:
@@ -175,6 +181,7 @@ static bool look(struct reference *g, struct cache *c, uint64_t address)
 	uint32_t at = set_of(s, line), ways = s->set_ways ? s->set_ways[at] : s->ways;
 	struct way *set = c->way + (size_t)at * s->ways;
 	c->stamp++;
+	set->turn += s->step == STEP_ACCESS;
 	for (uint32_t i = 0; i < ways; i++) {
 		if (!set[i].valid || set[i].line != line)
 			continue;
@@ -185,7 +192,9 @@ static bool look(struct reference *g, struct cache *c, uint64_t address)
 		return hit;
 	}
 	uint32_t v = victim(g, c, set);
+	uint64_t turn = set->turn;
 	set[v] = (struct way){.valid = true, .line = line, .used = c->stamp, .filled = c->stamp, .sectors = bit};
+	set->turn = turn;
 	refer(set, ways, &set[v]);
 	return false;
 }

@@ -16,13 +16,15 @@
 #define HIT  100
 #define MISS 180
 
-enum kind { A_RULE, EVEN, UNEVEN, ROUND_ROBIN_OF_TWO, NEWEST };
+enum kind { A_RULE, EVEN, UNEVEN, ROUND_ROBIN_OF_TWO, NEWEST, LISTED };
 struct device { /* a set, and what makes its latencies doubtful */
 	struct study study;
 	enum kind kind;
 	enum rule rule;
 	unsigned ways, start; /* start: of the rule's state */
-	double noise;	      /* chance that a hit is late, by up to 60 ticks */
+	const char *list;     /* LISTED: digits, the ways that go, moved on by every access, or miss */
+	bool by_miss;
+	double noise; /* chance that a hit is late, by up to 60 ticks */
 	unsigned asked;
 };
 
@@ -59,6 +61,7 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 			hit = rule_access(&s, q->line[i]);
 		} else {
 			unsigned w = 0;
+			turn = d->kind == LISTED && !d->by_miss ? i : turn;
 			while (w < d->ways && s.line[w] != q->line[i])
 				w++;
 			hit = w < d->ways;
@@ -67,7 +70,8 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 			if (!hit && w == d->ways)
 				w = d->kind == NEWEST		    ? last
 				    : d->kind == ROUND_ROBIN_OF_TWO ? turn++ % 2
-								    : drawn(&r, d);
+				    : d->kind == LISTED ? (unsigned)(d->list[turn++ % strlen(d->list)] - '1')
+							: drawn(&r, d);
 			if (!hit) {
 				s.line[w] = q->line[i];
 				last = w;
@@ -168,12 +172,49 @@ static void test_strangers(void **state)
 					expect_no_draws((struct device){.rule = r, .ways = ways, .start = start});
 }
 
+/* Mei's, and others: the list comes out, wherever it begins and whatever the ways are called, and what moves it on. */
+static void test_lists(void **state)
+{
+	static const struct {
+		unsigned ways;
+		const char *list, *is;
+		bool by_miss;
+	} lists[] = {{4, "232421", "1,2,1,3,1,4", false}, /* begins with another way, and is the same */
+		     {4, "212324", "1,2,1,3,1,4", false},      {4, "212324", "1,2,1,3,1,4", true},
+		     {4, "122334", "1,1,2,2,3,4", false},      {4, "1234", "1,2,3,4", false},
+		     {3, "11223", "1,1,2,2,3", true},	       {8, "8123456787", "1,2,1,2,3,4,5,6,7,8", true},
+		     {5, "31415325", "1,2,1,3,4,5,3,4", false}};
+
+	(void)state;
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++) {
+		struct device d = {
+		    .kind = LISTED, .ways = lists[i].ways, .list = lists[i].list, .by_miss = lists[i].by_miss};
+		struct policy_result out;
+		for (unsigned noisy = 0; noisy < 2; noisy++) {
+			d.noise = noisy * 0.002;
+			d.asked = 0;
+			infer(&d, 2 * d.ways, &out);
+			if (out.state != CHASE_DONE && noisy)
+				continue; /* what is misread may hide it, and never makes another one of it */
+			if (out.state != CHASE_DONE || strcmp(out.name, "schedule") != 0)
+				fail_msg("%s: %s: %s", d.list, out.state == CHASE_DONE ? out.name : "nothing",
+					 out.seen);
+			if (strcmp(out.schedule, lists[i].is) != 0)
+				fail_msg("%s is called %s: %s", d.list, out.schedule, out.seen);
+			assert_string_equal(out.step, d.by_miss ? "miss" : "access");
+		}
+	}
+	/* With every miss in turn: that is first in, first out. */
+	expect((struct device){.kind = LISTED, .ways = 4, .list = "1234", .by_miss = true}, 8, "fifo");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rules),
 	    cmocka_unit_test(test_draws),
 	    cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
  * and the time of all of them says too little of a full pipeline. So all stop when the first one has come to its end, and say how
  * many turns of the loop they had made: what two such launches of different length differ by, in time and in turns, is what turns
  * cost while all warps want to issue. Of two lengths of the loop, as always, so that its own instructions cancel. */
-#include "pipeline.h"
+#include "probe/launch_time.h"
 #include <math.h>
 
 enum {
@@ -11,18 +11,12 @@ enum {
 	LONG_ROUNDS = 34,
 	FIRST_REPEATS = 2,
 	REPEATS = 25,
+	CLOCK_WORDS = 2,
 	TIME_WORDS = 2 /* behind the output of each repeat */
 };
 #define GOOD   0.01 /* half of an interval, of the value, that will do */
 #define USABLE 0.05
-
-static const struct point *ask(struct study *s, const struct timed_pair *k, unsigned links, unsigned rounds,
-			       unsigned repeats)
-{
-	double p[POINT_PARAMS] = {
-	    [P_CHAINS] = k->p[P_CHAINS], [P_LINKS] = links, [P_ROUNDS] = rounds, [P_REPEATS] = repeats};
-	return study_ask(s, CLASSES + k->experiment, k->x, p);
-}
+#define BEGUN  0.035 /* part of the turns that count which may have been begun only, where more are of use */
 
 /* Turns of all warps, mean of the repeats. */
 static double turns(const struct point *pt)
@@ -34,9 +28,9 @@ static double turns(const struct point *pt)
 	return sum / fmax(pt->repeats, 1);
 }
 
-bool pipeline_starves(struct study *s, const struct timed_pair *k)
+bool timed_starves(struct study *s, const struct timed_pair *k)
 {
-	const struct point *pt = ask(s, k, k->few, LOOK_ROUNDS, 1);
+	const struct point *pt = timed_point(s, k, k->together, k->few, LOOK_ROUNDS, 1);
 	if (!pt || pt->outcome != OUTCOME_OK)
 		return false;
 	for (uint32_t w = CLOCK_WORDS; w + TIME_WORDS < pt->words_per_repeat; w++)
@@ -45,7 +39,17 @@ bool pipeline_starves(struct study *s, const struct timed_pair *k)
 	return false;
 }
 
+/* Warps that had made some of their turns and may have been in the middle of another: those behind them had only looked. */
+static double at_work(const struct point *pt)
+{
+	double n = 0;
+	for (uint32_t w = CLOCK_WORDS; w + TIME_WORDS < pt->words_per_repeat; w++)
+		n += pt->y[w] > 1;
+	return n;
+}
+
 struct turn {
+	double begun;	 /* turns that were begun when the first warp came to its end, at most, of those that count */
 	double ns, half; /* of one turn of one warp, as if they came one after the other */
 	double launch;
 	bool there;
@@ -58,23 +62,24 @@ static struct turn turn_of(const struct timed_pair *k, const struct point *a, co
 		return t;
 	const double more = turns(b) - turns(a);
 	t.there = more > 0;
+	t.begun = at_work(b) / more;
 	t.launch = timed_mean(k, b);
 	t.ns = (t.launch - timed_mean(k, a)) / more;
 	t.half = fmax(hypot(timed_spread(k, a), timed_spread(k, b)), timer) / more;
 	return t;
 }
 
-struct timed pipeline_together(struct study *s, const struct timed_pair *k, double timer)
+struct timed timed_together(struct study *s, const struct timed_pair *k, double warps, double timer)
 {
 	const unsigned links[2] = {k->few, k->many};
-	const double of = k->x / ((k->many - k->few) * k->each);
+	const double each = k->each > 0 ? k->each : 1, of = warps / ((k->many - k->few) * each);
 	unsigned scale = 1, repeats = FIRST_REPEATS;
 	struct timed out = {.ok = false};
 	for (;;) {
 		struct turn t[2];
 		for (unsigned i = 0; i < 2; i++) {
-			const struct point *a = ask(s, k, links[i], SHORT_ROUNDS * scale, repeats),
-					   *b = ask(s, k, links[i], LONG_ROUNDS * scale, repeats);
+			const struct point *a = timed_point(s, k, k->together, links[i], SHORT_ROUNDS * scale, repeats),
+					   *b = timed_point(s, k, k->together, links[i], LONG_ROUNDS * scale, repeats);
 			t[i] = turn_of(k, a, b, timer);
 			if (a && a->outcome != OUTCOME_OK)
 				out.bad = a;
@@ -86,17 +91,19 @@ struct timed pipeline_together(struct study *s, const struct timed_pair *k, doub
 			return out;
 		const double half = hypot(t[0].half, t[1].half) * of;
 		out.ns = (t[1].ns - t[0].ns) * of;
-		/* What was begun when the first warp came to its end is less than a turn, of so many. */
-		const double begun = out.ns / (LONG_ROUNDS - SHORT_ROUNDS);
+		const double part = fmax(t[0].begun, t[1].begun), begun = out.ns * part;
 		out.lo = out.ns - hypot(half, begun);
 		out.hi = out.ns + hypot(half, begun);
-		out.coarse = timed_mean(NULL, out.point) / turns(out.point) * k->x / (k->many * k->each);
+		out.coarse = timed_mean(NULL, out.point) / turns(out.point) * warps / (k->many * each);
+		out.alone = t[0].ns * warps / (k->few * each);
 		out.repeats = repeats;
-		out.ok = out.ns > 0 && half <= USABLE * out.ns;
-		if (out.ns > 0 && half <= GOOD * out.ns)
+		out.ok = out.ns > 0 && half <= USABLE * out.ns && part <= USABLE;
+		if (out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN)
 			return out;
-		const double times = out.ns > 0 ? fmax(half / (GOOD * out.ns), 2) : 2;
-		const unsigned longer = repeats == FIRST_REPEATS ? timed_longer(scale, times, t[1].launch) : scale;
+		const double times = out.ns > 0 ? fmax(fmax(half / (GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
+		/* Few warps at work make few turns of long launches, whatever their repeats say. */
+		const bool stretch = repeats == FIRST_REPEATS || part > BEGUN;
+		const unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
 		if (longer == scale && repeats == REPEATS)
 			return out;
 		if (longer == scale)

@@ -1,0 +1,227 @@
+/* Throughput: what loads of warps and chains say about how fast a unit is. */
+#include "arithmetic.h"
+#include <math.h>
+#include <stdio.h>
+
+#define BLOCKS_MISS  1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
+#define BLOCKS_LEAST 0.99 /* of what whole blocks seem to reach: they do */
+#define AGREE	     0.05 /* of a steady rate: what it may be known to */
+#define ALONE	     0.98 /* of the unit's rate: a warp that reaches it fills the unit alone */
+#define TELLS	     0.97 /* of the best rate: a load that reaches it gives the same */
+#define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
+#define HIGHER	     1.04  /* a rate so much higher is another rate */
+#define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
+#define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
+
+static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
+{
+	return (double)l->warps * d->warp_size * l->chains / s->value;
+}
+
+/* Whether code an eighth as long, which stays at hand where the usual one may not, is faster for sure under the same load. */
+static bool shorter_is_faster(struct study *s, unsigned row, const struct slope *few, const struct load *l,
+			      double value, const char *evidence)
+{
+	const struct device_info *d = study_device(s);
+	if (!few->ok || !(few->lo > 0))
+		return false;
+	/* Clocks are read with whole cycles, which tells in so few links. */
+	const double cycles = few->value + (double)CLOCK / few->unit,
+		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
+	if (sure <= HIGHER * value)
+		return false;
+	char key[KEY_BYTES], issue[KEY_BYTES];
+	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
+	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
+	for (unsigned i = 0; i < 2; i++)
+		study_bound(s, i ? issue : key, i ? -INFINITY : value, i ? d->warp_size / value : INFINITY,
+			    i ? "warp size over throughput" : "best slope over several loads of the unit", evidence,
+			    "%u links reach %.4g, and %u only %.4g: instructions may not be at hand",
+			    few->unit * LENGTHS, sure, l->unit * LENGTHS, value);
+	return true;
+}
+
+/* The steady rate, where warps are not treated alike. False: it says nothing that the blocks do not. */
+static bool conclude_steady(struct study *s, unsigned row, const struct arithmetic_steady *t, double blocks,
+			    const char *evidence)
+{
+	/* What whole blocks reach is a bound, too, and where it is the better one they have hardly lost anything. */
+	const double lanes = study_device(s)->warp_size, lo = fmax(t->lo, BLOCKS_LEAST * blocks),
+		     hi = fmax(t->hi, blocks / BLOCKS_LEAST), value = (lo + hi) / 2;
+	char key[KEY_BYTES], issue[KEY_BYTES];
+	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
+	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
+	if (t->lo > 0 && t->hi >= blocks / BLOCKS_MISS && hi - lo <= AGREE * hi) {
+		study_measured_number(s, key, value, lo, hi, "sm", "ends of short chains while all warps run", evidence,
+				      "some warps end long before others, whole blocks reach %.4g", blocks);
+		study_measured_number(s, issue, lanes / value, lanes / hi, lanes / lo, "sm",
+				      "warp size over throughput", evidence,
+				      "some warps end long before others, whole blocks reach %.4g", blocks);
+		return true;
+	}
+	if (t->hi <= BLOCKS_MISS * blocks)
+		return false;
+	study_bound(s, key, blocks, INFINITY, "best slope over several loads of the unit", evidence,
+		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
+		    t->hi);
+	study_bound(s, issue, -INFINITY, lanes / blocks, "warp size over throughput", evidence,
+		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
+		    t->hi);
+	return true;
+}
+
+/* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
+ * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
+ * alike, by a scheduler that goes on with the warp that it has. */
+static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
+		       const struct device_info *d)
+{
+	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART)
+		return true;
+	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);
+}
+
+int arithmetic_best(const struct slope *slope, const struct load *load, unsigned n, const struct device_info *d)
+{
+	int best = -1;
+	for (unsigned i = 0; i < n; i++) {
+		if (!slope[i].ok || !(slope[i].lo > 0) || slope[i].hi - slope[i].lo > 0.05 * slope[i].value)
+			continue;
+		if (best < 0 || rate_of(&slope[i], &load[i], d) > rate_of(&slope[best], &load[best], d))
+			best = (int)i;
+	}
+	return best;
+}
+
+bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
+			    const struct slope *single, const struct device_info *d)
+{
+	const double value = rate_of(&slope[best], &load[best], d);
+	bool tells = false, preferred = false;
+	for (unsigned i = 0; i < n; i++)
+		preferred |=
+		    slope[i].ok && arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) < APART;
+	for (unsigned i = 0; i < n; i++)
+		preferred &= load[i].chains == 1;
+	for (unsigned i = 0; i < n && !tells; i++)
+		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
+			tells_rate(&slope[i], &load[i], single, preferred, d);
+	return tells;
+}
+
+void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
+{
+	const struct slope *const slope = x->slope, *const single = x->single;
+	const struct load *const load = x->load;
+	const unsigned n = x->count;
+	const struct device_info *d = study_device(s);
+	char key[KEY_BYTES], issue[KEY_BYTES], name[48], evidence[64];
+	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
+	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
+	snprintf(name, sizeof name, "%s.%s", arithmetic_row[row].op, arithmetic_row[row].type);
+	const struct point *bad = NULL;
+	const int best = arithmetic_best(slope, load, n, d);
+	double lowest = INFINITY, highest = 0;
+	for (unsigned i = 0; i < n; i++) {
+		if (slope[i].bad)
+			bad = slope[i].bad;
+		if (!slope[i].ok || !(slope[i].lo > 0))
+			continue;
+		lowest = fmin(lowest, slope[i].lo);
+		highest = fmax(highest, slope[i].hi);
+	}
+	if (best < 0) {
+		char because[200];
+		snprintf(because, sizeof because,
+			 "under no load does the time grow linearly with the chain: %.2f to %.2f cycles a link over %u "
+			 "loads",
+			 lowest, highest, n);
+		arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE,
+				    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, name,
+				    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
+							: because);
+		return;
+	}
+	const struct load *l = &load[best];
+	const struct slope *b = &slope[best];
+	const double lanes = (double)l->warps * d->warp_size * l->chains, value = rate_of(b, l, d);
+	snprintf(evidence, sizeof evidence, "%s:%u", name, l->unit * LENGTHS);
+	const char *mix = arithmetic_mixture(study_native(s, row, b->last), LENGTHS * l->unit * l->chains);
+	if (mix) {
+		char because[320];
+		snprintf(because, sizeof because,
+			 "the compiler makes different instructions of neighbouring links (%s), together %.4g results "
+			 "a cycle",
+			 mix, value);
+		arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE,
+				    evidence, because);
+		return;
+	}
+	if (shorter_is_faster(s, row, x->few, l, x->steady ? fmax(value, x->steady->hi) : value, evidence) ||
+	    (x->steady && conclude_steady(s, row, x->steady, value, evidence)))
+		return;
+	/* One warp of a scheduler may be held up where several are not. */
+	for (unsigned i = 0; i < n; i++) {
+		const double sure = slope[i].ok && slope[i].lo > 0
+					? (double)load[i].warps * d->warp_size * load[i].chains / slope[i].hi
+					: 0;
+		if (sure <= HIGHER * value)
+			continue;
+		study_bound(s, key, sure, INFINITY, "best slope over several loads of the unit", evidence,
+			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
+			    l->chains, value, load[i].warps, load[i].chains, sure);
+		study_bound(s, issue, -INFINITY, d->warp_size / sure, "warp size over throughput", evidence,
+			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
+			    l->chains, value, load[i].warps, load[i].chains, sure);
+		return;
+	}
+	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
+	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
+	 * take quite proportional time under some load. */
+	unsigned agree = 0, other_warps = 0;
+	double most_of_fewer = 0; /* rate that at most half of the warps reach */
+	bool steady = true;
+	for (unsigned i = 0; i < n; i++) {
+		bool again = false;
+		for (unsigned k = 0; k < i; k++)
+			again = again || (load[i].warps == load[k].warps && load[i].chains == load[k].chains);
+		if (again || (load[i].warps == l->warps && load[i].chains == l->chains))
+			continue;
+		steady = steady && slope[i].ok && slope[i].hi - slope[i].lo <= STEADY * slope[i].value;
+		const bool same = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
+		agree += same;
+		other_warps += same && load[i].warps != l->warps;
+		if (slope[i].ok && slope[i].value > 0 && 2 * load[i].warps <= l->warps)
+			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
+	}
+	steady = steady && b->hi - b->lo <= STEADY * b->value;
+	if (single && !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single, d)) {
+		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
+			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			    l->chains);
+		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			    l->chains);
+		return;
+	}
+	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
+	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
+	if (!agree || (l->unit == LONG_UNIT && !other_warps && (x->is_long || most_of_fewer < NOT_HALF * value)) ||
+	    (x->is_long && (agree < 2 || !steady))) {
+		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
+			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
+			    l->chains, agree);
+		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
+			    l->chains, agree);
+		return;
+	}
+	study_measured_number(
+	    s, key, value, lanes / b->hi, lanes / b->lo, "sm", "best slope over several loads of the unit", evidence,
+	    "%u warps of %u chains on one SM; %u other loads within 4 %%", l->warps, l->chains, agree);
+	/* the three quotients round on their own, and a value must not fall out of its interval by that */
+	const double cycles = d->warp_size / value;
+	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size * b->lo / lanes),
+			      fmax(cycles, d->warp_size * b->hi / lanes), "sm", "warp size over throughput", evidence,
+			      "%u warps of %u chains on one SM", l->warps, l->chains);
+}

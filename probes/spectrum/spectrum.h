@@ -1,0 +1,45 @@
+/* Accesses in an order in which each kind of them occurs many times. */
+#ifndef FATHOM_SPECTRUM_H
+#define FATHOM_SPECTRUM_H
+#include "probe/trace.h"
+
+enum { SPECTRUM, WINDOW, L1_COST }; /* experiments */
+enum { PAST, NEAR };		    /* loads that skip the L1, or ask it */
+
+#define SHIFT	 6
+#define SPACING	 512u /* bytes between places of one page: no two are fetched together */
+#define SEGMENTS 12
+
+/* A part of the sequence whose accesses all do the same. */
+struct segment {
+	const char *what;
+	uint32_t from, to, step; /* accesses that count: each step-th */
+};
+struct sequence {
+	uint32_t *at, count, segments; /* at: addresses >> SHIFT */
+	struct segment segment[SEGMENTS];
+};
+
+/* What is read, for a trace; in arena a. 0 or -ENOMEM. */
+int spectrum_spec(struct arena *a, const struct sequence *q, struct trace_spec *t);
+struct trace_kernel spectrum_kernel(const struct study *s, bool past);
+/* The latency in ticks that most of a segment has. NAN: none has. */
+double spectrum_latency(const uint32_t *ticks, const struct segment *g);
+/* Mean of those that are about as slow: a clock that counts in steps of `grain` tells more by many accesses than by one. */
+double spectrum_mean(const uint32_t *ticks, const struct segment *g, double grain);
+/* Whether the mean says no more than one step of a coarse clock: all accesses began at the same place between two steps. */
+bool spectrum_locked(double mean, double grain);
+
+/* l1_cost.c: what the same loads take with the L1 asked first and without. pages: more of page bytes than all TLBs hold, 0 nothing is
+ * translated; middle: as many as the last TLB holds and those before it do not, or 0. why: NULL, or what keeps the latencies from being
+ * told at all. */
+struct l1_cost_ask {
+	uint64_t page;
+	uint32_t pages, middle;
+	bool has_l2;
+	const char *why;
+};
+int l1_cost_setup(const struct study *s, double x, const double *p, struct job *j);
+void l1_cost_study(struct study *s, const struct l1_cost_ask *ask);
+
+#endif

@@ -143,7 +143,10 @@ static void name_bound(struct job *j, const struct pipe_result *p)
 	r->bound = BOUND_LATENCY;
 	snprintf(r->bound_what, sizeof r->bound_what, "results that %u warps of an SM wait for", r->warps_per_sm);
 	double all = r->seconds - r->launch;
-	if (r->launch > all) {
+	if (p->handed > fmax(p->latency, fmax(p->issue, p->bandwidth)) && p->handed / hz > r->launch) {
+		r->bound = BOUND_LAUNCH;
+		snprintf(r->bound_what, sizeof r->bound_what, "handing out the blocks");
+	} else if (r->launch > all) {
 		r->bound = BOUND_LAUNCH;
 		snprintf(r->bound_what, sizeof r->bound_what, "the launch itself");
 	} else if (r->issue >= r->bandwidth && r->issue > r->latency * 0.99) {

@@ -104,8 +104,9 @@ struct model {		       /* findings, ready for use */
 	struct timing *timing; /* of each instruction of the entry */
 	char unit[TIMING_UNITS][64];
 	uint32_t units;
-	double issue_least;	/* cycles between any two instructions of the SM */
-	struct term warp_gap;	/* between two of one warp */
+	double issue_least;   /* cycles between any two instructions of the SM */
+	struct term warp_gap; /* between two of one warp */
+	struct term turn; /* of the SM for one instruction, or two independent ones of a warp; not there: one each */
 	struct term turn_extra; /* cycles after a branch that was taken */
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
 	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
@@ -115,7 +116,8 @@ struct model {		       /* findings, ready for use */
 	uint32_t banks, bank_width;
 	struct term conflict;
 	struct term atomic_same, atomic_latency;
-	struct term cold; /* cycles until the first instruction is there */
+	struct term blocks; /* seconds from one block of the launch to the next, at least */
+	struct term cold;   /* cycles until the first instruction is there */
 	bool has_l1, has_l2;
 };
 int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes);
@@ -124,7 +126,8 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 struct pipe_result {
 	double cycles;
 	double issue, bandwidth,
-	    latency; /* busy cycles of the fullest unit and of the fullest memory; of one block alone, times rounds */
+	    latency;   /* busy cycles of the fullest unit and of the fullest memory; of one block alone, times rounds */
+	double handed; /* cycles of handing all blocks out */
 	char issue_what[64], bandwidth_what[64];
 	double bytes[PREDICT_LEVELS], requests[PREDICT_LEVELS]; /* of this SM */
 	double steps;

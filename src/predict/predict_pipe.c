@@ -18,7 +18,7 @@ struct unit {
 struct warp {
 	struct walker w;
 	struct step s;
-	bool live, waits;
+	bool live, waits, second;    /* second: its latest instruction went out with the one before it */
 	double at, alone;	     /* when it may issue again; the same if it were alone on an SM without limits */
 	double *ready, *ready_alone; /* of its registers */
 	double last, last_alone;     /* its latest result */
@@ -268,6 +268,9 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 	struct place *b = &p->place[n];
 	const struct pipe_request *q = p->q;
 	uint32_t each = q->walk->warps_per_block;
+	/* Blocks are handed out one after the other, to all SMs. */
+	t = fmax(t, pick(p, &p->m->cold) +
+			pick(p, &p->m->blocks) * pick(p, &p->m->clock_hz) * (double)(p->started * q->stride));
 	uint64_t block = q->first + p->started++ * q->stride;
 	*b = (struct place){.alive = each, .begin = t, .used = true};
 	for (uint32_t k = 0; k < each; k++) {
@@ -275,6 +278,7 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 		walker_start(&w->w, q->walk, block, k);
 		w->live = walker_next(&w->w, &w->s);
 		w->waits = false;
+		w->second = true; /* there is none before the first */
 		w->at = w->last = t;
 		w->alone = w->last_alone = 0;
 		w->block = n;
@@ -358,7 +362,10 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 {
 	const struct step *s = &w->s;
 	const struct timing *t = &p->m->timing[s->number];
-	double at = take(&p->issue, ready, p->m->issue_least), gap = pick(p, &p->m->warp_gap);
+	/* One that waits for nothing goes out with the one before it, if that did not do so itself. */
+	w->second = p->m->turn.there && !w->second && ready <= w->at;
+	const double turn = p->m->turn.there ? pick(p, &p->m->turn) : p->m->issue_least;
+	double at = take(&p->issue, ready, w->second ? 0 : turn), gap = pick(p, &p->m->warp_gap);
 	bool barrier = s->in->op == PTX_OP_BAR_SYNC || s->in->op == PTX_OP_BARRIER_SYNC;
 	p->r->steps++;
 	if (p->q->count && t->cls)
@@ -502,6 +509,7 @@ static void conclude(struct pipe *p)
 	fuller(&p->l2, "the L2", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->memory, "memory", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
 	fuller(&p->atomics, "atomics on one address", &r->bandwidth, r->bandwidth_what, sizeof r->bandwidth_what);
+	r->handed = pick(p, &p->m->blocks) * pick(p, &p->m->clock_hz) * (double)(p->q->blocks * p->q->stride);
 	r->issue *= times;
 	r->bandwidth *= times;
 	r->latency = done > 0 ? p->alone / done * ceil(all / p->q->resident) : 0;

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define PAIRED 1.1 /* single chains take so much longer for each instruction: pairs are what makes the difference */
+
 /* ---- findings ---- */
 
 static struct predict_term *listed(struct terms *t, const char *key)
@@ -355,6 +357,17 @@ static struct term least_gap(struct terms *t)
 			"independent instructions of one warp are issued as closely as those of many");
 }
 
+/* Where full pipes of single chains get less than those of several, instructions of one warp go out in pairs. */
+static struct term turn_of_two(struct terms *t)
+{
+	struct term one = {.there = false}, four = {.there = false};
+	if (!read_term(findings_get(t->f, "pipeline.sp.ilp1.issue"), &one, false) ||
+	    !read_term(findings_get(t->f, "pipeline.sp.ilp4.issue"), &four, false) ||
+	    !(one.value > PAIRED * four.value))
+		return (struct term){.there = false};
+	return term_try(t, "pipeline.sp.ilp1.issue", false);
+}
+
 static bool measured(const struct terms *t, const char *key)
 {
 	const struct finding *f = findings_get(t->f, key);
@@ -485,8 +498,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 	m->sm_count = said(t, "device.sm_count", t->d->sm_count);
 	m->clock_hz = said(t, "device.clock_hz", t->d->clock_hz);
 	m->launch = term_get(t, "host.launch_latency", false, "a launch costs nothing");
+	m->blocks = term_get(t, "host.block_interval", false, "blocks begin as soon as there is room for them");
 	m->issue_least = least_issue(t);
 	m->warp_gap = least_gap(t);
+	m->turn = turn_of_two(t);
 	m->timing = ARENA_ARRAY(t->a, entry->inst_count + 1, struct timing);
 	if (!m->timing)
 		return -1;

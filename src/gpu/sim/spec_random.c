@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "gpu/sim/spec.h"
 #include <errno.h>
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +32,8 @@ struct dice {
 	bool no_global_cache;
 	uint64_t seed;
 	int constant_levels;
-	bool l1, l2; /* of the global path */
+	bool l1, l2;	/* of the global path */
+	double nearest; /* least latency of all operations and of the nearest constants, cycles */
 };
 
 static int between(struct dice *d, int lo, int hi)
@@ -146,6 +148,7 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 		throughput *= 0.99;
 	if (32.0 * copies / throughput > latency)
 		latency = (int)(32.0 * copies / throughput) + 1;
+	d->nearest = latency < d->nearest ? latency : d->nearest;
 	snprintf(key, sizeof key, "arith.%s.latency", ops);
 	put(d, key, "cycles", "%g", latency);
 	snprintf(key, sizeof key, "arith.%s.throughput", ops);
@@ -336,6 +339,7 @@ static void roll_constant(struct dice *d)
 	long long least = 384, most = 3072;
 	put_int(d, "cache.constant.levels", "count", levels);
 	d->constant_levels = levels;
+	d->nearest = latency < d->nearest ? latency : d->nearest;
 	for (int i = 0; i < levels && i < 3; i++) {
 		struct geometry g = roll_geometry(d, least, most, line, i ? 256 : 128);
 		if (i)
@@ -532,7 +536,7 @@ static void roll_control(struct str *out, uint64_t seed)
 
 int spec_random(struct str *out, uint64_t seed)
 {
-	struct dice d = {.out = out, .seed = seed};
+	struct dice d = {.out = out, .seed = seed, .nearest = HUGE_VAL};
 	rng_seed(&d.r, seed);
 	str_addf(out, "# Drawn with seed %llu\n", (unsigned long long)seed);
 	roll_device(&d, seed);
@@ -553,5 +557,6 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
 	spec_random_host(out, seed);
+	spec_random_turns(out, seed, d.nearest);
 	return out->failed ? -ENOMEM : 0;
 }

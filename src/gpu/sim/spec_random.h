@@ -40,5 +40,7 @@ struct pipes_drawn {
 void spec_random_pipes(struct pipes_drawn *out, uint64_t seed);
 /* Whether a warp knows of each result of special functions, where they have a pipe of their own. */
 void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t seed);
+/* How long a warp has no second turn. nearest: what the quickest operation or load takes, cycles. */
+void spec_random_turns(struct str *out, uint64_t seed, double nearest);
 
 #endif

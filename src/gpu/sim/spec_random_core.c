@@ -151,3 +151,13 @@ void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t 
 	if (strcmp(p->special, "sfu") == 0 && rng_below(&r, 4) == 0)
 		str_addf(out, "pipe.sfu.results = together name # guess: drawn\n");
 }
+
+/* A turn is no longer than what the warp may wait for anyway. */
+void spec_random_turns(struct str *out, uint64_t seed, double nearest)
+{
+	struct rng r;
+	rng_seed(&r, hash64("warp_interval", 13, seed));
+	const unsigned long long most = nearest < 16 ? (unsigned long long)nearest : 16;
+	if (rng_below(&r, 5) == 0)
+		str_addf(out, "core.warp_interval = %llu cycles # guess: drawn\n", between(&r, 2, most));
+}

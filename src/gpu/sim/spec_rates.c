@@ -169,7 +169,10 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 		tell(&t, "shared.bandwidth", shared, SLACK * shared);
 	int add = spec_find_op(s, "add", "u32");
 	if (add >= 0)
-		tell(&t, "branch.turn", s->op[add].latency + s->op[s->default_op].latency + s->branch_latency, CYCLE);
+		tell(&t, "branch.turn",
+		     s->op[add].latency + s->op[s->default_op].latency +
+			 fmax(s->branch_latency, round(s->warp_interval)),
+		     CYCLE);
 	tell_cache(&t, s, 0, false);
 	tell_cache(&t, s, 1, false);
 	tell_cache(&t, s, 1, true);

@@ -473,15 +473,17 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "topology.cluster_count", s->cluster_count, 0);
 	static const char *const orders[] = {"cluster", "sm", "fill"};
 	tell_text(&t, "topology.block_order", orders[s->block_order]);
-	tell_number(&t, "clock.read_latency", (s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue,
-		    LATENCY_TOLERANCE);
+	/* What a warp does next waits for its next turn, too. */
+	const double turn = round(s->warp_interval);
+	tell_number(&t, "clock.read_latency",
+		    fmax((s->clock_native_ops - 1) * s->clock_op_latency + s->clock_issue, turn), LATENCY_TOLERANCE);
 	tell_number(&t, "clock.granularity", s->clock_granularity, 0);
 	tell_number(&t, "clock.boost", s->noise.boost, 0.01);
 	tell_text(&t, "clock.scope", seen_scope(s, s->clock_scope));
 	tell_registers(&t, s);
 	tell_ops(&t, s);
 	tell_units(&t, s);
-	tell_number(&t, "barrier.latency", s->barrier_latency, LATENCY_TOLERANCE);
+	tell_number(&t, "barrier.latency", fmax(s->barrier_latency, turn), LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
 	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");
 	tell_text(&t, "barrier.scope", s->independent_threads ? "thread" : "warp");

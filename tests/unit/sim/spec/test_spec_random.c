@@ -141,7 +141,6 @@ static const struct {
     {"core.warp_launch", "as core.block_launch"},
     {"core.policy", "switched off: draw_policies"},
     {"core.dual_issue", "what two instructions a turn do to a full pipe is held to the shipped GPUs that have it"},
-    {"core.warp_interval", "held to the K620; what pairs of operations take of one warp is not told from it yet"},
     {"load.<m>.request", "held to the K620"},
     {"shared.bank_mode", "one mode of one family, held to the GPUs that have it"},
     {"cache.<p>.<l>.interval", "one level of one GPU has it"},

@@ -392,8 +392,10 @@ static bool is_fillable(const struct sim_spec *s)
 	const uint32_t threads = s->max_threads_per_block, limit = s->loads_in_flight ? s->loads_in_flight : UINT32_MAX;
 	const uint32_t lines = threads * (limit < 4 ? limit : 4),
 		       instructions = threads / s->warp_size * (limit < 8 ? limit : 8);
-	return s->outstanding_entries < (s->outstanding == OUTSTANDING_PRT ? instructions : lines) &&
-	       s->outstanding_entries * s->global.issue < s->global.memory_latency;
+	const bool prt = s->outstanding == OUTSTANDING_PRT;
+	const double requests = (double)s->outstanding_entries / (prt ? 1 : s->warp_size);
+	return s->outstanding_entries < (prt ? instructions : lines) &&
+	       s->outstanding_entries * s->global.issue + requests * s->global.request < s->global.memory_latency;
 }
 
 /* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds

@@ -42,5 +42,7 @@ void spec_random_pipes(struct pipes_drawn *out, uint64_t seed);
 void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t seed);
 /* How long a warp has no second turn. nearest: what the quickest operation or load takes, cycles. */
 void spec_random_turns(struct str *out, uint64_t seed, double nearest);
+/* Cycles of the load/store pipe for each instruction. */
+void spec_random_loads(struct str *out, uint64_t seed);
 
 #endif

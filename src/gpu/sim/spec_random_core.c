@@ -161,3 +161,19 @@ void spec_random_turns(struct str *out, uint64_t seed, double nearest)
 	if (rng_below(&r, 5) == 0)
 		str_addf(out, "core.warp_interval = %llu cycles # guess: drawn\n", between(&r, 2, most));
 }
+
+/* What the load/store pipe takes for each instruction: of some kinds of memory, in quarters of a cycle. */
+void spec_random_loads(struct str *out, uint64_t seed)
+{
+	static const char *const memories[] = {"global", "shared", "constant"};
+	struct rng r;
+	rng_seed(&r, hash64("request", 7, seed));
+	if (rng_below(&r, 5))
+		return;
+	const unsigned long long some = between(&r, 1, 7);
+	for (unsigned k = 0; k < 3; k++) {
+		const double cycles = (double)between(&r, 1, 16) / 4;
+		if (some >> k & 1)
+			str_addf(out, "load.%s.request = %g cycles # guess: drawn\n", memories[k], cycles);
+	}
+}

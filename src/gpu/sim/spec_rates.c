@@ -162,7 +162,7 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 {
 	struct teller t = {each, ctx, 0};
 	/* What the pipe takes, and what the schedulers can give it. */
-	double shared = fmax(s->shared.issue, s->scheduler_issue / s->schedulers);
+	double shared = fmax(s->shared.issue + s->shared.request, s->scheduler_issue / s->schedulers);
 	shared = shared > 0 ? 4.0 * s->warp_size / shared : 0;
 	tell_memory(&t, s);
 	if (shared > 0)

@@ -407,7 +407,6 @@ static void roll_shared(struct dice *d)
 	put_int(d, "shared.per_block", "KB", size);
 	put_int(d, "shared.latency", "cycles", between(d, 16, 48));
 	put_int(d, "shared.banks", "count", between(d, 0, 1) ? 16 : 32);
-	put_int(d, "shared.bank_width", "bytes", 4);
 	put_int(d, "shared.conflict_cost", "cycles", between(d, 1, 4));
 	put(d, "load.shared.unit", "name", "mem");
 	put_int(d, "load.shared.issue", "cycles", between(d, 1, 4));
@@ -492,6 +491,7 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 		put_int(&d, "shared.lanes", "count", 16);
 		put(&d, "shared.broadcast", "name", one ? "one" : "all");
 	}
+	spec_random_banks(out, seed, halves && one);
 	bool atomics = chance(&d, 1.0 / 3);
 	int later = between(&d, 0, 100), same = between(&d, 1, 40), distinct = between(&d, 1, 8),
 	    issue = between(&d, 0, 4);

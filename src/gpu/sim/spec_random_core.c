@@ -177,3 +177,14 @@ void spec_random_loads(struct str *out, uint64_t seed)
 			str_addf(out, "load.%s.request = %g cycles # guess: drawn\n", memories[k], cycles);
 	}
 }
+
+/* Banks of one word; or of two, which follow each other after one or both, and then serve all who want them. */
+void spec_random_banks(struct str *out, uint64_t seed, bool one_word)
+{
+	struct rng r;
+	rng_seed(&r, hash64("bank_mode", 9, seed));
+	const bool wide = rng_below(&r, 4) == 0 && !one_word;
+	str_addf(out, "shared.bank_width = %d bytes # guess: drawn\n", wide ? 8 : 4);
+	if (wide)
+		str_addf(out, "shared.bank_mode = %d bytes # guess: drawn\n", rng_below(&r, 4) ? 4 : 8);
+}

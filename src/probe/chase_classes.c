@@ -504,7 +504,7 @@ static enum chase_state survey(struct chase_path *c)
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;
-		struct chase_walked w = chase_walk_of(c, run, 2, c->level[k + 1].class_first);
+		struct chase_walked w = chase_walk_beyond(c, run, 2, k);
 		/* Every word alike would be a slower part, not misses; misses in few blocks only are no first touches. */
 		f->value = w.coverage >= 0.5 && w.unit > c->word && !w.lopsided ? w.unit : 0;
 		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;

@@ -3,8 +3,9 @@
 #include "stat/stat.h"
 #include <math.h>
 
-struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs,
-				  unsigned first_class)
+/* floor: ticks from which an access counts, of whatever class; 0 = only those of first_class on do. */
+static struct chase_walked walked(struct chase_path *c, const struct chase_run *run, unsigned runs,
+				  unsigned first_class, double floor)
 {
 	struct chase_walked w = {0};
 	size_t total = 0, n = 0;
@@ -27,7 +28,7 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 				own[n] = fabs(ticks - c->classes[q].centre) <= chase_reach(ticks, c->grain);
 			/* Slower than every class: of one that only first touches belong to. */
 			double slowest = c->classes[c->class_count - 1].centre;
-			if (own[n] ||
+			if (own[n] || (floor > 0 && ticks >= floor) ||
 			    (first_class < c->class_count && ticks > slowest + 3 * chase_reach(ticks, c->grain)))
 				at[n++] = (uint64_t)chase_at(run[i].point->p, run[i].elements,
 							     chase_index(run[i].record[k])) *
@@ -73,4 +74,19 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 				w.blocks = unit;
 		}
 	return w;
+}
+
+struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs,
+				  unsigned first_class)
+{
+	return walked(c, run, runs, first_class, 0);
+}
+
+struct chase_walked chase_walk_beyond(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned k)
+{
+	const unsigned behind = c->level[k + 1].class_first;
+	const struct chase_walked own = walked(c, run, runs, behind, 0),
+				  all = walked(c, run, runs, behind, c->level[k].floor);
+
+	return all.unit > c->word && all.unit < own.unit && all.coverage >= 0.5 ? all : own;
 }

@@ -498,7 +498,7 @@ static enum chase_state survey(struct chase_path *c)
 		return CHASE_UNDECIDED;
 	}
 	estimate_noise(c, pool);
-	state = chase_unseen(c, run);
+	state = chase_unseen(c, pool, run);
 	if (state != CHASE_DONE)
 		return state;
 

@@ -9,6 +9,8 @@
 #define FEW   8	   /* steps of the survey in one fetch, from which such a level may escape it */
 #define PART  0.1  /* of the accesses: more than noise that likes some latency */
 #define TWICE 2	   /* footprints that have to show it */
+#define OTHER 0.1  /* of that, at most, where level k + 1 is not asked */
+#define ASKED 32   /* accesses that tell something */
 #define LOOKS 16   /* footprints at most */
 #define FROM  0.02 /* of the steps that could miss */
 #define UP_TO 0.85
@@ -66,7 +68,39 @@ static enum chase_state look(struct chase_path *c, unsigned k, uint64_t unit, un
 	return all;
 }
 
-enum chase_state chase_unseen(struct chase_path *c, const struct chase_run *walks)
+/* The same of the survey itself, where what the levels above keep hides coarse rings: of the accesses that alone can go beyond level k,
+ * one in each fetch, a part has a latency that the others hardly ever have. */
+static void look_again(const struct chase_path *c, const struct chase_pool *pool, unsigned k, uint64_t unit,
+		       unsigned *seen, double *ticks)
+{
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t), asked = 0, others = 0;
+		struct chase_peak peak[PEAKS];
+		/* Those that can go beyond come first, all others fill up from behind. */
+		for (uint32_t q = 0; v && q < r->kept; q++) {
+			const uint64_t at =
+			    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
+			v[at % unit ? r->kept - ++others : asked++] = chase_ticks(r->record[q]);
+		}
+		if (asked < ASKED)
+			continue;
+		const unsigned peaks = chase_peaks(v, asked, c->grain, PART, peak, PEAKS);
+		for (unsigned q = 0; q < peaks; q++) {
+			const double reach = chase_reach(peak[q].centre, c->grain);
+			uint32_t alike = 0;
+			for (uint32_t o = asked; o < r->kept; o++)
+				alike += fabs(v[o] - peak[q].centre) <= reach;
+			if (!is_new(c, k, peak[q].centre) || alike > OTHER * peak[q].share * others)
+				continue;
+			++*seen;
+			*ticks = peak[q].centre;
+			break;
+		}
+	}
+}
+
+enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks)
 {
 	enum chase_state all = CHASE_DONE;
 
@@ -79,13 +113,19 @@ enum chase_state chase_unseen(struct chase_path *c, const struct chase_run *walk
 		enum chase_state state = look(c, k, unit, &seen, &ticks);
 		if (state == CHASE_PENDING)
 			all = state;
+		const char *how = "in smaller steps hardly any";
+		if (seen < TWICE) {
+			seen = 0;
+			look_again(c, pool, k, unit, &seen, &ticks);
+			how = "of the others hardly any";
+		}
 		if (seen < TWICE || (c->doubtful && c->doubtful <= k + 1))
 			continue;
 		c->doubtful = k + 1;
 		snprintf(c->doubt, sizeof(c->doubt),
-			 "in steps of %llu bytes accesses of %.0f ticks come up, and in smaller steps hardly any: one "
-			 "more level, which others empty",
-			 (unsigned long long)unit, ticks);
+			 "in steps of %llu bytes accesses of %.0f ticks come up, and %s: one more level, which others "
+			 "empty",
+			 (unsigned long long)unit, ticks, how);
 	}
 	return all;
 }

@@ -42,6 +42,6 @@ void chase_survey_params(const struct chase_path *c, double *p, double stride, d
 /* Levels from classes: neighbours that are parts of one level are put together. walks: the cold and the warm one. */
 enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks);
 /* Looks for a level that the survey passed by; sets doubtful and doubt. PENDING or DONE. After the levels are known. */
-enum chase_state chase_unseen(struct chase_path *c, const struct chase_run *walks);
+enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks);
 
 #endif

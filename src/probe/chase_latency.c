@@ -343,7 +343,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
-	unsigned one_loads = c->grain > 1 ? 4 : 2;
+	/* Either end of a chain loses up to a step of the clock: the longer it is, the less of that is a load's. */
+	unsigned one_loads = c->grain > 2 ? 8 : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){0};
 	if (!outside) {

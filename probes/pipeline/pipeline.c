@@ -11,13 +11,14 @@
 enum { ILPS = 3, LOADS_MOST = 64 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define RIDGE		0.95  /* of the peak: Lemeire 2016, III */
-#define UNSURE		0.02  /* what a rate near the ridge may be off by */
-#define UNSURE_TOGETHER 0.035 /* the same of warps that stop together */
-#define NEAR		0.05  /* of a number of warps: from and to how many there have to be */
-#define NO_BETTER	0.98  /* of the time with fewer warps: more of them gain nothing */
-#define PACE		0.05  /* of the clock that the device tells: what is nearer to it may boost now and then */
-#define CONTENDED	1.03  /* of the time of one warp */
+#define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
+/* What a rate near the ridge may be off by. That of warps that stop together, too: what those have begun when the first one comes to its
+ * end is nearly the same in both lengths of a launch. */
+#define UNSURE	  0.02
+#define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
+#define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
+#define PACE	  0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define CONTENDED 1.03 /* of the time of one warp */
 #define SLOWER                                                                                                         \
 	1.02 /* of a shorter loop's time for a link: the longer one does not fit where instructions are at hand */
 
@@ -76,6 +77,7 @@ struct roof {
 	bool whole;   /* the last doubling reached all warps that an SM can have */
 	bool flat;    /* more warps gained nothing */
 	bool noisy;   /* a time that is not known well enough */
+	bool vague;   /* the same of one that only the ridge depends on */
 	bool starves; /* warps are preferred to each other */
 };
 
@@ -240,22 +242,58 @@ static unsigned below(const struct roof *r, double part, unsigned above)
 	return found;
 }
 
-/* Halves the gap below the ridge until nothing lies in it. */
-static void narrow(struct study *s, struct roof *r, double timer)
+/* Halves the gap below the fewest warps that come up to so much of the peak, until nothing lies in it. Returns those. */
+static unsigned narrow_to(struct study *s, struct roof *r, double part, double timer)
 {
 	const struct device_info *d = study_device(s);
 	for (;;) {
-		const unsigned hi = reaches(r, RIDGE), lo = below(r, RIDGE, hi);
+		const unsigned hi = reaches(r, part), lo = below(r, part, hi);
 		unsigned mid = 0;
 		for (unsigned k = 0; k < hi - lo && !mid; k++) { /* the one nearest the middle that can be */
 			const unsigned at = (lo + hi) / 2 + (k % 2 ? (k + 1) / 2 : -(k / 2));
 			if (at > lo && at < hi && pipeline_blocks(d, at))
 				mid = at;
 		}
-		r->ridge = hi;
 		if (!mid || !load(s, r, mid, timer))
-			return;
+			return hi;
 	}
+}
+
+/* From and to how many warps the ridge may be, as far as rates may be off. */
+static void ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
+{
+	const unsigned most = reaches(r, RIDGE + UNSURE);
+	*lo = below(r, RIDGE - UNSURE, r->ridge) + 1;
+	*hi = most > r->ridge ? most : r->ridge;
+}
+
+/* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
+static bool is_told(const struct roof *r, unsigned lo, unsigned hi)
+{
+	return !r->starves || hi - lo <= fmax(1, NEAR * r->ridge);
+}
+
+/* Whether numbers in between, which were not tried, could tell where those that were do not. */
+static bool may_be_told(const struct roof *r)
+{
+	unsigned lo, hi;
+	ridge_between(r, &lo, &hi);
+	const unsigned least = reaches(r, RIDGE - UNSURE), most = below(r, RIDGE + UNSURE, hi) + 1;
+	return !is_told(r, lo, hi) && (most <= least || is_told(r, least, most));
+}
+
+static void narrow(struct study *s, struct roof *r, double timer)
+{
+	const bool noisy = r->noisy;
+	r->ridge = narrow_to(s, r, RIDGE, timer);
+	if (!study_pending(s) && may_be_told(r)) {
+		narrow_to(s, r, RIDGE - UNSURE, timer);
+		narrow_to(s, r, RIDGE + UNSURE, timer);
+		r->ridge = reaches(r, RIDGE);
+	}
+	/* What the pipe does when it is full does not depend on how soon it is. */
+	r->vague = r->noisy && !noisy;
+	r->noisy = noisy;
 }
 
 /* ---- what is concluded ---- */
@@ -279,11 +317,15 @@ static void verdict_all(struct study *s, const struct roof *r, enum verdict v, c
 static void conclude_ridge(struct study *s, const struct roof *r, const char *evidence)
 {
 	char key[64];
-	const double unsure = r->starves ? UNSURE_TOGETHER : UNSURE;
-	const unsigned lo = below(r, RIDGE - unsure, r->ridge) + 1, at = r->ridge;
-	unsigned hi = reaches(r, RIDGE + unsure);
-	hi = hi > at ? hi : at;
-	if (r->starves && hi - lo > NEAR * at) {
+	const unsigned at = r->ridge;
+	unsigned lo, hi;
+	ridge_between(r, &lo, &hi);
+	if (r->vague) {
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "run times of equal launches with fewer warps than fill the pipe differ too much");
+		return;
+	}
+	if (!is_told(r, lo, hi)) {
 		study_verdict(
 		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
 		    "some warps are preferred to others, and what they reach together within 5 %% of the peak begins "

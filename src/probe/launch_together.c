@@ -14,9 +14,10 @@ enum {
 	CLOCK_WORDS = 2,
 	TIME_WORDS = 2 /* behind the output of each repeat */
 };
-#define GOOD   0.01 /* half of an interval, of the value, that will do */
-#define USABLE 0.05
-#define BEGUN  0.035 /* part of the turns that count which may have been begun only, where more are of use */
+#define GOOD	0.01 /* half of an interval, of the value, that will do */
+#define USABLE	0.05
+#define UNUSUAL 4     /* times as long as others a launch may be, if it says nothing else */
+#define BEGUN	0.035 /* part of the turns that count which may have been begun only, where more are of use */
 
 /* Turns of all warps, mean of the repeats. */
 static double turns(const struct point *pt)
@@ -103,7 +104,10 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		const double times = out.ns > 0 ? fmax(fmax(half / (GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
 		/* Few warps at work make few turns of long launches, whatever their repeats say. */
 		const bool stretch = repeats == FIRST_REPEATS || part > BEGUN;
-		const unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
+		unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
+		/* Where nothing could be said else, launches may be longer than is usual; more repeats would begin as many turns. */
+		if (longer == scale && part > USABLE)
+			longer = timed_longer(scale, times, t[1].launch / UNUSUAL);
 		if (longer == scale && repeats == REPEATS)
 			return out;
 		if (longer == scale)

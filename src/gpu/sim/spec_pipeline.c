@@ -140,6 +140,21 @@ static double round_cycles(const struct sim_spec *s, const struct link *l, uint3
 	return fmax(l->alone[n], fmax(pipes, most * n * issue));
 }
 
+/* Links a cycle of w warps whose schedulers do not wait for each other. Each issues what its own warps ask for, as far as its own pipes
+ * take it, and the rest goes to those that all share. Of links of one instruction. */
+static double links_apart(const struct sim_spec *s, const struct link *l, uint32_t n, uint32_t w)
+{
+	double own, common, sum = 0, rest = 0;
+	rates(s, l->op[0], &own, &common);
+	for (uint32_t c = 0; c < s->schedulers; c++) {
+		const double warps = w / s->schedulers + (c < w % s->schedulers),
+			     wanted = fmin(warps * n / l->alone[n], 1 / (steps_of(l->op[0]) * s->scheduler_issue));
+		sum += fmin(wanted, own);
+		rest += fmax(0, wanted - own);
+	}
+	return sum + fmin(rest, common);
+}
+
 /* Whether all instructions of the link go to the same pipes. */
 static bool alike(const struct link *l)
 {
@@ -181,8 +196,17 @@ static double best_cycles(const struct sim_spec *s, const struct link *l, uint32
 	return best;
 }
 
+/* Where a scheduler prefers some warps, what counts is what all of them do while all have something to do: those of a scheduler that has
+ * one less do not wait for the others. Else it is what the last one is done with. */
 static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *l, uint32_t n, bool all, double part)
 {
+	if (s->policy != CORE_ROUND_ROBIN && l->count == 1) {
+		const double most = links_apart(s, l, n, most_warps(s));
+		uint32_t at = 1;
+		while (at < most_warps(s) && links_apart(s, l, n, at) < part * most)
+			at++;
+		return at;
+	}
 	const double best = best_cycles(s, l, n, all);
 	uint32_t w = 1;
 	while (w < most_warps(s) && best / link_cycles(s, l, n, w, all) < part)

@@ -198,8 +198,10 @@ static void study_row(struct study *s, unsigned row)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
 	struct arithmetic_steady rate = {0};
 	if (uneven)
-		rate = steps ? arithmetic_steady(s, row, is_long ? 2 : 8)
+		rate = steps ? arithmetic_steady(s, row, is_long ? 2 : 8, false)
 			     : arithmetic_steady_one(s, row, arithmetic_is_single(r) ? 1 : 2);
+	if (steps && uneven && best >= 0 && arithmetic_steady_is_wide(&rate, &full[best], &load[best], d))
+		rate = arithmetic_steady(s, row, is_long ? 2 : 8, true);
 	if (study_pending(s))
 		return;
 	char evidence[64];

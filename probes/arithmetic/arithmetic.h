@@ -58,6 +58,9 @@ struct rates {
 	const struct slope *few;    /* the best load with a few links, which stay at hand */
 	const struct arithmetic_steady *steady; /* NULL: whole blocks will do */
 };
+/* Whether the steady rate is too uncertain to be told, and not because blocks reach as much: more rounds may tell. */
+bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
+			       const struct device_info *d);
 /* Throughput and issue of the row. */
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x);
 

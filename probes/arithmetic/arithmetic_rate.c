@@ -25,8 +25,10 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 	const struct device_info *d = study_device(s);
 	if (!few->ok || !(few->lo > 0))
 		return false;
-	/* Clocks are read with whole cycles, which tells in so few links. */
-	const double cycles = few->value + (double)CLOCK / few->unit,
+	/* Clocks are read with whole cycles, which tells in so few links. Where some warps are preferred the last one of so short a chain is
+	 * done sooner or later by chance, and two slopes that differ are no rate. */
+	const bool preferred = arithmetic_evenness(few->last, l->warps, ARITHMETIC_ROUNDS) < APART;
+	const double cycles = fmax(few->value + (double)CLOCK / few->unit, preferred ? few->hi : 0),
 		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
 	if (sure <= HIGHER * value)
 		return false;
@@ -41,17 +43,35 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 	return true;
 }
 
+/* What whole blocks reach is a bound, too, and where it is the better one they have hardly lost anything. */
+static struct arithmetic_steady with_blocks(const struct arithmetic_steady *t, double blocks)
+{
+	return (struct arithmetic_steady){fmax(t->lo, BLOCKS_LEAST * blocks), fmax(t->hi, blocks / BLOCKS_LEAST)};
+}
+
+static bool is_told(const struct arithmetic_steady *t, double blocks)
+{
+	const struct arithmetic_steady x = with_blocks(t, blocks);
+	return t->lo > 0 && t->hi >= blocks / BLOCKS_MISS && x.hi - x.lo <= AGREE * x.hi;
+}
+
+bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
+			       const struct device_info *d)
+{
+	const double reached = rate_of(blocks, load, d);
+	return t->lo > 0 && t->hi > BLOCKS_MISS * reached && !is_told(t, reached);
+}
+
 /* The steady rate, where warps are not treated alike. False: it says nothing that the blocks do not. */
 static bool conclude_steady(struct study *s, unsigned row, const struct arithmetic_steady *t, double blocks,
 			    const char *evidence)
 {
-	/* What whole blocks reach is a bound, too, and where it is the better one they have hardly lost anything. */
-	const double lanes = study_device(s)->warp_size, lo = fmax(t->lo, BLOCKS_LEAST * blocks),
-		     hi = fmax(t->hi, blocks / BLOCKS_LEAST), value = (lo + hi) / 2;
+	const struct arithmetic_steady x = with_blocks(t, blocks);
+	const double lanes = study_device(s)->warp_size, lo = x.lo, hi = x.hi, value = (lo + hi) / 2;
 	char key[KEY_BYTES], issue[KEY_BYTES];
 	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
 	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
-	if (t->lo > 0 && t->hi >= blocks / BLOCKS_MISS && hi - lo <= AGREE * hi) {
+	if (is_told(t, blocks)) {
 		study_measured_number(s, key, value, lo, hi, "sm", "ends of short chains while all warps run", evidence,
 				      "some warps end long before others, whole blocks reach %.4g", blocks);
 		study_measured_number(s, issue, lanes / value, lanes / hi, lanes / lo, "sm",

@@ -99,19 +99,19 @@ double arithmetic_span(const struct point *pt, unsigned warps);
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds);
 /* What a chain takes, as if all of them came one after the other, in rounds whose words are those of this probe's and that no warp
  * begins together with others: while the warp that is done first runs the later part of its own. least..most: cycles of the SM, as
- * far as it can be told what warps that were held up had done; 0: there are none. pt is OK; rounds: 64 at most, skipped: of them, with
+ * far as it can be told what warps that were held up had done; 0: there are none. pt is OK; rounds: 120 at most, skipped: of them, with
  * which all begin and which do not count. */
 struct chain_cycles {
 	double least, most;
 };
 struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped);
 /* Throughput from the ends of short chains, of so many links and three times as many (enough to
- * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). Experiments of the arithmetic
- * probe. */
+ * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). more: in three times as many rounds.
+ * Experiments of the arithmetic probe. */
 struct arithmetic_steady {
 	double lo, hi; /* ops/clk/SM */
 };
-struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links);
+struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more);
 /* The same of an operation of one instruction, with so many chains a warp: fewer and longer rounds. */
 struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains);
 bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);

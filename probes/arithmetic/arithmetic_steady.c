@@ -8,9 +8,10 @@
 #include <math.h>
 
 enum {
-	ROUNDS = 40,	 /* of chains of a few links ... */
-	ROUNDS_FEW = 24, /* ... and of long ones */
-	ROUNDS_MOST = 64,
+	ROUNDS = 40,	   /* of chains of a few links ... */
+	ROUNDS_FEW = 24,   /* ... and of long ones */
+	ROUNDS_MORE = 120, /* where those leave too much open */
+	ROUNDS_MOST = ROUNDS_MORE,
 	SKIPPED = 2, /* part of them with which all begin */
 	LINKS = 64,  /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
@@ -197,9 +198,9 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 					  .hi = (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size};
 }
 
-struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links)
+struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more)
 {
-	const struct arithmetic_rounds how = {.links = links, .chains = CHAINS, .rounds = ROUNDS};
+	const struct arithmetic_rounds how = {.links = links, .chains = CHAINS, .rounds = more ? ROUNDS_MORE : ROUNDS};
 	return steady(s, row, &how);
 }
 

@@ -298,6 +298,7 @@ static void roll_level(struct dice *d, const char *path, const char *level, cons
 		spec_random_schedule(d->out, stem, d->seed, &drawn);
 	if (policy[0] == 'w')
 		roll_chances(d, path, level, g);
+	spec_random_interval(d->out, stem, d->seed, latency);
 }
 
 static void roll_offsets(struct dice *d)

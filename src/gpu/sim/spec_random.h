@@ -20,6 +20,8 @@ void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const
 void spec_random_schedule(struct str *out, const char *stem, uint64_t seed, const struct cache_drawn *c);
 /* Ports and write policies of the caches that there are. */
 void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, bool l1, bool l2);
+/* How soon a cache of that latency takes its next access. */
+void spec_random_interval(struct str *out, const char *stem, uint64_t seed, int latency);
 /* What an L1 costs those who do not find their line there. */
 void spec_random_costs(struct str *out, uint64_t seed);
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */

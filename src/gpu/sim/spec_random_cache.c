@@ -109,6 +109,14 @@ void spec_random_unequal(struct str *out, const char *stem, uint64_t seed, const
 }
 
 /* ---- what may be added to any cache ---- */
+void spec_random_interval(struct str *out, const char *stem, uint64_t seed, int latency)
+{
+	struct stream d = stream_of(out, "interval", hash64(stem, strlen(stem), seed));
+	if (chance(&d, 0.1))
+		str_addf(out, "%s.interval = %g cycles # guess: drawn\n", stem,
+			 between(&d, 1, latency < 16 ? 4 * latency : 64) / 4.0);
+}
+
 void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, bool l1, bool l2)
 {
 	static const char *const levels[] = {"l1", "l2", "l3"};
@@ -139,8 +147,8 @@ void spec_random_costs(struct str *out, uint64_t seed)
 }
 
 /* ---- textures ---- */
-static void texture_level(struct stream *d, const char *stem, long long least, long long most, int line, int latency,
-			  const char *scope, long long *size)
+static void texture_level(struct stream *d, uint64_t seed, const char *stem, long long least, long long most, int line,
+			  int latency, const char *scope, long long *size)
 {
 	static const char *const policies[] = {"lru", "lru", "nru", "fifo", "random"};
 	int ways = between(d, 4, 24), kind = between(d, 0, 5);
@@ -162,6 +170,7 @@ static void texture_level(struct stream *d, const char *stem, long long least, l
 	put(d, stem, "latency", "cycles", latency);
 	put_name(d, stem, "policy", policies[between(d, 0, 4)]);
 	put_name(d, stem, "scope", scope);
+	spec_random_interval(d->out, stem, seed, latency);
 }
 
 static bool roll_texture(struct str *out, uint64_t seed, int spread)
@@ -174,13 +183,14 @@ static bool roll_texture(struct str *out, uint64_t seed, int spread)
 	long long size = 0;
 	put(&d, "cache.texture", "levels", "count", levels);
 	if (levels > 0)
-		texture_level(&d, "cache.texture.l1", 2048, 16384, line, latency, scopes[between(&d, 0, 1)], &size);
+		texture_level(&d, seed, "cache.texture.l1", 2048, 16384, line, latency, scopes[between(&d, 0, 1)],
+			      &size);
 	if (levels > 0)
 		put_name(&d, "cache.texture.l1", "addressed", "virtual");
 	latency += 20 + spread + between(&d, 30, 120);
 	line *= 1 << between(&d, 0, 2);
 	if (levels > 1)
-		texture_level(&d, "cache.texture.l2", 4 * size, 262144, line, latency, "gpu", &size);
+		texture_level(&d, seed, "cache.texture.l2", 4 * size, 262144, line, latency, "gpu", &size);
 	latency += 20 + spread + between(&d, 50, 200);
 	put(&d, "memory.texture", "latency", "cycles", latency);
 	put(&d, "load.texture", "issue", "cycles", between(&d, 1, 4));

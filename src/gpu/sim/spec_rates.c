@@ -106,6 +106,12 @@ static double l2_port(const struct sim_spec *s)
 	return s->global.level[1].bandwidth * (piece < whole ? whole / (2 * whole - piece) : piece / whole);
 }
 
+/* Bytes a cycle of one such cache, each of whose accesses brings so many; 0: no limit. */
+static double in_turn(const struct cache_spec *c, double bytes)
+{
+	return c->interval > 0 ? bytes / c->interval : 0;
+}
+
 /* A level without a limit of its own lets through what the SMs ask for. */
 static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t level, bool all)
 {
@@ -120,6 +126,7 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t leve
 	struct way w = way(level ? sms * under_way(s, true) : INFINITY, c->latency + c->far_extra / 2.0);
 	pass(&w, sms * global_port(s));
 	pass(&w, c->bandwidth);
+	pass(&w, in_turn(c, segment(s)));
 	tell_way(t, key, &w);
 }
 
@@ -146,6 +153,11 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	pass(&w, s->dram_bandwidth);
 	pass(&w, s->sm_count * global_port(s));
 	pass(&w, l2_port(s));
+	if (s->has_l1)
+		pass(&w, s->sm_count * in_turn(&s->global.level[0], segment(s)));
+	if (s->has_l2) /* what the L1 fills at once is one access */
+		pass(&w, in_turn(&s->global.level[1],
+				 s->has_l1 ? fmax(fill(&s->global.level[0]), segment(s)) : segment(s)));
 	/* Every access opens a row of its bank anew. */
 	if (s->dram.banks && s->dram.row_miss + s->dram.bank_busy > 0)
 		w.worst =

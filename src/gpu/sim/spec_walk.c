@@ -86,7 +86,13 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double moved = apart ? s->warp_size * 32.0 : warp;
 	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
 	const double pieces = apart ? s->warp_size : fmax(s->warp_size / 32, warp / s->coalesce_segment);
-	const double pipe = s->global.issue * pieces + s->global.request;
+	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL,
+				*l2 = s->has_l2 ? &s->global.level[1] : NULL;
+	/* What the L1 fills at once is one access of the L2, which takes those of all SMs in turn. */
+	const double fills =
+	    l1 && l1->sector > s->coalesce_segment ? pieces * s->coalesce_segment / l1->sector : pieces;
+	const double pipe = fmax(s->global.issue * pieces + s->global.request,
+				 fmax(l1 ? l1->interval * pieces : 0, l2 ? sms * l2->interval * fills : 0));
 	const double warps = 16;
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
 	const bool clear =

@@ -18,7 +18,7 @@ enum { PAGE, MIDDLE, LINES, STRIDE, KIND }; /* p[]; x is how many pages */
 #define GRAIN	  4.0  /* cycles of a clock that hides too much */
 #define DEEP	  24.0 /* cycles that memory is at least farther than the L2 */
 #define SURE	  1.0  /* cycles */
-#define ONE_STEP  0.9  /* of the accesses */
+#define ONE_STEP  0.75 /* of the accesses; beyond it two means may differ by more than a cycle */
 #define SURE_BOTH 1.5
 
 static const char hit[] = "the L1 has the data", near_here[] = "the data are near, translations at hand",
@@ -184,7 +184,7 @@ static void conclude_spectrum(struct study *s, const struct both *b, double l1)
 	study_conclude(s, &f);
 }
 
-/* How far off the mean may be, in cycles: nearly all such accesses may have begun at the same place between two steps. */
+/* How far off the mean may be, in cycles: most such accesses may have begun at the same place between two steps. */
 static double hidden(const struct both *b, const uint32_t *ticks, const char *what)
 {
 	uint32_t same = 0, all = 0;
@@ -193,11 +193,17 @@ static double hidden(const struct both *b, const uint32_t *ticks, const char *wh
 		const struct segment *g = &b->q.segment[k];
 		if (g->what != what)
 			continue;
+		/* The middle of two steps that are nearly as common, or one of them. */
 		const double usual = spectrum_latency(ticks, g);
+		uint32_t below = 0, at = 0, above = 0;
 		for (uint32_t i = g->from; i < g->to; i += g->step) {
-			same += ticks[i] == usual;
-			all += fabs(ticks[i] - usual) <= b->grain;
+			const double off = ticks[i] - usual;
+			below += off < 0 && -off <= b->grain;
+			at += off == 0;
+			above += off > 0 && off <= b->grain;
 		}
+		all += below + at + above;
+		same += at > below && at > above ? at : below > above ? below : above;
 	}
 	return same > ONE_STEP * all ? b->grain - 1 : 0;
 }

@@ -553,7 +553,7 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
 	if (d.l1)
 		spec_random_costs(out, seed);
-	spec_random_paths(out, seed, d.spread, d.l1);
+	spec_random_paths(out, seed, d.spread, d.l1, d.l2);
 	roll_control(out, seed);
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);

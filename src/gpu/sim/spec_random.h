@@ -25,7 +25,7 @@ void spec_random_interval(struct str *out, const char *stem, uint64_t seed, int 
 /* What an L1 costs those who do not find their line there. */
 void spec_random_costs(struct str *out, uint64_t seed);
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
-void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1);
+void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1, bool l2);
 
 /* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches */
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);

@@ -200,12 +200,15 @@ static bool roll_texture(struct str *out, uint64_t seed, int spread)
 
 /* ---- translation ---- */
 #define REACH_MOST (128ll << 20) /* half of the memory */
-static void roll_path(struct stream *d, const char *path, int page)
+/* One of so many levels finds the set of an entry by a hash, which wants a power of two of sets. */
+#define HASHED 3
+static void roll_path(struct stream *d, const char *path, int page, uint64_t seed)
 {
 	static const char *const scopes[] = {"sm", "cluster", "gpu"}, *const policies[] = {"lru", "lru", "nru", "fifo"};
 	int levels = between(d, 1, 2), scope = between(d, 0, 2);
 	long long line = (long long)page << between(d, 0, 3), entries = between(d, 8, 32);
 	char stem[64];
+	struct stream m = stream_of(d->out, "tlb mapping", seed + (uint64_t)path[0]);
 	/* What reaches further than the memory is never missed. */
 	while (line > page && entries * line > REACH_MOST / 4)
 		line /= 2;
@@ -232,7 +235,15 @@ static void roll_path(struct stream *d, const char *path, int page)
 		while (sets > 1 && sets * ways * line > REACH_MOST)
 			sets--;
 		put(d, stem, "latency", "cycles", between(d, 30, 80));
-		if (sets >= 2 && sets <= 32 && chance(d, 0.3)) {
+		const bool unequal = sets >= 2 && sets <= 32 && chance(d, 0.3);
+		int power = 1;
+		while (power < sets)
+			power *= 2;
+		if (!unequal && power * ways * line <= REACH_MOST && chance(&m, 1.0 / HASHED)) {
+			put_name(d, stem, "mapping", "hash");
+			sets = power;
+		}
+		if (unequal) {
 			put_unequal(d, stem, sets, ways);
 		} else {
 			put(d, stem, "entries", "count", (long long)sets * ways);
@@ -241,7 +252,20 @@ static void roll_path(struct stream *d, const char *path, int page)
 	}
 }
 
-void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1)
+/* Through the L2, where all data of the path go through it, too: page table entries that nothing displaces are one more level of
+ * the TLB by every timing. */
+static void roll_walk(struct str *out, uint64_t seed, const char *stem)
+{
+	struct stream d = stream_of(out, "tlb walk", seed);
+	bool through = chance(&d, 0.25);
+	int memory = between(&d, 50, 500);
+	if (!through)
+		return;
+	put_name(&d, stem, "walk", "global.l2");
+	put(&d, stem, "walk_memory", "cycles", memory);
+}
+
+void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1, bool l2)
 {
 	bool texture = roll_texture(out, seed, spread);
 	struct stream d = stream_of(out, "tlb", seed);
@@ -251,14 +275,17 @@ void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1)
 		return;
 	put(&d, "tlb", "page_size", "bytes", page);
 	if (on_global) {
-		roll_path(&d, "global", page);
+		roll_path(&d, "global", page, seed);
 		if (l1)
 			put_name(&d, "cache.global.l1", "addressed", "virtual");
 	}
-	if (on_texture && on_global && chance(&d, 0.5))
+	const bool shared = on_texture && on_global && chance(&d, 0.5);
+	if (shared)
 		put_name(&d, "tlb.texture", "shared_with", "global");
 	else if (on_texture)
-		roll_path(&d, "texture", page);
+		roll_path(&d, "texture", page, seed);
+	if (on_global && l2 && !shared)
+		roll_walk(out, seed, "tlb.global");
 	if (chance(&d, 0.2)) {
 		put(&d, "tlb", "active_window", "MB", 512);
 		put(&d, "tlb", "window_switch", "cycles", between(&d, 100, 400));

@@ -18,7 +18,8 @@ int time_clusters_open(struct time_gpu *g, uint64_t seed)
 	g->cluster = mem_zero(s->cluster_count, sizeof *g->cluster);
 	g->order = mem_alloc(sizeof *g->order);
 	g->busy = mem_zero(s->cluster_count, sizeof(struct time_cluster *));
-	if (!g->cluster || !g->order || !g->busy)
+	g->soonest = mem_zero(s->cluster_count, sizeof *g->soonest);
+	if (!g->cluster || !g->order || !g->busy || !g->soonest)
 		return -ENOMEM;
 	for (uint32_t n = 0; n < s->cluster_count; n++) {
 		struct time_cluster *c = &g->cluster[n];
@@ -55,6 +56,7 @@ void time_clusters_close(struct time_gpu *g)
 	mem_free(g->cluster);
 	mem_free(g->order);
 	mem_free(g->busy);
+	mem_free(g->soonest);
 	threads_close(g->pool);
 }
 
@@ -106,41 +108,81 @@ static bool busy(const struct time_cluster *c)
 	return c->run.alive || c->start_next != NEVER;
 }
 
-/* What cannot wait for an answer, and what a trace tells of one, is asked at once, and the clusters take turns in the order of cycles. */
+/* When the cluster does something next. NEVER: it has nothing to do. */
+static uint64_t turn_of(const struct time_cluster *c)
+{
+	return busy(c) ? time_soonest(c) : NEVER;
+}
+
+/* Who comes first, by number among those of one cycle, and before which cycle nobody else does. */
+struct leader {
+	struct time_cluster *first; /* NULL: nobody has a turn */
+	uint64_t at, until;
+};
+
+static struct leader find_leader(const struct time_gpu *g)
+{
+	struct leader l = {.at = NEVER, .until = NEVER};
+	uint32_t first = 0;
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		const uint64_t at = g->soonest[n];
+		if (at < l.at) {
+			l.until = l.at; /* in that cycle it has the lower number */
+			l.at = at;
+			first = n;
+		} else if (at != NEVER && at + 1 < l.until) {
+			l.until = at + 1;
+		}
+	}
+	l.first = l.at == NEVER ? NULL : &g->cluster[first];
+	return l;
+}
+
+static struct time_cluster *last_busy(struct time_gpu *g)
+{
+	uint32_t n = g->spec->cluster_count;
+	while (n-- > 0)
+		if (busy(&g->cluster[n]))
+			return &g->cluster[n];
+	return NULL;
+}
+
+/* What cannot wait for an answer, and what a trace tells of one, is asked at once, and the clusters take turns in the order of cycles.
+ * What one does changes no other's turn. */
 static void run_serial(struct time_gpu *g, struct time_grid *grid)
 {
-	uint32_t clusters = g->spec->cluster_count;
-	for (uint32_t step = 1;; step++) {
-		struct time_cluster *one = NULL, *first = NULL;
-		uint64_t least = NEVER;
-		uint32_t live = 0;
-		for (uint32_t n = 0; n < clusters; n++) {
-			struct time_cluster *c = &g->cluster[n];
+	uint32_t live = 0, step = 0;
+	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
+		struct time_cluster *c = &g->cluster[n];
+		if (c->run.stop || c->out_of_memory)
+			return;
+		live += busy(c);
+		g->soonest[n] = turn_of(c);
+	}
+	while (live > 1) {
+		const struct leader l = find_leader(g);
+		struct time_cluster *c = l.first;
+		uint64_t at = l.at;
+		if (!c) {
+			time_deadlock(&last_busy(g)->run);
+			return;
+		}
+		do {
+			if (++step % 1024 == 0 && time_watch_epoch(g, grid)) {
+				time_deadlock(&last_busy(g)->run);
+				return;
+			}
+			/* Its far turns may turn out to be later than it thought: then it has done nothing. */
+			time_step(&c->run, at + 1);
 			if (c->run.stop || c->out_of_memory)
 				return;
-			if (!busy(c))
-				continue;
-			live++;
-			one = c;
-			uint64_t at = time_soonest(c);
-			if (at < least) {
-				least = at;
-				first = c;
-			}
-		}
-		if (!live)
-			return;
-		if (live == 1) {
-			time_run_direct(&one->run);
-			return;
-		}
-		if (least == NEVER || (step % 1024 == 0 && time_watch_epoch(g, grid))) {
-			time_deadlock(&one->run);
-			return;
-		}
-		/* Its far turns may turn out to be later than it thought: then it has done nothing. */
-		time_step(&first->run, least + 1);
+			at = turn_of(c);
+		} while (at < l.until);
+		live -= !busy(c);
+		g->soonest[c->number] = at;
 	}
+	if (live)
+		time_run_direct(&last_busy(g)->run);
 }
 
 static void run_epoch(struct time_cluster *c, uint64_t end)

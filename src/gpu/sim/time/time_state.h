@@ -229,6 +229,7 @@ struct time_gpu {
 	uint32_t threads;	 /* of the host, at most */
 	struct time_threads *pool;
 	struct time_cluster **busy; /* those that run in this epoch */
+	uint64_t *soonest;	    /* turn of each cluster, where they take turns */
 };
 
 #define TIME_PATIENCE 65536

@@ -4,7 +4,10 @@
 #include <errno.h>
 #include <string.h>
 
-#define MASK (WHEEL_CYCLES - 1)
+#define MASK  (WHEEL_CYCLES - 1)
+#define WORDS (WHEEL_CYCLES / 64)
+#define ALL   ((1u << WORDS) - 1)
+static_assert(WORDS < 32, "a word has a bit for each");
 
 enum wheel_place { NOWHERE, ON_WHEEL, FAR };
 
@@ -45,6 +48,8 @@ static void take_off(struct time_wheel *w, uint32_t n)
 			any |= bits[k];
 		if (!any)
 			w->used[slot / 64] &= ~(1ull << slot % 64);
+		if (!w->used[slot / 64])
+			w->any &= ~(1u << slot / 64);
 	}
 	w->place[n] = NOWHERE;
 }
@@ -59,6 +64,7 @@ void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at)
 		uint32_t slot = (uint32_t)at & MASK;
 		w->bits[(size_t)slot * w->words + n / 64] |= 1ull << n % 64;
 		w->used[slot / 64] |= 1ull << slot % 64;
+		w->any |= 1u << slot / 64;
 		w->place[n] = ON_WHEEL;
 	} else {
 		assert(at > w->now); /* a turn in the past would come a round of the wheel later */
@@ -78,17 +84,18 @@ void wheel_reset(struct time_wheel *w, uint64_t now)
 }
 
 /* The first used cycle from now on, or WHEEL_NEVER. */
-static uint64_t first_used(const struct time_wheel *w)
+static inline uint64_t first_used(const struct time_wheel *w)
 {
-	uint32_t from = (uint32_t)w->now & MASK, words = WHEEL_CYCLES / 64;
-	for (uint32_t k = 0; k <= words; k++) {
-		uint32_t at = (from / 64 + k) % words;
-		uint64_t below = (1ull << from % 64) - 1;
-		uint64_t bits = k == 0 ? w->used[at] & ~below : k == words ? w->used[at] & below : w->used[at];
-		if (bits)
-			return w->now + ((at * 64 + (uint32_t)__builtin_ctzll(bits) - from) & MASK);
-	}
-	return WHEEL_NEVER;
+	const uint32_t from = (uint32_t)w->now & MASK, first = from / 64;
+	uint64_t bits = w->used[first] >> from % 64;
+	if (bits)
+		return w->now + (uint32_t)__builtin_ctzll(bits);
+	if (!w->any)
+		return WHEEL_NEVER;
+	/* The words in order of their turns; the first one's cycles before `from` come last of all. */
+	const uint32_t turned = (w->any >> first | w->any << (WORDS - first)) & (ALL & ~1u);
+	const uint32_t at = turned ? (first + (uint32_t)__builtin_ctz(turned)) % WORDS : first;
+	return w->now + ((at * 64 + (uint32_t)__builtin_ctzll(w->used[at]) - from) & MASK);
 }
 
 /* Far turns that have come near go on the wheel, which then starts at the earliest turn of all. */

@@ -12,6 +12,7 @@
 struct time_wheel {
 	uint64_t *bits;			  /* WHEEL_CYCLES x words */
 	uint64_t used[WHEEL_CYCLES / 64]; /* which cycles have a bit */
+	uint32_t any;			  /* which words of `used` have one */
 	uint64_t *at;			  /* of each scheduler, WHEEL_NEVER */
 	uint8_t *place;			  /* of each scheduler: enum wheel_place */
 	uint32_t count, words;

@@ -12,6 +12,7 @@ enum {
 	ROUNDS_FEW = 24,   /* ... and of long ones */
 	ROUNDS_MORE = 120, /* where those leave too much open */
 	ROUNDS_MOST = ROUNDS_MORE,
+	WARPS_MOST = 64, /* of a block */
 	SKIPPED = 2, /* part of them with which all begin */
 	LINKS = 64,  /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
@@ -43,21 +44,23 @@ static double clock_of(const struct point *pt, size_t word)
 	return (int32_t)(pt->y[HEADER_WORDS + word] - pt->y[HEADER_WORDS]);
 }
 
-/* All chains of a launch, as times. */
+/* All chains of a launch, as times: they are gone through once for each end that a window may have. */
 struct chains {
-	const struct point *pt;
-	unsigned warps, rounds;
-	double usual, fastest; /* what one takes the warp that is done first; the fastest of all */
+	unsigned count, rounds;
+	struct chain {
+		double from, to;
+	} at[WARPS_MOST * ROUNDS_MOST]; /* of the first warp, of the second, ... */
+	double usual, fastest;		/* what one takes the warp that is done first; the fastest of all */
 };
 
 static double from_of(const struct chains *c, unsigned round, unsigned warp)
 {
-	return clock_of(c->pt, (size_t)ROUND_WORDS * ((size_t)c->warps * round + warp));
+	return c->at[c->rounds * warp + round].from;
 }
 
 static double to_of(const struct chains *c, unsigned round, unsigned warp)
 {
-	return clock_of(c->pt, (size_t)ROUND_WORDS * ((size_t)c->warps * round + warp) + 1);
+	return c->at[c->rounds * warp + round].to;
 }
 
 struct part {
@@ -81,15 +84,19 @@ static struct part done_at(const struct chains *c, double from, double to, doubl
 static struct part done_between(const struct chains *c, double begin, double end)
 {
 	struct part sum = {0, 0};
-	for (unsigned i = 0; i < c->warps; i++)
-		for (unsigned r = 0; r < c->rounds; r++) {
-			const double from = from_of(c, r, i), to = to_of(c, r, i);
-			if (to <= begin || from >= end || (from < begin && to > end))
-				continue;
-			const struct part a = done_at(c, from, to, begin), b = done_at(c, from, to, end);
-			sum.lo += fmax(0, b.lo - a.hi);
-			sum.hi += b.hi - a.lo;
+	for (unsigned i = 0; i < c->count; i++) {
+		const double from = c->at[i].from, to = c->at[i].to;
+		if (to <= begin || from >= end || (from < begin && to > end))
+			continue;
+		if (from >= begin && to <= end) {
+			sum.lo += 1;
+			sum.hi += 1;
+			continue;
 		}
+		const struct part a = done_at(c, from, to, begin), b = done_at(c, from, to, end);
+		sum.lo += fmax(0, b.lo - a.hi);
+		sum.hi += b.hi - a.lo;
+	}
 	return sum;
 }
 
@@ -109,35 +116,41 @@ static double unsure(const struct chains *c, const struct window *w)
 static void settle(const struct chains *c, struct window *w, bool at_end, double lo, double hi)
 {
 	double least = unsure(c, w);
-	for (unsigned i = 0; i < c->warps; i++)
-		for (unsigned r = 0; r < c->rounds && least > 0; r++) {
-			const double t[2] = {from_of(c, r, i), to_of(c, r, i)};
-			for (unsigned k = 0; k < 2 && t[1] - t[0] > HELD_UP * c->usual; k++) {
-				const struct window other = {at_end ? w->begin : t[k], at_end ? t[k] : w->end};
-				const double now = t[k] >= lo && t[k] <= hi ? unsure(c, &other) : least;
-				if (now < least) {
-					least = now;
-					*w = other;
-				}
+	for (unsigned i = 0; i < c->count && least > 0; i++) {
+		const double t[2] = {c->at[i].from, c->at[i].to};
+		for (unsigned k = 0; k < 2 && t[1] - t[0] > HELD_UP * c->usual; k++) {
+			const struct window other = {at_end ? w->begin : t[k], at_end ? t[k] : w->end};
+			const double now = t[k] >= lo && t[k] <= hi ? unsure(c, &other) : least;
+			if (now < least) {
+				least = now;
+				*w = other;
 			}
 		}
+	}
 }
 
 /* While the warp that is done first runs the later part of its own chains all warps have work. */
 struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped)
 {
-	struct chains c = {.pt = pt, .warps = warps, .rounds = rounds, .fastest = INFINITY};
+	struct chains c;
 	double own[ROUNDS_MOST], scratch[ROUNDS_MOST];
 	unsigned first = 0;
+	if (warps > WARPS_MOST || rounds > ROUNDS_MOST)
+		return (struct chain_cycles){0};
+	c.count = warps * rounds;
+	c.rounds = rounds;
+	c.fastest = INFINITY;
+	for (unsigned i = 0; i < c.count; i++) {
+		const size_t word = (size_t)ROUND_WORDS * (i % rounds * warps + i / rounds);
+		c.at[i] = (struct chain){clock_of(pt, word), clock_of(pt, word + 1)};
+		c.fastest = fmin(c.fastest, c.at[i].to - c.at[i].from);
+	}
 	for (unsigned i = 1; i < warps; i++)
 		if (to_of(&c, rounds - 1, i) < to_of(&c, rounds - 1, first))
 			first = i;
 	for (unsigned r = skipped; r < rounds; r++)
 		own[r - skipped] = to_of(&c, r, first) - from_of(&c, r, first);
 	c.usual = stat_median(own, rounds - skipped, scratch);
-	for (unsigned i = 0; i < warps; i++)
-		for (unsigned r = 0; r < rounds; r++)
-			c.fastest = fmin(c.fastest, to_of(&c, r, i) - from_of(&c, r, i));
 	const double begin = from_of(&c, skipped, first), end = to_of(&c, rounds - 1, first),
 		     near = (end - begin) / NEAR;
 	struct window w = {begin, end};

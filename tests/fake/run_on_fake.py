@@ -2,7 +2,7 @@
 """The whole program on a CUDA device that is none: what it finds on the fake driver is what it finds on the simulated GPU
 behind it, and a launch that hangs or kills the worker costs that launch.
 
-Usage: run_on_fake.py FATHOM FOLDER-OF-THE-FAKE-DRIVER
+Usage: run_on_fake.py FATHOM FOLDER-OF-THE-FAKE-DRIVER [PROBES]
 """
 import json
 import os
@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 
-PROBES = "clock,shared_memory,global_cache"
+PROBES = sys.argv[3] if len(sys.argv) > 3 else "clock,shared_memory,global_cache"
 
 
 def findings(fathom, folder, run, env):

@@ -13,8 +13,8 @@ enum {
 	ROUNDS_MORE = 120, /* where those leave too much open */
 	ROUNDS_MOST = ROUNDS_MORE,
 	WARPS_MOST = 64, /* of a block */
-	SKIPPED = 2, /* part of them with which all begin */
-	LINKS = 64,  /* of one instruction: so many that what is between two chains is little beside them */
+	SKIPPED = 2,	 /* part of them with which all begin */
+	LINKS = 64,	 /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
 	HEADER_WORDS = 2,
 	ROUND_WORDS = 2
@@ -132,19 +132,18 @@ static void settle(const struct chains *c, struct window *w, bool at_end, double
 /* While the warp that is done first runs the later part of its own chains all warps have work. */
 struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped)
 {
-	struct chains c;
+	struct chains c = {.count = warps * rounds, .rounds = rounds, .fastest = INFINITY};
 	double own[ROUNDS_MOST], scratch[ROUNDS_MOST];
 	unsigned first = 0;
-	if (warps > WARPS_MOST || rounds > ROUNDS_MOST)
+	if (!rounds || warps > WARPS_MOST || rounds > ROUNDS_MOST)
 		return (struct chain_cycles){0};
-	c.count = warps * rounds;
-	c.rounds = rounds;
-	c.fastest = INFINITY;
-	for (unsigned i = 0; i < c.count; i++) {
-		const size_t word = (size_t)ROUND_WORDS * (i % rounds * warps + i / rounds);
-		c.at[i] = (struct chain){clock_of(pt, word), clock_of(pt, word + 1)};
-		c.fastest = fmin(c.fastest, c.at[i].to - c.at[i].from);
-	}
+	for (unsigned i = 0; i < warps; i++)
+		for (unsigned r = 0; r < rounds; r++) {
+			const size_t word = (size_t)ROUND_WORDS * ((size_t)warps * r + i);
+			struct chain *at = &c.at[i * rounds + r];
+			*at = (struct chain){clock_of(pt, word), clock_of(pt, word + 1)};
+			c.fastest = fmin(c.fastest, at->to - at->from);
+		}
 	for (unsigned i = 1; i < warps; i++)
 		if (to_of(&c, rounds - 1, i) < to_of(&c, rounds - 1, first))
 			first = i;

@@ -37,6 +37,8 @@ enum {
 #define FOUND	    1.45 /* upper end of a capacity's interval, of the lower */
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
+#define ROUGH	    0.3	 /* of a latency: half of the interval of one that is of use in the fit, if not known */
+#define HOLE	    1.7	 /* from one size that was told to the next: two levels in between could pass for one */
 
 static const char *const space_name[SPACES] = {"global", "constant"};
 
@@ -215,6 +217,30 @@ static void conclude_latency(struct study *s, unsigned space, size_t k, const st
 				      space_name[space], "of the loads that neither hit before it nor miss it");
 }
 
+/* Whether a capacity lies where so many sizes were not told that the curve there may be of more than one level. */
+static bool in_hole(const struct stat_level *l, const double *size, size_t n)
+{
+	for (size_t i = 1; i < n && l->size > 0; i++)
+		if (size[i] > HOLE * size[i - 1] && l->size_hi > size[i - 1] && l->size_lo < size[i])
+			return true;
+	return false;
+}
+
+/* Where a level is not known, nor is which of them those behind it are. From it on; its own latency was met before. */
+static void conclude_hole(struct study *s, unsigned space, size_t from, size_t levels)
+{
+	static const char why[] =
+	    "walks of too many sizes around it could not be timed: what looks like one level there may be two";
+	char key[64];
+	for (size_t k = from; k < levels; k++) {
+		key_of(key, space, k, "capacity");
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
+		key_of(key, space, k, "latency");
+		if (k > from)
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
+	}
+}
+
 static void study_space(struct study *s, unsigned space, double timer, double hz)
 {
 	double size[SIZES_MOST], ns[SIZES_MOST], error[SIZES_MOST], misfit;
@@ -223,23 +249,26 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 	const struct point *bad = NULL;
 	bool unsteady = false;
 	const size_t all = sizes_of(s, space, size);
-	size_t n = 0;
+	size_t n = 0, known = 0;
 	for (size_t i = 0; i < all; i++) {
 		struct timed_pair k = pair_of(s, space, size[i]);
 		k.both_hz = hz;
 		const struct timed t = timed_ask(s, &k, timer);
 		bad = t.bad ? t.bad : bad;
 		unsteady |= t.unsteady;
-		if (!t.ok)
+		/* What is known roughly still says on which side of a level the array lies; how far into it, the others say better. */
+		const double half = (t.hi - t.lo) / 2;
+		if (t.bad || t.unsteady || !(t.ns > 0) || (!t.ok && half > ROUGH * t.ns))
 			continue;
+		known += t.ok;
 		size[n] = size[i];
 		ns[n] = t.ns;
-		error[n++] = fmax((t.hi - t.lo) / 4, CHANCE * t.ns);
+		error[n++] = fmax(t.ok ? half / 2 : 2 * half, CHANCE * t.ns);
 		last = t;
 	}
 	if (study_pending(s))
 		return;
-	if (bad || n < MOST_OF * all) {
+	if (bad || known < MOST_OF * all || (n && size[0] > HOLE * LEAST)) {
 		nothing(s, space, bad && bad->outcome != OUTCOME_INVALID ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE,
 			bad	   ? point_why(bad)
 			: unsteady ? "by run times and by cycles walks take unlike long: the clock was not steady"
@@ -256,8 +285,12 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 	const struct native_info *native = study_native(s, space, last.point);
 	const bool told = space == SPACE_GLOBAL || (native && native->fingerprint && !native->problem[0]);
 	for (size_t k = 0; k < levels; k++) {
-		conclude_capacity(s, space, k, &level[k], size[n - 1]);
 		conclude_latency(s, space, k, &level[k], hz, told);
+		if (in_hole(&level[k], size, n)) {
+			conclude_hole(s, space, k, levels);
+			break;
+		}
+		conclude_capacity(s, space, k, &level[k], size[n - 1]);
 	}
 }
 

@@ -25,17 +25,20 @@ static unsigned laps_of(unsigned count)
 }
 
 struct classes {
+	double granule; /* cycles from one value of the clock to the next */
 	unsigned count;
 	double centre[PEAKS];
 	unsigned points[PEAKS];
 };
 
+/* Jumps that take as long may be read a step of the clock apart, and in which rings they are hangs on what else a turn does. */
 static void add_class(struct classes *c, double centre)
 {
+	const double near = fmax(reach(centre), 1.1 * c->granule);
 	unsigned k = 0;
-	while (k < c->count && c->centre[k] < centre - reach(centre))
+	while (k < c->count && c->centre[k] < centre - near)
 		k++;
-	if (k < c->count && c->centre[k] < centre + reach(centre)) {
+	if (k < c->count && c->centre[k] < centre + near) {
 		c->centre[k] = (c->centre[k] * c->points[k] + centre) / (c->points[k] + 1);
 		c->points[k]++;
 		return;
@@ -52,6 +55,7 @@ static void add_class(struct classes *c, double centre)
 static bool find_classes(const struct code *c, const struct code_survey *v, struct classes *out)
 {
 	*out = (struct classes){0};
+	study_number(c->study, "clock.granularity", &out->granule);
 	for (unsigned i = 0; i < v->count; i++) {
 		const struct code_run *r = &v->run[i];
 		struct chase_peak peak[PEAKS];

@@ -558,6 +558,7 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
 	spec_random_host(out, seed);
+	spec_random_dual(out, seed);
 	spec_random_turns(out, seed, d.nearest);
 	spec_random_loads(out, seed);
 	return out->failed ? -ENOMEM : 0;

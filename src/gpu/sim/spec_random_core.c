@@ -152,6 +152,14 @@ void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t 
 		str_addf(out, "pipe.sfu.results = together name # guess: drawn\n");
 }
 
+void spec_random_dual(struct str *out, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("dual_issue", 10, seed));
+	if (rng_below(&r, 5) == 0)
+		str_addf(out, "core.dual_issue = yes yes/no # guess: drawn\n");
+}
+
 /* A turn is no longer than what the warp may wait for anyway. */
 void spec_random_turns(struct str *out, uint64_t seed, double nearest)
 {

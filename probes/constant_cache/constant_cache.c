@@ -133,14 +133,18 @@ static void study_constant(struct study *s)
 	common = known ? is_common_l2(s, last.mean) : L2_UNKNOWN;
 	if (more && common == L2_THIS)
 		levels = caches;
+	unsigned unsure = more && common == L2_UNKNOWN ? caches : UINT_MAX; /* the level that may be it */
 	if (!more && caches && common != L2_THIS) {
-		/* Or the one before, where that L2 is small enough to be seen to overflow. */
+		/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. A cache of
+		 * constants that only takes as long has another size. */
 		struct chase_placed before = served[caches - 1];
+		const struct chase_fact *held = &c.level[caches - 1].size;
 		double size;
-		if (before.state == CHASE_DONE && chase_take_off(s, &before) &&
-		    is_common_l2(s, before.mean) == L2_THIS && study_number(s, "cache.global.l2.size", &size) &&
-		    c.level[caches - 1].size.state == CHASE_DONE &&
-		    fabs(size - (double)c.level[caches - 1].size.value) < 0.02 * size) {
+		bool alike =
+		    before.state == CHASE_DONE && chase_take_off(s, &before) && is_common_l2(s, before.mean) == L2_THIS;
+		if (alike && (!study_number(s, "cache.global.l2.size", &size) || held->state != CHASE_DONE)) {
+			unsure = caches - 1;
+		} else if (alike && fabs(size - (double)held->value) < 0.02 * size) {
 			levels = caches - 1;
 			common = L2_THIS;
 		}
@@ -152,7 +156,7 @@ static void study_constant(struct study *s)
 	else
 		rows = UINT_MAX;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
-		if (k == caches && common == L2_UNKNOWN) {
+		if (k == unsure) {
 			study_verdict(
 			    s, key_of(key, sizeof(key), k, "latency"), VERDICT_INCONCLUSIVE, "chase",
 			    "whether this level is a constant cache or the GPU's common L2 could not be told");
@@ -183,12 +187,15 @@ static void study_constant(struct study *s)
 		    : c.doubt[0]  ? c.doubt
 		    : c.doubtful  ? "two classes of latency may be one level: noise hides how much each of them holds"
 				  : "a walk by words is faster inside of blocks, but no footprint hits");
-	} else if (more && common == L2_UNKNOWN)
-		study_bound(s, "cache.constant.levels", caches, INFINITY,
+	} else if (!unsure)
+		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase",
+			      "whether what hits is a constant cache or the GPU's common L2 could not be told");
+	else if (unsure != UINT_MAX)
+		study_bound(s, "cache.constant.levels", unsure, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",
 			    "whether the slowest of %u classes that hit is a constant cache or the GPU's common L2 "
 			    "could not be told",
-			    caches + 1);
+			    unsure + 1);
 	else if (!levels)
 		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
 			      "a load takes %.1f cycles at every footprint up to %llu bytes and at the first touch%s",
@@ -208,7 +215,7 @@ static void study_constant(struct study *s)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
 				      "level %u holds the whole constant space, so what lies behind it is never seen",
 				      levels);
-		else if (!(more && common == L2_UNKNOWN) && !c.doubtful && (levels || !(c.fill_unit > 0)))
+		else if (unsure == UINT_MAX && !c.doubtful && (levels || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}
@@ -216,6 +223,9 @@ static void study_constant(struct study *s)
 	if (common == L2_THIS && (more || levels < caches + more))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "misses of the constant caches are served by the GPU's common L2");
+	else if (!more && unsure != UINT_MAX)
+		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "misses of the constant caches may be served by the GPU's common L2");
 	else if (c.cold_unsure)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "some first touches took longer than misses in a warm footprint, and some did not");

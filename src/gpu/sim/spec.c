@@ -60,7 +60,7 @@ static int store_number(const struct spec_file *f, const struct spec_line *l, co
 static int store(const struct spec_file *f, const struct sim_spec *s, const struct spec_key *k,
 		 const struct spec_line *l, void *to)
 {
-	unsigned index;
+	unsigned index = 0;
 	int rc;
 	switch (k->kind) {
 	case KIND_TEXT:

@@ -113,6 +113,18 @@ int arithmetic_best(const struct slope *slope, const struct load *load, unsigned
 	return best;
 }
 
+/* Whether fewer warps with as many chains do not reach its rate: then one warp alone does not either, whatever its latency promises, as
+ * where a warp's chains do not overlap. */
+static bool fewer_do_not(const struct slope *slope, const struct load *load, unsigned n, unsigned i,
+			 const struct device_info *d)
+{
+	bool any = false;
+	for (unsigned k = 0; k < n; k++)
+		any |= load[k].warps < load[i].warps && load[k].chains >= load[i].chains && slope[k].ok &&
+		       slope[k].value > 0 && rate_of(&slope[k], &load[k], d) < ALONE * rate_of(&slope[i], &load[i], d);
+	return any;
+}
+
 bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
 			    const struct slope *single, const struct device_info *d)
 {
@@ -125,7 +137,9 @@ bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, 
 		preferred &= load[i].chains == 1;
 	for (unsigned i = 0; i < n && !tells; i++)
 		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
-			tells_rate(&slope[i], &load[i], single, preferred, d);
+			tells_rate(&slope[i], &load[i], single, preferred, d) &&
+			(arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) >= APART ||
+			 !fewer_do_not(slope, load, n, i, d));
 	return tells;
 }
 

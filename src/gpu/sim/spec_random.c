@@ -32,8 +32,9 @@ struct dice {
 	bool no_global_cache;
 	uint64_t seed;
 	int constant_levels;
-	bool l1, l2;	/* of the global path */
-	double nearest; /* least latency of all operations and of the nearest constants, cycles */
+	int constant_last, constant_memory; /* latencies of the last level, and of the memory behind it */
+	bool l1, l2;			    /* of the global path */
+	double nearest;			    /* least latency of all operations and of the nearest constants, cycles */
 };
 
 static int between(struct dice *d, int lo, int hi)
@@ -346,12 +347,13 @@ static void roll_constant(struct dice *d)
 		if (i)
 			scope = between(d, scope, i == 2 ? 2 : scope + 1);
 		roll_level(d, "constant", names[i], &g, scopes[scope], latency);
+		d->constant_last = latency;
 		latency += step(d);
 		line = g.line;
 		least = 2 * g.size;
 		most = i == 0 ? 10240 : 32768;
 	}
-	put_int(d, "memory.constant.latency", "cycles", latency + d->spread + between(d, 50, 200));
+	d->constant_memory = latency + d->spread + between(d, 50, 200);
 	put_int(d, "memory.constant.size", "KB", 64);
 	put(d, "load.constant.unit", "name", "mem");
 	put_int(d, "load.constant.issue", "cycles", between(d, 1, 4));
@@ -361,9 +363,26 @@ static void roll_constant(struct dice *d)
 		put(d, "load.constant.address_op", "name", "add.u32");
 }
 
+/* What misses every constant level goes to the memory, or to the L2 where that is slower than all of them. Also what warps do while they
+ * wait for constants. l2, memory: latencies of global memory. */
+static void roll_backing(struct dice *d, int l2, int memory)
+{
+	struct dice o = {.out = d->out};
+	rng_seed(&o.r, hash64("constant backing", 16, d->seed));
+	const bool common = chance(&o, 0.25);
+	if (d->l2 && common && l2 >= d->constant_last + d->spread + 20) {
+		put(d, "cache.constant.backing", "name", "global.l2");
+		d->constant_memory = memory;
+	}
+	put_int(d, "memory.constant.latency", "cycles", d->constant_memory);
+	rng_seed(&o.r, hash64("constant blocking", 17, d->seed));
+	if (chance(&o, 0.2))
+		put(d, "load.constant.blocking", "yes/no", "yes");
+}
+
 static void roll_global(struct dice *d)
 {
-	int kind = between(d, 0, 9), latency = between(d, 20, 60), line = 32;
+	int kind = between(d, 0, 9), latency = between(d, 20, 60), line = 32, l2_latency = 0;
 	bool l1 = kind >= 4, l2 = kind == 2 || kind == 3 || kind >= 5; /* 0, 1: none; 4: the L1 alone */
 	long long least = 65536;
 	put_int(d, "cache.global.levels", "count", l1 + l2);
@@ -385,6 +404,7 @@ static void roll_global(struct dice *d)
 		while (g.sector > 32 && chance(d, 0.5))
 			g.sector /= 2;
 		latency += step(d);
+		l2_latency = latency;
 		roll_level(d, "global", "l2", &g, "gpu", latency);
 		int far = chance(d, 0.3) ? between(d, 8, 80) : 0;
 		put_int(d, "cache.global.l2.partitions", "count", far ? 2 : 1);
@@ -394,6 +414,7 @@ static void roll_global(struct dice *d)
 	latency += step(d); /* two statements: the order of two draws in one expression would be the compiler's */
 	latency += between(d, 40, 200);
 	put_int(d, "memory.global.latency", "cycles", latency);
+	roll_backing(d, l2_latency, latency);
 	put_int(d, "memory.global.size", "MB", 256);
 	put_int(d, "memory.global.bandwidth", "bytes/clk", between(d, 32, 256));
 	put_int(d, "memory.coalesce.segment", "bytes", 32);

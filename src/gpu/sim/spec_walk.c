@@ -28,6 +28,9 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	enum cache_scope scope = SCOPE_GPU;
 	if (global)
 		c = s->has_l1 ? &p->level[0] : s->has_l2 ? &p->level[1] : NULL;
+	/* Without a cache of their own constants are in the GPU's common L2. */
+	if (p == &s->constant && !c && s->constant_uses_l2)
+		c = &s->global.level[1];
 	if (global && s->has_l1)
 		w.cycles += p->level[0].miss_cost + p->level[0].fill_cost;
 	if (nearest && c) {

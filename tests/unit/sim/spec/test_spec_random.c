@@ -143,8 +143,6 @@ static const struct {
     {"cache.global.l1.shared_with", "held to the V100 and the H200"},
     {"cache.instruction.<l>.shared_with", "drawn instruction caches hold no constants; held to the GPUs that have it"},
     {"cache.texture.<l>.shared_with", "drawn texture paths have caches of their own"},
-    {"cache.constant.backing", "drawn constant paths end in memory"},
-    {"load.constant.blocking", "held to the GTX 280"},
     {"noise.boost", "switched off: draw_boost"},
     {"noise.boost_interval", "switched off: draw_boost"},
     {"noise.boost_cycles", "switched off: draw_boost"},

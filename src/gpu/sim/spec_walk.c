@@ -86,7 +86,11 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double warp = (double)s->warp_size * bytes, sms = s->sm_count;
 	/* The oldest rule puts nothing together that has less than 4 bytes. */
 	const bool apart = s->coalesce == COALESCE_G80 && bytes < 4;
-	const double moved = apart ? s->warp_size * 32.0 : warp;
+	/* The older rules put together what half of 32 threads want, 32 bytes at least: without a cache the other half asks again. */
+	const bool again = s->coalesce != COALESCE_LINES && !s->has_l1 && !s->has_l2;
+	const double halves = s->warp_size / 16.0, moved = apart   ? s->warp_size * 32.0
+							   : again ? halves * fmax(32, warp / halves)
+								   : warp;
 	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
 	const double pieces = apart ? s->warp_size : fmax(s->warp_size / 32, warp / s->coalesce_segment);
 	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL,

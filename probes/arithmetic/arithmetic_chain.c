@@ -20,6 +20,19 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
+void arithmetic_block(struct job *j, const struct device_info *d, unsigned warps, unsigned words, uint64_t sink)
+{
+	j->launch.block[0] = warps * d->warp_size;
+	j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, words);
+	job_pin(j, d, 0);
+	j->launch.buffers[j->launch.buffer_count] =
+	    (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = sink * warps * d->warp_size};
+	job_arg_buffer(j, j->launch.buffer_count++, 0);
+	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
+	job_arg_u32(j, 29);
+}
+
 int arithmetic_setup(const struct study *s, unsigned row, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
@@ -40,16 +53,7 @@ int arithmetic_setup(const struct study *s, unsigned row, double x, const double
 	job_param(j, "ROUND", r->round);
 	job_param(j, "CHAINS", chains);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "chain");
-	j->launch.block[0] = warps * d->warp_size;
-	j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + 2 * rounds * warps);
-	job_pin(j, d, 0);
-	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
-	sink->space = BUFFER_GLOBAL;
-	sink->bytes = 8ull * warps * d->warp_size * chains;
-	job_arg_buffer(j, j->launch.buffer_count++, 0);
-	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
-	job_arg_u32(j, 29);
+	arithmetic_block(j, d, warps, HEADER_WORDS + 2 * rounds * warps, 8ull * chains);
 	j->launch.repeats = 2; /* no launch before them: the first round of each is not counted */
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;

@@ -6,6 +6,7 @@
 #ifndef FATHOM_ARITHMETIC_ROWS_H
 #define FATHOM_ARITHMETIC_ROWS_H
 #include <stdbool.h>
+#include <stdint.h>
 
 /* clang-format off */
 #define ARITHMETIC_ROWS(X) \
@@ -89,6 +90,9 @@ struct device_info;
 struct study;
 struct point;
 struct job;
+/* One block of so many warps whose output is so many words, with place for so many bytes of results of each thread, and the seeds of
+ * what it computes. */
+void arithmetic_block(struct job *j, const struct device_info *d, unsigned warps, unsigned words, uint64_t sink);
 /* Fills j with dependent chains of the row. x: links of a chain; p[0]: warps; p[1]: chains of each;
  * p[2]: how often each warp runs them without waiting for the others; 0: a few times, and they begin each time together. */
 int arithmetic_setup(const struct study *s, unsigned row, double x, const double *p, struct job *j);

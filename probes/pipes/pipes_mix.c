@@ -68,16 +68,8 @@ int pipes_setup_mix(const struct study *s, unsigned row, double x, const double 
 	job_param(j, "APART", rounds > 0);
 	job_param(j, "WARPLOG", log2_floor(d->warp_size));
 	snprintf(j->launch.entry, sizeof j->launch.entry, "mix");
-	j->launch.block[0] = warps * d->warp_size;
-	j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + (rounds ? ROUND_WORDS * rounds : WARP_WORDS * ITERATIONS) * warps);
-	job_pin(j, d, 0);
-	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
-	sink->space = BUFFER_GLOBAL;
-	sink->bytes = 16ull * warps * d->warp_size * chains;
-	job_arg_buffer(j, j->launch.buffer_count++, 0);
-	job_arg_u32(j, 17); /* seeds: only that the compiler cannot know them matters */
-	job_arg_u32(j, 29);
+	arithmetic_block(j, d, warps, HEADER_WORDS + (rounds ? ROUND_WORDS * rounds : WARP_WORDS * ITERATIONS) * warps,
+			 16ull * chains);
 	/* where few instructions were not steady, more of them more often */
 	j->launch.repeats = groups * (n_a + n_b) >= LONG && !rounds ? 4 : 1;
 	j->check.cls = NATIVE_ALU;

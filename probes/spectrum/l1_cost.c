@@ -5,8 +5,6 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 enum { PAGE, MIDDLE, LINES, STRIDE, KIND }; /* p[]; x is how many pages */
 
@@ -14,7 +12,6 @@ enum { PAGE, MIDDLE, LINES, STRIDE, KIND }; /* p[]; x is how many pages */
 #define TIMES	  3.0 /* as many lines as the L1 has, so that none is left when its turn comes */
 #define SAME	  96u /* accesses to one place */
 #define MOST	  (1u << 15)
-#define APART	  1.6  /* cycles between two latencies */
 #define GRAIN	  4.0  /* cycles of a clock that hides too much */
 #define DEEP	  24.0 /* cycles that memory is at least farther than the L2 */
 #define SURE	  1.0  /* cycles */
@@ -117,10 +114,7 @@ struct both {
 
 static double of(const struct both *b, const uint32_t *ticks, const char *what)
 {
-	for (uint32_t k = 0; k < b->q.segments; k++)
-		if (b->q.segment[k].what == what)
-			return spectrum_mean(ticks, &b->q.segment[k], b->grain);
-	return NAN;
+	return spectrum_where(ticks, &b->q, what, b->grain);
 }
 
 static double later(const struct both *b, const char *what)
@@ -148,16 +142,8 @@ static void all_undecided(struct study *s, const char *why)
 	undecided(s, fill_key, why);
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
 static void conclude_spectrum(struct study *s, const struct both *b, double l1)
 {
-	struct finding f = study_measured(spectrum_key, 0, NAN, NAN,
-					  "latency of each kind of access in one chain, by the known one of hits");
 	double v[SEGMENTS], base = of(b, b->near, hit) - l1;
 	char why[160];
 
@@ -170,18 +156,7 @@ static void conclude_spectrum(struct study *s, const struct both *b, double l1)
 			return;
 		}
 	}
-	qsort(v, b->q.segments, sizeof(v[0]), ascending);
-	f.value.kind = VALUE_ARRAY;
-	for (uint32_t k = 0; k < b->q.segments; k++)
-		if (!f.value.array_count || v[k] > f.value.array[f.value.array_count - 1] + APART)
-			f.value.array[f.value.array_count++] = round(v[k] * 10) / 10;
-	snprintf(f.unit, sizeof(f.unit), "cycles");
-	snprintf(f.scope, sizeof(f.scope), "sm");
-	snprintf(f.because, sizeof(f.because), "%u kinds of access have %u latencies", b->q.segments,
-		 f.value.array_count);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "l1");
-	f.evidence_count = 1;
-	study_conclude(s, &f);
+	spectrum_conclude(s, spectrum_key, v, b->q.segments, "l1");
 }
 
 /* How far off the mean may be, in cycles: most such accesses may have begun at the same place between two steps. */

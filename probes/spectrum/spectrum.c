@@ -21,7 +21,6 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define PAGES_MOST   16384u
 #define ALONE	     0.4 /* share of a segment that its latency has to have */
 #define FINE	     2.0 /* steps of a clock that make no difference here */
-#define APART	     1.6 /* cycles between two latencies */
 #define COARSE	     2.0 /* a clock of larger steps is a cycle or two wrong about any single access */
 #define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
@@ -290,8 +289,7 @@ struct seen {
 	unsigned n;
 };
 
-/* Of the accesses called that. NAN: none, or they have no latency in common. */
-static double latency_where(const uint32_t *ticks, const struct sequence *q, const char *what, double grain)
+double spectrum_where(const uint32_t *ticks, const struct sequence *q, const char *what, double grain)
 {
 	for (uint32_t k = 0; k < q->segments; k++)
 		if (strcmp(q->segment[k].what, what) == 0)
@@ -303,7 +301,7 @@ static double latency_where(const uint32_t *ticks, const struct sequence *q, con
 static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q, double nearest, double grain,
 		char *why, size_t n)
 {
-	double base = latency_where(ticks, q, near_at_hand, grain) - nearest;
+	double base = spectrum_where(ticks, q, near_at_hand, grain) - nearest;
 
 	for (uint32_t k = 0; k < q->segments; k++) {
 		double v = spectrum_mean(ticks, &q->segment[k], grain);
@@ -321,20 +319,20 @@ static bool add(struct seen *to, const uint32_t *ticks, const struct sequence *q
 	return true;
 }
 
-static void conclude(struct study *s, struct seen *seen)
+void spectrum_conclude(struct study *s, const char *key, double *v, unsigned n, const char *series)
 {
-	struct finding f = study_measured(spectrum_key, 0, NAN, NAN,
-					  "latency of each kind of access in one chain, by the known one of hits");
+	struct finding f =
+	    study_measured(key, 0, NAN, NAN, "latency of each kind of access in one chain, by the known one of hits");
 
-	qsort(seen->v, seen->n, sizeof(seen->v[0]), compare);
+	qsort(v, n, sizeof(v[0]), compare);
 	f.value.kind = VALUE_ARRAY;
-	for (unsigned i = 0; i < seen->n; i++)
-		if (!f.value.array_count || seen->v[i] > f.value.array[f.value.array_count - 1] + APART)
-			f.value.array[f.value.array_count++] = round(seen->v[i] * 10) / 10;
+	for (unsigned i = 0; i < n; i++)
+		if (!f.value.array_count || v[i] > f.value.array[f.value.array_count - 1] + APART)
+			f.value.array[f.value.array_count++] = round(v[i] * 10) / 10;
 	snprintf(f.unit, sizeof(f.unit), "cycles");
 	snprintf(f.scope, sizeof(f.scope), "sm");
-	snprintf(f.because, sizeof(f.because), "%u kinds of access have %u latencies", seen->n, f.value.array_count);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "spectrum");
+	snprintf(f.because, sizeof(f.because), "%u kinds of access have %u latencies", n, f.value.array_count);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "%s", series);
 	f.evidence_count = 1;
 	study_conclude(s, &f);
 }
@@ -418,8 +416,8 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		return;
 	/* Without a cache both are accesses to memory, and rows that stay open tell one kind from the other. */
 	if (past_ticks && !has_l2 &&
-	    !(fabs(latency_where(past_ticks, &q, near_at_hand, grain) -
-		   latency_where(past_ticks, &q, far_at_hand, grain)) <= APART)) {
+	    !(fabs(spectrum_where(past_ticks, &q, near_at_hand, grain) -
+		   spectrum_where(past_ticks, &q, far_at_hand, grain)) <= APART)) {
 		study_verdict(
 		    s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum",
 		    "loads of one place and of several have not the same latency, although no cache holds them");
@@ -428,9 +426,9 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 	bool all = past_ticks && (near_ticks || !has_l1) &&
 		   add(&seen, past_ticks, &q, has_l2 ? l2 : far, grain, why, sizeof(why)) &&
 		   (!has_l1 || add(&seen, near_ticks, &near, l1, grain, why, sizeof(why)));
-	const double deep =
-	    all ? latency_where(past_ticks, &q, far_at_hand, grain) - latency_where(past_ticks, &q, near_at_hand, grain)
-		: 0;
+	const double deep = all ? spectrum_where(past_ticks, &q, far_at_hand, grain) -
+				      spectrum_where(past_ticks, &q, near_at_hand, grain)
+				: 0;
 	if (all && has_l2 && deep < (far - l2) / 2) {
 		snprintf(why, sizeof why,
 			 "places that nothing has read yet answer %.1f cycles after the L2, and memory %.1f", deep,
@@ -438,7 +436,7 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		all = false;
 	}
 	if (all)
-		conclude(s, &seen);
+		spectrum_conclude(s, spectrum_key, seen.v, seen.n, "spectrum");
 	else
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "%s", why);
 }

@@ -9,6 +9,7 @@ enum { PAST, NEAR };		    /* loads that skip the L1, or ask it */
 #define SHIFT	 6
 #define SPACING	 512u /* bytes between places of one page: no two are fetched together */
 #define SEGMENTS 12
+#define APART	 1.6 /* cycles between two latencies */
 
 /* A part of the sequence whose accesses all do the same. */
 struct segment {
@@ -27,6 +28,10 @@ struct trace_kernel spectrum_kernel(const struct study *s, bool past);
 double spectrum_latency(const uint32_t *ticks, const struct segment *g);
 /* Mean of those that are about as slow: a clock that counts in steps of `grain` tells more by many accesses than by one. */
 double spectrum_mean(const uint32_t *ticks, const struct segment *g, double grain);
+/* The same of the segment called that. NAN: there is none. */
+double spectrum_where(const uint32_t *ticks, const struct sequence *q, const char *what, double grain);
+/* Concludes `key`, distinct latencies of n kinds of access: v, cycles, sorted here. series: the experiment that shows them. */
+void spectrum_conclude(struct study *s, const char *key, double *v, unsigned n, const char *series);
 /* Whether the mean says no more than one step of a coarse clock: all accesses began at the same place between two steps. */
 bool spectrum_locked(double mean, double grain);
 

@@ -188,8 +188,7 @@ static void conclude_capacity(struct study *s, unsigned space, size_t k, const s
 				      "beyond it, loads get slower as fewer of them hit");
 }
 
-static void conclude_latency(struct study *s, unsigned space, size_t k, const struct stat_level *l, double hz,
-			     bool told)
+static void conclude_latency(struct study *s, unsigned space, size_t k, const struct stat_level *l, double hz)
 {
 	const double cycles = hz * 1e-9;
 	char key[64];
@@ -209,9 +208,6 @@ static void conclude_latency(struct study *s, unsigned space, size_t k, const st
 	else if (!k && l->size > 0 && l->size_lo < FITS * LEAST)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "too few of the arrays fit into it whole to say what a hit takes");
-	else if (!told)
-		study_bound(s, key, -INFINITY, l->hi * cycles, method, space_name[space],
-			    "what making an address of the offset takes is part of it, and could not be told");
 	else
 		study_measured_number(s, key, l->value * cycles, l->lo * cycles, l->hi * cycles, "sm", method,
 				      space_name[space], "of the loads that neither hit before it nor miss it");
@@ -238,6 +234,23 @@ static void conclude_hole(struct study *s, unsigned space, size_t from, size_t l
 		key_of(key, space, k, "latency");
 		if (k > from)
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
+	}
+}
+
+/* Levels of whatever memory it is. */
+static void conclude_unseen(struct study *s, unsigned space, const struct stat_level *level, size_t levels)
+{
+	char key[64];
+	for (size_t k = 0; k < levels; k++) {
+		static const char *const parts[] = {"capacity", "latency"};
+		for (size_t i = 0; i < 2; i++) {
+			key_of(key, space, k, parts[i]);
+			study_verdict(
+			    s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			    "%.4g ns a step, but what runs cannot be read back: whether compilers left these loads to "
+			    "constant memory is not known",
+			    level[k].value);
+		}
 	}
 }
 
@@ -281,11 +294,15 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 			"no levels of which each holds its share of an array make such a curve");
 		return;
 	}
-	/* How an address of constant memory is made from an offset only the native code tells. */
+	/* How an address of constant memory is made from an offset only the native code tells, and whether it is constant memory: a
+	 * compiler may read from global memory what a pointer to constants points to. */
 	const struct native_info *native = study_native(s, space, last.point);
-	const bool told = space == SPACE_GLOBAL || (native && native->fingerprint && !native->problem[0]);
+	if (space == SPACE_CONSTANT && !(native && native->fingerprint && !native->problem[0])) {
+		conclude_unseen(s, space, level, levels);
+		return;
+	}
 	for (size_t k = 0; k < levels; k++) {
-		conclude_latency(s, space, k, &level[k], hz, told);
+		conclude_latency(s, space, k, &level[k], hz);
 		if (in_hole(&level[k], size, n)) {
 			conclude_hole(s, space, k, levels);
 			break;

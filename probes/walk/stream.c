@@ -387,12 +387,16 @@ static void stream_near(struct study *s, enum walk_space space, const struct wal
 	}
 	if (study_pending(s))
 		return;
+	const bool unseen = space == SPACE_CONSTANT && all.ok && !walk_seen(s, SPACES + space, all.point) &&
+			    !walk_seen(s, EXPERIMENT_TOGETHER + space - 1, all.point);
 	for (size_t i = 0; i < 2; i++)
 		if (walk_failed(s, space, 4, parts[i], all.ok ? &half : &all))
 			continue;
+		else if (unseen)
+			walk_verdict(s, space, 4, parts[i], VERDICT_INCONCLUSIVE, walk_unseen);
 		else if (2 * half.ns > PLATEAU * all.ns || !hidden)
 			bound(s, space, &all, warps, i == 0, clock, hidden ? few : ends);
-	if (all.ok && half.ok && 2 * half.ns <= PLATEAU * all.ns && hidden)
+	if (all.ok && half.ok && 2 * half.ns <= PLATEAU * all.ns && hidden && !unseen)
 		conclude(s, space, 4, &all, warps, d->sm_count, clock, how);
 }
 

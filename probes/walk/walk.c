@@ -28,6 +28,15 @@ enum {
 #define BESIDE	   2.0	/* steps that a round takes at least, beside its own, if it waits for translations */
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
+/* A compiler may read from global memory what a pointer to constants points to. */
+const char walk_unseen[] =
+    "what runs cannot be read back: whether compilers left these loads to constant memory is not known";
+
+bool walk_seen(const struct study *s, unsigned experiment, const struct point *pt)
+{
+	const struct native_info *native = study_native(s, experiment, pt);
+	return native && native->fingerprint && !native->problem[0];
+}
 
 static unsigned positions_of(enum walk_space space)
 {
@@ -45,7 +54,7 @@ static void job_of(struct job *j, enum walk_space space, unsigned bytes, const d
 	job_param(j, "BYTES", bytes);
 	job_param(j, "POSITIONS", positions);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
-	job_param(j, "POINTER", !cold && p[P_MORE] > 0);
+	job_param(j, "POINTER", space == SPACE_GLOBAL && !cold && p[P_MORE] > 0);
 	job_param(j, "SHIFT", shift);
 	job_param(j, "COLD", cold);
 	/* What comes again and again, as a refresh does, falls into step with a regular walk, and then meets it at the same moment
@@ -237,15 +246,18 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 		return;
 	}
 	snprintf(key, sizeof key, "memory.%s.%u.%s", walk_space_name[space], bytes, part);
-	/* How an address of constant or private memory is made from an offset only the native code tells. */
-	const struct native_info *native = study_native(s, experiment, t->point);
-	if ((!native || !native->fingerprint || native->problem[0]) &&
-	    (space == SPACE_CONSTANT || space == SPACE_PRIVATE)) {
+	const bool seen = walk_seen(s, experiment, t->point);
+	if (!seen && space == SPACE_CONSTANT) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "%.4g cycles with the address arithmetic, but %s",
+			      t->ns * cycles, walk_unseen);
+		return;
+	}
+	/* How an address of private memory is made from an offset only the native code tells. */
+	if (!seen && space == SPACE_PRIVATE) {
 		study_bound(s, key, -INFINITY, t->hi * cycles, method, evidence,
 			    "what making an address of the offset takes is part of it, and could not be told");
 		return;
 	}
-	const bool seen = native && native->fingerprint && !native->problem[0];
 	const double unsure = more->unsure + (seen ? 0 : more->of_another);
 	study_measured_number(s, key, (t->ns - more->ns) * cycles, (t->lo - more->ns - unsure) * cycles,
 			      (t->hi - more->ns + unsure) * cycles, "sm", method, evidence,

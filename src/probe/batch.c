@@ -230,10 +230,11 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 
 /* ---- native code ---- */
 
-/* NULL when the code is what the probe claims to time, or cannot be seen at all. */
+/* NULL when the code is what the probe claims to time, or cannot be seen at all. Text that only comes near to what runs has a problem
+ * and still has regions: there, too, what was to be timed has to be left. */
 static const char *native_problem(const struct native_check *c, const struct native_info *n, char *out, size_t size)
 {
-	if (c->cls < 0 || !n->fingerprint || n->problem[0])
+	if (c->cls < 0 || !n->fingerprint || (n->problem[0] && !n->region_count))
 		return NULL;
 	/* Code that reads no clock is one region. */
 	const unsigned at = n->clock_reads ? c->region : 0;

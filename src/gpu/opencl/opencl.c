@@ -149,7 +149,7 @@ static int opencl_open(struct gpu **out, const char *spec, uint64_t seed, struct
 	if (!g)
 		return err_nomem(e);
 	g->base.ops = &gpu_opencl;
-	g->evict_id = OPENCL_NO_KERNEL;
+	g->evict_id = g->fill_id = OPENCL_NO_KERNEL;
 	int rc = start(g, spec, e);
 	if (rc) {
 		opencl_close(&g->base);

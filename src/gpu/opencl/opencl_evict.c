@@ -1,4 +1,5 @@
-/* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later. */
+/* Own kernels between those of the probes. Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its
+ * place has to be written back later. Filling what is as large as a part of the memory. */
 #include "gpu/opencl/opencl_gpu.h"
 #include "kernel/kernel.h"
 
@@ -11,22 +12,51 @@ enum {
 #define LEAST	     (64 * MIB)
 #define LEAST_OF_GPU (512 * MIB) /* what many GPUs tell is the size of their nearest cache, not of their last */
 
-int opencl_evict_ready(struct opencl_gpu *g, struct err *e)
+/* Makes an own kernel, once. */
+static int own_kernel(struct opencl_gpu *g, const char *path, const char *entry, uint32_t *id, struct err *e)
 {
-	static const char path[] = "src/kernel/evict.ptx";
 	struct str text;
 	int rc;
-	if (g->evict_id != OPENCL_NO_KERNEL)
+	if (*id != OPENCL_NO_KERNEL)
 		return 0;
 	str_init(&text);
 	rc = kernel_expand_own(&text, path, &g->info, e);
-	const struct kernel_source source = {.name = path, .entry = "evict", .text = str_text(&text)};
+	const struct kernel_source source = {.name = path, .entry = entry, .text = str_text(&text)};
 	if (!rc)
-		rc = opencl_load(&g->base, &source, 1, &g->evict_id, NULL, e);
+		rc = opencl_load(&g->base, &source, 1, id, NULL, e);
 	if (rc)
-		g->evict_id = OPENCL_NO_KERNEL;
+		*id = OPENCL_NO_KERNEL;
 	str_free(&text);
 	return rc;
+}
+
+int opencl_evict_ready(struct opencl_gpu *g, struct err *e)
+{
+	return own_kernel(g, "src/kernel/evict.ptx", "evict", &g->evict_id, e);
+}
+
+/* Of an own kernel: enough work items to keep every SM busy. */
+static cl_int launch_wide(struct opencl_gpu *g, cl_kernel k)
+{
+	const size_t group = g->info.max_threads_per_block < GROUP ? g->info.max_threads_per_block : GROUP,
+		     all = group * g->info.sm_count * (1024 / GROUP);
+	return g->api.launch(g->queue, k, 1, NULL, &all, &group, 0, NULL, NULL);
+}
+
+int opencl_fill_large(struct opencl_gpu *g, cl_mem memory, uint64_t bytes, cl_int *r, struct err *e)
+{
+	const cl_ulong count = bytes / PIECE;
+	int rc = own_kernel(g, "src/kernel/fill.cl", "fill", &g->fill_id, e);
+	*r = CL_SUCCESS;
+	if (rc || !count)
+		return rc;
+	const cl_kernel k = g->kernels[g->fill_id].kernel;
+	*r = g->api.set_arg(k, 0, sizeof memory, &memory);
+	if (!*r)
+		*r = g->api.set_arg(k, 1, sizeof count, &count);
+	if (!*r)
+		*r = launch_wide(g, k);
+	return 0;
 }
 
 static cl_int room(struct opencl_gpu *g)
@@ -64,13 +94,11 @@ cl_int opencl_evict(struct opencl_gpu *g)
 					  NULL);
 	}
 	const cl_uint count = (cl_uint)(g->scratch_bytes / PIECE), never = 0;
-	const size_t group = g->info.max_threads_per_block < GROUP ? g->info.max_threads_per_block : GROUP,
-		     all = group * g->info.sm_count * (1024 / GROUP);
 	if (!r)
 		r = g->api.set_arg(k, 0, sizeof g->scratch, &g->scratch);
 	if (!r)
 		r = g->api.set_arg(k, 1, sizeof count, &count);
 	if (!r)
 		r = g->api.set_arg(k, 2, sizeof never, &never);
-	return r ? r : g->api.launch(g->queue, k, 1, NULL, &all, &group, 0, NULL, NULL);
+	return r ? r : launch_wide(g, k);
 }

@@ -44,6 +44,7 @@ struct opencl_gpu {
 	unsigned flushes;
 	size_t scratch_bytes;
 	uint32_t evict_id; /* of the kernel that reads it; OPENCL_NO_KERNEL: not made yet */
+	uint32_t fill_id;  /* of the one that fills large buffers */
 };
 
 /* opencl_info.c: what device `number` of the platform says of itself. */
@@ -56,6 +57,8 @@ void opencl_kernels_free(struct opencl_gpu *g);
 /* opencl_evict.c. Makes what opencl_evict needs, before a launch is queued: 0 or negative. */
 int opencl_evict_ready(struct opencl_gpu *g, struct err *e);
 cl_int opencl_evict(struct opencl_gpu *g);
+/* Queues zeros for a buffer of any size, to 16 bytes. *r: what the driver refused; the return value: no such kernel could be made. */
+int opencl_fill_large(struct opencl_gpu *g, cl_mem memory, uint64_t bytes, cl_int *r, struct err *e);
 /* opencl_run.c */
 int opencl_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 void opencl_memory_free(struct opencl_gpu *g);

@@ -44,7 +44,8 @@ static int build_failed(struct opencl_gpu *g, cl_program p, cl_int r, const stru
 	return err_set(e, -EINVAL, "kernel %s does not compile: %s", src->name, line);
 }
 
-/* The program as the device's compiler left it names what ran; its form is the vendor's own. */
+/* The program as the device's compiler left it names what ran; its form is the vendor's own. Where it is PTX, as NVIDIA's is, it is
+ * counted: the last step to what runs is not seen. */
 static void read_back(struct opencl_gpu *g, struct opencl_kernel *k)
 {
 	size_t size = 0;
@@ -57,12 +58,15 @@ static void read_back(struct opencl_gpu *g, struct opencl_kernel *k)
 	if (!binary)
 		return;
 	if (!g->api.get_program_info(k->program, CL_PROGRAM_BINARIES, sizeof binary, &binary, NULL)) {
-		k->native.fingerprint = hash64(binary, size, 1);
 		bool ptx = strstr((const char *)binary, ".version") && strstr((const char *)binary, ".entry");
-		snprintf(k->native.source, sizeof k->native.source, "%s", ptx ? "OpenCL, PTX" : "OpenCL binary");
 		if (ptx)
+			native_read_ptx(&k->native, (const char *)binary, size, k->entry, "OpenCL, PTX");
+		else
+			snprintf(k->native.source, sizeof k->native.source, "OpenCL binary");
+		if (ptx && !k->native.problem[0])
 			snprintf(k->native.problem, sizeof k->native.problem,
 				 "the device's compiler hands out PTX, which is not what runs");
+		k->native.fingerprint = hash64(binary, size, 1);
 	}
 	mem_free(binary);
 }

@@ -118,8 +118,10 @@ static int prepare(struct opencl_gpu *g, const struct launch *l, cl_int *r, stru
 			break;
 		*r = room(g, block, b->bytes, b->as_is, &made);
 		/* Filled once, because what a processor's memory never held is not there to be read. */
-		if (!*r && b->as_is && !made)
+		if (!*r && b->as_is) {
+			rc = made ? opencl_fill_large(g, block->memory, b->bytes, r, e) : 0;
 			continue;
+		}
 		uint64_t content = has_content(b) && !b->output ? content_hash(b) : 0;
 		if (*r || b->output || (content && block->content == content))
 			continue;

@@ -206,6 +206,68 @@ static void damaged_images(void **state)
 	mem_free(q);
 }
 
+/* As NVIDIA's OpenCL compiler writes it. */
+static const char handed_out[] =
+    "//\n// Generated\n.version 8.0\n.target sm_90\n.address_size 64\n"
+    ".entry walker(\n\t.param .u64 .ptr .global .align 4 walker_param_0\n)\n{\n\tret;\n}\n"
+    ".entry walk(\n\t.param .u64 .ptr .global .align 8 walk_param_0,\n\t.param .u32 walk_param_1\n)\n{\n"
+    "\t.reg .pred \t%p<3>;\n\t.loc 1 4 2 ; a line of its own\n"
+    "\tld.param.u64 \t%rd1, [walk_param_0];\n"
+    "\tmov.u32 \t%r1, %tid.x; // one; two\n"
+    "$L__BB0_1: /* a label; */\n\tld.const.u32 %r2, [%rd2];\n\tld.const.u32 %r3, [%rd2+4];\n"
+    "\tld.volatile.shared.u32 %r4, [%r2];\n\tld.global.nc.v2.u32 {%r5, %r6}, [%rd3];\n"
+    "\tld.u32 %r7, [%rd3];\n\tadd.s32 %r8, %r7, 1;\n\tcos.approx.f32 %f1, %f2;\n"
+    "\t{ // a call\n\t.param .b32 retval0;\n\tcall.uni (retval0), f, ();\n\t}\n"
+    "\t@%p1 bra \t$L__BB0_1;\n\t@!%p2 st.global.u32 [%rd1], %r8;\n\tret;\n}\n.entry other()\n{\n\tld.const.u32 %r2, "
+    "[%rd2];\n}\n";
+
+static void ptx_that_is_handed_out(void **state)
+{
+	(void)state;
+	struct native_info n;
+	native_read_ptx(&n, handed_out, sizeof handed_out - 1, "walk", "test");
+	assert_string_equal(n.problem, "");
+	assert_string_equal(n.source, "test");
+	assert_int_equal(n.clock_reads, 0);
+	assert_int_equal(n.region_count, 1);
+	const uint32_t *c = n.region[0].count;
+	assert_int_equal(c[NATIVE_LOAD_CONST], 2);
+	assert_int_equal(c[NATIVE_LOAD_SHARED], 1);
+	assert_int_equal(c[NATIVE_LOAD_GLOBAL], 1);
+	assert_int_equal(c[NATIVE_UNKNOWN], 1); /* may go anywhere */
+	assert_int_equal(c[NATIVE_OTHER], 1);
+	assert_int_equal(c[NATIVE_ALU], 3);
+	assert_int_equal(c[NATIVE_STORE], 1);
+	assert_int_equal(c[NATIVE_BRANCH], 3);
+	assert_int_equal(n.region[0].total, 13);
+	native_read_ptx(&n, handed_out, sizeof handed_out - 1, "walke", "test");
+	assert_non_null(strstr(n.problem, "no entry walke"));
+}
+
+/* Cut anywhere, and with any one letter changed, it is read without harm: from memory that ends where the text does. */
+static void damaged_ptx(void **state)
+{
+	(void)state;
+	static const char letters[] = "{};/*@.:\n";
+	const size_t all = sizeof handed_out - 1;
+	struct native_info n;
+	for (size_t size = 0; size <= all; size++) {
+		char *text = mem_alloc(size + !size);
+		assert_non_null(text);
+		memcpy(text, handed_out, size);
+		native_read_ptx(&n, text, size, "walk", "test");
+		for (size_t k = 0; size == all && k < all; k++)
+			for (const char *l = letters; *l; l++) {
+				const char kept = text[k];
+				text[k] = *l;
+				native_read_ptx(&n, text, size, "walk", "test");
+				assert_true(n.instructions < all);
+				text[k] = kept;
+			}
+		mem_free(text);
+	}
+}
+
 static void no_memory(void **state)
 {
 	(void)state;
@@ -270,6 +332,8 @@ int main(void)
 	    cmocka_unit_test(compiled_here),
 	    cmocka_unit_test(what_cannot_be_read_is_said),
 	    cmocka_unit_test(damaged_images),
+	    cmocka_unit_test(ptx_that_is_handed_out),
+	    cmocka_unit_test(damaged_ptx),
 	    cmocka_unit_test(no_memory),
 	    cmocka_unit_test(counted_lists),
 	};

@@ -1,9 +1,12 @@
 #include "gpu/proxy/proxy_wire.h"
 #include <errno.h>
 #include <poll.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <time.h>
+
+#define SPIN_NS 400000 /* so long is looked before sleeping */
 
 void wire_free(struct wire *w)
 {
@@ -143,8 +146,17 @@ int wire_send(int fd, const struct wire *w)
 
 static int wait_readable(int fd, int64_t deadline)
 {
+	struct pollfd f = {.fd = fd, .events = POLLIN};
+	/* Most answers and most next questions come at once, and to be woken takes longer than most launches. */
+	for (const int64_t until = wire_now() + SPIN_NS; wire_now() < until;) {
+		int k = poll(&f, 1, 0);
+		if (k > 0)
+			return 0;
+		if (k < 0 && errno != EINTR)
+			return -EPIPE;
+		sched_yield();
+	}
 	for (;;) {
-		struct pollfd f = {.fd = fd, .events = POLLIN};
 		int ms = -1;
 		if (deadline != INT64_MAX) {
 			int64_t left = deadline - wire_now();

@@ -180,7 +180,7 @@ void native_read_ptx(struct native_info *out, const char *text, size_t bytes, co
 	struct arena a;
 	size_t n = 0;
 	int depth = 1;
-	char name[NAME];
+	char name[NAME] = "";
 
 	memset(out, 0, sizeof *out);
 	snprintf(out->source, sizeof out->source, "%s", source);

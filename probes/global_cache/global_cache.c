@@ -1,13 +1,13 @@
 /* Global memory: L1 and L2 data caches and memory behind them. Wong 2010, IV-G and Mei 2014, 3.2 and 4.2. */
 #include "data/native_record.h"
 #include "large_l2.h"
-#include "probe/chase.h"
+#include "probe/trace.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP };
+enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
 enum { NEAR, PAST_L1, PAST_L1_QUIET }; /* kinds of load; the last one is recorded in shared memory */
 
 #define L1_LIMIT (1u << 20)
@@ -54,6 +54,15 @@ static int setup_sweep(const struct study *s, double x, const double *p, struct 
 			   study_device(s)->cc < 20 ? "ld.volatile.global.u32" : "ld.global.cg.u32");
 }
 
+static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
+				       .load = load_of(s, PAST_L1),
+				       .roomy = true,
+				       .load_class = NATIVE_LOAD_GLOBAL};
+	return strides_setup(s, x, p, j, &k);
+}
+
 static const struct experiment experiments[] = {
     [GLOBAL_CHASE] =
 	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
@@ -61,6 +70,8 @@ static const struct experiment experiments[] = {
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
     [GLOBAL_SWEEP] =
 	{.name = "sweep", .axis = "footprint", .unit = "bytes", .params = SWEEP_PARAM_NAMES, .setup = setup_sweep},
+    [GLOBAL_STRIDES] =
+	{.name = "strides", .axis = "distance", .unit = "bytes", .params = STRIDES_PARAM_NAMES, .setup = setup_strides},
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
@@ -155,6 +166,7 @@ static void study_global(struct study *s)
 	struct chase_path far = {.study = s,
 				 .chase = GLOBAL_CHASE,
 				 .lap = GLOBAL_LAP,
+				 .strides = GLOBAL_STRIDES,
 				 .kind = PAST_L1,
 				 .lap_kind = PAST_L1,
 				 .limit = most && most < L2_LIMIT ? most : L2_LIMIT,
@@ -170,6 +182,7 @@ static void study_global(struct study *s)
 	near.room = near.quiet_room = chase_room(d, records_in_shared(NEAR));
 	near.limit = most && most < L1_LIMIT ? most : L1_LIMIT;
 	near.beyond_sm = false;
+	near.strides = 0;
 	near.first_only = true;
 
 	struct chase_run walk[2];

@@ -1,11 +1,11 @@
 /* Textures on linear memory: every cache level on their path. Wong 2010, IV-H, with the single accesses of Mei 2014, 3.2. */
 #include "data/native_record.h"
-#include "probe/chase.h"
+#include "probe/trace.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXTURE_CHASE, TEXTURE_LAP };
+enum { TEXTURE_CHASE, TEXTURE_LAP, TEXTURE_STRIDES };
 
 #define ZOOM_STRIDE 8 /* bytes, as in the paper's Figures 11 and 12 */
 #define LIMIT	    (4u << 20)
@@ -39,11 +39,22 @@ static int setup_lap(const struct study *s, double x, const double *p, struct jo
 	return lap_setup(s, x, p, j, &k);
 }
 
+static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
+				       .load = "tex.1d.v4.u32.s32",
+				       .texture = true,
+				       .load_class = NATIVE_TEXTURE};
+	return strides_setup(s, x, p, j, &k);
+}
+
 static const struct experiment experiments[] = {
     [TEXTURE_CHASE] =
 	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
     [TEXTURE_LAP] =
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+    [TEXTURE_STRIDES] =
+	{.name = "strides", .axis = "distance", .unit = "bytes", .params = STRIDES_PARAM_NAMES, .setup = setup_strides},
 };
 
 static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL};
@@ -149,6 +160,11 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 			right = right && state == CHASE_DONE && fits == (i % 2 == 0);
 	}
 	c->beyond_sm = outside;
+	/* What laps over all of it do not tell where there is noise, a few of its sets may. */
+	if (all == CHASE_DONE && !right && !k) {
+		c->likely = (uint64_t)size;
+		return seems_common_l2(c, k, seems);
+	}
 	if (all != CHASE_DONE || !right)
 		return all;
 	*is = true;
@@ -205,6 +221,7 @@ static void study_texture(struct study *s)
 	struct chase_path c = {.study = s,
 			       .chase = TEXTURE_CHASE,
 			       .lap = TEXTURE_LAP,
+			       .strides = TEXTURE_STRIDES,
 			       .limit = limit_of(s),
 			       .reach = reach == UINT64_MAX ? 0 : reach,
 			       .word = 4,

@@ -117,6 +117,7 @@ struct chase_level {
 	/* It is in the SM, and of sets so large that they may be in one piece with shared memory, of which the chase itself takes some: so
 	 * much less is left of them. */
 	bool lent;
+	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
 	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
 	struct chase_fact size, sector, line, ways, sets;
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
@@ -129,6 +130,7 @@ struct chase_path {
 	/* given */
 	struct study *study;
 	unsigned chase, lap;	 /* numbers of the experiments */
+	unsigned strides;	 /* number of the experiment set up by strides_setup; 0 = there is none */
 	unsigned kind, lap_kind; /* 0..7 */
 	unsigned quiet_kind;	 /* of latencies: records do not go where the accesses go */
 	uint32_t sm;
@@ -141,6 +143,7 @@ struct chase_path {
 	bool first_only;     /* the survey may stop behind the first level */
 	bool beyond_sm;	     /* not even the first level is inside the SM */
 	uint64_t stride;     /* of everything after the survey; 0 = the first fill unit */
+	uint64_t likely;     /* bytes of the first level as another path has it; 0 = nobody knows */
 	/* learned */
 	unsigned class_count;
 	struct chase_class classes[CHASE_CLASSES];

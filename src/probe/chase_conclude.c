@@ -109,6 +109,13 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "misses of single accesses against footprint", "chase",
 			    "the largest footprint of %llu bytes hits", size);
+	} else if (l->few) {
+		snprintf(
+		    seen, sizeof(seen),
+		    "%llu lines %llu bytes apart fit, and one more does not, wherever they begin; laps over all of it "
+		    "are so long that others evict as much",
+		    (unsigned long long)l->ways.value, (unsigned long long)(l->sets.value * line));
+		conclude_fact(s, prefix, "size", &sized, "lines that share a set, looked for at every distance", seen);
 	} else {
 		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
 			      seen);
@@ -117,7 +124,13 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		 (unsigned long long)l->sector.value);
 	conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
 	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
-	conclude_fact(s, prefix, "line", &lined, "grid of the misses that one more access causes", seen);
+	if (l->few)
+		snprintf(seen, sizeof(seen), "one of the lines that conflict, moved by %llu bytes, no longer does",
+			 line);
+	conclude_fact(s, prefix, "line", &lined,
+		      l->few ? "lines that share a set, one of them moved"
+			     : "grid of the misses that one more access causes",
+		      seen);
 	snprintf(seen, sizeof(seen),
 		 "one more line than fits conflicts with %llu lines and no others, wherever it lies%s",
 		 (unsigned long long)l->ways.value, l->average.ways);

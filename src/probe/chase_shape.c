@@ -21,8 +21,7 @@ enum chase_state chase_decided(struct chase_fact *f, uint64_t value)
 
 /* ---- size ---- */
 
-/* The survey's bracket: elements that seem to fit, and that do not. */
-static void bracket(const struct chase_path *c, unsigned k, double *lo, double *hi)
+void chase_bracket(const struct chase_path *c, unsigned k, double *lo, double *hi)
 {
 	const struct chase_level *l = &c->level[k];
 	/* Only the first access to what one miss fetches can miss. */
@@ -185,7 +184,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	if (c->stride > l->sector.value || l->sector.value % c->stride)
 		return chase_undecided(
 		    &l->size, "what one miss fetches is smaller than the steps in which this level was walked");
-	bracket(c, k, &from, &to);
+	chase_bracket(c, k, &from, &to);
 	l->stride = k && l->sector.state == CHASE_DONE ? chase_shape_step(c, k, l->sector.value, from) : c->stride;
 	uint64_t lo = (uint64_t)(from / (double)l->stride), hi = (uint64_t)ceil(to / (double)l->stride);
 	uint64_t most = c->limit / l->stride;
@@ -277,6 +276,14 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k)
 
 enum chase_state chase_geometry(struct chase_path *c, unsigned k)
 {
+	struct chase_level *l = &c->level[k];
 	enum chase_state state = shape_of(c, k);
-	return state == CHASE_PENDING ? state : chase_by_lines(c, k);
+
+	if (state != CHASE_PENDING)
+		state = chase_by_lines(c, k);
+	if (state == CHASE_PENDING || l->sets.state == CHASE_DONE)
+		return state;
+	/* Pages are no matter there: neighbours of lines that conflict, in the same pages, do not. */
+	const enum chase_state few = chase_by_strides(c, k);
+	return few == CHASE_UNDECIDED ? state : few;
 }

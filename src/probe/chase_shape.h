@@ -16,6 +16,11 @@ uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit,
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line);
 /* Levels above k may hold so many elements, so that no miss of level k is seen. */
 bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements);
+/* The survey's bracket of level k: bytes that seem to fit, and that do not. */
+void chase_bracket(const struct chase_path *c, unsigned k, double *lo, double *hi);
+/* Size, line, ways and sets by rings of few lines, where laps over all of them take so long that others are in the way. UNDECIDED: the
+ * level is as it was. */
+enum chase_state chase_by_strides(struct chase_path *c, unsigned k);
 /* Whether lines, not pages, are what does not fit. UNDECIDED: size, line, ways and sets then are, too. */
 enum chase_state chase_by_lines(struct chase_path *c, unsigned k);
 /* Where a line is looked for: at the size (j = 0), and some way behind. */

@@ -33,6 +33,13 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 bool trace_read(const struct point *pt, const struct trace_kernel *k, const struct trace_spec *t, uint32_t *ticks,
 		char *why, size_t why_bytes);
 
+/* An experiment of laps over a few lines, at one distance or at many, for chase_path.strides: x is the first distance. */
+#define STRIDES_PARAM_NAMES                                                                                            \
+	{                                                                                                              \
+		"step", "rings", "lines", "start", "moved", "twin", "sm"                                               \
+	}
+int strides_setup(const struct study *s, double x, const double *p, struct job *j, const struct trace_kernel *k);
+
 /* ---- classes of latency, from what is in the trace itself ---- */
 enum trace_class { TRACE_ABOVE, TRACE_HIT, TRACE_MISS, TRACE_UNSURE };
 #define TRACE_PEAKS 24

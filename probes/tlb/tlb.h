@@ -112,6 +112,9 @@ unsigned tlb_survey_least(const struct tlb_path *c);
 uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
 /* What the cheapest page costs beyond one that hits level k. */
 double tlb_least_cost(const struct tlb_path *c, unsigned k);
+/* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
+ * now this and now that count, but have no cost: *mixed of them. NULL: have one all the same. */
+size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed);
 /* Does level k hold all pages of the ring? */
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */

@@ -1,4 +1,4 @@
-/* Which costs of translation occur, and whether a level holds the pages of a ring. */
+/* Which costs of translation occur. */
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"
@@ -9,16 +9,9 @@
 
 #define SHARE_SEEN   0.25 /* of the pages of a ring have a cost that is worth remembering */
 #define SHARE_REAL   0.6  /* and that many where it is a level's */
-#define CHANCE	     1e-6
-#define HOT_ORDERS   4
-#define HOT_MISSES   12 /* of a page tell it from those that miss by noise */
-#define HOT_ALIKE    4	/* times as often as another one does a page of one set miss, at most ... */
-#define HOT_LRU	     2	/* ... and where one misses each time, all do, nearly */
 #define SURVEY_RINGS 64
 #define BASE_PAGES   8		 /* of a ring whose pages are timed often */
 #define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
-#define LOOKS	     2
-#define LOOK_MOST    32768u
 #define SKIPPED	     0.01
 #define MODES	     8
 #define ROWS_ALIKE   0.1  /* of what a row costs */
@@ -26,10 +19,8 @@
 #define TWICE_PART   0.03 /* ... and of a cost, by which it may differ from itself */
 #define BLUR_MOST    1.5  /* cycles, of a page's median */
 #define BLURRED	     4.5  /* sigmas */
-#define FEW_HOT	     0.15
-#define MANY_HOT     0.3
-#define BEYOND	     0.1 /* of a cost, that another one is larger at least */
-#define TORN	     0.1 /* of the pages, and of the visits, that have no level's cost */
+#define BEYOND	     0.1  /* of a cost, that another one is larger at least */
+#define TORN	     0.1  /* of the pages, and of the visits, that have no level's cost */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
 {
@@ -51,9 +42,7 @@ uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k)
 	return n < RING_MOST ? (uint32_t)n : RING_MOST;
 }
 
-/* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
- * now this and now that count, but have no cost: *mixed of them. NULL: have one all the same. */
-static size_t page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
+size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
 {
 	uint32_t laps = w->visits / w->pages;
 	double *one = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)laps + 2, double);
@@ -135,7 +124,7 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 
 	if (!v)
 		return 0;
-	size_t mixed, m = w->skipped > SKIPPED * w->visits ? 0 : page_costs(c, w, v, &each, &mixed);
+	size_t mixed, m = w->skipped > SKIPPED * w->visits ? 0 : tlb_page_costs(c, w, v, &each, &mixed);
 	if (!m) {
 		c->dropped = c->dropped || w->pages >= 16;
 		return 0;
@@ -262,7 +251,7 @@ static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 {
 	double last = c->step[c->steps - 1], beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last;
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
-	size_t mixed, m = v ? page_costs(c, w, v, &each, &mixed) : 0;
+	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
 
 	if (!v || (double)mixed <= TORN * (double)(m + mixed))
 		return false;
@@ -378,219 +367,5 @@ enum chase_state tlb_survey(struct tlb_path *c)
 						 .noise = noise_of(w, rings, rise),
 						 .blurred = rise < BLURRED * c->sigma};
 	}
-	return CHASE_DONE;
-}
-
-static bool missed(const struct tlb_path *c, unsigned k, float cost)
-{
-	return cost >= (float)c->level[k].floor; /* false for NAN */
-}
-
-/* Where visits are blurred, and pages have whims of some cycles: most of them miss, or hardly any does. */
-static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *fits)
-{
-	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, hot = 0;
-
-	if (!v) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	size_t n = page_costs(c, w, v, &each, NULL);
-	for (size_t i = 0; i < n; i++)
-		hot += missed(c, k, (float)v[i]);
-	*fits = hot <= FEW_HOT * (double)n;
-	if (*fits || hot >= MANY_HOT * (double)n)
-		return CHASE_DONE;
-	snprintf(c->why, sizeof(c->why), "%.0f of %zu pages are slow by a little, as whims of single lines are", hot,
-		 n);
-	return CHASE_UNDECIDED;
-}
-
-/* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
- * Mostly that is what the survey saw. A cache of data that has nearly all lines of this ring, now one and then another, delays
- * openers and followers much more often, and did so in no ring of the survey. */
-static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
-{
-	const struct tlb_level *l = &c->level[k];
-	const float rise = (float)(l->floor - c->step[k]);
-	unsigned low = 0, of = 0;
-
-	for (uint32_t v = 0; v < w->visits; v++) {
-		of += !isnan(w->cost[v]);
-		low += w->cost[v] <= -rise;
-	}
-	return low > stat_binomial_limit(of, fmin(0.5, 1.5 * l->noise), CHANCE) ? (double)low / of : l->noise;
-}
-
-/* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
-static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
-{
-	const double noise = noise_in(c, k, w);
-	unsigned misses = 0, hot = 0, warm = 0, clean = 0, laps = 0;
-
-	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
-		unsigned lap = 0;
-		for (uint32_t v = from; v < from + w->pages; v++)
-			lap += missed(c, k, w->cost[v]);
-		misses += lap;
-		clean += !lap;
-	}
-	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
-	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;
-	if (clean && clean >= 4 * q * laps)
-		return 1;
-	/* Pages that missed at three of four visits and more: noise hits another one each time. */
-	double worst = fmin(0.5, 3 * noise); /* what keeps step with the laps comes upon the same pages each time */
-	unsigned much = stat_binomial_limit(laps, q, CHANCE / w->pages);
-	for (uint32_t i = 0; i < w->pages; i++) {
-		unsigned own = 0;
-		for (uint32_t v = i; v < w->visits; v += w->pages)
-			own += missed(c, k, w->cost[v]);
-		hot += laps >= 2 && 4 * own >= 3 * laps;
-		warm += own > much;
-	}
-	if (misses > stat_binomial_limit(w->visits, worst, CHANCE) ||
-	    (hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) && hot > 1 + worst * w->pages))
-		return -1;
-	return laps >= 16 && !warm && q * w->pages < 0.3 ? 1 : 0;
-}
-
-enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
-{
-	struct tlb_ring again = *ring;
-	struct tlb_view w;
-	enum chase_state state = tlb_get(c, ring, &w);
-
-	c->is_covered = state == CHASE_DONE && w.skipped > SKIPPED * w.visits;
-	if (c->is_covered) {
-		snprintf(c->why, sizeof(c->why),
-			 "of %u visits to %u pages a cache in front of the TLB had both lines in %u", w.visits, w.pages,
-			 w.skipped);
-		return CHASE_UNDECIDED;
-	}
-	if (state == CHASE_DONE && c->level[k].blurred)
-		return fits_blurred(c, k, &w, fits);
-	for (unsigned look = 0; state == CHASE_DONE; look++) {
-		int says = judge(c, k, &w);
-		*fits = says > 0;
-		if (says)
-			return CHASE_DONE;
-		again.turns = 8 * w.visits / (w.pages * w.lines);
-		if (look >= LOOKS || 8 * w.visits > LOOK_MOST)
-			break;
-		state = tlb_get(c, &again, &w);
-	}
-	if (state == CHASE_DONE) {
-		snprintf(c->why, sizeof(c->why),
-			 "some of %u visits to %u pages in steps of %llu bytes were slow, as noise may be", w.visits,
-			 w.pages, (unsigned long long)ring->stride);
-		return CHASE_UNDECIDED;
-	}
-	return state;
-}
-
-enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps)
-{
-	struct tlb_view w;
-	enum chase_state state = tlb_get(c, ring, &w);
-
-	*each = *laps = 0;
-	if (state != CHASE_DONE)
-		return state;
-	*laps = w.visits / w.pages;
-	for (uint32_t v = 0; v < w.visits; v++)
-		*each += missed(c, k, w.cost[v]) / *laps;
-	return CHASE_DONE;
-}
-
-enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
-			     double *visits)
-{
-	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
-	struct tlb_view w;
-	enum chase_state state = tlb_get(c, ring, &w);
-
-	*high = *low = *visits = 0;
-	for (uint32_t v = 0; state == CHASE_DONE && v < w.visits; v++) {
-		*visits += !isnan(w.cost[v]);
-		*high += missed(c, k, w.cost[v]);
-		*low += w.cost[v] <= hit - rise && w.cost[v] < -(float)c->gap;
-	}
-	return state;
-}
-
-/* Misses of each page, over some orders, and how often it was seen; *laps is added to. turns 0: as many as usual. */
-static enum chase_state count_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, uint32_t *turns,
-				     uint32_t *own, uint32_t *seen, unsigned *laps)
-{
-	enum chase_state all = CHASE_DONE;
-	uint32_t longer = 0;
-
-	for (unsigned order = 0; order < HOT_ORDERS; order++) {
-		struct tlb_ring again = *ring;
-		struct tlb_view w;
-		again.order = tlb_order(ring->pages, order);
-		again.turns = *turns;
-		if (order && again.order == 1)
-			continue;
-		enum chase_state state = tlb_get(c, &again, &w);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		if (state == CHASE_PENDING) {
-			all = state;
-			continue;
-		}
-		for (uint32_t v = 0; v < w.visits; v++) {
-			own[ring_page(&w, v)] += missed(c, k, w.cost[v]);
-			seen[ring_page(&w, v)] += !isnan(w.cost[v]);
-		}
-		*laps += w.visits / w.pages;
-		longer = 8 * w.visits <= LOOK_MOST ? 8 * w.visits / (w.pages * w.lines) : 0;
-	}
-	*turns = longer;
-	return all;
-}
-
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
-{
-	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
-		 *seen = own + ring->pages, turns = 0;
-	unsigned laps = 0;
-
-	*always = true;
-	if (!own) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	for (unsigned look = 0; look < LOOKS; look++) {
-		enum chase_state state = count_misses(c, k, ring, &turns, own, seen, &laps);
-		if (state != CHASE_DONE)
-			return state;
-		uint32_t few = 0;
-		for (uint32_t i = 0; i + 1 < ring->pages; i++)
-			few = own[i] > few ? own[i] : few;
-		/* So few misses of any page that a stray one or two look like them: more of both. */
-		if (!turns || few >= HOT_MISSES || c->level[k].blurred)
-			break;
-	}
-	const struct tlb_level *l = &c->level[k];
-	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0, most = 0;
-	for (uint32_t i = 0; i + 1 < ring->pages; i++)
-		most = own[i] > most ? own[i] : most;
-	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;
-	for (uint32_t i = 0; i < ring->pages; i++) {
-		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
-		many += hot[i];
-		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
-	}
-	if (!l->blurred)
-		return CHASE_DONE;
-	/* More sets than one would leave half of the pages alone. */
-	if (many < 0.8 * ring->pages) {
-		snprintf(c->why, sizeof(c->why), "which pages conflict could not be told from whims of single lines");
-		return CHASE_UNDECIDED;
-	}
-	for (uint32_t i = 0; i < ring->pages; i++)
-		hot[i] = true;
 	return CHASE_DONE;
 }

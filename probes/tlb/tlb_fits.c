@@ -1,0 +1,307 @@
+/* Whether a level holds the pages of a ring, and which of them it does not. */
+#include "base/arena.h"
+#include "stat/stat.h"
+#include "tlb.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define TOLD	   0.9 /* of the visits have to say something */
+#define SURE	   4.5 /* standard deviations */
+#define SURE_NOT   8
+#define AT_MOST	   0.6 /* misses of a lap, of which one is certain where the ring does not fit */
+#define AT_LEAST   0.8
+#define CHANCE	   1e-6
+#define HOT_ORDERS 4
+#define FIT_ORDERS 5
+#define HOT_MISSES 12 /* of a page tell it from those that miss by noise */
+#define HOT_ALIKE  4  /* times as often as another one does a page of one set miss, at most ... */
+#define HOT_LRU	   2  /* ... and where one misses each time, all do, nearly */
+#define LOOKS	   2
+#define LOOK_MOST  32768u
+#define SKIPPED	   0.01
+#define FEW_HOT	   0.15
+#define MANY_HOT   0.3
+
+static bool missed(const struct tlb_path *c, unsigned k, float cost)
+{
+	return cost >= (float)c->level[k].floor; /* false for NAN */
+}
+
+/* Where visits are blurred, and pages have whims of some cycles: most of them miss, or hardly any does. */
+static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *fits)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, hot = 0;
+
+	if (!v) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	size_t n = tlb_page_costs(c, w, v, &each, NULL);
+	for (size_t i = 0; i < n; i++)
+		hot += missed(c, k, (float)v[i]);
+	*fits = hot <= FEW_HOT * (double)n;
+	if (*fits || hot >= MANY_HOT * (double)n)
+		return CHASE_DONE;
+	snprintf(c->why, sizeof(c->why), "%.0f of %zu pages are slow by a little, as whims of single lines are", hot,
+		 n);
+	return CHASE_UNDECIDED;
+}
+
+/* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
+ * Mostly that is what the survey saw. A cache of data that has nearly all lines of this ring, now one and then another, delays
+ * openers and followers much more often, and did so in no ring of the survey. */
+static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	const struct tlb_level *l = &c->level[k];
+	const float rise = (float)(l->floor - c->step[k]);
+	unsigned low = 0, of = 0;
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		of += !isnan(w->cost[v]);
+		low += w->cost[v] <= -rise;
+	}
+	return low > stat_binomial_limit(of, fmin(0.5, 1.5 * l->noise), CHANCE) ? (double)low / of : l->noise;
+}
+
+/* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. */
+struct balance {
+	double high, low, told;
+};
+
+static struct balance balance_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
+	struct balance b = {0};
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		b.told += !isnan(w->cost[v]);
+		b.high += missed(c, k, w->cost[v]);
+		b.low += w->cost[v] <= hit - rise && w->cost[v] < -(float)c->gap;
+	}
+	return b;
+}
+
+/* How far chance makes both differ. */
+static double chance_of(const struct balance *b)
+{
+	return sqrt(b->high + b->low + 1);
+}
+
+/* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
+static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	const double noise = noise_in(c, k, w);
+	unsigned misses = 0, hot = 0, warm = 0, clean = 0, laps = 0;
+
+	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
+		unsigned lap = 0;
+		for (uint32_t v = from; v < from + w->pages; v++)
+			lap += missed(c, k, w->cost[v]);
+		misses += lap;
+		clean += !lap;
+	}
+	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
+	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;
+	if (clean && clean >= 4 * q * laps)
+		return 1;
+	/* Pages that missed at three of four visits and more: noise hits another one each time. */
+	double worst = fmin(0.5, 3 * noise); /* what keeps step with the laps comes upon the same pages each time */
+	unsigned much = stat_binomial_limit(laps, q, CHANCE / w->pages);
+	for (uint32_t i = 0; i < w->pages; i++) {
+		unsigned own = 0;
+		for (uint32_t v = i; v < w->visits; v += w->pages)
+			own += missed(c, k, w->cost[v]);
+		hot += laps >= 2 && 4 * own >= 3 * laps;
+		warm += own > much;
+	}
+	if (misses > stat_binomial_limit(w->visits, worst, CHANCE) ||
+	    (hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) && hot > 1 + worst * w->pages))
+		return -1;
+	if (laps >= 16 && !warm && q * w->pages < 0.3)
+		return 1;
+	/* Noise comes upon both lines of a page alike. A set that is too full misses in every lap besides, whatever it replaces. */
+	const struct balance b = balance_of(c, k, w);
+	const double more = b.high - b.low, chance = chance_of(&b);
+	if (laps < 16 || b.told < TOLD * w->visits)
+		return 0;
+	if (!warm && more + SURE * chance < AT_MOST * laps)
+		return 1;
+	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
+}
+
+/* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
+static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	struct tlb_ring again = *ring;
+	struct balance sum = {0};
+	double laps = 0;
+	enum chase_state all = CHASE_DONE;
+	bool fit = true, told = true;
+
+	again.turns = LOOK_MOST / (ring->pages * tlb_lines(c, ring));
+	for (unsigned order = 1; order <= FIT_ORDERS; order++) {
+		struct tlb_view w;
+		again.order = tlb_order(ring->pages, order);
+		enum chase_state state = tlb_get(c, &again, &w);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		fit = fit && judge(c, k, &w) >= 0;
+		const struct balance one = balance_of(c, k, &w);
+		told = told && one.told >= TOLD * w.visits;
+		sum.high += one.high;
+		sum.low += one.low;
+		laps += w.visits / w.pages;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	c->why[0] = '\0';
+	const double more = sum.high - sum.low, chance = chance_of(&sum);
+	*fits = fit && more + SURE * chance < AT_MOST * laps;
+	const bool over = more > SURE_NOT * chance && more > AT_LEAST * laps;
+	return told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
+enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	struct tlb_ring again = *ring;
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+
+	c->is_covered = state == CHASE_DONE && w.skipped > SKIPPED * w.visits;
+	if (c->is_covered) {
+		snprintf(c->why, sizeof(c->why),
+			 "of %u visits to %u pages a cache in front of the TLB had both lines in %u", w.visits, w.pages,
+			 w.skipped);
+		return CHASE_UNDECIDED;
+	}
+	if (state == CHASE_DONE && c->level[k].blurred)
+		return fits_blurred(c, k, &w, fits);
+	for (unsigned look = 0; state == CHASE_DONE; look++) {
+		int says = judge(c, k, &w);
+		*fits = says > 0;
+		if (says)
+			return CHASE_DONE;
+		again.turns = 8 * w.visits / (w.pages * w.lines);
+		if (look >= LOOKS || 8 * w.visits > LOOK_MOST)
+			break;
+		state = tlb_get(c, &again, &w);
+	}
+	if (state == CHASE_DONE)
+		state = by_orders(c, k, ring, fits);
+	if (state == CHASE_UNDECIDED && !c->why[0]) {
+		snprintf(c->why, sizeof(c->why),
+			 "some of %u visits to %u pages in steps of %llu bytes were slow, as noise may be", w.visits,
+			 w.pages, (unsigned long long)ring->stride);
+	}
+	return state;
+}
+
+enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps)
+{
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+
+	*each = *laps = 0;
+	if (state != CHASE_DONE)
+		return state;
+	*laps = w.visits / w.pages;
+	for (uint32_t v = 0; v < w.visits; v++)
+		*each += missed(c, k, w.cost[v]) / *laps;
+	return CHASE_DONE;
+}
+
+enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
+			     double *visits)
+{
+	struct tlb_view w;
+	enum chase_state state = tlb_get(c, ring, &w);
+	struct balance b = {0};
+
+	if (state == CHASE_DONE)
+		b = balance_of(c, k, &w);
+	*high = b.high;
+	*low = b.low;
+	*visits = b.told;
+	return state;
+}
+
+/* Misses of each page, over some orders, and how often it was seen; *laps is added to. turns 0: as many as usual. */
+static enum chase_state count_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, uint32_t *turns,
+				     uint32_t *own, uint32_t *seen, unsigned *laps)
+{
+	enum chase_state all = CHASE_DONE;
+	uint32_t longer = 0;
+
+	for (unsigned order = 0; order < HOT_ORDERS; order++) {
+		struct tlb_ring again = *ring;
+		struct tlb_view w;
+		again.order = tlb_order(ring->pages, order);
+		again.turns = *turns;
+		if (order && again.order == 1)
+			continue;
+		enum chase_state state = tlb_get(c, &again, &w);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING) {
+			all = state;
+			continue;
+		}
+		for (uint32_t v = 0; v < w.visits; v++) {
+			own[ring_page(&w, v)] += missed(c, k, w.cost[v]);
+			seen[ring_page(&w, v)] += !isnan(w.cost[v]);
+		}
+		*laps += w.visits / w.pages;
+		longer = 8 * w.visits <= LOOK_MOST ? 8 * w.visits / (w.pages * w.lines) : 0;
+	}
+	*turns = longer;
+	return all;
+}
+
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
+{
+	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
+		 *seen = own + ring->pages, turns = 0;
+	unsigned laps = 0;
+
+	*always = true;
+	if (!own) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (unsigned look = 0; look < LOOKS; look++) {
+		enum chase_state state = count_misses(c, k, ring, &turns, own, seen, &laps);
+		if (state != CHASE_DONE)
+			return state;
+		uint32_t few = 0;
+		for (uint32_t i = 0; i + 1 < ring->pages; i++)
+			few = own[i] > few ? own[i] : few;
+		/* So few misses of any page that a stray one or two look like them: more of both. */
+		if (!turns || few >= HOT_MISSES || c->level[k].blurred)
+			break;
+	}
+	const struct tlb_level *l = &c->level[k];
+	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0, most = 0;
+	for (uint32_t i = 0; i + 1 < ring->pages; i++)
+		most = own[i] > most ? own[i] : most;
+	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;
+	for (uint32_t i = 0; i < ring->pages; i++) {
+		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
+		many += hot[i];
+		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
+	}
+	if (!l->blurred)
+		return CHASE_DONE;
+	/* More sets than one would leave half of the pages alone. */
+	if (many < 0.8 * ring->pages) {
+		snprintf(c->why, sizeof(c->why), "which pages conflict could not be told from whims of single lines");
+		return CHASE_UNDECIDED;
+	}
+	for (uint32_t i = 0; i < ring->pages; i++)
+		hot[i] = true;
+	return CHASE_DONE;
+}

@@ -5,6 +5,7 @@
 
 #define BETWEEN_MOST 160u
 #define FLUSHES	     2
+#define SPARE	     2 /* entries: of what the kernel reads and writes besides */
 
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
 {
@@ -37,6 +38,11 @@ static bool sets_of(const struct level *l, const char *prefix, uint64_t *ways, u
 		*ways = f->value.array[i] > (double)*ways ? (uint64_t)f->value.array[i] : *ways;
 	*sets = size / line;
 	return true;
+}
+
+bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes)
+{
+	return bytes <= l->limit || (!l->up && bytes <= l->apart && lines + SPARE <= l->entries);
 }
 
 void level_between(const struct level *l, struct set_lines *set, unsigned effort)

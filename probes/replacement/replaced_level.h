@@ -10,6 +10,8 @@ struct level {
 	    *next; /* "cache.texture.l1"; of the level above, NULL none; of the latency behind it */
 	enum set_path path;
 	uint64_t limit; /* bytes that may be read */
+	/* A few lines may lie further apart: within so many bytes, where the first TLB has entries for all of them, and some to spare. */
+	uint64_t apart, entries;
 	uint64_t size, line, ways, sets;
 	bool unequal;
 	double largest;	     /* of unequal sets */
@@ -24,6 +26,8 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 
 /* The number of `prefix`.`what`. False: it is not known, or less than 1. */
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v);
+/* Whether so many lines, all of them within so many bytes, can be read. */
+bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
 /* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
  * enough, `effort` times twice as many. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);

@@ -94,7 +94,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .ways = set->ways,
 					   .lines = set->lines,
 					   .known = set->known,
-					   .others = set_pages(set->path),
+					   .others = set_pages(set->path) || set->stride * set->lines > l->limit,
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,
@@ -124,7 +124,7 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	level_between(l, set, effort);
 	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
 		 (unsigned long long)set->stride);
-	if (set->stride * set->lines > l->limit)
+	if (!level_reads(l, set->lines, set->stride * set->lines))
 		return out;
 	snprintf(out.why, sizeof(out.why), "out of memory");
 	if (!policy_sequence(study_arena(l->study), &plan, q))
@@ -342,6 +342,12 @@ static bool in_tiles(const struct level *l, const struct set_lines *set)
 	return false;
 }
 
+/* Bytes that a set's lines lie in, tile by tile. */
+static uint64_t span_of(const struct level *l, const struct set_lines *set, unsigned tile)
+{
+	return ((set->lines - 1) >> tile) * set->stride + (l->line << tile);
+}
+
 static void study_level(struct level *l)
 {
 	const struct finding *f = finding_of(l, set_pages(l->path) ? "reach" : "size");
@@ -412,10 +418,9 @@ static void study_level(struct level *l)
 		set.tile = spacing.tile;
 		set.stride = l->line * l->sets << spacing.tile;
 		set.lines = 2 * set.ways;
-		while (set.lines > set.ways + 1 &&
-		       ((set.lines - 1) >> spacing.tile) * set.stride + (l->line << spacing.tile) > l->limit)
+		while (set.lines > set.ways + 1 && !level_reads(l, set.lines, span_of(l, &set, spacing.tile)))
 			set.lines--;
-		if (((set.lines - 1) >> spacing.tile) * set.stride + (l->line << spacing.tile) > l->limit) {
+		if (!level_reads(l, set.lines, span_of(l, &set, spacing.tile))) {
 			snprintf(why, sizeof(why), "%u lines of one set are more than can be read", set.ways + 1);
 			verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 			return;
@@ -508,7 +513,7 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	uint64_t memory = d->memory_bytes / 8, reach = memory;
+	uint64_t memory = d->memory_bytes / 8, reach = memory, entries = 0;
 	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
 	char prefix[32], up[32], next[48], last[48];
 
@@ -516,21 +521,27 @@ static void study_replacement(struct study *s)
 		reach = least(memory, (uint64_t)f->value.number);
 	else if (f && f->verdict == VERDICT_BOUND)
 		reach = least(memory, (uint64_t)f->lo);
-	double l2;
+	double l2, count;
+	if (study_number(s, "tlb.global.l1.entries", &count))
+		entries = (uint64_t)count;
 	bool has_l2 = study_number(s, "cache.global.l2.latency", &l2);
 	struct level near = {.study = s,
 			     .prefix = "cache.global.l1",
 			     .next = has_l2 ? "cache.global.l2.latency" : "memory.global.latency",
 			     .nearest = "cache.global.l1.latency",
 			     .path = SET_NEAR,
-			     .limit = reach};
+			     .limit = reach,
+			     .apart = memory,
+			     .entries = entries};
 	study_level(&near);
 	struct level past = {.study = s,
 			     .prefix = "cache.global.l2",
 			     .next = "memory.global.latency",
 			     .nearest = "cache.global.l2.latency",
 			     .path = SET_PAST_L1,
-			     .limit = reach};
+			     .limit = reach,
+			     .apart = memory,
+			     .entries = entries};
 	study_level(&past);
 	static const struct {
 		const char *path;
@@ -552,7 +563,9 @@ static void study_replacement(struct study *s)
 					  .next = next,
 					  .nearest = i ? "cache.constant.l1.latency" : "cache.texture.l1.latency",
 					  .path = paths[i].kind,
-					  .limit = i ? d->constant_bytes : least(reach, 64u << 20)};
+					  .limit = i ? d->constant_bytes : least(reach, 64u << 20),
+					  .apart = i ? 0 : least(memory, 64u << 20),
+					  .entries = i ? 0 : entries};
 			study_level(&l);
 		}
 	study_pages(s, "global", SET_PAGES, d->memory_bytes / 2);

@@ -8,22 +8,28 @@
 #include <string.h>
 
 enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
-enum { NEAR, PAST_L1, PAST_L1_QUIET }; /* kinds of load; the last one is recorded in shared memory */
+/* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1 and NEAR_BARE, whose launches have none. */
+enum { NEAR, PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
 #define L1_LIMIT (1u << 20)
 #define L2_LIMIT (16u << 20)
+
+static bool past_l1(unsigned kind)
+{
+	return kind == PAST_L1 || kind == PAST_L1_QUIET;
+}
 
 static const char *load_of(const struct study *s, unsigned kind)
 {
 	/* Before there were cache operators, volatile loads were those that no L1 answers. */
 	if (study_device(s)->cc < 20)
-		return kind != NEAR ? "ld.volatile.global.u64" : "ld.global.u64";
-	return kind != NEAR ? "ld.global.cg.u64" : "ld.global.ca.u64";
+		return past_l1(kind) ? "ld.volatile.global.u64" : "ld.global.u64";
+	return past_l1(kind) ? "ld.global.cg.u64" : "ld.global.ca.u64";
 }
 
 static bool records_in_shared(unsigned kind)
 {
-	return kind != PAST_L1;
+	return kind != PAST_L1 && kind != NEAR_BARE;
 }
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
@@ -245,6 +251,8 @@ static void study_global(struct study *s)
 		chase_average(&near, 0);
 	if (l2 && !endless)
 		chase_average(&far, 0);
+	if (l1)
+		chase_lent(&near, NEAR_BARE, chase_room(d, records_in_shared(NEAR_BARE)));
 	if (study_pending(s))
 		return;
 	if (endless)
@@ -366,7 +374,8 @@ const struct probe probe_global_cache = {
 	   " large for one thread is filled by a whole block, and one thread then asks a sample of lines.",
     .fooled = "Open rows of memory, which look like one level more: a level whose steps are rows and not lines is "
 	      "left out of the count. An L1 that the driver makes smaller for shared memory: kernels that ask for "
-	      "the L1 keep their records in shared memory, a little of it, which leaves the most. An L2 of parts at"
+	      "the L1 keep their records in shared memory, a little of it, which leaves the most; where a kernel "
+	      "without any finds more, the size is BOUND. An L2 of parts at"
 	      " different distances: the classes of latency inside one level are findings of their own, and the "
 	      "size is what one SM can use. No L1 at all: loads that may use one are then no faster than those that"
 	      " pass it by, and the level is ABSENT.",

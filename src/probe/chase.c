@@ -138,10 +138,8 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 
 int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
-	uint32_t timed = (uint32_t)p[CHASE_TIMED], room = chase_room(study_device(s), k->in_shared);
-
-	if (room > timed)
-		room = timed;
+	const uint32_t timed = (uint32_t)p[CHASE_TIMED], most = chase_room(study_device(s), k->in_shared),
+		       room = timed < most ? timed : most;
 	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room, CHASE_REPEATS);
 	if (rc)
 		return rc;
@@ -155,7 +153,8 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, room);
 	if (k->texture)
 		job_arg_texture(j, 0);
-	j->launch.shared_bytes = k->in_shared ? room * 4 : 0;
+	/* Always as much, or an L1 that is in one piece with shared memory would shrink as rings grow. */
+	j->launch.shared_bytes = k->in_shared ? most * 4 : 0;
 	/* Region 0 leads to the loop, region 1 is one timed access: the load, a comparison and a branch. */
 	j->check.cls = k->load_class;
 	j->check.region = 1;

@@ -114,7 +114,7 @@ struct chase_level {
 	bool noisy;	  /* some decision needed more than counting misses */
 	bool blurred;	  /* when the clock is fast, a hit takes as long as a miss does when it is not */
 	bool hashed;	  /* conflicting lines are not evenly spaced */
-	/* It is in the SM, and of sets so large that they may be in one piece with shared memory, of which the chase itself takes some: so
+	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
 	 * much less is left of them. */
 	bool lent;
 	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
@@ -199,6 +199,9 @@ struct chase_blocks {
 };
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 			   struct chase_blocks *out);
+/* Whether the first level, whose geometry is known, holds more where a launch has no shared memory: level->lent. kind: of loads whose
+ * records go past that level, room of them. */
+enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room);
 /* Steps that every level above k - 1 misses, as far as it is known, and no smaller than need be. */
 uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
 

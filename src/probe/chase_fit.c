@@ -25,6 +25,7 @@
 #define HOT_AT_LEAST 3	     /* orders */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
+#define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
 
@@ -437,4 +438,28 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	}
 	l->lent = l->lent || lent;
 	return state;
+}
+
+/* A launch without shared memory leaves a first level that is in one piece with it whole. Where that holds a line more for each set, the
+ * size that was seen is only what the records have left. */
+enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room)
+{
+	struct chase_level *l = &c->level[0];
+	struct chase_path bare = *c;
+	bool fits = false;
+
+	if (l->lent || l->endless || l->size.state != CHASE_DONE || l->line.state != CHASE_DONE || !l->stride)
+		return CHASE_DONE;
+	const bool even = l->ways.state == CHASE_DONE && !l->unequal && l->ways.value;
+	const uint64_t more = even ? l->size.value / l->ways.value : l->size.value / LENT_LEAST,
+		       step = more > l->stride ? more / l->stride * l->stride : l->stride;
+	const struct chase_ring_spec ring = {0, l->size.value + step, l->stride, 0, 0};
+	bare.kind = kind;
+	bare.room = room;
+	if (ring.bytes > c->limit)
+		return CHASE_DONE;
+	const enum chase_state state = chase_fits(&bare, 0, &ring, &fits, NULL);
+	l->lent = state == CHASE_DONE && fits;
+	/* What cannot be had says nothing against the size. */
+	return state == CHASE_PENDING ? state : CHASE_DONE;
 }

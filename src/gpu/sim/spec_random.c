@@ -34,6 +34,7 @@ struct dice {
 	uint64_t seed;
 	int constant_levels;
 	int constant_last, constant_memory; /* latencies of the last level, and of the memory behind it */
+	int shared_bytes;		    /* of an SM */
 	bool l1, l2;			    /* of the global path */
 	double nearest;			    /* least latency of all operations and of the nearest constants, cycles */
 };
@@ -265,8 +266,9 @@ static void roll_chances(struct dice *d, const char *path, const char *level, co
 	put_level(d, path, level, "replacement_probability", "ratio", list);
 }
 
-static void roll_level(struct dice *d, const char *path, const char *level, const struct geometry *g, const char *scope,
-		       int latency)
+/* What the level's lines are chosen by; NULL: its sets are unequal. */
+static const char *roll_level(struct dice *d, const char *path, const char *level, const struct geometry *g,
+			      const char *scope, int latency)
 {
 	char value[32];
 	const struct {
@@ -301,6 +303,7 @@ static void roll_level(struct dice *d, const char *path, const char *level, cons
 	if (policy[0] == 'w')
 		roll_chances(d, path, level, g);
 	spec_random_interval(d->out, stem, d->seed, latency);
+	return twist.unequal ? NULL : twist.policy ? twist.policy : policy;
 }
 
 static void roll_offsets(struct dice *d)
@@ -381,6 +384,16 @@ static void roll_backing(struct dice *d, int l2, int memory)
 		put(d, "load.constant.blocking", "yes/no", "yes");
 }
 
+/* Whether the L1 is in one piece with shared memory, and gives ways to it. The chances of ways, trees and schedules are of all ways. */
+static void roll_lending(struct dice *d, long long size, const char *policy)
+{
+	struct dice o = {.out = d->out};
+	rng_seed(&o.r, hash64("l1 and shared", 13, d->seed));
+	if (chance(&o, 0.4) && size > d->shared_bytes && policy && policy[0] != 'w' && policy[0] != 'p' &&
+	    policy[0] != 's')
+		put(d, "cache.global.l1.shared_with", "name", "shared");
+}
+
 static void roll_global(struct dice *d)
 {
 	int kind = between(d, 0, 9), latency = between(d, 20, 60), line = 32, l2_latency = 0;
@@ -394,7 +407,7 @@ static void roll_global(struct dice *d)
 		struct geometry g = roll_geometry(d, 2048, 49152, 32, 256);
 		while (g.sector > 32 && chance(d, 0.5))
 			g.sector /= 2;
-		roll_level(d, "global", "l1", &g, "sm", latency);
+		roll_lending(d, g.size, roll_level(d, "global", "l1", &g, "sm", latency));
 		line = g.sector;
 		least = 2 * g.size > least ? 2 * g.size : least;
 		latency += step(d);
@@ -426,6 +439,7 @@ static void roll_global(struct dice *d)
 static void roll_shared(struct dice *d)
 {
 	int size = between(d, 1, 3) * 16;
+	d->shared_bytes = size * 1024;
 	put_int(d, "shared.size", "KB", size);
 	put_int(d, "shared.per_block", "KB", size);
 	put_int(d, "shared.latency", "cycles", between(d, 16, 48));

@@ -27,6 +27,12 @@ void spec_random_costs(struct str *out, uint64_t seed);
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
 void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1, bool l2);
 
+/* spec_random_common.c: caches that two paths have in common. stem, from, to: as "cache.global.l2". 0: no such line. */
+long long spec_random_number(const struct str *s, const char *stem, const char *property);
+bool spec_random_says(const struct str *s, const char *stem, const char *property, const char *word);
+/* All that is said of the array `from` is said of `to`, which is the same one. */
+void spec_random_again(struct str *out, const char *from, const char *to);
+
 /* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches */
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */

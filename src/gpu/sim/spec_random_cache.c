@@ -173,6 +173,19 @@ static void texture_level(struct stream *d, uint64_t seed, const char *stem, lon
 	spec_random_interval(d->out, stem, seed, latency);
 }
 
+/* Whether the last level of textures is the global path's L2, which each level above it has to fit into. size, line: of that level, 0: there
+ * is none. */
+static bool roll_common(struct str *out, uint64_t seed, const char *stem, long long size, int line, int latency)
+{
+	struct stream d = stream_of(out, "texture in the L2", seed);
+	if (!chance(&d, 0.5) || spec_random_number(out, "cache.global.l2", "size") < 4 * size ||
+	    spec_random_number(out, "cache.global.l2", "line") < (line > 32 ? line : 32))
+		return false;
+	spec_random_again(out, "cache.global.l2", stem);
+	put(&d, stem, "latency", "cycles", latency);
+	return true;
+}
+
 static bool roll_texture(struct str *out, uint64_t seed, int spread)
 {
 	static const char *const scopes[] = {"sm", "cluster"};
@@ -182,15 +195,20 @@ static bool roll_texture(struct str *out, uint64_t seed, int spread)
 	int levels = between(&d, 0, 2), latency = between(&d, 80, 260), line = 32 << between(&d, 0, 1);
 	long long size = 0;
 	put(&d, "cache.texture", "levels", "count", levels);
-	if (levels > 0)
+	const bool only = levels == 1 && roll_common(out, seed, "cache.texture.l1", 0, 0, latency);
+	if (levels > 0 && !only)
 		texture_level(&d, seed, "cache.texture.l1", 2048, 16384, line, latency, scopes[between(&d, 0, 1)],
 			      &size);
-	if (levels > 0)
+	if (levels > 0 && !only)
 		put_name(&d, "cache.texture.l1", "addressed", "virtual");
 	latency += 20 + spread + between(&d, 30, 120);
+	const int fills = line;
 	line *= 1 << between(&d, 0, 2);
-	if (levels > 1)
+	const bool last = levels > 1 && roll_common(out, seed, "cache.texture.l2", size, fills, latency);
+	if (levels > 1 && !last)
 		texture_level(&d, seed, "cache.texture.l2", 4 * size, 262144, line, latency, "gpu", &size);
+	if (only || last)
+		latency += (int)spec_random_number(out, "cache.global.l2", "far_extra");
 	latency += 20 + spread + between(&d, 50, 200);
 	put(&d, "memory.texture", "latency", "cycles", latency);
 	put(&d, "load.texture", "issue", "cycles", between(&d, 1, 4));

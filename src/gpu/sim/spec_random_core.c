@@ -10,32 +10,59 @@ static unsigned long long between(struct rng *r, unsigned long long lo, unsigned
 	return lo + rng_below(r, hi - lo + 1);
 }
 
-static void roll_instruction(struct str *out, struct rng *r)
+/* The first cache of constants that can be the second one of instructions, which holds more than the first and less than the largest
+ * kernels; NULL: there is none. */
+static const char *in_common(const struct str *out, struct rng *r, unsigned long long line, unsigned long long size)
+{
+	static const char *const stems[] = {"cache.constant.l1", "cache.constant.l2", "cache.constant.l3"};
+	if (rng_below(r, 3) == 0)
+		return NULL;
+	for (unsigned i = 0; i < 3; i++) {
+		const unsigned long long theirs = (unsigned long long)spec_random_number(out, stems[i], "size");
+		if (theirs >= 2 * size && theirs <= 40960 &&
+		    (unsigned long long)spec_random_number(out, stems[i], "line") >= line)
+			return stems[i];
+	}
+	return NULL;
+}
+
+static void roll_instruction(struct str *out, struct rng *r, uint64_t seed)
 {
 	unsigned long long line = 64ull << between(r, 0, 2), ways = between(r, 2, 8), sets = 1ull << between(r, 2, 5);
 	unsigned long long far = between(r, 20, 90), most;
+	struct rng own;
 	while (line * sets < 1024) /* each set has room beside the loop of a small kernel */
 		sets *= 2;
 	/* Kernels of 64 KB have to go beyond the second level. */
 	while (line * ways * sets > 10240 && line * sets > 1024)
 		sets /= 2;
 	most = 40960 / (line * ways * sets);
+	rng_seed(&own, hash64("code and constants", 18, seed));
+	const char *common = in_common(out, &own, line, line * ways * sets);
+	const char *const both = common ? "l1" : "{l1,l2}";
 	str_addf(out, "cache.instruction.levels = 2 count # guess: drawn\n");
-	str_addf(out, "cache.instruction.{l1,l2}.line = %llu bytes # guess: drawn\n", line);
-	str_addf(out, "cache.instruction.{l1,l2}.ways = %llu count # guess: drawn\n", ways);
-	str_addf(out, "cache.instruction.{l1,l2}.policy = lru name # guess: drawn\n");
+	str_addf(out, "cache.instruction.%s.line = %llu bytes # guess: drawn\n", both, line);
+	str_addf(out, "cache.instruction.%s.ways = %llu count # guess: drawn\n", both, ways);
+	str_addf(out, "cache.instruction.%s.policy = lru name # guess: drawn\n", both);
 	str_addf(out, "cache.instruction.l1.size = %llu bytes # guess: drawn\n", line * ways * sets);
-	str_addf(out, "cache.instruction.l2.size = %llu bytes # guess: drawn\n",
-		 line * ways * sets * between(r, 2, most < 8 ? most : 8));
+	const unsigned long long second = line * ways * sets * between(r, 2, most < 8 ? most : 8);
+	if (common) {
+		spec_random_again(out, common, "cache.instruction.l2");
+	} else {
+		str_addf(out, "cache.instruction.l2.size = %llu bytes # guess: drawn\n", second);
+		str_addf(out, "cache.instruction.l2.scope = cluster name # guess: drawn\n");
+	}
 	str_addf(out, "cache.instruction.l1.scope = sm name # guess: drawn\n");
-	str_addf(out, "cache.instruction.l2.scope = cluster name # guess: drawn\n");
 	/* Hardware fetches the next block while it executes this one, and its latency is not seen; a simulated one would be, at
 	 * every block. */
 	str_addf(out, "cache.instruction.l1.latency = 0 cycles # guess: drawn\n");
 	str_addf(out, "cache.instruction.l2.latency = %llu cycles # guess: drawn\n", far);
 	str_addf(out, "memory.instruction.latency = %llu cycles # guess: drawn\n", far + between(r, 300, 600));
 	str_addf(out, "cache.instruction.fetch_bytes = %llu bytes # guess: drawn\n", 32ull << between(r, 0, 1));
-	str_addf(out, "cache.instruction.prefetch = %llu count # guess: drawn\n", between(r, 0, 2));
+	const unsigned long long ahead = between(r, 0, 2);
+	/* Nobody waits for what is taken along, so it must be near. */
+	const bool near = !common || !spec_random_says(out, common, "scope", "gpu");
+	str_addf(out, "cache.instruction.prefetch = %llu count # guess: drawn\n", near ? ahead : 0);
 }
 
 /* SM numbers say nothing of clusters: sometimes neighbours lie one cluster apart, sometimes anywhere. */
@@ -78,7 +105,7 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 		str_addf(out, "shared.quantum = %llu bytes # guess: drawn\n", 64ull << between(&r, 0, 3));
 	}
 	if (rng_below(&r, 3) == 0)
-		roll_instruction(out, &r);
+		roll_instruction(out, &r, seed);
 }
 
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads)

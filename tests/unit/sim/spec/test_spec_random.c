@@ -139,8 +139,6 @@ static const struct {
     {"device.warp_size", "probes of wide warps are held to the two AMD GPUs"},
     {"core.block_launch", "no shipped GPU has it; run times alone cannot tell it from a latency"},
     {"core.warp_launch", "as core.block_launch"},
-    {"cache.instruction.<l>.shared_with", "drawn instruction caches hold no constants; held to the GPUs that have it"},
-    {"cache.texture.<l>.shared_with", "drawn texture paths have caches of their own"},
     {"noise.boost", "switched off: draw_boost"},
     {"noise.boost_interval", "switched off: draw_boost"},
     {"noise.boost_cycles", "switched off: draw_boost"},

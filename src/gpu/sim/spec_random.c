@@ -22,7 +22,7 @@ struct dice {
 	struct rng r;
 	struct str *out;
 	int sm_count, per_cluster, clusters;
-	int schedulers;
+	int schedulers, warp;
 	double issue_interval;
 	int block_threads;
 	bool f64, f16, fma;
@@ -80,6 +80,7 @@ static void roll_device(struct dice *d, uint64_t seed)
 	if (d->per_cluster * d->clusters < 2)
 		d->clusters = 2;
 	d->sm_count = d->clusters * d->per_cluster;
+	d->warp = spec_random_warp(seed);
 	d->f64 = chance(d, 0.8);
 	d->f16 = cc >= 60 && chance(d, 0.8);
 	d->fma = cc >= 20;
@@ -93,7 +94,8 @@ static void roll_device(struct dice *d, uint64_t seed)
 	put(d, "device.compute_capability", "version", "%d.%d", cc / 10, cc % 10);
 	put_int(d, "device.max_threads_per_block", "count", d->block_threads);
 	put_int(d, "device.max_threads_per_sm", "count", 2 * d->block_threads);
-	put_int(d, "device.max_warps_per_sm", "count", d->block_threads / 16);
+	put_int(d, "device.warp_size", "count", d->warp);
+	put_int(d, "device.max_warps_per_sm", "count", 2 * d->block_threads / d->warp);
 	put_int(d, "device.max_blocks_per_sm", "count", between(d, 4, 16));
 	put(d, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
 	put(d, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");
@@ -149,8 +151,9 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 	sscanf(text, "%lf", &throughput);
 	if (throughput > issue || throughput > fill)
 		throughput *= 0.99;
-	if (32.0 * copies / throughput > latency)
-		latency = (int)(32.0 * copies / throughput) + 1;
+	const double busy = d->warp * copies / throughput;
+	if (busy > latency)
+		latency = (int)busy + 1;
 	d->nearest = latency < d->nearest ? latency : d->nearest;
 	snprintf(key, sizeof key, "arith.%s.latency", ops);
 	put(d, key, "cycles", "%g", latency);
@@ -161,7 +164,7 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 	snprintf(key, sizeof key, "arith.%s.unit", ops);
 	/* The special functions' pipe does a part too, unless that took it longer than the whole operation. */
 	double part = d->pipes.share * throughput;
-	if (strcmp(ops, "mul.f32") != 0 || d->pipes.share <= 0 || 32.0 * copies / part > latency) {
+	if (strcmp(ops, "mul.f32") != 0 || d->pipes.share <= 0 || d->warp * copies / part > latency) {
 		put(d, key, "name", "%s", unit);
 		return;
 	}
@@ -561,12 +564,13 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 }
 
 /* What lanes that part do: from a stream of its own, like all that came later. */
-static void roll_control(struct str *out, uint64_t seed)
+static void roll_control(struct str *out, uint64_t seed, int warp)
 {
 	struct dice d = {.out = out};
 	rng_seed(&d.r, hash64("control", 7, seed));
 	bool independent = chance(&d, 1.0 / 3), fall = chance(&d, 1.0 / 3);
-	put(&d, "branch.independent_threads", "yes/no", independent ? "yes" : "no");
+	/* Threads of wide warps are never independent. */
+	put(&d, "branch.independent_threads", "yes/no", independent && warp <= 32 ? "yes" : "no");
 	if (fall)
 		put(&d, "branch.first_path", "name", "fallthrough");
 }
@@ -590,8 +594,8 @@ int spec_random(struct str *out, uint64_t seed)
 	if (d.l1)
 		spec_random_costs(out, seed);
 	spec_random_paths(out, seed, d.spread, d.l1, d.l2);
-	roll_control(out, seed);
-	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster);
+	roll_control(out, seed, d.warp);
+	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster, d.warp);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
 	spec_random_host(out, seed);
 	spec_random_dual(out, seed);

@@ -33,8 +33,10 @@ bool spec_random_says(const struct str *s, const char *stem, const char *propert
 /* All that is said of the array `from` is said of `to`, which is the same one. */
 void spec_random_again(struct str *out, const char *from, const char *to);
 
-/* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches */
-void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster);
+/* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches. threads: of a warp. */
+void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads);
+/* Threads of a warp. */
+int spec_random_warp(uint64_t seed);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads);
 /* The host's side, and what shows in few kernels: native instructions, routines, barriers of an SM. */

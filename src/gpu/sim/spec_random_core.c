@@ -87,7 +87,14 @@ static void roll_numbers(struct str *out, uint64_t seed, unsigned clusters, unsi
 	str_addf(out, " count # guess: drawn\n");
 }
 
-void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster)
+int spec_random_warp(uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("warp size", 9, seed));
+	return rng_below(&r, 10) ? 32 : 64;
+}
+
+void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads)
 {
 	roll_numbers(out, seed, clusters, per_cluster);
 	static const char *const policies[] = {"oldest", "youngest", "greedy"};
@@ -99,8 +106,10 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 	if (rng_below(&r, 3) == 0) {
 		bool warp = rng_below(&r, 2);
 		str_addf(out, "regfile.register_quantum = %llu count # guess: drawn\n", 1ull << between(&r, 0, 3));
-		str_addf(out, "regfile.thread_quantum = %llu count # guess: drawn\n", 32ull << between(&r, 0, 2));
-		str_addf(out, "regfile.unit = %llu count # guess: drawn\n", 32ull << between(&r, 0, 4));
+		str_addf(out, "regfile.thread_quantum = %llu count # guess: drawn\n",
+			 (unsigned long long)threads << between(&r, 0, 2));
+		str_addf(out, "regfile.unit = %llu count # guess: drawn\n",
+			 (unsigned long long)threads << between(&r, 0, 4));
 		str_addf(out, "regfile.allocation = %s name # guess: drawn\n", warp ? "warp" : "block");
 		str_addf(out, "shared.quantum = %llu bytes # guess: drawn\n", 64ull << between(&r, 0, 3));
 	}

@@ -173,8 +173,9 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
-	/* What the pipe takes, and what the schedulers can give it. */
-	double shared = fmax(s->shared.issue + s->shared.request, s->scheduler_issue / s->schedulers);
+	/* What the pipe takes, of wide warps one half after the other, and what the schedulers can give it. */
+	const double halves = s->warp_size > 32 ? 2 : 1;
+	double shared = fmax(halves * s->shared.issue + s->shared.request, s->scheduler_issue / s->schedulers);
 	shared = shared > 0 ? 4.0 * s->warp_size / shared : 0;
 	tell_memory(&t, s);
 	if (shared > 0)

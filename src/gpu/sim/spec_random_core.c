@@ -115,6 +115,11 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 	}
 	if (rng_below(&r, 3) == 0)
 		roll_instruction(out, &r, seed);
+	rng_seed(&r, hash64("launch", 6, seed));
+	if (rng_below(&r, 8) == 0)
+		str_addf(out, "core.block_launch = %llu cycles # guess: drawn\n", between(&r, 1, 400));
+	if (rng_below(&r, 8) == 0)
+		str_addf(out, "core.warp_launch = %llu cycles # guess: drawn\n", between(&r, 1, 16));
 }
 
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads)

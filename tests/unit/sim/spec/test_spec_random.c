@@ -136,8 +136,6 @@ static void every_draw_reads_and_is_told_apart(void **state)
 static const struct {
 	const char *pattern, *why;
 } not_drawn[] = {
-    {"core.block_launch", "no shipped GPU has it; run times alone cannot tell it from a latency"},
-    {"core.warp_launch", "as core.block_launch"},
     {"noise.boost", "switched off: draw_boost"},
     {"noise.boost_interval", "switched off: draw_boost"},
     {"noise.boost_cycles", "switched off: draw_boost"},

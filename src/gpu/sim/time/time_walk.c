@@ -43,8 +43,9 @@ static void write_back(struct time_gpu *g, struct time_cluster *owner, struct ti
 }
 
 /* Takes an entry of the SM's table at the latest now. Returns when what is in flight already is back, 0 when this request has
- * to fetch it itself. */
-static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct time_transit *q, uint32_t line)
+ * to fetch it itself. *queue, what ports on the way have it wait, passes while it waits for an entry. */
+static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct time_transit *q, uint32_t line,
+						     uint64_t *queue)
 {
 	uint64_t at;
 	if (q->entry != INFLIGHT_NONE)
@@ -53,6 +54,7 @@ static __attribute__((noinline)) uint64_t take_entry(struct time_gpu *g, struct 
 	uint64_t name = q->address / line * 64 + (uint64_t)__builtin_ctz(line);
 	switch (inflight_enter(q->table, name, q->lanes, q->t, &at, &q->entry)) {
 	case INFLIGHT_GO:
+		*queue -= *queue < (at - q->t) << FIX ? *queue : (at - q->t) << FIX;
 		q->ahead += at - q->t;
 		q->t = at;
 		return 0;
@@ -92,7 +94,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		if (__builtin_expect(q->table != NULL, 0)) {
 			if (l->scope == SCOPE_SM)
 				line = l->spec->sector ? l->spec->sector : l->spec->line;
-			else if ((ready = take_entry(g, q, line)))
+			else if ((ready = take_entry(g, q, line, &queue)))
 				break;
 		}
 		if (__builtin_expect(k == translate, 0) &&
@@ -114,7 +116,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		}
 		/* What is still on its way is not there: the table counts who waits for it. */
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
-			take_entry(g, q, line);
+			take_entry(g, q, line, &queue);
 		if (c->port) {
 			uint64_t wait = cache_port(c, q->t, q->ahead, bytes);
 			queue = wait > queue ? wait : queue;
@@ -152,7 +154,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		ready = PENDING;
 	}
 	if (k >= r->levels && q->table)
-		ready = take_entry(g, q, line);
+		ready = take_entry(g, q, line, &queue);
 	if (!ready) {
 		if (__builtin_expect(k == translate, 0) &&
 		    !tlb_translate(r->tlb, sm, cluster, q->address, q->t, &extra)) {

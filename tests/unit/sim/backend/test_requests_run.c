@@ -272,6 +272,33 @@ static void a_full_table_holds_up_the_pipe(void **state)
 	machine_close(&m);
 }
 
+/* A request that waits for an entry has had its turn at the L1 meanwhile, and does not wait for both one after the other. */
+static void an_entry_is_waited_for_while_the_port_is(void **state)
+{
+	(void)state;
+	struct machine m;
+	machine_open(&m,
+		     "memory.global.bandwidth = 100000 bytes/clk\n"
+		     "memory.global.latency = 600 cycles\ncache.global.levels = 1 count\n"
+		     "cache.global.l1.interval = 7 cycles\nload.global.issue = 2 cycles\n"
+		     "outstanding.kind = mshr name\noutstanding.entries = 16 count\n",
+		     "cache.global.l2", loads[0]);
+	m.flush = true;
+	run(&m, 1, 1, 0, 0);
+	uint32_t base = run(&m, 1, 1, 0, 0) - 600;
+	for (uint32_t n = 2; n <= 32; n++) {
+		uint64_t go[32], last = 0;
+		for (uint32_t k = 0; k < n; k++) {
+			go[k] = 7 * (uint64_t)k;
+			if (k >= 16 && go[k] < go[k - 16] + 600)
+				go[k] = go[k - 16] + 600;
+			last = go[k] + 600;
+		}
+		assert_int_equal(run(&m, 1, n, 0, 0), base + last);
+	}
+	machine_close(&m);
+}
+
 /* ---- atomics ---- */
 
 /* Each thread adds at in + (t * y); cycles from the first thread's issue to its block's last result. */
@@ -399,6 +426,7 @@ int main(void)
 	    cmocka_unit_test(the_m2070_shows_its_table),
 	    cmocka_unit_test(the_k20_shows_its_table),
 	    cmocka_unit_test(a_full_table_holds_up_the_pipe),
+	    cmocka_unit_test(an_entry_is_waited_for_while_the_port_is),
 	    cmocka_unit_test(atomics_cost_what_the_file_says),
 	    cmocka_unit_test(atomics_go_as_loads_where_nothing_is_said),
 	    cmocka_unit_test(copies_and_launches_take_the_host_time),

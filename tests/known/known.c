@@ -399,7 +399,7 @@ static bool is_fillable(const struct sim_spec *s)
 }
 
 /* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds
- * the whole constant memory and what lies behind it. */
+ * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
 	static const char *const hidden[] = {
@@ -418,6 +418,9 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 		told |= s->constant.level[i].scope == SCOPE_CLUSTER && s->constant.level[i].size < s->constant_bytes;
 	/* Clusters are seen by what some SMs share and others do not. */
 	if (str_starts(key, "topology.") && (!told || s->sm_per_cluster == 1 || s->cluster_count == 1))
+		return true;
+	const bool held = s->constant_uses_l2 && s->global.level[1].size >= s->constant_bytes;
+	if (held && strcmp(key, "memory.constant.latency") == 0)
 		return true;
 	for (uint32_t i = 0; i < s->constant.levels; i++) {
 		if (s->constant.level[i].size < s->constant_bytes)

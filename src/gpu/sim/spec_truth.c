@@ -271,9 +271,9 @@ static void tell_constant(struct teller *t, const struct sim_spec *s)
 		tell_number(t, "cache.constant.levels", p->levels, 0);
 	else
 		tell_absent(t, "cache.constant.levels");
-	if (!s->constant_uses_l2)
-		tell_number(t, "memory.constant.latency", p->memory_latency + s->dram.row_miss / 2,
-			    LATENCY_TOLERANCE + s->dram.row_miss / 2);
+	/* Also where constants end in the common L2: what that does not hold comes from there. */
+	tell_number(t, "memory.constant.latency", p->memory_latency + s->dram.row_miss / 2,
+		    LATENCY_TOLERANCE + s->dram.row_miss / 2);
 }
 
 /* Which path has the very same cache; "none" where no other has. */

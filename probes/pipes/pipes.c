@@ -56,7 +56,8 @@ static void set(struct graph *g, unsigned a, unsigned b, enum relation r)
 
 static void look(struct graph *g, unsigned a, unsigned b)
 {
-	g->pair[a][b] = g->pair[b][a] = pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b]);
+	g->pair[a][b] = g->pair[b][a] =
+	    pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b], a < ANCHORS && b < ANCHORS);
 	set(g, a, b, g->pair[a][b].is);
 }
 
@@ -254,7 +255,7 @@ static struct pair by_link(struct graph *g, int unit, unsigned row)
 				most = fmax(most, g->pair[k][a].excess);
 		if (g->row[k] == NONE || (unsigned)g->row[k] == row || most == 0 || g->u->solo[g->row[k]].native != 1)
 			continue;
-		const struct pair p = pipes_pair(g->u, row, (unsigned)g->row[k]);
+		const struct pair p = pipes_pair(g->u, row, (unsigned)g->row[k], false);
 		if (shares(p.is) && p.excess + most > MORE_THAN_ALL)
 			return (struct pair){REL_PART, p.excess};
 	}
@@ -283,7 +284,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		if (!has(g, unit, (enum anchor)unit))
 			continue;
 		const int w = witness(g, unit, row);
-		struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
 		if (p.is == REL_HIDDEN && p.excess > 0.5)
 			p = by_link(g, unit, row);
 		const char *as = w == NONE ? "?" : pipes_name((unsigned)w);
@@ -332,7 +333,8 @@ static bool nowhere_else(struct graph *g, unsigned row, int unit)
 		if (other == unit || !has(g, other, (enum anchor)other))
 			continue;
 		const int w = witness(g, other, row);
-		const struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		const struct pair p =
+		    w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
 		if (p.is == REL_SHARED || (p.is != REL_APART && p.excess > ELSEWHERE))
 			return false;
 	}
@@ -359,7 +361,8 @@ static void conclude_row(struct graph *g, unsigned row)
 		if (g->row[a] == NONE || (k > 0 && g->unit[a] == g->unit[first]))
 			continue;
 		const int w = witness(g, g->unit[a], row);
-		const struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w);
+		const struct pair p =
+		    w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
 		if (study_pending(s))
 			return;
 		if (p.is != REL_SHARED) {
@@ -522,8 +525,8 @@ const struct probe probe_pipes = {
 	"does not keep its pipe full: it has to reach the throughput that is known, and warps that begin or end one "
 	"after "
 	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load: what "
-	"shares a pipe has to do so with two numbers of warps. A compiler that makes something "
-	"else "
+	"shares a pipe has to do so with two numbers of warps, and where issuing takes most of the time, in other "
+	"proportions, too. A compiler that makes something else "
 	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
 	"a "
 	"barrier waits for a load, and times that differ from run to run are not used. Warps that a scheduler prefers: "

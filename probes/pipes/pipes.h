@@ -50,8 +50,9 @@ bool pipes_solos(struct pipes *u);
 bool pipes_asked(const struct study *s, const struct solo *o, unsigned row);
 /* Whether it was timed by warps that do not wait for each other, since a scheduler prefers some. */
 bool pipes_apart(const struct solo *o);
-/* The two together; also lowers u->issue when they issue faster than anything before. */
-struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b);
+/* The two together; also lowers u->issue when they issue faster than anything before. closely: more is asked where something
+ * besides issuing them makes them slow. */
+struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely);
 /* How much longer the two take on one pipe than on two, at least as far as issuing lets them: 1 = no difference. */
 double pipes_contrast(const struct pipes *u, unsigned a, unsigned b);
 

@@ -32,7 +32,9 @@ enum {
 #define PART_LEAST   0.2
 #define SHARED_LEAST 0.85
 #define CONTRAST     1.15
-#define ISSUE_MARGIN 1.1 /* a stream that takes so much longer than its issue is not held up by that */
+#define ISSUE_MARGIN 1.1  /* a stream that takes so much longer than its issue is not held up by that */
+#define NEAR_ISSUE   1.6  /* one that takes less may be held up by the order in which warps get their turns ... */
+#define BEYOND_ISSUE 1.08 /* ... and one that takes more is held up by something */
 
 /* The row of loads from shared memory, which are no arithmetic. */
 #define LOAD_ROW ARITHMETIC_COUNT
@@ -371,7 +373,43 @@ static struct pair judge(const struct times *t, double cycles)
 	return (struct pair){REL_HIDDEN, excess};
 }
 
-struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b)
+/* What may share a pipe, by streams of other proportions: a pipe in common makes none of them shorter than its work takes, while
+ * warps that get their turns too late for a pipe that is free do so in some proportions and not in others. Of each stream, what
+ * part of one's work at most needs the other's pipe, or of the other's the first one's. */
+static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b,
+				     unsigned first, const struct pair *seen)
+{
+	/* of the more numerous ones, in quarters */
+	static const unsigned char quarters[] = {4, 3, 5, 2};
+	const struct solo *x = &u->solo[a], *y = &u->solo[b];
+	double of_a = INFINITY, of_b = INFINITY;
+	for (size_t k = 0; k < sizeof quarters && !study_pending(u->s) && fmax(of_a, of_b) > HALF_SEEN; k++) {
+		unsigned m_a = n_a, m_b = n_b, *many = n_a > n_b ? &m_a : &m_b, *few = n_a > n_b ? &m_b : &m_a;
+		const unsigned times = quarters[k] * *many + 4 * *few <= GROUP_MOST ? 4 : 1;
+		*many = (quarters[k] * *many * times + 2) / 4;
+		*few *= times;
+		while (*many % 2 == 0 && *few % 2 == 0) {
+			*many /= 2;
+			*few /= 2;
+		}
+		const double steps = (double)m_a * x->native + (double)m_b * y->native, t_a = m_a * x->cycles,
+			     t_b = m_b * y->cycles;
+		for (unsigned i = 0; i < PIPES_LOADS; i++) {
+			const struct stream m =
+			    stream_of(u->s, a, m_a, b, m_b, (unsigned)steps, (first + i) % PIPES_LOADS, LONG);
+			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
+				continue;
+			of_a = fmin(of_a, (m.cycles - t_b) / t_a);
+			of_b = fmin(of_b, (m.cycles - t_a) / t_b);
+		}
+	}
+	const double most = fmax(of_a, of_b);
+	if (most <= HALF_SEEN)
+		return (struct pair){REL_APART, most};
+	return most < seen->excess - APART_MOST ? (struct pair){REL_HIDDEN, most} : *seen;
+}
+
+struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 {
 	unsigned n_a, n_b;
 	if (a == b)
@@ -418,5 +456,9 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b)
 		if (out.is == REL_HIDDEN)
 			break;
 	}
+	const double issue = steps * u->issue;
+	if (!apart && ((out.is == REL_PART && shortest < NEAR_ISSUE * issue) ||
+		       (out.is == REL_HIDDEN && closely && shortest > BEYOND_ISSUE * issue)))
+		return other_proportions(u, a, n_a, b, n_b, first, &out);
 	return out;
 }

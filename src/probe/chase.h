@@ -120,6 +120,7 @@ struct chase_level {
 	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
 	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
 	struct chase_fact size, sector, line, ways, sets;
+	bool uneven;	  /* of some sets fewer lines conflicted than of others, and not all of them were seen */
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
 	struct chase_average average;

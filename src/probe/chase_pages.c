@@ -63,6 +63,14 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 		enum chase_state state = beside_records(c, k, &fits);
 		if (state == CHASE_PENDING)
 			return l->size.state = l->line.state = l->ways.state = l->sets.state = state;
+		/* The tables that translations are read from may go through the level, too: the sets that hold them have
+		 * less room for lines. */
+		if (!fits && l->uneven) {
+			chase_undecided(&l->size,
+					"its sets do not hold alike many, and more is read than a TLB translates: what "
+					"translations are read from may take the other places");
+			return CHASE_UNDECIDED;
+		}
 		if (!fits)
 			return CHASE_DONE;
 		static const char records[] =

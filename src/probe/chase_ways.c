@@ -316,6 +316,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 		return chase_undecided(&l->ways, c->why);
 	}
 	if (least != most || !least) {
+		l->uneven = least && least < most;
 		snprintf(
 		    c->why, sizeof(c->why),
 		    "one more line conflicts with %u to %u lines: its sets differ, or some conflicts were not seen",

@@ -214,6 +214,16 @@ static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *
 	return w;
 }
 
+/* Warps that do so where results are known only together: a warp waits for the last of its chains, and that for all other warps, which had
+ * their turns between its first and its last. full: cycles of a link where the pipes are. */
+static uint32_t first_held_up(const struct sim_spec *s, const struct link *l, uint32_t n, double full, double part)
+{
+	uint32_t w = 1;
+	while (w < most_warps(s) && n * w * full < part * (l->alone[n] + (n - 1.0) * (w - 1.0) * full))
+		w++;
+	return w;
+}
+
 struct telling {
 	int (*each)(void *ctx, const struct truth *t);
 	void *ctx;
@@ -257,6 +267,9 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 		 * than this model knows. */
 		if (waits(l))
 			ridge = fmax(ridge, at);
+		const uint32_t held = first_held_up(s, l, n, slow, RIDGE + UNSURE);
+		if (s->pipe[l->op[0]->pipe[0]].together && held > at)
+			ridge = fmax(ridge, held - at);
 		if ((s->dual_issue && n > 1) || l->count > 1)
 			ridge = most_warps(s);
 		tell(t, "issue", issue / l->operations, off * issue / l->operations);

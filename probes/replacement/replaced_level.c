@@ -136,3 +136,16 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
 	set->known.deep = here - near;
 	return CHASE_DONE;
 }
+
+double level_spread(const struct level *l)
+{
+	const struct finding *f = study_finding(l->study, "cache.global.l2.latency_classes");
+	double size;
+
+	if (l->path != SET_PAST_L1 && l->path != SET_PAGES &&
+	    (l->path != SET_TEXTURE || !study_number(l->study, "cache.global.l2.size", &size) ||
+	     size != (double)l->size))
+		return 0;
+	return f && f->verdict == VERDICT_MEASURED && f->value.array_count == 2 ? f->value.array[1] - f->value.array[0]
+										: 0;
+}

@@ -36,5 +36,8 @@ enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, 
 /* How much slower a level is than those above it, by walks over as much as each holds: what takes the clock's steps to tell a
  * latency is enough to tell one level's hits from another's. set->known is filled. */
 enum chase_state level_depth(const struct level *l, struct set_lines *set, char *why, size_t n);
+/* Ticks from the nearest part of the common L2 to the farthest: where this level is that one, or where its lines are those of pages. 0: none
+ * are known. */
+double level_spread(const struct level *l);
 
 #endif

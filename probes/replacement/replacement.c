@@ -376,6 +376,7 @@ static void study_level(struct level *l)
 	set.line = l->line;
 	set.ways = (unsigned)l->ways;
 	set.known.grain = latency(l, "clock.granularity");
+	set.known.spread = level_spread(l);
 	double here = 0, up = 0, next = latency(l, l->next);
 	if (pages) {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);

@@ -1,23 +1,26 @@
 #include "probe/policy.h"
 #include "base/arena.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-#define FITS_LAPS     8
-#define MORE_LAPS     3
-#define PREFIX_LAPS   3
-#define BODY_LEAST    128u
-#define BODY_MOST     512u
-#define SURE_LEAST    12u
-#define ROUNDS_MOST   24u
-#define ROUNDS_LEAST  6u
-#define SEEDS	      6u
-#define ASKS	      3u
-#define EXPLAINED     0.025 /* of a round's accesses may be otherwise than a rule says */
-#define RIGHT	      0.6   /* of the rounds a rule explains when it is the one */
-#define WRONG	      0.25  /* and at most when it is not */
-#define VARIANTS_MOST (2 * RULE_WAYS)
+#define FITS_LAPS    8
+#define MORE_LAPS    3
+#define PREFIX_LAPS  3
+#define BODY_LEAST   128u
+#define BODY_MOST    512u
+#define SURE_LEAST   12u
+#define ROUNDS_MOST  24u
+#define ROUNDS_LEAST 6u
+#define SEEDS	     6u
+#define ASKS	     3u
+#define EXPLAINED    0.025 /* of a round's accesses may be otherwise than a rule says */
+#define RIGHT	     0.6   /* of the rounds a rule explains when it is the one */
+#define WRONG	     0.25  /* and at most when it is not */
+#define SLOW_MOST    0.1   /* of the hits may be as slow as misses */
+#define SLOW_CHANCE  0.01
+#define PART_NEAR    3 /* ticks */
 
 /* Some lines as many as fit, half of them again, others as new ones, and then which of the first are still there: what was
  * used lately, and what only came lately, part here. At most `most` accesses; returns how many. */
@@ -144,9 +147,10 @@ struct tally {
 	uint32_t hits, misses;
 };
 
-/* Accesses of a round that were otherwise than the rule says, counted until they are more than `most`. */
+/* Accesses of a round that were otherwise than the rule says, counted until they are more than `most`. So many hits may be slow for
+ * another reason; misses are never fast. */
 static uint32_t contradictions(const struct policy_level *l, const struct policy_sequence *q, uint32_t round,
-			       enum rule r, unsigned variant, const uint8_t *seen, uint32_t most)
+			       enum rule r, unsigned variant, const uint8_t *seen, uint32_t most, uint32_t slow)
 {
 	uint32_t start = q->from + round * (q->prefix + q->body), body = start + q->prefix, wrong = 0, from = start;
 	struct rule_set s;
@@ -157,9 +161,22 @@ static uint32_t contradictions(const struct policy_level *l, const struct policy
 		from = body - l->lines;
 	for (uint32_t i = from; i < body + q->body && wrong <= most; i++) {
 		bool hit = seen[i] == TRACE_ABOVE || rule_access(&s, q->line[i]);
-		wrong += i >= body && ((seen[i] == TRACE_HIT && !hit) || (seen[i] == TRACE_MISS && hit));
+		if (i >= body && seen[i] == TRACE_MISS && hit && slow)
+			slow--;
+		else
+			wrong += i >= body && ((seen[i] == TRACE_HIT && !hit) || (seen[i] == TRACE_MISS && hit));
 	}
 	return wrong;
+}
+
+/* How many of as many accesses as `sure` may look like misses and be none, as often as that came up where all fit. */
+static uint32_t slow_hits(const struct policy_sequence *q, const uint8_t *seen, uint32_t sure)
+{
+	uint32_t missed = 0, n = q->fits_to - q->fits_from;
+
+	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
+		missed += seen[i] == TRACE_MISS;
+	return missed ? stat_binomial_limit(sure, fmin(SLOW_MOST, (missed + 1.0) / n), SLOW_CHANCE) : 0;
 }
 
 static void judge(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen, struct tally *t)
@@ -177,11 +194,12 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 		t->hits += hits;
 		t->misses += sure - hits;
 		for (unsigned r = 0; r < RULES; r++) {
-			uint32_t most = (uint32_t)(EXPLAINED * sure), best = UINT32_MAX;
+			uint32_t most = (uint32_t)(EXPLAINED * sure), best = UINT32_MAX,
+				 slow = slow_hits(q, seen, sure);
 			if (!rule_applies(r, l->ways))
 				continue;
 			for (unsigned v = 0; v < variants_of(r, l->ways) && best > most; v++) {
-				uint32_t wrong = contradictions(l, q, round, r, v, seen, most);
+				uint32_t wrong = contradictions(l, q, round, r, v, seen, most, slow);
 				best = wrong < best ? wrong : best;
 			}
 			t->explained[r] += best <= most;
@@ -198,6 +216,24 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
 
 	return trace_classify(c, known, nearest, fits, more, all);
+}
+
+/* Pages' lines are in the near part of a cache or in the far one: those are as much later whether the page is known or not. */
+static void without_parts(const struct policy_level *l, const struct policy_sequence *q, uint32_t *ticks)
+{
+	const double spread = l->known.spread, near = PART_NEAR + l->known.grain;
+	uint32_t least[RULE_LINES], first = UINT32_MAX;
+
+	if (!l->others || !(spread > 2 * near) || !(fabs(l->known.below - spread) > 2 * near))
+		return;
+	memset(least, 0xff, sizeof(least));
+	for (uint32_t i = TRACE_LEAD; i < q->count; i++)
+		least[q->line[i]] = ticks[i] < least[q->line[i]] ? ticks[i] : least[q->line[i]];
+	for (uint32_t n = 0; n < RULE_LINES; n++)
+		first = least[n] < first ? least[n] : first;
+	for (uint32_t i = 0; i < q->count; i++)
+		if (fabs(least[q->line[i]] - (first + spread)) <= near)
+			ticks[i] = ticks[i] > spread ? ticks[i] - (uint32_t)lround(spread) : 0;
 }
 
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
@@ -218,6 +254,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	uint8_t *seen = ARENA_ARRAY(a, q->count, uint8_t);
 	if (!seen)
 		return NULL;
+	without_parts(l, q, ticks);
 	if (!policy_classify(&l->known, q, ticks, &c)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),

@@ -247,7 +247,8 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 	/* The slowest of what fits that something slower is seen beyond: the lines that do not fit. */
 	for (unsigned i = 0; i < lows; i++) {
 		double near = reach(c, low[i].centre), gap = fmax(2 * near, l->below > 0 ? 0.4 * l->below : 4 * near);
-		if (isfinite(hit) && fabs(low[i].centre - hit) > 2 + fmax(near, HIT_NEAR * fmin(step, FAR_STEP)))
+		if (isfinite(hit) &&
+		    fabs(low[i].centre - hit) > l->spread + 2 + fmax(near, HIT_NEAR * fmin(step, FAR_STEP)))
 			continue;
 		for (unsigned k = highs; k-- > 0;) {
 			if (high[k].centre < low[i].centre + gap)

@@ -57,6 +57,7 @@ struct trace_level {
 	double grain;
 	double above, below; /* ticks that it is slower than the level above, and the next one slower than it */
 	double deep;	     /* ticks that it is slower than the nearest one */
+	double spread;	     /* ticks from its nearest part to its farthest; 0: one part */
 };
 struct trace_part {
 	const uint32_t *ticks;

@@ -580,24 +580,3 @@ enum chase_state chase_survey(struct chase_path *c)
 		study_keep(c->study, "survey", given, sizeof(given), c, sizeof(*c));
 	return state;
 }
-
-void chase_merge(struct chase_path *c)
-{
-	for (unsigned k = 1; k + 1 < c->level_count;) {
-		struct chase_level *up = &c->level[k - 1], *l = &c->level[k];
-		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||
-		    (double)l->size.value > 1.03 * (double)up->size.value) {
-			k++;
-			continue;
-		}
-		/* Noise can hide how much a level holds; then nobody knows. */
-		if (l->noisy || up->noisy) {
-			c->doubtful = c->doubtful && c->doubtful < k ? c->doubtful : k;
-			k++;
-			continue;
-		}
-		l[1].class_first = l->class_first;
-		memmove(l, l + 1, (c->level_count - k - 1) * sizeof(*l));
-		c->level_count--;
-	}
-}

@@ -3,11 +3,17 @@
 #include "probe/chase_walk.h"
 #include "stat/stat.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define RESTLESS       0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
 #define RESTLESS_LEAST 16   /* changes that are expected, from which their number says something */
 #define FEW_BYTES      4096 /* smaller footprints may lie in one part of a level by chance */
+/* Of footprints that a level does not hold: so many, from so large a part of accesses that it does not answer on, and so many of them
+ * slower than the next level's. */
+#define FIRST	     3
+#define FIRST_SHARE  0.1
+#define FIRST_BEYOND 0.2
 
 void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed)
 {
@@ -205,4 +211,52 @@ enum chase_state chase_group(struct chase_path *c, const struct chase_pool *pool
 		c->level_count++;
 	}
 	return CHASE_DONE;
+}
+
+/* Whether what is beyond level k answers a good part of what level k - 1 does not hold as soon as that holds not everything: a level
+ * that holds more than the one before would at first answer all of it. */
+static bool from_the_first(const struct chase_path *c, unsigned k)
+{
+	unsigned seen = 0;
+	for (unsigned i = 0; i < c->survey_count && seen < FIRST; i++) {
+		double mine = 0, beyond = 0;
+		for (unsigned q = c->level[k].class_first; q < c->class_count; q++)
+			*(q <= c->level[k].class_last ? &mine : &beyond) += c->survey[i].share[q];
+		if (mine + beyond < FIRST_SHARE)
+			continue;
+		if (beyond < FIRST_BEYOND * (mine + beyond))
+			return false;
+		seen++;
+	}
+	return seen == FIRST;
+}
+
+void chase_merge(struct chase_path *c)
+{
+	for (unsigned k = 1; k + 1 < c->level_count;) {
+		struct chase_level *up = &c->level[k - 1], *l = &c->level[k];
+		if (l->size.state != CHASE_DONE && !l->endless && from_the_first(c, k) &&
+		    !(c->doubtful && c->doubtful <= k)) {
+			c->doubtful = k;
+			snprintf(c->doubt, sizeof(c->doubt),
+				 "some accesses take %.0f ticks and others longer from the first footprint on that "
+				 "does not fit "
+				 "before: parts of one level, near and far, would look like that",
+				 c->classes[l->class_first].centre);
+		}
+		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||
+		    (double)l->size.value > 1.03 * (double)up->size.value) {
+			k++;
+			continue;
+		}
+		/* Noise can hide how much a level holds; then nobody knows. */
+		if (l->noisy || up->noisy) {
+			c->doubtful = c->doubtful && c->doubtful < k ? c->doubtful : k;
+			k++;
+			continue;
+		}
+		l[1].class_first = l->class_first;
+		memmove(l, l + 1, (c->level_count - k - 1) * sizeof(*l));
+		c->level_count--;
+	}
 }

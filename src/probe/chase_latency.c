@@ -111,16 +111,25 @@ static enum chase_state chain_loads(struct chase_path *c, unsigned *loads)
 	return CHASE_DONE;
 }
 
-/* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. */
+/* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. What is slower than
+ * the faster rate explains is another part of the level, if it is not few, and parts count the same. */
 static double usual_mean(const struct chase_path *c, double *v, size_t n, double *scratch)
 {
-	size_t used = 0;
+	double sum = 0, parts = 0;
 
 	qsort(v, n, sizeof(*v), stat_compare_double);
-	double least = v[n / 8];
-	while (used < n && v[used] <= least * (1 + c->swing / 3) + c->grain)
-		used++;
-	return stat_trimmed_mean(v, used, 4, 1.5 + c->grain, scratch, &used);
+	for (size_t at = 0, used; at < n && (at == 0 || (double)(n - at) > HALF_LEAST * (double)n);) {
+		const double least = v[at + (n - at) / 8];
+		size_t usual = at, end;
+		while (usual < n && v[usual] <= least * (1 + c->swing / 3) + c->grain)
+			usual++;
+		for (end = usual; end < n && v[end] <= least * (1 + c->swing) + 2.5 + 2 * c->grain;)
+			end++;
+		sum += stat_trimmed_mean(v + at, usual - at, 4, 1.5 + c->grain, scratch, &used);
+		parts++;
+		at = end;
+	}
+	return sum / parts;
 }
 
 static int compare_access(const void *a, const void *b)

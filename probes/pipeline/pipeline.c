@@ -50,7 +50,7 @@ static const struct experiment experiments[] = {
 	{.name = name_,                                                                                                \
 	 .axis = "warps",                                                                                              \
 	 .unit = "count",                                                                                              \
-	 .params = {"chains", "links", "rounds", "repeats"},                                                           \
+	 .params = {"chains", "links", "rounds", "repeats", "block", "spans"},                                         \
 	 .setup = setup_},
 #define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name, setup_##ID)
     PIPELINE_CLASSES(CLASS_EXPERIMENT)
@@ -62,7 +62,7 @@ static const struct experiment experiments[] = {
 	    [EXPERIMENT_ITEMS] = {.name = "items",
 				  .axis = "work items",
 				  .unit = "count",
-				  .params = {"chains", "links", "rounds", "repeats", "block"},
+				  .params = {"chains", "links", "rounds", "repeats", "block", "spans"},
 				  .setup = pipeline_items_setup},
 };
 
@@ -73,6 +73,7 @@ struct roof {
 	enum pipeline_class class;
 	unsigned chains, count, ridge;
 	unsigned shorter; /* than usual: so many times shorter loops */
+	bool spans;	  /* each block of launches of several reads the clock */
 	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
 	double
 	    full; /* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
@@ -97,7 +98,7 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 		return NULL;
 	r->warps[r->count] = warps;
 	struct timed *t = &r->time[r->count++];
-	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter);
+	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
 	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
 	/* Warps that all find their turn when they are ready take as long as one, and end together. */
 	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair)))
@@ -112,7 +113,7 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 /* A link of one warp with so many chains in loops so many times shorter than usual. */
 static struct timed link_of(struct study *s, enum pipeline_class class, unsigned chains, unsigned shorter, double timer)
 {
-	const struct timed_pair pair = pipeline_pair(study_device(s), class, chains, 1, shorter);
+	const struct timed_pair pair = pipeline_pair(study_device(s), class, chains, 1, shorter, false);
 	return timed_ask(s, &pair, timer);
 }
 
@@ -122,7 +123,7 @@ static unsigned shorter_unseen(struct study *s, enum pipeline_class class, doubl
 {
 	enum { HALF = 2, LINKS_LEAST = 4 };
 	const unsigned chains = ilp[ILPS - 1];
-	if (pipeline_pair(study_device(s), class, chains, 1, HALF).few < LINKS_LEAST)
+	if (pipeline_pair(study_device(s), class, chains, 1, HALF, false).few < LINKS_LEAST)
 		return 1;
 	const struct timed whole = link_of(s, class, chains, 1, timer), half = link_of(s, class, chains, HALF, timer);
 	if (study_pending(s))
@@ -152,7 +153,7 @@ static unsigned shorter_of(struct study *s, enum pipeline_class class, double ti
 	unsigned shortest = PIPELINE_SHORTEST;
 	struct timed least = {.ok = true, .ns = 0};
 	*why = NULL;
-	while (!pipeline_pair(study_device(s), class, 1, 1, shortest).few)
+	while (!pipeline_pair(study_device(s), class, 1, 1, shortest, false).few)
 		shortest /= 2;
 	if (!(room > 0))
 		least = link_of(s, class, 1, shortest, timer);
@@ -189,7 +190,7 @@ static void climb(struct study *s, struct roof *r, double timer)
 	unsigned full = 1;
 	while (2 * full <= block && 2 * full <= most)
 		full *= 2;
-	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter);
+	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter, r->spans);
 	r->starves = timed_starves(s, &pair);
 	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
 		most = block;
@@ -430,10 +431,10 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 	}
 	const char *why;
 	r->shorter = shorter_of(s, r->class, timer, &why);
-	if (why || (r->shorter && !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter).few))
+	if (why || (r->shorter && !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false).few))
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    why ? why : "a loop whose instructions are at hand has no room for as many chains");
-	if (!r->shorter || why || !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter).few)
+	if (!r->shorter || why || !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false).few)
 		return;
 	climb(s, r, timer);
 	const struct native_info *native = r->time[0].point ? study_native(s, r->class, r->time[0].point) : NULL;
@@ -460,16 +461,24 @@ static void study(struct study *s)
 {
 	const char *why;
 	double timer;
-	const struct timed_pair one = pipeline_pair(study_device(s), CLASS_SP, 1, 1, 1);
+	const struct timed_pair one = pipeline_pair(study_device(s), CLASS_SP, 1, 1, 1, false);
 	struct timed_pair unseen = one;
 	unseen.clock_hz = 0;
 	double outside;
 	const bool told = timed_timer(s, &one, &timer, &why) && timed_timer(s, &unseen, &outside, &why);
-	const double pace = told ? timed_pace(s, &one) : 1;
+	bool steady = true;
+	const double seen = told ? timed_pace(s, &one, &steady) : 1;
+	/* Run times of launches say little where the clock goes faster for some of them; as long as all are at one rate they need no clock. */
+	const struct finding *boost = study_finding(s, "clock.boost");
+	const bool boosts = boost && boost->verdict == VERDICT_MEASURED;
+	const bool spans = one.clock_hz > 0 && (!steady || boosts);
+	/* All launches that told may have met the faster rate. */
+	const double pace = boosts && seen > 1 && seen <= 1 + boost->hi ? 1 : seen;
 	for (unsigned c = 0; c < CLASSES; c++) {
 		double full = 0;
 		for (unsigned i = 0; i < ILPS; i++) {
-			struct roof r = {.class = (enum pipeline_class)c, .chains = ilp[i], .full = full};
+			struct roof r = {
+			    .class = (enum pipeline_class)c, .chains = ilp[i], .full = full, .spans = spans};
 			unsigned at;
 			if (told)
 				r.outside = outside;
@@ -482,12 +491,12 @@ static void study(struct study *s)
 		}
 	}
 	if (told)
-		pipeline_items(s, outside);
+		pipeline_items(s, spans ? timer : outside, spans);
 	else if (why)
 		study_verdict(s, "pipeline.items", VERDICT_INCONCLUSIVE, "items", "%s", why);
 }
 
-static const char *const helped[] = {"instruction_cache", NULL};
+static const char *const helped[] = {"instruction_cache", "clock", NULL};
 static const char *const claims[] = {"pipeline.*", NULL};
 
 const struct probe probe_pipeline = {

@@ -28,8 +28,11 @@ struct pipeline_row {
 extern const struct pipeline_row pipeline_row[CLASSES];
 
 /* params of the experiments, one for each class, and behind them one for each class whose warps stop together; x is warps on an SM */
-enum { CLOCK_WORDS = 2 }; /* in front of a launch's words, for timed_pair.clock_hz */
-enum { P_CHAINS, P_LINKS, P_ROUNDS, P_REPEATS };
+enum {
+	CLOCK_WORDS = 2,
+	SPAN_WORDS = 3
+}; /* in front of a launch's words, for timed_pair.clock_hz; of each block, with P_SPANS */
+enum { P_CHAINS, P_LINKS, P_ROUNDS, P_REPEATS, P_BLOCK, P_SPANS };
 
 /* Warps as blocks: as few as can be, all equal, and in steps of a quarter of a block beyond the first. 0: not with this number. */
 unsigned pipeline_blocks(const struct device_info *d, unsigned warps);
@@ -40,19 +43,18 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, bool together, 
 		   struct job *j);
 
 /* The class with so many chains in each of so many warps of an SM, in loops so many times shorter than usual. few is 0 where a loop
- * cannot be as short. */
+ * cannot be as short. spans: of launches of several blocks each one reads its SM's clock, not only the timer of launches. */
 struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
-				unsigned shorter);
+				unsigned shorter, bool spans);
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
 /* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */
 #define EXPERIMENT_ITEMS (2 * CLASSES)
-enum { P_BLOCK = P_REPEATS + 1 };
 int pipeline_items_setup(const struct study *s, double x, const double *p, struct job *j);
 /* Work items of each of as few blocks as fill an SM even of the oldest devices. */
 unsigned pipeline_item_block(const struct device_info *d);
-/* timer: how well launches are told apart whose kernel reads no clock, ns. */
-void pipeline_items(struct study *s, double timer);
+/* timer: how well launches are told apart, ns: those whose kernel reads no clock, or, with spans, in which each block does. */
+void pipeline_items(struct study *s, double timer, bool spans);
 
 /* Figures 1 to 3. */
 int pipeline_draw(const struct study *s, struct figure_list *out);

@@ -11,10 +11,17 @@ static const struct point *mate(const struct series *s, const struct point *pt)
 		const struct point *o = &s->points[i];
 		if (o->outcome == OUTCOME_OK && o->x == pt->x && o->p[P_CHAINS] == pt->p[P_CHAINS] &&
 		    o->p[P_ROUNDS] == pt->p[P_ROUNDS] && o->p[P_REPEATS] == pt->p[P_REPEATS] &&
-		    o->p[P_LINKS] < pt->p[P_LINKS])
+		    o->p[P_SPANS] == pt->p[P_SPANS] && o->p[P_LINKS] < pt->p[P_LINKS])
 			return o;
 	}
 	return NULL;
+}
+
+static double ns_of(const struct timed_pair *by, const struct point *pt)
+{
+	struct timed_pair k = *by;
+	k.spans = pt->p[P_SPANS] > 0;
+	return timed_mean(&k, pt);
 }
 
 /* ns of a link of one warp against warps, ascending. Where a load was timed more than once, the last time counts. */
@@ -27,7 +34,7 @@ static size_t curve(const struct series *s, const struct timed_pair *by, unsigne
 		if (pt->outcome != OUTCOME_OK || pt->p[P_CHAINS] != chains || !(few = mate(s, pt)))
 			continue;
 		const double links = (pt->p[P_LINKS] - few->p[P_LINKS]) * chains * pt->p[P_ROUNDS];
-		const double ns = (timed_mean(by, pt) - timed_mean(by, few)) / links;
+		const double ns = (ns_of(by, pt) - ns_of(by, few)) / links;
 		while (at < n && x[at] < pt->x)
 			at++;
 		if (!(ns > 0) || (n == LOADS_MOST && (at == n || x[at] != pt->x)))
@@ -44,10 +51,10 @@ static size_t curve(const struct series *s, const struct timed_pair *by, unsigne
 	return n;
 }
 
-static int draw_items(const struct study *s, struct figure_list *out)
+static int draw_items(const struct study *s, const struct timed_pair *by, struct figure_list *out)
 {
 	double x[LOADS_MOST], y[LOADS_MOST];
-	const size_t n = curve(study_series(s, EXPERIMENT_ITEMS), NULL, 1, x, y);
+	const size_t n = curve(study_series(s, EXPERIMENT_ITEMS), by, 1, x, y);
 	struct figure *f;
 	if (!n)
 		return 0;
@@ -64,7 +71,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 	static const unsigned ilp[] = {1, 2, 4};
 	const struct device_info *d = study_device(s);
 	double x[LOADS_MOST], y[LOADS_MOST];
-	const struct timed_pair k = pipeline_pair(d, CLASS_SP, 1, 1, 1);
+	const struct timed_pair k = pipeline_pair(d, CLASS_SP, 1, 1, 1, false);
 	struct figure *f =
 	    figures_new(out, "occupancy-roofline", "Performance against occupancy, one chain in each warp");
 	if (!f)
@@ -80,7 +87,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 		if (n && figure_add(f, r->name, MARK_LINE, x, y, NULL, n))
 			return -1;
 	}
-	if (draw_items(s, out))
+	if (draw_items(s, &k, out))
 		return -1;
 	if (!(d->clock_hz > 0))
 		return 0;

@@ -14,6 +14,7 @@ static const char method[] = "run time against work items, difference of two len
 static const char evidence[] = "items";
 
 struct climb {
+	bool spans;
 	unsigned block, count, items[POINTS_MOST];
 	double ratio[POINTS_MOST]; /* to the time of one warp */
 	double one;		   /* that time, ns */
@@ -25,13 +26,15 @@ static bool load(struct study *s, struct climb *c, unsigned items, double timer)
 {
 	const struct timed_pair k = {.experiment = EXPERIMENT_ITEMS,
 				     .x = items,
-				     .p = {[P_CHAINS] = 1, [P_BLOCK] = c->block},
+				     .p = {[P_CHAINS] = 1, [P_BLOCK] = c->block, [P_SPANS] = c->spans},
 				     .links_at = P_LINKS,
 				     .rounds_at = P_ROUNDS,
 				     .repeats_at = P_REPEATS,
 				     .few = FEW,
 				     .many = MANY,
-				     .first = ROUNDS};
+				     .first = ROUNDS,
+				     .clock_hz = c->spans ? study_device(s)->clock_hz : 0,
+				     .spans = c->spans};
 	c->last = timed_ask(s, &k, timer);
 	if (!c->last.ok || c->count == POINTS_MOST)
 		return false;
@@ -99,15 +102,15 @@ static bool climb(struct study *s, struct climb *c, unsigned blocks_most, double
 	return there;
 }
 
-void pipeline_items(struct study *s, double timer)
+void pipeline_items(struct study *s, double timer, bool spans)
 {
 	const struct device_info *d = study_device(s);
 	bool known;
-	struct climb c = {.block = pipeline_item_block(d)};
+	struct climb c = {.spans = spans, .block = pipeline_item_block(d)};
 	bool there = climb(s, &c, pipeline_most_warps(d, &known) * d->warp_size / c.block * d->sm_count, timer);
 	if (there && rises_at(&c, FLAT) <= c.block && c.block > d->warp_size) { /* smaller ones will do */
 		const unsigned each = c.block / d->warp_size;
-		c = (struct climb){.block = d->warp_size};
+		c = (struct climb){.spans = spans, .block = d->warp_size};
 		there = climb(s, &c, each * d->sm_count, timer);
 	}
 	if (study_pending(s))

@@ -40,21 +40,26 @@ unsigned pipeline_most_warps(const struct device_info *d, bool *known)
 /* The job but for the shape of its launch. words: of output. */
 static void job_of(struct job *j, enum pipeline_class c, bool together, bool clocked, const double *p, unsigned words)
 {
+	const bool spans = p[P_SPANS] > 0;
+	const unsigned out = spans ? SPAN_WORDS * j->launch.grid[0] : words;
 	const struct pipeline_row *r = &pipeline_row[c];
 	const unsigned chains = (unsigned)p[P_CHAINS];
 	j->template_path = "probes/pipeline/roof.ptx";
 	job_param_text(j, "CLASS", r->name);
 	job_param_text(j, "REG", r->reg);
 	job_param(j, "TOGETHER", together);
-	job_param(j, "CLOCKED", clocked);
+	job_param(j, "CLOCKED", clocked || spans);
+	job_param(j, "SPANS", spans);
 	job_param(j, "CHAINS", chains);
 	job_param(j, "LINKS", (long long)p[P_LINKS]);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "roof");
 	struct launch_buffer *sink = &j->launch.buffers[j->launch.buffer_count];
 	sink->space = BUFFER_GLOBAL;
 	sink->bytes = 8ull * chains * j->launch.block[0];
+	if (sink->bytes < 4ull * out)
+		sink->bytes = 4ull * out;
 	sink->output = true;
-	sink->output_words = words;
+	sink->output_words = out;
 	job_arg_buffer(j, j->launch.buffer_count++, 0);
 	job_arg_u32(j, (uint32_t)p[P_ROUNDS]);
 	job_arg_u32(j, 0);
@@ -103,13 +108,14 @@ int pipeline_items_setup(const struct study *s, double x, const double *p, struc
 }
 
 struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
-				unsigned shorter)
+				unsigned shorter, bool spans)
 {
 	const unsigned step = chains * (c == CLASS_SOFTSF ? SOFT_STEPS : 1);
+	const bool one = pipeline_blocks(d, warps) == 1;
 	return (struct timed_pair){.experiment = c,
 				   .together = CLASSES + c,
 				   .x = warps,
-				   .p = {[P_CHAINS] = chains},
+				   .p = {[P_CHAINS] = chains, [P_SPANS] = spans && !one},
 				   .links_at = P_LINKS,
 				   .rounds_at = P_ROUNDS,
 				   .repeats_at = P_REPEATS,
@@ -118,5 +124,6 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 				   .first = FIRST_ROUNDS,
 				   .each = chains,
 				   /* One block's clock tells what one block took. */
-				   .clock_hz = pipeline_blocks(d, warps) == 1 ? d->clock_hz : 0};
+				   .clock_hz = one || spans ? d->clock_hz : 0,
+				   .spans = spans && !one};
 }

@@ -11,28 +11,37 @@ enum {
 	ROUNDS_MOST = 1 << 20,
 	LIMIT_MS = 30000, /* some devices compile for each size of a block, when it is first launched */
 	TIMER_POINTS = 6,
+	TIMER_SHORT = 2, /* of them, the first */
 	STRETCH = 4,
 	TIMER_PAIRS = TIMER_POINTS * (TIMER_POINTS - 1) / 2,
 	CLOCK_WORDS = 2,
+	SPAN_WORDS = 3, /* of each block: its SM's clock before and after, and which SM that is */
+	SPAN_SMS = 1024,
 	TIME_WORDS = 2,
 	STEPS = 8,
 	STEP_MOST = 64 /* times longer than before */
 };
 
-#define GOOD	    0.01  /* half of a 95 % interval, of the value */
-#define QUIET	    0.005 /* the same of what is as good as exact */
-#define USABLE	    0.05
-#define LOST	    0.003  /* of a launch: a difference that the timer may have hidden */
-#define ENDS	    0.01   /* of the value: what filling and draining the pipelines hides */
-#define NS_MOST	    400e3  /* of a launch that is made longer */
-#define NS_STRETCH  100e3  /* what still differs between launches as long as this grows with them */
-#define DEVIATION   1.4826 /* standard deviations in a MAD */
-#define CONFIDENCE  1.96
-#define OUTLIER_MAD 5
-#define STEADY	    1.02  /* of a clock: its rates differ by no more */
-#define TOGETHER    0.004 /* of a launch: by so much more or less its run time goes with its cycles as others' do */
-#define ROUNDING    1.000001
-#define DIFFER	    0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
+#define GOOD	     0.01  /* half of a 95 % interval, of the value */
+#define QUIET	     0.005 /* the same of what is as good as exact */
+#define USABLE	     0.05
+#define LOST	     0.003  /* of a launch: a difference that the timer may have hidden */
+#define ENDS	     0.01   /* of the value: what filling and draining the pipelines hides */
+#define NS_MOST	     400e3  /* of a launch that is made longer */
+#define NS_STRETCH   100e3  /* what still differs between launches as long as this grows with them */
+#define DEVIATION    1.4826 /* standard deviations in a MAD */
+#define CONFIDENCE   1.96
+#define OUTLIER_MAD  5
+#define STEADY	     1.02  /* of a clock: its rates differ by no more */
+#define ALIKE	     1.003 /* of one that kept its rate, as far as the timer tells */
+#define HEAP	     8 /* times as far apart are half of the launches as the third of them that are nearest to each other */
+#define NOISE_HALF   1.6   /* the same of launches that noise alone sets apart */
+#define TOGETHER     0.004 /* of a launch: by so much more or less its run time goes with its cycles as others' do */
+#define RATES	     0.01  /* of a launch: by so much more or less, and another one of its length had another rate */
+#define MISFIT	     0.2 /* of what two launches are apart in that, their run times may be apart otherwise than others' are */
+#define SHARE_UNSURE 0.05
+#define ROUNDING     1.000001
+#define DIFFER	     0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 
 void timed_job(struct job *j, double repeats)
 {
@@ -48,6 +57,15 @@ struct times {
 	double ns, spread; /* robust mean; half of its repeats' 95 % interval */
 	double off;	   /* of the same repeats, whole: run time less cycles, in ns at the rate of a steady clock */
 	double off_spread;
+	double moved; /* mean of what is off in repeats of a faster clock, ns */
+};
+
+/* What launches of one kind, of whatever length, have in common where the clock is faster for some of them. */
+struct usual {
+	bool known;
+	double off; /* run time less cycles of those at the usual rate, ns */
+	double
+	    share; /* of a faster launch: what keeps the SM's clock, and would take longer at the usual one. The rest is the memory's */
 };
 
 /* Whether all repeats say how many cycles they took. */
@@ -62,10 +80,38 @@ static bool has_cycles(const struct timed_pair *k, const struct point *pt)
 	return all;
 }
 
-/* The shortest interval that holds more than half of n values: its middle, and half its length. v is sorted. */
-static double middle_of_most(double *v, size_t n, double *half)
+/* Ticks from the first block's begin to the last one's end on the SM where that is longest: each SM's clock is read for itself. */
+static uint32_t longest_span(const uint32_t *w, size_t blocks)
 {
-	const size_t most = n / 2 + 1;
+	struct span {
+		bool used;
+		uint32_t from;
+		int32_t first, last; /* ticks since then */
+	} of[SPAN_SMS] = {{false, 0, 0, 0}};
+	uint32_t longest = 0;
+	for (size_t b = 0; b < blocks; b++, w += SPAN_WORDS) {
+		struct span alone = {.used = false}, *s = w[2] < SPAN_SMS ? &of[w[2]] : &alone;
+		if (!s->used)
+			*s = (struct span){true, w[0], 0, 0};
+		const int32_t begin = (int32_t)(w[0] - s->from), end = (int32_t)(w[1] - s->from);
+		s->first = begin < s->first ? begin : s->first;
+		s->last = end > s->last ? end : s->last;
+		const uint32_t span = (uint32_t)s->last - (uint32_t)s->first;
+		longest = span > longest ? span : longest;
+	}
+	return longest;
+}
+
+/* What the clock says that a repeat took. */
+static uint32_t ticks_of(const struct timed_pair *k, const uint32_t *w, uint32_t words)
+{
+	return k->spans ? longest_span(w, (words - TIME_WORDS) / SPAN_WORDS) : w[1] - w[0];
+}
+
+/* The shortest interval that holds more than a part of n values: its middle, and half its length. v is sorted. */
+static double middle_of(double *v, size_t n, size_t part, double *half)
+{
+	const size_t most = n / part + 1;
 	size_t at = 0;
 	qsort(v, n, sizeof *v, stat_compare_double);
 	for (size_t i = 1; i + most <= n; i++)
@@ -73,6 +119,11 @@ static double middle_of_most(double *v, size_t n, double *half)
 			at = i;
 	*half = (v[at + most - 1] - v[at]) / 2;
 	return v[at] + *half;
+}
+
+static double middle_of_most(double *v, size_t n, double *half)
+{
+	return middle_of(v, n, 2, half);
 }
 
 /* Run times and cycles, both in ns, and what else belongs to them, of the repeats where the one goes with the other as for most. A clock that is faster now and then
@@ -93,7 +144,24 @@ static size_t of_one_rate(double *ns, double *cycles, double *inner, size_t n)
 	return left;
 }
 
-static struct times times_of(const struct timed_pair *k, const struct point *pt)
+/* To the usual rate: a boost by a tenth makes cycles of launches that wait for memory a tenth more, and their run times less by a tenth
+ * of what does not. */
+static double to_usual(const struct usual *u, double *ns, double *cycles, size_t n)
+{
+	double moved = 0;
+	for (size_t i = 0; i < n; i++) {
+		const double less = u->off - (ns[i] - cycles[i]);
+		if (less <= TOGETHER * ns[i])
+			continue;
+		moved += less / (double)n;
+		ns[i] += u->share * less;
+		cycles[i] = ns[i] - u->off;
+	}
+	return moved;
+}
+
+/* u: NULL, or what is known of all launches of the pair. */
+static struct times times_among(const struct timed_pair *k, const struct point *pt, const struct usual *u)
 {
 	double run[LAUNCH_TIMED] = {0}, c[LAUNCH_TIMED] = {0}, v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
 	size_t n = 0, used = 0;
@@ -104,12 +172,15 @@ static struct times times_of(const struct timed_pair *k, const struct point *pt)
 			       *w = first + pt->words_per_repeat - TIME_WORDS;
 		run[n] = (double)w[0] + 4294967296.0 * w[1];
 		if (cycles)
-			c[n] = (uint32_t)(first[1] - first[0]) / (both ? k->both_hz : k->clock_hz) * 1e9;
+			c[n] = ticks_of(k, first, pt->words_per_repeat) / (both ? k->both_hz : k->clock_hz) * 1e9;
 		v[n] = inner		 ? (uint32_t)(first[1] - first[CLOCK_WORDS]) / k->both_hz * 1e9
 		       : cycles && !both ? c[n]
 					 : run[n];
 		n++;
 	}
+	const double moved = both && !inner && u && u->known ? to_usual(u, run, c, n) : 0;
+	for (size_t i = 0; i < n && both && !inner; i++)
+		v[i] = run[i];
 	if (both)
 		n = of_one_rate(run, c, v, n);
 	const double mad = stat_mad(v, n, scratch);
@@ -118,10 +189,59 @@ static struct times times_of(const struct timed_pair *k, const struct point *pt)
 	for (size_t i = 0; i < n; i++)
 		c[i] = run[i] - c[i];
 	return (struct times){.ns = ns,
+			      .moved = moved,
 			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad,
 			      .off = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : 0,
 			      .off_spread =
 				  both ? stat_quantile(c, n, 1, scratch) - stat_quantile(c, n, 0, scratch) : 0};
+}
+
+static struct times times_of(const struct timed_pair *k, const struct point *pt)
+{
+	return times_among(k, pt, NULL);
+}
+
+/* Of launches of up to four lengths. Those at the usual rate are off by the same, whatever their length, and launches of one length at
+ * different rates tell what a boost makes of their run times: at least two lengths, and all the same. */
+static struct usual usual_of(const struct timed_pair *k, const struct point *const *pt, unsigned points)
+{
+	double ns[4 * LAUNCH_TIMED], off[4 * LAUNCH_TIMED], sorted[4 * LAUNCH_TIMED], half, both = 0, square = 0;
+	unsigned from[5] = {0}, lengths = 0;
+	size_t n = 0;
+	for (unsigned i = 0; i < points; i++) {
+		if (!has_cycles(k, pt[i]) || !(k->both_hz > 0) || k->inner)
+			return (struct usual){.known = false};
+		for (uint32_t r = 0; r < pt[i]->repeats && r < LAUNCH_TIMED; r++, n++) {
+			const uint32_t *w = pt[i]->y + (size_t)r * pt[i]->words_per_repeat,
+				       *t = w + pt[i]->words_per_repeat - TIME_WORDS;
+			ns[n] = (double)t[0] + 4294967296.0 * t[1];
+			sorted[n] = off[n] = ns[n] - ticks_of(k, w, pt[i]->words_per_repeat) / k->both_hz * 1e9;
+		}
+		from[i + 1] = (unsigned)n;
+	}
+	struct usual u = {.off = middle_of(sorted, n, 3, &half)};
+	for (unsigned pass = 0; pass < 2; pass++) {
+		u.known = pass && lengths > 1;
+		for (unsigned i = 0; i < points; i++) {
+			bool tells = false;
+			for (size_t a = from[i]; a < from[i + 1]; a++)
+				for (size_t b = from[i]; b < a; b++) {
+					const double rate = off[a] - off[b], run = ns[a] - ns[b];
+					if (fabs(rate) <= RATES * ns[a])
+						continue;
+					tells = true;
+					if (!pass) {
+						both += rate * run;
+						square += rate * rate;
+					} else if (fabs(run - u.share * rate) > MISFIT * fabs(rate)) {
+						u.known = false;
+					}
+				}
+			lengths += tells && !pass;
+		}
+		u.share = square > 0 ? fmin(fmax(both / square, 0), 1) : 0;
+	}
+	return u;
 }
 
 double timed_mean(const struct timed_pair *k, const struct point *pt)
@@ -159,8 +279,11 @@ static double noise_beside_cycles(const struct timed_pair *k, const struct point
 				       *t = w + pt[i]->words_per_repeat - TIME_WORDS;
 			off[n++] = (double)t[0] + 4294967296.0 * t[1] - (uint32_t)(w[1] - w[0]) / k->both_hz * 1e9;
 		}
+	double dense;
 	middle_of_most(off, n, &half);
-	return fmax(1, 3 * half);
+	middle_of(off, n, 3, &dense);
+	/* Of launches at two rates fewer than half may be at the usual one, and those go together: noise alone makes no such heap. */
+	return fmax(1, 3 * (half > HEAP * fmax(1, dense) ? NOISE_HALF * dense : half));
 }
 
 bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const char **why)
@@ -201,17 +324,54 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 	return true;
 }
 
-double timed_pace(struct study *s, const struct timed_pair *k)
+/* All slopes between single launches of different length are n at most. The rate that the densest third of them shows: of launches
+ * at two rates, those between two of the usual one all say the same, and those between one of each are all over the place. */
+static double usual_pace(const struct timed_pair *clocked, const struct point *const pt[TIMER_POINTS])
+{
+	enum { ALL = TIMER_POINTS * (FIRST_REPEATS + 1) };
+	double ticks[ALL], ns[ALL], pace[ALL * ALL / 2], half;
+	unsigned of[ALL];
+	size_t n = 0, pairs = 0;
+	for (unsigned i = 0; i < TIMER_POINTS; i++)
+		for (uint32_t r = 0; r < pt[i]->repeats && r < FIRST_REPEATS + 1; r++, n++) {
+			const uint32_t *w = pt[i]->y + (size_t)r * pt[i]->words_per_repeat,
+				       *t = w + pt[i]->words_per_repeat - TIME_WORDS;
+			ticks[n] = ticks_of(clocked, w, pt[i]->words_per_repeat) / clocked->clock_hz * 1e9;
+			ns[n] = (double)t[0] + 4294967296.0 * t[1];
+			of[n] = i;
+			for (size_t b = 0; b < n; b++)
+				if (of[b] != i && ns[n] > ns[b])
+					pace[pairs++] = (ticks[n] - ticks[b]) / (ns[n] - ns[b]);
+		}
+	return pairs ? middle_of(pace, pairs, 3, &half) : 1;
+}
+
+/* Short launches are left out: how they begin is not the same each time, and shows in slopes between them. */
+static bool is_steady(const double ticks[TIMER_POINTS], const double ns[TIMER_POINTS])
+{
+	double low = INFINITY, high = 0;
+	for (unsigned i = TIMER_SHORT + 1; i < TIMER_POINTS; i++) {
+		const double pace = (ticks[i] - ticks[i - 1]) / fmax(ns[i] - ns[i - 1], 1);
+		low = fmin(low, pace);
+		high = fmax(high, pace);
+	}
+	return high <= STEADY * low;
+}
+
+double timed_pace(struct study *s, const struct timed_pair *k, bool *steady)
 {
 	struct timed_pair clocked = *k;
+	const struct point *pts[TIMER_POINTS];
 	double by[2][TIMER_POINTS], pace[TIMER_PAIRS], scratch[TIMER_PAIRS];
 	size_t n = 0;
+	*steady = true;
 	if (k->both_hz > 0) {
 		clocked.clock_hz = k->both_hz;
 		clocked.both_hz = 0;
 	}
 	for (unsigned i = 0; i < TIMER_POINTS; i++) {
-		const struct point *pt = timed_point(s, k, k->experiment, k->few, timer_rounds[i], FIRST_REPEATS + 1);
+		const struct point *pt = pts[i] =
+		    timed_point(s, k, k->experiment, k->few, timer_rounds[i], FIRST_REPEATS + 1);
 		if (!pt || pt->outcome != OUTCOME_OK || !has_cycles(k, pt))
 			return 1;
 		by[0][i] = times_of(&clocked, pt).ns;
@@ -220,17 +380,22 @@ double timed_pace(struct study *s, const struct timed_pair *k)
 			if (by[1][i] > by[1][b])
 				pace[n++] = (by[0][i] - by[0][b]) / (by[1][i] - by[1][b]);
 	}
-	/* Where the clock goes faster now and then, some of them differ from the others. */
-	if (!n || stat_quantile(pace, n, 0.9, scratch) > STEADY * stat_quantile(pace, n, 0.1, scratch))
+	if (!n)
 		return 1;
-	return stat_median(pace, n, scratch);
+	/* Where the clock goes faster now and then, some of them differ from the others. */
+	const double ratio = stat_quantile(pace, n, 0.9, scratch) / stat_quantile(pace, n, 0.1, scratch);
+	*steady = is_steady(by[0], by[1]);
+	if (ratio > STEADY)
+		return 1;
+	return ratio > ALIKE ? usual_pace(&clocked, pts) : stat_median(pace, n, scratch);
 }
 
 bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char **why)
 {
 	if (!timed_timer(s, k, ns, why))
 		return false;
-	k->both_hz *= timed_pace(s, k);
+	bool steady;
+	k->both_hz *= timed_pace(s, k, &steady);
 	return timed_timer(s, k, ns, why);
 }
 
@@ -265,8 +430,9 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	out.point = pt[1];
 	if (!out.there)
 		return out;
+	const struct usual usual = usual_of(k, pt, points);
 	for (unsigned i = 0; i < points; i++)
-		t[i] = times_of(k, pt[i]);
+		t[i] = times_among(k, pt[i], &usual);
 	const double links = (double)(k->many - k->few) * each * rounds;
 	out.launch = t[1].ns;
 	out.links = links;
@@ -278,6 +444,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 		  links;
 	/* A mean over many repeats is as far off as the timer is only when all of them are, in the same direction. */
 	out.half = fmax(hypot(hypot(t[0].spread, t[1].spread), hypot(t[2].spread, t[3].spread)), timer) / links;
+	out.half = hypot(out.half, SHARE_UNSURE * fabs((t[1].moved - t[0].moved) - (t[3].moved - t[2].moved)) / links);
 	out.alone = k->fresh ? (t[0].ns - t[2].ns) / (k->few * each * rounds) : 0;
 	out.fewer = k->fresh ? (t[3].ns - t[2].ns) / links : 0;
 	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));

@@ -29,6 +29,9 @@ struct timed_pair {
 	    clock_hz; /* of the device, where a thread writes the SM's clock before and after its work into the first two words of
 			     * the output; else 0. Times are then those of so many cycles at this rate: a clock that is not steady
 			     * goes faster for some launches and not for others. No words, or words of 0: run times are taken as they are */
+	/* With clock_hz, in launches of many blocks: each of them writes its three words, the clock before and after and which SM it is on, and
+	 * a launch takes as long as the SM that takes longest, from its first block's begin to its last one's end. */
+	bool spans;
 	/* With both_hz: the third word is the clock when the links begin, and the value is what they take by it; what comes before them
 	 * need not be the same in each launch then. */
 	bool inner;
@@ -62,8 +65,8 @@ double timed_mean(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
 double timed_spread(const struct timed_pair *k, const struct point *pt);
 /* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the pair gives. 1 where no
- * kernel writes its clock, or where it was not steady. */
-double timed_pace(struct study *s, const struct timed_pair *k);
+ * kernel writes its clock, or where it was not steady; *steady then tells. */
+double timed_pace(struct study *s, const struct timed_pair *k, bool *steady);
 /* Rounds that make a launch, which takes `launch` ns now, as many times longer, rounded down to a power of two, and as far as
  * launches may be made longer. */
 unsigned timed_longer(unsigned rounds, double times, double launch);

@@ -12,12 +12,6 @@
 
 #define CLUSTERS_MAX 24
 
-/* Off: of 35 GPUs that all had it (seeds from 2745003000 to 2746012000, all probes, 19,889 findings) two findings were wrong: who shares an
- * instruction cache (2746000006), and a capacity of the levels probe (2745005002); both are mended. That is too few GPUs, and those that took more than three
- * minutes are not among them. One such GPU takes five to seven times as long as without it: launches while the clock is boosted look as if
- * the timer were coarse. */
-static const bool draw_boost = false;
-
 struct dice {
 	struct rng r;
 	struct str *out;
@@ -559,8 +553,7 @@ static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu
 		put_int(&d, "atomic.{cas,exch}.distinct", "cycles", next);
 	}
 	rng_seed(&d.r, hash64("boost", 5, seed));
-	if (draw_boost)
-		roll_boost(&d);
+	roll_boost(&d);
 }
 
 /* What lanes that part do: from a stream of its own, like all that came later. */

@@ -34,8 +34,10 @@ enum {
 #define OUTLIER_MAD  5
 #define STEADY	     1.02  /* of a clock: its rates differ by no more */
 #define ALIKE	     1.003 /* of one that kept its rate, as far as the timer tells */
-#define HEAP	     8 /* times as far apart are half of the launches as the third of them that are nearest to each other */
-#define NOISE_HALF   1.6   /* the same of launches that noise alone sets apart */
+#define HEAP	     8 /* times as far apart are half of the launches as the quarter of them that are nearest to each other */
+#define HEAPED	     8 /* of slopes between launches, one in so many is a heap */
+#define AS_TOLD	     0.001
+#define NOISE_HALF   2.1   /* the same of launches that noise alone sets apart */
 #define TOGETHER     0.004 /* of a launch: by so much more or less its run time goes with its cycles as others' do */
 #define RATES	     0.01  /* of a launch: by so much more or less, and another one of its length had another rate */
 #define MISFIT	     0.2 /* of what two launches are apart in that, their run times may be apart otherwise than others' are */
@@ -281,8 +283,8 @@ static double noise_beside_cycles(const struct timed_pair *k, const struct point
 		}
 	double dense;
 	middle_of_most(off, n, &half);
-	middle_of(off, n, 3, &dense);
-	/* Of launches at two rates fewer than half may be at the usual one, and those go together: noise alone makes no such heap. */
+	middle_of(off, n, 4, &dense);
+	/* Of launches at two rates few may be at the usual one, and those go together: noise alone makes no such heap. */
 	return fmax(1, 3 * (half > HEAP * fmax(1, dense) ? NOISE_HALF * dense : half));
 }
 
@@ -324,14 +326,14 @@ bool timed_timer(struct study *s, const struct timed_pair *k, double *ns, const 
 	return true;
 }
 
-/* All slopes between single launches of different length are n at most. The rate that the densest third of them shows: of launches
- * at two rates, those between two of the usual one all say the same, and those between one of each are all over the place. */
+/* From slopes between single launches of different length: of launches at two rates, those between two of the usual one all say the
+ * same, and those between one of each are all over the place. Where a heap of them says what the device tells, that is it. */
 static double usual_pace(const struct timed_pair *clocked, const struct point *const pt[TIMER_POINTS])
 {
 	enum { ALL = TIMER_POINTS * (FIRST_REPEATS + 1) };
 	double ticks[ALL], ns[ALL], pace[ALL * ALL / 2], half;
 	unsigned of[ALL];
-	size_t n = 0, pairs = 0;
+	size_t n = 0, pairs = 0, told = 0;
 	for (unsigned i = 0; i < TIMER_POINTS; i++)
 		for (uint32_t r = 0; r < pt[i]->repeats && r < FIRST_REPEATS + 1; r++, n++) {
 			const uint32_t *w = pt[i]->y + (size_t)r * pt[i]->words_per_repeat,
@@ -343,7 +345,9 @@ static double usual_pace(const struct timed_pair *clocked, const struct point *c
 				if (of[b] != i && ns[n] > ns[b])
 					pace[pairs++] = (ticks[n] - ticks[b]) / (ns[n] - ns[b]);
 		}
-	return pairs ? middle_of(pace, pairs, 3, &half) : 1;
+	for (size_t i = 0; i < pairs; i++)
+		told += fabs(pace[i] - 1) < AS_TOLD;
+	return told * HEAPED > pairs || !pairs ? 1 : middle_of(pace, pairs, 3, &half);
 }
 
 /* Short launches are left out: how they begin is not the same each time, and shows in slopes between them. */

@@ -4,24 +4,26 @@
 #include "tlb.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#define TOLD	   0.9 /* of the visits have to say something */
-#define SURE	   4.5 /* standard deviations */
-#define SURE_NOT   8
-#define AT_MOST	   0.6 /* misses of a lap, of which one is certain where the ring does not fit */
-#define AT_LEAST   0.8
-#define CHANCE	   1e-6
-#define HOT_ORDERS 4
-#define FIT_ORDERS 5
-#define HOT_MISSES 12 /* of a page tell it from those that miss by noise */
-#define HOT_ALIKE  4  /* times as often as another one does a page of one set miss, at most ... */
-#define HOT_LRU	   2  /* ... and where one misses each time, all do, nearly */
-#define LOOKS	   2
-#define LOOK_MOST  32768u
-#define SKIPPED	   0.01
-#define FEW_HOT	   0.15
-#define MANY_HOT   0.3
+#define TOLD	    0.9 /* of the visits have to say something */
+#define SURE	    4.5 /* standard deviations */
+#define SURE_NOT    8
+#define AT_MOST	    0.6 /* misses of a lap, of which one is certain where the ring does not fit */
+#define AT_LEAST    0.8
+#define CHANCE	    1e-6
+#define HOT_ORDERS  4
+#define FIT_ORDERS  5
+#define QUIET_LEAST 8  /* pages */
+#define HOT_MISSES  12 /* of a page tell it from those that miss by noise */
+#define HOT_ALIKE   4  /* times as often as another one does a page of one set miss, at most ... */
+#define HOT_LRU	    2  /* ... and where one misses each time, all do, nearly */
+#define LOOKS	    2
+#define LOOK_MOST   32768u
+#define SKIPPED	    0.01
+#define FEW_HOT	    0.15
+#define MANY_HOT    0.3
 
 static bool missed(const struct tlb_path *c, unsigned k, float cost)
 {
@@ -262,6 +264,24 @@ static enum chase_state count_misses(struct tlb_path *c, unsigned k, const struc
 	return all;
 }
 
+/* How often noise may look like a miss in this very ring: twice what it does to the quieter half of the pages. */
+static double quiet_rate(struct tlb_path *c, const uint32_t *own, const uint32_t *seen, uint32_t pages)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), pages, double), missed = 0, visits = 0;
+	const uint32_t half = pages / 2;
+
+	if (!v || half < QUIET_LEAST)
+		return 1;
+	for (uint32_t i = 0; i < pages; i++) {
+		v[i] = own[i];
+		visits += seen[i] / 2.0;
+	}
+	qsort(v, pages, sizeof(*v), stat_compare_double);
+	for (uint32_t i = 0; i < half; i++)
+		missed += v[i];
+	return visits > 0 ? 2 * (missed + 3) / visits : 1;
+}
+
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
 {
 	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
@@ -285,7 +305,8 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 			break;
 	}
 	const struct tlb_level *l = &c->level[k];
-	unsigned noise = stat_binomial_limit(laps, fmin(0.5, 1.5 * l->noise), CHANCE), many = 0, most = 0;
+	const double rate = fmin(1.5 * l->noise, quiet_rate(c, own, seen, ring->pages));
+	unsigned noise = stat_binomial_limit(laps, fmin(0.5, rate), CHANCE), many = 0, most = 0;
 	for (uint32_t i = 0; i + 1 < ring->pages; i++)
 		most = own[i] > most ? own[i] : most;
 	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;

@@ -94,6 +94,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .ways = set->ways,
 					   .lines = set->lines,
 					   .known = set->known,
+					   .parts = set_pages(set->path) ? level_spread(l) : 0,
 					   .others = set_pages(set->path) || set->stride * set->lines > l->limit,
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
@@ -376,7 +377,7 @@ static void study_level(struct level *l)
 	set.line = l->line;
 	set.ways = (unsigned)l->ways;
 	set.known.grain = latency(l, "clock.granularity");
-	set.known.spread = level_spread(l);
+	set.known.spread = pages ? 0 : level_spread(l);
 	double here = 0, up = 0, next = latency(l, l->next);
 	if (pages) {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);

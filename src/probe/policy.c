@@ -221,10 +221,10 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 /* Pages' lines are in the near part of a cache or in the far one: those are as much later whether the page is known or not. */
 static void without_parts(const struct policy_level *l, const struct policy_sequence *q, uint32_t *ticks)
 {
-	const double spread = l->known.spread, near = PART_NEAR + l->known.grain;
+	const double spread = l->parts, near = PART_NEAR + l->known.grain;
 	uint32_t least[RULE_LINES], first = UINT32_MAX;
 
-	if (!l->others || !(spread > 2 * near) || !(fabs(l->known.below - spread) > 2 * near))
+	if (!(spread > 2 * near) || !(fabs(l->known.below - spread) > 2 * near))
 		return;
 	memset(least, 0xff, sizeof(least));
 	for (uint32_t i = TRACE_LEAD; i < q->count; i++)

@@ -35,6 +35,7 @@ struct policy_level {
 	struct study *study;
 	unsigned ways, lines;
 	struct trace_level known;
+	double parts; /* ticks that some lines are later than others, whatever the level does; 0: they are alike */
 	bool
 	    others; /* accesses may be late for what is no matter of the level: pages, whose lines are in caches or not */
 	uint32_t most;	    /* accesses of one trace of rounds */

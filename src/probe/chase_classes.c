@@ -247,7 +247,7 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 
 static void drop_ghosts(struct chase_path *c)
 {
-	for (unsigned k = c->beyond_sm ? 1 : 2; k < c->class_count && c->swing > 0;) {
+	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
 		if (!is_ghost(c, k - 1, k)) {
 			k++;
 			continue;

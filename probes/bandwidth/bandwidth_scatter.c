@@ -42,6 +42,15 @@ static bool fetched_at_once(const struct study *s, double lo, double hi)
 	return false;
 }
 
+/* Whether each SM takes so much through its L1, which takes its accesses in turn whoever answers them, or has none. */
+static bool comes_through(const struct study *s, double rate)
+{
+	const struct finding *l1 = study_finding(s, "cache.global.l1.bandwidth");
+	double one;
+	return (l1 && l1->verdict == VERDICT_ABSENT) ||
+	       (bandwidth_at_least(s, "cache.global.l1.bandwidth", &one) && one * study_device(s)->sm_count > rate);
+}
+
 /* Whether what all SMs draw from memory is less than they could take: each draws more from the L2. And the L2 gives twice as much: a
  * line of which the first piece misses passes it up to two times. */
 static bool memory_limits(const struct study *s, double rate)
@@ -49,7 +58,8 @@ static bool memory_limits(const struct study *s, double rate)
 	double one, all;
 	return bandwidth_at_least(s, "cache.global.l2.bandwidth", &one) &&
 	       one * study_device(s)->sm_count > CLEARLY * rate &&
-	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &all) && all > 2 * rate;
+	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &all) && all > 2 * rate &&
+	       comes_through(s, CLEARLY * rate);
 }
 
 /* The rate of such words against that of a stream. */

@@ -2,6 +2,7 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "gpu/sim/spec_random.h"
+#include <math.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -204,8 +205,9 @@ void spec_random_turns(struct str *out, uint64_t seed, double nearest)
 		str_addf(out, "core.warp_interval = %llu cycles # guess: drawn\n", between(&r, 2, most));
 }
 
-/* What the load/store pipe takes for each instruction: of some kinds of memory, in quarters of a cycle. */
-void spec_random_loads(struct str *out, uint64_t seed)
+/* What the load/store pipe takes for each instruction: of some kinds of memory, in quarters of a cycle. With what it takes for a
+ * transaction, which is no more than four cycles, it is free before the nearest answer is there: else that is never seen. */
+void spec_random_loads(struct str *out, uint64_t seed, double nearest)
 {
 	static const char *const memories[] = {"global", "shared", "constant"};
 	struct rng r;
@@ -214,8 +216,8 @@ void spec_random_loads(struct str *out, uint64_t seed)
 		return;
 	const unsigned long long some = between(&r, 1, 7);
 	for (unsigned k = 0; k < 3; k++) {
-		const double cycles = (double)between(&r, 1, 16) / 4;
-		if (some >> k & 1)
+		const double drawn = (double)between(&r, 1, 16) / 4, cycles = fmin(drawn, nearest - 4);
+		if (some >> k & 1 && cycles > 0)
 			str_addf(out, "load.%s.request = %g cycles # guess: drawn\n", memories[k], cycles);
 	}
 }

@@ -9,11 +9,12 @@
 
 #define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
 #define SHARE_REAL   0.045
-#define SURVEY_FIRST 1	  /* elements of the smallest footprint */
-#define SURVEY_RATIO 1.19 /* fourth root of 2 */
-#define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
-#define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
-#define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
+#define SURVEY_FIRST 1	   /* elements of the smallest footprint */
+#define SURVEY_RATIO 1.19  /* fourth root of 2 */
+#define SURVEY_DENSE 8192  /* elements from which steps are twice as wide */
+#define SURVEY_AHEAD 12	   /* footprints that may turn out to be needless */
+#define WALKED	     65536 /* bytes of the walks in steps of a word, at most */
+#define STRIDE_BLIND 256   /* steps where no fetch unit was seen */
 #define TOP_CHANCE   1e-4
 #define USUAL_LEAST  4 /* first touches that take as long as a miss */
 #define USUAL_SHARE  0.05
@@ -298,6 +299,10 @@ static double cold_class(struct chase_path *c, const struct chase_run *run)
 {
 	for (unsigned k = c->class_count; k-- > 0;) {
 		struct chase_walked w = chase_walk_of(c, run, 1, k);
+		/* Blocks of two latencies, of which the class is one: together they are all. */
+		if (k && !(w.unit && w.coverage >= 0.5))
+			w = chase_walk_slower(c, run, 1, k,
+					      chase_floor(c->classes[k - 1].centre, c->classes[k].centre));
 		if (w.unit && w.coverage >= 0.5)
 			return c->classes[k].centre;
 	}
@@ -341,7 +346,7 @@ static uint64_t scattered_cold(struct chase_path *c, const struct chase_run *run
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 {
 	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
-	double p[POINT_PARAMS], small = c->limit < 65536 ? (double)c->limit : 65536;
+	double p[POINT_PARAMS], small = c->limit < WALKED ? (double)c->limit : WALKED;
 	enum chase_state all = CHASE_DONE;
 
 	c->survey_count = c->class_count = c->level_count = c->doubtful = 0;
@@ -450,7 +455,8 @@ static enum chase_state survey(struct chase_path *c)
 	pool->runs = pool->peaks = 0;
 	state = CHASE_DONE;
 	double elements = SURVEY_FIRST, most = floor((double)c->limit / (double)c->stride);
-	for (bool last = false; !last && c->survey_count < CHASE_SURVEY;) {
+	bool last = false;
+	for (; !last && c->survey_count < CHASE_SURVEY;) {
 		double n = floor(elements);
 		if (n >= most) {
 			n = most;
@@ -560,7 +566,8 @@ static enum chase_state survey(struct chase_path *c)
 		c->cold_slower = true;
 		c->cold_unit = scattered;
 	}
-	c->top_fits = c->cold_slower && top_fits(c, pool);
+	/* Of a larger space, only footprints up to where the survey ended were seen. */
+	c->top_fits = c->cold_slower && (last || c->limit <= WALKED) && top_fits(c, pool);
 	return CHASE_DONE;
 }
 

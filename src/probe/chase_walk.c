@@ -82,6 +82,12 @@ struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *
 	return walked(c, run, runs, first_class, 0);
 }
 
+struct chase_walked chase_walk_slower(struct chase_path *c, const struct chase_run *run, unsigned runs,
+				      unsigned first_class, double floor)
+{
+	return walked(c, run, runs, first_class, floor);
+}
+
 struct chase_walked chase_walk_beyond(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned k)
 {
 	const unsigned behind = c->level[k + 1].class_first;

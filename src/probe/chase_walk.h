@@ -25,6 +25,9 @@ struct chase_walked {
 /* Of accesses that are in class first_class or slower. */
 struct chase_walked chase_walk_of(struct chase_path *c, const struct chase_run *run, unsigned runs,
 				  unsigned first_class);
+/* Of those and of all that take `floor` ticks and more. */
+struct chase_walked chase_walk_slower(struct chase_path *c, const struct chase_run *run, unsigned runs,
+				      unsigned first_class, double floor);
 /* Of those that missed level k. Where most blocks of a smaller unit begin with an access too slow for it, that is the unit: what answers
  * may have another latency at every second block, as where rows of the memory are two blocks long, and that be no class. */
 struct chase_walked chase_walk_beyond(struct chase_path *c, const struct chase_run *run, unsigned runs, unsigned k);

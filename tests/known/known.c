@@ -343,9 +343,9 @@ static bool is_right(const struct finding *f, const struct fact *t)
 	if (v->kind != VALUE_NUMBER)
 		return false;
 	/* A size that was bracketed, and not found to the byte, promises its interval, which has to say something; so does the cost
-	 * of a translation, of which a clock of wide steps hides some cycles. */
+	 * of a translation, of which a clock of wide steps hides some cycles, and how many warps rates can tell. */
 	const bool price = str_starts(f->key, "tlb.") && str_ends(f->key, "latency"),
-		   fitted = str_ends(f->key, ".capacity"),
+		   fitted = str_ends(f->key, ".capacity"), warps = str_ends(f->key, ".ridge"),
 		   within = t->number >= f->lo && t->number <= f->hi &&
 			    f->hi - f->lo <= (fitted  ? FIT_BRACKET
 					      : price ? PRICE_BRACKET
@@ -353,7 +353,7 @@ static bool is_right(const struct finding *f, const struct fact *t)
 						 t->number;
 	if (str_ends(f->key, ".size") && f->hi > f->lo)
 		return within;
-	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted) && within);
+	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps) && within);
 }
 
 static void value_text(char *out, size_t n, const struct finding *f)

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define CLUSTERS_MAX 24
@@ -247,18 +248,27 @@ static const char *roll_policy(struct dice *d, const struct geometry *g)
 	return policy;
 }
 
+#define WAYS_MOST 32 /* that chances are drawn for */
+
+/* Chances that are nearly alike would be those of another policy: then the first way has some of the last one's. */
 static void roll_chances(struct dice *d, const char *path, const char *level, const struct geometry *g)
 {
 	char list[512] = "";
-	int left = 1000;
-	for (int i = 0; i < g->ways; i++) {
+	int left = 1000, chance_of[WAYS_MOST], unlike = 0;
+	for (int i = 0; i < g->ways && i < WAYS_MOST; i++) {
 		int later = g->ways - i - 1, fair = left / (later + 1);
-		int w = later ? between(d, fair / 2 + 1, fair + fair / 2) : left;
-		left -= w;
-		size_t len = 0;
-		while (list[len])
-			len++;
-		snprintf(list + len, sizeof list - len, "%s%.3f", i ? ", " : "", w / 1000.0);
+		chance_of[i] = later ? between(d, fair / 2 + 1, fair + fair / 2) : left;
+		left -= chance_of[i];
+		const int off = abs(chance_of[i] * g->ways - 1000);
+		unlike = off > unlike ? off : unlike;
+	}
+	if (unlike < 200) {
+		chance_of[0] += 300 / g->ways;
+		chance_of[g->ways - 1] -= 300 / g->ways;
+	}
+	for (int i = 0; i < g->ways; i++) {
+		const size_t len = strlen(list);
+		snprintf(list + len, sizeof list - len, "%s%.3f", i ? ", " : "", chance_of[i] / 1000.0);
 	}
 	put_level(d, path, level, "replacement_probability", "ratio", list);
 }

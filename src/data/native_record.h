@@ -47,8 +47,9 @@ struct native_info {
 	uint32_t region_count; /* the first NATIVE_REGIONS regions */
 	struct native_region region[NATIVE_REGIONS];
 	struct native_layout layout;
-	char source[32];   /* "cubin sm_90", "sim"; "" when there is none */
-	char problem[192]; /* why what runs could not be read or decoded; "" when fine. Regions are those of what could be read instead */
+	char source[32]; /* "cubin sm_90", "sim"; "" when there is none */
+	char problem
+	    [192]; /* why what runs could not be read or decoded; "" when fine. Regions are those of what could be read instead */
 };
 
 #endif

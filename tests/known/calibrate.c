@@ -1,6 +1,6 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--least SHARE] [-v] [REPORT.md]
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [-v] [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
 #include "base/arena.h"
 #include "known.h"
@@ -21,7 +21,7 @@ struct options {
 	uint64_t seed;
 	double least; /* share of what exists that has to be MEASURED */
 	bool verbose;
-	const char *report, *probe;
+	const char *report, *probe, *gpu; /* gpu: NULL, or a file that is measured instead of what is drawn */
 };
 
 struct tally { /* of one job, written by the child and read by the parent */
@@ -30,8 +30,22 @@ struct tally { /* of one job, written by the child and read by the parent */
 	size_t wrong_bytes, missed_bytes;
 };
 
-/* Draws, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
-static void one(uint64_t seed, const char *probe, struct tally *o, struct str *wrong, struct str *missed)
+/* The description of a GPU that was once drawn, as it was then: the generator has drawn others from its seed since. */
+static int kept(struct str *text, const char *path)
+{
+	char part[4096];
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return -errno;
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		str_addn(text, part, n);
+	fclose(f);
+	return 0;
+}
+
+/* Draws, or reads, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
+static void one(uint64_t seed, const char *gpu, const char *probe, struct tally *o, struct str *wrong,
+		struct str *missed)
 {
 	struct str text;
 	struct arena a;
@@ -43,7 +57,7 @@ static void one(uint64_t seed, const char *probe, struct tally *o, struct str *w
 	snprintf(label, sizeof label, "%llu", (unsigned long long)seed);
 	str_init(&text);
 	arena_init(&a);
-	int rc = spec_random(&text, seed);
+	int rc = gpu ? kept(&text, gpu) : spec_random(&text, seed);
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
@@ -70,7 +84,7 @@ static int child(const struct options *opt, unsigned job, FILE *out)
 	str_init(&wrong);
 	str_init(&missed);
 	for (unsigned i = job; i < opt->count; i += opt->jobs) {
-		one(opt->seed + i, opt->probe, &o, &wrong, &missed);
+		one(opt->seed + i, opt->gpu, opt->probe, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
 				o.score.exists, o.score.wrong);
@@ -186,6 +200,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->least = strtod(argv[++i], &end);
 		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
 			opt->probe = argv[++i];
+		} else if (strcmp(argv[i], "--gpu") == 0 && i + 1 < argc) {
+			opt->gpu = argv[++i];
 		} else if (plain == 0) {
 			opt->count = (unsigned)strtoul(argv[i], &end, 10);
 			plain++;
@@ -212,7 +228,8 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	struct timespec from, to;
 	if (read_options(&opt, argc, argv)) {
-		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--least SHARE] [-v] [REPORT.md]\n");
+		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] "
+				"[-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);

@@ -254,7 +254,7 @@ static const char *roll_policy(struct dice *d, const struct geometry *g)
 static void roll_chances(struct dice *d, const char *path, const char *level, const struct geometry *g)
 {
 	char list[512] = "";
-	int left = 1000, chance_of[WAYS_MOST], unlike = 0;
+	int left = 1000, chance_of[WAYS_MOST] = {0}, unlike = 0;
 	for (int i = 0; i < g->ways && i < WAYS_MOST; i++) {
 		int later = g->ways - i - 1, fair = left / (later + 1);
 		chance_of[i] = later ? between(d, fair / 2 + 1, fair + fair / 2) : left;

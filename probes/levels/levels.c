@@ -296,8 +296,7 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 	}
 	/* How an address of constant memory is made from an offset only the native code tells, and whether it is constant memory: a
 	 * compiler may read from global memory what a pointer to constants points to. */
-	const struct native_info *native = study_native(s, space, last.point);
-	if (space == SPACE_CONSTANT && !(native && native->fingerprint && !native->problem[0])) {
+	if (space == SPACE_CONSTANT && !study_seen(s, space, last.point)) {
 		conclude_unseen(s, space, level, levels);
 		return;
 	}

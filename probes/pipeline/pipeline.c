@@ -437,8 +437,7 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 	if (!r->shorter || why || !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false).few)
 		return;
 	climb(s, r, timer);
-	const struct native_info *native = r->time[0].point ? study_native(s, r->class, r->time[0].point) : NULL;
-	r->unseen = !native || !native->fingerprint || native->problem[0];
+	r->unseen = !study_seen(s, r->class, r->time[0].point);
 	if (!r->bad && r->flat | r->whole)
 		narrow(s, r, timer);
 	if (study_pending(s))

@@ -387,8 +387,8 @@ static void stream_near(struct study *s, enum walk_space space, const struct wal
 	}
 	if (study_pending(s))
 		return;
-	const bool unseen = space == SPACE_CONSTANT && all.ok && !walk_seen(s, SPACES + space, all.point) &&
-			    !walk_seen(s, EXPERIMENT_TOGETHER + space - 1, all.point);
+	const bool unseen = space == SPACE_CONSTANT && all.ok && !study_seen(s, SPACES + space, all.point) &&
+			    !study_seen(s, EXPERIMENT_TOGETHER + space - 1, all.point);
 	for (size_t i = 0; i < 2; i++)
 		if (walk_failed(s, space, 4, parts[i], all.ok ? &half : &all))
 			continue;

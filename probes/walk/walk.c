@@ -32,12 +32,6 @@ const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "pr
 const char walk_unseen[] =
     "what runs cannot be read back: whether compilers left these loads to constant memory is not known";
 
-bool walk_seen(const struct study *s, unsigned experiment, const struct point *pt)
-{
-	const struct native_info *native = study_native(s, experiment, pt);
-	return native && native->fingerprint && !native->problem[0];
-}
-
 static unsigned positions_of(enum walk_space space)
 {
 	return space == SPACE_PRIVATE ? POSITIONS_OWN : POSITIONS;
@@ -246,7 +240,7 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 		return;
 	}
 	snprintf(key, sizeof key, "memory.%s.%u.%s", walk_space_name[space], bytes, part);
-	const bool seen = walk_seen(s, experiment, t->point);
+	const bool seen = study_seen(s, experiment, t->point);
 	if (!seen && space == SPACE_CONSTANT) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "%.4g cycles with the address arithmetic, but %s",
 			      t->ns * cycles, walk_unseen);

@@ -14,9 +14,8 @@ enum {
 	EXPERIMENT_TOGETHER /* and behind it one for each space with streams but the first: their warps stop with the first */
 };
 extern const char *const walk_space_name[SPACES];
-/* Why nothing is said of constant memory where what runs cannot be read back; whether it can, of this point. */
+/* Why nothing is said of constant memory where what runs cannot be read back. */
 extern const char walk_unseen[];
-bool walk_seen(const struct study *s, unsigned experiment, const struct point *pt);
 
 /* params of all experiments; x is bytes. P_MORE says for walks whether words are addresses, for cold walks which region, for streams how many warps an SM has, for copies
  * which loop; P_PLACE for streams and copies where in their array they begin. */

@@ -85,6 +85,8 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 bool study_pending(const struct study *s);
 /* The point's native record, or NULL. */
 const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
+/* Whether the point's kernel was read back as what really runs. pt: may be NULL. */
+bool study_seen(const struct study *s, unsigned experiment, const struct point *pt);
 const struct series *study_series(const struct study *s, unsigned experiment); /* NULL when nothing was measured */
 /* A finding of a needed probe or of this one so far: NULL when there is none. */
 const struct finding *study_finding(const struct study *s, const char *key);

@@ -277,6 +277,12 @@ const struct native_info *study_native(const struct study *s, unsigned experimen
 	return series && pt->native < series->native_count ? &series->native[pt->native] : NULL;
 }
 
+bool study_seen(const struct study *s, unsigned experiment, const struct point *pt)
+{
+	const struct native_info *native = pt ? study_native(s, experiment, pt) : NULL;
+	return native && native->fingerprint && !native->problem[0];
+}
+
 /* Only what is sure to be there whichever probes were asked for: this probe's and those of what it needs or is
  * helped by. */
 const struct finding *study_finding(const struct study *s, const char *key)

@@ -161,6 +161,7 @@ static void study_row(struct study *s, unsigned row)
 				    "the device does not have this operation");
 		return;
 	}
+	const size_t missing = study_missing(s);
 	/* A short chain first tells whether this is one instruction or a long sequence. */
 	const double one[POINT_PARAMS] = {1, 1};
 	const struct point *pilot = study_ask(s, row, LONG_UNIT, one);
@@ -185,7 +186,7 @@ static void study_row(struct study *s, unsigned row)
 				       : (struct slope){0};
 	for (unsigned i = 0; i < loads; i++)
 		full[i] = arithmetic_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
-	if (study_pending(s))
+	if (study_missing(s) > missing)
 		return;
 	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
 	const int best = arithmetic_best(full, load, loads, d);
@@ -202,7 +203,7 @@ static void study_row(struct study *s, unsigned row)
 			     : arithmetic_steady_one(s, row, arithmetic_is_single(r) ? 1 : 2);
 	if (steps && uneven && best >= 0 && arithmetic_steady_is_wide(&rate, &full[best], &load[best], d))
 		rate = arithmetic_steady(s, row, is_long ? 2 : 8, true);
-	if (study_pending(s))
+	if (study_missing(s) > missing)
 		return;
 	char evidence[64];
 	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, unit * LENGTHS);

@@ -346,6 +346,7 @@ static void conclude_row(struct graph *g, unsigned row)
 	struct study *s = g->u->s;
 	const struct arithmetic_row *r = &arithmetic_row[row];
 	const struct solo *o = &g->u->solo[row];
+	const size_t missing = study_missing(s);
 	char key[96];
 	snprintf(key, sizeof key, "arith.%s.%s.unit", r->op, r->type);
 	if (!o->usable) {
@@ -363,7 +364,7 @@ static void conclude_row(struct graph *g, unsigned row)
 		const int w = witness(g, g->unit[a], row);
 		const struct pair p =
 		    w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
-		if (study_pending(s))
+		if (study_missing(s) > missing)
 			return;
 		if (p.is != REL_SHARED) {
 			elsewhere |= k == 0 && p.is != REL_APART && p.excess > SOME;
@@ -387,7 +388,7 @@ static void conclude_row(struct graph *g, unsigned row)
 		return;
 	}
 	const struct verdict_of v = several(g, row);
-	if (study_pending(s))
+	if (study_missing(s) > missing)
 		return;
 	if (v.known)
 		study_text(s, key, v.name, "slowed down by operations of known units", pipes_name(row), "%s",

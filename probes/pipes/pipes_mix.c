@@ -382,8 +382,9 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 	/* of the more numerous ones, in quarters */
 	static const unsigned char quarters[] = {4, 3, 5, 2};
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
+	const size_t missing = study_missing(u->s);
 	double of_a = INFINITY, of_b = INFINITY;
-	for (size_t k = 0; k < sizeof quarters && !study_pending(u->s) && fmax(of_a, of_b) > HALF_SEEN; k++) {
+	for (size_t k = 0; k < sizeof quarters && study_missing(u->s) == missing && fmax(of_a, of_b) > HALF_SEEN; k++) {
 		unsigned m_a = n_a, m_b = n_b, *many = n_a > n_b ? &m_a : &m_b, *few = n_a > n_b ? &m_b : &m_a;
 		const unsigned times = quarters[k] * *many + 4 * *few <= GROUP_MOST ? 4 : 1;
 		*many = (quarters[k] * *many * times + 2) / 4;

@@ -83,6 +83,9 @@ uint64_t study_seed(const struct study *s);
 const struct point *study_ask(struct study *s, unsigned experiment, double x, const double *p);
 /* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
 bool study_pending(const struct study *s);
+/* How many asks of this pass came back so. A study of many things in turn compares it with what it was when the thing at hand began: what one
+ * of them lacks need not hold up the others, and what all of them lack is compiled and measured together. In infer mode always 0. */
+size_t study_missing(const struct study *s);
 /* The point's native record, or NULL. */
 const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
 /* Whether the point's kernel was read back as what really runs. pt: may be NULL. */

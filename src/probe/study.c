@@ -181,7 +181,7 @@ int study_open(struct study *s, struct run *r, const struct probe *p, enum study
 int study_pass(struct study *s)
 {
 	arena_free(&s->scratch);
-	s->wish_count = 0;
+	s->wish_count = s->missing = 0;
 	s->concluded.count = 0;
 	s->no_memory = slots_rebuild(s) != 0;
 	if (!s->no_memory)
@@ -256,12 +256,18 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 		return &s->series[experiment]->points[slot->point - 1];
 	if (!slot->point && s->mode == STUDY_MEASURE && wish(s, slot, experiment, x, p))
 		s->no_memory = true;
+	s->missing += s->mode == STUDY_MEASURE;
 	return NULL;
 }
 
 bool study_pending(const struct study *s)
 {
 	return s->wish_count > 0 || s->no_memory;
+}
+
+size_t study_missing(const struct study *s)
+{
+	return s->missing;
 }
 
 const struct series *study_series(const struct study *s, unsigned experiment)

@@ -25,6 +25,7 @@ struct study {
 	struct finding_list concluded; /* in this pass */
 	struct wish *wishes;	       /* of this pass, each once */
 	size_t wish_count, wish_cap;
+	size_t missing;		      /* asks of this pass for points that are still to be measured */
 	const struct series **series; /* of every experiment, NULL when there is none yet */
 	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */
 	struct study_slot {

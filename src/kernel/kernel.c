@@ -1,15 +1,16 @@
 #include "kernel/kernel.h"
 #include "base/embed.h"
-#include "kernel/expr.h"
+#include "kernel/program.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
-#define DEPTH_MAX  16
-#define MACROS_MAX 8
-#define SKIPPED	   64		      /* blocks of which is known where they end, by where they begin */
-#define OUTPUT_MAX ((size_t)32 << 20) /* a runaway #repeat is our bug, not a reason to eat the machine's memory */
+#define DEPTH_MAX   16
+#define MACROS_MAX  8
+#define SKIPPED	    64		       /* blocks of which is known where they end, by where they begin */
+#define EXPRESSIONS 256		       /* that are read once, by where they stand; a power of two */
+#define OUTPUT_MAX  ((size_t)32 << 20) /* a runaway #repeat is our bug, not a reason to eat the machine's memory */
 
 /* A place in one template. Lines are read from here; #repeat goes back to it. */
 struct cursor {
@@ -33,6 +34,14 @@ struct skipped {
 	enum ending ending;
 };
 
+/* An expression that was read: it always has the same variables around it, as long as it stands in the template itself. */
+struct expression {
+	const char *from;
+	enum { EXPRESSION_FIXED, EXPRESSION_STEPS, EXPRESSION_TEXT } kind;
+	int64_t value; /* FIXED */
+	struct program program;
+};
+
 struct expansion {
 	struct str *out;
 	struct scope scope;
@@ -42,6 +51,9 @@ struct expansion {
 	struct macro macros[MACROS_MAX];
 	size_t macro_count;
 	struct skipped skipped[SKIPPED];
+	unsigned borrowed; /* > 0 in what #include and #put bring, which may stand in several places */
+	unsigned expression_count;
+	struct expression expressions[EXPRESSIONS];
 };
 
 static int block(struct expansion *x, struct cursor *c, bool active, enum ending *ending);
@@ -49,6 +61,47 @@ static int block(struct expansion *x, struct cursor *c, bool active, enum ending
 static int located(struct expansion *x, const struct cursor *c, int rc)
 {
 	return rc == -EINVAL ? err_prefix(x->e, "%s:%u", c->name, c->line), rc : rc;
+}
+
+/* A #repeat variable is somewhere in it, if only in a text. */
+static bool has_variable(const struct scope *sc, const char *s, const char *end)
+{
+	for (size_t n; s < end; s += n ? n : 1) {
+		n = scope_name(s, end);
+		for (size_t i = 0; n && i < sc->var_count; i++)
+			if (strlen(sc->var[i].name) == n && memcmp(sc->var[i].name, s, n) == 0)
+				return true;
+	}
+	return false;
+}
+
+/* As scope_eval; what is evaluated for every round of a #repeat is read once. */
+static int evaluate(struct expansion *x, const char *s, const char *end, int64_t *value)
+{
+	size_t i = (uintptr_t)s % EXPRESSIONS;
+
+	while (x->expressions[i].from && x->expressions[i].from != s)
+		i = (i + 1) % EXPRESSIONS;
+	struct expression *known = &x->expressions[i];
+	if (x->borrowed || (!known->from && x->expression_count == EXPRESSIONS / 2))
+		return scope_eval(&x->scope, s, end, value, x->e);
+	if (!known->from) {
+		int rc = scope_eval(&x->scope, s, end, value, x->e);
+		if (rc)
+			return rc;
+		known->from = s;
+		known->value = *value;
+		known->kind = !has_variable(&x->scope, s, end)			 ? EXPRESSION_FIXED
+			      : program_make(&known->program, &x->scope, s, end) ? EXPRESSION_STEPS
+										 : EXPRESSION_TEXT;
+		x->expression_count++;
+		return 0;
+	}
+	*value = known->value;
+	if (known->kind == EXPRESSION_FIXED ||
+	    (known->kind == EXPRESSION_STEPS && program_run(&known->program, &x->scope, value)))
+		return 0;
+	return scope_eval(&x->scope, s, end, value, x->e);
 }
 
 /* Expands $name, ${name} and $(expr) in [s, end) and adds the result with a newline. */
@@ -70,7 +123,7 @@ static int substitute(struct expansion *x, const char *s, const char *end)
 				open += (*s == '(') - (*s == ')');
 				s++;
 			} while (open);
-			int rc = scope_eval(&x->scope, from, s, &value, x->e);
+			int rc = evaluate(x, from, s, &value);
 			if (rc)
 				return rc;
 			str_addf(x->out, "%lld", (long long)value);
@@ -164,7 +217,7 @@ static int repeat(struct expansion *x, struct cursor *c, const char *s, const ch
 	    (isalnum((unsigned char)before[-1]) || before[-1] == '_' || before[-1] == ')'))
 		var = (size_t)(end - v);
 	if (active) {
-		rc = scope_eval(&x->scope, s, var ? before : end, &count, x->e);
+		rc = evaluate(x, s, var ? before : end, &count);
 		if (!rc && (count < 0 || count > 1000000))
 			rc = err_set(x->e, -EINVAL, "#repeat %lld: the count must be 0 to 1000000", (long long)count);
 		if (!rc && var && (x->scope.var_count == SCOPE_VARS || var >= sizeof(x->scope.var[0].name)))
@@ -196,7 +249,7 @@ static int condition(struct expansion *x, struct cursor *c, const char *s, const
 	struct cursor here = *c;
 	int64_t yes = 0;
 	enum ending ending;
-	int rc = active ? scope_eval(&x->scope, s, end, &yes, x->e) : 0;
+	int rc = active ? evaluate(x, s, end, &yes) : 0;
 
 	if (rc)
 		return located(x, c, rc);
@@ -218,8 +271,9 @@ static int include(struct expansion *x, struct cursor *c, const char *s, const c
 	}
 	struct cursor inner = {.name = path, .at = f->data, .end = f->data + f->size};
 	enum ending ending;
+	x->borrowed++;
 	int rc = block(x, &inner, true, &ending);
-
+	x->borrowed--;
 	if (!rc && ending != ENDS_AT_EOF) {
 		err_set(x->e, -EINVAL, "#end or #else without its beginning");
 		rc = located(x, &inner, -EINVAL);
@@ -266,7 +320,10 @@ static int put(struct expansion *x, struct cursor *c, const char *s, const char 
 		return located(x, c, -EINVAL);
 	}
 	struct cursor inner = m->from;
-	return block(x, &inner, true, &ending); /* it ends well: #macro read it */
+	x->borrowed++;
+	int rc = block(x, &inner, true, &ending); /* it ends well: #macro read it */
+	x->borrowed--;
+	return rc;
 }
 
 /* Lines up to the #else, #end or end of text that closes this block. Inactive blocks are only read. */

@@ -73,27 +73,33 @@ static bool select_rank(double *v, ptrdiff_t n, ptrdiff_t rank)
 	return true;
 }
 
-double stat_quantile(const double *v, size_t n, double q, double *scratch)
+/* Changes the order of v. */
+static double quantile_of(double *v, size_t n, double q)
 {
-	assert(n > 0 && q >= 0 && q <= 1);
 	double at = q * (double)(n - 1), next;
 	size_t i = (size_t)at;
 
-	memcpy(scratch, v, n * sizeof(*v));
 	if (n <= FEW) {
-		sort_few(scratch, n);
-		return sorted_quantile(scratch, n, q);
+		sort_few(v, n);
+		return sorted_quantile(v, n, q);
 	}
-	if (!select_rank(scratch, (ptrdiff_t)n, (ptrdiff_t)i)) {
-		sort(scratch, n);
-		return sorted_quantile(scratch, n, q);
+	if (!select_rank(v, (ptrdiff_t)n, (ptrdiff_t)i)) {
+		sort(v, n);
+		return sorted_quantile(v, n, q);
 	}
 	if (i + 1 >= n)
-		return scratch[i];
-	next = scratch[i + 1];
+		return v[i];
+	next = v[i + 1];
 	for (size_t k = i + 2; k < n; k++)
-		next = scratch[k] < next ? scratch[k] : next;
-	return scratch[i] + (at - (double)i) * (next - scratch[i]);
+		next = v[k] < next ? v[k] : next;
+	return v[i] + (at - (double)i) * (next - v[i]);
+}
+
+double stat_quantile(const double *v, size_t n, double q, double *scratch)
+{
+	assert(n > 0 && q >= 0 && q <= 1);
+	memcpy(scratch, v, n * sizeof(*v));
+	return quantile_of(scratch, n, q);
 }
 
 double stat_median(const double *v, size_t n, double *scratch)
@@ -107,8 +113,7 @@ double stat_mad(const double *v, size_t n, double *scratch)
 
 	for (size_t i = 0; i < n; i++)
 		scratch[i] = fabs(v[i] - m);
-	sort(scratch, n);
-	return sorted_quantile(scratch, n, 0.5);
+	return quantile_of(scratch, n, 0.5);
 }
 
 double stat_trimmed_mean(const double *v, size_t n, double k, double floor, double *scratch, size_t *used)

@@ -141,15 +141,30 @@ static int compare_access(const void *a, const void *b)
 }
 
 /* Mean of two or three parts of a level that are alike, each group of accesses counting the same: how often which of them was met is
- * chance, and an average that leaves out what is far from the median would leave out one part. False: there are no such parts. */
-static bool parts_mean(double *v, size_t n, uint32_t grain, double *scratch, double *mean)
+ * chance, and an average that leaves out what is far from the median would leave out one part. Where delayed accesses fill the gaps
+ * between the groups, an average over all would take those for the slower part: then only what is near a peak counts. False: there are
+ * no such parts. scratch: n doubles, ticks: n words. */
+static bool parts_mean(double *v, size_t n, uint32_t grain, double *scratch, uint32_t *ticks, double *mean)
 {
 	struct stat_mode mode[3];
+	struct chase_peak peak[3];
 	double sum = 0;
 	size_t found = stat_modes(v, n, 2.5 + grain, HALF_LEAST, mode, 3, scratch), used;
 
 	qsort(v, n, sizeof(*v), stat_compare_double);
-	for (size_t i = 0, at = 0; i < found; i++, at += mode[i - 1].count) {
+	for (size_t i = 0; i < n; i++)
+		ticks[i] = (uint32_t)v[i];
+	if (found < 2) {
+		found = chase_peaks(ticks, (uint32_t)n, grain, HALF_LEAST, peak, 3);
+		for (size_t i = 0; i < found; i++) {
+			mode[i] =
+			    (struct stat_mode){.lo = peak[i].centre - 2.5 - grain, .hi = peak[i].centre + 2.5 + grain};
+			for (size_t k = 0; k < n; k++)
+				mode[i].count += v[k] >= mode[i].lo && v[k] <= mode[i].hi;
+		}
+	}
+	for (size_t i = 0; i < found; i++) {
+		size_t at = 0;
 		while (v[at] < mode[i].lo)
 			at++;
 		sum += stat_trimmed_mean(v + at, mode[i].count, 4, 1.5 + grain, scratch, &used);
@@ -192,7 +207,8 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		return state;
 	double(*v)[2] = (double(*)[2])ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r.kept + 2, double);
 	double *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)r.kept + 3, double);
-	if (!v || !own) {
+	uint32_t *whole = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
+	if (!v || !own || !whole) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
@@ -245,7 +261,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		double parts;
 		for (size_t i = 0; i < m; i++)
 			own[i] = v[i][1];
-		if (parts_mean(own, m, c->grain, own + m, &parts))
+		if (parts_mean(own, m, c->grain, own + m, whole, &parts))
 			*mean = parts;
 	}
 	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */

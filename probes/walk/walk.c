@@ -3,6 +3,7 @@
 #include "walk.h"
 #include "base/arena.h"
 #include "base/rng.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -19,7 +20,8 @@ enum {
 	COLD_PLACES = 3, /* memories answer some places later than others */
 	COLD_ROUNDS = 8,
 	COLD_REPEATS = 5,
-	COLD_SHARE = 8 /* of the memory that a region may take */
+	COLD_SHARE = 8, /* of the memory that a region may take */
+	EVEN_LEAST = 4	/* sizes of which most are not spoilt */
 };
 
 #define COLD_QUIET 0.02 /* regions differ by more */
@@ -279,8 +281,29 @@ struct cold {
 	unsigned told[COLD_PLACES], code[COLD_PLACES], pages[COLD_PLACES];
 };
 
+/* A launch that a faster clock or a refresh made shorter than its like spoils half of the rounds and the other half, in opposite
+ * directions: by all rounds together a step is known better. Those take as much more, or less, as what comes once does, which is alike
+ * for all sizes of this region, as far as they made as many rounds. */
+static void even_out(const struct timed raw[SIZES], struct cold *c, unsigned place)
+{
+	double more[SIZES], scratch[SIZES];
+	for (unsigned i = 0; i < SIZES; i++) {
+		size_t n = 0;
+		for (unsigned k = 0; k < SIZES && raw[i].ok; k++)
+			if (raw[k].ok && raw[k].fewer > 0 && raw[k].point->p[P_ROUNDS] == raw[i].point->p[P_ROUNDS])
+				more[n++] = raw[k].fewer - raw[k].ns;
+		if (n < EVEN_LEAST || !(raw[i].fewer > 0))
+			continue;
+		const double by = (raw[i].fewer - stat_median(more, n, scratch) - raw[i].ns) / 2;
+		c->walk[i][place].ns += by;
+		c->walk[i][place].lo += by;
+		c->walk[i][place].hi += by;
+	}
+}
+
 static void ask_cold(struct study *s, const struct walk_clock *clock, struct cold *c)
 {
+	struct timed raw[COLD_PLACES][SIZES];
 	*c = (struct cold){0};
 	for (unsigned i = 0; i < SIZES; i++)
 		for (unsigned k = 0; k < COLD_PLACES; k++) {
@@ -289,11 +312,14 @@ static void ask_cold(struct study *s, const struct walk_clock *clock, struct col
 			 * longer than its steps. */
 			const bool beside = FEW * (walk.alone - walk.ns) > BESIDE * walk.ns,
 				   unlike = walk.ns > UNLIKE * walk.fewer || walk.fewer > UNLIKE * walk.ns;
+			raw[k][i] = walk;
 			c->walk[i][k] = without_pauses(s, walk, 1 + k, clock);
 			c->told[k] += walk.ok;
 			c->code[k] += walk.ok && walk.ns > UNEVEN * walk.alone;
 			c->pages[k] += walk.ok && beside && unlike;
 		}
+	for (unsigned k = 0; k < COLD_PLACES; k++)
+		even_out(raw[k], c, k);
 }
 
 /* So many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's: where it no longer

@@ -193,9 +193,12 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 	if (!(y.least > x.most && x.least > 0))
 		return (struct rate){0};
 	const double least = y.least - x.most, most = y.most - x.least, slow = 2 * links / most;
-	const double fast = 2 * links / least;
-	return (struct rate){how->is_long ? fmin(3 * links / y.most, slow) : slow,
-			     how->is_long ? fmin(BETWEEN * 3 * links / y.least, fast) : fast};
+	const double fast = 2 * links / least, own = links / x.most;
+	const struct rate r = {how->is_long ? fmin(3 * links / y.most, slow) : slow,
+			       how->is_long ? fmin(BETWEEN * 3 * links / y.least, fast) : fast};
+	/* With all that is between them the short chains reach this much. Where the long ones seem to allow less, their instructions are not
+	 * at hand, and they say nothing. */
+	return own > r.hi ? (struct rate){0} : (struct rate){fmax(r.lo, own), r.hi};
 }
 
 static struct arithmetic_steady steady(struct study *s, unsigned row, const struct arithmetic_rounds *how)

@@ -18,6 +18,7 @@ static const unsigned ilp[ILPS] = {1, 2, 4};
 #define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define PACE	  0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
 #define CONTENDED 1.03 /* of the time of one warp */
 #define SLOWER                                                                                                         \
 	1.02 /* of a shorter loop's time for a link: the longer one does not fit where instructions are at hand */
@@ -280,6 +281,19 @@ static unsigned narrow_to(struct study *s, struct roof *r, double part, double t
 	}
 }
 
+/* Of warps that stop together, a number that seems to do more than the most warps do, which fill the pipe; 0: none. What two lengths
+ * of a loop differ by is what links take only if the pipe is as full in both: where the warps that are behind find no turn in the shorter
+ * one, the longer one seems too fast. */
+static unsigned beyond_peak(const struct roof *r)
+{
+	unsigned at;
+	const double best = least(r, &at);
+	for (unsigned i = 0; i < r->count && r->starves; i++)
+		if (r->time[i].ok && BEYOND * each(&r->time[i], r->warps[i]) < best)
+			return r->warps[i];
+	return 0;
+}
+
 /* From and to how many warps the ridge may be, as far as rates may be off. */
 static void ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 {
@@ -346,6 +360,15 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 	if (r->vague) {
 		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
 			      "run times of equal launches with fewer warps than fill the pipe differ too much");
+		return;
+	}
+	const unsigned faster = beyond_peak(r);
+	if (faster) {
+		study_verdict(
+		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+		    "some warps are preferred to others, and %u warps seem faster than the peak: the pipe is not as "
+		    "full in the shorter loop as in the longer one",
+		    faster);
 		return;
 	}
 	if (!is_told(r, lo, hi)) {

@@ -257,9 +257,9 @@ static struct pair by_link(struct graph *g, int unit, unsigned row)
 			continue;
 		const struct pair p = pipes_pair(g->u, row, (unsigned)g->row[k], false);
 		if (shares(p.is) && p.excess + most > MORE_THAN_ALL)
-			return (struct pair){REL_PART, p.excess};
+			return (struct pair){.is = REL_PART, .excess = p.excess};
 	}
-	return (struct pair){REL_HIDDEN, 0};
+	return (struct pair){.is = REL_HIDDEN};
 }
 
 struct verdict_of {
@@ -284,7 +284,8 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		if (!has(g, unit, (enum anchor)unit))
 			continue;
 		const int w = witness(g, unit, row);
-		struct pair p = w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
+		struct pair p =
+		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
 		if (p.is == REL_HIDDEN && p.excess > 0.5)
 			p = by_link(g, unit, row);
 		const char *as = w == NONE ? "?" : pipes_name((unsigned)w);
@@ -326,16 +327,18 @@ static struct verdict_of several(struct graph *g, unsigned row)
 }
 
 /* Whether the row slows down none of the other units by much, as far as is known: where its steps or preferred warps overlap badly, it seems to
- * share the pipe of whatever is beside it. */
+ * share the pipe of whatever is beside it. One of a single step that does so by half may have two pipes, one of which the preferred warps
+ * hardly use. */
 static bool nowhere_else(struct graph *g, unsigned row, int unit)
 {
+	const double most = g->u->solo[row].native > 1 ? ELSEWHERE : SOME;
 	for (int other = 0; other < ANCHORS; other++) {
 		if (other == unit || !has(g, other, (enum anchor)other))
 			continue;
 		const int w = witness(g, other, row);
 		const struct pair p =
-		    w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
-		if (p.is == REL_SHARED || (p.is != REL_APART && p.excess > ELSEWHERE))
+		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
+		if (p.is == REL_SHARED || (p.is != REL_APART && p.excess > most))
 			return false;
 	}
 	return true;
@@ -363,7 +366,7 @@ static void conclude_row(struct graph *g, unsigned row)
 			continue;
 		const int w = witness(g, g->unit[a], row);
 		const struct pair p =
-		    w == NONE ? (struct pair){REL_UNKNOWN, 0} : pipes_pair(g->u, row, (unsigned)w, false);
+		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
 		if (study_missing(s) > missing)
 			return;
 		if (p.is != REL_SHARED) {
@@ -373,9 +376,9 @@ static void conclude_row(struct graph *g, unsigned row)
 		if (elsewhere) /* an operation of two pipes may take nearly all of one from others */
 			break;
 		const int unit = g->unit[a];
-		if ((pipes_apart(o) || o->native > 1) && !nowhere_else(g, row, unit)) {
+		if ((pipes_apart(o) || p.preferred || o->native > 1) && !nowhere_else(g, row, unit)) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
-				      "it slows down more than one unit, each as if it were on its pipe");
+				      "it slows down more than one unit, as if it were on the pipes of all of them");
 			return;
 		}
 		if (g->name[unit])

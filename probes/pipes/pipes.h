@@ -28,6 +28,8 @@ enum relation {
 struct pair {
 	enum relation is;
 	double excess; /* 0: as long as the slower one; 1: as long as both together */
+	bool
+	    preferred; /* some warps begin or end before others, and only warps that do not wait for each other could be timed */
 };
 
 struct pipes {

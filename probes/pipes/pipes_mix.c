@@ -362,15 +362,15 @@ static struct pair judge(const struct times *t, double cycles)
 	const double excess = (cycles - t->slower) / (t->both - t->slower), floor = fmax(t->slower, t->issue);
 	const double beyond = t->both > CONTRAST * floor ? (cycles - floor) / (t->both - floor) : 0;
 	if (excess < -APART_MOST || excess > 1 + APART_MOST)
-		return (struct pair){REL_UNKNOWN, excess}; /* neither order of things explains that */
+		return (struct pair){.is = REL_UNKNOWN, .excess = excess}; /* neither order of things explains that */
 	if (excess <= APART_MOST || (excess <= HALF_SEEN && beyond <= APART_MOST))
-		return (struct pair){REL_APART, excess};
+		return (struct pair){.is = REL_APART, .excess = excess};
 	const bool seen = cycles > ISSUE_MARGIN * t->issue;
 	if (seen && beyond >= SHARED_LEAST)
-		return (struct pair){REL_SHARED, excess};
+		return (struct pair){.is = REL_SHARED, .excess = excess};
 	if (seen && beyond >= PART_LEAST)
-		return (struct pair){REL_PART, excess};
-	return (struct pair){REL_HIDDEN, excess};
+		return (struct pair){.is = REL_PART, .excess = excess};
+	return (struct pair){.is = REL_HIDDEN, .excess = excess};
 }
 
 /* What may share a pipe, by streams of other proportions: a pipe in common makes none of them shorter than its work takes, while
@@ -406,15 +406,15 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 	}
 	const double most = fmax(of_a, of_b);
 	if (most <= HALF_SEEN)
-		return (struct pair){REL_APART, most};
-	return most < seen->excess - APART_MOST ? (struct pair){REL_HIDDEN, most} : *seen;
+		return (struct pair){.is = REL_APART, .excess = most};
+	return most < seen->excess - APART_MOST ? (struct pair){.is = REL_HIDDEN, .excess = most} : *seen;
 }
 
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 {
 	unsigned n_a, n_b;
 	if (a == b)
-		return (struct pair){REL_SHARED, 1};
+		return (struct pair){.is = REL_SHARED, .excess = 1};
 	if (a > b) { /* one stream for both orders */
 		const unsigned t = a;
 		a = b;
@@ -422,7 +422,7 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	}
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
 	const unsigned first = x->load > y->load ? x->load : y->load;
-	struct pair out = {REL_UNKNOWN, 0};
+	struct pair out = {.is = REL_UNKNOWN};
 	double shortest = INFINITY;
 	unsigned warps[2] = {0}, seen = 0;
 	bool loose = false;
@@ -445,6 +445,7 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 			u->issue = fmin(u->issue, m.cycles / m.native);
 			const struct times t = times_of(u, a, n_a, b, n_b);
 			out = judge(&t, shortest);
+			out.preferred = least == APART;
 			/* Where some warps are preferred too few others may be left at the pipe that is not the slower one's. */
 			if (least == APART && out.is == REL_PART)
 				out.is = REL_HIDDEN;

@@ -37,6 +37,7 @@ static void tell_absent(struct teller *t, const char *key)
 /* Latencies are recovered within a cycle; 1e-9 absorbs the rounding of decimal fractions. */
 #define LATENCY_TOLERANCE    (1 + 1e-9)
 #define THROUGHPUT_TOLERANCE 0.05
+#define ISSUE_TOLERANCE	     (THROUGHPUT_TOLERANCE / (1 - THROUGHPUT_TOLERANCE)) /* the same promise, of its inverse */
 #define COPY_TOLERANCE	     0.35 /* an estimate by times of whole copies */
 #define CHANCE_TOLERANCE     0.05
 #define INTERVAL_TOLERANCE   0.12 /* of what is counted in some thousand draws */
@@ -52,7 +53,7 @@ static void tell_ops(struct teller *t, const struct sim_spec *s)
 		snprintf(key, sizeof key, "arith.%s.%s.throughput", o->op, o->type);
 		tell_number(t, key, o->throughput, THROUGHPUT_TOLERANCE * o->throughput);
 		snprintf(key, sizeof key, "arith.%s.%s.issue", o->op, o->type);
-		tell_number(t, key, s->warp_size / o->throughput, THROUGHPUT_TOLERANCE * s->warp_size / o->throughput);
+		tell_number(t, key, s->warp_size / o->throughput, ISSUE_TOLERANCE * s->warp_size / o->throughput);
 		snprintf(key, sizeof key, "arith.%s.%s.native_ops", o->op, o->type);
 		tell_number(t, key, o->native_ops, 0);
 		char unit[64];
@@ -81,7 +82,7 @@ static void tell_units(struct teller *t, const struct sim_spec *s)
 		snprintf(key, sizeof key, "unit.%s.throughput", name);
 		tell_number(t, key, o->throughput, THROUGHPUT_TOLERANCE * o->throughput);
 		snprintf(key, sizeof key, "unit.%s.issue", name);
-		tell_number(t, key, issue, THROUGHPUT_TOLERANCE * issue);
+		tell_number(t, key, issue, ISSUE_TOLERANCE * issue);
 	}
 }
 

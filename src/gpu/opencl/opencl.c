@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "gpu/opencl/opencl_gpu.h"
 #include "gpu/opencl/opencl_known.h"
+#include "gpu/opencl/opencl_vendors.h"
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -37,7 +38,7 @@ static int opencl_list(struct device_list *list, struct err *e)
 	struct err why = {0};
 	cl_platform_id platform[PLATFORMS];
 	cl_uint count = 0;
-	char room[OPENCL_WORDS], path[512], key[KNOWN_KEY];
+	char why_none[OPENCL_WHY], path[512], key[KNOWN_KEY];
 	int rc = 0;
 	const bool keep =
 	    known_path(path, sizeof path, "opencl-devices") && opencl_known_key(key, "/proc", "/etc/OpenCL/vendors");
@@ -49,10 +50,10 @@ static int opencl_list(struct device_list *list, struct err *e)
 		return 0;
 	}
 	cl_int r = api.get_platform_ids(PLATFORMS, platform, &count);
-	if (r || !count)
-		snprintf(list->note, sizeof list->note,
-			 "the OpenCL loader finds no platform (%s): no driver is installed, or none of them loads",
-			 opencl_words(r, room));
+	if (r || !count) {
+		opencl_why_none(why_none);
+		snprintf(list->note, sizeof list->note, "no OpenCL platform: %.230s", why_none);
+	}
 	for (unsigned i = 0; !r && !rc && i < count && i < PLATFORMS; i++)
 		rc = add_platform(&api, platform[i], i, list, e);
 	if (keep && !rc && !list->note[0])
@@ -99,13 +100,14 @@ static int find(struct opencl_gpu *g, unsigned p, unsigned d, struct err *e)
 	cl_platform_id platform[PLATFORMS];
 	cl_device_id device[DEVICES];
 	cl_uint platforms = 0, devices = 0;
+	char why[OPENCL_WHY];
 	cl_int r = g->api.get_platform_ids(PLATFORMS, platform, &platforms);
 	if (r && r != -1001)
 		return opencl_fail(r, e, "the OpenCL loader does not tell its platforms");
-	if (r || !platforms)
-		return err_set(
-		    e, -ENODEV,
-		    "the OpenCL loader finds no platform: no OpenCL driver is installed, or none of them loads");
+	if (r || !platforms) {
+		opencl_why_none(why);
+		return err_set(e, -ENODEV, "the OpenCL loader finds no platform: %s", why);
+	}
 	if (p >= platforms || p >= PLATFORMS)
 		return err_set(e, -ENODEV, "there is no opencl:%u.%u: OpenCL has %u platform%s, counted from 0", p, d,
 			       platforms, platforms == 1 ? "" : "s");

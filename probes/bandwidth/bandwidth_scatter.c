@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
+#define REPEATS "repeats take %.3g to %.3g cycles a word"
 #define CLEARLY 1.1 /* SMs could take so much more than memory gives */
 
 /* x: rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
@@ -51,24 +52,81 @@ static bool comes_through(const struct study *s, double rate)
 	       (bandwidth_at_least(s, "cache.global.l1.bandwidth", &one) && one * study_device(s)->sm_count > rate);
 }
 
-/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2. And the L2 gives twice as much: a
- * line of which the first piece misses passes it up to two times. */
+/* How much of the L2's rate a stream from memory takes at most. What a miss fills passes it once, and pieces of it that are asked for
+ * later pass it again: up to two times, where nobody knows how many. */
+static double passes(const struct study *s)
+{
+	double fill, piece;
+	if (!study_number(s, "cache.global.l2.sector", &fill) || !study_number(s, "cache.global.l1.sector", &piece))
+		return 2;
+	return piece < fill ? 2 - piece / fill : 2;
+}
+
+/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2, and so does the whole GPU. */
 static bool memory_limits(const struct study *s, double rate)
 {
-	double one, all;
+	const struct finding *all = study_finding(s, "cache.global.l2.bandwidth_total");
+	double one, some;
 	return bandwidth_at_least(s, "cache.global.l2.bandwidth", &one) &&
 	       one * study_device(s)->sm_count > CLEARLY * rate &&
-	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &all) && all > 2 * rate &&
+	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &some) && all->lo > passes(s) * rate &&
 	       comes_through(s, CLEARLY * rate);
+}
+
+/* What a miss of the last cache brings, NAN where nobody knows: a word moves no less than that. */
+static double brought(const struct study *s)
+{
+	const struct finding *l2 = study_finding(s, "cache.global.l2.size");
+	double bytes;
+	return study_number(
+		   s, l2 && l2->verdict == VERDICT_ABSENT ? "cache.global.l1.sector" : "cache.global.l2.sector", &bytes)
+		   ? bytes
+		   : NAN;
+}
+
+/* value, lo, hi: bytes of a stream that take as long as a word; words: a cycle. */
+static void scatter_fetch(struct study *s, const struct finding *stream, double value, double lo, double hi,
+			  double words)
+{
+	static const char key[] = "memory.global.fetch", method[] = "rate of words far apart against that of a stream";
+	const double least = brought(s);
+
+	/* Words may reach more of it than a stream. */
+	if (stream->verdict == VERDICT_BOUND || !memory_limits(s, stream->hi)) {
+		if (least > 0)
+			study_bound(
+			    s, key, least, INFINITY, "what a miss of the last cache brings", "scatter",
+			    "a word takes as long as %.4g bytes of a stream; the stream's %.4g bytes a cycle may "
+			    "be what SMs take, and not what memory gives",
+			    value, stream->lo);
+		else
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter",
+				      "a stream draws %.4g bytes a cycle, which may be what SMs take, and not what "
+				      "memory gives",
+				      stream->lo);
+	} else if (fetched_at_once(s, lo, hi)) {
+		study_measured_number(s, key, value, lo, hi, "card", method, "scatter",
+				      "%.4g words a cycle of all SMs, about %d bytes apart", words, SCATTER_APART);
+	} else if (least < lo && hi < 2 * least) { /* memory moves whole ones of what is brought */
+		study_measured_number(s, key, least, least, hi, "card", method, "scatter",
+				      "%.4g words a cycle of all SMs, about %d bytes apart, take as long as %.4g bytes "
+				      "each of a stream, which is less than two of the %.0f that a miss brings",
+				      words, SCATTER_APART, value, least);
+	} else { /* what takes an access at a time on its way may be narrower for words than what moves bytes */
+		study_bound(
+		    s, key, -INFINITY, hi, method, "scatter",
+		    "%.4g words a cycle of all SMs, about %d bytes apart; no cache was seen to fetch as much at once",
+		    words, SCATTER_APART);
+	}
 }
 
 /* The rate of such words against that of a stream. */
 void bandwidth_scatter(struct study *s)
 {
-	static const char key[] = "memory.global.fetch";
+	static const char key[] = "memory.global.fetch", rate_key[] = "memory.global.scattered";
 	const struct device_info *d = study_device(s);
 	const double threads = (double)bandwidth_power_below(d->max_threads_per_block) / 2;
-	double p[POINT_PARAMS] = {0}, rate, lo = INFINITY, hi = 0, v[SCATTER_TRIALS * SCATTER_TRIALS],
+	double p[POINT_PARAMS] = {0}, rate, lo = INFINITY, hi = -INFINITY, v[SCATTER_TRIALS * SCATTER_TRIALS],
 	       scratch[SCATTER_TRIALS * SCATTER_TRIALS], shorter[SCATTER_TRIALS], longer[SCATTER_TRIALS];
 	const struct finding *stream = study_finding(s, "memory.global.bandwidth");
 	size_t n = 0;
@@ -83,37 +141,26 @@ void bandwidth_scatter(struct study *s)
 	}
 	if (study_pending(s))
 		return;
-	if (!bandwidth_at_least(s, "memory.global.bandwidth", &rate)) {
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known");
-		return;
-	}
 	const double words = SCATTER_ROUNDS * 4 * p[STREAM_BLOCKS] * threads;
 	for (unsigned k = 0; k < SCATTER_TRIALS; k++)
 		for (unsigned i = 0; i < SCATTER_TRIALS; i++) {
-			const double bytes = (longer[k] - shorter[i]) * rate / words;
-			if (bytes > 0)
-				v[n++] = bytes;
-			lo = fmin(lo, bytes);
-			hi = fmax(hi, bytes);
+			const double cycles = (longer[k] - shorter[i]) / words;
+			if (cycles > 0)
+				v[n++] = cycles;
+			lo = fmin(lo, cycles);
+			hi = fmax(hi, cycles);
 		}
-	const double median = n ? stat_median(v, n, scratch) : NAN;
-	if (n < sizeof v / sizeof v[0] || hi > 1.5 * lo)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "repeats give %.3g to %.3g bytes a word", lo,
-			      hi);
-	else if (stream->verdict == VERDICT_BOUND ||
-		 !memory_limits(s, stream->hi)) /* words may reach more of it than a stream */
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "scatter",
-		    "a stream draws %.4g bytes a cycle, which may be what SMs take, and not what memory gives", rate);
-	else if (fetched_at_once(s, lo * stream->lo / rate, hi * stream->hi / rate))
-		study_measured_number(s, key, median, lo * stream->lo / rate, hi * stream->hi / rate, "card",
-				      "rate of words far apart against that of a stream", "scatter",
-				      "%.4g words a cycle of all SMs, about %d bytes apart", rate / median,
-				      SCATTER_APART);
-	else /* what takes an access at a time on its way may be narrower for words than what moves bytes */
-		study_bound(
-		    s, key, -INFINITY, hi * stream->hi / rate, "rate of words far apart against that of a stream",
-		    "scatter",
-		    "%.4g words a cycle of all SMs, about %d bytes apart; no cache was seen to fetch as much at once",
-		    rate / median, SCATTER_APART);
+	if (n < sizeof v / sizeof v[0] || hi > 1.5 * lo) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", REPEATS, lo, hi);
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "scatter", REPEATS, lo, hi);
+		return;
+	}
+	const double median = stat_median(v, n, scratch);
+	study_measured_number(s, rate_key, 1 / median, 1 / hi, 1 / lo, "card",
+			      "launches of two lengths, every word in a place of its own", "scatter",
+			      "%.4g words, about %d bytes apart", words, SCATTER_APART);
+	if (bandwidth_at_least(s, "memory.global.bandwidth", &rate))
+		scatter_fetch(s, stream, median * rate, lo * stream->lo, hi * stream->hi, 1 / median);
+	else
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known");
 }

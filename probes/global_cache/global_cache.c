@@ -134,11 +134,11 @@ static void conclude_parts(struct study *s, const struct chase_placed *l)
 }
 
 /* The block that fills sits on one SM, so where an L2 has parts this is what one SM can use of it. */
-static void conclude_large(struct study *s, enum chase_state sized, const struct large_l2 *l)
+static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l)
 {
 	static const char *const rest[] = {"line", "ways", "sets", "sector"};
 
-	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]); i++) {
+	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]) - sector; i++) {
 		char key[64];
 		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
 		study_verdict(
@@ -162,6 +162,20 @@ static void absent(struct study *s, const char *level, const char *fmt, double a
 	snprintf(key, sizeof(key), "cache.global.%s.size", level);
 	snprintf(why, sizeof(why), fmt, a, b);
 	study_verdict(s, key, VERDICT_ABSENT, "chase", "%s", why);
+}
+
+/* Of a level that no footprint of one thread overflows only first touches miss. */
+static void first_misses(struct chase_path *far)
+{
+	struct chase_path again = *far;
+	struct chase_run walk[2];
+	struct chase_fact *sector = &far->level[0].sector;
+
+	if (sector->state == CHASE_DONE || chase_walk(&again, walk) != CHASE_DONE)
+		return;
+	sector->value = chase_first_fetch(&again, walk);
+	if (sector->value)
+		sector->state = CHASE_DONE;
 }
 
 static void study_global(struct study *s)
@@ -255,8 +269,10 @@ static void study_global(struct study *s)
 		chase_lent(&near, NEAR_BARE, chase_room(d, records_in_shared(NEAR_BARE)));
 	if (study_pending(s))
 		return;
-	if (endless)
+	if (endless) {
 		far.level[0].endless = true;
+		first_misses(&far);
+	}
 	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0};
 	if (l1)
 		chase_latency_over(&near, 0, 16, &l1_served);
@@ -296,7 +312,7 @@ static void study_global(struct study *s)
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
 		conclude_parts(s, &l2_served);
 		if (huge)
-			conclude_large(s, sized, &large);
+			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large);
 	} else if (far.fill_unit > 0) {
 		inconclusive(s, "cache.global.l2", "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (swept != CHASE_DONE) {

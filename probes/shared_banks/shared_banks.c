@@ -134,9 +134,9 @@ static double cost_of(const struct banks *b, unsigned threads, const double *cyc
 	return slope;
 }
 
-#define KEYS 4
-static const char *const keys[KEYS + 1] = {"shared.banks", "shared.bank_width", "shared.conflict_cost",
-					   "shared.broadcast", NULL};
+#define KEYS 5
+static const char *const keys[KEYS + 1] = {"shared.banks",     "shared.bank_width", "shared.conflict_cost",
+					   "shared.bank_mode", "shared.broadcast",  NULL};
 
 static void all(struct study *s, enum verdict v, const char *why)
 {
@@ -146,7 +146,7 @@ static void all(struct study *s, enum verdict v, const char *why)
 
 struct fits {
 	struct banks first;
-	bool any, banks_differ, width_differs;
+	bool any, banks_differ, width_differs, mode_differs;
 	double least, most; /* cost of a pass */
 };
 
@@ -167,6 +167,7 @@ static struct fits eliminate(uint32_t base, unsigned threads, const double *cycl
 					f.any = true;
 					f.banks_differ |= banks != f.first.banks;
 					f.width_differs |= width != f.first.width;
+					f.mode_differs |= mode != f.first.mode;
 					f.least = fmin(f.least, cost);
 					f.most = fmax(f.most, cost);
 				}
@@ -213,7 +214,7 @@ static void study_banks(struct study *s)
 			      "a load takes %.2f cycles when all threads read one word, %.2f when each reads its own",
 			      cycles[0], cycles[1]);
 	if (!f.any) {
-		for (size_t i = 0; i < 3; i++)
+		for (size_t i = 0; i < KEYS - 1; i++)
 			study_verdict(s, keys[i], VERDICT_INCONCLUSIVE, "conflict",
 				      "no arrangement of banks explains what loads take at strides up to %u words",
 				      strides - 1);
@@ -233,6 +234,14 @@ static void study_banks(struct study *s)
 		study_measured_number(s, keys[1], f.first.width, f.first.width, f.first.width, "", method, "conflict",
 				      "only banks of %u bytes explain strides from 0 to %u words", f.first.width,
 				      strides - 1);
+	if (f.mode_differs)
+		study_verdict(s, keys[3], VERDICT_INCONCLUSIVE, "conflict",
+			      "banks that follow each other after several numbers of bytes explain every stride");
+	else
+		study_measured_number(
+		    s, keys[3], f.first.mode, f.first.mode, f.first.mode, "", method, "conflict",
+		    "only banks that follow each other every %u bytes explain strides from 0 to %u words", f.first.mode,
+		    strides - 1);
 	if (f.most - f.least > 0.04 * f.least)
 		study_verdict(s, keys[2], VERDICT_INCONCLUSIVE, "conflict",
 			      "a pass costs from %.2f to %.2f cycles, as banks are arranged", f.least, f.most);

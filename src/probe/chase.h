@@ -177,6 +177,9 @@ enum chase_state chase_missing(struct chase_path *c);
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p);
 /* Two walks in steps of a word, cold and warm: first classes, fetch unit, stride. run[2] is filled. */
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
+/* Bytes that a first touch brings, from what that gave: a power of two, where nearly each piece's first word is later in the cold walk
+ * than in the warm one, and hardly any other word is. 0: it is not so plain, or memory ran out. Levels need not be known. */
+uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
 /* Ticks that divide two classes: nearer to the slower one, because noise only makes an access slower. */

@@ -96,3 +96,38 @@ struct chase_walked chase_walk_beyond(struct chase_path *c, const struct chase_r
 
 	return all.unit > c->word && all.unit < own.unit && all.coverage >= 0.5 ? all : own;
 }
+
+#define LATE_LEAST   0.9  /* of the places where pieces begin: first touches are late there ... */
+#define LATE_MOST    0.05 /* ... and hardly anywhere else */
+#define PIECES_LEAST 64
+
+uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run)
+{
+	const uint64_t words = run[0].elements;
+	uint32_t *warm = ARENA_ARRAY(study_arena(c->study), words + 1, uint32_t);
+
+	if (!warm)
+		return 0;
+	for (uint32_t k = 0; k < run[1].kept; k++)
+		warm[(uint64_t)chase_at(run[1].point->p, run[1].elements, chase_index(run[1].record[k])) % words] =
+		    chase_ticks(run[1].record[k]);
+	for (uint64_t unit = 2; unit * c->word <= UNIT_MOST; unit *= 2) {
+		double begins = 0, late = 0, others = 0, others_late = 0;
+		for (uint32_t k = 0; k < run[0].kept; k++) {
+			const uint64_t at =
+			    (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[k]));
+			const double ticks = chase_ticks(run[0].record[k]), again = warm[at % words];
+			if (again <= 0)
+				continue;
+			const bool is_late = ticks > again + 2 * chase_reach(ticks, c->grain);
+			begins += at % unit == 0;
+			late += at % unit == 0 && is_late;
+			others += at % unit != 0;
+			others_late += at % unit != 0 && is_late;
+		}
+		if (begins < PIECES_LEAST || late < LATE_LEAST * begins)
+			continue;
+		return others_late <= LATE_MOST * others ? unit * c->word : 0;
+	}
+	return 0;
+}

@@ -168,6 +168,11 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
 		tolerance += 1;
 	tell(t, "memory.global.fetch", fetch, (tolerance + 0.15) * fetch);
+	/* Rows, banks and narrow places on the way take what they take: the pins are the end of it. */
+	if (s->dram_bandwidth > 0) {
+		const double most = s->dram_bandwidth / fetch * (1 + SLACK);
+		tell(t, "memory.global.scattered", most / 2, most / 2);
+	}
 }
 
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)

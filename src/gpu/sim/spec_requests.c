@@ -268,6 +268,7 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 		tell_absent(&t, "memory.partition_stride");
 	tell_number(&t, "shared.banks", s->shared_banks, 0);
 	tell_number(&t, "shared.bank_width", s->shared_bank_width, 0);
+	tell_number(&t, "shared.bank_mode", s->shared_bank_mode ? s->shared_bank_mode : s->shared_bank_width, 0);
 	tell_number(&t, "shared.conflict_cost", s->shared_conflict_cost, 0.05 * s->shared_conflict_cost);
 	tell_text(&t, "shared.broadcast", "yes");
 	return t.rc;

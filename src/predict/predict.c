@@ -171,11 +171,14 @@ static int times(struct job *j)
 		rc = run_once(j, END_SLOW, false, false, &slow);
 	if (rc)
 		return rc;
-	/* Where it is not known who shares a unit, the truth lies between one pipeline for all and one for each. */
+	/* Where it is not known who shares a unit, or which part of it, the truth lies between one pipeline for all and one for each. */
 	double one = seconds_of(j, &p, END_EXPECTED), each = seconds_of(j, &other, END_EXPECTED);
 	r->seconds = (one + each) / 2;
 	r->lo = fmin(each, seconds_of(j, &fast, END_FAST));
 	r->hi = fmax(one, seconds_of(j, &slow, END_SLOW));
+	/* A load that is held up may let others go first. */
+	r->lo = fmin(r->lo, r->seconds);
+	r->hi = fmax(r->hi, r->seconds);
 	r->launch = j->model.launch.there ? j->model.launch.value : 0;
 	r->clock_hz = j->model.clock_hz.value;
 	r->cycles = (r->seconds - r->launch) * r->clock_hz;
@@ -187,8 +190,9 @@ static int times(struct job *j)
 	}
 	name_bound(j, &p);
 	if (one > 1.05 * each)
-		rc = note(j, "which operations share a unit is not measured: %.3g s if all do, %.3g s if none do", one,
-			  each);
+		rc = note(
+		    j, "which parts of units operations share is not measured: %.3g s if all of them, %.3g s if none",
+		    one, each);
 	if (!rc && j->walk.endless) {
 		r->hi = INFINITY;
 		rc = note(j, "data decide how long a loop runs: one turn is counted; --turns N says how many");

@@ -72,8 +72,9 @@ int live_registers(const struct ptx_func *f, uint32_t *most, struct err *e); /* 
 /* ---- accesses: predict_pieces.c ---- */
 /* Distinct aligned pieces of so many bytes that the lanes touch. Returns how many; out holds STEP_PIECES. */
 uint32_t pieces_of(const struct step *s, uint32_t piece, uint64_t *out);
-/* Passes beyond the first of each group of as many lanes as there are banks. */
-uint32_t bank_conflicts(const struct step *s, uint32_t banks, uint32_t width);
+/* Passes beyond the first of each group of as many lanes as there are banks. A bank gives a row of `width` bytes at once; the next bank
+ * follows after `mode` bytes. */
+uint32_t bank_conflicts(const struct step *s, uint32_t banks, uint32_t width, uint32_t mode);
 
 /* ---- findings: predict_terms.c ---- */
 struct term {
@@ -97,6 +98,8 @@ bool term_absent(const struct terms *t, const char *key); /* the structure was s
 struct timing {			    /* of a PTX instruction */
 	struct term issue, latency; /* cycles of one warp instruction */
 	uint32_t unit;		    /* number, 0: not known which */
+	double
+	    part; /* cycles of the unit that it takes at least: slower than others there, it may use a part of the unit only */
 	struct predict_class *cls;
 };
 #define TIMING_UNITS 16
@@ -111,10 +114,14 @@ struct model {		       /* findings, ready for use */
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
 	struct term l1_latency, l2_latency, memory_latency, shared_latency, constant_latency;
 	struct term l1_rate, l2_rate, l2_total, memory_total, shared_rate, load_issue;
+	struct term scattered; /* pieces a cycle that memory gives where no neighbours are read */
 	struct term l1_size, l2_size;
 	uint32_t piece, fill; /* bytes of a request; that memory moves for one */
-	uint32_t banks, bank_width;
+	uint32_t banks, bank_width, bank_mode;
 	struct term conflict;
+	uint32_t entries,
+	    entry_bytes; /* requests that an SM can have waiting, 0: any number; bytes of a line of them, 0: of whole loads */
+	uint32_t warp_loads; /* loads that a warp can have waiting, 0: any number */
 	struct term atomic_same, atomic_latency;
 	struct term blocks; /* seconds from one block of the launch to the next, at least */
 	struct term cold;   /* cycles until the first instruction is there */

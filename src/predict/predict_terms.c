@@ -220,6 +220,35 @@ static uint32_t unit_number(struct model *m, const struct terms *t, const char *
 	return m->units++;
 }
 
+/* Cycles of a warp of the quickest operation of the unit; 0: nobody knows. */
+static double quickest_of(const struct terms *t, const char *unit)
+{
+	double least = INFINITY;
+	for (size_t k = 0; k < t->f->count; k++) {
+		const struct finding *f = &t->f->items[k];
+		const size_t n = strlen(f->key);
+		char key[96];
+		struct term v = {.there = false};
+		if (n < 5 || strcmp(f->key + n - 5, ".unit") != 0 || f->verdict != VERDICT_MEASURED ||
+		    f->value.kind != VALUE_TEXT || strcmp(f->value.text, unit) != 0)
+			continue;
+		snprintf(key, sizeof key, "%.*s.issue", (int)(n - 5), f->key);
+		if (read_term(findings_get(t->f, key), &v, false) && v.value > 0)
+			least = fmin(least, v.value);
+	}
+	return isfinite(least) ? least : 0;
+}
+
+/* Several native instructions each take the whole unit, as far as they explain why the operation is slow. */
+static double part_of(struct terms *t, const struct model *m, const struct timing *at, const char *stem)
+{
+	char key[96];
+	snprintf(key, sizeof key, "arith.%s.native_ops", stem);
+	const struct term ops = term_try(t, key, false);
+	const double least = at->unit ? quickest_of(t, m->unit[at->unit]) : 0;
+	return least > 0 ? least * (ops.there && ops.value > 1 ? ops.value : 1) : INFINITY;
+}
+
 static struct predict_class *class_of(struct terms *t, struct predict_class **list, const char *name, const char *key)
 {
 	struct predict_class **at = list;
@@ -293,6 +322,7 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	out->latency = term_get(t, key, false, "its result is there when the next instruction can issue");
 	out->unit = unit_number(m, t, stem);
+	out->part = part_of(t, m, out, stem);
 	/* A 64-bit integer may be two of 32 bits. */
 	bool two = in->type == PTX_U64 || in->type == PTX_S64 || in->type == PTX_B64;
 	scale(&out->issue, may_vanish(in) ? 0 : 1, 1, two ? 2 : 1);
@@ -403,14 +433,20 @@ static void get_memory(struct model *m, struct terms *t)
 	}
 	struct term piece = term_try(t, "memory.coalesce.segment", false),
 		    fill = term_try(t, "memory.global.fetch", false);
-	if (!piece.there && m->has_l2)
-		piece = term_try(t, "cache.global.l2.sector", false);
-	if (!piece.there && m->has_l1)
-		piece = term_try(t, "cache.global.l1.sector", false);
+	if (!piece.there) {
+		const struct term far = term_try(t, "cache.global.l2.sector", false),
+				  near = term_try(t, "cache.global.l1.sector", false);
+		const bool nearer = m->has_l1 && near.there && !(m->has_l2 && far.there && far.value < near.value);
+		piece = nearer ? near : m->has_l2 ? far : piece;
+	}
 	if (!piece.there)
 		piece = fill;
-	if (!fill.there && m->has_l2)
-		fill = term_try(t, "cache.global.l2.sector", false);
+	/* A bound is what nobody could tell better. */
+	if (m->has_l2 && !measured(t, "memory.global.fetch")) {
+		const struct term brought = term_try(t, "cache.global.l2.sector", false);
+		fill = brought.there ? brought : fill;
+	}
+	m->scattered = term_try(t, "memory.global.scattered", true);
 	if (!piece.there)
 		piece = term_get(t, "memory.global.fetch", false,
 				 "accesses of scattered lanes move only the bytes that are asked for");
@@ -421,6 +457,32 @@ static void get_memory(struct model *m, struct terms *t)
 	if (!m->has_l2 && !m->has_l1 && !m->load_issue.there)
 		m->load_issue =
 		    term_get(t, "memory.global.4.issue", false, "one SM issues loads as fast as any instruction");
+}
+
+#define ENTRIES_MOST 4096
+
+static uint32_t count_of(struct terms *t, const char *key)
+{
+	const struct term v = measured(t, key) ? term_try(t, key, true) : (struct term){.there = false};
+	return v.there && v.value >= 1 && v.value <= ENTRIES_MOST ? (uint32_t)v.value : 0;
+}
+
+/* What holds waiting requests, where that is known: an entry a line, or an entry a warp's load. */
+static void get_waiting(struct model *m, struct terms *t)
+{
+	const struct finding *kind = findings_get(t->f, "outstanding.kind");
+	m->warp_loads = count_of(t, "outstanding.loads_per_warp");
+	if (!kind || kind->verdict != VERDICT_MEASURED || kind->value.kind != VALUE_TEXT)
+		return;
+	m->entries = count_of(t, "outstanding.entries");
+	if (strcmp(kind->value.text, "mshr") != 0)
+		return;
+	struct term fill = {.there = false};
+	if (m->has_l1) {
+		fill = term_try(t, "cache.global.l1.sector", false);
+		fill = fill.there ? fill : term_try(t, "cache.global.l1.line", false);
+	}
+	m->entry_bytes = fill.there && fill.value > m->piece ? (uint32_t)fill.value : m->piece;
 }
 
 /* Where code was looked for beyond its caches and its latency could not be told, or a cache held all of it, what was never run
@@ -449,6 +511,8 @@ static void get_shared(struct model *m, struct terms *t)
 	if (banks.there && width.there && m->conflict.there) {
 		m->banks = (uint32_t)banks.value;
 		m->bank_width = (uint32_t)width.value;
+		const struct term mode = term_try(t, "shared.bank_mode", false);
+		m->bank_mode = mode.there && mode.value >= 1 ? (uint32_t)mode.value : m->bank_width;
 	}
 }
 
@@ -513,8 +577,10 @@ int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, s
 		else
 			time_arithmetic(m, t, in, warp, classes, &m->timing[k]);
 	}
-	if (uses(entry, PTX_GLOBAL, false))
+	if (uses(entry, PTX_GLOBAL, false)) {
 		get_memory(m, t);
+		get_waiting(m, t);
+	}
 	if (uses(entry, PTX_SHARED, false))
 		get_shared(m, t);
 	if (uses(entry, PTX_CONST, false))

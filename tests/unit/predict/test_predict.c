@@ -191,15 +191,23 @@ static void accesses(void **state)
 	for (unsigned k = 0; k < 32; k++)
 		s.address[k] = 4 * k;
 	assert_int_equal(pieces_of(&s, 32, out), 4);
-	assert_int_equal(bank_conflicts(&s, 32, 4), 0);
+	assert_int_equal(bank_conflicts(&s, 32, 4, 4), 0);
 	for (unsigned k = 0; k < 32; k++)
 		s.address[k] = 128 * k + 4;
 	assert_int_equal(pieces_of(&s, 32, out), 32);
-	assert_int_equal(bank_conflicts(&s, 32, 4), 31);
-	assert_int_equal(bank_conflicts(&s, 16, 4), 30); /* two halves of the warp, one after the other */
+	assert_int_equal(bank_conflicts(&s, 32, 4, 4), 31);
+	assert_int_equal(bank_conflicts(&s, 16, 4, 4), 30); /* two halves of the warp, one after the other */
+	for (unsigned k = 0; k < 32; k++)
+		s.address[k] = 8 * k;
+	assert_int_equal(bank_conflicts(&s, 32, 4, 4), 1);
+	assert_int_equal(bank_conflicts(&s, 32, 8, 8), 0);
+	assert_int_equal(bank_conflicts(&s, 32, 8, 4), 0); /* the words i and i + 32 are one row of a bank */
+	for (unsigned k = 0; k < 32; k++)
+		s.address[k] = 68 * (k % 16) + 4 * (k / 16); /* a column of a tile that is padded by a word */
+	assert_int_equal(bank_conflicts(&s, 32, 8, 4), 1);   /* the last word of all comes round to the first bank */
 	for (unsigned k = 0; k < 32; k++)
 		s.address[k] = 64;
-	assert_int_equal(bank_conflicts(&s, 32, 4), 0);
+	assert_int_equal(bank_conflicts(&s, 32, 4, 4), 0);
 	s.bytes = 16;
 	s.address[0] = 24; /* across two pieces */
 	assert_int_equal(pieces_of(&s, 32, out), 3);

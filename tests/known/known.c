@@ -398,7 +398,7 @@ static bool is_fillable(const struct sim_spec *s)
 	       s->outstanding_entries * s->global.issue + requests * s->global.request < s->global.memory_latency;
 }
 
-/* What cannot be told: a limit that is not there, clusters that share nothing, and by no load, the structure of a level that holds
+/* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
 {
@@ -410,6 +410,8 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (strcmp(key, "outstanding.merge") == 0 && s->outstanding_merge >= s->warp_size)
 		return true;
 	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
+		return true;
+	if (known_unit_hidden(s, key))
 		return true;
 	bool told = s->clock_scope == SCOPE_CLUSTER;
 	if (strcmp(key, "topology.block_order") == 0 && (s->block_order == ORDER_FILL || !told))
@@ -496,9 +498,14 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 	for (size_t i = 0; rc == 0 && i < facts.count; i++) {
 		const struct fact *t = &facts.fact[i];
 		int group = group_of(r, t->key);
+		const struct finding *f = findings_get(&r->findings, t->key);
+		/* Right by luck is wrong: or more can be told than is thought here. */
+		if (f && f->verdict == VERDICT_MEASURED && known_unit_hidden(s, t->key)) {
+			out->wrong++;
+			report(wrong, label, f, t->key, t);
+		}
 		if (group < 0 || is_hidden(s, t->key) || isinf(t->number))
 			continue;
-		const struct finding *f = findings_get(&r->findings, t->key);
 		if (t->absent) {
 			/* A level that is not there is told by the number of levels; only global l1 and l2 have verdicts. */
 			/* And a texture covers only a part of a large memory, in which TLBs may be. */

@@ -25,6 +25,10 @@ struct score {
 };
 void score_add(struct score *to, const struct score *one);
 
+/* Whether the issue rate hides from every kernel what does the operation of arith.<op>.<type>.unit, or the name of a unit.<name>.*;
+ * false for other keys. */
+bool known_unit_hidden(const struct sim_spec *s, const char *key);
+
 /* A line for each wrong finding to `wrong`, for each missed one to `missed`, label in front. 0 or -ENOMEM. */
 int known_score(struct score *out, const struct run *r, const struct sim_spec *s, const char *label, struct str *wrong,
 		struct str *missed);

@@ -5,7 +5,7 @@
 #include "base/arena.h"
 #include "gpu/sim/func/func_run.h"
 #include "gpu/sim/sim.h"
-#include "gpu/sim/time/time_clones.h"
+#include "gpu/sim/func/func_clones.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
@@ -312,8 +312,10 @@ int main(int argc, char **argv)
 {
 	const char *only = argc > 1 ? argv[1] : "";
 	int bad = 0;
-	if (strstr("chase", only))
-		bad |= chase(20, false) | chase(5, true);
+	if (strstr("chase solo", only))
+		bad |= chase(20, false);
+	if (strstr("chase general", only))
+		bad |= chase(5, true);
 	if (strstr("fma chain", only)) {
 		struct launch l = shape(1, 32);
 		count(&l, 500000);

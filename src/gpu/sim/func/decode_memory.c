@@ -64,6 +64,8 @@ static int elements(struct decoder *d, struct decode_frame *f, struct decode_rec
 	if (width == 0)
 		width = bytes >= 8 ? 8 : 4;
 	*code |= (unsigned)type | n << MEM_COUNT_SHIFT | width << MEM_WIDTH_SHIFT;
+	if (ptx_type_class(type) == 'i' && ptx_type_signed(type))
+		*code |= MEM_SIGNED;
 	r->i.bytes = (uint8_t)(n * bytes);
 	return 0;
 }
@@ -78,10 +80,13 @@ static bool skips_l1(const struct ptx_inst *in)
 static uint16_t special_handler(const struct func_inst *i, unsigned code, bool store, uint16_t otherwise)
 {
 	unsigned type = code & MEM_TYPE, width = code >> MEM_WIDTH_SHIFT & 15;
-	if (ptx_type_bytes((enum ptx_type)type) != 4 || width != 4 || (code >> MEM_COUNT_SHIFT & 7) != 1)
+	unsigned bytes = ptx_type_bytes((enum ptx_type)type);
+	if ((bytes != 4 && bytes != 8) || width != bytes || (code >> MEM_COUNT_SHIFT & 7) != 1)
 		return otherwise;
 	if (!store && i->dst == FUNC_NONE)
 		return otherwise;
+	if (bytes == 8)
+		return store || i->space != PTX_GLOBAL || !(code & MEM_ADDRESS_64) ? otherwise : EXEC_ld_global_64;
 	switch (i->space) {
 	case PTX_GLOBAL:
 		return !(code & MEM_ADDRESS_64) ? otherwise : store ? EXEC_st_global_32 : EXEC_ld_global_32;

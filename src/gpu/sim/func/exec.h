@@ -40,7 +40,7 @@ enum {
 	MEM_COUNT_SHIFT = 5,	  /* 3 bits: elements */
 	MEM_WIDTH_SHIFT = 8,	  /* 4 bits: bytes of a register of the elements */
 	MEM_ADDRESS_64 = 1 << 12, /* row a is 64 bits wide */
-	MEM_CODE_END = 1 << 13
+	MEM_SIGNED = 1 << 13,	  /* an element narrower than its register is extended by its sign */
 };
 
 /* imm of a texture read */

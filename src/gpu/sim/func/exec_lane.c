@@ -1,5 +1,6 @@
 /* Lanes that see each other, and registers that say who they are. */
 #include "exec.h"
+#include "gpu/sim/func/func_clones.h"
 #include <string.h>
 
 /* Lanes that take part: those that execute this and that the instruction's own mask names. */
@@ -165,12 +166,40 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 	}
 }
 
+/* Values from `first` on, `step` more each lane, of which the instruction takes the low `bytes`. */
+CLONES VECTORS static void series(uint32_t *d, uint32_t mask, uint32_t first, uint32_t step, uint32_t keep)
+{
+	for (uint32_t l = 0; l < FUNC_LANES; l++)
+		d[l] = mask >> l & 1 ? (first + l * step) & keep : d[l];
+}
+
+static void put_series(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint64_t first, uint32_t step)
+{
+	if (i->more[1] != 8) {
+		series(exec_row(w, i->dst), mask, (uint32_t)first, step, i->more[1] == 2 ? UINT16_MAX : UINT32_MAX);
+		return;
+	}
+	EACH_LANE(l, mask)
+	{
+		exec_row64(w, i->dst)[l] = first + (uint64_t)l * step;
+	}
+}
+
 /* more[1]: bytes that the instruction takes of the value */
 void exec_wide_sreg(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
+	int reg = i->more[0];
+	bool thread = reg >= PTX_SREG_TID_X && reg <= PTX_SREG_TID_Z;
+	bool lane = reg == PTX_SREG_LANEID || (reg >= PTX_SREG_LANEMASK_EQ && reg <= PTX_SREG_LANEMASK_GT);
+	/* Within a row of the block only x differs. */
+	const uint32_t *block = w->block->launch->block;
+	if (mask & (mask - 1) && !lane && (!thread || w->thread % block[0] + FUNC_LANES <= block[0])) {
+		put_series(w, i, mask, sreg_value(w, reg, 0), reg == PTX_SREG_TID_X);
+		return;
+	}
 	EACH_LANE(l, mask)
 	{
-		uint64_t v = sreg_value(w, i->more[0], l);
+		uint64_t v = sreg_value(w, reg, l);
 		exec_put(w, i->dst, i->more[1] == 8, l, i->more[1] == 2 ? (uint16_t)v : v);
 	}
 }

@@ -1,5 +1,6 @@
 /* Loads and stores: bytes only. Addresses are left in w->addr for time/. */
 #include "exec.h"
+#include "gpu/sim/func/func_lanes.h"
 #include <string.h>
 
 #define INLINE static inline __attribute__((always_inline))
@@ -131,11 +132,16 @@ static uint64_t address_of(const struct func_warp *w, const struct func_inst *i,
 	return exec_get(w, i->a, code & MEM_ADDRESS_64, lane) + i->imm;
 }
 
+/* Of one element, of 1, 2 or 4. */
+INLINE unsigned element_bytes(const struct func_inst *i, unsigned n)
+{
+	return i->bytes >> (n >> 1);
+}
+
 static void put_elements(struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t lane, const uint8_t *p)
 {
-	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
-	unsigned n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15, bytes = ptx_type_bytes(type);
-	bool is_signed = ptx_type_class(type) == 'i' && ptx_type_signed(type);
+	unsigned n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15, bytes = element_bytes(i, n);
+	bool is_signed = code & MEM_SIGNED;
 	for (unsigned k = 0; k < n; k++) {
 		uint16_t row = k ? i->more[k - 1] : i->dst;
 		if (row != FUNC_NONE)
@@ -160,7 +166,7 @@ EXEC_FORWARD(load)
 void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
-	unsigned bytes = ptx_type_bytes((enum ptx_type)(code & MEM_TYPE));
+	unsigned bytes = element_bytes(i, n);
 	w->space = i->space;
 	EACH_LANE(l, mask)
 	{
@@ -178,90 +184,111 @@ EXEC_FORWARD(store)
 void exec_wide_load_param(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	unsigned code = i->more[3], n = code >> MEM_COUNT_SHIFT & 7, width = code >> MEM_WIDTH_SHIFT & 15;
-	enum ptx_type type = (enum ptx_type)(code & MEM_TYPE);
 	const uint8_t *p = w->block->launch->params + i->imm;
-	bool is_signed = ptx_type_class(type) == 'i' && ptx_type_signed(type);
-	unsigned bytes = ptx_type_bytes(type);
+	bool is_signed = code & MEM_SIGNED;
+	unsigned bytes = element_bytes(i, n);
 	for (unsigned k = 0; k < n; k++) {
 		uint16_t row = k ? i->more[k - 1] : i->dst;
 		if (row == FUNC_NONE)
 			continue;
 		uint64_t v = element(p + k * bytes, bytes, is_signed, width);
 		if (width == 8) {
-			uint64_t *d = exec_row64(w, row);
-			for (unsigned l = 0; l < FUNC_LANES; l++)
-				d[l] = mask >> l & 1 ? v : d[l];
+			func_spread_64(exec_row64(w, row), mask, v);
 		} else {
-			uint32_t *d = exec_row(w, row);
-			for (unsigned l = 0; l < FUNC_LANES; l++)
-				d[l] = mask >> l & 1 ? (uint32_t)v : d[l];
+			func_spread_32(exec_row(w, row), mask, (uint32_t)v);
 		}
 	}
 }
 EXEC_FORWARD(load_param)
 
-/* ---- the common cases: one element of 32 bits in a 32-bit register ---- */
+/* ---- the common cases: one element as wide as its register ---- */
 
-/* All lanes within the region used last: then nothing has to be looked up lane by lane. The lanes outside of the mask
- * count as the first one inside. */
-INLINE const struct func_region *one_region(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+/* The one region that the accesses of all lanes lie in, each aligned: then nothing has to be looked up lane by lane. Else NULL.
+ * *run: the lanes are all there and follow each other. */
+INLINE const struct func_region *one_region(struct func_warp *w, const struct func_inst *i, uint32_t mask,
+					    unsigned bytes, bool *run)
 {
-	const struct func_memory *m = w->block->launch->memory;
-	const struct func_region *r = &m->region[m->last];
 	const uint64_t *a = exec_row64(w, i->a);
-	uint64_t some = a[__builtin_ctz(mask)] + i->imm, far = 0, odd = 0;
-	for (unsigned l = 0; l < FUNC_LANES; l++) {
-		uint64_t v = mask >> l & 1 ? a[l] + i->imm : some;
-		uint64_t at = v - r->base;
-		w->addr[l] = v;
-		far = at > far ? at : far;
-		odd |= v;
-	}
-	return !(odd & 3) && m->count && r->size >= 4 && far <= r->size - 4 ? r : NULL;
+	uint64_t some = a[__builtin_ctz(mask)] + i->imm;
+	struct func_memory *m = w->block->launch->memory;
+	if (__builtin_expect(!func_global(m, some, bytes), 0))
+		return NULL;
+	const struct func_region *r = &m->region[m->last];
+	struct func_spread s = {.base = r->base, .bytes = bytes};
+	func_lanes_add(w->addr, a, mask, some, i->imm);
+	func_lanes(w->addr, UINT32_MAX, &s);
+	*run = mask == UINT32_MAX && !s.skew;
+	return !((some | s.apart) & (bytes - 1)) && r->size >= bytes && s.far <= r->size - bytes ? r : NULL;
 }
 
-void exec_wide_ld_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+INLINE void plain_load(struct func_warp *w, const struct func_inst *i, uint32_t mask, unsigned bytes)
 {
-	const struct func_region *r = one_region(w, i, mask);
-	uint32_t *d = exec_row(w, i->dst);
+	bool run;
+	const struct func_region *r = one_region(w, i, mask, bytes, &run);
+	uint8_t *d = (uint8_t *)exec_row(w, i->dst);
 	if (!r) {
 		exec_wide_load(w, i, mask);
 		return;
 	}
 	w->space = PTX_GLOBAL;
-	if (mask == UINT32_MAX) {
-		for (unsigned l = 0; l < FUNC_LANES; l++)
-			memcpy(&d[l], r->data + (w->addr[l] - r->base), 4);
+	if (run) {
+		memcpy(d, r->data + (w->addr[0] - r->base), (size_t)bytes * FUNC_LANES);
 		return;
 	}
 	EACH_LANE(l, mask)
 	{
-		memcpy(&d[l], r->data + (w->addr[l] - r->base), 4);
+		memcpy(d + l * bytes, r->data + (w->addr[l] - r->base), bytes);
 	}
 }
 
-void exec_one_ld_global_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+INLINE void plain_load_one(struct func_warp *w, const struct func_inst *i, unsigned l, unsigned bytes)
 {
 	uint64_t address = exec_row64(w, i->a)[l] + i->imm;
-	const uint8_t *p = address & 3 ? NULL : func_global(w->block->launch->memory, address, 4);
-	if (!p) {
+	const uint8_t *p =
+	    address & (bytes - 1) ? NULL : func_global(w->block->launch->memory, address, bytes);
+	if (__builtin_expect(!p, 0)) {
 		exec_one_load(w, i, l);
 		return;
 	}
 	w->addr[l] = address;
 	w->space = PTX_GLOBAL;
-	memcpy(&exec_row(w, i->dst)[l], p, 4);
+	memcpy((uint8_t *)exec_row(w, i->dst) + l * bytes, p, bytes);
+}
+
+void exec_wide_ld_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	plain_load(w, i, mask, 4);
+}
+
+void exec_one_ld_global_32(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	plain_load_one(w, i, l, 4);
+}
+
+void exec_wide_ld_global_64(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	plain_load(w, i, mask, 8);
+}
+
+void exec_one_ld_global_64(struct func_warp *w, const struct func_inst *i, unsigned l)
+{
+	plain_load_one(w, i, l, 8);
 }
 
 void exec_wide_st_global_32(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
-	const struct func_region *r = one_region(w, i, mask);
+	bool run;
+	const struct func_region *r = one_region(w, i, mask, 4, &run);
 	const uint32_t *b = exec_row(w, i->b);
 	if (!r) {
 		exec_wide_store(w, i, mask);
 		return;
 	}
 	w->space = PTX_GLOBAL;
+	if (run) {
+		memcpy(r->data + (w->addr[0] - r->base), b, 4 * FUNC_LANES);
+		return;
+	}
 	EACH_LANE(l, mask)
 	{
 		memcpy(r->data + (w->addr[l] - r->base), &b[l], 4);
@@ -414,22 +441,11 @@ uint32_t func_access_bytes(const struct func_inst *i)
 	return i->kind == FUNC_ATOMIC ? ptx_type_bytes((enum ptx_type)i->more[1]) : i->bytes;
 }
 
-/* All lanes lie in the region used last and are aligned: then they are global, and nothing has to be asked lane by lane. */
+/* All lanes lie in one region and are aligned: then they are global, and nothing has to be asked lane by lane. */
 static bool plain_access(struct func_warp *w, const struct func_inst *i, unsigned code, uint32_t mask, unsigned bytes)
 {
-	const struct func_memory *m = w->block->launch->memory;
-	const struct func_region *r = &m->region[m->last];
-	if (i->space != PTX_GLOBAL || !(code & MEM_ADDRESS_64) || !m->count || r->size < bytes)
-		return false;
-	const uint64_t *a = exec_row64(w, i->a);
-	uint64_t some = a[__builtin_ctz(mask)] + i->imm, far = 0, odd = 0;
-	for (unsigned l = 0; l < FUNC_LANES; l++) {
-		uint64_t v = mask >> l & 1 ? a[l] + i->imm : some, at = v - r->base;
-		w->addr[l] = v;
-		far = at > far ? at : far;
-		odd |= v;
-	}
-	return !(odd & (bytes - 1)) && far <= r->size - bytes;
+	bool run;
+	return i->space == PTX_GLOBAL && code & MEM_ADDRESS_64 && one_region(w, i, mask, bytes, &run);
 }
 
 uint32_t func_access(struct func_warp *w, const struct func_inst *i, uint32_t mask)

@@ -1,6 +1,6 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
-#include "gpu/sim/time/time_clones.h"
+#include "gpu/sim/func/func_clones.h"
 #include <assert.h>
 #include <errno.h>
 #include <math.h>

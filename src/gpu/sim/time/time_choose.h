@@ -1,7 +1,7 @@
 /* Which of its warps a scheduler takes. Compiled into the loops that ask: a call would show there. */
 #ifndef FATHOM_TIME_CHOOSE_H
 #define FATHOM_TIME_CHOOSE_H
-#include "gpu/sim/time/time_clones.h"
+#include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/time/time_state.h"
 
 /* Cycle from which some pipe of the set accepts. */

@@ -1,6 +1,6 @@
 /* Loops over many words for each kind of host: one program has all of them, and the loader takes the best. */
-#ifndef FATHOM_TIME_CLONES_H
-#define FATHOM_TIME_CLONES_H
+#ifndef FATHOM_FUNC_CLONES_H
+#define FATHOM_FUNC_CLONES_H
 
 #if defined(__x86_64__) && defined(__gnu_linux__) && defined(__GNUC__) && !defined(__clang__) &&                       \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)

@@ -1,0 +1,37 @@
+/* Loops without a branch, so that the compiler makes vectors of them. */
+#include "gpu/sim/func/func_lanes.h"
+#include "gpu/sim/func/func_clones.h"
+
+CLONES VECTORS void func_lanes(const uint64_t *address, uint32_t mask, struct func_spread *s)
+{
+	const uint64_t lane = (uint64_t)__builtin_ctz(mask), first = address[lane], base = s->base, bytes = s->bytes;
+	const uint64_t start = first - lane * bytes;
+	uint64_t apart = 0, skew = 0, far = 0;
+	for (uint64_t l = 0; l < FUNC_LANES; l++) {
+		uint64_t in = mask >> l & 1 ? UINT64_MAX : 0, a = address[l], at = (a - base) & in;
+		apart |= (a ^ first) & in;
+		skew |= (a ^ (start + l * bytes)) & in;
+		far = at > far ? at : far;
+	}
+	s->apart = apart;
+	s->skew = skew;
+	s->far = far;
+}
+
+CLONES VECTORS void func_lanes_add(uint64_t *to, const uint64_t *from, uint32_t mask, uint64_t some, uint64_t add)
+{
+	for (uint64_t l = 0; l < FUNC_LANES; l++)
+		to[l] = mask >> l & 1 ? from[l] + add : some;
+}
+
+CLONES VECTORS void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v)
+{
+	for (uint32_t l = 0; l < FUNC_LANES; l++)
+		row[l] = mask >> l & 1 ? v : row[l];
+}
+
+CLONES VECTORS void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v)
+{
+	for (uint64_t l = 0; l < FUNC_LANES; l++)
+		row[l] = mask >> l & 1 ? v : row[l];
+}

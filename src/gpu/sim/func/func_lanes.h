@@ -1,0 +1,21 @@
+/* What the addresses of a warp's lanes have in common, asked of all of them at once. */
+#ifndef FATHOM_FUNC_LANES_H
+#define FATHOM_FUNC_LANES_H
+#include "gpu/sim/func/func.h"
+
+struct func_spread {
+	uint64_t base, bytes; /* in: an address, and what one lane moves */
+	uint64_t apart;	      /* out: bits in which some address differs from that of the first lane in the mask */
+	uint64_t skew;	      /* out: 0 when every lane in the mask lies `bytes` behind the one before it, counted from that first one */
+	uint64_t far;	      /* out: how far the one furthest from `base` lies above it */
+};
+
+/* Of the lanes in mask (never 0). */
+void func_lanes(const uint64_t *address, uint32_t mask, struct func_spread *s);
+/* to[l] = from[l] + add of the lanes in mask; the others count as `some`. */
+void func_lanes_add(uint64_t *to, const uint64_t *from, uint32_t mask, uint64_t some, uint64_t add);
+/* The lanes of the row that are in the mask become v. */
+void func_spread_32(uint32_t *row, uint32_t mask, uint32_t v);
+void func_spread_64(uint64_t *row, uint32_t mask, uint64_t v);
+
+#endif

@@ -3,9 +3,9 @@
  * that the largest GPU takes beyond its buffers. A benchmark: it fails only when a kernel does not run, or runs otherwise with
  * two threads. */
 #include "base/arena.h"
+#include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/func/func_run.h"
 #include "gpu/sim/sim.h"
-#include "gpu/sim/func/func_clones.h"
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>

@@ -244,8 +244,7 @@ INLINE void plain_load(struct func_warp *w, const struct func_inst *i, uint32_t 
 INLINE void plain_load_one(struct func_warp *w, const struct func_inst *i, unsigned l, unsigned bytes)
 {
 	uint64_t address = exec_row64(w, i->a)[l] + i->imm;
-	const uint8_t *p =
-	    address & (bytes - 1) ? NULL : func_global(w->block->launch->memory, address, bytes);
+	const uint8_t *p = address & (bytes - 1) ? NULL : func_global(w->block->launch->memory, address, bytes);
 	if (__builtin_expect(!p, 0)) {
 		exec_one_load(w, i, l);
 		return;

@@ -6,8 +6,9 @@
 struct func_spread {
 	uint64_t base, bytes; /* in: an address, and what one lane moves */
 	uint64_t apart;	      /* out: bits in which some address differs from that of the first lane in the mask */
-	uint64_t skew;	      /* out: 0 when every lane in the mask lies `bytes` behind the one before it, counted from that first one */
-	uint64_t far;	      /* out: how far the one furthest from `base` lies above it */
+	uint64_t
+	    skew; /* out: 0 when every lane in the mask lies `bytes` behind the one before it, counted from that first one */
+	uint64_t far; /* out: how far the one furthest from `base` lies above it */
 };
 
 /* Of the lanes in mask (never 0). */

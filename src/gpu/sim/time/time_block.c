@@ -207,13 +207,7 @@ static void share_l1(struct time_run *x, uint32_t sm)
 	struct time_cache *c = &g->global_l1->cache[g->global_l1->scope == SCOPE_SM ? sm : 0];
 	uint64_t used = g->sm[sm].used.shared;
 	uint32_t ways = used < s->size ? (uint32_t)((s->size - used) * s->ways / s->size) : 0;
-	if (!ways)
-		ways = 1;
-	if (c->tag && ways < c->ways)
-		for (uint32_t set = 0; set < s->sets; set++)
-			for (uint32_t w = ways; w < c->ways; w++)
-				c->tag[(size_t)set * s->ways + w] = 0;
-	c->ways = ways;
+	cache_narrow(c, ways ? ways : 1);
 }
 
 static void account(struct time_run *x, uint32_t sm, int sign)

@@ -8,8 +8,12 @@
 
 #define PORT_FRACTION 20 /* bits of a cycle a byte */
 #define PORT_FIX      10 /* bits of a cycle that a port is busy */
-#define LINE_BITS     40
-#define LINE_MASK     ((1ull << LINE_BITS) - 1)
+#define LINE_BITS     CACHE_LINE_BITS
+#define LINE_MASK     CACHE_LINE_MASK
+
+/* So many ways are looked at one after the other. Of more, 8 bits of each tag are looked at first, eight ways at once: a set of many ways
+ * is hundreds of bytes. */
+#define FEW 8
 
 static int shift_of(uint64_t n)
 {
@@ -18,7 +22,7 @@ static int shift_of(uint64_t n)
 
 void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed, double evict_rate)
 {
-	*c = (struct time_cache){.spec = s, .ways = s->ways, .epoch = 1, .evict_rate = evict_rate};
+	*c = (struct time_cache){.spec = s, .ways = s->ways, .epoch = 1, .emptied = 1, .evict_rate = evict_rate};
 	uint32_t sector = s->sector ? s->sector : s->line;
 	c->sectors = sector ? (s->line + sector - 1) / sector : 1;
 	c->line_shift = shift_of(s->line);
@@ -36,6 +40,8 @@ void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed,
 		c->port_byte = (uint64_t)llround((1 << PORT_FRACTION) / s->bandwidth);
 	c->port_least = (uint64_t)llround(s->interval * (1 << PORT_FIX));
 	c->port = c->port_byte || c->port_least;
+	c->placed = s->policy != POLICY_PLRU && s->policy != POLICY_NRU && s->policy != POLICY_SCHEDULE;
+	c->sets_inverse = s->sets ? UINT64_MAX / s->sets + 1 : 0;
 	rng_seed(&c->rng, seed);
 }
 
@@ -48,7 +54,11 @@ void cache_free(struct time_cache *c)
 	mem_free(c->dirty);
 	mem_free(c->dealt);
 	mem_free(c->turn);
+	mem_free(c->print);
+	mem_free(c->room);
 	c->tag = c->age = c->fill = c->tree = NULL;
+	c->print = NULL;
+	c->room = NULL;
 	c->dirty = c->turn = NULL;
 	c->dealt = NULL;
 }
@@ -77,9 +87,13 @@ int cache_reserve(struct time_cache *c)
 		c->dirty = mem_zero(lines, c->sectors);
 	if (c->dealt_count)
 		c->dealt = mem_alloc(c->dealt_count * sizeof *c->dealt);
-	if (!c->tag || !c->age || !c->fill || (c->spec->policy == POLICY_PLRU && !c->tree) ||
-	    (c->spec->policy == POLICY_SCHEDULE && !c->turn) || (c->spec->write == WRITE_BACK && !c->dirty) ||
-	    (c->dealt_count && !c->dealt)) {
+	c->room = mem_zero(c->spec->sets, sizeof *c->room);
+	c->print_ways = c->spec->ways > FEW ? (c->spec->ways + 7) & ~7u : 0;
+	if (c->print_ways)
+		c->print = mem_zero(c->spec->sets, c->print_ways);
+	if (!c->tag || !c->age || !c->fill || !c->room || (c->print_ways && !c->print) ||
+	    (c->spec->policy == POLICY_PLRU && !c->tree) || (c->spec->policy == POLICY_SCHEDULE && !c->turn) ||
+	    (c->spec->write == WRITE_BACK && !c->dirty) || (c->dealt_count && !c->dealt)) {
 		cache_free(c);
 		return -ENOMEM;
 	}
@@ -94,30 +108,30 @@ void cache_flush(struct time_cache *c)
 	if (!c->tag)
 		return;
 	c->lost++;
+	c->emptied++;
 	if (++c->epoch >> (64 - LINE_BITS)) {
 		c->epoch = 1;
 		memset(c->tag, 0, (size_t)c->spec->sets * c->spec->ways * sizeof *c->tag);
 	}
 }
 
-static uint64_t line_of(const struct time_cache *c, uint64_t address)
+/* n / sets, without a division where that is exact. */
+static inline uint64_t rounds(const struct time_cache *c, uint64_t n, uint32_t sets)
 {
-	return c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
+	/* The inverse is too large by at most 1 / sets of its last bit, so the quotient is right while n is below 2^64 / sets. */
+	if (__builtin_expect(sets <= 1u << 20 && n < 1ull << 44, 1))
+		return (uint64_t)((unsigned __int128)n * c->sets_inverse >> 64);
+	return n / sets;
 }
 
-static uint64_t key_of(const struct time_cache *c, uint64_t line)
-{
-	return c->epoch << LINE_BITS | (line & LINE_MASK);
-}
-
-static uint32_t set_of(const struct time_cache *c, uint64_t line)
+static inline uint32_t set_of(const struct time_cache *c, uint64_t line)
 {
 	uint32_t sets = c->spec->sets;
 	line >>= c->set_shift;
 	if (c->spec->mapping == MAP_MODULO) {
 		if (c->set_mask || sets == 1)
 			return (uint32_t)line & c->set_mask;
-		return c->dealt ? c->dealt[line % c->dealt_count] : (uint32_t)(line % sets);
+		return c->dealt ? c->dealt[line % c->dealt_count] : (uint32_t)(line - rounds(c, line, sets) * sets);
 	}
 	/* Hashed: the upper digits of the line number permute the sets, so every aligned run of `sets` lines still
 	 * spreads over all of them. */
@@ -130,16 +144,15 @@ static uint32_t set_of(const struct time_cache *c, uint64_t line)
 		return (uint32_t)h & c->set_mask;
 	}
 	uint64_t h = 0;
-	for (uint64_t rest = line; rest; rest /= sets)
-		h += rest % sets;
-	return (uint32_t)(h % sets);
+	for (uint64_t rest = line; rest;) {
+		uint64_t upper = rounds(c, rest, sets);
+		h += rest - upper * sets;
+		rest = upper;
+	}
+	return (uint32_t)(h - rounds(c, h, sets) * sets);
 }
 
 /* ---- a set's words ---- */
-
-/* So many ways are looked at one after the other, the rest all at once. What stays in a cache is mostly in the first ones, and a set of
- * many ways that misses is hundreds of bytes. */
-#define FEW 8
 
 /* The first of n words that is `key`, or n. Without a branch, so that the compiler makes vectors of it; so are the next two. */
 CLONES VECTORS static uint64_t first_equal(const uint64_t *word, uint64_t n, uint64_t key)
@@ -170,25 +183,49 @@ CLONES VECTORS static uint64_t least_word(const uint64_t *word, uint64_t n)
 	return least;
 }
 
-/* The first of the set's tags that is `key`, or `ways`. */
-static inline uint32_t find_tag(const uint64_t *tag, uint32_t ways, uint64_t key)
+static inline uint8_t print_of(uint64_t key)
 {
-	uint32_t few = ways < FEW ? ways : FEW, k = 0;
-	while (k < few && tag[k] != key)
-		k++;
-	if (k < few || k == ways)
-		return k;
-	return FEW + (uint32_t)first_equal(tag + FEW, ways - FEW, key);
+	return (uint8_t)((key & LINE_MASK) * 0x9e3779b97f4a7c15u >> 56);
 }
 
-/* The first of the set's lines that holds nothing, or `ways`. */
-static inline uint32_t find_empty(const uint64_t *tag, uint32_t ways, uint64_t epoch)
+static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the first of eight bytes is the lowest of a word");
+
+/* The way of the set whose tag is `key`, or `ways`. */
+static inline uint32_t find_tag(const struct time_cache *c, uint32_t set, uint32_t ways, uint64_t key)
 {
-	if (ways > FEW)
-		return (uint32_t)first_other_epoch(tag, ways, epoch);
-	uint32_t k = 0;
-	while (k < ways && tag[k] >> LINE_BITS == epoch)
+	const uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
+	if (!c->print) {
+		uint32_t k = 0;
+		while (k < ways && tag[k] != key)
+			k++;
+		return k;
+	}
+	const uint64_t ones = 0x0101010101010101u, high = ones << 7;
+	const uint8_t *print = c->print + (size_t)set * c->print_ways;
+	for (uint32_t k = 0; k < ways; k += 8) {
+		uint64_t word;
+		memcpy(&word, print + k, sizeof word);
+		word ^= print_of(key) * ones;
+		/* A bit for each byte that is 0, and perhaps for some behind it. */
+		for (uint64_t same = (word - ones) & ~word & high; same; same &= same - 1) {
+			uint32_t w = k + (uint32_t)__builtin_ctzll(same) / 8;
+			if (w < ways && tag[w] == key)
+				return w;
+		}
+	}
+	return ways;
+}
+
+/* The first of the set's ways that holds nothing, or `ways`. */
+static inline uint32_t find_empty(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
+{
+	struct cache_room *r = &c->room[set];
+	uint32_t k = r->at == c->emptied ? r->next : 0;
+	if (!k && ways > FEW)
+		k = (uint32_t)first_other_epoch(tag, ways, c->epoch);
+	while (k < ways && tag[k] >> LINE_BITS == c->epoch)
 		k++;
+	*r = (struct cache_room){.at = c->emptied, .next = k};
 	return k;
 }
 
@@ -265,7 +302,7 @@ static uint32_t scheduled(struct time_cache *c, uint32_t set, uint32_t ways)
 static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
 {
 	const uint64_t *age = c->age + (size_t)set * c->spec->ways;
-	uint32_t empty = find_empty(tag, ways, c->epoch);
+	uint32_t empty = find_empty(c, set, tag, ways);
 	if (empty < ways)
 		return empty;
 	switch (c->spec->policy) {
@@ -336,6 +373,7 @@ static void neighbours(struct time_cache *c, uint64_t now)
 		}
 		c->tag[n] = 0;
 		c->lost++;
+		c->emptied++;
 	}
 }
 
@@ -344,37 +382,37 @@ static inline uint32_t ways_of(const struct time_cache *c, uint32_t set)
 	return c->dealt ? c->spec->set_ways[set] : c->ways;
 }
 
-static inline uint32_t sector_of(const struct time_cache *c, uint64_t address)
+/* Makes room for a line in its set: the way that it gets. */
+static __attribute__((noinline)) uint32_t make_room(struct time_cache *c, uint32_t set, uint32_t ways, uint64_t key)
 {
-	if (c->sectors == 1)
-		return 0;
-	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
-	return (uint32_t)(c->sector_shift >= 0 ? within >> c->sector_shift : within / c->spec->sector);
-}
-
-uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
-{
-	if (c->evict_rate > 0)
-		neighbours(c, now);
-	uint64_t line = line_of(c, address), key = key_of(c, line);
-	uint32_t set = set_of(c, line), ways = ways_of(c, set), sector = sector_of(c, address);
 	size_t first = (size_t)set * c->spec->ways;
 	uint64_t *tag = c->tag + first;
-	uint32_t w = find_tag(tag, ways, key);
+	uint32_t w = victim(c, set, tag, ways);
+	bool was = tag[w] >> LINE_BITS == c->epoch;
+	c->lost += was;
+	if (c->dirty) {
+		uint32_t left = clean(c, first + w);
+		c->written_back += was ? left : 0;
+	}
+	tag[w] = key;
+	if (c->print)
+		c->print[(size_t)set * c->print_ways + w] = print_of(key);
+	uint64_t *fill = c->fill + (first + w) * c->sectors;
+	for (uint32_t k = 0; k < c->sectors; k++)
+		fill[k] = CACHE_INVALID;
+	return w;
+}
+
+static __attribute__((noinline)) uint64_t *touch_slow(struct time_cache *c, uint64_t address, uint64_t line,
+						      uint64_t key)
+{
+	uint32_t set = set_of(c, line), ways = ways_of(c, set), sector = cache_sector_of(c, address);
+	size_t first = (size_t)set * c->spec->ways;
+	uint32_t w = find_tag(c, set, ways, key);
 	if (c->turn && c->spec->step == STEP_ACCESS)
 		step(c, set);
 	if (w == ways) {
-		w = victim(c, set, tag, ways);
-		bool was = tag[w] >> LINE_BITS == c->epoch;
-		c->lost += was;
-		if (c->dirty) {
-			uint32_t left = clean(c, first + w);
-			c->written_back += was ? left : 0;
-		}
-		tag[w] = key;
-		uint64_t *fill = c->fill + (first + w) * c->sectors;
-		for (uint32_t k = 0; k < c->sectors; k++)
-			fill[k] = CACHE_INVALID;
+		w = make_room(c, set, ways, key);
 		c->age[first + w] = ++c->stamp;
 	} else if (c->spec->policy == POLICY_LRU) {
 		c->age[first + w] = ++c->stamp;
@@ -383,39 +421,60 @@ uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
 		nru_use(c->age + first, ways, w);
 	if (c->tree)
 		tree_use(c->tree + (size_t)set * 2, ways, w);
+	c->hint[line % CACHE_HINTS] = (uint32_t)(first + w);
 	return c->fill + (first + w) * c->sectors + sector;
+}
+
+uint64_t *cache_touch(struct time_cache *c, uint64_t address, uint64_t now)
+{
+	if (c->evict_rate > 0)
+		neighbours(c, now);
+	uint64_t line = cache_line_of(c, address), key = cache_key_of(c, line);
+	uint32_t place = c->hint[line % CACHE_HINTS];
+	/* A line has one set, so a tag that is its own is the only one. */
+	if (!c->placed || c->tag[place] != key)
+		return touch_slow(c, address, line, key);
+	if (c->spec->policy == POLICY_LRU)
+		c->age[place] = ++c->stamp;
+	return c->fill + (size_t)place * c->sectors + cache_sector_of(c, address);
 }
 
 uint64_t *cache_touch_place(struct time_cache *c, uint64_t address, uint64_t now, uint32_t place)
 {
-	/* A line has one set, so a tag that is its own is the only one. */
-	enum cache_policy policy = c->spec->policy;
-	if (policy == POLICY_PLRU || policy == POLICY_NRU || policy == POLICY_SCHEDULE)
+	if (!c->placed)
 		return NULL;
 	if (c->evict_rate > 0)
 		neighbours(c, now);
-	uint64_t *fill = c->fill + (size_t)place * c->sectors + sector_of(c, address);
-	if (c->tag[place] != key_of(c, line_of(c, address)) || *fill == CACHE_INVALID)
+	uint64_t *fill = c->fill + (size_t)place * c->sectors + cache_sector_of(c, address);
+	if (c->tag[place] != cache_key_of(c, cache_line_of(c, address)) || *fill == CACHE_INVALID)
 		return NULL;
-	if (policy == POLICY_LRU)
+	if (c->spec->policy == POLICY_LRU)
 		c->age[place] = ++c->stamp;
 	return fill;
 }
 
-uint32_t cache_place(const struct time_cache *c, uint64_t address)
+/* Index of the line, or CACHE_NOWHERE. */
+static uint32_t place_of(const struct time_cache *c, uint64_t address)
 {
 	if (!c->tag)
 		return CACHE_NOWHERE;
-	uint64_t line = line_of(c, address), key = key_of(c, line);
-	uint32_t set = set_of(c, line), ways = ways_of(c, set);
-	size_t first = (size_t)set * c->spec->ways;
-	uint32_t w = find_tag(c->tag + first, ways, key);
-	return w < ways && first + w < CACHE_NOWHERE ? (uint32_t)(first + w) : CACHE_NOWHERE;
+	uint64_t line = cache_line_of(c, address), key = cache_key_of(c, line);
+	uint32_t place = c->hint[line % CACHE_HINTS];
+	if (c->tag[place] == key)
+		return place;
+	uint32_t set = set_of(c, line), ways = ways_of(c, set), w = find_tag(c, set, ways, key);
+	size_t at = (size_t)set * c->spec->ways + w;
+	return w < ways && at < CACHE_NOWHERE ? (uint32_t)at : CACHE_NOWHERE;
+}
+
+uint32_t cache_place(const struct time_cache *c, uint64_t address)
+{
+	return place_of(c, address);
 }
 
 uint64_t cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t place)
 {
-	return c->fill[(size_t)place * c->sectors + sector_of(c, address)];
+	return c->fill[(size_t)place * c->sectors + cache_sector_of(c, address)];
 }
 
 bool cache_uses_places(const struct time_cache *c)
@@ -431,47 +490,49 @@ void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place
 	if (place != CACHE_NOWHERE) {
 		__builtin_prefetch(c->tag + place);
 		__builtin_prefetch(c->age + place, 1);
-		__builtin_prefetch(c->fill + (size_t)place * c->sectors + sector_of(c, address));
+		__builtin_prefetch(c->fill + (size_t)place * c->sectors + cache_sector_of(c, address));
 		return;
 	}
-	const uint64_t *tag = c->tag + (size_t)set_of(c, line_of(c, address)) * c->spec->ways;
+	const uint32_t set = set_of(c, cache_line_of(c, address));
+	const uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
+	if (c->print)
+		__builtin_prefetch(c->print + (size_t)set * c->print_ways);
 	__builtin_prefetch(tag);
 	__builtin_prefetch(tag + c->spec->ways - 1);
 }
 
 void cache_prefetch_fill(const struct time_cache *c, uint64_t address, uint32_t place)
 {
-	__builtin_prefetch(c->fill + (size_t)place * c->sectors + sector_of(c, address));
+	__builtin_prefetch(c->fill + (size_t)place * c->sectors + cache_sector_of(c, address));
 }
 
 uint64_t *cache_find(const struct time_cache *c, uint64_t address)
 {
-	if (!c->tag)
+	uint32_t place = place_of(c, address);
+	if (place == CACHE_NOWHERE)
 		return NULL;
-	uint64_t line = line_of(c, address), key = key_of(c, line);
-	uint32_t set = set_of(c, line), ways = ways_of(c, set);
-	size_t first = (size_t)set * c->spec->ways;
-	uint32_t sector = (uint32_t)(address % c->spec->line / (c->spec->line / c->sectors));
-	for (uint32_t w = 0; w < ways; w++) {
-		uint64_t *fill = c->fill + (first + w) * c->sectors + sector;
-		if (c->tag[first + w] == key)
-			return *fill == CACHE_INVALID ? NULL : fill;
-	}
-	return NULL;
+	uint64_t *fill = c->fill + (size_t)place * c->sectors + cache_sector_of(c, address);
+	return *fill == CACHE_INVALID ? NULL : fill;
 }
 
 void cache_drop(struct time_cache *c, uint64_t address)
 {
-	if (!c->tag)
+	uint32_t place = place_of(c, address);
+	if (place == CACHE_NOWHERE)
 		return;
-	uint64_t line = line_of(c, address), key = key_of(c, line);
-	uint32_t set = set_of(c, line), ways = ways_of(c, set);
-	uint64_t *tag = c->tag + (size_t)set * c->spec->ways;
-	for (uint32_t w = 0; w < ways; w++)
-		if (tag[w] == key) {
-			tag[w] = 0;
-			c->lost++;
-		}
+	c->tag[place] = 0;
+	c->lost++;
+	c->emptied++;
+}
+
+void cache_narrow(struct time_cache *c, uint32_t ways)
+{
+	uint32_t all = c->spec->ways;
+	for (uint32_t set = 0; c->tag && ways < c->ways && set < c->spec->sets; set++)
+		for (uint32_t w = ways; w < c->ways; w++)
+			c->tag[(size_t)set * all + w] = 0;
+	c->emptied += ways != c->ways;
+	c->ways = ways;
 }
 
 void cache_soil(struct time_cache *c, const uint64_t *sector)
@@ -500,7 +561,8 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 	if (!c->tag || !bytes)
 		return;
 	c->lost++;
-	uint64_t from = line_of(c, base), to = line_of(c, base + bytes - 1);
+	c->emptied++;
+	uint64_t from = cache_line_of(c, base), to = cache_line_of(c, base + bytes - 1);
 	size_t lines = (size_t)c->spec->sets * c->spec->ways;
 	if (to - from >= c->spec->sets) { /* one pass over the tags is shorter than one over the lines */
 		for (size_t i = 0; i < lines; i++) {
@@ -511,7 +573,7 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 		return;
 	}
 	for (uint64_t line = from; line <= to; line++) {
-		uint64_t key = key_of(c, line);
+		uint64_t key = cache_key_of(c, line);
 		uint64_t *tag = c->tag + (size_t)set_of(c, line) * c->spec->ways;
 		for (uint32_t w = 0; w < c->spec->ways; w++)
 			if (tag[w] == key)

@@ -9,6 +9,16 @@
 #define CACHE_INVALID UINT64_MAX /* fill time of a sector that is not there */
 #define CACHE_NOWHERE UINT32_MAX /* place of a line that is not there */
 
+#define CACHE_HINTS	128
+#define CACHE_LINE_BITS 40
+#define CACHE_LINE_MASK ((1ull << CACHE_LINE_BITS) - 1)
+
+/* How far a set is filled: while the cache's `emptied` is `at`, every way before `next` holds a line. */
+struct cache_room {
+	uint64_t at;
+	uint32_t next;
+};
+
 struct time_cache {
 	const struct cache_spec *spec;
 	uint32_t ways;	  /* usable: fewer than the file's while shared memory takes part of the array */
@@ -31,7 +41,15 @@ struct time_cache {
 	uint64_t port_byte;    /* 2^-20 cycles a byte, 0: no limit */
 	uint64_t port_least;   /* 1/1024 cycle that every access takes of the port */
 	bool port;	       /* one of the two is not 0 */
+	bool placed; /* a use of a line changes at most its own age: neither tree nor turn nor its neighbours' ages */
 	uint64_t epoch, stamp;
+	uint64_t sets_inverse;	 /* floor(2^64 / sets) + 1 */
+	uint8_t *print;		 /* more than a few ways: 8 bits of each tag, print_ways a set, else NULL */
+	uint32_t print_ways;	 /* ways, rounded up to whole words */
+	struct cache_room *room; /* of each set */
+	uint64_t emptied;	 /* how often a way may have become free without being filled again; from 1 on */
+	uint32_t hint
+	    [CACHE_HINTS]; /* where lines of these lowest bits were found last; their tags say whether they are there */
 	uint64_t
 	    lost;    /* how many lines have gone that were there: while it stays the same, every line is where it was */
 	double debt; /* evictions by others that are due, below one */
@@ -45,6 +63,24 @@ void cache_free(struct time_cache *c);
 int cache_reserve(struct time_cache *c); /* memory for the tables, at first use. 0 or -ENOMEM */
 void cache_flush(struct time_cache *c);
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes);
+
+static inline uint64_t cache_line_of(const struct time_cache *c, uint64_t address)
+{
+	return c->line_shift >= 0 ? address >> c->line_shift : address / c->spec->line;
+}
+
+static inline uint64_t cache_key_of(const struct time_cache *c, uint64_t line)
+{
+	return c->epoch << CACHE_LINE_BITS | (line & CACHE_LINE_MASK);
+}
+
+static inline uint32_t cache_sector_of(const struct time_cache *c, uint64_t address)
+{
+	if (c->sectors == 1)
+		return 0;
+	uint64_t within = c->line_shift >= 0 ? address & (c->spec->line - 1) : address % c->spec->line;
+	return (uint32_t)(c->sector_shift >= 0 ? within >> c->sector_shift : within / c->spec->sector);
+}
 
 /* The fill time of a byte address that is there or on its way, else NULL. Changes nothing. */
 uint64_t *cache_find(const struct time_cache *c, uint64_t address);
@@ -73,6 +109,21 @@ static inline void cache_use_place(struct time_cache *c, uint32_t place)
 		c->age[place] = ++c->stamp;
 }
 
+/* A use of a sector that is there and whose line is where it was found last: its fill time. NULL: cache_touch has to look; nothing was
+ * touched. Only where nobody else's traffic replaces lines and the tables are reserved. */
+static inline const uint64_t *cache_use_again(struct time_cache *c, uint64_t address)
+{
+	uint64_t line = cache_line_of(c, address);
+	uint32_t place = c->hint[line % CACHE_HINTS];
+	const uint64_t *fill = c->fill + (size_t)place * c->sectors + cache_sector_of(c, address);
+	if (!c->placed || c->tag[place] != cache_key_of(c, line) || *fill == CACHE_INVALID)
+		return NULL;
+	cache_use_place(c, place);
+	return fill;
+}
+
+/* The ways that may be used from now on, at least 1: the others hold nothing. */
+void cache_narrow(struct time_cache *c, uint32_t ways);
 void cache_drop(struct time_cache *c, uint64_t address); /* the line is not there any more */
 /* A sector that cache_find or cache_touch gave was written and memory does not have it yet. Write back only. */
 void cache_soil(struct time_cache *c, const uint64_t *sector);

@@ -3,6 +3,7 @@
 #define FATHOM_TIME_CHOOSE_H
 #include "gpu/sim/func/func_clones.h"
 #include "gpu/sim/time/time_state.h"
+#include <string.h>
 
 /* Cycle from which some pipe of the set accepts. */
 static inline uint64_t set_free(const struct time_sched *s, const struct time_set *set)
@@ -59,11 +60,17 @@ struct glance {
 	uint64_t later; /* when the first of those that are not ready will be */
 };
 
-static bool wants(const struct time_sched *s, uint64_t slots, uint32_t first, uint8_t set)
+/* Whether the slots (of the first 64) all want this set; eight at a time. */
+static inline bool wants(const struct time_sched *s, uint64_t slots, uint8_t set)
 {
-	for (; slots; slots &= slots - 1)
-		if (s->set[first + (uint32_t)__builtin_ctzll(slots)] != set)
+	const uint64_t ones = 0x0101010101010101u, bit = 0x8040201008040201u;
+	const uint8_t *at = s->set;
+	for (; slots; slots >>= 8, at += 8) {
+		uint64_t word, in = ((slots & 0xff) * ones & bit) + ~(ones << 7);
+		memcpy(&word, at, sizeof word);
+		if ((word ^ set * ones) & (in >> 7 & ones) * 0xff)
 			return false;
+	}
 	return true;
 }
 
@@ -123,7 +130,7 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 				uint64_t others = ready[at] & ~(1ull << k % 64);
 				g.best = k;
 				g.more = others || words > 1;
-				g.alike = words == 1 && wants(s, others, 0, s->set[k]);
+				g.alike = words == 1 && (!others || wants(s, others, s->set[k]));
 				/* By its turn, hundreds of other schedulers will have had theirs. */
 				if (rest & (rest - 1))
 					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);

@@ -54,7 +54,7 @@ static void take_off(struct time_wheel *w, uint32_t n)
 	w->place[n] = NOWHERE;
 }
 
-void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at)
+void wheel_move(struct time_wheel *w, uint32_t n, uint64_t at)
 {
 	take_off(w, n);
 	w->at[n] = at;
@@ -110,16 +110,19 @@ static void draw_near(struct time_wheel *w, uint64_t first)
 	w->far_least = WHEEL_NEVER;
 	for (uint32_t n = 0; n < w->count; n++)
 		if (w->place[n] == FAR)
-			wheel_set(w, n, w->at[n]);
+			wheel_move(w, n, w->at[n]);
 }
 
 uint64_t wheel_least(const struct time_wheel *w)
 {
+	uint32_t n;
+	if (w->count <= WHEEL_FEW)
+		return wheel_least_of_few(w, &n);
 	uint64_t first = first_used(w);
 	return w->far_count && w->far_least < first ? w->far_least : first;
 }
 
-uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n)
+uint64_t wheel_next_of_many(struct time_wheel *w, uint64_t end, uint32_t *n)
 {
 	uint64_t first = first_used(w);
 	if (__builtin_expect(w->far_count && w->far_least <= first, 0)) {

@@ -1,11 +1,13 @@
 /* When each scheduler has its next turn. A wheel of cycles, each with a bit a scheduler, so that finding the next turn and
  * moving one takes a few steps however many schedulers are busy in the same cycle; turns of one cycle come in the order
- * of the schedulers' numbers. Turns further away wait in a list that is looked through rarely. Private to time/. */
+ * of the schedulers' numbers. Turns further away wait in a list that is looked through rarely. Of a few schedulers the earliest turn is
+ * found sooner by a look at all of them: then there is nothing but the list. Private to time/. */
 #ifndef FATHOM_TIME_WHEEL_H
 #define FATHOM_TIME_WHEEL_H
 #include <stdbool.h>
 #include <stdint.h>
 
+#define WHEEL_FEW    8
 #define WHEEL_CYCLES 1024
 #define WHEEL_NEVER  UINT64_MAX
 
@@ -23,13 +25,40 @@ struct time_wheel {
 
 int wheel_open(struct time_wheel *w, uint32_t count); /* 0 or -ENOMEM */
 void wheel_close(struct time_wheel *w);
-void wheel_reset(struct time_wheel *w, uint64_t now); /* nobody has a turn */
+void wheel_reset(struct time_wheel *w, uint64_t now);			      /* nobody has a turn */
+void wheel_move(struct time_wheel *w, uint32_t n, uint64_t at);		      /* wheel_set of many schedulers */
+uint64_t wheel_next_of_many(struct time_wheel *w, uint64_t end, uint32_t *n); /* wheel_next likewise */
+
 /* Puts scheduler n's turn at a cycle that is not before the latest wheel_next. */
-void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at);
+static inline void wheel_set(struct time_wheel *w, uint32_t n, uint64_t at)
+{
+	if (w->count <= WHEEL_FEW)
+		w->at[n] = at;
+	else
+		wheel_move(w, n, at);
+}
+
+/* The earliest turn of a few schedulers and the first that has it. */
+static inline uint64_t wheel_least_of_few(const struct time_wheel *w, uint32_t *n)
+{
+	uint64_t least = w->at[0];
+	uint32_t first = 0;
+	for (uint32_t k = 1; k < w->count; k++) {
+		first = w->at[k] < least ? k : first;
+		least = w->at[k] < least ? w->at[k] : least;
+	}
+	*n = first;
+	return least;
+}
+
 /* The earliest turn's cycle when it comes before `end`, and whose it is; it stays where it is. Else nothing changes for the
  * cycles from the latest one up to `end`, and a cycle comes back, not before `end`, that no turn is before: WHEEL_NEVER when
  * there is none at all. */
-uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n);
+static inline uint64_t wheel_next(struct time_wheel *w, uint64_t end, uint32_t *n)
+{
+	return w->count <= WHEEL_FEW ? wheel_least_of_few(w, n) : wheel_next_of_many(w, end, n);
+}
+
 uint64_t wheel_least(const struct time_wheel *w); /* no turn comes before it */
 
 #endif

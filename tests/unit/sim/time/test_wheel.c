@@ -17,7 +17,7 @@ static void a_far_turn_that_is_gone_is_forgotten(void **state)
 	(void)state;
 	struct time_wheel w;
 	uint32_t n;
-	assert_int_equal(wheel_open(&w, 2), 0);
+	assert_int_equal(wheel_open(&w, WHEEL_FEW + 2), 0);
 	wheel_reset(&w, 1000);
 	wheel_set(&w, 0, 5000);
 	wheel_set(&w, 0, 1100); /* sooner, after all */

@@ -1,14 +1,52 @@
 #include "gpu/sim/time/time_coalesce.h"
+#include "gpu/sim/func/func_lanes.h"
 #include <stdbool.h>
 
 #define LANES 32
 #define HALF  16
 
-/* Distinct segments of the whole warp, in the order of the lanes. */
-static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, struct time_transaction *out)
+static uint32_t count(uint32_t mask)
 {
-	bool power = !(segment & (segment - 1));
+	return (uint32_t)__builtin_popcount(mask);
+}
+
+static bool is_power(uint32_t n)
+{
+	return n && !(n & (n - 1));
+}
+
+/* All lanes, each `bytes` behind the one before it. */
+static uint32_t run(uint32_t segment, uint64_t address, uint32_t bytes, struct time_transaction *out)
+{
+	int shift = __builtin_ctz(segment), step = __builtin_ctz(bytes);
+	uint32_t n = 0;
+	for (uint32_t lane = 0; lane < LANES;) {
+		uint64_t at = address + ((uint64_t)lane << step), base = at >> shift << shift;
+		uint64_t here = (base + segment - at + bytes - 1) >> step;
+		uint32_t lanes = here < LANES - lane ? (uint32_t)here : LANES - lane;
+		out[n++] = (struct time_transaction){base, segment, lanes};
+		lane += lanes;
+	}
+	return n;
+}
+
+/* Distinct segments of the whole warp, in the order of the lanes. */
+static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, uint32_t bytes,
+		      struct time_transaction *out)
+{
+	bool power = is_power(segment);
 	int shift = __builtin_ctz(segment);
+	if (power && mask) { /* mostly all lanes lie in one segment, or one behind the other */
+		struct func_spread s = {.bytes = bytes};
+		func_lanes(address, mask, &s);
+		if (!(s.apart >> shift)) {
+			out[0] = (struct time_transaction){address[__builtin_ctz(mask)] >> shift << shift, segment,
+							   count(mask)};
+			return 1;
+		}
+		if (mask == UINT32_MAX && !s.skew && is_power(bytes))
+			return run(segment, address[0], bytes, out);
+	}
 	uint64_t piece[LANES];
 	uint32_t n = 0;
 	for (uint32_t rest = mask; rest; rest &= rest - 1) {
@@ -26,11 +64,6 @@ static uint32_t lines(uint32_t segment, const uint64_t *address, uint32_t mask, 
 		out[n++] = (struct time_transaction){p * segment, segment, 1};
 	}
 	return n;
-}
-
-static uint32_t count(uint32_t mask)
-{
-	return (uint32_t)__builtin_popcount(mask);
 }
 
 /* Compute capability 1.0 and 1.1: lane k of a half-warp wants word k of an aligned block of 64 or 128 bytes, or of two that
@@ -89,7 +122,7 @@ uint32_t coalesce(enum coalesce_rule rule, uint32_t segment, const uint64_t *add
 		  struct time_transaction *out)
 {
 	if (rule == COALESCE_LINES)
-		return lines(segment, address, mask, out);
+		return lines(segment, address, mask, bytes, out);
 	uint32_t n = 0, half[2] = {mask & 0xffffu, mask & 0xffff0000u};
 	for (uint32_t h = 0; h < 2; h++) {
 		if (half[h] && rule == COALESCE_G80)

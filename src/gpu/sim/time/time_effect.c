@@ -4,6 +4,7 @@
  * the cluster's own loads see them, through the overlay. An atomic, and a load that has to see what other SMs write
  * (volatile, .cg, relaxed and stronger), happens when it is served, so it sees exactly what came before it. A weak load takes
  * its value at once. */
+#include "gpu/sim/func/func_lanes.h"
 #include "gpu/sim/time/time_state.h"
 #include <string.h>
 
@@ -69,12 +70,11 @@ static bool marked(const struct time_overlay *o, uint64_t address)
 
 static bool is_run(const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
+	struct func_spread s = {.bytes = bytes};
 	if (mask != UINT32_MAX)
 		return false;
-	uint64_t odd = 0;
-	for (uint32_t l = 0; l < FUNC_LANES; l++)
-		odd |= address[l] ^ (address[0] + (uint64_t)l * bytes);
-	return !odd;
+	func_lanes(address, mask, &s);
+	return !s.skew;
 }
 
 static uint32_t note(struct time_run *x, uint32_t pc, struct func_warp *f, const struct func_inst *fi, uint32_t mask)

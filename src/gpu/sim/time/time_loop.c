@@ -60,6 +60,11 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 		       const struct time_inst *ti, uint32_t mask, uint64_t t, uint32_t flight, uint32_t *busy)
 {
 	uint32_t effect = FAR_NONE;
+	if (ti->alone && !(mask & (mask - 1)) && x->c->direct) {
+		uint32_t lane = (uint32_t)__builtin_ctz(mask);
+		func_one[fi->op](f, fi, lane);
+		return __builtin_expect(f->fault, 0) ? 0 : time_load_one(x, w, f, fi, ti->path, lane, t, busy);
+	}
 	if (ti->path == PATH_GLOBAL && !x->c->direct)
 		time_effect(x, w, f, fi, mask, &effect);
 	else if (__builtin_expect(x->watch, 0) && ti->kind != FUNC_LOAD)

@@ -1,3 +1,5 @@
+#include "gpu/sim/func/func_lanes.h"
+#include "gpu/sim/time/time_answer.h"
 #include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_fetch.h"
 #include "gpu/sim/time/time_trace.h"
@@ -82,6 +84,12 @@ void time_split(struct time_gpu *g, struct time_route *r)
 	g->epoch = least;
 }
 
+static bool is_prompt(const struct time_route *r)
+{
+	const struct time_level *l = r->level[0];
+	return r->near && l->scope == SCOPE_SM && !l->cache[0].port && !(r->tlb && !r->translate);
+}
+
 /* What stands between an SM and the memory besides caches. */
 static int requests_open(struct time_gpu *g)
 {
@@ -155,8 +163,11 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->shared_issue = fixed(s->shared.issue);
 	g->constant_issue = fixed(s->constant.issue);
 	g->global_issue = fixed(s->global.issue);
+	g->shared_latency = (uint64_t)llround(s->shared.memory_latency);
 	if (time_texture_open(g, seed + 1000))
 		return -ENOMEM;
+	g->global.prompt = is_prompt(&g->global);
+	g->constant.prompt = is_prompt(&g->constant);
 	return requests_open(g);
 }
 
@@ -197,9 +208,13 @@ static uint64_t shared_access(struct time_gpu *g, const uint64_t *address, const
 	const struct sim_spec *s = g->spec;
 	double extra = 0, latency = s->shared.memory_latency;
 	uint32_t more = mask & (mask - 1) ? banks_extra(&g->banks, address, mask, i->bytes) : 0;
-	extra = more * s->shared_conflict_cost;
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_passes(g, more + 1);
+	if (!more && i->kind != FUNC_ATOMIC) {
+		*busy = g->shared_issue;
+		return t + g->shared_latency;
+	}
+	extra = more * s->shared_conflict_cost;
 	if (i->kind == FUNC_ATOMIC) {
 		double cost = s->shared_atomic_same > 0 ? s->shared_atomic_same : s->shared_conflict_cost;
 		double again = mask & (mask - 1) ? (most_wanted(address, mask) - 1) * cost : 0;
@@ -258,6 +273,14 @@ static bool is_local(const struct func_warp *w, const struct func_inst *i)
 /* Host memory that a kernel has changed must be set up again before the next launch. */
 static void mark_written(struct func_memory *m, const struct func_warp *w, uint32_t mask)
 {
+	if (mask & (mask - 1) && func_global(m, w->addr[__builtin_ctz(mask)], 1)) {
+		struct func_region *r = &m->region[m->last];
+		struct func_spread s = {.base = r->base};
+		func_lanes(w->addr, mask, &s);
+		r->written = true;
+		if (s.far < r->size)
+			return;
+	}
 	for (uint32_t rest = mask; rest; rest &= rest - 1)
 		if (func_global(m, w->addr[__builtin_ctz(rest)], 1))
 			m->region[m->last].written = true;
@@ -378,6 +401,26 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	uint64_t pipe = g->atomic_issue ? lanes * g->atomic_issue : (uint64_t)b->slots * b->issue;
 	*busy = (uint32_t)(pipe + (b->stall << FIX));
 	return ready;
+}
+
+uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
+		       uint32_t path, uint32_t lane, uint64_t t, uint32_t *busy)
+{
+	struct time_gpu *g = x->g;
+	const struct time_route *r = path == PATH_CONSTANT ? &g->constant : &g->global;
+	uint64_t address = f->addr[lane] | (path == PATH_CONSTANT ? CONSTANT_HOME : 0);
+	uint32_t sm = w->block->sm;
+	*busy = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
+	if (r->prompt && !g->note) {
+		const struct time_level *l = r->level[0];
+		struct time_cache *c = &l->cache[sm];
+		const uint64_t *fill = c->tag ? cache_use_again(c, address) : NULL;
+		if (fill) {
+			uint64_t ready = after(t, undisturbed(l, c, x->c->number, address, 0));
+			return *fill > ready ? *fill : ready;
+		}
+	}
+	return time_walk(x, r, 0, sm, address, t, i->bytes);
 }
 
 uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,

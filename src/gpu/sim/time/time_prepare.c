@@ -184,6 +184,10 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	case FUNC_STORE:
 	case FUNC_ATOMIC:
 		t->path = path_of(i);
+		t->alone =
+		    i->kind == FUNC_LOAD &&
+		    (i->space == PTX_CONST || (i->space == PTX_GLOBAL && !(i->flags & FUNC_SKIP_L1) &&
+					       s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE));
 		memory(p, s, t,
 		       t->path == PATH_SHARED			   ? &s->shared
 		       : t->path == PATH_CONSTANT		   ? &s->constant

@@ -39,7 +39,9 @@ struct time_inst {
 	uint8_t set;	/* of the last step */
 	uint8_t set_before;
 	uint8_t wait_count, write_count;
-	bool checked;	  /* an ALU handler that may fault */
+	bool checked; /* an ALU handler that may fault */
+	bool
+	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */
 	uint32_t step;	  /* fixed point: cycles from one native step to the next */
 	uint32_t tail;	  /* cycles from the last step's issue to the result */
 	uint32_t after;	  /* cycles from the last step's issue to the next instruction of the warp, at least */
@@ -139,7 +141,7 @@ struct time_sched {
 	bool kept_more; /* others are ready, for the same pipe */
 	uint64_t kept_until, kept_sooner;
 	uint64_t *wake; /* per slot: when its scoreboard lets it issue, NEVER for empty and waiting */
-	uint8_t *set;	/* per slot: pipes of its next step */
+	uint8_t *set;	/* per slot: pipes of its next step; room for whole words of them */
 	struct time_warp **warp;
 	uint32_t *age; /* per slot: how many warps started before it */
 	uint32_t started;
@@ -169,9 +171,10 @@ struct time_route {
 	uint32_t levels;
 	uint32_t near; /* levels before the first far one */
 	struct time_level *level[TIME_LEVELS];
-	uint32_t *memory;     /* fixed point, per cluster */
-	uint32_t fetch;	      /* bytes that a miss of every level moves, at least */
-	bool stores;	      /* some level does more about a store than to let it through */
+	uint32_t *memory; /* fixed point, per cluster */
+	uint32_t fetch;	  /* bytes that a miss of every level moves, at least */
+	bool stores;	  /* some level does more about a store than to let it through */
+	bool prompt;	  /* the first level belongs to the SM and answers at once: no port, no translation before it */
 	struct time_tlb *tlb; /* NULL: nothing is translated */
 	uint32_t translate;   /* levels before the translation */
 };
@@ -223,6 +226,7 @@ struct time_gpu {
 	uint32_t atomic_issue; /* fixed point */
 	uint32_t issue;	       /* fixed point: scheduler_issue */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
+	uint64_t shared_latency;			     /* of a load without conflicts */
 	struct rng noise;				     /* of the far side */
 	struct rng host;	 /* what the host's timing decides: how long it takes from one launch to the next */
 	struct far_order *order; /* of the epoch that is being served */
@@ -406,6 +410,9 @@ void time_memory_close(struct time_gpu *g);
  * PENDING, and then the last request is its own; *busy gets how long (fixed point) the load/store pipe is occupied. */
 uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
 		   uint32_t path, uint32_t mask, uint64_t t, uint32_t *busy);
+/* The same of one lane, of an instruction that is `alone`, in a cluster that asks at once. */
+uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
+		       uint32_t path, uint32_t lane, uint64_t t, uint32_t *busy);
 void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i, uint32_t path,
 		uint32_t mask, uint64_t t, uint32_t *busy, uint32_t effect);
 

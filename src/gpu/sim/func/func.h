@@ -212,6 +212,7 @@ struct func_block {
 	uint32_t ctaid[3];
 	uint32_t sm;				      /* %smid */
 	uint8_t *shared;			      /* launch->shared_bytes */
+	uint64_t addr[FUNC_WIDEST];		      /* of the latest access of any of its warps */
 	uint64_t texel[FUNC_TEXELS - 1][FUNC_WIDEST]; /* of the latest texture read: further texels of each lane */
 };
 
@@ -259,7 +260,8 @@ struct func_warp {
 	uint8_t fault_lane;
 	uint8_t texels; /* of the latest texture read: texels a lane */
 	uint64_t fault_address;
-	uint64_t addr[FUNC_LANES]; /* address of each lane of the mask within its space (window taken off) */
+	uint64_t *
+	    addr; /* address of each lane of the mask within its space (window taken off): the block's, until its next access */
 	struct func_path stack[FUNC_STACK];
 };
 

@@ -9,8 +9,7 @@ void func_paths_start(struct func_warp *w)
 {
 	struct func_paths *p = w->paths;
 	p->now = (struct func_track){.meet = FUNC_NO_MEET};
-	p->count = p->held = p->turns = 0;
-	memset(p->meet, 0, sizeof p->meet);
+	p->count = p->held = p->turns = p->meets = 0;
 	w->diverged = false;
 }
 
@@ -69,12 +68,14 @@ static bool load_next(struct func_warp *w)
 
 static uint8_t new_meet(struct func_paths *p, uint32_t pc, uint32_t lanes)
 {
-	for (uint8_t k = 0; k < FUNC_MEETS; k++)
-		if (!p->meet[k].lanes) {
-			p->meet[k] = (struct func_meet){.pc = pc, .lanes = lanes, .outer = p->now.meet};
-			return k;
-		}
-	return p->now.meet;
+	uint32_t k = 0;
+	while (k < p->meets && p->meet[k].lanes)
+		k++;
+	if (k == FUNC_MEETS)
+		return p->now.meet;
+	p->meets = k < p->meets ? p->meets : k + 1;
+	p->meet[k] = (struct func_meet){.pc = pc, .lanes = lanes, .outer = p->now.meet};
+	return (uint8_t)k;
 }
 
 /* The lanes that wait at m go on as a path of their own. */
@@ -90,7 +91,7 @@ static bool leave_all_meets(struct func_warp *w)
 {
 	struct func_paths *p = w->paths;
 	bool any = p->held != 0;
-	for (uint32_t k = 0; k < FUNC_MEETS && p->held; k++)
+	for (uint32_t k = 0; k < p->meets && p->held; k++)
 		if (p->meet[k].arrived)
 			leave_meet(w, &p->meet[k]);
 	p->turns = 0;
@@ -207,7 +208,7 @@ void func_paths_exit(struct func_warp *w, uint32_t lanes)
 		w->pc += w->active != 0;
 		return;
 	}
-	for (uint32_t k = 0; k < FUNC_MEETS; k++) {
+	for (uint32_t k = 0; k < p->meets; k++) {
 		struct func_meet *m = &p->meet[k];
 		m->lanes &= ~lanes;
 		if (m->arrived && m->arrived == m->lanes)
@@ -481,7 +482,7 @@ void func_warp_print(const struct func_warp *w, uint64_t print[2])
 		mix(print, (uint64_t)t->pc << 32 | t->mask);
 		mix(print, (uint64_t)t->meet << 8 | t->wait);
 	}
-	for (uint32_t k = 0; k < FUNC_MEETS; k++)
+	for (uint32_t k = 0; k < w->paths->meets; k++)
 		if (w->paths->meet[k].lanes) {
 			const struct func_meet *m = &w->paths->meet[k];
 			mix(print, (uint64_t)m->pc << 32 | m->lanes);

@@ -32,6 +32,7 @@ struct func_paths {
 	uint32_t count;			     /* of other[] */
 	uint32_t held;			     /* lanes that wait at meeting points */
 	uint32_t turns;			     /* since lanes began to wait */
+	uint32_t meets;			     /* places of meet[] that mean something; those behind were never used */
 	uint64_t print[2];		     /* of the warp, some turns ago */
 	struct func_meet meet[FUNC_MEETS];
 };

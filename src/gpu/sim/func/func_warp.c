@@ -8,6 +8,7 @@ static void start_half(struct func_warp *w, struct func_block *b, uint32_t first
 	w->thread = first_thread;
 	w->first_lane = first_lane;
 	w->block = b;
+	w->addr = b->addr + first_lane;
 	w->clock = w->globaltimer = 0;
 	w->space = PTX_GENERIC;
 	w->fault = FUNC_FAULT_NONE;

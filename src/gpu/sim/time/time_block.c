@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define HOST_LINE 64 /* bytes of a line of the host's caches */
+
 int time_blocks_check(struct time_run *x)
 {
 	const struct sim_spec *s = x->g->spec;
@@ -26,13 +28,9 @@ int time_blocks_check(struct time_run *x)
 
 static void warp_free(struct time_warp *w)
 {
-	mem_free(w->reg_memory);
-	mem_free(w->f.pred);
+	mem_free(w->memory);
 	mem_free(w->f.local);
-	mem_free(w->ready);
-	mem_free(w->flight);
 	mem_free(w->together);
-	mem_free(w->f.paths);
 	mem_free(w->f.upper);
 	mem_free(w);
 }
@@ -87,6 +85,28 @@ static struct time_warp *warp_back(struct time_cluster *g, struct time_warp *w)
 	return NULL;
 }
 
+/* Places in the warp's memory side by side: a warp is cold when its turn comes, and its pages are then few. False: out of memory. */
+static bool lay_out(struct time_warp *w, const struct time_run *x, uint32_t halves, uint32_t in_flight)
+{
+	const struct func_program *p = x->p->func;
+	size_t times = x->p->slots + 1 + in_flight, preds = (size_t)halves * p->preds + 1;
+	size_t front = (times * sizeof(uint64_t) + preds * sizeof(uint32_t) + HOST_LINE - 1) & ~(size_t)(HOST_LINE - 1);
+	size_t rows = (size_t)p->rows * halves * FUNC_LANES * sizeof(uint32_t);
+	size_t before = w->bytes;
+	if (room(&w->memory, &w->bytes, front + rows + HOST_LINE, 1))
+		return false;
+	uint64_t *at = (uint64_t *)(((uintptr_t)w->memory + HOST_LINE - 1) & ~(uintptr_t)(HOST_LINE - 1));
+	uint32_t *reg = (uint32_t *)(void *)((char *)at + front);
+	if (w->bytes != before || w->f.reg != reg)
+		w->literals = 0;
+	w->ready = at;
+	w->flight = in_flight ? at + x->p->slots + 1 : NULL;
+	w->f.pred = (uint32_t *)(void *)(at + times);
+	w->f.reg = reg;
+	memset(w->ready, 0, times * sizeof *w->ready);
+	return true;
+}
+
 static struct time_warp *warp_new(struct time_run *x)
 {
 	struct time_cluster *g = x->c;
@@ -96,30 +116,22 @@ static struct time_warp *warp_new(struct time_run *x)
 	if (w) {
 		g->warp_pool = w->next;
 	} else {
-		w = mem_zero(1, sizeof *w);
+		bool paths = x->g->spec->independent_threads;
+		w = mem_zero(1, sizeof *w + (paths ? sizeof(struct func_paths) : 0));
 		if (!w)
 			return NULL;
+		if (paths)
+			w->f.paths = (struct func_paths *)(void *)(w + 1);
 	}
-	void *reg = w->reg_memory, *pred = w->f.pred, *ready = w->ready, *local = w->f.local;
-	size_t before = w->reg_bytes;
+	void *local = w->f.local;
 	uint32_t halves = x->g->spec->warp_size > FUNC_LANES ? 2 : 1;
 	if (halves == 2 && !w->f.upper && !(w->f.upper = mem_zero(1, sizeof *w->f.upper)))
 		return warp_back(g, w);
-	int bad = room(&reg, &w->reg_bytes, (size_t)p->rows * halves * FUNC_LANES * sizeof(uint32_t) + 64, 1);
-	bad |= room(&pred, &w->pred_count, halves * p->preds + 1, sizeof(uint32_t));
-	bad |= room(&ready, &w->slot_count, x->p->slots + 1, sizeof(uint64_t));
+	if (!lay_out(w, x, halves, in_flight))
+		return warp_back(g, w);
+	int bad = 0;
 	if (p->local_bytes)
-		bad |= room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
-	if (!bad && in_flight && !w->flight) {
-		w->flight = mem_zero(in_flight, sizeof *w->flight);
-		bad = !w->flight;
-	}
-	if (w->reg_bytes != before)
-		w->literals = 0;
-	w->reg_memory = reg;
-	w->f.reg = (uint32_t *)(((uintptr_t)reg + 63) & ~(uintptr_t)63);
-	w->f.pred = pred;
-	w->ready = ready;
+		bad = room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
 	w->f.local = local;
 	if (bad)
 		return warp_back(g, w);
@@ -130,14 +142,6 @@ static struct time_warp *warp_new(struct time_run *x)
 		upper->reg = w->f.reg + (size_t)p->rows * FUNC_LANES;
 		upper->pred = w->f.pred + p->preds;
 		upper->local = p->local_bytes ? w->f.local + p->local_bytes * FUNC_LANES : NULL;
-	}
-	memset(w->ready, 0, (x->p->slots + 1) * sizeof *w->ready);
-	if (w->flight)
-		memset(w->flight, 0, in_flight * sizeof *w->flight);
-	if (x->g->spec->independent_threads && !w->f.paths) {
-		w->f.paths = mem_zero(1, sizeof *w->f.paths);
-		if (!w->f.paths)
-			return warp_back(g, w);
 	}
 	if (x->together) {
 		void *all = w->together;

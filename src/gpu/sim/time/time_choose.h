@@ -5,6 +5,8 @@
 #include "gpu/sim/time/time_state.h"
 #include <string.h>
 
+#define HOST_LINE 64 /* bytes of a line of the host's caches */
+
 /* Cycle from which some pipe of the set accepts. */
 static inline uint64_t set_free(const struct time_sched *s, const struct time_set *set)
 {
@@ -46,10 +48,9 @@ CLONES VECTORS static uint64_t ready_slots(const uint64_t *wake, uint64_t n, uin
 
 static inline void fetch_warp(const struct time_warp *w)
 {
-	__builtin_prefetch(w);
-	__builtin_prefetch((const char *)w + 64);
-	__builtin_prefetch((const char *)w + 128);
-	__builtin_prefetch(w->ready);
+	const char *end = (const char *)&w->f.addr;
+	for (const char *at = (const char *)&w->ready; at <= end; at += HOST_LINE)
+		__builtin_prefetch(at);
 }
 
 /* What a look at all warps of a scheduler found. */
@@ -60,18 +61,20 @@ struct glance {
 	uint64_t later; /* when the first of those that are not ready will be */
 };
 
-/* Whether the slots (of the first 64) all want this set; eight at a time. */
-static inline bool wants(const struct time_sched *s, uint64_t slots, uint8_t set)
+/* Which of the slots [0, n), n at most 64, want this set, and perhaps some behind them; eight at a time. */
+static inline uint64_t wanting(const uint8_t *sets, uint32_t n, uint8_t set)
 {
-	const uint64_t ones = 0x0101010101010101u, bit = 0x8040201008040201u;
-	const uint8_t *at = s->set;
-	for (; slots; slots >>= 8, at += 8) {
-		uint64_t word, in = ((slots & 0xff) * ones & bit) + ~(ones << 7);
-		memcpy(&word, at, sizeof word);
-		if ((word ^ set * ones) & (in >> 7 & ones) * 0xff)
-			return false;
+	const uint64_t ones = 0x0101010101010101u, low = ~(ones << 7);
+	uint64_t all = 0;
+	for (uint32_t k = 0; k < n; k += 8) {
+		uint64_t word;
+		memcpy(&word, sets + k, sizeof word);
+		word ^= set * ones;
+		uint64_t other = (((word & low) + low) | word) >> 7 & ones; /* a 1 in each byte that is not 0 */
+		/* The eight bits, each at 8 times its place, come together in the top byte. */
+		all |= (uint64_t)(uint8_t) ~(other * 0x0102040810204080u >> 56) << k;
 	}
-	return true;
+	return all;
 }
 
 /* Whether the warp in slot a goes before that in slot b. */
@@ -102,14 +105,12 @@ static __attribute__((noinline)) struct glance choose_by_age(const struct time_r
 	return g;
 }
 
-/* The first ready slot after the one that issued last whose pipes are free. */
-static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, const struct time_sched *s,
-								  uint64_t t)
+/* The first ready slot after the one that issued last whose pipes are free, of more than 64. */
+static __attribute__((noinline)) struct glance choose_of_many(const struct time_run *x, const struct time_sched *s,
+							      uint64_t t)
 {
 	struct glance g = {.best = UINT32_MAX, .later = NEVER};
 	uint64_t ready[TIME_SLOTS / 64];
-	if (__builtin_expect(x->policy != CORE_ROUND_ROBIN, 0))
-		return choose_by_age(x, s, t);
 	uint32_t busy = TIME_SETS; /* the pipes that were just found busy: mostly those of the other warps too */
 	uint32_t words = (s->slots + 63) / 64, from = s->last + 1 < s->slots ? s->last + 1 : 0;
 	for (uint32_t n = 0; n < words; n++) {
@@ -117,7 +118,7 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, g.later, &g.later);
 	}
 	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
-	for (uint32_t n = 0; n <= words && words; n++) {
+	for (uint32_t n = 0; n <= words; n++) {
 		uint32_t at = (from / 64 + n) % words;
 		uint64_t below = (1ull << from % 64) - 1;
 		uint64_t rest = n == 0 ? ready[at] & ~below : n == words ? ready[at] & below : ready[at];
@@ -127,17 +128,49 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 				continue;
 			uint64_t pipe = set_free(s, &x->p->set[s->set[k]]);
 			if (pipe <= t) {
-				uint64_t others = ready[at] & ~(1ull << k % 64);
 				g.best = k;
-				g.more = others || words > 1;
-				g.alike = words == 1 && (!others || wants(s, others, s->set[k]));
-				/* By its turn, hundreds of other schedulers will have had theirs. */
-				if (rest & (rest - 1))
-					fetch_warp(s->warp[at * 64 + (uint32_t)__builtin_ctzll(rest & (rest - 1))]);
+				g.more = true;
 				return g;
 			}
 			busy = s->set[k];
 			g.later = pipe < g.later ? pipe : g.later;
+		}
+	}
+	return g;
+}
+
+/* The first ready slot after the one that issued last whose pipes are free. */
+static inline __attribute__((always_inline)) struct glance choose(const struct time_run *x, const struct time_sched *s,
+								  uint64_t t)
+{
+	struct glance g = {.best = UINT32_MAX, .later = NEVER};
+	if (__builtin_expect(x->policy != CORE_ROUND_ROBIN, 0))
+		return choose_by_age(x, s, t);
+	if (__builtin_expect(s->slots > 64, 0))
+		return choose_of_many(x, s, t);
+	uint64_t ready = ready_slots(s->wake, s->slots, t, NEVER, &g.later);
+	uint32_t from = s->last + 1 < s->slots ? s->last + 1 : 0;
+	/* In turn: bit k is slot (from + k) % 64. */
+	uint64_t rest = ready >> from | ready << (-from & 63);
+	while (rest) {
+		uint32_t k = ((uint32_t)__builtin_ctzll(rest) + from) & 63;
+		uint8_t set = s->set[k];
+		uint64_t pipe = set_free(s, &x->p->set[set]);
+		rest &= rest - 1;
+		if (pipe <= t) {
+			uint64_t others = ready & ~(1ull << k);
+			g.best = k;
+			g.more = others;
+			g.alike = !others || !(others & ~wanting(s->set, s->slots, set));
+			/* By its turn, hundreds of other schedulers will have had theirs. */
+			if (rest)
+				fetch_warp(s->warp[((uint32_t)__builtin_ctzll(rest) + from) & 63]);
+			return g;
+		}
+		g.later = pipe < g.later ? pipe : g.later;
+		if (rest) { /* those that want the same are mostly all of them */
+			uint64_t same = wanting(s->set, s->slots, set);
+			rest &= ~(same >> from | same << (-from & 63));
 		}
 	}
 	return g;

@@ -148,6 +148,8 @@ void time_far_answer(struct time_cluster *c)
 	uint32_t count = c->request_count; /* waking fetches nothing: a warp that waits holds its block */
 	for (uint32_t n = 0; n < count; n++) {
 		const struct far_request *q = &c->request[n];
+		if (n + 6 < count && q[6].warp)
+			__builtin_prefetch(&q[6].warp->ready);
 		if (n + 2 < count && q[2].warp)
 			__builtin_prefetch(q[2].warp->ready);
 		if (q->kind == FAR_LOAD)

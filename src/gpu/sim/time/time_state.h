@@ -86,31 +86,31 @@ struct time_together {
 	uint8_t pipe[];		   /* slots: the pipe + 1 whose result each waits for, 0: none of these */
 };
 
-struct time_warp {
+struct time_warp { /* first what few issues touch, so that what all of them do lies together with that of `f` */
+	struct time_watched watched;
+	struct time_warp *next;			   /* in the pool */
+	uint64_t literals;			   /* fingerprint of those that its rows hold */
+	size_t bytes, local_bytes, together_bytes; /* what was allocated */
+	void *memory;				   /* of ready, flight, predicates and registers, in this order */
+	uint32_t waiting;			   /* number of the barrier + 1, 0 = none */
+	uint32_t waits_at;			   /* record of that barrier */
+	uint64_t released;			   /* when a barrier let it go */
+	uint64_t from;	 /* while it waits for something PENDING: when it could go on if that were there */
 	uint64_t *ready; /* slots: cycle at which a register can be read */
 	uint64_t
 	    *flight; /* loads_in_flight entries: completion of the latest loads, in turn; then that of the last constant
 			   * load, where those block */
-	uint32_t flight_at;
 	struct time_together *together; /* NULL: no pipe's results are known only together */
 	uint64_t turn, turned;		/* when it may have its next turn; when it had the latest */
-	uint32_t slot;			/* in its scheduler */
-	uint32_t sub;			/* native steps of the instruction at pc that were issued */
-	uint32_t waiting;		/* number of the barrier + 1, 0 = none */
-	uint32_t held;			/* fetch block */
-	uint64_t fetched;		/* when it is there */
-	uint32_t waits_at;		/* record of that barrier */
-	uint64_t released;		/* when a barrier let it go */
-	uint64_t sampled;		/* when the clock read at pc began */
-	uint64_t from; /* while it waits for something PENDING: when it could go on if that were there */
+	uint32_t flight_at;
+	uint32_t slot;	  /* in its scheduler */
+	uint32_t sub;	  /* native steps of the instruction at pc that were issued */
+	uint32_t held;	  /* fetch block */
+	uint64_t fetched; /* when it is there */
+	uint64_t sampled; /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
-	uint64_t literals; /* fingerprint of those that its rows hold */
-	size_t reg_bytes, pred_count, slot_count, local_bytes, together_bytes; /* what was allocated */
-	void *reg_memory;
-	struct time_watched watched;
-	struct time_warp *next; /* in the pool */
-	struct func_warp f;	/* last: what an issue reads of both then lies together */
+	struct func_warp f; /* last: its stack is long */
 };
 
 #define TIME_SLOTS    256 /* warps of one SM, at most: the reader of .gpu files refuses more */

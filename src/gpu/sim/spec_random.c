@@ -476,108 +476,6 @@ static void roll_noise(struct dice *d)
 		put(d, "noise.drift", "ratio", "%.5f", 0.0002 + 0.001 * rng_unit(&d->r));
 }
 
-/* From a stream of their own, so that what was drawn before textures had tiles is still drawn. */
-static void roll_texture(struct str *out, uint64_t seed)
-{
-	struct dice d = {.out = out};
-	rng_seed(&d.r, hash64("texture", 7, seed));
-	if (!chance(&d, 1.0 / 3))
-		return;
-	put_int(&d, "texture.tile.bytes", "bytes", 16LL << between(&d, 0, 4));
-	put_int(&d, "texture.tile.rows", "count", 1LL << between(&d, 1, 4));
-}
-
-static void roll_rows(struct dice *d)
-{
-	bool rows = chance(d, 1.0 / 3);
-	int banks = between(d, 4, 16), row = 512 << between(d, 0, 4), miss = between(d, 4, 40), busy = between(d, 0, 8);
-	if (!rows)
-		return;
-	put_int(d, "dram.banks", "count", banks);
-	put_int(d, "dram.row_bytes", "bytes", row);
-	put_int(d, "dram.row_miss", "cycles", miss);
-	put_int(d, "dram.bank_busy", "cycles", busy);
-}
-
-static void roll_boost(struct dice *d)
-{
-	bool boost = chance(d, 1.0 / 3);
-	double gain = 0.02 + 0.1 * rng_unit(&d->r);
-	int interval = between(d, 100, 4000), share = between(d, 5, 30);
-	if (!boost)
-		return;
-	put(d, "noise.boost", "ratio", "%.3f", gain);
-	put_int(d, "noise.boost_interval", "cycles", interval * 1000LL);
-	put_int(d, "noise.boost_cycles", "cycles", interval * 10LL * share);
-}
-
-/* What a request passes, also from streams of their own. Each structure is in a third of the GPUs. */
-static void roll_requests(struct str *out, uint64_t seed, const struct dice *gpu)
-{
-	struct dice d = {.out = out};
-	rng_seed(&d.r, hash64("requests", 8, seed));
-	bool table = chance(&d, 1.0 / 3), mshr = chance(&d, 0.5), limited = chance(&d, 0.5);
-	int entries = mshr ? between(&d, 16, 128) : between(&d, 8, 64), merge = 1 << between(&d, 1, 5);
-	if (table) {
-		put(&d, "outstanding.kind", "name", mshr ? "mshr" : "prt");
-		put_int(&d, "outstanding.entries", "count", entries);
-		if (mshr && limited)
-			put_int(&d, "outstanding.merge", "count", merge);
-	}
-	bool apart = chance(&d, 1.0 / 3);
-	int partitions = between(&d, 2, 8), stride = 256 << between(&d, 0, 4);
-	if (apart) {
-		put_int(&d, "memory.partitions", "count", partitions);
-		put_int(&d, "memory.partition_stride", "bytes", stride);
-	}
-	bool halves = chance(&d, 1.0 / 3), one = chance(&d, 0.5);
-	if (halves) {
-		put_int(&d, "shared.lanes", "count", 16);
-		put(&d, "shared.broadcast", "name", one ? "one" : "all");
-	}
-	spec_random_banks(out, seed, halves && one);
-	bool atomics = chance(&d, 1.0 / 3);
-	int later = between(&d, 0, 100), same = between(&d, 1, 40), distinct = between(&d, 1, 8),
-	    issue = between(&d, 0, 4);
-	if (atomics) {
-		put_int(&d, "atomic.latency", "cycles", 300 + later);
-		put_int(&d, "atomic.same_address", "cycles", same);
-		put(&d, "atomic.distinct", "cycles", "%g", distinct / 2.0);
-		put_int(&d, "atomic.issue", "cycles", issue);
-		put_int(&d, "atomic.{cas,exch}.latency", "cycles", 320 + later);
-		put_int(&d, "atomic.shared.same_address", "cycles", same);
-	}
-	bool rule = chance(&d, 1.0 / 3), g80 = chance(&d, 0.5);
-	if (rule && gpu->no_global_cache)
-		put(&d, "memory.coalesce.rule", "name", g80 ? "g80" : "gt200");
-	/* Streams of their own: when these are drawn, all else stays. */
-	rng_seed(&d.r, hash64("rows", 4, seed));
-	roll_rows(&d);
-	rng_seed(&d.r, hash64("atomics", 7, seed));
-	bool shared = chance(&d, 0.5), own = chance(&d, 0.5);
-	int there = between(&d, 50, 150), again = between(&d, 1, 60), next = between(&d, 1, 8);
-	if (atomics && shared)
-		put_int(&d, "atomic.shared.latency", "cycles", there);
-	if (atomics && own) {
-		put_int(&d, "atomic.{cas,exch}.same_address", "cycles", again);
-		put_int(&d, "atomic.{cas,exch}.distinct", "cycles", next);
-	}
-	rng_seed(&d.r, hash64("boost", 5, seed));
-	roll_boost(&d);
-}
-
-/* What lanes that part do: from a stream of its own, like all that came later. */
-static void roll_control(struct str *out, uint64_t seed, int warp)
-{
-	struct dice d = {.out = out};
-	rng_seed(&d.r, hash64("control", 7, seed));
-	bool independent = chance(&d, 1.0 / 3), fall = chance(&d, 1.0 / 3);
-	/* Threads of wide warps are never independent. */
-	put(&d, "branch.independent_threads", "yes/no", independent && warp <= 32 ? "yes" : "no");
-	if (fall)
-		put(&d, "branch.first_path", "name", "fallthrough");
-}
-
 int spec_random(struct str *out, uint64_t seed)
 {
 	struct dice d = {.out = out, .seed = seed, .nearest = HUGE_VAL};
@@ -591,13 +489,13 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_constant(&d);
 	roll_global(&d);
 	roll_noise(&d);
-	roll_texture(out, seed);
-	roll_requests(out, seed, &d);
+	spec_random_tiles(out, seed);
+	spec_random_requests(out, seed, d.no_global_cache);
 	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
 	if (d.l1)
 		spec_random_costs(out, seed);
 	spec_random_paths(out, seed, d.spread, d.l1, d.l2);
-	roll_control(out, seed, d.warp);
+	spec_random_control(out, seed, d.warp);
 	spec_random_core(out, seed, (unsigned)d.clusters, (unsigned)d.per_cluster, d.warp);
 	spec_random_places(out, seed, 2 * (unsigned)d.block_threads);
 	spec_random_host(out, seed);

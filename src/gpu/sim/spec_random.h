@@ -33,6 +33,13 @@ bool spec_random_says(const struct str *s, const char *stem, const char *propert
 /* All that is said of the array `from` is said of `to`, which is the same one. */
 void spec_random_again(struct str *out, const char *from, const char *to);
 
+/* spec_random_requests.c: how textures lie in memory. */
+void spec_random_tiles(struct str *out, uint64_t seed);
+/* Tables of requests, partitions, rows, atomics, boost; `uncached`: and, as no cache keeps lines, rules of coalescing. */
+void spec_random_requests(struct str *out, uint64_t seed, bool uncached);
+/* What lanes that part do. warp: threads of one. */
+void spec_random_control(struct str *out, uint64_t seed, int warp);
+
 /* spec_random_core.c: numbers of SMs, policies, quanta, instruction caches. threads: of a warp. */
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads);
 /* Threads of a warp. */

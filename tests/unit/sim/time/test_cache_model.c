@@ -244,20 +244,24 @@ static void unequal_sets_too(void **state)
 	}
 }
 
-/* Misses of one more round of a ring of n lines that was walked often enough to settle. */
-static unsigned settled(const struct cache_spec *s, unsigned n)
+/* Misses of the last `laps` rounds of a ring of n lines that was walked `before` times already. */
+static unsigned ring_misses(const struct cache_spec *s, uint64_t seed, unsigned n, unsigned before, unsigned laps)
 {
 	struct time_cache c;
 	unsigned misses = 0;
-	cache_init(&c, s, 5, 0);
+	cache_init(&c, s, seed, 0);
 	assert_int_equal(cache_reserve(&c), 0);
-	for (unsigned round = 0; round < 4; round++) {
-		misses = 0;
+	for (unsigned lap = 0; lap < before + laps; lap++)
 		for (unsigned k = 0; k < n; k++)
-			misses += !cache_hit(&c, (uint64_t)k * s->line);
-	}
+			misses += !cache_hit(&c, (uint64_t)k * s->line) && lap >= before;
 	cache_free(&c);
 	return misses;
+}
+
+/* Of one more round, when all have settled. */
+static unsigned settled(const struct cache_spec *s, unsigned n)
+{
+	return ring_misses(s, 5, n, 3, 1);
 }
 
 /* Mei 2014, Fig. 8 and 9: the second of four ways goes with every other miss, and half of the lines miss at most. */
@@ -275,17 +279,10 @@ static void a_schedule_misses_half_of_a_ring(void **state)
 			       .schedule_count = 6,
 			       .partitions = 1};
 	for (unsigned lines = 128; lines <= 192; lines += 8) {
-		struct time_cache c;
-		unsigned missed = 0, laps = 24;
-		cache_init(&c, &s, 5, 0);
-		assert_int_equal(cache_reserve(&c), 0);
-		for (unsigned lap = 0; lap < 2 * laps; lap++)
-			for (unsigned k = 0; k < lines; k++)
-				missed += !cache_hit(&c, (uint64_t)k * s.line) && lap >= laps;
-		cache_free(&c);
+		unsigned laps = 24;
 		/* Of five lines in a set as of six, every second access misses. */
 		unsigned over = lines < 160 ? 5 * (lines - 128) : lines;
-		assert_int_equal(missed, laps * over / 2);
+		assert_int_equal(ring_misses(&s, 5, lines, laps, laps), laps * over / 2);
 	}
 }
 
@@ -376,18 +373,11 @@ static void unequal_chances_keep_part_of_a_ring(void **state)
 			       .weight = {1.0 / 6, 0.5, 1.0 / 6, 1.0 / 6},
 			       .partitions = 1};
 	for (unsigned in_set = 4; in_set <= 8; in_set++) {
-		struct time_cache c;
-		unsigned lines = in_set * 32, misses = 0, rounds = 400;
-		cache_init(&c, &s, 11, 0);
-		assert_int_equal(cache_reserve(&c), 0);
-		for (unsigned round = 0; round < 50 + rounds; round++)
-			for (unsigned k = 0; k < lines; k++)
-				misses += !cache_hit(&c, k * 128ull) && round >= 50;
+		unsigned lines = in_set * 32, rounds = 400, misses = ring_misses(&s, 11, lines, 50, rounds);
 		double rate = (double)misses / (lines * rounds), wanted = chain(in_set);
 		assert_float_equal(rate, wanted, 0.01);
 		if (in_set == 5)
 			assert_in_range((unsigned)(1000 * wanted), 390, 410);
-		cache_free(&c);
 	}
 }
 

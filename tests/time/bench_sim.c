@@ -212,10 +212,11 @@ static int chase(double floor, bool general)
 	l.buffers[1].ring_count = 256;
 	l.buffers[1].ring_word = 8;
 	count(&l, 1000000);
-	return report(general ? "pointer chase, one thread, general loop" : "pointer chase, one thread, cache hits",
-		      chase_text, &l, floor, general,
-		      general ? "finding the one warp that can issue, besides"
-			      : "the dependent walk: scoreboard, tags of the L1, one lane's load");
+	return report(
+	    general ? "pointer chase, one thread, general loop" : "pointer chase, one thread, cache hits", chase_text,
+	    &l, floor, general,
+	    general ? "finding the one warp that can issue, besides"
+		    : "one step after another: record, scoreboard, the tag where the line was last, one lane's load");
 }
 
 static int functional(double floor)
@@ -333,8 +334,9 @@ int main(int argc, char **argv)
 		buffer(&l, 1u << 20);
 		buffer(&l, 1u << 20);
 		l.repeats = 8; /* one launch is too short to time */
-		bad |= report_pair("saxpy, 262,144 threads", saxpy_text, &l, 2,
-				   "placing 8192 short warps, then 8 sectors a load through tags");
+		bad |= report_pair(
+		    "saxpy, 262,144 threads", saxpy_text, &l, 2,
+		    "the state of 5120 warps, which the host's second cache does not hold; then 8 sectors a load");
 	}
 	if (strstr("gather", only)) {
 		struct launch l = shape(160, 256);

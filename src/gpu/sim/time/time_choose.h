@@ -53,6 +53,24 @@ static inline void fetch_warp(const struct time_warp *w)
 		__builtin_prefetch(at);
 }
 
+static inline void fetch_row(const struct time_warp *w, uint16_t row)
+{
+	const char *at = (const char *)(w->f.reg + (size_t)row * FUNC_LANES);
+	if (row == FUNC_NONE)
+		return;
+	__builtin_prefetch(at);
+	__builtin_prefetch(at + HOST_LINE);
+}
+
+/* The rows that the warp's next instruction works on. */
+static inline void fetch_rows(const struct time_run *x, const struct time_warp *w)
+{
+	const struct func_inst *i = &x->fi[w->f.pc];
+	fetch_row(w, i->dst);
+	fetch_row(w, i->a);
+	fetch_row(w, i->b);
+}
+
 /* What a look at all warps of a scheduler found. */
 struct glance {
 	uint32_t best;	/* slot that issues, UINT32_MAX = none can */
@@ -118,7 +136,7 @@ static __attribute__((noinline)) struct glance choose_of_many(const struct time_
 		ready[n] = ready_slots(s->wake + (size_t)n * 64, here, t, g.later, &g.later);
 	}
 	/* The word of `from` is visited twice: first what lies behind, at the end what lies before. */
-	for (uint32_t n = 0; n <= words; n++) {
+	for (uint32_t n = 0; n <= words && words; n++) {
 		uint32_t at = (from / 64 + n) % words;
 		uint64_t below = (1ull << from % 64) - 1;
 		uint64_t rest = n == 0 ? ready[at] & ~below : n == words ? ready[at] & below : ready[at];
@@ -162,9 +180,11 @@ static inline __attribute__((always_inline)) struct glance choose(const struct t
 			g.best = k;
 			g.more = others;
 			g.alike = !others || !(others & ~wanting(s->set, s->slots, set));
-			/* By its turn, hundreds of other schedulers will have had theirs. */
+			/* By their turns, hundreds of other schedulers will have had theirs. */
 			if (rest)
-				fetch_warp(s->warp[((uint32_t)__builtin_ctzll(rest) + from) & 63]);
+				fetch_rows(x, s->warp[((uint32_t)__builtin_ctzll(rest) + from) & 63]);
+			if (rest & (rest - 1))
+				fetch_warp(s->warp[((uint32_t)__builtin_ctzll(rest & (rest - 1)) + from) & 63]);
 			return g;
 		}
 		g.later = pipe < g.later ? pipe : g.later;

@@ -452,6 +452,13 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		single += lag - one_lag;
 	if (study_number(c->study, "clock.granularity", &step) && step > COARSE)
 		cut = c->swing > 0 ? step : 2 * (step - 1) * (2 - share - one_share);
+	if (cut > CUT_MOST && c->swing > 0) {
+		snprintf(c->why, sizeof(c->why),
+			 "the clock counts in steps of %.0f cycles and is faster now and then: what its steps take off "
+			 "is not always the same",
+			 step);
+		return CHASE_UNDECIDED;
+	}
 	if (cut > CUT_MOST) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "

@@ -260,9 +260,9 @@ struct func_warp {
 	uint8_t fault_lane;
 	uint8_t texels; /* of the latest texture read: texels a lane */
 	uint64_t fault_address;
-	uint64_t *
-	    addr; /* address of each lane of the mask within its space (window taken off): the block's, until its next access */
-	struct func_path stack[FUNC_STACK];
+	/* Address of each lane of the mask within its space (window taken off): the block's, until its next access. */
+	uint64_t *addr;
+	struct func_path *stack; /* FUNC_STACK of them; NULL: independent threads, or an upper half */
 };
 
 /* Handlers. wide: lanes in mask (never 0). one: the same for a single lane; every op has both (a handler may forward).

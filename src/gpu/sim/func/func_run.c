@@ -176,6 +176,7 @@ struct store {
 	uint32_t *pred, *waiting;
 	struct func_warp *warp; /* the upper halves behind them */
 	struct func_paths *paths;
+	struct func_path *stack;
 };
 
 static bool store_new(struct store *s, const struct func_launch *l, uint32_t warps, uint32_t halves)
@@ -187,8 +188,10 @@ static bool store_new(struct store *s, const struct func_launch *l, uint32_t war
 			    .pred = mem_zero((size_t)halves * p->preds + 1, sizeof(uint32_t)),
 			    .waiting = mem_zero(warps, sizeof(uint32_t)),
 			    .warp = mem_zero(halves, sizeof(struct func_warp)),
-			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths))};
-	return s->paths && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
+			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths)),
+			    .stack =
+				mem_zero(l->independent ? 1 : (size_t)warps * FUNC_STACK, sizeof(struct func_path))};
+	return s->paths && s->stack && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
 }
 
 static void store_free(struct store *s)
@@ -200,6 +203,7 @@ static void store_free(struct store *s)
 	mem_free(s->waiting);
 	mem_free(s->warp);
 	mem_free(s->paths);
+	mem_free(s->stack);
 }
 
 int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *out)
@@ -222,6 +226,7 @@ int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *o
 		s.warp[n].pred = s.pred + (size_t)n * p->preds;
 		s.warp[n].local = s.local + (size_t)n * p->local_bytes * FUNC_LANES;
 		s.warp[n].paths = l->independent ? &s.paths[n] : NULL; /* never with halves */
+		s.warp[n].stack = l->independent || n >= warps ? NULL : s.stack + (size_t)n * FUNC_STACK;
 		s.warp[n].warp_id = n % warps;
 		s.warp[n].upper = n + warps < halves ? &s.warp[n + warps] : NULL;
 		func_warp_literals(&s.warp[n], p);

@@ -117,11 +117,14 @@ static struct time_warp *warp_new(struct time_run *x)
 		g->warp_pool = w->next;
 	} else {
 		bool paths = x->g->spec->independent_threads;
-		w = mem_zero(1, sizeof *w + (paths ? sizeof(struct func_paths) : 0));
+		w = mem_zero(1,
+			     sizeof *w + (paths ? sizeof(struct func_paths) : FUNC_STACK * sizeof(struct func_path)));
 		if (!w)
 			return NULL;
 		if (paths)
 			w->f.paths = (struct func_paths *)(void *)(w + 1);
+		else
+			w->f.stack = (struct func_path *)(void *)(w + 1);
 	}
 	void *local = w->f.local;
 	uint32_t halves = x->g->spec->warp_size > FUNC_LANES ? 2 : 1;

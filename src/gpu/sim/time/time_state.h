@@ -110,7 +110,7 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint64_t sampled; /* when the clock read at pc began */
 	struct time_sched *sched;
 	struct time_block *block;
-	struct func_warp f; /* last: its stack is long */
+	struct func_warp f;
 };
 
 #define TIME_SLOTS    256 /* warps of one SM, at most: the reader of .gpu files refuses more */

@@ -40,4 +40,22 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
  * are known. */
 double level_spread(const struct level *l);
 
+#define TILE_MOST 4 /* log2 of the lines of a tile */
+#define EFFORTS	  3 /* to keep lines out of the level above: level_between */
+struct spacing {
+	bool even;	 /* sets' lines are evenly apart: alone, or as tiles of neighbours */
+	bool seen;	 /* less far apart they do not conflict, and were not kept by the level above either */
+	unsigned tile;	 /* log2 of the lines of a tile */
+	unsigned effort; /* that keeps lines out of the level above */
+};
+/* How lines of one set of the level lie. DONE and not even: neither evenly apart nor as tiles. UNDECIDED: `why` says why. */
+enum chase_state level_spacing(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
+			       size_t n);
+
+/* Findings `prefix`.`what`. */
+void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because);
+void level_mapping(const struct level *l, const char *name, const char *because);
+/* The policy, and what follows from it. Not for what is PENDING. */
+void level_policy(const struct level *l, const struct policy_result *r);
+
 #endif

@@ -3,17 +3,12 @@
 #include "replaced_level.h"
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
-#define TILE_MOST   4 /* log2 of the lines of a tile */
-#define LAPS	    16
-#define VICTIM_WAYS 8 /* of which the chances tell */
 #define EXTRAS	    6 /* lines that are tried as the one more of a set */
 #define BUDGET	    60000u
 #define BUDGET_RING 250000u
 #define ACCESSES    30000u
-#define EFFORTS	    3
 
 static const struct experiment experiments[] = {
     [SET_TRACE] =
@@ -57,14 +52,6 @@ static const struct finding *finding_of(const struct level *l, const char *what)
 	return study_finding(l->study, key);
 }
 
-static void verdict(const struct level *l, const char *what, enum verdict v, const char *because)
-{
-	char key[96];
-
-	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
-	study_verdict(l->study, key, v, "trace", "%s", because);
-}
-
 static double latency(const struct level *l, const char *key)
 {
 	double v;
@@ -101,188 +88,6 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .ask = set_trace,
 					   .ctx = &ask};
 	policy_infer(&level, out);
-}
-
-/* ---- mapping ---- */
-struct laps {
-	enum chase_state state;
-	bool conflict; /* one line more than the ways of a set misses, lap after lap */
-	char why[200];
-};
-
-/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
-static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
-			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
-{
-	struct set_ask ask = {l->study, set};
-	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
-	struct laps out = {.state = CHASE_UNDECIDED};
-	uint32_t missed = 0, alone = 0;
-
-	set->stride = l->line * l->sets << tile;
-	set->tile = 0; /* one line of each tile */
-	set->lines = set->ways + 1;
-	level_between(l, set, effort);
-	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
-		 (unsigned long long)set->stride);
-	if (!level_reads(l, set->lines, set->stride * set->lines))
-		return out;
-	snprintf(out.why, sizeof(out.why), "out of memory");
-	if (!policy_sequence(study_arena(l->study), &plan, q))
-		return out;
-	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
-	if (out.state != CHASE_DONE || !*ticks)
-		return out;
-	if (!policy_classify(&set->known, q, *ticks, classes))
-		return out;
-	/* Where lines in between fall into the set, too, as many as fit do not fit either. */
-	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
-		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
-	for (uint32_t lap = 0; lap < LAPS; lap++) {
-		bool any = false;
-		for (uint32_t i = 0; i <= set->ways; i++)
-			any |= trace_class_of(classes, (*ticks)[q->from + lap * (set->ways + 1) + i]) == TRACE_MISS;
-		missed += any;
-	}
-	out.conflict = missed >= LAPS - LAPS / 4 && 8 * alone >= 7 * (q->fits_to - q->fits_from);
-	return out;
-}
-
-/* Whether a walk without conflict reached the level at all, by what another one says of latencies. */
-static bool reached(const struct trace_classes *c, const uint32_t *ticks, const struct policy_sequence *q)
-{
-	uint32_t here = 0, beyond = 0;
-
-	for (uint32_t i = q->from; i < q->count; i++) {
-		enum trace_class is = trace_class_of(c, ticks[i]);
-		here += is == TRACE_HIT;
-		beyond += is == TRACE_MISS;
-	}
-	return 10 * here >= 9 * (q->count - q->from) && 20 * beyond <= q->count - q->from;
-}
-
-struct spacing {
-	bool even;	 /* sets' lines are evenly apart: alone, or as tiles of neighbours */
-	bool seen;	 /* less far apart they do not conflict, and were not kept by the level above either */
-	unsigned tile;	 /* log2 of the lines of a tile */
-	unsigned effort; /* that keeps lines out of the level above */
-};
-
-/* DONE and not even: neither. */
-static enum chase_state spacing_of(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
-				   size_t n)
-{
-	uint32_t *ticks[TILE_MOST + 1] = {NULL};
-	struct policy_sequence q[TILE_MOST + 1] = {{0}};
-
-	*out = (struct spacing){.even = false};
-	for (unsigned t = 0; t <= TILE_MOST; t++) {
-		struct trace_classes c;
-		for (unsigned effort = l->up && t; effort < (l->up && !t ? EFFORTS : 1u + (l->up != NULL)); effort++) {
-			struct set_lines set = *plain;
-			struct laps is = conflict_at(l, &set, t, effort, &c, &ticks[t], &q[t]);
-			if (is.state == CHASE_PENDING || (is.state == CHASE_UNDECIDED && !t)) {
-				snprintf(why, n, "%s", is.why);
-				return is.state;
-			}
-			if (is.state == CHASE_UNDECIDED)
-				return CHASE_DONE; /* larger tiles cannot be tried */
-			if (!is.conflict)
-				continue;
-			*out = (struct spacing){true, !t || (ticks[t - 1] && reached(&c, ticks[t - 1], &q[t - 1])), t,
-						effort};
-			return CHASE_DONE;
-		}
-	}
-	return CHASE_DONE;
-}
-
-static void conclude_mapping(const struct level *l, const char *name, const char *because)
-{
-	char key[96];
-
-	snprintf(key, sizeof(key), "%s.mapping", l->prefix);
-	study_text(l->study, key, name, "lines that conflict, at strides of one set and of tiles of neighbours",
-		   "trace", "%s", because);
-}
-
-static int by_chance(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-/* Of a few ways: how often the one that goes most often is replaced, and how much more often than the usual one. */
-static void conclude_victim(const struct level *l, const struct policy_result *r)
-{
-	static const char method[] = "lines replaced, counted by the way that they were in";
-	double sorted[VALUE_ARRAY_MAX], most, usual, slack;
-	char key[96];
-
-	if (r->ways > VICTIM_WAYS)
-		return;
-	memcpy(sorted, r->chance, r->ways * sizeof(sorted[0]));
-	qsort(sorted, r->ways, sizeof(sorted[0]), by_chance);
-	most = sorted[r->ways - 1];
-	usual = sorted[(r->ways - 1) / 2];
-	if (!(usual > r->half))
-		return;
-	slack = 1 + r->half / most;
-	snprintf(key, sizeof(key), "%s.victim_interval", l->prefix);
-	study_measured_number(l->study, key, 1 / most, 1 / most / slack, slack / most, "sm", method, "trace",
-			      "its chance is %.3f, give or take %.3f", most, r->half);
-	slack *= 1 + r->half / usual;
-	snprintf(key, sizeof(key), "%s.victim_odds", l->prefix);
-	study_measured_number(l->study, key, most / usual, most / usual / slack, most / usual * slack, "sm", method,
-			      "trace", "chances of %.3f and %.3f", most, usual);
-}
-
-static void conclude_policy(const struct level *l, const struct policy_result *r)
-{
-	static const char method[] = "rules simulated beside single accesses to one set, and dropped when contradicted";
-	struct study *s = l->study;
-	char key[96];
-
-	if (r->state != CHASE_DONE) {
-		verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
-		return;
-	}
-	snprintf(key, sizeof(key), "%s.policy", l->prefix);
-	study_text(s, key, r->name, method, "trace", "%s", r->seen);
-	const bool lru = strcmp(r->name, "lru") == 0;
-	snprintf(key, sizeof(key), "%s.lru", l->prefix);
-	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
-	const bool schedule = strcmp(r->name, "schedule") == 0;
-	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
-		return;
-	if (schedule) {
-		static const char follow[] =
-		    "which way each replaced line was in, beside how many accesses and misses were before";
-		snprintf(key, sizeof(key), "%s.schedule", l->prefix);
-		study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
-		snprintf(key, sizeof(key), "%s.schedule_step", l->prefix);
-		study_text(s, key, r->step, follow, "trace", "%s", r->seen);
-	}
-	if (r->mixed) {
-		verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE,
-			"the ways' shares change along the trace: others write into the set, and its ways could not be "
-			"followed");
-		return;
-	}
-	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);
-	struct finding f = study_measured(key, 0, NAN, NAN, "lines replaced, counted by the way that they were in");
-	f.value.kind = VALUE_ARRAY;
-	f.value.array_count = r->ways;
-	memcpy(f.value.array, r->chance, r->ways * sizeof(r->chance[0]));
-	snprintf(f.unit, sizeof(f.unit), "ratio");
-	if (schedule)
-		snprintf(f.because, sizeof(f.because), "shares of the list %s; ways are in no order", r->schedule);
-	else
-		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
-	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
-	f.evidence_count = 1;
-	study_conclude(s, &f);
-	conclude_victim(l, r);
 }
 
 /* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
@@ -361,17 +166,17 @@ static void study_level(struct level *l)
 	if (!f)
 		return;
 	if (f->verdict == VERDICT_ABSENT) {
-		verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
+		level_verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
 		return;
 	}
 	if (!shape(l, why, sizeof(why))) {
-		verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 		if (!pages)
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
 		return;
 	}
 	if (!l->unequal && l->ways == 1) {
-		verdict(l, "policy", VERDICT_ABSENT, "a set has one line, so that nothing is chosen");
+		level_verdict(l, "policy", VERDICT_ABSENT, "a set has one line, so that nothing is chosen");
 		return;
 	}
 	set.line = l->line;
@@ -394,7 +199,7 @@ static void study_level(struct level *l)
 		set.known.deep = here - latency(l, l->nearest);
 	}
 	if (l->ways > RULE_WAYS) {
-		verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
+		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
 		return;
 	}
 	enum chase_state state = CHASE_DONE;
@@ -404,15 +209,15 @@ static void study_level(struct level *l)
 	    level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)
 		return;
 	if (state == CHASE_DONE && !l->unequal && l->sets > 1)
-		state = spacing_of(l, &set, &spacing, why, sizeof(why));
+		state = level_spacing(l, &set, &spacing, why, sizeof(why));
 	if (state == CHASE_DONE && (l->unequal || !spacing.even))
 		state = list_set(l, &set, why, sizeof(why));
 	if (state == CHASE_PENDING)
 		return;
 	if (state == CHASE_UNDECIDED) {
-		verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 		if (!pages)
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
 		return;
 	}
 	if (!l->unequal && spacing.even) {
@@ -424,7 +229,7 @@ static void study_level(struct level *l)
 			set.lines--;
 		if (!level_reads(l, set.lines, span_of(l, &set, spacing.tile))) {
 			snprintf(why, sizeof(why), "%u lines of one set are more than can be read", set.ways + 1);
-			verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+			level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 			return;
 		}
 	}
@@ -436,38 +241,39 @@ static void study_level(struct level *l)
 	}
 	if (r.state == CHASE_PENDING)
 		return;
-	conclude_policy(l, &r);
+	level_policy(l, &r);
 	if (pages)
 		return;
 	if (!l->unequal && l->sets == 1) {
-		verdict(l, "mapping", VERDICT_ABSENT, "there is one set");
+		level_verdict(l, "mapping", VERDICT_ABSENT, "there is one set");
 	} else if (l->unequal) {
 		if (r.state == CHASE_DONE && set.lines > set.ways + 1)
-			conclude_mapping(l, "modulo", "lines one size further share the set");
+			level_mapping(l, "modulo", "lines one size further share the set");
 		else
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-				"sets are unequal, and what lines share one is not known");
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				      "sets are unequal, and what lines share one is not known");
 	} else if (!spacing.even) {
 		if (r.state == CHASE_DONE && in_tiles(l, &set))
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-				"conflicting lines are evenly apart, but rings of them do not conflict");
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				      "conflicting lines are evenly apart, but rings of them do not conflict");
 		else if (r.state == CHASE_DONE)
-			conclude_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
+			level_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
 		else
-			verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
 	} else if ((l->up || spacing.tile) && r.state != CHASE_DONE) {
 		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
-		verdict(l, "mapping", VERDICT_INCONCLUSIVE, "lines conflict, but as no rule of one set makes them");
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+			      "lines conflict, but as no rule of one set makes them");
 	} else if (!spacing.tile) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);
-		conclude_mapping(l, "modulo", why);
+		level_mapping(l, "modulo", why);
 	} else if (spacing.seen) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together, half as far apart they do",
 			 set.ways + 1, (unsigned long long)set.stride);
-		conclude_mapping(l, "tiled2d", why);
+		level_mapping(l, "tiled2d", why);
 	} else {
-		verdict(l, "mapping", VERDICT_INCONCLUSIVE, "the level above may keep lines that are nearer");
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, "the level above may keep lines that are nearer");
 	}
 }
 

@@ -132,40 +132,64 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
 }
 
-/* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
-static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+/* Rings over the same pages in the orders from `first` to `last`, all asked for at once; `add` gets each that is there. */
+static enum chase_state over_orders(struct tlb_path *c, const struct tlb_ring *ring, unsigned first, unsigned last,
+				    uint32_t turns, void (*add)(void *ctx, unsigned order, const struct tlb_view *w),
+				    void *ctx)
 {
-	struct tlb_ring again = *ring;
-	struct balance sum = {0};
-	double laps = 0;
 	enum chase_state all = CHASE_DONE;
-	bool fit = true, told = true;
 
-	again.turns = LOOK_MOST / (ring->pages * tlb_lines(c, ring));
-	for (unsigned order = 1; order <= FIT_ORDERS; order++) {
+	for (unsigned order = first; order <= last; order++) {
+		struct tlb_ring again = *ring;
 		struct tlb_view w;
 		again.order = tlb_order(ring->pages, order);
+		again.turns = turns;
 		enum chase_state state = tlb_get(c, &again, &w);
 		if (state == CHASE_UNDECIDED)
 			return state;
-		if (state == CHASE_PENDING) {
+		if (state == CHASE_PENDING)
 			all = state;
-			continue;
-		}
-		fit = fit && judge(c, k, &w) >= 0;
-		const struct balance one = balance_of(c, k, &w);
-		told = told && one.told >= TOLD * w.visits;
-		sum.high += one.high;
-		sum.low += one.low;
-		laps += w.visits / w.pages;
+		else
+			add(ctx, order, &w);
 	}
-	if (all != CHASE_DONE)
-		return all;
+	return all;
+}
+
+struct orders_sum {
+	struct tlb_path *c;
+	unsigned k;
+	struct balance sum;
+	double laps;
+	bool fit, told;
+};
+
+static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
+{
+	struct orders_sum *s = ctx;
+	const struct balance one = balance_of(s->c, s->k, w);
+
+	(void)order;
+	s->fit = s->fit && judge(s->c, s->k, w) >= 0;
+	s->told = s->told && one.told >= TOLD * w->visits;
+	s->sum.high += one.high;
+	s->sum.low += one.low;
+	s->laps += w->visits / w->pages;
+}
+
+/* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
+static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	struct orders_sum s = {.c = c, .k = k, .fit = true, .told = true};
+	const uint32_t turns = LOOK_MOST / (ring->pages * tlb_lines(c, ring));
+	enum chase_state state = over_orders(c, ring, 1, FIT_ORDERS, turns, add_balance, &s);
+
+	if (state != CHASE_DONE)
+		return state;
 	c->why[0] = '\0';
-	const double more = sum.high - sum.low, chance = chance_of(&sum);
-	*fits = fit && more + SURE * chance < AT_MOST * laps;
-	const bool over = more > SURE_NOT * chance && more > AT_LEAST * laps;
-	return told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
+	const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
+	*fits = s.fit && more + SURE * chance < AT_MOST * s.laps;
+	const bool over = more > SURE_NOT * chance && more > AT_LEAST * s.laps;
+	return s.told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
@@ -232,36 +256,27 @@ enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ri
 	return state;
 }
 
-/* Misses of each page, over some orders, and how often it was seen; *laps is added to. turns 0: as many as usual. */
-static enum chase_state count_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, uint32_t *turns,
-				     uint32_t *own, uint32_t *seen, unsigned *laps)
-{
-	enum chase_state all = CHASE_DONE;
-	uint32_t longer = 0;
+/* Misses of each page, and how often it was seen. */
+struct page_misses {
+	struct tlb_path *c;
+	unsigned k;
+	uint32_t *own, *seen;
+	unsigned laps;
+	uint32_t longer; /* turns of a longer look; 0: none is */
+};
 
-	for (unsigned order = 0; order < HOT_ORDERS; order++) {
-		struct tlb_ring again = *ring;
-		struct tlb_view w;
-		again.order = tlb_order(ring->pages, order);
-		again.turns = *turns;
-		if (order && again.order == 1)
-			continue;
-		enum chase_state state = tlb_get(c, &again, &w);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		if (state == CHASE_PENDING) {
-			all = state;
-			continue;
-		}
-		for (uint32_t v = 0; v < w.visits; v++) {
-			own[ring_page(&w, v)] += missed(c, k, w.cost[v]);
-			seen[ring_page(&w, v)] += !isnan(w.cost[v]);
-		}
-		*laps += w.visits / w.pages;
-		longer = 8 * w.visits <= LOOK_MOST ? 8 * w.visits / (w.pages * w.lines) : 0;
+static void add_misses(void *ctx, unsigned order, const struct tlb_view *w)
+{
+	struct page_misses *m = ctx;
+
+	if (order && w->order == 1) /* it has been added */
+		return;
+	for (uint32_t v = 0; v < w->visits; v++) {
+		m->own[ring_page(w, v)] += missed(m->c, m->k, w->cost[v]);
+		m->seen[ring_page(w, v)] += !isnan(w->cost[v]);
 	}
-	*turns = longer;
-	return all;
+	m->laps += w->visits / w->pages;
+	m->longer = 8 * w->visits <= LOOK_MOST ? 8 * w->visits / (w->pages * w->lines) : 0;
 }
 
 /* How often noise may look like a miss in this very ring: twice what it does to the quieter half of the pages. */
@@ -285,8 +300,8 @@ static double quiet_rate(struct tlb_path *c, const uint32_t *own, const uint32_t
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
 {
 	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
-		 *seen = own + ring->pages, turns = 0;
-	unsigned laps = 0;
+		 *seen = own + ring->pages;
+	struct page_misses m = {.c = c, .k = k, .own = own, .seen = seen};
 
 	*always = true;
 	if (!own) {
@@ -294,17 +309,18 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 		return CHASE_UNDECIDED;
 	}
 	for (unsigned look = 0; look < LOOKS; look++) {
-		enum chase_state state = count_misses(c, k, ring, &turns, own, seen, &laps);
+		enum chase_state state = over_orders(c, ring, 0, HOT_ORDERS - 1, m.longer, add_misses, &m);
 		if (state != CHASE_DONE)
 			return state;
 		uint32_t few = 0;
 		for (uint32_t i = 0; i + 1 < ring->pages; i++)
 			few = own[i] > few ? own[i] : few;
 		/* So few misses of any page that a stray one or two look like them: more of both. */
-		if (!turns || few >= HOT_MISSES || c->level[k].blurred)
+		if (!m.longer || few >= HOT_MISSES || c->level[k].blurred)
 			break;
 	}
 	const struct tlb_level *l = &c->level[k];
+	const unsigned laps = m.laps;
 	const double rate = fmin(1.5 * l->noise, quiet_rate(c, own, seen, ring->pages));
 	unsigned noise = stat_binomial_limit(laps, fmin(0.5, rate), CHANCE), many = 0, most = 0;
 	for (uint32_t i = 0; i + 1 < ring->pages; i++)

@@ -1,0 +1,105 @@
+/* What is said of a level whose policy or mapping was asked for. */
+#include "replaced_level.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VICTIM_WAYS 8 /* of which the chances tell */
+
+void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.%s", l->prefix, what);
+	study_verdict(l->study, key, v, "trace", "%s", because);
+}
+
+void level_mapping(const struct level *l, const char *name, const char *because)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.mapping", l->prefix);
+	study_text(l->study, key, name, "lines that conflict, at strides of one set and of tiles of neighbours",
+		   "trace", "%s", because);
+}
+
+static int by_chance(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Of a few ways: how often the one that goes most often is replaced, and how much more often than the usual one. */
+static void conclude_victim(const struct level *l, const struct policy_result *r)
+{
+	static const char method[] = "lines replaced, counted by the way that they were in";
+	double sorted[VALUE_ARRAY_MAX], most, usual, slack;
+	char key[96];
+
+	if (r->ways > VICTIM_WAYS)
+		return;
+	memcpy(sorted, r->chance, r->ways * sizeof(sorted[0]));
+	qsort(sorted, r->ways, sizeof(sorted[0]), by_chance);
+	most = sorted[r->ways - 1];
+	usual = sorted[(r->ways - 1) / 2];
+	if (!(usual > r->half))
+		return;
+	slack = 1 + r->half / most;
+	snprintf(key, sizeof(key), "%s.victim_interval", l->prefix);
+	study_measured_number(l->study, key, 1 / most, 1 / most / slack, slack / most, "sm", method, "trace",
+			      "its chance is %.3f, give or take %.3f", most, r->half);
+	slack *= 1 + r->half / usual;
+	snprintf(key, sizeof(key), "%s.victim_odds", l->prefix);
+	study_measured_number(l->study, key, most / usual, most / usual / slack, most / usual * slack, "sm", method,
+			      "trace", "chances of %.3f and %.3f", most, usual);
+}
+
+void level_policy(const struct level *l, const struct policy_result *r)
+{
+	static const char method[] = "rules simulated beside single accesses to one set, and dropped when contradicted";
+	struct study *s = l->study;
+	char key[96];
+
+	if (r->state != CHASE_DONE) {
+		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
+		return;
+	}
+	snprintf(key, sizeof(key), "%s.policy", l->prefix);
+	study_text(s, key, r->name, method, "trace", "%s", r->seen);
+	const bool lru = strcmp(r->name, "lru") == 0;
+	snprintf(key, sizeof(key), "%s.lru", l->prefix);
+	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
+	const bool schedule = strcmp(r->name, "schedule") == 0;
+	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
+		return;
+	if (schedule) {
+		static const char follow[] =
+		    "which way each replaced line was in, beside how many accesses and misses were before";
+		snprintf(key, sizeof(key), "%s.schedule", l->prefix);
+		study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
+		snprintf(key, sizeof(key), "%s.schedule_step", l->prefix);
+		study_text(s, key, r->step, follow, "trace", "%s", r->seen);
+	}
+	if (r->mixed) {
+		level_verdict(
+		    l, "replacement_probability", VERDICT_INCONCLUSIVE,
+		    "the ways' shares change along the trace: others write into the set, and its ways could not be "
+		    "followed");
+		return;
+	}
+	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);
+	struct finding f = study_measured(key, 0, NAN, NAN, "lines replaced, counted by the way that they were in");
+	f.value.kind = VALUE_ARRAY;
+	f.value.array_count = r->ways;
+	memcpy(f.value.array, r->chance, r->ways * sizeof(r->chance[0]));
+	snprintf(f.unit, sizeof(f.unit), "ratio");
+	if (schedule)
+		snprintf(f.because, sizeof(f.because), "shares of the list %s; ways are in no order", r->schedule);
+	else
+		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
+	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
+	f.evidence_count = 1;
+	study_conclude(s, &f);
+	conclude_victim(l, r);
+}

@@ -1,0 +1,90 @@
+/* How a set's lines are spaced: evenly, or as tiles of neighbours. */
+#include "replaced_level.h"
+#include <stdio.h>
+
+#define LAPS 16
+
+struct laps {
+	enum chase_state state;
+	bool conflict; /* one line more than the ways of a set misses, lap after lap */
+	char why[200];
+};
+
+/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
+static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
+			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
+{
+	struct set_ask ask = {l->study, set};
+	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
+	struct laps out = {.state = CHASE_UNDECIDED};
+	uint32_t missed = 0, alone = 0;
+
+	set->stride = l->line * l->sets << tile;
+	set->tile = 0; /* one line of each tile */
+	set->lines = set->ways + 1;
+	level_between(l, set, effort);
+	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
+		 (unsigned long long)set->stride);
+	if (!level_reads(l, set->lines, set->stride * set->lines))
+		return out;
+	snprintf(out.why, sizeof(out.why), "out of memory");
+	if (!policy_sequence(study_arena(l->study), &plan, q))
+		return out;
+	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
+	if (out.state != CHASE_DONE || !*ticks)
+		return out;
+	if (!policy_classify(&set->known, q, *ticks, classes))
+		return out;
+	/* Where lines in between fall into the set, too, as many as fit do not fit either. */
+	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
+		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
+	for (uint32_t lap = 0; lap < LAPS; lap++) {
+		bool any = false;
+		for (uint32_t i = 0; i <= set->ways; i++)
+			any |= trace_class_of(classes, (*ticks)[q->from + lap * (set->ways + 1) + i]) == TRACE_MISS;
+		missed += any;
+	}
+	out.conflict = missed >= LAPS - LAPS / 4 && 8 * alone >= 7 * (q->fits_to - q->fits_from);
+	return out;
+}
+
+/* Whether a walk without conflict reached the level at all, by what another one says of latencies. */
+static bool reached(const struct trace_classes *c, const uint32_t *ticks, const struct policy_sequence *q)
+{
+	uint32_t here = 0, beyond = 0;
+
+	for (uint32_t i = q->from; i < q->count; i++) {
+		enum trace_class is = trace_class_of(c, ticks[i]);
+		here += is == TRACE_HIT;
+		beyond += is == TRACE_MISS;
+	}
+	return 10 * here >= 9 * (q->count - q->from) && 20 * beyond <= q->count - q->from;
+}
+
+enum chase_state level_spacing(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
+			       size_t n)
+{
+	uint32_t *ticks[TILE_MOST + 1] = {NULL};
+	struct policy_sequence q[TILE_MOST + 1] = {{0}};
+
+	*out = (struct spacing){.even = false};
+	for (unsigned t = 0; t <= TILE_MOST; t++) {
+		struct trace_classes c;
+		for (unsigned effort = l->up && t; effort < (l->up && !t ? EFFORTS : 1u + (l->up != NULL)); effort++) {
+			struct set_lines set = *plain;
+			struct laps is = conflict_at(l, &set, t, effort, &c, &ticks[t], &q[t]);
+			if (is.state == CHASE_PENDING || (is.state == CHASE_UNDECIDED && !t)) {
+				snprintf(why, n, "%s", is.why);
+				return is.state;
+			}
+			if (is.state == CHASE_UNDECIDED)
+				return CHASE_DONE; /* larger tiles cannot be tried */
+			if (!is.conflict)
+				continue;
+			*out = (struct spacing){true, !t || (ticks[t - 1] && reached(&c, ticks[t - 1], &q[t - 1])), t,
+						effort};
+			return CHASE_DONE;
+		}
+	}
+	return CHASE_DONE;
+}

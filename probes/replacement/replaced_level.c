@@ -1,4 +1,5 @@
 #include "replaced_level.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -77,10 +78,14 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
 		return;
 	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
-	if (set_pages(l->path) && set->mode == SET_STRIDED)
-		set->bound =
-		    least(set->bound, (set->lines + 4 * ways) * (set->stride > set->apart ? set->stride : set->apart));
-	set->between = (unsigned)least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+	const uint64_t between = least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+	/* The same few pages after each line: the caches behind the TLB should keep what lies there, or their misses are taken for its. Of
+	 * pages so far apart every `turn`-th one is in the set itself. */
+	if (set_pages(l->path) && set->mode == SET_STRIDED) {
+		const uint64_t turn = set->stride / stat_gcd(set->stride, set->apart);
+		set->bound = least(set->bound, (between + between / (turn - 1) + 3) * set->apart + l->line);
+	}
+	set->between = (unsigned)between;
 }
 
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap)

@@ -321,7 +321,7 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
-	uint64_t memory = d->memory_bytes / 8, reach = memory, entries = 0;
+	uint64_t memory = d->memory_bytes / 8, reach = memory, entries = 0, pages = d->memory_bytes / 8 * 7;
 	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
 	char prefix[32], up[32], next[48], last[48];
 
@@ -376,8 +376,8 @@ static void study_replacement(struct study *s)
 					  .entries = i ? 0 : entries};
 			study_level(&l);
 		}
-	study_pages(s, "global", SET_PAGES, d->memory_bytes / 2);
-	study_pages(s, "texture", SET_TEXTURE_PAGES, least(d->memory_bytes / 2, TEXELS_BYTES));
+	study_pages(s, "global", SET_PAGES, pages);
+	study_pages(s, "texture", SET_TEXTURE_PAGES, least(pages, TEXELS_BYTES));
 	miss_rates_ask(s);
 	if (!study_pending(s) && !study_finding(s, "cache.global.l1.policy"))
 		study_verdict(s, "cache.global.l1.policy", VERDICT_INCONCLUSIVE, "trace", "no cache is known");

@@ -12,6 +12,7 @@
 #define CONFLICTS  4 /* times as many misses as a line that has nothing to do with it */
 #define SAMPLE	   2048.0
 #define MOSTLY	   0.5 /* of the accesses */
+#define FEW	   0.5 /* of a set's pages that miss together */
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
@@ -179,6 +180,8 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 				     .others = true,
 				     .ask = set_trace,
 				     .ctx = &ask};
+	/* Of all those pages, those of one set miss. */
+	level.known.few = FEW * (l->ways + 1.0) / (total + 1.0);
 	uint8_t *seen = policy_classes(&level, &plan, &q, &said);
 	uint32_t *misses = ARENA_ARRAY(study_arena(s), total + 1, uint32_t), most = 0;
 	if (!seen || !misses) {

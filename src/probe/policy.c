@@ -224,7 +224,7 @@ static void without_parts(const struct policy_level *l, const struct policy_sequ
 	const double spread = l->parts, near = PART_NEAR + l->known.grain;
 	uint32_t least[RULE_LINES], first = UINT32_MAX;
 
-	if (!(spread > 2 * near) || !(fabs(l->known.below - spread) > 2 * near))
+	if (!(spread > 2 * near) || fabs(l->known.below - spread) <= 2 * near)
 		return;
 	memset(least, 0xff, sizeof(least));
 	for (uint32_t i = TRACE_LEAD; i < q->count; i++)

@@ -221,13 +221,12 @@ static double nearest_miss(const struct trace_classes *c, struct trace_part fits
 	return slow <= LATE_FEW + LATE_SHARE * fits.count ? floor : c->floor;
 }
 
-/* Ticks that a hit should take, from what the nearest level takes. */
-static double expected(const struct trace_classes *c, const struct trace_level *l, struct trace_part nearest)
+/* Ticks that the nearest level takes. */
+static double nearest_hit(const struct trace_classes *c, struct trace_part nearest)
 {
 	struct chase_peak peak[TRACE_PEAKS];
-	unsigned n = peaks_of(c, nearest.ticks, nearest.count, NEAR_SHARE, peak);
 
-	return n && isfinite(l->deep) ? peak[0].centre + l->deep : NAN;
+	return peaks_of(c, nearest.ticks, nearest.count, NEAR_SHARE, peak) ? peak[0].centre : NAN;
 }
 
 bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct trace_part nearest,
@@ -238,9 +237,9 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 
 	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE};
 	c->narrow = fmax(0.5 + c->grain, 0.3 * step);
-	double hit = expected(c, l, nearest);
+	const double hit = nearest_hit(c, nearest) + l->deep;
 	unsigned lows = peaks_of(c, fits.ticks, fits.count, FITS_SHARE, low);
-	unsigned highs = peaks_of(c, more.ticks, more.count, MORE_SHARE, high);
+	unsigned highs = peaks_of(c, more.ticks, more.count, l->few > 0 ? l->few : MORE_SHARE, high);
 	c->peaks = peaks_of(c, all.ticks, all.count, PEAK_SHARE, c->peak);
 	qsort(low, lows, sizeof(*low), descending);
 	qsort(high, highs, sizeof(*high), descending);

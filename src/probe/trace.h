@@ -58,6 +58,7 @@ struct trace_level {
 	double above, below; /* ticks that it is slower than the level above, and the next one slower than it */
 	double deep;	     /* ticks that it is slower than the nearest one */
 	double spread;	     /* ticks from its nearest part to its farthest; 0: one part */
+	double few;	     /* so small a share of what does not fit may miss; 0: as usual */
 };
 struct trace_part {
 	const uint32_t *ticks;

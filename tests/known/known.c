@@ -81,6 +81,8 @@ const char *const score_group[SCORE_GROUPS] = {
     "shared.bank*",
     "shared.conflict_cost",
     "shared.broadcast",
+    "cache.readonly.*",
+    "cache.local.*",
     "cache.global.*.policy",
     "cache.texture.*.policy",
     "cache.constant.*.policy",

@@ -310,6 +310,16 @@ static int read_choices(const struct spec_file *f, struct sim_spec *s)
 		rc = spec_word(f, l, "none shared", l->value, l->key, &index);
 		s->l1_shares_shared = rc == 0 && index == 1;
 	}
+	l = spec_line(f, "cache.readonly.l1.shared_with");
+	if (rc == 0 && l) {
+		rc = spec_word(f, l, "global.l1 texture.l1", l->value, l->key, &index);
+		s->readonly_by_texture = rc == 0 && index == 1;
+	}
+	l = spec_line(f, "cache.local.l1.shared_with");
+	if (rc == 0 && l) {
+		rc = spec_word(f, l, "global.l1 global.l2", l->value, l->key, &index);
+		s->local_past_l1 = rc == 0 && index == 1;
+	}
 	l = spec_line(f, "cache.constant.backing");
 	if (rc == 0 && l) {
 		rc = spec_word(f, l, "memory global.l2", l->value, l->key, &index);

@@ -223,6 +223,8 @@ struct sim_spec {
 	bool l1_shares_shared; /* L1 capacity shrinks by the shared memory of resident blocks: size is that with none */
 	struct fetch_spec fetch;
 	bool constant_blocks;	   /* a warp has one constant load in flight */
+	bool readonly_by_texture;  /* loads marked read-only (ld.global.nc) ask the caches of textures */
+	bool local_past_l1;	   /* accesses to local memory pass by the L1 */
 	bool constant_uses_l2;	   /* constant misses go through the global L2 instead of straight to memory */
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */

@@ -251,6 +251,12 @@ static int check_paths(const struct spec_file *f, const struct sim_spec *s)
 		return spec_fail(f, spec_line_number(f, "cache.global.l1.shared_with"),
 				 "the L1 gives ways to the shared memory, so its sets have to be equal: leave out "
 				 "'cache.global.l1.set_sizes'");
+	if (s->readonly_by_texture && !(s->has_texture && s->texture.levels))
+		return spec_fail(f, spec_line_number(f, "cache.readonly.l1.shared_with"),
+				 "'cache.readonly.l1.shared_with' is texture.l1, but there is no such cache");
+	if (s->local_past_l1 && !(l1 && l2))
+		return spec_fail(f, spec_line_number(f, "cache.local.l1.shared_with"),
+				 "'cache.local.l1.shared_with' is global.l2, but there is none behind an L1");
 	for (uint32_t k = 0; k < CONST_LEVELS; k++) {
 		/* What a cache above the last one wrote back would have to be looked up below it. */
 		bool last = k == (l2 ? 1u : 0u);

@@ -120,6 +120,8 @@ const struct spec_key spec_keys[] = {
 	{"native.base", DIM_BYTES, KIND_U64, IN_SPEC(fetch.base), 0, 1e9, "0", NO_WORDS, "address of a program's first native instruction"},
 	{"native.bytes", DIM_BYTES, KIND_U32, IN_SPEC(fetch.bytes), 4, 32, "8", NO_WORDS, "size of a native instruction, a power of two"},
 	{"cache.texture.<l>.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "none", "none global.l2", "global.l2: the level is the global path's L2, seen with a latency of its own; the geometries agree"},
+	{"cache.readonly.l1.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "global.l1", "global.l1 texture.l1", "the first level that loads marked read-only (`ld.global.nc`) ask: that of plain loads, if there is one, or that of textures, with all that is behind it"},
+	{"cache.local.l1.shared_with", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "global.l1", "global.l1 global.l2", "the first level that accesses to local memory ask: that of plain loads, if there is one, or the one behind it"},
 	{"cache.constant.backing", DIM_NAME, KIND_CUSTOM, HOME_SPEC, 0, 0, 0, "memory", "memory global.l2", "where a constant load goes that misses every constant level"},
 
 	{"load.<m>.issue", DIM_CYCLES, KIND_DOUBLE, IN_PATH(issue), 0.25, 10000, REQUIRED, NO_WORDS, "cycles that the load/store pipe is busy with one load of a warp"},

@@ -286,6 +286,11 @@ static void roll_walk(struct str *out, uint64_t seed, const char *stem)
 void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1, bool l2)
 {
 	bool texture = roll_texture(out, seed, spread);
+	struct stream ways = stream_of(out, "paths", seed);
+	if (chance(&ways, 0.5) && texture && spec_random_number(out, "cache.texture", "levels") > 0)
+		put_name(&ways, "cache.readonly.l1", "shared_with", "texture.l1");
+	if (chance(&ways, 0.15) && l1 && l2)
+		put_name(&ways, "cache.local.l1", "shared_with", "global.l2");
 	struct stream d = stream_of(out, "tlb", seed);
 	bool on_texture = chance(&d, 0.5) && texture, on_global = chance(&d, 1.0 / 3);
 	int page = 4096 << 4 * between(&d, 0, 2);

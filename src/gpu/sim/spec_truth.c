@@ -404,6 +404,25 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "memory.texture.latency", memory + row / 2, LATENCY_TOLERANCE + row / 2);
 }
 
+/* Loads marked read-only, and those of local memory: the first level that they ask. */
+static void tell_paths(struct teller *t, const struct sim_spec *s)
+{
+	static const char readonly[] = "cache.readonly.l1.shared_with", local[] = "cache.local.l1.shared_with",
+			  latency[] = "cache.readonly.l1.latency";
+	const struct path_spec *p = &s->global;
+	const bool texture = s->readonly_by_texture;
+	if (s->cc >= 20 && (s->has_l1 || s->has_l2))
+		tell_text(t, local, s->has_l1 && !s->local_past_l1 ? "global.l1" : "global.l2");
+	if (s->cc < 35 || !(texture || s->has_l1 || s->has_l2))
+		return;
+	const struct cache_spec *c = texture ? &s->texture.level[0] : s->has_l1 ? &p->level[0] : &p->level[1];
+	tell_text(t, readonly,
+		  texture && !s->texture_shared[0] ? "texture.l1"
+		  : !texture && s->has_l1	   ? "global.l1"
+						   : "global.l2");
+	tell_number(t, latency, c->latency, LATENCY_TOLERANCE + c->far_extra / 2);
+}
+
 static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *path)
 {
 	static const char *const properties[] = {"reach", "line",   "entries", "ways",
@@ -503,6 +522,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_instruction(&t, s);
 	tell_shared(&t, s);
 	tell_texture(&t, s);
+	tell_paths(&t, s);
 	tell_translation(&t, s);
 	if (!t.rc)
 		t.rc = spec_truth_rates(s, each, ctx);

@@ -140,6 +140,8 @@ static int load_store(struct decoder *d, struct decode_frame *f, const struct pt
 		r.i.op = special_handler(&r.i, code, store, r.i.op);
 		if (skips_l1(in))
 			r.i.flags |= FUNC_SKIP_L1;
+		if (in->cache == PTX_NC)
+			r.i.flags |= FUNC_READONLY;
 	}
 	r.i.more[3] = (uint16_t)code;
 	return decode_emit(d, &r);

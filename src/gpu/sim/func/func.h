@@ -53,6 +53,7 @@ enum {				/* func_inst.flags */
        FUNC_UNIFORM = 1 << 3,	/* bra.uni */
        FUNC_WARP_SYNC = 1 << 4, /* bar.warp.sync: FUNC_BARRIER within the warp; nothing to wait for with a stack */
        FUNC_INDEXED = 1 << 6,	/* brx.idx: row a picks one of the program's targets, imm = first << 32 | count */
+       FUNC_READONLY = 1 << 7,	/* ld.nc: of what no thread writes while the kernel runs */
        FUNC_GATHER = 1 << 5, /* vote, shfl, match .sync: more[2] is the row that names the lanes which have to come */
 };
 

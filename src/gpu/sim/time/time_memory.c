@@ -448,12 +448,14 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 	}
 	uint64_t home = path == PATH_CONSTANT ? CONSTANT_HOME : 0;
 	uint32_t first = 0;
-	if (path == PATH_GLOBAL && g->global_l1 && (i->kind == FUNC_ATOMIC || i->flags & FUNC_SKIP_L1))
+	const bool local = is_local(f, i);
+	if (path == PATH_GLOBAL && g->global_l1 &&
+	    (i->kind == FUNC_ATOMIC || i->flags & FUNC_SKIP_L1 || (local && g->spec->local_past_l1)))
 		first = 1;
 
 	uint64_t address[FUNC_LANES];
 	const uint64_t *from = f->addr;
-	if (is_local(f, i)) {
+	if (local) {
 		local_home(x, w, f, mask, address);
 		from = address;
 	}
@@ -461,7 +463,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 		drop(g, x->c->number, from, mask);
 	uint32_t before = x->c->piece_count;
 	uint64_t known = 0, extra = 0;
-	bool late = false, own = path == PATH_CONSTANT || i->space == PTX_TEX;
+	bool late = false, own = path == PATH_CONSTANT || path == PATH_TEXTURE || i->space == PTX_TEX;
 	if (__builtin_expect(i->space == PTX_TEX && f->texels > 1, 0)) {
 		uint64_t all[FUNC_TEXELS * FUNC_LANES];
 		uint32_t n = filtered_pieces(r, f, mask, all);

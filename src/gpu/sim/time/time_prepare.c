@@ -128,7 +128,7 @@ static void memory(struct time_program *p, const struct sim_spec *s, struct time
 		t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
 }
 
-static uint8_t path_of(const struct func_inst *i)
+static uint8_t path_of(const struct sim_spec *s, const struct func_inst *i)
 {
 	switch (i->space) {
 	case PTX_SHARED:
@@ -140,7 +140,7 @@ static uint8_t path_of(const struct func_inst *i)
 	case PTX_TEX:
 		return PATH_TEXTURE;
 	default:
-		return PATH_GLOBAL;
+		return s->readonly_by_texture && i->flags & FUNC_READONLY ? PATH_TEXTURE : PATH_GLOBAL;
 	}
 }
 
@@ -183,11 +183,11 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	case FUNC_LOAD:
 	case FUNC_STORE:
 	case FUNC_ATOMIC:
-		t->path = path_of(i);
-		t->alone =
-		    i->kind == FUNC_LOAD &&
-		    (i->space == PTX_CONST || (i->space == PTX_GLOBAL && !(i->flags & FUNC_SKIP_L1) &&
-					       s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE));
+		t->path = path_of(s, i);
+		t->alone = i->kind == FUNC_LOAD &&
+			   (t->path == PATH_CONSTANT ||
+			    (i->space == PTX_GLOBAL && t->path == PATH_GLOBAL && !(i->flags & FUNC_SKIP_L1) &&
+			     s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE));
 		memory(p, s, t,
 		       t->path == PATH_SHARED			   ? &s->shared
 		       : t->path == PATH_CONSTANT		   ? &s->constant

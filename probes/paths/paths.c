@@ -1,0 +1,363 @@
+/* Which caches loads marked read-only and loads of local memory ask first, by single accesses. Mei 2014, 2 and 3.2. */
+#include "data/native_record.h"
+#include "probe/probe.h"
+#include "stat/stat.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { HEAD = 8, ROUNDS = 96, COLD = 8, STEP = 512, WORDS = 4, APART = 5, LAPS = 12, CAP = 4095, TEXEL = 4 };
+#define STRETCH_MOST (1u << 20)	  /* bytes that are read to drive out what a cache of an SM holds */
+#define STRETCH	     (512u << 10) /* where its size is not known */
+#define TIMES	     2
+#define LINE_LEAST   32
+#define GAP_LEAST    4.0 /* cycles that a level has to be nearer than what lies behind it */
+#define ALIKE	     0.3 /* of the way between both: so near is the same */
+#define SPREAD	     0.2 /* of the accesses on either side may be otherwise, by noise or by a page that they enter */
+
+enum { REUSE, LINES };
+enum way { BY_L1, PAST_L1, BY_READONLY, BY_TEXTURE, BY_NOTHING, WAYS };
+enum reuse_param { REUSE_FIRST };
+enum lines_param { LINES_WAY, LINES_STEP, LINES_WORDS };
+
+static const char *load_of(const struct study *s, enum way w)
+{
+	(void)s;
+	return w == PAST_L1 ? "ld.global.cg.u32" : w == BY_READONLY ? "ld.global.nc.u32" : "ld.global.ca.u32";
+}
+
+/* The buffer that is read, of zeros, and the texture on it. */
+static void stretch(struct job *j, uint64_t bytes, bool texture)
+{
+	struct launch *l = &j->launch;
+	const uint32_t b = l->buffer_count++;
+
+	l->buffers[b] = (struct launch_buffer){.space = BUFFER_GLOBAL, .bytes = bytes, .align = 1u << 16};
+	job_arg_buffer(j, b, 0);
+	if (texture) {
+		job_texture(j, b, bytes / TEXEL);
+		job_arg_texture(j, 0);
+	}
+	l->carveout = CARVEOUT_MAX_L1;
+	l->flush = true;
+	/* Region 0 is one timed access: the load, a comparison and a branch. */
+	j->check.region = 0;
+	j->check.min = j->check.max = 1;
+	j->check.others = 12;
+}
+
+/* x: the way of the timed access. */
+static int setup_reuse(const struct study *s, double x, const double *p, struct job *j)
+{
+	const enum way first = (enum way)p[REUSE_FIRST], second = (enum way)x;
+
+	j->template_path = "probes/paths/reuse.ptx";
+	snprintf(j->launch.entry, sizeof(j->launch.entry), "reuse");
+	job_param_text(j, "FIRST", load_of(s, first));
+	job_param_text(j, "SECOND", load_of(s, second));
+	job_param(j, "FIRST_TEXTURE", first == BY_TEXTURE);
+	job_param(j, "SECOND_TEXTURE", second == BY_TEXTURE);
+	job_param(j, "STEP", STEP);
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEAD + ROUNDS);
+	job_pin(j, study_device(s), 0);
+	stretch(j, (uint64_t)ROUNDS * STEP, first == BY_TEXTURE || second == BY_TEXTURE);
+	job_arg_u32(j, ROUNDS);
+	j->check.cls = second == BY_TEXTURE ? NATIVE_TEXTURE : NATIVE_LOAD_GLOBAL;
+	return 0;
+}
+
+/* x: bytes that are read on a way in between. */
+static int setup_lines(const struct study *s, double x, const double *p, struct job *j)
+{
+	const enum way w = (enum way)p[LINES_WAY];
+
+	j->template_path = "probes/paths/lines.ptx";
+	snprintf(j->launch.entry, sizeof(j->launch.entry), "lines");
+	job_param_text(j, "LOAD", load_of(s, w));
+	job_param(j, "TEXTURE", w == BY_TEXTURE);
+	job_param(j, "NONE", w == BY_NOTHING);
+	job_param(j, "WORDS", (long long)p[LINES_WORDS]);
+	job_param(j, "APART", APART);
+	job_param(j, "STEP", (long long)p[LINES_STEP]);
+	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
+	job_output(j, HEAD + (uint32_t)p[LINES_WORDS] * LAPS);
+	job_pin(j, study_device(s), 0);
+	stretch(j, (uint64_t)fmax(x, STEP), w == BY_TEXTURE);
+	job_arg_u32(j, LAPS);
+	job_arg_u32(j, (uint32_t)x);
+	j->check.cls = NATIVE_LOAD_LOCAL;
+	return 0;
+}
+
+static const struct experiment experiments[] = {
+    [REUSE] = {.name = "reuse", .axis = "way", .unit = "", .params = {"first"}, .setup = setup_reuse},
+    [LINES] = {.name = "lines",
+	       .axis = "read in between",
+	       .unit = "bytes",
+	       .params = {"way", "step", "words"},
+	       .setup = setup_lines},
+};
+
+/* Ticks of the accesses of one point. */
+struct ticks {
+	bool known;
+	double low, middle, high; /* most of them lie from low to high */
+	char why[200];
+};
+
+static struct ticks ticks_of(struct study *s, unsigned experiment, double x, const double *p, uint32_t from,
+			     uint32_t count)
+{
+	struct ticks out = {.known = false};
+	const struct point *pt = study_ask(s, experiment, x, p);
+	double v[ROUNDS > WORDS * LAPS ? ROUNDS : WORDS * LAPS];
+
+	if (!pt) {
+		snprintf(out.why, sizeof(out.why), "a point that is needed was not measured");
+		return out;
+	}
+	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + count || pt->y[2] != count) {
+		snprintf(out.why, sizeof(out.why), "timed accesses came back %s%s%.120s", outcome_name(pt->outcome),
+			 pt->message[0] ? ": " : "", pt->message);
+		return out;
+	}
+	for (uint32_t i = from; i < count; i++)
+		v[i - from] = pt->y[HEAD + i];
+	qsort(v, count - from, sizeof(*v), stat_compare_double);
+	const double last = count - from - 1;
+	out.low = v[(uint32_t)(SPREAD * last)];
+	out.middle = v[(uint32_t)(last / 2)];
+	out.high = v[(uint32_t)((1 - SPREAD) * last)];
+	out.known = true;
+	return out;
+}
+
+static struct ticks reuse(struct study *s, enum way first, enum way second)
+{
+	const double p[POINT_PARAMS] = {[REUSE_FIRST] = first};
+	return ticks_of(s, REUSE, second, p, COLD, ROUNDS);
+}
+
+/* A level answers `near` where it has a line, and `far` stands for what lies behind it. */
+struct level {
+	struct ticks near, far;
+	double gap; /* so much nearer than that is the level; more than 0 */
+};
+
+/* Whether most of the accesses were as fast as the level, or as slow as what lies behind it; else nobody knows. */
+enum seen { SEEN_NOTHING, SEEN_HERE, SEEN_BEYOND };
+static enum seen where(const struct level *l, const struct ticks *t)
+{
+	if (!t->known)
+		return SEEN_NOTHING;
+	if (t->high <= l->near.middle + ALIKE * l->gap)
+		return SEEN_HERE;
+	return t->low >= l->near.middle + (1 - ALIKE) * l->gap ? SEEN_BEYOND : SEEN_NOTHING;
+}
+
+static void say(struct study *s, const char *path, enum verdict v, const char *because)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "cache.%s.l1.shared_with", path);
+	study_verdict(s, key, v, strcmp(path, "local") == 0 ? "lines" : "reuse", "%s", because);
+}
+
+static void say_shared(struct study *s, const char *path, const char *with, const char *method, const char *seen)
+{
+	char key[64];
+
+	snprintf(key, sizeof(key), "cache.%s.l1.shared_with", path);
+	study_text(s, key, with, method, strcmp(path, "local") == 0 ? "lines" : "reuse", "%s", seen);
+}
+
+static double least_gap(const struct study *s)
+{
+	double grain = 1;
+
+	study_number(s, "clock.granularity", &grain);
+	return fmax(GAP_LEAST, 2 * grain);
+}
+
+/* What a level that is known by another path's name takes, from how much sooner or later this path's loads are back. */
+static void conclude_latency(struct study *s, const char *path, const char *with, double sooner, double half)
+{
+	char key[64], other[64];
+	double there;
+
+	snprintf(other, sizeof(other), "cache.%s.latency", with);
+	snprintf(key, sizeof(key), "cache.%s.l1.latency", path);
+	if (!study_number(s, other, &there))
+		return;
+	study_measured_number(s, key, there + sooner, there + sooner - half, there + sooner + half, "sm",
+			      "single accesses beside those of a path whose latency is known", "reuse",
+			      "%.0f cycles more than loads that ask %s take", sooner, other);
+}
+
+static void study_readonly(struct study *s)
+{
+	static const char method[] = "a line read on one way, and the same line at once on another";
+	const struct ticks own = reuse(s, BY_READONLY, BY_READONLY), past = reuse(s, PAST_L1, BY_READONLY),
+			   by_l1 = reuse(s, BY_L1, BY_READONLY), by_texture = reuse(s, BY_TEXTURE, BY_READONLY),
+			   l1 = reuse(s, BY_L1, BY_L1), texture = reuse(s, BY_TEXTURE, BY_TEXTURE),
+			   straight = reuse(s, PAST_L1, PAST_L1);
+	char seen[300];
+	double grain = 1, l2;
+
+	if (study_pending(s))
+		return;
+	study_number(s, "clock.granularity", &grain);
+	if (!own.known || !past.known || !straight.known)
+		return say(s, "readonly", VERDICT_INCONCLUSIVE,
+			   !own.known	 ? own.why
+			   : !past.known ? past.why
+					 : straight.why);
+	const struct level l = {own, past, past.middle - own.middle};
+	snprintf(seen, sizeof(seen),
+		 "%.0f cycles where the line was read so before, %.0f where it was read past the L1", own.middle,
+		 past.middle);
+	if (fabs(l.gap) <= least_gap(s)) {
+		/* No cache of the SM: the first one that such a load can hit is that of all loads. */
+		if (!study_number(s, "cache.global.l2.latency", &l2))
+			return say(s, "readonly", VERDICT_INCONCLUSIVE, "no cache in front of the memory is known");
+		say_shared(s, "readonly", "global.l2", method, seen);
+		conclude_latency(s, "readonly", "global.l2", own.middle - straight.middle, 1 + grain);
+		return;
+	}
+	if (l.gap < 0)
+		return say(s, "readonly", VERDICT_INCONCLUSIVE, "lines read before are slower than others");
+	const enum seen in_l1 = where(&l, &by_l1), in_texture = where(&l, &by_texture);
+	snprintf(
+	    seen, sizeof(seen),
+	    "%.0f cycles where the line was read so before, %.0f after a load by the L1, %.0f after a texture fetch, "
+	    "and %.0f where it was read past the L1",
+	    own.middle, by_l1.middle, by_texture.middle, past.middle);
+	if (in_l1 == SEEN_HERE) {
+		say_shared(s, "readonly", "global.l1", method, seen);
+		conclude_latency(s, "readonly", "global.l1", own.middle - l1.middle, 1 + grain);
+	} else if (in_l1 == SEEN_BEYOND && in_texture == SEEN_HERE) {
+		say_shared(s, "readonly", "texture.l1", method, seen);
+		if (texture.known)
+			conclude_latency(s, "readonly", "texture.l1", own.middle - texture.middle, 1 + grain);
+	} else if (in_l1 == SEEN_BEYOND && in_texture == SEEN_BEYOND) {
+		say_shared(s, "readonly", "none", method, seen);
+	} else {
+		say(s, "readonly", VERDICT_INCONCLUSIVE, seen);
+	}
+}
+
+/* Bytes that drive out all of a path's first level, and the steps in which they are read. */
+static double stretch_of(const struct study *s, const char *path, double *step)
+{
+	char key[48];
+	double size, line;
+
+	*step = LINE_LEAST;
+	snprintf(key, sizeof(key), "cache.%s.l1.line", path);
+	if (study_number(s, key, &line) && line > LINE_LEAST)
+		*step = line;
+	snprintf(key, sizeof(key), "cache.%s.l1.size", path);
+	return study_number(s, key, &size) && TIMES * size <= STRETCH_MOST ? TIMES * size : STRETCH;
+}
+
+static struct ticks after(struct study *s, enum way w, uint32_t words)
+{
+	double p[POINT_PARAMS] = {[LINES_WAY] = w, [LINES_STEP] = LINE_LEAST, [LINES_WORDS] = words}, bytes = 0;
+
+	/* What passes by the L1 is as much as what does not. */
+	if (w != BY_NOTHING)
+		bytes = stretch_of(s, w == BY_TEXTURE ? "texture" : "global", &p[LINES_STEP]);
+	return ticks_of(s, LINES, bytes, p, words, words * LAPS);
+}
+
+static void study_local(struct study *s)
+{
+	static const char method[] = "words of local memory read again after others were read on another way";
+	const struct ticks own = after(s, BY_NOTHING, WORDS), one = after(s, BY_NOTHING, 1),
+			   by_l1 = after(s, BY_L1, WORDS), past = after(s, PAST_L1, WORDS),
+			   by_texture = after(s, BY_TEXTURE, WORDS), straight = reuse(s, PAST_L1, PAST_L1);
+	char seen[300];
+	double l2;
+
+	if (study_pending(s))
+		return;
+	if (!own.known || !by_l1.known || !past.known || !straight.known)
+		return say(s, "local", VERDICT_INCONCLUSIVE,
+			   !own.known	  ? own.why
+			   : !by_l1.known ? by_l1.why
+			   : !past.known  ? past.why
+					  : straight.why);
+	const struct level l = {own, straight, straight.middle - own.middle};
+	snprintf(
+	    seen, sizeof(seen),
+	    "%.0f cycles at once, %.0f after loads by the L1, %.0f after loads past it, %.0f after texture fetches; "
+	    "a line in the common cache takes %.0f",
+	    own.middle, by_l1.middle, past.middle, by_texture.middle, straight.middle);
+	if (fabs(l.gap) <= least_gap(s)) {
+		/* Some words may drive each other out of a cache; one by itself does not. */
+		if (!one.known || fabs(one.middle - own.middle) > least_gap(s))
+			return say(s, "local", VERDICT_INCONCLUSIVE, "one word alone is faster than some in turn");
+		if (!study_number(s, "cache.global.l2.latency", &l2))
+			return say(s, "local", VERDICT_INCONCLUSIVE, "no cache in front of the memory is known");
+		return say_shared(s, "local", "global.l2", method, seen);
+	}
+	const enum seen kept = where(&l, &past), in_l1 = where(&l, &by_l1), in_texture = where(&l, &by_texture);
+	if (l.gap < 0 || kept != SEEN_HERE)
+		say(s, "local", VERDICT_INCONCLUSIVE, seen);
+	else if (in_l1 == SEEN_BEYOND)
+		say_shared(s, "local", "global.l1", method, seen);
+	else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND)
+		say_shared(s, "local", "texture.l1", method, seen);
+	else
+		/* What was read may not have been enough to drive out all of a level that nobody knows. */
+		say(s, "local", VERDICT_INCONCLUSIVE, seen);
+}
+
+static void study_paths(struct study *s)
+{
+	const uint32_t cc = study_device(s)->cc;
+
+	if (cc < 20) {
+		study_verdict(s, "cache.local.l1.shared_with", VERDICT_UNSUPPORTED, "lines",
+			      "loads of this device cannot pass by a cache");
+		study_verdict(s, "cache.readonly.l1.shared_with", VERDICT_UNSUPPORTED, "reuse",
+			      "this device has no loads marked read-only");
+		return;
+	}
+	study_local(s);
+	if (cc >= 35)
+		study_readonly(s);
+	else
+		study_verdict(s, "cache.readonly.l1.shared_with", VERDICT_UNSUPPORTED, "reuse",
+			      "this device has no loads marked read-only");
+}
+
+static const char *const claims[] = {"cache.readonly.*", "cache.local.*", NULL};
+static const char *const needs[] = {"clock", "global_cache", NULL};
+static const char *const helped[] = {"texture_cache", NULL};
+
+const struct probe probe_paths = {
+    .name = "paths",
+    .asks = "Which caches do loads marked read-only and loads of local memory ask?",
+    .source = "Mei 2014, 2 and 3.2: the paths that its Table 1 lists, by single accesses; that they are told by what "
+	      "other paths left "
+	      "in a cache is ours",
+    .how = "A fresh line is read on one way and at once on another, which is timed: it is as fast as on a second "
+	   "access of its own "
+	   "where both ask one cache. Local memory has lines that no other way reaches. So some of its words are read, "
+	   "then more of "
+	   "global memory than the first cache holds, on one way or another, and then those words again: where they "
+	   "are slow, they "
+	   "were driven out.",
+    .fooled = "Noise and pages that are entered: four of five accesses have to agree. A common cache that is so small "
+	      "that what "
+	      "passes by the L1 drives out local words as well: nothing is concluded where those are slow then.",
+    .needs = needs,
+    .helped = helped,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_paths,
+};

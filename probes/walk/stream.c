@@ -20,7 +20,9 @@ enum {
 	REPEATS = 5,	 /* of a stream of all SMs */
 	BLOCK = 128,	 /* threads of one that reads global memory */
 	THREADS = 1024,	 /* of those on an SM */
-	ROUNDS_NEAR = 8, /* of shared and constant memory */
+	ROUNDS_NEAR = 8, /* of constant memory */
+	ROUNDS_SHARED =
+	    64, /* of shared memory: kernels of two lengths need not begin alike, where one waits for an instruction more */
 	WARPS_MOST = 32,
 	SHARE = 2,	/* of the memory that an array may take */
 	KEPT = 16,	/* of the memory, that it takes at least */
@@ -372,12 +374,13 @@ static void stream_near(struct study *s, enum walk_space space, const struct wal
 	const struct device_info *d = study_device(s);
 	const char *how = "one SM, whose rate is that of each";
 	unsigned warps = warps_most(d);
+	const unsigned rounds = space == SPACE_SHARED ? ROUNDS_SHARED : ROUNDS_NEAR;
 	bool hidden = true;
-	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, clock, &hidden),
-		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, clock, &hidden);
+	struct timed all = ask(s, space, 4, warps, rounds, clock, &hidden),
+		     half = ask(s, space, 4, warps / 2, rounds, clock, &hidden);
 	if (all.ok && half.ok && 2 * half.ns > PLATEAU * all.ns && warps_resident(d) >= 2 * warps) {
 		/* On all SMs: what they share may hold them up, and then one SM alone is faster. */
-		const struct timed every = ask(s, space, 4, 2 * warps, ROUNDS_NEAR, clock, &hidden);
+		const struct timed every = ask(s, space, 4, 2 * warps, rounds, clock, &hidden);
 		if (every.ok && every.ns <= PLATEAU * 2 * all.ns && as_long(every.point, 2 * d->sm_count)) {
 			half = all;
 			all = every;

@@ -209,6 +209,12 @@ static int say_decided(struct job *j)
 			rc = note(j, "line %u: data decide which way this branch goes", in->line);
 		else if (j->walk.decided[k] == 2)
 			rc = note(j, "line %u: data decide which addresses this access has", in->line);
+		else if (j->walk.decided[k] == DECIDED_APART)
+			rc = note(
+			    j,
+			    "line %u: no finding tells whether an access that does not begin with a piece of memory is "
+			    "taken apart, thread by thread; it is at the slow end",
+			    in->line);
 	}
 	return rc;
 }

@@ -7,6 +7,8 @@
 #define BUFFER_SHIFT  40 /* buffer k of the arguments begins at (k + 1) << this */
 
 /* Which way everything goes that is not known for certain. */
+#define DECIDED_APART 3
+
 enum predict_end { END_EXPECTED, END_FAST, END_SLOW };
 
 /* ---- values: predict_lane.c ---- */
@@ -45,7 +47,7 @@ struct walk { /* what all warps of a launch share */
 	uint64_t shared_static;
 	uint32_t warp_size, warps_per_block, sm_count;
 	enum predict_end end;
-	/* what data decided, each noted once: instruction -> 1 */
+	/* what data decided, each noted once: instruction -> 1, a branch; 2, an address. Or what no finding tells: DECIDED_APART */
 	uint8_t *decided;
 	bool endless; /* a loop whose turns data decide, and nobody told how many */
 };
@@ -95,7 +97,9 @@ struct term term_try(struct terms *t, const char *key, bool more_is_faster);
 double term_at(const struct term *t, enum predict_end end);
 bool term_absent(const struct terms *t, const char *key); /* the structure was shown not to be there */
 
-struct timing {			    /* of a PTX instruction */
+enum timing_kind { KIND_OTHER, KIND_SINGLE, KIND_INTEGER, TIMING_KINDS };
+struct timing { /* of a PTX instruction */
+	enum timing_kind kind;
 	struct term issue, latency; /* cycles of one warp instruction */
 	uint32_t unit;		    /* number, 0: not known which */
 	double
@@ -107,8 +111,9 @@ struct model {		       /* findings, ready for use */
 	struct timing *timing; /* of each instruction of the entry */
 	char unit[TIMING_UNITS][64];
 	uint32_t units;
-	double issue_least;   /* cycles between any two instructions of the SM */
-	struct term warp_gap; /* between two of one warp */
+	double issue_least;		    /* cycles between any two instructions of the SM */
+	struct term warp_gap;		    /* between two of one warp */
+	struct term kind_gap[TIMING_KINDS]; /* the same of two of a kind, not there: no more than that */
 	struct term turn; /* of the SM for one instruction, or two independent ones of a warp; not there: one each */
 	struct term turn_extra; /* cycles after a branch that was taken */
 	struct term barrier, clock_hz, launch, sm_count, warp_size;
@@ -127,6 +132,11 @@ struct model {		       /* findings, ready for use */
 	struct term cold;   /* cycles until the first instruction is there */
 	bool has_l1, has_l2;
 };
+/* predict_terms_memory.c: global memory and its caches; what holds waiting requests; code that was never run; shared memory. */
+void terms_memory(struct model *m, struct terms *t);
+void terms_waiting(struct model *m, struct terms *t);
+void terms_cold(struct model *m, struct terms *t);
+void terms_shared(struct model *m, struct terms *t);
 int model_open(struct model *m, struct terms *t, const struct ptx_func *entry, struct predict_class **classes);
 
 /* ---- one SM: predict_pipe.c ---- */

@@ -122,6 +122,18 @@ static double *entry_at(struct pipe *p, double *t)
 	return entry;
 }
 
+/* Without caches a memory may take an access that does not begin with a piece apart, thread by thread. No finding tells. */
+static bool out_of_step(const struct pipe *p, const struct step *s)
+{
+	const struct model *m = p->m;
+	if (m->has_l1 || m->has_l2 || !s->mask || s->bytes >= m->piece ||
+	    s->address[__builtin_ctzll(s->mask)] % m->piece == 0)
+		return false;
+	if (!p->q->walk->decided[s->number])
+		p->q->walk->decided[s->number] = DECIDED_APART;
+	return true;
+}
+
 static double global_access(struct pipe *p, const struct step *s, double t0, double *alone)
 {
 	uint64_t piece[STEP_PIECES];
@@ -129,7 +141,10 @@ static double global_access(struct pipe *p, const struct step *s, double t0, dou
 	bool load = s->in->op != PTX_OP_ST, atomic = s->in->op == PTX_OP_ATOM || s->in->op == PTX_OP_RED;
 	uint32_t lanes = (uint32_t)__builtin_popcountll(s->mask), n;
 	bool known = s->address_known && s->space != PTX_LOCAL && s->space != PTX_TEX;
-	if (known)
+	const bool apart = known && out_of_step(p, s);
+	if (apart && way(p) == END_SLOW)
+		n = pieces_of(s, s->bytes, piece);
+	else if (known)
 		n = pieces_of(s, m->piece, piece);
 	else if (s->space == PTX_LOCAL || way(p) == END_FAST)
 		n = (lanes * s->bytes + m->piece - 1) / m->piece;

@@ -79,6 +79,8 @@ static void start_block(struct pipe *p, uint32_t n, double t)
 			w->ready[i] = w->ready_alone[i] = 0;
 		for (uint32_t i = 0; i < WARP_LOADS; i++)
 			w->load[i] = 0;
+		for (uint32_t i = 0; i < TIMING_KINDS; i++)
+			w->kind[i] = 0;
 		b->alive -= !w->live;
 	}
 }
@@ -161,13 +163,17 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 	const struct timing *t = &p->m->timing[s->number];
 	/* One that waits for nothing goes out with the one before it, if that did not do so itself. */
 	w->second = p->m->turn.there && !w->second && ready <= w->at;
-	const double turn = p->m->turn.there ? pipe_pick(p, &p->m->turn) : p->m->issue_least;
+	const bool computes = t->issue.there || t->latency.there;
+	double turn = p->m->turn.there ? pipe_pick(p, &p->m->turn) : p->m->issue_least;
+	/* What no unit of computations does may go out every cycle, or as seldom as what they do. */
+	if (p->q->apart && !computes)
+		turn = fmin(turn, 1);
 	double at = pipe_take(&p->issue, ready, w->second ? 0 : turn), gap = pipe_pick(p, &p->m->warp_gap);
 	bool barrier = s->in->op == PTX_OP_BAR_SYNC || s->in->op == PTX_OP_BARRIER_SYNC;
 	p->r->steps++;
 	if (p->q->count && t->cls)
 		t->cls->count++;
-	if (t->issue.there || t->latency.there) {
+	if (computes) {
 		arithmetic(p, w, t, ready, &at, &alone);
 	} else if (s->space && s->mask) {
 		double done_alone = alone, done = memory_access(p, w, at, &done_alone);
@@ -176,6 +182,7 @@ static void issue(struct pipe *p, struct warp *w, double ready, double alone)
 	}
 	w->at = at + gap;
 	w->alone = alone + gap;
+	w->kind[t->kind] = at + pipe_pick(p, &p->m->kind_gap[t->kind]);
 	if (s->branched) {
 		w->at += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
 		w->alone += fmax(0, pipe_pick(p, &p->m->turn_extra) - gap);
@@ -199,7 +206,7 @@ static bool advance(struct pipe *p)
 		if (!w->live || w->waits || w->at >= at)
 			continue;
 		operands_ready(w, &t, &a);
-		t = fmax(t, memory_free(p, w));
+		t = fmax(t, fmax(memory_free(p, w), w->kind[p->m->timing[w->s.number].kind]));
 		if (t < at) {
 			at = t;
 			alone = a;

@@ -20,6 +20,7 @@ struct warp {
 	bool live, waits, second;    /* second: its latest instruction went out with the one before it */
 	double at, alone;	     /* when it may issue again; the same if it were alone on an SM without limits */
 	double *ready, *ready_alone; /* of its registers */
+	double kind[TIMING_KINDS];   /* when it may issue another of each kind */
 	double last, last_alone;     /* its latest result */
 	double load[WARP_LOADS];     /* when its latest loads are there, as many as it can have waiting */
 	uint32_t block;

@@ -349,10 +349,10 @@ static bool is_right(const struct finding *f, const struct fact *t)
 	const bool price = str_starts(f->key, "tlb.") && str_ends(f->key, "latency"),
 		   fitted = str_ends(f->key, ".capacity"), warps = str_ends(f->key, ".ridge"),
 		   within = t->number >= f->lo && t->number <= f->hi &&
-			    f->hi - f->lo <= (fitted  ? FIT_BRACKET
-					      : price ? PRICE_BRACKET
-						      : BRACKET) *
-						 t->number;
+			    f->hi - f->lo <= fmax(warps ? 1 : 0, (fitted  ? FIT_BRACKET
+								  : price ? PRICE_BRACKET
+									  : BRACKET) *
+								     t->number); /* counts differ by one at the least */
 	if (str_ends(f->key, ".size") && f->hi > f->lo)
 		return within;
 	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps) && within);

@@ -1,0 +1,122 @@
+/* Findings about memory as parameters of the model. */
+#include "predict/predict_impl.h"
+#include <math.h>
+#include <string.h>
+
+static bool measured(const struct terms *t, const char *key)
+{
+	const struct finding *f = findings_get(t->f, key);
+	return f && f->verdict == VERDICT_MEASURED;
+}
+
+/* Of a load that misses every cache: by a clock in the kernel, or, where that gave an end only, by run times. */
+static struct term memory_latency(struct terms *t)
+{
+	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.completion";
+	if (!measured(t, clocked) && measured(t, timed))
+		return term_try(t, timed, false);
+	return term_get(t, clocked, false, "loads that miss every cache take no time but their bytes'");
+}
+
+void terms_memory(struct model *m, struct terms *t)
+{
+	m->has_l1 = !term_absent(t, "cache.global.l1.size");
+	m->has_l2 = !term_absent(t, "cache.global.l2.size");
+	m->memory_latency = memory_latency(t);
+	m->memory_total = term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
+	if (m->has_l2) {
+		m->l2_latency = term_get(t, "cache.global.l2.latency", false, "hits of the L2 take as long as misses");
+		m->l2_rate =
+		    term_get(t, "cache.global.l2.bandwidth", true, "one SM draws any number of bytes from the L2");
+		m->l2_total = term_get(t, "cache.global.l2.bandwidth_total", true, "the L2 serves all SMs at once");
+		m->l2_size = term_get(t, "cache.global.l2.size", true, "everything that was read stays in the L2");
+	}
+	if (m->has_l1) {
+		m->l1_latency = term_get(t, "cache.global.l1.latency", false, "hits of the L1 take as long as misses");
+		m->l1_rate = term_get(t, "cache.global.l1.bandwidth", true, "the L1 gives any number of bytes at once");
+		m->l1_size = term_get(t, "cache.global.l1.size", true, "everything that was read stays in the L1");
+	}
+	struct term piece = term_try(t, "memory.coalesce.segment", false),
+		    fill = term_try(t, "memory.global.fetch", false);
+	if (!piece.there) {
+		const struct term far = term_try(t, "cache.global.l2.sector", false),
+				  near = term_try(t, "cache.global.l1.sector", false);
+		const bool nearer = m->has_l1 && near.there && !(m->has_l2 && far.there && far.value < near.value);
+		piece = nearer ? near : m->has_l2 ? far : piece;
+	}
+	if (!piece.there)
+		piece = fill;
+	/* A bound is what nobody could tell better. */
+	if (m->has_l2 && !measured(t, "memory.global.fetch")) {
+		const struct term brought = term_try(t, "cache.global.l2.sector", false);
+		fill = brought.there ? brought : fill;
+	}
+	m->scattered = term_try(t, "memory.global.scattered", true);
+	if (!piece.there)
+		piece = term_get(t, "memory.global.fetch", false,
+				 "accesses of scattered lanes move only the bytes that are asked for");
+	m->piece = piece.there && piece.value >= 1 ? (uint32_t)lround(piece.value) : 4;
+	/* What is brought at once holds whole pieces. */
+	m->fill = fill.there && fill.value > m->piece ? (uint32_t)lround(fill.value / m->piece) * m->piece : m->piece;
+	m->load_issue = term_try(t, "memory.global.4.issue", false);
+	if (!m->has_l2 && !m->has_l1 && !m->load_issue.there)
+		m->load_issue =
+		    term_get(t, "memory.global.4.issue", false, "one SM issues loads as fast as any instruction");
+}
+
+#define ENTRIES_MOST 4096
+
+static uint32_t count_of(struct terms *t, const char *key)
+{
+	const struct term v = measured(t, key) ? term_try(t, key, true) : (struct term){.there = false};
+	return v.there && v.value >= 1 && v.value <= ENTRIES_MOST ? (uint32_t)v.value : 0;
+}
+
+/* What holds waiting requests, where that is known: an entry a line, or an entry a warp's load. */
+void terms_waiting(struct model *m, struct terms *t)
+{
+	const struct finding *kind = findings_get(t->f, "outstanding.kind");
+	m->warp_loads = count_of(t, "outstanding.loads_per_warp");
+	if (!kind || kind->verdict != VERDICT_MEASURED || kind->value.kind != VALUE_TEXT)
+		return;
+	m->entries = count_of(t, "outstanding.entries");
+	if (strcmp(kind->value.text, "mshr") != 0)
+		return;
+	struct term fill = {.there = false};
+	if (m->has_l1) {
+		fill = term_try(t, "cache.global.l1.sector", false);
+		fill = fill.there ? fill : term_try(t, "cache.global.l1.line", false);
+	}
+	m->entry_bytes = fill.there && fill.value > m->piece ? (uint32_t)fill.value : m->piece;
+}
+
+/* Where code was looked for beyond its caches and its latency could not be told, or a cache held all of it, what was never run
+ * comes as late as data. */
+void terms_cold(struct model *m, struct terms *t)
+{
+	static const char key[] = "memory.instruction.latency";
+	const struct finding *f = findings_get(t->f, key), *levels = findings_get(t->f, "cache.instruction.levels");
+	const bool hidden = (f && f->verdict == VERDICT_INCONCLUSIVE) || (levels && levels->verdict == VERDICT_BOUND),
+		   looked = hidden && m->memory_latency.there;
+	m->cold = term_get(t, key, false,
+			   looked ? "code comes as late as data that miss every cache"
+				  : "code is there when a kernel begins");
+	if (!m->cold.there && looked)
+		m->cold = m->memory_latency;
+}
+
+void terms_shared(struct model *m, struct terms *t)
+{
+	m->shared_latency = term_get(t, "shared.latency", false, "shared memory answers at once");
+	m->shared_rate =
+	    term_get(t, "shared.bandwidth", true, "shared memory is read as fast as instructions are issued");
+	struct term banks = term_get(t, "shared.banks", false, "bank conflicts cost nothing"),
+		    width = term_get(t, "shared.bank_width", false, "bank conflicts cost nothing");
+	m->conflict = term_get(t, "shared.conflict_cost", false, "bank conflicts cost nothing");
+	if (banks.there && width.there && m->conflict.there) {
+		m->banks = (uint32_t)banks.value;
+		m->bank_width = (uint32_t)width.value;
+		const struct term mode = term_try(t, "shared.bank_mode", false);
+		m->bank_mode = mode.there && mode.value >= 1 ? (uint32_t)mode.value : m->bank_width;
+	}
+}

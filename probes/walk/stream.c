@@ -20,9 +20,7 @@ enum {
 	REPEATS = 5,	 /* of a stream of all SMs */
 	BLOCK = 128,	 /* threads of one that reads global memory */
 	THREADS = 1024,	 /* of those on an SM */
-	ROUNDS_NEAR = 8, /* of constant memory */
-	ROUNDS_SHARED =
-	    64, /* of shared memory: kernels of two lengths need not begin alike, where one waits for an instruction more */
+	ROUNDS_NEAR = 8, /* of shared and constant memory */
 	WARPS_MOST = 32,
 	SHARE = 2,	/* of the memory that an array may take */
 	KEPT = 16,	/* of the memory, that it takes at least */
@@ -33,7 +31,9 @@ enum {
 #define QUIET 0.03 /* a stream of all SMs is not repeated for less */
 /* Of the value: what the same stream reached on one GPU through two compilers that joined and ordered its loads otherwise. Only
  * loads of shared memory leave them no choice. */
-#define CODE	0.2
+#define CODE 0.2
+#define TURNS                                                                                                          \
+	0.05 /* the same of shared memory: three runs of eight on two GPUs took a twentieth longer, of launches however long */
 #define GRAIN	(2 << 20)
 #define AS_LONG 0.9  /* of blocks that no scheduler prefers to each other */
 #define HIDDEN	1.12 /* of a load's time, by the shorter loop alone */
@@ -250,7 +250,7 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 	k.first = rounds;
 	k.most = many ? REPEATS : 0;
 	k.quiet = many ? QUIET : 0;
-	k.ends = shared ? 0 : CODE;
+	k.ends = shared ? TURNS : CODE;
 	k.both_hz = clock->hz;
 	/* Those of a scheduler's warps that it prefers may be done long before the others. */
 	const bool starves = !many && timed_starves(s, &k);
@@ -374,13 +374,12 @@ static void stream_near(struct study *s, enum walk_space space, const struct wal
 	const struct device_info *d = study_device(s);
 	const char *how = "one SM, whose rate is that of each";
 	unsigned warps = warps_most(d);
-	const unsigned rounds = space == SPACE_SHARED ? ROUNDS_SHARED : ROUNDS_NEAR;
 	bool hidden = true;
-	struct timed all = ask(s, space, 4, warps, rounds, clock, &hidden),
-		     half = ask(s, space, 4, warps / 2, rounds, clock, &hidden);
+	struct timed all = ask(s, space, 4, warps, ROUNDS_NEAR, clock, &hidden),
+		     half = ask(s, space, 4, warps / 2, ROUNDS_NEAR, clock, &hidden);
 	if (all.ok && half.ok && 2 * half.ns > PLATEAU * all.ns && warps_resident(d) >= 2 * warps) {
 		/* On all SMs: what they share may hold them up, and then one SM alone is faster. */
-		const struct timed every = ask(s, space, 4, 2 * warps, rounds, clock, &hidden);
+		const struct timed every = ask(s, space, 4, 2 * warps, ROUNDS_NEAR, clock, &hidden);
 		if (every.ok && every.ns <= PLATEAU * 2 * all.ns && as_long(every.point, 2 * d->sm_count)) {
 			half = all;
 			all = every;

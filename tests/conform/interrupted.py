@@ -183,7 +183,7 @@ def test_kill_9_at_any_moment(o):
 
 def test_time_limit(o):
     path = o.path("limit.fathom")
-    result = o.run(*RUN, path, "--time-limit", "0.3")
+    result = o.run(*RUN, path, "--time-limit", "0.05")
     refused(result, 1, "out of time", "--resume")
     resume(o, path)
     expect(findings(o, path) == whole_run(o), "a resumed run comes to other findings than an uninterrupted one")

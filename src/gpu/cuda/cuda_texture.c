@@ -58,8 +58,9 @@ static CUresult make(struct cuda_gpu *g, const struct launch_texture *t, CUdevic
 	CUresult r = CUDA_SUCCESS;
 
 	memset(&what, 0, sizeof what);
+	/* An array of one dimension is read as a row of two, whose border above and below would count for half of each filtered texel. */
 	for (int k = 0; k < 3; k++)
-		how.addressMode[k] = address_of(t->address[k]);
+		how.addressMode[k] = address_of(k == 0 || t->size[k] ? t->address[k] : TEXTURE_CLAMP);
 	if (t->place == TEXTURE_ARRAY) {
 		r = make_array(g, t, base, &out->array);
 		what.resType = CU_RESOURCE_TYPE_ARRAY;

@@ -16,7 +16,8 @@
 static double walk(struct bench *b, uint8_t space, uint32_t n, uint32_t stride, uint8_t flags)
 {
 	static uint32_t ring[WORDS];
-	uint32_t base = space == PTX_GLOBAL ? TINY_OUT + 256 : 0, skip = space == PTX_GLOBAL ? 64 : 0;
+	const bool memory = space != PTX_CONST;
+	uint32_t base = memory ? TINY_OUT + 256 : 0, skip = memory ? 64 : 0;
 	memset(ring, 0, sizeof ring);
 	assert_true((n - 1) * stride / 4 + skip < WORDS);
 	for (uint32_t k = 0; k < n; k++)
@@ -35,7 +36,7 @@ static double walk(struct bench *b, uint8_t space, uint32_t n, uint32_t stride, 
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 0, 11);
 	tiny_store(&b->t, PTX_GLOBAL, OUT, 4, 12);
 	tiny_exit(&b->t, FUNC_NONE, false);
-	if (space == PTX_GLOBAL)
+	if (memory)
 		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, ring, sizeof ring, NULL, 0, 0);
 	else
 		tiny_run(&b->r, b->g, &b->s, &b->t, 1, 1, NULL, 4096, ring, 16384, 0);
@@ -119,6 +120,48 @@ static void global_memory_shows_its_levels(void **state)
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 200 + ROUND, 0.5);
 	b.s.has_l2 = false;
 	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 400 + ROUND, 0.5);
+}
+
+static void textures_have_levels_of_their_own(void **state)
+{
+	(void)state;
+	struct bench b;
+	global_levels(&b.s);
+	assert_float_equal(walk(&b, PTX_TEX, 64, 32, 0), 28 + ROUND, 0.5); /* without such levels, the global path's */
+	b.s.has_texture = true;
+	b.s.texture.levels = 2;
+	b.s.texture.memory_latency = 500;
+	b.s.texture.level[0] = (struct cache_spec){.present = true,
+						   .size = 1024,
+						   .line = 32,
+						   .sector = 32,
+						   .ways = 8,
+						   .sets = 4,
+						   .policy = POLICY_LRU,
+						   .scope = SCOPE_SM,
+						   .latency = 90,
+						   .partitions = 1};
+	b.s.texture.level[1] = (struct cache_spec){.present = true,
+						   .size = 8192,
+						   .line = 64,
+						   .sector = 64,
+						   .ways = 8,
+						   .sets = 16,
+						   .policy = POLICY_LRU,
+						   .scope = SCOPE_GPU,
+						   .latency = 250,
+						   .partitions = 1};
+	assert_float_equal(walk(&b, PTX_TEX, 32, 32, 0), 90 + ROUND, 0.5);
+	assert_float_equal(walk(&b, PTX_TEX, 128, 64, 0), 250 + ROUND, 0.5);
+	assert_float_equal(walk(&b, PTX_TEX, 512, 64, 0), 500 + ROUND, 0.5);
+	/* One line more than the first level holds misses on the nine lines of one set, and on no other. */
+	assert_float_equal(walk(&b, PTX_TEX, 33, 32, 0), (24 * 90 + 9 * 250) / 33.0 + ROUND, 0.5);
+	/* Plain loads do not ask them. */
+	assert_float_equal(walk(&b, PTX_GLOBAL, 64, 32, 0), 28 + ROUND, 0.5);
+	/* The second level may be the global L2 itself. */
+	b.s.texture_shared[1] = true;
+	b.s.texture.level[1] = b.s.global.level[1];
+	assert_float_equal(walk(&b, PTX_TEX, 256, 32, 0), 200 + ROUND, 0.5);
 }
 
 /* Eight words 256 bytes apart lie in the L1; a TLB of four entries of 256 bytes does not have them all. */
@@ -504,6 +547,7 @@ int main(void)
 	    cmocka_unit_test(constants_show_their_levels),
 	    cmocka_unit_test(missing_levels_are_flat),
 	    cmocka_unit_test(global_memory_shows_its_levels),
+	    cmocka_unit_test(textures_have_levels_of_their_own),
 	    cmocka_unit_test(asking_an_l1_in_vain_costs_what_the_description_says),
 	    cmocka_unit_test(only_what_is_addressed_physically_waits_for_its_page),
 	    cmocka_unit_test(half_of_the_lines_are_far),

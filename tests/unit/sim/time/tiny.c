@@ -43,7 +43,7 @@ static uint8_t *place(struct func_warp *w, const struct func_inst *i, uint32_t l
 	uint64_t at = ROW(w, i->a)[l] + i->imm;
 	uint8_t *p = NULL;
 	w->addr[l] = at;
-	if (i->space == PTX_GLOBAL)
+	if (i->space == PTX_GLOBAL || i->space == PTX_TEX) /* an unfiltered texel is a word */
 		p = func_global(k->memory, at, 4);
 	else if (i->space == PTX_SHARED && at + 4 <= k->shared_bytes)
 		p = w->block->shared + at;
@@ -59,6 +59,7 @@ static uint8_t *place(struct func_warp *w, const struct func_inst *i, uint32_t l
 
 static void load(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
+	w->texels = 1;
 	EACH(l, mask)
 	{
 		uint8_t *p = place(w, i, l, true);

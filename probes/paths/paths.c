@@ -181,19 +181,24 @@ static double least_gap(const struct study *s)
 	return fmax(GAP_LEAST, 2 * grain);
 }
 
-/* What a level that is known by another path's name takes, from how much sooner or later this path's loads are back. */
-static void conclude_latency(struct study *s, const char *path, const char *with, double sooner, double half)
+/* What a level that is known by another path's name takes, from how much sooner or later this path's loads are back. A difference that the
+ * single accesses' own does not let be told is none. */
+static void conclude_latency(struct study *s, const char *path, const char *with, const struct ticks *own,
+			     const struct ticks *other)
 {
-	char key[64], other[64];
-	double there;
+	char key[64], known[64];
+	double there, grain = 1;
 
-	snprintf(other, sizeof(other), "cache.%s.latency", with);
+	study_number(s, "clock.granularity", &grain);
+	snprintf(known, sizeof(known), "cache.%s.latency", with);
 	snprintf(key, sizeof(key), "cache.%s.l1.latency", path);
-	if (!study_number(s, other, &there))
+	if (!study_number(s, known, &there))
 		return;
-	study_measured_number(s, key, there + sooner, there + sooner - half, there + sooner + half, "sm",
+	const double half = 1 + grain + (own->high - own->low + other->high - other->low) / 2,
+		     later = own->middle - other->middle, told = fabs(later) > half ? later : 0;
+	study_measured_number(s, key, there + told, there + told - half, there + told + half, "sm",
 			      "single accesses beside those of a path whose latency is known", "reuse",
-			      "%.0f cycles more than loads that ask %s take", sooner, other);
+			      "%.0f cycles more than loads that ask %s take", later, known);
 }
 
 static void study_readonly(struct study *s)
@@ -204,11 +209,10 @@ static void study_readonly(struct study *s)
 			   l1 = reuse(s, BY_L1, BY_L1), texture = reuse(s, BY_TEXTURE, BY_TEXTURE),
 			   straight = reuse(s, PAST_L1, PAST_L1);
 	char seen[300];
-	double grain = 1, l2;
+	double l2;
 
 	if (study_pending(s))
 		return;
-	study_number(s, "clock.granularity", &grain);
 	if (!own.known || !past.known || !straight.known)
 		return say(s, "readonly", VERDICT_INCONCLUSIVE,
 			   !own.known	 ? own.why
@@ -223,7 +227,7 @@ static void study_readonly(struct study *s)
 		if (!study_number(s, "cache.global.l2.latency", &l2))
 			return say(s, "readonly", VERDICT_INCONCLUSIVE, "no cache in front of the memory is known");
 		say_shared(s, "readonly", "global.l2", method, seen);
-		conclude_latency(s, "readonly", "global.l2", own.middle - straight.middle, 1 + grain);
+		conclude_latency(s, "readonly", "global.l2", &own, &straight);
 		return;
 	}
 	if (l.gap < 0)
@@ -236,11 +240,11 @@ static void study_readonly(struct study *s)
 	    own.middle, by_l1.middle, by_texture.middle, past.middle);
 	if (in_l1 == SEEN_HERE) {
 		say_shared(s, "readonly", "global.l1", method, seen);
-		conclude_latency(s, "readonly", "global.l1", own.middle - l1.middle, 1 + grain);
+		conclude_latency(s, "readonly", "global.l1", &own, &l1);
 	} else if (in_l1 == SEEN_BEYOND && in_texture == SEEN_HERE) {
 		say_shared(s, "readonly", "texture.l1", method, seen);
 		if (texture.known)
-			conclude_latency(s, "readonly", "texture.l1", own.middle - texture.middle, 1 + grain);
+			conclude_latency(s, "readonly", "texture.l1", &own, &texture);
 	} else if (in_l1 == SEEN_BEYOND && in_texture == SEEN_BEYOND) {
 		say_shared(s, "readonly", "none", method, seen);
 	} else {

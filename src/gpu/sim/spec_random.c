@@ -4,9 +4,9 @@
 #include "base/rng.h"
 #include "base/str.h"
 #include "gpu/sim/spec.h"
+#include "gpu/sim/spec_random_draw.h"
 #include <errno.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -34,33 +34,6 @@ struct dice {
 	double nearest;			    /* least latency of all operations and of the nearest constants, cycles */
 };
 
-static int between(struct dice *d, int lo, int hi)
-{
-	return hi <= lo ? lo : lo + (int)rng_below(&d->r, (uint64_t)(hi - lo) + 1);
-}
-
-static bool chance(struct dice *d, double p)
-{
-	return rng_unit(&d->r) < p;
-}
-
-static void put(struct dice *d, const char *key, const char *unit, const char *fmt, ...)
-    __attribute__((format(printf, 4, 5)));
-static void put(struct dice *d, const char *key, const char *unit, const char *fmt, ...)
-{
-	char value[512];
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(value, sizeof value, fmt, ap);
-	va_end(ap);
-	str_addf(d->out, "%s = %s %s # guess: drawn\n", key, value, unit);
-}
-
-static void put_int(struct dice *d, const char *key, const char *unit, long long v)
-{
-	put(d, key, unit, "%lld", v);
-}
-
 /* ---- device and core ---- */
 static void roll_device(struct dice *d, uint64_t seed)
 {
@@ -69,60 +42,61 @@ static void roll_device(struct dice *d, uint64_t seed)
 		const char *ptx;
 	} targets[] = {{13, "1.4"}, {20, "2.0"}, {35, "3.1"}, {52, "4.1"},
 		       {60, "5.0"}, {70, "6.0"}, {80, "7.0"}, {90, "7.8"}};
-	int t = between(d, 0, (int)(sizeof targets / sizeof targets[0]) - 1), cc = targets[t].cc;
-	d->per_cluster = between(d, 1, 4);
-	d->clusters = between(d, 1, 24 / d->per_cluster);
+	int t = draw_between(&d->r, 0, (int)(sizeof targets / sizeof targets[0]) - 1), cc = targets[t].cc;
+	d->per_cluster = draw_between(&d->r, 1, 4);
+	d->clusters = draw_between(&d->r, 1, 24 / d->per_cluster);
 	if (d->per_cluster * d->clusters < 2)
 		d->clusters = 2;
 	d->sm_count = d->clusters * d->per_cluster;
 	d->warp = spec_random_warp(seed);
-	d->f64 = chance(d, 0.8);
-	d->f16 = cc >= 60 && chance(d, 0.8);
+	d->f64 = draw_chance(&d->r, 0.8);
+	d->f16 = cc >= 60 && draw_chance(&d->r, 0.8);
 	d->fma = cc >= 20;
-	d->block_threads = between(d, 0, 1) ? 512 : 1024;
-	put(d, "device.name", "name", "\"Random %llu\"", (unsigned long long)seed);
-	put_int(d, "device.sm_count", "count", d->sm_count);
-	put_int(d, "topology.sm_per_cluster", "count", d->per_cluster);
-	put_int(d, "device.clock_hz", "MHz", between(d, 500, 2000));
-	put(d, "device.target", "name", "sm_%d", cc);
-	put(d, "device.ptx_version", "version", "%s", targets[t].ptx);
-	put(d, "device.compute_capability", "version", "%d.%d", cc / 10, cc % 10);
-	put_int(d, "device.max_threads_per_block", "count", d->block_threads);
-	put_int(d, "device.max_threads_per_sm", "count", 2 * d->block_threads);
-	put_int(d, "device.warp_size", "count", d->warp);
-	put_int(d, "device.max_warps_per_sm", "count", 2 * d->block_threads / d->warp);
-	put_int(d, "device.max_blocks_per_sm", "count", between(d, 4, 16));
-	put(d, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
-	put(d, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");
-	put(d, "device.has_fma", "yes/no", "%s", d->fma ? "yes" : "no");
+	d->block_threads = draw_between(&d->r, 0, 1) ? 512 : 1024;
+	draw_put(d->out, "device.name", "name", "\"Random %llu\"", (unsigned long long)seed);
+	draw_put_int(d->out, "device.sm_count", "count", d->sm_count);
+	draw_put_int(d->out, "topology.sm_per_cluster", "count", d->per_cluster);
+	draw_put_int(d->out, "device.clock_hz", "MHz", draw_between(&d->r, 500, 2000));
+	draw_put(d->out, "device.target", "name", "sm_%d", cc);
+	draw_put(d->out, "device.ptx_version", "version", "%s", targets[t].ptx);
+	draw_put(d->out, "device.compute_capability", "version", "%d.%d", cc / 10, cc % 10);
+	draw_put_int(d->out, "device.max_threads_per_block", "count", d->block_threads);
+	draw_put_int(d->out, "device.max_threads_per_sm", "count", 2 * d->block_threads);
+	draw_put_int(d->out, "device.warp_size", "count", d->warp);
+	draw_put_int(d->out, "device.max_warps_per_sm", "count", 2 * d->block_threads / d->warp);
+	draw_put_int(d->out, "device.max_blocks_per_sm", "count", draw_between(&d->r, 4, 16));
+	draw_put(d->out, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
+	draw_put(d->out, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");
+	draw_put(d->out, "device.has_fma", "yes/no", "%s", d->fma ? "yes" : "no");
 }
 
 static void roll_core(struct dice *d)
 {
 	static const char *const scopes[] = {"sm", "cluster", "gpu"};
 	d->schedulers =
-	    1 << between(d, 0, 2); /* a block's warps spread evenly over them, or no block could fill the SM */
-	d->issue_interval = between(d, 1, 2);
+	    1 << draw_between(&d->r, 0, 2); /* a block's warps spread evenly over them, or no block could fill the SM */
+	d->issue_interval = draw_between(&d->r, 1, 2);
 	/* An SM-wide pipe behind several schedulers serves the first of them first (DEVIATIONS.md): no rate of a full pipe. */
 	d->per = d->schedulers > 1 ? "scheduler" : "sm";
-	put_int(d, "core.schedulers", "count", d->schedulers);
-	put(d, "core.issue_interval", "cycles", "%g", d->issue_interval);
-	put(d, "core.default_op", "name", "add.u32");
-	put_int(d, "outstanding.loads_per_warp", "count", chance(d, 0.5) ? 0 : between(d, 2, 12));
+	draw_put_int(d->out, "core.schedulers", "count", d->schedulers);
+	draw_put(d->out, "core.issue_interval", "cycles", "%g", d->issue_interval);
+	draw_put(d->out, "core.default_op", "name", "add.u32");
+	draw_put_int(d->out, "outstanding.loads_per_warp", "count",
+		     draw_chance(&d->r, 0.5) ? 0 : draw_between(&d->r, 2, 12));
 	spec_random_pipes(&d->pipes, d->seed);
 	char key[64];
 	snprintf(key, sizeof key, "pipe.{%s}.per", d->pipes.declared);
-	put(d, key, "name", "%s", d->per);
-	put(d, "pipe.mem.per", "name", "sm");
+	draw_put(d->out, key, "name", "%s", d->per);
+	draw_put(d->out, "pipe.mem.per", "name", "sm");
 	spec_random_results(d->out, &d->pipes, d->seed);
-	int native = between(d, 1, 2), op = native > 1 ? between(d, 4, 24) : 0;
-	put_int(d, "clock.read_latency", "cycles", (native - 1) * op + between(d, 2, 20));
-	put_int(d, "clock.native_ops", "count", native);
-	put_int(d, "clock.op_latency", "cycles", op);
-	put_int(d, "clock.granularity", "cycles", 1 << between(d, 0, 2));
-	put(d, "clock.scope", "name", "%s", scopes[between(d, 0, 2)]);
-	put_int(d, "barrier.latency", "cycles", between(d, 8, 40));
-	put_int(d, "branch.latency", "cycles", between(d, 4, 30));
+	int native = draw_between(&d->r, 1, 2), op = native > 1 ? draw_between(&d->r, 4, 24) : 0;
+	draw_put_int(d->out, "clock.read_latency", "cycles", (native - 1) * op + draw_between(&d->r, 2, 20));
+	draw_put_int(d->out, "clock.native_ops", "count", native);
+	draw_put_int(d->out, "clock.op_latency", "cycles", op);
+	draw_put_int(d->out, "clock.granularity", "cycles", 1 << draw_between(&d->r, 0, 2));
+	draw_put(d->out, "clock.scope", "name", "%s", scopes[draw_between(&d->r, 0, 2)]);
+	draw_put_int(d->out, "barrier.latency", "cycles", draw_between(&d->r, 8, 40));
+	draw_put_int(d->out, "branch.latency", "cycles", draw_between(&d->r, 4, 30));
 }
 
 /* ---- arithmetic ---- */
@@ -131,7 +105,7 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 {
 	char key[160];
 	int copies = d->per[1] == 'c' ? d->schedulers : 1;
-	double latency = op_latency * native + (native > 1 ? between(d, 0, 4 * native) : 0);
+	double latency = op_latency * native + (native > 1 ? draw_between(&d->r, 0, 4 * native) : 0);
 	double throughput = rate / native;
 	/* What the schedulers can issue, what one warp keeps busy, and what the largest block can fill. */
 	double issue = 32.0 * d->schedulers / (d->issue_interval * native);
@@ -151,53 +125,55 @@ static void roll_group(struct dice *d, const char *ops, const char *unit, int op
 		latency = (int)busy + 1;
 	d->nearest = latency < d->nearest ? latency : d->nearest;
 	snprintf(key, sizeof key, "arith.%s.latency", ops);
-	put(d, key, "cycles", "%g", latency);
+	draw_put(d->out, key, "cycles", "%g", latency);
 	snprintf(key, sizeof key, "arith.%s.throughput", ops);
-	put(d, key, "ops/clk/SM", "%.6g", throughput);
+	draw_put(d->out, key, "ops/clk/SM", "%.6g", throughput);
 	snprintf(key, sizeof key, "arith.%s.native_ops", ops);
-	put_int(d, key, "count", native);
+	draw_put_int(d->out, key, "count", native);
 	snprintf(key, sizeof key, "arith.%s.unit", ops);
 	/* The special functions' pipe does a part too, unless that took it longer than the whole operation. */
 	double part = d->pipes.share * throughput;
 	if (strcmp(ops, "mul.f32") != 0 || d->pipes.share <= 0 || d->warp * copies / part > latency) {
-		put(d, key, "name", "%s", unit);
+		draw_put(d->out, key, "name", "%s", unit);
 		return;
 	}
-	put(d, key, "name", "%s, %s", unit, d->pipes.special);
+	draw_put(d->out, key, "name", "%s, %s", unit, d->pipes.special);
 	snprintf(key, sizeof key, "arith.%s.rates", ops);
-	put(d, key, "ops/clk/SM", "%.9g, %.9g", throughput - part, part);
+	draw_put(d->out, key, "ops/clk/SM", "%.9g, %.9g", throughput - part, part);
 }
 
 static void roll_arithmetic(struct dice *d)
 {
 	static const int widths[] = {8, 16, 32, 64, 128};
-	int simple = between(d, 4, 28), fp = chance(d, 0.5) ? simple : between(d, 4, 28), slow = between(d, 8, 40);
-	double sp = widths[between(d, 0, 4)], sfu = widths[between(d, 0, 1)] / 2.0,
-	       dpu = widths[between(d, 0, 3)] / 8.0;
+	int simple = draw_between(&d->r, 4, 28), fp = draw_chance(&d->r, 0.5) ? simple : draw_between(&d->r, 4, 28),
+	    slow = draw_between(&d->r, 8, 40);
+	double sp = widths[draw_between(&d->r, 0, 4)], sfu = widths[draw_between(&d->r, 0, 1)] / 2.0,
+	       dpu = widths[draw_between(&d->r, 0, 3)] / 8.0;
 	roll_group(d, "{add,sub,max,min,sad}.{u32,s32}", d->pipes.integer, simple, sp, 1);
 	roll_group(d, "{and,or,xor,shl,not}.b32", d->pipes.integer, simple, sp, 1);
 	roll_group(d, "shr.{u32,s32}", d->pipes.integer, simple, sp, 1);
 	roll_group(d, "mul24.{u32,s32}", d->pipes.integer, simple, sp, 1);
-	roll_group(d, "mul.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 5));
-	roll_group(d, "mad.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 6));
-	roll_group(d, "mulhi.{u32,s32}", d->pipes.integer, simple, sp, between(d, 1, 7));
-	roll_group(d, "div.u32", d->pipes.integer, simple, sp, between(d, 8, 30));
-	roll_group(d, "div.s32", d->pipes.integer, simple, sp, between(d, 8, 30));
-	roll_group(d, "rem.u32", d->pipes.integer, simple, sp, between(d, 8, 30));
-	roll_group(d, "rem.s32", d->pipes.integer, simple, sp, between(d, 8, 30));
+	roll_group(d, "mul.{u32,s32}", d->pipes.integer, simple, sp, draw_between(&d->r, 1, 5));
+	roll_group(d, "mad.{u32,s32}", d->pipes.integer, simple, sp, draw_between(&d->r, 1, 6));
+	roll_group(d, "mulhi.{u32,s32}", d->pipes.integer, simple, sp, draw_between(&d->r, 1, 7));
+	roll_group(d, "div.u32", d->pipes.integer, simple, sp, draw_between(&d->r, 8, 30));
+	roll_group(d, "div.s32", d->pipes.integer, simple, sp, draw_between(&d->r, 8, 30));
+	roll_group(d, "rem.u32", d->pipes.integer, simple, sp, draw_between(&d->r, 8, 30));
+	roll_group(d, "rem.s32", d->pipes.integer, simple, sp, draw_between(&d->r, 8, 30));
 	roll_group(d, "{add,sub,max,min,mad}.f32", d->pipes.single, fp, sp, 1);
 	roll_group(d, "mul.f32", d->pipes.single, fp, sp, 1);
-	roll_group(d, "div.f32", d->pipes.single, fp, sp, between(d, 2, 12));
+	roll_group(d, "div.f32", d->pipes.single, fp, sp, draw_between(&d->r, 2, 12));
 	if (d->fma)
-		roll_group(d, "fma.f32", d->pipes.single, fp + between(d, 0, 3), sp, 1);
+		roll_group(d, "fma.f32", d->pipes.single, fp + draw_between(&d->r, 0, 3), sp, 1);
 	roll_group(d, "{rcp,rsqrt,lg2}.f32", d->pipes.special, slow, sfu, 1);
 	roll_group(d, "{sin,cos,ex2,sqrt,divapprox}.f32", d->pipes.special, slow, sfu, 2);
 	if (d->f64) {
-		roll_group(d, "{add,sub,max,min,mad,mul,fma}.f64", d->pipes.twice, slow + between(d, 0, 20), dpu, 1);
-		roll_group(d, "div.f64", d->pipes.twice, slow, dpu, between(d, 4, 15));
+		roll_group(d, "{add,sub,max,min,mad,mul,fma}.f64", d->pipes.twice, slow + draw_between(&d->r, 0, 20),
+			   dpu, 1);
+		roll_group(d, "div.f64", d->pipes.twice, slow, dpu, draw_between(&d->r, 4, 15));
 	}
 	if (d->f16)
-		roll_group(d, "{add,mul,fma}.{f16,f16x2}", d->pipes.half, fp + between(d, 0, 4), sp, 1);
+		roll_group(d, "{add,mul,fma}.{f16,f16x2}", d->pipes.half, fp + draw_between(&d->r, 0, 4), sp, 1);
 }
 
 /* ---- caches ---- */
@@ -210,16 +186,16 @@ static struct geometry roll_geometry(struct dice *d, long long least, long long 
 {
 	for (;;) {
 		struct geometry g = {.line = min_line};
-		while (g.line < max_line && chance(d, 0.5))
+		while (g.line < max_line && draw_chance(&d->r, 0.5))
 			g.line *= 2;
 		g.sector = g.line;
-		g.ways = between(d, 3, 24);
+		g.ways = draw_between(&d->r, 3, 24);
 		long long way = (long long)g.line * g.ways, lo = (least + way - 1) / way, hi = most / way;
 		if (hi < lo || hi < 1)
 			continue;
 		lo = lo < 1 ? 1 : lo;
 		g.sets = lo + (long long)rng_below(&d->r, (uint64_t)(hi - lo) + 1);
-		if (chance(d, 0.5)) { /* as most hardware has it */
+		if (draw_chance(&d->r, 0.5)) { /* as most hardware has it */
 			long long power = 1;
 			while (power * 2 <= g.sets)
 				power *= 2;
@@ -236,13 +212,13 @@ static void put_level(struct dice *d, const char *path, const char *level, const
 {
 	char key[96];
 	snprintf(key, sizeof key, "cache.%s.%s.%s", path, level, property);
-	put(d, key, unit, "%s", value);
+	draw_put(d->out, key, unit, "%s", value);
 }
 
 static const char *roll_policy(struct dice *d, const struct geometry *g)
 {
 	static const char *const policies[] = {"fifo", "random", "plru", "weighted"};
-	const char *policy = chance(d, 0.5) ? "lru" : policies[between(d, 0, 3)];
+	const char *policy = draw_chance(&d->r, 0.5) ? "lru" : policies[draw_between(&d->r, 0, 3)];
 	if (policy[0] == 'p' && (g->ways & (g->ways - 1)))
 		policy = "lru";
 	return policy;
@@ -257,7 +233,7 @@ static void roll_chances(struct dice *d, const char *path, const char *level, co
 	int left = 1000, chance_of[WAYS_MOST] = {0}, unlike = 0;
 	for (int i = 0; i < g->ways && i < WAYS_MOST; i++) {
 		int later = g->ways - i - 1, fair = left / (later + 1);
-		chance_of[i] = later ? between(d, fair / 2 + 1, fair + fair / 2) : left;
+		chance_of[i] = later ? draw_between(&d->r, fair / 2 + 1, fair + fair / 2) : left;
 		left -= chance_of[i];
 		const int off = abs(chance_of[i] * g->ways - 1000);
 		unlike = off > unlike ? off : unlike;
@@ -284,7 +260,8 @@ static const char *roll_level(struct dice *d, const char *path, const char *leve
 	} numbers[] = {{"size", "bytes", g->size}, {"line", "bytes", g->line}, {"sector", "bytes", g->sector},
 		       {"ways", "count", g->ways}, {"sets", "count", g->sets}, {"latency", "cycles", latency}};
 	bool power = (g->sets & (g->sets - 1)) == 0;
-	const char *mapping = power && g->sets > 1 && chance(d, 0.25) ? "hash" : "modulo", *policy = roll_policy(d, g);
+	const char *mapping = power && g->sets > 1 && draw_chance(&d->r, 0.25) ? "hash" : "modulo",
+		   *policy = roll_policy(d, g);
 	struct cache_drawn drawn = {g->line, g->ways, (int)g->sets, policy, mapping};
 	struct cache_twist twist;
 	char stem[64];
@@ -316,13 +293,13 @@ static const char *roll_level(struct dice *d, const char *path, const char *leve
 static void roll_offsets(struct dice *d)
 {
 	int sum = 0;
-	if (d->clusters < 2 || chance(d, 0.3))
+	if (d->clusters < 2 || draw_chance(&d->r, 0.3))
 		return;
-	int most = between(d, 1, 6);
+	int most = draw_between(&d->r, 1, 6);
 	for (int i = 0; i < d->clusters - 1; i++) {
 		/* Steers the sum back to 0, so that the last one stays small too. */
 		int lo = sum > most ? -most : sum < -most ? 0 : -most, hi = sum > most ? 0 : most;
-		d->offset[i] = between(d, lo, hi);
+		d->offset[i] = draw_between(&d->r, lo, hi);
 		sum += d->offset[i];
 	}
 	d->offset[d->clusters - 1] = -sum;
@@ -335,28 +312,28 @@ static void roll_offsets(struct dice *d)
 		len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", i ? ", " : "", d->offset[i]);
 	}
 	d->spread = greatest - least;
-	put(d, "network.cluster_offset", "cycles", "%s", list);
+	draw_put(d->out, "network.cluster_offset", "cycles", "%s", list);
 }
 
 /* Cycles from one level to the next: apart in every cluster. */
 static int step(struct dice *d)
 {
-	return 16 + d->spread + between(d, 4, 120);
+	return 16 + d->spread + draw_between(&d->r, 4, 120);
 }
 
 static void roll_constant(struct dice *d)
 {
 	static const char *const names[] = {"l1", "l2", "l3"};
 	static const char *const scopes[] = {"sm", "cluster", "gpu"};
-	int levels = between(d, 0, 3), latency = between(d, 6, 40), scope = 0, line = 16;
+	int levels = draw_between(&d->r, 0, 3), latency = draw_between(&d->r, 6, 40), scope = 0, line = 16;
 	long long least = 384, most = 3072;
-	put_int(d, "cache.constant.levels", "count", levels);
+	draw_put_int(d->out, "cache.constant.levels", "count", levels);
 	d->constant_levels = levels;
 	d->nearest = latency < d->nearest ? latency : d->nearest;
 	for (int i = 0; i < levels && i < 3; i++) {
 		struct geometry g = roll_geometry(d, least, most, line, i ? 256 : 128);
 		if (i)
-			scope = between(d, scope, i == 2 ? 2 : scope + 1);
+			scope = draw_between(&d->r, scope, i == 2 ? 2 : scope + 1);
 		roll_level(d, "constant", names[i], &g, scopes[scope], latency);
 		d->constant_last = latency;
 		latency += step(d);
@@ -364,14 +341,14 @@ static void roll_constant(struct dice *d)
 		least = 2 * g.size;
 		most = i == 0 ? 10240 : 32768;
 	}
-	d->constant_memory = latency + d->spread + between(d, 50, 200);
-	put_int(d, "memory.constant.size", "KB", 64);
-	put(d, "load.constant.unit", "name", "mem");
-	put_int(d, "load.constant.issue", "cycles", between(d, 1, 4));
-	int address = chance(d, 0.3) ? between(d, 1, 2) : 0;
-	put_int(d, "load.constant.address_ops", "count", address);
+	d->constant_memory = latency + d->spread + draw_between(&d->r, 50, 200);
+	draw_put_int(d->out, "memory.constant.size", "KB", 64);
+	draw_put(d->out, "load.constant.unit", "name", "mem");
+	draw_put_int(d->out, "load.constant.issue", "cycles", draw_between(&d->r, 1, 4));
+	int address = draw_chance(&d->r, 0.3) ? draw_between(&d->r, 1, 2) : 0;
+	draw_put_int(d->out, "load.constant.address_ops", "count", address);
 	if (address)
-		put(d, "load.constant.address_op", "name", "add.u32");
+		draw_put(d->out, "load.constant.address_op", "name", "add.u32");
 }
 
 /* What misses every constant level goes to the memory, or to the L2 where that is slower than all of them. Also what warps do while they
@@ -380,15 +357,15 @@ static void roll_backing(struct dice *d, int l2, int memory)
 {
 	struct dice o = {.out = d->out};
 	rng_seed(&o.r, hash64("constant backing", 16, d->seed));
-	const bool common = chance(&o, 0.25);
+	const bool common = draw_chance(&o.r, 0.25);
 	if (d->l2 && common && l2 >= d->constant_last + d->spread + 20) {
-		put(d, "cache.constant.backing", "name", "global.l2");
+		draw_put(d->out, "cache.constant.backing", "name", "global.l2");
 		d->constant_memory = memory;
 	}
-	put_int(d, "memory.constant.latency", "cycles", d->constant_memory);
+	draw_put_int(d->out, "memory.constant.latency", "cycles", d->constant_memory);
 	rng_seed(&o.r, hash64("constant blocking", 17, d->seed));
-	if (chance(&o, 0.2))
-		put(d, "load.constant.blocking", "yes/no", "yes");
+	if (draw_chance(&o.r, 0.2))
+		draw_put(d->out, "load.constant.blocking", "yes/no", "yes");
 }
 
 /* Whether the L1 is in one piece with shared memory, and gives ways to it. The chances of ways, trees and schedules are of all ways. */
@@ -396,23 +373,23 @@ static void roll_lending(struct dice *d, long long size, const char *policy)
 {
 	struct dice o = {.out = d->out};
 	rng_seed(&o.r, hash64("l1 and shared", 13, d->seed));
-	if (chance(&o, 0.4) && size > d->shared_bytes && policy && policy[0] != 'w' && policy[0] != 'p' &&
+	if (draw_chance(&o.r, 0.4) && size > d->shared_bytes && policy && policy[0] != 'w' && policy[0] != 'p' &&
 	    policy[0] != 's')
-		put(d, "cache.global.l1.shared_with", "name", "shared");
+		draw_put(d->out, "cache.global.l1.shared_with", "name", "shared");
 }
 
 static void roll_global(struct dice *d)
 {
-	int kind = between(d, 0, 9), latency = between(d, 20, 60), line = 32, l2_latency = 0;
+	int kind = draw_between(&d->r, 0, 9), latency = draw_between(&d->r, 20, 60), line = 32, l2_latency = 0;
 	bool l1 = kind >= 4, l2 = kind == 2 || kind == 3 || kind >= 5; /* 0, 1: none; 4: the L1 alone */
 	long long least = 65536;
-	put_int(d, "cache.global.levels", "count", l1 + l2);
+	draw_put_int(d->out, "cache.global.levels", "count", l1 + l2);
 	d->no_global_cache = !l1 && !l2;
 	d->l1 = l1;
 	d->l2 = l2;
 	if (l1) {
 		struct geometry g = roll_geometry(d, 2048, 49152, 32, 256);
-		while (g.sector > 32 && chance(d, 0.5))
+		while (g.sector > 32 && draw_chance(&d->r, 0.5))
 			g.sector /= 2;
 		roll_lending(d, g.size, roll_level(d, "global", "l1", &g, "sm", latency));
 		line = g.sector;
@@ -420,60 +397,60 @@ static void roll_global(struct dice *d)
 		latency += step(d);
 	}
 	if (l2) {
-		long long most = (long long)131072 << between(d, 0, 5);
+		long long most = (long long)131072 << draw_between(&d->r, 0, 5);
 		struct geometry g = roll_geometry(d, least, most > 2 * least ? most : 2 * least, line, 256);
-		while (g.sector > 32 && chance(d, 0.5))
+		while (g.sector > 32 && draw_chance(&d->r, 0.5))
 			g.sector /= 2;
 		latency += step(d);
 		l2_latency = latency;
 		roll_level(d, "global", "l2", &g, "gpu", latency);
-		int far = chance(d, 0.3) ? between(d, 8, 80) : 0;
-		put_int(d, "cache.global.l2.partitions", "count", far ? 2 : 1);
-		put_int(d, "cache.global.l2.far_extra", "cycles", far);
+		int far = draw_chance(&d->r, 0.3) ? draw_between(&d->r, 8, 80) : 0;
+		draw_put_int(d->out, "cache.global.l2.partitions", "count", far ? 2 : 1);
+		draw_put_int(d->out, "cache.global.l2.far_extra", "cycles", far);
 		latency += far;
 	}
 	latency += step(d); /* two statements: the order of two draws in one expression would be the compiler's */
-	latency += between(d, 40, 200);
-	put_int(d, "memory.global.latency", "cycles", latency);
+	latency += draw_between(&d->r, 40, 200);
+	draw_put_int(d->out, "memory.global.latency", "cycles", latency);
 	roll_backing(d, l2_latency, latency);
-	put_int(d, "memory.global.size", "MB", 256);
-	put_int(d, "memory.global.bandwidth", "bytes/clk", between(d, 32, 256));
-	put_int(d, "memory.coalesce.segment", "bytes", 32);
-	put(d, "load.global.unit", "name", "mem");
-	put_int(d, "load.global.issue", "cycles", between(d, 1, 4));
+	draw_put_int(d->out, "memory.global.size", "MB", 256);
+	draw_put_int(d->out, "memory.global.bandwidth", "bytes/clk", draw_between(&d->r, 32, 256));
+	draw_put_int(d->out, "memory.coalesce.segment", "bytes", 32);
+	draw_put(d->out, "load.global.unit", "name", "mem");
+	draw_put_int(d->out, "load.global.issue", "cycles", draw_between(&d->r, 1, 4));
 }
 
 static void roll_shared(struct dice *d)
 {
-	int size = between(d, 1, 3) * 16;
+	int size = draw_between(&d->r, 1, 3) * 16;
 	d->shared_bytes = size * 1024;
-	put_int(d, "shared.size", "KB", size);
-	put_int(d, "shared.per_block", "KB", size);
-	put_int(d, "shared.latency", "cycles", between(d, 16, 48));
-	put_int(d, "shared.banks", "count", between(d, 0, 1) ? 16 : 32);
-	put_int(d, "shared.conflict_cost", "cycles", between(d, 1, 4));
-	put(d, "load.shared.unit", "name", "mem");
-	put_int(d, "load.shared.issue", "cycles", between(d, 1, 4));
+	draw_put_int(d->out, "shared.size", "KB", size);
+	draw_put_int(d->out, "shared.per_block", "KB", size);
+	draw_put_int(d->out, "shared.latency", "cycles", draw_between(&d->r, 16, 48));
+	draw_put_int(d->out, "shared.banks", "count", draw_between(&d->r, 0, 1) ? 16 : 32);
+	draw_put_int(d->out, "shared.conflict_cost", "cycles", draw_between(&d->r, 1, 4));
+	draw_put(d->out, "load.shared.unit", "name", "mem");
+	draw_put_int(d->out, "load.shared.issue", "cycles", draw_between(&d->r, 1, 4));
 }
 
 /* A third of the GPUs is quiet. */
 static void roll_noise(struct dice *d)
 {
-	if (chance(d, 1.0 / 3))
+	if (draw_chance(&d->r, 1.0 / 3))
 		return;
-	unsigned kinds = (unsigned)between(d, 1, 15);
+	unsigned kinds = (unsigned)draw_between(&d->r, 1, 15);
 	if (kinds & 1) {
-		put(d, "noise.jitter_probability", "ratio", "%.4f", 0.005 + 0.045 * rng_unit(&d->r));
-		put_int(d, "noise.jitter_cycles", "cycles", between(d, 4, 60));
+		draw_put(d->out, "noise.jitter_probability", "ratio", "%.4f", 0.005 + 0.045 * rng_unit(&d->r));
+		draw_put_int(d->out, "noise.jitter_cycles", "cycles", draw_between(&d->r, 4, 60));
 	}
 	if (kinds & 2) {
-		put_int(d, "noise.refresh_interval", "cycles", between(d, 4000, 20000));
-		put_int(d, "noise.refresh_cycles", "cycles", between(d, 40, 300));
+		draw_put_int(d->out, "noise.refresh_interval", "cycles", draw_between(&d->r, 4000, 20000));
+		draw_put_int(d->out, "noise.refresh_cycles", "cycles", draw_between(&d->r, 40, 300));
 	}
 	if (kinds & 4)
-		put(d, "noise.neighbour_rate", "evictions/kcycle", "%.3f", 0.02 + 0.5 * rng_unit(&d->r));
+		draw_put(d->out, "noise.neighbour_rate", "evictions/kcycle", "%.3f", 0.02 + 0.5 * rng_unit(&d->r));
 	if (kinds & 8)
-		put(d, "noise.drift", "ratio", "%.5f", 0.0002 + 0.001 * rng_unit(&d->r));
+		draw_put(d->out, "noise.drift", "ratio", "%.5f", 0.0002 + 0.001 * rng_unit(&d->r));
 }
 
 int spec_random(struct str *out, uint64_t seed)

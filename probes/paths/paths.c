@@ -21,9 +21,8 @@ enum way { BY_L1, PAST_L1, BY_READONLY, BY_TEXTURE, BY_NOTHING, WAYS };
 enum reuse_param { REUSE_FIRST };
 enum lines_param { LINES_WAY, LINES_STEP, LINES_WORDS };
 
-static const char *load_of(const struct study *s, enum way w)
+static const char *load_of(enum way w)
 {
-	(void)s;
 	return w == PAST_L1 ? "ld.global.cg.u32" : w == BY_READONLY ? "ld.global.nc.u32" : "ld.global.ca.u32";
 }
 
@@ -54,8 +53,8 @@ static int setup_reuse(const struct study *s, double x, const double *p, struct 
 
 	j->template_path = "probes/paths/reuse.ptx";
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "reuse");
-	job_param_text(j, "FIRST", load_of(s, first));
-	job_param_text(j, "SECOND", load_of(s, second));
+	job_param_text(j, "FIRST", load_of(first));
+	job_param_text(j, "SECOND", load_of(second));
 	job_param(j, "FIRST_TEXTURE", first == BY_TEXTURE);
 	job_param(j, "SECOND_TEXTURE", second == BY_TEXTURE);
 	job_param(j, "STEP", STEP);
@@ -75,7 +74,7 @@ static int setup_lines(const struct study *s, double x, const double *p, struct 
 
 	j->template_path = "probes/paths/lines.ptx";
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "lines");
-	job_param_text(j, "LOAD", load_of(s, w));
+	job_param_text(j, "LOAD", load_of(w));
 	job_param(j, "TEXTURE", w == BY_TEXTURE);
 	job_param(j, "NONE", w == BY_NOTHING);
 	job_param(j, "WORDS", (long long)p[LINES_WORDS]);

@@ -78,31 +78,28 @@ static void missing_levels_are_flat(void **state)
 	assert_float_equal(chase(&b, 256, 64), 400 + ROUND, 0.5);
 }
 
+static struct cache_spec lru_level(uint32_t size, uint32_t line, uint32_t sector, uint32_t ways, enum cache_scope scope,
+				   double latency)
+{
+	return (struct cache_spec){.present = true,
+				   .size = size,
+				   .line = line,
+				   .sector = sector,
+				   .ways = ways,
+				   .sets = size / line / ways,
+				   .policy = POLICY_LRU,
+				   .scope = scope,
+				   .latency = latency,
+				   .partitions = 1};
+}
+
 static void global_levels(struct sim_spec *s)
 {
 	tiny_spec(s);
 	s->has_l1 = s->has_l2 = true;
 	s->global.levels = 2;
-	s->global.level[0] = (struct cache_spec){.present = true,
-						 .size = 2048,
-						 .line = 128,
-						 .sector = 32,
-						 .ways = 4,
-						 .sets = 4,
-						 .policy = POLICY_LRU,
-						 .scope = SCOPE_SM,
-						 .latency = 28,
-						 .partitions = 1};
-	s->global.level[1] = (struct cache_spec){.present = true,
-						 .size = 16384,
-						 .line = 64,
-						 .sector = 32,
-						 .ways = 16,
-						 .sets = 16,
-						 .policy = POLICY_LRU,
-						 .scope = SCOPE_GPU,
-						 .latency = 200,
-						 .partitions = 1};
+	s->global.level[0] = lru_level(2048, 128, 32, 4, SCOPE_SM, 28);
+	s->global.level[1] = lru_level(16384, 64, 32, 16, SCOPE_GPU, 200);
 }
 
 static void global_memory_shows_its_levels(void **state)
@@ -131,26 +128,8 @@ static void textures_have_levels_of_their_own(void **state)
 	b.s.has_texture = true;
 	b.s.texture.levels = 2;
 	b.s.texture.memory_latency = 500;
-	b.s.texture.level[0] = (struct cache_spec){.present = true,
-						   .size = 1024,
-						   .line = 32,
-						   .sector = 32,
-						   .ways = 8,
-						   .sets = 4,
-						   .policy = POLICY_LRU,
-						   .scope = SCOPE_SM,
-						   .latency = 90,
-						   .partitions = 1};
-	b.s.texture.level[1] = (struct cache_spec){.present = true,
-						   .size = 8192,
-						   .line = 64,
-						   .sector = 64,
-						   .ways = 8,
-						   .sets = 16,
-						   .policy = POLICY_LRU,
-						   .scope = SCOPE_GPU,
-						   .latency = 250,
-						   .partitions = 1};
+	b.s.texture.level[0] = lru_level(1024, 32, 32, 8, SCOPE_SM, 90);
+	b.s.texture.level[1] = lru_level(8192, 64, 64, 8, SCOPE_GPU, 250);
 	assert_float_equal(walk(&b, PTX_TEX, 32, 32, 0), 90 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_TEX, 128, 64, 0), 250 + ROUND, 0.5);
 	assert_float_equal(walk(&b, PTX_TEX, 512, 64, 0), 500 + ROUND, 0.5);

@@ -393,7 +393,9 @@ const struct probe probe_instruction_cache = {
 	   "from the read in front of a jump to the one behind it is the fetch. Growing rings show the levels, one "
 	   "line too many the "
 	   "lines of one set; a second block on another SM, or constants read between laps, evict the code where the "
-	   "level is shared.",
+	   "level is shared. The engine that traces loads one by one cannot trace fetches: where a fetch goes is no "
+	   "data but the code itself, and it brings no value that would say what came. Jumps can, which this does, and "
+	   "in any order; what reads the clock and keeps the times is fetched as well.",
     .fooled = "The loop itself takes lines of the first level: sets that it may be in are left out. What is fetched "
 	      "ahead is never what "
 	      "comes next, because rings go downwards. Jumps through a table miss constant caches: each is done twice. "

@@ -148,8 +148,8 @@ double level_spread(const struct level *l)
 	double size;
 
 	if (l->path != SET_PAST_L1 && l->path != SET_PAGES &&
-	    (l->path != SET_TEXTURE || !study_number(l->study, "cache.global.l2.size", &size) ||
-	     size != (double)l->size))
+	    ((l->path != SET_TEXTURE && l->path != SET_READONLY) ||
+	     !study_number(l->study, "cache.global.l2.size", &size) || size != (double)l->size))
 		return 0;
 	return f && f->verdict == VERDICT_MEASURED && f->value.array_count == 2 ? f->value.array[1] - f->value.array[0]
 										: 0;

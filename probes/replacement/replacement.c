@@ -27,6 +27,11 @@ static const struct experiment experiments[] = {
 				       .unit = "bytes",
 				       .params = CHASE_PARAM_NAMES,
 				       .setup = set_setup_constant},
+    [SET_CHASE_NEAR + SET_CONSTANT + 1] = {.name = "readonly",
+					   .axis = "footprint",
+					   .unit = "bytes",
+					   .params = CHASE_PARAM_NAMES,
+					   .setup = set_setup_readonly},
 };
 
 #define LEVELS	     4		    /* of a path */
@@ -43,6 +48,7 @@ static const char *const claims[] = {"cache.*.*.policy",
 				     "tlb.*.*.policy",
 				     NULL};
 static const char *const needs[] = {"clock", "global_cache", "texture_cache", "constant_cache", "tlb", NULL};
+static const char *const helped[] = {"readonly_cache", NULL};
 
 static const struct finding *finding_of(const struct level *l, const char *what)
 {
@@ -318,6 +324,21 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 	}
 }
 
+/* The first cache that loads marked read-only ask, whoever else has it. Of one whose shape is not known that is said once, by its trace. */
+static void study_readonly(struct study *s, uint64_t limit)
+{
+	const struct finding *f = study_finding(s, "cache.readonly.l1.sets");
+	struct level l = {.study = s,
+			  .prefix = "cache.readonly.l1",
+			  .next = "memory.readonly.latency",
+			  .nearest = "cache.readonly.l1.latency",
+			  .path = SET_READONLY,
+			  .limit = limit};
+
+	if (f && f->verdict == VERDICT_MEASURED)
+		study_level(&l);
+}
+
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -376,6 +397,7 @@ static void study_replacement(struct study *s)
 					  .entries = i ? 0 : entries};
 			study_level(&l);
 		}
+	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))));
 	study_pages(s, "global", SET_PAGES, pages);
 	study_pages(s, "texture", SET_TEXTURE_PAGES, least(pages, TEXELS_BYTES));
 	miss_rates_ask(s);
@@ -403,6 +425,7 @@ const struct probe probe_replacement = {
 	"are not drawn, and nothing is concluded.",
     .figure = "miss-rate-tlb",
     .needs = needs,
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

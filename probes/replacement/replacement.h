@@ -4,12 +4,18 @@
 #include "probe/policy.h"
 
 enum { SET_TRACE, SET_CHASE_NEAR }; /* experiments; a chase for each path of caches follows */
-enum set_path { SET_NEAR, SET_PAST_L1, SET_TEXTURE, SET_CONSTANT, SET_PAGES, SET_TEXTURE_PAGES };
+enum set_path { SET_NEAR, SET_PAST_L1, SET_TEXTURE, SET_CONSTANT, SET_PAGES, SET_TEXTURE_PAGES, SET_READONLY };
 
 /* Whether lines are what TLBs translate. */
 static inline bool set_pages(enum set_path path)
 {
 	return path == SET_PAGES || path == SET_TEXTURE_PAGES;
+}
+
+/* The experiment that walks over a path of caches. */
+static inline unsigned set_chase(enum set_path path)
+{
+	return SET_CHASE_NEAR + (path == SET_READONLY ? SET_CONSTANT + 1u : (unsigned)path);
 }
 
 /* p[] of the experiment "trace", whole numbers put together from fields; x is how many accesses are meant. */
@@ -57,6 +63,7 @@ int set_setup_near(const struct study *s, double x, const double *p, struct job 
 int set_setup_past(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_texture(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_constant(const struct study *s, double x, const double *p, struct job *j);
+int set_setup_readonly(const struct study *s, double x, const double *p, struct job *j);
 
 /* What a point of the experiment "trace" was asked for. */
 void set_point(const struct point *pt, struct set_lines *l, struct policy_plan *plan);

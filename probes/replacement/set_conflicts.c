@@ -38,6 +38,8 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 		k.texture = true;
 		k.load_class = NATIVE_TEXTURE;
 	}
+	if (path == SET_READONLY)
+		k.load = "ld.global.nc.u64";
 	return chase_setup(s, x, p, j, &k);
 }
 
@@ -59,6 +61,11 @@ int set_setup_texture(const struct study *s, double x, const double *p, struct j
 int set_setup_constant(const struct study *s, double x, const double *p, struct job *j)
 {
 	return setup(s, x, p, j, SET_CONSTANT);
+}
+
+int set_setup_readonly(const struct study *s, double x, const double *p, struct job *j)
+{
+	return setup(s, x, p, j, SET_READONLY);
 }
 
 /* Latencies that occur often over so many lines. */
@@ -110,7 +117,7 @@ static enum chase_state find_floor(struct chase_path *c, const struct set_lines 
 static struct chase_path path_of(struct study *s, const struct set_lines *l)
 {
 	return (struct chase_path){.study = s,
-				   .chase = SET_CHASE_NEAR + (unsigned)l->path,
+				   .chase = set_chase(l->path),
 				   .limit = l->bound,
 				   .word = l->path == SET_TEXTURE || l->path == SET_CONSTANT ? 4 : 8,
 				   .room = chase_room(study_device(s), true),

@@ -230,6 +230,8 @@ static struct trace_kernel kernel_of(const struct study *s, enum set_path path)
 		k.texture = true;
 		k.load_class = NATIVE_TEXTURE;
 	}
+	if (path == SET_READONLY)
+		k.load = "ld.global.nc.u64";
 	return k;
 }
 

@@ -179,6 +179,42 @@ static const char *mapping_name(const struct cache_spec *c)
 	return c->mapping == MAP_HASH ? "hash" : "modulo";
 }
 
+static void tell_mapping(struct teller *t, const struct cache_spec *c, const char *stem)
+{
+	char key[KEY_BYTES];
+	snprintf(key, sizeof key, "%s.mapping", stem);
+	if (c->sets > 1)
+		tell_text(t, key, mapping_name(c));
+	else
+		tell_absent(t, key);
+}
+
+/* Of a policy that draws, or goes round: how often which way goes. */
+static void tell_drawn(struct teller *t, const struct cache_spec *c, const char *path, const char *level)
+{
+	char key[KEY_BYTES];
+	if (c->policy == POLICY_SCHEDULE && c->ways > 1) {
+		struct cache_spec even = *c;
+		char text[96];
+		memset(even.weight, 0, sizeof even.weight);
+		for (uint32_t i = 0; i < c->schedule_count; i++)
+			even.weight[c->schedule[i]] += 1.0 / c->schedule_count;
+		schedule_text(text, sizeof text, c->schedule, c->schedule_count);
+		snprintf(key, sizeof key, "cache.%s.%s.schedule", path, level);
+		tell_text(t, key, text);
+		snprintf(key, sizeof key, "cache.%s.%s.schedule_step", path, level);
+		tell_text(t, key, c->step == STEP_MISS ? "miss" : "access");
+		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
+		tell_array(t, key, even.weight, c->ways, CHANCE_TOLERANCE);
+		tell_victim(t, &even, path, level);
+	}
+	if (c->policy == POLICY_WEIGHTED && c->ways > 1) {
+		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
+		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
+		tell_victim(t, c, path, level);
+	}
+}
+
 static void tell_cache(struct teller *t, const struct sim_spec *s, const struct cache_spec *c, const char *path,
 		       const char *level)
 {
@@ -202,32 +238,9 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 	}
 	snprintf(key, sizeof key, "cache.%s.%s.scope", path, level);
 	tell_text(t, key, seen_scope(s, c->scope));
-	snprintf(key, sizeof key, "cache.%s.%s.mapping", path, level);
-	if (c->sets > 1)
-		tell_text(t, key, mapping_name(c));
-	else
-		tell_absent(t, key);
-	if (c->policy == POLICY_SCHEDULE && c->ways > 1) {
-		struct cache_spec even = *c;
-		char text[96];
-		memset(even.weight, 0, sizeof even.weight);
-		for (uint32_t i = 0; i < c->schedule_count; i++)
-			even.weight[c->schedule[i]] += 1.0 / c->schedule_count;
-		schedule_text(text, sizeof text, c->schedule, c->schedule_count);
-		snprintf(key, sizeof key, "cache.%s.%s.schedule", path, level);
-		tell_text(t, key, text);
-		snprintf(key, sizeof key, "cache.%s.%s.schedule_step", path, level);
-		tell_text(t, key, c->step == STEP_MISS ? "miss" : "access");
-		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
-		tell_array(t, key, even.weight, c->ways, CHANCE_TOLERANCE);
-		tell_victim(t, &even, path, level);
-	}
-	if (c->policy == POLICY_WEIGHTED && c->ways > 1) {
-		snprintf(key, sizeof key, "cache.%s.%s.replacement_probability", path, level);
-		tell_array(t, key, c->weight, c->ways, CHANCE_TOLERANCE);
-		tell_victim(t, c, path, level);
-	}
+	tell_drawn(t, c, path, level);
 	snprintf(key, sizeof key, "cache.%s.%s", path, level);
+	tell_mapping(t, c, key);
 	tell_policy(t, c, key);
 	tell_ways(t, c, key);
 }
@@ -404,6 +417,25 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "memory.texture.latency", memory + row / 2, LATENCY_TOLERANCE + row / 2);
 }
 
+/* Shape of the cache that loads marked read-only ask first: whichever path has it, they see the same one. */
+static void tell_readonly(struct teller *t, const struct cache_spec *c)
+{
+	static const char stem[] = "cache.readonly.l1";
+	const struct {
+		const char *property;
+		double number;
+	} numbers[] = {{"size", (double)c->size}, {"line", c->line}, {"sector", c->sector}, {"sets", c->sets}};
+	char key[KEY_BYTES];
+	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+		snprintf(key, sizeof key, "%s.%s", stem, numbers[i].property);
+		tell_number(t, key, numbers[i].number, 0);
+	}
+	tell_ways(t, c, stem);
+	tell_policy(t, c, stem);
+	tell_mapping(t, c, stem);
+	tell_drawn(t, c, "readonly", "l1");
+}
+
 /* Loads marked read-only, and those of local memory: the first level that they ask. */
 static void tell_paths(struct teller *t, const struct sim_spec *s)
 {
@@ -421,6 +453,7 @@ static void tell_paths(struct teller *t, const struct sim_spec *s)
 		  : !texture && s->has_l1	   ? "global.l1"
 						   : "global.l2");
 	tell_number(t, latency, c->latency, LATENCY_TOLERANCE + c->far_extra / 2);
+	tell_readonly(t, c);
 }
 
 static void tell_tlb(struct teller *t, const struct tlb_spec *p, const char *path)

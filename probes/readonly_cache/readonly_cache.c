@@ -1,0 +1,167 @@
+/* Loads marked read-only (ld.global.nc): the cache that they ask first, by a trace of their own. Mei 2014, 2 and 3.2. */
+#include "data/native_record.h"
+#include "probe/chase.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { READONLY_CHASE, READONLY_LAP };
+/* Kinds of load. Records go to shared memory, but for BARE, whose launches have none. */
+enum { MARKED, BARE, PAST_L1 };
+
+#define LIMIT	    (1u << 20)
+#define FAR_LIMIT   (16u << 20)
+#define LIMIT_LEAST 16384
+#define LEAST_CC    35
+static const char prefix[] = "cache.readonly.l1";
+
+static struct chase_kernel kernel_of(const char *path, unsigned kind)
+{
+	return (struct chase_kernel){.template_path = path,
+				     .load = kind == PAST_L1 ? "ld.global.cg.u64" : "ld.global.nc.u64",
+				     .space = BUFFER_GLOBAL,
+				     .in_shared = kind != BARE,
+				     .load_class = NATIVE_LOAD_GLOBAL};
+}
+
+static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k =
+	    kernel_of("probes/readonly_cache/readonly_chase.ptx", (unsigned)p[CHASE_PLACE] % 8);
+	return chase_setup(s, x, p, j, &k);
+}
+
+static int setup_lap(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = kernel_of("probes/readonly_cache/readonly_lap.ptx", (unsigned)p[CHASE_PLACE] % 8);
+	return lap_setup(s, x, p, j, &k);
+}
+
+static const struct experiment experiments[] = {
+    [READONLY_CHASE] =
+	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
+    [READONLY_LAP] =
+	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+};
+
+static void say(struct study *s, enum verdict v, const char *because)
+{
+	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
+	char key[64];
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
+		study_verdict(s, key, v, "chase", "%s", because);
+	}
+}
+
+/* Bytes whose translations cost nothing, by whichever TLB such loads ask. */
+static uint64_t reach_of(const struct study *s)
+{
+	const uint64_t global = chase_translated(s, "global"), texture = chase_translated(s, "texture");
+	return global < texture ? global : texture;
+}
+
+/* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */
+static bool is_common_l2(const struct study *s, const struct chase_level *l)
+{
+	const struct finding *f = study_finding(s, "cache.global.l2.size");
+	double size;
+
+	return study_number(s, "cache.global.l2.size", &size) && f->lo == f->hi && l->size.state == CHASE_DONE &&
+	       (double)l->size.value == size;
+}
+
+static void study_readonly_cache(struct study *s)
+{
+	const struct device_info *d = study_device(s);
+	const uint64_t most = d->memory_bytes / 8, reach = reach_of(s);
+	struct chase_path c = {.study = s,
+			       .chase = READONLY_CHASE,
+			       .lap = READONLY_LAP,
+			       .kind = MARKED,
+			       .lap_kind = MARKED,
+			       .limit = most && most < LIMIT ? most : LIMIT,
+			       .reach = reach == UINT64_MAX ? 0 : reach,
+			       .word = 8,
+			       .room = chase_room(d, true),
+			       .first_only = true},
+			  past = c;
+	struct chase_run walk[2], beyond[2];
+
+	past.kind = past.lap_kind = PAST_L1;
+	past.beyond_sm = true;
+	/* What all loads have. Records in shared memory would be too few for it. */
+	struct chase_path far = past;
+	far.kind = far.lap_kind = BARE;
+	far.room = chase_room(d, false);
+	far.limit = most && most < FAR_LIMIT ? most : FAR_LIMIT;
+	far.first_only = false;
+
+	if (d->cc < LEAST_CC)
+		return say(s, VERDICT_UNSUPPORTED, "this device has no loads marked read-only");
+	if (reach < LIMIT_LEAST)
+		return say(s, VERDICT_INCONCLUSIVE,
+			   "the first TLB reaches too little for a walk, and its misses look like a cache's");
+	const enum chase_state a = chase_walk(&c, walk), b = chase_walk(&past, beyond);
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return;
+	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+		return say(s, VERDICT_INCONCLUSIVE, a == CHASE_UNDECIDED ? c.why : past.why);
+	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. The latter may have been seen while the
+	 * clock was fast. */
+	const double nearest = c.classes[0].centre, first = past.classes[0].centre, usual = first / (1 + past.swing);
+	const bool faster = nearest < usual - 4 - 0.02 * usual,
+		   common = !faster && nearest <= first + 4 + (0.02 + past.swing) * first;
+	if (common)
+		c = far;
+	const enum chase_state surveyed = chase_survey(&c);
+	if (surveyed == CHASE_PENDING)
+		return;
+	if (surveyed == CHASE_UNDECIDED || c.level_count < 2)
+		return say(s, VERDICT_INCONCLUSIVE, surveyed == CHASE_UNDECIDED ? c.why : "no footprint makes it miss");
+	chase_geometry(&c, 0);
+	if (study_pending(s))
+		return;
+	chase_average(&c, 0);
+	if (!common)
+		chase_lent(&c, BARE, chase_room(d, false));
+	if (study_pending(s))
+		return;
+	bool sure;
+	if (!faster && chase_rows_level(&c, &sure) == 0)
+		return say(s, VERDICT_INCONCLUSIVE, chase_rows_why);
+	if (common && !is_common_l2(s, &c.level[0]))
+		return say(s, VERDICT_INCONCLUSIVE,
+			   "such loads are no faster than those past the L1, and their trace does not show an L2 of "
+			   "the size that those found");
+	chase_conclude_geometry(&c, 0, prefix);
+}
+
+static const char *const claims[] = {"cache.readonly.l1.size",
+				     "cache.readonly.l1.line",
+				     "cache.readonly.l1.sector",
+				     "cache.readonly.l1.ways",
+				     "cache.readonly.l1.sets",
+				     "cache.readonly.l1.set_sizes",
+				     NULL};
+static const char *const needs[] = {"clock", "tlb", "global_cache", NULL};
+
+const struct probe probe_readonly_cache = {
+    .name = "readonly_cache",
+    .asks = "What are size, line, ways and sets of the cache that loads marked read-only ask first?",
+    .source = "Mei 2014, 2 and 3.2: the read-only path of its Table 1, by single accesses",
+    .how = "One thread follows a ring by loads marked read-only, and the time of each is kept; footprints grow until "
+	   "lines miss, and one line more than fits shows what it evicts. Nothing is taken from what plain loads or "
+	   "textures found: where the cache is one of theirs, both traces have to give the same shape, or nothing is "
+	   "concluded from either.",
+    .fooled =
+	"No cache of the SM on this path: such loads are then no faster than those past the L1, and what is traced "
+	"is the L2, of which something is said only where it overflows as loads past the L1 found. A cache in "
+	"one piece with shared memory: where a launch without any finds more, the size is BOUND.",
+    .needs = needs,
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = sizeof(experiments) / sizeof(experiments[0]),
+    .study = study_readonly_cache,
+};

@@ -68,8 +68,9 @@ unsigned code_slow(const struct code_run *r, double floor);
 unsigned code_slow_always(const struct code_run *r, double floor);
 
 /* ---- levels ---- */
-#define CODE_LEVELS 5
-#define CODE_SURVEY 40
+#define CODE_LEVELS  5
+#define CODE_SURVEY  40
+#define CODE_CLASSES 12
 struct code_fact {
 	bool known;
 	uint32_t value;
@@ -82,6 +83,7 @@ struct code_level {
 	unsigned fits, over; /* pieces in a row that fit; that do not */
 	bool endless;	     /* everything fits */
 	bool doubtful;	     /* hardly faster than what lies behind it: it may be the open rows of a memory */
+	bool beside;	     /* doubtful, because it answers only where what lies behind it does, too */
 	struct code_fact size, line, ways, sets;
 	unsigned lines; /* of the largest ring that fits, one element a line */
 	unsigned top;	/* the last piece that begins in a line is number top of every line's worth */
@@ -95,6 +97,14 @@ struct code_survey {
 	struct code_level level[CODE_LEVELS + 1];
 	char why[200];
 };
+struct code_classes {	/* of jumps, by their time */
+	double granule; /* cycles from one value of the clock to the next */
+	unsigned count;
+	double centre[CODE_CLASSES]; /* ticks, ascending */
+	unsigned points[CODE_CLASSES];
+};
+/* Which of the classes are levels, and between which two rings of the survey each is left. */
+void code_find_levels(struct code_survey *v, const struct code_classes *c);
 enum code_state code_measure_survey(struct code *c, struct code_survey *v);
 /* Line, sets, ways and size of level k. CODE_MISSING: what is not known says why. */
 enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k);

@@ -7,9 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PEAKS 12
+#define PEAKS CODE_CLASSES
 #define MANY  32   /* laps in which each line that conflicts misses at least twice, whatever is replaced */
 #define RARE  0.02 /* share of slow jumps below which they may be noise */
+#define ALIKE 0.5  /* two ways to be answered by one level: the nearer takes that part of the other's time, at least */
 
 static double reach(double ticks)
 {
@@ -24,15 +25,8 @@ static unsigned laps_of(unsigned count)
 	return laps < 3 ? 3 : laps > 24 ? 24 : laps;
 }
 
-struct classes {
-	double granule; /* cycles from one value of the clock to the next */
-	unsigned count;
-	double centre[PEAKS];
-	unsigned points[PEAKS];
-};
-
 /* Jumps that take as long may be read a step of the clock apart, and in which rings they are hangs on what else a turn does. */
-static void add_class(struct classes *c, double centre)
+static void add_class(struct code_classes *c, double centre)
 {
 	const double near = fmax(reach(centre), 1.1 * c->granule);
 	unsigned k = 0;
@@ -52,9 +46,9 @@ static void add_class(struct classes *c, double centre)
 	c->count++;
 }
 
-static bool find_classes(const struct code *c, const struct code_survey *v, struct classes *out)
+static bool find_classes(const struct code *c, const struct code_survey *v, struct code_classes *out)
 {
-	*out = (struct classes){0};
+	*out = (struct code_classes){0};
 	study_number(c->study, "clock.granularity", &out->granule);
 	for (unsigned i = 0; i < v->count; i++) {
 		const struct code_run *r = &v->run[i];
@@ -81,7 +75,7 @@ static double share_near(const struct code_run *r, double centre)
 
 /* Whether class k is the one before it while the SM's clock ran faster: no slower than that makes it, and of the larger rings' jumps never
  * most of those that are of either. What is really slower answers most of them in the end. */
-static bool is_ghost(const struct code_survey *v, const struct classes *c, unsigned k, double boost)
+static bool is_ghost(const struct code_survey *v, const struct code_classes *c, unsigned k, double boost)
 {
 	double part[CODE_SURVEY], scratch[CODE_SURVEY];
 	size_t n = 0;
@@ -98,7 +92,7 @@ static bool is_ghost(const struct code_survey *v, const struct classes *c, unsig
 }
 
 /* The first class is the SM's own, which keeps its cycles. */
-static void drop_ghosts(const struct code *c, const struct code_survey *v, struct classes *all)
+static void drop_ghosts(const struct code *c, const struct code_survey *v, struct code_classes *all)
 {
 	const struct finding *boost = study_finding(c->study, "clock.boost");
 	if (!boost || boost->verdict != VERDICT_MEASURED)
@@ -134,8 +128,15 @@ static double noise_below(const struct code_survey *v, double floor, unsigned pi
 	return all > 0 ? slow / all : 0;
 }
 
-/* Between which two rings of the survey the level is left: each floor that makes no level of its own is dropped. */
-static void find_levels(struct code_survey *v, const struct classes *c)
+/* Whether class k and the next one may be the same level's: halves of a cache, rows of a memory. A near cache that others keep emptying
+ * shows together with what lies behind it, too, but takes far less time. */
+static bool alike(const struct code_classes *c, unsigned k)
+{
+	return k + 1 == c->count || c->centre[k] - c->centre[0] >= ALIKE * (c->centre[k + 1] - c->centre[0]);
+}
+
+/* Each floor that makes no level of its own is dropped. */
+void code_find_levels(struct code_survey *v, const struct code_classes *c)
 {
 	unsigned last = 0;
 	v->levels = 0;
@@ -158,7 +159,7 @@ static void find_levels(struct code_survey *v, const struct classes *c)
 		if (!l.endless && !l.fits)
 			continue;
 		/* What is slower but holds no more is the same level: rows of a memory, neighbours of different distance. */
-		if (v->levels && !l.endless && l.fits <= last + last / 4) {
+		if (v->levels && !l.endless && l.fits <= last + last / 4 && alike(c, k)) {
 			v->level[v->levels - 1].floor = l.floor;
 			continue;
 		}
@@ -171,7 +172,7 @@ static void find_levels(struct code_survey *v, const struct classes *c)
 
 enum code_state code_measure_survey(struct code *c, struct code_survey *v)
 {
-	struct classes classes;
+	struct code_classes classes;
 	enum code_state all = CODE_HERE;
 	*v = (struct code_survey){0};
 	for (double n = 4; v->count < CODE_SURVEY && n <= c->pieces - c->low; n *= n < 64 ? 1.42 : 1.26) {
@@ -197,7 +198,7 @@ enum code_state code_measure_survey(struct code *c, struct code_survey *v)
 		return CODE_MISSING;
 	}
 	drop_ghosts(c, v, &classes);
-	find_levels(v, &classes);
+	code_find_levels(v, &classes);
 	return CODE_HERE;
 }
 

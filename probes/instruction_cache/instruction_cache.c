@@ -64,11 +64,12 @@ static void conclude_level(struct study *s, const struct code *c, const struct c
 	if (l->doubtful) {
 		static const char *const what[] = {"size", "line", "ways", "sets"};
 		for (size_t i = 0; i < sizeof what / sizeof *what; i++)
-			study_verdict(
-			    s, key_of(key, sizeof key, k, what[i]), VERDICT_INCONCLUSIVE, "jump",
-			    "a jump of %.0f cycles is hardly faster than what lies behind: it may be the open "
-			    "rows of the memory",
-			    l->ticks);
+			study_verdict(s, key_of(key, sizeof key, k, what[i]), VERDICT_INCONCLUSIVE, "jump",
+				      l->beside ? "jumps of %.0f cycles appear together with those that what lies "
+						  "behind answers"
+						: "a jump of %.0f cycles is hardly faster than what lies behind: it "
+						  "may be the open rows of the memory",
+				      l->ticks);
 		return;
 	}
 	key_of(key, sizeof key, k, "size");
@@ -258,8 +259,9 @@ static void find_hardly_larger(struct found *f)
 	for (unsigned k = 1; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
 		const struct code_level *up = &f->survey[k - 1]->level[f->index[k - 1]];
-		l->doubtful |= !l->endless && !up->endless &&
-			       l->fits * f->code[k]->unit < LARGER * up->fits * f->code[k - 1]->unit;
+		l->beside = !l->doubtful && !l->endless && !up->endless &&
+			    l->fits * f->code[k]->unit < LARGER * up->fits * f->code[k - 1]->unit;
+		l->doubtful |= l->beside;
 	}
 }
 

@@ -122,8 +122,16 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
-/* How often a lap over the ring misses level k, and how many laps that is known from. */
-enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps);
+/* Visits of a lap over the ring that cost as much as a miss of level k, beyond those that cost as much less than a hit: what comes upon
+ * openers and followers alike is in both, and a clock that changes its rate between the two of a line is, too. */
+struct tlb_surplus {
+	double each;   /* of a lap */
+	double chance; /* one standard deviation of that */
+};
+struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w);
+/* Whether one page more makes no more visits miss than the open rows of a memory would: its own, and that of the page whose row it
+ * closed. less: of as many pages as fit; more: of one more. */
+bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more);
 /* Visits to a ring that cost as much as a miss of level k, and those that cost as much less than a hit; of how many. */
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
 			     double *visits);

@@ -10,6 +10,8 @@
 #define TOLD	    0.9 /* of the visits have to say something */
 #define SURE	    4.5 /* standard deviations */
 #define SURE_NOT    8
+#define ROW_MISSES  2.5 /* of a lap, two of which one more row makes */
+#define SURE_ROWS   4
 #define AT_MOST	    0.6 /* misses of a lap, of which one is certain where the ring does not fit */
 #define AT_LEAST    0.8
 #define CHANCE	    1e-6
@@ -227,18 +229,18 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 	return state;
 }
 
-enum chase_state tlb_misses(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *each, double *laps)
+struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
-	struct tlb_view w;
-	enum chase_state state = tlb_get(c, ring, &w);
+	const struct balance b = balance_of(c, k, w);
+	const double laps = w->visits / w->pages;
 
-	*each = *laps = 0;
-	if (state != CHASE_DONE)
-		return state;
-	*laps = w.visits / w.pages;
-	for (uint32_t v = 0; v < w.visits; v++)
-		*each += missed(c, k, w.cost[v]) / *laps;
-	return CHASE_DONE;
+	/* Misses of pages that are too many come in every lap; only what noise adds is left to chance, and is as often too low. */
+	return (struct tlb_surplus){.each = (b.high - b.low) / laps, .chance = sqrt(2 * b.low + 1) / laps};
+}
+
+bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more)
+{
+	return more->each - less->each < ROW_MISSES + SURE_ROWS * hypot(less->chance, more->chance);
 }
 
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,

@@ -510,7 +510,7 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 {
 	const struct tlb_level *l = &c->level[k];
 	uint32_t n = (uint32_t)l->entries.value;
-	double less, more, laps, again;
+	struct tlb_view full, over;
 	enum chase_state state, all = CHASE_DONE;
 
 	*yes = l->sets.state != CHASE_DONE || l->line.value < ROWS_MOST;
@@ -519,16 +519,19 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 		*yes = false;
 	if (!*yes || l->blurred)
 		return CHASE_DONE;
-	state = tlb_misses(c, k, &(struct tlb_ring){.pages = n, .stride = l->line.value}, &less, &laps);
+	state = tlb_get(c, &(struct tlb_ring){.pages = n, .stride = l->line.value}, &full);
 	if (state != CHASE_DONE)
 		return state;
+	const struct tlb_surplus less = tlb_surplus_of(c, k, &full);
 	for (uint32_t i = 0; i < EXTRAS && *yes; i++) {
 		const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = i ? n + i : 0};
-		state = tlb_misses(c, k, &ring, &more, &again);
+		state = tlb_get(c, &ring, &over);
 		if (state == CHASE_PENDING)
 			all = state;
-		if (state == CHASE_DONE)
-			*yes = more - less < 2.5 + 4 * sqrt(2 * less / fmin(laps, again));
+		if (state != CHASE_DONE)
+			continue;
+		const struct tlb_surplus more = tlb_surplus_of(c, k, &over);
+		*yes = tlb_as_rows(&less, &more);
 	}
 	return *yes ? all : CHASE_DONE;
 }

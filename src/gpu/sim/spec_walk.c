@@ -20,18 +20,18 @@ struct wait {
 	double cycles, tolerance;
 };
 
-/* Of a load of one thread by this path: by the nearest level, or one that misses all of them. */
-static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, bool global, bool nearest)
+/* Of a load of one thread by this path: by the nearest level, or one that misses all of them. l1: it asks the L1 of global memory. */
+static struct wait wait_by(const struct sim_spec *s, const struct path_spec *p, bool global, bool nearest, bool l1)
 {
 	struct wait w = {p->memory_latency + s->dram.row_miss / 2, s->dram.row_miss / 2};
 	const struct cache_spec *c = p->levels ? &p->level[0] : NULL;
 	enum cache_scope scope = SCOPE_GPU;
 	if (global)
-		c = s->has_l1 ? &p->level[0] : s->has_l2 ? &p->level[1] : NULL;
+		c = l1 ? &p->level[0] : s->has_l2 ? &p->level[1] : NULL;
 	/* Without a cache of their own constants are in the GPU's common L2. */
 	if (p == &s->constant && !c && s->constant_uses_l2)
 		c = &s->global.level[1];
-	if (global && s->has_l1)
+	if (global && l1)
 		w.cycles += p->level[0].miss_cost + p->level[0].fill_cost;
 	if (nearest && c) {
 		const double far = c->partitions > 1 ? c->far_extra : 0;
@@ -48,6 +48,11 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	w.cycles += p->address_ops * p->address_latency;
 	w.tolerance += 1 + TOLERANCE * w.cycles;
 	return w;
+}
+
+static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, bool global, bool nearest)
+{
+	return wait_by(s, p, global, nearest, s->has_l1);
 }
 
 /* Cycles an SM takes for one warp load of 4 bytes that hits, with so many warps and `others` additions to each. */
@@ -214,17 +219,18 @@ int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struc
 		const char *space, *part;
 		const struct path_spec *path;
 		uint32_t least, most;
-	} rows[] = {{"global", "nearest", &s->global, 1, 16},
-		    {"global", "completion", &s->global, 1, 16},
-		    {"shared", "completion", &s->shared, 4, 4},
-		    {"constant", "nearest", &s->constant, 4, 4},
-		    {"private", "nearest", &s->global, 4, 4}};
+		bool l1;
+	} rows[] = {{"global", "nearest", &s->global, 1, 16, s->has_l1},
+		    {"global", "completion", &s->global, 1, 16, s->has_l1},
+		    {"shared", "completion", &s->shared, 4, 4, false},
+		    {"constant", "nearest", &s->constant, 4, 4, false},
+		    {"private", "nearest", &s->global, 4, 4, s->has_l1 && !s->local_past_l1}};
 	int rc = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (uint32_t bytes = rows[i].least; bytes <= rows[i].most && !rc; bytes *= 2) {
 			char key[64];
 			const struct wait w =
-			    wait_of(s, rows[i].path, rows[i].path == &s->global, rows[i].part[0] == 'n');
+			    wait_by(s, rows[i].path, rows[i].path == &s->global, rows[i].part[0] == 'n', rows[i].l1);
 			snprintf(key, sizeof key, "memory.%s.%u.%s", rows[i].space, bytes, rows[i].part);
 			rc = each(ctx, &(struct truth){.key = key, .number = w.cycles, .tolerance = w.tolerance});
 		}

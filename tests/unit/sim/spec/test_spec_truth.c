@@ -1,4 +1,5 @@
 /* The truth told about a description is what stands in it. */
+#include "base/str.h"
 #include "gpu/sim/spec.h"
 #include <math.h>
 #include <setjmp.h>
@@ -48,6 +49,32 @@ static void expect_number(const char *gpu, const char *key, double number)
 	struct wanted w = truth_of(gpu, key);
 	if (w.found.absent || w.text[0] || fabs(w.found.number - number) > 1e-9)
 		fail_msg("%s of %s is told as %g, absent %d", key, gpu, w.found.number, w.found.absent);
+}
+
+/* Local memory passes by an L1 that is for plain loads alone. */
+static void local_memory_past_the_l1(void **state)
+{
+	static const char key[] = "memory.private.4.nearest";
+	struct str text;
+	struct arena a;
+	struct err e = {0};
+	struct sim_spec *s;
+	struct wanted asks = {.key = key}, passes = {.key = key};
+
+	(void)state;
+	arena_init(&a);
+	str_init(&text);
+	assert_int_equal(spec_random(&text, 3150000006), 0);
+	assert_int_equal(spec_parse(&s, &a, "drawn", str_text(&text), text.len, &e), 0);
+	s->has_l1 = s->has_l2 = true;
+	s->local_past_l1 = false;
+	assert_int_equal(spec_truth(s, look, &asks), 0);
+	s->local_past_l1 = true;
+	assert_int_equal(spec_truth(s, look, &passes), 0);
+	assert_true(fabs(asks.found.number - s->global.level[0].latency) <= asks.found.tolerance);
+	assert_true(passes.found.number >= s->global.level[1].latency);
+	str_free(&text);
+	arena_free(&a);
 }
 
 static void numbers(void **state)
@@ -190,8 +217,13 @@ static void a_refusal_ends_the_telling(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(numbers),	  cmocka_unit_test(absences), cmocka_unit_test(words),
-	    cmocka_unit_test(tolerances), cmocka_unit_test(units),    cmocka_unit_test(a_refusal_ends_the_telling),
+	    cmocka_unit_test(local_memory_past_the_l1),
+	    cmocka_unit_test(numbers),
+	    cmocka_unit_test(absences),
+	    cmocka_unit_test(words),
+	    cmocka_unit_test(tolerances),
+	    cmocka_unit_test(units),
+	    cmocka_unit_test(a_refusal_ends_the_telling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -245,12 +245,24 @@ static unsigned late_period(const bool *late)
 	return 0;
 }
 
+unsigned code_late_period(const double late[CODE_READS], double behind, unsigned *number)
+{
+	double scratch[READS];
+	bool is_late[READS];
+	/* Every second one may be late, never more. */
+	const double limit = stat_quantile(late, READS, 0.25, scratch) + behind / 2;
+
+	*number = 0;
+	for (unsigned i = 0; i < READS; i++)
+		*number += is_late[i] = late[i] >= limit;
+	return late_period(is_late);
+}
+
 enum code_state code_fetch(const struct code *c, const struct code_survey *v, struct code_fact *out)
 {
 	const struct code_level *l = &v->level[0];
-	double late[READS], scratch[READS];
-	bool is_late[READS];
-	unsigned lines, number = 0;
+	double late[READS];
+	unsigned lines, number;
 	*out = (struct code_fact){0};
 	if (!l->line.known || v->levels < 2)
 		return no_fetch(out, "the line of the first level is not known");
@@ -270,10 +282,7 @@ enum code_state code_fetch(const struct code *c, const struct code_survey *v, st
 		uint32_t step = native->layout.step, odd = step / c->pad;
 		if (step % c->pad || odd % 2 == 0)
 			continue;
-		double usual = stat_median(late, READS, scratch), limit = usual + (v->level[1].ticks - l->ticks) / 2;
-		for (unsigned i = 0; i < READS; i++)
-			number += is_late[i] = late[i] >= limit;
-		unsigned d = late_period(is_late);
+		const unsigned d = code_late_period(late, v->level[1].ticks - l->ticks, &number);
 		if (number < 3 || !d || d * step % odd)
 			return no_fetch(out, number < 3 ? "hardly any read is late when the first level was evicted"
 							: "the reads that are late are not evenly spaced");

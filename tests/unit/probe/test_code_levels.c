@@ -1,6 +1,7 @@
 /* Levels of instruction caches from classes of jumps. A survey as a random GPU gave it: a second cache that neighbours keep emptying, so
  * that the memory answers from the same ring on. */
 #include "instruction_cache/code_ring.h"
+#include "instruction_cache/code_share.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -67,11 +68,25 @@ static void two_ways_of_one_memory(void **state)
 	free(v);
 }
 
+/* Every second read is late, so that their median lies half-way, and late ones differ by a cycle. */
+static void every_second_read_late(void **state)
+{
+	double late[CODE_READS];
+	unsigned number;
+
+	(void)state;
+	for (unsigned i = 0; i < CODE_READS; i++)
+		late[i] = i % 2 ? 42 + i / 2 % 2 : 2;
+	assert_int_equal(code_late_period(late, 42, &number), 2);
+	assert_int_equal(number, CODE_READS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_cache_that_others_empty),
 	    cmocka_unit_test(two_ways_of_one_memory),
+	    cmocka_unit_test(every_second_read_late),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -28,6 +28,7 @@ static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
 #define SOME	    0.25 /* of the slower one's time more: not nothing */
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
+#define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
 #define LINK_SLOWER 1.5	 /* than the faster one of the two */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
@@ -328,7 +329,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 
 /* Whether the row slows down none of the other units by much, as far as is known: where its steps or preferred warps overlap badly, it seems to
  * share the pipe of whatever is beside it. One of a single step that does so by half may have two pipes, one of which the preferred warps
- * hardly use. */
+ * hardly use, or its warps do that come to the pipe in common while it is free. */
 static bool nowhere_else(struct graph *g, unsigned row, int unit)
 {
 	const double most = g->u->solo[row].native > 1 ? ELSEWHERE : SOME;
@@ -376,7 +377,8 @@ static void conclude_row(struct graph *g, unsigned row)
 		if (elsewhere) /* an operation of two pipes may take nearly all of one from others */
 			break;
 		const int unit = g->unit[a];
-		if ((pipes_apart(o) || p.preferred || o->native > 1) && !nowhere_else(g, row, unit)) {
+		if ((pipes_apart(o) || p.preferred || o->native > 1 || p.excess < ALL_OF_IT) &&
+		    !nowhere_else(g, row, unit)) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
 				      "it slows down more than one unit, as if it were on the pipes of all of them");
 			return;

@@ -256,6 +256,12 @@ double timed_spread(const struct timed_pair *k, const struct point *pt)
 	return times_of(k, pt).spread;
 }
 
+double timed_gap(const struct timed_pair *k, const struct point *a, const struct point *b, double timer)
+{
+	const struct times x = times_of(k, a), y = times_of(k, b);
+	return fmax(0, fabs(y.off - x.off) - hypot(x.off_spread, y.off_spread) - timer);
+}
+
 const struct point *timed_point(struct study *s, const struct timed_pair *k, unsigned experiment, unsigned links,
 				unsigned rounds, unsigned repeats)
 {

@@ -64,6 +64,9 @@ const struct point *timed_point(struct study *s, const struct timed_pair *k, uns
 double timed_mean(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
 double timed_spread(const struct timed_pair *k, const struct point *pt);
+/* What two launches differ by in run time and in cycles is not the same by so many ns, beyond what their repeats and the timer explain:
+ * the clock was faster for one of them. 0 where it does not say both. */
+double timed_gap(const struct timed_pair *k, const struct point *a, const struct point *b, double timer);
 /* Once timed_timer has told: how fast the SM's clock ran by the timer of launches, of the rate that the pair gives. 1 where no
  * kernel writes its clock, or where it was not steady; *steady then tells. */
 double timed_pace(struct study *s, const struct timed_pair *k, bool *steady);

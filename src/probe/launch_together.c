@@ -16,6 +16,7 @@ enum {
 };
 #define GOOD	0.01 /* half of an interval, of the value, that will do */
 #define USABLE	0.05
+#define DIFFER	0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 #define UNUSUAL 4     /* times as long as others a launch may be, if it says nothing else */
 #define BEGUN	0.035 /* part of the turns that count which may have been begun only, where more are of use */
 
@@ -52,6 +53,7 @@ static double at_work(const struct point *pt)
 struct turn {
 	double begun;	 /* turns that were begun when the first warp came to its end, at most, of those that count */
 	double ns, half; /* of one turn of one warp, as if they came one after the other */
+	double gap;	 /* of that, by run times and by cycles */
 	double launch;
 	bool there;
 };
@@ -66,6 +68,7 @@ static struct turn turn_of(const struct timed_pair *k, const struct point *a, co
 	t.begun = at_work(b) / more;
 	t.launch = timed_mean(k, b);
 	t.ns = (t.launch - timed_mean(k, a)) / more;
+	t.gap = timed_gap(k, a, b, timer) / more;
 	t.half = fmax(hypot(timed_spread(k, a), timed_spread(k, b)), timer) / more;
 	return t;
 }
@@ -92,18 +95,22 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 			return out;
 		const double half = hypot(t[0].half, t[1].half) * of;
 		out.ns = (t[1].ns - t[0].ns) * of;
-		const double part = fmax(t[0].begun, t[1].begun), begun = out.ns * part;
-		out.lo = out.ns - hypot(half, begun);
-		out.hi = out.ns + hypot(half, begun);
+		const double part = fmax(t[0].begun, t[1].begun), begun = out.ns * part,
+			     gap = (t[0].gap + t[1].gap) * of;
+		out.unsteady = gap > DIFFER * out.ns;
+		out.lo = out.ns - hypot(half, begun) - gap;
+		out.hi = out.ns + hypot(half, begun) + gap;
 		out.coarse = timed_mean(NULL, out.point) / turns(out.point) * warps / (k->many * each);
 		out.alone = t[0].ns * warps / (k->few * each);
 		out.repeats = repeats;
-		out.ok = out.ns > 0 && half <= USABLE * out.ns && part <= USABLE;
-		if (out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN)
+		out.ok = out.ns > 0 && !out.unsteady && half <= USABLE * out.ns && part <= USABLE;
+		const bool known = out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN;
+		if (known && !out.unsteady)
 			return out;
 		const double times = out.ns > 0 ? fmax(fmax(half / (GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
-		/* Few warps at work make few turns of long launches, whatever their repeats say. */
-		const bool stretch = repeats == FIRST_REPEATS || part > BEGUN;
+		/* Few warps at work make few turns of long launches, whatever their repeats say. A clock that is not steady is told by
+		 * repeats. */
+		const bool stretch = (repeats == FIRST_REPEATS && !known) || part > BEGUN;
 		unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
 		/* Where nothing could be said else, launches may be longer than is usual; more repeats would begin as many turns. */
 		if (longer == scale && part > USABLE)

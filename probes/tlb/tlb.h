@@ -119,6 +119,16 @@ size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out,
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* Its ways and sets, where its reach is known. */
+enum chase_state tlb_sets(struct tlb_path *c, unsigned k);
+/* Which of n pages miss beside one page more than fits: a row of `hot` for each of several such pages. */
+struct tlb_conflicts {
+	uint32_t n, rows;
+	const bool *hot;
+};
+/* Pages of each set, where the rows are all of them, set by set, and all sets are alike. 0: they are not. */
+uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c);
+enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);

@@ -5,27 +5,21 @@
  *           it is the reach. Dense rings confirm it.
  *   line    Of pages that do not fit, half are moved by an offset (Wong 2010, Figure 15). Below a line's length that changes
  *           nothing; from there on they meet other sets. Where there are no other sets, the stride of above is the line.
- *   ways    One page more than all sets hold conflicts with the pages of one set. */
-#include "base/arena.h"
-#include "stat/stat.h"
+ *   ways    tlb_sets.c */
 #include "tlb.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LEAST  4096u /* nobody has smaller pages */
-#define NEARLY_ALL  0.9
-#define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
-#define HALVINGS    2	 /* more of them only cost time */
-#define ODD_MOST    0.05 /* of the visits are delayed by what delays followers as often */
-#define EXTRAS	    4
-#define EXTRAS_MOST 40
-#define BANKS_MOST  8	       /* that 4 KB of a page fall in */
-#define ROWS_MOST   (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
+#define LINE_LEAST 4096u /* nobody has smaller pages */
+#define HALVINGS   2	 /* more of them only cost time */
+#define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
+#define EXTRAS	   4
+#define BANKS_MOST 8	      /* that 4 KB of a page fall in */
+#define ROWS_MOST  (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
 
-static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-static enum chase_state undecided(struct chase_fact *f, const char *fmt, ...)
+enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -247,15 +241,15 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = shift(c, k, few, stride, &offset);
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
-			undecided(&l->reach, "%s", c->why);
+			tlb_undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	line = offset ? offset : stride;
 	if (line < LINE_LEAST && are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
 		return l->reach.state = CHASE_PENDING;
 	if (line < LINE_LEAST)
-		return undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
-				 (unsigned long long)line);
+		return tlb_undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
+				     (unsigned long long)line);
 	/* Strides up to the line give one reach; those that pass sets by may give more. */
 	bool same = false;
 	uint64_t first = line;
@@ -293,172 +287,12 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
-			undecided(&l->reach, "%s", c->why);
+			tlb_undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = reach};
 	l->line = (struct chase_fact){.state = CHASE_DONE, .value = line};
 	l->entries = (struct chase_fact){.state = CHASE_DONE, .value = reach / line};
-	return CHASE_DONE;
-}
-
-/* The pages that conflict with one more, put `past` lines behind the reach. */
-static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, bool *hot, uint32_t *count,
-				 bool *always)
-{
-	const struct tlb_level *l = &c->level[k];
-	uint32_t n = (uint32_t)l->entries.value;
-	const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = past ? n + past : 0};
-	enum chase_state state = tlb_hot(c, k, &ring, hot, always);
-
-	*count = 0;
-	for (uint32_t i = 0; state == CHASE_DONE && i < n; i++)
-		*count += hot[i];
-	return state;
-}
-
-/* Groups of pages that conflict: those that two extras have in common are of one set. */
-struct groups {
-	uint32_t *of; /* each page's group, 0: none yet */
-	uint32_t n, last;
-	bool merged;
-};
-
-static void join(struct groups *g, const bool *hot)
-{
-	uint32_t name = ++g->last;
-
-	for (uint32_t q = 0; q < g->n; q++) {
-		uint32_t old = hot[q] ? g->of[q] : 0;
-		if (hot[q])
-			g->of[q] = name;
-		if (!old || old == name)
-			continue;
-		for (uint32_t r = 0; r < g->n; r++)
-			if (g->of[r] == old) {
-				g->merged = g->merged || !hot[r];
-				g->of[r] = name;
-			}
-	}
-}
-
-static void count_groups(const struct groups *g, struct tlb_level *l, uint32_t *seen, bool *equal)
-{
-	uint32_t first = 0;
-
-	l->set_count = *seen = 0;
-	*equal = true;
-	for (uint32_t name = 1; name <= g->last; name++) {
-		uint32_t size = 0;
-		for (uint32_t q = 0; q < g->n; q++)
-			size += g->of[q] == name;
-		if (!size)
-			continue;
-		*seen += size;
-		first = first ? first : size;
-		*equal = *equal && size == first;
-		if (l->set_count < sizeof(l->set_size) / sizeof(l->set_size[0]))
-			l->set_size[l->set_count++] = size;
-	}
-}
-
-/* What the distances within every group have in common, 0 where groups differ in that or are too small to tell. */
-static uint32_t spacing(const struct groups *g)
-{
-	uint32_t all = 0;
-
-	for (uint32_t name = 1; name <= g->last; name++) {
-		uint32_t apart = 0, size = 0, first = 0;
-		for (uint32_t q = 0; q < g->n; q++) {
-			if (g->of[q] != name)
-				continue;
-			first = size++ ? first : q;
-			apart = (uint32_t)stat_gcd(apart, q - first);
-		}
-		if (!size)
-			continue;
-		if (size < 3 || (all && all != apart))
-			return 0;
-		all = apart;
-	}
-	return all;
-}
-
-static enum chase_state ways_and_sets(struct tlb_path *c, unsigned k)
-{
-	struct tlb_level *l = &c->level[k];
-	uint32_t n = (uint32_t)l->entries.value, seen = 0;
-	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
-	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
-	uint32_t fewest = n, largest = 0; /* pages that one more conflicts with */
-	enum chase_state all = CHASE_DONE;
-
-	l->set_count = 0;
-	if (!g.of || !hot)
-		return undecided(&l->ways, "out of memory");
-	/* What many pages cost, few extras have to do. */
-	unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
-	for (unsigned i = 0; i < most && (seen < n || g.merged || !steady); i++) {
-		uint32_t count = 0;
-		bool always;
-		if ((uint64_t)(n + i) * l->line.value + 2 * RING_PAGE > c->bytes)
-			break;
-		enum chase_state state = conflict(c, k, i, hot, &count, &always);
-		if (state == CHASE_UNDECIDED)
-			return undecided(&l->ways, "%s", c->why);
-		if (state == CHASE_PENDING) {
-			all = state;
-			if (i % EXTRAS + 1 < EXTRAS)
-				continue;
-			return l->ways.state = all;
-		}
-		if (all != CHASE_DONE)
-			continue;
-		if (!count)
-			return undecided(&l->ways, "one page more than fits conflicts with none");
-		steady = steady && always;
-		fewest = count < fewest ? count : fewest;
-		largest = count > largest ? count : largest;
-		join(&g, hot);
-		count_groups(&g, l, &seen, &equal);
-	}
-	if (all != CHASE_DONE)
-		return l->ways.state = all;
-	if (!l->set_count)
-		return undecided(&l->ways, "the buffer has no room for a page more than fits");
-	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
-	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
-	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
-	 * turns and which part depends on the order. */
-	if (sets == 1 && (largest < NEARLY_ALL * n || fewest < TURNS * n))
-		sets = 0;
-	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
-		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
-		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
-		l->set_count = 0;
-		return CHASE_DONE;
-	}
-	if (g.merged || !steady) {
-		l->set_count = 0;
-		return undecided(
-		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
-	}
-	if (!equal && seen != n) {
-		l->set_count = 0;
-		return undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
-	}
-	uint32_t ways = l->set_size[0];
-	if (equal && n % ways) {
-		l->set_count = 0;
-		return undecided(&l->ways, "%u entries are not whole sets of %u", n, ways);
-	}
-	if (!equal)
-		undecided(&l->ways, "sets are of unequal size");
-	else
-		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
-	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = equal ? n / ways : l->set_count};
-	if (equal)
-		l->set_count = 0;
 	return CHASE_DONE;
 }
 
@@ -542,7 +376,7 @@ static void refuse_rows(struct tlb_level *l)
 	unsigned long long pages = l->entries.value, line = l->line.value;
 
 	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		undecided(
+		tlb_undecided(
 		    facts[i],
 		    "%llu pages in steps of %llu bytes are fast, but no sets of two and more show: open rows of the "
 		    "memory would look the same",
@@ -559,7 +393,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->no_page = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
-			return undecided(&l->reach, "the level above is not known, and hides what this one does");
+			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
 	enum chase_state state = reach_and_line(c, k);
 	if (state == CHASE_DONE) {
 		static const char *const why[] = {
@@ -575,11 +409,11 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 			if (state == CHASE_DONE)
 				snprintf(c->why, sizeof(c->why), "%s", why[with]);
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
-			return undecided(&l->reach, "%s", c->why);
+			return tlb_undecided(&l->reach, "%s", c->why);
 		}
 	}
 	if (state == CHASE_DONE)
-		state = ways_and_sets(c, k);
+		state = tlb_sets(c, k);
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE) {
 		bool rows = true;
 		if (may_be_rows(c, k, &rows) == CHASE_PENDING)

@@ -1,0 +1,259 @@
+/* Ways and sets of a TLB level: one page more than all its sets hold conflicts with the pages of one set. */
+#include "base/arena.h"
+#include "stat/stat.h"
+#include "tlb.h"
+#include <string.h>
+
+#define NEARLY_ALL  0.9
+#define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
+#define EXTRAS	    4
+#define EXTRAS_MOST 40
+
+/* The pages that conflict with one more, put `past` lines behind the reach. */
+static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, bool *hot, uint32_t *count,
+				 bool *always)
+{
+	const struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value;
+	const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = past ? n + past : 0};
+	enum chase_state state = tlb_hot(c, k, &ring, hot, always);
+
+	*count = 0;
+	for (uint32_t i = 0; state == CHASE_DONE && i < n; i++)
+		*count += hot[i];
+	return state;
+}
+
+/* Groups of pages that conflict: those that two extras have in common are of one set. */
+struct groups {
+	uint32_t *of; /* each page's group, 0: none yet */
+	uint32_t n, last;
+	bool merged;
+};
+
+static void join(struct groups *g, const bool *hot)
+{
+	uint32_t name = ++g->last;
+
+	for (uint32_t q = 0; q < g->n; q++) {
+		uint32_t old = hot[q] ? g->of[q] : 0;
+		if (hot[q])
+			g->of[q] = name;
+		if (!old || old == name)
+			continue;
+		for (uint32_t r = 0; r < g->n; r++)
+			if (g->of[r] == old) {
+				g->merged = g->merged || !hot[r];
+				g->of[r] = name;
+			}
+	}
+}
+
+static void count_groups(const struct groups *g, struct tlb_level *l, uint32_t *seen, bool *equal)
+{
+	uint32_t first = 0;
+
+	l->set_count = *seen = 0;
+	*equal = true;
+	for (uint32_t name = 1; name <= g->last; name++) {
+		uint32_t size = 0;
+		for (uint32_t q = 0; q < g->n; q++)
+			size += g->of[q] == name;
+		if (!size)
+			continue;
+		*seen += size;
+		first = first ? first : size;
+		*equal = *equal && size == first;
+		if (l->set_count < sizeof(l->set_size) / sizeof(l->set_size[0]))
+			l->set_size[l->set_count++] = size;
+	}
+}
+
+/* What the distances within groups have in common: those within most groups exactly, and multiples of it within the others, whose pages
+ * took turns. 0: nothing, or two groups are as many pages apart. */
+static uint32_t spacing(const struct groups *g)
+{
+	uint32_t all = 0, groups = 0, exactly = 0;
+
+	for (unsigned pass = 0; pass < 2; pass++)
+		for (uint32_t name = 1; name <= g->last; name++) {
+			uint32_t apart = 0, size = 0, first = 0;
+			for (uint32_t q = 0; q < g->n; q++) {
+				if (g->of[q] != name)
+					continue;
+				first = size++ ? first : q;
+				apart = (uint32_t)stat_gcd(apart, q - first);
+			}
+			if (!size)
+				continue;
+			if (size < 3)
+				return 0;
+			if (!pass)
+				all = (uint32_t)stat_gcd(all, apart);
+			groups += pass;
+			exactly += pass && apart == all;
+		}
+	return 4 * exactly >= 3 * groups ? all : 0;
+}
+
+/* How many pages both rows have. */
+static uint32_t in_both(const bool *a, const bool *b, uint32_t n)
+{
+	uint32_t both = 0;
+
+	for (uint32_t q = 0; q < n; q++)
+		both += a[q] && b[q];
+	return both;
+}
+
+/* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
+static uint32_t sets_of_rows(const struct tlb_conflicts *c, uint32_t *of)
+{
+	uint32_t sets = 0;
+
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const bool *row = c->hot + (size_t)i * c->n;
+		const uint32_t size = in_both(row, row, c->n);
+		uint32_t k = 0;
+		while (k < i) {
+			const bool *other = c->hot + (size_t)k * c->n;
+			const uint32_t least = in_both(other, other, c->n);
+			if (2 * in_both(row, other, c->n) >= (size < least ? size : least))
+				break;
+			k++;
+		}
+		of[i] = k < i ? of[k] : sets++;
+	}
+	return sets;
+}
+
+/* A page that others share its set with, too - what the kernel writes, for one - misses now and then whatever the extra is: it is
+ * in rows of several sets, and belongs to one that lacks a page without it. */
+uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c)
+{
+	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t), *rows = ARENA_ARRAY(a, c->rows, uint32_t),
+		 *own = ARENA_ARRAY(a, c->rows, uint32_t), *strays = ARENA_ARRAY(a, c->rows, uint32_t),
+		 *seen = ARENA_ARRAY(a, c->rows, uint32_t);
+	uint32_t ways = 0, lack = 0, stray = 0, whole = 0;
+
+	if (!of || !rows || !own || !strays || !seen)
+		return 0;
+	const uint32_t sets = sets_of_rows(c, of);
+	for (uint32_t i = 0; i < c->rows; i++)
+		rows[of[i]]++;
+	for (uint32_t q = 0; q < c->n; q++) {
+		uint32_t in = 0, last = 0;
+		memset(seen, 0, sets * sizeof(*seen));
+		for (uint32_t i = 0; i < c->rows; i++)
+			seen[of[i]] += c->hot[(size_t)i * c->n + q];
+		for (uint32_t k = 0; k < sets; k++)
+			if (seen[k]) {
+				in++;
+				last = k;
+			}
+		/* Where pages take turns in missing, who knows how many never did. */
+		if (!in || (in == 1 && seen[last] < rows[last]))
+			return 0;
+		own[last] += in == 1;
+		stray += in > 1;
+		for (uint32_t k = 0; k < sets && in > 1; k++)
+			strays[k] += seen[k] == rows[k];
+	}
+	for (uint32_t k = 0; k < sets; k++)
+		ways = own[k] > ways ? own[k] : ways;
+	for (uint32_t k = 0; k < sets; k++) {
+		if (ways - own[k] > strays[k])
+			return 0;
+		lack += ways - own[k];
+		whole += own[k] == ways;
+	}
+	return lack == stray && 4 * whole >= 3 * sets && ways * sets == c->n && ways > 1 ? ways : 0;
+}
+
+enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
+{
+	struct tlb_level *l = &c->level[k];
+	uint32_t n = (uint32_t)l->entries.value, seen = 0;
+	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
+	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
+	struct tlb_conflicts rows = {.n = n};
+	uint32_t fewest = n, largest = 0; /* pages that one more conflicts with */
+	enum chase_state all = CHASE_DONE;
+
+	l->set_count = 0;
+	/* What many pages cost, few extras have to do. */
+	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
+	bool *row = ARENA_ARRAY(study_arena(c->study), (size_t)most * n, bool);
+	if (!g.of || !hot || !row)
+		return tlb_undecided(&l->ways, "out of memory");
+	for (unsigned i = 0; i < most && (seen < n || g.merged || !steady); i++) {
+		uint32_t count = 0;
+		bool always;
+		if ((uint64_t)(n + i) * l->line.value + 2 * RING_PAGE > c->bytes)
+			break;
+		enum chase_state state = conflict(c, k, i, hot, &count, &always);
+		if (state == CHASE_UNDECIDED)
+			return tlb_undecided(&l->ways, "%s", c->why);
+		if (state == CHASE_PENDING) {
+			all = state;
+			if (i % EXTRAS + 1 < EXTRAS)
+				continue;
+			return l->ways.state = all;
+		}
+		if (all != CHASE_DONE)
+			continue;
+		if (!count)
+			return tlb_undecided(&l->ways, "one page more than fits conflicts with none");
+		steady = steady && always;
+		fewest = count < fewest ? count : fewest;
+		largest = count > largest ? count : largest;
+		memcpy(row + (size_t)rows.rows++ * n, hot, n * sizeof(*hot));
+		join(&g, hot);
+		count_groups(&g, l, &seen, &equal);
+	}
+	if (all != CHASE_DONE)
+		return l->ways.state = all;
+	if (!l->set_count)
+		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
+	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
+	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
+	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
+	 * turns and which part depends on the order. */
+	if (sets == 1 && (largest < NEARLY_ALL * n || fewest < TURNS * n))
+		sets = 0;
+	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
+		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
+		l->set_count = 0;
+		return CHASE_DONE;
+	}
+	if (g.merged || !steady) {
+		rows.hot = row;
+		const uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(study_arena(c->study), &rows);
+		l->set_count = 0;
+		if (each) {
+			l->ways = (struct chase_fact){.state = CHASE_DONE, .value = each};
+			l->sets = (struct chase_fact){.state = CHASE_DONE, .value = n / each};
+			return CHASE_DONE;
+		}
+		return tlb_undecided(
+		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
+	}
+	if (!equal && seen != n) {
+		l->set_count = 0;
+		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
+	}
+	uint32_t ways = l->set_size[0];
+	if (equal && n % ways) {
+		l->set_count = 0;
+		return tlb_undecided(&l->ways, "%u entries are not whole sets of %u", n, ways);
+	}
+	if (!equal)
+		tlb_undecided(&l->ways, "sets are of unequal size");
+	else
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = equal ? n / ways : l->set_count};
+	if (equal)
+		l->set_count = 0;
+	return CHASE_DONE;
+}

@@ -1,0 +1,99 @@
+/* Sets of a TLB from pages that miss beside one page more than fits: hashed sets, pages that miss without being of the set, and sets
+ * whose pages take turns. */
+#include "../../../probes/tlb/tlb.h"
+#include "base/arena.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+// clang-format off
+#include <cmocka.h>
+// clang-format on
+
+#define WAYS  6u
+#define SETS  8u
+#define PAGES (WAYS * SETS)
+#define ROWS  (2 * SETS)
+
+/* The set of a page, by a hash. */
+static unsigned set_of(unsigned page)
+{
+	return (page ^ page / SETS ^ page / SETS / SETS) % SETS;
+}
+
+static bool hot[ROWS * PAGES];
+
+static void fill(void)
+{
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] = set_of(q) == set_of(PAGES + i);
+}
+
+static uint32_t ways(unsigned rows)
+{
+	const struct tlb_conflicts c = {PAGES, rows, hot};
+	struct arena a;
+
+	arena_init(&a);
+	const uint32_t is = tlb_conflicts_ways(&a, &c);
+	arena_free(&a);
+	return is;
+}
+
+static void test_hashed(void **state)
+{
+	(void)state;
+	fill();
+	assert_int_equal(ways(ROWS), WAYS);
+	assert_int_equal(ways(SETS), WAYS);
+	/* A set that no row shows. */
+	assert_int_equal(ways(SETS - 1), 0);
+}
+
+/* Two pages of one set miss beside most others. */
+static void test_strays(void **state)
+{
+	unsigned strays = 0;
+
+	(void)state;
+	fill();
+	for (unsigned q = 0; q < PAGES && strays < 2; q++)
+		if (set_of(q) == 3) {
+			strays++;
+			for (unsigned i = 0; i < ROWS; i++)
+				hot[i * PAGES + q] |= set_of(PAGES + i) != 5;
+		}
+	assert_int_equal(ways(ROWS), WAYS);
+}
+
+/* Pages that take turns: another one is missing in each row, or some in all. */
+static void test_turns(void **state)
+{
+	(void)state;
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0, n = 0; q < PAGES; q++)
+			if (hot[i * PAGES + q])
+				hot[i * PAGES + q] = n++ != i % WAYS;
+	assert_int_equal(ways(ROWS), 0);
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES / 3; q++)
+			hot[i * PAGES + q] = false;
+	assert_int_equal(ways(ROWS), 0);
+	/* A row that shows nothing. */
+	fill();
+	memset(hot, 0, PAGES);
+	assert_int_equal(ways(SETS), 0);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_hashed),
+	    cmocka_unit_test(test_strays),
+	    cmocka_unit_test(test_turns),
+	};
+	return cmocka_run_group_tests(tests, NULL, NULL);
+}

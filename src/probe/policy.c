@@ -18,7 +18,10 @@
 #define EXPLAINED    0.025 /* of a round's accesses may be otherwise than a rule says */
 #define RIGHT	     0.6   /* of the rounds a rule explains when it is the one */
 #define WRONG	     0.25  /* and at most when it is not */
-#define SLOW_MOST    0.1   /* of the hits may be as slow as misses */
+#define ALONE	     0.4   /* or so many, when no other rule explains more than NONE of them */
+#define NONE	     0.05
+#define ALONE_LEAST  20u /* rounds */
+#define SLOW_MOST    0.1 /* of the hits may be as slow as misses */
 #define SLOW_CHANCE  0.01
 #define PART_NEAR    3 /* ticks */
 
@@ -317,7 +320,7 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 		judge(l, &q, seen, &t);
 		if (t.rounds < ROUNDS_LEAST)
 			continue;
-		unsigned right = 0, last = 0;
+		unsigned right = 0, last = 0, others = 0;
 		for (unsigned r = 0; r < RULES; r++) {
 			if (!rule_applies(r, l->ways))
 				continue;
@@ -326,7 +329,13 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 			if (t.explained[r] <= WRONG * t.rounds)
 				left &= ~(1u << r);
 		}
-		if (right == 1 && !(left & (left - 1))) {
+		for (unsigned r = 0; r < RULES; r++)
+			others = r != last && t.explained[r] > others ? t.explained[r] : others;
+		/* A round is over a hundred accesses: chance does not make one go by a rule. In the rest somebody else wrote into the set, or
+		 * they began in a state that no variant is. */
+		const bool alone = t.explained[last] >= ALONE_LEAST && t.explained[last] >= ALONE * t.rounds &&
+				   others <= NONE * t.rounds;
+		if ((right == 1 && !(left & (left - 1))) || alone) {
 			out->state = CHASE_DONE;
 			out->name = rule_name(last);
 			snprintf(out->seen, sizeof(out->seen),

@@ -24,7 +24,8 @@ struct device { /* a set, and what makes its latencies doubtful */
 	unsigned ways, start; /* start: of the rule's state */
 	const char *list;     /* LISTED: digits, the ways that go, moved on by every access, or miss */
 	bool by_miss;
-	double noise; /* chance that a hit is late, by up to 60 ticks */
+	double noise;	  /* chance that a hit is late, by up to 60 ticks */
+	double strangers; /* chance that somebody else's line comes into the set, in the first half of a trace */
 	unsigned asked;
 };
 
@@ -58,6 +59,8 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 	for (uint32_t i = 0; i < q->count; i++) {
 		bool hit;
 		if (d->kind == A_RULE) {
+			if (i > q->more_to && i < q->count / 2 && rng_unit(&r) < d->strangers)
+				rule_access(&s, (uint16_t)(POLICY_SLOTS + rng_below(&r, 4)));
 			hit = rule_access(&s, q->line[i]);
 		} else {
 			unsigned w = 0;
@@ -208,13 +211,19 @@ static void test_lists(void **state)
 	expect((struct device){.kind = LISTED, .ways = 4, .list = "1234", .by_miss = true}, 8, "fifo");
 }
 
+/* Others write into the set for half of the time: what is left goes by one rule, and by no other. */
+static void test_half(void **state)
+{
+	(void)state;
+	for (enum rule r = 0; r < RULES; r++)
+		expect((struct device){.rule = r, .ways = 16, .strangers = 0.06}, 32, rule_name(r));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules),
-	    cmocka_unit_test(test_draws),
-	    cmocka_unit_test(test_strangers),
-	    cmocka_unit_test(test_lists),
+	    cmocka_unit_test(test_rules), cmocka_unit_test(test_draws), cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists), cmocka_unit_test(test_half),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

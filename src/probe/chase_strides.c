@@ -22,10 +22,13 @@
 #define RUN_MOST    8u	  /* distances in a row that are too many for one that sets repeat after */
 #define WAYS_LEAST  3
 #define SLACK	    1.25 /* beyond what the survey says of the size */
+#define BLURRED	    2	 /* and where it was misled by what others evict: what is confirmed counts */
 #define TRIED	    4	 /* distances that are looked at more closely */
 #define SHIFT	    4
 #define LONG	    36u	 /* laps of one ring that is looked at by itself, */
 #define SETTLED	    12u	 /* of which so many bring it into the level */
+#define LONGER	    288u /* the same of a patient one: strange lines leave a set when they are drawn */
+#define SETTLED_AT  264u
 #define SKEW	    512u /* bytes: no line is longer */
 #define LINE_NEAR   1024u
 #define SETS_TRIED  16u
@@ -39,7 +42,8 @@ enum strides_param {
 	STRIDES_START,
 	STRIDES_MOVED,
 	STRIDES_TWIN,
-	STRIDES_PLACE
+	STRIDES_PLACE,
+	STRIDES_PATIENT
 };
 
 struct strides {
@@ -48,6 +52,7 @@ struct strides {
 	/* Of one ring: from `start` on, the last line moved by so much, and where twin is not 0, once more every line so much further. */
 	uint64_t start, moved, twin;
 	uint32_t sm;
+	bool patient; /* of one ring: many laps, in which even a victim that is drawn seldom goes */
 };
 
 static struct strides strides_of(double x, const double *p)
@@ -59,7 +64,8 @@ static struct strides strides_of(double x, const double *p)
 				.start = (uint64_t)p[STRIDES_START],
 				.moved = (uint64_t)p[STRIDES_MOVED],
 				.twin = (uint64_t)p[STRIDES_TWIN],
-				.sm = (uint32_t)p[STRIDES_PLACE]};
+				.sm = (uint32_t)p[STRIDES_PLACE],
+				.patient = p[STRIDES_PATIENT] != 0};
 }
 
 static int ascending(const void *a, const void *b)
@@ -73,9 +79,20 @@ static uint32_t lap_of(const struct strides *d)
 	return d->twin ? 2 * d->lines : d->lines;
 }
 
+/* Laps of one ring, and those that do not count. */
+static uint32_t long_of(const struct strides *d)
+{
+	return d->patient ? LONGER : LONG;
+}
+
+static uint32_t settled_of(const struct strides *d)
+{
+	return d->patient ? SETTLED_AT : SETTLED;
+}
+
 static uint32_t count_of(const struct strides *d)
 {
-	return TRACE_LEAD + (d->rings > 1 ? d->rings * LAPS : 2 * LONG) * lap_of(d);
+	return TRACE_LEAD + (d->rings > 1 ? d->rings * LAPS : 2 * long_of(d)) * lap_of(d);
 }
 
 /* Access i of a trace: the lead, to the first line of all, and then laps over each ring in turn; over one ring alone many, and then as
@@ -88,7 +105,7 @@ static uint64_t offset_of(const struct strides *d, uint32_t i)
 	if (d->rings > 1)
 		return line * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
 	uint64_t offset = d->start + line * d->from + (at < d->lines ? 0 : d->twin);
-	if (i - TRACE_LEAD >= LONG * lap)
+	if (i - TRACE_LEAD >= long_of(d) * lap)
 		return offset + (1 + line + (at < d->lines ? 0 : d->lines)) * SKEW;
 	return offset + (line + 1 == d->lines ? d->moved : 0);
 }
@@ -129,7 +146,7 @@ int strides_setup(const struct study *s, double x, const double *p, struct job *
 static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d, enum chase_state *state)
 {
 	const double p[POINT_PARAMS] = {(double)d->step,  d->rings,	   d->lines, (double)d->start,
-					(double)d->moved, (double)d->twin, d->sm};
+					(double)d->moved, (double)d->twin, d->sm,    d->patient};
 	const struct point *pt = study_ask(c->study, c->strides, (double)d->from, p);
 	const struct trace_kernel plain = {.symbol = NULL};
 	struct trace_spec t;
@@ -274,8 +291,8 @@ static enum chase_state search(struct chase_path *c, unsigned k, struct search *
 static void count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
 		       uint32_t *own, uint32_t *others)
 {
-	const uint32_t n = (LONG - SETTLED) * lap_of(d), *test = ticks + TRACE_LEAD + SETTLED * lap_of(d),
-		       *control = test + LONG * lap_of(d);
+	const uint32_t n = (long_of(d) - settled_of(d)) * lap_of(d),
+		       *test = ticks + TRACE_LEAD + settled_of(d) * lap_of(d), *control = test + long_of(d) * lap_of(d);
 	const bool pages = c->reach && d->start + d->lines * d->from + d->moved > c->reach;
 	const double half = 0.5 * gap_of(c, k), floor = usual(control, n) + beyond_near(c, k);
 
@@ -287,13 +304,13 @@ static void count_slow(const struct chase_path *c, unsigned k, const struct stri
 }
 
 /* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. */
-static enum chase_state fits(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
+static enum chase_state fits_in(struct chase_path *c, unsigned k, const struct strides *asked, bool patient, bool *yes)
 {
 	struct {
 		struct strides d;
 		unsigned experiment;
 	} key;
-	uint32_t own, others, laps = LONG - SETTLED;
+	uint32_t own, others;
 	enum chase_state state;
 
 	memset(&key, 0, sizeof(key));
@@ -305,12 +322,13 @@ static enum chase_state fits(struct chase_path *c, unsigned k, const struct stri
 	key.d.moved = asked->moved;
 	key.d.twin = asked->twin;
 	key.d.sm = c->sm;
+	key.d.patient = patient;
 	const bool *before = study_recall(c->study, "few lines", &key, sizeof(key));
 	if (before) {
 		*yes = *before;
 		return CHASE_DONE;
 	}
-	const uint32_t *ticks = trace_ticks(c, &key.d, &state);
+	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d);
 	if (!ticks)
 		return state;
 	count_slow(c, k, &key.d, ticks, &own, &others);
@@ -321,6 +339,20 @@ static enum chase_state fits(struct chase_path *c, unsigned k, const struct stri
 		return CHASE_UNDECIDED;
 	study_keep(c->study, "few lines", &key, sizeof(key), yes, sizeof(*yes));
 	return CHASE_DONE;
+}
+
+/* The same of a ring that fits, if not at once: a stranger in its set makes it miss in every lap until the stranger is replaced. */
+static enum chase_state fits(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
+{
+	const enum chase_state soon = fits_in(c, k, asked, false, yes);
+	bool at_last = false;
+
+	if (soon == CHASE_PENDING || (soon == CHASE_DONE && *yes))
+		return soon;
+	const enum chase_state late = fits_in(c, k, asked, true, &at_last);
+	if (late == CHASE_PENDING || late == CHASE_DONE)
+		*yes = at_last;
+	return late == CHASE_UNDECIDED ? soon : late;
 }
 
 /* How many lines at such a distance fit: 0, all of them do, or not even two. */
@@ -425,7 +457,7 @@ static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t size)
 		for (unsigned more = 0; more < 2 && all != CHASE_UNDECIDED; more++) {
 			const struct strides ring = {
 			    .from = period, .lines = (uint32_t)ways + more, .start = i * (sets - 1) / others * line};
-			state = fits(c, k, &ring, &yes);
+			state = more ? fits_in(c, k, &ring, false, &yes) : fits(c, k, &ring, &yes);
 			all = state == CHASE_DONE ? all : state;
 			right = right && (state != CHASE_DONE || yes == !more);
 		}
@@ -449,7 +481,8 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 		if (state != CHASE_UNDECIDED)
 			return state;
 	}
-	for (unsigned tried = 0; tried < TRIED;) {
+	/* Nobody else empties what is an SM's own. */
+	for (unsigned tried = 0; tried < TRIED && c->beyond_sm;) {
 		enum chase_state state = search(c, k, &q);
 		if (state != CHASE_DONE || !q.count)
 			return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
@@ -458,7 +491,7 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 			if (state == CHASE_PENDING)
 				return state;
 			const double size = (double)lines * (double)q.found[i];
-			if (state == CHASE_UNDECIDED || size < least / SLACK || size > most)
+			if (state == CHASE_UNDECIDED || size < least / SLACK || size > BLURRED * most)
 				continue;
 			state = confirm(c, k, lines * q.found[i]);
 			if (state != CHASE_UNDECIDED)
@@ -473,7 +506,7 @@ enum chase_state chase_by_strides(struct chase_path *c, unsigned k)
 	struct chase_level *l = &c->level[k];
 	double least, most;
 
-	if (k || !c->beyond_sm || !c->strides || l->endless || l->blurred || k + 1 >= c->level_count ||
+	if (k || (!c->beyond_sm && !c->likely) || !c->strides || l->endless || l->blurred || k + 1 >= c->level_count ||
 	    l->sector.state != CHASE_DONE || l->sector.value < 1u << SHIFT || l->sector.value % (1u << SHIFT) ||
 	    c->stride > l->sector.value || l->sector.value % c->stride)
 		return CHASE_UNDECIDED;

@@ -36,7 +36,7 @@ bool trace_read(const struct point *pt, const struct trace_kernel *k, const stru
 /* An experiment of laps over a few lines, at one distance or at many, for chase_path.strides: x is the first distance. */
 #define STRIDES_PARAM_NAMES                                                                                            \
 	{                                                                                                              \
-		"step", "rings", "lines", "start", "moved", "twin", "sm"                                               \
+		"step", "rings", "lines", "start", "moved", "twin", "sm", "patient"                                    \
 	}
 int strides_setup(const struct study *s, double x, const double *p, struct job *j, const struct trace_kernel *k);
 

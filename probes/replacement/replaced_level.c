@@ -97,7 +97,11 @@ enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, 
 	*gap = NAN;
 	const char *dot = strrchr(l->next, '.');
 	snprintf(prefix, sizeof(prefix), "%.*s", dot ? (int)(dot - l->next) : 0, l->next);
-	if (!dot || strncmp(prefix, "memory", 6) == 0 || !level_number(l, prefix, "size", &size))
+	const bool memory = !dot || strncmp(prefix, "memory", 6) == 0;
+	/* Of a level between it and the memory nothing is known: what is far behind is not what is next. */
+	if (!memory && !level_number(l, prefix, "size", &size))
+		return CHASE_UNDECIDED;
+	if (memory)
 		size = 4 * l->size < l->limit ? 4 * l->size : l->limit;
 	if (set_pages(l->path) || size < 2 * l->size || size > l->limit)
 		return CHASE_UNDECIDED;

@@ -47,6 +47,7 @@ struct spacing {
 	bool seen;	 /* less far apart they do not conflict, and were not kept by the level above either */
 	unsigned tile;	 /* log2 of the lines of a tile */
 	unsigned effort; /* that keeps lines out of the level above */
+	bool settled;	 /* as many lines as fit hit, nearly always: it is no noise that conflicts */
 };
 /* How lines of one set of the level lie. DONE and not even: neither evenly apart nor as tiles. UNDECIDED: `why` says why. */
 enum chase_state level_spacing(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,

@@ -266,7 +266,7 @@ static void study_level(struct level *l)
 			level_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
 		else
 			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
-	} else if ((l->up || spacing.tile) && r.state != CHASE_DONE) {
+	} else if ((l->up || spacing.tile || !spacing.settled) && r.state != CHASE_DONE) {
 		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
 		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
 			      "lines conflict, but as no rule of one set makes them");
@@ -283,8 +283,7 @@ static void study_level(struct level *l)
 	}
 }
 
-/* The key of what lies behind a level: that of the next one's latency, in `next`; `last` where there is no next one. Where there is one
- * whose latency is not known, none. */
+/* The key of what lies behind a level: that of the next one's latency, in `next`, known or not; `last` where there is no next one. */
 static void behind(const struct study *s, char *next, size_t n, const char *what, const char *last)
 {
 	char key[64];
@@ -294,7 +293,8 @@ static void behind(const struct study *s, char *next, size_t n, const char *what
 		return;
 	snprintf(key, sizeof(key), "%.*s.%s", (int)(strrchr(next, '.') - next), next, what);
 	const struct finding *f = study_finding(s, key);
-	snprintf(next, n, "%s", f && f->verdict != VERDICT_ABSENT ? "" : last);
+	if (!f || f->verdict == VERDICT_ABSENT)
+		snprintf(next, n, "%s", last);
 }
 
 /* TLBs of one path, of which at most `limit` bytes can be read. */

@@ -7,6 +7,7 @@
 struct laps {
 	enum chase_state state;
 	bool conflict; /* one line more than the ways of a set misses, lap after lap */
+	bool settled;  /* without that one they hit, nearly always */
 	char why[200];
 };
 
@@ -35,7 +36,8 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 		return out;
 	if (!policy_classify(&set->known, q, *ticks, classes))
 		return out;
-	/* Where lines in between fall into the set, too, as many as fit do not fit either. */
+	/* Where lines in between fall into the set, too, as many as fit do not fit either. Without any, those that miss may be strangers' doing,
+	 * which a victim that is drawn leaves there for long. */
 	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
 		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
@@ -44,7 +46,9 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 			any |= trace_class_of(classes, (*ticks)[q->from + lap * (set->ways + 1) + i]) == TRACE_MISS;
 		missed += any;
 	}
-	out.conflict = missed >= LAPS - LAPS / 4 && 8 * alone >= 7 * (q->fits_to - q->fits_from);
+	out.settled = 8 * alone >= 7 * (q->fits_to - q->fits_from);
+	out.conflict = out.settled ? missed >= LAPS - LAPS / 4
+				   : !set->between && missed >= LAPS - 1 && 2 * alone >= q->fits_to - q->fits_from;
 	return out;
 }
 
@@ -82,7 +86,7 @@ enum chase_state level_spacing(const struct level *l, const struct set_lines *pl
 			if (!is.conflict)
 				continue;
 			*out = (struct spacing){true, !t || (ticks[t - 1] && reached(&c, ticks[t - 1], &q[t - 1])), t,
-						effort};
+						effort, is.settled};
 			return CHASE_DONE;
 		}
 	}

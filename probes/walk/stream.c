@@ -78,11 +78,39 @@ bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes, co
 	return true;
 }
 
+double stream_usual(const double *ns, unsigned n, struct stream_places *places)
+{
+	double at = 0, usual = 0, worst = 0;
+	unsigned most = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		double sum = 0;
+		unsigned alike = 0;
+		for (unsigned k = 0; k < n; k++)
+			if (ns[k] >= ns[i] && ns[k] <= ALIKE * ns[i]) {
+				sum += ns[k];
+				alike++;
+			}
+		worst = fmax(worst, ns[i]);
+		if (alike < most || (alike == most && ns[i] >= at))
+			continue;
+		most = alike;
+		at = ns[i];
+		usual = sum / alike;
+	}
+	*places = (struct stream_places){.seen = n, .most = worst / usual - 1};
+	for (unsigned i = 0; i < n; i++) {
+		places->slower += ns[i] > ALIKE * at;
+		places->faster += ns[i] < at;
+	}
+	return usual;
+}
+
 struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places)
 {
 	struct timed t[PLACES_MOST], out = {.ok = false};
-	double best = INFINITY, worst = 0, sum = 0;
-	unsigned n = 0, fast = 0;
+	double best = INFINITY, worst = 0, ns[PLACES_MOST];
+	unsigned n = 0;
 	for (unsigned i = 0; i < PLACES_MOST; i++) {
 		struct timed_pair at = *k;
 		if (i == PLACES && (study_pending(s) || worst <= ALIKE * best))
@@ -95,26 +123,26 @@ struct timed stream_ask(struct study *s, const struct timed_pair *k, double time
 			continue;
 		best = fmin(best, t[n].ns);
 		worst = fmax(worst, t[n].ns);
+		ns[n] = t[n].ns;
 		n++;
 	}
 	if (study_pending(s) || !n)
 		return out;
 	out = t[0];
 	for (unsigned i = 0; i < n; i++) {
-		const bool counts = t[i].ns <= ALIKE * best;
-		fast += counts;
-		sum += counts ? t[i].ns : 0;
 		out.lo = fmin(out.lo, t[i].lo);
 		out.hi = fmax(out.hi, t[i].hi);
 	}
-	out.ns = sum / fast;
-	*places = (struct stream_places){.seen = n, .slower = n - fast, .most = worst / out.ns - 1};
+	out.ns = stream_usual(ns, n, places);
 	return out;
 }
 
 void stream_say(char *out, size_t n, const char *how, const struct stream_places *places)
 {
-	if (places->slower)
+	if (places->faster)
+		snprintf(out, n, "%s; of %u places of the memory %u are slower and %u faster than most", how,
+			 places->seen, places->slower, places->faster);
+	else if (places->slower)
 		snprintf(out, n, "%s; %u of %u places of the memory are slower, by up to %.2g %%", how, places->slower,
 			 places->seen, 100 * places->most);
 	else

@@ -43,11 +43,14 @@ void stream_grid(const struct device_info *d, struct job *j);
  * False: the memory is too small. */
 bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes, const double *p);
 /* The time of a link of this pair, whose launches read such an array, at a few places of it. On one GPU some launches, of one place or
- * another, took up to 14 % longer than others. So a place or two that are slower do not count for the value, only for its interval. */
+ * another, took up to 14 % longer than others. So a place or two that are slower do not count for the value, only for its interval. Nor do those that are faster,
+ * if most places are alike: the SM's clock may have been, for one of two lengths. */
 struct stream_places {
-	unsigned seen, slower; /* places, and those that do not count */
-	double most;	       /* by so much the slowest takes longer, of the value */
+	unsigned seen, slower, faster; /* places, and those that do not count */
+	double most;		       /* by so much the slowest takes longer, of the value */
 };
+/* The mean of those times that most have in common, of as many the least ones. */
+double stream_usual(const double *ns, unsigned n, struct stream_places *places);
 struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places);
 /* Adds to a sentence what there is to say of them. */
 void stream_say(char *out, size_t n, const char *how, const struct stream_places *places);

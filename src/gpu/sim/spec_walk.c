@@ -3,13 +3,14 @@
 #include <math.h>
 #include <stdio.h>
 
-#define TOLERANCE 0.05
-#define STREAM	  0.06
-#define PAIRED	  3.5 /* how additions find their place between loads is more than this knows */
-#define ALONE	  0.25
-#define UNCLEAR	  1e6 /* what holds the stream up is more than this knows */
-#define BLOCK	  128 /* threads; streams of global memory have ... */
-#define BLOCKS	  8   /* ... so many blocks for each SM, where its threads allow it */
+#define TOLERANCE	0.05
+#define STREAM		0.06
+#define PAIRED		3.5 /* how additions find their place between loads is more than this knows */
+#define ALONE		0.25
+#define UNCLEAR		1e6 /* what holds the stream up is more than this knows */
+#define BLOCK		128 /* threads; streams of global memory have ... */
+#define BLOCKS		8   /* ... so many blocks for each SM, where its threads allow it */
+#define PARTITIONS_EVEN 8   /* times round all partitions: what is left over of the last one is little */
 
 #define CAPACITY      0.15 /* of what a random walk tells */
 #define APART_SIZE    3	   /* levels of which the second is not so much larger may be met as one */
@@ -114,7 +115,11 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double blocks = fmax(1, floor(fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / BLOCK)),
 		     late =
 			 s->max_blocks_per_sm && s->max_blocks_per_sm < blocks ? 1 - s->max_blocks_per_sm / blocks : 0;
-	return (struct wait){fmax(fmax(memory, pipe), 1), clear ? 3 * STREAM + late : UNCLEAR};
+	/* And those that there is a place for may all read the same partitions of the memory. */
+	const double turn = s->max_blocks_per_sm * sms * BLOCK * bytes,
+		     all = (double)s->memory_partitions * (double)s->partition_stride;
+	const bool even = late == 0 || s->memory_partitions < 2 || turn >= PARTITIONS_EVEN * all;
+	return (struct wait){fmax(fmax(memory, pipe), 1), clear && even ? 3 * STREAM + late : UNCLEAR};
 }
 
 /* Cycles of one warp on each SM for a load of global memory, of as many as 64 bytes a thread hold and no more than 8: the first one's

@@ -8,7 +8,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CHECKS = 3 };
+enum {
+	CHECKS = 3,
+	ANY_PTX = 63, /* for a text without a head: shuffles and votes are understood with .sync and without */
+};
+static const char any_target[] = "sm_60";
 #define BYTES_MAX (1ull << 38)
 
 struct kernel {
@@ -32,9 +36,12 @@ static int with_head(struct cmd_context *c, const struct device_info *d, const c
 	*out = text;
 	if (strncmp(at, ".version", 8) == 0)
 		return CMD_OK;
+	/* Devices that compile no PTX tell neither. */
+	const int version = d->ptx_version > 0 ? d->ptx_version : ANY_PTX;
+	const char *target = d->ptx_version > 0 ? d->target : any_target;
 	/* In one line with the text's first, so that lines keep their numbers. */
-	*out = arena_printf(&c->arena, ".version %d.%d\t.target %s\t%s%s", d->ptx_version / 10, d->ptx_version % 10,
-			    d->target, d->ptx_version >= 23 ? ".address_size 64\t" : "", text);
+	*out = arena_printf(&c->arena, ".version %d.%d\t.target %s\t%s%s", version / 10, version % 10, target,
+			    version >= 23 ? ".address_size 64\t" : "", text);
 	return *out ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
 }
 

@@ -12,7 +12,7 @@ struct device_info {
 	char uuid[64];	   /* "GPU-...."; a simulated GPU: hash of its file */
 	char driver[64];   /* driver version, or the simulator's version */
 	char dialect[8];   /* kernel text it takes: "ptx" or "cl" */
-	char target[16];   /* PTX .target, e.g. "sm_90" */
+	char target[16];   /* PTX .target, e.g. "sm_90", or what an OpenCL device keeps to, "OpenCL 3.0" */
 	int ptx_version;   /* PTX .version x 10, e.g. 78 */
 	int cc;		   /* compute capability x 10, e.g. 90, 13 */
 	uint32_t sm_count; /* SMs that %smid counts */

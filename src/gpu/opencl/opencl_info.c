@@ -78,8 +78,9 @@ void opencl_info_fill(const struct opencl_api *api, cl_device_id d, unsigned pla
 	}
 	if (!info->warp_size)
 		info->warp_size = 1;
-	snprintf(info->target, sizeof info->target, "%.*s", (int)strcspn(version + 7, " "),
-		 str_starts(version, "OpenCL ") ? version + 7 : version);
+	/* "OpenCL 3.0 CUDA": what the vendor adds is no part of what the device keeps to */
+	const size_t told = str_starts(version, "OpenCL ") ? 7 + strcspn(version + 7, " ") : strlen(version);
+	snprintf(info->target, sizeof info->target, "%.*s", (int)told, version);
 	unsigned char uuid[16];
 	size_t size = 0;
 	if (has(extensions, "cl_khr_device_uuid") &&

@@ -89,8 +89,17 @@ static int occupancy(struct job *j)
 		limit(j, most.value, "blocks of an SM", &least);
 	if (least < 1)
 		return err_set(j->e, -EINVAL, "no block fits on an SM: %s", r->occupancy_limit);
-	if (!isfinite(least))
+	if (!isfinite(least)) {
+		/* Nothing tells how many threads an SM holds: those of a largest block it does. */
 		least = 1;
+		if (j->d->max_threads_per_block >= padded)
+			least = floor(j->d->max_threads_per_block / padded);
+		snprintf(r->occupancy_limit, sizeof r->occupancy_limit, "the threads of a largest block");
+		rc = note(j, "how many threads an SM holds is not known; %.0f are taken to fit, as in a largest block",
+			  least * padded);
+		if (rc)
+			return rc;
+	}
 	/* Blocks that there are. */
 	double blocks = r->blocks_of_sm;
 	if (least > blocks) {

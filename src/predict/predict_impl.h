@@ -97,6 +97,14 @@ struct term term_try(struct terms *t, const char *key, bool more_is_faster);
 double term_at(const struct term *t, enum predict_end end);
 bool term_absent(const struct terms *t, const char *key); /* the structure was shown not to be there */
 
+/* Of runs in which nothing was clocked inside of kernels (OpenCL devices, mostly): no operation has findings of its own. */
+bool outside_only(const struct terms *t);
+bool outside_known(const struct terms *t, const char *stem); /* "add.f32" */
+struct term outside_latency(struct terms *t, const char *stem);
+struct term outside_issue(struct terms *t, const char *stem);
+double outside_least_issue(const struct terms *t);			     /* infinite: not known */
+struct term outside_bandwidth(struct terms *t, const struct term *clock_hz); /* of memory, bytes a clock */
+
 enum timing_kind { KIND_OTHER, KIND_SINGLE, KIND_INTEGER, TIMING_KINDS };
 struct timing { /* of a PTX instruction */
 	enum timing_kind kind;

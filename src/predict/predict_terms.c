@@ -145,7 +145,8 @@ static bool known_op(const struct terms *t, const char *stem)
 	char key[96];
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	const struct finding *f = findings_get(t->f, key);
-	return f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND);
+	return (f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND)) ||
+	       (outside_only(t) && outside_known(t, stem));
 }
 
 /* What stands in for operations that have no findings: what is moved, compared, selected and converted goes through the same
@@ -200,6 +201,8 @@ static struct term issue_of(struct terms *t, const char *stem, double warp)
 	struct term rate = term_try(t, key, true);
 	if (rate.there && rate.slow > 0)
 		return (struct term){true, warp / rate.value, warp / rate.fast, warp / rate.slow};
+	if (outside_only(t) && outside_known(t, stem))
+		return outside_issue(t, stem);
 	snprintf(key, sizeof key, "arith.%s.issue", stem);
 	return term_get(t, key, false, "its instructions are issued as fast as any");
 }
@@ -223,7 +226,7 @@ static uint32_t unit_number(struct model *m, const struct terms *t, const char *
 /* Cycles of a warp of the quickest operation of the unit; 0: nobody knows. */
 static double quickest_of(const struct terms *t, const char *unit)
 {
-	double least = INFINITY;
+	double least = outside_only(t) ? outside_least_issue(t) : INFINITY;
 	for (size_t k = 0; k < t->f->count; k++) {
 		const struct finding *f = &t->f->items[k];
 		const size_t n = strlen(f->key);
@@ -320,7 +323,9 @@ static void time_arithmetic(struct model *m, struct terms *t, const struct ptx_i
 	stem_of(t, in, stem, sizeof stem, &stands_in);
 	out->issue = issue_of(t, stem, warp);
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
-	out->latency = term_get(t, key, false, "its result is there when the next instruction can issue");
+	out->latency = outside_only(t) && outside_known(t, stem)
+			   ? outside_latency(t, stem)
+			   : term_get(t, key, false, "its result is there when the next instruction can issue");
 	out->unit = unit_number(m, t, stem);
 	out->part = part_of(t, m, out, stem);
 	out->kind = in->type == PTX_F32 && !strstr(out->unit ? m->unit[out->unit] : "", "sfu") ? KIND_SINGLE

@@ -23,7 +23,11 @@ void terms_memory(struct model *m, struct terms *t)
 	m->has_l1 = !term_absent(t, "cache.global.l1.size");
 	m->has_l2 = !term_absent(t, "cache.global.l2.size");
 	m->memory_latency = memory_latency(t);
-	m->memory_total = term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
+	if (outside_only(t))
+		m->memory_total = outside_bandwidth(t, &m->clock_hz);
+	if (!m->memory_total.there)
+		m->memory_total =
+		    term_get(t, "memory.global.bandwidth", true, "memory moves any number of bytes at once");
 	if (m->has_l2) {
 		m->l2_latency = term_get(t, "cache.global.l2.latency", false, "hits of the L2 take as long as misses");
 		m->l2_rate =

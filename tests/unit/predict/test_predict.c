@@ -251,6 +251,35 @@ static void registers_limit_the_blocks(void **state)
 	end(&x);
 }
 
+/* A run through OpenCL: no operation was clocked, pipelines were, and nothing says how many threads an SM holds. */
+static void pipelines_stand_for_operations_without_a_clock(void **state)
+{
+	struct fixture x;
+	(void)state;
+	for (unsigned warps = 1; warps <= 32; warps += 31) {
+		begin(&x, ADD8 ADD8);
+		findings_free(&x.f);
+		x.d.max_threads_per_sm = 0;
+		x.q.grid[0] = warps;
+		give(&x, "pipeline.sp.ilp1.completion", 10);
+		give(&x, "pipeline.sp.ilp4.issue", 2);
+		give(&x, "pipeline.sp.ilp4.completion", 2.5);
+		run(&x);
+		assert_int_equal(x.r.warps_per_sm, warps);
+		assert_true(fabs(x.r.cycles - (warps == 1 ? 160 : 16 * 32 * 2)) < 70);
+		assert_int_equal(x.r.bound, warps == 1 ? BOUND_LATENCY : BOUND_ISSUE);
+		assert_false(misses(&x, "arith.add.f32.latency"));
+		end(&x);
+	}
+	/* With one operation clocked, pipelines stand for nothing: its findings are the better ones. */
+	begin(&x, ADD8 ADD8);
+	give(&x, "pipeline.sp.ilp1.completion", 40);
+	give(&x, "pipeline.sp.ilp4.issue", 8);
+	run(&x);
+	assert_true(fabs(x.r.cycles - 160) < 3);
+	end(&x);
+}
+
 static void what_is_not_followed_is_refused(void **state)
 {
 	struct fixture x;
@@ -293,6 +322,7 @@ int main(void)
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),
 	    cmocka_unit_test(registers_limit_the_blocks),
+	    cmocka_unit_test(pipelines_stand_for_operations_without_a_clock),
 	    cmocka_unit_test(what_is_not_followed_is_refused),
 	    cmocka_unit_test(every_allocation_may_fail),
 	};

@@ -35,8 +35,9 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 	char key[KEY_BYTES], issue[KEY_BYTES];
 	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
 	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
+	const double reached = BLOCKS_LEAST * value;
 	for (unsigned i = 0; i < 2; i++)
-		study_bound(s, i ? issue : key, i ? -INFINITY : value, i ? d->warp_size / value : INFINITY,
+		study_bound(s, i ? issue : key, i ? -INFINITY : reached, i ? d->warp_size / reached : INFINITY,
 			    i ? "warp size over throughput" : "best slope over several loads of the unit", evidence,
 			    "%u links reach %.4g, and %u only %.4g: instructions may not be at hand",
 			    few->unit * LENGTHS, sure, l->unit * LENGTHS, value);
@@ -81,10 +82,10 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	}
 	if (t->hi <= BLOCKS_MISS * blocks)
 		return false;
-	study_bound(s, key, blocks, INFINITY, "best slope over several loads of the unit", evidence,
+	study_bound(s, key, BLOCKS_LEAST * blocks, INFINITY, "best slope over several loads of the unit", evidence,
 		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
 		    t->hi);
-	study_bound(s, issue, -INFINITY, lanes / blocks, "warp size over throughput", evidence,
+	study_bound(s, issue, -INFINITY, lanes / (BLOCKS_LEAST * blocks), "warp size over throughput", evidence,
 		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
 		    t->hi);
 	return true;

@@ -310,9 +310,11 @@ static double conclude(struct study *s, const struct drawn *w)
 		/* Shared memory's two kernels go round loops of two lengths, whose branches need not cost alike; what the longer one reached as a
 		 * whole was surely drawn. Of the others many places are read, which differ by more than that. */
 		const double sure = w->experiment == EXPERIMENT_SHARED ? a.whole : INFINITY;
-		study_measured_number(s, w->key, a.value, fmin(fmin(a.lo, h.lo), sure), fmax(a.hi, h.hi), "card",
-				      method, evidence, "%s draws as much from %s with half of the threads: %.4g",
-				      w->where, w->what, h.value);
+		/* More threads than there are would draw at most as much more again as the second half of them did. */
+		const double rising = fmax(0, a.value - h.value);
+		study_measured_number(
+		    s, w->key, a.value, fmin(fmin(a.lo, h.lo), sure), fmax(a.hi, h.hi) + rising, "card", method,
+		    evidence, "%s draws as much from %s with half of the threads: %.4g", w->where, w->what, h.value);
 	}
 	return a.lo <= a.value && a.hi <= APART * a.lo ? a.lo : NAN;
 }

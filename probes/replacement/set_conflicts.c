@@ -190,6 +190,9 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 	/* Of all those pages, those of one set miss. */
 	level.known.few = FEW * (l->ways + 1.0) / (total + 1.0);
 	uint8_t *seen = policy_classes(&level, &plan, &q, &said);
+	level.apart = !seen && said.state == CHASE_UNDECIDED;
+	if (level.apart)
+		seen = policy_classes(&level, &plan, &q, &said);
 	uint32_t *misses = ARENA_ARRAY(study_arena(s), total + 1, uint32_t), most = 0;
 	if (!seen || !misses) {
 		snprintf(why, why_bytes, "%s", said.seen);

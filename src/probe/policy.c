@@ -221,6 +221,16 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 	return trace_classify(c, known, nearest, fits, more, all);
 }
 
+static bool classify_apart(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
+			   struct trace_classes *c)
+{
+	const struct trace_part fits = {ticks + q->fits_from, q->fits_to - q->fits_from},
+				more = {ticks + q->more_from, (q->rounds ? q->more_to : q->count) - q->more_from},
+				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
+
+	return trace_classify_apart(c, known, fits, more, all);
+}
+
 /* Pages' lines are in the near part of a cache or in the far one: those are as much later whether the page is known or not. */
 static void without_parts(const struct policy_level *l, const struct policy_sequence *q, uint32_t *ticks)
 {
@@ -258,7 +268,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	if (!seen)
 		return NULL;
 	without_parts(l, q, ticks);
-	if (!policy_classify(&l->known, q, ticks, &c)) {
+	if (!(l->apart ? classify_apart : policy_classify)(&l->known, q, ticks, &c)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
 			 "%u lines of one set are no slower than %u: the level above may keep them", l->lines, l->ways);
@@ -302,7 +312,8 @@ static void names(char *out, size_t n, unsigned left)
 			at += (size_t)snprintf(out + at, n - at, "%s%s", at ? ", " : "", rule_name(r));
 }
 
-void policy_infer(const struct policy_level *l, struct policy_result *out)
+/* By the same traces: hits as hits of one latency. */
+static void infer_by(const struct policy_level *l, struct policy_result *out)
 {
 	unsigned left = 0;
 	struct tally t = {0};
@@ -344,6 +355,8 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 				 t.explained[last], t.rounds, t.hits, t.misses);
 			return;
 		}
+		if (!left && l->apart)
+			break;
 		if (!left)
 			return policy_draws(l, out);
 	}
@@ -356,4 +369,18 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 	else
 		snprintf(out->seen, sizeof(out->seen), "of %u rounds of accesses to one set too few tell; %s remain",
 			 t.rounds, text);
+}
+
+void policy_infer(const struct policy_level *l, struct policy_result *out)
+{
+	struct policy_level again = *l;
+	struct policy_result apart;
+
+	infer_by(l, out);
+	if (out->state != CHASE_UNDECIDED || !l->others)
+		return;
+	again.apart = true;
+	infer_by(&again, &apart);
+	if (apart.state != CHASE_UNDECIDED)
+		*out = apart;
 }

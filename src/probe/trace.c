@@ -21,6 +21,9 @@
 #define LATE_NEAR    0.6 /* of the way from a hit to a miss */
 #define LATE_FEW     1
 #define LATE_SHARE   0.03
+#define APART_SHARE  0.04 /* of what fits that one kind of line has */
+#define TOLD	     0.7  /* of what is seen often has to be a hit or a miss */
+#define COST_NEAR    0.2  /* of a miss's cost: how far what is seen may be from what is known */
 
 /* Accesses of one chunk. */
 static uint32_t chunk_of(const struct device_info *d, const struct trace_kernel *k)
@@ -264,8 +267,83 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 	return false;
 }
 
+static bool is_near(const struct trace_classes *c, double ticks, const struct chase_peak *peak, unsigned peaks)
+{
+	for (unsigned i = 0; i < peaks; i++)
+		if (fabs(ticks - peak[i].centre) <= reach(c, ticks))
+			return true;
+	return false;
+}
+
+/* Ticks that a miss takes beyond a hit: from a peak of what fits to one that only what does not fit has. As near as can be to what is
+ * known; where nothing is, the least there are. NAN: none. */
+static double cost_of(const struct trace_classes *c, double known, const struct chase_peak *low, unsigned lows,
+		      const struct chase_peak *high, unsigned highs)
+{
+	double best = NAN;
+
+	for (unsigned k = 0; k < highs; k++) {
+		const double near = reach(c, high[k].centre);
+		if (is_near(c, high[k].centre, low, lows))
+			continue;
+		for (unsigned i = 0; i < lows; i++) {
+			const double d = high[k].centre - low[i].centre;
+			if (d <= 2 * near || (known > 0 && fabs(d - known) > near + COST_NEAR * known))
+				continue;
+			if (!isfinite(best) || (known > 0 ? fabs(d - known) < fabs(best - known) : d < best))
+				best = d;
+		}
+	}
+	return best;
+}
+
+bool trace_classify_apart(struct trace_classes *c, const struct trace_level *l, struct trace_part fits,
+			  struct trace_part more, struct trace_part all)
+{
+	struct chase_peak low[TRACE_PEAKS], high[TRACE_PEAKS];
+	double told = 0, seen = 0;
+
+	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE};
+	c->narrow = fmax(0.5 + c->grain, 0.3 * (l->below > 0 ? l->below : INFINITY));
+	const unsigned lows = peaks_of(c, fits.ticks, fits.count, APART_SHARE, low),
+		       highs = peaks_of(c, more.ticks, more.count, l->few > 0 ? l->few : MORE_SHARE, high);
+	c->peaks = peaks_of(c, all.ticks, all.count, PEAK_SHARE, c->peak);
+	const double cost = cost_of(c, l->below, low, lows, high, highs);
+	if (!isfinite(cost))
+		return false;
+	/* What is as much later than another one may be a miss where all should fit. */
+	c->hit = INFINITY;
+	for (unsigned i = 0; i < lows; i++)
+		if (!is_near(c, low[i].centre - cost, low, lows)) {
+			c->hit_at[c->hits++] = low[i].centre;
+			c->hit = fmin(c->hit, low[i].centre);
+		}
+	c->miss = c->hit + cost;
+	c->floor = chase_floor(c->hit, c->miss);
+	for (unsigned i = 0; i < c->peaks; i++) {
+		const enum trace_class is = trace_class_of(c, (uint32_t)c->peak[i].centre);
+		seen += c->peak[i].share;
+		told += is == TRACE_HIT || is == TRACE_MISS ? c->peak[i].share : 0;
+	}
+	return told >= TOLD * seen;
+}
+
+static enum trace_class class_apart(const struct trace_classes *c, double ticks)
+{
+	const double near = reach(c, ticks), cost = c->miss - c->hit;
+	bool hit = false, miss = false;
+
+	for (unsigned i = 0; i < c->hits; i++) {
+		hit = hit || fabs(ticks - c->hit_at[i]) <= near;
+		miss = miss || fabs(ticks - c->hit_at[i] - cost) <= near;
+	}
+	return hit == miss ? TRACE_UNSURE : hit ? TRACE_HIT : TRACE_MISS;
+}
+
 enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks)
 {
+	if (c->hits)
+		return class_apart(c, ticks);
 	for (unsigned i = 0; i < c->peaks; i++)
 		if (fabs(ticks - c->peak[i].centre) <= reach(c, ticks))
 			return c->peak[i].centre >= c->floor  ? TRACE_MISS

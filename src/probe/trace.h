@@ -51,6 +51,8 @@ struct trace_classes {
 	enum trace_class late; /* of what is slower than every class */
 	unsigned peaks;
 	struct chase_peak peak[TRACE_PEAKS];
+	unsigned hits; /* trace_classify_apart: ticks of accesses that hit; 0: hit and floor say it */
+	double hit_at[TRACE_PEAKS];
 };
 /* What is known of the level already; NAN: nothing. */
 struct trace_level {
@@ -68,6 +70,11 @@ struct trace_part {
  * all: everything that counts. False: no two classes are a hit and a miss. */
 bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct trace_part nearest,
 		    struct trace_part fits, struct trace_part more, struct trace_part all);
+/* The same of lines that are not alike, whatever the level does: they lie in caches or not, and rows of a memory are open or not. What
+ * occurs where all lines fit is a hit, and what is later than one of those by the ticks of a miss is a miss; what may be both, or neither,
+ * says nothing. */
+bool trace_classify_apart(struct trace_classes *c, const struct trace_level *l, struct trace_part fits,
+			  struct trace_part more, struct trace_part all);
 enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks);
 
 #endif

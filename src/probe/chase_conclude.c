@@ -1,10 +1,14 @@
 /* From facts of a path to findings and a figure. */
 #include "base/arena.h"
 #include "probe/chase.h"
+#include "stat/stat.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define SMS_LEAST 4 /* of which most can be told from others */
+#define SMS_APART 2 /* cycles that SMs may be apart, besides those of the clock's steps */
 
 static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
 			  const char *method, const char *seen)
@@ -148,8 +152,30 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
 }
 
+/* Mean over the SMs. A clock that is faster for longer than all launches of one of its points makes an SM seem farther by so much; or nearer or
+ * farther by what it makes of the nearest level, where it was one of the points that tell the clock's own cost. Then those count that are
+ * about as far as most. */
+static double usual_of(const struct chase_path *c, const double *v, unsigned n)
+{
+	double scratch[CHASE_PLACEMENTS], sum = 0;
+	const double median = stat_median(v, n, scratch), nearest = fmin(median, c->classes[0].centre),
+		     told = SMS_APART + c->grain;
+	unsigned of = 0;
+	double near = c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median);
+
+	if (n < SMS_LEAST || near <= told)
+		near = INFINITY;
+	for (unsigned i = 0; i < n; i++)
+		of += fabs(v[i] - median) <= near;
+	for (unsigned i = 0; i < n; i++)
+		if (fabs(v[i] - median) <= near)
+			sum += v[i] / of;
+	return sum;
+}
+
 void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
 {
+	double value[CHASE_PLACEMENTS] = {0};
 	uint32_t sm[CHASE_PLACEMENTS];
 	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
 
@@ -168,13 +194,15 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 		}
 		if (!out->sms)
 			out->first = one;
-		out->mean += one.value / n;
+		value[out->sms] = one.value;
 		out->lo = fmin(out->lo, one.value - one.half);
 		out->hi = fmax(out->hi, one.value + one.half);
 		out->address_ops = fmax(out->address_ops, one.address_ops);
 		out->averaged = out->averaged && one.averaged;
 		out->sms++;
 	}
+	if (out->sms)
+		out->mean = usual_of(c, value, out->sms);
 }
 
 bool chase_take_off(const struct study *s, struct chase_placed *l)

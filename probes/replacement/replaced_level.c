@@ -43,6 +43,8 @@ static bool sets_of(const struct level *l, const char *prefix, uint64_t *ways, u
 
 bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes)
 {
+	if (l->spread && bytes <= l->apart && lines + SPARE <= l->entries / 2)
+		return true;
 	return bytes <= l->limit || (!l->up && bytes <= l->apart && lines + SPARE <= l->entries);
 }
 
@@ -78,6 +80,8 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
 		return;
 	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
+	if (l->spread)
+		set->bound = least(set->bound, l->limit / 2);
 	const uint64_t between = least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
 	/* The same few pages after each line: the caches behind the TLB should keep what lies there, or their misses are taken for its. Of
 	 * pages so far apart every `turn`-th one is in the set itself. */

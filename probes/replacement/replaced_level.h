@@ -12,6 +12,10 @@ struct level {
 	uint64_t limit; /* bytes that may be read */
 	/* A few lines may lie further apart: within so many bytes, where the first TLB has entries for all of them, and some to spare. */
 	uint64_t apart, entries;
+	uint64_t
+	    wider; /* bytes that may be read where fewer are too few for the lines of one set; 0: no more than limit */
+	bool
+	    spread; /* they are too few all the same: its lines take half of those entries, what is read in between half of limit */
 	uint64_t size, line, ways, sets;
 	bool unequal;
 	double largest;	     /* of unequal sets */

@@ -160,6 +160,19 @@ static uint64_t span_of(const struct level *l, const struct set_lines *set, unsi
 	return ((set->lines - 1) >> tile) * set->stride + (l->line << tile);
 }
 
+/* Where lines of one set lie further apart than may be read: more of it, or few lines in as many pages. */
+static void make_room(struct level *l)
+{
+	const uint64_t need = (l->ways + 1) * l->line * l->sets;
+
+	if (l->unequal || need <= l->limit)
+		return;
+	if (need <= l->wider)
+		l->limit = l->wider;
+	else
+		l->spread = l->up && !set_pages(l->path);
+}
+
 static void study_level(struct level *l)
 {
 	const struct finding *f = finding_of(l, set_pages(l->path) ? "reach" : "size");
@@ -208,6 +221,7 @@ static void study_level(struct level *l)
 		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
 		return;
 	}
+	make_room(l);
 	enum chase_state state = CHASE_DONE;
 	if (l->up && !isfinite(set.known.deep))
 		state = level_depth(l, &set, why, sizeof(why));
@@ -372,6 +386,9 @@ static void study_replacement(struct study *s)
 			     .apart = memory,
 			     .entries = entries};
 	study_level(&past);
+	const struct finding *untranslated = study_finding(s, "tlb.texture.levels");
+	const uint64_t texels =
+	    untranslated && untranslated->verdict == VERDICT_ABSENT ? memory : chase_translated(s, "texture");
 	static const struct {
 		const char *path;
 		enum set_path kind;
@@ -394,7 +411,8 @@ static void study_replacement(struct study *s)
 					  .path = paths[i].kind,
 					  .limit = i ? d->constant_bytes : least(reach, 64u << 20),
 					  .apart = i ? 0 : least(memory, 64u << 20),
-					  .entries = i ? 0 : entries};
+					  .entries = i ? 0 : entries,
+					  .wider = i ? 0 : least(least(memory, 64u << 20), texels)};
 			study_level(&l);
 		}
 	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))));

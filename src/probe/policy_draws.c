@@ -16,6 +16,7 @@
 #define PARTS_MOST   8u
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
+#define LONGER	     4	  /* times as long a ring where one does not tell whether draws are even */
 #define SWAPS	     0.1  /* unsure accesses, as a share of the draws */
 
 /* One way to read the trace: accesses that could be either are taken as hits or as misses. */
@@ -78,6 +79,9 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 	}
 	for (uint32_t i = q->from; r && i < q->count; i++) {
 		unsigned before = n;
+		/* What the level above answers may be the line that is missing: it is met again a lap later. */
+		for (unsigned k = 0; seen[i] == TRACE_ABOVE && k < before; k++)
+			r[k].since = 0;
 		if (seen[i] == TRACE_ABOVE)
 			continue;
 		*unsure += seen[i] == TRACE_UNSURE;
@@ -201,29 +205,35 @@ static enum chase_state scheduled(const struct policy_level *l, struct policy_re
 	return policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, out);
 }
 
-void policy_draws(const struct policy_level *l, struct policy_result *out)
+/* Draws that tell random from weighted. */
+static double draws_needed(unsigned ways)
+{
+	return fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
+}
+
+/* By a ring of so many accesses. True: UNDECIDED, and more of them may tell. */
+static bool draws(const struct policy_level *l, double length, struct policy_result *out)
 {
 	unsigned ways = l->ways;
-	double needed = fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
-	double length = 1.2 * fmax(needed, DRAWS_WANTED) * (ways / 2.0 + 1);
-	struct policy_plan p = {POLICY_RING, ways, l->lines, 0, (uint32_t)fmin(length, l->most_ring)};
+	double needed = draws_needed(ways);
+	struct policy_plan p = {POLICY_RING, ways, l->lines, 0, (uint32_t)length};
 	struct policy_sequence q = {0};
 	uint32_t unsure = 0;
 	uint8_t *seen = policy_classes(l, &p, &q, out);
 
 	if (!seen)
-		return;
+		return false;
 	out->state = CHASE_UNDECIDED;
 	struct reading *r = read_ring(study_arena(l->study), &q, seen, ways, &unsure);
 	if (!r) {
 		snprintf(out->seen, sizeof(out->seen), "out of memory");
-		return;
+		return false;
 	}
 	if (r->draws < DRAWS_LEAST || r->draws < 4 * ways) {
 		snprintf(out->seen, sizeof(out->seen),
 			 "no rule that always does the same explains one set, and only %u replaced lines were seen",
 			 r->draws);
-		return;
+		return false;
 	}
 	unsigned lag = repeats(r, ways);
 	struct policy_result list = {.ways = ways};
@@ -231,7 +241,7 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 		enum chase_state state = scheduled(l, out);
 		if (state != CHASE_UNDECIDED) {
 			out->state = state;
-			return;
+			return false;
 		}
 		lag = lag ? lag : 1;
 	}
@@ -241,7 +251,7 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 			     : "victims could not be followed: %u of %u misses came when all lines were there, %u "
 			       "accesses could be either",
 			 lag ? lag : r->late, r->draws, unsure);
-		return;
+		return false;
 	}
 	double z = unequal(r, ways), within, between;
 	by_parts(r, ways, &within, &between);
@@ -279,5 +289,15 @@ void policy_draws(const struct policy_level *l, struct policy_result *out)
 		snprintf(out->seen, sizeof(out->seen),
 			 "victims are drawn, but of %u it cannot be told whether evenly: random, weighted remain",
 			 r->draws);
+		return true;
 	}
+	return false;
+}
+
+void policy_draws(const struct policy_level *l, struct policy_result *out)
+{
+	const double length = 1.2 * fmax(draws_needed(l->ways), DRAWS_WANTED) * (l->ways / 2.0 + 1);
+
+	if (draws(l, fmin(length, l->most_ring), out))
+		draws(l, fmin(LONGER * length, LONGER * (double)l->most_ring), out);
 }

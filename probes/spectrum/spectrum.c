@@ -17,7 +17,6 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define LAPS	     4u
 #define SAME	     32u /* laps over what is at hand, from which all others are counted */
 #define FAR_PAGES    32u
-#define WINDOW_LAPS  3u
 #define PAGES_MOST   16384u
 #define ALONE	     0.4 /* share of a segment that its latency has to have */
 #define FINE	     2.0 /* steps of a clock that make no difference here */
@@ -441,27 +440,9 @@ static void study_latencies(struct study *s, const struct tlbs *t)
 		study_verdict(s, spectrum_key, VERDICT_INCONCLUSIVE, "spectrum", "%s", why);
 }
 
-/* Pages at which both laps stall: the first ones of windows. Returns how many. */
-static uint32_t stalls(struct arena *a, const uint32_t *ticks, uint32_t pages, uint32_t *at, uint32_t most)
-{
-	const uint32_t *one = ticks + TRACE_LEAD + pages, *two = one + pages;
-	uint32_t *sorted = ARENA_ARRAY(a, pages, uint32_t), n = 0;
-
-	if (!sorted)
-		return most + 1;
-	memcpy(sorted, one, pages * sizeof(*sorted));
-	qsort(sorted, pages, sizeof(*sorted), ascending);
-	double usual = sorted[pages / 2], over = usual + fmax(16, 0.05 * usual);
-	for (uint32_t i = 0; i < pages; i++)
-		if (one[i] > over && two[i] > over && n++ < most)
-			at[n - 1] = i;
-	return n;
-}
-
 static void study_window(struct study *s, const struct tlbs *t)
 {
 	uint64_t memory = study_device(s)->memory_bytes / 16 * 15, page = t->page;
-	uint32_t at[64] = {0}, most = sizeof(at) / sizeof(at[0]);
 	struct sequence q;
 	char why[240];
 
@@ -484,26 +465,7 @@ static void study_window(struct study *s, const struct tlbs *t)
 		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window", "%s", why);
 		return;
 	}
-	uint32_t n = stalls(study_arena(s), ticks, pages, at, most), step = n > 2 && n <= most ? at[2] - at[1] : 0;
-	if (!n) {
-		study_verdict(s, window_key, VERDICT_ABSENT, "window",
-			      "laps over %u pages, all over %llu bytes, stall nowhere", pages,
-			      (unsigned long long)memory);
-		return;
-	}
-	/* The first page follows the last one of a lap. The buffer may begin anywhere in a window, and end anywhere. */
-	bool even = step && !at[0] && at[1] <= step && pages - at[n - 1] <= step;
-	for (uint32_t i = 3; i < n && even; i++)
-		even = at[i] - at[i - 1] == step;
-	if (even && !(step & (step - 1)))
-		study_measured_number(
-		    s, window_key, (double)step * (double)page, (double)step * (double)page,
-		    (double)step * (double)page, "", "where laps over all pages stall", "window",
-		    "each of %u laps over %u pages stalls at its first page, and at every %uth from some page on",
-		    WINDOW_LAPS - 1, pages, step);
-	else
-		study_verdict(s, window_key, VERDICT_INCONCLUSIVE, "window",
-			      "laps over %u pages stall at %u of them, which are not evenly apart", pages, n);
+	spectrum_window(s, window_key, ticks + TRACE_LEAD, pages, page);
 }
 
 static void study_spectrum(struct study *s)

@@ -6,10 +6,11 @@
 enum { SPECTRUM, WINDOW, L1_COST }; /* experiments */
 enum { PAST, NEAR };		    /* loads that skip the L1, or ask it */
 
-#define SHIFT	 6
-#define SPACING	 512u /* bytes between places of one page: no two are fetched together */
-#define SEGMENTS 12
-#define APART	 1.6 /* cycles between two latencies */
+#define SHIFT	    6
+#define SPACING	    512u /* bytes between places of one page: no two are fetched together */
+#define SEGMENTS    12
+#define WINDOW_LAPS 3u
+#define APART	    1.6 /* cycles between two latencies */
 
 /* A part of the sequence whose accesses all do the same. */
 struct segment {
@@ -34,6 +35,9 @@ double spectrum_where(const uint32_t *ticks, const struct sequence *q, const cha
 void spectrum_conclude(struct study *s, const char *key, double *v, unsigned n, const char *series);
 /* Whether the mean says no more than one step of a coarse clock: all accesses began at the same place between two steps. */
 bool spectrum_locked(double mean, double grain);
+
+/* window.c: concludes `key` from laps over all pages of the memory, the ticks of each access of WINDOW_LAPS of them. */
+void spectrum_window(struct study *s, const char *key, const uint32_t *ticks, uint32_t pages, uint64_t page);
 
 /* l1_cost.c: what the same loads take with the L1 asked first and without. pages: more of page bytes than all TLBs hold, 0 nothing is
  * translated; middle: as many as the last TLB holds and those before it do not, or 0. why: NULL, or what keeps the latencies from being

@@ -6,6 +6,8 @@
 
 #define BETWEEN_MOST 160u
 #define FLUSHES	     2
+#define FLIP_BYTES   16
+#define FLIP_MOST    (1u << 25)
 #define SPARE	     2 /* entries: of what the kernel reads and writes besides */
 
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
@@ -48,19 +50,50 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes)
 	return bytes <= l->limit || (!l->up && bytes <= l->apart && lines + SPARE <= l->entries);
 }
 
-void level_between(const struct level *l, struct set_lines *set, unsigned effort)
+/* Lines that share a set with each line in a level above whose sets are hashed: those differ as lines of one set there do. */
+static void by_flips(const struct level *l, const struct set_lines *list, struct set_lines *set, unsigned effort)
+{
+	const uint64_t need = least((list->ways + list->ways / 4 + 2) << effort, BETWEEN_MOST);
+	uint64_t reduced[SET_FLIPS];
+
+	set->bound = l->limit;
+	for (unsigned i = 1; i <= list->ways && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need; i++) {
+		const uint64_t flip = (list->listed[i] ^ list->listed[0]) * list->line / FLIP_BYTES;
+		uint64_t rest = flip;
+		for (unsigned k = 0; k < set->flips; k++)
+			rest = (rest ^ reduced[k]) < rest ? rest ^ reduced[k] : rest;
+		if (!rest || flip >= FLIP_MOST)
+			continue;
+		reduced[set->flips] = rest;
+		set->flip[set->flips++] = (uint32_t)flip;
+	}
+	set->flipped = (unsigned)least(need, set_flipped(set));
+	if (set->flipped < list->ways || set->between + set->flipped > BETWEEN_MOST)
+		set->flips = set->flipped = 0;
+	set->between += set->flipped;
+}
+
+/* So that the level `up` above forgets. False: the set's own lines see to that, and no effort is made. */
+static bool drive_out(const struct level *l, const char *up, const struct set_lines *list, struct set_lines *set,
+		      unsigned effort)
 {
 	uint64_t line, ways, sets, seen[POLICY_SLOTS], distinct = 0;
 
-	set->between = 0;
-	if (!l->up || !level_number(l, l->up, "line", &line))
-		return;
-	if (!sets_of(l, l->up, &ways, &sets)) {
+	set->between = set->flips = set->flipped = 0;
+	set->apart = 0;
+	if (!level_number(l, up, "line", &line))
+		return true;
+	if (list && list->ways && set->mode == SET_STRIDED && !set_pages(l->path)) {
+		by_flips(l, list, set, effort);
+		if (set->between)
+			return true;
+	}
+	if (!sets_of(l, up, &ways, &sets)) {
 		/* Whatever its sets are, twice as much as it holds drives out all of it. */
 		uint64_t size;
-		if (!level_number(l, l->up, set_pages(l->path) ? "reach" : "size", &size) ||
+		if (!level_number(l, up, set_pages(l->path) ? "reach" : "size", &size) ||
 		    FLUSHES * size > BETWEEN_MOST * line)
-			return;
+			return true;
 		ways = FLUSHES * size / line;
 		sets = 1;
 	}
@@ -74,11 +107,11 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	}
 	/* As many as fit drive each other out there. */
 	if (!effort && set->ways >= 2 * ways * distinct)
-		return;
+		return false;
 	set->apart = line * sets;
 	/* Nothing is in the same set there and in another one here. */
 	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
-		return;
+		return true;
 	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
 	if (l->spread)
 		set->bound = least(set->bound, l->limit / 2);
@@ -90,6 +123,25 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 		set->bound = least(set->bound, (between + between / (turn - 1) + 3) * set->apart + l->line);
 	}
 	set->between = (unsigned)between;
+	return true;
+}
+
+void level_between(const struct level *l, struct set_lines *set, unsigned effort)
+{
+	const struct set_lines *lists = l->lists;
+
+	set->between = set->flips = set->flipped = 0;
+	if (!l->up)
+		return;
+	/* Where lines of the set drive each other out of the level above, it is the first one that keeps them. */
+	if (effort && l->top && !drive_out(l, l->up, lists ? &lists[l->depth - 1] : NULL, set, 0)) {
+		drive_out(l, l->top, lists, set, effort);
+		if (set->between)
+			return;
+	}
+	drive_out(l, l->up, lists ? &lists[l->depth - 1] : NULL, set, effort);
+	if (effort && l->top && lists && lists[0].ways && !set->flips && set->mode == SET_STRIDED)
+		by_flips(l, lists, set, effort - 1);
 }
 
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap)

@@ -20,7 +20,11 @@ struct level {
 	bool unequal;
 	double largest;	     /* of unequal sets */
 	const char *nearest; /* latency of the path's first level */
-	double deep;	     /* of pages: cycles that it is slower than the first level */
+	/* Of the path's levels, this one at `depth`: lines of one set where sets are hashed, filled by study_level; ways 0: they are not. */
+	struct set_lines *lists;
+	unsigned depth;
+	const char *top; /* the first level's prefix, where it is not the level above; NULL */
+	double deep;	 /* of pages: cycles that it is slower than the first level */
 };
 
 static inline uint64_t least(uint64_t a, uint64_t b)

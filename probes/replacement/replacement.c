@@ -234,6 +234,8 @@ static void study_level(struct level *l)
 		state = list_set(l, &set, why, sizeof(why));
 	if (state == CHASE_PENDING)
 		return;
+	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && !in_tiles(l, &set))
+		l->lists[l->depth] = set;
 	if (state == CHASE_UNDECIDED) {
 		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
 		if (!pages)
@@ -358,7 +360,7 @@ static void study_replacement(struct study *s)
 	const struct device_info *d = study_device(s);
 	uint64_t memory = d->memory_bytes / 8, reach = memory, entries = 0, pages = d->memory_bytes / 8 * 7;
 	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
-	char prefix[32], up[32], next[48], last[48];
+	char prefix[32], up[32], top[32], next[48], last[48];
 
 	if (f && f->verdict == VERDICT_MEASURED)
 		reach = least(memory, (uint64_t)f->value.number);
@@ -393,11 +395,13 @@ static void study_replacement(struct study *s)
 		const char *path;
 		enum set_path kind;
 	} paths[] = {{"texture", SET_TEXTURE}, {"constant", SET_CONSTANT}};
-	for (unsigned i = 0; i < 2; i++)
-		for (unsigned k = 0; k < 4; k++) {
+	for (unsigned i = 0; i < 2; i++) {
+		struct set_lines lists[LEVELS] = {0};
+		for (unsigned k = 0; k < LEVELS; k++) {
 			double one;
 			snprintf(prefix, sizeof(prefix), "cache.%s.%s", paths[i].path, names[k]);
 			snprintf(up, sizeof(up), "cache.%s.%s", paths[i].path, names[k ? k - 1 : 0]);
+			snprintf(top, sizeof(top), "cache.%s.%s", paths[i].path, names[0]);
 			snprintf(next, sizeof(next), "cache.%s.%s.latency", paths[i].path, k < 3 ? names[k + 1] : "l5");
 			snprintf(last, sizeof(last), "memory.%s.latency", paths[i].path);
 			if (!study_number(s, last, &one) && i)
@@ -412,9 +416,13 @@ static void study_replacement(struct study *s)
 					  .limit = i ? d->constant_bytes : least(reach, 64u << 20),
 					  .apart = i ? 0 : least(memory, 64u << 20),
 					  .entries = i ? 0 : entries,
+					  .lists = lists,
+					  .depth = k,
+					  .top = k > 1 ? top : NULL,
 					  .wider = i ? 0 : least(least(memory, 64u << 20), texels)};
 			study_level(&l);
 		}
+	}
 	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))));
 	study_pages(s, "global", SET_PAGES, pages);
 	study_pages(s, "texture", SET_TEXTURE_PAGES, least(pages, TEXELS_BYTES));

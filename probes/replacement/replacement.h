@@ -32,6 +32,7 @@ enum set_param {
 	}
 
 #define SET_LISTED 33 /* lines: those of a set, and one more */
+#define SET_FLIPS  5
 enum set_mode {
 	SET_STRIDED, /* evenly apart, perhaps several neighbours at a time */
 	SET_DENSE,   /* neighbours, and one line more */
@@ -52,10 +53,15 @@ struct set_lines {
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
-	unsigned turn_bits;	     /* log2 of the lines of each page that take turns */
-	unsigned step_bits;	     /* log2 of the bytes from one of those to the next, of 32 */
+	/* SET_STRIDED: the first of them differ from the line before by these, one or more at once, in 16 bytes. */
+	unsigned flips, flipped;
+	uint32_t flip[SET_FLIPS];
+	unsigned turn_bits; /* log2 of the lines of each page that take turns */
+	unsigned step_bits; /* log2 of the bytes from one of those to the next, of 32 */
 	struct trace_level known;
 };
+/* How many lines may be read in between by flips: of other sets, and within what may be read. */
+unsigned set_flipped(const struct set_lines *l);
 /* How many lines of a level of so many a point can list. */
 unsigned set_listed(uint32_t total);
 int set_setup_trace(const struct study *s, double x, const double *p, struct job *j);

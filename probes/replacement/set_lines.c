@@ -13,6 +13,7 @@
 #define LIST_WORDS  6
 #define WORD_BITS   51
 #define PAGE_USED   4096u /* bytes: no page is smaller */
+#define FLIP_BITS   25
 #define STEP_LEAST  32u
 #define STEP_BITS   3
 #define PAGE_LINE   64u
@@ -77,6 +78,10 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
 		p[SET_SECOND] = (double)l->line;
 		p[SET_THIRD] = (double)l->bound;
+		for (unsigned i = 0; l->flips && i <= SET_FLIPS; i++) {
+			const uint64_t is = i == SET_FLIPS ? l->flipped : i < l->flips ? l->flip[i] : 0;
+			p[SET_THIRD + 1 + i / 2] += (double)(is << i % 2 * FLIP_BITS);
+		}
 	} else {
 		put(&what, &at, log2_of(l->line), 6);
 		put(&what, &at, l->total, TOTAL_BITS);
@@ -114,6 +119,12 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 		*(l->mode == SET_STRIDED ? &l->stride : &l->extra) = (uint64_t)p[SET_FIRST];
 		l->line = (uint64_t)p[SET_SECOND];
 		l->bound = (uint64_t)p[SET_THIRD];
+		for (unsigned i = 0; i <= SET_FLIPS; i++) {
+			uint64_t word = (uint64_t)p[SET_THIRD + 1 + i / 2] >> i % 2 * FLIP_BITS;
+			const uint32_t is = (uint32_t)take(&word, FLIP_BITS);
+			*(i == SET_FLIPS ? &l->flipped : &l->flip[i]) = is;
+			l->flips += i < SET_FLIPS && is;
+		}
 		return;
 	}
 	l->line = 1ull << take(&what, 6);
@@ -188,15 +199,45 @@ static bool elsewhere(const struct set_lines *l, unsigned n, uint64_t address)
 	return true;
 }
 
+/* Line k of those that differ from line n by flips; of none: UINT64_MAX. */
+static uint64_t flipped(const struct set_lines *l, unsigned n, unsigned k)
+{
+	for (unsigned which = 1; which < 1u << l->flips; which++) {
+		uint64_t to = set_address(l, n);
+		for (unsigned i = 0; i < l->flips; i++)
+			to ^= which >> i & 1 ? (uint64_t)l->flip[i] << SHIFT : 0;
+		if (to + l->line <= l->bound && elsewhere(l, n, to) && !k--)
+			return to;
+	}
+	return UINT64_MAX;
+}
+
+unsigned set_flipped(const struct set_lines *l)
+{
+	unsigned least = l->lines ? 1u << l->flips : 0;
+
+	for (unsigned n = 0; n < l->lines; n++) {
+		unsigned k = 0;
+		while (k < least && flipped(l, n, k) != UINT64_MAX)
+			k++;
+		least = k;
+	}
+	return least;
+}
+
 /* Line k of those read after line n: in the same set of the level above, as that goes, and in another one here. */
 static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 {
-	uint64_t at = set_address(l, n), first = at % l->apart, to = at;
-	uint64_t count = l->bound > first + l->line ? (l->bound - first - l->line) / l->apart + 1 : 1;
+	const uint64_t apart = l->apart ? l->apart : 1;
+	uint64_t at = set_address(l, n), first = at % apart, to = at;
+	uint64_t count = l->bound > first + l->line ? (l->bound - first - l->line) / apart + 1 : 1;
 	unsigned found = 0;
 
+	if (k < l->flipped)
+		return flipped(l, n, k);
+	k -= l->flipped;
 	for (uint64_t i = 1; found <= k && i < TRIES; i++) {
-		to = first + (at / l->apart + i) % count * l->apart;
+		to = first + (at / apart + i) % count * apart;
 		found += elsewhere(l, n, to);
 	}
 	return to;
@@ -356,7 +397,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 				 .place = sorted,
 				 .count = count,
 				 .at = at};
-	while ((l->mode == SET_HASHED || set_pages(l->path)) && t->align < used && t->align < ALIGN_MOST)
+	while ((l->mode == SET_HASHED || l->flips || set_pages(l->path)) && t->align < used && t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }

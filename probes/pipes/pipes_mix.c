@@ -410,6 +410,48 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 	return most < seen->excess - APART_MOST ? (struct pair){.is = REL_HIDDEN, .excess = most} : *seen;
 }
 
+/* Times of one pair under the loads so far. */
+struct tried {
+	unsigned count, warps[PIPES_LOADS], load; /* load: of the shortest */
+	double cycles[PIPES_LOADS], shortest;
+};
+
+/* Whether warps wait for each other under a load that takes about the shortest time: each takes longer there than where they are fewer. One
+ * that takes its time whatever the others do need not wait for a pipe: its instructions may not be at hand. */
+static bool wait_for_each_other(const struct tried *t)
+{
+	for (unsigned i = 0; i < t->count; i++)
+		for (unsigned k = 0; k < t->count; k++)
+			if (t->warps[i] > t->warps[k] && t->cycles[i] <= (1 + APART_MOST) * t->shortest &&
+			    t->cycles[i] * t->warps[i] > (1 + APART_MOST) * t->cycles[k] * t->warps[k])
+				return true;
+	return false;
+}
+
+static void try_load(const struct pipes *u, struct tried *t, unsigned load, double cycles)
+{
+	t->warps[t->count] = warps_of(study_device(u->s), load);
+	t->cycles[t->count++] = cycles;
+	if (cycles < t->shortest) {
+		t->shortest = cycles;
+		t->load = load;
+	}
+}
+
+/* What warps seem to do that do not wait for each other, again by a stream so short that its code is at hand wherever any is. */
+static struct pair by_short(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, const struct tried *t,
+			    const struct pair *seen)
+{
+	const double steps = (double)n_a * u->solo[a].native + (double)n_b * u->solo[b].native;
+	const struct stream m = timed(u->s, a, n_a, b, n_b, (unsigned)steps, t->load, SHORT);
+	if (!m.ok && !m.bad && m.cycles == 0)
+		return (struct pair){.is = REL_UNKNOWN};
+	if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
+		return (struct pair){.is = REL_HIDDEN, .excess = seen->excess};
+	const struct times all = times_of(u, a, n_a, b, n_b);
+	return judge(&all, fmin(m.cycles, t->shortest));
+}
+
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 {
 	unsigned n_a, n_b;
@@ -423,8 +465,7 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
 	const unsigned first = x->load > y->load ? x->load : y->load;
 	struct pair out = {.is = REL_UNKNOWN};
-	double shortest = INFINITY;
-	unsigned warps[2] = {0}, seen = 0;
+	struct tried tried = {.shortest = INFINITY};
 	bool loose = false;
 	balance(u, a, b, &n_a, &n_b);
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
@@ -433,6 +474,7 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	const bool apart = x->least == APART || y->least == APART;
 	for (unsigned least = apart ? APART : LONG; least <= (apart || loose ? APART : LONG); least *= LONG / SHORT) {
 		const unsigned count = least == APART ? FULLER_LOADS : PIPES_LOADS;
+		tried.count = 0;
 		for (unsigned i = 0; i < count; i++) {
 			const unsigned load = (first + i) % count;
 			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
@@ -441,26 +483,27 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 			loose |= m.loose;
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;
-			shortest = fmin(shortest, m.cycles);
+			try_load(u, &tried, load, m.cycles);
 			u->issue = fmin(u->issue, m.cycles / m.native);
 			const struct times t = times_of(u, a, n_a, b, n_b);
-			out = judge(&t, shortest);
+			out = judge(&t, tried.shortest);
 			out.preferred = least == APART;
 			/* Where some warps are preferred too few others may be left at the pipe that is not the slower one's. */
 			if (least == APART && out.is == REL_PART)
 				out.is = REL_HIDDEN;
-			warps[seen++ % 2] = warps_of(study_device(u->s), load);
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
 			if (out.is == REL_APART || t.both < CONTRAST * t.issue ||
-			    (out.is == REL_SHARED && seen > 1 && warps[0] != warps[1]))
+			    (out.is == REL_SHARED && wait_for_each_other(&tried)))
 				return out;
 		}
 		if (out.is == REL_HIDDEN)
 			break;
 	}
+	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !wait_for_each_other(&tried))
+		out = by_short(u, a, n_a, b, n_b, &tried, &out);
 	const double issue = steps * u->issue;
-	if (!apart && ((out.is == REL_PART && shortest < NEAR_ISSUE * issue) ||
-		       (out.is == REL_HIDDEN && closely && shortest > BEYOND_ISSUE * issue)))
+	if (!apart && ((out.is == REL_PART && tried.shortest < NEAR_ISSUE * issue) ||
+		       (out.is == REL_HIDDEN && closely && tried.shortest > BEYOND_ISSUE * issue)))
 		return other_proportions(u, a, n_a, b, n_b, first, &out);
 	return out;
 }

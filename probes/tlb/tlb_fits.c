@@ -22,6 +22,7 @@
 #define HOT_ALIKE   4  /* times as often as another one does a page of one set miss, at most ... */
 #define HOT_LRU	    2  /* ... and where one misses each time, all do, nearly */
 #define LOOKS	    2
+#define MORE	    3 /* standard deviations */
 #define LOOK_MOST   32768u
 #define SKIPPED	    0.01
 #define FEW_HOT	    0.15
@@ -92,18 +93,33 @@ static double chance_of(const struct balance *b)
 	return sqrt(b->high + b->low + 1);
 }
 
+/* Visits of the lap from v on that are neither quite a hit nor quite a miss. */
+static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_view *w, uint32_t from)
+{
+	const float half = (float)(c->step[k] + c->level[k].floor) / 2;
+	unsigned n = 0;
+
+	for (uint32_t v = from; v < from + w->pages; v++)
+		n += w->cost[v] >= half && !missed(c, k, w->cost[v]);
+	return n;
+}
+
 /* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
 static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	const double noise = noise_in(c, k, w);
 	unsigned misses = 0, hot = 0, warm = 0, clean = 0, laps = 0;
+	double usual = 0;
 
+	for (uint32_t from = 0; from < w->visits; from += w->pages)
+		usual += (double)between(c, k, w, from) * w->pages / w->visits;
 	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
 		unsigned lap = 0;
 		for (uint32_t v = from; v < from + w->pages; v++)
 			lap += missed(c, k, w->cost[v]);
 		misses += lap;
-		clean += !lap;
+		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
+		clean += !lap && between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
 	}
 	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
 	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;

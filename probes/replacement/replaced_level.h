@@ -18,6 +18,7 @@ struct level {
 	    spread; /* they are too few all the same: its lines take half of those entries, what is read in between half of limit */
 	uint64_t size, line, ways, sets;
 	bool unequal;
+	bool lent;	     /* size and ways are those beside what a trace takes of it as shared memory */
 	double largest;	     /* of unequal sets */
 	const char *nearest; /* latency of the path's first level */
 	/* Of the path's levels, this one at `depth`: lines of one set where sets are hashed, filled by study_level; ways 0: they are not. */

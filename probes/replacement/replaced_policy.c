@@ -71,7 +71,8 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	snprintf(key, sizeof(key), "%s.lru", l->prefix);
 	study_text(s, key, lru ? "yes" : "no", method, "trace", "%s", r->seen);
 	const bool schedule = strcmp(r->name, "schedule") == 0;
-	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path))
+	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path) ||
+	    l->lent)
 		return;
 	if (schedule) {
 		static const char follow[] =

@@ -65,6 +65,17 @@ static double latency(const struct level *l, const char *key)
 	return key && study_number(l->study, key, &v) ? v : NAN;
 }
 
+/* A number of which only the least is known: of a level in one piece with shared memory, what a chase's records leave. */
+static bool at_least(const struct level *l, const char *what, uint64_t *v)
+{
+	const struct finding *f = finding_of(l, what);
+
+	if (!f || f->verdict != VERDICT_BOUND || !(f->lo >= 1) || !isfinite(f->lo))
+		return false;
+	*v = (uint64_t)f->lo;
+	return true;
+}
+
 /* Shape of the level. False: `why` says what is not known. */
 static bool shape(struct level *l, char *why, size_t n)
 {
@@ -75,9 +86,13 @@ static bool shape(struct level *l, char *why, size_t n)
 	for (unsigned i = 0; l->unequal && i < f->value.array_count; i++)
 		l->largest = fmax(l->largest, f->value.array[i]);
 	snprintf(why, n, "its size, line, ways and sets have to be known");
-	return level_number(l, l->prefix, pages ? "reach" : "size", &l->size) &&
-	       level_number(l, l->prefix, "line", &l->line) && level_number(l, l->prefix, "sets", &l->sets) &&
-	       (l->unequal || level_number(l, l->prefix, "ways", &l->ways)) && l->line <= l->size;
+	if (!level_number(l, l->prefix, "line", &l->line) || !level_number(l, l->prefix, "sets", &l->sets))
+		return false;
+	/* The records of a trace take as much. */
+	l->lent = !l->unequal && !l->up && !pages && at_least(l, "size", &l->size) && at_least(l, "ways", &l->ways) &&
+		  l->ways * l->sets * l->line == l->size;
+	return l->lent || (level_number(l, l->prefix, pages ? "reach" : "size", &l->size) &&
+			   (l->unequal || level_number(l, l->prefix, "ways", &l->ways)) && l->line <= l->size);
 }
 
 static void infer(const struct level *l, const struct set_lines *set, struct policy_result *out)
@@ -160,6 +175,13 @@ static uint64_t span_of(const struct level *l, const struct set_lines *set, unsi
 	return ((set->lines - 1) >> tile) * set->stride + (l->line << tile);
 }
 
+static void undecided(const struct level *l, const char *why)
+{
+	level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
+	if (!set_pages(l->path))
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+}
+
 /* Where lines of one set lie further apart than may be read: more of it, or few lines in as many pages. */
 static void make_room(struct level *l)
 {
@@ -189,9 +211,11 @@ static void study_level(struct level *l)
 		return;
 	}
 	if (!shape(l, why, sizeof(why))) {
-		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
-		if (!pages)
-			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+		undecided(l, why);
+		return;
+	}
+	if (l->lent && l->ways == 1) {
+		undecided(l, "a set has one line besides what the trace takes, so that nothing is chosen");
 		return;
 	}
 	if (!l->unequal && l->ways == 1) {
@@ -218,7 +242,7 @@ static void study_level(struct level *l)
 		set.known.deep = here - latency(l, l->nearest);
 	}
 	if (l->ways > RULE_WAYS) {
-		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, "a set has more lines than rules are simulated for");
+		undecided(l, "a set has more lines than rules are simulated for");
 		return;
 	}
 	make_room(l);
@@ -237,9 +261,7 @@ static void study_level(struct level *l)
 	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && !in_tiles(l, &set))
 		l->lists[l->depth] = set;
 	if (state == CHASE_UNDECIDED) {
-		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, why);
-		if (!pages)
-			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, why);
+		undecided(l, why);
 		return;
 	}
 	if (!l->unequal && spacing.even) {
@@ -263,6 +285,12 @@ static void study_level(struct level *l)
 	}
 	if (r.state == CHASE_PENDING)
 		return;
+	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {
+		r.state = CHASE_UNDECIDED;
+		snprintf(r.seen, sizeof(r.seen),
+			 "of two lines the one that was used longer ago goes, which with more of them may be another "
+			 "rule: shared memory takes the rest of the set");
+	}
 	level_policy(l, &r);
 	if (pages)
 		return;

@@ -47,6 +47,8 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 		return -ENOMEM;
 	if (chunk < 64 || !t->count)
 		return -ENOTSUP;
+	/* A level in one piece with shared memory is as small in every trace as it was in a chase. */
+	l->shared_bytes = chunk * 4;
 	chunk = chunk < t->count ? chunk : t->count;
 	memcpy(words, t->place, t->places * sizeof(*words));
 	memcpy(words + t->places, t->at, t->count * sizeof(*words));
@@ -73,7 +75,6 @@ int trace_setup(const struct study *s, struct job *j, const struct trace_kernel 
 	l->carveout = CARVEOUT_MAX_L1;
 	l->flush = true;
 	l->warmups = t->far;
-	l->shared_bytes = chunk * 4;
 	job_output(j, TRACE_HEAD + t->count);
 	job_pin(j, d, t->sm);
 	uint32_t b = l->buffer_count++;

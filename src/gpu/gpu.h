@@ -31,6 +31,10 @@ struct gpu_ops {
 	 * was compiled, read back. A kernel that does not compile fails the call with its name, line and the compiler's words. */
 	int (*load)(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
 		    struct err *e);
+	/* Optional (NULL where loading takes no time to speak of): kernels that load will probably be asked for. They are compiled in
+	 * the background, those that are wanted soon before all others, as far as nothing else needs the processor. One that does not
+	 * compile is told by load, as if it had not been expected. 0, or negative when some could not be taken on: that costs time only. */
+	int (*expect)(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e);
 	/* Required. 0 with out->outcome set (REFUSED, TIMEOUT, ... are outcomes), or negative when the environment failed.
 	 * -ENODEV: this gpu is lost (the driver's context is dead); proxy starts a fresh one. */
 	int (*run)(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);

@@ -1,5 +1,6 @@
 /* The CUDA backend: list, open, close. */
 #include "base/arena.h"
+#include "gpu/cuda/cuda_ahead.h"
 #include "gpu/cuda/cuda_gpu.h"
 #include "gpu/cuda/cuda_known.h"
 #include <errno.h>
@@ -56,6 +57,10 @@ static void cuda_close(struct gpu *gpu)
 	struct cuda_gpu *g = (struct cuda_gpu *)gpu;
 
 	cuda_sense_close(g);
+	/* Threads that compile in a lost context may never come back, and still use what is here. */
+	if (g->lost && g->ahead)
+		return;
+	cuda_ahead_free(g->ahead);
 	/* A lost context is left to the end of the process: every call into it would fail or wait for ever. */
 	if (g->context && !g->lost) {
 		cuda_memory_free(g);
@@ -159,6 +164,7 @@ const struct gpu_ops gpu_cuda = {
     .open = cuda_open,
     .info = cuda_info,
     .load = cuda_load,
+    .expect = cuda_expect,
     .run = cuda_run,
     .sense = cuda_sense,
     .close = cuda_close,

@@ -39,6 +39,7 @@ struct cuda_texture { /* of the launch in preparation; 0: none */
 };
 
 struct nvml;
+struct cuda_ahead;
 
 struct cuda_gpu {
 	struct gpu base;
@@ -50,6 +51,7 @@ struct cuda_gpu {
 	char lost_why[200];
 	struct cuda_kernel **kernels;
 	size_t kernel_count, kernel_cap, loaded;
+	struct cuda_ahead *ahead; /* NULL: nothing was expected yet */
 	uint64_t stamp;
 	struct cuda_block blocks[CUDA_BLOCKS];
 	struct cuda_texture textures[LAUNCH_TEXTURES];
@@ -73,6 +75,7 @@ int cuda_ptx_version(int cc, int driver_version);
 /* cuda_load.c */
 int cuda_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
 	      struct err *e);
+int cuda_expect(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e);
 int cuda_kernel_ready(struct cuda_gpu *g, struct cuda_kernel *k,
 		      struct err *e); /* loads the module again when it was evicted */
 void cuda_kernels_free(struct cuda_gpu *g);

@@ -1,7 +1,9 @@
-/* Compiling: the driver's own linker turns PTX into an image, which is read back before it is loaded. */
+/* Kernels on the device: images are read back before they are loaded, and loaded again when they had to make room. */
 #include "base/arena.h"
 #include "base/str.h"
+#include "gpu/cuda/cuda_ahead.h"
 #include "gpu/cuda/cuda_gpu.h"
+#include "gpu/cuda/cuda_link.h"
 #include "native/native.h"
 #include <errno.h>
 #include <pthread.h>
@@ -11,7 +13,6 @@
 #include <unistd.h>
 
 #define THREADS_MAX 16 /* each takes some 15 MB inside the driver */
-#define LOG_BYTES   4096
 #define ENTRY_BYTES sizeof(((struct cuda_kernel *)0)->entry)
 #define LOADED_MAX  1024 /* modules on the device at a time */
 
@@ -53,97 +54,21 @@ static int load_module(struct cuda_gpu *g, struct cuda_kernel *k, struct err *e)
 	return 0;
 }
 
-/* The compiler's first complaint, on one line. */
-static void first_error(char *out, size_t n, const char *log)
-{
-	const char *at = strstr(log, "error");
-
-	if (!at)
-		at = log;
-	while (at > log && at[-1] != '\n')
-		at--;
-	snprintf(out, n, "%.*s", (int)strcspn(at, "\n"), at);
-	for (char *p = out; *p; p++) /* the driver pads its columns */
-		while (p[0] == ' ' && p[1] == ' ')
-			memmove(p, p + 1, strlen(p));
-}
-
-static int link_failed(const struct cuda_driver *d, CUresult r, const struct compile *c, const char *log, struct err *e)
-{
-	struct cuda_words w;
-	char line[256];
-
-	if (cuda_sticky(r))
-		return err_set(e, -ENODEV, "kernel %s could not be compiled: %s", c->src->name, cuda_words(d, r, &w));
-	if ((int)r == RESULT_OUT_OF_MEMORY)
-		return err_set(e, -ENOMEM, "kernel %s could not be compiled: %s", c->src->name, cuda_words(d, r, &w));
-	first_error(line, sizeof line, log);
-	if (line[0])
-		return err_set(e, -EINVAL, "kernel %s does not compile: %s", c->src->name, line);
-	return err_set(e, -EINVAL, "kernel %s does not compile: %s", c->src->name, cuda_words(d, r, &w));
-}
-
-/* Arrays in constant memory are filled by name, and only a name that leaves the module is sure to be found: `.const` at the
- * start of a line becomes `.visible .const`, on the same line, so that the compiler's line numbers stay right. */
-static void visible_constants(struct str *out, const char *text)
-{
-	while (*text) {
-		size_t blank = strspn(text, " \t"), line = strcspn(text, "\n");
-		if (str_starts(text + blank, ".const "))
-			str_add(out, ".visible ");
-		line += text[line] == '\n';
-		str_addn(out, text, line);
-		text += line;
-	}
-}
-
+/* What was compiled ahead, else what the driver makes of it now. */
 static int compile_one(struct cuda_gpu *g, struct compile *c)
 {
-	const struct cuda_driver *d = &g->d;
 	struct cuda_kernel *k = c->kernel;
-	char info[LOG_BYTES] = "", error[LOG_BYTES] = "";
-	CUjit_option options[] = {CU_JIT_INFO_LOG_BUFFER, CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER,
-				  CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
-	void *values[] = {info, (void *)(uintptr_t)sizeof info, error, (void *)(uintptr_t)sizeof error};
-	CUlinkState link = NULL;
-	void *image = NULL;
-	size_t bytes = 0;
-	int result = 0;
-	struct str text;
 
-	str_init(&text);
-	visible_constants(&text, c->src->text);
-	CUresult r = text.failed ? (CUresult)RESULT_OUT_OF_MEMORY
-				 : d->link_create(sizeof options / sizeof *options, options, values, &link);
-	if (r) {
-		str_free(&text);
-		return link_failed(d, r, c, error, &c->err);
-	}
-	/* The interface lacks the const; the driver reads the text only. */
-	r = d->link_add_data(link, CU_JIT_INPUT_PTX, (void *)(uintptr_t)str_text(&text), text.len + 1, c->src->name, 0,
-			     NULL, NULL);
-	str_free(&text);
-	if (!r)
-		r = d->link_complete(link, &image, &bytes);
-	if (r) {
-		error[sizeof error - 1] = 0;
-		result = link_failed(d, r, c, error, &c->err);
-	} else {
-		k->image = mem_alloc(bytes ? bytes : 1);
-		if (k->image && bytes)
-			memcpy(k->image, image, bytes); /* the linker's copy goes with it */
-		k->image_bytes = bytes;
-		if (!k->image)
-			result = err_nomem(&c->err);
-	}
-	d->link_destroy(link);
+	int result = cuda_ahead_take(g->ahead, c->src, k->hash, &k->image, &k->image_bytes, &c->err);
+	if (!result && !k->image)
+		result = cuda_link(&g->d, c->src, &k->image, &k->image_bytes, &c->err);
 	if (result)
 		return result;
-	native_read_cubin(&k->native, k->image, bytes, k->entry, g->info.cc);
+	native_read_cubin(&k->native, k->image, k->image_bytes, k->entry, g->info.cc);
 	result = load_module(g, k, &c->err);
-	if (!result && d->func_get_attribute) {
+	if (!result && g->d.func_get_attribute) {
 		int registers = 0;
-		if (!d->func_get_attribute(&registers, FUNC_REGISTERS, k->function) && registers > 0)
+		if (!g->d.func_get_attribute(&registers, FUNC_REGISTERS, k->function) && registers > 0)
 			k->native.registers = (uint32_t)registers;
 	}
 	return result;
@@ -293,6 +218,23 @@ static int load_new(struct cuda_gpu *g, const struct kernel_source *src, size_t 
 		}
 	g->loaded += fresh;
 	make_room(g, NULL);
+	return 0;
+}
+
+int cuda_expect(struct gpu *gpu, const struct kernel_source *src, size_t n, bool soon, struct err *e)
+{
+	struct cuda_gpu *g = (struct cuda_gpu *)gpu;
+
+	if (g->lost)
+		return 0;
+	for (size_t i = 0; i < n; i++) {
+		size_t bytes = strlen(src[i].text);
+		uint64_t hash = hash64(src[i].text, bytes, 1);
+		int r =
+		    find_kernel(g, hash, bytes, src[i].entry) == SIZE_MAX ? cuda_ahead_add(g, &src[i], hash, soon) : 0;
+		if (r)
+			return err_nomem(e);
+	}
 	return 0;
 }
 

@@ -22,6 +22,8 @@ struct proxy_kernel {
 	char *name, *entry, *text; /* one allocation, at name */
 	uint64_t hash;
 	struct native_info native;
+	bool wanted;	     /* load was asked for it; else it is only expected so far */
+	bool doubtful;	     /* a child died by itself that may have been compiling it ahead */
 	uint32_t id;	     /* in the child ... */
 	uint32_t generation; /* ... that is the how-manieth; 0: in none yet */
 };
@@ -80,24 +82,74 @@ static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t
 	return 0;
 }
 
-/* What became of the child, as a sentence's end; it is stopped. */
+/* What became of the child, as a sentence's end; it is stopped. One that did not die because of us may have died of what it was compiling. */
 static void child_lost(struct proxy *p, int r, char *how, size_t n)
 {
 	proxy_child_stop(&p->child, how, n);
+	for (size_t i = 0; i < p->count && r != -ETIMEDOUT; i++)
+		p->kernels[i].doubtful |= !p->kernels[i].wanted;
 	if (r == -ETIMEDOUT)
 		snprintf(how, n, "did not answer");
 	else if (r == -EBADMSG)
 		snprintf(how, n, "answered nonsense");
 }
 
-static int child_ready(struct proxy *p, struct err *e)
+static void put_kernels(struct proxy *p, const size_t *at, size_t n)
 {
+	uint32_t count = (uint32_t)n;
+
+	wire_put(&p->out, &count, sizeof count);
+	for (size_t i = 0; i < n; i++) {
+		const struct proxy_kernel *k = &p->kernels[at[i]];
+		wire_put_string(&p->out, k->name);
+		wire_put_string(&p->out, k->entry);
+		wire_put_string(&p->out, k->text);
+	}
+}
+
+/* Tells the child of kernels at[0..n) of the table. A child that is gone by then is the only failure that matters. */
+static int expect_in_child(struct proxy *p, const size_t *at, size_t n, bool soon, struct err *e)
+{
+	uint32_t flag = soon;
 	char how[80];
 	int code = 0;
 
-	if (p->child.pid)
+	if (!n)
 		return 0;
-	int r = proxy_child_start(&p->child, p->inner, e);
+	begin(&p->out, PROXY_EXPECT);
+	wire_put(&p->out, &flag, sizeof flag);
+	put_kernels(p, at, n);
+	int r = ask(&p->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS), &code, e);
+	if (r == -ENOMEM)
+		return err_nomem(e);
+	if (r) {
+		child_lost(p, r, how, sizeof how);
+		return err_set(e, -EIO, "the process that compiles kernels %s", how);
+	}
+	return code;
+}
+
+/* What nobody has loaded so far: a child that is gone took it along. What it may have died of is compiled when it is loaded, if ever. */
+static int expect_again(struct proxy *p, struct err *e)
+{
+	size_t n = 0;
+	size_t *at = mem_alloc((p->count + 1) * sizeof *at);
+
+	if (!at)
+		return err_nomem(e);
+	for (size_t i = 0; i < p->count; i++)
+		if (!p->kernels[i].wanted && !p->kernels[i].doubtful)
+			at[n++] = i;
+	int r = expect_in_child(p, at, n, false, e);
+	mem_free(at);
+	return r;
+}
+
+static int start_child(struct proxy *p, struct err *e)
+{
+	char how[80];
+	int code = 0, r = proxy_child_start(&p->child, p->inner, e);
+
 	if (r)
 		return r;
 	p->generation++;
@@ -120,23 +172,29 @@ static int child_ready(struct proxy *p, struct err *e)
 	return code;
 }
 
+static int child_ready(struct proxy *p, struct err *e)
+{
+	struct err why = {0};
+
+	if (p->child.pid)
+		return 0;
+	int r = start_child(p, e);
+	if (r == 0)
+		expect_again(p, &why);
+	/* One that dies of what it is to expect is followed by one that is told of nothing. */
+	return r == 0 && !p->child.pid ? start_child(p, e) : r;
+}
+
 /* Loads kernels at[0..n) of the table into the child. */
 static int load_in_child(struct proxy *p, const size_t *at, size_t n, struct err *e)
 {
-	uint32_t count = (uint32_t)n;
 	char how[80];
 	int code = 0, r = child_ready(p, e);
 
 	if (r)
 		return r;
 	begin(&p->out, PROXY_LOAD);
-	wire_put(&p->out, &count, sizeof count);
-	for (size_t i = 0; i < n; i++) {
-		const struct proxy_kernel *k = &p->kernels[at[i]];
-		wire_put_string(&p->out, k->name);
-		wire_put_string(&p->out, k->entry);
-		wire_put_string(&p->out, k->text);
-	}
+	put_kernels(p, at, n);
 	r = ask(&p->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
@@ -216,20 +274,52 @@ static int proxy_load(struct gpu *g, const struct kernel_source *src, size_t n, 
 		size_t k = find_kernel(p, &src[i], hash);
 		if (k == SIZE_MAX) {
 			k = p->count;
-			at[fresh++] = k;
-			if (!add_kernel(p, &src[i], hash))
+			if (!add_kernel(p, &src[i], hash)) {
 				r = err_nomem(e);
+				break;
+			}
 		}
+		if (!p->kernels[k].wanted)
+			at[fresh++] = k;
+		p->kernels[k].wanted = true;
 		ids[i] = (uint32_t)k;
 	}
 	if (r == 0 && fresh)
 		r = load_in_child(p, at, fresh, e);
+	for (size_t i = 0; i < fresh && r; i++)
+		p->kernels[at[i]].wanted = false;
 	mem_free(at);
 	if (r)
 		drop_kernels(p, before);
 	else if (native)
 		for (size_t i = 0; i < n; i++)
 			native[i] = p->kernels[ids[i]].native;
+	return r;
+}
+
+static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e)
+{
+	struct proxy *p = (struct proxy *)g;
+	size_t count = 0;
+	size_t *at = mem_alloc((n + 1) * sizeof *at);
+	int r = 0;
+
+	if (!at)
+		return err_nomem(e);
+	for (size_t i = 0; i < n && r == 0; i++) {
+		uint64_t hash = hash64(src[i].text, strlen(src[i].text), 1);
+		size_t k = find_kernel(p, &src[i], hash);
+		if (k == SIZE_MAX) {
+			k = p->count;
+			r = add_kernel(p, &src[i], hash) ? 0 : err_nomem(e);
+		}
+		if (r == 0 && !p->kernels[k].wanted && !p->kernels[k].doubtful)
+			at[count++] = k;
+	}
+	/* Without a child there is nobody to tell: the next one is told of everything. */
+	if (p->child.pid && r == 0)
+		r = expect_in_child(p, at, count, soon, e);
+	mem_free(at);
 	return r;
 }
 
@@ -348,6 +438,7 @@ int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec
 	    .open = ops->open,
 	    .info = proxy_info,
 	    .load = proxy_load,
+	    .expect = ops->expect ? proxy_expect : NULL,
 	    .run = proxy_run,
 	    .sense = ops->sense ? proxy_sense : NULL,
 	    .close = proxy_close,

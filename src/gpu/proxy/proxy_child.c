@@ -56,41 +56,63 @@ static void serve_open(struct server *s)
 		wire_put(&s->out, s->ops->info(s->g), sizeof(struct device_info));
 }
 
-static int load(struct server *s, struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
-		struct err *e)
+/* How many kernels follow, and room for them: mem_free. NULL: the message is damaged (then *r is -EBADMSG), or there is no memory. */
+static struct kernel_source *get_kernels(struct server *s, uint32_t *n, int *r, struct err *e)
 {
-	for (size_t i = 0; i < n; i++) {
+	*r = -EBADMSG;
+	if (!wire_get(&s->in, n, sizeof *n) || !s->g || *n > s->in.len)
+		return NULL;
+	struct kernel_source *src = mem_zero(*n, sizeof *src);
+	if (!src) {
+		*r = err_nomem(e);
+		return NULL;
+	}
+	for (size_t i = 0; i < *n; i++) {
 		src[i].name = wire_get_string(&s->in);
 		src[i].entry = wire_get_string(&s->in);
 		src[i].text = wire_get_string(&s->in);
 	}
-	if (s->in.failed)
-		return -EBADMSG;
-	return s->ops->load(s->g, src, n, ids, native, e);
+	if (s->in.failed) {
+		mem_free(src);
+		return NULL;
+	}
+	*r = 0;
+	return src;
 }
 
 static void serve_load(struct server *s)
 {
 	struct err e = {0};
 	uint32_t n = 0;
-	int r = -EBADMSG;
+	int r;
+	struct kernel_source *src = get_kernels(s, &n, &r, &e);
+	uint32_t *ids = r ? NULL : mem_zero(n, sizeof *ids);
+	struct native_info *native = r ? NULL : mem_zero(n, sizeof *native);
 
-	if (wire_get(&s->in, &n, sizeof n) && s->g && n <= s->in.len) {
-		struct kernel_source *src = mem_zero(n, sizeof *src);
-		uint32_t *ids = mem_zero(n, sizeof *ids);
-		struct native_info *native = mem_zero(n, sizeof *native);
-		r = src && ids && native ? load(s, src, n, ids, native, &e) : err_nomem(&e);
-		reply(s, r, &e);
-		if (r == 0) {
-			wire_put(&s->out, ids, n * sizeof *ids);
-			wire_put(&s->out, native, n * sizeof *native);
-		}
-		mem_free(src);
-		mem_free(ids);
-		mem_free(native);
-	} else {
-		reply(s, r, &e);
+	if (!r)
+		r = ids && native ? s->ops->load(s->g, src, n, ids, native, &e) : err_nomem(&e);
+	reply(s, r, &e);
+	if (r == 0) {
+		wire_put(&s->out, ids, n * sizeof *ids);
+		wire_put(&s->out, native, n * sizeof *native);
 	}
+	mem_free(src);
+	mem_free(ids);
+	mem_free(native);
+}
+
+static void serve_expect(struct server *s)
+{
+	struct err e = {0};
+	uint32_t n = 0, soon = 0;
+	int r;
+
+	wire_get(&s->in, &soon, sizeof soon);
+	struct kernel_source *src = get_kernels(s, &n, &r, &e);
+	if (!r)
+		r = s->ops->expect ? s->ops->expect(s->g, src, n, soon, &e) : -ENOTSUP;
+	reply(s, r, &e);
+	mem_free(src);
 }
 
 static void serve_run(struct server *s)
@@ -135,6 +157,9 @@ static void serve(const struct gpu_ops *ops, int fd)
 			break;
 		case PROXY_LOAD:
 			serve_load(&s);
+			break;
+		case PROXY_EXPECT:
+			serve_expect(&s);
 			break;
 		case PROXY_RUN:
 			serve_run(&s);

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -122,8 +124,8 @@ static struct launch whole_launch(void)
 	return l;
 }
 
-/* Open, load, run once. The first error's code, or 0 with *out filled. */
-static int round_trip(struct sample *out, struct err *e)
+/* Open, load, run once, and say before what is going to be loaded, or not. The first error's code, or 0 with *out filled. */
+static int round_trip(bool expect, struct sample *out, struct err *e)
 {
 	static char text[4096];
 	struct kernel_source src = {.name = "round", .entry = "k", .text = text};
@@ -138,7 +140,10 @@ static int round_trip(struct sample *out, struct err *e)
 	if (r)
 		return r;
 	texts(g, text, sizeof text);
-	r = g->ops->load(g, &src, 1, &id, &native, e);
+	if (expect)
+		r = g->ops->expect(g, &src, 1, true, e);
+	if (r == 0)
+		r = g->ops->load(g, &src, 1, &id, &native, e);
 	if (r == 0)
 		r = g->ops->run(g, id, &l, out, e);
 	if (r == 0)
@@ -154,7 +159,7 @@ static void round_trip_works(void **state)
 	struct err e;
 
 	play(NULL, NULL);
-	if (round_trip(&out, &e))
+	if (round_trip(false, &out, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(out.outcome, OUTCOME_OK);
 	assert_int_equal(out.words_per_repeat, 4);
@@ -188,7 +193,7 @@ static void every_call_fails_once(void **state)
 				struct err e;
 				snprintf(plan, sizeof plan, "%s:%d:%d", symbols[i], n, codes[c]);
 				play("FAKE_CUDA_FAIL", plan);
-				int r = round_trip(&out, &e);
+				int r = round_trip(c == 0, &out, &e);
 				if (r) {
 					failed++;
 					if (!e.text[0] || strstr(e.text, "signal"))
@@ -207,6 +212,53 @@ static void every_call_fails_once(void **state)
 			}
 	print_message("%u failures of the driver came back as a sentence\n", failed);
 	assert_true(failed > 40);
+}
+
+/* Expected kernels are compiled by themselves, and no second time. The first link that the driver is asked for fails: when it was the background's,
+ * load compiles the kernel as if nothing had been expected; the second one fails: load does not ask for it, as it has the background's image. */
+static void expected_kernels_are_compiled_ahead(void **state)
+{
+	(void)state;
+	static const char *const plans[] = {"cuLinkCreate_v2:1:999", "cuLinkCreate_v2:2:999"};
+
+	if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
+		skip(); /* nobody compiles in the background there */
+	for (size_t i = 0; i < 2; i++) {
+		bool right = false;
+		for (long ms = 5; !right && ms < 10000; ms *= 2) {
+			static char text[4096], bad[] = "nonsense";
+			struct kernel_source src[] = {{.name = "bad", .entry = "k", .text = bad},
+						      {.name = "round", .entry = "k", .text = text}};
+			struct native_info native;
+			struct launch l = whole_launch();
+			struct sample out = {0};
+			struct gpu *g;
+			struct err e = {0};
+			uint32_t id;
+			l.flush = false; /* which compiles as well */
+			play("FAKE_CUDA_FAIL", plans[i]);
+			assert_int_equal(open_device("0", &g, &e), 0);
+			texts(g, text, sizeof text);
+			assert_int_equal(g->ops->expect(g, &src[1], 1, false, &e), 0);
+			nanosleep(&(struct timespec){ms / 1000, ms % 1000 * 1000000}, NULL);
+			const int r = g->ops->load(g, &src[1], 1, &id, &native, &e);
+			if (r == 0) {
+				assert_int_equal(g->ops->run(g, id, &l, &out, &e), 0);
+				assert_int_equal(out.outcome, OUTCOME_OK);
+				assert_int_equal(out.words[0], 16);
+				sample_free(&out);
+				/* one that does not compile is told of when it is loaded, and not before */
+				assert_int_equal(g->ops->expect(g, &src[0], 1, true, &e), 0);
+				if (i == 0)
+					assert_int_equal(g->ops->load(g, &src[0], 1, &id, &native, &e), -EINVAL);
+				right = true;
+			} else {
+				assert_int_equal(i, 0); /* load came first, which a longer pause prevents */
+			}
+			g->ops->close(g);
+		}
+		assert_true(right);
+	}
 }
 
 /* The second launch goes wrong; the first and the third are right. */
@@ -318,8 +370,10 @@ static void no_memory(void **state)
 		int r = gpu_cuda.open(&g, "0", 1, &e);
 		if (r == 0) {
 			texts(g, text, sizeof text);
-			r = g->ops->load(g, &src, 1, &id, &native, &e);
+			r = g->ops->expect(g, &src, 1, false, &e);
 		}
+		if (r == 0)
+			r = g->ops->load(g, &src, 1, &id, &native, &e);
 		if (r == 0)
 			r = g->ops->run(g, id, &l, &out, &e);
 		mem_fail_after(0);
@@ -372,6 +426,7 @@ int main(int argc, char **argv)
 	    cmocka_unit_test(wrong_devices),
 	    cmocka_unit_test(round_trip_works),
 	    cmocka_unit_test(every_call_fails_once),
+	    cmocka_unit_test(expected_kernels_are_compiled_ahead),
 	    cmocka_unit_test(hang),
 	    cmocka_unit_test(fault),
 	    cmocka_unit_test(crash),

@@ -21,7 +21,7 @@ struct toy {
 	struct device_info info;
 	uint64_t seed;
 	char text[16][64];
-	uint32_t kernels;
+	uint32_t kernels, expected, soon;
 	bool lost;
 };
 
@@ -86,6 +86,20 @@ static int toy_load(struct gpu *g, const struct kernel_source *src, size_t n, ui
 	return 0;
 }
 
+static int toy_expect(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e)
+{
+	struct toy *t = (struct toy *)g;
+
+	(void)e;
+	for (size_t i = 0; i < n; i++) {
+		if (!strcmp(src[i].text, "kills the compiler"))
+			raise(SIGSEGV);
+		t->expected += (uint32_t)strlen(src[i].text);
+	}
+	t->soon += soon;
+	return 0;
+}
+
 static int toy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
 {
 	struct toy *t = (struct toy *)g;
@@ -127,6 +141,8 @@ static int toy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sa
 			out->words[4] += (uint32_t)l->buffers[i].ring[k];
 	}
 	out->words[5] = (uint32_t)getpid();
+	out->words[6] = t->expected;
+	out->words[7] = t->soon;
 	snprintf(out->message, sizeof out->message, "%s", l->entry);
 	return 0;
 }
@@ -151,6 +167,7 @@ static const struct gpu_ops toy_ops = {
     .open = toy_open,
     .info = toy_info,
     .load = toy_load,
+    .expect = toy_expect,
     .run = toy_run,
     .sense = toy_sense,
     .close = toy_close,
@@ -340,6 +357,63 @@ static void lost_device_is_opened_again(void **state)
 	g->ops->close(g);
 }
 
+static void expect_texts(struct gpu *g, const char *const *texts, size_t n, bool soon, int code)
+{
+	struct kernel_source src[4];
+	struct err e = {0};
+
+	for (size_t i = 0; i < n; i++)
+		src[i] = (struct kernel_source){"name", "entry", texts[i]};
+	assert_int_equal(g->ops->expect(g, src, n, soon, &e), code);
+	if (code)
+		assert_true(e.text[0] != 0);
+}
+
+/* Letters that the child was told to expect. */
+static uint32_t expected(struct gpu *g, uint32_t id, uint32_t soon)
+{
+	struct sample s = run(g, id, "plain");
+	uint32_t n = s.words[6];
+
+	assert_int_equal(s.outcome, OUTCOME_OK);
+	assert_int_equal(s.words[7], soon);
+	sample_free(&s);
+	return n;
+}
+
+/* What is expected reaches the child once; a fresh child is told again of what was not loaded so far, unless the last one may have died of it. */
+static void expected_kernels(void **state)
+{
+	(void)state;
+	static const char *const first[] = {"1", "22", "333"}, *const again[] = {"22", "55555"},
+				 *const more[] = {"4444", "333"}, *const bad[] = {"kills the compiler"};
+	struct gpu *g = open_toy("a");
+	uint32_t id = load_one(g, "1");
+
+	expect_texts(g, first, 3, true, 0);
+	assert_int_equal(expected(g, id, 1), 5); /* the first one is there already */
+	assert_int_equal(load_one(g, "22"), 1);
+	expect_texts(g, again, 2, false, 0);
+	assert_int_equal(expected(g, id, 1), 10);
+	struct sample late = run(g, id, "own limit");
+	assert_int_equal(late.outcome, OUTCOME_TIMEOUT);
+	assert_int_equal(expected(g, id, 0), 8); /* 333 and 55555 */
+	struct sample crash = run(g, id, "crash");
+	assert_int_equal(crash.outcome, OUTCOME_CRASH);
+	assert_int_equal(expected(g, id, 0), 0);
+	expect_texts(g, more, 2, false, 0);
+	assert_int_equal(expected(g, id, 0), 4);
+	struct sample a = run(g, load_one(g, "333"), "plain"), b = run(g, load_one(g, "55555"), "plain");
+	assert_int_equal(a.words[0], 3);
+	assert_int_equal(b.words[0], 5);
+	sample_free(&a);
+	sample_free(&b);
+	/* a compiler that dies costs one child */
+	expect_texts(g, bad, 1, false, -EIO);
+	assert_int_equal(expected(g, id, 0), 0);
+	g->ops->close(g);
+}
+
 static void failures_and_interrupts(void **state)
 {
 	(void)state;
@@ -441,6 +515,8 @@ static void no_memory(void **state)
 		mem_fail_after(n);
 		int r = gpu_open_proxy(&g, &toy_ops, "a", 1, &e);
 		if (r == 0)
+			r = g->ops->expect(g, &src, 1, false, &e);
+		if (r == 0)
 			r = g->ops->load(g, &src, 1, &id, &native, &e);
 		if (r == 0)
 			r = g->ops->run(g, id, &l, &out, &e);
@@ -467,6 +543,7 @@ int main(void)
 	    cmocka_unit_test(one_launch_is_lost),      cmocka_unit_test(lost_device_is_opened_again),
 	    cmocka_unit_test(failures_and_interrupts), cmocka_unit_test(lists_in_a_child),
 	    cmocka_unit_test(damaged_messages),	       cmocka_unit_test(no_memory),
+	    cmocka_unit_test(expected_kernels),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -118,7 +118,7 @@ struct fresh {
 };
 
 /* Many points of a series share one kernel, and expanding its text takes longer than some launches do. */
-static void call_hash(const struct job *j, uint64_t hash[2])
+void batch_call(const struct job *j, uint64_t hash[2])
 {
 	uint64_t h = hash64(j->template_path, strlen(j->template_path), j->param_count);
 
@@ -154,30 +154,38 @@ static int call_add(struct kernel_cache *k, const uint64_t hash[2], size_t kerne
 	return 0;
 }
 
-static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
+int batch_text(const struct run *r, const struct job *j, struct str *text, uint64_t hash[2], struct err *e)
 {
-	const struct job *j = &it->job;
-	uint64_t call[2];
-
-	call_hash(j, call);
-	it->kernel = call_find(b->kernels, call);
-	if (it->kernel != SIZE_MAX)
-		return 0;
-	const struct embedded *file = kernel_text(j->template_path, b->run->device.dialect);
-	struct str text;
+	const struct embedded *file = kernel_text(j->template_path, r->device.dialect);
 
 	if (!file)
 		return err_set(e, -EINVAL, "the kernel text %s does not exist for devices that take %s",
-			       j->template_path, b->run->device.dialect);
+			       j->template_path, r->device.dialect);
+	int rc = kernel_expand(text, j->template_path, file->data, file->size, j->param, j->param_count, &r->device, e);
+	if (rc)
+		return rc;
+	const uint64_t seed = hash64(j->launch.entry, strlen(j->launch.entry), 1);
+	hash[0] = hash64(text->data, text->len, seed);
+	hash[1] = hash64(text->data, text->len, ~seed);
+	return 0;
+}
+
+static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
+{
+	const struct job *j = &it->job;
+	uint64_t call[2], hash[2] = {0};
+	struct str text;
+
+	batch_call(j, call);
+	it->kernel = call_find(b->kernels, call);
+	if (it->kernel != SIZE_MAX)
+		return 0;
 	str_init(&text);
-	int rc = kernel_expand(&text, j->template_path, file->data, file->size, j->param, j->param_count,
-			       &b->run->device, e);
+	int rc = batch_text(b->run, j, &text, hash, e);
 	if (rc) {
 		str_free(&text);
 		return rc;
 	}
-	const uint64_t seed = hash64(j->launch.entry, strlen(j->launch.entry), 1);
-	const uint64_t hash[2] = {hash64(text.data, text.len, seed), hash64(text.data, text.len, ~seed)};
 	it->kernel = kernel_find(b->kernels, hash);
 	if (it->kernel == b->kernels->count) {
 		char *copy = arena_copy(&f->arena, text.data, text.len + 1);

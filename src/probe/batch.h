@@ -1,6 +1,7 @@
 /* Measures the wishes of one pass: one load for all their kernels, then one launch after the other. Internal to this room. */
 #ifndef FATHOM_BATCH_H
 #define FATHOM_BATCH_H
+#include "base/str.h"
 #include "probe/engine.h"
 #include "probe/study.h"
 
@@ -41,6 +42,10 @@ struct batch {
 
 double engine_now(void); /* seconds of a clock that never goes back */
 void kernels_free(struct kernel_cache *k);
+/* What a job's template with its parameters expands to, and the hashes of that text with its entry's name. 0, -EINVAL with a sentence, -ENOMEM. */
+int batch_text(const struct run *r, const struct job *j, struct str *text, uint64_t hash[2], struct err *e);
+/* Hashes of the template's name with its parameters: equal ones expand to the same text. */
+void batch_call(const struct job *j, uint64_t hash[2]);
 /* Measures all wishes of b->study. 0; -EINTR when stopped (what was measured is kept); -ECANCELED when the device does not
  * work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one cannot be had; other negatives end the run. */
 int batch_measure(struct batch *b, struct err *e);

@@ -1,6 +1,7 @@
 #include "base/arena.h"
 #include "probe/batch.h"
 #include "probe/engine.h"
+#include "probe/order.h"
 #include "probe/study.h"
 #include <assert.h>
 #include <errno.h>
@@ -42,7 +43,7 @@ static size_t points_of(struct run *r, const struct probe *p)
 }
 
 /* Pass after pass until the study wishes nothing more. -ECANCELED: the probe failed. */
-static int pursue(struct batch *b, struct study *s, struct err *e)
+static int pursue(struct batch *b, struct order *o, struct study *s, struct err *e)
 {
 	size_t before = points_of(b->run, b->probe);
 
@@ -51,6 +52,7 @@ static int pursue(struct batch *b, struct study *s, struct err *e)
 			return err_nomem(e);
 		if (!s->wish_count)
 			return 0;
+		order_foresee(o, s);
 		if (before + s->wish_count > POINTS_MAX)
 			return err_set(e, -ECANCELED, "the study does not end: it has %zu points and asks for %zu more",
 				       before, s->wish_count);
@@ -85,7 +87,7 @@ static void set_state(struct probe_record *rec, enum probe_state state, const ch
 	snprintf(rec->message, sizeof(rec->message), "%.255s", message);
 }
 
-static int one(struct batch *b, struct probe_record *rec, struct err *e)
+static int one(struct batch *b, struct order *o, struct probe_record *rec, struct err *e)
 {
 	const char *need = missing_need(b->run, b->probe);
 	struct study s;
@@ -107,8 +109,9 @@ static int one(struct batch *b, struct probe_record *rec, struct err *e)
 	int rc = study_open(&s, b->run, b->probe, STUDY_MEASURE, e);
 	if (rc)
 		return rc;
+	s.foresees = b->gpu->ops->expect != NULL;
 	b->study = &s;
-	rc = pursue(b, &s, &why);
+	rc = pursue(b, o, &s, &why);
 	if (rc == 0) {
 		rc = study_publish(&s, &concluded) ? err_nomem(&why) : 0;
 		if (!rc && concluded)
@@ -142,10 +145,31 @@ static int same_device(struct run *r, struct gpu *g, struct err *e)
 	return 0;
 }
 
+/* One probe of the plan, stored with what it took. *go_on: false when the run ends with it. */
+static int measure_probe(struct batch *b, struct order *o, size_t index, struct probe_record *rec, bool *go_on,
+			 struct err *e)
+{
+	const struct engine_events *ev = b->events;
+	const double seconds = rec->seconds;
+
+	if (ev && ev->probe_begin)
+		ev->probe_begin(ev->ctx, b->probe, (unsigned)o->ended, (unsigned)o->plan->count);
+	int rc = one(b, o, rec, e);
+	order_end(o, index);
+	rec->seconds = seconds + engine_now() - b->began;
+	rec->compile_seconds += b->compile_seconds;
+	rec->launch_seconds += b->launch_seconds;
+	rec->kernels += b->compiled;
+	rec->launches += b->launches;
+	*go_on = !rc || rc == -EINTR || rc == -ENODEV;
+	return rc;
+}
+
 int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev,
 		   struct err *e)
 {
 	struct kernel_cache kernels = {0};
+	struct order order;
 	const double began = engine_now(), earlier = r->seconds;
 	int rc = same_device(r, g, e);
 	const struct run *recording = g->ops->recording ? g->ops->recording(g) : NULL;
@@ -159,8 +183,15 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		if (!run_probe(r, plan->probes[i]->name))
 			return err_nomem(e);
 	}
+	if (order_open(&order, r, g, plan))
+		return err_nomem(e);
 	rc = engine_conclude(r, plan, e);
-	for (size_t i = 0; !rc && i < plan->count; i++) {
+	while (!rc && order.ended < plan->count) {
+		if (must_stop(ev)) {
+			rc = err_set(e, -EINTR, "stopped");
+			break;
+		}
+		const size_t i = order_next(&order);
 		const struct probe *p = plan->probes[i];
 		struct probe_record *rec = run_probe(r, p->name);
 		struct batch b = {.run = r,
@@ -170,23 +201,10 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 				  .kernels = &kernels,
 				  .recording = recording,
 				  .began = engine_now()};
-		if (rec->state == PROBE_DONE)
-			continue;
-		if (must_stop(ev)) {
-			rc = err_set(e, -EINTR, "stopped");
-			break;
-		}
-		const double seconds = rec->seconds;
-		if (ev && ev->probe_begin)
-			ev->probe_begin(ev->ctx, p, (unsigned)i, (unsigned)plan->count);
-		rc = one(&b, rec, e);
-		rec->seconds = seconds + engine_now() - b.began;
-		rec->compile_seconds += b.compile_seconds;
-		rec->launch_seconds += b.launch_seconds;
-		rec->kernels += b.compiled;
-		rec->launches += b.launches;
+		bool go_on;
+		rc = measure_probe(&b, &order, i, rec, &go_on, e);
 		r->seconds = earlier + engine_now() - began;
-		if (rc && rc != -EINTR && rc != -ENODEV)
+		if (!go_on)
 			break;
 		if (ev && ev->probe_end)
 			ev->probe_end(ev->ctx, p, rec);
@@ -195,6 +213,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 			rc = stored < 0 ? stored : rc;
 		}
 	}
+	order_close(&order);
 	kernels_free(&kernels);
 	r->seconds = earlier + engine_now() - began;
 	if (!rc || rc == -EINTR || rc == -ENODEV) {

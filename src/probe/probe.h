@@ -81,6 +81,9 @@ uint64_t study_seed(const struct study *s);
 /* The point, or NULL: not there yet (wished for), or it can no longer be had. p: POINT_PARAMS values or NULL = zeros.
  * A point whose outcome is not OK is returned too: look at ->outcome. */
 const struct point *study_ask(struct study *s, unsigned experiment, double x, const double *p);
+/* A point that later passes will probably ask for: where the device can, its kernel is compiled meanwhile. Nothing is measured by it, and a
+ * point that nobody asks for in the end costs a little of the background's time. */
+void study_expect(struct study *s, unsigned experiment, double x, const double *p);
 /* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
 bool study_pending(const struct study *s);
 /* How many asks of this pass came back so. A study of many things in turn compares it with what it was when the thing at hand began: what one

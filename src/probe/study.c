@@ -43,8 +43,7 @@ static bool at(const struct study *s, const struct study_slot *slot, unsigned ex
 	return true;
 }
 
-/* The slot of these coordinates, or the free one where they belong. */
-static struct study_slot *slot_find(const struct study *s, unsigned experiment, double x, const double *p)
+static uint64_t place_hash(unsigned experiment, double x, const double *p)
 {
 	double all[POINT_PARAMS + 1];
 
@@ -52,7 +51,13 @@ static struct study_slot *slot_find(const struct study *s, unsigned experiment, 
 	all[0] = x + 0.0; /* -0 becomes 0: equal numbers need equal bytes */
 	for (unsigned i = 0; i < POINT_PARAMS; i++)
 		all[i + 1] = p[i] + 0.0;
-	size_t i = hash64(all, sizeof(all), experiment) & (s->slot_count - 1);
+	return hash64(all, sizeof(all), experiment);
+}
+
+/* The slot of these coordinates, or the free one where they belong. */
+static struct study_slot *slot_find(const struct study *s, unsigned experiment, double x, const double *p)
+{
+	size_t i = place_hash(experiment, x, p) & (s->slot_count - 1);
 	while (s->slots[i].point && !at(s, &s->slots[i], experiment, x, p))
 		i = (i + 1) & (s->slot_count - 1);
 	return &s->slots[i];
@@ -115,24 +120,61 @@ static int slots_double(struct study *s)
 	return 0;
 }
 
-static int wish(struct study *s, struct study_slot *slot, unsigned experiment, double x, const double *p)
+static int wish_add(struct wish **list, size_t *count, size_t *cap, unsigned experiment, double x, const double *p)
 {
-	if (s->wish_count == s->wish_cap) {
-		size_t cap = s->wish_cap ? 2 * s->wish_cap : 64;
-		struct wish *w = mem_grow(s->wishes, cap * sizeof(*w));
+	if (*count == *cap) {
+		size_t more = *cap ? 2 * *cap : 64;
+		struct wish *w = mem_grow(*list, more * sizeof(*w));
 		if (!w)
 			return -ENOMEM;
-		s->wishes = w;
-		s->wish_cap = cap;
+		*list = w;
+		*cap = more;
 	}
-	struct wish *w = &s->wishes[s->wish_count++];
+	struct wish *w = &(*list)[(*count)++];
 	w->experiment = experiment;
 	w->x = x;
 	memcpy(w->p, p, sizeof(w->p));
+	return 0;
+}
+
+static int wish(struct study *s, struct study_slot *slot, unsigned experiment, double x, const double *p)
+{
+	if (wish_add(&s->wishes, &s->wish_count, &s->wish_cap, experiment, x, p))
+		return -ENOMEM;
 	*slot = (struct study_slot){.experiment = experiment, .point = (uint32_t)s->wish_count | WISH_BIT};
 	if (++s->slot_used * 2 > s->slot_count)
 		return slots_double(s);
 	return 0;
+}
+
+/* Whether it is told for the first time. Without memory for it nothing is. */
+static bool first_told(struct study *s, uint64_t hash)
+{
+	hash += hash == 0;
+	if (2 * (s->told_count + 1) > s->told_cap) {
+		const size_t cap = s->told_cap ? 2 * s->told_cap : 256;
+		uint64_t *told = mem_zero(cap, sizeof(*told));
+		if (!told)
+			return false;
+		for (size_t i = 0; i < s->told_cap; i++) {
+			size_t k = s->told[i] & (cap - 1);
+			while (s->told[i] && told[k])
+				k = (k + 1) & (cap - 1);
+			if (s->told[i])
+				told[k] = s->told[i];
+		}
+		mem_free(s->told);
+		s->told = told;
+		s->told_cap = cap;
+	}
+	size_t i = hash & (s->told_cap - 1);
+	while (s->told[i] && s->told[i] != hash)
+		i = (i + 1) & (s->told_cap - 1);
+	if (s->told[i])
+		return false;
+	s->told[i] = hash;
+	s->told_count++;
+	return true;
 }
 
 /* ---- a study's life ---- */
@@ -181,7 +223,7 @@ int study_open(struct study *s, struct run *r, const struct probe *p, enum study
 int study_pass(struct study *s)
 {
 	arena_free(&s->scratch);
-	s->wish_count = s->missing = 0;
+	s->wish_count = s->likely_count = s->missing = 0;
 	s->concluded.count = 0;
 	s->no_memory = slots_rebuild(s) != 0;
 	if (!s->no_memory)
@@ -195,6 +237,8 @@ void study_close(struct study *s)
 	arena_free(&s->kept_arena);
 	findings_free(&s->concluded);
 	mem_free(s->wishes);
+	mem_free(s->likely);
+	mem_free(s->told);
 	mem_free(s->slots);
 	mem_free(s->series);
 	mem_free(s->needed);
@@ -258,6 +302,17 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 		s->no_memory = true;
 	s->missing += s->mode == STUDY_MEASURE;
 	return NULL;
+}
+
+void study_expect(struct study *s, unsigned experiment, double x, const double *p)
+{
+	assert(experiment < s->probe->experiment_count);
+	if (!s->foresees || s->no_memory || s->mode != STUDY_MEASURE)
+		return;
+	if (!p)
+		p = zeros;
+	if (!slot_find(s, experiment, x, p)->point && first_told(s, place_hash(experiment, x, p)))
+		(void)wish_add(&s->likely, &s->likely_count, &s->likely_cap, experiment, x, p); /* costs time only */
 }
 
 bool study_pending(const struct study *s)

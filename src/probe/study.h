@@ -25,6 +25,11 @@ struct study {
 	struct finding_list concluded; /* in this pass */
 	struct wish *wishes;	       /* of this pass, each once */
 	size_t wish_count, wish_cap;
+	bool foresees;	     /* the device compiles in the background: what is likely counts */
+	struct wish *likely; /* of this pass, points that later ones may wish for; none that was told before */
+	size_t likely_count, likely_cap;
+	uint64_t *told; /* hashes of all points that were told as likely: open addressing, 0 = free */
+	size_t told_count, told_cap;
 	size_t missing;		      /* asks of this pass for points that are still to be measured */
 	const struct series **series; /* of every experiment, NULL when there is none yet */
 	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */

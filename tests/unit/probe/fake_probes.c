@@ -1,7 +1,7 @@
 /* Probes that the tests of the engine pursue instead of the real ones.
  * step: bisects for the edge of the null gpu's formula (100), concludes cache.global.l1.size and shared.latency.
  * child: needs step and reads its finding. idle: concludes nothing. endless: always asks for more.
- * picky: its setup refuses x = 1. */
+ * picky: its setup refuses x = 1. seer: takes two kernels for likely and asks for one of them later. */
 #include "probe/probe.h"
 #include <errno.h>
 #include <stdio.h>
@@ -121,6 +121,20 @@ static void study_picky(struct study *s)
 		      outcome_name(b->outcome), a->message);
 }
 
+static void study_seer(struct study *s)
+{
+	const double now[POINT_PARAMS] = {0, 4}, next[POINT_PARAMS] = {0, 5}, never[POINT_PARAMS] = {0, 6};
+
+	study_expect(s, 0, 1, next);
+	study_expect(s, 0, 1, never);
+	const struct point *a = study_ask(s, 0, 1, now);
+	if (!a)
+		return;
+	const struct point *b = study_ask(s, 0, 1, next);
+	if (b)
+		study_verdict(s, "clock.granularity", VERDICT_ABSENT, "step", "seen");
+}
+
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const struct probe step = {.name = "step",
@@ -156,6 +170,13 @@ static const struct probe picky = {.name = "picky",
 				   .experiments = picky_experiments,
 				   .experiment_count = 1,
 				   .study = study_picky};
+static const struct probe seer = {.name = "seer",
+				  .asks = "What will it be?",
+				  .source = "none",
+				  .claims = NAMES("clock.granularity"),
+				  .experiments = step_experiments,
+				  .experiment_count = 1,
+				  .study = study_seer};
 /* child stands before the probe that it needs, so that the plan has something to do */
-const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky};
+const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky, &seer};
 const size_t probe_count = sizeof(probe_table) / sizeof(probe_table[0]);

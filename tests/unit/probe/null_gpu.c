@@ -1,5 +1,6 @@
 #include "null_gpu.h"
 #include "base/arena.h"
+#include "base/str.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -23,6 +24,30 @@ static const struct device_info *null_info(struct gpu *g)
 	return &((struct null_gpu *)g)->info;
 }
 
+static bool is_expected(const struct null_gpu *g, const char *text)
+{
+	const uint64_t hash = hash64(text, strlen(text), 1);
+	bool yes = false;
+
+	for (unsigned i = 0; i < g->expected && i < 64; i++)
+		yes |= g->texts[i] == hash;
+	return yes;
+}
+
+static int null_expect(struct gpu *gpu, const struct kernel_source *src, size_t n, bool soon, struct err *e)
+{
+	struct null_gpu *g = (struct null_gpu *)gpu;
+
+	(void)e;
+	for (size_t i = 0; i < n; i++) {
+		if (g->expected < 64)
+			g->texts[g->expected] = hash64(src[i].text, strlen(src[i].text), 1);
+		g->expected++;
+		g->soon += soon;
+	}
+	return 0;
+}
+
 static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n, uint32_t *ids,
 		     struct native_info *native, struct err *e)
 {
@@ -33,6 +58,7 @@ static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n,
 		if (g->refuse_entry && strstr(src[i].text, g->refuse_entry))
 			return err_set(e, -EINVAL, "%s does not compile", src[i].name);
 		ids[i] = g->kernels++;
+		g->surprises += !is_expected(g, src[i].text);
 		native[i] = g->native;
 		if (native[i].fingerprint)
 			native[i].fingerprint += ids[i];
@@ -87,16 +113,16 @@ static void null_close(struct gpu *g)
 	(void)g;
 }
 
-static const struct gpu_ops null_ops = {.name = "null",
-					.help = "a test's gpu",
-					.list = null_list,
-					.open = null_open,
-					.info = null_info,
-					.load = null_load,
-					.run = null_run,
-					.sense = null_sense,
-					.recording = null_recording,
-					.close = null_close};
+#define NULL_OPS                                                                                                       \
+	.name = "null", .help = "a test's gpu", .list = null_list, .open = null_open, .info = null_info,               \
+	.load = null_load, .run = null_run, .sense = null_sense, .recording = null_recording, .close = null_close
+static const struct gpu_ops null_ops = {NULL_OPS};
+static const struct gpu_ops foreseeing_ops = {NULL_OPS, .expect = null_expect};
+
+void null_gpu_foresees(struct null_gpu *g)
+{
+	g->gpu.ops = &foreseeing_ops;
+}
 
 void null_gpu_init(struct null_gpu *g)
 {

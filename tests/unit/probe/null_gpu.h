@@ -10,6 +10,9 @@ struct null_gpu {
 	struct device_info info;
 	struct native_info native; /* what every kernel is said to be compiled to */
 	unsigned loads, kernels;   /* load calls, kernels in them */
+	unsigned expected, soon;   /* kernels that were expected, and those of them that are wanted soon */
+	unsigned surprises;	   /* kernels that were loaded without having been expected */
+	uint64_t texts[64];	   /* hashes of what was expected */
 	unsigned runs;
 	unsigned lost_from, lost_to; /* runs lost_from .. lost_to - 1 fail with -EIO (1-based) */
 	unsigned unpinned;	     /* so many launches of each point find no block on the SM */
@@ -21,5 +24,6 @@ struct null_gpu {
 	char labels[64][256];	    /* of the runs */
 };
 void null_gpu_init(struct null_gpu *g);
+void null_gpu_foresees(struct null_gpu *g); /* from now on it wants to know what to expect */
 
 #endif

@@ -19,13 +19,16 @@ struct watch {
 	unsigned begun, ended, committed, progressed;
 	unsigned stop_after; /* points; 0 = never */
 	int commit_rc;
+	char order[128]; /* the probes' names as they began */
 };
 
 static void on_begin(void *ctx, const struct probe *p, unsigned index, unsigned total)
 {
 	assert_non_null(p);
+	struct watch *w = ctx;
 	assert_true(index < total);
-	((struct watch *)ctx)->begun++;
+	w->begun++;
+	snprintf(w->order + strlen(w->order), sizeof(w->order) - strlen(w->order), "%s ", p->name);
 }
 
 static void on_progress(void *ctx, const struct probe *p, size_t done, size_t wished, double seconds)
@@ -453,22 +456,83 @@ static void a_study_keeps_what_it_computed(void **state)
 	study_close(&s);
 }
 
+/* On a device that compiles ahead: nothing is loaded that it was not told of, nothing more than was asked for, and the findings are the same. */
+static void kernels_are_foreseen(void **state)
+{
+	(void)state;
+	struct null_gpu g, plain;
+	struct run r, s;
+	struct watch w = {0}, v = {0};
+	struct err e = {0};
+	const char *const *names = NAMES("picky", "seer", "child", "idle");
+
+	null_gpu_init(&plain);
+	run_init(&s);
+	assert_int_equal(measure(&s, &plain, names, 4, &v, &e), 0);
+	assert_string_equal(v.order, "picky seer step child idle ");
+	assert_int_equal(plain.expected, 0);
+
+	null_gpu_init(&g);
+	null_gpu_foresees(&g);
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, names, 4, &w, &e), 0);
+	/* little text before much, then what others wait for */
+	assert_string_equal(w.order, "idle picky seer step child ");
+	assert_int_equal(g.surprises, 0);
+	assert_int_equal(g.kernels, plain.kernels);
+	assert_int_equal(g.runs, plain.runs);
+	assert_int_equal(g.expected, g.kernels + 1); /* one of the seer's was never asked for */
+	assert_int_equal(g.soon, 0);		     /* all of it was known before the probes began */
+	expect_same(&s.findings, &r.findings);
+	run_free(&r);
+	run_free(&s);
+}
+
+/* A run that goes on is told of what is left only; one that is stopped before a probe begins has measured nothing of it. */
+static void foreseeing_goes_on(void **state)
+{
+	(void)state;
+	struct null_gpu g;
+	struct run r;
+	struct watch w = {0}, stop = {.stop_after = 1};
+	struct err e = {0};
+
+	null_gpu_init(&g);
+	null_gpu_foresees(&g);
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
+	assert_int_equal(g.expected, 1);
+	null_gpu_init(&g);
+	null_gpu_foresees(&g);
+	w = (struct watch){0};
+	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &stop, &e), -EINTR);
+	assert_string_equal(stop.order, "child seer ");
+	assert_int_equal(g.expected, 3);
+	assert_int_equal(g.surprises, 0);
+	assert_int_equal(run_probe(&r, "seer")->state, PROBE_INTERRUPTED);
+	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &w, &e), 0);
+	assert_int_equal(run_probe(&r, "seer")->state, PROBE_DONE);
+	run_free(&r);
+}
+
 /* Every allocation fails once: a clean -ENOMEM or a result, never a crash, and nothing leaks (the sanitizer looks). */
 static void memory_runs_out(void **state)
 {
 	(void)state;
 	unsigned failures = 0, successes = 0;
 
-	for (long n = 1; successes < 3 && n < 5000; n++) {
+	for (long n = 1; successes < 6 && n < 10000; n++) {
 		struct null_gpu g;
 		struct run r;
 		struct watch w = {0};
 		struct err e = {0};
 		null_gpu_init(&g);
+		if (successes >= 3) /* again, on one that compiles ahead */
+			null_gpu_foresees(&g);
 		run_init(&r);
 		const long before = mem_count();
 		mem_fail_after(n);
-		int rc = measure(&r, &g, NAMES("child", "picky"), 2, &w, &e);
+		int rc = measure(&r, &g, NAMES("child", "picky", "seer"), 3, &w, &e);
 		mem_fail_after(0);
 		const bool reached = mem_count() - before >= n;
 		if (rc) {
@@ -478,11 +542,12 @@ static void memory_runs_out(void **state)
 		} else if (!reached) {
 			assert_int_equal(findings_get(&r.findings, "cache.global.l1.size")->verdict, VERDICT_MEASURED);
 			successes++;
+			n = successes == 3 ? 0 : n;
 		}
 		run_free(&r);
 	}
-	assert_true(failures > 20);
-	assert_int_equal(successes, 3);
+	assert_true(failures > 40);
+	assert_int_equal(successes, 6);
 }
 
 int main(void)
@@ -500,6 +565,8 @@ int main(void)
 	    cmocka_unit_test(replays),
 	    cmocka_unit_test(answers_of_a_wrong_shape),
 	    cmocka_unit_test(a_study_keeps_what_it_computed),
+	    cmocka_unit_test(kernels_are_foreseen),
+	    cmocka_unit_test(foreseeing_goes_on),
 	    cmocka_unit_test(memory_runs_out),
 	};
 

@@ -1,0 +1,247 @@
+#include "probe/order.h"
+#include "base/str.h"
+#include <assert.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LITTLE ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
+
+/* Texts of one probe that were not expected before. */
+struct texts {
+	struct arena arena;
+	struct kernel_source *src;
+	size_t count, cap;
+	struct order_probe *probe;
+};
+
+/* Whether it was not in the set before; without memory for it, it may be told as new again. */
+static bool is_new(struct hash_set *s, uint64_t hash)
+{
+	hash += hash == 0; /* 0 is a free slot */
+	if (2 * (s->count + 1) > s->cap) {
+		const struct hash_set old = *s;
+		uint64_t *items = mem_zero(old.cap ? 2 * old.cap : 1024, sizeof(*items));
+		if (!items)
+			return true;
+		*s = (struct hash_set){.items = items, .cap = old.cap ? 2 * old.cap : 1024};
+		for (size_t i = 0; i < old.cap; i++)
+			if (old.items[i])
+				is_new(s, old.items[i]);
+		mem_free(old.items);
+	}
+	size_t i = hash & (s->cap - 1);
+	while (s->items[i] && s->items[i] != hash)
+		i = (i + 1) & (s->cap - 1);
+	if (s->items[i])
+		return false;
+	s->items[i] = hash;
+	s->count++;
+	return true;
+}
+
+static void add_text(struct order *o, struct texts *t, const struct job *j)
+{
+	struct str text;
+	struct err why = {0}; /* said when the point is measured */
+	uint64_t hash[2];
+
+	if (t->count == t->cap) {
+		const size_t cap = t->cap ? 2 * t->cap : 64;
+		struct kernel_source *grown = mem_grow(t->src, cap * sizeof(*grown));
+		if (!grown)
+			return;
+		t->src = grown;
+		t->cap = cap;
+	}
+	str_init(&text);
+	if (batch_text(o->run, j, &text, hash, &why) == 0 && is_new(&o->texts, hash[0])) {
+		const char *copy = arena_copy(&t->arena, text.data, text.len + 1);
+		const char *entry = arena_strdup(&t->arena, j->launch.entry);
+		if (copy && entry) {
+			t->src[t->count++] = (struct kernel_source){j->template_path, entry, copy};
+			if (t->probe)
+				t->probe->bytes += text.len;
+		}
+	}
+	str_free(&text);
+}
+
+static void add_wishes(struct order *o, struct texts *t, const struct study *s, const struct wish *wishes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		const struct experiment *x = &s->probe->experiments[wishes[i].experiment];
+		struct arena arena;
+		arena_init(&arena);
+		struct job j = {.arena = &arena, .check = {.cls = -1}};
+		uint64_t call[2];
+		if (x->setup(s, wishes[i].x, wishes[i].p, &j) == 0) {
+			batch_call(&j, call);
+			if (is_new(&o->calls, call[0]))
+				add_text(o, t, &j);
+		}
+		arena_free(&arena);
+	}
+}
+
+static void texts_drop(struct texts *t)
+{
+	arena_free(&t->arena);
+	mem_free(t->src);
+}
+
+static void expect(const struct order *o, const struct texts *t, bool soon)
+{
+	struct err why = {0};
+
+	if (t->count)
+		o->gpu->ops->expect(o->gpu, t->src, t->count, soon, &why);
+}
+
+void order_foresee(struct order *o, const struct study *s)
+{
+	struct texts t = {0};
+
+	if (!o->gpu->ops->expect)
+		return;
+	add_wishes(o, &t, s, s->likely, s->likely_count);
+	expect(o, &t, true);
+	texts_drop(&t);
+}
+
+/* What its first pass wishes for, and takes for likely. */
+static void look_at(struct order *o, const struct probe *p, struct texts *t)
+{
+	struct study s;
+	struct err why = {0};
+
+	if (study_open(&s, o->run, p, STUDY_MEASURE, &why))
+		return;
+	s.foresees = true;
+	if (study_pass(&s) == 0) {
+		add_wishes(o, t, &s, s.wishes, s.wish_count);
+		add_wishes(o, t, &s, s.likely, s.likely_count);
+	}
+	study_close(&s);
+}
+
+static bool names(const char *const *list, const char *name)
+{
+	for (size_t i = 0; list && list[i]; i++)
+		if (strcmp(list[i], name) == 0)
+			return true;
+	return false;
+}
+
+static bool must_wait(const struct order *o, const struct probe *p)
+{
+	for (size_t i = 0; i < o->plan->count; i++)
+		if (!o->probes[i].ended &&
+		    (names(p->needs, o->plan->probes[i]->name) || names(p->helped, o->plan->probes[i]->name)))
+			return true;
+	return false;
+}
+
+/* Whether a probe of the plan waits for it. */
+static bool is_awaited(const struct order *o, const struct probe *p)
+{
+	for (size_t i = 0; i < o->plan->count; i++) {
+		const struct probe *q = o->plan->probes[i];
+		if (!o->probes[i].ended && (names(q->needs, p->name) || names(q->helped, p->name)))
+			return true;
+	}
+	return false;
+}
+
+/* Little that nobody waits for comes first: while it is measured, what is next compiles, and if its kernels never end, little of that is lost. Then
+ * what others wait for, as it is not known before what these will need. */
+static unsigned rank(const struct order_probe *q)
+{
+	return q->awaited ? 1 : q->bytes < LITTLE ? 0 : 2;
+}
+
+static bool comes_before(const struct order_probe *a, const struct order_probe *b)
+{
+	const unsigned x = rank(a), y = rank(b);
+
+	if (x != y)
+		return x < y;
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes;
+	return a < b; /* as in the plan */
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct texts *x = a, *y = b;
+
+	return comes_before(x->probe, y->probe) ? -1 : 1;
+}
+
+/* Looks at all probes that could come now and were not looked at yet; those with little text are compiled first, as they come first. */
+static void look(struct order *o)
+{
+	struct texts *all = mem_zero(o->plan->count + 1, sizeof(*all));
+	size_t n = 0;
+
+	if (!all)
+		return;
+	for (size_t i = 0; i < o->plan->count; i++) {
+		struct order_probe *q = &o->probes[i];
+		if (q->ended || q->seen || must_wait(o, o->plan->probes[i]))
+			continue;
+		q->seen = true;
+		q->awaited = is_awaited(o, o->plan->probes[i]);
+		all[n].probe = q;
+		look_at(o, o->plan->probes[i], &all[n++]);
+	}
+	qsort(all, n, sizeof(*all), by_rank);
+	for (size_t i = 0; i < n; i++) {
+		expect(o, &all[i], false);
+		texts_drop(&all[i]);
+	}
+	mem_free(all);
+}
+
+int order_open(struct order *o, struct run *r, struct gpu *g, const struct engine_plan *plan)
+{
+	*o = (struct order){.run = r, .gpu = g, .plan = plan};
+	o->probes = mem_zero(plan->count + 1, sizeof(*o->probes));
+	if (!o->probes)
+		return -ENOMEM;
+	for (size_t i = 0; i < plan->count; i++)
+		if (run_probe(r, plan->probes[i]->name)->state == PROBE_DONE)
+			order_end(o, i);
+	return 0;
+}
+
+void order_close(struct order *o)
+{
+	mem_free(o->probes);
+	mem_free(o->calls.items);
+	mem_free(o->texts.items);
+	*o = (struct order){0};
+}
+
+size_t order_next(struct order *o)
+{
+	size_t best = o->plan->count;
+
+	if (o->gpu->ops->expect)
+		look(o);
+	for (size_t i = 0; i < o->plan->count; i++) {
+		const struct order_probe *q = &o->probes[i];
+		if (q->ended || must_wait(o, o->plan->probes[i]))
+			continue;
+		if (best == o->plan->count || comes_before(q, &o->probes[best]))
+			best = i;
+	}
+	return best;
+}
+
+void order_end(struct order *o, size_t index)
+{
+	assert(!o->probes[index].ended);
+	o->probes[index].ended = true;
+	o->ended++;
+}

@@ -1,0 +1,35 @@
+/* Which probe comes next, and what its kernels will be. Where the device compiles in the background, the kernels of every probe that could come
+ * next are known to it beforehand, and probes with little text come first, so that those with much find theirs compiled. Internal to this room. */
+#ifndef FATHOM_ORDER_H
+#define FATHOM_ORDER_H
+#include "probe/batch.h"
+#include "probe/engine.h"
+#include "probe/study.h"
+
+struct order {
+	struct run *run;
+	struct gpu *gpu;
+	const struct engine_plan *plan;
+	struct order_probe {
+		bool ended;
+		bool seen;    /* its first wishes were looked at */
+		bool awaited; /* others need it, or are helped by it */
+		size_t bytes; /* of text that its first pass brings */
+	} * probes;
+	struct hash_set { /* of templates with their parameters that were expanded, and of texts that were expected */
+		uint64_t *items;
+		size_t count, cap;
+	} calls, texts;
+	size_t ended;
+};
+
+/* Probes that r has measured are ended already. 0 or -ENOMEM. */
+int order_open(struct order *o, struct run *r, struct gpu *g, const struct engine_plan *plan);
+void order_close(struct order *o);
+/* The index in the plan of the probe to measure now, needs first; plan->count when all have ended. */
+size_t order_next(struct order *o);
+void order_end(struct order *o, size_t index);
+/* Expects the kernels of what the last pass of s takes for likely. Nothing that fails here is missed but for the time it costs. */
+void order_foresee(struct order *o, const struct study *s);
+
+#endif

@@ -152,6 +152,18 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 	    evidence, "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
 }
 
+/* What the row will ask for if it is one instruction, or a sequence where operations of its kind mostly are one. */
+static void expect(struct study *s, unsigned row)
+{
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const bool steps = !strcmp(r->form, "unary") || !strcmp(r->form, "divisor");
+	struct load load[CONFIGS];
+	const unsigned loads = arithmetic_loads(load, study_device(s), r, steps);
+	arithmetic_expect(s, row, steps ? LONG_UNIT : SHORT_UNIT, 1, 1);
+	for (unsigned i = 0; i < loads; i++)
+		arithmetic_expect(s, row, load[i].unit, load[i].warps, load[i].chains);
+}
+
 static void study_row(struct study *s, unsigned row)
 {
 	const struct device_info *d = study_device(s);
@@ -165,8 +177,10 @@ static void study_row(struct study *s, unsigned row)
 	/* A short chain first tells whether this is one instruction or a long sequence. */
 	const double one[POINT_PARAMS] = {1, 1};
 	const struct point *pilot = study_ask(s, row, LONG_UNIT, one);
-	if (!pilot)
+	if (!pilot) {
+		expect(s, row);
 		return;
+	}
 	if (pilot->outcome != OUTCOME_OK) {
 		arithmetic_verdicts(
 		    s, r, 0, PARTS - 1, pilot->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_FAILED,

@@ -99,6 +99,13 @@ double arithmetic_span(const struct point *pt, unsigned warps)
 	return point_spans(pt, warps).typical;
 }
 
+void arithmetic_expect(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains)
+{
+	const double p[POINT_PARAMS] = {warps, chains};
+	for (unsigned i = 0; i < LENGTHS; i++)
+		study_expect(s, row, (double)unit * (i + 1), p);
+}
+
 struct slope arithmetic_slope(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains)
 {
 	const double p[POINT_PARAMS] = {warps, chains};

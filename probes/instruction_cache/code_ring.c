@@ -129,6 +129,14 @@ enum code_state code_open(struct code *c, struct study *s, uint32_t unit, uint32
 	return CODE_HERE;
 }
 
+void code_expect(const struct code *c, unsigned few)
+{
+	const double p[POINT_PARAMS] = {c->low, 1, c->pieces * SHAPE + c->pads, 0, 1},
+		     q[POINT_PARAMS] = {[CODE_FIRST] = c->low, 1, few * SHAPE + c->pads, 0, 1, [CODE_FRESH] = 1};
+	study_expect(c->study, EXPERIMENT_JUMP, 1, p);
+	study_expect(c->study, EXPERIMENT_JUMP, 1, q);
+}
+
 bool code_lies(struct code *c, const struct point *pt)
 {
 	const struct native_layout *l = layout(c, EXPERIMENT_JUMP, pt, c->pieces);

@@ -41,6 +41,9 @@ struct code {
 /* Pieces of `unit` bytes, or the next larger length that can be made. */
 enum code_state code_open(struct code *c, struct study *s, uint32_t unit, uint32_t bytes);
 
+/* Its kernel will be asked for, and the one of `few` pieces whose code was never executed. c: CODE_HERE. */
+void code_expect(const struct code *c, unsigned few);
+
 /* Learns from a point of the kernel where the pieces lie. False: they are not there, or of another length. */
 bool code_lies(struct code *c, const struct point *pt);
 

@@ -124,6 +124,12 @@ static void conclude_constants(struct study *s, const struct code_shared *with, 
 	}
 }
 
+/* Of the kernel whose code was never executed. */
+static unsigned fresh_pieces(const struct code *c)
+{
+	return 26 * c->low < c->pieces ? 26 * c->low : c->pieces;
+}
+
 /* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. cache: first touches take
  * longer, so it is none. */
 static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache,
@@ -131,9 +137,7 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 {
 	struct code few = *all;
 	const struct code *c = &few;
-	few.pieces = 26 * few.low;
-	if (few.pieces > all->pieces)
-		few.pieces = all->pieces;
+	few.pieces = fresh_pieces(all);
 	const unsigned step = (few.pieces - few.low) / 48 ? (few.pieces - few.low) / 48 : 1;
 	const struct code_ring r = {.first = few.low,
 				    .stride = step,
@@ -184,6 +188,11 @@ static enum code_state find_levels(struct study *s, struct found *f)
 {
 	bool memory = false;
 	enum code_state st = code_open(&f->small, s, SMALL_UNIT, SMALL_BYTES);
+	if (st == CODE_HERE) {
+		code_expect(&f->small, fresh_pieces(&f->small));
+		if (code_open(&f->large, s, LARGE_UNIT, LARGE_BYTES) == CODE_HERE)
+			code_expect(&f->large, fresh_pieces(&f->large));
+	}
 	if (st == CODE_HERE)
 		st = code_measure_survey(&f->small, &f->near);
 	if (st == CODE_MISSING) {

@@ -429,12 +429,35 @@ static void conclude_unit(struct graph *g, int unit)
 	}
 }
 
+/* Every operation will be asked about beside each anchor. Until its stream was timed, it takes what the arithmetic probe found. */
+static void expect(const struct pipes *u)
+{
+	struct pipes guess = *u;
+	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++) {
+		struct solo *o = &guess.solo[i];
+		if (!o->usable && pipes_asked(u->s, o, i) && o->throughput > 0 && o->native)
+			o->cycles = study_device(u->s)->warp_size / o->throughput;
+	}
+	for (unsigned c = 0; c < PIPES_CHAINS; c++)
+		for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
+			if (isfinite(guess.solo[i].cycles))
+				pipes_expect_solo(&guess, i, pipes_chains[c]);
+	for (unsigned c = 0; c < PIPES_CHAINS; c++)
+		for (unsigned a = 0; a < ANCHORS; a++)
+			for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
+				if (i != (unsigned)choice[a][0] && isfinite(guess.solo[i].cycles) &&
+				    isfinite(guess.solo[choice[a][0]].cycles))
+					pipes_expect_pair(&guess, i, (unsigned)choice[a][0], pipes_chains[c]);
+}
+
 static void study_pipes(struct study *s)
 {
 	struct pipes u = {.s = s};
 	struct graph g = {.u = &u};
 	pipes_study_warps(s);
-	if (!pipes_solos(&u) || !relate(&g))
+	const bool timed = pipes_solos(&u);
+	expect(&u);
+	if (!timed || !relate(&g))
 		return;
 	group(&g);
 	for (int a = 0; a < ANCHORS; a++)

@@ -55,6 +55,12 @@ bool pipes_apart(const struct solo *o);
 /* The two together; also lowers u->issue when they issue faster than anything before. closely: more is asked where something
  * besides issuing them makes them slow. */
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely);
+/* Streams that later passes may ask for: of every operation alone, and of two together if the cycles of both stay what they are. chains: of each
+ * operation; the kernel does not depend on the warps. */
+enum { PIPES_CHAINS = 3 };
+extern const unsigned pipes_chains[PIPES_CHAINS]; /* all that streams have */
+void pipes_expect_solo(const struct pipes *u, unsigned row, unsigned chains);
+void pipes_expect_pair(const struct pipes *u, unsigned a, unsigned b, unsigned chains);
 /* How much longer the two take on one pipe than on two, at least as far as issuing lets them: 1 = no difference. */
 double pipes_contrast(const struct pipes *u, unsigned a, unsigned b);
 

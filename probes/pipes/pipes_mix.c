@@ -120,10 +120,30 @@ static const struct {
 	unsigned part, chains;
 } loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 8}, {8, 8}};
 
+const unsigned pipes_chains[PIPES_CHAINS] = {2, 4, 8};
+
 static unsigned warps_of(const struct device_info *d, unsigned load)
 {
 	const unsigned full = d->max_threads_per_block / d->warp_size, n = full / loads[load].part;
 	return n ? n : 1;
+}
+
+/* Later passes may ask for such a stream, under some load of so many chains. */
+static void expect(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned chains,
+		   unsigned instructions)
+{
+	const double p[POINT_PARAMS] = {b, n_b, (instructions + steps - 1) / steps, 1, chains};
+	study_expect(s, pipes_mix_experiment(a), n_a, p);
+}
+
+/* The same of warps that do not wait for each other, under all loads. */
+static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps)
+{
+	const unsigned groups = (ROUND + steps - 1) / steps;
+	for (unsigned i = 0; i < 2 * PIPES_CHAINS; i++) {
+		const double p[POINT_PARAMS] = {b, n_b, i % 2 ? 3 * groups : groups, 1, pipes_chains[i / 2], ROUNDS};
+		study_expect(s, pipes_mix_experiment(a), n_a, p);
+	}
 }
 
 /* A stream of so many groups at least. Its repeats have to agree, or it is not ok. */
@@ -264,6 +284,12 @@ static void issue_with_loads(struct pipes *u)
 	}
 }
 
+void pipes_expect_solo(const struct pipes *u, unsigned row, unsigned chains)
+{
+	expect(u->s, row, 1, row, 0, u->solo[row].native, chains, SHORT);
+	expect(u->s, row, 1, row, 0, u->solo[row].native, chains, LONG);
+}
+
 /* One operation by itself, in streams of so many instructions at least. False when no longer stream would help. */
 static bool solo_of(struct pipes *u, unsigned row)
 {
@@ -373,6 +399,14 @@ static struct pair judge(const struct times *t, double cycles)
 	return (struct pair){.is = REL_HIDDEN, .excess = excess};
 }
 
+void pipes_expect_pair(const struct pipes *u, unsigned a, unsigned b, unsigned chains)
+{
+	const unsigned x = a < b ? a : b, y = a < b ? b : a;
+	unsigned n_x, n_y;
+	balance(u, x, y, &n_x, &n_y);
+	expect(u->s, x, n_x, y, n_y, n_x * u->solo[x].native + n_y * u->solo[y].native, chains, LONG);
+}
+
 /* What may share a pipe, by streams of other proportions: a pipe in common makes none of them shorter than its work takes, while
  * warps that get their turns too late for a pipe that is free do so in some proportions and not in others. Of each stream, what
  * part of one's work at most needs the other's pipe, or of the other's the first one's. */
@@ -395,6 +429,8 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 		}
 		const double steps = (double)m_a * x->native + (double)m_b * y->native, t_a = m_a * x->cycles,
 			     t_b = m_b * y->cycles;
+		for (unsigned i = 0; i < PIPES_CHAINS; i++)
+			expect(u->s, a, m_a, b, m_b, (unsigned)steps, pipes_chains[i], LONG);
 		for (unsigned i = 0; i < PIPES_LOADS; i++) {
 			const struct stream m =
 			    stream_of(u->s, a, m_a, b, m_b, (unsigned)steps, (first + i) % PIPES_LOADS, LONG);
@@ -469,6 +505,8 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	bool loose = false;
 	balance(u, a, b, &n_a, &n_b);
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
+	for (unsigned i = 0; i < PIPES_CHAINS; i++)
+		expect(u->s, a, n_a, b, n_b, (unsigned)steps, pipes_chains[i], LONG);
 	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
 	 * count. What issuing hides stays hidden. */
 	const bool apart = x->least == APART || y->least == APART;
@@ -481,6 +519,8 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 			if (!m.ok && !m.bad && m.cycles == 0)
 				return out;
 			loose |= m.loose;
+			if (loose || apart)
+				expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps);
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;
 			try_load(u, &tried, load, m.cycles);

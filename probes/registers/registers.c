@@ -170,9 +170,13 @@ static bool find_limit(struct regs_study *r)
 {
 	static const uint32_t first[] = {8, 16, 32, 48, 64, 96, 128, 160, 192, 224, 256, 320, 384, VALUES_MAX};
 	enum { FIRST = sizeof first / sizeof *first };
+	const double one[POINT_PARAMS] = {1};
 	enum answer a[FIRST];
 	for (unsigned i = 0; i < FIRST; i++)
 		a[i] = launches(r, first[i], 1);
+	/* Any number of values may be what the next questions are about, one pass for each; more than a byte can name is rare. */
+	for (uint32_t v = 1; v <= UINT8_MAX; v++)
+		study_expect(r->s, EXPERIMENT_BLOCK, v, one);
 	if (study_pending(r->s) || r->why)
 		return false;
 	for (unsigned i = 0; i < FIRST && a[i] == RAN; i++)

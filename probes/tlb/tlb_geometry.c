@@ -13,9 +13,11 @@
 #include <string.h>
 
 #define LINE_LEAST 4096u /* nobody has smaller pages */
-#define HALVINGS   2	 /* more of them only cost time */
+#define HALVINGS   8	 /* strides of a few pages more than a line may miss sets that are not alike */
 #define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
 #define EXTRAS	   4
+#define ROW_TURNS  16u
+#define ROW_LAP	   2.5	      /* misses of a lap, of which one more row makes two */
 #define BANKS_MOST 8	      /* that 4 KB of a page fall in */
 #define ROWS_MOST  (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
 
@@ -228,7 +230,10 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages + 1, &stride);
-	const uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
+	const uint64_t room = stride ? (c->bytes - 2 * RING_PAGE) / stride : 0;
+	uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
+	if (few > room && room > pages)
+		few = (uint32_t)room;
 	if (state == CHASE_DONE && stride < LINE_LEAST) {
 		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
@@ -259,7 +264,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			break;
 		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
 		if (line == LINE_LEAST || reach / (line / 2) > RING_MOST) {
-			same = line == first && reach == pages * stride;
+			same = line < first ? line == LINE_LEAST : reach == pages * stride;
 			break;
 		}
 		state = dense(c, k, line / 2, reach, &half);
@@ -353,19 +358,27 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 		*yes = false;
 	if (!*yes || l->blurred)
 		return CHASE_DONE;
-	state = tlb_get(c, &(struct tlb_ring){.pages = n, .stride = l->line.value}, &full);
-	if (state != CHASE_DONE)
-		return state;
-	const struct tlb_surplus less = tlb_surplus_of(c, k, &full);
-	for (uint32_t i = 0; i < EXTRAS && *yes; i++) {
-		const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = i ? n + i : 0};
-		state = tlb_get(c, &ring, &over);
-		if (state == CHASE_PENDING)
-			all = state;
+	/* Few laps leave much to chance: more of them where that is all that speaks for rows. */
+	for (uint32_t turns = 0; *yes && turns <= ROW_TURNS; turns += ROW_TURNS) {
+		bool more_than_rows = false;
+		state = tlb_get(c, &(struct tlb_ring){.pages = n, .stride = l->line.value, .turns = turns}, &full);
 		if (state != CHASE_DONE)
-			continue;
-		const struct tlb_surplus more = tlb_surplus_of(c, k, &over);
-		*yes = tlb_as_rows(&less, &more);
+			return turns && state == CHASE_UNDECIDED ? CHASE_DONE : state;
+		const struct tlb_surplus less = tlb_surplus_of(c, k, &full);
+		for (uint32_t i = 0; i < EXTRAS && *yes; i++) {
+			const struct tlb_ring ring = {
+			    .pages = n + 1, .stride = l->line.value, .extra = i ? n + i : 0, .turns = turns};
+			state = tlb_get(c, &ring, &over);
+			if (state == CHASE_PENDING)
+				all = state;
+			if (state != CHASE_DONE)
+				continue;
+			const struct tlb_surplus more = tlb_surplus_of(c, k, &over);
+			*yes = tlb_as_rows(&less, &more);
+			more_than_rows = more_than_rows || more.each - less.each > ROW_LAP;
+		}
+		if (!more_than_rows || all == CHASE_PENDING)
+			break;
 	}
 	return *yes ? all : CHASE_DONE;
 }

@@ -104,6 +104,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .known = set->known,
 					   .parts = set_pages(set->path) ? level_spread(l) : 0,
 					   .others = set_pages(set->path) || set->stride * set->lines > l->limit,
+					   .apart = l->up && set_pages(set->path) && !isfinite(set->known.deep),
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,
@@ -247,7 +248,8 @@ static void study_level(struct level *l)
 	}
 	make_room(l);
 	enum chase_state state = CHASE_DONE;
-	if (l->up && !isfinite(set.known.deep))
+	/* What pages cost above it is driven out, or told by what fits. */
+	if (l->up && !isfinite(set.known.deep) && !pages)
 		state = level_depth(l, &set, why, sizeof(why));
 	if (state == CHASE_DONE && !isfinite(set.known.below) && !pages &&
 	    level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)

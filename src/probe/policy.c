@@ -377,7 +377,7 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 	struct policy_result apart;
 
 	infer_by(l, out);
-	if (out->state != CHASE_UNDECIDED || !l->others)
+	if (out->state != CHASE_UNDECIDED || !l->others || l->apart)
 		return;
 	again.apart = true;
 	infer_by(&again, &apart);

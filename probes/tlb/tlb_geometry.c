@@ -13,7 +13,7 @@
 #include <string.h>
 
 #define LINE_LEAST 4096u /* nobody has smaller pages */
-#define HALVINGS   8	 /* strides of a few pages more than a line may miss sets that are not alike */
+#define HALVINGS   2	 /* more of them only cost time */
 #define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
 #define EXTRAS	   4
 #define ROW_TURNS  16u
@@ -264,7 +264,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			break;
 		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
 		if (line == LINE_LEAST || reach / (line / 2) > RING_MOST) {
-			same = line < first ? line == LINE_LEAST : reach == pages * stride;
+			same = line == first && reach == pages * stride;
 			break;
 		}
 		state = dense(c, k, line / 2, reach, &half);

@@ -83,7 +83,8 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 	set->apart = 0;
 	if (!level_number(l, up, "line", &line))
 		return true;
-	if (list && list->ways && set->mode == SET_STRIDED && !set_pages(l->path)) {
+	const unsigned tile = list && list->mode == SET_STRIDED ? list->tile : 0;
+	if (list && list->ways && list->mode == SET_HASHED && set->mode == SET_STRIDED && !set_pages(l->path)) {
 		by_flips(l, list, set, effort);
 		if (set->between)
 			return true;
@@ -98,7 +99,7 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 		sets = 1;
 	}
 	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
-		uint64_t is = set_address(set, n) / line % sets;
+		uint64_t is = (set_address(set, n) / line >> tile) % sets;
 		unsigned k = 0;
 		while (k < distinct && seen[k] != is)
 			k++;
@@ -108,9 +109,11 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 	/* As many as fit drive each other out there. */
 	if (!effort && set->ways >= 2 * ways * distinct)
 		return false;
-	set->apart = line * sets;
+	set->apart = line * sets << tile;
+	for (unsigned i = 0; i < tile && line % FLIP_BYTES == 0 && set->mode == SET_STRIDED; i++)
+		set->flip[set->flips++] = (uint32_t)((line << i) / FLIP_BYTES);
 	/* Nothing is in the same set there and in another one here. */
-	if (set->mode == SET_STRIDED && set->apart % set->stride == 0)
+	if (!set->flips && set->mode == SET_STRIDED && set->apart % set->stride == 0)
 		return true;
 	set->bound = set->mode == SET_STRIDED ? l->limit : set->total * set->line;
 	if (l->spread)
@@ -140,7 +143,8 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 			return;
 	}
 	drive_out(l, l->up, lists ? &lists[l->depth - 1] : NULL, set, effort);
-	if (effort && l->top && lists && lists[0].ways && !set->flips && set->mode == SET_STRIDED)
+	if (effort && l->top && lists && lists[0].ways && lists[0].mode == SET_HASHED && !set->flips &&
+	    set->mode == SET_STRIDED)
 		by_flips(l, lists, set, effort - 1);
 }
 

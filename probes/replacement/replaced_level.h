@@ -21,7 +21,7 @@ struct level {
 	bool lent;	     /* size and ways are those beside what a trace takes of it as shared memory */
 	double largest;	     /* of unequal sets */
 	const char *nearest; /* latency of the path's first level */
-	/* Of the path's levels, this one at `depth`: lines of one set where sets are hashed, filled by study_level; ways 0: they are not. */
+	/* Of the path's levels, this one at `depth`: lines of one set, filled by study_level; ways 0: nobody knows them. */
 	struct set_lines *lists;
 	unsigned depth;
 	const char *top; /* the first level's prefix, where it is not the level above; NULL */

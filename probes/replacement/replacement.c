@@ -279,6 +279,8 @@ static void study_level(struct level *l)
 			return;
 		}
 	}
+	if (l->lists && set.mode == SET_STRIDED)
+		l->lists[l->depth] = set;
 	for (unsigned effort = spacing.effort; effort < (l->up ? EFFORTS : 1); effort++) {
 		level_between(l, &set, effort);
 		infer(l, &set, &r);

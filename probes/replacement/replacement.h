@@ -53,7 +53,8 @@ struct set_lines {
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
-	/* SET_STRIDED: the first of them differ from the line before by these, one or more at once, in 16 bytes. */
+	/* SET_STRIDED: the first `flipped` of them differ from the line before by these, one or more at once, in 16 bytes. Where none are,
+	 * all of them do so besides, because tiles of neighbours share a set of the level above. */
 	unsigned flips, flipped;
 	uint32_t flip[SET_FLIPS];
 	unsigned turn_bits; /* log2 of the lines of each page that take turns */

@@ -199,13 +199,20 @@ static bool elsewhere(const struct set_lines *l, unsigned n, uint64_t address)
 	return true;
 }
 
+static uint64_t flip_of(const struct set_lines *l, unsigned which)
+{
+	uint64_t all = 0;
+
+	for (unsigned i = 0; i < l->flips; i++)
+		all ^= which >> i & 1 ? (uint64_t)l->flip[i] << SHIFT : 0;
+	return all;
+}
+
 /* Line k of those that differ from line n by flips; of none: UINT64_MAX. */
 static uint64_t flipped(const struct set_lines *l, unsigned n, unsigned k)
 {
 	for (unsigned which = 1; which < 1u << l->flips; which++) {
-		uint64_t to = set_address(l, n);
-		for (unsigned i = 0; i < l->flips; i++)
-			to ^= which >> i & 1 ? (uint64_t)l->flip[i] << SHIFT : 0;
+		const uint64_t to = set_address(l, n) ^ flip_of(l, which);
 		if (to + l->line <= l->bound && elsewhere(l, n, to) && !k--)
 			return to;
 	}
@@ -238,6 +245,7 @@ static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 	k -= l->flipped;
 	for (uint64_t i = 1; found <= k && i < TRIES; i++) {
 		to = first + (at / apart + i) % count * apart;
+		to ^= l->flipped ? 0 : flip_of(l, (unsigned)i & ((1u << l->flips) - 1));
 		found += elsewhere(l, n, to);
 	}
 	return to;

@@ -11,6 +11,7 @@
 #define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
+#define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
@@ -91,13 +92,28 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	return true;
 }
 
+/* Cycles between the first warp's end and the last one's. */
+static double ends(const struct point *pt, const struct load *l)
+{
+	return (1 - arithmetic_evenness(pt, l->warps, ARITHMETIC_ROUNDS)) * arithmetic_span(pt, l->warps);
+}
+
+/* What part of the time, at most, warps have to themselves while others are done, and do not use: longer chains make that longer, too. */
+static double lost(const struct slope *s, const struct load *l, const struct slope *lat, const struct device_info *d)
+{
+	const double more = arithmetic_span(s->last, l->warps) - arithmetic_span(s->first, l->warps),
+		     alone = lat->ok && lat->value > 0 ? l->chains * (double)d->warp_size / lat->value : 0;
+	return more > 0 ? (ends(s->last, l) - ends(s->first, l)) / more * (1 - fmin(1, alone / rate_of(s, l, d))) : 0;
+}
+
 /* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
  * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
  * alike, by a scheduler that goes on with the warp that it has. */
 static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
 		       const struct device_info *d)
 {
-	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART)
+	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART &&
+	    lost(s, l, lat, d) <= LOST)
 		return true;
 	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);
 }

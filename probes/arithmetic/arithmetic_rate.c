@@ -12,6 +12,7 @@
 #define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
+#define SHARP	     0.01  /* of a rate, to either side: it is known well */
 #define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
@@ -160,6 +161,26 @@ bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, 
 	return tells;
 }
 
+/* Of the loads whose rates the best one's interval does not tell apart from its own, the one that is known best, if the best one's own rate is not
+ * known well: the greatest of several is mostly too great. */
+static unsigned sharpest_of(struct study *s, unsigned row, const struct rates *x, unsigned best)
+{
+	const struct device_info *d = study_device(s);
+	const struct slope *b = &x->slope[best];
+	const double lanes = (double)x->load[best].warps * d->warp_size * x->load[best].chains;
+	unsigned sharpest = best;
+	for (unsigned i = 0; i < x->count && b->hi - b->lo > 2 * SHARP * b->value; i++) {
+		const struct slope *t = &x->slope[i], *least = &x->slope[sharpest];
+		if (!t->ok || !(t->lo > 0) || (t->hi - t->lo) * least->value >= (least->hi - least->lo) * t->value)
+			continue;
+		const double rate = rate_of(t, &x->load[i], d);
+		if (rate >= lanes / b->hi && rate <= lanes / b->lo &&
+		    !arithmetic_mixture(study_native(s, row, t->last), LENGTHS * x->load[i].unit * x->load[i].chains))
+			sharpest = i;
+	}
+	return sharpest;
+}
+
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
 {
 	const struct slope *const slope = x->slope, *const single = x->single;
@@ -195,7 +216,7 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	}
 	const struct load *l = &load[best];
 	const struct slope *b = &slope[best];
-	const double lanes = (double)l->warps * d->warp_size * l->chains, value = rate_of(b, l, d);
+	const double value = rate_of(b, l, d);
 	snprintf(evidence, sizeof evidence, "%s:%u", name, l->unit * LENGTHS);
 	const char *mix = arithmetic_mixture(study_native(s, row, b->last), LENGTHS * l->unit * l->chains);
 	if (mix) {
@@ -267,12 +288,17 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 			    l->chains, agree);
 		return;
 	}
+	const unsigned sharpest = sharpest_of(s, row, x, (unsigned)best);
+	const struct load *m = &load[sharpest];
+	const struct slope *t = &slope[sharpest];
+	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d);
+	snprintf(evidence, sizeof evidence, "%s:%u", name, m->unit * LENGTHS);
 	study_measured_number(
-	    s, key, value, lanes / b->hi, lanes / b->lo, "sm", "best slope over several loads of the unit", evidence,
-	    "%u warps of %u chains on one SM; %u other loads within 4 %%", l->warps, l->chains, agree);
+	    s, key, rate, lanes / t->hi, lanes / t->lo, "sm", "best slope over several loads of the unit", evidence,
+	    "%u warps of %u chains on one SM; %u other loads within 4 %%", m->warps, m->chains, agree);
 	/* the three quotients round on their own, and a value must not fall out of its interval by that */
-	const double cycles = d->warp_size / value;
-	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size * b->lo / lanes),
-			      fmax(cycles, d->warp_size * b->hi / lanes), "sm", "warp size over throughput", evidence,
-			      "%u warps of %u chains on one SM", l->warps, l->chains);
+	const double cycles = d->warp_size / rate;
+	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size * t->lo / lanes),
+			      fmax(cycles, d->warp_size * t->hi / lanes), "sm", "warp size over throughput", evidence,
+			      "%u warps of %u chains on one SM", m->warps, m->chains);
 }

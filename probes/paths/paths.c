@@ -180,13 +180,19 @@ static double least_gap(const struct study *s)
 	return fmax(GAP_LEAST, 2 * grain);
 }
 
+/* Cycles that the SM's clock may have made of a time beyond the SM in one of two launches, where it is faster now and then. */
+static double boosted(const struct study *s, double cycles)
+{
+	const struct finding *boost = study_finding(s, "clock.boost");
+	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi * cycles : 0;
+}
+
 /* What a level that is known by another path's name takes, from how much sooner or later this path's loads are back. A difference that the
- * single accesses' own does not let be told is none, nor is one that the SM's clock may have made of a time beyond the SM: it may have been
- * faster in one of the two launches. */
+ * single accesses' own does not let be told is none, nor is one that the SM's clock may have made. */
 static void conclude_latency(struct study *s, const char *path, const char *with, const struct ticks *own,
 			     const struct ticks *other)
 {
-	const struct finding *boost = study_finding(s, "clock.boost"), *known;
+	const struct finding *known;
 	char key[64], name[64];
 	double there, grain = 1, swing = 0;
 
@@ -196,14 +202,16 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 	known = study_finding(s, name);
 	if (!known || !study_number(s, name, &there))
 		return;
-	if (boost && boost->verdict == VERDICT_MEASURED && strcmp(with, "global.l2") == 0)
-		swing = boost->hi * fmin(own->middle, other->middle);
+	if (strcmp(with, "global.l2") == 0)
+		swing = boosted(s, fmin(own->middle, other->middle));
 	const double half = 1 + grain + (own->high - own->low + other->high - other->low) / 2 + swing,
 		     later = own->middle - other->middle, told = fabs(later) > half ? later : 0;
 	study_measured_number(s, key, there + told, known->lo + told - half, known->hi + told + half, "sm",
 			      "single accesses beside those of a path whose latency is known", "reuse",
 			      "%.0f cycles more than loads that ask %s take", later, name);
 }
+
+static const char clock_why[] = "a line that was read before is faster by no more than the SM's clock may have made it";
 
 static void study_readonly(struct study *s)
 {
@@ -236,6 +244,8 @@ static void study_readonly(struct study *s)
 	}
 	if (l.gap < 0)
 		return say(s, "readonly", VERDICT_INCONCLUSIVE, "lines read before are slower than others");
+	if (l.gap <= least_gap(s) + boosted(s, own.middle))
+		return say(s, "readonly", VERDICT_INCONCLUSIVE, clock_why);
 	const enum seen in_l1 = where(&l, &by_l1), in_texture = where(&l, &by_texture);
 	snprintf(
 	    seen, sizeof(seen),
@@ -332,6 +342,8 @@ static void study_local(struct study *s)
 	const enum seen kept = where(&l, &past), in_l1 = where(&l, &by_l1), in_texture = where(&l, &by_texture);
 	if (l.gap < 0 || kept != SEEN_HERE)
 		say(s, "local", VERDICT_INCONCLUSIVE, seen);
+	else if (l.gap <= least_gap(s) + boosted(s, own.middle))
+		say(s, "local", VERDICT_INCONCLUSIVE, clock_why);
 	else if (in_l1 == SEEN_BEYOND)
 		say_shared(s, "local", "global.l1", method, seen);
 	else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND && drives_out(s))

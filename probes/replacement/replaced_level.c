@@ -50,22 +50,37 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes)
 	return bytes <= l->limit || (!l->up && bytes <= l->apart && lines + SPARE <= l->entries);
 }
 
+/* One more of the flips, unless it follows from those before. */
+static void add_flip(struct set_lines *set, uint64_t *reduced, uint64_t flip)
+{
+	uint64_t rest = flip;
+
+	for (unsigned k = 0; k < set->flips; k++)
+		rest = (rest ^ reduced[k]) < rest ? rest ^ reduced[k] : rest;
+	if (!rest || flip >= FLIP_MOST)
+		return;
+	reduced[set->flips] = rest;
+	set->flip[set->flips++] = (uint32_t)flip;
+}
+
 /* Lines that share a set with each line in a level above whose sets are hashed: those differ as lines of one set there do. */
 static void by_flips(const struct level *l, const struct set_lines *list, struct set_lines *set, unsigned effort)
 {
 	const uint64_t need = least((list->ways + list->ways / 4 + 2) << effort, BETWEEN_MOST);
 	uint64_t reduced[SET_FLIPS];
+	char why[240];
 
 	set->bound = l->limit;
-	for (unsigned i = 1; i <= list->ways && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need; i++) {
-		const uint64_t flip = (list->listed[i] ^ list->listed[0]) * list->line / FLIP_BYTES;
-		uint64_t rest = flip;
-		for (unsigned k = 0; k < set->flips; k++)
-			rest = (rest ^ reduced[k]) < rest ? rest ^ reduced[k] : rest;
-		if (!rest || flip >= FLIP_MOST)
-			continue;
-		reduced[set->flips] = rest;
-		set->flip[set->flips++] = (uint32_t)flip;
+	for (unsigned i = 1; i <= list->ways && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need; i++)
+		add_flip(set, reduced, (list->listed[i] ^ list->listed[0]) * list->line / FLIP_BYTES);
+	/* Lines beyond all that it holds, where those are too few. */
+	for (uint32_t far = set_beyond(list->held);
+	     effort && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need && (far + 1) * list->line <= l->limit;
+	     far *= 2) {
+		struct set_lines one = *list;
+		if (set_conflicts(l->study, &one, list->held, far, why, sizeof(why)) == CHASE_DONE &&
+		    one.ways == list->ways)
+			add_flip(set, reduced, (far ^ one.listed[0]) * list->line / FLIP_BYTES);
 	}
 	set->flipped = (unsigned)least(need, set_flipped(set));
 	if (set->flipped < list->ways || set->between + set->flipped > BETWEEN_MOST)

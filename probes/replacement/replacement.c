@@ -112,13 +112,24 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 	policy_infer(&level, out);
 }
 
+/* More lines of a listed set than were seen to conflict follow from how sets are made. */
+static void name_more(const struct level *l, struct set_lines *set)
+{
+	set->lines = 2 * set->ways;
+	for (unsigned k = set->ways + 1; k < 2 * set->ways; k++)
+		if ((set_address(set, k) + l->line) > l->limit || (!l->unequal && set_address(set, k) < l->size)) {
+			set->lines = set->ways + 1;
+			break;
+		}
+}
+
 /* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
 static enum chase_state list_set(const struct level *l, struct set_lines *set, char *why, size_t n)
 {
 	uint32_t total = (uint32_t)(l->line ? l->size / l->line : 0);
 	unsigned best = 0;
 
-	set->total = total;
+	set->total = set->held = total;
 	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
 	if (total >= 1u << 17 || (set_pages(l->path) && total >= 500)) {
 		snprintf(why, n, "%u lines are too many to look for those of one set", total);
@@ -147,13 +158,19 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 	if (!best)
 		return CHASE_UNDECIDED;
 	*set = found;
-	/* More lines of it than were seen to conflict follow from how sets are made. */
-	set->lines = 2 * set->ways;
-	for (unsigned k = set->ways + 1; k < 2 * set->ways; k++)
-		if ((set_address(set, k) + l->line) > l->limit || (!l->unequal && set_address(set, k) < l->size)) {
-			set->lines = set->ways + 1;
-			break;
-		}
+	name_more(l, set);
+	const uint32_t far = set_beyond(total);
+	if (set->lines > set->ways + 1 || l->unequal || l->up || (far + 1) * l->line > l->limit ||
+	    l->ways >= set_listed(far))
+		return CHASE_DONE;
+	/* Those that follow lie within the size again, unless the one more differs by more than any of its lines does. */
+	found.ways = (unsigned)l->ways;
+	enum chase_state state = set_conflicts(l->study, &found, total, far, why, n);
+	if (state != CHASE_DONE || found.ways != l->ways)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	found.total = far;
+	name_more(l, &found);
+	*set = found.lines > set->lines ? found : *set;
 	return CHASE_DONE;
 }
 

@@ -42,13 +42,14 @@ enum set_mode {
 struct set_lines {
 	enum set_path path;
 	enum set_mode mode;
-	uint64_t line;		     /* bytes */
-	uint64_t stride;	     /* SET_STRIDED: bytes between tiles */
-	unsigned tile;		     /* log2 of the neighbours in a tile */
-	uint64_t extra;		     /* SET_DENSE: where the one line more lies */
-	uint32_t total;		     /* SET_DEALT: lines of the level */
-	unsigned ways;		     /* of the set; SET_DENSE: lines side by side */
-	unsigned lines;		     /* that a plan may name */
+	uint64_t line;	 /* bytes */
+	uint64_t stride; /* SET_STRIDED: bytes between tiles */
+	unsigned tile;	 /* log2 of the neighbours in a tile */
+	uint64_t extra;	 /* SET_DENSE: where the one line more lies */
+	uint32_t total;	 /* SET_DEALT: lines of the level; SET_HASHED: more than the listed ones but the last */
+	uint32_t held;	 /* lines of the level, where they are listed */
+	unsigned ways;	 /* of the set; SET_DENSE: lines side by side */
+	unsigned lines;	 /* that a plan may name */
 	uint32_t listed[SET_LISTED]; /* line numbers: ways of them, and one more */
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
@@ -86,6 +87,8 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct 
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
+/* The first line that differs from all of the level's in a higher bit. */
+uint32_t set_beyond(uint32_t total);
 /* Ticks that most accesses of a walk over so many bytes of a cache's path take. */
 enum chase_state set_usual(struct study *s, const struct set_lines *l, uint64_t bytes, uint64_t step, double *ticks,
 			   char *why, size_t why_bytes);

@@ -50,6 +50,11 @@ static unsigned list_bits(uint32_t total)
 	return log2_of(total + SET_LISTED) + 1;
 }
 
+uint32_t set_beyond(uint32_t total)
+{
+	return 2u << log2_of(total - 1);
+}
+
 unsigned set_listed(uint32_t total)
 {
 	unsigned n = LIST_WORDS * (WORD_BITS / list_bits(total));

@@ -76,28 +76,6 @@ static unsigned reaches(const double *rate, unsigned most, double least)
 	return 0;
 }
 
-/* Rates of the numbers of warps that tell; 0 where none was asked for. */
-static void ask_rates(struct study *s, unsigned which, double *rate, unsigned most, double throughput)
-{
-	const double lanes = study_device(s)->warp_size;
-	const double least[] = {(FULL - UNSURE) * throughput, FULL * throughput, (FULL + UNSURE) * throughput};
-	for (unsigned w = 1; w <= most; w++) {
-		if (most > DENSE && w > DENSE / 2 && w % 4 && w != most)
-			continue;
-		const double c = ask_cycles(s, which, w);
-		rate[w] = c > 0 ? w * lanes / c : 0;
-	}
-	if (study_pending(s))
-		return;
-	for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
-		const unsigned first = reaches(rate, most, least[i]);
-		for (unsigned w = first ? first - 1 : 0; w > 0 && rate[w] <= 0; w--) {
-			const double c = ask_cycles(s, which, w);
-			rate[w] = c > 0 ? w * lanes / c : -1; /* not again */
-		}
-	}
-}
-
 /* 0: not known. */
 static double latency_of(const struct study *s, const struct arithmetic_row *r)
 {
@@ -105,6 +83,34 @@ static double latency_of(const struct study *s, const struct arithmetic_row *r)
 	double latency;
 	snprintf(key, sizeof key, "arith.%s.%s.latency", r->op, r->type);
 	return study_number(s, key, &latency) ? latency : 0;
+}
+
+/* Results a cycle of so many warps; 0: not known. However it was timed, a chain is no faster than its latency lets it be. */
+static double rate_of(struct study *s, unsigned which, unsigned warps)
+{
+	const double cycles = ask_cycles(s, which, warps),
+		     latency = latency_of(s, &arithmetic_row[pipes_warps_row[which]]);
+	return cycles > 0 ? warps * study_device(s)->warp_size / fmax(cycles, latency) : 0;
+}
+
+/* Rates of the numbers of warps that tell; 0 where none was asked for. */
+static void ask_rates(struct study *s, unsigned which, double *rate, unsigned most, double throughput)
+{
+	const double least[] = {(FULL - UNSURE) * throughput, FULL * throughput, (FULL + UNSURE) * throughput};
+	for (unsigned w = 1; w <= most; w++) {
+		if (most > DENSE && w > DENSE / 2 && w % 4 && w != most)
+			continue;
+		rate[w] = rate_of(s, which, w);
+	}
+	if (study_pending(s))
+		return;
+	for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
+		const unsigned first = reaches(rate, most, least[i]);
+		for (unsigned w = first ? first - 1 : 0; w > 0 && rate[w] <= 0; w--) {
+			const double r = rate_of(s, which, w);
+			rate[w] = r > 0 ? r : -1; /* not again */
+		}
+	}
 }
 
 static void study_row(struct study *s, unsigned which)

@@ -17,7 +17,8 @@ enum ahead_state { AHEAD_WAITING, AHEAD_WORKING, AHEAD_READY, AHEAD_USELESS };
 struct ahead_kernel {
 	uint64_t hash;
 	size_t text_bytes;
-	char *name, *entry, *text; /* one allocation, at name */
+	char *name, *entry; /* one allocation, at name */
+	char *text;	    /* NULL when it is done */
 	void *image;
 	size_t image_bytes;
 	enum ahead_state state;
@@ -57,6 +58,8 @@ static void compile(struct cuda_ahead *a, struct ahead_kernel *k, bool usable)
 	pthread_mutex_unlock(&a->lock);
 	const int r = usable ? cuda_link(&a->g->d, &src, &image, &bytes, &why) : -ENODEV;
 	pthread_mutex_lock(&a->lock);
+	mem_free(k->text);
+	k->text = NULL;
 	k->image = image;
 	k->image_bytes = bytes;
 	k->state = r ? AHEAD_USELESS : AHEAD_READY;
@@ -114,30 +117,33 @@ static struct cuda_ahead *ahead_open(struct cuda_gpu *g)
 	return a;
 }
 
+static void kernel_drop(struct ahead_kernel *k)
+{
+	mem_free(k->name);
+	mem_free(k->text);
+	mem_free(k->image);
+	mem_free(k);
+}
+
 static struct ahead_kernel *kernel_new(const struct kernel_source *src, uint64_t hash)
 {
 	const size_t name = strlen(src->name) + 1, entry = strlen(src->entry) + 1, text = strlen(src->text) + 1;
 	struct ahead_kernel *k = mem_zero(1, sizeof *k);
-	char *block = mem_alloc(name + entry + text);
 
-	if (!k || !block) {
-		mem_free(k);
-		mem_free(block);
+	if (!k)
+		return NULL;
+	k->name = mem_alloc(name + entry);
+	k->text = mem_alloc(text);
+	if (!k->name || !k->text) {
+		kernel_drop(k);
 		return NULL;
 	}
 	k->hash = hash;
 	k->text_bytes = text - 1;
-	k->name = memcpy(block, src->name, name);
-	k->entry = memcpy(block + name, src->entry, entry);
-	k->text = memcpy(block + name + entry, src->text, text);
+	memcpy(k->name, src->name, name);
+	k->entry = memcpy(k->name + name, src->entry, entry);
+	memcpy(k->text, src->text, text);
 	return k;
-}
-
-static void kernel_drop(struct ahead_kernel *k)
-{
-	mem_free(k->name);
-	mem_free(k->image);
-	mem_free(k);
 }
 
 static int add(struct cuda_ahead *a, const struct kernel_source *src, uint64_t hash, bool soon)

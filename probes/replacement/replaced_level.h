@@ -62,6 +62,10 @@ struct spacing {
 enum chase_state level_spacing(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
 			       size_t n);
 
+/* Whether lines of that set conflict, too, when the same few are read after each of them: those after each of its own may fill a hashed set
+ * as one more of its lines would. */
+enum chase_state level_alone(const struct level *l, const struct set_lines *plain, bool *conflict);
+
 /* Findings `prefix`.`what`. */
 void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because);
 void level_mapping(const struct level *l, const char *name, const char *because);

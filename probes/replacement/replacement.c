@@ -306,6 +306,11 @@ static void study_level(struct level *l)
 	}
 	if (r.state == CHASE_PENDING)
 		return;
+	bool alone = true;
+	if (r.state == CHASE_DONE && !pages && spacing.even && !spacing.tile && set.between && !set.flips &&
+	    !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
+	    level_alone(l, &set, &alone) == CHASE_PENDING)
+		return;
 	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {
 		r.state = CHASE_UNDECIDED;
 		snprintf(r.seen, sizeof(r.seen),
@@ -335,6 +340,9 @@ static void study_level(struct level *l)
 		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
 		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
 			      "lines conflict, but as no rule of one set makes them");
+	} else if (!alone) {
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+			      "lines conflict, but not when the same few are read in between: a hash would do that");
 	} else if (!spacing.tile) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);

@@ -11,19 +11,15 @@ struct laps {
 	char why[200];
 };
 
-/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
-static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
-			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
+/* Laps over one line more than the ways of a set. */
+static struct laps laps_over(const struct level *l, struct set_lines *set, struct trace_classes *classes,
+			     uint32_t **ticks, struct policy_sequence *q)
 {
 	struct set_ask ask = {l->study, set};
 	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
 	struct laps out = {.state = CHASE_UNDECIDED};
 	uint32_t missed = 0, alone = 0;
 
-	set->stride = l->line * l->sets << tile;
-	set->tile = 0; /* one line of each tile */
-	set->lines = set->ways + 1;
-	level_between(l, set, effort);
 	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
 		 (unsigned long long)set->stride);
 	if (!level_reads(l, set->lines, set->stride * set->lines))
@@ -50,6 +46,32 @@ static struct laps conflict_at(const struct level *l, struct set_lines *set, uns
 	out.conflict = out.settled ? missed >= LAPS - LAPS / 4
 				   : !set->between && missed >= LAPS - 1 && 2 * alone >= q->fits_to - q->fits_from;
 	return out;
+}
+
+/* Do ways + 1 tiles, evenly apart, fall into one set? Where they do, `classes` says what hits and misses take. */
+static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
+			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
+{
+	set->stride = l->line * l->sets << tile;
+	set->tile = 0; /* one line of each tile */
+	set->lines = set->ways + 1;
+	level_between(l, set, effort);
+	return laps_over(l, set, classes, ticks, q);
+}
+
+enum chase_state level_alone(const struct level *l, const struct set_lines *plain, bool *conflict)
+{
+	struct set_lines set = *plain;
+	struct policy_sequence q = {0};
+	struct trace_classes c;
+	uint32_t *ticks = NULL;
+
+	*conflict = false;
+	set.lines = set.ways + 1;
+	set.bound = least(set.bound, (set.between + set.between * set.apart / set.stride + 3) * set.apart + l->line);
+	const struct laps is = laps_over(l, &set, &c, &ticks, &q);
+	*conflict = is.state == CHASE_DONE && is.conflict;
+	return is.state;
 }
 
 /* Whether a walk without conflict reached the level at all, by what another one says of latencies. */

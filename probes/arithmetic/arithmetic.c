@@ -208,7 +208,7 @@ static void study_row(struct study *s, unsigned row)
 	    best < 0 ? (struct slope){0}
 		     : arithmetic_slope(s, row, load[best].unit / SHORTER < 2 ? 2 : load[best].unit / SHORTER,
 					load[best].warps, load[best].chains);
-	bool uneven = !steps && best >= 0 && !arithmetic_blocks_tell(full, load, loads, (unsigned)best, &lat, d);
+	bool uneven = !steps && best >= 0 && !arithmetic_blocks_tell(full, load, loads, (unsigned)best, &lat, true, d);
 	for (unsigned i = 0; i < loads && steps; i++)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
 	struct arithmetic_steady rate = {0};

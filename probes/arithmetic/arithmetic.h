@@ -47,9 +47,10 @@ const char *arithmetic_mixture(const struct native_info *n, unsigned links);
 
 /* The load that gives the highest rate of those whose time grows with the chain; -1: none does. */
 int arithmetic_best(const struct slope *slope, const struct load *load, unsigned n, const struct device_info *d);
-/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. */
+/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. surely: even if warps that end a little
+ * apart use as little of the unit as their latency promises; where they only might, chains that end while all warps run have to agree. */
 bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
-			    const struct slope *single, const struct device_info *d);
+			    const struct slope *single, bool surely, const struct device_info *d);
 /* What was timed under the loads of a unit. */
 struct rates {
 	const struct slope *slope;

@@ -109,12 +109,12 @@ static double lost(const struct slope *s, const struct load *l, const struct slo
 
 /* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
  * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
- * alike, by a scheduler that goes on with the warp that it has. */
+ * alike, by a scheduler that goes on with the warp that it has. surely: neither do ends that are a little apart cost anything. */
 static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
-		       const struct device_info *d)
+		       bool surely, const struct device_info *d)
 {
 	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART &&
-	    lost(s, l, lat, d) <= LOST)
+	    (!surely || lost(s, l, lat, d) <= LOST))
 		return true;
 	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);
 }
@@ -144,7 +144,7 @@ static bool fewer_do_not(const struct slope *slope, const struct load *load, uns
 }
 
 bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
-			    const struct slope *single, const struct device_info *d)
+			    const struct slope *single, bool surely, const struct device_info *d)
 {
 	const double value = rate_of(&slope[best], &load[best], d);
 	bool tells = false, preferred = false;
@@ -155,7 +155,7 @@ bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, 
 		preferred &= load[i].chains == 1;
 	for (unsigned i = 0; i < n && !tells; i++)
 		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
-			tells_rate(&slope[i], &load[i], single, preferred, d) &&
+			tells_rate(&slope[i], &load[i], single, preferred, surely, d) &&
 			(arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) >= APART ||
 			 !fewer_do_not(slope, load, n, i, d));
 	return tells;
@@ -267,7 +267,7 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	if (single && !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single, d)) {
+	if (single && !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single, false, d)) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
 			    l->chains);

@@ -15,31 +15,6 @@ struct texts {
 	struct order_probe *probe;
 };
 
-/* Whether it was not in the set before; without memory for it, it may be told as new again. */
-static bool is_new(struct hash_set *s, uint64_t hash)
-{
-	hash += hash == 0; /* 0 is a free slot */
-	if (2 * (s->count + 1) > s->cap) {
-		const struct hash_set old = *s;
-		uint64_t *items = mem_zero(old.cap ? 2 * old.cap : 1024, sizeof(*items));
-		if (!items)
-			return true;
-		*s = (struct hash_set){.items = items, .cap = old.cap ? 2 * old.cap : 1024};
-		for (size_t i = 0; i < old.cap; i++)
-			if (old.items[i])
-				is_new(s, old.items[i]);
-		mem_free(old.items);
-	}
-	size_t i = hash & (s->cap - 1);
-	while (s->items[i] && s->items[i] != hash)
-		i = (i + 1) & (s->cap - 1);
-	if (s->items[i])
-		return false;
-	s->items[i] = hash;
-	s->count++;
-	return true;
-}
-
 static void add_text(struct order *o, struct texts *t, const struct job *j)
 {
 	struct str text;
@@ -55,7 +30,7 @@ static void add_text(struct order *o, struct texts *t, const struct job *j)
 		t->cap = cap;
 	}
 	str_init(&text);
-	if (batch_text(o->run, j, &text, hash, &why) == 0 && is_new(&o->texts, hash[0])) {
+	if (batch_text(o->run, j, &text, hash, &why) == 0 && hash_set_add(&o->texts, hash[0])) {
 		const char *copy = arena_copy(&t->arena, text.data, text.len + 1);
 		const char *entry = arena_strdup(&t->arena, j->launch.entry);
 		if (copy && entry) {
@@ -77,7 +52,7 @@ static void add_wishes(struct order *o, struct texts *t, const struct study *s, 
 		uint64_t call[2];
 		if (x->setup(s, wishes[i].x, wishes[i].p, &j) == 0) {
 			batch_call(&j, call);
-			if (is_new(&o->calls, call[0]))
+			if (hash_set_add(&o->calls, call[0]))
 				add_text(o, t, &j);
 		}
 		arena_free(&arena);
@@ -218,8 +193,8 @@ int order_open(struct order *o, struct run *r, struct gpu *g, const struct engin
 void order_close(struct order *o)
 {
 	mem_free(o->probes);
-	mem_free(o->calls.items);
-	mem_free(o->texts.items);
+	hash_set_free(&o->calls);
+	hash_set_free(&o->texts);
 	*o = (struct order){0};
 }
 

@@ -2,6 +2,7 @@
  * next are known to it beforehand, and probes with little text come first, so that those with much find theirs compiled. Internal to this room. */
 #ifndef FATHOM_ORDER_H
 #define FATHOM_ORDER_H
+#include "base/set.h"
 #include "probe/batch.h"
 #include "probe/engine.h"
 #include "probe/study.h"
@@ -16,10 +17,7 @@ struct order {
 		bool awaited; /* others need it, or are helped by it */
 		size_t bytes; /* of text that its first pass brings */
 	} * probes;
-	struct hash_set { /* of templates with their parameters that were expanded, and of texts that were expected */
-		uint64_t *items;
-		size_t count, cap;
-	} calls, texts;
+	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;
 };
 

@@ -147,36 +147,6 @@ static int wish(struct study *s, struct study_slot *slot, unsigned experiment, d
 	return 0;
 }
 
-/* Whether it is told for the first time. Without memory for it nothing is. */
-static bool first_told(struct study *s, uint64_t hash)
-{
-	hash += hash == 0;
-	if (2 * (s->told_count + 1) > s->told_cap) {
-		const size_t cap = s->told_cap ? 2 * s->told_cap : 256;
-		uint64_t *told = mem_zero(cap, sizeof(*told));
-		if (!told)
-			return false;
-		for (size_t i = 0; i < s->told_cap; i++) {
-			size_t k = s->told[i] & (cap - 1);
-			while (s->told[i] && told[k])
-				k = (k + 1) & (cap - 1);
-			if (s->told[i])
-				told[k] = s->told[i];
-		}
-		mem_free(s->told);
-		s->told = told;
-		s->told_cap = cap;
-	}
-	size_t i = hash & (s->told_cap - 1);
-	while (s->told[i] && s->told[i] != hash)
-		i = (i + 1) & (s->told_cap - 1);
-	if (s->told[i])
-		return false;
-	s->told[i] = hash;
-	s->told_count++;
-	return true;
-}
-
 /* ---- a study's life ---- */
 
 static int needs_of(struct study *s, const struct probe *p);
@@ -238,7 +208,7 @@ void study_close(struct study *s)
 	findings_free(&s->concluded);
 	mem_free(s->wishes);
 	mem_free(s->likely);
-	mem_free(s->told);
+	hash_set_free(&s->told);
 	mem_free(s->slots);
 	mem_free(s->series);
 	mem_free(s->needed);
@@ -311,7 +281,7 @@ void study_expect(struct study *s, unsigned experiment, double x, const double *
 		return;
 	if (!p)
 		p = zeros;
-	if (!slot_find(s, experiment, x, p)->point && first_told(s, place_hash(experiment, x, p)))
+	if (!slot_find(s, experiment, x, p)->point && hash_set_add(&s->told, place_hash(experiment, x, p)))
 		(void)wish_add(&s->likely, &s->likely_count, &s->likely_cap, experiment, x, p); /* costs time only */
 }
 

@@ -3,6 +3,7 @@
 #define FATHOM_STUDY_H
 #include "base/arena.h"
 #include "base/err.h"
+#include "base/set.h"
 #include "data/run.h"
 #include "probe/probe.h"
 
@@ -28,8 +29,7 @@ struct study {
 	bool foresees;	     /* the device compiles in the background: what is likely counts */
 	struct wish *likely; /* of this pass, points that later ones may wish for; none that was told before */
 	size_t likely_count, likely_cap;
-	uint64_t *told; /* hashes of all points that were told as likely: open addressing, 0 = free */
-	size_t told_count, told_cap;
+	struct hash_set told;	      /* all points that were told as likely */
 	size_t missing;		      /* asks of this pass for points that are still to be measured */
 	const struct series **series; /* of every experiment, NULL when there is none yet */
 	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */

@@ -2,6 +2,7 @@
 #include "base/embed.h"
 #include "base/err.h"
 #include "base/rng.h"
+#include "base/set.h"
 #include "base/str.h"
 #include "base/units.h"
 #include <errno.h>
@@ -165,6 +166,29 @@ static void hashes_are_stable(void **state)
 	assert_true(hash64("a", 2, 0) != hash64("a", 1, 0)); /* a zero at the end counts */
 }
 
+static void sets_know_what_they_have(void **state)
+{
+	(void)state;
+	struct hash_set s = {0};
+
+	for (unsigned round = 0; round < 2; round++)
+		for (uint64_t i = 0; i < 3000;
+		     i++) /* each fourth falls on the place of others; 0 as well as 1 is a hash */
+			assert_int_equal(hash_set_add(&s, i % 4 ? i : i << 32), !round && i != 1);
+	assert_int_equal(s.count, 2999);
+	hash_set_free(&s);
+	assert_true(hash_set_add(&s, 7));
+	assert_false(hash_set_add(&s, 7));
+	mem_fail_from(1);
+	for (uint64_t i = 0; i < 300; i++)
+		hash_set_add(&s, i);
+	assert_false(hash_set_add(&s, 299)); /* there was no room for it */
+	mem_fail_from(0);
+	assert_true(hash_set_add(&s, 299));
+	assert_false(hash_set_add(&s, 7));
+	hash_set_free(&s);
+}
+
 static void random_numbers(void **state)
 {
 	(void)state;
@@ -294,6 +318,7 @@ int main(void)
 	    cmocka_unit_test(globs_match),
 	    cmocka_unit_test(nearest_words),
 	    cmocka_unit_test(hashes_are_stable),
+	    cmocka_unit_test(sets_know_what_they_have),
 	    cmocka_unit_test(random_numbers),
 	    cmocka_unit_test(orders_are_whole),
 	    cmocka_unit_test(units_read_well),

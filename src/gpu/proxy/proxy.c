@@ -253,6 +253,21 @@ static size_t find_kernel(const struct proxy *p, const struct kernel_source *s, 
 	return SIZE_MAX;
 }
 
+/* Its place in the table, where it is put if it was not there. SIZE_MAX: no memory, as *e says. */
+static size_t place_of(struct proxy *p, const struct kernel_source *s, struct err *e)
+{
+	uint64_t hash = hash64(s->text, strlen(s->text), 1);
+	size_t k = find_kernel(p, s, hash);
+
+	if (k != SIZE_MAX)
+		return k;
+	if (!add_kernel(p, s, hash)) {
+		err_nomem(e);
+		return SIZE_MAX;
+	}
+	return p->count - 1;
+}
+
 static void drop_kernels(struct proxy *p, size_t from)
 {
 	while (p->count > from)
@@ -270,14 +285,10 @@ static int proxy_load(struct gpu *g, const struct kernel_source *src, size_t n, 
 	if (!at)
 		return err_nomem(e);
 	for (size_t i = 0; i < n && r == 0; i++) {
-		uint64_t hash = hash64(src[i].text, strlen(src[i].text), 1);
-		size_t k = find_kernel(p, &src[i], hash);
+		size_t k = place_of(p, &src[i], e);
 		if (k == SIZE_MAX) {
-			k = p->count;
-			if (!add_kernel(p, &src[i], hash)) {
-				r = err_nomem(e);
-				break;
-			}
+			r = -ENOMEM;
+			break;
 		}
 		if (!p->kernels[k].wanted)
 			at[fresh++] = k;
@@ -307,13 +318,10 @@ static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n
 	if (!at)
 		return err_nomem(e);
 	for (size_t i = 0; i < n && r == 0; i++) {
-		uint64_t hash = hash64(src[i].text, strlen(src[i].text), 1);
-		size_t k = find_kernel(p, &src[i], hash);
-		if (k == SIZE_MAX) {
-			k = p->count;
-			r = add_kernel(p, &src[i], hash) ? 0 : err_nomem(e);
-		}
-		if (r == 0 && !p->kernels[k].wanted && !p->kernels[k].doubtful)
+		size_t k = place_of(p, &src[i], e);
+		if (k == SIZE_MAX)
+			r = -ENOMEM;
+		else if (!p->kernels[k].wanted && !p->kernels[k].doubtful)
 			at[count++] = k;
 	}
 	/* Without a child there is nobody to tell: the next one is told of everything. */

@@ -145,9 +145,8 @@ static int same_device(struct run *r, struct gpu *g, struct err *e)
 	return 0;
 }
 
-/* One probe of the plan, stored with what it took. *go_on: false when the run ends with it. */
-static int measure_probe(struct batch *b, struct order *o, size_t index, struct probe_record *rec, bool *go_on,
-			 struct err *e)
+/* One probe of the plan, with what it took. */
+static int measure_probe(struct batch *b, struct order *o, size_t index, struct probe_record *rec, struct err *e)
 {
 	const struct engine_events *ev = b->events;
 	const double seconds = rec->seconds;
@@ -161,7 +160,6 @@ static int measure_probe(struct batch *b, struct order *o, size_t index, struct 
 	rec->launch_seconds += b->launch_seconds;
 	rec->kernels += b->compiled;
 	rec->launches += b->launches;
-	*go_on = !rc || rc == -EINTR || rc == -ENODEV;
 	return rc;
 }
 
@@ -201,10 +199,9 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 				  .kernels = &kernels,
 				  .recording = recording,
 				  .began = engine_now()};
-		bool go_on;
-		rc = measure_probe(&b, &order, i, rec, &go_on, e);
+		rc = measure_probe(&b, &order, i, rec, e);
 		r->seconds = earlier + engine_now() - began;
-		if (!go_on)
+		if (rc && rc != -EINTR && rc != -ENODEV)
 			break;
 		if (ev && ev->probe_end)
 			ev->probe_end(ev->ctx, p, rec);

@@ -210,25 +210,23 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 	}
 }
 
-bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
-		     struct trace_classes *c)
+/* apart: lines are not alike, and hits need not be of one latency. */
+static bool classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
+		     bool apart, struct trace_classes *c)
 {
 	const struct trace_part nearest = {ticks + TRACE_LEAD / 2, TRACE_LEAD / 2},
 				fits = {ticks + q->fits_from, q->fits_to - q->fits_from},
 				more = {ticks + q->more_from, (q->rounds ? q->more_to : q->count) - q->more_from},
 				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
 
-	return trace_classify(c, known, nearest, fits, more, all);
+	return apart ? trace_classify_apart(c, known, fits, more, all)
+		     : trace_classify(c, known, nearest, fits, more, all);
 }
 
-static bool classify_apart(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
-			   struct trace_classes *c)
+bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
+		     struct trace_classes *c)
 {
-	const struct trace_part fits = {ticks + q->fits_from, q->fits_to - q->fits_from},
-				more = {ticks + q->more_from, (q->rounds ? q->more_to : q->count) - q->more_from},
-				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
-
-	return trace_classify_apart(c, known, fits, more, all);
+	return classify(known, q, ticks, false, c);
 }
 
 /* Pages' lines are in the near part of a cache or in the far one: those are as much later whether the page is known or not. */
@@ -268,7 +266,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	if (!seen)
 		return NULL;
 	without_parts(l, q, ticks);
-	if (!(l->apart ? classify_apart : policy_classify)(&l->known, q, ticks, &c)) {
+	if (!classify(&l->known, q, ticks, l->apart, &c)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
 			 "%u lines of one set are no slower than %u: the level above may keep them", l->lines, l->ways);

@@ -22,9 +22,9 @@ struct slope {
 	const struct point *first, *last;
 };
 /* Three lengths, two slopes. lo..hi spans both and the repeats' spread. */
+struct slope arithmetic_slope(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains);
 /* Points of such a slope, which later passes may ask for. */
 void arithmetic_expect(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains);
-struct slope arithmetic_slope(struct study *s, unsigned row, unsigned unit, unsigned warps, unsigned chains);
 
 /* How a unit is loaded for throughput: warps of the block, independent chains in each. */
 struct load {

@@ -136,7 +136,14 @@ static void expect(struct study *s, unsigned a, unsigned n_a, unsigned b, unsign
 	study_expect(s, pipes_mix_experiment(a), n_a, p);
 }
 
-/* The same of warps that do not wait for each other, under all loads. */
+/* The same under all loads. */
+static void expect_all(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps)
+{
+	for (unsigned i = 0; i < PIPES_CHAINS; i++)
+		expect(s, a, n_a, b, n_b, steps, pipes_chains[i], LONG);
+}
+
+/* And of warps that do not wait for each other. */
 static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps)
 {
 	const unsigned groups = (ROUND + steps - 1) / steps;
@@ -429,8 +436,7 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 		}
 		const double steps = (double)m_a * x->native + (double)m_b * y->native, t_a = m_a * x->cycles,
 			     t_b = m_b * y->cycles;
-		for (unsigned i = 0; i < PIPES_CHAINS; i++)
-			expect(u->s, a, m_a, b, m_b, (unsigned)steps, pipes_chains[i], LONG);
+		expect_all(u->s, a, m_a, b, m_b, (unsigned)steps);
 		for (unsigned i = 0; i < PIPES_LOADS; i++) {
 			const struct stream m =
 			    stream_of(u->s, a, m_a, b, m_b, (unsigned)steps, (first + i) % PIPES_LOADS, LONG);
@@ -505,11 +511,12 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	bool loose = false;
 	balance(u, a, b, &n_a, &n_b);
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
-	for (unsigned i = 0; i < PIPES_CHAINS; i++)
-		expect(u->s, a, n_a, b, n_b, (unsigned)steps, pipes_chains[i], LONG);
+	expect_all(u->s, a, n_a, b, n_b, (unsigned)steps);
 	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
 	 * count. What issuing hides stays hidden. */
 	const bool apart = x->least == APART || y->least == APART;
+	if (apart)
+		expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps);
 	for (unsigned least = apart ? APART : LONG; least <= (apart || loose ? APART : LONG); least *= LONG / SHORT) {
 		const unsigned count = least == APART ? FULLER_LOADS : PIPES_LOADS;
 		tried.count = 0;
@@ -518,9 +525,9 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
 			if (!m.ok && !m.bad && m.cycles == 0)
 				return out;
-			loose |= m.loose;
-			if (loose || apart)
+			if (m.loose && !loose)
 				expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps);
+			loose |= m.loose;
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;
 			try_load(u, &tried, load, m.cycles);

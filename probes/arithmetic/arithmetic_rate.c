@@ -267,7 +267,12 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
 	}
 	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	if (single && !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single, false, d)) {
+	/* Of a sequence nobody knows what one warp alone may reach, so where chains that end while all warps run say nothing, only a load tells
+	 * whose warps end together. */
+	const struct slope unknown = {0};
+	const bool untold = x->steady && !(x->steady->hi > 0);
+	if ((single || untold) &&
+	    !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single ? single : &unknown, false, d)) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
 			    l->chains);

@@ -139,6 +139,8 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_rates.c: what is read in a cycle. */
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* Bytes a cycle of what memory holds that come through the L2's port; 0: no limit. */
+double spec_l2_port(const struct sim_spec *s);
 /* spec_pipeline.c: issue, completion, peak, performance and ridge of every class. */
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 

@@ -96,9 +96,8 @@ static void tell_way(struct teller *t, const char *key, const struct way *w)
 		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
 }
 
-/* What of the memory's data comes through the L2's port: a miss moves what it fills, and pieces of that which are asked for later
- * come by it again. */
-static double l2_port(const struct sim_spec *s)
+/* A miss moves what it fills, and pieces of that which are asked for later come by the port again. */
+double spec_l2_port(const struct sim_spec *s)
 {
 	if (!s->has_l2)
 		return 0;
@@ -152,7 +151,7 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	}
 	pass(&w, s->dram_bandwidth);
 	pass(&w, s->sm_count * global_port(s));
-	pass(&w, l2_port(s));
+	pass(&w, spec_l2_port(s));
 	if (s->has_l1)
 		pass(&w, s->sm_count * in_turn(&s->global.level[0], segment(s)));
 	if (s->has_l2) /* what the L1 fills at once is one access */

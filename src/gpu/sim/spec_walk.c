@@ -97,7 +97,9 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double halves = s->warp_size / 16.0, moved = apart   ? s->warp_size * 32.0
 							   : again ? halves * fmax(32, warp / halves)
 								   : warp;
-	const double memory = s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0;
+	/* The port of the L2 may be narrower than the memory. */
+	const double port = spec_l2_port(s), memory = fmax(s->dram_bandwidth > 0 ? sms * moved / s->dram_bandwidth : 0,
+							   port > 0 ? sms * moved / port : 0);
 	const double pieces = apart ? s->warp_size : fmax(s->warp_size / 32, warp / s->coalesce_segment);
 	const struct cache_spec *l1 = s->has_l1 ? &s->global.level[0] : NULL,
 				*l2 = s->has_l2 ? &s->global.level[1] : NULL;

@@ -34,6 +34,7 @@ enum {
 #define LINE	    32.0 /* bytes that are fetched together, at least */
 #define PLACE_LEAST 4.0
 #define FITS	    2 /* of the smallest array: a level that holds less has nothing but mixtures of hits and misses */
+#define FLAT	    2 /* walks at least that show what a first level takes which serves all of them alike */
 #define FOUND	    1.45 /* upper end of a capacity's interval, of the lower */
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
@@ -164,17 +165,34 @@ static void nothing(struct study *s, unsigned space, enum verdict v, const char 
 	study_verdict(s, key, v, space_name[space], "%s", why);
 }
 
-static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *l, double most)
+/* Walks that fit into the first level whole. Its capacity is told from its latency by nothing else: what grows by the capacity's share
+ * from a larger latency grows as well by a smaller one's from less. */
+static unsigned served_alike(const struct stat_level *l, const double *size, const double *ns, size_t n)
+{
+	unsigned served = 0;
+	for (size_t i = 0; i < n && size[i] <= l->size_lo; i++)
+		served += fabs(ns[i] - l->value) <= KNOWN * l->value;
+	return served;
+}
+
+/* size, ns: of n walks. */
+static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *l, const double *size,
+			      const double *ns, size_t n)
 {
 	/* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long
 	 * against the lines that are held. */
 	const double once = l->size < (double)MANY * ROUNDS * LINE ? LINE / (LINE - PLACE_LEAST) : 1,
 		     lo = l->size_lo * (1 - MODEL), hi = l->size_hi * (1 + MODEL) * once;
+	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");
 	if (!(l->size > 0))
-		study_bound(s, key, most, INFINITY, method, space_name[space],
+		study_bound(s, key, size[n - 1], INFINITY, method, space_name[space],
 			    "no array was too large for it, and larger ones were not walked through");
+	else if (!k && served_alike(l, size, ns, n) < FLAT && space == SPACE_GLOBAL)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], few);
+	else if (!k && served_alike(l, size, ns, n) < FLAT)
+		study_bound(s, key, -INFINITY, hi, method, space_name[space], few);
 	else if (space == SPACE_GLOBAL)
 		study_bound(s, key, lo, INFINITY, method, space_name[space],
 			    "loads get slower beyond it, but what a level fetches in pieces of lines, or by pages that "
@@ -306,7 +324,7 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 			conclude_hole(s, space, k, levels);
 			break;
 		}
-		conclude_capacity(s, space, k, &level[k], size[n - 1]);
+		conclude_capacity(s, space, k, &level[k], size, ns, n);
 	}
 }
 

@@ -18,8 +18,9 @@
 #define TOP_CHANCE   1e-4
 #define USUAL_LEAST  4 /* first touches that take as long as a miss */
 #define USUAL_SHARE  0.05
-#define KEEPS	     0.9 /* of a warm walk */
-#define FEWER	     0.7 /* of a class in a warm walk, against a cold one */
+#define KEEPS	     0.9  /* of a warm walk */
+#define BOTH	     0.25 /* of the accesses of a footprint */
+#define FEWER	     0.7  /* of a class in a warm walk, against a cold one */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -225,10 +226,20 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	return faster && unit >= 2 * faster;
 }
 
+/* From which share of both classes on a footprint counts: where misses fetch many steps, all of them are few accesses. */
+static double least_of_both(const struct chase_path *c, unsigned a, unsigned b)
+{
+	double most = 0;
+	for (unsigned i = 0; i < c->survey_count; i++)
+		most = fmax(most, c->survey[i].share[a] + c->survey[i].share[b]);
+	return fmin(BOTH, most / 2);
+}
+
 /* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
  * where both occur. What is really slower takes over in the end. */
 static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 {
+	const double least = least_of_both(c, of, k);
 	double near = c->classes[of].centre, far = c->classes[k].centre, part[CHASE_SURVEY], scratch[CHASE_SURVEY];
 	size_t n = 0;
 
@@ -236,7 +247,7 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 		return false;
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		double both = c->survey[i].share[of] + c->survey[i].share[k];
-		if (both >= 0.25)
+		if (both > 0 && both >= least)
 			part[n++] = c->survey[i].share[k] / both;
 	}
 	if (!n)

@@ -250,16 +250,17 @@ static void study_sharing(struct study *s)
 	const struct device_info *d = study_device(s);
 	const uint64_t reach = chase_translated(s, "texture");
 	/* The ring and what evicts it are two and a quarter of a level together. */
-	struct place place[] = {{.path = {.study = s, .experiment = SHARING_PAIR, .limit = d->constant_bytes},
-				 .name = "constant",
-				 .experiment = "pair",
-				 .reach = UINT64_MAX,
-				 .lines = INFINITY},
-				{.path = {.study = s, .experiment = SHARING_TEXTURE, .limit = d->memory_bytes / 8},
-				 .name = "texture",
-				 .experiment = "texture",
-				 .reach = reach / 9 * 4,
-				 .lines = TEXTURE_LINES}};
+	struct place place[] = {
+	    {.path = {.study = s, .experiment = SHARING_PAIR, .limit = d->constant_bytes},
+	     .name = "constant",
+	     .experiment = "pair",
+	     .reach = UINT64_MAX,
+	     .lines = INFINITY},
+	    {.path = {.study = s, .experiment = SHARING_TEXTURE, .limit = d->memory_bytes / 8, .beyond_sm = true},
+	     .name = "texture",
+	     .experiment = "texture",
+	     .reach = reach / 9 * 4,
+	     .lines = TEXTURE_LINES}};
 	enum { PLACES = sizeof place / sizeof *place };
 	struct share_path *constant = &place[0].path;
 	struct source source[SOURCES];

@@ -6,7 +6,8 @@
  * itself: `calm`, where the others read the victim's own ring, and `alone`, where it reads the other data itself.
  *
  * A level that holds whatever can be read cannot be filled. There it is the other way round: caches are cold, the others read the
- * victim's own ring, and what it then finds in the level they have brought there for it.
+ * victim's own ring, and what it then finds in the level they have brought there for it. So it is also asked of SMs that take nothing
+ * from a level which SMs may share.
  *
  *   one victim, all others at once: nothing has gone, so it has the level for itself;
  *   something has gone: halves of the others, and halves of those, until each that matters has been the only one.
@@ -65,6 +66,7 @@ struct share_path {
 	struct study *study;
 	unsigned experiment, kind;
 	uint64_t limit; /* bytes of the space */
+	bool beyond_sm; /* not even the first level is surely inside the SM */
 	unsigned levels;
 	struct share_level level[SHARE_LEVELS];
 	/* learned */

@@ -56,12 +56,13 @@ double share_ring(const struct share_path *c, unsigned k, double *p)
 	return ring;
 }
 
-/* SM m measures after `count` SMs from `first` on have read: something else, or its own ring. */
+/* SM m measures after `count` SMs from `first` on have read: something else, or its own ring. cold: nobody had read anything before. */
 static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
-				double high, struct share_run *r)
+				bool cold, double high, struct share_run *r)
 {
 	double p[POINT_PARAMS], x = share_ring(c, k, p);
 
+	p[SHARE_LAPS] = cold ? 0 : LAPS;
 	p[SHARE_PLACE] += 8.0 * m;
 	p[SHARE_FIRST] = first;
 	p[SHARE_COUNT] = count;
@@ -72,7 +73,7 @@ static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, ui
 }
 
 static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
-			     struct share_run *r)
+			     bool cold, struct share_run *r)
 {
 	const struct share_level *l = &c->level[k];
 	double high = l->high;
@@ -80,12 +81,12 @@ static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint3
 	/* What lies behind a cold level is not known, and others may have brought the ring there: so a hit is only what takes as
 	 * long as one that this SM has brought itself. */
 	if (l->cold) {
-		enum chase_state s = look_at(c, k, m, m, 1, true, high, r);
+		enum chase_state s = look_at(c, k, m, m, 1, true, true, high, r);
 		if (s != CHASE_DONE)
 			return s;
 		high = ceil(r->ticks + fmax(NEAR, 0.05 * r->ticks));
 	}
-	return look_at(c, k, m, first, count, own, high, r);
+	return look_at(c, k, m, first, count, own, cold, high, r);
 }
 
 /* Of the accesses that every level above missed, how many this one missed. */
@@ -95,12 +96,13 @@ static double missed(const struct share_run *r)
 }
 
 /* Whether some of these SMs take the level's lines from SM m, or in a cold one bring them there. */
-static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count)
+static enum answer touches(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool cold)
 {
 	struct share_level *l = &c->level[k];
 	struct share_run calm, alone, r;
-	enum chase_state state[3] = {look(c, k, m, l->cold ? 0 : m, !l->cold, true, &calm),
-				     look(c, k, m, m, 1, l->cold, &alone), look(c, k, m, first, count, l->cold, &r)};
+	enum chase_state state[3] = {look(c, k, m, cold ? 0 : m, !cold, true, cold, &calm),
+				     look(c, k, m, m, 1, cold, cold, &alone),
+				     look(c, k, m, first, count, cold, cold, &r)};
 
 	for (unsigned i = 0; i < 3; i++) {
 		if (state[i] == CHASE_UNDECIDED) {
@@ -114,14 +116,14 @@ static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32
 	double yes = missed(&alone), no = missed(&calm), power = fabs(yes - no);
 	if (calm.slow < SEEN || alone.slow < SEEN || r.slow < SEEN)
 		return unclear(l, "fewer than %d of %.0f accesses on SM %u miss the levels above", SEEN, r.counted, m);
-	if (power < POWER || power * alone.slow < SEEN / 1.5 || (yes < no) != l->cold)
+	if (power < POWER || power * alone.slow < SEEN / 1.5 || (yes < no) != cold)
 		return unclear(l,
 			       "SM %u misses %.0f%% of its lines after it has read %s, and %.0f%% without: that tells "
 			       "too little",
-			       m, 100 * yes, l->cold ? "them" : "something else", 100 * no);
+			       m, 100 * yes, cold ? "them" : "something else", 100 * no);
 	double share = (missed(&r) - no) / (yes - no);
 	/* A level behind this one that the others share may be nearly as fast. */
-	bool same = !l->cold || fabs(r.ticks - alone.ticks) <= fmax(2, 0.04 * alone.ticks);
+	bool same = !cold || fabs(r.ticks - alone.ticks) <= fmax(2, 0.04 * alone.ticks);
 	if (share >= 0.5 && same)
 		return ANSWER_YES;
 	if (share <= 0.25)
@@ -130,6 +132,20 @@ static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32
 		       "SM %u misses %.0f%% of its lines beside %u SMs from %u on, %.0f%% undisturbed and %.0f%% by "
 		       "itself, in %.1f and %.1f ticks: neither yes nor no",
 		       m, 100 * missed(&r), count, first, 100 * no, 100 * yes, r.ticks, alone.ticks);
+}
+
+/* Whether some of these SMs share the level with SM m. What many of them read one after the other is a miss for the first of them and a
+ * hit for the others, so that a victim which depends on how often a set was accessed may be one and the same line each time, and not
+ * this SM's: that they take nothing counts where they bring nothing either. */
+static enum answer disturbs(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count)
+{
+	const struct share_level *l = &c->level[k];
+	const enum answer taken = touches(c, k, m, first, count, l->cold);
+	const bool near = k == 0 && !c->beyond_sm;
+
+	if (l->cold || taken == ANSWER_YES || taken == ANSWER_PENDING || (near && taken == ANSWER_NO))
+		return taken;
+	return touches(c, k, m, first, count, true);
 }
 
 /* How many of [lo, hi) may still share with m, and the last of them. */

@@ -178,6 +178,29 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	return CHASE_DONE;
 }
 
+/* What the level above asks for at once comes at once, however small the sectors are. Nobody makes sectors smaller than what is ever asked
+ * for; but global loads may ask the same L2 for less. */
+static void judge_sector(const struct study *s, struct chase_path *c, unsigned k, bool common)
+{
+	struct chase_level *l = &c->level[k];
+	const struct finding *size = study_finding(s, "cache.global.l2.size");
+	double other;
+
+	if (!k || l->sector.state != CHASE_DONE || c->level[k - 1].sector.state != CHASE_DONE ||
+	    l->sector.value > c->level[k - 1].sector.value)
+		return;
+	if (study_number(s, "cache.global.l2.sector", &other) && other >= (double)l->sector.value)
+		return;
+	if (common) {
+		adopt(s, &l->sector, "sector");
+		return;
+	}
+	const bool none = size && size->verdict == VERDICT_ABSENT,
+		   unlike = size && size->verdict == VERDICT_MEASURED && l->size.state == CHASE_DONE && !l->endless &&
+			    ((double)l->size.value < size->lo || (double)l->size.value > size->hi);
+	l->asked = !none && !unlike;
+}
+
 /* The first level behind the first that is never seen without what is slower: parts of one level answer side by side at every
  * footprint, whereas a level has footprints that it alone serves. 0 = there is none. */
 static unsigned first_doubtful(const struct chase_path *c)
@@ -302,6 +325,7 @@ static void study_texture(struct study *s)
 	}
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
+		judge_sector(s, &c, k, adopted && k + 1 == caches);
 		if (k == caches) {
 			c.level[k].size.value = c.top_fits ? c.limit : 0;
 			static const char why[] = "the largest footprint fits, so that nothing can be made to conflict";

@@ -119,6 +119,8 @@ struct chase_level {
 	bool lent;
 	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
 	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
+	bool
+	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
 	bool uneven;	  /* of some sets fewer lines conflicted than of others, and not all of them were seen */
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */

@@ -126,7 +126,16 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	}
 	snprintf(seen, sizeof(seen), "in a walk by words, accesses that go further are multiples of %llu bytes apart",
 		 (unsigned long long)l->sector.value);
-	conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
+	if (l->asked && l->sector.state == CHASE_DONE) {
+		snprintf(key, sizeof(key), "%s.sector", prefix);
+		study_bound(s, key, -INFINITY, (double)l->sector.value, "common divisor of the positions of misses",
+			    "chase",
+			    "%s; the level above asks for no less at once, but another path may ask the same cache for "
+			    "less",
+			    seen);
+	} else {
+		conclude_fact(s, prefix, "sector", &l->sector, "common divisor of the positions of misses", seen);
+	}
 	snprintf(seen, sizeof(seen), "what one access beyond the size evicts are pieces of %llu bytes", line);
 	if (l->few)
 		snprintf(seen, sizeof(seen), "one of the lines that conflict, moved by %llu bytes, no longer does",

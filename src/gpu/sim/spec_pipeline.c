@@ -140,15 +140,16 @@ static double round_cycles(const struct sim_spec *s, const struct link *l, uint3
 	return fmax(l->alone[n], fmax(pipes, most * n * issue));
 }
 
-/* Links a cycle of w warps whose schedulers do not wait for each other. Each issues what its own warps ask for, as far as its own pipes
- * take it, and the rest goes to those that all share. Of links of one instruction. */
-static double links_apart(const struct sim_spec *s, const struct link *l, uint32_t n, uint32_t w)
+/* Links a cycle of w warps whose schedulers do not wait for each other, each of which makes a link of each of its n chains in so many
+ * cycles, if it finds its turns. Each issues what its own warps ask for, as far as its own pipes take it, and the rest goes to those that
+ * all share. Of links of one instruction. */
+static double links_apart(const struct sim_spec *s, const struct link *l, uint32_t n, double cycles, uint32_t w)
 {
 	double own, common, sum = 0, rest = 0;
 	rates(s, l->op[0], &own, &common);
 	for (uint32_t c = 0; c < s->schedulers; c++) {
 		const double warps = w / s->schedulers + (c < w % s->schedulers),
-			     wanted = fmin(warps * n / l->alone[n], 1 / (steps_of(l->op[0]) * s->scheduler_issue));
+			     wanted = fmin(warps * n / cycles, 1 / (steps_of(l->op[0]) * s->scheduler_issue));
 		sum += fmin(wanted, own);
 		rest += fmax(0, wanted - own);
 	}
@@ -201,9 +202,9 @@ static double best_cycles(const struct sim_spec *s, const struct link *l, uint32
 static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *l, uint32_t n, bool all, double part)
 {
 	if (s->policy != CORE_ROUND_ROBIN && l->count == 1) {
-		const double most = links_apart(s, l, n, most_warps(s));
+		const double most = links_apart(s, l, n, l->alone[n], most_warps(s));
 		uint32_t at = 1;
-		while (at < most_warps(s) && links_apart(s, l, n, at) < part * most)
+		while (at < most_warps(s) && links_apart(s, l, n, l->alone[n], at) < part * most)
 			at++;
 		return at;
 	}
@@ -220,6 +221,18 @@ static uint32_t first_held_up(const struct sim_spec *s, const struct link *l, ui
 {
 	uint32_t w = 1;
 	while (w < most_warps(s) && n * w * full < part * (l->alone[n] + (n - 1.0) * (w - 1.0) * full))
+		w++;
+	return w;
+}
+
+/* Warps that do so for certain where some are preferred: between two chains of one that is not, another one may have its turn, each time.
+ * As many as just fill the pipe without that leave gaps in it. */
+static uint32_t first_put_off(const struct sim_spec *s, const struct link *l, uint32_t n, double part)
+{
+	const double most = links_apart(s, l, n, l->alone[n], most_warps(s)),
+		     late = l->alone[n] + (n - 1.0) * s->schedulers / most;
+	uint32_t w = 1;
+	while (w < most_warps(s) && links_apart(s, l, n, late, w) < part * most)
 		w++;
 	return w;
 }
@@ -267,6 +280,9 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 		 * than this model knows. */
 		if (waits(l))
 			ridge = fmax(ridge, at);
+		const uint32_t late = s->policy != CORE_ROUND_ROBIN ? first_put_off(s, l, n, RIDGE + UNSURE) : 0;
+		if (late > at)
+			ridge = fmax(ridge, late - at);
 		const uint32_t held = first_held_up(s, l, n, slow, RIDGE + UNSURE);
 		if (s->pipe[l->op[0]->pipe[0]].together && held > at)
 			ridge = fmax(ridge, held - at);

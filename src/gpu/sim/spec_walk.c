@@ -10,6 +10,7 @@
 #define UNCLEAR		1e6 /* what holds the stream up is more than this knows */
 #define BLOCK		128 /* threads; streams of global memory have ... */
 #define BLOCKS		8   /* ... so many blocks for each SM, where its threads allow it */
+#define LOADS		8   /* ... whose warps have so many loads under way */
 #define PARTITIONS_EVEN 8   /* times round all partitions: what is left over of the last one is little */
 
 #define CAPACITY      0.15 /* of what a random walk tells */
@@ -86,6 +87,22 @@ static int tell_stream(const struct sim_spec *s, const char *space, uint32_t byt
 	return rc ? rc : each(ctx, &(struct truth){.key = key, .number = rate, .tolerance = tolerance * rate});
 }
 
+/* How many times a stream may fetch what a warp's load wants: where a cache fills more than that at once, the neighbours' loads find the
+ * rest of it there, unless what all warps have under way drives it out first. */
+static double fetched_again(const struct sim_spec *s, double warp)
+{
+	const double warps = fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / s->warp_size,
+		     flight = s->loads_in_flight && s->loads_in_flight < LOADS ? s->loads_in_flight : LOADS;
+	double times = 1;
+	for (uint32_t k = 0; k < 2; k++) {
+		const struct cache_spec *c = &s->global.level[k];
+		const double asked = (c->scope == SCOPE_GPU ? s->sm_count : 1) * warps * flight * warp;
+		if ((k ? s->has_l2 : s->has_l1) && asked > (double)c->size / 2)
+			times = fmax(times, c->sector / warp);
+	}
+	return times;
+}
+
 /* Cycles an SM takes for a warp's load of global memory, each byte once, where that is clear; tolerance: part of it. */
 static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, double flight)
 {
@@ -121,7 +138,10 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double turn = s->max_blocks_per_sm * sms * BLOCK * bytes,
 		     all = (double)s->memory_partitions * (double)s->partition_stride;
 	const bool even = late == 0 || s->memory_partitions < 2 || turn >= PARTITIONS_EVEN * all;
-	return (struct wait){fmax(fmax(memory, pipe), 1), clear && even ? 3 * STREAM + late : UNCLEAR};
+	/* Anything from once to so many times. */
+	const double more = (fetched_again(s, moved) - 1) / 2;
+	return (struct wait){fmax(fmax((1 + more) * memory, pipe), 1),
+			     clear && even ? 3 * STREAM + late + more : UNCLEAR};
 }
 
 /* Cycles of one warp on each SM for a load of global memory, of as many as 64 bytes a thread hold and no more than 8: the first one's

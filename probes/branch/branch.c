@@ -111,6 +111,7 @@ static int setup_spin(const struct study *s, double x, const double *p, struct j
 	job_output(j, HEADER_WORDS + 1);
 	job_pin(j, d, 0);
 	j->launch.time_limit_ms = SPIN_MS;
+	j->launch.may_hang = true;
 	return 0;
 }
 

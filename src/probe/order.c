@@ -42,6 +42,17 @@ static void add_text(struct order *o, struct texts *t, const struct job *j)
 	str_free(&text);
 }
 
+/* What hangs takes its process along, with all that was compiled there. Said as soon as it is known, as that takes a while as well. */
+static void brace(struct order *o)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < o->plan->count; i++)
+		n += o->probes[i].hangs && !o->probes[i].ended;
+	if (o->gpu->ops->brace)
+		o->gpu->ops->brace(o->gpu, n);
+}
+
 static void add_wishes(struct order *o, struct texts *t, const struct study *s, const struct wish *wishes, size_t n)
 {
 	for (size_t i = 0; i < n; i++) {
@@ -51,6 +62,10 @@ static void add_wishes(struct order *o, struct texts *t, const struct study *s, 
 		struct job j = {.arena = &arena, .check = {.cls = -1}};
 		uint64_t call[2];
 		if (x->setup(s, wishes[i].x, wishes[i].p, &j) == 0) {
+			if (j.launch.may_hang && t->probe && !t->probe->hangs) {
+				t->probe->hangs = true;
+				brace(o);
+			}
 			batch_call(&j, call);
 			if (hash_set_add(&o->calls, call[0]))
 				add_text(o, t, &j);
@@ -219,4 +234,6 @@ void order_end(struct order *o, size_t index)
 	assert(!o->probes[index].ended);
 	o->probes[index].ended = true;
 	o->ended++;
+	if (o->probes[index].hangs)
+		brace(o);
 }

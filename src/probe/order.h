@@ -16,6 +16,7 @@ struct order {
 		bool seen;    /* its first wishes were looked at */
 		bool awaited; /* others need it, or are helped by it */
 		size_t bytes; /* of text that its first pass brings */
+		bool hangs;   /* one of its launches may never end */
 	} * probes;
 	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;

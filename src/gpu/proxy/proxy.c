@@ -18,14 +18,28 @@
 #define LIST_LIMIT_MS	 20000
 #define CLOSE_LIMIT_MS	 2000
 
+#define TASTERS 2 /* processes that wait for launches that may never end; each has a context of its own on the device */
+
+/* A child and what is known of it. */
+struct side {
+	struct proxy_child child;
+	uint32_t generation; /* the how-manieth child of the proxy it is; counts from 1 */
+	bool opening;	     /* it was told to open the device and has not answered so far */
+};
+
+/* A kernel as a child knows it. */
+struct side_kernel {
+	uint32_t id;
+	uint32_t generation; /* of the child; 0: in none yet */
+};
+
 struct proxy_kernel {
 	char *name, *entry, *text; /* one allocation, at name */
 	uint64_t hash;
 	struct native_info native;
-	bool wanted;	     /* load was asked for it; else it is only expected so far */
-	bool doubtful;	     /* a child died by itself that may have been compiling it ahead */
-	uint32_t id;	     /* in the child ... */
-	uint32_t generation; /* ... that is the how-manieth; 0: in none yet */
+	bool wanted;			  /* load was asked for it; else it is only expected so far */
+	bool doubtful;			  /* a child died by itself that may have been compiling it ahead */
+	struct side_kernel usual, tasted; /* in the usual child, and in the taster that had it last */
 };
 
 struct proxy {
@@ -35,8 +49,9 @@ struct proxy {
 	char spec[512];
 	uint64_t seed;
 	struct device_info info;
-	struct proxy_child child;
-	uint32_t generation; /* of the child that runs now; counts from 1 */
+	struct side usual; /* runs everything but launches that may hang while there is a taster */
+	struct side taster[TASTERS];
+	uint32_t children; /* so many were started */
 	struct wire in, out;
 	struct proxy_kernel *kernels;
 	size_t count, cap;
@@ -55,18 +70,13 @@ static void begin(struct wire *w, enum proxy_request request)
 	wire_put(w, &r, sizeof r);
 }
 
-/* Sends p->out and receives the answer into p->in. 0: *code and *e are the child's answer. -EPIPE, -ETIMEDOUT, -EBADMSG: the
- * child is of no use any more. -ENOMEM: nothing happened. */
-static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t deadline, int *code, struct err *e)
+/* Receives an answer into in. 0: *code and *e are the child's answer. -EPIPE, -ETIMEDOUT, -EBADMSG: the child is of no use any more. */
+static int hear(struct proxy_child *c, struct wire *in, int64_t deadline, int *code, struct err *e)
 {
 	struct err answer;
 	int32_t n;
+	int r = wire_receive(c->fd, in, deadline);
 
-	if (out->failed)
-		return -ENOMEM;
-	int r = wire_send(c->fd, out);
-	if (r == 0)
-		r = wire_receive(c->fd, in, deadline);
 	if (r == -ENOMEM) /* part of the answer is still on its way: the stream cannot be used any more */
 		return -EBADMSG;
 	if (r)
@@ -82,11 +92,20 @@ static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t
 	return 0;
 }
 
-/* What became of the child, as a sentence's end; it is stopped. One that did not die because of us may have died of what it was compiling. */
-static void child_lost(struct proxy *p, int r, char *how, size_t n)
+/* Sends out and hears the answer. -ENOMEM: nothing happened. */
+static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t deadline, int *code, struct err *e)
 {
-	proxy_child_stop(&p->child, how, n);
-	for (size_t i = 0; i < p->count && r != -ETIMEDOUT; i++)
+	if (out->failed)
+		return -ENOMEM;
+	int r = wire_send(c->fd, out);
+	return r ? r : hear(c, in, deadline, code, e);
+}
+
+/* What became of the child, as a sentence's end; it is stopped. One that did not die because of us may have died of what it was compiling. */
+static void child_lost(struct proxy *p, struct side *s, int r, char *how, size_t n)
+{
+	proxy_child_stop(&s->child, how, n);
+	for (size_t i = 0; i < p->count && r != -ETIMEDOUT && s == &p->usual; i++)
 		p->kernels[i].doubtful |= !p->kernels[i].wanted;
 	if (r == -ETIMEDOUT)
 		snprintf(how, n, "did not answer");
@@ -119,11 +138,11 @@ static int expect_in_child(struct proxy *p, const size_t *at, size_t n, bool soo
 	begin(&p->out, PROXY_EXPECT);
 	wire_put(&p->out, &flag, sizeof flag);
 	put_kernels(p, at, n);
-	int r = ask(&p->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS), &code, e);
+	int r = ask(&p->usual.child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r) {
-		child_lost(p, r, how, sizeof how);
+		child_lost(p, &p->usual, r, how, sizeof how);
 		return err_set(e, -EIO, "the process that compiles kernels %s", how);
 	}
 	return code;
@@ -145,78 +164,108 @@ static int expect_again(struct proxy *p, struct err *e)
 	return r;
 }
 
-static int start_child(struct proxy *p, struct err *e)
+/* Forks a child and tells it to open the device. Its answer is still to be heard. */
+static int start_child(struct proxy *p, struct side *s, struct err *e)
 {
-	char how[80];
-	int code = 0, r = proxy_child_start(&p->child, p->inner, e);
+	int r = proxy_child_start(&s->child, p->inner, e);
 
 	if (r)
 		return r;
-	p->generation++;
+	s->generation = ++p->children;
 	begin(&p->out, PROXY_OPEN);
 	wire_put(&p->out, &p->seed, sizeof p->seed);
 	wire_put_string(&p->out, p->spec);
-	r = ask(&p->child, &p->out, &p->in, after_ms(OPEN_LIMIT_MS), &code, e);
+	s->opening = true;
+	if (p->out.failed) {
+		proxy_child_stop(&s->child, NULL, 0);
+		return err_nomem(e);
+	}
+	wire_send(s->child.fd, &p->out); /* one that is gone by now is told of when its answer is missing */
+	return 0;
+}
+
+/* Hears what became of a child that was told to open the device. */
+static int child_opened(struct proxy *p, struct side *s, struct device_info *info, struct err *e)
+{
+	char how[80];
+	int code = 0, r = hear(&s->child, &p->in, after_ms(OPEN_LIMIT_MS), &code, e);
+
+	s->opening = false;
 	if (r == -ENOMEM) {
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&s->child, NULL, 0);
 		return err_nomem(e);
 	}
 	if (r) {
-		child_lost(p, r, how, sizeof how);
+		child_lost(p, s, r, how, sizeof how);
 		return err_set(e, -EIO, "the process that opens %s:%s %s", p->inner->name, p->spec, how);
 	}
-	if (code == 0 && !wire_get(&p->in, &p->info, sizeof p->info))
+	if (code == 0 && !wire_get(&p->in, info, sizeof *info))
 		code = err_set(e, -EIO, "the process that opens %s:%s answered nonsense", p->inner->name, p->spec);
 	if (code)
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&s->child, NULL, 0);
 	return code;
 }
 
-static int child_ready(struct proxy *p, struct err *e)
+static int open_usual(struct proxy *p, struct err *e)
+{
+	int r = start_child(p, &p->usual, e);
+
+	return r ? r : child_opened(p, &p->usual, &p->info, e);
+}
+
+/* The usual child is there and open. A taster is by whoever chose it. */
+static int child_ready(struct proxy *p, struct side *s, struct err *e)
 {
 	struct err why = {0};
 
-	if (p->child.pid)
+	if (s->child.pid)
 		return 0;
-	int r = start_child(p, e);
+	if (s != &p->usual)
+		return err_set(e, -ENODEV, "the process for launches that may hang is gone");
+	int r = open_usual(p, e);
 	if (r == 0)
 		expect_again(p, &why);
 	/* One that dies of what it is to expect is followed by one that is told of nothing. */
-	return r == 0 && !p->child.pid ? start_child(p, e) : r;
+	return r == 0 && !s->child.pid ? open_usual(p, e) : r;
+}
+
+static struct side_kernel *known_to(const struct proxy *p, const struct side *s, struct proxy_kernel *k)
+{
+	return s == &p->usual ? &k->usual : &k->tasted;
 }
 
 /* Loads kernels at[0..n) of the table into the child. */
-static int load_in_child(struct proxy *p, const size_t *at, size_t n, struct err *e)
+static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size_t n, struct err *e)
 {
 	char how[80];
-	int code = 0, r = child_ready(p, e);
+	int code = 0, r = child_ready(p, s, e);
 
 	if (r)
 		return r;
 	begin(&p->out, PROXY_LOAD);
 	put_kernels(p, at, n);
-	r = ask(&p->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
+	r = ask(&s->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r) {
-		child_lost(p, r, how, sizeof how);
+		child_lost(p, s, r, how, sizeof how);
 		return err_set(e, -EIO, "the process that compiles kernel %s%s %s", p->kernels[at[0]].name,
 			       n > 1 ? " and others" : "", how);
 	}
 	if (code == -ENODEV) /* its context is dead: the next call begins with a fresh one */
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&s->child, NULL, 0);
 	if (code)
 		return code;
 	for (size_t i = 0; i < n; i++) {
-		struct proxy_kernel *k = &p->kernels[at[i]];
+		struct side_kernel *k = known_to(p, s, &p->kernels[at[i]]);
 		wire_get(&p->in, &k->id, sizeof k->id);
-		k->generation = p->generation;
+		k->generation = s->generation;
 	}
 	for (size_t i = 0; i < n; i++)
 		wire_get(&p->in, &p->kernels[at[i]].native, sizeof(struct native_info));
 	if (!p->in.failed)
 		return 0;
-	proxy_child_stop(&p->child, NULL, 0);
+	proxy_child_stop(&s->child, NULL, 0);
 	return err_set(e, -EIO, "the process that compiles kernels answered nonsense");
 }
 
@@ -296,7 +345,7 @@ static int proxy_load(struct gpu *g, const struct kernel_source *src, size_t n, 
 		ids[i] = (uint32_t)k;
 	}
 	if (r == 0 && fresh)
-		r = load_in_child(p, at, fresh, e);
+		r = load_in_child(p, &p->usual, at, fresh, e);
 	for (size_t i = 0; i < fresh && r; i++)
 		p->kernels[at[i]].wanted = false;
 	mem_free(at);
@@ -325,28 +374,30 @@ static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n
 			at[count++] = k;
 	}
 	/* Without a child there is nobody to tell: the next one is told of everything. */
-	if (p->child.pid && r == 0)
+	if (p->usual.child.pid && r == 0)
 		r = expect_in_child(p, at, count, soon, e);
 	mem_free(at);
 	return r;
 }
 
 /* One attempt. -ENODEV: the child's gpu was lost before this launch, a fresh child may do it. */
-static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+static int run_in(struct proxy *p, struct side *s, uint32_t id, const struct launch *l, struct sample *out,
+		  struct err *e)
 {
 	int64_t limit = (l->time_limit_ms ? l->time_limit_ms : LAUNCH_LIMIT_MS) + (int64_t)LAUNCH_MARGIN_MS;
 	size_t at = id;
 	char how[80];
-	int code = 0, r = child_ready(p, e);
+	int code = 0, r = child_ready(p, s, e);
+	const struct side_kernel *k = known_to(p, s, &p->kernels[id]);
 
-	if (r == 0 && p->kernels[id].generation != p->generation)
-		r = load_in_child(p, &at, 1, e);
+	if (r == 0 && k->generation != s->generation)
+		r = load_in_child(p, s, &at, 1, e);
 	if (r)
 		return r;
 	begin(&p->out, PROXY_RUN);
-	wire_put(&p->out, &p->kernels[id].id, sizeof p->kernels[id].id);
+	wire_put(&p->out, &k->id, sizeof k->id);
 	wire_put_launch(&p->out, l);
-	r = ask(&p->child, &p->out, &p->in, after_ms(limit), &code, e);
+	r = ask(&s->child, &p->out, &p->in, after_ms(limit), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r == 0 && code == 0) {
@@ -355,22 +406,38 @@ static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct
 			return err_nomem(e);
 	}
 	if (r == -ETIMEDOUT) {
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&s->child, NULL, 0);
 		out->outcome = OUTCOME_TIMEOUT;
 		snprintf(out->message, sizeof out->message, "did not end within %lld ms and was killed",
 			 (long long)limit);
 		return 0;
 	}
 	if (r) {
-		child_lost(p, r, how, sizeof how);
+		child_lost(p, s, r, how, sizeof how);
 		out->outcome = OUTCOME_CRASH;
 		snprintf(out->message, sizeof out->message, "the process that ran it %s", how);
 		return 0;
 	}
 	/* After these the backend has said its last: whoever comes next gets a fresh child. */
 	if (code == -ENODEV || (code == 0 && (out->outcome == OUTCOME_TIMEOUT || out->outcome == OUTCOME_CRASH)))
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&s->child, NULL, 0);
 	return code;
+}
+
+/* An open taster, NULL: there is none. Whoever still opens the device is waited for: a context that is being made would disturb whatever is
+ * timed then. Those that could not are no more. */
+static struct side *a_taster(struct proxy *p)
+{
+	struct side *one = NULL;
+
+	for (size_t i = TASTERS; i-- > 0;) {
+		struct side *s = &p->taster[i];
+		struct device_info info; /* the usual child's is the one that counts */
+		struct err why = {0};
+		if (s->child.pid && (!s->opening || child_opened(p, s, &info, &why) == 0))
+			one = s;
+	}
+	return one;
 }
 
 static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
@@ -381,10 +448,30 @@ static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct 
 	out->elapsed_ms = -1;
 	if (id >= p->count)
 		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
-	int r = run_once(p, id, l, out, e);
+	struct side *taster = a_taster(p);
+	if (!l->may_hang)
+		taster = NULL;
+	int r = taster ? run_in(p, taster, id, l, out, e) : -ENODEV;
+	/* Where the taster itself failed, and not the launch, the usual child does it; and a fresh one, where its gpu was lost before. */
+	if (r && (!taster || !taster->child.pid))
+		r = run_in(p, &p->usual, id, l, out, e);
 	if (r == -ENODEV)
-		r = run_once(p, id, l, out, e);
+		r = run_in(p, &p->usual, id, l, out, e);
 	return r;
+}
+
+static void proxy_brace(struct gpu *g, unsigned probes)
+{
+	struct proxy *p = (struct proxy *)g;
+
+	for (unsigned i = 0; i < TASTERS; i++) {
+		struct side *s = &p->taster[i];
+		struct err why = {0}; /* without it the usual child runs what may hang */
+		if (s->child.pid && !probes)
+			proxy_child_stop(&s->child, NULL, 0);
+		else if (!s->child.pid && i < probes && s->generation == 0)
+			start_child(p, s, &why);
+	}
 }
 
 static int proxy_sense(struct gpu *g, struct condition *c, struct err *e)
@@ -393,16 +480,16 @@ static int proxy_sense(struct gpu *g, struct condition *c, struct err *e)
 	int code = 0;
 
 	*c = (struct condition){-1, -1, -1, -1, -1};
-	if (!p->child.pid) /* not worth a fresh child: what is not known is negative */
+	if (!p->usual.child.pid) /* not worth a fresh child: what is not known is negative */
 		return 0;
 	begin(&p->out, PROXY_SENSE);
-	int r = ask(&p->child, &p->out, &p->in, after_ms(SENSE_LIMIT_MS), &code, e);
+	int r = ask(&p->usual.child, &p->out, &p->in, after_ms(SENSE_LIMIT_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r == 0 && code == 0 && wire_get(&p->in, c, sizeof *c))
 		return 0;
 	if (r)
-		proxy_child_stop(&p->child, NULL, 0);
+		proxy_child_stop(&p->usual.child, NULL, 0);
 	return r ? 0 : code;
 }
 
@@ -415,11 +502,12 @@ static void proxy_close(struct gpu *g)
 {
 	struct proxy *p = (struct proxy *)g;
 
-	if (p->child.pid) {
+	proxy_brace(g, 0);
+	if (p->usual.child.pid) {
 		begin(&p->out, PROXY_CLOSE);
-		if (!p->out.failed && wire_send(p->child.fd, &p->out) == 0)
-			proxy_child_wait(&p->child, CLOSE_LIMIT_MS);
-		proxy_child_stop(&p->child, NULL, 0);
+		if (!p->out.failed && wire_send(p->usual.child.fd, &p->out) == 0)
+			proxy_child_wait(&p->usual.child, CLOSE_LIMIT_MS);
+		proxy_child_stop(&p->usual.child, NULL, 0);
 	}
 	drop_kernels(p, 0);
 	mem_free(p->kernels);
@@ -447,12 +535,13 @@ int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec
 	    .info = proxy_info,
 	    .load = proxy_load,
 	    .expect = ops->expect ? proxy_expect : NULL,
+	    .brace = proxy_brace,
 	    .run = proxy_run,
 	    .sense = ops->sense ? proxy_sense : NULL,
 	    .close = proxy_close,
 	};
 	p->base.ops = &p->ops;
-	int r = child_ready(p, e);
+	int r = child_ready(p, &p->usual, e);
 	if (r) {
 		proxy_close(&p->base);
 		return r;

@@ -198,9 +198,9 @@ static uint32_t load_one(struct gpu *g, const char *text)
 	return id;
 }
 
-static struct sample run(struct gpu *g, uint32_t id, const char *label)
+static struct sample run_as(struct gpu *g, uint32_t id, const char *label, bool may_hang)
 {
-	struct launch l = {.entry = "entry", .grid = {9, 1, 1}, .time_limit_ms = 1};
+	struct launch l = {.entry = "entry", .grid = {9, 1, 1}, .time_limit_ms = 1, .may_hang = may_hang};
 	struct sample out;
 	struct err e = {0};
 
@@ -208,6 +208,11 @@ static struct sample run(struct gpu *g, uint32_t id, const char *label)
 	if (g->ops->run(g, id, &l, &out, &e))
 		fail_msg("%s", e.text);
 	return out;
+}
+
+static struct sample run(struct gpu *g, uint32_t id, const char *label)
+{
+	return run_as(g, id, label, false);
 }
 
 /* ---- tests ---- */
@@ -271,6 +276,67 @@ static void big_messages_arrive(void **state)
 	assert_int_equal(out.words[4], (uint32_t)sum);
 	sample_free(&out);
 	mem_free(ring);
+	g->ops->close(g);
+}
+
+static uint32_t process_of(struct sample s)
+{
+	assert_int_equal(s.outcome, OUTCOME_OK);
+	const uint32_t pid = s.words[5];
+
+	sample_free(&s);
+	return pid;
+}
+
+static void lost(struct sample s, enum outcome outcome)
+{
+	assert_int_equal(s.outcome, outcome);
+	sample_free(&s);
+}
+
+/* Each probe that may hang costs one of the processes that wait for that, and not the one that everything else runs in. */
+static void what_may_hang_runs_apart(void **state)
+{
+	(void)state;
+	static const char *const ends[] = {"own limit", "crash", "hang"};
+	struct gpu *g = open_toy("a");
+	const uint32_t id = load_one(g, "k"), usual = process_of(run(g, id, "plain"));
+
+	assert_int_equal(process_of(run_as(g, id, "plain", true)), usual); /* nobody was told of it */
+	g->ops->brace(g, 2);
+	const uint32_t first = process_of(run_as(g, id, "plain", true));
+	assert_int_not_equal(first, usual);
+	assert_int_equal(process_of(run(g, id, "plain")), usual);
+	lost(run_as(g, id, ends[0], true), OUTCOME_TIMEOUT);
+	const uint32_t second = process_of(run_as(g, id, "plain", true));
+	assert_true(second != usual && second != first);
+	g->ops->brace(g, 1);
+	assert_int_equal(process_of(run_as(g, id, "plain", true)), second);
+	lost(run_as(g, id, ends[1], true), OUTCOME_CRASH);
+	/* When all are gone it is as without them. */
+	assert_int_equal(process_of(run_as(g, id, "plain", true)), usual);
+	lost(run_as(g, id, ends[2], true), OUTCOME_TIMEOUT);
+	assert_int_not_equal(process_of(run(g, id, "plain")), usual);
+	g->ops->close(g);
+	assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+
+	/* Those that are not needed any more end, and so do all with the gpu. */
+	for (unsigned left = 0; left < 2; left++) {
+		g = open_toy("a");
+		g->ops->brace(g, 2);
+		g->ops->brace(g, left);
+		const uint32_t other = load_one(g, "k"), plain = process_of(run(g, other, "plain"));
+		assert_int_equal(process_of(run_as(g, other, "plain", true)) == plain, left == 0);
+		g->ops->close(g);
+		assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+	}
+
+	/* One that cannot open the device, or loses it before a launch, is not missed. */
+	g = open_toy("a");
+	g->ops->brace(g, 1);
+	const uint32_t other = load_one(g, "k"), plain = process_of(run(g, other, "plain"));
+	assert_int_not_equal(process_of(run_as(g, other, "lose it", true)), plain);
+	assert_int_equal(process_of(run_as(g, other, "plain", true)), plain);
 	g->ops->close(g);
 }
 
@@ -543,7 +609,7 @@ int main(void)
 	    cmocka_unit_test(one_launch_is_lost),      cmocka_unit_test(lost_device_is_opened_again),
 	    cmocka_unit_test(failures_and_interrupts), cmocka_unit_test(lists_in_a_child),
 	    cmocka_unit_test(damaged_messages),	       cmocka_unit_test(no_memory),
-	    cmocka_unit_test(expected_kernels),
+	    cmocka_unit_test(expected_kernels),	       cmocka_unit_test(what_may_hang_runs_apart),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,8 @@
 #define LOST_MAX      3 /* launches in a row that the environment may fail */
 #define PIN_TRIES     8
 #define PIN_GRID_MAX  (1u << 20)
-#define JOBS_KEPT_MAX ((size_t)32 << 20) /* bytes of rings kept between the two phases; above, setup runs twice */
+#define FORESEEN_MAX  ((size_t)128 << 20) /* bytes of texts kept from when they were expected to when they are loaded */
+#define JOBS_KEPT_MAX ((size_t)32 << 20)  /* bytes of rings kept between the two phases; above, setup runs twice */
 
 /* One wish on its way to a point. */
 struct item {
@@ -34,6 +35,9 @@ double engine_now(void)
 
 void kernels_free(struct kernel_cache *k)
 {
+	for (size_t i = 0; i < k->foreseen_count; i++)
+		str_free(&k->foreseen[i].text);
+	mem_free(k->foreseen);
 	mem_free(k->items);
 	mem_free(k->calls);
 	arena_free(&k->arena);
@@ -170,6 +174,44 @@ int batch_text(const struct run *r, const struct job *j, struct str *text, uint6
 	return 0;
 }
 
+void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint64_t hash[2], struct str *text)
+{
+	if (k->foreseen_count == k->foreseen_cap) {
+		size_t cap = k->foreseen_cap ? 2 * k->foreseen_cap : 64;
+		struct kernel_foreseen *grown = mem_grow(k->foreseen, cap * sizeof(*grown));
+		if (grown) {
+			k->foreseen = grown;
+			k->foreseen_cap = cap;
+		}
+	}
+	if (k->foreseen_count == k->foreseen_cap || k->foreseen_bytes + text->len > FORESEEN_MAX) {
+		str_free(text);
+		return;
+	}
+	k->foreseen[k->foreseen_count++] = (struct kernel_foreseen){{call[0], call[1]}, {hash[0], hash[1]}, *text};
+	k->foreseen_bytes += text->len;
+	str_init(text);
+}
+
+/* What was foreseen, which is no longer kept then; else it is expanded now. */
+static int text_of(struct batch *b, const struct job *j, const uint64_t call[2], struct str *text, uint64_t hash[2],
+		   struct err *e)
+{
+	struct kernel_cache *k = b->kernels;
+
+	for (size_t i = 0; i < k->foreseen_count; i++) {
+		struct kernel_foreseen *f = &k->foreseen[i];
+		if (f->call[0] != call[0] || f->call[1] != call[1])
+			continue;
+		*text = f->text;
+		memcpy(hash, f->hash, sizeof(f->hash));
+		k->foreseen_bytes -= text->len;
+		*f = k->foreseen[--k->foreseen_count];
+		return 0;
+	}
+	return batch_text(b->run, j, text, hash, e);
+}
+
 static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
 {
 	const struct job *j = &it->job;
@@ -181,7 +223,7 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 	if (it->kernel != SIZE_MAX)
 		return 0;
 	str_init(&text);
-	int rc = batch_text(b->run, j, &text, hash, e);
+	int rc = text_of(b, j, call, &text, hash, e);
 	if (rc) {
 		str_free(&text);
 		return rc;

@@ -19,6 +19,11 @@ struct kernel_cache {
 		size_t kernel;
 	} * calls;
 	size_t call_count, call_cap;
+	struct kernel_foreseen { /* a text that was expanded before it is loaded */
+		uint64_t call[2], hash[2];
+		struct str text;
+	} * foreseen;
+	size_t foreseen_count, foreseen_cap, foreseen_bytes;
 	struct arena arena;
 };
 
@@ -46,6 +51,8 @@ void kernels_free(struct kernel_cache *k);
 int batch_text(const struct run *r, const struct job *j, struct str *text, uint64_t hash[2], struct err *e);
 /* Hashes of the template's name with its parameters: equal ones expand to the same text. */
 void batch_call(const struct job *j, uint64_t hash[2]);
+/* Keeps a text for the batch that loads it, as far as there is room for it; text is taken over. */
+void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint64_t hash[2], struct str *text);
 /* Measures all wishes of b->study. 0; -EINTR when stopped (what was measured is kept); -ECANCELED when the device does not
  * work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one cannot be had; other negatives end the run. */
 int batch_measure(struct batch *b, struct err *e);

@@ -21,10 +21,12 @@
 #define IN_PAGE	     4	  /* accesses of which one entered it */
 #define RISING	     1.2  /* misses of the last lap over those of the first */
 #define CHANCE	     1e-4 /* what noise may be blamed for */
-#define HOT_ORDERS   10
+#define HOT_ORDERS   14
 #define HOT_AT_LEAST 3	     /* orders */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
+#define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
+#define HOT_SETTLED  8	     /* laps of which the later half is seen */
 #define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
@@ -312,6 +314,20 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	return least ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
+/* Whether nothing missed any more in the later half of a run: then one line more fits as well, and no longer look will tell which lines it is in
+ * conflict with. What does not fit misses in every lap. Only of the first level, as others hide misses. */
+static bool settles(const struct chase_run *r)
+{
+	const uint32_t laps = r->covered / r->elements;
+
+	if (laps < HOT_SETTLED || r->covered < r->timed)
+		return false;
+	for (uint32_t i = 0; i < r->kept; i++)
+		if (chase_index(r->record[i]) / r->elements >= laps / 2)
+			return false;
+	return true;
+}
+
 static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 				 struct chase_blocks *out)
 {
@@ -339,8 +355,9 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		again.order = order;
 		if (order >= HOT_AT_LEAST && laps_seen * n > HOT_MOST)
 			break;
-		/* What a few laps do not tell is looked at longer each time. */
-		if (order >= HOT_AT_LEAST && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST)
+		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps. */
+		if (order >= HOT_AT_LEAST && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
+		    (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG))
 			laps *= 2;
 		params_of(c, k, &again, 2.0 * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
@@ -361,6 +378,11 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		if (order + 1 < HOT_AT_LEAST || all != CHASE_DONE)
 			continue;
 		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
+		if (!least && !k && settles(&r)) {
+			snprintf(c->why, sizeof(c->why), "one line more than %llu bytes settles down beside them",
+				 (unsigned long long)ring->bytes);
+			return CHASE_UNDECIDED;
+		}
 		/* What the level above hides would be missing. */
 		if (!least && (k || !chase_parity(study_arena(c->study), ring, unit, seen, runs, hot)))
 			continue;

@@ -198,9 +198,11 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	struct chase_run r;
 
 	p[CHASE_STRIDE] = (double)stride;
-	p[CHASE_WARM] = cold ? 0 : 2 * n;
 	uint32_t room = c->quiet_room ? c->quiet_room : c->room;
 	p[CHASE_TIMED] = room < SAMPLED ? room : SAMPLED;
+	/* Of a ring that is longer than what is timed each SM times another piece: where ways differ in length, one piece alone would be a
+	 * few of them. */
+	p[CHASE_WARM] = cold ? 0 : k && n > p[CHASE_TIMED] ? n + fmod(sm * p[CHASE_TIMED], n) : 2 * n;
 	p[CHASE_PLACE] = 8.0 * sm + (c->quiet_room ? c->quiet_kind : c->kind);
 	enum chase_state state = chase_get(c, &r, footprint, p);
 	if (state != CHASE_DONE)

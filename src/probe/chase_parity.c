@@ -9,7 +9,6 @@
 #include <string.h>
 
 enum {
-	LATE = 32,	/* laps that a run needs: in its first half lines still settle */
 	LINES = 8,	/* that miss in a run, without which it says nothing */
 	SURELY = 24,	/* more lines than an address has bits: so rarely do lines of all sets seem to agree */
 	BITS_MOST = 13, /* of a line's number */
@@ -79,7 +78,7 @@ static bool late_misses(struct arena *a, const struct chase_ring_spec *ring, con
 	const double *p = r->point->p;
 	const uint32_t laps = r->covered / r->elements;
 	const uint64_t *at = chase_ring(a, (double)ring->bytes, p);
-	if (!at || laps < LATE)
+	if (!at || laps < CHASE_PARITY_LAPS)
 		return false;
 	memset(missed, 0, blocks * sizeof(*missed));
 	for (uint32_t i = 0; i < r->kept; i++) {

@@ -4,6 +4,7 @@
 #include "probe/chase.h"
 
 #define CHASE_PARITY_RUNS 10 /* that are looked at */
+#define CHASE_PARITY_LAPS 32 /* that a run needs: in its first half lines still settle */
 
 /* Which blocks of `unit` bytes of the ring, one element too long for its level by ring->extra, are in that element's set: by the
  * addresses that missed in the later laps of chases through it, whatever their order. hot: an entry for each block, filled in only

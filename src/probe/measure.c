@@ -181,7 +181,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		if (!run_probe(r, plan->probes[i]->name))
 			return err_nomem(e);
 	}
-	if (order_open(&order, r, g, plan))
+	if (order_open(&order, r, g, &kernels, plan))
 		return err_nomem(e);
 	rc = engine_conclude(r, plan, e);
 	while (!rc && order.ended < plan->count) {

@@ -15,7 +15,7 @@ struct texts {
 	struct order_probe *probe;
 };
 
-static void add_text(struct order *o, struct texts *t, const struct job *j)
+static void add_text(struct order *o, struct texts *t, const struct job *j, const uint64_t call[2])
 {
 	struct str text;
 	struct err why = {0}; /* said when the point is measured */
@@ -30,7 +30,11 @@ static void add_text(struct order *o, struct texts *t, const struct job *j)
 		t->cap = cap;
 	}
 	str_init(&text);
-	if (batch_text(o->run, j, &text, hash, &why) == 0 && hash_set_add(&o->texts, hash[0])) {
+	if (batch_text(o->run, j, &text, hash, &why)) {
+		str_free(&text);
+		return;
+	}
+	if (hash_set_add(&o->texts, hash[0])) {
 		const char *copy = arena_copy(&t->arena, text.data, text.len + 1);
 		const char *entry = arena_strdup(&t->arena, j->launch.entry);
 		if (copy && entry) {
@@ -39,7 +43,7 @@ static void add_text(struct order *o, struct texts *t, const struct job *j)
 				t->probe->bytes += text.len;
 		}
 	}
-	str_free(&text);
+	kernels_foresee(o->kernels, call, hash, &text);
 }
 
 /* What hangs takes its process along, with all that was compiled there. Said as soon as it is known, as that takes a while as well. */
@@ -68,7 +72,7 @@ static void add_wishes(struct order *o, struct texts *t, const struct study *s, 
 			}
 			batch_call(&j, call);
 			if (hash_set_add(&o->calls, call[0]))
-				add_text(o, t, &j);
+				add_text(o, t, &j, call);
 		}
 		arena_free(&arena);
 	}
@@ -144,10 +148,10 @@ static bool is_awaited(const struct order *o, const struct probe *p)
 }
 
 /* Little that nobody waits for comes first: while it is measured, what is next compiles, and if its kernels never end, little of that is lost. Then
- * what others wait for, as it is not known before what these will need. */
+ * what others wait for, as it is not known before what these will need: little text while much compiles, and much as soon as it is compiled. */
 static unsigned rank(const struct order_probe *q)
 {
-	return q->awaited ? 1 : q->bytes < LITTLE ? 0 : 2;
+	return q->awaited ? 2 - q->ready : q->bytes < LITTLE ? 0 : 3;
 }
 
 static bool comes_before(const struct order_probe *a, const struct order_probe *b)
@@ -193,9 +197,10 @@ static void look(struct order *o)
 	mem_free(all);
 }
 
-int order_open(struct order *o, struct run *r, struct gpu *g, const struct engine_plan *plan)
+int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cache *kernels,
+	       const struct engine_plan *plan)
 {
-	*o = (struct order){.run = r, .gpu = g, .plan = plan};
+	*o = (struct order){.run = r, .gpu = g, .kernels = kernels, .plan = plan};
 	o->probes = mem_zero(plan->count + 1, sizeof(*o->probes));
 	if (!o->probes)
 		return -ENOMEM;
@@ -219,6 +224,9 @@ size_t order_next(struct order *o)
 
 	if (o->gpu->ops->expect)
 		look(o);
+	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) == 0;
+	for (size_t i = 0; i < o->plan->count; i++)
+		o->probes[i].ready = compiled && o->probes[i].bytes >= LITTLE;
 	for (size_t i = 0; i < o->plan->count; i++) {
 		const struct order_probe *q = &o->probes[i];
 		if (q->ended || must_wait(o, o->plan->probes[i]))

@@ -10,6 +10,7 @@
 struct order {
 	struct run *run;
 	struct gpu *gpu;
+	struct kernel_cache *kernels;
 	const struct engine_plan *plan;
 	struct order_probe {
 		bool ended;
@@ -17,13 +18,15 @@ struct order {
 		bool awaited; /* others need it, or are helped by it */
 		size_t bytes; /* of text that its first pass brings */
 		bool hangs;   /* one of its launches may never end */
+		bool ready;   /* it has much text, and nothing waits to be compiled any more */
 	} * probes;
 	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;
 };
 
 /* Probes that r has measured are ended already. 0 or -ENOMEM. */
-int order_open(struct order *o, struct run *r, struct gpu *g, const struct engine_plan *plan);
+int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cache *kernels,
+	       const struct engine_plan *plan);
 void order_close(struct order *o);
 /* The index in the plan of the probe to measure now, needs first; plan->count when all have ended. */
 size_t order_next(struct order *o);

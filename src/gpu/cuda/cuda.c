@@ -152,6 +152,11 @@ static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct e
 	return 0;
 }
 
+static size_t cuda_uncompiled(struct gpu *g)
+{
+	return cuda_ahead_waiting(((struct cuda_gpu *)g)->ahead);
+}
+
 static const struct device_info *cuda_info(struct gpu *g)
 {
 	return &((struct cuda_gpu *)g)->info;
@@ -165,6 +170,7 @@ const struct gpu_ops gpu_cuda = {
     .info = cuda_info,
     .load = cuda_load,
     .expect = cuda_expect,
+    .uncompiled = cuda_uncompiled,
     .run = cuda_run,
     .sense = cuda_sense,
     .close = cuda_close,

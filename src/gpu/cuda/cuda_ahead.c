@@ -187,6 +187,19 @@ int cuda_ahead_add(struct cuda_gpu *g, const struct kernel_source *src, uint64_t
 	return r;
 }
 
+size_t cuda_ahead_waiting(struct cuda_ahead *a)
+{
+	size_t n = 0;
+
+	if (!a || !a->thread_count)
+		return 0;
+	pthread_mutex_lock(&a->lock);
+	for (size_t i = 0; i < a->count; i++)
+		n += a->kernels[i]->state == AHEAD_WAITING;
+	pthread_mutex_unlock(&a->lock);
+	return n;
+}
+
 int cuda_ahead_take(struct cuda_ahead *a, const struct kernel_source *src, uint64_t hash, void **image, size_t *bytes,
 		    struct err *e)
 {

@@ -1,6 +1,7 @@
 /* A gpu in a child process: a kernel that never ends, or a driver that crashes, costs one launch and not the run. */
 #include "base/arena.h"
 #include "base/str.h"
+#include "gpu/proxy/proxy_ask.h"
 #include "gpu/proxy/proxy_child.h"
 #include "gpu/proxy/proxy_wire.h"
 #include <errno.h>
@@ -8,14 +9,12 @@
 #include <string.h>
 #include <unistd.h>
 
-#define NS_PER_MS	 1000000ll
 #define LAUNCH_LIMIT_MS	 5000  /* of a launch that names none: what the backends take too */
 #define LAUNCH_MARGIN_MS 3000  /* filling buffers, and the backend's own time limit comes first */
 #define OPEN_LIMIT_MS	 60000 /* a driver that initialises many GPUs */
 #define LOAD_LIMIT_MS	 60000 /* and so long for each kernel on top */
 #define LOAD_EACH_MS	 2000
 #define SENSE_LIMIT_MS	 5000
-#define LIST_LIMIT_MS	 20000
 #define CLOSE_LIMIT_MS	 2000
 
 #define TASTERS 2 /* processes that wait for launches that may never end; each has a context of its own on the device */
@@ -57,50 +56,6 @@ struct proxy {
 	size_t count, cap;
 };
 
-static int64_t after_ms(int64_t ms)
-{
-	return wire_now() + ms * NS_PER_MS;
-}
-
-static void begin(struct wire *w, enum proxy_request request)
-{
-	uint32_t r = request;
-
-	wire_clear(w);
-	wire_put(w, &r, sizeof r);
-}
-
-/* Receives an answer into in. 0: *code and *e are the child's answer. -EPIPE, -ETIMEDOUT, -EBADMSG: the child is of no use any more. */
-static int hear(struct proxy_child *c, struct wire *in, int64_t deadline, int *code, struct err *e)
-{
-	struct err answer;
-	int32_t n;
-	int r = wire_receive(c->fd, in, deadline);
-
-	if (r == -ENOMEM) /* part of the answer is still on its way: the stream cannot be used any more */
-		return -EBADMSG;
-	if (r)
-		return r;
-	wire_get(in, &n, sizeof n);
-	wire_get(in, &answer, sizeof answer);
-	if (in->failed)
-		return -EBADMSG;
-	answer.text[sizeof answer.text - 1] = 0;
-	*code = n;
-	if (n && e)
-		*e = answer;
-	return 0;
-}
-
-/* Sends out and hears the answer. -ENOMEM: nothing happened. */
-static int ask(struct proxy_child *c, struct wire *out, struct wire *in, int64_t deadline, int *code, struct err *e)
-{
-	if (out->failed)
-		return -ENOMEM;
-	int r = wire_send(c->fd, out);
-	return r ? r : hear(c, in, deadline, code, e);
-}
-
 /* What became of the child, as a sentence's end; it is stopped. One that did not die because of us may have died of what it was compiling. */
 static void child_lost(struct proxy *p, struct side *s, int r, char *how, size_t n)
 {
@@ -135,10 +90,10 @@ static int expect_in_child(struct proxy *p, const size_t *at, size_t n, bool soo
 
 	if (!n)
 		return 0;
-	begin(&p->out, PROXY_EXPECT);
+	proxy_begin(&p->out, PROXY_EXPECT);
 	wire_put(&p->out, &flag, sizeof flag);
 	put_kernels(p, at, n);
-	int r = ask(&p->usual.child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS), &code, e);
+	int r = proxy_ask(&p->usual.child, &p->out, &p->in, proxy_after(LOAD_LIMIT_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r) {
@@ -172,7 +127,7 @@ static int start_child(struct proxy *p, struct side *s, struct err *e)
 	if (r)
 		return r;
 	s->generation = ++p->children;
-	begin(&p->out, PROXY_OPEN);
+	proxy_begin(&p->out, PROXY_OPEN);
 	wire_put(&p->out, &p->seed, sizeof p->seed);
 	wire_put_string(&p->out, p->spec);
 	s->opening = true;
@@ -188,7 +143,7 @@ static int start_child(struct proxy *p, struct side *s, struct err *e)
 static int child_opened(struct proxy *p, struct side *s, struct device_info *info, struct err *e)
 {
 	char how[80];
-	int code = 0, r = hear(&s->child, &p->in, after_ms(OPEN_LIMIT_MS), &code, e);
+	int code = 0, r = proxy_hear(&s->child, &p->in, proxy_after(OPEN_LIMIT_MS), &code, e);
 
 	s->opening = false;
 	if (r == -ENOMEM) {
@@ -242,9 +197,9 @@ static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size
 
 	if (r)
 		return r;
-	begin(&p->out, PROXY_LOAD);
+	proxy_begin(&p->out, PROXY_LOAD);
 	put_kernels(p, at, n);
-	r = ask(&s->child, &p->out, &p->in, after_ms(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
+	r = proxy_ask(&s->child, &p->out, &p->in, proxy_after(LOAD_LIMIT_MS + (int64_t)n * LOAD_EACH_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r) {
@@ -380,6 +335,23 @@ static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n
 	return r;
 }
 
+static size_t proxy_uncompiled(struct gpu *g)
+{
+	struct proxy *p = (struct proxy *)g;
+	struct err e = {0};
+	uint64_t n = 0;
+	char how[80];
+	int code = 0;
+
+	if (!p->usual.child.pid)
+		return 0;
+	proxy_begin(&p->out, PROXY_UNCOMPILED);
+	int r = proxy_ask(&p->usual.child, &p->out, &p->in, proxy_after(SENSE_LIMIT_MS), &code, &e);
+	if (r && r != -ENOMEM)
+		child_lost(p, &p->usual, r, how, sizeof how);
+	return r == 0 && code == 0 && wire_get(&p->in, &n, sizeof n) ? (size_t)n : 0;
+}
+
 /* One attempt. -ENODEV: the child's gpu was lost before this launch, a fresh child may do it. */
 static int run_in(struct proxy *p, struct side *s, uint32_t id, const struct launch *l, struct sample *out,
 		  struct err *e)
@@ -394,10 +366,10 @@ static int run_in(struct proxy *p, struct side *s, uint32_t id, const struct lau
 		r = load_in_child(p, s, &at, 1, e);
 	if (r)
 		return r;
-	begin(&p->out, PROXY_RUN);
+	proxy_begin(&p->out, PROXY_RUN);
 	wire_put(&p->out, &k->id, sizeof k->id);
 	wire_put_launch(&p->out, l);
-	r = ask(&s->child, &p->out, &p->in, after_ms(limit), &code, e);
+	r = proxy_ask(&s->child, &p->out, &p->in, proxy_after(limit), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r == 0 && code == 0) {
@@ -482,8 +454,8 @@ static int proxy_sense(struct gpu *g, struct condition *c, struct err *e)
 	*c = (struct condition){-1, -1, -1, -1, -1};
 	if (!p->usual.child.pid) /* not worth a fresh child: what is not known is negative */
 		return 0;
-	begin(&p->out, PROXY_SENSE);
-	int r = ask(&p->usual.child, &p->out, &p->in, after_ms(SENSE_LIMIT_MS), &code, e);
+	proxy_begin(&p->out, PROXY_SENSE);
+	int r = proxy_ask(&p->usual.child, &p->out, &p->in, proxy_after(SENSE_LIMIT_MS), &code, e);
 	if (r == -ENOMEM)
 		return err_nomem(e);
 	if (r == 0 && code == 0 && wire_get(&p->in, c, sizeof *c))
@@ -504,7 +476,7 @@ static void proxy_close(struct gpu *g)
 
 	proxy_brace(g, 0);
 	if (p->usual.child.pid) {
-		begin(&p->out, PROXY_CLOSE);
+		proxy_begin(&p->out, PROXY_CLOSE);
 		if (!p->out.failed && wire_send(p->usual.child.fd, &p->out) == 0)
 			proxy_child_wait(&p->usual.child, CLOSE_LIMIT_MS);
 		proxy_child_stop(&p->usual.child, NULL, 0);
@@ -535,6 +507,7 @@ int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec
 	    .info = proxy_info,
 	    .load = proxy_load,
 	    .expect = ops->expect ? proxy_expect : NULL,
+	    .uncompiled = ops->uncompiled ? proxy_uncompiled : NULL,
 	    .brace = proxy_brace,
 	    .run = proxy_run,
 	    .sense = ops->sense ? proxy_sense : NULL,
@@ -548,53 +521,4 @@ int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec
 	}
 	*out = &p->base;
 	return 0;
-}
-
-static int take_list(struct wire *in, struct device_list *list, struct err *e)
-{
-	uint64_t count = 0;
-
-	wire_get(in, list->note, sizeof list->note);
-	list->note[sizeof list->note - 1] = 0;
-	wire_get(in, &count, sizeof count);
-	if (in->failed || count > in->len / sizeof *list->items)
-		return err_set(e, -EIO, "the process that lists devices answered nonsense");
-	if (!count)
-		return 0;
-	struct device_info *items = mem_grow(list->items, (list->count + count) * sizeof *items);
-	if (!items)
-		return err_nomem(e);
-	list->items = items;
-	if (!wire_get(in, items + list->count, count * sizeof *items))
-		return err_set(e, -EIO, "the process that lists devices answered nonsense");
-	list->count += count;
-	return 0;
-}
-
-int gpu_list_isolated(const struct gpu_ops *ops, struct device_list *list, struct err *e)
-{
-	struct proxy_child child = {0};
-	struct wire in = {0}, out = {0};
-	char how[80];
-	int code = 0, r = proxy_child_start(&child, ops, e);
-
-	if (r)
-		return r;
-	begin(&out, PROXY_LIST);
-	r = ask(&child, &out, &in, after_ms(LIST_LIMIT_MS), &code, e);
-	if (r == -ENOMEM) {
-		r = err_nomem(e);
-	} else if (r) {
-		proxy_child_stop(&child, how, sizeof how);
-		snprintf(list->note, sizeof list->note, "the process that looks for %s devices %s", ops->name,
-			 r == -ETIMEDOUT ? "did not answer" : how);
-		r = 0;
-	} else {
-		r = code ? code : take_list(&in, list, e);
-	}
-	/* It has nothing left to do; waiting for a driver to shut down would cost more than the question. */
-	proxy_child_stop(&child, NULL, 0);
-	wire_free(&in);
-	wire_free(&out);
-	return r;
 }

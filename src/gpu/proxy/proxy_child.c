@@ -115,6 +115,15 @@ static void serve_expect(struct server *s)
 	mem_free(src);
 }
 
+static void serve_uncompiled(struct server *s)
+{
+	struct err e = {0};
+	const uint64_t n = s->g && s->ops->uncompiled ? s->ops->uncompiled(s->g) : 0;
+
+	reply(s, 0, &e);
+	wire_put(&s->out, &n, sizeof n);
+}
+
 static void serve_run(struct server *s)
 {
 	struct sample sample = {0};
@@ -160,6 +169,9 @@ static void serve(const struct gpu_ops *ops, int fd)
 			break;
 		case PROXY_EXPECT:
 			serve_expect(&s);
+			break;
+		case PROXY_UNCOMPILED:
+			serve_uncompiled(&s);
 			break;
 		case PROXY_RUN:
 			serve_run(&s);

@@ -4,7 +4,16 @@
 #include "gpu/gpu.h"
 #include <sys/types.h>
 
-enum proxy_request { PROXY_LIST, PROXY_OPEN, PROXY_LOAD, PROXY_EXPECT, PROXY_RUN, PROXY_SENSE, PROXY_CLOSE };
+enum proxy_request {
+	PROXY_LIST,
+	PROXY_OPEN,
+	PROXY_LOAD,
+	PROXY_EXPECT,
+	PROXY_UNCOMPILED,
+	PROXY_RUN,
+	PROXY_SENSE,
+	PROXY_CLOSE
+};
 
 struct proxy_child {
 	pid_t pid; /* 0: none */

@@ -18,7 +18,7 @@ struct model {
 	uint8_t kind;
 	size_t lag;
 };
-#define SAMPLE	     2048 /* words by which the candidates are judged */
+#define SAMPLE	     512 /* words by which the candidates are judged */
 #define VARINT32_MAX 5
 
 static uint32_t predict(const struct model *m, const uint32_t *w, size_t i)

@@ -143,12 +143,12 @@ static void expect_all(struct study *s, unsigned a, unsigned n_a, unsigned b, un
 		expect(s, a, n_a, b, n_b, steps, pipes_chains[i], LONG);
 }
 
-/* And of warps that do not wait for each other. */
-static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps)
+/* And of warps that do not wait for each other, under one load: few such streams are asked for in the end. */
+static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned load)
 {
 	const unsigned groups = (ROUND + steps - 1) / steps;
-	for (unsigned i = 0; i < 2 * PIPES_CHAINS; i++) {
-		const double p[POINT_PARAMS] = {b, n_b, i % 2 ? 3 * groups : groups, 1, pipes_chains[i / 2], ROUNDS};
+	for (unsigned i = 0; i < 2; i++) {
+		const double p[POINT_PARAMS] = {b, n_b, i % 2 ? 3 * groups : groups, 1, loads[load].chains, ROUNDS};
 		study_expect(s, pipes_mix_experiment(a), n_a, p);
 	}
 }
@@ -515,18 +515,18 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
 	 * count. What issuing hides stays hidden. */
 	const bool apart = x->least == APART || y->least == APART;
-	if (apart)
-		expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps);
 	for (unsigned least = apart ? APART : LONG; least <= (apart || loose ? APART : LONG); least *= LONG / SHORT) {
 		const unsigned count = least == APART ? FULLER_LOADS : PIPES_LOADS;
 		tried.count = 0;
 		for (unsigned i = 0; i < count; i++) {
 			const unsigned load = (first + i) % count;
+			if (least == APART)
+				expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps, (load + 1) % count);
 			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
 			if (!m.ok && !m.bad && m.cycles == 0)
 				return out;
 			if (m.loose && !loose)
-				expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps);
+				expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps, first % FULLER_LOADS);
 			loose |= m.loose;
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;

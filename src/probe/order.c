@@ -5,7 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LITTLE ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
+#define FEW_LEFT 64 /* kernels that a load compiles in a moment */
+#define LITTLE	 ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
 
 /* Texts of one probe that were not expected before. */
 struct texts {
@@ -222,11 +223,14 @@ size_t order_next(struct order *o)
 {
 	size_t best = o->plan->count;
 
+	/* What is looked at for the first time now has had no time to be compiled. */
+	for (size_t i = 0; i < o->plan->count; i++)
+		o->probes[i].ready = o->probes[i].seen && o->probes[i].bytes >= LITTLE;
 	if (o->gpu->ops->expect)
 		look(o);
-	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) == 0;
+	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) <= FEW_LEFT;
 	for (size_t i = 0; i < o->plan->count; i++)
-		o->probes[i].ready = compiled && o->probes[i].bytes >= LITTLE;
+		o->probes[i].ready &= compiled;
 	for (size_t i = 0; i < o->plan->count; i++) {
 		const struct order_probe *q = &o->probes[i];
 		if (q->ended || must_wait(o, o->plan->probes[i]))

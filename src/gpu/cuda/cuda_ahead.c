@@ -11,6 +11,7 @@
 #define THREADS_MAX 14 /* each takes some 15 MB inside the driver */
 #define CORES_SPARE 2  /* for the thread that launches, and for what waits with it */
 #define POLITE	    10 /* nice: what is wanted now goes first */
+#define LONG_TEXT   ((size_t)128 << 10) /* bytes: what takes so long by itself has to begin early */
 
 enum ahead_state { AHEAD_WAITING, AHEAD_WORKING, AHEAD_READY, AHEAD_USELESS };
 
@@ -69,6 +70,14 @@ static void compile(struct cuda_ahead *a, struct ahead_kernel *k, bool usable)
 /* The next one that waits, NULL: none. */
 static struct ahead_kernel *choose(struct cuda_ahead *a)
 {
+	struct ahead_kernel *longest = NULL;
+
+	for (size_t i = a->next[0] < a->next[1] ? a->next[0] : a->next[1]; i < a->count; i++)
+		if (a->kernels[i]->state == AHEAD_WAITING && a->kernels[i]->text_bytes >= LONG_TEXT &&
+		    (!longest || a->kernels[i]->text_bytes > longest->text_bytes))
+			longest = a->kernels[i];
+	if (longest)
+		return longest;
 	for (unsigned later = 0; later < 2; later++)
 		for (size_t *i = &a->next[later]; *i < a->count; ++*i)
 			if (a->kernels[*i]->soon == !later && a->kernels[*i]->state == AHEAD_WAITING)

@@ -144,7 +144,8 @@ static void expect_all(struct study *s, unsigned a, unsigned n_a, unsigned b, un
 }
 
 /* And of warps that do not wait for each other, under one load: few such streams are asked for in the end. */
-static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned load)
+static void expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
+			 unsigned load)
 {
 	const unsigned groups = (ROUND + steps - 1) / steps;
 	for (unsigned i = 0; i < 2; i++) {

@@ -210,7 +210,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	return s.told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
-enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct tlb_ring again = *ring;
 	struct tlb_view w;
@@ -243,6 +243,64 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 			 w.pages, (unsigned long long)ring->stride);
 	}
 	return state;
+}
+
+/* All that a look at a ring depends on, and what it said. */
+struct fits_key {
+	struct tlb_ring ring;
+	uint64_t bytes;
+	double step[TLB_STEPS + 1], rows, grain, gap, sigma, front, floor, noise;
+	uint32_t experiment, k, steps, lines, blurred;
+};
+struct fits_said {
+	enum chase_state state;
+	bool fits, is_covered;
+	char why[sizeof(((struct tlb_path *)0)->why)];
+};
+
+enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	struct fits_said said = {.fits = false};
+	struct fits_key key;
+
+	memset(&key, 0, sizeof(key)); /* what lies between its members counts as well */
+	key.ring.pages = ring->pages;
+	key.ring.stride = ring->stride;
+	key.ring.from = ring->from;
+	key.ring.offset = ring->offset;
+	key.ring.extra = ring->extra;
+	key.ring.lines = ring->lines;
+	key.ring.order = ring->order;
+	key.ring.turns = ring->turns;
+	key.bytes = c->bytes;
+	memcpy(key.step, c->step, sizeof(key.step));
+	key.rows = c->rows;
+	key.grain = c->grain;
+	key.gap = c->gap;
+	key.sigma = c->sigma;
+	key.front = c->front;
+	key.floor = c->level[k].floor;
+	key.noise = c->level[k].noise;
+	key.experiment = c->experiment;
+	key.k = k;
+	key.steps = c->steps;
+	key.lines = c->lines;
+	key.blurred = c->level[k].blurred;
+	const struct fits_said *before = study_recall(c->study, "fits", &key, sizeof(key));
+	if (before) {
+		*fits = before->fits;
+		c->is_covered = before->is_covered;
+		memcpy(c->why, before->why, sizeof(c->why));
+		return before->state;
+	}
+	said.state = look_whether(c, k, ring, &said.fits);
+	if (said.state == CHASE_PENDING)
+		return said.state;
+	*fits = said.fits;
+	said.is_covered = c->is_covered;
+	memcpy(said.why, c->why, sizeof(said.why));
+	study_keep(c->study, "fits", &key, sizeof(key), &said, sizeof(said));
+	return said.state;
 }
 
 struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)

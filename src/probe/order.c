@@ -5,8 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEW_LEFT 64 /* kernels that a load compiles in a moment */
-#define LITTLE	 ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
+#define MOMENT ((size_t)128 << 10) /* bytes of text: it takes but a moment, if many do it */
+#define LITTLE ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
 
 /* Texts of one probe that were not expected before. */
 struct texts {
@@ -228,7 +228,7 @@ size_t order_next(struct order *o)
 		o->probes[i].ready = o->probes[i].seen && o->probes[i].bytes >= LITTLE;
 	if (o->gpu->ops->expect)
 		look(o);
-	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) <= FEW_LEFT;
+	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) <= MOMENT;
 	for (size_t i = 0; i < o->plan->count; i++)
 		o->probes[i].ready &= compiled;
 	for (size_t i = 0; i < o->plan->count; i++) {

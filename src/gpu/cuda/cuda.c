@@ -154,7 +154,7 @@ static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct e
 
 static size_t cuda_uncompiled(struct gpu *g)
 {
-	return cuda_ahead_waiting(((struct cuda_gpu *)g)->ahead);
+	return cuda_ahead_left(((struct cuda_gpu *)g)->ahead);
 }
 
 static const struct device_info *cuda_info(struct gpu *g)

@@ -8,10 +8,10 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#define THREADS_MAX 14 /* each takes some 15 MB inside the driver */
-#define CORES_SPARE 2  /* for the thread that launches, and for what waits with it */
-#define POLITE	    10 /* nice: what is wanted now goes first */
-#define LONG_TEXT   ((size_t)128 << 10) /* bytes: what takes so long by itself has to begin early */
+#define THREADS_MAX 14		       /* each takes some 15 MB inside the driver */
+#define CORES_SPARE 2		       /* for the thread that launches, and for what waits with it */
+#define POLITE	    10		       /* nice: what is wanted now goes first */
+#define LONG_TEXT   ((size_t)64 << 10) /* bytes: what takes so long by itself has to begin early */
 
 enum ahead_state { AHEAD_WAITING, AHEAD_WORKING, AHEAD_READY, AHEAD_USELESS };
 
@@ -196,17 +196,18 @@ int cuda_ahead_add(struct cuda_gpu *g, const struct kernel_source *src, uint64_t
 	return r;
 }
 
-size_t cuda_ahead_waiting(struct cuda_ahead *a)
+size_t cuda_ahead_left(struct cuda_ahead *a)
 {
-	size_t n = 0;
+	size_t bytes = 0;
 
 	if (!a || !a->thread_count)
 		return 0;
 	pthread_mutex_lock(&a->lock);
 	for (size_t i = 0; i < a->count; i++)
-		n += a->kernels[i]->state == AHEAD_WAITING;
+		if (a->kernels[i]->state == AHEAD_WAITING || a->kernels[i]->state == AHEAD_WORKING)
+			bytes += a->kernels[i]->text_bytes;
 	pthread_mutex_unlock(&a->lock);
-	return n;
+	return bytes;
 }
 
 int cuda_ahead_take(struct cuda_ahead *a, const struct kernel_source *src, uint64_t hash, void **image, size_t *bytes,

@@ -12,7 +12,7 @@ enum { TEXTURE_CHASE, TEXTURE_LAP, TEXTURE_STRIDES };
 #define LIMIT_MOST  (16u << 20)
 #define LIMIT_LEAST 16384
 #define LEVELS	    4
-#define PLACEMENTS  40
+#define PLACEMENTS  64
 #define ALONE	    0.5 /* share of a level at a footprint that it serves */
 #define BESIDE	    0.05
 #define LIKE_L2	    3 /* cycles */

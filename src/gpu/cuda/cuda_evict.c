@@ -1,4 +1,5 @@
-/* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later. */
+/* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later, where
+ * the driver tells the size of the last one. */
 #include "gpu/cuda/cuda_gpu.h"
 #include "kernel/kernel.h"
 
@@ -31,8 +32,7 @@ static CUresult room(struct cuda_gpu *g)
 {
 	int l2 = 0;
 	g->d.device_get_attribute(&l2, (CUdevice_attribute)DEVICE_L2_BYTES, g->device);
-	const size_t cache = (size_t)(l2 > LAST_CACHE ? l2 : LAST_CACHE);
-	const size_t written = WRITTEN * cache, read = l2 > 0 ? READ * (size_t)l2 : 0;
+	const size_t written = l2 > 0 ? 0 : WRITTEN * (size_t)LAST_CACHE, read = l2 > 0 ? READ * (size_t)l2 : 0;
 	CUresult r = g->d.mem_alloc(&g->scratch, written + read);
 	if (r) {
 		g->scratch = 0;
@@ -43,11 +43,11 @@ static CUresult room(struct cuda_gpu *g)
 	return read ? g->d.memset_d8_async(g->scratch + written, 0, read, NULL) : r;
 }
 
-/* Overwrites more than the last cache holds, then reads more than it holds of what was written long ago. */
+/* Reads more than the last cache holds. Where nobody tells how much that is, more than an old one holds is overwritten. */
 CUresult cuda_evict(struct cuda_gpu *g)
 {
 	CUresult r = g->scratch ? CUDA_SUCCESS : room(g);
-	if (!r)
+	if (!r && !g->scratch_read)
 		r = g->d.memset_d8_async(g->scratch, (unsigned char)++g->flushes, g->scratch_bytes, NULL);
 	if (r || !g->scratch_read)
 		return r;

@@ -1,7 +1,8 @@
 /* Probes that the tests of the engine pursue instead of the real ones.
  * step: bisects for the edge of the null gpu's formula (100), concludes cache.global.l1.size and shared.latency.
  * child: needs step and reads its finding. idle: concludes nothing. endless: always asks for more.
- * picky: its setup refuses x = 1. seer: takes two kernels for likely and asks for one of them later. */
+ * picky: its setup refuses x = 1. seer: takes two kernels for likely and asks for one of them later.
+ * wordy: one long kernel that may hang. heir: needs wordy and picky. */
 #include "probe/probe.h"
 #include <errno.h>
 #include <stdio.h>
@@ -135,6 +136,29 @@ static void study_seer(struct study *s)
 		study_verdict(s, "clock.granularity", VERDICT_ABSENT, "step", "seen");
 }
 
+static int setup_wordy(const struct study *s, double x, const double *p, struct job *j)
+{
+	j->launch.may_hang = true;
+	return setup_step(s, x, p, j);
+}
+
+static const struct experiment wordy_experiments[] = {
+    {.name = "word", .axis = "size", .unit = "bytes", .params = {"sm", "gap"}, .setup = setup_wordy},
+};
+
+static void study_wordy(struct study *s)
+{
+	const double p[POINT_PARAMS] = {0, 20000};
+
+	if (study_ask(s, 0, 1, p))
+		study_verdict(s, "shared.banks", VERDICT_ABSENT, "word", "seen");
+}
+
+static void study_heir(struct study *s)
+{
+	study_verdict(s, "shared.broadcast", VERDICT_ABSENT, "none", "nothing was left");
+}
+
 #define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
 
 static const struct probe step = {.name = "step",
@@ -177,6 +201,19 @@ static const struct probe seer = {.name = "seer",
 				  .experiments = step_experiments,
 				  .experiment_count = 1,
 				  .study = study_seer};
+static const struct probe wordy = {.name = "wordy",
+				   .asks = "How long?",
+				   .source = "none",
+				   .claims = NAMES("shared.banks"),
+				   .experiments = wordy_experiments,
+				   .experiment_count = 1,
+				   .study = study_wordy};
+static const struct probe heir = {.name = "heir",
+				  .asks = "What is left?",
+				  .source = "none",
+				  .needs = NAMES("picky", "wordy"),
+				  .claims = NAMES("shared.broadcast"),
+				  .study = study_heir};
 /* child stands before the probe that it needs, so that the plan has something to do */
-const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky, &seer};
+const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky, &seer, &wordy, &heir};
 const size_t probe_count = sizeof(probe_table) / sizeof(probe_table[0]);

@@ -48,6 +48,19 @@ static int null_expect(struct gpu *gpu, const struct kernel_source *src, size_t 
 	return 0;
 }
 
+static size_t null_uncompiled(struct gpu *g)
+{
+	return ((struct null_gpu *)g)->left;
+}
+
+static void null_brace(struct gpu *gpu, unsigned probes)
+{
+	struct null_gpu *g = (struct null_gpu *)gpu;
+
+	if (g->braces < 16)
+		g->braced[g->braces++] = probes;
+}
+
 static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n, uint32_t *ids,
 		     struct native_info *native, struct err *e)
 {
@@ -117,7 +130,8 @@ static void null_close(struct gpu *g)
 	.name = "null", .help = "a test's gpu", .list = null_list, .open = null_open, .info = null_info,               \
 	.load = null_load, .run = null_run, .sense = null_sense, .recording = null_recording, .close = null_close
 static const struct gpu_ops null_ops = {NULL_OPS};
-static const struct gpu_ops foreseeing_ops = {NULL_OPS, .expect = null_expect};
+static const struct gpu_ops foreseeing_ops = {NULL_OPS, .expect = null_expect, .uncompiled = null_uncompiled,
+					      .brace = null_brace};
 
 void null_gpu_foresees(struct null_gpu *g)
 {

@@ -8,11 +8,13 @@
 struct null_gpu {
 	struct gpu gpu;
 	struct device_info info;
-	struct native_info native; /* what every kernel is said to be compiled to */
-	unsigned loads, kernels;   /* load calls, kernels in them */
-	unsigned expected, soon;   /* kernels that were expected, and those of them that are wanted soon */
-	unsigned surprises;	   /* kernels that were loaded without having been expected */
-	uint64_t texts[64];	   /* hashes of what was expected */
+	struct native_info native;   /* what every kernel is said to be compiled to */
+	unsigned loads, kernels;     /* load calls, kernels in them */
+	unsigned expected, soon;     /* kernels that were expected, and those of them that are wanted soon */
+	size_t left;		     /* bytes that it says are not compiled so far */
+	unsigned braced[16], braces; /* probes that may hang, each time that it was told */
+	unsigned surprises;	     /* kernels that were loaded without having been expected */
+	uint64_t texts[64];	     /* hashes of what was expected */
 	unsigned runs;
 	unsigned lost_from, lost_to; /* runs lost_from .. lost_to - 1 fail with -EIO (1-based) */
 	unsigned unpinned;	     /* so many launches of each point find no block on the SM */

@@ -488,6 +488,34 @@ static void kernels_are_foreseen(void **state)
 	run_free(&s);
 }
 
+/* Much text that others wait for comes when it is compiled, not when it is least; and what may hang is told of until it is over. */
+static void much_text_comes_when_it_is_compiled(void **state)
+{
+	(void)state;
+	static const struct {
+		size_t left;
+		const char *order;
+	} cases[] = {{(size_t)1 << 20, "step child picky wordy heir "}, {0, "step child wordy picky heir "}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct null_gpu g;
+		struct run r;
+		struct watch w = {0};
+		struct err e = {0};
+		null_gpu_init(&g);
+		null_gpu_foresees(&g);
+		g.left = cases[i].left;
+		run_init(&r);
+		assert_int_equal(measure(&r, &g, NAMES("child", "heir"), 2, &w, &e), 0);
+		assert_string_equal(w.order, cases[i].order);
+		assert_int_equal(g.surprises, 0);
+		assert_int_equal(g.braces, 2);
+		assert_int_equal(g.braced[0], 1);
+		assert_int_equal(g.braced[1], 0);
+		run_free(&r);
+	}
+}
+
 /* A run that goes on is told of what is left only; one that is stopped before a probe begins has measured nothing of it. */
 static void foreseeing_goes_on(void **state)
 {
@@ -566,6 +594,7 @@ int main(void)
 	    cmocka_unit_test(answers_of_a_wrong_shape),
 	    cmocka_unit_test(a_study_keeps_what_it_computed),
 	    cmocka_unit_test(kernels_are_foreseen),
+	    cmocka_unit_test(much_text_comes_when_it_is_compiled),
 	    cmocka_unit_test(foreseeing_goes_on),
 	    cmocka_unit_test(memory_runs_out),
 	};

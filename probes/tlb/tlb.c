@@ -251,7 +251,7 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	c->bytes = room < most ? room : most;
 	snprintf(c->why, sizeof(c->why), "the memory is too small");
 	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
-		const double key[] = {c->experiment, (double)c->bytes, c->rows};
+		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row};
 		const struct tlb_path *before = study_recall(s, "survey", key, sizeof(key));
 		if (before) {
 			*c = *before;
@@ -303,6 +303,7 @@ static void study_tlb(struct study *s)
 		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;
+		path[i].no_row = i ? path[0].no_row : 0;
 		state[i] = shape(s, &path[i], i == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
 		if (state[i] != CHASE_DONE)
 			continue;

@@ -77,6 +77,8 @@ struct tlb_path {
 	uint32_t lines;	  /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
 	double
 	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
+	double
+	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	unsigned steps;		    /* step[0] = 0 counts */

@@ -14,6 +14,8 @@
 #define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
 #define SKIPPED	     0.01
 #define MODES	     8
+#define APART	     8	  /* cycles, ... */
+#define APART_PART   0.05 /* ... and of a load, by which another level of the caches is slower at least */
 #define ROWS_ALIKE   0.1  /* of what a row costs */
 #define TWICE	     1.5  /* cycles, ... */
 #define TWICE_PART   0.03 /* ... and of a cost, by which it may differ from itself */
@@ -189,21 +191,48 @@ static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struc
 	return count;
 }
 
+/* Rings whose lines were at hand: followers, which cost no translation, were faster there than in others, so that it was a cache that
+ * answered. The memory did not, and none of its rows. */
+static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings, bool *near)
+{
+	double middle[SURVEY_RINGS], slowest = 0;
+
+	for (unsigned k = 0; k < rings; k++) {
+		middle[k] = follower_quantile(c, &w[k], 0.5);
+		slowest = fmax(slowest, middle[k]);
+	}
+	for (unsigned k = 0; k < rings; k++)
+		near[k] = middle[k] < slowest - APART - APART_PART * slowest;
+}
+
+/* Whether a ring whose lines were at hand has that cost. */
+static bool without_memory(const struct cost *cost, const bool *near)
+{
+	for (unsigned r = 0; r < SURVEY_RINGS; r++)
+		if (near[r] && cost->share[r] >= SHARE_REAL)
+			return true;
+	return false;
+}
+
 /* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
  * the memory does. 0: nothing does. */
-static double twice(const struct cost *cost, unsigned n)
+static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
 {
 	for (unsigned i = 0; i + 1 < n; i++)
 		for (unsigned k = i + 2; k + 1 < n; k++) {
-			const double more = cost[i + 1].centre - cost[i].centre;
-			if (cost[i].centre >= 0 &&
-			    fabs(cost[k + 1].centre - cost[k].centre - more) <= TWICE + TWICE_PART * more)
+			const double more = cost[i + 1].centre - cost[i].centre, alike = TWICE + TWICE_PART * more;
+			if (cost[i].centre < 0 || fabs(cost[k + 1].centre - cost[k].centre - more) > alike)
+				continue;
+			if (without_memory(&cost[i + 1], near) || without_memory(&cost[k + 1], near))
+				c->no_row = more;
+			if (!(c->no_row > 0) || fabs(c->no_row - more) > alike)
 				return more;
 		}
 	return 0;
 }
 
-static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
+/* near: a flag for each of SURVEY_RINGS rings. */
+static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near)
 {
 	struct cost *cost = ARENA_ARRAY(study_arena(c->study), n + 1, struct cost);
 
@@ -213,7 +242,7 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n)
 	c->odd_count = 0;
 	unsigned count = cost ? cluster(c, seen, n, cost) : 0;
 	if (cost && !(c->rows > 0)) {
-		c->rows = twice(cost, count);
+		c->rows = twice(c, cost, count, near);
 		count = c->rows > 0 ? cluster(c, seen, n, cost) : count;
 	}
 	n = count;
@@ -310,6 +339,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	static const uint32_t few[] = {64, 512, 4096};
 	struct tlb_view base, w[SURVEY_RINGS];
 	struct seen seen[MODES * SURVEY_RINGS];
+	bool near[SURVEY_RINGS] = {false};
 	unsigned n = 0, rings = 0;
 	double step, grain = study_number(c->study, "clock.granularity", &step) ? step : 1;
 	enum chase_state all;
@@ -357,7 +387,8 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	for (unsigned k = 0; k < rings; k++)
 		for (unsigned more = costs_of(c, &w[k], seen + n); more; more--)
 			seen[n++].ring = k;
-	steps_from(c, seen, n);
+	at_hand(c, w, rings, near);
+	steps_from(c, seen, n, near);
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
 		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {

@@ -159,8 +159,9 @@ struct chase_path {
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
 	bool top_fits;	    /* then: the largest footprint misses no more often than smaller ones */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
-	double swing; /* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
+	double swing;	/* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
 			     * much longer at times, as a ratio; 0 = never seen */
+	unsigned again; /* how often latencies were asked for before: their points are others then */
 	unsigned doubtful; /* from this level on, levels may be parts of one another; 0 = none */
 	char doubt[160];   /* why, unless levels hold about the same */
 	unsigned survey_count;

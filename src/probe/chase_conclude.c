@@ -161,32 +161,73 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
 }
 
-/* Mean over the SMs. A clock that is faster for longer than all launches of one of its points makes an SM seem farther by so much; or nearer or
- * farther by what it makes of the nearest level, where it was one of the points that tell the clock's own cost. Then those count that are
- * about as far as most. */
-static double usual_of(const struct chase_path *c, const double *v, unsigned n)
+/* How far an SM may be from most before it is doubted. A clock that is faster for longer than all launches of one of its points makes it seem
+ * farther by so much; or nearer or farther by what it makes of the nearest level, where it was one of the points that tell the clock's own
+ * cost. INFINITY: it makes less of a level than SMs differ by. */
+static double doubted_from(const struct chase_path *c, double median)
 {
-	double scratch[CHASE_PLACEMENTS], sum = 0;
-	const double median = stat_median(v, n, scratch), nearest = fmin(median, c->classes[0].centre),
-		     told = SMS_APART + c->grain;
-	unsigned of = 0;
-	double near = c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median);
+	const double nearest = fmin(median, c->classes[0].centre), told = SMS_APART + c->grain;
 
-	if (n < SMS_LEAST || near <= told)
-		near = INFINITY;
-	for (unsigned i = 0; i < n; i++)
-		of += fabs(v[i] - median) <= near;
-	for (unsigned i = 0; i < n; i++)
-		if (fabs(v[i] - median) <= near)
-			sum += v[i] / of;
-	return sum;
+	if (c->swing * median <= told)
+		return INFINITY;
+	return fmax(told, c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median));
+}
+
+/* An SM may really be so far, and then is so again, later; else the middle one of three answers counts. */
+static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *one)
+{
+	struct chase_latency other[2];
+	enum chase_state state;
+
+	c->again = 1;
+	state = chase_latency(c, k, sm, &other[0]);
+	if (state == CHASE_DONE && fabs(other[0].value - one->value) > SMS_APART + c->grain) {
+		c->again = 2;
+		state = chase_latency(c, k, sm, &other[1]);
+		if (state == CHASE_DONE && (other[0].value - one->value) * (other[1].value - one->value) > 0)
+			*one =
+			    fabs(other[0].value - one->value) < fabs(other[1].value - one->value) ? other[0] : other[1];
+	}
+	c->again = 0;
+	return state;
+}
+
+/* What was found on n SMs, with those that are doubted asked again. left: of those that cannot be asked, as in an older recording. */
+static enum chase_state latency_settled(struct chase_path *c, unsigned k, const uint32_t *sm, unsigned n, double *value,
+					bool *left, struct chase_placed *out)
+{
+	double scratch[CHASE_PLACEMENTS];
+	const double median = stat_median(value, n, scratch), near = doubted_from(c, median);
+	const bool outside = k || c->beyond_sm;
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned i = 0; i < n; i++) {
+		struct chase_latency one;
+		enum chase_state state = chase_latency(c, k, sm[i], &one);
+		/* Of few, most may have met it. */
+		const bool doubted = outside && isfinite(near) && (n < SMS_LEAST || fabs(value[i] - median) > near);
+		if (state == CHASE_DONE && doubted) {
+			state = latency_again(c, k, sm[i], &one);
+			left[i] = state == CHASE_UNDECIDED && n >= SMS_LEAST && near > SMS_APART + c->grain;
+		}
+		if (state == CHASE_PENDING)
+			all = state;
+		if (!i)
+			out->first = one;
+		value[i] = one.value;
+		out->lo = fmin(out->lo, one.value - one.half);
+		out->hi = fmax(out->hi, one.value + one.half);
+	}
+	return all;
 }
 
 void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
 {
 	double value[CHASE_PLACEMENTS] = {0};
 	uint32_t sm[CHASE_PLACEMENTS];
-	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
+	bool left[CHASE_PLACEMENTS] = {false};
+	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm),
+		 of = 0;
 
 	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
 	for (unsigned i = 0; i < n; i++) {
@@ -201,17 +242,18 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 			out->state = state;
 			continue;
 		}
-		if (!out->sms)
-			out->first = one;
-		value[out->sms] = one.value;
-		out->lo = fmin(out->lo, one.value - one.half);
-		out->hi = fmax(out->hi, one.value + one.half);
+		value[out->sms++] = one.value;
 		out->address_ops = fmax(out->address_ops, one.address_ops);
 		out->averaged = out->averaged && one.averaged;
-		out->sms++;
 	}
-	if (out->sms)
-		out->mean = usual_of(c, value, out->sms);
+	if (out->state != CHASE_DONE)
+		return;
+	out->state = latency_settled(c, k, sm, n, value, left, out);
+	for (unsigned i = 0; i < n; i++)
+		of += !left[i];
+	for (unsigned i = 0; i < n; i++)
+		if (!left[i] || !of)
+			out->mean += value[i] / (of ? of : n);
 }
 
 bool chase_take_off(const struct study *s, struct chase_placed *l)

@@ -42,7 +42,7 @@ static enum chase_state lap_get(struct chase_path *c, double start, double footp
 {
 	double p[POINT_PARAMS] = {0}, shorter[ROUNDS], longer[ROUNDS];
 	p[CHASE_STRIDE] = (double)stride;
-	p[CHASE_WARM] = cold ? 0 : 2 * ceil(footprint / (double)stride);
+	p[CHASE_WARM] = cold ? 0 : (2 + c->again) * ceil(footprint / (double)stride);
 	p[CHASE_TIMED] = loads;
 	p[CHASE_START] = start;
 	p[CHASE_PLACE] = 8.0 * sm + c->lap_kind;
@@ -95,13 +95,16 @@ static enum chase_state chain_loads(struct chase_path *c, unsigned *loads)
 {
 	double few = NAN, many = NAN, few_spread = 0, many_spread = 0, ops;
 	char why[sizeof(c->why)];
+	const unsigned again = c->again;
 
 	*loads = CHASE_LOADS;
+	c->again = 0; /* code is as long as it was */
 	enum chase_state a =
 	    lap_get(c, 0, (double)c->stride, c->stride, false, CHASE_LOADS, c->sm, &many, &many_spread, &ops);
 	memcpy(why, c->why, sizeof(why));
 	enum chase_state b =
 	    lap_get(c, 0, (double)c->stride, c->stride, false, CHASE_LOADS / 4, c->sm, &few, &few_spread, &ops);
+	c->again = again;
 	/* Where nobody asked for the shorter one, as in an older recording, the longer one is believed. */
 	memcpy(c->why, why, sizeof(why));
 	if (a != CHASE_DONE || b == CHASE_PENDING)
@@ -199,10 +202,12 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 
 	p[CHASE_STRIDE] = (double)stride;
 	uint32_t room = c->quiet_room ? c->quiet_room : c->room;
-	p[CHASE_TIMED] = room < SAMPLED ? room : SAMPLED;
+	p[CHASE_TIMED] = (room < SAMPLED ? room : SAMPLED) - (cold ? c->again : 0);
 	/* Of a ring that is longer than what is timed each SM times another piece: where ways differ in length, one piece alone would be a
 	 * few of them. */
-	p[CHASE_WARM] = cold ? 0 : k && n > p[CHASE_TIMED] ? n + fmod(sm * p[CHASE_TIMED], n) : 2 * n;
+	p[CHASE_WARM] = cold			  ? 0
+			: k && n > p[CHASE_TIMED] ? (1 + c->again) * n + fmod(sm * p[CHASE_TIMED], n)
+						  : (2 + c->again) * n;
 	p[CHASE_PLACE] = 8.0 * sm + (c->quiet_room ? c->quiet_kind : c->kind);
 	enum chase_state state = chase_get(c, &r, footprint, p);
 	if (state != CHASE_DONE)

@@ -282,6 +282,10 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		lines->parts =
 		    (unsigned)stat_modes(means, groups, 2.5 + c->grain / 2.0, 0.1, mode, CHASE_PARTS + 1, own);
 		bool wide = false;
+		/* Where a lap is a whole number of a coarse clock's steps, each line loses the same part of one every time, and what most
+		 * of them lose is not what they lose on average. */
+		for (unsigned i = 0; i < lines->parts && c->grain > 1; i++)
+			mode[i].centre = mean_between(means, groups, mode[i].lo, mode[i].hi);
 		/* Two parts are alike, and which lines were met is chance. */
 		const double one = (double)mode[0].count / (double)groups,
 			     other = (double)mode[1].count / (double)groups;

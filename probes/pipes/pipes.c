@@ -531,6 +531,7 @@ const char *pipes_name(unsigned row)
 }
 
 static const char *const needs[] = {"arithmetic", NULL};
+static const char *const helped[] = {"clock", NULL};
 static const char *const claims[] = {"arith.*.unit", "arith.*.warps_to_fill", "unit.*", NULL};
 
 const struct probe probe_pipes = {
@@ -564,6 +565,7 @@ const struct probe probe_pipes = {
 	"first one is done, and the numbers of warps say nothing, which the finding says.",
     .figure = "warps-throughput",
     .needs = needs,
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

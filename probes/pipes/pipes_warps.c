@@ -47,13 +47,13 @@ static bool code_is_far(const struct point *const pt[2], unsigned warps)
 }
 
 /* Of chains of the usual lengths, or, where their code is too long to be at hand, of shorter ones. */
-static double ask_cycles(struct study *s, unsigned which, unsigned warps)
+static double ask_cycles(struct study *s, unsigned which, unsigned warps, bool far)
 {
 	const unsigned e = pipes_warps_experiment(which);
 	const double few[POINT_PARAMS] = {FEW_LINKS}, usual[POINT_PARAMS] = {SHORT_LINKS},
 		     many[POINT_PARAMS] = {LONG_LINKS};
 	const struct point *pt[2] = {study_ask(s, e, warps, usual), study_ask(s, e, warps, many)};
-	if (!code_is_far(pt, warps))
+	if (!far && !code_is_far(pt, warps))
 		return link_cycles(pt, usual_links, warps);
 	const struct point *shorter[2] = {study_ask(s, e, warps, few), pt[0]};
 	return link_cycles(shorter, few_links, warps);
@@ -85,29 +85,57 @@ static double latency_of(const struct study *s, const struct arithmetic_row *r)
 	return study_number(s, key, &latency) ? latency : 0;
 }
 
-/* Results a cycle of so many warps; 0: not known. However it was timed, a chain is no faster than its latency lets it be. */
-static double rate_of(struct study *s, unsigned which, unsigned warps)
+enum hand { AT_HAND, LONG_IS_FAR, ALL_IS_FAR };
+
+/* Where the code of chains is, by one warp alone: nothing else holds it up, so that each of its links takes as long, however many there
+ * are. The same code is as far for any number of warps, whose ends would hide a few cycles. */
+static enum hand where_code_is(struct study *s, unsigned which)
 {
-	const double cycles = ask_cycles(s, which, warps),
+	const unsigned e = pipes_warps_experiment(which);
+	const double few[POINT_PARAMS] = {FEW_LINKS}, usual[POINT_PARAMS] = {SHORT_LINKS},
+		     many[POINT_PARAMS] = {LONG_LINKS};
+	const struct point *pt[2] = {study_ask(s, e, 1, usual), study_ask(s, e, 1, many)};
+	const double c = link_cycles(pt, usual_links, 1);
+	double link = latency_of(s, &arithmetic_row[pipes_warps_row[which]]), step = 1,
+	       apart = usual_links[1] - usual_links[0];
+	const bool known = link > 0;
+	if (!known) {
+		const struct point *shorter[2] = {study_ask(s, e, 1, few), pt[0]};
+		link = link_cycles(shorter, few_links, 1);
+		apart = few_links[1] - few_links[0];
+	}
+	study_number(s, "clock.granularity", &step);
+	const double most = 2 * step / apart; /* by which the clock alone makes them differ */
+	if (!(c > 0) || !(link > 0))
+		return AT_HAND;
+	return c > link * (1 + BELOW) + most		 ? LONG_IS_FAR
+	       : !known && link > c * (1 + BELOW) + most ? ALL_IS_FAR
+							 : AT_HAND;
+}
+
+/* Results a cycle of so many warps; 0: not known. However it was timed, a chain is no faster than its latency lets it be. */
+static double rate_of(struct study *s, unsigned which, unsigned warps, bool far)
+{
+	const double cycles = ask_cycles(s, which, warps, far),
 		     latency = latency_of(s, &arithmetic_row[pipes_warps_row[which]]);
 	return cycles > 0 ? warps * study_device(s)->warp_size / fmax(cycles, latency) : 0;
 }
 
 /* Rates of the numbers of warps that tell; 0 where none was asked for. */
-static void ask_rates(struct study *s, unsigned which, double *rate, unsigned most, double throughput)
+static void ask_rates(struct study *s, unsigned which, double *rate, unsigned most, double throughput, bool far)
 {
 	const double least[] = {(FULL - UNSURE) * throughput, FULL * throughput, (FULL + UNSURE) * throughput};
 	for (unsigned w = 1; w <= most; w++) {
 		if (most > DENSE && w > DENSE / 2 && w % 4 && w != most)
 			continue;
-		rate[w] = rate_of(s, which, w);
+		rate[w] = rate_of(s, which, w, far);
 	}
 	if (study_pending(s))
 		return;
 	for (size_t i = 0; i < sizeof least / sizeof *least; i++) {
 		const unsigned first = reaches(rate, most, least[i]);
 		for (unsigned w = first ? first - 1 : 0; w > 0 && rate[w] <= 0; w--) {
-			const double r = rate_of(s, which, w);
+			const double r = rate_of(s, which, w, far);
 			rate[w] = r > 0 ? r : -1; /* not again */
 		}
 	}
@@ -132,7 +160,8 @@ static void study_row(struct study *s, unsigned which)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence, "its throughput is not known");
 		return;
 	}
-	ask_rates(s, which, rate, most, throughput);
+	const enum hand code = where_code_is(s, which);
+	ask_rates(s, which, rate, most, throughput, code == LONG_IS_FAR);
 	if (study_pending(s))
 		return;
 	if (!(rate[1] > 0) || !(rate[most] > 0)) {
@@ -142,6 +171,12 @@ static void study_row(struct study *s, unsigned which)
 	const unsigned at = reaches(rate, most, FULL * throughput),
 		       lo = reaches(rate, most, (FULL - UNSURE) * throughput),
 		       hi = reaches(rate, most, (FULL + UNSURE) * throughput);
+	if (code == ALL_IS_FAR) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "links of short chains take longer than those of long ones, and its latency is not "
+			      "known: its instructions are not at hand");
+		return;
+	}
 	if (preferred(s, which, at ? at : most)) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "some warps end long before others, so that blocks say nothing of a steady rate");

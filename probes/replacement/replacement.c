@@ -307,7 +307,7 @@ static void study_level(struct level *l)
 	if (r.state == CHASE_PENDING)
 		return;
 	bool alone = true;
-	if (r.state == CHASE_DONE && !pages && spacing.even && !spacing.tile && set.between && !set.flips &&
+	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !spacing.tile && set.between && !set.flips &&
 	    !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
 	    level_alone(l, &set, &alone) == CHASE_PENDING)
 		return;

@@ -276,7 +276,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	for (size_t i = 0; i < m; i++)
 		own[i] = v[i][1];
 	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1)
-		*mean = undelayed[0].centre;
+		*mean = c->grain > 1 ? mean_between(own, m, undelayed[0].lo, undelayed[0].hi) : undelayed[0].centre;
 	if (lines && by_line) {
 		struct stat_mode mode[CHASE_PARTS + 1] = {{0}};
 		lines->parts =

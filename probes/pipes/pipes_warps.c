@@ -202,6 +202,14 @@ static void study_row(struct study *s, unsigned which)
 			      ceil(enough), at > 1 ? at - 1 : most, at > 1 ? rate[at - 1] : best, throughput);
 		return;
 	}
+	if (at && rate[at] > (1 + UNSURE) * throughput) {
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "%u warps give %.4g results a cycle, more than the %.4g that it does at most: how many it takes is "
+		    "not sure either",
+		    at, rate[at], throughput);
+		return;
+	}
 	if (at && hi)
 		study_measured_number(s, key, at, lo, hi, "sm", "throughput of single chains against warps", evidence,
 				      "%.4g results a cycle with %u warps, %.4g with one less", rate[at], at,

@@ -192,38 +192,32 @@ static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t
 	return state;
 }
 
-/* What was found on n SMs, with those that are doubted asked again. left: of those that cannot be asked, as in an older recording. */
-static enum chase_state latency_settled(struct chase_path *c, unsigned k, const uint32_t *sm, unsigned n, double *value,
-					bool *left, struct chase_placed *out)
+/* Those of n SMs' latencies that are doubted are asked again. left: of those that cannot be asked, as in an older recording. */
+static enum chase_state latency_settled(struct chase_path *c, unsigned k, const uint32_t *sm, unsigned n,
+					struct chase_latency *one, bool *left)
 {
-	double scratch[CHASE_PLACEMENTS];
+	double value[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
+	for (unsigned i = 0; i < n; i++)
+		value[i] = one[i].value;
 	const double median = stat_median(value, n, scratch), near = doubted_from(c, median);
 	const bool outside = k || c->beyond_sm;
 	enum chase_state all = CHASE_DONE;
 
 	for (unsigned i = 0; i < n; i++) {
-		struct chase_latency one;
-		enum chase_state state = chase_latency(c, k, sm[i], &one);
 		/* Of few, most may have met it. */
-		const bool doubted = outside && isfinite(near) && (n < SMS_LEAST || fabs(value[i] - median) > near);
-		if (state == CHASE_DONE && doubted) {
-			state = latency_again(c, k, sm[i], &one);
-			left[i] = state == CHASE_UNDECIDED && n >= SMS_LEAST && near > SMS_APART + c->grain;
-		}
+		if (!outside || !isfinite(near) || (n >= SMS_LEAST && fabs(value[i] - median) <= near))
+			continue;
+		const enum chase_state state = latency_again(c, k, sm[i], &one[i]);
+		left[i] = state == CHASE_UNDECIDED && n >= SMS_LEAST && near > SMS_APART + c->grain;
 		if (state == CHASE_PENDING)
 			all = state;
-		if (!i)
-			out->first = one;
-		value[i] = one.value;
-		out->lo = fmin(out->lo, one.value - one.half);
-		out->hi = fmax(out->hi, one.value + one.half);
 	}
 	return all;
 }
 
 void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
 {
-	double value[CHASE_PLACEMENTS] = {0};
+	struct chase_latency one[CHASE_PLACEMENTS];
 	uint32_t sm[CHASE_PLACEMENTS];
 	bool left[CHASE_PLACEMENTS] = {false};
 	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm),
@@ -231,8 +225,7 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 
 	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
 	for (unsigned i = 0; i < n; i++) {
-		struct chase_latency one;
-		enum chase_state state = chase_latency(c, k, sm[i], &one);
+		enum chase_state state = chase_latency(c, k, sm[i], &one[i]);
 		if (state == CHASE_UNDECIDED) {
 			out->state = state;
 			snprintf(out->why, sizeof(out->why), "%s", c->why);
@@ -242,18 +235,22 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 			out->state = state;
 			continue;
 		}
-		value[out->sms++] = one.value;
-		out->address_ops = fmax(out->address_ops, one.address_ops);
-		out->averaged = out->averaged && one.averaged;
+		out->sms++;
+		out->address_ops = fmax(out->address_ops, one[i].address_ops);
+		out->averaged = out->averaged && one[i].averaged;
 	}
 	if (out->state != CHASE_DONE)
 		return;
-	out->state = latency_settled(c, k, sm, n, value, left, out);
+	out->state = latency_settled(c, k, sm, n, one, left);
+	out->first = one[0];
 	for (unsigned i = 0; i < n; i++)
 		of += !left[i];
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		out->lo = fmin(out->lo, one[i].value - one[i].half);
+		out->hi = fmax(out->hi, one[i].value + one[i].half);
 		if (!left[i] || !of)
-			out->mean += value[i] / (of ? of : n);
+			out->mean += one[i].value / (of ? of : n);
+	}
 }
 
 bool chase_take_off(const struct study *s, struct chase_placed *l)

@@ -32,15 +32,14 @@ static CUresult room(struct cuda_gpu *g)
 {
 	int l2 = 0;
 	g->d.device_get_attribute(&l2, (CUdevice_attribute)DEVICE_L2_BYTES, g->device);
-	const size_t written = l2 > 0 ? 0 : WRITTEN * (size_t)LAST_CACHE, read = l2 > 0 ? READ * (size_t)l2 : 0;
-	CUresult r = g->d.mem_alloc(&g->scratch, written + read);
+	g->scratch_read = l2 > 0;
+	g->scratch_bytes = l2 > 0 ? READ * (size_t)l2 : WRITTEN * (size_t)LAST_CACHE;
+	CUresult r = g->d.mem_alloc(&g->scratch, g->scratch_bytes);
 	if (r) {
 		g->scratch = 0;
 		return r;
 	}
-	g->scratch_bytes = written;
-	g->scratch_read = read;
-	return read ? g->d.memset_d8_async(g->scratch + written, 0, read, NULL) : r;
+	return g->scratch_read ? g->d.memset_d8_async(g->scratch, 0, g->scratch_bytes, NULL) : r;
 }
 
 /* Reads more than the last cache holds. Where nobody tells how much that is, more than an old one holds is overwritten. */
@@ -51,7 +50,7 @@ CUresult cuda_evict(struct cuda_gpu *g)
 		r = g->d.memset_d8_async(g->scratch, (unsigned char)++g->flushes, g->scratch_bytes, NULL);
 	if (r || !g->scratch_read)
 		return r;
-	uint64_t from = g->scratch + g->scratch_bytes, count = g->scratch_read / PIECE, never = 0;
+	uint64_t from = g->scratch, count = g->scratch_bytes / PIECE, never = 0;
 	void *arguments[LAUNCH_ARGS] = {&from, &count, &never};
 	for (unsigned i = 3; i < LAUNCH_ARGS; i++)
 		arguments[i] = &never;

@@ -60,7 +60,8 @@ struct cuda_gpu {
 	uint8_t *pinned; /* [the output's initial content][the words of every repeat] */
 	size_t pinned_bytes;
 	CUdeviceptr scratch; /* to evict caches: its first bytes are overwritten, those behind them read */
-	size_t scratch_bytes, scratch_read;
+	size_t scratch_bytes;
+	bool scratch_read; /* and not written */
 	uint32_t evict_id; /* of the kernel that reads; CUDA_NO_KERNEL: not made yet */
 	unsigned flushes;
 	CUevent begin, end, done;

@@ -278,5 +278,5 @@ void cuda_memory_free(struct cuda_gpu *g)
 		g->d.mem_free_host(g->pinned);
 	g->scratch = 0;
 	g->pinned = NULL;
-	g->scratch_bytes = g->scratch_read = g->pinned_bytes = 0;
+	g->scratch_bytes = g->pinned_bytes = 0;
 }

@@ -125,7 +125,7 @@ void help_program(struct str *out)
 	}
 	str_add(out, "\nCommands:\n");
 	for (size_t i = 0; i < cmd_verb_count; i++)
-		str_addf(out, "  %-8s%s\n", cmd_verbs[i].name, cmd_verbs[i].summary);
+		str_addf(out, "  %-11s%s\n", cmd_verbs[i].name, cmd_verbs[i].summary);
 	str_add(out, "\n`fathom COMMAND --help` explains a command with examples. Start with: fathom run\n");
 	exits_text(out);
 }

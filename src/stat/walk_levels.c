@@ -8,6 +8,7 @@
 #define NEIGHBOURS 16 /* fine places on either side */
 #define PASSES	   4
 #define BETTER	   16	/* a level more: so much less squared error */
+#define PERHAPS	   2	/* so much less: too little to say that it is there, too much to say that it is not */
 #define SLOWER	   0.03 /* than the level before it, at least */
 #define MISFIT	   4	/* mean squared error that is no fit any more */
 #define INTERVAL   4	/* squared error more at the ends of an interval: two standard deviations */
@@ -150,6 +151,34 @@ static double moved(const struct data *d, const struct fit *f, size_t k, double 
 	return other.at[k];
 }
 
+static double value_of(const struct fit *f, size_t k)
+{
+	double value = 0;
+	for (size_t i = 0; i <= k; i++)
+		value += f->by[i];
+	return value;
+}
+
+/* A level more that may be there: those from it on may be the next ones. */
+static void doubt(const struct data *d, const struct fit *f, const struct fit *more, double worse,
+		  struct stat_level *out)
+{
+	size_t first = 0; /* that is not in both */
+	while (first < f->steps &&
+	       fabs(log2(more->at[first + 1] / f->at[first])) > fabs(log2(more->at[first] / f->at[first])))
+		first++;
+	for (size_t k = first; k < f->steps; k++)
+		for (size_t other = k; other <= k + 1; other++) {
+			out[k].size_lo = fmin(out[k].size_lo, moved(d, more, other, exp2(-1.0 / FINE), worse));
+			out[k].size_hi = fmax(out[k].size_hi, moved(d, more, other, exp2(1.0 / FINE), worse));
+		}
+	for (size_t k = first + 1; k <= f->steps; k++)
+		for (size_t other = k; other <= k + 1; other++) {
+			out[k].lo = fmin(out[k].lo, value_of(more, other));
+			out[k].hi = fmax(out[k].hi, value_of(more, other));
+		}
+}
+
 size_t stat_levels(const double *size, const double *value, const double *error, size_t n,
 		   struct stat_level out[STAT_LEVELS], double *misfit)
 {
@@ -159,7 +188,8 @@ size_t stat_levels(const double *size, const double *value, const double *error,
 	*misfit = INFINITY;
 	if (n < POINTS || !solve(&d, &f))
 		return 0;
-	while (f.steps < STEPS && POINTS * 2 * (f.steps + 1) < n && add_step(&d, &f, &more) &&
+	bool another;
+	while ((another = f.steps < STEPS && POINTS * 2 * (f.steps + 1) < n && add_step(&d, &f, &more)) &&
 	       more.error < f.error - BETTER)
 		f = more;
 	*misfit = f.error / (double)(n - f.steps);
@@ -168,9 +198,8 @@ size_t stat_levels(const double *size, const double *value, const double *error,
 	const double worse = INTERVAL * fmax(1, *misfit);
 	for (size_t k = 0; k <= f.steps; k++) {
 		double spread = 0;
-		out[k].value = 0;
+		out[k].value = value_of(&f, k);
 		for (size_t i = 0; i <= k; i++) {
-			out[k].value += f.by[i];
 			for (size_t j = 0; j <= k; j++)
 				spread += f.spread[i][j];
 		}
@@ -183,5 +212,7 @@ size_t stat_levels(const double *size, const double *value, const double *error,
 			out[k].size_hi = moved(&d, &f, k, exp2(1.0 / FINE), worse);
 		}
 	}
+	if (another && more.error < f.error - PERHAPS)
+		doubt(&d, &f, &more, worse, out);
 	return f.steps + 1;
 }

@@ -13,6 +13,7 @@
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define SHARP	     0.01  /* of a rate, to either side: it is known well */
+#define AS_FAST	     0.96  /* of the best rate: it is the same one, or nearly */
 #define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
@@ -181,6 +182,43 @@ static unsigned sharpest_of(struct study *s, unsigned row, const struct rates *x
 	return sharpest;
 }
 
+static bool overlap(const struct slope *a, const struct load *la, const struct slope *b, const struct load *lb,
+		    const struct device_info *d)
+{
+	return rate_of(a, la, d) * a->value / a->hi <= rate_of(b, lb, d) * b->value / b->lo &&
+	       rate_of(b, lb, d) * b->value / b->hi <= rate_of(a, la, d) * a->value / a->lo;
+}
+
+/* A load whose rate is known well and reached by another one, while the best one's is told apart from both: of several the greatest may
+ * be too great by chance. Otherwise -1. */
+static int usual_of(struct study *s, unsigned row, const struct rates *x, unsigned best)
+{
+	const struct device_info *d = study_device(s);
+	const double value = rate_of(&x->slope[best], &x->load[best], d);
+	int usual = -1;
+	for (unsigned i = 0; i < x->count; i++) {
+		const struct slope *t = &x->slope[i];
+		bool again = false;
+		if (!t->ok || !(t->lo > 0) || t->hi - t->lo > 2 * SHARP * t->value ||
+		    rate_of(t, &x->load[i], d) < AS_FAST * value ||
+		    arithmetic_mixture(study_native(s, row, t->last), LENGTHS * x->load[i].unit * x->load[i].chains))
+			continue;
+		if (overlap(t, &x->load[i], &x->slope[best], &x->load[best], d)) {
+			if (i != best)
+				return -1;
+			continue;
+		}
+		for (unsigned k = 0; k < x->count; k++)
+			again |= k != best && k != i && x->slope[k].ok && x->slope[k].lo > 0 &&
+				 (x->load[k].warps != x->load[i].warps || x->load[k].chains != x->load[i].chains) &&
+				 overlap(t, &x->load[i], &x->slope[k], &x->load[k], d);
+		if (again && (usual < 0 || (t->hi - t->lo) * x->slope[usual].value <
+					       (x->slope[usual].hi - x->slope[usual].lo) * t->value))
+			usual = (int)i;
+	}
+	return usual;
+}
+
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
 {
 	const struct slope *const slope = x->slope, *const single = x->single;
@@ -260,7 +298,8 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 		if (again || (load[i].warps == l->warps && load[i].chains == l->chains))
 			continue;
 		steady = steady && slope[i].ok && slope[i].hi - slope[i].lo <= STEADY * slope[i].value;
-		const bool same = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > 0.96 * value;
+		const bool same =
+		    slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > AS_FAST * value;
 		agree += same;
 		other_warps += same && load[i].warps != l->warps;
 		if (slope[i].ok && slope[i].value > 0 && 2 * load[i].warps <= l->warps)
@@ -293,17 +332,23 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 			    l->chains, agree);
 		return;
 	}
-	const unsigned sharpest = sharpest_of(s, row, x, (unsigned)best);
-	const struct load *m = &load[sharpest];
-	const struct slope *t = &slope[sharpest];
-	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d);
+	const int usual = usual_of(s, row, x, (unsigned)best);
+	const unsigned told = usual >= 0 ? (unsigned)usual : sharpest_of(s, row, x, (unsigned)best);
+	const struct load *m = &load[told];
+	const struct slope *t = &slope[told];
+	/* Where the best one is an exception it still is a rate that was seen. */
+	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d),
+		     most = usual >= 0 ? value * b->value / b->lo : lanes / t->lo;
+	char how[96] = "";
+	if (usual >= 0)
+		snprintf(how, sizeof how, "; %u warps of %u chains seem to reach %.4g", l->warps, l->chains, value);
 	snprintf(evidence, sizeof evidence, "%s:%u", name, m->unit * LENGTHS);
-	study_measured_number(
-	    s, key, rate, lanes / t->hi, lanes / t->lo, "sm", "best slope over several loads of the unit", evidence,
-	    "%u warps of %u chains on one SM; %u other loads within 4 %%", m->warps, m->chains, agree);
+	study_measured_number(s, key, rate, lanes / t->hi, most, "sm", "best slope over several loads of the unit",
+			      evidence, "%u warps of %u chains on one SM; %u other loads within 4 %%%s", m->warps,
+			      m->chains, agree, how);
 	/* the three quotients round on their own, and a value must not fall out of its interval by that */
 	const double cycles = d->warp_size / rate;
-	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size * t->lo / lanes),
+	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size / most),
 			      fmax(cycles, d->warp_size * t->hi / lanes), "sm", "warp size over throughput", evidence,
-			      "%u warps of %u chains on one SM", m->warps, m->chains);
+			      "%u warps of %u chains on one SM%s", m->warps, m->chains, how);
 }

@@ -164,10 +164,20 @@ static void expect(struct study *s, unsigned row)
 		arithmetic_expect(s, row, load[i].unit, load[i].warps, load[i].chains);
 }
 
-static void study_row(struct study *s, unsigned row)
+/* What every operation is asked first. */
+struct asked {
+	bool there; /* all of it; else there is nothing to conclude, or not yet */
+	bool is_long, steps;
+	unsigned unit, loads;
+	struct load load[CONFIGS];
+	struct slope full[CONFIGS], lat, few; /* under those loads; of one warp; of its shorter chains */
+};
+
+static void ask_row(struct study *s, unsigned row, struct asked *o)
 {
 	const struct device_info *d = study_device(s);
 	const struct arithmetic_row *r = &arithmetic_row[row];
+	*o = (struct asked){.there = false};
 	if (!arithmetic_supported(d, r->need)) {
 		arithmetic_verdicts(s, r, 0, PARTS - 1, VERDICT_UNSUPPORTED, experiments[row].name,
 				    "the device does not have this operation");
@@ -189,62 +199,90 @@ static void study_row(struct study *s, unsigned row)
 	}
 	const struct native_info *n = study_native(s, row, pilot);
 	const double cycles = arithmetic_span(pilot, 1) / LONG_UNIT;
-	const bool is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
-	const bool steps = is_long || (n && n->region_count && n->region[0].total >= 2 * LONG_UNIT);
-	const unsigned unit = is_long ? LONG_UNIT : SHORT_UNIT;
-	struct load load[CONFIGS];
-	struct slope full[CONFIGS];
-	const unsigned loads = arithmetic_loads(load, d, r, steps);
-	const struct slope lat = arithmetic_slope(s, row, unit, 1, 1),
-			   few = steps ? arithmetic_slope(s, row, is_long ? FEW_UNIT : LONG_UNIT, 1, 1)
-				       : (struct slope){0};
-	for (unsigned i = 0; i < loads; i++)
-		full[i] = arithmetic_slope(s, row, load[i].unit, load[i].warps, load[i].chains);
-	if (study_missing(s) > missing)
-		return;
+	o->is_long = (n && n->region_count && n->region[0].total > 4 * LONG_UNIT) || cycles > 150;
+	o->steps = o->is_long || (n && n->region_count && n->region[0].total >= 2 * LONG_UNIT);
+	o->unit = o->is_long ? LONG_UNIT : SHORT_UNIT;
+	o->loads = arithmetic_loads(o->load, d, r, o->steps);
+	o->lat = arithmetic_slope(s, row, o->unit, 1, 1);
+	if (o->steps)
+		o->few = arithmetic_slope(s, row, o->is_long ? FEW_UNIT : LONG_UNIT, 1, 1);
+	for (unsigned i = 0; i < o->loads; i++)
+		o->full[i] = arithmetic_slope(s, row, o->load[i].unit, o->load[i].warps, o->load[i].chains);
+	o->there = study_missing(s) == missing;
+}
+
+/* What a warp issues a cycle of the operation that it is fastest with, of those that have been asked by now. */
+static double fastest_warp(const struct asked *row, unsigned count)
+{
+	double most = 0;
+	for (unsigned i = 0; i < count; i++)
+		for (unsigned k = 0; k < row[i].loads && row[i].there && !row[i].steps; k++)
+			if (row[i].full[k].ok && row[i].full[k].value > 0)
+				most = fmax(most, row[i].load[k].chains / row[i].full[k].value);
+	return most;
+}
+
+static void conclude_row(struct study *s, unsigned row, const struct asked *o, double fastest)
+{
+	const struct device_info *d = study_device(s);
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const struct slope *full = o->full;
+	const struct load *load = o->load;
+	const bool steps = o->steps;
+	const size_t missing = study_missing(s);
 	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
-	const int best = arithmetic_best(full, load, loads, d);
+	const int best = arithmetic_best(full, load, o->loads, d);
 	const struct slope few_full =
 	    best < 0 ? (struct slope){0}
 		     : arithmetic_slope(s, row, load[best].unit / SHORTER < 2 ? 2 : load[best].unit / SHORTER,
 					load[best].warps, load[best].chains);
-	bool uneven = !steps && best >= 0 && !arithmetic_blocks_tell(full, load, loads, (unsigned)best, &lat, true, d);
-	for (unsigned i = 0; i < loads && steps; i++)
+	struct rates rates = {.slope = full,
+			      .load = load,
+			      .count = o->loads,
+			      .is_long = o->is_long,
+			      .single = steps ? NULL : &o->lat,
+			      .few = &few_full,
+			      .fastest = steps ? 0 : fastest};
+	/* Of a mixture nothing is concluded, however fast it is. */
+	bool uneven =
+	    !steps && best >= 0 &&
+	    !arithmetic_mixture(study_native(s, row, full[best].last), LENGTHS * load[best].unit * load[best].chains) &&
+	    !arithmetic_blocks_tell(&rates, (unsigned)best, &o->lat, true, d);
+	for (unsigned i = 0; i < o->loads && steps; i++)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
 	struct arithmetic_steady rate = {0};
 	if (uneven)
-		rate = steps ? arithmetic_steady(s, row, is_long ? 2 : 8, false)
+		rate = steps ? arithmetic_steady(s, row, o->is_long ? 2 : 8, false)
 			     : arithmetic_steady_one(s, row, arithmetic_is_single(r) ? 1 : 2);
 	if (steps && uneven && best >= 0 && arithmetic_steady_is_wide(&rate, &full[best], &load[best], d))
-		rate = arithmetic_steady(s, row, is_long ? 2 : 8, true);
+		rate = arithmetic_steady(s, row, o->is_long ? 2 : 8, true);
 	if (study_missing(s) > missing)
 		return;
 	char evidence[64];
-	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, unit * LENGTHS);
-	if (lat.ok) {
-		conclude_latency(s, row, &lat, &few, evidence);
-		conclude_native(s, row, &lat, evidence);
+	snprintf(evidence, sizeof evidence, "%s:%u", experiments[row].name, o->unit * LENGTHS);
+	if (o->lat.ok) {
+		conclude_latency(s, row, &o->lat, &o->few, evidence);
+		conclude_native(s, row, &o->lat, evidence);
 	} else {
-		const char *why = lat.bad ? lat.bad->message : "points are missing";
+		const char *why = o->lat.bad ? o->lat.bad->message : "points are missing";
 		const enum verdict v =
-		    lat.bad && lat.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
+		    o->lat.bad && o->lat.bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE;
 		arithmetic_verdicts(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		arithmetic_verdicts(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	const struct rates rates = {.slope = full,
-				    .load = load,
-				    .count = loads,
-				    .is_long = is_long,
-				    .single = steps ? NULL : &lat,
-				    .few = &few_full,
-				    .steady = uneven ? &rate : NULL};
+	rates.steady = uneven ? &rate : NULL;
 	arithmetic_conclude_rates(s, row, &rates);
 }
 
 static void study_arithmetic(struct study *s)
 {
+	struct asked row[ARITHMETIC_COUNT];
 	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
-		study_row(s, i);
+		ask_row(s, i, &row[i]);
+	const double fastest = fastest_warp(row, ARITHMETIC_COUNT);
+	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
+		if (row[i].there)
+			conclude_row(s, i, &row[i], fastest);
 }
 
 static const char *const claims[] = {"arith.*.latency", "arith.*.throughput", "arith.*.issue", "arith.*.native_ops",

@@ -47,10 +47,6 @@ const char *arithmetic_mixture(const struct native_info *n, unsigned links);
 
 /* The load that gives the highest rate of those whose time grows with the chain; -1: none does. */
 int arithmetic_best(const struct slope *slope, const struct load *load, unsigned n, const struct device_info *d);
-/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. surely: even if warps that end a little
- * apart use as little of the unit as their latency promises; where they only might, chains that end while all warps run have to agree. */
-bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
-			    const struct slope *single, bool surely, const struct device_info *d);
 /* What was timed under the loads of a unit. */
 struct rates {
 	const struct slope *slope;
@@ -59,8 +55,13 @@ struct rates {
 	bool is_long;		    /* a long sequence */
 	const struct slope *single; /* one chain of one warp; NULL: of an operation of several instructions */
 	const struct slope *few;    /* the best load with a few links, which stay at hand */
+	double fastest; /* instructions a cycle that a warp was seen to issue, of any operation; 0: not known */
 	const struct arithmetic_steady *steady; /* NULL: whole blocks will do */
 };
+/* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. surely: even if warps that end a little
+ * apart use as little of the unit as their latency promises; where they only might, chains that end while all warps run have to agree. */
+bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,
+			    const struct device_info *d);
 /* Whether the steady rate is too uncertain to be told, and not because blocks reach as much: more rounds may tell. */
 bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
 			       const struct device_info *d);

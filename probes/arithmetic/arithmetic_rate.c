@@ -11,6 +11,8 @@
 #define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
+#define EACH_CYCLE   0.96  /* instructions a cycle: one each */
+#define AS_FAST	     0.9   /* of the fastest warp: it may be as fast */
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define SHARP	     0.01  /* of a rate, to either side: it is known well */
 #define AS_FAST	     0.96  /* of the best rate: it is the same one, or nearly */
@@ -144,21 +146,40 @@ static bool fewer_do_not(const struct slope *slope, const struct load *load, uns
 	return any;
 }
 
-bool arithmetic_blocks_tell(const struct slope *slope, const struct load *load, unsigned n, unsigned best,
-			    const struct slope *single, bool surely, const struct device_info *d)
+/* Whether each of the load's warps may be as fast as any warp can be, and the unit not full: a warp that has to wait for its next turn is not
+ * faster with any operation. One that issues each cycle does not wait. */
+static bool may_wait_for_turns(const struct rates *x, unsigned i, const struct device_info *d)
 {
+	const double own = rate_of(&x->slope[i], &x->load[i], d) / (x->load[i].warps * (double)d->warp_size);
+	return own < EACH_CYCLE && (!(x->fastest > 0) || own > AS_FAST * x->fastest);
+}
+
+bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,
+			    const struct device_info *d)
+{
+	const struct slope *const slope = x->slope;
+	const struct load *const load = x->load;
+	const unsigned n = x->count;
 	const double value = rate_of(&slope[best], &load[best], d);
+	unsigned most = 0, told = 0; /* warps of any load; of one that tells */
 	bool tells = false, preferred = false;
-	for (unsigned i = 0; i < n; i++)
+	for (unsigned i = 0; i < n; i++) {
+		most = load[i].warps > most ? load[i].warps : most;
 		preferred |=
 		    slope[i].ok && arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) < APART;
+	}
 	for (unsigned i = 0; i < n; i++)
 		preferred &= load[i].chains == 1;
-	for (unsigned i = 0; i < n && !tells; i++)
-		tells = slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > TELLS * value &&
-			tells_rate(&slope[i], &load[i], single, preferred, surely, d) &&
-			(arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) >= APART ||
-			 !fewer_do_not(slope, load, n, i, d));
+	for (unsigned i = 0; i < n && !tells; i++) {
+		if (!slope[i].ok || !(slope[i].value > 0) || rate_of(&slope[i], &load[i], d) <= TELLS * value ||
+		    !tells_rate(&slope[i], &load[i], single, preferred, surely, d) ||
+		    (arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) < APART &&
+		     fewer_do_not(slope, load, n, i, d)))
+			continue;
+		/* What few warps reach together is the unit's if others are as fast, or all. */
+		tells = load[i].warps == most || (told && load[i].warps != told) || !may_wait_for_turns(x, i, d);
+		told = load[i].warps;
+	}
 	return tells;
 }
 
@@ -310,8 +331,7 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	 * whose warps end together. */
 	const struct slope unknown = {0};
 	const bool untold = x->steady && !(x->steady->hi > 0);
-	if ((single || untold) &&
-	    !arithmetic_blocks_tell(slope, load, n, (unsigned)best, single ? single : &unknown, false, d)) {
+	if ((single || untold) && !arithmetic_blocks_tell(x, (unsigned)best, single ? single : &unknown, false, d)) {
 		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
 			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
 			    l->chains);

@@ -18,7 +18,7 @@
 #define TRACES	    4u	  /* at once */
 #define ACCESSES    3.0e6 /* of all traces */
 #define MISSED	    0.15  /* of the accesses of the last laps: does not fit */
-#define USUAL	    0.2	  /* of a trace's accesses hit like that */
+#define NEAREST	    0.5	  /* of a line's accesses: so many are no chance */
 #define RUN_MOST    8u	  /* distances in a row that are too many for one that sets repeat after */
 #define WAYS_LEAST  3
 #define SLACK	    1.25 /* beyond what the survey says of the size */
@@ -166,18 +166,19 @@ static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d
 	return ticks;
 }
 
-/* The least ticks that many accesses take: of a level in parts, those to the nearest one. */
-static double usual(const uint32_t *ticks, uint32_t n)
+/* The ticks that at least `least` of the accesses take no more than: of a level in parts those of the nearest one, though few lines may lie
+ * there. Nothing makes an access faster than a hit. */
+static double nearest(const uint32_t *ticks, uint32_t n, double least)
 {
-	uint32_t count[CHASE_CAP + 1] = {0}, most = 0;
+	uint32_t count[CHASE_CAP + 1] = {0}, sum = 0;
 
 	for (uint32_t i = 0; i < n; i++)
 		count[ticks[i]]++;
-	for (uint32_t t = 0; t <= CHASE_CAP; t++)
-		most = count[t] > most ? count[t] : most;
-	for (uint32_t t = 0; t <= CHASE_CAP; t++)
-		if (count[t] >= USUAL * most)
+	for (uint32_t t = 0; t <= CHASE_CAP; t++) {
+		sum += count[t];
+		if (sum >= least)
 			return t;
+	}
 	return 0;
 }
 
@@ -187,10 +188,14 @@ static double gap_of(const struct chase_path *c, unsigned k)
 	return c->classes[c->level[k + 1].class_first].centre - c->classes[c->level[k].class_last].centre;
 }
 
+static double spread_of(const struct chase_path *c, unsigned k)
+{
+	return c->classes[c->level[k].class_last].centre - c->classes[c->level[k].class_first].centre;
+}
+
 static double beyond_near(const struct chase_path *c, unsigned k)
 {
-	return c->classes[c->level[k].class_last].centre - c->classes[c->level[k].class_first].centre +
-	       0.5 * gap_of(c, k);
+	return spread_of(c, k) + 0.5 * gap_of(c, k);
 }
 
 /* Which rings of one trace do not fit: share[rings] is how many of their accesses miss. */
@@ -210,7 +215,8 @@ static enum chase_state look(struct chase_path *c, unsigned k, const struct stri
 	const uint32_t *ticks = trace_ticks(c, d, &state);
 	if (!ticks)
 		return state;
-	const double floor = usual(ticks + TRACE_LEAD, count_of(d) - TRACE_LEAD) + beyond_near(c, k);
+	const uint32_t all = count_of(d) - TRACE_LEAD;
+	const double floor = nearest(ticks + TRACE_LEAD, all, NEAREST * all / d->lines) + beyond_near(c, k);
 	for (uint32_t r = 0; r < d->rings; r++) {
 		const uint32_t from = TRACE_LEAD + r * LAPS * d->lines + d->lines, n = (LAPS - 1) * d->lines;
 		uint32_t missed = 0;
@@ -287,20 +293,27 @@ static enum chase_state search(struct chase_path *c, unsigned k, struct search *
 /* ---- one ring by itself ---- */
 
 /* Misses of the ring's later laps, and accesses of the other lines that are as slow. Where they are in more pages than are translated at
- * once an access of the one is as dear as the same one of the other. */
-static void count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
+ * once an access of the one is as dear as the same one of the other, but for the part of the level that each is in. False: a hit in the
+ * farthest part cannot be told from a miss. */
+static bool count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
 		       uint32_t *own, uint32_t *others)
 {
-	const uint32_t n = (long_of(d) - settled_of(d)) * lap_of(d),
-		       *test = ticks + TRACE_LEAD + settled_of(d) * lap_of(d), *control = test + long_of(d) * lap_of(d);
+	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
+		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
 	const bool pages = c->reach && d->start + d->lines * d->from + d->moved > c->reach;
-	const double half = 0.5 * gap_of(c, k), floor = usual(control, n) + beyond_near(c, k);
+	const double gap = gap_of(c, k), spread = spread_of(c, k), apart = 0.5 * (gap + spread),
+		     near = fmin(nearest(test, n, NEAREST * laps), nearest(control, n, NEAREST * laps)),
+		     floor = near + beyond_near(c, k);
 
 	*own = *others = 0;
+	/* Where even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
+	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[k].class_first].centre + spread / 2)
+		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		*own += pages ? test[i] >= control[i] + half : test[i] > floor;
-		*others += pages ? control[i] >= test[i] + half : control[i] > floor;
+		*own += pages ? test[i] >= control[i] + apart : test[i] > floor;
+		*others += pages ? control[i] >= test[i] + apart : control[i] > floor;
 	}
+	return true;
 }
 
 /* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. */
@@ -331,7 +344,11 @@ static enum chase_state fits_in(struct chase_path *c, unsigned k, const struct s
 	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d);
 	if (!ticks)
 		return state;
-	count_slow(c, k, &key.d, ticks, &own, &others);
+	if (!count_slow(c, k, &key.d, ticks, &own, &others)) {
+		snprintf(c->why, sizeof(c->why),
+			 "hits in the farthest part of the level may be as slow as misses in the nearest");
+		return CHASE_UNDECIDED;
+	}
 	*yes = 4 * own <= laps + 4 * others;
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, own, others);

@@ -12,7 +12,7 @@
 #define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
 #define EACH_CYCLE   0.96  /* instructions a cycle: one each */
-#define AS_FAST	     0.9   /* of the fastest warp: it may be as fast */
+#define MAY_WAIT     0.9   /* of what the fastest warp issues: so may any that waits for its turns */
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define SHARP	     0.01  /* of a rate, to either side: it is known well */
 #define AS_FAST	     0.96  /* of the best rate: it is the same one, or nearly */
@@ -151,7 +151,7 @@ static bool fewer_do_not(const struct slope *slope, const struct load *load, uns
 static bool may_wait_for_turns(const struct rates *x, unsigned i, const struct device_info *d)
 {
 	const double own = rate_of(&x->slope[i], &x->load[i], d) / (x->load[i].warps * (double)d->warp_size);
-	return own < EACH_CYCLE && (!(x->fastest > 0) || own > AS_FAST * x->fastest);
+	return own < EACH_CYCLE && (!(x->fastest > 0) || own > MAY_WAIT * x->fastest);
 }
 
 bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,

@@ -8,6 +8,8 @@
 
 #define RESTLESS       0.6 /* noise draws anew at each access, 1; neighbouring peaks of real lines overlap, 0.3 on an H200 */
 #define RESTLESS_LEAST 16   /* changes that are expected, from which their number says something */
+#define FASTER_MOST    0.1  /* of the accesses are still answered by what is before a level that is looked at alone */
+#define BOTH_LEAST     0.25 /* of the accesses, of two classes that are looked at */
 #define FEW_BYTES      4096 /* smaller footprints may lie in one part of a level by chance */
 /* Of footprints that a level does not hold: so many, from so large a part of accesses that it does not answer on, and so many of them
  * slower than the next level's. */
@@ -66,31 +68,45 @@ static bool mostly_two(const struct chase_sample *s, unsigned first, unsigned la
 	return false;
 }
 
-/* A ring of few elements over a footprint in which the two classes, or others of their level, are nearly all there is: each is seen
- * more than once. first: of the level that a is in. */
+/* A footprint of which a level answers nearly all: mostly by two of its classes, or, if there is none, by many besides that are no
+ * classes. first: of the level's. NULL: there is none that is no larger than half of what can be. */
+static const struct chase_sample *all_beyond(const struct chase_path *c, unsigned first, unsigned a, unsigned b)
+{
+	const struct chase_sample *rough = NULL;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		double faster = 0;
+		if (2 * s->footprint > (double)c->limit)
+			continue;
+		if (mostly_two(s, first, b))
+			return s;
+		for (unsigned k = 0; k < first; k++)
+			faster += s->share[k];
+		if (!rough && faster <= FASTER_MOST && s->share[a] + s->share[b] >= BOTH_LEAST)
+			rough = s;
+	}
+	return rough;
+}
+
+/* A ring of few elements over such a footprint: each is seen more than once. */
 static enum chase_state seen_again(struct chase_path *c, unsigned first, unsigned a, unsigned b, double *changes,
 				   double *expected)
 {
-	for (unsigned i = 0; i < c->survey_count; i++) {
-		const struct chase_sample *s = &c->survey[i];
-		double both = s->share[a] + s->share[b], part = s->share[b] / both, p[POINT_PARAMS], visits = 0;
-		if (!mostly_two(s, first, b) || 2 * s->footprint > (double)c->limit)
-			continue;
-		double stride = (double)c->stride, n = floor(2 * s->footprint / stride);
-		while (n > 0.7 * c->room) {
-			n = floor(n / 2);
-			stride *= 2;
-		}
-		struct chase_run r;
-		chase_survey_params(c, p, stride, 2 * n, c->room);
-		enum chase_state state = chase_get(c, &r, n * stride, p);
-		if (state != CHASE_DONE)
-			return state;
-		if (count_changes(c, &r, a, b, changes, &visits))
-			*expected = visits * 2 * part * (1 - part);
-		break;
+	const struct chase_sample *s = all_beyond(c, first, a, b);
+	if (!s)
+		return CHASE_DONE;
+	double both = s->share[a] + s->share[b], part = s->share[b] / both, p[POINT_PARAMS], visits = 0;
+	double stride = (double)c->stride, n = floor(2 * s->footprint / stride);
+	while (n > 0.7 * c->room) {
+		n = floor(n / 2);
+		stride *= 2;
 	}
-	return CHASE_DONE;
+	struct chase_run r;
+	chase_survey_params(c, p, stride, 2 * n, c->room);
+	enum chase_state state = chase_get(c, &r, n * stride, p);
+	if (state == CHASE_DONE && count_changes(c, &r, a, b, changes, &visits))
+		*expected = visits * 2 * part * (1 - part);
+	return state;
 }
 
 /* How often an element that was in one of the two classes is in the other one at its next visit, relative to what it would
@@ -105,7 +121,7 @@ static enum chase_state restless(struct chase_path *c, const struct chase_pool *
 		const struct chase_run *r = &pool->run[i];
 		const struct chase_sample *s = &c->survey[i];
 		double both = s->share[a] + s->share[b], visits = 0;
-		if (both < 0.25 || s->share[b] < 0.02 || r->timed < 3 * r->elements)
+		if (both < BOTH_LEAST || s->share[b] < 0.02 || r->timed < 3 * r->elements)
 			continue;
 		if (!count_changes(c, r, a, b, &changes, &visits))
 			return CHASE_DONE;
@@ -169,7 +185,7 @@ static enum chase_state siblings(struct chase_path *c, const struct chase_pool *
 		double both = s->share[a] + s->share[b];
 		if (s->footprint >= FEW_BYTES && s->share[a] >= 0.5 && s->share[b] < 0.02)
 			return CHASE_DONE;
-		if (both < 0.25 || s->footprint < 64.0 * (double)c->stride)
+		if (both < BOTH_LEAST || s->footprint < 64.0 * (double)c->stride)
 			continue;
 		double part = s->share[b] / both;
 		lo = part < lo ? part : lo;

@@ -5,6 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LATE_ORDER 3   /* in which what may fit late is looked at: none of those of other looks at the size */
+#define STRANGERS  256 /* of so many lines one may be a stranger's */
+
 enum chase_state chase_undecided(struct chase_fact *f, const char *why)
 {
 	f->state = CHASE_UNDECIDED;
@@ -54,6 +57,7 @@ static enum chase_state fits_elements(struct chase_path *c, unsigned k, uint64_t
 /* The largest number of elements that fits, lo, and the next one, hi. */
 struct edge {
 	uint64_t lo, hi, most;
+	unsigned order;
 	bool endless;
 };
 
@@ -62,8 +66,8 @@ static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge 
 	bool fits_lo, fits_hi;
 	double hi_misses, past_misses = 0;
 	uint64_t past = 0;
-	enum chase_state a = fits_elements(c, k, e->lo, 0, &fits_lo, NULL);
-	enum chase_state b = fits_elements(c, k, e->hi, 0, &fits_hi, &hi_misses);
+	enum chase_state a = fits_elements(c, k, e->lo, e->order, &fits_lo, NULL);
+	enum chase_state b = fits_elements(c, k, e->hi, e->order, &fits_hi, &hi_misses);
 
 	if (a != CHASE_DONE || b != CHASE_DONE)
 		return a == CHASE_UNDECIDED || b == CHASE_UNDECIDED ? CHASE_UNDECIDED : CHASE_PENDING;
@@ -76,14 +80,14 @@ static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge 
 		fits_hi = false;
 		e->lo -= (e->lo + 7) / 8;
 		e->lo = e->lo ? e->lo : 1;
-		a = fits_elements(c, k, e->lo, 0, &fits_lo, &hi_misses);
+		a = fits_elements(c, k, e->lo, e->order, &fits_lo, &hi_misses);
 		if (a != CHASE_DONE)
 			return a;
 	}
 	while (fits_hi && e->hi < e->most) {
 		e->lo = e->hi;
 		e->hi = e->hi + e->hi / 8 + 1 < e->most ? e->hi + e->hi / 8 + 1 : e->most;
-		b = fits_elements(c, k, e->hi, 0, &fits_hi, &hi_misses);
+		b = fits_elements(c, k, e->hi, e->order, &fits_hi, &hi_misses);
 		if (b != CHASE_DONE)
 			return b;
 	}
@@ -106,7 +110,7 @@ static enum chase_state find_edge(struct chase_path *c, unsigned k, struct edge 
 		at = at <= e->lo ? e->lo + 1 : at >= e->hi ? e->hi - 1 : at;
 		bool fits;
 		double misses;
-		a = fits_elements(c, k, at, 0, &fits, &misses);
+		a = fits_elements(c, k, at, e->order, &fits, &misses);
 		if (a != CHASE_DONE)
 			return a;
 		if (fits) {
@@ -207,11 +211,11 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 	if (l->noise * (double)lo > 0.1 || l->noise_seen < 1000)
 		l->noisy = true;
 	/* What does not fit misses for ever. What only found a stranger's line in its set, as that of the output, drives it out
-	 * in the end, soon or late as the policy has it. */
+	 * in the end, soon or late as the policy has it; but one after the other lines may drive out each other alone. */
 	if (!l->patient) {
 		bool fits_late;
 		l->patient = true;
-		b = fits_elements(c, k, hi, 0, &fits_late, NULL);
+		b = fits_elements(c, k, hi, LATE_ORDER, &fits_late, NULL);
 		l->patient = false;
 		if (b == CHASE_PENDING)
 			return l->size.state = b;
@@ -219,7 +223,7 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 			return chase_undecided(&l->size, c->why);
 		if (fits_late) {
 			l->patient = true;
-			e = (struct edge){.lo = hi, .hi = hi + (hi / 16 ? hi / 16 : 1), .most = most};
+			e = (struct edge){.lo = hi, .hi = hi + hi / STRANGERS + 1, .most = most, .order = LATE_ORDER};
 			e.hi = e.hi > most ? most : e.hi;
 			a = e.hi > e.lo ? find_edge(c, k, &e) : CHASE_DONE;
 			if (a != CHASE_DONE)

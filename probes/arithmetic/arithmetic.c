@@ -52,13 +52,19 @@ void arithmetic_verdicts(struct study *s, const struct arithmetic_row *r, unsign
 	}
 }
 
-/* Native instructions of a link, 1 where the code could not be read. */
-static double native_ops(const struct study *s, unsigned row, const struct slope *lat)
+/* Native instructions of a link, 0 where the code could not be read. */
+static double native_read(const struct study *s, unsigned row, const struct slope *lat)
 {
 	const struct native_info *n1 = study_native(s, row, lat->first), *n3 = study_native(s, row, lat->last);
 	if (!n1 || !n3 || !n1->region_count || !n3->region_count)
-		return 1;
+		return 0;
 	return ((double)n3->region[0].total - n1->region[0].total) / (2.0 * lat->unit);
+}
+
+static double native_ops(const struct study *s, unsigned row, const struct slope *lat)
+{
+	const double ops = native_read(s, row, lat);
+	return ops > 0 ? ops : 1;
 }
 
 static void conclude_native(struct study *s, unsigned row, const struct slope *lat, const char *evidence)
@@ -236,13 +242,14 @@ static void conclude_row(struct study *s, unsigned row, const struct asked *o, d
 	    best < 0 ? (struct slope){0}
 		     : arithmetic_slope(s, row, load[best].unit / SHORTER < 2 ? 2 : load[best].unit / SHORTER,
 					load[best].warps, load[best].chains);
+	const double ops = !steps ? 1 : o->lat.ok ? native_read(s, row, &o->lat) : 0;
 	struct rates rates = {.slope = full,
 			      .load = load,
 			      .count = o->loads,
 			      .is_long = o->is_long,
 			      .single = steps ? NULL : &o->lat,
 			      .few = &few_full,
-			      .fastest = steps ? 0 : fastest};
+			      .fastest = ops > 0 ? fastest / ops : 0};
 	/* Of a mixture nothing is concluded, however fast it is. */
 	bool uneven =
 	    !steps && best >= 0 &&

@@ -55,7 +55,8 @@ struct rates {
 	bool is_long;		    /* a long sequence */
 	const struct slope *single; /* one chain of one warp; NULL: of an operation of several instructions */
 	const struct slope *few;    /* the best load with a few links, which stay at hand */
-	double fastest; /* instructions a cycle that a warp was seen to issue, of any operation; 0: not known */
+	/* Of this operation a cycle, if a warp issued it as fast as whatever it is fastest with; 0: not known. */
+	double fastest;
 	const struct arithmetic_steady *steady; /* NULL: whole blocks will do */
 };
 /* Whether whole blocks say how fast the unit is, under a load that is about as fast as the best. surely: even if warps that end a little

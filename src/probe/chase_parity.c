@@ -18,10 +18,11 @@ enum {
 #define COMPLETE 0.7  /* of the lines that miss, all parts do: at the beginning and the end of a run they are cut */
 /* Two runs miss lines of one set, each as many as it likes. Where each is as likely as any other, this many are in both: by all pairs
  * of runs together, and by a single pair that expects enough of them. */
-#define COMMON_LEAST 50
-#define COMMON_PAIR  20
-#define COMMON_ALL   0.3
-#define COMMON_ONE   0.5
+#define COMMON_LEAST  50
+#define COMMON_PAIR   20
+#define COMMON_ALL    0.3
+#define COMMON_ONE    0.5
+#define COMMON_CHANCE 4 /* standard deviations: there are many pairs */
 
 /* Parities that the lines of a set agree in with the line too many: of the bits of each mask. */
 struct parities {
@@ -142,7 +143,7 @@ static bool drawn_from_all(bool *const *missed, const uint32_t *count, unsigned 
 			double both = 0;
 			for (uint32_t q = 0; q < lines; q++)
 				both += missed[i][q] && missed[k][q];
-			if (e >= COMMON_PAIR && fabs(both - e) > COMMON_ONE * e)
+			if (e >= COMMON_PAIR && fabs(both - e) > fmax(COMMON_ONE * e, COMMON_CHANCE * sqrt(e)))
 				return false;
 			expected += e;
 			common += both;

@@ -122,7 +122,9 @@ struct chase_level {
 	bool
 	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
-	bool uneven;	  /* of some sets fewer lines conflicted than of others, and not all of them were seen */
+	bool uneven; /* of some sets fewer lines conflicted than of others, and not all of them were seen */
+	uint64_t
+	    settled; /* bytes that alone were seen to fit at first, before more settled down beside them; 0: all that fit */
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
 	struct chase_average average;
@@ -203,6 +205,7 @@ struct chase_blocks {
 	bool *hot;
 	uint32_t count;
 	uint64_t unit;
+	bool settled; /* undecided, because after a while nothing missed any more: all of it fits */
 };
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 			   struct chase_blocks *out);

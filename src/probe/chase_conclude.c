@@ -84,6 +84,11 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 
 	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
 		 size, size + (unsigned long long)l->stride);
+	if (l->settled)
+		snprintf(seen, sizeof(seen),
+			 "%llu bytes hit, lap after lap, in three orders of the accesses, and up to %llu after some "
+			 "laps in one of them; %llu never do",
+			 (unsigned long long)l->settled, size, size + (unsigned long long)l->stride);
 	/* Where noise had a say, size and line count only if whole sets of equal conflicts make them up. */
 	if (l->noisy && l->sets.state != CHASE_DONE && sized.state == CHASE_DONE) {
 		sized.state = CHASE_UNDECIDED;

@@ -381,6 +381,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		if (!least && !k && settles(&r)) {
 			snprintf(c->why, sizeof(c->why), "one line more than %llu bytes settles down beside them",
 				 (unsigned long long)ring->bytes);
+			*out = (struct chase_blocks){.settled = true};
 			return CHASE_UNDECIDED;
 		}
 		/* What the level above hides would be missing. */

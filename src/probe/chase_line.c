@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define STRANGERS_MOST 16 /* units that are tried, one by one */
+
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
 enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
@@ -99,7 +101,8 @@ uint64_t chase_line_extra(uint64_t size, unsigned j, uint64_t unit)
 	return size + j * (size / 16 / unit) * unit;
 }
 
-enum chase_state chase_line(struct chase_path *c, unsigned k)
+/* settled: a unit more than the size fits after a while. */
+static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *settled)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t size = l->size.value, unit = l->stride, line = 0;
@@ -129,6 +132,9 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 			break;
 		struct chase_blocks found;
 		enum chase_state state = chase_conflicting(c, k, 0, extra, l->stride, &found);
+		*settled = !j && found.settled;
+		if (j && found.settled) /* it finds room there, as where sets are hashed */
+			continue;
 		if (state == CHASE_UNDECIDED)
 			return chase_undecided(&l->line, c->why);
 		if (state == CHASE_PENDING)
@@ -164,4 +170,28 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 	if (all != CHASE_DONE)
 		return all == CHASE_PENDING ? (l->line.state = all) : chase_undecided(&l->line, c->why);
 	return chase_decided(&l->line, line);
+}
+
+enum chase_state chase_line(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	const uint64_t unit =
+			   l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride,
+		       first = l->size.value;
+	bool settled = false;
+	enum chase_state state = line_at_size(c, k, &settled);
+
+	/* Some policies never give up a stranger's line while lines are asked for in one order, and do in another: that what is one more
+	 * than seemed to fit does settle down proves that it fits. */
+	for (unsigned i = 0; i < STRANGERS_MOST && state == CHASE_UNDECIDED && settled; i++) {
+		l->settled = first;
+		l->size.value += unit;
+		settled = false;
+		state = line_at_size(c, k, &settled);
+	}
+	if (settled) { /* and nobody knows how much more does */
+		l->size.value = first;
+		l->settled = 0;
+	}
+	return state;
 }

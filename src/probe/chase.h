@@ -209,6 +209,9 @@ struct chase_blocks {
 };
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 			   struct chase_blocks *out);
+/* Whether the ring stops missing after some laps in an order of its own, which proves that it fits the first level. That it does not proves
+ * nothing. */
+enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spec *ring, bool *does);
 /* Whether the first level, whose geometry is known, holds more where a launch has no shared memory: level->lent. kind: of loads whose
  * records go past that level, room of them. */
 enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room);

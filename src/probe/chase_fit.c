@@ -27,6 +27,7 @@
 #define HOT_MOST     1.5e6   /* of all */
 #define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
 #define HOT_SETTLED  8	     /* laps of which the later half is seen */
+#define LAPS_SETTLE  32	     /* a ring is given, to settle */
 #define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
@@ -326,6 +327,23 @@ static bool settles(const struct chase_run *r)
 		if (chase_index(r->record[i]) / r->elements >= laps / 2)
 			return false;
 	return true;
+}
+
+enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spec *ring, bool *does)
+{
+	struct chase_ring_spec again = *ring;
+	const double n = chase_spec_elements(ring), most = fmin(LAPS_SETTLE, floor((INDEX_MOST - 1) / n));
+	double p[POINT_PARAMS];
+	struct chase_run r;
+
+	*does = false;
+	if (most < HOT_SETTLED || untranslated(c, ring))
+		return CHASE_DONE;
+	again.order = HOT_ORDERS;
+	params_of(c, 0, &again, 2 * n, n * most, p);
+	enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
+	*does = state == CHASE_DONE && settles(&r);
+	return state;
 }
 
 static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,

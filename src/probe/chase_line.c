@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define STRANGERS_MOST 16 /* units that are tried, one by one */
+#define STRANGERS_MOST 64 /* units more than seemed to fit */
+#define RAISES	       4
 
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
@@ -172,6 +173,37 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 	return chase_decided(&l->line, line);
 }
 
+/* How many units more than the size settle down; 1 did. */
+static enum chase_state settling(struct chase_path *c, struct chase_level *l, uint64_t unit, uint64_t *more)
+{
+	const uint64_t size = l->size.value;
+	enum chase_state all = CHASE_DONE;
+	uint64_t over = 0; /* that does not, as far as is known */
+
+	*more = 1;
+	for (uint64_t i = 2; i <= STRANGERS_MOST && size + i * unit <= c->limit; i *= 2) {
+		const struct chase_ring_spec ring = {.bytes = size + i * unit, .stride = l->stride};
+		bool does;
+		enum chase_state state = chase_settles(c, &ring, &does);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (does && !over)
+			*more = i;
+		else if (!over)
+			over = i;
+	}
+	while (all == CHASE_DONE && over > *more + 1) {
+		const uint64_t at = *more + (over - *more) / 2;
+		const struct chase_ring_spec ring = {.bytes = size + at * unit, .stride = l->stride};
+		bool does;
+		all = chase_settles(c, &ring, &does);
+		*(does ? more : &over) = at;
+	}
+	return all;
+}
+
 enum chase_state chase_line(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
@@ -183,9 +215,15 @@ enum chase_state chase_line(struct chase_path *c, unsigned k)
 
 	/* Some policies never give up a stranger's line while lines are asked for in one order, and do in another: that what is one more
 	 * than seemed to fit does settle down proves that it fits. */
-	for (unsigned i = 0; i < STRANGERS_MOST && state == CHASE_UNDECIDED && settled; i++) {
+	for (unsigned i = 0; i < RAISES && state == CHASE_UNDECIDED && settled; i++) {
+		uint64_t more;
+		state = settling(c, l, unit, &more);
+		if (state == CHASE_UNDECIDED)
+			return chase_undecided(&l->line, c->why);
+		if (state == CHASE_PENDING)
+			return l->line.state = state;
 		l->settled = first;
-		l->size.value += unit;
+		l->size.value += more * unit;
 		settled = false;
 		state = line_at_size(c, k, &settled);
 	}

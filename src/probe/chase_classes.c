@@ -7,20 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_MIN    0.02 /* a class has at least this share of the accesses at some footprint */
 #define SHARE_REAL   0.045
-#define SURVEY_FIRST 1	   /* elements of the smallest footprint */
-#define SURVEY_RATIO 1.19  /* fourth root of 2 */
-#define SURVEY_DENSE 8192  /* elements from which steps are twice as wide */
-#define SURVEY_AHEAD 12	   /* footprints that may turn out to be needless */
-#define WALKED	     65536 /* bytes of the walks in steps of a word, at most */
-#define STRIDE_BLIND 256   /* steps where no fetch unit was seen */
-#define TOP_CHANCE   1e-4
-#define USUAL_LEAST  4 /* first touches that take as long as a miss */
-#define USUAL_SHARE  0.05
+#define SURVEY_FIRST 1	  /* elements of the smallest footprint */
+#define SURVEY_RATIO 1.19 /* fourth root of 2 */
+#define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
+#define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
+#define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 #define KEEPS	     0.9  /* of a warm walk */
 #define BOTH	     0.25 /* of the accesses of a footprint */
-#define FEWER	     0.7  /* of a class in a warm walk, against a cold one */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -85,7 +79,7 @@ static bool pool_add(struct chase_path *c, struct chase_pool *pool, const struct
 	return true;
 }
 
-static double share_near(const struct chase_run *r, double centre, double grain)
+double chase_share_near(const struct chase_run *r, double centre, double grain)
 {
 	uint32_t n = 0;
 	for (uint32_t i = 0; i < r->kept; i++)
@@ -305,59 +299,10 @@ static uint32_t grain_of(const struct chase_run *run, unsigned runs)
 	return 1;
 }
 
-/* The slowest class that a first touch of every block belongs to; 0 when none. */
-static double cold_class(struct chase_path *c, const struct chase_run *run)
-{
-	for (unsigned k = c->class_count; k-- > 0;) {
-		struct chase_walked w = chase_walk_of(c, run, 1, k);
-		/* Blocks of two latencies, of which the class is one: together they are all. */
-		if (k && !(w.unit && w.coverage >= 0.5))
-			w = chase_walk_slower(c, run, 1, k,
-					      chase_floor(c->classes[k - 1].centre, c->classes[k].centre));
-		if (w.unit && w.coverage >= 0.5)
-			return c->classes[k].centre;
-	}
-	return 0;
-}
-
-/* On a large chip first touches differ too much among themselves to have a peak. They show as accesses slower than `slowest`, as
- * anything in a warm walk is not, at regular places of the cold walk, and hardly ever in the warm one. Returns what they fetch, in bytes,
- * and their median time; 0: there are none, or memory ran out. */
-static uint64_t scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median)
-{
-	double most = slowest * 1.25 + 20,
-	       *slow = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)run[0].kept + 2, double);
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint64_t);
-	unsigned cold = 0, warm = 0, regular = 0;
-
-	if (!slow || !at)
-		return 0;
-	for (uint32_t i = 0; i < run[1].kept; i++)
-		warm += chase_ticks(run[1].record[i]) > most;
-	for (uint32_t i = 0; i < run[0].kept; i++) {
-		if (chase_ticks(run[0].record[i]) <= most)
-			continue;
-		slow[cold] = chase_ticks(run[0].record[i]);
-		at[cold++] =
-		    (uint64_t)chase_at(run[0].point->p, run[0].elements, chase_index(run[0].record[i])) * c->word;
-	}
-	if (cold < 16 || cold < 8 * (warm + 1))
-		return 0;
-	uint64_t unit = stat_gcd_robust(at, cold, 0.85, UNIT_MOST);
-	if (unit <= c->word || (unit & (unit - 1)))
-		return 0;
-	for (unsigned i = 0; i < cold; i++)
-		regular += at[i] % unit == 0;
-	if (regular * (double)unit < 0.5 * run[0].kept * c->word)
-		return 0;
-	*median = stat_median(slow, cold, slow + cold);
-	return unit;
-}
-
 enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 {
 	struct chase_pool *pool = ARENA_NEW(study_arena(c->study), struct chase_pool);
-	double p[POINT_PARAMS], small = c->limit < WALKED ? (double)c->limit : WALKED;
+	double p[POINT_PARAMS], small = c->limit < CHASE_WALKED ? (double)c->limit : CHASE_WALKED;
 	enum chase_state all = CHASE_DONE;
 
 	c->survey_count = c->class_count = c->level_count = c->doubtful = 0;
@@ -384,7 +329,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 	double step;
 	c->grain = study_number(c->study, "clock.granularity", &step) ? (uint32_t)step : grain_of(run, 2);
 	for (unsigned warm = 0; warm < 2; warm++) {
-		if (!pool_add(c, pool, &run[warm], SHARE_MIN / 4))
+		if (!pool_add(c, pool, &run[warm], CHASE_SHARE_LEAST / 4))
 			return CHASE_UNDECIDED;
 	}
 	classes_from(c, pool);
@@ -400,52 +345,13 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 			c->fill_unit = (double)w.unit;
 	}
 	/* Where the nearest keeps the whole walk, what is behind it may have too many latencies for any to be a class of most blocks. */
-	if (!(c->fill_unit > 0) && share_near(&run[1], c->classes[0].centre, c->grain) > KEEPS) {
+	if (!(c->fill_unit > 0) && chase_share_near(&run[1], c->classes[0].centre, c->grain) > KEEPS) {
 		double median;
-		c->fill_unit = (double)scattered_cold(c, run, c->classes[0].centre, &median);
+		c->fill_unit = (double)chase_scattered_cold(c, run, c->classes[0].centre, &median);
 	}
 	if (!c->stride)
 		c->stride = c->fill_unit > 0 ? (uint64_t)c->fill_unit : STRIDE_BLIND;
 	return CHASE_DONE;
-}
-
-/* Whether what delays first touches may be a stall that keeps step with the walk for a while: others, of whole units as
- * well, take as long as what a warm footprint misses. A slower level would answer them all, unless caches were not empty. */
-static bool in_step(const struct chase_path *c, const struct chase_run *cold, uint64_t unit, double slowest)
-{
-	unsigned usual = 0, all = 0;
-
-	for (uint32_t i = 0; unit && i < cold->kept; i++) {
-		uint64_t at =
-		    (uint64_t)chase_at(cold->point->p, cold->elements, chase_index(cold->record[i])) * c->word;
-		if (at % unit)
-			continue;
-		all++;
-		usual += fabs(chase_ticks(cold->record[i]) - slowest) <= chase_reach(slowest, c->grain);
-	}
-	return c->level_count > 1 && usual >= USUAL_LEAST && usual >= USUAL_SHARE * all;
-}
-
-/* Whether the largest footprint misses the last level no more often than smaller ones do. */
-static bool top_fits(const struct chase_path *c, const struct chase_pool *pool)
-{
-	const struct chase_run *top = &pool->run[pool->runs - 1];
-	double floor = chase_floor(c->classes[c->class_count - 1].centre * (1 + c->swing), c->cold), slow = 0, of = 0;
-	unsigned misses = 0;
-
-	for (unsigned i = 0; i < pool->runs; i++) {
-		const struct chase_run *r = &pool->run[i];
-		unsigned n = 0;
-		for (uint32_t q = 0; q < r->kept; q++)
-			n += chase_ticks(r->record[q]) >= floor;
-		if (r == top)
-			misses = n;
-		else if (2 * c->survey[i].footprint <= c->survey[pool->runs - 1].footprint) {
-			slow += n;
-			of += r->kept;
-		}
-	}
-	return misses <= stat_binomial_limit(top->kept, (slow + 1) / (of + 1), TOP_CHANCE);
 }
 
 static enum chase_state survey(struct chase_path *c)
@@ -461,7 +367,7 @@ static enum chase_state survey(struct chase_path *c)
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
-	double first = c->classes[0].centre, cold = c->fill_unit > 0 ? cold_class(c, run) : 0;
+	double first = c->classes[0].centre, cold = c->fill_unit > 0 ? chase_cold_class(c, run) : 0;
 	unsigned beyond = 0, ahead = 0;
 	pool->runs = pool->peaks = 0;
 	state = CHASE_DONE;
@@ -484,14 +390,15 @@ static enum chase_state survey(struct chase_path *c)
 			if (++ahead >= SURVEY_AHEAD)
 				return state;
 		} else if (state == CHASE_DONE) {
-			if (!pool_add(c, pool, &r, SHARE_MIN))
+			if (!pool_add(c, pool, &r, CHASE_SHARE_LEAST))
 				return CHASE_UNDECIDED;
 			c->survey[c->survey_count] =
 			    (struct chase_sample){.footprint = n * (double)c->stride, .n = r.kept};
 			c->survey_count++;
 			/* Nothing new is to be expected once the cache of interest, or every cache, is left behind. */
-			bool left = (c->first_only && c->fill_unit > 0 && share_near(&r, first, c->grain) < 0.03) ||
-				    (cold > first && share_near(&r, cold, c->grain) > 0.9);
+			bool left =
+			    (c->first_only && c->fill_unit > 0 && chase_share_near(&r, first, c->grain) < 0.03) ||
+			    (cold > first && chase_share_near(&r, cold, c->grain) > 0.9);
 			beyond = left ? beyond + 1 : 0;
 			if (beyond >= 4)
 				break;
@@ -504,7 +411,7 @@ static enum chase_state survey(struct chase_path *c)
 	classes_from(c, pool);
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
-			c->survey[i].share[k] = share_near(&pool->run[i], c->classes[k].centre, c->grain);
+			c->survey[i].share[k] = chase_share_near(&pool->run[i], c->classes[k].centre, c->grain);
 	drop_ghosts(c);
 	drop_spurious(c, pool, run);
 	state = chase_group(c, pool, run);
@@ -535,51 +442,7 @@ static enum chase_state survey(struct chase_path *c)
 				 c->word);
 	}
 
-	/* First touches: slower than everything that a warm footprint shows? Then that class covers the cold walk. */
-	double slowest = c->classes[c->class_count - 1].centre;
-	struct chase_peak peak[CHASE_CLASSES];
-	uint32_t *v = ARENA_ARRAY(study_arena(c->study), run[0].kept + 1, uint32_t);
-	if (!v)
-		return CHASE_UNDECIDED;
-	for (uint32_t i = 0; i < run[0].kept; i++)
-		v[i] = chase_ticks(run[0].record[i]);
-	unsigned n = chase_peaks(v, run[0].kept, c->grain, SHARE_MIN / 4, peak, CHASE_CLASSES);
-	c->cold_slower = c->cold_unsure = false;
-	c->cold = slowest;
-	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
-		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))
-			continue;
-		const double warm = share_near(&run[1], peak[i].centre, c->grain),
-			     first_time = share_near(&run[0], peak[i].centre, c->grain);
-		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
-		struct chase_walked w = chase_walk_of(c, run, 1, c->class_count - 1);
-		c->class_count--;
-		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. Or it is, and others
-		 * evict much of a level while a lap lasts. */
-		if (4 * warm > first_time) {
-			c->cold_unsure =
-			    c->cold_unsure || (w.coverage >= 0.5 && w.unit > c->word && warm < FEWER * first_time);
-			continue;
-		}
-		if (w.coverage < 0.5)
-			continue;
-		if (in_step(c, &run[0], w.unit, slowest)) {
-			c->cold_unsure = true;
-			continue;
-		}
-		c->cold_slower = true;
-		c->cold = peak[i].centre;
-		c->cold_unit = w.unit;
-	}
-	c->cold_slower = c->cold_slower && !c->cold_unsure;
-	const uint64_t scattered = c->cold_slower || c->cold_unsure ? 0 : scattered_cold(c, run, slowest, &c->cold);
-	if (scattered) {
-		c->cold_slower = true;
-		c->cold_unit = scattered;
-	}
-	/* Of a larger space, only footprints up to where the survey ended were seen. */
-	c->top_fits = c->cold_slower && (last || c->limit <= WALKED) && top_fits(c, pool);
-	return CHASE_DONE;
+	return chase_first_touches(c, pool, run, last);
 }
 
 enum chase_state chase_survey(struct chase_path *c)

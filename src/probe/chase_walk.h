@@ -3,8 +3,10 @@
 #define FATHOM_CHASE_WALK_H
 #include "probe/chase.h"
 
-#define UNIT_SAMPLES 512
-#define UNIT_MOST    1024 /* bytes that one miss fetches, at most */
+#define UNIT_SAMPLES	  512
+#define CHASE_SHARE_LEAST 0.02	/* a class has at least this share of the accesses at some footprint */
+#define CHASE_WALKED	  65536 /* bytes of the walks in steps of a word, at most */
+#define UNIT_MOST	  1024	/* bytes that one miss fetches, at most */
 
 /* Ticks within which two accesses may be of one class: a clock that ticks in steps of grain, or drifts. */
 static inline double chase_reach(double ticks, double grain)
@@ -40,6 +42,17 @@ struct chase_pool {
 	unsigned peaks;
 };
 
+/* The part of a run's accesses that takes about so many ticks. */
+double chase_share_near(const struct chase_run *r, double centre, double grain);
+/* The slowest class that a first touch of every block belongs to; 0 when none. */
+double chase_cold_class(struct chase_path *c, const struct chase_run *run);
+/* First touches that are slower than `slowest` and have no class. run: the cold walk and the warm one. Returns what they fetch, in bytes, and
+ * their median time; 0: there are none, or memory ran out. */
+uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run, double slowest, double *median);
+/* Whether first touches are slower than all that a warm footprint shows: cold, cold_slower, cold_unsure, cold_unit and top_fits. run: the
+ * walks; whole: the survey went on to the largest footprint. UNDECIDED: out of memory. */
+enum chase_state chase_first_touches(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run,
+				     bool whole);
 /* Parameters of a chase of which everything is recorded. */
 void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed);
 /* Levels from classes: neighbours that are parts of one level are put together. walks: the cold and the warm one. */

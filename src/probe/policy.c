@@ -216,11 +216,15 @@ static bool classify(const struct trace_level *known, const struct policy_sequen
 {
 	const struct trace_part nearest = {ticks + TRACE_LEAD / 2, TRACE_LEAD / 2},
 				fits = {ticks + q->fits_from, q->fits_to - q->fits_from},
+				laps = {ticks + q->more_from, q->more_to - q->more_from},
 				more = {ticks + q->more_from, (q->rounds ? q->more_to : q->count) - q->more_from},
 				all = {ticks + TRACE_LEAD, q->count - TRACE_LEAD};
 
-	return apart ? trace_classify_apart(c, known, fits, more, all)
-		     : trace_classify(c, known, nearest, fits, more, all);
+	if (apart)
+		return trace_classify_apart(c, known, fits, more, all);
+	/* Of a ring few accesses may miss, and parts of what lies behind the level have a few of those each: more do in the laps before it. */
+	return trace_classify(c, known, nearest, fits, more, all) ||
+	       (!q->rounds && trace_classify(c, known, nearest, fits, laps, all));
 }
 
 bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,

@@ -16,7 +16,7 @@
 #define PARTS_MOST   8u
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
-#define LONGER	     4	  /* times as long a ring where one does not tell whether draws are even */
+#define LONGER	     4	  /* times as long a ring where one does not tell */
 #define SWAPS	     0.1  /* unsure accesses, as a share of the draws */
 
 /* One way to read the trace: accesses that could be either are taken as hits or as misses. */
@@ -187,11 +187,10 @@ static unsigned never_missed(const struct policy_sequence *q, const uint8_t *see
 #define WALK_EACH 40u /* victims for each way, at least */
 
 /* Whether a list says which way goes: the lines of the ring, in any order, show every place of it with hits in between and without. */
-static enum chase_state scheduled(const struct policy_level *l, struct policy_result *out)
+static enum chase_state scheduled_by(const struct policy_level *l, double length, struct policy_result *out)
 {
 	const unsigned ways = l->ways;
-	struct policy_plan p = {POLICY_RING, ways, l->lines, 1,
-				(uint32_t)fmin(WALK_EACH * (ways + 12.0) * ways, l->most_ring)};
+	struct policy_plan p = {POLICY_RING, ways, l->lines, 1, (uint32_t)length};
 	struct policy_sequence q = {0};
 	struct policy_result walk = {.ways = ways};
 	uint32_t unsure = 0;
@@ -203,6 +202,15 @@ static enum chase_state scheduled(const struct policy_level *l, struct policy_re
 	if (!r)
 		return CHASE_UNDECIDED;
 	return policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, out);
+}
+
+/* The same, and of a longer walk where others write into the set so often that none of it goes long without. */
+static enum chase_state scheduled(const struct policy_level *l, struct policy_result *out)
+{
+	const double length = WALK_EACH * (l->ways + 12.0) * l->ways, most = l->most_ring;
+	const enum chase_state state = scheduled_by(l, fmin(length, most), out);
+
+	return state == CHASE_UNDECIDED ? scheduled_by(l, fmin(LONGER * length, LONGER * most), out) : state;
 }
 
 /* Draws that tell random from weighted. */

@@ -208,21 +208,29 @@ static enum trace_class late_class(const struct trace_classes *c, const uint32_t
 	return nearly <= LATE_FEW + LATE_SHARE * late ? TRACE_MISS : TRACE_UNSURE;
 }
 
-/* Parts of what lies behind the level answer at several distances: from where on a miss is one, when of `fits` next to nothing is as slow
- * as the nearest of them. */
+/* Ticks from which an access is nearer to a miss than to a late hit. */
+static double nearly_missed(const struct trace_classes *c)
+{
+	return c->hit + LATE_NEAR * (c->miss - c->hit);
+}
+
+/* Parts of what lies behind the level answer at several distances, and rows of a memory are open or not: from where on a miss is one, when of
+ * `fits` next to nothing is as slow as the nearest of them. What is driven out there meanwhile may be in either part. */
 static double nearest_miss(const struct trace_classes *c, struct trace_part fits)
 {
 	double floor = c->floor;
-	uint32_t slow = 0;
+	uint32_t slow = 0, gone = 0;
 
 	for (unsigned i = 0; i < c->peaks; i++) {
 		double from = c->peak[i].centre - reach(c, c->peak[i].centre);
-		if (c->peak[i].centre >= c->hit + LATE_NEAR * (c->miss - c->hit) && c->peak[i].share >= PART_SHARE)
+		if (c->peak[i].centre >= nearly_missed(c) && c->peak[i].share >= PART_SHARE)
 			floor = fmin(floor, from);
 	}
-	for (uint32_t i = 0; i < fits.count; i++)
-		slow += fits.ticks[i] >= floor;
-	return slow <= LATE_FEW + LATE_SHARE * fits.count ? floor : c->floor;
+	for (uint32_t i = 0; i < fits.count; i++) {
+		slow += fits.ticks[i] >= floor && fits.ticks[i] < c->floor;
+		gone += fits.ticks[i] >= c->floor;
+	}
+	return slow <= LATE_FEW + LATE_SHARE * fits.count + gone ? floor : c->floor;
 }
 
 /* Ticks that the nearest level takes. */
@@ -347,9 +355,10 @@ enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks)
 		return class_apart(c, ticks);
 	for (unsigned i = 0; i < c->peaks; i++)
 		if (fabs(ticks - c->peak[i].centre) <= reach(c, ticks))
-			return c->peak[i].centre >= c->floor  ? TRACE_MISS
-			       : c->peak[i].centre < c->above ? TRACE_ABOVE
-							      : TRACE_HIT;
+			return c->peak[i].centre >= c->floor	      ? TRACE_MISS
+			       : c->peak[i].centre < c->above	      ? TRACE_ABOVE
+			       : c->peak[i].centre < nearly_missed(c) ? TRACE_HIT
+								      : TRACE_UNSURE;
 	if (ticks >= c->floor && ticks < c->miss)
 		return TRACE_MISS;
 	/* Nothing is ever early: what is faster than a miss, if not as fast as usual, is a late hit. */

@@ -26,6 +26,10 @@ struct device { /* a set, and what makes its latencies doubtful */
 	bool by_miss;
 	double noise;	  /* chance that a hit is late, by up to 60 ticks */
 	double strangers; /* chance that somebody else's line comes into the set, in the first half of a trace */
+	double seldom;	  /* the same all the time; not of a rule */
+	double early;	  /* and while all lines fit */
+	double open;	  /* chance that a miss is a tenth faster */
+	unsigned parts;	  /* kinds of lines, each of whose misses cost 20 ticks more than those of the one before */
 	unsigned cost;	  /* ticks of a miss beyond a hit; 0: MISS - HIT */
 	unsigned row;	  /* ticks that one access in three is later, hit or miss */
 	bool unknown;	  /* nobody knows the cost */
@@ -48,13 +52,35 @@ static unsigned cost_of(const struct device *d)
 	return d->cost ? d->cost : MISS - HIT;
 }
 
+/* One access to a set that goes by no rule. Whether it hit. */
+static bool replace(const struct device *d, struct rule_set *s, uint16_t line, unsigned *turn, unsigned *last,
+		    struct rng *r)
+{
+	unsigned w = 0;
+
+	while (w < d->ways && s->line[w] != line)
+		w++;
+	if (w < d->ways)
+		return true;
+	for (w = 0; w < d->ways && s->line[w] != RULE_EMPTY;)
+		w++;
+	if (w == d->ways)
+		w = d->kind == NEWEST		    ? *last
+		    : d->kind == ROUND_ROBIN_OF_TWO ? (*turn)++ % 2
+		    : d->kind == LISTED		    ? (unsigned)(d->list[(*turn)++ % strlen(d->list)] - '1')
+						    : drawn(r, d);
+	s->line[w] = line;
+	*last = w;
+	return false;
+}
+
 static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			    char *why, size_t why_bytes)
 {
 	struct device *d = ctx;
 	struct rule_set s;
 	struct rng r;
-	unsigned turn = 0, last = 0;
+	unsigned turn = 0, last = 0, strangers = 0;
 
 	(void)p;
 	(void)why;
@@ -71,24 +97,20 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 				rule_access(&s, (uint16_t)(POLICY_SLOTS + rng_below(&r, 4)));
 			hit = rule_access(&s, q->line[i]);
 		} else {
-			unsigned w = 0;
-			turn = d->kind == LISTED && !d->by_miss ? i : turn;
-			while (w < d->ways && s.line[w] != q->line[i])
-				w++;
-			hit = w < d->ways;
-			for (w = 0; !hit && w < d->ways && s.line[w] != RULE_EMPTY;)
-				w++;
-			if (!hit && w == d->ways)
-				w = d->kind == NEWEST		    ? last
-				    : d->kind == ROUND_ROBIN_OF_TWO ? turn++ % 2
-				    : d->kind == LISTED ? (unsigned)(d->list[turn++ % strlen(d->list)] - '1')
-							: drawn(&r, d);
-			if (!hit) {
-				s.line[w] = q->line[i];
-				last = w;
+			turn = d->kind == LISTED && !d->by_miss ? i + strangers : turn;
+			const double chance = i < q->more_from ? d->early : d->seldom;
+			if (chance > 0 && rng_unit(&r) < chance) {
+				replace(d, &s, (uint16_t)(POLICY_SLOTS + i % 4), &turn, &last, &r);
+				strangers++;
 			}
+			turn = d->kind == LISTED && !d->by_miss ? i + strangers : turn;
+			hit = replace(d, &s, q->line[i], &turn, &last, &r);
 		}
 		(*ticks)[i] = (hit ? HIT : HIT + cost_of(d)) + (uint32_t)rng_below(&r, 2);
+		if (!hit && d->open > 0 && rng_unit(&r) < d->open)
+			(*ticks)[i] -= cost_of(d) / 10;
+		if (!hit && d->parts)
+			(*ticks)[i] += 20 * (q->line[i] % d->parts);
 		if (d->row && rng_below(&r, 3) == 0)
 			(*ticks)[i] += d->row;
 		if (rng_unit(&r) < d->noise)
@@ -222,6 +244,37 @@ static void test_lists(void **state)
 	expect((struct device){.kind = LISTED, .ways = 4, .list = "1234", .by_miss = true}, 8, "fifo");
 }
 
+/* Others write into the set now and then, which moves the pointer and the ways' names: the list is seen in between. And few misses of each
+ * of several kinds. */
+static void test_lists_moved(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned by_miss = 0; by_miss < 2; by_miss++)
+			for (unsigned parts = 1; parts <= 3; parts += 2) {
+				struct device d = {.kind = LISTED,
+						   .ways = 8,
+						   .list = "8123456787",
+						   .by_miss = by_miss,
+						   .parts = parts,
+						   .seldom = i * 0.0006};
+				struct policy_result out;
+				infer(&d, 2 * d.ways, &out);
+				if (out.state != CHASE_DONE || strcmp(out.name, "schedule") != 0)
+					fail_msg("%u %u %u: %s: %s", i, by_miss, parts,
+						 out.state == CHASE_DONE ? out.name : "nothing", out.seen);
+				assert_string_equal(out.schedule, "1,2,1,2,3,4,5,6,7,8");
+				assert_string_equal(out.step, by_miss ? "miss" : "access");
+			}
+}
+
+/* A few misses find a row open, and others write into the set where all its lines fit, too. */
+static void test_open_rows(void **state)
+{
+	(void)state;
+	expect((struct device){.kind = EVEN, .ways = 16, .cost = 300, .open = 0.3, .early = 0.1}, 32, "random");
+}
+
 /* Others write into the set for half of the time: what is left goes by one rule, and by no other. */
 static void test_half(void **state)
 {
@@ -260,8 +313,9 @@ static void test_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules), cmocka_unit_test(test_draws), cmocka_unit_test(test_strangers),
-	    cmocka_unit_test(test_lists), cmocka_unit_test(test_half),	cmocka_unit_test(test_apart),
+	    cmocka_unit_test(test_rules),	cmocka_unit_test(test_draws),	  cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists),	cmocka_unit_test(test_half),	  cmocka_unit_test(test_apart),
+	    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

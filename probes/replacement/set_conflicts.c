@@ -190,6 +190,11 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 	/* Of all those pages, those of one set miss. */
 	level.known.few = FEW * (l->ways + 1.0) / (total + 1.0);
 	uint8_t *seen = policy_classes(&level, &plan, &q, &said);
+	/* What is so fast may have been translated all the same. */
+	if (!seen && said.state == CHASE_UNDECIDED && level.known.front > 0) {
+		level.known.front = 0;
+		seen = policy_classes(&level, &plan, &q, &said);
+	}
 	level.apart = !seen && said.state == CHASE_UNDECIDED;
 	if (level.apart)
 		seen = policy_classes(&level, &plan, &q, &said);

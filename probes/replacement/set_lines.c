@@ -410,7 +410,11 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 				 .place = sorted,
 				 .count = count,
 				 .at = at};
-	while ((l->mode == SET_HASHED || l->flips || set_pages(l->path)) && t->align < used && t->align < ALIGN_MOST)
+	/* Dealt lines share a set as counted from where all of them were walked over: begin there again, as near as alignment can say it. */
+	const uint64_t aligned = l->mode == SET_DEALT && l->lines > l->ways
+				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << SHIFT) + PAGE_LINE
+				     : used;
+	while ((l->mode == SET_HASHED || l->flips || set_pages(l->path)) && t->align < aligned && t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }
@@ -462,4 +466,29 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 	for (uint32_t i = 0; i < q->count; i++)
 		(*ticks)[i] = all[position(&l, i)];
 	return CHASE_DONE;
+}
+
+enum chase_state set_front(struct study *s, double *ticks)
+{
+	const struct policy_plan plan = {POLICY_RING, 1, 2, 0, TRACE_LEAD};
+	struct set_lines one = {
+	    .path = SET_TEXTURE, .mode = SET_DENSE, .line = PAGE_LINE, .extra = PAGE_LINE, .ways = 1, .lines = 2};
+	const struct set_ask ask = {s, &one};
+	struct policy_sequence q;
+	uint32_t *each;
+	char why[200];
+
+	*ticks = NAN;
+	if (!policy_sequence(study_arena(s), &plan, &q))
+		return CHASE_UNDECIDED;
+	const enum chase_state state = set_trace((void *)&ask, &plan, &q, &each, why, sizeof(why));
+	/* The slowest but one: a clock that is faster now and then counts more for the same. */
+	double most = 0, second = 0;
+	for (uint32_t i = TRACE_LEAD / 2; state == CHASE_DONE && i < TRACE_LEAD; i++) {
+		second = fmin(most, fmax(second, each[i]));
+		most = fmax(most, each[i]);
+	}
+	if (state == CHASE_DONE)
+		*ticks = second;
+	return state;
 }

@@ -243,7 +243,8 @@ static void without_parts(const struct policy_level *l, const struct policy_sequ
 		return;
 	memset(least, 0xff, sizeof(least));
 	for (uint32_t i = TRACE_LEAD; i < q->count; i++)
-		least[q->line[i]] = ticks[i] < least[q->line[i]] ? ticks[i] : least[q->line[i]];
+		if (ticks[i] >= l->known.front && ticks[i] < least[q->line[i]])
+			least[q->line[i]] = ticks[i];
 	for (uint32_t n = 0; n < RULE_LINES; n++)
 		first = least[n] < first ? least[n] : first;
 	for (uint32_t i = 0; i < q->count; i++)
@@ -357,7 +358,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 				 t.explained[last], t.rounds, t.hits, t.misses);
 			return;
 		}
-		if (!left && l->apart)
+		if (!left && (l->apart || l->known.front > 0))
 			break;
 		if (!left)
 			return policy_draws(l, out);
@@ -373,7 +374,8 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 			 t.rounds, text);
 }
 
-void policy_infer(const struct policy_level *l, struct policy_result *out)
+/* What hits take once, and as pages whose lines are not alike. */
+static void infer_both(const struct policy_level *l, struct policy_result *out)
 {
 	struct policy_level again = *l;
 	struct policy_result apart;
@@ -385,4 +387,18 @@ void policy_infer(const struct policy_level *l, struct policy_result *out)
 	infer_by(&again, &apart);
 	if (apart.state != CHASE_UNDECIDED)
 		*out = apart;
+}
+
+void policy_infer(const struct policy_level *l, struct policy_result *out)
+{
+	struct policy_level plain = *l;
+
+	if (l->known.front > 0) {
+		infer_both(l, out);
+		if (out->state != CHASE_UNDECIDED)
+			return;
+	}
+	/* What is so fast may have been translated all the same. */
+	plain.known.front = 0;
+	infer_both(&plain, out);
 }

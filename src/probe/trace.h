@@ -61,6 +61,8 @@ struct trace_level {
 	double deep;	     /* ticks that it is slower than the nearest one */
 	double spread;	     /* ticks from its nearest part to its farthest; 0: one part */
 	double few;	     /* so small a share of what does not fit may miss; 0: as usual */
+	double
+	    front; /* ticks below which something else may have answered, that asks this level nothing; 0: nothing does */
 };
 struct trace_part {
 	const uint32_t *ticks;

@@ -125,6 +125,9 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
 			      wide ? 8 : 4);
 	j->launch.buffers[b].align = constant ? 0 : ALIGNMENT;
+	/* What lines share a hashed set is told by the bits in which one more line differs: nothing may carry into others. */
+	while (!constant && p[CHASE_EXTRA] > 0 && j->launch.buffers[b].align < top)
+		j->launch.buffers[b].align *= 2;
 	if (k->texture) {
 		j->launch.buffers[b].ring_unit = TEXEL;
 		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);

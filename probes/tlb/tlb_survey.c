@@ -12,6 +12,8 @@
 #define SURVEY_RINGS 64
 #define BASE_PAGES   8		 /* of a ring whose pages are timed often */
 #define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
+#define AT_HAND	     0.8	 /* of the visits: a clock that is faster now and then makes some seem slow */
+#define COSTLY	     0.4
 #define SKIPPED	     0.01
 #define MODES	     8
 #define APART	     8	  /* cycles, ... */
@@ -305,6 +307,19 @@ static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
 	return (low + 1) / (of + 1);
 }
 
+/* Whether pages cost something although nearly all of their lines are at hand: what has those is behind the TLB, as each line is an opener
+ * as often as a follower. */
+static bool is_translated(const struct tlb_path *c, const struct tlb_view *w, double front)
+{
+	unsigned fast = 0, late = 0;
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		fast += w->ticks[2 * v + 1] <= front;
+		late += w->ticks[2 * v + 1] <= front && w->ticks[2 * v] > front + c->gap;
+	}
+	return fast > AT_HAND * w->visits && late > COSTLY * w->visits;
+}
+
 /* Is there a cache in front of the TLB, whose hits ask for no translation? A few lines of one page stay in a cache that is there,
  * many of many pages do not. One behind the TLB answers followers, and openers as well, but those later. */
 static enum chase_state find_front(struct tlb_path *c, struct tlb_view *w, unsigned rings)
@@ -319,13 +334,18 @@ static enum chase_state find_front(struct tlb_path *c, struct tlb_view *w, unsig
 	if (far <= near + 8 + 0.05 * near)
 		return CHASE_DONE;
 	double front = near + 4 + 0.02 * near;
-	for (unsigned k = 0; k < rings; k++) {
-		unsigned fast = 0, late = 0;
-		for (uint32_t v = 0; v < w[k].visits; v++) {
-			fast += w[k].ticks[2 * v + 1] <= front;
-			late += w[k].ticks[2 * v + 1] <= front && w[k].ticks[2 * v] > front + c->gap;
-		}
-		if (fast > 0.95 * w[k].visits && late > 0.4 * w[k].visits)
+	for (unsigned k = 0; k < rings; k++)
+		if (is_translated(c, &w[k], front))
+			return CHASE_DONE;
+	/* So few lines of many pages that all of them stay in it, as long as it is no smaller than most are. */
+	for (uint32_t pages = 64; pages <= 256; pages *= 4) {
+		const uint64_t part = c->whole / 2 / pages;
+		const struct tlb_ring ring = {
+		    .pages = pages, .stride = part < STRIDE_MOST ? part : STRIDE_MOST, .lines = 2};
+		const enum chase_state state = part < RING_PAGE ? CHASE_UNDECIDED : tlb_get(c, &ring, &many);
+		if (state == CHASE_PENDING)
+			return state;
+		if (state == CHASE_DONE && is_translated(c, &many, front))
 			return CHASE_DONE;
 	}
 	c->front = front;

@@ -228,6 +228,19 @@ static double fastest_warp(const struct asked *row, unsigned count)
 	return most;
 }
 
+/* best: the load of the best blocks, or -1. */
+static struct arithmetic_steady steady_of_steps(struct study *s, unsigned row, const struct asked *o, int best)
+{
+	const struct device_info *d = study_device(s);
+	const unsigned links = o->is_long ? 2 : 8;
+	struct arithmetic_steady rate = arithmetic_steady(s, row, links, false);
+	if (best >= 0 && arithmetic_steady_is_wide(&rate, &o->full[best], &o->load[best], d))
+		rate = arithmetic_steady(s, row, links, true);
+	if (best >= 0 && arithmetic_steady_is_more(&rate, &o->full[best], &o->load[best], d))
+		rate = arithmetic_steady_longer(s, row, links, &rate);
+	return rate;
+}
+
 static void conclude_row(struct study *s, unsigned row, const struct asked *o, double fastest)
 {
 	const struct device_info *d = study_device(s);
@@ -259,10 +272,8 @@ static void conclude_row(struct study *s, unsigned row, const struct asked *o, d
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
 	struct arithmetic_steady rate = {0};
 	if (uneven)
-		rate = steps ? arithmetic_steady(s, row, o->is_long ? 2 : 8, false)
+		rate = steps ? steady_of_steps(s, row, o, best)
 			     : arithmetic_steady_one(s, row, arithmetic_is_single(r) ? 1 : 2);
-	if (steps && uneven && best >= 0 && arithmetic_steady_is_wide(&rate, &full[best], &load[best], d))
-		rate = arithmetic_steady(s, row, o->is_long ? 2 : 8, true);
 	if (study_missing(s) > missing)
 		return;
 	char evidence[64];

@@ -66,6 +66,9 @@ bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct s
 /* Whether the steady rate is too uncertain to be told, and not because blocks reach as much: more rounds may tell. */
 bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
 			       const struct device_info *d);
+/* Whether the steady rate would be told, and is more than what blocks reach and, by far, than what long chains do. */
+bool arithmetic_steady_is_more(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
+			       const struct device_info *d);
 /* Throughput and issue of the row. */
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x);
 

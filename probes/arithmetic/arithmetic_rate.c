@@ -68,6 +68,13 @@ bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct s
 	return t->lo > 0 && t->hi > BLOCKS_MISS * reached && !is_told(t, reached);
 }
 
+bool arithmetic_steady_is_more(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
+			       const struct device_info *d)
+{
+	const double reached = rate_of(blocks, load, d);
+	return t->lo > BLOCKS_MISS * reached && t->hi > BLOCKS_MISS * t->all && is_told(t, reached);
+}
+
 /* The steady rate, where warps are not treated alike. False: it says nothing that the blocks do not. */
 static bool conclude_steady(struct study *s, unsigned row, const struct arithmetic_steady *t, double blocks,
 			    const char *evidence)

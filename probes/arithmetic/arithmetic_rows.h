@@ -114,9 +114,14 @@ struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned war
  * Experiments of the arithmetic probe. */
 struct arithmetic_steady {
 	double lo, hi; /* ops/clk/SM */
+	double all;    /* what the long chains reach with all that is between them */
 };
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more);
-/* The same of an operation of one instruction, with so many chains a warp: fewer and longer rounds. */
+/* t, and what still longer chains leave of it: in the shortest ones what is between two of them may keep the unit waiting, so that those
+ * three times as long seem to cost too little. lo 0: not known, or they contradict t. t where they cannot be asked. */
+struct arithmetic_steady arithmetic_steady_longer(struct study *s, unsigned row, unsigned links,
+						  const struct arithmetic_steady *t);
+/* The same as the first of an operation of one instruction, with so many chains a warp: fewer and longer rounds. */
 struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains);
 bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);
 

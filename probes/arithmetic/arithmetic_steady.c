@@ -16,6 +16,9 @@ enum {
 	SKIPPED = 2,	 /* part of them with which all begin */
 	LINKS = 64,	 /* of one instruction: so many that what is between two chains is little beside them */
 	CHAINS = 2,
+	SHORT = 1, /* times as many links: chains of the three lengths */
+	LONG = 3,
+	LONGER = 5,
 	HEADER_WORDS = 2,
 	ROUND_WORDS = 2
 };
@@ -163,11 +166,12 @@ struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned war
 
 struct arithmetic_rounds {
 	unsigned links, chains, rounds;
-	bool is_long; /* what is between two chains may play a part */
+	unsigned few, many; /* times as many links: the two lengths that are compared */
+	bool is_long;	    /* what is between two chains may play a part */
 };
 
 struct rate {
-	double lo, hi; /* operations of warps a cycle of one SM; 0: not known (yet) */
+	double lo, hi, all; /* operations of warps a cycle of one SM; 0: not known (yet) */
 };
 
 /* The warps' chains do not all advance evenly, so of those that are cut by the window's ends a part too many may be counted. */
@@ -176,12 +180,13 @@ static struct chain_cycles miscounted(struct chain_cycles c, double chains)
 	return (struct chain_cycles){c.least * (1 - EDGES / chains), c.most * (1 + EDGES / chains)};
 }
 
-/* By the difference of chains three times as long and short ones. What is between two long chains may hide behind them or not:
+/* By the difference of long chains and short ones. What is between two long chains may hide behind them or not:
  * lo is what the long ones reach with it. */
 static struct rate rate(struct study *s, unsigned row, unsigned warps, const struct arithmetic_rounds *how)
 {
 	const double p[POINT_PARAMS] = {warps, how->chains, how->rounds};
-	const struct point *few = study_ask(s, row, how->links, p), *many = study_ask(s, row, 3.0 * how->links, p);
+	const struct point *few = study_ask(s, row, (double)how->few * how->links, p),
+			   *many = study_ask(s, row, (double)how->many * how->links, p);
 	if (!few || !many || few->outcome != OUTCOME_OK || many->outcome != OUTCOME_OK)
 		return (struct rate){0};
 	const double links = how->links * how->chains;
@@ -192,13 +197,13 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 						 warps * (how->rounds - skipped));
 	if (!(y.least > x.most && x.least > 0))
 		return (struct rate){0};
-	const double least = y.least - x.most, most = y.most - x.least, slow = 2 * links / most;
-	const double fast = 2 * links / least, own = links / x.most;
-	const struct rate r = {how->is_long ? fmin(3 * links / y.most, slow) : slow,
-			       how->is_long ? fmin(BETWEEN * 3 * links / y.least, fast) : fast};
+	const double more = (how->many - how->few) * links, whole = how->many * links, least = y.least - x.most,
+		     most = y.most - x.least, slow = more / most, fast = more / least, own = how->few * links / x.most;
+	const struct rate r = {how->is_long ? fmin(whole / y.most, slow) : slow,
+			       how->is_long ? fmin(BETWEEN * whole / y.least, fast) : fast, whole / y.most};
 	/* With all that is between them the short chains reach this much. Where the long ones seem to allow less, their instructions are not
 	 * at hand, and they say nothing. */
-	return own > r.hi ? (struct rate){0} : (struct rate){fmax(r.lo, own), r.hi};
+	return own > r.hi ? (struct rate){0} : (struct rate){fmax(r.lo, own), r.hi, r.all};
 }
 
 static struct arithmetic_steady steady(struct study *s, unsigned row, const struct arithmetic_rounds *how)
@@ -210,18 +215,41 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 	const struct rate *best = a.hi - a.lo < b.hi - b.lo ? &a : &b;
 	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi;
 	return (struct arithmetic_steady){.lo = (agree ? best->lo : fmin(a.lo, b.lo)) * d->warp_size,
-					  .hi = (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size};
+					  .hi = (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size,
+					  .all = fmin(a.all, b.all) * d->warp_size};
 }
 
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more)
 {
-	const struct arithmetic_rounds how = {.links = links, .chains = CHAINS, .rounds = more ? ROUNDS_MORE : ROUNDS};
+	const struct arithmetic_rounds how = {
+	    .links = links, .chains = CHAINS, .rounds = more ? ROUNDS_MORE : ROUNDS, .few = SHORT, .many = LONG};
 	return steady(s, row, &how);
+}
+
+struct arithmetic_steady arithmetic_steady_longer(struct study *s, unsigned row, unsigned links,
+						  const struct arithmetic_steady *t)
+{
+	/* They differ by less than those that they are compared with, so they are run more often. */
+	const struct arithmetic_rounds how = {
+	    .links = links, .chains = CHAINS, .rounds = ROUNDS_MORE, .few = LONG, .many = LONGER};
+	const unsigned full = study_device(s)->max_threads_per_block / study_device(s)->warp_size;
+	const double p[POINT_PARAMS] = {full, how.chains, how.rounds};
+	if (!study_ask(s, row, (double)how.many * how.links, p)) /* not yet, or never, as in an older recording */
+		return *t;
+	const struct arithmetic_steady o = steady(s, row, &how);
+	/* Whole blocks say no more than that it is not less. */
+	if (!(o.lo > 0) || o.lo > t->hi)
+		return (struct arithmetic_steady){.hi = t->hi};
+	return (struct arithmetic_steady){.lo = fmin(t->lo, o.lo), .hi = fmin(t->hi, o.hi)};
 }
 
 struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains)
 {
-	const struct arithmetic_rounds how = {
-	    .links = LINKS * CHAINS / chains, .chains = chains, .rounds = ROUNDS_FEW, .is_long = true};
+	const struct arithmetic_rounds how = {.links = LINKS * CHAINS / chains,
+					      .chains = chains,
+					      .rounds = ROUNDS_FEW,
+					      .few = SHORT,
+					      .many = LONG,
+					      .is_long = true};
 	return steady(s, row, &how);
 }

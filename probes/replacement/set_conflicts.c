@@ -2,8 +2,10 @@
 #include "base/arena.h"
 #include "data/native_record.h"
 #include "replacement.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define LAPS	   12
@@ -167,6 +169,20 @@ static enum chase_state by_chase(struct study *s, const struct set_lines *l, uin
 	return CHASE_DONE;
 }
 
+/* Where as many pages as a set has missed often, and no others half as often: how often the least of those did. 0: they did not. */
+static uint32_t least_of(struct arena *a, const uint32_t *misses, uint32_t total, unsigned ways)
+{
+	double *v = ARENA_ARRAY(a, total, double);
+
+	if (!v || !ways || ways >= total)
+		return 0;
+	for (uint32_t i = 0; i < total; i++)
+		v[i] = misses[i];
+	qsort(v, total, sizeof(*v), stat_compare_double);
+	const double least = v[total - ways], next = v[total - ways - 1];
+	return least >= LAPS / 3 && 2 * next <= least ? (uint32_t)least : 0;
+}
+
 /* Of pages: a trace, in laps over all of them and one more. */
 static enum chase_state by_trace(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
 				 char *why, size_t why_bytes)
@@ -207,8 +223,9 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 		misses[q.line[i]] += seen[i] == TRACE_MISS;
 	for (uint32_t i = 0; i < total; i++)
 		most = misses[i] > most ? misses[i] : most;
+	const uint32_t clear = l->mode == SET_HASHED ? least_of(study_arena(s), misses, total, l->ways) : 0;
 	for (uint32_t i = 0; i < total; i++)
-		hot[i] = most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
+		hot[i] = clear ? misses[i] >= clear : most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
 	return CHASE_DONE;
 }
 

@@ -8,6 +8,7 @@
 #define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
 #define EXTRAS	    4
 #define EXTRAS_MOST 40
+#define ALIKE_MOST  120 /* where those so far make sets of one size */
 
 /* The pages that conflict with one more, put `past` lines behind the reach. */
 static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, bool *hot, uint32_t *count,
@@ -170,6 +171,36 @@ uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c)
 	return lack == stray && 4 * whole >= 3 * sets && ways * sets == c->n && ways > 1 ? ways : 0;
 }
 
+/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages
+ * take turns in missing, rows of one set differ, or lack some. */
+static bool is_partition(const struct tlb_conflicts *c)
+{
+	uint32_t sets = 0, again = 0, pages = 0;
+
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const bool *row = c->hot + (size_t)i * c->n;
+		uint32_t k = 0;
+		while (k < i && !in_both(row, c->hot + (size_t)k * c->n, c->n))
+			k++;
+		if (k < i && memcmp(row, c->hot + (size_t)k * c->n, c->n * sizeof(*row)) != 0)
+			return false;
+		sets += k == i;
+		again += k < i;
+		pages += k == i ? in_both(row, row, c->n) : 0;
+	}
+	return pages == c->n && 4 * again >= sets;
+}
+
+/* Pages more than fit that are worth asking for: more of them where those so far made sets of one size, and none but those. */
+static unsigned extras(const struct tlb_level *l, const struct groups *g, bool equal, unsigned most)
+{
+	const uint32_t size = l->set_count ? l->set_size[0] : 0, sets = size ? g->n / size : 0;
+
+	if (most < EXTRAS_MOST || g->merged || !equal || size < 2 || g->n % size || 5 * sets / 4 <= most)
+		return most;
+	return 5 * sets / 4 <= ALIKE_MOST ? 5 * sets / 4 : most;
+}
+
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -183,10 +214,11 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	l->set_count = 0;
 	/* What many pages cost, few extras have to do. */
 	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
-	bool *row = ARENA_ARRAY(study_arena(c->study), (size_t)most * n, bool);
+	bool *row = ARENA_ARRAY(study_arena(c->study), (size_t)ALIKE_MOST * n, bool);
 	if (!g.of || !hot || !row)
 		return tlb_undecided(&l->ways, "out of memory");
-	for (unsigned i = 0; i < most && (seen < n || g.merged || !steady); i++) {
+	for (unsigned i = 0; i < (i < most ? most : extras(l, &g, equal, most)) && (seen < n || g.merged || !steady);
+	     i++) {
 		uint32_t count = 0;
 		bool always;
 		if ((uint64_t)(n + i) * l->line.value + 2 * RING_PAGE > c->bytes)
@@ -215,6 +247,8 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		return l->ways.state = all;
 	if (!l->set_count)
 		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
+	rows.hot = row;
+	steady = steady || is_partition(&rows);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
 	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
@@ -228,7 +262,6 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		return CHASE_DONE;
 	}
 	if (g.merged || !steady) {
-		rows.hot = row;
 		const uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(study_arena(c->study), &rows);
 		l->set_count = 0;
 		if (each) {

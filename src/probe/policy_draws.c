@@ -13,6 +13,7 @@
 #define SURE	     4.5    /* standard deviations */
 #define ALWAYS	     0.9    /* chance that two victims are of one way, from which they are no draws */
 #define EVEN	     2.5
+#define CHOSEN	     1.3863 /* 2 log 2: so much more unequal may the better of two readings be by luck, as a sum of squares */
 #define PARTS_MOST   8u
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
@@ -136,19 +137,30 @@ static double deviations(double chi, double free)
 	return (cbrt(chi / free) - (1 - part)) / sqrt(part);
 }
 
-/* How unequal the ways' counts are. */
-static double unequal(const struct reading *r, unsigned ways)
+/* How unequal shares are. The reading was taken of all that `unsure` accesses allow because its ways' are the most unequal: that many times
+ * the better of two may have been. */
+struct unequal {
+	double seen, least; /* standard deviations; least: without what that choice may have made of it */
+};
+
+static struct unequal unequal_by(double chi, double free, uint32_t unsure)
+{
+	return (struct unequal){deviations(chi, free), deviations(fmax(0, chi - CHOSEN * unsure), free)};
+}
+
+/* Of the ways' counts. */
+static struct unequal of_all(const struct reading *r, unsigned ways, uint32_t unsure)
 {
 	double each = (double)r->draws / ways, chi = 0;
 
 	for (unsigned w = 0; w < ways; w++)
 		chi += pow(r->count[w] - each, 2) / each;
-	return deviations(chi, ways - 1);
+	return unequal_by(chi, ways - 1, unsure);
 }
 
-/* The same of parts of the trace, each by itself: *within; and by how much their shares differ from the whole's: *between. What
- * others write into the set moves ways' names, and then the whole's counts are mixed. */
-static void by_parts(const struct reading *r, unsigned ways, double *within, double *between)
+/* The same of parts of the trace, each by itself; and by how much their shares differ from the whole's: *between. What others write
+ * into the set moves ways' names, and then the whole's counts are mixed. */
+static struct unequal by_parts(const struct reading *r, unsigned ways, uint32_t unsure, double *between)
 {
 	unsigned parts = r->draws / (PART_LEAST * ways);
 	double inside = 0, among = 0;
@@ -166,8 +178,8 @@ static void by_parts(const struct reading *r, unsigned ways, double *within, dou
 			among += pow(count[w] - usual, 2) / usual;
 		}
 	}
-	*within = deviations(inside, (double)parts * (ways - 1));
 	*between = deviations(among, (parts - 1.0) * (ways - 1));
+	return unequal_by(inside, (double)parts * (ways - 1), unsure);
 }
 
 /* Lines of the ring that never missed. */
@@ -261,16 +273,17 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			 lag ? lag : r->late, r->draws, unsure);
 		return false;
 	}
-	double z = unequal(r, ways), within, between;
-	by_parts(r, ways, &within, &between);
+	double between;
+	const struct unequal whole = of_all(r, ways, unsure), within = by_parts(r, ways, unsure, &between);
+	const bool uneven = whole.least > SURE || within.least > SURE;
 	const unsigned never = never_missed(&q, seen, ways);
-	if ((z > SURE || within > SURE) && never) {
+	if (uneven && never) {
 		/* A part of what lies behind the level may be so near that its few misses pass for late hits. */
 		snprintf(out->seen, sizeof(out->seen),
 			 "victims are drawn, but %u of %u lines never missed: a way is never given up, or what misses "
 			 "there is answered faster than elsewhere",
 			 never, ways + 1);
-	} else if (z > SURE || within > SURE) {
+	} else if (uneven) {
 		double half = 0;
 		out->mixed = between > SURE;
 		out->state = CHASE_DONE;
@@ -286,7 +299,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "
 		    "do not depend on one another",
 		    r->draws);
-	} else if (z < EVEN && within < EVEN && between < SURE && r->draws >= 0.9 * needed) {
+	} else if (whole.seen < EVEN && within.seen < EVEN && between < SURE && r->draws >= 0.9 * needed) {
 		out->state = CHASE_DONE;
 		out->name = "random";
 		snprintf(out->seen, sizeof(out->seen),

@@ -293,7 +293,16 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 		*hidden = t.alone <= HIDDEN * t.ns;
 		return t;
 	}
-	return timed_ask(s, &k, clock->timer);
+	/* What all SMs do is laid beside what one does. */
+	if (many)
+		return timed_ask(s, &k, clock->timer);
+	/* Warps begin one after the other, and those of longer turns keep the first of them busier until all have: that is no part of what
+	 * a load takes. So it is what turns take of launches of two lengths. */
+	struct timed_pair more = k;
+	more.fresh = true;
+	const struct timed t = timed_ask(s, &more, clock->timer);
+	/* An older recording has one length only. */
+	return t.repeats || study_pending(s) ? t : timed_ask(s, &k, clock->timer);
 }
 
 /* t: of one load of all these warps; bytes: that they bring together, on `sms` SMs. */

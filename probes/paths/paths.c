@@ -103,6 +103,7 @@ static const struct experiment experiments[] = {
 struct ticks {
 	bool known;
 	double low, middle, high; /* most of them lie from low to high */
+	double mean; /* of those: a clock that counts in steps makes one time two, and their median is one of these */
 	char why[200];
 };
 
@@ -129,6 +130,9 @@ static struct ticks ticks_of(struct study *s, unsigned experiment, double x, con
 	out.low = v[(uint32_t)(SPREAD * last)];
 	out.middle = v[(uint32_t)(last / 2)];
 	out.high = v[(uint32_t)((1 - SPREAD) * last)];
+	const uint32_t first = (uint32_t)(SPREAD * last), end = (uint32_t)((1 - SPREAD) * last) + 1;
+	for (uint32_t i = first; i < end; i++)
+		out.mean += v[i] / (end - first);
 	out.known = true;
 	return out;
 }
@@ -204,8 +208,13 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 		return;
 	if (strcmp(with, "global.l2") == 0)
 		swing = boosted(s, fmin(own->middle, other->middle));
-	const double half = 1 + grain + (own->high - own->low + other->high - other->low) / 2 + swing,
-		     later = own->middle - other->middle, told = fabs(later) > half ? later : 0;
+	/* Each of the two is less than a step off. */
+	const double steps = fmax(1 + grain, 2 * grain - 1);
+	/* Lines near and far are as many for both: those of one rank are laid beside each other. */
+	const double low = own->low - other->low, middle = own->middle - other->middle, high = own->high - other->high,
+		     apart = fmax(low, fmax(middle, high)) - fmin(low, fmin(middle, high)),
+		     half = steps + apart / 2 + swing, later = own->mean - other->mean,
+		     told = fabs(later) > half ? later : 0;
 	study_measured_number(s, key, there + told, known->lo + told - half, known->hi + told + half, "sm",
 			      "single accesses beside those of a path whose latency is known", "reuse",
 			      "%.0f cycles more than loads that ask %s take", later, name);

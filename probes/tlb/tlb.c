@@ -77,8 +77,7 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	       half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + c->price[0].loose;
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then. */
-	const struct finding *boost = study_finding(s, "clock.boost");
-	const double swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0, lo = (v - half) / (1 + swing);
+	const double swing = c->swing, lo = (v - half) / (1 + swing);
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
@@ -293,6 +292,7 @@ static void study_tlb(struct study *s)
 {
 	struct tlb_path path[PATHS];
 	enum chase_state state[PATHS] = {CHASE_UNDECIDED, CHASE_UNDECIDED};
+	const struct finding *boost = study_finding(s, "clock.boost");
 
 	memset(path, 0, sizeof(path));
 	/* One after the other, because the buffer of the first may be all the memory that there is. */
@@ -300,6 +300,7 @@ static void study_tlb(struct study *s)
 		path[i].study = s;
 		path[i].experiment = i;
 		path[i].name = names[i];
+		path[i].swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
 		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;

@@ -79,6 +79,7 @@ struct tlb_path {
 	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
 	double
 	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
+	double swing; /* ratio by which the SM's clock ran faster now and then */
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	unsigned steps;		    /* step[0] = 0 counts */
@@ -134,7 +135,7 @@ enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __att
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out);
-/* Visits of a lap over the ring that cost as much as a miss of level k, beyond those that cost as much less than a hit: what comes upon
+/* Visits of a lap over the ring that cost what a miss of level k does, beyond those that cost as much less than a hit: what comes upon
  * openers and followers alike is in both, and a clock that changes its rate between the two of a line is, too. */
 struct tlb_surplus {
 	double each;   /* of a lap */

@@ -7,26 +7,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TOLD	    0.9 /* of the visits have to say something */
-#define SURE	    4.5 /* standard deviations */
-#define SURE_NOT    8
-#define ROW_MISSES  2.5 /* of a lap, two of which one more row makes */
-#define SURE_ROWS   4
-#define AT_MOST	    0.6 /* misses of a lap, of which one is certain where the ring does not fit */
-#define AT_LEAST    0.8
-#define CHANCE	    1e-6
-#define HOT_ORDERS  4
-#define FIT_ORDERS  5
-#define QUIET_LEAST 8  /* pages */
-#define HOT_MISSES  12 /* of a page tell it from those that miss by noise */
-#define HOT_ALIKE   4  /* times as often as another one does a page of one set miss, at most ... */
-#define HOT_LRU	    2  /* ... and where one misses each time, all do, nearly */
-#define LOOKS	    2
-#define MORE	    3 /* standard deviations */
-#define LOOK_MOST   32768u
-#define SKIPPED	    0.01
-#define FEW_HOT	    0.15
-#define MANY_HOT    0.3
+#define TOLD		0.9 /* of the visits have to say something */
+#define SURE		4.5 /* standard deviations */
+#define SURE_NOT	8
+#define ROW_MISSES	2.5 /* of a lap, two of which one more row makes */
+#define SURE_ROWS	4
+#define AT_MOST		0.6 /* misses of a lap, of which one is certain where the ring does not fit */
+#define AT_LEAST	0.8
+#define CHANCE		1e-6
+#define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
+#define HOT_ORDERS	4
+#define FIT_ORDERS	5  /* at first, ... */
+#define FIT_ORDERS_MOST 20 /* ... and where that does not tell */
+#define QUIET_LEAST	8  /* pages */
+#define HOT_MISSES	12 /* of a page tell it from those that miss by noise */
+#define HOT_ALIKE	4  /* times as often as another one does a page of one set miss, at most ... */
+#define HOT_LRU		2  /* ... and where one misses each time, all do, nearly */
+#define LOOKS		2
+#define MORE		3 /* standard deviations */
+#define LOOK_MOST	32768u
+#define MANY_MORE	3
+#define LONGER		0.1 /* of what comes upon followers */
+#define SKIPPED		0.01
+#define FEW_HOT		0.15
+#define MANY_HOT	0.3
 
 static bool missed(const struct tlb_path *c, unsigned k, float cost)
 {
@@ -53,36 +57,42 @@ static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struc
 	return CHASE_UNDECIDED;
 }
 
+/* Whether a visit cost as much less than a hit as a miss costs more. */
+static bool is_low(const struct tlb_path *c, unsigned k, float cost)
+{
+	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
+
+	return cost <= hit - rise && cost < -(float)c->gap;
+}
+
 /* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
  * Mostly that is what the survey saw. A cache of data that has nearly all lines of this ring, now one and then another, delays
  * openers and followers much more often, and did so in no ring of the survey. */
 static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	const struct tlb_level *l = &c->level[k];
-	const float rise = (float)(l->floor - c->step[k]);
 	unsigned low = 0, of = 0;
 
 	for (uint32_t v = 0; v < w->visits; v++) {
 		of += !isnan(w->cost[v]);
-		low += w->cost[v] <= -rise;
+		low += is_low(c, k, w->cost[v]);
 	}
 	return low > stat_binomial_limit(of, fmin(0.5, 1.5 * l->noise), CHANCE) ? (double)low / of : l->noise;
 }
 
 /* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. */
 struct balance {
-	double high, low, told;
+	double high, low, lower, told;
 };
 
 static struct balance balance_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
-	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
 	struct balance b = {0};
 
 	for (uint32_t v = 0; v < w->visits; v++) {
 		b.told += !isnan(w->cost[v]);
 		b.high += missed(c, k, w->cost[v]);
-		b.low += w->cost[v] <= hit - rise && w->cost[v] < -(float)c->gap;
+		b.low += is_low(c, k, w->cost[v]);
 	}
 	return b;
 }
@@ -91,6 +101,45 @@ static struct balance balance_of(const struct tlb_path *c, unsigned k, const str
 static double chance_of(const struct balance *b)
 {
 	return sqrt(b->high + b->low + 1);
+}
+
+/* How far from a cost that the survey saw one visit's may be: what opens a row, and a clock that ran faster than it did then. */
+static double around(const struct tlb_path *c, double cost)
+{
+	return c->gap + 4 * c->sigma + c->rows + (COST_ALIKE + c->swing) * cost;
+}
+
+/* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. Lines that some cache of data
+ * has now and then cost as much more as that cache is faster, and are left out unless both are alike. low: as far below a hit;
+ * lower: or below what a level above answers. */
+static struct balance balance_at(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	double cost[TLB_STEPS + 1 + TLB_ODD], wide[TLB_STEPS + 1 + TLB_ODD];
+	const double hit = c->step[k];
+	struct balance b = {0};
+	unsigned n = 0;
+
+	for (unsigned i = k + 1; i < c->steps; i++)
+		cost[n++] = c->step[i];
+	for (unsigned i = 0; i < c->odd_count; i++)
+		if (c->odd[i] > hit + c->gap)
+			cost[n++] = c->odd[i];
+	for (unsigned i = 0; i < n; i++)
+		wide[i] = around(c, cost[i]);
+	for (uint32_t v = 0; v < w->visits; v++) {
+		const double is = w->cost[v];
+		bool high = false, low = false, lower = false;
+		b.told += !isnan(is);
+		for (unsigned i = 0; i < n; i++) {
+			high = high || (missed(c, k, (float)is) && fabs(is - cost[i]) <= wide[i]);
+			low = low || fabs(2 * hit - is - cost[i]) <= wide[i];
+			lower = lower || (2 * hit - is >= cost[i] - wide[i] && hit - is <= cost[i] + wide[i]);
+		}
+		b.high += high;
+		b.low += low && is < -c->gap;
+		b.lower += lower && is < -c->gap;
+	}
+	return b;
 }
 
 /* Visits of the lap from v on that are neither quite a hit nor quite a miss. */
@@ -108,7 +157,7 @@ static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_v
 static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	const double noise = noise_in(c, k, w);
-	unsigned misses = 0, hot = 0, warm = 0, clean = 0, laps = 0;
+	unsigned misses = 0, hot = 0, cold = 0, warm = 0, clean = 0, laps = 0;
 	double usual = 0;
 
 	for (uint32_t from = 0; from < w->visits; from += w->pages)
@@ -129,20 +178,26 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	double worst = fmin(0.5, 3 * noise); /* what keeps step with the laps comes upon the same pages each time */
 	unsigned much = stat_binomial_limit(laps, q, CHANCE / w->pages);
 	for (uint32_t i = 0; i < w->pages; i++) {
-		unsigned own = 0;
-		for (uint32_t v = i; v < w->visits; v += w->pages)
+		unsigned own = 0, under = 0;
+		for (uint32_t v = i; v < w->visits; v += w->pages) {
 			own += missed(c, k, w->cost[v]);
+			under += is_low(c, k, w->cost[v]);
+		}
 		hot += laps >= 2 && 4 * own >= 3 * laps;
+		cold += laps >= 2 && 4 * under >= 3 * laps;
 		warm += own > much;
 	}
-	if (misses > stat_binomial_limit(w->visits, worst, CHANCE) ||
-	    (hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) && hot > 1 + worst * w->pages))
+	/* Noise comes upon both lines of a page alike. What keeps step with the laps makes pages too cheap as often as it makes others
+	 * dear, and in another order it comes upon others. */
+	const struct balance b = balance_of(c, k, w);
+	const double more = b.high - b.low, chance = chance_of(&b);
+	if ((misses > stat_binomial_limit(w->visits, worst, CHANCE) && more > MORE * chance) ||
+	    (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) &&
+	     hot > 1 + worst * w->pages))
 		return -1;
 	if (laps >= 16 && !warm && q * w->pages < 0.3)
 		return 1;
-	/* Noise comes upon both lines of a page alike. A set that is too full misses in every lap besides, whatever it replaces. */
-	const struct balance b = balance_of(c, k, w);
-	const double more = b.high - b.low, chance = chance_of(&b);
+	/* A set that is too full misses in every lap besides noise, whatever it replaces. */
 	if (laps < 16 || b.told < TOLD * w->visits)
 		return 0;
 	if (!warm && more + SURE * chance < AT_MOST * laps)
@@ -176,7 +231,8 @@ static enum chase_state over_orders(struct tlb_path *c, const struct tlb_ring *r
 struct orders_sum {
 	struct tlb_path *c;
 	unsigned k;
-	struct balance sum;
+	struct balance sum, at; /* of all visits, and of those that cost what misses do */
+	uint32_t *own;		/* each page's misses */
 	double laps;
 	bool fit, told;
 };
@@ -184,14 +240,47 @@ struct orders_sum {
 static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 {
 	struct orders_sum *s = ctx;
-	const struct balance one = balance_of(s->c, s->k, w);
+	const struct balance one = balance_of(s->c, s->k, w), at = balance_at(s->c, s->k, w);
 
 	(void)order;
 	s->fit = s->fit && judge(s->c, s->k, w) >= 0;
 	s->told = s->told && one.told >= TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
+	s->at.high += at.high;
+	s->at.low += at.low;
+	s->at.lower += at.lower;
+	for (uint32_t v = 0; v < w->visits; v++)
+		s->own[ring_page(w, v)] += missed(s->c, s->k, w->cost[v]);
 	s->laps += w->visits / w->pages;
+}
+
+/* Where much else comes upon single visits, it hardly costs what a miss does. A miss may cost what the survey never saw, but then no
+ * page has more of them than others, and all together are not one of each lap more than what else comes upon openers, which take
+ * longer than followers and meet a little more of it. */
+static bool none_missed(const struct orders_sum *s, uint32_t pages)
+{
+	const struct balance *at = &s->at;
+	/* What is seen as far below a hit need not be that: it counts where it comes as often. */
+	const double low = fabs(at->high - at->low) <= MORE * chance_of(at) ? at->low : 0,
+		     more = s->sum.high - s->sum.low;
+	const unsigned much =
+	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), CHANCE / pages);
+	bool none = at->high - low + SURE * chance_of(at) < AT_MOST * s->laps &&
+		    more < AT_LEAST * s->laps + LONGER * s->sum.low;
+
+	for (uint32_t i = 0; i < pages && none; i++)
+		none = s->own[i] <= much;
+	return none;
+}
+
+/* And whether so many more visits cost what misses do, wherever hits of this level or of those above would be as far below. */
+static bool some_missed(const struct orders_sum *s)
+{
+	const double more = s->at.high - s->at.lower, all = s->sum.high - s->sum.low;
+
+	return more > SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > AT_LEAST * s->laps &&
+	       all > AT_LEAST * s->laps;
 }
 
 /* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
@@ -199,14 +288,26 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 {
 	struct orders_sum s = {.c = c, .k = k, .fit = true, .told = true};
 	const uint32_t turns = LOOK_MOST / (ring->pages * tlb_lines(c, ring));
-	enum chase_state state = over_orders(c, ring, 1, FIT_ORDERS, turns, add_balance, &s);
+	bool over = false;
 
-	if (state != CHASE_DONE)
-		return state;
+	*fits = false;
+	s.own = ARENA_ARRAY(study_arena(c->study), ring->pages, uint32_t);
+	if (!s.own) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (unsigned first = 1, last = FIT_ORDERS; last <= FIT_ORDERS_MOST; first = last + 1, last *= 4) {
+		enum chase_state state = over_orders(c, ring, first, last, turns, add_balance, &s);
+		if (state != CHASE_DONE)
+			return state;
+		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
+		*fits = s.fit && (more + SURE * chance < AT_MOST * s.laps || none_missed(&s, ring->pages));
+		over = (more > SURE_NOT * chance && more > AT_LEAST * s.laps) || some_missed(&s);
+		/* What differs from order to order more visits do not tell, either. */
+		if (*fits || over || !s.fit || !s.told)
+			break;
+	}
 	c->why[0] = '\0';
-	const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
-	*fits = s.fit && more + SURE * chance < AT_MOST * s.laps;
-	const bool over = more > SURE_NOT * chance && more > AT_LEAST * s.laps;
 	return s.told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
@@ -249,8 +350,8 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 struct fits_key {
 	struct tlb_ring ring;
 	uint64_t bytes;
-	double step[TLB_STEPS + 1], rows, grain, gap, sigma, front, floor, noise;
-	uint32_t experiment, k, steps, lines, blurred;
+	double step[TLB_STEPS + 1], odd[TLB_ODD], rows, grain, gap, sigma, front, floor, noise;
+	uint32_t experiment, k, steps, odd_count, lines, blurred;
 };
 struct fits_said {
 	enum chase_state state;
@@ -274,6 +375,8 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 	key.ring.turns = ring->turns;
 	key.bytes = c->bytes;
 	memcpy(key.step, c->step, sizeof(key.step));
+	memcpy(key.odd, c->odd, sizeof(key.odd));
+	key.odd_count = c->odd_count;
 	key.rows = c->rows;
 	key.grain = c->grain;
 	key.gap = c->gap;
@@ -290,7 +393,9 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 	if (before) {
 		*fits = before->fits;
 		c->is_covered = before->is_covered;
-		memcpy(c->why, before->why, sizeof(c->why));
+		/* What was decided gives no reason, and leaves that of another ring. */
+		if (before->state == CHASE_UNDECIDED)
+			memcpy(c->why, before->why, sizeof(c->why));
 		return before->state;
 	}
 	said.state = look_whether(c, k, ring, &said.fits);
@@ -305,7 +410,7 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 
 struct tlb_surplus tlb_surplus_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
-	const struct balance b = balance_of(c, k, w);
+	const struct balance b = balance_at(c, k, w);
 	const double laps = w->visits / w->pages;
 
 	/* Misses of pages that are too many come in every lap; only what noise adds is left to chance, and is as often too low. */

@@ -48,6 +48,15 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 				unsigned shorter, bool spans);
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
+/* pipeline_gaps.c: of warps that stop together. Where what else is in the shorter loop leaves gaps in the pipe, the longer one, in which it
+ * hides, costs too little more. */
+enum pipeline_gaps { GAPS_NONE, GAPS_SOME, GAPS_WIDE /* what a link takes is not known well enough then */ };
+/* Whether the longer loop takes noticeably more for a link, with all that is in there, than what both differ by. */
+bool pipeline_may_have_gaps(const struct timed *t, const struct timed_pair *k);
+/* upper: the same as t from the upper half of what the two loops differ by. Where it says more, t becomes what both of them and the longer
+ * loop allow. */
+enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k);
+
 /* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */
 #define EXPERIMENT_ITEMS (2 * CLASSES)
 int pipeline_items_setup(const struct study *s, double x, const double *p, struct job *j);

@@ -114,23 +114,25 @@ static void level_geometry(struct gates *g, const char *path, const char *level)
 		     "%s %s: a line of %.6g bytes is not whole sectors of %.6g bytes", path, level, b, c);
 }
 
-/* Loads marked read-only trace the cache that they ask by themselves: where another path has the very same one, it has one shape. */
-static void readonly_shared(struct gates *g)
+/* Loads marked read-only and local memory trace the cache that they ask by themselves: where another path has the very same one, it has one
+ * shape. */
+static void path_shared(struct gates *g, const char *path, const char *whose)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
-	struct finding *with = of_level(g->list, "readonly", "l1", "shared_with");
+	struct finding *with = of_level(g->list, path, "l1", "shared_with");
 	char key[96];
 
 	if (!with || with->verdict != VERDICT_MEASURED || with->value.kind != VALUE_TEXT)
 		return;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		snprintf(key, sizeof(key), "cache.%.40s.%s", with->value.text, what[i]);
-		struct finding *own = of_level(g->list, "readonly", "l1", what[i]), *other = find(g->list, key);
+		struct finding *own = of_level(g->list, path, "l1", what[i]), *other = find(g->list, key);
 		if (own && other && (at_least(own) > at_most(other) || at_least(other) > at_most(own)))
 			fail(g, (struct finding *[]){own, other, with}, 3,
-			     "the cache of loads marked read-only is said to be %s, but its %s is %.10g to %.10g in "
+			     "the cache of %s is said to be %s, but its %s is %.10g to %.10g in "
 			     "one trace and %.10g to %.10g in the other",
-			     with->value.text, what[i], at_least(own), at_most(own), at_least(other), at_most(other));
+			     whose, with->value.text, what[i], at_least(own), at_most(own), at_least(other),
+			     at_most(other));
 	}
 }
 
@@ -318,7 +320,8 @@ int gates_apply(struct finding_list *l)
 		path_order(&g, paths[p]);
 		path_count(&g, paths[p]);
 	}
-	readonly_shared(&g);
+	path_shared(&g, "readonly", "loads marked read-only");
+	path_shared(&g, "local", "local memory");
 	for (size_t i = 0; i < l->count; i++) {
 		if (g.conflict[i][0])
 			demote(&l->items[i], g.conflict[i]);

@@ -177,6 +177,25 @@ static void one_cache_has_one_shape(void **state)
 	findings_free(&l);
 }
 
+static void local_memory_asks_one_cache(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding f = study_measured("cache.local.l1.shared_with", 0, NAN, NAN, "test");
+
+	f.value = (struct value){.kind = VALUE_TEXT, .text = "global.l1"};
+	findings_add(&l, &f);
+	add(&l, "cache.global.l1.size", 16384);
+	add(&l, "cache.local.l1.size", 16384);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 0);
+	add(&l, "cache.local.l1.size", 32768);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.local.l1.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(inconclusive(&l), 3);
+	findings_free(&l);
+}
+
 static void classes_span_the_latency(void **state)
 {
 	(void)state;
@@ -232,7 +251,7 @@ int main(void)
 	    cmocka_unit_test(sound_findings_stay),	cmocka_unit_test(each_conflict_is_named),
 	    cmocka_unit_test(bounds_are_compared_too),	cmocka_unit_test(absent_levels_have_no_properties),
 	    cmocka_unit_test(classes_span_the_latency), cmocka_unit_test(verdicts_keep_their_promise),
-	    cmocka_unit_test(one_cache_has_one_shape),
+	    cmocka_unit_test(one_cache_has_one_shape),	cmocka_unit_test(local_memory_asks_one_cache),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

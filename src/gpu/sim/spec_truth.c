@@ -417,10 +417,9 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 	tell_number(t, "memory.texture.latency", memory + row / 2, LATENCY_TOLERANCE + row / 2);
 }
 
-/* Shape of the cache that loads marked read-only ask first: whichever path has it, they see the same one. */
-static void tell_readonly(struct teller *t, const struct cache_spec *c)
+/* Shape of the cache that such accesses ask first: whichever path has it, they see the same one. */
+static void tell_shape(struct teller *t, const struct cache_spec *c, const char *stem)
 {
-	static const char stem[] = "cache.readonly.l1";
 	const struct {
 		const char *property;
 		double number;
@@ -431,6 +430,12 @@ static void tell_readonly(struct teller *t, const struct cache_spec *c)
 		tell_number(t, key, numbers[i].number, 0);
 	}
 	tell_ways(t, c, stem);
+}
+
+static void tell_readonly(struct teller *t, const struct cache_spec *c)
+{
+	static const char stem[] = "cache.readonly.l1";
+	tell_shape(t, c, stem);
 	tell_policy(t, c, stem);
 	tell_mapping(t, c, stem);
 	tell_drawn(t, c, "readonly", "l1");
@@ -443,8 +448,11 @@ static void tell_paths(struct teller *t, const struct sim_spec *s)
 			  latency[] = "cache.readonly.l1.latency";
 	const struct path_spec *p = &s->global;
 	const bool texture = s->readonly_by_texture;
-	if (s->cc >= 20 && (s->has_l1 || s->has_l2))
-		tell_text(t, local, s->has_l1 && !s->local_past_l1 ? "global.l1" : "global.l2");
+	if (s->cc >= 20 && (s->has_l1 || s->has_l2)) {
+		const bool near = s->has_l1 && !s->local_past_l1;
+		tell_text(t, local, near ? "global.l1" : "global.l2");
+		tell_shape(t, &p->level[near ? 0 : 1], "cache.local.l1");
+	}
 	if (s->cc < 35 || !(texture || s->has_l1 || s->has_l2))
 		return;
 	const struct cache_spec *c = texture ? &s->texture.level[0] : s->has_l1 ? &p->level[0] : &p->level[1];

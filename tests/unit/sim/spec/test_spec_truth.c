@@ -84,6 +84,7 @@ static void numbers(void **state)
 	expect_number("gtx280", "clock.granularity", 2);
 	/* Loads marked read-only ask a cache that others have, too. */
 	expect_number("v100", "cache.readonly.l1.ways", 64);
+	expect_number("v100", "cache.local.l1.ways", 64);
 	expect_number("gtx280", "arith.mad.u32.latency", 120);
 	expect_number("gtx280", "arith.mad.u32.native_ops", 5);
 	expect_number("gtx280", "arith.mul.f32.throughput", 11.2);

@@ -12,6 +12,8 @@
 #define SHARED_ROOM   3000u /* records in shared memory: 12 KB, which every block may have */
 #define SHARED_SPARE  1024u /* what a block's parameters take of it on old chips */
 #define GLOBAL_ROOM   32768u
+#define LOCAL_BATCH   8u /* words of a thread that are copied at once */
+#define LOCAL_CELLS   8u /* bytes of shared memory in which lanes tell each other where the ring goes on */
 #define ALIGNMENT     (1u << 20)
 #define TEXEL	      4
 #define CHASE_REPEATS 4 /* where the clock was seen to change */
@@ -86,12 +88,39 @@ uint32_t chase_room(const struct device_info *d, bool in_shared)
 	return fits < SHARED_ROOM ? (uint32_t)fits : SHARED_ROOM;
 }
 
+/* Bytes of a warp's local memory that its lanes copy at once. */
+static uint64_t local_batch(const struct device_info *d)
+{
+	return (uint64_t)LOCAL_BATCH * 4 * d->warp_size;
+}
+
+/* The ring is where its buffer is, but a warp's local memory is filled with it. */
+static void local_setup(const struct study *s, const double *p, struct job *j, const struct chase_kernel *k)
+{
+	const struct device_info *d = study_device(s);
+	const uint32_t ring = j->launch.buffer_count - 1;
+	const uint64_t batches = j->launch.buffers[ring].bytes / local_batch(d);
+	unsigned shift = 2;
+
+	while (4u * d->warp_size >> shift > 1)
+		shift++;
+	job_param(j, "LOCAL", (long long)k->local_bytes);
+	job_param(j, "SHIFT", shift);
+	job_param(j, "BATCH", LOCAL_BATCH);
+	j->launch.block[0] = d->warp_size;
+	job_arg_buffer(j, ring, 0);
+	job_arg_u32(j, (uint32_t)batches);
+	job_arg_u32(j, (uint32_t)j->launch.buffers[ring].ring[j->launch.buffers[ring].ring_count - 1]);
+	/* Nothing that is cold may have been left by the copying. */
+	job_arg_u32(j, p[CHASE_WARM] > 0 ? 0 : (uint32_t)(k->local_bytes / 4 - batches * LOCAL_BATCH));
+}
+
 /* What both kernels have in common: output, pin, ring, where it starts. */
 static int ring_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k,
 		      uint32_t words, uint32_t repeats)
 {
 	const struct device_info *d = study_device(s);
-	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture;
+	bool constant = k->space == BUFFER_CONSTANT, wide = !constant && !k->texture && !k->local_bytes;
 	uint32_t n = chase_elements(x, p);
 	char load[96];
 	uint64_t *order = chase_ring(j->arena, x, p);
@@ -102,7 +131,7 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	for (uint32_t i = 0; i < n; i++)
 		top = order[i] > top ? order[i] : top;
 	top += wide ? 8 : 4;
-	if (constant && top > k->space_bytes)
+	if ((constant && top > k->space_bytes) || (k->local_bytes && top > k->local_bytes * d->warp_size))
 		return -ENOTSUP;
 	j->template_path = k->template_path;
 	snprintf(load, sizeof(load),
@@ -122,8 +151,9 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 		j->launch.repeats = repeats;
 	job_output(j, words);
 	job_pin(j, d, (uint32_t)p[CHASE_PLACE] / 8);
-	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + 255) / 256 * 256, order, n,
-			      wide ? 8 : 4);
+	const uint64_t whole = k->local_bytes ? local_batch(d) : 256;
+	uint32_t b = job_ring(j, k->space, k->symbol, constant ? k->space_bytes : (top + whole - 1) / whole * whole,
+			      order, n, wide ? 8 : 4);
 	j->launch.buffers[b].align = constant ? 0 : ALIGNMENT;
 	/* What lines share a hashed set is told by the bits in which one more line differs: nothing may carry into others. */
 	while (!constant && p[CHASE_EXTRA] > 0 && j->launch.buffers[b].align < top)
@@ -132,7 +162,7 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 		j->launch.buffers[b].ring_unit = TEXEL;
 		job_texture(j, b, j->launch.buffers[b].bytes / TEXEL);
 		job_arg_u32(j, (uint32_t)(order[0] / TEXEL));
-	} else if (constant)
+	} else if (constant || k->local_bytes)
 		job_arg_u32(j, (uint32_t)order[0]);
 	else
 		job_arg_buffer(j, b, order[0]);
@@ -157,8 +187,10 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 	job_arg_u32(j, room);
 	if (k->texture)
 		job_arg_texture(j, 0);
+	if (k->local_bytes)
+		local_setup(s, p, j, k);
 	/* Always as much, or an L1 that is in one piece with shared memory would shrink as rings grow. */
-	j->launch.shared_bytes = k->in_shared ? most * 4 : 0;
+	j->launch.shared_bytes = k->in_shared ? most * 4 + (k->local_bytes ? LOCAL_CELLS : 0) : 0;
 	/* Region 0 leads to the loop, region 1 is one timed access: the load, a comparison and a branch. */
 	j->check.cls = k->load_class;
 	j->check.region = 1;

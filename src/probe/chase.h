@@ -45,8 +45,10 @@ struct chase_kernel {
 	bool texture;	      /* the ring lies in global memory and is read as a texture of 32-bit texels, by index */
 	const char *symbol;   /* constant space */
 	uint64_t space_bytes; /* constant space: its size; else 0 */
-	bool in_shared;	      /* records wait in shared memory; else they go past the L1 */
-	int load_class;	      /* enum native_class */
+	uint64_t
+	    local_bytes; /* of a thread, and the ring lies in the local memory of a warp, copied from global; else 0 */
+	bool in_shared;	 /* records wait in shared memory; else they go past the L1 */
+	int load_class;	 /* enum native_class */
 };
 int chase_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k);
 /* Records that one launch can bring back: chase_path.room. */

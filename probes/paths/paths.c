@@ -381,8 +381,8 @@ static void study_paths(struct study *s)
 			      "this device has no loads marked read-only");
 }
 
-static const char *const claims[] = {"cache.readonly.l1.shared_with", "cache.readonly.l1.latency", "cache.local.*",
-				     NULL};
+static const char *const claims[] = {"cache.readonly.l1.shared_with", "cache.readonly.l1.latency",
+				     "cache.local.l1.shared_with", NULL};
 static const char *const needs[] = {"clock", "global_cache", NULL};
 static const char *const helped[] = {"texture_cache", "replacement", NULL};
 

@@ -10,10 +10,11 @@
 #include <string.h>
 
 #define TRUTHS_MAX     2048
-#define BRACKET	       0.1  /* of a size */
-#define PRICE_BRACKET  0.25 /* of a TLB's cost */
-#define RATE_TOLERANCE 0.06 /* of a share of misses, where victims are drawn */
-#define FIT_BRACKET    0.45 /* of a size by equation 6 */
+#define BRACKET	       0.1	   /* of a size */
+#define PRICE_BRACKET  0.25	   /* of a TLB's cost */
+#define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
+#define FIT_BRACKET    0.45	   /* of a size by equation 6 */
+#define LOCAL_MOST     (16u << 10) /* bytes of a thread */
 
 struct fact { /* a truth that outlives its telling */
 	char key[96], text[64];
@@ -400,6 +401,18 @@ static bool is_fillable(const struct sim_spec *s)
 	       s->outstanding_entries * s->global.issue + requests * s->global.request < s->global.memory_latency;
 }
 
+/* Whether the cache that local memory asks is one that what a warp may have of it does not overflow: half of the memory has to do for all threads
+ * that may be resident. */
+static bool is_past_local(const struct sim_spec *s, const char *key)
+{
+	uint64_t most = LOCAL_MOST, threads = (uint64_t)s->sm_count * s->max_threads_per_sm;
+	while (most * threads > s->memory_bytes / 2)
+		most /= 2;
+	const bool past = !s->has_l1 || s->local_past_l1;
+	return past && str_starts(key, "cache.local.l1.") && !str_ends(key, "shared_with") &&
+	       2 * s->global.level[1].size > most * s->warp_size;
+}
+
 /* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
@@ -414,6 +427,8 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
 		return true;
 	if (known_unit_hidden(s, key))
+		return true;
+	if (is_past_local(s, key))
 		return true;
 	bool told = s->clock_scope == SCOPE_CLUSTER;
 	if (strcmp(key, "topology.block_order") == 0 && (s->block_order == ORDER_FILL || !told))

@@ -39,6 +39,8 @@ static const struct more {
     /* Read-only loads whose records go past the L1, and laps of them. */
     {"readonly_cache", {0, 4096, {64, 128, 128, 0, 0, 0, 0, 1}}},
     {"readonly_cache", {1, 4096, {64, 128, 32, 0, 0, 0, 0, 0}}},
+    /* A warp that follows a ring of local memory whose records go past the L1. */
+    {"local_cache", {0, 4096, {64, 128, 128, 0, 0, 0, 0, 1}}},
     /* A trace of read-only loads: laps over five lines of a set of four. */
     {"replacement", {0, 40, {6, 1 << 5 | 4 << 6 | 5 << 15, 4096, 64}}},
 };

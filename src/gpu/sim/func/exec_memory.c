@@ -61,6 +61,7 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	case PTX_LOCAL:
 		if (inside(address, bytes, k->program->local_bytes))
 			p = w->local + k->program->local_bytes * lane + address;
+		w->local_written |= write;
 		break;
 	default:
 		if (inside(address, bytes, k->constant_bytes) && !write)

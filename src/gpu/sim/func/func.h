@@ -250,8 +250,9 @@ struct func_warp {
 	uint32_t first_lane;	  /* 0; of an upper half 32 */
 	uint32_t warp_id;	  /* %warpid */
 	struct func_block *block;
-	uint8_t *local; /* local_bytes of lane 0, then of lane 1, ... */
-	uint64_t clock; /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
+	uint8_t *local;	    /* local_bytes of lane 0, then of lane 1, ... */
+	bool local_written; /* it may hold more than zeros */
+	uint64_t clock;	    /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
 	uint64_t globaltimer;
 	/* left by a memory handler */
 	/* Of the latest generic access: PTX_GLOBAL when any lane is there, else PTX_SHARED, PTX_CONST, PTX_LOCAL as the first

@@ -14,8 +14,9 @@ static void start_half(struct func_warp *w, struct func_block *b, uint32_t first
 	w->fault = FUNC_FAULT_NONE;
 	if (p->preds)
 		memset(w->pred, 0, p->preds * sizeof *w->pred);
-	if (p->local_bytes)
+	if (p->local_bytes && w->local_written)
 		memset(w->local, 0, p->local_bytes * FUNC_LANES);
+	w->local_written = false;
 }
 
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread)

@@ -135,9 +135,13 @@ static struct time_warp *warp_new(struct time_run *x)
 	int bad = 0;
 	if (p->local_bytes)
 		bad = room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
+	/* All of it: the next program may have more. Most blocks of a launch that one SM is chosen for write nothing. */
+	if (local == w->f.local && (w->f.local_written || (w->f.upper && w->f.upper->local_written)))
+		memset(local, 0, w->local_bytes);
 	w->f.local = local;
 	if (bad)
 		return warp_back(g, w);
+	w->f.local_written = false;
 	if (w->f.upper) {
 		struct func_warp *upper = w->f.upper;
 		if (upper->reg != w->f.reg + (size_t)p->rows * FUNC_LANES)
@@ -145,6 +149,7 @@ static struct time_warp *warp_new(struct time_run *x)
 		upper->reg = w->f.reg + (size_t)p->rows * FUNC_LANES;
 		upper->pred = w->f.pred + p->preds;
 		upper->local = p->local_bytes ? w->f.local + p->local_bytes * FUNC_LANES : NULL;
+		upper->local_written = false;
 	}
 	if (x->together) {
 		void *all = w->together;

@@ -384,6 +384,38 @@ static void running_out_of_memory_is_an_error(void **state)
 	assert_true(done);
 }
 
+/* Reads its last word of local memory, which nobody has written, and then may write it. */
+static uint32_t load_local(struct gpu *g, unsigned bytes, bool write)
+{
+	char text[800];
+	snprintf(
+	    text, sizeof text,
+	    HEADER
+	    ".visible .entry k(.param .u64 out)\n{\n	.local .align 4 .b8 own[%u];\n"
+	    "	.reg .b32 %%v, %%old;\n	.reg .b64 %%o, %%p;\n	ld.param.u64 %%o, [out];\n"
+	    "	mov.u64 %%p, own;\n	ld.local.u32 %%old, [%%p + %u];\n	mov.u32 %%v, 7;\n"
+	    "	%sst.local.u32 [%%p + %u], %%v;\n	atom.global.add.u32 %%v, [%%o], %%old;\n	ret;\n}\n",
+	    bytes, bytes - 4, write ? "" : "//", bytes - 4);
+	return load(g, text, NULL);
+}
+
+static void local_memory_is_zero_before(void **state)
+{
+	(void)state;
+	struct gpu *g = open_toy();
+	/* One that has less of it, and writes none, leaves nothing to the next. */
+	const uint32_t large = load_local(g, 1024, true), small = load_local(g, 64, false),
+		       of[] = {large, small, large, large};
+	struct launch l = shape(8, 64, 1);
+	for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+		struct sample s = run(g, of[i], &l);
+		assert_int_equal(s.outcome, OUTCOME_OK);
+		assert_int_equal(s.words[0], 0);
+		sample_free(&s);
+	}
+	g->ops->close(g);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -395,6 +427,7 @@ int main(void)
 	    cmocka_unit_test(what_cannot_be_asked_is_an_error),
 	    cmocka_unit_test(devices_say_what_they_are),
 	    cmocka_unit_test(textures_are_read),
+	    cmocka_unit_test(local_memory_is_zero_before),
 	    cmocka_unit_test(running_out_of_memory_is_an_error),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -177,10 +177,9 @@ static void study_local_cache(struct study *s)
 	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 		return say(s, VERDICT_INCONCLUSIVE, a == CHASE_UNDECIDED ? c.why : past.why);
 	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. The latter may have been seen while the
-	 * clock was fast. */
-	const double nearest = c.classes[0].centre, first = past.classes[0].centre, usual = first / (1 + past.swing);
-	const bool faster = nearest < usual - 4 - 0.02 * usual,
-		   common = !faster && nearest <= first + 4 + (0.02 + past.swing) * first;
+	 * clock was fast. What is as slow is one of those behind, a few cycles more are those of the lanes that wait. */
+	const double nearest = c.classes[0].centre, usual = past.classes[0].centre / (1 + past.swing);
+	const bool common = nearest >= usual - 4 - 0.02 * usual;
 	if (common && !study_number(s, "cache.global.l2.size", &l2))
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "local memory is no faster than loads past the L1, and the size of what those ask is not "
@@ -212,7 +211,7 @@ static void study_local_cache(struct study *s)
 	if (study_pending(s))
 		return;
 	bool sure;
-	if (!faster && chase_rows_level(&c, &sure) == 0)
+	if (common && chase_rows_level(&c, &sure) == 0)
 		return say(s, VERDICT_INCONCLUSIVE, chase_rows_why);
 	if (common && !is_common_l2(s, &c.level[0]))
 		return say(s, VERDICT_INCONCLUSIVE,

@@ -73,8 +73,8 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
-	double v = of->value - above->value,
-	       half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + c->price[0].loose;
+	const double rows = of->loose + (k > 1 ? above->loose : 0), loose = c->price[0].loose + rows;
+	double v = of->value - above->value, half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + loose;
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then. */
 	const double swing = c->swing, lo = (v - half) / (1 + swing);
@@ -82,9 +82,10 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      of->state != CHASE_DONE ? of->why : above->why);
-	else if ((c->grain > 1 || c->price[0].loose > 0 || swing > 0) && v + half - lo > VAGUE * v)
+	else if ((c->grain > 1 || loose > 0 || swing > 0) && v + half - lo > VAGUE * v)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, v + half,
 			      swing > 0			   ? "the SM's clock ran faster for a while"
+			      : rows > 0		   ? "open rows of the memory may or may not be in it"
 			      : c->price[0].loose > c->gap ? "pages that hit differ by as much"
 							   : "the clock's steps allow no more");
 	else

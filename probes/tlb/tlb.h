@@ -65,7 +65,7 @@ struct tlb_level {
 struct tlb_price {
 	enum chase_state state;
 	double value; /* cycles of a page's first access beyond those of a later one */
-	double loose; /* and so much more or less of them with each page, for another reason */
+	double loose; /* and so much more or less of them with each page, or with all of them, for another reason */
 	char why[240];
 };
 struct tlb_path {
@@ -87,6 +87,7 @@ struct tlb_path {
 	double gap;		    /* costs nearer than this are one */
 	double sigma;		    /* of one visit's cost */
 	double front;		    /* ticks up to which a cache in front of the TLB answered; 0: there is none */
+	double slowest;		    /* ticks of a follower, the median of the survey's slowest ring */
 	uint32_t most_pages;	    /* of a ring that told a cost */
 	bool is_covered;	    /* the last ring told nothing, because a cache in front of the TLB answered */
 	bool dropped;		    /* a ring of some pages told nothing */
@@ -108,6 +109,8 @@ uint32_t tlb_lines(const struct tlb_path *c, const struct tlb_ring *ring);
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);
 /* The costs that occur, from rings over the whole buffer. Fills step and steps. */
 enum chase_state tlb_survey(struct tlb_path *c);
+/* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
+bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w);
 /* Survey ring k: at this stride, as many pages as the buffer has. */
 #define TLB_SURVEY_MOST 14
 uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);

@@ -29,6 +29,7 @@
 #define MANY_MORE	3
 #define LONGER		0.1 /* of what comes upon followers */
 #define SKIPPED		0.01
+#define SKIPPED_MOST	0.1
 #define FEW_HOT		0.15
 #define MANY_HOT	0.3
 
@@ -77,7 +78,7 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 		of += !isnan(w->cost[v]);
 		low += is_low(c, k, w->cost[v]);
 	}
-	return low > stat_binomial_limit(of, fmin(0.5, 1.5 * l->noise), CHANCE) ? (double)low / of : l->noise;
+	return low > stat_binomial_limit(of, fmin(0.5, l->noise), CHANCE) ? (double)low / of : l->noise;
 }
 
 /* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. */
@@ -153,6 +154,17 @@ static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_v
 	return n;
 }
 
+/* Whether a cache in front of the TLB had both lines of a page in the lap from v on: what translates never saw that page, and a page less
+ * may fit. */
+static bool skipped(const struct tlb_path *c, const struct tlb_view *w, uint32_t from)
+{
+	if (w->skipped)
+		for (uint32_t v = from; v < from + w->pages; v++)
+			if (w->ticks[2 * v] <= c->front && w->ticks[2 * v + 1] <= c->front)
+				return true;
+	return false;
+}
+
 /* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
 static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
@@ -168,7 +180,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 			lap += missed(c, k, w->cost[v]);
 		misses += lap;
 		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
-		clean += !lap && between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
+		clean += !lap && !skipped(c, w, from) && between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
 	}
 	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
 	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;
@@ -195,6 +207,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	    (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) &&
 	     hot > 1 + worst * w->pages))
 		return -1;
+	if (w->skipped > SKIPPED * w->visits)
+		return 0;
 	if (laps >= 16 && !warm && q * w->pages < 0.3)
 		return 1;
 	/* A set that is too full misses in every lap besides noise, whatever it replaces. */
@@ -232,9 +246,9 @@ struct orders_sum {
 	struct tlb_path *c;
 	unsigned k;
 	struct balance sum, at; /* of all visits, and of those that cost what misses do */
-	uint32_t *own;		/* each page's misses */
+	uint32_t *own, *low;	/* each page's misses, and its visits that cost as much less than a hit */
 	double laps;
-	bool fit, told;
+	bool fit, told, denied;
 };
 
 static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
@@ -243,15 +257,18 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	const struct balance one = balance_of(s->c, s->k, w), at = balance_at(s->c, s->k, w);
 
 	(void)order;
-	s->fit = s->fit && judge(s->c, s->k, w) >= 0;
+	s->denied = s->denied || judge(s->c, s->k, w) < 0;
+	s->fit = !s->denied;
 	s->told = s->told && one.told >= TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
 	s->at.high += at.high;
 	s->at.low += at.low;
 	s->at.lower += at.lower;
-	for (uint32_t v = 0; v < w->visits; v++)
+	for (uint32_t v = 0; v < w->visits; v++) {
 		s->own[ring_page(w, v)] += missed(s->c, s->k, w->cost[v]);
+		s->low[ring_page(w, v)] += is_low(s->c, s->k, w->cost[v]);
+	}
 	s->laps += w->visits / w->pages;
 }
 
@@ -269,18 +286,21 @@ static bool none_missed(const struct orders_sum *s, uint32_t pages)
 	bool none = at->high - low + SURE * chance_of(at) < AT_MOST * s->laps &&
 		    more < AT_LEAST * s->laps + LONGER * s->sum.low;
 
+	/* Nor more than it has of visits as much too cheap, as pages have whose lines lie in crowded sets of a cache. */
 	for (uint32_t i = 0; i < pages && none; i++)
-		none = s->own[i] <= much;
+		none = s->own[i] <= much ||
+		       (double)s->own[i] - s->low[i] <= SURE * sqrt((double)s->own[i] + s->low[i] + 1);
 	return none;
 }
 
-/* And whether so many more visits cost what misses do, wherever hits of this level or of those above would be as far below. */
+/* And whether so many more visits cost what misses do, wherever hits of this level or of those above would be as far below. Where one
+ * order has told that they do not fit, caches of data may make any number of others too cheap by what no miss costs. */
 static bool some_missed(const struct orders_sum *s)
 {
 	const double more = s->at.high - s->at.lower, all = s->sum.high - s->sum.low;
 
 	return more > SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > AT_LEAST * s->laps &&
-	       all > AT_LEAST * s->laps;
+	       (s->denied || all > AT_LEAST * s->laps);
 }
 
 /* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
@@ -291,7 +311,8 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	bool over = false;
 
 	*fits = false;
-	s.own = ARENA_ARRAY(study_arena(c->study), ring->pages, uint32_t);
+	s.own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t);
+	s.low = s.own + ring->pages;
 	if (!s.own) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
@@ -314,11 +335,14 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct tlb_ring again = *ring;
-	struct tlb_view w;
+	struct tlb_view w = {0};
 	enum chase_state state = tlb_get(c, ring, &w);
 
 	c->is_covered = state == CHASE_DONE && w.skipped > SKIPPED * w.visits;
-	if (c->is_covered) {
+	/* Laps in which none was skipped tell all the same, unless there are few. */
+	const bool few = w.skipped <= SKIPPED_MOST * w.visits && !c->level[k].blurred;
+	int says = state == CHASE_DONE && c->is_covered && few ? judge(c, k, &w) : 0;
+	if (c->is_covered && !says) {
 		snprintf(c->why, sizeof(c->why),
 			 "of %u visits to %u pages a cache in front of the TLB had both lines in %u", w.visits, w.pages,
 			 w.skipped);
@@ -327,10 +351,12 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 	if (state == CHASE_DONE && c->level[k].blurred)
 		return fits_blurred(c, k, &w, fits);
 	for (unsigned look = 0; state == CHASE_DONE; look++) {
-		int says = judge(c, k, &w);
+		says = says ? says : judge(c, k, &w);
 		*fits = says > 0;
-		if (says)
+		if (says) {
+			c->is_covered = false;
 			return CHASE_DONE;
+		}
 		again.turns = 8 * w.visits / (w.pages * w.lines);
 		if (look >= LOOKS || 8 * w.visits > LOOK_MOST)
 			break;

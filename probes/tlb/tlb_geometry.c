@@ -74,6 +74,8 @@ static enum chase_state bisect(struct tlb_path *c, unsigned k, uint64_t stride, 
 /* A stride at which more pages fit than the levels above hide, and not all that the buffer has; and how many fit. */
 static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, uint32_t *pages)
 {
+	char why[sizeof(c->why)] = "no stride was found at which it shows behind the levels above it";
+
 	for (unsigned j = tlb_survey_least(c); j <= TLB_SURVEY_MOST && tlb_survey_stride(c, j) >= LINE_LEAST; j++) {
 		uint64_t s = tlb_survey_stride(c, j);
 		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
@@ -81,13 +83,14 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 		enum chase_state state;
 		if (least >= all)
 			continue;
+		/* What noise, or a cache in front, hides at one stride need not be hidden at the next one. */
 		state = fits(c, k, all, s, &yes);
-		if (state == CHASE_UNDECIDED && c->is_covered)
+		if (state == CHASE_UNDECIDED)
+			snprintf(why, sizeof(why), "%s", c->why);
+		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && yes))
 			continue;
 		if (state != CHASE_DONE)
 			return state;
-		if (yes)
-			continue;
 		/* One page always fits. */
 		state = least > 1 ? fits(c, k, least, s, &yes) : CHASE_DONE;
 		if (state != CHASE_DONE)
@@ -97,7 +100,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 		*stride = s;
 		return bisect(c, k, s, least, all, pages);
 	}
-	snprintf(c->why, sizeof(c->why), "no stride was found at which it shows behind the levels above it");
+	snprintf(c->why, sizeof(c->why), "%s", why);
 	return CHASE_UNDECIDED;
 }
 
@@ -120,7 +123,7 @@ static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t pages, u
 static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from)
 {
 	enum chase_state all = CHASE_DONE;
-	bool before = false;
+	bool before = false, covered = false;
 
 	*from = 0;
 	for (uint64_t offset = RING_PAGE; offset < stride; offset *= 2) {
@@ -128,12 +131,20 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 		    .pages = pages, .stride = stride, .from = (pages + 1) / 2, .offset = offset};
 		bool yes;
 		enum chase_state state = tlb_fits(c, k, &ring, &yes);
+		/* Moved by this much all lines happen to stay in a cache in front. It matters only right before where they fit. */
+		if (state == CHASE_UNDECIDED && c->is_covered) {
+			covered = true;
+			continue;
+		}
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING) {
 			all = state;
 			continue;
 		}
+		if (yes && covered && !before)
+			return CHASE_UNDECIDED;
+		covered = false;
 		if (yes && !*from)
 			*from = offset;
 		if (before && !yes && all == CHASE_DONE) {
@@ -242,8 +253,13 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			 (unsigned long long)stride);
 		state = CHASE_UNDECIDED;
 	}
-	if (state == CHASE_DONE)
+	if (state == CHASE_DONE) {
 		state = shift(c, k, few, stride, &offset);
+		/* What fits moved by less than any page, and does not moved further, is no line. */
+		if (state == CHASE_UNDECIDED && offset && offset < LINE_LEAST &&
+		    are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
+			return l->reach.state = CHASE_PENDING;
+	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
 			tlb_undecided(&l->reach, "%s", c->why);

@@ -44,6 +44,7 @@ static int ascending(const void *a, const void *b)
 struct visits {
 	double *cost, *scratch;
 	size_t n;
+	bool near; /* no memory was asked */
 };
 
 static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t stride, double from, double below,
@@ -58,6 +59,7 @@ static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t 
 	v->scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
 	if (!v->cost || !v->scratch)
 		return undecided(out, "out of memory");
+	v->near = tlb_at_hand(c, &w);
 	for (uint32_t i = 0; i < w.visits; i++)
 		if (w.cost[i] >= (float)from && w.cost[i] < (float)below)
 			v->cost[v->n++] = w.cost[i];
@@ -135,12 +137,15 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		return undecided(out, "the buffer has no room for pages that are known to miss");
 	if (visits_get(c, pages, up->line.value, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
-	if (c->rows > 0 && !without_rows(c, &v))
-		return undecided(out, "open rows of the memory may or may not be in what a miss costs");
+	const bool either = c->rows > 0 && !v.near && !without_rows(c, &v);
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k])
+	if (either) {
+		out->value -= c->rows / 2;
+		out->loose = c->rows / 2;
+	}
+	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k] + out->loose)
 		return out->state;
 	snprintf(why, sizeof(why),
 		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "

@@ -7,6 +7,9 @@
 #define NEARLY_ALL  0.9
 #define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
 #define EXTRAS	    4
+#define STEP_ROWS   8	 /* rows of pages that conflict, ... */
+#define STEP_ALIKE  0.95 /* ... and their pages, that tell a step */
+#define MANY_ANYWAY 0.25
 #define EXTRAS_MOST 40
 #define ALIKE_MOST  120 /* where those so far make sets of one size */
 
@@ -191,6 +194,52 @@ static bool is_partition(const struct tlb_conflicts *c)
 	return pages == c->n && 4 * again >= sets;
 }
 
+/* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are
+ * not counted. */
+static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t past, uint32_t apart,
+			uint32_t *marks)
+{
+	const bool *row = c->hot + (size_t)i * c->n;
+	uint32_t in = 0;
+
+	*marks = 0;
+	for (uint32_t q = 0; q < c->n; q++)
+		if (row[q] && !stray[q]) {
+			++*marks;
+			in += (c->n + past - q) % apart == 0;
+		}
+	return in;
+}
+
+/* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. Pages that take turns in
+ * missing need not all be seen for that. 0: no such number. past: of each row's extra one. */
+static uint32_t sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
+{
+	bool *stray = ARENA_ARRAY(a, c->n, bool);
+
+	if (!stray)
+		return 0;
+	for (uint32_t q = 0; q < c->n; q++) {
+		uint32_t in = 0;
+		for (uint32_t i = 0; i < c->rows; i++)
+			in += c->hot[(size_t)i * c->n + q];
+		stray[q] = c->rows >= STEP_ROWS && 2 * in > c->rows;
+	}
+	for (uint32_t apart = c->n / 2; apart > 1; apart--) {
+		uint32_t all = 0, fit = 0, rows = 0;
+		for (uint32_t i = 0; i < c->rows; i++) {
+			uint32_t marks, in = in_step(c, stray, i, past[i], apart, &marks);
+			all += marks;
+			fit += in;
+			rows += in >= 2;
+		}
+		if (fit < STEP_ALIKE * all)
+			continue;
+		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows ? apart : 0;
+	}
+	return 0;
+}
+
 /* Pages more than fit that are worth asking for: more of them where those so far made sets of one size, and none but those. */
 static unsigned extras(const struct tlb_level *l, const struct groups *g, bool equal, unsigned most)
 {
@@ -199,6 +248,25 @@ static unsigned extras(const struct tlb_level *l, const struct groups *g, bool e
 	if (most < EXTRAS_MOST || g->merged || !equal || size < 2 || g->n % size || 5 * sets / 4 <= most)
 		return most;
 	return 5 * sets / 4 <= ALIKE_MOST ? 5 * sets / 4 : most;
+}
+
+/* That all pages of one set miss now and then looks like what comes upon all of them, and does so where they fit, too: UNDECIDED. */
+static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
+{
+	struct tlb_level *l = &c->level[k];
+	const uint32_t n = (uint32_t)l->entries.value;
+	const struct tlb_ring full = {.pages = n, .stride = l->line.value};
+	uint32_t count = 0;
+	bool always;
+	const enum chase_state state = tlb_hot(c, k, &full, hot, &always);
+
+	for (uint32_t q = 0; state == CHASE_DONE && q < n; q++)
+		count += hot[q];
+	if (state == CHASE_UNDECIDED)
+		return tlb_undecided(&l->ways, "%s", c->why);
+	if (state == CHASE_DONE && count > MANY_ANYWAY * n)
+		return tlb_undecided(&l->ways, "%u of %u pages miss now and then although all of them fit", count, n);
+	return state;
 }
 
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
@@ -215,6 +283,7 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	/* What many pages cost, few extras have to do. */
 	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
 	bool *row = ARENA_ARRAY(study_arena(c->study), (size_t)ALIKE_MOST * n, bool);
+	uint32_t past[ALIKE_MOST];
 	if (!g.of || !hot || !row)
 		return tlb_undecided(&l->ways, "out of memory");
 	for (unsigned i = 0; i < (i < most ? most : extras(l, &g, equal, most)) && (seen < n || g.merged || !steady);
@@ -239,6 +308,7 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		steady = steady && always;
 		fewest = count < fewest ? count : fewest;
 		largest = count > largest ? count : largest;
+		past[rows.rows] = i;
 		memcpy(row + (size_t)rows.rows++ * n, hot, n * sizeof(*hot));
 		join(&g, hot);
 		count_groups(&g, l, &seen, &equal);
@@ -248,6 +318,7 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	if (!l->set_count)
 		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
 	rows.hot = row;
+	const bool each_time = steady;
 	steady = steady || is_partition(&rows);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
@@ -255,6 +326,13 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	 * turns and which part depends on the order. */
 	if (sets == 1 && (largest < NEARLY_ALL * n || fewest < TURNS * n))
 		sets = 0;
+	if (!each_time && (sets == 1 || (equal && l->set_size[0] == n))) {
+		const enum chase_state state = miss_anyway(c, k, hot);
+		if (state != CHASE_DONE)
+			l->set_count = 0;
+		if (state != CHASE_DONE)
+			return l->ways.state = state;
+	}
 	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
 		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
@@ -262,7 +340,9 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		return CHASE_DONE;
 	}
 	if (g.merged || !steady) {
-		const uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(study_arena(c->study), &rows);
+		uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(study_arena(c->study), &rows);
+		const uint32_t step = l->blurred || each ? 0 : sets_in_step(study_arena(c->study), &rows, past);
+		each = step ? n / step : each;
 		l->set_count = 0;
 		if (each) {
 			l->ways = (struct chase_fact){.state = CHASE_DONE, .value = each};

@@ -10,6 +10,8 @@
 #define SHARE_SEEN   0.25 /* of the pages of a ring have a cost that is worth remembering */
 #define SHARE_REAL   0.6  /* and that many where it is a level's */
 #define SURVEY_RINGS 64
+#define ROW_RINGS    4 /* whose lines are at hand, and that are read with more lines */
+#define ROW_PAGES    1024
 #define BASE_PAGES   8		 /* of a ring whose pages are timed often */
 #define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
 #define AT_HAND	     0.8	 /* of the visits: a clock that is faster now and then makes some seem slow */
@@ -73,7 +75,7 @@ size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out,
 	return n;
 }
 
-static double follower_quantile(struct tlb_path *c, const struct tlb_view *w, double q)
+static double follower_quantile(const struct tlb_path *c, const struct tlb_view *w, double q)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits, double);
 
@@ -188,23 +190,25 @@ static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struc
 			for (unsigned r = 0; r < SURVEY_RINGS; r++)
 				out[i].share[r] += out[k].share[r];
 			memmove(&out[k], &out[k + 1], (--count - k) * sizeof(*out));
-			break;
+			k--;
 		}
 	return count;
+}
+
+bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
+{
+	return follower_quantile(c, w, 0.5) < c->slowest - APART - APART_PART * c->slowest;
 }
 
 /* Rings whose lines were at hand: followers, which cost no translation, were faster there than in others, so that it was a cache that
  * answered. The memory did not, and none of its rows. */
 static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings, bool *near)
 {
-	double middle[SURVEY_RINGS], slowest = 0;
-
-	for (unsigned k = 0; k < rings; k++) {
-		middle[k] = follower_quantile(c, &w[k], 0.5);
-		slowest = fmax(slowest, middle[k]);
-	}
+	c->slowest = 0;
 	for (unsigned k = 0; k < rings; k++)
-		near[k] = middle[k] < slowest - APART - APART_PART * slowest;
+		c->slowest = fmax(c->slowest, follower_quantile(c, &w[k], 0.5));
+	for (unsigned k = 0; k < rings; k++)
+		near[k] = tlb_at_hand(c, &w[k]);
 }
 
 /* Whether a ring whose lines were at hand has that cost. */
@@ -280,7 +284,7 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k)
  * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
 static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 {
-	double last = c->step[c->steps - 1], beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last;
+	double last = c->step[c->steps - 1], beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows;
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
 	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
 
@@ -354,10 +358,68 @@ static enum chase_state find_front(struct tlb_path *c, struct tlb_view *w, unsig
 	return CHASE_DONE;
 }
 
+/* Whether two of the costs seen are as far apart as that. */
+static bool are_apart(const struct tlb_path *c, double least, double most)
+{
+	double cost[TLB_STEPS + 1 + TLB_ODD];
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < c->steps; i++)
+		cost[n++] = c->step[i];
+	for (unsigned i = 0; i < c->odd_count; i++)
+		cost[n++] = c->odd[i];
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++)
+			if (cost[k] - cost[i] > least && cost[k] - cost[i] <= most)
+				return true;
+	return false;
+}
+
+/* What the rows of the memory cost, where costs are as little apart as those are: pages of a ring whose lines are at hand cost more with so many
+ * lines of each that they are not, although whatever translates sees the same pages in the same order. 0: that is not seen. */
+static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, unsigned rings,
+				  const struct tlb_ring *ring, const bool *near, double *rows)
+{
+	enum chase_state all = CHASE_DONE;
+	unsigned tried = 0;
+
+	*rows = 0;
+	/* Those with the most pages first, as their lines are the most. */
+	for (uint32_t most = ROW_PAGES + 1; most && tried < ROW_RINGS; tried++) {
+		struct seen few[MODES], many[MODES];
+		struct tlb_view far;
+		unsigned k = rings;
+		uint32_t next = 0;
+		for (unsigned i = 0; i < rings; i++)
+			if (near[i] && w[i].pages < most && w[i].pages > next && costs_of(c, &w[i], few) == 1 &&
+			    few[0].share >= SHARE_REAL) {
+				k = i;
+				next = w[i].pages;
+			}
+		most = next;
+		if (k == rings)
+			break;
+		struct tlb_ring more = ring[k];
+		costs_of(c, &w[k], few);
+		more.lines = 2 * RING_PAGE / RING_LINE;
+		const enum chase_state state = tlb_get(c, &more, &far);
+		if (state == CHASE_PENDING)
+			all = state;
+		if (state != CHASE_DONE || tlb_at_hand(c, &far) || costs_of(c, &far, many) != 1 ||
+		    many[0].share < SHARE_REAL)
+			continue;
+		const double cost = many[0].centre - few[0].centre, alike = c->gap + ROWS_ALIKE * cost;
+		if (cost > c->gap && cost <= ROW_COST_MOST && are_apart(c, cost - alike, cost + alike) && *rows == 0)
+			*rows = cost;
+	}
+	return all;
+}
+
 enum chase_state tlb_survey(struct tlb_path *c)
 {
 	static const uint32_t few[] = {64, 512, 4096};
 	struct tlb_view base, w[SURVEY_RINGS];
+	struct tlb_ring ring[SURVEY_RINGS];
 	struct seen seen[MODES * SURVEY_RINGS];
 	bool near[SURVEY_RINGS] = {false};
 	unsigned n = 0, rings = 0;
@@ -374,8 +436,9 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	c->grain = grain;
 	c->gap = fmax(GAP_LEAST, 1.5 * grain);
 	for (unsigned k = tlb_survey_least(c); k <= TLB_SURVEY_MOST && tlb_survey_stride(c, k) >= RING_PAGE; k++) {
-		const struct tlb_ring ring = {.pages = tlb_survey_pages(c, k), .stride = tlb_survey_stride(c, k)};
-		enum chase_state state = tlb_get(c, &ring, &w[rings++]);
+		ring[rings] = (struct tlb_ring){.pages = tlb_survey_pages(c, k), .stride = tlb_survey_stride(c, k)};
+		enum chase_state state = tlb_get(c, &ring[rings], &w[rings]);
+		rings++;
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
@@ -387,8 +450,9 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		     part /= i ? 4 : 2) {
 			if (part / few[i] > STRIDE_MOST)
 				continue;
-			enum chase_state state =
-			    tlb_get(c, &(struct tlb_ring){.pages = few[i], .stride = part / few[i]}, &w[rings++]);
+			ring[rings] = (struct tlb_ring){.pages = few[i], .stride = part / few[i]};
+			enum chase_state state = tlb_get(c, &ring[rings], &w[rings]);
+			rings++;
 			if (state == CHASE_UNDECIDED)
 				return state;
 			if (state == CHASE_PENDING)
@@ -409,6 +473,16 @@ enum chase_state tlb_survey(struct tlb_path *c)
 			seen[n++].ring = k;
 	at_hand(c, w, rings, near);
 	steps_from(c, seen, n, near);
+	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
+		double rows;
+		all = find_rows(c, w, rings, ring, near, &rows);
+		if (all != CHASE_DONE)
+			return all;
+		if (rows > 0) {
+			c->rows = rows;
+			steps_from(c, seen, n, near);
+		}
+	}
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
 		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {

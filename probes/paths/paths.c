@@ -198,7 +198,7 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 {
 	const struct finding *known;
 	char key[64], name[64];
-	double there, grain = 1, swing = 0;
+	double there, grain = 1;
 
 	study_number(s, "clock.granularity", &grain);
 	snprintf(name, sizeof(name), "cache.%s.latency", with);
@@ -206,8 +206,8 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 	known = study_finding(s, name);
 	if (!known || !study_number(s, name, &there))
 		return;
-	if (strcmp(with, "global.l2") == 0)
-		swing = boosted(s, fmin(own->middle, other->middle));
+	/* One of the two may have been seen while the clock was faster. */
+	const double swing = boosted(s, fmin(own->middle, other->middle));
 	/* Each of the two is less than a step off. */
 	const double steps = fmax(1 + grain, 2 * grain - 1);
 	/* Lines near and far are as many for both: those of one rank are laid beside each other. */

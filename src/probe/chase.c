@@ -94,6 +94,16 @@ static uint64_t local_batch(const struct device_info *d)
 	return (uint64_t)LOCAL_BATCH * 4 * d->warp_size;
 }
 
+/* Where the ring goes on at offset 0. Its word there is 0, as are those of the buffer that are none of the ring, and what a thread finds in local
+ * memory that it has not written is anything: on an H200 words of earlier launches, once they had left the L1. */
+static uint32_t before_zero(const struct launch_buffer *b)
+{
+	for (uint32_t i = 0; i < b->ring_count; i++)
+		if (!b->ring[(i + 1) % b->ring_count])
+			return (uint32_t)b->ring[i];
+	return (uint32_t)b->ring[b->ring_count - 1];
+}
+
 /* The ring is where its buffer is, but a warp's local memory is filled with it. */
 static void local_setup(const struct study *s, const double *p, struct job *j, const struct chase_kernel *k)
 {
@@ -110,7 +120,7 @@ static void local_setup(const struct study *s, const double *p, struct job *j, c
 	j->launch.block[0] = d->warp_size;
 	job_arg_buffer(j, ring, 0);
 	job_arg_u32(j, (uint32_t)batches);
-	job_arg_u32(j, (uint32_t)j->launch.buffers[ring].ring[j->launch.buffers[ring].ring_count - 1]);
+	job_arg_u32(j, before_zero(&j->launch.buffers[ring]));
 	/* Nothing that is cold may have been left by the copying. */
 	job_arg_u32(j, p[CHASE_WARM] > 0 ? 0 : (uint32_t)(k->local_bytes / 4 - batches * LOCAL_BATCH));
 }

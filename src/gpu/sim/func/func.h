@@ -24,7 +24,9 @@
 #define FUNC_NO_JOIN UINT32_MAX /* paths meet only at exit */
 
 /* Windows of the generic address space. Global addresses are themselves; cvta adds or takes off these. */
-#define FUNC_SHARED_WINDOW  0x01000000ull /* .. 16 MB */
+#define FUNC_SHARED_WINDOW 0x01000000ull /* .. 16 MB */
+/* Each byte of local memory that the launch has not written: on real GPUs it is what earlier launches left, and 0 would hide that a kernel reads it. */
+#define FUNC_LOCAL_LEFT	    0xa5
 #define FUNC_LOCAL_WINDOW   0x02000000ull
 #define FUNC_CONST_WINDOW   0x03000000ull
 #define FUNC_WINDOW_BYTES   0x01000000ull
@@ -293,7 +295,7 @@ void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint
 void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
 		    const uint64_t operand[2]);
 
-/* Puts the warp at record 0 with its lanes of the block, local memory and predicates zeroed. Registers and literals are not
+/* Puts the warp at record 0 with its lanes of the block, local memory left as FUNC_LOCAL_LEFT and predicates zeroed. Registers and literals are not
  * touched: func_warp_literals fills those once for each set of rows. */
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread);
 void func_warp_literals(struct func_warp *w, const struct func_program *p);

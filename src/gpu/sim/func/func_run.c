@@ -191,6 +191,8 @@ static bool store_new(struct store *s, const struct func_launch *l, uint32_t war
 			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths)),
 			    .stack =
 				mem_zero(l->independent ? 1 : (size_t)warps * FUNC_STACK, sizeof(struct func_path))};
+	if (s->local)
+		memset(s->local, FUNC_LOCAL_LEFT, (size_t)halves * p->local_bytes * FUNC_LANES);
 	return s->paths && s->stack && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
 }
 

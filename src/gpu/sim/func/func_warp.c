@@ -15,7 +15,7 @@ static void start_half(struct func_warp *w, struct func_block *b, uint32_t first
 	if (p->preds)
 		memset(w->pred, 0, p->preds * sizeof *w->pred);
 	if (p->local_bytes && w->local_written)
-		memset(w->local, 0, p->local_bytes * FUNC_LANES);
+		memset(w->local, FUNC_LOCAL_LEFT, p->local_bytes * FUNC_LANES);
 	w->local_written = false;
 }
 

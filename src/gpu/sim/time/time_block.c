@@ -136,8 +136,8 @@ static struct time_warp *warp_new(struct time_run *x)
 	if (p->local_bytes)
 		bad = room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
 	/* All of it: the next program may have more. Most blocks of a launch that one SM is chosen for write nothing. */
-	if (local == w->f.local && (w->f.local_written || (w->f.upper && w->f.upper->local_written)))
-		memset(local, 0, w->local_bytes);
+	if (local && (local != w->f.local || w->f.local_written || (w->f.upper && w->f.upper->local_written)))
+		memset(local, FUNC_LOCAL_LEFT, w->local_bytes);
 	w->f.local = local;
 	if (bad)
 		return warp_back(g, w);

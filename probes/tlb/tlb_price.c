@@ -85,13 +85,11 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
 	const double last = (double)(v.n - 1),
 		     loose = v.cost[(size_t)((1 - TAILS) * last)] - v.cost[(size_t)(TAILS * last)];
-	if (fabs(out->value) <= 1 + (c->grain > 1 ? c->grain : 0) && loose <= c->gap)
-		out->value = 0;
-	else
+	if (loose > c->gap || fabs(out->value) > c->gap)
 		out->loose = loose;
-	/* No translation takes less than none: what makes a hit a little faster need not be in the other prices, and is within what
-	 * they leave open. */
-	if (out->value < 0 && -out->value <= c->gap)
+	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
+	 * what they leave open. */
+	if (fabs(out->value) <= c->gap)
 		out->value = 0;
 	return out->state;
 }

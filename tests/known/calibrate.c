@@ -208,7 +208,7 @@ static int read_options(struct options *opt, int argc, char **argv)
 		} else if (plain == 1) {
 			opt->seed = strtoull(argv[i], &end, 10);
 			plain++;
-		} else if (!opt->report) {
+		} else if (!opt->report && argv[i][0] != '-') {
 			opt->report = argv[i];
 		} else {
 			return -1;

@@ -65,23 +65,7 @@ static const struct experiment experiments[] = {
 
 static void say(struct study *s, enum verdict v, const char *because)
 {
-	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
-	char key[64];
-
-	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
-		study_verdict(s, key, v, "chase", "%s", because);
-	}
-}
-
-/* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */
-static bool is_common_l2(const struct study *s, const struct chase_level *l)
-{
-	const struct finding *f = study_finding(s, "cache.global.l2.size");
-	double size;
-
-	return study_number(s, "cache.global.l2.size", &size) && f->lo == f->hi && l->size.state == CHASE_DONE &&
-	       (double)l->size.value == size;
+	chase_say_geometry(s, prefix, v, because);
 }
 
 /* Whether words of one local address lie side by side, lane after lane. Else the walk in that order comes back to a piece that a miss fetched,
@@ -213,7 +197,7 @@ static void study_local_cache(struct study *s)
 	bool sure;
 	if (common && chase_rows_level(&c, &sure) == 0)
 		return say(s, VERDICT_INCONCLUSIVE, chase_rows_why);
-	if (common && !is_common_l2(s, &c.level[0]))
+	if (common && !chase_common_l2(s, &c.level[0]))
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "local memory is no faster than loads past the L1, and its trace does not show an L2 of "
 			   "the size that those found");

@@ -46,13 +46,7 @@ static const struct experiment experiments[] = {
 
 static void say(struct study *s, enum verdict v, const char *because)
 {
-	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
-	char key[64];
-
-	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
-		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
-		study_verdict(s, key, v, "chase", "%s", because);
-	}
+	chase_say_geometry(s, prefix, v, because);
 }
 
 /* Bytes whose translations cost nothing, by whichever TLB such loads ask. */
@@ -60,16 +54,6 @@ static uint64_t reach_of(const struct study *s)
 {
 	const uint64_t global = chase_translated(s, "global"), texture = chase_translated(s, "texture");
 	return global < texture ? global : texture;
-}
-
-/* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */
-static bool is_common_l2(const struct study *s, const struct chase_level *l)
-{
-	const struct finding *f = study_finding(s, "cache.global.l2.size");
-	double size;
-
-	return study_number(s, "cache.global.l2.size", &size) && f->lo == f->hi && l->size.state == CHASE_DONE &&
-	       (double)l->size.value == size;
 }
 
 static void study_readonly_cache(struct study *s)
@@ -131,7 +115,7 @@ static void study_readonly_cache(struct study *s)
 	bool sure;
 	if (!faster && chase_rows_level(&c, &sure) == 0)
 		return say(s, VERDICT_INCONCLUSIVE, chase_rows_why);
-	if (common && !is_common_l2(s, &c.level[0]))
+	if (common && !chase_common_l2(s, &c.level[0]))
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "such loads are no faster than those past the L1, and their trace does not show an L2 of "
 			   "the size that those found");

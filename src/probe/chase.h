@@ -235,6 +235,10 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
  * that level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
  * chase_rows_why says so. */
 unsigned chase_rows_level(const struct chase_path *c, bool *sure);
+/* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */
+bool chase_common_l2(const struct study *s, const struct chase_level *l);
+/* One verdict for size, line, sector, ways and sets of the cache that prefix names. */
+void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, const char *because);
 extern const char chase_rows_why[];
 
 /* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin

@@ -370,3 +370,23 @@ unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 	*sure = known && unit >= ROW_LEAST && unit <= ROW_MOST && opens;
 	return row || (opens && unit >= PIECE_LEAST) ? k : UINT_MAX;
 }
+
+bool chase_common_l2(const struct study *s, const struct chase_level *l)
+{
+	const struct finding *f = study_finding(s, "cache.global.l2.size");
+	double size;
+
+	return study_number(s, "cache.global.l2.size", &size) && f->lo == f->hi && l->size.state == CHASE_DONE &&
+	       (double)l->size.value == size;
+}
+
+void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, const char *because)
+{
+	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
+	char key[64];
+
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
+		study_verdict(s, key, v, "chase", "%s", because);
+	}
+}

@@ -220,13 +220,39 @@ static enum chase_state latency_settled(struct chase_path *c, unsigned k, const 
 	return all;
 }
 
+/* Of n SMs those that are no farther from most than they may be, and those that no clock of theirs would make seem so far. An SM that met a fast
+ * clock each time that it was asked is in the interval, but not in the mean. */
+static unsigned latency_usual(const struct chase_path *c, unsigned k, const struct chase_latency *one, unsigned n,
+			      bool *left)
+{
+	double value[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
+	unsigned usual = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		value[i] = one[i].value;
+	const double median = stat_median(value, n, scratch), near = doubted_from(c, median),
+		     most = c->swing * median + SMS_APART + c->grain;
+	const bool outside = k || c->beyond_sm;
+
+	for (unsigned i = 0; i < n; i++) {
+		/* Nearer ones are never a faster clock's doing, but for what it makes of the clock's own cost. */
+		const double apart = value[i] - median;
+		if (outside && isfinite(near) && n >= SMS_LEAST && apart > near && apart <= most)
+			left[i] = true;
+		usual += !left[i];
+	}
+	if (usual)
+		return usual;
+	memset(left, 0, n * sizeof(*left));
+	return n;
+}
+
 void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
 {
 	struct chase_latency one[CHASE_PLACEMENTS];
 	uint32_t sm[CHASE_PLACEMENTS];
 	bool left[CHASE_PLACEMENTS] = {false};
-	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm),
-		 of = 0;
+	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
 
 	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
 	for (unsigned i = 0; i < n; i++) {
@@ -247,14 +273,23 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	if (out->state != CHASE_DONE)
 		return;
 	out->state = latency_settled(c, k, sm, n, one, left);
+	const unsigned usual = latency_usual(c, k, one, n, left);
+	if (out->state == CHASE_DONE && 3 * usual < 2 * n) {
+		out->state = CHASE_UNDECIDED;
+		snprintf(out->why, sizeof(out->why),
+			 "%u of %u SMs are as far from the others as their clock, which is faster now and then, makes "
+			 "them seem",
+			 n - usual, n);
+	}
 	out->first = one[0];
-	for (unsigned i = 0; i < n; i++)
-		of += !left[i];
+	for (unsigned i = n; i-- > 0;)
+		if (!left[i])
+			out->first = one[i];
 	for (unsigned i = 0; i < n; i++) {
 		out->lo = fmin(out->lo, one[i].value - one[i].half);
 		out->hi = fmax(out->hi, one[i].value + one[i].half);
-		if (!left[i] || !of)
-			out->mean += one[i].value / (of ? of : n);
+		if (!left[i])
+			out->mean += one[i].value / usual;
 	}
 }
 

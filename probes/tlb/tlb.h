@@ -104,6 +104,8 @@ struct tlb_path {
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
+/* Turns of the whole ring that are timed. */
+uint32_t tlb_turns(const struct tlb_path *c, const struct tlb_ring *ring);
 /* Lines of each page that the ring reads. */
 uint32_t tlb_lines(const struct tlb_path *c, const struct tlb_ring *ring);
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);

@@ -187,6 +187,11 @@ uint32_t tlb_order(uint32_t pages, unsigned which)
 	return a < 1 ? 1 : a;
 }
 
+uint32_t tlb_turns(const struct tlb_path *c, const struct tlb_ring *ring)
+{
+	return ring->turns ? ring->turns : turns_timed(c, ring->pages * tlb_lines(c, ring));
+}
+
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struct tlb_view *out)
 {
 	/* Neighbours far apart in time, because a level whose entries cover several of these pages would answer for the second of
@@ -212,7 +217,7 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	p[RING_LINES] = lines;
 	p[RING_ORDER] = ring->order;
 	p[RING_BYTES] = (double)c->bytes;
-	p[RING_TURNS] = ring->turns ? ring->turns : turns_timed(c, ring->pages * lines);
+	p[RING_TURNS] = tlb_turns(c, ring);
 	const struct point *pt = study_ask(c->study, c->experiment, ring->pages, p);
 	if (!pt) {
 		snprintf(c->why, sizeof(c->why), "a point that is needed was not measured");

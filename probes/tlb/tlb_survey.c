@@ -26,6 +26,7 @@
 #define BLUR_MOST    1.5  /* cycles, of a page's median */
 #define BLURRED	     4.5  /* sigmas */
 #define BEYOND	     0.1  /* of a cost, that another one is larger at least */
+#define BOOST_TRIES  6	  /* besides the first one */
 #define TORN	     0.1  /* of the pages, and of the visits, that have no level's cost */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
@@ -121,21 +122,17 @@ static double sigma_of(struct tlb_path *c, const struct tlb_view *w)
 	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
 }
 
-/* The costs that pages of one ring have: one where all are alike, else those that many have. */
-static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct seen *out)
+/* The costs that pages of one ring have: one where all are alike, else those that many have. *told: pages that had one. */
+static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct seen *out, uint32_t *told)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), *scratch = v + w->pages, each;
 	struct stat_mode mode[MODES];
 	unsigned n = 0;
 
-	if (!v)
+	size_t mixed, m = !v || w->skipped > SKIPPED * w->visits ? 0 : tlb_page_costs(c, w, v, &each, &mixed);
+	*told = (uint32_t)m;
+	if (!m)
 		return 0;
-	size_t mixed, m = w->skipped > SKIPPED * w->visits ? 0 : tlb_page_costs(c, w, v, &each, &mixed);
-	if (!m) {
-		c->dropped = c->dropped || w->pages >= 16;
-		return 0;
-	}
-	c->most_pages = m > c->most_pages ? (uint32_t)m : c->most_pages;
 	double blur = 1.25 * c->sigma / sqrt(each), low = stat_quantile(v, m, 0.1, scratch);
 	double high = stat_quantile(v, m, 0.9, scratch), middle = stat_median(v, m, scratch);
 	if (blur <= BLUR_MOST && high - low <= c->gap + 4 * blur) {
@@ -148,7 +145,6 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
 			out[n++] = (struct seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
 	}
-	c->dropped = c->dropped || (!n && w->pages >= 16);
 	return n;
 }
 
@@ -284,7 +280,9 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k)
  * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
 static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 {
-	double last = c->step[c->steps - 1], beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows;
+	/* An opener may have met a faster clock than the follower did. */
+	double last = c->step[c->steps - 1],
+	       beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
 	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
 
@@ -389,28 +387,90 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 		struct seen few[MODES], many[MODES];
 		struct tlb_view far;
 		unsigned k = rings;
-		uint32_t next = 0;
+		uint32_t next = 0, told;
+		double cost_few = 0;
 		for (unsigned i = 0; i < rings; i++)
-			if (near[i] && w[i].pages < most && w[i].pages > next && costs_of(c, &w[i], few) == 1 &&
-			    few[0].share >= SHARE_REAL) {
+			if (near[i] && w[i].pages < most && w[i].pages > next &&
+			    costs_of(c, &w[i], few, &told) == 1 && few[0].share >= SHARE_REAL) {
 				k = i;
 				next = w[i].pages;
+				cost_few = few[0].centre;
 			}
 		most = next;
 		if (k == rings)
 			break;
 		struct tlb_ring more = ring[k];
-		costs_of(c, &w[k], few);
 		more.lines = 2 * RING_PAGE / RING_LINE;
 		const enum chase_state state = tlb_get(c, &more, &far);
 		if (state == CHASE_PENDING)
 			all = state;
-		if (state != CHASE_DONE || tlb_at_hand(c, &far) || costs_of(c, &far, many) != 1 ||
+		if (state != CHASE_DONE || tlb_at_hand(c, &far) || costs_of(c, &far, many, &told) != 1 ||
 		    many[0].share < SHARE_REAL)
 			continue;
-		const double cost = many[0].centre - few[0].centre, alike = c->gap + ROWS_ALIKE * cost;
+		const double cost = many[0].centre - cost_few, alike = c->gap + ROWS_ALIKE * cost;
 		if (cost > c->gap && cost <= ROW_COST_MOST && are_apart(c, cost - alike, cost + alike) && *rows == 0)
 			*rows = cost;
+	}
+	return all;
+}
+
+/* Whether one of a ring's costs is one of another ring, seen while the SM's clock was faster. */
+static bool may_be_boosted(const struct tlb_path *c, const struct seen *seen, unsigned n, unsigned ring)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n && seen[i].ring == ring; k++) {
+			const double near = c->gap + 0.02 * seen[i].centre, more = seen[i].centre - seen[k].centre;
+			if (more > near && more <= near + c->swing * seen[k].centre)
+				return true;
+		}
+	return false;
+}
+
+static double mean_cost(const struct seen *seen, unsigned n)
+{
+	double sum = 0, of = 0;
+
+	for (unsigned i = 0; i < n; i++) {
+		sum += seen[i].centre * seen[i].share;
+		of += seen[i].share;
+	}
+	return of > 0 ? sum / of : INFINITY;
+}
+
+/* What a clock that is faster now and then makes of a cost is no other one: rings that may have met it are read again at other times, and
+ * the cheapest counts. */
+static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const struct tlb_ring *ring, unsigned rings)
+{
+	struct seen *seen = ARENA_ARRAY(study_arena(c->study), MODES * SURVEY_RINGS, struct seen), one[MODES];
+	enum chase_state all = CHASE_DONE;
+	unsigned n = 0;
+	uint32_t told;
+
+	for (unsigned k = 0; seen && k < rings; k++)
+		for (unsigned more = costs_of(c, &w[k], seen + n, &told); more; more--)
+			seen[n++].ring = k;
+	for (unsigned k = 0; seen && k < rings; k++) {
+		if (!may_be_boosted(c, seen, n, k))
+			continue;
+		const double first = mean_cost(one, costs_of(c, &w[k], one, &told));
+		double least = first;
+		for (uint32_t i = 1; i <= BOOST_TRIES && first - least <= c->gap + 0.02 * first; i++) {
+			struct tlb_ring again = ring[k];
+			struct tlb_view at;
+			again.turns = tlb_turns(c, &again) + i;
+			const enum chase_state state = tlb_get(c, &again, &at);
+			if (state == CHASE_PENDING) {
+				all = state;
+				break;
+			}
+			if (state != CHASE_DONE)
+				continue;
+			const double cost = mean_cost(one, costs_of(c, &at, one, &told));
+			if (cost < least) {
+				least = cost;
+				w[k] = at;
+			}
+		}
 	}
 	return all;
 }
@@ -468,9 +528,19 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		tlb_cover(c, &base);
 		c->sigma = sigma_of(c, &base);
 	}
-	for (unsigned k = 0; k < rings; k++)
-		for (unsigned more = costs_of(c, &w[k], seen + n); more; more--)
+	if (c->swing > 0) {
+		all = slow_clock(c, w, ring, rings);
+		if (all != CHASE_DONE)
+			return all;
+	}
+	for (unsigned k = 0; k < rings; k++) {
+		uint32_t told;
+		unsigned more = costs_of(c, &w[k], seen + n, &told);
+		c->most_pages = told > c->most_pages ? told : c->most_pages;
+		c->dropped = c->dropped || (!more && w[k].pages >= 16);
+		for (; more; more--)
 			seen[n++].ring = k;
+	}
 	at_hand(c, w, rings, near);
 	steps_from(c, seen, n, near);
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {

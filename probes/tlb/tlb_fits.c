@@ -348,8 +348,14 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 			 w.skipped);
 		return CHASE_UNDECIDED;
 	}
-	if (state == CHASE_DONE && c->level[k].blurred)
-		return fits_blurred(c, k, &w, fits);
+	for (unsigned look = 0; state == CHASE_DONE && c->level[k].blurred; look++) {
+		/* Whims of chance are fewer among more visits. */
+		const enum chase_state told = fits_blurred(c, k, &w, fits);
+		again.turns = 8 * w.visits / (w.pages * w.lines);
+		if (told == CHASE_DONE || look >= LOOKS || 8 * w.visits > LOOK_MOST)
+			return told;
+		state = tlb_get(c, &again, &w);
+	}
 	for (unsigned look = 0; state == CHASE_DONE; look++) {
 		says = says ? says : judge(c, k, &w);
 		*fits = says > 0;

@@ -257,9 +257,13 @@ static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
 	const uint32_t n = (uint32_t)l->entries.value;
 	const struct tlb_ring full = {.pages = n, .stride = l->line.value};
 	uint32_t count = 0;
-	bool always;
-	const enum chase_state state = tlb_hot(c, k, &full, hot, &always);
+	bool always, fit = true;
+	/* Where single pages do not tell, they do together. */
+	const enum chase_state state =
+	    l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, hot, &always);
 
+	if (l->blurred && state == CHASE_DONE)
+		return fit ? state : tlb_undecided(&l->ways, "most pages miss although all of them fit");
 	for (uint32_t q = 0; state == CHASE_DONE && q < n; q++)
 		count += hot[q];
 	if (state == CHASE_UNDECIDED)
@@ -328,10 +332,10 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		sets = 0;
 	if (!each_time && (sets == 1 || (equal && l->set_size[0] == n))) {
 		const enum chase_state state = miss_anyway(c, k, hot);
-		if (state != CHASE_DONE)
+		if (state != CHASE_DONE) {
 			l->set_count = 0;
-		if (state != CHASE_DONE)
 			return l->ways.state = state;
+		}
 	}
 	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};

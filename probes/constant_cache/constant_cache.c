@@ -140,13 +140,18 @@ static void study_constant(struct study *s)
 		struct chase_placed before = served[caches - 1];
 		const struct chase_fact *held = &c.level[caches - 1].size;
 		double size;
-		bool alike =
-		    before.state == CHASE_DONE && chase_take_off(s, &before) && is_common_l2(s, before.mean) == L2_THIS;
-		if (alike && (!study_number(s, "cache.global.l2.size", &size) || held->state != CHASE_DONE)) {
-			unsure = caches - 1;
-		} else if (alike && fabs(size - (double)held->value) < 0.02 * size) {
+		const bool both = study_number(s, "cache.global.l2.size", &size) && held->state == CHASE_DONE,
+			   same = both && fabs(size - (double)held->value) < 0.02 * size;
+		enum common_l2 alike = L2_UNKNOWN;
+		if (is_common_l2(s, 0) == L2_NONE)
+			alike = L2_NONE;
+		else if (before.state == CHASE_DONE && chase_take_off(s, &before))
+			alike = is_common_l2(s, before.mean);
+		if (alike == L2_THIS && same) {
 			levels = caches - 1;
 			common = L2_THIS;
+		} else if (alike == L2_THIS || alike == L2_UNKNOWN) {
+			unsure = same || !both ? caches - 1 : unsure;
 		}
 	}
 	bool are_rows;

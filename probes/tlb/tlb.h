@@ -87,7 +87,7 @@ struct tlb_path {
 	double gap;		    /* costs nearer than this are one */
 	double sigma;		    /* of one visit's cost */
 	double front;		    /* ticks up to which a cache in front of the TLB answered; 0: there is none */
-	double slowest;		    /* ticks of a follower, the median of the survey's slowest ring */
+	double slowest, quickest;   /* ticks of a follower, the medians of the survey's slowest and quickest rings */
 	uint32_t most_pages;	    /* of a ring that told a cost */
 	bool is_covered;	    /* the last ring told nothing, because a cache in front of the TLB answered */
 	bool dropped;		    /* a ring of some pages told nothing */

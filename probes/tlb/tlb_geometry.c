@@ -17,6 +17,7 @@
 #define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
 #define EXTRAS	   4
 #define ROW_TURNS  16u
+#define TABLE_LEAST 0.5	 /* of the way from a cache of data to the memory */
 #define ROW_LAP	   2.5	      /* misses of a lap, of which one more row makes two */
 #define BANKS_MOST 8	      /* that 4 KB of a page fall in */
 #define ROWS_MOST  (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
@@ -358,6 +359,14 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return *sure ? CHASE_DONE : state;
 }
 
+/* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from
+ * that cache to the memory. More lines of data need not drive those out: entries of pages that are visited in turn are the last to go. */
+static bool may_be_tables(const struct tlb_path *c, unsigned k)
+{
+	return k && c->level[k].sets.state != CHASE_DONE &&
+	       !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
+}
+
 /* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
  * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
  * closed. In sets of two entries and more it makes three and more. Nor is a row as long as what many an entry covers. */
@@ -443,6 +452,11 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = tlb_sets(c, k);
+	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && may_be_tables(c, k)) {
+		l->line.state = l->entries.state = CHASE_UNDECIDED;
+		return tlb_undecided(&l->reach,
+				     "no sets show, and page table entries in a cache of data would look the same");
+	}
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE) {
 		bool rows = true;
 		if (may_be_rows(c, k, &rows) == CHASE_PENDING)

@@ -201,8 +201,12 @@ bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
 static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings, bool *near)
 {
 	c->slowest = 0;
-	for (unsigned k = 0; k < rings; k++)
-		c->slowest = fmax(c->slowest, follower_quantile(c, &w[k], 0.5));
+	c->quickest = INFINITY;
+	for (unsigned k = 0; k < rings; k++) {
+		const double middle = follower_quantile(c, &w[k], 0.5);
+		c->slowest = fmax(c->slowest, middle);
+		c->quickest = fmin(c->quickest, middle);
+	}
 	for (unsigned k = 0; k < rings; k++)
 		near[k] = tlb_at_hand(c, &w[k]);
 }

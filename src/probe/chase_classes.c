@@ -87,6 +87,22 @@ double chase_share_near(const struct chase_run *r, double centre, double grain)
 	return r->kept ? (double)n / r->kept : 0;
 }
 
+/* As chase_share_near of class k, and what a clock that is faster now and then makes of it, as far as that is no other class. */
+static double share_of(const struct chase_path *c, const struct chase_run *r, unsigned k)
+{
+	const double centre = c->classes[k].centre, lo = centre - chase_reach(centre, c->grain);
+	double hi = centre * (1 + c->swing) + chase_reach(centre, c->grain);
+	uint32_t n = 0;
+
+	if (k + 1 < c->class_count) {
+		const double next = c->classes[k + 1].centre;
+		hi = fmin(hi, fmax(next - chase_reach(next, c->grain), (centre + next) / 2));
+	}
+	for (uint32_t i = 0; i < r->kept; i++)
+		n += chase_ticks(r->record[i]) >= lo && chase_ticks(r->record[i]) <= hi;
+	return r->kept ? (double)n / r->kept : 0;
+}
+
 /* Merges peaks of all runs that lie within reach of each other. */
 static void classes_from(struct chase_path *c, struct chase_pool *pool)
 {
@@ -413,6 +429,9 @@ static enum chase_state survey(struct chase_path *c)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = chase_share_near(&pool->run[i], c->classes[k].centre, c->grain);
 	drop_ghosts(c);
+	for (unsigned i = 0; i < c->survey_count && c->swing > 0; i++)
+		for (unsigned k = 0; k < c->class_count; k++)
+			c->survey[i].share[k] = fmax(c->survey[i].share[k], share_of(c, &pool->run[i], k));
 	drop_spurious(c, pool, run);
 	state = chase_group(c, pool, run);
 	if (state != CHASE_DONE)

@@ -67,7 +67,7 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 }
 
 /* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
-#define VAGUE 0.25 /* of a cost: an interval as wide says too little */
+#define VAGUE 0.25 /* of the least that a cost may be: an interval as wide says too little */
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
@@ -82,7 +82,7 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      of->state != CHASE_DONE ? of->why : above->why);
-	else if ((c->grain > 1 || loose > 0 || swing > 0) && v + half - lo > VAGUE * v)
+	else if ((c->grain > 1 || loose > 0 || swing > 0) && v + half - lo > VAGUE * lo)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, v + half,
 			      swing > 0			   ? "the SM's clock ran faster for a while"
 			      : rows > 0		   ? "open rows of the memory may or may not be in it"

@@ -178,15 +178,17 @@ static double doubted_from(const struct chase_path *c, double median)
 	return fmax(told, c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median));
 }
 
-/* An SM may really be so far, and then is so again, later; else the middle one of three answers counts. */
-static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *one)
+/* An SM may really be so far, and then is so again, later; else the middle one of three answers counts, and *torn. */
+static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *one,
+				      bool *torn)
 {
 	struct chase_latency other[2];
 	enum chase_state state;
 
 	c->again = 1;
 	state = chase_latency(c, k, sm, &other[0]);
-	if (state == CHASE_DONE && fabs(other[0].value - one->value) > SMS_APART + c->grain) {
+	*torn = state == CHASE_DONE && fabs(other[0].value - one->value) > SMS_APART + c->grain;
+	if (*torn) {
 		c->again = 2;
 		state = chase_latency(c, k, sm, &other[1]);
 		if (state == CHASE_DONE && (other[0].value - one->value) * (other[1].value - one->value) > 0)
@@ -197,9 +199,10 @@ static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t
 	return state;
 }
 
-/* Those of n SMs' latencies that are doubted are asked again. left: of those that cannot be asked, as in an older recording. */
+/* Those of n SMs' latencies that are doubted are asked again. left: of those that cannot be asked, as in an older recording. torn: of those that
+ * answered otherwise. */
 static enum chase_state latency_settled(struct chase_path *c, unsigned k, const uint32_t *sm, unsigned n,
-					struct chase_latency *one, bool *left)
+					struct chase_latency *one, bool *left, bool *torn)
 {
 	double value[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
 	for (unsigned i = 0; i < n; i++)
@@ -212,7 +215,7 @@ static enum chase_state latency_settled(struct chase_path *c, unsigned k, const 
 		/* Of few, most may have met it. */
 		if (!outside || !isfinite(near) || (n >= SMS_LEAST && fabs(value[i] - median) <= near))
 			continue;
-		const enum chase_state state = latency_again(c, k, sm[i], &one[i]);
+		const enum chase_state state = latency_again(c, k, sm[i], &one[i], &torn[i]);
 		left[i] = state == CHASE_UNDECIDED && n >= SMS_LEAST && near > SMS_APART + c->grain;
 		if (state == CHASE_PENDING)
 			all = state;
@@ -220,10 +223,10 @@ static enum chase_state latency_settled(struct chase_path *c, unsigned k, const 
 	return all;
 }
 
-/* Of n SMs those that are no farther from most than they may be, and those that no clock of theirs would make seem so far. An SM that met a fast
- * clock each time that it was asked is in the interval, but not in the mean. */
+/* How many of n SMs are in the mean: not those, besides the ones left out before, that did not always answer alike and seem as much farther than
+ * most as a clock makes of it that is faster now and then. They are in the interval. */
 static unsigned latency_usual(const struct chase_path *c, unsigned k, const struct chase_latency *one, unsigned n,
-			      bool *left)
+			      const bool *torn, bool *left)
 {
 	double value[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
 	unsigned usual = 0;
@@ -237,7 +240,7 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	for (unsigned i = 0; i < n; i++) {
 		/* Nearer ones are never a faster clock's doing, but for what it makes of the clock's own cost. */
 		const double apart = value[i] - median;
-		if (outside && isfinite(near) && n >= SMS_LEAST && apart > near && apart <= most)
+		if (outside && isfinite(near) && n >= SMS_LEAST && torn[i] && apart > near && apart <= most)
 			left[i] = true;
 		usual += !left[i];
 	}
@@ -251,7 +254,7 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 {
 	struct chase_latency one[CHASE_PLACEMENTS];
 	uint32_t sm[CHASE_PLACEMENTS];
-	bool left[CHASE_PLACEMENTS] = {false};
+	bool left[CHASE_PLACEMENTS] = {false}, torn[CHASE_PLACEMENTS] = {false};
 	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
 
 	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
@@ -272,8 +275,8 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	}
 	if (out->state != CHASE_DONE)
 		return;
-	out->state = latency_settled(c, k, sm, n, one, left);
-	const unsigned usual = latency_usual(c, k, one, n, left);
+	out->state = latency_settled(c, k, sm, n, one, left, torn);
+	const unsigned usual = latency_usual(c, k, one, n, torn, left);
 	if (out->state == CHASE_DONE && 3 * usual < 2 * n) {
 		out->state = CHASE_UNDECIDED;
 		snprintf(out->why, sizeof(out->why),

@@ -323,12 +323,13 @@ static void ask_cold(struct study *s, const struct walk_clock *clock, struct col
 }
 
 /* So many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's: where it no longer
- * comes in time, the ones before tell, unless they are too few to agree. */
+ * comes in time, the ones before tell, unless they are too few to agree. Of still longer code neither loop's may come in time, and they
+ * seem alike again. */
 static unsigned good_places(const struct cold *c, const char **why)
 {
-	unsigned good = COLD_PLACES, pages = 0, told = 0;
-	while (good && c->told[good - 1] && c->code[good - 1] == c->told[good - 1])
-		good--;
+	unsigned good = 0, pages = 0, told = 0;
+	while (good < COLD_PLACES && !(c->told[good] && c->code[good] == c->told[good]))
+		good++;
 	for (unsigned k = 0; k < COLD_PLACES; k++) {
 		pages += c->pages[k];
 		told += c->told[k];

@@ -138,10 +138,12 @@ static void study_constant(struct study *s)
 		/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. A cache of
 		 * constants that only takes as long has another size. */
 		struct chase_placed before = served[caches - 1];
-		const struct chase_fact *held = &c.level[caches - 1].size;
+		const struct chase_level *held = &c.level[caches - 1];
 		double size;
-		const bool both = study_number(s, "cache.global.l2.size", &size) && held->state == CHASE_DONE,
-			   same = both && fabs(size - (double)held->value) < 0.02 * size;
+		/* What holds all constants has no size to compare. */
+		const bool both = study_number(s, "cache.global.l2.size", &size) && held->size.state == CHASE_DONE &&
+				  !held->endless,
+			   same = both && fabs(size - (double)held->size.value) < 0.02 * size;
 		enum common_l2 alike = L2_UNKNOWN;
 		if (is_common_l2(s, 0) == L2_NONE)
 			alike = L2_NONE;

@@ -135,15 +135,17 @@ static int compare_size(const void *a, const void *b)
 }
 
 /* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
- * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. */
+ * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. largest: lines of a set
+ * that were seen. */
 static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, bool whole,
-				 bool *differ)
+				 bool *differ, uint32_t *largest)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t lines = l->size.value / l->line.value, likely = (lines + least - 1) / least;
 	uint32_t size[CHASE_SETS], count;
 
 	*differ = false;
+	*largest = 0;
 	if (likely > CHASE_SETS + CHASE_SETS / 4 || lines > LINES_MOST)
 		return CHASE_DONE; /* more than few, or all of them would take long to look at */
 	enum chase_state state = every_set(c, k, run, likely, size, &count);
@@ -152,6 +154,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	if (state == CHASE_PENDING)
 		return state;
 	qsort(size, count, sizeof(*size), compare_size);
+	*largest = count ? size[count - 1] : 0;
 	/* Some more than were looked at, which are alike: as of many sets, some do for all. */
 	if (state == CHASE_UNDECIDED && likely > CHASE_SETS && count == CHASE_SETS &&
 	    size[whole ? count / 4 : 0] == size[count - 1])
@@ -299,18 +302,22 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	/* Sets that are a grid of as many lines each as were seen to conflict in most of them; in others a line was not seen to miss,
 	 * because it seldom is what goes. */
 	const bool whole = grid > line && most * grid == size && 2 * full >= seen && 4 * least >= 3 * most;
-	if (least < most && whole) {
+	bool differ;
+	uint32_t largest;
+	/* Where one set is all there is, nothing lies between its lines. */
+	run = run == UINT32_MAX ? 1 : run;
+	enum chase_state few = CHASE_DONE;
+	if (least)
+		few = few_sets(c, k, run, least, whole, &differ, &largest);
+	if (few == CHASE_PENDING)
+		return l->sets.state = l->ways.state = few;
+	if (least && few == CHASE_DONE && differ)
+		return l->ways.state;
+	/* But none of them may have more. */
+	if (least < most && whole && largest <= most) {
 		chase_decided(&l->sets, grid / line);
 		return chase_decided(&l->ways, most);
 	}
-	bool differ;
-	/* Where one set is all there is, nothing lies between its lines. */
-	run = run == UINT32_MAX ? 1 : run;
-	enum chase_state few = least ? few_sets(c, k, run, least, whole, &differ) : CHASE_DONE;
-	if (few == CHASE_PENDING)
-		return l->sets.state = l->ways.state = few;
-	if (few == CHASE_DONE && differ)
-		return l->ways.state;
 	if (least == most && few == CHASE_UNDECIDED) {
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);

@@ -175,12 +175,15 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	for (uint32_t from = 0; from < w->visits; from += w->pages)
 		usual += (double)between(c, k, w, from) * w->pages / w->visits;
 	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
-		unsigned lap = 0;
-		for (uint32_t v = from; v < from + w->pages; v++)
+		unsigned lap = 0, told = 0;
+		for (uint32_t v = from; v < from + w->pages; v++) {
 			lap += missed(c, k, w->cost[v]);
+			told += !isnan(w->cost[v]);
+		}
 		misses += lap;
 		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
-		clean += !lap && !skipped(c, w, from) && between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
+		clean += !lap && told >= TOLD * w->pages && !skipped(c, w, from) &&
+			 between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
 	}
 	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */
 	double q = fmin(0.5, 1.5 * noise), again = laps >= 3 ? q * q * q : q * q;

@@ -12,15 +12,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LEAST 4096u /* nobody has smaller pages */
-#define HALVINGS   2	 /* more of them only cost time */
-#define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
-#define EXTRAS	   4
-#define ROW_TURNS  16u
-#define TABLE_LEAST 0.5	 /* of the way from a cache of data to the memory */
-#define ROW_LAP	   2.5	      /* misses of a lap, of which one more row makes two */
-#define BANKS_MOST 8	      /* that 4 KB of a page fall in */
-#define ROWS_MOST  (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
+#define LINE_LEAST  4096u /* nobody has smaller pages */
+#define HALVINGS    2	  /* more of them only cost time */
+#define ODD_MOST    0.05  /* of the visits are delayed by what delays followers as often */
+#define EXTRAS	    4
+#define ROW_TURNS   16u
+#define TABLE_LEAST 0.5	       /* of the way from a cache of data to the memory */
+#define ROW_LAP	    2.5	       /* misses of a lap, of which one more row makes two */
+#define BANKS_MOST  8	       /* that 4 KB of a page fall in */
+#define ROWS_MOST   (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
 
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
 {

@@ -259,8 +259,7 @@ static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
 	uint32_t count = 0;
 	bool always, fit = true;
 	/* Where single pages do not tell, they do together. */
-	const enum chase_state state =
-	    l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, hot, &always);
+	const enum chase_state state = l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, hot, &always);
 
 	if (l->blurred && state == CHASE_DONE)
 		return fit ? state : tlb_undecided(&l->ways, "most pages miss although all of them fit");

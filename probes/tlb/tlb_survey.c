@@ -394,8 +394,8 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 		uint32_t next = 0, told;
 		double cost_few = 0;
 		for (unsigned i = 0; i < rings; i++)
-			if (near[i] && w[i].pages < most && w[i].pages > next &&
-			    costs_of(c, &w[i], few, &told) == 1 && few[0].share >= SHARE_REAL) {
+			if (near[i] && w[i].pages < most && w[i].pages > next && costs_of(c, &w[i], few, &told) == 1 &&
+			    few[0].share >= SHARE_REAL) {
 				k = i;
 				next = w[i].pages;
 				cost_few = few[0].centre;

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ILPS = 3, LOADS_MOST = 64 };
+enum { ILPS = 3, LOADS_MOST = 64, LINKS_LEAST = 4 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
 #define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
@@ -123,7 +123,7 @@ static struct timed link_of(struct study *s, enum pipeline_class class, unsigned
  * for, which waits for its instructions sooner than for results. Of loops shorter than half the usual, the end hides behind chains. */
 static unsigned shorter_unseen(struct study *s, enum pipeline_class class, double timer)
 {
-	enum { HALF = 2, LINKS_LEAST = 4 };
+	enum { HALF = 2 };
 	const unsigned chains = ilp[ILPS - 1];
 	if (pipeline_pair(study_device(s), class, chains, 1, HALF, false).few < LINKS_LEAST)
 		return 1;
@@ -471,6 +471,14 @@ static bool ends_show(const struct roof *r)
 	return r->shorter > 1 && !r->starves && r->time[at].hi / r->warps[at] < r->full;
 }
 
+/* Whether chains are long enough in loops that are shorter than usual: what is at the end of a loop hides behind the last links, and differently
+ * where those are the first as well. */
+static bool has_room(const struct study *s, const struct roof *r)
+{
+	const struct timed_pair k = pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false);
+	return k.few && (r->shorter == 1 || PIPELINE_OPS / r->shorter / r->chains >= LINKS_LEAST);
+}
+
 static void study_roof(struct study *s, struct roof *r, double timer, double pace)
 {
 	if (r->class == CLASS_DP && !study_device(s)->has_f64) {
@@ -479,10 +487,11 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 	}
 	const char *why;
 	r->shorter = shorter_of(s, r->class, timer, &why);
-	if (why || (r->shorter && !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false).few))
-		verdict_all(s, r, VERDICT_INCONCLUSIVE,
-			    why ? why : "a loop whose instructions are at hand has no room for as many chains");
-	if (!r->shorter || why || !pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false).few)
+	if (r->shorter && !why && !has_room(s, r))
+		why = "a loop whose instructions are at hand has no room for as many chains";
+	if (why)
+		verdict_all(s, r, VERDICT_INCONCLUSIVE, why);
+	if (!r->shorter || why)
 		return;
 	climb(s, r, timer);
 	r->unseen = !study_seen(s, r->class, r->time[0].point);

@@ -46,6 +46,8 @@ int pipeline_setup(const struct study *s, enum pipeline_class c, bool together, 
  * cannot be as short. spans: of launches of several blocks each one reads its SM's clock, not only the timer of launches. */
 struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class c, unsigned chains, unsigned warps,
 				unsigned shorter, bool spans);
+/* Operations in the shorter loop, over all chains: in shorter ones its end shows, longer ones leave instruction buffers. */
+#define PIPELINE_OPS	  64
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
 /* pipeline_gaps.c: of warps that stop together. Where what else is in the shorter loop leaves gaps in the pipe, the longer one, in which it

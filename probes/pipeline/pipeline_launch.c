@@ -6,8 +6,7 @@
 #include <string.h>
 
 enum {
-	SHORT_OPS =
-	    64, /* operations in the loop, over all chains: in shorter ones its end shows, longer ones leave instruction buffers */
+	SHORT_OPS = PIPELINE_OPS,
 	LONG_OPS = 192,
 	FIRST_ROUNDS = 2,
 	SOFT_STEPS = 8,	 /* instructions of a function without hardware */

@@ -175,6 +175,15 @@ static unsigned served_alike(const struct stat_level *l, const double *size, con
 	return served;
 }
 
+/* The smallest array that, as all larger ones, is slower than the first level: that has no room for it. INFINITY: none is. */
+static double slower_from(const struct stat_level *l, const double *size, const double *ns, size_t n)
+{
+	double from = INFINITY;
+	for (size_t i = n; i-- > 0 && ns[i] > (1 + KNOWN) * l->value;)
+		from = size[i];
+	return from;
+}
+
 /* size, ns: of n walks. */
 static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *l, const double *size,
 			      const double *ns, size_t n)
@@ -198,6 +207,10 @@ static void conclude_capacity(struct study *s, unsigned space, size_t k, const s
 			    "loads get slower beyond it, but what a level fetches in pieces of lines, or by pages that "
 			    "lie anywhere, hits "
 			    "more rarely than by its share");
+	else if (!k && l->size > slower_from(l, size, ns, n))
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			      "%.0f bytes fit the curve best, but a walk through %.0f is slower already", l->size,
+			      slower_from(l, size, ns, n));
 	else if (hi > FOUND * lo)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.0f to %.0f bytes fits the curve", lo, hi);

@@ -25,6 +25,7 @@ enum {
 };
 
 #define COLD_QUIET 0.02 /* regions differ by more */
+#define VAGUE	   0.15 /* of a latency: an interval as wide says too little */
 #define UNEVEN	   1.03 /* a step of the longer loop, over one of the shorter with its part of the loop */
 #define UNLIKE	   1.02 /* a step of many rounds over one of half as many, or the other way round */
 #define BESIDE	   2.0	/* steps that a round takes at least, beside its own, if it waits for translations */
@@ -254,8 +255,15 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			    "what making an address of the offset takes is part of it, and could not be told");
 		return;
 	}
-	const double unsure = more->unsure + (seen ? 0 : more->of_another);
-	study_measured_number(s, key, (t->ns - more->ns) * cycles, (t->lo - more->ns - unsure) * cycles,
+	const double unsure = more->unsure + (seen ? 0 : more->of_another), value = t->ns - more->ns;
+	/* Places of a memory answer unlike fast; what is at hand has one latency. */
+	if (experiment != EXPERIMENT_COLD && t->hi - t->lo + 2 * unsure > VAGUE * value) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "from %.4g to %.4g cycles: run times of equal launches differ too much",
+			      (t->lo - more->ns - unsure) * cycles, (t->hi - more->ns + unsure) * cycles);
+		return;
+	}
+	study_measured_number(s, key, value * cycles, (t->lo - more->ns - unsure) * cycles,
 			      (t->hi - more->ns + unsure) * cycles, "sm", method, evidence,
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }

@@ -382,7 +382,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* Either end of a chain loses up to a step of the clock: the longer it is, the less of that is a load's. */
 	unsigned one_loads = c->grain > 2 ? 8 : c->grain > 1 ? 4 : 2;
 
-	*out = (struct chase_latency){0};
+	*out = (struct chase_latency){.clock = NAN};
 	if (!outside) {
 		enum chase_state known = chain_loads(c, &one_loads);
 		if (known != CHASE_DONE)
@@ -478,6 +478,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		return CHASE_UNDECIDED;
 	}
 	out->value = single;
+	out->clock = one_mean - one_lap;
 	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	return CHASE_DONE;
 }

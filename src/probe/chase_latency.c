@@ -380,7 +380,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
 	bool outside = c->level_count == 1 || c->beyond_sm;
 	/* Either end of a chain loses up to a step of the clock: the longer it is, the less of that is a load's. */
-	unsigned one_loads = c->grain > 2 ? 8 : c->grain > 1 ? 4 : 2;
+	unsigned one_loads = c->grain > 2 || (c->grain > 1 && c->swing > 0) ? 8 : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){.clock = NAN};
 	if (!outside) {

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
+#define TWO	1.9 /* times what a miss brings: what is nearer to two of them may be two */
 #define REPEATS "repeats take %.3g to %.3g cycles a word"
 #define CLEARLY 1.1 /* SMs could take so much more than memory gives */
 
@@ -107,7 +108,7 @@ static void scatter_fetch(struct study *s, const struct finding *stream, double 
 	} else if (fetched_at_once(s, lo, hi)) {
 		study_measured_number(s, key, value, lo, hi, "card", method, "scatter",
 				      "%.4g words a cycle of all SMs, about %d bytes apart", words, SCATTER_APART);
-	} else if (least < lo && hi < 2 * least) { /* memory moves whole ones of what is brought */
+	} else if (least < lo && hi < TWO * least) { /* memory moves whole ones of what is brought */
 		study_measured_number(s, key, least, least, hi, "card", method, "scatter",
 				      "%.4g words a cycle of all SMs, about %d bytes apart, take as long as %.4g bytes "
 				      "each of a stream, which is less than two of the %.0f that a miss brings",

@@ -15,7 +15,7 @@
 
 #define CAPACITY      0.15 /* of what a random walk tells */
 #define APART_SIZE    3	   /* levels of which the second is not so much larger may be met as one */
-#define APART_LATENCY 1.15
+#define APART_LATENCY 1.2
 #define WALK_LEVELS   5
 
 struct wait {

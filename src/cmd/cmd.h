@@ -13,7 +13,8 @@
 
 enum cmd_exit {
 	CMD_OK = 0,
-	CMD_INCOMPLETE = 1, /* a probe failed, the time limit ended the run, or a published value does not come out */
+	CMD_INCOMPLETE = 1, /* a probe failed, the time limit ended the run, a published value does not come out, or
+			       runs differ */
 	CMD_USAGE = 2,	    /* the command line makes no sense */
 	CMD_DEVICE = 3,	    /* the device or the environment failed: no driver, out of memory, full disk */
 	CMD_FILE = 4,	    /* a file given to the command is missing, unreadable, damaged or not of its kind */
@@ -98,6 +99,7 @@ int cmd_list(struct cmd_context *c, int argc, char **argv);
 int cmd_run(struct cmd_context *c, int argc, char **argv);
 int cmd_infer(struct cmd_context *c, int argc, char **argv);
 int cmd_report(struct cmd_context *c, int argc, char **argv);
+int cmd_compare(struct cmd_context *c, int argc, char **argv);
 int cmd_reproduce(struct cmd_context *c, int argc, char **argv);
 int cmd_sim(struct cmd_context *c, int argc, char **argv);
 int cmd_predict(struct cmd_context *c, int argc, char **argv);

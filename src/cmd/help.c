@@ -7,8 +7,8 @@ static const struct {
 	const char *text;
 } exits[] = {
     {CMD_OK, "done"},
-    {CMD_INCOMPLETE, "a probe failed, the time limit ended the run (what was measured is kept), or a published value "
-		     "does not come out"},
+    {CMD_INCOMPLETE, "a probe failed, the time limit ended the run (what was measured is kept), a published value does "
+		     "not come out, or compared runs differ"},
     {CMD_USAGE, "the command line makes no sense"},
     {CMD_DEVICE, "the device or the environment failed: no driver, no such device, full disk"},
     {CMD_FILE, "a file given to the command is missing, unreadable, damaged or not of its kind"},

@@ -64,6 +64,11 @@ static const struct cmd_option report_options[] = {
     END_OPTIONS,
 };
 
+static const struct cmd_option compare_options[] = {
+    {.name = "format", .arg = "text|json", .help = "how to write the comparison (default text)"},
+    END_OPTIONS,
+};
+
 static const struct cmd_option reproduce_options[] = {
     {.name = "gpu",
      .arg = "NAME|FILE.gpu",
@@ -170,6 +175,12 @@ static const struct cmd_example report_examples[] = {
     END_EXAMPLES,
 };
 
+static const struct cmd_example compare_examples[] = {
+    {"fathom compare one.fathom two.fathom three.fathom", "what three runs of a card do not agree on"},
+    {"fathom compare old.fathom new.fathom --format json > changes.json", "for programs"},
+    END_EXAMPLES,
+};
+
 static const struct cmd_example reproduce_examples[] = {
     {"fathom reproduce wong2010", "every number of Wong 2010 beside what comes out on the simulated GTX 280"},
     {"fathom reproduce wong2010 --gpu mine.gpu", "how far a description of yours is from the paper"},
@@ -240,6 +251,21 @@ const struct cmd_verb cmd_verbs[] = {
      .options = report_options,
      .examples = report_examples,
      .run = cmd_report},
+    {.name = "compare",
+     .operands = "FILE.fathom FILE.fathom ...",
+     .least = 2,
+     .most = 16,
+     .summary = "lay stored runs beside each other, and say where they differ",
+     .about =
+	 "Prints every finding on which the runs do not agree. Sizes, counts and names have to be equal, latencies "
+	 "within "
+	 "1 cycle, rates within 1 %. Two runs contradict each other when their intervals are apart, when they name "
+	 "different things, or when one has what the other found ABSENT; they differ when each interval has room for "
+	 "both values. What only some of the runs could decide is listed as well. The exit code is 1 when any two runs "
+	 "differ. Two cards of one model do differ in places.",
+     .options = compare_options,
+     .examples = compare_examples,
+     .run = cmd_compare},
     {.name = "reproduce",
      .operands = "PAPER",
      .least = 1,

@@ -6,6 +6,7 @@
 #include "data/figure.h"
 #include "data/paper_compare.h"
 #include "data/run.h"
+#include "data/run_compare.h"
 
 struct report_style {
 	bool colour, unicode;
@@ -28,5 +29,9 @@ int report_markdown(struct str *out, const struct run *r, struct err *e); /* a p
 int report_paper(struct str *out, const struct paper_comparison *parts, size_t n, const struct report_style *style,
 		 struct err *e);
 int report_paper_json(struct str *out, const struct paper_comparison *parts, size_t n, struct err *e);
+/* Several runs beside each other. `names`: what to call each, its file. JSON has schema 1, too. */
+int report_compare(struct str *out, const struct comparison *c, const char *const *names,
+		   const struct report_style *style, struct err *e);
+int report_compare_json(struct str *out, const struct comparison *c, const char *const *names, struct err *e);
 
 #endif

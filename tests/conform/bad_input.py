@@ -174,6 +174,8 @@ def test_no_such_files(o):
     refused(o.run("sim", "none.ptx", "--gpu", "toy", "--grid", "1", "--block", "1"), FILE, "none.ptx")
     refused(o.run("predict", "none.ptx", "--grid", "1", "--block", "1", "--from", "none.fathom"), FILE, "none.fathom")
     refused(o.run("predict", "none.ptx", "--grid", "1", "--block", "1"), USAGE, "--from")
+    refused(o.run("compare", "none.fathom", "none.fathom"), FILE, "none.fathom")
+    refused(o.run("compare", "none.fathom"), USAGE, "FILE.fathom")
 
 
 def test_refused_devices_leave_no_file(o):

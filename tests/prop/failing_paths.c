@@ -200,6 +200,8 @@ int main(int argc, char **argv)
 	    {.words = {"report", file, "--format", "csv"}},
 	    {.words = {"report", file, "--format", "markdown"}},
 	    {.words = {"report", file, "--figures", figures}},
+	    {.words = {"compare", file, file}},
+	    {.words = {"compare", file, file, "--format", "json"}},
 	    {.words = {"list"}},
 	    {.words = {"list", "probes", "--format", "markdown"}},
 	    {.words = {"list", "keys"}},

@@ -1,8 +1,10 @@
 #include "base/arena.h"
 #include "data/keys.h"
 #include "data/run.h"
+#include "data/run_compare.h"
 #include "data/schedule.h"
 #include <errno.h>
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -217,12 +219,101 @@ static void schedules_have_one_name(void **state)
 	assert_true(strlen(text) < sizeof v.text && strcmp(text + strlen(text) - 3, ",24") == 0);
 }
 
+static struct finding number(const char *key, const char *unit, enum verdict v, double value, double lo, double hi)
+{
+	struct finding f = {.verdict = v, .value = {.kind = VALUE_NUMBER, .number = value}, .lo = lo, .hi = hi};
+	snprintf(f.key, sizeof f.key, "%s", key);
+	snprintf(f.unit, sizeof f.unit, "%s", unit);
+	return f;
+}
+
+static enum compare_state of_two(struct finding a, struct finding b)
+{
+	assert_int_equal(compare_findings(&a, &b), compare_findings(&b, &a));
+	return compare_findings(&a, &b);
+}
+
+static void runs_agree_within_what_is_said(void **state)
+{
+	(void)state;
+	const enum verdict is = VERDICT_MEASURED, bound = VERDICT_BOUND;
+	const char *const l = "memory.global.latency", *const s = "shared.size", *const i = "arith.add.f32.issue";
+
+	assert_int_equal(of_two(number(l, "cycles", is, 440, NAN, NAN), number(l, "cycles", is, 441, NAN, NAN)),
+			 COMPARE_AGREE);
+	assert_int_equal(of_two(number(l, "cycles", is, 440, 430, 450), number(l, "cycles", is, 442, 441, 443)),
+			 COMPARE_DIFFER);
+	assert_int_equal(of_two(number(l, "cycles", is, 440, 439, 441), number(l, "cycles", is, 450, 449, 451)),
+			 COMPARE_CONTRADICT);
+	/* A byte more is another size, and a whole cycle of two is another rate. */
+	assert_int_equal(
+	    of_two(number(s, "bytes", is, 16384, 16000, 17000), number(s, "bytes", is, 16385, 16000, 17000)),
+	    COMPARE_DIFFER);
+	assert_int_equal(of_two(number(i, "cycles", is, 2, NAN, NAN), number(i, "cycles", is, 3, NAN, NAN)),
+			 COMPARE_CONTRADICT);
+	assert_int_equal(of_two(number(i, "cycles", is, 2, NAN, NAN), number(i, "cycles", is, 2.01, NAN, NAN)),
+			 COMPARE_AGREE);
+	assert_int_equal(of_two(number(s, "bytes", is, 16384, NAN, NAN), number(s, "bytes", bound, 0, 8192, INFINITY)),
+			 COMPARE_SOME);
+	assert_int_equal(of_two(number(s, "bytes", is, 16384, NAN, NAN), number(s, "bytes", bound, 0, 32768, INFINITY)),
+			 COMPARE_CONTRADICT);
+	assert_int_equal(of_two(number(s, "bytes", is, 1, NAN, NAN), number(s, "bytes", VERDICT_ABSENT, 0, NAN, NAN)),
+			 COMPARE_CONTRADICT);
+	assert_int_equal(of_two(number(s, "bytes", VERDICT_INCONCLUSIVE, 0, NAN, NAN),
+				number(s, "bytes", VERDICT_ABSENT, 0, NAN, NAN)),
+			 COMPARE_SOME);
+
+	struct finding lru = number("cache.global.l2.policy", "name", is, 0, NAN, NAN), fifo = lru;
+	lru.value = (struct value){.kind = VALUE_TEXT, .text = "lru"};
+	fifo.value = (struct value){.kind = VALUE_TEXT, .text = "fifo"};
+	assert_int_equal(of_two(lru, lru), COMPARE_AGREE);
+	assert_int_equal(of_two(lru, fifo), COMPARE_CONTRADICT);
+}
+
+static void runs_are_laid_beside_each_other(void **state)
+{
+	(void)state;
+	struct run r[3];
+	const struct run *const runs[] = {&r[0], &r[1], &r[2]};
+	const struct finding clock = number("clock.granularity", "cycles", VERDICT_MEASURED, 1, NAN, NAN),
+			     size = number("shared.size", "bytes", VERDICT_MEASURED, 16384, NAN, NAN),
+			     other = number("shared.size", "bytes", VERDICT_MEASURED, 8192, NAN, NAN);
+	struct comparison c;
+	struct arena a;
+
+	arena_init(&a);
+	for (int i = 0; i < 3; i++)
+		assert_int_equal(run_init(&r[i]), 0);
+	/* Of three runs two lack one key, and the last says another size than the first. */
+	assert_int_equal(findings_add(&r[0].findings, &size), 0);
+	assert_int_equal(findings_add(&r[0].findings, &clock), 0);
+	assert_int_equal(findings_add(&r[1].findings, &size), 0);
+	assert_int_equal(findings_add(&r[2].findings, &other), 0);
+	assert_int_equal(compare_runs(&c, &a, runs, 3), 0);
+	assert_int_equal(c.row_count, 2);
+	assert_string_equal(c.rows[0].key, "clock.granularity");
+	assert_int_equal(c.rows[0].state, COMPARE_SOME);
+	assert_null(c.rows[0].of[1]);
+	assert_int_equal(c.rows[1].state, COMPARE_CONTRADICT);
+	assert_int_equal(c.counts[COMPARE_CONTRADICT], 1);
+	assert_int_equal(compare_runs(&c, &a, runs, 2), 0);
+	assert_int_equal(c.counts[COMPARE_AGREE], 1);
+	for (int i = 0; i < 3; i++)
+		run_free(&r[i]);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(names_parse_back),	      cmocka_unit_test(keys_match_exactly),
-	    cmocka_unit_test(findings_are_one_a_key), cmocka_unit_test(runs_hold_series),
-	    cmocka_unit_test(figures_copy),	      cmocka_unit_test(schedules_have_one_name),
+	    cmocka_unit_test(names_parse_back),
+	    cmocka_unit_test(keys_match_exactly),
+	    cmocka_unit_test(findings_are_one_a_key),
+	    cmocka_unit_test(runs_hold_series),
+	    cmocka_unit_test(figures_copy),
+	    cmocka_unit_test(schedules_have_one_name),
+	    cmocka_unit_test(runs_agree_within_what_is_said),
+	    cmocka_unit_test(runs_are_laid_beside_each_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,14 +1,17 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [-v] [REPORT.md]
- * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [-v] [REPORT.md]
+ * No GPU is begun after S seconds; those that were begun are the first of COUNT, slow ones as well. GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
 #include "base/arena.h"
 #include "known.h"
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -19,7 +22,8 @@
 struct options {
 	unsigned count, jobs;
 	uint64_t seed;
-	double least; /* share of what exists that has to be MEASURED */
+	double least;	/* share of what exists that has to be MEASURED */
+	double seconds; /* 0: all GPUs */
 	bool verbose;
 	const char *report, *probe, *gpu; /* gpu: NULL, or a file that is measured instead of what is drawn */
 };
@@ -77,13 +81,21 @@ static void one(uint64_t seed, const char *gpu, const char *probe, struct tally 
 	str_free(&text);
 }
 
-static int child(const struct options *opt, unsigned job, FILE *out)
+static double now_seconds(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + t.tv_nsec / 1e9;
+}
+
+/* A job takes the next GPU that nobody has begun: some take ten times as long as others. */
+static int child(const struct options *opt, atomic_uint *next, double until, FILE *out)
 {
 	struct tally o = {0};
 	struct str wrong, missed;
 	str_init(&wrong);
 	str_init(&missed);
-	for (unsigned i = job; i < opt->count; i += opt->jobs) {
+	for (unsigned i; now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
 		one(opt->seed + i, opt->gpu, opt->probe, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
@@ -127,7 +139,11 @@ static int run_all(const struct options *opt, struct tally *total, struct str *w
 {
 	FILE *file[JOBS_MAX];
 	pid_t pid[JOBS_MAX];
+	const double until = opt->seconds > 0 ? now_seconds() + opt->seconds : INFINITY;
+	atomic_uint *next = mmap(NULL, sizeof *next, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	int rc = 0;
+	if (next == MAP_FAILED)
+		return -errno;
 	for (unsigned j = 0; j < opt->jobs; j++) {
 		file[j] = tmpfile();
 		if (!file[j])
@@ -137,7 +153,7 @@ static int run_all(const struct options *opt, struct tally *total, struct str *w
 		if (pid[j] < 0)
 			return -errno;
 		if (pid[j] == 0)
-			_exit(child(opt, j, file[j]));
+			_exit(child(opt, next, until, file[j]));
 	}
 	for (unsigned j = 0; j < opt->jobs; j++) {
 		int status = 0;
@@ -148,6 +164,7 @@ static int run_all(const struct options *opt, struct tally *total, struct str *w
 		}
 		fclose(file[j]);
 	}
+	munmap(next, sizeof *next);
 	return rc;
 }
 
@@ -164,7 +181,7 @@ static void write_report(FILE *out, const struct options *opt, const struct tall
 	fprintf(out,
 		"Written by `make calibrate`. %u simulated GPUs were drawn with the seeds %llu to %llu, measured by "
 		"every\n",
-		o->gpus, (unsigned long long)opt->seed, (unsigned long long)(opt->seed + opt->count - 1));
+		o->gpus, (unsigned long long)opt->seed, (unsigned long long)(opt->seed + o->gpus - 1));
 	fprintf(out, "probe, and each finding was laid beside the description, in %.0f s.\n\n", seconds);
 	fprintf(out, "| | |\n|---|---|\n");
 	fprintf(out, "| findings that the description contradicts | %u of %u |\n", s->wrong, s->findings);
@@ -198,6 +215,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->jobs = (unsigned)strtoul(argv[++i], &end, 10);
 		} else if (strcmp(argv[i], "--least") == 0 && i + 1 < argc) {
 			opt->least = strtod(argv[++i], &end);
+		} else if (strcmp(argv[i], "--seconds") == 0 && i + 1 < argc) {
+			opt->seconds = strtod(argv[++i], &end);
 		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
 			opt->probe = argv[++i];
 		} else if (strcmp(argv[i], "--gpu") == 0 && i + 1 < argc) {
@@ -226,17 +245,16 @@ int main(int argc, char **argv)
 	struct options opt;
 	struct tally total = {0};
 	struct str wrong, missed;
-	struct timespec from, to;
 	if (read_options(&opt, argc, argv)) {
 		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] "
-				"[-v] [REPORT.md]\n");
+				"[--seconds S] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);
 	str_init(&missed);
-	clock_gettime(CLOCK_MONOTONIC, &from);
+	const double from = now_seconds();
 	int rc = run_all(&opt, &total, &wrong, &missed);
-	clock_gettime(CLOCK_MONOTONIC, &to);
+	const double took = now_seconds() - from;
 	const struct score *s = &total.score;
 	if (wrong.len)
 		printf("WRONG (the first column is the seed)\n%s\n", str_text(&wrong));
@@ -245,16 +263,15 @@ int main(int argc, char **argv)
 	for (unsigned i = 0; i < SCORE_GROUPS; i++)
 		if (s->group_exists[i])
 			printf("%-26s %4u of %4u\n", score_group[i], s->group_measured[i], s->group_exists[i]);
-	printf("\n%u GPUs, seeds from %llu, %.0f s, %u broken\n", total.gpus, (unsigned long long)opt.seed,
-	       (double)(to.tv_sec - from.tv_sec), total.broken);
+	printf("\n%u GPUs, seeds from %llu, %.0f s, %u broken\n", total.gpus, (unsigned long long)opt.seed, took,
+	       total.broken);
 	printf("wrong: %u of %u findings (0 allowed)\n", s->wrong, s->findings);
 	printf("measured: %u of %u that exist, %.2f %% (%.0f %% required); absent: %u of %u\n", s->measured, s->exists,
 	       share(s->measured, s->exists), 100 * opt.least, s->absent, s->absences);
 	if (rc == 0 && opt.report) {
 		FILE *out = fopen(opt.report, "w");
 		if (out)
-			write_report(out, &opt, &total, (double)(to.tv_sec - from.tv_sec), str_text(&wrong),
-				     str_text(&missed));
+			write_report(out, &opt, &total, took, str_text(&wrong), str_text(&missed));
 		if (!out || fclose(out)) {
 			fprintf(stderr, "cannot write %s: %s\n", opt.report, strerror(errno));
 			rc = -EIO;
@@ -264,5 +281,5 @@ int main(int argc, char **argv)
 	bool enough = (s->exists || opt.least <= 0) && s->measured >= opt.least * s->exists;
 	str_free(&wrong);
 	str_free(&missed);
-	return rc || s->wrong || total.broken || total.gpus != opt.count || !enough;
+	return rc || s->wrong || total.broken || (total.gpus != opt.count && opt.seconds <= 0) || !enough;
 }

@@ -130,6 +130,13 @@ static unsigned fresh_pieces(const struct code *c)
 	return 26 * c->low < c->pieces ? 26 * c->low : c->pieces;
 }
 
+/* How much faster the SM's clock is at times, by which all that is beyond the SM takes longer then. */
+static double swing_of(const struct study *s)
+{
+	const struct finding *boost = study_finding(s, "clock.boost");
+	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
+}
+
 /* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. cache: first touches take
  * longer, so it is none. */
 static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache,
@@ -156,8 +163,10 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 	/* Code may have come near before it was executed for the first time: nothing that answers much sooner than the memory does
 	 * for data is memory. */
 	double data;
-	*yes = cold < v->level[v->levels - 1].ticks * 1.1 + 5;
-	*cache = !*yes;
+	const double alike = v->level[v->levels - 1].ticks * 1.1 + 5;
+	/* All first touches may have met a faster clock, by which the same memory is farther: then nobody knows. */
+	*yes = cold < alike;
+	*cache = cold >= alike * (1 + swing_of(all->study));
 	/* Without any slower class there is nothing that memory could be told from: all code is at hand. */
 	if (v->levels > 1) {
 		const bool known = study_number(all->study, "memory.global.latency", &data);
@@ -217,6 +226,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	}
 	if (memory)
 		return st;
+	const bool small_cache = f->cache;
 	/* More code. */
 	st = code_open(&f->large, s, LARGE_UNIT, LARGE_BYTES);
 	if (st == CODE_HERE)
@@ -225,12 +235,12 @@ static enum code_state find_levels(struct study *s, struct found *f)
 		st = is_memory(&f->large, &f->far, &memory, &f->cache, &f->cold);
 	if (st != CODE_HERE)
 		return st == CODE_PENDING ? st : CODE_HERE;
-	double last = f->near.level[n - 1].ticks;
+	const double last = f->near.level[n - 1].ticks, swing = swing_of(s);
 	for (unsigned k = 0; k < f->far.levels; k++) {
 		double ticks = f->far.level[k].ticks;
-		if (ticks < last * 0.92 - 4)
+		if (ticks < last / (1 + swing) * 0.92 - 4)
 			continue;
-		unsigned at = ticks < last * 1.08 + 4 ? n - 1 : f->caches;
+		unsigned at = ticks < last * (1 + swing) * 1.08 + 4 ? n - 1 : f->caches;
 		if (at > CODE_LEVELS)
 			break;
 		f->code[at] = &f->large;
@@ -238,8 +248,10 @@ static enum code_state find_levels(struct study *s, struct found *f)
 		f->index[at] = k;
 		f->caches = at + 1;
 	}
-	f->open = !memory;
-	if (memory && f->caches > n)
+	/* What the smaller code took for one more cache, because its first touches took longer, is none only if they may have met a faster
+	 * clock; else the two contradict each other. */
+	f->open = !memory || (f->caches == n && small_cache);
+	if (memory && (f->caches > n || (!f->open && n > 1)))
 		f->caches--;
 	return CODE_HERE;
 }

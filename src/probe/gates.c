@@ -1,5 +1,6 @@
 /* Consistency gates: what all findings together must satisfy. A gate that fails makes the findings it involves
  * INCONCLUSIVE and names the conflict, because it cannot tell which of them is wrong. */
+#include "probe/gates.h"
 #include "probe/study.h"
 #include <errno.h>
 #include <math.h>
@@ -12,7 +13,7 @@ static const char *const levels[] = {"l1", "l15", "l2", "l3", "l4"};
 #define PATHS  (sizeof(paths) / sizeof(paths[0]))
 #define LEVELS (sizeof(levels) / sizeof(levels[0]))
 
-static struct finding *find(struct finding_list *l, const char *key)
+struct finding *gates_find(struct finding_list *l, const char *key)
 {
 	for (size_t i = 0; i < l->count; i++) {
 		if (strcmp(l->items[i].key, key) == 0)
@@ -26,12 +27,10 @@ static struct finding *of_level(struct finding_list *l, const char *path, const 
 	char key[96];
 
 	snprintf(key, sizeof(key), "cache.%s.%s.%s", path, level, what);
-	return find(l, key);
+	return gates_find(l, key);
 }
 
-/* Gates look at numbers as the probes gave them; verdicts change when all gates have looked. So no gate hides another
- * one's conflict, and their order does not matter. */
-static bool number(const struct finding *f, double *value)
+bool gates_number(const struct finding *f, double *value)
 {
 	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_NUMBER)
 		return false;
@@ -39,32 +38,25 @@ static bool number(const struct finding *f, double *value)
 	return true;
 }
 
-/* What is known for sure: the value, or the known end of a bound. -INFINITY and INFINITY say nothing. */
-static double at_least(const struct finding *f)
+double gates_at_least(const struct finding *f)
 {
 	double v;
 
-	if (number(f, &v))
+	if (gates_number(f, &v))
 		return v;
 	return f && f->verdict == VERDICT_BOUND ? f->lo : -INFINITY;
 }
 
-static double at_most(const struct finding *f)
+double gates_at_most(const struct finding *f)
 {
 	double v;
 
-	if (number(f, &v))
+	if (gates_number(f, &v))
 		return v;
 	return f && f->verdict == VERDICT_BOUND ? f->hi : INFINITY;
 }
 
-struct gates {
-	struct finding_list *list;
-	char (*conflict)[320]; /* of each finding; "" = none */
-};
-
-__attribute__((format(printf, 4, 5))) static void fail(struct gates *g, struct finding *const *f, size_t n,
-						       const char *fmt, ...)
+void gates_fail(struct gates *g, struct finding *const *f, size_t n, const char *fmt, ...)
 {
 	va_list ap;
 	char text[320];
@@ -97,21 +89,22 @@ static void level_geometry(struct gates *g, const char *path, const char *level)
 		       *sector = of_level(l, path, level, "sector"), *unequal = of_level(l, path, level, "set_sizes");
 	double s, b, w, n, c;
 
-	if (number(size, &s) && number(line, &b) && number(ways, &w) && number(sets, &n) && s != n * w * b)
-		fail(g, (struct finding *[]){size, line, ways, sets}, 4,
-		     "%s %s: %.6g sets x %.6g ways x %.6g bytes a line is not the size of %.10g bytes", path, level, n,
-		     w, b, s);
-	if (number(size, &s) && number(line, &b) && unequal && unequal->verdict == VERDICT_MEASURED &&
+	if (gates_number(size, &s) && gates_number(line, &b) && gates_number(ways, &w) && gates_number(sets, &n) &&
+	    s != n * w * b)
+		gates_fail(g, (struct finding *[]){size, line, ways, sets}, 4,
+			   "%s %s: %.6g sets x %.6g ways x %.6g bytes a line is not the size of %.10g bytes", path,
+			   level, n, w, b, s);
+	if (gates_number(size, &s) && gates_number(line, &b) && unequal && unequal->verdict == VERDICT_MEASURED &&
 	    unequal->value.kind == VALUE_ARRAY && s != sum(&unequal->value) * b)
-		fail(g, (struct finding *[]){size, line, unequal}, 3,
-		     "%s %s: sets of %.6g lines together, %.6g bytes each, are not the size of %.10g bytes", path,
-		     level, sum(&unequal->value), b, s);
-	if (number(size, &s) && number(line, &b) && (b <= 0 || fmod(s, b) != 0))
-		fail(g, (struct finding *[]){size, line}, 2, "%s %s: %.10g bytes are not whole lines of %.6g bytes",
-		     path, level, s, b);
-	if (number(line, &b) && number(sector, &c) && (c <= 0 || fmod(b, c) != 0))
-		fail(g, (struct finding *[]){line, sector}, 2,
-		     "%s %s: a line of %.6g bytes is not whole sectors of %.6g bytes", path, level, b, c);
+		gates_fail(g, (struct finding *[]){size, line, unequal}, 3,
+			   "%s %s: sets of %.6g lines together, %.6g bytes each, are not the size of %.10g bytes", path,
+			   level, sum(&unequal->value), b, s);
+	if (gates_number(size, &s) && gates_number(line, &b) && (b <= 0 || fmod(s, b) != 0))
+		gates_fail(g, (struct finding *[]){size, line}, 2,
+			   "%s %s: %.10g bytes are not whole lines of %.6g bytes", path, level, s, b);
+	if (gates_number(line, &b) && gates_number(sector, &c) && (c <= 0 || fmod(b, c) != 0))
+		gates_fail(g, (struct finding *[]){line, sector}, 2,
+			   "%s %s: a line of %.6g bytes is not whole sectors of %.6g bytes", path, level, b, c);
 }
 
 /* Loads marked read-only and local memory trace the cache that they ask by themselves: where another path has the very same one, it has one
@@ -126,13 +119,14 @@ static void path_shared(struct gates *g, const char *path, const char *whose)
 		return;
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		snprintf(key, sizeof(key), "cache.%.40s.%s", with->value.text, what[i]);
-		struct finding *own = of_level(g->list, path, "l1", what[i]), *other = find(g->list, key);
-		if (own && other && (at_least(own) > at_most(other) || at_least(other) > at_most(own)))
-			fail(g, (struct finding *[]){own, other, with}, 3,
-			     "the cache of %s is said to be %s, but its %s is %.10g to %.10g in "
-			     "one trace and %.10g to %.10g in the other",
-			     whose, with->value.text, what[i], at_least(own), at_most(own), at_least(other),
-			     at_most(other));
+		struct finding *own = of_level(g->list, path, "l1", what[i]), *other = gates_find(g->list, key);
+		if (own && other &&
+		    (gates_at_least(own) > gates_at_most(other) || gates_at_least(other) > gates_at_most(own)))
+			gates_fail(g, (struct finding *[]){own, other, with}, 3,
+				   "the cache of %s is said to be %s, but its %s is %.10g to %.10g in "
+				   "one trace and %.10g to %.10g in the other",
+				   whose, with->value.text, what[i], gates_at_least(own), gates_at_most(own),
+				   gates_at_least(other), gates_at_most(other));
 	}
 }
 
@@ -148,8 +142,8 @@ static void level_exists(struct gates *g, const char *path, const char *level)
 	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
 		struct finding *f = of_level(g->list, path, level, what[i]);
 		if (f && f->verdict == VERDICT_MEASURED)
-			fail(g, (struct finding *[]){size, f}, 2,
-			     "%s %s was shown not to exist, but its %s was measured", path, level, what[i]);
+			gates_fail(g, (struct finding *[]){size, f}, 2,
+				   "%s %s was shown not to exist, but its %s was measured", path, level, what[i]);
 	}
 }
 
@@ -161,11 +155,12 @@ static void level_copied(struct gates *g, const char *path, const char *level)
 
 	if (!size || !copied || copied->verdict != VERDICT_MEASURED)
 		return;
-	if (size->verdict == VERDICT_ABSENT || at_least(size) > copied->hi || at_most(size) < copied->lo)
-		fail(g, (struct finding *[]){size, copied}, 2,
-		     "%s %s: a traversal and a copy do not find one size: %.10g bytes at least and %.10g at most, and "
-		     "%.10g to %.10g",
-		     path, level, at_least(size), at_most(size), copied->lo, copied->hi);
+	if (size->verdict == VERDICT_ABSENT || gates_at_least(size) > copied->hi || gates_at_most(size) < copied->lo)
+		gates_fail(
+		    g, (struct finding *[]){size, copied}, 2,
+		    "%s %s: a traversal and a copy do not find one size: %.10g bytes at least and %.10g at most, and "
+		    "%.10g to %.10g",
+		    path, level, gates_at_least(size), gates_at_most(size), copied->lo, copied->hi);
 }
 
 /* Latency inside what its own classes span. */
@@ -175,7 +170,7 @@ static void level_classes(struct gates *g, const char *path, const char *level)
 		       *classes = of_level(g->list, path, level, "latency_classes");
 	double t;
 
-	if (!number(latency, &t) || !classes || classes->verdict != VERDICT_MEASURED ||
+	if (!gates_number(latency, &t) || !classes || classes->verdict != VERDICT_MEASURED ||
 	    classes->value.kind != VALUE_ARRAY || !classes->value.array_count)
 		return;
 	double lo = classes->value.array[0], hi = lo;
@@ -185,9 +180,9 @@ static void level_classes(struct gates *g, const char *path, const char *level)
 	}
 	/* both are rounded measurements of their own: a cycle apart is no conflict */
 	if (t < lo - 1 || t > hi + 1)
-		fail(g, (struct finding *[]){latency, classes}, 2,
-		     "%s %s: a latency of %.6g cycles is outside of its own classes, %.6g to %.6g", path, level, t, lo,
-		     hi);
+		gates_fail(g, (struct finding *[]){latency, classes}, 2,
+			   "%s %s: a latency of %.6g cycles is outside of its own classes, %.6g to %.6g", path, level,
+			   t, lo, hi);
 }
 
 /* Each level is larger and slower than every one above it, and memory is slower than all. */
@@ -196,7 +191,7 @@ static void path_order(struct gates *g, const char *path)
 	char key[96];
 
 	snprintf(key, sizeof(key), "memory.%s.latency", path);
-	struct finding *memory = find(g->list, key);
+	struct finding *memory = gates_find(g->list, key);
 	for (size_t i = 0; i < LEVELS; i++) {
 		struct finding *size = of_level(g->list, path, levels[i], "size"),
 			       *latency = of_level(g->list, path, levels[i], "latency");
@@ -204,19 +199,19 @@ static void path_order(struct gates *g, const char *path)
 		for (size_t k = i + 1; k < LEVELS; k++) {
 			struct finding *lower = of_level(g->list, path, levels[k], "size"),
 				       *slower = of_level(g->list, path, levels[k], "latency");
-			if (at_most(lower) <= at_least(size))
-				fail(g, (struct finding *[]){size, lower}, 2,
-				     "%s %s of at most %.10g bytes is not larger than %s of at least %.10g bytes", path,
-				     levels[k], at_most(lower), levels[i], at_least(size));
-			if (number(latency, &a) && number(slower, &b) && b <= a)
-				fail(g, (struct finding *[]){latency, slower}, 2,
-				     "%s %s with %.6g cycles is not slower than %s with %.6g cycles", path, levels[k],
-				     b, levels[i], a);
+			if (gates_at_most(lower) <= gates_at_least(size))
+				gates_fail(g, (struct finding *[]){size, lower}, 2,
+					   "%s %s of at most %.10g bytes is not larger than %s of at least %.10g bytes",
+					   path, levels[k], gates_at_most(lower), levels[i], gates_at_least(size));
+			if (gates_number(latency, &a) && gates_number(slower, &b) && b <= a)
+				gates_fail(g, (struct finding *[]){latency, slower}, 2,
+					   "%s %s with %.6g cycles is not slower than %s with %.6g cycles", path,
+					   levels[k], b, levels[i], a);
 		}
-		if (number(latency, &a) && number(memory, &b) && b <= a)
-			fail(g, (struct finding *[]){latency, memory}, 2,
-			     "%s memory with %.6g cycles is not slower than %s with %.6g cycles", path, b, levels[i],
-			     a);
+		if (gates_number(latency, &a) && gates_number(memory, &b) && b <= a)
+			gates_fail(g, (struct finding *[]){latency, memory}, 2,
+				   "%s memory with %.6g cycles is not slower than %s with %.6g cycles", path, b,
+				   levels[i], a);
 	}
 }
 
@@ -229,20 +224,20 @@ static void path_count(struct gates *g, const char *path)
 	double count;
 
 	snprintf(key, sizeof(key), "cache.%s.levels", path);
-	seen[0] = find(g->list, key);
-	if (!number(seen[0], &count))
+	seen[0] = gates_find(g->list, key);
+	if (!gates_number(seen[0], &count))
 		return;
 	for (size_t i = 0; i < LEVELS; i++) {
 		struct finding *size = of_level(g->list, path, levels[i], "size"),
 			       *latency = of_level(g->list, path, levels[i], "latency");
 		double v;
-		if (number(size, &v))
+		if (gates_number(size, &v))
 			seen[n++] = size;
-		else if (number(latency, &v))
+		else if (gates_number(latency, &v))
 			seen[n++] = latency;
 	}
 	if ((double)(n - 1) > count)
-		fail(g, seen, n, "%s: %zu levels were measured, but %.6g counted", path, n - 1, count);
+		gates_fail(g, seen, n, "%s: %zu levels were measured, but %.6g counted", path, n - 1, count);
 }
 
 /* NULL when the finding keeps the promise of its verdict. */
@@ -322,6 +317,7 @@ int gates_apply(struct finding_list *l)
 	}
 	path_shared(&g, "readonly", "loads marked read-only");
 	path_shared(&g, "local", "local memory");
+	gates_ways(&g);
 	for (size_t i = 0; i < l->count; i++) {
 		if (g.conflict[i][0])
 			demote(&l->items[i], g.conflict[i]);

@@ -245,13 +245,85 @@ static void verdicts_keep_their_promise(void **state)
 	findings_free(&l);
 }
 
+/* What loops timed from outside and the SM's clock both say, and agree on. */
+static struct finding_list twice(void)
+{
+	struct finding_list l = sound();
+
+	add(&l, "device.warp_size", 32);
+	add(&l, "arith.add.f32.latency", 24);
+	add(&l, "arith.add.f32.throughput", 7.9);
+	add(&l, "pipeline.sp.ilp1.completion", 24.3);
+	add(&l, "pipeline.sp.ilp1.peak", 6); /* one chain of so few warps need not fill the pipe */
+	add(&l, "pipeline.sp.ilp2.peak", 7.9);
+	add(&l, "pipeline.sp.ilp4.peak", 7.95);
+	add(&l, "arith.mad.u32.latency", 120);
+	add(&l, "arith.mad.u32.throughput", 1.4);
+	add(&l, "pipeline.int.ilp1.completion", 60); /* a link is two operations */
+	add(&l, "pipeline.int.ilp1.peak", 2.8);
+	add(&l, "cache.global.l1.latency", 29);
+	add(&l, "memory.global.4.nearest", 35); /* with what addresses cost */
+	add(&l, "shared.bandwidth", 32);
+	add(&l, "memory.shared.4.issue", 4);
+	add(&l, "memory.shared.4.bandwidth", 1300);
+	add(&l, "walk.constant.1.capacity", 2108);
+	add(&l, "walk.constant.2.capacity", 8133);
+	return l;
+}
+
+static void two_methods_find_one_value(void **state)
+{
+	(void)state;
+	static const struct wrong wrongs[] = {
+	    {"pipeline.sp.ilp1.completion", 30, {"arith.add.f32.latency", "pipeline.sp.ilp1.completion"}, "24"},
+	    {"pipeline.int.ilp1.completion", 120, {"arith.mad.u32.latency", "pipeline.int.ilp1.completion"}, "240"},
+	    {"arith.add.f32.throughput",
+	     8.9,
+	     {"arith.add.f32.throughput", "pipeline.sp.ilp1.peak", "pipeline.sp.ilp2.peak", "pipeline.sp.ilp4.peak"},
+	     "7.95 a cycle"},
+	    {"pipeline.int.ilp1.peak", 4, {"arith.mad.u32.throughput", "pipeline.int.ilp1.peak"}, "reach 2 a cycle"},
+	    {"memory.global.4.nearest", 26, {"memory.global.4.nearest", "cache.global.l1.latency"}, "26 cycles"},
+	    {"memory.shared.4.issue",
+	     3.2,
+	     {"memory.shared.4.issue", "memory.shared.4.bandwidth", "shared.bandwidth"},
+	     "3.04 to 3.36 cycles"},
+	    {"walk.constant.2.capacity", 4096, {"walk.constant.2.capacity"}, "4096 bytes"},
+	};
+	struct finding_list l = twice();
+
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(inconclusive(&l), 0);
+	findings_free(&l);
+	for (size_t i = 0; i < sizeof(wrongs) / sizeof(wrongs[0]); i++) {
+		unsigned n = 0;
+		l = twice();
+		add(&l, wrongs[i].key, wrongs[i].value);
+		assert_int_equal(gates_apply(&l), 0);
+		for (; n < 5 && wrongs[i].involved[n]; n++) {
+			assert_int_equal(verdict(&l, wrongs[i].involved[n]), VERDICT_INCONCLUSIVE);
+			assert_non_null(strstr(findings_get(&l, wrongs[i].involved[n])->because, wrongs[i].words));
+		}
+		assert_int_equal(inconclusive(&l), n);
+		findings_free(&l);
+	}
+
+	/* A walk does not accuse where a level is not known: it may be that one's. */
+	l = twice();
+	add(&l, "walk.constant.2.capacity", 4096);
+	add_verdict(&l, "cache.constant.l2.size", VERDICT_INCONCLUSIVE, "noise");
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "walk.constant.2.capacity"), VERDICT_MEASURED);
+	findings_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sound_findings_stay),	cmocka_unit_test(each_conflict_is_named),
-	    cmocka_unit_test(bounds_are_compared_too),	cmocka_unit_test(absent_levels_have_no_properties),
-	    cmocka_unit_test(classes_span_the_latency), cmocka_unit_test(verdicts_keep_their_promise),
-	    cmocka_unit_test(one_cache_has_one_shape),	cmocka_unit_test(local_memory_asks_one_cache),
+	    cmocka_unit_test(sound_findings_stay),	  cmocka_unit_test(each_conflict_is_named),
+	    cmocka_unit_test(bounds_are_compared_too),	  cmocka_unit_test(absent_levels_have_no_properties),
+	    cmocka_unit_test(classes_span_the_latency),	  cmocka_unit_test(verdicts_keep_their_promise),
+	    cmocka_unit_test(one_cache_has_one_shape),	  cmocka_unit_test(local_memory_asks_one_cache),
+	    cmocka_unit_test(two_methods_find_one_value),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

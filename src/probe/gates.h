@@ -1,0 +1,24 @@
+/* What the gates share: finding by key, what is known of a number, and saying that findings are in conflict. gates.c applies them. */
+#ifndef FATHOM_GATES_H
+#define FATHOM_GATES_H
+#include "data/finding.h"
+
+struct gates {
+	struct finding_list *list;
+	char (*conflict)[320]; /* of each finding; "" = none */
+};
+
+struct finding *gates_find(struct finding_list *l, const char *key); /* NULL: none */
+/* Gates look at numbers as the probes gave them; verdicts change when all gates have looked. So no gate hides another
+ * one's conflict, and their order does not matter. */
+bool gates_number(const struct finding *f, double *value);
+/* What is known for sure: the value, or the known end of a bound. -INFINITY and INFINITY say nothing. */
+double gates_at_least(const struct finding *f);
+double gates_at_most(const struct finding *f);
+__attribute__((format(printf, 4, 5))) void gates_fail(struct gates *g, struct finding *const *f, size_t n,
+						      const char *fmt, ...);
+
+/* gates_ways.c: quantities that two methods find. */
+void gates_ways(struct gates *g);
+
+#endif

@@ -1,0 +1,176 @@
+/* Gates over what two methods find that share nothing: loops timed from outside by the whole launch, and single operations and accesses
+ * timed by the SM's clock. Each has its own intervals; where even those, made wider, have nothing in common, one of them is wrong. */
+#include "probe/gates.h"
+#include <math.h>
+#include <stdio.h>
+
+#define SLACK	    0.05 /* of a rate or a latency, beside both intervals */
+#define SLACK_TICKS 1.0	 /* of a latency */
+#define SLACK_NEAR  0.03 /* of a latency that another one must not fall below */
+#define SLACK_BYTES 0.15 /* of a capacity that a curve of run times gave */
+#define CHAINS	    3
+
+/* Lowest and highest that a finding leaves room for; nothing, where it says nothing. */
+struct room {
+	double lo, hi;
+};
+
+static struct room room_of(const struct finding *f, double slack, double ticks)
+{
+	double v;
+	if (!gates_number(f, &v))
+		return (struct room){gates_at_least(f), gates_at_most(f)};
+	const double lo = isfinite(f->lo) ? f->lo : v, hi = isfinite(f->hi) ? f->hi : v;
+	return (struct room){lo - slack * fabs(lo) - ticks, hi + slack * fabs(hi) + ticks};
+}
+
+/* What a class of operations is measured by: one link is so many operations. */
+struct class
+{
+	const char *name, *op[2]; /* the second where the first is not there */
+	double operations;
+};
+static const struct class classes[] = {
+    {"sp", {"add.f32", NULL}, 1}, {"mad", {"fma.f32", "mad.f32"}, 1}, {"int", {"mad.u32", NULL}, 2},
+    {"dp", {"add.f64", NULL}, 1}, {"sf", {"cos.f32", NULL}, 1},
+};
+
+static struct finding *arith(struct gates *g, const struct class *c, const char *what)
+{
+	struct finding *f = NULL;
+	char key[96];
+	double v;
+	for (unsigned i = 0; i < 2 && c->op[i]; i++) {
+		snprintf(key, sizeof key, "arith.%s.%s", c->op[i], what);
+		f = gates_find(g->list, key);
+		if (gates_number(f, &v))
+			return f;
+	}
+	return NULL;
+}
+
+static struct finding *pipeline(struct gates *g, const struct class *c, unsigned chains, const char *what)
+{
+	char key[96];
+	snprintf(key, sizeof key, "pipeline.%s.ilp%u.%s", c->name, 1u << chains, what);
+	return gates_find(g->list, key);
+}
+
+/* One chain of one warp takes an operation's latency. */
+static void class_latency(struct gates *g, const struct class *c)
+{
+	struct finding *one = arith(g, c, "latency"), *loop = pipeline(g, c, 0, "completion");
+	double v;
+	if (!one || !gates_number(loop, &v))
+		return;
+	const struct room a = room_of(one, SLACK, SLACK_TICKS), b = room_of(loop, SLACK, 0);
+	if (b.hi * c->operations < a.lo || b.lo * c->operations > a.hi)
+		gates_fail(g, (struct finding *[]){one, loop}, 2,
+			   "%s: a loop of one chain takes %.6g cycles an operation, and a chain by the SM's clock %.6g",
+			   one->key, v * c->operations, one->value.number);
+}
+
+/* No number of chains does more than the pipe, and one of them as much. */
+static void class_rate(struct gates *g, const struct class *c)
+{
+	struct finding *one = arith(g, c, "throughput"), *loop[CHAINS + 1], *best = NULL;
+	unsigned n = 0;
+	double v, most = 0;
+	if (!one)
+		return;
+	for (unsigned i = 0; i < CHAINS; i++) {
+		loop[n] = pipeline(g, c, i, "peak");
+		if (!gates_number(loop[n], &v))
+			continue;
+		if (v > most) {
+			most = v;
+			best = loop[n];
+		}
+		n++;
+	}
+	if (!best)
+		return;
+	loop[n] = one;
+	const struct room a = room_of(one, SLACK, 0), b = room_of(best, SLACK, 0);
+	if (b.lo / c->operations > a.hi || (n == CHAINS && b.hi / c->operations < a.lo))
+		gates_fail(g, loop, n + 1,
+			   "%s: loops timed from outside reach %.6g a cycle, and by the SM's clock %.6g", one->key,
+			   most / c->operations, one->value.number);
+}
+
+/* Loads that the nearest cache answers do not come before it answers; that they come later may be what their addresses cost. */
+static void nearest(struct gates *g, const char *outside, const char *inside)
+{
+	struct finding *loop = gates_find(g->list, outside), *one = gates_find(g->list, inside);
+	double a, b;
+	if (!gates_number(loop, &a) || !gates_number(one, &b))
+		return;
+	if (room_of(loop, SLACK_NEAR, 0).hi < room_of(one, SLACK_NEAR, 0).lo)
+		gates_fail(g, (struct finding *[]){loop, one}, 2,
+			   "a load takes %.6g cycles in loops that are timed from outside, and %.6g by the SM's clock",
+			   a, b);
+}
+
+/* What a warp's loads take of an SM's shared memory, and its bytes a cycle. */
+static void shared_rate(struct gates *g)
+{
+	struct finding *issue = gates_find(g->list, "memory.shared.4.issue"),
+		       *bytes = gates_find(g->list, "memory.shared.4.bandwidth"),
+		       *rate = gates_find(g->list, "shared.bandwidth"), *warp = gates_find(g->list, "device.warp_size");
+	double threads;
+	if (!issue || !rate || !gates_number(warp, &threads))
+		return;
+	const struct room a = room_of(issue, SLACK, 0), b = room_of(rate, SLACK, 0);
+	const double moved = 4 * threads;
+	if (a.hi * b.hi >= moved && a.lo * b.lo <= moved)
+		return;
+	struct finding *all[] = {issue, rate, bytes};
+	gates_fail(g, all, bytes ? 3 : 2,
+		   "warps that load 4 bytes a thread take %.6g to %.6g cycles of shared memory each, which is not what "
+		   "%.6g to %.6g bytes a cycle are",
+		   a.lo, a.hi, b.lo, b.hi);
+}
+
+/* A curve that gets slower as fewer loads hit is fitted; single accesses find each level by itself. Where all levels are known, a capacity that
+ * none of them has is that of two that the curve did not tell apart. */
+static void walked(struct gates *g, const char *path)
+{
+	char key[96];
+	double levels, size, v;
+	snprintf(key, sizeof key, "cache.%s.levels", path);
+	if (!gates_number(gates_find(g->list, key), &levels))
+		return;
+	for (unsigned n = 1;; n++) {
+		snprintf(key, sizeof key, "walk.%s.%u.capacity", path, n);
+		struct finding *walk = gates_find(g->list, key);
+		bool known = true, matched = false;
+		if (!walk)
+			return;
+		if (!gates_number(walk, &v))
+			continue;
+		for (unsigned k = 1; k <= (unsigned)levels; k++) {
+			snprintf(key, sizeof key, "cache.%s.l%u.size", path, k);
+			const struct finding *f = gates_find(g->list, key);
+			known = known && gates_number(f, &size);
+			matched = matched || (known && size >= room_of(walk, SLACK_BYTES, 0).lo &&
+					      size <= room_of(walk, SLACK_BYTES, 0).hi);
+		}
+		if (known && !matched)
+			gates_fail(g, &walk, 1,
+				   "no level of %s that single accesses find holds %.6g bytes, nor about as many", path,
+				   v);
+	}
+}
+
+void gates_ways(struct gates *g)
+{
+	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
+		class_latency(g, &classes[i]);
+		class_rate(g, &classes[i]);
+	}
+	nearest(g, "memory.global.4.nearest", "cache.global.l1.latency");
+	nearest(g, "memory.constant.4.nearest", "cache.constant.l1.latency");
+	nearest(g, "memory.shared.4.completion", "shared.latency");
+	shared_rate(g);
+	walked(g, "constant");
+}

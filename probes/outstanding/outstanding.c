@@ -185,19 +185,37 @@ static void conclude_chain(struct study *s, const struct inquiry *q)
 				      m->fits, m->height);
 }
 
-/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later,
- * and be it that of the fastest line. */
-static unsigned under_way(const struct study *s, const struct inquiry *q)
+/* What any answer takes at least: of the first lines all that is on the way is met for the first time, translations too, and of those
+ * behind them it need not be. The L2's lines have been read before. */
+static double quickest(const struct inquiry *q)
 {
+	double least = INFINITY;
+
+	for (unsigned k = 0; k < LATENCY_WAYS; k++)
+		if (q->way[k].state == CHASE_DONE)
+			least = fmin(least, TOGETHER * q->way[k].latency - q->way[k].spread);
+	return least;
+}
+
+/* Instructions of a line each that were under way together: where a table is full the next one's answer is a latency later,
+ * and be it the quickest, than a load alone has its answer. What comes after many loads of a thread may take longer than that
+ * and hide it, so it is never taken off. */
+static unsigned under_way(struct study *s, const struct inquiry *q)
+{
+	const double together = quickest(q);
 	unsigned most = 0;
 
 	for (unsigned k = 0; k < q->curves; k++) {
 		const struct curve *c = q->curve[k];
+		const struct pattern one = {.loads = 1, .group = 1, .threads = 1, .stride = LATENCY_STRIDE_BYTES};
 		if (c->state != CHASE_DONE || c->group != study_device(s)->warp_size)
 			continue;
-		for (unsigned i = 0; i < c->count; i++)
-			if (c->cycles[i] - c->base < TOGETHER * c->way->latency - c->way->spread && c->at[i] > most)
+		const double alone = latency_whole(latency_ask(s, c->way->number, &one));
+		for (unsigned i = 0; i < c->count; i++) {
+			const struct pattern m = curve_pattern(s, c, c->at[i]);
+			if (c->at[i] > most && latency_whole(latency_ask(s, c->way->number, &m)) < alone + together)
 				most = c->at[i];
+		}
 	}
 	return most;
 }

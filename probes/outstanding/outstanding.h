@@ -55,6 +55,8 @@ const struct point *latency_ask(struct study *s, unsigned way, const struct patt
 /* Cycles of the runs of a point: their harmonic mean, and the least. NAN: there are none. */
 double latency_mean(const struct point *pt);
 double latency_least(const struct point *pt);
+/* The least from when the first warp was ready, which may have its loads under way before the last one is. */
+double latency_whole(const struct point *pt);
 /* The least until the first warp had issued its loads. */
 double latency_issue(const struct point *pt);
 

@@ -159,6 +159,18 @@ double latency_issue(const struct point *pt)
 	return least(pt, true);
 }
 
+double latency_whole(const struct point *pt)
+{
+	double least = INFINITY;
+
+	for (uint32_t r = 0; pt && pt->outcome == OUTCOME_OK && r < pt->repeats; r++) {
+		const uint32_t *w = pt->y + (size_t)r * pt->words_per_repeat;
+		if (pt->words_per_repeat >= WORDS)
+			least = fmin(least, fmax((uint32_t)(w[WORD_LAST] - w[WORD_BEFORE]), latency_least(pt)));
+	}
+	return isfinite(least) ? least : latency_least(pt);
+}
+
 /* Least cycles of n steps of a curve while the SM `other` does the same. */
 static double time_beside(struct study *s, const struct curve *c, unsigned n, unsigned other, unsigned rounds)
 {

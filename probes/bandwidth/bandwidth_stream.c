@@ -252,8 +252,8 @@ static double conclude(struct study *s, const struct drawn *w)
 		half = h;
 		rounds = next;
 		const bool as_one = together(&a) || next >= ROUNDS_TOGETHER;
-		if (2 * next > ROUNDS_MAX ||
-		    (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo && a.ends <= ENDS && h.ends <= ENDS_HALF && as_one))
+		if (2 * next > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo && a.ends <= ENDS &&
+					      h.ends <= ENDS_HALF && as_one && !(h.value > APART * a.value)))
 			break;
 	}
 	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
@@ -294,6 +294,11 @@ static double conclude(struct study *s, const struct drawn *w)
 		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
 			    "draw more",
+			    w->where, a.value, w->what, h.value);
+	else if (h.value > APART * a.value)
+		study_bound(s, w->key, least, INFINITY, method, evidence,
+			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: something else "
+			    "holds all of them up",
 			    w->where, a.value, w->what, h.value);
 	else if (ask && !(m.value >= SATURATED * a.value))
 		study_bound(

@@ -57,10 +57,11 @@ static struct wait wait_of(const struct sim_spec *s, const struct path_spec *p, 
 	return wait_by(s, p, global, nearest, s->has_l1);
 }
 
-/* Cycles an SM takes for one warp load of 4 bytes that hits, with so many warps and `others` additions to each. */
+/* Cycles an SM takes for one warp load of 4 bytes that hits, with as many warps as it has room for and `others` additions to each. */
 static double issue_of(const struct sim_spec *s, const struct path_spec *p, double latency, double others, bool alone)
 {
-	const double warps = fmin(32, s->max_threads_per_block / s->warp_size), halves = s->warp_size > 32 ? 2 : 1;
+	const double threads = fmax(s->max_threads_per_block, s->max_threads_per_sm), warps = threads / s->warp_size,
+		     halves = s->warp_size > 32 ? 2 : 1;
 	const double steps = 1 + p->address_ops, flight = alone ? 1 : s->loads_in_flight ? s->loads_in_flight : 12;
 	const struct op_spec *add = &s->op[s->default_op];
 	const int at = spec_find_op(s, "add", "u32");

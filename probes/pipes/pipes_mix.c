@@ -471,13 +471,17 @@ static bool wait_for_each_other(const struct tried *t)
 	return false;
 }
 
-/* Whether as many warps as there can be were among them: where fewer do not hide what holds each of them up, such as code that is not at
- * hand, they may wait for each other a little and still take as long as one after the other. */
-static bool tried_all_warps(const struct pipes *u, const struct tried *t)
+/* Whether more warps would not be faster: two numbers of them took as long, or as many as there can be were among them. Few that do not
+ * hide what holds each of them up, such as code that is not at hand, may wait for each other a little and still take as long as one
+ * after the other. */
+static bool enough_warps(const struct pipes *u, const struct tried *t)
 {
 	for (unsigned i = 0; i < t->count; i++)
-		if (t->warps[i] == warps_of(study_device(u->s), 0))
-			return true;
+		for (unsigned k = 0; k < t->count; k++)
+			if (t->warps[i] == warps_of(study_device(u->s), 0) ||
+			    (t->warps[i] > t->warps[k] &&
+			     fmax(t->cycles[i], t->cycles[k]) <= (1 + APART_MOST) * t->shortest))
+				return true;
 	return false;
 }
 
@@ -551,7 +555,7 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 				out.is = REL_HIDDEN;
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
 			if (out.is == REL_APART || t.both < CONTRAST * t.issue ||
-			    (out.is == REL_SHARED && wait_for_each_other(&tried) && tried_all_warps(u, &tried)))
+			    (out.is == REL_SHARED && wait_for_each_other(&tried) && enough_warps(u, &tried)))
 				return out;
 		}
 		if (out.is == REL_HIDDEN)

@@ -223,8 +223,17 @@ static enum chase_state latency_settled(struct chase_path *c, unsigned k, const 
 	return all;
 }
 
+/* Whether an SM that always answered alike is as far as SM i: one of the same cluster, as a rule. */
+static bool has_like(const double *value, unsigned n, const bool *torn, unsigned i, double reach)
+{
+	for (unsigned q = 0; q < n; q++)
+		if (!torn[q] && fabs(value[q] - value[i]) <= reach)
+			return true;
+	return false;
+}
+
 /* How many of n SMs are in the mean: not those, besides the ones left out before, that did not always answer alike and seem as much farther than
- * most as a clock makes of it that is faster now and then. They are in the interval. */
+ * most as a clock makes of it that is faster now and then, where no other SM is as far. They are in the interval. */
 static unsigned latency_usual(const struct chase_path *c, unsigned k, const struct chase_latency *one, unsigned n,
 			      const bool *torn, bool *left)
 {
@@ -240,7 +249,8 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	for (unsigned i = 0; i < n; i++) {
 		/* Nearer ones are never a faster clock's doing, but for what it makes of the clock's own cost. */
 		const double apart = value[i] - median;
-		if (outside && isfinite(near) && n >= SMS_LEAST && torn[i] && apart > near && apart <= most)
+		if (outside && isfinite(near) && n >= SMS_LEAST && torn[i] && apart > near && apart <= most &&
+		    !has_like(value, n, torn, i, SMS_APART + c->grain))
 			left[i] = true;
 		usual += !left[i];
 	}

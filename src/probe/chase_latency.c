@@ -478,7 +478,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		return CHASE_UNDECIDED;
 	}
 	out->value = single;
-	out->clock = one_mean - one_lap;
+	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
+	out->clock = one_mean + (c->grain > 1 ? one_lag : 0) - one_lap;
 	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	return CHASE_DONE;
 }

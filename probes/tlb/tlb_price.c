@@ -94,18 +94,39 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	return out->state;
 }
 
-/* Of costs with and without a row of the memory, those without, if both were seen. */
+/* Two costs that most visits have one of, ascending. Where delayed visits fill the gap between them, peaks. False: there are not two. */
 #define ROW_SHARE 0.15
-#define ROW_ALIKE 0.1 /* of what a row costs */
-static bool without_rows(const struct tlb_path *c, struct visits *v)
+static bool two_costs(struct tlb_path *c, const struct visits *v, struct stat_mode *mode)
 {
-	struct stat_mode mode[4];
+	struct chase_peak peak[3];
+	uint32_t *ticks = ARENA_ARRAY(study_arena(c->study), v->n + 1, uint32_t);
+	const uint32_t grain = (uint32_t)c->grain;
+
+	if (stat_modes(v->cost, v->n, c->gap, ROW_SHARE, mode, 3, v->scratch) == 2)
+		return true;
+	if (!ticks)
+		return false;
+	for (size_t i = 0; i < v->n; i++)
+		ticks[i] = (uint32_t)fmax(v->cost[i], 0);
+	if (chase_peaks(ticks, (uint32_t)v->n, grain, ROW_SHARE, peak, 3) != 2)
+		return false;
+	for (size_t i = 0; i < 2; i++)
+		mode[i] = (struct stat_mode){.centre = peak[i].centre,
+					     .lo = peak[i].centre - c->gap / 2 - grain,
+					     .hi = peak[i].centre + c->gap / 2 + grain};
+	return true;
+}
+
+/* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
+ * nobody knows that yet. */
+#define ROW_ALIKE 0.1 /* of what a row costs */
+static bool without_rows(struct tlb_path *c, struct visits *v)
+{
+	struct stat_mode mode[3];
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->n; i++)
-		v->scratch[i] = v->cost[i];
-	if (stat_modes(v->scratch, v->n, c->gap, ROW_SHARE, mode, 4, v->scratch + v->n) != 2 ||
-	    fabs(mode[1].centre - mode[0].centre - c->rows) > c->gap + ROW_ALIKE * c->rows)
+	if (!two_costs(c, v, mode) ||
+	    (c->rows > 0 && fabs(mode[1].centre - mode[0].centre - c->rows) > c->gap + ROW_ALIKE * c->rows))
 		return false;
 	for (size_t i = 0; i < v->n; i++)
 		if (v->cost[i] >= mode[0].lo && v->cost[i] <= mode[0].hi)
@@ -135,7 +156,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		return undecided(out, "the buffer has no room for pages that are known to miss");
 	if (visits_get(c, pages, up->line.value, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
-	const bool either = c->rows > 0 && !v.near && !without_rows(c, &v);
+	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
+	const bool either = !v.near && !without_rows(c, &v) && c->rows > 0;
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);

@@ -1,9 +1,11 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [-v] [REPORT.md]
- * No GPU is begun after S seconds; those that were begun are the first of COUNT, slow ones as well. GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [-v] [REPORT.md]
+ * --keep writes each GPU's description and its run into DIR, as SEED.gpu and SEED.fathom: what failed is then inferred again without
+ * measuring. No GPU is begun after S seconds; those that were begun are the first of COUNT, slow ones as well. GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
 #include "base/arena.h"
 #include "known.h"
+#include "store/store.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -25,7 +27,7 @@ struct options {
 	double least;	/* share of what exists that has to be MEASURED */
 	double seconds; /* 0: all GPUs */
 	bool verbose;
-	const char *report, *probe, *gpu; /* gpu: NULL, or a file that is measured instead of what is drawn */
+	const char *report, *probe, *keep, *gpu; /* gpu: NULL, or a file that is measured instead of what is drawn */
 };
 
 struct tally { /* of one job, written by the child and read by the parent */
@@ -47,9 +49,28 @@ static int kept(struct str *text, const char *path)
 	return 0;
 }
 
+static int keep(const char *dir, const char *label, const struct str *text, const struct run *r, struct err *e)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s.gpu", dir, label);
+	FILE *f = fopen(path, "w");
+	const bool written = f && fwrite(text->data, 1, text->len, f) == text->len;
+	if (!f || fclose(f) || !written)
+		return err_set(e, -EIO, "cannot write %s", path);
+	snprintf(path, sizeof path, "%s/%s.fathom", dir, label);
+	struct store *store = NULL;
+	int rc = store_create(&store, path, r, e);
+	for (size_t i = 0; rc == 0 && i < r->probe_count; i++)
+		rc = store_probe(store, r, r->probes[i].name, e);
+	if (rc == 0)
+		rc = store_findings(store, r, e);
+	if (store)
+		store_close(store);
+	return rc;
+}
+
 /* Draws, or reads, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
-static void one(uint64_t seed, const char *gpu, const char *probe, struct tally *o, struct str *wrong,
-		struct str *missed)
+static void one(uint64_t seed, const struct options *opt, struct tally *o, struct str *wrong, struct str *missed)
 {
 	struct str text;
 	struct arena a;
@@ -61,11 +82,13 @@ static void one(uint64_t seed, const char *gpu, const char *probe, struct tally 
 	snprintf(label, sizeof label, "%llu", (unsigned long long)seed);
 	str_init(&text);
 	arena_init(&a);
-	int rc = gpu ? kept(&text, gpu) : spec_random(&text, seed);
+	int rc = opt->gpu ? kept(&text, opt->gpu) : spec_random(&text, seed);
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
-		rc = known_measure_probe(&r, s, seed, probe, &e);
+		rc = known_measure_probe(&r, s, seed, opt->probe, &e);
+		if (rc == 0 && opt->keep)
+			rc = keep(opt->keep, label, &text, &r, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, wrong, missed);
 		run_free(&r);
@@ -96,7 +119,7 @@ static int child(const struct options *opt, atomic_uint *next, double until, FIL
 	str_init(&wrong);
 	str_init(&missed);
 	for (unsigned i; now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
-		one(opt->seed + i, opt->gpu, opt->probe, &o, &wrong, &missed);
+		one(opt->seed + i, opt, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
 				o.score.exists, o.score.wrong);
@@ -219,6 +242,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->seconds = strtod(argv[++i], &end);
 		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
 			opt->probe = argv[++i];
+		} else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc) {
+			opt->keep = argv[++i];
 		} else if (strcmp(argv[i], "--gpu") == 0 && i + 1 < argc) {
 			opt->gpu = argv[++i];
 		} else if (plain == 0) {
@@ -247,7 +272,7 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	if (read_options(&opt, argc, argv)) {
 		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] "
-				"[--seconds S] [-v] [REPORT.md]\n");
+				"[--seconds S] [--keep DIR] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);

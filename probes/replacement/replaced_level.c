@@ -88,11 +88,28 @@ static void by_flips(const struct level *l, const struct set_lines *list, struct
 	set->between += set->flipped;
 }
 
+/* Over how many of so many sets of a level above, in tiles of its lines, the set's lines are spread. */
+static unsigned sets_met(const struct set_lines *set, uint64_t line, uint64_t sets, unsigned tile)
+{
+	uint64_t seen[POLICY_SLOTS];
+	unsigned met = 0;
+
+	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
+		uint64_t is = (set_address(set, n) / line >> tile) % sets;
+		unsigned k = 0;
+		while (k < met && seen[k] != is)
+			k++;
+		if (k == met)
+			seen[met++] = is;
+	}
+	return met;
+}
+
 /* So that the level `up` above forgets. False: the set's own lines see to that, and no effort is made. */
 static bool drive_out(const struct level *l, const char *up, const struct set_lines *list, struct set_lines *set,
 		      unsigned effort)
 {
-	uint64_t line, ways, sets, seen[POLICY_SLOTS], distinct = 0;
+	uint64_t line, ways, sets;
 
 	set->between = set->flips = set->flipped = 0;
 	set->apart = 0;
@@ -113,14 +130,7 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 		ways = FLUSHES * size / line;
 		sets = 1;
 	}
-	for (unsigned n = 0; n < set->ways && n < POLICY_SLOTS; n++) {
-		uint64_t is = (set_address(set, n) / line >> tile) % sets;
-		unsigned k = 0;
-		while (k < distinct && seen[k] != is)
-			k++;
-		if (k == distinct)
-			seen[distinct++] = is;
-	}
+	const unsigned distinct = sets_met(set, line, sets, tile);
 	/* As many as fit drive each other out there. */
 	if (!effort && set->ways >= 2 * ways * distinct)
 		return false;
@@ -161,6 +171,22 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	if (effort && l->top && lists && lists[0].ways && lists[0].mode == SET_HASHED && !set->flips &&
 	    set->mode == SET_STRIDED)
 		by_flips(l, lists, set, effort - 1);
+}
+
+bool level_kept(const struct level *l, const struct set_lines *set)
+{
+	uint64_t line, ways, sets, size;
+
+	if (!l->up || set->between)
+		return false;
+	if (!level_number(l, l->up, "line", &line))
+		return true;
+	if (sets_of(l, l->up, &ways, &sets)) {
+		const struct set_lines *above = l->lists ? &l->lists[l->depth - 1] : NULL;
+		const unsigned tile = above && above->mode == SET_STRIDED ? above->tile : 0;
+		return ways * sets_met(set, line, sets, tile) >= set->ways;
+	}
+	return !level_number(l, l->up, set_pages(l->path) ? "reach" : "size", &size) || size / line >= set->ways;
 }
 
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap)

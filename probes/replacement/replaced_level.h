@@ -41,6 +41,8 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
 /* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
  * enough, `effort` times twice as many. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);
+/* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
+bool level_kept(const struct level *l, const struct set_lines *set);
 /* How much slower what lies behind a level is, by walks over what each holds. NAN: not seen. */
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap);
 /* How much slower a level is than those above it, by walks over as much as each holds: what takes the clock's steps to tell a

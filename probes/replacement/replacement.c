@@ -105,6 +105,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .parts = set_pages(set->path) ? level_spread(l) : 0,
 					   .others = set_pages(set->path) || set->stride * set->lines > l->limit,
 					   .apart = l->up && set_pages(set->path) && !isfinite(set->known.deep),
+					   .kept = level_kept(l, set),
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,

@@ -315,6 +315,12 @@ static void names(char *out, size_t n, unsigned left)
 			at += (size_t)snprintf(out + at, n - at, "%s%s", at ? ", " : "", rule_name(r));
 }
 
+/* Whether hits of a level above that keeps these lines are seen to be faster than this level's own. */
+static bool told_by_speed(const struct policy_level *l)
+{
+	return !l->apart && isfinite(l->known.deep) && l->known.above > 2 * (PART_NEAR + l->known.grain);
+}
+
 /* By the same traces: hits as hits of one latency. */
 static void infer_by(const struct policy_level *l, struct policy_result *out)
 {
@@ -323,6 +329,16 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 	char text[64];
 
 	*out = (struct policy_result){.state = CHASE_UNDECIDED, .ways = l->ways};
+	/* A level that is asked only what the one above misses goes by the order in which that one takes lines in: behind a first in, first
+	 * out one every least recently used one is first in, first out. No sequence tells them apart. */
+	if (l->kept && !told_by_speed(l)) {
+		out->hidden = true;
+		snprintf(out->seen, sizeof(out->seen),
+			 "the level above may keep %u lines of one set, and its hits are not told from this one's: the "
+			 "rule seen may be its own",
+			 l->ways);
+		return;
+	}
 	for (unsigned r = 0; r < RULES; r++)
 		left |= (unsigned)rule_applies(r, l->ways) << r;
 	for (unsigned ask = 0; ask < ASKS; ask++) {

@@ -38,7 +38,8 @@ struct policy_level {
 	double parts; /* ticks that some lines are later than others, whatever the level does; 0: they are alike */
 	bool
 	    others; /* accesses may be late for what is no matter of the level: pages, whose lines are in caches or not */
-	bool apart;	    /* hits are told by trace_classify_apart, and only rules that always do the same are */
+	bool apart; /* hits are told by trace_classify_apart, and only rules that always do the same are */
+	bool kept;  /* a level above may keep as many of these lines as fit: hits are its own unless speed tells them */
 	uint32_t most;	    /* accesses of one trace of rounds */
 	uint32_t most_ring; /* and of laps */
 	/* Ticks of each access of the plan's sequence, in the study's arena. UNDECIDED: `why` says why. */

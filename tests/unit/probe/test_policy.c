@@ -34,6 +34,8 @@ struct device { /* a set, and what makes its latencies doubtful */
 	unsigned row;	  /* ticks that one access in three is later, hit or miss */
 	bool unknown;	  /* nobody knows the cost */
 	bool shared;	  /* others may write into the set, so what is later than a miss may be either */
+	unsigned above;	  /* lines that a first in, first out level above keeps; 0: there is none */
+	unsigned nearer;  /* ticks that its hits are faster */
 	unsigned asked;
 };
 
@@ -79,7 +81,7 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 			    char *why, size_t why_bytes)
 {
 	struct device *d = ctx;
-	struct rule_set s;
+	struct rule_set s, above;
 	struct rng r;
 	unsigned turn = 0, last = 0, strangers = 0;
 
@@ -89,10 +91,15 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 	d->asked++;
 	rng_seed(&r, 77 + d->asked);
 	rule_start(&s, d->rule, d->ways, d->start);
+	rule_start(&above, RULE_FIFO, d->above ? d->above : 1, 0);
 	*ticks = ARENA_ARRAY(&d->study.scratch, q->count, uint32_t);
 	assert_non_null(*ticks);
 	for (uint32_t i = 0; i < q->count; i++) {
 		bool hit;
+		if (d->above && rule_access(&above, q->line[i])) {
+			(*ticks)[i] = HIT - d->nearer + (uint32_t)rng_below(&r, 2);
+			continue;
+		}
 		if (d->kind == A_RULE) {
 			if (i > q->more_to && i < q->count / 2 && rng_unit(&r) < d->strangers)
 				rule_access(&s, (uint16_t)(POLICY_SLOTS + rng_below(&r, 4)));
@@ -122,15 +129,17 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 
 static void infer(struct device *d, unsigned lines, struct policy_result *out)
 {
-	const struct policy_level l = {.study = &d->study,
-				       .ways = d->ways,
-				       .lines = lines,
-				       .known = {1, NAN, d->unknown ? NAN : cost_of(d), NAN},
-				       .others = d->shared || d->row > 0,
-				       .most = 30000,
-				       .most_ring = 30000,
-				       .ask = ask,
-				       .ctx = d};
+	const struct policy_level l = {
+	    .study = &d->study,
+	    .ways = d->ways,
+	    .lines = lines,
+	    .known = {1, d->nearer ? d->nearer : NAN, d->unknown ? NAN : cost_of(d), d->nearer ? d->nearer : NAN},
+	    .others = d->shared || d->row > 0,
+	    .kept = d->above > 0,
+	    .most = 30000,
+	    .most_ring = 30000,
+	    .ask = ask,
+	    .ctx = d};
 	arena_init(&d->study.scratch);
 	policy_infer(&l, out);
 	arena_free(&d->study.scratch);
@@ -299,6 +308,16 @@ static void test_half(void **state)
 		expect((struct device){.rule = r, .ways = 16, .strangers = 0.06}, 32, rule_name(r));
 }
 
+/* A level above keeps lines: whose rule is seen is not known, unless its hits are faster. */
+static void test_kept(void **state)
+{
+	(void)state;
+	expect((struct device){.rule = RULE_LRU, .ways = 8, .above = 8}, 16, NULL);
+	expect((struct device){.rule = RULE_LRU, .ways = 8, .above = 8, .row = 20}, 16, NULL);
+	expect((struct device){.rule = RULE_LRU, .ways = 8, .above = 2, .nearer = 40}, 16, "lru");
+	expect((struct device){.rule = RULE_FIFO, .ways = 8, .above = 2, .nearer = 40}, 16, "fifo");
+}
+
 /* Pages whose lines are not alike: rows that are open or not, for less than a miss costs, for more, and for as much. */
 static void test_apart(void **state)
 {
@@ -329,9 +348,10 @@ static void test_apart(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules),	cmocka_unit_test(test_draws),	  cmocka_unit_test(test_strangers),
-	    cmocka_unit_test(test_lists),	cmocka_unit_test(test_half),	  cmocka_unit_test(test_apart),
-	    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows), cmocka_unit_test(test_doubtful),
+	    cmocka_unit_test(test_rules),    cmocka_unit_test(test_draws),	 cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),	 cmocka_unit_test(test_half),
+	    cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
+	    cmocka_unit_test(test_doubtful),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

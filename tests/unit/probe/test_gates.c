@@ -267,7 +267,11 @@ static struct finding_list twice(void)
 	add(&l, "memory.shared.4.issue", 4);
 	add(&l, "memory.shared.4.bandwidth", 1300);
 	add(&l, "walk.constant.1.capacity", 2108);
+	add(&l, "memory.constant.4.nearest", 56); /* 48 of its address */
+	add(&l, "walk.constant.1.latency", 56.1);
 	add(&l, "walk.constant.2.capacity", 8133);
+	add(&l, "walk.constant.2.latency", 132);
+	add(&l, "walk.constant.3.latency", 470);
 	return l;
 }
 
@@ -287,7 +291,15 @@ static void two_methods_find_one_value(void **state)
 	     3.2,
 	     {"memory.shared.4.issue", "memory.shared.4.bandwidth", "shared.bandwidth"},
 	     "3.04 to 3.36 cycles"},
-	    {"walk.constant.2.capacity", 4096, {"walk.constant.2.capacity"}, "4096 bytes"},
+	    /* and what lies behind a level that is none */
+	    {"walk.constant.2.capacity",
+	     4096,
+	     {"walk.constant.2.capacity", "walk.constant.2.latency", "walk.constant.3.latency"},
+	     "of a walk"},
+	    {"walk.constant.2.latency",
+	     150,
+	     {"walk.constant.2.capacity", "walk.constant.2.latency", "walk.constant.3.latency"},
+	     "of a walk"},
 	};
 	struct finding_list l = twice();
 

@@ -15,6 +15,8 @@
 #define EVEN	     2.5
 #define CHOSEN	     1.3863 /* 2 log 2: so much more unequal may the better of two readings be by luck, as a sum of squares */
 #define PARTS_MOST   8u
+#define PARTS_HELD   64u  /* the same where ways lose their names */
+#define NAMES_HOLD   0.5  /* of the ways may have lost theirs */
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
 #define LONGER	     4	  /* times as long a ring where one does not tell */
@@ -31,6 +33,9 @@ struct reading {
 	uint16_t *victim; /* of each draw */
 	uint32_t *turn;	  /* accesses to the set when it was drawn */
 	uint32_t missed;  /* the same of the last miss */
+	bool above;	  /* the level above answered since the last miss */
+	double way_round; /* of `rounds` draws: accesses from a miss to the next one */
+	uint32_t rounds;
 };
 
 static void miss(struct reading *r, uint16_t line, unsigned ways, uint32_t turn)
@@ -48,9 +53,14 @@ static void miss(struct reading *r, uint16_t line, unsigned ways, uint32_t turn)
 		r->turn[r->draws] = r->missed;
 		r->victim[r->draws++] = way;
 		r->way[r->last] = way;
+		if (!r->above && r->since <= ways) {
+			r->way_round += r->since;
+			r->rounds++;
+		}
 	}
 	r->late += r->since > ways;
 	r->since = 0;
+	r->above = false;
 	r->missed = turn;
 	r->last = line;
 }
@@ -81,8 +91,10 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 	for (uint32_t i = q->from; r && i < q->count; i++) {
 		unsigned before = n;
 		/* What the level above answers may be the line that is missing: it is met again a lap later. */
-		for (unsigned k = 0; seen[i] == TRACE_ABOVE && k < before; k++)
+		for (unsigned k = 0; seen[i] == TRACE_ABOVE && k < before; k++) {
 			r[k].since = 0;
+			r[k].above = true;
+		}
 		if (seen[i] == TRACE_ABOVE)
 			continue;
 		*unsure += seen[i] == TRACE_UNSURE;
@@ -158,14 +170,41 @@ static struct unequal of_all(const struct reading *r, unsigned ways, uint32_t un
 	return unequal_by(chi, ways - 1, unsure);
 }
 
+/* How often a line of others came into the set. While one is there, not one line of the ring is missing but two, and the next miss comes
+ * after a third of the way round, and not after half of it; it stays for about as many draws as there are ways. Where none is, a line that was
+ * drawn is anywhere on the way round or, as what came last is in a way that is drawn more often, rather at its end. */
+static double visits(const struct reading *r, unsigned ways)
+{
+	const double half = (ways + 1) / 2.0, third = (ways + 1) / 3.0,
+		     mean = r->rounds ? r->way_round / r->rounds : half;
+	return fmax(0, fmin(1, (half - mean) / (half - third))) * r->draws / ways;
+}
+
+/* Draws in a row over which half of the ways keep their names: what came as a miss and was none, the other way round, or another's line
+ * changes two of them. */
+static double names_hold(const struct reading *r, unsigned ways, uint32_t unsure)
+{
+	const double changes = r->late + unsure + visits(r, ways);
+
+	return changes > 0 ? fmin(r->draws, r->draws / changes * NAMES_HOLD * ways) : r->draws;
+}
+
+/* The least variance of the ways' chances, as a share of the mean squared, that so many draws do not leave unseen. */
+static double detectable(const struct reading *r, unsigned ways, uint32_t unsure)
+{
+	return SURE * sqrt(2.0 * (ways - 1) / (r->draws * names_hold(r, ways, unsure)));
+}
+
 /* The same of parts of the trace, each by itself; and by how much their shares differ from the whole's: *between. What others write
  * into the set moves ways' names, and then the whole's counts are mixed. */
 static struct unequal by_parts(const struct reading *r, unsigned ways, uint32_t unsure, double *between)
 {
-	unsigned parts = r->draws / (PART_LEAST * ways);
+	unsigned parts = r->draws / (PART_LEAST * ways), held = (unsigned)(r->draws / names_hold(r, ways, unsure));
 	double inside = 0, among = 0;
 
+	held = held > PARTS_HELD ? PARTS_HELD : held;
 	parts = parts < 2 ? 2 : parts > PARTS_MOST ? PARTS_MOST : parts;
+	parts = parts < held ? held : parts;
 	for (unsigned k = 0; k < parts; k++) {
 		uint32_t count[RULE_WAYS] = {0}, from = (uint32_t)((uint64_t)r->draws * k / parts),
 			 to = (uint32_t)((uint64_t)r->draws * (k + 1) / parts);
@@ -235,7 +274,6 @@ static double draws_needed(unsigned ways)
 static bool draws(const struct policy_level *l, double length, struct policy_result *out)
 {
 	unsigned ways = l->ways;
-	double needed = draws_needed(ways);
 	struct policy_plan p = {POLICY_RING, ways, l->lines, 0, (uint32_t)length};
 	struct policy_sequence q = {0};
 	uint32_t unsure = 0;
@@ -299,7 +337,8 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "
 		    "do not depend on one another",
 		    r->draws);
-	} else if (whole.seen < EVEN && within.seen < EVEN && between < SURE && r->draws >= 0.9 * needed) {
+	} else if (whole.seen < EVEN && within.seen < EVEN && between < SURE &&
+		   detectable(r, ways, unsure) <= DETECT / 0.9) {
 		out->state = CHASE_DONE;
 		out->name = "random";
 		snprintf(out->seen, sizeof(out->seen),

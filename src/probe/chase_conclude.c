@@ -426,6 +426,22 @@ const char chase_rows_why[] =
     "what is fetched there at once is a piece of a row of the memory, or unknown: open rows would do "
     "the same as a cache";
 
+/* The lowest level but the first from which on no size is known and each next is hardly slower: nothing shows that any of them keeps what it
+ * was asked for, and open rows and pages of the memory are such classes. UINT_MAX: none. */
+static unsigned unproved_level(const struct chase_path *c)
+{
+	unsigned found = UINT_MAX;
+	for (unsigned k = c->level_count - (c->cold_slower ? 1 : 2); k >= 1 && k < c->level_count; k--) {
+		const struct chase_level *l = &c->level[k];
+		const double next = k + 1 < c->level_count ? c->classes[c->level[k + 1].class_first].centre : c->cold;
+		if (l->size.state == CHASE_DONE || next >= ROW_OPENS * c->classes[l->class_last].centre)
+			break;
+		if (!l->endless) /* what the largest footprint fits into is a question of its own */
+			found = k;
+	}
+	return found;
+}
+
 unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 {
 	*sure = false;
@@ -441,7 +457,10 @@ unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 	bool row = !known || unit >= ROW_LEAST;
 	bool opens = !ways && miss < ROW_OPENS * c->classes[l->class_last].centre;
 	*sure = known && unit >= ROW_LEAST && unit <= ROW_MOST && opens;
-	return row || (opens && unit >= PIECE_LEAST) ? k : UINT_MAX;
+	if (!row && !(opens && unit >= PIECE_LEAST))
+		k = UINT_MAX;
+	const unsigned unproved = *sure ? UINT_MAX : unproved_level(c);
+	return unproved < k ? unproved : k;
 }
 
 bool chase_common_l2(const struct study *s, const struct chase_level *l)

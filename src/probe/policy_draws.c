@@ -17,6 +17,7 @@
 #define PARTS_MOST   8u
 #define PARTS_HELD   64u  /* the same where ways lose their names */
 #define NAMES_HOLD   0.5  /* of the ways may have lost theirs */
+#define VISITED	     0.5  /* of the time, from which on it is not one line that is missing */
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
 #define LONGER	     4	  /* times as long a ring where one does not tell */
@@ -309,6 +310,14 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			     : "victims could not be followed: %u of %u misses came when all lines were there, %u "
 			       "accesses could be either",
 			 lag ? lag : r->late, r->draws, unsure);
+		return false;
+	}
+	if (visits(r, ways) * ways > VISITED * r->draws) {
+		snprintf(
+		    out->seen, sizeof(out->seen),
+		    "misses come after %.3g accesses to %u lines of one set, as if more than one of them were missing: "
+		    "which way is which is not known",
+		    r->way_round / r->rounds, ways + 1);
 		return false;
 	}
 	double between;

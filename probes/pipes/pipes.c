@@ -27,6 +27,7 @@ static const int choice[ANCHORS][4] = {{ROW_add_f32, ROW_fma_f32, ROW_mul_f32, N
 static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
 #define SOME	    0.25 /* of the slower one's time more: not nothing */
+#define HALF_OF_IT  0.5	 /* of the same: less of it is no pipe in common that a unit could be named after */
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
 #define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
 #define LINK_SLOWER 1.5	 /* than the faster one of the two */
@@ -59,7 +60,10 @@ static void look(struct graph *g, unsigned a, unsigned b)
 {
 	g->pair[a][b] = g->pair[b][a] =
 	    pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b], a < ANCHORS && b < ANCHORS);
-	set(g, a, b, g->pair[a][b].is);
+	/* Two that name units of their own are not on one for a little that they seem to take from each other: they may overlap badly. */
+	const bool little =
+	    a < ANCHORS && b < ANCHORS && g->pair[a][b].is == REL_PART && g->pair[a][b].excess < HALF_OF_IT;
+	set(g, a, b, little ? REL_HIDDEN : g->pair[a][b].is);
 }
 
 /* An operation of one instruction that has all of its pipe in common with a is where a is. One that shares more with a and
@@ -321,7 +325,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		snprintf(v.name, sizeof v.name, "other");
 		add_text(v.because, sizeof v.because, "%s%s", "it slows none of the other units down", "", 0);
 	}
-	const bool split = parts > 1 && sum > 0.8 && sum < 1.2, one = parts == 1 && least >= 0.25;
+	const bool split = parts > 1 && sum > 0.8 && sum < 1.2, one = parts == 1 && least >= HALF_OF_IT;
 	if (hidden || (parts && !split && !one))
 		v.known = false;
 	return v;

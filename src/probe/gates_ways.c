@@ -3,13 +3,16 @@
 #include "probe/gates.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
-#define SLACK	    0.05 /* of a rate or a latency, beside both intervals */
-#define SLACK_TICKS 1.0	 /* of a latency */
-#define SLACK_NEAR  0.03 /* of a latency that another one must not fall below */
-#define SLACK_BYTES 0.15 /* of a capacity that a curve of run times gave */
-#define SLACK_WALK  0.12 /* of a latency, where levels nearly as fast are met as one */
-#define CHAINS	    3
+#define SLACK	     0.05 /* of a rate or a latency, beside both intervals */
+#define SLACK_TICKS  1.0  /* of a latency */
+#define SLACK_NEAR   0.03 /* of a latency that another one must not fall below */
+#define SLACK_BYTES  0.15 /* of a capacity that a curve of run times gave */
+#define SLACK_WALK   0.12 /* of a latency, where levels nearly as fast are met as one */
+#define SLACK_STREAM 0.15 /* of what memory gives */
+#define WALK_LEVELS  8
+#define CHAINS	     3
 
 /* Lowest and highest that a finding leaves room for; nothing, where it says nothing. */
 struct room {
@@ -167,38 +170,78 @@ static bool same_level(struct gates *g, const char *path, unsigned k, const stru
 	return a.lo + more <= b.hi && b.lo <= a.hi + more;
 }
 
-/* A curve that gets slower as fewer loads hit is fitted; single accesses find each level by itself. Where all levels are known, one that none
- * of them is is two that the curve did not tell apart, or one that it took for two, and what is said of those behind it is counted wrongly. */
+/* All that is said of one level of a path. */
+static void fail_level(struct gates *g, const char *path, unsigned k, const char *why)
+{
+	char stem[64];
+	const size_t n = (size_t)snprintf(stem, sizeof stem, "cache.%s.l%u.", path, k);
+	for (size_t i = 0; i < g->list->count; i++)
+		if (!strncmp(g->list->items[i].key, stem, n) && g->list->items[i].verdict <= VERDICT_ABSENT)
+			gates_fail(g, (struct finding *[]){&g->list->items[i]}, 1, "%s", why);
+}
+
+/* A curve that gets slower as fewer loads hit is fitted; single accesses find each level by itself. A level of the walk that none of those is,
+ * where all are known, is two that the curve did not tell apart, or one that it took for two, and what is said of those behind it is counted
+ * wrongly. If the walk has more levels before one than single accesses have, either of them may be wrong. */
 static void walked(struct gates *g, const char *path)
 {
-	char key[96];
-	double levels, v;
-	bool apart = false;
+	char key[96], why[200];
+	double v;
+	bool apart = false, none = false; /* none: one of the walk's levels is not even as large as any */
 	snprintf(key, sizeof key, "cache.%s.levels", path);
-	if (!gates_number(gates_find(g->list, key), &levels))
-		return;
-	for (unsigned n = 1;; n++) {
+	struct finding *counted = gates_find(g->list, key);
+	const bool all = gates_number(counted, &v);
+	const double least = gates_at_least(counted);
+	const unsigned levels = least > 0 && least < WALK_LEVELS ? (unsigned)least : 0;
+	for (unsigned n = 1; levels; n++) {
 		snprintf(key, sizeof key, "walk.%s.%u.capacity", path, n);
 		struct finding *capacity = gates_find(g->list, key);
 		snprintf(key, sizeof key, "walk.%s.%u.latency", path, n);
 		struct finding *latency = gates_find(g->list, key), *both[2];
 		size_t count = 0;
+		unsigned last = 0; /* level by single accesses that this one may be */
 		if (capacity)
 			both[count++] = capacity;
 		if (latency)
 			both[count++] = latency;
 		if (!count)
 			return;
-		bool matched = !gates_number(capacity, &v);
-		for (unsigned k = 1; !matched && k <= (unsigned)levels; k++)
-			matched = same_level(g, path, k, capacity, latency);
-		apart = apart || !matched;
-		if (apart)
-			gates_fail(g, both, count,
-				   "level %u of a walk through %s, or one before it, is none of those that single "
-				   "accesses find",
-				   n, path);
+		const bool fitted = gates_number(capacity, &v);
+		for (unsigned k = 1; fitted && k <= levels; k++)
+			last = same_level(g, path, k, capacity, latency) ? k : last;
+		apart = apart || (fitted && (last ? last < n : all));
+		if (!apart)
+			continue;
+		snprintf(why, sizeof why,
+			 "level %u of a walk through %s, or one before it, is none of those that single accesses find",
+			 n, path);
+		gates_fail(g, both, count, "%s", why);
+		if (fitted && n > last && (last || n > levels)) {
+			gates_fail(g, &counted, 1, "%s", why);
+			if (!none || !last)
+				fail_level(g, path, last ? last : levels + 1, why);
+		}
+		none = none || (fitted && !last);
 	}
+}
+
+/* No loads bring more than the memory gives: what was taken for that may have been what the SMs take. */
+static void stream(struct gates *g, const char *bytes)
+{
+	char key[96];
+	double rate, hz, v;
+	snprintf(key, sizeof key, "memory.global.%s.bandwidth", bytes);
+	struct finding *drawn = gates_find(g->list, key), *most = gates_find(g->list, "memory.global.bandwidth");
+	snprintf(key, sizeof key, "memory.global.%s.issue", bytes);
+	struct finding *issue = gates_find(g->list, key);
+	if (!gates_number(drawn, &rate) || !gates_number(most, &v) ||
+	    !gates_number(gates_find(g->list, "device.clock_hz"), &hz))
+		return;
+	const double gives = room_of(most, 0, 0).hi * hz * 1e-9;
+	if (rate > (1 + SLACK_STREAM) * gives)
+		gates_fail(g, (struct finding *[]){drawn, most, issue}, issue ? 3 : 2,
+			   "a stream of %s bytes a load draws %.4g GB/s, and memory gives %.4g by the SM's clock",
+			   bytes, rate, gives);
 }
 
 void gates_ways(struct gates *g)
@@ -212,4 +255,9 @@ void gates_ways(struct gates *g)
 	nearest(g, "memory.shared.4.completion", "shared.latency");
 	shared_rate(g);
 	walked(g, "constant");
+	stream(g, "1");
+	stream(g, "2");
+	stream(g, "4");
+	stream(g, "8");
+	stream(g, "16");
 }

@@ -319,6 +319,31 @@ static void two_methods_find_one_value(void **state)
 		findings_free(&l);
 	}
 
+	/* A walk that has a level more before one that both have: single accesses may have taken two for one. */
+	l = twice();
+	add(&l, "walk.constant.3.capacity", 8133);
+	add(&l, "walk.constant.3.latency", 132);
+	add_verdict(&l, "walk.constant.2.capacity", VERDICT_INCONCLUSIVE, "anything from 4000 to 8000 bytes fits");
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l1.size"), VERDICT_MEASURED);
+	assert_int_equal(verdict(&l, "walk.constant.3.capacity"), VERDICT_INCONCLUSIVE);
+	findings_free(&l);
+
+	/* No stream brings more than memory gives. */
+	l = twice();
+	add(&l, "device.clock_hz", 1e9);
+	add(&l, "memory.global.bandwidth", 100);
+	add(&l, "memory.global.4.bandwidth", 110);
+	add(&l, "memory.global.2.bandwidth", 120);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "memory.global.4.bandwidth"), VERDICT_MEASURED);
+	assert_int_equal(verdict(&l, "memory.global.2.bandwidth"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "memory.global.bandwidth"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(inconclusive(&l), 2);
+	findings_free(&l);
+
 	/* A walk does not accuse where a level is not known: it may be that one's. */
 	l = twice();
 	add(&l, "walk.constant.2.capacity", 4096);

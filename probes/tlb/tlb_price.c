@@ -125,8 +125,12 @@ static bool without_rows(struct tlb_path *c, struct visits *v)
 	struct stat_mode mode[3];
 	size_t n = 0;
 
-	if (!two_costs(c, v, mode) ||
-	    (c->rows > 0 && fabs(mode[1].centre - mode[0].centre - c->rows) > c->gap + ROW_ALIKE * c->rows))
+	if (!two_costs(c, v, mode))
+		return false;
+	const double apart = mode[1].centre - mode[0].centre;
+	/* Where nobody knows what rows cost, neither the clock's steps nor a faster clock may be what sets the two apart. */
+	if (c->rows > 0 ? fabs(apart - c->rows) > c->gap + ROW_ALIKE * c->rows
+			: apart <= c->gap + 2 * c->grain + c->swing * c->slowest)
 		return false;
 	for (size_t i = 0; i < v->n; i++)
 		if (v->cost[i] >= mode[0].lo && v->cost[i] <= mode[0].hi)

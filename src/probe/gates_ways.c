@@ -22,7 +22,7 @@ struct room {
 static struct room room_of(const struct finding *f, double slack, double ticks)
 {
 	double v;
-	if (!gates_number(f, &v))
+	if (!f || !gates_number(f, &v))
 		return (struct room){gates_at_least(f), gates_at_most(f)};
 	const double lo = isfinite(f->lo) ? f->lo : v, hi = isfinite(f->hi) ? f->hi : v;
 	return (struct room){lo - slack * fabs(lo) - ticks, hi + slack * fabs(hi) + ticks};

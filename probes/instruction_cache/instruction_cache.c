@@ -130,13 +130,6 @@ static unsigned fresh_pieces(const struct code *c)
 	return 26 * c->low < c->pieces ? 26 * c->low : c->pieces;
 }
 
-/* How much faster the SM's clock is at times, by which all that is beyond the SM takes longer then. */
-static double swing_of(const struct study *s)
-{
-	const struct finding *boost = study_finding(s, "clock.boost");
-	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
-}
-
 /* Is the slowest class what answers the first touch of code that was never executed, too? Then it is memory. cache: first touches take
  * longer, so it is none. */
 static enum code_state is_memory(const struct code *all, const struct code_survey *v, bool *yes, bool *cache,
@@ -166,7 +159,7 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 	const double alike = v->level[v->levels - 1].ticks * 1.1 + 5;
 	/* All first touches may have met a faster clock, by which the same memory is farther: then nobody knows. */
 	*yes = cold < alike;
-	*cache = cold >= alike * (1 + swing_of(all->study));
+	*cache = cold >= alike * (1 + study_swing(all->study));
 	/* Without any slower class there is nothing that memory could be told from: all code is at hand. */
 	if (v->levels > 1) {
 		const bool known = study_number(all->study, "memory.global.latency", &data);
@@ -235,7 +228,7 @@ static enum code_state find_levels(struct study *s, struct found *f)
 		st = is_memory(&f->large, &f->far, &memory, &f->cache, &f->cold);
 	if (st != CODE_HERE)
 		return st == CODE_PENDING ? st : CODE_HERE;
-	const double last = f->near.level[n - 1].ticks, swing = swing_of(s);
+	const double last = f->near.level[n - 1].ticks, swing = study_swing(s);
 	for (unsigned k = 0; k < f->far.levels; k++) {
 		double ticks = f->far.level[k].ticks;
 		if (ticks < last / (1 + swing) * 0.92 - 4)

@@ -153,8 +153,7 @@ static double steps_of(const struct study *s)
 /* Cycles that the SM's clock may have made of a time beyond the SM in one of two launches, where it is faster now and then. */
 static double boosted(const struct study *s, double cycles)
 {
-	const struct finding *boost = study_finding(s, "clock.boost");
-	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi * cycles : 0;
+	return study_swing(s) * cycles;
 }
 
 /* Where the SM's clock may have made the time longer, the least of some launches that are apart in time: each is asked for when the one before is

@@ -293,7 +293,6 @@ static void study_tlb(struct study *s)
 {
 	struct tlb_path path[PATHS];
 	enum chase_state state[PATHS] = {CHASE_UNDECIDED, CHASE_UNDECIDED};
-	const struct finding *boost = study_finding(s, "clock.boost");
 
 	memset(path, 0, sizeof(path));
 	/* One after the other, because the buffer of the first may be all the memory that there is. */
@@ -301,7 +300,7 @@ static void study_tlb(struct study *s)
 		path[i].study = s;
 		path[i].experiment = i;
 		path[i].name = names[i];
-		path[i].swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
+		path[i].swing = study_swing(s);
 		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;

@@ -231,8 +231,9 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k);
 enum chase_state chase_geometry(struct chase_path *c, unsigned k);
 
 /* Whether the level before memory may be the open rows of the memory itself: those answer faster, fall into sets of banks, and
- * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. The number of
- * that level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
+ * are forgotten, as lines of a cache are. Only their size gives them away: nobody has lines as long as rows. Nor does anything show that
+ * the levels behind one are none of the memory's while no size of theirs is known and each is hardly slower than the one before. The number of the
+ * first such level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
  * chase_rows_why says so. */
 unsigned chase_rows_level(const struct chase_path *c, bool *sure);
 /* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */

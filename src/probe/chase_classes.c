@@ -323,8 +323,7 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run)
 
 	c->survey_count = c->class_count = c->level_count = c->doubtful = 0;
 	c->doubt[0] = '\0';
-	const struct finding *boost = study_finding(c->study, "clock.boost");
-	c->swing = boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
+	c->swing = study_swing(c->study);
 	if (!pool) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;

@@ -97,6 +97,9 @@ const struct series *study_series(const struct study *s, unsigned experiment); /
 /* A finding of a needed probe or of this one so far: NULL when there is none. */
 const struct finding *study_finding(const struct study *s, const char *key);
 bool study_number(const struct study *s, const char *key, double *value); /* MEASURED numbers only */
+/* How much faster, at most, the SM's clock was found to be at times (clock.boost), as a share: so much longer does all that lies beyond the SM take
+ * then. 0: it was not found. */
+double study_swing(const struct study *s);
 void study_conclude(struct study *s, const struct finding *f);
 /* What was computed from points, and took long, kept for the passes to come: equal keys have to mean the same computation, and
  * none of its points may have been missing. NULL: it was not kept. */

@@ -332,6 +332,13 @@ const struct finding *study_finding(const struct study *s, const char *key)
 	return NULL;
 }
 
+double study_swing(const struct study *s)
+{
+	const struct finding *boost = study_finding(s, "clock.boost");
+
+	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
+}
+
 bool study_number(const struct study *s, const char *key, double *value)
 {
 	const struct finding *f = study_finding(s, key);

@@ -46,7 +46,7 @@ static void cell_of(struct table *t, const struct finding *f)
 	str_free(&s);
 }
 
-/* What keeps a run from saying more; else how far the widest interval reaches. */
+/* What keeps the first run that did not measure it from saying more. */
 static const char *reason(const struct compare_row *r, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -65,7 +65,7 @@ static void rows_of(struct str *out, const struct comparison *c, enum compare_st
 	table_open(&t, style);
 	table_column(&t, "finding", TABLE_LEFT);
 	for (size_t i = 0; i < c->run_count; i++) {
-		char head[24];
+		char head[32];
 		snprintf(head, sizeof head, "run %zu", i + 1);
 		table_column(&t, head, TABLE_LEFT);
 	}

@@ -1,10 +1,14 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [-v] [REPORT.md]
- * --keep writes each GPU's description and its run into DIR, as SEED.gpu and SEED.fathom: what failed is then inferred again without
- * measuring. No GPU is begun after S seconds; those that were begun are the first of COUNT, slow ones as well. GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. */
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [--from DIR] [-v]
+ *                  [REPORT.md]
+ * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S seconds; those
+ * that were begun are the first of COUNT, slow ones as well. --keep writes each GPU's description and its run into DIR, as SEED.gpu and
+ * SEED.fathom; --from measures nothing and concludes again from those of the seeds that DIR has, in a second each: what a change of
+ * inference alone does. One that would ask the GPU something else shows as less that is MEASURED. */
 #include "base/arena.h"
 #include "known.h"
+#include "probe/engine.h"
 #include "store/store.h"
 #include <errno.h>
 #include <inttypes.h>
@@ -27,7 +31,8 @@ struct options {
 	double least;	/* share of what exists that has to be MEASURED */
 	double seconds; /* 0: all GPUs */
 	bool verbose;
-	const char *report, *probe, *keep, *gpu; /* gpu: NULL, or a file that is measured instead of what is drawn */
+	const char *report, *probe, *keep, *from;
+	const char *gpu; /* NULL, or a file that is measured instead of what is drawn */
 };
 
 struct tally { /* of one job, written by the child and read by the parent */
@@ -69,6 +74,26 @@ static int keep(const char *dir, const char *label, const struct str *text, cons
 	return rc;
 }
 
+/* What a kept run of this GPU says today. */
+static int conclude_again(struct run *r, const char *dir, const char *label, struct err *e)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%s.fathom", dir, label);
+	int rc = store_load(r, path, e);
+	if (rc)
+		return rc;
+	findings_free(&r->findings);
+	memset(&r->findings, 0, sizeof r->findings);
+	return engine_infer(r, e);
+}
+
+static bool is_kept(const struct options *opt, uint64_t seed)
+{
+	char path[4096];
+	snprintf(path, sizeof path, "%s/%llu.fathom", opt->from, (unsigned long long)seed);
+	return access(path, R_OK) == 0;
+}
+
 /* Draws, or reads, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
 static void one(uint64_t seed, const struct options *opt, struct tally *o, struct str *wrong, struct str *missed)
 {
@@ -82,11 +107,14 @@ static void one(uint64_t seed, const struct options *opt, struct tally *o, struc
 	snprintf(label, sizeof label, "%llu", (unsigned long long)seed);
 	str_init(&text);
 	arena_init(&a);
-	int rc = opt->gpu ? kept(&text, opt->gpu) : spec_random(&text, seed);
+	char path[4096];
+	if (opt->from)
+		snprintf(path, sizeof path, "%s/%s.gpu", opt->from, label);
+	int rc = opt->from ? kept(&text, path) : opt->gpu ? kept(&text, opt->gpu) : spec_random(&text, seed);
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
-		rc = known_measure_probe(&r, s, seed, opt->probe, &e);
+		rc = opt->from ? conclude_again(&r, opt->from, label, &e) : known_measure_probe(&r, s, seed, opt->probe, &e);
 		if (rc == 0 && opt->keep)
 			rc = keep(opt->keep, label, &text, &r, &e);
 		if (rc == 0)
@@ -119,6 +147,8 @@ static int child(const struct options *opt, atomic_uint *next, double until, FIL
 	str_init(&wrong);
 	str_init(&missed);
 	for (unsigned i; now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
+		if (opt->from && !is_kept(opt, opt->seed + i))
+			continue;
 		one(opt->seed + i, opt, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
@@ -244,6 +274,8 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->probe = argv[++i];
 		} else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc) {
 			opt->keep = argv[++i];
+		} else if (strcmp(argv[i], "--from") == 0 && i + 1 < argc) {
+			opt->from = argv[++i];
 		} else if (strcmp(argv[i], "--gpu") == 0 && i + 1 < argc) {
 			opt->gpu = argv[++i];
 		} else if (plain == 0) {
@@ -272,7 +304,7 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	if (read_options(&opt, argc, argv)) {
 		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] "
-				"[--seconds S] [--keep DIR] [-v] [REPORT.md]\n");
+				"[--seconds S] [--keep DIR] [--from DIR] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);
@@ -306,5 +338,6 @@ int main(int argc, char **argv)
 	bool enough = (s->exists || opt.least <= 0) && s->measured >= opt.least * s->exists;
 	str_free(&wrong);
 	str_free(&missed);
-	return rc || s->wrong || total.broken || (total.gpus != opt.count && opt.seconds <= 0) || !enough;
+	const bool all = total.gpus == opt.count || ((opt.seconds > 0 || opt.from) && total.gpus > 0);
+	return rc || s->wrong || total.broken || !all || !enough;
 }

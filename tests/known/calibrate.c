@@ -114,7 +114,8 @@ static void one(uint64_t seed, const struct options *opt, struct tally *o, struc
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
-		rc = opt->from ? conclude_again(&r, opt->from, label, &e) : known_measure_probe(&r, s, seed, opt->probe, &e);
+		rc = opt->from ? conclude_again(&r, opt->from, label, &e)
+			       : known_measure_probe(&r, s, seed, opt->probe, &e);
 		if (rc == 0 && opt->keep)
 			rc = keep(opt->keep, label, &text, &r, &e);
 		if (rc == 0)

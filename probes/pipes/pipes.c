@@ -30,6 +30,7 @@ static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32
 #define HALF_OF_IT  0.5	 /* of the same: less of it is no pipe in common that a unit could be named after */
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
 #define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
+#define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
 #define LINK_SLOWER 1.5	 /* than the faster one of the two */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
@@ -349,6 +350,27 @@ static bool nowhere_else(struct graph *g, unsigned row, int unit)
 	return true;
 }
 
+/* Whether the row is as fast as what it shares a pipe with: then one pipe limits both. What is faster or slower may be done by other pipes
+ * as well and still take turns with it: what waits for the pipe in common keeps the others waiting. */
+static bool as_fast(const struct graph *g, unsigned row, unsigned witness)
+{
+	const double a = g->u->solo[row].throughput, b = g->u->solo[witness].throughput;
+	return fabs(a - b) <= ALIKE * b;
+}
+
+/* Whether the row is seen to slow down another unit. */
+static bool seen_elsewhere(struct graph *g, unsigned row, int unit)
+{
+	for (int other = 0; other < ANCHORS; other++) {
+		const int w = other != unit && has(g, other, (enum anchor)other) ? witness(g, other, row) : NONE;
+		const struct pair p =
+		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
+		if (shares(p.is) && p.excess > SOME)
+			return true;
+	}
+	return false;
+}
+
 static void conclude_row(struct graph *g, unsigned row)
 {
 	struct study *s = g->u->s;
@@ -381,8 +403,12 @@ static void conclude_row(struct graph *g, unsigned row)
 		if (elsewhere) /* an operation of two pipes may take nearly all of one from others */
 			break;
 		const int unit = g->unit[a];
-		if ((pipes_apart(o) || p.preferred || o->native > 1 || p.excess < ALL_OF_IT) &&
-		    !nowhere_else(g, row, unit)) {
+		const bool badly = pipes_apart(o) || p.preferred || o->native > 1 || p.excess < ALL_OF_IT,
+			   twice = badly ? !nowhere_else(g, row, unit)
+					 : !as_fast(g, row, (unsigned)w) && seen_elsewhere(g, row, unit);
+		if (study_missing(s) > missing)
+			return;
+		if (twice) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
 				      "it slows down more than one unit, as if it were on the pipes of all of them");
 			return;

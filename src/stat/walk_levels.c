@@ -12,6 +12,8 @@
 #define SLOWER	   0.03 /* than the level before it, at least */
 #define MISFIT	   4	/* mean squared error that is no fit any more */
 #define INTERVAL   4	/* squared error more at the ends of an interval: two standard deviations */
+#define LEFT_OUT   2	/* neighbours of the curve that are left out at a time */
+#define SIZES_MOST 128	/* of a curve that is looked at without some of its sizes */
 #define POINTS	   3	/* of the curve for each number that is fitted */
 
 struct data {
@@ -106,6 +108,17 @@ static void place(const struct data *d, struct fit *f, size_t k, double from, do
 	}
 }
 
+/* Moves each step to where it fits best, a few times over. */
+static void improve(const struct data *d, struct fit *f)
+{
+	for (unsigned pass = 0; pass < PASSES; pass++)
+		for (size_t k = 0; k < f->steps; k++) {
+			const double reach = exp2((double)NEIGHBOURS / FINE), at = f->at[k];
+			place(d, f, k, at / reach / reach, at * reach * reach, COARSE * 2);
+			place(d, f, k, f->at[k] / reach, f->at[k] * reach, FINE);
+		}
+}
+
 /* The best fit with one step more. False: there is none. */
 static bool add_step(const struct data *d, const struct fit *old, struct fit *best)
 {
@@ -124,12 +137,7 @@ static bool add_step(const struct data *d, const struct fit *old, struct fit *be
 	}
 	if (isinf(best->error))
 		return false;
-	for (unsigned pass = 0; pass < PASSES; pass++)
-		for (size_t k = 0; k < best->steps; k++) {
-			const double reach = exp2((double)NEIGHBOURS / FINE), at = best->at[k];
-			place(d, best, k, at / reach / reach, at * reach * reach, COARSE * 2);
-			place(d, best, k, best->at[k] / reach, best->at[k] * reach, FINE);
-		}
+	improve(d, best);
 	return true;
 }
 
@@ -157,6 +165,38 @@ static double value_of(const struct fit *f, size_t k)
 	for (size_t i = 0; i <= k; i++)
 		value += f->by[i];
 	return value;
+}
+
+/* What single sizes say for themselves, as a rule of replacement that holds more than its share of arrays a little larger than the level
+ * makes them: without two neighbours of the curve the levels are as likely to be where those before and behind put them. */
+static void without(const struct data *d, const struct fit *f, struct stat_level *out)
+{
+	double size[SIZES_MOST], value[SIZES_MOST], error[SIZES_MOST];
+	if (d->n > SIZES_MOST)
+		return;
+	for (size_t left = 0; left + LEFT_OUT <= d->n; left++) {
+		size_t n = 0;
+		for (size_t i = 0; i < d->n; i++)
+			if (i < left || i >= left + LEFT_OUT) {
+				size[n] = d->size[i];
+				value[n] = d->value[i];
+				error[n++] = d->error[i];
+			}
+		const struct data part = {size, value, error, n};
+		struct fit other = *f;
+		if (!solve(&part, &other))
+			continue;
+		improve(&part, &other);
+		for (size_t k = 0; k <= f->steps; k++) {
+			const double v = value_of(&other, k);
+			out[k].lo = fmin(out[k].lo, v);
+			out[k].hi = fmax(out[k].hi, v);
+			if (k < f->steps) {
+				out[k].size_lo = fmin(out[k].size_lo, other.at[k]);
+				out[k].size_hi = fmax(out[k].size_hi, other.at[k]);
+			}
+		}
+	}
 }
 
 /* A level more that may be there: those from it on may be the next ones. */
@@ -212,6 +252,8 @@ size_t stat_levels(const double *size, const double *value, const double *error,
 			out[k].size_hi = moved(&d, &f, k, exp2(1.0 / FINE), worse);
 		}
 	}
+	if (*misfit > 1) /* more than chance leaves: the curve is no such sum everywhere */
+		without(&d, &f, out);
 	if (another && more.error < f.error - PERHAPS)
 		doubt(&d, &f, &more, worse, out);
 	return f.steps + 1;

@@ -7,12 +7,15 @@
 #include <stdlib.h>
 
 enum { HEADER_WORDS = 2, GROUPS = 3000, REPEATS = 4, SPARE = 1024, FEW = 8, LENGTHS = 3 };
-/* Loads of a group. The longest only where clocks that count in large steps say too little of the others. */
+/* Loads of a group. The longest only where a clock that counts in steps says too little of the others. */
 static const unsigned loads[LENGTHS] = {2, 4, 16};
 #define NOTICED 0.012 /* loads that take so much longer do so for a reason; slow drifts are smaller */
 #define MANY	0.005 /* of the groups: fewer may be those in which something delayed all four chains */
-#define VAGUE	0.01  /* of a load: what two steps of the clock may be of it */
-#define ALIKE	0.6   /* of the slow groups are as slow as the others, where a clock changed between two rates */
+#define VAGUE	0.01  /* of a load: what is not known better is bounded, and not said to be measured */
+#define BOTH	0.25  /* as many are seen at the step beside the usual one: what they took ends between the two */
+#define TOGETHER                                                                                                       \
+	0.5 /* of the slow groups have one beside them: a clock is faster for a while, what delays a load comes and goes */
+#define ALIKE 0.6 /* of the slow groups are as slow as the others, where a clock changed between two rates */
 
 static uint32_t groups_of(const struct device_info *d)
 {
@@ -46,90 +49,171 @@ int boost_setup(const struct study *s, double x, const double *p, struct job *j)
 	return 0;
 }
 
-/* Ticks of the usual group, and of those that are clearly slower. */
+/* Cycles that groups took, as the steps of the clock leave them. */
+struct span {
+	double mid, half;
+};
+
 struct pace {
-	double usual, slow;
-	unsigned groups, slower, alike;
+	struct span usual, slow;
+	unsigned groups, slower, alike, together;
+	double quick;  /* a quarter of them take less */
 	double cycles; /* that all of them took */
 };
 
-static bool pace_of(struct study *s, const struct point *pt, struct pace *out)
+static size_t count_of(const double *v, size_t n, double value)
+{
+	size_t count = 0;
+	for (size_t i = 0; i < n; i++)
+		count += v[i] == value;
+	return count;
+}
+
+/* What takes T cycles is seen as the last step before or the first one after: T is more than the larger of these less a step, and less than the
+ * smaller and one. v: sorted; those far from the middle are something else's doing, or were boosted for a part of their time. */
+static struct span span_of(const double *v, size_t n, double step)
+{
+	const double middle = v[n / 2];
+	const size_t same = count_of(v, n, middle), below = count_of(v, n, middle - step),
+		     above = count_of(v, n, middle + step);
+	if (step <= 1 || BOTH * same > (below > above ? below : above))
+		return (struct span){middle, step - 1};
+	return (struct span){middle + (below > above ? -step : step) / 2, step / 2 - 1};
+}
+
+static bool pace_of(struct study *s, const struct point *pt, double step, struct pace *out)
 {
 	size_t n = 0, all = (size_t)pt->repeats * (pt->words_per_repeat - HEADER_WORDS), slower = 0;
 	double *v = ARENA_ARRAY(study_arena(s), all, double);
-	uint64_t grain = 0;
 	*out = (struct pace){0};
 	if (!v)
 		return false;
 	for (unsigned r = 0; r < pt->repeats; r++)
 		for (uint32_t i = 1; i + HEADER_WORDS < pt->words_per_repeat; i++) { /* the first brings its code */
 			uint32_t t = pt->y[(size_t)r * pt->words_per_repeat + HEADER_WORDS + i];
-			grain = stat_gcd(grain, t);
 			out->cycles += 4.0 * t;
 			v[n++] = t;
 		}
-	if (n < 64 || grain == 0)
+	if (n < 64)
 		return false;
 	qsort(v, n, sizeof *v, stat_compare_double);
-	out->usual = v[n / 4];
-	double from = out->usual * (1 + NOTICED) + (grain > 8 ? 1 : (double)grain);
+	out->quick = v[n / 4];
+	const double from = out->quick * (1 + NOTICED) + step;
 	while (slower < n && v[n - 1 - slower] > from)
 		slower++;
 	out->groups = (unsigned)n;
 	out->slower = (unsigned)slower;
-	out->slow = slower ? v[n - 1 - slower / 2] : out->usual;
+	out->usual = out->slow = span_of(v, n - slower, step);
+	if (!slower)
+		return true;
+	out->slow = span_of(v + (n - slower), slower, step);
+	for (unsigned r = 0; r < pt->repeats; r++) {
+		const uint32_t *t = pt->y + (size_t)r * pt->words_per_repeat + HEADER_WORDS;
+		const uint32_t count = pt->words_per_repeat - HEADER_WORDS;
+		for (uint32_t i = 1; i < count; i++)
+			out->together +=
+			    t[i] > from && ((i > 1 && t[i - 1] > from) || (i + 1 < count && t[i + 1] > from));
+	}
+	const double slow = v[n - 1 - slower / 2];
 	for (size_t i = n - slower; i < n; i++)
-		out->alike += fabs(v[i] - out->slow) <= 0.01 * out->slow + (double)(grain > 8 ? 1 : grain);
+		out->alike += fabs(v[i] - slow) <= 0.01 * slow + step;
 	return true;
 }
 
-/* False: concluded, or to be measured first. */
-static bool ask_pace(struct study *s, unsigned experiment, unsigned i, struct pace *out)
+void boost_ask(struct study *s, unsigned experiment)
+{
+	for (unsigned i = 0; i < LENGTHS - 1; i++)
+		study_ask(s, experiment, loads[i], NULL);
+}
+
+/* False: it says nothing. */
+static bool ask_pace(struct study *s, unsigned experiment, unsigned i, double step, struct pace *out, const char **why)
 {
 	const struct point *pt = study_ask(s, experiment, loads[i], NULL);
 
-	if (!pt && study_pending(s))
-		return false;
-	if (pt && pt->outcome == OUTCOME_OK && pace_of(s, pt, out))
-		return true;
-	study_verdict(s, "clock.boost", VERDICT_INCONCLUSIVE, "boost", "%s", point_why(pt));
-	return false;
+	*why = point_why(pt);
+	return pt && pt->outcome == OUTCOME_OK && pace_of(s, pt, step, out);
 }
 
-void boost_study(struct study *s, unsigned experiment)
+/* A load of the usual clock, from two lengths: what lies around the loads is the SM's, and keeps its cycles. */
+static struct span load_of(const struct pace *pace, unsigned lengths)
+{
+	const struct span a = pace[lengths - 2].usual, b = pace[lengths - 1].usual;
+	const double more = loads[lengths - 1] - loads[lengths - 2];
+	return (struct span){(b.mid - a.mid) / more, (a.half + b.half) / more};
+}
+
+/* How far off a share may be that loads of `n` say: by the steps of the clock, by the half cycle that each load may end later than it would, since
+ * it ends at a whole one, and by what is not known of the load. */
+static double reach_of(double n, double steps, struct span load, double gain)
+{
+	return (steps / n + 0.5 + gain * load.half) / load.mid;
+}
+
+void boost_study(struct study *s, unsigned experiment, double step)
 {
 	static const char key[] = "clock.boost", method[] = "dependent loads of one line, over and over";
 	struct pace pace[LENGTHS];
-	const bool one = ask_pace(s, experiment, 0, &pace[0]), two = ask_pace(s, experiment, 1, &pace[1]);
-	if (!one || !two)
+	unsigned lengths = 0;
+	const char *why;
+	if (step < 1) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "boost", "the counter hardly moves");
 		return;
-	/* What lies around the loads is the SM's, and keeps its cycles. */
-	const double cost = 2 * pace[0].usual - pace[1].usual;
-	const unsigned lengths = pace[1].usual - cost > 0 && 2 / (pace[1].usual - cost) > VAGUE ? LENGTHS : LENGTHS - 1;
-	if (lengths == LENGTHS && !ask_pace(s, experiment, LENGTHS - 1, &pace[LENGTHS - 1]))
+	}
+	for (; lengths < LENGTHS - 1; lengths++)
+		if (!ask_pace(s, experiment, lengths, step, &pace[lengths], &why)) {
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "boost", "%s", why);
+			return;
+		}
+	struct span load = load_of(pace, lengths);
+	/* Runs from before this was asked do without. */
+	if (step > 1 && load.mid > 0 && reach_of(loads[lengths - 1], 2 * (step - 1), load, 0) > VAGUE &&
+	    ask_pace(s, experiment, lengths, step, &pace[lengths], &why))
+		load = load_of(pace, ++lengths);
+	if (study_pending(s))
 		return;
-	double gain = 0, reach = INFINITY, cycles = 0;
-	unsigned slower = 0, groups = 0;
+	double gain = 0, reach = INFINITY, cycles = 0, least = 0;
+	unsigned slower = 0, together = 0, groups = 0;
 	for (unsigned i = 0; i < lengths; i++) {
-		const double load = pace[i].usual - cost;
 		slower += pace[i].slower;
+		together += pace[i].together;
 		groups += pace[i].groups;
 		cycles += pace[i].cycles;
-		if (pace[i].slower < MANY * pace[i].groups || pace[i].alike < ALIKE * pace[i].slower || load <= 0)
+		if (pace[i].slower < MANY * pace[i].groups || pace[i].alike < ALIKE * pace[i].slower ||
+		    pace[i].together < TOGETHER * pace[i].slower || load.mid <= 0)
 			continue;
-		gain = (pace[i].slow - pace[i].usual) / load; /* the longest says it best */
-		reach = 2 / load;
+		const double share = (pace[i].slow.mid - pace[i].usual.mid) / (loads[i] * load.mid);
+		const double off = reach_of(loads[i], pace[i].slow.half + pace[i].usual.half, load, share);
+		if (off > reach)
+			continue;
+		gain = share;
+		reach = off;
+		least = 1 / (loads[i] * load.mid);
 	}
-	if (reach < INFINITY)
-		study_measured_number(s, key, gain, gain - reach, gain + reach, "sm", method, "boost",
+	if (reach <= VAGUE) {
+		study_measured_number(s, key, gain, fmax(gain - reach, least), gain + reach, "sm", method, "boost",
 				      "%u of %u groups of loads take as much longer: the SM's clock ran faster against "
 				      "that of the memory for a while",
 				      slower, groups);
-	else if (slower >= FEW)
+	} else if (reach < INFINITY) {
+		/* What others have to reckon with all the same. */
+		struct finding f = study_measured(key, gain, fmax(gain - reach, least), gain + reach, method);
+		f.verdict = VERDICT_INCONCLUSIVE;
+		f.value = (struct value){0};
+		snprintf(f.evidence[f.evidence_count++], sizeof f.evidence[0], "boost");
+		snprintf(f.because, sizeof f.because,
+			 "%u of %u groups of loads take longer, for a while, by a share from %.3f to %.3f: the clock "
+			 "counts in steps of %g cycles",
+			 slower, groups, f.lo, f.hi, step);
+		study_conclude(s, &f);
+	} else if (together >= FEW) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "boost",
 			      "%u of %u groups of loads took longer, too few of them or by too different times", slower,
 			      groups);
-	else
-		study_bound(s, key, -INFINITY, NOTICED + 1 / fmax(pace[0].usual - cost, 1), method, "boost",
-			    "in %.0f million cycles no load took longer for a while", cycles * 1e-6);
+	} else {
+		study_bound(s, key, -INFINITY,
+			    NOTICED + 1 / fmax(pace[1].quick - pace[0].quick, 1) +
+				2 * (step - 1) / fmax(loads[lengths - 1] * load.mid, 1),
+			    method, "boost", "in %.0f million cycles no load took longer for a while", cycles * 1e-6);
+	}
 }

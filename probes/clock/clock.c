@@ -226,7 +226,7 @@ static void study_clock(struct study *s)
 	study_scope(s);
 	for (unsigned i = 0; i < 2; i++) /* for the figure */
 		study_ask(s, EXPERIMENT_BLOCKS, blocks_of(s, i), NULL);
-	boost_study(s, EXPERIMENT_BOOST);
+	boost_ask(s, EXPERIMENT_BOOST);
 	unsigned places = d->sm_count < PLACES ? d->sm_count : PLACES;
 	const struct point *bad = NULL;
 	bool all = true;
@@ -247,6 +247,7 @@ static void study_clock(struct study *s)
 		    bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome)) : "points are missing";
 		study_verdict(s, "clock.read_latency", v, "reads", "%s", why);
 		study_verdict(s, "clock.granularity", v, "reads", "%s", why);
+		study_verdict(s, "clock.boost", v, "reads", "%s", why);
 		return;
 	}
 	uint64_t g = 0;
@@ -268,6 +269,7 @@ static void study_clock(struct study *s)
 			}
 	if (conclude_granularity(s, &g, values, places))
 		return;
+	boost_study(s, EXPERIMENT_BOOST, (double)g);
 
 	double lo = step[0], hi = step[0];
 	for (size_t i = 1; i < steps; i++) {

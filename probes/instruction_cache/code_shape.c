@@ -94,11 +94,11 @@ static bool is_ghost(const struct code_survey *v, const struct code_classes *c, 
 /* The first class is the SM's own, which keeps its cycles. */
 static void drop_ghosts(const struct code *c, const struct code_survey *v, struct code_classes *all)
 {
-	const struct finding *boost = study_finding(c->study, "clock.boost");
-	if (!boost || boost->verdict != VERDICT_MEASURED)
+	const double swing = study_swing(c->study);
+	if (!(swing > 0))
 		return;
 	for (unsigned k = 2; k < all->count;) {
-		if (!is_ghost(v, all, k, boost->hi)) {
+		if (!is_ghost(v, all, k, swing)) {
 			k++;
 			continue;
 		}

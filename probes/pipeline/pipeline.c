@@ -532,11 +532,11 @@ static void study(struct study *s)
 	bool steady = true;
 	const double seen = told ? timed_pace(s, &one, &steady) : 1;
 	/* Run times of launches say little where the clock goes faster for some of them; as long as all are at one rate they need no clock. */
-	const struct finding *boost = study_finding(s, "clock.boost");
-	const bool boosts = boost && boost->verdict == VERDICT_MEASURED;
+	const double swing = study_swing(s);
+	const bool boosts = swing > 0;
 	const bool spans = one.clock_hz > 0 && (!steady || boosts);
 	/* All launches that told may have met the faster rate. */
-	const double pace = boosts && seen > 1 && seen <= 1 + boost->hi ? 1 : seen;
+	const double pace = boosts && seen > 1 && seen <= 1 + swing ? 1 : seen;
 	for (unsigned c = 0; c < CLASSES; c++) {
 		double full = 0;
 		for (unsigned i = 0; i < ILPS; i++) {

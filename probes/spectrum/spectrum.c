@@ -351,12 +351,12 @@ static bool hindered(struct study *s, const struct tlbs *t, double *x, double *p
 		snprintf(why, n, "the clock counts in steps of %g cycles, and each access is timed once", grain);
 		return true;
 	}
-	const struct finding *boost = study_finding(s, "clock.boost");
-	if (boost && boost->verdict == VERDICT_MEASURED) {
+	const double swing = study_swing(s);
+	if (swing > 0) {
 		snprintf(why, n,
-			 "the SM's clock is %.3g times as fast at times, and what is beyond the SM then takes so "
+			 "the SM's clock is up to %.3g times as fast at times, and what is beyond the SM then takes so "
 			 "many more of its cycles",
-			 1 + boost->value.number);
+			 1 + swing);
 		return true;
 	}
 	const struct finding *second = study_finding(s, "cache.global.l2.size");

@@ -156,8 +156,7 @@ static int ring_setup(const struct study *s, double x, const double *p, struct j
 	j->launch.carveout = CARVEOUT_MAX_L1;
 	j->launch.flush = true;
 	/* Latencies are those of the usual clock: several launches, of which not all meet one that is faster for a while. */
-	const struct finding *boost = study_finding(s, "clock.boost");
-	if (boost && boost->verdict == VERDICT_MEASURED && !(p[CHASE_FLOOR] > 0))
+	if (study_swing(s) > 0 && !(p[CHASE_FLOOR] > 0))
 		j->launch.repeats = repeats;
 	job_output(j, words);
 	job_pin(j, d, (uint32_t)p[CHASE_PLACE] / 8);

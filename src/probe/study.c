@@ -336,7 +336,9 @@ double study_swing(const struct study *s)
 {
 	const struct finding *boost = study_finding(s, "clock.boost");
 
-	return boost && boost->verdict == VERDICT_MEASURED ? boost->hi : 0;
+	/* One that is there, but not known well enough, has an interval too. */
+	const bool there = boost && (boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE) && boost->lo > 0;
+	return there && isfinite(boost->hi) ? boost->hi : 0;
 }
 
 bool study_number(const struct study *s, const char *key, double *value)

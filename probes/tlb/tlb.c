@@ -77,7 +77,7 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	double v = of->value - above->value, half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + loose;
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then. */
-	const double swing = c->swing, lo = (v - half) / (1 + swing);
+	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing, lo = (v - half) / (1 + swing);
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
@@ -300,7 +300,7 @@ static void study_tlb(struct study *s)
 		path[i].study = s;
 		path[i].experiment = i;
 		path[i].name = names[i];
-		path[i].swing = study_swing(s);
+		path[i].swing = study_swing_from(s, &path[i].swing_least);
 		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;

@@ -47,6 +47,8 @@ struct tlb_view {
 };
 /* Page of visit v. */
 uint32_t ring_page(const struct tlb_view *w, uint32_t v);
+/* The visit in which the line that opens v is the follower. */
+uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v);
 
 #define GAP_LEAST     3.0 /* cycles within which costs are one */
 #define TLB_ODD	      8
@@ -66,6 +68,7 @@ struct tlb_price {
 	enum chase_state state;
 	double value; /* cycles of a page's first access beyond those of a later one */
 	double loose; /* and so much more or less of them with each page, or with all of them, for another reason */
+	bool usual;   /* none of it was seen while the SM's clock was faster */
 	char why[240];
 };
 struct tlb_path {
@@ -79,7 +82,8 @@ struct tlb_path {
 	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
 	double
 	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
-	double swing; /* ratio by which the SM's clock ran faster now and then */
+	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
+	double swing_least;
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	unsigned steps;		    /* step[0] = 0 counts */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define VISITS_LEAST 64
 #define ALIKE	     0.05 /* of the cost that the survey saw */
@@ -44,8 +45,74 @@ static int ascending(const void *a, const void *b)
 struct visits {
 	double *cost, *scratch;
 	size_t n;
-	bool near; /* no memory was asked */
+	bool near;  /* no memory was asked */
+	bool usual; /* all at the SM's usual clock */
+	double
+	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
 };
+
+/* What followers of the usual clock take, kind by kind of line: those of a faster clock take longer, by what it is faster, and are of no kind
+ * of their own. */
+#define KINDS	  3
+#define KIND_TAIL 8 /* one in so many may be quicker than its kind, or be of none */
+struct kinds {
+	double least[KINDS], most[KINDS];
+	unsigned count;
+};
+
+static bool is_usual(const struct kinds *k, double ticks)
+{
+	for (unsigned i = 0; i < k->count; i++)
+		if (ticks >= k->least[i] && ticks <= k->most[i])
+			return true;
+	return false;
+}
+
+/* False: a clock that is a little faster is not told from the usual one. */
+static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scratch, struct kinds *k)
+{
+	const double one = c->grain + c->gap;
+	size_t n = 0, at = 0;
+
+	*k = (struct kinds){.count = 0};
+	for (uint32_t i = 0; i < w->visits; i++)
+		if (isfinite(w->cost[i]))
+			scratch[n++] = w->ticks[2 * i + 1];
+	qsort(scratch, n, sizeof(*scratch), ascending);
+	while (k->count < KINDS && n - at > n / KIND_TAIL) {
+		const double least = scratch[at + (n - at) / KIND_TAIL];
+		k->least[k->count] = least - one;
+		k->most[k->count++] = least + one;
+		if (least * (1 + c->swing_least) - c->grain <= least + one)
+			return false;
+		while (at < n && scratch[at] <= least * (1 + c->swing) + one)
+			at++;
+	}
+	return k->count > 0;
+}
+
+/* Leaves the visits of one clock: an access of the usual one less one of a faster one is the cost of nothing. A visit's follower says which clock
+ * its opener met. Where they cannot be told apart, all of them are left. */
+static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
+{
+	struct kinds k;
+	size_t n = 0;
+
+	v->astray = c->swing * c->slowest;
+	if (!kinds_of(c, w, v->scratch, &k))
+		return;
+	for (uint32_t i = 0; i < w->visits; i++)
+		if (w->cost[i] >= (float)from && w->cost[i] < (float)below && is_usual(&k, w->ticks[2 * i + 1]) &&
+		    is_usual(&k, w->ticks[2 * tlb_other_role(w, i) + 1]))
+			v->scratch[n++] = w->cost[i];
+	if (n < VISITS_LEAST)
+		return;
+	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
+	v->n = n;
+	v->astray = 0;
+	/* The quickest ring that there is was not all boosted. */
+	v->usual = v->near && k.least[0] <= c->quickest;
+}
 
 static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t stride, double from, double below,
 				   struct visits *v, struct tlb_price *out)
@@ -63,6 +130,8 @@ static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t 
 	for (uint32_t i = 0; i < w.visits; i++)
 		if (w.cost[i] >= (float)from && w.cost[i] < (float)below)
 			v->cost[v->n++] = w.cost[i];
+	if (c->swing > 0)
+		of_one_clock(c, &w, from, below, v);
 	return CHASE_DONE;
 }
 
@@ -169,7 +238,11 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
-	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k] + out->loose)
+	out->usual = v.usual;
+	out->loose += v.astray;
+	/* The survey did not ask which clock it met. */
+	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0;
+	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
 		return out->state;
 	snprintf(why, sizeof(why),
 		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "

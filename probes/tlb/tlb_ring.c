@@ -134,7 +134,7 @@ static uint64_t place(const struct tlb_ring *ring, uint32_t lines, uint32_t v)
 }
 
 /* Cost of each visit: its opener against the visit in which that line is the follower, half the laps of a turn away. */
-static uint32_t other_role(const struct tlb_view *w, uint32_t v)
+uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v)
 {
 	uint32_t turn = w->pages * w->lines, away = w->pages * (w->lines / 2);
 
@@ -143,7 +143,7 @@ static uint32_t other_role(const struct tlb_view *w, uint32_t v)
 
 static void pair_up(struct tlb_view *w)
 {
-	/* as other_role says, without a division for each of the visits */
+	/* as tlb_other_role says, without a division for each of the visits */
 	const uint32_t turn = w->pages * w->lines, away = w->pages * (w->lines / 2);
 
 	for (uint32_t begin = 0; begin < w->visits; begin += turn)
@@ -157,7 +157,7 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w)
 {
 	w->skipped = 0;
 	for (uint32_t v = 0; v < w->visits && c->front > 0; v++) {
-		uint32_t other = other_role(w, v);
+		uint32_t other = tlb_other_role(w, v);
 		bool had = w->ticks[2 * v] <= c->front;
 		w->skipped += had && w->ticks[2 * v + 1] <= c->front;
 		/* Nor does a follower tell that had to do the opener's part. */

@@ -100,6 +100,7 @@ bool study_number(const struct study *s, const char *key, double *value); /* MEA
 /* How much faster, at most, the SM's clock was found to be at times (clock.boost), as a share: so much longer does all that lies beyond the SM take
  * then. 0: it was not found. */
 double study_swing(const struct study *s);
+double study_swing_from(const struct study *s, double *least); /* and how much, at least */
 void study_conclude(struct study *s, const struct finding *f);
 /* What was computed from points, and took long, kept for the passes to come: equal keys have to mean the same computation, and
  * none of its points may have been missing. NULL: it was not kept. */

@@ -334,11 +334,18 @@ const struct finding *study_finding(const struct study *s, const char *key)
 
 double study_swing(const struct study *s)
 {
+	double least;
+	return study_swing_from(s, &least);
+}
+
+double study_swing_from(const struct study *s, double *least)
+{
 	const struct finding *boost = study_finding(s, "clock.boost");
 
 	/* One that is there, but not known well enough, has an interval too. */
 	const bool there = boost && (boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE) && boost->lo > 0;
-	return there && isfinite(boost->hi) ? boost->hi : 0;
+	*least = there && isfinite(boost->hi) ? boost->lo : 0;
+	return *least > 0 ? boost->hi : 0;
 }
 
 bool study_number(const struct study *s, const char *key, double *value)

@@ -8,25 +8,27 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF_LEAST 0.3 /* of the lines or accesses of parts that are alike */
-#define COARSE	   2   /* cycles that the clock may count at once where accesses of other levels do not matter */
-#define CUT_MOST   0.5 /* cycles that its steps may have taken off more from one level than from another */
-#define LONE_LINES 32
-#define LUCKY	   3 /* rounds that may have been faster than they should */
-#define ROUNDS	   32
-#define HEAD	   8
-#define PURE	   0.999 /* share of one class from which an average over laps is that class */
-#define ALONE	   0.9	 /* of one line that is asked for again and again: what noise delays is left out */
-#define SAMPLED	   1500
-#define LAST_SHARE 0.25
-#define ABOVE_MOST 0.2		   /* share of levels above in a footprint that is not for them */
-#define UNDELAYED  0.25		   /* share of first touches */
-#define FAR_FROM   (1024.0 * 1024) /* bytes from which a smaller footprint that does as well is worth having */
-#define COLD_RING  2048.0
-#define FEW_LINES  64.0
-#define MANY_LINES 1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
-#define LINE_SURE  128	  /* bytes at once: pieces of rows are longer */
-#define LINE_MOST  1024	  /* where the line is not known: surely other lines */
+#define HALF_LEAST  0.3 /* of the lines or accesses of parts that are alike */
+#define COARSE	    2	/* cycles that the clock may count at once where accesses of other levels do not matter */
+#define CUT_MOST    0.5 /* cycles that its steps may have taken off more from one level than from another */
+#define CUT_BOOSTED 1	/* the same where it is the most that they can */
+#define LONE_LINES  32
+#define STRETCH	    16 /* accesses in a row */
+#define LUCKY	    3  /* rounds that may have been faster than they should */
+#define ROUNDS	    32
+#define HEAD	    8
+#define PURE	    0.999 /* share of one class from which an average over laps is that class */
+#define ALONE	    0.9	  /* of one line that is asked for again and again: what noise delays is left out */
+#define SAMPLED	    1500
+#define LAST_SHARE  0.25
+#define ABOVE_MOST  0.2		    /* share of levels above in a footprint that is not for them */
+#define UNDELAYED   0.25	    /* share of first touches */
+#define FAR_FROM    (1024.0 * 1024) /* bytes from which a smaller footprint that does as well is worth having */
+#define COLD_RING   2048.0
+#define FEW_LINES   64.0
+#define MANY_LINES  1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
+#define LINE_SURE   128	   /* bytes at once: pieces of rows are longer */
+#define LINE_MOST   1024   /* where the line is not known: surely other lines */
 
 static uint64_t lap_ticks(const uint32_t *y)
 {
@@ -116,7 +118,7 @@ static enum chase_state chain_loads(struct chase_path *c, unsigned *loads)
 
 /* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. What is slower than
  * the faster rate explains is another part of the level, if it is not few, and parts count the same. */
-static double usual_mean(const struct chase_path *c, double *v, size_t n, double *scratch)
+static double usual_mean(const struct chase_path *c, double *v, size_t n, double *scratch, size_t *counted)
 {
 	double sum = 0, parts = 0;
 
@@ -129,6 +131,7 @@ static double usual_mean(const struct chase_path *c, double *v, size_t n, double
 		for (end = usual; end < n && v[end] <= least * (1 + c->swing) + 2.5 + 2 * c->grain;)
 			end++;
 		sum += stat_trimmed_mean(v + at, usual - at, 4, 1.5 + c->grain, scratch, &used);
+		*counted += used;
 		parts++;
 		at = end;
 	}
@@ -188,10 +191,43 @@ static double mean_between(const double *v, size_t n, double lo, double hi)
 	return sum / of;
 }
 
+/* How far the mean of what is within a step of the clock of it may be off because some of it met a faster clock, took a few cycles longer, and
+ * is not told from the rest access by access: that comes for many accesses in a row, so that most stretches know nothing of it. least, most:
+ * what counts. */
+static double unsteady(const struct chase_run *r, double least, double most, double *scratch)
+{
+	size_t stretches = 0;
+	double sum = 0, all = 0, of = 0;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < r->kept; i++) {
+		const double t = chase_ticks(r->record[i]);
+		if (t < least || t > most)
+			continue;
+		sum += t;
+		all += t;
+		of++;
+		if (++n == STRETCH) {
+			scratch[stretches++] = sum / STRETCH;
+			sum = n = 0;
+		}
+	}
+	return stretches ? fabs(all / of - stat_median(scratch, stretches, scratch + stretches)) : 0;
+}
+
+/* Accesses that one level served. */
+struct served {
+	double mean;   /* ticks */
+	double share;  /* of all */
+	double lag;    /* cycles of a turn of the loop beyond what its accesses say, over all of them */
+	double usual;  /* share of those that the mean is of */
+	double astray; /* cycles that the mean may be off where a faster clock adds too little to be told */
+};
+
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
  * and a far part, so the mean is of the lines' means; inside a line, what jitter delayed is left out. */
 static enum chase_state class_get(struct chase_path *c, unsigned k, double footprint, uint64_t stride, bool cold,
-				  uint32_t sm, double *mean, double *share, double *lag, struct chase_latency *lines)
+				  uint32_t sm, struct served *out, struct chase_latency *lines)
 {
 	const struct chase_level *l = &c->level[k];
 	double n = ceil(footprint / (double)stride), p[POINT_PARAMS] = {0};
@@ -219,7 +255,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
-	size_t m = 0, used, groups = 0;
+	size_t m = 0, used, groups = 0, counted = 0;
 	double *means = own + 2 * (size_t)r.kept + 2, sum = 0;
 	for (uint32_t i = 0; i < r.kept; i++) {
 		double t = chase_ticks(r.record[i]);
@@ -228,19 +264,19 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 			v[m++][1] = t;
 		}
 	}
-	*share = r.kept ? (double)m / r.kept : 0;
+	out->share = r.kept ? (double)m / r.kept : 0;
 	/* What the whole loop took beyond what its accesses say: the loop, less what the clock's steps cut off. */
 	double ticks = r.entered_ticks;
 	for (uint32_t i = 0; i < r.kept; i++)
 		ticks += chase_ticks(r.record[i]);
-	*lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / (r.kept + r.entered) : 0;
+	out->lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / (r.kept + r.entered) : 0;
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
 			 r.kept, footprint);
 		return CHASE_UNDECIDED;
 	}
 	/* What is behind all levels serves a footprint beyond them; the few that are slower than the rest may be delayed. */
-	if (k && l->floor <= 0 && *share < LAST_SHARE) {
+	if (k && l->floor <= 0 && out->share < LAST_SHARE) {
 		snprintf(c->why, sizeof(c->why),
 			 "only %zu of %u accesses over %.0f bytes were as slow as the slowest group", m, r.kept,
 			 footprint);
@@ -254,7 +290,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		if (to - i < 4)
 			continue;
 		means[groups++] = c->swing > 0
-				      ? usual_mean(c, own, to - i, own + (to - i))
+				      ? usual_mean(c, own, to - i, own + (to - i), &counted)
 				      : stat_trimmed_mean(own, to - i, 4, 1.5 + c->grain, own + (to - i), &used);
 	}
 	if (!groups) {
@@ -263,20 +299,23 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 	}
 	for (size_t i = 0; i < groups; i++)
 		sum += means[i];
-	*mean = sum / (double)groups;
+	out->mean = sum / (double)groups;
+	out->usual = (double)counted / r.kept;
 	if (!by_line && !(c->swing > 0)) {
 		double parts;
 		for (size_t i = 0; i < m; i++)
 			own[i] = v[i][1];
 		if (parts_mean(own, m, c->grain, own + m, whole, &parts))
-			*mean = parts;
+			out->mean = parts;
 	}
 	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
 	struct stat_mode undelayed[CHASE_PARTS];
 	for (size_t i = 0; i < m; i++)
 		own[i] = v[i][1];
-	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1)
-		*mean = c->grain > 1 ? mean_between(own, m, undelayed[0].lo, undelayed[0].hi) : undelayed[0].centre;
+	if (cold && stat_modes(own, m, 2.5 + c->grain, UNDELAYED, undelayed, CHASE_PARTS, own + m) > 1) {
+		out->mean = c->grain > 1 ? mean_between(own, m, undelayed[0].lo, undelayed[0].hi) : undelayed[0].centre;
+		out->usual = fmin(out->usual, (double)undelayed[0].count / r.kept);
+	}
 	if (lines && by_line) {
 		struct stat_mode mode[CHASE_PARTS + 1] = {{0}};
 		lines->parts =
@@ -290,12 +329,14 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		const double one = (double)mode[0].count / (double)groups,
 			     other = (double)mode[1].count / (double)groups;
 		if (lines->parts == 2 && one > HALF_LEAST && other > HALF_LEAST)
-			*mean = (mode[0].centre + mode[1].centre) / 2;
+			out->mean = (mode[0].centre + mode[1].centre) / 2;
 		/* Few lines of the memory that take longer than most wait, lap after lap: for refreshes that are in step with the laps. */
-		else if (lines->parts == 2 && one > HALF_LEAST && k && l->floor <= 0 && !c->cold_slower)
-			*mean = mean_between(means, groups, mode[0].lo, mode[0].hi);
+		else if (lines->parts == 2 && one > HALF_LEAST && k && l->floor <= 0 && !c->cold_slower) {
+			out->mean = mean_between(means, groups, mode[0].lo, mode[0].hi);
+			out->usual *= one;
+		}
 		for (unsigned i = 0; i < lines->parts && i < CHASE_PARTS; i++) {
-			lines->part[i] = mode[i].centre - *mean;
+			lines->part[i] = mode[i].centre - out->mean;
 			lines->part_share[i] = (double)mode[i].count / (double)groups;
 			/* A wide group is many ways of different length, run together. */
 			if (mode[i].hi - mode[i].lo > 6 + 2.0 * c->grain)
@@ -303,6 +344,16 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		}
 		if (wide)
 			lines->parts = CHASE_PARTS + 1;
+	}
+	out->astray = 0;
+	if (c->swing > 0 && c->grain > 1) {
+		const double reach = 1.5 + c->grain;
+		size_t near = 0;
+		for (size_t i = 0; i < m; i++)
+			near += fabs(v[i][1] - out->mean) <= reach;
+		/* The mean of several parts is near none of them. */
+		out->astray =
+		    2 * near > m ? unsteady(&r, out->mean - reach, out->mean + reach, own) : unsteady(&r, lo, hi, own);
 	}
 	return CHASE_DONE;
 }
@@ -373,8 +424,8 @@ static enum chase_state parts_by_lines(struct chase_path *c, uint64_t stride, ui
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, one_mean, ops, share, one_share,
-	       mean, lag, one_lag;
+	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, ops;
+	struct served all, one;
 	uint64_t stride = c->stride;
 	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
 	/* Beyond the SM, stalls are part of life: short chains sometimes escape them. */
@@ -421,13 +472,13 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		footprint = (double)c->limit;
 	}
 	footprint = floor(footprint / (double)stride) * (double)stride;
-	state[0] = class_get(c, k, footprint, stride, cold, sm, &mean, &share, &lag, out);
+	state[0] = class_get(c, k, footprint, stride, cold, sm, &all, out);
 	/* Only the nearest level can serve a whole chain alone. */
 	bool chain = !k && !outside && !chase_beyond_reach(c, 0, footprint, 0);
 	if (chain)
 		state[1] = lap_get(c, 0, footprint, stride, cold, one_loads, sm, &lap, &spread, &ops);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
-	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one_mean, &one_share, &one_lag, NULL);
+	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, sm, &one, NULL);
 	state[3] = lap_get(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
@@ -441,8 +492,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		if (lines != CHASE_DONE)
 			return lines;
 	}
-	bool pure = share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
-	double single = mean - (one_mean - one_lap);
+	bool pure = all.share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
+	double single = all.mean - (one.mean - one_lap);
 	if (pure && chain) {
 		out->averaged = true;
 		out->value = lap;
@@ -452,34 +503,37 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* A cache keeps it, and what is slow is noise; a row of the memory may have been closed. */
 	bool cached =
 	    c->level[0].floor > 0 && c->level[0].sector.state == CHASE_DONE && c->level[0].sector.value <= LINE_SURE;
-	if (one_share < (cached ? ALONE : PURE)) {
+	if (one.share < (cached ? ALONE : PURE)) {
 		snprintf(c->why, sizeof(c->why), "not even the nearest level serves one line alone");
 		return CHASE_UNDECIDED;
 	}
 	/* The same loop ran in both, so what it took beyond its accesses is what the clock's steps cut off, on average of all accesses.
-	 * Those of other levels may have lost another part of a step, either way. */
-	double step, cut = 0;
+	 * Those of other levels may have lost another part of a step, either way, and so may those that met a faster clock. */
+	double step = 1, faster, cut = 0;
 	if (c->grain > 1)
-		single += lag - one_lag;
+		single += all.lag - one.lag;
 	if (study_number(c->study, "clock.granularity", &step) && step > COARSE)
-		cut = c->swing > 0 ? step : 2 * (step - 1) * (2 - share - one_share);
-	if (cut > CUT_MOST && c->swing > 0) {
+		cut = 2 * (step - 1) * (c->swing > 0 ? 2 - all.usual - one.usual : 2 - all.share - one.share);
+	study_swing_from(c->study, &faster);
+	if (step > COARSE && c->swing > 0)
+		cut += (faster * single > 3 * step ? 0 : all.astray) + (faster * one_lap > 3 * step ? 0 : one.astray);
+	if (cut > CUT_BOOSTED && c->swing > 0) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles and is faster now and then: what its steps take off "
-			 "is not always the same",
-			 step);
+			 "is not always the same, and may be %.1f cycles",
+			 step, cut);
 		return CHASE_UNDECIDED;
 	}
-	if (cut > CUT_MOST) {
+	if (cut > CUT_MOST && !(c->swing > 0)) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles, and only %.0f %% of a chain's accesses are of this "
 			 "level",
-			 step, 100 * share);
+			 step, 100 * all.share);
 		return CHASE_UNDECIDED;
 	}
 	out->value = single;
 	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
-	out->clock = one_mean + (c->grain > 1 ? one_lag : 0) - one_lap;
+	out->clock = one.mean + (c->grain > 1 ? one.lag : 0) - one_lap;
 	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	return CHASE_DONE;
 }

@@ -17,6 +17,7 @@
 #define ALIGNMENT     (1u << 20)
 #define TEXEL	      4
 #define CHASE_REPEATS 4 /* where the clock was seen to change */
+#define BRIEF_REPEATS 8 /* of which one or another is between two changes */
 #define LAP_REPEATS                                                                                                    \
 	8 /* each takes some hundred thousand cycles where it leaves the SM, and boosts last no longer than all of them */
 
@@ -183,7 +184,8 @@ int chase_setup(const struct study *s, double x, const double *p, struct job *j,
 {
 	const uint32_t timed = (uint32_t)p[CHASE_TIMED], most = chase_room(study_device(s), k->in_shared),
 		       room = timed < most ? timed : most;
-	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room, CHASE_REPEATS);
+	int rc = ring_setup(s, x, p, j, k, CHASE_HEAD + room,
+			    timed <= CHASE_BRIEF && timed > CHASE_BRIEF - CHASE_AGAIN ? BRIEF_REPEATS : CHASE_REPEATS);
 	if (rc)
 		return rc;
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "chase");

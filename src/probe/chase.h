@@ -33,9 +33,10 @@ enum chase_param {
 #define CHASE_PAGED 1024
 #define CHASE_PAGE  4096 /* bytes: no page is smaller, and no entry of a TLB covers less */
 
-#define CHASE_HEAD  8	 /* output words before the records */
-#define CHASE_PRE   16	 /* accesses of the timed loop that are not counted: they fetch its code */
-#define CHASE_BRIEF 500	 /* accesses of a chase that ends before the clock changes; or a few fewer, where it is asked again */
+#define CHASE_HEAD 8  /* output words before the records */
+#define CHASE_PRE  16 /* accesses of the timed loop that are not counted: they fetch its code */
+#define CHASE_BRIEF                                                                                                    \
+	500 /* accesses of a chase that ends before the clock changes; or a few fewer, where it is asked again */
 #define CHASE_AGAIN 16	 /* so many */
 #define CHASE_LOADS 32	 /* loads in the shorter region of a lap */
 #define CHASE_CAP   4095 /* largest recorded time */

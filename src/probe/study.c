@@ -343,7 +343,8 @@ double study_swing_from(const struct study *s, double *least)
 	const struct finding *boost = study_finding(s, "clock.boost");
 
 	/* One that is there, but not known well enough, has an interval too. */
-	const bool there = boost && (boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE) && boost->lo > 0;
+	const bool there =
+	    boost && (boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE) && boost->lo > 0;
 	*least = there && isfinite(boost->hi) ? boost->lo : 0;
 	return *least > 0 ? boost->hi : 0;
 }

@@ -3,6 +3,7 @@
 #include "base/arena.h"
 #include "base/rng.h"
 #include "data/native_record.h"
+#include "probe/chase_walk.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -235,28 +236,60 @@ enum chase_state chase_missing(struct chase_path *c)
 	return CHASE_UNDECIDED;
 }
 
-/* Leaves out the records of accesses that entered a page. False: out of memory. */
-static bool stay_in_pages(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
+/* Whether such ticks are those of a class that misses what the floor is of. */
+static bool is_miss(const struct chase_path *c, double ticks, double floor)
+{
+	for (unsigned q = 0; q < c->class_count; q++)
+		if (c->classes[q].centre >= floor && fabs(ticks - c->classes[q].centre) <= chase_reach(ticks, c->grain))
+			return true;
+	return false;
+}
+
+/* Leaves out the records of accesses that waited for a translation: those that entered a page; and where what entered it was found in a level
+ * that is asked before anything is translated, and so is not among the slow ones, the first one that is, unless it took no longer than a miss. */
+static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	struct arena *a = study_arena(c->study);
 	const uint64_t *ring = chase_ring(a, footprint, p);
-	uint32_t *stayed = ARENA_ARRAY(a, r->kept + 1, uint32_t), n = 0;
+	const uint32_t n = r->elements;
+	uint32_t *stayed = ARENA_ARRAY(a, r->kept + 1, uint32_t), *since = ARENA_ARRAY(a, n + 1, uint32_t);
+	uint32_t left = 0, pages = 0, alike = 0, unsure = 0;
+	/* Nothing is asked before the first level. */
+	const double floor = c->level_count && p[CHASE_FLOOR] > c->level[0].floor ? p[CHASE_FLOOR] : 0;
 
-	if (!ring || !stayed)
-		return false;
+	if (!ring || !stayed || !since) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (uint32_t e = 0; e < n; e++) {
+		const bool enters = ring[e] / CHASE_PAGE != ring[e ? e - 1 : n - 1] / CHASE_PAGE;
+		since[e] = enters || !e ? 0 : since[e - 1] + 1;
+		pages += enters;
+	}
 	for (uint32_t i = 0; i < r->kept; i++) {
-		uint32_t e = chase_at(p, r->elements, chase_index(r->record[i])), before = e ? e - 1 : r->elements - 1;
-		if (ring[e] / CHASE_PAGE == ring[before] / CHASE_PAGE) {
-			stayed[n++] = r->record[i];
-		} else {
+		const uint32_t index = chase_index(r->record[i]), e = chase_at(p, n, index);
+		const double ticks = chase_ticks(r->record[i]);
+		const bool enters = ring[e] / CHASE_PAGE != ring[e ? e - 1 : n - 1] / CHASE_PAGE,
+			   first = !i || index - chase_index(r->record[i - 1]) > since[e],
+			   miss = floor > 0 && is_miss(c, ticks, floor);
+		if (enters) {
 			r->entered++;
-			r->entered_ticks += chase_ticks(r->record[i]);
+			r->entered_ticks += ticks;
+			alike += miss;
+		} else if (!first || miss || !(floor > 0)) {
+			stayed[left++] = r->record[i];
+			unsure += first && miss;
 		}
 	}
-	r->slow -= r->kept - n;
-	r->kept = n;
+	const double visits = (double)r->covered / n * pages;
+	if (unsure && 2 * alike > visits) {
+		snprintf(c->why, sizeof(c->why), "an access that waits for a translation takes as long as a miss does");
+		return CHASE_UNDECIDED;
+	}
+	r->slow -= r->kept - left;
+	r->kept = left;
 	r->record = stayed;
-	return true;
+	return CHASE_DONE;
 }
 
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
@@ -301,11 +334,8 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 	r->kept = r->slow < room ? r->slow : room;
 	r->record = y + CHASE_HEAD;
 	r->covered = r->slow <= room ? r->timed : room ? chase_index(r->record[room - 1]) : 0;
-	if (chase_beyond_reach(c, p[CHASE_START], footprint, p[CHASE_EXTRA]) && !stay_in_pages(c, r, footprint, p)) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	return CHASE_DONE;
+	return chase_beyond_reach(c, p[CHASE_START], footprint, p[CHASE_EXTRA]) ? stay_in_pages(c, r, footprint, p)
+										: CHASE_DONE;
 }
 
 unsigned chase_placements(const struct device_info *d, unsigned most, uint32_t *sm)

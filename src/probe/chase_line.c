@@ -73,18 +73,29 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 }
 
 /* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all:
- * as many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. */
+ * as many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels above may
+ * keep so few, each is touched in two places: then lines of half the length would overflow, too. */
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line)
 {
 	struct chase_level *l = &c->level[k];
 
-	for (; *line > l->sector.value; *line /= 2) {
+	while (*line > l->sector.value) {
 		struct chase_ring_spec ring = {.stride = *line, .bytes = l->size.value, .extra = extra};
 		bool fits;
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 		if (state != CHASE_DONE || !fits)
 			return state;
 		if (chase_hidden(c, k, chase_spec_elements(&ring))) {
+			ring.stride /= 2;
+			if (ring.stride > l->sector.value && !chase_hidden(c, k, chase_spec_elements(&ring))) {
+				state = chase_fits(c, k, &ring, &fits, NULL);
+				if (state != CHASE_DONE)
+					return state;
+			} else {
+				fits = false;
+			}
+		}
+		if (!fits) {
 			snprintf(
 			    c->why, sizeof(c->why),
 			    "so few of them as tell lines of %llu bytes from neighbours that share a set may stay in "
@@ -92,6 +103,7 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 			    (unsigned long long)*line);
 			return CHASE_UNDECIDED;
 		}
+		*line = ring.stride / 2;
 	}
 	return CHASE_DONE;
 }

@@ -267,16 +267,19 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 	return stat_median(part + (n - last), last, scratch) < 0.5;
 }
 
+/* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
 static void drop_ghosts(struct chase_path *c)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
-		if (!is_ghost(c, k - 1, k)) {
+		bool ghost = is_ghost(c, k - 1, k);
+		if (!ghost)
 			k++;
-			continue;
+		while (ghost) {
+			ghost = k + 1 < c->class_count && is_ghost(c, k, k + 1);
+			for (unsigned i = 0; i < c->survey_count; i++)
+				c->survey[i].share[k - 1] += c->survey[i].share[k];
+			remove_class(c, k);
 		}
-		for (unsigned i = 0; i < c->survey_count; i++)
-			c->survey[i].share[k - 1] += c->survey[i].share[k];
-		remove_class(c, k);
 	}
 }
 

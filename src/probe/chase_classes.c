@@ -188,7 +188,8 @@ static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, 
 	/* The largest footprints in which it has a part worth looking at. */
 	for (unsigned i = pool->runs; at && i-- > 0 && n < UNIT_SAMPLES;) {
 		const struct chase_run *r = &pool->run[i];
-		if (c->survey[i].share[k] < SHARE_REAL / 3)
+		/* In a footprint as small as a unit all places are multiples of one. */
+		if (c->survey[i].share[k] < SHARE_REAL / 3 || c->survey[i].footprint < 2 * UNIT_MOST)
 			continue;
 		for (uint32_t q = 0; q < r->kept && n < UNIT_SAMPLES; q++) {
 			double ticks = chase_ticks(r->record[q]);

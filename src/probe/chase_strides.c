@@ -24,6 +24,7 @@
 #define SLACK	    1.25 /* beyond what the survey says of the size */
 #define BLURRED	    2	 /* and where it was misled by what others evict: what is confirmed counts */
 #define TRIED	    4	 /* distances that are looked at more closely */
+#define UNTOLD	    16	 /* and of those that tell nothing */
 #define SHIFT	    4
 #define LONG	    36u	 /* laps of one ring that is looked at by itself, */
 #define SETTLED	    12u	 /* of which so many bring it into the level */
@@ -341,7 +342,9 @@ static enum chase_state fits_in(struct chase_path *c, unsigned k, const struct s
 		*yes = *before;
 		return CHASE_DONE;
 	}
-	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d);
+	/* Misses that each lap would have at least: one line more than there is room for, or, of as many as a set holds, all the twins. */
+	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d),
+		       least = laps * (key.d.twin ? key.d.lines : 1);
 	if (!ticks)
 		return state;
 	if (!count_slow(c, k, &key.d, ticks, &own, &others)) {
@@ -349,10 +352,10 @@ static enum chase_state fits_in(struct chase_path *c, unsigned k, const struct s
 			 "hits in the farthest part of the level may be as slow as misses in the nearest");
 		return CHASE_UNDECIDED;
 	}
-	*yes = 4 * own <= laps + 4 * others;
+	*yes = 4 * own <= least + 4 * others;
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, own, others);
-	if (2 * others > laps || (!*yes && 4 * own < 3 * laps + 4 * others))
+	if (2 * others > least || (!*yes && 4 * own < 3 * least + 4 * others))
 		return CHASE_UNDECIDED;
 	study_keep(c->study, "few lines", &key, sizeof(key), yes, sizeof(*yes));
 	return CHASE_DONE;
@@ -439,31 +442,41 @@ static enum chase_state moved_out(struct chase_path *c, unsigned k, uint64_t per
 	return CHASE_DONE;
 }
 
-/* Whether the level is one of so many bytes, by single sets. */
-static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t size)
+/* Neighbours that share a set are moved out of it together, as the parts of one line are: but of as many lines as the set holds, the parts fit as
+ * well, and the neighbours do not. moved: what leaves the set. */
+static enum chase_state line_in(struct chase_path *c, unsigned k, uint64_t period, uint64_t ways, uint64_t moved,
+				uint64_t *line)
+{
+	for (*line = moved; *line % 2 == 0 && *line > c->level[k].sector.value; *line /= 2) {
+		const struct strides both = {.from = period, .lines = (uint32_t)ways, .twin = *line / 2};
+		bool yes = false;
+		enum chase_state state = fits(c, k, &both, &yes);
+		if (state != CHASE_DONE || yes)
+			return state;
+	}
+	return CHASE_DONE;
+}
+
+/* Whether the level is one of sets that hold `ways` lines at such a distance, and of a size between these. */
+static enum chase_state confirm_sets(struct chase_path *c, unsigned k, uint64_t period, uint64_t ways, double least,
+				     double most)
 {
 	struct chase_level *l = &c->level[k];
 	enum chase_state state, all = CHASE_DONE;
-	uint64_t ways, line;
+	uint64_t moved, line;
 	bool yes = false, right = true;
 
-	state = fewest(c, k, size, &ways);
-	if (state != CHASE_DONE || !ways)
+	state = moved_out(c, k, period, ways, &moved);
+	if (state != CHASE_DONE || !moved || period % moved || period == moved)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
-	const uint64_t period = size / ways;
-	state = moved_out(c, k, period, ways, &line);
-	if (state != CHASE_DONE || !line || period % line || period == line)
+	state = line_in(c, k, period, ways, moved, &line);
+	const uint64_t sets = period / moved, others = sets - 1 < SETS_TRIED ? sets - 1 : SETS_TRIED,
+		       size = sets * ways * line;
+	if (state != CHASE_DONE || (double)size < least || (double)size > most)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
-	const uint64_t sets = period / line, others = sets - 1 < SETS_TRIED ? sets - 1 : SETS_TRIED;
-	/* Neighbours that share a set are moved together, as parts of one line are; but of those both fit. */
-	if (line > l->sector.value) {
-		state = fits(c, k, &(struct strides){.from = period, .lines = (uint32_t)ways, .twin = line / 2}, &yes);
-		all = state == CHASE_DONE ? all : state;
-		right = state != CHASE_DONE || yes;
-	}
 	/* Lines that are several periods apart conflict as those do that are one: a part of the distance must not do. */
 	for (uint64_t part = 2; part <= PARTS && all != CHASE_UNDECIDED; part++) {
-		if (period % (part * line))
+		if (period % (part * moved))
 			continue;
 		state = fits(c, k, &(struct strides){.from = period / part, .lines = (uint32_t)ways + 1}, &yes);
 		all = state == CHASE_DONE ? all : state;
@@ -473,7 +486,7 @@ static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t size)
 	for (uint64_t i = 0; i <= others && all != CHASE_UNDECIDED; i++)
 		for (unsigned more = 0; more < 2 && all != CHASE_UNDECIDED; more++) {
 			const struct strides ring = {
-			    .from = period, .lines = (uint32_t)ways + more, .start = i * (sets - 1) / others * line};
+			    .from = period, .lines = (uint32_t)ways + more, .start = i * (sets - 1) / others * moved};
 			state = more ? fits_in(c, k, &ring, false, &yes) : fits(c, k, &ring, &yes);
 			all = state == CHASE_DONE ? all : state;
 			right = right && (state != CHASE_DONE || yes == !more);
@@ -486,6 +499,18 @@ static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t size)
 	return chase_decided(&l->ways, ways);
 }
 
+/* Whether the level is one whose sets such a span of lines at equal distances fills, and of a size between these: the span, or, where neighbours
+ * share sets, less. */
+static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span, double least, double most)
+{
+	uint64_t ways;
+	enum chase_state state = fewest(c, k, span, &ways);
+
+	if (state != CHASE_DONE || !ways)
+		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+	return confirm_sets(c, k, span / ways, ways, least, most);
+}
+
 static enum chase_state by_strides(struct chase_path *c, unsigned k, double least, double most)
 {
 	const uint64_t step = c->level[k].sector.value;
@@ -494,23 +519,25 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 	uint64_t lines = 0;
 
 	if (c->likely) {
-		enum chase_state state = confirm(c, k, c->likely);
+		enum chase_state state = confirm(c, k, c->likely, (double)c->likely, (double)c->likely);
 		if (state != CHASE_UNDECIDED)
 			return state;
 	}
-	/* Nobody else empties what is an SM's own. */
-	for (unsigned tried = 0; tried < TRIED && c->beyond_sm;) {
+	/* Nobody else empties what is an SM's own. What pages make of some distances, where their number is about what is translated at once, tells
+	 * nothing, and is no try. */
+	for (unsigned tried = 0, untold = 0; tried < TRIED && untold < UNTOLD && c->beyond_sm;) {
 		enum chase_state state = search(c, k, &q);
 		if (state != CHASE_DONE || !q.count)
 			return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
-		for (unsigned i = 0; i < q.count; i++, tried++) {
+		for (unsigned i = 0; i < q.count; i++) {
 			state = fitting(c, k, q.found[i], &lines);
 			if (state == CHASE_PENDING)
 				return state;
+			*(state == CHASE_DONE ? &tried : &untold) += 1;
 			const double size = (double)lines * (double)q.found[i];
-			if (state == CHASE_UNDECIDED || size < least / SLACK || size > BLURRED * most)
+			if (state == CHASE_UNDECIDED || !lines || size < least / SLACK)
 				continue;
-			state = confirm(c, k, lines * q.found[i]);
+			state = confirm(c, k, lines * q.found[i], least / SLACK, BLURRED * most);
 			if (state != CHASE_UNDECIDED)
 				return state;
 		}

@@ -282,7 +282,8 @@ static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r,
 		}
 	}
 	const double visits = (double)r->covered / n * pages;
-	if (unsure && 2 * alike > visits) {
+	/* But accesses that come later in a page did miss. */
+	if (2 * unsure > left && 2 * alike > visits) {
 		snprintf(c->why, sizeof(c->why), "an access that waits for a translation takes as long as a miss does");
 		return CHASE_UNDECIDED;
 	}

@@ -1,5 +1,6 @@
 /* Whether it is lines that do not fit, or pages. */
 #include "probe/chase_shape.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,6 +12,7 @@
 static enum chase_state reaches_level(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
 				      bool *reaches)
 {
+	const double pages = ceil((double)ring->bytes / CHASE_PAGE), n = chase_spec_elements(ring);
 	double misses = 0;
 	bool fits;
 
@@ -18,8 +20,10 @@ static enum chase_state reaches_level(struct chase_path *c, unsigned k, const st
 	if (!k)
 		return CHASE_DONE;
 	enum chase_state state = chase_fits(c, k - 1, ring, &fits, &misses);
+	/* What enters a page does not count there. */
 	if (state == CHASE_DONE)
-		*reaches = misses >= 0.9 * chase_spec_elements(ring);
+		*reaches = misses >=
+			   0.9 * (chase_beyond_reach(c, (double)ring->start, (double)ring->bytes, 0) ? n - pages : n);
 	return state;
 }
 

@@ -55,10 +55,37 @@ uint32_t set_beyond(uint32_t total)
 	return 2u << log2_of(total - 1);
 }
 
+/* Lines that words hold of which each is of one of them only. */
+static unsigned listed_whole(uint32_t total)
+{
+	return LIST_WORDS * (WORD_BITS / list_bits(total));
+}
+
 unsigned set_listed(uint32_t total)
 {
-	unsigned n = LIST_WORDS * (WORD_BITS / list_bits(total));
+	unsigned n = LIST_WORDS * WORD_BITS / list_bits(total);
 	return n < SET_LISTED ? n : SET_LISTED;
+}
+
+/* More lines than that: their bits one after the other, from word to word. */
+static void put_list(const struct set_lines *l, double *p)
+{
+	const unsigned bits = list_bits(l->total);
+	uint64_t word[LIST_WORDS] = {0};
+
+	for (unsigned i = 0; i < (l->ways + 1) * bits && i < LIST_WORDS * WORD_BITS; i++)
+		word[i / WORD_BITS] |= (uint64_t)(l->listed[i / bits] >> i % bits & 1) << i % WORD_BITS;
+	for (unsigned i = 0; i < LIST_WORDS; i++)
+		p[SET_FIRST + i] = (double)word[i];
+}
+
+static void take_list(struct set_lines *l, const double *p)
+{
+	const unsigned bits = list_bits(l->total);
+
+	for (unsigned i = 0; i < (l->ways + 1) * bits && i < LIST_WORDS * WORD_BITS; i++)
+		l->listed[i / bits] |= (uint32_t)((uint64_t)p[SET_FIRST + i / WORD_BITS] >> i % WORD_BITS & 1)
+				       << i % bits;
 }
 
 static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
@@ -91,7 +118,10 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 		put(&what, &at, log2_of(l->line), 6);
 		put(&what, &at, l->total, TOTAL_BITS);
 		unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
-		for (unsigned i = 0; i < LIST_WORDS; i++) {
+		const bool whole = l->ways < listed_whole(l->total);
+		if (!whole)
+			put_list(l, p);
+		for (unsigned i = 0; i < LIST_WORDS && whole; i++) {
 			uint64_t word = 0;
 			at = 0;
 			for (unsigned k = 0; k < each && i * each + k < SET_LISTED; k++)
@@ -136,7 +166,10 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	l->total = (uint32_t)take(&what, TOTAL_BITS);
 	l->bound = l->total * l->line;
 	unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
-	for (unsigned i = 0; i < LIST_WORDS; i++) {
+	const bool whole = l->ways < listed_whole(l->total);
+	if (!whole)
+		take_list(l, p);
+	for (unsigned i = 0; i < LIST_WORDS && whole; i++) {
 		uint64_t word = (uint64_t)p[SET_FIRST + i];
 		for (unsigned k = 0; k < each && i * each + k < SET_LISTED; k++)
 			l->listed[i * each + k] = (uint32_t)take(&word, bits);

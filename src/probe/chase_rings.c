@@ -1,0 +1,364 @@
+/* Laps over a few lines at equal distances, as a trace, and whether they fit. */
+#include "probe/chase_rings.h"
+#include "base/arena.h"
+#include "probe/trace.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define NEAREST	    0.5	 /* of a line's accesses: so many are no chance */
+#define LONG	    36u	 /* laps of one ring that is looked at by itself, */
+#define SETTLED	    12u	 /* of which so many bring it into the level */
+#define LONGER	    288u /* the same of a patient one: strange lines leave a set when they are drawn */
+#define SETTLED_AT  264u
+#define SKEW	    512u /* bytes: no line is longer */
+#define COPIES_MOST 64u
+#define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
+
+enum strides_param {
+	STRIDES_STEP,
+	STRIDES_RINGS,
+	STRIDES_LINES,
+	STRIDES_START,
+	STRIDES_MOVED,
+	STRIDES_TWIN,
+	STRIDES_PLACE,
+	STRIDES_PATIENT
+};
+
+static struct strides strides_of(double x, const double *p)
+{
+	const uint64_t kind = (uint64_t)p[STRIDES_PATIENT];
+	return (struct strides){.from = (uint64_t)x,
+				.step = (uint64_t)p[STRIDES_STEP],
+				.rings = (uint32_t)p[STRIDES_RINGS],
+				.lines = (uint32_t)p[STRIDES_LINES],
+				.start = (uint64_t)p[STRIDES_START],
+				.moved = (uint64_t)p[STRIDES_MOVED],
+				.twin = (uint64_t)p[STRIDES_TWIN],
+				.sm = (uint32_t)p[STRIDES_PLACE],
+				.patient = kind & 1,
+				.copies = kind >> 1 & (COPIES_MOST - 1),
+				.apart = kind / (2 * COPIES_MOST)};
+}
+
+static double kind_of(const struct strides *d)
+{
+	return (double)(d->patient + 2ull * d->copies + 2ull * COPIES_MOST * d->apart);
+}
+
+static int ascending(const void *a, const void *b)
+{
+	uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
+	return (x > y) - (x < y);
+}
+
+static uint32_t lap_of(const struct strides *d)
+{
+	return (d->twin ? 2 * d->lines : d->lines) * (d->copies ? d->copies : 1);
+}
+
+/* Laps of one ring, and those that do not count. */
+static uint32_t long_of(const struct strides *d)
+{
+	return d->patient ? LONGER : LONG;
+}
+
+static uint32_t settled_of(const struct strides *d)
+{
+	return d->patient ? SETTLED_AT : SETTLED;
+}
+
+static uint32_t count_of(const struct strides *d)
+{
+	return TRACE_LEAD + (d->rings > 1 ? d->rings * LAPS : 2 * long_of(d)) * lap_of(d);
+}
+
+/* Access i of a trace: the lead, to the first line of all, and then laps over each ring in turn; over one ring alone many, and then as
+ * many over lines in the same pages that have nothing to do with one another. Returns its offset in bytes. */
+static uint64_t offset_of(const struct strides *d, uint32_t i)
+{
+	if (i < TRACE_LEAD)
+		return d->start;
+	const uint32_t lap = lap_of(d), one = d->twin ? 2 * d->lines : d->lines, in = (i - TRACE_LEAD) % lap,
+		       at = in % one, line = at % d->lines;
+	if (d->rings > 1)
+		return line * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
+	/* Copies of other lines must not come to lie where those of the next ones do. */
+	uint64_t skew = SKEW;
+	if (d->copies)
+		skew = ((SKEW - 1) / d->apart + 1 > d->copies ? (SKEW - 1) / d->apart + 1 : d->copies) * d->apart;
+	const uint64_t offset = d->start + line * d->from + (at < d->lines ? 0 : d->twin) + in / one * d->apart;
+	if (i - TRACE_LEAD >= long_of(d) * lap)
+		return offset + (1 + line + (at < d->lines ? 0 : d->lines)) * skew;
+	return offset + (line >= (d->copies ? d->lines / 2 : d->lines - 1) ? d->moved : 0);
+}
+
+static bool trace_of(struct arena *a, const struct strides *d, struct trace_spec *t)
+{
+	const uint32_t count = count_of(d);
+	uint32_t *at = ARENA_ARRAY(a, count, uint32_t), *place = ARENA_ARRAY(a, count, uint32_t), places = 0;
+
+	if (!at || !place)
+		return false;
+	for (uint32_t i = 0; i < count; i++)
+		at[i] = place[i] = (uint32_t)(offset_of(d, i) >> SHIFT);
+	qsort(place, count, sizeof(*place), ascending);
+	for (uint32_t i = 0; i < count; i++)
+		if (!places || place[i] != place[places - 1])
+			place[places++] = place[i];
+	*t = (struct trace_spec){.sm = d->sm,
+				 .shift = SHIFT,
+				 .bytes = ((uint64_t)place[places - 1] << SHIFT) + 64,
+				 .align = 1u << 20,
+				 .places = places,
+				 .place = place,
+				 .count = count,
+				 .at = at};
+	return true;
+}
+
+int strides_setup(const struct study *s, double x, const double *p, struct job *j, const struct trace_kernel *k)
+{
+	const struct strides d = strides_of(x, p);
+	struct trace_spec t;
+
+	return trace_of(j->arena, &d, &t) ? trace_setup(s, j, k, &t) : -ENOMEM;
+}
+
+/* Ticks of the trace's accesses, NULL: *state says why not. */
+static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d, enum chase_state *state)
+{
+	const double p[POINT_PARAMS] = {(double)d->step,  d->rings,	   d->lines, (double)d->start,
+					(double)d->moved, (double)d->twin, d->sm,    kind_of(d)};
+	const struct point *pt = study_ask(c->study, c->strides, (double)d->from, p);
+	const struct trace_kernel plain = {.symbol = NULL};
+	struct trace_spec t;
+
+	if (!pt) {
+		*state = chase_missing(c);
+		return NULL;
+	}
+	*state = CHASE_UNDECIDED;
+	snprintf(c->why, sizeof(c->why), "out of memory");
+	if (!trace_of(study_arena(c->study), d, &t))
+		return NULL;
+	uint32_t *ticks = ARENA_ARRAY(study_arena(c->study), t.count, uint32_t);
+	if (!ticks || !trace_read(pt, &plain, &t, ticks, c->why, sizeof(c->why)))
+		return NULL;
+	*state = CHASE_DONE;
+	return ticks;
+}
+
+/* The ticks that at least `least` of the accesses take no more than: of a level in parts those of the nearest one, though few lines may lie
+ * there. Nothing makes an access faster than a hit. */
+static double nearest(const uint32_t *ticks, uint32_t n, double least)
+{
+	uint32_t count[CHASE_CAP + 1] = {0}, sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count[ticks[i]]++;
+	for (uint32_t t = 0; t <= CHASE_CAP; t++) {
+		sum += count[t];
+		if (sum >= least)
+			return t;
+	}
+	return 0;
+}
+
+/* Ticks that a miss takes more than the slowest hit, and from which an access misses that takes so much more than the nearest hit. */
+static double gap_of(const struct chase_path *c, unsigned k)
+{
+	return c->classes[c->level[k + 1].class_first].centre - c->classes[c->level[k].class_last].centre;
+}
+
+static double spread_of(const struct chase_path *c, unsigned k)
+{
+	return c->classes[c->level[k].class_last].centre - c->classes[c->level[k].class_first].centre;
+}
+
+static double beyond_near(const struct chase_path *c, unsigned k)
+{
+	return spread_of(c, k) + 0.5 * gap_of(c, k);
+}
+
+/* Of the second level: what its hits take, by those of the first one that a trace begins with. */
+static double behind_first(const struct chase_path *c, unsigned k, const uint32_t *ticks)
+{
+	return nearest(ticks, TRACE_LEAD, TRACE_LEAD / 2) + c->classes[c->level[k].class_first].centre -
+	       c->classes[c->level[0].class_first].centre;
+}
+
+/* Which rings of one trace do not fit: share[rings] is how many of their accesses miss. */
+enum chase_state strides_look(struct chase_path *c, unsigned k, const struct strides *d, float *share)
+{
+	const struct {
+		struct strides d;
+		unsigned experiment;
+	} key = {*d, c->strides};
+	const float *before = study_recall(c->study, "strides", &key, sizeof(key));
+	enum chase_state state;
+
+	if (before) {
+		memcpy(share, before, d->rings * sizeof(*share));
+		return CHASE_DONE;
+	}
+	const uint32_t *ticks = trace_ticks(c, d, &state);
+	if (!ticks)
+		return state;
+	const uint32_t all = count_of(d) - TRACE_LEAD;
+	const double floor =
+	    (k ? behind_first(c, k, ticks) : nearest(ticks + TRACE_LEAD, all, NEAREST * all / d->lines)) +
+	    beyond_near(c, k);
+	for (uint32_t r = 0; r < d->rings; r++) {
+		const uint32_t from = TRACE_LEAD + r * LAPS * d->lines + d->lines, n = (LAPS - 1) * d->lines;
+		uint32_t missed = 0;
+		for (uint32_t i = from; i < from + n; i++)
+			missed += ticks[i] > floor;
+		share[r] = (float)missed / (float)n;
+	}
+	study_keep(c->study, "strides", &key, sizeof(key), share, d->rings * sizeof(*share));
+	return CHASE_DONE;
+}
+
+/* ---- one ring by itself ---- */
+
+/* Misses of the ring's later laps, and accesses of the other lines that are as slow. Where they are in more pages than are translated at
+ * once an access of the one is as dear as the same one of the other, but for the part of the level that each is in. False: a hit in the
+ * farthest part cannot be told from a miss. */
+static bool count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
+		       uint32_t *own, uint32_t *others)
+{
+	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
+		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
+	const bool pages = c->reach && d->start + d->lines * d->from + d->moved > c->reach;
+	const double gap = gap_of(c, k), spread = spread_of(c, k), apart = 0.5 * (gap + spread),
+		     near = fmin(nearest(test, n, NEAREST * laps), nearest(control, n, NEAREST * laps)),
+		     floor = near + beyond_near(c, k);
+
+	*own = *others = 0;
+	/* Where even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
+	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[k].class_first].centre + spread / 2)
+		return false;
+	for (uint32_t i = 0; i < n; i++) {
+		*own += pages ? test[i] >= control[i] + apart : test[i] > floor;
+		*others += pages ? control[i] >= test[i] + apart : control[i] > floor;
+	}
+	return true;
+}
+
+/* The same behind another level. False: that answered many of them, or pages cost something. */
+static bool count_behind(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
+			 uint32_t *own, uint32_t *others)
+{
+	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
+		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
+	const double hit = behind_first(c, k, ticks), floor = hit + beyond_near(c, k),
+		     above = hit - (c->classes[c->level[k].class_first].centre -
+				    c->classes[c->level[k - 1].class_last].centre) /
+				       2;
+	uint32_t kept = 0;
+
+	*own = *others = 0;
+	for (uint32_t i = 0; i < n; i++) {
+		*own += test[i] > floor;
+		*others += control[i] > floor;
+		kept += test[i] < above;
+	}
+	return kept <= KEPT_MOST * n && !(c->reach && offset_of(d, count_of(d) - 1) + d->moved > c->reach);
+}
+
+/* Bytes after which the sets of the level above repeat. */
+uint64_t strides_repeat_above(const struct chase_path *c, unsigned k)
+{
+	return k ? c->level[k - 1].line.value * c->level[k - 1].sets.value : 1;
+}
+
+/* Lines of one set of the level above that drive each other out of it, whatever it replaces. */
+uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
+{
+	return k ? 2 * c->level[k - 1].ways.value + 2 : 0;
+}
+
+/* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0, with its
+ * copies in other places than otherwise. */
+enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct strides *asked, bool patient, bool *yes)
+{
+	struct {
+		struct strides d;
+		unsigned experiment;
+	} key;
+	uint32_t own, others;
+	enum chase_state state;
+
+	memset(&key, 0, sizeof(key));
+	key.experiment = c->strides;
+	key.d.from = asked->from;
+	key.d.rings = 1;
+	key.d.lines = asked->lines;
+	key.d.start = asked->start;
+	key.d.moved = asked->moved;
+	key.d.twin = asked->twin;
+	key.d.sm = c->sm;
+	key.d.patient = patient;
+	if (k) {
+		const uint64_t together = asked->moved ? asked->lines / 2 : asked->lines;
+		key.d.apart = strides_repeat_above(c, k);
+		key.d.copies = (uint32_t)((strides_driven_out(c, k) + together - 1) / (together ? together : 1));
+		snprintf(c->why, sizeof(c->why), "%u lines are too few not to stay in the level above", asked->lines);
+		if (key.d.copies >= COPIES_MOST || !together)
+			return CHASE_UNDECIDED;
+		if (asked->apart)
+			key.d.apart *= key.d.copies + 1;
+	}
+	const bool *before = study_recall(c->study, "few lines", &key, sizeof(key));
+	if (before) {
+		*yes = *before;
+		return CHASE_DONE;
+	}
+	/* Misses that each lap would have at least: one line more than there is room for, or, of as many as a set holds, all the twins. */
+	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d),
+		       least = laps * (key.d.twin ? key.d.lines : 1) * (key.d.copies ? key.d.copies : 1);
+	if (!ticks)
+		return state;
+	if (!(k ? count_behind : count_slow)(c, k, &key.d, ticks, &own, &others)) {
+		snprintf(c->why, sizeof(c->why),
+			 k ? "the level above keeps some of the lines, or they are in more pages than are translated"
+			   : "hits in the farthest part of the level may be as slow as misses in the nearest");
+		return CHASE_UNDECIDED;
+	}
+	*yes = 4 * own <= least + 4 * others;
+	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
+		 laps, key.d.lines, own, others);
+	if (2 * others > least || (!*yes && 4 * own < 3 * least + 4 * others))
+		return CHASE_UNDECIDED;
+	study_keep(c->study, "few lines", &key, sizeof(key), yes, sizeof(*yes));
+	return CHASE_DONE;
+}
+
+/* The same of a ring that fits, if not at once: a stranger in its set makes it miss in every lap until the stranger is replaced. */
+enum chase_state strides_fits(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
+{
+	const enum chase_state soon = strides_fits_in(c, k, asked, false, yes);
+	bool at_last = false;
+
+	if (soon == CHASE_PENDING || (soon == CHASE_DONE && *yes))
+		return soon;
+	const enum chase_state late = strides_fits_in(c, k, asked, true, &at_last);
+	if (late == CHASE_PENDING || late == CHASE_DONE)
+		*yes = at_last;
+	return late == CHASE_UNDECIDED ? soon : late;
+}
+
+/* Whether a ring fits with its copies here or there: what conflicts of itself does wherever they lie, but those of one part may have come to lie
+ * where others of another one do. */
+enum chase_state strides_fits_anyhow(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
+{
+	struct strides wide = *asked;
+	const enum chase_state state = strides_fits(c, k, asked, yes);
+
+	wide.apart = 1;
+	return state != CHASE_DONE || *yes || !k ? state : strides_fits(c, k, &wide, yes);
+}

@@ -245,8 +245,9 @@ static bool is_miss(const struct chase_path *c, double ticks, double floor)
 	return false;
 }
 
-/* Leaves out the records of accesses that waited for a translation: those that entered a page; and where what entered it was found in a level
- * that is asked before anything is translated, and so is not among the slow ones, the first one that is, unless it took no longer than a miss. */
+/* Leaves out the records of accesses that waited for a translation: those that entered a page; and where what entered it was found in
+ * a level that is asked before anything is translated, and so is not among the slow ones, the first one that is, unless it took no
+ * longer than a miss. */
 static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	struct arena *a = study_arena(c->study);

@@ -72,9 +72,9 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
 }
 
-/* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all:
- * as many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels above may
- * keep so few, each is touched in two places: then lines of half the length would overflow, too. */
+/* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
+ * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels
+ * above may keep so few, each is touched in two places: then lines of half the length would overflow, too. */
 enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line)
 {
 	struct chase_level *l = &c->level[k];

@@ -282,8 +282,8 @@ uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
 	return k ? 2 * c->level[k - 1].ways.value + 2 : 0;
 }
 
-/* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0, with its
- * copies in other places than otherwise. */
+/* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0,
+ * with its copies in other places than otherwise. */
 enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct strides *asked, bool patient, bool *yes)
 {
 	struct {
@@ -352,8 +352,8 @@ enum chase_state strides_fits(struct chase_path *c, unsigned k, const struct str
 	return late == CHASE_UNDECIDED ? soon : late;
 }
 
-/* Whether a ring fits with its copies here or there: what conflicts of itself does wherever they lie, but those of one part may have come to lie
- * where others of another one do. */
+/* Whether a ring fits with its copies here or there: what conflicts of itself does wherever they lie, but those of one part may have
+ * come to lie where others of another one do. */
 enum chase_state strides_fits_anyhow(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
 {
 	struct strides wide = *asked;

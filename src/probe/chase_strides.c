@@ -158,8 +158,8 @@ static enum chase_state moved_out(struct chase_path *c, unsigned k, uint64_t per
 	return CHASE_DONE;
 }
 
-/* Neighbours that share a set are moved out of it together, as the parts of one line are: but of as many lines as the set holds, the parts fit as
- * well, and the neighbours do not. moved: what leaves the set. */
+/* Neighbours that share a set are moved out of it together, as the parts of one line are: but of as many lines as the set holds, the
+ * parts fit as well, and the neighbours do not. moved: what leaves the set. */
 static enum chase_state line_in(struct chase_path *c, unsigned k, uint64_t period, uint64_t ways, uint64_t moved,
 				uint64_t *line)
 {
@@ -173,8 +173,8 @@ static enum chase_state line_in(struct chase_path *c, unsigned k, uint64_t perio
 	return CHASE_DONE;
 }
 
-/* Behind another level lines have to be as far apart as the sets of both repeat. But half of them moved by a part of that conflict with the others
- * where the sets of this one repeat after the part. */
+/* Behind another level lines have to be as far apart as the sets of both repeat. But half of them moved by a part of that conflict
+ * with the others where the sets of this one repeat after the part. */
 static enum chase_state period_of(struct chase_path *c, unsigned k, uint64_t distance, uint64_t ways, uint64_t moved,
 				  uint64_t *period)
 {
@@ -240,8 +240,8 @@ static enum chase_state confirm_sets(struct chase_path *c, unsigned k, uint64_t 
 	return chase_decided(&l->ways, ways);
 }
 
-/* Whether the level is one whose sets such a span of lines at equal distances fills, and of a size between these: the span, or, where neighbours
- * share sets, less. */
+/* Whether the level is one whose sets such a span of lines at equal distances fills, and of a size between these: the span, or, where
+ * neighbours share sets, less. */
 static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span, double least, double most)
 {
 	uint64_t ways;
@@ -268,8 +268,8 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 		if (state != CHASE_UNDECIDED)
 			return state;
 	}
-	/* Nobody else empties what is an SM's own. What pages make of some distances, where their number is about what is translated at once, tells
-	 * nothing, and is no try. */
+	/* Nobody else empties what is an SM's own. What pages make of some distances, where their number is about what is translated
+	 * at once, tells nothing, and is no try. */
 	for (unsigned tried = 0, untold = 0; tried < TRIED && untold < UNTOLD && (c->beyond_sm || k);) {
 		enum chase_state state = search(c, k, &q);
 		if (state != CHASE_DONE || !q.count)

@@ -1,4 +1,5 @@
 /* Constant memory: every cache level on its path. Wong 2010, IV-J, with the single accesses of Mei 2014, 3.2. */
+#include "common_l2.h"
 #include "data/native_record.h"
 #include "probe/chase.h"
 #include <limits.h>
@@ -6,8 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { CONSTANT_CHASE, CONSTANT_LAP };
-#define ZOOM_STRIDE 16 /* bytes, as in the paper's Fig. 18 */
+enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
+#define ZOOM_STRIDE 16	/* bytes, as in the paper's Fig. 18 */
+#define LINE_LIKELY 256 /* bytes: no shorter than most lines */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -37,28 +39,137 @@ static const struct experiment experiments[] = {
 	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
     [CONSTANT_LAP] =
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+    [CONSTANT_PAST] =
+	{.name = "past", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = common_l2_setup},
 };
 
 static const char *const claims[] = {"cache.constant.*", "memory.constant.latency", NULL};
 static const char *const needs[] = {"clock", "arithmetic", "global_cache", NULL};
 
-/* Constant misses may go through the GPU's common L2: then that level is no constant cache. */
-enum common_l2 { L2_NONE, L2_OTHER, L2_THIS, L2_UNKNOWN };
-
-static enum common_l2 is_common_l2(const struct study *s, double cycles)
+/* Bytes that level k holds at least: of a footprint of more lines than it has, a lap misses as often as there are more, whatever is replaced. */
+static double holds(const struct chase_path *c, unsigned k)
 {
-	const struct finding *f = study_finding(s, "cache.global.l2.size");
-	double lo, hi, latency;
+	const struct chase_level *l = &c->level[k];
+	double most = 0;
 
-	if (f && f->verdict == VERDICT_ABSENT)
-		return L2_NONE;
-	f = study_finding(s, "cache.global.l2.latency");
-	if (!f || f->verdict != VERDICT_MEASURED || !study_number(s, "cache.global.l2.latency", &latency))
-		return L2_UNKNOWN;
-	lo = isnan(f->lo) ? latency : f->lo;
-	hi = isnan(f->hi) ? latency : f->hi;
-	/* On real chips the two paths to one L2 differ by some cycles. */
-	return cycles > lo * 0.95 - 3 && cycles < hi * 1.05 + 3 ? L2_THIS : L2_OTHER;
+	for (unsigned i = 0; i < c->survey_count && l->sector.state == CHASE_DONE; i++) {
+		double beyond = 0;
+		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
+			beyond += c->survey[i].share[q];
+		/* Only the first access to what one miss fetches can miss. */
+		most = fmax(most, c->survey[i].footprint *
+				      (1 - beyond * fmax((double)l->sector.value / (double)c->stride, 1)));
+	}
+	return most;
+}
+
+/* Cycles that a load takes which level k answers: as laps have it, or else from its class of single accesses. NAN: neither says it. clock: ticks
+ * that reading it adds to those. */
+static double taken(const struct chase_path *c, const struct chase_placed *served, unsigned k, double clock,
+		    bool *rough)
+{
+	struct chase_placed one = served[k];
+
+	*rough = one.state != CHASE_DONE;
+	/* The instructions in the chain are the same at every level. */
+	if (*rough)
+		one = (struct chase_placed){.mean = c->classes[c->level[k].class_last].centre - clock,
+					    .address_ops = served[0].address_ops};
+	return chase_take_off(c->study, &one) ? one.mean : NAN;
+}
+
+/* What reading the clock adds to an access, which laps do without; NAN: nobody knows. */
+static double clock_cost(const struct chase_path *c, const struct chase_placed *served)
+{
+	for (unsigned k = 0; k < c->level_count; k++)
+		if (served[k].state == CHASE_DONE && c->level[k].class_first == c->level[k].class_last)
+			return c->classes[c->level[k].class_first].centre - served[k].mean;
+	return NAN;
+}
+
+/* Whether level k, which is the last to hit, holds as much as the GPU's common L2: a cache of constants that only takes as long has another
+ * size. L2_UNKNOWN: nobody knows. */
+static enum chase_state same_size(struct chase_path *c, unsigned k, const struct common_hit *hit, double clock,
+				  enum common_l2 *out)
+{
+	const struct chase_level *held = &c->level[k];
+	const bool sized = held->size.state == CHASE_DONE && !held->endless;
+	double size;
+	const bool known = study_number(c->study, "cache.global.l2.size", &size);
+
+	*out = L2_UNKNOWN;
+	if (sized && known) {
+		*out = fabs(size - (double)held->size.value) < 0.02 * size ? L2_THIS : L2_OTHER;
+		return CHASE_DONE;
+	}
+	if (sized) {
+		/* Nobody knows how much that L2 holds, but it may be seen to hold what this level does not. */
+		struct common_hit twice;
+		const uint64_t stride = held->line.state == CHASE_DONE ? held->line.value : LINE_LIKELY;
+		const enum chase_state state =
+		    common_l2_seen(c->study, CONSTANT_PAST, 2 * held->size.value, stride, clock, &twice);
+		if (state == CHASE_DONE && twice.state == L2_THIS && hit->state == L2_THIS &&
+		    common_l2_is(hit, twice.lo) == L2_THIS && common_l2_is(hit, twice.hi) == L2_THIS)
+			*out = L2_OTHER;
+		return state;
+	}
+	/* Others' lines in that L2 make some of its own miss, however few they are, and then no footprint is seen to fit for certain. */
+	const double least = holds(c, k);
+	if (!held->endless && 2 * least > (double)c->limit && !(known && size < 0.98 * least))
+		*out = L2_THIS;
+	return CHASE_DONE;
+}
+
+struct which_common {
+	unsigned levels; /* that are caches of constants */
+	unsigned unsure; /* the level that may be the common L2; UINT_MAX: none */
+	enum common_l2 common;
+};
+
+/* Which level is the GPU's common L2? Only the last one that hits can be. more: first touches are slower still. */
+static enum chase_state which_is_common(struct chase_path *c, const struct chase_placed *served, unsigned caches,
+					bool more, struct which_common *out)
+{
+	struct study *s = c->study;
+	struct common_hit hit = common_l2_found(s);
+	const struct chase_level *held = caches ? &c->level[caches - 1] : NULL;
+	const double clock = clock_cost(c, served);
+	bool rough;
+
+	*out = (struct which_common){caches + more, UINT_MAX, L2_NONE};
+	if (hit.state == L2_UNKNOWN && caches + more) {
+		/* What other loads see of it: where few bytes are read past the L1, it is what answers. */
+		const bool sized = !more && held->size.state == CHASE_DONE && !held->endless;
+		const uint64_t stride = sized && held->line.state == CHASE_DONE ? held->line.value : LINE_LIKELY,
+			       bytes = sized ? held->size.value / 2 : c->limit / 2;
+		if (common_l2_seen(s, CONSTANT_PAST, bytes, stride, clock, &hit) == CHASE_PENDING)
+			return CHASE_PENDING;
+		hit.slack = c->swing;
+	}
+	const double last = taken(c, served, c->level_count - 1, clock, &rough);
+	hit.slack = rough ? c->swing : hit.slack;
+	out->common = common_l2_is(&hit, last);
+	if (more && out->common == L2_THIS)
+		out->levels = caches;
+	if (more && out->common == L2_UNKNOWN)
+		out->unsure = caches;
+	if (more || !caches || out->common == L2_THIS || hit.state == L2_NONE)
+		return CHASE_DONE;
+	/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. */
+	const double before = taken(c, served, caches - 1, clock, &rough);
+	hit.slack = rough ? c->swing : hit.slack;
+	enum common_l2 alike = common_l2_is(&hit, before), size = L2_UNKNOWN;
+	if (alike != L2_OTHER && same_size(c, caches - 1, &hit, clock, &size) == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (alike != L2_OTHER && size != L2_THIS)
+		alike = size;
+	if (alike == L2_THIS) {
+		out->levels = caches - 1;
+		out->common = L2_THIS;
+	} else if (alike == L2_UNKNOWN) {
+		out->unsure = caches - 1;
+	}
+	return CHASE_DONE;
 }
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
@@ -125,37 +236,14 @@ static void study_constant(struct study *s)
 	if (study_pending(s))
 		return;
 
-	/* Which of them is the GPU's common L2? Only the last one that hits can be. */
-	unsigned levels = caches + more;
-	enum common_l2 common = L2_NONE;
+	struct which_common is;
+	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
+		return;
+	unsigned levels = is.levels;
+	const unsigned unsure = is.unsure;
+	const enum common_l2 common = is.common;
 	struct chase_placed last = served[c.level_count - 1];
-	bool known = last.state == CHASE_DONE && chase_take_off(s, &last);
-	common = known ? is_common_l2(s, last.mean) : L2_UNKNOWN;
-	if (more && common == L2_THIS)
-		levels = caches;
-	unsigned unsure = more && common == L2_UNKNOWN ? caches : UINT_MAX; /* the level that may be it */
-	if (!more && caches && common != L2_THIS) {
-		/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. A cache of
-		 * constants that only takes as long has another size. */
-		struct chase_placed before = served[caches - 1];
-		const struct chase_level *held = &c.level[caches - 1];
-		double size;
-		/* What holds all constants has no size to compare. */
-		const bool both = study_number(s, "cache.global.l2.size", &size) && held->size.state == CHASE_DONE &&
-				  !held->endless,
-			   same = both && fabs(size - (double)held->size.value) < 0.02 * size;
-		enum common_l2 alike = L2_UNKNOWN;
-		if (is_common_l2(s, 0) == L2_NONE)
-			alike = L2_NONE;
-		else if (before.state == CHASE_DONE && chase_take_off(s, &before))
-			alike = is_common_l2(s, before.mean);
-		if (alike == L2_THIS && same) {
-			levels = caches - 1;
-			common = L2_THIS;
-		} else if (alike == L2_THIS || alike == L2_UNKNOWN) {
-			unsure = same || !both ? caches - 1 : unsure;
-		}
-	}
+	const bool known = last.state == CHASE_DONE && chase_take_off(s, &last);
 	bool are_rows;
 	unsigned rows = chase_rows_level(&c, &are_rows);
 	if (rows < levels)

@@ -1,0 +1,77 @@
+/* Constant misses may go through the GPU's common L2: then that level is no constant cache. */
+#include "common_l2.h"
+#include "base/arena.h"
+#include "data/native_record.h"
+#include "stat/stat.h"
+#include <math.h>
+
+#define LINES_LEAST 8
+#define LAPS	    4
+#define TIMED_LEAST 256
+#define USUAL	    0.1 /* of the accesses, at either end, are not counted: noise, and what had to wait */
+
+int common_l2_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct chase_kernel k = {.template_path = "probes/global_cache/global_chase.ptx",
+				       .load = study_device(s)->cc < 20 ? "ld.volatile.global.u64" : "ld.global.cg.u64",
+				       .space = BUFFER_GLOBAL,
+				       .in_shared = true,
+				       .load_class = NATIVE_LOAD_GLOBAL};
+	return chase_setup(s, x, p, j, &k);
+}
+
+struct common_hit common_l2_found(const struct study *s)
+{
+	struct common_hit out = {.state = L2_NONE};
+	const struct finding *f = study_finding(s, "cache.global.l2.size");
+	double latency;
+
+	if (f && f->verdict == VERDICT_ABSENT)
+		return out;
+	out.state = L2_UNKNOWN;
+	f = study_finding(s, "cache.global.l2.latency");
+	if (!f || f->verdict != VERDICT_MEASURED || !study_number(s, "cache.global.l2.latency", &latency))
+		return out;
+	return (struct common_hit){L2_THIS, isnan(f->lo) ? latency : f->lo, isnan(f->hi) ? latency : f->hi, 0};
+}
+
+enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
+				struct common_hit *out)
+{
+	struct chase_path c = {
+	    .study = s, .chase = experiment, .limit = UINT64_MAX, .word = 8, .room = chase_room(study_device(s), true)};
+	const double n = floor((double)bytes / (double)stride), timed = fmin(fmax(LAPS * n, TIMED_LEAST), c.room);
+	double p[POINT_PARAMS] = {0};
+	struct chase_run r;
+
+	*out = (struct common_hit){.state = L2_UNKNOWN};
+	if (n < LINES_LEAST || n > c.room || isnan(clock))
+		return CHASE_DONE;
+	p[CHASE_STRIDE] = (double)stride;
+	p[CHASE_WARM] = 2 * n;
+	p[CHASE_TIMED] = timed;
+	enum chase_state state = chase_get(&c, &r, n * (double)stride, p);
+	if (state != CHASE_DONE)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	double *v = ARENA_ARRAY(study_arena(s), r.kept + 1, double),
+	       *scratch = ARENA_ARRAY(study_arena(s), r.kept + 1, double);
+	if (!v || !scratch || r.kept < n)
+		return CHASE_DONE;
+	for (uint32_t i = 0; i < r.kept; i++)
+		v[i] = chase_ticks(r.record[i]);
+	*out = (struct common_hit){L2_THIS, stat_quantile(v, r.kept, USUAL, scratch) - clock,
+				   stat_quantile(v, r.kept, 1 - USUAL, scratch) - clock, 0};
+	return CHASE_DONE;
+}
+
+enum common_l2 common_l2_is(const struct common_hit *hit, double cycles)
+{
+	if (hit->state != L2_THIS)
+		return hit->state;
+	if (isnan(cycles))
+		return L2_UNKNOWN;
+	/* On real chips the two paths to one L2 differ by some cycles. */
+	return cycles > hit->lo * 0.95 / (1 + hit->slack) - 3 && cycles < hit->hi * 1.05 * (1 + hit->slack) + 3
+		   ? L2_THIS
+		   : L2_OTHER;
+}

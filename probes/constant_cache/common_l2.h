@@ -1,0 +1,27 @@
+/* Whether a class of latency on the way to constants is the GPU's common L2. Private to the probe. */
+#ifndef FATHOM_COMMON_L2_H
+#define FATHOM_COMMON_L2_H
+#include "probe/chase.h"
+
+enum common_l2 { L2_NONE, L2_OTHER, L2_THIS, L2_UNKNOWN };
+
+/* What a hit in that L2 takes, in cycles, from whatever said so. */
+struct common_hit {
+	enum common_l2
+	    state; /* L2_NONE: there is no such cache; L2_UNKNOWN: nobody knows what it takes; else lo and hi are */
+	double lo, hi;
+	double slack; /* a share by which either side may be off besides */
+};
+
+/* The experiment that follows a ring through global memory, past the L1. */
+int common_l2_setup(const struct study *s, double x, const double *p, struct job *j);
+/* What the findings say of it. */
+struct common_hit common_l2_found(const struct study *s);
+/* The same from global loads past the L1 over so many bytes: what most of them take. clock: ticks that reading it adds to an access.
+ * PENDING, or DONE: where they could not be had, out says that nobody knows. */
+enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
+				struct common_hit *out);
+/* Whether what takes so many cycles may be that L2. */
+enum common_l2 common_l2_is(const struct common_hit *hit, double cycles);
+
+#endif

@@ -173,6 +173,26 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 		by_flips(l, lists, set, effort - 1);
 }
 
+uint64_t level_step(const struct level *l)
+{
+	const char *above[] = {l->up, l->top};
+	uint64_t lines = 0, step = l->line, finest = 1;
+
+	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
+		uint64_t line, size;
+		if (!above[i])
+			continue;
+		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size))
+			return 0;
+		lines = size / line > lines ? size / line : lines;
+		finest = line > finest ? line : finest;
+	}
+	/* Of steps within a line of a level above most would hit there. */
+	while (l->size / step < 2 * lines && step % 2 == 0 && step / 2 >= finest)
+		step /= 2;
+	return step < l->line && l->size / step >= 2 * lines ? step : 0;
+}
+
 bool level_kept(const struct level *l, const struct set_lines *set)
 {
 	uint64_t line, ways, sets, size;

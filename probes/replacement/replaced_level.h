@@ -43,6 +43,9 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);
 /* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
 bool level_kept(const struct level *l, const struct set_lines *set);
+/* Bytes between what laps over all of the level's lines read, so that it is twice as many lines as any level above has; 0: whole lines are, or no
+ * steps within a line are small enough. */
+uint64_t level_step(const struct level *l);
 /* How much slower what lies behind a level is, by walks over what each holds. NAN: not seen. */
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap);
 /* How much slower a level is than those above it, by walks over as much as each holds: what takes the clock's steps to tell a

@@ -131,6 +131,7 @@ static enum chase_state list_set(const struct level *l, struct set_lines *set, c
 	unsigned best = 0;
 
 	set->total = set->held = total;
+	set->step = set_pages(l->path) ? 0 : level_step(l);
 	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
 	if (total >= 1u << 17 || (set_pages(l->path) && total >= 500)) {
 		snprintf(why, n, "%u lines are too many to look for those of one set", total);

@@ -48,8 +48,10 @@ struct set_lines {
 	uint64_t extra;	 /* SET_DENSE: where the one line more lies */
 	uint32_t total;	 /* SET_DEALT: lines of the level; SET_HASHED: more than the listed ones but the last */
 	uint32_t held;	 /* lines of the level, where they are listed */
-	unsigned ways;	 /* of the set; SET_DENSE: lines side by side */
-	unsigned lines;	 /* that a plan may name */
+	uint64_t
+	    step; /* bytes: where levels above may keep all of those, steps in which they cannot; 0: there are none */
+	unsigned ways;		     /* of the set; SET_DENSE: lines side by side */
+	unsigned lines;		     /* that a plan may name */
 	uint32_t listed[SET_LISTED]; /* line numbers: ways of them, and one more */
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */

@@ -147,15 +147,17 @@ enum chase_state set_usual(struct study *s, const struct set_lines *l, uint64_t 
 	return state;
 }
 
-/* Of caches: the shared chase over all lines and one more. */
-static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
-				 char *why, size_t why_bytes)
+/* Of caches: the shared chase over all lines and one more, in steps. */
+static enum chase_state by_steps(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra,
+				 uint64_t step, bool *hot, char *why, size_t why_bytes)
 {
 	struct chase_path c = path_of(s, l);
-	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = l->line, .extra = extra * l->line};
+	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = step, .extra = extra * l->line};
 	struct chase_blocks found;
+	struct set_lines steps = *l;
 
-	enum chase_state state = find_floor(&c, l, total, &c.level[0].floor);
+	steps.line = step;
+	enum chase_state state = find_floor(&c, &steps, (uint32_t)(total * (l->line / step)), &c.level[0].floor);
 	if (state == CHASE_DONE) {
 		c.level[0].sector = (struct chase_fact){.state = CHASE_DONE, .value = l->line};
 		state = chase_hot(&c, 0, &ring, &found);
@@ -167,6 +169,17 @@ static enum chase_state by_chase(struct study *s, const struct set_lines *l, uin
 	for (uint32_t i = 0; i < total; i++)
 		hot[i] = i < found.count && found.hot[i];
 	return CHASE_DONE;
+}
+
+/* In whole lines; and where that tells nothing, because those are so few that a level above may keep them, in smaller steps. */
+static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
+				 char *why, size_t why_bytes)
+{
+	const enum chase_state state = by_steps(s, l, total, extra, l->line, hot, why, why_bytes);
+
+	if (state != CHASE_UNDECIDED || !l->step)
+		return state;
+	return by_steps(s, l, total, extra, l->step, hot, why, why_bytes);
 }
 
 /* Where as many pages as a set has missed often, and no others half as often: how often the least of those did. 0: they did not. */

@@ -173,6 +173,30 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 		by_flips(l, lists, set, effort - 1);
 }
 
+bool level_sweep(const struct level *l, struct set_lines *set)
+{
+	const char *above[] = {l->up, l->top};
+	uint64_t finest = l->line;
+
+	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
+		uint64_t line, size;
+		if (!above[i])
+			continue;
+		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size) ||
+		    2 * l->size < 3 * size)
+			return false;
+		finest = least(finest, line);
+	}
+	if (!l->up || set_pages(l->path) || set->mode != SET_HASHED || finest % FLIP_BYTES)
+		return false;
+	const uint64_t between = l->size / finest / set->ways;
+	set->flips = set->flipped = 0;
+	set->apart = finest;
+	set->bound = set->total * set->line;
+	set->between = (unsigned)least(between + between / 4 + 2, BETWEEN_MOST);
+	return true;
+}
+
 uint64_t level_step(const struct level *l)
 {
 	const char *above[] = {l->up, l->top};

@@ -41,6 +41,9 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
 /* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
  * enough, `effort` times twice as many. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);
+/* The same by brute force, for lines that are listed: after each of them as many others, side by side, as lie between two of them, so that a
+ * lap over the set is one over the whole level, which no smaller one above keeps. False: it is not so much larger than those. */
+bool level_sweep(const struct level *l, struct set_lines *set);
 /* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
 bool level_kept(const struct level *l, const struct set_lines *set);
 /* Bytes between what laps over all of the level's lines read, so that it is twice as many lines as any level above has; 0: whole lines are, or no

@@ -215,6 +215,39 @@ static void make_room(struct level *l)
 		l->spread = l->up && !set_pages(l->path);
 }
 
+/* Where the levels above kept the set's lines whatever was read in between: those that were seen to conflict, in a walk over all the level holds. PENDING
+ * or DONE; what is no better is left as it was. */
+static enum chase_state swept(const struct level *l, struct set_lines *set, struct policy_result *r,
+			      struct spacing *spacing)
+{
+	struct set_lines all = *set;
+	struct policy_result again = {.state = CHASE_UNDECIDED};
+	char why[240];
+
+	if (set->mode == SET_STRIDED) {
+		all = (struct set_lines){
+		    .path = l->path, .line = l->line, .ways = (unsigned)l->ways, .known = set->known};
+		const enum chase_state state = list_set(l, &all, why, sizeof(why));
+		if (state != CHASE_DONE)
+			return state == CHASE_PENDING ? state : CHASE_DONE;
+	}
+	if (!level_sweep(l, &all))
+		return CHASE_DONE;
+	infer(l, &all, &again);
+	if (again.state != CHASE_DONE)
+		return again.state == CHASE_PENDING ? again.state : CHASE_DONE;
+	*set = all;
+	*r = again;
+	/* As evenly apart as those of a plain set index, one beyond the size among them. */
+	*spacing = (struct spacing){.even = true, .seen = true, .settled = true};
+	for (unsigned i = 1; i <= all.ways; i++)
+		spacing->even = spacing->even && all.listed[i] % l->sets == all.listed[0] % l->sets;
+	set->stride = l->line * l->sets;
+	if (l->lists)
+		l->lists[l->depth] = in_tiles(l, set) ? (struct set_lines){0} : *set;
+	return CHASE_DONE;
+}
+
 static void study_level(struct level *l)
 {
 	const struct finding *f = finding_of(l, set_pages(l->path) ? "reach" : "size");
@@ -307,6 +340,9 @@ static void study_level(struct level *l)
 		if (r.state != CHASE_UNDECIDED || !r.hidden)
 			break;
 	}
+	if (r.state == CHASE_UNDECIDED && r.hidden && l->up && !pages && !l->unequal &&
+	    swept(l, &set, &r, &spacing) == CHASE_PENDING)
+		return;
 	if (r.state == CHASE_PENDING)
 		return;
 	bool alone = true;

@@ -436,6 +436,9 @@ static unsigned unproved_level(const struct chase_path *c)
 		const double next = k + 1 < c->level_count ? c->classes[c->level[k + 1].class_first].centre : c->cold;
 		if (l->size.state == CHASE_DONE || next >= ROW_OPENS * c->classes[l->class_last].centre)
 			break;
+		/* Nor is it made of rows or pages, where most pieces that are smaller than those are asked for beyond it. */
+		if (l->sector.state == CHASE_DONE && l->sector.value < PIECE_LEAST)
+			break;
 		if (!l->endless) /* what the largest footprint fits into is a question of its own */
 			found = k;
 	}

@@ -8,6 +8,7 @@
 
 #define STRANGERS_MOST 64 /* units more than seemed to fit */
 #define RAISES	       4
+#define ANYWHERE       8 /* lines beyond the size, of which some would be in other sets */
 
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
@@ -23,6 +24,36 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 	if (state != CHASE_DONE || fits)
 		return state;
 	return chase_hot(c, k, &ring, out);
+}
+
+/* Where so few lines as one set has stay in the levels above, however far apart: the last line of all that fit makes room for any other, wherever
+ * that lies, and none of those fits beside all of them. In several sets it would make room in its own. Only of lines that are fetched whole:
+ * two lines would make room in two sets. */
+static enum chase_state room_for_any(struct chase_path *c, unsigned k, uint64_t line, bool *is)
+{
+	const struct chase_level *l = &c->level[k];
+	const uint64_t size = l->size.value;
+	enum chase_state all = CHASE_DONE;
+
+	*is = false;
+	if (size <= line || l->stride > line || size + ANYWHERE * line > c->limit ||
+	    chase_hidden(c, k, (uint32_t)((size - line) / l->stride)))
+		return CHASE_DONE;
+	*is = true;
+	for (uint64_t i = 0; i < ANYWHERE; i++) {
+		const struct chase_ring_spec full = {.bytes = size, .stride = l->stride, .extra = size + i * line},
+					     less = {.bytes = size - line, .stride = l->stride, .extra = full.extra};
+		bool full_fits, less_fits;
+		const enum chase_state a = chase_fits(c, k, &full, &full_fits, NULL),
+				       b = chase_fits(c, k, &less, &less_fits, NULL);
+		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+			return CHASE_UNDECIDED;
+		if (a == CHASE_PENDING || b == CHASE_PENDING)
+			all = CHASE_PENDING;
+		else
+			*is = *is && less_fits && !full_fits;
+	}
+	return all;
 }
 
 /* One set only: every line conflicts with every other. As many elements fit as there are lines, once they lie far enough
@@ -61,10 +92,18 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 				return chase_undecided(&l->line, c->why);
 			if (state == CHASE_PENDING || other == CHASE_PENDING)
 				return l->line.state = CHASE_PENDING;
-			if (!fits || too_many_fit)
+			if (fits && !too_many_fit)
+				continue;
+			bool any = false;
+			if (t == unit && fits && chase_hidden(c, k, chase_spec_elements(&more)))
+				state = room_for_any(c, k, t, &any);
+			if (state == CHASE_PENDING)
+				return l->line.state = state;
+			if (state != CHASE_DONE || !any)
 				return chase_undecided(
 				    &l->line, "every line misses when one more is there, but not because they are "
 					      "all in one set");
+			break;
 		}
 		l->one_set = true;
 		return chase_decided(&l->line, t);

@@ -283,6 +283,9 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
 		return CHASE_UNDECIDED;
 	if (a == CHASE_PENDING || b == CHASE_PENDING || c == CHASE_PENDING)
 		return CHASE_PENDING;
+	/* Of one level, two walks may say what is a hair apart. */
+	if (strcmp(nearest, l->up) == 0)
+		near = up;
 	snprintf(why, n, "walks over what it holds are not slower than over what the level above holds");
 	if (!(here > up) || !(up >= near))
 		return CHASE_UNDECIDED;

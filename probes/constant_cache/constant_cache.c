@@ -8,8 +8,11 @@
 #include <string.h>
 
 enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
-#define ZOOM_STRIDE 16	/* bytes, as in the paper's Fig. 18 */
-#define LINE_LIKELY 256 /* bytes: no shorter than most lines */
+#define ZOOM_STRIDE 16 /* bytes, as in the paper's Fig. 18 */
+#define LATE	    3  /* ticks, and a share, by which accesses of one class may differ */
+#define LATE_SHARE  0.02
+#define FASTER_MOST 0.01 /* of a walk's accesses: less than a class has */
+#define LINE_LIKELY 256	 /* bytes: no shorter than most lines */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -172,6 +175,26 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	return CHASE_DONE;
 }
 
+/* Whether a warm walk by words has accesses that are faster than all that footprints show: a cache smaller than any of them would answer those.
+ * DONE where it was measured. */
+static enum chase_state faster_in_blocks(const struct chase_path *c, bool *is)
+{
+	struct chase_path again = *c;
+	struct chase_run run[2];
+	const double least = c->classes[0].centre * (1 - LATE_SHARE) - LATE - c->grain;
+	uint32_t faster = 0;
+
+	*is = true;
+	again.class_count = 0;
+	const enum chase_state state = chase_walk(&again, run);
+	if (state != CHASE_DONE)
+		return state;
+	for (uint32_t i = 0; i < run[1].kept; i++)
+		faster += chase_ticks(run[1].record[i]) < least;
+	*is = faster > FASTER_MOST * run[1].kept;
+	return state;
+}
+
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
 {
 	snprintf(out, n, "cache.constant.l%u.%s", level + 1, what);
@@ -250,6 +273,10 @@ static void study_constant(struct study *s)
 		levels = rows;
 	else
 		rows = UINT_MAX;
+	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
+	bool blocks = !levels && c.fill_unit > 0;
+	if (blocks && rows == UINT_MAX && more && common == L2_THIS && faster_in_blocks(&c, &blocks) == CHASE_PENDING)
+		return;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		if (k == unsure) {
 			study_verdict(
@@ -275,7 +302,7 @@ static void study_constant(struct study *s)
 	if (rows != UINT_MAX) {
 		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
 			      chase_rows_why);
-	} else if (c.doubtful || (!levels && c.fill_unit > 0)) {
+	} else if (c.doubtful || blocks) {
 		study_verdict(
 		    s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
 		    c.cold_unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
@@ -293,8 +320,8 @@ static void study_constant(struct study *s)
 			    unsure + 1);
 	else if (!levels)
 		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
-			      "a load takes %.1f cycles at every footprint up to %llu bytes and at the first touch%s",
-			      served[0].mean, (unsigned long long)c.limit,
+			      "a load takes %.1f cycles at every footprint up to %llu bytes%s%s", served[0].mean,
+			      (unsigned long long)c.limit, more ? "" : " and at the first touch",
 			      common == L2_THIS ? ": that of the GPU's common L2" : "");
 	else if (more && levels > caches)
 		study_bound(s, "cache.constant.levels", levels, INFINITY,
@@ -310,7 +337,7 @@ static void study_constant(struct study *s)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
 				      "level %u holds the whole constant space, so what lies behind it is never seen",
 				      levels);
-		else if (unsure == UINT_MAX && !c.doubtful && (levels || !(c.fill_unit > 0)))
+		else if (unsure == UINT_MAX && !c.doubtful && !blocks)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}
@@ -334,7 +361,7 @@ static void study_constant(struct study *s)
 	else if (common == L2_THIS)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
-	else if (!levels && c.fill_unit > 0)
+	else if (blocks)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");
 	else

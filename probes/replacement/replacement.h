@@ -86,6 +86,8 @@ struct set_ask {
 };
 enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			   char *why, size_t why_bytes);
+/* policy_level.places, with a struct set_ask. */
+bool set_places(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, struct policy_places *out);
 /* Ticks of one access to the first cache of textures, as traces see it: it answers before addresses are translated. */
 enum chase_state set_front(struct study *s, double *ticks);
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */

@@ -467,19 +467,26 @@ int set_setup_trace(const struct study *s, double x, const double *p, struct job
 	return rc ? rc : trace_setup(s, j, &k, &t);
 }
 
+/* The lines as a plan reads them. False: out of memory. */
+static bool lines_of(const struct set_ask *ask, const struct policy_plan *plan, struct set_lines *l)
+{
+	*l = *ask->lines;
+	l->ways = plan->ways;
+	l->lines = plan->lines;
+	return l->path != SET_TEXTURE_PAGES || take_turns(ask->study, study_arena(ask->study), l);
+}
+
 enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const struct policy_sequence *q, uint32_t **ticks,
 			   char *why, size_t why_bytes)
 {
 	const struct set_ask *ask = ctx;
 	struct arena *a = study_arena(ask->study);
-	struct set_lines l = *ask->lines;
-	struct trace_kernel k = kernel_of(ask->study, l.path);
+	struct trace_kernel k = kernel_of(ask->study, ask->lines->path);
+	struct set_lines l;
 	double p[POINT_PARAMS];
 	struct trace_spec t;
 
-	l.ways = plan->ways;
-	l.lines = plan->lines;
-	if (l.path == SET_TEXTURE_PAGES && !take_turns(ask->study, a, &l)) {
+	if (!lines_of(ask, plan, &l)) {
 		snprintf(why, why_bytes, "out of memory");
 		return CHASE_UNDECIDED;
 	}
@@ -499,6 +506,23 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 	for (uint32_t i = 0; i < q->count; i++)
 		(*ticks)[i] = all[position(&l, i)];
 	return CHASE_DONE;
+}
+
+bool set_places(void *ctx, const struct policy_plan *plan, const struct policy_sequence *q, struct policy_places *out)
+{
+	const struct set_ask *ask = ctx;
+	struct arena *a = study_arena(ask->study);
+	struct set_lines l;
+	struct trace_spec t;
+
+	if (!lines_of(ask, plan, &l) || spec_of(a, &l, q, &t))
+		return false;
+	*out = (struct policy_places){t.places, ARENA_ARRAY(a, q->count, uint32_t)};
+	for (uint32_t i = 0; out->place && i < q->count; i++) {
+		const uint32_t *is = bsearch(&t.at[position(&l, i)], t.place, t.places, sizeof(*t.place), ascending);
+		out->place[i] = (uint32_t)(is - t.place);
+	}
+	return out->place != NULL;
 }
 
 enum chase_state set_front(struct study *s, double *ticks)

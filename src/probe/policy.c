@@ -256,6 +256,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 			struct policy_result *out)
 {
 	struct arena *a = study_arena(l->study);
+	struct policy_places at = {0};
 	struct trace_classes c;
 	uint32_t *ticks;
 
@@ -270,7 +271,10 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	uint8_t *seen = ARENA_ARRAY(a, q->count, uint8_t);
 	if (!seen)
 		return NULL;
-	without_parts(l, q, ticks);
+	if (!l->by_place)
+		without_parts(l, q, ticks);
+	else if (!l->places(l->ctx, p, q, &at) || !policy_same_place(l, q, &at, ticks))
+		return NULL;
 	if (!classify(&l->known, q, ticks, l->apart, &c)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
@@ -281,6 +285,8 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 		c.late = TRACE_UNSURE;
 	for (uint32_t i = 0; i < q->count; i++)
 		seen[i] = (uint8_t)trace_class_of(&c, ticks[i]);
+	if (l->by_place && !policy_told_places(a, q, &at, seen))
+		return NULL;
 	return seen;
 }
 
@@ -374,7 +380,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 				 t.explained[last], t.rounds, t.hits, t.misses);
 			return;
 		}
-		if (!left && (l->apart || l->known.front > 0))
+		if (!left && (l->apart || l->by_place || l->known.front > 0))
 			break;
 		if (!left)
 			return policy_draws(l, out);
@@ -390,19 +396,24 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 			 t.rounds, text);
 }
 
-/* What hits take once, and as pages whose lines are not alike. */
+/* What hits take once, as pages whose lines are not alike, and by what accesses to one place take. */
 static void infer_both(const struct policy_level *l, struct policy_result *out)
 {
 	struct policy_level again = *l;
-	struct policy_result apart;
+	struct policy_result other;
 
 	infer_by(l, out);
-	if (out->state != CHASE_UNDECIDED || !l->others || l->apart)
-		return;
-	again.apart = true;
-	infer_by(&again, &apart);
-	if (apart.state != CHASE_UNDECIDED)
-		*out = apart;
+	if (out->state == CHASE_UNDECIDED && l->others && !l->apart) {
+		again.apart = true;
+		infer_by(&again, &other);
+		*out = other.state != CHASE_UNDECIDED ? other : *out;
+	}
+	for (unsigned apart = l->apart; out->state == CHASE_UNDECIDED && l->places && apart < 2; apart++) {
+		again.by_place = true;
+		again.apart = apart;
+		infer_by(&again, &other);
+		*out = other.state != CHASE_UNDECIDED ? other : *out;
+	}
 }
 
 void policy_infer(const struct policy_level *l, struct policy_result *out)

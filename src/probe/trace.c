@@ -286,12 +286,24 @@ static bool is_near(const struct trace_classes *c, double ticks, const struct ch
 	return false;
 }
 
+/* How much of what only what does not fit has is later than something that fits by a cost. */
+static double explained_by(const struct trace_classes *c, double cost, const struct chase_peak *low, unsigned lows,
+			   const struct chase_peak *high, unsigned highs)
+{
+	double share = 0;
+
+	for (unsigned k = 0; k < highs; k++)
+		if (!is_near(c, high[k].centre, low, lows) && is_near(c, high[k].centre - cost, low, lows))
+			share += high[k].share;
+	return share;
+}
+
 /* Ticks that a miss takes beyond a hit: from a peak of what fits to one that only what does not fit has. As near as can be to what is
- * known; where nothing is, the least there are. NAN: none. */
+ * known; where nothing is, what explains most of those, and the least there are where several do. NAN: none. */
 static double cost_of(const struct trace_classes *c, double known, const struct chase_peak *low, unsigned lows,
 		      const struct chase_peak *high, unsigned highs)
 {
-	double best = NAN;
+	double best = NAN, most = 0;
 
 	for (unsigned k = 0; k < highs; k++) {
 		const double near = reach(c, high[k].centre);
@@ -301,8 +313,12 @@ static double cost_of(const struct trace_classes *c, double known, const struct 
 			const double d = high[k].centre - low[i].centre;
 			if (d <= 2 * near || (known > 0 && fabs(d - known) > near + COST_NEAR * known))
 				continue;
-			if (!isfinite(best) || (known > 0 ? fabs(d - known) < fabs(best - known) : d < best))
+			const double all = known > 0 ? 0 : explained_by(c, d, low, lows, high, highs);
+			if (!isfinite(best) || all > most ||
+			    (all == most && (known > 0 ? fabs(d - known) < fabs(best - known) : d < best))) {
 				best = d;
+				most = all;
+			}
 		}
 	}
 	return best;

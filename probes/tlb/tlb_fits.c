@@ -17,12 +17,13 @@
 #define CHANCE		1e-6
 #define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
 #define HOT_ORDERS	4
-#define FIT_ORDERS	5  /* at first, ... */
-#define FIT_ORDERS_MOST 20 /* ... and where that does not tell */
-#define QUIET_LEAST	8  /* pages */
-#define HOT_MISSES	12 /* of a page tell it from those that miss by noise */
-#define HOT_ALIKE	4  /* times as often as another one does a page of one set miss, at most ... */
-#define HOT_LRU		2  /* ... and where one misses each time, all do, nearly */
+#define FIT_ORDERS	5   /* at first, ... */
+#define FIT_ORDERS_MOST 20  /* ... and where that does not tell */
+#define QUIET_LEAST	8   /* pages */
+#define HOT_MISSES	12  /* of a page tell it from those that miss by noise */
+#define HOT_CLEAR	1.5 /* times as many misses as noise may make, at least, or more of both are looked at */
+#define HOT_ALIKE	4   /* times as often as another one does a page of one set miss, at most ... */
+#define HOT_LRU		2   /* ... and where one misses each time, all do, nearly */
 #define LOOKS		2
 #define MORE		3 /* standard deviations */
 #define LOOK_MOST	32768u
@@ -472,11 +473,11 @@ enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ri
 	return state;
 }
 
-/* Misses of each page, and how often it was seen. */
+/* Misses of each page, how often it was seen, and how often as much too cheap. */
 struct page_misses {
 	struct tlb_path *c;
 	unsigned k;
-	uint32_t *own, *seen;
+	uint32_t *own, *seen, *low;
 	unsigned laps;
 	uint32_t longer; /* turns of a longer look; 0: none is */
 };
@@ -490,6 +491,7 @@ static void add_misses(void *ctx, unsigned order, const struct tlb_view *w)
 	for (uint32_t v = 0; v < w->visits; v++) {
 		m->own[ring_page(w, v)] += missed(m->c, m->k, w->cost[v]);
 		m->seen[ring_page(w, v)] += !isnan(w->cost[v]);
+		m->low[ring_page(w, v)] += is_low(m->c, m->k, w->cost[v]);
 	}
 	m->laps += w->visits / w->pages;
 	m->longer = 8 * w->visits <= LOOK_MOST ? 8 * w->visits / (w->pages * w->lines) : 0;
@@ -513,11 +515,26 @@ static double quiet_rate(struct tlb_path *c, const uint32_t *own, const uint32_t
 	return visits > 0 ? 2 * (missed + 3) / visits : 1;
 }
 
+/* How many of a page's visits may look like misses and be none. A cache of data that has now this line and now another one makes them so in
+ * this very ring, and as many others as much too cheap; that may be far more than in the survey, or in a ring of one page more. */
+static unsigned noise_limit(struct tlb_path *c, unsigned k, const struct page_misses *m, uint32_t pages)
+{
+	double rate = fmin(1.5 * c->level[k].noise, quiet_rate(c, m->own, m->seen, pages)), low = 0, of = 0;
+
+	for (uint32_t i = 0; i < pages; i++) {
+		low += m->low[i];
+		of += m->seen[i];
+	}
+	if (low > stat_binomial_limit((uint32_t)of, fmin(0.5, c->level[k].noise), CHANCE))
+		rate = fmax(rate, 1.5 * low / of);
+	return stat_binomial_limit(m->laps, fmin(0.5, rate), CHANCE);
+}
+
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
 {
-	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t),
-		 *seen = own + ring->pages;
-	struct page_misses m = {.c = c, .k = k, .own = own, .seen = seen};
+	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t),
+		 *seen = own + ring->pages, *low = seen + ring->pages;
+	struct page_misses m = {.c = c, .k = k, .own = own, .seen = seen, .low = low};
 
 	*always = true;
 	if (!own) {
@@ -532,13 +549,13 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 		for (uint32_t i = 0; i + 1 < ring->pages; i++)
 			few = own[i] > few ? own[i] : few;
 		/* So few misses of any page that a stray one or two look like them: more of both. */
-		if (!m.longer || few >= HOT_MISSES || c->level[k].blurred)
+		if (!m.longer || c->level[k].blurred ||
+		    (few >= HOT_MISSES && few > HOT_CLEAR * noise_limit(c, k, &m, ring->pages)))
 			break;
 	}
 	const struct tlb_level *l = &c->level[k];
 	const unsigned laps = m.laps;
-	const double rate = fmin(1.5 * l->noise, quiet_rate(c, own, seen, ring->pages));
-	unsigned noise = stat_binomial_limit(laps, fmin(0.5, rate), CHANCE), many = 0, most = 0;
+	unsigned noise = noise_limit(c, k, &m, ring->pages), many = 0, most = 0;
 	for (uint32_t i = 0; i + 1 < ring->pages; i++)
 		most = own[i] > most ? own[i] : most;
 	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;

@@ -60,6 +60,8 @@ struct tlb_level {
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
 	bool no_page; /* pieces smaller than any page conflict: it is no TLB's doing */
 	struct chase_fact reach, line, entries, ways, sets;
+	uint64_t
+	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
 	uint32_t capacity;		  /* entries that any stride can make use of, at most */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 	struct chase_average average;
@@ -106,6 +108,10 @@ struct tlb_path {
 
 /* Leaves out what a cache in front of the TLB answered: c->front. */
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
+/* By how much more slowly the rest of the GPU answered while the SM's clock ran faster, and which visits were then: pace[visits], which is all
+ * TLB_USUAL before. 1: nothing of it is seen. */
+enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
+double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
 /* Turns of the whole ring that are timed. */

@@ -141,6 +141,22 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v)
 	return v / turn * turn + (v % turn + away) % turn;
 }
 
+/* Where the clock was another one then, by what the follower would have taken. */
+static void at_one_pace(const struct tlb_path *c, struct tlb_view *w)
+{
+	enum tlb_pace *pace = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace) : NULL;
+	const double ratio = pace ? tlb_clock(c, w, pace) : 1;
+
+	for (uint32_t v = 0; ratio > 1 && v < w->visits; v++) {
+		const uint32_t other = tlb_other_role(w, v);
+		if (other >= w->visits || (pace[v] == pace[other] && pace[v] != TLB_CHANGES))
+			continue;
+		const float is = (float)w->ticks[2 * other + 1], to = (float)(pace[v] == TLB_FAST ? ratio : 1 / ratio);
+		w->cost[v] =
+		    pace[v] == TLB_CHANGES || pace[other] == TLB_CHANGES ? NAN : (float)w->ticks[2 * v] - is * to;
+	}
+}
+
 static void pair_up(struct tlb_view *w)
 {
 	/* as tlb_other_role says, without a division for each of the visits */
@@ -245,6 +261,7 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	}
 	out->ticks = ticks;
 	pair_up(out);
+	at_one_pace(c, out);
 	tlb_cover(c, out);
 	return CHASE_DONE;
 }

@@ -120,13 +120,15 @@ static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t pages, u
 	return CHASE_DONE;
 }
 
-/* Pages that do not fit, half of them moved: the offset from which on they do. 0: whatever the offset, they do not. */
-static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from)
+/* Pages that do not fit, half of them moved: the offset from which on they do. 0: whatever the offset, they do not. again: moved further, they do
+ * not once more, as those of unequal sets may, which are not dealt evenly: 0: none do. */
+static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, uint64_t *from,
+			      uint64_t *again)
 {
 	enum chase_state all = CHASE_DONE;
 	bool before = false, covered = false;
 
-	*from = 0;
+	*from = *again = 0;
 	for (uint64_t offset = RING_PAGE; offset < stride; offset *= 2) {
 		const struct tlb_ring ring = {
 		    .pages = pages, .stride = stride, .from = (pages + 1) / 2, .offset = offset};
@@ -148,11 +150,8 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 		covered = false;
 		if (yes && !*from)
 			*from = offset;
-		if (before && !yes && all == CHASE_DONE) {
-			snprintf(c->why, sizeof(c->why), "pages moved by %llu bytes conflict, and by less they do not",
-				 (unsigned long long)offset);
-			return CHASE_UNDECIDED;
-		}
+		if (before && !yes && all == CHASE_DONE && !*again)
+			*again = offset;
 		before = yes;
 	}
 	return all;
@@ -232,6 +231,32 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 	return state;
 }
 
+/* Moved by a part of a line, a page more than fits is in the same entry, and does not fit, either. In sets that are dealt unevenly those that
+ * were moved by a line may have conflicted, so that what seems a line is several: then there are sets with room for a page so moved. */
+static enum chase_state no_shorter(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t line, bool *sure)
+{
+	enum chase_state all = CHASE_DONE;
+
+	*sure = true;
+	for (uint32_t i = 0; i < EXTRAS && *sure; i++) {
+		const struct tlb_ring ring = {
+		    .pages = pages + 1, .stride = line, .from = pages, .offset = line / 2, .extra = i ? pages + i : 0};
+		bool yes = false;
+		enum chase_state state = tlb_fits(c, k, &ring, &yes);
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (state == CHASE_UNDECIDED)
+			return state;
+		*sure = !yes;
+	}
+	return *sure ? all : CHASE_DONE;
+}
+
+static void conflict_again(char *why, size_t n, uint64_t offset)
+{
+	snprintf(why, n, "pages moved by %llu bytes conflict, and by less they do not", (unsigned long long)offset);
+}
+
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -255,11 +280,14 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = CHASE_UNDECIDED;
 	}
 	if (state == CHASE_DONE) {
-		state = shift(c, k, few, stride, &offset);
+		state = shift(c, k, few, stride, &offset, &l->again);
 		/* What fits moved by less than any page, and does not moved further, is no line. */
-		if (state == CHASE_UNDECIDED && offset && offset < LINE_LEAST &&
-		    are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
-			return l->reach.state = CHASE_PENDING;
+		if (state == CHASE_DONE && l->again && offset < LINE_LEAST) {
+			if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
+				return l->reach.state = CHASE_PENDING;
+			conflict_again(c->why, sizeof(c->why), l->again);
+			state = CHASE_UNDECIDED;
+		}
 	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
@@ -276,11 +304,12 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	bool same = false;
 	uint64_t first = line;
 	for (; line >= LINE_LEAST && !same && line * HALVINGS >= first; line /= 2) {
-		state = dense(c, k, line, pages * stride, &reach);
+		/* Of unequal sets those that a stride meets first are full before the others are. */
+		state = dense(c, k, line, pages * (l->again ? line : stride), &reach);
 		if (state != CHASE_DONE)
 			break;
 		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
-		if (line == LINE_LEAST || reach / (line / 2) > RING_MOST) {
+		if ((line == LINE_LEAST && !l->again) || reach / (line / 2) > RING_MOST) {
 			same = line == first && reach == pages * stride;
 			break;
 		}
@@ -297,7 +326,13 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = CHASE_UNDECIDED;
 	}
 	bool sure = true;
-	if (state == CHASE_DONE && line >= widest)
+	if (state == CHASE_DONE && l->again) {
+		state = no_shorter(c, k, (uint32_t)(reach / line), line, &sure);
+		if (state == CHASE_DONE && !sure) {
+			conflict_again(c->why, sizeof(c->why), l->again);
+			state = CHASE_UNDECIDED;
+		}
+	} else if (state == CHASE_DONE && line >= widest)
 		state = no_longer(c, k, (uint32_t)(reach / line), line, &sure);
 	if (state == CHASE_DONE && !sure) {
 		snprintf(c->why, sizeof(c->why),
@@ -429,6 +464,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
 	l->no_page = false;
+	l->again = 0;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
@@ -452,6 +488,16 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = tlb_sets(c, k);
+	/* Sets that are alike are met by all offsets as by the first one. */
+	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && l->again && l->sets.state == CHASE_DONE &&
+	    !l->set_count) {
+		struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
+		for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+			facts[i]->state = CHASE_UNDECIDED;
+			conflict_again(facts[i]->why, sizeof(facts[i]->why), l->again);
+		}
+		return CHASE_UNDECIDED;
+	}
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && may_be_tables(c, k)) {
 		l->line.state = l->entries.state = CHASE_UNDECIDED;
 		return tlb_undecided(&l->reach,

@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"
+#include <stdio.h>
 #include <string.h>
 
 #define NEARLY_ALL  0.9
@@ -272,65 +273,127 @@ static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
 	return state;
 }
 
+/* Pages that one more conflicts with, and one more again: what they say so far. */
+struct asked {
+	struct groups g;
+	struct tlb_conflicts rows;
+	bool *hot, *row;
+	uint32_t past[ALIKE_MOST], seen, fewest, largest;
+	bool equal, steady;
+};
+
+/* Adds what the page `past` lines behind the reach conflicts with. UNDECIDED: c->why says why. */
+static enum chase_state ask_extra(struct tlb_path *c, unsigned k, uint32_t past, struct asked *a)
+{
+	const uint32_t n = a->g.n;
+	uint32_t count = 0;
+	bool always;
+	enum chase_state state = conflict(c, k, past, a->hot, &count, &always);
+
+	if (state == CHASE_DONE && !count) {
+		snprintf(c->why, sizeof(c->why), "one page more than fits conflicts with none");
+		state = CHASE_UNDECIDED;
+	}
+	if (state != CHASE_DONE)
+		return state;
+	a->steady = a->steady && always;
+	a->fewest = count < a->fewest ? count : a->fewest;
+	a->largest = count > a->largest ? count : a->largest;
+	a->past[a->rows.rows] = past;
+	memcpy(a->row + (size_t)a->rows.rows++ * n, a->hot, n * sizeof(*a->hot));
+	join(&a->g, a->hot);
+	count_groups(&a->g, &c->level[k], &a->seen, &a->equal);
+	return CHASE_DONE;
+}
+
+static bool has_room(const struct tlb_path *c, const struct tlb_level *l, uint32_t past)
+{
+	return (l->entries.value + past) * l->line.value + 2 * RING_PAGE <= c->bytes;
+}
+
+/* Of unequal sets a part comes up late, as small ones are full and passed by. Lines are dealt to them as often as they hold: a page as much further as
+ * all of them hold is in the same set as one that no other has conflicted with yet. */
+static enum chase_state ask_unseen(struct tlb_path *c, unsigned k, struct asked *a)
+{
+	for (uint32_t before = 0; a->seen < a->g.n && a->seen != before && a->rows.rows < ALIKE_MOST;) {
+		enum chase_state all = CHASE_DONE;
+		unsigned asked = 0;
+		before = a->seen;
+		for (uint32_t q = 0; q < a->g.n && asked < EXTRAS && a->rows.rows < ALIKE_MOST; q++) {
+			if (a->g.of[q] || !has_room(c, &c->level[k], q))
+				continue;
+			asked++;
+			const enum chase_state state = ask_extra(c, k, q, a);
+			if (state == CHASE_UNDECIDED)
+				return state;
+			all = state == CHASE_PENDING ? state : all;
+		}
+		if (all != CHASE_DONE)
+			return all;
+	}
+	return CHASE_DONE;
+}
+
+/* Whether every two neighbours conflict with the same pages: then one entry covers both. */
+static bool in_pairs(const struct groups *g)
+{
+	for (uint32_t q = 0; q + 1 < g->n; q += 2)
+		if (g->of[q] != g->of[q + 1])
+			return false;
+	return true;
+}
+
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
-	uint32_t n = (uint32_t)l->entries.value, seen = 0;
-	struct groups g = {.of = ARENA_ARRAY(study_arena(c->study), n, uint32_t), .n = n};
-	bool *hot = ARENA_ARRAY(study_arena(c->study), n + 1, bool), equal = true, steady = true;
-	struct tlb_conflicts rows = {.n = n};
-	uint32_t fewest = n, largest = 0; /* pages that one more conflicts with */
+	const uint32_t n = (uint32_t)l->entries.value;
+	struct arena *arena = study_arena(c->study);
+	struct asked asked = {.g = {.of = ARENA_ARRAY(arena, n, uint32_t), .n = n},
+			      .rows = {.n = n},
+			      .hot = ARENA_ARRAY(arena, n + 1, bool),
+			      .row = ARENA_ARRAY(arena, (size_t)ALIKE_MOST * n, bool),
+			      .fewest = n,
+			      .equal = true,
+			      .steady = true};
 	enum chase_state all = CHASE_DONE;
 
 	l->set_count = 0;
 	/* What many pages cost, few extras have to do. */
 	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
-	bool *row = ARENA_ARRAY(study_arena(c->study), (size_t)ALIKE_MOST * n, bool);
-	uint32_t past[ALIKE_MOST];
-	if (!g.of || !hot || !row)
+	if (!asked.g.of || !asked.hot || !asked.row)
 		return tlb_undecided(&l->ways, "out of memory");
-	for (unsigned i = 0; i < (i < most ? most : extras(l, &g, equal, most)) && (seen < n || g.merged || !steady);
+	for (unsigned i = 0; i < (i < most ? most : extras(l, &asked.g, asked.equal, most)) &&
+			     (asked.seen < n || asked.g.merged || !asked.steady) && has_room(c, l, i);
 	     i++) {
-		uint32_t count = 0;
-		bool always;
-		if ((uint64_t)(n + i) * l->line.value + 2 * RING_PAGE > c->bytes)
-			break;
-		enum chase_state state = conflict(c, k, i, hot, &count, &always);
+		/* All that were not there have been asked for: those behind are looked at once they are. */
+		const enum chase_state state = ask_extra(c, k, i, &asked);
 		if (state == CHASE_UNDECIDED)
 			return tlb_undecided(&l->ways, "%s", c->why);
-		if (state == CHASE_PENDING) {
-			all = state;
-			if (i % EXTRAS + 1 < EXTRAS)
-				continue;
+		all = state == CHASE_PENDING ? state : all;
+		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
 			return l->ways.state = all;
-		}
-		if (all != CHASE_DONE)
-			continue;
-		if (!count)
-			return tlb_undecided(&l->ways, "one page more than fits conflicts with none");
-		steady = steady && always;
-		fewest = count < fewest ? count : fewest;
-		largest = count > largest ? count : largest;
-		past[rows.rows] = i;
-		memcpy(row + (size_t)rows.rows++ * n, hot, n * sizeof(*hot));
-		join(&g, hot);
-		count_groups(&g, l, &seen, &equal);
 	}
+	if (all == CHASE_DONE && l->set_count && asked.steady && !asked.g.merged && !asked.equal)
+		all = ask_unseen(c, k, &asked);
+	if (all == CHASE_UNDECIDED)
+		return tlb_undecided(&l->ways, "%s", c->why);
 	if (all != CHASE_DONE)
 		return l->ways.state = all;
 	if (!l->set_count)
 		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
-	rows.hot = row;
-	const bool each_time = steady;
-	steady = steady || is_partition(&rows);
+	asked.rows.hot = asked.row;
+	const struct groups g = asked.g;
+	const struct tlb_conflicts rows = asked.rows;
+	const uint32_t seen = asked.seen;
+	const bool each_time = asked.steady, equal = asked.equal, steady = each_time || is_partition(&rows);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
 	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
 	 * turns and which part depends on the order. */
-	if (sets == 1 && (largest < NEARLY_ALL * n || fewest < TURNS * n))
+	if (sets == 1 && (asked.largest < NEARLY_ALL * n || asked.fewest < TURNS * n))
 		sets = 0;
 	if (!each_time && (sets == 1 || (equal && l->set_size[0] == n))) {
-		const enum chase_state state = miss_anyway(c, k, hot);
+		const enum chase_state state = miss_anyway(c, k, asked.hot);
 		if (state != CHASE_DONE) {
 			l->set_count = 0;
 			return l->ways.state = state;
@@ -343,8 +406,8 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 		return CHASE_DONE;
 	}
 	if (g.merged || !steady) {
-		uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(study_arena(c->study), &rows);
-		const uint32_t step = l->blurred || each ? 0 : sets_in_step(study_arena(c->study), &rows, past);
+		uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(arena, &rows);
+		const uint32_t step = l->blurred || each ? 0 : sets_in_step(arena, &rows, asked.past);
 		each = step ? n / step : each;
 		l->set_count = 0;
 		if (each) {
@@ -358,6 +421,10 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	if (!equal && seen != n) {
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
+	}
+	if (l->again && in_pairs(&g)) {
+		l->set_count = 0;
+		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
 	}
 	uint32_t ways = l->set_size[0];
 	if (equal && n % ways) {

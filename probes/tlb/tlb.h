@@ -163,8 +163,9 @@ bool tlb_as_rows(const struct tlb_surplus *less, const struct tlb_surplus *more)
 /* Visits to a ring that cost as much as a miss of level k, and those that cost as much less than a hit; of how many. */
 enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, double *high, double *low,
 			     double *visits);
-/* Which pages ever miss level k, over some orders. hot: of ring->pages; always: nearly each time. */
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always);
+/* Which pages ever miss level k, over so many orders. hot: of ring->pages; always: nearly each time. */
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
+			 bool *always);
 
 /* What averages over rings say of level k, once its geometry is known: fills its average. PENDING or DONE. */
 enum chase_state tlb_average(struct tlb_path *c, unsigned k);

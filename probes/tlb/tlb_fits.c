@@ -16,14 +16,14 @@
 #define AT_LEAST	0.8
 #define CHANCE		1e-6
 #define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
-#define HOT_ORDERS	4
-#define FIT_ORDERS	5   /* at first, ... */
-#define FIT_ORDERS_MOST 20  /* ... and where that does not tell */
-#define QUIET_LEAST	8   /* pages */
-#define HOT_MISSES	12  /* of a page tell it from those that miss by noise */
-#define HOT_CLEAR	1.5 /* times as many misses as noise may make, at least, or more of both are looked at */
-#define HOT_ALIKE	4   /* times as often as another one does a page of one set miss, at most ... */
-#define HOT_LRU		2   /* ... and where one misses each time, all do, nearly */
+#define FIT_ORDERS	5    /* at first, ... */
+#define FIT_ORDERS_MOST 20   /* ... and where that does not tell */
+#define QUIET_LEAST	8    /* pages */
+#define HOT_MISSES	12   /* of a page tell it from those that miss by noise */
+#define HOT_CLEAR	1.5  /* times as many misses as noise may make, at least, or more of both are looked at */
+#define HOT_ALIKE	4    /* times as often as another one does a page of one set miss, at most ... */
+#define HOT_MANY	16   /* orders */
+#define HOT_LRU		2    /* ... and where one misses each time, all do, nearly */
 #define LOOKS		2
 #define MORE		3 /* standard deviations */
 #define LOOK_MOST	32768u
@@ -530,7 +530,8 @@ static unsigned noise_limit(struct tlb_path *c, unsigned k, const struct page_mi
 	return stat_binomial_limit(m->laps, fmin(0.5, rate), CHANCE);
 }
 
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *hot, bool *always)
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
+			 bool *always)
 {
 	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t),
 		 *seen = own + ring->pages, *low = seen + ring->pages;
@@ -542,7 +543,7 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 		return CHASE_UNDECIDED;
 	}
 	for (unsigned look = 0; look < LOOKS; look++) {
-		enum chase_state state = over_orders(c, ring, 0, HOT_ORDERS - 1, m.longer, add_misses, &m);
+		enum chase_state state = over_orders(c, ring, 0, orders - 1, m.longer, add_misses, &m);
 		if (state != CHASE_DONE)
 			return state;
 		uint32_t few = 0;
@@ -558,7 +559,8 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 	unsigned noise = noise_limit(c, k, &m, ring->pages), many = 0, most = 0;
 	for (uint32_t i = 0; i + 1 < ring->pages; i++)
 		most = own[i] > most ? own[i] : most;
-	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : HOT_ALIKE;
+	/* Of many orders some are hard on one page; what noise makes of each is then as rare. */
+	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : orders >= HOT_MANY ? 2 * HOT_ALIKE : HOT_ALIKE;
 	for (uint32_t i = 0; i < ring->pages; i++) {
 		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
 		many += hot[i];

@@ -8,6 +8,8 @@
 #define NEARLY_ALL  0.9
 #define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
 #define EXTRAS	    4
+#define HOT_ORDERS  4	 /* ways to go round a ring, ... */
+#define MORE_ORDERS 16	 /* ... and where pages of a set take turns in missing, which depends on them */
 #define STEP_ROWS   8	 /* rows of pages that conflict, ... */
 #define STEP_ALIKE  0.95 /* ... and their pages, that tell a step */
 #define MANY_ANYWAY 0.25
@@ -15,13 +17,13 @@
 #define ALIKE_MOST  120 /* where those so far make sets of one size */
 
 /* The pages that conflict with one more, put `past` lines behind the reach. */
-static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, bool *hot, uint32_t *count,
-				 bool *always)
+static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, unsigned orders, bool *hot,
+				 uint32_t *count, bool *always)
 {
 	const struct tlb_level *l = &c->level[k];
 	uint32_t n = (uint32_t)l->entries.value;
 	const struct tlb_ring ring = {.pages = n + 1, .stride = l->line.value, .extra = past ? n + past : 0};
-	enum chase_state state = tlb_hot(c, k, &ring, hot, always);
+	enum chase_state state = tlb_hot(c, k, &ring, orders, hot, always);
 
 	*count = 0;
 	for (uint32_t i = 0; state == CHASE_DONE && i < n; i++)
@@ -260,7 +262,8 @@ static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
 	uint32_t count = 0;
 	bool always, fit = true;
 	/* Where single pages do not tell, they do together. */
-	const enum chase_state state = l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, hot, &always);
+	const enum chase_state state =
+	    l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, HOT_ORDERS, hot, &always);
 
 	if (l->blurred && state == CHASE_DONE)
 		return fit ? state : tlb_undecided(&l->ways, "most pages miss although all of them fit");
@@ -280,6 +283,7 @@ struct asked {
 	bool *hot, *row;
 	uint32_t past[ALIKE_MOST], seen, fewest, largest;
 	bool equal, steady;
+	unsigned orders; /* in which each ring is read */
 };
 
 /* Adds what the page `past` lines behind the reach conflicts with. UNDECIDED: c->why says why. */
@@ -288,7 +292,7 @@ static enum chase_state ask_extra(struct tlb_path *c, unsigned k, uint32_t past,
 	const uint32_t n = a->g.n;
 	uint32_t count = 0;
 	bool always;
-	enum chase_state state = conflict(c, k, past, a->hot, &count, &always);
+	enum chase_state state = conflict(c, k, past, a->orders, a->hot, &count, &always);
 
 	if (state == CHASE_DONE && !count) {
 		snprintf(c->why, sizeof(c->why), "one page more than fits conflicts with none");
@@ -343,7 +347,8 @@ static bool in_pairs(const struct groups *g)
 	return true;
 }
 
-enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
+/* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
+static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders, bool *turns)
 {
 	struct tlb_level *l = &c->level[k];
 	const uint32_t n = (uint32_t)l->entries.value;
@@ -354,10 +359,12 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 			      .row = ARENA_ARRAY(arena, (size_t)ALIKE_MOST * n, bool),
 			      .fewest = n,
 			      .equal = true,
-			      .steady = true};
+			      .steady = true,
+			      .orders = orders};
 	enum chase_state all = CHASE_DONE;
 
 	l->set_count = 0;
+	*turns = false;
 	/* What many pages cost, few extras have to do. */
 	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
 	if (!asked.g.of || !asked.hot || !asked.row)
@@ -415,6 +422,7 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 			l->sets = (struct chase_fact){.state = CHASE_DONE, .value = n / each};
 			return CHASE_DONE;
 		}
+		*turns = true;
 		return tlb_undecided(
 		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
 	}
@@ -439,4 +447,12 @@ enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 	if (equal)
 		l->set_count = 0;
 	return CHASE_DONE;
+}
+
+enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
+{
+	bool turns;
+	const enum chase_state state = sets_by(c, k, HOT_ORDERS, &turns);
+
+	return turns ? sets_by(c, k, MORE_ORDERS, &turns) : state;
 }

@@ -21,6 +21,8 @@
 #define ALONE	     0.4   /* or so many, when no other rule explains more than NONE of them */
 #define NONE	     0.05
 #define ALONE_LEAST  20u /* rounds */
+#define ALL	     0.9 /* of the rounds nothing contradicts the one ... */
+#define HALF	     0.5 /* ... that leaves no other more than so many */
 #define SLOW_MOST    0.1 /* of the hits may be as slow as misses */
 #define SLOW_CHANCE  0.01
 #define PART_NEAR    3 /* ticks */
@@ -371,13 +373,18 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		 * they began in a state that no variant is. */
 		const bool alone = t.explained[last] >= ALONE_LEAST && t.explained[last] >= ALONE * t.rounds &&
 				   others <= NONE * t.rounds;
-		if ((right == 1 && !(left & (left - 1))) || alone) {
+		/* Where many accesses may be either, another rule explains what those leave open; but nothing contradicts the one. */
+		const bool all =
+		    t.rounds >= ALONE_LEAST && t.explained[last] >= ALL * t.rounds && others <= HALF * t.rounds;
+		const bool told = right == 1 && !(left & (left - 1));
+		if (told || alone || all) {
 			out->state = CHASE_DONE;
 			out->name = rule_name(last);
 			snprintf(out->seen, sizeof(out->seen),
 				 "explains %u of %u rounds of accesses to one set, %u hits and %u misses; no other "
-				 "rule explains more than a quarter",
-				 t.explained[last], t.rounds, t.hits, t.misses);
+				 "rule explains more than %s",
+				 t.explained[last], t.rounds, t.hits, t.misses,
+				 told || alone ? "a quarter" : "half of them");
 			return;
 		}
 		if (!left && (l->apart || l->by_place || l->known.front > 0))

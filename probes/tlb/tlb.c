@@ -76,20 +76,22 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const double rows = of->loose + (k > 1 ? above->loose : 0), loose = c->price[0].loose + rows;
 	double v = of->value - above->value, half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + loose;
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
-	 * seen may be of then. */
-	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing, lo = (v - half) / (1 + swing);
+	 * seen may be of then: of this cost, or of the one above. */
+	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
+		     less = k > 1 ? above->value * swing / (1 + swing) : 0, lo = (v - half) / (1 + swing) - less,
+		     hi = v + half + less;
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      of->state != CHASE_DONE ? of->why : above->why);
-	else if ((c->grain > 1 || loose > 0 || swing > 0) && v + half - lo > VAGUE * lo)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, v + half,
+	else if ((c->grain > 1 || loose > 0 || swing > 0) && hi - lo > VAGUE * lo)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, hi,
 			      swing > 0			   ? "the SM's clock ran faster for a while"
 			      : rows > 0		   ? "open rows of the memory may or may not be in it"
 			      : c->price[0].loose > c->gap ? "pages that hit differ by as much"
 							   : "the clock's steps allow no more");
 	else
-		study_measured_number(s, key, v, lo, v + half, "sm",
+		study_measured_number(s, key, v, lo, hi, "sm",
 				      "a line as the first of its page, against the same line as the second", c->name,
 				      "pages that miss cost %.1f cycles, those of the level above %.1f", of->value,
 				      above->value);

@@ -44,6 +44,8 @@ struct tlb_view {
 	uint32_t skipped;      /* visits to pages of which a cache in front of the TLB had both lines */
 	const uint16_t *ticks; /* opener and follower of each visit */
 	float *cost;	       /* of each visit's opener beyond the same line as a follower; NAN: not seen as both */
+	const bool *
+	    moved; /* visits whose cost allows for a clock that was faster at one of both, by an estimate; NULL: none */
 };
 /* Page of visit v. */
 uint32_t ring_page(const struct tlb_view *w, uint32_t v);

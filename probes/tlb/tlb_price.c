@@ -128,7 +128,7 @@ static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t 
 		return undecided(out, "out of memory");
 	v->near = tlb_at_hand(c, &w);
 	for (uint32_t i = 0; i < w.visits; i++)
-		if (w.cost[i] >= (float)from && w.cost[i] < (float)below)
+		if (w.cost[i] >= (float)from && w.cost[i] < (float)below && !(w.moved && w.moved[i]))
 			v->cost[v->n++] = w.cost[i];
 	if (c->swing > 0)
 		of_one_clock(c, &w, from, below, v);

@@ -146,11 +146,14 @@ static void at_one_pace(const struct tlb_path *c, struct tlb_view *w)
 {
 	enum tlb_pace *pace = c->swing > 0 ? ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace) : NULL;
 	const double ratio = pace ? tlb_clock(c, w, pace) : 1;
+	bool *moved = ratio > 1 ? ARENA_ARRAY(study_arena(c->study), w->visits, bool) : NULL;
 
-	for (uint32_t v = 0; ratio > 1 && v < w->visits; v++) {
+	w->moved = moved;
+	for (uint32_t v = 0; moved && v < w->visits; v++) {
 		const uint32_t other = tlb_other_role(w, v);
 		if (other >= w->visits || (pace[v] == pace[other] && pace[v] != TLB_CHANGES))
 			continue;
+		moved[v] = true;
 		const float is = (float)w->ticks[2 * other + 1], to = (float)(pace[v] == TLB_FAST ? ratio : 1 / ratio);
 		w->cost[v] =
 		    pace[v] == TLB_CHANGES || pace[other] == TLB_CHANGES ? NAN : (float)w->ticks[2 * v] - is * to;

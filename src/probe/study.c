@@ -342,11 +342,15 @@ double study_swing_from(const struct study *s, double *least)
 {
 	const struct finding *boost = study_finding(s, "clock.boost");
 
+	*least = 0;
+	if (!boost)
+		return 0;
 	/* One that is there, but not known well enough, has an interval too. */
-	const bool there =
-	    boost && (boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE) && boost->lo > 0;
-	*least = there && isfinite(boost->hi) ? boost->lo : 0;
-	return *least > 0 ? boost->hi : 0;
+	const bool there = boost->verdict == VERDICT_MEASURED || boost->verdict == VERDICT_INCONCLUSIVE;
+	if (!there || !(boost->lo > 0) || !isfinite(boost->hi))
+		return 0;
+	*least = boost->lo;
+	return boost->hi;
 }
 
 bool study_number(const struct study *s, const char *key, double *value)

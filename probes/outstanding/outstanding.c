@@ -2,6 +2,7 @@
 #include "outstanding.h"
 #include "base/arena.h"
 #include "l2_copy.h"
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 
@@ -247,12 +248,24 @@ static void conclude_merge(struct study *s, const struct inquiry *q, const char 
 			    t->merge_lo < warp ? t->merge_lo : warp);
 }
 
+/* The fewest threads a line, of the lines that filled the table. */
+static unsigned least_group(const struct inquiry *q)
+{
+	unsigned least = UINT_MAX;
+
+	for (unsigned k = 0; k < q->curves; k++)
+		if (curve_tells(q->curve[k]) && q->curve[k]->group < least)
+			least = q->curve[k]->group;
+	return least;
+}
+
 static void conclude_table(struct study *s, const struct inquiry *q, unsigned jumps)
 {
 	static const char method[] = "jumps of the latency against threads, for 1 to 4 loads and 1 to 32 threads a "
 				     "line; tables that contradict them "
 				     "dropped";
 	const struct table *t = q->mshr.possible ? &q->mshr : &q->prt;
+	const unsigned group = least_group(q);
 	char why[320];
 
 	if (jumps < JUMPS_LEAST)
@@ -270,6 +283,16 @@ static void conclude_table(struct study *s, const struct inquiry *q, unsigned ju
 			   "%u curves jump where %s are %u; %s: %.120s", jumps,
 			   t->mshr ? "lines under way" : "instructions under way", t->lo,
 			   t->mshr ? "not a prt" : "not an mshr", t->mshr ? q->prt.why : q->mshr.why);
+		/* Twice the entries, of which each serves half as many threads, would be full of the same lines. */
+		if (t->mshr && group > 1) {
+			conclude_bound(s, q);
+			study_verdict(
+			    s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory",
+			    "only lines of %u threads and more filled the table, with %u of them: how many entries "
+			    "such a line takes is not known",
+			    group, t->lo);
+			return;
+		}
 		if (t->lo == t->hi)
 			study_measured_number(s, keys[KEY_ENTRIES], t->lo, t->lo, t->hi, "sm", method, "memory",
 					      "the same number in %u curves, from memory and the L2, at two distances",

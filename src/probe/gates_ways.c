@@ -10,7 +10,7 @@
 #define SLACK_NEAR   0.03 /* of a latency that another one must not fall below */
 #define SLACK_BYTES  0.15 /* of a capacity that a curve of run times gave */
 #define SLACK_WALK   0.12 /* of a latency, where levels nearly as fast are met as one */
-#define SLACK_STREAM 0.15 /* of what memory gives */
+#define SLACK_STREAM 0.1  /* of what memory gives */
 #define WALK_LEVELS  8
 #define CHAINS	     3
 

@@ -1,20 +1,18 @@
 /* Latency of one level on one SM. */
 #include "base/arena.h"
 #include "data/native_record.h"
-#include "probe/chase.h"
+#include "probe/chase_parts.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define HALF_LEAST  0.3 /* of the lines or accesses of parts that are alike */
 #define COARSE	    2	/* cycles that the clock may count at once where accesses of other levels do not matter */
 #define CUT_MOST    0.5 /* cycles that its steps may have taken off more from one level than from another */
 #define CUT_BOOSTED 1	/* the same where it is the most that they can */
 #define LONE_LINES  32
-#define STRETCH	    16 /* accesses in a row */
-#define LUCKY	    3  /* rounds that may have been faster than they should */
+#define LUCKY	    3 /* rounds that may have been faster than they should */
 #define ROUNDS	    32
 #define HEAD	    8
 #define PURE	    0.999 /* share of one class from which an average over laps is that class */
@@ -123,7 +121,7 @@ static double usual_mean(const struct chase_path *c, double *v, size_t n, double
 	double sum = 0, parts = 0;
 
 	qsort(v, n, sizeof(*v), stat_compare_double);
-	for (size_t at = 0, used; at < n && (at == 0 || (double)(n - at) > HALF_LEAST * (double)n);) {
+	for (size_t at = 0, used; at < n && (at == 0 || (double)(n - at) > CHASE_ALIKE * (double)n);) {
 		const double least = v[at + (n - at) / 8];
 		size_t usual = at, end;
 		while (usual < n && v[usual] <= least * (1 + c->swing / 3) + c->grain)
@@ -144,39 +142,6 @@ static int compare_access(const void *a, const void *b)
 	if (x[0] != y[0])
 		return x[0] < y[0] ? -1 : 1;
 	return x[1] < y[1] ? -1 : x[1] > y[1];
-}
-
-/* Mean of two or three parts of a level that are alike, each group of accesses counting the same: how often which of them was met is
- * chance, and an average that leaves out what is far from the median would leave out one part. Where delayed accesses fill the gaps
- * between the groups, an average over all would take those for the slower part: then only what is near a peak counts. False: there are
- * no such parts. scratch: n doubles, ticks: n words. */
-static bool parts_mean(double *v, size_t n, uint32_t grain, double *scratch, uint32_t *ticks, double *mean)
-{
-	struct stat_mode mode[3];
-	struct chase_peak peak[3];
-	double sum = 0;
-	size_t found = stat_modes(v, n, 2.5 + grain, HALF_LEAST, mode, 3, scratch), used;
-
-	qsort(v, n, sizeof(*v), stat_compare_double);
-	for (size_t i = 0; i < n; i++)
-		ticks[i] = (uint32_t)v[i];
-	if (found < 2) {
-		found = chase_peaks(ticks, (uint32_t)n, grain, HALF_LEAST, peak, 3);
-		for (size_t i = 0; i < found; i++) {
-			mode[i] =
-			    (struct stat_mode){.lo = peak[i].centre - 2.5 - grain, .hi = peak[i].centre + 2.5 + grain};
-			for (size_t k = 0; k < n; k++)
-				mode[i].count += v[k] >= mode[i].lo && v[k] <= mode[i].hi;
-		}
-	}
-	for (size_t i = 0; i < found; i++) {
-		size_t at = 0;
-		while (v[at] < mode[i].lo)
-			at++;
-		sum += stat_trimmed_mean(v + at, mode[i].count, 4, 1.5 + grain, scratch, &used);
-	}
-	*mean = found ? sum / (double)found : 0;
-	return found > 1;
 }
 
 static double mean_between(const double *v, size_t n, double lo, double hi)
@@ -207,8 +172,8 @@ static double unsteady(const struct chase_run *r, double least, double most, dou
 		sum += t;
 		all += t;
 		of++;
-		if (++n == STRETCH) {
-			scratch[stretches++] = sum / STRETCH;
+		if (++n == CHASE_STRETCH) {
+			scratch[stretches++] = sum / CHASE_STRETCH;
 			sum = n = 0;
 		}
 	}
@@ -302,12 +267,17 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		sum += means[i];
 	out->mean = sum / (double)groups;
 	out->usual = (double)counted / r.kept;
-	if (!by_line && !(c->swing > 0)) {
-		double parts;
+	if (!by_line) {
+		struct chase_parts parts;
 		for (size_t i = 0; i < m; i++)
 			own[i] = v[i][1];
-		if (parts_mean(own, m, c->grain, own + m, whole, &parts))
-			out->mean = parts;
+		const bool apart = chase_parts_of(own, m, c->grain, own + m, whole, &parts);
+		if (apart && !(c->swing > 0)) {
+			out->mean = parts.mean;
+		} else if (apart && chase_take_turns(&r, &parts)) {
+			out->mean = parts.mean;
+			out->usual = (double)parts.counted / r.kept;
+		}
 	}
 	/* First touches may wait for translations, rows and refreshes, in step with the chase: the fastest of them did not. */
 	struct stat_mode undelayed[CHASE_PARTS];
@@ -329,10 +299,10 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		/* Two parts are alike, and which lines were met is chance. */
 		const double one = (double)mode[0].count / (double)groups,
 			     other = (double)mode[1].count / (double)groups;
-		if (lines->parts == 2 && one > HALF_LEAST && other > HALF_LEAST)
+		if (lines->parts == 2 && one > CHASE_ALIKE && other > CHASE_ALIKE)
 			out->mean = (mode[0].centre + mode[1].centre) / 2;
 		/* Few lines of the memory that take longer than most wait, lap after lap: for refreshes that are in step with the laps. */
-		else if (lines->parts == 2 && one > HALF_LEAST && k && l->floor <= 0 && !c->cold_slower) {
+		else if (lines->parts == 2 && one > CHASE_ALIKE && k && l->floor <= 0 && !c->cold_slower) {
 			out->mean = mean_between(means, groups, mode[0].lo, mode[0].hi);
 			out->usual *= one;
 		}

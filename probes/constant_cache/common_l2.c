@@ -32,7 +32,16 @@ struct common_hit common_l2_found(const struct study *s)
 	f = study_finding(s, "cache.global.l2.latency");
 	if (!f || f->verdict != VERDICT_MEASURED || !study_number(s, "cache.global.l2.latency", &latency))
 		return out;
-	return (struct common_hit){L2_THIS, isnan(f->lo) ? latency : f->lo, isnan(f->hi) ? latency : f->hi, 0};
+	out = (struct common_hit){
+	    .state = L2_THIS, .lo = isnan(f->lo) ? latency : f->lo, .hi = isnan(f->hi) ? latency : f->hi};
+	out.nearest = out.lo;
+	out.farthest = out.hi;
+	f = study_finding(s, "cache.global.l2.latency_classes");
+	for (unsigned i = 0; f && f->verdict == VERDICT_MEASURED && i < f->value.array_count; i++) {
+		out.nearest = fmin(out.nearest, f->value.array[i]);
+		out.farthest = fmax(out.farthest, f->value.array[i]);
+	}
+	return out;
 }
 
 enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
@@ -59,9 +68,18 @@ enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t b
 		return CHASE_DONE;
 	for (uint32_t i = 0; i < r.kept; i++)
 		v[i] = chase_ticks(r.record[i]);
-	*out = (struct common_hit){L2_THIS, stat_quantile(v, r.kept, USUAL, scratch) - clock,
-				   stat_quantile(v, r.kept, 1 - USUAL, scratch) - clock, 0};
+	*out = (struct common_hit){.state = L2_THIS,
+				   .lo = stat_quantile(v, r.kept, USUAL, scratch) - clock,
+				   .hi = stat_quantile(v, r.kept, 1 - USUAL, scratch) - clock};
+	out->nearest = out->lo;
+	out->farthest = out->hi;
 	return CHASE_DONE;
+}
+
+/* On real chips the two paths to one L2 differ by some cycles. */
+static bool between(double cycles, double lo, double hi, double slack)
+{
+	return cycles > lo * 0.95 / (1 + slack) - 3 && cycles < hi * 1.05 * (1 + slack) + 3;
 }
 
 enum common_l2 common_l2_is(const struct common_hit *hit, double cycles)
@@ -70,8 +88,12 @@ enum common_l2 common_l2_is(const struct common_hit *hit, double cycles)
 		return hit->state;
 	if (isnan(cycles))
 		return L2_UNKNOWN;
-	/* On real chips the two paths to one L2 differ by some cycles. */
-	return cycles > hit->lo * 0.95 / (1 + hit->slack) - 3 && cycles < hit->hi * 1.05 * (1 + hit->slack) + 3
-		   ? L2_THIS
-		   : L2_OTHER;
+	return between(cycles, hit->lo, hit->hi, hit->slack) ? L2_THIS : L2_OTHER;
+}
+
+enum common_l2 common_l2_has(const struct common_hit *hit, double cycles)
+{
+	const enum common_l2 is = common_l2_is(hit, cycles);
+
+	return is == L2_OTHER && between(cycles, hit->nearest, hit->farthest, hit->slack) ? L2_UNKNOWN : is;
 }

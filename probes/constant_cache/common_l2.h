@@ -10,7 +10,8 @@ struct common_hit {
 	enum common_l2
 	    state; /* L2_NONE: there is no such cache; L2_UNKNOWN: nobody knows what it takes; else lo and hi are */
 	double lo, hi;
-	double slack; /* a share by which either side may be off besides */
+	double nearest, farthest; /* of its parts, where it has some; else lo and hi */
+	double slack;		  /* a share by which either side may be off besides */
 };
 
 /* The experiment that follows a ring through global memory, past the L1. */
@@ -21,7 +22,9 @@ struct common_hit common_l2_found(const struct study *s);
  * PENDING, or DONE: where they could not be had, out says that nobody knows. */
 enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
 				struct common_hit *out);
-/* Whether what takes so many cycles may be that L2. */
+/* Whether what takes so many cycles, on average over its parts, may be that L2. */
 enum common_l2 common_l2_is(const struct common_hit *hit, double cycles);
+/* The same of a single class of latency: it may be one part alone, and then nobody knows. */
+enum common_l2 common_l2_has(const struct common_hit *hit, double cycles);
 
 #endif

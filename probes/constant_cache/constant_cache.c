@@ -66,19 +66,25 @@ static double holds(const struct chase_path *c, unsigned k)
 	return most;
 }
 
-/* Cycles that a load takes which level k answers: as laps have it, or else from its class of single accesses. NAN: neither says it. clock: ticks
- * that reading it adds to those. */
-static double taken(const struct chase_path *c, const struct chase_placed *served, unsigned k, double clock,
-		    bool *rough)
+/* Whether level k may be the GPU's common L2, by the cycles of a load that it answers: as laps have it, or else from its single accesses, of all its
+ * parts or else of its slowest class alone. clock: ticks that reading it adds to those. Where they are rough, hit gets the slack of it. */
+static enum common_l2 takes_as_long(const struct chase_path *c, const struct chase_placed *served, unsigned k,
+				    double clock, struct common_hit *hit)
 {
 	struct chase_placed one = served[k];
+	const bool rough = one.state != CHASE_DONE, class_only = rough && isnan(one.rough);
 
-	*rough = one.state != CHASE_DONE;
 	/* The instructions in the chain are the same at every level. */
-	if (*rough)
-		one = (struct chase_placed){.mean = c->classes[c->level[k].class_last].centre - clock,
-					    .address_ops = served[0].address_ops};
-	return chase_take_off(c->study, &one) ? one.mean : NAN;
+	if (rough) {
+		one.mean = class_only ? c->classes[c->level[k].class_last].centre - clock : one.rough;
+		one.address_ops = served[0].address_ops;
+		hit->slack = c->swing;
+	}
+	const bool known = chase_take_off(c->study, &one);
+	if (class_only)
+		return common_l2_has(hit, known ? one.mean : NAN);
+	const enum common_l2 is = common_l2_is(hit, known ? one.mean : NAN);
+	return rough && known && (common_l2_is(hit, one.lo) != is || common_l2_is(hit, one.hi) != is) ? L2_UNKNOWN : is;
 }
 
 /* What reading the clock adds to an access, which laps do without; NAN: nobody knows. */
@@ -137,7 +143,6 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	struct common_hit hit = common_l2_found(s);
 	const struct chase_level *held = caches ? &c->level[caches - 1] : NULL;
 	const double clock = clock_cost(c, served);
-	bool rough;
 
 	*out = (struct which_common){caches + more, UINT_MAX, L2_NONE};
 	if (hit.state == L2_UNKNOWN && caches + more) {
@@ -149,9 +154,7 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 			return CHASE_PENDING;
 		hit.slack = c->swing;
 	}
-	const double last = taken(c, served, c->level_count - 1, clock, &rough);
-	hit.slack = rough ? c->swing : hit.slack;
-	out->common = common_l2_is(&hit, last);
+	out->common = takes_as_long(c, served, c->level_count - 1, clock, &hit);
 	if (more && out->common == L2_THIS)
 		out->levels = caches;
 	if (more && out->common == L2_UNKNOWN)
@@ -159,9 +162,7 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	if (more || !caches || out->common == L2_THIS || hit.state == L2_NONE)
 		return CHASE_DONE;
 	/* Or the one before, where that L2 is small enough to be seen to overflow, or others take lines from it. */
-	const double before = taken(c, served, caches - 1, clock, &rough);
-	hit.slack = rough ? c->swing : hit.slack;
-	enum common_l2 alike = common_l2_is(&hit, before), size = L2_UNKNOWN;
+	enum common_l2 alike = takes_as_long(c, served, caches - 1, clock, &hit), size = L2_UNKNOWN;
 	if (alike != L2_OTHER && same_size(c, caches - 1, &hit, clock, &size) == CHASE_PENDING)
 		return CHASE_PENDING;
 	if (alike != L2_OTHER && size != L2_THIS)

@@ -258,7 +258,7 @@ void chase_merge(struct chase_path *c);
 #define CHASE_PARTS 6
 struct chase_latency {
 	double clock; /* ticks that reading it added to an access, which value is without; NAN: none was taken off */
-	double value, half; /* value +- half */
+	double value, half; /* value +- half; where UNDECIDED, NAN unless the steps of the clock alone are why */
 	double address_ops; /* arithmetic instructions in the chain, per load */
 	bool averaged;	    /* from laps; else from the class of single accesses */
 	unsigned parts;	    /* groups of lines with latencies of their own; 0 = lines were not told apart */
@@ -294,6 +294,8 @@ struct chase_placed { /* one level over the SMs sampled */
 	unsigned sms;
 	double address_ops;
 	bool averaged;
+	/* Where UNDECIDED: cycles that are open from lo to hi, as by the steps of the clock or by how SMs differ; NAN: nobody knows them. */
+	double rough;
 	struct chase_latency first; /* on the first SM */
 	char why[240];
 };

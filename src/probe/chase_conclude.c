@@ -291,11 +291,15 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	bool left[CHASE_PLACEMENTS] = {false}, torn[CHASE_PLACEMENTS] = {false};
 	unsigned n = chase_placements(study_device(c->study), most < CHASE_PLACEMENTS ? most : CHASE_PLACEMENTS, sm);
 
-	*out = (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .state = CHASE_DONE};
+	*out =
+	    (struct chase_placed){.lo = INFINITY, .hi = -INFINITY, .averaged = true, .rough = NAN, .state = CHASE_DONE};
 	for (unsigned i = 0; i < n; i++) {
 		enum chase_state state = chase_latency(c, k, sm[i], &one[i]);
 		if (state == CHASE_UNDECIDED) {
 			out->state = state;
+			out->rough = one[i].value;
+			out->lo = one[i].value - one[i].half;
+			out->hi = one[i].value + one[i].half;
 			snprintf(out->why, sizeof(out->why), "%s", c->why);
 			return;
 		}
@@ -329,6 +333,8 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 		if (!left[i])
 			out->mean += one[i].value / usual;
 	}
+	if (out->state != CHASE_DONE)
+		out->rough = out->mean;
 }
 
 bool chase_take_off(const struct study *s, struct chase_placed *l)

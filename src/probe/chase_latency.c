@@ -426,7 +426,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* Either end of a chain loses up to a step of the clock: the longer it is, the less of that is a load's. */
 	unsigned one_loads = c->grain > 2 || (c->grain > 1 && c->swing > 0) ? 8 : c->grain > 1 ? 4 : 2;
 
-	*out = (struct chase_latency){.clock = NAN};
+	*out = (struct chase_latency){.clock = NAN, .value = NAN};
 	if (!outside) {
 		enum chase_state known = chain_loads(c, &one_loads);
 		if (known != CHASE_DONE)
@@ -524,7 +524,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 			cut = least;
 		}
 	}
-	const double single = single_of(c, &all, &one, one_lap);
+	out->value = single_of(c, &all, &one, one_lap);
+	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	if (cut > CUT_BOOSTED && c->swing > 0) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles and is faster now and then: what its steps take off "
@@ -539,9 +540,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 			 step, 100 * all.share);
 		return CHASE_UNDECIDED;
 	}
-	out->value = single;
 	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
 	out->clock = one.mean + (c->grain > 1 ? one.lag : 0) - one_lap;
-	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
 	return CHASE_DONE;
 }

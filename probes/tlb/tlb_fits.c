@@ -105,6 +105,16 @@ static double chance_of(const struct balance *b)
 	return sqrt(b->high + b->low + 1);
 }
 
+/* Whether no miss of each lap is among them. One shows as one more of those that cost much only where what delays lines left that visit
+ * alone, and less and less so the more it delays. Nor does it come upon both lines of a page alike where clearly more are too cheap than
+ * dear: then nobody knows how many of the dear ones it made. */
+static bool no_surplus(const struct balance *b, double laps)
+{
+	const double more = b->high - b->low, chance = chance_of(b), alone = 1 - (b->high + b->low) / b->told;
+
+	return more > -SURE * chance && more + SURE * chance < AT_MOST * laps * alone;
+}
+
 /* How far from a cost that the survey saw one visit's may be: what opens a row, and a clock that ran faster than it did then. */
 static double around(const struct tlb_path *c, double cost)
 {
@@ -218,7 +228,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	/* A set that is too full misses in every lap besides noise, whatever it replaces. */
 	if (laps < 16 || b.told < TOLD * w->visits)
 		return 0;
-	if (!warm && more + SURE * chance < AT_MOST * laps)
+	if (!warm && no_surplus(&b, laps))
 		return 1;
 	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
 }
@@ -266,6 +276,7 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	s->told = s->told && one.told >= TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
+	s->sum.told += one.told;
 	s->at.high += at.high;
 	s->at.low += at.low;
 	s->at.lower += at.lower;
@@ -326,7 +337,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		if (state != CHASE_DONE)
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
-		*fits = s.fit && (more + SURE * chance < AT_MOST * s.laps || none_missed(&s, ring->pages));
+		*fits = s.fit && (no_surplus(&s.sum, s.laps) || none_missed(&s, ring->pages));
 		over = (more > SURE_NOT * chance && more > AT_LEAST * s.laps) || some_missed(&s);
 		/* What differs from order to order more visits do not tell, either. */
 		if (*fits || over || !s.fit || !s.told)

@@ -90,6 +90,7 @@ struct tlb_path {
 	double swing_least;
 	/* learned */
 	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
+	double near[TLB_STEPS + 1]; /* the least that a ring had of it whose lines were at hand; INFINITY: none had */
 	unsigned steps;		    /* step[0] = 0 counts */
 	double grain;		    /* cycles that the clock counts at once */
 	double gap;		    /* costs nearer than this are one */

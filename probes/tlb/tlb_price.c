@@ -238,6 +238,12 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
+	/* Rows that cost too little for anybody to know of them are in it as well: what no memory was asked for costs so much less. */
+	const double more = out->value - c->near[k];
+	if (!v.near && !(c->rows > 0) && more > c->gap) {
+		out->value -= more / 2;
+		out->loose += more / 2;
+	}
 	out->usual = v.usual;
 	out->loose += v.astray;
 	/* The survey did not ask which clock it met. */

@@ -280,6 +280,18 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k)
 	return next - c->step[k];
 }
 
+/* What a level costs where no memory was asked, as far as that was seen: rows of it that are not open are in the other costs of the level only. */
+static void near_steps(struct tlb_path *c, const struct seen *seen, unsigned n, const bool *near)
+{
+	for (unsigned k = 0; k < c->steps; k++) {
+		c->near[k] = INFINITY;
+		for (unsigned i = 0; i < n; i++)
+			if (near[seen[i].ring] && seen[i].share >= SHARE_REAL &&
+			    fabs(seen[i].centre - c->step[k]) <= c->gap + 0.02 * c->step[k])
+				c->near[k] = fmin(c->near[k], seen[i].centre);
+	}
+}
+
 /* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
  * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
 static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
@@ -557,6 +569,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 			steps_from(c, seen, n, near);
 		}
 	}
+	near_steps(c, seen, n, near);
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
 		c->unclear = is_torn(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {

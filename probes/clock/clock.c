@@ -173,7 +173,7 @@ static bool conclude_granularity(struct study *s, uint64_t *g, size_t values, un
 	else if (*g > 1)
 		study_measured_number(
 		    s, key, step, step, step, "card", "greatest common divisor of all values read", "reads, phases",
-		    "%zu values; a chain of %s takes %.2f cycles a link, and no value shows it", values, rounded, took);
+		    "%zu values; a chain of %s takes %.3g cycles a link, and no value shows it", values, rounded, took);
 	else
 		study_measured_number(s, key, 1, 1, 1, "card", "greatest common divisor of all values read",
 				      "reads, phases", "%zu values, between operations of several latencies", values);

@@ -2,7 +2,7 @@
 """clang-format and clang-tidy over the sources.
 
 Usage: check_style.py [--format] [--write] [--tidy BUILD] [--shallow]
---shallow lets clang-tidy's analyzer follow one in eighty of the paths that it would: nearly all of its time goes into the rest.
+--shallow lets clang-tidy's analyzer follow one in thirty of the paths that it would: nine tenths of its time go into the rest.
 Exit code: 0 clean, 1 not, 77 the tool is not on this machine (a test harness reads that as skipped).
 """
 import concurrent.futures
@@ -50,12 +50,18 @@ def check_format(write):
         return 77
     if write:
         return subprocess.run([binary, "-i"] + list(files()), cwd=ROOT, check=False).returncode
-    bad = []
-    for path in files():
-        formatted = subprocess.run([binary, path], check=True, capture_output=True).stdout
-        with open(path, "rb") as f:
-            if f.read() != formatted:
-                bad.append(os.path.relpath(path, ROOT))
+    # One process for many files: starting one for each takes longer than formatting it.
+    paths = list(files())
+    step = -(-len(paths) // (os.cpu_count() or 1))
+    batches = [paths[i:i + step] for i in range(0, len(paths), step)]
+
+    def one(batch):
+        return subprocess.run([binary, "--dry-run"] + batch, cwd=ROOT, check=True, capture_output=True, text=True).stderr
+
+    with concurrent.futures.ThreadPoolExecutor(len(batches)) as pool:
+        complaints = "".join(pool.map(one, batches))
+    found = re.findall(r"^(.+?):\d+:\d+: (?:warning|error): code should be clang-formatted", complaints, re.M)
+    bad = sorted({os.path.relpath(os.path.join(ROOT, path), ROOT) for path in found})
     for path in bad:
         print(f"{path}: not formatted; run `make format`")
     print(f"clang-format: {len(bad)} files to format")
@@ -70,7 +76,7 @@ def check_tidy(build, shallow):
     tops = tuple(os.path.join(ROOT, top) + os.sep for top in ("src", "probes"))
     paths = [p for p in paths if p.startswith(tops)]
 
-    limits = [f"--extra-arg={a}" for a in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=3000")] if shallow else []
+    limits = [f"--extra-arg={a}" for a in ("-Xclang", "-analyzer-config", "-Xclang", "max-nodes=8000")] if shallow else []
 
     def one(path):
         command = [binary, "-quiet", "-p", build, *limits, path]

@@ -102,7 +102,7 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_STREAM] = {.name = "stream",
 			   .axis = "rounds",
 			   .unit = "count",
-			   .params = {"blocks", "threads", "footprint", "level", "place", "more"},
+			   .params = {"blocks", "threads", "footprint", "level", "place", "more", "twice"},
 			   .setup = bandwidth_stream_setup},
     [EXPERIMENT_SHARED] = {.name = "shared",
 			   .axis = "rounds",
@@ -174,11 +174,15 @@ const struct probe probe_bandwidth = {
 	"two lengths are subtracted, so that their beginnings and ends cancel. What is read from memory is read once; "
 	"what is read from a cache goes round a footprint that it holds. "
 	"A launch of an empty kernel and a loop of known length give the cost of a launch and the rate of the clock.",
-    .fooled = "Too few threads: half of them must reach the same rate, else the value is a bound. An SM that cannot "
-	      "issue as fast: "
-	      "with more instructions beside the loads the rate has to be the same. Caches that keep what an "
-	      "earlier launch read: each launch that reads memory does so in a place of its own. Lines that the host's "
-	      "writing left in the L2: nothing is written before.",
+    .fooled =
+	"Too few threads: half of them must reach the same rate, else the value is a bound. An SM that cannot "
+	"issue as fast: "
+	"with more instructions beside the loads the rate has to be the same. So many threads that they get into each "
+	"other's way: where half of them draw more, fewer are asked. Caches that keep what an earlier launch read: "
+	"they are "
+	"emptied before each one. Translations that a launch has to wait for, a fifth of its time on a real GPU: the "
+	"same one runs "
+	"before it.",
     .figure = "bandwidth-threads",
     .needs = needs,
     .claims = claims,

@@ -28,6 +28,7 @@ int bandwidth_scatter_setup(const struct study *s, double x, const double *p, st
 	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = (uint64_t)all, .as_is = true};
 	job_arg_buffer(j, 1, 0);
 	j->launch.flush = true;
+	j->launch.warmups = 1; /* as in a stream */
 	return 0;
 }
 

@@ -7,16 +7,19 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 16 };
+enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64 };
+enum { FEWEST = 128 };	      /* threads of a block, of which half are asked yet */
 enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
 enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
 /* A launch is at least this many times as long as the latency of what it reads. */
 #define STRETCH 16
 /* Repeats this far apart ask for longer launches, and so far apart they say nothing. */
-#define CLOSE 1.03
+#define CLOSE 1.01
 #define APART 1.1
 /* Half of the threads that reach this much of the rate of all show that more of them would not reach more. */
 #define SATURATED 0.95
+/* So many times what all draw, by half of the threads, shows that all of them are too many. */
+#define CROWDED 1.03
 /* One SM alone draws so much more than its share of what all draw: it is not what holds them up. */
 #define CLEARLY 1.1
 /* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest may be this long. */
@@ -25,15 +28,22 @@ enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a strea
 #define TOGETHER_WHOLE 1.2
 /* Of the longer launch, what cancels in the difference: beginnings and ends that take more may not be alike in both lengths. */
 #define ENDS	  0.15
-#define ENDS_HALF 0.3 /* of half of the threads, which only have to be about as fast */
+#define ENDS_LONG 0.04 /* with more of them longer launches are asked for */
+#define ENDS_HALF 0.3  /* of half of the threads, which only have to be about as fast */
 /* Instructions beside each load: as if the SM had so much less time for it. */
 #define MORE 4
 /* A level that gives so much less than the one behind it is not what holds an SM up. */
 #define NEARER 0.99
 
+/* Of a thread, before it waits for them. */
+static unsigned loads_of(const double *p)
+{
+	return (p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL) * (p[STREAM_TWICE] > 0 ? 2 : 1);
+}
+
 uint64_t bandwidth_piece(const double *p)
 {
-	return (uint64_t)p[STREAM_THREADS] * BYTES * (p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+	return (uint64_t)p[STREAM_THREADS] * BYTES * loads_of(p);
 }
 
 /* Of a block: those of all kernels here, and one of each warp. */
@@ -59,7 +69,7 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_param(j, "ROUNDS", (long long)x);
 	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
 	job_param(j, "MORE", (long long)p[STREAM_MORE]);
-	job_param(j, "UNROLL", p[STREAM_LEVEL] == LEVEL_L1 ? 1 : UNROLL);
+	job_param(j, "UNROLL", loads_of(p));
 	/* What has no L1 for these loads has no such words either. */
 	job_param_text(j, "LD", p[STREAM_LEVEL] == LEVEL_L2 ? "global.cg" : "global");
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
@@ -70,8 +80,10 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_output(j, words_of(d, p[STREAM_THREADS]) * (uint32_t)blocks);
 	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
 	job_arg_buffer(j, 1, begin);
-	/* A launch again would find in a cache what the first one read. */
-	j->launch.warmups = once ? 0 : 1;
+	/* What is read once comes from memory, and how to get there is known from the launch before: translations that have to be walked for
+	 * would be a fifth of such a launch on a real GPU. */
+	j->launch.flush = once;
+	j->launch.warmups = 1;
 	return 0;
 }
 
@@ -162,10 +174,9 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 	for (unsigned longer = 0; longer < 2; longer++)
 		for (unsigned k = 0; k < TRIALS; k++) {
 			if (stream)
-				p[STREAM_PLACE] = given[longer ? STREAM_PLACE_LONG : STREAM_PLACE] + k;
+				p[STREAM_PLACE] = given[STREAM_PLACE] + k;
 			else
 				p[SHARED_LONG] = longer;
-			p[STREAM_PLACE_LONG] = 0;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
 			took[longer][k] = bandwidth_cycles(pt);
 			for (unsigned i = 0; i < 2; i++)
@@ -192,21 +203,28 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 	return r;
 }
 
-/* Rounds after which a launch is long enough. False: wait for points. */
+/* Rounds after which a launch is long enough, as far as launches twice as long can be had. False: wait for points. */
 static bool long_enough(struct study *s, unsigned experiment, const double *p, double latency, unsigned *rounds)
 {
+	const unsigned least = *rounds;
+	double first[POINT_PARAMS];
+	memcpy(first, p, sizeof first);
+	if (experiment == EXPERIMENT_STREAM)
+		first[STREAM_PLACE] = 1;
 	while (*rounds < ROUNDS_MAX) {
-		double first[POINT_PARAMS];
-		memcpy(first, p, sizeof first);
-		first[STREAM_PLACE_LONG] = 0;
-		if (experiment == EXPERIMENT_STREAM)
-			first[STREAM_PLACE] = 1;
 		const struct point *pt = study_ask(s, experiment, *rounds, first);
 		if (study_pending(s))
 			return false;
 		if (!(bandwidth_cycles(pt) < STRETCH * latency))
-			return true;
+			break;
 		*rounds *= 2;
+	}
+	for (; experiment == EXPERIMENT_STREAM && *rounds > least; *rounds /= 2) {
+		const struct point *pt = study_ask(s, experiment, 2 * *rounds, first);
+		if (study_pending(s))
+			return false;
+		if (pt && pt->outcome == OUTCOME_OK)
+			break;
 	}
 	return true;
 }
@@ -220,13 +238,37 @@ static bool together(const struct rate *r)
 struct drawn {
 	const char *key, *what, *where; /* "memory", "one SM" */
 	unsigned experiment;
-	double all[POINT_PARAMS], half[POINT_PARAMS], more[POINT_PARAMS]; /* of the threads; all with more to issue */
-	double all_bytes, half_bytes;					  /* of a round */
+	double all[POINT_PARAMS], half[POINT_PARAMS]; /* of the threads */
+	double all_bytes, half_bytes;		      /* of a round */
 	double latency;
 	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
 	double farther;	 /* what one SM draws from the level behind, or NAN */
 	unsigned rounds;
 };
+
+/* The stream of all threads with one thing changed. */
+static struct rate with(struct study *s, const struct drawn *w, unsigned what, double value, unsigned rounds)
+{
+	double p[POINT_PARAMS];
+	memcpy(p, w->all, sizeof p);
+	p[what] = value;
+	return stream_rate(s, w->experiment, p, rounds, w->all_bytes * (what == STREAM_TWICE ? 2 : 1));
+}
+
+/* Half of the threads draw clearly more: they get into each other's way, and the most that can be drawn is asked of fewer. False as well
+ * where those are too few, or a recording has none. */
+static bool ask_fewer(struct study *s, const struct drawn *w, const struct rate *a, const struct rate *h,
+		      unsigned rounds, struct drawn *fewer)
+{
+	if (w->experiment != EXPERIMENT_STREAM || !(h->value > CROWDED * a->value) || w->half[STREAM_THREADS] < FEWEST)
+		return false;
+	*fewer = *w;
+	memcpy(fewer->all, w->half, sizeof fewer->all);
+	fewer->all_bytes = w->half_bytes;
+	fewer->half[STREAM_THREADS] /= 2;
+	fewer->half_bytes /= 2;
+	return !isnan(stream_rate(s, w->experiment, fewer->half, rounds, fewer->half_bytes).value);
+}
 
 /* Returns what was drawn at least, or NAN. */
 static double conclude(struct study *s, const struct drawn *w)
@@ -236,7 +278,7 @@ static double conclude(struct study *s, const struct drawn *w)
 	unsigned rounds = w->rounds;
 	if (!long_enough(s, w->experiment, w->all, w->latency, &rounds))
 		return NAN;
-	struct rate a, h, m = {.value = NAN}, all = {.value = NAN}, half = {.value = NAN};
+	struct rate a, h, m = {.value = NAN}, twice = m, all = m, half = m;
 	for (unsigned next = rounds;; next *= 2) {
 		a = stream_rate(s, w->experiment, w->all, next, w->all_bytes);
 		h = stream_rate(s, w->experiment, w->half, next, w->half_bytes);
@@ -252,16 +294,26 @@ static double conclude(struct study *s, const struct drawn *w)
 		half = h;
 		rounds = next;
 		const bool as_one = together(&a) || next >= ROUNDS_TOGETHER;
-		if (2 * next > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo && a.ends <= ENDS &&
-					      h.ends <= ENDS_HALF && as_one && !(h.value > APART * a.value)))
+		if (2 * next > ROUNDS_MAX || (a.hi < CLOSE * a.lo && h.hi < CLOSE * h.lo && a.ends <= ENDS_LONG &&
+					      h.ends <= 2 * ENDS_LONG && as_one && !(h.value > APART * a.value)))
 			break;
 	}
+	struct drawn fewer;
+	const bool crowded = ask_fewer(s, w, &a, &h, rounds, &fewer);
+	if (study_pending(s))
+		return NAN;
+	if (crowded)
+		return conclude(s, &fewer);
 	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
 	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
 	if (ask)
-		m = stream_rate(s, w->experiment, w->more, rounds, w->all_bytes);
+		m = with(s, w, STREAM_MORE, MORE, rounds);
+	/* Where half of the threads do not reach it, there may be too few loads under way, and twice as many show whether. */
+	if (w->experiment == EXPERIMENT_STREAM && h.value < SATURATED * a.value)
+		twice = with(s, w, STREAM_TWICE, 1, rounds);
 	if (study_pending(s))
 		return NAN;
+	const bool enough = twice.value >= SATURATED * a.value && a.value >= SATURATED * twice.value;
 	/* What differs between two launches may be less than what one more piece takes, when warps of the shorter one were apart: only
 	 * what a whole launch reached was surely drawn. */
 	const double least = fmin(a.lo, a.whole);
@@ -290,7 +342,7 @@ static double conclude(struct study *s, const struct drawn *w)
 		    "a launch of no length would take %.2g of the time of one: beginnings and ends that long need "
 		    "not be alike in launches of two lengths",
 		    fmax(a.ends, h.ends));
-	else if (isnan(h.value) || h.value < SATURATED * a.value)
+	else if (isnan(h.value) || (h.value < SATURATED * a.value && !enough))
 		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "
 			    "draw more",
@@ -316,12 +368,34 @@ static double conclude(struct study *s, const struct drawn *w)
 		 * whole was surely drawn. Of the others many places are read, which differ by more than that. */
 		const double sure = w->experiment == EXPERIMENT_SHARED ? a.whole : INFINITY;
 		/* More threads than there are would draw at most as much more again as the second half of them did. */
-		const double rising = fmax(0, a.value - h.value);
-		study_measured_number(
-		    s, w->key, a.value, fmin(fmin(a.lo, h.lo), sure), fmax(a.hi, h.hi) + rising, "card", method,
-		    evidence, "%s draws as much from %s with half of the threads: %.4g", w->where, w->what, h.value);
+		const struct rate *other = enough ? &twice : &h;
+		const double rising = fmax(0, enough ? twice.value - a.value : a.value - h.value);
+		study_measured_number(s, w->key, a.value, fmin(fmin(a.lo, other->lo), sure),
+				      fmax(a.hi, other->hi) + rising, "card", method, evidence,
+				      "%s draws as much from %s with %s: %.4g", w->where, w->what,
+				      enough ? "twice as many loads under way" : "half of the threads", other->value);
 	}
 	return a.lo <= a.value && a.hi <= APART * a.lo ? a.lo : NAN;
+}
+
+/* A recording from before launches of memory were repeated: there every launch walked for its translations. True: it is one. */
+static bool cold(struct study *s, const struct drawn *w)
+{
+	const struct point *first = study_ask(s, EXPERIMENT_STREAM, w->rounds, w->all);
+	const struct series *series = study_series(s, EXPERIMENT_STREAM);
+	double least = 0;
+	if (study_pending(s) || first || !series)
+		return false;
+	for (size_t i = 0; i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		const double bytes = pt->x * (double)bandwidth_piece(pt->p) * pt->p[STREAM_BLOCKS];
+		if (pt->p[STREAM_LEVEL] == LEVEL_MEMORY)
+			least = fmax(least, bytes / bandwidth_cycles(pt));
+	}
+	if (least > 0)
+		study_bound(s, w->key, least, INFINITY, "bytes of a launch over its cycles", "stream",
+			    "it was measured when launches waited for translations as well");
+	return least > 0;
 }
 
 double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double farther,
@@ -348,21 +422,12 @@ double bandwidth_stream(struct study *s, const char *key, unsigned level, double
 		p[STREAM_BLOCKS] = one ? 1 : (double)(fit * d->sm_count);
 		p[STREAM_FOOTPRINT] = footprint;
 		p[STREAM_LEVEL] = level;
-		/* In units of the launch's own size, so that no two launches of whatever length read the same: the short ones
-		 * of all threads take 16 to 18 sizes of theirs, the long ones 18 to 22, those of half of the threads 22 to 25;
-		 * with twice the rounds all begins at 32. */
-		p[STREAM_PLACE] = footprint > 0 ? 0 : k ? 44 : 16;
-		p[STREAM_PLACE_LONG] = footprint > 0 ? 0 : k ? 23 : 9;
 		*(k ? &w.half_bytes : &w.all_bytes) = (double)bandwidth_piece(p) * p[STREAM_BLOCKS];
 	}
-	memcpy(w.more, w.all, sizeof w.more);
-	w.more[STREAM_MORE] = MORE;
-	w.more[STREAM_PLACE] = footprint > 0 ? 0 : 25;
-	w.more[STREAM_PLACE_LONG] = footprint > 0 ? 0 : 14;
 	/* One SM has to come everywhere by itself. */
 	if (one)
 		w.rounds = (unsigned)fmin(ROUNDS_MAX, ceil(footprint / (double)bandwidth_piece(w.half)));
-	return conclude(s, &w);
+	return level == LEVEL_MEMORY && cold(s, &w) ? NAN : conclude(s, &w);
 }
 
 void bandwidth_shared(struct study *s)

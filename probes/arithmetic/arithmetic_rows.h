@@ -1,7 +1,7 @@
 /* One row an operation: X(op, type, ID, PTX register, kind of operands, form, instruction before and after the rounding
  * modifier, whether it takes one, needs). op and type as in the finding's key arith.<op>.<type>.
  * Forms: guarded, unary, two predicates that are always true guard neighbouring links in turn, which a compiler could merge
- * otherwise, of an operation with two sources or one; plain; three, with three sources; divisor, where the chain runs through the divisor: with a constant
+ * otherwise, of an operation with two sources or one; inverse, the same of one source, of which every second link undoes the one before; plain; three, with three sources; divisor, where the chain runs through the divisor: with a constant
  * divisor its reciprocal would be computed once. */
 #ifndef FATHOM_ARITHMETIC_ROWS_H
 #define FATHOM_ARITHMETIC_ROWS_H
@@ -60,7 +60,7 @@
 	X("mulhi", "u32", mulhi_u32, "u32", "int", "guarded", "mul.hi.u32", "", 0, NEED_NOTHING) \
 	X("mulhi", "s32", mulhi_s32, "s32", "int", "guarded", "mul.hi.s32", "", 0, NEED_NOTHING) \
 	X("divapprox", "f32", divapprox_f32, "f32", "f32", "divisor", "div.approx.ftz.f32", "", 0, NEED_NOTHING) \
-	X("rcp", "f32", rcp_f32, "f32", "f32", "unary", "rcp.approx.ftz.f32", "", 0, NEED_NOTHING) \
+	X("rcp", "f32", rcp_f32, "f32", "f32", "inverse", "rcp.approx.ftz.f32", "", 0, NEED_NOTHING) \
 	X("rsqrt", "f32", rsqrt_f32, "f32", "f32", "unary", "rsqrt.approx.ftz.f32", "", 0, NEED_NOTHING) \
 	X("sqrt", "f32", sqrt_f32, "f32", "f32", "unary", "sqrt.approx.ftz.f32", "", 0, NEED_NOTHING) \
 	X("sin", "f32", sin_f32, "f32", "f32", "unary", "sin.approx.ftz.f32", "", 0, NEED_NOTHING) \

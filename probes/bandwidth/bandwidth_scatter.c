@@ -20,13 +20,13 @@ int bandwidth_scatter_setup(const struct study *s, double x, const double *p, st
 	j->template_path = "probes/bandwidth/scatter.ptx";
 	job_param(j, "APART", SCATTER_APART);
 	job_param(j, "STEP", (long long)loads * SCATTER_APART);
-	job_param(j, "ROUNDS", (long long)x);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "scatter");
 	j->launch.grid[0] = (uint32_t)p[STREAM_BLOCKS];
 	j->launch.block[0] = (uint32_t)p[STREAM_THREADS];
 	job_output(j, BANDWIDTH_WORDS * j->launch.grid[0]);
 	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = (uint64_t)all, .as_is = true};
 	job_arg_buffer(j, 1, 0);
+	job_arg_u32(j, (uint32_t)x);
 	j->launch.flush = true;
 	j->launch.warmups = 1; /* as in a stream */
 	return 0;

@@ -66,7 +66,6 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_param(j, "PIECE", (long long)piece);
 	job_param(j, "STEP", (long long)(once ? piece * blocks : piece));
 	job_param(j, "MASK", once ? 0xffffffffll : (long long)p[STREAM_FOOTPRINT] - 1);
-	job_param(j, "ROUNDS", (long long)x);
 	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
 	job_param(j, "MORE", (long long)p[STREAM_MORE]);
 	job_param(j, "UNROLL", loads_of(p));
@@ -80,6 +79,7 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_output(j, words_of(d, p[STREAM_THREADS]) * (uint32_t)blocks);
 	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
 	job_arg_buffer(j, 1, begin);
+	job_arg_u32(j, (uint32_t)x);
 	/* What is read once comes from memory, and how to get there is known from the launch before: translations that have to be walked for
 	 * would be a fifth of such a launch on a real GPU. */
 	j->launch.flush = once;

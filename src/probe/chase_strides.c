@@ -24,7 +24,8 @@
 #define SETS_TRIED  16u
 #define SEVERAL	    8u /* conflicts looked for at a time */
 #define PARTS	    3u
-#define NEARLY	    8 /* distances of one trace differ by no more than such a part, where lines are few */
+#define BESIDE	    (128u << 10) /* bytes of other lines that are read beside those at equal distances */
+#define NEARLY	    8		 /* distances of one trace differ by no more than such a part, where lines are few */
 
 /* Of distances in a row that do not fit, the one that does least. Many in a row are pages, or whatever else comes with a distance by and
  * by. Returns whether there is one. */
@@ -113,16 +114,20 @@ static enum chase_state fitting(struct chase_path *c, unsigned k, uint64_t dista
 	return CHASE_DONE;
 }
 
-/* The fewest lines, at equal distances over the size, that one more does not fit beside. 0: none. */
+/* The fewest lines, at equal distances over the size, that one more does not fit beside. 0: none. All numbers are tried or none: of twice as
+ * many as a set holds, half as far apart, every second one is in it, and one more does not fit beside those either. */
 static enum chase_state fewest(struct chase_path *c, unsigned k, uint64_t size, uint64_t *ways)
 {
-	const uint64_t unit = c->level[k].sector.value, lines = unit ? size / unit : 0;
+	const uint64_t unit = c->level[k].sector.value, lines = unit ? size / unit : 0,
+		       copies = 2 * strides_driven_out(c, k) * strides_repeat_above(c, k);
 
 	*ways = 0;
+	if (size + copies + BESIDE > c->limit)
+		return CHASE_DONE;
 	for (uint64_t w = 2; w < 2 * LINES && w <= lines && !*ways; w++) {
 		const struct strides ring = {.from = size / w, .lines = (uint32_t)w + 1};
 		bool yes = false;
-		if (size % unit || lines % w || size + size / w > c->limit || size / w % strides_repeat_above(c, k))
+		if (size % unit || lines % w || size / w % strides_repeat_above(c, k))
 			continue;
 		enum chase_state state = strides_fits(c, k, &ring, &yes);
 		if (state != CHASE_DONE)

@@ -85,6 +85,9 @@ uint64_t *chase_ring(struct arena *a, double x, const double *p);
 uint32_t chase_at(const double *p, uint32_t elements, uint32_t index);
 
 /* ---- a path and its levels ---- */
+/* In what a finding says of ways with which averages disagree. */
+#define CHASE_AVERAGES_SAY "averages, which take sets for lru, say"
+
 enum chase_state { CHASE_UNDECIDED, CHASE_PENDING, CHASE_DONE };
 
 #define CHASE_CLASSES 10

@@ -1,5 +1,6 @@
 /* Gates over what two methods find that share nothing: loops timed from outside by the whole launch, and single operations and accesses
  * timed by the SM's clock. Each has its own intervals; where even those, made wider, have nothing in common, one of them is wrong. */
+#include "probe/chase.h"
 #include "probe/gates.h"
 #include <math.h>
 #include <stdio.h>
@@ -244,8 +245,30 @@ static void stream(struct gates *g, const char *bytes)
 			   bytes, rate, gives);
 }
 
+/* Averages take what is replaced for the oldest line. Where they say other ways than single accesses, another rule explains it; where none
+ * was found that makes such misses, what passed for one set may be lines of several. */
+static void unexplained(struct gates *g, struct finding *ways)
+{
+	char key[96];
+	const size_t n = strlen(ways->key), end = strlen(".ways");
+	double v;
+	if (n < end || n + 2 > sizeof key || strcmp(ways->key + n - end, ".ways") != 0 || !gates_number(ways, &v) ||
+	    !strstr(ways->because, CHASE_AVERAGES_SAY))
+		return;
+	snprintf(key, sizeof key, "%.*s.policy", (int)(n - end), ways->key);
+	const struct finding *policy = gates_find(g->list, key);
+	if (!policy || policy->verdict != VERDICT_INCONCLUSIVE)
+		return;
+	snprintf(key, sizeof key, "%.*s.sets", (int)(n - end), ways->key);
+	struct finding *sets = gates_find(g->list, key);
+	gates_fail(g, (struct finding *[]){ways, sets}, sets ? 2 : 1,
+		   "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
+}
+
 void gates_ways(struct gates *g)
 {
+	for (size_t i = 0; i < g->list->count; i++)
+		unexplained(g, &g->list->items[i]);
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
 		class_latency(g, &classes[i]);
 		class_rate(g, &classes[i]);

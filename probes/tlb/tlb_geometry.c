@@ -105,10 +105,20 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 	return CHASE_UNDECIDED;
 }
 
-/* The smallest stride at which `pages` pages do not fit; at `stride` they do not. */
-static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t *stride)
+/* Clearly more than so many pages, as far as the buffer has them; one more at least. */
+static uint32_t some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride)
+{
+	const uint64_t room = (c->bytes - 2 * RING_PAGE) / stride, more = pages + (pages < 4 ? 1 : pages / 4);
+
+	return (uint32_t)(more > room ? (room > pages ? room : pages + 1) : more);
+}
+
+/* The smallest stride at which clearly more pages do not fit than at `stride`, where one more does not. Hashed sets are dealt unevenly by one
+ * stride and evenly by the next, so that a few more fit. */
+static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t most, uint64_t *stride)
 {
 	while (*stride > RING_PAGE) {
+		const uint32_t pages = some_more(c, most, *stride / 2);
 		bool yes;
 		enum chase_state state = fits(c, k, pages, *stride / 2, &yes);
 		if (state != CHASE_DONE)
@@ -266,11 +276,8 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	uint64_t widest = stride; /* at which as many pages were seen to fit */
 
 	if (state == CHASE_DONE)
-		state = narrow(c, k, pages + 1, &stride);
-	const uint64_t room = stride ? (c->bytes - 2 * RING_PAGE) / stride : 0;
-	uint32_t few = pages + (pages < 4 ? 1 : pages / 4);
-	if (few > room && room > pages)
-		few = (uint32_t)room;
+		state = narrow(c, k, pages, &stride);
+	const uint32_t few = stride ? some_more(c, pages, stride) : 0;
 	if (state == CHASE_DONE && stride < LINE_LEAST) {
 		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
@@ -310,7 +317,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			break;
 		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
 		if ((line == LINE_LEAST && !l->again) || reach / (line / 2) > RING_MOST) {
-			same = line == first && reach == pages * stride;
+			same = line == first && reach >= pages * stride && reach < few * stride;
 			break;
 		}
 		state = dense(c, k, line / 2, reach, &half);

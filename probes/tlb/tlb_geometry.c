@@ -421,7 +421,8 @@ static bool mostly_larger(const struct tlb_level *l, uint32_t pages)
 
 /* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
  * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
- * closed. In sets of two entries and more it makes three and more. Nor is a row as long as what many an entry covers. */
+ * closed. In sets of two entries and more it makes three and more, but for a FIFO, which settles down to one where pages came in another order than
+ * they are visited in. Nor is a row as long as what many an entry covers, nor does it take as long to open as a walk. */
 static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 {
 	const struct tlb_level *l = &c->level[k];
@@ -431,7 +432,8 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 
 	*yes = l->sets.state != CHASE_DONE || l->line.value < ROWS_MOST;
 	/* The lines of a page that are read lie in a few banks at most, and each of them has one other page's row. */
-	if ((l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST) || mostly_larger(l, BANKS_MOST))
+	if ((l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST) || mostly_larger(l, BANKS_MOST) ||
+	    tlb_least_cost(c, k) > ROW_COST_MOST)
 		*yes = false;
 	if (!*yes || l->blurred)
 		return CHASE_DONE;

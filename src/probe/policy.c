@@ -15,6 +15,7 @@
 #define ROUNDS_LEAST 6u
 #define SEEDS	     6u
 #define ASKS	     3u
+#define ASKS_MORE    9u
 #define EXPLAINED    0.025 /* of a round's accesses may be otherwise than a rule says */
 #define RIGHT	     0.6   /* of the rounds a rule explains when it is the one */
 #define WRONG	     0.25  /* and at most when it is not */
@@ -349,7 +350,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 	}
 	for (unsigned r = 0; r < RULES; r++)
 		left |= (unsigned)rule_applies(r, l->ways) << r;
-	for (unsigned ask = 0; ask < ASKS; ask++) {
+	for (unsigned ask = 0, asks = ASKS; ask < asks; ask++) {
 		struct policy_plan p = next_plan(l, left, ask);
 		struct policy_sequence q = {0};
 		uint8_t *seen = policy_classes(l, &p, &q, out);
@@ -389,6 +390,10 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		}
 		if (!left && (l->apart || l->by_place || l->known.front > 0))
 			break;
+		/* One is left that explains as much as where others write into the set, but of too few rounds. */
+		if (left && !(left & (left - 1)) && left >> last & 1 && t.explained[last] >= ALONE * t.rounds &&
+		    others <= NONE * t.rounds)
+			asks = ASKS_MORE;
 		if (!left)
 			return policy_draws(l, out);
 	}

@@ -193,7 +193,8 @@ static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struc
 
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
 {
-	return follower_quantile(c, w, 0.5) < c->slowest - APART - APART_PART * c->slowest;
+	/* The slowest ring may have met a clock that was faster, by which the memory seems farther. */
+	return follower_quantile(c, w, 0.5) < c->slowest - APART - fmax(APART_PART, c->swing) * c->slowest;
 }
 
 /* Rings whose lines were at hand: followers, which cost no translation, were faster there than in others, so that it was a cache that

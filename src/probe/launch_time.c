@@ -130,7 +130,7 @@ static double middle_of_most(double *v, size_t n, double *half)
 
 /* Run times and cycles, both in ns, and what else belongs to them, of the repeats where the one goes with the other as for most. A clock that is faster now and then
  * makes some repeats shorter, by another part of each. Returns how many are left. */
-static size_t of_one_rate(double *ns, double *cycles, double *inner, size_t n)
+static size_t of_one_rate(double *ns, double *cycles, double *inner, uint32_t *repeat, size_t n)
 {
 	double off[LAUNCH_TIMED], half;
 	size_t left = 0;
@@ -141,6 +141,7 @@ static size_t of_one_rate(double *ns, double *cycles, double *inner, size_t n)
 		if (fabs(ns[i] - cycles[i] - middle) <= fmax(half, TOGETHER * ns[i]) * ROUNDING) {
 			ns[left] = ns[i];
 			inner[left] = inner[i];
+			repeat[left] = repeat[i];
 			cycles[left++] = cycles[i];
 		}
 	return left;
@@ -162,36 +163,55 @@ static double to_usual(const struct usual *u, double *ns, double *cycles, size_t
 	return moved;
 }
 
+/* Repeats of a point that count. */
+struct repeats {
+	size_t n;
+	double run[LAUNCH_TIMED], c[LAUNCH_TIMED], v[LAUNCH_TIMED]; /* run time, cycles and what is asked, ns */
+	uint32_t repeat[LAUNCH_TIMED];				    /* which one it is */
+	double moved; /* mean of what is off in repeats of a faster clock, ns */
+};
+
 /* u: NULL, or what is known of all launches of the pair. */
-static struct times times_among(const struct timed_pair *k, const struct point *pt, const struct usual *u)
+static void repeats_of(const struct timed_pair *k, const struct point *pt, const struct usual *u, struct repeats *of)
 {
-	double run[LAUNCH_TIMED] = {0}, c[LAUNCH_TIMED] = {0}, v[LAUNCH_TIMED] = {0}, scratch[LAUNCH_TIMED];
-	size_t n = 0, used = 0;
 	const bool cycles = has_cycles(k, pt), both = cycles && k->both_hz > 0,
 		   inner = both && k->inner && pt->words_per_repeat > CLOCK_WORDS + TIME_WORDS;
+	size_t n = 0;
+	*of = (struct repeats){.n = 0};
 	for (uint32_t r = 0; r < pt->repeats && n < LAUNCH_TIMED; r++) {
 		const uint32_t *first = pt->y + (size_t)r * pt->words_per_repeat,
 			       *w = first + pt->words_per_repeat - TIME_WORDS;
-		run[n] = (double)w[0] + 4294967296.0 * w[1];
+		of->repeat[n] = r;
+		of->run[n] = (double)w[0] + 4294967296.0 * w[1];
 		if (cycles)
-			c[n] = ticks_of(k, first, pt->words_per_repeat) / (both ? k->both_hz : k->clock_hz) * 1e9;
-		v[n] = inner		 ? (uint32_t)(first[1] - first[CLOCK_WORDS]) / k->both_hz * 1e9
-		       : cycles && !both ? c[n]
-					 : run[n];
+			of->c[n] = ticks_of(k, first, pt->words_per_repeat) / (both ? k->both_hz : k->clock_hz) * 1e9;
+		of->v[n] = inner	     ? (uint32_t)(first[1] - first[CLOCK_WORDS]) / k->both_hz * 1e9
+			   : cycles && !both ? of->c[n]
+					     : of->run[n];
 		n++;
 	}
-	const double moved = both && !inner && u && u->known ? to_usual(u, run, c, n) : 0;
+	of->moved = both && !inner && u && u->known ? to_usual(u, of->run, of->c, n) : 0;
 	for (size_t i = 0; i < n && both && !inner; i++)
-		v[i] = run[i];
-	if (both)
-		n = of_one_rate(run, c, v, n);
-	const double mad = stat_mad(v, n, scratch);
-	const double low = stat_quantile(v, n, 0, scratch), high = stat_quantile(v, n, 1, scratch);
-	const double ns = stat_trimmed_mean(v, n, OUTLIER_MAD, 0, scratch, &used);
+		of->v[i] = of->run[i];
+	of->n = both ? of_one_rate(of->run, of->c, of->v, of->repeat, n) : n;
+}
+
+static struct times times_among(const struct timed_pair *k, const struct point *pt, const struct usual *u)
+{
+	double scratch[LAUNCH_TIMED];
+	struct repeats of;
+	size_t used = 0;
+	repeats_of(k, pt, u, &of);
+	const bool both = has_cycles(k, pt) && k->both_hz > 0;
+	const size_t n = of.n;
+	const double mad = stat_mad(of.v, n, scratch);
+	const double low = stat_quantile(of.v, n, 0, scratch), high = stat_quantile(of.v, n, 1, scratch);
+	const double ns = stat_trimmed_mean(of.v, n, OUTLIER_MAD, 0, scratch, &used);
+	double *c = of.c;
 	for (size_t i = 0; i < n; i++)
-		c[i] = run[i] - c[i];
+		c[i] = of.run[i] - c[i];
 	return (struct times){.ns = ns,
-			      .moved = moved,
+			      .moved = of.moved,
 			      .spread = n < 5 ? (high - low) / 2 : CONFIDENCE * DEVIATION * mad,
 			      .off = both ? stat_trimmed_mean(c, n, OUTLIER_MAD, 0, scratch, &used) : 0,
 			      .off_spread =
@@ -249,6 +269,19 @@ static struct usual usual_of(const struct timed_pair *k, const struct point *con
 double timed_mean(const struct timed_pair *k, const struct point *pt)
 {
 	return times_of(k, pt).ns;
+}
+
+uint32_t timed_counted(const struct timed_pair *k, const struct point *pt)
+{
+	double scratch[LAUNCH_TIMED];
+	struct repeats of;
+	uint32_t counted = 0;
+	repeats_of(k, pt, NULL, &of);
+	const double middle = stat_median(of.v, of.n, scratch), width = OUTLIER_MAD * stat_mad(of.v, of.n, scratch);
+	for (size_t i = 0; i < of.n; i++)
+		if (fabs(of.v[i] - middle) <= width)
+			counted |= 1u << of.repeat[i];
+	return counted;
 }
 
 double timed_spread(const struct timed_pair *k, const struct point *pt)

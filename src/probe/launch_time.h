@@ -62,6 +62,8 @@ const struct point *timed_point(struct study *s, const struct timed_pair *k, uns
 				unsigned rounds, unsigned repeats);
 /* Robust mean of the run times of a point, ns. k: NULL, or by whose clock. */
 double timed_mean(const struct timed_pair *k, const struct point *pt);
+/* Which repeats that mean is made of: bit r is repeat r. */
+uint32_t timed_counted(const struct timed_pair *k, const struct point *pt);
 /* Half of the 95 % interval of one of its repeats, ns. */
 double timed_spread(const struct timed_pair *k, const struct point *pt);
 /* What two launches differ by in run time and in cycles is not the same by so many ns, beyond what their repeats and the timer explain:

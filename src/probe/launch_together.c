@@ -20,14 +20,20 @@ enum {
 #define UNUSUAL 4     /* times as long as others a launch may be, if it says nothing else */
 #define BEGUN	0.035 /* part of the turns that count which may have been begun only, where more are of use */
 
-/* Turns of all warps, mean of the repeats. */
-static double turns(const struct point *pt)
+/* Turns of all warps, mean of the repeats that the mean of run times is made of. Which warps are preferred may differ from repeat to repeat,
+ * and with it how many turns all make and how long that takes: those of a repeat belong to no other one's time. */
+static double turns(const struct timed_pair *k, const struct point *pt)
 {
-	double sum = 0;
-	for (uint32_t r = 0; r < pt->repeats; r++)
+	const uint32_t counted = timed_counted(k, pt);
+	double sum = 0, n = 0;
+	for (uint32_t r = 0; r < pt->repeats && r < LAUNCH_TIMED; r++) {
+		if (!(counted >> r & 1))
+			continue;
+		n++;
 		for (uint32_t w = CLOCK_WORDS; w + TIME_WORDS < pt->words_per_repeat; w++)
 			sum += pt->y[(size_t)r * pt->words_per_repeat + w];
-	return sum / fmax(pt->repeats, 1);
+	}
+	return sum / fmax(n, 1);
 }
 
 bool timed_starves(struct study *s, const struct timed_pair *k)
@@ -63,7 +69,7 @@ static struct turn turn_of(const struct timed_pair *k, const struct point *a, co
 	struct turn t = {.there = false};
 	if (!a || !b || a->outcome != OUTCOME_OK || b->outcome != OUTCOME_OK)
 		return t;
-	const double more = turns(b) - turns(a);
+	const double more = turns(k, b) - turns(k, a);
 	t.there = more > 0;
 	t.begun = at_work(b) / more;
 	t.launch = timed_mean(k, b);
@@ -100,7 +106,7 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		out.unsteady = gap > DIFFER * out.ns;
 		out.lo = out.ns - hypot(half, begun) - gap;
 		out.hi = out.ns + hypot(half, begun) + gap;
-		out.coarse = timed_mean(NULL, out.point) / turns(out.point) * warps / (k->many * each);
+		out.coarse = timed_mean(NULL, out.point) / turns(NULL, out.point) * warps / (k->many * each);
 		out.alone = t[0].ns * warps / (k->few * each);
 		out.repeats = repeats;
 		out.ok = out.ns > 0 && !out.unsteady && half <= USABLE * out.ns && part <= USABLE;

@@ -44,11 +44,28 @@ static void a_faster_clock_is_seen(void **state)
 	assert_true(gap(1.1, 1.1) > 0.08 * 50000);
 }
 
+/* What else a repeat says belongs to its run time: an outlier's, which the mean leaves out, does not count. */
+static void a_mean_tells_its_repeats(void **state)
+{
+	enum { MANY = 5 };
+	static const struct timed_pair clocked = {.clock_hz = 1e9};
+	static const uint32_t cycles[MANY] = {1000, 1001, 1999, 1000, 1001};
+	uint32_t y[MANY * WORDS] = {0};
+	const struct point pt = {.repeats = MANY, .words_per_repeat = WORDS, .y = y};
+
+	(void)state;
+	for (unsigned r = 0; r < MANY; r++)
+		y[r * WORDS + 1] = cycles[r];
+	assert_true(fabs(timed_mean(&clocked, &pt) - 1000.5) < 1e-9);
+	assert_int_equal(timed_counted(&clocked, &pt), 0x1b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_steady_clock_leaves_none),
 	    cmocka_unit_test(a_faster_clock_is_seen),
+	    cmocka_unit_test(a_mean_tells_its_repeats),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,8 @@
 
 enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH, SHARING_TEXTURE };
 enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = 2 * SHARE_LEVELS + 1 };
-#define TEXTURE_LINES 1024 /* of a level of textures: all SMs read more than that, beside each of them */
+#define TEXTURE_LINES 1024 /* of a level of textures that is filled: all SMs read more than that, beside each of them */
+enum { FEW_LINES = 48 /* of one that is asked the other way round */ };
 
 static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -83,7 +84,58 @@ static double at_least(const struct study *s, const char *key)
 	return f && f->verdict == VERDICT_BOUND && isfinite(f->lo) ? f->lo : 0;
 }
 
-/* The levels that are known well enough to be filled. */
+/* By how much ticks of a level's hits may differ where a faster clock makes them more. 0 where hits of the level behind it may be as near. */
+static double swing_of(const struct place *of, unsigned k)
+{
+	const struct study *s = of->path.study;
+	const double swing = study_swing(s);
+	char key[64];
+	double own, behind;
+	if (!study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
+		return 0;
+	if (!study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), &behind)) {
+		snprintf(key, sizeof key, "memory.%s.latency", of->name);
+		if (!study_number(s, key, &behind))
+			return 0;
+	}
+	return behind > own * (1 + 2 * swing + 0.1) ? swing : 0;
+}
+
+/* Why a level cannot be filled, or only by more than all SMs can read beside each of them; false: it can. */
+static bool too_large(const struct place *of, double size, double line, char *why, size_t n)
+{
+	if (size > (double)of->reach)
+		snprintf(why, n, "what fills its %.0f bytes is more than a TLB reaches", size);
+	else if (size / line > of->lines)
+		snprintf(why, n, "its %.0f lines are too many to be read beside each SM", size / line);
+	return why[0];
+}
+
+/* Asks the other way round for a level that is not filled: what others bring there takes a few lines, and those of the level above.
+ * False: too many as well. size: 0 where it is not known. */
+static bool ask_cold(struct place *of, unsigned k, double size, double line)
+{
+	struct share_path *c = &of->path;
+	double p[POINT_PARAMS], least = FEW_LINES * line;
+	if (k)
+		least = 3 * (double)c->level[k - 1].size / (double)c->level[k - 1].line * line;
+	c->level[k] = (struct share_level){
+	    .size = (uint64_t)(size > 0 ? size : 2 * least), .line = (uint64_t)line, .cold = true, .few = FEW_LINES};
+	const double ring = share_ring(c, k, p);
+	return ring <= (double)of->reach && ring <= (double)c->limit && ring / p[SHARE_STRIDE] <= of->lines;
+}
+
+/* Whether a level is asked the other way round whose size is not known: it is there for sure if its latency is. */
+static bool unknown_size(struct place *of, unsigned k, double line, char *why, size_t n)
+{
+	char key[64];
+	double latency;
+	snprintf(why, n, "its size is not known");
+	return line > 0 && study_number(of->path.study, path_key(key, sizeof key, of->name, k, "latency"), &latency) &&
+	       ask_cold(of, k, 0, line);
+}
+
+/* The levels that are known well enough to be asked about. */
 static void levels_of(struct place *of)
 {
 	struct share_path *c = &of->path;
@@ -93,6 +145,7 @@ static void levels_of(struct place *of)
 	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
 		const struct finding *f = study_finding(s, path_key(key, sizeof key, of->name, k, "size"));
 		double size = at_least(s, key), line = 0;
+		bool cold = false;
 		if (!f || f->verdict == VERDICT_ABSENT)
 			break;
 		of->there = k + 1;
@@ -103,21 +156,25 @@ static void levels_of(struct place *of)
 		if (why[0])
 			snprintf(why, sizeof why, "the level above could not be filled");
 		else if (size <= 0)
-			snprintf(why, sizeof why, "its size is not known");
+			cold = unknown_size(of, k, line, why, sizeof why);
 		else if (line <= 0 || size / line < 8)
 			snprintf(why, sizeof why, "its lines are not known");
 		else if (k && size < 1.3 * (double)c->level[k - 1].size)
 			snprintf(why, sizeof why, "it is hardly larger than the level above");
-		else if (size > (double)of->reach)
-			snprintf(why, sizeof why, "what fills its %.0f bytes is more than a TLB reaches", size);
-		else if (size / line > of->lines)
-			snprintf(why, sizeof why, "its %.0f lines are too many to be read beside each SM", size / line);
-		c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
-		c->level[k].cold = size >= 0.9 * (double)c->limit;
+		else if (too_large(of, size, line, why, sizeof why) && ask_cold(of, k, size, line))
+			cold = true;
+		if (cold) {
+			why[0] = '\0';
+		} else {
+			c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
+			c->level[k].cold = size >= 0.9 * (double)c->limit;
+		}
 		if (why[0])
 			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
 		else
 			c->levels = k + 1;
+		if (c->level[k].cold)
+			c->level[k].swing = swing_of(of, k);
 		if (!why[0] && c->level[k].cold)
 			snprintf(why, sizeof why, "the level above could not be filled");
 	}

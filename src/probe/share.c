@@ -27,6 +27,13 @@ static uint32_t timed_of(uint32_t elements)
 	return elements - early_of(elements) - 1;
 }
 
+/* A cache of few lines tells as little in each repeat. */
+static uint32_t repeats_of(uint32_t elements)
+{
+	const uint32_t few = (SHARE_COUNTED + timed_of(elements) - 1) / timed_of(elements);
+	return few > SHARE_REPEATS ? few : SHARE_REPEATS;
+}
+
 int share_setup(const struct study *s, double x, const double *p, struct job *j, const struct chase_kernel *k)
 {
 	const struct device_info *d = study_device(s);
@@ -60,7 +67,7 @@ int share_setup(const struct study *s, double x, const double *p, struct job *j,
 	snprintf(j->launch.entry, sizeof(j->launch.entry), "share");
 	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
 	j->launch.carveout = CARVEOUT_MAX_L1;
-	j->launch.repeats = SHARE_REPEATS;
+	j->launch.repeats = repeats_of(n);
 	j->launch.flush = p[SHARE_LAPS] == 0;
 	job_output(j, WORDS);
 	job_pin(j, d, sm);

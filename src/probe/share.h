@@ -33,7 +33,8 @@ enum share_param {
 	{                                                                                                              \
 		"place", "first", "count", "stride", "other", "low", "high", "laps"                                    \
 	}
-#define SHARE_REPEATS 3
+#define SHARE_REPEATS 3	 /* at least */
+#define SHARE_COUNTED 36 /* accesses that count, in all repeats together, at least */
 #define SHARE_LEVELS  4
 
 /* Fills the job of a point. 0, -ENOMEM or -ENOTSUP. The kernel text includes share.ptx. */
@@ -52,7 +53,9 @@ enum chase_state share_get(struct study *s, unsigned experiment, double x, const
 struct share_level {
 	/* given */
 	uint64_t size, line; /* bytes; a size that is too small does no harm as long as it can be overflown */
-	bool cold;	     /* it cannot: ask what others bring there; the last level only */
+	bool cold;    /* it cannot, or not at a bearable cost: ask what others bring there; the last level only */
+	double swing; /* of a cold one: by this share its ticks may be more where the SM's clock goes faster */
+	unsigned few; /* lines that a cold one is asked about, if it is the first; 0: three quarters of its size */
 	/* learned */
 	double ticks;	  /* of an access that hits */
 	double low, high; /* ticks from which an access missed the levels above, and this one */

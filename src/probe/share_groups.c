@@ -38,6 +38,8 @@ double share_ring(const struct share_path *c, unsigned k, double *p)
 	 * level, too. */
 	for (unsigned up = 0; up < k; up++)
 		lines = fmax(lines, 1.4 * (double)c->level[up].size / (double)c->level[up].line);
+	if (!k && l->few)
+		ring = fmin(ring, l->few * stride);
 	if (k) {
 		ring = fmin(lines * stride, 0.75 * size);
 		while (ring / stride < lines && stride >= 2 * (double)l[-1].line)
@@ -84,7 +86,7 @@ static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint3
 		enum chase_state s = look_at(c, k, m, m, 1, true, true, high, r);
 		if (s != CHASE_DONE)
 			return s;
-		high = ceil(r->ticks + fmax(NEAR, 0.05 * r->ticks));
+		high = ceil(r->ticks + fmax(NEAR, (0.05 + l->swing) * r->ticks));
 	}
 	return look_at(c, k, m, first, count, own, cold, high, r);
 }
@@ -123,7 +125,7 @@ static enum answer touches(struct share_path *c, unsigned k, uint32_t m, uint32_
 			       m, 100 * yes, cold ? "them" : "something else", 100 * no);
 	double share = (missed(&r) - no) / (yes - no);
 	/* A level behind this one that the others share may be nearly as fast. */
-	bool same = !cold || fabs(r.ticks - alone.ticks) <= fmax(2, 0.04 * alone.ticks);
+	bool same = !cold || fabs(r.ticks - alone.ticks) <= fmax(2, (0.04 + l->swing) * alone.ticks);
 	if (share >= 0.5 && same)
 		return ANSWER_YES;
 	if (share <= 0.25)

@@ -84,21 +84,25 @@ static double at_least(const struct study *s, const char *key)
 	return f && f->verdict == VERDICT_BOUND && isfinite(f->lo) ? f->lo : 0;
 }
 
-/* By how much ticks of a level's hits may differ where a faster clock makes them more. 0 where hits of the level behind it may be as near. */
-static double swing_of(const struct place *of, unsigned k)
+/* What a faster clock makes of a level: by which share ticks of its hits may differ, 0 where hits of what lies behind it may be as near, and by
+ * how many cycles that is slower. */
+static void allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
 {
 	const struct study *s = of->path.study;
 	const double swing = study_swing(s);
 	char key[64];
 	double own, behind;
-	if (!study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
-		return 0;
+	if (!(swing > 0) || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
+		return;
 	if (!study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), &behind)) {
 		snprintf(key, sizeof key, "memory.%s.latency", of->name);
 		if (!study_number(s, key, &behind))
-			return 0;
+			return;
 	}
-	return behind > own * (1 + 2 * swing + 0.1) ? swing : 0;
+	if (behind <= own * (1 + 2 * swing + 0.1))
+		return;
+	l->swing = swing;
+	l->gap = behind - own;
 }
 
 /* Why a level cannot be filled, or only by more than all SMs can read beside each of them; false: it can. */
@@ -173,8 +177,7 @@ static void levels_of(struct place *of)
 			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
 		else
 			c->levels = k + 1;
-		if (c->level[k].cold)
-			c->level[k].swing = swing_of(of, k);
+		allow_for_swing(of, k, &c->level[k]);
 		if (!why[0] && c->level[k].cold)
 			snprintf(why, sizeof why, "the level above could not be filled");
 	}

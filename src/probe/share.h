@@ -54,7 +54,8 @@ struct share_level {
 	/* given */
 	uint64_t size, line; /* bytes; a size that is too small does no harm as long as it can be overflown */
 	bool cold;    /* it cannot, or not at a bearable cost: ask what others bring there; the last level only */
-	double swing; /* of a cold one: by this share its ticks may be more where the SM's clock goes faster */
+	double swing; /* by this share its ticks may be more where the SM's clock goes faster, and still be hits */
+	double gap;   /* ticks by which what is behind it is slower; used where there is a swing */
 	unsigned few; /* lines that a cold one is asked about, if it is the first; 0: three quarters of its size */
 	/* learned */
 	double ticks;	  /* of an access that hits */

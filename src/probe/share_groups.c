@@ -377,6 +377,9 @@ static enum chase_state calibrate(struct share_path *c)
 			unclear(l, "the levels above could not be told apart");
 		} else {
 			l->high = ceil((l->ticks + behind) / 2);
+			/* In a line of many steps of the ring few of them miss, and the mean says little of those. */
+			if (k + 1 == c->levels && !l->cold && l->swing > 0)
+				l->high = ceil(l->ticks + l->gap / 2);
 			l->low = k ? l[-1].high : 0;
 		}
 	}

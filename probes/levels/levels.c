@@ -184,14 +184,34 @@ static double slower_from(const struct stat_level *l, const double *size, const 
 	return from;
 }
 
-/* size, ns: of n walks. */
-static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *l, const double *size,
-			      const double *ns, size_t n)
+/* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long against the
+ * lines that a level holds. So much more than what hits it does. */
+static double once_of(const struct stat_level *l)
 {
-	/* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long
-	 * against the lines that are held. */
-	const double once = l->size < (double)MANY * ROUNDS * LINE ? LINE / (LINE - PLACE_LEAST) : 1,
-		     lo = l->size_lo * (1 - MODEL), hi = l->size_hi * (1 + MODEL) * once;
+	return l->size < (double)MANY * ROUNDS * LINE ? LINE / (LINE - PLACE_LEAST) : 1;
+}
+
+/* Bytes by which a level may seem larger than it is because those hits are missing in the level before it: what is slower by that looks like a
+ * slower hit of this level, and then fewer of its misses are needed for the rest. Half an octave before it ends is the middle of where its
+ * hits are told. */
+static double seems_more(const struct stat_level *level, size_t k)
+{
+	const struct stat_level *l = &level[k];
+	if (!k)
+		return 0;
+	const double missing = level[k - 1].size / (l->size / sqrt(2)) * (1 - 1 / once_of(&level[k - 1])),
+		     slower = (l->value - level[k - 1].value) * missing;
+	return slower / (level[k + 1].value - l->value) * l->size;
+}
+
+/* size, ns: of n walks; level: of all of them, this is level k. */
+static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *level,
+			      const double *size, const double *ns, size_t n)
+{
+	const struct stat_level *l = &level[k];
+	/* Of global memory the best fit is no capacity anyway. */
+	const double seems = l->size > 0 && space != SPACE_GLOBAL ? seems_more(level, k) : 0,
+		     lo = l->size_lo * (1 - MODEL) - seems, hi = l->size_hi * (1 + MODEL) * once_of(l);
 	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");
@@ -337,7 +357,7 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 			conclude_hole(s, space, k, levels);
 			break;
 		}
-		conclude_capacity(s, space, k, &level[k], size, ns, n);
+		conclude_capacity(s, space, k, level, size, ns, n);
 	}
 }
 

@@ -100,6 +100,15 @@ static void look_again(const struct chase_path *c, const struct chase_pool *pool
 	}
 }
 
+/* What comes from that level has left level k: its floor, which is half way to the next class, may be above. */
+static void lower_floor(struct chase_path *c, unsigned k, double ticks)
+{
+	struct chase_level *l = &c->level[k];
+	const double hit = c->classes[l->class_last].centre * (k || c->beyond_sm ? 1 + c->swing : 1);
+
+	l->floor = fmin(l->floor, chase_floor(hit, ticks));
+}
+
 enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks)
 {
 	enum chase_state all = CHASE_DONE;
@@ -119,6 +128,8 @@ enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *poo
 			look_again(c, pool, k, unit, &seen, &ticks);
 			how = "of the others hardly any";
 		}
+		if (seen >= TWICE)
+			lower_floor(c, k, ticks);
 		if (seen < TWICE || (c->doubtful && c->doubtful <= k + 1))
 			continue;
 		c->doubtful = k + 1;

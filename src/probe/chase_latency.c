@@ -25,6 +25,7 @@
 #define COLD_RING   2048.0
 #define FEW_LINES   64.0
 #define MANY_LINES  1024.0 /* of a cache too large to be taken apart: the mean needs many of its lines */
+#define FILLED	    1.5	   /* of the level above, so that hardly any of it is still there when it comes again */
 #define LINE_SURE   128	   /* bytes at once: pieces of rows are longer */
 #define LINE_MOST   1024   /* where the line is not known: surely other lines */
 
@@ -415,6 +416,41 @@ static double cut_off(struct chase_path *c, double step, const struct served *al
 	       (faster * one_lap > 3 * step ? 0 : one->astray);
 }
 
+/* The same of a smaller footprint that the level above does not hold either, where this level does not serve all of it: what shares the
+ * level, as the code does that is running, takes lines of a full one, and what it then waits for is in no access's time but in the loop's.
+ * Where nobody asked for it, as in an older recording, the larger one has to do. */
+static enum chase_state purer(struct chase_path *c, unsigned k, double *footprint, uint64_t stride, uint32_t sm,
+			      struct served *all, struct chase_latency *lines)
+{
+	const struct chase_level *l = &c->level[k];
+
+	if (!k || all->share >= PURE || l->floor <= 0 || l->size.state != CHASE_DONE || l[-1].size.state != CHASE_DONE)
+		return CHASE_DONE;
+	const double above = (double)l[-1].size.value, least = above + 2 * (double)l[-1].sector.value,
+		     half = floor((above + *footprint) / 2 / (double)stride) * (double)stride;
+	if (half < FILLED * above || half < least || half >= *footprint)
+		return CHASE_DONE;
+	struct chase_latency other = *lines;
+	struct served less;
+	char why[sizeof(c->why)];
+	memcpy(why, c->why, sizeof(why));
+	const enum chase_state state = class_get(c, k, half, stride, false, false, sm, &less, &other);
+	memcpy(c->why, why, sizeof(why));
+	if (state == CHASE_DONE && less.share > all->share) {
+		*all = less;
+		*lines = other;
+		*footprint = half;
+	}
+	return state;
+}
+
+/* Whether turns of the loop, of which other levels serve some, take longer than the steps of the clock can hide, of which either end of an access
+ * and of one beside it loses less than one: something else is waited for. */
+static bool beyond_steps(const struct chase_path *c, const struct served *all, const struct served *one)
+{
+	return c->grain > 1 && all->share < PURE && fabs(all->lag - one->lag) >= 2.0 * c->grain;
+}
+
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
 	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, ops;
@@ -501,8 +537,11 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	double step = 1, cut = 0;
 	study_number(c->study, "clock.granularity", &step);
-	if (step > COARSE)
-		cut = cut_off(c, step, &all, &one, one_lap);
+	if (step > COARSE || beyond_steps(c, &all, &one)) {
+		if (purer(c, k, &footprint, stride, sm, &all, out) == CHASE_PENDING)
+			return CHASE_PENDING;
+		cut = step > COARSE ? cut_off(c, step, &all, &one, one_lap) : 0;
+	}
 	/* Many short chases, of which the best met no faster clock. Where nobody asked for them, as in an older recording, the long one has to do. */
 	if (cut > CUT_BOOSTED && c->swing > 0) {
 		struct chase_latency lines = *out;
@@ -526,6 +565,13 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	}
 	out->value = single_of(c, &all, &one, one_lap);
 	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
+	if (beyond_steps(c, &all, &one)) {
+		snprintf(c->why, sizeof(c->why),
+			 "only %.0f %% of a chain's accesses are of this level, and its turns take %.1f cycles that no "
+			 "access takes: more than the clock's steps hide",
+			 100 * all.share, fabs(all.lag - one.lag));
+		return CHASE_UNDECIDED;
+	}
 	if (cut > CUT_BOOSTED && c->swing > 0) {
 		snprintf(c->why, sizeof(c->why),
 			 "the clock counts in steps of %.0f cycles and is faster now and then: what its steps take off "

@@ -119,6 +119,7 @@ struct chase_level {
 	bool endless;	  /* the largest footprint still fits */
 	uint64_t stride;  /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient;	  /* rings are warmed for long before they are timed */
+	bool thorough;	  /* which lines conflict is looked at in many orders */
 	bool noisy;	  /* some decision needed more than counting misses */
 	bool blurred;	  /* when the clock is fast, a hit takes as long as a miss does when it is not */
 	bool hashed;	  /* conflicting lines are not evenly spaced */

@@ -22,7 +22,11 @@
 #define RISING	     1.2  /* misses of the last lap over those of the first */
 #define CHANCE	     1e-4 /* what noise may be blamed for */
 #define HOT_ORDERS   14
-#define HOT_AT_LEAST 3	     /* orders */
+#define HOT_AT_LEAST 3 /* orders */
+#define HOT_THOROUGH                                                                                                   \
+	32 /* orders, where those left out lines of a set: in each order other lines of it are never given up */
+#define HOT_PART     4	     /* of the laps are enough for each of so many */
+#define HOT_LEAST    8	     /* but no fewer laps */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
 #define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
@@ -384,7 +388,8 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
 	bool *hot = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	double p[POINT_PARAMS], laps_seen = 0, laps = floor(HOT_ACCESSES / n);
-	struct chase_run seen[HOT_ORDERS];
+	struct chase_run seen[HOT_THOROUGH];
+	const unsigned at_least = l->thorough ? HOT_THOROUGH : HOT_AT_LEAST;
 	unsigned runs = 0;
 
 	if (!count || !hot) {
@@ -394,16 +399,18 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	if (untranslated(c, ring))
 		return CHASE_UNDECIDED;
 	laps = laps > 128 ? 128 : laps < 2 ? 2 : laps;
+	if (l->thorough)
+		laps = fmax(floor(laps / HOT_PART), HOT_LEAST);
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
 	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 0; order < HOT_ORDERS; order++) {
+	for (unsigned order = 0; order < (l->thorough ? HOT_THOROUGH : HOT_ORDERS); order++) {
 		struct chase_run r;
 		again.order = order;
-		if (order >= HOT_AT_LEAST && laps_seen * n > HOT_MOST)
+		if (order >= at_least && laps_seen * n > HOT_MOST)
 			break;
 		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps. */
-		if (order >= HOT_AT_LEAST && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
+		if (order >= at_least && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
 		    (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG))
 			laps *= 2;
 		params_of(c, k, &again, 2.0 * n, n * laps, p);
@@ -412,7 +419,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			return state;
 		if (state == CHASE_PENDING) {
 			all = state;
-			if (order + 1 >= HOT_AT_LEAST)
+			if (order + 1 >= at_least)
 				return state;
 			continue;
 		}
@@ -422,7 +429,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		}
 		laps_seen += (double)r.covered / n;
 		seen[runs++] = r;
-		if (order + 1 < HOT_AT_LEAST || all != CHASE_DONE)
+		if (order + 1 < at_least || all != CHASE_DONE)
 			continue;
 		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
 		if (!least && !k && settles(&r)) {
@@ -465,7 +472,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 struct hot_key {
 	uint64_t start, bytes, stride, extra, unit;
 	double floor, noise;
-	uint32_t sm, kind, chase, k, order;
+	uint32_t sm, kind, chase, k, order, thorough;
 };
 
 /* Rings in other orders are laid again for each look, so what was seen is kept for the passes to come. */
@@ -489,6 +496,7 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	key.chase = c->chase;
 	key.k = k;
 	key.order = ring->order;
+	key.thorough = l->thorough;
 	const bool *before = study_recall(c->study, "hot", &key, sizeof(key));
 	/* One more than there are blocks: whether it was told by parities. */
 	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks + 1, bool);

@@ -231,7 +231,7 @@ static enum chase_state correct_hashed(struct chase_path *c, unsigned k, uint64_
 	return CHASE_UNDECIDED;
 }
 
-enum chase_state chase_ways(struct chase_path *c, unsigned k)
+static enum chase_state ways_of(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t size = l->size.value, line = l->line.value;
@@ -375,4 +375,23 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	}
 	chase_decided(&l->sets, size / (most * line));
 	return chase_decided(&l->ways, most);
+}
+
+enum chase_state chase_ways(struct chase_path *c, unsigned k)
+{
+	struct chase_level *l = &c->level[k];
+	const struct chase_level before = *l;
+	enum chase_state state = ways_of(c, k);
+
+	if (state != CHASE_UNDECIDED || l->line.state != CHASE_DONE)
+		return state;
+	/* Some rules never give up some lines of a set, and which ones that are depends on the order. */
+	const struct chase_level quick = *l;
+	*l = before;
+	l->thorough = true;
+	state = ways_of(c, k);
+	l->thorough = false;
+	if (state == CHASE_UNDECIDED)
+		*l = quick;
+	return state;
 }

@@ -311,7 +311,7 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		few = few_sets(c, k, run, least, whole, &differ, &largest);
 	if (few == CHASE_PENDING)
 		return l->sets.state = l->ways.state = few;
-	if (least && few == CHASE_DONE && differ)
+	if (least && differ)
 		return l->ways.state;
 	/* But none of them may have more. */
 	if (least < most && whole && largest <= most) {
@@ -383,7 +383,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	const struct chase_level before = *l;
 	enum chase_state state = ways_of(c, k);
 
-	if (state != CHASE_UNDECIDED || l->line.state != CHASE_DONE)
+	if (state != CHASE_UNDECIDED || l->line.state != CHASE_DONE || l->sets.state == CHASE_DONE)
 		return state;
 	/* Some rules never give up some lines of a set, and which ones that are depends on the order. */
 	const struct chase_level quick = *l;
@@ -391,7 +391,7 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 	l->thorough = true;
 	state = ways_of(c, k);
 	l->thorough = false;
-	if (state == CHASE_UNDECIDED)
+	if (state == CHASE_UNDECIDED && l->sets.state != CHASE_DONE)
 		*l = quick;
 	return state;
 }

@@ -12,6 +12,8 @@
 #define OFFSETS_MOST 512
 #define EXTRAS_MOST  (4 * CHASE_SETS) /* lines beyond, where sets are few and the smallest may come last */
 
+#define AHEAD 8 /* looks at once, where each may spare others */
+
 struct conflict { /* lines of one set */
 	uint32_t ways;
 	uint32_t run;	  /* so many lie side by side at least */
@@ -78,27 +80,32 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 }
 
 /* Looks at the sets one after the other, until every line of the footprint was seen to conflict with one more line, each in one
- * set only. Lines are dealt round the sets in some way, so those that come next find all of them. UNDECIDED: some never did. */
-static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run, uint64_t sets, uint32_t *size,
-				  uint32_t *count)
+ * set only. Lines are dealt round the sets in some way, so those that come next find all of them, and as a rule begin the round anew: where
+ * `pass` says so, those that would then share a set with a line whose set is known are left out. UNDECIDED: some never did. */
+static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run, uint64_t sets, bool pass,
+				  uint32_t *size, uint32_t *count)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t line = l->line.value, lines = l->size.value / line, seen = 0;
 	uint8_t *set_of = ARENA_ARRAY(study_arena(c->study), lines, uint8_t);
 	enum chase_state all = CHASE_DONE;
+	unsigned ahead = 0;
 
 	*count = 0;
 	snprintf(c->why, sizeof(c->why), "out of memory");
 	for (uint64_t i = 0; set_of && seen < lines && *count < CHASE_SETS && i < sets; i++) {
 		uint64_t extra = l->size.value + i * run * line;
 		struct conflict found;
-		if (extra + l->stride > c->limit)
+		if (extra + l->stride > c->limit || ahead >= AHEAD)
 			break;
+		if (pass && set_of[i * run % lines])
+			continue;
 		enum chase_state state = conflict_at(c, k, 0, extra, &found);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING)
 			all = state;
+		ahead += pass && state == CHASE_PENDING;
 		if (all != CHASE_DONE || !found.ways)
 			continue;
 		uint64_t before = UINT64_MAX, known = 0;
@@ -137,20 +144,24 @@ static int compare_size(const void *a, const void *b)
 /* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
  * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. largest: lines of a set
  * that were seen. */
-static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, bool whole,
-				 bool *differ, uint32_t *largest)
+static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, uint32_t most,
+				 bool whole, bool *differ, uint32_t *largest)
 {
 	struct chase_level *l = &c->level[k];
-	uint64_t lines = l->size.value / l->line.value, likely = (lines + least - 1) / least;
+	/* Where they differ, most are of neither size. */
+	const uint32_t usual = (least + most) / 2;
+	uint64_t lines = l->size.value / l->line.value, likely = (lines + usual - 1) / usual;
 	uint32_t size[CHASE_SETS], count;
 
 	*differ = false;
 	*largest = 0;
 	if (likely > CHASE_SETS + CHASE_SETS / 4 || lines > LINES_MOST)
 		return CHASE_DONE; /* more than few, or all of them would take long to look at */
-	enum chase_state state = every_set(c, k, run, likely, size, &count);
+	enum chase_state state = every_set(c, k, run, likely, false, size, &count);
 	if (state == CHASE_UNDECIDED && likely < CHASE_SETS)
-		state = every_set(c, k, run, lines <= EXTRAS_MOST ? EXTRAS_MOST : CHASE_SETS, size, &count);
+		state = every_set(c, k, run, lines <= EXTRAS_MOST ? EXTRAS_MOST : CHASE_SETS, false, size, &count);
+	if (state == CHASE_UNDECIDED && count < CHASE_SETS)
+		state = every_set(c, k, run, lines, true, size, &count);
 	if (state == CHASE_PENDING)
 		return state;
 	qsort(size, count, sizeof(*size), compare_size);
@@ -308,7 +319,7 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 	run = run == UINT32_MAX ? 1 : run;
 	enum chase_state few = CHASE_DONE;
 	if (least)
-		few = few_sets(c, k, run, least, whole, &differ, &largest);
+		few = few_sets(c, k, run, least, most, whole, &differ, &largest);
 	if (few == CHASE_PENDING)
 		return l->sets.state = l->ways.state = few;
 	if (least && differ)

@@ -31,6 +31,8 @@
 #define HOT_MOST     1.5e6   /* of all */
 #define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
 #define HOT_SETTLED  8	     /* laps of which the later half is seen */
+#define LAPS_TOLD    64	     /* after which an overflowing set has repeated itself */
+#define GATHERED     6	     /* launches that are put together for so many */
 #define LAPS_SETTLE  32	     /* a ring is given, to settle */
 #define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
@@ -160,15 +162,23 @@ static int count_blocks(struct chase_path *c, const struct chase_ring_spec *ring
 
 /* Misses of the same blocks again and again, more often than misses that fall anywhere would. */
 static bool concentrated(struct chase_path *c, const struct chase_level *l, const struct chase_ring_spec *ring,
-			 const struct chase_run *r)
+			 const struct chase_run *run, unsigned runs)
 {
 	uint64_t unit = unit_of(l, ring->stride);
 	uint32_t blocks = (uint32_t)((ring->bytes + unit - 1) / unit), most = 0, extra = 0;
 	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t);
-	double laps = (double)r->covered / r->elements, mean = (double)r->kept / blocks, p = mean / laps;
+	double laps = 0, mean = 0;
 
-	if (!count || blocks < 4 || laps < 2 || count_blocks(c, ring, r, unit, count, &extra))
+	for (unsigned i = 0; i < runs; i++) {
+		laps += (double)run[i].covered / run[i].elements;
+		mean += (double)run[i].kept / blocks;
+	}
+	if (!count || blocks < 4 || laps < 2)
 		return false;
+	for (unsigned i = 0; i < runs; i++)
+		if (count_blocks(c, ring, &run[i], unit, count, &extra))
+			return false;
+	const double p = mean / laps;
 	for (uint32_t i = 0; i < blocks; i++)
 		most = count[i] > most ? count[i] : most;
 	if (p < 0.95 && most > stat_binomial_limit((unsigned)ceil(laps), p, CHANCE / blocks))
@@ -178,6 +188,37 @@ static bool concentrated(struct chase_path *c, const struct chase_level *l, cons
 	for (uint32_t i = 0; i < blocks; i++)
 		sum += (count[i] - mean) * (count[i] - mean);
 	return sum > (blocks - 1) * mean * (1 + 6 * sqrt(2.0 / blocks)) + 8;
+}
+
+/* Where noise fills all records of a launch in a few laps, several launches together say whether a set repeats itself. UNDECIDED: they are too
+ * few as well. */
+static enum chase_state gathered(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, double warm,
+				 struct chase_run last, bool *fits)
+{
+	const double n = chase_spec_elements(ring), laps = last.covered / n;
+	struct chase_run run[GATHERED] = {last};
+	double seen = laps, p[POINT_PARAMS];
+	unsigned runs = 1;
+	enum chase_state all = CHASE_DONE;
+
+	/* There are more misses than records, and more laps would say nothing. */
+	if (n <= LAPS_TOLD || last.slow <= last.kept)
+		return CHASE_UNDECIDED;
+	for (; seen < LAPS_TOLD && runs < GATHERED; runs++) {
+		params_of(c, k, ring, warm * n + runs, ceil(laps + 1) * n, p);
+		const enum chase_state state = chase_get(c, &run[runs], (double)ring->bytes, p);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		seen += state == CHASE_DONE ? run[runs].covered / n : laps;
+	}
+	if (all != CHASE_DONE)
+		return all;
+	if (seen < LAPS_TOLD)
+		return CHASE_UNDECIDED;
+	*fits = !concentrated(c, &c->level[k], ring, run, runs);
+	return CHASE_DONE;
 }
 
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
@@ -238,17 +279,22 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			*fits = false;
 			return CHASE_DONE;
 		}
-		if (concentrated(c, l, ring, &r)) {
+		if (concentrated(c, l, ring, &r, 1)) {
 			*fits = false;
 			return CHASE_DONE;
 		}
 		/* An overflowing set would have repeated itself by now. */
 		l->noisy = true;
-		if (seen >= 64 && n > 64) {
+		if (seen >= LAPS_TOLD && n > LAPS_TOLD) {
 			*fits = true;
 			learn_noise(l, ring, &r);
 			return CHASE_DONE;
 		}
+		state = gathered(c, k, ring, warm, r, fits);
+		if (state == CHASE_DONE && *fits)
+			learn_noise(l, ring, &r);
+		if (state != CHASE_UNDECIDED)
+			return state;
 	}
 	snprintf(c->why, sizeof(c->why),
 		 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",

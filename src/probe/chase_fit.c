@@ -36,6 +36,8 @@
 #define LAPS_SETTLE  32	     /* a ring is given, to settle */
 #define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
+#define MANY_MORE    2	     /* misses of some blocks, against those of others: they are not all of one set */
+#define FAR_MORE     1.5     /* above the mean of the others, against what noise makes of one of them */
 #define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
@@ -308,26 +310,40 @@ static int compare_down(const void *a, const void *b)
 	return x > y ? -1 : x < y;
 }
 
-/* Splits the counts at the widest ratio into blocks that miss by conflict and those that miss by noise. Returns the count
- * from which a block conflicts, 0 when noise alone could have made that difference. */
-static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
-		      const uint32_t *count, uint32_t n, double laps)
+/* Where n counts, the most first, fall apart: behind as many as the widest ratio to the next one has before it. whole: behind all of them, too. */
+static uint32_t widest_gap(const uint32_t *v, uint32_t n, bool whole)
 {
-	uint32_t *v = ARENA_ARRAY(study_arena(c->study), n + 1, uint32_t), cut = 0;
-	double widest = 0, cold = 0;
-	unsigned rounds = (unsigned)ceil(laps);
+	double widest = 0;
+	uint32_t cut = 0;
 
-	if (!v)
-		return 0;
-	memcpy(v, count, n * sizeof(*v));
-	qsort(v, n, sizeof(*v), compare_down);
-	for (uint32_t i = 0; i < n; i++) {
+	for (uint32_t i = 0; i < n - !whole; i++) {
 		double ratio = (v[i] + 1.0) / ((i + 1 < n ? v[i + 1] : 0) + 1.0);
 		if (ratio > widest) {
 			widest = ratio;
 			cut = i + 1;
 		}
 	}
+	return cut;
+}
+
+/* Splits the counts at the widest ratio into blocks that miss by conflict and those that miss by noise. Returns the count
+ * from which a block conflicts, 0 when noise alone could have made that difference. */
+static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
+		      const uint32_t *count, uint32_t n, double laps)
+{
+	uint32_t *v = ARENA_ARRAY(study_arena(c->study), n + 1, uint32_t), cut;
+	double cold = 0;
+	unsigned rounds = (unsigned)ceil(laps);
+
+	if (!v)
+		return 0;
+	memcpy(v, count, n * sizeof(*v));
+	qsort(v, n, sizeof(*v), compare_down);
+	cut = widest_gap(v, n, true);
+	/* Noise that makes every block miss is no conflict of all of them. */
+	const bool noisy = n > 1 && cut == n && v[0] > v[n - 1] * MANY_MORE;
+	if (noisy)
+		cut = widest_gap(v, n, false);
 	uint32_t least = v[cut - 1];
 	if (least < HOT_COUNT)
 		return 0;
@@ -340,6 +356,9 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 		return 0;
 	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);
 	if (cut < n && v[cut] > noise)
+		return 0;
+	/* Then it takes more than that nothing is known between them. */
+	if (noisy && least - p * laps < FAR_MORE * (noise - p * laps))
 		return 0;
 	return least > noise + 1 ? least : 0;
 }

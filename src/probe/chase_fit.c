@@ -26,6 +26,7 @@
 #define HOT_THOROUGH                                                                                                   \
 	32 /* orders, where those left out lines of a set: in each order other lines of it are never given up */
 #define HOT_PART     4	     /* of the laps are enough for each of so many */
+#define HOT_LAPS     512     /* of all orders together, where each records only a few */
 #define HOT_LEAST    8	     /* but no fewer laps */
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
@@ -469,15 +470,22 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
 	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 0; order < (l->thorough ? HOT_THOROUGH : HOT_ORDERS); order++) {
+	for (unsigned order = 0; order < HOT_THOROUGH; order++) {
 		struct chase_run r;
 		again.order = order;
 		if (order >= at_least && laps_seen * n > HOT_MOST)
 			break;
-		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps. */
-		if (order >= at_least && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
-		    (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG))
+		/* What a few laps do not tell is looked at longer each time. Where that gets long, another order tells more than more laps; and
+		 * where others' misses fill the records of an order in a few laps, so do more orders. */
+		if (order >= HOT_ORDERS && !l->thorough) {
+			const struct chase_run *last = runs ? &seen[runs - 1] : NULL;
+			if (!k || !last || (order == HOT_ORDERS && last->slow <= last->kept) || laps_seen >= HOT_LAPS)
+				break;
+			laps = order == HOT_ORDERS ? floor((double)last->covered / n) + 1 : laps;
+		} else if (order >= at_least && 2 * laps * n < INDEX_MOST && 2 * laps <= LAPS_MOST &&
+			   (laps < CHASE_PARITY_LAPS || laps * n < HOT_LONG)) {
 			laps *= 2;
+		}
 		params_of(c, k, &again, 2.0 * n, n * laps, p);
 		enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 		if (state == CHASE_UNDECIDED)

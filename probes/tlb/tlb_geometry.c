@@ -113,18 +113,23 @@ static uint32_t some_more(const struct tlb_path *c, uint32_t pages, uint64_t str
 	return (uint32_t)(more > room ? (room > pages ? room : pages + 1) : more);
 }
 
-/* The smallest stride at which clearly more pages do not fit than at `stride`, where one more does not. Hashed sets are dealt unevenly by one
- * stride and evenly by the next, so that a few more fit. */
+/* The smallest stride at which one page more than `most` does not fit, nor clearly more; at `stride` one more does not. Hashed sets are dealt
+ * unevenly by one stride and evenly by the next, so that a few more fit. */
 static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t most, uint64_t *stride)
 {
 	while (*stride > RING_PAGE) {
-		const uint32_t pages = some_more(c, most, *stride / 2);
-		bool yes;
-		enum chase_state state = fits(c, k, pages, *stride / 2, &yes);
+		bool yes, more;
+		enum chase_state state = fits(c, k, most + 1, *stride / 2, &yes);
 		if (state != CHASE_DONE)
 			return state;
-		if (yes)
-			break;
+		/* Where clearly more do not tell, or were not asked for in a recording, the one more has to do. */
+		if (yes) {
+			state = fits(c, k, some_more(c, most, *stride / 2), *stride / 2, &more);
+			if (state == CHASE_PENDING && study_pending(c->study))
+				return state;
+			if (state != CHASE_DONE || more)
+				break;
+		}
 		*stride /= 2;
 	}
 	return CHASE_DONE;

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define TOLD		0.9 /* of the visits have to say something */
+#define TOLD_EACH	0.5 /* of those to each page, of all orders together */
 #define SURE		4.5 /* standard deviations */
 #define SURE_NOT	8
 #define ROW_MISSES	2.5 /* of a lap, two of which one more row makes */
@@ -261,7 +262,8 @@ struct orders_sum {
 	unsigned k;
 	struct balance sum, at; /* of all visits, and of those that cost what misses do */
 	uint32_t *own, *low;	/* each page's misses, and its visits that cost as much less than a hit */
-	double laps;
+	uint32_t *says;		/* each page's visits that say something */
+	double laps, skipped;	/* skipped: visits that what translates never saw */
 	bool fit, told, denied;
 };
 
@@ -283,7 +285,9 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	for (uint32_t v = 0; v < w->visits; v++) {
 		s->own[ring_page(w, v)] += missed(s->c, s->k, w->cost[v]);
 		s->low[ring_page(w, v)] += is_low(s->c, s->k, w->cost[v]);
+		s->says[ring_page(w, v)] += !isnan(w->cost[v]);
 	}
+	s->skipped += w->skipped;
 	s->laps += w->visits / w->pages;
 }
 
@@ -318,6 +322,19 @@ static bool some_missed(const struct orders_sum *s)
 	       (s->denied || all > AT_LEAST * s->laps);
 }
 
+/* The same where a cache in front of the TLB has lines of a page now and then, and many visits say nothing. That cache knows nothing of what the
+ * TLB replaces: of one miss of each lap as many show as of the page that says the least, but for laps without a page that was skipped,
+ * and those behind them, which may have fitted. */
+static bool none_between(const struct orders_sum *s, uint32_t pages)
+{
+	double shown = s->laps;
+
+	for (uint32_t i = 0; i < pages; i++)
+		shown = fmin(shown, s->says[i]);
+	shown -= 2 * s->skipped;
+	return s->fit && shown >= TOLD_EACH * s->laps && no_surplus(&s->sum, shown);
+}
+
 /* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
 static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
@@ -326,8 +343,9 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	bool over = false;
 
 	*fits = false;
-	s.own = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)ring->pages, uint32_t);
+	s.own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t);
 	s.low = s.own + ring->pages;
+	s.says = s.low + ring->pages;
 	if (!s.own) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
@@ -344,7 +362,11 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 			break;
 	}
 	c->why[0] = '\0';
-	return s.told && (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
+	if (!s.told) {
+		*fits = none_between(&s, ring->pages);
+		over = false;
+	}
+	return (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
 static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)

@@ -214,6 +214,7 @@ static void make_room(struct level *l)
 		l->limit = l->wider;
 	else
 		l->spread = l->up && !set_pages(l->path);
+	l->led = level_can_lead(l);
 }
 
 /* Where the levels above kept the set's lines whatever was read in between: those that were seen to conflict, in a walk over all the level holds. PENDING

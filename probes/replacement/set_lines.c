@@ -107,6 +107,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	put(&what, &at, l->step_bits, 2);
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
+		put(&what, &at, l->led, 1);
 		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
 		p[SET_SECOND] = (double)l->line;
 		p[SET_THIRD] = (double)l->bound;
@@ -151,6 +152,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	l->lines = plan->lines;
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		l->tile = (unsigned)take(&what, 3);
+		l->led = take(&what, 1);
 		*(l->mode == SET_STRIDED ? &l->stride : &l->extra) = (uint64_t)p[SET_FIRST];
 		l->line = (uint64_t)p[SET_SECOND];
 		l->bound = (uint64_t)p[SET_THIRD];
@@ -328,16 +330,22 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Addresses of the first `lines` lines, and behind each of what is read after it. */
+/* Which of what is read for a line is the line itself. */
+static uint32_t own(const struct set_lines *l)
+{
+	return l->led ? l->between : 0;
+}
+
+/* Addresses of the first `lines` lines, and behind each of what is read after it; or before each of what is read before it. */
 static uint64_t *addresses(struct arena *a, const struct set_lines *l, unsigned lines)
 {
-	uint32_t each = 1 + l->between;
+	uint32_t each = 1 + l->between, first = l->led ? 0 : 1;
 	uint64_t *out = ARENA_ARRAY(a, (size_t)lines * each, uint64_t);
 
 	for (unsigned i = 0; out && i < lines; i++) {
-		out[i * each] = set_address(l, i);
+		out[i * each + own(l)] = set_address(l, i);
 		for (unsigned k = 0; k < l->between; k++)
-			out[i * each + 1 + k] = between(l, i, k);
+			out[i * each + first + k] = between(l, i, k);
 	}
 	return out;
 }
@@ -382,7 +390,7 @@ static size_t before(const struct set_lines *l)
 /* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
 static size_t position(const struct set_lines *l, uint32_t i)
 {
-	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between));
+	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between) + own(l));
 }
 
 /* The accesses of a sequence, each to its place. address: of each line and of those read after it. */
@@ -400,7 +408,7 @@ static bool accesses(struct arena *a, const struct set_lines *l, const struct po
 	qsort(sorted, all, sizeof(*sorted), by_address);
 	for (unsigned pass = before(l) ? 0 : 1; pass < 2; pass++) {
 		for (uint32_t i = 0; i < TRACE_LEAD; i++)
-			at[n++] = place_of(l, address[0], before(l) ? i : 0);
+			at[n++] = place_of(l, address[own(l)], before(l) ? i : 0);
 		for (uint32_t i = 0; !pass && i < all * turns; i++)
 			at[n++] = place_of(l, address[i / turns], i % turns);
 	}
@@ -417,7 +425,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 {
 	uint64_t used = span_of(l);
 	uint32_t each = 1 + l->between, all = l->lines * each, turns = 1u << l->turn_bits, places = 0, n = 0;
-	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count);
+	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count) - own(l);
 	uint64_t *address = addresses(a, l, l->lines);
 	uint32_t *sorted = ARENA_ARRAY(a, (size_t)all * turns + lead, uint32_t);
 	uint32_t *at = ARENA_ARRAY(a, count, uint32_t);
@@ -447,7 +455,8 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 	const uint64_t aligned = l->mode == SET_DEALT && l->lines > l->ways
 				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << SHIFT) + PAGE_LINE
 				     : used;
-	while ((l->mode == SET_HASHED || l->flips || set_pages(l->path)) && t->align < aligned && t->align < ALIGN_MOST)
+	while ((l->mode == SET_HASHED || (l->flips && !l->led) || set_pages(l->path)) && t->align < aligned &&
+	       t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }

@@ -52,6 +52,9 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
 			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
 {
+	/* The neighbour of a line may be in its tile. */
+	if (l->led && tile)
+		return (struct laps){.state = CHASE_UNDECIDED};
 	set->stride = l->line * l->sets << tile;
 	set->tile = 0; /* one line of each tile */
 	set->lines = set->ways + 1;

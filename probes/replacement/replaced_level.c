@@ -56,9 +56,10 @@ bool level_can_lead(const struct level *l)
 {
 	const uint64_t need = (l->ways + 1) * l->line * l->sets;
 
-	return !l->up && !l->unequal && !l->lent && (l->path == SET_PAST_L1 || l->path == SET_TEXTURE) &&
-	       l->sets >= SETS_LED && !(l->line & (l->line - 1)) && l->line >= FLIP_BYTES &&
-	       2 * l->line <= PAGE_LEAST && need <= l->apart && !level_reads(l, l->ways + 1, need);
+	return !l->up && !l->unequal && !l->lent &&
+	       (l->path == SET_PAST_L1 || l->path == SET_TEXTURE || l->path == SET_READONLY) && l->sets >= SETS_LED &&
+	       !(l->line & (l->line - 1)) && l->line >= FLIP_BYTES && 2 * l->line <= PAGE_LEAST && need <= l->apart &&
+	       !level_reads(l, l->ways + 1, need);
 }
 
 /* Before each line one that differs from it in the last bit of its number: in the same page, and in a set beside. */

@@ -455,7 +455,7 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 }
 
 /* The first cache that loads marked read-only ask, whoever else has it. Of one whose shape is not known that is said once, by its trace. */
-static void study_readonly(struct study *s, uint64_t limit)
+static void study_readonly(struct study *s, uint64_t limit, uint64_t apart)
 {
 	const struct finding *f = study_finding(s, "cache.readonly.l1.sets");
 	struct level l = {.study = s,
@@ -463,7 +463,8 @@ static void study_readonly(struct study *s, uint64_t limit)
 			  .next = "memory.readonly.latency",
 			  .nearest = "cache.readonly.l1.latency",
 			  .path = SET_READONLY,
-			  .limit = limit};
+			  .limit = limit,
+			  .apart = apart};
 
 	if (f && f->verdict == VERDICT_MEASURED)
 		study_level(&l);
@@ -537,7 +538,7 @@ static void study_replacement(struct study *s)
 			study_level(&l);
 		}
 	}
-	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))));
+	study_readonly(s, least(memory, least(chase_translated(s, "global"), chase_translated(s, "texture"))), memory);
 	study_pages(s, "global", SET_PAGES, pages);
 	study_pages(s, "texture", SET_TEXTURE_PAGES, least(pages, TEXELS_BYTES));
 	miss_rates_ask(s);

@@ -89,9 +89,11 @@ static int tell_stream(const struct sim_spec *s, const char *space, uint32_t byt
 }
 
 /* How many times a stream may fetch what a warp's load wants: where a cache fills more than that at once, the neighbours' loads find the
- * rest of it there, unless what all warps have under way drives it out first. */
+ * rest of it there, unless what all warps have under way drives it out first. An SM's own fills more than a block wants side by side: the
+ * neighbours are on other SMs, which fetch it as well. */
 static double fetched_again(const struct sim_spec *s, double warp)
 {
+	const double block = fmax(1, (double)BLOCK / s->warp_size) * warp;
 	const double warps = fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / s->warp_size,
 		     flight = s->loads_in_flight && s->loads_in_flight < LOADS ? s->loads_in_flight : LOADS;
 	double times = 1;
@@ -100,6 +102,8 @@ static double fetched_again(const struct sim_spec *s, double warp)
 		const double asked = (c->scope == SCOPE_GPU ? s->sm_count : 1) * warps * flight * warp;
 		if ((k ? s->has_l2 : s->has_l1) && asked > (double)c->size / 2)
 			times = fmax(times, c->sector / warp);
+		else if (!k && s->has_l1 && c->scope == SCOPE_SM)
+			times = fmax(times, c->sector / block);
 	}
 	return times;
 }
@@ -128,8 +132,13 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 				 fmax(l1 ? l1->interval * pieces : 0, l2 ? sms * l2->interval * fills : 0));
 	const double warps = 16;
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
-	const bool clear =
-	    memory > 2 * fmax(pipe, wait) && s->outstanding == OUTSTANDING_NONE && !s->dram.banks && memory > 8;
+	/* Each load comes with an address and a sum, which SMs of few schedulers and wide warps issue no faster. */
+	const struct op_spec *add = &s->op[s->default_op];
+	const double beside =
+	    fmax((1 + 2.0 * add->native_ops) * (s->warp_size / 32.0) * s->scheduler_issue / s->schedulers,
+		 add->throughput > 0 ? 2 * s->warp_size / add->throughput : 0);
+	const bool clear = memory > 2 * fmax(fmax(pipe, wait), beside) && s->outstanding == OUTSTANDING_NONE &&
+			   !s->dram.banks && memory > 8;
 	/* Blocks that an SM has no place for come when others have ended, wherever that is: the last of them may have a few SMs read
 	 * alone. */
 	const double blocks = fmax(1, floor(fmin(BLOCKS * BLOCK, s->max_threads_per_sm) / BLOCK)),

@@ -3,6 +3,7 @@
 #include "probe/chase.h"
 #include "probe/chase_parity.h"
 #include "stat/stat.h"
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -148,6 +149,7 @@ static uint64_t unit_of(const struct chase_level *l, uint64_t stride)
 static int count_blocks(struct chase_path *c, const struct chase_ring_spec *ring, const struct chase_run *r,
 			uint64_t unit, uint32_t *count, uint32_t *extra)
 {
+	assert(r->point);
 	const double *p = r->point->p;
 	const uint64_t *at = p[CHASE_ORDER] > 0 ? chase_ring(study_arena(c->study), (double)ring->bytes, p) : NULL;
 

@@ -202,7 +202,7 @@ static struct times times_among(const struct timed_pair *k, const struct point *
 	struct repeats of;
 	size_t used = 0;
 	repeats_of(k, pt, u, &of);
-	const bool both = has_cycles(k, pt) && k->both_hz > 0;
+	const bool both = k && has_cycles(k, pt) && k->both_hz > 0;
 	const size_t n = of.n;
 	const double mad = stat_mad(of.v, n, scratch);
 	const double low = stat_quantile(of.v, n, 0, scratch), high = stat_quantile(of.v, n, 1, scratch);

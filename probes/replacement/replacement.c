@@ -388,6 +388,11 @@ static void study_level(struct level *l)
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);
 		level_mapping(l, "modulo", why);
+	} else if (spacing.tile && set.between) {
+		/* Nobody asked whether they conflict when the same few are read in between, as above. */
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+			      "lines twice as far apart conflict while many others are read in between, which may fill "
+			      "sets of another mapping");
 	} else if (spacing.seen) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together, half as far apart they do",
 			 set.ways + 1, (unsigned long long)set.stride);

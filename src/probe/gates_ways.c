@@ -219,6 +219,11 @@ static void walked(struct gates *g, const char *path)
 		gates_fail(g, both, count, "%s", why);
 		if (fitted && n > last && (last || n > levels)) {
 			gates_fail(g, &counted, 1, "%s", why);
+			/* What passes for the memory may be a level, too. */
+			snprintf(key, sizeof key, "memory.%s.latency", path);
+			struct finding *memory = gates_find(g->list, key);
+			if (memory && memory->verdict <= VERDICT_ABSENT)
+				gates_fail(g, &memory, 1, "%s", why);
 			if (!none || !last)
 				fail_level(g, path, last ? last : levels + 1, why);
 		}

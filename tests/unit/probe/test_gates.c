@@ -326,6 +326,7 @@ static void two_methods_find_one_value(void **state)
 	add(&l, "walk.constant.3.latency", 132);
 	add_verdict(&l, "walk.constant.2.capacity", VERDICT_INCONCLUSIVE, "anything from 4000 to 8000 bytes fits");
 	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "memory.constant.latency"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l1.size"), VERDICT_MEASURED);

@@ -6,14 +6,15 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SLACK	     0.05 /* of a rate or a latency, beside both intervals */
-#define SLACK_TICKS  1.0  /* of a latency */
-#define SLACK_NEAR   0.03 /* of a latency that another one must not fall below */
-#define SLACK_BYTES  0.15 /* of a capacity that a curve of run times gave */
-#define SLACK_WALK   0.12 /* of a latency, where levels nearly as fast are met as one */
-#define SLACK_STREAM 0.1  /* of what memory gives */
-#define WALK_LEVELS  8
-#define CHAINS	     3
+#define SLACK	       0.05 /* of a rate or a latency, beside both intervals */
+#define SLACK_TICKS    1.0  /* of a latency */
+#define SLACK_NEAR     0.03 /* of a latency that another one must not fall below */
+#define SLACK_BYTES    0.15 /* of a capacity that a curve of run times gave */
+#define SLACK_WALK     0.12 /* of a latency, where levels nearly as fast are met as one */
+#define SLACK_STREAM   0.1  /* of what memory gives */
+#define NEARLY_AS_FAST 1.3  /* levels whose latencies are no further apart */
+#define WALK_LEVELS    8
+#define CHAINS	       3
 
 /* Lowest and highest that a finding leaves room for; nothing, where it says nothing. */
 struct room {
@@ -171,6 +172,34 @@ static bool same_level(struct gates *g, const char *path, unsigned k, const stru
 	return a.lo + more <= b.hi && b.lo <= a.hi + more;
 }
 
+/* A walk's level is as slow as single accesses find it, where none of its neighbours is nearly as fast and may be met with it. */
+static void as_slow(struct gates *g, const char *path, unsigned k, struct finding *latency)
+{
+	char key[96];
+	double v, of, next, more;
+	snprintf(key, sizeof key, "cache.%s.l%u.latency", path, k);
+	const struct finding *one = gates_find(g->list, key);
+	if (!gates_number(one, &of) || !gates_number(latency, &v) || !beside_cache(g, path, &more))
+		return;
+	for (unsigned n = k - 1; n <= k + 1; n += 2) {
+		if (!n)
+			continue;
+		snprintf(key, sizeof key, "cache.%s.l%u.latency", path, n);
+		if (!gates_number(gates_find(g->list, key), &next)) {
+			snprintf(key, sizeof key, "memory.%s.latency", path);
+			if (n < k || !gates_number(gates_find(g->list, key), &next))
+				return;
+		}
+		if (fmax(of, next) < NEARLY_AS_FAST * fmin(of, next))
+			return;
+	}
+	const struct room a = room_of(one, SLACK, SLACK_TICKS), b = room_of(latency, 0, 0);
+	if (a.lo + more > b.hi || b.lo > a.hi + more)
+		gates_fail(g, &latency, 1,
+			   "a walk through %s says %.4g cycles of level %u, and single accesses say %.4g", path, v, k,
+			   of + more);
+}
+
 /* All that is said of one level of a path. */
 static void fail_level(struct gates *g, const char *path, unsigned k, const char *why)
 {
@@ -211,6 +240,8 @@ static void walked(struct gates *g, const char *path)
 		for (unsigned k = 1; fitted && k <= levels; k++)
 			last = same_level(g, path, k, capacity, latency) ? k : last;
 		apart = apart || (fitted && (last ? last < n : all));
+		if (!apart && last && latency)
+			as_slow(g, path, last, latency);
 		if (!apart)
 			continue;
 		snprintf(why, sizeof why,

@@ -8,9 +8,10 @@
 #include <string.h>
 
 #define PEAKS CODE_CLASSES
-#define MANY  32   /* laps in which each line that conflicts misses at least twice, whatever is replaced */
-#define RARE  0.02 /* share of slow jumps below which they may be noise */
-#define ALIKE 0.5  /* two ways to be answered by one level: the nearer takes that part of the other's time, at least */
+#define PEAK  0.025 /* of a ring's jumps make a class */
+#define MANY  32    /* laps in which each line that conflicts misses at least twice, whatever is replaced */
+#define RARE  0.02  /* share of slow jumps below which they may be noise */
+#define ALIKE 0.5   /* two ways to be answered by one level: the nearer takes that part of the other's time, at least */
 
 static double reach(double ticks)
 {
@@ -58,7 +59,7 @@ static bool find_classes(const struct code *c, const struct code_survey *v, stru
 			return false;
 		for (unsigned n = 0; n < r->visits; n++)
 			t[n] = code_ticks(r, n);
-		unsigned n = chase_peaks(t, r->visits, 1, 0.025, peak, PEAKS);
+		unsigned n = chase_peaks(t, r->visits, 1, PEAK, peak, PEAKS);
 		for (unsigned k = 0; k < n; k++)
 			add_class(out, peak[k].centre);
 	}
@@ -73,8 +74,18 @@ static double share_near(const struct code_run *r, double centre)
 	return (double)n / r->visits;
 }
 
+/* Of all jumps, those that take no less than this class does: what is nearer does not answer them. */
+static double share_beyond(const struct code_run *r, double centre)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < r->visits; i++)
+		n += code_ticks(r, i) >= centre - reach(centre);
+	return (double)n / r->visits;
+}
+
 /* Whether class k is the one before it while the SM's clock ran faster: no slower than that makes it, and of the larger rings' jumps never
- * most of those that are of either. What is really slower answers most of them in the end. */
+ * most of those that are of either. What is really slower answers most of them in the end. Of a long line only the first jump is of a class, so that
+ * rings tell where either class answers some of what nearer ones do not. */
 static bool is_ghost(const struct code_survey *v, const struct code_classes *c, unsigned k, double boost)
 {
 	double part[CODE_SURVEY], scratch[CODE_SURVEY];
@@ -83,8 +94,9 @@ static bool is_ghost(const struct code_survey *v, const struct code_classes *c, 
 		return false;
 	for (unsigned i = 0; i < v->count; i++) {
 		const double near = share_near(&v->run[i], c->centre[k - 1]),
-			     far = share_near(&v->run[i], c->centre[k]);
-		if (near + far >= 0.25)
+			     far = share_near(&v->run[i], c->centre[k]),
+			     beyond = share_beyond(&v->run[i], c->centre[k - 1]);
+		if (near + far >= PEAK && near + far >= 0.25 * beyond)
 			part[n++] = far / (near + far);
 	}
 	const size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;

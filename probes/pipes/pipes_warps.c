@@ -76,6 +76,16 @@ static unsigned reaches(const double *rate, unsigned most, double least)
 	return 0;
 }
 
+/* The next number of warps that was asked for, if their links take no longer than those of so many: had these filled the pipe, more
+ * would wait for it. 0: they take longer, or none was. */
+static unsigned free_more(const double *rate, unsigned at, unsigned most)
+{
+	for (unsigned w = at + 1; w <= most; w++)
+		if (rate[w] > 0)
+			return rate[w] / w >= (1 - UNSURE) * rate[at] / at ? w : 0;
+	return 0;
+}
+
 /* 0: not known. */
 static double latency_of(const struct study *s, const struct arithmetic_row *r)
 {
@@ -208,6 +218,15 @@ static void study_row(struct study *s, unsigned which)
 		    "%u warps give %.4g results a cycle, more than the %.4g that it does at most: how many it takes is "
 		    "not sure either",
 		    at, rate[at], throughput);
+		return;
+	}
+	const unsigned more = at ? free_more(rate, at, most) : 0;
+	if (more && rate[more] > (1 + UNSURE) * throughput) {
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, evidence,
+		    "%u warps reach %.4g of the %.4g results a cycle that it does at most, but %u take no longer "
+		    "and give %.4g",
+		    at, rate[at], throughput, more, rate[more]);
 		return;
 	}
 	if (at && hi)

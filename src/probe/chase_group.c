@@ -247,6 +247,20 @@ static bool from_the_first(const struct chase_path *c, unsigned k)
 	return seen == FIRST;
 }
 
+/* Whether level k answers less than the one before it at every footprint: a level that holds what that one does not would answer more as soon as
+ * that one overflows; accesses that noise delays would not. */
+static bool never_more(const struct chase_path *c, unsigned k)
+{
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		double mine = 0, before = 0;
+		for (unsigned q = c->level[k - 1].class_first; q <= c->level[k].class_last; q++)
+			*(q < c->level[k].class_first ? &before : &mine) += c->survey[i].share[q];
+		if (mine > before)
+			return false;
+	}
+	return c->survey_count > 0;
+}
+
 void chase_merge(struct chase_path *c)
 {
 	for (unsigned k = 1; k + 1 < c->level_count;) {
@@ -258,6 +272,15 @@ void chase_merge(struct chase_path *c)
 				 "some accesses take %.0f ticks and others longer from the first footprint on that "
 				 "does not fit "
 				 "before: parts of one level, near and far, would look like that",
+				 c->classes[l->class_first].centre);
+		}
+		/* Then what it seems to hold may be what the one before it does, of which the size was not found. */
+		if (up->size.state == CHASE_UNDECIDED && l->size.state == CHASE_DONE && never_more(c, k) &&
+		    !(c->doubtful && c->doubtful <= k)) {
+			c->doubtful = k;
+			snprintf(c->doubt, sizeof(c->doubt),
+				 "accesses of %.0f ticks are at every footprint fewer than those of the level before, "
+				 "whose size is not known: noise that delays some of them would look like that",
 				 c->classes[l->class_first].centre);
 		}
 		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||

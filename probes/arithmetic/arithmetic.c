@@ -162,7 +162,7 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 static void expect(struct study *s, unsigned row)
 {
 	const struct arithmetic_row *r = &arithmetic_row[row];
-	const bool steps = !strcmp(r->form, "unary") || !strcmp(r->form, "inverse") || !strcmp(r->form, "divisor");
+	const bool steps = arithmetic_is_function(r);
 	struct load load[CONFIGS];
 	const unsigned loads = arithmetic_loads(load, study_device(s), r, steps);
 	arithmetic_expect(s, row, steps ? LONG_UNIT : SHORT_UNIT, 1, 1);

@@ -20,6 +20,11 @@ const struct arithmetic_row arithmetic_row[] = {
 #undef ROW_DATA
 };
 
+bool arithmetic_is_function(const struct arithmetic_row *r)
+{
+	return !strcmp(r->form, "unary") || !strcmp(r->form, "inverse") || !strcmp(r->form, "divisor");
+}
+
 void arithmetic_block(struct job *j, const struct device_info *d, unsigned warps, unsigned words, uint64_t sink)
 {
 	j->launch.block[0] = warps * d->warp_size;

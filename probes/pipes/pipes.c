@@ -223,7 +223,7 @@ static enum anchor likely(const struct arithmetic_row *r)
 		return ANCHOR_DOUBLE;
 	if (!strncmp(r->type, "f16", 3))
 		return ANCHOR_HALF;
-	if (!strcmp(r->form, "unary") || !strcmp(r->form, "inverse") || !strcmp(r->form, "divisor"))
+	if (arithmetic_is_function(r))
 		return ANCHOR_SPECIAL;
 	return strcmp(r->type, "f32") ? ANCHOR_INTEGER : ANCHOR_SINGLE;
 }

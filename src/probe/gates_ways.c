@@ -30,6 +30,20 @@ static struct room room_of(const struct finding *f, double slack, double ticks)
 	return (struct room){lo - slack * fabs(lo) - ticks, hi + slack * fabs(hi) + ticks};
 }
 
+static struct finding *of_level(struct gates *g, const char *path, unsigned k, const char *what)
+{
+	char key[96];
+	snprintf(key, sizeof key, "cache.%s.l%u.%s", path, k, what);
+	return gates_find(g->list, key);
+}
+
+static struct finding *of_memory(struct gates *g, const char *path)
+{
+	char key[96];
+	snprintf(key, sizeof key, "memory.%s.latency", path);
+	return gates_find(g->list, key);
+}
+
 /* What a class of operations is measured by: one link is so many operations. */
 struct class
 {
@@ -145,8 +159,7 @@ static bool beside_cache(struct gates *g, const char *path, double *cycles)
 	snprintf(key, sizeof key, "memory.%s.4.nearest", path);
 	if (!gates_number(gates_find(g->list, key), &loop))
 		return false;
-	snprintf(key, sizeof key, "cache.%s.l1.latency", path);
-	if (!gates_number(gates_find(g->list, key), &one))
+	if (!gates_number(of_level(g, path, 1, "latency"), &one))
 		return false;
 	*cycles = loop - one;
 	return true;
@@ -156,16 +169,13 @@ static bool beside_cache(struct gates *g, const char *path, double *cycles)
 static bool same_level(struct gates *g, const char *path, unsigned k, const struct finding *capacity,
 		       const struct finding *latency)
 {
-	char key[96];
 	double size, v, more;
-	snprintf(key, sizeof key, "cache.%s.l%u.size", path, k);
-	if (!gates_number(gates_find(g->list, key), &size))
+	if (!gates_number(of_level(g, path, k, "size"), &size))
 		return true;
 	const struct room held = room_of(capacity, SLACK_BYTES, 0);
 	if (size < held.lo || size > held.hi)
 		return false;
-	snprintf(key, sizeof key, "cache.%s.l%u.latency", path, k);
-	const struct finding *one = gates_find(g->list, key);
+	const struct finding *one = of_level(g, path, k, "latency");
 	if (!gates_number(one, &v) || !gates_number(latency, &v) || !beside_cache(g, path, &more))
 		return true;
 	const struct room a = room_of(one, SLACK_WALK, SLACK_TICKS), b = room_of(latency, 0, 0);
@@ -175,21 +185,16 @@ static bool same_level(struct gates *g, const char *path, unsigned k, const stru
 /* A walk's level is as slow as single accesses find it, where none of its neighbours is nearly as fast and may be met with it. */
 static void as_slow(struct gates *g, const char *path, unsigned k, struct finding *latency)
 {
-	char key[96];
 	double v, of, next, more;
-	snprintf(key, sizeof key, "cache.%s.l%u.latency", path, k);
-	const struct finding *one = gates_find(g->list, key);
+	const struct finding *one = of_level(g, path, k, "latency");
 	if (!gates_number(one, &of) || !gates_number(latency, &v) || !beside_cache(g, path, &more))
 		return;
 	for (unsigned n = k - 1; n <= k + 1; n += 2) {
 		if (!n)
 			continue;
-		snprintf(key, sizeof key, "cache.%s.l%u.latency", path, n);
-		if (!gates_number(gates_find(g->list, key), &next)) {
-			snprintf(key, sizeof key, "memory.%s.latency", path);
-			if (n < k || !gates_number(gates_find(g->list, key), &next))
-				return;
-		}
+		if (!gates_number(of_level(g, path, n, "latency"), &next) &&
+		    (n < k || !gates_number(of_memory(g, path), &next)))
+			return;
 		if (fmax(of, next) < NEARLY_AS_FAST * fmin(of, next))
 			return;
 	}
@@ -251,8 +256,7 @@ static void walked(struct gates *g, const char *path)
 		if (fitted && n > last && (last || n > levels)) {
 			gates_fail(g, &counted, 1, "%s", why);
 			/* What passes for the memory may be a level, too. */
-			snprintf(key, sizeof key, "memory.%s.latency", path);
-			struct finding *memory = gates_find(g->list, key);
+			struct finding *memory = of_memory(g, path);
 			if (memory && memory->verdict <= VERDICT_ABSENT)
 				gates_fail(g, &memory, 1, "%s", why);
 			if (!none || !last)

@@ -145,6 +145,15 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
 			out[n++] = (struct seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
 	}
+	/* A base that knows no noise says nothing of what comes upon some visits: where most pages are alike, the others are not looked
+	 * at. */
+	if (!n && blur <= BLUR_MOST) {
+		size_t alike = 0;
+		for (size_t i = 0; i < m; i++)
+			alike += fabs(v[i] - middle) <= c->gap + 5 * blur;
+		if ((double)alike >= SHARE_REAL * (double)(m + mixed))
+			out[n++] = (struct seen){middle, (double)alike / (double)(m + mixed)};
+	}
 	return n;
 }
 
@@ -293,13 +302,28 @@ static void near_steps(struct tlb_path *c, const struct seen *seen, unsigned n, 
 	}
 }
 
+/* What a cost that is no level's is beyond the last of them at least. An opener may have met a faster clock than the follower did. */
+static double beyond_last(const struct tlb_path *c)
+{
+	const double last = c->step[c->steps - 1];
+
+	return 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
+}
+
+/* Pages that cost more than a miss of the last level seen, nearly all of them, and no two of them the same: there is one more. */
+static bool is_dearer(struct tlb_path *c, const struct tlb_view *w)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), each;
+	size_t m = v && w->skipped <= SKIPPED * w->visits ? tlb_page_costs(c, w, v, &each, NULL) : 0;
+
+	return 2 * m > w->pages && stat_quantile(v, m, 0.25, v + w->pages) > c->step[c->steps - 1] + beyond_last(c);
+}
+
 /* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
  * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
 static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 {
-	/* An opener may have met a faster clock than the follower did. */
-	double last = c->step[c->steps - 1],
-	       beyond = 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
+	const double last = c->step[c->steps - 1], beyond = beyond_last(c);
 	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
 	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
 
@@ -572,7 +596,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	}
 	near_steps(c, seen, n, near);
 	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
-		c->unclear = is_torn(c, &w[k]);
+		c->unclear = is_torn(c, &w[k]) || is_dearer(c, &w[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {
 		/* A hit may cost as much as a row does, a miss costs the next step at least. */
 		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;

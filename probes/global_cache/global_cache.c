@@ -11,8 +11,10 @@ enum { GLOBAL_CHASE, GLOBAL_LAP, GLOBAL_SWEEP, GLOBAL_STRIDES };
 /* Kinds of load: through the L1 or past it. Records go to shared memory, but for PAST_L1 and NEAR_BARE, whose launches have none. */
 enum { NEAR, PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
-#define L1_LIMIT (1u << 20)
-#define L2_LIMIT (16u << 20)
+#define L1_LIMIT   (1u << 20)
+#define L2_LIMIT   (16u << 20)
+#define SAME_LEAST 1	 /* cycles, ... */
+#define SAME_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one cache */
 
 static bool past_l1(unsigned kind)
 {
@@ -178,6 +180,15 @@ static void first_misses(struct chase_path *far)
 		sector->state = CHASE_DONE;
 }
 
+/* The first classes of latency that two walks saw may be of unlike parts of one cache: what an L1 answers is faster on the whole than
+ * what the next cache answers past it. */
+static bool is_no_faster(const struct chase_path *near, const struct chase_path *far, const struct chase_placed *l1,
+			 const struct chase_placed *l2)
+{
+	return l1->state == CHASE_DONE && l2->state == CHASE_DONE &&
+	       l1->mean >= l2->mean / (1 + fmax(near->swing, far->swing)) - 4 - 0.02 * l2->mean;
+}
+
 static void study_global(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -283,6 +294,12 @@ static void study_global(struct study *s)
 	if (study_pending(s))
 		return;
 
+	if (l1 && l2 && is_no_faster(&near, &far, &l1_served, &l2_served)) {
+		same = fabs(l1_served.mean - l2_served.mean) <= SAME_LEAST + SAME_PART * l2_served.mean;
+		l1 = false;
+		nearest = l1_served.mean;
+		first = l2_served.mean;
+	}
 	bool are_rows = false;
 	const unsigned rows_from = huge ? UINT_MAX : chase_rows_level(&far, &are_rows);
 	bool rows = rows_from == 0;

@@ -93,6 +93,7 @@ enum chase_state { CHASE_UNDECIDED, CHASE_PENDING, CHASE_DONE };
 #define CHASE_CLASSES 10
 struct chase_class {
 	double centre;
+	double first; /* ticks of the fastest peak that is one with it: of nearer parts of its level */
 	double share; /* the largest at any footprint */
 };
 
@@ -314,6 +315,8 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 /* Peaks in ticks; exposed for tests. v is reordered. Returns how many, ascending. */
 struct chase_peak {
 	double centre, share;
+	double
+	    first; /* of the peaks that lie too near to be told apart, of which the highest is the centre, the fastest one */
 };
 unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max);
 

@@ -15,6 +15,7 @@
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 #define KEEPS	     0.9  /* of a warm walk */
 #define BOTH	     0.25 /* of the accesses of a footprint */
+#define PART_LEAST   0.5  /* of a peak, a nearer one that is another part of the same level */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -48,13 +49,16 @@ unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, 
 		double centre = v[lo + (hi - lo) / 2], share = (double)(hi - lo) / n;
 		if (found && centre - out[found - 1].centre <= 2 * chase_reach(centre, grain)) {
 			if (hi - lo > best_hi - best_lo) {
-				out[found - 1] = (struct chase_peak){centre, share};
+				const bool is_part = out[found - 1].first + 2 * grain < centre &&
+						     out[found - 1].share >= PART_LEAST * share;
+				out[found - 1] =
+				    (struct chase_peak){centre, share, is_part ? out[found - 1].first : centre};
 				best_lo = lo;
 				best_hi = hi;
 			}
 			continue;
 		}
-		out[found++] = (struct chase_peak){centre, share};
+		out[found++] = (struct chase_peak){centre, share, centre};
 		best_lo = lo;
 		best_hi = hi;
 	}
@@ -110,7 +114,7 @@ static void classes_from(struct chase_path *c, struct chase_pool *pool)
 	qsort(pool->peak, pool->peaks, sizeof(*pool->peak), compare_peak);
 	for (unsigned i = 0; i < pool->peaks;) {
 		unsigned k = i, best = i;
-		double mass = 0, weight = 0;
+		double mass = 0, weight = 0, first = INFINITY;
 		for (; k < pool->peaks && pool->peak[k].centre - pool->peak[best].centre <=
 					      2 * chase_reach(pool->peak[k].centre, c->grain);
 		     k++) {
@@ -118,10 +122,11 @@ static void classes_from(struct chase_path *c, struct chase_pool *pool)
 				best = k;
 			mass += pool->peak[k].centre * pool->peak[k].share;
 			weight += pool->peak[k].share;
+			first = fmin(first, pool->peak[k].first);
 		}
 		if (c->class_count < CHASE_CLASSES)
-			c->classes[c->class_count++] =
-			    (struct chase_class){.centre = mass / weight, .share = pool->peak[best].share};
+			c->classes[c->class_count++] = (struct chase_class){
+			    .centre = mass / weight, .first = first, .share = pool->peak[best].share};
 		i = k;
 	}
 }

@@ -128,7 +128,7 @@ enum chase_state chase_first_touches(struct chase_path *c, const struct chase_po
 		/* Latencies of the last level that lie close to each other may be one class of it or two. */
 		if (surveyed(c, pool, peak[i].centre) >= fmax(first_time, CHASE_SHARE_LEAST))
 			continue;
-		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre};
+		c->classes[c->class_count++] = (struct chase_class){.centre = peak[i].centre, .first = peak[i].first};
 		struct chase_walked w = chase_walk_of(c, run, 1, c->class_count - 1);
 		c->class_count--;
 		/* What a warm walk shows as well is no first touch: a stall that keeps step with the walk, say. Or it is, and others

@@ -15,7 +15,9 @@
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 #define KEEPS	     0.9  /* of a warm walk */
 #define BOTH	     0.25 /* of the accesses of a footprint */
-#define PART_LEAST   0.5  /* of a peak, a nearer one that is another part of the same level */
+#define WINDOWS	     64
+#define VALLEY	     0.1 /* of the lower one of two peaks, that lies between them */
+#define PART_LEAST   0.5 /* of a peak, a nearer one that is another part of the same level */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -29,39 +31,95 @@ static void sort_ticks(uint32_t *v, uint32_t n)
 			v[at++] = t;
 }
 
+/* A window over sorted values that holds the most of all that overlap with it. */
+struct window {
+	uint32_t lo, hi; /* the values in it */
+	double centre;
+};
+
+/* Whether two windows hold latencies of their own, though they are less than two reaches apart: hardly any value lies between. */
+static bool are_apart(const struct window *a, const struct window *b, double grain)
+{
+	const uint32_t lower = a->hi - a->lo < b->hi - b->lo ? a->hi - a->lo : b->hi - b->lo;
+
+	return b->centre - a->centre > chase_reach(b->centre, grain) + grain && b->lo >= a->hi &&
+	       b->lo - a->hi <= VALLEY * lower;
+}
+
+/* Slides a window over n sorted values: where it holds at least so many of them. Returns the first of the next ones in *i. */
+static bool next_window(const uint32_t *v, uint32_t n, uint32_t grain, double least, uint32_t *i, struct window *w)
+{
+	for (; *i < n; ++*i) {
+		if (*i && v[*i] == v[*i - 1])
+			continue;
+		while (v[w->lo] + grain < v[*i])
+			w->lo++;
+		while (w->hi < n && v[w->hi] <= v[*i] + grain)
+			w->hi++;
+		if (w->hi - w->lo < least)
+			continue;
+		w->centre = v[w->lo + (w->hi - w->lo) / 2];
+		++*i;
+		return true;
+	}
+	return false;
+}
+
+/* Whether peaks are apart though they are less than two reaches from each other: then they are the highest of what overlaps with them. */
+static unsigned peaks_apart(const uint32_t *v, uint32_t n, uint32_t grain, double least, struct window *out)
+{
+	struct window w = {0};
+	unsigned count = 0, apart = 0;
+
+	for (uint32_t i = 0; next_window(v, n, grain, least, &i, &w);) {
+		if (!count || w.lo >= out[count - 1].hi) {
+			if (count == WINDOWS)
+				return 0;
+			out[count++] = w;
+		} else if (w.hi - w.lo > out[count - 1].hi - out[count - 1].lo) {
+			out[count - 1] = w;
+		}
+	}
+	for (unsigned k = 1; k < count; k++)
+		apart += out[k].centre - out[k - 1].centre <= 2 * chase_reach(out[k].centre, grain) &&
+			 are_apart(&out[k - 1], &out[k], grain);
+	return apart ? count : 0;
+}
+
+/* Adds a window to the peaks, the last of which is that of `last`. False: there are too many. */
+static bool add_peak(const struct window *w, uint32_t n, uint32_t grain, bool split, struct window *last,
+		     struct chase_peak *out, unsigned *found, unsigned max)
+{
+	const double share = (double)(w->hi - w->lo) / n;
+	struct chase_peak *p = *found ? &out[*found - 1] : NULL;
+
+	if (!p || w->centre - p->centre > 2 * chase_reach(w->centre, grain) || (split && are_apart(last, w, grain))) {
+		if (*found == max)
+			return false;
+		out[(*found)++] = (struct chase_peak){w->centre, share, w->centre};
+		*last = *w;
+	} else if (w->hi - w->lo > last->hi - last->lo) {
+		const bool is_part = p->first + 2 * grain < w->centre && p->share >= PART_LEAST * share;
+		*p = (struct chase_peak){w->centre, share, is_part ? p->first : w->centre};
+		*last = *w;
+	}
+	return true;
+}
+
 unsigned chase_peaks(uint32_t *v, uint32_t n, uint32_t grain, double min_share, struct chase_peak *out, unsigned max)
 {
+	struct window apart[WINDOWS], w = {0}, last = {0};
 	unsigned found = 0;
-	uint32_t lo = 0, hi = 0;
-	uint32_t best_lo = 0, best_hi = 0;
 
 	sort_ticks(v, n);
-	/* A window slides over the sorted values; where it holds the most within reach on both sides is a peak. */
-	for (uint32_t i = 0; i < n && found < max; i++) {
-		if (i && v[i] == v[i - 1])
-			continue;
-		while (v[lo] + grain < v[i])
-			lo++;
-		while (hi < n && v[hi] <= v[i] + grain)
-			hi++;
-		if (hi - lo < min_share * n)
-			continue;
-		double centre = v[lo + (hi - lo) / 2], share = (double)(hi - lo) / n;
-		if (found && centre - out[found - 1].centre <= 2 * chase_reach(centre, grain)) {
-			if (hi - lo > best_hi - best_lo) {
-				const bool is_part = out[found - 1].first + 2 * grain < centre &&
-						     out[found - 1].share >= PART_LEAST * share;
-				out[found - 1] =
-				    (struct chase_peak){centre, share, is_part ? out[found - 1].first : centre};
-				best_lo = lo;
-				best_hi = hi;
-			}
-			continue;
-		}
-		out[found++] = (struct chase_peak){centre, share, centre};
-		best_lo = lo;
-		best_hi = hi;
-	}
+	/* Where a window holds the most within reach on both sides is a peak. */
+	const unsigned count = peaks_apart(v, n, grain, min_share * n, apart);
+	for (unsigned k = 0; k < count; k++)
+		if (!add_peak(&apart[k], n, grain, true, &last, out, &found, max))
+			break;
+	for (uint32_t i = 0; !count && next_window(v, n, grain, min_share * n, &i, &w);)
+		if (!add_peak(&w, n, grain, false, &last, out, &found, max))
+			break;
 	return found;
 }
 

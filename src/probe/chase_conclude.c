@@ -58,8 +58,12 @@ static struct chase_level by_both(const struct chase_level *l)
 {
 	struct chase_level is = *l;
 
-	if (is.average.size[0])
+	if (is.average.size[0]) {
 		doubt(&is.size, is.average.size);
+		/* Of a few lines in steps that make up the size, the line is what is left of it. */
+		if (is.few)
+			doubt(&is.line, is.average.size);
+	}
 	if (is.average.line[0])
 		doubt(&is.line, is.average.line);
 	if (is.average.size[0] || is.average.line[0]) {

@@ -1,6 +1,7 @@
 /* Whether a ring fits a level, and which of its elements miss. */
 #include "base/arena.h"
 #include "probe/chase.h"
+#include "probe/chase_laps.h"
 #include "probe/chase_parity.h"
 #include "stat/stat.h"
 #include <assert.h>
@@ -20,7 +21,6 @@
 #define LAPS_SURE    12		/* laps after which few misses in each of them are no noise */
 #define FEW_MISSES   30
 #define IN_PAGE	     4	  /* accesses of which one entered it */
-#define RISING	     1.2  /* misses of the last lap over those of the first */
 #define CHANCE	     1e-4 /* what noise may be blamed for */
 #define HOT_ORDERS   14
 #define HOT_AT_LEAST 3 /* orders */
@@ -32,11 +32,9 @@
 #define HOT_ACCESSES 12288.0 /* of the first orders */
 #define HOT_MOST     1.5e6   /* of all */
 #define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
-#define HOT_SETTLED  8	     /* laps of which the later half is seen */
 #define LAPS_TOLD    64	     /* after which an overflowing set has repeated itself */
 #define GATHERED     6	     /* launches that are put together for so many */
 #define LAPS_SETTLE  32	     /* a ring is given, to settle */
-#define LENT_LEAST   32	     /* of a size whose ways are not known: no more than a way of most caches */
 #define HOT_IN_ORDER 8.0     /* laps */
 #define MANY_MORE    2	     /* misses of some blocks, against those of others: they are not all of one set */
 #define FAR_MORE     1.5     /* above the mean of the others, against what noise makes of one of them */
@@ -104,39 +102,6 @@ static void learn_noise(struct chase_level *l, const struct chase_ring_spec *rin
 		return;
 	l->fit_at = (double)ring->bytes;
 	l->fit_noise = (1.5 * r->kept + 3) / r->covered;
-}
-
-/* Complete laps without a miss. */
-static unsigned clean_laps(const struct chase_run *r)
-{
-	uint32_t whole = r->covered / r->elements, dirty = 0, last = UINT32_MAX;
-
-	for (uint32_t i = 0; i < r->kept; i++) {
-		uint32_t lap = chase_index(r->record[i]) / r->elements;
-		if (lap < whole && lap != last) {
-			dirty++;
-			last = lap;
-		}
-	}
-	return whole - dirty;
-}
-
-/* Whether the later half of the laps was as good as without misses, as far as a level above lets them be seen: what the launch itself
- * brought with it, as the code of the timed loop where instructions share the level, is driven out by then. What does not fit misses in
- * every lap. laps: how many that half has. */
-static bool calms_down(const struct chase_run *r, double sure, uint32_t *laps)
-{
-	const uint32_t whole = r->covered / r->elements, from = whole / 2;
-	uint32_t late = 0;
-
-	*laps = whole - from;
-	if (r->covered < r->timed || from < 1)
-		return false;
-	for (uint32_t i = 0; i < r->kept; i++) {
-		const uint32_t lap = chase_index(r->record[i]) / r->elements;
-		late += lap >= from && lap < whole;
-	}
-	return late < sure * *laps;
 }
 
 /* What one miss of the level fetches, as far as the ring can show it: only its first element can miss. */
@@ -258,7 +223,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		double seen = r.covered / n;
 		if (misses)
 			*misses = r.covered ? r.kept / seen : n;
-		unsigned clean = clean_laps(&r);
+		unsigned clean = laps_clean(&r);
 		l->noisy = l->noisy || (clean && r.kept && !l->patient);
 		/* Nothing hides misses of the first level, so one lap without is proof. */
 		if ((!hides && clean) || (r.slow <= r.kept && r.slow < sure * laps)) {
@@ -267,7 +232,7 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			return CHASE_DONE;
 		}
 		uint32_t calm;
-		if (hides && calms_down(&r, sure, &calm)) {
+		if (hides && laps_calm_down(&r, sure, &calm)) {
 			if (calm >= LAPS_FIRST) {
 				*fits = true;
 				learn_noise(l, ring, &r);
@@ -366,26 +331,6 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	return least > noise + 1 ? least : 0;
 }
 
-/* Whether every block conflicts, and more of them in the last lap than in the first: then each miss makes others, as its record does
- * where that is written through the level, and all sets fill up from one that was too full. */
-static bool spreads(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks)
-{
-	double first = 0, last = 0;
-
-	for (uint32_t i = 0; i < blocks; i++)
-		if (!hot[i])
-			return false;
-	for (unsigned k = 0; k < runs; k++) {
-		const uint32_t n = run[k].elements, laps = run[k].covered / n;
-		for (uint32_t i = 0; laps > 1 && i < run[k].kept; i++) {
-			const uint32_t lap = chase_index(run[k].record[i]) / n;
-			first += lap == 0;
-			last += lap + 1 == laps;
-		}
-	}
-	return last > RISING * first + 8 * sqrt(first + 1);
-}
-
 /* Of lines that are fetched in parts, read in any order, most parts find their line there. One after the other, and where the line
  * that was not used longest goes, all parts of all lines of the set miss in every lap. */
 static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -416,20 +361,6 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	return least ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
-/* Whether nothing missed any more in the later half of a run: then one line more fits as well, and no longer look will tell which lines it is in
- * conflict with. What does not fit misses in every lap. Only of the first level, as others hide misses. */
-static bool settles(const struct chase_run *r)
-{
-	const uint32_t laps = r->covered / r->elements;
-
-	if (laps < HOT_SETTLED || r->covered < r->timed)
-		return false;
-	for (uint32_t i = 0; i < r->kept; i++)
-		if (chase_index(r->record[i]) / r->elements >= laps / 2)
-			return false;
-	return true;
-}
-
 enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spec *ring, bool *does)
 {
 	struct chase_ring_spec again = *ring;
@@ -438,12 +369,12 @@ enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spe
 	struct chase_run r;
 
 	*does = false;
-	if (most < HOT_SETTLED || untranslated(c, ring))
+	if (most < LAPS_SETTLED || untranslated(c, ring))
 		return CHASE_DONE;
 	again.order = HOT_ORDERS;
 	params_of(c, 0, &again, 2 * n, n * most, p);
 	enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
-	*does = state == CHASE_DONE && settles(&r);
+	*does = state == CHASE_DONE && laps_settle(&r);
 	return state;
 }
 
@@ -507,7 +438,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		if (order + 1 < at_least || all != CHASE_DONE)
 			continue;
 		uint32_t least = split(c, k, ring, unit, count, blocks, laps_seen);
-		if (!least && !k && settles(&r)) {
+		if (!least && !k && laps_settle(&r)) {
 			snprintf(c->why, sizeof(c->why), "one line more than %llu bytes settles down beside them",
 				 (unsigned long long)ring->bytes);
 			*out = (struct chase_blocks){.settled = true};
@@ -519,7 +450,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 		c->level[k].lent = c->level[k].lent || (!least && !c->beyond_sm);
 		for (uint32_t i = 0; i < blocks && least; i++)
 			hot[i] = count[i] >= least;
-		if (least && spreads(seen, runs, hot, blocks)) {
+		if (least && laps_spread(seen, runs, hot, blocks)) {
 			snprintf(c->why, sizeof(c->why),
 				 "one line more than %llu bytes makes more lines miss in each lap, as records of "
 				 "misses do that "
@@ -591,28 +522,4 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	}
 	l->lent = l->lent || lent;
 	return state;
-}
-
-/* A launch without shared memory leaves a first level that is in one piece with it whole. Where that holds a line more for each set, the
- * size that was seen is only what the records have left. */
-enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room)
-{
-	struct chase_level *l = &c->level[0];
-	struct chase_path bare = *c;
-	bool fits = false;
-
-	if (l->lent || l->endless || l->size.state != CHASE_DONE || l->line.state != CHASE_DONE || !l->stride)
-		return CHASE_DONE;
-	const bool even = l->ways.state == CHASE_DONE && !l->unequal && l->ways.value;
-	const uint64_t more = even ? l->size.value / l->ways.value : l->size.value / LENT_LEAST,
-		       step = more > l->stride ? more / l->stride * l->stride : l->stride;
-	const struct chase_ring_spec ring = {0, l->size.value + step, l->stride, 0, 0};
-	bare.kind = kind;
-	bare.room = room;
-	if (ring.bytes > c->limit)
-		return CHASE_DONE;
-	const enum chase_state state = chase_fits(&bare, 0, &ring, &fits, NULL);
-	l->lent = state == CHASE_DONE && fits;
-	/* What cannot be had says nothing against the size. */
-	return state == CHASE_PENDING ? state : CHASE_DONE;
 }

@@ -209,6 +209,9 @@ uint32_t chase_spec_elements(const struct chase_ring_spec *ring);
 /* Does the ring fit level k? misses: of one lap, NULL when not wanted. */
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
 			    double *misses);
+/* Whether the extra element of a ring that does not fit misses itself, more often than noise makes it: then its own set is too full. Else
+ * something else may be in the way of the others, in their set. */
+enum chase_state chase_extra_misses(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *does);
 /* Which blocks of the ring, each what one miss of level k fetches, ever miss, over many laps and several orders. The extra
  * element is not among them. */
 struct chase_blocks {

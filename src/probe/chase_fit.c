@@ -36,9 +36,10 @@
 #define GATHERED     6	     /* launches that are put together for so many */
 #define LAPS_SETTLE  32	     /* a ring is given, to settle */
 #define HOT_IN_ORDER 8.0     /* laps */
-#define MANY_MORE    2	     /* misses of some blocks, against those of others: they are not all of one set */
-#define FAR_MORE     1.5     /* above the mean of the others, against what noise makes of one of them */
-#define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
+#define OWN_ORDERS   4
+#define MANY_MORE    2	 /* misses of some blocks, against those of others: they are not all of one set */
+#define FAR_MORE     1.5 /* above the mean of the others, against what noise makes of one of them */
+#define HOT_COUNT    5	 /* misses of the quietest element of a set that counts as seen */
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
 {
@@ -270,6 +271,33 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",
 		 (unsigned long long)ring->bytes, (unsigned long long)ring->stride);
 	return CHASE_UNDECIDED;
+}
+
+/* As many orders are tried: in one of them a rule of replacement may never give up the line that is looked for. */
+enum chase_state chase_extra_misses(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *does)
+{
+	const double n = chase_spec_elements(ring), laps = fmax(ceil(ACCESSES / n), LAPS_FIRST);
+	const uint64_t unit = unit_of(&c->level[k], ring->stride);
+	const uint32_t blocks = (uint32_t)((ring->bytes + unit - 1) / unit);
+	uint32_t *count = ARENA_ARRAY(study_arena(c->study), blocks, uint32_t), missed = 0;
+	struct chase_ring_spec again = *ring;
+	double seen = 0, p[POINT_PARAMS];
+
+	*does = false;
+	snprintf(c->why, sizeof(c->why), "out of memory");
+	for (unsigned i = 0; i < OWN_ORDERS && !*does; i++) {
+		struct chase_run r;
+		again.order = ring->order + i;
+		params_of(c, k, &again, 2 * n, n * laps, p);
+		const enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
+		if (state != CHASE_DONE)
+			return state;
+		if (!count || count_blocks(c, &again, &r, unit, count, &missed))
+			return CHASE_UNDECIDED;
+		seen += r.covered / n;
+		*does = missed > stat_binomial_limit((unsigned)ceil(seen), noise_most(c, k, ring->bytes), CHANCE);
+	}
+	return CHASE_DONE;
 }
 
 static int compare_down(const void *a, const void *b)

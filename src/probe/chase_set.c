@@ -73,6 +73,38 @@ static enum chase_state all_conflict(struct chase_path *c, unsigned k, const str
 	return CHASE_DONE;
 }
 
+/* An element that is moved on stays in the set as long as it stays in its line. line: how far it has to be moved to fit; 0: farther than is
+ * tried. */
+static enum chase_state moved_out(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
+				  uint64_t set, uint64_t *line)
+{
+	enum chase_state all = CHASE_DONE;
+
+	for (uint64_t off = unit; off <= LINE_NEAR && off < set; off += unit) {
+		struct chase_ring_spec moved = *ring;
+		bool fits;
+		moved.extra += off;
+		enum chase_state state = fits_at_last(c, k, &moved, &fits);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else if (all == CHASE_DONE && fits && !*line)
+			*line = off;
+	}
+	/* It is still in the set that it makes too full: then it goes itself, now and then. A stranger's line there, which a rule of
+	 * replacement may never give up, leaves as little room for the others, wherever the element is. */
+	for (uint64_t off = unit; all == CHASE_DONE && off < *line; off += unit) {
+		struct chase_ring_spec moved = *ring;
+		bool does;
+		moved.extra += off;
+		all = chase_extra_misses(c, k, &moved, &does);
+		if (all == CHASE_DONE && !does)
+			all = CHASE_UNDECIDED;
+	}
+	return all;
+}
+
 enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
@@ -92,23 +124,10 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	if (state != CHASE_DONE || !same)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
 
-	/* An element that is moved on stays in the set as long as it stays in its line. */
 	uint64_t set = size / ways;
-	enum chase_state all = CHASE_DONE;
-	for (uint64_t off = unit; off <= LINE_NEAR && off < set; off += unit) {
-		struct chase_ring_spec moved = ring;
-		bool fits;
-		moved.extra += off;
-		state = fits_at_last(c, k, &moved, &fits);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		if (state == CHASE_PENDING)
-			all = state;
-		else if (all == CHASE_DONE && fits && !line)
-			line = off;
-	}
-	if (all != CHASE_DONE)
-		return all;
+	state = moved_out(c, k, &ring, unit, set, &line);
+	if (state != CHASE_DONE)
+		return state;
 	if (!line && set > LINE_NEAR)
 		return CHASE_UNDECIDED;
 	line = line ? line : set; /* it never leaves the set: there is one */
@@ -120,6 +139,7 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED; /* neighbours share a set */
 	/* The other sets, or of many some, and the other direction: without the last one everything fits. */
 	uint64_t sets = set / line, others = sets - 1 < CHASE_SETS ? sets - 1 : CHASE_SETS;
+	enum chase_state all = CHASE_DONE;
 	for (uint64_t i = 1; i <= others; i++) {
 		struct chase_ring_spec next = one_set(i * (sets - 1) / others * line, size, ways, true);
 		state = all_conflict(c, k, &next, &same);

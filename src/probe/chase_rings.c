@@ -2,6 +2,7 @@
 #include "probe/chase_rings.h"
 #include "base/arena.h"
 #include "probe/trace.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -16,6 +17,7 @@
 #define SKEW	    512u /* bytes: no line is longer */
 #define COPIES_MOST 64u
 #define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
+#define CHANCE	    1e-4 /* what others' accesses may be blamed for */
 
 enum strides_param {
 	STRIDES_STEP,
@@ -225,11 +227,16 @@ enum chase_state strides_look(struct chase_path *c, unsigned k, const struct str
 
 /* ---- one ring by itself ---- */
 
-/* Misses of the ring's later laps, and accesses of the other lines that are as slow. Where they are in more pages than are translated at
- * once an access of the one is as dear as the same one of the other, but for the part of the level that each is in. False: a hit in the
- * farthest part cannot be told from a miss. */
+/* Misses of the ring's later laps, and accesses of the other lines that are as slow; and misses of the ring's last line alone, in all laps but
+ * the first. */
+struct slow {
+	uint32_t own, others, last;
+};
+
+/* Where the lines are in more pages than are translated at once an access of the one is as dear as the same one of the other, but for the part
+ * of the level that each is in. False: a hit in the farthest part cannot be told from a miss. */
 static bool count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
-		       uint32_t *own, uint32_t *others)
+		       struct slow *slow)
 {
 	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
 		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
@@ -238,20 +245,23 @@ static bool count_slow(const struct chase_path *c, unsigned k, const struct stri
 		     near = fmin(nearest(test, n, NEAREST * laps), nearest(control, n, NEAREST * laps)),
 		     floor = near + beyond_near(c, k);
 
-	*own = *others = 0;
 	/* Where even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
 	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[k].class_first].centre + spread / 2)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
-		*own += pages ? test[i] >= control[i] + apart : test[i] > floor;
-		*others += pages ? control[i] >= test[i] + apart : control[i] > floor;
+		slow->own += pages ? test[i] >= control[i] + apart : test[i] > floor;
+		slow->others += pages ? control[i] >= test[i] + apart : control[i] > floor;
 	}
+	test = ticks + TRACE_LEAD;
+	control = test + long_of(d) * lap;
+	for (uint32_t i = lap + d->lines - 1; i < long_of(d) * lap; i += lap)
+		slow->last += pages ? test[i] >= control[i] + apart : test[i] > floor;
 	return true;
 }
 
 /* The same behind another level. False: that answered many of them, or pages cost something. */
 static bool count_behind(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
-			 uint32_t *own, uint32_t *others)
+			 struct slow *slow)
 {
 	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
 		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
@@ -261,10 +271,9 @@ static bool count_behind(const struct chase_path *c, unsigned k, const struct st
 				       2;
 	uint32_t kept = 0;
 
-	*own = *others = 0;
 	for (uint32_t i = 0; i < n; i++) {
-		*own += test[i] > floor;
-		*others += control[i] > floor;
+		slow->own += test[i] > floor;
+		slow->others += control[i] > floor;
 		kept += test[i] < above;
 	}
 	return kept <= KEPT_MOST * n && !(c->reach && offset_of(d, count_of(d) - 1) + d->moved > c->reach);
@@ -290,7 +299,7 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 		struct strides d;
 		unsigned experiment;
 	} key;
-	uint32_t own, others;
+	struct slow slow = {0};
 	enum chase_state state;
 
 	memset(&key, 0, sizeof(key));
@@ -323,17 +332,26 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 		       least = laps * (key.d.twin ? key.d.lines : 1) * (key.d.copies ? key.d.copies : 1);
 	if (!ticks)
 		return state;
-	if (!(k ? count_behind : count_slow)(c, k, &key.d, ticks, &own, &others)) {
+	if (!(k ? count_behind : count_slow)(c, k, &key.d, ticks, &slow)) {
 		snprintf(c->why, sizeof(c->why),
 			 k ? "the level above keeps some of the lines, or they are in more pages than are translated"
 			   : "hits in the farthest part of the level may be as slow as misses in the nearest");
 		return CHASE_UNDECIDED;
 	}
-	*yes = 4 * own <= least + 4 * others;
+	*yes = 4 * slow.own <= least + 4 * slow.others;
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
-		 laps, key.d.lines, own, others);
-	if (2 * others > least || (!*yes && 4 * own < 3 * least + 4 * others))
+		 laps, key.d.lines, slow.own, slow.others);
+	if (2 * slow.others > least || (!*yes && 4 * slow.own < 3 * least + 4 * slow.others))
 		return CHASE_UNDECIDED;
+	/* A line that was moved and is still in a set that is too full goes itself, now and then. Else somebody else's may be in the way
+	 * of the others, and never given up. */
+	if (!k && !*yes && key.d.moved &&
+	    slow.last <=
+		stat_binomial_limit(long_of(&key.d) - 1, (slow.others + 1.0) / (laps * lap_of(&key.d)), CHANCE)) {
+		snprintf(c->why, sizeof(c->why), "of %u lines that do not fit the one that was moved never misses",
+			 key.d.lines);
+		return CHASE_UNDECIDED;
+	}
 	study_keep(c->study, "few lines", &key, sizeof(key), yes, sizeof(*yes));
 	return CHASE_DONE;
 }

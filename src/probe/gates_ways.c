@@ -167,14 +167,16 @@ static bool beside_cache(struct gates *g, const char *path, double *cycles)
 
 /* Whether a level of the walk is level k by single accesses: as large and, where both say it, as far. Unknown: it may be. */
 static bool same_level(struct gates *g, const char *path, unsigned k, const struct finding *capacity,
-		       const struct finding *latency)
+		       const struct finding *latency, bool *as_large)
 {
 	double size, v, more;
+	*as_large = false;
 	if (!gates_number(of_level(g, path, k, "size"), &size))
 		return true;
 	const struct room held = room_of(capacity, SLACK_BYTES, 0);
 	if (size < held.lo || size > held.hi)
 		return false;
+	*as_large = true;
 	const struct finding *one = of_level(g, path, k, "latency");
 	if (!gates_number(one, &v) || !gates_number(latency, &v) || !beside_cache(g, path, &more))
 		return true;
@@ -234,7 +236,7 @@ static void walked(struct gates *g, const char *path)
 		snprintf(key, sizeof key, "walk.%s.%u.latency", path, n);
 		struct finding *latency = gates_find(g->list, key), *both[2];
 		size_t count = 0;
-		unsigned last = 0; /* level by single accesses that this one may be */
+		unsigned last = 0, large = 0; /* levels by single accesses that this one may be, and that is as large */
 		if (capacity)
 			both[count++] = capacity;
 		if (latency)
@@ -242,8 +244,11 @@ static void walked(struct gates *g, const char *path)
 		if (!count)
 			return;
 		const bool fitted = gates_number(capacity, &v);
-		for (unsigned k = 1; fitted && k <= levels; k++)
-			last = same_level(g, path, k, capacity, latency) ? k : last;
+		for (unsigned k = 1; fitted && k <= levels; k++) {
+			bool as_large;
+			last = same_level(g, path, k, capacity, latency, &as_large) ? k : last;
+			large = as_large ? k : large;
+		}
 		apart = apart || (fitted && (last ? last < n : all));
 		if (!apart && last && latency)
 			as_slow(g, path, last, latency);
@@ -261,6 +266,9 @@ static void walked(struct gates *g, const char *path)
 				gates_fail(g, &memory, 1, "%s", why);
 			if (!none || !last)
 				fail_level(g, path, last ? last : levels + 1, why);
+			/* As large, but not as far: it may be this one and the one before it, of which nothing else is known. */
+			if (!last && large && large < n)
+				fail_level(g, path, large, why);
 		}
 		none = none || (fitted && !last);
 	}

@@ -7,17 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_REAL   0.045
-#define SURVEY_FIRST 1	  /* elements of the smallest footprint */
-#define SURVEY_RATIO 1.19 /* fourth root of 2 */
-#define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
-#define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
-#define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
-#define KEEPS	     0.9  /* of a warm walk */
-#define BOTH	     0.25 /* of the accesses of a footprint */
-#define WINDOWS	     64
-#define VALLEY	     0.1 /* of the lower one of two peaks, that lies between them */
-#define PART_LEAST   0.5 /* of a peak, a nearer one that is another part of the same level */
+#define SHARE_REAL     0.045
+#define SURVEY_FIRST   1    /* elements of the smallest footprint */
+#define SURVEY_RATIO   1.19 /* fourth root of 2 */
+#define SURVEY_DENSE   8192 /* elements from which steps are twice as wide */
+#define SURVEY_AHEAD   12   /* footprints that may turn out to be needless */
+#define STRIDE_BLIND   256  /* steps where no fetch unit was seen */
+#define KEEPS	       0.9  /* of a warm walk */
+#define BOTH	       0.25 /* of the accesses of a footprint */
+#define OWN_LEAST      0.5  /* of the accesses to places that a class has of its own, ... */
+#define ELSEWHERE_MOST 0.1  /* ... and of those elsewhere */
+#define WINDOWS	       64
+#define VALLEY	       0.1 /* of the lower one of two peaks, that lies between them */
+#define PART_LEAST     0.5 /* of a peak, a nearer one that is another part of the same level */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -264,6 +266,38 @@ static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, 
 	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
 }
 
+/* Whether accesses of a class fall on places that are multiples of more than those of the class before: they miss where something begins that is
+ * fetched at once. */
+static bool has_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
+{
+	const uint64_t unit = class_unit(c, pool, k), faster = unit ? class_unit(c, pool, k - 1) : 0;
+
+	return faster && unit >= 2 * faster;
+}
+
+/* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
+static bool owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
+{
+	const double least = c->classes[k].centre - chase_reach(c->classes[k].centre, c->grain);
+	double own[2] = {0}, of[2] = {0}; /* elsewhere, at its places */
+
+	if (!has_places(c, pool, k))
+		return false;
+	const uint64_t unit = class_unit(c, pool, k);
+	for (unsigned i = 0; i < pool->runs; i++) {
+		const struct chase_run *r = &pool->run[i];
+		if (c->survey[i].share[k] < SHARE_REAL / 3 || c->survey[i].footprint < 2 * UNIT_MOST)
+			continue;
+		for (uint32_t q = 0; q < r->kept; q++) {
+			const uint64_t at =
+			    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
+			of[at % unit == 0]++;
+			own[at % unit == 0] += chase_ticks(r->record[q]) >= least;
+		}
+	}
+	return own[1] > OWN_LEAST * of[1] && own[0] < ELSEWHERE_MOST * of[0];
+}
+
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
  * latency, as a stall that keeps step with the chase. */
 static bool is_real(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run, unsigned k,
@@ -295,9 +329,7 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	 * places where what is faster would not go of its own. */
 	if (own >= SHARE_REAL)
 		return true;
-	uint64_t unit = own >= SHARE_REAL / 3 ? class_unit(c, pool, k) : 0,
-		 faster = unit ? class_unit(c, pool, k - 1) : 0;
-	return faster && unit >= 2 * faster;
+	return own >= SHARE_REAL / 3 && has_places(c, pool, k);
 }
 
 /* From which share of both classes on a footprint counts: where misses fetch many steps, all of them are few accesses. */
@@ -332,10 +364,10 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 }
 
 /* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
-static void drop_ghosts(struct chase_path *c)
+static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
-		bool ghost = is_ghost(c, k - 1, k);
+		bool ghost = is_ghost(c, k - 1, k) && !owns_places(c, pool, k);
 		if (!ghost)
 			k++;
 		while (ghost) {
@@ -494,7 +526,7 @@ static enum chase_state survey(struct chase_path *c)
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = chase_share_near(&pool->run[i], c->classes[k].centre, c->grain);
-	drop_ghosts(c);
+	drop_ghosts(c, pool);
 	for (unsigned i = 0; i < c->survey_count && c->swing > 0; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = fmax(c->survey[i].share[k], share_of(c, &pool->run[i], k));

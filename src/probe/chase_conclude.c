@@ -264,24 +264,28 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	return n;
 }
 
-/* Reading the clock costs the same on every SM. Where a chain of loads without it was delayed each time, as by refreshes that it cannot escape, it
- * seems to cost less and the loads to take longer: by so much the others say. */
+/* Reading the clock costs the same on every SM. Where a chain of loads without it was delayed each time, as by refreshes that it cannot escape, or
+ * met a faster clock, it seems to cost less and the loads to take longer: by so much the others say. */
 static void latency_same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
 {
-	double cost[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
+	double cost[CHASE_PLACEMENTS], with[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
+	const double near = SMS_APART + c->grain / 4.0;
 
 	for (unsigned i = 0; i < n; i++) {
 		if (isnan(one[i].clock))
 			return;
 		cost[i] = one[i].clock;
+		with[i] = one[i].value + one[i].clock;
 	}
-	/* A clock that is faster now and then may make either of the two longer. */
-	if (n < SMS_LEAST || c->swing > 0)
+	if (n < SMS_LEAST)
 		return;
-	const double usual = stat_quantile(cost, n, 0.75, scratch);
+	/* A clock that is faster now and then may make either of the two longer, and both together only if it was the load that met it. */
+	const bool steady = c->swing <= 0;
+	const double usual = stat_quantile(cost, n, steady ? 0.75 : 0.5, scratch),
+		     together = stat_median(with, n, scratch);
 	for (unsigned i = 0; i < n; i++) {
 		const double less = usual - one[i].clock;
-		if (less <= SMS_APART + c->grain / 4.0)
+		if (less <= near || (!steady && fabs(with[i] - together) > near))
 			continue;
 		one[i].value -= less;
 		one[i].clock += less;

@@ -127,7 +127,8 @@ struct table {
 	unsigned merge_lo, merge_hi; /* of an mshr */
 	unsigned jumps, others;	     /* that it explains, and that it does not */
 	bool apart;		     /* one that it explains is where lines lie twice as far apart */
-	bool several;		     /* and they are of several numbers of loads */
+	bool several;		     /* and they are of several numbers of loads, ... */
+	bool unlike_warps;	     /* ... and come behind several numbers of warps */
 	double back;		     /* cycles that the first to wait takes at least, from memory */
 	char why[200];		     /* not possible: what contradicts it */
 };

@@ -76,8 +76,7 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 	unsigned n = 0, lo, hi, most = UINT32_MAX, least = 1;
 	char where[96];
 
-	unsigned loads = 0;
-
+	unsigned loads = 0, fewest = UINT32_MAX, widest = 0;
 	bool faint = false;
 
 	*strong = 0;
@@ -99,6 +98,9 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		n++;
 		*strong += !c[k]->weak;
 		loads |= 1u << c[k]->loads;
+		const unsigned warps = (curve_instructions(s, c[k], c[k]->fits) + c[k]->loads - 1) / c[k]->loads;
+		fewest = warps < fewest ? warps : fewest;
+		widest = warps > widest ? warps : widest;
 		t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES;
 		if (c[k]->way->number == LATENCY_MEMORY)
 			t->back = fmin(t->back, c[k]->after - c[k]->base);
@@ -106,6 +108,7 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		most = hi < most ? hi : most;
 	}
 	t->several = (loads & (loads - 1)) != 0;
+	t->unlike_warps = widest > fewest;
 	t->apart |= faint && *strong;
 	t->lo = least;
 	t->hi = most;
@@ -136,11 +139,13 @@ static bool agree(const struct study *s, const struct curve *const *c, unsigned 
 		snprintf(t->why, sizeof t->why, "no curve jumps");
 	else if (t->jumps && !t->apart) /* rows and banks of the memory are as many bytes, however many lines that is */
 		snprintf(t->why, sizeof t->why, "no jump at %u where lines lie twice as far apart", entries);
+	else if (t->jumps && !t->unlike_warps) /* schedulers, code and blocks have limits of their own */
+		snprintf(t->why, sizeof t->why, "all jumps come behind as many warps, which may be what is limited");
 	else if (!strong && !t->several)
 		snprintf(t->why, sizeof t->why, "only low jumps, and of one number of loads");
 	else if (!strong && t->jumps < FAINT_MANY && t->others + unlike > t->jumps)
 		snprintf(t->why, sizeof t->why, "only low jumps, and more of them elsewhere");
-	return t->jumps && t->apart && t->jumps >= MOST_JUMPS * jumps &&
+	return t->jumps && t->apart && t->unlike_warps && t->jumps >= MOST_JUMPS * jumps &&
 	       (strong || (t->several && (t->jumps >= FAINT_MANY || t->others + unlike <= t->jumps)));
 }
 

@@ -406,6 +406,29 @@ static enum code_state ways_alone(const struct code *c, struct code_survey *v, u
 	return CODE_HERE;
 }
 
+/* Whether lines that conflict are as far apart wherever they begin: those of a set of a hash may be evenly spaced, and hardly those of another. */
+static enum code_state same_elsewhere(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
+				      unsigned sets, unsigned *line, bool *same)
+{
+	const unsigned moved = r.stride * (sets / 3 + 1);
+	unsigned n;
+
+	*same = true;
+	if (sets < 2)
+		return CODE_HERE;
+	r.first += r.first + moved + r.stride * r.count <= c->pieces ? moved : r.stride;
+	if (r.first + r.stride * r.count > c->pieces)
+		return CODE_HERE;
+	const enum code_state st = conflicting(c, v, k, &r, line, &n);
+	/* An older recording has no such ring. */
+	if (st != CODE_HERE)
+		return st == CODE_PENDING && study_pending(c->study) ? st : CODE_HERE;
+	*same = n > 1;
+	for (unsigned i = 1; i < n; i++)
+		*same = *same && line[i] - line[i - 1] == sets;
+	return CODE_HERE;
+}
+
 static enum code_state all_unknown(struct code_level *l, const char *why)
 {
 	unknown(&l->size, why);
@@ -488,6 +511,12 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 		if (l->lines > l->ways.value * sets || l->lines + (hidden + 1) * sets < l->ways.value * sets)
 			return all_unknown(l, "what fits in a row and what fits in one set do not agree");
 	} else {
+		bool same;
+		st = same_elsewhere(c, v, k, r, sets, line, &same);
+		if (st == CODE_PENDING)
+			return st;
+		if (!same)
+			return all_unknown(l, "lines that conflict are not as far apart elsewhere");
 		known(&l->ways, n - 1);
 		if (l->lines != l->ways.value * sets)
 			return all_unknown(l, "what fits in a row and how many lines conflict do not agree");

@@ -109,6 +109,23 @@ struct tlb_path {
 	char why[240];
 };
 
+/* Chances and sizes that looks at rings have in common. */
+#define TLB_CHANCE    1e-6
+#define TLB_LOOKS     2
+#define TLB_LOOK_MOST 32768u /* visits */
+/* Whether a visit cost as much as a miss of level k. */
+static inline bool tlb_missed(const struct tlb_path *c, unsigned k, float cost)
+{
+	return cost >= (float)c->level[k].floor; /* false for NAN */
+}
+/* Whether it cost as much less than a hit as a miss costs more. */
+static inline bool tlb_is_low(const struct tlb_path *c, unsigned k, float cost)
+{
+	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
+
+	return cost <= hit - rise && cost < -(float)c->gap;
+}
+
 /* Leaves out what a cache in front of the TLB answered: c->front. */
 void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
 /* By how much more slowly the rest of the GPU answered while the SM's clock ran faster, and which visits were then: pace[visits], which is all
@@ -122,6 +139,10 @@ uint32_t tlb_turns(const struct tlb_path *c, const struct tlb_ring *ring);
 /* Lines of each page that the ring reads. */
 uint32_t tlb_lines(const struct tlb_path *c, const struct tlb_ring *ring);
 enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *ring, struct tlb_view *out);
+/* Rings over the same pages in the orders from `first` to `last`, all asked for at once; `add` gets each that is there. */
+enum chase_state tlb_over_orders(struct tlb_path *c, const struct tlb_ring *ring, unsigned first, unsigned last,
+				 uint32_t turns, void (*add)(void *ctx, unsigned order, const struct tlb_view *w),
+				 void *ctx);
 /* The costs that occur, from rings over the whole buffer. Fills step and steps. */
 enum chase_state tlb_survey(struct tlb_path *c);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */

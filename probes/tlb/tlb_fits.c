@@ -1,4 +1,4 @@
-/* Whether a level holds the pages of a ring, and which of them it does not. */
+/* Whether a level holds the pages of a ring; which of them it does not: tlb_hot.c. */
 #include "base/arena.h"
 #include "stat/stat.h"
 #include "tlb.h"
@@ -15,30 +15,16 @@
 #define SURE_ROWS	4
 #define AT_MOST		0.6 /* misses of a lap, of which one is certain where the ring does not fit */
 #define AT_LEAST	0.8
-#define CHANCE		1e-6
 #define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
 #define FIT_ORDERS	5    /* at first, ... */
 #define FIT_ORDERS_MOST 20   /* ... and where that does not tell */
-#define QUIET_LEAST	8    /* pages */
-#define HOT_MISSES	12   /* of a page tell it from those that miss by noise */
-#define HOT_CLEAR	1.5  /* times as many misses as noise may make, at least, or more of both are looked at */
-#define HOT_ALIKE	4    /* times as often as another one does a page of one set miss, at most ... */
-#define HOT_MANY	16   /* orders */
-#define HOT_LRU		2    /* ... and where one misses each time, all do, nearly */
-#define LOOKS		2
-#define MORE		3 /* standard deviations */
-#define LOOK_MOST	32768u
+#define MORE		3    /* standard deviations */
 #define MANY_MORE	3
 #define LONGER		0.1 /* of what comes upon followers */
 #define SKIPPED		0.01
 #define SKIPPED_MOST	0.1
 #define FEW_HOT		0.15
 #define MANY_HOT	0.3
-
-static bool missed(const struct tlb_path *c, unsigned k, float cost)
-{
-	return cost >= (float)c->level[k].floor; /* false for NAN */
-}
 
 /* Where visits are blurred, and pages have whims of some cycles: most of them miss, or hardly any does. */
 static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *fits)
@@ -51,21 +37,13 @@ static enum chase_state fits_blurred(struct tlb_path *c, unsigned k, const struc
 	}
 	size_t n = tlb_page_costs(c, w, v, &each, NULL);
 	for (size_t i = 0; i < n; i++)
-		hot += missed(c, k, (float)v[i]);
+		hot += tlb_missed(c, k, (float)v[i]);
 	*fits = hot <= FEW_HOT * (double)n;
 	if (*fits || hot >= MANY_HOT * (double)n)
 		return CHASE_DONE;
 	snprintf(c->why, sizeof(c->why), "%.0f of %zu pages are slow by a little, as whims of single lines are", hot,
 		 n);
 	return CHASE_UNDECIDED;
-}
-
-/* Whether a visit cost as much less than a hit as a miss costs more. */
-static bool is_low(const struct tlb_path *c, unsigned k, float cost)
-{
-	const float hit = (float)c->step[k], rise = (float)c->level[k].floor - hit;
-
-	return cost <= hit - rise && cost < -(float)c->gap;
 }
 
 /* How often a visit of this ring costs as much as a miss without one: as often as it costs so much less than a hit, which no miss does.
@@ -78,9 +56,9 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 
 	for (uint32_t v = 0; v < w->visits; v++) {
 		of += !isnan(w->cost[v]);
-		low += is_low(c, k, w->cost[v]);
+		low += tlb_is_low(c, k, w->cost[v]);
 	}
-	return low > stat_binomial_limit(of, fmin(0.5, l->noise), CHANCE) ? (double)low / of : l->noise;
+	return low > stat_binomial_limit(of, fmin(0.5, l->noise), TLB_CHANCE) ? (double)low / of : l->noise;
 }
 
 /* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. */
@@ -94,8 +72,8 @@ static struct balance balance_of(const struct tlb_path *c, unsigned k, const str
 
 	for (uint32_t v = 0; v < w->visits; v++) {
 		b.told += !isnan(w->cost[v]);
-		b.high += missed(c, k, w->cost[v]);
-		b.low += is_low(c, k, w->cost[v]);
+		b.high += tlb_missed(c, k, w->cost[v]);
+		b.low += tlb_is_low(c, k, w->cost[v]);
 	}
 	return b;
 }
@@ -144,7 +122,7 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
 		bool high = false, low = false, lower = false;
 		b.told += !isnan(is);
 		for (unsigned i = 0; i < n; i++) {
-			high = high || (missed(c, k, (float)is) && fabs(is - cost[i]) <= wide[i]);
+			high = high || (tlb_missed(c, k, (float)is) && fabs(is - cost[i]) <= wide[i]);
 			low = low || fabs(2 * hit - is - cost[i]) <= wide[i];
 			lower = lower || (2 * hit - is >= cost[i] - wide[i] && hit - is <= cost[i] + wide[i]);
 		}
@@ -162,7 +140,7 @@ static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_v
 	unsigned n = 0;
 
 	for (uint32_t v = from; v < from + w->pages; v++)
-		n += w->cost[v] >= half && !missed(c, k, w->cost[v]);
+		n += w->cost[v] >= half && !tlb_missed(c, k, w->cost[v]);
 	return n;
 }
 
@@ -189,7 +167,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	for (uint32_t from = 0; from < w->visits; from += w->pages, laps++) {
 		unsigned lap = 0, told = 0;
 		for (uint32_t v = from; v < from + w->pages; v++) {
-			lap += missed(c, k, w->cost[v]);
+			lap += tlb_missed(c, k, w->cost[v]);
 			told += !isnan(w->cost[v]);
 		}
 		misses += lap;
@@ -203,12 +181,12 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		return 1;
 	/* Pages that missed at three of four visits and more: noise hits another one each time. */
 	double worst = fmin(0.5, 3 * noise); /* what keeps step with the laps comes upon the same pages each time */
-	unsigned much = stat_binomial_limit(laps, q, CHANCE / w->pages);
+	unsigned much = stat_binomial_limit(laps, q, TLB_CHANCE / w->pages);
 	for (uint32_t i = 0; i < w->pages; i++) {
 		unsigned own = 0, under = 0;
 		for (uint32_t v = i; v < w->visits; v += w->pages) {
-			own += missed(c, k, w->cost[v]);
-			under += is_low(c, k, w->cost[v]);
+			own += tlb_missed(c, k, w->cost[v]);
+			under += tlb_is_low(c, k, w->cost[v]);
 		}
 		hot += laps >= 2 && 4 * own >= 3 * laps;
 		cold += laps >= 2 && 4 * under >= 3 * laps;
@@ -218,8 +196,8 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	 * dear, and in another order it comes upon others. */
 	const struct balance b = balance_of(c, k, w);
 	const double more = b.high - b.low, chance = chance_of(&b);
-	if ((misses > stat_binomial_limit(w->visits, worst, CHANCE) && more > MORE * chance) ||
-	    (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), CHANCE) &&
+	if ((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
+	    (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), TLB_CHANCE) &&
 	     hot > 1 + worst * w->pages))
 		return -1;
 	if (w->skipped > SKIPPED * w->visits)
@@ -232,29 +210,6 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	if (!warm && no_surplus(&b, laps))
 		return 1;
 	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
-}
-
-/* Rings over the same pages in the orders from `first` to `last`, all asked for at once; `add` gets each that is there. */
-static enum chase_state over_orders(struct tlb_path *c, const struct tlb_ring *ring, unsigned first, unsigned last,
-				    uint32_t turns, void (*add)(void *ctx, unsigned order, const struct tlb_view *w),
-				    void *ctx)
-{
-	enum chase_state all = CHASE_DONE;
-
-	for (unsigned order = first; order <= last; order++) {
-		struct tlb_ring again = *ring;
-		struct tlb_view w;
-		again.order = tlb_order(ring->pages, order);
-		again.turns = turns;
-		enum chase_state state = tlb_get(c, &again, &w);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		if (state == CHASE_PENDING)
-			all = state;
-		else
-			add(ctx, order, &w);
-	}
-	return all;
 }
 
 struct orders_sum {
@@ -283,8 +238,8 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	s->at.low += at.low;
 	s->at.lower += at.lower;
 	for (uint32_t v = 0; v < w->visits; v++) {
-		s->own[ring_page(w, v)] += missed(s->c, s->k, w->cost[v]);
-		s->low[ring_page(w, v)] += is_low(s->c, s->k, w->cost[v]);
+		s->own[ring_page(w, v)] += tlb_missed(s->c, s->k, w->cost[v]);
+		s->low[ring_page(w, v)] += tlb_is_low(s->c, s->k, w->cost[v]);
 		s->says[ring_page(w, v)] += !isnan(w->cost[v]);
 	}
 	s->skipped += w->skipped;
@@ -301,7 +256,7 @@ static bool none_missed(const struct orders_sum *s, uint32_t pages)
 	const double low = fabs(at->high - at->low) <= MORE * chance_of(at) ? at->low : 0,
 		     more = s->sum.high - s->sum.low;
 	const unsigned much =
-	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), CHANCE / pages);
+	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), TLB_CHANCE / pages);
 	bool none = at->high - low + SURE * chance_of(at) < AT_MOST * s->laps &&
 		    more < AT_LEAST * s->laps + LONGER * s->sum.low;
 
@@ -339,7 +294,7 @@ static bool none_between(const struct orders_sum *s, uint32_t pages)
 static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct orders_sum s = {.c = c, .k = k, .fit = true, .told = true};
-	const uint32_t turns = LOOK_MOST / (ring->pages * tlb_lines(c, ring));
+	const uint32_t turns = TLB_LOOK_MOST / (ring->pages * tlb_lines(c, ring));
 	bool over = false;
 
 	*fits = false;
@@ -351,7 +306,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		return CHASE_UNDECIDED;
 	}
 	for (unsigned first = 1, last = FIT_ORDERS; last <= FIT_ORDERS_MOST; first = last + 1, last *= 4) {
-		enum chase_state state = over_orders(c, ring, first, last, turns, add_balance, &s);
+		enum chase_state state = tlb_over_orders(c, ring, first, last, turns, add_balance, &s);
 		if (state != CHASE_DONE)
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
@@ -389,7 +344,7 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 		/* Whims of chance are fewer among more visits. */
 		const enum chase_state told = fits_blurred(c, k, &w, fits);
 		again.turns = 8 * w.visits / (w.pages * w.lines);
-		if (told == CHASE_DONE || look >= LOOKS || 8 * w.visits > LOOK_MOST)
+		if (told == CHASE_DONE || look >= TLB_LOOKS || 8 * w.visits > TLB_LOOK_MOST)
 			return told;
 		state = tlb_get(c, &again, &w);
 	}
@@ -401,7 +356,7 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 			return CHASE_DONE;
 		}
 		again.turns = 8 * w.visits / (w.pages * w.lines);
-		if (look >= LOOKS || 8 * w.visits > LOOK_MOST)
+		if (look >= TLB_LOOKS || 8 * w.visits > TLB_LOOK_MOST)
 			break;
 		state = tlb_get(c, &again, &w);
 	}
@@ -504,109 +459,4 @@ enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ri
 	*low = b.low;
 	*visits = b.told;
 	return state;
-}
-
-/* Misses of each page, how often it was seen, and how often as much too cheap. */
-struct page_misses {
-	struct tlb_path *c;
-	unsigned k;
-	uint32_t *own, *seen, *low;
-	unsigned laps;
-	uint32_t longer; /* turns of a longer look; 0: none is */
-};
-
-static void add_misses(void *ctx, unsigned order, const struct tlb_view *w)
-{
-	struct page_misses *m = ctx;
-
-	if (order && w->order == 1) /* it has been added */
-		return;
-	for (uint32_t v = 0; v < w->visits; v++) {
-		m->own[ring_page(w, v)] += missed(m->c, m->k, w->cost[v]);
-		m->seen[ring_page(w, v)] += !isnan(w->cost[v]);
-		m->low[ring_page(w, v)] += is_low(m->c, m->k, w->cost[v]);
-	}
-	m->laps += w->visits / w->pages;
-	m->longer = 8 * w->visits <= LOOK_MOST ? 8 * w->visits / (w->pages * w->lines) : 0;
-}
-
-/* How often noise may look like a miss in this very ring: twice what it does to the quieter half of the pages. */
-static double quiet_rate(struct tlb_path *c, const uint32_t *own, const uint32_t *seen, uint32_t pages)
-{
-	double *v = ARENA_ARRAY(study_arena(c->study), pages, double), missed = 0, visits = 0;
-	const uint32_t half = pages / 2;
-
-	if (!v || half < QUIET_LEAST)
-		return 1;
-	for (uint32_t i = 0; i < pages; i++) {
-		v[i] = own[i];
-		visits += seen[i] / 2.0;
-	}
-	qsort(v, pages, sizeof(*v), stat_compare_double);
-	for (uint32_t i = 0; i < half; i++)
-		missed += v[i];
-	return visits > 0 ? 2 * (missed + 3) / visits : 1;
-}
-
-/* How many of a page's visits may look like misses and be none. A cache of data that has now this line and now another one makes them so in
- * this very ring, and as many others as much too cheap; that may be far more than in the survey, or in a ring of one page more. */
-static unsigned noise_limit(struct tlb_path *c, unsigned k, const struct page_misses *m, uint32_t pages)
-{
-	double rate = fmin(1.5 * c->level[k].noise, quiet_rate(c, m->own, m->seen, pages)), low = 0, of = 0;
-
-	for (uint32_t i = 0; i < pages; i++) {
-		low += m->low[i];
-		of += m->seen[i];
-	}
-	if (low > stat_binomial_limit((uint32_t)of, fmin(0.5, c->level[k].noise), CHANCE))
-		rate = fmax(rate, 1.5 * low / of);
-	return stat_binomial_limit(m->laps, fmin(0.5, rate), CHANCE);
-}
-
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
-			 bool *always)
-{
-	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t),
-		 *seen = own + ring->pages, *low = seen + ring->pages;
-	struct page_misses m = {.c = c, .k = k, .own = own, .seen = seen, .low = low};
-
-	*always = true;
-	if (!own) {
-		snprintf(c->why, sizeof(c->why), "out of memory");
-		return CHASE_UNDECIDED;
-	}
-	for (unsigned look = 0; look < LOOKS; look++) {
-		enum chase_state state = over_orders(c, ring, 0, orders - 1, m.longer, add_misses, &m);
-		if (state != CHASE_DONE)
-			return state;
-		uint32_t few = 0;
-		for (uint32_t i = 0; i + 1 < ring->pages; i++)
-			few = own[i] > few ? own[i] : few;
-		/* So few misses of any page that a stray one or two look like them: more of both. */
-		if (!m.longer || c->level[k].blurred ||
-		    (few >= HOT_MISSES && few > HOT_CLEAR * noise_limit(c, k, &m, ring->pages)))
-			break;
-	}
-	const struct tlb_level *l = &c->level[k];
-	const unsigned laps = m.laps;
-	unsigned noise = noise_limit(c, k, &m, ring->pages), many = 0, most = 0;
-	for (uint32_t i = 0; i + 1 < ring->pages; i++)
-		most = own[i] > most ? own[i] : most;
-	/* Of many orders some are hard on one page; what noise makes of each is then as rare. */
-	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : orders >= HOT_MANY ? 2 * HOT_ALIKE : HOT_ALIKE;
-	for (uint32_t i = 0; i < ring->pages; i++) {
-		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
-		many += hot[i];
-		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
-	}
-	if (!l->blurred)
-		return CHASE_DONE;
-	/* More sets than one would leave half of the pages alone. */
-	if (many < 0.8 * ring->pages) {
-		snprintf(c->why, sizeof(c->why), "which pages conflict could not be told from whims of single lines");
-		return CHASE_UNDECIDED;
-	}
-	for (uint32_t i = 0; i < ring->pages; i++)
-		hot[i] = true;
-	return CHASE_DONE;
 }

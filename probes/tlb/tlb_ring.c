@@ -268,3 +268,25 @@ enum chase_state tlb_get(struct tlb_path *c, const struct tlb_ring *asked, struc
 	tlb_cover(c, out);
 	return CHASE_DONE;
 }
+
+enum chase_state tlb_over_orders(struct tlb_path *c, const struct tlb_ring *ring, unsigned first, unsigned last,
+				 uint32_t turns, void (*add)(void *ctx, unsigned order, const struct tlb_view *w),
+				 void *ctx)
+{
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned order = first; order <= last; order++) {
+		struct tlb_ring again = *ring;
+		struct tlb_view w;
+		again.order = tlb_order(ring->pages, order);
+		again.turns = turns;
+		enum chase_state state = tlb_get(c, &again, &w);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		if (state == CHASE_PENDING)
+			all = state;
+		else
+			add(ctx, order, &w);
+	}
+	return all;
+}

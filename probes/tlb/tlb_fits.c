@@ -15,6 +15,7 @@
 #define SURE_ROWS	4
 #define AT_MOST		0.6 /* misses of a lap, of which one is certain where the ring does not fit */
 #define AT_LEAST	0.8
+#define OFTEN		0.2 /* of one miss a lap, by which visits too dear and too cheap may differ and come as often */
 #define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
 #define FIT_ORDERS	5    /* at first, ... */
 #define FIT_ORDERS_MOST 20   /* ... and where that does not tell */
@@ -101,8 +102,8 @@ static double around(const struct tlb_path *c, double cost)
 }
 
 /* As balance_of, but only of visits that cost what a miss of level k costs, as far as the survey saw. Lines that some cache of data
- * has now and then cost as much more as that cache is faster, and are left out unless both are alike. low: as far below a hit;
- * lower: or below what a level above answers. */
+ * has now and then cost as much more as that cache is faster, and are left out unless both are alike. low: as far below a hit, of this level
+ * or of one above, as those visits would be beyond it; lower: or anywhere between. */
 static struct balance balance_at(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	double cost[TLB_STEPS + 1 + TLB_ODD], wide[TLB_STEPS + 1 + TLB_ODD];
@@ -123,7 +124,8 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
 		b.told += !isnan(is);
 		for (unsigned i = 0; i < n; i++) {
 			high = high || (tlb_missed(c, k, (float)is) && fabs(is - cost[i]) <= wide[i]);
-			low = low || fabs(2 * hit - is - cost[i]) <= wide[i];
+			for (unsigned j = 0; j <= k && !low; j++)
+				low = fabs(2 * c->step[j] - is - cost[i]) <= wide[i];
 			lower = lower || (2 * hit - is >= cost[i] - wide[i] && hit - is <= cost[i] + wide[i]);
 		}
 		b.high += high;
@@ -252,9 +254,9 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 static bool none_missed(const struct orders_sum *s, uint32_t pages)
 {
 	const struct balance *at = &s->at;
-	/* What is seen as far below a hit need not be that: it counts where it comes as often. */
-	const double low = fabs(at->high - at->low) <= MORE * chance_of(at) ? at->low : 0,
-		     more = s->sum.high - s->sum.low;
+	/* What is seen as far below a hit need not be that: it counts where it comes as often, but for much less than one miss of each lap. */
+	const double alike = fmax(MORE * chance_of(at), OFTEN * s->laps),
+		     low = fabs(at->high - at->low) <= alike ? at->low : 0, more = s->sum.high - s->sum.low;
 	const unsigned much =
 	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), TLB_CHANCE / pages);
 	bool none = at->high - low + SURE * chance_of(at) < AT_MOST * s->laps &&

@@ -384,18 +384,13 @@ static enum chase_state by_pages(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
-/* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. */
-static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
+/* Whether as many pages as fit do with so many lines of each. */
+static enum chase_state fit_with_lines(struct tlb_path *c, unsigned k, uint32_t lines, bool *sure)
 {
 	const struct tlb_level *l = &c->level[k];
-	uint32_t n = (uint32_t)l->entries.value, lines = 16;
-
-	while (lines > 2 && n * lines > 131072)
-		lines /= 2;
-	if (lines <= c->lines / n)
-		lines = 2 * RING_PAGE / RING_LINE;
-	const struct tlb_ring ring = {.pages = n, .stride = l->line.value, .lines = lines};
+	const struct tlb_ring ring = {.pages = (uint32_t)l->entries.value, .stride = l->line.value, .lines = lines};
 	enum chase_state state = tlb_fits(c, k, &ring, sure);
+
 	if (state == CHASE_PENDING || (state == CHASE_DONE && *sure))
 		return state;
 	/* More lines meet more of what delays a line for other reasons, which comes upon openers and followers alike. */
@@ -404,6 +399,26 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 		return state;
 	*sure = high <= ODD_MOST * visits && high <= low + 4 * sqrt(high + low);
 	return *sure ? CHASE_DONE : state;
+}
+
+/* A cache of page table entries, or of the data, holds less when each page has more lines. A TLB does not. Where so many more are too many for
+ * what caches the data, and noise hides what pages cost, twice as many as usual and more will do. */
+static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
+{
+	const uint32_t n = (uint32_t)c->level[k].entries.value;
+	const struct tlb_ring usual = {.pages = n, .stride = c->level[k].line.value};
+	uint32_t lines = 16;
+
+	while (lines > 2 && n * lines > 131072)
+		lines /= 2;
+	if (lines <= c->lines / n)
+		lines = 2 * RING_PAGE / RING_LINE;
+	enum chase_state state = fit_with_lines(c, k, lines, sure);
+	while (state == CHASE_UNDECIDED && lines / 2 > tlb_lines(c, &usual)) {
+		lines /= 2;
+		state = fit_with_lines(c, k, lines, sure);
+	}
+	return state;
 }
 
 /* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from

@@ -60,7 +60,8 @@ struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
-	bool no_page; /* pieces smaller than any page conflict: it is no TLB's doing */
+	bool
+	    no_page; /* pieces smaller than any page conflict, or it comes on top of other levels' costs: it is no TLB's doing */
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
@@ -161,6 +162,8 @@ size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out,
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* Refuses level k where it may be the open rows of the memory, which no_page says if they are. PENDING or DONE. */
+enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
 /* Its ways and sets, where its reach is known. */
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k);
 /* Which of n pages miss beside one page more than fits: a row of `hot` for each of several such pages. */

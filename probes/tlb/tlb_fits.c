@@ -259,7 +259,7 @@ static bool none_missed(const struct orders_sum *s, uint32_t pages)
 		     low = fabs(at->high - at->low) <= alike ? at->low : 0, more = s->sum.high - s->sum.low;
 	const unsigned much =
 	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), TLB_CHANCE / pages);
-	bool none = at->high - low + SURE * chance_of(at) < AT_MOST * s->laps &&
+	bool none = at->high - low + SURE * sqrt(at->high + low + 1) < AT_MOST * s->laps &&
 		    more < AT_LEAST * s->laps + LONGER * s->sum.low;
 
 	/* Nor more than it has of visits as much too cheap, as pages have whose lines lie in crowded sets of a cache. */

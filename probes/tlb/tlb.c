@@ -73,13 +73,15 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
-	const double rows = of->loose + (k > 1 ? above->loose : 0), loose = c->price[0].loose + rows;
-	double v = of->value - above->value, half = fmax(c->gap, 2 * (c->grain - 1) * (k > 1 ? 2 : 1)) + loose;
+	const double rows = of->loose + (k > 1 ? above->loose : 0), loose = c->price[0].loose + rows,
+		     low = of->low - above->high, high = of->high - above->low,
+		     half = fmax(GAP_LEAST, (high - low) / 2) + loose, middle = (low + high) / 2,
+		     v = fmax(low, fmin(high, of->value - above->value));
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then: of this cost, or of the one above. */
 	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
-		     less = k > 1 ? above->value * swing / (1 + swing) : 0, lo = (v - half) / (1 + swing) - less,
-		     hi = v + half + less;
+		     less = k > 1 ? above->value * swing / (1 + swing) : 0, lo = (middle - half) / (1 + swing) - less,
+		     hi = middle + half + less;
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",

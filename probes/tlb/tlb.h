@@ -71,9 +71,10 @@ struct tlb_level {
 };
 struct tlb_price {
 	enum chase_state state;
-	double value; /* cycles of a page's first access beyond those of a later one */
-	double loose; /* and so much more or less of them with each page, or with all of them, for another reason */
-	bool usual;   /* none of it was seen while the SM's clock was faster */
+	double value;	  /* cycles of a page's first access beyond those of a later one */
+	double loose;	  /* and so much more or less of them with each page, or with all of them, for another reason */
+	bool usual;	  /* none of it was seen while the SM's clock was faster */
+	double low, high; /* between which a clock that counts by several leaves it */
 	char why[240];
 };
 struct tlb_path {

@@ -9,6 +9,9 @@
 
 #define VISITS_LEAST 64
 #define ALIKE	     0.05 /* of the cost that the survey saw */
+#define STEP_SHARE   0.1  /* of the visits have a cost that is none of noise */
+#define STEP_TRIES   6
+#define STEP_VAGUE   0.2 /* of a cost, within which it has to be known */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
 {
@@ -131,12 +134,12 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	v->usual = v->near && k.least[0] <= c->quickest;
 }
 
-static enum chase_state visits_get(struct tlb_path *c, uint64_t pages, uint64_t stride, double from, double below,
+static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
 				   struct visits *v, struct tlb_price *out)
 {
 	struct tlb_view w;
 	*v = (struct visits){0};
-	out->state = tlb_get(c, &(struct tlb_ring){.pages = (uint32_t)pages, .stride = stride}, &w);
+	out->state = tlb_get(c, ring, &w);
 	if (out->state != CHASE_DONE)
 		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
 	v->cost = ARENA_ARRAY(study_arena(c->study), w.visits, double);
@@ -164,8 +167,8 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	/* Nothing, once what rows cost is known: prices are those of pages whose rows are open. */
 	if (c->rows > 0 || !c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
 		return out->state = CHASE_DONE;
-	if (visits_get(c, l->entries.value, l->line.value, -INFINITY, l->floor, &v, out) != CHASE_DONE ||
-	    v.n < VISITS_LEAST)
+	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
+	if (visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < VISITS_LEAST)
 		return out->state;
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
@@ -177,6 +180,7 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	 * what they leave open. */
 	if (fabs(out->value) <= c->gap)
 		out->value = 0;
+	out->low = out->high = out->value;
 	return out->state;
 }
 
@@ -225,6 +229,55 @@ static bool without_rows(struct tlb_path *c, struct visits *v)
 	return true;
 }
 
+/* The least and the most that some of a ring's visits cost, each of which enough of them do that no noise makes it. */
+static void extremes(const struct visits *v, double *least, double *most)
+{
+	const size_t few = (size_t)(STEP_SHARE * (double)v->n);
+
+	memcpy(v->scratch, v->cost, v->n * sizeof(*v->cost));
+	qsort(v->scratch, v->n, sizeof(*v->scratch), ascending);
+	for (size_t i = 0; i < v->n;) {
+		size_t n = i;
+		while (n < v->n && v->scratch[n] == v->scratch[i])
+			n++;
+		if (n - i > few) {
+			*least = fmin(*least, v->scratch[i]);
+			*most = fmax(*most, v->scratch[i]);
+		}
+		i = n;
+	}
+}
+
+/* What a clock that counts by several leaves open of a cost: both accesses of a visit are off by less than one step to either side, so that a
+ * visit's cost is off by less than two, and so are the cheapest and the dearest. Which of the steps are met may depend on when a launch begins: where that
+ * says too little, some more do. */
+static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
+				      const struct visits *first, struct tlb_price *out)
+{
+	const double off = 2 * c->grain - 1;
+	double least = INFINITY, most = -INFINITY;
+
+	extremes(first, &least, &most);
+	for (uint32_t i = 1;
+	     i <= STEP_TRIES && most - least < 2 * c->grain && out->high - out->low > STEP_VAGUE * out->value; i++) {
+		struct tlb_ring again = *ring;
+		struct tlb_price at = {.state = CHASE_UNDECIDED};
+		struct visits v;
+		again.turns = tlb_turns(c, ring) + i;
+		if (visits_get(c, &again, from, below, &v, &at) == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (at.state == CHASE_DONE && v.n >= VISITS_LEAST && v.near == first->near && v.usual == first->usual)
+			extremes(&v, &least, &most);
+	}
+	const double low = fmax(out->low, most - off), high = fmin(out->high, least + off);
+	/* Nothing is left where they are not of one cost. */
+	if (isfinite(least) && low < high) {
+		out->low = low;
+		out->high = high;
+	}
+	return CHASE_DONE;
+}
+
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
 {
 	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
@@ -244,7 +297,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	pages = pages < RING_MOST ? pages : RING_MOST;
 	if (pages <= up->entries.value)
 		return undecided(out, "the buffer has no room for pages that are known to miss");
-	if (visits_get(c, pages, up->line.value, up->floor, below, &v, out) != CHASE_DONE)
+	const struct tlb_ring over = {.pages = (uint32_t)pages, .stride = up->line.value};
+	if (visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
 	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
 	const bool either = !v.near && !without_rows(c, &v) && c->rows > 0;
@@ -263,6 +317,11 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	}
 	out->usual = v.usual;
 	out->loose += v.astray;
+	out->low = out->value - 2 * (c->grain - 1);
+	out->high = out->value + 2 * (c->grain - 1);
+	if (c->grain > GAP_LEAST && out->loose == 0 && (v.usual || c->swing == 0) && !(c->rows > 0 && !v.near) &&
+	    between_steps(c, &over, up->floor, below, &v, out) == CHASE_PENDING)
+		return out->state = CHASE_PENDING;
 	/* The survey did not ask which clock it met. */
 	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0;
 	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k] + out->loose + swing)

@@ -91,14 +91,16 @@ static enum chase_state lap_get(struct chase_path *c, double start, double footp
 }
 
 /* Loads of the shorter region of a chain, all of whose code has to stay in the nearest instruction cache: where a quarter of it takes
- * less for each load, the rest is fetched anew in each round. */
-static enum chase_state chain_loads(struct chase_path *c, unsigned *loads)
+ * less for each load, the rest is fetched anew in each round. more: cycles of a load that may be such fetches, where the shorter one is too
+ * rough to say. */
+static enum chase_state chain_loads(struct chase_path *c, unsigned *loads, double *more)
 {
 	double few = NAN, many = NAN, few_spread = 0, many_spread = 0, ops;
 	char why[sizeof(c->why)];
 	const unsigned again = c->again;
 
 	*loads = CHASE_LOADS;
+	*more = 0;
 	c->again = 0; /* code is as long as it was */
 	enum chase_state a =
 	    lap_get(c, 0, (double)c->stride, c->stride, false, CHASE_LOADS, c->sm, &many, &many_spread, &ops);
@@ -110,8 +112,10 @@ static enum chase_state chain_loads(struct chase_path *c, unsigned *loads)
 	memcpy(c->why, why, sizeof(why));
 	if (a != CHASE_DONE || b == CHASE_PENDING)
 		return a != CHASE_DONE ? a : b;
-	if (b == CHASE_DONE && many > few + 2 * (few_spread + many_spread))
+	if (b == CHASE_DONE && many > few + few_spread + many_spread)
 		*loads = CHASE_LOADS / 4;
+	else if (b == CHASE_DONE)
+		*more = fmax(0, many - few - many_spread);
 	return CHASE_DONE;
 }
 
@@ -453,7 +457,7 @@ static bool beyond_steps(const struct chase_path *c, const struct served *all, c
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, ops;
+	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, ops, fetched = 0;
 	struct served all, one;
 	uint64_t stride = c->stride;
 	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
@@ -464,7 +468,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 
 	*out = (struct chase_latency){.clock = NAN, .value = NAN};
 	if (!outside) {
-		enum chase_state known = chain_loads(c, &one_loads);
+		enum chase_state known = chain_loads(c, &one_loads, &fetched);
 		if (known != CHASE_DONE)
 			return known;
 	}
@@ -525,7 +529,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	if (pure && chain) {
 		out->averaged = true;
 		out->value = lap;
-		out->half = spread;
+		out->half = spread + fetched;
 		return CHASE_DONE;
 	}
 	/* A cache keeps it, and what is slow is noise; a row of the memory may have been closed. */
@@ -564,7 +568,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		}
 	}
 	out->value = single_of(c, &all, &one, one_lap);
-	out->half = one_spread + (c->grain > 1 ? 1 : 0.5) + cut;
+	out->half = one_spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
 	if (beyond_steps(c, &all, &one)) {
 		snprintf(c->why, sizeof(c->why),
 			 "only %.0f %% of a chain's accesses are of this level, and its turns take %.1f cycles that no "

@@ -76,6 +76,15 @@ static void params_of(const struct chase_path *c, unsigned k, const struct chase
 	p[CHASE_PLACE] = 8 * c->sm + c->kind;
 }
 
+/* Whether a footprint is so much larger than each level above that those answer few of its accesses. */
+static bool reaches(const struct chase_path *c, unsigned k, double bytes)
+{
+	for (unsigned i = 0; i < k; i++)
+		if (c->level[i].size.state != CHASE_DONE || bytes < 2 * (double)c->level[i].size.value)
+			return false;
+	return true;
+}
+
 /* Misses per access that noise may cause. Others' traffic evicts anything, so the fuller the level, the more it hits us. */
 static double noise_most(const struct chase_path *c, unsigned k, uint64_t bytes)
 {
@@ -93,6 +102,9 @@ static double noise_most(const struct chase_path *c, unsigned k, uint64_t bytes)
 			return fmin(fmin(p + rare, l->fit_noise * fmax((double)bytes / l->fit_at, 1)), 0.5);
 	}
 	p += rare;
+	/* So it does of a level that few accesses of the survey reached, where hardly any is hidden by one above. */
+	if (k && l->fit_at > 0 && reaches(c, k, l->fit_at))
+		p = fmin(p, l->fit_noise * fmax((double)bytes / l->fit_at, 1));
 	return p < 0.5 ? p : 0.5;
 }
 

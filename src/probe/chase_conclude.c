@@ -64,6 +64,9 @@ static struct chase_level by_both(const struct chase_level *l)
 		if (is.few)
 			doubt(&is.line, is.average.size);
 	}
+	/* What is fetched at once is no more of a secret to averages than a line that is fetched whole. */
+	if (is.average.line[0] && is.sector.value == is.line.value)
+		doubt(&is.sector, is.average.line);
 	if (is.average.line[0])
 		doubt(&is.line, is.average.line);
 	if (is.average.size[0] || is.average.line[0]) {

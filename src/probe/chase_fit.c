@@ -559,7 +559,13 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 				 "misses do that "
 				 "take places themselves",
 				 (unsigned long long)ring->bytes);
-			return CHASE_UNDECIDED;
+			if (!c->quiet_room || c->quiet_kind == c->kind)
+				return CHASE_UNDECIDED;
+			/* Elsewhere they take none. */
+			all = hot_late(c, k, ring, unit, count, blocks, hot);
+			if (all == CHASE_DONE)
+				*out = (struct chase_blocks){hot, blocks, unit};
+			return all;
 		}
 		*out = (struct chase_blocks){hot, blocks, unit};
 		return CHASE_DONE;

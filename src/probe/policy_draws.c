@@ -16,6 +16,7 @@
 #define CHOSEN	     1.3863 /* 2 log 2: so much more unequal may the better of two readings be by luck, as a sum of squares */
 #define PARTS_MOST   8u
 #define PARTS_HELD   64u  /* the same where ways lose their names */
+#define PIECE_LEAST  8u	  /* draws of each way, in which those that depend on the ones before still show */
 #define NAMES_HOLD   0.5  /* of the ways may have lost theirs */
 #define VISITED	     0.5  /* of the time, from which on it is not one line that is missing */
 #define PART_LEAST   8u	  /* draws of each way */
@@ -124,25 +125,6 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 	return r ? &r[best] : NULL;
 }
 
-/* Draws that depend on those before them are no draws. Returns the distance at which they do, 0 = none. */
-static unsigned repeats(const struct reading *r, unsigned ways)
-{
-	double same = 0;
-
-	for (unsigned w = 0; w < ways; w++)
-		same += pow((double)r->count[w] / r->draws, 2);
-	if (same > ALWAYS)
-		return 1;
-	for (unsigned lag = 1; lag <= 2 * ways + 2 && lag < r->draws / 2; lag++) {
-		double equal = 0, n = r->draws - lag;
-		for (uint32_t i = lag; i < r->draws; i++)
-			equal += r->victim[i] == r->victim[i - lag];
-		if (fabs(equal - n * same) > 5 * sqrt(n * same * (1 - same)) + 2)
-			return lag;
-	}
-	return 0;
-}
-
 /* A sum of squares of `free` differences, in standard deviations of what chance makes (Wilson and Hilferty). */
 static double deviations(double chi, double free)
 {
@@ -188,6 +170,49 @@ static double names_hold(const struct reading *r, unsigned ways, uint32_t unsure
 	const double changes = r->late + unsure + visits(r, ways);
 
 	return changes > 0 ? fmin(r->draws, r->draws / changes * NAMES_HOLD * ways) : r->draws;
+}
+
+/* How many of so many pairs of victims, each of one piece of the draws, would be of one way whatever was drawn before. Ways lose their names now
+ * and then, and shares of all draws are more even than those of pieces in which they hold. */
+static double expected_same(const struct reading *r, unsigned ways, uint32_t piece, unsigned lag)
+{
+	double all = 0;
+
+	for (uint32_t from = 0; from < r->draws; from += piece) {
+		const uint32_t to = from + 2 * piece > r->draws ? r->draws : from + piece, n = to - from;
+		uint32_t count[RULE_WAYS] = {0};
+		double same = 0;
+		for (uint32_t i = from; i < to; i++)
+			count[r->victim[i]]++;
+		for (unsigned w = 0; w < ways; w++)
+			same += (double)count[w] * (count[w] - 1.0);
+		all += same / (n * (n - 1.0)) * (from ? n : n - lag);
+		if (to == r->draws)
+			break;
+	}
+	return all;
+}
+
+/* Draws that depend on those before them are no draws. Returns the distance at which they do, 0 = none. */
+static unsigned repeats(const struct reading *r, unsigned ways, uint32_t unsure)
+{
+	const double held = fmax(names_hold(r, ways, unsure), PIECE_LEAST * ways);
+	const uint32_t piece = held < r->draws ? (uint32_t)held : r->draws;
+	double same = 0;
+
+	for (unsigned w = 0; w < ways; w++)
+		same += pow((double)r->count[w] / r->draws, 2);
+	if (same > ALWAYS)
+		return 1;
+	for (unsigned lag = 1; lag <= 2 * ways + 2 && lag < r->draws / 2; lag++) {
+		const double usual = expected_same(r, ways, piece, lag);
+		double equal = 0;
+		for (uint32_t i = lag; i < r->draws; i++)
+			equal += r->victim[i] == r->victim[i - lag];
+		if (fabs(equal - usual) > 5 * sqrt(usual * (1 - same)) + 2)
+			return lag;
+	}
+	return 0;
 }
 
 /* The least variance of the ways' chances, as a share of the mean squared, that so many draws do not leave unseen. */
@@ -294,7 +319,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			 r->draws);
 		return false;
 	}
-	unsigned lag = repeats(r, ways);
+	unsigned lag = repeats(r, ways, unsure);
 	struct policy_result list = {.ways = ways};
 	if (lag || policy_schedule(&(struct policy_victims){r->draws, r->victim, r->turn}, ways, &list) == CHASE_DONE) {
 		enum chase_state state = scheduled(l, out);

@@ -13,6 +13,7 @@ enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
 #define LATE_SHARE  0.02
 #define FASTER_MOST 0.01 /* of a walk's accesses: less than a class has */
 #define LINE_LIKELY 256	 /* bytes: no shorter than most lines */
+#define MOST	    0.5	 /* of the pieces that are fetched at once */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -96,6 +97,25 @@ static double clock_cost(const struct chase_path *c, const struct chase_placed *
 	return NAN;
 }
 
+/* Whether most of the constant space misses level k, lap after lap: more than others' lines make miss of what fits. */
+static bool overflows(const struct chase_path *c, unsigned k)
+{
+	const struct chase_level *l = &c->level[k];
+	const double pieces = l->sector.state == CHASE_DONE ? fmax((double)l->sector.value / (double)c->stride, 1) : 1;
+	double most = 0, beyond = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const struct chase_sample *s = &c->survey[i];
+		if (!(s->footprint > most))
+			continue;
+		most = s->footprint;
+		beyond = 0;
+		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
+			beyond += s->share[q];
+	}
+	return beyond * pieces > MOST;
+}
+
 /* Whether level k, which is the last to hit, holds as much as the GPU's common L2: a cache of constants that only takes as long has another
  * size. L2_UNKNOWN: nobody knows. */
 static enum chase_state same_size(struct chase_path *c, unsigned k, const struct common_hit *hit, double clock,
@@ -111,16 +131,17 @@ static enum chase_state same_size(struct chase_path *c, unsigned k, const struct
 		*out = fabs(size - (double)held->size.value) < 0.02 * size ? L2_THIS : L2_OTHER;
 		return CHASE_DONE;
 	}
-	if (sized) {
-		/* Nobody knows how much that L2 holds, but it may be seen to hold what this level does not. */
-		struct common_hit twice;
+	if (sized || overflows(c, k)) {
+		/* Nobody knows how much that L2 holds, or how much this level, but that L2 may be seen to hold what this level does not. */
+		struct common_hit more;
 		const uint64_t stride = held->line.state == CHASE_DONE ? held->line.value : LINE_LIKELY;
-		const enum chase_state state =
-		    common_l2_seen(c->study, CONSTANT_PAST, 2 * held->size.value, stride, clock, &twice);
-		if (state == CHASE_DONE && twice.state == L2_THIS && hit->state == L2_THIS &&
-		    common_l2_is(hit, twice.lo) == L2_THIS && common_l2_is(hit, twice.hi) == L2_THIS)
+		const enum chase_state state = common_l2_seen(
+		    c->study, CONSTANT_PAST, sized ? 2 * held->size.value : c->limit, stride, clock, &more);
+		if (state == CHASE_DONE && more.state == L2_THIS && hit->state == L2_THIS &&
+		    common_l2_is(hit, more.lo) == L2_THIS && common_l2_is(hit, more.hi) == L2_THIS)
 			*out = L2_OTHER;
-		return state;
+		if (sized || *out == L2_OTHER || state == CHASE_PENDING)
+			return state;
 	}
 	/* Others' lines in that L2 make some of its own miss, however few they are, and then no footprint is seen to fit for certain. */
 	const double least = holds(c, k);

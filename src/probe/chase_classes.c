@@ -93,16 +93,18 @@ static bool add_peak(const struct window *w, uint32_t n, uint32_t grain, bool sp
 		     struct chase_peak *out, unsigned *found, unsigned max)
 {
 	const double share = (double)(w->hi - w->lo) / n;
-	struct chase_peak *p = *found ? &out[*found - 1] : NULL;
+	const unsigned at = *found;
 
-	if (!p || w->centre - p->centre > 2 * chase_reach(w->centre, grain) || (split && are_apart(last, w, grain))) {
-		if (*found == max)
+	if (!at || w->centre - out[at - 1].centre > 2 * chase_reach(w->centre, grain) ||
+	    (split && are_apart(last, w, grain))) {
+		if (at == max)
 			return false;
 		out[(*found)++] = (struct chase_peak){w->centre, share, w->centre};
 		*last = *w;
 	} else if (w->hi - w->lo > last->hi - last->lo) {
+		const struct chase_peak *p = &out[at - 1];
 		const bool is_part = p->first + 2 * grain < w->centre && p->share >= PART_LEAST * share;
-		*p = (struct chase_peak){w->centre, share, is_part ? p->first : w->centre};
+		out[at - 1] = (struct chase_peak){w->centre, share, is_part ? p->first : w->centre};
 		*last = *w;
 	}
 	return true;

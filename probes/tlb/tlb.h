@@ -55,7 +55,8 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v);
 #define GAP_LEAST     3.0 /* cycles within which costs are one */
 #define TLB_ODD	      8
 #define ROW_COST_MOST 100 /* cycles: no memory takes longer to open a row */
-#define TLB_STEPS     5	  /* levels, and the walk behind the last of them */
+#define TLB_SPREAD    9
+#define TLB_STEPS     5 /* levels, and the walk behind the last of them */
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
@@ -75,6 +76,11 @@ struct tlb_price {
 	double loose;	  /* and so much more or less of them with each page, or with all of them, for another reason */
 	bool usual;	  /* none of it was seen while the SM's clock was faster */
 	double low, high; /* between which a clock that counts by several leaves it */
+	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
+	bool near;		   /* no memory was asked */
+	bool
+	    alike; /* visits cost as much more than hits, quantile by quantile: what makes those differ is in both, ... */
+	double shift; /* ... and this is how much more */
 	char why[240];
 };
 struct tlb_path {

@@ -155,6 +155,28 @@ static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ri
 	return CHASE_DONE;
 }
 
+static void spread_of(const struct visits *v, struct tlb_price *out)
+{
+	for (unsigned i = 0; i < TLB_SPREAD; i++)
+		out->spread[i] = stat_quantile(v->cost, v->n, (i + 1) / (TLB_SPREAD + 1.0), v->scratch);
+	out->near = v->near;
+}
+
+/* Whether all quantiles are as far from those of hits, and lines were as near. */
+static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of)
+{
+	double least = INFINITY, most = -INFINITY, sum = 0;
+
+	for (unsigned i = 0; i < TLB_SPREAD; i++) {
+		const double more = of->spread[i] - hits->spread[i];
+		least = fmin(least, more);
+		most = fmax(most, more);
+		sum += more;
+	}
+	of->alike = hits->loose > 0 && of->near == hits->near && most - least <= GAP_LEAST;
+	of->shift = sum / TLB_SPREAD;
+}
+
 /* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
  * That is in every price, and comes with most visits or with few. */
 #define TAILS 0.25
@@ -181,6 +203,7 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	if (fabs(out->value) <= c->gap)
 		out->value = 0;
 	out->low = out->high = out->value;
+	spread_of(&v, out);
 	return out->state;
 }
 
@@ -301,6 +324,10 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	if (visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
 	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
+	if (v.n >= VISITS_LEAST) {
+		spread_of(&v, out);
+		compare_with_hits(&c->price[0], out);
+	}
 	const bool either = !v.near && !without_rows(c, &v) && c->rows > 0;
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");

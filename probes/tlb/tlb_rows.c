@@ -3,8 +3,6 @@
 #include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
-#include <stdio.h>
-#include <stdlib.h>
 
 #define EXTRAS	     4
 #define ROW_TURNS    16u

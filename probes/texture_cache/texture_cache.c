@@ -103,6 +103,18 @@ static void adopt(const struct study *s, struct chase_fact *f, const char *what)
 		 found && found->because[0] ? found->because : "not measured there");
 }
 
+/* The same of the sizes of sets that differ. */
+static void adopt_unequal(const struct study *s, struct chase_level *l)
+{
+	const struct finding *f = study_finding(s, "cache.global.l2.set_sizes");
+
+	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_ARRAY || f->value.array_count > CHASE_SETS)
+		return;
+	l->unequal = f->value.array_count;
+	for (unsigned i = 0; i < l->unequal; i++)
+		l->set_size[i] = (uint32_t)f->value.array[i];
+}
+
 /* Whether this may be that L2 where global loads could not tell its size: no slower, and no faster. */
 static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *seems)
 {
@@ -175,6 +187,7 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	adopt(s, &l->line, "line");
 	adopt(s, &l->ways, "ways");
 	adopt(s, &l->sets, "sets");
+	adopt_unequal(s, l);
 	return CHASE_DONE;
 }
 

@@ -58,6 +58,13 @@ static const struct finding *finding_of(const struct level *l, const char *what)
 	return study_finding(l->study, key);
 }
 
+/* Whether lines that conflict with one line more than the level holds, with none read in between, are not evenly spaced. */
+static bool uneven(const struct level *l)
+{
+	const struct finding *f = finding_of(l, "sets");
+	return f && f->verdict == VERDICT_MEASURED && strstr(f->because, CHASE_UNEVEN_SAY);
+}
+
 static double latency(const struct level *l, const char *key)
 {
 	double v;
@@ -384,6 +391,11 @@ static void study_level(struct level *l)
 	} else if (!alone) {
 		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
 			      "lines conflict, but not when the same few are read in between: a hash would do that");
+	} else if (!spacing.tile && set.between && uneven(l)) {
+		level_verdict(
+		    l, "mapping", VERDICT_INCONCLUSIVE,
+		    "lines evenly apart conflict while others are read in between, but those that do by themselves are "
+		    "not evenly spaced");
 	} else if (!spacing.tile) {
 		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
 			 (unsigned long long)set.stride);

@@ -167,7 +167,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	}
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
-		 l->hashed ? "conflicting lines are not evenly spaced" : "conflicting lines are sets x line apart");
+		 l->hashed ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart");
 	if (l->unequal)
 		return conclude_unequal(s, prefix, l);
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);

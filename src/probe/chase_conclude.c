@@ -277,15 +277,21 @@ static void latency_same_clock(const struct chase_path *c, struct chase_latency 
 	for (unsigned i = 0; i < n; i++) {
 		if (isnan(one[i].clock))
 			return;
-		cost[i] = one[i].clock;
 		with[i] = one[i].value + one[i].clock;
 	}
 	if (n < SMS_LEAST)
 		return;
-	/* A clock that is faster now and then may make either of the two longer, and both together only if it was the load that met it. */
+	/* A clock that is faster now and then may make either of the two longer, and both together only if it was the load that met it: of
+	 * the others the chain did, or neither. */
 	const bool steady = c->swing <= 0;
-	const double usual = stat_quantile(cost, n, steady ? 0.75 : 0.5, scratch),
-		     together = stat_median(with, n, scratch);
+	const double together = stat_median(with, n, scratch);
+	unsigned told = 0;
+	for (unsigned i = 0; i < n; i++)
+		if (steady || fabs(with[i] - together) <= near)
+			cost[told++] = one[i].clock;
+	if (!told)
+		return;
+	const double usual = stat_quantile(cost, told, 0.75, scratch);
 	for (unsigned i = 0; i < n; i++) {
 		const double less = usual - one[i].clock;
 		if (less <= near || (!steady && fabs(with[i] - together) > near))

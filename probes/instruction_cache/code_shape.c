@@ -406,6 +406,14 @@ static enum code_state ways_alone(const struct code *c, struct code_survey *v, u
 	return CODE_HERE;
 }
 
+static bool evenly_spaced(const unsigned *line, unsigned n, unsigned sets)
+{
+	for (unsigned i = 1; i < n; i++)
+		if (line[i] - line[i - 1] != sets)
+			return false;
+	return true;
+}
+
 /* Whether lines that conflict are as far apart wherever they begin: those of a set of a hash may be evenly spaced, and hardly those of another. */
 static enum code_state same_elsewhere(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
 				      unsigned sets, unsigned *line, bool *same)
@@ -423,9 +431,7 @@ static enum code_state same_elsewhere(const struct code *c, const struct code_su
 	/* An older recording has no such ring. */
 	if (st != CODE_HERE)
 		return st == CODE_PENDING && study_pending(c->study) ? st : CODE_HERE;
-	*same = n > 1;
-	for (unsigned i = 1; i < n; i++)
-		*same = *same && line[i] - line[i - 1] == sets;
+	*same = n > 1 && evenly_spaced(line, n, sets);
 	return CODE_HERE;
 }
 
@@ -494,9 +500,8 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 	if (n < 2)
 		return all_unknown(l, "with one line too many no two lines miss again and again");
 	unsigned sets = line[1] - line[0];
-	for (unsigned i = 1; i < n; i++)
-		if (line[i] - line[i - 1] != sets)
-			return all_unknown(l, "lines that conflict are not evenly spaced");
+	if (!evenly_spaced(line, n, sets))
+		return all_unknown(l, "lines that conflict are not evenly spaced");
 	if (line[n - 1] != code_line_of(l, c->unit, r.first) + r.count - 1)
 		return all_unknown(l, "the line too many is not among those that conflict");
 	if (k == 0) {

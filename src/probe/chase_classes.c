@@ -246,6 +246,19 @@ static void remove_class(struct chase_path *c, unsigned k)
 			(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
 }
 
+/* Whether a footprint of the survey says where accesses of a class fall: it has a part worth looking at, and in one as small as a unit all places
+ * are multiples of one. */
+static bool shows_places(const struct chase_path *c, unsigned i, unsigned k)
+{
+	return c->survey[i].share[k] >= SHARE_REAL / 3 && c->survey[i].footprint >= 2 * UNIT_MOST;
+}
+
+/* Where the access of a record fell, in bytes. */
+static uint64_t place_of(const struct chase_path *c, const struct chase_run *r, uint32_t record)
+{
+	return (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[record])) * c->stride;
+}
+
 /* What the places have in common where single classes occur in the survey's footprints, in bytes. 0 = too few. */
 static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k)
 {
@@ -255,46 +268,43 @@ static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, 
 	/* The largest footprints in which it has a part worth looking at. */
 	for (unsigned i = pool->runs; at && i-- > 0 && n < UNIT_SAMPLES;) {
 		const struct chase_run *r = &pool->run[i];
-		/* In a footprint as small as a unit all places are multiples of one. */
-		if (c->survey[i].share[k] < SHARE_REAL / 3 || c->survey[i].footprint < 2 * UNIT_MOST)
+		if (!shows_places(c, i, k))
 			continue;
 		for (uint32_t q = 0; q < r->kept && n < UNIT_SAMPLES; q++) {
 			double ticks = chase_ticks(r->record[q]);
 			if (fabs(ticks - c->classes[k].centre) <= chase_reach(ticks, c->grain))
-				at[n++] =
-				    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
+				at[n++] = place_of(c, r, q);
 		}
 	}
 	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
 }
 
-/* Whether accesses of a class fall on places that are multiples of more than those of the class before: they miss where something begins that is
- * fetched at once. */
-static bool has_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
+/* What places of a class are multiples of, if that is more than those of the class before are of: its accesses miss where something begins that
+ * is fetched at once. 0: it has none of its own. */
+static uint64_t own_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k)
 {
 	const uint64_t unit = class_unit(c, pool, k), faster = unit ? class_unit(c, pool, k - 1) : 0;
 
-	return faster && unit >= 2 * faster;
+	return faster && unit >= 2 * faster ? unit : 0;
 }
 
 /* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
 static bool owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
 {
 	const double least = c->classes[k].centre - chase_reach(c->classes[k].centre, c->grain);
+	const uint64_t unit = own_unit(c, pool, k);
 	double own[2] = {0}, of[2] = {0}; /* elsewhere, at its places */
 
-	if (!has_places(c, pool, k))
+	if (!unit)
 		return false;
-	const uint64_t unit = class_unit(c, pool, k);
 	for (unsigned i = 0; i < pool->runs; i++) {
 		const struct chase_run *r = &pool->run[i];
-		if (c->survey[i].share[k] < SHARE_REAL / 3 || c->survey[i].footprint < 2 * UNIT_MOST)
+		if (!shows_places(c, i, k))
 			continue;
 		for (uint32_t q = 0; q < r->kept; q++) {
-			const uint64_t at =
-			    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
-			of[at % unit == 0]++;
-			own[at % unit == 0] += chase_ticks(r->record[q]) >= least;
+			const bool at = place_of(c, r, q) % unit == 0;
+			of[at]++;
+			own[at] += chase_ticks(r->record[q]) >= least;
 		}
 	}
 	return own[1] > OWN_LEAST * of[1] && own[0] < ELSEWHERE_MOST * of[0];
@@ -331,7 +341,7 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	 * places where what is faster would not go of its own. */
 	if (own >= SHARE_REAL)
 		return true;
-	return own >= SHARE_REAL / 3 && has_places(c, pool, k);
+	return own >= SHARE_REAL / 3 && own_unit(c, pool, k);
 }
 
 /* From which share of both classes on a footprint counts: where misses fetch many steps, all of them are few accesses. */

@@ -438,17 +438,16 @@ static enum chase_state hot_late(struct chase_path *c, unsigned k, const struct 
 	struct chase_ring_spec again = *ring;
 	uint32_t extra = 0, least = 0;
 	double seen = 0, p[POINT_PARAMS];
-	struct chase_path quiet = *c;
 
 	if (warm < LATE_LEAST)
 		return CHASE_UNDECIDED;
-	/* Records would be strangers, too. */
-	quiet.kind = c->quiet_room ? c->quiet_kind : c->kind;
 	memset(count, 0, blocks * sizeof(*count));
 	for (unsigned order = 0; order < LATE_ORDERS && !least; order++) {
 		struct chase_run r;
 		again.order = order;
-		params_of(&quiet, k, &again, warm * n, n * laps, p);
+		params_of(c, k, &again, warm * n, n * laps, p);
+		/* Records would be strangers, too. */
+		p[CHASE_PLACE] = 8 * c->sm + (c->quiet_room ? c->quiet_kind : c->kind);
 		const enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
 		if (state != CHASE_DONE)
 			return state;

@@ -1,6 +1,7 @@
 /* What one SM and all of them draw from memory, from the caches in front of it and from shared memory; what a launch costs;
  * how fast the SM's clock runs and what a turn of a loop takes. What a model of a kernel's run time has to know. */
 #include "bandwidth.h"
+#include "base/arena.h"
 #include <math.h>
 #include <stdio.h>
 
@@ -144,7 +145,9 @@ static int draw_bandwidth(const struct study *s, struct figure_list *out)
 		size_t n = 0;
 		for (size_t i = 0; i < series->count && n < DRAWN_MOST; i++) {
 			const struct point *pt = &series->points[i];
-			const double took = bandwidth_cycles(pt);
+			struct arena scratch = {0};
+			const double took = bandwidth_cycles(&scratch, pt);
+			arena_free(&scratch);
 			if (pt->p[STREAM_LEVEL] != level || isnan(took))
 				continue;
 			x[n] = pt->p[STREAM_BLOCKS] * pt->p[STREAM_THREADS];

@@ -30,7 +30,7 @@ double bandwidth_stream(struct study *s, const char *key, unsigned level, double
 			double footprint, double latency);
 void bandwidth_shared(struct study *s);
 /* Cycles of the SM that took longest. NAN without. */
-double bandwidth_cycles(const struct point *pt);
+double bandwidth_cycles(struct arena *scratch, const struct point *pt);
 /* Bytes that a block of a stream reads in one round. */
 uint64_t bandwidth_piece(const double *p);
 

@@ -142,8 +142,8 @@ void bandwidth_scatter(struct study *s)
 		p[STREAM_PLACE] = k;
 		const struct point *a = study_ask(s, EXPERIMENT_SCATTER, SCATTER_ROUNDS, p),
 				   *b = study_ask(s, EXPERIMENT_SCATTER, 2 * SCATTER_ROUNDS, p);
-		shorter[k] = bandwidth_cycles(a);
-		longer[k] = bandwidth_cycles(b);
+		shorter[k] = bandwidth_cycles(study_arena(s), a);
+		longer[k] = bandwidth_cycles(study_arena(s), b);
 	}
 	if (study_pending(s))
 		return;

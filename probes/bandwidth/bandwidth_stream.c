@@ -4,6 +4,7 @@
 #include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -106,44 +107,69 @@ static unsigned blocks_of(const struct point *pt)
 	return pt && pt->outcome == OUTCOME_OK ? (unsigned)pt->p[STREAM_BLOCKS] : 0;
 }
 
-/* When the first block of this one's SM began, by the SM's clock: one that had to wait for another is part of what both took. */
-static uint32_t began(const struct point *pt, unsigned block)
+/* Where the SM of a block stands, or would stand, in a table of places that are more than there are SMs; each place is a block that ran on
+ * it, SIZE_MAX none. */
+static size_t place_of(const struct point *pt, const size_t *table, size_t places, unsigned block)
 {
 	const size_t words = pt->words_per_repeat / blocks_of(pt);
-	const uint32_t *y = pt->y + block * words;
-	uint32_t first = y[0];
-	for (unsigned b = 0; b < blocks_of(pt); b++) {
-		const uint32_t *o = pt->y + b * words;
-		if (o[WORD_SM] == y[WORD_SM] && (int32_t)(o[0] - first) < 0)
-			first = o[0];
+	const uint32_t sm = pt->y[block * words + WORD_SM];
+	size_t at = sm % places;
+
+	while (table[at] != SIZE_MAX && pt->y[table[at] * words + WORD_SM] != sm)
+		at = (at + 1) % places;
+	return at;
+}
+
+/* When the first block of each block's SM began, by the SM's clock: one that had to wait for another is part of what both took. NULL
+ * without blocks or memory. */
+static const uint32_t *begun(struct arena *scratch, const struct point *pt)
+{
+	const unsigned blocks = blocks_of(pt);
+	const size_t places = 2 * (size_t)blocks + 1, words = blocks ? pt->words_per_repeat / blocks : 0;
+	uint32_t *first = blocks ? ARENA_ARRAY(scratch, blocks, uint32_t) : NULL;
+	size_t *table = blocks ? ARENA_ARRAY(scratch, places, size_t) : NULL;
+
+	if (!first || !table)
+		return NULL;
+	for (size_t i = 0; i < places; i++)
+		table[i] = SIZE_MAX;
+	for (unsigned b = 0; b < blocks; b++) {
+		const size_t at = place_of(pt, table, places, b);
+		if (table[at] == SIZE_MAX || (int32_t)(pt->y[b * words] - pt->y[table[at] * words]) < 0)
+			table[at] = b;
 	}
+	for (unsigned b = 0; b < blocks; b++)
+		first[b] = pt->y[table[place_of(pt, table, places, b)] * words];
 	return first;
 }
 
 /* Cycles of the SM that took longest. NAN without. */
-double bandwidth_cycles(const struct point *pt)
+double bandwidth_cycles(struct arena *scratch, const struct point *pt)
 {
+	const uint32_t *first = begun(scratch, pt);
 	uint32_t most = 0;
-	for (unsigned b = 0; b < blocks_of(pt); b++) {
-		const uint32_t *y = pt->y + (size_t)b * (pt->words_per_repeat / blocks_of(pt)),
-			       took = y[1] - began(pt, b);
+	for (unsigned b = 0; b < blocks_of(pt) && first; b++) {
+		const uint32_t took = pt->y[(size_t)b * (pt->words_per_repeat / blocks_of(pt)) + 1] - first[b];
 		most = took > most ? took : most;
 	}
 	return most ? most : NAN;
 }
 
-/* Cycles after which such a part of all warps had come to their end. NAN without. */
-static double ended(struct study *s, const struct point *pt, double part)
+/* Cycles after which half of all warps, and all of them, had come to their end. NAN without. */
+static void ended(struct study *s, const struct point *pt, double *half, double *all)
 {
 	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : BANDWIDTH_WORDS;
+	const uint32_t *first = begun(study_arena(s), pt);
 	size_t n = 0;
 	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - BANDWIDTH_WORDS) + 1, double);
-	for (unsigned b = 0; b < blocks && end; b++) {
-		const uint32_t *y = pt->y + (size_t)b * words, start = began(pt, b);
+	*half = *all = NAN;
+	for (unsigned b = 0; b < blocks && end && first; b++)
 		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
-			end[n++] = y[w] - start;
-	}
-	return n ? stat_quantile(end, n, part, end + n) : NAN;
+			end[n++] = pt->y[(size_t)b * words + w] - first[b];
+	for (size_t i = 0; i < n; i++)
+		*all = fmax(*all, end[i]);
+	if (n)
+		*half = stat_quantile(end, n, 0.5, end + n);
 }
 
 struct rate {
@@ -178,9 +204,11 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			else
 				p[SHARED_LONG] = longer;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
-			took[longer][k] = bandwidth_cycles(pt);
-			for (unsigned i = 0; i < 2; i++)
-				end[longer][i] += ended(s, pt, i ? 1 : 0.5);
+			double half, all;
+			took[longer][k] = bandwidth_cycles(study_arena(s), pt);
+			ended(s, pt, &half, &all);
+			end[longer][0] += half;
+			end[longer][1] += all;
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
 		}
@@ -215,7 +243,7 @@ static bool long_enough(struct study *s, unsigned experiment, const double *p, d
 		const struct point *pt = study_ask(s, experiment, *rounds, first);
 		if (study_pending(s))
 			return false;
-		if (!(bandwidth_cycles(pt) < STRETCH * latency))
+		if (!(bandwidth_cycles(study_arena(s), pt) < STRETCH * latency))
 			break;
 		*rounds *= 2;
 	}
@@ -390,7 +418,7 @@ static bool cold(struct study *s, const struct drawn *w)
 		const struct point *pt = &series->points[i];
 		const double bytes = pt->x * (double)bandwidth_piece(pt->p) * pt->p[STREAM_BLOCKS];
 		if (pt->p[STREAM_LEVEL] == LEVEL_MEMORY)
-			least = fmax(least, bytes / bandwidth_cycles(pt));
+			least = fmax(least, bytes / bandwidth_cycles(study_arena(s), pt));
 	}
 	if (least > 0)
 		study_bound(s, w->key, least, INFINITY, "bytes of a launch over its cycles", "stream",

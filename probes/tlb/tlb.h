@@ -165,6 +165,14 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k);
 /* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
  * now this and now that count, but have no cost: *mixed of them. NULL: have one all the same. */
 size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed);
+/* All that a look at a ring depends on: the key of what is kept of it. */
+struct tlb_look {
+	struct tlb_ring ring;
+	uint64_t bytes;
+	double step[TLB_STEPS + 1], odd[TLB_ODD], rows, grain, gap, sigma, front, floor, noise;
+	uint32_t experiment, k, steps, odd_count, lines, blurred;
+};
+void tlb_look_of(const struct tlb_path *c, unsigned k, const struct tlb_ring *ring, struct tlb_look *key);
 /* Does level k hold all pages of the ring? */
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */

@@ -372,13 +372,36 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 	return state;
 }
 
-/* All that a look at a ring depends on, and what it said. */
-struct fits_key {
-	struct tlb_ring ring;
-	uint64_t bytes;
-	double step[TLB_STEPS + 1], odd[TLB_ODD], rows, grain, gap, sigma, front, floor, noise;
-	uint32_t experiment, k, steps, odd_count, lines, blurred;
-};
+void tlb_look_of(const struct tlb_path *c, unsigned k, const struct tlb_ring *ring, struct tlb_look *key)
+{
+	memset(key, 0, sizeof(*key)); /* what lies between its members counts as well */
+	key->ring.pages = ring->pages;
+	key->ring.stride = ring->stride;
+	key->ring.from = ring->from;
+	key->ring.offset = ring->offset;
+	key->ring.extra = ring->extra;
+	key->ring.lines = ring->lines;
+	key->ring.order = ring->order;
+	key->ring.turns = ring->turns;
+	key->bytes = c->bytes;
+	memcpy(key->step, c->step, sizeof(key->step));
+	memcpy(key->odd, c->odd, sizeof(key->odd));
+	key->odd_count = c->odd_count;
+	key->rows = c->rows;
+	key->grain = c->grain;
+	key->gap = c->gap;
+	key->sigma = c->sigma;
+	key->front = c->front;
+	key->floor = c->level[k].floor;
+	key->noise = c->level[k].noise;
+	key->experiment = c->experiment;
+	key->k = k;
+	key->steps = c->steps;
+	key->lines = c->lines;
+	key->blurred = c->level[k].blurred;
+}
+
+/* What a look said. */
 struct fits_said {
 	enum chase_state state;
 	bool fits, is_covered;
@@ -388,33 +411,9 @@ struct fits_said {
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct fits_said said = {.fits = false};
-	struct fits_key key;
+	struct tlb_look key;
 
-	memset(&key, 0, sizeof(key)); /* what lies between its members counts as well */
-	key.ring.pages = ring->pages;
-	key.ring.stride = ring->stride;
-	key.ring.from = ring->from;
-	key.ring.offset = ring->offset;
-	key.ring.extra = ring->extra;
-	key.ring.lines = ring->lines;
-	key.ring.order = ring->order;
-	key.ring.turns = ring->turns;
-	key.bytes = c->bytes;
-	memcpy(key.step, c->step, sizeof(key.step));
-	memcpy(key.odd, c->odd, sizeof(key.odd));
-	key.odd_count = c->odd_count;
-	key.rows = c->rows;
-	key.grain = c->grain;
-	key.gap = c->gap;
-	key.sigma = c->sigma;
-	key.front = c->front;
-	key.floor = c->level[k].floor;
-	key.noise = c->level[k].noise;
-	key.experiment = c->experiment;
-	key.k = k;
-	key.steps = c->steps;
-	key.lines = c->lines;
-	key.blurred = c->level[k].blurred;
+	tlb_look_of(c, k, ring, &key);
 	const struct fits_said *before = study_recall(c->study, "fits", &key, sizeof(key));
 	if (before) {
 		*fits = before->fits;

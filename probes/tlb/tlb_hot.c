@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define QUIET_LEAST 8	/* pages */
 #define HOT_MISSES  12	/* of a page tell it from those that miss by noise */
@@ -29,9 +30,10 @@ static void add_misses(void *ctx, unsigned order, const struct tlb_view *w)
 	if (order && w->order == 1) /* it has been added */
 		return;
 	for (uint32_t v = 0; v < w->visits; v++) {
-		m->own[ring_page(w, v)] += tlb_missed(m->c, m->k, w->cost[v]);
-		m->seen[ring_page(w, v)] += !isnan(w->cost[v]);
-		m->low[ring_page(w, v)] += tlb_is_low(m->c, m->k, w->cost[v]);
+		const uint32_t page = ring_page(w, v);
+		m->own[page] += tlb_missed(m->c, m->k, w->cost[v]);
+		m->seen[page] += !isnan(w->cost[v]);
+		m->low[page] += tlb_is_low(m->c, m->k, w->cost[v]);
 	}
 	m->laps += w->visits / w->pages;
 	m->longer = 8 * w->visits <= TLB_LOOK_MOST ? 8 * w->visits / (w->pages * w->lines) : 0;
@@ -70,8 +72,8 @@ static unsigned noise_limit(struct tlb_path *c, unsigned k, const struct page_mi
 	return stat_binomial_limit(m->laps, fmin(0.5, rate), TLB_CHANCE);
 }
 
-enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
-			 bool *always)
+static enum chase_state look_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders,
+				 bool *hot, bool *always)
 {
 	uint32_t *own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t),
 		 *seen = own + ring->pages, *low = seen + ring->pages;
@@ -116,4 +118,33 @@ enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *
 	for (uint32_t i = 0; i < ring->pages; i++)
 		hot[i] = true;
 	return CHASE_DONE;
+}
+
+struct hot_key {
+	struct tlb_look look;
+	uint64_t orders;
+};
+
+/* Many visits in many orders are counted for each look, so what was seen is kept for the passes to come. */
+enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
+			 bool *always)
+{
+	struct hot_key key = {.orders = orders};
+
+	tlb_look_of(c, k, ring, &key.look);
+	const bool *before = study_recall(c->study, "hot pages", &key, sizeof(key));
+	/* One more than there are pages: whether they missed always. */
+	bool *kept = ARENA_ARRAY(study_arena(c->study), ring->pages + 1, bool);
+	if (before) {
+		memcpy(hot, before, ring->pages * sizeof(*hot));
+		*always = before[ring->pages];
+		return CHASE_DONE;
+	}
+	const enum chase_state state = look_hot(c, k, ring, orders, hot, always);
+	if (state == CHASE_DONE && kept) {
+		memcpy(kept, hot, ring->pages * sizeof(*hot));
+		kept[ring->pages] = *always;
+		study_keep(c->study, "hot pages", &key, sizeof(key), kept, (ring->pages + 1) * sizeof(*kept));
+	}
+	return state;
 }

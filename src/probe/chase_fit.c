@@ -587,9 +587,34 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 /* What a look at a ring depends on. */
 struct hot_key {
 	uint64_t start, bytes, stride, extra, unit;
-	double floor, noise;
-	uint32_t sm, kind, chase, k, order, thorough, late;
+	double floor, noise, fit_noise, fit_at;
+	uint32_t sm, kind, chase, k, order, thorough, late, quiet_room;
 };
+
+struct hot_seen {
+	bool told, settled, lent; /* lent: it was told by parities */
+	char why[sizeof(((struct chase_path *)0)->why)];
+	bool hot[]; /* of each block, where it was told */
+};
+
+static void keep_hot(struct chase_path *c, const struct hot_key *key, enum chase_state state, bool lent,
+		     uint32_t blocks, const struct chase_blocks *found)
+{
+	const bool told = state == CHASE_DONE && found->count == blocks;
+	const size_t bytes = sizeof(struct hot_seen) + (told ? blocks * sizeof(bool) : 0);
+	struct hot_seen *seen = arena_alloc(study_arena(c->study), 1, bytes);
+
+	if (!seen || (state == CHASE_DONE && !told))
+		return;
+	memset(seen, 0, bytes);
+	seen->told = told;
+	seen->settled = !told && found->settled;
+	seen->lent = lent;
+	memcpy(seen->why, c->why, sizeof(seen->why));
+	if (told)
+		memcpy(seen->hot, found->hot, blocks * sizeof(bool));
+	study_keep(c->study, "hot", key, sizeof(*key), seen, bytes);
+}
 
 /* Rings in other orders are laid again for each look, so what was seen is kept for the passes to come. */
 enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -607,6 +632,9 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	key.unit = unit;
 	key.floor = l->floor;
 	key.noise = l->noise;
+	key.fit_noise = l->fit_noise;
+	key.fit_at = l->fit_at;
+	key.quiet_room = c->quiet_room;
 	key.sm = c->sm;
 	key.kind = c->kind;
 	key.chase = c->chase;
@@ -614,23 +642,23 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	key.order = ring->order;
 	key.thorough = l->thorough;
 	key.late = l->late;
-	const bool *before = study_recall(c->study, "hot", &key, sizeof(key));
-	/* One more than there are blocks: whether it was told by parities. */
-	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks + 1, bool);
+	const struct hot_seen *before = study_recall(c->study, "hot", &key, sizeof(key));
+	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	if (before && kept) {
-		memcpy(kept, before, (blocks + 1) * sizeof(*kept));
-		l->lent = l->lent || kept[blocks];
-		*out = (struct chase_blocks){kept, blocks, unit};
-		return CHASE_DONE;
+		l->lent = l->lent || before->lent;
+		memcpy(c->why, before->why, sizeof(c->why));
+		if (before->told)
+			memcpy(kept, before->hot, blocks * sizeof(*kept));
+		*out = before->told ? (struct chase_blocks){kept, blocks, unit}
+				    : (struct chase_blocks){.settled = before->settled};
+		return before->told ? CHASE_DONE : CHASE_UNDECIDED;
 	}
 	const bool lent = l->lent;
 	l->lent = false;
+	*out = (struct chase_blocks){0};
 	const enum chase_state state = look_hot(c, k, ring, out);
-	if (state == CHASE_DONE && kept && out->count == blocks) {
-		memcpy(kept, out->hot, blocks * sizeof(*kept));
-		kept[blocks] = l->lent;
-		study_keep(c->study, "hot", &key, sizeof(key), kept, (blocks + 1) * sizeof(*kept));
-	}
+	if (state != CHASE_PENDING)
+		keep_hot(c, &key, state, l->lent, blocks, out);
 	l->lent = l->lent || lent;
 	return state;
 }

@@ -224,7 +224,8 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 	return chase_decided(&l->line, line);
 }
 
-/* How many units more than the size settle down; 1 did. */
+/* How many units more than the size settle down; 1 did. One step after the other: of large rings each takes long, and behind the first that
+ * does not settle down none is of use. */
 static enum chase_state settling(struct chase_path *c, struct chase_level *l, uint64_t unit, uint64_t *more)
 {
 	const uint64_t size = l->size.value;
@@ -232,18 +233,13 @@ static enum chase_state settling(struct chase_path *c, struct chase_level *l, ui
 	uint64_t over = 0; /* that does not, as far as is known */
 
 	*more = 1;
-	for (uint64_t i = 2; i <= STRANGERS_MOST && size + i * unit <= c->limit; i *= 2) {
+	for (uint64_t i = 2; !over && i <= STRANGERS_MOST && size + i * unit <= c->limit; i *= 2) {
 		const struct chase_ring_spec ring = {.bytes = size + i * unit, .stride = l->stride};
 		bool does;
-		enum chase_state state = chase_settles(c, &ring, &does);
-		if (state == CHASE_UNDECIDED)
+		const enum chase_state state = chase_settles(c, &ring, &does);
+		if (state != CHASE_DONE)
 			return state;
-		if (state == CHASE_PENDING)
-			all = state;
-		else if (does && !over)
-			*more = i;
-		else if (!over)
-			over = i;
+		*(does ? more : &over) = i;
 	}
 	while (all == CHASE_DONE && over > *more + 1) {
 		const uint64_t at = *more + (over - *more) / 2;

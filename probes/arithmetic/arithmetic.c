@@ -158,6 +158,12 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 	    evidence, "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
 }
 
+/* Links of a point whose code is so much shorter. */
+static unsigned shorter(const struct load *l)
+{
+	return l->unit / SHORTER < 2 ? 2 : l->unit / SHORTER;
+}
+
 /* What the row will ask for if it is one instruction, or a sequence where operations of its kind mostly are one. */
 static void expect(struct study *s, unsigned row)
 {
@@ -168,6 +174,9 @@ static void expect(struct study *s, unsigned row)
 	arithmetic_expect(s, row, steps ? LONG_UNIT : SHORT_UNIT, 1, 1);
 	for (unsigned i = 0; i < loads; i++)
 		arithmetic_expect(s, row, load[i].unit, load[i].warps, load[i].chains);
+	/* Of loads that reach as much the first is the best, of which shorter code is asked as well. */
+	if (!steps)
+		arithmetic_expect(s, row, shorter(&load[0]), load[0].warps, load[0].chains);
 }
 
 /* What every operation is asked first. */
@@ -253,8 +262,7 @@ static void conclude_row(struct study *s, unsigned row, const struct asked *o, d
 	const int best = arithmetic_best(full, load, o->loads, d);
 	const struct slope few_full =
 	    best < 0 ? (struct slope){0}
-		     : arithmetic_slope(s, row, load[best].unit / SHORTER < 2 ? 2 : load[best].unit / SHORTER,
-					load[best].warps, load[best].chains);
+		     : arithmetic_slope(s, row, shorter(&load[best]), load[best].warps, load[best].chains);
 	const double ops = !steps ? 1 : o->lat.ok ? native_read(s, row, &o->lat) : 0;
 	struct rates rates = {.slope = full,
 			      .load = load,

@@ -109,7 +109,9 @@ static void study(struct study *s)
 	if (!timed_timer(s, &one, &timer, &why)) {
 		if (why)
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, "part", "%s", why);
-		return;
+		if (why || !study_ahead(s))
+			return;
+		timer = 0;
 	}
 	for (; 1u << steps <= block / WAYS && steps < STEPS_MOST; steps++) { /* as many threads on each way */
 		const struct timed_pair k = pair_of(s, 1u << steps, block);

@@ -367,9 +367,10 @@ static void study(struct study *s)
 	const char *why;
 	double timer;
 	const bool told = timed_steady(s, &one, &timer, &why);
+	const bool ahead = !told && !why && study_ahead(s);
 	for (unsigned space = 0; space < SPACES; space++)
-		if (told)
-			study_space(s, space, timer, one.both_hz);
+		if (told || ahead)
+			study_space(s, space, told ? timer : 0, one.both_hz);
 		else if (why)
 			nothing(s, space, VERDICT_INCONCLUSIVE, why);
 }

@@ -387,9 +387,12 @@ static void study_table(struct study *s, double holds)
 		q->way[k].number = k;
 		q->way[k].holds = holds;
 		way_measure(s, &q->way[k]);
+	}
+	for (unsigned k = 0; k < LATENCY_WAYS; k++)
 		if (q->way[k].state == CHASE_DONE)
 			chain_measure(s, &q->way[k], &q->chain[k]);
-	}
+	for (unsigned k = 0; k < LATENCY_WAYS && study_ahead(s); k++)
+		chain_measure(s, &q->way[k], &q->chain[k]);
 	if (study_pending(s))
 		return;
 	if (q->way[LATENCY_MEMORY].state != CHASE_DONE) {

@@ -454,13 +454,14 @@ static void study(struct study *s)
 	const char *why;
 	const bool told = timed_steady(s, &one, &clock.timer, &why);
 	clock.hz = one.both_hz;
-	if (!told && !why)
-		return;
+	const bool ahead = !told && !why && study_ahead(s);
+	if (ahead)
+		clock.timer = 0;
 	if (why)
 		without_timer(s, why);
-	for (unsigned space = 0; space < SPACES && told; space++)
+	for (unsigned space = 0; space < SPACES && (told || ahead); space++)
 		walk_space(s, (enum walk_space)space, &clock);
-	if (!told || study_pending(s)) /* streams share an array, which no other launch is to displace */
+	if (!ahead && (!told || study_pending(s))) /* streams share an array, which no other launch is to displace */
 		return;
 	for (unsigned space = 0; space < STREAMS; space++)
 		stream_study(s, (enum walk_space)space, &clock);

@@ -1,6 +1,6 @@
 #include "probe/batch.h"
-#include "base/embed.h"
 #include "base/str.h"
+#include "probe/expand.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdint.h>
@@ -121,21 +121,6 @@ struct fresh {
 	size_t calls;	     /* that the cache had before */
 };
 
-/* Many points of a series share one kernel, and expanding its text takes longer than some launches do. */
-void batch_call(const struct job *j, uint64_t hash[2])
-{
-	uint64_t h = hash64(j->template_path, strlen(j->template_path), j->param_count);
-
-	h = hash64(j->launch.entry, strlen(j->launch.entry), h);
-	for (int i = 0; i < 2; i++) {
-		for (unsigned k = 0; k < j->param_count; k++) {
-			h = hash64(j->param[k].name, strlen(j->param[k].name), h);
-			h = hash64(j->param[k].text, strlen(j->param[k].text), h);
-		}
-		hash[i] = h;
-	}
-}
-
 static size_t call_find(const struct kernel_cache *k, const uint64_t hash[2])
 {
 	for (size_t i = k->call_count; i-- > 0;)
@@ -155,22 +140,6 @@ static int call_add(struct kernel_cache *k, const uint64_t hash[2], size_t kerne
 		k->call_cap = cap;
 	}
 	k->calls[k->call_count++] = (struct kernel_call){{hash[0], hash[1]}, kernel};
-	return 0;
-}
-
-int batch_text(const struct run *r, const struct job *j, struct str *text, uint64_t hash[2], struct err *e)
-{
-	const struct embedded *file = kernel_text(j->template_path, r->device.dialect);
-
-	if (!file)
-		return err_set(e, -EINVAL, "the kernel text %s does not exist for devices that take %s",
-			       j->template_path, r->device.dialect);
-	int rc = kernel_expand(text, j->template_path, file->data, file->size, j->param, j->param_count, &r->device, e);
-	if (rc)
-		return rc;
-	const uint64_t seed = hash64(j->launch.entry, strlen(j->launch.entry), 1);
-	hash[0] = hash64(text->data, text->len, seed);
-	hash[1] = hash64(text->data, text->len, ~seed);
 	return 0;
 }
 
@@ -197,6 +166,8 @@ void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint6
 static int text_of(struct batch *b, const struct job *j, const uint64_t call[2], struct str *text, uint64_t hash[2],
 		   struct err *e)
 {
+	struct expansion_wish wish;
+
 	struct kernel_cache *k = b->kernels;
 
 	for (size_t i = 0; i < k->foreseen_count; i++) {
@@ -209,7 +180,45 @@ static int text_of(struct batch *b, const struct job *j, const uint64_t call[2],
 		*f = k->foreseen[--k->foreseen_count];
 		return 0;
 	}
-	return batch_text(b->run, j, text, hash, e);
+	wish = expand_wish(j, j->param, call);
+	const int rc = expand_one(&b->run->device, &wish, e);
+	*text = wish.text;
+	memcpy(hash, wish.hash, sizeof(wish.hash));
+	return rc;
+}
+
+static bool is_foreseen(const struct kernel_cache *k, const uint64_t call[2])
+{
+	size_t i = 0;
+
+	while (i < k->foreseen_count && (k->foreseen[i].call[0] != call[0] || k->foreseen[i].call[1] != call[1]))
+		i++;
+	return i < k->foreseen_count;
+}
+
+/* Texts of the batch that nobody foresaw are expanded together, each once. Those that fail fail again, and say why, when they are loaded. */
+static void expand_texts(struct batch *b, const struct item *items, size_t n, struct arena *a)
+{
+	struct expansion_wish *wish = ARENA_ARRAY(a, n, struct expansion_wish);
+	struct hash_set asked = {0};
+	size_t count = 0;
+
+	for (size_t i = 0; i < n && wish; i++) {
+		uint64_t call[2];
+		if (items[i].outcome != OUTCOME_OK)
+			continue;
+		expand_call(&items[i].job, call);
+		if (hash_set_add(&asked, call[0]) && call_find(b->kernels, call) == SIZE_MAX &&
+		    !is_foreseen(b->kernels, call))
+			wish[count++] = expand_wish(&items[i].job, items[i].job.param, call);
+	}
+	hash_set_free(&asked);
+	expand_all(&b->run->device, wish, count);
+	for (size_t i = 0; i < count; i++)
+		if (!wish[i].rc)
+			kernels_foresee(b->kernels, wish[i].call, wish[i].hash, &wish[i].text);
+		else
+			str_free(&wish[i].text);
 }
 
 static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
@@ -218,7 +227,7 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 	uint64_t call[2], hash[2] = {0};
 	struct str text;
 
-	batch_call(j, call);
+	expand_call(j, call);
 	it->kernel = call_find(b->kernels, call);
 	if (it->kernel != SIZE_MAX)
 		return 0;
@@ -503,14 +512,17 @@ static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 	for (size_t i = 0; !rc && i < n; i++) {
 		struct item *it = &items[i];
 		rc = item_setup(b, it, e);
-		if (!rc && it->outcome == OUTCOME_OK)
-			rc = item_kernel(b, it, &f, e);
 		kept += it->arena.bytes;
 		if (it->arena.bytes && kept > JOBS_KEPT_MAX) {
 			kept -= it->arena.bytes;
-			item_drop(it);
+			item_drop(it); /* its launch goes; what its text is made of stays */
 		}
 	}
+	if (!rc)
+		expand_texts(b, items, n, &f.arena);
+	for (size_t i = 0; !rc && i < n; i++)
+		if (items[i].outcome == OUTCOME_OK)
+			rc = item_kernel(b, &items[i], &f, e);
 	if (!rc && f.count)
 		rc = load(b, &f, e);
 	if (rc) { /* ids of kernels that were never loaded must not be found again */

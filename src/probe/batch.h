@@ -47,10 +47,6 @@ struct batch {
 
 double engine_now(void); /* seconds of a clock that never goes back */
 void kernels_free(struct kernel_cache *k);
-/* What a job's template with its parameters expands to, and the hashes of that text with its entry's name. 0, -EINVAL with a sentence, -ENOMEM. */
-int batch_text(const struct run *r, const struct job *j, struct str *text, uint64_t hash[2], struct err *e);
-/* Hashes of the template's name with its parameters: equal ones expand to the same text. */
-void batch_call(const struct job *j, uint64_t hash[2]);
 /* Keeps a text for the batch that loads it, as far as there is room for it; text is taken over. */
 void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint64_t hash[2], struct str *text);
 /* Measures all wishes of b->study. 0; -EINTR when stopped (what was measured is kept); -ECANCELED when the device does not

@@ -1,5 +1,6 @@
 #include "probe/order.h"
 #include "base/str.h"
+#include "probe/expand.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdlib.h>
@@ -16,35 +17,32 @@ struct texts {
 	struct order_probe *probe;
 };
 
-static void add_text(struct order *o, struct texts *t, const struct job *j, const uint64_t call[2])
+/* The text of a kernel that was expanded, unless it is expected already. */
+static void add_text(struct order *o, struct texts *t, struct expansion_wish *w)
 {
-	struct str text;
-	struct err why = {0}; /* said when the point is measured */
-	uint64_t hash[2];
-
 	if (t->count == t->cap) {
 		const size_t cap = t->cap ? 2 * t->cap : 64;
 		struct kernel_source *grown = mem_grow(t->src, cap * sizeof(*grown));
-		if (!grown)
-			return;
-		t->src = grown;
-		t->cap = cap;
-	}
-	str_init(&text);
-	if (batch_text(o->run, j, &text, hash, &why)) {
-		str_free(&text);
-		return;
-	}
-	if (hash_set_add(&o->texts, hash[0])) {
-		const char *copy = arena_copy(&t->arena, text.data, text.len + 1);
-		const char *entry = arena_strdup(&t->arena, j->launch.entry);
-		if (copy && entry) {
-			t->src[t->count++] = (struct kernel_source){j->template_path, entry, copy};
-			if (t->probe)
-				t->probe->bytes += text.len;
+		if (grown) {
+			t->src = grown;
+			t->cap = cap;
 		}
 	}
-	kernels_foresee(o->kernels, call, hash, &text);
+	/* What is wrong with it is said when the point is measured. */
+	if (w->rc || t->count == t->cap) {
+		str_free(&w->text);
+		return;
+	}
+	if (hash_set_add(&o->texts, w->hash[0])) {
+		const char *copy = arena_copy(&t->arena, w->text.data, w->text.len + 1);
+		const char *entry = arena_strdup(&t->arena, w->entry);
+		if (copy && entry) {
+			t->src[t->count++] = (struct kernel_source){w->template_path, entry, copy};
+			if (t->probe)
+				t->probe->bytes += w->text.len;
+		}
+	}
+	kernels_foresee(o->kernels, w->call, w->hash, &w->text);
 }
 
 /* What hangs takes its process along, with all that was compiled there. Said as soon as it is known, as that takes a while as well. */
@@ -60,7 +58,11 @@ static void brace(struct order *o)
 
 static void add_wishes(struct order *o, struct texts *t, const struct study *s, const struct wish *wishes, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
+	struct arena kept = {0};
+	struct expansion_wish *wish = ARENA_ARRAY(&kept, n, struct expansion_wish);
+	size_t count = 0;
+
+	for (size_t i = 0; i < n && wish; i++) {
 		const struct experiment *x = &s->probe->experiments[wishes[i].experiment];
 		struct arena arena;
 		arena_init(&arena);
@@ -71,12 +73,20 @@ static void add_wishes(struct order *o, struct texts *t, const struct study *s, 
 				t->probe->hangs = true;
 				brace(o);
 			}
-			batch_call(&j, call);
-			if (hash_set_add(&o->calls, call[0]))
-				add_text(o, t, &j, call);
+			expand_call(&j, call);
+			if (hash_set_add(&o->calls, call[0])) {
+				const struct kernel_param *param =
+				    arena_copy(&kept, j.param, j.param_count * sizeof(*j.param));
+				if (param)
+					wish[count++] = expand_wish(&j, param, call);
+			}
 		}
 		arena_free(&arena);
 	}
+	expand_all(&o->run->device, wish, count);
+	for (size_t i = 0; i < count; i++)
+		add_text(o, t, &wish[i]);
+	arena_free(&kept);
 }
 
 static void texts_drop(struct texts *t)

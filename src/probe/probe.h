@@ -84,6 +84,9 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 /* A point that later passes will probably ask for: where the device can, its kernel is compiled meanwhile. Nothing is measured by it, and a
  * point that nobody asks for in the end costs a little of the background's time. */
 void study_expect(struct study *s, unsigned experiment, double x, const double *p);
+/* Where a pass waits for points and the device compiles in the background, the rest of the pass may go on: what it asks for is only expected.
+ * False: it may not. */
+bool study_ahead(struct study *s);
 /* Some ask of this pass came back NULL and will be measured: return now or ask on, do not conclude. In infer mode always false. */
 bool study_pending(const struct study *s);
 /* How many asks of this pass came back so. A study of many things in turn compares it with what it was when the thing at hand began: what one

@@ -194,6 +194,7 @@ int study_pass(struct study *s)
 {
 	arena_free(&s->scratch);
 	s->wish_count = s->likely_count = s->missing = 0;
+	s->ahead = false;
 	s->concluded.count = 0;
 	s->no_memory = slots_rebuild(s) != 0;
 	if (!s->no_memory)
@@ -268,6 +269,10 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 	struct study_slot *slot = slot_find(s, experiment, x, p);
 	if (slot->point && !(slot->point & WISH_BIT))
 		return &s->series[experiment]->points[slot->point - 1];
+	if (s->ahead) {
+		study_expect(s, experiment, x, p);
+		return NULL;
+	}
 	if (!slot->point && s->mode == STUDY_MEASURE && wish(s, slot, experiment, x, p))
 		s->no_memory = true;
 	s->missing += s->mode == STUDY_MEASURE;
@@ -283,6 +288,12 @@ void study_expect(struct study *s, unsigned experiment, double x, const double *
 		p = zeros;
 	if (!slot_find(s, experiment, x, p)->point && hash_set_add(&s->told, place_hash(experiment, x, p)))
 		(void)wish_add(&s->likely, &s->likely_count, &s->likely_cap, experiment, x, p); /* costs time only */
+}
+
+bool study_ahead(struct study *s)
+{
+	s->ahead = s->ahead || (s->foresees && study_pending(s));
+	return s->ahead;
 }
 
 bool study_pending(const struct study *s)

@@ -27,6 +27,7 @@ struct study {
 	struct wish *wishes;	       /* of this pass, each once */
 	size_t wish_count, wish_cap;
 	bool foresees;	     /* the device compiles in the background: what is likely counts */
+	bool ahead;	     /* what the rest of this pass asks for is only likely */
 	struct wish *likely; /* of this pass, points that later ones may wish for; none that was told before */
 	size_t likely_count, likely_cap;
 	struct hash_set told;	      /* all points that were told as likely */

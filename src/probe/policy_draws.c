@@ -32,15 +32,45 @@ struct reading {
 	uint32_t draws, late, since; /* since: accesses since the last miss */
 	uint16_t last;		     /* the line that missed last */
 	bool begun;
-	uint16_t *victim; /* of each draw */
-	uint32_t *turn;	  /* accesses to the set when it was drawn */
-	uint32_t missed;  /* the same of the last miss */
+	uint32_t newest;  /* its last draw, of the readings' common list; NO_DRAW: none */
+	uint32_t missed;  /* accesses to the set when it missed last */
 	bool above;	  /* the level above answered since the last miss */
 	double way_round; /* of `rounds` draws: accesses from a miss to the next one */
 	uint32_t rounds;
+	/* Of each draw, when all is read: which way, and accesses to the set until then. */
+	uint16_t *victim;
+	uint32_t *turn;
 };
 
-static void miss(struct reading *r, uint16_t line, unsigned ways, uint32_t turn)
+#define NO_DRAW UINT32_MAX
+
+/* Readings that part have all draws before that in common. */
+struct draw_list {
+	struct draw {
+		uint32_t before, turn; /* before: NO_DRAW where it is the first */
+		uint16_t way;
+	} * draw;
+	uint32_t count, cap;
+	bool failed; /* out of memory */
+};
+
+static void add_draw(struct draw_list *d, struct reading *r, uint16_t way)
+{
+	if (d->count == d->cap && !d->failed) {
+		const uint32_t cap = d->cap ? 2 * d->cap : 1024;
+		struct draw *grown = cap < NO_DRAW / 2 ? mem_grow(d->draw, cap * sizeof(*grown)) : NULL;
+		d->failed = !grown;
+		d->draw = grown ? grown : d->draw;
+		d->cap = grown ? cap : d->cap;
+	}
+	if (d->failed)
+		return;
+	d->draw[d->count] = (struct draw){r->newest, r->missed, way};
+	r->newest = d->count++;
+	r->draws++;
+}
+
+static void miss(struct reading *r, struct draw_list *d, uint16_t line, unsigned ways, uint32_t turn)
 {
 	if (!r->begun) {
 		/* All others are somewhere. */
@@ -52,8 +82,7 @@ static void miss(struct reading *r, uint16_t line, unsigned ways, uint32_t turn)
 		uint16_t way = r->way[line];
 		r->score += log((r->count[way] + 1.0) / (r->draws + ways));
 		r->count[way]++;
-		r->turn[r->draws] = r->missed;
-		r->victim[r->draws++] = way;
+		add_draw(d, r, way);
 		r->way[r->last] = way;
 		if (!r->above && r->since <= ways) {
 			r->way_round += r->since;
@@ -76,21 +105,34 @@ static unsigned worst(const struct reading *r, unsigned n)
 	return k;
 }
 
+/* Lays the draws of a reading out in order. False: out of memory. */
+static bool lay_out(struct arena *a, const struct draw_list *d, struct reading *r)
+{
+	uint32_t i = r->draws, at = r->newest;
+
+	r->victim = ARENA_ARRAY(a, r->draws + 1, uint16_t);
+	r->turn = ARENA_ARRAY(a, r->draws + 1, uint32_t);
+	if (!r->victim || !r->turn)
+		return false;
+	for (; i > 0; at = d->draw[at].before) {
+		r->victim[--i] = d->draw[at].way;
+		r->turn[i] = d->draw[at].turn;
+	}
+	return true;
+}
+
 /* The likeliest reading, or NULL: out of memory. */
 static struct reading *read_ring(struct arena *a, const struct policy_sequence *q, const uint8_t *seen, unsigned ways,
 				 uint32_t *unsure)
 {
 	struct reading *r = ARENA_ARRAY(a, BEAM, struct reading);
+	struct draw_list list = {.failed = !r};
 	unsigned n = 1, best = 0;
 	uint32_t turn = 0;
 
-	for (unsigned i = 0; r && i < BEAM; i++) {
-		r[i].victim = ARENA_ARRAY(a, q->count - q->from, uint16_t);
-		r[i].turn = ARENA_ARRAY(a, q->count - q->from, uint32_t);
-		if (!r[i].victim || !r[i].turn)
-			return NULL;
-	}
-	for (uint32_t i = q->from; r && i < q->count; i++) {
+	if (r)
+		r[0].newest = NO_DRAW;
+	for (uint32_t i = q->from; !list.failed && i < q->count; i++) {
 		unsigned before = n;
 		/* What the level above answers may be the line that is missing: it is met again a lap later. */
 		for (unsigned k = 0; seen[i] == TRACE_ABOVE && k < before; k++) {
@@ -104,25 +146,21 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 		for (unsigned k = 0; k < before; k++) {
 			r[k].since++;
 			if (seen[i] == TRACE_MISS)
-				miss(&r[k], q->line[i], ways, turn);
+				miss(&r[k], &list, q->line[i], ways, turn);
 			if (seen[i] != TRACE_UNSURE || !r[k].begun)
 				continue;
 			unsigned to = n < BEAM ? n++ : worst(r, n);
 			if (to == k)
 				continue;
-			uint16_t *victim = r[to].victim;
-			uint32_t *turns = r[to].turn;
-			memcpy(victim, r[k].victim, r[k].draws * sizeof(*victim));
-			memcpy(turns, r[k].turn, r[k].draws * sizeof(*turns));
 			r[to] = r[k];
-			r[to].victim = victim;
-			r[to].turn = turns;
-			miss(&r[to], q->line[i], ways, turn);
+			miss(&r[to], &list, q->line[i], ways, turn);
 		}
 	}
-	for (unsigned k = 1; r && k < n; k++)
+	for (unsigned k = 1; !list.failed && k < n; k++)
 		best = r[k].score > r[best].score ? k : best;
-	return r ? &r[best] : NULL;
+	const bool ok = !list.failed && lay_out(a, &list, &r[best]);
+	mem_free(list.draw);
+	return ok ? &r[best] : NULL;
 }
 
 /* A sum of squares of `free` differences, in standard deviations of what chance makes (Wilson and Hilferty). */

@@ -38,7 +38,7 @@
 #define OWN_ORDERS   4
 #define LATE_ORDERS  6
 #define LATE_LAPS    128   /* that are timed */
-#define LATE_MOST    2.0e6 /* accesses before, of PATIENCE laps, */
+#define LATE_MOST    4.0e5 /* accesses before, of PATIENCE laps, */
 #define LATE_LEAST   64	   /* or of no fewer */
 #define MANY_MORE    2	   /* misses of some blocks, against those of others: they are not all of one set */
 #define FAR_MORE     1.5   /* above the mean of the others, against what noise makes of one of them */

@@ -47,6 +47,23 @@ static enum chase_state beside_records(struct chase_path *c, unsigned k, bool *f
 	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
 
+/* The tables that translations are read from may go through the level, too: the sets that hold them have less room for lines. Then one more
+ * line conflicts with fewer of them there, and finds room in sets that what seemed all that fits leaves a place in, as where sets are hashed. */
+static enum chase_state beside_tables(struct chase_level *l)
+{
+	char why[sizeof(l->size.why)];
+
+	snprintf(
+	    why, sizeof(why),
+	    "%s, and more is read than a TLB translates: what translations are read from may take the other places",
+	    l->uneven ? "its sets do not hold alike many" : CHASE_UNEVEN_SAY);
+	chase_undecided(&l->size, why);
+	if (l->uneven)
+		return CHASE_UNDECIDED;
+	chase_undecided(&l->sets, why);
+	return chase_undecided(&l->ways, why);
+}
+
 /* Translations that do not fit would do what lines that do not fit do. But they are as many however few lines of a page are
  * touched: where every second or third line of all that did not fit fits, it was lines. */
 enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
@@ -67,14 +84,8 @@ enum chase_state chase_by_lines(struct chase_path *c, unsigned k)
 		enum chase_state state = beside_records(c, k, &fits);
 		if (state == CHASE_PENDING)
 			return l->size.state = l->line.state = l->ways.state = l->sets.state = state;
-		/* The tables that translations are read from may go through the level, too: the sets that hold them have
-		 * less room for lines. */
-		if (!fits && l->uneven) {
-			chase_undecided(&l->size,
-					"its sets do not hold alike many, and more is read than a TLB translates: what "
-					"translations are read from may take the other places");
-			return CHASE_UNDECIDED;
-		}
+		if (!fits && (l->uneven || l->hashed))
+			return beside_tables(l);
 		if (!fits)
 			return CHASE_DONE;
 		static const char records[] =

@@ -414,14 +414,16 @@ static bool evenly_spaced(const unsigned *line, unsigned n, unsigned sets)
 	return true;
 }
 
-/* Whether lines that conflict are as far apart wherever they begin: those of a set of a hash may be evenly spaced, and hardly those of another. */
+/* Whether lines that conflict are as far apart wherever they begin: those of a set of a hash may be evenly spaced, and hardly those of another. Nor
+ * do as many fit into both where the loop takes a line of one. clear: one of them has none of the loop's. */
 static enum code_state same_elsewhere(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
-				      unsigned sets, unsigned *line, bool *same)
+				      unsigned sets, unsigned *line, bool *same, bool *clear)
 {
 	const unsigned moved = r.stride * (sets / 3 + 1);
 	unsigned n;
 
 	*same = true;
+	*clear = !beside_loop(c, &v->level[k], sets, code_line_of(&v->level[k], c->unit, r.first));
 	if (sets < 2)
 		return CODE_HERE;
 	r.first += r.first + moved + r.stride * r.count <= c->pieces ? moved : r.stride;
@@ -431,6 +433,7 @@ static enum code_state same_elsewhere(const struct code *c, const struct code_su
 	/* An older recording has no such ring. */
 	if (st != CODE_HERE)
 		return st == CODE_PENDING && study_pending(c->study) ? st : CODE_HERE;
+	*clear |= !beside_loop(c, &v->level[k], sets, code_line_of(&v->level[k], c->unit, r.first));
 	*same = n > 1 && evenly_spaced(line, n, sets);
 	return CODE_HERE;
 }
@@ -516,12 +519,14 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 		if (l->lines > l->ways.value * sets || l->lines + (hidden + 1) * sets < l->ways.value * sets)
 			return all_unknown(l, "what fits in a row and what fits in one set do not agree");
 	} else {
-		bool same;
-		st = same_elsewhere(c, v, k, r, sets, line, &same);
+		bool same, clear;
+		st = same_elsewhere(c, v, k, r, sets, line, &same, &clear);
 		if (st == CODE_PENDING)
 			return st;
 		if (!same)
 			return all_unknown(l, "lines that conflict are not as far apart elsewhere");
+		if (!clear)
+			return all_unknown(l, "the loop that jumps may have a line in each set that was looked at");
 		known(&l->ways, n - 1);
 		if (l->lines != l->ways.value * sets)
 			return all_unknown(l, "what fits in a row and how many lines conflict do not agree");

@@ -90,33 +90,43 @@ static enum chase_state lap_get(struct chase_path *c, double start, double footp
 	return CHASE_DONE;
 }
 
-/* Loads of the shorter region of a chain, all of whose code has to stay in the nearest instruction cache: where a quarter of it takes
- * less for each load, the rest is fetched anew in each round. more: cycles of a load that may be such fetches, where the shorter one is too
- * rough to say. */
-static enum chase_state chain_loads(struct chase_path *c, unsigned *loads, double *more)
+/* What of a chain is its loads' own: where one of `few` loads takes less for each, in the longer one something else was waited for. Returns *loads
+ * of the two. more: cycles of a load that may be such waits, where the shorter one is too rough to say. */
+static enum chase_state shorter_chain(struct chase_path *c, uint32_t sm, unsigned few, unsigned *loads, double *more)
 {
-	double few = NAN, many = NAN, few_spread = 0, many_spread = 0, ops;
+	double shorter = NAN, longer = NAN, shorter_spread = 0, longer_spread = 0, ops;
 	char why[sizeof(c->why)];
-	const unsigned again = c->again;
 
-	*loads = CHASE_LOADS;
 	*more = 0;
-	c->again = 0; /* code is as long as it was */
 	enum chase_state a =
-	    lap_get(c, 0, (double)c->stride, c->stride, false, CHASE_LOADS, c->sm, &many, &many_spread, &ops);
+	    lap_get(c, 0, (double)c->stride, c->stride, false, *loads, sm, &longer, &longer_spread, &ops);
 	memcpy(why, c->why, sizeof(why));
 	enum chase_state b =
-	    lap_get(c, 0, (double)c->stride, c->stride, false, CHASE_LOADS / 4, c->sm, &few, &few_spread, &ops);
-	c->again = again;
+	    lap_get(c, 0, (double)c->stride, c->stride, false, few, sm, &shorter, &shorter_spread, &ops);
 	/* Where nobody asked for the shorter one, as in an older recording, the longer one is believed. */
 	memcpy(c->why, why, sizeof(why));
 	if (a != CHASE_DONE || b == CHASE_PENDING)
 		return a != CHASE_DONE ? a : b;
-	if (b == CHASE_DONE && many > few + few_spread + many_spread)
-		*loads = CHASE_LOADS / 4;
-	else if (b == CHASE_DONE)
-		*more = fmax(0, many - few - many_spread);
+	if (b != CHASE_DONE)
+		return CHASE_DONE;
+	if (longer > shorter + shorter_spread + longer_spread)
+		*loads = few;
+	else
+		*more = fmax(0, longer - shorter - longer_spread);
 	return CHASE_DONE;
+}
+
+/* Loads of the shorter region of a chain, all of whose code has to stay in the nearest instruction cache: else the rest is fetched anew in each
+ * round. */
+static enum chase_state chain_loads(struct chase_path *c, unsigned *loads, double *more)
+{
+	const unsigned again = c->again;
+
+	*loads = CHASE_LOADS;
+	c->again = 0; /* code is as long as before */
+	const enum chase_state state = shorter_chain(c, c->sm, CHASE_LOADS / 4, loads, more);
+	c->again = again;
+	return state;
 }
 
 /* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. What is slower than
@@ -467,11 +477,12 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	unsigned one_loads = c->grain > 2 || (c->grain > 1 && c->swing > 0) ? 8 : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){.clock = NAN, .value = NAN};
-	if (!outside) {
-		enum chase_state known = chain_loads(c, &one_loads, &fetched);
-		if (known != CHASE_DONE)
-			return known;
-	}
+	/* Of those that are longer for the clock's sake, refreshes of the memory may delay each, and those of twice as many loads more. */
+	enum chase_state known = !outside	 ? chain_loads(c, &one_loads, &fetched)
+				 : one_loads > 2 ? shorter_chain(c, sm, 2, &one_loads, &fetched)
+						 : CHASE_DONE;
+	if (known != CHASE_DONE)
+		return known;
 	/* Every access must leave what the level above fetched at once. */
 	if (k && c->level[k - 1].sector.state == CHASE_DONE) {
 		stride = chase_step(c, k, c->level[k - 1].sector.value, footprint);

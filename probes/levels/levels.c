@@ -204,14 +204,30 @@ static double seems_more(const struct stat_level *level, size_t k)
 	return slower / (level[k + 1].value - l->value) * l->size;
 }
 
+/* Bytes that level k has at least. Of global memory the best fit is no capacity anyway. */
+static double least_of(const struct stat_level *level, size_t k, unsigned space)
+{
+	return level[k].size_lo * (1 - MODEL) - (level[k].size > 0 && space != SPACE_GLOBAL ? seems_more(level, k) : 0);
+}
+
+static double most_of(const struct stat_level *l)
+{
+	return l->size_hi * (1 + MODEL) * once_of(l);
+}
+
+/* Whether level k may be no larger than the one before it. No array is sure to be served by it, then: hits that the levels before it miss
+ * bend the curve of one level so that two fit it better. */
+static bool within_last(const struct stat_level *level, size_t k, unsigned space)
+{
+	return space == SPACE_CONSTANT && k && level[k].size > 0 && least_of(level, k, space) < most_of(&level[k - 1]);
+}
+
 /* size, ns: of n walks; level: of all of them, this is level k. */
 static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *level,
 			      const double *size, const double *ns, size_t n)
 {
 	const struct stat_level *l = &level[k];
-	/* Of global memory the best fit is no capacity anyway. */
-	const double seems = l->size > 0 && space != SPACE_GLOBAL ? seems_more(level, k) : 0,
-		     lo = l->size_lo * (1 - MODEL) - seems, hi = l->size_hi * (1 + MODEL) * once_of(l);
+	const double lo = least_of(level, k, space), hi = most_of(l);
 	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");
@@ -273,17 +289,15 @@ static bool in_hole(const struct stat_level *l, const double *size, size_t n)
 	return false;
 }
 
-/* Where a level is not known, nor is which of them those behind it are. From it on; its own latency was met before. */
-static void conclude_hole(struct study *s, unsigned space, size_t from, size_t levels)
+/* Where a level is not known, nor is which of them those behind it are. From it on; met: its own latency was met before. */
+static void conclude_doubt(struct study *s, unsigned space, size_t from, size_t levels, bool met, const char *why)
 {
-	static const char why[] =
-	    "walks of too many sizes around it could not be timed: what looks like one level there may be two";
 	char key[64];
 	for (size_t k = from; k < levels; k++) {
 		key_of(key, space, k, "capacity");
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
 		key_of(key, space, k, "latency");
-		if (k > from)
+		if (k > from || !met)
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
 	}
 }
@@ -352,9 +366,17 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 		return;
 	}
 	for (size_t k = 0; k < levels; k++) {
+		if (within_last(level, k, space)) {
+			conclude_doubt(
+			    s, space, k, levels, false,
+			    "it may be no larger than the level before it: what looks like two levels may be one");
+			break;
+		}
 		conclude_latency(s, space, k, &level[k], hz);
 		if (in_hole(&level[k], size, n)) {
-			conclude_hole(s, space, k, levels);
+			conclude_doubt(s, space, k, levels, true,
+				       "walks of too many sizes around it could not be timed: what looks like one "
+				       "level there may be two");
 			break;
 		}
 		conclude_capacity(s, space, k, level, size, ns, n);

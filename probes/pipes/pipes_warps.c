@@ -86,6 +86,24 @@ static unsigned free_more(const double *rate, unsigned at, unsigned most)
 	return 0;
 }
 
+/* Whether warps that come in turns, as many at once as there are schedulers, explain how long any number of them takes up to the one that
+ * fills the pipe: links of one take their latency, and of more of one scheduler a turn of its share of the pipe each. Then nothing else
+ * holds them up, and more are needed than the latency asks for because each scheduler needs a whole number. */
+static bool take_turns(const double *rate, unsigned at)
+{
+	for (unsigned together = 2; 2 * together <= at; together++) {
+		const double turn = at % together ? 0 : together / rate[at];
+		bool all = turn > 0;
+		for (unsigned w = 1; all && w <= at; w++) {
+			const double want = fmax(1 / rate[1], turn * ((w + together - 1) / together));
+			all = rate[w] <= 0 || fabs(w / rate[w] - want) <= UNSURE * want;
+		}
+		if (all)
+			return true;
+	}
+	return false;
+}
+
 /* 0: not known. */
 static double latency_of(const struct study *s, const struct arithmetic_row *r)
 {
@@ -205,7 +223,7 @@ static void study_row(struct study *s, unsigned which)
 	}
 	/* What fills a pipe of that rate by the latency of one warp alone. */
 	const double enough = FULL * throughput / rate[1];
-	if ((at ? at : most + 1) > fmax(HELD * enough, enough + 2)) {
+	if ((at ? at : most + 1) > fmax(HELD * enough, enough + 2) && !(at && take_turns(rate, at))) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "by its latency %.0f warps should be enough, and %u reach %.4g of %.4g results a cycle: "
 			      "something else holds them up",

@@ -140,6 +140,10 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
  * TLB_USUAL before. 1: nothing of it is seen. */
 enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
 double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace);
+/* The same by openers that cost from `from` on and less than `below`: a cache in the SM answers followers at its own clock, and only what
+ * translates is late then. */
+double tlb_clock_of_misses(const struct tlb_path *c, const struct tlb_view *w, double from, double below,
+			   enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
 /* Turns of the whole ring that are timed. */

@@ -11,6 +11,7 @@
 #define ALIKE	     0.05 /* of the cost that the survey saw */
 #define STEP_SHARE   0.1  /* of the visits have a cost that is none of noise */
 #define STEP_TRIES   6
+#define CLOCK_TRIES  6	 /* besides the first one, of a ring that met one clock */
 #define STEP_VAGUE   0.2 /* of a cost, within which it has to be known */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
@@ -49,7 +50,8 @@ struct visits {
 	double *cost, *scratch;
 	size_t n;
 	bool near;  /* no memory was asked */
-	bool usual; /* all at the SM's usual clock */
+	bool usual; /* all at the SM's usual clock, ... */
+	bool both;  /* ... as a faster one was seen beside it */
 	double
 	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
 };
@@ -112,26 +114,32 @@ static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scrat
 }
 
 /* Leaves the visits of one clock: an access of the usual one less one of a faster one is the cost of nothing. A visit's follower says which clock
- * its opener met. Where they cannot be told apart, all of them are left. */
+ * its opener met, unless a cache in the SM answers it, which has the SM's own clock; then other openers do. Where they cannot be told apart, all
+ * of them are left. */
 static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
 {
+	enum tlb_pace *pace = ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace);
+	const bool changes = pace && v->near && tlb_clock_of_misses(c, w, from, below, pace) > 1;
 	struct kinds k;
 	size_t n = 0;
 
 	v->astray = c->swing * c->slowest;
-	if (!kinds_of(c, w, v->scratch, &k))
+	if (!pace || !kinds_of(c, w, v->scratch, &k))
 		return;
-	for (uint32_t i = 0; i < w->visits; i++)
+	for (uint32_t i = 0; i < w->visits; i++) {
+		const uint32_t other = tlb_other_role(w, i);
 		if (w->cost[i] >= (float)from && w->cost[i] < (float)below && is_usual(&k, w->ticks[2 * i + 1]) &&
-		    is_usual(&k, w->ticks[2 * tlb_other_role(w, i) + 1]))
+		    is_usual(&k, w->ticks[2 * other + 1]) && pace[i] == TLB_USUAL && pace[other] == TLB_USUAL)
 			v->scratch[n++] = w->cost[i];
+	}
 	if (n < VISITS_LEAST)
 		return;
 	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
 	v->n = n;
 	v->astray = 0;
+	v->both = changes;
 	/* The quickest ring that there is was not all boosted. */
-	v->usual = v->near && k.least[0] <= c->quickest;
+	v->usual = v->near && (changes || k.least[0] <= c->quickest);
 }
 
 static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
@@ -271,6 +279,37 @@ static void extremes(const struct visits *v, double *least, double *most)
 	}
 }
 
+/* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
+ * met. One of them met both, or the cheapest counts. */
+static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
+				       struct visits *v)
+{
+	size_t kept;
+	double least = middle_mean(v->cost, v->n, v->scratch, c->gap, &kept);
+
+	for (uint32_t i = 1; i <= CLOCK_TRIES && !v->both; i++) {
+		struct tlb_ring again = *ring;
+		struct tlb_price at = {.state = CHASE_UNDECIDED};
+		struct visits one;
+		again.turns = tlb_turns(c, ring) + i;
+		if (visits_get(c, &again, from, below, &one, &at) == CHASE_PENDING)
+			return CHASE_PENDING;
+		/* One that is not to be had proves nothing. */
+		if (at.state != CHASE_DONE) {
+			v->usual = false;
+			break;
+		}
+		if (one.n < VISITS_LEAST || !one.usual)
+			continue;
+		const double cost = middle_mean(one.cost, one.n, one.scratch, c->gap, &kept);
+		if (!one.both && cost >= least)
+			continue;
+		least = cost;
+		*v = one;
+	}
+	return CHASE_DONE;
+}
+
 /* What a clock that counts by several leaves open of a cost: both accesses of a visit are off by less than one step to either side, so that a
  * visit's cost is off by less than two, and so are the cheapest and the dearest. Which of the steps are met may depend on when a launch begins: where that
  * says too little, some more do. */
@@ -323,6 +362,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	const struct tlb_ring over = {.pages = (uint32_t)pages, .stride = up->line.value};
 	if (visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
+	if (v.usual && v.n >= VISITS_LEAST && at_usual_clock(c, &over, up->floor, below, &v) == CHASE_PENDING)
+		return out->state = CHASE_PENDING;
 	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
 	if (v.n >= VISITS_LEAST) {
 		spread_of(&v, out);

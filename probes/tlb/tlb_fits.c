@@ -157,6 +157,18 @@ static bool skipped(const struct tlb_path *c, const struct tlb_view *w, uint32_t
 	return false;
 }
 
+/* Whether a visit of the lap from v on may have been a miss, as its opener was so slow, but the clock changed then, so that nobody says its cost. */
+static bool may_hide(const struct tlb_path *c, unsigned k, const struct tlb_view *w, uint32_t from)
+{
+	for (uint32_t v = from; w->moved && v < from + w->pages; v++) {
+		const uint32_t other = tlb_other_role(w, v);
+		if (w->moved[v] && isnan(w->cost[v]) &&
+		    w->ticks[2 * v] - w->ticks[2 * other + 1] >= c->level[k].floor - c->swing * c->slowest)
+			return true;
+	}
+	return false;
+}
+
 /* What one ring says: 1 it fits, -1 it does not, 0 noise may be either. */
 static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
@@ -174,7 +186,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		}
 		misses += lap;
 		/* Where the clock changes its rate between the two of a line, all misses of a lap are a little too cheap. */
-		clean += !lap && told >= TOLD * w->pages && !skipped(c, w, from) &&
+		clean += !lap && told >= TOLD * w->pages && !skipped(c, w, from) && !may_hide(c, k, w, from) &&
 			 between(c, k, w, from) <= usual + MORE * sqrt(usual) + 1;
 	}
 	/* A set that is too full misses in every lap, so one without is proof, unless what makes costs too low hid the miss. */

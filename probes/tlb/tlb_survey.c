@@ -337,19 +337,6 @@ static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 	return over - 2 * under > TORN * of;
 }
 
-/* What makes a line slow for other reasons comes upon openers and followers alike, and makes costs too low as well. */
-static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
-{
-	double low = 0, of = 0;
-
-	for (unsigned k = 0; k < rings; k++)
-		for (uint32_t i = 0; i < w[k].visits; i++) {
-			of += !isnan(w[k].cost[i]);
-			low += w[k].cost[i] <= -(float)rise;
-		}
-	return (low + 1) / (of + 1);
-}
-
 /* Whether pages cost something although nearly all of their lines are at hand: what has those is behind the TLB, as each line is an opener
  * as often as a follower. */
 static bool is_translated(const struct tlb_path *c, const struct tlb_view *w, double front)
@@ -522,6 +509,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	struct tlb_view base, w[SURVEY_RINGS];
 	struct tlb_ring ring[SURVEY_RINGS];
 	struct seen seen[MODES * SURVEY_RINGS];
+	double centre[SURVEY_RINGS];
 	bool near[SURVEY_RINGS] = {false};
 	unsigned n = 0, rings = 0;
 	double step, grain = study_number(c->study, "clock.granularity", &step) ? step : 1;
@@ -579,6 +567,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		unsigned more = costs_of(c, &w[k], seen + n, &told);
 		c->most_pages = told > c->most_pages ? told : c->most_pages;
 		c->dropped = c->dropped || (!more && w[k].pages >= 16);
+		centre[k] = more == 1 && seen[n].share >= SHARE_REAL ? seen[n].centre : NAN;
 		for (; more; more--)
 			seen[n++].ring = k;
 	}
@@ -601,7 +590,7 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		/* A hit may cost as much as a row does, a miss costs the next step at least. */
 		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;
 		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
-						 .noise = noise_of(w, rings, rise),
+						 .noise = tlb_noise(w, rings, centre, rise),
 						 .blurred = rise < BLURRED * c->sigma};
 	}
 	return CHASE_DONE;

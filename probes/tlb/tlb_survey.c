@@ -168,7 +168,17 @@ static bool is_with_row(const struct tlb_path *c, double one, double other)
 	return c->rows > 0 && fabs(other - one - c->rows) <= c->gap + ROWS_ALIKE * c->rows;
 }
 
-static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struct cost *out)
+/* Whether a ring whose lines were at hand has that cost. */
+static bool without_memory(const struct cost *cost, const bool *near)
+{
+	for (unsigned r = 0; r < SURVEY_RINGS; r++)
+		if (near[r] && cost->share[r] >= SHARE_REAL)
+			return true;
+	return false;
+}
+
+/* near: a flag for each of SURVEY_RINGS rings. */
+static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near, struct cost *out)
 {
 	unsigned count = 0;
 
@@ -187,10 +197,11 @@ static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, struc
 		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
 			out[count].centre = 0;
 	}
-	/* Pages of one ring have rows that are open and rows that are not: that is one cost. */
+	/* Pages of one ring have rows that are open and rows that are not: that is one cost. But where no memory is asked it is a level that
+	 * costs as much as a row does. */
 	for (unsigned i = 0; i + 1 < count; i++)
 		for (unsigned k = i + 1; k < count; k++) {
-			if (!is_with_row(c, out[i].centre, out[k].centre))
+			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near))
 				continue;
 			for (unsigned r = 0; r < SURVEY_RINGS; r++)
 				out[i].share[r] += out[k].share[r];
@@ -221,15 +232,6 @@ static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings
 		near[k] = tlb_at_hand(c, &w[k]);
 }
 
-/* Whether a ring whose lines were at hand has that cost. */
-static bool without_memory(const struct cost *cost, const bool *near)
-{
-	for (unsigned r = 0; r < SURVEY_RINGS; r++)
-		if (near[r] && cost->share[r] >= SHARE_REAL)
-			return true;
-	return false;
-}
-
 /* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
  * the memory does. 0: nothing does. */
 static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
@@ -247,7 +249,6 @@ static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, con
 	return 0;
 }
 
-/* near: a flag for each of SURVEY_RINGS rings. */
 static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near)
 {
 	struct cost *cost = ARENA_ARRAY(study_arena(c->study), n + 1, struct cost);
@@ -256,10 +257,10 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n, const 
 	c->step[0] = 0;
 	c->unclear = !cost;
 	c->odd_count = 0;
-	unsigned count = cost ? cluster(c, seen, n, cost) : 0;
+	unsigned count = cost ? cluster(c, seen, n, near, cost) : 0;
 	if (cost && !(c->rows > 0)) {
 		c->rows = twice(c, cost, count, near);
-		count = c->rows > 0 ? cluster(c, seen, n, cost) : count;
+		count = c->rows > 0 ? cluster(c, seen, n, near, cost) : count;
 	}
 	n = count;
 	for (unsigned i = 0; i < n; i++) {

@@ -53,14 +53,15 @@ static uint32_t words_of(const struct device_info *d, double threads)
 	return BANDWIDTH_WORDS + ((uint32_t)threads + d->warp_size - 1) / d->warp_size;
 }
 
-/* x: rounds. Footprint 0: every piece is read once, in a place that no other launch has read. */
+/* x: rounds. Footprint 0: every piece is read once, in a place that no other launch has read. Other places of what is read again and again lie
+ * in other parts of a cache, of which some may be nearer than others. */
 int bandwidth_stream_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	const bool once = p[STREAM_FOOTPRINT] == 0;
 	const uint64_t piece = bandwidth_piece(p), blocks = (uint64_t)p[STREAM_BLOCKS],
 		       all = once ? piece * blocks * (uint64_t)x : (uint64_t)p[STREAM_FOOTPRINT],
-		       begin = once ? (uint64_t)p[STREAM_PLACE] * all : 0;
+		       begin = (uint64_t)p[STREAM_PLACE] * all;
 	if (begin + all > d->memory_bytes / 2 || all > UINT32_MAX)
 		return -ENOTSUP;
 	j->template_path = "probes/bandwidth/stream.ptx";

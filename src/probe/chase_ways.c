@@ -260,7 +260,7 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 	enum chase_state all = CHASE_DONE;
 	uint32_t least = UINT32_MAX, most = 0, seen = 0, run = UINT32_MAX;
 	uint64_t spacing = 0, grid = UINT64_MAX; /* grid: of all conflicts, 0 if they differ */
-	bool modulo = true, apart = true, spared = true;
+	bool modulo = true, apart = true, spared = true, regular = true;
 	struct conflict kept[SETS_TRIED];
 	for (unsigned i = 0; i < SETS_TRIED; i++) {
 		/* The last one is where the line was looked for, too. */
@@ -284,7 +284,8 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		least = found.ways < least ? found.ways : least;
 		most = found.ways > most ? found.ways : most;
 		run = found.run && found.run < run ? found.run : run;
-		modulo = modulo && found.spacing && (!spacing || spacing == found.spacing);
+		regular = regular && found.spacing && (!spacing || spacing == found.spacing);
+		modulo = modulo && regular;
 		spacing = found.spacing;
 		/* On a grid that would hold more of them: some policies never give up the others. */
 		spared = spared && found.grid > line && size / found.grid > found.ways;
@@ -360,6 +361,18 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 			 "%u lines miss, which lie as regularly as more lines would: its policy may never give up the "
 			 "others",
 			 most);
+		chase_undecided(&l->sets, c->why);
+		return chase_undecided(&l->ways, c->why);
+	}
+	/* Lines as far apart everywhere are no hash's doing, and where one more of them fits beside as many in some sets and not in others,
+	 * lines of something else are in these. */
+	if (!modulo && regular && seen > 1 && most > 2 && size % (most * line)) {
+		snprintf(c->why, sizeof(c->why),
+			 "%u lines conflict in steps of %llu bytes, which do not make up %llu bytes: others' lines may "
+			 "be in "
+			 "some of its sets",
+			 most, (unsigned long long)spacing, (unsigned long long)size);
+		chase_undecided(&l->size, c->why);
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}

@@ -14,6 +14,7 @@
 #define SETTLED	    12u	 /* of which so many bring it into the level */
 #define LONGER	    288u /* the same of a patient one: strange lines leave a set when they are drawn */
 #define SETTLED_AT  264u
+#define CLEAN	    12u	 /* laps of a patient one without a miss: one line too many would miss in each of them */
 #define SKEW	    512u /* bytes: no line is longer */
 #define COPIES_MOST 64u
 #define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
@@ -228,10 +229,24 @@ enum chase_state strides_look(struct chase_path *c, unsigned k, const struct str
 /* ---- one ring by itself ---- */
 
 /* Misses of the ring's later laps, and accesses of the other lines that are as slow; and misses of the ring's last line alone, in all laps but
- * the first. */
+ * the first, of which so many had no miss at all. */
 struct slow {
-	uint32_t own, others, last;
+	uint32_t own, others, last, clean;
 };
+
+/* Laps without an access beyond the floor. */
+static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, double floor)
+{
+	uint32_t clean = 0;
+
+	for (uint32_t n = 0; n < laps; n++) {
+		uint32_t missed = 0;
+		for (uint32_t i = n * lap; i < (n + 1) * lap; i++)
+			missed += ticks[i] > floor;
+		clean += !missed;
+	}
+	return clean;
+}
 
 /* Where the lines are in more pages than are translated at once an access of the one is as dear as the same one of the other, but for the part
  * of the level that each is in. False: a hit in the farthest part cannot be told from a miss. */
@@ -256,6 +271,7 @@ static bool count_slow(const struct chase_path *c, unsigned k, const struct stri
 	control = test + long_of(d) * lap;
 	for (uint32_t i = lap + d->lines - 1; i < long_of(d) * lap; i += lap)
 		slow->last += pages ? test[i] >= control[i] + apart : test[i] > floor;
+	slow->clean = pages ? 0 : clean_laps(test + lap, long_of(d) - 1, lap, floor);
 	return true;
 }
 
@@ -338,7 +354,9 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 			   : "hits in the farthest part of the level may be as slow as misses in the nearest");
 		return CHASE_UNDECIDED;
 	}
-	*yes = 4 * slow.own <= least + 4 * slow.others;
+	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only. But nothing makes a lap
+	 * without a miss of lines that do not fit. */
+	*yes = 4 * slow.own <= least + 4 * slow.others || (!k && patient && slow.clean >= CLEAN);
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, slow.own, slow.others);
 	if (2 * slow.others > least || (!*yes && 4 * slow.own < 3 * least + 4 * slow.others))

@@ -173,13 +173,13 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	}
 	c->beyond_sm = outside;
 	/* What laps over all of it do not tell where there is noise, a few of its sets may. */
-	if (all == CHASE_DONE && !right && !k) {
+	if (all == CHASE_DONE && !right) {
 		c->likely = (uint64_t)size;
-		return seems_common_l2(c, k, seems);
+		return k ? CHASE_DONE : seems_common_l2(c, k, seems);
 	}
 	if (all != CHASE_DONE || !right)
 		return all;
-	*is = true;
+	*is = l->adopted = true;
 	l->stride = c->stride;
 	l->noisy = noisy; /* two paths agree */
 	l->size.state = CHASE_DONE;
@@ -189,6 +189,35 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	adopt(s, &l->sets, "sets");
 	adopt_unequal(s, l);
 	return CHASE_DONE;
+}
+
+/* Level k, which the common L2 may be if it is the last one. So it may if it is not, where rows of the memory seem to be a level behind it: that
+ * is asked where its own laps tell no shape. */
+static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
+{
+	const struct chase_level before = c->level[k];
+	bool common, seems;
+
+	if (!last) {
+		const enum chase_state own = chase_geometry(c, k);
+		if (own == CHASE_PENDING || c->level[k].sets.state == CHASE_DONE)
+			return own;
+	}
+	const struct chase_level tried = c->level[k];
+	c->level[k] = before;
+	const enum chase_state state = is_common_l2(c, k, &common, &seems);
+	if (state == CHASE_PENDING)
+		return state;
+	c->beyond_sm = c->beyond_sm || ((common || seems) && !k);
+	if (common)
+		return CHASE_DONE;
+	/* What is no nearer than that L2 is judged by its lines alone. */
+	if (!last && !seems && !(k && c->likely)) {
+		c->likely = 0;
+		c->level[k] = tried;
+		return CHASE_DONE;
+	}
+	return chase_geometry(c, k);
 }
 
 /* What the level above asks for at once comes at once, however small the sectors are. Nobody makes sectors smaller than what is ever asked
@@ -282,22 +311,15 @@ static void study_texture(struct study *s)
 	}
 	/* The last group of classes is memory, unless first touches were slower still. */
 	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
-	bool adopted = false; /* the last of them */
-	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++) {
-		bool common = false, seems = false;
-		state = k + 1 == caches ? is_common_l2(&c, k, &common, &seems) : CHASE_DONE;
-		if (state == CHASE_PENDING)
+	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
+		if (shape_of(&c, k, k + 1 == caches) == CHASE_PENDING)
 			return;
-		c.beyond_sm = c.beyond_sm || ((common || seems) && !k);
-		if (!common)
-			chase_geometry(&c, k);
-		adopted = common;
-	}
 	if (study_pending(s))
 		return;
 	/* What is known of the common L2 is another path's, and was judged there. */
-	for (unsigned k = 0; k + adopted < (doubtful ? doubtful : caches); k++)
-		chase_average(&c, k);
+	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
+		if (!c.level[k].adopted)
+			chase_average(&c, k);
 	if (study_pending(s))
 		return;
 	chase_merge(&c);
@@ -338,7 +360,7 @@ static void study_texture(struct study *s)
 	}
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
-		judge_sector(s, &c, k, adopted && k + 1 == caches);
+		judge_sector(s, &c, k, c.level[k].adopted);
 		if (k == caches) {
 			c.level[k].size.value = c.top_fits ? c.limit : 0;
 			static const char why[] = "the largest footprint fits, so that nothing can be made to conflict";

@@ -129,6 +129,7 @@ struct chase_level {
 	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
 	 * much less is left of them. */
 	bool lent;
+	bool adopted; /* its shape is what another path found */
 	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
 	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
 	bool

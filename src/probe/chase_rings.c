@@ -17,6 +17,7 @@
 #define CLEAN	    12u	 /* laps of a patient one without a miss: one line too many would miss in each of them */
 #define SKEW	    512u /* bytes: no line is longer */
 #define COPIES_MOST 64u
+#define APART_MOST  16u
 #define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
 #define CHANCE	    1e-4 /* what others' accesses may be blamed for */
 
@@ -307,6 +308,44 @@ uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
 	return k ? 2 * c->level[k - 1].ways.value + 2 : 0;
 }
 
+/* The fewest of the ring's lines that share a set of the level above. */
+static uint32_t together_above(const struct chase_path *c, unsigned k, const struct strides *d)
+{
+	const struct chase_level *up = &c->level[k - 1];
+	const uint32_t one = d->twin ? 2 * d->lines : d->lines;
+	uint32_t least = d->moved ? d->lines / 2 : d->lines;
+
+	for (uint32_t i = 0; i < one; i++) {
+		uint32_t same = 0;
+		for (uint32_t q = 0; q < one; q++) {
+			uint64_t set[2];
+			for (unsigned n = 0; n < 2; n++) {
+				const uint32_t at = n ? q : i, line = at % d->lines;
+				set[n] = (d->start + line * d->from + (at < d->lines ? 0 : d->twin) +
+					  (line >= d->lines / 2 ? d->moved : 0)) /
+					 up->line.value % up->sets.value;
+			}
+			same += set[0] == set[1];
+		}
+		least = same < least ? same : least;
+	}
+	return least;
+}
+
+/* Bytes between a ring's copies, all of which share the sets that it is in above, where its lines are apart as no sets are there: here
+ * two of its copies must not come to lie in one set, too. */
+static uint64_t copies_apart(uint64_t repeat, uint64_t from, uint64_t copies)
+{
+	for (uint64_t apart = repeat; apart <= APART_MOST * repeat; apart += repeat) {
+		bool meet = false;
+		for (uint64_t i = 1; i < copies && !meet; i++)
+			meet = i * apart % from < SKEW || from - i * apart % from < SKEW;
+		if (!meet)
+			return apart;
+	}
+	return repeat;
+}
+
 /* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0,
  * with its copies in other places than otherwise. */
 enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct strides *asked, bool patient, bool *yes)
@@ -329,9 +368,9 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	key.d.sm = c->sm;
 	key.d.patient = patient;
 	if (k) {
-		const uint64_t together = asked->moved ? asked->lines / 2 : asked->lines;
-		key.d.apart = strides_repeat_above(c, k);
+		const uint64_t together = together_above(c, k, &key.d), repeat = strides_repeat_above(c, k);
 		key.d.copies = (uint32_t)((strides_driven_out(c, k) + together - 1) / (together ? together : 1));
+		key.d.apart = key.d.from % repeat ? copies_apart(repeat, key.d.from, key.d.copies) : repeat;
 		snprintf(c->why, sizeof(c->why), "%u lines are too few not to stay in the level above", asked->lines);
 		if (key.d.copies >= COPIES_MOST || !together)
 			return CHASE_UNDECIDED;

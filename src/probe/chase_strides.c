@@ -117,8 +117,9 @@ static enum chase_state fitting(struct chase_path *c, unsigned k, uint64_t dista
 }
 
 /* The fewest lines, at equal distances over the size, that one more does not fit beside. 0: none. All numbers are tried or none: of twice as
- * many as a set holds, half as far apart, every second one is in it, and one more does not fit beside those either. */
-static enum chase_state fewest(struct chase_path *c, unsigned k, uint64_t size, uint64_t *ways)
+ * many as a set holds, half as far apart, every second one is in it, and one more does not fit beside those either. anyhow: also those at
+ * distances after which the sets of the level above do not repeat. */
+static enum chase_state fewest(struct chase_path *c, unsigned k, uint64_t size, bool anyhow, uint64_t *ways)
 {
 	const uint64_t unit = c->level[k].sector.value, lines = unit ? size / unit : 0,
 		       copies = 2 * strides_driven_out(c, k) * strides_repeat_above(c, k);
@@ -129,7 +130,7 @@ static enum chase_state fewest(struct chase_path *c, unsigned k, uint64_t size, 
 	for (uint64_t w = 2; w < 2 * LINES && w <= lines && !*ways; w++) {
 		const struct strides ring = {.from = size / w, .lines = (uint32_t)w + 1};
 		bool yes = false;
-		if (size % unit || lines % w || size / w % strides_repeat_above(c, k))
+		if (size % unit || lines % w || (!anyhow && size / w % strides_repeat_above(c, k)))
 			continue;
 		enum chase_state state = strides_fits(c, k, &ring, &yes);
 		if (state != CHASE_DONE)
@@ -293,8 +294,10 @@ static enum chase_state confirm_sets(struct chase_path *c, unsigned k, uint64_t 
 static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span, double least, double most)
 {
 	uint64_t ways;
-	enum chase_state state = fewest(c, k, span, &ways);
+	enum chase_state state = fewest(c, k, span, false, &ways);
 
+	if (k && state == CHASE_DONE && !ways && span == c->likely)
+		state = fewest(c, k, span, true, &ways);
 	if (state != CHASE_DONE || !ways)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
 	return confirm_sets(c, k, span / ways, ways, least, most);
@@ -316,6 +319,9 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 		if (state != CHASE_UNDECIDED)
 			return state;
 	}
+	/* Those of a ring that is looked for are all that drives others out. */
+	if (strides_driven_out(c, k) > LINES)
+		return CHASE_UNDECIDED;
 	/* Nobody else empties what is an SM's own. What pages make of some distances, where their number is about what is translated
 	 * at once, tells nothing, and is no try. */
 	for (unsigned tried = 0, untold = 0; tried < TRIED && untold < UNTOLD && (c->beyond_sm || k);) {
@@ -344,7 +350,7 @@ static bool known_above(const struct chase_path *c, unsigned k)
 	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
 
 	return !up || (up->line.state == CHASE_DONE && up->ways.state == CHASE_DONE && up->sets.state == CHASE_DONE &&
-		       !up->hashed && !up->unequal && strides_driven_out(c, k) <= LINES);
+		       !up->hashed && !up->unequal);
 }
 
 enum chase_state chase_by_strides(struct chase_path *c, unsigned k)

@@ -8,7 +8,8 @@
 
 #define STEPS	   12
 #define LAPS	   16
-#define WARM	   3 /* laps, by which these points are told from others */
+#define WARM	   3  /* laps, by which these points are told from others */
+#define LONG_WARM  16 /* the same of those that are asked where what misses may not be the same in all laps */
 #define PAGES_MOST 400u
 #define LATE	   6 /* ticks, and a share, beyond a hit */
 #define LATE_SHARE 0.02
@@ -32,6 +33,34 @@ static double missed_of(const struct point *pt, double hit)
 	return (double)missed / kept;
 }
 
+/* Of whole laps: how many, and what they missed. */
+struct laps {
+	double n, sum, squares;
+};
+
+static void add_laps(struct laps *l, const struct point *pt, double hit)
+{
+	const uint32_t kept = pt->words_per_repeat - CHASE_HEAD, lines = (uint32_t)(pt->x / pt->p[CHASE_STRIDE]);
+
+	for (uint32_t from = 0; lines && from + lines <= kept; from += lines) {
+		uint32_t missed = 0;
+		for (uint32_t k = from; k < from + lines; k++)
+			missed += is_miss(chase_ticks(pt->y[CHASE_HEAD + k]), hit);
+		const double rate = (double)missed / lines;
+		l->n++;
+		l->sum += rate;
+		l->squares += rate * rate;
+	}
+}
+
+/* How far the mean of the laps may be from that of very many. */
+static double unsure_of(const struct laps *l)
+{
+	const double mean = l->sum / l->n, spread = fmax(0, l->squares / l->n - mean * mean);
+
+	return l->n > 1 ? 2 * sqrt(spread / (l->n - 1)) : 0;
+}
+
 /* Ticks of the point's fastest access. */
 static double fastest_of(const struct point *pt)
 {
@@ -48,28 +77,59 @@ static bool is_read(const struct point *pt)
 	return pt && pt->outcome == OUTCOME_OK && pt->words_per_repeat > CHASE_HEAD;
 }
 
-static void conclude_rate(struct study *s, const struct point *const *point, unsigned n)
+static double hit_of(const struct point *const *point, unsigned n)
 {
-	double hit = INFINITY, most = 0, at = 0;
+	double hit = INFINITY;
 
-	for (unsigned i = 0; i < n; i++) {
-		if (!is_read(point[i])) {
-			study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near",
-				      "a point that is needed was not measured");
-			return;
-		}
+	for (unsigned i = 0; i < n; i++)
 		hit = fmin(hit, fastest_of(point[i]));
-	}
-	/* What misses although everything fits says how many misses are none. */
-	const double noise = missed_of(point[0], hit);
+	return hit;
+}
+
+/* Whether some lines stay at every footprint, which others in other laps may, so that it takes more of them to know how many do. */
+static bool is_mixed(const struct point *const *point, unsigned n)
+{
+	const double hit = hit_of(point, n);
+
 	for (unsigned i = 1; i < n; i++)
-		if (missed_of(point[i], hit) > most) {
-			most = missed_of(point[i], hit);
+		if (missed_of(point[i], hit) >= 1 - RATE_SURE)
+			return false;
+	return true;
+}
+
+/* late: the same footprints after more laps, or NULL. */
+static void conclude_rate(struct study *s, const struct point *const *point, const struct point *const *late,
+			  unsigned n)
+{
+	const double hit = hit_of(point, n), noise = missed_of(point[0], hit);
+	double most = 0, least = 0, up_to = 0, at = 0;
+
+	/* What misses although everything fits says how many misses are none. */
+	for (unsigned i = 1; i < n; i++) {
+		struct laps all = {0};
+		double missed = missed_of(point[i], hit), unsure = 0;
+		add_laps(&all, point[i], hit);
+		if (late)
+			add_laps(&all, late[i], hit);
+		if (late && all.n > 1) {
+			missed = all.sum / all.n;
+			unsure = unsure_of(&all);
+		}
+		least = fmax(least, missed - unsure);
+		up_to = fmax(up_to, missed + unsure);
+		if (missed > most) {
+			most = missed;
 			at = point[i]->x;
 		}
+	}
 	if (noise > NOISE)
 		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "%.1f %% of as many lines as fit are slow",
 			      100 * noise);
+	else if (least < most - RATE_SURE || up_to > most + RATE_SURE)
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near",
+			      "not as many lines miss in each lap, and of very many laps from %.2f to %.2f of the "
+			      "accesses may",
+			      fmax(0, least), fmin(1, up_to));
 	else
 		study_measured_number(
 		    s, rate_key, round(1000 * most) / 1000, fmax(0, most - RATE_SURE), fmin(1, most + RATE_SURE), "sm",
@@ -79,31 +139,50 @@ static void conclude_rate(struct study *s, const struct point *const *point, uns
 		    n, at);
 }
 
-/* Lines of the first level of global memory, from as many as fit to half as many more. */
+/* From as many lines as fit to half as many more. False: some could not be measured, or will be. */
+static bool ask_steps(struct study *s, double fits, double line, double warm, const struct point **point)
+{
+	double p[POINT_PARAMS] = {0};
+	bool all = true;
+
+	for (unsigned i = 0; i <= STEPS; i++) {
+		double n = floor(fits * (1 + 0.5 * i / STEPS));
+		p[CHASE_STRIDE] = line;
+		p[CHASE_WARM] = warm * n;
+		p[CHASE_TIMED] = fmin(LAPS * n, chase_room(study_device(s), true));
+		point[i] = study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
+		all = all && is_read(point[i]);
+	}
+	return all;
+}
+
+/* Lines of the first level of global memory. */
 static void ask_lines(struct study *s)
 {
 	const struct finding *f = study_finding(s, "cache.global.l1.size");
-	double size, line, p[POINT_PARAMS] = {0};
-	const struct point *point[STEPS + 1];
+	double size, line;
+	const struct point *point[STEPS + 1], *late[STEPS + 1];
 
 	if (f && f->verdict == VERDICT_ABSENT)
 		study_verdict(s, rate_key, VERDICT_ABSENT, "near", "there is no such level");
 	if (!study_number(s, "cache.global.l1.size", &size) || !study_number(s, "cache.global.l1.line", &line))
 		return;
-	double fits = size / line, room = chase_room(study_device(s), true);
-	if (2 * fits >= room) {
+	const double fits = size / line;
+	if (2 * fits >= chase_room(study_device(s), true)) {
 		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "%.0f lines are more than can be timed", fits);
 		return;
 	}
-	for (unsigned i = 0; i <= STEPS; i++) {
-		double n = floor(fits * (1 + 0.5 * i / STEPS));
-		p[CHASE_STRIDE] = line;
-		p[CHASE_WARM] = WARM * n;
-		p[CHASE_TIMED] = fmin(LAPS * n, room);
-		point[i] = study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
+	const bool asked = ask_steps(s, fits, line, WARM, point);
+	if (study_pending(s))
+		return;
+	if (!asked) {
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "a point that is needed was not measured");
+		return;
 	}
+	/* Where nobody asked for more laps, as in an older recording, the first ones are believed. */
+	const bool more = is_mixed(point, STEPS + 1) && ask_steps(s, fits, line, LONG_WARM, late);
 	if (!study_pending(s))
-		conclude_rate(s, point, STEPS + 1);
+		conclude_rate(s, point, more ? late : NULL, STEPS + 1);
 }
 
 static void ask_pages(struct study *s)

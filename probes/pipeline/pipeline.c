@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ILPS = 3, LOADS_MOST = 64, LINKS_LEAST = 4 };
+enum { ILPS = 3, LOADS_MOST = 64 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
 #define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
@@ -20,8 +20,6 @@ static const unsigned ilp[ILPS] = {1, 2, 4};
 #define PACE	  0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
 #define CONTENDED 1.03 /* of the time of one warp */
-#define SLOWER                                                                                                         \
-	1.02 /* of a shorter loop's time for a link: the longer one does not fit where instructions are at hand */
 
 /* Of the time that operations take as they were compiled, what they take in a better order and with registers that do not get in each
  * other's way. Only the native code tells: through OpenCL, cosines of one GPU took 1.05 times as long as through CUDA, and multiply-adds
@@ -110,70 +108,6 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 	else if (!t->ok && t->point)
 		r->noisy = true;
 	return t->ok ? t : NULL;
-}
-
-/* A link of one warp with so many chains in loops so many times shorter than usual. */
-static struct timed link_of(struct study *s, enum pipeline_class class, unsigned chains, unsigned shorter, double timer)
-{
-	const struct timed_pair pair = pipeline_pair(study_device(s), class, chains, 1, shorter, false);
-	return timed_ask(s, &pair, timer);
-}
-
-/* The same as shorter_of where the code cannot be seen, so that only times tell: those of a warp with as many chains as are ever asked
- * for, which waits for its instructions sooner than for results. Of loops shorter than half the usual, the end hides behind chains. */
-static unsigned shorter_unseen(struct study *s, enum pipeline_class class, double timer)
-{
-	enum { HALF = 2 };
-	const unsigned chains = ilp[ILPS - 1];
-	if (pipeline_pair(study_device(s), class, chains, 1, HALF, false).few < LINKS_LEAST)
-		return 1;
-	const struct timed whole = link_of(s, class, chains, 1, timer), half = link_of(s, class, chains, HALF, timer);
-	if (study_pending(s))
-		return 0;
-	return whole.ok && half.ok && whole.ns > SLOWER * half.ns ? HALF : 1;
-}
-
-/* Bytes of code that the first instruction cache holds, at least. INFINITY: all. 0: nobody knows. */
-static double room_for_code(const struct study *s)
-{
-	const struct finding *levels = study_finding(s, "cache.instruction.levels"),
-			     *size = study_finding(s, "cache.instruction.l1.size");
-	double bytes;
-	if (levels && levels->verdict == VERDICT_ABSENT)
-		return INFINITY;
-	if (study_number(s, "cache.instruction.l1.size", &bytes))
-		return bytes;
-	return size && size->verdict == VERDICT_BOUND && isfinite(size->lo) ? size->lo : 0;
-}
-
-/* How many times shorter loops have to be for their instructions to be at hand, turn after turn: the code fits the first
- * instruction cache, or, where that is not known, a link takes as long in the shortest. 0: not known yet, or, with a reason, not to
- * be told. */
-static unsigned shorter_of(struct study *s, enum pipeline_class class, double timer, const char **why)
-{
-	const double room = room_for_code(s);
-	unsigned shortest = PIPELINE_SHORTEST;
-	struct timed least = {.ok = true, .ns = 0};
-	*why = NULL;
-	while (!pipeline_pair(study_device(s), class, 1, 1, shortest, false).few)
-		shortest /= 2;
-	if (!(room > 0))
-		least = link_of(s, class, 1, shortest, timer);
-	for (unsigned shorter = 1; shorter <= shortest; shorter *= 2) {
-		const struct timed t = link_of(s, class, 1, shorter, timer);
-		if (study_pending(s))
-			return 0;
-		/* What went wrong there shows again, and is told then. */
-		if (!t.ok || !least.ok)
-			return 1;
-		const struct native_info *n = study_native(s, class, t.point);
-		if (!n || !n->layout.code_bytes)
-			return shorter_unseen(s, class, timer);
-		if (n->layout.code_bytes <= room || (shorter < shortest && t.ns <= SLOWER * least.ns))
-			return shorter;
-	}
-	*why = "links take longer the longer the loop is, down to the shortest: instructions may not be at hand";
-	return 0;
 }
 
 /* Time for a link of one warp, as if all of them were one after the other: less is more. */
@@ -476,7 +410,7 @@ static bool ends_show(const struct roof *r)
 static bool has_room(const struct study *s, const struct roof *r)
 {
 	const struct timed_pair k = pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false);
-	return k.few && (r->shorter == 1 || PIPELINE_OPS / r->shorter / r->chains >= LINKS_LEAST);
+	return k.few && (r->shorter == 1 || PIPELINE_OPS / r->shorter / r->chains >= PIPELINE_LINKS_LEAST);
 }
 
 static void study_roof(struct study *s, struct roof *r, double timer, double pace)
@@ -486,7 +420,7 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 		return;
 	}
 	const char *why;
-	r->shorter = shorter_of(s, r->class, timer, &why);
+	r->shorter = pipeline_shorter(s, r->class, timer, &why);
 	if (r->shorter && !why && !has_room(s, r))
 		why = "a loop whose instructions are at hand has no room for as many chains";
 	if (why)

@@ -50,6 +50,14 @@ struct timed_pair pipeline_pair(const struct device_info *d, enum pipeline_class
 #define PIPELINE_OPS	  64
 #define PIPELINE_SHORTEST 16 /* with four operations the end of the loop is still behind them */
 
+/* Operations of each chain in those, at least. */
+#define PIPELINE_LINKS_LEAST 4
+
+/* pipeline_shorter.c. How many times shorter loops have to be for their instructions to be at hand, turn after turn: the code fits the first
+ * instruction cache, or, where that is not known, a link takes as long in the shortest. 0: not known yet, or, with a reason, not to
+ * be told. */
+unsigned pipeline_shorter(struct study *s, enum pipeline_class class, double timer, const char **why);
+
 /* pipeline_gaps.c: of warps that stop together. Where what else is in the shorter loop leaves gaps in the pipe, the longer one, in which it
  * hides, costs too little more. */
 enum pipeline_gaps { GAPS_NONE, GAPS_SOME, GAPS_WIDE /* what a link takes is not known well enough then */ };

@@ -4,6 +4,7 @@
  * an SM has. One warp alone shows the completion latency, the least of all numbers of warps the issue latency; the fewest warps
  * that come within 5 % of it are the ridge point. */
 #include "pipeline.h"
+#include "base/arena.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -86,6 +87,8 @@ struct roof {
 	bool starves; /* warps are preferred to each other */
 	bool unseen;  /* what runs cannot be read back, and could be something better */
 	enum pipeline_gaps gaps;
+	bool preferred; /* other operations' warps are preferred to each other */
+	bool measured;	/* there is something to conclude from */
 };
 
 /* NULL: it is not there. */
@@ -127,7 +130,7 @@ static void climb(struct study *s, struct roof *r, double timer)
 	while (2 * full <= block && 2 * full <= most)
 		full *= 2;
 	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter, r->spans);
-	r->starves = timed_starves(s, &pair);
+	r->starves = timed_starves(s, &pair) || r->preferred;
 	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
 		most = block;
 		known = false;
@@ -308,7 +311,7 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 	const unsigned at = r->ridge;
 	unsigned lo, hi;
 	ridge_between(r, &lo, &hi);
-	if (r->vague) {
+	if (!r->ridge || r->bad || r->noisy || r->vague) {
 		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
 			      "run times of equal launches with fewer warps than fill the pipe differ too much");
 		return;
@@ -342,7 +345,8 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 			      at * study_device(s)->warp_size);
 }
 
-static void conclude(struct study *s, const struct roof *r, double pace)
+/* ridge: the same, where its warps that end before others were counted on their own; or r. */
+static void conclude(struct study *s, const struct roof *r, const struct roof *ridge, double pace)
 {
 	const struct device_info *d = study_device(s);
 	const unsigned operations = pipeline_row[r->class].operations, flops = r->class == CLASS_MAD ? 2 : operations;
@@ -375,7 +379,7 @@ static void conclude(struct study *s, const struct roof *r, double pace)
 	    "with %u warps on an SM, at %.3g of the clock that the device tells; a multiply-add counts as two "
 	    "operations",
 	    r->warps[at], usual);
-	conclude_ridge(s, r, evidence);
+	conclude_ridge(s, ridge, evidence);
 	if (!(d->clock_hz > 0)) {
 		for (unsigned k = PART_ISSUE; k <= PART_PEAK; k++)
 			study_verdict(s, key_of(key, r, k), VERDICT_UNSUPPORTED, evidence,
@@ -413,7 +417,18 @@ static bool has_room(const struct study *s, const struct roof *r)
 	return k.few && (r->shorter == 1 || PIPELINE_OPS / r->shorter / r->chains >= PIPELINE_LINKS_LEAST);
 }
 
-static void study_roof(struct study *s, struct roof *r, double timer, double pace)
+/* Its loops are as short as they have to be. */
+static void measure(struct study *s, struct roof *r, double timer)
+{
+	climb(s, r, timer);
+	r->unseen = !study_seen(s, r->class, r->time[0].point);
+	if (!r->bad && r->flat | r->whole)
+		narrow(s, r, timer);
+	if (!study_pending(s) && r->ridge)
+		allow_for_gaps(s, r, timer);
+}
+
+static void measure_roof(struct study *s, struct roof *r, double timer)
 {
 	if (r->class == CLASS_DP && !study_device(s)->has_f64) {
 		verdict_all(s, r, VERDICT_UNSUPPORTED, "the device has no double precision");
@@ -427,13 +442,13 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 		verdict_all(s, r, VERDICT_INCONCLUSIVE, why);
 	if (!r->shorter || why)
 		return;
-	climb(s, r, timer);
-	r->unseen = !study_seen(s, r->class, r->time[0].point);
-	if (!r->bad && r->flat | r->whole)
-		narrow(s, r, timer);
-	if (!study_pending(s) && r->ridge)
-		allow_for_gaps(s, r, timer);
-	if (study_pending(s))
+	measure(s, r, timer);
+	r->measured = true;
+}
+
+static void conclude_roof(struct study *s, const struct roof *r, const struct roof *ridge, double pace)
+{
+	if (!r->measured)
 		return;
 	if (r->bad)
 		verdict_all(s, r, r->bad->outcome == OUTCOME_INVALID ? VERDICT_INCONCLUSIVE : VERDICT_UNSUPPORTED,
@@ -451,7 +466,51 @@ static void study_roof(struct study *s, struct roof *r, double timer, double pac
 		    "some warps are preferred to others, and the pipe is not as full in the shorter loop as in longer "
 		    "ones, in which what else is there takes too much time");
 	else
-		conclude(s, r, pace);
+		conclude(s, r, ridge, pace);
+}
+
+/* Whether warps of any of them are preferred to others. */
+static bool is_preferred(const struct roof *r, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		if (r[i].starves)
+			return true;
+	return false;
+}
+
+/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
+ * pipe and others have one each, as many take as long as where all of it is full. */
+static bool ends_apart(const struct roof *r)
+{
+	unsigned sooner = 0;
+	double full = 0;
+	if (!r->measured || r->starves || !r->ridge)
+		return false;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->warps[i] == r->ridge)
+			full = r->time[i].ns;
+	if (full <= CONTENDED * r->time[0].ns)
+		return false;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && r->time[i].ns < full * NO_BETTER && r->warps[i] > sooner)
+			sooner = r->warps[i];
+	return r->ridge > sooner && r->ridge - sooner > fmax(1, NEAR * r->ridge);
+}
+
+/* The same as where its own warps are preferred to others, for its ridge: those that end sooner do not wait for the last. Where nobody asked, as in
+ * an older recording, it stays as it is. */
+static void measure_again(struct study *s, struct roof *r, double timer)
+{
+	struct roof again = {.class = r->class,
+			     .chains = r->chains,
+			     .shorter = r->shorter,
+			     .full = r->full,
+			     .spans = r->spans,
+			     .outside = r->outside,
+			     .preferred = true};
+	measure(s, &again, timer);
+	if (again.ridge || again.bad || again.noisy)
+		*r = again;
 }
 
 /* Loops of all classes and chains, as long as they are where instructions are at hand. */
@@ -489,22 +548,31 @@ static void study(struct study *s)
 	const bool spans = one.clock_hz > 0 && (!steady || boosts);
 	/* All launches that told may have met the faster rate. */
 	const double pace = boosts && seen > 1 && seen <= 1 + swing ? 1 : seen;
-	for (unsigned c = 0; c < CLASSES; c++) {
+	struct roof *all = ARENA_ARRAY(study_arena(s), 2 * CLASSES * ILPS, struct roof), *again = all + CLASSES * ILPS;
+	for (unsigned c = 0; all && c < CLASSES; c++) {
 		double full = 0;
 		for (unsigned i = 0; i < ILPS; i++) {
-			struct roof r = {
+			struct roof *r = &all[c * ILPS + i];
+			*r = (struct roof){
 			    .class = (enum pipeline_class)c, .chains = ilp[i], .full = full, .spans = spans};
 			unsigned at;
 			if (told)
-				r.outside = outside;
+				r->outside = outside;
 			if (told)
-				study_roof(s, &r, timer, pace);
+				measure_roof(s, r, timer);
 			else if (why)
-				verdict_all(s, &r, VERDICT_INCONCLUSIVE, why);
-			if (r.flat && ilp[i] == 1 && least(&r, &at) < INFINITY)
-				full = r.time[at].lo / r.warps[at];
+				verdict_all(s, r, VERDICT_INCONCLUSIVE, why);
+			if (r->flat && ilp[i] == 1 && least(r, &at) < INFINITY)
+				full = r->time[at].lo / r->warps[at];
 		}
 	}
+	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++) {
+		again[i] = all[i];
+		if (is_preferred(all, CLASSES * ILPS) && ends_apart(&all[i]))
+			measure_again(s, &again[i], timer);
+	}
+	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++)
+		conclude_roof(s, &all[i], &again[i], pace);
 	if (told)
 		pipeline_items(s, spans ? timer : outside, spans);
 	else if (why)

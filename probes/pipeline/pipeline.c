@@ -237,8 +237,10 @@ static void ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 {
 	const double unsure = r->unseen ? 1 - COMPILED : UNSURE, /* of the peak, which is one at most */
 	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
-	const unsigned most = reaches(r, above);
+	const unsigned most = reaches(r, above), least = reaches(r, RIDGE - unsure);
 	*lo = below(r, RIDGE - unsure, r->ridge) + 1;
+	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
+	*lo = !r->starves && least && least < *lo ? least : *lo;
 	*hi = most > r->ridge ? most : r->ridge;
 }
 

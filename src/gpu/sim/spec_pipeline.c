@@ -197,11 +197,22 @@ static double best_cycles(const struct sim_spec *s, const struct link *l, uint32
 	return best;
 }
 
-/* Where a scheduler prefers some warps, what counts is what all of them do while all have something to do: those of a scheduler that has
- * one less do not wait for the others. Else it is what the last one is done with. */
+/* Whether warps of one block do without preference: each scheduler has so few of them that all have their turns before the first one's
+ * result is there and it asks again. Of links of one instruction. */
+static bool all_find_turns(const struct sim_spec *s, const struct link *l, uint32_t n)
+{
+	const uint32_t block = s->max_threads_per_block / s->warp_size,
+		       most = (block + s->schedulers - 1) / s->schedulers;
+	double own, common;
+	rates(s, l->op[0], &own, &common);
+	return own > 0 && !(common > 0) && most <= ceil(l->alone[n] * own / n);
+}
+
+/* Where a scheduler prefers some warps of a block, what counts is what all of them do while all have something to do: those of a scheduler
+ * that has one less do not wait for the others. Else it is what the last one is done with. */
 static uint32_t first_that_reaches(const struct sim_spec *s, const struct link *l, uint32_t n, bool all, double part)
 {
-	if (s->policy != CORE_ROUND_ROBIN && l->count == 1) {
+	if (s->policy != CORE_ROUND_ROBIN && l->count == 1 && !all_find_turns(s, l, n)) {
 		const double most = links_apart(s, l, n, l->alone[n], most_warps(s));
 		uint32_t at = 1;
 		while (at < most_warps(s) && links_apart(s, l, n, l->alone[n], at) < part * most)

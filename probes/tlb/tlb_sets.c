@@ -199,6 +199,18 @@ static bool is_partition(const struct tlb_conflicts *c)
 	return pages == c->n && 4 * again >= sets;
 }
 
+/* Whether rows that have any page in common have all. */
+static bool rows_agree(const struct tlb_conflicts *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++)
+		for (uint32_t k = 0; k < i; k++) {
+			const bool *row = c->hot + (size_t)i * c->n, *other = c->hot + (size_t)k * c->n;
+			if (in_both(row, other, c->n) && memcmp(row, other, c->n * sizeof(*row)) != 0)
+				return false;
+		}
+	return true;
+}
+
 /* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are
  * not counted. */
 static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t past, uint32_t apart,
@@ -284,8 +296,8 @@ struct asked {
 	struct tlb_conflicts rows;
 	bool *hot, *row;
 	uint32_t past[ALIKE_MOST], seen, fewest, largest;
-	bool equal, steady;
-	unsigned orders; /* in which each ring is read */
+	bool equal, steady, none; /* none: a page conflicts with none */
+	unsigned orders;	  /* in which each ring is read */
 };
 
 /* Adds what the page `past` lines behind the reach conflicts with. UNDECIDED: c->why says why. */
@@ -297,6 +309,7 @@ static enum chase_state ask_extra(struct tlb_path *c, unsigned k, uint32_t past,
 	enum chase_state state = conflict(c, k, past, a->orders, a->hot, &count, &always);
 
 	if (state == CHASE_DONE && !count) {
+		a->none = true;
 		snprintf(c->why, sizeof(c->why), "one page more than fits conflicts with none");
 		state = CHASE_UNDECIDED;
 	}
@@ -376,13 +389,17 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	     i++) {
 		/* All that were not there have been asked for: those behind are looked at once they are. */
 		const enum chase_state state = ask_extra(c, k, i, &asked);
+		/* Those of a fifo miss once a lap, all of them together, and show in more orders. */
+		*turns = asked.none;
 		if (state == CHASE_UNDECIDED)
 			return tlb_undecided(&l->ways, "%s", c->why);
 		all = state == CHASE_PENDING ? state : all;
 		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
 			return l->ways.state = all;
 	}
-	if (all == CHASE_DONE && l->set_count && asked.steady && !asked.g.merged && !asked.equal)
+	const struct tlb_conflicts so_far = {.n = n, .rows = asked.rows.rows, .hot = asked.row};
+	if (all == CHASE_DONE && l->set_count && !asked.g.merged && !asked.equal &&
+	    (asked.steady || (orders >= MORE_ORDERS && rows_agree(&so_far))))
 		all = ask_unseen(c, k, &asked);
 	if (all == CHASE_UNDECIDED)
 		return tlb_undecided(&l->ways, "%s", c->why);

@@ -222,6 +222,12 @@ static bool within_last(const struct stat_level *level, size_t k, unsigned space
 	return space == SPACE_CONSTANT && k && level[k].size > 0 && least_of(level, k, space) < most_of(&level[k - 1]);
 }
 
+/* Whether what its hits take is hardly told. */
+static bool is_vague(const struct stat_level *l)
+{
+	return l->hi - l->lo > 2 * KNOWN * l->value;
+}
+
 /* size, ns: of n walks; level: of all of them, this is level k. */
 static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *level,
 			      const double *size, const double *ns, size_t n)
@@ -238,6 +244,11 @@ static void conclude_capacity(struct study *s, unsigned space, size_t k, const s
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], few);
 	else if (!k && served_alike(l, size, ns, n) < FLAT)
 		study_bound(s, key, -INFINITY, hi, method, space_name[space], few);
+	else if (space == SPACE_GLOBAL && k && is_vague(l))
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		    "anything from %.4g to %.4g ns fits its part of the curve, which may be of several levels", l->lo,
+		    l->hi);
 	else if (space == SPACE_GLOBAL)
 		study_bound(s, key, lo, INFINITY, method, space_name[space],
 			    "loads get slower beyond it, but what a level fetches in pieces of lines, or by pages that "
@@ -263,7 +274,7 @@ static void conclude_latency(struct study *s, unsigned space, size_t k, const st
 	if (!(hz > 0))
 		study_verdict(s, key, VERDICT_UNSUPPORTED, space_name[space],
 			      "the device does not tell its clock, so run times are no cycles");
-	else if (l->hi - l->lo > 2 * KNOWN * l->value)
+	else if (is_vague(l))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
 	else if (space == SPACE_GLOBAL && k)

@@ -136,6 +136,24 @@ static void study_seer(struct study *s)
 		study_verdict(s, "clock.granularity", VERDICT_ABSENT, "step", "seen");
 }
 
+/* Nothing is asked of the last places before the first one is known, but where the device compiles they are expected meanwhile. */
+static void study_scout(struct study *s)
+{
+	enum { PLACES = 12 }; /* more than are expanded by one thread */
+	const double first[POINT_PARAMS] = {0, 7};
+	const struct point *a = study_ask(s, 0, 1, first);
+	bool all = true;
+
+	if (!a && !study_ahead(s))
+		return;
+	for (unsigned i = 0; i < PLACES; i++) {
+		const double p[POINT_PARAMS] = {0, 8 + i};
+		all = study_ask(s, 0, 1, p) && all;
+	}
+	if (a && all)
+		study_verdict(s, "clock.read_latency", VERDICT_ABSENT, "step", "seen");
+}
+
 static int setup_wordy(const struct study *s, double x, const double *p, struct job *j)
 {
 	j->launch.may_hang = true;
@@ -214,6 +232,13 @@ static const struct probe heir = {.name = "heir",
 				  .needs = NAMES("picky", "wordy"),
 				  .claims = NAMES("shared.broadcast"),
 				  .study = study_heir};
+static const struct probe scout = {.name = "scout",
+				   .asks = "What lies ahead?",
+				   .source = "none",
+				   .claims = NAMES("clock.read_latency"),
+				   .experiments = step_experiments,
+				   .experiment_count = 1,
+				   .study = study_scout};
 /* child stands before the probe that it needs, so that the plan has something to do */
-const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky, &seer, &wordy, &heir};
+const struct probe *const probe_table[] = {&child, &step, &idle, &endless, &picky, &seer, &wordy, &heir, &scout};
 const size_t probe_count = sizeof(probe_table) / sizeof(probe_table[0]);

@@ -488,6 +488,33 @@ static void kernels_are_foreseen(void **state)
 	run_free(&s);
 }
 
+/* What a pass that waits asks for further on is expected, each once, and measured only when it is asked for. */
+static void passes_go_on_ahead(void **state)
+{
+	(void)state;
+	struct null_gpu g, plain;
+	struct run r, s;
+	struct watch w = {0}, v = {0};
+	struct err e = {0};
+
+	null_gpu_init(&plain);
+	run_init(&s);
+	assert_int_equal(measure(&s, &plain, NAMES("scout"), 1, &v, &e), 0);
+	assert_int_equal(plain.runs, 13);
+	null_gpu_init(&g);
+	null_gpu_foresees(&g);
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("scout"), 1, &w, &e), 0);
+	assert_int_equal(g.runs, plain.runs);
+	assert_int_equal(g.kernels, plain.kernels);
+	assert_int_equal(g.expected, g.kernels);
+	assert_int_equal(g.surprises, 0);
+	assert_int_equal(g.soon, 0);
+	expect_same(&s.findings, &r.findings);
+	run_free(&r);
+	run_free(&s);
+}
+
 /* Much text that others wait for comes when it is compiled, not when it is least; and what may hang is told of until it is over. */
 static void much_text_comes_when_it_is_compiled(void **state)
 {
@@ -594,6 +621,7 @@ int main(void)
 	    cmocka_unit_test(answers_of_a_wrong_shape),
 	    cmocka_unit_test(a_study_keeps_what_it_computed),
 	    cmocka_unit_test(kernels_are_foreseen),
+	    cmocka_unit_test(passes_go_on_ahead),
 	    cmocka_unit_test(much_text_comes_when_it_is_compiled),
 	    cmocka_unit_test(foreseeing_goes_on),
 	    cmocka_unit_test(memory_runs_out),

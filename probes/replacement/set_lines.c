@@ -10,6 +10,8 @@
 
 #define SHIFT	    4
 #define TOTAL_BITS  17
+#define SEED_BITS   5
+#define SEED_MORE   1 /* what is left of a word that a double holds */
 #define LIST_WORDS  6
 #define WORD_BITS   51
 #define PAGE_USED   4096u /* bytes: no page is smaller */
@@ -99,7 +101,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	put(&where, &at, l->between, 8);
 	put(&where, &at, l->apart, 40);
 	at = 0;
-	put(&what, &at, plan->seed, 5);
+	put(&what, &at, plan->seed, SEED_BITS);
 	put(&what, &at, plan->kind, 1);
 	put(&what, &at, plan->ways, 9);
 	put(&what, &at, plan->lines, 9);
@@ -108,6 +110,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
 		put(&what, &at, l->led, 1);
+		put(&what, &at, plan->seed >> SEED_BITS, SEED_MORE);
 		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
 		p[SET_SECOND] = (double)l->line;
 		p[SET_THIRD] = (double)l->bound;
@@ -118,6 +121,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	} else {
 		put(&what, &at, log2_of(l->line), 6);
 		put(&what, &at, l->total, TOTAL_BITS);
+		put(&what, &at, plan->seed >> SEED_BITS, SEED_MORE);
 		unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
 		const bool whole = l->ways < listed_whole(l->total);
 		if (!whole)
@@ -142,7 +146,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	l->mode = (enum set_mode)take(&where, 2);
 	l->between = (unsigned)take(&where, 8);
 	l->apart = where;
-	*plan = (struct policy_plan){.length = (uint32_t)x, .seed = (uint32_t)take(&what, 5)};
+	*plan = (struct policy_plan){.length = (uint32_t)x, .seed = (uint32_t)take(&what, SEED_BITS)};
 	plan->kind = (enum policy_kind)take(&what, 1);
 	plan->ways = (unsigned)take(&what, 9);
 	plan->lines = (unsigned)take(&what, 9);
@@ -153,6 +157,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		l->tile = (unsigned)take(&what, 3);
 		l->led = take(&what, 1);
+		plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
 		*(l->mode == SET_STRIDED ? &l->stride : &l->extra) = (uint64_t)p[SET_FIRST];
 		l->line = (uint64_t)p[SET_SECOND];
 		l->bound = (uint64_t)p[SET_THIRD];
@@ -166,6 +171,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	}
 	l->line = 1ull << take(&what, 6);
 	l->total = (uint32_t)take(&what, TOTAL_BITS);
+	plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
 	l->bound = l->total * l->line;
 	unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
 	const bool whole = l->ways < listed_whole(l->total);
@@ -497,6 +503,10 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 
 	if (!lines_of(ask, plan, &l)) {
 		snprintf(why, why_bytes, "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	if (plan->seed >> (SEED_BITS + SEED_MORE)) {
+		snprintf(why, why_bytes, "as many sequences of accesses as there are did not tell");
 		return CHASE_UNDECIDED;
 	}
 	encode(&l, plan, p);

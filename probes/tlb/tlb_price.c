@@ -11,6 +11,7 @@
 #define ALIKE	     0.05 /* of the cost that the survey saw */
 #define STEP_SHARE   0.1  /* of the visits have a cost that is none of noise */
 #define STEP_TRIES   6
+#define SLOW	     0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
 #define CLOCK_TRIES  6	 /* besides the first one, of a ring that met one clock */
 #define STEP_VAGUE   0.2 /* of a cost, within which it has to be known */
 
@@ -123,13 +124,18 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	struct kinds k;
 	size_t n = 0;
 
-	v->astray = c->swing * c->slowest;
-	if (!pace || !kinds_of(c, w, v->scratch, &k))
+	for (uint32_t i = 0; i < w->visits; i++)
+		v->scratch[i] = w->ticks[2 * i + 1];
+	v->astray = c->swing * stat_quantile(v->scratch, w->visits, SLOW, v->scratch + w->visits);
+	const bool told = kinds_of(c, w, v->scratch, &k);
+	if (!pace || (!told && !changes))
 		return;
 	for (uint32_t i = 0; i < w->visits; i++) {
 		const uint32_t other = tlb_other_role(w, i);
-		if (w->cost[i] >= (float)from && w->cost[i] < (float)below && is_usual(&k, w->ticks[2 * i + 1]) &&
-		    is_usual(&k, w->ticks[2 * other + 1]) && pace[i] == TLB_USUAL && pace[other] == TLB_USUAL)
+		if (!(w->cost[i] >= (float)from && w->cost[i] < (float)below))
+			continue;
+		if (pace[i] == TLB_USUAL && pace[other] == TLB_USUAL &&
+		    (!told || (is_usual(&k, w->ticks[2 * i + 1]) && is_usual(&k, w->ticks[2 * other + 1]))))
 			v->scratch[n++] = w->cost[i];
 	}
 	if (n < VISITS_LEAST)

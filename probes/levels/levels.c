@@ -16,6 +16,7 @@ enum {
 	MANY = 48,
 	ROUNDS =
 	    16, /* so that 512 loads tell two lengths apart, each by chance a hit or none; many more would bring pieces of lines */
+	LONGER = 4, /* times as many rounds, where those may be too few */
 	REPEATS = 5,
 	MORE =
 	    49152, /* bytes of an array for each turn, where that is more: reading all of it before takes long, and its levels are large */
@@ -33,8 +34,9 @@ enum {
 #define KNOWN	    0.06 /* of a latency: half of its interval */
 #define LINE	    32.0 /* bytes that are fetched together, at least */
 #define PLACE_LEAST 4.0
-#define FITS	    2 /* of the smallest array: a level that holds less has nothing but mixtures of hits and misses */
-#define FLAT	    2 /* walks at least that show what a first level takes which serves all of them alike */
+#define PAST	    1.2 /* times a level's size: an array of which some hits miss it */
+#define FITS	    2	/* of the smallest array: a level that holds less has nothing but mixtures of hits and misses */
+#define FLAT	    2	/* walks at least that show what a first level takes which serves all of them alike */
 #define FOUND	    1.45 /* upper end of a capacity's interval, of the lower */
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
@@ -112,7 +114,8 @@ static unsigned rounds_of(double bytes)
 	return bytes > (double)ROUNDS * MORE ? (unsigned)(bytes / MORE) : ROUNDS;
 }
 
-static struct timed_pair pair_of(const struct study *s, unsigned space, double bytes)
+/* times: so many times the usual rounds. */
+static struct timed_pair pair_of(const struct study *s, unsigned space, double bytes, unsigned times)
 {
 	return (struct timed_pair){.experiment = space,
 				   .x = bytes,
@@ -121,7 +124,7 @@ static struct timed_pair pair_of(const struct study *s, unsigned space, double b
 				   .repeats_at = P_REPEATS,
 				   .few = FEW,
 				   .many = MANY,
-				   .first = rounds_of(bytes),
+				   .first = times * rounds_of(bytes),
 				   .most = REPEATS,
 				   .quiet = CHANCE,
 				   .inner = true,
@@ -186,40 +189,42 @@ static double slower_from(const struct stat_level *l, const double *size, const 
 
 /* A walk comes to each place once, so that places beside those that it was at are rarer ahead of it; which shows where it is long against the
  * lines that a level holds. So much more than what hits it does. */
-static double once_of(const struct stat_level *l)
+static double once_of(const struct stat_level *l, unsigned times)
 {
-	return l->size < (double)MANY * ROUNDS * LINE ? LINE / (LINE - PLACE_LEAST) : 1;
+	return l->size < (double)MANY * ROUNDS * times * LINE ? LINE / (LINE - PLACE_LEAST) : 1;
 }
 
 /* Bytes by which a level may seem larger than it is because those hits are missing in the level before it: what is slower by that looks like a
  * slower hit of this level, and then fewer of its misses are needed for the rest. Half an octave before it ends is the middle of where its
  * hits are told. */
-static double seems_more(const struct stat_level *level, size_t k)
+static double seems_more(const struct stat_level *level, size_t k, unsigned times)
 {
 	const struct stat_level *l = &level[k];
 	if (!k)
 		return 0;
-	const double missing = level[k - 1].size / (l->size / sqrt(2)) * (1 - 1 / once_of(&level[k - 1])),
+	const double missing = level[k - 1].size / (l->size / sqrt(2)) * (1 - 1 / once_of(&level[k - 1], times)),
 		     slower = (l->value - level[k - 1].value) * missing;
 	return slower / (level[k + 1].value - l->value) * l->size;
 }
 
 /* Bytes that level k has at least. Of global memory the best fit is no capacity anyway. */
-static double least_of(const struct stat_level *level, size_t k, unsigned space)
+static double least_of(const struct stat_level *level, size_t k, unsigned space, unsigned times)
 {
-	return level[k].size_lo * (1 - MODEL) - (level[k].size > 0 && space != SPACE_GLOBAL ? seems_more(level, k) : 0);
+	return level[k].size_lo * (1 - MODEL) -
+	       (level[k].size > 0 && space != SPACE_GLOBAL ? seems_more(level, k, times) : 0);
 }
 
-static double most_of(const struct stat_level *l)
+static double most_of(const struct stat_level *l, unsigned times)
 {
-	return l->size_hi * (1 + MODEL) * once_of(l);
+	return l->size_hi * (1 + MODEL) * once_of(l, times);
 }
 
 /* Whether level k may be no larger than the one before it. No array is sure to be served by it, then: hits that the levels before it miss
  * bend the curve of one level so that two fit it better. */
-static bool within_last(const struct stat_level *level, size_t k, unsigned space)
+static bool within_last(const struct stat_level *level, size_t k, unsigned space, unsigned times)
 {
-	return space == SPACE_CONSTANT && k && level[k].size > 0 && least_of(level, k, space) < most_of(&level[k - 1]);
+	return space == SPACE_CONSTANT && k && level[k].size > 0 &&
+	       least_of(level, k, space, times) < most_of(&level[k - 1], times);
 }
 
 /* Whether what its hits take is hardly told. */
@@ -229,11 +234,11 @@ static bool is_vague(const struct stat_level *l)
 }
 
 /* size, ns: of n walks; level: of all of them, this is level k. */
-static void conclude_capacity(struct study *s, unsigned space, size_t k, const struct stat_level *level,
+static void conclude_capacity(struct study *s, unsigned space, unsigned times, size_t k, const struct stat_level *level,
 			      const double *size, const double *ns, size_t n)
 {
 	const struct stat_level *l = &level[k];
-	const double lo = least_of(level, k, space), hi = most_of(l);
+	const double lo = least_of(level, k, space, times), hi = most_of(l, times);
 	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");
@@ -330,7 +335,29 @@ static void conclude_unseen(struct study *s, unsigned space, const struct stat_l
 	}
 }
 
-static void study_space(struct study *s, unsigned space, double timer, double hz)
+/* Whether walks that come to more places of arrays that some level has no room for take another time. After all of an array was read that
+ * level has what its rule of replacement likes: that may be more of what the launch before walked through, and each walks through the same.
+ * Of constant memory. False as well while points are missing. */
+static bool begins_unlike(struct study *s, const struct stat_level *level, size_t levels, const double *size,
+			  const double *ns, size_t n, double timer, double hz)
+{
+	bool unlike = false;
+	for (size_t k = 0; k < levels; k++) {
+		size_t i = 0;
+		while (i < n && size[i] < PAST * level[k].size)
+			i++;
+		if (level[k].size < MANY * ROUNDS * PLACE_LEAST || i == n)
+			continue;
+		struct timed_pair more = pair_of(s, SPACE_CONSTANT, size[i], LONGER);
+		more.both_hz = hz;
+		const struct timed t = timed_ask(s, &more, timer);
+		unlike |= t.ok && fabs(t.ns - ns[i]) > KNOWN * ns[i];
+	}
+	return unlike && !study_pending(s);
+}
+
+/* True: nothing was concluded, since walks of so many rounds are too short. */
+static bool study_space(struct study *s, unsigned space, unsigned times, double timer, double hz)
 {
 	double size[SIZES_MOST], ns[SIZES_MOST], error[SIZES_MOST], misfit;
 	struct stat_level level[STAT_LEVELS];
@@ -340,7 +367,7 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 	const size_t all = sizes_of(s, space, size);
 	size_t n = 0, known = 0;
 	for (size_t i = 0; i < all; i++) {
-		struct timed_pair k = pair_of(s, space, size[i]);
+		struct timed_pair k = pair_of(s, space, size[i], times);
 		k.both_hz = hz;
 		const struct timed t = timed_ask(s, &k, timer);
 		bad = t.bad ? t.bad : bad;
@@ -356,28 +383,32 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 		last = t;
 	}
 	if (study_pending(s))
-		return;
+		return false;
 	if (bad || known < MOST_OF * all || (n && size[0] > HOLE * LEAST)) {
 		nothing(s, space, bad && bad->outcome != OUTCOME_INVALID ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE,
 			bad	   ? point_why(bad)
 			: unsteady ? "by run times and by cycles walks take unlike long: the clock was not steady"
 				   : "run times of equal launches differ too much");
-		return;
+		return false;
 	}
 	const size_t levels = stat_levels(size, ns, error, n, level, &misfit);
 	if (!levels) {
 		nothing(s, space, VERDICT_INCONCLUSIVE,
 			"no levels of which each holds its share of an array make such a curve");
-		return;
+		return false;
 	}
 	/* How an address of constant memory is made from an offset only the native code tells, and whether it is constant memory: a
 	 * compiler may read from global memory what a pointer to constants points to. */
 	if (space == SPACE_CONSTANT && !study_seen(s, space, last.point)) {
 		conclude_unseen(s, space, level, levels);
-		return;
+		return false;
 	}
+	if (space == SPACE_CONSTANT && times == 1 && begins_unlike(s, level, levels, size, ns, n, timer, hz))
+		return true;
+	if (study_pending(s))
+		return false;
 	for (size_t k = 0; k < levels; k++) {
-		if (within_last(level, k, space)) {
+		if (within_last(level, k, space, times)) {
 			conclude_doubt(
 			    s, space, k, levels, false,
 			    "it may be no larger than the level before it: what looks like two levels may be one");
@@ -390,21 +421,23 @@ static void study_space(struct study *s, unsigned space, double timer, double hz
 				       "level there may be two");
 			break;
 		}
-		conclude_capacity(s, space, k, level, size, ns, n);
+		conclude_capacity(s, space, times, k, level, size, ns, n);
 	}
+	return false;
 }
 
 static void study(struct study *s)
 {
-	struct timed_pair one = pair_of(s, SPACE_CONSTANT, LEAST);
+	struct timed_pair one = pair_of(s, SPACE_CONSTANT, LEAST, 1);
 	const char *why;
-	double timer;
+	double timer = 0;
 	const bool told = timed_steady(s, &one, &timer, &why);
 	const bool ahead = !told && !why && study_ahead(s);
 	for (unsigned space = 0; space < SPACES; space++)
-		if (told || ahead)
-			study_space(s, space, told ? timer : 0, one.both_hz);
-		else if (why)
+		if (told || ahead) {
+			if (study_space(s, space, 1, told ? timer : 0, one.both_hz))
+				study_space(s, space, LONGER, timer, one.both_hz);
+		} else if (why)
 			nothing(s, space, VERDICT_INCONCLUSIVE, why);
 }
 
@@ -416,7 +449,7 @@ static size_t curve(const struct study *s, unsigned space, double *x, double *y)
 	const struct series *c = study_series(s, space);
 	const double hz = study_device(s)->clock_hz;
 	double size[SIZES_MOST];
-	const struct timed_pair pair = pair_of(s, space, LEAST);
+	const struct timed_pair pair = pair_of(s, space, LEAST, 1);
 	const size_t all = sizes_of(s, space, size);
 	size_t n = 0;
 	for (size_t i = 0; c && i < all; i++) {
@@ -478,7 +511,7 @@ const struct probe probe_levels = {
 	"the array serves the share of the loads that it has room for, so that the mean latency rises as one less the "
 	"level's size over the "
 	"array's. Sums of such curves are fitted; a level is added as long as it makes the fit better by more than "
-	"chance would.",
+	"chance would. Where walks of more places take another time, all are longer.",
     .fooled =
 	"Two levels of nearly one size or one latency: they are met as one. Lines shorter than 32 bytes. Translations: "
 	"their misses cost as a "

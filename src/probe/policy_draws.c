@@ -22,7 +22,8 @@
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
 #define LONGER	     4	  /* times as long a ring where one does not tell */
-#define SWAPS	     0.1  /* unsure accesses, as a share of the draws */
+#define ABOVE	     0.02 /* of the accesses: where the level above answers more of them, what is missing may be met late */
+#define SWAPS	     0.1 /* unsure accesses, as a share of the draws */
 
 /* One way to read the trace: accesses that could be either are taken as hits or as misses. */
 struct reading {
@@ -334,6 +335,17 @@ static double draws_needed(unsigned ways)
 	return fmax(DRAWS_LEAST, SURE * sqrt(2.0 * (ways - 1)) / DETECT);
 }
 
+/* Whether the level above answered so many of the ring's accesses that victims were met out of turn: where it draws its own victims it keeps some
+ * lines for long, whatever is read in between. */
+static bool kept_above(const struct policy_sequence *q, const uint8_t *seen)
+{
+	uint32_t above = 0;
+
+	for (uint32_t i = q->from; i < q->count; i++)
+		above += seen[i] == TRACE_ABOVE;
+	return above > ABOVE * (q->count - q->from);
+}
+
 /* By a ring of so many accesses. True: UNDECIDED, and more of them may tell. */
 static bool draws(const struct policy_level *l, double length, struct policy_result *out)
 {
@@ -367,6 +379,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		}
 		lag = lag ? lag : 1;
 	}
+	out->hidden = kept_above(&q, seen);
 	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws) {
 		snprintf(out->seen, sizeof(out->seen),
 			 lag ? "a rule that none of those tried is: a victim says something of that %u misses later"

@@ -17,7 +17,7 @@
 #define CLEAN	    12u	 /* laps of a patient one without a miss: one line too many would miss in each of them */
 #define SKEW	    512u /* bytes: no line is longer */
 #define COPIES_MOST 64u
-#define APART_MOST  16u
+#define APART_MOST  64u
 #define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
 #define CHANCE	    1e-4 /* what others' accesses may be blamed for */
 
@@ -61,6 +61,8 @@ static int ascending(const void *a, const void *b)
 
 static uint32_t lap_of(const struct strides *d)
 {
+	if (d->rings > 1)
+		return d->lines + (uint32_t)d->twin;
 	return (d->twin ? 2 * d->lines : d->lines) * (d->copies ? d->copies : 1);
 }
 
@@ -88,8 +90,10 @@ static uint64_t offset_of(const struct strides *d, uint32_t i)
 		return d->start;
 	const uint32_t lap = lap_of(d), one = d->twin ? 2 * d->lines : d->lines, in = (i - TRACE_LEAD) % lap,
 		       at = in % one, line = at % d->lines;
+	if (d->rings > 1 && in >= d->lines)
+		return d->moved + (in - d->lines) * d->apart;
 	if (d->rings > 1)
-		return line * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
+		return in * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
 	/* Copies of other lines must not come to lie where those of the next ones do. */
 	uint64_t skew = SKEW;
 	if (d->copies)
@@ -217,11 +221,11 @@ enum chase_state strides_look(struct chase_path *c, unsigned k, const struct str
 	    (k ? behind_first(c, k, ticks) : nearest(ticks + TRACE_LEAD, all, NEAREST * all / d->lines)) +
 	    beyond_near(c, k);
 	for (uint32_t r = 0; r < d->rings; r++) {
-		const uint32_t from = TRACE_LEAD + r * LAPS * d->lines + d->lines, n = (LAPS - 1) * d->lines;
+		const uint32_t lap = lap_of(d), from = TRACE_LEAD + (r * LAPS + 1) * lap, n = (LAPS - 1) * lap;
 		uint32_t missed = 0;
-		for (uint32_t i = from; i < from + n; i++)
-			missed += ticks[i] > floor;
-		share[r] = (float)missed / (float)n;
+		for (uint32_t i = 0; i < n; i++)
+			missed += i % lap < d->lines && ticks[from + i] > floor;
+		share[r] = (float)missed / (float)((LAPS - 1) * d->lines);
 	}
 	study_keep(c->study, "strides", &key, sizeof(key), share, d->rings * sizeof(*share));
 	return CHASE_DONE;
@@ -296,22 +300,26 @@ static bool count_behind(const struct chase_path *c, unsigned k, const struct st
 	return kept <= KEPT_MOST * n && !(c->reach && offset_of(d, count_of(d) - 1) + d->moved > c->reach);
 }
 
-/* Bytes after which the sets of the level above repeat. */
+/* Bytes after which the sets of the level above repeat. Lines are dealt round unequal ones: the same way again from one size on. */
 uint64_t strides_repeat_above(const struct chase_path *c, unsigned k)
 {
-	return k ? c->level[k - 1].line.value * c->level[k - 1].sets.value : 1;
+	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
+
+	return !up ? 1 : up->unequal ? up->size.value : up->line.value * up->sets.value;
 }
 
 /* Lines of one set of the level above that drive each other out of it, whatever it replaces. */
 uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
 {
-	return k ? 2 * c->level[k - 1].ways.value + 2 : 0;
+	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
+
+	return !up ? 0 : 2 * (up->unequal ? up->set_size[up->unequal - 1] : up->ways.value) + 2;
 }
 
 /* The fewest of the ring's lines that share a set of the level above. */
 static uint32_t together_above(const struct chase_path *c, unsigned k, const struct strides *d)
 {
-	const struct chase_level *up = &c->level[k - 1];
+	const uint64_t line_above = c->level[k - 1].line.value, sets = strides_repeat_above(c, k) / line_above;
 	const uint32_t one = d->twin ? 2 * d->lines : d->lines;
 	uint32_t least = d->moved ? d->lines / 2 : d->lines;
 
@@ -323,7 +331,7 @@ static uint32_t together_above(const struct chase_path *c, unsigned k, const str
 				const uint32_t at = n ? q : i, line = at % d->lines;
 				set[n] = (d->start + line * d->from + (at < d->lines ? 0 : d->twin) +
 					  (line >= d->lines / 2 ? d->moved : 0)) /
-					 up->line.value % up->sets.value;
+					 line_above % sets;
 			}
 			same += set[0] == set[1];
 		}
@@ -332,18 +340,27 @@ static uint32_t together_above(const struct chase_path *c, unsigned k, const str
 	return least;
 }
 
-/* Bytes between a ring's copies, all of which share the sets that it is in above, where its lines are apart as no sets are there: here
- * two of its copies must not come to lie in one set, too. */
-static uint64_t copies_apart(uint64_t repeat, uint64_t from, uint64_t copies)
+/* Whether two places are nearly as far into what is repeated after `from` bytes. */
+static bool meet(uint64_t a, uint64_t b, uint64_t from)
 {
-	for (uint64_t apart = repeat; apart <= APART_MOST * repeat; apart += repeat) {
-		bool meet = false;
-		for (uint64_t i = 1; i < copies && !meet; i++)
-			meet = i * apart % from < SKEW || from - i * apart % from < SKEW;
-		if (!meet)
+	const uint64_t apart = (a % from + from - b % from) % from;
+
+	return apart < SKEW || from - apart < SKEW;
+}
+
+/* Bytes between a ring's copies, all of which share the sets that it is in above, where its lines are apart as no sets are there: here
+ * two of its copies must not come to lie in one set, nor one where another's lines are that were moved. 0: there are no such. */
+static uint64_t copies_apart(uint64_t repeat, uint64_t least, const struct strides *d)
+{
+	for (uint64_t apart = least; apart <= APART_MOST * repeat; apart += repeat) {
+		bool any = false;
+		for (uint64_t i = 1; i < d->copies && !any; i++)
+			any = meet(i * apart, 0, d->from) || (d->moved && (meet(i * apart, d->moved, d->from) ||
+									   meet(i * apart + d->moved, 0, d->from)));
+		if (!any)
 			return apart;
 	}
-	return repeat;
+	return 0;
 }
 
 /* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0,
@@ -370,12 +387,17 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	if (k) {
 		const uint64_t together = together_above(c, k, &key.d), repeat = strides_repeat_above(c, k);
 		key.d.copies = (uint32_t)((strides_driven_out(c, k) + together - 1) / (together ? together : 1));
-		key.d.apart = key.d.from % repeat ? copies_apart(repeat, key.d.from, key.d.copies) : repeat;
+		const bool loose = key.d.from % repeat != 0;
+		key.d.apart = loose ? copies_apart(repeat, repeat, &key.d) : repeat;
 		snprintf(c->why, sizeof(c->why), "%u lines are too few not to stay in the level above", asked->lines);
 		if (key.d.copies >= COPIES_MOST || !together)
 			return CHASE_UNDECIDED;
-		if (asked->apart)
+		if (asked->apart && loose)
+			key.d.apart = copies_apart(repeat, key.d.apart + repeat, &key.d);
+		else if (asked->apart)
 			key.d.apart *= key.d.copies + 1;
+		if (!key.d.apart)
+			return CHASE_UNDECIDED;
 	}
 	const bool *before = study_recall(c->study, "few lines", &key, sizeof(key));
 	if (before) {
@@ -398,7 +420,9 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	*yes = 4 * slow.own <= least + 4 * slow.others || (!k && patient && slow.clean >= CLEAN);
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, slow.own, slow.others);
-	if (2 * slow.others > least || (!*yes && 4 * slow.own < 3 * least + 4 * slow.others))
+	/* Where nearly all of them miss, it is not what others evict, however many lines each of those costs. */
+	const bool all = 4.0 * slow.own >= 3.0 * laps * lap_of(&key.d) && slow.own >= 4 * slow.others;
+	if ((2 * slow.others > least && !all) || (!*yes && 4 * slow.own < 3 * least + 4 * slow.others))
 		return CHASE_UNDECIDED;
 	/* A line that was moved and is still in a set that is too full goes itself, now and then. Else somebody else's may be in the way
 	 * of the others, and never given up. */

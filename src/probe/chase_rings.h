@@ -9,7 +9,8 @@
 struct strides {
 	uint64_t from, step; /* so many rings, of `lines` lines at distances from `from` on */
 	uint32_t rings, lines;
-	/* Of one ring: from `start` on, the last line moved by so much, and where twin is not 0, once more every line so much further. */
+	/* Of several: after each lap `twin` lines of the level above from `moved` on, `apart` from one another, which drive all others out there.
+	 * Of one ring: from `start` on, the last line moved by so much, and where twin is not 0, once more every line so much further. */
 	uint64_t start, moved, twin;
 	uint32_t sm;
 	bool patient; /* of one ring: many laps, in which even a victim that is drawn seldom goes */

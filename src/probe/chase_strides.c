@@ -13,6 +13,7 @@
 #define RINGS	    160u  /* of one trace */
 #define TRACES	    4u	  /* at once */
 #define ACCESSES    3.0e6 /* of all traces */
+#define TRACE_MOST  1.0e5 /* of one that drives lines out of the level above */
 #define MISSED	    0.15  /* of the accesses of the last laps: does not fit */
 #define RUN_MOST    8u	  /* distances in a row that are too many for one that sets repeat after */
 #define WAYS_LEAST  3
@@ -49,9 +50,41 @@ static bool stands_out(const float *share, uint32_t rings, uint32_t *at)
 struct search {
 	uint64_t step, at, to;
 	double accesses;
+	bool anywhere;	       /* also at distances after which the sets of the level above do not repeat */
 	uint64_t found[TRIED]; /* lines at these do not fit, ascending */
 	unsigned count;
 };
+
+/* The next rings that are tried, as many as one trace holds. False: too few lines are so far apart. */
+static bool next_rings(const struct chase_path *c, unsigned k, const struct search *q, struct strides *d)
+{
+	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
+	/* Twice what the level above holds drives all of it out. */
+	const uint64_t others = q->anywhere ? 2 * up->size.value / up->line.value : 0,
+		       bytes = others ? others * up->line.value : 0,
+		       room = q->anywhere && c->reach && c->reach < c->limit ? c->reach : c->limit,
+		       rest = (q->to - q->at) / q->step + 1, near = k ? q->at / NEARLY / q->step + 1 : RINGS;
+
+	memset(d, 0, sizeof(*d));
+	d->from = q->at;
+	d->step = q->step;
+	d->sm = c->sm;
+	/* Where few lines are far apart, those of one trace should be as many. */
+	d->rings = (uint32_t)(rest < near ? rest : near);
+	d->rings = d->rings < RINGS ? d->rings : RINGS;
+	if (others && d->rings > TRACE_MOST / LAPS / (double)(LINES + others))
+		d->rings = (uint32_t)(TRACE_MOST / LAPS / (double)(LINES + others));
+	/* One ring by itself is another trace. */
+	d->rings = d->rings > 1 ? d->rings : others ? 2 : 1;
+	const uint64_t fit = room > bytes ? (room - bytes) / (q->at + d->rings * q->step) : 0;
+	d->lines = fit < LINES ? (uint32_t)fit : LINES;
+	if (others) {
+		d->twin = others;
+		d->apart = up->line.value;
+		d->moved = (d->lines * (q->at + d->rings * q->step) / d->apart + 1) * d->apart;
+	}
+	return d->lines >= LINES_LEAST;
+}
 
 /* Looks on, until it finds some or has looked at all. */
 static enum chase_state search(struct chase_path *c, unsigned k, struct search *q)
@@ -62,18 +95,7 @@ static enum chase_state search(struct chase_path *c, unsigned k, struct search *
 		for (unsigned i = 0; i < TRACES && q->at + q->step <= q->to; i++) {
 			struct strides d;
 			float share[RINGS];
-			memset(&d, 0, sizeof(d));
-			d.from = q->at;
-			d.step = q->step;
-			d.sm = c->sm;
-			/* Where few lines are far apart, those of one trace should be as many. */
-			const uint64_t rest = (q->to - q->at) / q->step + 1,
-				       near = k ? q->at / NEARLY / q->step + 1 : RINGS,
-				       rings = rest < near ? rest : near;
-			d.rings = (uint32_t)(rings < RINGS ? rings : RINGS);
-			const uint64_t fit = c->limit / (q->at + d.rings * q->step);
-			d.lines = fit < LINES ? (uint32_t)fit : LINES;
-			if (d.lines < LINES_LEAST) {
+			if (!next_rings(c, k, q, &d)) {
 				q->to = 0;
 				return all;
 			}
@@ -86,7 +108,7 @@ static enum chase_state search(struct chase_path *c, unsigned k, struct search *
 			     r++)
 				q->found[q->count++] = q->at + r * q->step;
 			q->at += d.rings * q->step;
-			q->accesses += (double)d.rings * LAPS * d.lines;
+			q->accesses += (double)d.rings * LAPS * (d.lines + (double)d.twin);
 		}
 		if (all != CHASE_DONE)
 			return all;
@@ -97,9 +119,16 @@ static enum chase_state search(struct chase_path *c, unsigned k, struct search *
 /* How many lines at such a distance fit: 0, all of them do, or not even two. */
 static enum chase_state fitting(struct chase_path *c, unsigned k, uint64_t distance, uint64_t *lines)
 {
-	uint64_t lo = 1, hi = c->limit / distance < LINES ? c->limit / distance : LINES;
+	/* Behind another level, its copies and other lines have to be in pages that are translated as well. */
+	const bool paged = k && c->reach && c->reach < c->limit;
+	const uint64_t each = paged ? distance + strides_driven_out(c, k) * strides_repeat_above(c, k) : distance,
+		       room = (paged ? c->reach : c->limit) / each;
+	uint64_t lo = 1, hi = room < LINES ? room : LINES;
 	bool any = false;
 
+	*lines = 0;
+	if (hi <= lo)
+		return CHASE_DONE;
 	while (hi - lo > 1 || !any) {
 		const uint64_t n = any ? lo + (hi - lo) / 2 : hi;
 		const struct strides ring = {.from = distance, .lines = (uint32_t)n};
@@ -291,16 +320,42 @@ static enum chase_state confirm_sets(struct chase_path *c, unsigned k, uint64_t 
 
 /* Whether the level is one whose sets such a span of lines at equal distances fills, and of a size between these: the span, or, where
  * neighbours share sets, less. */
-static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span, double least, double most)
+static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span, bool anyhow, double least, double most)
 {
 	uint64_t ways;
 	enum chase_state state = fewest(c, k, span, false, &ways);
 
-	if (k && state == CHASE_DONE && !ways && span == c->likely)
+	if (k && state == CHASE_DONE && !ways && anyhow)
 		state = fewest(c, k, span, true, &ways);
 	if (state != CHASE_DONE || !ways)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
 	return confirm_sets(c, k, span / ways, ways, least, most);
+}
+
+/* Of the distances that are found, the first at which lines confirm a shape. */
+static enum chase_state by_search(struct chase_path *c, unsigned k, struct search *q, double least, double most)
+{
+	uint64_t lines = 0;
+
+	/* What pages make of some distances, where their number is about what is translated at once, tells nothing, and is no try. */
+	for (unsigned tried = 0, untold = 0; tried < TRIED && untold < UNTOLD;) {
+		enum chase_state state = search(c, k, q);
+		if (state != CHASE_DONE || !q->count)
+			return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+		for (unsigned i = 0; i < q->count; i++) {
+			state = fitting(c, k, q->found[i], &lines);
+			if (state == CHASE_PENDING)
+				return state;
+			*(state == CHASE_DONE ? &tried : &untold) += 1;
+			const double size = (double)lines * (double)q->found[i];
+			if (state == CHASE_UNDECIDED || !lines || size < least / SLACK)
+				continue;
+			state = confirm(c, k, lines * q->found[i], q->anywhere, least / SLACK, BLURRED * most);
+			if (state != CHASE_UNDECIDED)
+				return state;
+		}
+	}
+	return CHASE_UNDECIDED;
 }
 
 static enum chase_state by_strides(struct chase_path *c, unsigned k, double least, double most)
@@ -311,37 +366,22 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 	/* Then sets may meet again much farther away only. */
 	struct search q = {.step = step,
 			   .at = ((uint64_t)(least / LINES) / step + 1) * step,
-			   .to = k ? c->limit / strides_driven_out(c, k) : (uint64_t)(most / WAYS_LEAST)};
-	uint64_t lines = 0;
+			   .to = k ? c->limit / strides_driven_out(c, k) : (uint64_t)(most / WAYS_LEAST)},
+		      any = {.step = unit,
+			     .at = ((uint64_t)(least / LINES) / unit + 1) * unit,
+			     .to = (uint64_t)(most / WAYS_LEAST),
+			     .anywhere = true};
+	enum chase_state state = CHASE_UNDECIDED;
 
-	if (c->likely) {
-		enum chase_state state = confirm(c, k, c->likely, (double)c->likely, (double)c->likely);
-		if (state != CHASE_UNDECIDED)
-			return state;
-	}
+	if (c->likely)
+		state = confirm(c, k, c->likely, true, (double)c->likely, (double)c->likely);
+	/* Nobody else empties what is an SM's own. */
+	if (state != CHASE_UNDECIDED || !(c->beyond_sm || k))
+		return state;
 	/* Those of a ring that is looked for are all that drives others out. */
-	if (strides_driven_out(c, k) > LINES)
-		return CHASE_UNDECIDED;
-	/* Nobody else empties what is an SM's own. What pages make of some distances, where their number is about what is translated
-	 * at once, tells nothing, and is no try. */
-	for (unsigned tried = 0, untold = 0; tried < TRIED && untold < UNTOLD && (c->beyond_sm || k);) {
-		enum chase_state state = search(c, k, &q);
-		if (state != CHASE_DONE || !q.count)
-			return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
-		for (unsigned i = 0; i < q.count; i++) {
-			state = fitting(c, k, q.found[i], &lines);
-			if (state == CHASE_PENDING)
-				return state;
-			*(state == CHASE_DONE ? &tried : &untold) += 1;
-			const double size = (double)lines * (double)q.found[i];
-			if (state == CHASE_UNDECIDED || !lines || size < least / SLACK)
-				continue;
-			state = confirm(c, k, lines * q.found[i], least / SLACK, BLURRED * most);
-			if (state != CHASE_UNDECIDED)
-				return state;
-		}
-	}
-	return CHASE_UNDECIDED;
+	if (strides_driven_out(c, k) <= LINES)
+		state = by_search(c, k, &q, least, most);
+	return state == CHASE_UNDECIDED && k ? by_search(c, k, &any, least, most) : state;
 }
 
 /* Whether lines can be laid into one set of the level above, and not stay there. */
@@ -349,8 +389,8 @@ static bool known_above(const struct chase_path *c, unsigned k)
 {
 	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
 
-	return !up || (up->line.state == CHASE_DONE && up->ways.state == CHASE_DONE && up->sets.state == CHASE_DONE &&
-		       !up->hashed && !up->unequal);
+	return !up || (up->size.state == CHASE_DONE && up->line.state == CHASE_DONE && !up->hashed &&
+		       (up->unequal || (up->ways.state == CHASE_DONE && up->sets.state == CHASE_DONE)));
 }
 
 enum chase_state chase_by_strides(struct chase_path *c, unsigned k)

@@ -235,12 +235,16 @@ static unsigned beyond_peak(const struct roof *r)
 /* From and to how many warps the ridge may be, as far as rates may be off. */
 static void ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 {
-	const double unsure = r->unseen ? 1 - COMPILED : UNSURE, /* of the peak, which is one at most */
+	unsigned best;
+	least(r, &best);
+	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak. */
+	const double counted = r->starves ? (r->time[best].hi - r->time[best].lo) / 2 / r->time[best].ns : 0,
+		     unsure = r->unseen ? 1 - COMPILED : fmax(UNSURE, counted), /* of the peak, which is one at most */
 	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
-	const unsigned most = reaches(r, above), least = reaches(r, RIDGE - unsure);
+	const unsigned most = reaches(r, above), fewest = reaches(r, RIDGE - unsure);
 	*lo = below(r, RIDGE - unsure, r->ridge) + 1;
 	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
-	*lo = !r->starves && least && least < *lo ? least : *lo;
+	*lo = !r->starves && fewest && fewest < *lo ? fewest : *lo;
 	*hi = most > r->ridge ? most : r->ridge;
 }
 

@@ -109,10 +109,9 @@ static unsigned blocks_of(const struct point *pt)
 }
 
 /* Where the SM of a block stands, or would stand, in a table of places that are more than there are SMs; each place is a block that ran on
- * it, SIZE_MAX none. */
-static size_t place_of(const struct point *pt, const size_t *table, size_t places, unsigned block)
+ * it, SIZE_MAX none. words: of a block's output. */
+static size_t place_of(const struct point *pt, size_t words, const size_t *table, size_t places, unsigned block)
 {
-	const size_t words = pt->words_per_repeat / blocks_of(pt);
 	const uint32_t sm = pt->y[block * words + WORD_SM];
 	size_t at = sm % places;
 
@@ -135,12 +134,12 @@ static const uint32_t *begun(struct arena *scratch, const struct point *pt)
 	for (size_t i = 0; i < places; i++)
 		table[i] = SIZE_MAX;
 	for (unsigned b = 0; b < blocks; b++) {
-		const size_t at = place_of(pt, table, places, b);
+		const size_t at = place_of(pt, words, table, places, b);
 		if (table[at] == SIZE_MAX || (int32_t)(pt->y[b * words] - pt->y[table[at] * words]) < 0)
 			table[at] = b;
 	}
 	for (unsigned b = 0; b < blocks; b++)
-		first[b] = pt->y[table[place_of(pt, table, places, b)] * words];
+		first[b] = pt->y[table[place_of(pt, words, table, places, b)] * words];
 	return first;
 }
 

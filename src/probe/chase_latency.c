@@ -384,7 +384,7 @@ static double served_by(const struct chase_path *c, unsigned k)
 /* Groups of lines by rings of one line each: exact where a coarse clock blurs single accesses. */
 static enum chase_state parts_by_lines(struct chase_path *c, uint64_t stride, uint32_t sm, struct chase_latency *out)
 {
-	double v[LONE_LINES], scratch[LONE_LINES], spread, ops, mean = 0;
+	double v[LONE_LINES] = {0}, scratch[LONE_LINES], spread, ops, mean = 0;
 	enum chase_state all = CHASE_DONE;
 
 	for (unsigned i = 0; i < LONE_LINES; i++) {

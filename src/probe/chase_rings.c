@@ -311,9 +311,12 @@ uint64_t strides_repeat_above(const struct chase_path *c, unsigned k)
 /* Lines of one set of the level above that drive each other out of it, whatever it replaces. */
 uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
 {
-	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
+	if (!k)
+		return 0;
+	const struct chase_level *up = &c->level[k - 1];
+	const uint64_t most = up->unequal ? up->set_size[up->unequal - 1] : up->ways.value;
 
-	return !up ? 0 : 2 * (up->unequal ? up->set_size[up->unequal - 1] : up->ways.value) + 2;
+	return 2 * most + 2;
 }
 
 /* The fewest of the ring's lines that share a set of the level above. */
@@ -386,11 +389,13 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	key.d.patient = patient;
 	if (k) {
 		const uint64_t together = together_above(c, k, &key.d), repeat = strides_repeat_above(c, k);
-		key.d.copies = (uint32_t)((strides_driven_out(c, k) + together - 1) / (together ? together : 1));
-		const bool loose = key.d.from % repeat != 0;
+		const uint64_t driven = strides_driven_out(c, k);
+		while (key.d.copies < COPIES_MOST && key.d.copies * together < driven)
+			key.d.copies++;
+		const bool loose = repeat && key.d.from % repeat != 0;
 		key.d.apart = loose ? copies_apart(repeat, repeat, &key.d) : repeat;
 		snprintf(c->why, sizeof(c->why), "%u lines are too few not to stay in the level above", asked->lines);
-		if (key.d.copies >= COPIES_MOST || !together)
+		if (key.d.copies >= COPIES_MOST)
 			return CHASE_UNDECIDED;
 		if (asked->apart && loose)
 			key.d.apart = copies_apart(repeat, key.d.apart + repeat, &key.d);

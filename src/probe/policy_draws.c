@@ -115,7 +115,7 @@ static bool lay_out(struct arena *a, const struct draw_list *d, struct reading *
 	r->turn = ARENA_ARRAY(a, r->draws + 1, uint32_t);
 	if (!r->victim || !r->turn)
 		return false;
-	for (; i > 0; at = d->draw[at].before) {
+	for (; i > 0 && d->draw; at = d->draw[at].before) {
 		r->victim[--i] = d->draw[at].way;
 		r->turn[i] = d->draw[at].turn;
 	}

@@ -20,6 +20,7 @@ struct item {
 	struct job job;
 	struct arena arena;
 	bool ready;	      /* job is filled */
+	uint64_t call[2];     /* expand_call's, of a job that was filled once */
 	size_t kernel;	      /* index in the cache, SIZE_MAX when there is none */
 	enum outcome outcome; /* not OK: decided without a launch */
 	char message[256];
@@ -162,38 +163,33 @@ void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint6
 	str_init(text);
 }
 
-/* What was foreseen, which is no longer kept then; else it is expanded now. */
-static int text_of(struct batch *b, const struct job *j, const uint64_t call[2], struct str *text, uint64_t hash[2],
-		   struct err *e)
+static size_t foreseen_find(const struct kernel_cache *k, const uint64_t call[2])
 {
-	struct expansion_wish wish;
+	for (size_t i = 0; i < k->foreseen_count; i++)
+		if (k->foreseen[i].call[0] == call[0] && k->foreseen[i].call[1] == call[1])
+			return i;
+	return SIZE_MAX;
+}
 
+/* What was foreseen, which is no longer kept then; else it is expanded now. */
+static int text_of(struct batch *b, const struct item *it, struct str *text, uint64_t hash[2], struct err *e)
+{
 	struct kernel_cache *k = b->kernels;
+	const size_t at = foreseen_find(k, it->call);
 
-	for (size_t i = 0; i < k->foreseen_count; i++) {
-		struct kernel_foreseen *f = &k->foreseen[i];
-		if (f->call[0] != call[0] || f->call[1] != call[1])
-			continue;
+	if (at != SIZE_MAX) {
+		struct kernel_foreseen *f = &k->foreseen[at];
 		*text = f->text;
 		memcpy(hash, f->hash, sizeof(f->hash));
 		k->foreseen_bytes -= text->len;
 		*f = k->foreseen[--k->foreseen_count];
 		return 0;
 	}
-	wish = expand_wish(j, j->param, call);
+	struct expansion_wish wish = expand_wish(&it->job, it->job.param, it->call);
 	const int rc = expand_one(&b->run->device, &wish, e);
 	*text = wish.text;
 	memcpy(hash, wish.hash, sizeof(wish.hash));
 	return rc;
-}
-
-static bool is_foreseen(const struct kernel_cache *k, const uint64_t call[2])
-{
-	size_t i = 0;
-
-	while (i < k->foreseen_count && (k->foreseen[i].call[0] != call[0] || k->foreseen[i].call[1] != call[1]))
-		i++;
-	return i < k->foreseen_count;
 }
 
 /* Texts of the batch that nobody foresaw are expanded together, each once. Those that fail fail again, and say why, when they are loaded. */
@@ -204,13 +200,10 @@ static void expand_texts(struct batch *b, const struct item *items, size_t n, st
 	size_t count = 0;
 
 	for (size_t i = 0; i < n && wish; i++) {
-		uint64_t call[2];
-		if (items[i].outcome != OUTCOME_OK)
-			continue;
-		expand_call(&items[i].job, call);
-		if (hash_set_add(&asked, call[0]) && call_find(b->kernels, call) == SIZE_MAX &&
-		    !is_foreseen(b->kernels, call))
-			wish[count++] = expand_wish(&items[i].job, items[i].job.param, call);
+		const struct item *it = &items[i];
+		if (it->outcome == OUTCOME_OK && hash_set_add(&asked, it->call[0]) &&
+		    call_find(b->kernels, it->call) == SIZE_MAX && foreseen_find(b->kernels, it->call) == SIZE_MAX)
+			wish[count++] = expand_wish(&it->job, it->job.param, it->call);
 	}
 	hash_set_free(&asked);
 	expand_all(&b->run->device, wish, count);
@@ -224,15 +217,14 @@ static void expand_texts(struct batch *b, const struct item *items, size_t n, st
 static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct err *e)
 {
 	const struct job *j = &it->job;
-	uint64_t call[2], hash[2] = {0};
+	uint64_t hash[2] = {0};
 	struct str text;
 
-	expand_call(j, call);
-	it->kernel = call_find(b->kernels, call);
+	it->kernel = call_find(b->kernels, it->call);
 	if (it->kernel != SIZE_MAX)
 		return 0;
 	str_init(&text);
-	int rc = text_of(b, j, call, &text, hash, e);
+	int rc = text_of(b, it, &text, hash, e);
 	if (rc) {
 		str_free(&text);
 		return rc;
@@ -246,7 +238,7 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 	}
 	str_free(&text);
 	if (!rc)
-		rc = call_add(b->kernels, call, it->kernel);
+		rc = call_add(b->kernels, it->call, it->kernel);
 	return rc ? err_nomem(e) : 0;
 }
 
@@ -512,6 +504,8 @@ static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 	for (size_t i = 0; !rc && i < n; i++) {
 		struct item *it = &items[i];
 		rc = item_setup(b, it, e);
+		if (!rc && it->outcome == OUTCOME_OK)
+			expand_call(&it->job, it->call);
 		kept += it->arena.bytes;
 		if (it->arena.bytes && kept > JOBS_KEPT_MAX) {
 			kept -= it->arena.bytes;

@@ -125,9 +125,13 @@ static size_t place_of(const struct point *pt, size_t words, const size_t *table
 static const uint32_t *begun(struct arena *scratch, const struct point *pt)
 {
 	const unsigned blocks = blocks_of(pt);
-	const size_t places = 2 * (size_t)blocks + 1, words = blocks ? pt->words_per_repeat / blocks : 0;
-	uint32_t *first = blocks ? ARENA_ARRAY(scratch, blocks, uint32_t) : NULL;
-	size_t *table = blocks ? ARENA_ARRAY(scratch, places, size_t) : NULL;
+	const size_t places = 2 * (size_t)blocks;
+
+	if (!places)
+		return NULL;
+	const size_t words = pt->words_per_repeat / blocks;
+	uint32_t *first = ARENA_ARRAY(scratch, blocks, uint32_t);
+	size_t *table = ARENA_ARRAY(scratch, places, size_t);
 
 	if (!first || !table)
 		return NULL;
@@ -143,10 +147,9 @@ static const uint32_t *begun(struct arena *scratch, const struct point *pt)
 	return first;
 }
 
-/* Cycles of the SM that took longest. NAN without. */
-double bandwidth_cycles(struct arena *scratch, const struct point *pt)
+/* Cycles of the SM that took longest, of blocks whose SMs began at `first`. NAN without. */
+static double longest(const struct point *pt, const uint32_t *first)
 {
-	const uint32_t *first = begun(scratch, pt);
 	uint32_t most = 0;
 	for (unsigned b = 0; b < blocks_of(pt) && first; b++) {
 		const uint32_t took = pt->y[(size_t)b * (pt->words_per_repeat / blocks_of(pt)) + 1] - first[b];
@@ -155,11 +158,15 @@ double bandwidth_cycles(struct arena *scratch, const struct point *pt)
 	return most ? most : NAN;
 }
 
+double bandwidth_cycles(struct arena *scratch, const struct point *pt)
+{
+	return longest(pt, begun(scratch, pt));
+}
+
 /* Cycles after which half of all warps, and all of them, had come to their end. NAN without. */
-static void ended(struct study *s, const struct point *pt, double *half, double *all)
+static void ended(struct study *s, const struct point *pt, const uint32_t *first, double *half, double *all)
 {
 	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : BANDWIDTH_WORDS;
-	const uint32_t *first = begun(study_arena(s), pt);
 	size_t n = 0;
 	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - BANDWIDTH_WORDS) + 1, double);
 	*half = *all = NAN;
@@ -204,9 +211,10 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 			else
 				p[SHARED_LONG] = longer;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
+			const uint32_t *first = begun(study_arena(s), pt);
 			double half, all;
-			took[longer][k] = bandwidth_cycles(study_arena(s), pt);
-			ended(s, pt, &half, &all);
+			took[longer][k] = longest(pt, first);
+			ended(s, pt, first, &half, &all);
 			end[longer][0] += half;
 			end[longer][1] += all;
 			if (!r.at || isnan(took[longer][k]))

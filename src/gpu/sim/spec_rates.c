@@ -40,11 +40,20 @@ static double segment(const struct sim_spec *s)
 	return s->coalesce == COALESCE_LINES ? s->coalesce_segment : 128;
 }
 
+/* Requests that go out for a segment all of whose bytes are loaded: entries that serve fewer lanes than want it need several, and each
+ * takes its turns as if it were alone. */
+static double requests(const struct sim_spec *s)
+{
+	if (s->outstanding != OUTSTANDING_MSHR || !s->outstanding_merge)
+		return 1;
+	return ceil(segment(s) / LOAD / s->outstanding_merge);
+}
+
 /* Bytes a cycle that one SM's loads of global memory bring through its load/store pipe. */
 static double global_port(const struct sim_spec *s)
 {
 	const double pieces = s->warp_size * LOAD / segment(s),
-		     cycles = s->global.issue + s->global.request / fmax(pieces, 1);
+		     cycles = s->global.issue * requests(s) + s->global.request / fmax(pieces, 1);
 	return cycles > 0 ? segment(s) / cycles : 0;
 }
 
@@ -102,7 +111,10 @@ double spec_l2_port(const struct sim_spec *s)
 	if (!s->has_l2)
 		return 0;
 	const double whole = fill(&s->global.level[1]), piece = s->has_l1 ? fill(&s->global.level[0]) : segment(s);
-	return s->global.level[1].bandwidth * (piece < whole ? whole / (2 * whole - piece) : piece / whole);
+	/* Without an L1 that knows what is on its way already, every request for a piece comes here. */
+	const double again = s->has_l1 ? 0 : requests(s) - 1;
+	return s->global.level[1].bandwidth *
+	       (piece < whole ? whole / (2 * whole - piece + again * whole) : piece / (whole + again * piece));
 }
 
 /* Bytes a cycle of one such cache, each of whose accesses brings so many; 0: no limit. */
@@ -124,8 +136,8 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t leve
 	const double sms = all ? s->sm_count : 1;
 	struct way w = way(level ? sms * under_way(s, true) : INFINITY, c->latency + c->far_extra / 2.0);
 	pass(&w, sms * global_port(s));
-	pass(&w, c->bandwidth);
-	pass(&w, in_turn(c, segment(s)));
+	pass(&w, c->bandwidth / requests(s));
+	pass(&w, in_turn(c, segment(s) / requests(s)));
 	tell_way(t, key, &w);
 }
 
@@ -149,14 +161,15 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 		if (piece < whole)
 			w.quickest += (whole - piece) / whole * (s->global.level[1].latency - w.latency);
 	}
-	pass(&w, s->dram_bandwidth);
+	/* Where no cache knows what is on its way, each request moves the segment anew. */
+	pass(&w, s->dram_bandwidth / (s->has_l1 || s->has_l2 ? 1 : requests(s)));
 	pass(&w, s->sm_count * global_port(s));
 	pass(&w, spec_l2_port(s));
 	if (s->has_l1)
-		pass(&w, s->sm_count * in_turn(&s->global.level[0], segment(s)));
+		pass(&w, s->sm_count * in_turn(&s->global.level[0], segment(s) / requests(s)));
 	if (s->has_l2) /* what the L1 fills at once is one access */
 		pass(&w, in_turn(&s->global.level[1],
-				 s->has_l1 ? fmax(fill(&s->global.level[0]), segment(s)) : segment(s)));
+				 s->has_l1 ? fmax(fill(&s->global.level[0]), segment(s)) : segment(s) / requests(s)));
 	/* Every access opens a row of its bank anew. */
 	if (s->dram.banks && s->dram.row_miss + s->dram.bank_busy > 0)
 		w.worst =

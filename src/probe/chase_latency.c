@@ -1,6 +1,7 @@
 /* Latency of one level on one SM. */
 #include "base/arena.h"
 #include "data/native_record.h"
+#include "probe/chase_lag.h"
 #include "probe/chase_parts.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -246,11 +247,8 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		}
 	}
 	out->share = r.kept ? (double)m / r.kept : 0;
-	/* What the whole loop took beyond what its accesses say: the loop, less what the clock's steps cut off. */
-	double ticks = r.entered_ticks;
-	for (uint32_t i = 0; i < r.kept; i++)
-		ticks += chase_ticks(r.record[i]);
-	out->lag = r.kept ? (double)r.ticks / (r.timed + CHASE_PRE) - ticks / (r.kept + r.entered) : 0;
+	if (chase_lag(c, footprint, p, &r, !brief, &out->lag) == CHASE_PENDING)
+		return CHASE_PENDING;
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
 			 r.kept, footprint);

@@ -51,11 +51,14 @@ bool bandwidth_at_least(const struct study *s, const char *key, double *v)
 }
 
 /* Bytes that a level holds for certain: where its size could not be told, it is no smaller than a few of its lines, and a level
- * that was seen at all held many of them. */
+ * that was seen at all held many of them. No more than what the nearest TLB translates at once, where that is known: else loads
+ * wait for translations, and the level is not what holds them up. */
 static double held(const struct study *s, const char *key, double most, double least)
 {
-	double size;
-	return (double)bandwidth_power_below(bandwidth_at_least(s, key, &size) ? fmin(size / 2, most) : least);
+	double size, reach = INFINITY;
+	study_number(s, "tlb.global.l1.reach", &reach);
+	return (double)bandwidth_power_below(
+	    fmin(bandwidth_at_least(s, key, &size) ? fmin(size / 2, most) : least, reach));
 }
 
 /* Cycles that loads take at most, about, or 0: launches have to be so much longer, and longer does no harm. */

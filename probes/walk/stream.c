@@ -28,7 +28,7 @@ enum {
 	PLACES_MOST = 5 /* where those are not alike */
 };
 #define ALIKE 1.03 /* places, in their times */
-#define QUIET 0.03 /* a stream of all SMs is not repeated for less */
+#define QUIET 0.01 /* a stream of all SMs is not repeated for less */
 /* Of the value: what the same stream reached on one GPU through two compilers that joined and ordered its loads otherwise. Only
  * loads of shared memory leave them no choice. */
 #define CODE 0.2

@@ -3,29 +3,16 @@
  * For every class of instructions, with 1, 2 and 4 independent chains in a warp: what a link takes against the number of warps that
  * an SM has. One warp alone shows the completion latency, the least of all numbers of warps the issue latency; the fewest warps
  * that come within 5 % of it are the ridge point. */
-#include "pipeline.h"
 #include "base/arena.h"
+#include "pipeline_roof.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { ILPS = 3, LOADS_MOST = 64 };
+enum { ILPS = 3 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
-/* What a rate near the ridge may be off by. That of warps that stop together, too: what those have begun when the first one comes to its
- * end is nearly the same in both lengths of a launch. */
-#define UNSURE	  0.02
-#define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
-#define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
-#define PACE	  0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
-#define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
-#define CONTENDED 1.03 /* of the time of one warp */
-
-/* Of the time that operations take as they were compiled, what they take in a better order and with registers that do not get in each
- * other's way. Only the native code tells: through OpenCL, cosines of one GPU took 1.05 times as long as through CUDA, and multiply-adds
- * among others 1.07 times. */
-#define COMPILED 0.9
+#define PACE 0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
 
 const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
@@ -66,233 +53,6 @@ static const struct experiment experiments[] = {
 				  .setup = pipeline_items_setup},
 };
 
-/* ---- what is asked ---- */
-
-/* One class at one parallelism: the loads that were asked for, in that order. */
-struct roof {
-	enum pipeline_class class;
-	unsigned chains, count, ridge;
-	unsigned shorter; /* than usual: so many times shorter loops */
-	bool spans;	  /* each block of launches of several reads the clock */
-	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
-	double
-	    full; /* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
-	unsigned warps[LOADS_MOST];
-	struct timed time[LOADS_MOST];
-	const struct point *bad;
-	bool whole;   /* the last doubling reached all warps that an SM can have */
-	bool flat;    /* more warps gained nothing */
-	bool noisy;   /* a time that is not known well enough */
-	bool vague;   /* the same of one that only the ridge depends on */
-	bool starves; /* warps are preferred to each other */
-	bool unseen;  /* what runs cannot be read back, and could be something better */
-	enum pipeline_gaps gaps;
-	bool preferred; /* other operations' warps are preferred to each other */
-	bool measured;	/* there is something to conclude from */
-};
-
-/* NULL: it is not there. */
-static const struct timed *load(struct study *s, struct roof *r, unsigned warps, double timer)
-{
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->warps[i] == warps)
-			return r->time[i].ok ? &r->time[i] : NULL;
-	if (r->count == LOADS_MOST)
-		return NULL;
-	r->warps[r->count] = warps;
-	struct timed *t = &r->time[r->count++];
-	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
-	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
-	/* Warps that all find their turn when they are ready take as long as one, and end together. */
-	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair)))
-		*t = timed_together(s, &pair, warps, timer);
-	if (t->bad)
-		r->bad = t->bad;
-	else if (!t->ok && t->point)
-		r->noisy = true;
-	return t->ok ? t : NULL;
-}
-
-/* Time for a link of one warp, as if all of them were one after the other: less is more. */
-static double each(const struct timed *t, unsigned warps)
-{
-	return t->ns / warps;
-}
-
-/* Doubles the warps until that gains nothing, twice, or there are as many as can be. */
-static void climb(struct study *s, struct roof *r, double timer)
-{
-	const struct device_info *d = study_device(s);
-	bool known;
-	const unsigned block = d->max_threads_per_block / d->warp_size;
-	unsigned most = pipeline_most_warps(d, &known);
-	unsigned full = 1;
-	while (2 * full <= block && 2 * full <= most)
-		full *= 2;
-	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter, r->spans);
-	r->starves = timed_starves(s, &pair) || r->preferred;
-	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
-		most = block;
-		known = false;
-	}
-	double before[2] = {INFINITY, INFINITY};
-	for (unsigned w = 1; w <= most; w = w < most && 2 * w > most ? most : 2 * w) {
-		if (!pipeline_blocks(d, w))
-			break;
-		const struct timed *t = load(s, r, w, timer);
-		if (!t && w > 1 && r->bad && r->bad->outcome == OUTCOME_REFUSED) { /* so many do not fit */
-			r->bad = NULL;
-			r->whole = true;
-			return;
-		}
-		if (!t)
-			return;
-		const double now = each(t, w);
-		/* Warps that are behind wanted to issue and could not: what they wait for is full.
-		 * Beyond one block all SMs have to be filled: once is enough there. */
-		if ((r->starves && w >= full) || now > NO_BETTER * before[2 * w > block ? 0 : 1]) {
-			r->flat = true;
-			return;
-		}
-		before[1] = before[0];
-		before[0] = now;
-	}
-	r->whole = known;
-}
-
-/* The peak's. What warps that stop together had begun errs either way, and least where most warps wait: the least of all would be
- * the one that errs most. */
-static double least(const struct roof *r, unsigned *at)
-{
-	double best = INFINITY;
-	*at = 0;
-	for (unsigned i = 1; i < r->count && r->starves; i++)
-		if (r->time[i].ok && r->warps[i] > r->warps[*at])
-			*at = i;
-	if (r->starves && *at)
-		return each(&r->time[*at], r->warps[*at]);
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->time[i].ok && each(&r->time[i], r->warps[i]) < best) {
-			best = each(&r->time[i], r->warps[i]);
-			*at = i;
-		}
-	return best;
-}
-
-/* Fewest of the loads asked for that come up to so much of the peak. */
-static unsigned reaches(const struct roof *r, double part)
-{
-	unsigned at, found = 0;
-	const double best = least(r, &at);
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->time[i].ok && best / each(&r->time[i], r->warps[i]) >= part && (!found || r->warps[i] < found))
-			found = r->warps[i];
-	return found;
-}
-
-/* Most warps below `above` that do not come up to it; 0: none. */
-static unsigned below(const struct roof *r, double part, unsigned above)
-{
-	unsigned at, found = 0;
-	const double best = least(r, &at);
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->time[i].ok && r->warps[i] < above && best / each(&r->time[i], r->warps[i]) < part &&
-		    r->warps[i] > found)
-			found = r->warps[i];
-	return found;
-}
-
-/* Halves the gap below the fewest warps that come up to so much of the peak, until nothing lies in it. Returns those. */
-static unsigned narrow_to(struct study *s, struct roof *r, double part, double timer)
-{
-	const struct device_info *d = study_device(s);
-	for (;;) {
-		const unsigned hi = reaches(r, part), lo = below(r, part, hi);
-		unsigned mid = 0;
-		for (unsigned k = 0; k < hi - lo && !mid; k++) { /* the one nearest the middle that can be */
-			const unsigned at = (lo + hi) / 2 + (k % 2 ? (k + 1) / 2 : -(k / 2));
-			if (at > lo && at < hi && pipeline_blocks(d, at))
-				mid = at;
-		}
-		if (!mid || !load(s, r, mid, timer))
-			return hi;
-	}
-}
-
-/* Of warps that stop together, a number that seems to do more than the most warps do, which fill the pipe; 0: none. What two lengths
- * of a loop differ by is what links take only if the pipe is as full in both: where the warps that are behind find no turn in the shorter
- * one, the longer one seems too fast. */
-static unsigned beyond_peak(const struct roof *r)
-{
-	unsigned at;
-	const double best = least(r, &at);
-	for (unsigned i = 0; i < r->count && r->starves; i++)
-		if (r->time[i].ok && BEYOND * each(&r->time[i], r->warps[i]) < best)
-			return r->warps[i];
-	return 0;
-}
-
-/* From and to how many warps the ridge may be, as far as rates may be off. */
-static void ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
-{
-	unsigned best;
-	least(r, &best);
-	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak. */
-	const double counted = r->starves ? (r->time[best].hi - r->time[best].lo) / 2 / r->time[best].ns : 0,
-		     unsure = r->unseen ? 1 - COMPILED : fmax(UNSURE, counted), /* of the peak, which is one at most */
-	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
-	const unsigned most = reaches(r, above), fewest = reaches(r, RIDGE - unsure);
-	*lo = below(r, RIDGE - unsure, r->ridge) + 1;
-	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
-	*lo = !r->starves && fewest && fewest < *lo ? fewest : *lo;
-	*hi = most > r->ridge ? most : r->ridge;
-}
-
-/* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
-static bool is_told(const struct roof *r, unsigned lo, unsigned hi)
-{
-	return !r->starves || hi - lo <= fmax(1, NEAR * r->ridge);
-}
-
-/* Whether numbers in between, which were not tried, could tell where those that were do not. */
-static bool may_be_told(const struct roof *r)
-{
-	unsigned lo, hi;
-	ridge_between(r, &lo, &hi);
-	const unsigned least = reaches(r, RIDGE - UNSURE), most = below(r, RIDGE + UNSURE, hi) + 1;
-	return !is_told(r, lo, hi) && (most <= least || is_told(r, least, most));
-}
-
-static void narrow(struct study *s, struct roof *r, double timer)
-{
-	const bool noisy = r->noisy;
-	r->ridge = narrow_to(s, r, RIDGE, timer);
-	if (!study_pending(s) && may_be_told(r)) {
-		narrow_to(s, r, RIDGE - UNSURE, timer);
-		narrow_to(s, r, RIDGE + UNSURE, timer);
-		r->ridge = reaches(r, RIDGE);
-	}
-	/* What the pipe does when it is full does not depend on how soon it is. */
-	r->vague = r->noisy && !noisy;
-	r->noisy = noisy;
-}
-
-static void allow_for_gaps(struct study *s, struct roof *r, double timer)
-{
-	unsigned at;
-	least(r, &at);
-	struct timed *t = &r->time[at];
-	struct timed_pair pair =
-	    pipeline_pair(study_device(s), r->class, r->chains, r->warps[at], r->shorter, r->spans);
-	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, &pair))
-		return;
-	struct timed_pair half = pair;
-	half.few = (pair.few + pair.many) / 2;
-	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
-	if (!study_pending(s))
-		r->gaps = pipeline_gaps(t, &upper, &pair);
-}
-
 /* ---- what is concluded ---- */
 
 static const char *const parts[] = {"issue", "completion", "peak", "ridge", "performance"};
@@ -316,7 +76,7 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 	char key[64];
 	const unsigned at = r->ridge;
 	unsigned lo, hi;
-	ridge_between(r, &lo, &hi);
+	roof_ridge_between(r, &lo, &hi);
 	if (!r->ridge || r->bad || r->noisy || r->vague) {
 		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
 			      "run times of equal launches with fewer warps than fill the pipe differ too much");
@@ -329,7 +89,7 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		    "ones: with fewer warps it may be less so");
 		return;
 	}
-	const unsigned faster = beyond_peak(r);
+	const unsigned faster = roof_beyond_peak(r);
 	if (faster) {
 		study_verdict(
 		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
@@ -338,7 +98,7 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		    faster);
 		return;
 	}
-	if (!is_told(r, lo, hi)) {
+	if (!roof_is_told(r, lo, hi)) {
 		study_verdict(
 		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
 		    "some warps are preferred to others, and what they reach together within 5 %% of the peak begins "
@@ -364,11 +124,11 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	char key[64];
 	unsigned at;
 	const char *full = r->starves ? together : least_of;
-	least(r, &at);
-	const struct timed *first = &r->time[0], *best = &r->time[at];
+	roof_least(r, &at);
+	const struct timed *first = &r->time[0], *best = r->sharp.ok ? &r->sharp : &r->time[at];
 	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
 	const bool plateau = r->flat || r->whole;
-	const double better = r->unseen ? COMPILED : 1;
+	const double better = r->unseen ? ROOF_COMPILED : 1;
 	const double value = best->ns / w, lo = best->lo / w * better, hi = best->hi / w;
 	if (!plateau) {
 		verdict_all(
@@ -411,7 +171,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 static bool ends_show(const struct roof *r)
 {
 	unsigned at;
-	least(r, &at);
+	roof_least(r, &at);
 	return r->shorter > 1 && !r->starves && r->time[at].hi / r->warps[at] < r->full;
 }
 
@@ -421,17 +181,6 @@ static bool has_room(const struct study *s, const struct roof *r)
 {
 	const struct timed_pair k = pipeline_pair(study_device(s), r->class, r->chains, 1, r->shorter, false);
 	return k.few && (r->shorter == 1 || PIPELINE_OPS / r->shorter / r->chains >= PIPELINE_LINKS_LEAST);
-}
-
-/* Its loops are as short as they have to be. */
-static void measure(struct study *s, struct roof *r, double timer)
-{
-	climb(s, r, timer);
-	r->unseen = !study_seen(s, r->class, r->time[0].point);
-	if (!r->bad && r->flat | r->whole)
-		narrow(s, r, timer);
-	if (!study_pending(s) && r->ridge)
-		allow_for_gaps(s, r, timer);
 }
 
 static void measure_roof(struct study *s, struct roof *r, double timer)
@@ -448,7 +197,7 @@ static void measure_roof(struct study *s, struct roof *r, double timer)
 		verdict_all(s, r, VERDICT_INCONCLUSIVE, why);
 	if (!r->shorter || why)
 		return;
-	measure(s, r, timer);
+	roof_measure(s, r, timer);
 	r->measured = true;
 }
 
@@ -484,25 +233,6 @@ static bool is_preferred(const struct roof *r, unsigned n)
 	return false;
 }
 
-/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
- * pipe and others have one each, as many take as long as where all of it is full. */
-static bool ends_apart(const struct roof *r)
-{
-	unsigned sooner = 0;
-	double full = 0;
-	if (!r->measured || r->starves || !r->ridge)
-		return false;
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->warps[i] == r->ridge)
-			full = r->time[i].ns;
-	if (full <= CONTENDED * r->time[0].ns)
-		return false;
-	for (unsigned i = 0; i < r->count; i++)
-		if (r->time[i].ok && r->time[i].ns < full * NO_BETTER && r->warps[i] > sooner)
-			sooner = r->warps[i];
-	return r->ridge > sooner && r->ridge - sooner > fmax(1, NEAR * r->ridge);
-}
-
 /* The same as where its own warps are preferred to others, for its ridge: those that end sooner do not wait for the last. Where nobody asked, as in
  * an older recording, it stays as it is. */
 static void measure_again(struct study *s, struct roof *r, double timer)
@@ -514,7 +244,7 @@ static void measure_again(struct study *s, struct roof *r, double timer)
 			     .spans = r->spans,
 			     .outside = r->outside,
 			     .preferred = true};
-	measure(s, &again, timer);
+	roof_measure(s, &again, timer);
 	if (again.ridge || again.bad || again.noisy)
 		*r = again;
 }
@@ -568,13 +298,13 @@ static void study(struct study *s)
 				measure_roof(s, r, timer);
 			else if (why)
 				verdict_all(s, r, VERDICT_INCONCLUSIVE, why);
-			if (r->flat && ilp[i] == 1 && least(r, &at) < INFINITY)
+			if (r->flat && ilp[i] == 1 && roof_least(r, &at) < INFINITY)
 				full = r->time[at].lo / r->warps[at];
 		}
 	}
 	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++) {
 		again[i] = all[i];
-		if (is_preferred(all, CLASSES * ILPS) && ends_apart(&all[i]))
+		if (is_preferred(all, CLASSES * ILPS) && roof_ends_apart(&all[i]))
 			measure_again(s, &again[i], timer);
 	}
 	for (unsigned i = 0; all && i < CLASSES * ILPS && !study_pending(s); i++)

@@ -18,6 +18,7 @@ struct timed_pair {
 	unsigned links_at, rounds_at, repeats_at;
 	unsigned few, many; /* links of the two */
 	unsigned first;	    /* rounds to begin with; 0 is 4 */
+	unsigned longer;    /* so many times as many; 0 is 1 */
 	unsigned most;	    /* repeats; 0 is 25 */
 	double quiet;	    /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
 	double ends;	    /* part of the value that beginning and end of a launch may hide; 0 is 0.01 */

@@ -83,7 +83,7 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 {
 	const unsigned links[2] = {k->few, k->many};
 	const double each = k->each > 0 ? k->each : 1, of = warps / ((k->many - k->few) * each);
-	unsigned scale = 1, repeats = FIRST_REPEATS;
+	unsigned scale = k->longer ? k->longer : 1, repeats = FIRST_REPEATS;
 	struct timed out = {.ok = false};
 	for (;;) {
 		struct turn t[2];

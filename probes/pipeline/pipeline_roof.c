@@ -1,0 +1,276 @@
+/* How the peak and the ridge of one class are looked for. */
+#include "pipeline_roof.h"
+#include <math.h>
+
+enum { LONGER = 8 };
+#define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
+
+#define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
+/* What a rate near the ridge may be off by. That of warps that stop together, too: what those have begun when the first one comes to its
+ * end is nearly the same in both lengths of a launch. */
+#define UNSURE	  0.02
+#define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
+#define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
+#define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
+#define CONTENDED 1.03 /* of the time of one warp */
+
+/* NULL: it is not there. */
+static const struct timed *load(struct study *s, struct roof *r, unsigned warps, double timer)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->warps[i] == warps)
+			return r->time[i].ok ? &r->time[i] : NULL;
+	if (r->count == ROOF_LOADS)
+		return NULL;
+	r->warps[r->count] = warps;
+	struct timed *t = &r->time[r->count++];
+	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
+	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+	/* Warps that all find their turn when they are ready take as long as one, and end together. */
+	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair))) {
+		*t = timed_together(s, &pair, warps, timer);
+		r->together[r->count - 1] = true;
+	}
+	if (t->bad)
+		r->bad = t->bad;
+	else if (!t->ok && t->point)
+		r->noisy = true;
+	return t->ok ? t : NULL;
+}
+
+/* Time for a link of one warp, as if all of them were one after the other: less is more. */
+static double each(const struct timed *t, unsigned warps)
+{
+	return t->ns / warps;
+}
+
+/* Doubles the warps until that gains nothing, twice, or there are as many as can be. */
+static void climb(struct study *s, struct roof *r, double timer)
+{
+	const struct device_info *d = study_device(s);
+	bool known;
+	const unsigned block = d->max_threads_per_block / d->warp_size;
+	unsigned most = pipeline_most_warps(d, &known);
+	unsigned full = 1;
+	while (2 * full <= block && 2 * full <= most)
+		full *= 2;
+	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter, r->spans);
+	r->starves = timed_starves(s, &pair) || r->preferred;
+	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
+		most = block;
+		known = false;
+	}
+	double before[2] = {INFINITY, INFINITY};
+	for (unsigned w = 1; w <= most; w = w < most && 2 * w > most ? most : 2 * w) {
+		if (!pipeline_blocks(d, w))
+			break;
+		const struct timed *t = load(s, r, w, timer);
+		if (!t && w > 1 && r->bad && r->bad->outcome == OUTCOME_REFUSED) { /* so many do not fit */
+			r->bad = NULL;
+			r->whole = true;
+			return;
+		}
+		if (!t)
+			return;
+		const double now = each(t, w);
+		/* Warps that are behind wanted to issue and could not: what they wait for is full.
+		 * Beyond one block all SMs have to be filled: once is enough there. */
+		if ((r->starves && w >= full) || now > NO_BETTER * before[2 * w > block ? 0 : 1]) {
+			r->flat = true;
+			return;
+		}
+		before[1] = before[0];
+		before[0] = now;
+	}
+	r->whole = known;
+}
+
+/* The peak's. What warps that stop together had begun errs either way, and least where most warps wait: the least of all would be
+ * the one that errs most. */
+double roof_least(const struct roof *r, unsigned *at)
+{
+	double best = INFINITY;
+	*at = 0;
+	for (unsigned i = 1; i < r->count && r->starves; i++)
+		if (r->time[i].ok && r->warps[i] > r->warps[*at])
+			*at = i;
+	if (r->starves && *at)
+		return each(&r->time[*at], r->warps[*at]);
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && each(&r->time[i], r->warps[i]) < best) {
+			best = each(&r->time[i], r->warps[i]);
+			*at = i;
+		}
+	return best;
+}
+
+/* Fewest of the loads asked for that come up to so much of the peak. */
+static unsigned reaches(const struct roof *r, double part)
+{
+	unsigned at, found = 0;
+	const double best = roof_least(r, &at);
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && best / each(&r->time[i], r->warps[i]) >= part && (!found || r->warps[i] < found))
+			found = r->warps[i];
+	return found;
+}
+
+/* Most warps below `above` that do not come up to it; 0: none. */
+static unsigned below(const struct roof *r, double part, unsigned above)
+{
+	unsigned at, found = 0;
+	const double best = roof_least(r, &at);
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && r->warps[i] < above && best / each(&r->time[i], r->warps[i]) < part &&
+		    r->warps[i] > found)
+			found = r->warps[i];
+	return found;
+}
+
+/* Halves the gap below the fewest warps that come up to so much of the peak, until nothing lies in it. Returns those. */
+static unsigned narrow_to(struct study *s, struct roof *r, double part, double timer)
+{
+	const struct device_info *d = study_device(s);
+	for (;;) {
+		const unsigned hi = reaches(r, part), lo = below(r, part, hi);
+		unsigned mid = 0;
+		for (unsigned k = 0; k < hi - lo && !mid; k++) { /* the one nearest the middle that can be */
+			const unsigned at = (lo + hi) / 2 + (k % 2 ? (k + 1) / 2 : -(k / 2));
+			if (at > lo && at < hi && pipeline_blocks(d, at))
+				mid = at;
+		}
+		if (!mid || !load(s, r, mid, timer))
+			return hi;
+	}
+}
+
+/* Of warps that stop together, a number that seems to do more than the most warps do, which fill the pipe; 0: none. What two lengths
+ * of a loop differ by is what links take only if the pipe is as full in both: where the warps that are behind find no turn in the shorter
+ * one, the longer one seems too fast. */
+unsigned roof_beyond_peak(const struct roof *r)
+{
+	unsigned at;
+	const double best = roof_least(r, &at);
+	for (unsigned i = 0; i < r->count && r->starves; i++)
+		if (r->time[i].ok && BEYOND * each(&r->time[i], r->warps[i]) < best)
+			return r->warps[i];
+	return 0;
+}
+
+/* From and to how many warps the ridge may be, as far as rates may be off. */
+void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
+{
+	unsigned best;
+	roof_least(r, &best);
+	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak. */
+	const double counted = r->starves ? (r->time[best].hi - r->time[best].lo) / 2 / r->time[best].ns : 0,
+		     unsure =
+			 r->unseen ? 1 - ROOF_COMPILED : fmax(UNSURE, counted), /* of the peak, which is one at most */
+	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
+	const unsigned most = reaches(r, above), fewest = reaches(r, RIDGE - unsure);
+	*lo = below(r, RIDGE - unsure, r->ridge) + 1;
+	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
+	*lo = !r->starves && fewest && fewest < *lo ? fewest : *lo;
+	*hi = most > r->ridge ? most : r->ridge;
+}
+
+/* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
+bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi)
+{
+	return !r->starves || hi - lo <= fmax(1, NEAR * r->ridge);
+}
+
+/* Whether numbers in between, which were not tried, could tell where those that were do not. */
+static bool may_be_told(const struct roof *r)
+{
+	unsigned lo, hi;
+	roof_ridge_between(r, &lo, &hi);
+	const unsigned least = reaches(r, RIDGE - UNSURE), most = below(r, RIDGE + UNSURE, hi) + 1;
+	return !roof_is_told(r, lo, hi) && (most <= least || roof_is_told(r, least, most));
+}
+
+static void narrow(struct study *s, struct roof *r, double timer)
+{
+	const bool noisy = r->noisy;
+	r->ridge = narrow_to(s, r, RIDGE, timer);
+	if (!study_pending(s) && may_be_told(r)) {
+		narrow_to(s, r, RIDGE - UNSURE, timer);
+		narrow_to(s, r, RIDGE + UNSURE, timer);
+		r->ridge = reaches(r, RIDGE);
+	}
+	/* What the pipe does when it is full does not depend on how soon it is. */
+	r->vague = r->noisy && !noisy;
+	r->noisy = noisy;
+}
+
+static void allow_for_gaps(struct study *s, struct roof *r, double timer)
+{
+	unsigned at;
+	roof_least(r, &at);
+	struct timed *t = &r->time[at];
+	struct timed_pair pair =
+	    pipeline_pair(study_device(s), r->class, r->chains, r->warps[at], r->shorter, r->spans);
+	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, &pair))
+		return;
+	struct timed_pair half = pair;
+	half.few = (pair.few + pair.many) / 2;
+	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
+	if (!study_pending(s))
+		r->gaps = pipeline_gaps(t, &upper, &pair);
+}
+
+/* The peak in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
+ * first warp comes to its end, are as much of any launch: a real GPU of 128 operations a cycle seemed to do 131.5. By as much as the short
+ * one was off, the long one may still be off by its part of that. */
+static void sharpen(struct study *s, struct roof *r, double timer)
+{
+	unsigned at;
+	roof_least(r, &at);
+	const struct timed *t = &r->time[at];
+	struct timed_pair pair =
+	    pipeline_pair(study_device(s), r->class, r->chains, r->warps[at], r->shorter, r->spans);
+	if (!t->ok || r->gaps)
+		return;
+	pair.longer = LONGER;
+	pair.ends = ENDS;
+	struct timed sharp = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
+					     : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+	if (study_pending(s) || !sharp.ok)
+		return;
+	const double off = fabs(sharp.ns - t->ns) / (LONGER - 1);
+	sharp.lo -= off;
+	sharp.hi += off;
+	r->sharp = sharp;
+}
+
+/* Its loops are as short as they have to be. */
+void roof_measure(struct study *s, struct roof *r, double timer)
+{
+	climb(s, r, timer);
+	r->unseen = !study_seen(s, r->class, r->time[0].point);
+	if (!r->bad && r->flat | r->whole)
+		narrow(s, r, timer);
+	if (!study_pending(s) && r->ridge)
+		allow_for_gaps(s, r, timer);
+	if (!study_pending(s) && r->ridge && !r->noisy && !r->bad)
+		sharpen(s, r, timer);
+}
+
+/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
+ * pipe and others have one each, as many take as long as where all of it is full. */
+bool roof_ends_apart(const struct roof *r)
+{
+	unsigned sooner = 0;
+	double full = 0;
+	if (!r->measured || r->starves || !r->ridge)
+		return false;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->warps[i] == r->ridge)
+			full = r->time[i].ns;
+	if (full <= CONTENDED * r->time[0].ns)
+		return false;
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->time[i].ok && r->time[i].ns < full * NO_BETTER && r->warps[i] > sooner)
+			sooner = r->warps[i];
+	return r->ridge > sooner && r->ridge - sooner > fmax(1, NEAR * r->ridge);
+}

@@ -1,0 +1,53 @@
+/* One class of instructions at one parallelism, with more and more warps: what is asked, and what of it the ridge is made of. Inside this
+ * folder. */
+#ifndef FATHOM_PIPELINE_ROOF_H
+#define FATHOM_PIPELINE_ROOF_H
+#include "pipeline.h"
+
+enum { ROOF_LOADS = 64 };
+
+/* Of the time that operations take as they were compiled, what they take in a better order and with registers that do not get in each
+ * other's way. Only the native code tells: through OpenCL, cosines of one GPU took 1.05 times as long as through CUDA, and multiply-adds
+ * among others 1.07 times. */
+#define ROOF_COMPILED 0.9
+
+/* One class at one parallelism: the loads that were asked for, in that order. */
+struct roof {
+	enum pipeline_class class;
+	unsigned chains, count, ridge;
+	unsigned shorter; /* than usual: so many times shorter loops */
+	bool spans;	  /* each block of launches of several reads the clock */
+	double outside;	  /* how well the timer tells launches apart of which no thread sees all, ns */
+	double
+	    full; /* what a link takes, at least, with one chain in as many warps as fill the pipe, ns; 0: not known */
+	unsigned warps[ROOF_LOADS];
+	struct timed time[ROOF_LOADS];
+	bool together[ROOF_LOADS]; /* it is of warps that stop with the first one */
+	struct timed sharp;	   /* the peak's, of longer launches; not ok: there is only what time says */
+	const struct point *bad;
+	bool whole;   /* the last doubling reached all warps that an SM can have */
+	bool flat;    /* more warps gained nothing */
+	bool noisy;   /* a time that is not known well enough */
+	bool vague;   /* the same of one that only the ridge depends on */
+	bool starves; /* warps are preferred to each other */
+	bool unseen;  /* what runs cannot be read back, and could be something better */
+	enum pipeline_gaps gaps;
+	bool preferred; /* other operations' warps are preferred to each other */
+	bool measured;	/* there is something to conclude from */
+};
+
+/* Asks for as many numbers of warps as tell the peak and the ridge, in loops as long as the roof says. timer: ns. */
+void roof_measure(struct study *s, struct roof *r, double timer);
+/* Time for a link of one warp at the peak, as if all of them were one after the other, ns; *at: which load that is. */
+double roof_least(const struct roof *r, unsigned *at);
+/* Of warps that stop together, a number that seems to do more than the most warps do; 0: none. */
+unsigned roof_beyond_peak(const struct roof *r);
+/* From and to how many warps the ridge may be, as far as rates may be off. */
+void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi);
+/* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
+bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi);
+/* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
+ * pipe and others have one each, as many take as long as where all of it is full. */
+bool roof_ends_apart(const struct roof *r);
+
+#endif

@@ -247,6 +247,26 @@ static int usual_of(struct study *s, unsigned row, const struct rates *x, unsign
 	return usual;
 }
 
+/* Whether some load whose time says how fast the unit is comes up to nearly the best rate, and to less than its links' latency lets it have:
+ * then the unit is what holds it up. Loads of as many links under way all come up to the same where that alone does. */
+static bool unit_holds_up(const struct rates *x, double value, const struct device_info *d)
+{
+	const struct slope *single = x->single;
+	if (!single || !single->ok || !(single->value > 0))
+		return true;
+	for (unsigned i = 0; i < x->count; i++) {
+		const struct slope *t = &x->slope[i];
+		const struct load *l = &x->load[i];
+		if (!t->ok || !(t->value > 0))
+			continue;
+		const double rate = rate_of(t, l, d),
+			     allowed = (double)l->warps * d->warp_size * l->chains / single->value;
+		if (rate > AS_FAST * value && rate < TELLS * allowed && tells_rate(t, l, single, false, false, d))
+			return true;
+	}
+	return false;
+}
+
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
 {
 	const struct slope *const slope = x->slope, *const single = x->single;
@@ -357,6 +377,19 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
 			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
 			    l->chains, agree);
+		return;
+	}
+	if (!unit_holds_up(x, value, d)) {
+		study_bound(
+		    s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
+		    "reached by %u warps of %u chains, which come up to what their latency lets them have; with more "
+		    "under way some warps end long before others",
+		    l->warps, l->chains);
+		study_bound(
+		    s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+		    "reached by %u warps of %u chains, which come up to what their latency lets them have; with more "
+		    "under way some warps end long before others",
+		    l->warps, l->chains);
 		return;
 	}
 	const int usual = usual_of(s, row, x, (unsigned)best);

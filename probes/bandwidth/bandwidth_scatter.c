@@ -68,15 +68,16 @@ static double passes(const struct study *s)
 	return piece < fill ? 2 - piece / fill : 2;
 }
 
-/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2, and so does the whole GPU. */
+/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2, and so does the whole GPU. Clearly so: where
+ * the L2's port is the limit, the stream reaches just what that lets through. */
 static bool memory_limits(const struct study *s, double rate)
 {
 	const struct finding *all = study_finding(s, "cache.global.l2.bandwidth_total");
 	double one, some;
 	return bandwidth_at_least(s, "cache.global.l2.bandwidth", &one) &&
 	       one * study_device(s)->sm_count > CLEARLY * rate &&
-	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &some) && all->lo > passes(s) * rate &&
-	       comes_through(s, CLEARLY * rate);
+	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &some) &&
+	       all->lo > CLEARLY * passes(s) * rate && comes_through(s, CLEARLY * rate);
 }
 
 /* What a miss of the last cache brings, NAN where nobody knows: a word moves no less than that. */

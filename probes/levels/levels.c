@@ -207,11 +207,13 @@ static double seems_more(const struct stat_level *level, size_t k, unsigned time
 	return slower / (level[k + 1].value - l->value) * l->size;
 }
 
-/* Bytes that level k has at least. Of global memory the best fit is no capacity anyway. */
+/* Bytes that level k has at least. Of global memory the best fit is no capacity anyway. What hits the level before it is not asked of this one,
+ * which may have dropped it meanwhile: then both together hold what this one seems to hold. */
 static double least_of(const struct stat_level *level, size_t k, unsigned space, unsigned times)
 {
+	const double before = k ? level[k - 1].size : 0;
 	return level[k].size_lo * (1 - MODEL) -
-	       (level[k].size > 0 && space != SPACE_GLOBAL ? seems_more(level, k, times) : 0);
+	       (level[k].size > 0 && space != SPACE_GLOBAL ? fmax(seems_more(level, k, times), before) : 0);
 }
 
 static double most_of(const struct stat_level *l, unsigned times)

@@ -170,6 +170,12 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		 l->hashed ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart");
 	if (l->unequal)
 		return conclude_unequal(s, prefix, l);
+	/* Where lines side by side are of one set, shared memory may leave that less room than they take, and all others are never met. */
+	if (l->lent && l->sets.state == CHASE_DONE && l->sets.value == 1) {
+		snprintf(key, sizeof(key), "%s.sets", prefix);
+		study_bound(s, key, 1, INFINITY, "size / (ways x line)", "chase", "%s; %s", seen, lent_why);
+		return;
+	}
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
 }
 

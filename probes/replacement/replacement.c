@@ -288,6 +288,7 @@ static void study_level(struct level *l)
 	set.ways = (unsigned)l->ways;
 	set.known.grain = latency(l, "clock.granularity");
 	set.known.spread = pages ? 0 : level_spread(l);
+	set.known.swing = study_swing(l->study);
 	double here = 0, up = 0, next = latency(l, l->next);
 	if (pages) {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);

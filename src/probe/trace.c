@@ -216,10 +216,15 @@ static double nearly_missed(const struct trace_classes *c)
 
 /* Parts of what lies behind the level answer at several distances, and rows of a memory are open or not: from where on a miss is one, when of
  * `fits` next to nothing is as slow as the nearest of them. What is driven out there meanwhile may be in either part. */
-static double nearest_miss(const struct trace_classes *c, struct trace_part fits)
+static double nearest_miss(const struct trace_classes *c, const struct trace_level *l, struct trace_part fits)
 {
+	/* Seen while the clock was faster, it takes less at other times. */
+	const double usual = c->miss / (1 + l->swing);
 	double floor = c->floor;
 	uint32_t slow = 0, gone = 0;
+
+	if (l->swing > 0 && usual >= nearly_missed(c))
+		floor = fmin(floor, usual - reach(c, usual));
 
 	for (unsigned i = 0; i < c->peaks; i++) {
 		double from = c->peak[i].centre - reach(c, c->peak[i].centre);
@@ -269,7 +274,7 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 			c->hit = low[i].centre;
 			c->miss = high[k].centre;
 			c->floor = chase_floor(c->hit, c->miss);
-			c->floor = nearest_miss(c, fits);
+			c->floor = nearest_miss(c, l, fits);
 			c->above = fmax(l->front, l->above > 0 ? c->hit - 0.5 * l->above : 0);
 			c->late = late_class(c, all.ticks, all.count);
 			return true;

@@ -60,7 +60,9 @@ struct trace_level {
 	double above, below; /* ticks that it is slower than the level above, and the next one slower than it */
 	double deep;	     /* ticks that it is slower than the nearest one */
 	double spread;	     /* ticks from its nearest part to its farthest; 0: one part */
-	double few;	     /* so small a share of what does not fit may miss; 0: as usual */
+	double
+	    swing; /* as a ratio: so much longer may what leaves the SM take while its clock is faster; 0: it never is */
+	double few; /* so small a share of what does not fit may miss; 0: as usual */
 	double
 	    front; /* ticks below which something else may have answered, that asks this level nothing; 0: nothing does */
 };

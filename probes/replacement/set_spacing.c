@@ -39,7 +39,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	if (!usual && !policy_classify(&few, q, *ticks, classes))
 		return out;
 	/* Where lines in between fall into the set, too, as many as fit do not fit either. Without any, those that miss may be strangers' doing,
-	 * which a victim that is drawn leaves there for long. */
+	 * which a victim that is drawn leaves there for long; nor with one that leads, of a set beside. */
 	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
 		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
@@ -53,7 +53,8 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	if (out.settled)
 		out.conflict = missed >= (usual ? LAPS - LAPS / 4 : LAPS - 1);
 	else
-		out.conflict = usual && !set->between && missed >= LAPS - 1 && 2 * alone >= q->fits_to - q->fits_from;
+		out.conflict = usual && (!set->between || set->led) && missed >= LAPS - 1 &&
+			       2 * alone >= q->fits_to - q->fits_from;
 	return out;
 }
 

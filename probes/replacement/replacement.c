@@ -289,6 +289,7 @@ static void study_level(struct level *l)
 	set.known.grain = latency(l, "clock.granularity");
 	set.known.spread = pages ? 0 : level_spread(l);
 	set.known.swing = study_swing(l->study);
+	set.known.first = !pages && !l->up;
 	double here = 0, up = 0, next = latency(l, l->next);
 	if (pages) {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);

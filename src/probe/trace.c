@@ -197,7 +197,8 @@ static int descending(const void *a, const void *b)
 /* What is slower than every class: a late miss, where hits that are late are never nearly as late as a miss. */
 static enum trace_class late_class(const struct trace_classes *c, const uint32_t *all, uint32_t n)
 {
-	double from = c->hit + reach(c, c->hit), to = c->miss - reach(c, c->miss),
+	/* What is slower than the floor is a miss in a nearer part. */
+	double from = c->hit + reach(c, c->hit), to = fmin(c->miss - reach(c, c->miss), c->floor),
 	       near = from + LATE_NEAR * (to - from);
 	uint32_t late = 0, nearly = 0;
 
@@ -220,15 +221,16 @@ static double nearest_miss(const struct trace_classes *c, const struct trace_lev
 {
 	/* Seen while the clock was faster, it takes less at other times. */
 	const double usual = c->miss / (1 + l->swing);
+	/* At first all that misses may come from farther than what is next. */
+	const double nearly = fmin(nearly_missed(c), l->below > 0 ? c->hit + LATE_NEAR * l->below : INFINITY);
 	double floor = c->floor;
 	uint32_t slow = 0, gone = 0;
 
-	if (l->swing > 0 && usual >= nearly_missed(c))
+	if (l->swing > 0 && usual >= nearly)
 		floor = fmin(floor, usual - reach(c, usual));
-
 	for (unsigned i = 0; i < c->peaks; i++) {
 		double from = c->peak[i].centre - reach(c, c->peak[i].centre);
-		if (c->peak[i].centre >= nearly_missed(c) && c->peak[i].share >= PART_SHARE)
+		if (c->peak[i].centre >= nearly && c->peak[i].share >= PART_SHARE)
 			floor = fmin(floor, from);
 	}
 	for (uint32_t i = 0; i < fits.count; i++) {
@@ -252,7 +254,7 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 	struct chase_peak low[TRACE_PEAKS], high[TRACE_PEAKS];
 	double step = fmin(l->above > 0 ? l->above : INFINITY, l->below > 0 ? l->below : INFINITY);
 
-	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE};
+	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE, .first = l->first};
 	c->narrow = fmax(0.5 + c->grain, 0.3 * step);
 	const double hit = nearest_hit(c, nearest) + l->deep;
 	unsigned lows = peaks_of(c, fits.ticks, fits.count, FITS_SHARE, low);
@@ -273,6 +275,7 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 				continue;
 			c->hit = low[i].centre;
 			c->miss = high[k].centre;
+			c->faster = c->miss * (1 + l->swing) + (l->swing > 0 ? reach(c, c->miss) : 0);
 			c->floor = chase_floor(c->hit, c->miss);
 			c->floor = nearest_miss(c, l, fits);
 			c->above = fmax(l->front, l->above > 0 ? c->hit - 0.5 * l->above : 0);
@@ -390,10 +393,12 @@ enum trace_class trace_class_of(const struct trace_classes *c, uint32_t ticks)
 			       : c->peak[i].centre < c->above	      ? TRACE_ABOVE
 			       : c->peak[i].centre < nearly_missed(c) ? TRACE_HIT
 								      : TRACE_UNSURE;
-	if (ticks >= c->floor && ticks < c->miss)
+	if (ticks >= c->floor && ticks < fmax(c->miss, c->faster))
 		return TRACE_MISS;
+	if (ticks < c->above)
+		return TRACE_ABOVE;
 	/* Nothing is ever early: what is faster than a miss, if not as fast as usual, is a late hit. */
 	if (ticks < c->miss)
-		return ticks < c->hit ? TRACE_UNSURE : TRACE_HIT;
+		return ticks < c->hit && !c->first ? TRACE_UNSURE : TRACE_HIT;
 	return c->late;
 }

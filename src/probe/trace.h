@@ -46,7 +46,9 @@ enum trace_class { TRACE_ABOVE, TRACE_HIT, TRACE_MISS, TRACE_UNSURE };
 struct trace_classes {
 	double above; /* ticks below which a level nearer than the one in question answered */
 	double floor; /* ticks from which it missed */
+	bool first;   /* nothing nearer answers: what is faster than its usual hit is one of a nearer part */
 	double hit, miss;
+	double faster; /* ticks up to which a miss takes while the clock is faster */
 	double grain, narrow;
 	enum trace_class late; /* of what is slower than every class */
 	unsigned peaks;
@@ -62,6 +64,7 @@ struct trace_level {
 	double spread;	     /* ticks from its nearest part to its farthest; 0: one part */
 	double
 	    swing; /* as a ratio: so much longer may what leaves the SM take while its clock is faster; 0: it never is */
+	bool first; /* nothing nearer answers */
 	double few; /* so small a share of what does not fit may miss; 0: as usual */
 	double
 	    front; /* ticks below which something else may have answered, that asks this level nothing; 0: nothing does */

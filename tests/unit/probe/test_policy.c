@@ -383,13 +383,53 @@ static void test_far(void **state)
 	}
 }
 
+/* Of a level's accesses one in `each` misses, and one in twenty is late by up to `late` ticks, a hit or not. */
+static void test_classes(void **state)
+{
+	enum { FITS = 80, ALL = 1000 };
+	static const uint32_t miss[] = {400, 415};
+	uint32_t fits[FITS], all[ALL], nearest[8];
+	struct rng r;
+	struct trace_classes c;
+	(void)state;
+
+	rng_seed(&r, 1);
+	for (unsigned i = 0; i < ALL; i++) {
+		all[i] = i % 8 == 0 ? miss[i / 8 % 4 != 0] : 190;
+		all[i] += rng_below(&r, 20) == 0 ? 4 + (uint32_t)rng_below(&r, 38) : 0;
+	}
+	for (unsigned i = 0; i < FITS; i++)
+		fits[i] = i % 20 ? 190 : 194 + i / 4;
+	for (unsigned i = 0; i < 8; i++)
+		nearest[i] = 190;
+	struct trace_level known = {.grain = 2, .above = NAN, .below = 220, .spread = 20, .first = true};
+	const struct trace_part near = {nearest, 8}, in = {fits, FITS}, more = {all, ALL};
+	assert_true(trace_classify(&c, &known, near, in, more, more));
+	/* A miss in a nearer part is no hit that is late, so nothing is nearly as late as one. */
+	assert_int_equal(trace_class_of(&c, 402), TRACE_MISS);
+	assert_int_equal(trace_class_of(&c, 450), TRACE_MISS);
+	assert_int_equal(trace_class_of(&c, 225), TRACE_HIT);
+	/* Nothing is nearer that could be faster; and where something is, what is as fast as that comes from there. */
+	assert_int_equal(trace_class_of(&c, 150), TRACE_HIT);
+	known.first = false;
+	known.above = 60;
+	assert_true(trace_classify(&c, &known, near, in, more, more));
+	assert_int_equal(trace_class_of(&c, 150), TRACE_ABOVE);
+	assert_int_equal(trace_class_of(&c, 175), TRACE_UNSURE);
+	/* Seen while the clock is faster, a miss takes less at other times. */
+	known.swing = 0.1;
+	assert_true(trace_classify(&c, &known, near, in, more, more));
+	assert_int_equal(trace_class_of(&c, 375), TRACE_MISS);
+	assert_int_equal(trace_class_of(&c, 300), TRACE_HIT);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_rules),    cmocka_unit_test(test_draws),	 cmocka_unit_test(test_strangers),
 	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),	 cmocka_unit_test(test_half),
 	    cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
-	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),
+	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),	 cmocka_unit_test(test_classes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -74,8 +74,8 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
 	const bool as_hits = of->alike && (k < 2 || above->alike);
-	const double rows = of->loose + (k > 1 ? above->loose : 0), hits = as_hits ? 0 : c->price[0].loose,
-		     loose = hits + rows,
+	const double rows = of->loose + (k > 1 ? above->loose : 0),
+		     hits = as_hits ? 0 : c->price[0].loose + (k > 1 ? 2 : 1) * c->price[0].either, loose = hits + rows,
 		     more = as_hits ? of->shift - (k > 1 ? above->shift : 0) : of->value - above->value,
 		     moved = more - (of->value - above->value), low = of->low - above->high + moved,
 		     high = of->high - above->low + moved, half = fmax(GAP_LEAST, (high - low) / 2) + loose,

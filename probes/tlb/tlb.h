@@ -72,10 +72,11 @@ struct tlb_level {
 };
 struct tlb_price {
 	enum chase_state state;
-	double value;	  /* cycles of a page's first access beyond those of a later one */
-	double loose;	  /* and so much more or less of them with each page, or with all of them, for another reason */
-	bool usual;	  /* none of it was seen while the SM's clock was faster */
-	double low, high; /* between which a clock that counts by several leaves it */
+	double value;  /* cycles of a page's first access beyond those of a later one */
+	double loose;  /* and so much more or less of them with each page, or with all of them, for another reason */
+	double either; /* of hits: and so much more or less of them in each cost, beyond the half of what they cost */
+	bool usual;    /* none of it was seen while the SM's clock was faster */
+	double low, high;	   /* between which a clock that counts by several leaves it */
 	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
 	bool near;		   /* no memory was asked */
 	bool

@@ -187,7 +187,7 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 		most = fmax(most, more);
 		sum += more;
 	}
-	of->alike = hits->loose > 0 && of->near == hits->near && most - least <= GAP_LEAST;
+	of->alike = (hits->loose > 0 || hits->either > 0) && of->near == hits->near && most - least <= GAP_LEAST;
 	of->shift = sum / TLB_SPREAD;
 }
 
@@ -213,8 +213,11 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	if (loose > c->gap || fabs(out->value) > c->gap)
 		out->loose = loose;
 	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
-	 * what they leave open. */
-	if (fabs(out->value) <= c->gap)
+	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
+	 * none. Nothing but where in its steps they begin makes an opener faster. */
+	if (out->value > GAP_LEAST && out->value <= c->gap)
+		out->value = out->either = out->value / 2;
+	else if (fabs(out->value) <= c->gap)
 		out->value = 0;
 	out->low = out->high = out->value;
 	spread_of(&v, out);

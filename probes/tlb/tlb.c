@@ -344,7 +344,8 @@ const struct probe probe_tlb = {
 	"them by an offset gives the line, and the pages that one more conflicts with give the ways.",
     .fooled =
 	"Caches of data or of page table entries, which hold fewer pages when each has more lines: what fits has to "
-	"fit with many lines, too. A cache that answers before addresses are translated: its hits are told by their "
+	"fit with many lines, too, and with several times the data between two visits. A cache that answers before "
+	"addresses are translated: its hits are told by their "
 	"speed and left out. Open rows of memory, which are as a TLB with sets of one entry: there is a level only "
 	"where one page more makes more than two others wait, where a set has more pages than banks of the memory "
 	"could "

@@ -185,6 +185,10 @@ void tlb_look_of(const struct tlb_path *c, unsigned k, const struct tlb_ring *ri
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* Clearly more than so many pages, as far as the buffer has them; one more at least. */
+uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride);
+/* Refuses level k where it may be page table entries in a cache of data. PENDING or DONE. */
+enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k);
 /* Refuses level k where it may be the open rows of the memory, which no_page says if they are. PENDING or DONE. */
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
 /* Its ways and sets, where its reach is known. */

@@ -12,13 +12,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LEAST  4096u /* nobody has smaller pages */
-#define HALVINGS    2	  /* more of them only cost time */
-#define ODD_MOST    0.05  /* of the visits are delayed by what delays followers as often */
-#define EXTRAS	    4
-#define TABLE_LEAST 0.5 /* of the way from a cache of data to the memory */
-#define STAY_LEAST  0.1 /* of the visits miss, ... */
-#define STAY_MOST   0.2 /* ... and for each of them so few followers ask the memory, at most */
+#define LINE_LEAST 4096u /* nobody has smaller pages */
+#define HALVINGS   2	 /* more of them only cost time */
+#define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
+#define EXTRAS	   4
 
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
 {
@@ -103,8 +100,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 	return CHASE_UNDECIDED;
 }
 
-/* Clearly more than so many pages, as far as the buffer has them; one more at least. */
-static uint32_t some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride)
+uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride)
 {
 	const uint64_t room = (c->bytes - 2 * RING_PAGE) / stride, more = pages + (pages < 4 ? 1 : pages / 4);
 
@@ -122,7 +118,7 @@ static enum chase_state narrow(struct tlb_path *c, unsigned k, uint32_t most, ui
 			return state;
 		/* Where clearly more do not tell, or were not asked for in a recording, the one more has to do. */
 		if (yes) {
-			state = fits(c, k, some_more(c, most, *stride / 2), *stride / 2, &more);
+			state = fits(c, k, tlb_some_more(c, most, *stride / 2), *stride / 2, &more);
 			if (state == CHASE_PENDING && study_pending(c->study))
 				return state;
 			if (state != CHASE_DONE || more)
@@ -280,7 +276,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages, &stride);
-	const uint32_t few = stride ? some_more(c, pages, stride) : 0;
+	const uint32_t few = stride ? tlb_some_more(c, pages, stride) : 0;
 	if (state == CHASE_DONE && stride < LINE_LEAST) {
 		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
@@ -419,45 +415,6 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
-/* Whether lines of data stay where pages that do not fit miss. A cache of data that loses page table entries, which each lap asks for, loses those
- * lines as well, which no lap asks for more often. */
-static enum chase_state data_stays(struct tlb_path *c, unsigned k, bool *yes)
-{
-	const struct tlb_level *l = &c->level[k];
-	const struct tlb_ring ring = {.pages = some_more(c, (uint32_t)l->entries.value, l->line.value),
-				      .stride = l->line.value};
-	const double far = (c->slowest + c->quickest) / 2;
-	double missed = 0, late = 0;
-	struct tlb_view w;
-	const enum chase_state state = tlb_get(c, &ring, &w);
-
-	*yes = false;
-	if (state != CHASE_DONE)
-		return state;
-	for (uint32_t v = 0; v < w.visits; v++) {
-		missed += tlb_missed(c, k, w.cost[v]);
-		late += w.ticks[2 * v + 1] >= far;
-	}
-	*yes = missed >= STAY_LEAST * w.visits && late <= STAY_MOST * missed;
-	return state;
-}
-
-/* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from
- * that cache to the memory. More lines of data need not drive those out: entries of pages that are visited in turn are the last to go. */
-static enum chase_state may_be_tables(struct tlb_path *c, unsigned k, bool *yes)
-{
-	bool stays;
-
-	/* One set is none that shows: all that are too many conflict, whatever has them. */
-	*yes = k && (c->level[k].sets.state != CHASE_DONE || c->level[k].sets.value == 1) &&
-	       !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
-	if (!*yes)
-		return CHASE_DONE;
-	const enum chase_state state = data_stays(c, k, &stays);
-	*yes = !stays;
-	return state;
-}
-
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -499,18 +456,8 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 		}
 		return CHASE_UNDECIDED;
 	}
-	bool tables = false;
-	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && may_be_tables(c, k, &tables) == CHASE_PENDING)
+	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_tables(c, k) == CHASE_PENDING)
 		return CHASE_PENDING;
-	if (tables) {
-		static const char why[] = "no sets show, and page table entries in a cache of data would look the same";
-		if (l->sets.state == CHASE_DONE) {
-			tlb_undecided(&l->ways, "%s", why);
-			tlb_undecided(&l->sets, "%s", why);
-		}
-		l->line.state = l->entries.state = CHASE_UNDECIDED;
-		return tlb_undecided(&l->reach, "%s", why);
-	}
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_rows(c, k) == CHASE_PENDING)
 		return CHASE_PENDING;
 	return state;

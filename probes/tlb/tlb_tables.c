@@ -1,0 +1,124 @@
+/* Whether what seems a level is a TLB, or page table entries in a cache of data, which are one more level by every timing until data
+ * drive them out. */
+#include "tlb.h"
+#include <math.h>
+
+#define TABLE_LEAST 0.5 /* of the way from a cache of data to the memory */
+#define STAY_LEAST  0.1 /* of the visits miss, ... */
+#define STAY_MOST   0.2 /* ... and for each of them so few followers ask the memory, at most */
+#define FLOOD	    16u /* times as many lines of data for each entry */
+#define FLOOD_LEAST 4
+#define FLOOD_TIMED 8192u
+#define FLOOD_SURE  4	/* standard deviations */
+#define TABLE_SHARE 32	/* entries of 8 bytes have a line of a cache in common, at most */
+#define LAP_MOST    0.6 /* misses of a lap, of which one is certain where an entry was driven out */
+#define LAP_LEAST   0.8
+
+/* Whether lines of data stay where pages that do not fit miss. A cache of data that loses page table entries, which each lap asks for, loses those
+ * lines as well, which no lap asks for more often. */
+static enum chase_state data_stays(struct tlb_path *c, unsigned k, bool *yes)
+{
+	const struct tlb_level *l = &c->level[k];
+	const struct tlb_ring ring = {.pages = tlb_some_more(c, (uint32_t)l->entries.value, l->line.value),
+				      .stride = l->line.value};
+	const double far = (c->slowest + c->quickest) / 2;
+	double missed = 0, late = 0;
+	struct tlb_view w;
+	const enum chase_state state = tlb_get(c, &ring, &w);
+
+	*yes = false;
+	if (state != CHASE_DONE)
+		return state;
+	for (uint32_t v = 0; v < w.visits; v++) {
+		missed += tlb_missed(c, k, w.cost[v]);
+		late += w.ticks[2 * v + 1] >= far;
+	}
+	*yes = missed >= STAY_LEAST * w.visits && late <= STAY_MOST * missed;
+	return state;
+}
+
+/* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from
+ * that cache to the memory. More lines of each page need not drive those out: entries of pages that are visited in turn are the last to go. */
+static bool look_like_tables(const struct tlb_path *c, unsigned k)
+{
+	/* One set is none that shows: all that are too many conflict, whatever has them. */
+	return (c->level[k].sets.state != CHASE_DONE || c->level[k].sets.value == 1) &&
+	       !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
+}
+
+static uint64_t umax(uint64_t a, uint64_t b)
+{
+	return a > b ? a : b;
+}
+
+/* Fewer entries than fit, so that the kernel's own pages have room beside them, and more than the levels above have. */
+static uint32_t some_entries(const struct tlb_path *c, unsigned k)
+{
+	const uint64_t n = c->level[k].entries.value, stride = c->level[k].line.value;
+	uint64_t above = 0;
+
+	for (unsigned i = 0; i < k; i++)
+		above = umax(above, umax(c->level[i].entries.value, c->level[i].reach.value / stride));
+	return (uint32_t)umax(n / 2, (above + n + 1) / 2);
+}
+
+/* Entries that fit, each of them asked for once a lap, but with several times the data in between: many pieces of what one covers
+ * are visited one right after the other, and levels above have it for all but the first. Entries of a TLB do not make room for data.
+ * *told: it was made clear. */
+static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, bool *yes)
+{
+	const uint64_t line = c->level[k].line.value;
+	const uint32_t n = some_entries(c, k);
+	uint32_t pieces = FLOOD;
+	struct tlb_view w;
+
+	*told = *yes = false;
+	while (pieces > 1 && (n * pieces > RING_MOST || line / pieces < RING_PAGE))
+		pieces /= 2;
+	if (pieces < FLOOD_LEAST)
+		return CHASE_DONE;
+	struct tlb_ring ring = {.pages = n * pieces, .stride = line / pieces, .order = 1};
+	ring.turns = FLOOD_TIMED / (ring.pages * tlb_lines(c, &ring)) + 1;
+	const enum chase_state state = tlb_get(c, &ring, &w);
+	if (state != CHASE_DONE)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	/* Half of the lines that the entries of so many pages lie in, of which each is driven out in each lap. */
+	const double lines = (double)n / TABLE_SHARE / 2;
+	const struct tlb_surplus s = tlb_surplus_of(c, k, &w);
+	*yes = s.each - FLOOD_SURE * s.chance > fmax(LAP_LEAST, lines);
+	/* What makes many more too cheap than too dear may hide any number of misses. */
+	*told = *yes || (s.each + FLOOD_SURE * s.chance < fmax(LAP_MOST, lines) && s.each > -FLOOD_SURE * s.chance);
+	return CHASE_DONE;
+}
+
+static void refuse_tables(struct tlb_level *l, const char *why)
+{
+	struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
+
+	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i]->state == CHASE_DONE)
+			tlb_undecided(facts[i], "%s", why);
+	l->set_count = 0;
+}
+
+enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
+{
+	bool stays, told, flooded;
+
+	if (!k)
+		return CHASE_DONE;
+	enum chase_state state = data_stays(c, k, &stays);
+	if (state == CHASE_PENDING || stays)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	state = are_flooded(c, k, &told, &flooded);
+	if (state == CHASE_PENDING)
+		return state;
+	if (flooded)
+		refuse_tables(&c->level[k],
+			      "more data between visits to pages that fit makes them miss: page table "
+			      "entries in a cache of data do that");
+	else if (!told && look_like_tables(c, k))
+		refuse_tables(&c->level[k],
+			      "no sets show, and page table entries in a cache of data would look the same");
+	return CHASE_DONE;
+}

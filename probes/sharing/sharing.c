@@ -105,6 +105,18 @@ static void allow_for_swing(const struct place *of, unsigned k, struct share_lev
 	l->gap = behind - own;
 }
 
+/* By how many cycles a level's hits are slower than those of the first level; 0 where that is not known. */
+static double slower_than_first(const struct place *of, unsigned k)
+{
+	const struct study *s = of->path.study;
+	char key[64];
+	double own, first;
+	if (!k || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own) ||
+	    !study_number(s, path_key(key, sizeof key, of->name, 0, "latency"), &first))
+		return 0;
+	return own - first;
+}
+
 /* Why a level cannot be filled, or only by more than all SMs can read beside each of them; false: it can. */
 static bool too_large(const struct place *of, double size, double line, char *why, size_t n)
 {
@@ -178,6 +190,7 @@ static void levels_of(struct place *of)
 		else
 			c->levels = k + 1;
 		allow_for_swing(of, k, &c->level[k]);
+		c->level[k].slower = slower_than_first(of, k);
 		if (!why[0] && c->level[k].cold)
 			snprintf(why, sizeof why, "the level above could not be filled");
 	}

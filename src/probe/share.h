@@ -53,10 +53,11 @@ enum chase_state share_get(struct study *s, unsigned experiment, double x, const
 struct share_level {
 	/* given */
 	uint64_t size, line; /* bytes; a size that is too small does no harm as long as it can be overflown */
-	bool cold;    /* it cannot, or not at a bearable cost: ask what others bring there; the last level only */
-	double swing; /* by this share its ticks may be more where the SM's clock goes faster, and still be hits */
-	double gap;   /* ticks by which what is behind it is slower; used where there is a swing */
-	unsigned few; /* lines that a cold one is asked about, if it is the first; 0: three quarters of its size */
+	bool cold;     /* it cannot, or not at a bearable cost: ask what others bring there; the last level only */
+	double swing;  /* by this share its ticks may be more where the SM's clock goes faster, and still be hits */
+	double gap;    /* ticks by which what is behind it is slower; used where there is a swing */
+	unsigned few;  /* lines that a cold one is asked about, if it is the first; 0: three quarters of its size */
+	double slower; /* ticks by which its hits are slower than those of the first level; 0: nobody knows */
 	/* learned */
 	double ticks;	  /* of an access that hits */
 	double low, high; /* ticks from which an access missed the levels above, and this one */

@@ -74,6 +74,24 @@ static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, ui
 	return share_get(c->study, c->experiment, x, p, r, c->level[k].why, sizeof(c->level[k].why));
 }
 
+/* The most ticks that a hit of a cold level may take, as both latencies say; 0: nobody knows. */
+static double most_of_hit(const struct share_path *c, unsigned k)
+{
+	const struct share_level *l = &c->level[k];
+
+	if (!k || !l->cold || !(l->slower > 0))
+		return 0;
+	const double hit = c->level[0].ticks + l->slower; /* of that one nothing hits in a level above */
+	return hit + fmax(NEAR, (0.05 + l->swing) * hit);
+}
+
+static bool too_slow(const struct share_path *c, unsigned k, double ticks)
+{
+	const double most = most_of_hit(c, k);
+
+	return most > 0 && ticks > most;
+}
+
 static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint32_t first, uint32_t count, bool own,
 			     bool cold, struct share_run *r)
 {
@@ -81,12 +99,15 @@ static enum chase_state look(struct share_path *c, unsigned k, uint32_t m, uint3
 	double high = l->high;
 
 	/* What lies behind a cold level is not known, and others may have brought the ring there: so a hit is only what takes as
-	 * long as one that this SM has brought itself. */
+	 * long as one that this SM has brought itself, or less where not all of that has stayed. */
 	if (l->cold) {
 		enum chase_state s = look_at(c, k, m, m, 1, true, true, high, r);
 		if (s != CHASE_DONE)
 			return s;
-		high = ceil(r->ticks + fmax(NEAR, (0.05 + l->swing) * r->ticks));
+		high = r->ticks + fmax(NEAR, (0.05 + l->swing) * r->ticks);
+		if (too_slow(c, k, r->ticks))
+			high = most_of_hit(c, k);
+		high = ceil(high);
 	}
 	return look_at(c, k, m, first, count, own, cold, high, r);
 }
@@ -346,6 +367,20 @@ static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt
 	return pending ? CHASE_PENDING : CHASE_DONE;
 }
 
+/* Mean ticks on a ring that the SM has brought into the level. That of a cold level may be less than the ring, and lines that lie closer
+ * take less of it. */
+static enum chase_state own_ticks(struct share_path *c, unsigned k)
+{
+	struct share_level *l = &c->level[k];
+
+	for (;;) {
+		enum chase_state s = mean_ticks(c, k, false, &l->ticks);
+		if (s != CHASE_DONE || !too_slow(c, k, l->ticks) || l->line < 2 * l[-1].line)
+			return s;
+		l->line /= 2;
+	}
+}
+
 /* The ticks that divide hits from misses, of each level. Those from the first one on that cannot be told from its neighbours are
  * undecided. */
 static enum chase_state calibrate(struct share_path *c)
@@ -355,7 +390,7 @@ static enum chase_state calibrate(struct share_path *c)
 
 	for (unsigned k = 0; k < c->levels; k++) {
 		c->level[k].low = c->level[k].high = 0;
-		enum chase_state s = mean_ticks(c, k, false, &c->level[k].ticks);
+		enum chase_state s = own_ticks(c, k);
 		if (s == CHASE_DONE && k + 1 == c->levels && !c->level[k].cold)
 			s = mean_ticks(c, k, true, &last);
 		pending |= s == CHASE_PENDING;

@@ -114,9 +114,8 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	if (state == CHASE_PENDING)
 		return state;
 	if (flooded)
-		refuse_tables(&c->level[k],
-			      "more data between visits to pages that fit makes them miss: page table "
-			      "entries in a cache of data do that");
+		refuse_tables(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
+					    "entries in a cache of data do that");
 	else if (!told && look_like_tables(c, k))
 		refuse_tables(&c->level[k],
 			      "no sets show, and page table entries in a cache of data would look the same");

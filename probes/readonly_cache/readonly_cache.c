@@ -1,11 +1,12 @@
 /* Loads marked read-only (ld.global.nc): the cache that they ask first, by a trace of their own. Mei 2014, 2 and 3.2. */
 #include "data/native_record.h"
 #include "probe/chase.h"
+#include "probe/trace.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { READONLY_CHASE, READONLY_LAP };
+enum { READONLY_CHASE, READONLY_LAP, READONLY_STRIDES };
 /* Kinds of load. Records go to shared memory, but for BARE, whose launches have none. */
 enum { MARKED, BARE, PAST_L1 };
 
@@ -37,11 +38,22 @@ static int setup_lap(const struct study *s, double x, const double *p, struct jo
 	return lap_setup(s, x, p, j, &k);
 }
 
+static int setup_strides(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct trace_kernel k = {.template_path = "probes/replacement/plain_trace.ptx",
+				       .load = "ld.global.nc.u64",
+				       .roomy = true,
+				       .load_class = NATIVE_LOAD_GLOBAL};
+	return strides_setup(s, x, p, j, &k);
+}
+
 static const struct experiment experiments[] = {
     [READONLY_CHASE] =
 	{.name = "chase", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_chase},
     [READONLY_LAP] =
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
+    [READONLY_STRIDES] =
+	{.name = "strides", .axis = "distance", .unit = "bytes", .params = STRIDES_PARAM_NAMES, .setup = setup_strides},
 };
 
 static void say(struct study *s, enum verdict v, const char *because)
@@ -81,6 +93,10 @@ static void study_readonly_cache(struct study *s)
 	far.room = chase_room(d, false);
 	far.limit = most && most < FAR_LIMIT ? most : FAR_LIMIT;
 	far.first_only = false;
+	/* Where others empty it faster than a lap over all of it goes by, a few of its lines tell whether it is what those found. */
+	double size;
+	far.strides = READONLY_STRIDES;
+	far.likely = study_number(s, "cache.global.l2.size", &size) ? (uint64_t)size : 0;
 
 	if (d->cc < LEAST_CC)
 		return say(s, VERDICT_UNSUPPORTED, "this device has no loads marked read-only");

@@ -19,6 +19,7 @@
 #define TEXEL	      4
 #define CHASE_REPEATS 4 /* where the clock was seen to change */
 #define BRIEF_REPEATS 8 /* of which one or another is between two changes */
+#define ALIKE_SWING   8 /* so small a part of what the clock changes is no difference between two launches */
 #define LAP_REPEATS                                                                                                    \
 	8 /* each takes some hundred thousand cycles where it leaves the SM, and boosts last no longer than all of them */
 
@@ -294,6 +295,41 @@ static enum chase_state stay_in_pages(struct chase_path *c, struct chase_run *r,
 	return CHASE_DONE;
 }
 
+/* Mean ticks of a launch's accesses but for the slowest quarter, which is where what waits for a refresh is. */
+static double faster_ticks(const struct point *pt, const uint32_t *y)
+{
+	const uint32_t room = pt->words_per_repeat - CHASE_HEAD, n = y[3] < room ? y[3] : room;
+	uint32_t count[CHASE_CAP + 1] = {0}, left = n - n / 4;
+	double sum = 0;
+
+	for (uint32_t i = 0; i < n; i++)
+		count[chase_ticks(y[CHASE_HEAD + i])]++;
+	for (uint32_t t = 0; t <= CHASE_CAP && left; t++) {
+		const uint32_t some = count[t] < left ? count[t] : left;
+		sum += (double)some * t;
+		left -= some;
+	}
+	return n ? sum / (n - n / 4) : 0;
+}
+
+/* Where memory answers everything, a chase that takes turns with its refreshes takes as long under either of two clocks: it waits for the next
+ * one. Of launches that take about as long as y, the least, one whose accesses are clearly faster met the usual clock. */
+static const uint32_t *fastest_alike(const struct chase_path *c, const struct point *pt, const uint32_t *y)
+{
+	const double alike = 1 + c->swing / ALIKE_SWING, most = alike * y[4];
+	double least = faster_ticks(pt, y) / alike;
+
+	for (uint32_t i = 0; i < pt->repeats; i++) {
+		const uint32_t *other = pt->y + (size_t)i * pt->words_per_repeat;
+		const double ticks = other[4] <= most ? faster_ticks(pt, other) : INFINITY;
+		if (ticks < least) {
+			least = ticks;
+			y = other;
+		}
+	}
+	return y;
+}
+
 enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double footprint, const double *p)
 {
 	const struct point *pt = study_ask(c->study, c->chase, footprint, p);
@@ -312,6 +348,8 @@ enum chase_state chase_get(struct chase_path *c, struct chase_run *r, double foo
 	for (uint32_t i = 1; i < pt->repeats; i++)
 		if (pt->y[(size_t)i * pt->words_per_repeat + 4] < y[4])
 			y = pt->y + (size_t)i * pt->words_per_repeat;
+	if (c->level_count == 1 && c->swing > 0)
+		y = fastest_alike(c, pt, y);
 	/* The chase ends where the ring says only if every load was executed, once. */
 	uint32_t last = chase_at(p, r->elements, r->timed), end = (uint32_t)(last * p[CHASE_STRIDE]);
 	if (p[CHASE_ORDER] > 0) {

@@ -10,6 +10,8 @@
 #define LAPS	   16
 #define WARM	   3  /* laps, by which these points are told from others */
 #define LONG_WARM  16 /* the same of those that are asked where what misses may not be the same in all laps */
+#define LATE_LAPS  6  /* whole ones of those, at least: of many lines a launch times fewer, and others what follows */
+#define PARTS_MOST 4  /* launches */
 #define PAGES_MOST 400u
 #define LATE	   6 /* ticks, and a share, beyond a hit */
 #define LATE_SHARE 0.02
@@ -38,19 +40,23 @@ struct laps {
 	double n, sum, squares;
 };
 
-static void add_laps(struct laps *l, const struct point *pt, double hit)
+/* Those of launches whose accesses follow one another. */
+static void add_laps(struct laps *l, const struct point *const *point, unsigned parts, double hit)
 {
-	const uint32_t kept = pt->words_per_repeat - CHASE_HEAD, lines = (uint32_t)(pt->x / pt->p[CHASE_STRIDE]);
+	const uint32_t lines = (uint32_t)(point[0]->x / point[0]->p[CHASE_STRIDE]);
+	uint32_t seen = 0, missed = 0;
 
-	for (uint32_t from = 0; lines && from + lines <= kept; from += lines) {
-		uint32_t missed = 0;
-		for (uint32_t k = from; k < from + lines; k++)
-			missed += is_miss(chase_ticks(pt->y[CHASE_HEAD + k]), hit);
-		const double rate = (double)missed / lines;
-		l->n++;
-		l->sum += rate;
-		l->squares += rate * rate;
-	}
+	for (unsigned i = 0; lines && i < parts; i++)
+		for (uint32_t k = CHASE_HEAD; k < point[i]->words_per_repeat; k++) {
+			missed += is_miss(chase_ticks(point[i]->y[k]), hit);
+			if (++seen < lines)
+				continue;
+			const double rate = (double)missed / lines;
+			l->n++;
+			l->sum += rate;
+			l->squares += rate * rate;
+			seen = missed = 0;
+		}
 }
 
 /* How far the mean of the laps may be from that of very many. */
@@ -97,9 +103,14 @@ static bool is_mixed(const struct point *const *point, unsigned n)
 	return true;
 }
 
-/* late: the same footprints after more laps, or NULL. */
-static void conclude_rate(struct study *s, const struct point *const *point, const struct point *const *late,
-			  unsigned n)
+/* A footprint after more laps than at first. */
+struct late {
+	const struct point *part[PARTS_MOST];
+	unsigned parts;
+};
+
+/* late: of all footprints, or NULL. */
+static void conclude_rate(struct study *s, const struct point *const *point, const struct late *late, unsigned n)
 {
 	const double hit = hit_of(point, n), noise = missed_of(point[0], hit);
 	double most = 0, least = 0, up_to = 0, at = 0;
@@ -108,9 +119,9 @@ static void conclude_rate(struct study *s, const struct point *const *point, con
 	for (unsigned i = 1; i < n; i++) {
 		struct laps all = {0};
 		double missed = missed_of(point[i], hit), unsure = 0;
-		add_laps(&all, point[i], hit);
+		add_laps(&all, &point[i], 1, hit);
 		if (late)
-			add_laps(&all, late[i], hit);
+			add_laps(&all, late[i].part, late[i].parts, hit);
 		if (late && all.n > 1) {
 			missed = all.sum / all.n;
 			unsure = unsure_of(&all);
@@ -139,19 +150,48 @@ static void conclude_rate(struct study *s, const struct point *const *point, con
 		    n, at);
 }
 
-/* From as many lines as fit to half as many more. False: some could not be measured, or will be. */
-static bool ask_steps(struct study *s, double fits, double line, double warm, const struct point **point)
+/* The footprints are from as many lines as fit to half as many more. */
+static double lines_of(double fits, unsigned step)
+{
+	return floor(fits * (1 + 0.5 * step / STEPS));
+}
+
+/* `part`: launches before it have timed what comes before. NULL: it could not be measured, or will be. */
+static const struct point *ask_step(struct study *s, double n, double line, double warm, unsigned part)
 {
 	double p[POINT_PARAMS] = {0};
+
+	p[CHASE_STRIDE] = line;
+	p[CHASE_TIMED] = fmin(LAPS * n, chase_room(study_device(s), true));
+	p[CHASE_WARM] = warm * n + part * p[CHASE_TIMED];
+	const struct point *pt = study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
+	return is_read(pt) ? pt : NULL;
+}
+
+static bool ask_steps(struct study *s, double fits, double line, const struct point **point)
+{
+	bool all = true;
+
+	for (unsigned i = 0; i <= STEPS; i++)
+		all &= (point[i] = ask_step(s, lines_of(fits, i), line, WARM, 0)) != NULL;
+	return all;
+}
+
+/* False: none, or not of all footprints. In an older recording there is one part of each. */
+static bool ask_late(struct study *s, double fits, double line, struct late *late)
+{
 	bool all = true;
 
 	for (unsigned i = 0; i <= STEPS; i++) {
-		double n = floor(fits * (1 + 0.5 * i / STEPS));
-		p[CHASE_STRIDE] = line;
-		p[CHASE_WARM] = warm * n;
-		p[CHASE_TIMED] = fmin(LAPS * n, chase_room(study_device(s), true));
-		point[i] = study_ask(s, SET_CHASE_NEAR + SET_NEAR, n * line, p);
-		all = all && is_read(point[i]);
+		const double n = lines_of(fits, i), timed = fmin(LAPS * n, chase_room(study_device(s), true));
+		const unsigned parts = (unsigned)fmin(PARTS_MOST, ceil(LATE_LAPS * n / timed));
+		late[i].parts = 0;
+		for (unsigned k = 0; k < parts; k++) {
+			const struct point *pt = ask_step(s, n, line, LONG_WARM, k);
+			if (pt && late[i].parts == k)
+				late[i].part[late[i].parts++] = pt;
+		}
+		all &= late[i].parts > 0;
 	}
 	return all;
 }
@@ -161,7 +201,8 @@ static void ask_lines(struct study *s)
 {
 	const struct finding *f = study_finding(s, "cache.global.l1.size");
 	double size, line;
-	const struct point *point[STEPS + 1], *late[STEPS + 1];
+	const struct point *point[STEPS + 1];
+	struct late late[STEPS + 1];
 
 	if (f && f->verdict == VERDICT_ABSENT)
 		study_verdict(s, rate_key, VERDICT_ABSENT, "near", "there is no such level");
@@ -172,7 +213,7 @@ static void ask_lines(struct study *s)
 		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "%.0f lines are more than can be timed", fits);
 		return;
 	}
-	const bool asked = ask_steps(s, fits, line, WARM, point);
+	const bool asked = ask_steps(s, fits, line, point);
 	if (study_pending(s))
 		return;
 	if (!asked) {
@@ -180,7 +221,7 @@ static void ask_lines(struct study *s)
 		return;
 	}
 	/* Where nobody asked for more laps, as in an older recording, the first ones are believed. */
-	const bool more = is_mixed(point, STEPS + 1) && ask_steps(s, fits, line, LONG_WARM, late);
+	const bool more = is_mixed(point, STEPS + 1) && ask_late(s, fits, line, late);
 	if (!study_pending(s))
 		conclude_rate(s, point, more ? late : NULL, STEPS + 1);
 }

@@ -173,6 +173,16 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k);
 /* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
  * now this and now that count, but have no cost: *mixed of them. NULL: have one all the same. */
 size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed);
+/* What rings over the same pages say by when openers answered, and when followers did: tlb_roles.c. */
+struct tlb_roles;
+struct tlb_roles *tlb_roles_new(struct arena *a);
+void tlb_roles_add(const struct tlb_path *c, const struct tlb_view *w, struct tlb_roles *r);
+/* Once all rings of so many laps have been added: finds where misses of level k show. False: nowhere. */
+bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct tlb_roles *r);
+/* Each ring once more: counts each page's visits of which a miss would have shown, landing[pages]. */
+void tlb_roles_look(const struct tlb_path *c, const struct tlb_view *w, const struct tlb_roles *r, uint32_t *landing);
+/* 1: the pages fit, -1: they do not, 0: it does not tell. landing: of the page that has the fewest. */
+int tlb_roles_say(const struct tlb_roles *r, double laps, double landing);
 /* All that a look at a ring depends on: the key of what is kept of it. */
 struct tlb_look {
 	struct tlb_ring ring;

@@ -233,7 +233,10 @@ struct orders_sum {
 	uint32_t *own, *low;	/* each page's misses, and its visits that cost as much less than a hit */
 	uint32_t *says;		/* each page's visits that say something */
 	double laps, skipped;	/* skipped: visits that what translates never saw */
+	struct tlb_roles *roles;
+	uint32_t *landing; /* each page's visits in which a miss would show by roles */
 	bool fit, told, denied;
+	bool roles_tell; /* more visits would say more by roles */
 };
 
 static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
@@ -256,6 +259,7 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 		s->low[ring_page(w, v)] += tlb_is_low(s->c, s->k, w->cost[v]);
 		s->says[ring_page(w, v)] += !isnan(w->cost[v]);
 	}
+	tlb_roles_add(s->c, w, s->roles);
 	s->skipped += w->skipped;
 	s->laps += w->visits / w->pages;
 }
@@ -304,18 +308,43 @@ static bool none_between(const struct orders_sum *s, uint32_t pages)
 	return s->fit && shown >= TOLD_EACH * s->laps && no_surplus(&s->sum, shown);
 }
 
+static void look_at_roles(void *ctx, unsigned order, const struct tlb_view *w)
+{
+	struct orders_sum *s = ctx;
+
+	(void)order;
+	tlb_roles_look(s->c, w, s->roles, s->landing);
+}
+
+/* What openers and followers of all orders so far say, line or no line. */
+static int by_roles(struct orders_sum *s, const struct tlb_ring *ring, unsigned last, uint32_t turns)
+{
+	double least = INFINITY;
+
+	memset(s->landing, 0, ring->pages * sizeof(*s->landing));
+	/* What openers of one page say, no other page does: the one that says least counts. */
+	s->roles_tell = tlb_roles_places(s->c, s->k, s->laps, s->roles);
+	if (!s->roles_tell || tlb_over_orders(s->c, ring, 1, last, turns, look_at_roles, s) != CHASE_DONE)
+		return 0;
+	for (uint32_t i = 0; i < ring->pages; i++)
+		least = fmin(least, s->landing[i]);
+	return tlb_roles_say(s->roles, s->laps, least - 2 * s->skipped);
+}
+
 /* Many visits in several orders, together. UNDECIDED, and no reason: they do not tell either. */
 static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct orders_sum s = {.c = c, .k = k, .fit = true, .told = true};
 	const uint32_t turns = TLB_LOOK_MOST / (ring->pages * tlb_lines(c, ring));
-	bool over = false;
+	bool over = false, by_places = false;
 
 	*fits = false;
-	s.own = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)ring->pages, uint32_t);
+	s.own = ARENA_ARRAY(study_arena(c->study), 4 * (size_t)ring->pages, uint32_t);
 	s.low = s.own + ring->pages;
 	s.says = s.low + ring->pages;
-	if (!s.own) {
+	s.landing = s.says + ring->pages;
+	s.roles = tlb_roles_new(study_arena(c->study));
+	if (!s.own || !s.roles) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
@@ -326,12 +355,18 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
 		*fits = s.fit && (no_surplus(&s.sum, s.laps) || none_missed(&s, ring->pages));
 		over = (more > SURE_NOT * chance && more > AT_LEAST * s.laps) || some_missed(&s);
+		const int says = by_roles(&s, ring, last, turns);
+		if (says) {
+			*fits = says > 0;
+			over = !*fits;
+		}
+		by_places = says != 0;
 		/* What differs from order to order more visits do not tell, either. */
-		if (*fits || over || !s.fit || !s.told)
+		if (says || ((*fits || over || !s.fit || !s.told) && !s.roles_tell))
 			break;
 	}
 	c->why[0] = '\0';
-	if (!s.told) {
+	if (!s.told && !by_places) {
 		*fits = none_between(&s, ring->pages);
 		over = false;
 	}

@@ -1,0 +1,325 @@
+/* Whether pages fit, by when openers answered: no line is compared with itself. A cache of data that has now this line and now that one, and a clock
+ * that is faster at times, make an opener slow or fast as they make followers, which never miss a translation. So openers come where followers do, later
+ * by what hits of the levels cost. Where followers are rare so much earlier, and come as early as a miss is late, there is a place that misses fill and
+ * nothing else does. */
+#include "base/arena.h"
+#include "tlb.h"
+#include <math.h>
+#include <string.h>
+
+#define TICKS	   4096u /* later ones are noise */
+#define COST_ALIKE 0.03	 /* of a cost, by which single visits differ from it */
+#define SURE	   4.5	 /* standard deviations */
+#define SURE_NOT   8
+#define AT_MOST	   0.6 /* misses of a lap, of which one is certain where the ring does not fit */
+#define AT_LEAST   0.8
+#define OFTEN	   0.2	/* of one miss a lap, that may come where none of a known cost does */
+#define UNLIKE	   0.25 /* of what others put in a place, by which openers and followers may differ without a miss */
+#define RARE_MOST  0.1	/* of the followers come within one place's gap, at most, where they are rare */
+#define RARE_LEAST 1e-5
+#define ABOVE_MOST 0.02	 /* of the openers that a place would have, if all hit a level above */
+#define ABOVE_SEEN 0.05	 /* of the followers are in such a place */
+#define BULK	   0.003 /* of the followers come as early as one, or what it would be as a miss is not looked at */
+
+struct tlb_roles {
+	uint32_t followers[TICKS], openers[TICKS];
+	double below[TICKS + 1]; /* followers of fewer ticks */
+	bool bulk[TICKS];	 /* many come as early */
+	bool rare[TICKS];	 /* no opener that hits comes then, or few do */
+	bool place[TICKS];	 /* there misses come, and few others */
+	bool lands[TICKS];	 /* a follower that would, as a miss of any cost, come where others are rare */
+	double weight[TICKS];	 /* misses that an opener there speaks for */
+	double alone[TICKS];	 /* the same by places where one cost's misses are alone */
+	double count;
+	/* Openers in such places, and what others put there at least and at most; openers anywhere they are rare, and others there; misses
+	 * that openers speak for, and that others would. */
+	double there, least, most, anywhere, others, misses[2], as_misses[2];
+	/* Ticks before which no row of the memory delays an opener, of followers that are no later, and openers and others there. */
+	unsigned until, near;
+	double there_near, most_near;
+};
+
+/* Cycles from..to: a clock that is faster makes it more. */
+struct cost {
+	double from, at, to;
+};
+struct costs {
+	struct cost hit[2 * (TLB_STEPS + 1)], miss[3 * (TLB_STEPS + 1 + TLB_ODD)];
+	unsigned hits, misses;
+};
+
+static struct cost cost_of(const struct tlb_path *c, double at)
+{
+	return (struct cost){
+	    .from = at - c->gap - COST_ALIKE * at, .at = at, .to = at + c->gap + (COST_ALIKE + c->swing) * at};
+}
+
+/* What a miss costs, with a row of the memory and without, where nobody knows which was seen. */
+static void add_miss(const struct tlb_path *c, double at, bool near, struct costs *out)
+{
+	out->miss[out->misses++] = cost_of(c, at);
+	if (!(c->rows > 0))
+		return;
+	out->miss[out->misses++] = cost_of(c, at + c->rows);
+	if (!near)
+		out->miss[out->misses++] = cost_of(c, at - c->rows);
+}
+
+/* What a visit costs that hits level k or one above, and that misses it. */
+static void costs_of(const struct tlb_path *c, unsigned k, unsigned from, struct costs *out)
+{
+	*out = (struct costs){.hits = 0};
+	for (unsigned i = from; i <= k; i++) {
+		out->hit[out->hits++] = cost_of(c, c->step[i]);
+		if (c->rows > 0)
+			out->hit[out->hits++] = cost_of(c, c->step[i] + c->rows);
+	}
+	for (unsigned i = k + 1; i < c->steps; i++)
+		add_miss(c, c->step[i], isfinite(c->near[i]), out);
+	for (unsigned i = 0; i < c->odd_count; i++)
+		if (c->odd[i] > c->step[k] + c->gap)
+			add_miss(c, c->odd[i], true, out);
+}
+
+struct tlb_roles *tlb_roles_new(struct arena *a)
+{
+	return ARENA_ARRAY(a, 1, struct tlb_roles);
+}
+
+/* Whether translation is in a visit's opener, and nowhere else, as no cache in front of it answered. */
+static bool counts(const struct tlb_path *c, const struct tlb_view *w, uint32_t v)
+{
+	return w->ticks[2 * v] > c->front && w->ticks[2 * v + 1] > c->front && w->ticks[2 * v] < TICKS &&
+	       w->ticks[2 * v + 1] < TICKS;
+}
+
+void tlb_roles_add(const struct tlb_path *c, const struct tlb_view *w, struct tlb_roles *r)
+{
+	for (uint32_t v = 0; v < w->visits; v++)
+		if (counts(c, w, v)) {
+			r->followers[w->ticks[2 * v + 1]]++;
+			r->openers[w->ticks[2 * v]]++;
+			r->count++;
+		}
+}
+
+/* Followers of ticks from..to. */
+static double between(const struct tlb_roles *r, double from, double to)
+{
+	const double most = TICKS;
+	const double lo = fmin(most, fmax(0, ceil(from))), hi = fmin(most, fmax(0, floor(to) + 1));
+
+	return hi > lo ? r->below[(unsigned)hi] - r->below[(unsigned)lo] : 0;
+}
+
+/* What openers say that hit, as far as followers tell, which come earlier by what a hit costs, and what those say that were seen. */
+static void sums(struct tlb_roles *r, const struct costs *cost)
+{
+	r->least = INFINITY;
+	r->there = r->most = r->anywhere = r->others = r->there_near = r->most_near = 0;
+	r->misses[0] = r->misses[1] = r->as_misses[0] = r->as_misses[1] = 0;
+	for (unsigned t = 0; t < TICKS; t++) {
+		r->there += r->place[t] ? r->openers[t] : 0;
+		r->anywhere += r->rare[t] ? r->openers[t] : 0;
+		if (t >= r->until)
+			continue;
+		r->there_near += r->place[t] ? r->openers[t] : 0;
+		r->misses[0] += r->openers[t] * r->weight[t];
+		r->misses[1] += r->openers[t] * r->alone[t];
+	}
+	for (unsigned i = 0; i < 3 * cost->hits; i++) {
+		const struct cost *hit = &cost->hit[i / 3];
+		const double late = i % 3 == 0 ? hit->from : i % 3 == 1 ? hit->at : hit->to;
+		double sum = 0, near = 0, all = 0, by = 0, alone = 0;
+		for (unsigned t = 0; t < TICKS; t++) {
+			const double at = round(t - late);
+			if (!r->rare[t] || at < 0 || at >= TICKS)
+				continue;
+			const double seen = r->followers[(unsigned)at];
+			all += seen;
+			sum += r->place[t] ? seen : 0;
+			if (t >= r->until)
+				continue;
+			near += r->place[t] ? seen : 0;
+			by += seen * r->weight[t];
+			alone += seen * r->alone[t];
+		}
+		r->least = fmin(r->least, sum);
+		r->most = fmax(r->most, sum);
+		r->most_near = fmax(r->most_near, near);
+		r->others = fmax(r->others, all);
+		r->as_misses[0] = fmax(r->as_misses[0], by);
+		r->as_misses[1] = fmax(r->as_misses[1], alone);
+	}
+}
+
+/* How many ticks before each one others come to. */
+struct taken {
+	unsigned before[TICKS + 1];
+};
+
+static bool is_free(const struct taken *t, unsigned from, unsigned to)
+{
+	return t->before[to + 1] == t->before[from];
+}
+
+/* When a follower of so many ticks would come as a miss of that cost. False: later than anything counts. */
+static bool reach(const struct cost *miss, unsigned ticks, unsigned *from, unsigned *to)
+{
+	const double lo = ceil(ticks + miss->from), hi = floor(ticks + miss->to);
+
+	*from = lo > 0 ? (unsigned)lo : 0;
+	*to = hi < TICKS ? (unsigned)hi : TICKS - 1;
+	return lo >= 0 && hi < TICKS && lo <= hi;
+}
+
+/* Misses that an opener in a place speaks for: as many as there are of a cost for one that comes to any place, or, alone, to one that no other cost
+ * comes to. */
+static void weigh(const struct tlb_roles *r, const struct costs *cost, bool alone, double *weight)
+{
+	uint8_t by[TICKS] = {0};
+	unsigned from, to;
+
+	memset(weight, 0, TICKS * sizeof(*weight));
+	for (unsigned i = 0; i < cost->misses; i++)
+		for (unsigned u = 0; u < TICKS; u++)
+			if (r->bulk[u] && reach(&cost->miss[i], u, &from, &to))
+				for (unsigned t = from; t <= to; t++)
+					by[t] = !alone || !by[t] || by[t] == i + 1 ? (uint8_t)(i + 1) : UINT8_MAX;
+	for (unsigned i = 0; i < cost->misses; i++) {
+		bool mine[TICKS];
+		double some = 0;
+		for (unsigned t = 0; t < TICKS; t++)
+			mine[t] = r->place[t] && t < r->until && (!alone || by[t] == i + 1);
+		for (unsigned u = 0; u < r->near; u++)
+			if (r->bulk[u] && reach(&cost->miss[i], u, &from, &to)) {
+				while (from < to && !mine[from])
+					from++;
+				some += mine[from] ? r->followers[u] : 0;
+			}
+		for (unsigned u = 0; u < r->near && some > 0; u++)
+			if (r->bulk[u] && reach(&cost->miss[i], u, &from, &to))
+				for (unsigned t = from; t <= to; t++)
+					if (mine[t])
+						weight[t] = fmin(weight[t] > 0 ? weight[t] : INFINITY, r->count / some);
+	}
+}
+
+/* Where openers that hit come as rarely as that, and which followers a miss of any cost puts there. Returns how many followers those are. */
+static double places(struct tlb_roles *r, const struct costs *cost, double rare, double gap)
+{
+	struct taken taken = {{0}};
+	double lands = 0;
+	unsigned from, to;
+
+	for (unsigned t = 0; t < TICKS; t++) {
+		double near = 0;
+		for (unsigned i = 0; i < cost->hits; i++)
+			near = fmax(near, between(r, t - cost->hit[i].to, t - cost->hit[i].from));
+		r->rare[t] = near <= rare;
+		taken.before[t + 1] = taken.before[t] + !r->rare[t];
+	}
+	memset(r->place, 0, sizeof(r->place));
+	for (unsigned u = 0; u < TICKS; u++) {
+		r->bulk[u] = r->followers[u] && between(r, u - gap, u + gap) >= BULK * r->count;
+		r->lands[u] = r->bulk[u];
+		for (unsigned i = 0; i < cost->misses && r->lands[u]; i++)
+			r->lands[u] = reach(&cost->miss[i], u, &from, &to) && is_free(&taken, from, to);
+		if (!r->lands[u])
+			continue;
+		lands += r->followers[u];
+		for (unsigned i = 0; i < cost->misses && reach(&cost->miss[i], u, &from, &to); i++)
+			memset(r->place + from, true, to - from + 1);
+	}
+	weigh(r, cost, false, r->weight);
+	weigh(r, cost, true, r->alone);
+	return lands;
+}
+
+/* How far apart openers in those places and others that come there may be without a miss. */
+static double chance_of(double openers, double others, double sure)
+{
+	return sure * sqrt(openers + others + 1) + UNLIKE * others;
+}
+
+/* Whether nearly no opener costs as little as a hit of a level above k: those come where followers do that others are late for. */
+static bool all_at(const struct tlb_path *c, unsigned k, const struct tlb_roles *r)
+{
+	const struct cost at = cost_of(c, c->step[k]);
+	double openers = 0, followers = 0;
+
+	for (unsigned t = 0; t < TICKS; t++) {
+		const double late = between(r, t - at.to - c->rows, t - at.from);
+		if (!r->followers[t] || between(r, t - c->gap, t + c->gap) < BULK * r->count ||
+		    late > ABOVE_MOST * r->followers[t])
+			continue;
+		followers += r->followers[t];
+		openers += r->openers[t];
+	}
+	return followers >= ABOVE_SEEN * r->count && openers <= ABOVE_MOST * followers;
+}
+
+/* A row of the memory delays what asks the memory, which a page's first access opens and the next one finds open. What a miss costs is upon lines that
+ * a cache of data has as well: those tell, before any come from the memory. */
+static void before_rows(const struct tlb_path *c, unsigned k, struct tlb_roles *r)
+{
+	const double far = (c->slowest + c->quickest) / 2;
+
+	r->until = r->near = TICKS;
+	if (c->rows > 0 || tlb_least_cost(c, k) > ROW_COST_MOST || far >= TICKS)
+		return;
+	r->until = r->near = (unsigned)far;
+	while (r->until < TICKS &&
+	       !(r->followers[r->until] && between(r, r->until - c->gap, r->until + c->gap) >= BULK * r->count))
+		r->until++;
+}
+
+bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct tlb_roles *r)
+{
+	struct costs cost;
+	double best = -INFINITY, rare = 0;
+
+	r->below[0] = 0;
+	for (unsigned t = 0; t < TICKS; t++)
+		r->below[t + 1] = r->below[t] + r->followers[t];
+	before_rows(c, k, r);
+	costs_of(c, k, all_at(c, k, r) ? k : 0, &cost);
+	if (!cost.misses || !(r->count > 0))
+		return false;
+	for (double part = RARE_LEAST; part <= RARE_MOST; part *= 4) {
+		const double lands = places(r, &cost, part * r->count, c->gap);
+		sums(r, &cost);
+		const double power = AT_MOST * laps * lands / r->count - chance_of(r->most, r->most, SURE);
+		if (lands > 0 && power > best) {
+			best = power;
+			rare = part * r->count;
+		}
+	}
+	if (!(rare > 0))
+		return false;
+	places(r, &cost, rare, c->gap);
+	sums(r, &cost);
+	return true;
+}
+
+void tlb_roles_look(const struct tlb_path *c, const struct tlb_view *w, const struct tlb_roles *r, uint32_t *landing)
+{
+	for (uint32_t v = 0; v < w->visits; v++)
+		if (counts(c, w, v))
+			landing[ring_page(w, v)] += r->lands[w->ticks[2 * v + 1]];
+}
+
+int tlb_roles_say(const struct tlb_roles *r, double laps, double landing)
+{
+	const double o = r->there, near = r->there_near, chance = chance_of(o, r->most, SURE);
+	/* A miss may cost what the survey never saw. */
+	const bool none_elsewhere = r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, SURE);
+
+	if (none_elsewhere && o - r->least + chance < AT_MOST * landing && o >= r->least - chance)
+		return 1;
+	for (unsigned i = 0; i < 2; i++)
+		if (near - r->most_near > chance_of(near, r->most_near, SURE_NOT) &&
+		    r->misses[i] - r->as_misses[i] > AT_LEAST * laps)
+			return -1;
+	return 0;
+}

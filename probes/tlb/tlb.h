@@ -158,9 +158,13 @@ enum chase_state tlb_over_orders(struct tlb_path *c, const struct tlb_ring *ring
 				 void *ctx);
 /* The costs that occur, from rings over the whole buffer. Fills step and steps. */
 enum chase_state tlb_survey(struct tlb_path *c);
+/* How much the cost of one page differs from visit to visit. */
+double tlb_sigma(struct tlb_path *c, const struct tlb_view *w);
 /* How often a visit of the survey's rings costs so much more than it should, for no miss. centre: what each ring's pages cost; NAN: not all
  * the same. */
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise);
+/* Whether a ring shows one more level behind the last one seen. */
+bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w);
 /* Survey ring k: at this stride, as many pages as the buffer has. */

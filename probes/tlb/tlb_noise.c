@@ -1,6 +1,36 @@
-/* How often a visit costs as much as a miss and is none, as far as the survey's rings say. */
+/* How often a visit costs as much as a miss and is none, as far as the survey's rings say, and whether some are of one more level. */
+#include "base/arena.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
+
+#define SKIPPED 0.01 /* of the visits */
+#define BEYOND	0.1  /* of a cost, that another one is larger at least */
+#define TORN	0.1  /* of the pages, and of the visits, that have no level's cost */
+
+/* How much the cost of one page differs from visit to visit. */
+double tlb_sigma(struct tlb_path *c, const struct tlb_view *w)
+{
+	uint32_t laps = w->visits / w->pages;
+	size_t n = 0;
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)(w->visits + laps) + 2, double),
+	       *one = v + 2 * (size_t)w->visits;
+
+	if (!v)
+		return 0;
+	for (uint32_t i = 0; i < w->pages; i++) {
+		size_t from = n;
+		for (uint32_t k = i; k < w->visits; k += w->pages)
+			if (!isnan(w->cost[k]))
+				v[n++] = w->cost[k];
+		if (n == from)
+			continue;
+		double middle = stat_median(v + from, n - from, one);
+		for (size_t k = from; k < n; k++)
+			v[k] = fabs(v[k] - middle);
+	}
+	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
+}
 
 /* What makes a line slow for other reasons comes upon openers and followers alike, and makes costs too low as well. */
 static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
@@ -36,4 +66,44 @@ static double noise_around(const struct tlb_view *w, unsigned rings, const doubl
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise)
 {
 	return fmax(noise_of(w, rings, rise), noise_around(w, rings, centre, rise));
+}
+
+/* What a cost that is no level's is beyond the last of them at least. An opener may have met a faster clock than the follower did. */
+static double beyond_last(const struct tlb_path *c)
+{
+	const double last = c->step[c->steps - 1];
+
+	return 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
+}
+
+/* Pages that cost more than a miss of the last level seen, nearly all of them, and no two of them the same: there is one more. */
+static bool is_dearer(struct tlb_path *c, const struct tlb_view *w)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), each;
+	size_t m = v && w->skipped <= SKIPPED * w->visits ? tlb_page_costs(c, w, v, &each, NULL) : 0;
+
+	return 2 * m > w->pages && stat_quantile(v, m, 0.25, v + w->pages) > c->step[c->steps - 1] + beyond_last(c);
+}
+
+/* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
+ * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
+static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
+{
+	const double last = c->step[c->steps - 1], beyond = beyond_last(c);
+	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
+	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
+
+	if (!v || (double)mixed <= TORN * (double)(m + mixed))
+		return false;
+	for (uint32_t i = 0; i < w->visits; i++) {
+		of += !isnan(w->cost[i]);
+		over += w->cost[i] >= (float)(last + beyond);
+		under += w->cost[i] <= (float)(last - beyond);
+	}
+	return over - 2 * under > TORN * of;
+}
+
+bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w)
+{
+	return is_torn(c, w) || is_dearer(c, w);
 }

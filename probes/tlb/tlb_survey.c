@@ -25,9 +25,7 @@
 #define TWICE_PART   0.03 /* ... and of a cost, by which it may differ from itself */
 #define BLUR_MOST    1.5  /* cycles, of a page's median */
 #define BLURRED	     4.5  /* sigmas */
-#define BEYOND	     0.1  /* of a cost, that another one is larger at least */
 #define BOOST_TRIES  6	  /* besides the first one */
-#define TORN	     0.1  /* of the pages, and of the visits, that have no level's cost */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
 {
@@ -96,30 +94,6 @@ static int compare_seen(const void *a, const void *b)
 {
 	double x = ((const struct seen *)a)->centre, y = ((const struct seen *)b)->centre;
 	return x < y ? -1 : x > y;
-}
-
-/* How much the cost of one page differs from visit to visit. */
-static double sigma_of(struct tlb_path *c, const struct tlb_view *w)
-{
-	uint32_t laps = w->visits / w->pages;
-	size_t n = 0;
-	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)(w->visits + laps) + 2, double),
-	       *one = v + 2 * (size_t)w->visits;
-
-	if (!v)
-		return 0;
-	for (uint32_t i = 0; i < w->pages; i++) {
-		size_t from = n;
-		for (uint32_t k = i; k < w->visits; k += w->pages)
-			if (!isnan(w->cost[k]))
-				v[n++] = w->cost[k];
-		if (n == from)
-			continue;
-		double middle = stat_median(v + from, n - from, one);
-		for (size_t k = from; k < n; k++)
-			v[k] = fabs(v[k] - middle);
-	}
-	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
 }
 
 /* The costs that pages of one ring have: one where all are alike, else those that many have. *told: pages that had one. */
@@ -303,41 +277,6 @@ static void near_steps(struct tlb_path *c, const struct seen *seen, unsigned n, 
 	}
 }
 
-/* What a cost that is no level's is beyond the last of them at least. An opener may have met a faster clock than the follower did. */
-static double beyond_last(const struct tlb_path *c)
-{
-	const double last = c->step[c->steps - 1];
-
-	return 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
-}
-
-/* Pages that cost more than a miss of the last level seen, nearly all of them, and no two of them the same: there is one more. */
-static bool is_dearer(struct tlb_path *c, const struct tlb_view *w)
-{
-	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), each;
-	size_t m = v && w->skipped <= SKIPPED * w->visits ? tlb_page_costs(c, w, v, &each, NULL) : 0;
-
-	return 2 * m > w->pages && stat_quantile(v, m, 0.25, v + w->pages) > c->step[c->steps - 1] + beyond_last(c);
-}
-
-/* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
- * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
-static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
-{
-	const double last = c->step[c->steps - 1], beyond = beyond_last(c);
-	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
-	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
-
-	if (!v || (double)mixed <= TORN * (double)(m + mixed))
-		return false;
-	for (uint32_t i = 0; i < w->visits; i++) {
-		of += !isnan(w->cost[i]);
-		over += w->cost[i] >= (float)(last + beyond);
-		under += w->cost[i] <= (float)(last - beyond);
-	}
-	return over - 2 * under > TORN * of;
-}
-
 /* Whether pages cost something although nearly all of their lines are at hand: what has those is behind the TLB, as each line is an opener
  * as often as a follower. */
 static bool is_translated(const struct tlb_path *c, const struct tlb_view *w, double front)
@@ -504,94 +443,156 @@ static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const
 	return all;
 }
 
-enum chase_state tlb_survey(struct tlb_path *c)
-{
-	static const uint32_t few[] = {64, 512, 4096};
-	struct tlb_view base, w[SURVEY_RINGS];
+struct survey {
 	struct tlb_ring ring[SURVEY_RINGS];
-	struct seen seen[MODES * SURVEY_RINGS];
-	double centre[SURVEY_RINGS];
-	bool near[SURVEY_RINGS] = {false};
-	unsigned n = 0, rings = 0;
-	double step, grain = study_number(c->study, "clock.granularity", &step) ? step : 1;
-	enum chase_state all;
+	struct tlb_view view[SURVEY_RINGS];
+	double centre[SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
+	bool near[SURVEY_RINGS];
+	unsigned rings;
+};
 
-	c->sigma = c->front = 0;
-	c->most_pages = 0;
-	c->dropped = false;
-	all = tlb_get(c, &(struct tlb_ring){.pages = BASE_PAGES, .stride = 4096}, &base);
-	if (all != CHASE_DONE)
-		return all;
-	c->sigma = sigma_of(c, &base);
-	c->grain = grain;
-	c->gap = fmax(GAP_LEAST, 1.5 * grain);
-	for (unsigned k = tlb_survey_least(c); k <= TLB_SURVEY_MOST && tlb_survey_stride(c, k) >= RING_PAGE; k++) {
-		ring[rings] = (struct tlb_ring){.pages = tlb_survey_pages(c, k), .stride = tlb_survey_stride(c, k)};
-		enum chase_state state = tlb_get(c, &ring[rings], &w[rings]);
-		rings++;
+static enum chase_state add_ring(struct tlb_path *c, struct survey *v, uint32_t pages, uint64_t stride)
+{
+	v->ring[v->rings] = (struct tlb_ring){.pages = pages, .stride = stride};
+	const enum chase_state state = tlb_get(c, &v->ring[v->rings], &v->view[v->rings]);
+	v->rings += state != CHASE_UNDECIDED;
+	return state;
+}
+
+/* Parts of the buffer: so many pages at strides that are `apart` times as short each. */
+static enum chase_state add_parts(struct tlb_path *c, struct survey *v, uint32_t pages, unsigned apart)
+{
+	enum chase_state all = CHASE_DONE;
+
+	for (uint64_t part = c->whole / 2; part / pages >= RING_PAGE && v->rings < SURVEY_RINGS; part /= apart) {
+		const enum chase_state state =
+		    part / pages > STRIDE_MOST ? CHASE_DONE : add_ring(c, v, pages, part / pages);
 		if (state == CHASE_UNDECIDED)
 			return state;
-		if (state == CHASE_PENDING)
-			all = state;
+		all = state == CHASE_PENDING ? state : all;
+	}
+	return all;
+}
+
+static enum chase_state add_all(struct tlb_path *c, struct survey *v)
+{
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned k = tlb_survey_least(c); k <= TLB_SURVEY_MOST && tlb_survey_stride(c, k) >= RING_PAGE; k++) {
+		const enum chase_state state = add_ring(c, v, tlb_survey_pages(c, k), tlb_survey_stride(c, k));
+		if (state == CHASE_UNDECIDED)
+			return state;
+		all = state == CHASE_PENDING ? state : all;
 	}
 	/* Smaller parts of the buffer, in which not every level is missed. */
-	for (unsigned i = 0; i < sizeof(few) / sizeof(few[0]); i++)
-		for (uint64_t part = c->whole / 2; part / few[i] >= RING_PAGE && rings < SURVEY_RINGS;
-		     part /= i ? 4 : 2) {
-			if (part / few[i] > STRIDE_MOST)
-				continue;
-			ring[rings] = (struct tlb_ring){.pages = few[i], .stride = part / few[i]};
-			enum chase_state state = tlb_get(c, &ring[rings], &w[rings]);
-			rings++;
+	const enum chase_state few = add_parts(c, v, 64, 2),
+			       more = few == CHASE_UNDECIDED ? few : add_parts(c, v, 512, 4),
+			       many = more == CHASE_UNDECIDED ? more : add_parts(c, v, 4096, 4);
+	return many == CHASE_UNDECIDED							? many
+	       : few == CHASE_PENDING || more == CHASE_PENDING || many == CHASE_PENDING ? CHASE_PENDING
+											: all;
+}
+
+/* A level that holds few pages more than the one before, or loses some of them now and then, is what most pages cost only at some numbers of
+ * pages. */
+static enum chase_state add_between(struct tlb_path *c, struct survey *v)
+{
+	static const uint32_t pages[] = {24, 16, 32, 48, 128, 192};
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
+		for (uint64_t stride = c->whole / 256; stride >= RING_PAGE && v->rings < SURVEY_RINGS; stride /= 8) {
+			const enum chase_state state = add_ring(c, v, pages[i], stride);
 			if (state == CHASE_UNDECIDED)
 				return state;
-			if (state == CHASE_PENDING)
-				all = state;
+			all = state == CHASE_PENDING ? state : all;
 		}
+	return all;
+}
+
+/* The steps, from the rings of the survey so far. */
+static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
+{
+	struct seen seen[MODES * SURVEY_RINGS];
+	enum chase_state all = c->swing > 0 ? slow_clock(c, v->view, v->ring, v->rings) : CHASE_DONE;
+	unsigned n = 0;
+
 	if (all != CHASE_DONE)
 		return all;
-	if (c->lines) {
-		all = find_front(c, w, rings);
-		if (all != CHASE_DONE)
-			return all;
-		/* What such a cache had now and then was no blur of what pages cost. */
-		tlb_cover(c, &base);
-		c->sigma = sigma_of(c, &base);
-	}
-	if (c->swing > 0) {
-		all = slow_clock(c, w, ring, rings);
-		if (all != CHASE_DONE)
-			return all;
-	}
-	for (unsigned k = 0; k < rings; k++) {
+	c->most_pages = 0;
+	c->dropped = false;
+	for (unsigned k = 0; k < v->rings; k++) {
 		uint32_t told;
-		unsigned more = costs_of(c, &w[k], seen + n, &told);
+		unsigned more = costs_of(c, &v->view[k], seen + n, &told);
 		c->most_pages = told > c->most_pages ? told : c->most_pages;
-		c->dropped = c->dropped || (!more && w[k].pages >= 16);
-		centre[k] = more == 1 && seen[n].share >= SHARE_REAL ? seen[n].centre : NAN;
+		c->dropped = c->dropped || (!more && v->view[k].pages >= 16);
+		v->centre[k] = more == 1 && seen[n].share >= SHARE_REAL ? seen[n].centre : NAN;
 		for (; more; more--)
 			seen[n++].ring = k;
 	}
-	at_hand(c, w, rings, near);
-	steps_from(c, seen, n, near);
+	at_hand(c, v->view, v->rings, v->near);
+	steps_from(c, seen, n, v->near);
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
 		double rows;
-		all = find_rows(c, w, rings, ring, near, &rows);
+		all = find_rows(c, v->view, v->rings, v->ring, v->near, &rows);
 		if (all != CHASE_DONE)
 			return all;
 		if (rows > 0) {
 			c->rows = rows;
-			steps_from(c, seen, n, near);
+			steps_from(c, seen, n, v->near);
 		}
 	}
-	near_steps(c, seen, n, near);
-	for (unsigned k = 0; k < rings && c->level_count && !c->unclear; k++)
-		c->unclear = is_torn(c, &w[k]) || is_dearer(c, &w[k]);
+	near_steps(c, seen, n, v->near);
+	return CHASE_DONE;
+}
+
+/* Whether some pages cost less than the last level seen does, and what no ring's pages do, mostly. */
+static bool is_between(const struct tlb_path *c)
+{
+	return c->unclear && c->odd_count && c->odd[0] < c->step[c->steps - 1] - c->gap;
+}
+
+enum chase_state tlb_survey(struct tlb_path *c)
+{
+	struct survey *v = ARENA_ARRAY(study_arena(c->study), 1, struct survey);
+	struct tlb_view base;
+	double step, grain = study_number(c->study, "clock.granularity", &step) ? step : 1;
+	enum chase_state all;
+
+	c->sigma = c->front = 0;
+	all = tlb_get(c, &(struct tlb_ring){.pages = BASE_PAGES, .stride = 4096}, &base);
+	if (all != CHASE_DONE)
+		return all;
+	if (!v) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	c->sigma = tlb_sigma(c, &base);
+	c->grain = grain;
+	c->gap = fmax(GAP_LEAST, 1.5 * grain);
+	all = add_all(c, v);
+	if (all != CHASE_DONE)
+		return all;
+	if (c->lines) {
+		all = find_front(c, v->view, v->rings);
+		if (all != CHASE_DONE)
+			return all;
+		/* What such a cache had now and then was no blur of what pages cost. */
+		tlb_cover(c, &base);
+		c->sigma = tlb_sigma(c, &base);
+	}
+	all = steps_of(c, v);
+	if (all == CHASE_DONE && is_between(c))
+		all = add_between(c, v) == CHASE_PENDING ? CHASE_PENDING : steps_of(c, v);
+	if (all != CHASE_DONE)
+		return all;
+	for (unsigned k = 0; k < v->rings && c->level_count && !c->unclear; k++)
+		c->unclear = tlb_one_more(c, &v->view[k]);
 	for (unsigned k = 0; k < c->level_count; k++) {
 		/* A hit may cost as much as a row does, a miss costs the next step at least. */
 		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;
 		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
-						 .noise = tlb_noise(w, rings, centre, rise),
+						 .noise = tlb_noise(v->view, v->rings, v->centre, rise),
 						 .blurred = rise < BLURRED * c->sigma};
 	}
 	return CHASE_DONE;

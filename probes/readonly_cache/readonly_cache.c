@@ -157,7 +157,8 @@ const struct probe probe_readonly_cache = {
 	   "concluded from either.",
     .fooled =
 	"No cache of the SM on this path: such loads are then no faster than those past the L1, and what is traced "
-	"is the L2, of which something is said only where it overflows as loads past the L1 found. A cache in "
+	"is the L2, of which something is said only where it overflows as loads past the L1 found, in laps over all of "
+	"it or, where others empty it meanwhile, in a few lines that share a set. A cache in "
 	"one piece with shared memory: where a launch without any finds more, the size is BOUND.",
     .needs = needs,
     .claims = claims,

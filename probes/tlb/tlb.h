@@ -214,6 +214,10 @@ struct tlb_conflicts {
 };
 /* Pages of each set, where the rows are all of them, set by set, and all sets are alike. 0: they are not. */
 uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c);
+/* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
+uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
+/* Sets as most rows say, and their sizes, for at most so many; 0: they do not tell. */
+uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *size, uint32_t most, bool *equal);
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */

@@ -116,7 +116,7 @@ static uint32_t in_both(const bool *a, const bool *b, uint32_t n)
 }
 
 /* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
-static uint32_t sets_of_rows(const struct tlb_conflicts *c, uint32_t *of)
+uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of)
 {
 	uint32_t sets = 0;
 
@@ -147,7 +147,7 @@ uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c)
 
 	if (!of || !rows || !own || !strays || !seen)
 		return 0;
-	const uint32_t sets = sets_of_rows(c, of);
+	const uint32_t sets = tlb_sets_of_rows(c, of);
 	for (uint32_t i = 0; i < c->rows; i++)
 		rows[of[i]]++;
 	for (uint32_t q = 0; q < c->n; q++) {
@@ -362,6 +362,24 @@ static bool in_pairs(const struct groups *g)
 	return true;
 }
 
+/* What most rows say of each page, where some missed now and then in rows of other sets, or never. */
+static bool by_majority(struct arena *a, struct tlb_level *l, const struct tlb_conflicts *rows)
+{
+	bool equal = false;
+	const uint32_t sets =
+	    l->blurred ? 0 : tlb_majority(a, rows, l->set_size, sizeof(l->set_size) / sizeof(l->set_size[0]), &equal);
+
+	if (!sets)
+		return false;
+	l->set_count = equal ? 0 : sets;
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
+	if (equal)
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = rows->n / sets};
+	else
+		tlb_undecided(&l->ways, "sets are of unequal size");
+	return true;
+}
+
 /* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
 static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders, bool *turns)
 {
@@ -441,11 +459,15 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 			l->sets = (struct chase_fact){.state = CHASE_DONE, .value = n / each};
 			return CHASE_DONE;
 		}
+		if (orders >= MORE_ORDERS && by_majority(arena, l, &rows))
+			return CHASE_DONE;
 		*turns = true;
 		return tlb_undecided(
 		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
 	}
 	if (!equal && seen != n) {
+		if (orders >= MORE_ORDERS && by_majority(arena, l, &rows))
+			return CHASE_DONE;
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
 	}

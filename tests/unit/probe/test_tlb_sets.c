@@ -88,12 +88,54 @@ static void test_turns(void **state)
 	assert_int_equal(ways(SETS), 0);
 }
 
+static uint32_t majority(unsigned rows, bool *equal)
+{
+	const struct tlb_conflicts c = {PAGES, rows, hot};
+	uint32_t size[SETS];
+	struct arena a;
+
+	arena_init(&a);
+	const uint32_t sets = tlb_majority(&a, &c, size, SETS, equal);
+	arena_free(&a);
+	return sets;
+}
+
+/* A page misses in a row of another set, and one in no row; a page is of another set than it should; neighbours are of one set. */
+static void test_majority(void **state)
+{
+	const unsigned lost = PAGES / 2;
+	bool equal;
+
+	(void)state;
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		hot[i * PAGES + lost] = i == 1 && set_of(PAGES + i) != set_of(lost);
+	assert_int_equal(majority(ROWS, &equal), 0);
+	for (unsigned i = 0; i < ROWS; i++)
+		hot[i * PAGES + lost] = false;
+	hot[0] |= set_of(PAGES) != set_of(0);
+	hot[1] |= set_of(PAGES) != set_of(1);
+	assert_int_equal(majority(ROWS, &equal), SETS);
+	assert_true(equal);
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		hot[i * PAGES + lost] = set_of(PAGES + i) == (set_of(lost) + 1) % SETS;
+	assert_int_equal(majority(ROWS, &equal), SETS);
+	assert_false(equal);
+	assert_int_equal(majority(SETS, &equal), 0);
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] = q / 2 % SETS == i % SETS;
+	assert_int_equal(majority(ROWS, &equal), 0);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_hashed),
 	    cmocka_unit_test(test_strays),
 	    cmocka_unit_test(test_turns),
+	    cmocka_unit_test(test_majority),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -79,6 +79,14 @@ enum chase_state level_spacing(const struct level *l, const struct set_lines *pl
  * as one more of its lines would. */
 enum chase_state level_alone(const struct level *l, const struct set_lines *plain, bool *conflict);
 
+/* Bytes between lines of one set where the two lower digits of a line's number, of as many bits as say a set, are laid on one another. */
+static inline uint64_t set_folded(const struct level *l)
+{
+	return (l->sets + 1) * l->line;
+}
+/* Whether lines so far apart conflict, and those that would be in one set of a plain index do not. PENDING or DONE. */
+enum chase_state level_folded(const struct level *l, const struct set_lines *plain, bool *is);
+
 /* Findings `prefix`.`what`. */
 void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because);
 void level_mapping(const struct level *l, const char *name, const char *because);

@@ -320,8 +320,18 @@ static void study_level(struct level *l)
 		return;
 	if (state == CHASE_DONE && !l->unequal && l->sets > 1)
 		state = level_spacing(l, &set, &spacing, why, sizeof(why));
+	const struct set_lines plain = set;
+	bool folded = false;
 	if (state == CHASE_DONE && (l->unequal || !spacing.even))
 		state = list_set(l, &set, why, sizeof(why));
+	/* Others empty the level while all its lines are looked at: a few of them tell, if they are known. */
+	if (state == CHASE_UNDECIDED && !spacing.even) {
+		state = level_folded(l, &plain, &folded);
+		if (folded)
+			set = plain;
+		else if (state == CHASE_DONE)
+			state = CHASE_UNDECIDED;
+	}
 	if (state == CHASE_PENDING)
 		return;
 	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && !in_tiles(l, &set))
@@ -330,10 +340,10 @@ static void study_level(struct level *l)
 		undecided(l, why);
 		return;
 	}
-	if (!l->unequal && spacing.even) {
+	if (!l->unequal && (spacing.even || folded)) {
 		set.mode = SET_STRIDED;
 		set.tile = spacing.tile;
-		set.stride = l->line * l->sets << spacing.tile;
+		set.stride = folded ? set_folded(l) : l->line * l->sets << spacing.tile;
 		set.lines = 2 * set.ways;
 		while (set.lines > set.ways + 1 && !level_reads(l, set.lines, span_of(l, &set, spacing.tile)))
 			set.lines--;
@@ -343,7 +353,7 @@ static void study_level(struct level *l)
 			return;
 		}
 	}
-	if (l->lists && set.mode == SET_STRIDED)
+	if (l->lists && set.mode == SET_STRIDED && !folded)
 		l->lists[l->depth] = set;
 	for (unsigned effort = spacing.effort; effort < (l->up ? EFFORTS : 1); effort++) {
 		level_between(l, &set, effort);
@@ -378,6 +388,9 @@ static void study_level(struct level *l)
 		else
 			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
 				      "sets are unequal, and what lines share one is not known");
+	} else if (folded && r.state == CHASE_DONE) {
+		level_mapping(l, "hash",
+			      "lines one more than the sets apart share one, and as many as the sets apart do not");
 	} else if (!spacing.even) {
 		if (r.state == CHASE_DONE && in_tiles(l, &set))
 			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,

@@ -426,6 +426,14 @@ static bool accesses(struct arena *a, const struct set_lines *l, const struct po
 	return true;
 }
 
+/* Whether lines are as far apart as those of one set of a hash are: bits of their numbers must not carry into others. */
+static bool folded(const struct set_lines *l)
+{
+	const uint64_t sets = l->stride / l->line - 1;
+
+	return l->mode == SET_STRIDED && l->stride % l->line == 0 && sets > 1 && !(sets & (sets - 1));
+}
+
 /* The launch of a plan over a set's lines. */
 static int spec_of(struct arena *a, const struct set_lines *l, const struct policy_sequence *q, struct trace_spec *t)
 {
@@ -461,8 +469,8 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 	const uint64_t aligned = l->mode == SET_DEALT && l->lines > l->ways
 				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << SHIFT) + PAGE_LINE
 				     : used;
-	while ((l->mode == SET_HASHED || (l->flips && !l->led) || set_pages(l->path)) && t->align < aligned &&
-	       t->align < ALIGN_MOST)
+	while ((l->mode == SET_HASHED || folded(l) || (l->flips && !l->led) || set_pages(l->path)) &&
+	       t->align < aligned && t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }

@@ -127,3 +127,24 @@ enum chase_state level_spacing(const struct level *l, const struct set_lines *pl
 	}
 	return CHASE_DONE;
 }
+
+enum chase_state level_folded(const struct level *l, const struct set_lines *plain, bool *is)
+{
+	struct set_lines set = *plain, even = *plain;
+	struct policy_sequence q = {0}, q_even = {0};
+	struct trace_classes c, c_even;
+	uint32_t *ticks = NULL, *ticks_even = NULL;
+
+	*is = false;
+	if (l->unequal || set_pages(l->path) || l->sets & (l->sets - 1) || l->sets < 2 * l->ways)
+		return CHASE_DONE;
+	set.stride = set_folded(l);
+	set.lines = set.ways + 1;
+	level_between(l, &set, 0);
+	const struct laps folded = laps_over(l, &set, &c, &ticks, &q);
+	if (folded.state == CHASE_PENDING || !folded.conflict)
+		return folded.state == CHASE_PENDING ? folded.state : CHASE_DONE;
+	const struct laps other = conflict_at(l, &even, 0, 0, &c_even, &ticks_even, &q_even);
+	*is = other.state == CHASE_DONE && !other.conflict && ticks_even && reached(&c, ticks_even, &q_even);
+	return other.state == CHASE_PENDING ? other.state : CHASE_DONE;
+}

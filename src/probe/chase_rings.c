@@ -31,6 +31,7 @@ enum strides_param {
 	STRIDES_PLACE,
 	STRIDES_PATIENT
 };
+#define FOLDED (1ull << 48) /* of the last of them */
 
 static struct strides strides_of(double x, const double *p)
 {
@@ -45,12 +46,13 @@ static struct strides strides_of(double x, const double *p)
 				.sm = (uint32_t)p[STRIDES_PLACE],
 				.patient = kind & 1,
 				.copies = kind >> 1 & (COPIES_MOST - 1),
-				.apart = kind / (2 * COPIES_MOST)};
+				.apart = kind % FOLDED / (2 * COPIES_MOST),
+				.folded = kind / FOLDED};
 }
 
 static double kind_of(const struct strides *d)
 {
-	return (double)(d->patient + 2ull * d->copies + 2ull * COPIES_MOST * d->apart);
+	return (double)(d->patient + 2ull * d->copies + 2ull * COPIES_MOST * d->apart + d->folded * FOLDED);
 }
 
 static int ascending(const void *a, const void *b)
@@ -98,7 +100,8 @@ static uint64_t offset_of(const struct strides *d, uint32_t i)
 	uint64_t skew = SKEW;
 	if (d->copies)
 		skew = ((SKEW - 1) / d->apart + 1 > d->copies ? (SKEW - 1) / d->apart + 1 : d->copies) * d->apart;
-	const uint64_t offset = d->start + line * d->from + (at < d->lines ? 0 : d->twin) + in / one * d->apart;
+	const uint64_t first = d->folded ? d->start ^ line * d->from : d->start + line * d->from,
+		       offset = first + (at < d->lines ? 0 : d->twin) + in / one * d->apart;
 	if (i - TRACE_LEAD >= long_of(d) * lap)
 		return offset + (1 + line + (at < d->lines ? 0 : d->lines)) * skew;
 	return offset + (line >= (d->copies ? d->lines / 2 : d->lines - 1) ? d->moved : 0);
@@ -125,6 +128,9 @@ static bool trace_of(struct arena *a, const struct strides *d, struct trace_spec
 				 .place = place,
 				 .count = count,
 				 .at = at};
+	/* A hash is of bits of addresses: none may carry into others. */
+	while (t->align < t->bytes)
+		t->align *= 2;
 	return true;
 }
 
@@ -385,6 +391,7 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	key.d.start = asked->start;
 	key.d.moved = asked->moved;
 	key.d.twin = asked->twin;
+	key.d.folded = asked->folded;
 	key.d.sm = c->sm;
 	key.d.patient = patient;
 	if (k) {

@@ -18,6 +18,9 @@ struct strides {
 	 * Then not the last line alone is moved, but half of them. */
 	uint32_t copies;
 	uint64_t apart;
+	/* Of one ring: `start` is no sum with what each line is from there, but differs from it bit by bit, as lines of a set do where a hash
+	 * lays digits of their numbers on one another. */
+	bool folded;
 };
 
 /* Which rings of one trace do not fit level k: share[rings] is how many of their accesses miss. */

@@ -1,7 +1,8 @@
 /* A level of which others empty about as much as one set holds while one lap over all of it goes by: nothing that is concluded from
  * whole laps holds there. Lines that share a set are few, and a lap over them is over before anybody comes by. How far apart they lie
  * nobody knows, but it can be tried: of all distances, those that make far fewer lines than the level holds not fit are what its
- * sets repeat after. */
+ * sets repeat after. Where sets are hashed none does that everywhere; but of the hash that lays digits of a line's number on one another
+ * bit by bit, lines one more than the sets apart are in one. That is the only one that is tried: others stay unknown. */
 #include "probe/chase_rings.h"
 #include "probe/chase_shape.h"
 #include "stat/stat.h"
@@ -332,6 +333,134 @@ static enum chase_state confirm(struct chase_path *c, unsigned k, uint64_t span,
 	return confirm_sets(c, k, span / ways, ways, least, most);
 }
 
+/* A distance of whole lines, one more or one less than a power of two of them: where the digits of a line's number, each of as many bits as it
+ * takes to say a set, are laid on one another, lines so far apart are all in one set, but perhaps for the first. 0: it is none. */
+static uint64_t sets_folded(uint64_t distance, uint64_t *line)
+{
+	uint64_t odd = distance, sets = 1;
+
+	for (*line = 1; odd && odd % 2 == 0; *line *= 2)
+		odd /= 2;
+	while (sets < odd - 1)
+		sets *= 2;
+	return odd > 2 && (sets == odd - 1 || sets == odd + 1) ? sets : 0;
+}
+
+/* Rings that have to do something: how many did tell, and whether all of those did it. */
+struct asked {
+	enum chase_state state; /* PENDING: some are */
+	unsigned told, all;
+	bool right;
+};
+
+static void ask_ring(struct asked *a, enum chase_state state, bool does, bool should)
+{
+	a->all++;
+	a->told += state == CHASE_DONE;
+	a->right = a->right && (state != CHASE_DONE || does == should);
+	a->state = state == CHASE_PENDING ? state : a->state;
+}
+
+/* Whether each of the set's lines leaves it where one bit of the number within so many sets changes. */
+static void bits_count(struct chase_path *c, uint64_t distance, uint64_t sets, uint64_t ways, uint64_t line,
+		       struct asked *out)
+{
+	for (uint64_t bit = 1; bit < sets; bit *= 2) {
+		const struct strides moved = {
+		    .from = distance, .lines = (uint32_t)ways + 1, .moved = bit * line, .folded = true};
+		/* Nor are they in one set where there are fewer of those. */
+		const struct strides fewer = {.from = (bit + 1) * line, .lines = (uint32_t)ways + 1};
+		bool yes = false;
+		enum chase_state state = strides_fits(c, 0, &moved, &yes);
+		ask_ring(out, state, yes, true);
+		if (bit <= ways + 1)
+			continue;
+		state = strides_fits(c, 0, &fewer, &yes);
+		ask_ring(out, state, yes, true);
+	}
+}
+
+/* Whether other sets hold as many lines, which differ bit by bit from those of the first, and none that are as far apart. */
+static void sets_alike(struct chase_path *c, uint64_t distance, uint64_t sets, uint64_t ways, uint64_t line,
+		       struct asked *out)
+{
+	const uint64_t others = sets - 1 < SETS_TRIED ? sets - 1 : SETS_TRIED;
+	bool yes = false;
+
+	for (uint64_t back = 1; back <= ELSEWHERE; back++) {
+		const struct strides plain = {
+		    .from = distance, .lines = (uint32_t)ways + 1, .start = (sets - back - ways / 2) * line};
+		const enum chase_state state = strides_fits(c, 0, &plain, &yes);
+		ask_ring(out, state, yes, true);
+	}
+	for (uint64_t i = 0; i <= others; i++)
+		for (unsigned more = 0; more < 2; more++) {
+			/* The last of them in the next digit, too. */
+			const uint64_t first = i * (sets - 1) / others;
+			const struct strides ring = {.from = distance,
+						     .lines = (uint32_t)ways + more,
+						     .start = (i < others ? first : first + ways / 2 * sets) * line,
+						     .folded = true};
+			const enum chase_state state =
+			    more ? strides_fits_in(c, 0, &ring, false, &yes) : strides_fits(c, 0, &ring, &yes);
+			ask_ring(out, state, yes, !more);
+		}
+}
+
+/* How many lines of the first set fit, and how long a line is: a distance of parts of lines, of which several share a set, was found first.
+ * 0: it is no such hash. */
+static enum chase_state lines_folded(struct chase_path *c, uint64_t sets, uint64_t *line, uint64_t *ways)
+{
+	uint64_t moved = *line;
+
+	do {
+		*line = moved;
+		const uint64_t distance = (sets + 1) * *line;
+		enum chase_state state = fitting(c, 0, distance, ways);
+		if (state != CHASE_DONE || *ways < 2)
+			return state == CHASE_PENDING ? state : CHASE_UNDECIDED;
+		state = moved_out(c, 0, distance, *ways, &moved);
+		if (state != CHASE_DONE)
+			return state;
+	} while (moved > *line && moved % *line == 0);
+	if (moved != *line)
+		return CHASE_UNDECIDED;
+	const enum chase_state state = line_in(c, 0, (sets + 1) * *line, *ways, *line, &moved);
+	return state == CHASE_DONE && moved != *line ? CHASE_UNDECIDED : state;
+}
+
+/* Whether the level is one whose sets are found by such a hash, and of a size between these. */
+static enum chase_state confirm_folded(struct chase_path *c, uint64_t found, double least, double most)
+{
+	struct chase_level *l = &c->level[0];
+	uint64_t line, ways;
+	const uint64_t sets = sets_folded(found, &line);
+
+	if (!sets || line < l->sector.value || line > LINE_NEAR || sets < 2 * LINES)
+		return CHASE_UNDECIDED;
+	enum chase_state state = lines_folded(c, sets, &line, &ways);
+	if (state != CHASE_DONE)
+		return state;
+	const uint64_t size = sets * ways * line, distance = (sets + 1) * line;
+	if ((double)size < least || (double)size > most)
+		return CHASE_UNDECIDED;
+	struct asked bits = {.state = CHASE_DONE, .right = true}, alike = bits;
+	bits_count(c, distance, sets, ways, line, &bits);
+	sets_alike(c, distance, sets, ways, line, &alike);
+	if (!bits.right || !alike.right)
+		return CHASE_UNDECIDED;
+	if (bits.state == CHASE_PENDING || alike.state == CHASE_PENDING)
+		return CHASE_PENDING;
+	/* What does not tell is no contradiction, but most have to. */
+	if (4 * bits.told < 3 * bits.all || 4 * alike.told < 3 * alike.all)
+		return CHASE_UNDECIDED;
+	l->hashed = true;
+	chase_decided(&l->size, size);
+	chase_decided(&l->line, line);
+	chase_decided(&l->sets, sets);
+	return chase_decided(&l->ways, ways);
+}
+
 /* Of the distances that are found, the first at which lines confirm a shape. */
 static enum chase_state by_search(struct chase_path *c, unsigned k, struct search *q, double least, double most)
 {
@@ -351,6 +480,8 @@ static enum chase_state by_search(struct chase_path *c, unsigned k, struct searc
 			if (state == CHASE_UNDECIDED || !lines || size < least / SLACK)
 				continue;
 			state = confirm(c, k, lines * q->found[i], q->anywhere, least / SLACK, BLURRED * most);
+			if (state == CHASE_UNDECIDED && !k)
+				state = confirm_folded(c, q->found[i], least / SLACK, BLURRED * most);
 			if (state != CHASE_UNDECIDED)
 				return state;
 		}
@@ -375,6 +506,8 @@ static enum chase_state by_strides(struct chase_path *c, unsigned k, double leas
 
 	if (c->likely)
 		state = confirm(c, k, c->likely, true, (double)c->likely, (double)c->likely);
+	if (c->likely && c->likely_fold && state == CHASE_UNDECIDED && !k)
+		state = confirm_folded(c, c->likely_fold, (double)c->likely, (double)c->likely);
 	/* Nobody else empties what is an SM's own. */
 	if (state != CHASE_UNDECIDED || !(c->beyond_sm || k))
 		return state;
@@ -403,12 +536,15 @@ enum chase_state chase_by_strides(struct chase_path *c, unsigned k)
 	    l->sector.value % (1u << SHIFT) || c->stride > l->sector.value || l->sector.value % c->stride)
 		return CHASE_UNDECIDED;
 	chase_bracket(c, k, &least, &most);
+	const bool hashed = l->hashed;
+	l->hashed = false;
 	const enum chase_state state = by_strides(c, k, least, SLACK * most);
-	if (state == CHASE_UNDECIDED)
+	if (state == CHASE_UNDECIDED) {
+		l->hashed = hashed;
 		return state;
+	}
 	l->few = state == CHASE_DONE;
 	l->unequal = 0;
-	l->hashed = false;
 	l->stride = c->stride;
 	if (state == CHASE_PENDING)
 		l->size.state = l->line.state = l->ways.state = l->sets.state = state;

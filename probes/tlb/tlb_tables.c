@@ -9,6 +9,7 @@
 #define FLOOD	    16u /* times as many lines of data for each entry */
 #define FLOOD_LEAST 4
 #define FLOOD_TIMED 8192u
+#define MORE_LEAST  8	/* entries beyond those that the levels above have, which ask this one */
 #define FLOOD_SURE  4	/* standard deviations */
 #define TABLE_SHARE 32	/* entries of 8 bytes have a line of a cache in common, at most */
 #define LAP_MOST    0.6 /* misses of a lap, of which one is certain where an entry was driven out */
@@ -51,15 +52,20 @@ static uint64_t umax(uint64_t a, uint64_t b)
 	return a > b ? a : b;
 }
 
-/* Fewer entries than fit, so that the kernel's own pages have room beside them, and more than the levels above have. */
-static uint32_t some_entries(const struct tlb_path *c, unsigned k)
+/* Fewer entries than fit, so that the kernel's own pages have room beside them, and more than the levels above have: *more than those. 0: that are
+ * too few to say anything. */
+static uint32_t some_entries(const struct tlb_path *c, unsigned k, uint32_t *more)
 {
 	const uint64_t n = c->level[k].entries.value, stride = c->level[k].line.value;
 	uint64_t above = 0;
 
 	for (unsigned i = 0; i < k; i++)
 		above = umax(above, umax(c->level[i].entries.value, c->level[i].reach.value / stride));
-	return (uint32_t)umax(n / 2, (above + n + 1) / 2);
+	const uint64_t some = umax(n / 2, (above + n + 1) / 2);
+	if (some < above + MORE_LEAST)
+		return 0;
+	*more = (uint32_t)(some - above);
+	return (uint32_t)some;
 }
 
 /* Entries that fit, each of them asked for once a lap, but with several times the data in between: many pieces of what one covers
@@ -68,22 +74,23 @@ static uint32_t some_entries(const struct tlb_path *c, unsigned k)
 static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, bool *yes)
 {
 	const uint64_t line = c->level[k].line.value;
-	const uint32_t n = some_entries(c, k);
-	uint32_t pieces = FLOOD;
+	uint32_t pieces = FLOOD, more = 0;
+	const uint32_t n = some_entries(c, k, &more);
 	struct tlb_view w;
 
 	*told = *yes = false;
 	while (pieces > 1 && (n * pieces > RING_MOST || line / pieces < RING_PAGE))
 		pieces /= 2;
-	if (pieces < FLOOD_LEAST)
+	if (!n || pieces < FLOOD_LEAST)
 		return CHASE_DONE;
 	struct tlb_ring ring = {.pages = n * pieces, .stride = line / pieces, .order = 1};
 	ring.turns = FLOOD_TIMED / (ring.pages * tlb_lines(c, &ring)) + 1;
 	const enum chase_state state = tlb_get(c, &ring, &w);
 	if (state != CHASE_DONE)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
-	/* Half of the lines that the entries of so many pages lie in, of which each is driven out in each lap. */
-	const double lines = (double)n / TABLE_SHARE / 2;
+	/* Half of the lines that the entries of so many pages lie in, of which each is driven out in each lap: of those at least that the
+	 * levels above do not have. */
+	const double lines = (double)more / TABLE_SHARE / 2;
 	const struct tlb_surplus s = tlb_surplus_of(c, k, &w);
 	*yes = s.each - FLOOD_SURE * s.chance > fmax(LAP_LEAST, lines);
 	/* What makes many more too cheap than too dear may hide any number of misses. */

@@ -267,9 +267,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			hot[i] = count[i] >= least;
 		if (least && laps_spread(seen, runs, hot, blocks)) {
 			snprintf(c->why, sizeof(c->why),
-				 "one line more than %llu bytes makes more lines miss in each lap, as records of "
-				 "misses do that "
-				 "take places themselves",
+				 "one line more than %llu bytes makes more miss in each lap, as stored records do",
 				 (unsigned long long)ring->bytes);
 			if (!c->quiet_room || c->quiet_kind == c->kind)
 				return CHASE_UNDECIDED;
@@ -280,6 +278,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			return all;
 		}
 		*out = (struct chase_blocks){hot, blocks, unit};
+		out->elsewhere = least && laps_elsewhere(study_arena(c->study), ring, unit, seen, runs, out);
 		return CHASE_DONE;
 	}
 	if (all != CHASE_DONE)
@@ -305,7 +304,7 @@ struct hot_key {
 };
 
 struct hot_seen {
-	bool told, settled, lent; /* lent: it was told by parities */
+	bool told, settled, lent, elsewhere; /* lent: it was told by parities */
 	char why[sizeof(((struct chase_path *)0)->why)];
 	bool hot[]; /* of each block, where it was told */
 };
@@ -322,6 +321,7 @@ static void keep_hot(struct chase_path *c, const struct hot_key *key, enum chase
 	memset(seen, 0, bytes);
 	seen->told = told;
 	seen->settled = !told && found->settled;
+	seen->elsewhere = found->elsewhere;
 	seen->lent = lent;
 	memcpy(seen->why, c->why, sizeof(seen->why));
 	if (told)
@@ -362,7 +362,7 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 		memcpy(c->why, before->why, sizeof(c->why));
 		if (before->told)
 			memcpy(kept, before->hot, blocks * sizeof(*kept));
-		*out = before->told ? (struct chase_blocks){kept, blocks, unit}
+		*out = before->told ? (struct chase_blocks){kept, blocks, unit, .elsewhere = before->elsewhere}
 				    : (struct chase_blocks){.settled = before->settled};
 		return before->told ? CHASE_DONE : CHASE_UNDECIDED;
 	}

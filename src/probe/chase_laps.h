@@ -11,6 +11,8 @@ unsigned laps_clean(const struct chase_run *r);
 bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps);
 struct chase_run laps_late(const struct chase_run *r, double *laps);
 bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks);
+bool laps_elsewhere(struct arena *a, const struct chase_ring_spec *ring, uint64_t unit, const struct chase_run *run,
+		    unsigned runs, const struct chase_blocks *found);
 bool laps_settle(const struct chase_run *r);
 
 #endif

@@ -11,7 +11,7 @@
 #define HOT_ORDERS  4	 /* ways to go round a ring, ... */
 #define MORE_ORDERS 16	 /* ... and where pages of a set take turns in missing, which depends on them */
 #define STEP_ROWS   8	 /* rows of pages that conflict, ... */
-#define STEP_ALIKE  0.95 /* ... and their pages, that tell a step */
+#define STEP_ALIKE  0.99 /* ... and their pages, that tell a step: more are out of it where sets are unequal */
 #define MANY_ANYWAY 0.25
 #define EXTRAS_MOST 40
 #define APART_MOST  5	/* times as far as all entries reach, odd ones only */

@@ -2,7 +2,7 @@
 #include "pipeline_roof.h"
 #include <math.h>
 
-enum { LONGER = 8 };
+enum { LONGER = 8, RIDGE_WIDE = 8 /* warps between which a ridge is looked for in longer launches */ };
 #define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
 
 #define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
@@ -157,13 +157,24 @@ unsigned roof_beyond_peak(const struct roof *r)
 	return 0;
 }
 
+/* Part of its time that the load of so many warps may be off by; 0: it was not asked for. */
+static double known_to(const struct roof *r, unsigned warps)
+{
+	for (unsigned i = 0; i < r->count; i++)
+		if (r->warps[i] == warps && r->time[i].ok)
+			return (r->time[i].hi - r->time[i].lo) / 2 / r->time[i].ns;
+	return 0;
+}
+
 /* From and to how many warps the ridge may be, as far as rates may be off. */
 void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 {
 	unsigned best;
 	roof_least(r, &best);
-	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak. */
-	const double counted = r->starves ? (r->time[best].hi - r->time[best].lo) / 2 / r->time[best].ns : 0,
+	/* Where turns are counted until the first warp ends, rates are hardly better known than the peak, and those of fewer warps less. */
+	const double counted = r->starves ? fmax(known_to(r, r->warps[best]),
+						 fmax(known_to(r, r->ridge), known_to(r, below(r, RIDGE, r->ridge))))
+					  : 0,
 		     unsure =
 			 r->unseen ? 1 - ROOF_COMPILED : fmax(UNSURE, counted), /* of the peak, which is one at most */
 	    above = fmin(RIDGE + unsure, (1 + RIDGE) / 2);
@@ -243,6 +254,30 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 	r->sharp = sharp;
 }
 
+/* The loads around a ridge that is not told, in launches so many times longer. Where nobody asked for one, it stays. */
+static void sharpen_ridge(struct study *s, struct roof *r, double timer)
+{
+	unsigned lo, hi, at;
+	roof_ridge_between(r, &lo, &hi);
+	roof_least(r, &at);
+	if (!r->starves || !r->sharp.ok || roof_is_told(r, lo, hi) || hi - lo > RIDGE_WIDE)
+		return;
+	for (unsigned i = 0; i < r->count; i++) {
+		if (!r->together[i] || i == at || r->warps[i] + 1 < lo || r->warps[i] > hi)
+			continue;
+		struct timed_pair pair =
+		    pipeline_pair(study_device(s), r->class, r->chains, r->warps[i], r->shorter, r->spans);
+		pair.longer = LONGER;
+		const struct timed longer = timed_together(s, &pair, r->warps[i], timer);
+		if (longer.ok)
+			r->time[i] = longer;
+	}
+	if (study_pending(s))
+		return;
+	r->time[at] = r->sharp;
+	r->ridge = reaches(r, RIDGE);
+}
+
 /* Its loops are as short as they have to be. */
 void roof_measure(struct study *s, struct roof *r, double timer)
 {
@@ -254,6 +289,8 @@ void roof_measure(struct study *s, struct roof *r, double timer)
 		allow_for_gaps(s, r, timer);
 	if (!study_pending(s) && r->ridge && !r->noisy && !r->bad)
 		sharpen(s, r, timer);
+	if (!study_pending(s) && r->ridge && !r->noisy && !r->bad)
+		sharpen_ridge(s, r, timer);
 }
 
 /* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the

@@ -476,6 +476,7 @@ static void study(struct study *s)
 	loop_study(s, &clock);
 }
 
+static const char *const helped[] = {"clock", NULL};
 static const char *const claims[] = {"memory.*.*.completion",
 				     "memory.*.*.nearest",
 				     "memory.*.*.issue",
@@ -523,6 +524,7 @@ const struct probe probe_walk = {
 	"the first has come to its end, all stop with the first, and the turns that they made count.",
     .figure = "copy-loops",
     .draw = loop_draw,
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

@@ -286,7 +286,8 @@ bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct 
 	costs_of(c, k, all_at(c, k, r) ? k : 0, &cost);
 	if (!cost.misses || !(r->count > 0))
 		return false;
-	for (double part = RARE_LEAST; part <= RARE_MOST; part *= 4) {
+	for (unsigned step = 0; RARE_LEAST * exp2(2.0 * step) <= RARE_MOST; step++) {
+		const double part = RARE_LEAST * exp2(2.0 * step);
 		const double lands = places(r, &cost, part * r->count, c->gap);
 		sums(r, &cost);
 		const double power = AT_MOST * laps * lands / r->count - chance_of(r->most, r->most, SURE);

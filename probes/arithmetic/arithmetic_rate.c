@@ -1,6 +1,7 @@
 /* Throughput: what loads of warps and chains say about how fast a unit is. */
 #include "arithmetic.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 
 #define BLOCKS_MISS  1.02 /* how much a steady rate may differ from that of whole blocks, which it is no less than */
@@ -23,6 +24,22 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 	return (double)l->warps * d->warp_size * l->chains / s->value;
 }
 
+/* No more is known of the unit than that it reaches so much: throughput and issue of the row. */
+static __attribute__((format(printf, 5, 6))) void bound_rate(struct study *s, unsigned row, double reached,
+							     const char *evidence, const char *why, ...)
+{
+	char key[KEY_BYTES], because[320];
+	va_list args;
+	va_start(args, why);
+	vsnprintf(because, sizeof because, why, args);
+	va_end(args);
+	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
+	study_bound(s, key, reached, INFINITY, "best slope over several loads of the unit", evidence, "%s", because);
+	arithmetic_key(key, &arithmetic_row[row], PART_ISSUE);
+	study_bound(s, key, -INFINITY, study_device(s)->warp_size / reached, "warp size over throughput", evidence,
+		    "%s", because);
+}
+
 /* Whether code an eighth as long, which stays at hand where the usual one may not, is faster for sure under the same load. */
 static bool shorter_is_faster(struct study *s, unsigned row, const struct slope *few, const struct load *l,
 			      double value, const char *evidence)
@@ -37,15 +54,9 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
 	if (sure <= HIGHER * value)
 		return false;
-	char key[KEY_BYTES], issue[KEY_BYTES];
-	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
-	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
-	const double reached = BLOCKS_LEAST * value;
-	for (unsigned i = 0; i < 2; i++)
-		study_bound(s, i ? issue : key, i ? -INFINITY : reached, i ? d->warp_size / reached : INFINITY,
-			    i ? "warp size over throughput" : "best slope over several loads of the unit", evidence,
-			    "%u links reach %.4g, and %u only %.4g: instructions may not be at hand",
-			    few->unit * LENGTHS, sure, l->unit * LENGTHS, value);
+	bound_rate(s, row, BLOCKS_LEAST * value, evidence,
+		   "%u links reach %.4g, and %u only %.4g: instructions may not be at hand", few->unit * LENGTHS, sure,
+		   l->unit * LENGTHS, value);
 	return true;
 }
 
@@ -94,12 +105,9 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	}
 	if (t->hi <= BLOCKS_MISS * blocks)
 		return false;
-	study_bound(s, key, BLOCKS_LEAST * blocks, INFINITY, "best slope over several loads of the unit", evidence,
-		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
-		    t->hi);
-	study_bound(s, issue, -INFINITY, lanes / (BLOCKS_LEAST * blocks), "warp size over throughput", evidence,
-		    "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
-		    t->hi);
+	bound_rate(s, row, BLOCKS_LEAST * blocks, evidence,
+		   "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
+		   t->hi);
 	return true;
 }
 
@@ -325,12 +333,9 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 					: 0;
 		if (sure <= HIGHER * value)
 			continue;
-		study_bound(s, key, sure, INFINITY, "best slope over several loads of the unit", evidence,
-			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
-			    l->chains, value, load[i].warps, load[i].chains, sure);
-		study_bound(s, issue, -INFINITY, d->warp_size / sure, "warp size over throughput", evidence,
-			    "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
-			    l->chains, value, load[i].warps, load[i].chains, sure);
+		bound_rate(s, row, sure, evidence,
+			   "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
+			   l->chains, value, load[i].warps, load[i].chains, sure);
 		return;
 	}
 	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
@@ -359,34 +364,23 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	const struct slope unknown = {0};
 	const bool untold = x->steady && !(x->steady->hi > 0);
 	if ((single || untold) && !arithmetic_blocks_tell(x, (unsigned)best, single ? single : &unknown, false, d)) {
-		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
-			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
-			    l->chains);
-		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
-			    "reached by %u warps of %u chains, some of which end long before others", l->warps,
-			    l->chains);
+		bound_rate(s, row, value, evidence,
+			   "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			   l->chains);
 		return;
 	}
 	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
 	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
 	if (!agree || (l->unit == LONG_UNIT && !other_warps && (x->is_long || most_of_fewer < NOT_HALF * value)) ||
 	    (x->is_long && (agree < 2 || !steady))) {
-		study_bound(s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
-			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
-			    l->chains, agree);
-		study_bound(s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
-			    "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
-			    l->chains, agree);
+		bound_rate(s, row, value, evidence,
+			   "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
+			   l->chains, agree);
 		return;
 	}
 	if (!unit_holds_up(x, value, d)) {
-		study_bound(
-		    s, key, value, INFINITY, "best slope over several loads of the unit", evidence,
-		    "reached by %u warps of %u chains, which come up to what their latency lets them have; with more "
-		    "under way some warps end long before others",
-		    l->warps, l->chains);
-		study_bound(
-		    s, issue, -INFINITY, d->warp_size / value, "warp size over throughput", evidence,
+		bound_rate(
+		    s, row, value, evidence,
 		    "reached by %u warps of %u chains, which come up to what their latency lets them have; with more "
 		    "under way some warps end long before others",
 		    l->warps, l->chains);

@@ -14,6 +14,11 @@ enum { LONGER = 8, RIDGE_WIDE = 8 /* warps between which a ridge is looked for i
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
 #define CONTENDED 1.03 /* of the time of one warp */
 
+static struct timed_pair pair_of(const struct study *s, const struct roof *r, unsigned warps)
+{
+	return pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
+}
+
 /* NULL: it is not there. */
 static const struct timed *load(struct study *s, struct roof *r, unsigned warps, double timer)
 {
@@ -24,7 +29,7 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 		return NULL;
 	r->warps[r->count] = warps;
 	struct timed *t = &r->time[r->count++];
-	const struct timed_pair pair = pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
+	const struct timed_pair pair = pair_of(s, r, warps);
 	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
 	/* Warps that all find their turn when they are ready take as long as one, and end together. */
 	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair))) {
@@ -54,7 +59,7 @@ static void climb(struct study *s, struct roof *r, double timer)
 	unsigned full = 1;
 	while (2 * full <= block && 2 * full <= most)
 		full *= 2;
-	const struct timed_pair pair = pipeline_pair(d, r->class, r->chains, full, r->shorter, r->spans);
+	const struct timed_pair pair = pair_of(s, r, full);
 	r->starves = timed_starves(s, &pair) || r->preferred;
 	if (r->starves && most > block) { /* warps of several blocks cannot tell each other in time */
 		most = block;
@@ -219,8 +224,7 @@ static void allow_for_gaps(struct study *s, struct roof *r, double timer)
 	unsigned at;
 	roof_least(r, &at);
 	struct timed *t = &r->time[at];
-	struct timed_pair pair =
-	    pipeline_pair(study_device(s), r->class, r->chains, r->warps[at], r->shorter, r->spans);
+	struct timed_pair pair = pair_of(s, r, r->warps[at]);
 	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, &pair))
 		return;
 	struct timed_pair half = pair;
@@ -238,8 +242,7 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 	unsigned at;
 	roof_least(r, &at);
 	const struct timed *t = &r->time[at];
-	struct timed_pair pair =
-	    pipeline_pair(study_device(s), r->class, r->chains, r->warps[at], r->shorter, r->spans);
+	struct timed_pair pair = pair_of(s, r, r->warps[at]);
 	if (!t->ok || r->gaps)
 		return;
 	pair.longer = LONGER;
@@ -265,8 +268,7 @@ static void sharpen_ridge(struct study *s, struct roof *r, double timer)
 	for (unsigned i = 0; i < r->count; i++) {
 		if (!r->together[i] || i == at || r->warps[i] + 1 < lo || r->warps[i] > hi)
 			continue;
-		struct timed_pair pair =
-		    pipeline_pair(study_device(s), r->class, r->chains, r->warps[i], r->shorter, r->spans);
+		struct timed_pair pair = pair_of(s, r, r->warps[i]);
 		pair.longer = LONGER;
 		const struct timed longer = timed_together(s, &pair, r->warps[i], timer);
 		if (longer.ok)
@@ -287,9 +289,10 @@ void roof_measure(struct study *s, struct roof *r, double timer)
 		narrow(s, r, timer);
 	if (!study_pending(s) && r->ridge)
 		allow_for_gaps(s, r, timer);
-	if (!study_pending(s) && r->ridge && !r->noisy && !r->bad)
-		sharpen(s, r, timer);
-	if (!study_pending(s) && r->ridge && !r->noisy && !r->bad)
+	if (study_pending(s) || !r->ridge || r->noisy || r->bad)
+		return;
+	sharpen(s, r, timer);
+	if (!study_pending(s))
 		sharpen_ridge(s, r, timer);
 }
 

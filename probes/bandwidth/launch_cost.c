@@ -4,9 +4,17 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { TURNS = 1 << 14, TRIALS = 5, EMPTY = 21 /* launches, whose times differ by much of one */, STEP = 3 };
+enum {
+	TURNS = 1 << 14,
+	LONG = 20 /* times as many */,
+	TRIALS = 5,
+	EMPTY = 21 /* launches, whose times differ by much of one */,
+	STEP = 3
+};
 /* Timers of devices tell half a microsecond apart. */
 #define TIMER_MS 0.0005
+/* What two lengths may differ in their rates by, of what they differ in time. */
+#define PACE 0.01
 enum { BLOCKS_FEW = 32, BLOCKS_MANY = 256 /* for each SM */, TRIALS_BLOCKS = 3 };
 
 /* x: turns; p[0]: which of several launches alike. */
@@ -79,6 +87,54 @@ static void measured(struct study *s, const char *key, struct spread *d, double 
 			      d->n);
 }
 
+/* Whether all launches went at one rate. Where some were faster, the difference of two lengths tells the rate of neither. */
+static bool same_pace(const struct point *const a[TRIALS], const struct point *const b[TRIALS])
+{
+	double low[2] = {INFINITY, INFINITY}, high[2] = {0, 0};
+	for (unsigned k = 0; k < TRIALS; k++) {
+		low[0] = fmin(low[0], a[k]->elapsed_ms);
+		high[0] = fmax(high[0], a[k]->elapsed_ms);
+		low[1] = fmin(low[1], b[k]->elapsed_ms);
+		high[1] = fmax(high[1], b[k]->elapsed_ms);
+	}
+	return high[0] - low[0] + high[1] - low[1] <= PACE * (low[1] - low[0]) + 2 * TIMER_MS;
+}
+
+/* A launch's own rate: its cycles over its time, of which nothing up to what an empty kernel takes was before and after them. */
+static void rate_of_long(struct study *s)
+{
+	struct spread hz = {.n = 0};
+	double empty = INFINITY, widen = 0;
+	const struct point *own[TRIALS];
+	for (unsigned k = 0; k < EMPTY; k++) {
+		const double p[POINT_PARAMS] = {1};
+		const struct point *pt = study_ask(s, EXPERIMENT_EMPTY, k, p);
+		if (pt && pt->outcome == OUTCOME_OK && pt->elapsed_ms >= 0)
+			empty = fmin(empty, pt->elapsed_ms);
+	}
+	for (unsigned k = 0; k < TRIALS; k++) {
+		const double p[POINT_PARAMS] = {k};
+		own[k] = study_ask(s, EXPERIMENT_TURNS, LONG * TURNS, p);
+	}
+	if (study_pending(s))
+		return;
+	for (unsigned k = 0; k < TRIALS; k++) {
+		if (!right(own[k]) || empty > 2 * PACE * own[k]->elapsed_ms)
+			continue;
+		const double most = turn_cycles(own[k]) / (own[k]->elapsed_ms - empty) * 1e3,
+			     least = turn_cycles(own[k]) / own[k]->elapsed_ms * 1e3;
+		hz.v[hz.n++] = (most + least) / 2;
+		widen = fmax(widen, (most - least) / 2);
+	}
+	if (hz.n == TRIALS)
+		measured(s, "device.clock_hz", &hz, widen,
+			 "cycles of the SM's clock over the time of long launches, which differ in how fast it went",
+			 "turns");
+	else
+		study_verdict(s, "device.clock_hz", VERDICT_INCONCLUSIVE, "turns",
+			      "launches alike are not equally fast, and take too little time for a rate of each");
+}
+
 static void turns_study(struct study *s)
 {
 	const struct point *a[TRIALS], *b[TRIALS], *bad = NULL;
@@ -103,9 +159,11 @@ static void turns_study(struct study *s)
 		measured(s, "branch.turn", &turn, 0, "slope of the time of one thread's loop over its turns", "turns");
 	else
 		study_verdict(s, "branch.turn", VERDICT_INCONCLUSIVE, "turns", "%s", point_why(bad));
-	const double one = hz.n ? stat_median(hz.v, hz.n, hz.scratch) : 0;
-	if (hz.n == TRIALS)
-		measured(s, "device.clock_hz", &hz, one * TIMER_MS / (b[0]->elapsed_ms - a[0]->elapsed_ms),
+	if (hz.n == TRIALS && !same_pace(a, b))
+		rate_of_long(s);
+	else if (hz.n == TRIALS)
+		measured(s, "device.clock_hz", &hz,
+			 stat_median(hz.v, hz.n, hz.scratch) * TIMER_MS / (b[0]->elapsed_ms - a[0]->elapsed_ms),
 			 "cycles of the SM's clock over the time of the launch, two lengths subtracted", "turns");
 	else
 		study_verdict(s, "device.clock_hz", VERDICT_INCONCLUSIVE, "turns",

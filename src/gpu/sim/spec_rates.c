@@ -78,8 +78,19 @@ struct way {
 	double flight;	    /* bytes under way ... */
 	double latency;	    /* ... of which each takes so many cycles */
 	double quickest;    /* mean over them, when as many as can be find what others have fetched */
+	double slowest;	    /* of an SM whose cluster is far from it */
 	double idle;	    /* share of time in which nothing moves */
 };
+
+/* One SM's rate hangs on where its cluster is. */
+static void of_one_cluster(struct way *w, const struct sim_spec *s)
+{
+	const double mean = w->latency;
+	for (uint32_t k = 0; k < s->cluster_count && s->cluster_offset; k++) {
+		w->quickest = fmin(w->quickest, mean + s->cluster_offset[k]);
+		w->slowest = fmax(w->slowest, mean + s->cluster_offset[k]);
+	}
+}
 
 static void pass(struct way *w, double rate)
 {
@@ -91,7 +102,7 @@ static void pass(struct way *w, double rate)
 
 static struct way way(double flight, double latency)
 {
-	return (struct way){INFINITY, INFINITY, INFINITY, flight, latency, latency, 0};
+	return (struct way){INFINITY, INFINITY, INFINITY, flight, latency, latency, latency, 0};
 }
 
 static void tell_way(struct teller *t, const char *key, const struct way *w)
@@ -100,7 +111,7 @@ static void tell_way(struct teller *t, const char *key, const struct way *w)
 	const double hi = fmin(w->least, waits * w->latency / w->quickest) * (1 + SLACK);
 	/* A closed round of requests: at the worst each waits for all others at the narrowest place, behind its own latency. */
 	const double served = fmin(w->least, w->worst) * (1 - w->idle - (w->next > NEAR * w->least ? SLACK : HELD_UP));
-	const double lo = isfinite(waits) ? (1 - SLACK) / (1 / served + 1 / waits) : served;
+	const double lo = isfinite(waits) ? (1 - SLACK) / (1 / served + w->slowest / w->flight) : served;
 	if (isfinite(hi))
 		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
 }
@@ -135,6 +146,8 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, uint32_t leve
 	}
 	const double sms = all ? s->sm_count : 1;
 	struct way w = way(level ? sms * under_way(s, true) : INFINITY, c->latency + c->far_extra / 2.0);
+	if (level && !all && c->scope == SCOPE_GPU)
+		of_one_cluster(&w, s);
 	pass(&w, sms * global_port(s));
 	pass(&w, c->bandwidth / requests(s));
 	pass(&w, in_turn(c, segment(s) / requests(s)));

@@ -9,6 +9,7 @@
 #include <string.h>
 
 enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64 };
+enum { PLACES = 5 };	      /* where two differ */
 enum { FEWEST = 128 };	      /* threads of a block, of which half are asked yet */
 enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
 enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
@@ -239,6 +240,32 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 	return r;
 }
 
+/* Where two places differ, one launch of them may have been disturbed: the value is that of the middle of more. Launches that could not be had are
+ * left out. */
+static void steady_value(struct study *s, unsigned experiment, const double *given, unsigned rounds, double round_bytes,
+			 struct rate *r)
+{
+	double took[2][PLACES], scratch[PLACES], p[POINT_PARAMS];
+	size_t n[2] = {0, 0};
+	if (experiment != EXPERIMENT_STREAM || !(r->hi > CLOSE * r->lo))
+		return;
+	memcpy(p, given, sizeof p);
+	for (unsigned k = 0; k < 2 * PLACES; k++) {
+		const unsigned longer = k % 2;
+		p[STREAM_PLACE] = given[STREAM_PLACE] + k / 2;
+		const struct point *pt = study_ask(s, experiment, longer ? 2 * rounds : rounds, p);
+		const double cycles = bandwidth_cycles(study_arena(s), pt);
+		if (cycles > 0)
+			took[longer][n[longer]++] = cycles;
+	}
+	if (study_pending(s) || !n[0] || !n[1])
+		return;
+	const double rate =
+	    rounds * round_bytes / (stat_median(took[1], n[1], scratch) - stat_median(took[0], n[0], scratch));
+	if (rate >= r->lo && rate <= r->hi)
+		r->value = rate;
+}
+
 /* Rounds after which a launch is long enough, as far as launches twice as long can be had. False: wait for points. */
 static bool long_enough(struct study *s, unsigned experiment, const double *p, double latency, unsigned *rounds)
 {
@@ -340,6 +367,7 @@ static double conclude(struct study *s, const struct drawn *w)
 		return NAN;
 	if (crowded)
 		return conclude(s, &fewer);
+	steady_value(s, w->experiment, w->all, rounds, w->all_bytes, &a);
 	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
 	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
 	if (ask)

@@ -82,6 +82,11 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 			      "run times of equal launches with fewer warps than fill the pipe differ too much");
 		return;
 	}
+	if (r->slips) {
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "warps that fill the pipe in short launches do not in longer ones");
+		return;
+	}
 	if (r->gaps) {
 		study_verdict(
 		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,

@@ -2,7 +2,11 @@
 #include "pipeline_roof.h"
 #include <math.h>
 
-enum { LONGER = 8, RIDGE_WIDE = 8 /* warps between which a ridge is looked for in longer launches */ };
+enum {
+	LONGER = 8,
+	SHARPER = 4 /* loads tried */,
+	RIDGE_WIDE = 8 /* warps between which a ridge is looked for in longer launches */
+};
 #define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
 
 #define RIDGE 0.95 /* of the peak: Lemeire 2016, III */
@@ -236,25 +240,34 @@ static void allow_for_gaps(struct study *s, struct roof *r, double timer)
 
 /* The peak in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
  * first warp comes to its end, are as much of any launch: a real GPU of 128 operations a cycle seemed to do 131.5. By as much as the short
- * one was off, the long one may still be off by its part of that. */
+ * one was off, the long one may still be off by its part of that. Few warps that just fill the pipe may fall into a step in which some of them
+ * wait, and the longer they run the more often: then others, of which more wait, are asked. */
 static void sharpen(struct study *s, struct roof *r, double timer)
 {
-	unsigned at;
-	roof_least(r, &at);
-	const struct timed *t = &r->time[at];
-	struct timed_pair pair = pair_of(s, r, r->warps[at]);
-	if (!t->ok || r->gaps)
+	for (unsigned tries = 0; tries < SHARPER && !r->gaps; tries++) {
+		unsigned at;
+		roof_least(r, &at);
+		const double before = r->time[at].ns;
+		struct timed_pair pair = pair_of(s, r, r->warps[at]);
+		if (!r->time[at].ok)
+			return;
+		pair.longer = LONGER;
+		pair.ends = ENDS;
+		struct timed sharp = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
+						     : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+		if (study_pending(s) || !sharp.ok)
+			return;
+		if (!r->starves && at && sharp.ns * NO_BETTER > before) {
+			r->time[at] = sharp;
+			r->slips = true;
+			continue;
+		}
+		const double off = fabs(sharp.ns - before) / (LONGER - 1);
+		sharp.lo -= off;
+		sharp.hi += off;
+		r->sharp = sharp;
 		return;
-	pair.longer = LONGER;
-	pair.ends = ENDS;
-	struct timed sharp = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
-					     : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
-	if (study_pending(s) || !sharp.ok)
-		return;
-	const double off = fabs(sharp.ns - t->ns) / (LONGER - 1);
-	sharp.lo -= off;
-	sharp.hi += off;
-	r->sharp = sharp;
+	}
 }
 
 /* The loads around a ridge that is not told, in launches so many times longer. Where nobody asked for one, it stays. */

@@ -29,6 +29,7 @@ struct roof {
 	bool flat;    /* more warps gained nothing */
 	bool noisy;   /* a time that is not known well enough */
 	bool vague;   /* the same of one that only the ridge depends on */
+	bool slips;   /* longer launches of some number of warps that fill the pipe do not */
 	bool starves; /* warps are preferred to each other */
 	bool unseen;  /* what runs cannot be read back, and could be something better */
 	enum pipeline_gaps gaps;

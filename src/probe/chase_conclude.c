@@ -8,6 +8,7 @@
 #include <string.h>
 
 #define SMS_LEAST 4 /* of which most can be told from others */
+#define AGREED	  4 /* one SM in so many */
 #define SMS_APART 2 /* cycles that SMs may be apart, besides those of the clock's steps */
 
 static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
@@ -273,6 +274,26 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	return n;
 }
 
+/* Which cost of the clock so many SMs agree in that it is the one without noise: noise of one SM is not that of another. */
+static bool clock_agreed(const struct chase_path *c, const struct chase_latency *one, unsigned n, double *cost)
+{
+	unsigned most = 0;
+	for (unsigned i = 0; i < n; i++) {
+		unsigned alike = 0;
+		double sum = 0;
+		for (unsigned q = 0; q < n; q++)
+			if (fabs(one[q].clock - one[i].clock) <= c->grain / 8.0) {
+				alike++;
+				sum += one[q].clock;
+			}
+		if (alike > most) {
+			most = alike;
+			*cost = alike * AGREED >= n ? sum / alike : *cost;
+		}
+	}
+	return most * AGREED >= n;
+}
+
 /* Reading the clock costs the same on every SM. Where a chain of loads without it was delayed each time, as by refreshes that it cannot escape, or
  * met a faster clock, it seems to cost less and the loads to take longer: by so much the others say. */
 static void latency_same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
@@ -297,10 +318,16 @@ static void latency_same_clock(const struct chase_path *c, struct chase_latency 
 			cost[told++] = one[i].clock;
 	if (!told)
 		return;
-	const double usual = stat_quantile(cost, told, 0.75, scratch);
+	double usual = stat_quantile(cost, told, 0.75, scratch);
+	const bool agreed = !steady && clock_agreed(c, one, n, &usual);
 	for (unsigned i = 0; i < n; i++) {
 		const double less = usual - one[i].clock;
-		if (less <= near || (!steady && fabs(with[i] - together) > near))
+		/* Accesses of the nearest level that met the faster clock and are too near the others to be told from them, as those of
+		 * this level are not. */
+		const double nearest = c->classes[0].centre; /* with the clock's cost */
+		const bool more = agreed && less < 0 && -less <= c->swing * nearest &&
+				  c->swing * one[i].value > c->swing / 3 * (one[i].value + nearest) + c->grain;
+		if (!more && (less <= near || (!steady && fabs(with[i] - together) > near)))
 			continue;
 		one[i].value -= less;
 		one[i].clock += less;

@@ -105,12 +105,13 @@ double roof_least(const struct roof *r, unsigned *at)
 			*at = i;
 	if (r->starves && *at)
 		return each(&r->time[*at], r->warps[*at]);
+	/* Which is the least as far as it is known: of warps that no clock times together the least would be the one that errs most. */
 	for (unsigned i = 0; i < r->count; i++)
-		if (r->time[i].ok && each(&r->time[i], r->warps[i]) < best) {
-			best = each(&r->time[i], r->warps[i]);
+		if (r->time[i].ok && r->time[i].hi / r->warps[i] < best) {
+			best = r->time[i].hi / r->warps[i];
 			*at = i;
 		}
-	return best;
+	return isfinite(best) ? each(&r->time[*at], r->warps[*at]) : best;
 }
 
 /* Fewest of the loads asked for that come up to so much of the peak. */

@@ -62,8 +62,7 @@ enum chase_state level_depth(const struct level *l, struct set_lines *set, char 
  * are known. */
 double level_spread(const struct level *l);
 
-#define TILE_MOST 4 /* log2 of the lines of a tile */
-#define EFFORTS	  3 /* to keep lines out of the level above: level_between */
+#define EFFORTS 3 /* to keep lines out of the level above: level_between */
 struct spacing {
 	bool even;	 /* sets' lines are evenly apart: alone, or as tiles of neighbours */
 	bool seen;	 /* less far apart they do not conflict, and were not kept by the level above either */

@@ -31,6 +31,7 @@ enum set_param {
 		"where", "plan", "lines0", "lines1", "lines2", "lines3", "lines4", "lines5"                            \
 	}
 
+#define TILE_MOST  4  /* log2 of the lines of a tile */
 #define SET_LISTED 33 /* lines: those of a set, and one more */
 #define SET_FLIPS  5
 enum set_mode {

@@ -23,6 +23,7 @@
 #define FRONT	    (32u << 10) /* bytes of a cache of textures whose size is not known: more than most have */
 #define ALIGN_MOST  (1ull << 36)
 #define TRIES	    4096
+#define ROOMY	    4 /* times as far apart as what is beside a line reaches */
 
 /* Fields of a whole number that a double holds exactly. */
 static uint64_t take(uint64_t *from, unsigned bits)
@@ -245,6 +246,18 @@ static bool elsewhere(const struct set_lines *l, unsigned n, uint64_t address)
 	return true;
 }
 
+/* Whether it is not beside a line of the set either, which may share the set where tiles of neighbours do. */
+static bool is_aloof(const struct set_lines *l, unsigned n, uint64_t address)
+{
+	uint64_t beside = l->line << TILE_MOST;
+	if (l->mode != SET_STRIDED || l->tile || l->flips || set_pages(l->path))
+		return true;
+	while (beside * ROOMY > l->stride)
+		beside /= 2;
+	const uint64_t from = (address % l->stride + l->stride - set_address(l, n) % l->stride) % l->stride;
+	return from >= beside && from + beside <= l->stride;
+}
+
 static uint64_t flip_of(const struct set_lines *l, unsigned which)
 {
 	uint64_t all = 0;
@@ -292,7 +305,7 @@ static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 	for (uint64_t i = 1; found <= k && i < TRIES; i++) {
 		to = first + (at / apart + i) % count * apart;
 		to ^= l->flipped ? 0 : flip_of(l, (unsigned)i & ((1u << l->flips) - 1));
-		found += elsewhere(l, n, to);
+		found += elsewhere(l, n, to) && is_aloof(l, n, to);
 	}
 	return to;
 }

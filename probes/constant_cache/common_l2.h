@@ -22,6 +22,11 @@ struct common_hit common_l2_found(const struct study *s);
  * PENDING, or DONE: where they could not be had, out says that nobody knows. */
 enum chase_state common_l2_seen(struct study *s, unsigned experiment, uint64_t bytes, uint64_t stride, double clock,
 				struct common_hit *out);
+/* Whether what misses the constant caches passes that L2 by, although it takes as long as a hit there: behind emptied caches it takes no longer,
+ * while first touches by other loads do, for which that L2 has to fetch. c: no first touch of a walk through constants was slower than what
+ * a warm footprint shows. PENDING, or DONE: where it is not seen, it is not said. */
+enum chase_state common_l2_passed(const struct chase_path *c, unsigned experiment, uint64_t stride, double clock,
+				  const struct common_hit *hit, bool *is);
 /* Whether what takes so many cycles, on average over its parts, may be that L2. */
 enum common_l2 common_l2_is(const struct common_hit *hit, double cycles);
 /* The same of a single class of latency: it may be one part alone, and then nobody knows. */

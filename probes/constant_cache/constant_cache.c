@@ -176,6 +176,12 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 		hit.slack = c->swing;
 	}
 	out->common = takes_as_long(c, served, c->level_count - 1, clock, &hit);
+	if (!more && out->common == L2_THIS) {
+		bool passed;
+		if (common_l2_passed(c, CONSTANT_PAST, LINE_LIKELY, clock, &hit, &passed) == CHASE_PENDING)
+			return CHASE_PENDING;
+		out->common = passed ? L2_OTHER : L2_THIS;
+	}
 	if (more && out->common == L2_THIS)
 		out->levels = caches;
 	if (more && out->common == L2_UNKNOWN)

@@ -223,6 +223,33 @@ static enum chase_state faster_in_blocks(const struct chase_path *c, bool *is)
 	return state;
 }
 
+/* Whether level k, of pieces as long as rows, behaves as banks with one open row each: it is of a known size, and no two pieces share a set. */
+static bool one_row_each(const struct chase_path *c, unsigned k)
+{
+	const struct chase_level *l = &c->level[k];
+
+	return k + 1 < c->level_count && !c->cold_slower && !c->cold_unsure && l->size.state == CHASE_DONE &&
+	       l->ways.state == CHASE_DONE && l->ways.value == 1;
+}
+
+/* Open rows, from level *rows on, and what is behind them are the memory. */
+static void rows_are_memory(struct chase_path *c, unsigned *caches, unsigned *rows, struct chase_placed *served)
+{
+	struct chase_level *l = &c->level[*rows];
+
+	/* The latency is that of a row that has to be opened, down to that of one that is open. */
+	struct chase_placed memory = served[c->level_count - 1];
+	if (served[*rows].state == CHASE_DONE)
+		memory.lo = fmin(memory.lo, served[*rows].lo);
+	served[*rows] = memory;
+	l->class_first = l->class_last = c->level[c->level_count - 1].class_last;
+	l->floor = 0;
+	c->doubtful = c->doubtful < *rows ? c->doubtful : 0;
+	c->level_count = *rows + 1;
+	*caches = *rows;
+	*rows = UINT_MAX;
+}
+
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
 {
 	snprintf(out, n, "cache.constant.l%u.%s", level + 1, what);
@@ -272,6 +299,9 @@ static void study_constant(struct study *s)
 		return;
 	chase_merge(&c);
 	caches = c.level_count - 1;
+	bool are_rows;
+	unsigned rows = chase_rows_level(&c, &are_rows);
+	are_rows = are_rows && one_row_each(&c, rows);
 	bool more = c.cold_slower;
 	if (c.cold_unsure && !c.doubtful)
 		c.doubtful = caches;
@@ -286,6 +316,8 @@ static void study_constant(struct study *s)
 		chase_latency_over(&c, k, k || caches == 0 ? CHASE_PLACEMENTS : 16, &served[k]);
 	if (study_pending(s))
 		return;
+	if (are_rows)
+		rows_are_memory(&c, &caches, &rows, served);
 
 	struct which_common is;
 	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
@@ -295,14 +327,12 @@ static void study_constant(struct study *s)
 	const enum common_l2 common = is.common;
 	struct chase_placed last = served[c.level_count - 1];
 	const bool known = last.state == CHASE_DONE && chase_take_off(s, &last);
-	bool are_rows;
-	unsigned rows = chase_rows_level(&c, &are_rows);
 	if (rows < levels)
 		levels = rows;
 	else
 		rows = UINT_MAX;
 	/* What is faster inside of blocks than at their first word may be a cache that is smaller than any footprint. */
-	bool blocks = !levels && c.fill_unit > 0;
+	bool blocks = !levels && c.fill_unit > 0 && !are_rows;
 	if (blocks && rows == UINT_MAX && more && common == L2_THIS && faster_in_blocks(&c, &blocks) == CHASE_PENDING)
 		return;
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
@@ -348,8 +378,10 @@ static void study_constant(struct study *s)
 			    unsure + 1);
 	else if (!levels)
 		study_verdict(s, "cache.constant.levels", VERDICT_ABSENT, "chase",
-			      "a load takes %.1f cycles at every footprint up to %llu bytes%s%s", served[0].mean,
-			      (unsigned long long)c.limit, more ? "" : " and at the first touch",
+			      are_rows ? "what is fetched at once is as long as a row of the memory, and one of them "
+					 "is kept in each bank"
+				       : "a load takes %.1f cycles at every footprint up to %llu bytes%s%s",
+			      served[0].mean, (unsigned long long)c.limit, more ? "" : " and at the first touch",
 			      common == L2_THIS ? ": that of the GPU's common L2" : "");
 	else if (more && levels > caches)
 		study_bound(s, "cache.constant.levels", levels, INFINITY,
@@ -359,7 +391,9 @@ static void study_constant(struct study *s)
 		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "",
 				      "classes of latency that appear as the footprint grows", "chase",
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
-				      common == L2_THIS ? "beyond the GPU's common L2 or that" : "memory");
+				      are_rows		  ? "memory, of which some rows are open"
+				      : common == L2_THIS ? "beyond the GPU's common L2 or that"
+							  : "memory");
 	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
 		if (more && levels > caches && common != L2_UNKNOWN)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",

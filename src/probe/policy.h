@@ -94,5 +94,8 @@ struct policy_victims {
 /* Whether each follows from how many accesses, or misses, there were before it. DONE: out is filled. UNDECIDED: it is as it was, and none
  * or several schedules explain them. */
 enum chase_state policy_schedule(const struct policy_victims *v, unsigned ways, struct policy_result *out);
+/* Gives ways whose names were exchanged along the draws the same name throughout, as far as that makes what is seen much likelier, and counts each
+ * way's draws anew. hold: draws in a row over which most ways keep their names. False: out of memory. */
+bool policy_rename(struct arena *arena, uint16_t *victim, uint32_t draws, unsigned ways, double hold, uint32_t *count);
 
 #endif

@@ -408,7 +408,10 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			 never, ways + 1);
 	} else if (uneven) {
 		double half = 0;
-		out->mixed = between > SURE;
+		/* Where none of the exchanges that make the draws likelier leaves shares that stay, nobody knows them. */
+		out->mixed = between > SURE && (!policy_rename(study_arena(l->study), r->victim, r->draws, ways,
+							       names_hold(r, ways, unsure), r->count) ||
+						(by_parts(r, ways, unsure, &between), between > SURE));
 		out->state = CHASE_DONE;
 		out->name = "weighted";
 		for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {

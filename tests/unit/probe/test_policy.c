@@ -207,6 +207,42 @@ static void test_draws(void **state)
 	}
 }
 
+/* Names of two ways that were read one after the other are exchanged from there on, now and then: shares are found again all the same, and what no
+ * exchange made stays as it was read. */
+static void test_names(void **state)
+{
+	enum { WAYS = 8, DRAWS = 4000, APART = 700 };
+	static const double chance[WAYS] = {0.05, 0.08, 0.1, 0.12, 0.13, 0.14, 0.17, 0.21};
+	struct arena a = {0};
+	struct rng r;
+
+	(void)state;
+	rng_seed(&r, 5);
+	for (unsigned exchanged = 0; exchanged < 2; exchanged++) {
+		uint16_t victim[DRAWS], name[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
+		uint32_t count[WAYS] = {0}, plain[WAYS] = {0};
+		for (unsigned t = 0; t < DRAWS; t++) {
+			double u = rng_unit(&r);
+			uint16_t w = 0;
+			while (w + 1 < WAYS && u >= chance[w])
+				u -= chance[w++];
+			victim[t] = name[w];
+			plain[w]++;
+			const uint16_t one = victim[t], other = t ? victim[t - 1] : one;
+			for (unsigned k = 0; exchanged && t % APART == APART - 1 && k < WAYS; k++)
+				name[k] = name[k] == one ? other : name[k] == other ? one : name[k];
+		}
+		assert_true(policy_rename(&a, victim, DRAWS, WAYS, APART, count));
+		for (unsigned w = 0; w < WAYS; w++) {
+			double least = DRAWS;
+			for (unsigned k = 0; k < WAYS; k++)
+				least = fmin(least, fabs((double)count[k] - plain[w]));
+			assert_true(least <= (exchanged ? 0.02 * DRAWS : 0));
+		}
+	}
+	arena_free(&a);
+}
+
 /* Of what may be a hit or a miss that reading is taken which makes the ways most unequal: even draws must not be called weighted for it, and
  * those that are weighted by far still are. */
 static void test_doubtful(void **state)
@@ -430,6 +466,7 @@ int main(void)
 	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),	 cmocka_unit_test(test_half),
 	    cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
 	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),	 cmocka_unit_test(test_classes),
+	    cmocka_unit_test(test_names),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -6,6 +6,7 @@
 
 #define BETWEEN_MOST 160u
 #define FLUSHES	     2
+#define WIDE_MOST    7u
 #define FLIP_BYTES   16
 #define FLIP_MOST    (1u << 25)
 #define SETS_LED     4
@@ -133,7 +134,7 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 {
 	uint64_t line, ways, sets;
 
-	set->between = set->flips = set->flipped = 0;
+	set->between = set->flips = set->flipped = set->wide = 0;
 	set->apart = 0;
 	if (!level_number(l, up, "line", &line))
 		return true;
@@ -166,6 +167,12 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 	if (l->spread)
 		set->bound = least(set->bound, l->limit / 2);
 	const uint64_t between = least((ways + ways / 4 + 2) << effort, BETWEEN_MOST);
+	/* Within its own size are too few. */
+	while (effort && set->mode == SET_DEALT && !set_pages(l->path) && set->wide < WIDE_MOST &&
+	       set->bound / set->apart < 2 * between && 2 * set->bound <= l->limit) {
+		set->wide++;
+		set->bound *= 2;
+	}
 	/* The same few pages after each line: the caches behind the TLB should keep what lies there, or their misses are taken for its. Of
 	 * pages so far apart every `turn`-th one is in the set itself. */
 	if (set_pages(l->path) && set->mode == SET_STRIDED) {

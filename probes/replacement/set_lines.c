@@ -91,6 +91,12 @@ static void take_list(struct set_lines *l, const double *p)
 				       << i % bits;
 }
 
+/* Whether what is read in between may lie beyond as many lines as the level has: nothing takes turns then. */
+static bool is_wide(const struct set_lines *l)
+{
+	return l->mode == SET_DEALT && !set_pages(l->path);
+}
+
 static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
 {
 	uint64_t where = 0, what = 0;
@@ -106,7 +112,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	put(&what, &at, plan->kind, 1);
 	put(&what, &at, plan->ways, 9);
 	put(&what, &at, plan->lines, 9);
-	put(&what, &at, l->turn_bits, 3);
+	put(&what, &at, is_wide(l) ? l->wide : l->turn_bits, 3);
 	put(&what, &at, l->step_bits, 2);
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
@@ -151,7 +157,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	plan->kind = (enum policy_kind)take(&what, 1);
 	plan->ways = (unsigned)take(&what, 9);
 	plan->lines = (unsigned)take(&what, 9);
-	l->turn_bits = (unsigned)take(&what, 3);
+	*(is_wide(l) ? &l->wide : &l->turn_bits) = (unsigned)take(&what, 3);
 	l->step_bits = (unsigned)take(&what, 2);
 	l->ways = plan->ways;
 	l->lines = plan->lines;
@@ -173,7 +179,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	l->line = 1ull << take(&what, 6);
 	l->total = (uint32_t)take(&what, TOTAL_BITS);
 	plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
-	l->bound = l->total * l->line;
+	l->bound = l->total * l->line << l->wide;
 	unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
 	const bool whole = l->ways < listed_whole(l->total);
 	if (!whole)
@@ -240,8 +246,9 @@ static bool elsewhere(const struct set_lines *l, unsigned n, uint64_t address)
 		uint64_t from = (address % l->stride + l->stride - off) % l->stride;
 		return from >= tile && from <= l->stride - l->line;
 	}
+	const uint64_t line = address / l->line, is = l->wide ? line % l->total : line;
 	for (unsigned i = 0; i < l->ways; i++)
-		if (l->listed[i] == address / l->line)
+		if (l->listed[i] == is)
 			return false;
 	return true;
 }

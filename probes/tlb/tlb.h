@@ -66,7 +66,7 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
-	uint32_t capacity;		  /* entries that any stride can make use of, at most */
+	uint32_t crowded; /* pages that fit, and one more does not, at the widest stride that showed it */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 	struct chase_average average;
 };
@@ -218,6 +218,8 @@ uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c);
 uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
 /* Sets as most rows say, and their sizes, for at most so many; 0: they do not tell. */
 uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *size, uint32_t most, bool *equal);
+/* Takes back what is known of a level. */
+void tlb_refuse(struct tlb_level *l, const char *why);
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* What a page costs that misses level k - 1 and no other, k up to level_count, and nothing for 0; that level's geometry has to be
  * known. */

@@ -27,6 +27,16 @@ enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
 	return f->state = CHASE_UNDECIDED;
 }
 
+void tlb_refuse(struct tlb_level *l, const char *why)
+{
+	struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
+
+	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
+		if (facts[i]->state == CHASE_DONE)
+			tlb_undecided(facts[i], "%s", why);
+	l->set_count = 0;
+}
+
 static enum chase_state fits(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes)
 {
 	const struct tlb_ring ring = {.pages = pages, .stride = stride};
@@ -274,6 +284,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	enum chase_state state = crowd(c, k, &stride, &pages);
 	uint64_t widest = stride; /* at which as many pages were seen to fit */
 
+	l->crowded = pages;
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages, &stride);
 	const uint32_t few = stride ? tlb_some_more(c, pages, stride) : 0;
@@ -415,6 +426,12 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
+/* As many pages as a set has entries fit wherever they lie, in one set or in several: at no stride can one more than fewer be too many. */
+static bool too_many_ways(const struct tlb_level *l)
+{
+	return l->crowded && l->ways.state == CHASE_DONE && l->ways.value > l->crowded;
+}
+
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -446,14 +463,19 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = tlb_sets(c, k);
+	if (state != CHASE_PENDING && too_many_ways(l)) {
+		char why[sizeof(l->reach.why)];
+		snprintf(why, sizeof(why), "sets of %llu pages, but where pages are farther apart no more than %u fit",
+			 (unsigned long long)l->ways.value, l->crowded);
+		tlb_refuse(l, why);
+		return CHASE_UNDECIDED;
+	}
 	/* Sets that are alike are met by all offsets as by the first one. */
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && l->again && l->sets.state == CHASE_DONE &&
 	    !l->set_count) {
-		struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
-		for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
-			facts[i]->state = CHASE_UNDECIDED;
-			conflict_again(facts[i]->why, sizeof(facts[i]->why), l->again);
-		}
+		char why[sizeof(l->reach.why)];
+		conflict_again(why, sizeof(why), l->again);
+		tlb_refuse(l, why);
 		return CHASE_UNDECIDED;
 	}
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && tlb_or_tables(c, k) == CHASE_PENDING)

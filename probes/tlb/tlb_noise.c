@@ -32,6 +32,33 @@ double tlb_sigma(struct tlb_path *c, const struct tlb_view *w)
 	return n ? 1.4826 * stat_median(v, n, v + w->visits) : 0;
 }
 
+size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
+{
+	uint32_t laps = w->visits / w->pages;
+	double *one = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)laps + 2, double);
+	size_t n = 0, sum = 0;
+
+	if (mixed)
+		*mixed = 0;
+	for (uint32_t i = 0; one && i < w->pages; i++) {
+		size_t seen = 0;
+		for (uint32_t v = i; v < w->visits; v += w->pages)
+			if (!isnan(w->cost[v]))
+				one[seen++] = w->cost[v];
+		sum += seen;
+		if (!seen)
+			continue;
+		double low = stat_quantile(one, seen, 0.25, one + laps + 1),
+		       high = stat_quantile(one, seen, 0.75, one + laps + 1);
+		if (mixed && high - low > 2 * c->gap + 4 * c->sigma)
+			++*mixed;
+		else
+			out[n++] = stat_median(one, seen, one + laps + 1);
+	}
+	*each = n ? (double)sum / (double)n : 1;
+	return n;
+}
+
 /* What makes a line slow for other reasons comes upon openers and followers alike, and makes costs too low as well. */
 static double noise_of(const struct tlb_view *w, unsigned rings, double rise)
 {

@@ -47,33 +47,6 @@ uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k)
 	return n < RING_MOST ? (uint32_t)n : RING_MOST;
 }
 
-size_t tlb_page_costs(struct tlb_path *c, const struct tlb_view *w, double *out, double *each, size_t *mixed)
-{
-	uint32_t laps = w->visits / w->pages;
-	double *one = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)laps + 2, double);
-	size_t n = 0, sum = 0;
-
-	if (mixed)
-		*mixed = 0;
-	for (uint32_t i = 0; one && i < w->pages; i++) {
-		size_t seen = 0;
-		for (uint32_t v = i; v < w->visits; v += w->pages)
-			if (!isnan(w->cost[v]))
-				one[seen++] = w->cost[v];
-		sum += seen;
-		if (!seen)
-			continue;
-		double low = stat_quantile(one, seen, 0.25, one + laps + 1),
-		       high = stat_quantile(one, seen, 0.75, one + laps + 1);
-		if (mixed && high - low > 2 * c->gap + 4 * c->sigma)
-			++*mixed;
-		else
-			out[n++] = stat_median(one, seen, one + laps + 1);
-	}
-	*each = n ? (double)sum / (double)n : 1;
-	return n;
-}
-
 static double follower_quantile(const struct tlb_path *c, const struct tlb_view *w, double q)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits, double);
@@ -151,8 +124,17 @@ static bool without_memory(const struct cost *cost, const bool *near)
 	return false;
 }
 
-/* near: a flag for each of SURVEY_RINGS rings. */
-static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near, struct cost *out)
+/* Whether two costs that rings had, `one` the lesser, are one that the clock's steps hide: it is the difference of two times, each of which is off
+ * by less than a step to either side, in all visits of a ring alike where those begin at one place in the clock's steps. What costs nothing is off by
+ * no more than one step. */
+static bool is_one_by_steps(const struct tlb_path *c, double one, double other)
+{
+	return c->grain > 1 && one > c->gap && other - one <= 2 * c->grain;
+}
+
+/* near: a flag for each of SURVEY_RINGS rings. by_steps: costs that the clock's steps may have made two of are one. */
+static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near, bool by_steps,
+			struct cost *out)
 {
 	unsigned count = 0;
 
@@ -161,7 +143,8 @@ static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, const
 		double sum = 0, weight = 0;
 		unsigned from = i;
 		out[count] = (struct cost){0};
-		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre);
+		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre ||
+				 (by_steps && is_one_by_steps(c, seen[from].centre, seen[i].centre)));
 		     i++) {
 			sum += seen[i].centre * seen[i].share;
 			weight += seen[i].share;
@@ -231,11 +214,12 @@ static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n, const 
 	c->step[0] = 0;
 	c->unclear = !cost;
 	c->odd_count = 0;
-	unsigned count = cost ? cluster(c, seen, n, near, cost) : 0;
-	if (cost && !(c->rows > 0)) {
+	unsigned count = cost ? cluster(c, seen, n, near, false, cost) : 0;
+	/* Rows of the memory that cost no more than the clock's steps hide show in two places, and no step does. */
+	if (cost && !(c->rows > 0))
 		c->rows = twice(c, cost, count, near);
-		count = c->rows > 0 ? cluster(c, seen, n, near, cost) : count;
-	}
+	if (cost && (c->rows > 0 || c->grain > 1))
+		count = cluster(c, seen, n, near, true, cost);
 	n = count;
 	for (unsigned i = 0; i < n; i++) {
 		double centre = cost[i].centre, most = 0;

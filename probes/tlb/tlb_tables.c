@@ -98,16 +98,6 @@ static enum chase_state are_flooded(struct tlb_path *c, unsigned k, bool *told, 
 	return CHASE_DONE;
 }
 
-static void refuse_tables(struct tlb_level *l, const char *why)
-{
-	struct chase_fact *const facts[] = {&l->reach, &l->line, &l->entries, &l->ways, &l->sets};
-
-	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		if (facts[i]->state == CHASE_DONE)
-			tlb_undecided(facts[i], "%s", why);
-	l->set_count = 0;
-}
-
 enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 {
 	bool stays, told, flooded;
@@ -121,10 +111,9 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	if (state == CHASE_PENDING)
 		return state;
 	if (flooded)
-		refuse_tables(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
-					    "entries in a cache of data do that");
+		tlb_refuse(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
+					 "entries in a cache of data do that");
 	else if (!told && look_like_tables(c, k))
-		refuse_tables(&c->level[k],
-			      "no sets show, and page table entries in a cache of data would look the same");
+		tlb_refuse(&c->level[k], "no sets show, and page table entries in a cache of data would look the same");
 	return CHASE_DONE;
 }

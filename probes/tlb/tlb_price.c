@@ -7,13 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define VISITS_LEAST 64
-#define ALIKE	     0.05 /* of the cost that the survey saw */
-#define STEP_SHARE   0.1  /* of the visits have a cost that is none of noise */
-#define STEP_TRIES   6
-#define SLOW	     0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
-#define CLOCK_TRIES  6	 /* besides the first one, of a ring that met one clock */
-#define STEP_VAGUE   0.2 /* of a cost, within which it has to be known */
+#define VISITS_LEAST  64
+#define ALIKE	      0.05 /* of the cost that the survey saw */
+#define STEP_SHARE    0.1  /* of the visits have a cost that is none of noise */
+#define STEP_TRIES    6
+#define SLOW	      0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
+#define CLOCK_TRIES   6	  /* besides the first one, of a ring that met one clock */
+#define STEP_VAGUE    0.2 /* of a cost, within which it has to be known */
+#define ASTRAY_LITTLE 1	  /* cycles */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
 {
@@ -120,6 +121,8 @@ static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scrat
 static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
 {
 	enum tlb_pace *pace = ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace);
+	/* Where one level has all lines, its quickest ring says what followers take, near or not. */
+	const bool same = c->slowest <= c->quickest * (1 + c->swing) + c->gap;
 	const bool changes = pace && v->near && tlb_clock_of_misses(c, w, from, below, pace) > 1;
 	struct kinds k;
 	size_t n = 0;
@@ -145,7 +148,34 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	v->astray = 0;
 	v->both = changes;
 	/* The quickest ring that there is was not all boosted. */
-	v->usual = v->near && (changes || k.least[0] <= c->quickest);
+	v->usual = (v->near || same) && (changes || k.least[0] <= c->quickest);
+}
+
+/* Visits in pairs: the opener's line of one is the follower's of the other, so that what a faster clock put to one of them it took from the other, as
+ * long as both accesses of a visit met one clock. What is left of that is of lines that are not equally far. Changes within a visit are few. */
+static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
+{
+	double apart = 0;
+	size_t n = 0;
+
+	for (uint32_t i = 0; i < w->visits; i++) {
+		const uint32_t other = tlb_other_role(w, i);
+		if (other <= i || other >= w->visits || !(w->cost[i] >= (float)from && w->cost[i] < (float)below) ||
+		    !(w->cost[other] >= (float)from && w->cost[other] < (float)below))
+			continue;
+		const double first = w->ticks[2 * i + 1], second = w->ticks[2 * other + 1],
+			     differ = fabs(first - second);
+		if (differ > c->swing * fmax(first, second) + c->gap + c->grain)
+			continue;
+		apart = fmax(apart, differ);
+		v->scratch[n++] = (w->ticks[2 * i] + w->ticks[2 * other] - first - second) / 2;
+	}
+	const double astray = c->swing * apart / 2;
+	if (n < VISITS_LEAST || astray >= v->astray)
+		return;
+	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
+	v->n = n;
+	v->astray = astray;
 }
 
 static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
@@ -166,6 +196,9 @@ static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ri
 			v->cost[v->n++] = w.cost[i];
 	if (c->swing > 0)
 		of_one_clock(c, &w, from, below, v);
+	/* Rows of the memory are in one of both now and then, and in half of what a pair costs. */
+	if (v->astray > 0 && (v->near || !(c->rows > 0)))
+		in_pairs(c, &w, from, below, v);
 	return CHASE_DONE;
 }
 
@@ -396,7 +429,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	out->loose += v.astray;
 	out->low = out->value - 2 * (c->grain - 1);
 	out->high = out->value + 2 * (c->grain - 1);
-	if (c->grain > GAP_LEAST && out->loose == 0 && (v.usual || c->swing == 0) && !(c->rows > 0 && !v.near) &&
+	/* What a faster clock may have put to all of a launch, the price leaves open anyway. */
+	if (c->grain > GAP_LEAST && out->loose <= fmin(v.astray, ASTRAY_LITTLE) && !(c->rows > 0 && !v.near) &&
 	    between_steps(c, &over, up->floor, below, &v, out) == CHASE_PENDING)
 		return out->state = CHASE_PENDING;
 	/* The survey did not ask which clock it met. */

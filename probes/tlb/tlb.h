@@ -165,6 +165,8 @@ double tlb_sigma(struct tlb_path *c, const struct tlb_view *w);
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise);
 /* Whether a ring shows one more level behind the last one seen. */
 bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w);
+/* Whether pages of a ring that tells no cost cost nothing all the same. */
+bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w);
 /* Survey ring k: at this stride, as many pages as the buffer has. */

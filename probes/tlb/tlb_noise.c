@@ -4,9 +4,13 @@
 #include "tlb.h"
 #include <math.h>
 
-#define SKIPPED 0.01 /* of the visits */
-#define BEYOND	0.1  /* of a cost, that another one is larger at least */
-#define TORN	0.1  /* of the pages, and of the visits, that have no level's cost */
+#define SKIPPED	  0.01 /* of the visits */
+#define BEYOND	  0.1  /* of a cost, that another one is larger at least */
+#define TOLD	  0.9  /* of the visits have a cost, ... */
+#define ODD_MOST  0.75 /* ... of which so many may be none of a hit's, ... */
+#define EVEN	  3    /* ... standard deviations more of them too dear than too cheap, ... */
+#define EVEN_MOST 0.1  /* ... that are so many of all visits */
+#define TORN	  0.1  /* of the pages, and of the visits, that have no level's cost */
 
 /* How much the cost of one page differs from visit to visit. */
 double tlb_sigma(struct tlb_path *c, const struct tlb_view *w)
@@ -133,4 +137,21 @@ static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
 bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w)
 {
 	return is_torn(c, w) || is_dearer(c, w);
+}
+
+/* Whether pages of a ring that tells no cost cost nothing all the same: most visits do, and of the others as many are too cheap as too dear, but for a
+ * few in a hundred. What makes lines slow comes upon openers and followers alike, and what translates upon openers only. */
+bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w)
+{
+	const double most = c->gap + (1 + BEYOND) * c->rows;
+	double high = 0, low = 0, told = 0;
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		told += !isnan(w->cost[v]);
+		high += w->cost[v] > (float)most;
+		low += w->cost[v] < -(float)most;
+	}
+	const double chance = EVEN * sqrt(high + low + 1);
+	return told >= TOLD * w->visits && high + low <= ODD_MOST * told && high - low <= chance &&
+	       chance <= EVEN_MOST * told;
 }

@@ -432,6 +432,7 @@ struct survey {
 	struct tlb_view view[SURVEY_RINGS];
 	double centre[SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
 	bool near[SURVEY_RINGS];
+	bool silent[SURVEY_RINGS]; /* its pages have no cost that is seen */
 	unsigned rings;
 };
 
@@ -504,12 +505,11 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	if (all != CHASE_DONE)
 		return all;
 	c->most_pages = 0;
-	c->dropped = false;
 	for (unsigned k = 0; k < v->rings; k++) {
 		uint32_t told;
 		unsigned more = costs_of(c, &v->view[k], seen + n, &told);
 		c->most_pages = told > c->most_pages ? told : c->most_pages;
-		c->dropped = c->dropped || (!more && v->view[k].pages >= 16);
+		v->silent[k] = !more && v->view[k].pages >= 16;
 		v->centre[k] = more == 1 && seen[n].share >= SHARE_REAL ? seen[n].centre : NAN;
 		for (; more; more--)
 			seen[n++].ring = k;
@@ -527,6 +527,9 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 		}
 	}
 	near_steps(c, seen, n, v->near);
+	c->dropped = false;
+	for (unsigned k = 0; k < v->rings; k++)
+		c->dropped = c->dropped || (v->silent[k] && !tlb_is_even(c, &v->view[k]));
 	return CHASE_DONE;
 }
 

@@ -13,8 +13,9 @@ enum {
 	SHORTER = 8   /* times: code of a throughput point that does */
 };
 
-#define UNEVEN 0.9 /* a first warp that ends so early was preferred */
-#define SAME   0.8 /* cycles */
+#define UNEVEN	   0.9	/* a first warp that ends so early was preferred */
+#define JUST_GAINS 1.02 /* a rate so much higher is no chance */
+#define SAME	   0.8	/* cycles */
 
 #define ROW_SETUP(op, type, ID, reg, kind, form, text, suffix, round, need)                                            \
 	static int setup_##ID(const struct study *s, double x, const double *p, struct job *j)                         \
@@ -184,8 +185,8 @@ struct asked {
 	bool there; /* all of it; else there is nothing to conclude, or not yet */
 	bool is_long, steps;
 	unsigned unit, loads;
-	struct load load[CONFIGS];
-	struct slope full[CONFIGS], lat, few; /* under those loads; of one warp; of its shorter chains */
+	struct load load[CONFIGS + JUST];
+	struct slope full[CONFIGS + JUST], lat, few; /* under those loads; of one warp; of its shorter chains */
 };
 
 static void ask_row(struct study *s, unsigned row, struct asked *o)
@@ -250,7 +251,26 @@ static struct arithmetic_steady steady_of_steps(struct study *s, unsigned row, c
 	return rate;
 }
 
-static void conclude_row(struct study *s, unsigned row, const struct asked *o, double fastest)
+/* Where a warp waits for its turns, and the unit is not free in step with them, loads that always want to issue may all lose the same part of
+ * its time. Single chains of just as many warps as fill it by their latency come at other moments: those that are faster join the loads. */
+static void ask_just(struct study *s, unsigned row, struct asked *o, int best, double fastest)
+{
+	const struct device_info *d = study_device(s);
+	if (best < 0 || o->steps || !(fastest > 0) || fastest >= EACH_CYCLE || !(o->lat.value > 0))
+		return;
+	const struct load like = o->load[best];
+	const double most = like.warps * like.chains / o->full[best].value; /* chains' links a cycle */
+	const unsigned least = (unsigned)ceil(most * o->lat.value);
+	for (unsigned w = least; w < least + JUST && w <= d->max_threads_per_block / d->warp_size; w++) {
+		const struct slope t = arithmetic_slope(s, row, o->unit, w, 1);
+		if (!t.ok || !(t.lo > 0) || w <= JUST_GAINS * most * t.hi)
+			continue;
+		o->load[o->loads] = (struct load){.unit = o->unit, .warps = w, .chains = 1};
+		o->full[o->loads++] = t;
+	}
+}
+
+static void conclude_row(struct study *s, unsigned row, struct asked *o, double fastest)
 {
 	const struct device_info *d = study_device(s);
 	const struct arithmetic_row *r = &arithmetic_row[row];
@@ -259,6 +279,7 @@ static void conclude_row(struct study *s, unsigned row, const struct asked *o, d
 	const bool steps = o->steps;
 	const size_t missing = study_missing(s);
 	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
+	ask_just(s, row, o, arithmetic_best(full, load, o->loads, d), fastest);
 	const int best = arithmetic_best(full, load, o->loads, d);
 	const struct slope few_full =
 	    best < 0 ? (struct slope){0}

@@ -8,8 +8,10 @@ enum {
 	LENGTHS = 3,
 	SHORT_UNIT = 64, /* links of the shortest chain */
 	LONG_UNIT = 8,	 /* the same for an operation that is a long sequence */
-	CONFIGS = 5	 /* loads of a unit, at most */
+	CONFIGS = 5,	 /* loads of a unit, at most */
+	JUST = 2	 /* others, which just fill it */
 };
+#define EACH_CYCLE 0.96 /* instructions a cycle: one each */
 
 #define APART 0.7 /* a first warp that ends so early leaves the last ones to themselves for long */
 

@@ -12,7 +12,6 @@
 #define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
 #define HIGHER	     1.04  /* a rate so much higher is another rate */
 #define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
-#define EACH_CYCLE   0.96  /* instructions a cycle: one each */
 #define MAY_WAIT     0.9   /* of what the fastest warp issues: so may any that waits for its turns */
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define SHARP	     0.01  /* of a rate, to either side: it is known well */
@@ -394,6 +393,13 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d),
 		     most = usual >= 0 ? value * b->value / b->lo : lanes / t->lo;
 	char how[96] = "";
+	/* A unit has one rate: of two that are both known well, and are so far apart, something else holds up one, and may hold up both. */
+	if (usual >= 0 && value * b->value / b->hi > (1 + SHARP) * lanes / t->lo) {
+		bound_rate(s, row, rate, evidence,
+			   "%u warps of %u chains reach %.4g, and %u of %u %.4g: something else may hold up both",
+			   m->warps, m->chains, rate, l->warps, l->chains, value);
+		return;
+	}
 	if (usual >= 0)
 		snprintf(how, sizeof how, "; %u warps of %u chains seem to reach %.4g", l->warps, l->chains, value);
 	snprintf(evidence, sizeof evidence, "%s:%u", name, m->unit * LENGTHS);

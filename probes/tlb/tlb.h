@@ -63,6 +63,7 @@ struct tlb_level {
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
 	bool
 	    no_page; /* pieces smaller than any page conflict, or it comes on top of other levels' costs: it is no TLB's doing */
+	double piece; /* of those, what one costs beyond what all pages do; NAN: none was seen */
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */

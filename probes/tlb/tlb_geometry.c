@@ -6,6 +6,8 @@
  *   line    Of pages that do not fit, half are moved by an offset (Wong 2010, Figure 15). Below a line's length that changes
  *           nothing; from there on they meet other sets. Where there are no other sets, the stride of above is the line.
  *   ways    tlb_sets.c */
+#include "base/arena.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
 #include <stdarg.h>
@@ -239,14 +241,30 @@ static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages
 	return *sure ? CHASE_DONE : all;
 }
 
+/* What a page costs, mostly, of those that do not fit. NAN: there are none. */
+static double cost_of_unfit(const struct tlb_path *c, const struct tlb_level *l, const struct tlb_view *w)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits + 1, double);
+	size_t n = 0;
+
+	for (uint32_t i = 0; v && i < w->visits; i++)
+		if (w->cost[i] > l->floor)
+			v[n++] = w->cost[i];
+	return n ? stat_median(v, n, v + w->visits) : NAN;
+}
+
 /* Whether pieces smaller than pages conflict indeed: as many as were moved do not fit where they were, and cost no more than what opens
- * a row of the memory. */
+ * a row of the memory. What they cost is what such a row does, which need not be what the level costs. */
 static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes)
 {
+	struct tlb_level *l = &c->level[k];
 	bool fit = true;
 	enum chase_state state = fits(c, k, pages, stride, &fit);
+	struct tlb_view w;
 
 	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
+	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE)
+		l->piece = cost_of_unfit(c, l, &w) - c->step[k];
 	return state;
 }
 
@@ -439,6 +457,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 
 	l->reach.state = l->line.state = l->entries.state = l->ways.state = l->sets.state = CHASE_UNDECIDED;
 	l->no_page = false;
+	l->piece = NAN;
 	l->again = 0;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)

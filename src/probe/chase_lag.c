@@ -1,7 +1,11 @@
 /* What the steps of the clock cut off single accesses. */
 #include "probe/chase_lag.h"
+#include "base/arena.h"
+#include "probe/chase_parts.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What all recorded accesses took. */
@@ -57,4 +61,72 @@ enum chase_state chase_lag(struct chase_path *c, double footprint, const double 
 	/* The turns of the shorter one lag behind by as much more as its accesses seem shorter. */
 	*lag = ((double)r->ticks - half.ticks - (recorded(r) - recorded(&half)) + half.timed * steps) / more;
 	return CHASE_DONE;
+}
+
+double chase_unsteady(const struct chase_run *r, double least, double most, double *scratch)
+{
+	size_t stretches = 0;
+	double sum = 0, all = 0, of = 0;
+	unsigned n = 0;
+
+	for (uint32_t i = 0; i < r->kept; i++) {
+		const double t = chase_ticks(r->record[i]);
+		if (t < least || t > most)
+			continue;
+		sum += t;
+		all += t;
+		of++;
+		if (++n == CHASE_STRETCH) {
+			scratch[stretches++] = sum / CHASE_STRETCH;
+			sum = n = 0;
+		}
+	}
+	return stretches ? fabs(all / of - stat_median(scratch, stretches, scratch + stretches)) : 0;
+}
+
+#define ALIKE	    3	/* launches: no faster clock makes as many equally longer, as each meets it at another time */
+#define USUAL_LEAST 0.5 /* of a launch's accesses are within a step of the usual one */
+
+/* Cycles of a turn of one launch, but for what delayed single accesses: all that its turns took, with the usual accesses for all of them. NAN: there
+ * is no usual one. */
+static double turn_of(const struct chase_path *c, const struct point *pt, const uint32_t *y, double *scratch)
+{
+	const uint32_t room = pt->words_per_repeat - CHASE_HEAD, timed = (uint32_t)pt->p[CHASE_TIMED],
+		       n = y[3] < room ? y[3] : room;
+	double all = 0, usual = 0, of = 0;
+
+	if (n < timed || !n)
+		return NAN;
+	for (uint32_t i = 0; i < n; i++) {
+		scratch[i] = chase_ticks(y[CHASE_HEAD + i]);
+		all += scratch[i];
+	}
+	const double middle = stat_median(scratch, n, scratch + n);
+	for (uint32_t i = 0; i < n; i++) {
+		const double t = chase_ticks(y[CHASE_HEAD + i]);
+		if (fabs(t - middle) > 1.5 + c->grain)
+			continue;
+		usual += t;
+		of++;
+	}
+	return of >= USUAL_LEAST * n ? (double)y[4] / (timed + CHASE_PRE) - all / n + usual / of : NAN;
+}
+
+double chase_launches_apart(const struct chase_path *c, const struct chase_run *r)
+{
+	const struct point *pt = r->point;
+	double turn[CHASE_LAUNCHES], *scratch = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r->timed + 2, double);
+	unsigned n = 0;
+
+	if (!scratch || pt->repeats < ALIKE || pt->repeats > CHASE_LAUNCHES)
+		return INFINITY;
+	const double mine = turn_of(c, pt, r->record - CHASE_HEAD, scratch);
+	for (uint32_t k = 0; k < pt->repeats; k++) {
+		turn[n] = turn_of(c, pt, pt->y + (size_t)k * pt->words_per_repeat, scratch);
+		n += isfinite(turn[n]);
+	}
+	if (n < ALIKE || isnan(mine))
+		return INFINITY;
+	qsort(turn, n, sizeof(*turn), stat_compare_double);
+	return fmax(turn[ALIKE - 1] - turn[0], mine - turn[0]);
 }

@@ -10,4 +10,14 @@
 enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,
 			   bool twice, double *lag);
 
+/* How far the mean of what is within a step of the clock of it may be off because some of it met a faster clock, took a few cycles longer, and
+ * is not told from the rest access by access: that comes for many accesses in a row, so that most stretches know nothing of it. least, most:
+ * what counts. */
+double chase_unsteady(const struct chase_run *r, double least, double most, double *scratch);
+
+#define CHASE_LAUNCHES 16 /* of a point, at most */
+/* Cycles of a turn by which the run's launch is longer than the fastest of its point, or the third fastest is: a clock that is faster now and then would
+ * make each longer by another part. INFINITY: there are too few, or they say nothing. r: all of it was recorded. */
+double chase_launches_apart(const struct chase_path *c, const struct chase_run *r);
+
 #endif

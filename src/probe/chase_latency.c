@@ -172,30 +172,6 @@ static double mean_between(const double *v, size_t n, double lo, double hi)
 	return sum / of;
 }
 
-/* How far the mean of what is within a step of the clock of it may be off because some of it met a faster clock, took a few cycles longer, and
- * is not told from the rest access by access: that comes for many accesses in a row, so that most stretches know nothing of it. least, most:
- * what counts. */
-static double unsteady(const struct chase_run *r, double least, double most, double *scratch)
-{
-	size_t stretches = 0;
-	double sum = 0, all = 0, of = 0;
-	unsigned n = 0;
-
-	for (uint32_t i = 0; i < r->kept; i++) {
-		const double t = chase_ticks(r->record[i]);
-		if (t < least || t > most)
-			continue;
-		sum += t;
-		all += t;
-		of++;
-		if (++n == CHASE_STRETCH) {
-			scratch[stretches++] = sum / CHASE_STRETCH;
-			sum = n = 0;
-		}
-	}
-	return stretches ? fabs(all / of - stat_median(scratch, stretches, scratch + stretches)) : 0;
-}
-
 /* Accesses that one level served. */
 struct served {
 	double mean;   /* ticks */
@@ -336,8 +312,11 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		for (size_t i = 0; i < m; i++)
 			near += fabs(v[i][1] - out->mean) <= reach;
 		/* The mean of several parts is near none of them. */
-		out->astray =
-		    2 * near > m ? unsteady(&r, out->mean - reach, out->mean + reach, own) : unsteady(&r, lo, hi, own);
+		out->astray = 2 * near > m ? chase_unsteady(&r, out->mean - reach, out->mean + reach, own)
+					   : chase_unsteady(&r, lo, hi, own);
+		/* Steps of the clock that drift along the chase look like that, too, and are the same in every launch. */
+		if (brief && out->share >= PURE)
+			out->astray = fmin(out->astray, chase_launches_apart(c, &r));
 	}
 	return CHASE_DONE;
 }

@@ -6,7 +6,9 @@
 
 #define BETWEEN_MOST 160u
 #define FLUSHES	     2
-#define WIDE_MOST    7u
+#define WIDE_MOST    6u
+#define OVER	     2 /* times what levels above hold: a lap over whole lines of one set */
+#define NEAR	     3 /* ticks, and the clock's steps: hits of a level above that are faster by twice that are told */
 #define FLIP_BYTES   16
 #define FLIP_MOST    (1u << 25)
 #define SETS_LED     4
@@ -135,6 +137,7 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 	uint64_t line, ways, sets;
 
 	set->between = set->flips = set->flipped = set->wide = 0;
+	set->within = false;
 	set->apart = 0;
 	if (!level_number(l, up, "line", &line))
 		return true;
@@ -225,6 +228,30 @@ bool level_sweep(const struct level *l, struct set_lines *set)
 	set->apart = finest;
 	set->bound = set->total * set->line;
 	set->between = (unsigned)least(between + between / 4 + 2, BETWEEN_MOST);
+	return true;
+}
+
+bool level_within(const struct level *l, struct set_lines *set)
+{
+	const char *above[] = {l->up, l->top};
+	uint64_t finest = l->line;
+
+	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
+		uint64_t line, size;
+		if (!above[i])
+			continue;
+		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size) ||
+		    set->ways * l->line < OVER * size)
+			return false;
+		finest = least(finest, line);
+	}
+	if (!l->up || set_pages(l->path) || l->led || finest >= l->line || l->line % finest ||
+	    l->line / finest > BETWEEN_MOST || !(set->known.above > 2 * (NEAR + set->known.grain)))
+		return false;
+	set->flips = set->flipped = set->wide = 0;
+	set->within = true;
+	set->apart = finest;
+	set->between = (unsigned)(l->line / finest - 1);
 	return true;
 }
 

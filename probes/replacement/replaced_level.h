@@ -50,6 +50,10 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 bool level_sweep(const struct level *l, struct set_lines *set);
 /* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
 bool level_kept(const struct level *l, const struct set_lines *set);
+/* The same where lines above are shorter, by the rest of each line: asked for again at once it is no news for this level, whatever its sets are, and
+ * a lap over the set is one over whole lines, which nothing above that is smaller keeps. False: those above hold too much of it, or their hits may be
+ * taken for this level's. */
+bool level_within(const struct level *l, struct set_lines *set);
 /* Bytes between what laps over all of the level's lines read, so that it is twice as many lines as any level above has; 0: whole lines are, or no
  * steps within a line are small enough. */
 uint64_t level_step(const struct level *l);

@@ -364,11 +364,13 @@ static void study_level(struct level *l)
 	if (r.state == CHASE_UNDECIDED && r.hidden && l->up && !pages && !l->unequal &&
 	    swept(l, &set, &r, &spacing) == CHASE_PENDING)
 		return;
+	if (r.state == CHASE_UNDECIDED && r.hidden && level_within(l, &set))
+		infer(l, &set, &r);
 	if (r.state == CHASE_PENDING)
 		return;
 	bool alone = true;
 	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !spacing.tile && set.between && !set.flips &&
-	    !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
+	    !set.within && !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
 	    level_alone(l, &set, &alone) == CHASE_PENDING)
 		return;
 	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {

@@ -59,6 +59,7 @@ struct set_lines {
 	uint64_t bound;		     /* and within so many from the start */
 	unsigned
 	    wide; /* SET_DEALT: log2 of how many times the level's size that is: lines further share sets as those within it do */
+	bool within; /* what is read after each access is the rest of the line, in steps of `apart` */
 	/* SET_STRIDED: the first `flipped` of them differ from the line before by these, one or more at once, in 16 bytes. Where none are,
 	 * all of them do so besides, because tiles of neighbours share a set of the level above. */
 	unsigned flips, flipped;

@@ -91,10 +91,19 @@ static void take_list(struct set_lines *l, const double *p)
 				       << i % bits;
 }
 
-/* Whether what is read in between may lie beyond as many lines as the level has: nothing takes turns then. */
-static bool is_wide(const struct set_lines *l)
+#define WITHIN 7 /* where lines of caches say how wide what is read in between may lie: within the line itself */
+
+/* Lines of caches take no turns in a page: what is read in between is said in place of that. */
+static unsigned wide_of(const struct set_lines *l)
 {
-	return l->mode == SET_DEALT && !set_pages(l->path);
+	return set_pages(l->path) ? l->turn_bits : l->within ? WITHIN : l->wide;
+}
+
+static void take_wide(struct set_lines *l, unsigned v)
+{
+	l->within = !set_pages(l->path) && v == WITHIN;
+	if (!l->within)
+		*(set_pages(l->path) ? &l->turn_bits : &l->wide) = v;
 }
 
 static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
@@ -112,7 +121,7 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 	put(&what, &at, plan->kind, 1);
 	put(&what, &at, plan->ways, 9);
 	put(&what, &at, plan->lines, 9);
-	put(&what, &at, is_wide(l) ? l->wide : l->turn_bits, 3);
+	put(&what, &at, wide_of(l), 3);
 	put(&what, &at, l->step_bits, 2);
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
@@ -157,7 +166,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	plan->kind = (enum policy_kind)take(&what, 1);
 	plan->ways = (unsigned)take(&what, 9);
 	plan->lines = (unsigned)take(&what, 9);
-	*(is_wide(l) ? &l->wide : &l->turn_bits) = (unsigned)take(&what, 3);
+	take_wide(l, (unsigned)take(&what, 3));
 	l->step_bits = (unsigned)take(&what, 2);
 	l->ways = plan->ways;
 	l->lines = plan->lines;
@@ -306,6 +315,8 @@ static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 	uint64_t count = l->bound > first + l->line ? (l->bound - first - l->line) / apart + 1 : 1;
 	unsigned found = 0;
 
+	if (l->within)
+		return at + (k + 1) * apart;
 	if (k < l->flipped)
 		return flipped(l, n, k);
 	k -= l->flipped;

@@ -99,19 +99,20 @@ struct tlb_path {
 	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
 	double swing_least;
 	/* learned */
-	double step[TLB_STEPS + 1]; /* cost of a hit in level k beyond one in the first; the last one is the walk's */
-	double near[TLB_STEPS + 1]; /* the least that a ring had of it whose lines were at hand; INFINITY: none had */
-	unsigned steps;		    /* step[0] = 0 counts */
-	double grain;		    /* cycles that the clock counts at once */
-	double gap;		    /* costs nearer than this are one */
-	double sigma;		    /* of one visit's cost */
-	double front;		    /* ticks up to which a cache in front of the TLB answered; 0: there is none */
-	double slowest, quickest;   /* ticks of a follower, the medians of the survey's slowest and quickest rings */
-	uint32_t most_pages;	    /* of a ring that told a cost */
-	bool is_covered;	    /* the last ring told nothing, because a cache in front of the TLB answered */
-	bool dropped;		    /* a ring of some pages told nothing */
-	bool unclear;		    /* costs came up that are no level's */
-	double odd[TLB_ODD];	    /* those of them that are more than nothing */
+	double step[TLB_STEPS + 1];  /* cost of a hit in level k beyond one in the first; the last one is the walk's */
+	double near[TLB_STEPS + 1];  /* the least that a ring had of it whose lines were at hand; INFINITY: none had */
+	double least[TLB_STEPS + 1]; /* the least that any ring had of it */
+	unsigned steps;		     /* step[0] = 0 counts */
+	double grain;		     /* cycles that the clock counts at once */
+	double gap;		     /* costs nearer than this are one */
+	double sigma;		     /* of one visit's cost */
+	double front;		     /* ticks up to which a cache in front of the TLB answered; 0: there is none */
+	double slowest, quickest;    /* ticks of a follower, the medians of the survey's slowest and quickest rings */
+	uint32_t most_pages;	     /* of a ring that told a cost */
+	bool is_covered;	     /* the last ring told nothing, because a cache in front of the TLB answered */
+	bool dropped;		     /* a ring of some pages told nothing */
+	bool unclear;		     /* costs came up that are no level's */
+	double odd[TLB_ODD];	     /* those of them that are more than nothing */
 	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
@@ -170,6 +171,18 @@ bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w);
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w);
+/* A cost that many pages of one of the survey's rings have. */
+#define TLB_SURVEY_RINGS 64
+#define TLB_SHARE_REAL	 0.6 /* of the pages of a ring have a cost where it is a level's */
+#define TLB_ROWS_ALIKE	 0.1 /* of what a row costs, by which it may differ */
+struct tlb_seen {
+	double centre, share; /* of its pages */
+	unsigned ring;
+};
+/* The steps from what was seen, and rows where they show. near: a flag for each of TLB_SURVEY_RINGS rings, whose lines were at hand. */
+void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near);
+/* Fills near and least. */
+void tlb_near_steps(struct tlb_path *c, const struct tlb_seen *seen, unsigned n, const bool *near);
 /* Survey ring k: at this stride, as many pages as the buffer has. */
 #define TLB_SURVEY_MOST 14
 uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);

@@ -419,8 +419,10 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
-	/* Rows that cost too little for anybody to know of them are in it as well: what no memory was asked for costs so much less. */
-	const double more = out->value - c->near[k];
+	/* Rows that cost too little for anybody to know of them are in it as well: what no memory was asked for costs so much less, or what some ring
+	 * had, by more than the clock's steps. */
+	const double beside = out->value - c->least[k],
+		     more = fmax(out->value - c->near[k], beside > c->gap + 2 * (c->grain - 1) ? beside : 0);
 	if (!v.near && !(c->rows > 0) && more > c->gap) {
 		out->value -= more / 2;
 		out->loose += more / 2;

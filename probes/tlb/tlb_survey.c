@@ -7,25 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_SEEN   0.25 /* of the pages of a ring have a cost that is worth remembering */
-#define SHARE_REAL   0.6  /* and that many where it is a level's */
-#define SURVEY_RINGS 64
-#define ROW_RINGS    4 /* whose lines are at hand, and that are read with more lines */
-#define ROW_PAGES    1024
-#define BASE_PAGES   8		 /* of a ring whose pages are timed often */
-#define STRIDE_MOST  (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
-#define AT_HAND	     0.8	 /* of the visits: a clock that is faster now and then makes some seem slow */
-#define COSTLY	     0.4
-#define SKIPPED	     0.01
-#define MODES	     8
-#define APART	     8	  /* cycles, ... */
-#define APART_PART   0.05 /* ... and of a load, by which another level of the caches is slower at least */
-#define ROWS_ALIKE   0.1  /* of what a row costs */
-#define TWICE	     1.5  /* cycles, ... */
-#define TWICE_PART   0.03 /* ... and of a cost, by which it may differ from itself */
-#define BLUR_MOST    1.5  /* cycles, of a page's median */
-#define BLURRED	     4.5  /* sigmas */
-#define BOOST_TRIES  6	  /* besides the first one */
+#define SHARE_SEEN  0.25 /* of the pages of a ring have a cost that is worth remembering */
+#define ROW_RINGS   4	 /* whose lines are at hand, and that are read with more lines */
+#define ROW_PAGES   1024
+#define BASE_PAGES  8		/* of a ring whose pages are timed often */
+#define STRIDE_MOST (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
+#define AT_HAND	    0.8		/* of the visits: a clock that is faster now and then makes some seem slow */
+#define COSTLY	    0.4
+#define SKIPPED	    0.01
+#define MODES	    8
+#define APART	    8	 /* cycles, ... */
+#define APART_PART  0.05 /* ... and of a load, by which another level of the caches is slower at least */
+#define BLUR_MOST   1.5	 /* cycles, of a page's median */
+#define BLURRED	    4.5	 /* sigmas */
+#define STEP_SIGMA  1.5	 /* steps of the clock, that a deviation of one of them is as sigma */
+#define BOOST_TRIES 6	 /* besides the first one */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
 {
@@ -58,19 +54,8 @@ static double follower_quantile(const struct tlb_path *c, const struct tlb_view 
 	return stat_quantile(v, w->visits, q, v + w->visits);
 }
 
-struct seen {
-	double centre, share;
-	unsigned ring;
-};
-
-static int compare_seen(const void *a, const void *b)
-{
-	double x = ((const struct seen *)a)->centre, y = ((const struct seen *)b)->centre;
-	return x < y ? -1 : x > y;
-}
-
 /* The costs that pages of one ring have: one where all are alike, else those that many have. *told: pages that had one. */
-static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct seen *out, uint32_t *told)
+static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tlb_seen *out, uint32_t *told)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), *scratch = v + w->pages, each;
 	struct stat_mode mode[MODES];
@@ -83,14 +68,14 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 	double blur = 1.25 * c->sigma / sqrt(each), low = stat_quantile(v, m, 0.1, scratch);
 	double high = stat_quantile(v, m, 0.9, scratch), middle = stat_median(v, m, scratch);
 	if (blur <= BLUR_MOST && high - low <= c->gap + 4 * blur) {
-		out[0] = (struct seen){middle, (double)m / (double)(m + mixed)};
+		out[0] = (struct tlb_seen){middle, (double)m / (double)(m + mixed)};
 		return 1;
 	}
 	size_t modes = stat_modes(v, m, fmax(c->gap, 4 * blur), SHARE_SEEN, mode, MODES, scratch);
 	for (size_t i = 0; i < modes; i++) {
 		/* What is blurred as much as this tells only steps that are much larger. */
 		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
-			out[n++] = (struct seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
+			out[n++] = (struct tlb_seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
 	}
 	/* A base that knows no noise says nothing of what comes upon some visits: where most pages are alike, the others are not looked
 	 * at. */
@@ -98,74 +83,10 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct se
 		size_t alike = 0;
 		for (size_t i = 0; i < m; i++)
 			alike += fabs(v[i] - middle) <= c->gap + 5 * blur;
-		if ((double)alike >= SHARE_REAL * (double)(m + mixed))
-			out[n++] = (struct seen){middle, (double)alike / (double)(m + mixed)};
+		if ((double)alike >= TLB_SHARE_REAL * (double)(m + mixed))
+			out[n++] = (struct tlb_seen){middle, (double)alike / (double)(m + mixed)};
 	}
 	return n;
-}
-
-/* Costs that are near to each other, of all rings. */
-struct cost {
-	double centre, share[SURVEY_RINGS];
-};
-
-/* Whether one cost is another one and a row of the memory. */
-static bool is_with_row(const struct tlb_path *c, double one, double other)
-{
-	return c->rows > 0 && fabs(other - one - c->rows) <= c->gap + ROWS_ALIKE * c->rows;
-}
-
-/* Whether a ring whose lines were at hand has that cost. */
-static bool without_memory(const struct cost *cost, const bool *near)
-{
-	for (unsigned r = 0; r < SURVEY_RINGS; r++)
-		if (near[r] && cost->share[r] >= SHARE_REAL)
-			return true;
-	return false;
-}
-
-/* Whether two costs that rings had, `one` the lesser, are one that the clock's steps hide: it is the difference of two times, each of which is off
- * by less than a step to either side, in all visits of a ring alike where those begin at one place in the clock's steps. What costs nothing is off by
- * no more than one step. */
-static bool is_one_by_steps(const struct tlb_path *c, double one, double other)
-{
-	return c->grain > 1 && one > c->gap && other - one <= 2 * c->grain;
-}
-
-/* near: a flag for each of SURVEY_RINGS rings. by_steps: costs that the clock's steps may have made two of are one. */
-static unsigned cluster(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near, bool by_steps,
-			struct cost *out)
-{
-	unsigned count = 0;
-
-	qsort(seen, n, sizeof(*seen), compare_seen);
-	for (unsigned i = 0; i < n; count++) {
-		double sum = 0, weight = 0;
-		unsigned from = i;
-		out[count] = (struct cost){0};
-		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre ||
-				 (by_steps && is_one_by_steps(c, seen[from].centre, seen[i].centre)));
-		     i++) {
-			sum += seen[i].centre * seen[i].share;
-			weight += seen[i].share;
-			out[count].share[seen[i].ring] = fmax(out[count].share[seen[i].ring], seen[i].share);
-		}
-		out[count].centre = sum / weight;
-		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
-			out[count].centre = 0;
-	}
-	/* Pages of one ring have rows that are open and rows that are not: that is one cost. But where no memory is asked it is a level that
-	 * costs as much as a row does. */
-	for (unsigned i = 0; i + 1 < count; i++)
-		for (unsigned k = i + 1; k < count; k++) {
-			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near))
-				continue;
-			for (unsigned r = 0; r < SURVEY_RINGS; r++)
-				out[i].share[r] += out[k].share[r];
-			memmove(&out[k], &out[k + 1], (--count - k) * sizeof(*out));
-			k--;
-		}
-	return count;
 }
 
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
@@ -189,55 +110,6 @@ static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings
 		near[k] = tlb_at_hand(c, &w[k]);
 }
 
-/* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
- * the memory does. 0: nothing does. */
-static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
-{
-	for (unsigned i = 0; i + 1 < n; i++)
-		for (unsigned k = i + 2; k + 1 < n; k++) {
-			const double more = cost[i + 1].centre - cost[i].centre, alike = TWICE + TWICE_PART * more;
-			if (cost[i].centre < 0 || fabs(cost[k + 1].centre - cost[k].centre - more) > alike)
-				continue;
-			if (without_memory(&cost[i + 1], near) || without_memory(&cost[k + 1], near))
-				c->no_row = more;
-			if (!(c->no_row > 0) || fabs(c->no_row - more) > alike)
-				return more;
-		}
-	return 0;
-}
-
-static void steps_from(struct tlb_path *c, struct seen *seen, unsigned n, const bool *near)
-{
-	struct cost *cost = ARENA_ARRAY(study_arena(c->study), n + 1, struct cost);
-
-	c->steps = 1;
-	c->step[0] = 0;
-	c->unclear = !cost;
-	c->odd_count = 0;
-	unsigned count = cost ? cluster(c, seen, n, near, false, cost) : 0;
-	/* Rows of the memory that cost no more than the clock's steps hide show in two places, and no step does. */
-	if (cost && !(c->rows > 0))
-		c->rows = twice(c, cost, count, near);
-	if (cost && (c->rows > 0 || c->grain > 1))
-		count = cluster(c, seen, n, near, true, cost);
-	n = count;
-	for (unsigned i = 0; i < n; i++) {
-		double centre = cost[i].centre, most = 0;
-		for (unsigned r = 0; r < SURVEY_RINGS; r++)
-			most = fmax(most, cost[i].share[r]);
-		if (centre == 0)
-			continue; /* no cost */
-		if (centre < 0 || most < SHARE_REAL || c->steps > TLB_STEPS) {
-			c->unclear = true;
-			if (centre > c->gap && c->odd_count < TLB_ODD)
-				c->odd[c->odd_count++] = centre;
-			continue;
-		}
-		c->step[c->steps++] = centre;
-	}
-	c->level_count = c->steps - 1;
-}
-
 double tlb_least_cost(const struct tlb_path *c, unsigned k)
 {
 	double next = c->step[k + 1];
@@ -247,18 +119,6 @@ double tlb_least_cost(const struct tlb_path *c, unsigned k)
 		if (c->odd[i] > c->step[k] + c->gap)
 			next = fmin(next, c->odd[i]);
 	return next - c->step[k];
-}
-
-/* What a level costs where no memory was asked, as far as that was seen: rows of it that are not open are in the other costs of the level only. */
-static void near_steps(struct tlb_path *c, const struct seen *seen, unsigned n, const bool *near)
-{
-	for (unsigned k = 0; k < c->steps; k++) {
-		c->near[k] = INFINITY;
-		for (unsigned i = 0; i < n; i++)
-			if (near[seen[i].ring] && seen[i].share >= SHARE_REAL &&
-			    fabs(seen[i].centre - c->step[k]) <= c->gap + 0.02 * c->step[k])
-				c->near[k] = fmin(c->near[k], seen[i].centre);
-	}
 }
 
 /* Whether pages cost something although nearly all of their lines are at hand: what has those is behind the TLB, as each line is an opener
@@ -336,14 +196,14 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 	*rows = 0;
 	/* Those with the most pages first, as their lines are the most. */
 	for (uint32_t most = ROW_PAGES + 1; most && tried < ROW_RINGS; tried++) {
-		struct seen few[MODES], many[MODES];
+		struct tlb_seen few[MODES], many[MODES];
 		struct tlb_view far;
 		unsigned k = rings;
 		uint32_t next = 0, told;
 		double cost_few = 0;
 		for (unsigned i = 0; i < rings; i++)
 			if (near[i] && w[i].pages < most && w[i].pages > next && costs_of(c, &w[i], few, &told) == 1 &&
-			    few[0].share >= SHARE_REAL) {
+			    few[0].share >= TLB_SHARE_REAL) {
 				k = i;
 				next = w[i].pages;
 				cost_few = few[0].centre;
@@ -357,9 +217,9 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 		if (state == CHASE_PENDING)
 			all = state;
 		if (state != CHASE_DONE || tlb_at_hand(c, &far) || costs_of(c, &far, many, &told) != 1 ||
-		    many[0].share < SHARE_REAL)
+		    many[0].share < TLB_SHARE_REAL)
 			continue;
-		const double cost = many[0].centre - cost_few, alike = c->gap + ROWS_ALIKE * cost;
+		const double cost = many[0].centre - cost_few, alike = c->gap + TLB_ROWS_ALIKE * cost;
 		if (cost > c->gap && cost <= ROW_COST_MOST && are_apart(c, cost - alike, cost + alike) && *rows == 0)
 			*rows = cost;
 	}
@@ -367,7 +227,7 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 }
 
 /* Whether one of a ring's costs is one of another ring, seen while the SM's clock was faster. */
-static bool may_be_boosted(const struct tlb_path *c, const struct seen *seen, unsigned n, unsigned ring)
+static bool may_be_boosted(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n, unsigned ring)
 {
 	for (unsigned i = 0; i < n; i++)
 		for (unsigned k = 0; k < n && seen[i].ring == ring; k++) {
@@ -378,7 +238,7 @@ static bool may_be_boosted(const struct tlb_path *c, const struct seen *seen, un
 	return false;
 }
 
-static double mean_cost(const struct seen *seen, unsigned n)
+static double mean_cost(const struct tlb_seen *seen, unsigned n)
 {
 	double sum = 0, of = 0;
 
@@ -393,7 +253,8 @@ static double mean_cost(const struct seen *seen, unsigned n)
  * the cheapest counts. */
 static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const struct tlb_ring *ring, unsigned rings)
 {
-	struct seen *seen = ARENA_ARRAY(study_arena(c->study), MODES * SURVEY_RINGS, struct seen), one[MODES];
+	struct tlb_seen *seen = ARENA_ARRAY(study_arena(c->study), MODES * TLB_SURVEY_RINGS, struct tlb_seen),
+			one[MODES];
 	enum chase_state all = CHASE_DONE;
 	unsigned n = 0;
 	uint32_t told;
@@ -428,11 +289,11 @@ static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const
 }
 
 struct survey {
-	struct tlb_ring ring[SURVEY_RINGS];
-	struct tlb_view view[SURVEY_RINGS];
-	double centre[SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
-	bool near[SURVEY_RINGS];
-	bool silent[SURVEY_RINGS]; /* its pages have no cost that is seen */
+	struct tlb_ring ring[TLB_SURVEY_RINGS];
+	struct tlb_view view[TLB_SURVEY_RINGS];
+	double centre[TLB_SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
+	bool near[TLB_SURVEY_RINGS];
+	bool silent[TLB_SURVEY_RINGS]; /* its pages have no cost that is seen */
 	unsigned rings;
 };
 
@@ -449,7 +310,7 @@ static enum chase_state add_parts(struct tlb_path *c, struct survey *v, uint32_t
 {
 	enum chase_state all = CHASE_DONE;
 
-	for (uint64_t part = c->whole / 2; part / pages >= RING_PAGE && v->rings < SURVEY_RINGS; part /= apart) {
+	for (uint64_t part = c->whole / 2; part / pages >= RING_PAGE && v->rings < TLB_SURVEY_RINGS; part /= apart) {
 		const enum chase_state state =
 		    part / pages > STRIDE_MOST ? CHASE_DONE : add_ring(c, v, pages, part / pages);
 		if (state == CHASE_UNDECIDED)
@@ -486,7 +347,8 @@ static enum chase_state add_between(struct tlb_path *c, struct survey *v)
 	enum chase_state all = CHASE_DONE;
 
 	for (unsigned i = 0; i < sizeof(pages) / sizeof(pages[0]); i++)
-		for (uint64_t stride = c->whole / 256; stride >= RING_PAGE && v->rings < SURVEY_RINGS; stride /= 8) {
+		for (uint64_t stride = c->whole / 256; stride >= RING_PAGE && v->rings < TLB_SURVEY_RINGS;
+		     stride /= 8) {
 			const enum chase_state state = add_ring(c, v, pages[i], stride);
 			if (state == CHASE_UNDECIDED)
 				return state;
@@ -498,7 +360,7 @@ static enum chase_state add_between(struct tlb_path *c, struct survey *v)
 /* The steps, from the rings of the survey so far. */
 static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 {
-	struct seen seen[MODES * SURVEY_RINGS];
+	struct tlb_seen seen[MODES * TLB_SURVEY_RINGS];
 	enum chase_state all = c->swing > 0 ? slow_clock(c, v->view, v->ring, v->rings) : CHASE_DONE;
 	unsigned n = 0;
 
@@ -510,12 +372,12 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 		unsigned more = costs_of(c, &v->view[k], seen + n, &told);
 		c->most_pages = told > c->most_pages ? told : c->most_pages;
 		v->silent[k] = !more && v->view[k].pages >= 16;
-		v->centre[k] = more == 1 && seen[n].share >= SHARE_REAL ? seen[n].centre : NAN;
+		v->centre[k] = more == 1 && seen[n].share >= TLB_SHARE_REAL ? seen[n].centre : NAN;
 		for (; more; more--)
 			seen[n++].ring = k;
 	}
 	at_hand(c, v->view, v->rings, v->near);
-	steps_from(c, seen, n, v->near);
+	tlb_steps_from(c, seen, n, v->near);
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
 		double rows;
 		all = find_rows(c, v->view, v->rings, v->ring, v->near, &rows);
@@ -523,10 +385,10 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 			return all;
 		if (rows > 0) {
 			c->rows = rows;
-			steps_from(c, seen, n, v->near);
+			tlb_steps_from(c, seen, n, v->near);
 		}
 	}
-	near_steps(c, seen, n, v->near);
+	tlb_near_steps(c, seen, n, v->near);
 	c->dropped = false;
 	for (unsigned k = 0; k < v->rings; k++)
 		c->dropped = c->dropped || (v->silent[k] && !tlb_is_even(c, &v->view[k]));
@@ -575,12 +437,15 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		return all;
 	for (unsigned k = 0; k < v->rings && c->level_count && !c->unclear; k++)
 		c->unclear = tlb_one_more(c, &v->view[k]);
+	/* What differs by a step of the clock is off by less than two. */
+	const bool by_steps = grain > 1 && c->sigma <= STEP_SIGMA * grain;
 	for (unsigned k = 0; k < c->level_count; k++) {
 		/* A hit may cost as much as a row does, a miss costs the next step at least. */
 		double next = tlb_least_cost(c, k), rise = (next > c->rows ? next + c->rows : next) / 2;
-		c->level[k] = (struct tlb_level){.floor = c->step[k] + rise,
-						 .noise = tlb_noise(v->view, v->rings, v->centre, rise),
-						 .blurred = rise < BLURRED * c->sigma};
+		c->level[k] =
+		    (struct tlb_level){.floor = c->step[k] + rise,
+				       .noise = tlb_noise(v->view, v->rings, v->centre, rise),
+				       .blurred = rise < BLURRED * c->sigma && !(by_steps && rise > 2 * c->grain)};
 	}
 	return CHASE_DONE;
 }

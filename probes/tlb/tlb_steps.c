@@ -1,0 +1,168 @@
+/* Steps of what translation costs, from the costs that pages of the survey's rings have. */
+#include "base/arena.h"
+#include "tlb.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define TWICE	   1.5	/* cycles, ... */
+#define TWICE_PART 0.03 /* ... and of a cost, by which it may differ from itself */
+
+static int compare_seen(const void *a, const void *b)
+{
+	double x = ((const struct tlb_seen *)a)->centre, y = ((const struct tlb_seen *)b)->centre;
+	return x < y ? -1 : x > y;
+}
+
+/* Costs that are near to each other, of all rings. */
+struct cost {
+	double centre, share[TLB_SURVEY_RINGS];
+};
+
+/* Whether one cost is another one and a row of the memory. */
+static bool is_with_row(const struct tlb_path *c, double one, double other)
+{
+	return c->rows > 0 && fabs(other - one - c->rows) <= c->gap + TLB_ROWS_ALIKE * c->rows;
+}
+
+/* Whether a ring whose lines were at hand has that cost. */
+static bool without_memory(const struct cost *cost, const bool *near)
+{
+	for (unsigned r = 0; r < TLB_SURVEY_RINGS; r++)
+		if (near[r] && cost->share[r] >= TLB_SHARE_REAL)
+			return true;
+	return false;
+}
+
+/* Whether two costs that rings had, `one` the lesser, are one that the clock's steps hide: it is the difference of two times, each of which is off
+ * by less than a step to either side, in all visits of a ring alike where those begin at one place in the clock's steps. What costs nothing is off by
+ * no more than one step. */
+static bool is_one_by_steps(const struct tlb_path *c, double one, double other)
+{
+	return c->grain > 1 && one > c->gap && other - one <= 2 * c->grain;
+}
+
+/* near: a flag for each of TLB_SURVEY_RINGS rings. by_steps: costs that the clock's steps may have made two of are one. */
+static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near, bool by_steps,
+			struct cost *out)
+{
+	unsigned count = 0;
+
+	qsort(seen, n, sizeof(*seen), compare_seen);
+	for (unsigned i = 0; i < n; count++) {
+		double sum = 0, weight = 0;
+		unsigned from = i;
+		out[count] = (struct cost){0};
+		for (; i < n && (i == from || seen[i].centre - seen[i - 1].centre <= c->gap + 0.02 * seen[i].centre ||
+				 (by_steps && is_one_by_steps(c, seen[from].centre, seen[i].centre)));
+		     i++) {
+			sum += seen[i].centre * seen[i].share;
+			weight += seen[i].share;
+			out[count].share[seen[i].ring] = fmax(out[count].share[seen[i].ring], seen[i].share);
+		}
+		out[count].centre = sum / weight;
+		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
+			out[count].centre = 0;
+	}
+	/* Pages of one ring have rows that are open and rows that are not: that is one cost. But where no memory is asked it is a level that
+	 * costs as much as a row does. */
+	for (unsigned i = 0; i + 1 < count; i++)
+		for (unsigned k = i + 1; k < count; k++) {
+			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near))
+				continue;
+			for (unsigned r = 0; r < TLB_SURVEY_RINGS; r++)
+				out[i].share[r] += out[k].share[r];
+			memmove(&out[k], &out[k + 1], (--count - k) * sizeof(*out));
+			k--;
+		}
+	return count;
+}
+
+/* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
+ * the memory does. 0: nothing does. */
+static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
+{
+	for (unsigned i = 0; i + 1 < n; i++)
+		for (unsigned k = i + 2; k + 1 < n; k++) {
+			const double more = cost[i + 1].centre - cost[i].centre, alike = TWICE + TWICE_PART * more;
+			if (cost[i].centre < 0 || fabs(cost[k + 1].centre - cost[k].centre - more) > alike)
+				continue;
+			if (without_memory(&cost[i + 1], near) || without_memory(&cost[k + 1], near))
+				c->no_row = more;
+			if (!(c->no_row > 0) || fabs(c->no_row - more) > alike)
+				return more;
+		}
+	return 0;
+}
+
+/* The same by single rings: pages of one have either of two costs, and pages of another one, which cost more, two that are as far apart. Where the
+ * medians of other rings fill the gap between them, as many pages have this cost and that one now and then, it shows nowhere else. */
+static double twice_in_rings(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n, const bool *near)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < n; k++) {
+			const double more = seen[k].centre - seen[i].centre;
+			if (seen[i].ring != seen[k].ring || near[seen[i].ring] || more <= c->gap ||
+			    more > ROW_COST_MOST)
+				continue;
+			for (unsigned a = 0; a < n; a++)
+				for (unsigned b = 0; b < n; b++)
+					if (seen[a].ring == seen[b].ring && !near[seen[a].ring] &&
+					    seen[a].centre > seen[k].centre + c->gap &&
+					    fabs(seen[b].centre - seen[a].centre - more) <= TWICE + TWICE_PART * more)
+						return more;
+		}
+	return 0;
+}
+
+void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near)
+{
+	struct cost *cost = ARENA_ARRAY(study_arena(c->study), n + 1, struct cost);
+
+	c->steps = 1;
+	c->step[0] = 0;
+	c->unclear = !cost;
+	c->odd_count = 0;
+	unsigned count = cost ? cluster(c, seen, n, near, false, cost) : 0;
+	/* Rows of the memory that cost no more than the clock's steps hide show in two places, and no step does. */
+	if (cost && !(c->rows > 0))
+		c->rows = twice(c, cost, count, near);
+	if (cost && !(c->rows > 0) && !(c->no_row > 0))
+		c->rows = twice_in_rings(c, seen, n, near);
+	if (cost && (c->rows > 0 || c->grain > 1))
+		count = cluster(c, seen, n, near, true, cost);
+	n = count;
+	for (unsigned i = 0; i < n; i++) {
+		double centre = cost[i].centre, most = 0;
+		for (unsigned r = 0; r < TLB_SURVEY_RINGS; r++)
+			most = fmax(most, cost[i].share[r]);
+		if (centre == 0)
+			continue; /* no cost */
+		if (centre < 0 || most < TLB_SHARE_REAL || c->steps > TLB_STEPS) {
+			c->unclear = true;
+			if (centre > c->gap && c->odd_count < TLB_ODD)
+				c->odd[c->odd_count++] = centre;
+			continue;
+		}
+		c->step[c->steps++] = centre;
+	}
+	c->level_count = c->steps - 1;
+}
+
+/* What a level costs where no memory was asked, as far as that was seen: rows of it that are not open are in the other costs of the level only. And the
+ * least that it cost in any ring. */
+void tlb_near_steps(struct tlb_path *c, const struct tlb_seen *seen, unsigned n, const bool *near)
+{
+	for (unsigned k = 0; k < c->steps; k++) {
+		c->near[k] = c->least[k] = INFINITY;
+		for (unsigned i = 0; i < n; i++) {
+			const double alike = c->gap + 0.02 * c->step[k], apart = fabs(seen[i].centre - c->step[k]);
+			if (seen[i].share < TLB_SHARE_REAL)
+				continue;
+			if (near[seen[i].ring] && apart <= alike)
+				c->near[k] = fmin(c->near[k], seen[i].centre);
+			if (apart <= alike + 2 * c->grain)
+				c->least[k] = fmin(c->least[k], seen[i].centre);
+		}
+	}
+}

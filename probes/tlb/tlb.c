@@ -300,29 +300,67 @@ static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most
 	return state;
 }
 
+/* Survey, geometry, prices and figures of one path. */
+static enum chase_state follow(struct study *s, struct tlb_path *c)
+{
+	const enum chase_state state = shape(s, c, c->experiment == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
+
+	if (state != CHASE_DONE)
+		return state;
+	for (unsigned k = 0; k <= c->level_count && !study_pending(s); k++)
+		tlb_price_of(c, k, &c->price[k]);
+	if (!study_pending(s))
+		tlb_ask_figures(c);
+	return state;
+}
+
+static bool all_known(const struct tlb_path *c)
+{
+	unsigned known = 0;
+
+	while (known < c->level_count && c->level[known].reach.state == CHASE_DONE)
+		known++;
+	return known == c->level_count;
+}
+
+/* Whether one path's levels come out once rows of the memory are known, and what those cost there is, on another path of which something does not, one
+ * of the costs that only the memory has. It is one memory. */
+static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *other)
+{
+	if (c->rows > 0 || !(other->rows > 0) || all_known(c) || !other->level_count || !all_known(other) ||
+	    other->unclear)
+		return false;
+	for (unsigned k = 1; k < c->steps; k++)
+		if (isinf(c->near[k]) && fabs(c->step[k] - other->rows) <= c->gap + TLB_ROWS_ALIKE * other->rows)
+			return true;
+	return false;
+}
+
+static void begin(struct study *s, struct tlb_path *c, unsigned experiment)
+{
+	*c = (struct tlb_path){.study = s, .experiment = experiment, .name = names[experiment]};
+	c->swing = study_swing_from(s, &c->swing_least);
+	c->lines = experiment == ON_TEXTURE ? NEAR_LINES : 0;
+}
+
 static void study_tlb(struct study *s)
 {
 	struct tlb_path path[PATHS];
 	enum chase_state state[PATHS] = {CHASE_UNDECIDED, CHASE_UNDECIDED};
 
-	memset(path, 0, sizeof(path));
 	/* One after the other, because the buffer of the first may be all the memory that there is. */
 	for (unsigned i = 0; i < PATHS && !study_pending(s); i++) {
-		path[i].study = s;
-		path[i].experiment = i;
-		path[i].name = names[i];
-		path[i].swing = study_swing_from(s, &path[i].swing_least);
-		path[i].lines = i == ON_TEXTURE ? NEAR_LINES : 0;
+		begin(s, &path[i], i);
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;
 		path[i].no_row = i ? path[0].no_row : 0;
-		state[i] = shape(s, &path[i], i == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
-		if (state[i] != CHASE_DONE)
-			continue;
-		for (unsigned k = 0; k <= path[i].level_count && !study_pending(s); k++)
-			tlb_price_of(&path[i], k, &path[i].price[k]);
-		if (!study_pending(s))
-			tlb_ask_figures(&path[i]);
+		state[i] = follow(s, &path[i]);
+	}
+	if (!study_pending(s) && state[ON_GLOBAL] == CHASE_DONE && state[ON_TEXTURE] == CHASE_DONE &&
+	    rows_of_another(&path[ON_GLOBAL], &path[ON_TEXTURE])) {
+		begin(s, &path[ON_GLOBAL], ON_GLOBAL);
+		path[ON_GLOBAL].rows = path[ON_TEXTURE].rows;
+		state[ON_GLOBAL] = follow(s, &path[ON_GLOBAL]);
 	}
 	if (study_pending(s))
 		return;

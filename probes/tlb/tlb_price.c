@@ -51,6 +51,8 @@ static int ascending(const void *a, const void *b)
 struct visits {
 	double *cost, *scratch;
 	size_t n;
+	double *each; /* single ones, of which the clock's steps tell more than of means of pairs; NULL: as cost */
+	size_t each_n;
 	bool near;  /* no memory was asked */
 	bool usual; /* all at the SM's usual clock, ... */
 	bool both;  /* ... as a faster one was seen beside it */
@@ -155,10 +157,10 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
  * long as both accesses of a visit met one clock. What is left of that is of lines that are not equally far. Changes within a visit are few. */
 static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
 {
-	double apart = 0;
-	size_t n = 0;
+	double apart = 0, *each = ARENA_ARRAY(study_arena(c->study), (size_t)w->visits + 1, double);
+	size_t n = 0, each_n = 0;
 
-	for (uint32_t i = 0; i < w->visits; i++) {
+	for (uint32_t i = 0; i < w->visits && each; i++) {
 		const uint32_t other = tlb_other_role(w, i);
 		if (other <= i || other >= w->visits || !(w->cost[i] >= (float)from && w->cost[i] < (float)below) ||
 		    !(w->cost[other] >= (float)from && w->cost[other] < (float)below))
@@ -169,6 +171,12 @@ static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, 
 			continue;
 		apart = fmax(apart, differ);
 		v->scratch[n++] = (w->ticks[2 * i] + w->ticks[2 * other] - first - second) / 2;
+		/* Two clocks put to one what they take from the other, and set both farther apart than steps do. */
+		const double one = w->ticks[2 * i] - second, two = w->ticks[2 * other] - first;
+		if (fabs(one - two) <= 2 * c->grain && c->swing_least * (first + second) > 2 * c->grain) {
+			each[each_n++] = one;
+			each[each_n++] = two;
+		}
 	}
 	const double astray = c->swing * apart / 2;
 	if (n < VISITS_LEAST || astray >= v->astray)
@@ -176,6 +184,8 @@ static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, 
 	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
 	v->n = n;
 	v->astray = astray;
+	v->each = each_n >= VISITS_LEAST ? each : NULL;
+	v->each_n = each_n;
 }
 
 static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
@@ -299,19 +309,21 @@ static bool without_rows(struct tlb_path *c, struct visits *v)
 		if (v->cost[i] >= mode[0].lo && v->cost[i] <= mode[0].hi)
 			v->cost[n++] = v->cost[i];
 	v->n = n;
+	v->each = NULL;
 	return true;
 }
 
 /* The least and the most that some of a ring's visits cost, each of which enough of them do that no noise makes it. */
 static void extremes(const struct visits *v, double *least, double *most)
 {
-	const size_t few = (size_t)(STEP_SHARE * (double)v->n);
+	const double *cost = v->each ? v->each : v->cost;
+	const size_t count = v->each ? v->each_n : v->n, few = (size_t)(STEP_SHARE * (double)count);
 
-	memcpy(v->scratch, v->cost, v->n * sizeof(*v->cost));
-	qsort(v->scratch, v->n, sizeof(*v->scratch), ascending);
-	for (size_t i = 0; i < v->n;) {
+	memcpy(v->scratch, cost, count * sizeof(*cost));
+	qsort(v->scratch, count, sizeof(*v->scratch), ascending);
+	for (size_t i = 0; i < count;) {
 		size_t n = i;
-		while (n < v->n && v->scratch[n] == v->scratch[i])
+		while (n < count && v->scratch[n] == v->scratch[i])
 			n++;
 		if (n - i > few) {
 			*least = fmin(*least, v->scratch[i]);

@@ -236,7 +236,8 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 
 /* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
  * That is in every price, and comes with most visits or with few. */
-#define TAILS 0.25
+#define TAILS	  0.25
+#define HIT_LEAST 1 /* cycles in the mean, of which nobody knows that they are any */
 static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 {
 	const struct tlb_level *l = &c->level[0];
@@ -251,10 +252,13 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 		return out->state;
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
-	const double last = (double)(v.n - 1),
-		     loose = v.cost[(size_t)((1 - TAILS) * last)] - v.cost[(size_t)(TAILS * last)];
-	if (loose > c->gap || fabs(out->value) > c->gap)
-		out->loose = loose;
+	const double last = (double)(v.n - 1);
+	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
+	 * Rows of the memory only put to it. */
+	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
+	const bool by_steps = c->grain > 1 && high <= c->grain && low >= -c->grain && fabs(out->value) <= HIT_LEAST;
+	if ((high - low > c->gap && !by_steps) || fabs(out->value) > c->gap)
+		out->loose = high - low;
 	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
 	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
 	 * none. Nothing but where in its steps they begin makes an opener faster. */

@@ -356,8 +356,13 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			break;
 	}
 	if (state == CHASE_DONE && !same) {
+		/* Of pieces smaller than any page fewer conflict than lie in as many pages as fit: those are no pages. */
+		const uint32_t pieces = tlb_some_more(c, (uint32_t)(half / line), line);
+		if (line < LINE_LEAST && pieces * line < reach &&
+		    are_pieces(c, k, pieces, line, &l->no_page) == CHASE_PENDING)
+			return l->reach.state = CHASE_PENDING;
 		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
-			 (unsigned long long)reach, (unsigned long long)line, (unsigned long long)half);
+			 (unsigned long long)reach, (unsigned long long)(2 * line), (unsigned long long)half);
 		state = CHASE_UNDECIDED;
 	}
 	bool sure = true;

@@ -7,6 +7,7 @@
 #include <stdio.h>
 
 #define HELD_AT_LEAST 16384.0 /* bytes of any L2 */
+#define LEFT_TO_SEE   0.1     /* of the latency: that a full table makes no such jump is seen */
 #define TOGETHER      0.8     /* of the latency: what left by then was under way together */
 
 static const struct experiment experiments[] = {
@@ -23,7 +24,7 @@ static const struct experiment experiments[] = {
 
 /* ---- the study ---- */
 
-enum { CURVES_MOST = 72, EXTRA_MOST = 8, JUMPS_LEAST = 3 };
+enum { CURVES_MOST = 96, EXTRA_MOST = 8, JUMPS_LEAST = 3, LIGHT_MOST = 2, LONGER = 4 };
 
 struct inquiry {
 	struct way way[LATENCY_WAYS];
@@ -41,21 +42,28 @@ static const char *const keys[] = {"outstanding.kind", "outstanding.entries", "o
 				   "outstanding.loads_per_warp"};
 enum { KEY_KIND, KEY_ENTRIES, KEY_MERGE, KEY_CHAIN, KEYS };
 
-static bool add_curve(struct study *s, struct inquiry *q, unsigned way, unsigned loads, unsigned group, unsigned lanes,
-		      unsigned stride)
+static bool add_light(struct study *s, struct inquiry *q, unsigned way, unsigned loads, unsigned group, unsigned lanes,
+		      unsigned stride, unsigned light)
 {
 	for (unsigned k = 0; k < q->curves; k++)
 		if (q->curve[k]->way->number == way && q->curve[k]->loads == loads && q->curve[k]->group == group &&
-		    q->curve[k]->lanes == lanes && q->curve[k]->stride == stride)
+		    q->curve[k]->lanes == lanes && q->curve[k]->stride == stride && q->curve[k]->light == light)
 			return false;
 	struct curve *c = ARENA_ARRAY(study_arena(s), 1, struct curve);
 	q->starved = q->starved || !c;
 	if (!c || q->curves == CURVES_MOST)
 		return false;
-	*c = (struct curve){.way = &q->way[way], .loads = loads, .group = group, .lanes = lanes, .stride = stride};
+	*c = (struct curve){
+	    .way = &q->way[way], .loads = loads, .group = group, .lanes = lanes, .stride = stride, .light = light};
 	q->curve[q->curves++] = c;
 	curve_measure(s, c);
 	return true;
+}
+
+static bool add_curve(struct study *s, struct inquiry *q, unsigned way, unsigned loads, unsigned group, unsigned lanes,
+		      unsigned stride)
+{
+	return add_light(s, q, way, loads, group, lanes, stride, 0);
 }
 
 /* Loads of one thread that no scoreboard holds up. */
@@ -109,6 +117,70 @@ static void ask_between(struct study *s, struct inquiry *q)
 	for (unsigned l = 1; l <= most; l += most > 1 ? most - 1 : 1) {
 		add_curve(s, q, LATENCY_MEMORY, l, 1, 0, LATENCY_STRIDE_BYTES * 3 / 2);
 		add_curve(s, q, LATENCY_MEMORY, l, warp, 1, LATENCY_STRIDE_BYTES * 3 / 2);
+	}
+}
+
+/* One more curve, without which it was tried first: where it cannot be timed it says nothing. */
+static void ask_more(struct study *s, struct inquiry *q, unsigned loads, unsigned stride, unsigned light)
+{
+	if (add_light(s, q, LATENCY_MEMORY, loads, study_device(s)->warp_size, 1, stride, light) &&
+	    q->curve[q->curves - 1]->state == CHASE_UNDECIDED)
+		q->curves--;
+}
+
+/* The same instructions by more warps: some of them do one load only. Where only one number of loads fills the table, that tells whether what
+ * is full counts instructions or warps. */
+static void ask_light(struct study *s, struct inquiry *q)
+{
+	const unsigned before = q->curves;
+
+	for (unsigned k = 0; k < before; k++) {
+		const struct curve *c = q->curve[k];
+		unsigned found = 0;
+		if (c->way->number != LATENCY_MEMORY || c->lanes != 1 || c->loads < 2 || c->light || !curve_tells(c))
+			continue;
+		for (unsigned light = 1; light <= 2 * c->loads && found < LIGHT_MOST; light++) {
+			const struct curve with = {
+			    .way = c->way, .loads = c->loads, .lanes = 1, .group = c->group, .light = light};
+			if (curve_most(s, &with) <= c->fits + 1 || c->fits < light + c->loads ||
+			    curve_warps(s, &with, c->fits) <= curve_warps(s, c, c->fits))
+				continue;
+			ask_more(s, q, c->loads, c->stride, light);
+			found++;
+		}
+	}
+}
+
+/* Where loads of one thread of each warp filled something: more of each. What comes of so few warps leaves sooner, and more is left of the
+ * latency where a table is full. */
+static void ask_longer(struct study *s, struct inquiry *q)
+{
+	const unsigned most = loads_at_once(&q->chain[LATENCY_MEMORY], CHAIN_MOST);
+	unsigned some = 0;
+
+	for (unsigned k = 0; k < q->curves; k++)
+		some +=
+		    q->curve[k]->way->number == LATENCY_MEMORY && q->curve[k]->lanes == 1 && curve_tells(q->curve[k]);
+	if (some < 2) /* one alone is hardly a table */
+		return;
+	for (unsigned l = LOADS_ALONE + LONGER; l <= most; l += LONGER)
+		for (unsigned far = 1; far <= 2; far++)
+			ask_more(s, q, l, far * LATENCY_STRIDE_BYTES, 0);
+}
+
+/* Where two kinds of table are left: one of them may be full in a curve in which the other is not. */
+static void look_closely(struct study *s, struct inquiry *q)
+{
+	const struct table *of[] = {&q->mshr, &q->prt};
+	double left;
+
+	for (unsigned k = 0; k < 2 * q->curves; k++) {
+		struct curve *c = q->curve[k / 2];
+		const unsigned n = table_full_at(s, c, of[k % 2], &left),
+			       other = table_full_at(s, c, of[1 - k % 2], &left);
+		if (n > 1 && n != other && n + 2 <= curve_most(s, c) && table_full_at(s, c, of[k % 2], &left) &&
+		    left > LEFT_TO_SEE * c->way->latency)
+			curve_look(s, c, n, left);
 	}
 }
 
@@ -300,13 +372,15 @@ static void conclude_table(struct study *s, const struct inquiry *q, unsigned ju
 		else
 			study_verdict(s, keys[KEY_ENTRIES], VERDICT_INCONCLUSIVE, "memory", "%u to %u entries", t->lo,
 				      t->hi);
-		if (t->lo == t->hi)
+		/* In threads and in lines of whole instructions, which a part's entry is not. */
+		if (t->lo == t->hi && (t->mshr || t->merge_lo == study_device(s)->warp_size))
 			fits_conclude(s, (const struct curve *const *)q->curve, q->curves, t);
 		if (t->mshr)
 			conclude_merge(s, q, method);
 		else
 			study_verdict(s, keys[KEY_MERGE], VERDICT_ABSENT, "memory",
-				      "each instruction has an entry of its own, whatever its threads share");
+				      "each instruction%s has an entry of its own, whatever its threads share",
+				      t->merge_lo < study_device(s)->warp_size ? "'s part" : "");
 		return;
 	}
 	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2", "%s", why);
@@ -408,6 +482,19 @@ static void study_table(struct study *s, double holds)
 	eliminate(s, q);
 	if (!q->mshr.possible && !q->prt.possible && jumps_of(q, false) >= JUMPS_LEAST) {
 		ask_between(s, q);
+		if (study_pending(s))
+			return;
+		eliminate(s, q);
+	}
+	if (!q->mshr.possible && !q->prt.possible) {
+		ask_longer(s, q);
+		ask_light(s, q);
+		if (study_pending(s))
+			return;
+		eliminate(s, q);
+	}
+	if (q->mshr.possible && q->prt.possible) {
+		look_closely(s, q);
 		if (study_pending(s))
 			return;
 		eliminate(s, q);

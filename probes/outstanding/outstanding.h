@@ -87,6 +87,7 @@ void chain_measure(struct study *s, const struct way *w, struct chain *out);
 struct curve {
 	const struct way *way;
 	unsigned loads, group, lanes, stride; /* as in a pattern */
+	unsigned light; /* warps that do one load only, besides: as many instructions of more warps */
 	enum chase_state state;
 	unsigned count, at[GRID + 1]; /* steps that were measured, ascending, and their cycles */
 	double cycles[GRID + 1];
@@ -96,23 +97,29 @@ struct curve {
 	bool jumps, weak; /* weak: it is there, and too low to be a table's for certain ... */
 	bool like; /* ... unless many are as high as this one: what is left of the latency, as a full table makes it */
 	unsigned fits;
+	unsigned flat;	      /* step behind which it was looked for a jump, and there was none */
 	double before, after; /* cycles there */
 	double expected;      /* what is left of the latency when the last request that fits has gone */
 	char why[160];
 };
-/* A step is one more line. How far a curve can go, and what its first n steps are: instructions of warps, and entries of a
- * table that serves `merge` lanes of a line with one. */
+/* A step is one more line. How far a curve can go, and what its first n steps are: instructions of warps, entries of a
+ * table that serves `merge` lanes of a line with one, or of one that serves each `piece` lanes of an instruction with one. */
 unsigned curve_most(const struct study *s, const struct curve *c);
 /* Whether it has a jump that a table could have made. */
 bool curve_tells(const struct curve *c);
 unsigned curve_instructions(const struct study *s, const struct curve *c, unsigned n);
 unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n, unsigned merge);
+unsigned curve_pieces(const struct study *s, const struct curve *c, unsigned n, unsigned piece);
+/* Warps that have a load in the first n steps. */
+unsigned curve_warps(const struct study *s, const struct curve *c, unsigned n);
 struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n);
 /* Threads that have all their loads within the first n steps. */
 unsigned curve_threads(const struct study *s, const struct curve *c, unsigned n);
 void curve_measure(struct study *s, struct curve *c);
 /* Whether the curve rises by far more behind step n than before it. PENDING, DONE, or UNDECIDED: it could not be timed. */
 enum chase_state curve_rises(struct study *s, const struct curve *c, unsigned n, bool *rises);
+/* Looks closely whether there is a jump of some `expected` cycles behind step n, which may be too low to be met on the way. */
+enum chase_state curve_look(struct study *s, struct curve *c, unsigned n, double expected);
 /* Cycles after n steps, between the points that were measured. */
 double curve_cycles(const struct curve *c, unsigned n);
 
@@ -124,7 +131,7 @@ enum chase_state beside_measure(struct study *s, const struct curve *c, bool *ow
 struct table {
 	bool possible, mshr;
 	unsigned lo, hi;	     /* entries */
-	unsigned merge_lo, merge_hi; /* of an mshr */
+	unsigned merge_lo, merge_hi; /* threads that an entry serves: of a line, or, of a prt, of an instruction */
 	unsigned jumps, others;	     /* that it explains, and that it does not */
 	bool apart;		     /* one that it explains is where lines lie twice as far apart */
 	bool several;		     /* and they are of several numbers of loads, ... */
@@ -135,6 +142,10 @@ struct table {
 /* Which tables could have made these curves. */
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt);
+
+/* The step behind which such a table is full, and cycles from then until the first that waits goes on. 0: the curve has none, or it is not
+ * known what its threads take. */
+unsigned table_full_at(const struct study *s, const struct curve *c, const struct table *t, double *left);
 
 /* Whether the curve's jump is the table's. */
 bool table_explains(const struct study *s, const struct curve *c, const struct table *t);

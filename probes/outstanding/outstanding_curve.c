@@ -9,6 +9,7 @@
 #define LIKE	     0.1  /* of the latency: what a low jump may be lower by than what a full table makes ... */
 #define LIKE_HIGHER  0.25 /* ... and higher: a load that is left out takes a while, too, which the latency lacks */
 #define STEPS_BESIDE 2.5  /* times what the steps beside a low jump rise by */
+#define FLAT	     0.35 /* of what a full table would make: no jump */
 #define UNLIKE_L2    0.4  /* of the latency: what a jump is higher by when a line came from memory */
 #define STRONG	     0.45 /* of the latency: a table that is full, and not the spread of the latency */
 #define BLOCKED	     0.45 /* of the latency: a load that is not issued */
@@ -158,17 +159,43 @@ static unsigned lines_of_load(const struct curve *c, unsigned n, unsigned k)
 
 unsigned curve_most(const struct study *s, const struct curve *c)
 {
-	return warps_of(s) * c->loads * lines_of_warp(s, c);
+	const unsigned warps = warps_of(s);
+
+	if (!c->light)
+		return warps * c->loads * lines_of_warp(s, c);
+	return c->light + c->loads - 1 + (warps - (c->light + c->loads - 1)) * c->loads;
+}
+
+/* The first step: a line of each load of a thread. */
+static unsigned first_step(const struct curve *c)
+{
+	return c->light + c->loads;
 }
 
 unsigned curve_instructions(const struct study *s, const struct curve *c, unsigned n)
 {
-	const unsigned per = lines_of_warp(s, c);
+	return curve_pieces(s, c, n, study_device(s)->warp_size);
+}
+
+unsigned curve_pieces(const struct study *s, const struct curve *c, unsigned n, unsigned piece)
+{
+	const unsigned warp = study_device(s)->warp_size, per = lines_of_warp(s, c), each = (warp + piece - 1) / piece;
 	unsigned sum = 0;
 
-	for (unsigned k = 0; k < c->loads; k++)
-		sum += (lines_of_load(c, n, k) + per - 1) / per;
+	if (c->lanes == 1)
+		return n;
+	for (unsigned k = 0; k < c->loads; k++) {
+		const unsigned lines = lines_of_load(c, n, k), lanes = lines % per * c->group;
+		sum += lines / per * each + ((lanes < warp ? lanes : warp) + piece - 1) / piece;
+	}
 	return sum;
+}
+
+unsigned curve_warps(const struct study *s, const struct curve *c, unsigned n)
+{
+	if (c->light)
+		return (n - c->light) / c->loads + c->light + (n - c->light) % c->loads;
+	return (curve_instructions(s, c, n) + c->loads - 1) / c->loads;
 }
 
 unsigned curve_entries(const struct study *s, const struct curve *c, unsigned n, unsigned merge)
@@ -195,7 +222,15 @@ unsigned curve_threads(const struct study *s, const struct curve *c, unsigned n)
 
 struct pattern curve_pattern(const struct study *s, const struct curve *c, unsigned n)
 {
-	const unsigned lines = n / c->loads;
+	const unsigned warp = study_device(s)->warp_size, lines = n / c->loads, more = n - c->light;
+	if (c->light)
+		return (struct pattern){.loads = c->loads,
+					.group = c->group,
+					.lanes = c->lanes,
+					.threads = more / c->loads * warp,
+					.extra = 1,
+					.more = (c->light + more % c->loads) * warp,
+					.stride = c->stride};
 	struct pattern m = {.loads = c->loads,
 			    .group = c->group,
 			    .lanes = c->lanes,
@@ -335,11 +370,12 @@ static unsigned highest(const struct curve *c, double cost)
 /* What a step takes at the beginning: several loads of a thread follow each other faster than those of several threads. */
 static double first_slope(struct study *s, const struct curve *c)
 {
-	const unsigned most = curve_most(s, c), to = SOME * c->loads < most ? SOME * c->loads : most;
+	const unsigned most = curve_most(s, c), from = first_step(c), far = from + (SOME - 1) * c->loads,
+		       to = far < most ? far : most;
 
-	if (to <= c->loads)
+	if (to <= from)
 		return NAN;
-	return (at_step(s, c, to, 0) - at_step(s, c, c->loads, 0)) / (to - c->loads);
+	return (at_step(s, c, to, 0) - at_step(s, c, from, 0)) / (to - from);
 }
 
 /* The first step is a line of each load of a thread: what comes after its loads takes longer for several. */
@@ -353,12 +389,13 @@ void curve_measure(struct study *s, struct curve *c)
 	if (study_pending(s))
 		return;
 	cost = slope < cost ? fmax(LEAST, slope) : cost;
-	const double range = c->loads + ceil(BEYOND * c->way->latency / cost);
+	const unsigned first = first_step(c);
+	const double range = first + ceil(BEYOND * c->way->latency / cost);
 	most = range < most ? (unsigned)range : most;
 	c->count = 0;
 	c->jumps = c->weak = c->like = false;
 	for (unsigned k = 0; k <= GRID; k++) {
-		const unsigned n = c->loads + (unsigned)((double)(most - c->loads) * k / GRID);
+		const unsigned n = first + (unsigned)((double)(most - first) * k / GRID);
 		if (c->count && n == c->at[c->count - 1])
 			continue;
 		c->at[c->count] = n;
@@ -398,6 +435,23 @@ void curve_measure(struct study *s, struct curve *c)
 	}
 	if (c->state == CHASE_UNDECIDED)
 		snprintf(c->why, sizeof c->why, "the points around a jump could not be timed");
+}
+
+enum chase_state curve_look(struct study *s, struct curve *c, unsigned n, double expected)
+{
+	const double cost = step_cost(s, c), noise = c->way->spread;
+	double t[4];
+
+	for (unsigned k = 0; k < 4; k++)
+		t[k] = fmin(at_step(s, c, n - 1 + k, 0), at_step(s, c, n - 1 + k, 1));
+	if (study_pending(s))
+		return CHASE_PENDING;
+	if (!isfinite(t[0] + t[1] + t[2] + t[3]))
+		return CHASE_UNDECIDED;
+	const double height = t[2] - t[1], beside = fmax(fmax(t[1] - t[0], t[3] - t[2]), cost);
+	if (height < FLAT * expected && beside < FLAT * expected && noise < FLAT * expected)
+		c->flat = n;
+	return CHASE_DONE;
 }
 
 enum chase_state curve_rises(struct study *s, const struct curve *c, unsigned n, bool *rises)

@@ -6,7 +6,7 @@
 static unsigned entries_after(const struct study *s, const struct curve *c, unsigned n, const struct table *t,
 			      unsigned merge)
 {
-	return t->mshr ? curve_entries(s, c, n, merge) : curve_instructions(s, c, n);
+	return t->mshr ? curve_entries(s, c, n, merge) : curve_pieces(s, c, n, merge);
 }
 
 /* The last step that the table has room for; 0: that is beyond the curve. */
@@ -55,7 +55,7 @@ static void conclude_under_way(struct study *s, const struct curve *c, unsigned 
 
 bool fits_conclude(struct study *s, const struct curve *const *c, unsigned count, const struct table *t)
 {
-	const unsigned warp = study_device(s)->warp_size, each = t->mshr ? 1 : warp, all = t->lo * each;
+	const unsigned each = t->mshr ? 1 : t->merge_lo, all = t->lo * each;
 	unsigned under_way = 0, fits;
 	char key[64];
 

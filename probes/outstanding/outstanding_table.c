@@ -10,12 +10,13 @@
 #define FAINT_MANY 5	/* jumps, of which some may be others' though none is high */
 #define SAME_BYTES 0.2	/* what rounding to pages, of each load's lines, makes of a number of bytes */
 #define FEWER	   3	/* jumps that one kind of table explains and the other does not: it is that kind */
+#define PIECES	   4	/* of a warp's instruction, at most */
 #define UNLIKE	   0.4	/* of the latency: what a jump may differ by from what a full table makes */
 
 /* Steps of a curve are counted as entries of a table. */
 static unsigned entries_of(const struct study *s, const struct curve *c, unsigned n, bool mshr, unsigned merge)
 {
-	return mshr ? curve_entries(s, c, n, merge) : curve_instructions(s, c, n);
+	return mshr ? curve_entries(s, c, n, merge) : curve_pieces(s, c, n, merge);
 }
 
 static void describe(char *out, size_t n, const struct curve *c)
@@ -62,8 +63,8 @@ static bool by_bytes(const struct curve *const *c, unsigned count, const struct 
 			continue;
 		for (unsigned m = 0; m < count; m++)
 			if (c[m]->stride != near->stride && c[m]->way == near->way && c[m]->loads == near->loads &&
-			    c[m]->group == near->group && c[m]->lanes == near->lanes && curve_tells(c[m]) &&
-			    fabs((double)c[m]->fits * c[m]->stride - bytes) <= SAME_BYTES * bytes)
+			    c[m]->group == near->group && c[m]->lanes == near->lanes && c[m]->light == near->light &&
+			    curve_tells(c[m]) && fabs((double)c[m]->fits * c[m]->stride - bytes) <= SAME_BYTES * bytes)
 				return true;
 	}
 	return false;
@@ -97,8 +98,9 @@ static unsigned explained(const struct study *s, const struct curve *const *c, u
 		}
 		n++;
 		*strong += !c[k]->weak;
-		loads |= 1u << c[k]->loads;
-		const unsigned warps = (curve_instructions(s, c[k], c[k]->fits) + c[k]->loads - 1) / c[k]->loads;
+		/* Warps with one load among those with several are as good as another number of loads. */
+		loads |= 1u << (c[k]->light ? 1 : c[k]->loads);
+		const unsigned warps = curve_warps(s, c[k], c[k]->fits);
 		fewest = warps < fewest ? warps : fewest;
 		widest = warps > widest ? warps : widest;
 		t->apart |= c[k]->stride != LATENCY_STRIDE_BYTES;
@@ -149,6 +151,24 @@ static bool agree(const struct study *s, const struct curve *const *c, unsigned 
 	       (strong || (t->several && (t->jumps >= FAINT_MANY || t->others + unlike <= t->jumps)));
 }
 
+unsigned table_full_at(const struct study *s, const struct curve *c, const struct table *t, double *left)
+{
+	if (c->state != CHASE_DONE || c->way->number != LATENCY_MEMORY || t->lo != t->hi || !isfinite(t->back))
+		return 0;
+	for (unsigned n = 1; n < c->at[c->count - 1]; n++) {
+		if (entries_of(s, c, n + 1, t->mshr, t->merge_lo) <= t->lo)
+			continue;
+		*left = t->back - (curve_cycles(c, n) - c->base);
+		/* Of one that is full before its first line has all its entries nothing is known. */
+		return entries_of(s, c, n, t->mshr, t->merge_lo) == t->lo &&
+			       entries_of(s, c, n, t->mshr, t->merge_hi) == t->lo &&
+			       entries_of(s, c, n + 1, t->mshr, t->merge_hi) > t->lo
+			   ? n
+			   : 0;
+	}
+	return 0;
+}
+
 static bool explains(const struct study *s, const struct curve *c, const struct table *t, unsigned merge)
 {
 	struct table scratch = *t;
@@ -180,11 +200,19 @@ static bool missed(const struct study *s, const struct curve *c, struct table *t
 	char where[96];
 	const unsigned end = c->at[c->count - 1];
 
-	if (c->state != CHASE_DONE || c->jumps || c->steep)
+	if (c->state != CHASE_DONE || (!c->flat && (c->jumps || c->steep)))
 		return false;
 	for (unsigned n = 1; n < end; n++) {
 		if (entries_of(s, c, n, t->mshr, merge) < t->hi || entries_of(s, c, n + 1, t->mshr, merge) <= t->hi)
 			continue;
+		if (c->flat == n && t->lo == t->hi) {
+			describe(where, sizeof where, c);
+			snprintf(t->why, sizeof t->why,
+				 "no jump at the line behind %u where %u entries would be full (%s)", n, t->hi, where);
+			return true;
+		}
+		if (c->jumps || c->steep)
+			return false;
 		const double taken = curve_cycles(c, n) - c->base, latency = c->way->latency,
 			     back = c->way->number == LATENCY_MEMORY && isfinite(t->back) ? fmax(t->back, latency)
 											  : latency;
@@ -207,15 +235,29 @@ static bool stands(const struct study *s, const struct curve *const *c, unsigned
 	return true;
 }
 
+/* A wide warp's instruction may go out in parts, each with an entry of its own. */
+static void try_prt(const struct study *s, const struct curve *const *c, unsigned count, struct table *prt)
+{
+	const unsigned warp = study_device(s)->warp_size;
+
+	*prt = (struct table){.merge_lo = warp, .merge_hi = warp};
+	prt->possible = stands(s, c, count, prt, warp);
+	for (unsigned piece = warp / 2; piece >= warp / PIECES && !prt->possible; piece /= 2) {
+		struct table t = {.merge_lo = piece, .merge_hi = piece};
+		t.possible = stands(s, c, count, &t, piece);
+		if (t.possible)
+			*prt = t;
+	}
+}
+
 void table_eliminate(const struct study *s, const struct curve *const *c, unsigned count, struct table *mshr,
 		     struct table *prt)
 {
 	struct table by[MERGE_ANY + 1];
 	unsigned most = 0, others = UINT32_MAX;
 
-	*prt = (struct table){.possible = true};
 	*mshr = (struct table){.mshr = true};
-	prt->possible = stands(s, c, count, prt, 1);
+	try_prt(s, c, count, prt);
 	for (unsigned merge = MERGE_ANY; merge >= 1; merge--) {
 		by[merge] = *mshr;
 		by[merge].possible = stands(s, c, count, &by[merge], merge);
@@ -235,6 +277,7 @@ void table_eliminate(const struct study *s, const struct curve *const *c, unsign
 			mshr->lo = one->lo;
 			mshr->hi = one->hi;
 			mshr->merge_lo = mshr->merge_hi = merge;
+			mshr->back = one->back;
 			mshr->possible = true;
 		}
 		mshr->jumps = one->jumps > mshr->jumps ? one->jumps : mshr->jumps;

@@ -235,6 +235,12 @@ static bool is_vague(const struct stat_level *l)
 	return l->hi - l->lo > 2 * KNOWN * l->value;
 }
 
+/* Whether sizes so far apart fit. */
+static bool is_of_any_size(const struct stat_level *level, size_t k, unsigned space, unsigned times)
+{
+	return level[k].size > 0 && most_of(&level[k], times) > FOUND * least_of(level, k, space, times);
+}
+
 /* size, ns: of n walks; level: of all of them, this is level k. */
 static void conclude_capacity(struct study *s, unsigned space, unsigned times, size_t k, const struct stat_level *level,
 			      const double *size, const double *ns, size_t n)
@@ -265,7 +271,7 @@ static void conclude_capacity(struct study *s, unsigned space, unsigned times, s
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "%.0f bytes fit the curve best, but a walk through %.0f is slower already", l->size,
 			      slower_from(l, size, ns, n));
-	else if (hi > FOUND * lo)
+	else if (is_of_any_size(level, k, space, times))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.0f to %.0f bytes fits the curve", lo, hi);
 	else
@@ -273,8 +279,10 @@ static void conclude_capacity(struct study *s, unsigned space, unsigned times, s
 				      "beyond it, loads get slower as fewer of them hit");
 }
 
-static void conclude_latency(struct study *s, unsigned space, size_t k, const struct stat_level *l, double hz)
+static void conclude_latency(struct study *s, unsigned space, unsigned times, size_t k, const struct stat_level *level,
+			     double hz)
 {
+	const struct stat_level *l = &level[k];
 	const double cycles = hz * 1e-9;
 	char key[64];
 	key_of(key, space, k, "latency");
@@ -284,6 +292,11 @@ static void conclude_latency(struct study *s, unsigned space, size_t k, const st
 	else if (is_vague(l))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
+	else if (space == SPACE_CONSTANT && k && is_of_any_size(level, k, space, times))
+		/* The more it holds, the slower its hits would have to be. */
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+			      "%.1f cycles fit best, but so does anything from %.0f to %.0f bytes that it may hold",
+			      l->value * cycles, least_of(level, k, space, times), most_of(l, times));
 	else if (space == SPACE_GLOBAL && k)
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
@@ -416,7 +429,7 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 			    "it may be no larger than the level before it: what looks like two levels may be one");
 			break;
 		}
-		conclude_latency(s, space, k, &level[k], hz);
+		conclude_latency(s, space, times, k, level, hz);
 		if (in_hole(&level[k], size, n)) {
 			conclude_doubt(s, space, k, levels, true,
 				       "walks of too many sizes around it could not be timed: what looks like one "

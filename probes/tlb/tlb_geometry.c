@@ -241,14 +241,14 @@ static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages
 	return *sure ? CHASE_DONE : all;
 }
 
-/* What a page costs, mostly, of those that do not fit. NAN: there are none. */
-static double cost_of_unfit(const struct tlb_path *c, const struct tlb_level *l, const struct tlb_view *w)
+/* What a page costs, mostly, of those that do not fit, as far as a row of the memory may. NAN: there are none. */
+static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
 	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits + 1, double);
 	size_t n = 0;
 
 	for (uint32_t i = 0; v && i < w->visits; i++)
-		if (w->cost[i] > l->floor)
+		if (tlb_missed(c, k, w->cost[i]) && w->cost[i] - c->step[k] <= ROW_COST_MOST)
 			v[n++] = w->cost[i];
 	return n ? stat_median(v, n, v + w->visits) : NAN;
 }
@@ -264,7 +264,7 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 
 	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
 	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE)
-		l->piece = cost_of_unfit(c, l, &w) - c->step[k];
+		l->piece = cost_of_unfit(c, k, &w) - c->step[k];
 	return state;
 }
 

@@ -4,6 +4,21 @@
 #include <math.h>
 #include <string.h>
 
+/* A visit's cost, less a row of the memory where it is what some level costs and such a row: rows come with any number of pages, and what is asked
+ * here is how many miss. */
+static double without_row(const struct tlb_path *c, double cost)
+{
+	const double alike = c->gap + TLB_ROWS_ALIKE * c->rows;
+	bool with = false;
+
+	for (unsigned i = 0; i < c->steps && c->rows > 0; i++) {
+		if (fabs(cost - c->step[i]) <= c->gap)
+			return cost;
+		with = with || fabs(cost - c->step[i] - c->rows) <= alike;
+	}
+	return with ? cost - c->rows : cost;
+}
+
 /* Mean cost of a visit. NAN with DONE: such a ring is not to be had, or not told. */
 static enum chase_state mean_of(struct tlb_path *c, uint64_t pages, uint64_t stride, double *mean)
 {
@@ -21,7 +36,7 @@ static enum chase_state mean_of(struct tlb_path *c, uint64_t pages, uint64_t str
 		return state == CHASE_PENDING ? state : CHASE_DONE;
 	for (uint32_t v = 0; v < w.visits; v++)
 		if (isfinite(w.cost[v])) {
-			sum += w.cost[v];
+			sum += without_row(c, w.cost[v]);
 			count++;
 		}
 	*mean = count > 0 ? sum / count : NAN;

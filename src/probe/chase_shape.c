@@ -7,8 +7,6 @@
 
 #define LATE_ORDER 3   /* in which what may fit late is looked at: none of those of other looks at the size */
 #define STRANGERS  256 /* of so many lines one may be a stranger's */
-#define LOWER	   16  /* a part of the size by which it is lowered at first */
-#define LOWER_MOST 3u  /* times that it may turn out to be less */
 
 enum chase_state chase_undecided(struct chase_fact *f, const char *why)
 {
@@ -172,41 +170,11 @@ uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit,
 	return step;
 }
 
-/* Both sides of the edge again, in other orders. UNDECIDED: they differ, or could not be had. lower: the order in which not even the near side fits,
- * where the far one does not either; 0: there is none. */
-static enum chase_state other_orders(struct chase_path *c, unsigned k, uint64_t lo, uint64_t hi, unsigned *lower)
-{
-	struct chase_level *l = &c->level[k];
-	enum chase_state all = CHASE_DONE;
-
-	*lower = 0;
-	for (unsigned order = 1; order <= 2; order++) {
-		bool fits_lo = false, fits_hi = false, patient = l->patient;
-		l->patient = true;
-		const enum chase_state a = fits_elements(c, k, lo, order, &fits_lo, NULL);
-		l->patient = patient;
-		const enum chase_state b = fits_elements(c, k, hi, order, &fits_hi, NULL);
-		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
-			return CHASE_UNDECIDED;
-		if (a == CHASE_PENDING || b == CHASE_PENDING) {
-			all = CHASE_PENDING;
-			continue;
-		}
-		if (!fits_lo || fits_hi) {
-			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
-				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
-				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");
-			*lower = fits_lo || fits_hi ? 0 : order;
-			return CHASE_UNDECIDED;
-		}
-	}
-	return all;
-}
-
 enum chase_state chase_size(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
 	double from, to;
+	bool fits_lo = false, fits_hi = false;
 
 	if (k && c->level[k - 1].ways.state == CHASE_PENDING)
 		return l->size.state = CHASE_PENDING;
@@ -268,33 +236,29 @@ enum chase_state chase_size(struct chase_path *c, unsigned k)
 			hi = e.hi;
 		}
 	}
-	for (unsigned tries = 0;; tries++) {
-		unsigned lower;
-		a = other_orders(c, k, lo, hi, &lower);
-		if (a == CHASE_PENDING)
-			return l->size.state = a;
-		if (a == CHASE_UNDECIDED && (!lower || tries == LOWER_MOST || lo < 2))
-			return chase_undecided(&l->size, c->why);
-		if (a == CHASE_DONE)
-			break;
-		/* What misses in any order does not fit: there is less of it than the first one showed, if it was no stranger that stayed.
-		 * Ways and sets have to say as much then. */
-		const bool patient = l->patient;
-		char why[sizeof(c->why)];
-		memcpy(why, c->why, sizeof(why));
-		e = (struct edge){.lo = lo - (lo + LOWER - 1) / LOWER, .hi = lo, .most = lo, .order = lower};
-		e.lo = e.lo ? e.lo : 1;
+	/* Both sides of the edge again, in other orders. */
+	enum chase_state all = CHASE_DONE;
+	for (unsigned order = 1; order <= 2; order++) {
+		bool patient = l->patient;
 		l->patient = true;
-		a = find_edge(c, k, &e);
+		a = fits_elements(c, k, lo, order, &fits_lo, NULL);
 		l->patient = patient;
-		if (a == CHASE_PENDING)
-			return l->size.state = a;
-		if (a == CHASE_UNDECIDED || e.endless)
-			return chase_undecided(&l->size, why);
-		lo = e.lo;
-		hi = e.hi;
-		l->noisy = true;
+		b = fits_elements(c, k, hi, order, &fits_hi, NULL);
+		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
+			return chase_undecided(&l->size, c->why);
+		if (a == CHASE_PENDING || b == CHASE_PENDING) {
+			all = CHASE_PENDING;
+			continue;
+		}
+		if (!fits_lo || fits_hi) {
+			snprintf(c->why, sizeof(c->why), "%llu bytes %s and %llu %s, in another order of the accesses",
+				 (unsigned long long)(lo * l->stride), fits_lo ? "fit" : "do not fit",
+				 (unsigned long long)(hi * l->stride), fits_hi ? "fit" : "do not fit");
+			return chase_undecided(&l->size, c->why);
+		}
 	}
+	if (all != CHASE_DONE)
+		return l->size.state = all;
 	return chase_decided(&l->size, lo * l->stride);
 }
 

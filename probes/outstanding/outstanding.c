@@ -538,7 +538,8 @@ const struct probe probe_outstanding = {
 	      " a slope and no jump; distance, caches and TLBs, which move the jump when lines lie twice as far apart;"
 	      " queues of the memory, which the L2 does not have; and what other SMs share, which is late while"
 	      " another one does the same. A scheduler that prefers some warps: each says when it was ready to load and"
-	      " when it had all, and they wait for each other in between. A table that cannot be filled makes no jump:"
+	      " when it had all, and they wait for each other in between. A limit of warps: as many"
+	      " instructions are made by more of them. A table that cannot be filled makes no jump:"
 	      " there it is a bound.",
     .figure = "thread-latency-1",
     .claims = claims,

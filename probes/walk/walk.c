@@ -541,7 +541,7 @@ const struct probe probe_walk = {
 	"a region "
 	"has few, and the launch before has come to all of them. A loop too long for the nearest instruction cache: "
 	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
-	"least. Memory that is "
+	"least, and each pause more as long as the last; else loops of a few links tell. Memory that is "
 	"slower to read in some "
 	"places: one array serves all streams. How a compiler joins and orders independent "
 	"loads: the interval of a stream is as wide as "

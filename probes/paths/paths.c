@@ -373,6 +373,21 @@ static bool drives_out(const struct study *s)
 	return false;
 }
 
+/* Whether most of the words were driven out, though a cache that replaces at random kept some: the rest is nowhere else slower. */
+static bool most_beyond(const struct level *l, const struct ticks *t)
+{
+	return t->known && t->middle >= l->near.middle + (1 - ALIKE) * l->gap;
+}
+
+/* Whether words that are slower than lines of the common cache are yet nearer to it than to memory: its parts answer unlike fast, and no cache
+ * of the SM is slower. */
+static bool in_common(const struct study *s, const struct ticks *own, const struct ticks *straight)
+{
+	double memory, l2;
+	return own->middle > straight->middle && study_number(s, "memory.global.latency", &memory) &&
+	       study_number(s, "cache.global.l2.latency", &l2) && own->high < straight->middle + (memory - l2) / 2;
+}
+
 static void study_local(struct study *s)
 {
 	static const char method[] = "words of local memory read again after others were read on another way";
@@ -396,7 +411,7 @@ static void study_local(struct study *s)
 	    "%.0f cycles at once, %.0f after loads by the L1, %.0f after loads past it, %.0f after texture fetches; "
 	    "a line in the common cache takes %.0f",
 	    own.middle, by_l1.middle, past.middle, by_texture.middle, straight.middle);
-	if (fabs(l.gap) <= least_gap(s)) {
+	if (fabs(l.gap) <= least_gap(s) || in_common(s, &own, &straight)) {
 		/* Some words may drive each other out of a cache; one by itself does not. */
 		if (!one.known || fabs(one.middle - own.middle) > least_gap(s))
 			return say(s, "local", VERDICT_INCONCLUSIVE, "one word alone is faster than some in turn");
@@ -409,7 +424,7 @@ static void study_local(struct study *s)
 		say(s, "local", VERDICT_INCONCLUSIVE, seen);
 	else if (l.gap <= least_gap(s) + boosted(s, own.middle))
 		say(s, "local", VERDICT_INCONCLUSIVE, clock_why);
-	else if (in_l1 == SEEN_BEYOND)
+	else if (in_l1 == SEEN_BEYOND || (in_l1 == SEEN_NOTHING && most_beyond(&l, &by_l1)))
 		say_shared(s, "local", "global.l1", method, seen);
 	else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND && drives_out(s))
 		say_shared(s, "local", "texture.l1", method, seen);
@@ -455,9 +470,13 @@ const struct probe probe_paths = {
 	   "global memory than the first cache holds, on one way or another, and then those words again: where they "
 	   "are slow, they "
 	   "were driven out.",
-    .fooled = "Noise and pages that are entered: four of five accesses have to agree. A common cache that is so small "
-	      "that what "
-	      "passes by the L1 drives out local words as well: nothing is concluded where those are slow then.",
+    .fooled =
+	"Noise and pages that are entered: four of five accesses have to agree; of words that are driven out, of which "
+	"a cache that replaces at random keeps some, half have to be slow, and hardly any where the same was read past "
+	"the "
+	"L1. A common cache that is so small "
+	"that what "
+	"passes by the L1 drives out local words as well: nothing is concluded where those are slow then.",
     .needs = needs,
     .helped = helped,
     .claims = claims,

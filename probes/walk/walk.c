@@ -12,26 +12,22 @@
 enum {
 	POSITIONS = 64,	   /* that a byte can tell apart, and the smallest caches hold */
 	POSITIONS_OWN = 4, /* of private memory, where each thread's words lie far apart */
-	SIZES = 5,	   /* of loads: 1 to 16 bytes */
 	FEW = 16,
 	MANY = 48,
-	FEW_SHORT = 8, /* of loops half as long */
-	MANY_SHORT = 24,
-	SIZE_SHORT = 2, /* of SIZES: all have the same arithmetic around them */
+	SHORT_FEW = 2, /* the same where instructions of as many do not come in time */
+	SHORT_MANY = 8,
+	REPEATS_QUIET = 2,
 	SHIFT_NEAR = 3, /* of bytes, from one place of global memory to the next: all sizes but the largest lie alike */
 	SHIFT_COLD = 9, /* no cache brings what is so far off beside what was asked for */
-	COLD_PLACES = 3, /* memories answer some places later than others */
 	COLD_ROUNDS = 8,
 	COLD_REPEATS = 5,
-	COLD_SHARE = 8, /* of the memory that a region may take */
-	EVEN_LEAST = 4	/* sizes of which most are not spoilt */
+	COLD_SHARE = 8 /* of the memory that a region may take */
 };
 
-#define COLD_QUIET 0.02 /* regions differ by more */
-#define VAGUE	   0.15 /* of a latency: an interval as wide says too little */
-#define UNEVEN	   1.03 /* a step of the longer loop, over one of the shorter with its part of the loop */
-#define UNLIKE	   1.02 /* a step of many rounds over one of half as many, or the other way round */
-#define BESIDE	   2.0	/* steps that a round takes at least, beside its own, if it waits for translations */
+#define COLD_QUIET 0.02	 /* regions differ by more */
+#define VAGUE	   0.15	 /* of a latency: an interval as wide says too little */
+#define SAME	   0.003 /* of a walk: what another of the same instructions may be apart */
+#define ENDS	   0.01	 /* of the value: what beginning and end of a launch may hide */
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
 /* A compiler may read from global memory what a pointer to constants points to. */
@@ -182,22 +178,19 @@ static const struct experiment experiments[] = {
 
 /* ---- what is concluded ---- */
 
-static struct timed_pair cold_pair(struct timed_pair k, const struct walk_clock *clock)
-{
-	k.first = COLD_ROUNDS;
-	k.most = COLD_REPEATS;
-	k.quiet = COLD_QUIET;
-	k.fresh = true;
-	k.both_hz = clock->hz;
-	return k;
-}
+static const struct walk_loops usual_loops = {FEW, MANY}, short_loops = {SHORT_FEW, SHORT_MANY};
 
-static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more,
-			const struct walk_clock *clock)
+struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+		      const struct walk_clock *clock)
 {
+	const bool cold = experiment == EXPERIMENT_COLD;
 	struct timed_pair k = walk_pair(experiment, bytes, more);
-	if (experiment == EXPERIMENT_COLD)
-		k = cold_pair(k, clock);
+	k.few = loops.few;
+	k.many = loops.many;
+	k.first = cold ? COLD_ROUNDS : 0;
+	k.most = cold ? COLD_REPEATS : 0;
+	k.quiet = cold ? COLD_QUIET : 0;
+	k.fresh = cold;
 	k.both_hz = clock->hz;
 	return timed_ask(s, &k, clock->timer);
 }
@@ -278,172 +271,113 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 
-/* Pauses take as long between loads of shared memory, which nothing else delays. */
-static struct timed without_pauses(struct study *s, struct timed t, unsigned pauses, const struct walk_clock *clock)
+/* Whether two walks of the same instructions take as long, and for both the first repeats were as good as exact, so that others were not asked
+ * for. */
+static bool is_alike(const struct timed *a, const struct timed *b)
 {
-	const struct timed with = ask(s, SPACE_SHARED, 4, pauses, clock), plain = ask(s, SPACE_SHARED, 4, 0, clock);
-	const double pause = with.ns - plain.ns, unsure = hypot(with.hi - with.ns, plain.hi - plain.ns);
-	t.ok = t.ok && with.ok && plain.ok;
-	t.ns -= pause;
-	t.lo -= pause + unsure;
-	t.hi += unsure - pause;
+	return a->ok && b->ok && a->repeats <= REPEATS_QUIET && b->repeats <= REPEATS_QUIET &&
+	       fabs(a->ns - b->ns) <= SAME * b->ns;
+}
+
+/* A walk through numbers beside the one whose address arithmetic is taken off: both have the same instructions, and what their beginnings
+ * and ends hide goes away with it, but for what they are apart. */
+static struct timed beside_number(struct timed t, const struct timed *number)
+{
+	const double off = t.half + ENDS * fabs(t.ns - number->ns);
+	t.lo = t.ns - off;
+	t.hi = t.ns + off;
 	return t;
 }
 
-/* Walks of one size through each region, without their pauses; and how many walks of each region, of all sizes: were told, had a
- * longer loop that took longer for a step than the shorter one did, took not as long for a step in half as many rounds, took longer
- * for one in all rounds. Places of a memory answer unlike fast, but it is not always the longer loop's that are slow, or those of more
- * rounds; where it is, instructions did not come as fast, or pages were translated that were at hand before. */
-struct cold {
-	struct timed walk[SIZES][COLD_PLACES];
-	unsigned told[COLD_PLACES], code[COLD_PLACES], pages[COLD_PLACES], longer[COLD_PLACES];
+/* Walks round a few places of global memory, and what making an address of a number takes. */
+struct near {
+	struct timed number, pointer, walk[WALK_SIZES];
+	struct more more;
 };
 
-/* A launch that a faster clock or a refresh made shorter than its like spoils half of the rounds and the other half, in opposite
- * directions: by all rounds together a step is known better. Those take as much more, or less, as what comes once does, which is alike
- * for all sizes of this region, as far as they made as many rounds. */
-static void even_out(const struct timed raw[SIZES], struct cold *c, unsigned place)
+static void ask_near(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n)
 {
-	double more[SIZES], scratch[SIZES];
-	for (unsigned i = 0; i < SIZES; i++) {
-		size_t n = 0;
-		for (unsigned k = 0; k < SIZES && raw[i].ok; k++)
-			if (raw[k].ok && raw[k].fewer > 0 && raw[k].point->p[P_ROUNDS] == raw[i].point->p[P_ROUNDS])
-				more[n++] = raw[k].fewer - raw[k].ns;
-		if (n < EVEN_LEAST || !(raw[i].fewer > 0))
-			continue;
-		const double by = (raw[i].fewer - stat_median(more, n, scratch) - raw[i].ns) / 2;
-		c->walk[i][place].ns += by;
-		c->walk[i][place].lo += by;
-		c->walk[i][place].hi += by;
+	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
+	const struct timed number = n->number = walk_ask(s, SPACE_GLOBAL, 8, false, loops, clock),
+			   pointer = n->pointer = walk_ask(s, SPACE_GLOBAL, 8, true, loops, clock);
+	n->more = (struct more){.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
+				.unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
+				.told = number.ok && pointer.ok};
+	for (unsigned i = 0; i < WALK_SIZES; i++)
+		n->walk[i] = i == 3 ? pointer : walk_ask(s, SPACE_GLOBAL, 1u << i, i > 3, loops, clock);
+}
+
+/* Where instructions of the usual loops come late, or their pauses do, shorter ones tell. */
+static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, struct cold *cold, struct near *near,
+			    unsigned good, const char **why)
+{
+	struct cold shorter;
+	const char *why_shorter;
+	if (good >= 2 && !cold_uneven(s, cold, clock))
+		return good;
+	const enum cold_code code = cold_compare(s, cold, short_loops, clock);
+	if (study_pending(s) || code == COLD_UNKNOWN || (code == COLD_AS_LONG && !*why))
+		return good;
+	if (code == COLD_LATE) {
+		*why = cold_late;
+		return good;
 	}
+	cold_ask(s, short_loops, clock, &shorter);
+	if (!good)
+		ask_near(s, short_loops, clock, near);
+	if (study_pending(s))
+		return good;
+	/* Two parts of them, which take as long, tell of their instructions; links that differ in their pauses do not. */
+	memset(shorter.code, 0, sizeof shorter.code);
+	const unsigned is = cold_good(&shorter, &why_shorter);
+	*cold = shorter;
+	*why = why_shorter;
+	return is;
 }
 
-/* Whether a step of the longer loop takes longer than one of the shorter. Translations, which each round of both waits for, are a greater part of a
- * shorter one's step, and hide it: but as much so in the first region, whose code is shortest. */
-static bool is_late(const struct timed *walk, const struct timed *first)
+static void conclude_global(struct study *s, const struct cold *cold, const struct near *near, unsigned good,
+			    const char *why, const struct walk_clock *clock)
 {
-	const double usual = first->ok ? fmin(first->ns - first->alone, 0) : 0;
-	return walk->ns - walk->alone - usual > (UNEVEN - 1) * walk->alone;
-}
-
-/* Whether steps of loops half as long are clearly shorter: translations, which may hide it from is_late, are in neither. False as well where nobody
- * asked, as in a recording from before. */
-static bool is_late_of_short(struct study *s, const struct walk_clock *clock, const struct timed *walk, unsigned place)
-{
-	struct timed_pair k = cold_pair(walk_pair(EXPERIMENT_COLD, 1u << SIZE_SHORT, place), clock);
-	k.few = FEW_SHORT;
-	k.many = MANY_SHORT;
-	const struct timed t = timed_ask(s, &k, clock->timer);
-	return walk->ok && t.ok && t.hi < walk->lo;
-}
-
-static void ask_cold(struct study *s, const struct walk_clock *clock, struct cold *c)
-{
-	struct timed raw[COLD_PLACES][SIZES];
-	*c = (struct cold){0};
-	for (unsigned i = 0; i < SIZES; i++)
-		for (unsigned k = 0; k < COLD_PLACES; k++) {
-			const struct timed walk = ask(s, EXPERIMENT_COLD, 1u << i, k, clock);
-			/* What comes once, as code does, makes fewer rounds take longer for a step as well, but not a round
-			 * longer than its steps. */
-			const bool beside = FEW * (walk.alone - walk.ns) > BESIDE * walk.ns,
-				   unlike = walk.ns > UNLIKE * walk.fewer || walk.fewer > UNLIKE * walk.ns;
-			raw[k][i] = walk;
-			c->walk[i][k] = without_pauses(s, walk, 1 + k, clock);
-			c->told[k] += walk.ok;
-			c->code[k] += walk.ok && is_late(&walk, &raw[0][i]);
-			c->pages[k] += walk.ok && beside && unlike;
-			c->longer[k] += walk.ok && walk.ns > UNLIKE * walk.fewer;
-		}
-	/* The first region's code is the shortest, and one alone is too few to agree. */
-	for (unsigned k = 1; k < COLD_PLACES; k++)
-		if (is_late_of_short(s, clock, &raw[k][SIZE_SHORT], k))
-			c->code[k] = c->told[k];
-	for (unsigned k = 0; k < COLD_PLACES; k++)
-		even_out(raw[k], c, k);
-}
-
-/* So many regions, from the first one on, say what a load takes. Each one's code is longer than the last one's: where it no longer
- * comes in time, the ones before tell, unless they are too few to agree. Of still longer code neither loop's may come in time, and they
- * seem alike again. */
-static unsigned good_places(const struct cold *c, const char **why)
-{
-	unsigned good = 0, pages = 0, longer = 0, told = 0;
-	while (good < COLD_PLACES && !(c->told[good] && c->code[good] == c->told[good]))
-		good++;
-	for (unsigned k = 0; k < COLD_PLACES; k++) {
-		pages += c->pages[k];
-		longer += c->longer[k];
-		told += c->told[k];
+	static const char near_how[] = "64 places that the nearest cache holds, or memory where there is none",
+			  cold_how[] = "places that no launch had visited since the caches were emptied";
+	const struct more none = {.told = true}, *more = &near->more;
+	struct more other = *more, same;
+	other.of_another = more->ns;
+	same = other;
+	same.unsure = hypot(near->number.half, near->pointer.hi - near->pointer.ns);
+	for (unsigned i = 0; i < WALK_SIZES; i++) {
+		const unsigned bytes = 1u << i;
+		const bool alike = i < 3 && is_alike(&near->walk[i], &near->number);
+		const struct timed far = cold_walk(cold->walk[i], good),
+				   beside = alike ? beside_number(near->walk[i], &near->number) : near->walk[i];
+		if (!good && i < 3) /* what is taken off is the difference of two loops that are as long */
+			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
+		else
+			conclude(s, SPACE_GLOBAL, bytes, "nearest", &beside,
+				 alike	 ? &same
+				 : i < 3 ? &other
+					 : &none,
+				 clock, SPACE_GLOBAL, near_how);
+		if (far.ok && why)
+			walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
+		else
+			conclude(s, SPACE_GLOBAL, bytes, "completion", &far, i == 3 ? more : &other, clock,
+				 EXPERIMENT_COLD, cold_how);
 	}
-	*why = NULL;
-	if (told && good < 2)
-		*why = "steps of the longer loop through memory take longer than those of the shorter: its "
-		       "instructions did not "
-		       "come as fast";
-	else if (told && (pages == told || longer == told))
-		*why = "steps through memory take not as long in twice as many rounds: not all pages' translations "
-		       "were at hand "
-		       "in both";
-	return good;
-}
-
-/* Several regions: what one memory answers to each of them is between the extremes. */
-static struct timed cold_walk(const struct timed *walk, unsigned good)
-{
-	struct timed all = {.ok = false};
-	double sum = 0;
-	for (unsigned k = 0; k < COLD_PLACES; k++) {
-		const struct timed t = walk[k];
-		if (!k || (all.ok && !t.ok)) {
-			all = t;
-		} else if (all.ok) {
-			all.lo = fmin(all.lo, t.lo);
-			all.hi = fmax(all.hi, t.hi);
-		}
-		sum += k < good ? t.ns : 0;
-	}
-	all.ns = all.ok && good ? sum / good : all.ns;
-	return all;
 }
 
 static void walk_global(struct study *s, const struct walk_clock *clock)
 {
-	static const char near_how[] = "64 places that the nearest cache holds, or memory where there is none",
-			  cold_how[] = "places that no launch had visited since the caches were emptied";
-	const struct more none = {.told = true};
-	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
-	const struct timed number = ask(s, SPACE_GLOBAL, 8, false, clock),
-			   pointer = ask(s, SPACE_GLOBAL, 8, true, clock);
-	const struct more more = {.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
-				  .unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
-				  .told = number.ok && pointer.ok};
-	struct more other = more;
-	other.of_another = more.ns;
-	struct timed t[SIZES];
+	struct near near;
 	struct cold cold;
 	const char *why;
-	for (unsigned i = 0; i < SIZES; i++)
-		t[i] = i == 3 ? pointer : ask(s, SPACE_GLOBAL, 1u << i, i > 3, clock);
-	ask_cold(s, clock, &cold);
+	ask_near(s, usual_loops, clock, &near);
+	cold_ask(s, usual_loops, clock, &cold);
 	if (study_pending(s))
 		return;
-	const unsigned good = good_places(&cold, &why);
-	for (unsigned i = 0; i < SIZES; i++) {
-		const unsigned bytes = 1u << i;
-		const struct timed far = cold_walk(cold.walk[i], good);
-		if (!good && i < 3) /* what is taken off is the difference of two loops that are as long */
-			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
-		else
-			conclude(s, SPACE_GLOBAL, bytes, "nearest", &t[i], i < 3 ? &other : &none, clock, SPACE_GLOBAL,
-				 near_how);
-		if (far.ok && why)
-			walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
-		else
-			conclude(s, SPACE_GLOBAL, bytes, "completion", &far, i == 3 ? &more : &other, clock,
-				 EXPERIMENT_COLD, cold_how);
-	}
+	const unsigned good = ask_shorter(s, clock, &cold, &near, cold_good(&cold, &why), &why);
+	if (!study_pending(s))
+		conclude_global(s, &cold, &near, good, why, clock);
 }
 
 /* Memory without caches has one latency; of constant and private memory what the nearest cache holds is all that is walked through. */
@@ -459,7 +393,7 @@ static void walk_space(struct study *s, enum walk_space space, const struct walk
 		walk_global(s, clock);
 		return;
 	}
-	const struct timed t = ask(s, space, 4, false, clock);
+	const struct timed t = walk_ask(s, space, 4, false, usual_loops, clock);
 	conclude(s, space, 4, part_of(space), &t, &none, clock, space,
 		 space == SPACE_SHARED ? "64 places" : "a few places that the nearest cache holds");
 }
@@ -541,7 +475,7 @@ const struct probe probe_walk = {
 	"a region "
 	"has few, and the launch before has come to all of them. A loop too long for the nearest instruction cache: "
 	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
-	"least, and each pause more as long as the last; else loops of a few links tell. Memory that is "
+	"least. Memory that is "
 	"slower to read in some "
 	"places: one array serves all streams. How a compiler joins and orders independent "
 	"loads: the interval of a stream is as wide as "

@@ -26,11 +26,48 @@ struct walk_clock {
 	double hz;    /* at which the SM's clock runs, by that timer; 0: not known */
 };
 
+/* Links of the two loops of a pair. */
+struct walk_loops {
+	unsigned few, many;
+};
+/* What a step takes in this experiment. */
+struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+		      const struct walk_clock *clock);
+
 /* A verdict without a value for memory.<space>.<bytes>.<part>. */
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
 		  const char *because);
 /* Why the time could not be had, as a verdict. False: it could. */
 bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const char *part, const struct timed *t);
+
+/* cold_walk.c: walks of one size through each region, without their pauses; and how many walks of each region, of all sizes: were told, had a
+ * longer loop that took longer for a step than the shorter one did, took not as long for a step in half as many rounds, took longer
+ * for one in all rounds. Places of a memory answer unlike fast, but it is not always the longer loop's that are slow, or those of more
+ * rounds; where it is, instructions did not come as fast, or pages were translated that were at hand before. */
+enum {
+	WALK_SIZES = 5, /* of loads: 1 to 16 bytes */
+	COLD_PLACES = 3 /* memories answer some places later than others */
+};
+struct cold {
+	struct walk_loops loops;
+	struct timed raw[WALK_SIZES]; /* of the first region, with its pauses */
+	struct timed walk[WALK_SIZES][COLD_PLACES];
+	unsigned told[COLD_PLACES], code[COLD_PLACES], pages[COLD_PLACES], longer[COLD_PLACES];
+};
+void cold_ask(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct cold *c);
+/* So many regions, from the first one on, say what a load takes; or why they do not. */
+extern const char cold_late[];
+unsigned cold_good(const struct cold *c, const char **why);
+/* What they say. */
+struct timed cold_walk(const struct timed *walk, unsigned good);
+/* Whether one pause more does not always take as long between loads of shared memory: what is taken off for pauses is then not what they take, nor
+ * are instructions of loops as long at hand, although a longer loop's steps may seem as long where all wait for translations. */
+bool cold_uneven(struct study *s, const struct cold *c, const struct walk_clock *clock);
+/* The same with loops that are so much shorter that their instructions come in time if any do: a step in the first region takes as long,
+ * or less; or it is not as long in both halves of what these differ by, so that theirs come late, too. UNKNOWN: not yet, or it cannot be had. */
+enum cold_code { COLD_UNKNOWN, COLD_AS_LONG, COLD_SHORTER, COLD_LATE };
+enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,
+			    const struct walk_clock *clock);
 
 /* stream.c: independent loads. The experiment of a space is SPACES + space; together: EXPERIMENT_TOGETHER + space - 1. */
 int stream_setup(const struct study *s, enum walk_space space, bool together, double x, const double *p, struct job *j);

@@ -539,6 +539,7 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 	const double ends = (k->ends > 0 ? k->ends : ENDS) * d.ns;
 	out.lo = d.ns - hypot(d.half, ends) - d.gap;
 	out.hi = d.ns + hypot(d.half, ends) + d.gap;
+	out.half = d.half + d.gap;
 	out.coarse = d.coarse;
 	out.alone = d.alone;
 	out.fewer = d.fewer;

@@ -44,8 +44,10 @@ struct timed_pair {
 struct timed {
 	bool ok;
 	double ns, lo, hi; /* of one link */
-	double coarse;	   /* the same from one launch alone, over all that it did */
-	bool unsteady;	   /* not ok because run times and cycles do not go together */
+	double
+	    half; /* half of that interval without what beginning and end may hide, which is as much in another pair of the same instructions */
+	double coarse; /* the same from one launch alone, over all that it did */
+	bool unsteady; /* not ok because run times and cycles do not go together */
 	/* ns of a link by the shorter kernel alone, with its part of the loop; 0: only a fresh pair tells, and warps that stop together. Links of the longer kernel that
 	 * take longer than this need what the shorter one's do not: their instructions do not come as fast. */
 	double alone;

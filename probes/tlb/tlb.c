@@ -348,9 +348,10 @@ static void study_tlb(struct study *s)
 	struct tlb_path path[PATHS];
 	enum chase_state state[PATHS] = {CHASE_UNDECIDED, CHASE_UNDECIDED};
 
+	for (unsigned i = 0; i < PATHS; i++)
+		begin(s, &path[i], i);
 	/* One after the other, because the buffer of the first may be all the memory that there is. */
 	for (unsigned i = 0; i < PATHS && !study_pending(s); i++) {
-		begin(s, &path[i], i);
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;
 		path[i].no_row = i ? path[0].no_row : 0;

@@ -207,21 +207,31 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 		by_flips(l, lists, set, effort - 1);
 }
 
-bool level_sweep(const struct level *l, struct set_lines *set)
+/* The shortest line of the level and of those above it, and the size of the largest of those. False: not all are known. */
+static bool shape_above(const struct level *l, uint64_t *finest, uint64_t *most)
 {
 	const char *above[] = {l->up, l->top};
-	uint64_t finest = l->line;
 
+	*finest = l->line;
+	*most = 0;
 	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
 		uint64_t line, size;
 		if (!above[i])
 			continue;
-		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size) ||
-		    2 * l->size < 3 * size)
+		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size))
 			return false;
-		finest = least(finest, line);
+		*finest = least(*finest, line);
+		*most = size > *most ? size : *most;
 	}
-	if (!l->up || set_pages(l->path) || set->mode != SET_HASHED || finest % FLIP_BYTES)
+	return true;
+}
+
+bool level_sweep(const struct level *l, struct set_lines *set)
+{
+	uint64_t finest, most;
+
+	if (!shape_above(l, &finest, &most) || 2 * l->size < 3 * most || !l->up || set_pages(l->path) ||
+	    set->mode != SET_HASHED || finest % FLIP_BYTES)
 		return false;
 	const uint64_t between = l->size / finest / set->ways;
 	set->flips = set->flipped = 0;
@@ -233,20 +243,11 @@ bool level_sweep(const struct level *l, struct set_lines *set)
 
 bool level_within(const struct level *l, struct set_lines *set)
 {
-	const char *above[] = {l->up, l->top};
-	uint64_t finest = l->line;
+	uint64_t finest, most;
 
-	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
-		uint64_t line, size;
-		if (!above[i])
-			continue;
-		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size) ||
-		    set->ways * l->line < OVER * size)
-			return false;
-		finest = least(finest, line);
-	}
-	if (!l->up || set_pages(l->path) || l->led || finest >= l->line || l->line % finest ||
-	    l->line / finest > BETWEEN_MOST || !(set->known.above > 2 * (NEAR + set->known.grain)))
+	if (!shape_above(l, &finest, &most) || set->ways * l->line < OVER * most || !l->up || set_pages(l->path) ||
+	    l->led || finest >= l->line || l->line % finest || l->line / finest > BETWEEN_MOST ||
+	    !(set->known.above > 2 * (NEAR + set->known.grain)))
 		return false;
 	set->flips = set->flipped = set->wide = 0;
 	set->within = true;

@@ -278,8 +278,8 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 	const struct load *load = o->load;
 	const bool steps = o->steps;
 	const size_t missing = study_missing(s);
-	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
 	ask_just(s, row, o, arithmetic_best(full, load, o->loads, d), fastest);
+	/* An operation of one instruction mostly fills its unit by a few warps of several chains, which the loads above have. */
 	const int best = arithmetic_best(full, load, o->loads, d);
 	const struct slope few_full =
 	    best < 0 ? (struct slope){0}

@@ -67,8 +67,7 @@ static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsign
 }
 
 /* Of one level's cost against the one above. What rounds each visit may round all of them alike, and the clock says how much. */
-#define PIECE_ALIKE 0.1	 /* of a cost, by which it may differ from itself */
-#define VAGUE	    0.25 /* of the least that a cost may be: an interval as wide says too little */
+#define VAGUE 0.25 /* of the least that a cost may be: an interval as wide says too little */
 static void conclude_step(struct study *s, const struct tlb_path *c, const char *key, unsigned k)
 {
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
@@ -292,7 +291,7 @@ static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most
 		}
 		c->rows = tlb_least_cost(c, k);
 		/* Pieces that cost something else are rows that no ring of the survey met; the level is one all the same. */
-		if (fabs(c->level[k].piece - c->rows) > c->gap + PIECE_ALIKE * c->rows)
+		if (fabs(c->level[k].piece - c->rows) > c->gap + TLB_ROWS_ALIKE * c->rows)
 			c->rows = c->level[k].piece;
 		state = survey(s, c, most);
 		k = 0;

@@ -84,25 +84,35 @@ static double at_least(const struct study *s, const char *key)
 	return f && f->verdict == VERDICT_BOUND && isfinite(f->lo) ? f->lo : 0;
 }
 
+/* Cycles of what lies behind a level: the next one's, and memory's only where there is none. */
+static bool latency_behind(const struct place *of, unsigned k, double *out)
+{
+	const struct study *s = of->path.study;
+	char key[64];
+	const struct finding *next = study_finding(s, path_key(key, sizeof key, of->name, k + 1, "size"));
+	if (next && next->verdict != VERDICT_ABSENT)
+		return study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), out);
+	snprintf(key, sizeof key, "memory.%s.latency", of->name);
+	return study_number(s, key, out);
+}
+
 /* What a faster clock makes of a level: by which share ticks of its hits may differ, 0 where hits of what lies behind it may be as near, and by
- * how many cycles that is slower. */
-static void allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
+ * how many cycles that is slower. False: nobody knows which of these it is. */
+static bool allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
 {
 	const struct study *s = of->path.study;
 	const double swing = study_swing(s);
 	char key[64];
 	double own, behind;
 	if (!(swing > 0) || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
-		return;
-	if (!study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), &behind)) {
-		snprintf(key, sizeof key, "memory.%s.latency", of->name);
-		if (!study_number(s, key, &behind))
-			return;
-	}
+		return true;
+	if (!latency_behind(of, k, &behind))
+		return false;
 	if (behind <= own * (1 + 2 * swing + 0.1))
-		return;
+		return true;
 	l->swing = swing;
 	l->gap = behind - own;
+	return true;
 }
 
 /* By how many cycles a level's hits are slower than those of the first level; 0 where that is not known. */
@@ -185,11 +195,13 @@ static void levels_of(struct place *of)
 			c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
 			c->level[k].cold = size >= 0.9 * (double)c->limit;
 		}
+		if (!allow_for_swing(of, k, &c->level[k]) && !why[0])
+			snprintf(why, sizeof why,
+				 "the clock changes, and how slow the level behind it is is not known");
 		if (why[0])
 			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
 		else
 			c->levels = k + 1;
-		allow_for_swing(of, k, &c->level[k]);
 		c->level[k].slower = slower_than_first(of, k);
 		if (!why[0] && c->level[k].cold)
 			snprintf(why, sizeof why, "the level above could not be filled");

@@ -130,6 +130,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	unsigned at;
 	const char *full = r->starves ? together : least_of;
 	roof_least(r, &at);
+	at = r->sharp.ok ? r->sharp_at : at;
 	const struct timed *first = &r->time[0], *best = r->sharp.ok ? &r->sharp : &r->time[at];
 	const double w = r->warps[at], cycles = d->clock_hz * 1e-9 / operations, lanes = d->warp_size;
 	const bool plateau = r->flat || r->whole;

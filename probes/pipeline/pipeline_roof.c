@@ -5,6 +5,7 @@
 enum {
 	LONGER = 8,
 	SHARPER = 4 /* loads tried */,
+	OTHERS = 2 /* loads beside the one that is known best */,
 	RIDGE_WIDE = 8 /* warps between which a ridge is looked for in longer launches */
 };
 #define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
@@ -35,8 +36,11 @@ static const struct timed *load(struct study *s, struct roof *r, unsigned warps,
 	struct timed *t = &r->time[r->count++];
 	const struct timed_pair pair = pair_of(s, r, warps);
 	*t = timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
-	/* Warps that all find their turn when they are ready take as long as one, and end together. */
-	if (r->starves && t->ok && r->time[0].ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair))) {
+	/* Warps that all find their turn when they are ready take as long as one, and end together. How long some wait for others may differ
+	 * from launch to launch so much that times tell nothing, and turns do. */
+	const bool wild = !t->ok && t->point && !t->bad;
+	if (r->starves && r->time[0].ok && warps > 1 &&
+	    (wild || (t->ok && (t->ns > CONTENDED * r->time[0].ns || timed_starves(s, &pair))))) {
 		*t = timed_together(s, &pair, warps, timer);
 		r->together[r->count - 1] = true;
 	}
@@ -239,23 +243,65 @@ static void allow_for_gaps(struct study *s, struct roof *r, double timer)
 		r->gaps = pipeline_gaps(t, &upper, &pair);
 }
 
-/* The peak in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
+/* A load in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
  * first warp comes to its end, are as much of any launch: a real GPU of 128 operations a cycle seemed to do 131.5. By as much as the short
- * one was off, the long one may still be off by its part of that. Few warps that just fill the pipe may fall into a step in which some of them
- * wait, and the longer they run the more often: then others, of which more wait, are asked. */
+ * one was off, the long one may still be off by its part of that. Two repeats that happen to agree say too little of what is to be known
+ * so well. */
+static struct timed longer(struct study *s, const struct roof *r, unsigned at, double timer)
+{
+	struct timed_pair pair = pair_of(s, r, r->warps[at]);
+	pair.longer = LONGER;
+	pair.ends = ENDS;
+	pair.quiet = ENDS / 4;
+	struct timed t = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
+					 : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+	const double off = fabs(t.ns - r->time[at].ns) / (LONGER - 1);
+	t.lo -= off;
+	t.hi += off;
+	return t;
+}
+
+/* Loads that may do as well or better, as far as shorter launches tell: the one that does is the peak's. With 32 warps a real GPU did
+ * 126 operations a cycle, run after run, and with 16 warps 128. */
+static void sharpen_others(struct study *s, struct roof *r, double timer)
+{
+	bool asked[ROOF_LOADS] = {false};
+	asked[r->sharp_at] = true;
+	for (unsigned n = 0; n < OTHERS; n++) {
+		const double peak = each(&r->sharp, r->warps[r->sharp_at]);
+		unsigned at = 0;
+		double best = INFINITY;
+		for (unsigned i = 1; i < r->count; i++) {
+			const struct timed *t = &r->time[i];
+			if (asked[i] || !t->ok || each(t, r->warps[i]) > peak / RIDGE || t->hi / r->warps[i] >= best)
+				continue;
+			best = t->hi / r->warps[i];
+			at = i;
+		}
+		if (!at)
+			return;
+		asked[at] = true;
+		const struct timed t = longer(s, r, at, timer);
+		if (study_pending(s))
+			return;
+		if (t.ok && t.hi / r->warps[at] < r->sharp.hi / r->warps[r->sharp_at]) {
+			r->sharp = t;
+			r->sharp_at = at;
+		}
+	}
+}
+
+/* The peak in longer launches. Few warps that just fill the pipe may fall into a step in which some of them wait, and the longer they run the
+ * more often: then others, of which more wait, are asked. */
 static void sharpen(struct study *s, struct roof *r, double timer)
 {
 	for (unsigned tries = 0; tries < SHARPER && !r->gaps; tries++) {
 		unsigned at;
 		roof_least(r, &at);
 		const double before = r->time[at].ns;
-		struct timed_pair pair = pair_of(s, r, r->warps[at]);
 		if (!r->time[at].ok)
 			return;
-		pair.longer = LONGER;
-		pair.ends = ENDS;
-		struct timed sharp = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
-						     : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
+		const struct timed sharp = longer(s, r, at, timer);
 		if (study_pending(s) || !sharp.ok)
 			return;
 		if (!r->starves && at && sharp.ns * NO_BETTER > before) {
@@ -263,10 +309,10 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 			r->slips = true;
 			continue;
 		}
-		const double off = fabs(sharp.ns - before) / (LONGER - 1);
-		sharp.lo -= off;
-		sharp.hi += off;
 		r->sharp = sharp;
+		r->sharp_at = at;
+		if (!r->starves)
+			sharpen_others(s, r, timer);
 		return;
 	}
 }

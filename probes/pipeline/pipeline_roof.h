@@ -24,6 +24,7 @@ struct roof {
 	struct timed time[ROOF_LOADS];
 	bool together[ROOF_LOADS]; /* it is of warps that stop with the first one */
 	struct timed sharp;	   /* the peak's, of longer launches; not ok: there is only what time says */
+	unsigned sharp_at;	   /* which load that is */
 	const struct point *bad;
 	bool whole;   /* the last doubling reached all warps that an SM can have */
 	bool flat;    /* more warps gained nothing */

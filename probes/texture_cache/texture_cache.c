@@ -349,7 +349,11 @@ static void study_texture(struct study *s)
 	bool all = d->sm_count <= PLACEMENTS;
 	struct chase_placed served[CHASE_LEVELS] = {0};
 	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
-		chase_latency_over(&c, k, all || k || caches == 0 || c.beyond_sm ? PLACEMENTS : 16, &served[k]);
+		chase_latency_over(&c, k,
+				   k || caches == 0 || c.beyond_sm ? CHASE_PLACEMENTS
+				   : all			   ? PLACEMENTS
+								   : 16,
+				   &served[k]);
 	for (unsigned k = 0; k < caches && k < 2; k++)
 		chase_zoom_ask(&c, k, ZOOM_STRIDE, !k);
 	if (study_pending(s))

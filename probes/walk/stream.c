@@ -280,7 +280,11 @@ static struct timed ask(struct study *s, enum walk_space space, unsigned bytes, 
 	k.most = many ? REPEATS : 0;
 	k.quiet = many ? QUIET : 0;
 	k.ends = shared ? TURNS : CODE;
-	k.both_hz = clock->hz;
+	/* What stays within an SM goes by its clock, which says it fifty times as well as the timer of launches. */
+	if (many)
+		k.both_hz = clock->hz;
+	else
+		k.clock_hz = clock->hz;
 	/* Those of a scheduler's warps that it prefers may be done long before the others. */
 	const bool starves = !many && timed_starves(s, &k);
 	if (starves && !study_pending(s)) {
@@ -363,8 +367,7 @@ static void stream_alone(struct study *s, const struct walk_clock *clock)
 		k.many = MANY_GLOBAL;
 		k.each = alone_loads(bytes);
 		k.first = ROUNDS_NEAR;
-		k.most = REPEATS;
-		k.quiet = QUIET;
+		k.quiet = QUIET_MEMORY;
 		k.ends = CODE;
 		k.stretch = true;
 		const struct timed t = timed_ask(s, &k, clock->timer);

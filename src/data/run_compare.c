@@ -17,7 +17,7 @@ static double allowed(const struct finding *f, double a, double b)
 	static const char *const whole[] = {"count", "bytes", "name", "yes/no"};
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		if (strcmp(f->unit, whole[i]) == 0)
-			return 0;
+			return COMPARE_WHOLE;
 	if (strcmp(f->unit, "cycles") == 0 && !str_ends(f->key, ".issue"))
 		return COMPARE_CYCLES;
 	return COMPARE_SHARE * fmax(fabs(a), fabs(b));

@@ -4,6 +4,7 @@
 #include "data/run.h"
 
 #define COMPARE_CYCLES 1.0  /* two latencies that are no farther apart agree */
+#define COMPARE_WHOLE  0.5  /* nor two fits of what is a whole number */
 #define COMPARE_SHARE  0.01 /* the same of rates, as a share of the larger one */
 
 enum compare_state {

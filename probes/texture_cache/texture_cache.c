@@ -348,12 +348,13 @@ static void study_texture(struct study *s)
 
 	bool all = d->sm_count <= PLACEMENTS;
 	struct chase_placed served[CHASE_LEVELS] = {0};
-	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++)
-		chase_latency_over(&c, k,
-				   k || caches == 0 || c.beyond_sm ? CHASE_PLACEMENTS
-				   : all			   ? PLACEMENTS
-								   : 16,
-				   &served[k]);
+	for (unsigned k = 0; k < (doubtful ? doubtful : c.level_count); k++) {
+		const bool far = k || caches == 0 || c.beyond_sm;
+		chase_latency_over(&c, k, far ? CHASE_PLACEMENTS : all ? PLACEMENTS : 16, &served[k]);
+		/* An older recording has no more of them. */
+		if (far && served[k].state == CHASE_UNDECIDED && !all)
+			chase_latency_over(&c, k, PLACEMENTS, &served[k]);
+	}
 	for (unsigned k = 0; k < caches && k < 2; k++)
 		chase_zoom_ask(&c, k, ZOOM_STRIDE, !k);
 	if (study_pending(s))

@@ -367,7 +367,8 @@ static void stream_alone(struct study *s, const struct walk_clock *clock)
 		k.many = MANY_GLOBAL;
 		k.each = alone_loads(bytes);
 		k.first = ROUNDS_NEAR;
-		k.quiet = QUIET_MEMORY;
+		k.most = REPEATS;
+		k.quiet = QUIET;
 		k.ends = CODE;
 		k.stretch = true;
 		const struct timed t = timed_ask(s, &k, clock->timer);

@@ -362,6 +362,21 @@ static bool in_pairs(const struct groups *g)
 	return true;
 }
 
+/* Whether two groups together are as many pages as the largest one is: parts of one set, of which each misses for other extras, would look
+ * like that. */
+static bool may_be_parts(const struct tlb_level *l)
+{
+	uint32_t largest = 0;
+
+	for (uint32_t i = 0; i < l->set_count; i++)
+		largest = l->set_size[i] > largest ? l->set_size[i] : largest;
+	for (uint32_t i = 0; i < l->set_count; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if (l->set_size[i] + l->set_size[k] == largest)
+				return true;
+	return false;
+}
+
 /* What most rows say of each page, where some missed now and then in rows of other sets, or never. */
 static bool by_majority(struct arena *a, struct tlb_level *l, const struct tlb_conflicts *rows)
 {
@@ -470,6 +485,12 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 			return CHASE_DONE;
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
+	}
+	if (!equal && may_be_parts(l)) {
+		l->set_count = 0;
+		*turns = true;
+		return tlb_undecided(&l->ways,
+				     "sets are unequal, and two of them together are as large as another one");
 	}
 	if (l->again && in_pairs(&g)) {
 		l->set_count = 0;

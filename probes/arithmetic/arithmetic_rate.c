@@ -124,13 +124,21 @@ static double lost(const struct slope *s, const struct load *l, const struct slo
 	return more > 0 ? (ends(s->last, l) - ends(s->first, l)) / more * (1 - fmin(1, alone / rate_of(s, l, d))) : 0;
 }
 
+/* Whether warps end much closer together after long chains than after short ones: they were not treated alike then, and what evened that out,
+ * as instructions that come late do, was part of the time. */
+static bool closes_up(const struct slope *s, const struct load *l)
+{
+	const double more = arithmetic_span(s->last, l->warps) - arithmetic_span(s->first, l->warps);
+	return ends(s->first, l) - ends(s->last, l) > LOST * more;
+}
+
 /* Does this load's time say how fast the unit is? Where some warps are preferred, the last one of a block runs alone, and that costs
  * nothing only when it fills the unit by itself. preferred: they are under other loads of one chain, too, which then are all held up
  * alike, by a scheduler that goes on with the warp that it has. surely: neither do ends that are a little apart cost anything. */
 static bool tells_rate(const struct slope *s, const struct load *l, const struct slope *lat, bool preferred,
 		       bool surely, const struct device_info *d)
 {
-	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART &&
+	if (!preferred && arithmetic_evenness(s->last, l->warps, ARITHMETIC_ROUNDS) >= APART && !closes_up(s, l) &&
 	    (!surely || lost(s, l, lat, d) <= LOST))
 		return true;
 	return lat->ok && lat->value > 0 && l->chains * (double)d->warp_size / lat->value >= ALONE * rate_of(s, l, d);

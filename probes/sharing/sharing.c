@@ -12,6 +12,7 @@ enum { SHARING_PAIR, SHARING_SWEEP, SHARING_CLOCKS, SHARING_BANDWIDTH, SHARING_T
 enum { SWEEP = 40 /* footprints */, SWEEP_PLACES = 3, SOURCES = 2 * SHARE_LEVELS + 1 };
 #define TEXTURE_LINES 1024 /* of a level of textures that is filled: all SMs read more than that, beside each of them */
 enum { FEW_LINES = 48 /* of one that is asked the other way round */ };
+enum { CLOCK_STEPS = 8 /* cycles that reading the clock may take off a hit, or not */ };
 
 static int setup_pair(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -97,22 +98,25 @@ static bool latency_behind(const struct place *of, unsigned k, double *out)
 }
 
 /* What a faster clock makes of a level: by which share ticks of its hits may differ, 0 where hits of what lies behind it may be as near, and by
- * how many cycles that is slower. False: nobody knows which of these it is. */
-static bool allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
+ * how many cycles that is slower. Where that is not known it is more than the clock makes of hits: nearer ones would not have been told
+ * from this level's. */
+static void allow_for_swing(const struct place *of, unsigned k, struct share_level *l)
 {
 	const struct study *s = of->path.study;
 	const double swing = study_swing(s);
 	char key[64];
 	double own, behind;
 	if (!(swing > 0) || !study_number(s, path_key(key, sizeof key, of->name, k, "latency"), &own))
-		return true;
-	if (!latency_behind(of, k, &behind))
-		return false;
+		return;
+	if (!latency_behind(of, k, &behind)) {
+		l->swing = swing;
+		l->gap = 2 * (swing * own + CLOCK_STEPS);
+		return;
+	}
 	if (behind <= own * (1 + 2 * swing + 0.1))
-		return true;
+		return;
 	l->swing = swing;
 	l->gap = behind - own;
-	return true;
 }
 
 /* By how many cycles a level's hits are slower than those of the first level; 0 where that is not known. */
@@ -195,13 +199,11 @@ static void levels_of(struct place *of)
 			c->level[k] = (struct share_level){.size = (uint64_t)size, .line = (uint64_t)line};
 			c->level[k].cold = size >= 0.9 * (double)c->limit;
 		}
-		if (!allow_for_swing(of, k, &c->level[k]) && !why[0])
-			snprintf(why, sizeof why,
-				 "the clock changes, and how slow the level behind it is is not known");
 		if (why[0])
 			snprintf(c->level[k].why, sizeof c->level[k].why, "%s", why);
 		else
 			c->levels = k + 1;
+		allow_for_swing(of, k, &c->level[k]);
 		c->level[k].slower = slower_than_first(of, k);
 		if (!why[0] && c->level[k].cold)
 			snprintf(why, sizeof why, "the level above could not be filled");

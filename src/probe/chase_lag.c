@@ -8,6 +8,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ONE_KIND 0.9 /* of the accesses are within a step of the usual one: they all take as long */
+
 /* What all recorded accesses took. */
 static double recorded(const struct chase_run *r)
 {
@@ -38,6 +40,31 @@ static double by_steps(const struct chase_path *c, const struct chase_run *a, co
 	return n > b->timed / 2 ? sum / n : NAN;
 }
 
+/* By how much accesses from the one of that number on seem longer than all do, as the steps of the clock fall on them: something that is waited
+ * for once, as a line that was lost, has them fall otherwise from then on. 0 where accesses take unlike long, which would be in it. */
+static double later_by_steps(const struct chase_path *c, const struct chase_run *r, uint32_t from)
+{
+	double *t = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r->kept + 2, double), all = 0, later = 0;
+	uint32_t n = 0, behind = 0;
+
+	if (!t || !r->kept)
+		return 0;
+	for (uint32_t i = 0; i < r->kept; i++)
+		t[i] = chase_ticks(r->record[i]);
+	const double middle = stat_median(t, r->kept, t + r->kept);
+	for (uint32_t i = 0; i < r->kept; i++) {
+		if (fabs(t[i] - middle) > c->grain)
+			continue;
+		all += t[i];
+		n++;
+		if (chase_index(r->record[i]) < from)
+			continue;
+		later += t[i];
+		behind++;
+	}
+	return behind && n >= ONE_KIND * r->kept ? later / behind - all / n : 0;
+}
+
 enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,
 			   bool twice, double *lag)
 {
@@ -60,6 +87,8 @@ enum chase_state chase_lag(struct chase_path *c, double footprint, const double 
 		return CHASE_DONE;
 	/* The turns of the shorter one lag behind by as much more as its accesses seem shorter. */
 	*lag = ((double)r->ticks - half.ticks - (recorded(r) - recorded(&half)) + half.timed * steps) / more;
+	/* That is what those lag behind that the shorter one has not, and what accesses take is asked of all. */
+	*lag += later_by_steps(c, r, half.timed);
 	return CHASE_DONE;
 }
 

@@ -165,7 +165,7 @@ static struct reading *read_ring(struct arena *a, const struct policy_sequence *
 }
 
 /* A sum of squares of `free` differences, in standard deviations of what chance makes (Wilson and Hilferty). */
-static double deviations(double chi, double free)
+double policy_deviations(double chi, double free)
 {
 	double part = 2.0 / (9.0 * free);
 	return (cbrt(chi / free) - (1 - part)) / sqrt(part);
@@ -179,7 +179,7 @@ struct unequal {
 
 static struct unequal unequal_by(double chi, double free, uint32_t unsure)
 {
-	return (struct unequal){deviations(chi, free), deviations(fmax(0, chi - CHOSEN * unsure), free)};
+	return (struct unequal){policy_deviations(chi, free), policy_deviations(fmax(0, chi - CHOSEN * unsure), free)};
 }
 
 /* Of the ways' counts. */
@@ -282,7 +282,7 @@ static struct unequal by_parts(const struct reading *r, unsigned ways, uint32_t 
 			among += pow(count[w] - usual, 2) / usual;
 		}
 	}
-	*between = deviations(among, (parts - 1.0) * (ways - 1));
+	*between = policy_deviations(among, (parts - 1.0) * (ways - 1));
 	return unequal_by(inside, (double)parts * (ways - 1), unsure);
 }
 
@@ -346,6 +346,33 @@ static bool kept_above(const struct policy_sequence *q, const uint8_t *seen)
 	return above > ABOVE * (q->count - q->from);
 }
 
+/* The ways' chances. */
+static void conclude_weighted(const struct policy_level *l, struct reading *r, uint32_t unsure, double between,
+			      struct policy_result *out)
+{
+	struct arena *a = study_arena(l->study);
+	const unsigned ways = l->ways;
+	uint16_t *read = arena_copy(a, r->victim, r->draws * sizeof(*read));
+
+	out->state = CHASE_DONE;
+	out->name = "weighted";
+	out->half = 0;
+	/* Where none of the exchanges that make the draws likelier leaves shares that stay, those of pieces do. */
+	out->mixed =
+	    between > SURE && (!policy_rename(a, r->victim, r->draws, ways, names_hold(r, ways, unsure), r->count) ||
+			       (by_parts(r, ways, unsure, &between), between > SURE));
+	out->pieced = out->mixed && read && ways <= VALUE_ARRAY_MAX &&
+		      policy_shares(read, r->draws, ways, out->chance, &out->half);
+	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX && !out->pieced; w++) {
+		const double chance = (double)r->count[w] / r->draws;
+		out->chance[w] = chance;
+		out->half = fmax(out->half, 2 * sqrt(chance * (1 - chance) / r->draws));
+	}
+	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++)
+		out->chance[w] = round(out->chance[w] * 1e4) / 1e4;
+	out->mixed = out->mixed && !out->pieced;
+}
+
 /* By a ring of so many accesses. True: UNDECIDED, and more of them may tell. */
 static bool draws(const struct policy_level *l, double length, struct policy_result *out)
 {
@@ -407,19 +434,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			 "there is answered faster than elsewhere",
 			 never, ways + 1);
 	} else if (uneven) {
-		double half = 0;
-		/* Where none of the exchanges that make the draws likelier leaves shares that stay, nobody knows them. */
-		out->mixed = between > SURE && (!policy_rename(study_arena(l->study), r->victim, r->draws, ways,
-							       names_hold(r, ways, unsure), r->count) ||
-						(by_parts(r, ways, unsure, &between), between > SURE));
-		out->state = CHASE_DONE;
-		out->name = "weighted";
-		for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {
-			double chance = (double)r->count[w] / r->draws;
-			out->chance[w] = round(chance * 1e4) / 1e4;
-			half = fmax(half, 2 * sqrt(chance * (1 - chance) / r->draws));
-		}
-		out->half = half;
+		conclude_weighted(l, r, unsure, between, out);
 		snprintf(
 		    out->seen, sizeof(out->seen),
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "

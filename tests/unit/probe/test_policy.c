@@ -459,6 +459,52 @@ static void test_classes(void **state)
 	assert_int_equal(trace_class_of(&c, 300), TRACE_HIT);
 }
 
+/* Draws of ways whose names are given anew every so many of them. Whether chances were found, and all as near as they say. */
+static bool shares_found(unsigned names_last, uint64_t seed, double *half)
+{
+	enum { WAYS = 12, DRAWS = 4800 };
+	static const double chance[WAYS] = {0.04, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.11, 0.11, 0.12, 0.13};
+	uint16_t victim[DRAWS], name[WAYS];
+	double found[WAYS];
+	struct rng r;
+
+	rng_seed(&r, seed);
+	for (unsigned i = 0; i < DRAWS; i++) {
+		for (unsigned w = 0; i % names_last == 0 && w < WAYS; w++) {
+			const unsigned k = (unsigned)rng_below(&r, w + 1);
+			name[w] = w ? name[k] : 0;
+			name[k] = (uint16_t)w;
+		}
+		double u = rng_unit(&r);
+		unsigned w = 0;
+		while (w + 1 < WAYS && u >= chance[w])
+			u -= chance[w++];
+		victim[i] = name[w];
+	}
+	if (!policy_shares(victim, DRAWS, WAYS, found, half))
+		return false;
+	for (unsigned w = 0; w < WAYS; w++)
+		if (fabs(found[w] - chance[w]) > *half)
+			fail_msg("way %u: %.4f within %.4f and not %.4f", w, found[w], *half, chance[w]);
+	return true;
+}
+
+/* Chances of ways that lose their names now and then; and of those that keep them for too short a time. */
+static void test_shares(void **state)
+{
+	unsigned found = 0;
+	double half;
+	(void)state;
+
+	for (uint64_t seed = 1; seed <= 20; seed++) {
+		found += shares_found(1200, seed, &half);
+		found += shares_found(700, seed, &half);
+		shares_found(300, seed, &half);
+		assert_false(shares_found(24, seed, &half));
+	}
+	assert_true(found >= 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -466,7 +512,7 @@ int main(void)
 	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),	 cmocka_unit_test(test_half),
 	    cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
 	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),	 cmocka_unit_test(test_classes),
-	    cmocka_unit_test(test_names),
+	    cmocka_unit_test(test_names),    cmocka_unit_test(test_shares),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,8 @@
 #define ALONE	     0.4   /* or so many, when no other rule explains more than NONE of them */
 #define NONE	     0.05
 #define ALONE_LEAST  20u /* rounds */
+#define OUTDOES	     4u	 /* times as many rounds as it leaves to another rule that explains those */
+#define SEVERAL	     0.3 /* or so many of them, when it outdoes all others */
 #define ALL	     0.9 /* of the rounds nothing contradicts the one ... */
 #define HALF	     0.5 /* ... that leaves no other more than so many */
 #define SLOW_MOST    0.1 /* of the hits may be as slow as misses */
@@ -147,23 +149,27 @@ static uint32_t apart(const struct policy_level *l, const struct policy_sequence
 	return least;
 }
 
-/* What the rounds of one trace say of each rule. */
+/* What the rounds of one trace say of each rule; beyond: those that it explains and the other one does not. */
 struct tally {
-	uint32_t rounds, explained[RULES];
+	uint32_t rounds, explained[RULES], beyond[RULES][RULES];
 	uint32_t hits, misses;
 };
 
 /* Accesses of a round that were otherwise than the rule says, counted until they are more than `most`. So many hits may be slow for
- * another reason; misses are never fast. */
+ * another reason; misses are never fast. before: the state that the rule was left in; NULL: a variant of those that it may begin in. */
 static uint32_t contradictions(const struct policy_level *l, const struct policy_sequence *q, uint32_t round,
-			       enum rule r, unsigned variant, const uint8_t *seen, uint32_t most, uint32_t slow)
+			       enum rule r, unsigned variant, const struct rule_set *before, const uint8_t *seen,
+			       uint32_t most, uint32_t slow)
 {
 	uint32_t start = q->from + round * (q->prefix + q->body), body = start + q->prefix, wrong = 0, from = start;
 	struct rule_set s;
 
-	begin(&s, r, l->ways, variant);
+	if (before)
+		s = *before;
+	else
+		begin(&s, r, l->ways, variant);
 	/* Where nothing hits, the laps only move it on, and the variants are all the places where it may be then. */
-	if (r == RULE_NRU && l->lines >= 2 * l->ways)
+	if (r == RULE_NRU && l->lines >= 2 * l->ways && !before)
 		from = body - l->lines;
 	for (uint32_t i = from; i < body + q->body && wrong <= most; i++) {
 		bool hit = seen[i] == TRACE_ABOVE || rule_access(&s, q->line[i]);
@@ -173,6 +179,15 @@ static uint32_t contradictions(const struct policy_level *l, const struct policy
 			wrong += i >= body && ((seen[i] == TRACE_HIT && !hit) || (seen[i] == TRACE_MISS && hit));
 	}
 	return wrong;
+}
+
+/* Moves a rule on, over what reached the level. */
+static void move_on(struct rule_set *s, const struct policy_sequence *q, const uint8_t *seen, uint32_t from,
+		    uint32_t to)
+{
+	for (uint32_t i = from; i < to; i++)
+		if (seen[i] != TRACE_ABOVE)
+			rule_access(s, q->line[i]);
 }
 
 /* How many of as many accesses as `sure` may look like misses and be none, as often as that came up where all fit. */
@@ -185,32 +200,62 @@ static uint32_t slow_hits(const struct policy_sequence *q, const uint8_t *seen, 
 	return missed ? stat_binomial_limit(sure, fmin(SLOW_MOST, (missed + 1.0) / n), SLOW_CHANCE) : 0;
 }
 
+/* Whether a rule explains a round: from some state that it may begin in, or as the rounds before left it, for laps alone do not bring every rule
+ * into one. */
+static bool explains(const struct policy_level *l, const struct policy_sequence *q, uint32_t round, enum rule r,
+		     const struct rule_set *left, const uint8_t *seen, uint32_t sure)
+{
+	const uint32_t most = (uint32_t)(EXPLAINED * sure), slow = slow_hits(q, seen, sure);
+
+	for (unsigned v = 0; v < variants_of(r, l->ways); v++)
+		if (contradictions(l, q, round, r, v, NULL, seen, most, slow) <= most)
+			return true;
+	return contradictions(l, q, round, r, 0, left, seen, most, slow) <= most;
+}
+
 static void judge(const struct policy_level *l, const struct policy_sequence *q, const uint8_t *seen, struct tally *t)
 {
+	struct rule_set left[RULES];
+
+	for (unsigned r = 0; r < RULES; r++) {
+		begin(&left[r], r, l->ways, 0);
+		move_on(&left[r], q, seen, 0, q->from);
+	}
 	for (uint32_t round = 0; round < q->rounds; round++) {
-		uint32_t from = q->from + round * (q->prefix + q->body) + q->prefix, sure = 0, hits = 0;
+		const uint32_t start = q->from + round * (q->prefix + q->body), from = start + q->prefix;
+		uint32_t sure = 0, hits = 0;
 		for (uint32_t i = 0; i < q->body; i++) {
 			sure += seen[from + i] == TRACE_HIT || seen[from + i] == TRACE_MISS;
 			hits += seen[from + i] == TRACE_HIT;
 		}
 		/* Too little of it reached the level. */
-		if (sure < SURE_LEAST || sure < q->body / 8 || !hits || hits == sure)
-			continue;
-		t->rounds++;
-		t->hits += hits;
-		t->misses += sure - hits;
+		const bool tells = sure >= SURE_LEAST && sure >= q->body / 8 && hits && hits != sure;
+		t->rounds += tells;
+		t->hits += tells ? hits : 0;
+		t->misses += tells ? sure - hits : 0;
+		bool is[RULES] = {false};
 		for (unsigned r = 0; r < RULES; r++) {
-			uint32_t most = (uint32_t)(EXPLAINED * sure), best = UINT32_MAX,
-				 slow = slow_hits(q, seen, sure);
 			if (!rule_applies(r, l->ways))
 				continue;
-			for (unsigned v = 0; v < variants_of(r, l->ways) && best > most; v++) {
-				uint32_t wrong = contradictions(l, q, round, r, v, seen, most, slow);
-				best = wrong < best ? wrong : best;
-			}
-			t->explained[r] += best <= most;
+			is[r] = tells && explains(l, q, round, r, &left[r], seen, sure);
+			t->explained[r] += is[r];
+			move_on(&left[r], q, seen, start, from + q->body);
 		}
+		for (unsigned r = 0; r < RULES; r++)
+			for (unsigned other = 0; other < RULES; other++)
+				t->beyond[r][other] += is[r] && !is[other];
 	}
+}
+
+/* Whether one rule explains many rounds that each other one does not, and those others hardly any that it does not: where strangers write into the
+ * set so often that as many late hits pass for misses as tell rules apart in some of them. */
+static bool outdoes(const struct tally *t, unsigned rule)
+{
+	for (unsigned r = 0; r < RULES; r++)
+		if (r != rule &&
+		    (t->beyond[rule][r] < ALONE_LEAST || t->beyond[rule][r] < OUTDOES * t->beyond[r][rule]))
+			return false;
+	return t->explained[rule] >= SEVERAL * t->rounds;
 }
 
 /* apart: lines are not alike, and hits need not be of one latency. */
@@ -372,8 +417,9 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 			others = r != last && t.explained[r] > others ? t.explained[r] : others;
 		/* A round is over a hundred accesses: chance does not make one go by a rule. In the rest somebody else wrote into the set, or
 		 * they began in a state that no variant is. */
-		const bool alone = t.explained[last] >= ALONE_LEAST && t.explained[last] >= ALONE * t.rounds &&
-				   others <= NONE * t.rounds;
+		const bool alone = (t.explained[last] >= ALONE_LEAST && t.explained[last] >= ALONE * t.rounds &&
+				    others <= NONE * t.rounds) ||
+				   outdoes(&t, last);
 		/* Where many accesses may be either, another rule explains what those leave open; but nothing contradicts the one. */
 		const bool all =
 		    t.rounds >= ALONE_LEAST && t.explained[last] >= ALL * t.rounds && others <= HALF * t.rounds;
@@ -385,14 +431,13 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 				 "explains %u of %u rounds of accesses to one set, %u hits and %u misses; no other "
 				 "rule explains more than %s",
 				 t.explained[last], t.rounds, t.hits, t.misses,
-				 told || alone ? "a quarter" : "half of them");
+				 told || others <= WRONG * t.rounds ? "a quarter" : "half of them");
 			return;
 		}
 		if (!left && (l->apart || l->by_place || l->known.front > 0))
 			break;
 		/* One is left that explains as much as where others write into the set, but of too few rounds. */
-		if (left && !(left & (left - 1)) && left >> last & 1 && t.explained[last] >= ALONE * t.rounds &&
-		    others <= NONE * t.rounds)
+		if (left && !(left & (left - 1)) && left >> last & 1 && t.explained[last] >= SEVERAL * t.rounds)
 			asks = ASKS_MORE;
 		if (!left)
 			return policy_draws(l, out);

@@ -224,25 +224,42 @@ static void make_room(struct level *l)
 	l->led = level_can_lead(l);
 }
 
-/* Where the levels above kept the set's lines whatever was read in between: those that were seen to conflict, in a walk over all the level holds. PENDING
- * or DONE; what is no better is left as it was. */
+/* Lines that were seen to conflict, in place of those that were taken to, with what drives them out of the levels above. PENDING or DONE. */
+static enum chase_state listed_again(const struct level *l, struct set_lines *all, struct policy_result *again)
+{
+	char why[240];
+
+	*all = (struct set_lines){.path = l->path, .line = l->line, .ways = (unsigned)l->ways, .known = all->known};
+	const enum chase_state state = list_set(l, all, why, sizeof(why));
+	if (state != CHASE_DONE)
+		return state;
+	for (unsigned effort = 0; effort < EFFORTS; effort++) {
+		level_between(l, all, effort);
+		infer(l, all, again);
+		if (again->state != CHASE_UNDECIDED || !again->hidden)
+			break;
+	}
+	return again->state == CHASE_PENDING ? CHASE_PENDING : CHASE_DONE;
+}
+
+/* Where the levels above kept the set's lines whatever was read in between, or what was read filled the sets of another mapping: those lines that were
+ * seen to conflict; and if need be in a walk over all the level holds. PENDING or DONE; what is no better is left as it was. */
 static enum chase_state swept(const struct level *l, struct set_lines *set, struct policy_result *r,
 			      struct spacing *spacing)
 {
 	struct set_lines all = *set;
 	struct policy_result again = {.state = CHASE_UNDECIDED};
-	char why[240];
 
 	if (set->mode == SET_STRIDED) {
-		all = (struct set_lines){
-		    .path = l->path, .line = l->line, .ways = (unsigned)l->ways, .known = set->known};
-		const enum chase_state state = list_set(l, &all, why, sizeof(why));
+		const enum chase_state state = listed_again(l, &all, &again);
 		if (state != CHASE_DONE)
 			return state == CHASE_PENDING ? state : CHASE_DONE;
 	}
-	if (!level_sweep(l, &all))
-		return CHASE_DONE;
-	infer(l, &all, &again);
+	if (again.state == CHASE_UNDECIDED) {
+		if (!level_sweep(l, &all))
+			return CHASE_DONE;
+		infer(l, &all, &again);
+	}
 	if (again.state != CHASE_DONE)
 		return again.state == CHASE_PENDING ? again.state : CHASE_DONE;
 	*set = all;
@@ -361,8 +378,8 @@ static void study_level(struct level *l)
 		if (r.state != CHASE_UNDECIDED || !r.hidden)
 			break;
 	}
-	if (r.state == CHASE_UNDECIDED && r.hidden && l->up && !pages && !l->unequal &&
-	    swept(l, &set, &r, &spacing) == CHASE_PENDING)
+	if (r.state == CHASE_UNDECIDED && (r.hidden || (set.mode == SET_STRIDED && l->sets > 1)) && l->up && !pages &&
+	    !l->unequal && swept(l, &set, &r, &spacing) == CHASE_PENDING)
 		return;
 	if (r.state == CHASE_UNDECIDED && r.hidden && level_within(l, &set))
 		infer(l, &set, &r);

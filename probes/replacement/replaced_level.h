@@ -78,6 +78,12 @@ struct spacing {
 enum chase_state level_spacing(const struct level *l, const struct set_lines *plain, struct spacing *out, char *why,
 			       size_t n);
 
+/* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
+enum chase_state level_list(const struct level *l, struct set_lines *set, char *why, size_t n);
+/* Log2 of the neighbours in a tile, where lines that conflict are all those that a plain set index, perhaps of higher bits, would put together; -1: none
+ * would. */
+int level_tile(const struct level *l, const struct set_lines *set);
+
 /* Whether lines of that set conflict, too, when the same few are read after each of them: those after each of its own may fill a hashed set
  * as one more of its lines would. */
 enum chase_state level_alone(const struct level *l, const struct set_lines *plain, bool *conflict);

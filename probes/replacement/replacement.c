@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#define EXTRAS	    6 /* lines that are tried as the one more of a set */
 #define BUDGET	    60000u
 #define BUDGET_RING 250000u
 #define ACCESSES    30000u
@@ -121,82 +120,6 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 	policy_infer(&level, out);
 }
 
-/* More lines of a listed set than were seen to conflict follow from how sets are made. */
-static void name_more(const struct level *l, struct set_lines *set)
-{
-	set->lines = 2 * set->ways;
-	for (unsigned k = set->ways + 1; k < 2 * set->ways; k++)
-		if ((set_address(set, k) + l->line) > l->limit || (!l->unequal && set_address(set, k) < l->size)) {
-			set->lines = set->ways + 1;
-			break;
-		}
-}
-
-/* A set whose lines are not evenly spaced: those that conflict with some line beyond the size. */
-static enum chase_state list_set(const struct level *l, struct set_lines *set, char *why, size_t n)
-{
-	uint32_t total = (uint32_t)(l->line ? l->size / l->line : 0);
-	unsigned best = 0;
-
-	set->total = set->held = total;
-	set->step = set_pages(l->path) ? 0 : level_step(l);
-	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
-	if (total >= 1u << 17 || (set_pages(l->path) && total >= 500)) {
-		snprintf(why, n, "%u lines are too many to look for those of one set", total);
-		return CHASE_UNDECIDED;
-	}
-	set->bound = l->limit;
-	struct set_lines found = *set;
-	for (unsigned i = 0; i < EXTRAS && !best; i++) {
-		struct set_lines one = *set;
-		uint32_t extra = total + 5 * i;
-		if ((extra + 1) * l->line > l->limit)
-			break;
-		enum chase_state state = set_conflicts(l->study, &one, total, extra, why, n);
-		if (state == CHASE_PENDING)
-			return state;
-		if (state != CHASE_DONE)
-			continue;
-		/* Two ways do not tell many rules apart. */
-		if (l->unequal ? one.ways < (l->largest > 2 ? 3 : 2) : one.ways != l->ways) {
-			snprintf(why, n, "one more line conflicts with %u lines", one.ways);
-			continue;
-		}
-		found = one;
-		best = one.ways;
-	}
-	if (!best)
-		return CHASE_UNDECIDED;
-	*set = found;
-	name_more(l, set);
-	const uint32_t far = set_beyond(total);
-	if (set->lines > set->ways + 1 || l->unequal || l->up || (far + 1) * l->line > l->limit ||
-	    l->ways >= set_listed(far))
-		return CHASE_DONE;
-	/* Those that follow lie within the size again, unless the one more differs by more than any of its lines does. */
-	found.ways = (unsigned)l->ways;
-	enum chase_state state = set_conflicts(l->study, &found, total, far, why, n);
-	if (state != CHASE_DONE || found.ways != l->ways)
-		return state == CHASE_PENDING ? state : CHASE_DONE;
-	found.total = far;
-	name_more(l, &found);
-	*set = found.lines > set->lines ? found : *set;
-	return CHASE_DONE;
-}
-
-/* Whether the lines that conflict are those that a plain set index, perhaps of higher bits, would put together. */
-static bool in_tiles(const struct level *l, const struct set_lines *set)
-{
-	for (unsigned t = 0; t <= TILE_MOST; t++) {
-		bool same = true;
-		for (unsigned i = 1; i < set->ways; i++)
-			same = same && (set->listed[i] >> t) % l->sets == (set->listed[0] >> t) % l->sets;
-		if (same)
-			return true;
-	}
-	return false;
-}
-
 /* Bytes that a set's lines lie in, tile by tile. */
 static uint64_t span_of(const struct level *l, const struct set_lines *set, unsigned tile)
 {
@@ -230,7 +153,7 @@ static enum chase_state listed_again(const struct level *l, struct set_lines *al
 	char why[240];
 
 	*all = (struct set_lines){.path = l->path, .line = l->line, .ways = (unsigned)l->ways, .known = all->known};
-	const enum chase_state state = list_set(l, all, why, sizeof(why));
+	const enum chase_state state = level_list(l, all, why, sizeof(why));
 	if (state != CHASE_DONE)
 		return state;
 	for (unsigned effort = 0; effort < EFFORTS; effort++) {
@@ -270,8 +193,70 @@ static enum chase_state swept(const struct level *l, struct set_lines *set, stru
 		spacing->even = spacing->even && all.listed[i] % l->sets == all.listed[0] % l->sets;
 	set->stride = l->line * l->sets;
 	if (l->lists)
-		l->lists[l->depth] = in_tiles(l, set) ? (struct set_lines){0} : *set;
+		l->lists[l->depth] = level_tile(l, set) >= 0 ? (struct set_lines){0} : *set;
 	return CHASE_DONE;
+}
+
+/* What was seen of which lines share a set, besides how far apart they are. */
+struct mapping_seen {
+	bool folded, alone; /* level_folded, level_alone */
+	int tile;	    /* level_tile, of those that conflict with one more of all lines; -1: not known, too */
+};
+
+/* Why lines that conflict, so far apart and by one rule of one set, may share it by another mapping all the same. NULL: they may not. */
+static const char *doubt_of(const struct level *l, const struct set_lines *set, const struct spacing *spacing,
+			    bool alone)
+{
+	if (!alone)
+		return "lines conflict, but not when the same few are read in between: a hash would do that";
+	if (!spacing->tile && set->between && uneven(l))
+		return "lines evenly apart conflict while others are read in between, but those that do by themselves "
+		       "are not evenly spaced";
+	/* Nobody asked whether they conflict when the same few are read in between, as above. */
+	if (spacing->tile && set->between)
+		return "lines twice as far apart conflict while many others are read in between, which may fill sets "
+		       "of another mapping";
+	return spacing->tile && !spacing->seen ? "the level above may keep lines that are nearer" : NULL;
+}
+
+static void conclude_mapping(const struct level *l, const struct set_lines *set, const struct policy_result *r,
+			     const struct spacing *spacing, const struct mapping_seen *seen)
+{
+	const char *doubt = doubt_of(l, set, spacing, seen->alone);
+	char why[240];
+
+	if (!l->unequal && l->sets == 1) {
+		level_verdict(l, "mapping", VERDICT_ABSENT, "there is one set");
+	} else if (l->unequal) {
+		if (r->state == CHASE_DONE && set->lines > set->ways + 1)
+			level_mapping(l, "modulo", "lines one size further share the set");
+		else
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				      "sets are unequal, and what lines share one is not known");
+	} else if (seen->folded && r->state == CHASE_DONE) {
+		level_mapping(l, "hash",
+			      "lines one more than the sets apart share one, and as many as the sets apart do not");
+	} else if (!spacing->even) {
+		if (r->state == CHASE_DONE && level_tile(l, set) >= 0)
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+				      "conflicting lines are evenly apart, but rings of them do not conflict");
+		else if (r->state == CHASE_DONE)
+			level_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
+		else
+			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, r->seen);
+	} else if ((l->up || spacing->tile || !spacing->settled) && r->state != CHASE_DONE) {
+		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
+			      "lines conflict, but as no rule of one set makes them");
+	} else if (doubt && seen->tile != (int)spacing->tile) {
+		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, doubt);
+	} else {
+		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together%s%s", set->ways + 1,
+			 (unsigned long long)set->stride,
+			 spacing->tile && spacing->seen ? ", half as far apart they do" : "",
+			 doubt ? "; of all lines it holds, those conflict with one more" : "");
+		level_mapping(l, spacing->tile ? "tiled2d" : "modulo", why);
+	}
 }
 
 static void study_level(struct level *l)
@@ -340,7 +325,7 @@ static void study_level(struct level *l)
 	const struct set_lines plain = set;
 	bool folded = false;
 	if (state == CHASE_DONE && (l->unequal || !spacing.even))
-		state = list_set(l, &set, why, sizeof(why));
+		state = level_list(l, &set, why, sizeof(why));
 	/* Others empty the level while all its lines are looked at: a few of them tell, if they are known. */
 	if (state == CHASE_UNDECIDED && !spacing.even) {
 		state = level_folded(l, &plain, &folded);
@@ -351,7 +336,7 @@ static void study_level(struct level *l)
 	}
 	if (state == CHASE_PENDING)
 		return;
-	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && !in_tiles(l, &set))
+	if (state == CHASE_DONE && l->lists && set.mode == SET_HASHED && level_tile(l, &set) < 0)
 		l->lists[l->depth] = set;
 	if (state == CHASE_UNDECIDED) {
 		undecided(l, why);
@@ -396,56 +381,20 @@ static void study_level(struct level *l)
 			 "of two lines the one that was used longer ago goes, which with more of them may be another "
 			 "rule: shared memory takes the rest of the set");
 	}
+	/* Of all lines, those that conflict with one more say whether they are so far apart. */
+	int tile = -1;
+	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !folded && l->sets > 1 &&
+	    doubt_of(l, &set, &spacing, alone)) {
+		struct set_lines all = {.path = l->path, .line = l->line, .ways = set.ways, .known = set.known};
+		state = level_list(l, &all, why, sizeof(why));
+		if (state == CHASE_PENDING)
+			return;
+		tile = state == CHASE_DONE ? level_tile(l, &all) : -1;
+	}
 	level_policy(l, &r);
 	if (pages)
 		return;
-	if (!l->unequal && l->sets == 1) {
-		level_verdict(l, "mapping", VERDICT_ABSENT, "there is one set");
-	} else if (l->unequal) {
-		if (r.state == CHASE_DONE && set.lines > set.ways + 1)
-			level_mapping(l, "modulo", "lines one size further share the set");
-		else
-			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-				      "sets are unequal, and what lines share one is not known");
-	} else if (folded && r.state == CHASE_DONE) {
-		level_mapping(l, "hash",
-			      "lines one more than the sets apart share one, and as many as the sets apart do not");
-	} else if (!spacing.even) {
-		if (r.state == CHASE_DONE && in_tiles(l, &set))
-			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-				      "conflicting lines are evenly apart, but rings of them do not conflict");
-		else if (r.state == CHASE_DONE)
-			level_mapping(l, "hash", "lines of one set are not evenly spaced, whatever the stride");
-		else
-			level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, r.seen);
-	} else if ((l->up || spacing.tile || !spacing.settled) && r.state != CHASE_DONE) {
-		/* Many lines in between may fill other sets of another mapping, and noise makes conflicts of neighbours. */
-		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-			      "lines conflict, but as no rule of one set makes them");
-	} else if (!alone) {
-		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-			      "lines conflict, but not when the same few are read in between: a hash would do that");
-	} else if (!spacing.tile && set.between && uneven(l)) {
-		level_verdict(
-		    l, "mapping", VERDICT_INCONCLUSIVE,
-		    "lines evenly apart conflict while others are read in between, but those that do by themselves are "
-		    "not evenly spaced");
-	} else if (!spacing.tile) {
-		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together", set.ways + 1,
-			 (unsigned long long)set.stride);
-		level_mapping(l, "modulo", why);
-	} else if (spacing.tile && set.between) {
-		/* Nobody asked whether they conflict when the same few are read in between, as above. */
-		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE,
-			      "lines twice as far apart conflict while many others are read in between, which may fill "
-			      "sets of another mapping");
-	} else if (spacing.seen) {
-		snprintf(why, sizeof(why), "%u lines %llu bytes apart do not fit together, half as far apart they do",
-			 set.ways + 1, (unsigned long long)set.stride);
-		level_mapping(l, "tiled2d", why);
-	} else {
-		level_verdict(l, "mapping", VERDICT_INCONCLUSIVE, "the level above may keep lines that are nearer");
-	}
+	conclude_mapping(l, &set, &r, &spacing, &(struct mapping_seen){.folded = folded, .alone = alone, .tile = tile});
 }
 
 /* The key of what lies behind a level: that of the next one's latency, in `next`, known or not; `last` where there is no next one. */

@@ -2,8 +2,10 @@
  * it has replaced, and the line that missed is where that one was: every line's way is known, up to the ways' names. */
 #include "base/arena.h"
 #include "probe/policy.h"
+#include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define BEAM	     24
@@ -346,31 +348,46 @@ static bool kept_above(const struct policy_sequence *q, const uint8_t *seen)
 	return above > ABOVE * (q->count - q->from);
 }
 
-/* The ways' chances. */
+/* Whether chances differ, from the least to the greatest, by more than either of them is known to. */
+static bool differ(const double *sorted, const double *other, unsigned ways, double within)
+{
+	double is[VALUE_ARRAY_MAX], most = 0;
+
+	memcpy(is, other, ways * sizeof(*is));
+	qsort(is, ways, sizeof(*is), stat_compare_double);
+	for (unsigned w = 0; w < ways; w++)
+		most = fmax(most, fabs(is[w] - sorted[w]));
+	return most > within;
+}
+
+/* The ways' chances: their shares of all draws, unless names get lost along those, for which pieces of them are asked. */
 static void conclude_weighted(const struct policy_level *l, struct reading *r, uint32_t unsure, double between,
 			      struct policy_result *out)
 {
 	struct arena *a = study_arena(l->study);
-	const unsigned ways = l->ways;
-	uint16_t *read = arena_copy(a, r->victim, r->draws * sizeof(*read));
+	const unsigned ways = l->ways, kept = ways < VALUE_ARRAY_MAX ? ways : VALUE_ARRAY_MAX;
+	const uint16_t *read = arena_copy(a, r->victim, r->draws * sizeof(*read));
+	double pieces[RULE_WAYS], within;
 
 	out->state = CHASE_DONE;
 	out->name = "weighted";
 	out->half = 0;
-	/* Where none of the exchanges that make the draws likelier leaves shares that stay, those of pieces do. */
 	out->mixed =
 	    between > SURE && (!policy_rename(a, r->victim, r->draws, ways, names_hold(r, ways, unsure), r->count) ||
 			       (by_parts(r, ways, unsure, &between), between > SURE));
-	out->pieced = out->mixed && read && ways <= VALUE_ARRAY_MAX &&
-		      policy_shares(read, r->draws, ways, out->chance, &out->half);
-	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX && !out->pieced; w++) {
-		const double chance = (double)r->count[w] / r->draws;
-		out->chance[w] = chance;
-		out->half = fmax(out->half, 2 * sqrt(chance * (1 - chance) / r->draws));
+	for (unsigned w = 0; w < kept; w++) {
+		out->chance[w] = (double)r->count[w] / r->draws;
+		out->half = fmax(out->half, 2 * sqrt(out->chance[w] * (1 - out->chance[w]) / r->draws));
 	}
-	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++)
+	out->pieced = read && ways <= kept && policy_shares(read, r->draws, ways, pieces, &within) &&
+		      (out->mixed || differ(pieces, out->chance, ways, out->half));
+	if (out->pieced) {
+		memcpy(out->chance, pieces, ways * sizeof(*pieces));
+		out->half = within;
+		out->mixed = false;
+	}
+	for (unsigned w = 0; w < kept; w++)
 		out->chance[w] = round(out->chance[w] * 1e4) / 1e4;
-	out->mixed = out->mixed && !out->pieced;
 }
 
 /* By a ring of so many accesses. True: UNDECIDED, and more of them may tell. */

@@ -284,7 +284,7 @@ static void study_global(struct study *s)
 		far.level[0].endless = true;
 		first_misses(&far);
 	}
-	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0};
+	struct chase_placed l1_served = {0}, l2_served = {0}, memory = {0}, open = {0};
 	if (l1)
 		chase_latency_over(&near, 0, 16, &l1_served);
 	if (l2)
@@ -293,6 +293,14 @@ static void study_global(struct study *s)
 		chase_latency_over(&far, far.level_count - 1, CHASE_PLACEMENTS, &memory);
 	if (study_pending(s))
 		return;
+	bool are_rows = false;
+	const unsigned rows_from = huge ? UINT_MAX : chase_rows_level(&far, &are_rows);
+	if (are_rows && rows_from && rows_from + 1 < far.level_count && memory.state != CHASE_DONE) {
+		chase_latency_over(&far, rows_from, CHASE_PLACEMENTS, &open);
+		if (study_pending(s))
+			return;
+		chase_rows_served(&far, rows_from, &open, &memory);
+	}
 
 	if (l1 && l2 && is_no_faster(&near, &far, &l1_served, &l2_served)) {
 		same = fabs(l1_served.mean - l2_served.mean) <= SAME_LEAST + SAME_PART * l2_served.mean;
@@ -300,8 +308,6 @@ static void study_global(struct study *s)
 		nearest = l1_served.mean;
 		first = l2_served.mean;
 	}
-	bool are_rows = false;
-	const unsigned rows_from = huge ? UINT_MAX : chase_rows_level(&far, &are_rows);
 	bool rows = rows_from == 0;
 	/* Lines that conflict, set by set, are no row's doing: what may be rows behind them leaves the L2 what it is. */
 	bool rows_behind =

@@ -464,8 +464,11 @@ static void study_texture(struct study *s)
 		last = served[caches];
 		last.hi += c.cold - c.classes[c.level[caches].class_last].centre;
 		conclude_memory(s, &last, NULL);
-	} else
+	} else {
+		if (are_rows && rows < caches)
+			chase_rows_served(&c, rows, &served[rows], &served[caches]);
 		conclude_memory(s, &served[caches], rows < caches ? &served[rows] : NULL);
+	}
 }
 
 static int draw_texture(const struct study *s, struct figure_list *out)

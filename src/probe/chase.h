@@ -135,6 +135,8 @@ struct chase_level {
 	bool
 	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
+	uint64_t
+	    blocks; /* bytes: nearly all pieces of so many begin with an access beyond this level, and have hardly any other; 0: none do */
 	bool uneven; /* of some sets fewer lines conflicted than of others, and not all of them were seen */
 	uint64_t
 	    settled; /* bytes that alone were seen to fit at first, before more settled down beside them; 0: all that fit */
@@ -316,6 +318,10 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 /* Takes the address arithmetic off. False when its latency has not been measured. */
 bool chase_take_off(const struct study *s, struct chase_placed *l);
 void chase_conclude_latency(struct study *s, const char *key, struct chase_placed *l);
+/* The memory's latency from that of its open rows, level `rows`, where too few accesses close any to know theirs: as long, or as much longer as
+ * closing one is seen to take. Left as it is where it is known. */
+void chase_rows_served(const struct chase_path *c, unsigned rows, const struct chase_placed *open,
+		       struct chase_placed *memory);
 /* Mean and slowest single access against footprint, of points of one kind on SM 0. */
 int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
 	       struct figure **figure);

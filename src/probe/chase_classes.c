@@ -561,6 +561,7 @@ static enum chase_state survey(struct chase_path *c)
 		/* Every word alike would be a slower part, not misses; misses in few blocks only are no first touches. */
 		f->value = w.coverage >= 0.5 && w.unit > c->word && !w.lopsided ? w.unit : 0;
 		f->state = f->value ? CHASE_DONE : CHASE_UNDECIDED;
+		c->level[k].blocks = f->value ? 0 : w.blocks;
 		if (w.lopsided)
 			snprintf(f->why, sizeof(f->why),
 				 "in a walk in steps of %u bytes, every second piece of %llu bytes missed more rarely "

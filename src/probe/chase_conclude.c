@@ -532,8 +532,10 @@ unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 		return UINT_MAX;
 	unsigned k = c->level_count - (c->cold_slower ? 1 : 2);
 	const struct chase_level *l = &c->level[k];
-	bool known = c->cold_slower || l->sector.state == CHASE_DONE;
-	uint64_t unit = c->cold_slower ? c->cold_unit : l->sector.value;
+	/* Where others close rows, a few accesses inside of one are as slow as those that open it. */
+	const bool opened = !c->cold_slower && l->sector.state != CHASE_DONE && l->blocks;
+	bool known = c->cold_slower || l->sector.state == CHASE_DONE || opened;
+	uint64_t unit = c->cold_slower ? c->cold_unit : opened ? l->blocks : l->sector.value;
 	double miss = c->cold_slower ? c->cold : c->classes[l[1].class_first].centre;
 	/* A bank has one row open: nothing with two ways and more is made of rows. */
 	bool ways = !c->cold_slower && (l->ways.state == CHASE_DONE ? l->ways.value > 1 : l->unequal > 0);
@@ -544,6 +546,16 @@ unsigned chase_rows_level(const struct chase_path *c, bool *sure)
 		k = UINT_MAX;
 	const unsigned unproved = *sure ? UINT_MAX : unproved_level(c);
 	return unproved < k ? unproved : k;
+}
+
+void chase_rows_served(const struct chase_path *c, unsigned rows, const struct chase_placed *open,
+		       struct chase_placed *memory)
+{
+	if (memory->state == CHASE_DONE || open->state != CHASE_DONE || rows + 1 >= c->level_count)
+		return;
+	const double here = c->classes[c->level[rows].class_last].centre;
+	*memory = *open;
+	memory->hi += c->classes[c->level[c->level_count - 1].class_last].centre - here;
 }
 
 bool chase_common_l2(const struct study *s, const struct chase_level *l)

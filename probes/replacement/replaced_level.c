@@ -358,7 +358,7 @@ double level_spread(const struct level *l)
 	const struct finding *f = study_finding(l->study, "cache.global.l2.latency_classes");
 	double size;
 
-	if (l->path != SET_PAST_L1 && l->path != SET_PAGES &&
+	if (l->path != SET_PAST_L1 && l->path != SET_PAGES && !(l->path == SET_TEXTURE_PAGES && set_common(l->study)) &&
 	    ((l->path != SET_TEXTURE && l->path != SET_READONLY) ||
 	     !study_number(l->study, "cache.global.l2.size", &size) || size != (double)l->size))
 		return 0;

@@ -429,7 +429,7 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 {
 	char prefix[32], up[32], next[48], last[48];
 	const struct finding *f = study_finding(s, "tlb.texture.l1.reach");
-	const bool asked = kind == SET_TEXTURE_PAGES && f && f->verdict != VERDICT_ABSENT;
+	const bool asked = kind == SET_TEXTURE_PAGES && f && f->verdict != VERDICT_ABSENT && !set_common(s);
 	double deep = 0, front = asked ? front_of(s) : 0;
 
 	snprintf(last, sizeof(last), "tlb.%s.miss_latency", path);

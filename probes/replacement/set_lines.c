@@ -404,15 +404,18 @@ static bool take_turns(const struct study *s, struct arena *a, struct set_lines 
 
 	if (!address)
 		return false;
+	l->turn_bits = l->step_bits = 0;
+	if (set_common(s))
+		return true;
 	qsort(address, all, sizeof(*address), by_address);
 	for (uint32_t i = 0; i < all; i++)
 		pages += !i || address[i] != address[i - 1];
 	study_number(s, "cache.texture.l1.size", &size);
 	study_number(s, "cache.texture.l1.line", &line);
-	for (l->step_bits = 0; l->step_bits < STEP_BITS && turn_step(l) < line;)
+	for (; l->step_bits < STEP_BITS && turn_step(l) < line;)
 		l->step_bits++;
-	for (l->turn_bits = 0; turn_step(l) << l->turn_bits < PAGE_USED &&
-			       (double)turn_step(l) * (pages << l->turn_bits) < FRONT_TIMES * size;)
+	for (; turn_step(l) << l->turn_bits < PAGE_USED &&
+	       (double)turn_step(l) * (pages << l->turn_bits) < FRONT_TIMES * size;)
 		l->turn_bits++;
 	return true;
 }
@@ -581,29 +584,4 @@ bool set_places(void *ctx, const struct policy_plan *plan, const struct policy_s
 		out->place[i] = (uint32_t)(is - t.place);
 	}
 	return out->place != NULL;
-}
-
-enum chase_state set_front(struct study *s, double *ticks)
-{
-	const struct policy_plan plan = {POLICY_RING, 1, 2, 0, TRACE_LEAD};
-	struct set_lines one = {
-	    .path = SET_TEXTURE, .mode = SET_DENSE, .line = PAGE_LINE, .extra = PAGE_LINE, .ways = 1, .lines = 2};
-	const struct set_ask ask = {s, &one};
-	struct policy_sequence q;
-	uint32_t *each;
-	char why[200];
-
-	*ticks = NAN;
-	if (!policy_sequence(study_arena(s), &plan, &q))
-		return CHASE_UNDECIDED;
-	const enum chase_state state = set_trace((void *)&ask, &plan, &q, &each, why, sizeof(why));
-	/* The slowest but one: a clock that is faster now and then counts more for the same. */
-	double most = 0, second = 0;
-	for (uint32_t i = TRACE_LEAD / 2; state == CHASE_DONE && i < TRACE_LEAD; i++) {
-		second = fmin(most, fmax(second, each[i]));
-		most = fmax(most, each[i]);
-	}
-	if (state == CHASE_DONE)
-		*ticks = second;
-	return state;
 }

@@ -108,7 +108,7 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .ways = set->ways,
 					   .lines = set->lines,
 					   .known = set->known,
-					   .parts = set_pages(set->path) ? level_spread(l) : 0,
+					   .parts = set->parts,
 					   .others = set_pages(set->path) || set->stride * set->lines > l->limit,
 					   .apart = l->up && set_pages(set->path) && !isfinite(set->known.deep),
 					   .kept = level_kept(l, set),
@@ -289,7 +289,7 @@ static void study_level(struct level *l)
 	set.line = l->line;
 	set.ways = (unsigned)l->ways;
 	set.known.grain = latency(l, "clock.granularity");
-	set.known.spread = pages ? 0 : level_spread(l);
+	*(pages ? &set.parts : &set.known.spread) = level_spread(l);
 	set.known.swing = study_swing(l->study);
 	set.known.first = !pages && !l->up;
 	double here = 0, up = 0, next = latency(l, l->next);

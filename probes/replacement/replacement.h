@@ -67,6 +67,8 @@ struct set_lines {
 	bool led; /* SET_STRIDED: they are read before the line, not after it, so that its page is translated then */
 	unsigned turn_bits; /* log2 of the lines of each page that take turns */
 	unsigned step_bits; /* log2 of the bytes from one of those to the next, of 32 */
+	double
+	    parts; /* of pages: ticks that some lines are later than others, whatever the TLB does; 0: they are alike */
 	struct trace_level known;
 };
 /* How many lines may be read in between by flips: of other sets, and within what may be read. */

@@ -213,6 +213,7 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 				     .ways = total,
 				     .lines = total + 1,
 				     .known = l->known,
+				     .parts = l->parts,
 				     .others = true,
 				     .ask = set_trace,
 				     .ctx = &ask};

@@ -34,6 +34,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
 	if (out.state != CHASE_DONE || !*ticks)
 		return out;
+	policy_same_part(&set->known, set->parts, q, *ticks);
 	/* What is so fast that a cache in front of all TLBs may have answered may have been translated all the same. */
 	const bool usual = policy_classify(&set->known, q, *ticks, classes) ||
 			   (plain.front > 0 && policy_classify(&plain, q, *ticks, classes));

@@ -281,18 +281,23 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 	return classify(known, q, ticks, false, c);
 }
 
-/* Pages' lines are in the near part of a cache or in the far one: those are as much later whether the page is known or not. */
-static void without_parts(const struct policy_level *l, const struct policy_sequence *q, uint32_t *ticks)
+/* The first access but those that do not count is one to the page before, which the nearest level has: once is not enough. */
+void policy_same_part(const struct trace_level *known, double spread, const struct policy_sequence *q, uint32_t *ticks)
 {
-	const double spread = l->parts, near = PART_NEAR + l->known.grain;
-	uint32_t least[RULE_LINES], first = UINT32_MAX;
+	const double near = PART_NEAR + known->grain;
+	uint32_t once[RULE_LINES], least[RULE_LINES], first = UINT32_MAX;
 
-	if (!(spread > 2 * near) || fabs(l->known.below - spread) <= 2 * near)
+	if (!(spread > 2 * near) || fabs(known->below - spread) <= 2 * near)
 		return;
+	memset(once, 0xff, sizeof(once));
 	memset(least, 0xff, sizeof(least));
-	for (uint32_t i = TRACE_LEAD; i < q->count; i++)
-		if (ticks[i] >= l->known.front && ticks[i] < least[q->line[i]])
-			least[q->line[i]] = ticks[i];
+	for (uint32_t i = TRACE_LEAD; i < q->count; i++) {
+		const uint16_t n = q->line[i];
+		if (ticks[i] < known->front || ticks[i] >= least[n])
+			continue;
+		least[n] = ticks[i] < once[n] ? once[n] : ticks[i];
+		once[n] = ticks[i] < once[n] ? ticks[i] : once[n];
+	}
 	for (uint32_t n = 0; n < RULE_LINES; n++)
 		first = least[n] < first ? least[n] : first;
 	for (uint32_t i = 0; i < q->count; i++)
@@ -320,7 +325,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	if (!seen)
 		return NULL;
 	if (!l->by_place)
-		without_parts(l, q, ticks);
+		policy_same_part(&l->known, l->parts, q, ticks);
 	else if (!l->places(l->ctx, p, q, &at) || !policy_same_place(l, q, &at, ticks))
 		return NULL;
 	if (!classify(&l->known, q, ticks, l->apart, &c)) {

@@ -75,6 +75,8 @@ void policy_infer(const struct policy_level *l, struct policy_result *out);
  * every rule is contradicted. */
 bool policy_classify(const struct trace_level *known, const struct policy_sequence *q, const uint32_t *ticks,
 		     struct trace_classes *c);
+/* Pages' lines are in the near part of a cache or in the far one, `spread` ticks later whether the page is known or not: takes that out. */
+void policy_same_part(const struct trace_level *known, double spread, const struct policy_sequence *q, uint32_t *ticks);
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out);
 void policy_draws(const struct policy_level *l, struct policy_result *out);

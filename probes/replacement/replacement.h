@@ -31,9 +31,10 @@ enum set_param {
 		"where", "plan", "lines0", "lines1", "lines2", "lines3", "lines4", "lines5"                            \
 	}
 
-#define TILE_MOST  4  /* log2 of the lines of a tile */
-#define SET_LISTED 33 /* lines: those of a set, and one more */
-#define SET_FLIPS  5
+#define SET_PAGES_MOST 1000u /* of a level that are looked at one by one: a plan names fewer than 1024 lines */
+#define TILE_MOST      4     /* log2 of the lines of a tile */
+#define SET_LISTED     33    /* lines: those of a set, and one more */
+#define SET_FLIPS      5
 enum set_mode {
 	SET_STRIDED, /* evenly apart, perhaps several neighbours at a time */
 	SET_DENSE,   /* neighbours, and one line more */
@@ -103,6 +104,10 @@ enum chase_state set_front(struct study *s, double *ticks);
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
+/* Where the rule is another than the oldest, some pages of a set may never miss in laps. Lines of a hashed set differ from one another in what makes
+ * no difference to it, and what they differ in together makes none either: marks all lines, of `total`, that follow from the extra one and those that
+ * missed. False: they are not as many as the set has, follow from few, or others missed as well. */
+bool set_spanned(const uint32_t *misses, uint32_t total, uint32_t extra, unsigned ways, bool *hot);
 /* The first line that differs from all of the level's in a higher bit. */
 uint32_t set_beyond(uint32_t total);
 /* Ticks that most accesses of a walk over so many bytes of a cache's path take. */

@@ -15,6 +15,9 @@
 #define SAMPLE	   2048.0
 #define MOSTLY	   0.5 /* of the accesses */
 #define FEW	   0.5 /* of a set's pages that miss together */
+#define SPAN_LEAST 2   /* misses: one may be noise */
+#define SPAN_SEEN  0.7 /* of a set's pages miss, and the others follow from them */
+#define SPAN_SURE  0.9 /* of all misses are of those */
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
@@ -196,6 +199,48 @@ static uint32_t least_of(struct arena *a, const uint32_t *misses, uint32_t total
 	return least >= LAPS / 3 && 2 * next <= least ? (uint32_t)least : 0;
 }
 
+bool set_spanned(const uint32_t *misses, uint32_t total, uint32_t extra, unsigned ways, bool *hot)
+{
+	uint32_t basis[32] = {0}, all = 0, inside = 0, seen = 0, n = 0;
+
+	for (uint32_t i = 0; i < total; i++) {
+		uint32_t rest = misses[i] >= SPAN_LEAST ? i ^ extra : 0;
+		for (unsigned b = 32; rest && b-- > 0;) {
+			if (!(rest >> b & 1))
+				continue;
+			basis[b] = basis[b] ? basis[b] : rest;
+			rest ^= basis[b];
+		}
+	}
+	for (uint32_t i = 0; i < total; i++) {
+		uint32_t rest = i ^ extra;
+		for (unsigned b = 32; b-- > 0;)
+			rest ^= rest >> b & 1 ? basis[b] : 0;
+		hot[i] = !rest;
+		n += hot[i];
+		all += misses[i];
+		inside += hot[i] ? misses[i] : 0;
+		seen += hot[i] && misses[i] >= SPAN_LEAST;
+	}
+	return n == ways && seen >= SPAN_SEEN * ways && inside >= SPAN_SURE * all;
+}
+
+/* What single accesses were, by hits of one latency, and else of several. */
+static uint8_t *told(const struct policy_level *of, const struct policy_plan *plan, struct policy_sequence *q,
+		     struct policy_result *said)
+{
+	struct policy_level level = *of;
+	uint8_t *seen = policy_classes(&level, plan, q, said);
+
+	/* What is so fast may have been translated all the same. */
+	if (!seen && said->state == CHASE_UNDECIDED && level.known.front > 0) {
+		level.known.front = 0;
+		seen = policy_classes(&level, plan, q, said);
+	}
+	level.apart = !seen && said->state == CHASE_UNDECIDED;
+	return level.apart ? policy_classes(&level, plan, q, said) : seen;
+}
+
 /* Of pages: a trace, in laps over all of them and one more. */
 static enum chase_state by_trace(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
 				 char *why, size_t why_bytes)
@@ -217,17 +262,14 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 				     .others = true,
 				     .ask = set_trace,
 				     .ctx = &ask};
-	/* Of all those pages, those of one set miss. */
+	/* Of all those pages, those of one set miss: in most laps, and at one latency. Other rules than the oldest make fewer misses, and what lies
+	 * behind the level may answer at several. */
 	level.known.few = FEW * (l->ways + 1.0) / (total + 1.0);
-	uint8_t *seen = policy_classes(&level, &plan, &q, &said);
-	/* What is so fast may have been translated all the same. */
-	if (!seen && said.state == CHASE_UNDECIDED && level.known.front > 0) {
-		level.known.front = 0;
-		seen = policy_classes(&level, &plan, &q, &said);
+	uint8_t *seen = told(&level, &plan, &q, &said);
+	if (!seen && said.state == CHASE_UNDECIDED) {
+		level.known.few *= FEW;
+		seen = told(&level, &plan, &q, &said);
 	}
-	level.apart = !seen && said.state == CHASE_UNDECIDED;
-	if (level.apart)
-		seen = policy_classes(&level, &plan, &q, &said);
 	uint32_t *misses = ARENA_ARRAY(study_arena(s), total + 1, uint32_t), most = 0;
 	if (!seen || !misses) {
 		snprintf(why, why_bytes, "%s", said.seen);
@@ -238,6 +280,8 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 	for (uint32_t i = 0; i < total; i++)
 		most = misses[i] > most ? misses[i] : most;
 	const uint32_t clear = l->mode == SET_HASHED ? least_of(study_arena(s), misses, total, l->ways) : 0;
+	if (!clear && l->mode == SET_HASHED && set_spanned(misses, total, extra, l->ways, hot))
+		return CHASE_DONE;
 	for (uint32_t i = 0; i < total; i++)
 		hot[i] = clear ? misses[i] >= clear : most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
 	return CHASE_DONE;

@@ -127,6 +127,8 @@ static void encode(const struct set_lines *l, const struct policy_plan *plan, do
 		put(&what, &at, l->tile, 3);
 		put(&what, &at, l->led, 1);
 		put(&what, &at, plan->seed >> SEED_BITS, SEED_MORE);
+		put(&what, &at, plan->ways >> 9, 1);
+		put(&what, &at, plan->lines >> 9, 1);
 		p[SET_FIRST] = (double)(l->mode == SET_STRIDED ? l->stride : l->extra);
 		p[SET_SECOND] = (double)l->line;
 		p[SET_THIRD] = (double)l->bound;
@@ -174,6 +176,8 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 		l->tile = (unsigned)take(&what, 3);
 		l->led = take(&what, 1);
 		plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
+		l->ways = plan->ways |= (unsigned)take(&what, 1) << 9;
+		l->lines = plan->lines |= (unsigned)take(&what, 1) << 9;
 		*(l->mode == SET_STRIDED ? &l->stride : &l->extra) = (uint64_t)p[SET_FIRST];
 		l->line = (uint64_t)p[SET_SECOND];
 		l->bound = (uint64_t)p[SET_THIRD];

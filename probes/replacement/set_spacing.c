@@ -91,6 +91,12 @@ enum chase_state level_alone(const struct level *l, const struct set_lines *plai
 	return is.state;
 }
 
+/* Whether a ring reads more pages than the level holds: those may be what does not fit, whatever set they are in. */
+static bool floods(const struct level *l, const struct set_lines *set)
+{
+	return set_pages(l->path) && set->between && set->bound / set->apart + set->lines > l->size / l->line;
+}
+
 /* Whether a walk without conflict reached the level at all, by what another one says of latencies. */
 static bool reached(const struct trace_classes *c, const uint32_t *ticks, const struct policy_sequence *q)
 {
@@ -122,7 +128,7 @@ enum chase_state level_spacing(const struct level *l, const struct set_lines *pl
 			}
 			if (is.state == CHASE_UNDECIDED)
 				return CHASE_DONE; /* larger tiles cannot be tried */
-			if (!is.conflict)
+			if (!is.conflict || floods(l, &set))
 				continue;
 			*out = (struct spacing){true, !t || (ticks[t - 1] && reached(&c, ticks[t - 1], &q[t - 1])), t,
 						effort, is.settled};

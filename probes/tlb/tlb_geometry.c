@@ -15,7 +15,7 @@
 #include <string.h>
 
 #define LINE_LEAST 4096u /* nobody has smaller pages */
-#define HALVINGS   2	 /* more of them only cost time */
+#define HALVINGS   8	 /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
 #define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
 #define EXTRAS	   4
 

@@ -398,6 +398,29 @@ static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring 
 	return CHASE_DONE;
 }
 
+/* What opens a row of the memory, where the first access to each page that the first level has does so: more of them, as far from each other, are in
+ * the same banks and others besides, and whatever walks to a page's entry opens rows of its own, so that misses do, too. NAN: not all do. */
+static enum chase_state rows_of_hits(struct tlb_path *c, double *cost)
+{
+	const struct tlb_level *l = &c->level[0];
+	struct tlb_price hits = {.state = CHASE_UNDECIDED};
+	struct visits v;
+	size_t kept;
+
+	*cost = NAN;
+	if (l->reach.state != CHASE_DONE || !l->entries.value)
+		return CHASE_DONE;
+	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
+	const enum chase_state state = visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
+	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	spread_of(&v, &hits);
+	if (hits.spread[0] >= c->rows - c->gap - ROW_ALIKE * c->rows &&
+	    hits.spread[TLB_SPREAD - 1] <= c->rows + c->gap + ROW_ALIKE * c->rows)
+		*cost = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	return CHASE_DONE;
+}
+
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
 {
 	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
@@ -431,7 +454,13 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	if (either) {
+	double opened = NAN;
+	if (either && rows_of_hits(c, &opened) == CHASE_PENDING)
+		return out->state = CHASE_PENDING;
+	if (isfinite(opened)) {
+		out->value -= opened;
+		out->loose = 2 * (c->grain - 1);
+	} else if (either) {
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
@@ -452,8 +481,10 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	    between_steps(c, &over, up->floor, below, &v, out) == CHASE_PENDING)
 		return out->state = CHASE_PENDING;
 	/* The survey did not ask which clock it met. */
-	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0;
-	if (fabs(out->value - c->step[k]) <= 2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
+	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0, differ = out->value - c->step[k];
+	/* Nor whether rows were in what it saw. */
+	if (fmin(fabs(differ), isfinite(opened) ? fabs(differ + opened) : INFINITY) <=
+	    2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
 		return out->state;
 	snprintf(why, sizeof(why),
 		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "

@@ -238,16 +238,41 @@ static double fastest_warp(const struct asked *row, unsigned count)
 	return most;
 }
 
-/* best: the load of the best blocks, or -1. */
-static struct arithmetic_steady steady_of_steps(struct study *s, unsigned row, const struct asked *o, int best)
+/* Of an operation that is a sequence. */
+static unsigned steady_links(const struct asked *o)
+{
+	return o->is_long ? 2 : 8;
+}
+
+static struct arithmetic_steady steady_rate(struct study *s, unsigned row, const struct asked *o, bool more)
+{
+	return o->steps ? arithmetic_steady(s, row, steady_links(o), more)
+			: arithmetic_steady_one(s, row, arithmetic_is_single(&arithmetic_row[row]) ? 1 : 2, more);
+}
+
+/* best: the load of the best blocks, or -1; uneven: warps end apart under some load; open: blocks do not decide, so that it is worth while to
+ * ask for more. */
+static struct arithmetic_steady steady_of(struct study *s, unsigned row, const struct asked *o, int best, bool uneven,
+					  bool open)
 {
 	const struct device_info *d = study_device(s);
-	const unsigned links = o->is_long ? 2 : 8;
-	struct arithmetic_steady rate = arithmetic_steady(s, row, links, false);
-	if (best >= 0 && arithmetic_steady_is_wide(&rate, &o->full[best], &o->load[best], d))
-		rate = arithmetic_steady(s, row, links, true);
-	if (best >= 0 && arithmetic_steady_is_more(&rate, &o->full[best], &o->load[best], d))
-		rate = arithmetic_steady_longer(s, row, links, &rate);
+	const size_t missing = study_missing(s);
+	struct arithmetic_steady rate = {0};
+	/* What blocks leave open few rounds mostly leave open, too. */
+	if (open)
+		rate = steady_rate(s, row, o, true);
+	if (study_missing(s) > missing)
+		return rate;
+	if (uneven && !(rate.lo > 0))
+		rate = steady_rate(s, row, o, false);
+	if (best < 0)
+		return rate;
+	if (!open && arithmetic_steady_is_wide(&rate, &o->full[best], &o->load[best], d)) {
+		const struct arithmetic_steady more = steady_rate(s, row, o, true);
+		rate = more.hi > 0 ? more : rate;
+	}
+	if (o->steps && arithmetic_steady_is_more(&rate, &o->full[best], &o->load[best], d))
+		rate = arithmetic_steady_longer(s, row, steady_links(o), &rate);
 	return rate;
 }
 
@@ -299,10 +324,11 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 	    !arithmetic_blocks_tell(&rates, (unsigned)best, &o->lat, true, d);
 	for (unsigned i = 0; i < o->loads && steps; i++)
 		uneven |= full[i].ok && arithmetic_evenness(full[i].last, load[i].warps, ARITHMETIC_ROUNDS) < UNEVEN;
+	/* Where blocks leave it open, chains that end while all warps run may tell, however even those ends are. */
+	const bool open = study_missing(s) == missing && !arithmetic_blocks_decide(s, row, &rates);
 	struct arithmetic_steady rate = {0};
-	if (uneven)
-		rate = steps ? steady_of_steps(s, row, o, best)
-			     : arithmetic_steady_one(s, row, arithmetic_is_single(r) ? 1 : 2);
+	if (uneven || open)
+		rate = steady_of(s, row, o, best, uneven, open);
 	if (study_missing(s) > missing)
 		return;
 	char evidence[64];
@@ -317,7 +343,7 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 		arithmetic_verdicts(s, r, PART_LATENCY, PART_LATENCY, v, evidence, why);
 		arithmetic_verdicts(s, r, PART_NATIVE, PART_NATIVE, v, evidence, why);
 	}
-	rates.steady = uneven ? &rate : NULL;
+	rates.steady = uneven || rate.hi > 0 ? &rate : NULL;
 	arithmetic_conclude_rates(s, row, &rates);
 }
 
@@ -350,8 +376,8 @@ const struct probe probe_arithmetic = {
 	      "instruction cache, or a clock that changes: the two slopes differ, and nothing is concluded. A load "
 	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is a "
 	      "bound. A scheduler that prefers some warps, so that the last ones run alone: for operations of "
-	      "several steps, and where no few warps fill the unit, the ends of chains are counted while most of the "
-	      "work is still to be done.",
+	      "several steps, where no few warps fill the unit, and where no two loads agree, the ends of chains are "
+	      "counted while most of the work is still to be done.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = ARITHMETIC_COUNT,

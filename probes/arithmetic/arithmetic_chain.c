@@ -59,7 +59,8 @@ int arithmetic_setup(const struct study *s, unsigned row, double x, const double
 	job_param(j, "CHAINS", chains);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "chain");
 	arithmetic_block(j, d, warps, HEADER_WORDS + 2 * rounds * warps, 8ull * chains);
-	j->launch.repeats = 2; /* no launch before them: the first round of each is not counted */
+	/* no launch before them: the first round of each is not counted, nor the first part of many that warps run for themselves */
+	j->launch.repeats = p[2] > 0 ? 1 : 2;
 	j->check.cls = NATIVE_ALU;
 	j->check.region = 0;
 	j->check.min = links * chains; /* fewer: the chain was folded */

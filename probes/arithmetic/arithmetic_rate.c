@@ -71,6 +71,12 @@ static bool is_told(const struct arithmetic_steady *t, double blocks)
 	return t->lo > 0 && t->hi >= blocks / BLOCKS_MISS && x.hi - x.lo <= AGREE * x.hi;
 }
 
+bool arithmetic_steady_is_told(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
+			       const struct device_info *d)
+{
+	return is_told(t, rate_of(blocks, load, d));
+}
+
 bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
 			       const struct device_info *d)
 {
@@ -282,141 +288,221 @@ static bool unit_holds_up(const struct rates *x, double value, const struct devi
 	return false;
 }
 
-void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
+/* What whole blocks say of the unit. */
+struct blocks {
+	bool told;	   /* its rate; else no more than that it reaches so much */
+	double rate;	   /* operations a cycle that are reached */
+	unsigned agree;	   /* other loads that do */
+	int usual;	   /* see usual_of() */
+	char because[320]; /* why they do not tell it */
+};
+
+static __attribute__((format(printf, 3, 4))) void not_told(struct blocks *o, double reached, const char *why, ...)
 {
-	const struct slope *const slope = x->slope, *const single = x->single;
-	const struct load *const load = x->load;
-	const unsigned n = x->count;
-	const struct device_info *d = study_device(s);
-	char key[KEY_BYTES], issue[KEY_BYTES], name[48], evidence[64];
-	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
-	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
-	snprintf(name, sizeof name, "%s.%s", arithmetic_row[row].op, arithmetic_row[row].type);
-	const struct point *bad = NULL;
-	const int best = arithmetic_best(slope, load, n, d);
-	double lowest = INFINITY, highest = 0;
-	for (unsigned i = 0; i < n; i++) {
-		if (slope[i].bad)
-			bad = slope[i].bad;
-		if (!slope[i].ok || !(slope[i].lo > 0))
+	va_list args;
+	va_start(args, why);
+	vsnprintf(o->because, sizeof o->because, why, args);
+	va_end(args);
+	o->told = false;
+	o->rate = reached;
+}
+
+/* Whether one of several loads surely reaches more than the best, whose slopes are closer. */
+static bool one_reaches_more(const struct rates *x, unsigned best, const struct device_info *d, struct blocks *o)
+{
+	const struct load *l = &x->load[best];
+	const double value = rate_of(&x->slope[best], l, d);
+	for (unsigned i = 0; i < x->count; i++) {
+		const struct slope *t = &x->slope[i];
+		const struct load *k = &x->load[i];
+		const double sure = t->ok && t->lo > 0 ? (double)k->warps * d->warp_size * k->chains / t->hi : 0;
+		if (sure <= HIGHER * value)
 			continue;
-		lowest = fmin(lowest, slope[i].lo);
-		highest = fmax(highest, slope[i].hi);
+		not_told(o, sure, "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily",
+			 l->warps, l->chains, value, k->warps, k->chains, sure);
+		return true;
 	}
-	if (best < 0) {
-		char because[200];
-		snprintf(because, sizeof because,
-			 "under no load does the time grow linearly with the chain: %.2f to %.2f cycles a link over %u "
-			 "loads",
-			 lowest, highest, n);
-		arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE,
-				    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, name,
-				    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
-							: because);
+	return false;
+}
+
+/* Whether enough other loads reach what the best one does: a unit that is full gives the same rate to another load; a rate that no other
+ * load reaches may be a load's own. Long sequences may be held up alike by instruction fetch; where that plays a part, code of different
+ * length does not take quite proportional time under some load. */
+static bool others_agree(const struct rates *x, unsigned best, const struct device_info *d, unsigned *agree)
+{
+	const struct slope *b = &x->slope[best];
+	const struct load *l = &x->load[best];
+	const double value = rate_of(b, l, d);
+	unsigned other_warps = 0;
+	double most_of_fewer = 0; /* rate that at most half of the warps reach */
+	bool steady = true;
+	*agree = 0;
+	for (unsigned i = 0; i < x->count; i++) {
+		const struct slope *t = &x->slope[i];
+		const struct load *k = &x->load[i];
+		bool again = k->warps == l->warps && k->chains == l->chains;
+		for (unsigned j = 0; j < i; j++)
+			again = again || (k->warps == x->load[j].warps && k->chains == x->load[j].chains);
+		if (again)
+			continue;
+		steady = steady && t->ok && t->hi - t->lo <= STEADY * t->value;
+		const bool reaches = t->ok && t->value > 0, same = reaches && rate_of(t, k, d) > AS_FAST * value;
+		*agree += same;
+		other_warps += same && k->warps != l->warps;
+		if (reaches && 2 * k->warps <= l->warps)
+			most_of_fewer = fmax(most_of_fewer, rate_of(t, k, d));
+	}
+	steady = steady && b->hi - b->lo <= STEADY * b->value;
+	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
+	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
+	return *agree && !(l->unit == LONG_UNIT && !other_warps && (x->is_long || most_of_fewer < NOT_HALF * value)) &&
+	       !(x->is_long && (*agree < 2 || !steady));
+}
+
+static void blocks_say(struct study *s, unsigned row, const struct rates *x, unsigned best, struct blocks *o)
+{
+	const struct device_info *d = study_device(s);
+	const struct slope *b = &x->slope[best], *const single = x->single;
+	const struct load *l = &x->load[best];
+	const double value = rate_of(b, l, d);
+	*o = (struct blocks){.told = true, .rate = value, .usual = -1};
+	/* One warp of a scheduler may be held up where several are not. */
+	if (one_reaches_more(x, best, d, o))
+		return;
+	/* Of a sequence nobody knows what one warp alone may reach, so where chains that end while all warps run say nothing, only a load tells
+	 * whose warps end together. */
+	const struct slope unknown = {0};
+	const bool untold = x->steady && !(x->steady->hi > 0);
+	if ((single || untold) && !arithmetic_blocks_tell(x, best, single ? single : &unknown, false, d)) {
+		not_told(o, value, "reached by %u warps of %u chains, some of which end long before others", l->warps,
+			 l->chains);
 		return;
 	}
-	const struct load *l = &load[best];
-	const struct slope *b = &slope[best];
-	const double value = rate_of(b, l, d);
-	snprintf(evidence, sizeof evidence, "%s:%u", name, l->unit * LENGTHS);
-	const char *mix = arithmetic_mixture(study_native(s, row, b->last), LENGTHS * l->unit * l->chains);
+	if (!others_agree(x, best, d, &o->agree)) {
+		not_told(o, value, "reached by %u warps of %u chains and %u other loads: the unit may not be full",
+			 l->warps, l->chains, o->agree);
+		return;
+	}
+	if (!unit_holds_up(x, value, d)) {
+		not_told(o, value,
+			 "reached by %u warps of %u chains, which come up to what their latency lets them have; with "
+			 "more under way some warps end long before others",
+			 l->warps, l->chains);
+		return;
+	}
+	o->usual = usual_of(s, row, x, best);
+	if (o->usual < 0)
+		return;
+	/* A unit has one rate: of two that are both known well, and are so far apart, something else holds up one, and may hold up both. */
+	const struct load *m = &x->load[o->usual];
+	const struct slope *t = &x->slope[o->usual];
+	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d);
+	if (value * b->value / b->hi > (1 + SHARP) * lanes / t->lo)
+		not_told(o, rate,
+			 "%u warps of %u chains reach %.4g, and %u of %u %.4g: something else may hold up both",
+			 m->warps, m->chains, rate, l->warps, l->chains, value);
+}
+
+static const char *mixture_of(const struct study *s, unsigned row, const struct rates *x, unsigned best)
+{
+	return arithmetic_mixture(study_native(s, row, x->slope[best].last),
+				  LENGTHS * x->load[best].unit * x->load[best].chains);
+}
+
+bool arithmetic_blocks_decide(struct study *s, unsigned row, const struct rates *x)
+{
+	struct blocks say;
+	const int best = arithmetic_best(x->slope, x->load, x->count, study_device(s));
+	if (best < 0 || mixture_of(s, row, x, (unsigned)best))
+		return true;
+	blocks_say(s, row, x, (unsigned)best, &say);
+	return say.told;
+}
+
+/* Under no load does the time grow linearly. */
+static void conclude_none(struct study *s, unsigned row, const struct rates *x, const char *evidence)
+{
+	const struct point *bad = NULL;
+	double lowest = INFINITY, highest = 0;
+	char because[200];
+	for (unsigned i = 0; i < x->count; i++) {
+		if (x->slope[i].bad)
+			bad = x->slope[i].bad;
+		if (!x->slope[i].ok || !(x->slope[i].lo > 0))
+			continue;
+		lowest = fmin(lowest, x->slope[i].lo);
+		highest = fmax(highest, x->slope[i].hi);
+	}
+	snprintf(because, sizeof because,
+		 "under no load does the time grow linearly with the chain: %.2f to %.2f cycles a link over %u loads",
+		 lowest, highest, x->count);
+	arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE,
+			    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, evidence,
+			    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
+						: because);
+}
+
+/* The unit's rate, as whole blocks tell it. */
+static void conclude_blocks(struct study *s, unsigned row, const struct rates *x, unsigned best,
+			    const struct blocks *say)
+{
+	const struct device_info *d = study_device(s);
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const struct slope *b = &x->slope[best];
+	const struct load *l = &x->load[best];
+	const unsigned told = say->usual >= 0 ? (unsigned)say->usual : sharpest_of(s, row, x, best);
+	const struct load *m = &x->load[told];
+	const struct slope *t = &x->slope[told];
+	/* Where the best one is an exception it still is a rate that was seen. */
+	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d),
+		     most = say->usual >= 0 ? say->rate * b->value / b->lo : lanes / t->lo;
+	char key[KEY_BYTES], issue[KEY_BYTES], evidence[64], how[96] = "";
+	arithmetic_key(key, r, PART_THROUGHPUT);
+	arithmetic_key(issue, r, PART_ISSUE);
+	if (say->usual >= 0)
+		snprintf(how, sizeof how, "; %u warps of %u chains seem to reach %.4g", l->warps, l->chains, say->rate);
+	snprintf(evidence, sizeof evidence, "%s.%s:%u", r->op, r->type, m->unit * LENGTHS);
+	study_measured_number(s, key, rate, lanes / t->hi, most, "sm", "best slope over several loads of the unit",
+			      evidence, "%u warps of %u chains on one SM; %u other loads within 4 %%%s", m->warps,
+			      m->chains, say->agree, how);
+	/* the three quotients round on their own, and a value must not fall out of its interval by that */
+	const double cycles = d->warp_size / rate;
+	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size / most),
+			      fmax(cycles, d->warp_size * t->hi / lanes), "sm", "warp size over throughput", evidence,
+			      "%u warps of %u chains on one SM%s", m->warps, m->chains, how);
+}
+
+void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
+{
+	const struct device_info *d = study_device(s);
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	char evidence[64];
+	struct blocks say;
+	const int best = arithmetic_best(x->slope, x->load, x->count, d);
+	snprintf(evidence, sizeof evidence, "%s.%s", r->op, r->type);
+	if (best < 0) {
+		conclude_none(s, row, x, evidence);
+		return;
+	}
+	const struct load *l = &x->load[best];
+	const double value = rate_of(&x->slope[best], l, d);
+	snprintf(evidence, sizeof evidence, "%s.%s:%u", r->op, r->type, l->unit * LENGTHS);
+	const char *mix = mixture_of(s, row, x, (unsigned)best);
 	if (mix) {
 		char because[320];
 		snprintf(because, sizeof because,
 			 "the compiler makes different instructions of neighbouring links (%s), together %.4g results "
 			 "a cycle",
 			 mix, value);
-		arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE,
-				    evidence, because);
+		arithmetic_verdicts(s, r, PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
 		return;
 	}
 	if (shorter_is_faster(s, row, x->few, l, x->steady ? fmax(value, x->steady->hi) : value, evidence) ||
 	    (x->steady && conclude_steady(s, row, x->steady, value, evidence)))
 		return;
-	/* One warp of a scheduler may be held up where several are not. */
-	for (unsigned i = 0; i < n; i++) {
-		const double sure = slope[i].ok && slope[i].lo > 0
-					? (double)load[i].warps * d->warp_size * load[i].chains / slope[i].hi
-					: 0;
-		if (sure <= HIGHER * value)
-			continue;
-		bound_rate(s, row, sure, evidence,
-			   "%u warps of %u chains reach %.4g, and %u of %u at least %.4g, but not steadily", l->warps,
-			   l->chains, value, load[i].warps, load[i].chains, sure);
-		return;
-	}
-	/* A unit that is full gives the same rate to another load; a rate that no other load reaches may be a load's own.
-	 * Long sequences may be held up alike by instruction fetch; where that plays a part, code of different length does not
-	 * take quite proportional time under some load. */
-	unsigned agree = 0, other_warps = 0;
-	double most_of_fewer = 0; /* rate that at most half of the warps reach */
-	bool steady = true;
-	for (unsigned i = 0; i < n; i++) {
-		bool again = false;
-		for (unsigned k = 0; k < i; k++)
-			again = again || (load[i].warps == load[k].warps && load[i].chains == load[k].chains);
-		if (again || (load[i].warps == l->warps && load[i].chains == l->chains))
-			continue;
-		steady = steady && slope[i].ok && slope[i].hi - slope[i].lo <= STEADY * slope[i].value;
-		const bool same =
-		    slope[i].ok && slope[i].value > 0 && rate_of(&slope[i], &load[i], d) > AS_FAST * value;
-		agree += same;
-		other_warps += same && load[i].warps != l->warps;
-		if (slope[i].ok && slope[i].value > 0 && 2 * load[i].warps <= l->warps)
-			most_of_fewer = fmax(most_of_fewer, rate_of(&slope[i], &load[i], d));
-	}
-	steady = steady && b->hi - b->lo <= STEADY * b->value;
-	/* Of a sequence nobody knows what one warp alone may reach, so where chains that end while all warps run say nothing, only a load tells
-	 * whose warps end together. */
-	const struct slope unknown = {0};
-	const bool untold = x->steady && !(x->steady->hi > 0);
-	if ((single || untold) && !arithmetic_blocks_tell(x, (unsigned)best, single ? single : &unknown, false, d)) {
-		bound_rate(s, row, value, evidence,
-			   "reached by %u warps of %u chains, some of which end long before others", l->warps,
-			   l->chains);
-		return;
-	}
-	/* A warp may have only one sequence under way, whatever its chains: then loads of as many warps agree below the unit's rate, and
-	 * half of the warps reach half of it. Code of a few steps stays where it was fetched, and that is proof enough. */
-	if (!agree || (l->unit == LONG_UNIT && !other_warps && (x->is_long || most_of_fewer < NOT_HALF * value)) ||
-	    (x->is_long && (agree < 2 || !steady))) {
-		bound_rate(s, row, value, evidence,
-			   "reached by %u warps of %u chains and %u other loads: the unit may not be full", l->warps,
-			   l->chains, agree);
-		return;
-	}
-	if (!unit_holds_up(x, value, d)) {
-		bound_rate(
-		    s, row, value, evidence,
-		    "reached by %u warps of %u chains, which come up to what their latency lets them have; with more "
-		    "under way some warps end long before others",
-		    l->warps, l->chains);
-		return;
-	}
-	const int usual = usual_of(s, row, x, (unsigned)best);
-	const unsigned told = usual >= 0 ? (unsigned)usual : sharpest_of(s, row, x, (unsigned)best);
-	const struct load *m = &load[told];
-	const struct slope *t = &slope[told];
-	/* Where the best one is an exception it still is a rate that was seen. */
-	const double lanes = (double)m->warps * d->warp_size * m->chains, rate = rate_of(t, m, d),
-		     most = usual >= 0 ? value * b->value / b->lo : lanes / t->lo;
-	char how[96] = "";
-	/* A unit has one rate: of two that are both known well, and are so far apart, something else holds up one, and may hold up both. */
-	if (usual >= 0 && value * b->value / b->hi > (1 + SHARP) * lanes / t->lo) {
-		bound_rate(s, row, rate, evidence,
-			   "%u warps of %u chains reach %.4g, and %u of %u %.4g: something else may hold up both",
-			   m->warps, m->chains, rate, l->warps, l->chains, value);
-		return;
-	}
-	if (usual >= 0)
-		snprintf(how, sizeof how, "; %u warps of %u chains seem to reach %.4g", l->warps, l->chains, value);
-	snprintf(evidence, sizeof evidence, "%s:%u", name, m->unit * LENGTHS);
-	study_measured_number(s, key, rate, lanes / t->hi, most, "sm", "best slope over several loads of the unit",
-			      evidence, "%u warps of %u chains on one SM; %u other loads within 4 %%%s", m->warps,
-			      m->chains, agree, how);
-	/* the three quotients round on their own, and a value must not fall out of its interval by that */
-	const double cycles = d->warp_size / rate;
-	study_measured_number(s, issue, cycles, fmin(cycles, d->warp_size / most),
-			      fmax(cycles, d->warp_size * t->hi / lanes), "sm", "warp size over throughput", evidence,
-			      "%u warps of %u chains on one SM%s", m->warps, m->chains, how);
+	blocks_say(s, row, x, (unsigned)best, &say);
+	if (say.told)
+		conclude_blocks(s, row, x, (unsigned)best, &say);
+	else
+		bound_rate(s, row, say.rate, evidence, "%s", say.because);
 }

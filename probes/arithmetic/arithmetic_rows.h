@@ -123,8 +123,8 @@ struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsign
  * three times as long seem to cost too little. lo 0: not known, or they contradict t. t where they cannot be asked. */
 struct arithmetic_steady arithmetic_steady_longer(struct study *s, unsigned row, unsigned links,
 						  const struct arithmetic_steady *t);
-/* The same as the first of an operation of one instruction, with so many chains a warp: fewer and longer rounds. */
-struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains);
+/* The same as the first of an operation of one instruction, with so many chains a warp: longer rounds, and fewer, unless there are to be more. */
+struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains, bool more);
 bool arithmetic_supported(const struct device_info *d, enum arithmetic_need need);
 
 #endif

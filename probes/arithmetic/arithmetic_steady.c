@@ -10,7 +10,8 @@
 enum {
 	ROUNDS = 40,	   /* of chains of a few links ... */
 	ROUNDS_FEW = 24,   /* ... and of long ones */
-	ROUNDS_MORE = 120, /* where those leave too much open */
+	ROUNDS_MORE = 120, /* of the first where they leave too much open ... */
+	ROUNDS_SOME = 60,  /* ... and of the others */
 	ROUNDS_MOST = ROUNDS_MORE,
 	WARPS_MOST = 64, /* of a block */
 	SKIPPED = 2,	 /* part of them with which all begin */
@@ -243,11 +244,11 @@ struct arithmetic_steady arithmetic_steady_longer(struct study *s, unsigned row,
 	return (struct arithmetic_steady){.lo = fmin(t->lo, o.lo), .hi = fmin(t->hi, o.hi)};
 }
 
-struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains)
+struct arithmetic_steady arithmetic_steady_one(struct study *s, unsigned row, unsigned chains, bool more)
 {
 	const struct arithmetic_rounds how = {.links = LINKS * CHAINS / chains,
 					      .chains = chains,
-					      .rounds = ROUNDS_FEW,
+					      .rounds = more ? ROUNDS_SOME : ROUNDS_FEW,
 					      .few = SHORT,
 					      .many = LONG,
 					      .is_long = true};

@@ -110,23 +110,47 @@ const char *arithmetic_mixture(const struct native_info *n, unsigned links)
 	return r->total < links + links / 4 && r->top_count < 0.9 * links ? r->mix : NULL;
 }
 
+/* A line that begins so far below nothing is that of chains which run slower than shorter ones: reading the clock takes time, too. But nobody
+ * waits for the last instruction of the last link. */
+static bool begins_below(const struct slope *t, double ops)
+{
+	return t->start < -(t->value / fmax(1, ops) + t->unit * (0.5 + t->value / 1000));
+}
+
+/* Where only the longest chain is slow, whose code is far: a few links, and those of the two shorter chains, which are many times as many,
+ * take the same. */
+static bool conclude_shorter(struct study *s, const char *key, const struct slope *lat, const struct slope *few,
+			     double ops, const char *evidence)
+{
+	const double tolerance = fmax(0.5, 0.02 * few->value), lo = fmin(few->lo, lat->shorter),
+		     hi = fmax(few->hi, lat->shorter);
+	if (!few->ok || !(few->lo > 0) || fabs(few->value - lat->shorter) > SAME || lat->value < lat->shorter ||
+	    hi - lo > 2 * tolerance || begins_below(few, ops))
+		return false;
+	study_measured_number(s, key, few->value, lo, hi, "sm", "slope of a dependent chain of a few links, one warp",
+			      evidence, "%u to %u links take %.2f cycles each, and more are slower: %.2f to %u",
+			      lat->unit, 2 * lat->unit, lat->shorter, 2 * lat->value - lat->shorter,
+			      LENGTHS * lat->unit);
+	return true;
+}
+
 /* few: of shorter chains, where the usual ones are long code; else it is not ok. */
 static void conclude_latency(struct study *s, unsigned row, const struct slope *lat, const struct slope *few,
 			     const char *evidence)
 {
 	char key[KEY_BYTES];
 	arithmetic_key(key, &arithmetic_row[row], PART_LATENCY);
-	const double tolerance = fmax(0.5, 0.02 * lat->value);
+	const double tolerance = fmax(0.5, 0.02 * lat->value), ops = native_ops(s, row, lat);
 	if (!(lat->value > 0) || lat->hi - lat->lo > 2 * tolerance) {
+		if (conclude_shorter(s, key, lat, few, ops, evidence))
+			return;
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, evidence,
 		    "time does not grow linearly with the chain: %.2f to %.2f cycles a link over %u to %u links",
 		    lat->lo, lat->hi, lat->unit, LENGTHS * lat->unit);
 		return;
 	}
-	/* Reading the clock takes time, too: a line that begins below nothing is that of chains which run slower than shorter ones.
-	 * But nobody waits for the last instruction of the last link. */
-	if (lat->start < -(lat->value / fmax(1, native_ops(s, row, lat)) + lat->unit * (0.5 + lat->value / 1000))) {
+	if (begins_below(lat, ops)) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
 			      "%u links take %.0f cycles less than their share of %u: the longer chain has left the "
 			      "instruction cache, or the clock has changed",

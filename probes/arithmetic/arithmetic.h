@@ -19,6 +19,7 @@ struct slope {
 	bool ok;
 	const struct point *bad; /* the point that stands in the way */
 	double value, lo, hi;	 /* cycles a link */
+	double shorter;		 /* the same, of the two shorter lengths alone */
 	double start;		 /* cycles that no link takes, as the line has it */
 	unsigned unit;
 	const struct point *first, *last;

@@ -137,6 +137,7 @@ struct slope arithmetic_slope(struct study *s, unsigned row, unsigned unit, unsi
 	const double noise = ((span[2].hi - span[2].lo) + (span[0].hi - span[0].lo)) / (4.0 * unit);
 	out.lo = fmin(fmin(a, b), out.value - noise);
 	out.hi = fmax(fmax(a, b), out.value + noise);
+	out.shorter = a;
 	out.first = pt[0];
 	out.last = pt[2];
 	out.ok = true;

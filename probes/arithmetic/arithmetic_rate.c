@@ -16,6 +16,7 @@
 #define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
 #define SHARP	     0.01  /* of a rate, to either side: it is known well */
 #define AS_FAST	     0.96  /* of the best rate: it is the same one, or nearly */
+#define ALL_OF	     0.995 /* of what latency lets a load have: nothing else holds it up */
 #define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
@@ -270,11 +271,16 @@ static int usual_of(struct study *s, unsigned row, const struct rates *x, unsign
 
 /* Whether some load whose time says how fast the unit is comes up to nearly the best rate, and to less than its links' latency lets it have:
  * then the unit is what holds it up. Loads of as many links under way all come up to the same where that alone does. */
-static bool unit_holds_up(const struct rates *x, double value, const struct device_info *d)
+static bool unit_holds_up(const struct rates *x, unsigned best, const struct device_info *d)
 {
 	const struct slope *single = x->single;
+	const double value = rate_of(&x->slope[best], &x->load[best], d);
 	if (!single || !single->ok || !(single->value > 0))
 		return true;
+	/* Where warps wait for their turns others may be held up by those, and the best one by latency alone. */
+	if (x->fastest > 0 && x->fastest < EACH_CYCLE &&
+	    value >= ALL_OF * x->load[best].warps * d->warp_size * x->load[best].chains / single->value)
+		return false;
 	for (unsigned i = 0; i < x->count; i++) {
 		const struct slope *t = &x->slope[i];
 		const struct load *l = &x->load[i];
@@ -383,7 +389,7 @@ static void blocks_say(struct study *s, unsigned row, const struct rates *x, uns
 			 l->warps, l->chains, o->agree);
 		return;
 	}
-	if (!unit_holds_up(x, value, d)) {
+	if (!unit_holds_up(x, best, d)) {
 		not_told(o, value,
 			 "reached by %u warps of %u chains, which come up to what their latency lets them have; with "
 			 "more under way some warps end long before others",

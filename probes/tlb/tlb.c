@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { ON_GLOBAL, ON_TEXTURE, PATHS };
+enum { PATHS = TLB_ON_TEXTURE + 1 };
 #define TEXELS_BYTES (2ull << 30) /* 2^27 texels of 16 bytes */
 #define BYTES_LEAST  (8ull << 20)
 #define NEAR_LINES   1024 /* more than a cache in front of the TLB of textures holds */
@@ -12,9 +12,9 @@ enum { ON_GLOBAL, ON_TEXTURE, PATHS };
 #define PAGES_SURE   4096 /* that cost nothing, where there is no TLB */
 
 static const struct experiment experiments[] = {
-    [ON_GLOBAL] =
+    [TLB_ON_GLOBAL] =
 	{.name = "global", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_global},
-    [ON_TEXTURE] =
+    [TLB_ON_TEXTURE] =
 	{.name = "texture", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_texture},
 };
 static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4"};
@@ -302,7 +302,7 @@ static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most
 /* Survey, geometry, prices and figures of one path. */
 static enum chase_state follow(struct study *s, struct tlb_path *c)
 {
-	const enum chase_state state = shape(s, c, c->experiment == ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
+	const enum chase_state state = shape(s, c, c->experiment == TLB_ON_TEXTURE ? TEXELS_BYTES : UINT64_MAX);
 
 	if (state != CHASE_DONE)
 		return state;
@@ -339,7 +339,7 @@ static void begin(struct study *s, struct tlb_path *c, unsigned experiment)
 {
 	*c = (struct tlb_path){.study = s, .experiment = experiment, .name = names[experiment]};
 	c->swing = study_swing_from(s, &c->swing_least);
-	c->lines = experiment == ON_TEXTURE ? NEAR_LINES : 0;
+	c->lines = experiment == TLB_ON_TEXTURE ? NEAR_LINES : 0;
 }
 
 static void study_tlb(struct study *s)
@@ -354,13 +354,14 @@ static void study_tlb(struct study *s)
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;
 		path[i].no_row = i ? path[0].no_row : 0;
+		path[i].bare = i && state[TLB_ON_GLOBAL] == CHASE_DONE && tlb_none_quick(&path[TLB_ON_GLOBAL]);
 		state[i] = follow(s, &path[i]);
 	}
-	if (!study_pending(s) && state[ON_GLOBAL] == CHASE_DONE && state[ON_TEXTURE] == CHASE_DONE &&
-	    rows_of_another(&path[ON_GLOBAL], &path[ON_TEXTURE])) {
-		begin(s, &path[ON_GLOBAL], ON_GLOBAL);
-		path[ON_GLOBAL].rows = path[ON_TEXTURE].rows;
-		state[ON_GLOBAL] = follow(s, &path[ON_GLOBAL]);
+	if (!study_pending(s) && state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE &&
+	    rows_of_another(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE])) {
+		begin(s, &path[TLB_ON_GLOBAL], TLB_ON_GLOBAL);
+		path[TLB_ON_GLOBAL].rows = path[TLB_ON_TEXTURE].rows;
+		state[TLB_ON_GLOBAL] = follow(s, &path[TLB_ON_GLOBAL]);
 	}
 	if (study_pending(s))
 		return;

@@ -85,19 +85,23 @@ struct tlb_price {
 	double shift; /* ... and this is how much more */
 	char why[240];
 };
+/* The paths, by their experiments. */
+enum { TLB_ON_GLOBAL, TLB_ON_TEXTURE };
+
 struct tlb_path {
 	struct study *study;
-	unsigned experiment;
-	const char *name; /* "global" */
-	uint64_t bytes;	  /* the buffer */
-	uint64_t whole;	  /* the largest power of two in it */
-	uint32_t lines;	  /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
+	unsigned experiment; /* TLB_ON_ ... */
+	const char *name;    /* "global" */
+	uint64_t bytes;	     /* the buffer */
+	uint64_t whole;	     /* the largest power of two in it */
+	uint32_t lines;	     /* over all pages, that a cache in front of the TLB does not hold; 0: there is none */
 	double
 	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
 	double
 	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
 	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
 	double swing_least;
+	bool bare; /* no cache answers loads of global memory: none keeps what walks read */
 	/* learned */
 	double step[TLB_STEPS + 1];  /* cost of a hit in level k beyond one in the first; the last one is the walk's */
 	double near[TLB_STEPS + 1];  /* the least that a ring had of it whose lines were at hand; INFINITY: none had */
@@ -171,6 +175,8 @@ bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w);
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
 bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w);
+/* Whether lines of no ring of the survey were: they all came from memory. */
+bool tlb_none_quick(const struct tlb_path *c);
 /* A cost that many pages of one of the survey's rings have. */
 #define TLB_SURVEY_RINGS 64
 #define TLB_SHARE_REAL	 0.6 /* of the pages of a ring have a cost where it is a level's */

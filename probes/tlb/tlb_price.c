@@ -445,6 +445,12 @@ static enum chase_state from_memory(struct tlb_path *c, unsigned k, double below
 	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
 
+/* Where nothing is kept of what loads of global memory read, nothing is of what walks do. */
+static bool tables_kept(const struct tlb_path *c)
+{
+	return !c->bare && (c->experiment != TLB_ON_GLOBAL || !tlb_none_quick(c));
+}
+
 enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *out)
 {
 	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
@@ -479,7 +485,7 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	bool memory = false;
-	if (k == c->level_count && k > 1 && !v.near && isinf(c->near[k]) &&
+	if (k == c->level_count && k > 1 && !v.near && isinf(c->near[k]) && tables_kept(c) &&
 	    from_memory(c, k, below, out->value, &memory) == CHASE_PENDING)
 		return out->state = CHASE_PENDING;
 	if (memory)

@@ -89,10 +89,20 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tl
 	return n;
 }
 
-bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
+static bool is_quick(const struct tlb_path *c, double ticks)
 {
 	/* The slowest ring may have met a clock that was faster, by which the memory seems farther. */
-	return follower_quantile(c, w, 0.5) < c->slowest - APART - fmax(APART_PART, c->swing) * c->slowest;
+	return ticks < c->slowest - APART - fmax(APART_PART, c->swing) * c->slowest;
+}
+
+bool tlb_at_hand(const struct tlb_path *c, const struct tlb_view *w)
+{
+	return is_quick(c, follower_quantile(c, w, 0.5));
+}
+
+bool tlb_none_quick(const struct tlb_path *c)
+{
+	return !is_quick(c, c->quickest);
 }
 
 /* Rings whose lines were at hand: followers, which cost no translation, were faster there than in others, so that it was a cache that

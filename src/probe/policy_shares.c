@@ -61,7 +61,7 @@ static double of_pieces(const uint16_t *victim, uint32_t draws, unsigned ways, u
 		for (unsigned w = 0; w < ways; w++)
 			share[w] += count[w] / n / pieces;
 	}
-	return same / pairs - 1.0 / ways;
+	return pairs > 0 ? same / pairs - 1.0 / ways : 0;
 }
 
 /* Whether a few draws in a row are of fewer ways than pieces are: names that change all the time leave every piece's halves alike. */
@@ -69,6 +69,9 @@ static bool changes_sooner(const uint16_t *victim, uint32_t draws, unsigned ways
 {
 	const uint32_t few = FEW_EACH * ways;
 	double share[RULE_WAYS];
+
+	if (!few)
+		return false;
 	const double now = of_pieces(victim, draws, ways, draws / few, share), same = now + 1.0 / ways;
 
 	return now - uneven > SURE * sqrt(same * (1 - same) / (0.5 * draws * (few - 1)));

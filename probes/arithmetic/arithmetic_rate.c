@@ -10,14 +10,15 @@
 #define ALONE	     0.98 /* of the unit's rate: a warp that reaches it fills the unit alone */
 #define TELLS	     0.97 /* of the best rate: a load that reaches it gives the same */
 #define NOT_HALF     0.65 /* of the rate: what half of the warps reach only where the unit is what holds all of them up */
-#define HIGHER	     1.04  /* a rate so much higher is another rate */
-#define CLOCK	     2	   /* cycles that the clock reads around a few links may be off by */
-#define MAY_WAIT     0.9   /* of what the fastest warp issues: so may any that waits for its turns */
-#define LOST	     0.05  /* of the time, while the last warps have the unit to themselves: no more is */
-#define SHARP	     0.01  /* of a rate, to either side: it is known well */
-#define AS_FAST	     0.96  /* of the best rate: it is the same one, or nearly */
-#define ALL_OF	     0.995 /* of what latency lets a load have: nothing else holds it up */
-#define STEADY	     0.015 /* spread of slopes that instruction fetch has no part in */
+#define HIGHER	     1.04 /* a rate so much higher is another rate */
+#define CLOCK	     2	  /* cycles that the clock reads around a few links may be off by */
+#define MAY_WAIT                                                                                                       \
+	0.75 /* of what the fastest warp issues: so may any that waits for its turns, each of which is a whole cycle */
+#define LOST	0.05  /* of the time, while the last warps have the unit to themselves: no more is */
+#define SHARP	0.01  /* of a rate, to either side: it is known well */
+#define AS_FAST 0.96  /* of the best rate: it is the same one, or nearly */
+#define ALL_OF	0.995 /* of what latency lets a load have: nothing else holds it up */
+#define STEADY	0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
 {
@@ -183,6 +184,7 @@ static bool may_wait_for_turns(const struct rates *x, unsigned i, const struct d
 	return own < EACH_CYCLE && (!(x->fastest > 0) || own > MAY_WAIT * x->fastest);
 }
 
+/* Chains of a warp that may not issue as often as it could do not let it fill the unit alone, whatever their latency promises. */
 bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct slope *single, bool surely,
 			    const struct device_info *d)
 {
@@ -203,7 +205,8 @@ bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct s
 		if (!slope[i].ok || !(slope[i].value > 0) || rate_of(&slope[i], &load[i], d) <= TELLS * value ||
 		    !tells_rate(&slope[i], &load[i], single, preferred, surely, d) ||
 		    (arithmetic_evenness(slope[i].last, load[i].warps, ARITHMETIC_ROUNDS) < APART &&
-		     fewer_do_not(slope, load, n, i, d)))
+		     (fewer_do_not(slope, load, n, i, d) ||
+		      (x->fastest > 0 && x->fastest * d->warp_size < ALONE * rate_of(&slope[i], &load[i], d)))))
 			continue;
 		/* What few warps reach together is the unit's if others are as fast, or all. */
 		tells = load[i].warps == most || (told && load[i].warps != told) || !may_wait_for_turns(x, i, d);

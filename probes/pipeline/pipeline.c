@@ -349,7 +349,7 @@ const struct probe probe_pipeline = {
 	"are behind, all of them stop with the first one, and the turns that they made are counted. What warps hide of "
 	"each other's beginnings and ends: the peak is told by launches eight times as long, on a real GPU 128 "
 	"operations "
-	"a cycle where short ones gave 131.5.",
+	"a cycle where short ones gave 131.5; and by the best of up to three loads, as some are a little slower.",
     .figure = "occupancy-roofline",
     .helped = helped,
     .claims = claims,

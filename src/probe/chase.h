@@ -142,6 +142,7 @@ struct chase_level {
 	    settled; /* bytes that alone were seen to fit at first, before more settled down beside them; 0: all that fit */
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
+	bool has_room;		       /* for a line beyond the size, which settled down beside it */
 	struct chase_average average;
 };
 
@@ -237,6 +238,9 @@ enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spe
 enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room);
 /* Steps that every level above k - 1 misses, as far as it is known, and no smaller than need be. */
 uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
+/* Bytes from one access to the next: where a lap over pieces of lines costs every SM more than what is timed, a piece of each line does as
+ * well. */
+uint64_t chase_coarser(const struct chase_path *c, unsigned k, uint64_t stride, double footprint);
 
 /* Facts of level k. Each fills level[k]'s fact and returns its state. They build on each other, in this order. */
 enum chase_state chase_size(struct chase_path *c, unsigned k);

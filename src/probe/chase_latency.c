@@ -492,8 +492,17 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 			stride /= 2;
 		footprint = (double)c->limit;
 	}
-	footprint = floor(footprint / (double)stride) * (double)stride;
-	state[0] = class_get(c, k, footprint, stride, cold, false, sm, &all, out);
+	const double every = footprint;
+	uint64_t coarse = cold ? stride : chase_coarser(c, k, stride, footprint);
+	footprint = floor(every / (double)coarse) * (double)coarse;
+	state[0] = class_get(c, k, footprint, coarse, cold, false, sm, &all, out);
+	/* Where that does not tell, or was not asked for, as in an older recording, all pieces do. */
+	if (state[0] == CHASE_UNDECIDED && coarse > stride) {
+		coarse = stride;
+		footprint = floor(every / (double)stride) * (double)stride;
+		state[0] = class_get(c, k, footprint, stride, cold, false, sm, &all, out);
+	}
+	stride = coarse;
 	/* Only the nearest level can serve a whole chain alone. */
 	bool chain = !k && !outside && !chase_beyond_reach(c, 0, footprint, 0);
 	if (chain)

@@ -5,8 +5,9 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LATE_ORDER 3   /* in which what may fit late is looked at: none of those of other looks at the size */
-#define STRANGERS  256 /* of so many lines one may be a stranger's */
+#define PIECES_MOST 8192 /* of a ring of pieces of lines: a lap of more costs every SM more than what it times */
+#define LATE_ORDER  3	 /* in which what may fit late is looked at: none of those of other looks at the size */
+#define STRANGERS   256	 /* of so many lines one may be a stranger's */
 
 enum chase_state chase_undecided(struct chase_fact *f, const char *why)
 {
@@ -154,6 +155,17 @@ uint64_t chase_step(const struct chase_path *c, unsigned k, uint64_t unit, doubl
 	while (step > c->stride && (footprint / (double)step < 2 * lines || step % 2))
 		step /= 2;
 	return step < c->stride || step % c->stride || unit % step ? c->stride : step;
+}
+
+uint64_t chase_coarser(const struct chase_path *c, unsigned k, uint64_t stride, double footprint)
+{
+	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
+
+	if (!up || footprint / (double)stride <= PIECES_MOST || up->line.state != CHASE_DONE ||
+	    up->line.value <= stride)
+		return stride;
+	const uint64_t step = chase_step(c, k, up->line.value, footprint);
+	return step > stride && step % stride == 0 ? step : stride;
 }
 
 uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint)

@@ -47,6 +47,8 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 	enum chase_state state = chase_conflicting(c, k, start, extra, stride, &found);
 
 	*out = (struct conflict){.blocks = found};
+	/* Full sets have no room for one more line, wherever it lies. */
+	l->has_room = l->has_room || found.settled;
 	if (state != CHASE_DONE || !found.hot)
 		return state;
 	bool even = true;

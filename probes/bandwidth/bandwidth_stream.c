@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64 };
+enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64, SHARED_ROUNDS = 32 };
 enum { PLACES = 5 };	      /* where two differ */
 enum { FEWEST = 128 };	      /* threads of a block, of which half are asked yet */
 enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
@@ -501,13 +501,19 @@ void bandwidth_shared(struct study *s)
 			  .what = "shared memory",
 			  .where = "one SM",
 			  .experiment = EXPERIMENT_SHARED,
-			  .rounds = 8}; /* of some hundred cycles: a launch or two are a few of them off */
+			  .rounds = SHARED_ROUNDS}; /* of some hundred cycles: warps end some tens of them apart */
 	double fits = (double)bandwidth_power_below((double)d->shared_per_block * 0.75 / 16);
 	w.all[STREAM_BLOCKS] = w.half[STREAM_BLOCKS] = 1;
 	w.all[STREAM_THREADS] = fmin(fits, (double)bandwidth_power_below(d->max_threads_per_block));
 	w.half[STREAM_THREADS] = w.all[STREAM_THREADS] / 2;
 	w.all_bytes = w.all[STREAM_THREADS] * 4 * SHARED_LOADS;
 	w.half_bytes = w.half[STREAM_THREADS] * 4 * SHARED_LOADS;
+	/* Older recordings have fewer. */
+	if (!study_ask(s, EXPERIMENT_SHARED, w.rounds, w.all)) {
+		if (study_pending(s))
+			return;
+		w.rounds /= 4;
+	}
 	if (study_number(s, "shared.latency", &w.latency))
 		conclude(s, &w);
 	else

@@ -43,9 +43,9 @@ static void conclude_fact(struct study *s, const struct tlb_path *c, unsigned k,
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s", f->why[0] ? f->why : why);
 }
 
-static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsigned k)
+/* l: the level as it was judged. */
+static void conclude_set_sizes(struct study *s, const struct tlb_path *c, unsigned k, const struct tlb_level *l)
 {
-	const struct tlb_level *l = &c->level[k];
 	char key[96];
 	struct finding f;
 
@@ -168,7 +168,7 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 		snprintf(seen, sizeof(seen), "%llu entries in %u groups that conflict among themselves", entries,
 			 l->set_count);
 	conclude_fact(s, c, k, "sets", &l->sets, why, "entries / ways, or groups of pages in conflict", seen);
-	conclude_set_sizes(s, c, k);
+	conclude_set_sizes(s, c, k, l);
 	if (k && l->reach.state == CHASE_DONE) {
 		snprintf(key, sizeof(key), "tlb.%s.%s.latency", c->name, levels[k]);
 		conclude_step(s, c, key, k);

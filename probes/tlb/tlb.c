@@ -322,17 +322,29 @@ static bool all_known(const struct tlb_path *c)
 	return known == c->level_count;
 }
 
-/* Whether one path's levels come out once rows of the memory are known, and what those cost there is, on another path of which something does not, one
- * of the costs that only the memory has. It is one memory. */
-static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *other)
+/* Whether a cost is one of the path's steps and so much more. */
+static bool is_upon_step(const struct tlb_path *c, double cost, double more)
 {
-	if (c->rows > 0 || !(other->rows > 0) || all_known(c) || !other->level_count || !all_known(other) ||
-	    other->unclear)
-		return false;
-	for (unsigned k = 1; k < c->steps; k++)
-		if (isinf(c->near[k]) && fabs(c->step[k] - other->rows) <= c->gap + TLB_ROWS_ALIKE * other->rows)
+	for (unsigned k = 0; k < c->steps; k++)
+		if (fabs(cost - c->step[k] - more) <= c->gap + TLB_ROWS_ALIKE * more)
 			return true;
 	return false;
+}
+
+/* Whether one path's levels come out once rows of the memory are known, and what those cost there is, on another path of which something does not, one
+ * of the costs that only the memory has, or what all that are no level's are more than one that is. It is one memory. */
+static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *other)
+{
+	unsigned upon = 0;
+
+	if (c->rows > 0 || !(other->rows > 0) || !other->level_count || !all_known(other) || other->unclear)
+		return false;
+	for (unsigned k = 1; k < c->steps && !all_known(c); k++)
+		if (isinf(c->near[k]) && fabs(c->step[k] - other->rows) <= c->gap + TLB_ROWS_ALIKE * other->rows)
+			return true;
+	for (unsigned i = 0; i < c->odd_count; i++)
+		upon += is_upon_step(c, c->odd[i], other->rows);
+	return c->unclear && upon && upon == c->odd_count;
 }
 
 static void begin(struct study *s, struct tlb_path *c, unsigned experiment)

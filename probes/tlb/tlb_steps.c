@@ -78,19 +78,41 @@ static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, c
 	return count;
 }
 
+/* Whether two differences of costs are one. */
+static bool is_as_much(double more, double other)
+{
+	return fabs(other - more) <= TWICE + TWICE_PART * more;
+}
+
+/* At how many places one cost is that much more than another. */
+static unsigned places(const struct cost *cost, unsigned n, double more)
+{
+	unsigned count = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = i + 1; k < n; k++)
+			count += cost[i].centre >= 0 && is_as_much(more, cost[k].centre - cost[i].centre);
+	return count;
+}
+
 /* What one cost is more than the one before, if that comes up at two places: whatever it is comes on top of what pages cost, as a row of
- * the memory does. 0: nothing does. */
+ * the memory does. What is between the two places comes up at two as well then, and where a row may cost that, it is the one of both that is at more
+ * of them: on top of all levels' costs. 0: nothing does. */
 static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, const bool *near)
 {
 	for (unsigned i = 0; i + 1 < n; i++)
 		for (unsigned k = i + 2; k + 1 < n; k++) {
-			const double more = cost[i + 1].centre - cost[i].centre, alike = TWICE + TWICE_PART * more;
-			if (cost[i].centre < 0 || fabs(cost[k + 1].centre - cost[k].centre - more) > alike)
+			const double more = cost[i + 1].centre - cost[i].centre,
+				     between = cost[k].centre - cost[i].centre;
+			if (cost[i].centre < 0 || !is_as_much(more, cost[k + 1].centre - cost[k].centre))
 				continue;
 			if (without_memory(&cost[i + 1], near) || without_memory(&cost[k + 1], near))
 				c->no_row = more;
-			if (!(c->no_row > 0) || fabs(c->no_row - more) > alike)
-				return more;
+			if (c->no_row > 0 && is_as_much(c->no_row, more))
+				continue;
+			const bool other = between <= ROW_COST_MOST && !without_memory(&cost[k], near) &&
+					   places(cost, n, between) > places(cost, n, more);
+			return other ? between : more;
 		}
 	return 0;
 }

@@ -258,7 +258,7 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	c->bytes = room < most ? room : most;
 	snprintf(c->why, sizeof(c->why), "the memory is too small");
 	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
-		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row};
+		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row, c->rows_short};
 		const struct tlb_path *before = study_recall(s, "survey", key, sizeof(key));
 		if (before) {
 			*c = *before;
@@ -366,6 +366,7 @@ static void study_tlb(struct study *s)
 		/* The memory is the same, and so is what its rows cost. */
 		path[i].rows = i ? path[0].rows : 0;
 		path[i].no_row = i ? path[0].no_row : 0;
+		path[i].rows_short = i && path[0].rows_short;
 		path[i].bare = i && state[TLB_ON_GLOBAL] == CHASE_DONE && tlb_none_quick(&path[TLB_ON_GLOBAL]);
 		state[i] = follow(s, &path[i]);
 	}
@@ -373,6 +374,7 @@ static void study_tlb(struct study *s)
 	    rows_of_another(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE])) {
 		begin(s, &path[TLB_ON_GLOBAL], TLB_ON_GLOBAL);
 		path[TLB_ON_GLOBAL].rows = path[TLB_ON_TEXTURE].rows;
+		path[TLB_ON_GLOBAL].rows_short = path[TLB_ON_TEXTURE].rows_short;
 		state[TLB_ON_GLOBAL] = follow(s, &path[TLB_ON_GLOBAL]);
 	}
 	if (study_pending(s))

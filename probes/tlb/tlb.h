@@ -99,6 +99,8 @@ struct tlb_path {
 	    rows; /* what a row of the memory costs that is not open, which is in some costs and not in others; 0: none */
 	double
 	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
+	bool
+	    rows_short; /* lines of a page lie in several rows, so that what one costs comes never upon all pages of a ring */
 	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
 	double swing_least;
 	bool bare; /* no cache answers loads of global memory: none keeps what walks read */
@@ -184,6 +186,7 @@ bool tlb_none_quick(const struct tlb_path *c);
 struct tlb_seen {
 	double centre, share; /* of its pages */
 	unsigned ring;
+	uint32_t pages;
 };
 /* The steps from what was seen, and rows where they show. near: a flag for each of TLB_SURVEY_RINGS rings, whose lines were at hand. */
 void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near);

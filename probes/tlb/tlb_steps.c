@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALL	   0.9	/* of a ring's pages have a cost, more than short rows give it to, ... */
+#define ALL_PAGES  24	/* ... where there are so many, which no chance puts side by side */
 #define TWICE	   1.5	/* cycles, ... */
 #define TWICE_PART 0.03 /* ... and of a cost, by which it may differ from itself */
 
@@ -17,6 +19,7 @@ static int compare_seen(const void *a, const void *b)
 /* Costs that are near to each other, of all rings. */
 struct cost {
 	double centre, share[TLB_SURVEY_RINGS];
+	double all; /* the largest share of those that are no chance's */
 };
 
 /* Whether one cost is another one and a row of the memory. */
@@ -59,16 +62,19 @@ static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, c
 			sum += seen[i].centre * seen[i].share;
 			weight += seen[i].share;
 			out[count].share[seen[i].ring] = fmax(out[count].share[seen[i].ring], seen[i].share);
+			if (seen[i].pages >= ALL_PAGES)
+				out[count].all = fmax(out[count].all, seen[i].share);
 		}
 		out[count].centre = sum / weight;
 		if (seen[from].centre <= c->gap && seen[i - 1].centre >= -c->gap)
 			out[count].centre = 0;
 	}
 	/* Pages of one ring have rows that are open and rows that are not: that is one cost. But where no memory is asked it is a level that
-	 * costs as much as a row does. */
+	 * costs as much as a row does, and so it is where all pages have it, and rows are short. */
 	for (unsigned i = 0; i + 1 < count; i++)
 		for (unsigned k = i + 1; k < count; k++) {
-			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near))
+			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near) ||
+			    (c->rows_short && out[k].all >= ALL))
 				continue;
 			for (unsigned r = 0; r < TLB_SURVEY_RINGS; r++)
 				out[i].share[r] += out[k].share[r];

@@ -7,21 +7,26 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_SEEN  0.25 /* of the pages of a ring have a cost that is worth remembering */
-#define ROW_RINGS   4	 /* whose lines are at hand, and that are read with more lines */
-#define ROW_PAGES   1024
-#define BASE_PAGES  8		/* of a ring whose pages are timed often */
-#define STRIDE_MOST (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
-#define AT_HAND	    0.8		/* of the visits: a clock that is faster now and then makes some seem slow */
-#define COSTLY	    0.4
-#define SKIPPED	    0.01
-#define MODES	    8
-#define APART	    8	 /* cycles, ... */
-#define APART_PART  0.05 /* ... and of a load, by which another level of the caches is slower at least */
-#define BLUR_MOST   1.5	 /* cycles, of a page's median */
-#define BLURRED	    4.5	 /* sigmas */
-#define STEP_SIGMA  1.5	 /* steps of the clock, that a deviation of one of them is as sigma */
-#define BOOST_TRIES 6	 /* besides the first one */
+#define SHARE_SEEN 0.25 /* of the pages of a ring have a cost that is worth remembering */
+#define ROW_RINGS  4	/* whose lines are at hand, and that are read with more lines */
+#define ROW_PAGES  1024
+#define ROW_LINES                                                                                                      \
+	6 /* of which the two of a visit are nearly half of what is read of a page apart, as those of all of them are */
+#define ROW_PAGES_MOST 8000 /* whose lines are all timed as the first and as the second */
+#define ROW_SEEN       0.1  /* of a ring's visits have a cost, ... */
+#define ROW_GONE       0.25 /* ... and of those so many have it still, at most, where their lines are farther apart */
+#define BASE_PAGES     8    /* of a ring whose pages are timed often */
+#define STRIDE_MOST    (64u << 20) /* no entry covers more; windows of what can be walked at a time are larger */
+#define AT_HAND	       0.8	   /* of the visits: a clock that is faster now and then makes some seem slow */
+#define COSTLY	       0.4
+#define SKIPPED	       0.01
+#define MODES	       8
+#define APART	       8    /* cycles, ... */
+#define APART_PART     0.05 /* ... and of a load, by which another level of the caches is slower at least */
+#define BLUR_MOST      1.5  /* cycles, of a page's median */
+#define BLURRED	       4.5  /* sigmas */
+#define STEP_SIGMA     1.5  /* steps of the clock, that a deviation of one of them is as sigma */
+#define BOOST_TRIES    6    /* besides the first one */
 
 unsigned tlb_survey_least(const struct tlb_path *c)
 {
@@ -68,14 +73,17 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tl
 	double blur = 1.25 * c->sigma / sqrt(each), low = stat_quantile(v, m, 0.1, scratch);
 	double high = stat_quantile(v, m, 0.9, scratch), middle = stat_median(v, m, scratch);
 	if (blur <= BLUR_MOST && high - low <= c->gap + 4 * blur) {
-		out[0] = (struct tlb_seen){middle, (double)m / (double)(m + mixed)};
+		out[0] =
+		    (struct tlb_seen){.centre = middle, .share = (double)m / (double)(m + mixed), .pages = w->pages};
 		return 1;
 	}
 	size_t modes = stat_modes(v, m, fmax(c->gap, 4 * blur), SHARE_SEEN, mode, MODES, scratch);
 	for (size_t i = 0; i < modes; i++) {
 		/* What is blurred as much as this tells only steps that are much larger. */
 		if (blur > BLUR_MOST ? mode[i].centre > 8 * blur : mode[i].hi - mode[i].lo <= 2 * c->gap + 10 * blur)
-			out[n++] = (struct tlb_seen){mode[i].centre, (double)mode[i].count / (double)(m + mixed)};
+			out[n++] = (struct tlb_seen){.centre = mode[i].centre,
+						     .share = (double)mode[i].count / (double)(m + mixed),
+						     .pages = w->pages};
 	}
 	/* A base that knows no noise says nothing of what comes upon some visits: where most pages are alike, the others are not looked
 	 * at. */
@@ -84,7 +92,8 @@ static unsigned costs_of(struct tlb_path *c, const struct tlb_view *w, struct tl
 		for (size_t i = 0; i < m; i++)
 			alike += fabs(v[i] - middle) <= c->gap + 5 * blur;
 		if ((double)alike >= TLB_SHARE_REAL * (double)(m + mixed))
-			out[n++] = (struct tlb_seen){middle, (double)alike / (double)(m + mixed)};
+			out[n++] = (struct tlb_seen){
+			    .centre = middle, .share = (double)alike / (double)(m + mixed), .pages = w->pages};
 	}
 	return n;
 }
@@ -236,6 +245,75 @@ static enum chase_state find_rows(struct tlb_path *c, const struct tlb_view *w, 
 	return all;
 }
 
+struct survey {
+	struct tlb_ring ring[TLB_SURVEY_RINGS];
+	struct tlb_view view[TLB_SURVEY_RINGS];
+	double centre[TLB_SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
+	bool near[TLB_SURVEY_RINGS];
+	bool silent[TLB_SURVEY_RINGS]; /* its pages have no cost that is seen */
+	unsigned rings;
+};
+
+/* Part of a ring's visits that cost so much. */
+static double share_at(const struct tlb_path *c, const struct tlb_view *w, double cost)
+{
+	double told = 0, at = 0;
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		told += !isnan(w->cost[v]);
+		at += fabs(w->cost[v] - cost) <= c->gap;
+	}
+	return told > 0 ? at / told : 0;
+}
+
+/* Whether visits of a ring that cost so much more than others cost no more than those once lines of a page lie farther apart, and are more. */
+static enum chase_state is_of_lines(struct tlb_path *c, const struct tlb_view *w, struct tlb_ring apart, double base,
+				    double cost, bool *yes)
+{
+	struct tlb_view far;
+
+	apart.lines = w->lines < ROW_LINES ? ROW_LINES : 2 * RING_PAGE / RING_LINE;
+	const enum chase_state state = w->lines < apart.lines ? tlb_get(c, &apart, &far) : CHASE_UNDECIDED;
+	const double was = share_at(c, w, cost);
+	*yes = state == CHASE_DONE && share_at(c, &far, cost) <= ROW_GONE * was &&
+	       share_at(c, &far, base) >= share_at(c, w, base) + was / 2;
+	return state;
+}
+
+/* The same by lines of a page that lie in one row of the memory or in two: the second of two that are near to each other finds open what the first one
+ * opened, and of two that are far apart both pay for a row of their own, so that neither costs more than the other. What translates sees the same
+ * pages in the same order, and more lines leave less room for its tables wherever those are: that only makes more pages cost something. 0: that is
+ * not seen. seen: n costs of rings. */
+static enum chase_state find_short_rows(struct tlb_path *c, const struct survey *v, const struct tlb_seen *seen,
+					unsigned n, double *rows)
+{
+	unsigned tried = 0;
+
+	*rows = 0;
+	for (unsigned k = 0; k < n; k++)
+		for (unsigned i = 0; i < n + c->steps && tried < ROW_RINGS; i++) {
+			const unsigned r = seen[k].ring;
+			const double cost = seen[k].centre, base = i < n ? seen[i].centre : c->step[i - n],
+				     more = cost - base;
+			bool yes;
+			if ((i < n && seen[i].ring != r) || v->near[r] || v->ring[r].pages > ROW_PAGES_MOST ||
+			    v->ring[r].stride < 2 * RING_PAGE || base < -c->gap || more <= c->gap ||
+			    more > ROW_COST_MOST || share_at(c, &v->view[r], cost) < ROW_SEEN ||
+			    share_at(c, &v->view[r], base) < ROW_SEEN)
+				continue;
+			const enum chase_state state = is_of_lines(c, &v->view[r], v->ring[r], base, cost, &yes);
+			if (state == CHASE_PENDING)
+				return state;
+			tried++;
+			if (yes) {
+				*rows = more;
+				c->rows_short = true;
+				return CHASE_DONE;
+			}
+		}
+	return CHASE_DONE;
+}
+
 /* Whether one of a ring's costs is one of another ring, seen while the SM's clock was faster. */
 static bool may_be_boosted(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n, unsigned ring)
 {
@@ -297,15 +375,6 @@ static enum chase_state slow_clock(struct tlb_path *c, struct tlb_view *w, const
 	}
 	return all;
 }
-
-struct survey {
-	struct tlb_ring ring[TLB_SURVEY_RINGS];
-	struct tlb_view view[TLB_SURVEY_RINGS];
-	double centre[TLB_SURVEY_RINGS]; /* what all pages cost; NAN: not the same */
-	bool near[TLB_SURVEY_RINGS];
-	bool silent[TLB_SURVEY_RINGS]; /* its pages have no cost that is seen */
-	unsigned rings;
-};
 
 static enum chase_state add_ring(struct tlb_path *c, struct survey *v, uint32_t pages, uint64_t stride)
 {
@@ -391,6 +460,8 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
 		double rows;
 		all = find_rows(c, v->view, v->rings, v->ring, v->near, &rows);
+		if (all == CHASE_DONE && rows == 0 && c->unclear)
+			all = find_short_rows(c, v, seen, n, &rows);
 		if (all != CHASE_DONE)
 			return all;
 		if (rows > 0) {

@@ -425,8 +425,10 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 	static const unsigned char quarters[] = {4, 3, 5, 2};
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
 	const size_t missing = study_missing(u->s);
+	/* An operation of two pipes does only a part of its work on the other's: one that was seen has to be gone. */
+	const double nothing = seen->is == REL_PART ? APART_MOST : PART_LEAST;
 	double of_a = INFINITY, of_b = INFINITY;
-	for (size_t k = 0; k < sizeof quarters && study_missing(u->s) == missing && fmax(of_a, of_b) > HALF_SEEN; k++) {
+	for (size_t k = 0; k < sizeof quarters && study_missing(u->s) == missing && fmax(of_a, of_b) > nothing; k++) {
 		unsigned m_a = n_a, m_b = n_b, *many = n_a > n_b ? &m_a : &m_b, *few = n_a > n_b ? &m_b : &m_a;
 		const unsigned times = quarters[k] * *many + 4 * *few <= GROUP_MOST ? 4 : 1;
 		*many = (quarters[k] * *many * times + 2) / 4;
@@ -448,7 +450,7 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 		}
 	}
 	const double most = fmax(of_a, of_b);
-	if (most <= HALF_SEEN)
+	if (most <= nothing)
 		return (struct pair){.is = REL_APART, .excess = most};
 	return most < seen->excess - APART_MOST ? (struct pair){.is = REL_HIDDEN, .excess = most} : *seen;
 }

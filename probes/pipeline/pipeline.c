@@ -221,6 +221,10 @@ static void conclude_roof(struct study *s, const struct roof *r, const struct ro
 		    s, r, VERDICT_INCONCLUSIVE,
 		    "several chains seem faster than warps that fill the pipe, in loops whose end may be hidden better "
 		    "the longer they are");
+	else if (r->out_of_step)
+		verdict_all(s, r, VERDICT_INCONCLUSIVE,
+			    "longer launches seem faster than short ones, and what a link takes differs with the "
+			    "length of the loop");
 	else if (r->gaps == GAPS_WIDE)
 		verdict_all(
 		    s, r, VERDICT_INCONCLUSIVE,

@@ -243,22 +243,41 @@ static void allow_for_gaps(struct study *s, struct roof *r, double timer)
 		r->gaps = pipeline_gaps(t, &upper, &pair);
 }
 
+static struct timed_pair longer_pair(const struct study *s, const struct roof *r, unsigned at)
+{
+	struct timed_pair pair = pair_of(s, r, r->warps[at]);
+	pair.longer = LONGER;
+	pair.ends = ENDS;
+	pair.quiet = ENDS / 4;
+	return pair;
+}
+
 /* A load in launches so many times longer. What warps hide of each other's beginnings and ends, and turns that are begun only when the
  * first warp comes to its end, are as much of any launch: a real GPU of 128 operations a cycle seemed to do 131.5. By as much as the short
  * one was off, the long one may still be off by its part of that. Two repeats that happen to agree say too little of what is to be known
  * so well. */
 static struct timed longer(struct study *s, const struct roof *r, unsigned at, double timer)
 {
-	struct timed_pair pair = pair_of(s, r, r->warps[at]);
-	pair.longer = LONGER;
-	pair.ends = ENDS;
-	pair.quiet = ENDS / 4;
+	const struct timed_pair pair = longer_pair(s, r, at);
 	struct timed t = r->together[at] ? timed_together(s, &pair, r->warps[at], timer)
 					 : timed_ask(s, &pair, pair.clock_hz > 0 ? timer : r->outside);
 	const double off = fabs(t.ns - r->time[at].ns) / (LONGER - 1);
 	t.lo -= off;
 	t.hi += off;
 	return t;
+}
+
+/* Whether the difference of two loops is that of their links, in longer launches that seem faster than short ones. Warps that begin together
+ * come to the loop's end together, and fall out of step as they go, sooner or later by the length of the loop: until then they all wait there,
+ * which does not cancel. The upper half of the difference then says something else than all of it. */
+static bool is_of_links(struct study *s, const struct roof *r, unsigned at, const struct timed *t, double timer)
+{
+	struct timed_pair half = longer_pair(s, r, at);
+	if (r->starves || !at || t->ns >= NO_BETTER * r->time[at].ns)
+		return true;
+	half.few = (half.few + half.many) / 2;
+	const struct timed upper = timed_ask(s, &half, half.clock_hz > 0 ? timer : r->outside);
+	return study_pending(s) || (upper.ok && fabs(upper.ns - t->ns) <= (1 - NO_BETTER) * t->ns);
 }
 
 /* Loads that may do as well or better, as far as shorter launches tell: the one that does is the peak's. With 32 warps a real GPU did
@@ -284,7 +303,8 @@ static void sharpen_others(struct study *s, struct roof *r, double timer)
 		const struct timed t = longer(s, r, at, timer);
 		if (study_pending(s))
 			return;
-		if (t.ok && t.hi / r->warps[at] < r->sharp.hi / r->warps[r->sharp_at]) {
+		if (t.ok && t.hi / r->warps[at] < r->sharp.hi / r->warps[r->sharp_at] &&
+		    is_of_links(s, r, at, &t, timer)) {
 			r->sharp = t;
 			r->sharp_at = at;
 		}
@@ -307,6 +327,11 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 		if (!r->starves && at && sharp.ns * NO_BETTER > before) {
 			r->time[at] = sharp;
 			r->slips = true;
+			continue;
+		}
+		r->out_of_step = !is_of_links(s, r, at, &sharp, timer);
+		if (r->out_of_step) {
+			r->time[at].ok = false;
 			continue;
 		}
 		r->sharp = sharp;

@@ -26,13 +26,14 @@ struct roof {
 	struct timed sharp;	   /* the peak's, of longer launches; not ok: there is only what time says */
 	unsigned sharp_at;	   /* which load that is */
 	const struct point *bad;
-	bool whole;   /* the last doubling reached all warps that an SM can have */
-	bool flat;    /* more warps gained nothing */
-	bool noisy;   /* a time that is not known well enough */
-	bool vague;   /* the same of one that only the ridge depends on */
-	bool slips;   /* longer launches of some number of warps that fill the pipe do not */
-	bool starves; /* warps are preferred to each other */
-	bool unseen;  /* what runs cannot be read back, and could be something better */
+	bool whole;	  /* the last doubling reached all warps that an SM can have */
+	bool flat;	  /* more warps gained nothing */
+	bool noisy;	  /* a time that is not known well enough */
+	bool vague;	  /* the same of one that only the ridge depends on */
+	bool slips;	  /* longer launches of some number of warps that fill the pipe do not */
+	bool out_of_step; /* the difference of two loops is not that of their links under the loads that were tried */
+	bool starves;	  /* warps are preferred to each other */
+	bool unseen;	  /* what runs cannot be read back, and could be something better */
 	enum pipeline_gaps gaps;
 	bool preferred; /* other operations' warps are preferred to each other */
 	bool measured;	/* there is something to conclude from */

@@ -83,7 +83,8 @@ int set_setup_texture(const struct study *s, double x, const double *p, struct j
 int set_setup_constant(const struct study *s, double x, const double *p, struct job *j);
 int set_setup_readonly(const struct study *s, double x, const double *p, struct job *j);
 
-/* What a point of the experiment "trace" was asked for. */
+/* p[] of a point of the experiment "trace", and what one was asked for. */
+void set_params(const struct set_lines *l, const struct policy_plan *plan, double *p);
 void set_point(const struct point *pt, struct set_lines *l, struct policy_plan *plan);
 /* Where line n of the set lies. */
 uint64_t set_address(const struct set_lines *l, unsigned n);

@@ -9,7 +9,7 @@
 #include <string.h>
 
 #define SHIFT	    4
-#define TOTAL_BITS  17
+#define TOTAL_BITS  17 /* as many lines as they count are said as none */
 #define SEED_BITS   5
 #define SEED_MORE   1 /* what is left of a word that a double holds */
 #define LIST_WORDS  6
@@ -106,7 +106,7 @@ static void take_wide(struct set_lines *l, unsigned v)
 		*(set_pages(l->path) ? &l->turn_bits : &l->wide) = v;
 }
 
-static void encode(const struct set_lines *l, const struct policy_plan *plan, double *p)
+void set_params(const struct set_lines *l, const struct policy_plan *plan, double *p)
 {
 	uint64_t where = 0, what = 0;
 	unsigned at = 0;
@@ -190,7 +190,8 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 		return;
 	}
 	l->line = 1ull << take(&what, 6);
-	l->total = (uint32_t)take(&what, TOTAL_BITS);
+	const uint32_t total = (uint32_t)take(&what, TOTAL_BITS);
+	l->total = total ? total : 1u << TOTAL_BITS;
 	plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
 	l->bound = l->total * l->line << l->wide;
 	unsigned bits = list_bits(l->total), each = WORD_BITS / bits;
@@ -555,7 +556,7 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 		snprintf(why, why_bytes, "as many sequences of accesses as there are did not tell");
 		return CHASE_UNDECIDED;
 	}
-	encode(&l, plan, p);
+	set_params(&l, plan, p);
 	const struct point *pt = study_ask(ask->study, SET_TRACE, plan->length, p);
 	if (!pt) {
 		snprintf(why, why_bytes, "a point that is needed was not measured");

@@ -1,4 +1,4 @@
-/* Pages of one set, from misses of each and from where their lines lie. */
+/* Pages of one set, from misses of each and from where their lines lie; and lines of one set, to a point and back. */
 #include "replacement/replacement.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -42,6 +42,28 @@ static void test_spanned(void **state)
 	assert_false(set_spanned(misses, PAGES, EXTRA, 16, hot));
 }
 
+/* As many lines as a point can count, which is how far the one more of a large hashed level lies from all of its lines. */
+static void test_many_lines(void **state)
+{
+	enum { WAYS = 14, TOTAL = 1 << 17 };
+	struct set_lines all = {.path = SET_TEXTURE, .mode = SET_HASHED, .line = 32, .total = TOTAL, .ways = WAYS};
+	const struct policy_plan plan = {.kind = POLICY_RING, .ways = WAYS, .lines = 2 * WAYS, .length = 100};
+	struct policy_plan other;
+	struct set_lines back;
+	struct point pt = {.x = plan.length};
+
+	(void)state;
+	for (uint32_t i = 0; i < WAYS; i++)
+		all.listed[i] = 8193 * i + 16;
+	all.listed[WAYS] = TOTAL;
+	set_params(&all, &plan, pt.p);
+	set_point(&pt, &back, &other);
+	assert_int_equal(back.total, TOTAL);
+	assert_int_equal(back.line, 32);
+	for (unsigned n = 0; n < 2 * WAYS; n++)
+		assert_int_equal(set_address(&back, n), set_address(&all, n));
+}
+
 #define LINES 8u
 #define LAPS  6u
 #define FIRST (TRACE_LEAD + 1)
@@ -75,6 +97,7 @@ static void test_same_part(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_spanned), cmocka_unit_test(test_same_part)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_spanned), cmocka_unit_test(test_many_lines),
+					   cmocka_unit_test(test_same_part)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -182,6 +182,7 @@ bool tlb_none_quick(const struct tlb_path *c);
 /* A cost that many pages of one of the survey's rings have. */
 #define TLB_SURVEY_RINGS 64
 #define TLB_SHARE_REAL	 0.6 /* of the pages of a ring have a cost where it is a level's */
+#define TLB_SHARE_ALL	 0.9 /* of them cost what short rows do not make so many cost */
 #define TLB_ROWS_ALIKE	 0.1 /* of what a row costs, by which it may differ */
 struct tlb_seen {
 	double centre, share; /* of its pages */

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALL	   0.9	/* of a ring's pages have a cost, more than short rows give it to, ... */
-#define ALL_PAGES  24	/* ... where there are so many, which no chance puts side by side */
+#define ALL_PAGES  24	/* of a ring at least, as chance makes fewer of them alike */
 #define TWICE	   1.5	/* cycles, ... */
 #define TWICE_PART 0.03 /* ... and of a cost, by which it may differ from itself */
 
@@ -74,7 +73,7 @@ static unsigned cluster(struct tlb_path *c, struct tlb_seen *seen, unsigned n, c
 	for (unsigned i = 0; i + 1 < count; i++)
 		for (unsigned k = i + 1; k < count; k++) {
 			if (!is_with_row(c, out[i].centre, out[k].centre) || without_memory(&out[k], near) ||
-			    (c->rows_short && out[k].all >= ALL))
+			    (c->rows_short && out[k].all >= TLB_SHARE_ALL))
 				continue;
 			for (unsigned r = 0; r < TLB_SURVEY_RINGS; r++)
 				out[i].share[r] += out[k].share[r];

@@ -280,6 +280,20 @@ static enum chase_state is_of_lines(struct tlb_path *c, const struct tlb_view *w
 	return state;
 }
 
+/* Whether no ring has one of the steps upon all of its pages: what some pages cost only, and those that are most of a ring's, may be no level's. */
+static bool is_of_some(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n)
+{
+	for (unsigned k = 1; k < c->steps; k++) {
+		double most = 0;
+		for (unsigned i = 0; i < n; i++)
+			if (fabs(seen[i].centre - c->step[k]) <= c->gap)
+				most = fmax(most, seen[i].share);
+		if (most < TLB_SHARE_ALL)
+			return true;
+	}
+	return false;
+}
+
 /* The same by lines of a page that lie in one row of the memory or in two: the second of two that are near to each other finds open what the first one
  * opened, and of two that are far apart both pay for a row of their own, so that neither costs more than the other. What translates sees the same
  * pages in the same order, and more lines leave less room for its tables wherever those are: that only makes more pages cost something. 0: that is
@@ -460,7 +474,7 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	if (!(c->rows > 0) && are_apart(c, c->gap, ROW_COST_MOST)) {
 		double rows;
 		all = find_rows(c, v->view, v->rings, v->ring, v->near, &rows);
-		if (all == CHASE_DONE && rows == 0 && c->unclear)
+		if (all == CHASE_DONE && rows == 0 && (c->unclear || is_of_some(c, seen, n)))
 			all = find_short_rows(c, v, seen, n, &rows);
 		if (all != CHASE_DONE)
 			return all;
@@ -473,6 +487,50 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	c->dropped = false;
 	for (unsigned k = 0; k < v->rings; k++)
 		c->dropped = c->dropped || (v->silent[k] && !tlb_is_even(c, &v->view[k]));
+	return CHASE_DONE;
+}
+
+/* Short rows that the costs of whole pages do not show, as pages of a ring cost now this and now that: by what visits do that cost more than a miss
+ * of the last level seen. */
+static enum chase_state rows_of_visits(struct tlb_path *c, const struct survey *v, unsigned k, double *rows)
+{
+	const struct tlb_view *w = &v->view[k];
+	const double last = c->step[c->steps - 1];
+	double *more = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits, double);
+	uint32_t n = 0;
+	bool yes;
+
+	*rows = 0;
+	if (!more || v->near[k] || w->pages > ROW_PAGES_MOST || v->ring[k].stride < 2 * RING_PAGE)
+		return CHASE_DONE;
+	for (uint32_t i = 0; i < w->visits; i++)
+		if (w->cost[i] > (float)(last + c->gap) && w->cost[i] <= (float)(last + ROW_COST_MOST))
+			more[n++] = w->cost[i];
+	const double cost = n ? stat_median(more, n, more + w->visits) : last;
+	if (share_at(c, w, cost) < ROW_SEEN || share_at(c, w, last) < ROW_SEEN || cost <= last + c->gap)
+		return CHASE_DONE;
+	const enum chase_state state = is_of_lines(c, w, v->ring[k], last, cost, &yes);
+	if (yes)
+		*rows = cost - last;
+	return state == CHASE_PENDING ? state : CHASE_DONE;
+}
+
+/* Whether a ring shows one more level, which short rows would do as well. */
+static enum chase_state one_more(struct tlb_path *c, struct survey *v)
+{
+	for (unsigned k = 0; k < v->rings && c->level_count && !c->unclear; k++) {
+		double rows = 0;
+		c->unclear = tlb_one_more(c, &v->view[k]);
+		enum chase_state state = c->unclear && !(c->rows > 0) ? rows_of_visits(c, v, k, &rows) : CHASE_DONE;
+		if (state == CHASE_DONE && rows > 0) {
+			c->rows = rows;
+			c->rows_short = true;
+			state = steps_of(c, v);
+			k = -1u; /* all of them once more */
+		}
+		if (state != CHASE_DONE)
+			return state;
+	}
 	return CHASE_DONE;
 }
 
@@ -516,8 +574,9 @@ enum chase_state tlb_survey(struct tlb_path *c)
 		all = add_between(c, v) == CHASE_PENDING ? CHASE_PENDING : steps_of(c, v);
 	if (all != CHASE_DONE)
 		return all;
-	for (unsigned k = 0; k < v->rings && c->level_count && !c->unclear; k++)
-		c->unclear = tlb_one_more(c, &v->view[k]);
+	all = one_more(c, v);
+	if (all != CHASE_DONE)
+		return all;
 	/* What differs by a step of the clock is off by less than two. */
 	const bool by_steps = grain > 1 && c->sigma <= STEP_SIGMA * grain;
 	for (unsigned k = 0; k < c->level_count; k++) {

@@ -228,13 +228,24 @@ static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32
 	return in;
 }
 
+/* Whether most pages of the rows are in step with several times as many sets: those that are not may be strays, which rows of the memory or a cache
+ * of data set as far apart as their banks are. Where there are no more sets, each of so many times as many has its part of the pages. */
+static bool may_be_finer(const uint32_t *fit, uint32_t apart, uint32_t most, uint32_t all)
+{
+	for (uint32_t times = 2; times * apart <= most; times++)
+		if (2 * times * fit[times * apart] > (times + 1) * all)
+			return true;
+	return false;
+}
+
 /* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. Pages that take turns in
  * missing need not all be seen for that. 0: no such number. past: of each row's extra one. */
 static uint32_t sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
 {
 	bool *stray = ARENA_ARRAY(a, c->n, bool);
+	uint32_t *fit = ARENA_ARRAY(a, c->n / 2 + 1, uint32_t);
 
-	if (!stray)
+	if (!stray || !fit)
 		return 0;
 	for (uint32_t q = 0; q < c->n; q++) {
 		uint32_t in = 0;
@@ -243,16 +254,19 @@ static uint32_t sets_in_step(struct arena *a, const struct tlb_conflicts *c, con
 		stray[q] = c->rows >= STEP_ROWS && 2 * in > c->rows;
 	}
 	for (uint32_t apart = c->n / 2; apart > 1; apart--) {
-		uint32_t all = 0, fit = 0, rows = 0;
+		uint32_t all = 0, rows = 0;
 		for (uint32_t i = 0; i < c->rows; i++) {
 			uint32_t marks, in = in_step(c, stray, i, past[i], apart, &marks);
 			all += marks;
-			fit += in;
+			fit[apart] += in;
 			rows += in >= 2;
 		}
-		if (fit < STEP_ALIKE * all)
+		if (fit[apart] < STEP_ALIKE * all)
 			continue;
-		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows ? apart : 0;
+		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows &&
+			       !may_be_finer(fit, apart, c->n / 2, all)
+			   ? apart
+			   : 0;
 	}
 	return 0;
 }

@@ -242,6 +242,13 @@ struct tlb_conflicts {
 uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c);
 /* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
 uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
+/* Whether rows that have any page in common have all; and besides, as many as a quarter of the sets were asked for twice, and every page is in one: where
+ * pages take turns in missing, rows of one set differ, or lack some. */
+bool tlb_rows_agree(const struct tlb_conflicts *c);
+bool tlb_is_partition(const struct tlb_conflicts *c);
+/* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. 0: no such number. past: of
+ * each row's extra one. */
+uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
 /* Sets as most rows say, and their sizes, for at most so many; 0: they do not tell. */
 uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *size, uint32_t most, bool *equal);
 /* Takes back what is known of a level. */

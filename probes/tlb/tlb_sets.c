@@ -8,10 +8,8 @@
 #define NEARLY_ALL  0.9
 #define TURNS	    0.25 /* of one set's pages miss at least, where a policy spares the others */
 #define EXTRAS	    4
-#define HOT_ORDERS  4	 /* ways to go round a ring, ... */
-#define MORE_ORDERS 16	 /* ... and where pages of a set take turns in missing, which depends on them */
-#define STEP_ROWS   8	 /* rows of pages that conflict, ... */
-#define STEP_ALIKE  0.99 /* ... and their pages, that tell a step: more are out of it where sets are unequal */
+#define HOT_ORDERS  4  /* ways to go round a ring, ... */
+#define MORE_ORDERS 16 /* ... and where pages of a set take turns in missing, which depends on them */
 #define MANY_ANYWAY 0.25
 #define EXTRAS_MOST 40
 #define APART_MOST  5	/* times as far as all entries reach, odd ones only */
@@ -103,172 +101,6 @@ static uint32_t spacing(const struct groups *g)
 			exactly += pass && apart == all;
 		}
 	return 4 * exactly >= 3 * groups ? all : 0;
-}
-
-/* How many pages both rows have. */
-static uint32_t in_both(const bool *a, const bool *b, uint32_t n)
-{
-	uint32_t both = 0;
-
-	for (uint32_t q = 0; q < n; q++)
-		both += a[q] && b[q];
-	return both;
-}
-
-/* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
-uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of)
-{
-	uint32_t sets = 0;
-
-	for (uint32_t i = 0; i < c->rows; i++) {
-		const bool *row = c->hot + (size_t)i * c->n;
-		const uint32_t size = in_both(row, row, c->n);
-		uint32_t k = 0;
-		while (k < i) {
-			const bool *other = c->hot + (size_t)k * c->n;
-			const uint32_t least = in_both(other, other, c->n);
-			if (2 * in_both(row, other, c->n) >= (size < least ? size : least))
-				break;
-			k++;
-		}
-		of[i] = k < i ? of[k] : sets++;
-	}
-	return sets;
-}
-
-/* A page that others share its set with, too - what the kernel writes, for one - misses now and then whatever the extra is: it is
- * in rows of several sets, and belongs to one that lacks a page without it. */
-uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c)
-{
-	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t), *rows = ARENA_ARRAY(a, c->rows, uint32_t),
-		 *own = ARENA_ARRAY(a, c->rows, uint32_t), *strays = ARENA_ARRAY(a, c->rows, uint32_t),
-		 *seen = ARENA_ARRAY(a, c->rows, uint32_t);
-	uint32_t ways = 0, lack = 0, stray = 0, whole = 0;
-
-	if (!of || !rows || !own || !strays || !seen)
-		return 0;
-	const uint32_t sets = tlb_sets_of_rows(c, of);
-	for (uint32_t i = 0; i < c->rows; i++)
-		rows[of[i]]++;
-	for (uint32_t q = 0; q < c->n; q++) {
-		uint32_t in = 0, last = 0;
-		memset(seen, 0, sets * sizeof(*seen));
-		for (uint32_t i = 0; i < c->rows; i++)
-			seen[of[i]] += c->hot[(size_t)i * c->n + q];
-		for (uint32_t k = 0; k < sets; k++)
-			if (seen[k]) {
-				in++;
-				last = k;
-			}
-		/* Where pages take turns in missing, who knows how many never did. */
-		if (!in || (in == 1 && seen[last] < rows[last]))
-			return 0;
-		own[last] += in == 1;
-		stray += in > 1;
-		for (uint32_t k = 0; k < sets && in > 1; k++)
-			strays[k] += seen[k] == rows[k];
-	}
-	for (uint32_t k = 0; k < sets; k++)
-		ways = own[k] > ways ? own[k] : ways;
-	for (uint32_t k = 0; k < sets; k++) {
-		if (ways - own[k] > strays[k])
-			return 0;
-		lack += ways - own[k];
-		whole += own[k] == ways;
-	}
-	return lack == stray && 4 * whole >= 3 * sets && ways * sets == c->n && ways > 1 ? ways : 0;
-}
-
-/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages
- * take turns in missing, rows of one set differ, or lack some. */
-static bool is_partition(const struct tlb_conflicts *c)
-{
-	uint32_t sets = 0, again = 0, pages = 0;
-
-	for (uint32_t i = 0; i < c->rows; i++) {
-		const bool *row = c->hot + (size_t)i * c->n;
-		uint32_t k = 0;
-		while (k < i && !in_both(row, c->hot + (size_t)k * c->n, c->n))
-			k++;
-		if (k < i && memcmp(row, c->hot + (size_t)k * c->n, c->n * sizeof(*row)) != 0)
-			return false;
-		sets += k == i;
-		again += k < i;
-		pages += k == i ? in_both(row, row, c->n) : 0;
-	}
-	return pages == c->n && 4 * again >= sets;
-}
-
-/* Whether rows that have any page in common have all. */
-static bool rows_agree(const struct tlb_conflicts *c)
-{
-	for (uint32_t i = 0; i < c->rows; i++)
-		for (uint32_t k = 0; k < i; k++) {
-			const bool *row = c->hot + (size_t)i * c->n, *other = c->hot + (size_t)k * c->n;
-			if (in_both(row, other, c->n) && memcmp(row, other, c->n * sizeof(*row)) != 0)
-				return false;
-		}
-	return true;
-}
-
-/* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are
- * not counted. */
-static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t past, uint32_t apart,
-			uint32_t *marks)
-{
-	const bool *row = c->hot + (size_t)i * c->n;
-	uint32_t in = 0;
-
-	*marks = 0;
-	for (uint32_t q = 0; q < c->n; q++)
-		if (row[q] && !stray[q]) {
-			++*marks;
-			in += (c->n + past - q) % apart == 0;
-		}
-	return in;
-}
-
-/* Whether most pages of the rows are in step with several times as many sets: those that are not may be strays, which rows of the memory or a cache
- * of data set as far apart as their banks are. Where there are no more sets, each of so many times as many has its part of the pages. */
-static bool may_be_finer(const uint32_t *fit, uint32_t apart, uint32_t most, uint32_t all)
-{
-	for (uint32_t times = 2; times * apart <= most; times++)
-		if (2 * times * fit[times * apart] > (times + 1) * all)
-			return true;
-	return false;
-}
-
-/* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. Pages that take turns in
- * missing need not all be seen for that. 0: no such number. past: of each row's extra one. */
-static uint32_t sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
-{
-	bool *stray = ARENA_ARRAY(a, c->n, bool);
-	uint32_t *fit = ARENA_ARRAY(a, c->n / 2 + 1, uint32_t);
-
-	if (!stray || !fit)
-		return 0;
-	for (uint32_t q = 0; q < c->n; q++) {
-		uint32_t in = 0;
-		for (uint32_t i = 0; i < c->rows; i++)
-			in += c->hot[(size_t)i * c->n + q];
-		stray[q] = c->rows >= STEP_ROWS && 2 * in > c->rows;
-	}
-	for (uint32_t apart = c->n / 2; apart > 1; apart--) {
-		uint32_t all = 0, rows = 0;
-		for (uint32_t i = 0; i < c->rows; i++) {
-			uint32_t marks, in = in_step(c, stray, i, past[i], apart, &marks);
-			all += marks;
-			fit[apart] += in;
-			rows += in >= 2;
-		}
-		if (fit[apart] < STEP_ALIKE * all)
-			continue;
-		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows &&
-			       !may_be_finer(fit, apart, c->n / 2, all)
-			   ? apart
-			   : 0;
-	}
-	return 0;
 }
 
 /* Pages more than fit that are worth asking for: more of them where those so far made sets of one size, and none but those. */
@@ -367,6 +199,64 @@ static enum chase_state ask_unseen(struct tlb_path *c, unsigned k, struct asked 
 	return CHASE_DONE;
 }
 
+/* How many rows a page misses in. */
+static uint32_t times_asked(const struct asked *a, uint32_t q)
+{
+	uint32_t times = 0;
+
+	for (uint32_t i = 0; i < a->rows.rows; i++)
+		times += a->row[(size_t)i * a->g.n + q];
+	return times;
+}
+
+/* Whether a page's group and another one are together as many pages as the largest one is. */
+static bool may_be_part(const struct asked *a, const struct tlb_level *l, uint32_t q)
+{
+	uint32_t size = 0, largest = 0;
+
+	for (uint32_t r = 0; r < a->g.n; r++)
+		size += a->g.of[r] == a->g.of[q];
+	for (uint32_t i = 0; i < l->set_count; i++)
+		largest = l->set_size[i] > largest ? l->set_size[i] : largest;
+	for (uint32_t i = 0; i < l->set_count; i++)
+		if (l->set_size[i] + size == largest)
+			return true;
+	return false;
+}
+
+/* Of a group that may be a part of one set of which others miss for other extras, another extra: one that lies as much further as all sets hold than one
+ * of its own pages is of their set. A part that is as large each time, and has the same pages, is none. */
+static enum chase_state ask_twice(struct tlb_path *c, unsigned k, struct asked *a)
+{
+	const struct tlb_level *l = &c->level[k];
+	bool asked[ALIKE_MOST + 1] = {false}; /* each group once, of which there are no more than rows */
+	enum chase_state all = CHASE_DONE;
+
+	for (uint32_t q = 0; q < a->g.n && a->rows.rows < ALIKE_MOST; q++) {
+		const uint32_t name = a->g.of[q];
+		bool used = asked[name] || times_asked(a, q) != 1 || !has_room(c, l, q) || !may_be_part(a, l, q);
+		for (uint32_t i = 0; i < a->rows.rows && !used; i++)
+			used = a->past[i] == q;
+		if (used)
+			continue;
+		asked[name] = true;
+		const enum chase_state state = ask_extra(c, k, q, a);
+		if (state == CHASE_UNDECIDED)
+			return state;
+		all = state == CHASE_PENDING ? state : all;
+	}
+	return all;
+}
+
+/* Whether each group that may be a part was asked for more than once, and showed the same pages. */
+static bool are_whole(const struct asked *a, const struct tlb_level *l, const struct tlb_conflicts *rows)
+{
+	for (uint32_t q = 0; q < a->g.n; q++)
+		if (times_asked(a, q) < 2 && may_be_part(a, l, q))
+			return false;
+	return tlb_rows_agree(rows);
+}
+
 /* Whether every two neighbours conflict with the same pages: then one entry covers both. */
 static bool in_pairs(const struct groups *g)
 {
@@ -446,8 +336,11 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	}
 	const struct tlb_conflicts so_far = {.n = n, .rows = asked.rows.rows, .hot = asked.row};
 	if (all == CHASE_DONE && l->set_count && !asked.g.merged && !asked.equal &&
-	    (asked.steady || (orders >= MORE_ORDERS && rows_agree(&so_far))))
+	    (asked.steady || (orders >= MORE_ORDERS && tlb_rows_agree(&so_far))))
 		all = ask_unseen(c, k, &asked);
+	if (all == CHASE_DONE && orders >= MORE_ORDERS && l->set_count && asked.seen == n && !asked.g.merged &&
+	    !asked.equal && may_be_parts(l))
+		all = ask_twice(c, k, &asked);
 	if (all == CHASE_UNDECIDED)
 		return tlb_undecided(&l->ways, "%s", c->why);
 	if (all != CHASE_DONE)
@@ -458,7 +351,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	const struct groups g = asked.g;
 	const struct tlb_conflicts rows = asked.rows;
 	const uint32_t seen = asked.seen;
-	const bool each_time = asked.steady, equal = asked.equal, steady = each_time || is_partition(&rows);
+	const bool each_time = asked.steady, equal = asked.equal, steady = each_time || tlb_is_partition(&rows);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
 	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
@@ -480,7 +373,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	}
 	if (g.merged || !steady) {
 		uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(arena, &rows);
-		const uint32_t step = l->blurred || each ? 0 : sets_in_step(arena, &rows, asked.past);
+		const uint32_t step = l->blurred || each ? 0 : tlb_sets_in_step(arena, &rows, asked.past);
 		each = step ? n / step : each;
 		l->set_count = 0;
 		if (each) {
@@ -500,7 +393,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
 	}
-	if (!equal && may_be_parts(l)) {
+	if (!equal && may_be_parts(l) && !(orders >= MORE_ORDERS && are_whole(&asked, l, &rows))) {
 		l->set_count = 0;
 		*turns = true;
 		return tlb_undecided(&l->ways,

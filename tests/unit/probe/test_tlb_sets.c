@@ -129,13 +129,49 @@ static void test_majority(void **state)
 	assert_int_equal(majority(ROWS, &equal), 0);
 }
 
+/* Rows of sets that follow one another page by page, in every second of which pages miss as many apart as banks of a memory are. */
+static void in_step(unsigned strays)
+{
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] =
+			    q % SETS == i % SETS || (i % 2 && q / SETS < strays && (q + PAGES - i) % (SETS / 2) == 0);
+}
+
+static uint32_t sets_in_step(void)
+{
+	const struct tlb_conflicts c = {PAGES, ROWS, hot};
+	uint32_t past[ROWS];
+	struct arena a;
+
+	for (unsigned i = 0; i < ROWS; i++)
+		past[i] = i;
+	arena_init(&a);
+	const uint32_t is = tlb_sets_in_step(&a, &c, past);
+	arena_free(&a);
+	return is;
+}
+
+static void test_in_step(void **state)
+{
+	(void)state;
+	in_step(0);
+	assert_int_equal(sets_in_step(), SETS);
+	/* Half as many sets have them all, but most of them are of one of twice as many. */
+	in_step(2);
+	assert_int_equal(sets_in_step(), 0);
+	/* Of half as many sets half of the pages are. */
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] = (q + PAGES - i) % (SETS / 2) == 0;
+	assert_int_equal(sets_in_step(), SETS / 2);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_hashed),
-	    cmocka_unit_test(test_strays),
-	    cmocka_unit_test(test_turns),
-	    cmocka_unit_test(test_majority),
+	    cmocka_unit_test(test_hashed),   cmocka_unit_test(test_strays),  cmocka_unit_test(test_turns),
+	    cmocka_unit_test(test_majority), cmocka_unit_test(test_in_step),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -8,179 +8,27 @@
  * Five operations stand for what pipes are for: addition of single precision and of integers, the reciprocal square root,
  * additions of double and of half precision. Those that share a pipe are one unit, whose name says what it does; every
  * other operation is on the units that it shares. */
-#include "pipes.h"
+#include "pipes_graph.h"
 #include "stat/stat.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum anchor { ANCHOR_SINGLE, ANCHOR_INTEGER, ANCHOR_SPECIAL, ANCHOR_DOUBLE, ANCHOR_HALF, ANCHORS };
-enum { NODES = 9, NONE = -1 };
-
-/* The first that can be used stands for its kind. */
-static const int choice[ANCHORS][4] = {{ROW_add_f32, ROW_fma_f32, ROW_mul_f32, NONE},
-				       {ROW_add_u32, ROW_max_s32, ROW_and_b32, NONE},
-				       {ROW_rsqrt_f32, ROW_lg2_f32, ROW_rcp_f32, NONE},
-				       {ROW_add_f64, ROW_mul_f64, ROW_fma_f64, NONE},
-				       {ROW_add_f16x2, ROW_fma_f16x2, ROW_add_f16, NONE}};
-/* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
-static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
-			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
-#define SOME	    0.25 /* of the slower one's time more: not nothing */
-#define HALF_OF_IT  0.5	 /* of the same: less of it is no pipe in common that a unit could be named after */
-#define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
-#define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
-#define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
-#define LINK_SLOWER 1.5	 /* than the faster one of the two */
+#define SOME	  0.25 /* of the slower one's time more: not nothing */
+#define ELSEWHERE 0.75 /* of the same: this may be a pipe in common */
+#define ALL_OF_IT 0.94 /* of the same: nothing of it is anywhere else */
+#define ALIKE	  0.01 /* of a throughput: what one pipe's operations may differ by */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
 					  "half precision"};
 
-struct graph {
-	struct pipes *u;
-	unsigned nodes;
-	int row[NODES]; /* the anchors first; NONE: there is none */
-	struct pair pair[NODES][NODES];
-	enum relation sure[NODES][NODES]; /* with what follows from others; PART counts as shared */
-	int unit[ANCHORS];		  /* the least anchor of its unit */
-	const char *name[ANCHORS];	  /* of the unit of that anchor; NULL: not known */
-	char why[ANCHORS][200];
-};
-
-static bool shares(enum relation r)
-{
-	return r == REL_SHARED || r == REL_PART;
-}
-
-static void set(struct graph *g, unsigned a, unsigned b, enum relation r)
-{
-	g->sure[a][b] = g->sure[b][a] = r;
-}
-
-static void look(struct graph *g, unsigned a, unsigned b)
-{
-	g->pair[a][b] = g->pair[b][a] =
-	    pipes_pair(g->u, (unsigned)g->row[a], (unsigned)g->row[b], a < ANCHORS && b < ANCHORS);
-	/* Two that name units of their own are not on one for a little that they seem to take from each other: they may overlap badly. */
-	const bool little =
-	    a < ANCHORS && b < ANCHORS && g->pair[a][b].is == REL_PART && g->pair[a][b].excess < HALF_OF_IT;
-	set(g, a, b, little ? REL_HIDDEN : g->pair[a][b].is);
-}
-
-/* An operation of one instruction that has all of its pipe in common with a is where a is. One that shares more with a and
- * b together than it has to share is on a pipe that both of them have. */
-#define MORE_THAN_ALL 1.25
-static bool follow(struct graph *g, unsigned a, unsigned b)
-{
-	for (unsigned k = 0; k < g->nodes; k++) {
-		if (k == a || k == b || g->row[k] == NONE || g->u->solo[g->row[k]].native != 1)
-			continue;
-		const enum relation x = g->sure[k][a], y = g->sure[k][b];
-		if (x == REL_SHARED && (y == REL_SHARED || y == REL_APART)) {
-			set(g, a, b, y);
-			return true;
-		}
-		if (y == REL_SHARED && x == REL_APART) {
-			set(g, a, b, REL_APART);
-			return true;
-		}
-		if (shares(g->pair[k][a].is) && shares(g->pair[k][b].is) &&
-		    g->pair[k][a].excess + g->pair[k][b].excess > MORE_THAN_ALL) {
-			set(g, a, b, REL_PART);
-			return true;
-		}
-	}
-	return false;
-}
-
-static void follow_all(struct graph *g)
-{
-	for (bool again = true; again;) {
-		again = false;
-		for (unsigned a = 0; a < ANCHORS; a++)
-			for (unsigned b = 0; b < g->nodes; b++)
-				if (b != a && g->row[a] != NONE && g->row[b] != NONE && g->sure[a][b] == REL_HIDDEN)
-					again |= follow(g, a, b);
-	}
-}
-
-static bool any_hidden(const struct graph *g, double *fastest)
-{
-	bool any = false;
-	*fastest = INFINITY;
-	for (unsigned a = 0; a < ANCHORS; a++)
-		for (unsigned b = 0; b < a; b++)
-			if (g->sure[a][b] == REL_HIDDEN) {
-				*fastest =
-				    fmin(*fastest, fmin(g->u->solo[g->row[a]].cycles, g->u->solo[g->row[b]].cycles));
-				any = true;
-			}
-	return any;
-}
-
-/* All relations of the anchors. False while points are missing. */
-static bool relate(struct graph *g)
-{
-	double fastest;
-	g->nodes = ANCHORS;
-	for (unsigned a = 0; a < ANCHORS; a++) {
-		g->row[a] = NONE;
-		for (unsigned i = 0; choice[a][i] != NONE && g->row[a] == NONE; i++)
-			if (g->u->solo[choice[a][i]].usable && g->u->solo[choice[a][i]].native == 1)
-				g->row[a] = choice[a][i];
-	}
-	for (unsigned a = 0; a < ANCHORS; a++)
-		for (unsigned b = 0; b < a; b++)
-			if (g->row[a] != NONE && g->row[b] != NONE)
-				look(g, a, b);
-	if (study_pending(g->u->s))
-		return false;
-	follow_all(g);
-	if (!any_hidden(g, &fastest))
-		return true;
-	for (unsigned i = 0; i < sizeof links / sizeof *links && g->nodes < NODES; i++) {
-		const struct solo *o = &g->u->solo[links[i]];
-		bool known = false;
-		for (unsigned k = 0; k < ANCHORS; k++)
-			known |= g->row[k] == links[i];
-		if (known || !o->usable || o->native != 1 || o->cycles < LINK_SLOWER * fastest)
-			continue;
-		g->row[g->nodes] = links[i];
-		for (unsigned a = 0; a < ANCHORS; a++)
-			if (g->row[a] != NONE)
-				look(g, a, g->nodes);
-		g->nodes++;
-	}
-	if (study_pending(g->u->s))
-		return false;
-	follow_all(g);
-	return true;
-}
-
 /* ---- the units' names ---- */
-
-static void group(struct graph *g)
-{
-	for (unsigned a = 0; a < ANCHORS; a++)
-		g->unit[a] = (int)a;
-	for (unsigned round = 0; round < ANCHORS; round++)
-		for (unsigned a = 0; a < ANCHORS; a++)
-			for (unsigned b = 0; b < ANCHORS; b++)
-				if (g->row[a] != NONE && g->row[b] != NONE && shares(g->sure[a][b]) &&
-				    g->unit[b] < g->unit[a])
-					g->unit[a] = g->unit[b];
-}
-
-static bool has(const struct graph *g, int unit, enum anchor a)
-{
-	return g->row[a] != NONE && g->unit[a] == unit;
-}
 
 /* Whether the unit is known not to do what anchor b does. */
 static bool without(struct graph *g, int unit, enum anchor b)
 {
 	for (unsigned a = 0; a < ANCHORS; a++)
-		if (g->row[b] != NONE && has(g, unit, (enum anchor)a) && g->sure[a][b] == REL_APART)
+		if (g->row[b] != NONE && graph_has(g, unit, (enum anchor)a) && g->sure[a][b] == REL_APART)
 			return true;
 	snprintf(g->why[unit], sizeof g->why[unit],
 		 g->row[b] == NONE ? "what its unit does is not known: no operation for %s keeps a pipe full%s"
@@ -193,7 +41,7 @@ static bool without(struct graph *g, int unit, enum anchor b)
  * sfu; double precision, dpu; half precision, fp16. */
 static const char *name_of(struct graph *g, int unit)
 {
-	const bool f = has(g, unit, ANCHOR_SINGLE), i = has(g, unit, ANCHOR_INTEGER);
+	const bool f = graph_has(g, unit, ANCHOR_SINGLE), i = graph_has(g, unit, ANCHOR_INTEGER);
 	if (f && i)
 		return "sp";
 	if (f)
@@ -204,11 +52,11 @@ static const char *name_of(struct graph *g, int unit)
 		return "int32";
 	if (!without(g, unit, ANCHOR_INTEGER))
 		return NULL;
-	if (has(g, unit, ANCHOR_SPECIAL))
+	if (graph_has(g, unit, ANCHOR_SPECIAL))
 		return "sfu";
 	if (!without(g, unit, ANCHOR_SPECIAL))
 		return NULL;
-	if (has(g, unit, ANCHOR_DOUBLE))
+	if (graph_has(g, unit, ANCHOR_DOUBLE))
 		return "dpu";
 	if (study_device(g->u->s)->has_f64 && !without(g, unit, ANCHOR_DOUBLE))
 		return NULL;
@@ -236,7 +84,7 @@ static int witness(const struct graph *g, int unit, unsigned row)
 	for (unsigned k = 0; k < g->nodes; k++) {
 		bool member = false;
 		for (unsigned a = 0; a < ANCHORS; a++)
-			member |= has(g, unit, (enum anchor)a) && (a == k || g->sure[a][k] == REL_SHARED);
+			member |= graph_has(g, unit, (enum anchor)a) && (a == k || g->sure[a][k] == REL_SHARED);
 		if (g->row[k] == NONE || !member)
 			continue;
 		if ((unsigned)g->row[k] == row)
@@ -250,6 +98,21 @@ static int witness(const struct graph *g, int unit, unsigned row)
 	return best;
 }
 
+/* Where issuing hides the row's relation to its likely unit, uneven streams with those of its operations that take longer may tell. */
+static void by_uneven(struct graph *g, int unit, unsigned row, struct pair *p, int *with)
+{
+	for (unsigned a = 0; a < ANCHORS; a++) {
+		if (!graph_has(g, unit, (enum anchor)a) || (unsigned)g->row[a] == row)
+			continue;
+		const struct pair uneven = pipes_pair_uneven(g->u, row, (unsigned)g->row[a]);
+		if (uneven.is == REL_HIDDEN)
+			continue;
+		*p = uneven;
+		*with = g->row[a];
+		return;
+	}
+}
+
 /* Where issuing hides the row's relation to a unit, an operation of one instruction that shares more with the two than it has
  * shows it. */
 static struct pair by_link(struct graph *g, int unit, unsigned row)
@@ -257,12 +120,12 @@ static struct pair by_link(struct graph *g, int unit, unsigned row)
 	for (unsigned k = 0; k < g->nodes; k++) {
 		double most = 0;
 		for (unsigned a = 0; a < ANCHORS; a++)
-			if (has(g, unit, (enum anchor)a) && a != k && shares(g->pair[k][a].is))
+			if (graph_has(g, unit, (enum anchor)a) && a != k && graph_shares(g->pair[k][a].is))
 				most = fmax(most, g->pair[k][a].excess);
 		if (g->row[k] == NONE || (unsigned)g->row[k] == row || most == 0 || g->u->solo[g->row[k]].native != 1)
 			continue;
 		const struct pair p = pipes_pair(g->u, row, (unsigned)g->row[k], false);
-		if (shares(p.is) && p.excess + most > MORE_THAN_ALL)
+		if (graph_shares(p.is) && p.excess + most > MORE_THAN_ALL)
 			return (struct pair){.is = REL_PART, .excess = p.excess};
 	}
 	return (struct pair){.is = REL_HIDDEN};
@@ -287,7 +150,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 	double sum = 0, least = 1;
 	unsigned parts = 0, hidden = 0;
 	for (int unit = 0; unit < ANCHORS; unit++) {
-		if (!has(g, unit, (enum anchor)unit))
+		if (!graph_has(g, unit, (enum anchor)unit))
 			continue;
 		const int w = witness(g, unit, row);
 		struct pair p =
@@ -297,7 +160,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		const char *as = w == NONE ? "?" : pipes_name((unsigned)w);
 		if (p.is == REL_APART)
 			continue;
-		if (!shares(p.is)) {
+		if (!graph_shares(p.is)) {
 			hidden++;
 			add_text(v.because, sizeof v.because,
 				 "%s%s: the issue rate hides it, or there are no data (%.2f); ", "with ", as, p.excess);
@@ -339,7 +202,7 @@ static bool nowhere_else(struct graph *g, unsigned row, int unit)
 {
 	const double most = g->u->solo[row].native > 1 ? ELSEWHERE : SOME;
 	for (int other = 0; other < ANCHORS; other++) {
-		if (other == unit || !has(g, other, (enum anchor)other))
+		if (other == unit || !graph_has(g, other, (enum anchor)other))
 			continue;
 		const int w = witness(g, other, row);
 		const struct pair p =
@@ -362,10 +225,10 @@ static bool as_fast(const struct graph *g, unsigned row, unsigned witness)
 static bool seen_elsewhere(struct graph *g, unsigned row, int unit)
 {
 	for (int other = 0; other < ANCHORS; other++) {
-		const int w = other != unit && has(g, other, (enum anchor)other) ? witness(g, other, row) : NONE;
+		const int w = other != unit && graph_has(g, other, (enum anchor)other) ? witness(g, other, row) : NONE;
 		const struct pair p =
 		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
-		if (shares(p.is) && p.excess > SOME)
+		if (graph_shares(p.is) && p.excess > SOME)
 			return true;
 	}
 	return false;
@@ -391,9 +254,13 @@ static void conclude_row(struct graph *g, unsigned row)
 		const unsigned a = k == 0 ? first : k <= first ? k - 1 : k;
 		if (g->row[a] == NONE || (k > 0 && g->unit[a] == g->unit[first]))
 			continue;
-		const int w = witness(g, g->unit[a], row);
-		const struct pair p =
+		int w = witness(g, g->unit[a], row);
+		struct pair p =
 		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
+		if (study_missing(s) > missing)
+			return;
+		if (k == 0 && g->name[g->unit[a]] && (w == NONE || p.is == REL_HIDDEN))
+			by_uneven(g, g->unit[a], row, &p, &w);
 		if (study_missing(s) > missing)
 			return;
 		if (p.is != REL_SHARED) {
@@ -445,10 +312,10 @@ static void conclude_unit(struct graph *g, int unit)
 		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
 		snprintf(key, sizeof key, "unit.%s.%s", g->name[unit], parts[i]);
 		const struct finding *f = study_finding(g->u->s, from);
-		if (g->row[unit] != choice[unit][0])
+		if (g->row[unit] != graph_choice[unit][0])
 			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
 				      "%s names it, of which too little is known; %s only stands for it",
-				      pipes_name((unsigned)choice[unit][0]), pipes_name((unsigned)g->row[unit]));
+				      pipes_name((unsigned)graph_choice[unit][0]), pipes_name((unsigned)g->row[unit]));
 		else if (f && f->verdict == VERDICT_MEASURED)
 			study_measured_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
 					      pipes_name((unsigned)g->row[unit]), "%s, the operation that names it",
@@ -475,9 +342,9 @@ static void expect(const struct pipes *u)
 	for (unsigned c = 0; c < PIPES_CHAINS; c++)
 		for (unsigned a = 0; a < ANCHORS; a++)
 			for (unsigned i = 0; i < ARITHMETIC_COUNT; i++)
-				if (i != (unsigned)choice[a][0] && isfinite(guess.solo[i].cycles) &&
-				    isfinite(guess.solo[choice[a][0]].cycles))
-					pipes_expect_pair(&guess, i, (unsigned)choice[a][0], pipes_chains[c]);
+				if (i != (unsigned)graph_choice[a][0] && isfinite(guess.solo[i].cycles) &&
+				    isfinite(guess.solo[graph_choice[a][0]].cycles))
+					pipes_expect_pair(&guess, i, (unsigned)graph_choice[a][0], pipes_chains[c]);
 }
 
 static void study_pipes(struct study *s)
@@ -487,11 +354,11 @@ static void study_pipes(struct study *s)
 	pipes_study_warps(s);
 	const bool timed = pipes_solos(&u);
 	expect(&u);
-	if (!timed || !relate(&g))
+	if (!timed || !graph_relate(&g))
 		return;
-	group(&g);
+	graph_group(&g);
 	for (int a = 0; a < ANCHORS; a++)
-		g.name[a] = has(&g, a, (enum anchor)a) ? name_of(&g, a) : NULL;
+		g.name[a] = graph_has(&g, a, (enum anchor)a) ? name_of(&g, a) : NULL;
 	for (unsigned row = 0; row < ARITHMETIC_COUNT; row++)
 		conclude_row(&g, row);
 	if (study_pending(s))
@@ -580,8 +447,8 @@ const struct probe probe_pipes = {
     .fooled =
 	"An issue rate that hides the pipes: the fastest stream of operations and loads tells what issuing takes, and "
 	"where "
-	"that alone explains a time nothing is said, unless a slower operation on the same pipe shows it. A stream "
-	"that "
+	"that alone explains a time nothing is said, unless a slower operation on the same pipe shows it, or a stream "
+	"with more of the slower of the two. A stream that "
 	"does not keep its pipe full: it has to reach the throughput that is known, and warps that begin or end one "
 	"after "
 	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load, or "

@@ -55,6 +55,9 @@ bool pipes_apart(const struct solo *o);
 /* The two together; also lowers u->issue when they issue faster than anything before. closely: more is asked where something
  * besides issuing them makes them slow. */
 struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely);
+/* The same by a stream that is longest on one pipe, as far as issuing lets it: where issuing hides two that take as long in turn, more of the
+ * slower one may show them. Hidden as well if even that would not. */
+struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b);
 /* Streams that later passes may ask for: of every operation alone, and of two together if the cycles of both stay what they are. chains: of each
  * operation; the kernel does not depend on the warps. */
 enum { PIPES_CHAINS = 3 };

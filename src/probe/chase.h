@@ -276,7 +276,8 @@ void chase_merge(struct chase_path *c);
 /* Latency of level k on one SM, cycles from load to use. */
 #define CHASE_PARTS 6
 struct chase_latency {
-	double clock; /* ticks that reading it added to an access, which value is without; NAN: none was taken off */
+	double clock;  /* ticks that reading it added to an access, which value is without; NAN: none was taken off */
+	double single; /* ticks of an access of one line alone, where the clock's cost was taken off */
 	double value, half; /* value +- half; where UNDECIDED, NAN unless the steps of the clock alone are why */
 	double address_ops; /* arithmetic instructions in the chain, per load */
 	bool averaged;	    /* from laps; else from the class of single accesses */

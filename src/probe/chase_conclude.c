@@ -1,15 +1,11 @@
 /* From facts of a path to findings and a figure. */
 #include "base/arena.h"
-#include "probe/chase.h"
+#include "probe/chase_clock.h"
 #include "stat/stat.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define SMS_LEAST 4 /* of which most can be told from others */
-#define AGREED	  4 /* one SM in so many */
-#define SMS_APART 2 /* cycles that SMs may be apart, besides those of the clock's steps */
 
 static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
 			  const char *method, const char *seen)
@@ -279,66 +275,6 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	return n;
 }
 
-/* Which cost of the clock so many SMs agree in that it is the one without noise: noise of one SM is not that of another. */
-static bool clock_agreed(const struct chase_path *c, const struct chase_latency *one, unsigned n, double *cost)
-{
-	unsigned most = 0;
-	for (unsigned i = 0; i < n; i++) {
-		unsigned alike = 0;
-		double sum = 0;
-		for (unsigned q = 0; q < n; q++)
-			if (fabs(one[q].clock - one[i].clock) <= c->grain / 8.0) {
-				alike++;
-				sum += one[q].clock;
-			}
-		if (alike > most) {
-			most = alike;
-			*cost = alike * AGREED >= n ? sum / alike : *cost;
-		}
-	}
-	return most * AGREED >= n;
-}
-
-/* Reading the clock costs the same on every SM. Where a chain of loads without it was delayed each time, as by refreshes that it cannot escape, or
- * met a faster clock, it seems to cost less and the loads to take longer: by so much the others say. */
-static void latency_same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
-{
-	double cost[CHASE_PLACEMENTS], with[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
-	const double near = SMS_APART + c->grain / 4.0;
-
-	for (unsigned i = 0; i < n; i++) {
-		if (isnan(one[i].clock))
-			return;
-		with[i] = one[i].value + one[i].clock;
-	}
-	if (n < SMS_LEAST)
-		return;
-	/* A clock that is faster now and then may make either of the two longer, and both together only if it was the load that met it: of
-	 * the others the chain did, or neither. */
-	const bool steady = c->swing <= 0;
-	const double together = stat_median(with, n, scratch);
-	unsigned told = 0;
-	for (unsigned i = 0; i < n; i++)
-		if (steady || fabs(with[i] - together) <= near)
-			cost[told++] = one[i].clock;
-	if (!told)
-		return;
-	double usual = stat_quantile(cost, told, 0.75, scratch);
-	const bool agreed = !steady && clock_agreed(c, one, n, &usual);
-	for (unsigned i = 0; i < n; i++) {
-		const double less = usual - one[i].clock;
-		/* Accesses of the nearest level that met the faster clock and are too near the others to be told from them, as those of
-		 * this level are not. */
-		const double nearest = c->classes[0].centre; /* with the clock's cost */
-		const bool more = agreed && less < 0 && -less <= c->swing * nearest &&
-				  c->swing * one[i].value > c->swing / 3 * (one[i].value + nearest) + c->grain;
-		if (!more && (less <= near || (!steady && fabs(with[i] - together) > near)))
-			continue;
-		one[i].value -= less;
-		one[i].clock += less;
-	}
-}
-
 #define TRIES 3 /* that may each meet the faster clock at another time */
 
 /* Where what the clock's steps took off is not known because the clock was faster meanwhile, other launches may meet it less. Where nobody asked for
@@ -392,8 +328,10 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	}
 	if (out->state != CHASE_DONE)
 		return;
-	latency_same_clock(c, one, n);
+	chase_same_clock(c, one, n);
 	out->state = latency_settled(c, k, sm, n, one, left, torn);
+	if (n < SMS_LEAST)
+		chase_same_clock(c, one, n);
 	const unsigned usual = latency_usual(c, k, one, n, torn, left);
 	if (out->state == CHASE_DONE && 3 * usual < 2 * n) {
 		out->state = CHASE_UNDECIDED;

@@ -1,6 +1,6 @@
 /* Latency of one level on one SM. */
 #include "base/arena.h"
-#include "data/native_record.h"
+#include "probe/chase_chain.h"
 #include "probe/chase_lag.h"
 #include "probe/chase_parts.h"
 #include "stat/stat.h"
@@ -13,9 +13,6 @@
 #define CUT_MOST    0.5 /* cycles that its steps may have taken off more from one level than from another */
 #define CUT_BOOSTED 1	/* the same where it is the most that they can */
 #define LONE_LINES  32
-#define LUCKY	    3 /* rounds that may have been faster than they should */
-#define ROUNDS	    32
-#define HEAD	    8
 #define PURE	    0.999 /* share of one class from which an average over laps is that class */
 #define ALONE	    0.9	  /* of one line that is asked for again and again: what noise delays is left out */
 #define SAMPLED	    1500
@@ -29,106 +26,6 @@
 #define FILLED	    1.5	   /* of the level above, so that hardly any of it is still there when it comes again */
 #define LINE_SURE   128	   /* bytes at once: pieces of rows are longer */
 #define LINE_MOST   1024   /* where the line is not known: surely other lines */
-
-static uint64_t lap_ticks(const uint32_t *y)
-{
-	uint64_t sum = 0;
-	for (unsigned i = 0; i < ROUNDS; i++)
-		sum += (y[HEAD + 4 * i + 1] - y[HEAD + 4 * i]) + (uint64_t)(y[HEAD + 4 * i + 3] - y[HEAD + 4 * i + 2]);
-	return sum;
-}
-
-/* Cycles for one load, from two lengths of the same chain: the fastest round of each, because noise only delays. */
-static enum chase_state lap_get(struct chase_path *c, double start, double footprint, uint64_t stride, bool cold,
-				unsigned loads, uint32_t sm, double *cycles, double *spread, double *address_ops)
-{
-	double p[POINT_PARAMS] = {0}, shorter[ROUNDS], longer[ROUNDS];
-	p[CHASE_STRIDE] = (double)stride;
-	p[CHASE_WARM] = cold ? 0 : (2 + c->again) * ceil(footprint / (double)stride);
-	p[CHASE_TIMED] = loads;
-	p[CHASE_START] = start;
-	p[CHASE_PLACE] = 8.0 * sm + c->lap_kind;
-	const struct point *pt = study_ask(c->study, c->lap, footprint, p);
-
-	if (!pt)
-		return chase_missing(c);
-	if (pt->outcome != OUTCOME_OK || pt->words_per_repeat < HEAD + 4 * ROUNDS) {
-		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes came back %s%s%.120s", footprint,
-			 outcome_name(pt->outcome), pt->message[0] ? ": " : "", pt->message);
-		return CHASE_UNDECIDED;
-	}
-	uint32_t n = chase_elements(footprint, p);
-	uint64_t total = (uint64_t)p[CHASE_WARM] + (ROUNDS + 2) * 3ull * loads;
-	if (pt->y[2] != (uint32_t)(total % n * stride)) {
-		snprintf(c->why, sizeof(c->why), "a lap over %.0f bytes did not follow its ring", footprint);
-		return CHASE_UNDECIDED;
-	}
-	/* Of several launches the one that nothing slowed down. */
-	const uint32_t *y = pt->y;
-	for (uint32_t r = 1; r < pt->repeats; r++) {
-		const uint32_t *other = pt->y + (size_t)r * pt->words_per_repeat;
-		if (lap_ticks(other) < lap_ticks(y))
-			y = other;
-	}
-	for (unsigned i = 0; i < ROUNDS; i++) {
-		const uint32_t *w = y + HEAD + 4 * i;
-		shorter[i] = w[1] - w[0];
-		longer[i] = w[3] - w[2];
-	}
-	/* One element alone has no luck; elsewhere a hit now and then makes a round too fast. */
-	qsort(shorter, ROUNDS, sizeof(*shorter), stat_compare_double);
-	qsort(longer, ROUNDS, sizeof(*longer), stat_compare_double);
-	double a = shorter[n == 1 ? 0 : LUCKY], b = longer[n == 1 ? 0 : LUCKY];
-	*cycles = (b - a) / loads;
-	/* A clock that ticks in steps, and code that differs by an instruction, make either end uncertain by some cycles. */
-	*spread = fmax(4.0, c->grain) / loads;
-	*address_ops = 0;
-	const struct native_info *native = study_native(c->study, c->lap, pt);
-	if (native && native->region_count >= 3) {
-		double more = (double)native->region[2].count[NATIVE_ALU] - native->region[0].count[NATIVE_ALU];
-		*address_ops = round(more / loads);
-	}
-	return CHASE_DONE;
-}
-
-/* What of a chain is its loads' own: where one of `few` loads takes less for each, in the longer one something else was waited for. Returns *loads
- * of the two. more: cycles of a load that may be such waits, where the shorter one is too rough to say. */
-static enum chase_state shorter_chain(struct chase_path *c, uint32_t sm, unsigned few, unsigned *loads, double *more)
-{
-	double shorter = NAN, longer = NAN, shorter_spread = 0, longer_spread = 0, ops;
-	char why[sizeof(c->why)];
-
-	*more = 0;
-	enum chase_state a =
-	    lap_get(c, 0, (double)c->stride, c->stride, false, *loads, sm, &longer, &longer_spread, &ops);
-	memcpy(why, c->why, sizeof(why));
-	enum chase_state b =
-	    lap_get(c, 0, (double)c->stride, c->stride, false, few, sm, &shorter, &shorter_spread, &ops);
-	/* Where nobody asked for the shorter one, as in an older recording, the longer one is believed. */
-	memcpy(c->why, why, sizeof(why));
-	if (a != CHASE_DONE || b == CHASE_PENDING)
-		return a != CHASE_DONE ? a : b;
-	if (b != CHASE_DONE)
-		return CHASE_DONE;
-	if (longer > shorter + shorter_spread + longer_spread)
-		*loads = few;
-	else
-		*more = fmax(0, longer - shorter - longer_spread);
-	return CHASE_DONE;
-}
-
-/* Loads of the shorter region of a chain, all of whose code has to stay in the nearest instruction cache: else the rest is fetched anew in each
- * round. */
-static enum chase_state chain_loads(struct chase_path *c, unsigned *loads, double *more)
-{
-	const unsigned again = c->again;
-
-	*loads = CHASE_LOADS;
-	c->again = 0; /* code is as long as before */
-	const enum chase_state state = shorter_chain(c, c->sm, CHASE_LOADS / 4, loads, more);
-	c->again = again;
-	return state;
-}
 
 /* Mean of what the usual clock makes of one latency: the faster of the two groups that a clock with two rates leaves. What is slower than
  * the faster rate explains is another part of the level, if it is not few, and parts count the same. */
@@ -361,14 +258,16 @@ static double served_by(const struct chase_path *c, unsigned k)
 /* Groups of lines by rings of one line each: exact where a coarse clock blurs single accesses. */
 static enum chase_state parts_by_lines(struct chase_path *c, uint64_t stride, uint32_t sm, struct chase_latency *out)
 {
-	double v[LONE_LINES] = {0}, scratch[LONE_LINES], spread, ops, mean = 0;
+	double v[LONE_LINES] = {0}, scratch[LONE_LINES], mean = 0;
 	enum chase_state all = CHASE_DONE;
 
 	for (unsigned i = 0; i < LONE_LINES; i++) {
+		struct chase_lap one = {0};
 		enum chase_state state =
-		    lap_get(c, i * (double)stride, (double)c->stride, c->stride, false, 8, sm, &v[i], &spread, &ops);
+		    chase_lap(c, i * (double)stride, (double)c->stride, c->stride, false, 8, sm, &one);
 		if (state == CHASE_UNDECIDED)
 			return state;
+		v[i] = one.cycles;
 		if (state == CHASE_PENDING)
 			all = state;
 		else
@@ -444,7 +343,8 @@ static bool beyond_steps(const struct chase_path *c, const struct served *all, c
 
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out)
 {
-	double footprint = served_by(c, k), lap = 0, spread = 0, one_lap, one_spread, ops, fetched = 0;
+	double footprint = served_by(c, k), fetched = 0;
+	struct chase_lap lap = {0}, one_chain = {0};
 	struct served all, one;
 	uint64_t stride = c->stride;
 	enum chase_state state[4] = {CHASE_DONE, CHASE_DONE, CHASE_DONE, CHASE_DONE};
@@ -454,10 +354,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	unsigned one_loads = c->grain > 2 || (c->grain > 1 && c->swing > 0) ? 8 : c->grain > 1 ? 4 : 2;
 
 	*out = (struct chase_latency){.clock = NAN, .value = NAN};
-	/* Of those that are longer for the clock's sake, refreshes of the memory may delay each, and those of twice as many loads more. */
-	enum chase_state known = !outside	 ? chain_loads(c, &one_loads, &fetched)
-				 : one_loads > 2 ? shorter_chain(c, sm, 2, &one_loads, &fetched)
-						 : CHASE_DONE;
+	enum chase_state known =
+	    !outside ? chase_chain_near(c, &one_loads, &fetched) : chase_chain_far(c, sm, &one_loads, &fetched);
 	if (known != CHASE_DONE)
 		return known;
 	/* Every access must leave what the level above fetched at once. */
@@ -506,17 +404,18 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* Only the nearest level can serve a whole chain alone. */
 	bool chain = !k && !outside && !chase_beyond_reach(c, 0, footprint, 0);
 	if (chain)
-		state[1] = lap_get(c, 0, footprint, stride, cold, one_loads, sm, &lap, &spread, &ops);
+		state[1] = chase_lap(c, 0, footprint, stride, cold, one_loads, sm, &lap);
 	/* One element that leads to itself: single accesses carry the cost of the clock, and this tells what it is. */
 	state[2] = class_get(c, 0, (double)c->stride, c->stride, false, false, sm, &one, NULL);
-	state[3] = lap_get(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_lap, &one_spread, &ops);
+	state[3] = chase_lap(c, 0, (double)c->stride, c->stride, false, one_loads, sm, &one_chain);
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_UNDECIDED)
 			return CHASE_UNDECIDED;
 	for (unsigned i = 0; i < 4; i++)
 		if (state[i] == CHASE_PENDING)
 			return CHASE_PENDING;
-	out->address_ops = ops;
+	const double one_lap = one_chain.cycles;
+	out->address_ops = one_chain.ops;
 	if (c->grain > 2 && !k && c->beyond_sm && out->parts) {
 		enum chase_state lines = parts_by_lines(c, stride, sm, out);
 		if (lines != CHASE_DONE)
@@ -525,8 +424,8 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	bool pure = all.share >= PURE && out->parts < 2 && c->level[k].class_first == c->level[k].class_last;
 	if (pure && chain) {
 		out->averaged = true;
-		out->value = lap;
-		out->half = spread + fetched;
+		out->value = lap.cycles;
+		out->half = lap.spread + fetched;
 		return CHASE_DONE;
 	}
 	/* A cache keeps it, and what is slow is noise; a row of the memory may have been closed. */
@@ -565,7 +464,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		}
 	}
 	out->value = single_of(c, &all, &one, one_lap);
-	out->half = one_spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
+	out->half = one_chain.spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
 	if (beyond_steps(c, &all, &one)) {
 		snprintf(c->why, sizeof(c->why),
 			 "only %.0f %% of a chain's accesses are of this level, and its turns take %.1f cycles that no "
@@ -588,6 +487,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 		return CHASE_UNDECIDED;
 	}
 	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
-	out->clock = one.mean + (c->grain > 1 ? one.lag : 0) - one_lap;
+	out->single = one.mean + (c->grain > 1 ? one.lag : 0);
+	out->clock = out->single - one_lap;
 	return CHASE_DONE;
 }

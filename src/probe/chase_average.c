@@ -88,6 +88,47 @@ static enum chase_state mean_of(struct chase_path *c, double bytes, uint64_t ste
 	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
 
+/* Ticks that levels above save, on average of all accesses of such a lap. NAN with DONE: it cannot be told. */
+static enum chase_state saved_above(struct chase_path *c, unsigned k, double bytes, uint64_t step, double *ticks)
+{
+	const double hit = c->classes[c->level[k].class_first].centre,
+		     from = (c->classes[c->level[k - 1].class_last].centre + hit) / 2, n = floor(bytes / (double)step);
+	double p[POINT_PARAMS] = {0}, sum = 0;
+	struct chase_run r;
+
+	*ticks = NAN;
+	p[CHASE_STRIDE] = (double)step;
+	p[CHASE_WARM] = LAPS_WARM * n;
+	/* As many whole laps as can be recorded. */
+	p[CHASE_TIMED] = n <= c->room ? n * floor(c->room / n) : c->room;
+	p[CHASE_PLACE] = 8.0 * c->sm + c->kind;
+	enum chase_state state = chase_get(c, &r, n * (double)step, p);
+	if (state != CHASE_DONE || !r.kept)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	for (uint32_t i = 0; i < r.kept; i++) {
+		const double t = chase_ticks(r.record[i]);
+		sum += t < from ? hit - t : 0;
+	}
+	*ticks = sum / r.kept;
+	return CHASE_DONE;
+}
+
+/* Where victims above are not the oldest, some of a lap's lines are still there when it comes again, and of a longer lap fewer: that it is slower says
+ * nothing of this level. What single accesses saw of it is taken off. */
+static enum chase_state less_above(struct chase_path *c, unsigned k, const struct chase_shape_known *is,
+				   struct chase_means *m)
+{
+	double below, full;
+	const enum chase_state a = saved_above(c, k, m->below_bytes, is->line, &below),
+			       b = saved_above(c, k, (double)is->size, is->line, &full);
+
+	if (a == CHASE_PENDING || b == CHASE_PENDING)
+		return CHASE_PENDING;
+	if (below > full)
+		m->below += below - full;
+	return CHASE_DONE;
+}
+
 enum chase_state chase_average(struct chase_path *c, unsigned k)
 {
 	struct chase_level *l = &c->level[k];
@@ -134,5 +175,10 @@ enum chase_state chase_average(struct chase_path *c, unsigned k)
 		m.full = longer;
 		chase_average_judge(&m, &is, &l->average);
 	}
+	if (all != CHASE_DONE || !l->average.size[0] || !k || share(&m, m.full) <= FLAT)
+		return all;
+	all = less_above(c, k, &is, &m);
+	if (all == CHASE_DONE)
+		chase_average_judge(&m, &is, &l->average);
 	return all;
 }

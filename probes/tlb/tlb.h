@@ -251,6 +251,21 @@ bool tlb_is_partition(const struct tlb_conflicts *c);
 uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
 /* Sets as most rows say, and their sizes, for at most so many; 0: they do not tell. */
 uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *size, uint32_t most, bool *equal);
+/* Whether two neighbours are of one set, nearly always, as if an entry covered both. page: each page's set, from 1 on; 0: none. */
+bool tlb_in_pairs(const uint32_t *page, uint32_t n);
+/* Whether all pages but `count` from `first` on fit together with the extra one of a row. Only that they do not is certain, whichever order of visits
+ * says so. */
+enum tlb_room { TLB_ROOM_PENDING, TLB_ROOM_NONE, TLB_ROOM_MAYBE, TLB_ROOM_IS };
+struct tlb_rooms {
+	enum tlb_room (*ask)(void *ctx, uint32_t row, uint32_t first, uint32_t count);
+	void *ctx;
+};
+/* Sets, and their sizes, where rows do not tell the set of some pages, from what rings say that leave those out. past: of each row's extra page, in
+ * lines behind the reach. *sets: 0: that does not tell, either. PENDING or DONE. */
+enum chase_state tlb_assign_by(struct arena *a, const struct tlb_conflicts *rows, const uint32_t *past,
+			       const struct tlb_rooms *rooms, uint32_t *size, uint32_t most, uint32_t *sets);
+enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows, const uint32_t *past,
+			    uint32_t *size, uint32_t most, uint32_t *sets);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -48,14 +48,13 @@ static bool assign(const struct tlb_conflicts *c, struct most *m)
 	return true;
 }
 
-/* Whether two neighbours are of one set, nearly always, as if an entry covered both. */
-static bool in_pairs(const struct tlb_conflicts *c, const struct most *m)
+bool tlb_in_pairs(const uint32_t *page, uint32_t n)
 {
 	uint32_t pairs = 0, same = 0;
 
-	for (uint32_t q = 0; q + 1 < c->n; q += 2) {
-		pairs += m->page[q] && m->page[q + 1];
-		same += m->page[q] && m->page[q] == m->page[q + 1];
+	for (uint32_t q = 0; q + 1 < n; q += 2) {
+		pairs += page[q] && page[q + 1];
+		same += page[q] && page[q] == page[q + 1];
 	}
 	return same >= PAIRS * pairs;
 }
@@ -97,7 +96,8 @@ uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *
 	m.rows = m.size + c->rows;
 	m.in = m.rows + c->rows;
 	m.sets = tlb_sets_of_rows(c, m.of);
-	if (m.sets < 2 || m.sets > most || !assign(c, &m) || m.strays > STRAY_MOST * m.marks || in_pairs(c, &m))
+	if (m.sets < 2 || m.sets > most || !assign(c, &m) || m.strays > STRAY_MOST * m.marks ||
+	    tlb_in_pairs(m.page, c->n))
 		return 0;
 	for (uint32_t k = 0; k < m.sets; k++)
 		ways = m.size[k] > ways ? m.size[k] : ways;

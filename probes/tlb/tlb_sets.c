@@ -281,22 +281,32 @@ static bool may_be_parts(const struct tlb_level *l)
 	return false;
 }
 
-/* What most rows say of each page, where some missed now and then in rows of other sets, or never. */
-static bool by_majority(struct arena *a, struct tlb_level *l, const struct tlb_conflicts *rows)
+/* What most rows say of each page, where some missed now and then in rows of other sets, or never; and where that does not tell, rings that leave some
+ * pages out. UNDECIDED: neither tells. */
+static enum chase_state by_majority(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows,
+				    const uint32_t *past)
 {
+	struct tlb_level *l = &c->level[k];
+	const uint32_t most = sizeof(l->set_size) / sizeof(l->set_size[0]);
 	bool equal = false;
-	const uint32_t sets =
-	    l->blurred ? 0 : tlb_majority(a, rows, l->set_size, sizeof(l->set_size) / sizeof(l->set_size[0]), &equal);
+	uint32_t sets;
 
+	if (l->blurred)
+		return CHASE_UNDECIDED;
+	sets = tlb_majority(study_arena(c->study), rows, l->set_size, most, &equal);
+	if (!sets && tlb_assign(c, k, rows, past, l->set_size, most, &sets) == CHASE_PENDING)
+		return l->ways.state = CHASE_PENDING;
 	if (!sets)
-		return false;
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; !equal && i < sets && l->set_size[i] == l->set_size[0]; i++)
+		equal = i + 1 == sets;
 	l->set_count = equal ? 0 : sets;
 	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
 	if (equal)
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = rows->n / sets};
 	else
 		tlb_undecided(&l->ways, "sets are of unequal size");
-	return true;
+	return CHASE_DONE;
 }
 
 /* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
@@ -381,15 +391,19 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 			l->sets = (struct chase_fact){.state = CHASE_DONE, .value = n / each};
 			return CHASE_DONE;
 		}
-		if (orders >= MORE_ORDERS && by_majority(arena, l, &rows))
-			return CHASE_DONE;
+		const enum chase_state state =
+		    orders >= MORE_ORDERS ? by_majority(c, k, &rows, asked.past) : CHASE_UNDECIDED;
+		if (state != CHASE_UNDECIDED)
+			return state;
 		*turns = true;
 		return tlb_undecided(
 		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
 	}
 	if (!equal && seen != n) {
-		if (orders >= MORE_ORDERS && by_majority(arena, l, &rows))
-			return CHASE_DONE;
+		const enum chase_state state =
+		    orders >= MORE_ORDERS ? by_majority(c, k, &rows, asked.past) : CHASE_UNDECIDED;
+		if (state != CHASE_UNDECIDED)
+			return state;
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
 	}

@@ -35,6 +35,12 @@ void dram_close(struct time_dram *d)
 	d->bus = d->bank = d->row = NULL;
 }
 
+void dram_flush(struct time_dram *d)
+{
+	for (size_t i = 0; i < (size_t)d->partitions * d->banks; i++)
+		d->row[i] = 0;
+}
+
 uint32_t dram_partition(const struct time_dram *d, uint64_t address)
 {
 	return d->partitions > 1 ? (uint32_t)(address / d->stride % d->partitions) : 0;

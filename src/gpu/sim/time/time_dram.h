@@ -21,6 +21,8 @@ struct time_dram {
 
 int dram_open(struct time_dram *d, const struct sim_spec *s); /* 0 or -ENOMEM */
 void dram_close(struct time_dram *d);
+/* Caches are emptied by what lies elsewhere in the memory, which leaves other rows open. */
+void dram_flush(struct time_dram *d);
 static inline bool dram_is_one_queue(const struct time_dram *d)
 {
 	return d->partitions == 1 && !d->banks;

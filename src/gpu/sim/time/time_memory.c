@@ -584,6 +584,7 @@ void time_flush(struct time_gpu *g)
 			cache_flush(&g->levels[k].cache[n]);
 	time_fetch_flush(g);
 	time_texture_flush(g);
+	dram_flush(&g->dram);
 }
 
 static void forget(const struct time_route *r, uint64_t base, uint64_t bytes)

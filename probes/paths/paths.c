@@ -199,6 +199,12 @@ static double boosted_either(const struct study *s, const struct ticks *a, const
 	return a->again && b->again && !a->torn && !b->torn ? 0 : most;
 }
 
+/* Of two that ask one level the one that met the usual clock. */
+static const struct ticks *usual_of(const struct study *s, const struct ticks *a, const struct ticks *b)
+{
+	return boosted(s, fmin(a->middle, b->middle)) > steps_of(s) && b->mean < a->mean ? b : a;
+}
+
 /* A level answers `near` where it has a line, and `far` stands for what lies behind it. */
 struct level {
 	struct ticks near, far;
@@ -255,7 +261,8 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 	if (!known || !study_number(s, name, &there))
 		return;
 	/* One of the two may have been seen while the clock was faster. */
-	const double swing = boosted_either(s, own, other), steps = steps_of(s);
+	const double swing = boosted_either(s, own, other), steps = steps_of(s),
+		     most = boosted(s, fmin(own->middle, other->middle));
 	/* Lines near and far are as many for both: those of one rank are laid beside each other. */
 	const double low = own->low - other->low, middle = own->middle - other->middle, high = own->high - other->high,
 		     apart = fmax(low, fmax(middle, high)) - fmin(low, fmin(middle, high)), plain = steps + apart / 2,
@@ -263,12 +270,13 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 	/* A clock that counts every cycle, and is never faster, makes no difference by which most accesses are all alike apart. */
 	const bool alike = counts_cycles(s) && apart <= 0 && swing <= 0 && fabs(later - middle) < 0.5;
 	const double told = alike || fabs(later) > half ? later : 0;
-	if (own->torn || other->torn || (fabs(later) > plain && fabs(later) <= half)) {
+	/* All launches of one of the two may have met it, alike as they are. */
+	if (own->torn || other->torn || (fabs(later) > plain && fabs(later) <= plain + most)) {
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, "reuse",
 		    "%.0f cycles more than loads that ask %s take, and the SM's clock, which is faster now and then, "
 		    "may have made %.0f of them",
-		    later, name, boosted(s, fmin(own->middle, other->middle)));
+		    later, name, most);
 		return;
 	}
 	study_measured_number(s, key, there + told, known->lo + told - half, known->hi + told + half, "sm",
@@ -304,7 +312,7 @@ static void study_readonly(struct study *s)
 		if (!study_number(s, "cache.global.l2.latency", &l2))
 			return say(s, "readonly", VERDICT_INCONCLUSIVE, "no cache in front of the memory is known");
 		say_shared(s, "readonly", "global.l2", method, seen);
-		conclude_latency(s, "readonly", "global.l2", &own, &straight);
+		conclude_latency(s, "readonly", "global.l2", usual_of(s, &own, &past), &straight);
 		return;
 	}
 	if (l.gap < 0)

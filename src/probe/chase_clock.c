@@ -88,7 +88,9 @@ void chase_same_clock(const struct chase_path *c, struct chase_latency *one, uns
 		/* The shorter of the two lengths of its chain was delayed each time, and this SM seems nearer than it is. */
 		const bool delayed = agreed && steady && less < -near &&
 				     fabs(one[i].value - less - middle) < fabs(one[i].value - middle);
-		if (!faster && !delayed && (less <= near || (!steady && fabs(with[i] - together) > near)))
+		/* Its chain alone met the faster clock, however far it is. */
+		const bool shorter = agreed && !steady && less > near && less <= c->swing * one[i].single + near;
+		if (!faster && !delayed && !shorter && (less <= near || (!steady && fabs(with[i] - together) > near)))
 			continue;
 		one[i].value -= less;
 		one[i].clock += less;

@@ -53,8 +53,28 @@ static void test_few(void **state)
 	assert_float_equal(one[1].value, FAR * 1.04, 0.01);
 }
 
+/* Of many SMs, which are some cycles apart, one's chain over a line of the nearest level met that clock: its accesses of this level are as far as
+ * they were. */
+static void test_chain_alone(void **state)
+{
+	enum { NEAREST = 172, GONE = 14 };
+	const struct chase_path c = {.grain = 1, .swing = 0.08, .classes = {{.centre = NEAREST + COST}}};
+	struct chase_latency one[SMS];
+
+	(void)state;
+	for (unsigned i = 0; i < SMS; i++) {
+		const double apart = (int)i - SMS / 2, clock = COST - (i == 2 ? GONE : 0);
+		one[i] = (struct chase_latency){
+		    .single = NEAREST + COST, .clock = clock, .value = FAR + COST + apart - clock};
+	}
+	chase_same_clock(&c, one, SMS);
+	for (unsigned i = 0; i < SMS; i++)
+		assert_float_equal(one[i].value, FAR + (int)i - SMS / 2, 0.01);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_delayed), cmocka_unit_test(test_few)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_delayed), cmocka_unit_test(test_few),
+					   cmocka_unit_test(test_chain_alone)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -287,7 +287,6 @@ static enum tlb_room room_without(void *ctx, uint32_t row, uint32_t first, uint3
 				.from = first,
 				.offset = count * line,
 				.extra = o->rows->n + o->past[row] - count};
-	enum tlb_room room = TLB_ROOM_IS;
 
 	for (unsigned which = 1; which <= ORDERS; which++) {
 		bool fit = false;
@@ -297,9 +296,11 @@ static enum tlb_room room_without(void *ctx, uint32_t row, uint32_t first, uint3
 			return TLB_ROOM_PENDING;
 		if (state == CHASE_DONE && !fit)
 			return TLB_ROOM_NONE;
-		room = state == CHASE_UNDECIDED ? TLB_ROOM_MAYBE : room;
+		/* Many visits in many orders said so: what others say is not worth as many again. */
+		if (state == CHASE_UNDECIDED)
+			return TLB_ROOM_MAYBE;
 	}
-	return room;
+	return TLB_ROOM_IS;
 }
 
 enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows, const uint32_t *past,

@@ -84,7 +84,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 {
 	char why[sizeof(c->why)] = "no stride was found at which it shows behind the levels above it";
 
-	for (unsigned j = tlb_survey_least(c); j <= TLB_SURVEY_MOST && tlb_survey_stride(c, j) >= LINE_LEAST; j++) {
+	for (unsigned j = tlb_survey_least(c); tlb_survey_stride(c, j) >= LINE_LEAST; j++) {
 		uint64_t s = tlb_survey_stride(c, j);
 		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
 		bool yes;
@@ -176,6 +176,25 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 		before = yes;
 	}
 	return all;
+}
+
+/* The same for clearly more pages than fit, at the stride that was found, or a longer one: where those fit although they were not moved, that one page
+ * more than fits does not was noise, and a stride twice as long is where pages begin to be as crowded. few: so many more. */
+static enum chase_state shift_few(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t *stride, uint64_t widest,
+				  uint32_t *few, uint64_t *from)
+{
+	for (;; *stride *= 2) {
+		bool fit = false;
+		*few = tlb_some_more(c, pages, *stride);
+		enum chase_state state = shift(c, k, *few, *stride, from, &c->level[k].again);
+		if (state != CHASE_DONE || *from != RING_PAGE || *stride >= widest)
+			return state;
+		state = fits(c, k, *few, *stride, &fit);
+		if (state == CHASE_PENDING)
+			return state;
+		if (state != CHASE_DONE || !fit)
+			return CHASE_DONE;
+	}
 }
 
 /* The dense reach at a stride, looked for around a guess. */
@@ -305,7 +324,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	l->crowded = pages;
 	if (state == CHASE_DONE)
 		state = narrow(c, k, pages, &stride);
-	const uint32_t few = stride ? tlb_some_more(c, pages, stride) : 0;
+	uint32_t few = stride ? tlb_some_more(c, pages, stride) : 0;
 	if (state == CHASE_DONE && stride < LINE_LEAST) {
 		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
@@ -315,7 +334,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = CHASE_UNDECIDED;
 	}
 	if (state == CHASE_DONE) {
-		state = shift(c, k, few, stride, &offset, &l->again);
+		state = shift_few(c, k, pages, &stride, widest, &few, &offset);
 		/* What fits moved by less than any page, and does not moved further, is no line. */
 		if (state == CHASE_DONE && l->again && offset < LINE_LEAST) {
 			if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)

@@ -8,12 +8,15 @@
 #include <string.h>
 
 enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
-#define ZOOM_STRIDE 16 /* bytes, as in the paper's Fig. 18 */
-#define LATE	    3  /* ticks, and a share, by which accesses of one class may differ */
-#define LATE_SHARE  0.02
-#define FASTER_MOST 0.01 /* of a walk's accesses: less than a class has */
-#define LINE_LIKELY 256	 /* bytes: no shorter than most lines */
-#define MOST	    0.5	 /* of the pieces that are fetched at once */
+#define ZOOM_STRIDE   16 /* bytes, as in the paper's Fig. 18 */
+#define LATE	      3	 /* ticks, and a share, by which accesses of one class may differ */
+#define LATE_SHARE    0.02
+#define FASTER_MOST   0.01 /* of a walk's accesses: less than a class has */
+#define LINE_LIKELY   256  /* bytes: no shorter than most lines */
+#define MOST	      0.5  /* of the pieces that are fetched at once */
+#define SLOWEST_LEAST 0.25 /* of the accesses of some footprint, so that they are memory where nothing else says so */
+#define PARTS	      3	   /* footprints, the smallest and the largest of those ... */
+#define GROWN	      2	   /* ... in which so many times as much is slow */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -264,6 +267,30 @@ static void all_inconclusive(struct study *s, const char *why)
 		study_verdict(s, keys[i], VERDICT_INCONCLUSIVE, "chase", "%s", why);
 }
 
+/* Whether what is slowest may be the level before it, delayed now and then, as by refreshes of the memory: nobody saw that one overflow, no footprint is
+ * mostly slow, and of what goes there as much is slow in small footprints as in large ones, of which a cache would hold less and less. */
+static bool may_be_delayed(const struct chase_path *c, unsigned caches)
+{
+	double part[CHASE_SURVEY], most = 0, first = 0, last = 0;
+	unsigned n = 0;
+
+	if (!caches || c->cold_slower || c->level[caches - 1].size.state == CHASE_DONE)
+		return false;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		double slow = 0, there = 0;
+		for (unsigned q = c->level[caches - 1].class_first; q < c->class_count; q++)
+			*(q < c->level[caches].class_first ? &there : &slow) += c->survey[i].share[q];
+		most = fmax(most, slow);
+		if (slow + there >= SLOWEST_LEAST)
+			part[n++] = slow / (slow + there);
+	}
+	for (unsigned i = 0; i < PARTS && n >= 2 * PARTS; i++) {
+		first += part[i];
+		last += part[n - 1 - i];
+	}
+	return most < SLOWEST_LEAST && !(last > GROWN * first);
+}
+
 static void study_constant(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -305,6 +332,15 @@ static void study_constant(struct study *s)
 	bool more = c.cold_slower;
 	if (c.cold_unsure && !c.doubtful)
 		c.doubtful = caches;
+	if (may_be_delayed(&c, caches)) {
+		static const char why[] = "what is slowest may be what is before it, delayed now and then";
+		if (caches < 2)
+			return all_inconclusive(s, why);
+		if (!c.doubtful || c.doubtful >= caches)
+			c.doubtful = caches - 1;
+		if (!c.doubt[0])
+			snprintf(c.doubt, sizeof(c.doubt), "%s", why);
+	}
 	if (more)
 		c.level[caches].endless = true;
 

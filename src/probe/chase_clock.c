@@ -26,6 +26,12 @@ static bool clock_agreed(const struct chase_latency *one, unsigned n, double rea
 	return most * of >= n;
 }
 
+/* Whether a clock that seems cheaper by so much does because its chain, over accesses of `single` ticks, met a faster one. */
+static bool chain_was_faster(const struct chase_path *c, double less, double single, double near)
+{
+	return less > near && less <= c->swing * single + near;
+}
+
 /* The same of few SMs, where single accesses of one line take as long on both and only the chains over it differ: the longer one met a faster
  * clock, which may last for all of its launches. */
 static void latency_few(const struct chase_path *c, struct chase_latency *one, unsigned n, double near)
@@ -36,8 +42,7 @@ static void latency_few(const struct chase_path *c, struct chase_latency *one, u
 		most = one[i].clock > one[most].clock ? i : most;
 	for (unsigned i = 0; i < n && c->swing > 0; i++) {
 		const double less = one[most].clock - one[i].clock;
-		if (less <= near || less > c->swing * one[most].single + near ||
-		    fabs(one[i].single - one[most].single) > near)
+		if (!chain_was_faster(c, less, one[most].single, near) || fabs(one[i].single - one[most].single) > near)
 			continue;
 		one[i].value -= less;
 		one[i].clock += less;
@@ -88,8 +93,8 @@ void chase_same_clock(const struct chase_path *c, struct chase_latency *one, uns
 		/* The shorter of the two lengths of its chain was delayed each time, and this SM seems nearer than it is. */
 		const bool delayed = agreed && steady && less < -near &&
 				     fabs(one[i].value - less - middle) < fabs(one[i].value - middle);
-		/* Its chain alone met the faster clock, however far it is. */
-		const bool shorter = agreed && !steady && less > near && less <= c->swing * one[i].single + near;
+		/* However far it is. */
+		const bool shorter = agreed && !steady && chain_was_faster(c, less, one[i].single, near);
 		if (!faster && !delayed && !shorter && (less <= near || (!steady && fabs(with[i] - together) > near)))
 			continue;
 		one[i].value -= less;

@@ -16,19 +16,19 @@ static double now_seconds(void)
 
 /* ---- what the engine tells us ---- */
 
-static void on_begin(void *ctx, const struct probe *p, unsigned index, unsigned total)
+static void on_begin(void *ctx, const struct engine_at *at)
 {
-	progress_begin(&((struct measuring *)ctx)->progress, p, index, total);
+	progress_begin(&((struct measuring *)ctx)->progress, at);
 }
 
-static void on_progress(void *ctx, const struct probe *p, size_t done, size_t wished, double seconds)
+static void on_progress(void *ctx, const struct engine_at *at)
 {
-	progress_step(&((struct measuring *)ctx)->progress, p, done, wished, seconds, now_seconds());
+	progress_step(&((struct measuring *)ctx)->progress, at, now_seconds());
 }
 
-static void on_end(void *ctx, const struct probe *p, const struct probe_record *r)
+static void on_end(void *ctx, const struct engine_at *at, const struct probe_record *r)
 {
-	progress_end(&((struct measuring *)ctx)->progress, p, r);
+	progress_end(&((struct measuring *)ctx)->progress, at, r);
 }
 
 static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)

@@ -52,41 +52,38 @@ static void draw(struct progress *p, const char *text)
 	p->dirty = true;
 }
 
-void progress_begin(struct progress *p, const struct probe *probe, unsigned index, unsigned total)
+void progress_begin(struct progress *p, const struct engine_at *at)
 {
-	p->index = index + 1;
-	p->total = total;
-	p->points = 0;
 	p->drawn = 0;
 	if (p->live) {
 		char line[256];
 
-		snprintf(line, sizeof(line), "[%u/%u] %s: %s", p->index, p->total, probe->name, probe->asks);
+		snprintf(line, sizeof(line), "[%u/%u] %s: %s", at->index + 1, at->total, at->probe->name,
+			 at->probe->asks);
 		draw(p, line);
 	} else {
-		progress_say(p, "[%u/%u] %s: %s", p->index, p->total, probe->name, probe->asks);
+		progress_say(p, "[%u/%u] %s: %s", at->index + 1, at->total, at->probe->name, at->probe->asks);
 	}
 }
 
-void progress_step(struct progress *p, const struct probe *probe, size_t done, size_t wished, double seconds,
-		   double now)
+void progress_step(struct progress *p, const struct engine_at *at, double now)
 {
 	char left[40], line[256];
 
-	p->points = done;
 	if (p->drawn == 0)
 		p->drawn = now;
 	if (now - p->drawn < (p->live ? REDRAW_SECONDS : PLAIN_SECONDS))
 		return;
 	p->drawn = now;
-	progress_left(left, sizeof(left), done, wished, seconds);
+	progress_left(left, sizeof(left), at->points_done, at->points_wished, at->seconds);
+	snprintf(line, sizeof(line), "[%u/%u] %s: %zu of %zu points%s%s", at->index + 1, at->total, at->probe->name,
+		 at->points_done, at->points_wished, *left ? ", " : "", left);
 	if (p->live) {
-		snprintf(line, sizeof(line), "[%u/%u] %s: %zu of %zu points%s%s  %s", p->index, p->total, probe->name,
-			 done, wished, *left ? ", " : "", left, probe->asks);
+		const size_t n = strlen(line);
+		snprintf(line + n, sizeof(line) - n, "  %s", at->probe->asks);
 		draw(p, line);
 	} else {
-		progress_say(p, "[%u/%u] %s: %zu of %zu points%s%s", p->index, p->total, probe->name, done, wished,
-			     *left ? ", " : "", left);
+		progress_say(p, "%s", line);
 	}
 }
 
@@ -122,7 +119,7 @@ void progress_times(struct progress *p, const struct run *r)
 	}
 }
 
-void progress_end(struct progress *p, const struct probe *probe, const struct probe_record *r)
+void progress_end(struct progress *p, const struct engine_at *at, const struct probe_record *r)
 {
 	static const char *const words[] = {
 	    [PROBE_PENDING] = "not begun",	 [PROBE_DONE] = "done",
@@ -131,6 +128,6 @@ void progress_end(struct progress *p, const struct probe *probe, const struct pr
 	};
 	const char *word = (size_t)r->state < sizeof(words) / sizeof(words[0]) ? words[r->state] : "?";
 
-	progress_say(p, "[%u/%u] %s: %s, %zu points in %.1f s%s%s", p->index, p->total, probe->name, word, p->points,
-		     r->seconds, *r->message ? ": " : "", r->message);
+	progress_say(p, "[%u/%u] %s: %s, %zu points in %.1f s%s%s", at->index + 1, at->total, at->probe->name, word,
+		     at->points_done, r->seconds, *r->message ? ": " : "", r->message);
 }

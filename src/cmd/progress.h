@@ -10,17 +10,15 @@ struct progress {
 	    who; /* that lines begin with, where several devices are measured at once; else NULL. Then nothing is live. */
 	bool live;
 	unsigned width; /* of the live line */
-	unsigned index, total;
-	size_t points; /* of the probe in hand */
-	double drawn;  /* when the line was last drawn, or a plain line said where it stands */
-	bool dirty;    /* a live line is on the screen */
+	double drawn;	/* when the line was last drawn, or a plain line said where it stands */
+	bool dirty;	/* a live line is on the screen */
 	bool stopping_said;
 };
 
-void progress_begin(struct progress *p, const struct probe *probe, unsigned index, unsigned total);
-void progress_step(struct progress *p, const struct probe *probe, size_t done, size_t wished, double seconds,
-		   double now);
-void progress_end(struct progress *p, const struct probe *probe, const struct probe_record *r);
+void progress_begin(struct progress *p, const struct engine_at *at);
+/* now: seconds of a clock that never goes back. */
+void progress_step(struct progress *p, const struct engine_at *at, double now);
+void progress_end(struct progress *p, const struct engine_at *at, const struct probe_record *r);
 /* Where the time went, probe by probe; for --verbose. */
 void progress_times(struct progress *p, const struct run *r);
 /* A line of its own: takes the live line away first. */

@@ -11,8 +11,7 @@
 #define LOST_MAX      3 /* launches in a row that the environment may fail */
 #define PIN_TRIES     8
 #define PIN_GRID_MAX  (1u << 20)
-#define FORESEEN_MAX  ((size_t)128 << 20) /* bytes of texts kept from when they were expected to when they are loaded */
-#define JOBS_KEPT_MAX ((size_t)32 << 20)  /* bytes of rings kept between the two phases; above, setup runs twice */
+#define JOBS_KEPT_MAX ((size_t)32 << 20) /* bytes of rings kept between the two phases; above, setup runs twice */
 
 /* One wish on its way to a point. */
 struct item {
@@ -32,17 +31,6 @@ double engine_now(void)
 
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
-
-void kernels_free(struct kernel_cache *k)
-{
-	for (size_t i = 0; i < k->foreseen_count; i++)
-		str_free(&k->foreseen[i].text);
-	mem_free(k->foreseen);
-	mem_free(k->items);
-	mem_free(k->calls);
-	arena_free(&k->arena);
-	*k = (struct kernel_cache){0};
 }
 
 static bool must_stop(const struct batch *b)
@@ -88,32 +76,6 @@ static int item_setup(const struct batch *b, struct item *it, struct err *e)
 
 /* ---- kernels ---- */
 
-static size_t kernel_find(const struct kernel_cache *k, const uint64_t hash[2])
-{
-	size_t i = 0;
-
-	while (i < k->count && (k->items[i].hash[0] != hash[0] || k->items[i].hash[1] != hash[1]))
-		i++;
-	return i;
-}
-
-static int kernel_add(struct kernel_cache *k, const uint64_t hash[2])
-{
-	if (k->count == k->cap) {
-		size_t cap = k->cap ? 2 * k->cap : 64;
-		struct kernel_entry *items = mem_grow(k->items, cap * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		k->items = items;
-		k->cap = cap;
-	}
-	struct native_info *n = ARENA_NEW(&k->arena, struct native_info);
-	if (!n)
-		return -ENOMEM;
-	k->items[k->count++] = (struct kernel_entry){.hash = {hash[0], hash[1]}, .native = n};
-	return 0;
-}
-
 /* Texts of this batch that were not loaded before. */
 struct fresh {
 	struct arena arena;
@@ -122,60 +84,11 @@ struct fresh {
 	size_t calls;	     /* that the cache had before */
 };
 
-static size_t call_find(const struct kernel_cache *k, const uint64_t hash[2])
-{
-	for (size_t i = k->call_count; i-- > 0;)
-		if (k->calls[i].hash[0] == hash[0] && k->calls[i].hash[1] == hash[1])
-			return k->calls[i].kernel;
-	return SIZE_MAX;
-}
-
-static int call_add(struct kernel_cache *k, const uint64_t hash[2], size_t kernel)
-{
-	if (k->call_count == k->call_cap) {
-		size_t cap = k->call_cap ? 2 * k->call_cap : 64;
-		struct kernel_call *calls = mem_grow(k->calls, cap * sizeof(*calls));
-		if (!calls)
-			return -ENOMEM;
-		k->calls = calls;
-		k->call_cap = cap;
-	}
-	k->calls[k->call_count++] = (struct kernel_call){{hash[0], hash[1]}, kernel};
-	return 0;
-}
-
-void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint64_t hash[2], struct str *text)
-{
-	if (k->foreseen_count == k->foreseen_cap) {
-		size_t cap = k->foreseen_cap ? 2 * k->foreseen_cap : 64;
-		struct kernel_foreseen *grown = mem_grow(k->foreseen, cap * sizeof(*grown));
-		if (grown) {
-			k->foreseen = grown;
-			k->foreseen_cap = cap;
-		}
-	}
-	if (k->foreseen_count == k->foreseen_cap || k->foreseen_bytes + text->len > FORESEEN_MAX) {
-		str_free(text);
-		return;
-	}
-	k->foreseen[k->foreseen_count++] = (struct kernel_foreseen){{call[0], call[1]}, {hash[0], hash[1]}, *text};
-	k->foreseen_bytes += text->len;
-	str_init(text);
-}
-
-static size_t foreseen_find(const struct kernel_cache *k, const uint64_t call[2])
-{
-	for (size_t i = 0; i < k->foreseen_count; i++)
-		if (k->foreseen[i].call[0] == call[0] && k->foreseen[i].call[1] == call[1])
-			return i;
-	return SIZE_MAX;
-}
-
 /* What was foreseen, which is no longer kept then; else it is expanded now. */
 static int text_of(struct batch *b, const struct item *it, struct str *text, uint64_t hash[2], struct err *e)
 {
 	struct kernel_cache *k = b->kernels;
-	const size_t at = foreseen_find(k, it->call);
+	const size_t at = kernels_foreseen(k, it->call);
 
 	if (at != SIZE_MAX) {
 		struct kernel_foreseen *f = &k->foreseen[at];
@@ -202,7 +115,8 @@ static void expand_texts(struct batch *b, const struct item *items, size_t n, st
 	for (size_t i = 0; i < n && wish; i++) {
 		const struct item *it = &items[i];
 		if (it->outcome == OUTCOME_OK && hash_set_add(&asked, it->call[0]) &&
-		    call_find(b->kernels, it->call) == SIZE_MAX && foreseen_find(b->kernels, it->call) == SIZE_MAX)
+		    kernels_of_call(b->kernels, it->call) == SIZE_MAX &&
+		    kernels_foreseen(b->kernels, it->call) == SIZE_MAX)
 			wish[count++] = expand_wish(&it->job, it->job.param, it->call);
 	}
 	hash_set_free(&asked);
@@ -220,7 +134,7 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 	uint64_t hash[2] = {0};
 	struct str text;
 
-	it->kernel = call_find(b->kernels, it->call);
+	it->kernel = kernels_of_call(b->kernels, it->call);
 	if (it->kernel != SIZE_MAX)
 		return 0;
 	str_init(&text);
@@ -229,16 +143,16 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 		str_free(&text);
 		return rc;
 	}
-	it->kernel = kernel_find(b->kernels, hash);
+	it->kernel = kernels_find(b->kernels, hash);
 	if (it->kernel == b->kernels->count) {
 		char *copy = arena_copy(&f->arena, text.data, text.len + 1);
-		rc = copy ? kernel_add(b->kernels, hash) : -ENOMEM;
+		rc = copy ? kernels_add(b->kernels, hash) : -ENOMEM;
 		if (!rc)
 			f->src[f->count++] = (struct kernel_source){j->template_path, j->launch.entry, copy};
 	}
 	str_free(&text);
 	if (!rc)
-		rc = call_add(b->kernels, it->call, it->kernel);
+		rc = kernels_add_call(b->kernels, it->call, it->kernel);
 	return rc ? err_nomem(e) : 0;
 }
 
@@ -492,31 +406,50 @@ static int make_series(struct batch *b, const struct item *items, size_t n, bool
 	return 0;
 }
 
-static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
+static uint64_t memory_of(const struct launch *l)
 {
-	struct fresh f = {.first = b->kernels->count, .calls = b->kernels->call_count};
-	size_t kept = 0;
-	int rc = 0;
+	uint64_t bytes = 0;
 
-	f.src = ARENA_ARRAY(&f.arena, n, struct kernel_source);
-	if (!f.src)
-		rc = err_nomem(e);
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct item *it = &items[i];
-		rc = item_setup(b, it, e);
-		if (!rc && it->outcome == OUTCOME_OK)
+	for (uint32_t i = 0; i < l->buffer_count; i++)
+		bytes += l->buffers[i].bytes;
+	return bytes;
+}
+
+static int set_up(struct batch *b, struct err *e)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < b->count; i++) {
+		struct item *it = &b->items[i];
+		const int rc = item_setup(b, it, e);
+		if (rc)
+			return rc;
+		if (it->outcome == OUTCOME_OK) {
 			expand_call(&it->job, it->call);
+			const uint64_t bytes = memory_of(&it->job.launch);
+			b->largest = bytes > b->largest ? bytes : b->largest;
+		}
 		kept += it->arena.bytes;
 		if (it->arena.bytes && kept > JOBS_KEPT_MAX) {
 			kept -= it->arena.bytes;
 			item_drop(it); /* its launch goes; what its text is made of stays */
 		}
 	}
-	if (!rc)
-		expand_texts(b, items, n, &f.arena);
-	for (size_t i = 0; !rc && i < n; i++)
-		if (items[i].outcome == OUTCOME_OK)
-			rc = item_kernel(b, &items[i], &f, e);
+	return 0;
+}
+
+/* Kernels that were not loaded before are loaded, and what their native code says about each point is looked at. */
+static int load_kernels(struct batch *b, struct err *e)
+{
+	struct fresh f = {.first = b->kernels->count, .calls = b->kernels->call_count};
+	int rc = 0;
+
+	f.src = ARENA_ARRAY(&f.arena, b->count, struct kernel_source);
+	if (!f.src)
+		rc = err_nomem(e);
+	for (size_t i = 0; !rc && i < b->count; i++)
+		if (b->items[i].outcome == OUTCOME_OK)
+			rc = item_kernel(b, &b->items[i], &f, e);
 	if (!rc && f.count)
 		rc = load(b, &f, e);
 	if (rc) { /* ids of kernels that were never loaded must not be found again */
@@ -526,8 +459,8 @@ static int prepare(struct batch *b, struct item *items, size_t n, struct err *e)
 	arena_free(&f.arena);
 	if (rc == -EINVAL)
 		rc = -ECANCELED;
-	for (size_t i = 0; !rc && i < n; i++) {
-		struct item *it = &items[i];
+	for (size_t i = 0; !rc && i < b->count; i++) {
+		struct item *it = &b->items[i];
 		if (it->outcome != OUTCOME_OK)
 			continue;
 		const struct kernel_entry *k = &b->kernels->items[it->kernel];
@@ -551,40 +484,90 @@ static int measure_all(struct batch *b, struct item *items, size_t n, struct err
 			return err_set(e, -EINTR, "stopped");
 		rc = measure_item(b, &items[i], e);
 		b->points_done += rc == 0;
-		if (!rc && b->events && b->events->progress)
-			b->events->progress(b->events->ctx, b->probe, b->points_done, b->points_done + n - i - 1,
-					    engine_now() - b->began);
+		if (!rc && b->events && b->events->progress) {
+			const struct engine_at at = {b->probe,
+						     b->number,
+						     b->total,
+						     b->points_done,
+						     b->points_done + n - i - 1,
+						     b->seconds + engine_now() - b->since};
+			b->events->progress(b->events->ctx, &at);
+		}
 	}
 	return rc;
 }
 
-int batch_measure(struct batch *b, struct err *e)
+int batch_begin(struct batch *b, struct err *e)
 {
-	const size_t n = b->study->wish_count;
-	struct item *items = mem_zero(n, sizeof(*items));
-	bool *had_points = mem_zero(b->probe->experiment_count, sizeof(*had_points));
+	struct arena arena = {0};
 
-	if (!items || !had_points) {
-		mem_free(items);
-		mem_free(had_points);
+	b->count = b->study->wish_count;
+	b->items = mem_zero(b->count, sizeof(*b->items));
+	b->had_points = mem_zero(b->probe->experiment_count, sizeof(*b->had_points));
+	if (!b->items || !b->had_points) {
+		batch_end(b);
 		return err_nomem(e);
 	}
-	for (size_t i = 0; i < n; i++) {
-		items[i].wish = &b->study->wishes[i];
-		items[i].outcome = OUTCOME_OK;
-		items[i].kernel = SIZE_MAX;
+	for (size_t i = 0; i < b->count; i++) {
+		b->items[i].wish = &b->study->wishes[i];
+		b->items[i].outcome = OUTCOME_OK;
+		b->items[i].kernel = SIZE_MAX;
 	}
-	int rc = make_series(b, items, n, had_points, e);
+	int rc = make_series(b, b->items, b->count, b->had_points, e);
+	study_series_moved(b->study);
 	if (!rc)
-		rc = prepare(b, items, n, e);
-	if (!rc) {
-		sense(b, items, n, true, had_points);
-		rc = measure_all(b, items, n, e);
-		sense(b, items, n, false, had_points);
+		rc = set_up(b, e);
+	if (!rc)
+		expand_texts(b, b->items, b->count, &arena);
+	arena_free(&arena);
+	return rc == -EINVAL ? -ECANCELED : rc;
+}
+
+bool batch_expect(struct batch *b, uint32_t group, bool soon)
+{
+	struct kernel_source *src = mem_alloc((b->count + 1) * sizeof(*src));
+	struct hash_set asked = {0};
+	struct err why = {0};
+	size_t n = 0;
+
+	for (size_t i = 0; src && i < b->count; i++) {
+		const struct item *it = &b->items[i];
+		if (it->outcome != OUTCOME_OK || !hash_set_add(&asked, it->call[0]) ||
+		    kernels_of_call(b->kernels, it->call) != SIZE_MAX)
+			continue;
+		const size_t at = kernels_foreseen(b->kernels, it->call);
+		if (at != SIZE_MAX)
+			src[n++] = (struct kernel_source){it->job.template_path, it->job.launch.entry,
+							  b->kernels->foreseen[at].text.data, group};
 	}
-	for (size_t i = 0; i < n; i++)
-		item_drop(&items[i]);
-	mem_free(items);
-	mem_free(had_points);
+	/* What could not be expected costs time only. */
+	if (n)
+		b->gpu->ops->expect(b->gpu, src, n, soon, &why);
+	hash_set_free(&asked);
+	mem_free(src);
+	return n > 0;
+}
+
+int batch_measure(struct batch *b, struct err *e)
+{
+	int rc = load_kernels(b, e);
+
+	study_series_moved(b->study); /* others may have measured since batch_begin */
+	if (!rc) {
+		sense(b, b->items, b->count, true, b->had_points);
+		rc = measure_all(b, b->items, b->count, e);
+		sense(b, b->items, b->count, false, b->had_points);
+	}
 	return rc;
+}
+
+void batch_end(struct batch *b)
+{
+	for (size_t i = 0; b->items && i < b->count; i++)
+		item_drop(&b->items[i]);
+	mem_free(b->items);
+	mem_free(b->had_points);
+	b->items = NULL;
+	b->had_points = NULL;
+	b->count = 0;
 }

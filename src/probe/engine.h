@@ -5,12 +5,20 @@
 #include "gpu/gpu.h"
 #include "probe/probe.h"
 
+/* A probe that is being measured. Several may be under way: where kernels are compiled in the background, one that waits for them lets others go on. */
+struct engine_at {
+	const struct probe *probe;
+	unsigned index, total; /* it began as the how-manieth, from 0, of how many */
+	size_t points_done;    /* in this run */
+	size_t points_wished;  /* done and wished for so far; a study may wish for more when these are there */
+	double seconds;	       /* that it took so far */
+};
 struct engine_events { /* all optional; ctx is handed back */
 	void *ctx;
-	void (*probe_begin)(void *ctx, const struct probe *p, unsigned index, unsigned total);
-	/* After every point. points_wished: done and wished for so far; a study may wish for more when these are there. */
-	void (*progress)(void *ctx, const struct probe *p, size_t points_done, size_t points_wished, double seconds);
-	void (*probe_end)(void *ctx, const struct probe *p, const struct probe_record *r);
+	void (*probe_begin)(void *ctx, const struct engine_at *at);
+	/* After every point. */
+	void (*progress)(void *ctx, const struct engine_at *at);
+	void (*probe_end)(void *ctx, const struct engine_at *at, const struct probe_record *r);
 	/* After each probe: store it. Negative stops the run. */
 	int (*commit)(void *ctx, struct run *r, const char *probe, struct err *e);
 	bool (*stop)(void *ctx); /* Ctrl-C or the time limit: finish the point in hand, keep what was measured */

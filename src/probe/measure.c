@@ -11,6 +11,7 @@
 /* Of one probe: a study that wants more never ends. */
 #define POINTS_MAX 20000
 #define PASSES_MAX 1000
+#define HEAVY_PART 16 /* of the memory: less than a backend keeps of what nobody uses at the moment */
 
 static bool must_stop(const struct engine_events *ev)
 {
@@ -42,31 +43,32 @@ static size_t points_of(struct run *r, const struct probe *p)
 	return n;
 }
 
-/* Pass after pass until the study wishes nothing more. -ECANCELED: the probe failed. */
-static int pursue(struct batch *b, struct order *o, struct study *s, struct err *e)
-{
-	size_t before = points_of(b->run, b->probe);
+/* A probe that has begun and not ended. */
+struct going {
+	struct batch b;
+	struct study s;
+	struct probe_record *rec;
+	size_t index; /* in the plan */
+	unsigned number, pass;
+	size_t points;	/* that it had after the last pass */
+	bool waits;	/* its batch has begun, and its kernels are being compiled */
+	double seconds; /* that went into it; while others go on it costs none */
+};
 
-	for (unsigned pass = 0; pass < PASSES_MAX; pass++) {
-		if (study_pass(s))
-			return err_nomem(e);
-		if (!s->wish_count)
-			return 0;
-		order_foresee(o, s);
-		if (before + s->wish_count > POINTS_MAX)
-			return err_set(e, -ECANCELED, "the study does not end: it has %zu points and asks for %zu more",
-				       before, s->wish_count);
-		int rc = batch_measure(b, e);
-		if (rc)
-			return rc;
-		size_t after = points_of(b->run, b->probe);
-		if (after == before)
-			return err_set(e, -ECANCELED, "none of %zu points could be measured", s->wish_count);
-		before = after;
-	}
-	return err_set(e, -ECANCELED, "the study does not end: it asks for more after %u passes and %zu points",
-		       PASSES_MAX, before);
-}
+/* All that engine_measure does is done by one probe at a time; those whose kernels are being compiled let others go on. */
+struct engine {
+	struct run *run;
+	struct gpu *gpu;
+	const struct engine_plan *plan;
+	const struct engine_events *events;
+	const struct run *recording;
+	struct kernel_cache kernels;
+	struct order order;
+	struct going **
+	    going; /* in the order of their turns: the eager ones, then the others, as they began; room for the whole plan */
+	size_t count, eager;
+	unsigned begun;
+};
 
 /* The first need that was not measured, or NULL. */
 static const char *missing_need(struct run *r, const struct probe *p)
@@ -87,49 +89,152 @@ static void set_state(struct probe_record *rec, enum probe_state state, const ch
 	snprintf(rec->message, sizeof(rec->message), "%.255s", message);
 }
 
-static int one(struct batch *b, struct order *o, struct probe_record *rec, struct err *e)
+/* Whether it has to be left out: without text in the device's dialect, or without what it needs. */
+static bool must_skip(const struct engine *m, const struct probe *p, char *why, size_t n)
 {
-	const char *need = missing_need(b->run, b->probe);
-	struct study s;
-	struct err why = {0};
+	const char *need = missing_need(m->run, p);
 	char text[256];
-	size_t concluded = 0;
 
-	snprintf(text, sizeof(text), "probes/%s", b->probe->name);
-	const bool mute = strcmp(b->run->device.dialect, "cl") == 0 && !kernel_has_text(text, "cl");
-	if (mute || need) {
-		if (mute)
-			snprintf(text, sizeof(text), "its kernels have no OpenCL text");
-		else
-			snprintf(text, sizeof(text), "it needs the probe %s, which was not measured", need);
-		set_state(rec, PROBE_SKIPPED, text);
-		return study_decline(b->run, b->probe, VERDICT_UNSUPPORTED, text) ? err_nomem(e) : 0;
-	}
-	drop_failures(b->run, b->probe);
-	int rc = study_open(&s, b->run, b->probe, STUDY_MEASURE, e);
-	if (rc)
-		return rc;
-	s.foresees = b->gpu->ops->expect != NULL;
-	b->study = &s;
-	rc = pursue(b, o, &s, &why);
-	if (rc == 0) {
-		rc = study_publish(&s, &concluded) ? err_nomem(&why) : 0;
-		if (!rc && concluded)
-			set_state(rec, PROBE_DONE, "");
-		else if (!rc)
-			rc = err_set(&why, -ECANCELED, "the study concluded nothing");
-	}
-	study_close(&s);
-	b->study = NULL;
+	snprintf(text, sizeof(text), "probes/%s", p->name);
+	if (strcmp(m->run->device.dialect, "cl") == 0 && !kernel_has_text(text, "cl"))
+		snprintf(why, n, "its kernels have no OpenCL text");
+	else if (need)
+		snprintf(why, n, "it needs the probe %s, which was not measured", need);
+	else
+		return false;
+	return true;
+}
+
+static struct engine_at where(const struct engine *m, const struct going *g)
+{
+	return (struct engine_at){.probe = g->b.probe,
+				  .index = g->number,
+				  .total = (unsigned)m->plan->count,
+				  .points_done = g->b.points_done,
+				  .points_wished = g->b.points_done,
+				  .seconds = g->seconds};
+}
+
+/* Ends it, whatever came of it, and stores that. rc: what the last step returned, or -EINTR or -ENODEV where it was another's. Returns what ends
+ * the run: 0, -EINTR, -ENODEV, or another negative. */
+static int finish(struct engine *m, struct going *g, int rc, struct err *why, struct err *e)
+{
+	const struct engine_events *ev = m->events;
+	struct probe_record *rec = g->rec;
+	const struct engine_at at = where(m, g);
+
+	batch_end(&g->b);
+	study_close(&g->s);
 	if (rc == -EINTR || rc == -ENODEV) {
 		set_state(rec, PROBE_INTERRUPTED,
 			  rc == -EINTR ? "stopped before it was done" : "the device was gone before it was done");
-		study_forget(b->run, b->probe->name);
+		study_forget(m->run, rec->name);
 	} else if (rc == -ECANCELED) {
-		set_state(rec, PROBE_FAILED, why.text);
-		return study_decline(b->run, b->probe, VERDICT_FAILED, rec->message) ? err_nomem(e) : 0;
+		set_state(rec, PROBE_FAILED, why->text);
+		rc = study_decline(m->run, g->b.probe, VERDICT_FAILED, rec->message) ? err_nomem(why) : 0;
 	}
-	return rc ? err_set(e, rc, "%s", why.text) : 0;
+	if (rc)
+		err_set(e, rc, "%s", why->text);
+	order_end(&m->order, g->index);
+	rec->seconds += g->seconds;
+	rec->compile_seconds += g->b.compile_seconds;
+	rec->launch_seconds += g->b.launch_seconds;
+	rec->kernels += g->b.compiled;
+	rec->launches += g->b.launches;
+	if (rc && rc != -EINTR && rc != -ENODEV)
+		return rc;
+	if (ev && ev->probe_end)
+		ev->probe_end(ev->ctx, &at, rec);
+	if (ev && ev->commit) {
+		const int stored = ev->commit(ev->ctx, m->run, rec->name, e);
+		rc = stored < 0 ? stored : rc;
+	}
+	return rc;
+}
+
+/* What the study concludes from all its points. */
+static int conclude(struct going *g, struct err *e)
+{
+	size_t concluded = 0;
+
+	if (study_publish(&g->s, &concluded))
+		return err_nomem(e);
+	if (!concluded)
+		return err_set(e, -ECANCELED, "the study concluded nothing");
+	set_state(g->rec, PROBE_DONE, "");
+	return 0;
+}
+
+/* What the study wishes next. *over: nothing; it has concluded. */
+static int wish_more(struct engine *m, struct going *g, bool *over, struct err *e)
+{
+	struct study *s = &g->s;
+
+	*over = false;
+	if (g->pass++ == PASSES_MAX)
+		return err_set(e, -ECANCELED, "the study does not end: it asks for more after %u passes and %zu points",
+			       PASSES_MAX, g->points);
+	if (study_pass(s))
+		return err_nomem(e);
+	if (!s->wish_count) {
+		*over = true;
+		return conclude(g, e);
+	}
+	order_foresee(&m->order, s);
+	if (g->points + s->wish_count > POINTS_MAX)
+		return err_set(e, -ECANCELED, "the study does not end: it has %zu points and asks for %zu more",
+			       g->points, s->wish_count);
+	const int rc = batch_begin(&g->b, e);
+	if (rc || !m->gpu->ops->expect || !m->gpu->ops->uncompiled)
+		return rc;
+	/* What a first pass brings was expected long ago, in its place among all others. */
+	g->waits = batch_expect(&g->b, (uint32_t)g->index + 1, g->pass > 1);
+	return 0;
+}
+
+static int measure_wishes(struct engine *m, struct going *g, struct err *e)
+{
+	int rc = batch_measure(&g->b, e);
+
+	batch_end(&g->b);
+	g->waits = false;
+	if (rc)
+		return rc;
+	const size_t points = points_of(m->run, g->b.probe);
+	if (points == g->points)
+		return err_set(e, -ECANCELED, "none of %zu points could be measured", g->s.wish_count);
+	g->points = points;
+	return 0;
+}
+
+/* One step of a probe: it measures what it wishes, if it may, and else says what that is. */
+static int step(struct engine *m, struct going *g, bool *over, struct err *e)
+{
+	int rc = 0;
+
+	g->b.since = engine_now();
+	*over = false;
+	if (g->waits)
+		rc = measure_wishes(m, g, e);
+	else
+		rc = wish_more(m, g, over, e);
+	if (!rc && !*over && !g->waits && g->b.items)
+		rc = measure_wishes(m, g, e);
+	g->seconds += engine_now() - g->b.since;
+	g->b.seconds = g->seconds;
+	*over |= rc != 0;
+	return rc;
+}
+
+/* One that fills a good part of the memory goes on to its end: backends keep buffers between launches, but not all buffers of everybody. */
+static bool is_heavy(const struct engine *m, const struct going *g)
+{
+	return g->b.largest > m->run->device.memory_bytes / HEAVY_PART;
+}
+
+static bool is_compiled(const struct engine *m, const struct going *g)
+{
+	return !g->waits || m->gpu->ops->uncompiled(m->gpu, (uint32_t)g->index + 1) == 0;
 }
 
 /* A file is one device's: taking it up on another one would mix two. */
@@ -145,73 +250,177 @@ static int same_device(struct run *r, struct gpu *g, struct err *e)
 	return 0;
 }
 
-/* One probe of the plan, with what it took. */
-static int measure_probe(struct batch *b, struct order *o, size_t index, struct probe_record *rec, struct err *e)
+static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 {
-	const struct engine_events *ev = b->events;
-	const double seconds = rec->seconds;
+	const struct probe *p = m->plan->probes[index];
+	struct going *g = mem_zero(1, sizeof(*g));
+	struct err why = {0};
+	char text[256];
 
-	if (ev && ev->probe_begin)
-		ev->probe_begin(ev->ctx, b->probe, (unsigned)o->ended, (unsigned)o->plan->count);
-	int rc = one(b, o, rec, e);
-	order_end(o, index);
-	rec->seconds = seconds + engine_now() - b->began;
-	rec->compile_seconds += b->compile_seconds;
-	rec->launch_seconds += b->launch_seconds;
-	rec->kernels += b->compiled;
-	rec->launches += b->launches;
+	if (!g)
+		return err_nomem(e);
+	const double began = engine_now();
+	order_begin(&m->order, index);
+	g->rec = run_probe(m->run, p->name);
+	g->index = index;
+	g->number = m->begun++;
+	g->b = (struct batch){.run = m->run,
+			      .gpu = m->gpu,
+			      .probe = p,
+			      .number = g->number,
+			      .total = (unsigned)m->plan->count,
+			      .events = m->events,
+			      .study = &g->s,
+			      .kernels = &m->kernels,
+			      .recording = m->recording};
+	const struct engine_at at = where(m, g);
+	if (m->events && m->events->probe_begin)
+		m->events->probe_begin(m->events->ctx, &at);
+	if (must_skip(m, p, text, sizeof(text))) {
+		set_state(g->rec, PROBE_SKIPPED, text);
+		int rc = study_decline(m->run, p, VERDICT_UNSUPPORTED, text) ? err_nomem(&why) : 0;
+		rc = finish(m, g, rc, &why, e);
+		mem_free(g);
+		return rc;
+	}
+	drop_failures(m->run, p);
+	g->points = points_of(m->run, p);
+	const int rc = study_open(&g->s, m->run, p, STUDY_MEASURE, e);
+	if (rc) {
+		mem_free(g);
+		return rc;
+	}
+	g->s.foresees = m->gpu->ops->expect != NULL;
+	g->seconds = engine_now() - began;
+	size_t at_place = eager ? m->eager++ : m->count;
+	memmove(&m->going[at_place + 1], &m->going[at_place], (m->count - at_place) * sizeof(struct going *));
+	m->going[at_place] = g;
+	m->count++;
+	return 0;
+}
+
+/* Of those that have begun, the one whose turn it is. NULL: none, or each waits for its kernels. */
+static struct going *turn(const struct engine *m)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (is_heavy(m, m->going[i]))
+			return m->going[i];
+	for (size_t i = 0; i < m->count; i++)
+		if (is_compiled(m, m->going[i]))
+			return m->going[i];
+	return NULL;
+}
+
+/* The probe that makes the next step, NULL: none is left. What is eager begins first; others begin when none goes on. Where none is left to begin, the first
+ * waits for its kernels. */
+static int choose(struct engine *m, struct going **chosen, struct err *e)
+{
+	size_t next;
+	int rc = 0;
+
+	*chosen = NULL;
+	while (!rc && (next = order_next(&m->order, true)) < m->plan->count)
+		rc = begin(m, next, true, e);
+	while (!rc && !(*chosen = turn(m)) && (next = order_next(&m->order, false)) < m->plan->count)
+		rc = begin(m, next, false, e);
+	if (!rc && !*chosen && m->count)
+		*chosen = m->going[0];
+	return rc;
+}
+
+static void remove_going(struct engine *m, const struct going *g)
+{
+	size_t kept = 0, eager = 0;
+
+	for (size_t i = 0; i < m->count; i++) {
+		if (m->going[i] == g)
+			continue;
+		eager += i < m->eager;
+		m->going[kept++] = m->going[i];
+	}
+	m->count = kept;
+	m->eager = eager;
+}
+
+/* Step after step until none is left. */
+static int pursue(struct engine *m, double earlier, double began, struct err *e)
+{
+	for (;;) {
+		struct going *g;
+		struct err why = {0};
+		bool over = false;
+
+		if (must_stop(m->events))
+			return err_set(e, -EINTR, "stopped");
+		int rc = choose(m, &g, e);
+		if (rc || !g)
+			return rc;
+		rc = step(m, g, &over, &why);
+		m->run->seconds = earlier + engine_now() - began;
+		if (!over)
+			continue;
+		remove_going(m, g);
+		rc = finish(m, g, rc, &why, e);
+		mem_free(g);
+		if (rc)
+			return rc;
+	}
+}
+
+/* Those that have not ended when the run does. rc: why it ends. */
+static int finish_all(struct engine *m, int rc, struct err *e)
+{
+	for (size_t i = 0; i < m->count; i++) {
+		struct going *g = m->going[i];
+		struct err why = *e, other = {0};
+		if (rc == -EINTR || rc == -ENODEV) {
+			const int stored = finish(m, g, rc, &why, &other);
+			if (stored != rc) {
+				rc = stored;
+				*e = other;
+			}
+		} else {
+			batch_end(&g->b);
+			study_close(&g->s);
+		}
+		mem_free(g);
+	}
+	m->count = 0;
 	return rc;
 }
 
 int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan, const struct engine_events *ev,
 		   struct err *e)
 {
-	struct kernel_cache kernels = {0};
-	struct order order;
+	struct engine m = {.run = r, .gpu = g, .plan = plan, .events = ev};
 	const double began = engine_now(), earlier = r->seconds;
 	int rc = same_device(r, g, e);
-	const struct run *recording = g->ops->recording ? g->ops->recording(g) : NULL;
 
 	if (rc)
 		return rc;
-	if (recording)
-		r->seed = recording->seed;
+	m.recording = g->ops->recording ? g->ops->recording(g) : NULL;
+	if (m.recording)
+		r->seed = m.recording->seed;
 	/* records of the whole plan first, so that a file says from the beginning what is still to come */
 	for (size_t i = 0; i < plan->count; i++) {
 		if (!run_probe(r, plan->probes[i]->name))
 			return err_nomem(e);
 	}
-	if (order_open(&order, r, g, &kernels, plan))
+	m.going = mem_zero(plan->count + 1, sizeof(struct going *));
+	if (!m.going)
 		return err_nomem(e);
-	rc = engine_conclude(r, plan, e);
-	while (!rc && order.ended < plan->count) {
-		if (must_stop(ev)) {
-			rc = err_set(e, -EINTR, "stopped");
-			break;
-		}
-		const size_t i = order_next(&order);
-		const struct probe *p = plan->probes[i];
-		struct probe_record *rec = run_probe(r, p->name);
-		struct batch b = {.run = r,
-				  .gpu = g,
-				  .probe = p,
-				  .events = ev,
-				  .kernels = &kernels,
-				  .recording = recording,
-				  .began = engine_now()};
-		rc = measure_probe(&b, &order, i, rec, e);
-		r->seconds = earlier + engine_now() - began;
-		if (rc && rc != -EINTR && rc != -ENODEV)
-			break;
-		if (ev && ev->probe_end)
-			ev->probe_end(ev->ctx, p, rec);
-		if (ev && ev->commit) {
-			int stored = ev->commit(ev->ctx, r, p->name, e);
-			rc = stored < 0 ? stored : rc;
-		}
+	if (order_open(&m.order, r, g, &m.kernels, plan)) {
+		mem_free(m.going);
+		return err_nomem(e);
 	}
-	order_close(&order);
-	kernels_free(&kernels);
+	m.begun = (unsigned)m.order.ended;
+	rc = engine_conclude(r, plan, e);
+	if (!rc)
+		rc = pursue(&m, earlier, began, e);
+	rc = finish_all(&m, rc, e);
+	order_close(&m.order);
+	kernels_free(&m.kernels);
+	mem_free(m.going);
 	r->seconds = earlier + engine_now() - began;
 	if (!rc || rc == -EINTR || rc == -ENODEV) {
 		findings_sort(&r->findings);

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define MOMENT ((size_t)128 << 10) /* bytes of text: it takes but a moment, if many do it */
 #define LITTLE ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
 
 /* Texts of one probe that were not expected before. */
@@ -158,11 +157,16 @@ static bool is_awaited(const struct order *o, const struct probe *p)
 	return false;
 }
 
-/* Little that nobody waits for comes first: while it is measured, what is next compiles, and if its kernels never end, little of that is lost. Then
- * what others wait for, as it is not known before what these will need: little text while much compiles, and much as soon as it is compiled. */
+static bool is_much(const struct order_probe *q)
+{
+	return q->bytes >= LITTLE;
+}
+
+/* Much text begins at once, as it only waits for its kernels so far and others go on meanwhile; then what may hang, as processes are kept ready
+ * for that; then what others wait for, as it is not known before what these will need. */
 static unsigned rank(const struct order_probe *q)
 {
-	return q->awaited ? 2 - q->ready : q->bytes < LITTLE ? 0 : 3;
+	return is_much(q) ? !q->awaited : q->hangs ? 2 : q->awaited ? 3 : 4;
 }
 
 static bool comes_before(const struct order_probe *a, const struct order_probe *b)
@@ -176,14 +180,17 @@ static bool comes_before(const struct order_probe *a, const struct order_probe *
 	return a < b; /* as in the plan */
 }
 
-static int by_rank(const void *a, const void *b)
+/* What is little is compiled first, as it is measured while the rest compiles. */
+static int by_need(const void *a, const void *b)
 {
-	const struct texts *x = a, *y = b;
+	const struct order_probe *x = ((const struct texts *)a)->probe, *y = ((const struct texts *)b)->probe;
 
-	return comes_before(x->probe, y->probe) ? -1 : 1;
+	if (is_much(x) != is_much(y))
+		return is_much(x) ? 1 : -1;
+	return comes_before(x, y) ? -1 : 1;
 }
 
-/* Looks at all probes that could come now and were not looked at yet; those with little text are compiled first, as they come first. */
+/* Looks at all probes that could come now and were not looked at yet. */
 static void look(struct order *o)
 {
 	struct texts *all = mem_zero(o->plan->count + 1, sizeof(*all));
@@ -193,14 +200,14 @@ static void look(struct order *o)
 		return;
 	for (size_t i = 0; i < o->plan->count; i++) {
 		struct order_probe *q = &o->probes[i];
-		if (q->ended || q->seen || must_wait(o, o->plan->probes[i]))
+		if (q->begun || q->seen || must_wait(o, o->plan->probes[i]))
 			continue;
 		q->seen = true;
 		q->awaited = is_awaited(o, o->plan->probes[i]);
 		all[n].probe = q;
 		look_at(o, o->plan->probes[i], &all[n++]);
 	}
-	qsort(all, n, sizeof(*all), by_rank);
+	qsort(all, n, sizeof(*all), by_need);
 	for (size_t i = 0; i < n; i++) {
 		expect(o, &all[i], false);
 		texts_drop(&all[i]);
@@ -221,6 +228,12 @@ int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cach
 	return 0;
 }
 
+void order_begin(struct order *o, size_t index)
+{
+	assert(!o->probes[index].begun);
+	o->probes[index].begun = true;
+}
+
 void order_close(struct order *o)
 {
 	mem_free(o->probes);
@@ -229,21 +242,15 @@ void order_close(struct order *o)
 	*o = (struct order){0};
 }
 
-size_t order_next(struct order *o)
+size_t order_next(struct order *o, bool eager)
 {
 	size_t best = o->plan->count;
 
-	/* What is looked at for the first time now has had no time to be compiled. */
-	for (size_t i = 0; i < o->plan->count; i++)
-		o->probes[i].ready = o->probes[i].seen && o->probes[i].bytes >= LITTLE;
 	if (o->gpu->ops->expect)
 		look(o);
-	const bool compiled = o->gpu->ops->uncompiled && o->gpu->ops->uncompiled(o->gpu) <= MOMENT;
-	for (size_t i = 0; i < o->plan->count; i++)
-		o->probes[i].ready &= compiled;
 	for (size_t i = 0; i < o->plan->count; i++) {
 		const struct order_probe *q = &o->probes[i];
-		if (q->ended || must_wait(o, o->plan->probes[i]))
+		if (q->begun || must_wait(o, o->plan->probes[i]) || (eager && !is_much(q)))
 			continue;
 		if (best == o->plan->count || comes_before(q, &o->probes[best]))
 			best = i;
@@ -254,7 +261,7 @@ size_t order_next(struct order *o)
 void order_end(struct order *o, size_t index)
 {
 	assert(!o->probes[index].ended);
-	o->probes[index].ended = true;
+	o->probes[index].begun = o->probes[index].ended = true;
 	o->ended++;
 	if (o->probes[index].hangs)
 		brace(o);

@@ -1,5 +1,5 @@
 /* Which probe comes next, and what its kernels will be. Where the device compiles in the background, the kernels of every probe that could come
- * next are known to it beforehand, and probes with little text come first, so that those with much find theirs compiled. Internal to this room. */
+ * next are known to it beforehand, and probes with much text begin first: while it is compiled, the others are measured. Internal to this room. */
 #ifndef FATHOM_ORDER_H
 #define FATHOM_ORDER_H
 #include "base/set.h"
@@ -13,12 +13,12 @@ struct order {
 	struct kernel_cache *kernels;
 	const struct engine_plan *plan;
 	struct order_probe {
+		bool begun;
 		bool ended;
 		bool seen;    /* its first wishes were looked at */
 		bool awaited; /* others need it, or are helped by it */
 		size_t bytes; /* of text that its first pass brings */
 		bool hangs;   /* one of its launches may never end */
-		bool ready;   /* it has much text, and nothing waits to be compiled any more */
 	} * probes;
 	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;
@@ -28,8 +28,10 @@ struct order {
 int order_open(struct order *o, struct run *r, struct gpu *g, struct kernel_cache *kernels,
 	       const struct engine_plan *plan);
 void order_close(struct order *o);
-/* The index in the plan of the probe to measure now, needs first; plan->count when all have ended. */
-size_t order_next(struct order *o);
+/* The index in the plan of the probe to begin now, needs first; plan->count when all have begun, or wait for one that has not ended. eager: only one
+ * that should begin although others could go on: one with much text, which has to be compiled before it costs the device any time. */
+size_t order_next(struct order *o, bool eager);
+void order_begin(struct order *o, size_t index);
 void order_end(struct order *o, size_t index);
 /* Expects the kernels of what the last pass of s takes for likely. Nothing that fails here is missed but for the time it costs. */
 void order_foresee(struct order *o, const struct study *s);

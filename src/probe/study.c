@@ -63,15 +63,20 @@ static struct study_slot *slot_find(const struct study *s, unsigned experiment, 
 	return &s->slots[i];
 }
 
+void study_series_moved(struct study *s)
+{
+	for (unsigned k = 0; k < s->probe->experiment_count; k++)
+		s->series[k] = series_of(s, k);
+}
+
 /* Points only: wishes are forgotten, and asked again, with every pass. */
 static int slots_rebuild(struct study *s)
 {
 	size_t points = 0, want = 256;
 
-	for (unsigned k = 0; k < s->probe->experiment_count; k++) {
-		s->series[k] = series_of(s, k);
+	study_series_moved(s);
+	for (unsigned k = 0; k < s->probe->experiment_count; k++)
 		points += s->series[k] ? s->series[k]->count : 0;
-	}
 	while (want < 4 * (points + 1))
 		want *= 2;
 	if (want > s->slot_count) {

@@ -53,6 +53,8 @@ struct study {
 int study_open(struct study *s, struct run *r, const struct probe *p, enum study_mode mode, struct err *e);
 /* Runs one pass: wishes and conclusions of the last one are forgotten. 0 or negative. */
 int study_pass(struct study *s);
+/* Between two passes the run may have got series, of other probes too: those of this study lie elsewhere then. */
+void study_series_moved(struct study *s);
 /* Puts what the last pass concluded into the run's findings (those of this probe are replaced). Returns their number in
  * *count. 0 or -ENOMEM. */
 int study_publish(struct study *s, size_t *count);

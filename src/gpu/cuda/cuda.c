@@ -152,9 +152,9 @@ static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct e
 	return 0;
 }
 
-static size_t cuda_uncompiled(struct gpu *g)
+static size_t cuda_uncompiled(struct gpu *g, uint32_t group)
 {
-	return cuda_ahead_left(((struct cuda_gpu *)g)->ahead);
+	return cuda_ahead_left(((struct cuda_gpu *)g)->ahead, group);
 }
 
 static const struct device_info *cuda_info(struct gpu *g)

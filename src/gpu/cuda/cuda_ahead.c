@@ -23,6 +23,7 @@ struct ahead_kernel {
 	void *image;
 	size_t image_bytes;
 	enum ahead_state state;
+	uint32_t group;
 	bool soon;
 };
 
@@ -163,8 +164,10 @@ static int add(struct cuda_ahead *a, const struct kernel_source *src, uint64_t h
 		k->soon = true;
 		a->next[0] = 0; /* it stands somewhere before those that came later */
 	}
-	if (k)
+	if (k) {
+		k->group = src->group ? src->group : k->group;
 		return 0;
+	}
 	if (a->count == a->cap) {
 		const size_t cap = a->cap ? 2 * a->cap : 64;
 		struct ahead_kernel **grown = mem_grow(a->kernels, cap * sizeof(struct ahead_kernel *));
@@ -177,6 +180,7 @@ static int add(struct cuda_ahead *a, const struct kernel_source *src, uint64_t h
 	if (!k)
 		return -ENOMEM;
 	k->soon = soon;
+	k->group = src->group;
 	a->kernels[a->count++] = k;
 	pthread_cond_signal(&a->work);
 	return 0;
@@ -196,16 +200,18 @@ int cuda_ahead_add(struct cuda_gpu *g, const struct kernel_source *src, uint64_t
 	return r;
 }
 
-size_t cuda_ahead_left(struct cuda_ahead *a)
+size_t cuda_ahead_left(struct cuda_ahead *a, uint32_t group)
 {
 	size_t bytes = 0;
 
 	if (!a || !a->thread_count)
 		return 0;
 	pthread_mutex_lock(&a->lock);
-	for (size_t i = 0; i < a->count; i++)
-		if (a->kernels[i]->state == AHEAD_WAITING || a->kernels[i]->state == AHEAD_WORKING)
-			bytes += a->kernels[i]->text_bytes;
+	for (size_t i = 0; i < a->count; i++) {
+		const struct ahead_kernel *k = a->kernels[i];
+		if ((k->state == AHEAD_WAITING || k->state == AHEAD_WORKING) && (!group || k->group == group))
+			bytes += k->text_bytes;
+	}
 	pthread_mutex_unlock(&a->lock);
 	return bytes;
 }

@@ -35,6 +35,7 @@ struct side_kernel {
 struct proxy_kernel {
 	char *name, *entry, *text; /* one allocation, at name */
 	uint64_t hash;
+	uint32_t group; /* for which it was expected last */
 	struct native_info native;
 	bool wanted;			  /* load was asked for it; else it is only expected so far */
 	bool doubtful;			  /* a child died by itself that may have been compiling it ahead */
@@ -78,6 +79,7 @@ static void put_kernels(struct proxy *p, const size_t *at, size_t n)
 		wire_put_string(&p->out, k->name);
 		wire_put_string(&p->out, k->entry);
 		wire_put_string(&p->out, k->text);
+		wire_put(&p->out, &k->group, sizeof k->group);
 	}
 }
 
@@ -327,6 +329,8 @@ static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n
 			r = -ENOMEM;
 		else if (!p->kernels[k].wanted && !p->kernels[k].doubtful)
 			at[count++] = k;
+		if (k != SIZE_MAX)
+			p->kernels[k].group = src[i].group;
 	}
 	/* Without a child there is nobody to tell: the next one is told of everything. */
 	if (p->usual.child.pid && r == 0)
@@ -335,7 +339,7 @@ static int proxy_expect(struct gpu *g, const struct kernel_source *src, size_t n
 	return r;
 }
 
-static size_t proxy_uncompiled(struct gpu *g)
+static size_t proxy_uncompiled(struct gpu *g, uint32_t group)
 {
 	struct proxy *p = (struct proxy *)g;
 	struct err e = {0};
@@ -346,6 +350,7 @@ static size_t proxy_uncompiled(struct gpu *g)
 	if (!p->usual.child.pid)
 		return 0;
 	proxy_begin(&p->out, PROXY_UNCOMPILED);
+	wire_put(&p->out, &group, sizeof group);
 	int r = proxy_ask(&p->usual.child, &p->out, &p->in, proxy_after(SENSE_LIMIT_MS), &code, &e);
 	if (r && r != -ENOMEM)
 		child_lost(p, &p->usual, r, how, sizeof how);

@@ -71,6 +71,7 @@ static struct kernel_source *get_kernels(struct server *s, uint32_t *n, int *r, 
 		src[i].name = wire_get_string(&s->in);
 		src[i].entry = wire_get_string(&s->in);
 		src[i].text = wire_get_string(&s->in);
+		wire_get(&s->in, &src[i].group, sizeof src[i].group);
 	}
 	if (s->in.failed) {
 		mem_free(src);
@@ -118,7 +119,10 @@ static void serve_expect(struct server *s)
 static void serve_uncompiled(struct server *s)
 {
 	struct err e = {0};
-	const uint64_t n = s->g && s->ops->uncompiled ? s->ops->uncompiled(s->g) : 0;
+	uint32_t group = 0;
+
+	wire_get(&s->in, &group, sizeof group);
+	const uint64_t n = s->g && s->ops->uncompiled ? s->ops->uncompiled(s->g, group) : 0;
 
 	reply(s, 0, &e);
 	wire_put(&s->out, &n, sizeof n);

@@ -232,10 +232,14 @@ static void test_progress(void **state)
 		FILE *log = open_memstream(&text, &size);
 		struct progress p = {.log = log, .live = live, .width = 40};
 
-		progress_begin(&p, &probe, 0, 3);
-		progress_step(&p, &probe, 5, 10, 1.0, 100.0);
-		progress_step(&p, &probe, 6, 10, 1.0, 120.0);
-		progress_end(&p, &probe, &record);
+		struct engine_at at = {.probe = &probe, .total = 3, .points_wished = 10, .seconds = 1.0};
+
+		progress_begin(&p, &at);
+		at.points_done = 5;
+		progress_step(&p, &at, 100.0);
+		at.points_done = 6;
+		progress_step(&p, &at, 120.0);
+		progress_end(&p, &at, &record);
 		fclose(log);
 		assert_non_null(strstr(text, "[1/3] clock"));
 		assert_non_null(strstr(text, "6 of 10 points"));

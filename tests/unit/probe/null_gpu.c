@@ -5,6 +5,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LONG ((size_t)64 << 10) /* bytes of a text that takes its time */
+
 static int null_list(struct device_list *list, struct err *e)
 {
 	(void)list;
@@ -40,6 +42,10 @@ static int null_expect(struct gpu *gpu, const struct kernel_source *src, size_t 
 
 	(void)e;
 	for (size_t i = 0; i < n; i++) {
+		if (strlen(src[i].text) >= LONG && src[i].group)
+			g->long_group = src[i].group;
+		if (is_expected(g, src[i].text))
+			continue; /* told again, of which group it is */
 		if (g->expected < 64)
 			g->texts[g->expected] = hash64(src[i].text, strlen(src[i].text), 1);
 		g->expected++;
@@ -48,9 +54,12 @@ static int null_expect(struct gpu *gpu, const struct kernel_source *src, size_t 
 	return 0;
 }
 
-static size_t null_uncompiled(struct gpu *g)
+static size_t null_uncompiled(struct gpu *g, uint32_t group)
 {
-	return ((struct null_gpu *)g)->left;
+	struct null_gpu *n = (struct null_gpu *)g;
+
+	n->group_asked |= group != 0;
+	return group && group != n->long_group ? 0 : n->left;
 }
 
 static void null_brace(struct gpu *gpu, unsigned probes)
@@ -151,7 +160,8 @@ void null_gpu_init(struct null_gpu *g)
 				       .cc = 90,
 				       .sm_count = 4,
 				       .warp_size = 32,
-				       .max_threads_per_block = 1024};
+				       .max_threads_per_block = 1024,
+				       .memory_bytes = (uint64_t)1 << 30};
 	g->native = (struct native_info){
 	    .fingerprint = 100, .instructions = 20, .clock_reads = 2, .region_count = 1, .source = "null"};
 	g->native.region[0].total = 8;

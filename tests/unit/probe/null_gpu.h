@@ -11,7 +11,9 @@ struct null_gpu {
 	struct native_info native;   /* what every kernel is said to be compiled to */
 	unsigned loads, kernels;     /* load calls, kernels in them */
 	unsigned expected, soon;     /* kernels that were expected, and those of them that are wanted soon */
-	size_t left;		     /* bytes that it says are not compiled so far */
+	size_t left;		     /* bytes that it says are not compiled so far, where there are long texts */
+	uint32_t long_group;	     /* the group that had the last long text */
+	bool group_asked;	     /* it was asked about a group */
 	unsigned braced[16], braces; /* probes that may hang, each time that it was told */
 	unsigned surprises;	     /* kernels that were loaded without having been expected */
 	uint64_t texts[64];	     /* hashes of what was expected */

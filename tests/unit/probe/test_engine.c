@@ -1,6 +1,6 @@
 /* The engine against a gpu of a test's making: measuring, failing, stopping, going on, inferring again. */
 #include "base/arena.h"
-#include "null_gpu.h"
+#include "engine_watch.h"
 #include "probe/engine.h"
 #include "probe/study.h"
 #include <errno.h>
@@ -12,85 +12,6 @@
 #include <string.h>
 
 #include <cmocka.h>
-
-#define NAMES(...) ((const char *const[]){__VA_ARGS__, NULL})
-
-struct watch {
-	unsigned begun, ended, committed, progressed;
-	unsigned stop_after; /* points; 0 = never */
-	int commit_rc;
-	char order[128]; /* the probes' names as they began */
-};
-
-static void on_begin(void *ctx, const struct probe *p, unsigned index, unsigned total)
-{
-	assert_non_null(p);
-	struct watch *w = ctx;
-	assert_true(index < total);
-	w->begun++;
-	snprintf(w->order + strlen(w->order), sizeof(w->order) - strlen(w->order), "%s ", p->name);
-}
-
-static void on_progress(void *ctx, const struct probe *p, size_t done, size_t wished, double seconds)
-{
-	(void)p;
-	(void)wished;
-	assert_true(done > 0);
-	assert_true(seconds >= 0);
-	((struct watch *)ctx)->progressed++;
-}
-
-static void on_end(void *ctx, const struct probe *p, const struct probe_record *r)
-{
-	assert_string_equal(p->name, r->name);
-	((struct watch *)ctx)->ended++;
-}
-
-static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
-{
-	struct watch *w = ctx;
-
-	assert_non_null(run_probe(r, probe));
-	w->committed++;
-	return w->commit_rc ? err_set(e, w->commit_rc, "no room") : 0;
-}
-
-static bool on_stop(void *ctx)
-{
-	struct watch *w = ctx;
-
-	return w->stop_after && w->progressed >= w->stop_after;
-}
-
-static int measure(struct run *r, struct null_gpu *g, const char *const *names, size_t n, struct watch *w,
-		   struct err *e)
-{
-	const struct engine_events ev = {w, on_begin, on_progress, on_end, on_commit, on_stop};
-	struct engine_plan plan;
-	int rc = engine_plan(&plan, names, n, e);
-
-	if (rc)
-		return rc;
-	rc = engine_measure(r, &g->gpu, &plan, &ev, e);
-	mem_free(plan.probes);
-	return rc;
-}
-
-static void expect_same(const struct finding_list *a, const struct finding_list *b)
-{
-	assert_int_equal(a->count, b->count);
-	for (size_t i = 0; i < a->count; i++) {
-		const struct finding *x = &a->items[i], *y = &b->items[i];
-		assert_string_equal(x->key, y->key);
-		assert_int_equal(x->verdict, y->verdict);
-		assert_memory_equal(&x->value, &y->value, sizeof(x->value));
-		assert_true(x->lo == y->lo || (isnan(x->lo) && isnan(y->lo)));
-		assert_true(x->hi == y->hi || (isnan(x->hi) && isnan(y->hi)));
-		assert_string_equal(x->because, y->because);
-		assert_string_equal(x->method, y->method);
-		assert_string_equal(x->probe, y->probe);
-	}
-}
 
 static struct finding_list copy(const struct finding_list *l)
 {
@@ -456,120 +377,6 @@ static void a_study_keeps_what_it_computed(void **state)
 	study_close(&s);
 }
 
-/* On a device that compiles ahead: nothing is loaded that it was not told of, nothing more than was asked for, and the findings are the same. */
-static void kernels_are_foreseen(void **state)
-{
-	(void)state;
-	struct null_gpu g, plain;
-	struct run r, s;
-	struct watch w = {0}, v = {0};
-	struct err e = {0};
-	const char *const *names = NAMES("picky", "seer", "child", "idle");
-
-	null_gpu_init(&plain);
-	run_init(&s);
-	assert_int_equal(measure(&s, &plain, names, 4, &v, &e), 0);
-	assert_string_equal(v.order, "picky seer step child idle ");
-	assert_int_equal(plain.expected, 0);
-
-	null_gpu_init(&g);
-	null_gpu_foresees(&g);
-	run_init(&r);
-	assert_int_equal(measure(&r, &g, names, 4, &w, &e), 0);
-	/* little text before much, then what others wait for */
-	assert_string_equal(w.order, "idle picky seer step child ");
-	assert_int_equal(g.surprises, 0);
-	assert_int_equal(g.kernels, plain.kernels);
-	assert_int_equal(g.runs, plain.runs);
-	assert_int_equal(g.expected, g.kernels + 1); /* one of the seer's was never asked for */
-	assert_int_equal(g.soon, 0);		     /* all of it was known before the probes began */
-	expect_same(&s.findings, &r.findings);
-	run_free(&r);
-	run_free(&s);
-}
-
-/* What a pass that waits asks for further on is expected, each once, and measured only when it is asked for. */
-static void passes_go_on_ahead(void **state)
-{
-	(void)state;
-	struct null_gpu g, plain;
-	struct run r, s;
-	struct watch w = {0}, v = {0};
-	struct err e = {0};
-
-	null_gpu_init(&plain);
-	run_init(&s);
-	assert_int_equal(measure(&s, &plain, NAMES("scout"), 1, &v, &e), 0);
-	assert_int_equal(plain.runs, 13);
-	null_gpu_init(&g);
-	null_gpu_foresees(&g);
-	run_init(&r);
-	assert_int_equal(measure(&r, &g, NAMES("scout"), 1, &w, &e), 0);
-	assert_int_equal(g.runs, plain.runs);
-	assert_int_equal(g.kernels, plain.kernels);
-	assert_int_equal(g.expected, g.kernels);
-	assert_int_equal(g.surprises, 0);
-	assert_int_equal(g.soon, 0);
-	expect_same(&s.findings, &r.findings);
-	run_free(&r);
-	run_free(&s);
-}
-
-/* Much text that others wait for comes when it is compiled, not when it is least; and what may hang is told of until it is over. */
-static void much_text_comes_when_it_is_compiled(void **state)
-{
-	(void)state;
-	static const struct {
-		size_t left;
-		const char *order;
-	} cases[] = {{(size_t)1 << 20, "step child picky wordy heir "}, {0, "step child wordy picky heir "}};
-
-	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		struct null_gpu g;
-		struct run r;
-		struct watch w = {0};
-		struct err e = {0};
-		null_gpu_init(&g);
-		null_gpu_foresees(&g);
-		g.left = cases[i].left;
-		run_init(&r);
-		assert_int_equal(measure(&r, &g, NAMES("child", "heir"), 2, &w, &e), 0);
-		assert_string_equal(w.order, cases[i].order);
-		assert_int_equal(g.surprises, 0);
-		assert_int_equal(g.braces, 2);
-		assert_int_equal(g.braced[0], 1);
-		assert_int_equal(g.braced[1], 0);
-		run_free(&r);
-	}
-}
-
-/* A run that goes on is told of what is left only; one that is stopped before a probe begins has measured nothing of it. */
-static void foreseeing_goes_on(void **state)
-{
-	(void)state;
-	struct null_gpu g;
-	struct run r;
-	struct watch w = {0}, stop = {.stop_after = 1};
-	struct err e = {0};
-
-	null_gpu_init(&g);
-	null_gpu_foresees(&g);
-	run_init(&r);
-	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
-	assert_int_equal(g.expected, 1);
-	null_gpu_init(&g);
-	null_gpu_foresees(&g);
-	w = (struct watch){0};
-	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &stop, &e), -EINTR);
-	assert_string_equal(stop.order, "child seer ");
-	assert_int_equal(g.expected, 3);
-	assert_int_equal(g.surprises, 0);
-	assert_int_equal(run_probe(&r, "seer")->state, PROBE_INTERRUPTED);
-	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &w, &e), 0);
-	assert_int_equal(run_probe(&r, "seer")->state, PROBE_DONE);
-	run_free(&r);
-}
-
 /* Every allocation fails once: a clean -ENOMEM or a result, never a crash, and nothing leaks (the sanitizer looks). */
 static void memory_runs_out(void **state)
 {
@@ -620,10 +427,6 @@ int main(void)
 	    cmocka_unit_test(replays),
 	    cmocka_unit_test(answers_of_a_wrong_shape),
 	    cmocka_unit_test(a_study_keeps_what_it_computed),
-	    cmocka_unit_test(kernels_are_foreseen),
-	    cmocka_unit_test(passes_go_on_ahead),
-	    cmocka_unit_test(much_text_comes_when_it_is_compiled),
-	    cmocka_unit_test(foreseeing_goes_on),
 	    cmocka_unit_test(memory_runs_out),
 	};
 

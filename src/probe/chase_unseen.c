@@ -15,6 +15,10 @@
 #define FROM  0.02 /* of the steps that could miss */
 #define UP_TO 0.85
 #define PEAKS CHASE_CLASSES
+/* Of the accesses that can go beyond, in all footprints where some do: so many, and so large a part of them, are of one latency ... */
+#define RARE_LEAST 16
+#define RARE	   0.01
+#define MOST	   0.5 /* ... and of those between the two levels so large a part, for delays would scatter */
 
 /* Whether a latency is none of the classes, and lies between the levels k and k + 1. */
 static bool is_new(const struct chase_path *c, unsigned k, double centre)
@@ -100,6 +104,59 @@ static void look_again(const struct chase_path *c, const struct chase_pool *pool
 	}
 }
 
+/* What has been seen of the accesses that can go beyond a level, one in each fetch, and of all others. */
+struct both {
+	uint32_t asked[CHASE_CAP + 1], others[CHASE_CAP + 1];
+	double all_asked, all_others;
+};
+
+static void add_run(const struct chase_path *c, const struct chase_run *r, uint64_t unit, struct both *b)
+{
+	for (uint32_t q = 0; q < r->kept; q++) {
+		const uint64_t at = (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
+		const uint32_t ticks = chase_ticks(r->record[q]);
+		const bool other = at % unit;
+		++(other ? b->others : b->asked)[ticks < CHASE_CAP ? ticks : CHASE_CAP];
+		++*(other ? &b->all_others : &b->all_asked);
+	}
+}
+
+/* The same of all footprints together, where hardly anything stays in that level for a lap: a latency that is rare in each of them, but always the
+ * same, and that the others do not have, which a delay would meet as often. */
+static bool look_at_all(const struct chase_path *c, const struct chase_pool *pool, unsigned k, uint64_t unit,
+			double *ticks)
+{
+	const double could = (double)c->stride / (double)unit;
+	struct both *b = ARENA_NEW(study_arena(c->study), struct both);
+	double between = 0, most = 0, others = 0;
+
+	for (unsigned i = 0; b && i < pool->runs; i++) {
+		double beyond = 0;
+		for (unsigned q = c->level[k + 1].class_first; q < c->class_count; q++)
+			beyond += c->survey[i].share[q];
+		if (beyond >= FROM * could)
+			add_run(c, &pool->run[i], unit, b);
+	}
+	for (uint32_t t = 0; b && t <= CHASE_CAP; t++) {
+		const double reach = chase_reach(t, c->grain);
+		double near = 0, far = 0;
+		if (!b->asked[t] || !is_new(c, k, t))
+			continue;
+		between += b->asked[t];
+		for (uint32_t o = 0; o <= CHASE_CAP; o++) {
+			near += fabs((double)o - t) <= reach ? b->asked[o] : 0;
+			far += fabs((double)o - t) <= reach ? b->others[o] : 0;
+		}
+		if (near <= most)
+			continue;
+		most = near;
+		others = far;
+		*ticks = t;
+	}
+	return most >= RARE_LEAST && most >= RARE * b->all_asked && most > MOST * between &&
+	       others * b->all_asked <= OTHER * most * b->all_others;
+}
+
 /* What comes from that level has left level k: its floor, which is half way to the next class, may be above. */
 static void lower_floor(struct chase_path *c, unsigned k, double ticks)
 {
@@ -127,6 +184,10 @@ enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *poo
 			seen = 0;
 			look_again(c, pool, k, unit, &seen, &ticks);
 			how = "of the others hardly any";
+		}
+		if (seen < TWICE && look_at_all(c, pool, k, unit, &ticks)) {
+			seen = TWICE;
+			how = "rarely but always as long, and of the others hardly any";
 		}
 		if (seen >= TWICE)
 			lower_floor(c, k, ticks);

@@ -313,6 +313,15 @@ static void conflict_again(char *why, size_t n, uint64_t offset)
 	snprintf(why, n, "pages moved by %llu bytes conflict, and by less they do not", (unsigned long long)offset);
 }
 
+/* How sets that are not alike showed. */
+static void say_unlike(char *why, size_t n, const struct tlb_level *l)
+{
+	if (l->again)
+		conflict_again(why, n, l->again);
+	else
+		snprintf(why, n, "pages that are far apart conflict as those of another reach would");
+}
+
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -362,9 +371,12 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = dense(c, k, line, pages * (l->again ? line : stride), &reach);
 		if (state != CHASE_DONE)
 			break;
-		/* Nothing shorter to compare it with. What was guessed from other strides is as good. */
-		if ((line == LINE_LEAST && !l->again) || reach / (line / 2) > RING_MOST) {
-			same = line == first && reach >= pages * stride && reach < few * stride;
+		/* No shorter pages to compare it with. What was guessed from other strides is as good; where those say something else, sets
+		 * are not alike, and halves of pages fit as pages do. */
+		const bool guessed = reach >= pages * stride && reach < few * stride;
+		l->uneven = line == LINE_LEAST && line == first && !l->again && !guessed;
+		if ((line == LINE_LEAST && !l->again && !l->uneven) || reach / (line / 2) > RING_MOST) {
+			same = line == first && guessed;
 			break;
 		}
 		state = dense(c, k, line / 2, reach, &half);
@@ -385,10 +397,10 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		state = CHASE_UNDECIDED;
 	}
 	bool sure = true;
-	if (state == CHASE_DONE && l->again) {
+	if (state == CHASE_DONE && (l->again || l->uneven)) {
 		state = no_shorter(c, k, (uint32_t)(reach / line), line, &sure);
 		if (state == CHASE_DONE && !sure) {
-			conflict_again(c->why, sizeof(c->why), l->again);
+			say_unlike(c->why, sizeof(c->why), l);
 			state = CHASE_UNDECIDED;
 		}
 	} else if (state == CHASE_DONE && line >= widest)
@@ -483,6 +495,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->no_page = false;
 	l->piece = NAN;
 	l->again = 0;
+	l->uneven = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
@@ -513,11 +526,11 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 		tlb_refuse(l, why);
 		return CHASE_UNDECIDED;
 	}
-	/* Sets that are alike are met by all offsets as by the first one. */
-	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && l->again && l->sets.state == CHASE_DONE &&
-	    !l->set_count) {
+	/* Sets that are alike are met by all offsets as by the first one, and by strides of powers of two as densely. */
+	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && (l->again || l->uneven) &&
+	    l->sets.state == CHASE_DONE && !l->set_count) {
 		char why[sizeof(l->reach.why)];
-		conflict_again(why, sizeof(why), l->again);
+		say_unlike(why, sizeof(why), l);
 		tlb_refuse(l, why);
 		return CHASE_UNDECIDED;
 	}

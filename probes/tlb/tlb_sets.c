@@ -413,7 +413,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		return tlb_undecided(&l->ways,
 				     "sets are unequal, and two of them together are as large as another one");
 	}
-	if (l->again && in_pairs(&g)) {
+	if ((l->again || l->uneven) && in_pairs(&g)) {
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
 	}

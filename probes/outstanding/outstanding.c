@@ -142,7 +142,7 @@ static void ask_light(struct study *s, struct inquiry *q)
 		for (unsigned light = 1; light <= 2 * c->loads && found < LIGHT_MOST; light++) {
 			const struct curve with = {
 			    .way = c->way, .loads = c->loads, .lanes = 1, .group = c->group, .light = light};
-			if (curve_most(s, &with) <= c->fits + 1 || c->fits < light + c->loads ||
+			if (curve_most(s, &with) <= c->fits || c->fits < light + c->loads ||
 			    curve_warps(s, &with, c->fits) <= curve_warps(s, c, c->fits))
 				continue;
 			ask_more(s, q, c->loads, c->stride, light);
@@ -163,9 +163,11 @@ static void ask_longer(struct study *s, struct inquiry *q)
 		    q->curve[k]->way->number == LATENCY_MEMORY && q->curve[k]->lanes == 1 && curve_tells(q->curve[k]);
 	if (some < 2) /* one alone is hardly a table */
 		return;
-	for (unsigned l = LOADS_ALONE + LONGER; l <= most; l += LONGER)
+	for (unsigned l = LOADS_ALONE; l < most;) {
+		l = l + LONGER < most ? l + LONGER : most;
 		for (unsigned far = 1; far <= 2; far++)
 			ask_more(s, q, l, far * LATENCY_STRIDE_BYTES, 0);
+	}
 }
 
 /* Where two kinds of table are left: one of them may be full in a curve in which the other is not. */
@@ -217,16 +219,23 @@ static void narrow_merge(struct study *s, struct inquiry *q)
 	}
 }
 
-/* By the curve that jumps highest. */
+/* By the curve that jumps highest, of those whose jump is the table's: what is full in others may be a TLB that all SMs share. */
 static enum chase_state ask_beside(struct study *s, struct inquiry *q)
 {
+	const struct table *t = q->mshr.possible ? &q->mshr : &q->prt;
 	const struct curve *best = NULL;
+	bool its = false;
 
 	for (unsigned k = 0; k < q->curves; k++) {
 		const struct curve *c = q->curve[k];
-		if (curve_tells(c) && c->stride == LATENCY_STRIDE_BYTES &&
-		    (!best || c->after - c->before > best->after - best->before))
+		if (!curve_tells(c) || c->stride != LATENCY_STRIDE_BYTES)
+			continue;
+		const bool is = table_explains(s, c, t),
+			   higher = !best || c->after - c->before > best->after - best->before;
+		if (is > its || (is == its && higher)) {
 			best = c;
+			its = is;
+		}
 	}
 	return best ? beside_measure(s, best, &q->own, q->why, sizeof q->why) : CHASE_UNDECIDED;
 }

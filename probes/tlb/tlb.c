@@ -192,10 +192,9 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 			snprintf(text, sizeof(text), "a cache in front of the TLB, or noise, hides what pages cost");
 		} else if (c->rows > 0)
 			snprintf(text, sizeof(text),
-				 "pages cost no more than %.0f cycles, and pieces smaller than any page cost as much: "
-				 "rows of "
-				 "the memory do that",
-				 c->rows);
+				 "pages cost no more than %.0f cycles, and %s: rows of the memory do that", c->rows,
+				 c->rows_short ? "nothing where lines of a page lie farther apart"
+					       : "pieces smaller than any page cost as much");
 		if (c->unclear)
 			snprintf(text, sizeof(text),
 				 "pages differ in what they cost, but not as levels would make them");

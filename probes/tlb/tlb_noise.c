@@ -139,19 +139,44 @@ bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w)
 	return is_torn(c, w) || is_dearer(c, w);
 }
 
+/* What most visits of a ring do not cost: nothing, or no more than a row of the memory that is not open. */
+struct evenness {
+	double told;	  /* visits that have a cost, ... */
+	double high, low; /* ... of which so many are too dear, and too cheap, ... */
+	double between;	  /* ... and so many between nothing and a row */
+};
+
+static struct evenness weigh(const struct tlb_path *c, const struct tlb_view *w, double most, double least)
+{
+	const double below = (1 - BEYOND) * c->rows - c->gap;
+	struct evenness e = {0};
+
+	for (uint32_t v = 0; v < w->visits; v++) {
+		e.told += !isnan(w->cost[v]);
+		e.high += w->cost[v] > (float)most;
+		e.low += w->cost[v] < -(float)least;
+		e.between += w->cost[v] > (float)c->gap && w->cost[v] < (float)below;
+	}
+	return e;
+}
+
+static bool is_balanced(const struct evenness *e, const struct tlb_view *w, double more, double loose)
+{
+	const double chance = EVEN * sqrt(e->high + e->low + 1) + loose;
+
+	return e->told >= TOLD * w->visits && e->high + e->low <= ODD_MOST * e->told && more <= chance &&
+	       chance <= EVEN_MOST * e->told;
+}
+
 /* Whether pages of a ring that tells no cost cost nothing all the same: most visits do, and of the others as many are too cheap as too dear, but for a
- * few in a hundred. What makes lines slow comes upon openers and followers alike, and what translates upon openers only. */
+ * few in a hundred. What makes lines slow comes upon openers and followers alike, and what translates upon openers only. Where openers pay for a row
+ * of the memory, too, followers that are slow by no more than that are not too cheap: either as many are beyond nothing to that side as are beyond a row
+ * to the other one, but for what is lost between the two. */
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w)
 {
 	const double most = c->gap + (1 + BEYOND) * c->rows;
-	double high = 0, low = 0, told = 0;
+	const struct evenness far = weigh(c, w, most, most), near = weigh(c, w, most, c->gap);
 
-	for (uint32_t v = 0; v < w->visits; v++) {
-		told += !isnan(w->cost[v]);
-		high += w->cost[v] > (float)most;
-		low += w->cost[v] < -(float)most;
-	}
-	const double chance = EVEN * sqrt(high + low + 1);
-	return told >= TOLD * w->visits && high + low <= ODD_MOST * told && high - low <= chance &&
-	       chance <= EVEN_MOST * told;
+	return is_balanced(&far, w, far.high - far.low, 0) ||
+	       (c->rows > 0 && is_balanced(&near, w, fabs(near.high - near.low), near.between));
 }

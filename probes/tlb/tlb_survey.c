@@ -534,6 +534,23 @@ static enum chase_state one_more(struct tlb_path *c, struct survey *v)
 	return CHASE_DONE;
 }
 
+/* Where no level is seen, and pages of some rings cost now this and now that: whether short rows are all of it. */
+static enum chase_state rows_alone(struct tlb_path *c, struct survey *v)
+{
+	for (unsigned k = 0; k < v->rings && c->dropped && !c->level_count && !c->unclear && !(c->rows > 0); k++) {
+		double rows = 0;
+		const enum chase_state state = v->silent[k] ? rows_of_visits(c, v, k, &rows) : CHASE_DONE;
+		if (state == CHASE_PENDING)
+			return state;
+		if (rows > 0) {
+			c->rows = rows;
+			c->rows_short = true;
+			return steps_of(c, v);
+		}
+	}
+	return CHASE_DONE;
+}
+
 /* Whether some pages cost less than the last level seen does, and what no ring's pages do, mostly. */
 static bool is_between(const struct tlb_path *c)
 {
@@ -575,6 +592,8 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	if (all != CHASE_DONE)
 		return all;
 	all = one_more(c, v);
+	if (all == CHASE_DONE)
+		all = rows_alone(c, v);
 	if (all != CHASE_DONE)
 		return all;
 	/* What differs by a step of the clock is off by less than two. */

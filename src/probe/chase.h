@@ -281,6 +281,7 @@ struct chase_latency {
 	double value, half; /* value +- half; where UNDECIDED, NAN unless the steps of the clock alone are why */
 	double address_ops; /* arithmetic instructions in the chain, per load */
 	bool averaged;	    /* from laps; else from the class of single accesses */
+	bool brief;	    /* from short chases, where a coarse clock is faster now and then */
 	unsigned parts;	    /* groups of lines with latencies of their own; 0 = lines were not told apart */
 	double part[CHASE_PARTS], part_share[CHASE_PARTS]; /* relative to value, ascending */
 };

@@ -49,7 +49,8 @@ static void latency_few(const struct chase_path *c, struct chase_latency *one, u
 	}
 }
 
-void chase_same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
+/* SMs whose chases were of the same lengths. */
+static void same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
 {
 	double cost[CHASE_PLACEMENTS], with[CHASE_PLACEMENTS], scratch[CHASE_PLACEMENTS];
 	const double near = SMS_APART + c->grain / 4.0;
@@ -99,5 +100,23 @@ void chase_same_clock(const struct chase_path *c, struct chase_latency *one, uns
 			continue;
 		one[i].value -= less;
 		one[i].clock += less;
+	}
+}
+
+void chase_same_clock(const struct chase_path *c, struct chase_latency *one, unsigned n)
+{
+	struct chase_latency some[CHASE_PLACEMENTS];
+
+	/* Turns whose accesses are not recorded are shorter than others, and more of a short chase's are such. */
+	for (unsigned brief = 0; brief < 2; brief++) {
+		unsigned at[CHASE_PLACEMENTS], count = 0;
+		for (unsigned i = 0; i < n; i++)
+			if (one[i].brief == (brief != 0)) {
+				at[count] = i;
+				some[count++] = one[i];
+			}
+		same_clock(c, some, count);
+		for (unsigned i = 0; i < count; i++)
+			one[at[i]] = some[i];
 	}
 }

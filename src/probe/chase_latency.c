@@ -460,6 +460,7 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 			all = brief;
 			one = brief_one;
 			*out = lines;
+			out->brief = true;
 			cut = least;
 		}
 	}

@@ -72,9 +72,27 @@ static void test_chain_alone(void **state)
 		assert_float_equal(one[i].value, FAR + (int)i - SMS / 2, 0.01);
 }
 
+/* One of four SMs was told by longer chases, whose turns cost two cycles more, and is as far as the others. */
+static void test_unlike_lengths(void **state)
+{
+	enum { NEAREST = 111 };
+	const struct chase_path c = {.grain = 4, .swing = 0.12, .classes = {{.centre = NEAREST + COST}}};
+	struct chase_latency one[SMS_LEAST];
+
+	(void)state;
+	for (unsigned i = 0; i < SMS_LEAST; i++)
+		one[i] = (struct chase_latency){.single = NEAREST + COST + (i ? 0 : 2.2),
+						.clock = COST + (i ? 0 : 2.2),
+						.value = FAR,
+						.brief = i != 0};
+	chase_same_clock(&c, one, SMS_LEAST);
+	for (unsigned i = 0; i < SMS_LEAST; i++)
+		assert_float_equal(one[i].value, FAR, 0.01);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(test_delayed), cmocka_unit_test(test_few),
-					   cmocka_unit_test(test_chain_alone)};
+					   cmocka_unit_test(test_chain_alone), cmocka_unit_test(test_unlike_lengths)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

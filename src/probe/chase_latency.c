@@ -76,6 +76,8 @@ struct served {
 	double lag;    /* cycles of a turn of the loop beyond what its accesses say, over all of them */
 	double usual;  /* share of those that the mean is of */
 	double astray; /* cycles that the mean may be off where a faster clock adds too little to be told */
+	double
+	    before; /* cycles of a turn that may be other accesses' delays: nobody recorded the first ones, which may have met more or fewer */
 };
 
 /* Mean ticks of the accesses that this level served, and their share of all. Lines may differ, as where a level has a near
@@ -202,7 +204,13 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		if (wide)
 			lines->parts = CHASE_PARTS + 1;
 	}
-	out->astray = 0;
+	out->astray = out->before = 0;
+	if (brief) {
+		double delayed = 0;
+		for (size_t i = 0; i < m; i++)
+			delayed += v[i][1] - out->mean;
+		out->before = fabs(delayed) / r.kept * CHASE_PRE / (r.timed + CHASE_PRE);
+	}
 	if (c->swing > 0 && c->grain > 1) {
 		const double reach = 1.5 + c->grain;
 		size_t near = 0;
@@ -301,7 +309,7 @@ static double cut_off(struct chase_path *c, double step, const struct served *al
 	if (!(c->swing > 0))
 		return 2 * (step - 1) * (2 - all->share - one->share);
 	study_swing_from(c->study, &faster);
-	return 2 * (step - 1) * (2 - all->usual - one->usual) +
+	return 2 * (step - 1) * (2 - all->usual - one->usual) + all->before + one->before +
 	       (faster * single_of(c, all, one, one_lap) > 3 * step ? 0 : all->astray) +
 	       (faster * one_lap > 3 * step ? 0 : one->astray);
 }

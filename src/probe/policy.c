@@ -149,9 +149,12 @@ static uint32_t apart(const struct policy_level *l, const struct policy_sequence
 	return least;
 }
 
+/* Beside the rules: nothing is ever replaced, and all that missed was taken by others or is late. */
+enum { NEVER = RULES, ALL_RULES };
+
 /* What the rounds of one trace say of each rule; beyond: those that it explains and the other one does not. */
 struct tally {
-	uint32_t rounds, explained[RULES], beyond[RULES][RULES];
+	uint32_t rounds, explained[ALL_RULES], beyond[ALL_RULES][ALL_RULES];
 	uint32_t hits, misses;
 };
 
@@ -233,7 +236,9 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 		t->rounds += tells;
 		t->hits += tells ? hits : 0;
 		t->misses += tells ? sure - hits : 0;
-		bool is[RULES] = {false};
+		bool is[ALL_RULES] = {false};
+		is[NEVER] = tells && sure - hits <= (uint32_t)(EXPLAINED * sure) + slow_hits(q, seen, sure);
+		t->explained[NEVER] += is[NEVER];
 		for (unsigned r = 0; r < RULES; r++) {
 			if (!rule_applies(r, l->ways))
 				continue;
@@ -241,8 +246,8 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
 			t->explained[r] += is[r];
 			move_on(&left[r], q, seen, start, from + q->body);
 		}
-		for (unsigned r = 0; r < RULES; r++)
-			for (unsigned other = 0; other < RULES; other++)
+		for (unsigned r = 0; r < ALL_RULES; r++)
+			for (unsigned other = 0; other < ALL_RULES; other++)
 				t->beyond[r][other] += is[r] && !is[other];
 	}
 }
@@ -251,8 +256,8 @@ static void judge(const struct policy_level *l, const struct policy_sequence *q,
  * set so often that as many late hits pass for misses as tell rules apart in some of them. */
 static bool outdoes(const struct tally *t, unsigned rule)
 {
-	for (unsigned r = 0; r < RULES; r++)
-		if (r != rule &&
+	for (unsigned r = 0; r < ALL_RULES; r++)
+		if (r != rule && (r != NEVER || t->explained[r]) &&
 		    (t->beyond[rule][r] < ALONE_LEAST || t->beyond[rule][r] < OUTDOES * t->beyond[r][rule]))
 			return false;
 	return t->explained[rule] >= SEVERAL * t->rounds;
@@ -409,7 +414,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		judge(l, &q, seen, &t);
 		if (t.rounds < ROUNDS_LEAST)
 			continue;
-		unsigned right = 0, last = 0, others = 0;
+		unsigned right = 0, last = 0, others = t.explained[NEVER];
 		for (unsigned r = 0; r < RULES; r++) {
 			if (!rule_applies(r, l->ways))
 				continue;
@@ -428,7 +433,8 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 		/* Where many accesses may be either, another rule explains what those leave open; but nothing contradicts the one. */
 		const bool all =
 		    t.rounds >= ALONE_LEAST && t.explained[last] >= ALL * t.rounds && others <= HALF * t.rounds;
-		const bool told = right == 1 && !(left & (left - 1));
+		/* A rule has to say more than that nothing is replaced. */
+		const bool told = right == 1 && !(left & (left - 1)) && t.explained[NEVER] <= WRONG * t.rounds;
 		if (told || alone || all) {
 			out->state = CHASE_DONE;
 			out->name = rule_name(last);

@@ -27,6 +27,7 @@ struct device { /* a set, and what makes its latencies doubtful */
 	double noise;	  /* chance that a hit is late, by up to 60 ticks */
 	double strangers; /* chance that somebody else's line comes into the set, in the first half of a trace */
 	double seldom;	  /* the same all the time; not of a rule */
+	double taken;	  /* chance that somebody else empties a way, all the time; of a rule by age */
 	double early;	  /* and while all lines fit */
 	double open;	  /* chance that a miss is a tenth faster */
 	unsigned parts;	  /* kinds of lines, each of whose misses cost 20 ticks more than those of the one before */
@@ -78,6 +79,16 @@ static bool replace(const struct device *d, struct rule_set *s, uint16_t line, u
 	return false;
 }
 
+/* A way is emptied, and is the next to be filled. Of a rule by age. */
+static void empty(struct rule_set *s, unsigned way)
+{
+	if (s->line[way] == RULE_EMPTY)
+		return;
+	s->where[s->line[way]] = 0;
+	s->line[way] = RULE_EMPTY;
+	s->age[way] = 0;
+}
+
 static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			    char *why, size_t why_bytes)
 {
@@ -104,6 +115,8 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 		if (d->kind == A_RULE) {
 			if (i > q->more_to && i < q->count / 2 && rng_unit(&r) < d->strangers)
 				rule_access(&s, (uint16_t)(POLICY_SLOTS + rng_below(&r, 4)));
+			if (d->taken > 0 && rng_unit(&r) < d->taken)
+				empty(&s, (unsigned)rng_below(&r, d->ways));
 			hit = rule_access(&s, q->line[i]);
 		} else {
 			turn = d->kind == LISTED && !d->by_miss ? i + strangers : turn;
@@ -358,6 +371,20 @@ static void test_half(void **state)
 		expect((struct device){.rule = r, .ways = 16, .strangers = 0.06}, 32, rule_name(r));
 }
 
+/* Others take so many lines that of one line more than fits most misses are theirs: a rule that says no more than that nothing is replaced is not
+ * the one. */
+static void test_taken(void **state)
+{
+	(void)state;
+	for (unsigned i = 0; i < 40; i++)
+		expect_no_draws((struct device){.rule = RULE_LRU,
+						.ways = 23,
+						.taken = 0.02 + 0.01 * (i % 8),
+						.above = 11 * (i % 2),
+						.nearer = 40 * (i % 2),
+						.asked = 100 * i});
+}
+
 /* A level above keeps lines: whose rule is seen is not known, unless its hits are faster. */
 static void test_kept(void **state)
 {
@@ -508,11 +535,11 @@ static void test_shares(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules),    cmocka_unit_test(test_draws),	 cmocka_unit_test(test_strangers),
-	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),	 cmocka_unit_test(test_half),
-	    cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved), cmocka_unit_test(test_open_rows),
-	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),	 cmocka_unit_test(test_classes),
-	    cmocka_unit_test(test_names),    cmocka_unit_test(test_shares),
+	    cmocka_unit_test(test_rules),     cmocka_unit_test(test_draws),    cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists),     cmocka_unit_test(test_kept),     cmocka_unit_test(test_taken),
+	    cmocka_unit_test(test_half),      cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved),
+	    cmocka_unit_test(test_open_rows), cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),
+	    cmocka_unit_test(test_classes),   cmocka_unit_test(test_names),    cmocka_unit_test(test_shares),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

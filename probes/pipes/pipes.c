@@ -143,6 +143,16 @@ static void add_text(char *out, size_t n, const char *fmt, const char *a, const 
 	snprintf(out + at, n - at, fmt, a, b, v);
 }
 
+/* An operation whose pipe the row takes although it slows down none of those that show its units best; NONE: there is none. Then these are
+ * no unit, whatever put them into one. */
+static int contradicts(struct graph *g, unsigned row)
+{
+	for (unsigned a = 0; a < ANCHORS; a++)
+		if (g->row[a] != NONE && graph_shares(pipes_pair(g->u, row, (unsigned)g->row[a], false).is))
+			return g->row[a];
+	return NONE;
+}
+
 /* Where a row may be that shares all of no unit's pipe, or of one while it seems to be on another, too. */
 static struct verdict_of several(struct graph *g, unsigned row)
 {
@@ -186,8 +196,12 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		add_text(v.because, sizeof v.because, "%s%s is known; ", "no unit for ", what[a], 0);
 	}
 	if (parts == 0 && hidden == 0) {
+		const int against = contradicts(g, row);
+		v.known = against == NONE;
 		snprintf(v.name, sizeof v.name, "other");
-		add_text(v.because, sizeof v.because, "%s%s", "it slows none of the other units down", "", 0);
+		add_text(v.because, sizeof v.because, "it slows %s down%s",
+			 v.known ? "none of the other units" : pipes_name((unsigned)against),
+			 v.known ? "" : ", but none of the operations that show units best", 0);
 	}
 	const bool split = parts > 1 && sum > 0.8 && sum < 1.2, one = parts == 1 && least >= HALF_OF_IT;
 	if (hidden || (parts && !split && !one))
@@ -453,7 +467,8 @@ const struct probe probe_pipes = {
 	"after "
 	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load, or "
 	"whose instructions come late: what shares a pipe has to make warps wait for each other, or to do so in a "
-	"short stream as well, and where issuing takes most of the time, in other proportions, too. A compiler that "
+	"short stream as well, and where issuing takes most of the time, or the two take less than half of one's time "
+	"more, in other proportions, too. A compiler that "
 	"makes something else "
 	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
 	"a "

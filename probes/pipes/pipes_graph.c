@@ -50,6 +50,7 @@ static bool follow(struct graph *g, unsigned a, unsigned b)
 			return true;
 		}
 		if (graph_shares(g->pair[k][a].is) && graph_shares(g->pair[k][b].is) &&
+		    fmin(g->pair[k][a].excess, g->pair[k][b].excess) >= HALF_OF_IT &&
 		    g->pair[k][a].excess + g->pair[k][b].excess > MORE_THAN_ALL) {
 			set(g, a, b, REL_PART);
 			return true;

@@ -5,7 +5,6 @@
 
 enum anchor { ANCHOR_SINGLE, ANCHOR_INTEGER, ANCHOR_SPECIAL, ANCHOR_DOUBLE, ANCHOR_HALF, ANCHORS };
 enum { NODES = 9, NONE = -1, GRAPH_CHOICES = 4 };
-#define HALF_OF_IT    0.5 /* of the slower one's time more: less is no pipe in common that a unit could be named after */
 #define MORE_THAN_ALL 1.25 /* of an operation's work: one that shares so much with two shares a pipe with both */
 
 /* Rows of an anchor's kind: the first that can be used stands for it. */

@@ -106,7 +106,7 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 		const double steps = (double)m_a * x->native + (double)m_b * y->native, t_a = m_a * x->cycles,
 			     t_b = m_b * y->cycles;
 		stream_expect_all(u->s, a, m_a, b, m_b, (unsigned)steps);
-		for (unsigned i = 0; i < PIPES_LOADS; i++) {
+		for (unsigned i = 0; i < PIPES_LOADS && fmax(of_a, of_b) > nothing; i++) {
 			const struct stream m =
 			    stream_of(u->s, a, m_a, b, m_b, (unsigned)steps, (first + i) % PIPES_LOADS, STREAM_LONG);
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
@@ -139,18 +139,32 @@ static bool wait_for_each_other(const struct tried *t)
 	return false;
 }
 
-/* Whether more warps would not be faster: two numbers of them took as long, or as many as there can be were among them. Few that do not
- * hide what holds each of them up, such as code that is not at hand, may wait for each other a little and still take as long as one
- * after the other. */
-static bool enough_warps(const struct pipes *u, const struct tried *t)
+/* Whether two numbers of warps took about the shortest time: then more would not be faster. */
+static bool as_fast_with_fewer(const struct tried *t)
 {
 	for (unsigned i = 0; i < t->count; i++)
 		for (unsigned k = 0; k < t->count; k++)
-			if (t->warps[i] == stream_warps(study_device(u->s), 0) ||
-			    (t->warps[i] > t->warps[k] &&
-			     fmax(t->cycles[i], t->cycles[k]) <= (1 + APART_MOST) * t->shortest))
+			if (t->warps[i] > t->warps[k] &&
+			    fmax(t->cycles[i], t->cycles[k]) <= (1 + APART_MOST) * t->shortest)
 				return true;
 	return false;
+}
+
+/* The same, or as many as there can be were among them. Few that do not hide what holds each of them up, such as code that is not at hand, may
+ * wait for each other a little and still take as long as one after the other. */
+static bool enough_warps(const struct pipes *u, const struct tried *t)
+{
+	bool most = false;
+	for (unsigned i = 0; i < t->count; i++)
+		most |= t->warps[i] == stream_warps(study_device(u->s), 0);
+	return most || as_fast_with_fewer(t);
+}
+
+/* Whether warps are held up by a pipe, as far as their times under several loads tell. What adds a part of its time to another's even with as many
+ * warps as there can be may only have too few of them to hide that its code is not at hand. */
+static bool by_a_pipe(const struct pair *p, const struct tried *t)
+{
+	return wait_for_each_other(t) && (p->is != REL_PART || as_fast_with_fewer(t));
 }
 
 static void try_load(const struct pipes *u, struct tried *t, unsigned load, double cycles)
@@ -222,12 +236,12 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 		if (out.is == REL_HIDDEN)
 			break;
 	}
-	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !wait_for_each_other(&tried))
+	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !by_a_pipe(&out, &tried))
 		out = by_short(u, a, n_a, b, n_b, &tried, &out);
 	const double issue = steps * u->issue;
-	if (!apart && ((out.is == REL_PART && tried.shortest < NEAR_ISSUE * issue) ||
+	if (!apart && ((out.is == REL_PART && (tried.shortest < NEAR_ISSUE * issue || out.excess < HALF_OF_IT)) ||
 		       (out.is == REL_HIDDEN && closely && tried.shortest > BEYOND_ISSUE * issue)))
-		return other_proportions(u, a, n_a, b, n_b, first, &out);
+		return other_proportions(u, a, n_a, b, n_b, tried.load, &out);
 	return out;
 }
 

@@ -141,6 +141,9 @@ int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struc
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* Bytes a cycle of what memory holds that come through the L2's port; 0: no limit. */
 double spec_l2_port(const struct sim_spec *s);
+/* spec_turns.c: cycles that so many warps of an SM need for a link of each of their chains once they have found their order, where none is preferred
+ * and a link is one instruction, and the first turns of one warp and the next are so many cycles apart. 0: too many to say. */
+double spec_turns(const struct sim_spec *s, const struct op_spec *op, uint32_t chains, uint32_t warps, uint32_t apart);
 /* spec_pipeline.c: issue, completion, peak, performance and ridge of every class. */
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 

@@ -14,6 +14,7 @@
 #define CHAINS	  4    /* of a warp, at most */
 #define TURNS	  64   /* after which chains have found their order, and over which parts of a cycle even out */
 #define PARTS	  1024 /* of a cycle */
+#define STARTS	  8    /* cycles between the first turns of one warp and the next that are looked at, from 0 on */
 
 /* A link: the instructions of one chain, each of which needs the last. */
 struct link {
@@ -248,6 +249,25 @@ static uint32_t first_put_off(const struct sim_spec *s, const struct link *l, ui
 	return w;
 }
 
+/* Warps that do so for certain where chains of one warp and of another come when the pipe is busy: how often depends on how the warps began, and
+ * the end of a loop lets them begin anew. */
+static uint32_t first_in_step(const struct sim_spec *s, const struct link *l, uint32_t n, double part)
+{
+	const double best = best_cycles(s, l, n, true);
+	uint32_t last = 0;
+	if (s->policy != CORE_ROUND_ROBIN || l->count > 1 || waits(l) || s->pipe[l->op[0]->pipe[0]].together ||
+	    (s->dual_issue && n > 1))
+		return 0;
+	for (uint32_t i = 0; i <= STARTS; i++) {
+		const uint32_t apart = i < STARTS ? i : (uint32_t)(s->warp_launch + 0.5);
+		uint32_t w = 1;
+		while (w < most_warps(s) && best * n * w < part * spec_turns(s, l->op[0], n, w, apart))
+			w++;
+		last = w > last ? w : last;
+	}
+	return last;
+}
+
 struct telling {
 	int (*each)(void *ctx, const struct truth *t);
 	void *ctx;
@@ -297,13 +317,20 @@ static void tell_class(struct telling *t, const struct sim_spec *s, const struct
 		const uint32_t held = first_held_up(s, l, n, slow, RIDGE + UNSURE);
 		if (s->pipe[l->op[0]->pipe[0]].together && held > at)
 			ridge = fmax(ridge, held - at);
+		/* From even turns to those that are out of step, all may be. */
+		const uint32_t step = first_in_step(s, l, n, RIDGE + UNSURE);
+		double middle = at;
+		if (step > at + ridge) {
+			middle = (at - ridge + step) / 2;
+			ridge = step - middle;
+		}
 		if ((s->dual_issue && n > 1) || l->count > 1)
 			ridge = most_warps(s);
 		tell(t, "issue", issue / l->operations, off * issue / l->operations);
 		tell(t, "completion", one / l->operations, TOLERANCE * one / l->operations);
 		tell(t, "peak", peak * l->operations, off * peak * l->operations);
 		tell(t, "performance", whole * l->flops, off * whole * l->flops);
-		tell(t, "ridge", at, fmax(TOLERANCE * at, ridge));
+		tell(t, "ridge", middle, fmax(TOLERANCE * at, ridge));
 	}
 }
 

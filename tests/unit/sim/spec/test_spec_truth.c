@@ -163,6 +163,42 @@ static void tolerances(void **state)
 	assert_true(fabs(truth_of("toy", "arith.add.u32.throughput").found.tolerance - 0.8) < 1e-9);
 }
 
+/* Ten warps of two chains each, of 21 cycles, just fill pipes of two cycles, if all come in turn: else, as in simulated launches, it takes twelve.
+ * Chains of whole numbers of such turns fit, and so does one chain. */
+static void chains_out_of_step(void **state)
+{
+	static const struct {
+		double latency;
+		const char *key;
+		double number, tolerance;
+	} rows[] = {
+	    {21, "pipeline.sp.ilp2.ridge", 11, 1},
+	    {21, "pipeline.sp.ilp1.ridge", 20, 1},
+	    {16, "pipeline.sp.ilp2.ridge", 8, 0.4},
+	};
+	struct str text;
+	struct arena a;
+	struct err e = {0};
+	struct sim_spec *s;
+
+	(void)state;
+	arena_init(&a);
+	str_init(&text);
+	assert_int_equal(spec_random(&text, 4000425049), 0);
+	assert_int_equal(spec_parse(&s, &a, "drawn", str_text(&text), text.len, &e), 0);
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+		struct wanted w = {.key = rows[i].key};
+		s->op[spec_find_op(s, "add", "f32")].latency = rows[i].latency;
+		assert_int_equal(spec_truth(s, look, &w), 0);
+		if (w.times != 1 || fabs(w.found.number - rows[i].number) > 1e-9 ||
+		    fabs(w.found.tolerance - rows[i].tolerance) > 1e-9)
+			fail_msg("%s with %g cycles is told as %g, to %g", rows[i].key, rows[i].latency, w.found.number,
+				 w.found.tolerance);
+	}
+	str_free(&text);
+	arena_free(&a);
+}
+
 static int refuse(void *ctx, const struct truth *t)
 {
 	unsigned *times = ctx;
@@ -224,6 +260,7 @@ int main(void)
 	    cmocka_unit_test(words),
 	    cmocka_unit_test(tolerances),
 	    cmocka_unit_test(units),
+	    cmocka_unit_test(chains_out_of_step),
 	    cmocka_unit_test(a_refusal_ends_the_telling),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

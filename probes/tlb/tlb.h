@@ -190,6 +190,9 @@ struct tlb_seen {
 	unsigned ring;
 	uint32_t pages;
 };
+/* Leaves out, of n costs of one ring, those that come as often as they are too low by as much: one line of such a page was at hand, as the opener of
+ * these and as the follower of those. Returns how many are left. */
+unsigned tlb_without_whims(const struct tlb_path *c, struct tlb_seen *seen, unsigned n);
 /* The steps from what was seen, and rows where they show. near: a flag for each of TLB_SURVEY_RINGS rings, whose lines were at hand. */
 void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near);
 /* Fills near and least. */

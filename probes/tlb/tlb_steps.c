@@ -8,6 +8,7 @@
 #define ALL_PAGES  24	/* of a ring at least, as chance makes fewer of them alike */
 #define TWICE	   1.5	/* cycles, ... */
 #define TWICE_PART 0.03 /* ... and of a cost, by which it may differ from itself */
+#define MIRRORED   3	/* standard deviations */
 
 static int compare_seen(const void *a, const void *b)
 {
@@ -140,6 +141,29 @@ static double twice_in_rings(const struct tlb_path *c, const struct tlb_seen *se
 						return more;
 		}
 	return 0;
+}
+
+/* Whether as many pages of one ring cost so much less than nothing as others of it cost more, but for chance. */
+static bool is_mirrored(const struct tlb_path *c, const struct tlb_seen *seen, const struct tlb_seen *one)
+{
+	const double both = seen->share + one->share, alike = c->gap + TWICE_PART * fabs(one->centre);
+
+	return fabs(one->centre) > c->gap && fabs(seen->centre + one->centre) <= alike &&
+	       fabs(seen->share - one->share) <= MIRRORED * sqrt(both / one->pages);
+}
+
+unsigned tlb_without_whims(const struct tlb_path *c, struct tlb_seen *seen, unsigned n)
+{
+	bool whim[TLB_SURVEY_RINGS] = {false};
+	unsigned left = 0;
+
+	for (unsigned i = 0; i < n && n <= TLB_SURVEY_RINGS; i++)
+		for (unsigned k = 0; k < n && !whim[i]; k++)
+			whim[i] = is_mirrored(c, &seen[k], &seen[i]);
+	for (unsigned i = 0; i < n; i++)
+		if (n > TLB_SURVEY_RINGS || !whim[i])
+			seen[left++] = seen[i];
+	return left;
 }
 
 void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const bool *near)

@@ -462,7 +462,7 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	c->most_pages = 0;
 	for (unsigned k = 0; k < v->rings; k++) {
 		uint32_t told;
-		unsigned more = costs_of(c, &v->view[k], seen + n, &told);
+		unsigned more = tlb_without_whims(c, seen + n, costs_of(c, &v->view[k], seen + n, &told));
 		c->most_pages = told > c->most_pages ? told : c->most_pages;
 		v->silent[k] = !more && v->view[k].pages >= 16;
 		v->centre[k] = more == 1 && seen[n].share >= TLB_SHARE_REAL ? seen[n].centre : NAN;

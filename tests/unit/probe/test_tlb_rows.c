@@ -1,4 +1,5 @@
-/* Open rows of a memory, which a page more than fits closes, are told from a TLB while the clock changes its rate. */
+/* Open rows of a memory, which a page more than fits closes, are told from a TLB while the clock changes its rate, and what lines delay in a ring that
+ * tells no cost from what translates. */
 #include "tlb/tlb.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -45,9 +46,49 @@ static void rows_while_the_clock_changes(void **state)
 	assert_false(tlb_as_rows(&less, &all));
 }
 
+/* Costs that come upon openers and followers of a ring alike are left out, and what comes upon openers more often is not. */
+static void whims_of_lines(void **state)
+{
+	const struct tlb_path c = {.gap = 3};
+	struct tlb_seen whim[] = {{-235, 0.08, 0, 960}, {0, 0.14, 0, 960}, {235, 0.1, 0, 960}},
+			miss[] = {{-235, 0.02, 0, 960}, {0, 0.14, 0, 960}, {235, 0.1, 0, 960}};
+
+	(void)state;
+	assert_int_equal(tlb_without_whims(&c, whim, 3), 1);
+	assert_true(whim[0].centre == 0);
+	assert_int_equal(tlb_without_whims(&c, miss, 3), 3);
+}
+
+/* Whether a ring is even of which `dear` visits of 100 have to open a row of 24 cycles, and `late` of them and of the others wait 45 cycles more, as
+ * openers and as followers; `missed` of them wait for a translation besides. */
+static bool even(unsigned dear, unsigned late, unsigned missed, double rows)
+{
+	float cost[VISITS];
+	const struct tlb_path c = {.gap = 3, .steps = 1, .rows = rows, .rows_short = true};
+	const struct tlb_view w = {.pages = PAGES, .lines = 2, .visits = VISITS, .order = 1, .cost = cost};
+
+	for (unsigned v = 0; v < VISITS; v++) {
+		const unsigned part = v * 37 % 100, when = v * 13 % 100;
+		cost[v] = part < dear ? 24 : 0;
+		cost[v] += when < late ? 45 : when < 2 * late ? -45 : 0;
+		cost[v] += part >= 100 - missed ? 100 : 0;
+	}
+	return tlb_is_even(&c, &w);
+}
+
+static void rows_besides_noise(void **state)
+{
+	(void)state;
+	assert_true(even(60, 3, 0, 24));
+	assert_false(even(60, 3, 0, 0));
+	assert_false(even(60, 3, 20, 24));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(whims_of_lines),
+	    cmocka_unit_test(rows_besides_noise),
 	    cmocka_unit_test(rows_of_a_steady_clock),
 	    cmocka_unit_test(rows_while_the_clock_changes),
 	};

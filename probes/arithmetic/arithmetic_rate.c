@@ -18,7 +18,9 @@
 #define SHARP	0.01  /* of a rate, to either side: it is known well */
 #define AS_FAST 0.96  /* of the best rate: it is the same one, or nearly */
 #define ALL_OF	0.995 /* of what latency lets a load have: nothing else holds it up */
-#define STEADY	0.015 /* spread of slopes that instruction fetch has no part in */
+#define AMPLE                                                                                                          \
+	1.1 /* times the best rate: of a few warps more than it takes some schedulers have one more, which alone are held up */
+#define STEADY 0.015 /* spread of slopes that instruction fetch has no part in */
 
 static double rate_of(const struct slope *s, const struct load *l, const struct device_info *d)
 {
@@ -291,7 +293,8 @@ static bool unit_holds_up(const struct rates *x, unsigned best, const struct dev
 			continue;
 		const double rate = rate_of(t, l, d),
 			     allowed = (double)l->warps * d->warp_size * l->chains / single->value;
-		if (rate > AS_FAST * value && rate < TELLS * allowed && tells_rate(t, l, single, false, false, d))
+		if (rate > AS_FAST * value && rate < TELLS * allowed && allowed > AMPLE * value &&
+		    tells_rate(t, l, single, false, false, d))
 			return true;
 	}
 	return false;

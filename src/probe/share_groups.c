@@ -74,6 +74,12 @@ static enum chase_state look_at(struct share_path *c, unsigned k, uint32_t m, ui
 	return share_get(c->study, c->experiment, x, p, r, c->level[k].why, sizeof(c->level[k].why));
 }
 
+/* Ticks of a hit of a level, as both latencies say; 0: nobody knows. Of the first one nothing hits in a level above. */
+static double hit_of(const struct share_path *c, unsigned k)
+{
+	return k && c->level[k].slower > 0 ? c->level[0].ticks + c->level[k].slower : 0;
+}
+
 /* The most ticks that a hit of a cold level may take, as both latencies say; 0: nobody knows. */
 static double most_of_hit(const struct share_path *c, unsigned k)
 {
@@ -81,7 +87,7 @@ static double most_of_hit(const struct share_path *c, unsigned k)
 
 	if (!k || !l->cold || !(l->slower > 0))
 		return 0;
-	const double hit = c->level[0].ticks + l->slower; /* of that one nothing hits in a level above */
+	const double hit = hit_of(c, k);
 	return hit + fmax(NEAR, (0.05 + l->swing) * hit);
 }
 
@@ -340,8 +346,8 @@ static void find_groups(struct share_path *c, unsigned k)
 		share_count(l->group, sms, members, &l->groups, &l->smallest, &l->largest);
 }
 
-/* Mean ticks on a level's ring, over some SMs: hits, or with `spoilt` as many misses as the SM can cause itself. */
-static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt, double *out)
+/* Mean ticks on a level's ring, over some SMs: hits, or with `spoilt` as many misses as the SM can cause itself; of accesses of at least `low`. */
+static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt, double low, double *out)
 {
 	struct share_level *l = &c->level[k];
 	double found[CALIBRATED], scratch[CALIBRATED], p[POINT_PARAMS], x = share_ring(c, k, p);
@@ -351,7 +357,8 @@ static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt
 
 	if (!spoilt) /* in a cold level, too, it brings its own ring there */
 		p[SHARE_OTHER] = -x;
-	p[SHARE_LOW] = p[SHARE_HIGH] = 0;
+	p[SHARE_LOW] = low;
+	p[SHARE_HIGH] = 0;
 	p[SHARE_COUNT] = 1;
 	for (unsigned i = 0; i < n; i++) {
 		struct share_run r;
@@ -361,6 +368,10 @@ static enum chase_state mean_ticks(struct share_path *c, unsigned k, bool spoilt
 		if (s == CHASE_UNDECIDED)
 			return l->state = s;
 		pending |= s == CHASE_PENDING;
+		if (s == CHASE_DONE && !(r.slow > 0)) {
+			unclear(l, "none of %.0f accesses on SM %u misses the levels above", r.counted, sm[i]);
+			return l->state;
+		}
 		found[i] = r.ticks;
 	}
 	*out = stat_median(found, n, scratch);
@@ -374,11 +385,52 @@ static enum chase_state own_ticks(struct share_path *c, unsigned k)
 	struct share_level *l = &c->level[k];
 
 	for (;;) {
-		enum chase_state s = mean_ticks(c, k, false, &l->ticks);
+		enum chase_state s = mean_ticks(c, k, false, 0, &l->ticks);
 		if (s != CHASE_DONE || !too_slow(c, k, l->ticks) || l->line < 2 * l[-1].line)
 			return s;
 		l->line /= 2;
 	}
+}
+
+/* Ticks of what is behind a level, on average; last: misses of the last one. */
+static double behind_of(const struct share_path *c, unsigned k, double last)
+{
+	const struct share_level *l = &c->level[k];
+
+	if (l->cold) /* what is behind it has to be slower than this, which each SM shows by itself */
+		return 1.6 * l->ticks + 2 * APART;
+	return k + 1 < c->levels ? l[1].ticks : last;
+}
+
+/* Ticks from which an access missed a level. */
+static double divide(const struct share_path *c, unsigned k, double last)
+{
+	const struct share_level *l = &c->level[k];
+
+	/* In a line of many steps of the ring few of them miss, and the mean says little of those. */
+	if (k + 1 == c->levels && !l->cold && l->swing > 0)
+		return ceil(l->ticks + l->gap / 2);
+	return ceil((l->ticks + behind_of(c, k, last)) / 2);
+}
+
+/* Whether that is where hits are: a level above that replaces at random keeps some of a ring that is larger than it, and then the mean is less than a
+ * hit takes. A cold level shows it by itself. */
+static bool divided_wrong(const struct share_path *c, unsigned k, double last)
+{
+	const double hit = hit_of(c, k), from = divide(c, k, last);
+
+	return hit > 0 && !c->level[k].cold && from > c->level[k].ticks && from < hit + APART / 2.0;
+}
+
+/* Then only accesses that are slower than the level above count. */
+static enum chase_state without_above(struct share_path *c, unsigned k)
+{
+	struct share_level *l = &c->level[k];
+	const double hit = hit_of(c, k);
+
+	if (!(hit > 0) || !(l->ticks > 0) || l->ticks > hit - APART / 2.0 || hit < l[-1].ticks + APART)
+		return CHASE_DONE;
+	return mean_ticks(c, k, false, ceil((l[-1].ticks + hit) / 2), &l->ticks);
 }
 
 /* The ticks that divide hits from misses, of each level. Those from the first one on that cannot be told from its neighbours are
@@ -392,16 +444,19 @@ static enum chase_state calibrate(struct share_path *c)
 		c->level[k].low = c->level[k].high = 0;
 		enum chase_state s = own_ticks(c, k);
 		if (s == CHASE_DONE && k + 1 == c->levels && !c->level[k].cold)
-			s = mean_ticks(c, k, true, &last);
+			s = mean_ticks(c, k, true, 0, &last);
 		pending |= s == CHASE_PENDING;
 	}
+	bool wrong = false;
+	for (unsigned k = 0; !pending && k < c->levels; k++)
+		wrong |= divided_wrong(c, k, last);
+	for (unsigned k = 0; !pending && wrong && k < c->levels; k++)
+		pending = without_above(c, k) == CHASE_PENDING;
 	if (pending)
 		return CHASE_PENDING;
 	for (unsigned k = 0; k < c->levels; k++) {
 		struct share_level *l = &c->level[k];
-		double behind = k + 1 < c->levels ? l[1].ticks : last;
-		if (l->cold) /* what is behind it has to be slower than this, which each SM shows by itself */
-			behind = 1.6 * l->ticks + 2 * APART;
+		const double behind = behind_of(c, k, last);
 		if (!lost && l->state == CHASE_UNDECIDED && l->why[0]) {
 			lost = true;
 		} else if (!lost && behind < l->ticks + APART) {
@@ -411,10 +466,7 @@ static enum chase_state calibrate(struct share_path *c)
 		} else if (lost) {
 			unclear(l, "the levels above could not be told apart");
 		} else {
-			l->high = ceil((l->ticks + behind) / 2);
-			/* In a line of many steps of the ring few of them miss, and the mean says little of those. */
-			if (k + 1 == c->levels && !l->cold && l->swing > 0)
-				l->high = ceil(l->ticks + l->gap / 2);
+			l->high = divide(c, k, last);
 			l->low = k ? l[-1].high : 0;
 		}
 	}

@@ -160,11 +160,16 @@ static bool enough_warps(const struct pipes *u, const struct tried *t)
 	return most || as_fast_with_fewer(t);
 }
 
-/* Whether warps are held up by a pipe, as far as their times under several loads tell. What adds a part of its time to another's even with as many
- * warps as there can be may only have too few of them to hide that its code is not at hand. */
+/* Whether warps are held up by a pipe, as far as their times under several loads tell: of what more of them could take longer, each takes half
+ * at least. Even as many as there can be may be too few to hide that their code is not at hand. */
 static bool by_a_pipe(const struct pair *p, const struct tried *t)
 {
-	return wait_for_each_other(t) && (p->is != REL_PART || as_fast_with_fewer(t));
+	bool held = as_fast_with_fewer(t);
+	for (unsigned i = 0; i < t->count && p->is == REL_SHARED; i++)
+		for (unsigned k = 0; k < t->count; k++)
+			held |= t->warps[i] > t->warps[k] && t->cycles[i] <= (1 + APART_MOST) * t->shortest &&
+				2 * t->cycles[i] * t->warps[i] >= t->cycles[k] * (t->warps[i] + t->warps[k]);
+	return held && wait_for_each_other(t);
 }
 
 static void try_load(const struct pipes *u, struct tried *t, unsigned load, double cycles)
@@ -198,7 +203,7 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 	const unsigned first = x->load > y->load ? x->load : y->load;
 	struct pair out = {.is = REL_UNKNOWN};
 	struct tried tried = {.shortest = INFINITY};
-	bool loose = false;
+	bool loose = false, enough = false;
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
 	stream_expect_all(u->s, a, n_a, b, n_b, (unsigned)steps);
 	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
@@ -208,7 +213,7 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 	     least <= (apart || loose ? STREAM_APART : STREAM_LONG); least *= STREAM_LONG / STREAM_SHORT) {
 		const unsigned count = least == STREAM_APART ? FULLER_LOADS : PIPES_LOADS;
 		tried.count = 0;
-		for (unsigned i = 0; i < count; i++) {
+		for (unsigned i = 0; i < count && !enough; i++) {
 			const unsigned load = (first + i) % count;
 			if (least == STREAM_APART)
 				stream_expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps, (load + 1) % count);
@@ -229,11 +234,11 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 			if (least == STREAM_APART && out.is == REL_PART)
 				out.is = REL_HIDDEN;
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
-			if (out.is == REL_APART || t.both < CONTRAST * t.issue ||
-			    (out.is == REL_SHARED && wait_for_each_other(&tried) && enough_warps(u, &tried)))
+			if (out.is == REL_APART || t.both < CONTRAST * t.issue)
 				return out;
+			enough = out.is == REL_SHARED && wait_for_each_other(&tried) && enough_warps(u, &tried);
 		}
-		if (out.is == REL_HIDDEN)
+		if (enough || out.is == REL_HIDDEN)
 			break;
 	}
 	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !by_a_pipe(&out, &tried))

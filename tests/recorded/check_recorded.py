@@ -17,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 
-LIMIT = 5800 * 1000  # bytes of one compressed recording
+LIMIT = 6000 * 1000  # bytes of one compressed recording
 PAGES = os.path.join("..", "..", "doc", "results")
 # What a finding claims. Wording may improve without making a recording's answers wrong.
 CLAIM = ("verdict", "value", "lo", "hi", "unit", "scope")

@@ -3,7 +3,7 @@
  * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [--from DIR] [-v]
  *                  [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S seconds; those
- * that were begun are the first of COUNT, slow ones as well. --keep writes each GPU's description and its run into DIR, as SEED.gpu and
+ * that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the GPUs done by then came to, and fails. --keep writes each GPU's description and its run into DIR, as SEED.gpu and
  * SEED.fathom; --from measures nothing and concludes again from those of the seeds that DIR has, in a second each: what a change of
  * inference alone does. One that would ask the GPU something else shows as less that is MEASURED. */
 #include "base/arena.h"
@@ -13,6 +13,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -140,6 +141,32 @@ static double now_seconds(void)
 	return (double)t.tv_sec + t.tv_nsec / 1e9;
 }
 
+static volatile sig_atomic_t stopped;
+
+static void stop(int signal)
+{
+	(void)signal;
+	stopped = 1;
+}
+
+/* What a job knows by now, over what it knew before, whole even where it is stopped. */
+static bool put_down(struct tally *o, const struct str *wrong, const struct str *missed, FILE *out)
+{
+	sigset_t stops, before;
+	sigemptyset(&stops);
+	sigaddset(&stops, SIGINT);
+	sigaddset(&stops, SIGTERM);
+	sigprocmask(SIG_BLOCK, &stops, &before);
+	o->wrong_bytes = wrong->len;
+	o->missed_bytes = missed->len;
+	rewind(out);
+	const bool ok = !wrong->failed && !missed->failed && fwrite(o, sizeof *o, 1, out) == 1 &&
+			fwrite(str_text(wrong), 1, wrong->len, out) == wrong->len &&
+			fwrite(str_text(missed), 1, missed->len, out) == missed->len && fflush(out) == 0;
+	sigprocmask(SIG_SETMASK, &before, NULL);
+	return ok;
+}
+
 /* A job takes the next GPU that nobody has begun: some take ten times as long as others. */
 static int child(const struct options *opt, atomic_uint *next, double until, FILE *out)
 {
@@ -147,7 +174,8 @@ static int child(const struct options *opt, atomic_uint *next, double until, FIL
 	struct str wrong, missed;
 	str_init(&wrong);
 	str_init(&missed);
-	for (unsigned i; now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
+	bool ok = put_down(&o, &wrong, &missed, out);
+	for (unsigned i; ok && now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
 		if (opt->from && !is_kept(opt, opt->seed + i))
 			continue;
 		one(opt->seed + i, opt, &o, &wrong, &missed);
@@ -155,12 +183,8 @@ static int child(const struct options *opt, atomic_uint *next, double until, FIL
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
 				o.score.exists, o.score.wrong);
 		}
+		ok = put_down(&o, &wrong, &missed, out);
 	}
-	o.wrong_bytes = wrong.len;
-	o.missed_bytes = missed.len;
-	bool ok = !wrong.failed && !missed.failed && fwrite(&o, sizeof o, 1, out) == 1 &&
-		  fwrite(str_text(&wrong), 1, wrong.len, out) == wrong.len &&
-		  fwrite(str_text(&missed), 1, missed.len, out) == missed.len && fflush(out) == 0;
 	str_free(&wrong);
 	str_free(&missed);
 	return ok ? 0 : 1;
@@ -209,10 +233,19 @@ static int run_all(const struct options *opt, struct tally *total, struct str *w
 		if (pid[j] == 0)
 			_exit(child(opt, next, until, file[j]));
 	}
+	const struct sigaction act = {.sa_handler = stop}; /* waiting is interrupted */
+	sigaction(SIGINT, &act, NULL);
+	sigaction(SIGTERM, &act, NULL);
 	for (unsigned j = 0; j < opt->jobs; j++) {
 		int status = 0;
-		waitpid(pid[j], &status, 0);
-		if (!WIFEXITED(status) || WEXITSTATUS(status) || !collect(file[j], total, wrong, missed)) {
+		while (waitpid(pid[j], &status, 0) < 0 && errno == EINTR)
+			for (unsigned k = j; k < opt->jobs && stopped; k++)
+				kill(pid[k], SIGTERM);
+		if (stopped && WIFSIGNALED(status)) {
+			if (!collect(file[j], total, wrong, missed))
+				fprintf(stderr, "job %u of %u said nothing\n", j, opt->jobs);
+			rc = -EINTR;
+		} else if (!WIFEXITED(status) || WEXITSTATUS(status) || !collect(file[j], total, wrong, missed)) {
 			fprintf(stderr, "job %u of %u died\n", j, opt->jobs);
 			rc = -ECHILD;
 		}

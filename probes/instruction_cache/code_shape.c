@@ -47,6 +47,28 @@ static void add_class(struct code_classes *c, double centre)
 	c->count++;
 }
 
+static void take_out(struct code_classes *c, unsigned k)
+{
+	c->count--;
+	memmove(&c->centre[k], &c->centre[k + 1], (c->count - k) * sizeof *c->centre);
+	memmove(&c->points[k], &c->points[k + 1], (c->count - k) * sizeof *c->points);
+}
+
+/* A centre moves with each ring, also to where another class of the same jumps was begun: whatever is as near as that is of both. */
+static void join_near(struct code_classes *c)
+{
+	for (unsigned k = 1; k < c->count;) {
+		const unsigned points = c->points[k - 1] + c->points[k];
+		if (c->centre[k] - c->centre[k - 1] > fmax(reach(c->centre[k]), 1.1 * c->granule)) {
+			k++;
+			continue;
+		}
+		c->centre[k - 1] = (c->centre[k - 1] * c->points[k - 1] + c->centre[k] * c->points[k]) / points;
+		c->points[k - 1] = points;
+		take_out(c, k);
+	}
+}
+
 static bool find_classes(const struct code *c, const struct code_survey *v, struct code_classes *out)
 {
 	*out = (struct code_classes){0};
@@ -63,6 +85,7 @@ static bool find_classes(const struct code *c, const struct code_survey *v, stru
 		for (unsigned k = 0; k < n; k++)
 			add_class(out, peak[k].centre);
 	}
+	join_near(out);
 	return true;
 }
 
@@ -114,9 +137,7 @@ static void drop_ghosts(const struct code *c, const struct code_survey *v, struc
 			k++;
 			continue;
 		}
-		all->count--;
-		memmove(&all->centre[k], &all->centre[k + 1], (all->count - k) * sizeof *all->centre);
-		memmove(&all->points[k], &all->points[k + 1], (all->count - k) * sizeof *all->points);
+		take_out(all, k);
 	}
 }
 

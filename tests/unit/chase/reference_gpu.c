@@ -282,13 +282,13 @@ static int reference_load(struct gpu *gpu, const struct kernel_source *src, size
 		struct kernel *k = &g->kernel[g->kernels];
 		k->lap = strcmp(src[i].entry, "lap") == 0;
 		k->constant = strstr(src[i].text, "ld.const") != NULL;
-		k->past_l1 = strstr(src[i].text, "ld.global.cg") || strstr(src[i].text, "ld.volatile");
+		k->past_l1 = strstr(src[i].text, "ld.global.cg") || strstr(src[i].text, "ld.volatile.global");
 		/* A lap: one load in its warming loop, then N and 2 N. */
 		uint32_t all = 0;
 		for (const char *at = src[i].text;
-		     (at = strstr(at, k->constant					 ? "ld.const"
-				      : k->past_l1 && strstr(src[i].text, "ld.volatile") ? "ld.volatile.global"
-											 : "ld.global."));
+		     (at = strstr(at, k->constant						? "ld.const"
+				      : k->past_l1 && strstr(src[i].text, "ld.volatile.global") ? "ld.volatile.global"
+												: "ld.global."));
 		     at++)
 			all++;
 		k->loads = (all - 1) / 3;

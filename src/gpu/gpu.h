@@ -37,7 +37,7 @@ struct gpu_ops {
 	 * the background, those that are wanted soon before all others, as far as nothing else needs the processor. One that does not
 	 * compile is told by load, as if it had not been expected. 0, or negative when some could not be taken on: that costs time only. */
 	int (*expect)(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e);
-	/* Optional, where there is expect: bytes of text of those that are not compiled so far; of one group, or of all (0). */
+	/* Optional, where there is expect: bytes of text of those that are not compiled so far, of one group. */
 	size_t (*uncompiled)(struct gpu *g, uint32_t group);
 	/* Optional (NULL where a launch that hangs costs nothing else). So many probes to come have launches that may never end; 0: none
 	 * has any more. Best effort: what can be got ready for them in the background is. */

@@ -48,7 +48,7 @@ static void item_drop(struct item *it)
 
 static int item_setup(const struct batch *b, struct item *it, struct err *e)
 {
-	const struct experiment *x = &b->probe->experiments[it->wish->experiment];
+	const struct experiment *x = &b->at.probe->experiments[it->wish->experiment];
 
 	it->job = (struct job){.arena = &it->arena, .check = {.cls = -1}};
 	int rc = x->setup(b->study, it->wish->x, it->wish->p, &it->job);
@@ -66,7 +66,7 @@ static int item_setup(const struct batch *b, struct item *it, struct err *e)
 		l->grid[i] += l->grid[i] == 0;
 		l->block[i] += l->block[i] == 0;
 	}
-	const struct series *s = run_series(b->run, b->probe->name, x->name);
+	const struct series *s = run_series(b->run, b->at.probe->name, x->name);
 	series_label(l->label, sizeof(l->label), s, it->wish->x, it->wish->p);
 	/* the claim count is the first word that a pinned kernel writes */
 	assert(!it->job.pinned || (l->buffers[0].output && l->buffers[0].output_words >= 2));
@@ -105,6 +105,13 @@ static int text_of(struct batch *b, const struct item *it, struct str *text, uin
 	return rc;
 }
 
+/* Whether its kernel was not loaded so far, and no item before it has the same. */
+static bool is_new(const struct batch *b, const struct item *it, struct hash_set *asked)
+{
+	return it->outcome == OUTCOME_OK && hash_set_add(asked, it->call[0]) &&
+	       kernels_of_call(b->kernels, it->call) == SIZE_MAX;
+}
+
 /* Texts of the batch that nobody foresaw are expanded together, each once. Those that fail fail again, and say why, when they are loaded. */
 static void expand_texts(struct batch *b, const struct item *items, size_t n, struct arena *a)
 {
@@ -114,9 +121,7 @@ static void expand_texts(struct batch *b, const struct item *items, size_t n, st
 
 	for (size_t i = 0; i < n && wish; i++) {
 		const struct item *it = &items[i];
-		if (it->outcome == OUTCOME_OK && hash_set_add(&asked, it->call[0]) &&
-		    kernels_of_call(b->kernels, it->call) == SIZE_MAX &&
-		    kernels_foreseen(b->kernels, it->call) == SIZE_MAX)
+		if (is_new(b, it, &asked) && kernels_foreseen(b->kernels, it->call) == SIZE_MAX)
 			wish[count++] = expand_wish(&it->job, it->job.param, it->call);
 	}
 	hash_set_free(&asked);
@@ -312,8 +317,8 @@ static int run_item(struct batch *b, struct item *it, struct sample *s, struct e
 /* Takes a sample over into the series. */
 static int store(struct batch *b, struct item *it, struct sample *s, struct err *e)
 {
-	const struct experiment *x = &b->probe->experiments[it->wish->experiment];
-	struct series *series = run_series(b->run, b->probe->name, x->name);
+	const struct experiment *x = &b->at.probe->experiments[it->wish->experiment];
+	struct series *series = run_series(b->run, b->at.probe->name, x->name);
 	struct point pt = {.x = it->wish->x, .outcome = s->outcome, .elapsed_ms = s->elapsed_ms};
 
 	memcpy(pt.p, it->wish->p, sizeof(pt.p));
@@ -371,7 +376,7 @@ static void sense(struct batch *b, const struct item *items, size_t n, bool befo
 		return;
 	for (size_t i = 0; i < n; i++) {
 		const unsigned k = items[i].wish->experiment;
-		struct series *s = run_series(b->run, b->probe->name, b->probe->experiments[k].name);
+		struct series *s = run_series(b->run, b->at.probe->name, b->at.probe->experiments[k].name);
 		if (!before)
 			s->after = c;
 		else if (!had_points[k])
@@ -384,10 +389,10 @@ static int make_series(struct batch *b, const struct item *items, size_t n, bool
 {
 	for (size_t i = 0; i < n; i++) {
 		const unsigned k = items[i].wish->experiment;
-		const struct experiment *x = &b->probe->experiments[k];
-		struct series *s = run_series(b->run, b->probe->name, x->name);
+		const struct experiment *x = &b->at.probe->experiments[k];
+		struct series *s = run_series(b->run, b->at.probe->name, x->name);
 		if (!s) {
-			s = run_series_new(b->run, b->probe->name, x->name);
+			s = run_series_new(b->run, b->at.probe->name, x->name);
 			if (!s)
 				return err_nomem(e);
 			/* names live in the run, not in the probe: a run read from a file looks the same */
@@ -483,14 +488,11 @@ static int measure_all(struct batch *b, struct item *items, size_t n, struct err
 		if (must_stop(b))
 			return err_set(e, -EINTR, "stopped");
 		rc = measure_item(b, &items[i], e);
-		b->points_done += rc == 0;
+		b->at.points_done += rc == 0;
+		b->at.points_wished = b->at.points_done + n - i - 1;
 		if (!rc && b->events && b->events->progress) {
-			const struct engine_at at = {b->probe,
-						     b->number,
-						     b->total,
-						     b->points_done,
-						     b->points_done + n - i - 1,
-						     b->seconds + engine_now() - b->since};
+			struct engine_at at = b->at;
+			at.seconds += engine_now() - b->since;
 			b->events->progress(b->events->ctx, &at);
 		}
 	}
@@ -503,7 +505,7 @@ int batch_begin(struct batch *b, struct err *e)
 
 	b->count = b->study->wish_count;
 	b->items = mem_zero(b->count, sizeof(*b->items));
-	b->had_points = mem_zero(b->probe->experiment_count, sizeof(*b->had_points));
+	b->had_points = mem_zero(b->at.probe->experiment_count, sizeof(*b->had_points));
 	if (!b->items || !b->had_points) {
 		batch_end(b);
 		return err_nomem(e);
@@ -532,8 +534,7 @@ bool batch_expect(struct batch *b, uint32_t group, bool soon)
 
 	for (size_t i = 0; src && i < b->count; i++) {
 		const struct item *it = &b->items[i];
-		if (it->outcome != OUTCOME_OK || !hash_set_add(&asked, it->call[0]) ||
-		    kernels_of_call(b->kernels, it->call) != SIZE_MAX)
+		if (!is_new(b, it, &asked))
 			continue;
 		const size_t at = kernels_foreseen(b->kernels, it->call);
 		if (at != SIZE_MAX)

@@ -8,15 +8,12 @@
 struct batch {
 	struct run *run;
 	struct gpu *gpu;
-	const struct probe *probe;
 	const struct engine_events *events;
 	struct study *study;
 	struct kernel_cache *kernels;
-	const struct run *recording; /* NULL on a real device */
-	unsigned number, total;	     /* it began as the how-manieth of how many */
-	double since;		     /* seconds of the clock, when it took its turn */
-	double seconds;		     /* that it took before that turn */
-	size_t points_done;
+	const struct run *recording;		/* NULL on a real device */
+	struct engine_at at;			/* its probe, and how far it is; seconds: before it took its turn, */
+	double since;				/* ... which was at this time of engine_now() */
 	double compile_seconds, launch_seconds; /* that the backend took */
 	size_t compiled, launches;
 	unsigned lost; /* launches in a row for which the environment failed */

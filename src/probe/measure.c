@@ -49,10 +49,9 @@ struct going {
 	struct study s;
 	struct probe_record *rec;
 	size_t index; /* in the plan */
-	unsigned number, pass;
-	size_t points;	/* that it had after the last pass */
-	bool waits;	/* its batch has begun, and its kernels are being compiled */
-	double seconds; /* that went into it; while others go on it costs none */
+	unsigned pass;
+	size_t points; /* that it had after the last pass */
+	bool waits;    /* its batch has begun, and its kernels are being compiled */
 };
 
 /* All that engine_measure does is done by one probe at a time; those whose kernels are being compiled let others go on. */
@@ -105,23 +104,12 @@ static bool must_skip(const struct engine *m, const struct probe *p, char *why, 
 	return true;
 }
 
-static struct engine_at where(const struct engine *m, const struct going *g)
-{
-	return (struct engine_at){.probe = g->b.probe,
-				  .index = g->number,
-				  .total = (unsigned)m->plan->count,
-				  .points_done = g->b.points_done,
-				  .points_wished = g->b.points_done,
-				  .seconds = g->seconds};
-}
-
 /* Ends it, whatever came of it, and stores that. rc: what the last step returned, or -EINTR or -ENODEV where it was another's. Returns what ends
  * the run: 0, -EINTR, -ENODEV, or another negative. */
 static int finish(struct engine *m, struct going *g, int rc, struct err *why, struct err *e)
 {
 	const struct engine_events *ev = m->events;
 	struct probe_record *rec = g->rec;
-	const struct engine_at at = where(m, g);
 
 	batch_end(&g->b);
 	study_close(&g->s);
@@ -131,12 +119,12 @@ static int finish(struct engine *m, struct going *g, int rc, struct err *why, st
 		study_forget(m->run, rec->name);
 	} else if (rc == -ECANCELED) {
 		set_state(rec, PROBE_FAILED, why->text);
-		rc = study_decline(m->run, g->b.probe, VERDICT_FAILED, rec->message) ? err_nomem(why) : 0;
+		rc = study_decline(m->run, g->b.at.probe, VERDICT_FAILED, rec->message) ? err_nomem(why) : 0;
 	}
 	if (rc)
 		err_set(e, rc, "%s", why->text);
 	order_end(&m->order, g->index);
-	rec->seconds += g->seconds;
+	rec->seconds += g->b.at.seconds;
 	rec->compile_seconds += g->b.compile_seconds;
 	rec->launch_seconds += g->b.launch_seconds;
 	rec->kernels += g->b.compiled;
@@ -144,7 +132,7 @@ static int finish(struct engine *m, struct going *g, int rc, struct err *why, st
 	if (rc && rc != -EINTR && rc != -ENODEV)
 		return rc;
 	if (ev && ev->probe_end)
-		ev->probe_end(ev->ctx, &at, rec);
+		ev->probe_end(ev->ctx, &g->b.at, rec);
 	if (ev && ev->commit) {
 		const int stored = ev->commit(ev->ctx, m->run, rec->name, e);
 		rc = stored < 0 ? stored : rc;
@@ -200,7 +188,7 @@ static int measure_wishes(struct engine *m, struct going *g, struct err *e)
 	g->waits = false;
 	if (rc)
 		return rc;
-	const size_t points = points_of(m->run, g->b.probe);
+	const size_t points = points_of(m->run, g->b.at.probe);
 	if (points == g->points)
 		return err_set(e, -ECANCELED, "none of %zu points could be measured", g->s.wish_count);
 	g->points = points;
@@ -220,8 +208,7 @@ static int step(struct engine *m, struct going *g, bool *over, struct err *e)
 		rc = wish_more(m, g, over, e);
 	if (!rc && !*over && !g->waits && g->b.items)
 		rc = measure_wishes(m, g, e);
-	g->seconds += engine_now() - g->b.since;
-	g->b.seconds = g->seconds;
+	g->b.at.seconds += engine_now() - g->b.since;
 	*over |= rc != 0;
 	return rc;
 }
@@ -263,19 +250,15 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 	order_begin(&m->order, index);
 	g->rec = run_probe(m->run, p->name);
 	g->index = index;
-	g->number = m->begun++;
 	g->b = (struct batch){.run = m->run,
 			      .gpu = m->gpu,
-			      .probe = p,
-			      .number = g->number,
-			      .total = (unsigned)m->plan->count,
+			      .at = {.probe = p, .index = m->begun++, .total = (unsigned)m->plan->count},
 			      .events = m->events,
 			      .study = &g->s,
 			      .kernels = &m->kernels,
 			      .recording = m->recording};
-	const struct engine_at at = where(m, g);
 	if (m->events && m->events->probe_begin)
-		m->events->probe_begin(m->events->ctx, &at);
+		m->events->probe_begin(m->events->ctx, &g->b.at);
 	if (must_skip(m, p, text, sizeof(text))) {
 		set_state(g->rec, PROBE_SKIPPED, text);
 		int rc = study_decline(m->run, p, VERDICT_UNSUPPORTED, text) ? err_nomem(&why) : 0;
@@ -291,7 +274,7 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 		return rc;
 	}
 	g->s.foresees = m->gpu->ops->expect != NULL;
-	g->seconds = engine_now() - began;
+	g->b.at.seconds = engine_now() - began;
 	size_t at_place = eager ? m->eager++ : m->count;
 	memmove(&m->going[at_place + 1], &m->going[at_place], (m->count - at_place) * sizeof(struct going *));
 	m->going[at_place] = g;
@@ -311,19 +294,26 @@ static struct going *turn(const struct engine *m)
 	return NULL;
 }
 
-/* The probe that makes the next step, NULL: none is left. What is eager begins first; others begin when none goes on. Where none is left to begin, the first
- * waits for its kernels. */
+/* What is eager begins as soon as it can: at first, and when another one has ended. */
+static int begin_eager(struct engine *m, struct err *e)
+{
+	size_t next;
+	int rc = 0;
+
+	while (!rc && (next = order_next(&m->order, true)) < m->plan->count)
+		rc = begin(m, next, true, e);
+	return rc;
+}
+
+/* The probe that makes the next step, NULL: none is left. Others begin when none goes on; where none is left to begin, the first waits for its kernels. */
 static int choose(struct engine *m, struct going **chosen, struct err *e)
 {
 	size_t next;
 	int rc = 0;
 
-	*chosen = NULL;
-	while (!rc && (next = order_next(&m->order, true)) < m->plan->count)
-		rc = begin(m, next, true, e);
-	while (!rc && !(*chosen = turn(m)) && (next = order_next(&m->order, false)) < m->plan->count)
+	while (!(*chosen = turn(m)) && !rc && (next = order_next(&m->order, false)) < m->plan->count)
 		rc = begin(m, next, false, e);
-	if (!rc && !*chosen && m->count)
+	if (!*chosen && m->count)
 		*chosen = m->going[0];
 	return rc;
 }
@@ -345,14 +335,16 @@ static void remove_going(struct engine *m, const struct going *g)
 /* Step after step until none is left. */
 static int pursue(struct engine *m, double earlier, double began, struct err *e)
 {
-	for (;;) {
+	int rc = begin_eager(m, e);
+
+	while (!rc) {
 		struct going *g;
 		struct err why = {0};
 		bool over = false;
 
 		if (must_stop(m->events))
 			return err_set(e, -EINTR, "stopped");
-		int rc = choose(m, &g, e);
+		rc = choose(m, &g, e);
 		if (rc || !g)
 			return rc;
 		rc = step(m, g, &over, &why);
@@ -362,9 +354,10 @@ static int pursue(struct engine *m, double earlier, double began, struct err *e)
 		remove_going(m, g);
 		rc = finish(m, g, rc, &why, e);
 		mem_free(g);
-		if (rc)
-			return rc;
+		if (!rc)
+			rc = begin_eager(m, e);
 	}
+	return rc;
 }
 
 /* Those that have not ended when the run does. rc: why it ends. */

@@ -209,7 +209,7 @@ size_t cuda_ahead_left(struct cuda_ahead *a, uint32_t group)
 	pthread_mutex_lock(&a->lock);
 	for (size_t i = 0; i < a->count; i++) {
 		const struct ahead_kernel *k = a->kernels[i];
-		if ((k->state == AHEAD_WAITING || k->state == AHEAD_WORKING) && (!group || k->group == group))
+		if ((k->state == AHEAD_WAITING || k->state == AHEAD_WORKING) && k->group == group)
 			bytes += k->text_bytes;
 	}
 	pthread_mutex_unlock(&a->lock);

@@ -5,7 +5,7 @@
 
 /* Takes a kernel on, unless it was already; hash: of its text; soon: before all that are not. Makes g->ahead and its threads when they are first wanted. 0 or -ENOMEM. */
 int cuda_ahead_add(struct cuda_gpu *g, const struct kernel_source *src, uint64_t hash, bool soon);
-/* Bytes of text that is not compiled so far, of one group or of all (0). a: may be NULL. */
+/* Bytes of text that is not compiled so far, of one group. a: may be NULL. */
 size_t cuda_ahead_left(struct cuda_ahead *a, uint32_t group);
 /* A copy of the image of an expected kernel, to be freed with mem_free; one that is being compiled is waited for. *image is NULL where the caller has
  * to compile: it was not expected, no thread had come to it (then none does any more), or it failed. a: may be NULL. 0 or -ENOMEM. */

@@ -59,7 +59,7 @@ static size_t null_uncompiled(struct gpu *g, uint32_t group)
 	struct null_gpu *n = (struct null_gpu *)g;
 
 	n->group_asked |= group != 0;
-	return group && group != n->long_group ? 0 : n->left;
+	return group != n->long_group ? 0 : n->left;
 }
 
 static void null_brace(struct gpu *gpu, unsigned probes)

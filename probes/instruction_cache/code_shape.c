@@ -27,9 +27,14 @@ static unsigned laps_of(unsigned count)
 }
 
 /* Jumps that take as long may be read a step of the clock apart, and in which rings they are hangs on what else a turn does. */
+static double nearness(const struct code_classes *c, double centre)
+{
+	return fmax(reach(centre), 1.1 * c->granule);
+}
+
 static void add_class(struct code_classes *c, double centre)
 {
-	const double near = fmax(reach(centre), 1.1 * c->granule);
+	const double near = nearness(c, centre);
 	unsigned k = 0;
 	while (k < c->count && c->centre[k] < centre - near)
 		k++;
@@ -59,7 +64,7 @@ static void join_near(struct code_classes *c)
 {
 	for (unsigned k = 1; k < c->count;) {
 		const unsigned points = c->points[k - 1] + c->points[k];
-		if (c->centre[k] - c->centre[k - 1] > fmax(reach(c->centre[k]), 1.1 * c->granule)) {
+		if (c->centre[k] - c->centre[k - 1] > nearness(c, c->centre[k])) {
 			k++;
 			continue;
 		}

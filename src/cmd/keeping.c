@@ -1,5 +1,6 @@
 #include "cmd/keeping.h"
 #include "base/arena.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -24,7 +25,7 @@ static int part_take(struct run *part, const struct run *r, const char *probe, s
 	part->findings = (struct finding_list){0};
 	part->series_count = part->probe_count = 0;
 	if (!part->series || !part->probes)
-		rc = -1;
+		rc = -ENOMEM;
 	for (size_t i = 0; !rc && i < r->series_count; i++)
 		if (strcmp(r->series[i].probe, probe) == 0)
 			part->series[part->series_count++] = r->series[i];

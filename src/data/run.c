@@ -47,21 +47,6 @@ void run_free(struct run *r)
 }
 
 /* Room for one more element; the lists grow by doubling. */
-static int grow(void **items, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return 0;
-	size_t fresh = *cap ? *cap * 2 : 16;
-	if (fresh > PTRDIFF_MAX / size)
-		return -ENOMEM;
-	void *p = mem_grow(*items, fresh * size);
-	if (!p)
-		return -ENOMEM;
-	*items = p;
-	*cap = fresh;
-	return 0;
-}
-
 struct series *run_series(struct run *r, const char *probe, const char *experiment)
 {
 	for (size_t i = 0; i < r->series_count; i++) {
@@ -76,7 +61,7 @@ struct series *run_series_new(struct run *r, const char *probe, const char *expe
 	void *items = r->series;
 	const char *p = arena_strdup(&r->arena, probe), *x = arena_strdup(&r->arena, experiment);
 
-	if (!p || !x || grow(&items, &r->series_cap, r->series_count, sizeof(*r->series)))
+	if (!p || !x || mem_room(&items, &r->series_cap, r->series_count, sizeof(*r->series)))
 		return NULL;
 	r->series = items;
 	struct series *s = &r->series[r->series_count++];
@@ -92,7 +77,7 @@ struct probe_record *run_probe(struct run *r, const char *name)
 			return &r->probes[i];
 	}
 	void *items = r->probes;
-	if (grow(&items, &r->probe_cap, r->probe_count, sizeof(*r->probes)))
+	if (mem_room(&items, &r->probe_cap, r->probe_count, sizeof(*r->probes)))
 		return NULL;
 	r->probes = items;
 	struct probe_record *p = &r->probes[r->probe_count++];
@@ -112,7 +97,7 @@ int series_add(struct run *r, struct series *s, const struct point *pt)
 		if (!copy.y)
 			return -ENOMEM;
 	}
-	if (grow(&items, &s->cap, s->count, sizeof(*s->points)))
+	if (mem_room(&items, &s->cap, s->count, sizeof(*s->points)))
 		return -ENOMEM;
 	s->points = items;
 	s->points[s->count++] = copy;
@@ -130,7 +115,7 @@ uint32_t series_add_native(struct run *r, struct series *s, const struct native_
 				   : memcmp(&s->native[i], n, sizeof(*n)) == 0)
 			return (uint32_t)i;
 	}
-	if (grow(&items, &s->native_cap, s->native_count, sizeof(*s->native)))
+	if (mem_room(&items, &s->native_cap, s->native_count, sizeof(*s->native)))
 		return UINT32_MAX;
 	s->native = items;
 	s->native[s->native_count] = *n;

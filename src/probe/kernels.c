@@ -25,14 +25,11 @@ size_t kernels_find(const struct kernel_cache *k, const uint64_t hash[2])
 
 int kernels_add(struct kernel_cache *k, const uint64_t hash[2])
 {
-	if (k->count == k->cap) {
-		size_t cap = k->cap ? 2 * k->cap : 64;
-		struct kernel_entry *items = mem_grow(k->items, cap * sizeof(*items));
-		if (!items)
-			return -ENOMEM;
-		k->items = items;
-		k->cap = cap;
-	}
+	void *items = k->items;
+
+	if (mem_room(&items, &k->cap, k->count, sizeof(*k->items)))
+		return -ENOMEM;
+	k->items = items;
 	struct native_info *n = ARENA_NEW(&k->arena, struct native_info);
 	if (!n)
 		return -ENOMEM;
@@ -50,32 +47,25 @@ size_t kernels_of_call(const struct kernel_cache *k, const uint64_t hash[2])
 
 int kernels_add_call(struct kernel_cache *k, const uint64_t hash[2], size_t kernel)
 {
-	if (k->call_count == k->call_cap) {
-		size_t cap = k->call_cap ? 2 * k->call_cap : 64;
-		struct kernel_call *calls = mem_grow(k->calls, cap * sizeof(*calls));
-		if (!calls)
-			return -ENOMEM;
-		k->calls = calls;
-		k->call_cap = cap;
-	}
+	void *calls = k->calls;
+
+	if (mem_room(&calls, &k->call_cap, k->call_count, sizeof(*k->calls)))
+		return -ENOMEM;
+	k->calls = calls;
 	k->calls[k->call_count++] = (struct kernel_call){{hash[0], hash[1]}, kernel};
 	return 0;
 }
 
 void kernels_foresee(struct kernel_cache *k, const uint64_t call[2], const uint64_t hash[2], struct str *text)
 {
-	if (k->foreseen_count == k->foreseen_cap) {
-		size_t cap = k->foreseen_cap ? 2 * k->foreseen_cap : 64;
-		struct kernel_foreseen *grown = mem_grow(k->foreseen, cap * sizeof(*grown));
-		if (grown) {
-			k->foreseen = grown;
-			k->foreseen_cap = cap;
-		}
-	}
-	if (k->foreseen_count == k->foreseen_cap || k->foreseen_bytes + text->len > FORESEEN_MAX) {
+	void *foreseen = k->foreseen;
+
+	if (k->foreseen_bytes + text->len > FORESEEN_MAX ||
+	    mem_room(&foreseen, &k->foreseen_cap, k->foreseen_count, sizeof(*k->foreseen))) {
 		str_free(text);
 		return;
 	}
+	k->foreseen = foreseen;
 	k->foreseen[k->foreseen_count++] = (struct kernel_foreseen){{call[0], call[1]}, {hash[0], hash[1]}, *text};
 	k->foreseen_bytes += text->len;
 	str_init(text);

@@ -1,4 +1,5 @@
 #include "base/arena.h"
+#include <errno.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -98,4 +99,19 @@ char *arena_printf(struct arena *a, const char *fmt, ...)
 	vsnprintf(p, (size_t)n + 1, fmt, ap);
 	va_end(ap);
 	return p;
+}
+
+int mem_room(void **items, size_t *cap, size_t count, size_t size)
+{
+	if (count < *cap)
+		return 0;
+	const size_t fresh = *cap ? *cap * 2 : 16;
+	if (fresh > PTRDIFF_MAX / size)
+		return -ENOMEM;
+	void *p = mem_grow(*items, fresh * size);
+	if (!p)
+		return -ENOMEM;
+	*items = p;
+	*cap = fresh;
+	return 0;
 }

@@ -64,21 +64,6 @@ void *mem_grow(void *p, size_t bytes)
 	return realloc(p, bytes ? bytes : 1);
 }
 
-int mem_room(void **items, size_t *cap, size_t count, size_t size)
-{
-	if (count < *cap)
-		return 0;
-	const size_t fresh = *cap ? *cap * 2 : 16;
-	if (fresh > PTRDIFF_MAX / size)
-		return -ENOMEM;
-	void *p = mem_grow(*items, fresh * size);
-	if (!p)
-		return -ENOMEM;
-	*items = p;
-	*cap = fresh;
-	return 0;
-}
-
 void *mem_sparse(size_t bytes)
 {
 	if (must_fail() || !bytes || bytes > PTRDIFF_MAX)

@@ -102,12 +102,22 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 				      above->value);
 }
 
+static void take_back(struct tlb_level *l, const char *why)
+{
+	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets, &l->line};
+
+	for (size_t i = 0; i < sizeof(facts) / sizeof(facts[0]); i++) {
+		facts[i]->state = CHASE_UNDECIDED;
+		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", why);
+	}
+	l->set_count = 0;
+}
+
 /* Takes back what averages contradict: where it is another number of pages that fits, those that were moved to tell the line were not as
  * many as one level holds, either. The same where a smaller cost, which no ring of pages has alone, may be that of a level
  * before: rows of the memory, or that level's own cost taken for theirs, hide it, and nobody knows which level this is. */
 static void by_both(const struct tlb_path *c, struct tlb_level *l)
 {
-	struct chase_fact *facts[] = {&l->reach, &l->entries, &l->ways, &l->sets, &l->line};
 	const bool hidden = c->unclear && c->odd_count && c->odd[0] < c->step[1] - c->gap;
 	const bool wrong = hidden || l->average.size[0];
 	char why[sizeof(l->reach.why)];
@@ -117,12 +127,8 @@ static void by_both(const struct tlb_path *c, struct tlb_level *l)
 		snprintf(why, sizeof(why),
 			 "some pages cost %.0f cycles, less than the first level seen does: one may hide before it",
 			 c->odd[0]);
-	for (size_t i = 0; wrong && i < sizeof(facts) / sizeof(facts[0]); i++) {
-		facts[i]->state = CHASE_UNDECIDED;
-		snprintf(facts[i]->why, sizeof(facts[i]->why), "%s", why);
-	}
 	if (wrong)
-		l->set_count = 0;
+		take_back(l, why);
 }
 
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
@@ -175,10 +181,27 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	}
 }
 
+/* A cache that now and then still holds what walks read makes pages cost less than others, as one more level would; but it holds lines of
+ * everybody, and no sets of pages. So behind the first level sets have to confirm what fits. */
+static void doubt_walks(struct tlb_path *c)
+{
+	for (unsigned k = 1; k < c->level_count; k++) {
+		struct tlb_level *l = &c->level[k];
+		char why[sizeof(l->reach.why)];
+		if (l->reach.state != CHASE_DONE || l->sets.state == CHASE_DONE || l->ways.state == CHASE_DONE)
+			continue;
+		snprintf(why, sizeof(why),
+			 "no sets confirm it, and a cache that holds page table entries would look alike: %.100s",
+			 l->ways.why);
+		take_back(l, why);
+	}
+}
+
 static void conclude_path(struct study *s, struct tlb_path *c)
 {
 	char text[200], key[64];
 	unsigned sure = 0;
+	doubt_walks(c);
 	bool most = c->bytes >= study_device(s)->memory_bytes / 4 * 3;
 
 	while (sure < c->level_count && c->level[sure].reach.state == CHASE_DONE)

@@ -33,9 +33,7 @@ static void on_end(void *ctx, const struct engine_at *at, const struct probe_rec
 
 static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
 {
-	struct measuring *m = ctx;
-
-	return keeping_begin(&m->keeping, m->store, r, probe, e);
+	return store_probe(((struct measuring *)ctx)->store, r, probe, e);
 }
 
 static bool on_stop(void *ctx)
@@ -181,14 +179,7 @@ int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const str
 	};
 	struct cmd_context *c = m->c;
 	int rc = engine_measure(r, gpu, plan, &events, &c->error);
-	struct err unkept = {0};
 
-	/* An error before this one says more. */
-	const int kept = keeping_end(&m->keeping, &unkept);
-	if (kept && (!rc || rc == -EINTR || rc == -ENODEV)) {
-		rc = kept;
-		c->error = unkept;
-	}
 	if (rc == -ENODEV) {
 		m->gone = true;
 		snprintf(m->why, sizeof(m->why), "%.255s", c->error.text);

@@ -2,7 +2,6 @@
 #ifndef FATHOM_MEASURING_H
 #define FATHOM_MEASURING_H
 #include "cmd/cmd.h"
-#include "cmd/keeping.h"
 #include "cmd/progress.h"
 #include "gpu/gpu.h"
 #include "probe/engine.h"
@@ -12,8 +11,7 @@ struct measuring {
 	struct cmd_context *c;
 	struct progress progress;
 	struct store *store;
-	struct keeping keeping; /* what is on its way there */
-	const char *path;	/* of the run file */
+	const char *path; /* of the run file */
 	double began;
 	double limit;	  /* seconds; INFINITY: none */
 	const char *then; /* what to do when an interrupted run is complete, or NULL */

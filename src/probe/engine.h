@@ -19,7 +19,7 @@ struct engine_events { /* all optional; ctx is handed back */
 	/* After every point. */
 	void (*progress)(void *ctx, const struct engine_at *at);
 	void (*probe_end)(void *ctx, const struct engine_at *at, const struct probe_record *r);
-	/* After each probe: store it, or begin to. Negative, of this one or of one before, stops the run. */
+	/* After each probe: store it. Negative stops the run. */
 	int (*commit)(void *ctx, struct run *r, const char *probe, struct err *e);
 	bool (*stop)(void *ctx); /* Ctrl-C or the time limit: finish the point in hand, keep what was measured */
 };

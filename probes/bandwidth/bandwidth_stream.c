@@ -9,7 +9,10 @@
 #include <string.h>
 
 enum { WORD_SM = 3, UNROLL = 2, BYTES = 16, SHARED_LOADS = 32, TRIALS = 2, ROUNDS_MAX = 64, SHARED_ROUNDS = 32 };
-enum { PLACES = 5 };	      /* where two differ */
+enum { PLACES = 5 }; /* where two differ */
+/* In a launch of one round no warp waits for a load before the next: what another round takes then is not what each takes, although the
+ * launch as a whole may take just twice as long. */
+enum { ROUNDS_ALIKE = 2 };
 enum { FEWEST = 128 };	      /* threads of a block, of which half are asked yet */
 enum { ROUNDS_TOGETHER = 4 }; /* warps that are still apart in launches that long will not be together in longer ones */
 enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a stream has them */
@@ -282,6 +285,8 @@ static bool long_enough(struct study *s, unsigned experiment, const double *p, d
 			break;
 		*rounds *= 2;
 	}
+	if (experiment == EXPERIMENT_STREAM && *rounds < ROUNDS_ALIKE)
+		*rounds = ROUNDS_ALIKE;
 	for (; experiment == EXPERIMENT_STREAM && *rounds > least; *rounds /= 2) {
 		const struct point *pt = study_ask(s, experiment, 2 * *rounds, first);
 		if (study_pending(s))

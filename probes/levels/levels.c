@@ -374,27 +374,33 @@ static bool begins_unlike(struct study *s, const struct stat_level *level, size_
 /* True: nothing was concluded, since walks of so many rounds are too short. */
 static bool study_space(struct study *s, unsigned space, unsigned times, double timer, double hz)
 {
-	double size[SIZES_MOST], ns[SIZES_MOST], error[SIZES_MOST], misfit;
+	double asked[SIZES_MOST], size[SIZES_MOST], ns[SIZES_MOST], misfit;
+	double fit_size[SIZES_MOST], fit_ns[SIZES_MOST], error[SIZES_MOST];
 	struct stat_level level[STAT_LEVELS];
 	struct timed last = {.ok = false};
 	const struct point *bad = NULL;
 	bool unsteady = false;
-	const size_t all = sizes_of(s, space, size);
-	size_t n = 0, known = 0;
+	const size_t all = sizes_of(s, space, asked);
+	size_t n = 0, known = 0, fit = 0;
 	for (size_t i = 0; i < all; i++) {
-		struct timed_pair k = pair_of(s, space, size[i], times);
+		struct timed_pair k = pair_of(s, space, asked[i], times);
 		k.both_hz = hz;
 		const struct timed t = timed_ask(s, &k, timer);
 		bad = t.bad ? t.bad : bad;
 		unsteady |= t.unsteady;
+		if (t.bad || t.unsteady || !(t.ns > 0))
+			continue;
 		/* What is known roughly still says on which side of a level the array lies; how far into it, the others say better. */
 		const double half = (t.hi - t.lo) / 2;
-		if (t.bad || t.unsteady || !(t.ns > 0) || (!t.ok && half > ROUGH * t.ns))
+		fit_size[fit] = asked[i];
+		fit_ns[fit] = t.ns;
+		error[fit++] = fmax(t.ok ? half / 2 : 2 * half, CHANCE * t.ns);
+		/* What is a hit's, or a few cycles more, by a third of itself, is no size that was told, but it is no miss either. */
+		if (!t.ok && half > ROUGH * t.ns)
 			continue;
 		known += t.ok;
-		size[n] = size[i];
-		ns[n] = t.ns;
-		error[n++] = fmax(t.ok ? half / 2 : 2 * half, CHANCE * t.ns);
+		size[n] = asked[i];
+		ns[n++] = t.ns;
 		last = t;
 	}
 	if (study_pending(s))
@@ -406,7 +412,7 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 				   : "run times of equal launches differ too much");
 		return false;
 	}
-	const size_t levels = stat_levels(size, ns, error, n, level, &misfit);
+	const size_t levels = stat_levels(fit_size, fit_ns, error, fit, level, &misfit);
 	if (!levels) {
 		nothing(s, space, VERDICT_INCONCLUSIVE,
 			"no levels of which each holds its share of an array make such a curve");

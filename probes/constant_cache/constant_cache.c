@@ -271,7 +271,7 @@ static void all_inconclusive(struct study *s, const char *why)
  * mostly slow, and of what goes there as much is slow in small footprints as in large ones, of which a cache would hold less and less. */
 static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 {
-	double part[CHASE_SURVEY], most = 0, first = 0, last = 0;
+	double part[CHASE_SURVEY], both[CHASE_SURVEY], most = 0, most_both = 0, first = 0, last = 0;
 	unsigned n = 0;
 
 	if (!caches || c->cold_slower || c->level[caches - 1].size.state == CHASE_DONE)
@@ -281,9 +281,14 @@ static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 		for (unsigned q = c->level[caches - 1].class_first; q < c->class_count; q++)
 			*(q < c->level[caches].class_first ? &there : &slow) += c->survey[i].share[q];
 		most = fmax(most, slow);
-		if (slow + there >= SLOWEST_LEAST)
-			part[n++] = slow / (slow + there);
+		both[i] = slow + there;
+		most_both = fmax(most_both, both[i]);
+		part[i] = slow / both[i];
 	}
+	/* Where misses fetch many steps, all of both are few accesses. */
+	for (unsigned i = 0; i < c->survey_count; i++)
+		if (both[i] >= fmin(SLOWEST_LEAST, most_both / 2))
+			part[n++] = part[i];
 	for (unsigned i = 0; i < PARTS && n >= 2 * PARTS; i++) {
 		first += part[i];
 		last += part[n - 1 - i];

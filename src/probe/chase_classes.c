@@ -7,19 +7,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SHARE_REAL     0.045
-#define SURVEY_FIRST   1    /* elements of the smallest footprint */
-#define SURVEY_RATIO   1.19 /* fourth root of 2 */
-#define SURVEY_DENSE   8192 /* elements from which steps are twice as wide */
-#define SURVEY_AHEAD   12   /* footprints that may turn out to be needless */
-#define STRIDE_BLIND   256  /* steps where no fetch unit was seen */
-#define KEEPS	       0.9  /* of a warm walk */
-#define BOTH	       0.25 /* of the accesses of a footprint */
-#define OWN_LEAST      0.5  /* of the accesses to places that a class has of its own, ... */
-#define ELSEWHERE_MOST 0.1  /* ... and of those elsewhere */
-#define WINDOWS	       64
-#define VALLEY	       0.1 /* of the lower one of two peaks, that lies between them */
-#define PART_LEAST     0.5 /* of a peak, a nearer one that is another part of the same level */
+#define SURVEY_FIRST 1	  /* elements of the smallest footprint */
+#define SURVEY_RATIO 1.19 /* fourth root of 2 */
+#define SURVEY_DENSE 8192 /* elements from which steps are twice as wide */
+#define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
+#define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
+#define KEEPS	     0.9  /* of a warm walk */
+#define BOTH	     0.25 /* of the accesses of a footprint */
+#define TAKEN	     3	  /* footprints, the smallest and the largest, ... */
+#define TAKEN_FEW    0.4  /* ... and what a class that takes over is of it and the one before it in those */
+#define TAKEN_MOST   0.75
+#define WINDOWS	     64
+#define VALLEY	     0.1 /* of the lower one of two peaks, that lies between them */
+#define PART_LEAST   0.5 /* of a peak, a nearer one that is another part of the same level */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -246,68 +246,23 @@ static void remove_class(struct chase_path *c, unsigned k)
 			(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
 }
 
-/* Whether a footprint of the survey says where accesses of a class fall: it has a part worth looking at, and in one as small as a unit all places
- * are multiples of one. */
-static bool shows_places(const struct chase_path *c, unsigned i, unsigned k)
+/* Whether class k is rare where the class before it is not, and the other way round in the largest footprints: what a level of large lines no longer
+ * holds comes from the next. Delays of the one's accesses would be as large a part of them anywhere. */
+static bool takes_over(const struct chase_path *c, unsigned k)
 {
-	return c->survey[i].share[k] >= SHARE_REAL / 3 && c->survey[i].footprint >= 2 * UNIT_MOST;
-}
+	double part[CHASE_SURVEY], first = 0, last = 0;
+	unsigned n = 0;
 
-/* Where the access of a record fell, in bytes. */
-static uint64_t place_of(const struct chase_path *c, const struct chase_run *r, uint32_t record)
-{
-	return (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[record])) * c->stride;
-}
-
-/* What the places have in common where single classes occur in the survey's footprints, in bytes. 0 = too few. */
-static uint64_t class_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k)
-{
-	uint64_t *at = ARENA_ARRAY(study_arena(c->study), UNIT_SAMPLES, uint64_t);
-	size_t n = 0;
-
-	/* The largest footprints in which it has a part worth looking at. */
-	for (unsigned i = pool->runs; at && i-- > 0 && n < UNIT_SAMPLES;) {
-		const struct chase_run *r = &pool->run[i];
-		if (!shows_places(c, i, k))
-			continue;
-		for (uint32_t q = 0; q < r->kept && n < UNIT_SAMPLES; q++) {
-			double ticks = chase_ticks(r->record[q]);
-			if (fabs(ticks - c->classes[k].centre) <= chase_reach(ticks, c->grain))
-				at[n++] = place_of(c, r, q);
-		}
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const double both = c->survey[i].share[k - 1] + c->survey[i].share[k];
+		if (both >= SHARE_REAL / 2)
+			part[n++] = c->survey[i].share[k] / both;
 	}
-	return n < 16 ? 0 : stat_gcd_robust(at, n, 0.85, UNIT_MOST);
-}
-
-/* What places of a class are multiples of, if that is more than those of the class before are of: its accesses miss where something begins that
- * is fetched at once. 0: it has none of its own. */
-static uint64_t own_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k)
-{
-	const uint64_t unit = class_unit(c, pool, k), faster = unit ? class_unit(c, pool, k - 1) : 0;
-
-	return faster && unit >= 2 * faster ? unit : 0;
-}
-
-/* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
-static bool owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k)
-{
-	const double least = c->classes[k].centre - chase_reach(c->classes[k].centre, c->grain);
-	const uint64_t unit = own_unit(c, pool, k);
-	double own[2] = {0}, of[2] = {0}; /* elsewhere, at its places */
-
-	if (!unit)
-		return false;
-	for (unsigned i = 0; i < pool->runs; i++) {
-		const struct chase_run *r = &pool->run[i];
-		if (!shows_places(c, i, k))
-			continue;
-		for (uint32_t q = 0; q < r->kept; q++) {
-			const bool at = place_of(c, r, q) % unit == 0;
-			of[at]++;
-			own[at] += chase_ticks(r->record[q]) >= least;
-		}
+	for (unsigned i = 0; i < TAKEN && n >= 2 * TAKEN; i++) {
+		first += part[i] / TAKEN;
+		last += part[n - 1 - i] / TAKEN;
 	}
-	return own[1] > OWN_LEAST * of[1] && own[0] < ELSEWHERE_MOST * of[0];
+	return last >= TAKEN_MOST && first < TAKEN_FEW;
 }
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
@@ -341,7 +296,7 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	 * places where what is faster would not go of its own. */
 	if (own >= SHARE_REAL)
 		return true;
-	return own >= SHARE_REAL / 3 && own_unit(c, pool, k);
+	return own >= SHARE_REAL / 3 && (chase_own_unit(c, pool, k) || takes_over(c, k));
 }
 
 /* From which share of both classes on a footprint counts: where misses fetch many steps, all of them are few accesses. */
@@ -379,7 +334,7 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
-		bool ghost = is_ghost(c, k - 1, k) && !owns_places(c, pool, k);
+		bool ghost = is_ghost(c, k - 1, k) && !chase_owns_places(c, pool, k);
 		if (!ghost)
 			k++;
 		while (ghost) {

@@ -168,9 +168,11 @@ static enum chase_state siblings(struct chase_path *c, const struct chase_pool *
 	uint64_t blocks_b = chase_walk_of(c, walks, 1, b).blocks;
 	uint64_t own_a = walked_unit(c, walks, a), own_b = walked_unit(c, walks, b);
 	if (own_a && b + 1 == c->class_count && (!own_b || unit_b > own_b)) {
-		/* Of which the walks hardly have any: then all that is seen of the slowest is those that are slower still. */
+		/* Of which the walks hardly have any: then all that is seen of the slowest is those that are slower still. They are delayed ones
+		 * of it where the survey has it at the same places. */
 		unit_a = own_a;
-		unit_b = own_b ? own_b : own_a;
+		if (own_b || chase_own_unit(c, pool, b) != unit_b)
+			unit_b = own_b ? own_b : own_a;
 	}
 	unit_b = blocks_b > unit_b ? blocks_b : unit_b;
 	*are = false;

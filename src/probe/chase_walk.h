@@ -5,6 +5,7 @@
 
 #define UNIT_SAMPLES	  512
 #define CHASE_SHARE_LEAST 0.02	/* a class has at least this share of the accesses at some footprint */
+#define SHARE_REAL	  0.045 /* and one that is no noise so large a one */
 #define CHASE_WALKED	  65536 /* bytes of the walks in steps of a word, at most */
 #define UNIT_MOST	  1024	/* bytes that one miss fetches, at most */
 
@@ -53,6 +54,11 @@ uint64_t chase_scattered_cold(struct chase_path *c, const struct chase_run *run,
  * walks; whole: the survey went on to the largest footprint. UNDECIDED: out of memory. */
 enum chase_state chase_first_touches(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *run,
 				     bool whole);
+/* Of the survey's footprints: what places of class k, which is not the first, are multiples of, if that is more than those of the class before are
+ * of: its accesses miss where something begins that is fetched at once. In bytes; 0: it has none of its own. */
+uint64_t chase_own_unit(struct chase_path *c, const struct chase_pool *pool, unsigned k);
+/* Whether it has such places, and they are its own or slower, and others hardly ever: a clock that is faster now and then does not care. */
+bool chase_owns_places(struct chase_path *c, const struct chase_pool *pool, unsigned k);
 /* Parameters of a chase of which everything is recorded. */
 void chase_survey_params(const struct chase_path *c, double *p, double stride, double warm, double timed);
 /* Levels from classes: neighbours that are parts of one level are put together. walks: the cold and the warm one. */

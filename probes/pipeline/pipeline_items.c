@@ -185,13 +185,16 @@ void pipeline_items(struct study *s, double timer, bool spans)
 	bool known;
 	struct climb c = {.spans = spans, .block = pipeline_item_block(d)};
 	bool there = climb(s, &c, pipeline_most_warps(d, &known) * d->warp_size / c.block * d->sm_count, timer);
-	if (there && rises_at(&c, c.ratio) <= c.block && c.block > d->warp_size) { /* smaller ones will do */
+	if (there && !study_pending(s))
+		sharpen(s, &c, timer);
+	if (there && !study_pending(s) && rises_at(&c, c.ratio) <= c.block &&
+	    c.block > d->warp_size) { /* smaller ones will do */
 		const unsigned each = c.block / d->warp_size;
 		c = (struct climb){.spans = spans, .block = d->warp_size};
 		there = climb(s, &c, each * d->sm_count, timer);
+		if (there && !study_pending(s))
+			sharpen(s, &c, timer);
 	}
-	if (there && !study_pending(s))
-		sharpen(s, &c, timer);
 	if (study_pending(s))
 		return;
 	if (there)

@@ -195,6 +195,9 @@ static enum chase_state which_is_common(struct chase_path *c, const struct chase
 	enum common_l2 alike = takes_as_long(c, served, caches - 1, clock, &hit), size = L2_UNKNOWN;
 	if (alike != L2_OTHER && same_size(c, caches - 1, &hit, clock, &size) == CHASE_PENDING)
 		return CHASE_PENDING;
+	/* A nearest level that does not serve one line alone, lap after lap, was not seen to hold as much as it seems to: others leave so much of it. */
+	if (size == L2_OTHER && caches == 1 && served[0].state != CHASE_DONE && isnan(served[0].rough))
+		size = L2_UNKNOWN;
 	if (alike != L2_OTHER && size != L2_THIS)
 		alike = size;
 	if (alike == L2_THIS) {

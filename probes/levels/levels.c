@@ -405,7 +405,7 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 	}
 	if (study_pending(s))
 		return false;
-	if (bad || known < MOST_OF * all || (n && size[0] > HOLE * LEAST)) {
+	if (bad || !n || known < MOST_OF * all || size[0] > HOLE * LEAST) {
 		nothing(s, space, bad && bad->outcome != OUTCOME_INVALID ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE,
 			bad	   ? point_why(bad)
 			: unsteady ? "by run times and by cycles walks take unlike long: the clock was not steady"

@@ -250,6 +250,8 @@ uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
  * pages take turns in missing, rows of one set differ, or lack some. */
 bool tlb_rows_agree(const struct tlb_conflicts *c);
 bool tlb_is_partition(const struct tlb_conflicts *c);
+/* Whether pages of a row may have missed because of when they were visited, and not of the set that they are of: orders do not tell those apart. */
+bool tlb_may_be_visits(const struct tlb_conflicts *c);
 /* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. 0: no such number. past: of
  * each row's extra one. */
 uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);

@@ -112,6 +112,31 @@ bool tlb_rows_agree(const struct tlb_conflicts *c)
 	return true;
 }
 
+/* Whether of n pages, and the extra one behind them, those that are as many apart as that are in the row all together. */
+static bool comes_again(const bool *row, uint32_t n, uint32_t apart)
+{
+	for (uint32_t q = 0; q + apart < n; q++)
+		if (row[q] != row[q + apart])
+			return false;
+	return true;
+}
+
+/* Whether a row's pages could be those of every so many visits. Each order goes round the ring in steps that have no divisor in common with its length,
+ * so that pages as far apart as a divisor says are so in each of them: where a policy has every second visit to one set miss, and the pages are even in
+ * number, it is the same half of them in all orders, and for another extra page it may be the other half. */
+bool tlb_may_be_visits(const struct tlb_conflicts *c)
+{
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const bool *row = c->hot + (size_t)i * c->n;
+		if (in_both(row, row, c->n) == c->n) /* all are of one set */
+			continue;
+		for (uint32_t apart = 2; 2 * apart <= c->n + 1; apart++)
+			if ((c->n + 1) % apart == 0 && comes_again(row, c->n, apart))
+				return true;
+	}
+	return false;
+}
+
 /* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are
  * not counted. */
 static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t past, uint32_t apart,

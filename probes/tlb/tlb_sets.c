@@ -281,8 +281,8 @@ static bool may_be_parts(const struct tlb_level *l)
 	return false;
 }
 
-/* What most rows say of each page, where some missed now and then in rows of other sets, or never; and where that does not tell, rings that leave some
- * pages out. UNDECIDED: neither tells. */
+/* What most rows say of each page, where some missed now and then in rows of other sets, or never; and where that does not tell, as orders do not where
+ * every so many visits miss, rings that leave some pages out. UNDECIDED: neither tells. */
 static enum chase_state by_majority(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows,
 				    const uint32_t *past)
 {
@@ -293,7 +293,7 @@ static enum chase_state by_majority(struct tlb_path *c, unsigned k, const struct
 
 	if (l->blurred)
 		return CHASE_UNDECIDED;
-	sets = tlb_majority(study_arena(c->study), rows, l->set_size, most, &equal);
+	sets = tlb_may_be_visits(rows) ? 0 : tlb_majority(study_arena(c->study), rows, l->set_size, most, &equal);
 	if (!sets && tlb_assign(c, k, rows, past, l->set_size, most, &sets) == CHASE_PENDING)
 		return l->ways.state = CHASE_PENDING;
 	if (!sets)
@@ -416,6 +416,13 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	if ((l->again || l->uneven) && in_pairs(&g)) {
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
+	}
+	if (tlb_may_be_visits(&rows)) {
+		const enum chase_state state = by_majority(c, k, &rows, asked.past);
+		if (state != CHASE_UNDECIDED)
+			return state;
+		l->set_count = 0;
+		return tlb_undecided(&l->ways, "every so many visits of a lap miss, as they may in one set");
 	}
 	uint32_t ways = l->set_size[0];
 	if (equal && n % ways) {

@@ -239,12 +239,39 @@ static void test_halves(void **state)
 	assert_int_equal(assigned(ROWS, TLB_ROOM_MAYBE), 0);
 }
 
+/* Every second visit of a lap misses, and the pages are even in number: pages of one set look like two. */
+static void test_visits(void **state)
+{
+	enum { ODD = 15 };
+	const struct tlb_conflicts c = {ODD, 2, hot}, sets = {PAGES, ROWS, hot};
+
+	(void)state;
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned q = 0; q < ODD; q++)
+			hot[i * ODD + q] = q % 2 == i;
+	assert_true(tlb_may_be_visits(&c));
+	/* A page that does not keep step. */
+	hot[ODD + 6] = true;
+	hot[2] = false;
+	assert_false(tlb_may_be_visits(&c));
+	/* All pages of a lap are no part of one. */
+	memset(hot, true, 2 * ODD);
+	assert_false(tlb_may_be_visits(&c));
+	/* As many as there are sets do not divide a lap of one page more. */
+	in_turn = true;
+	fill();
+	assert_false(tlb_may_be_visits(&sets));
+	in_turn = false;
+	fill();
+	assert_false(tlb_may_be_visits(&sets));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_hashed),   cmocka_unit_test(test_strays),  cmocka_unit_test(test_turns),
 	    cmocka_unit_test(test_majority), cmocka_unit_test(test_in_step), cmocka_unit_test(test_left_out),
-	    cmocka_unit_test(test_halves),
+	    cmocka_unit_test(test_halves),   cmocka_unit_test(test_visits),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

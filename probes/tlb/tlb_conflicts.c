@@ -164,6 +164,42 @@ static bool may_be_finer(const uint32_t *fit, uint32_t apart, uint32_t most, uin
 	return false;
 }
 
+/* How many pages both rows have that are no strays. */
+static uint32_t own_in_both(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t k)
+{
+	const bool *a = c->hot + (size_t)i * c->n, *b = c->hot + (size_t)k * c->n;
+	uint32_t both = 0;
+
+	for (uint32_t q = 0; q < c->n; q++)
+		both += a[q] && b[q] && !stray[q];
+	return both;
+}
+
+/* Whether rows whose extra pages would be of one set have pages in common, or each of them with a third one. Those of unequal sets, which are not dealt
+ * as far apart as there are sets, do not. */
+static bool are_joined(struct arena *a, const struct tlb_conflicts *c, const bool *stray, const uint32_t *past,
+		       uint32_t apart)
+{
+	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t);
+
+	for (uint32_t i = 0; of && i < c->rows; i++) {
+		of[i] = i;
+		for (uint32_t k = 0; k < i; k++) {
+			const uint32_t old = of[k];
+			if (old == i || !own_in_both(c, stray, i, k))
+				continue;
+			for (uint32_t r = 0; r < i; r++)
+				of[r] = of[r] == old ? i : of[r];
+		}
+	}
+	for (uint32_t i = 0; of && i < c->rows; i++)
+		for (uint32_t k = 0; k < i; k++)
+			if ((past[i] + apart - past[k] % apart) % apart == 0 && of[i] != of[k] &&
+			    own_in_both(c, stray, i, i) && own_in_both(c, stray, k, k))
+				return false;
+	return of != NULL;
+}
+
 /* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. Pages that take turns in
  * missing need not all be seen for that. 0: no such number. past: of each row's extra one. */
 uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
@@ -190,7 +226,7 @@ uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const 
 		if (fit[apart] < STEP_ALIKE * all)
 			continue;
 		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows &&
-			       !may_be_finer(fit, apart, c->n / 2, all)
+			       !may_be_finer(fit, apart, c->n / 2, all) && are_joined(a, c, stray, past, apart)
 			   ? apart
 			   : 0;
 	}

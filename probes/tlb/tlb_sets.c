@@ -76,8 +76,22 @@ static void count_groups(const struct groups *g, struct tlb_level *l, uint32_t *
 	}
 }
 
+/* Whether all groups are of different sets, where pages so many apart are of one. */
+static bool are_sets_apart(const struct groups *g, uint32_t apart)
+{
+	for (uint32_t first = 0; first < apart && first < g->n; first++) {
+		uint32_t name = 0;
+		for (uint32_t q = first; q < g->n; q += apart) {
+			if (g->of[q] && name && g->of[q] != name)
+				return false;
+			name = g->of[q] ? g->of[q] : name;
+		}
+	}
+	return true;
+}
+
 /* What the distances within groups have in common: those within most groups exactly, and multiples of it within the others, whose pages
- * took turns. 0: nothing, or two groups are as many pages apart. */
+ * took turns. 0: nothing, or two groups would be of one set. */
 static uint32_t spacing(const struct groups *g)
 {
 	uint32_t all = 0, groups = 0, exactly = 0;
@@ -100,7 +114,8 @@ static uint32_t spacing(const struct groups *g)
 			groups += pass;
 			exactly += pass && apart == all;
 		}
-	return 4 * exactly >= 3 * groups ? all : 0;
+	/* Groups that no extra joined are parts of one set, or sets of unequal size, which are not dealt as far apart as there are sets. */
+	return all && 4 * exactly >= 3 * groups && are_sets_apart(g, all) ? all : 0;
 }
 
 /* Pages more than fit that are worth asking for: more of them where those so far made sets of one size, and none but those. */
@@ -413,7 +428,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		return tlb_undecided(&l->ways,
 				     "sets are unequal, and two of them together are as large as another one");
 	}
-	if ((l->again || l->uneven) && in_pairs(&g)) {
+	if ((l->again || l->uneven || !equal) && in_pairs(&g)) {
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
 	}

@@ -104,7 +104,9 @@ static enum chase_state look_hot(struct tlb_path *c, unsigned k, const struct tl
 	/* Of many orders some are hard on one page; what noise makes of each is then as rare. */
 	const unsigned alike = most >= 0.9 * laps ? HOT_LRU : orders >= HOT_MANY ? 2 * HOT_ALIKE : HOT_ALIKE;
 	for (uint32_t i = 0; i < ring->pages; i++) {
-		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && alike * own[i] >= most;
+		/* What a cache in front hides of a page's visits says nothing of the others. */
+		const uint64_t often = (uint64_t)alike * own[i] * laps;
+		hot[i] = l->blurred ? 2 * own[i] > laps : own[i] > noise && often >= (uint64_t)most * seen[i];
 		many += hot[i];
 		*always = *always && (!hot[i] || own[i] >= 0.9 * seen[i]);
 	}

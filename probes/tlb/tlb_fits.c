@@ -378,6 +378,25 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	return (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
+/* Where a cache of data, or one in front, has some of a ring's lines now and then, as many of each page as there are room for come from behind it. Pages that
+ * fit although so many more data come between two visits do so without them; that they do not may be the data's doing, and says nothing. */
+static enum chase_state fits_with_more(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
+{
+	const uint32_t lines = tlb_lines(c, ring);
+	struct tlb_ring more = *ring;
+	struct tlb_view w;
+
+	for (more.lines = 2 * lines; 2 * more.lines * more.pages <= TLB_LOOK_MOST;)
+		more.lines *= 2;
+	more.lines = tlb_lines(c, &more);
+	if (more.lines < 2 * lines || more.lines * more.pages > TLB_LOOK_MOST)
+		return CHASE_UNDECIDED;
+	more.turns = TLB_LOOK_MOST / (more.lines * more.pages);
+	const enum chase_state state = tlb_get(c, &more, &w);
+	*fits = state == CHASE_DONE && judge(c, k, &w) > 0;
+	return state == CHASE_DONE && !*fits ? CHASE_UNDECIDED : state;
+}
+
 static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits)
 {
 	struct tlb_ring again = *ring;
@@ -414,8 +433,11 @@ static enum chase_state look_whether(struct tlb_path *c, unsigned k, const struc
 			break;
 		state = tlb_get(c, &again, &w);
 	}
-	if (state == CHASE_DONE)
+	if (state == CHASE_DONE) {
 		state = by_orders(c, k, ring, fits);
+		if (state == CHASE_UNDECIDED && !c->why[0])
+			state = fits_with_more(c, k, ring, fits);
+	}
 	if (state == CHASE_UNDECIDED && !c->why[0]) {
 		snprintf(c->why, sizeof(c->why),
 			 "some of %u visits to %u pages in steps of %llu bytes were slow, as noise may be", w.visits,

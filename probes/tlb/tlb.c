@@ -182,13 +182,14 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 }
 
 /* A cache that now and then still holds what walks read makes pages cost less than others, as one more level would; but it holds lines of
- * everybody, and no sets of pages. So behind the first level sets have to confirm what fits. */
+ * everybody, and no sets of pages. So behind the first level sets have to confirm what fits, if only that there are some. */
 static void doubt_walks(struct tlb_path *c)
 {
 	for (unsigned k = 1; k < c->level_count; k++) {
 		struct tlb_level *l = &c->level[k];
 		char why[sizeof(l->reach.why)];
-		if (l->reach.state != CHASE_DONE || l->sets.state == CHASE_DONE || l->ways.state == CHASE_DONE)
+		if (l->reach.state != CHASE_DONE || l->sets.state == CHASE_DONE || l->ways.state == CHASE_DONE ||
+		    l->shown)
 			continue;
 		snprintf(why, sizeof(why),
 			 "no sets confirm it, and a cache that holds page table entries would look alike: %.100s",

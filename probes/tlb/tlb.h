@@ -67,6 +67,7 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
+	bool shown;	  /* that it has sets, which need not all be known */
 	bool uneven;	  /* strides of powers of two told another reach than dense pages do: so do unequal sets */
 	uint32_t crowded; /* pages that fit, and one more does not, at the widest stride that showed it */
 	uint32_t set_size[64], set_count; /* of unequal sets */
@@ -252,6 +253,8 @@ bool tlb_rows_agree(const struct tlb_conflicts *c);
 bool tlb_is_partition(const struct tlb_conflicts *c);
 /* Whether pages of a row may have missed because of when they were visited, and not of the set that they are of: orders do not tell those apart. */
 bool tlb_may_be_visits(const struct tlb_conflicts *c);
+/* Whether there are sets, however many. past: of each row's extra page, in lines behind the reach. */
+bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
 /* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. 0: no such number. past: of
  * each row's extra one. */
 uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);

@@ -4,6 +4,9 @@
 #include <string.h>
 
 #define STEP_ROWS  8	/* rows of pages that conflict, ... */
+#define SHOW_SETS  4	/* that rows are of, ... */
+#define SHOW_MEET  20	/* ... pages that rows of different ones would have in common by chance, ... */
+#define SHOW_PART  4	/* ... and one of so many that may have a neighbour in the same set */
 #define STEP_ALIKE 0.99 /* ... and their pages, that tell a step: more are out of it where sets are unequal */
 
 /* How many pages both rows have. */
@@ -135,6 +138,38 @@ bool tlb_may_be_visits(const struct tlb_conflicts *c)
 				return true;
 	}
 	return false;
+}
+
+/* Sets, although not all of their pages have to be seen: each extra page makes others miss, and those that are of no other one's row, which by chance they
+ * would be many times over. What a cache holds of page tables makes neighbours miss, whose entries lie in one line, and the same for extra pages that are
+ * neighbours. */
+bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
+{
+	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t), pages = 0, beside = 0, extras = 0, alike = 0;
+	double meet = 0;
+
+	if (!of || tlb_sets_of_rows(c, of) < SHOW_SETS)
+		return false;
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const bool *row = c->hot + (size_t)i * c->n;
+		const uint32_t size = in_both(row, row, c->n);
+		if (size < 2)
+			return false;
+		pages += size;
+		beside += in_both(row, row + 1, c->n - 1);
+		for (uint32_t k = 0; k < i; k++) {
+			const bool *other = c->hot + (size_t)k * c->n;
+			const bool neighbours = past[i] == past[k] + 1 || past[k] == past[i] + 1;
+			extras += neighbours;
+			alike += neighbours && of[i] == of[k];
+			if (of[i] == of[k])
+				continue;
+			if (in_both(row, other, c->n))
+				return false;
+			meet += (double)size * in_both(other, other, c->n) / c->n;
+		}
+	}
+	return meet >= SHOW_MEET && SHOW_PART * beside <= pages && SHOW_PART * alike <= extras;
 }
 
 /* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are

@@ -376,6 +376,7 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	const struct groups g = asked.g;
 	const struct tlb_conflicts rows = asked.rows;
 	const uint32_t seen = asked.seen;
+	l->shown = l->shown || (!l->blurred && tlb_sets_show(arena, &rows, asked.past));
 	const bool each_time = asked.steady, equal = asked.equal, steady = each_time || tlb_is_partition(&rows);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
 	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;

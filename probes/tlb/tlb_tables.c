@@ -43,7 +43,7 @@ static enum chase_state data_stays(struct tlb_path *c, unsigned k, bool *yes)
 static bool look_like_tables(const struct tlb_path *c, unsigned k)
 {
 	/* One set is none that shows: all that are too many conflict, whatever has them. */
-	return (c->level[k].sets.state != CHASE_DONE || c->level[k].sets.value == 1) &&
+	return !c->level[k].shown && (c->level[k].sets.state != CHASE_DONE || c->level[k].sets.value == 1) &&
 	       !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
 }
 

@@ -271,12 +271,50 @@ static void test_visits(void **state)
 	assert_false(tlb_may_be_visits(&sets));
 }
 
+static bool sets_show(void)
+{
+	const struct tlb_conflicts c = {PAGES, ROWS, hot};
+	uint32_t past[ROWS];
+	struct arena a;
+
+	for (unsigned i = 0; i < ROWS; i++)
+		past[i] = i;
+	arena_init(&a);
+	const bool yes = tlb_sets_show(&a, &c, past);
+	arena_free(&a);
+	return yes;
+}
+
+/* Sets show although some of their pages do not; lines of page tables, which all extra pages drive out or of which each is a run, are none. */
+static void test_show(void **state)
+{
+	(void)state;
+	fill();
+	assert_true(sets_show());
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES / 3; q++)
+			hot[i * PAGES + q] = false;
+	assert_true(sets_show());
+	/* One page of another set. */
+	hot[0] = set_of(PAGES) != set_of(0);
+	hot[PAGES] = set_of(PAGES + 1) != set_of(0);
+	assert_false(sets_show());
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] = q % 4 == 1;
+	assert_false(sets_show());
+	for (unsigned i = 0; i < ROWS; i++)
+		for (unsigned q = 0; q < PAGES; q++)
+			hot[i * PAGES + q] = q / WAYS == i % SETS;
+	assert_false(sets_show());
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(test_hashed),   cmocka_unit_test(test_strays),  cmocka_unit_test(test_turns),
 	    cmocka_unit_test(test_majority), cmocka_unit_test(test_in_step), cmocka_unit_test(test_left_out),
-	    cmocka_unit_test(test_halves),   cmocka_unit_test(test_visits),
+	    cmocka_unit_test(test_halves),   cmocka_unit_test(test_visits),  cmocka_unit_test(test_show),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

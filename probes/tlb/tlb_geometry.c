@@ -374,7 +374,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		/* No shorter pages to compare it with. What was guessed from other strides is as good; where those say something else, sets
 		 * are not alike, and halves of pages fit as pages do. */
 		const bool guessed = reach >= pages * stride && reach < few * stride;
-		l->uneven = line == LINE_LEAST && line == first && !l->again && !guessed;
+		l->uneven = line == LINE_LEAST && !l->again && !guessed;
 		if ((line == LINE_LEAST && !l->again && !l->uneven) || reach / (line / 2) > RING_MOST) {
 			same = line == first && guessed;
 			break;

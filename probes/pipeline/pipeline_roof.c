@@ -280,8 +280,23 @@ static bool is_of_links(struct study *s, const struct roof *r, unsigned at, cons
 	return study_pending(s) || (upper.ok && fabs(upper.ns - t->ns) <= (1 - NO_BETTER) * t->ns);
 }
 
-/* Loads that may do as well or better, as far as shorter launches tell: the one that does is the peak's. With 32 warps a real GPU did
- * 126 operations a cycle, run after run, and with 16 warps 128. */
+/* What is known of the peak once another load is known too: it is the most that any of them does, so at least what any does for certain, and
+ * at most what any may do. With 32 warps a real GPU did 126 operations a cycle, known well, and with 16 warps 127.5 to 128, known less well:
+ * either alone would come out in one run and not in the next. */
+static void join(struct roof *r, unsigned at, const struct timed *t)
+{
+	const double was = r->warps[r->sharp_at], is = r->warps[at], lo = fmin(r->sharp.lo / was, t->lo / is),
+		     hi = fmin(r->sharp.hi / was, t->hi / is);
+	if (each(t, r->warps[at]) < each(&r->sharp, r->warps[r->sharp_at])) {
+		r->sharp = *t;
+		r->sharp_at = at;
+	}
+	r->sharp.lo = lo * r->warps[r->sharp_at];
+	r->sharp.hi = hi * r->warps[r->sharp_at];
+}
+
+/* Loads that may do as well or better, as far as shorter launches tell. Of one that differs from launch to launch the best would be the one that
+ * errs most. */
 static void sharpen_others(struct study *s, struct roof *r, double timer)
 {
 	bool asked[ROOF_LOADS] = {false};
@@ -303,11 +318,8 @@ static void sharpen_others(struct study *s, struct roof *r, double timer)
 		const struct timed t = longer(s, r, at, timer);
 		if (study_pending(s))
 			return;
-		if (t.ok && t.hi / r->warps[at] < r->sharp.hi / r->warps[r->sharp_at] &&
-		    is_of_links(s, r, at, &t, timer)) {
-			r->sharp = t;
-			r->sharp_at = at;
-		}
+		if (t.ok && (t.hi - t.lo) / 2 <= UNSURE * t.ns && is_of_links(s, r, at, &t, timer))
+			join(r, at, &t);
 	}
 }
 

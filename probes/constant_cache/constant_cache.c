@@ -85,7 +85,8 @@ static enum common_l2 takes_as_long(const struct chase_path *c, const struct cha
 		hit->slack = c->swing;
 	}
 	const bool known = chase_take_off(c->study, &one);
-	if (class_only)
+	/* Where two classes may be one level, each may be one of that L2's parts. */
+	if (class_only || (c->doubtful && !rough))
 		return common_l2_has(hit, known ? one.mean : NAN);
 	const enum common_l2 is = common_l2_is(hit, known ? one.mean : NAN);
 	return rough && known && (common_l2_is(hit, one.lo) != is || common_l2_is(hit, one.hi) != is) ? L2_UNKNOWN : is;
@@ -467,6 +468,11 @@ static void study_constant(struct study *s)
 	else if (common == L2_THIS)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
+	else if (common == L2_UNKNOWN && c.doubtful)
+		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "the slowest loads take %.0f cycles, as a hit in a part of the GPU's common L2 may, and which "
+			      "classes are one level is not known",
+			      last.mean);
 	else if (blocks)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");

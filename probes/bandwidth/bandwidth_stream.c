@@ -368,6 +368,8 @@ static double conclude(struct study *s, const struct drawn *w)
 	if (crowded)
 		return conclude(s, &fewer);
 	steady_value(s, w->experiment, w->all, rounds, w->all_bytes, &a);
+	if (h.value < SATURATED * a.value)
+		steady_value(s, w->experiment, w->half, rounds, w->half_bytes, &h);
 	/* SMs that are known to issue fast enough need not be asked whether they are held up by that. */
 	const bool ask = w->experiment == EXPERIMENT_STREAM && !(w->one > CLEARLY * a.value / w->sms);
 	if (ask)

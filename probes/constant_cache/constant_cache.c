@@ -469,10 +469,11 @@ static void study_constant(struct study *s)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
 	else if (common == L2_UNKNOWN && c.doubtful)
-		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-			      "the slowest loads take %.0f cycles, as a hit in a part of the GPU's common L2 may, and which "
-			      "classes are one level is not known",
-			      last.mean);
+		study_verdict(
+		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+		    "the slowest loads take %.0f cycles, as a hit in a part of the GPU's common L2 may, and which "
+		    "classes are one level is not known",
+		    last.mean);
 	else if (blocks)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");

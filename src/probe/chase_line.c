@@ -111,6 +111,20 @@ static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level
 	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
 }
 
+/* Where others take lines in every lap, those few that one more makes miss in wide steps are no more than others take of them: that a ring seems to
+ * fit says nothing there, unless it is seen that no line misses again and again. UNDECIDED: nobody knows. */
+static enum chase_state overflows_yet(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits)
+{
+	struct chase_blocks found;
+
+	if (!c->level[k].noisy)
+		return CHASE_DONE;
+	const enum chase_state state = chase_hot(c, k, ring, &found);
+	for (uint32_t i = 0; state == CHASE_DONE && found.hot && i < found.count; i++)
+		*fits = *fits && !found.hot[i];
+	return state;
+}
+
 /* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
  * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels
  * above may keep so few, each is touched in two places: then lines of half the length would overflow, too. */
@@ -122,6 +136,8 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 		struct chase_ring_spec ring = {.stride = *line, .bytes = l->size.value, .extra = extra};
 		bool fits;
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
+		if (state == CHASE_DONE && fits)
+			state = overflows_yet(c, k, &ring, &fits);
 		if (state != CHASE_DONE || !fits)
 			return state;
 		if (chase_hidden(c, k, chase_spec_elements(&ring))) {

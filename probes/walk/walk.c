@@ -98,6 +98,34 @@ static int setup(const struct study *s, enum walk_space space, double x, const d
 	return 0;
 }
 
+/* One random cycle through all places, from the first one on. By chance FEW steps of a turn may miss pages that MANY come to, and what translating
+ * those takes would pass for the memory's. So each FEW steps, counted from the first, come once into each of the FEW parts of a turn's places: both
+ * loops come to the same pages, but for those smaller than a part. */
+static void cycle_of_parts(uint32_t *next, uint64_t seed)
+{
+	enum { EACH = POSITIONS / FEW };
+	uint64_t part[EACH][FEW], place[FEW][EACH];
+	uint32_t order[POSITIONS];
+	struct rng r;
+	rng_seed(&r, seed);
+	for (unsigned i = 0; i < FEW; i++) {
+		for (unsigned k = 0; k < EACH; k++)
+			place[i][k] = i * EACH + k;
+		rng_shuffle(&r, place[i], EACH);
+	}
+	for (unsigned k = 0; k < EACH; k++) {
+		for (unsigned i = 0; i < FEW; i++)
+			part[k][i] = i;
+		rng_shuffle(&r, part[k], FEW);
+		for (unsigned i = 0; i < FEW; i++)
+			order[k * FEW + i] = (uint32_t)place[part[k][i]][k];
+	}
+	/* Numbered so that the first one is 0: parts stay parts. */
+	const uint32_t first = order[0];
+	for (unsigned i = 0; i < POSITIONS; i++)
+		next[order[i] ^ first] = order[(i + 1) % POSITIONS] ^ first;
+}
+
 /* Every turn has POSITIONS places of its own, whose order is always the same. */
 static int setup_cold(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -110,7 +138,7 @@ static int setup_cold(const struct study *s, double x, const double *p, struct j
 	uint8_t *image = ARENA_ARRAY(j->arena, all, uint8_t);
 	if (!next || !image)
 		return -ENOMEM;
-	rng_cycle(next, POSITIONS, 1, study_seed(s));
+	cycle_of_parts(next, study_seed(s));
 	for (uint64_t at = 0; at < all >> SHIFT_COLD; at++)
 		image[at << SHIFT_COLD] = (uint8_t)next[at % POSITIONS]; /* the low byte of a word of any size */
 	job_of(j, SPACE_GLOBAL, bytes, p, SHIFT_COLD, true, next, POSITIONS);
@@ -473,7 +501,9 @@ const struct probe probe_walk = {
 	"it tells launches apart is "
 	"measured first. Caches that nobody told of and that are larger than what is read to empty them. Pages: "
 	"a region "
-	"has few, and the launch before has come to all of them. A loop too long for the nearest instruction cache: "
+	"has few, the launch before has come to all of them, and where no TLB holds as many, both loops come to the "
+	"same "
+	"ones in each turn. A loop too long for the nearest instruction cache: "
 	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
 	"least. Memory that is "
 	"slower to read in some "

@@ -58,6 +58,10 @@ void loop_study(struct study *s, const struct walk_clock *clock)
 		if (study_pending(s))
 			continue;
 		snprintf(key, sizeof key, "memory.global.loop.%s", kinds[kind]);
+		if (t.ok && places.uneven) {
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", stream_uneven);
+			continue;
+		}
 		if (t.ok)
 			stream_say(how, sizeof how, "all SMs read what no cache holds, 4 bytes a load", &places);
 		if (t.ok)

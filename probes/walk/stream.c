@@ -35,6 +35,7 @@ enum {
 #define CODE 0.2
 #define TURNS                                                                                                          \
 	0.05 /* the same of shared memory: three runs of eight on two GPUs took a twentieth longer, of launches however long */
+#define BEGINS	1.03 /* a link by the difference of two lengths, over one in the longer launch as a whole */
 #define GRAIN	(2 << 20)
 #define AS_LONG 0.9  /* of blocks that no scheduler prefers to each other */
 #define HIDDEN	1.12 /* of a load's time, by the shorter loop alone */
@@ -107,6 +108,14 @@ double stream_usual(const double *ns, unsigned n, struct stream_places *places)
 	return usual;
 }
 
+bool stream_is_uneven(const struct timed *place, unsigned n)
+{
+	unsigned more = 0;
+	for (unsigned i = 0; i < n; i++)
+		more += place[i].ns > BEGINS * place[i].coarse;
+	return more && 2 * more >= n;
+}
+
 struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places)
 {
 	struct timed t[PLACES_MOST], out = {.ok = false};
@@ -135,6 +144,7 @@ struct timed stream_ask(struct study *s, const struct timed_pair *k, double time
 		out.hi = fmax(out.hi, t[i].hi);
 	}
 	out.ns = stream_usual(ns, n, places);
+	places->uneven = stream_is_uneven(t, n);
 	return out;
 }
 
@@ -149,6 +159,10 @@ void stream_say(char *out, size_t n, const char *how, const struct stream_places
 	else
 		snprintf(out, n, "%s, at %u place%s of the memory", how, places->seen, places->seen == 1 ? "" : "s");
 }
+
+const char stream_uneven[] = "launches that read more take longer by more than their share: what the shorter ones "
+			     "found at hand, as translations "
+			     "of pages, the longer ones waited for";
 
 static struct timed_pair global_pair(unsigned bytes)
 {
@@ -343,6 +357,11 @@ static void stream_global(struct study *s, const struct walk_clock *clock)
 		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "bandwidth", &t)) {
 			if (!study_pending(s))
 				walk_failed(s, SPACE_GLOBAL, bytes, "issue", &t);
+			continue;
+		}
+		if (places.uneven) {
+			walk_verdict(s, SPACE_GLOBAL, bytes, "bandwidth", VERDICT_INCONCLUSIVE, stream_uneven);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "issue", VERDICT_INCONCLUSIVE, stream_uneven);
 			continue;
 		}
 		/* Places are not alike then because of when they were read, and most may have been read too fast. */

@@ -85,9 +85,14 @@ bool stream_array(const struct device_info *d, struct job *j, uint64_t bytes, co
 struct stream_places {
 	unsigned seen, slower, faster; /* places, and those that do not count */
 	double most;		       /* by so much the slowest takes longer, of the value */
+	bool uneven;		       /* the longer launch waited for what the shorter did not */
 };
+extern const char stream_uneven[]; /* the same, as a reason */
 /* The mean of those times that most have in common, of as many the least ones. */
 double stream_usual(const double *ns, unsigned n, struct stream_places *places);
+/* Whether at half of the places at least a link takes longer by the difference than in the longer launch as a whole, although that has a beginning
+ * and an end beside its links. */
+bool stream_is_uneven(const struct timed *place, unsigned n);
 struct timed stream_ask(struct study *s, const struct timed_pair *k, double timer, struct stream_places *places);
 /* Adds to a sentence what there is to say of them. */
 void stream_say(char *out, size_t n, const char *how, const struct stream_places *places);

@@ -236,7 +236,10 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 			/* Neither do those that seem to take turns, as long as only one number of warps says so. */
 			if (out.is == REL_APART || t.both < CONTRAST * t.issue)
 				return out;
-			enough = out.is == REL_SHARED && wait_for_each_other(&tried) && enough_warps(u, &tried);
+			/* Nor where some are preferred: these may keep one pipe to themselves until another load lets the others at
+			 * it. */
+			enough = least != STREAM_APART && out.is == REL_SHARED && wait_for_each_other(&tried) &&
+				 enough_warps(u, &tried);
 		}
 		if (enough || out.is == REL_HIDDEN)
 			break;

@@ -70,6 +70,25 @@ static void follow_all(struct graph *g)
 	}
 }
 
+/* One that shares more with two others than it has to share although those two run side by side shares less with one of them: a
+ * pipe in common makes no stream shorter than its work takes, but warps that overlap badly make one longer. Which one is not known. */
+static void contradictions(struct graph *g)
+{
+	for (unsigned k = 0; k < ANCHORS; k++)
+		for (unsigned a = 0; a < ANCHORS; a++)
+			for (unsigned b = 0; b < a; b++) {
+				if (k == a || k == b || g->row[k] == NONE || g->row[a] == NONE || g->row[b] == NONE ||
+				    g->pair[a][b].is != REL_APART)
+					continue;
+				const struct pair *x = &g->pair[k][a], *y = &g->pair[k][b];
+				if (!graph_shares(x->is) || !graph_shares(y->is) ||
+				    x->excess + y->excess <= MORE_THAN_ALL)
+					continue;
+				set(g, k, a, REL_HIDDEN);
+				set(g, k, b, REL_HIDDEN);
+			}
+}
+
 static bool any_hidden(const struct graph *g, double *fastest)
 {
 	bool any = false;
@@ -114,6 +133,7 @@ bool graph_relate(struct graph *g)
 				look(g, a, b);
 	if (study_pending(g->u->s))
 		return false;
+	contradictions(g);
 	follow_all(g);
 	if (!any_hidden(g, &fastest))
 		return true;

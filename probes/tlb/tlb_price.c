@@ -399,8 +399,10 @@ static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring 
 }
 
 /* What opens a row of the memory, where the first access to each page that the first level has does so: more of them, as far from each other, are in
- * the same banks and others besides, and whatever walks to a page's entry opens rows of its own, so that misses do, too. NAN: not all do. */
-static enum chase_state rows_of_hits(struct tlb_path *c, double *cost)
+ * the same banks and others besides, and whatever walks to a page's entry opens rows of its own, so that misses do, too. But both read the same lines
+ * of a page then: which of them a page's first access leaves open for the others depends on how far apart those two are, and that on how many are
+ * read. NAN: not all do. */
+static enum chase_state rows_of_hits(struct tlb_path *c, uint32_t lines, double *cost)
 {
 	const struct tlb_level *l = &c->level[0];
 	struct tlb_price hits = {.state = CHASE_UNDECIDED};
@@ -410,7 +412,7 @@ static enum chase_state rows_of_hits(struct tlb_path *c, double *cost)
 	*cost = NAN;
 	if (l->reach.state != CHASE_DONE || !l->entries.value)
 		return CHASE_DONE;
-	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
+	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value, .lines = lines};
 	const enum chase_state state = visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
 	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
@@ -418,6 +420,36 @@ static enum chase_state rows_of_hits(struct tlb_path *c, double *cost)
 	if (hits.spread[0] >= c->rows - c->gap - ROW_ALIKE * c->rows &&
 	    hits.spread[TLB_SPREAD - 1] <= c->rows + c->gap + ROW_ALIKE * c->rows)
 		*cost = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	return CHASE_DONE;
+}
+
+/* What is in `value`, which pages of a ring cost that miss, of the memory's rows. NAN: that is not known. Where hits do not tell by as many lines of each
+ * page as the ring has, because a cache has those, the ring is read with as many as hits need, and that is the value then. */
+static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over, double from, double below,
+				double *value, double *opened)
+{
+	const struct tlb_level *l = &c->level[0];
+	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
+	struct tlb_ring more = *over;
+	struct tlb_price at = {.state = CHASE_UNDECIDED};
+	struct visits v;
+	size_t kept;
+	double cost;
+	enum chase_state state = rows_of_hits(c, tlb_lines(c, over), opened);
+
+	if (state != CHASE_DONE || isfinite(*opened) || l->reach.state != CHASE_DONE || !l->entries.value)
+		return state;
+	more.lines = tlb_lines(c, &full);
+	if (more.lines == tlb_lines(c, over) || more.lines * more.pages > TLB_LOOK_MOST)
+		return state;
+	state = rows_of_hits(c, more.lines, &cost);
+	if (state != CHASE_DONE || !isfinite(cost))
+		return state;
+	state = visits_get(c, &more, from, below, &v, &at);
+	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	*value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	*opened = cost;
 	return CHASE_DONE;
 }
 
@@ -493,7 +525,7 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		    out,
 		    "what is read to translate may come from a cache or, as so many pages are visited, from memory");
 	double opened = NAN;
-	if (either && rows_of_hits(c, &opened) == CHASE_PENDING)
+	if (either && rows_in(c, &over, up->floor, below, &out->value, &opened) == CHASE_PENDING)
 		return out->state = CHASE_PENDING;
 	if (isfinite(opened)) {
 		out->value -= opened;

@@ -14,10 +14,11 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LINE_LEAST 4096u /* nobody has smaller pages */
-#define HALVINGS   8	 /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
-#define ODD_MOST   0.05	 /* of the visits are delayed by what delays followers as often */
-#define EXTRAS	   4
+#define LINE_LEAST  4096u /* nobody has smaller pages */
+#define HALVINGS    8	  /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
+#define ODD_MOST    0.05  /* of the visits are delayed by what delays followers as often */
+#define EXTRAS	    4
+#define BLUR_SIGMAS 3
 
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
 {
@@ -79,8 +80,8 @@ static enum chase_state bisect(struct tlb_path *c, unsigned k, uint64_t stride, 
 	return CHASE_DONE;
 }
 
-/* A stride at which more pages fit than the levels above hide, and not all that the buffer has; and how many fit. */
-static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, uint32_t *pages)
+/* A stride of less than `below` at which more pages fit than the levels above hide, and not all that the buffer has; and how many fit. */
+static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t below, uint64_t *stride, uint32_t *pages)
 {
 	char why[sizeof(c->why)] = "no stride was found at which it shows behind the levels above it";
 
@@ -89,7 +90,7 @@ static enum chase_state crowd(struct tlb_path *c, unsigned k, uint64_t *stride, 
 		uint32_t all = tlb_survey_pages(c, j), least = hidden(c, k, s) * 3 / 2 + 1;
 		bool yes;
 		enum chase_state state;
-		if (least >= all)
+		if (s >= below || least >= all)
 			continue;
 		/* What noise, or a cache in front, hides at one stride need not be hidden at the next one. */
 		state = fits(c, k, all, s, &yes);
@@ -272,18 +273,43 @@ static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct t
 	return n ? stat_median(v, n, v + w->visits) : NAN;
 }
 
+/* Whether visits that miss cost as much again when the whole ring has come round, as those do whose row another one closes each time. What delays
+ * visits by many times, however often, comes from elsewhere: where it keeps step with the laps, it delays openers alone, lap after lap, as what does
+ * not fit would, but not one visit by one time. Rings that come round once do not tell, and are. */
+static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
+{
+	const uint32_t turn = w->pages * w->lines;
+	const float alike = (float)(c->gap + 2 * (c->grain - 1) + BLUR_SIGMAS * c->sigma);
+	uint32_t all = 0, same = 0;
+
+	for (uint32_t i = 0; i + turn < w->visits; i++) {
+		const float one = w->cost[i], next = w->cost[i + turn];
+		if (isnan(one) || isnan(next) || (!tlb_missed(c, k, one) && !tlb_missed(c, k, next)))
+			continue;
+		all++;
+		same += fabsf(next - one) <= alike;
+	}
+	return same >= TLB_SHARE_REAL * all;
+}
+
 /* Whether pieces smaller than pages conflict indeed: as many as were moved do not fit where they were, and cost no more than what opens
- * a row of the memory. What they cost is what such a row does, which need not be what the level costs. */
-static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes)
+ * a row of the memory. What they cost is what such a row does, which need not be what the level costs. noise: what seemed not to fit was delayed by
+ * something else. */
+static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t stride, bool *yes,
+				   bool *noise)
 {
 	struct tlb_level *l = &c->level[k];
 	bool fit = true;
 	enum chase_state state = fits(c, k, pages, stride, &fit);
 	struct tlb_view w;
 
+	*noise = false;
 	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
-	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE)
+	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE) {
+		*noise = !is_steady(c, k, &w);
+		*yes = !*noise;
 		l->piece = cost_of_unfit(c, k, &w) - c->step[k];
+	}
 	return state;
 }
 
@@ -322,43 +348,62 @@ static void say_unlike(char *why, size_t n, const struct tlb_level *l)
 		snprintf(why, n, "pages that are far apart conflict as those of another reach would");
 }
 
+/* Where pages begin to be as crowded, at strides of less than `below`: the stride, as many as fit there, clearly more, and the offset that moves
+ * those to other entries. noise: what did not fit at *widest was delayed by what is no level's doing, and shorter strides may say more. */
+static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t below, uint64_t *widest,
+				       uint32_t *pages, uint64_t *stride, uint32_t *few, uint64_t *offset, bool *noise)
+{
+	struct tlb_level *l = &c->level[k];
+	enum chase_state state = crowd(c, k, below, stride, pages);
+
+	*widest = *stride; /* at which as many pages were seen to fit */
+	*noise = false;
+	l->crowded = *pages;
+	if (state == CHASE_DONE)
+		state = narrow(c, k, *pages, stride);
+	*few = *stride ? tlb_some_more(c, *pages, *stride) : 0;
+	if (state != CHASE_DONE)
+		return state;
+	if (*stride < LINE_LEAST) {
+		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
+			return CHASE_PENDING;
+		snprintf(c->why, sizeof(c->why),
+			 "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
+			 (unsigned long long)*stride);
+		return CHASE_UNDECIDED;
+	}
+	state = shift_few(c, k, *pages, stride, *widest, few, offset);
+	/* What fits moved by less than any page, and does not moved further, is no line. */
+	if (state == CHASE_DONE && l->again && *offset < LINE_LEAST) {
+		if (are_pieces(c, k, *few, *stride, &l->no_page, noise) == CHASE_PENDING)
+			return CHASE_PENDING;
+		conflict_again(c->why, sizeof(c->why), l->again);
+		return CHASE_UNDECIDED;
+	}
+	return state;
+}
+
 static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
-	uint64_t stride = 0, offset, line, reach = 0, half = 0;
-	uint32_t pages = 0;
-	enum chase_state state = crowd(c, k, &stride, &pages);
-	uint64_t widest = stride; /* at which as many pages were seen to fit */
+	uint64_t stride = 0, widest = UINT64_MAX, offset = 0, line, reach = 0, half = 0;
+	uint32_t pages = 0, few = 0;
+	enum chase_state state;
+	bool noise;
 
-	l->crowded = pages;
-	if (state == CHASE_DONE)
-		state = narrow(c, k, pages, &stride);
-	uint32_t few = stride ? tlb_some_more(c, pages, stride) : 0;
-	if (state == CHASE_DONE && stride < LINE_LEAST) {
-		if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
-			return l->reach.state = CHASE_PENDING;
-		snprintf(c->why, sizeof(c->why),
-			 "pieces of %llu bytes conflict: pages are larger, rows of a memory are not",
-			 (unsigned long long)stride);
-		state = CHASE_UNDECIDED;
-	}
-	if (state == CHASE_DONE) {
-		state = shift_few(c, k, pages, &stride, widest, &few, &offset);
-		/* What fits moved by less than any page, and does not moved further, is no line. */
-		if (state == CHASE_DONE && l->again && offset < LINE_LEAST) {
-			if (are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
-				return l->reach.state = CHASE_PENDING;
-			conflict_again(c->why, sizeof(c->why), l->again);
-			state = CHASE_UNDECIDED;
-		}
-	}
+	do {
+		stride = 0;
+		state = begin_to_crowd(c, k, widest, &widest, &pages, &stride, &few, &offset, &noise);
+	} while (state == CHASE_UNDECIDED && noise);
+	if (state == CHASE_PENDING)
+		return l->reach.state = state;
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
 			tlb_undecided(&l->reach, "%s", c->why);
 		return l->reach.state = state;
 	}
 	line = offset ? offset : stride;
-	if (line < LINE_LEAST && are_pieces(c, k, few, stride, &l->no_page) == CHASE_PENDING)
+	if (line < LINE_LEAST && are_pieces(c, k, few, stride, &l->no_page, &noise) == CHASE_PENDING)
 		return l->reach.state = CHASE_PENDING;
 	if (line < LINE_LEAST)
 		return tlb_undecided(&l->reach, "pages moved by %llu bytes no longer conflict: less than any page",
@@ -390,7 +435,7 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 		/* Of pieces smaller than any page fewer conflict than lie in as many pages as fit: those are no pages. */
 		const uint32_t pieces = tlb_some_more(c, (uint32_t)(half / line), line);
 		if (line < LINE_LEAST && pieces * line < reach &&
-		    are_pieces(c, k, pieces, line, &l->no_page) == CHASE_PENDING)
+		    are_pieces(c, k, pieces, line, &l->no_page, &noise) == CHASE_PENDING)
 			return l->reach.state = CHASE_PENDING;
 		snprintf(c->why, sizeof(c->why), "%llu bytes fit in steps of %llu and %llu in steps of half that",
 			 (unsigned long long)reach, (unsigned long long)(2 * line), (unsigned long long)half);

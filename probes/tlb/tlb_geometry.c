@@ -275,8 +275,8 @@ static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct t
 
 /* Whether visits that miss cost as much again when the whole ring has come round, as those do whose row another one closes each time. What delays
  * visits by many times, however often, comes from elsewhere: where it keeps step with the laps, it delays openers alone, lap after lap, as what does
- * not fit would, but not one visit by one time. Rings that come round once do not tell, and are. */
-static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
+ * not fit would, but not one visit by one time. told: false of rings that come round once, which are. */
+static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_view *w, bool *told)
 {
 	const uint32_t turn = w->pages * w->lines;
 	const float alike = (float)(c->gap + 2 * (c->grain - 1) + BLUR_SIGMAS * c->sigma);
@@ -289,6 +289,7 @@ static bool is_steady(const struct tlb_path *c, unsigned k, const struct tlb_vie
 		all++;
 		same += fabsf(next - one) <= alike;
 	}
+	*told = all > 0;
 	return same >= TLB_SHARE_REAL * all;
 }
 
@@ -306,8 +307,9 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 	*noise = false;
 	*yes = state == CHASE_DONE && !fit && tlb_least_cost(c, k) < ROW_COST_MOST;
 	if (*yes && tlb_get(c, &(struct tlb_ring){.pages = pages, .stride = stride}, &w) == CHASE_DONE) {
-		*noise = !is_steady(c, k, &w);
-		*yes = !*noise;
+		bool told;
+		*noise = !is_steady(c, k, &w, &told);
+		*yes = !*noise && told;
 		l->piece = cost_of_unfit(c, k, &w) - c->step[k];
 	}
 	return state;

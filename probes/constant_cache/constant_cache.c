@@ -15,8 +15,7 @@ enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
 #define LINE_LIKELY   256  /* bytes: no shorter than most lines */
 #define MOST	      0.5  /* of the pieces that are fetched at once */
 #define SLOWEST_LEAST 0.25 /* of the accesses of some footprint, so that they are memory where nothing else says so */
-#define PARTS	      3	   /* footprints, the smallest and the largest of those ... */
-#define GROWN	      2	   /* ... in which so many times as much is slow */
+#define GROWN	      2	   /* times as large a part of the largest footprints is slow as of the smallest */
 
 static int setup_chase(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -275,29 +274,21 @@ static void all_inconclusive(struct study *s, const char *why)
  * mostly slow, and of what goes there as much is slow in small footprints as in large ones, of which a cache would hold less and less. */
 static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 {
-	double part[CHASE_SURVEY], both[CHASE_SURVEY], most = 0, most_both = 0, first = 0, last = 0;
-	unsigned n = 0;
+	double part[CHASE_SURVEY], most = 0, first, last;
 
 	if (!caches || c->cold_slower || c->level[caches - 1].size.state == CHASE_DONE)
 		return false;
+	const unsigned from = c->level[caches - 1].class_first, slow = c->level[caches].class_first;
 	for (unsigned i = 0; i < c->survey_count; i++) {
-		double slow = 0, there = 0;
-		for (unsigned q = c->level[caches - 1].class_first; q < c->class_count; q++)
-			*(q < c->level[caches].class_first ? &there : &slow) += c->survey[i].share[q];
-		most = fmax(most, slow);
-		both[i] = slow + there;
-		most_both = fmax(most_both, both[i]);
-		part[i] = slow / both[i];
+		double slower = 0;
+		for (unsigned q = slow; q < c->class_count; q++)
+			slower += c->survey[i].share[q];
+		most = fmax(most, slower);
 	}
-	/* Where misses fetch many steps, all of both are few accesses. */
-	for (unsigned i = 0; i < c->survey_count; i++)
-		if (both[i] >= fmin(SLOWEST_LEAST, most_both / 2))
-			part[n++] = part[i];
-	for (unsigned i = 0; i < PARTS && n >= 2 * PARTS; i++) {
-		first += part[i];
-		last += part[n - 1 - i];
-	}
-	return most < SLOWEST_LEAST && !(last > GROWN * first);
+	const double least = chase_parts_least(c, from, c->class_count);
+	const unsigned n = chase_parts_slower(c, from, slow, c->class_count, least, part);
+	const bool grown = chase_parts_ends(part, n, &first, &last) && last > GROWN * first;
+	return most < SLOWEST_LEAST && !grown;
 }
 
 static void study_constant(struct study *s)

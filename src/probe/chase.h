@@ -204,6 +204,14 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
 uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
+/* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's footprints in which all of them are at
+ * least so large a part of the accesses. part: room for CHASE_SURVEY. Returns how many. */
+unsigned chase_parts_slower(const struct chase_path *c, unsigned from, unsigned slow, unsigned end, double least,
+			    double *part);
+/* How large that is asked to be: a quarter, or where misses fetch many steps, of which all are few accesses, half of the most. */
+double chase_parts_least(const struct chase_path *c, unsigned from, unsigned end);
+/* Means of such parts in the three smallest and the three largest footprints. False, and 0: there are fewer than six. */
+bool chase_parts_ends(const double *part, unsigned n, double *first, double *last);
 /* Ticks that divide two classes: nearer to the slower one, because noise only makes an access slower. */
 double chase_floor(double below, double above);
 

@@ -13,8 +13,8 @@
 #define SURVEY_AHEAD 12	  /* footprints that may turn out to be needless */
 #define STRIDE_BLIND 256  /* steps where no fetch unit was seen */
 #define KEEPS	     0.9  /* of a warm walk */
-#define BOTH	     0.25 /* of the accesses of a footprint */
-#define TAKEN	     3	  /* footprints, the smallest and the largest, ... */
+#define ALL_LEAST    0.25 /* of the accesses of a footprint */
+#define ENDS	     3	  /* footprints, the smallest and the largest, ... */
 #define TAKEN_FEW    0.4  /* ... and what a class that takes over is of it and the one before it in those */
 #define TAKEN_MOST   0.75
 #define WINDOWS	     64
@@ -246,23 +246,54 @@ static void remove_class(struct chase_path *c, unsigned k)
 			(CHASE_CLASSES - k - 1) * sizeof(c->survey[i].share[0]));
 }
 
+/* The part of a footprint's accesses that is of classes first .. end - 1. */
+static double share_of_classes(const struct chase_sample *s, unsigned first, unsigned end)
+{
+	double share = 0;
+	for (unsigned k = first; k < end; k++)
+		share += s->share[k];
+	return share;
+}
+
+double chase_parts_least(const struct chase_path *c, unsigned from, unsigned end)
+{
+	double most = 0;
+	for (unsigned i = 0; i < c->survey_count; i++)
+		most = fmax(most, share_of_classes(&c->survey[i], from, end));
+	return fmin(ALL_LEAST, most / 2);
+}
+
+unsigned chase_parts_slower(const struct chase_path *c, unsigned from, unsigned slow, unsigned end, double least,
+			    double *part)
+{
+	unsigned n = 0;
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		const double slower = share_of_classes(&c->survey[i], slow, end),
+			     all = share_of_classes(&c->survey[i], from, slow) + slower;
+		if (all > 0 && all >= least)
+			part[n++] = slower / all;
+	}
+	return n;
+}
+
+bool chase_parts_ends(const double *part, unsigned n, double *first, double *last)
+{
+	*first = *last = 0;
+	for (unsigned i = 0; i < ENDS && n >= 2 * ENDS; i++) {
+		*first += part[i] / ENDS;
+		*last += part[n - 1 - i] / ENDS;
+	}
+	return n >= 2 * ENDS;
+}
+
 /* Whether class k is rare where the class before it is not, and the other way round in the largest footprints: what a level of large lines no longer
  * holds comes from the next. Delays of the one's accesses would be as large a part of them anywhere. */
 static bool takes_over(const struct chase_path *c, unsigned k)
 {
-	double part[CHASE_SURVEY], first = 0, last = 0;
-	unsigned n = 0;
+	double part[CHASE_SURVEY], first, last;
+	const unsigned n = chase_parts_slower(c, k - 1, k, k + 1, SHARE_REAL / 2, part);
 
-	for (unsigned i = 0; i < c->survey_count; i++) {
-		const double both = c->survey[i].share[k - 1] + c->survey[i].share[k];
-		if (both >= SHARE_REAL / 2)
-			part[n++] = c->survey[i].share[k] / both;
-	}
-	for (unsigned i = 0; i < TAKEN && n >= 2 * TAKEN; i++) {
-		first += part[i] / TAKEN;
-		last += part[n - 1 - i] / TAKEN;
-	}
-	return last >= TAKEN_MOST && first < TAKEN_FEW;
+	return chase_parts_ends(part, n, &first, &last) && last >= TAKEN_MOST && first < TAKEN_FEW;
 }
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some
@@ -299,30 +330,16 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 	return own >= SHARE_REAL / 3 && (chase_own_unit(c, pool, k) || takes_over(c, k));
 }
 
-/* From which share of both classes on a footprint counts: where misses fetch many steps, all of them are few accesses. */
-static double least_of_both(const struct chase_path *c, unsigned a, unsigned b)
-{
-	double most = 0;
-	for (unsigned i = 0; i < c->survey_count; i++)
-		most = fmax(most, c->survey[i].share[a] + c->survey[i].share[b]);
-	return fmin(BOTH, most / 2);
-}
-
 /* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
  * where both occur. What is really slower takes over in the end. */
 static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 {
-	const double least = least_of_both(c, of, k);
-	double near = c->classes[of].centre, far = c->classes[k].centre, part[CHASE_SURVEY], scratch[CHASE_SURVEY];
-	size_t n = 0;
+	const double near = c->classes[of].centre, far = c->classes[k].centre;
+	double part[CHASE_SURVEY], scratch[CHASE_SURVEY];
 
 	if (far > near * (1 + c->swing) + 2 * chase_reach(far, c->grain))
 		return false;
-	for (unsigned i = 0; i < c->survey_count; i++) {
-		double both = c->survey[i].share[of] + c->survey[i].share[k];
-		if (both > 0 && both >= least)
-			part[n++] = c->survey[i].share[k] / both;
-	}
+	const size_t n = chase_parts_slower(c, of, k, k + 1, chase_parts_least(c, of, k + 1), part);
 	if (!n)
 		return false;
 	/* The larger footprints. */

@@ -130,24 +130,6 @@ static void conclude(struct study *s, const struct climb *c)
 				      r.end);
 }
 
-/* Doubles the blocks until they take twice as long as one warp or fill all SMs, then halves the gap in which the time begins to rise. */
-static bool climb(struct study *s, struct climb *c, unsigned blocks_most, double timer)
-{
-	bool there = load(s, c, study_device(s)->warp_size, timer);
-	for (unsigned blocks = 1; there; blocks = 2 * blocks < blocks_most ? 2 * blocks : blocks_most) {
-		there = load(s, c, blocks * c->block, timer);
-		if (blocks == blocks_most || (there && c->ratio[c->count - 1] >= RISEN))
-			break;
-	}
-	while (there) {
-		const unsigned lo = flat_until(c, c->ratio) / c->block, end = rises_at(c, c->ratio);
-		if (end == UINT32_MAX || end / c->block - lo <= step(lo))
-			break;
-		there = load(s, c, (lo + end / c->block) / 2 * c->block, timer);
-	}
-	return there;
-}
-
 /* In launches so many times longer, how many items take longer than one warp, one number after the other until one does for certain: what
  * beginnings and ends add, and the last warps where a scheduler prefers others, is less of those. Of one GPU 1.060 times as long in short
  * ones is 1.046 times in longer ones. By as much as the short ones were off, the long ones may still be off by their part of that. */
@@ -179,21 +161,38 @@ static void sharpen(struct study *s, struct climb *c, double timer)
 	}
 }
 
+/* Doubles the blocks until they take twice as long as one warp or fill all SMs, then halves the gap in which the time begins to rise, and looks at
+ * its end more closely. */
+static bool climb(struct study *s, struct climb *c, unsigned blocks_most, double timer)
+{
+	bool there = load(s, c, study_device(s)->warp_size, timer);
+	for (unsigned blocks = 1; there; blocks = 2 * blocks < blocks_most ? 2 * blocks : blocks_most) {
+		there = load(s, c, blocks * c->block, timer);
+		if (blocks == blocks_most || (there && c->ratio[c->count - 1] >= RISEN))
+			break;
+	}
+	while (there) {
+		const unsigned lo = flat_until(c, c->ratio) / c->block, end = rises_at(c, c->ratio);
+		if (end == UINT32_MAX || end / c->block - lo <= step(lo))
+			break;
+		there = load(s, c, (lo + end / c->block) / 2 * c->block, timer);
+	}
+	if (there && !study_pending(s))
+		sharpen(s, c, timer);
+	return there;
+}
+
 void pipeline_items(struct study *s, double timer, bool spans)
 {
 	const struct device_info *d = study_device(s);
 	bool known;
 	struct climb c = {.spans = spans, .block = pipeline_item_block(d)};
 	bool there = climb(s, &c, pipeline_most_warps(d, &known) * d->warp_size / c.block * d->sm_count, timer);
-	if (there && !study_pending(s))
-		sharpen(s, &c, timer);
 	if (there && !study_pending(s) && rises_at(&c, c.ratio) <= c.block &&
 	    c.block > d->warp_size) { /* smaller ones will do */
 		const unsigned each = c.block / d->warp_size;
 		c = (struct climb){.spans = spans, .block = d->warp_size};
 		there = climb(s, &c, each * d->sm_count, timer);
-		if (there && !study_pending(s))
-			sharpen(s, &c, timer);
 	}
 	if (study_pending(s))
 		return;

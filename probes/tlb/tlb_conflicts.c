@@ -172,17 +172,15 @@ bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_
 	return meet >= SHOW_MEET && SHOW_PART * beside <= pages && SHOW_PART * alike <= extras;
 }
 
-/* How many pages of a row lie as many pages from its extra one as any multiple of `apart`; the kernel's own pages, which miss in rows of all sets, are
- * not counted. */
-static uint32_t in_step(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t past, uint32_t apart,
-			uint32_t *marks)
+/* How many pages of a row lie as many pages from its extra one as any multiple of `apart`. */
+static uint32_t in_step(const struct tlb_conflicts *c, uint32_t i, uint32_t past, uint32_t apart, uint32_t *marks)
 {
 	const bool *row = c->hot + (size_t)i * c->n;
 	uint32_t in = 0;
 
 	*marks = 0;
 	for (uint32_t q = 0; q < c->n; q++)
-		if (row[q] && !stray[q]) {
+		if (row[q]) {
 			++*marks;
 			in += (c->n + past - q) % apart == 0;
 		}
@@ -199,61 +197,65 @@ static bool may_be_finer(const uint32_t *fit, uint32_t apart, uint32_t most, uin
 	return false;
 }
 
-/* How many pages both rows have that are no strays. */
-static uint32_t own_in_both(const struct tlb_conflicts *c, const bool *stray, uint32_t i, uint32_t k)
-{
-	const bool *a = c->hot + (size_t)i * c->n, *b = c->hot + (size_t)k * c->n;
-	uint32_t both = 0;
-
-	for (uint32_t q = 0; q < c->n; q++)
-		both += a[q] && b[q] && !stray[q];
-	return both;
-}
-
 /* Whether rows whose extra pages would be of one set have pages in common, or each of them with a third one. Those of unequal sets, which are not dealt
  * as far apart as there are sets, do not. */
-static bool are_joined(struct arena *a, const struct tlb_conflicts *c, const bool *stray, const uint32_t *past,
-		       uint32_t apart)
+static bool are_joined(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past, uint32_t apart)
 {
-	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t);
+	uint32_t *of = ARENA_ARRAY(a, c->rows, uint32_t), *size = ARENA_ARRAY(a, c->rows, uint32_t);
 
-	for (uint32_t i = 0; of && i < c->rows; i++) {
+	if (!of || !size)
+		return false;
+	for (uint32_t i = 0; i < c->rows; i++) {
+		const bool *row = c->hot + (size_t)i * c->n;
 		of[i] = i;
+		size[i] = in_both(row, row, c->n);
 		for (uint32_t k = 0; k < i; k++) {
 			const uint32_t old = of[k];
-			if (old == i || !own_in_both(c, stray, i, k))
+			if (old == i || !in_both(row, c->hot + (size_t)k * c->n, c->n))
 				continue;
 			for (uint32_t r = 0; r < i; r++)
 				of[r] = of[r] == old ? i : of[r];
 		}
 	}
-	for (uint32_t i = 0; of && i < c->rows; i++)
+	for (uint32_t i = 0; i < c->rows; i++)
 		for (uint32_t k = 0; k < i; k++)
-			if ((past[i] + apart - past[k] % apart) % apart == 0 && of[i] != of[k] &&
-			    own_in_both(c, stray, i, i) && own_in_both(c, stray, k, k))
+			if ((past[i] + apart - past[k] % apart) % apart == 0 && of[i] != of[k] && size[i] && size[k])
 				return false;
-	return of != NULL;
+	return true;
+}
+
+/* The rows without the kernel's own pages, which miss in rows of all sets. False: memory ran out. */
+static bool without_strays(struct arena *a, const struct tlb_conflicts *c, struct tlb_conflicts *own)
+{
+	const size_t all = (size_t)c->rows * c->n;
+	bool *hot = ARENA_ARRAY(a, all + 1, bool);
+
+	for (size_t k = 0; hot && k < all; k++)
+		hot[k] = c->hot[k];
+	for (uint32_t q = 0; hot && q < c->n && c->rows >= STEP_ROWS; q++) {
+		uint32_t in = 0;
+		for (uint32_t i = 0; i < c->rows; i++)
+			in += c->hot[(size_t)i * c->n + q];
+		for (uint32_t i = 0; 2 * in > c->rows && i < c->rows; i++)
+			hot[(size_t)i * c->n + q] = false;
+	}
+	*own = (struct tlb_conflicts){c->n, c->rows, hot};
+	return hot != NULL;
 }
 
 /* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. Pages that take turns in
  * missing need not all be seen for that. 0: no such number. past: of each row's extra one. */
 uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past)
 {
-	bool *stray = ARENA_ARRAY(a, c->n, bool);
 	uint32_t *fit = ARENA_ARRAY(a, c->n / 2 + 1, uint32_t);
+	struct tlb_conflicts own;
 
-	if (!stray || !fit)
+	if (!fit || !without_strays(a, c, &own))
 		return 0;
-	for (uint32_t q = 0; q < c->n; q++) {
-		uint32_t in = 0;
-		for (uint32_t i = 0; i < c->rows; i++)
-			in += c->hot[(size_t)i * c->n + q];
-		stray[q] = c->rows >= STEP_ROWS && 2 * in > c->rows;
-	}
 	for (uint32_t apart = c->n / 2; apart > 1; apart--) {
 		uint32_t all = 0, rows = 0;
 		for (uint32_t i = 0; i < c->rows; i++) {
-			uint32_t marks, in = in_step(c, stray, i, past[i], apart, &marks);
+			uint32_t marks, in = in_step(&own, i, past[i], apart, &marks);
 			all += marks;
 			fit[apart] += in;
 			rows += in >= 2;
@@ -261,7 +263,7 @@ uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const 
 		if (fit[apart] < STEP_ALIKE * all)
 			continue;
 		return c->n % apart == 0 && rows >= STEP_ROWS && 4 * rows >= 3 * c->rows &&
-			       !may_be_finer(fit, apart, c->n / 2, all) && are_joined(a, c, stray, past, apart)
+			       !may_be_finer(fit, apart, c->n / 2, all) && are_joined(a, &own, past, apart)
 			   ? apart
 			   : 0;
 	}

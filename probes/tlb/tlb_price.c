@@ -410,8 +410,6 @@ static enum chase_state rows_of_hits(struct tlb_path *c, uint32_t lines, double 
 	size_t kept;
 
 	*cost = NAN;
-	if (l->reach.state != CHASE_DONE || !l->entries.value)
-		return CHASE_DONE;
 	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value, .lines = lines};
 	const enum chase_state state = visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
 	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
@@ -435,9 +433,12 @@ static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over,
 	struct visits v;
 	size_t kept;
 	double cost;
-	enum chase_state state = rows_of_hits(c, tlb_lines(c, over), opened);
 
-	if (state != CHASE_DONE || isfinite(*opened) || l->reach.state != CHASE_DONE || !l->entries.value)
+	*opened = NAN;
+	if (l->reach.state != CHASE_DONE || !l->entries.value)
+		return CHASE_DONE;
+	enum chase_state state = rows_of_hits(c, tlb_lines(c, over), opened);
+	if (state != CHASE_DONE || isfinite(*opened))
 		return state;
 	more.lines = tlb_lines(c, &full);
 	if (more.lines == tlb_lines(c, over) || more.lines * more.pages > TLB_LOOK_MOST)

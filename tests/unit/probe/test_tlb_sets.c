@@ -31,6 +31,17 @@ static void fill(void)
 			hot[i * PAGES + q] = set_of(q) == set_of(PAGES + i);
 }
 
+/* Of each row's extra page: how many pages behind the reach it is. */
+static const uint32_t *extras(struct arena *a)
+{
+	uint32_t *past = ARENA_ARRAY(a, ROWS, uint32_t);
+
+	assert_non_null(past);
+	for (unsigned i = 0; i < ROWS; i++)
+		past[i] = i;
+	return past;
+}
+
 static uint32_t ways(unsigned rows)
 {
 	const struct tlb_conflicts c = {PAGES, rows, hot};
@@ -142,13 +153,10 @@ static void in_step(unsigned strays)
 static uint32_t sets_in_step(void)
 {
 	const struct tlb_conflicts c = {PAGES, ROWS, hot};
-	uint32_t past[ROWS];
 	struct arena a;
 
-	for (unsigned i = 0; i < ROWS; i++)
-		past[i] = i;
 	arena_init(&a);
-	const uint32_t is = tlb_sets_in_step(&a, &c, past);
+	const uint32_t is = tlb_sets_in_step(&a, &c, extras(&a));
 	arena_free(&a);
 	return is;
 }
@@ -186,13 +194,11 @@ static uint32_t assigned(unsigned rows, enum tlb_room room)
 {
 	const struct tlb_conflicts c = {PAGES, rows, hot};
 	const struct tlb_rooms rooms = {.ask = room_without, .ctx = &room};
-	uint32_t past[ROWS], size[ROWS], sets = 0, all = 0;
+	uint32_t size[ROWS], sets = 0, all = 0;
 	struct arena a;
 
 	arena_init(&a);
-	for (unsigned i = 0; i < ROWS; i++)
-		past[i] = i;
-	assert_int_equal(tlb_assign_by(&a, &c, past, &rooms, size, ROWS, &sets),
+	assert_int_equal(tlb_assign_by(&a, &c, extras(&a), &rooms, size, ROWS, &sets),
 			 room == TLB_ROOM_PENDING ? CHASE_PENDING : CHASE_DONE);
 	arena_free(&a);
 	for (unsigned k = 0; k < sets; k++)
@@ -274,13 +280,10 @@ static void test_visits(void **state)
 static bool sets_show(void)
 {
 	const struct tlb_conflicts c = {PAGES, ROWS, hot};
-	uint32_t past[ROWS];
 	struct arena a;
 
-	for (unsigned i = 0; i < ROWS; i++)
-		past[i] = i;
 	arena_init(&a);
-	const bool yes = tlb_sets_show(&a, &c, past);
+	const bool yes = tlb_sets_show(&a, &c, extras(&a));
 	arena_free(&a);
 	return yes;
 }

@@ -27,8 +27,9 @@ enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a strea
 #define CROWDED 1.03
 /* One SM alone draws so much more than its share of what all draw: it is not what holds them up. */
 #define CLEARLY 1.1
-/* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest may be this long. */
-#define TOGETHER 1.1
+/* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest, in which less may be drawn, may
+ * be this long: the value is too small by as much at the worst. */
+#define TOGETHER 1.05
 /* The same of a whole launch, of which the half that is first may have been preferred from the beginning. */
 #define TOGETHER_WHOLE 1.2
 /* Of the longer launch, what cancels in the difference: beginnings and ends that take more may not be alike in both lengths. */

@@ -12,6 +12,7 @@
 #define SEEN	   24	/* accesses that have to miss every level above, in all repeats together */
 #define ENOUGH	   24	/* elements of a ring */
 #define POWER	   0.03 /* of those, more that miss the level when the victim reads the other data itself */
+#define LOST	   0.1	/* of those that the victim has brought itself: more do not stay in a cold level */
 #define CALIBRATED 3	/* SMs */
 #define APART	   8	/* ticks between two levels at least */
 #define NEAR	   12	/* ticks by which hits of one level differ on one SM */
@@ -155,6 +156,9 @@ static enum answer touches(struct share_path *c, unsigned k, uint32_t m, uint32_
 	bool same = !cold || fabs(r.ticks - alone.ticks) <= fmax(2, (0.04 + l->swing) * alone.ticks);
 	if (share >= 0.5 && same)
 		return ANSWER_YES;
+	/* What comes from many SMs goes as well, where not even what comes from one stays. */
+	if (share <= 0.25 && cold && yes > LOST)
+		return unclear(l, "of what SM %u brings there itself %.0f%% does not stay", m, 100 * yes);
 	if (share <= 0.25)
 		return ANSWER_NO;
 	return unclear(l,
@@ -296,6 +300,22 @@ bool share_nested(const uint32_t *a, const uint32_t *b, unsigned sms)
 	return true;
 }
 
+/* A cold level whose size nobody knows may be less than the ring, and its mean need not show that where the level above keeps some of the ring:
+ * lines that lie closer take less of it, as long as the level above does not hold them. */
+static enum chase_state make_it_stay(struct share_path *c, unsigned k)
+{
+	struct share_level *l = &c->level[k];
+
+	while (k && l->cold && l->few && l->line >= 2 * l[-1].line) {
+		struct share_run own;
+		const enum chase_state s = look(c, k, 0, 0, 1, true, true, &own);
+		if (s != CHASE_DONE || own.slow < SEEN || missed(&own) <= LOST)
+			return s;
+		l->line /= 2;
+	}
+	return CHASE_DONE;
+}
+
 static void find_groups(struct share_path *c, unsigned k)
 {
 	struct share_level *l = &c->level[k];
@@ -310,6 +330,9 @@ static void find_groups(struct share_path *c, unsigned k)
 	}
 	for (uint32_t m = 0; m < sms; m++)
 		l->group[m] = NONE;
+	l->state = make_it_stay(c, k);
+	if (l->state != CHASE_DONE)
+		return;
 	/* Everybody beside all the others first: where nobody shares, that is all. */
 	for (uint32_t m = 0; m < sms; m++) {
 		enum answer a = disturbs(c, k, m, 0, sms);

@@ -208,11 +208,12 @@ static const struct experiment experiments[] = {
 
 static const struct walk_loops usual_loops = {FEW, MANY}, short_loops = {SHORT_FEW, SHORT_MANY};
 
-struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
-		      const struct walk_clock *clock)
+static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+			bool all, const struct walk_clock *clock)
 {
 	const bool cold = experiment == EXPERIMENT_COLD;
 	struct timed_pair k = walk_pair(experiment, bytes, more);
+	k.all = all;
 	k.few = loops.few;
 	k.many = loops.many;
 	k.first = cold ? COLD_ROUNDS : 0;
@@ -221,6 +222,12 @@ struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsi
 	k.fresh = cold;
 	k.both_hz = clock->hz;
 	return timed_ask(s, &k, clock->timer);
+}
+
+struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+		      const struct walk_clock *clock)
+{
+	return ask(s, experiment, bytes, more, loops, false, clock);
 }
 
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
@@ -323,16 +330,30 @@ struct near {
 	struct more more;
 };
 
-static void ask_near(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n)
+static void ask_near_by(struct study *s, struct walk_loops loops, bool all, const struct walk_clock *clock,
+			struct near *n)
 {
 	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
-	const struct timed number = n->number = walk_ask(s, SPACE_GLOBAL, 8, false, loops, clock),
-			   pointer = n->pointer = walk_ask(s, SPACE_GLOBAL, 8, true, loops, clock);
+	const struct timed number = n->number = ask(s, SPACE_GLOBAL, 8, false, loops, all, clock),
+			   pointer = n->pointer = ask(s, SPACE_GLOBAL, 8, true, loops, all, clock);
 	n->more = (struct more){.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
 				.unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
 				.told = number.ok && pointer.ok};
 	for (unsigned i = 0; i < WALK_SIZES; i++)
-		n->walk[i] = i == 3 ? pointer : walk_ask(s, SPACE_GLOBAL, 1u << i, i > 3, loops, clock);
+		n->walk[i] = i == 3 ? pointer : ask(s, SPACE_GLOBAL, 1u << i, i > 3, loops, all, clock);
+}
+
+/* Where two launches of some walk were not alike, something comes now and then, and two of another one may have met it both times. */
+static void ask_near(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n)
+{
+	ask_near_by(s, loops, false, clock, n);
+	bool disturbed = n->number.repeats > REPEATS_QUIET, quiet = n->number.repeats <= REPEATS_QUIET;
+	for (unsigned i = 0; i < WALK_SIZES; i++) {
+		disturbed |= n->walk[i].repeats > REPEATS_QUIET;
+		quiet |= n->walk[i].repeats <= REPEATS_QUIET;
+	}
+	if (disturbed && quiet && !study_pending(s))
+		ask_near_by(s, loops, true, clock, n);
 }
 
 /* Where instructions of the usual loops come late, or their pauses do, shorter ones tell. */

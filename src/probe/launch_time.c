@@ -511,7 +511,8 @@ struct timed timed_ask(struct study *s, const struct timed_pair *k, double timer
 {
 	unsigned most = k->most ? k->most : REPEATS;
 	struct timed out = {.ok = false};
-	unsigned rounds = (k->first ? k->first : FIRST_ROUNDS) * (k->longer ? k->longer : 1), repeats = FIRST_REPEATS;
+	unsigned rounds = (k->first ? k->first : FIRST_ROUNDS) * (k->longer ? k->longer : 1),
+		 repeats = k->all ? most : FIRST_REPEATS;
 	struct difference d = {.there = false};
 	for (unsigned step = 0; step < STEPS; step++) {
 		d = difference(s, k, timer, rounds, repeats);

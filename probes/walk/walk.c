@@ -330,17 +330,27 @@ struct near {
 	struct more more;
 };
 
+/* all: with all repeats, where there are such; older recordings lack them. */
+static struct timed ask_one(struct study *s, unsigned bytes, unsigned pointer, struct walk_loops loops, bool all,
+			    const struct walk_clock *clock)
+{
+	const struct timed all_of_it =
+	    all ? ask(s, SPACE_GLOBAL, bytes, pointer, loops, true, clock) : (struct timed){.ok = false};
+	return all && (study_pending(s) || all_of_it.point) ? all_of_it
+							    : walk_ask(s, SPACE_GLOBAL, bytes, pointer, loops, clock);
+}
+
 static void ask_near_by(struct study *s, struct walk_loops loops, bool all, const struct walk_clock *clock,
 			struct near *n)
 {
 	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
-	const struct timed number = n->number = ask(s, SPACE_GLOBAL, 8, false, loops, all, clock),
-			   pointer = n->pointer = ask(s, SPACE_GLOBAL, 8, true, loops, all, clock);
+	const struct timed number = n->number = ask_one(s, 8, false, loops, all, clock),
+			   pointer = n->pointer = ask_one(s, 8, true, loops, all, clock);
 	n->more = (struct more){.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
 				.unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
 				.told = number.ok && pointer.ok};
 	for (unsigned i = 0; i < WALK_SIZES; i++)
-		n->walk[i] = i == 3 ? pointer : ask(s, SPACE_GLOBAL, 1u << i, i > 3, loops, all, clock);
+		n->walk[i] = i == 3 ? pointer : ask_one(s, 1u << i, i > 3, loops, all, clock);
 }
 
 /* Where two launches of some walk were not alike, something comes now and then, and two of another one may have met it both times. */

@@ -83,9 +83,10 @@ static enum chase_state conflict_at(struct chase_path *c, unsigned k, uint64_t s
 
 /* Looks at the sets one after the other, until every line of the footprint was seen to conflict with one more line, each in one
  * set only. Lines are dealt round the sets in some way, so those that come next find all of them, and as a rule begin the round anew: where
- * `pass` says so, those that would then share a set with a line whose set is known are left out. UNDECIDED: some never did. */
+ * `pass` says so, those that would then share a set with a line whose set is known are left out. No set of more lines than `most` counts.
+ * UNDECIDED: some never did. */
 static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run, uint64_t sets, bool pass,
-				  uint32_t *size, uint32_t *count)
+				  uint32_t most, uint32_t *size, uint32_t *count)
 {
 	struct chase_level *l = &c->level[k];
 	uint64_t line = l->line.value, lines = l->size.value / line, seen = 0;
@@ -108,7 +109,7 @@ static enum chase_state every_set(struct chase_path *c, unsigned k, uint32_t run
 		if (state == CHASE_PENDING)
 			all = state;
 		ahead += pass && state == CHASE_PENDING;
-		if (all != CHASE_DONE || !found.ways)
+		if (all != CHASE_DONE || !found.ways || found.ways > most)
 			continue;
 		uint64_t before = UINT64_MAX, known = 0;
 		for (uint32_t b = 0; b < found.blocks.count; b++) {
@@ -143,6 +144,13 @@ static int compare_size(const void *a, const void *b)
 	return x < y ? -1 : x > y;
 }
 
+/* One set as large as several of the others, which are all alike: what missed in one look may have been lines of so many sets, some of them for
+ * another reason. size: sorted. */
+static bool is_lump(const uint32_t *size, uint32_t count)
+{
+	return count > 1 && size[0] == size[count - 2] && size[count - 1] > size[0] && size[count - 1] % size[0] == 0;
+}
+
 /* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
  * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. largest: lines of a set
  * that were seen. */
@@ -159,14 +167,17 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	*largest = 0;
 	if (likely > CHASE_SETS + CHASE_SETS / 4 || lines > LINES_MOST)
 		return CHASE_DONE; /* more than few, or all of them would take long to look at */
-	enum chase_state state = every_set(c, k, run, likely, false, size, &count);
+	enum chase_state state = every_set(c, k, run, likely, false, UINT32_MAX, size, &count);
 	if (state == CHASE_UNDECIDED && likely < CHASE_SETS)
-		state = every_set(c, k, run, lines <= EXTRAS_MOST ? EXTRAS_MOST : CHASE_SETS, false, size, &count);
+		state = every_set(c, k, run, lines <= EXTRAS_MOST ? EXTRAS_MOST : CHASE_SETS, false, UINT32_MAX, size,
+				  &count);
 	if (state == CHASE_UNDECIDED && count < CHASE_SETS)
-		state = every_set(c, k, run, lines, true, size, &count);
+		state = every_set(c, k, run, lines, true, UINT32_MAX, size, &count);
+	qsort(size, count, sizeof(*size), compare_size);
+	if (state == CHASE_DONE && is_lump(size, count))
+		state = every_set(c, k, run, lines, true, size[0], size, &count);
 	if (state == CHASE_PENDING)
 		return state;
-	qsort(size, count, sizeof(*size), compare_size);
 	*largest = count ? size[count - 1] : 0;
 	/* Some more than were looked at, which are alike: as of many sets, some do for all. */
 	if (state == CHASE_UNDECIDED && likely > CHASE_SETS && count == CHASE_SETS &&

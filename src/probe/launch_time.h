@@ -20,10 +20,11 @@ struct timed_pair {
 	unsigned first;	    /* rounds to begin with; 0 is 4 */
 	unsigned longer;    /* so many times as many; 0 is 1 */
 	unsigned most;	    /* repeats; 0 is 25 */
-	bool all;	    /* repeats from the beginning: of launches of this kind some are known to be disturbed, so that two may agree by chance */
-	double quiet;	    /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
-	double ends;	    /* part of the value that beginning and end of a launch may hide; 0 is 0.01 */
-	double each;	    /* what one link counts as; 0 is 1 */
+	bool
+	    all; /* repeats from the beginning: of launches of this kind some are known to be disturbed, so that two may agree by chance */
+	double quiet; /* half of two repeats' interval, of the value, that will do; 0 is 0.005 */
+	double ends;  /* part of the value that beginning and end of a launch may hide; 0 is 0.01 */
+	double each;  /* what one link counts as; 0 is 1 */
 	bool
 	    fresh; /* a launch finds nothing in caches, its own instructions neither: what half of its rounds take is taken off */
 	bool stretch; /* what differs from launch to launch is as much of long ones: make them longer for it */

@@ -175,7 +175,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 		state = every_set(c, k, run, lines, true, UINT32_MAX, size, &count);
 	qsort(size, count, sizeof(*size), compare_size);
 	if (state == CHASE_DONE && is_lump(size, count))
-		state = every_set(c, k, run, lines, true, size[0], size, &count);
+		state = every_set(c, k, run, 4 * likely, true, size[0], size, &count);
 	if (state == CHASE_PENDING)
 		return state;
 	*largest = count ? size[count - 1] : 0;

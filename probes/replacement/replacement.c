@@ -391,6 +391,7 @@ static void study_level(struct level *l)
 			return;
 		tile = state == CHASE_DONE ? level_tile(l, &all) : -1;
 	}
+	r.several = set.within;
 	level_policy(l, &r);
 	if (pages)
 		return;

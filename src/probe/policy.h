@@ -64,6 +64,8 @@ struct policy_result {
 	double chance[VALUE_ARRAY_MAX], half; /* of "weighted" and "schedule": each way's, give or take */
 	char schedule[64];		      /* of "schedule": as schedule_text says, and what moves it on */
 	const char *step;
+	bool
+	    several; /* accesses to the set belong to each line that was followed: a list that they move on is known but for how many */
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
 	bool pieced;	/* they did, and the chances are those of pieces in which they hold */
 	bool hidden;	/* UNDECIDED, because the level above answers */

@@ -14,6 +14,7 @@
 #define CHAINS	  4    /* of a warp, at most */
 #define TURNS	  64   /* after which chains have found their order, and over which parts of a cycle even out */
 #define PARTS	  1024 /* of a cycle */
+#define ROUNDING  1e-9 /* of a number of turns */
 #define STARTS	  8    /* cycles between the first turns of one warp and the next that are looked at, from 0 on */
 
 /* A link: the instructions of one chain, each of which needs the last. */
@@ -199,14 +200,17 @@ static double best_cycles(const struct sim_spec *s, const struct link *l, uint32
 }
 
 /* Whether warps of one block do without preference: each scheduler has so few of them that all have their turns before the first one's
- * result is there and it asks again. Of links of one instruction. */
+ * result is there and it asks again. A scheduler looks in turns of its own: what comes free and what is asked for between two of them meet in the
+ * second. Of links of one instruction. */
 static bool all_find_turns(const struct sim_spec *s, const struct link *l, uint32_t n)
 {
 	const uint32_t block = s->max_threads_per_block / s->warp_size,
 		       most = (block + s->schedulers - 1) / s->schedulers;
 	double own, common;
 	rates(s, l->op[0], &own, &common);
-	return own > 0 && !(common > 0) && most <= ceil(l->alone[n] * own / n);
+	const double turn = s->scheduler_issue > 0 ? s->scheduler_issue : 1;
+	return own > 0 && !(common > 0) &&
+	       ceil((most - 1) * n / own / turn - ROUNDING) < ceil(l->alone[n] / turn - ROUNDING);
 }
 
 /* Where a scheduler prefers some warps of a block, what counts is what all of them do while all have something to do: those of a scheduler

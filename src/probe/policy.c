@@ -459,6 +459,9 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 	if (out->hidden)
 		snprintf(out->seen, sizeof(out->seen),
 			 "the level above answers most accesses to one set: only %u rounds of them tell", t.rounds);
+	else if (!left)
+		snprintf(out->seen, sizeof(out->seen), "of %u rounds of accesses to one set some contradict each rule",
+			 t.rounds);
 	else
 		snprintf(out->seen, sizeof(out->seen), "of %u rounds of accesses to one set too few tell; %s remain",
 			 t.rounds, text);

@@ -8,6 +8,7 @@
 enum {
 	LOOK_ROUNDS = 16,
 	SHORT_ROUNDS = 2,
+	HALF_ROUNDS = 18,
 	LONG_ROUNDS = 34,
 	FIRST_REPEATS = 2,
 	REPEATS = 25,
@@ -19,6 +20,8 @@ enum {
 #define DIFFER	0.015 /* of the value, by run times and by cycles: more is a clock that was not steady */
 #define UNUSUAL 4     /* times as long as others a launch may be, if it says nothing else */
 #define BEGUN	0.035 /* part of the turns that count which may have been begun only, where more are of use */
+#define BENT                                                                                                           \
+	0.04 /* of a turn: what those of the first half of the rounds may take less or more than those of the second */
 
 /* Turns of all warps, mean of the repeats that the mean of run times is made of. Which warps are preferred may differ from repeat to repeat,
  * and with it how many turns all make and how long that takes: those of a repeat belong to no other one's time. */
@@ -79,6 +82,21 @@ static struct turn turn_of(const struct timed_pair *k, const struct point *a, co
 	return t;
 }
 
+/* Whether turns of the first rounds take less or more than those of the last ones, beyond what is begun of them tells. Warps begin one after the other, and
+ * where that takes longer than the shorter launch's rounds, those are hidden in it. False as well where an older recording has no launch in
+ * between. */
+static bool is_bent(struct study *s, const struct timed_pair *k, unsigned links, unsigned scale, unsigned repeats,
+		    double timer)
+{
+	const struct point *const a = timed_point(s, k, k->together, links, SHORT_ROUNDS * scale, repeats),
+				  *const m = timed_point(s, k, k->together, links, HALF_ROUNDS * scale, repeats),
+				  *const b = timed_point(s, k, k->together, links, LONG_ROUNDS * scale, repeats);
+	const struct turn first = turn_of(k, a, m, timer), last = turn_of(k, m, b, timer);
+	return first.there && last.there &&
+	       fabs(last.ns - first.ns) >
+		   (BENT + (first.begun + last.begun) / 2) * last.ns + hypot(first.half, last.half);
+}
+
 struct timed timed_together(struct study *s, const struct timed_pair *k, double warps, double timer)
 {
 	const unsigned links[2] = {k->few, k->many};
@@ -87,6 +105,7 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 	struct timed out = {.ok = false};
 	for (;;) {
 		struct turn t[2];
+		bool bent = false;
 		for (unsigned i = 0; i < 2; i++) {
 			const struct point *a = timed_point(s, k, k->together, links[i], SHORT_ROUNDS * scale, repeats),
 					   *b = timed_point(s, k, k->together, links[i], LONG_ROUNDS * scale, repeats);
@@ -96,6 +115,7 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 			if (b && b->outcome != OUTCOME_OK)
 				out.bad = b;
 			out.point = b;
+			bent |= is_bent(s, k, links[i], scale, repeats, timer);
 		}
 		if (study_pending(s) || out.bad || !t[0].there || !t[1].there)
 			return out;
@@ -109,17 +129,17 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		out.coarse = timed_mean(NULL, out.point) / turns(NULL, out.point) * warps / (k->many * each);
 		out.alone = t[0].ns * warps / (k->few * each);
 		out.repeats = repeats;
-		out.ok = out.ns > 0 && !out.unsteady && half <= USABLE * out.ns && part <= USABLE;
-		const bool known = out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN;
+		out.ok = out.ns > 0 && !out.unsteady && half <= USABLE * out.ns && part <= USABLE && !bent;
+		const bool known = out.ns > 0 && half <= GOOD * out.ns && part <= BEGUN && !bent;
 		if (known && !out.unsteady)
 			return out;
 		const double times = out.ns > 0 ? fmax(fmax(half / (GOOD * out.ns), 2 * part / BEGUN), 2) : 2;
 		/* Few warps at work make few turns of long launches, whatever their repeats say. A clock that is not steady is told by
 		 * repeats. */
-		const bool stretch = (repeats == FIRST_REPEATS && !known) || part > BEGUN;
+		const bool stretch = (repeats == FIRST_REPEATS && !known) || part > BEGUN || bent;
 		unsigned longer = stretch ? timed_longer(scale, times, t[1].launch) : scale;
 		/* Where nothing could be said else, launches may be longer than is usual; more repeats would begin as many turns. */
-		if (longer == scale && part > USABLE)
+		if (longer == scale && (part > USABLE || bent))
 			longer = timed_longer(scale, times, t[1].launch / UNUSUAL);
 		if (longer == scale && repeats == REPEATS)
 			return out;

@@ -82,6 +82,7 @@ struct tlb_price {
 	double low, high;	   /* between which a clock that counts by several leaves it */
 	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
 	bool near;		   /* no memory was asked */
+	bool stepped;		   /* of hits: nothing that the clock's steps do not make */
 	bool
 	    alike; /* visits cost as much more than hits, quantile by quantile: what makes those differ is in both, ... */
 	double shift; /* ... and this is how much more */

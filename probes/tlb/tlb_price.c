@@ -219,7 +219,8 @@ static void spread_of(const struct visits *v, struct tlb_price *out)
 	out->near = v->near;
 }
 
-/* Whether all quantiles are as far from those of hits, and lines were as near. */
+/* Whether all quantiles are as far from those of hits, and lines were as near. What the clock's steps put to hits need not be in misses, which begin
+ * elsewhere in a step, however alike all of them are. */
 static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of)
 {
 	double least = INFINITY, most = -INFINITY, sum = 0;
@@ -230,7 +231,8 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 		most = fmax(most, more);
 		sum += more;
 	}
-	of->alike = (hits->loose > 0 || hits->either > 0) && of->near == hits->near && most - least <= GAP_LEAST;
+	of->alike = !hits->stepped && (hits->loose > 0 || hits->either > 0) && of->near == hits->near &&
+		    most - least <= GAP_LEAST;
 	of->shift = sum / TLB_SPREAD;
 }
 
@@ -256,7 +258,8 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
 	 * Rows of the memory only put to it. */
 	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
-	const bool by_steps = c->grain > 1 && high <= c->grain && low >= -c->grain && fabs(out->value) <= HIT_LEAST;
+	out->stepped = c->grain > 1 && high <= c->grain && low >= -c->grain;
+	const bool by_steps = out->stepped && fabs(out->value) <= HIT_LEAST;
 	if ((high - low > c->gap && !by_steps) || fabs(out->value) > c->gap)
 		out->loose = high - low;
 	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within

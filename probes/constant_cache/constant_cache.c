@@ -2,6 +2,7 @@
 #include "common_l2.h"
 #include "data/native_record.h"
 #include "probe/chase.h"
+#include "stat/stat.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,6 +15,8 @@ enum { CONSTANT_CHASE, CONSTANT_LAP, CONSTANT_PAST };
 #define FASTER_MOST   0.01 /* of a walk's accesses: less than a class has */
 #define LINE_LIKELY   256  /* bytes: no shorter than most lines */
 #define MOST	      0.5  /* of the pieces that are fetched at once */
+#define FEW_TAKEN     3	   /* footprints that say what others take */
+#define TAKEN_MORE    1.25 /* times as much as they do is theirs still */
 #define SLOWEST_LEAST 0.25 /* of the accesses of some footprint, so that they are memory where nothing else says so */
 #define GROWN	      2	   /* times as large a part of the largest footprints is slow as of the smallest */
 
@@ -100,23 +103,48 @@ static double clock_cost(const struct chase_path *c, const struct chase_placed *
 	return NAN;
 }
 
-/* Whether most of the constant space misses level k, lap after lap: more than others' lines make miss of what fits. */
-static bool overflows(const struct chase_path *c, unsigned k)
+/* The part of the pieces fetched at once that miss level k in a sample. */
+static double missing(const struct chase_path *c, unsigned k, const struct chase_sample *s)
 {
 	const struct chase_level *l = &c->level[k];
 	const double pieces = l->sector.state == CHASE_DONE ? fmax((double)l->sector.value / (double)c->stride, 1) : 1;
-	double most = 0, beyond = 0;
+	double beyond = 0;
+
+	for (unsigned q = l->class_last + 1; q < c->class_count; q++)
+		beyond += s->share[q];
+	return beyond * pieces;
+}
+
+/* Of what others take from level k while a lap of a byte passes, as footprints say of which they take little; 0: too few do. Those are no more than a quarter of
+ * `most` bytes, and more than the level above holds. */
+static double taken(const struct chase_path *c, unsigned k, double most)
+{
+	const double above = k ? 2 * (double)c->level[k - 1].size.value : 0;
+	double rate[CHASE_SURVEY], scratch[CHASE_SURVEY];
+	size_t n = 0;
 
 	for (unsigned i = 0; i < c->survey_count; i++) {
 		const struct chase_sample *s = &c->survey[i];
-		if (!(s->footprint > most))
-			continue;
-		most = s->footprint;
-		beyond = 0;
-		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
-			beyond += s->share[q];
+		const double part = missing(c, k, s);
+		if (s->footprint > above && 4 * s->footprint <= most && part < MOST)
+			rate[n++] = -log1p(-part) / s->footprint;
 	}
-	return beyond * pieces > MOST;
+	return n >= FEW_TAKEN ? stat_median(rate, n, scratch) : 0;
+}
+
+/* Whether most of the constant space misses level k, lap after lap: more than others' lines make miss of what fits, which they do the more the longer a
+ * lap takes. */
+static bool overflows(const struct chase_path *c, unsigned k)
+{
+	double most = 0, part = 0;
+
+	for (unsigned i = 0; i < c->survey_count; i++) {
+		if (!(c->survey[i].footprint > most))
+			continue;
+		most = c->survey[i].footprint;
+		part = missing(c, k, &c->survey[i]);
+	}
+	return part > MOST && part > -expm1(-TAKEN_MORE * taken(c, k, most) * most);
 }
 
 /* Whether level k, which is the last to hit, holds as much as the GPU's common L2: a cache of constants that only takes as long has another

@@ -55,20 +55,26 @@ static const struct experiment experiments[] = {
 static const char *const claims[] = {"cache.constant.*", "memory.constant.latency", NULL};
 static const char *const needs[] = {"clock", "arithmetic", "global_cache", NULL};
 
+/* The part of the pieces fetched at once that miss level k in a sample: only the first access to what one miss fetches can. */
+static double missing(const struct chase_path *c, unsigned k, const struct chase_sample *s)
+{
+	const struct chase_level *l = &c->level[k];
+	const double pieces = l->sector.state == CHASE_DONE ? fmax((double)l->sector.value / (double)c->stride, 1) : 1;
+	double beyond = 0;
+
+	for (unsigned q = l->class_last + 1; q < c->class_count; q++)
+		beyond += s->share[q];
+	return beyond * pieces;
+}
+
 /* Bytes that level k holds at least: of a footprint of more lines than it has, a lap misses as often as there are more, whatever is replaced. */
 static double holds(const struct chase_path *c, unsigned k)
 {
 	const struct chase_level *l = &c->level[k];
 	double most = 0;
 
-	for (unsigned i = 0; i < c->survey_count && l->sector.state == CHASE_DONE; i++) {
-		double beyond = 0;
-		for (unsigned q = l->class_last + 1; q < c->class_count; q++)
-			beyond += c->survey[i].share[q];
-		/* Only the first access to what one miss fetches can miss. */
-		most = fmax(most, c->survey[i].footprint *
-				      (1 - beyond * fmax((double)l->sector.value / (double)c->stride, 1)));
-	}
+	for (unsigned i = 0; i < c->survey_count && l->sector.state == CHASE_DONE; i++)
+		most = fmax(most, c->survey[i].footprint * (1 - missing(c, k, &c->survey[i])));
 	return most;
 }
 
@@ -101,18 +107,6 @@ static double clock_cost(const struct chase_path *c, const struct chase_placed *
 		if (served[k].state == CHASE_DONE && c->level[k].class_first == c->level[k].class_last)
 			return c->classes[c->level[k].class_first].centre - served[k].mean;
 	return NAN;
-}
-
-/* The part of the pieces fetched at once that miss level k in a sample. */
-static double missing(const struct chase_path *c, unsigned k, const struct chase_sample *s)
-{
-	const struct chase_level *l = &c->level[k];
-	const double pieces = l->sector.state == CHASE_DONE ? fmax((double)l->sector.value / (double)c->stride, 1) : 1;
-	double beyond = 0;
-
-	for (unsigned q = l->class_last + 1; q < c->class_count; q++)
-		beyond += s->share[q];
-	return beyond * pieces;
 }
 
 /* Of what others take from level k while a lap of a byte passes, as footprints say of which they take little; 0: too few do. Those are no more than a quarter of

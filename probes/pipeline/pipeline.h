@@ -63,9 +63,9 @@ unsigned pipeline_shorter(struct study *s, enum pipeline_class class, double tim
 enum pipeline_gaps { GAPS_NONE, GAPS_SOME, GAPS_WIDE /* what a link takes is not known well enough then */ };
 /* Whether the longer loop takes noticeably more for a link, with all that is in there, than what both differ by. */
 bool pipeline_may_have_gaps(const struct timed *t, const struct timed_pair *k);
-/* upper: the same as t from the upper half of what the two loops differ by. Where it says more, t becomes what both of them and the longer
- * loop allow. */
-enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k);
+/* upper: the same as t from the upper half of what the two loops differ by. Where it says so many times more, t becomes what both of them and the
+ * longer loop allow. */
+enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k, double fills);
 
 /* pipeline_items.c: run time against work items, Lemeire's Fig. 1; x is work items, in blocks of so many where there is more than one. */
 #define EXPERIMENT_ITEMS (2 * CLASSES)

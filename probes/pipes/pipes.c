@@ -153,6 +153,13 @@ static int contradicts(struct graph *g, unsigned row)
 	return NONE;
 }
 
+/* Whether there may be a unit for it although nobody can tell its operations. */
+static bool is_unseen(const struct graph *g, enum anchor a)
+{
+	const struct device_info *d = study_device(g->u->s);
+	return g->row[a] == NONE && (a != ANCHOR_DOUBLE || d->has_f64) && (a != ANCHOR_HALF || d->has_f16);
+}
+
 /* Where a row may be that shares all of no unit's pipe, or of one while it seems to be on another, too. */
 static struct verdict_of several(struct graph *g, unsigned row)
 {
@@ -189,8 +196,7 @@ static struct verdict_of several(struct graph *g, unsigned row)
 		add_text(v.name, sizeof v.name, "%s%s", v.name[0] ? ", " : "", g->name[unit], 0);
 	}
 	for (unsigned a = 0; a < ANCHORS && !parts; a++) {
-		const struct device_info *d = study_device(g->u->s);
-		if (g->row[a] != NONE || (a == ANCHOR_DOUBLE && !d->has_f64) || (a == ANCHOR_HALF && !d->has_f16))
+		if (!is_unseen(g, (enum anchor)a))
 			continue;
 		hidden++;
 		add_text(v.because, sizeof v.because, "%s%s is known; ", "no unit for ", what[a], 0);
@@ -289,6 +295,14 @@ static void conclude_row(struct graph *g, unsigned row)
 					 : !as_fast(g, row, (unsigned)w) && seen_elsewhere(g, row, unit);
 		if (study_missing(s) > missing)
 			return;
+		/* Of all units those for special functions are known to do a part of what others do. */
+		if (o->native == 1 && p.excess < ALL_OF_IT && first != ANCHOR_SPECIAL && is_unseen(g, ANCHOR_SPECIAL)) {
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
+				      "with %s it takes %.2f of the slower one's time more: a part of it may be on the "
+				      "unit for %s, of which nothing is known",
+				      pipes_name((unsigned)w), p.excess, what[ANCHOR_SPECIAL]);
+			return;
+		}
 		if (twice) {
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
 				      "it slows down more than one unit, as if it were on the pipes of all of them");

@@ -332,9 +332,10 @@ static enum chase_state close_in(struct study *s, struct curve *c, double cost, 
 					     height > c->expected + UNLIKE_L2 * latency);
 	/* When the first answer is back a place is free again: no table fills later. */
 	const bool late = c->expected < -LIKE_HIGHER * latency - c->way->spread;
-	c->weak = height < STRONG * latency + c->way->spread || beyond || late;
-	c->like = c->way->number == LATENCY_MEMORY && height >= FAINT * latency + c->way->spread &&
-		  height >= STEPS_BESIDE * fmax(c->before - first, last - c->after) &&
+	const bool alike = height < STEPS_BESIDE * fmax(c->before - first, last - c->after);
+	/* Of a steep curve any step may be as high as a jump. */
+	c->weak = height < STRONG * latency + c->way->spread || beyond || late || (c->steep && alike);
+	c->like = c->way->number == LATENCY_MEMORY && height >= FAINT * latency + c->way->spread && !alike &&
 		  height >= c->expected - LIKE * latency - c->way->spread &&
 		  height <= c->expected + LIKE_HIGHER * latency + c->way->spread;
 	if (study_pending(s))

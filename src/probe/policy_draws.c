@@ -20,6 +20,7 @@
 #define PARTS_HELD   64u  /* the same where ways lose their names */
 #define PIECE_LEAST  8u	  /* draws of each way, in which those that depend on the ones before still show */
 #define NAMES_HOLD   0.5  /* of the ways may have lost theirs */
+#define NAMES_TAKEN  6.0  /* the part of the ways that lose theirs while one line of others is there */
 #define VISITED	     0.5  /* of the time, from which on it is not one line that is missing */
 #define PART_LEAST   8u	  /* draws of each way */
 #define LATE	     0.05 /* of the misses may come later than the laps allow */
@@ -204,11 +205,11 @@ static double visits(const struct reading *r, unsigned ways)
 	return fmax(0, fmin(1, (half - mean) / (half - third))) * r->draws / ways;
 }
 
-/* Draws in a row over which half of the ways keep their names: what came as a miss and was none, the other way round, or another's line
- * changes two of them. */
+/* Draws in a row over which half of the ways keep their names: what came as a miss and was none, or the other way round, changes two of them. While
+ * another's line is there two lines are missing, and each is read as to be where the other is: that changes more, the more ways there are. */
 static double names_hold(const struct reading *r, unsigned ways, uint32_t unsure)
 {
-	const double changes = r->late + unsure + visits(r, ways);
+	const double changes = r->late + unsure + visits(r, ways) * fmax(1, ways / NAMES_TAKEN);
 
 	return changes > 0 ? fmin(r->draws, r->draws / changes * NAMES_HOLD * ways) : r->draws;
 }

@@ -6,6 +6,10 @@
 #include <string.h>
 
 #define VICTIM_WAYS 8 /* of which the chances tell */
+/* What a chance may be off by, by two standard deviations, and the greatest one, of itself. Of some ways' chances one is always off by more, and the
+ * greatest is likelier to seem greater than it is. */
+#define CHANCE_KNOWN 0.03
+#define VICTIM_KNOWN 0.07
 
 void level_verdict(const struct level *l, const char *what, enum verdict v, const char *because)
 {
@@ -45,6 +49,14 @@ static void conclude_victim(const struct level *l, const struct policy_result *r
 	usual = sorted[(r->ways - 1) / 2];
 	if (!(usual > r->half))
 		return;
+	if (r->half > VICTIM_KNOWN * most) {
+		char why[96];
+		snprintf(why, sizeof(why), "too few lines were replaced: its chance is %.3f, give or take %.3f", most,
+			 r->half);
+		level_verdict(l, "victim_interval", VERDICT_INCONCLUSIVE, why);
+		level_verdict(l, "victim_odds", VERDICT_INCONCLUSIVE, why);
+		return;
+	}
 	slack = 1 + r->half / most;
 	snprintf(key, sizeof(key), "%s.victim_interval", l->prefix);
 	study_measured_number(l->study, key, 1 / most, 1 / most / slack, slack / most, "sm", method, "trace",
@@ -97,6 +109,13 @@ void level_policy(const struct level *l, const struct policy_result *r)
 		    l, "replacement_probability", VERDICT_INCONCLUSIVE,
 		    "the ways' shares change along the trace: others write into the set, and its ways could not be "
 		    "followed");
+		return;
+	}
+	if (!schedule && r->half > CHANCE_KNOWN) {
+		char why[96];
+		snprintf(why, sizeof(why), "too few lines were replaced: each way's chance is known to %.3f only",
+			 r->half);
+		level_verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE, why);
 		return;
 	}
 	snprintf(key, sizeof(key), "%s.replacement_probability", l->prefix);

@@ -16,8 +16,7 @@ bool pipeline_may_have_gaps(const struct timed *t, const struct timed_pair *k)
 }
 
 /* Links of a full pipe take no less than the upper half says, and no more than their share of the longer loop. */
-enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k,
-				 double fills)
+enum pipeline_gaps pipeline_gaps(struct timed *t, const struct timed *upper, const struct timed_pair *k, double fills)
 {
 	const double most = share(t, k);
 	if (!upper->ok || upper->ns <= fills * t->ns)

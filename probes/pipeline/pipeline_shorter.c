@@ -25,22 +25,9 @@ static unsigned shorter_unseen(struct study *s, enum pipeline_class class, doubl
 	return whole.ok && half.ok && whole.ns > SLOWER * half.ns ? HALF : 1;
 }
 
-/* Bytes of code that the first instruction cache holds, at least. INFINITY: all. 0: nobody knows. */
-static double room_for_code(const struct study *s)
-{
-	const struct finding *levels = study_finding(s, "cache.instruction.levels"),
-			     *size = study_finding(s, "cache.instruction.l1.size");
-	double bytes;
-	if (levels && levels->verdict == VERDICT_ABSENT)
-		return INFINITY;
-	if (study_number(s, "cache.instruction.l1.size", &bytes))
-		return bytes;
-	return size && size->verdict == VERDICT_BOUND && isfinite(size->lo) ? size->lo : 0;
-}
-
 unsigned pipeline_shorter(struct study *s, enum pipeline_class class, double timer, const char **why)
 {
-	const double room = room_for_code(s);
+	const double room = study_code_room(s);
 	unsigned shortest = PIPELINE_SHORTEST;
 	struct timed least = {.ok = true, .ns = 0};
 	*why = NULL;

@@ -4,7 +4,10 @@
 #include <math.h>
 #include <string.h>
 
-enum { EVEN_LEAST = 4 }; /* sizes of which most are not spoilt */
+enum {
+	EVEN_LEAST = 4, /* sizes of which most are not spoilt */
+	COMPARED = 2	/* the size of loads whose loops are compared: 4 bytes */
+};
 
 #define UNEVEN 1.03 /* a step of the longer loop, over one of the shorter with its part of the loop */
 #define UNLIKE 1.02 /* a step of many rounds over one of half as many, or of one loop over one of another */
@@ -152,16 +155,40 @@ static bool alike(const struct timed *a, const struct timed *b)
 	return fabs(a->ns - b->ns) <= (UNLIKE - 1) * fmin(a->ns, b->ns) + hypot(a->half, b->half);
 }
 
+/* Whether the code of a walk's longer loop has no room in the first instruction cache. */
+static bool no_room(struct study *s, const struct timed *walk)
+{
+	const struct native_info *n = study_native(s, EXPERIMENT_COLD, walk->point);
+	const double room = study_code_room(s);
+	return n && room > 0 && n->layout.code_bytes > room;
+}
+
+bool cold_bends(struct study *s, const struct cold *c, const struct walk_clock *clock)
+{
+	const unsigned few = c->loops.few, many = c->loops.many, middle = (few + many) / 2;
+	const unsigned bytes = 1u << COMPARED;
+	if (!no_room(s, &c->raw[COMPARED]))
+		return false;
+	const struct walk_loops parts[] = {{few, middle}, {middle, many}};
+	struct timed t[2];
+	for (unsigned i = 0; i < 2; i++) {
+		t[i] = walk_ask(s, EXPERIMENT_COLD, bytes, 0, parts[i], clock);
+		/* Links of one part may have more pauses than those of the other. */
+		t[i] = without_pauses(s, t[i], 1, parts[i], clock);
+	}
+	return !study_pending(s) && t[0].ok && t[1].ok && !alike(&t[0], &t[1]);
+}
+
 enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,
 			    const struct walk_clock *clock)
 {
-	enum { BYTES = 4, SIZE = 2 };
+	const unsigned bytes = 1u << COMPARED;
 	const unsigned middle = (loops.few + loops.many) / 2;
 	const struct walk_loops parts[] = {loops, {loops.few, middle}, {middle, loops.many}};
-	const struct timed *usual = &c->raw[SIZE];
+	const struct timed *usual = &c->raw[COMPARED];
 	struct timed t[3];
 	for (unsigned i = 0; i < 3; i++)
-		t[i] = walk_ask(s, EXPERIMENT_COLD, BYTES, 0, parts[i], clock);
+		t[i] = walk_ask(s, EXPERIMENT_COLD, bytes, 0, parts[i], clock);
 	/* An older recording has none of them. */
 	const bool missing = !t[0].repeats || !t[1].repeats || !t[2].repeats;
 	/* Links of one part may have more pauses than those of another. */

@@ -372,8 +372,11 @@ static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, str
 {
 	struct cold shorter;
 	const char *why_shorter;
-	if (good >= 2 && !cold_uneven(s, cold, clock))
+	if (good >= 2 && !cold_uneven(s, cold, clock)) {
+		if (cold_bends(s, cold, clock))
+			*why = cold_late;
 		return good;
+	}
 	const enum cold_code code = cold_compare(s, cold, short_loops, clock);
 	if (study_pending(s) || code == COLD_UNKNOWN || (code == COLD_AS_LONG && !*why))
 		return good;
@@ -494,7 +497,7 @@ static void study(struct study *s)
 	loop_study(s, &clock);
 }
 
-static const char *const helped[] = {"clock", NULL};
+static const char *const helped[] = {"clock", "instruction_cache", NULL};
 static const char *const claims[] = {"memory.*.*.completion",
 				     "memory.*.*.nearest",
 				     "memory.*.*.issue",

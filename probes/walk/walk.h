@@ -63,7 +63,11 @@ struct timed cold_walk(const struct timed *walk, unsigned good);
 /* Whether one pause more does not always take as long between loads of shared memory: what is taken off for pauses is then not what they take, nor
  * are instructions of loops as long at hand, although a longer loop's steps may seem as long where all wait for translations. */
 bool cold_uneven(struct study *s, const struct cold *c, const struct walk_clock *clock);
-/* The same with loops that are so much shorter that their instructions come in time if any do: a step in the first region takes as long,
+/* Whether steps take unlike long in both halves of what the loops differ by, where the longer one has no room in the first instruction cache: the more of
+ * it has none, the more of its instructions come late. In the first region that shows by nothing else. False as well where an older recording does
+ * not say. */
+bool cold_bends(struct study *s, const struct cold *c, const struct walk_clock *clock);
+/* As cold_uneven, with loops that are so much shorter that their instructions come in time if any do: a step in the first region takes as long,
  * or less; or it is not as long in both halves of what these differ by, so that theirs come late, too. UNKNOWN: not yet, or it cannot be had. */
 enum cold_code { COLD_UNKNOWN, COLD_AS_LONG, COLD_SHORTER, COLD_LATE };
 enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,

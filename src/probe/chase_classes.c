@@ -17,11 +17,12 @@
 #define ENDS	     3	  /* footprints, the smallest and the largest, ... */
 #define TAKEN_FEW    0.4  /* ... and what a class that takes over is of it and the one before it in those */
 #define TAKEN_MOST   0.75
-#define TAKEN_NONE   0.05 /* the same where it is next to nothing in the smallest: delays would never be half in the largest */
-#define TAKEN_HALF   0.5
-#define WINDOWS	     64
-#define VALLEY	     0.1 /* of the lower one of two peaks, that lies between them */
-#define PART_LEAST   0.5 /* of a peak, a nearer one that is another part of the same level */
+#define TAKEN_NONE                                                                                                     \
+	0.05 /* the same where it is next to nothing in the smallest: delays would never be half in the largest */
+#define TAKEN_HALF 0.5
+#define WINDOWS	   64
+#define VALLEY	   0.1 /* of the lower one of two peaks, that lies between them */
+#define PART_LEAST 0.5 /* of a peak, a nearer one that is another part of the same level */
 
 /* Ticks are at most CHASE_CAP, so counting them is quicker than comparing: studies sort the same runs pass after pass. */
 static void sort_ticks(uint32_t *v, uint32_t n)
@@ -295,8 +296,8 @@ static bool takes_over(const struct chase_path *c, unsigned k)
 	double part[CHASE_SURVEY], first, last;
 	const unsigned n = chase_parts_slower(c, k - 1, k, k + 1, SHARE_REAL / 2, part);
 
-	return chase_parts_ends(part, n, &first, &last) && ((last >= TAKEN_MOST && first < TAKEN_FEW) ||
-							    (last >= TAKEN_HALF && first < TAKEN_NONE));
+	return chase_parts_ends(part, n, &first, &last) &&
+	       ((last >= TAKEN_MOST && first < TAKEN_FEW) || (last >= TAKEN_HALF && first < TAKEN_NONE));
 }
 
 /* A class that is real takes part in a walk with every block, or grows to dominate; what is left is noise that likes some

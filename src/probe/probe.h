@@ -94,6 +94,8 @@ bool study_pending(const struct study *s);
 size_t study_missing(const struct study *s);
 /* The point's native record, or NULL. */
 const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
+/* Bytes of code that the first instruction cache holds, at least. INFINITY: all. 0: nobody knows. */
+double study_code_room(const struct study *s);
 /* Whether the point's kernel was read back as what really runs. pt: may be NULL. */
 bool study_seen(const struct study *s, unsigned experiment, const struct point *pt);
 const struct series *study_series(const struct study *s, unsigned experiment); /* NULL when nothing was measured */

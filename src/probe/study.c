@@ -348,6 +348,18 @@ const struct finding *study_finding(const struct study *s, const char *key)
 	return NULL;
 }
 
+double study_code_room(const struct study *s)
+{
+	const struct finding *levels = study_finding(s, "cache.instruction.levels"),
+			     *size = study_finding(s, "cache.instruction.l1.size");
+	double bytes;
+	if (levels && levels->verdict == VERDICT_ABSENT)
+		return INFINITY;
+	if (study_number(s, "cache.instruction.l1.size", &bytes))
+		return bytes;
+	return size && size->verdict == VERDICT_BOUND && isfinite(size->lo) ? size->lo : 0;
+}
+
 double study_swing(const struct study *s)
 {
 	double least;

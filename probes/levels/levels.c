@@ -250,9 +250,10 @@ static void conclude_capacity(struct study *s, unsigned space, unsigned times, s
 	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");
-	if (!(l->size > 0) && space == SPACE_GLOBAL && k)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
-			      "no array was too large for it, but the curve before it may be of more levels or of fewer");
+	if (!(l->size > 0) && k)
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		    "no array was too large for it, but the curve before it may be of more levels or of fewer");
 	else if (!(l->size > 0))
 		study_bound(s, key, size[n - 1], INFINITY, method, space_name[space],
 			    "no array was too large for it, and larger ones were not walked through");

@@ -12,6 +12,7 @@
 #define TRUTHS_MAX     2048
 #define BRACKET	       0.1	   /* of a size */
 #define PRICE_BRACKET  0.25	   /* of a TLB's cost */
+#define STEPPED	       0.02	   /* of a latency that a clock of steps measured */
 #define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
 #define FIT_BRACKET    0.45	   /* of a size by equation 6 */
 #define LOCAL_MOST     (16u << 10) /* bytes of a thread */
@@ -327,8 +328,17 @@ static bool is_right_rate(const struct sim_spec *s, const struct finding *f)
 	return f->value.number >= least - RATE_TOLERANCE && f->value.number <= most + RATE_TOLERANCE;
 }
 
+/* Whether a latency is told as well as a clock that counts in steps can: by an interval that says something and holds what may be the truth. */
+static bool is_right_in_steps(const struct finding *f, const struct fact *t, const struct sim_spec *s)
+{
+	const bool latency =
+	    str_ends(f->key, ".latency") && (str_starts(f->key, "cache.") || str_starts(f->key, "memory."));
+	return latency && s->clock_granularity > 1 && f->hi - f->lo <= STEPPED * t->number &&
+	       t->number + t->tolerance >= f->lo && t->number - t->tolerance <= f->hi;
+}
+
 /* Whether the finding says nothing that the truth contradicts. */
-static bool is_right(const struct finding *f, const struct fact *t)
+static bool is_right(const struct finding *f, const struct fact *t, const struct sim_spec *s)
 {
 	const struct value *v = &f->value;
 	if (f->verdict == VERDICT_ABSENT)
@@ -356,7 +366,8 @@ static bool is_right(const struct finding *f, const struct fact *t)
 								     t->number); /* counts differ by one at the least */
 	if (str_ends(f->key, ".size") && f->hi > f->lo)
 		return within;
-	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps) && within);
+	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps) && within) ||
+	       is_right_in_steps(f, t, s);
 }
 
 static void value_text(char *out, size_t n, const struct finding *f)
@@ -507,7 +518,7 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		    f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
 		out->findings++;
 		/* What the description does not know cannot be called right. */
-		if (says && (!t || !is_right(f, t))) {
+		if (says && (!t || !is_right(f, t, s))) {
 			out->wrong++;
 			report(wrong, label, f, f->key, t);
 		}
@@ -540,7 +551,7 @@ int known_score(struct score *out, const struct run *r, const struct sim_spec *s
 		}
 		out->exists++;
 		out->group_exists[group]++;
-		bool right = f && f->verdict == VERDICT_MEASURED && is_right(f, t);
+		bool right = f && f->verdict == VERDICT_MEASURED && is_right(f, t, s);
 		out->measured += right;
 		out->group_measured[group] += right;
 		if (right)

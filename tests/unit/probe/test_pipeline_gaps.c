@@ -82,11 +82,8 @@ static void test_unknown(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_gaps),
-	    cmocka_unit_test(test_none),
-	    cmocka_unit_test(test_small),
-	    cmocka_unit_test(test_wide),
-	    cmocka_unit_test(test_unknown),
+	    cmocka_unit_test(test_gaps), cmocka_unit_test(test_none),	 cmocka_unit_test(test_small),
+	    cmocka_unit_test(test_wide), cmocka_unit_test(test_unknown),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

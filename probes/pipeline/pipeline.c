@@ -225,6 +225,9 @@ static void conclude_roof(struct study *s, const struct roof *r, const struct ro
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "longer launches seem faster than short ones, and what a link takes differs with the "
 			    "length of the loop");
+	else if (r->slower)
+		verdict_all(s, r, VERDICT_INCONCLUSIVE,
+			    "some warps are preferred to others, and the longer they run the slower all of them are");
 	else if (r->gaps == GAPS_WIDE)
 		verdict_all(
 		    s, r, VERDICT_INCONCLUSIVE,

@@ -365,6 +365,7 @@ static void sharpen(struct study *s, struct roof *r, double timer)
 			r->time[at].ok = false;
 			continue;
 		}
+		r->slower = r->starves && sharp.lo > r->time[at].hi;
 		r->sharp = sharp;
 		r->sharp_at = at;
 		if (!r->starves)

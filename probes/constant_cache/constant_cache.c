@@ -490,6 +490,10 @@ static void study_constant(struct study *s)
 	else if (blocks)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");
+	else if (c.level_count > 1 && c.level[c.level_count - 2].blurred)
+		study_verdict(
+		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+		    "while the clock is faster, loads of the class before it take as long as those that are slowest");
 	else
 		chase_conclude_latency(s, "memory.constant.latency", &served[c.level_count - 1]);
 }

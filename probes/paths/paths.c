@@ -13,6 +13,7 @@ enum { HEAD = 8, ROUNDS = 96, COLD = 8, STEP = 512, WORDS = 4, APART = 5, LAPS =
 #define TIMES	     2
 #define LINE_LEAST   32
 #define GAP_LEAST    4.0 /* cycles that a level has to be nearer than what lies behind it */
+#define LATER_LEAST  3	 /* cycles by which a path may be later without anybody wondering */
 #define ALIKE	     0.3 /* of the way between both: so near is the same */
 #define ASKED	     3	 /* launches of a point that a clock which is faster now and then may have made longer, ... */
 #define ASKED_MOST   6	 /* ... and at most */
@@ -149,12 +150,20 @@ static bool counts_cycles(const struct study *s)
 	return grain <= 1;
 }
 
-/* Each of two times is less than a step off. */
-static double steps_of(const struct study *s)
+/* Cycles from one value of the clock to the next. */
+static double grain_of(const struct study *s)
 {
 	double grain = 1;
 
 	study_number(s, "clock.granularity", &grain);
+	return grain;
+}
+
+/* Each of two times is less than a step off. */
+static double steps_of(const struct study *s)
+{
+	const double grain = grain_of(s);
+
 	return fmax(1 + grain, 2 * grain - 1);
 }
 
@@ -247,10 +256,7 @@ static void say_shared(struct study *s, const char *path, const char *with, cons
 
 static double least_gap(const struct study *s)
 {
-	double grain = 1;
-
-	study_number(s, "clock.granularity", &grain);
-	return fmax(GAP_LEAST, 2 * grain);
+	return fmax(GAP_LEAST, 2 * grain_of(s));
 }
 
 /* What a level that is known by another path's name takes, from how much sooner or later this path's loads are back. A difference that the
@@ -284,6 +290,13 @@ static void conclude_latency(struct study *s, const char *path, const char *with
 		    "%.0f cycles more than loads that ask %s take, and the SM's clock, which is faster now and then, "
 		    "may have made %.0f of them",
 		    later, name, most);
+		return;
+	}
+	/* So many may be of steps of the clock, and may as well be the path's. */
+	if (!(fabs(told) > 0) && fabs(later) >= fmax(LATER_LEAST, grain_of(s))) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "reuse",
+			      "%.0f cycles more than loads that ask %s take, of which single accesses hide up to %.0f",
+			      later, name, half);
 		return;
 	}
 	study_measured_number(s, key, there + told, known->lo + told - half, known->hi + told + half, "sm",

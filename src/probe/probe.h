@@ -92,7 +92,7 @@ bool study_pending(const struct study *s);
 /* How many asks of this pass came back so. A study of many things in turn compares it with what it was when the thing at hand began: what one
  * of them lacks need not hold up the others, and what all of them lack is compiled and measured together. In infer mode always 0. */
 size_t study_missing(const struct study *s);
-/* The point's native record, or NULL. */
+/* The point's native record, or NULL. pt: may be NULL. */
 const struct native_info *study_native(const struct study *s, unsigned experiment, const struct point *pt);
 /* Bytes of code that the first instruction cache holds, at least. INFINITY: all. 0: nobody knows. */
 double study_code_room(const struct study *s);

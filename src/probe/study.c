@@ -321,12 +321,12 @@ const struct native_info *study_native(const struct study *s, unsigned experimen
 {
 	const struct series *series = study_series(s, experiment);
 
-	return series && pt->native < series->native_count ? &series->native[pt->native] : NULL;
+	return series && pt && pt->native < series->native_count ? &series->native[pt->native] : NULL;
 }
 
 bool study_seen(const struct study *s, unsigned experiment, const struct point *pt)
 {
-	const struct native_info *native = pt ? study_native(s, experiment, pt) : NULL;
+	const struct native_info *native = study_native(s, experiment, pt);
 	return native && native->fingerprint && !native->problem[0];
 }
 

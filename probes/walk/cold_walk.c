@@ -155,6 +155,12 @@ static bool alike(const struct timed *a, const struct timed *b)
 	return fabs(a->ns - b->ns) <= (UNLIKE - 1) * fmin(a->ns, b->ns) + hypot(a->half, b->half);
 }
 
+/* A step of the size compared, in the first region, by such loops. Links of one part of a loop may have more pauses than those of another. */
+static struct timed step_of(struct study *s, struct walk_loops loops, const struct walk_clock *clock)
+{
+	return without_pauses(s, walk_ask(s, EXPERIMENT_COLD, 1u << COMPARED, 0, loops, clock), 1, loops, clock);
+}
+
 /* Whether the code of a walk's longer loop has no room in the first instruction cache. */
 static bool no_room(struct study *s, const struct timed *walk)
 {
@@ -166,34 +172,24 @@ static bool no_room(struct study *s, const struct timed *walk)
 bool cold_bends(struct study *s, const struct cold *c, const struct walk_clock *clock)
 {
 	const unsigned few = c->loops.few, many = c->loops.many, middle = (few + many) / 2;
-	const unsigned bytes = 1u << COMPARED;
 	if (!no_room(s, &c->raw[COMPARED]))
 		return false;
-	const struct walk_loops parts[] = {{few, middle}, {middle, many}};
-	struct timed t[2];
-	for (unsigned i = 0; i < 2; i++) {
-		t[i] = walk_ask(s, EXPERIMENT_COLD, bytes, 0, parts[i], clock);
-		/* Links of one part may have more pauses than those of the other. */
-		t[i] = without_pauses(s, t[i], 1, parts[i], clock);
-	}
-	return !study_pending(s) && t[0].ok && t[1].ok && !alike(&t[0], &t[1]);
+	const struct timed first = step_of(s, (struct walk_loops){few, middle}, clock),
+			   last = step_of(s, (struct walk_loops){middle, many}, clock);
+	return !study_pending(s) && first.ok && last.ok && !alike(&first, &last);
 }
 
 enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,
 			    const struct walk_clock *clock)
 {
-	const unsigned bytes = 1u << COMPARED;
 	const unsigned middle = (loops.few + loops.many) / 2;
 	const struct walk_loops parts[] = {loops, {loops.few, middle}, {middle, loops.many}};
 	const struct timed *usual = &c->raw[COMPARED];
 	struct timed t[3];
 	for (unsigned i = 0; i < 3; i++)
-		t[i] = walk_ask(s, EXPERIMENT_COLD, bytes, 0, parts[i], clock);
+		t[i] = step_of(s, parts[i], clock);
 	/* An older recording has none of them. */
 	const bool missing = !t[0].repeats || !t[1].repeats || !t[2].repeats;
-	/* Links of one part may have more pauses than those of another. */
-	for (unsigned i = 0; i < 3; i++)
-		t[i] = without_pauses(s, t[i], 1, parts[i], clock);
 	const struct timed longer = without_pauses(s, *usual, 1, c->loops, clock);
 	const bool uneven = uneven_pauses(s, t[0].ns, loops, clock);
 	if (study_pending(s) || missing)

@@ -232,19 +232,25 @@ static void narrow(struct study *s, struct roof *r, double timer)
 	r->noisy = noisy;
 }
 
-static void allow_for_gaps(struct study *s, struct roof *r, double timer)
+/* t: of the pair under load `at`, whose warps stop together. fills: times as much that the upper half of the loops' difference may say. */
+static void allow_for_gaps(struct study *s, struct roof *r, unsigned at, struct timed *t, const struct timed_pair *pair,
+			   double fills, double timer)
+{
+	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, pair))
+		return;
+	struct timed_pair half = *pair;
+	half.few = (pair->few + pair->many) / 2;
+	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
+	if (!study_pending(s))
+		r->gaps = pipeline_gaps(t, &upper, pair, fills);
+}
+
+static void allow_for_wide_gaps(struct study *s, struct roof *r, double timer)
 {
 	unsigned at;
 	roof_least(r, &at);
-	struct timed *t = &r->time[at];
-	struct timed_pair pair = pair_of(s, r, r->warps[at]);
-	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, &pair))
-		return;
-	struct timed_pair half = pair;
-	half.few = (pair.few + pair.many) / 2;
-	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
-	if (!study_pending(s))
-		r->gaps = pipeline_gaps(t, &upper, &pair, FILLS);
+	const struct timed_pair pair = pair_of(s, r, r->warps[at]);
+	allow_for_gaps(s, r, at, &r->time[at], &pair, FILLS, timer);
 }
 
 static struct timed_pair longer_pair(const struct study *s, const struct roof *r, unsigned at)
@@ -275,15 +281,8 @@ static struct timed longer(struct study *s, const struct roof *r, unsigned at, d
  * hide a little more the longer it is took 6 %, and 1 % by the two halves of the difference. */
 static void allow_for_small_gaps(struct study *s, struct roof *r, double timer)
 {
-	const unsigned at = r->sharp_at;
-	struct timed_pair pair = longer_pair(s, r, at);
-	if (!r->starves || !r->sharp.ok || !pipeline_may_have_gaps(&r->sharp, &pair))
-		return;
-	struct timed_pair half = pair;
-	half.few = (pair.few + pair.many) / 2;
-	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
-	if (!study_pending(s))
-		r->gaps = pipeline_gaps(&r->sharp, &upper, &pair, FILLS_LONG);
+	const struct timed_pair pair = longer_pair(s, r, r->sharp_at);
+	allow_for_gaps(s, r, r->sharp_at, &r->sharp, &pair, FILLS_LONG, timer);
 }
 
 /* Whether the difference of two loops is that of their links, in longer launches that seem faster than short ones. Warps that begin together
@@ -405,7 +404,7 @@ void roof_measure(struct study *s, struct roof *r, double timer)
 	if (!r->bad && r->flat | r->whole)
 		narrow(s, r, timer);
 	if (!study_pending(s) && r->ridge)
-		allow_for_gaps(s, r, timer);
+		allow_for_wide_gaps(s, r, timer);
 	if (study_pending(s) || !r->ridge || r->noisy || r->bad)
 		return;
 	sharpen(s, r, timer);

@@ -380,6 +380,10 @@ static void study_constant(struct study *s)
 	struct which_common is;
 	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
 		return;
+	/* Where what may be open rows are some, the level before them is the last that hits. */
+	if (rows < is.levels && rows < caches && (is.unsure == UINT_MAX || is.unsure >= rows) &&
+	    which_is_common(&c, served, rows, false, &is) == CHASE_PENDING)
+		return;
 	unsigned levels = is.levels;
 	const unsigned unsure = is.unsure;
 	const enum common_l2 common = is.common;

@@ -8,7 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ONE_KIND 0.9 /* of the accesses are within a step of the usual one: they all take as long */
+#define KINDS	   2
+#define KIND_LEAST 0.2 /* of the accesses */
+#define OF_KINDS   0.9 /* of them are within a step of the usual one of their kind */
 
 /* What all recorded accesses took. */
 static double recorded(const struct chase_run *r)
@@ -40,29 +42,38 @@ static double by_steps(const struct chase_path *c, const struct chase_run *a, co
 	return n > b->timed / 2 ? sum / n : NAN;
 }
 
-/* By how much accesses from the one of that number on seem longer than all do, as the steps of the clock fall on them: something that is waited
- * for once, as a line that was lost, has them fall otherwise from then on. 0 where accesses take unlike long, which would be in it. */
+/* By how much accesses from the one of that number on seem longer than all of their kind do, as the steps of the clock fall on them: something
+ * that is waited for once, as a line that was lost, has them fall otherwise from then on. 0 where accesses are of no few kinds, which would be in it. */
 static double later_by_steps(const struct chase_path *c, const struct chase_run *r, uint32_t from)
 {
-	double *t = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r->kept + 2, double), all = 0, later = 0;
+	double *t = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)r->kept + 2, double), apart = 0;
+	struct stat_mode kind[KINDS];
 	uint32_t n = 0, behind = 0;
 
 	if (!t || !r->kept)
 		return 0;
 	for (uint32_t i = 0; i < r->kept; i++)
 		t[i] = chase_ticks(r->record[i]);
-	const double middle = stat_median(t, r->kept, t + r->kept);
-	for (uint32_t i = 0; i < r->kept; i++) {
-		if (fabs(t[i] - middle) > c->grain)
-			continue;
-		all += t[i];
-		n++;
-		if (chase_index(r->record[i]) < from)
-			continue;
-		later += t[i];
-		behind++;
+	const size_t kinds = stat_modes(t, r->kept, 1.5 + c->grain, KIND_LEAST, kind, KINDS, t + r->kept);
+	for (size_t k = 0; k < kinds; k++) {
+		double all = 0, later = 0;
+		uint32_t of = 0, last = 0;
+		for (uint32_t i = 0; i < r->kept; i++) {
+			if (fabs(t[i] - kind[k].centre) > c->grain)
+				continue;
+			all += t[i];
+			of++;
+			if (chase_index(r->record[i]) < from)
+				continue;
+			later += t[i];
+			last++;
+		}
+		if (of)
+			apart += later - last * all / of;
+		n += of;
+		behind += last;
 	}
-	return behind && n >= ONE_KIND * r->kept ? later / behind - all / n : 0;
+	return behind && n >= OF_KINDS * r->kept ? apart / behind : 0;
 }
 
 enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,

@@ -12,7 +12,8 @@
 enum { ILPS = 3 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define PACE 0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define PACE   0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define WIDEST 0.06 /* interval of what a link takes where loops leave gaps, as a part of it */
 
 const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
@@ -136,6 +137,12 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	const bool plateau = r->flat || r->whole;
 	const double better = r->unseen ? ROOF_COMPILED : 1;
 	const double value = best->ns / w, lo = best->lo / w * better, hi = best->hi / w;
+	if (r->gaps && hi - best->lo / w > WIDEST * value) {
+		verdict_all(s, r, VERDICT_INCONCLUSIVE,
+			    "some warps are preferred to others, and what a link takes lies too far between what all "
+			    "of the loops and the upper half of their difference say");
+		return;
+	}
 	if (!plateau) {
 		verdict_all(
 		    s, r, VERDICT_INCONCLUSIVE,

@@ -185,6 +185,18 @@ static void level_classes(struct gates *g, const char *path, const char *level)
 			   t, lo, hi);
 }
 
+/* What was found on the way to a size that others contradict is no better than that size. */
+static void fail_shape(struct gates *g, const char *path, const char *level)
+{
+	static const char *const shape[] = {"line", "ways", "sets", "set_sizes", "mapping", "policy", "lru"};
+	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
+		struct finding *f = of_level(g->list, path, level, shape[i]);
+		if (f && f->verdict <= VERDICT_ABSENT)
+			gates_fail(g, &f, 1, "the size of %s %s is in doubt: a level is not larger than one above it",
+				   path, level);
+	}
+}
+
 /* Each level is larger and slower than every one above it, and memory is slower than all. */
 static void path_order(struct gates *g, const char *path)
 {
@@ -199,10 +211,13 @@ static void path_order(struct gates *g, const char *path)
 		for (size_t k = i + 1; k < LEVELS; k++) {
 			struct finding *lower = of_level(g->list, path, levels[k], "size"),
 				       *slower = of_level(g->list, path, levels[k], "latency");
-			if (gates_at_most(lower) <= gates_at_least(size))
+			if (gates_at_most(lower) <= gates_at_least(size)) {
 				gates_fail(g, (struct finding *[]){size, lower}, 2,
 					   "%s %s of at most %.10g bytes is not larger than %s of at least %.10g bytes",
 					   path, levels[k], gates_at_most(lower), levels[i], gates_at_least(size));
+				fail_shape(g, path, levels[i]);
+				fail_shape(g, path, levels[k]);
+			}
 			if (gates_number(latency, &a) && gates_number(slower, &b) && b <= a)
 				gates_fail(g, (struct finding *[]){latency, slower}, 2,
 					   "%s %s with %.6g cycles is not slower than %s with %.6g cycles", path,

@@ -2,6 +2,7 @@
  * timed by the SM's clock. Each has its own intervals; where even those, made wider, have nothing in common, one of them is wrong. */
 #include "probe/chase.h"
 #include "probe/gates.h"
+#include "probe/policy.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -293,24 +294,35 @@ static void stream(struct gates *g, const char *bytes)
 			   bytes, rate, gives);
 }
 
-/* Averages take what is replaced for the oldest line. Where they say other ways than single accesses, another rule explains it; where none
- * was found that makes such misses, what passed for one set may be lines of several. */
-static void unexplained(struct gates *g, struct finding *ways)
+/* A rule of replacement that explains each miss confirms what sets are made of. Where a cache's misses were followed and no rule makes them, what
+ * passed for a set may be lines of several, or a part of one; of TLBs walks that come from caches say too little of who was replaced. Averages
+ * take what is replaced for the oldest line: where they say other ways than single accesses, another rule has to explain it. */
+static void unexplained(struct gates *g, const struct finding *policy)
 {
+	static const char *const shape[] = {"ways", "sets", "set_sizes", "mapping", "line"};
+	const size_t n = strlen(policy->key), end = strlen("policy");
 	char key[96];
-	const size_t n = strlen(ways->key), end = strlen(".ways");
 	double v;
-	if (n < end || n + 2 > sizeof key || strcmp(ways->key + n - end, ".ways") != 0 || !gates_number(ways, &v) ||
-	    !strstr(ways->because, CHASE_AVERAGES_SAY))
+	if (n < end || n + 4 > sizeof key || strcmp(policy->key + n - end, "policy") != 0 ||
+	    policy->verdict != VERDICT_INCONCLUSIVE)
 		return;
-	snprintf(key, sizeof key, "%.*s.policy", (int)(n - end), ways->key);
-	const struct finding *policy = gates_find(g->list, key);
-	if (!policy || policy->verdict != VERDICT_INCONCLUSIVE)
+	snprintf(key, sizeof key, "%.*sways", (int)(n - end), policy->key);
+	const struct finding *ways = gates_find(g->list, key);
+	const bool followed = !strncmp(policy->key, "cache.", 6) && strstr(policy->because, POLICY_NO_RULE);
+	if (!followed && !(gates_number(ways, &v) && strstr(ways->because, CHASE_AVERAGES_SAY)))
 		return;
-	snprintf(key, sizeof key, "%.*s.sets", (int)(n - end), ways->key);
-	struct finding *sets = gates_find(g->list, key);
-	gates_fail(g, (struct finding *[]){ways, sets}, sets ? 2 : 1,
-		   "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
+	char why[120];
+	if (followed)
+		snprintf(why, sizeof why, "misses in one set were followed, and no rule of replacement makes them");
+	else
+		snprintf(why, sizeof why,
+			 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
+	for (size_t i = 0; i < (followed ? sizeof shape / sizeof *shape : 2); i++) {
+		snprintf(key, sizeof key, "%.*s%s", (int)(n - end), policy->key, shape[i]);
+		struct finding *f = gates_find(g->list, key);
+		if (f && f->verdict <= VERDICT_ABSENT)
+			gates_fail(g, &f, 1, "%s", why);
+	}
 }
 
 void gates_ways(struct gates *g)

@@ -8,6 +8,8 @@
 #include "probe/trace.h"
 
 #define POLICY_SLOTS 256 /* lines of one set, at most */
+/* What is said of a set whose misses were followed, and are no rule's. */
+#define POLICY_NO_RULE "a rule that none of those tried is"
 
 /* A sequence of line numbers. It begins with TRACE_LEAD times line 0 and nothing in between, laps over as many lines as fit, laps over
  * more. */

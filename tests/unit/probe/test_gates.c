@@ -1,6 +1,7 @@
 /* Gates: each conflict turns exactly the findings that it involves INCONCLUSIVE. */
 #include "data/keys.h"
 #include "probe/chase.h"
+#include "probe/policy.h"
 #include "probe/study.h"
 #include <math.h>
 #include <setjmp.h>
@@ -76,7 +77,7 @@ static void sound_findings_stay(void **state)
 struct wrong {
 	const char *key;
 	double value;
-	const char *involved[5];
+	const char *involved[7];
 	const char *words;
 };
 
@@ -89,7 +90,11 @@ static void each_conflict_is_named(void **state)
 	     {"cache.constant.l1.size", "cache.constant.l1.line", "cache.constant.l1.ways", "cache.constant.l1.sets"},
 	     "8 sets x 5 ways x 64 bytes"},
 	    {"cache.constant.l2.line", 96, {"cache.constant.l2.size", "cache.constant.l2.line"}, "not whole lines"},
-	    {"cache.constant.l2.size", 2048, {"cache.constant.l1.size", "cache.constant.l2.size"}, "is not larger"},
+	    {"cache.constant.l2.size",
+	     2048,
+	     {"cache.constant.l1.size", "cache.constant.l2.size", "cache.constant.l1.line", "cache.constant.l1.ways",
+	      "cache.constant.l1.sets", "cache.constant.l2.line"},
+	     "is not larger"},
 	    {"cache.constant.l2.latency",
 	     8,
 	     {"cache.constant.l1.latency", "cache.constant.l2.latency"},
@@ -107,7 +112,7 @@ static void each_conflict_is_named(void **state)
 		unsigned n = 0;
 		add(&l, wrongs[i].key, wrongs[i].value);
 		assert_int_equal(gates_apply(&l), 0);
-		for (; wrongs[i].involved[n] && n < 5; n++) {
+		for (; n < 7 && wrongs[i].involved[n]; n++) {
 			assert_int_equal(verdict(&l, wrongs[i].involved[n]), VERDICT_INCONCLUSIVE);
 			assert_non_null(strstr(findings_get(&l, wrongs[i].involved[n])->because, wrongs[i].words));
 		}
@@ -132,7 +137,7 @@ static void bounds_are_compared_too(void **state)
 	assert_int_equal(gates_apply(&l), 0);
 	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l3.size"), VERDICT_INCONCLUSIVE);
-	assert_int_equal(inconclusive(&l), 2);
+	assert_int_equal(inconclusive(&l), 3); /* and the line of l2 */
 	findings_free(&l);
 }
 
@@ -374,6 +379,45 @@ static void two_methods_find_one_value(void **state)
 	findings_free(&l);
 }
 
+/* What is said of a level's sets hangs on each other. */
+static void shapes_hang_together(void **state)
+{
+	(void)state;
+	static const char *const shape[] = {"line", "ways", "sets", "mapping"};
+	char key[96];
+
+	/* A rule of replacement has to explain the misses of a cache; a TLB's say too little. */
+	for (unsigned tlb = 0; tlb < 2; tlb++) {
+		const char *level = tlb ? "tlb.global.l2" : "cache.constant.l2";
+		const size_t n = sizeof shape / sizeof *shape - tlb; /* no TLB has a mapping */
+		struct finding_list l = {0};
+		for (size_t i = 0; i < n; i++) {
+			snprintf(key, sizeof key, "%s.%s", level, shape[i]);
+			add(&l, key, 4);
+		}
+		snprintf(key, sizeof key, "%s.policy", level);
+		add_verdict(&l, key, VERDICT_INCONCLUSIVE, POLICY_NO_RULE ": a victim says something");
+		assert_int_equal(gates_apply(&l), 0);
+		for (size_t i = 0; i < n; i++) {
+			snprintf(key, sizeof key, "%s.%s", level, shape[i]);
+			assert_int_equal(verdict(&l, key), tlb ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+		}
+		findings_free(&l);
+	}
+
+	/* A size that others contradict takes what was found on the way to it along, and nothing of other levels. */
+	struct finding_list l = sound();
+	add(&l, "cache.constant.levels", 3);
+	add(&l, "cache.constant.l3.size", 4096);
+	add(&l, "cache.constant.l3.ways", 64);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.constant.l3.ways"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l2.line"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l1.line"), VERDICT_MEASURED);
+	assert_int_equal(verdict(&l, "cache.constant.l1.sets"), VERDICT_MEASURED);
+	findings_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -381,7 +425,7 @@ int main(void)
 	    cmocka_unit_test(bounds_are_compared_too),	  cmocka_unit_test(absent_levels_have_no_properties),
 	    cmocka_unit_test(classes_span_the_latency),	  cmocka_unit_test(verdicts_keep_their_promise),
 	    cmocka_unit_test(one_cache_has_one_shape),	  cmocka_unit_test(local_memory_asks_one_cache),
-	    cmocka_unit_test(two_methods_find_one_value),
+	    cmocka_unit_test(two_methods_find_one_value), cmocka_unit_test(shapes_hang_together),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

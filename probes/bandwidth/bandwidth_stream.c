@@ -152,12 +152,17 @@ static const uint32_t *begun(struct arena *scratch, const struct point *pt)
 	return first;
 }
 
-/* Cycles of the SM that took longest, of blocks whose SMs began at `first`. NAN without. */
+/* Cycles of the SM that took longest, of blocks whose SMs began at `first`, until its last warp had read all. What warps store then, one after
+ * the other, is not theirs: at the end of a launch in which all come to their end at once it takes longer. NAN without blocks. */
 static double longest(const struct point *pt, const uint32_t *first)
 {
+	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : 0;
 	uint32_t most = 0;
-	for (unsigned b = 0; b < blocks_of(pt) && first; b++) {
-		const uint32_t took = pt->y[(size_t)b * (pt->words_per_repeat / blocks_of(pt)) + 1] - first[b];
+	for (unsigned b = 0; b < blocks && first; b++) {
+		const uint32_t *y = pt->y + (size_t)b * words;
+		uint32_t took = words > BANDWIDTH_WORDS ? 0 : y[1] - first[b];
+		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
+			took = y[w] - first[b] > took ? y[w] - first[b] : took;
 		most = took > most ? took : most;
 	}
 	return most ? most : NAN;

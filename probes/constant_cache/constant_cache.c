@@ -381,9 +381,13 @@ static void study_constant(struct study *s)
 	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
 		return;
 	/* Where what may be open rows are some, the level before them is the last that hits. */
-	if (rows < is.levels && rows < caches && (is.unsure == UINT_MAX || is.unsure >= rows) &&
-	    which_is_common(&c, served, rows, false, &is) == CHASE_PENDING)
-		return;
+	if (rows < is.levels && rows < caches && is.common != L2_THIS && (is.unsure == UINT_MAX || is.unsure >= rows)) {
+		struct which_common before;
+		if (which_is_common(&c, served, rows, false, &before) == CHASE_PENDING)
+			return;
+		if (before.levels < rows || before.unsure != UINT_MAX)
+			is = before;
+	}
 	unsigned levels = is.levels;
 	const unsigned unsure = is.unsure;
 	const enum common_l2 common = is.common;

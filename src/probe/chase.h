@@ -287,6 +287,8 @@ struct chase_latency {
 	double clock;  /* ticks that reading it added to an access, which value is without; NAN: none was taken off */
 	double single; /* ticks of an access of one line alone, where the clock's cost was taken off */
 	double value, half; /* value +- half; where UNDECIDED, NAN unless the steps of the clock alone are why */
+	double
+	    apart; /* cycles by which two chases and the longer one alone differ in what a coarse clock's steps cut off */
 	double address_ops; /* arithmetic instructions in the chain, per load */
 	bool averaged;	    /* from laps; else from the class of single accesses */
 	bool brief;	    /* from short chases, where a coarse clock is faster now and then */

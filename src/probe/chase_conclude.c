@@ -275,7 +275,8 @@ static unsigned latency_usual(const struct chase_path *c, unsigned k, const stru
 	return n;
 }
 
-#define TRIES 3 /* that may each meet the faster clock at another time */
+#define TURNS_APART 2 /* cycles */
+#define TRIES	    3 /* that may each meet the faster clock at another time */
 
 /* Where what the clock's steps took off is not known because the clock was faster meanwhile, other launches may meet it less. Where nobody asked for
  * those, as in an older recording, the first ones have to do. */
@@ -297,6 +298,19 @@ static enum chase_state latency_tried(struct chase_path *c, unsigned k, uint32_t
 	c->again = 0;
 	memcpy(c->why, why, sizeof(why));
 	return state;
+}
+
+/* By how much SMs differ in what two chases say of a turn and the longer one alone does not: code that is fetched in one of them only, from the
+ * memory, say. All run the same loop. */
+static double turns_apart(const struct chase_latency *one, unsigned n)
+{
+	double least = INFINITY, most = -INFINITY;
+
+	for (unsigned i = 0; i < n; i++) {
+		least = fmin(least, one[i].apart);
+		most = fmax(most, one[i].apart);
+	}
+	return most - least;
 }
 
 void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct chase_placed *out)
@@ -339,6 +353,14 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 			 "%u of %u SMs are as far from the others as their clock, which is faster now and then, makes "
 			 "them seem",
 			 n - usual, n);
+	}
+	if (out->state == CHASE_DONE && turns_apart(one, n) > TURNS_APART) {
+		out->state = CHASE_UNDECIDED;
+		snprintf(
+		    out->why, sizeof(out->why),
+		    "what the clock's steps cut off seems to differ by %.1f cycles from SM to SM: some chases waited "
+		    "for something that is in no access's time",
+		    turns_apart(one, n));
 	}
 	out->first = one[0];
 	for (unsigned i = n; i-- > 0;)

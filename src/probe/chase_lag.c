@@ -77,13 +77,15 @@ static double later_by_steps(const struct chase_path *c, const struct chase_run 
 }
 
 enum chase_state chase_lag(struct chase_path *c, double footprint, const double *p, const struct chase_run *r,
-			   bool twice, double *lag)
+			   bool twice, double *lag, double *apart)
 {
 	double fewer[POINT_PARAMS];
 	struct chase_run half;
 	char why[sizeof(c->why)];
 
 	*lag = r->kept ? (double)r->ticks / (r->timed + CHASE_PRE) - recorded(r) / (r->kept + r->entered) : 0;
+	const double alone = *lag;
+	*apart = 0;
 	if (c->grain <= 1 || !twice)
 		return CHASE_DONE;
 	memcpy(fewer, p, sizeof(fewer));
@@ -98,6 +100,7 @@ enum chase_state chase_lag(struct chase_path *c, double footprint, const double 
 		return CHASE_DONE;
 	/* The turns of the shorter one lag behind by as much more as its accesses seem shorter. */
 	*lag = ((double)r->ticks - half.ticks - (recorded(r) - recorded(&half)) + half.timed * steps) / more;
+	*apart = *lag - alone;
 	/* That is what those lag behind that the shorter one has not, and what accesses take is asked of all. */
 	*lag += later_by_steps(c, r, half.timed);
 	return CHASE_DONE;

@@ -74,6 +74,7 @@ struct served {
 	double mean;   /* ticks */
 	double share;  /* of all */
 	double lag;    /* cycles of a turn of the loop beyond what its accesses say, over all of them */
+	double apart;  /* of that, by the difference of two chases, from what the longer one alone says */
 	double usual;  /* share of those that the mean is of */
 	double astray; /* cycles that the mean may be off where a faster clock adds too little to be told */
 	double
@@ -122,7 +123,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		}
 	}
 	out->share = r.kept ? (double)m / r.kept : 0;
-	if (chase_lag(c, footprint, p, &r, !brief, &out->lag) == CHASE_PENDING)
+	if (chase_lag(c, footprint, p, &r, !brief, &out->lag, &out->apart) == CHASE_PENDING)
 		return CHASE_PENDING;
 	if (m < 32) {
 		snprintf(c->why, sizeof(c->why), "only %zu of %u accesses over %.0f bytes were of this level", m,
@@ -498,5 +499,6 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	/* What was cut off one SM's accesses, the clock's steps cut off another's or not. */
 	out->single = one.mean + (c->grain > 1 ? one.lag : 0);
 	out->clock = out->single - one_lap;
+	out->apart = step > COARSE ? all.apart : 0;
 	return CHASE_DONE;
 }

@@ -294,6 +294,35 @@ static void stream(struct gates *g, const char *bytes)
 			   bytes, rate, gives);
 }
 
+/* Loads twice as wide take a warp no longer than those that are narrower, but for the bytes they bring, of which the widest tell how long they
+ * take: else they waited for something. */
+static void wider(struct gates *g)
+{
+	static const unsigned widths[] = {16, 8, 4, 2, 1};
+	struct finding *issue[5], *rate;
+	char key[96];
+	double v, bytes = INFINITY;
+	for (unsigned i = 0; i < 5; i++) {
+		snprintf(key, sizeof key, "memory.global.%u.issue", widths[i]);
+		issue[i] = gates_find(g->list, key);
+		if (gates_number(issue[i], &v) && isinf(bytes))
+			bytes = room_of(issue[i], 0, 0).hi / widths[i];
+	}
+	for (unsigned i = 1; i + 1 < 5; i++) {
+		if (!gates_number(issue[i], &v) || !gates_number(issue[i + 1], &v))
+			continue;
+		const double most = fmax(room_of(issue[i + 1], 0, 0).hi, bytes * widths[i]);
+		if (room_of(issue[i], 0, 0).lo <= most)
+			continue;
+		snprintf(key, sizeof key, "memory.global.%u.bandwidth", widths[i]);
+		rate = gates_find(g->list, key);
+		gates_fail(
+		    g, (struct finding *[]){issue[i], rate}, rate ? 2 : 1,
+		    "loads of %u bytes take %.4g cycles each, and by wider and by narrower ones it is %.4g at most",
+		    widths[i], issue[i]->value.number, most);
+	}
+}
+
 /* A rule of replacement that explains each miss confirms what sets are made of. Where a cache's misses were followed and no rule makes them, what
  * passed for a set may be lines of several, or a part of one; of TLBs walks that come from caches say too little of who was replaced. Averages
  * take what is replaced for the oldest line: where they say other ways than single accesses, another rule has to explain it. */
@@ -343,4 +372,5 @@ void gates_ways(struct gates *g)
 	stream(g, "4");
 	stream(g, "8");
 	stream(g, "16");
+	wider(g);
 }

@@ -418,6 +418,27 @@ static void shapes_hang_together(void **state)
 	findings_free(&l);
 }
 
+/* A wider load takes no longer than a narrower one, but for its bytes. */
+static void wide_loads_bring_bytes(void **state)
+{
+	(void)state;
+	static const double twice[] = {6, 30}; /* cycles of loads of two bytes */
+
+	for (unsigned i = 0; i < 2; i++) {
+		struct finding_list l = {0};
+		add(&l, "memory.global.1.issue", 10);
+		add(&l, "memory.global.2.issue", twice[i]);
+		add(&l, "memory.global.2.bandwidth", 100);
+		add(&l, "memory.global.16.issue", 80);
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "memory.global.1.issue"), VERDICT_MEASURED);
+		assert_int_equal(verdict(&l, "memory.global.16.issue"), VERDICT_MEASURED);
+		assert_int_equal(verdict(&l, "memory.global.2.issue"), i ? VERDICT_INCONCLUSIVE : VERDICT_MEASURED);
+		assert_int_equal(verdict(&l, "memory.global.2.bandwidth"), i ? VERDICT_INCONCLUSIVE : VERDICT_MEASURED);
+		findings_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -426,6 +447,7 @@ int main(void)
 	    cmocka_unit_test(classes_span_the_latency),	  cmocka_unit_test(verdicts_keep_their_promise),
 	    cmocka_unit_test(one_cache_has_one_shape),	  cmocka_unit_test(local_memory_asks_one_cache),
 	    cmocka_unit_test(two_methods_find_one_value), cmocka_unit_test(shapes_hang_together),
+	    cmocka_unit_test(wide_loads_bring_bytes),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

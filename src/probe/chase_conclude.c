@@ -354,7 +354,8 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 			 "them seem",
 			 n - usual, n);
 	}
-	if (out->state == CHASE_DONE && turns_apart(one, n) > TURNS_APART) {
+	const double apart = turns_apart(one, n);
+	if (out->state == CHASE_DONE && apart > TURNS_APART) {
 		out->state = CHASE_UNDECIDED;
 		snprintf(
 		    out->why, sizeof(out->why),

@@ -71,6 +71,18 @@ void gates_fail(struct gates *g, struct finding *const *f, size_t n, const char 
 	}
 }
 
+void gates_fail_of(struct gates *g, const char *stem, const char *const *what, size_t n, const char *why)
+{
+	char key[96];
+
+	for (size_t i = 0; i < n; i++) {
+		snprintf(key, sizeof(key), "%s%s", stem, what[i]);
+		struct finding *f = gates_find(g->list, key);
+		if (f && f->verdict <= VERDICT_ABSENT)
+			gates_fail(g, &f, 1, "%s", why);
+	}
+}
+
 static double sum(const struct value *v)
 {
 	double total = 0;
@@ -189,12 +201,11 @@ static void level_classes(struct gates *g, const char *path, const char *level)
 static void fail_shape(struct gates *g, const char *path, const char *level)
 {
 	static const char *const shape[] = {"line", "ways", "sets", "set_sizes", "mapping", "policy", "lru"};
-	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
-		struct finding *f = of_level(g->list, path, level, shape[i]);
-		if (f && f->verdict <= VERDICT_ABSENT)
-			gates_fail(g, &f, 1, "the size of %s %s is in doubt: a level is not larger than one above it",
-				   path, level);
-	}
+	char stem[64], why[120];
+	snprintf(stem, sizeof(stem), "cache.%s.%s.", path, level);
+	snprintf(why, sizeof(why), "the size of %s %s is in doubt: a level is not larger than one above it", path,
+		 level);
+	gates_fail_of(g, stem, shape, sizeof(shape) / sizeof(shape[0]), why);
 }
 
 /* Each level is larger and slower than every one above it, and memory is slower than all. */

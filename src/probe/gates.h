@@ -17,6 +17,8 @@ double gates_at_least(const struct finding *f);
 double gates_at_most(const struct finding *f);
 __attribute__((format(printf, 4, 5))) void gates_fail(struct gates *g, struct finding *const *f, size_t n,
 						      const char *fmt, ...);
+/* The same of each of n findings of one level, "cache.global.l1." and "ways", that says something. */
+void gates_fail_of(struct gates *g, const char *stem, const char *const *what, size_t n, const char *why);
 
 /* gates_ways.c: quantities that two methods find. */
 void gates_ways(struct gates *g);

@@ -330,28 +330,24 @@ static void unexplained(struct gates *g, const struct finding *policy)
 {
 	static const char *const shape[] = {"ways", "sets", "set_sizes", "mapping", "line"};
 	const size_t n = strlen(policy->key), end = strlen("policy");
-	char key[96];
+	char stem[96], key[104], why[120];
 	double v;
-	if (n < end || n + 4 > sizeof key || strcmp(policy->key + n - end, "policy") != 0 ||
+	if (n < end || n >= sizeof stem || strcmp(policy->key + n - end, "policy") != 0 ||
 	    policy->verdict != VERDICT_INCONCLUSIVE)
 		return;
-	snprintf(key, sizeof key, "%.*sways", (int)(n - end), policy->key);
-	const struct finding *ways = gates_find(g->list, key);
-	const bool followed = !strncmp(policy->key, "cache.", 6) && strstr(policy->because, POLICY_NO_RULE);
-	if (!followed && !(gates_number(ways, &v) && strstr(ways->because, CHASE_AVERAGES_SAY)))
+	snprintf(stem, sizeof stem, "%.*s", (int)(n - end), policy->key);
+	if (!strncmp(stem, "cache.", 6) && strstr(policy->because, POLICY_NO_RULE)) {
+		gates_fail_of(g, stem, shape, sizeof shape / sizeof *shape,
+			      "misses in one set were followed, and no rule of replacement makes them");
 		return;
-	char why[120];
-	if (followed)
-		snprintf(why, sizeof why, "misses in one set were followed, and no rule of replacement makes them");
-	else
-		snprintf(why, sizeof why,
-			 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
-	for (size_t i = 0; i < (followed ? sizeof shape / sizeof *shape : 2); i++) {
-		snprintf(key, sizeof key, "%.*s%s", (int)(n - end), policy->key, shape[i]);
-		struct finding *f = gates_find(g->list, key);
-		if (f && f->verdict <= VERDICT_ABSENT)
-			gates_fail(g, &f, 1, "%s", why);
 	}
+	snprintf(key, sizeof key, "%sways", stem);
+	const struct finding *ways = gates_find(g->list, key);
+	if (!gates_number(ways, &v) || !strstr(ways->because, CHASE_AVERAGES_SAY))
+		return;
+	snprintf(why, sizeof why,
+		 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
+	gates_fail_of(g, stem, shape, 2, why);
 }
 
 void gates_ways(struct gates *g)

@@ -173,20 +173,16 @@ double bandwidth_cycles(struct arena *scratch, const struct point *pt)
 	return longest(pt, begun(scratch, pt));
 }
 
-/* Cycles after which half of all warps, and all of them, had come to their end. NAN without. */
-static void ended(struct study *s, const struct point *pt, const uint32_t *first, double *half, double *all)
+/* Cycles after which half of all warps had come to their end. NAN without. */
+static double half_ended(struct study *s, const struct point *pt, const uint32_t *first)
 {
 	const unsigned blocks = blocks_of(pt), words = blocks ? pt->words_per_repeat / blocks : BANDWIDTH_WORDS;
 	size_t n = 0;
 	double *end = ARENA_ARRAY(study_arena(s), 2 * (size_t)blocks * (words - BANDWIDTH_WORDS) + 1, double);
-	*half = *all = NAN;
 	for (unsigned b = 0; b < blocks && end && first; b++)
 		for (unsigned w = BANDWIDTH_WORDS; w < words; w++)
 			end[n++] = pt->y[(size_t)b * words + w] - first[b];
-	for (size_t i = 0; i < n; i++)
-		*all = fmax(*all, end[i]);
-	if (n)
-		*half = stat_quantile(end, n, 0.5, end + n);
+	return n ? stat_quantile(end, n, 0.5, end + n) : NAN;
 }
 
 struct rate {
@@ -222,11 +218,9 @@ static struct rate stream_rate(struct study *s, unsigned experiment, const doubl
 				p[SHARED_LONG] = longer;
 			const struct point *pt = study_ask(s, experiment, stream && longer ? 2 * rounds : rounds, p);
 			const uint32_t *first = begun(study_arena(s), pt);
-			double half, all;
 			took[longer][k] = longest(pt, first);
-			ended(s, pt, first, &half, &all);
-			end[longer][0] += half;
-			end[longer][1] += all;
+			end[longer][0] += half_ended(s, pt, first);
+			end[longer][1] += took[longer][k];
 			if (!r.at || isnan(took[longer][k]))
 				r.at = pt;
 		}

@@ -20,6 +20,7 @@
 #define TAKEN_NONE                                                                                                     \
 	0.05 /* the same where it is next to nothing in the smallest: delays would never be half in the largest */
 #define TAKEN_HALF 0.5
+#define TAKEN_ALL  0.9 /* ... and of one that is alone in the largest, and next to nothing in the smallest */
 #define WINDOWS	   64
 #define VALLEY	   0.1 /* of the lower one of two peaks, that lies between them */
 #define PART_LEAST 0.5 /* of a peak, a nearer one that is another part of the same level */
@@ -345,6 +346,10 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 		return false;
 	const size_t n = chase_parts_slower(c, of, k, k + 1, chase_parts_least(c, of, k + 1), part);
 	if (!n)
+		return false;
+	/* A fast clock would have to last through the largest of them, however few those are, and miss the smallest. */
+	double first, end;
+	if (chase_parts_ends(part, (unsigned)n, &first, &end) && first < TAKEN_NONE && end >= TAKEN_ALL)
 		return false;
 	/* The larger footprints. */
 	size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;

@@ -183,21 +183,26 @@ static enum chase_state gathered(struct chase_path *c, unsigned k, const struct 
 	return CHASE_DONE;
 }
 
+/* Laps of the first look at a ring of n elements. */
+static double first_laps(double n)
+{
+	/* Large rings: one lap that overflows misses at least once. */
+	const double laps = ceil(ACCESSES / n), least = n > 16384 ? 2 : n > 4096 ? 3 : LAPS_FIRST;
+
+	return laps < least ? least : laps;
+}
+
 enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, bool *fits,
 			    double *misses)
 {
 	struct chase_level *l = &c->level[k];
-	double n = chase_spec_elements(ring), laps = ceil(ACCESSES / n), p[POINT_PARAMS];
+	double n = chase_spec_elements(ring), laps = first_laps(n), p[POINT_PARAMS];
 	/* A level above may hide some misses of lower levels, where it hits by chance, and so does what enters a page. */
 	bool hides = k || page_by_page(c, ring);
 	double sure = hides ? 0.25 : 1;
 
 	if (chase_untranslated(c, ring))
 		return CHASE_UNDECIDED;
-	/* Large rings: one lap that overflows misses at least once. */
-	double least = n > 16384 ? 2 : n > 4096 ? 3 : LAPS_FIRST;
-	if (laps < least)
-		laps = least;
 	double warm = l->patient ? PATIENCE : 2;
 	if (l->patient && warm * n > PATIENT_MOST) {
 		/* Too long: whole sets have to confirm what is found without. */
@@ -262,6 +267,33 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 		 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",
 		 (unsigned long long)ring->bytes, (unsigned long long)ring->stride);
 	return CHASE_UNDECIDED;
+}
+
+enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+				 const struct chase_blocks *of, bool *are)
+{
+	const double n = chase_spec_elements(ring);
+	uint32_t *count = ARENA_ARRAY(study_arena(c->study), of->count, uint32_t), extra = 0;
+	double p[POINT_PARAMS], missed = 0, all = 0, places = 0;
+	struct chase_run r;
+
+	*are = false;
+	chase_fit_params(c, k, ring, 2 * n, first_laps(n) * n, p);
+	const enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
+	if (state != CHASE_DONE)
+		return state;
+	if (!count || chase_count_blocks(c, ring, &r, of->unit, count, &extra)) {
+		snprintf(c->why, sizeof(c->why), "out of memory");
+		return CHASE_UNDECIDED;
+	}
+	for (uint32_t i = 0; i < of->count; i++) {
+		const bool touched = i * of->unit % ring->stride < of->unit;
+		places += touched && of->hot[i];
+		missed += of->hot[i] ? count[i] : 0;
+		all += count[i];
+	}
+	*are = missed > stat_binomial_limit((unsigned)all, places / (n - (ring->extra > 0)), CHANCE);
+	return CHASE_DONE;
 }
 
 /* As many orders are tried: in one of them a rule of replacement may never give up the line that is looked for. */

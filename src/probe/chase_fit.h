@@ -20,5 +20,8 @@ uint64_t chase_fit_unit(const struct chase_level *l, uint64_t stride);
 /* Adds the recorded misses to the blocks they fall in; those of the extra element to *extra. -1: out of memory. */
 int chase_count_blocks(struct chase_path *c, const struct chase_ring_spec *ring, const struct chase_run *r,
 		       uint64_t unit, uint32_t *count, uint32_t *extra);
+/* Whether what misses in a ring, when chase_fits first looks at it, is of these blocks more than of any others. */
+enum chase_state chase_misses_in(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+				 const struct chase_blocks *of, bool *are);
 
 #endif

@@ -1,5 +1,6 @@
 /* The line of one level. */
 #include "base/arena.h"
+#include "probe/chase_fit.h"
 #include "probe/chase_shape.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -125,10 +126,29 @@ static enum chase_state overflows_yet(struct chase_path *c, unsigned k, const st
 	return state;
 }
 
+/* Where others take lines, what misses of a ring that leaves room may look as if it were too large: all of it that the levels above do not keep. The blocks
+ * that were in conflict are again, if they are lines. UNDECIDED: they are not. */
+static enum chase_state one_in_conflict(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
+					const struct chase_blocks *of)
+{
+	bool again;
+
+	if (!c->level[k].noisy || c->level[k].patient)
+		return CHASE_DONE;
+	const enum chase_state state = chase_misses_in(c, k, ring, of, &again);
+	if (state != CHASE_DONE || again)
+		return state;
+	snprintf(c->why, sizeof(c->why),
+		 "others make as much miss as a conflict would, of one place in every %llu bytes",
+		 (unsigned long long)ring->stride);
+	return CHASE_UNDECIDED;
+}
+
 /* Lines that share a set with their neighbours miss together, as the parts of one line would. But of one line a part does for all: as
  * many, each touched in one place only, overflow as before, whereas every other one of several lines leaves room. Where the levels
  * above may keep so few, each is touched in two places: then lines of half the length would overflow, too. */
-enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line)
+enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, const struct chase_blocks *of,
+				  uint64_t *line)
 {
 	struct chase_level *l = &c->level[k];
 
@@ -138,8 +158,10 @@ enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t ext
 		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
 		if (state == CHASE_DONE && fits)
 			state = overflows_yet(c, k, &ring, &fits);
-		if (state != CHASE_DONE || !fits)
+		if (state != CHASE_DONE)
 			return state;
+		if (!fits)
+			return one_in_conflict(c, k, &ring, of);
 		if (chase_hidden(c, k, chase_spec_elements(&ring))) {
 			ring.stride /= 2;
 			if (ring.stride > l->sector.value && !chase_hidden(c, k, chase_spec_elements(&ring))) {
@@ -193,7 +215,8 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 	enum chase_state all = CHASE_DONE;
 	bool whole = true;
 	struct chase_blocks both[2] = {0};
-	uint64_t beyond = 0; /* one of the places that conflict */
+	uint64_t beyond = 0;		 /* one of the places that conflict, ... */
+	struct chase_blocks *hit = NULL; /* ... and what it conflicts with */
 	for (unsigned j = 0; j < 2; j++) {
 		uint64_t extra = chase_line_extra(size, j, unit);
 		if (extra + l->stride > c->limit)
@@ -210,6 +233,7 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 		if (state == CHASE_PENDING || !found.hot)
 			continue;
 		both[j] = found;
+		hit = &both[j];
 		beyond = extra;
 		for (uint32_t i = 1; i < found.count; i++)
 			if (found.hot[i] != found.hot[i - 1])
@@ -234,7 +258,7 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 	if (2 * line <= LINE_MOST && ends >= 4 && even > 0.75 * ends)
 		return chase_undecided(
 		    &l->line, "most lines that one more line evicts lie on a grid twice as wide as all of them");
-	all = chase_line_alone(c, k, beyond, &line);
+	all = chase_line_alone(c, k, beyond, hit, &line);
 	if (all != CHASE_DONE)
 		return all == CHASE_PENDING ? (l->line.state = all) : chase_undecided(&l->line, c->why);
 	return chase_decided(&l->line, line);

@@ -134,7 +134,12 @@ enum chase_state chase_one_set(struct chase_path *c, unsigned k)
 	if (set % line)
 		return CHASE_UNDECIDED;
 	uint64_t alone = line;
-	state = chase_line_alone(c, k, size, &alone);
+	struct chase_blocks of = {ARENA_ARRAY(study_arena(c->study), size / unit, bool), (uint32_t)(size / unit), unit};
+	if (!of.hot)
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; i < of.count; i++)
+		of.hot[i] = i * unit % set < line;
+	state = chase_line_alone(c, k, size, &of, &alone);
 	if (state != CHASE_DONE || alone != line)
 		return state == CHASE_PENDING ? state : CHASE_UNDECIDED; /* neighbours share a set */
 	/* The other sets, or of many some, and the other direction: without the last one everything fits. */

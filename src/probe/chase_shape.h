@@ -12,8 +12,10 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 				   struct chase_blocks *out);
 /* As chase_step, for rings that have to drive everything out of the levels above. */
 uint64_t chase_shape_step(const struct chase_path *c, unsigned k, uint64_t unit, double footprint);
-/* Halves *line, which conflicts with the place `extra`, as long as it is several lines of one set; not below what one miss fetches. */
-enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, uint64_t *line);
+/* Halves *line, which conflicts with the place `extra`, as do the blocks `of` all within a size, as long as it is several lines of one set; not below
+ * what one miss fetches. */
+enum chase_state chase_line_alone(struct chase_path *c, unsigned k, uint64_t extra, const struct chase_blocks *of,
+				  uint64_t *line);
 /* Levels above k may hold so many elements, so that no miss of level k is seen. */
 bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements);
 /* The survey's bracket of level k: bytes that seem to fit, and that do not. */

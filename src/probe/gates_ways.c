@@ -119,17 +119,26 @@ static void class_rate(struct gates *g, const struct class *c)
 			   most / c->operations, one->value.number);
 }
 
-/* Loads that the nearest cache answers do not come before it answers; that they come later may be what their addresses cost. */
-static void nearest(struct gates *g, const char *outside, const char *inside)
+/* Loads that the nearest cache answers do not come before it answers; that they come later may be what their addresses cost. path: of caches, of which then one
+ * that is nearer may not have been seen, so that no level is the one that it passes for. NULL: none. */
+static void nearest(struct gates *g, const char *outside, const char *inside, const char *path)
 {
 	struct finding *loop = gates_find(g->list, outside), *one = gates_find(g->list, inside);
 	double a, b;
 	if (!gates_number(loop, &a) || !gates_number(one, &b))
 		return;
-	if (room_of(loop, SLACK_NEAR, 0).hi < room_of(one, SLACK_NEAR, 0).lo)
-		gates_fail(g, (struct finding *[]){loop, one}, 2,
-			   "a load takes %.6g cycles in loops that are timed from outside, and %.6g by the SM's clock",
-			   a, b);
+	if (room_of(loop, SLACK_NEAR, 0).hi >= room_of(one, SLACK_NEAR, 0).lo)
+		return;
+	static const char why[] =
+	    "a load takes %.6g cycles in loops that are timed from outside, and %.6g by the SM's clock";
+	gates_fail(g, (struct finding *[]){loop, one}, 2, why, a, b);
+	char stem[32];
+	snprintf(stem, sizeof stem, "cache.%s.l", path ? path : "");
+	for (size_t i = 0; path && i < g->list->count; i++) {
+		struct finding *f = &g->list->items[i];
+		if (!strncmp(f->key, stem, strlen(stem)) && f->verdict <= VERDICT_ABSENT)
+			gates_fail(g, &f, 1, why, a, b);
+	}
 }
 
 /* What a warp's loads take of an SM's shared memory, and its bytes a cycle. */
@@ -358,9 +367,9 @@ void gates_ways(struct gates *g)
 		class_latency(g, &classes[i]);
 		class_rate(g, &classes[i]);
 	}
-	nearest(g, "memory.global.4.nearest", "cache.global.l1.latency");
-	nearest(g, "memory.constant.4.nearest", "cache.constant.l1.latency");
-	nearest(g, "memory.shared.4.completion", "shared.latency");
+	nearest(g, "memory.global.4.nearest", "cache.global.l1.latency", "global");
+	nearest(g, "memory.constant.4.nearest", "cache.constant.l1.latency", "constant");
+	nearest(g, "memory.shared.4.completion", "shared.latency", NULL);
 	shared_rate(g);
 	walked(g, "constant");
 	stream(g, "1");

@@ -338,6 +338,17 @@ static void two_methods_find_one_value(void **state)
 	assert_int_equal(verdict(&l, "walk.constant.3.capacity"), VERDICT_INCONCLUSIVE);
 	findings_free(&l);
 
+	/* Loads that are sooner than the nearest level: one before it may not have been seen, and then none is what it passes for. */
+	l = twice();
+	add(&l, "cache.constant.l1.latency", 60);
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "memory.constant.4.nearest"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l1.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.global.l1.latency"), VERDICT_MEASURED);
+	findings_free(&l);
+
 	/* No stream brings more than memory gives. */
 	l = twice();
 	add(&l, "device.clock_hz", 1e9);

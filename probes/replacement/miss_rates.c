@@ -220,8 +220,16 @@ static void ask_lines(struct study *s)
 		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near", "a point that is needed was not measured");
 		return;
 	}
+	const bool mixed = is_mixed(point, STEPS + 1);
+	double ways;
+	if (mixed && !study_number(s, "cache.global.l1.ways", &ways)) {
+		study_verdict(s, rate_key, VERDICT_INCONCLUSIVE, "near",
+			      "some lines stay at every footprint, and its sets are not known to be alike: how many "
+			      "stay hangs on where a lap begins");
+		return;
+	}
 	/* Where nobody asked for more laps, as in an older recording, the first ones are believed. */
-	const bool more = is_mixed(point, STEPS + 1) && ask_late(s, fits, line, late);
+	const bool more = mixed && ask_late(s, fits, line, late);
 	if (!study_pending(s))
 		conclude_rate(s, point, more ? late : NULL, STEPS + 1);
 }

@@ -281,7 +281,7 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	c->bytes = room < most ? room : most;
 	snprintf(c->why, sizeof(c->why), "the memory is too small");
 	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
-		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row, c->rows_short};
+		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row, c->rows_short, c->maybe_rows};
 		const struct tlb_path *before = study_recall(s, "survey", key, sizeof(key));
 		if (before) {
 			*c = *before;
@@ -390,6 +390,7 @@ static void study_tlb(struct study *s)
 		path[i].rows = i ? path[0].rows : 0;
 		path[i].no_row = i ? path[0].no_row : 0;
 		path[i].rows_short = i && path[0].rows_short;
+		path[i].maybe_rows = i ? path[0].maybe_rows : 0;
 		path[i].bare = i && state[TLB_ON_GLOBAL] == CHASE_DONE && tlb_none_quick(&path[TLB_ON_GLOBAL]);
 		state[i] = follow(s, &path[i]);
 	}

@@ -231,7 +231,9 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 		most = fmax(most, more);
 		sum += more;
 	}
-	of->alike = !hits->stepped && (hits->loose > 0 || hits->either > 0) && of->near == hits->near &&
+	/* Where all hits cost the same, any misses that do are. */
+	const bool differ = hits->spread[TLB_SPREAD - 1] > hits->spread[0];
+	of->alike = !hits->stepped && differ && (hits->loose > 0 || hits->either > 0) && of->near == hits->near &&
 		    most - least <= GAP_LEAST;
 	of->shift = sum / TLB_SPREAD;
 }
@@ -260,12 +262,13 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
 	out->stepped = c->grain > 1 && high <= c->grain && low >= -c->grain;
 	const bool by_steps = out->stepped && fabs(out->value) <= HIT_LEAST;
-	if ((high - low > c->gap && !by_steps) || fabs(out->value) > c->gap)
+	const bool even = out->value > c->gap && high - low <= c->gap;
+	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
 		out->loose = high - low;
 	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
 	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
 	 * none. Nothing but where in its steps they begin makes an opener faster. */
-	if (out->value > GAP_LEAST && out->value <= c->gap)
+	if (out->value > GAP_LEAST && (out->value <= c->gap || even))
 		out->value = out->either = out->value / 2;
 	else if (fabs(out->value) <= c->gap)
 		out->value = 0;
@@ -539,9 +542,10 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->loose = c->rows / 2;
 	}
 	/* Rows that cost too little for anybody to know of them are in it as well: what no memory was asked for costs so much less, or what some ring
-	 * had, by more than the clock's steps. */
+	 * had, by more than the clock's steps; or nobody knows whether something that costs pages of another path as much is rows. */
 	const double beside = out->value - c->least[k],
-		     more = fmax(out->value - c->near[k], beside > c->gap + 2 * (c->grain - 1) ? beside : 0);
+		     more = fmax(out->value - c->near[k],
+				 fmax(beside > c->gap + 2 * (c->grain - 1) ? beside : 0, c->maybe_rows));
 	if (!v.near && !(c->rows > 0) && more > c->gap) {
 		out->value -= more / 2;
 		out->loose += more / 2;

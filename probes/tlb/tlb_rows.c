@@ -159,6 +159,8 @@ enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k)
 	if (are_rows(c, k, &sure) == CHASE_PENDING)
 		return CHASE_PENDING;
 	l->no_page = sure;
+	if (!sure)
+		c->maybe_rows = fmax(c->maybe_rows, tlb_least_cost(c, k));
 	refuse_rows(l);
 	return CHASE_DONE;
 }

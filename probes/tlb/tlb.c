@@ -281,7 +281,8 @@ static enum chase_state survey(struct study *s, struct tlb_path *c, uint64_t mos
 	c->bytes = room < most ? room : most;
 	snprintf(c->why, sizeof(c->why), "the memory is too small");
 	for (unsigned tries = 0; tries < 3 && c->bytes >= BYTES_LEAST && state == CHASE_UNDECIDED; tries++) {
-		const double key[] = {c->experiment, (double)c->bytes, c->rows, c->no_row, c->rows_short, c->maybe_rows};
+		const double key[] = {c->experiment, (double)c->bytes, c->rows,
+				      c->no_row,     c->rows_short,    c->maybe_rows};
 		const struct tlb_path *before = study_recall(s, "survey", key, sizeof(key));
 		if (before) {
 			*c = *before;
@@ -370,6 +371,24 @@ static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *oth
 	return c->unclear && upon && upon == c->odd_count;
 }
 
+/* Where what is nearest on one path is as large, in entries as long, as what is behind another level on the other one, it is that: a level before it, whose pages a
+ * cache hid, or which costs no more than rows of the memory do, was not seen. */
+static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
+{
+	struct tlb_level *l = &c->level[0];
+	char why[sizeof(l->reach.why)];
+
+	for (unsigned k = 1; k < other->level_count && c->level_count; k++) {
+		const struct tlb_level *o = &other->level[k];
+		if (l->reach.state != CHASE_DONE || o->reach.state != CHASE_DONE || l->reach.value != o->reach.value ||
+		    l->line.value != o->line.value)
+			continue;
+		snprintf(why, sizeof(why), "level %u of %s memory is as large, so that there may be one before it",
+			 k + 1, other->name);
+		take_back(l, why);
+	}
+}
+
 static void begin(struct study *s, struct tlb_path *c, unsigned experiment)
 {
 	*c = (struct tlb_path){.study = s, .experiment = experiment, .name = names[experiment]};
@@ -403,6 +422,10 @@ static void study_tlb(struct study *s)
 	}
 	if (study_pending(s))
 		return;
+	if (state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE) {
+		doubt_first(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
+		doubt_first(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
+	}
 	for (unsigned i = 0; i < PATHS; i++) {
 		if (state[i] == CHASE_DONE)
 			conclude_path(s, &path[i]);

@@ -156,7 +156,7 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 		    .pages = pages, .stride = stride, .from = (pages + 1) / 2, .offset = offset};
 		bool yes;
 		enum chase_state state = tlb_fits(c, k, &ring, &yes);
-		/* Moved by this much all lines happen to stay in a cache in front. It matters only right before where they fit. */
+		/* Moved by this much all lines happen to stay in a cache in front. It matters only right before where they fit, or where they may. */
 		if (state == CHASE_UNDECIDED && c->is_covered) {
 			covered = true;
 			continue;
@@ -176,7 +176,7 @@ static enum chase_state shift(struct tlb_path *c, unsigned k, uint32_t pages, ui
 			*again = offset;
 		before = yes;
 	}
-	return all;
+	return all == CHASE_DONE && covered && !*from ? CHASE_UNDECIDED : all;
 }
 
 /* The same for clearly more pages than fit, at the stride that was found, or a longer one: where those fit although they were not moved, that one page

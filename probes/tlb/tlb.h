@@ -104,7 +104,8 @@ struct tlb_path {
 	    no_row; /* so much more some pages cost where lines are at hand and no memory is asked: no row makes that; 0: nothing is known of it */
 	bool
 	    rows_short; /* lines of a page lie in several rows, so that what one costs comes never upon all pages of a ring */
-	double maybe_rows; /* as `rows`, the most of what pages of this path, or of another one, cost and nobody knows whether rows do */
+	double
+	    maybe_rows; /* as `rows`, the most of what pages of this path, or of another one, cost and nobody knows whether rows do */
 	double swing; /* ratio by which the SM's clock ran faster now and then, at most */
 	double swing_least;
 	bool bare; /* no cache answers loads of global memory: none keeps what walks read */

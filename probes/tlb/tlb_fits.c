@@ -25,6 +25,7 @@
 #define LONGER		0.1 /* of what comes upon followers */
 #define SKIPPED		0.01
 #define SKIPPED_MOST	0.1
+#define MANY_LOW	8
 #define FEW_HOT		0.15
 #define MANY_HOT	0.3
 
@@ -136,6 +137,13 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
 	return b;
 }
 
+/* Whether a good part of the visits that seem to miss is delayed by something else, as many too cheap ones say, and what is more of the dear ones costs mostly
+ * what no miss was seen to cost: a cache of data may have openers' lines more rarely than followers'. */
+static bool as_others(const struct balance *all, const struct balance *at)
+{
+	return MANY_LOW * all->low > all->high && 2 * (at->high - at->low) < all->high - all->low;
+}
+
 /* Visits of the lap from v on that are neither quite a hit nor quite a miss. */
 static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_view *w, uint32_t from)
 {
@@ -215,9 +223,12 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	/* Of a first in, first out set of one page too many a lap may miss one page alone, which is hidden once among many that do. */
 	if (proof)
 		return more > MORE * chance ? 0 : 1;
-	if ((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
-	    (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), TLB_CHANCE) &&
-	     hot > 1 + worst * w->pages))
+	const struct balance at = balance_at(c, k, w);
+	const bool others = as_others(&b, &at);
+	if (!others &&
+	    ((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
+	     (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), TLB_CHANCE) &&
+	      hot > 1 + worst * w->pages)))
 		return -1;
 	if (w->skipped > SKIPPED * w->visits)
 		return 0;
@@ -228,7 +239,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		return 0;
 	if (!warm && no_surplus(&b, laps))
 		return 1;
-	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
+	return !others && warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
 }
 
 struct orders_sum {
@@ -359,7 +370,8 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
 		*fits = s.fit && (no_surplus(&s.sum, s.laps) || none_missed(&s, ring->pages));
-		over = (more > SURE_NOT * chance && more > AT_LEAST * s.laps) || some_missed(&s);
+		over = (!as_others(&s.sum, &s.at) && more > SURE_NOT * chance && more > AT_LEAST * s.laps) ||
+		       some_missed(&s);
 		const int says = by_roles(&s, ring, last, turns);
 		if (says) {
 			*fits = says > 0;

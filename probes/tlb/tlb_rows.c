@@ -39,7 +39,8 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 	if ((l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST) || mostly_larger(l, BANKS_MOST) ||
 	    tlb_least_cost(c, k) > ROW_COST_MOST)
 		*yes = false;
-	if (!*yes || l->blurred)
+	/* A bank has one row open: sets of one entry are what it looks like, whatever chance adds to their misses. */
+	if (!*yes || l->blurred || (l->ways.state == CHASE_DONE && l->ways.value == 1))
 		return CHASE_DONE;
 	/* Few laps leave much to chance: more of them where that is all that speaks for rows. */
 	for (uint32_t turns = 0; *yes && turns <= ROW_TURNS; turns += ROW_TURNS) {

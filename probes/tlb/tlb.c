@@ -371,6 +371,12 @@ static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *oth
 	return c->unclear && upon && upon == c->odd_count;
 }
 
+static bool is_same(const struct tlb_level *l, const struct tlb_level *o)
+{
+	return l->reach.state == CHASE_DONE && o->reach.state == CHASE_DONE && l->reach.value == o->reach.value &&
+	       l->line.value == o->line.value;
+}
+
 /* Where what is nearest on one path is as large, in entries as long, as what is behind another level on the other one, it is that: a level before it, whose pages a
  * cache hid, or which costs no more than rows of the memory do, was not seen. */
 static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
@@ -380,12 +386,30 @@ static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
 
 	for (unsigned k = 1; k < other->level_count && c->level_count; k++) {
 		const struct tlb_level *o = &other->level[k];
-		if (l->reach.state != CHASE_DONE || o->reach.state != CHASE_DONE || l->reach.value != o->reach.value ||
-		    l->line.value != o->line.value)
+		if (!is_same(l, o))
 			continue;
 		snprintf(why, sizeof(why), "level %u of %s memory is as large, so that there may be one before it",
 			 k + 1, other->name);
 		take_back(l, why);
+	}
+}
+
+/* Where both paths have the same levels before one that may be page table entries in a cache of data, and the other one has no such level there, it is that:
+ * what differs between them is which lines of data they read. */
+static void doubt_tables(struct tlb_path *c, const struct tlb_path *other)
+{
+	char why[sizeof(c->level[0].reach.why)];
+
+	for (unsigned k = 0; k < c->level_count; k++) {
+		if (k < other->level_count && is_same(&c->level[k], &other->level[k]))
+			continue;
+		if (!k || !c->level[k].maybe_tables || c->level[k].reach.state != CHASE_DONE)
+			return;
+		snprintf(why, sizeof(why),
+			 "%s memory has the same levels before it, and not this one: page table entries in a cache of "
+			 "data would look like that",
+			 other->name);
+		return take_back(&c->level[k], why);
 	}
 }
 
@@ -425,6 +449,9 @@ static void study_tlb(struct study *s)
 	if (state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE) {
 		doubt_first(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
 		doubt_first(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
+		const struct tlb_path before = path[TLB_ON_TEXTURE];
+		doubt_tables(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
+		doubt_tables(&path[TLB_ON_GLOBAL], &before);
 	}
 	for (unsigned i = 0; i < PATHS; i++) {
 		if (state[i] == CHASE_DONE)

@@ -67,9 +67,10 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
-	bool shown;	  /* that it has sets, which need not all be known */
-	bool uneven;	  /* strides of powers of two told another reach than dense pages do: so do unequal sets */
-	uint32_t crowded; /* pages that fit, and one more does not, at the widest stride that showed it */
+	bool shown;	   /* that it has sets, which need not all be known */
+	bool maybe_tables; /* it costs what page table entries in a cache of data would, and nothing drove those out */
+	bool uneven;	   /* strides of powers of two told another reach than dense pages do: so do unequal sets */
+	uint32_t crowded;  /* pages that fit, and one more does not, at the widest stride that showed it */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 	struct chase_average average;
 };

@@ -542,7 +542,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->no_page = false;
 	l->piece = NAN;
 	l->again = 0;
-	l->uneven = l->shown = false;
+	l->uneven = l->shown = l->maybe_tables = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");

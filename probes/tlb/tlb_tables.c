@@ -38,13 +38,19 @@ static enum chase_state data_stays(struct tlb_path *c, unsigned k, bool *yes)
 	return state;
 }
 
+/* Whether it costs as much as the way from a cache of data to the memory. */
+static bool costs_like_tables(const struct tlb_path *c, unsigned k)
+{
+	return !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
+}
+
 /* Where no sets show, page table entries that a cache of data had, and has no longer, look like one more level, which costs as much as the way from
  * that cache to the memory. More lines of each page need not drive those out: entries of pages that are visited in turn are the last to go. */
 static bool look_like_tables(const struct tlb_path *c, unsigned k)
 {
 	/* One set is none that shows: all that are too many conflict, whatever has them. */
 	return !c->level[k].shown && (c->level[k].sets.state != CHASE_DONE || c->level[k].sets.value == 1) &&
-	       !(tlb_least_cost(c, k) < TABLE_LEAST * (c->slowest - c->quickest));
+	       costs_like_tables(c, k);
 }
 
 static uint64_t umax(uint64_t a, uint64_t b)
@@ -110,6 +116,7 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	state = are_flooded(c, k, &told, &flooded);
 	if (state == CHASE_PENDING)
 		return state;
+	c->level[k].maybe_tables = !told && costs_like_tables(c, k);
 	if (flooded)
 		tlb_refuse(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
 					 "entries in a cache of data do that");

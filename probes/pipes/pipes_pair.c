@@ -83,7 +83,8 @@ void pipes_expect_pair(const struct pipes *u, unsigned a, unsigned b, unsigned c
 
 /* What may share a pipe, by streams of other proportions: a pipe in common makes none of them shorter than its work takes, while
  * warps that get their turns too late for a pipe that is free do so in some proportions and not in others. Of each stream, what
- * part of one's work at most needs the other's pipe, or of the other's the first one's. */
+ * part of one's work at most needs the other's pipe, or of the other's the first one's. Issuing the other one's instructions
+ * makes it seem to be some where one alone is as fast as issue lets it be: no proportions show less then. */
 static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b,
 				     unsigned first, const struct pair *seen)
 {
@@ -93,7 +94,7 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 	const size_t missing = study_missing(u->s);
 	/* An operation of two pipes does only a part of its work on the other's: one that was seen has to be gone. */
 	const double nothing = seen->is == REL_PART ? APART_MOST : PART_LEAST;
-	double of_a = INFINITY, of_b = INFINITY;
+	double of_a = INFINITY, of_b = INFINITY, issue_a = INFINITY, issue_b = INFINITY;
 	for (size_t k = 0; k < sizeof quarters && study_missing(u->s) == missing && fmax(of_a, of_b) > nothing; k++) {
 		unsigned m_a = n_a, m_b = n_b, *many = n_a > n_b ? &m_a : &m_b, *few = n_a > n_b ? &m_b : &m_a;
 		const unsigned times = quarters[k] * *many + 4 * *few <= GROUP_MOST ? 4 : 1;
@@ -113,12 +114,16 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 				continue;
 			of_a = fmin(of_a, (m.cycles - t_b) / t_a);
 			of_b = fmin(of_b, (m.cycles - t_a) / t_b);
+			issue_a = fmin(issue_a, (steps * u->issue - t_b) / t_a);
+			issue_b = fmin(issue_b, (steps * u->issue - t_a) / t_b);
 		}
 	}
 	const double most = fmax(of_a, of_b);
 	if (most <= nothing)
 		return (struct pair){.is = REL_APART, .excess = most};
-	return most < seen->excess - APART_MOST ? (struct pair){.is = REL_HIDDEN, .excess = most} : *seen;
+	const bool by_issue =
+	    isfinite(most) && of_a <= fmax(0, issue_a) + nothing && of_b <= fmax(0, issue_b) + nothing;
+	return most < seen->excess - APART_MOST || by_issue ? (struct pair){.is = REL_HIDDEN, .excess = most} : *seen;
 }
 
 /* Times of one pair under the loads so far. */

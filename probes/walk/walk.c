@@ -14,8 +14,6 @@ enum {
 	POSITIONS_OWN = 4, /* of private memory, where each thread's words lie far apart */
 	FEW = 16,
 	MANY = 48,
-	SHORT_FEW = 2, /* the same where instructions of as many do not come in time */
-	SHORT_MANY = 8,
 	REPEATS_QUIET = 2,
 	SHIFT_NEAR = 3, /* of bytes, from one place of global memory to the next: all sizes but the largest lie alike */
 	SHIFT_COLD = 9, /* no cache brings what is so far off beside what was asked for */
@@ -206,7 +204,7 @@ static const struct experiment experiments[] = {
 
 /* ---- what is concluded ---- */
 
-static const struct walk_loops usual_loops = {FEW, MANY}, short_loops = {SHORT_FEW, SHORT_MANY};
+static const struct walk_loops usual_loops = {FEW, MANY};
 
 static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
 			bool all, const struct walk_clock *clock)
@@ -377,16 +375,16 @@ static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, str
 			*why = cold_late;
 		return good;
 	}
-	const enum cold_code code = cold_compare(s, cold, short_loops, clock);
+	const enum cold_code code = cold_compare(s, cold, walk_short_loops, clock);
 	if (study_pending(s) || code == COLD_UNKNOWN || (code == COLD_AS_LONG && !*why))
 		return good;
 	if (code == COLD_LATE) {
 		*why = cold_late;
 		return good;
 	}
-	cold_ask(s, short_loops, clock, &shorter);
+	cold_ask(s, walk_short_loops, clock, &shorter);
 	if (!good)
-		ask_near(s, short_loops, clock, near);
+		ask_near(s, walk_short_loops, clock, near);
 	if (study_pending(s))
 		return good;
 	/* Two parts of them, which take as long, tell of their instructions; links that differ in their pauses do not. */
@@ -428,7 +426,8 @@ static void conclude_global(struct study *s, const struct cold *cold, const stru
 	}
 }
 
-static void walk_global(struct study *s, const struct walk_clock *clock)
+/* *late: instructions of the usual loops through memory come late. */
+static void walk_global(struct study *s, const struct walk_clock *clock, bool *late)
 {
 	struct near near;
 	struct cold cold;
@@ -437,7 +436,8 @@ static void walk_global(struct study *s, const struct walk_clock *clock)
 	cold_ask(s, usual_loops, clock, &cold);
 	if (study_pending(s))
 		return;
-	const unsigned good = ask_shorter(s, clock, &cold, &near, cold_good(&cold, &why), &why);
+	const unsigned usual = cold_good(&cold, &why), good = ask_shorter(s, clock, &cold, &near, usual, &why);
+	*late = (usual < 2 && cold.told[0]) || why == cold_late;
 	if (!study_pending(s))
 		conclude_global(s, &cold, &near, good, why, clock);
 }
@@ -448,14 +448,19 @@ static const char *part_of(enum walk_space space)
 	return space == SPACE_SHARED ? "completion" : "nearest";
 }
 
-static void walk_space(struct study *s, enum walk_space space, const struct walk_clock *clock)
+static void walk_space(struct study *s, enum walk_space space, const struct walk_clock *clock, bool *late)
 {
 	const struct more none = {.told = true};
+	const char *why;
 	if (space == SPACE_GLOBAL) {
-		walk_global(s, clock);
+		walk_global(s, clock, late);
 		return;
 	}
-	const struct timed t = walk_ask(s, space, 4, false, usual_loops, clock);
+	const struct timed t = walk_in_time(s, space, usual_loops, *late, clock, &why);
+	if (why && !study_pending(s)) {
+		walk_verdict(s, space, 4, part_of(space), VERDICT_INCONCLUSIVE, why);
+		return;
+	}
 	conclude(s, space, 4, part_of(space), &t, &none, clock, space,
 		 space == SPACE_SHARED ? "64 places" : "a few places that the nearest cache holds");
 }
@@ -484,12 +489,13 @@ static void study(struct study *s)
 	const bool told = timed_steady(s, &one, &clock.timer, &why);
 	clock.hz = one.both_hz;
 	const bool ahead = !told && !why && study_ahead(s);
+	bool late = false;
 	if (ahead)
 		clock.timer = 0;
 	if (why)
 		without_timer(s, why);
 	for (unsigned space = 0; space < SPACES && (told || ahead); space++)
-		walk_space(s, (enum walk_space)space, &clock);
+		walk_space(s, (enum walk_space)space, &clock, &late);
 	if (!ahead && (!told || study_pending(s))) /* streams share an array, which no other launch is to displace */
 		return;
 	for (unsigned space = 0; space < STREAMS; space++)
@@ -539,7 +545,9 @@ const struct probe probe_walk = {
 	"same "
 	"ones in each turn. A loop too long for the nearest instruction cache: "
 	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
-	"least. Memory that is "
+	"least; round a few places of other memories, loops with a sixth of the steps tell where those of the longer "
+	"take "
+	"more. Memory that is "
 	"slower to read in some "
 	"places: one array serves all streams. How a compiler joins and orders independent "
 	"loads: the interval of a stream is as wide as "

@@ -34,6 +34,13 @@ struct walk_loops {
 struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
 		      const struct walk_clock *clock);
 
+/* walk_shorter.c: loops that are so much shorter than usual that their instructions come in time if any do. */
+extern const struct walk_loops walk_short_loops;
+/* What a step takes round a few places of shared, constant or private memory, by these loops or, where their instructions come late, by
+ * shorter ones; *why: NULL, or why neither tell. late: instructions of longer loops come late. */
+struct timed walk_in_time(struct study *s, enum walk_space space, struct walk_loops loops, bool late,
+			  const struct walk_clock *clock, const char **why);
+
 /* A verdict without a value for memory.<space>.<bytes>.<part>. */
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
 		  const char *because);

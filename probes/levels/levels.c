@@ -41,6 +41,7 @@ enum {
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
 #define ROUGH	    0.3	 /* of a latency: half of the interval of one that is of use in the fit, if not known */
+#define TOLD_BY	    3	 /* walks that some hits miss: two fit a capacity and what misses take, whatever those are of */
 #define HOLE	    1.7	 /* from one size that was told to the next: two levels in between could pass for one */
 
 static const char *const space_name[SPACES] = {"global", "constant"};
@@ -178,6 +179,23 @@ static unsigned served_alike(const struct stat_level *l, const double *size, con
 	return served;
 }
 
+/* Bytes that the first level of global memory has at least. What its misses take is what the walks just beyond it say, and where the next level
+ * follows so soon that those are few, its own misses may be among them: where what was read before the walk has not left all of the array in
+ * it, as a rule of replacement that prefers something else does, they begin before its size. Then the rise is steeper, and is taken for a
+ * slower next level behind a larger first one. Only what was served alike is sure to be held. */
+static double first_least(const struct stat_level *level, const double *size, const double *ns, size_t n)
+{
+	const double next = level[1].size > 0 ? level[1].size_lo : INFINITY;
+	double held = 0;
+	unsigned beyond = 0;
+	for (size_t i = 0; i < n; i++) {
+		beyond += size[i] > level->size_hi && size[i] < next;
+		if (fabs(ns[i] - level->value) <= KNOWN * level->value)
+			held = size[i];
+	}
+	return beyond < TOLD_BY ? fmin(held, level->size_lo) : level->size_lo;
+}
+
 /* The smallest array that, as all larger ones, is slower than the first level: that has no room for it. INFINITY: none is. */
 static double slower_from(const struct stat_level *l, const double *size, const double *ns, size_t n)
 {
@@ -246,7 +264,9 @@ static void conclude_capacity(struct study *s, unsigned space, unsigned times, s
 			      const double *size, const double *ns, size_t n)
 {
 	const struct stat_level *l = &level[k];
-	const double lo = least_of(level, k, space, times), hi = most_of(l, times);
+	const double lo = space == SPACE_GLOBAL && !k ? first_least(level, size, ns, n) * (1 - MODEL)
+						      : least_of(level, k, space, times),
+		     hi = most_of(l, times);
 	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
 	char key[64];
 	key_of(key, space, k, "capacity");

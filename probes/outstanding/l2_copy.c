@@ -172,6 +172,8 @@ enum chase_state copy_size(struct study *s, unsigned experiment, struct copied *
 	}
 	out->least = size_of_step(fits) / (1 + OVERFLOWED);
 	out->most = size_of_step(gone + 1);
-	out->size = floor(sqrt(size_of_step(fits) * out->most));
+	/* Whether an array that much is still gained from fits, or is in part held of one too large, the rule of replacement says, which
+	 * is not known here. So the size is in the middle of all that it may be, and not of where the gain fades. */
+	out->size = floor(sqrt(out->least * out->most));
 	return CHASE_DONE;
 }

@@ -394,23 +394,24 @@ static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
 	}
 }
 
-/* Where both paths have the same levels before one that may be page table entries in a cache of data, and the other one has no such level there, it is that:
- * what differs between them is which lines of data they read. */
+/* Where both paths have the same levels before one that may be page table entries in a cache of data, and the other one has none there that can be told, it is
+ * that: what differs between them is which lines of data they read. */
 static void doubt_tables(struct tlb_path *c, const struct tlb_path *other)
 {
 	char why[sizeof(c->level[0].reach.why)];
+	unsigned k = 0;
 
-	for (unsigned k = 0; k < c->level_count; k++) {
-		if (k < other->level_count && is_same(&c->level[k], &other->level[k]))
-			continue;
-		if (!k || !c->level[k].maybe_tables || c->level[k].reach.state != CHASE_DONE)
-			return;
-		snprintf(why, sizeof(why),
-			 "%s memory has the same levels before it, and not this one: page table entries in a cache of "
-			 "data would look like that",
-			 other->name);
-		return take_back(&c->level[k], why);
-	}
+	while (k < c->level_count && k < other->level_count && is_same(&c->level[k], &other->level[k]))
+		k++;
+	if (!k || k == c->level_count || !c->level[k].maybe_tables || c->level[k].reach.state != CHASE_DONE ||
+	    (k < other->level_count && other->level[k].reach.state == CHASE_DONE))
+		return;
+	snprintf(
+	    why, sizeof(why),
+	    "%s memory has the same levels before it, and not this one: page table entries in a cache of data would "
+	    "look like that",
+	    other->name);
+	take_back(&c->level[k], why);
 }
 
 static void begin(struct study *s, struct tlb_path *c, unsigned experiment)
@@ -449,9 +450,8 @@ static void study_tlb(struct study *s)
 	if (state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE) {
 		doubt_first(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
 		doubt_first(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
-		const struct tlb_path before = path[TLB_ON_TEXTURE];
 		doubt_tables(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
-		doubt_tables(&path[TLB_ON_GLOBAL], &before);
+		doubt_tables(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
 	}
 	for (unsigned i = 0; i < PATHS; i++) {
 		if (state[i] == CHASE_DONE)

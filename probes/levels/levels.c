@@ -169,13 +169,19 @@ static void nothing(struct study *s, unsigned space, enum verdict v, const char 
 	study_verdict(s, key, v, space_name[space], "%s", why);
 }
 
+/* Whether a step of a walk takes what the level's hits do. */
+static bool is_hit(const struct stat_level *l, double ns)
+{
+	return fabs(ns - l->value) <= KNOWN * l->value;
+}
+
 /* Walks that fit into the first level whole. Its capacity is told from its latency by nothing else: what grows by the capacity's share
  * from a larger latency grows as well by a smaller one's from less. */
 static unsigned served_alike(const struct stat_level *l, const double *size, const double *ns, size_t n)
 {
 	unsigned served = 0;
 	for (size_t i = 0; i < n && size[i] <= l->size_lo; i++)
-		served += fabs(ns[i] - l->value) <= KNOWN * l->value;
+		served += is_hit(l, ns[i]);
 	return served;
 }
 
@@ -190,7 +196,7 @@ static double first_least(const struct stat_level *level, const double *size, co
 	unsigned beyond = 0;
 	for (size_t i = 0; i < n; i++) {
 		beyond += size[i] > level->size_hi && size[i] < next;
-		if (fabs(ns[i] - level->value) <= KNOWN * level->value)
+		if (is_hit(level, ns[i]))
 			held = size[i];
 	}
 	return beyond < TOLD_BY ? fmin(held, level->size_lo) : level->size_lo;

@@ -144,6 +144,14 @@ static bool as_others(const struct balance *all, const struct balance *at)
 	return MANY_LOW * all->low > all->high && 2 * (at->high - at->low) < all->high - all->low;
 }
 
+/* The same of one ring, of which `all` are its visits. Asked last: it looks at each of them again. */
+static bool others_in(const struct tlb_path *c, unsigned k, const struct tlb_view *w, const struct balance *all)
+{
+	const struct balance at = balance_at(c, k, w);
+
+	return as_others(all, &at);
+}
+
 /* Visits of the lap from v on that are neither quite a hit nor quite a miss. */
 static unsigned between(const struct tlb_path *c, unsigned k, const struct tlb_view *w, uint32_t from)
 {
@@ -223,12 +231,10 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 	/* Of a first in, first out set of one page too many a lap may miss one page alone, which is hidden once among many that do. */
 	if (proof)
 		return more > MORE * chance ? 0 : 1;
-	const struct balance at = balance_at(c, k, w);
-	const bool others = as_others(&b, &at);
-	if (!others &&
-	    ((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
+	if (((misses > stat_binomial_limit(w->visits, worst, TLB_CHANCE) && more > MORE * chance) ||
 	     (hot > MANY_MORE * cold && hot > stat_binomial_limit(w->pages, fmin(0.5, 4 * again), TLB_CHANCE) &&
-	      hot > 1 + worst * w->pages)))
+	      hot > 1 + worst * w->pages)) &&
+	    !others_in(c, k, w, &b))
 		return -1;
 	if (w->skipped > SKIPPED * w->visits)
 		return 0;
@@ -239,7 +245,7 @@ static int judge(struct tlb_path *c, unsigned k, const struct tlb_view *w)
 		return 0;
 	if (!warm && no_surplus(&b, laps))
 		return 1;
-	return !others && warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps ? -1 : 0;
+	return warm > 1 && more > SURE_NOT * chance && more > AT_LEAST * laps && !others_in(c, k, w, &b) ? -1 : 0;
 }
 
 struct orders_sum {

@@ -459,13 +459,14 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 	if (study_pending(s))
 		return false;
 	for (size_t k = 0; k < levels; k++) {
-		if (within_last(level, k, space, times)) {
+		conclude_latency(s, space, times, k, level, hz);
+		/* Nor is a capacity known then that was fitted with one more level than there may be. */
+		if (k + 1 < levels && within_last(level, k + 1, space, times)) {
 			conclude_doubt(
-			    s, space, k, levels, false,
-			    "it may be no larger than the level before it: what looks like two levels may be one");
+			    s, space, k, levels, true,
+			    "a level may be no larger than the one before it: what looks like two levels may be one");
 			break;
 		}
-		conclude_latency(s, space, times, k, level, hz);
 		if (in_hole(&level[k], size, n)) {
 			conclude_doubt(s, space, k, levels, true,
 				       "walks of too many sizes around it could not be timed: what looks like one "

@@ -422,7 +422,10 @@ static double behind_of(const struct share_path *c, unsigned k, double last)
 
 	if (l->cold) /* what is behind it has to be slower than this, which each SM shows by itself */
 		return 1.6 * l->ticks + 2 * APART;
-	return k + 1 < c->levels ? l[1].ticks : last;
+	if (k + 1 == c->levels)
+		return last;
+	/* Where not even what the SM has brought itself stays in a cold one, what lies behind that was looked at. */
+	return too_slow(c, k + 1, l[1].ticks) ? hit_of(c, k + 1) : l[1].ticks;
 }
 
 /* Ticks from which an access missed a level. */

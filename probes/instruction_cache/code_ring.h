@@ -108,6 +108,14 @@ struct code_classes {	/* of jumps, by their time */
 };
 /* Which of the classes are levels, and between which two rings of the survey each is left. */
 void code_find_levels(struct code_survey *v, const struct code_classes *c);
+/* Ticks from which jumps miss each of the levels. boost: how much faster the SM's clock goes at times. */
+void code_find_misses(struct arena *a, struct code_survey *v, const struct code_classes *c, double boost);
+/* Misses that noise does not explain: at least one a lap. */
+bool code_overflows(const struct code_run *r, double floor, double noise);
+/* How often a jump that should hit is slow, from the rings that surely fit. */
+double code_noise_below(const struct code_survey *v, double floor, unsigned pieces);
+/* The smallest ring that is so much larger than a level that all of it misses, or the largest. */
+unsigned code_large_ring(const struct code_survey *v, const struct code_level *l);
 enum code_state code_measure_survey(struct code *c, struct code_survey *v);
 /* Line, sets, ways and size of level k. CODE_MISSING: what is not known says why. */
 enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k);

@@ -1,5 +1,6 @@
 /* Levels of instruction caches from classes of jumps. A survey as a random GPU gave it: a second cache that neighbours keep emptying, so
  * that the memory answers from the same ring on. */
+#include "base/arena.h"
 #include "instruction_cache/code_ring.h"
 #include "instruction_cache/code_share.h"
 #include <math.h>
@@ -68,6 +69,50 @@ static void two_ways_of_one_memory(void **state)
 	free(v);
 }
 
+/* A memory of which one of two rows is open, behind long lines: of those jumps that miss, and few do, the first half takes `open` ticks,
+ * which is no class. With noise as many do so in rings that fit. */
+static struct code_survey *open_rows(bool noise)
+{
+	enum { OWN = 42, OPEN = 454, CLOSED = 492 };
+	static uint32_t word[2 * LAPS * (8 << RINGS)];
+	struct code_survey *v = calloc(1, sizeof *v);
+	const struct code_classes classes = {.count = 2, .centre = {OWN, CLOSED}, .points = {RINGS, 3}};
+	struct arena a;
+	uint32_t *w = word;
+
+	assert_non_null(v);
+	arena_init(&a);
+	v->count = RINGS;
+	for (unsigned i = 0; i < RINGS; i++) {
+		const unsigned n = 8u << i;
+		v->ring[i] = (struct code_ring){.stride = 1, .count = n, .laps = LAPS};
+		v->run[i] = (struct code_run){.count = n, .laps = LAPS, .visits = n * LAPS, .word = w};
+		for (unsigned j = 0; j < n * LAPS; j++, w += 2) {
+			w[0] = 1000;
+			w[1] = 1000 + OWN;
+			if (j % 8 == 0 && (i >= FITS || (noise && j % 16)))
+				w[1] = 1000 + (j % 16 ? OPEN : CLOSED);
+		}
+	}
+	code_find_levels(v, &classes);
+	code_find_misses(&a, v, &classes, 0);
+	arena_free(&a);
+	return v;
+}
+
+static void open_rows_miss_too(void **state)
+{
+	struct code_survey *v = open_rows(false);
+
+	(void)state;
+	assert_true(v->level[0].miss > 42 && v->level[0].miss < 454);
+	assert_true(v->level[0].floor == v->level[0].miss);
+	free(v);
+	v = open_rows(true);
+	assert_true(v->level[0].miss > 454 && v->level[0].floor > 454);
+	free(v);
+}
+
 /* Every second read is late, so that their median lies half-way, and late ones differ by a cycle. */
 static void every_second_read_late(void **state)
 {
@@ -86,6 +131,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_cache_that_others_empty),
 	    cmocka_unit_test(two_ways_of_one_memory),
+	    cmocka_unit_test(open_rows_miss_too),
 	    cmocka_unit_test(every_second_read_late),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

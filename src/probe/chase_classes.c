@@ -356,7 +356,8 @@ static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 	return stat_median(part + (n - last), last, scratch) < 0.5;
 }
 
-/* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
+/* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. Not so what has
+ * places of its own: a next level that is little slower than the ghost. */
 static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
@@ -364,7 +365,7 @@ static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
 		if (!ghost)
 			k++;
 		while (ghost) {
-			ghost = k + 1 < c->class_count && is_ghost(c, k, k + 1);
+			ghost = k + 1 < c->class_count && is_ghost(c, k, k + 1) && !chase_owns_places(c, pool, k + 1);
 			for (unsigned i = 0; i < c->survey_count; i++)
 				c->survey[i].share[k - 1] += c->survey[i].share[k];
 			remove_class(c, k);

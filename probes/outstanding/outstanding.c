@@ -428,6 +428,14 @@ static void conclude(struct study *s, const struct inquiry *q)
 	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
 }
 
+/* Whether there is an L2 for sure. Rows of the memory are open for a second copy as well, as long as blocks keep to their order. */
+static bool has_l2(const struct study *s)
+{
+	const struct finding *size = study_finding(s, "cache.global.l2.size");
+
+	return size && (size->verdict == VERDICT_MEASURED || size->verdict == VERDICT_BOUND);
+}
+
 /* Returns bytes of which the L2 certainly holds several times as many. */
 static double study_copy(struct study *s)
 {
@@ -440,6 +448,12 @@ static double study_copy(struct study *s)
 		return HELD_AT_LEAST;
 	if (state == CHASE_UNDECIDED)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", c.why);
+	else if (!has_l2(s))
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "copy",
+		    "a copy that was made before takes %.2f of its time from memory, but nobody knows whether "
+		    "there is an L2: open rows of the memory gain time, too",
+		    1 - c.share);
 	else if (c.size > 0)
 		study_measured_number(
 		    s, key, c.size, c.least, c.most, "card", method, "copy",
@@ -448,7 +462,7 @@ static double study_copy(struct study *s)
 	else
 		study_bound(s, key, c.least, INFINITY, method, "copy",
 			    "copies are made again in %.2f of the time from memory, whatever was tried", 1 - c.share);
-	return state == CHASE_DONE ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
+	return state == CHASE_DONE && has_l2(s) ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
 }
 
 static void out_of_memory(struct study *s)
@@ -527,6 +541,7 @@ static void study_outstanding(struct study *s)
 }
 
 static const char *const claims[] = {"outstanding.*", "cache.global.l2.copy_size", NULL};
+static const char *const needs[] = {"global_cache", NULL};
 
 const struct probe probe_outstanding = {
     .name = "outstanding",
@@ -549,8 +564,11 @@ const struct probe probe_outstanding = {
 	      " another one does the same. A scheduler that prefers some warps: each says when it was ready to load and"
 	      " when it had all, and they wait for each other in between. A limit of warps: as many"
 	      " instructions are made by more of them. A table that cannot be filled makes no jump:"
-	      " there it is a bound.",
+	      " there it is a bound. Open rows of the memory, which a second copy finds as well: its time says "
+	      "something of an"
+	      " L2 only where one was found.",
     .figure = "thread-latency-1",
+    .needs = needs,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -343,6 +343,37 @@ static void extremes(const struct visits *v, double *least, double *most)
 	}
 }
 
+/* Whether visits have more costs than steps of the clock make of one, which are off by less than two of them to either side. Noise comes upon openers
+ * as upon followers, and puts about as many to one side of those as to the other: what one side has beyond that is another cost, as rows of the
+ * memory are that cost too little for anybody to know of them. */
+#define STRAY_SHARE 0.03 /* of the visits are */
+#define STRAY_SIDES 3	 /* and so many times as many as on the other side */
+static bool of_one_cost(const struct tlb_path *c, const struct visits *v)
+{
+	const double *cost = v->each ? v->each : v->cost, wide = 3 * c->grain;
+	const size_t count = v->each ? v->each_n : v->n;
+	size_t inside = 0, less = 0, more = 0;
+	double first = 0;
+
+	memcpy(v->scratch, cost, count * sizeof(*cost));
+	qsort(v->scratch, count, sizeof(*v->scratch), ascending);
+	for (size_t i = 0, end = 0; i < count; i++) {
+		while (end < count && v->scratch[end] <= v->scratch[i] + wide)
+			end++;
+		if (end - i > inside) {
+			inside = end - i;
+			first = v->scratch[i];
+		}
+	}
+	/* Refreshes, and what else makes a visit much slower, are farther off. */
+	for (size_t i = 0; i < count; i++) {
+		less += v->scratch[i] < first && v->scratch[i] >= first - 2 * c->grain;
+		more += v->scratch[i] > first + wide && v->scratch[i] <= first + wide + 2 * c->grain;
+	}
+	const size_t stray = less > more ? less : more, other = less + more - stray;
+	return (double)stray <= STRAY_SHARE * (double)count || stray <= STRAY_SIDES * other;
+}
+
 /* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
  * met. One of them met both, or the cheapest counts. */
 static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
@@ -383,21 +414,28 @@ static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring 
 	const double off = 2 * c->grain - 1;
 	double least = INFINITY, most = -INFINITY;
 
+	bool one = of_one_cost(c, first);
 	extremes(first, &least, &most);
 	for (uint32_t i = 1;
-	     i <= STEP_TRIES && most - least < 2 * c->grain && out->high - out->low > STEP_VAGUE * out->value; i++) {
+	     one && i <= STEP_TRIES && most - least < 2 * c->grain && out->high - out->low > STEP_VAGUE * out->value;
+	     i++) {
 		struct tlb_ring again = *ring;
 		struct tlb_price at = {.state = CHASE_UNDECIDED};
 		struct visits v;
 		again.turns = tlb_turns(c, ring) + i;
 		if (visits_get(c, &again, from, below, &v, &at) == CHASE_PENDING)
 			return CHASE_PENDING;
-		if (at.state == CHASE_DONE && v.n >= VISITS_LEAST && v.near == first->near && v.usual == first->usual)
+		if (at.state == CHASE_DONE && v.n >= VISITS_LEAST && v.near == first->near && v.usual == first->usual) {
 			extremes(&v, &least, &most);
+			one = of_one_cost(c, &v);
+		}
 	}
+	/* Rows that nobody knows of are in some of the visits, and in the mean of all less than what makes two costs of one. */
+	if (!one && !first->near)
+		out->low -= c->gap / 2;
 	const double low = fmax(out->low, most - off), high = fmin(out->high, least + off);
 	/* Nothing is left where they are not of one cost. */
-	if (isfinite(least) && low < high) {
+	if (one && isfinite(least) && low < high) {
 		out->low = low;
 		out->high = high;
 	}

@@ -561,6 +561,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	if (v.n < VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	/* What comes upon few visits, as rows that few of them open, is in the mean and not in the middle. */
+	const double middle = stat_median(v.cost, v.n, v.scratch) - out->value;
 	bool memory = false;
 	if (k == c->level_count && k > 1 && !v.near && isinf(c->near[k]) && tables_kept(c) &&
 	    from_memory(c, k, below, out->value, &memory) == CHASE_PENDING)
@@ -590,8 +592,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	}
 	out->usual = v.usual;
 	out->loose += v.astray;
-	out->low = out->value - 2 * (c->grain - 1);
-	out->high = out->value + 2 * (c->grain - 1);
+	out->low = fmin(out->value - 2 * (c->grain - 1), out->value + middle);
+	out->high = fmax(out->value + 2 * (c->grain - 1), out->value + middle);
 	/* What a faster clock may have put to all of a launch, the price leaves open anyway. */
 	if (c->grain > GAP_LEAST && out->loose <= fmin(v.astray, ASTRAY_LITTLE) && !(c->rows > 0 && !v.near) &&
 	    between_steps(c, &over, up->floor, below, &v, out) == CHASE_PENDING)

@@ -1,17 +1,15 @@
 /* What a miss costs, from pages that are known to miss. */
 #include "base/arena.h"
 #include "stat/stat.h"
-#include "tlb.h"
+#include "tlb_visits.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define VISITS_LEAST  64
 #define ALIKE	      0.05 /* of the cost that the survey saw */
 #define STEP_SHARE    0.1  /* of the visits have a cost that is none of noise */
 #define STEP_TRIES    6
-#define SLOW	      0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
 #define CLOCK_TRIES   6	  /* besides the first one, of a ring that met one clock */
 #define STEP_VAGUE    0.2 /* of a cost, within which it has to be known */
 #define ASTRAY_LITTLE 1	  /* cycles */
@@ -47,172 +45,7 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Costs of the visits of a ring's pages, of those that cost as much as one level does. */
-struct visits {
-	double *cost, *scratch;
-	size_t n;
-	double *each; /* single ones, of which the clock's steps tell more than of means of pairs; NULL: as cost */
-	size_t each_n;
-	bool near;  /* no memory was asked */
-	bool usual; /* all at the SM's usual clock, ... */
-	bool both;  /* ... as a faster one was seen beside it */
-	double
-	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
-};
-
-/* What followers of the usual clock take, kind by kind of line: those of a faster clock take longer, by what it is faster, and are of no kind
- * of their own. */
-#define KINDS	  3
-#define KIND_TAIL 8 /* one in so many may be quicker than its kind, or be of none */
-struct kinds {
-	double least[KINDS], most[KINDS];
-	unsigned count;
-};
-
-static bool is_usual(const struct kinds *k, double ticks)
-{
-	for (unsigned i = 0; i < k->count; i++)
-		if (ticks >= k->least[i] && ticks <= k->most[i])
-			return true;
-	return false;
-}
-
-/* Whether so many ticks, or what a faster clock makes of fewer: some followers took as many fewer, of which a kind that is hidden among those
- * of another kind and a faster clock has its share. v is sorted. */
-#define KIND_HIDDEN 32 /* one in so many are some */
-static bool may_be_faster(const struct tlb_path *c, const double *v, size_t n, double ticks, double one)
-{
-	size_t some = 0;
-
-	for (size_t i = 0; i < n; i++)
-		some += v[i] >= ticks / (1 + c->swing) - one && v[i] <= ticks / (1 + c->swing_least) + one;
-	return some > n / KIND_HIDDEN;
-}
-
-/* False: a clock that is a little faster is not told from the usual one. */
-static bool kinds_of(struct tlb_path *c, const struct tlb_view *w, double *scratch, struct kinds *k)
-{
-	const double one = c->grain + c->gap;
-	size_t n = 0, at = 0;
-
-	*k = (struct kinds){.count = 0};
-	for (uint32_t i = 0; i < w->visits; i++)
-		if (isfinite(w->cost[i]))
-			scratch[n++] = w->ticks[2 * i + 1];
-	qsort(scratch, n, sizeof(*scratch), ascending);
-	while (k->count < KINDS && n - at > n / KIND_TAIL) {
-		const double least = scratch[at + (n - at) / KIND_TAIL];
-		if (k->count && may_be_faster(c, scratch, n, least, one)) {
-			while (at < n && scratch[at] <= least + one)
-				at++;
-			continue;
-		}
-		k->least[k->count] = least - one;
-		k->most[k->count++] = least + one;
-		if (least * (1 + c->swing_least) - c->grain <= least + one)
-			return false;
-		while (at < n && scratch[at] <= least * (1 + c->swing) + one)
-			at++;
-	}
-	return k->count > 0;
-}
-
-/* Leaves the visits of one clock: an access of the usual one less one of a faster one is the cost of nothing. A visit's follower says which clock
- * its opener met, unless a cache in the SM answers it, which has the SM's own clock; then other openers do. Where they cannot be told apart, all
- * of them are left. */
-static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
-{
-	enum tlb_pace *pace = ARENA_ARRAY(study_arena(c->study), w->visits, enum tlb_pace);
-	/* Where one level has all lines, its quickest ring says what followers take, near or not. */
-	const bool same = c->slowest <= c->quickest * (1 + c->swing) + c->gap;
-	const bool changes = pace && v->near && tlb_clock_of_misses(c, w, from, below, pace) > 1;
-	struct kinds k;
-	size_t n = 0;
-
-	for (uint32_t i = 0; i < w->visits; i++)
-		v->scratch[i] = w->ticks[2 * i + 1];
-	v->astray = c->swing * stat_quantile(v->scratch, w->visits, SLOW, v->scratch + w->visits);
-	const bool told = kinds_of(c, w, v->scratch, &k);
-	if (!pace || (!told && !changes))
-		return;
-	for (uint32_t i = 0; i < w->visits; i++) {
-		const uint32_t other = tlb_other_role(w, i);
-		if (!(w->cost[i] >= (float)from && w->cost[i] < (float)below))
-			continue;
-		if (pace[i] == TLB_USUAL && pace[other] == TLB_USUAL &&
-		    (!told || (is_usual(&k, w->ticks[2 * i + 1]) && is_usual(&k, w->ticks[2 * other + 1]))))
-			v->scratch[n++] = w->cost[i];
-	}
-	if (n < VISITS_LEAST)
-		return;
-	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
-	v->n = n;
-	v->astray = 0;
-	v->both = changes;
-	/* The quickest ring that there is was not all boosted. */
-	v->usual = (v->near || same) && (changes || k.least[0] <= c->quickest);
-}
-
-/* Visits in pairs: the opener's line of one is the follower's of the other, so that what a faster clock put to one of them it took from the other, as
- * long as both accesses of a visit met one clock. What is left of that is of lines that are not equally far. Changes within a visit are few. */
-static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct visits *v)
-{
-	double apart = 0, *each = ARENA_ARRAY(study_arena(c->study), (size_t)w->visits + 1, double);
-	size_t n = 0, each_n = 0;
-
-	for (uint32_t i = 0; i < w->visits && each; i++) {
-		const uint32_t other = tlb_other_role(w, i);
-		if (other <= i || other >= w->visits || !(w->cost[i] >= (float)from && w->cost[i] < (float)below) ||
-		    !(w->cost[other] >= (float)from && w->cost[other] < (float)below))
-			continue;
-		const double first = w->ticks[2 * i + 1], second = w->ticks[2 * other + 1],
-			     differ = fabs(first - second);
-		if (differ > c->swing * fmax(first, second) + c->gap + c->grain)
-			continue;
-		apart = fmax(apart, differ);
-		v->scratch[n++] = (w->ticks[2 * i] + w->ticks[2 * other] - first - second) / 2;
-		/* Two clocks put to one what they take from the other, and set both farther apart than steps do. */
-		const double one = w->ticks[2 * i] - second, two = w->ticks[2 * other] - first;
-		if (fabs(one - two) <= 2 * c->grain && c->swing_least * (first + second) > 2 * c->grain) {
-			each[each_n++] = one;
-			each[each_n++] = two;
-		}
-	}
-	const double astray = c->swing * apart / 2;
-	if (n < VISITS_LEAST || astray >= v->astray)
-		return;
-	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
-	v->n = n;
-	v->astray = astray;
-	v->each = each_n >= VISITS_LEAST ? each : NULL;
-	v->each_n = each_n;
-}
-
-static enum chase_state visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				   struct visits *v, struct tlb_price *out)
-{
-	struct tlb_view w;
-	*v = (struct visits){0};
-	out->state = tlb_get(c, ring, &w);
-	if (out->state != CHASE_DONE)
-		return out->state == CHASE_UNDECIDED ? undecided(out, c->why) : out->state;
-	v->cost = ARENA_ARRAY(study_arena(c->study), w.visits, double);
-	v->scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
-	if (!v->cost || !v->scratch)
-		return undecided(out, "out of memory");
-	v->near = tlb_at_hand(c, &w);
-	for (uint32_t i = 0; i < w.visits; i++)
-		if (w.cost[i] >= (float)from && w.cost[i] < (float)below && !(w.moved && w.moved[i]))
-			v->cost[v->n++] = w.cost[i];
-	if (c->swing > 0)
-		of_one_clock(c, &w, from, below, v);
-	/* Rows of the memory are in one of both now and then, and in half of what a pair costs. */
-	if (v->astray > 0 && (v->near || !(c->rows > 0)))
-		in_pairs(c, &w, from, below, v);
-	return CHASE_DONE;
-}
-
-static void spread_of(const struct visits *v, struct tlb_price *out)
+static void spread_of(const struct tlb_visits *v, struct tlb_price *out)
 {
 	for (unsigned i = 0; i < TLB_SPREAD; i++)
 		out->spread[i] = stat_quantile(v->cost, v->n, (i + 1) / (TLB_SPREAD + 1.0), v->scratch);
@@ -245,14 +78,14 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 {
 	const struct tlb_level *l = &c->level[0];
-	struct visits v;
+	struct tlb_visits v;
 	size_t kept;
 
 	/* Nothing, once what rows cost is known: prices are those of pages whose rows are open. */
 	if (c->rows > 0 || !c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
 		return out->state = CHASE_DONE;
 	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
-	if (visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < VISITS_LEAST)
+	if (tlb_visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < TLB_VISITS_LEAST)
 		return out->state;
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
@@ -279,7 +112,7 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 
 /* Two costs that most visits have one of, ascending. Where delayed visits fill the gap between them, peaks. False: there are not two. */
 #define ROW_SHARE 0.15
-static bool two_costs(struct tlb_path *c, const struct visits *v, struct stat_mode *mode)
+static bool two_costs(struct tlb_path *c, const struct tlb_visits *v, struct stat_mode *mode)
 {
 	struct chase_peak peak[3];
 	uint32_t *ticks = ARENA_ARRAY(study_arena(c->study), v->n + 1, uint32_t);
@@ -303,7 +136,7 @@ static bool two_costs(struct tlb_path *c, const struct visits *v, struct stat_mo
 /* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
  * nobody knows that yet. */
 #define ROW_ALIKE 0.1 /* of what a row costs */
-static bool without_rows(struct tlb_path *c, struct visits *v)
+static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 {
 	struct stat_mode mode[3];
 	size_t n = 0;
@@ -324,7 +157,7 @@ static bool without_rows(struct tlb_path *c, struct visits *v)
 }
 
 /* The least and the most that some of a ring's visits cost, each of which enough of them do that no noise makes it. */
-static void extremes(const struct visits *v, double *least, double *most)
+static void extremes(const struct tlb_visits *v, double *least, double *most)
 {
 	const double *cost = v->each ? v->each : v->cost;
 	const size_t count = v->each ? v->each_n : v->n, few = (size_t)(STEP_SHARE * (double)count);
@@ -348,7 +181,7 @@ static void extremes(const struct visits *v, double *least, double *most)
  * memory are that cost too little for anybody to know of them. */
 #define STRAY_SHARE 0.03 /* of the visits are */
 #define STRAY_SIDES 3	 /* and so many times as many as on the other side */
-static bool of_one_cost(const struct tlb_path *c, const struct visits *v)
+static bool of_one_cost(const struct tlb_path *c, const struct tlb_visits *v)
 {
 	const double *cost = v->each ? v->each : v->cost, wide = 3 * c->grain;
 	const size_t count = v->each ? v->each_n : v->n;
@@ -377,7 +210,7 @@ static bool of_one_cost(const struct tlb_path *c, const struct visits *v)
 /* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
  * met. One of them met both, or the cheapest counts. */
 static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				       struct visits *v)
+				       struct tlb_visits *v)
 {
 	size_t kept;
 	double least = middle_mean(v->cost, v->n, v->scratch, c->gap, &kept);
@@ -385,16 +218,16 @@ static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring
 	for (uint32_t i = 1; i <= CLOCK_TRIES && !v->both; i++) {
 		struct tlb_ring again = *ring;
 		struct tlb_price at = {.state = CHASE_UNDECIDED};
-		struct visits one;
+		struct tlb_visits one;
 		again.turns = tlb_turns(c, ring) + i;
-		if (visits_get(c, &again, from, below, &one, &at) == CHASE_PENDING)
+		if (tlb_visits_get(c, &again, from, below, &one, &at) == CHASE_PENDING)
 			return CHASE_PENDING;
 		/* One that is not to be had proves nothing. */
 		if (at.state != CHASE_DONE) {
 			v->usual = false;
 			break;
 		}
-		if (one.n < VISITS_LEAST || !one.usual)
+		if (one.n < TLB_VISITS_LEAST || !one.usual)
 			continue;
 		const double cost = middle_mean(one.cost, one.n, one.scratch, c->gap, &kept);
 		if (!one.both && cost >= least)
@@ -409,7 +242,7 @@ static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring
  * visit's cost is off by less than two, and so are the cheapest and the dearest. Which of the steps are met may depend on when a launch begins: where that
  * says too little, some more do. */
 static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				      const struct visits *first, struct tlb_price *out)
+				      const struct tlb_visits *first, struct tlb_price *out)
 {
 	const double off = 2 * c->grain - 1;
 	double least = INFINITY, most = -INFINITY;
@@ -421,11 +254,12 @@ static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring 
 	     i++) {
 		struct tlb_ring again = *ring;
 		struct tlb_price at = {.state = CHASE_UNDECIDED};
-		struct visits v;
+		struct tlb_visits v;
 		again.turns = tlb_turns(c, ring) + i;
-		if (visits_get(c, &again, from, below, &v, &at) == CHASE_PENDING)
+		if (tlb_visits_get(c, &again, from, below, &v, &at) == CHASE_PENDING)
 			return CHASE_PENDING;
-		if (at.state == CHASE_DONE && v.n >= VISITS_LEAST && v.near == first->near && v.usual == first->usual) {
+		if (at.state == CHASE_DONE && v.n >= TLB_VISITS_LEAST && v.near == first->near &&
+		    v.usual == first->usual) {
 			extremes(&v, &least, &most);
 			one = of_one_cost(c, &v);
 		}
@@ -450,13 +284,13 @@ static enum chase_state rows_of_hits(struct tlb_path *c, uint32_t lines, double 
 {
 	const struct tlb_level *l = &c->level[0];
 	struct tlb_price hits = {.state = CHASE_UNDECIDED};
-	struct visits v;
+	struct tlb_visits v;
 	size_t kept;
 
 	*cost = NAN;
 	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value, .lines = lines};
-	const enum chase_state state = visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
-	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
+	const enum chase_state state = tlb_visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
+	if (state != CHASE_DONE || v.n < TLB_VISITS_LEAST || v.near)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
 	spread_of(&v, &hits);
 	if (hits.spread[0] >= c->rows - c->gap - ROW_ALIKE * c->rows &&
@@ -474,7 +308,7 @@ static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over,
 	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
 	struct tlb_ring more = *over;
 	struct tlb_price at = {.state = CHASE_UNDECIDED};
-	struct visits v;
+	struct tlb_visits v;
 	size_t kept;
 	double cost;
 
@@ -490,8 +324,8 @@ static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over,
 	state = rows_of_hits(c, more.lines, &cost);
 	if (state != CHASE_DONE || !isfinite(cost))
 		return state;
-	state = visits_get(c, &more, from, below, &v, &at);
-	if (state != CHASE_DONE || v.n < VISITS_LEAST || v.near)
+	state = tlb_visits_get(c, &more, from, below, &v, &at);
+	if (state != CHASE_DONE || v.n < TLB_VISITS_LEAST || v.near)
 		return state == CHASE_PENDING ? state : CHASE_DONE;
 	*value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	*opened = cost;
@@ -504,7 +338,7 @@ static enum chase_state from_memory(struct tlb_path *c, unsigned k, double below
 {
 	const struct tlb_level *l = &c->level[k - 1];
 	struct tlb_price at = {.state = CHASE_UNDECIDED};
-	struct visits v;
+	struct tlb_visits v;
 	uint64_t pages = 2 * l->ways.value;
 	size_t kept;
 
@@ -516,8 +350,8 @@ static enum chase_state from_memory(struct tlb_path *c, unsigned k, double below
 	const struct tlb_ring set = {.pages = (uint32_t)pages, .stride = l->sets.value * l->line.value};
 	if (pages > RING_MOST || set.stride * pages + 2 * RING_PAGE > c->bytes)
 		return CHASE_DONE;
-	const enum chase_state state = visits_get(c, &set, l->floor, below, &v, &at);
-	if (state == CHASE_DONE && v.near && v.n >= VISITS_LEAST)
+	const enum chase_state state = tlb_visits_get(c, &set, l->floor, below, &v, &at);
+	if (state == CHASE_DONE && v.near && v.n >= TLB_VISITS_LEAST)
 		*yes = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept) < value - 2 * c->gap - ALIKE * value;
 	return state == CHASE_PENDING ? state : CHASE_DONE;
 }
@@ -532,7 +366,7 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 {
 	const struct tlb_level *up = &c->level[k ? k - 1 : 0];
 	const double below = k < c->level_count ? c->level[k].floor : INFINITY;
-	struct visits v;
+	struct tlb_visits v;
 	size_t kept;
 	char why[200];
 
@@ -548,17 +382,17 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	if (pages <= up->entries.value)
 		return undecided(out, "the buffer has no room for pages that are known to miss");
 	const struct tlb_ring over = {.pages = (uint32_t)pages, .stride = up->line.value};
-	if (visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
+	if (tlb_visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
-	if (v.usual && v.n >= VISITS_LEAST && at_usual_clock(c, &over, up->floor, below, &v) == CHASE_PENDING)
+	if (v.usual && v.n >= TLB_VISITS_LEAST && at_usual_clock(c, &over, up->floor, below, &v) == CHASE_PENDING)
 		return out->state = CHASE_PENDING;
 	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
-	if (v.n >= VISITS_LEAST) {
+	if (v.n >= TLB_VISITS_LEAST) {
 		spread_of(&v, out);
 		compare_with_hits(&c->price[0], out);
 	}
 	const bool either = !v.near && !without_rows(c, &v) && c->rows > 0;
-	if (v.n < VISITS_LEAST)
+	if (v.n < TLB_VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	/* What comes upon few visits, as rows that few of them open, is in the mean and not in the middle. */

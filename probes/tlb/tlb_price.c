@@ -66,8 +66,9 @@ static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of
 	}
 	/* Where all hits cost the same, any misses that do are. */
 	const bool differ = hits->spread[TLB_SPREAD - 1] > hits->spread[0];
-	of->alike = !hits->stepped && differ && (hits->loose > 0 || hits->either > 0) && of->near == hits->near &&
-		    most - least <= GAP_LEAST;
+	/* Nor is anything as far from hits whose first lines caches have. */
+	of->alike = !hits->stepped && differ && hits->spread[TLB_SPREAD / 2] >= -GAP_LEAST &&
+		    (hits->loose > 0 || hits->either > 0) && of->near == hits->near && most - least <= GAP_LEAST;
 	of->shift = sum / TLB_SPREAD;
 }
 
@@ -98,6 +99,11 @@ static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
 	const bool even = out->value > c->gap && high - low <= c->gap;
 	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
 		out->loose = high - low;
+	/* No hit is faster as the first of its page than nothing makes it: then caches have the lines of one and not of the other. */
+	if (out->value < -c->gap && !by_steps) {
+		out->loose = fmax(out->loose, -out->value);
+		out->value = 0;
+	}
 	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
 	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
 	 * none. Nothing but where in its steps they begin makes an opener faster. */

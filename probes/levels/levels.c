@@ -350,15 +350,15 @@ static bool in_hole(const struct stat_level *l, const double *size, size_t n)
 	return false;
 }
 
-/* Where a level is not known, nor is which of them those behind it are. From it on; met: its own latency was met before. */
-static void conclude_doubt(struct study *s, unsigned space, size_t from, size_t levels, bool met, const char *why)
+/* Where a level is not known, nor is which of them those behind it are. From it on, but for its own latency, which was met before. */
+static void conclude_doubt(struct study *s, unsigned space, size_t from, size_t levels, const char *why)
 {
 	char key[64];
 	for (size_t k = from; k < levels; k++) {
 		key_of(key, space, k, "capacity");
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
 		key_of(key, space, k, "latency");
-		if (k > from || !met)
+		if (k > from)
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
 	}
 }
@@ -463,12 +463,12 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 		/* Nor is a capacity known then that was fitted with one more level than there may be. */
 		if (k + 1 < levels && within_last(level, k + 1, space, times)) {
 			conclude_doubt(
-			    s, space, k, levels, true,
+			    s, space, k, levels,
 			    "a level may be no larger than the one before it: what looks like two levels may be one");
 			break;
 		}
 		if (in_hole(&level[k], size, n)) {
-			conclude_doubt(s, space, k, levels, true,
+			conclude_doubt(s, space, k, levels,
 				       "walks of too many sizes around it could not be timed: what looks like one "
 				       "level there may be two");
 			break;

@@ -162,21 +162,29 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 	return true;
 }
 
+/* Costs of single visits, ascending; in v's scratch. */
+static const double *in_order(const struct tlb_visits *v, size_t *count)
+{
+	*count = v->each ? v->each_n : v->n;
+	memcpy(v->scratch, v->each ? v->each : v->cost, *count * sizeof(*v->scratch));
+	qsort(v->scratch, *count, sizeof(*v->scratch), ascending);
+	return v->scratch;
+}
+
 /* The least and the most that some of a ring's visits cost, each of which enough of them do that no noise makes it. */
 static void extremes(const struct tlb_visits *v, double *least, double *most)
 {
-	const double *cost = v->each ? v->each : v->cost;
-	const size_t count = v->each ? v->each_n : v->n, few = (size_t)(STEP_SHARE * (double)count);
+	size_t count;
+	const double *cost = in_order(v, &count);
+	const size_t few = (size_t)(STEP_SHARE * (double)count);
 
-	memcpy(v->scratch, cost, count * sizeof(*cost));
-	qsort(v->scratch, count, sizeof(*v->scratch), ascending);
 	for (size_t i = 0; i < count;) {
 		size_t n = i;
-		while (n < count && v->scratch[n] == v->scratch[i])
+		while (n < count && cost[n] == cost[i])
 			n++;
 		if (n - i > few) {
-			*least = fmin(*least, v->scratch[i]);
-			*most = fmax(*most, v->scratch[i]);
+			*least = fmin(*least, cost[i]);
+			*most = fmax(*most, cost[i]);
 		}
 		i = n;
 	}
@@ -189,25 +197,22 @@ static void extremes(const struct tlb_visits *v, double *least, double *most)
 #define STRAY_SIDES 3	 /* and so many times as many as on the other side */
 static bool of_one_cost(const struct tlb_path *c, const struct tlb_visits *v)
 {
-	const double *cost = v->each ? v->each : v->cost, wide = 3 * c->grain;
-	const size_t count = v->each ? v->each_n : v->n;
-	size_t inside = 0, less = 0, more = 0;
+	size_t count, inside = 0, less = 0, more = 0;
+	const double *cost = in_order(v, &count), wide = 3 * c->grain;
 	double first = 0;
 
-	memcpy(v->scratch, cost, count * sizeof(*cost));
-	qsort(v->scratch, count, sizeof(*v->scratch), ascending);
 	for (size_t i = 0, end = 0; i < count; i++) {
-		while (end < count && v->scratch[end] <= v->scratch[i] + wide)
+		while (end < count && cost[end] <= cost[i] + wide)
 			end++;
 		if (end - i > inside) {
 			inside = end - i;
-			first = v->scratch[i];
+			first = cost[i];
 		}
 	}
 	/* Refreshes, and what else makes a visit much slower, are farther off. */
 	for (size_t i = 0; i < count; i++) {
-		less += v->scratch[i] < first && v->scratch[i] >= first - 2 * c->grain;
-		more += v->scratch[i] > first + wide && v->scratch[i] <= first + wide + 2 * c->grain;
+		less += cost[i] < first && cost[i] >= first - 2 * c->grain;
+		more += cost[i] > first + wide && cost[i] <= first + wide + 2 * c->grain;
 	}
 	const size_t stray = less > more ? less : more, other = less + more - stray;
 	return (double)stray <= STRAY_SHARE * (double)count || stray <= STRAY_SIDES * other;

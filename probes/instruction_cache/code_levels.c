@@ -104,10 +104,7 @@ static double share_near(const struct code_run *r, double centre)
 /* Of all jumps, those that take no less than this class does: what is nearer does not answer them. */
 static double share_beyond(const struct code_run *r, double centre)
 {
-	unsigned n = 0;
-	for (unsigned i = 0; i < r->visits; i++)
-		n += code_ticks(r, i) >= centre - reach(centre);
-	return (double)n / r->visits;
+	return (double)code_slow(r, centre - reach(centre)) / r->visits;
 }
 
 /* Whether class k is the one before it while the SM's clock ran faster: no slower than that makes it, and of the larger rings' jumps never

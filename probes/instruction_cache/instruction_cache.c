@@ -364,7 +364,11 @@ static void study_instruction(struct study *s)
 			with[k] = scope[k];
 			continue;
 		}
-		code_scope(f->code[k], f->survey[k], f->index[k], &scope[k]);
+		/* Rows of the memory are everybody's. */
+		if (l->doubtful)
+			snprintf(scope[k].why, sizeof scope[k].why, "whether it is a cache at all is not known");
+		else
+			code_scope(f->code[k], f->survey[k], f->index[k], &scope[k]);
 		code_constants(f->code[k], f->survey[k], f->index[k], &with[k]);
 	}
 	if (f->caches)
@@ -389,12 +393,8 @@ static void study_instruction(struct study *s)
 			continue;
 		const struct code_level *up = k ? &f->survey[k - 1]->level[f->index[k - 1]] : NULL;
 		conclude_level(s, f->code[k], l, k, up ? up->fits * f->code[k - 1]->unit : 0);
-		/* Rows of the memory are everybody's. */
-		if (l->doubtful) {
-			scope[k].text[0] = with[k].text[0] = '\0';
-			snprintf(scope[k].why, sizeof scope[k].why, "whether it is a cache at all is not known");
+		if (l->doubtful)
 			with[k] = scope[k];
-		}
 		conclude_text(s, key_of(key, sizeof key, k, "scope"), &scope[k], "code on another SM that evicts");
 		/* A level of all SMs may also be the common one of data, which was not asked. */
 		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))

@@ -443,12 +443,13 @@ static double study_copy(struct study *s)
 			  method[] = "time of a copy that was made before against one from memory";
 	struct copied c;
 	const enum chase_state state = copy_size(s, COPY, &c);
+	const bool known = state == CHASE_DONE && has_l2(s);
 
 	if (state == CHASE_PENDING)
 		return HELD_AT_LEAST;
 	if (state == CHASE_UNDECIDED)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", c.why);
-	else if (!has_l2(s))
+	else if (!known)
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, "copy",
 		    "a copy that was made before takes %.2f of its time from memory, but nobody knows whether "
@@ -462,7 +463,7 @@ static double study_copy(struct study *s)
 	else
 		study_bound(s, key, c.least, INFINITY, method, "copy",
 			    "copies are made again in %.2f of the time from memory, whatever was tried", 1 - c.share);
-	return state == CHASE_DONE && has_l2(s) ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
+	return known ? fmax(c.least / 4, HELD_AT_LEAST) : HELD_AT_LEAST;
 }
 
 static void out_of_memory(struct study *s)

@@ -10,7 +10,11 @@
 #include <string.h>
 
 enum { ITERATIONS = 5, HEADER_WORDS = 2, UNIT = 64, LENGTHS = 3, FOOTPRINTS_MAX = 24 };
+enum { SHORT_UNIT = UNIT / 4 };
 enum { EXPERIMENT_RING };
+
+#define BENT	   0.01 /* two slopes that differ by more are not of one line */
+#define BENT_LEAST 0.25 /* cycles */
 
 /* x: footprint in bytes; p[0]: stride in bytes; p[1]: loads; p[2]: the SM. */
 static int setup_ring(const struct study *s, double x, const double *p, struct job *j)
@@ -70,10 +74,57 @@ static struct cycles point_cycles(const struct point *pt)
 	return c;
 }
 
+/* The cycles of a load by three lengths of a walk; a: of the shorter two, b: of the longer two. */
+struct grade {
+	double value, lo, hi, a, b;
+};
+
+static struct grade grade_of(const struct cycles *c, unsigned unit)
+{
+	struct grade g = {.a = (c[1].median - c[0].median) / unit, .b = (c[2].median - c[1].median) / unit};
+	const double spread = ((c[2].hi - c[2].lo) + (c[0].hi - c[0].lo)) / (4.0 * unit);
+	g.value = (g.a + g.b) / 2;
+	g.lo = fmin(fmin(g.a, g.b), g.value - spread);
+	g.hi = fmax(fmax(g.a, g.b), g.value + spread);
+	return g;
+}
+
+static bool is_bent(const struct grade *g)
+{
+	return fabs(g->b - g->a) > fmax(BENT_LEAST, BENT * g->value);
+}
+
+static bool is_straight(const struct grade *g)
+{
+	return g->value > 0 && g->hi - g->lo <= fmax(1.0, 0.04 * g->value);
+}
+
 static const struct point *ask_ring(struct study *s, double footprint, double stride, unsigned loads, uint32_t sm)
 {
 	const double p[POINT_PARAMS] = {stride, loads, sm};
 	return study_ask(s, EXPERIMENT_RING, footprint, p);
+}
+
+/* The three lengths of a walk; false: one of them is not there, or went wrong. */
+static bool ask_lengths(struct study *s, unsigned unit, const struct point **out)
+{
+	bool all = true;
+	for (unsigned i = 0; i < LENGTHS; i++) {
+		out[i] = ask_ring(s, 256, 4, unit * (i + 1), 0);
+		all = all && out[i] && out[i]->outcome == OUTCOME_OK;
+	}
+	return all;
+}
+
+/* False: a walk did not end where the ring leads. */
+static bool cycles_of(const struct point *const *length, struct cycles *out)
+{
+	bool closed = true;
+	for (unsigned i = 0; i < LENGTHS; i++) {
+		out[i] = point_cycles(length[i]);
+		closed = closed && out[i].closed;
+	}
+	return closed;
 }
 
 static void verdict_both(struct study *s, enum verdict v, const char *why)
@@ -89,17 +140,15 @@ static void study_shared(struct study *s)
 	const struct point *length[LENGTHS], *sweep[2 * FOOTPRINTS_MAX];
 	unsigned points = 0;
 	const struct point *bad = NULL;
-	bool all = true;
+	bool all;
 	/* Some of the block's shared memory is taken by the prologue's word and, on old parts, by parameters. */
 	const double most =
 	    d->shared_per_block > 2048 ? (double)d->shared_per_block - 1024 : (double)d->shared_per_block / 2;
 
-	for (unsigned i = 0; i < LENGTHS; i++) {
-		length[i] = ask_ring(s, 256, 4, UNIT * (i + 1), 0);
-		all = all && length[i];
+	all = ask_lengths(s, UNIT, length);
+	for (unsigned i = 0; i < LENGTHS; i++)
 		if (length[i] && length[i]->outcome != OUTCOME_OK)
 			bad = length[i];
-	}
 	for (unsigned k = 0; k < 2; k++)
 		for (double f = 128; points < 2 * FOOTPRINTS_MAX; f = fmin(2 * f, most)) {
 			const double footprint = floor(f / strides[k]) * strides[k];
@@ -120,23 +169,29 @@ static void study_shared(struct study *s)
 		return;
 	}
 	struct cycles c[LENGTHS];
-	for (unsigned i = 0; i < LENGTHS; i++) {
-		c[i] = point_cycles(length[i]);
-		if (!c[i].closed) {
-			verdict_both(s, VERDICT_INCONCLUSIVE, "the walk did not end where the ring leads");
-			return;
-		}
+	unsigned unit = UNIT;
+	if (!cycles_of(length, c)) {
+		verdict_both(s, VERDICT_INCONCLUSIVE, "the walk did not end where the ring leads");
+		return;
 	}
-	const double a = (c[1].median - c[0].median) / UNIT, b = (c[2].median - c[1].median) / UNIT;
-	const double value = (a + b) / 2, spread = ((c[2].hi - c[2].lo) + (c[0].hi - c[0].lo)) / (4.0 * UNIT);
-	const double lo = fmin(fmin(a, b), value - spread), hi = fmax(fmax(a, b), value + spread);
-	if (!(value > 0) || hi - lo > fmax(1.0, 0.04 * value))
+	struct grade g = grade_of(c, unit);
+	const double value = g.value, lo = g.lo, hi = g.hi;
+	if (is_bent(&g)) {
+		/* A walk whose code has left the nearest instruction cache takes longer a load than a shorter one. */
+		unit = SHORT_UNIT;
+		all = ask_lengths(s, unit, length);
+		if (study_pending(s))
+			return;
+		if (all && cycles_of(length, c))
+			g = grade_of(c, unit);
+	}
+	if (is_bent(&g) || !is_straight(&g))
 		study_verdict(s, "shared.latency", VERDICT_INCONCLUSIVE, "ring",
-			      "time does not grow linearly with the walk: %.2f to %.2f cycles a load", lo, hi);
+			      "time does not grow linearly with the walk: %.2f to %.2f cycles a load", g.lo, g.hi);
 	else
-		study_measured_number(s, "shared.latency", value, lo, hi, "sm",
+		study_measured_number(s, "shared.latency", g.value, g.lo, g.hi, "sm",
 				      "slope of a walk along a pointer ring, one thread", "ring:256",
-				      "walks of %u, %u and %u loads", UNIT, 2 * UNIT, 3 * UNIT);
+				      "walks of %u, %u and %u loads", unit, 2 * unit, 3 * unit);
 
 	/* The same number of loads takes the same time at every footprint and stride unless something remembers. */
 	double least = INFINITY, most_cycles = 0, at = 0;
@@ -202,7 +257,9 @@ const struct probe probe_shared_memory = {
 	   " a block can have, at several strides. A cache would make small footprints faster than large ones.",
     .fooled = "A compiler that sees through the ring: its addresses come from memory, and the walk has to end where"
 	      " it must. A footprint that was not the one that was asked for: what the kernel's prologue takes of "
-	      "shared memory is left out. Noise: the spread over footprints is compared with that of repeats of one"
+	      "shared memory is left out. A walk whose code leaves the nearest instruction cache:"
+	      " where three lengths do not lie on one line, shorter ones are walked. Noise: the spread over footprints "
+	      "is compared with that of repeats of one"
 	      " of them.",
     .figure = "shared-latency",
     .claims = claims,

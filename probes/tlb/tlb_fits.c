@@ -64,19 +64,22 @@ static double noise_in(const struct tlb_path *c, unsigned k, const struct tlb_vi
 	return low > stat_binomial_limit(of, fmin(0.5, l->noise), TLB_CHANCE) ? (double)low / of : l->noise;
 }
 
-/* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. */
+/* Visits that cost as much as a miss, and those that cost as much less than a hit: what makes the other line of the page dear. less: or half as
+ * much less. */
 struct balance {
-	double high, low, lower, told;
+	double high, low, lower, less, told;
 };
 
 static struct balance balance_of(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
+	const double hit = c->step[k], half = hit - (c->level[k].floor - hit) / 2;
 	struct balance b = {0};
 
 	for (uint32_t v = 0; v < w->visits; v++) {
 		b.told += !isnan(w->cost[v]);
 		b.high += tlb_missed(c, k, w->cost[v]);
 		b.low += tlb_is_low(c, k, w->cost[v]);
+		b.less += w->cost[v] <= half && w->cost[v] < -c->gap;
 	}
 	return b;
 }
@@ -141,7 +144,7 @@ static struct balance balance_at(const struct tlb_path *c, unsigned k, const str
  * what no miss was seen to cost: a cache of data may have openers' lines more rarely than followers'. */
 static bool as_others(const struct balance *all, const struct balance *at)
 {
-	return MANY_LOW * all->low > all->high && 2 * (at->high - at->low) < all->high - all->low;
+	return MANY_LOW * all->less > all->high && 2 * (at->high - at->low) < all->high - all->low;
 }
 
 /* The same of one ring, of which `all` are its visits. Asked last: it looks at each of them again. */
@@ -272,6 +275,7 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	s->told = s->told && one.told >= TOLD * w->visits;
 	s->sum.high += one.high;
 	s->sum.low += one.low;
+	s->sum.less += one.less;
 	s->sum.told += one.told;
 	s->at.high += at.high;
 	s->at.low += at.low;

@@ -363,6 +363,9 @@ static void study_constant(struct study *s)
 		if (!c.doubt[0])
 			snprintf(c.doubt, sizeof(c.doubt), "%s", why);
 	}
+	if (more && chase_top_again(&c) == CHASE_PENDING)
+		return;
+	const char *held = c.top_misses ? "what the survey timed" : "the whole constant space";
 	if (more)
 		c.level[caches].endless = true;
 
@@ -410,14 +413,15 @@ static void study_constant(struct study *s)
 		}
 		if (k == caches) {
 			c.level[k].size.value = c.top_fits ? c.limit : 0;
-			static const char why[] =
-			    "the whole constant space fits, so that nothing can be made to conflict";
+			const char *why =
+			    c.top_misses ? "how much fits is not known, so that nothing can be made to conflict"
+					 : "the whole constant space fits, so that nothing can be made to conflict";
 			c.level[k].line.state = c.level[k].ways.state = c.level[k].sets.state = CHASE_UNDECIDED;
-			snprintf(c.level[k].line.why, sizeof(c.level[k].line.why), why);
-			snprintf(c.level[k].ways.why, sizeof(c.level[k].ways.why), why);
-			snprintf(c.level[k].sets.why, sizeof(c.level[k].sets.why), why);
+			snprintf(c.level[k].line.why, sizeof(c.level[k].line.why), "%s", why);
+			snprintf(c.level[k].ways.why, sizeof(c.level[k].ways.why), "%s", why);
+			snprintf(c.level[k].sets.why, sizeof(c.level[k].sets.why), "%s", why);
 			c.level[k].sector.state = CHASE_UNDECIDED;
-			snprintf(c.level[k].sector.why, sizeof(c.level[k].sector.why), why);
+			snprintf(c.level[k].sector.why, sizeof(c.level[k].sector.why), "%s", why);
 		}
 		snprintf(key, sizeof(key), "cache.constant.l%u", k + 1);
 		chase_conclude_geometry(&c, k, key);
@@ -452,7 +456,7 @@ static void study_constant(struct study *s)
 	else if (more && levels > caches)
 		study_bound(s, "cache.constant.levels", levels, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",
-			    "level %u holds the whole constant space, so what lies behind it is never seen", levels);
+			    "level %u holds %s, so what lies behind it is never seen", levels, held);
 	else
 		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "",
 				      "classes of latency that appear as the footprint grows", "chase",
@@ -463,8 +467,7 @@ static void study_constant(struct study *s)
 	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
 		if (more && levels > caches && common != L2_UNKNOWN)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
-				      "level %u holds the whole constant space, so what lies behind it is never seen",
-				      levels);
+				      "level %u holds %s, so what lies behind it is never seen", levels, held);
 		else if (unsure == UINT_MAX && !c.doubtful && !blocks)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);

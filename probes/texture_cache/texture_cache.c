@@ -343,6 +343,8 @@ static void study_texture(struct study *s)
 		c.doubtful = doubtful;
 	caches = c.level_count - 1;
 	bool more = c.cold_slower;
+	if (more && chase_top_again(&c) == CHASE_PENDING)
+		return;
 	if (more)
 		c.level[caches].endless = true;
 
@@ -369,6 +371,7 @@ static void study_texture(struct study *s)
 		levels = rows;
 	are_rows = are_rows && !unsure;
 	const bool maybe_rows = rows <= caches && !are_rows;
+	const char *held = c.top_misses ? "what the survey timed" : "the largest footprint";
 	/* Open rows and what is behind them are the memory. */
 	if (are_rows) {
 		more = false;
@@ -379,12 +382,14 @@ static void study_texture(struct study *s)
 		judge_sector(s, &c, k, c.level[k].adopted);
 		if (k == caches) {
 			c.level[k].size.value = c.top_fits ? c.limit : 0;
-			static const char why[] = "the largest footprint fits, so that nothing can be made to conflict";
+			const char *why = c.top_misses
+					      ? "how much fits is not known, so that nothing can be made to conflict"
+					      : "the largest footprint fits, so that nothing can be made to conflict";
 			struct chase_fact *unknown[] = {&c.level[k].line, &c.level[k].ways, &c.level[k].sets,
 							&c.level[k].sector};
 			for (unsigned i = 0; i < 4; i++) {
 				unknown[i]->state = CHASE_UNDECIDED;
-				snprintf(unknown[i]->why, sizeof(unknown[i]->why), why);
+				snprintf(unknown[i]->why, sizeof(unknown[i]->why), "%s", why);
 			}
 		}
 		chase_conclude_geometry(&c, k, key);
@@ -422,7 +427,7 @@ static void study_texture(struct study *s)
 	else if (more)
 		study_bound(s, "cache.texture.levels", levels, INFINITY,
 			    "classes of latency that appear as the footprint grows", "chase",
-			    "level %u holds the largest footprint, so what lies behind it is never seen", levels);
+			    "level %u holds %s, so what lies behind it is never seen", levels, held);
 	else
 		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "",
 				      "classes of latency that appear as the footprint grows", "chase",
@@ -440,23 +445,21 @@ static void study_texture(struct study *s)
 	for (unsigned k = levels; k < LEVELS && !maybe_rows; k++) {
 		if (more)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
-				      "level %u holds the largest footprint, so what lies behind it is never seen",
-				      levels);
+				      "level %u holds %s, so what lies behind it is never seen", levels, held);
 		else if (!c.doubtful && (levels || are_rows || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}
 	struct chase_placed last = served[c.level_count - 1];
+	const char *first_only =
+	    unsure	   ? "some first touches took longer than misses in a warm footprint, and some did not"
+	    : c.top_misses ? "only first touches were timed that went to memory for certain"
+			   : "only first touches went to memory, because the last level holds the largest footprint";
 	if ((more || unsure) && last.state == CHASE_DONE && chase_take_off(s, &last))
-		study_bound(
-		    s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
-		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
-			   : "only first touches went to memory, because the last level holds the largest footprint");
+		study_bound(s, "memory.texture.latency", last.mean, INFINITY, "slower than the last level", "chase",
+			    "%s", first_only);
 	else if (more || unsure)
-		study_verdict(
-		    s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
-		    unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
-			   : "only first touches went to memory, because the last level holds the largest footprint");
+		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", "%s", first_only);
 	else if (!levels && !are_rows && c.fill_unit > 0)
 		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");

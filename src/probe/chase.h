@@ -177,6 +177,9 @@ struct chase_path {
 	double cold;	    /* ticks of a first touch */
 	uint64_t cold_unit; /* bytes that it fetches, when slower */
 	bool top_fits;	    /* then: the largest footprint misses no more often than smaller ones */
+	bool top_misses;    /* then: so it looked by a part of a lap, but whole laps of it do miss */
+	double top_floor;   /* then: ticks from which an access took as long as a first touch */
+	double top_noise;   /* and how often one of small footprints seems to, per access: for this one's size */
 	double fill_unit;   /* bytes that the nearest level fetches, 0 = no reuse within a lap was seen */
 	double swing;	/* of the SM's clock against that of the memory, clock.boost: what is beyond the SM may take so
 			     * much longer at times, as a ratio; 0 = never seen */
@@ -204,6 +207,9 @@ enum chase_state chase_walk(struct chase_path *c, struct chase_run *run);
 uint64_t chase_first_fetch(struct chase_path *c, const struct chase_run *run);
 /* Classes and levels. */
 enum chase_state chase_survey(struct chase_path *c);
+/* Where the survey timed only a part of the largest footprint, and that hit: looks at whole laps of it and corrects top_fits and top_misses.
+ * PENDING or DONE; as an older recording has no such laps, what the survey saw counts there. */
+enum chase_state chase_top_again(struct chase_path *c);
 /* Of the accesses of classes from .. end - 1, the part that is of class slow or slower, in each of the survey's footprints in which all of them are at
  * least so large a part of the accesses. part: room for CHASE_SURVEY. Returns how many. */
 unsigned chase_parts_slower(const struct chase_path *c, unsigned from, unsigned slow, unsigned end, double least,

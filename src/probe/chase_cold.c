@@ -1,10 +1,12 @@
 /* First touches: what a load takes that no cache holds yet. */
 #include "base/arena.h"
+#include "probe/chase_fit.h"
 #include "probe/chase_walk.h"
 #include "stat/stat.h"
 #include <math.h>
 
 #define TOP_CHANCE  1e-4
+#define TOP_LAPS    2 /* of the largest footprint, timed as a whole */
 #define USUAL_LEAST 4 /* first touches that take as long as a miss */
 #define USUAL_SHARE 0.05
 #define FEWER	    0.7 /* of a class in a warm walk, against a cold one */
@@ -76,25 +78,51 @@ static bool in_step(const struct chase_path *c, const struct chase_run *cold, ui
 }
 
 /* Whether the largest footprint misses the last level no more often than smaller ones do. */
-static bool top_fits(const struct chase_path *c, const struct chase_pool *pool)
+static bool top_fits(struct chase_path *c, const struct chase_pool *pool)
 {
 	const struct chase_run *top = &pool->run[pool->runs - 1];
-	double floor = chase_floor(c->classes[c->class_count - 1].centre * (1 + c->swing), c->cold), slow = 0, of = 0;
+	const double bytes = c->survey[pool->runs - 1].footprint;
+	double slow = 0, of = 0, weighted = 0;
 	unsigned misses = 0;
 
+	c->top_floor = chase_floor(c->classes[c->class_count - 1].centre * (1 + c->swing), c->cold);
 	for (unsigned i = 0; i < pool->runs; i++) {
 		const struct chase_run *r = &pool->run[i];
 		unsigned n = 0;
 		for (uint32_t q = 0; q < r->kept; q++)
-			n += chase_ticks(r->record[q]) >= floor;
+			n += chase_ticks(r->record[q]) >= c->top_floor;
 		if (r == top)
 			misses = n;
-		else if (2 * c->survey[i].footprint <= c->survey[pool->runs - 1].footprint) {
+		else if (2 * c->survey[i].footprint <= bytes) {
 			slow += n;
 			of += r->kept;
+			weighted += r->kept * c->survey[i].footprint;
 		}
 	}
+	/* Others' traffic evicts what was not used for long, so longer laps suffer more of it. */
+	c->top_noise = fmin((slow * fmax(bytes * of / fmax(weighted, 1), 1) + 1) / (of + 1), 0.5);
 	return misses <= stat_binomial_limit(top->kept, (slow + 1) / (of + 1), TOP_CHANCE);
+}
+
+enum chase_state chase_top_again(struct chase_path *c)
+{
+	const struct chase_ring_spec ring = {.bytes = c->limit / c->stride * c->stride, .stride = c->stride};
+	const double n = chase_spec_elements(&ring);
+	double p[POINT_PARAMS];
+	struct chase_run r;
+
+	if (!c->top_fits || n <= c->room)
+		return CHASE_DONE;
+	/* All sets may be in the same state at the same place of a lap: where each has a line too many, the lines that are timed may be
+	 * those that stay, and in another lap they would not be. But over a whole lap a set that is too full misses, whatever is replaced. */
+	chase_fit_params(c, c->level_count - 1, &ring, TOP_LAPS * n, fmin(TOP_LAPS * n, INDEX_MOST - 1), p);
+	p[CHASE_FLOOR] = c->top_floor;
+	const enum chase_state state = chase_get(c, &r, (double)ring.bytes, p);
+	if (state != CHASE_DONE)
+		return state == CHASE_PENDING ? state : CHASE_DONE;
+	c->top_misses = r.slow > stat_binomial_limit(r.timed, c->top_noise, TOP_CHANCE);
+	c->top_fits = !c->top_misses;
+	return CHASE_DONE;
 }
 
 /* The largest part that a latency has in a warm footprint of the survey, if it is no class of it or not yet. */
@@ -118,7 +146,7 @@ enum chase_state chase_first_touches(struct chase_path *c, const struct chase_po
 	for (uint32_t i = 0; i < run[0].kept; i++)
 		v[i] = chase_ticks(run[0].record[i]);
 	unsigned n = chase_peaks(v, run[0].kept, c->grain, CHASE_SHARE_LEAST / 4, peak, CHASE_CLASSES);
-	c->cold_slower = c->cold_unsure = false;
+	c->cold_slower = c->cold_unsure = c->top_misses = false;
 	c->cold = slowest;
 	for (unsigned i = 0; i < n && c->class_count < CHASE_CLASSES; i++) {
 		if (peak[i].centre <= slowest * (1 + c->swing) + 2 * chase_reach(slowest, c->grain))

@@ -118,6 +118,13 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted",
 			    "chase", "%s; %s", seen, lent_why);
+	} else if (l->endless && c->top_misses) {
+		snprintf(key, sizeof(key), "%s.size", prefix);
+		study_verdict(
+		    s, key, VERDICT_INCONCLUSIVE, "chase",
+		    "the first accesses to the largest footprint of %llu bytes hit, but whole laps of it miss, "
+		    "and how much fits is not known",
+		    (unsigned long long)c->limit);
 	} else if (l->endless && !size) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_verdict(

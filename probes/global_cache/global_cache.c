@@ -153,7 +153,8 @@ static void conclude_large(struct study *s, enum chase_state sized, bool sector,
 	}
 	study_measured_number(s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm",
 			      "a block fills the footprint, one thread samples it", "sweep",
-			      "as one SM sees it: of %.0f bytes every sampled line hits, of %.0f bytes some do not",
+			      "as one SM sees it: of %.0f bytes no more samples miss than noise explains, and of %.0f "
+			      "bytes clearly more do",
 			      l->fits, l->beyond);
 }
 

@@ -171,20 +171,27 @@ static double footprint_of(unsigned step)
 	return floor(FIRST * exp2(step / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
 }
 
-/* Where it begins to overflow, a few samples miss or none, by how the pages of this run lie: the steps where none did, *lo, and where
- * clearly some do, *hi. noise: misses where all fits. */
-static enum chase_state widen(struct study *s, unsigned experiment, uint64_t unit, double limit, unsigned noise,
+/* Where it begins to overflow, some samples miss or none, by how the pages of this run lie; a step further clearly some do: *hi. So what fits for certain,
+ * *lo, is two steps smaller than that, whether samples of the step between missed this time or not. */
+static enum chase_state widen(struct study *s, unsigned experiment, uint64_t unit, double limit, double rate,
 			      unsigned *lo, unsigned *hi, struct large_l2 *out)
 {
-	const unsigned fits = *lo, beyond = *hi;
 	unsigned misses, of;
-	enum chase_state all = misses_at(s, experiment, footprint_of(fits), unit, limit, &misses, &of, out), state;
-	if (all == CHASE_DONE && misses > noise && fits)
-		--*lo;
-	state = misses_at(s, experiment, footprint_of(beyond), unit, limit, &misses, &of, out);
-	if (state == CHASE_DONE && misses < CLEARLY * of && footprint_of(beyond + 1) <= out->largest)
+	enum chase_state state = misses_at(s, experiment, footprint_of(*hi), unit, limit, &misses, &of, out);
+
+	if (state != CHASE_DONE)
+		return state;
+	if (misses < CLEARLY * of && footprint_of(*hi + 1) <= out->largest) {
 		++*hi;
-	return state == CHASE_DONE ? all : state;
+		return CHASE_DONE;
+	}
+	for (unsigned step = 0; step < 2 && *lo; step++) {
+		--*lo;
+		state = misses_at(s, experiment, footprint_of(*lo), unit, limit, &misses, &of, out);
+		if (state != CHASE_DONE || misses <= stat_binomial_limit(of, rate, CHANCE))
+			return state;
+	}
+	return CHASE_DONE;
 }
 
 enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out)
@@ -230,7 +237,7 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 		else
 			lo = mid;
 	}
-	state = widen(s, experiment, unit, limit, noise, &lo, &hi, out);
+	state = widen(s, experiment, unit, limit, rate, &lo, &hi, out);
 	if (state != CHASE_DONE)
 		return state;
 	out->fits = footprint_of(lo);

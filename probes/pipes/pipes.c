@@ -14,10 +14,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define SOME	  0.25 /* of the slower one's time more: not nothing */
-#define ELSEWHERE 0.75 /* of the same: this may be a pipe in common */
-#define ALL_OF_IT 0.94 /* of the same: nothing of it is anywhere else */
-#define ALIKE	  0.01 /* of a throughput: what one pipe's operations may differ by */
+#define SOME	    0.25 /* of the slower one's time more: not nothing */
+#define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
+#define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
+#define SURE_OF_ALL 0.96 /* of the same, where no other proportions tell */
+#define ALL_OF_MOST 0.8	 /* of the row's time, beside so much more of another operation that less is done elsewhere */
+#define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",
 					  "half precision"};
@@ -254,6 +256,28 @@ static bool seen_elsewhere(struct graph *g, unsigned row, int unit)
 	return false;
 }
 
+/* Whether a part of a row that seems to have all of its pipe in common with the witness may be on another one, which nothing beside it
+ * shows: it need not be full there. */
+static bool may_be_on_two(struct graph *g, unsigned row, unsigned witness, const struct pair *p, char *why, size_t n)
+{
+	if (g->u->solo[row].native > 1 || row == witness || as_fast(g, row, witness))
+		return false;
+	const double mostly = pipes_mostly(g->u, row, witness);
+	if (isnan(mostly)) {
+		snprintf(why, n,
+			 "with %s it takes %.2f of the slower one's time more, and whether a part of it is on another "
+			 "pipe no other proportions tell",
+			 pipes_name(witness), p->excess);
+		return p->excess < SURE_OF_ALL;
+	}
+	snprintf(
+	    why, n,
+	    "with %s it takes %.2f of the slower one's time more, but beside more of it only %.2f of its own: a part "
+	    "of it may be on another pipe",
+	    pipes_name(witness), p->excess, mostly);
+	return mostly < ALL_OF_MOST;
+}
+
 static void conclude_row(struct graph *g, unsigned row)
 {
 	struct study *s = g->u->s;
@@ -308,7 +332,13 @@ static void conclude_row(struct graph *g, unsigned row)
 				      "it slows down more than one unit, as if it were on the pipes of all of them");
 			return;
 		}
-		if (g->name[unit])
+		char why[200];
+		const bool two = g->name[unit] && may_be_on_two(g, row, (unsigned)w, &p, why, sizeof why);
+		if (study_missing(s) > missing)
+			return;
+		if (two)
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "%s", why);
+		else if (g->name[unit])
 			study_text(s, key, g->name[unit], "slowed down by operations of known units", pipes_name(row),
 				   "in turn with %s it takes %.2f of the slower one's time more, as on one pipe",
 				   (unsigned)w == row ? "itself" : pipes_name((unsigned)w), p.excess);
@@ -482,7 +512,10 @@ const struct probe probe_pipes = {
 	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load, or "
 	"whose instructions come late: what shares a pipe has to make warps wait for each other, or to do so in a "
 	"short stream as well, and where issuing takes most of the time, or the two take less than half of one's time "
-	"more, in other proportions, too. A compiler that "
+	"more, in other proportions, too. An operation of two pipes that takes turns with those of one pipe as if it "
+	"had no other: "
+	"if it is not just as fast as they are, it has to do so beside three times as many of them, too. A compiler "
+	"that "
 	"makes something else "
 	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
 	"a "

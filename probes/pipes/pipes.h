@@ -59,6 +59,9 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely);
 /* The same by a stream that is longest on one pipe, as far as issuing lets it: where issuing hides two that take as long in turn, more of the
  * slower one may show them. Hidden as well if even that would not. */
 struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b);
+/* What part of the row's work a stream that is mostly of the other operation waits for; 1: all, as on one pipe. NAN: not known, or
+ * points are missing. */
+double pipes_mostly(struct pipes *u, unsigned row, unsigned with);
 /* Streams that later passes may ask for: of every operation alone, and of two together if the cycles of both stay what they are. chains: of each
  * operation; the kernel does not depend on the warps. */
 enum { PIPES_CHAINS = 3 };

@@ -4,7 +4,8 @@
 
 enum {
 	GROUP_MOST = 64, /* instructions of a group */
-	UNEVEN_MOST = 8	 /* operations of one kind in an uneven one */
+	UNEVEN_MOST = 8, /* operations of one kind in an uneven one */
+	MORE_OF_IT = 3	 /* times as long as the row's work in a stream that is mostly of another operation */
 };
 
 #define APART_MOST   0.12 /* excess that imperfect overlap explains */
@@ -295,4 +296,34 @@ struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b)
 		}
 	const struct pair p = n_a ? in_groups(u, a, n_a, b, n_b, false) : (struct pair){.is = REL_HIDDEN};
 	return p.is == REL_APART || p.is == REL_SHARED ? p : (struct pair){.is = REL_HIDDEN, .excess = p.excess};
+}
+
+/* Two pipes of one operation take its instructions as they become free. Beside as much work of one that is on the first pipe alone every
+ * other one may find the second busy, which takes as long as on one pipe. Beside so much more of it the second is free again whenever
+ * it does a third of the operation's work or more, and what it does of less is missing from the first. */
+double pipes_mostly(struct pipes *u, unsigned row, unsigned with)
+{
+	unsigned a = row, b = with, n_row, n_with;
+	balance(u, row, with, &n_row, &n_with);
+	n_with *= MORE_OF_IT;
+	if (n_row + n_with > GROUP_MOST)
+		return NAN;
+	in_order(&a, &b);
+	const unsigned n_a = a == row ? n_row : n_with, n_b = a == row ? n_with : n_row;
+	const struct solo *x = &u->solo[a], *y = &u->solo[b];
+	const struct times t = times_of(u, a, n_a, b, n_b);
+	if (t.both < CONTRAST * fmax(t.slower, t.issue))
+		return NAN;
+	const double steps = (double)n_a * x->native + (double)n_b * y->native;
+	const bool apart = x->least == STREAM_APART || y->least == STREAM_APART;
+	const unsigned first = x->load > y->load ? x->load : y->load, count = apart ? FULLER_LOADS : PIPES_LOADS;
+	for (unsigned i = 0; i < count; i++) {
+		const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, (first + i) % count,
+						  apart ? STREAM_APART : STREAM_LONG);
+		if (!m.ok && !m.bad && m.cycles == 0)
+			return NAN;
+		if (m.ok && fabs(m.native - steps) <= 0.1 * steps)
+			return (m.cycles - t.slower) / (t.both - t.slower);
+	}
+	return NAN;
 }

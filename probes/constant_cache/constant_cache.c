@@ -383,12 +383,14 @@ static void study_constant(struct study *s)
 	struct which_common is;
 	if (which_is_common(&c, served, caches, more, &is) == CHASE_PENDING)
 		return;
-	/* Where what may be open rows are some, the level before them is the last that hits. */
-	if (rows < is.levels && rows < caches && is.common != L2_THIS && (is.unsure == UINT_MAX || is.unsure >= rows)) {
+	/* Where what may be open rows are some, the level before them is the last that hits. It may be the common L2 as well where first touches were
+	 * slower than all: behind that L2 is memory, and what delays others' misses, or first touches alone, makes it look like a cache. */
+	const unsigned hits = rows < caches ? rows : caches;
+	if (hits < is.levels && is.common != L2_THIS && (is.unsure == UINT_MAX || is.unsure >= rows)) {
 		struct which_common before;
-		if (which_is_common(&c, served, rows, false, &before) == CHASE_PENDING)
+		if (which_is_common(&c, served, hits, false, &before) == CHASE_PENDING)
 			return;
-		if (before.levels < rows || before.unsure != UINT_MAX)
+		if (before.levels < hits || before.unsure != UINT_MAX)
 			is = before;
 	}
 	unsigned levels = is.levels;
@@ -476,7 +478,7 @@ static void study_constant(struct study *s)
 	if (common == L2_THIS && (more || levels < caches + more))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "misses of the constant caches are served by the GPU's common L2");
-	else if (!more && unsure != UINT_MAX)
+	else if (unsure != UINT_MAX && (!more || unsure < caches))
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "misses of the constant caches may be served by the GPU's common L2");
 	else if (c.cold_unsure)

@@ -413,18 +413,8 @@ static void study_constant(struct study *s)
 			    "whether this level is a constant cache or the GPU's common L2 could not be told");
 			continue;
 		}
-		if (k == caches) {
-			c.level[k].size.value = c.top_fits ? c.limit : 0;
-			const char *why =
-			    c.top_misses ? "how much fits is not known, so that nothing can be made to conflict"
-					 : "the whole constant space fits, so that nothing can be made to conflict";
-			c.level[k].line.state = c.level[k].ways.state = c.level[k].sets.state = CHASE_UNDECIDED;
-			snprintf(c.level[k].line.why, sizeof(c.level[k].line.why), "%s", why);
-			snprintf(c.level[k].ways.why, sizeof(c.level[k].ways.why), "%s", why);
-			snprintf(c.level[k].sets.why, sizeof(c.level[k].sets.why), "%s", why);
-			c.level[k].sector.state = CHASE_UNDECIDED;
-			snprintf(c.level[k].sector.why, sizeof(c.level[k].sector.why), "%s", why);
-		}
+		if (k == caches)
+			chase_leave_endless(&c, k, "the whole constant space fits");
 		snprintf(key, sizeof(key), "cache.constant.l%u", k + 1);
 		chase_conclude_geometry(&c, k, key);
 		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);

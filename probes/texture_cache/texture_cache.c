@@ -380,18 +380,8 @@ static void study_texture(struct study *s)
 	for (unsigned k = 0; k < levels && !(c.doubtful && k >= c.doubtful); k++) {
 		snprintf(key, sizeof(key), "cache.texture.l%u", k + 1);
 		judge_sector(s, &c, k, c.level[k].adopted);
-		if (k == caches) {
-			c.level[k].size.value = c.top_fits ? c.limit : 0;
-			const char *why = c.top_misses
-					      ? "how much fits is not known, so that nothing can be made to conflict"
-					      : "the largest footprint fits, so that nothing can be made to conflict";
-			struct chase_fact *unknown[] = {&c.level[k].line, &c.level[k].ways, &c.level[k].sets,
-							&c.level[k].sector};
-			for (unsigned i = 0; i < 4; i++) {
-				unknown[i]->state = CHASE_UNDECIDED;
-				snprintf(unknown[i]->why, sizeof(unknown[i]->why), "%s", why);
-			}
-		}
+		if (k == caches)
+			chase_leave_endless(&c, k, "the largest footprint fits");
 		chase_conclude_geometry(&c, k, key);
 		key_of(key, sizeof(key), k, "latency");
 		if (is_part_of_l2(s, &served[k]))

@@ -324,6 +324,9 @@ enum chase_state chase_average(struct chase_path *c, unsigned k);
 
 /* ---- from facts to findings; prefix is "cache.constant.l1" ---- */
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix);
+/* Level k was never seen to overflow: its size is what held of the largest footprint, and what takes conflicts is UNDECIDED. top: that the footprint
+ * fits, for the sentence that says why. */
+void chase_leave_endless(struct chase_path *c, unsigned k, const char *top);
 #define CHASE_PLACEMENTS 160
 struct chase_placed { /* one level over the SMs sampled */
 	enum chase_state state;

@@ -78,6 +78,19 @@ static struct chase_level by_both(const struct chase_level *l)
 static const char lent_why[] =
     "what the chase itself takes, where it is in one piece with shared memory, is not counted";
 
+void chase_leave_endless(struct chase_path *c, unsigned k, const char *top)
+{
+	struct chase_level *l = &c->level[k];
+	struct chase_fact *unknown[] = {&l->line, &l->ways, &l->sets, &l->sector};
+
+	l->size.value = c->top_fits ? c->limit : 0;
+	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
+		unknown[i]->state = CHASE_UNDECIDED;
+		snprintf(unknown[i]->why, sizeof(unknown[i]->why), "%s, so that nothing can be made to conflict",
+			 c->top_misses ? "how much fits is not known" : top);
+	}
+}
+
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
 {
 	struct study *s = c->study;

@@ -471,20 +471,34 @@ static void study_readonly(struct study *s, uint64_t limit, uint64_t apart)
 		study_level(&l);
 }
 
+/* Bytes that the first TLB of a path translates, and its entries; as they were, where nobody knows. */
+static void translated(const struct study *s, const char *path, uint64_t *reach, uint64_t *entries)
+{
+	char key[64];
+	double count;
+
+	snprintf(key, sizeof(key), "tlb.%s.l1.reach", path);
+	const struct finding *f = study_finding(s, key);
+	if (f && f->verdict == VERDICT_MEASURED)
+		*reach = least(*reach, (uint64_t)f->value.number);
+	else if (f && f->verdict == VERDICT_BOUND)
+		*reach = least(*reach, (uint64_t)f->lo);
+	snprintf(key, sizeof(key), "tlb.%s.l1.entries", path);
+	if (study_number(s, key, &count))
+		*entries = (uint64_t)count;
+}
+
 static void study_replacement(struct study *s)
 {
 	const struct device_info *d = study_device(s);
 	uint64_t memory = d->memory_bytes / 8, reach = memory, entries = 0, pages = d->memory_bytes / 8 * 7;
-	const struct finding *f = study_finding(s, "tlb.global.l1.reach");
 	char prefix[32], up[32], top[32], next[48], last[48];
 
-	if (f && f->verdict == VERDICT_MEASURED)
-		reach = least(memory, (uint64_t)f->value.number);
-	else if (f && f->verdict == VERDICT_BOUND)
-		reach = least(memory, (uint64_t)f->lo);
-	double l2, count;
-	if (study_number(s, "tlb.global.l1.entries", &count))
-		entries = (uint64_t)count;
+	translated(s, "global", &reach, &entries);
+	/* Textures may have a TLB of their own, beside the one of all accesses. */
+	uint64_t texture_reach = reach, texture_entries = entries;
+	translated(s, "texture", &texture_reach, &texture_entries);
+	double l2;
 	bool has_l2 = study_number(s, "cache.global.l2.latency", &l2);
 	struct level near = {.study = s,
 			     .prefix = "cache.global.l1",
@@ -529,9 +543,9 @@ static void study_replacement(struct study *s)
 					  .next = next,
 					  .nearest = i ? "cache.constant.l1.latency" : "cache.texture.l1.latency",
 					  .path = paths[i].kind,
-					  .limit = i ? d->constant_bytes : least(reach, 64u << 20),
+					  .limit = i ? d->constant_bytes : least(texture_reach, 64u << 20),
 					  .apart = i ? 0 : least(memory, 64u << 20),
-					  .entries = i ? 0 : entries,
+					  .entries = i ? 0 : texture_entries,
 					  .lists = lists,
 					  .depth = k,
 					  .top = k > 1 ? top : NULL,

@@ -153,7 +153,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    "%llu lines %llu bytes apart fit, and one more does not, wherever they begin; laps over all of it "
 		    "are so long that others evict as much",
 		    (unsigned long long)l->ways.value, (unsigned long long)((l->sets.value + l->hashed) * line));
-		conclude_fact(s, prefix, "size", &sized, "lines that share a set, looked for at every distance", seen);
+		conclude_fact(s, prefix, "size", &sized, CHASE_FEW_SAY, seen);
 	} else {
 		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
 			      seen);

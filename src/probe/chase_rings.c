@@ -15,6 +15,7 @@
 #define LONGER	    288u /* the same of a patient one: strange lines leave a set when they are drawn */
 #define SETTLED_AT  264u
 #define CLEAN	    12u	 /* laps of a patient one without a miss: one line too many would miss in each of them */
+#define CLEAN_MOST  0.75 /* of the laps of all copies: few of these are in sets that strangers wrote into */
 #define SKEW	    512u /* bytes: no line is longer */
 #define COPIES_MOST 64u
 #define APART_MOST  64u
@@ -245,15 +246,15 @@ struct slow {
 	uint32_t own, others, last, clean;
 };
 
-/* Laps without an access beyond the floor. */
-static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, double floor)
+/* Laps without an access beyond the floor, or one that the level above answered. */
+static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, double above, double floor)
 {
 	uint32_t clean = 0;
 
 	for (uint32_t n = 0; n < laps; n++) {
 		uint32_t missed = 0;
 		for (uint32_t i = n * lap; i < (n + 1) * lap; i++)
-			missed += ticks[i] > floor;
+			missed += ticks[i] > floor || ticks[i] < above;
 		clean += !missed;
 	}
 	return clean;
@@ -282,7 +283,7 @@ static bool count_slow(const struct chase_path *c, unsigned k, const struct stri
 	control = test + long_of(d) * lap;
 	for (uint32_t i = lap + d->lines - 1; i < long_of(d) * lap; i += lap)
 		slow->last += pages ? test[i] >= control[i] + apart : test[i] > floor;
-	slow->clean = pages ? 0 : clean_laps(test + lap, long_of(d) - 1, lap, floor);
+	slow->clean = pages ? 0 : clean_laps(test + lap, long_of(d) - 1, lap, 0, floor);
 	return true;
 }
 
@@ -303,6 +304,7 @@ static bool count_behind(const struct chase_path *c, unsigned k, const struct st
 		slow->others += control[i] > floor;
 		kept += test[i] < above;
 	}
+	slow->clean = clean_laps(test, laps * d->copies, lap / d->copies, above, floor);
 	return kept <= KEPT_MOST * n && !(c->reach && offset_of(d, count_of(d) - 1) + d->moved > c->reach);
 }
 
@@ -427,9 +429,10 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 			   : "hits in the farthest part of the level may be as slow as misses in the nearest");
 		return CHASE_UNDECIDED;
 	}
-	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only. But nothing makes a lap
-	 * without a miss of lines that do not fit. */
-	*yes = 4 * slow.own <= least + 4 * slow.others || (!k && patient && slow.clean >= CLEAN);
+	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only, and where the oldest line goes a
+	 * stranger's drives all others out of a full set, one by one. But nothing makes a lap without a miss of lines that do not fit. */
+	*yes = 4 * slow.own <= least + 4 * slow.others ||
+	       (k ? slow.clean >= CLEAN_MOST * laps * key.d.copies : patient && slow.clean >= CLEAN);
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, slow.own, slow.others);
 	/* Where nearly all of them miss, it is not what others evict, however many lines each of those costs. */

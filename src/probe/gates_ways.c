@@ -357,6 +357,11 @@ static void unexplained(struct gates *g, const struct finding *policy)
 	snprintf(why, sizeof why,
 		 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
 	gates_fail_of(g, stem, shape, 2, why);
+	/* Sets of so many ways are all that such a size comes from. */
+	snprintf(key, sizeof key, "%ssize", stem);
+	struct finding *size = gates_find(g->list, key);
+	if (size && size->verdict == VERDICT_MEASURED && strcmp(size->method, CHASE_FEW_SAY) == 0)
+		gates_fail(g, &size, 1, "%s", why);
 }
 
 void gates_ways(struct gates *g)

@@ -14,7 +14,6 @@ enum {
 	POSITIONS_OWN = 4, /* of private memory, where each thread's words lie far apart */
 	FEW = 16,
 	MANY = 48,
-	REPEATS_QUIET = 2,
 	SHIFT_NEAR = 3, /* of bytes, from one place of global memory to the next: all sizes but the largest lie alike */
 	SHIFT_COLD = 9, /* no cache brings what is so far off beside what was asked for */
 	COLD_ROUNDS = 8,
@@ -22,10 +21,9 @@ enum {
 	COLD_SHARE = 8 /* of the memory that a region may take */
 };
 
-#define COLD_QUIET 0.02	 /* regions differ by more */
-#define VAGUE	   0.15	 /* of a latency: an interval as wide says too little */
-#define SAME	   0.003 /* of a walk: what another of the same instructions may be apart */
-#define ENDS	   0.01	 /* of the value: what beginning and end of a launch may hide */
+#define COLD_QUIET 0.02 /* regions differ by more */
+#define VAGUE	   0.15 /* of a latency: an interval as wide says too little */
+#define ENDS	   0.01 /* of the value: what beginning and end of a launch may hide */
 
 const char *const walk_space_name[SPACES] = {"global", "shared", "constant", "private"};
 /* A compiler may read from global memory what a pointer to constants points to. */
@@ -206,8 +204,8 @@ static const struct experiment experiments[] = {
 
 static const struct walk_loops usual_loops = {FEW, MANY};
 
-static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
-			bool all, const struct walk_clock *clock)
+struct timed walk_ask_all(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+			  bool all, const struct walk_clock *clock)
 {
 	const bool cold = experiment == EXPERIMENT_COLD;
 	struct timed_pair k = walk_pair(experiment, bytes, more);
@@ -225,7 +223,7 @@ static struct timed ask(struct study *s, unsigned experiment, unsigned bytes, un
 struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
 		      const struct walk_clock *clock)
 {
-	return ask(s, experiment, bytes, more, loops, false, clock);
+	return walk_ask_all(s, experiment, bytes, more, loops, false, clock);
 }
 
 void walk_verdict(struct study *s, enum walk_space space, unsigned bytes, const char *part, enum verdict v,
@@ -247,13 +245,6 @@ bool walk_failed(struct study *s, enum walk_space space, unsigned bytes, const c
 				   : "run times of equal launches differ too much");
 	return true;
 }
-
-/* What the walks take that stands in front of a load: it is taken off. */
-struct more {
-	double ns, unsure;
-	bool told;	   /* false: it could not be had */
-	double of_another; /* ns: it was measured around words of another size, which compilers may treat differently */
-};
 
 static const char method[] = "run time of a random walk, difference of two lengths";
 
@@ -304,14 +295,6 @@ static void conclude(struct study *s, enum walk_space space, unsigned bytes, con
 			      "%s; %.4g cycles of address arithmetic taken off", how, more->ns * cycles);
 }
 
-/* Whether two walks of the same instructions take as long, and for both the first repeats were as good as exact, so that others were not asked
- * for. */
-static bool is_alike(const struct timed *a, const struct timed *b)
-{
-	return a->ok && b->ok && a->repeats <= REPEATS_QUIET && b->repeats <= REPEATS_QUIET &&
-	       fabs(a->ns - b->ns) <= SAME * b->ns;
-}
-
 /* A walk through numbers beside the one whose address arithmetic is taken off: both have the same instructions, and what their beginnings
  * and ends hide goes away with it, but for what they are apart. */
 static struct timed beside_number(struct timed t, const struct timed *number)
@@ -322,51 +305,9 @@ static struct timed beside_number(struct timed t, const struct timed *number)
 	return t;
 }
 
-/* Walks round a few places of global memory, and what making an address of a number takes. */
-struct near {
-	struct timed number, pointer, walk[WALK_SIZES];
-	struct more more;
-};
-
-/* all: with all repeats, where there are such; older recordings lack them. */
-static struct timed ask_one(struct study *s, unsigned bytes, unsigned pointer, struct walk_loops loops, bool all,
-			    const struct walk_clock *clock)
-{
-	const struct timed all_of_it =
-	    all ? ask(s, SPACE_GLOBAL, bytes, pointer, loops, true, clock) : (struct timed){.ok = false};
-	return all && (study_pending(s) || all_of_it.point) ? all_of_it
-							    : walk_ask(s, SPACE_GLOBAL, bytes, pointer, loops, clock);
-}
-
-static void ask_near_by(struct study *s, struct walk_loops loops, bool all, const struct walk_clock *clock,
-			struct near *n)
-{
-	/* Words of 8 bytes hold numbers of places as well as addresses: the difference is what making an address takes. */
-	const struct timed number = n->number = ask_one(s, 8, false, loops, all, clock),
-			   pointer = n->pointer = ask_one(s, 8, true, loops, all, clock);
-	n->more = (struct more){.ns = number.ns > pointer.ns ? number.ns - pointer.ns : 0,
-				.unsure = hypot(number.hi - number.ns, pointer.hi - pointer.ns),
-				.told = number.ok && pointer.ok};
-	for (unsigned i = 0; i < WALK_SIZES; i++)
-		n->walk[i] = i == 3 ? pointer : ask_one(s, 1u << i, i > 3, loops, all, clock);
-}
-
-/* Where two launches of some walk were not alike, something comes now and then, and two of another one may have met it both times. */
-static void ask_near(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n)
-{
-	ask_near_by(s, loops, false, clock, n);
-	bool disturbed = n->number.repeats > REPEATS_QUIET, quiet = n->number.repeats <= REPEATS_QUIET;
-	for (unsigned i = 0; i < WALK_SIZES; i++) {
-		disturbed |= n->walk[i].repeats > REPEATS_QUIET;
-		quiet |= n->walk[i].repeats <= REPEATS_QUIET;
-	}
-	if (disturbed && quiet && !study_pending(s))
-		ask_near_by(s, loops, true, clock, n);
-}
-
 /* Where instructions of the usual loops come late, or their pauses do, shorter ones tell. */
-static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, struct cold *cold, struct near *near,
-			    unsigned good, const char **why)
+static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, struct cold *cold, unsigned good,
+			    const char **why)
 {
 	struct cold shorter;
 	const char *why_shorter;
@@ -383,8 +324,6 @@ static unsigned ask_shorter(struct study *s, const struct walk_clock *clock, str
 		return good;
 	}
 	cold_ask(s, walk_short_loops, clock, &shorter);
-	if (!good)
-		ask_near(s, walk_short_loops, clock, near);
 	if (study_pending(s))
 		return good;
 	/* Two parts of them, which take as long, tell of their instructions; links that differ in their pauses do not. */
@@ -407,11 +346,13 @@ static void conclude_global(struct study *s, const struct cold *cold, const stru
 	same.unsure = hypot(near->number.half, near->pointer.hi - near->pointer.ns);
 	for (unsigned i = 0; i < WALK_SIZES; i++) {
 		const unsigned bytes = 1u << i;
-		const bool alike = i < 3 && is_alike(&near->walk[i], &near->number);
+		const bool alike = i < 3 && near_alike(&near->walk[i], &near->number);
 		const struct timed far = cold_walk(cold->walk[i], good),
 				   beside = alike ? beside_number(near->walk[i], &near->number) : near->walk[i];
 		if (!good && i < 3) /* what is taken off is the difference of two loops that are as long */
 			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
+		else if (near->why && i < 3 && !alike)
+			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, near->why);
 		else
 			conclude(s, SPACE_GLOBAL, bytes, "nearest", &beside,
 				 alike	 ? &same
@@ -432,12 +373,15 @@ static void walk_global(struct study *s, const struct walk_clock *clock, bool *l
 	struct near near;
 	struct cold cold;
 	const char *why;
-	ask_near(s, usual_loops, clock, &near);
+	near_ask(s, usual_loops, clock, &near);
 	cold_ask(s, usual_loops, clock, &cold);
 	if (study_pending(s))
 		return;
-	const unsigned usual = cold_good(&cold, &why), good = ask_shorter(s, clock, &cold, &near, usual, &why);
+	const unsigned usual = cold_good(&cold, &why), good = ask_shorter(s, clock, &cold, usual, &why);
+	if (study_pending(s))
+		return;
 	*late = (usual < 2 && cold.told[0]) || why == cold_late;
+	near_in_time(s, *late, cold.loops.many == walk_short_loops.many, clock, &near);
 	if (!study_pending(s))
 		conclude_global(s, &cold, &near, good, why, clock);
 }
@@ -545,7 +489,7 @@ const struct probe probe_walk = {
 	"same "
 	"ones in each turn. A loop too long for the nearest instruction cache: "
 	"of the walk through memory, the shorter loop has to take no less a step than the longer in two regions at "
-	"least; round a few places of other memories, loops with a sixth of the steps tell where those of the longer "
+	"least; round a few places, loops with a sixth of the steps tell where those of the longer "
 	"take "
 	"more. Memory that is "
 	"slower to read in some "

@@ -34,8 +34,20 @@ struct walk_loops {
 struct timed walk_ask(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
 		      const struct walk_clock *clock);
 
+/* all: repeats from the beginning, as some of this kind are known to be disturbed. */
+struct timed walk_ask_all(struct study *s, unsigned experiment, unsigned bytes, unsigned more, struct walk_loops loops,
+			  bool all, const struct walk_clock *clock);
+
 /* walk_shorter.c: loops that are so much shorter than usual that their instructions come in time if any do. */
 extern const struct walk_loops walk_short_loops;
+/* Why walks do not tell: the loops of walks through memory are too long, and there are no shorter ones of this one; or not even those tell. */
+extern const char walk_late_too[], walk_always_late[];
+/* Whether the code of the longer loop is known to have room in the first instruction cache. */
+bool walk_has_room(const struct study *s, unsigned experiment, const struct timed *walk);
+/* Whether a step takes longer than one of another pair of loops, by more than both are known. */
+bool walk_is_later(const struct timed *walk, const struct timed *than);
+/* Whether the instructions of the longer one of these loops come late: a step takes longer in the second half of what they differ by than in the first. */
+bool walk_bends(struct study *s, enum walk_space space, struct walk_loops loops, const struct walk_clock *clock);
 /* What a step takes round a few places of shared, constant or private memory, by these loops or, where their instructions come late, by
  * shorter ones; *why: NULL, or why neither tell. late: instructions of longer loops come late. */
 struct timed walk_in_time(struct study *s, enum walk_space space, struct walk_loops loops, bool late,
@@ -79,6 +91,28 @@ bool cold_bends(struct study *s, const struct cold *c, const struct walk_clock *
 enum cold_code { COLD_UNKNOWN, COLD_AS_LONG, COLD_SHORTER, COLD_LATE };
 enum cold_code cold_compare(struct study *s, const struct cold *c, struct walk_loops loops,
 			    const struct walk_clock *clock);
+
+/* near_walk.c: what the walks take that stands in front of a load; it is taken off. */
+struct more {
+	double ns, unsure;
+	bool told;	   /* false: it could not be had */
+	double of_another; /* ns: it was measured around words of another size, which compilers may treat differently */
+};
+
+/* Walks round a few places of global memory, and what making an address of a number takes. */
+struct near {
+	struct timed number, pointer, walk[WALK_SIZES];
+	struct more more;
+	const char *why; /* NULL, or why walks of numbers tell only where all take as long */
+};
+void near_ask(struct study *s, struct walk_loops loops, const struct walk_clock *clock, struct near *n);
+/* Whether two walks of the same instructions take as long, and for both the first repeats were as good as exact, so that others were not asked
+ * for. */
+bool near_alike(const struct timed *a, const struct timed *b);
+/* Asked where these loops may have no room in the first instruction cache. How many of their instructions come late then depends on where the code lies, so
+ * that walks of numbers take unlike long although they have the same ones. Where steps of shorter loops take less those are put in their place.
+ * late: instructions of walks through memory come late; cold_shorter: shorter loops told of those. */
+void near_in_time(struct study *s, bool late, bool cold_shorter, const struct walk_clock *clock, struct near *n);
 
 /* stream.c: independent loads. The experiment of a space is SPACES + space; together: EXPERIMENT_TOGETHER + space - 1. */
 int stream_setup(const struct study *s, enum walk_space space, bool together, double x, const double *p, struct job *j);

@@ -163,7 +163,7 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		const bool apart = chase_parts_of(own, m, c->grain, own + m, whole, &parts);
 		if (apart && !(c->swing > 0)) {
 			out->mean = parts.mean;
-		} else if (apart && chase_take_turns(&r, &parts)) {
+		} else if (apart && (chase_take_turns(&r, &parts) || chase_beyond_swing(&parts, c->swing, c->grain))) {
 			out->mean = parts.mean;
 			out->usual = (double)parts.counted / r.kept;
 		}

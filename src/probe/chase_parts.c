@@ -28,7 +28,8 @@ bool chase_parts_of(double *v, size_t n, uint32_t grain, double *scratch, uint32
 		size_t at = 0;
 		while (v[at] < mode[i].lo)
 			at++;
-		sum += stat_trimmed_mean(v + at, mode[i].count, 4, 1.5 + grain, scratch, &used);
+		out->centre[i] = stat_trimmed_mean(v + at, mode[i].count, 4, 1.5 + grain, scratch, &used);
+		sum += out->centre[i];
 		out->counted += used;
 	}
 	out->mean = found ? sum / (double)found : 0;
@@ -54,4 +55,12 @@ bool chase_take_turns(const struct chase_run *r, const struct chase_parts *parts
 		}
 	}
 	return 2 * one_sided < stretches;
+}
+
+bool chase_beyond_swing(const struct chase_parts *parts, double swing, uint32_t grain)
+{
+	for (size_t i = 1; i < parts->found; i++)
+		if (parts->centre[i] <= parts->centre[i - 1] * (1 + swing) + grain)
+			return false;
+	return parts->found > 1;
 }

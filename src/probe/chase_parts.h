@@ -12,6 +12,7 @@ struct chase_parts {
 	size_t counted;		  /* accesses that it is of */
 	size_t found;		  /* parts */
 	struct stat_mode mode[3]; /* of them, ascending */
+	double centre[3];	  /* ticks: the mean of each */
 };
 
 /* Mean of two or three parts of a level that are alike, each group of accesses counting the same: how often which of them was met is
@@ -22,5 +23,7 @@ bool chase_parts_of(double *v, size_t n, uint32_t grain, double *scratch, uint32
 /* Whether accesses to the fastest and the slowest part take turns, as places do that lie side by side. What a clock that is faster now and
  * then makes slower is slow for many accesses in a row, so that most stretches are of one kind. */
 bool chase_take_turns(const struct chase_run *r, const struct chase_parts *parts);
+/* Whether each part is later than the one before it would be by such a clock: by more than its swing, a ratio. */
+bool chase_beyond_swing(const struct chase_parts *parts, double swing, uint32_t grain);
 
 #endif

@@ -34,6 +34,7 @@ struct roof {
 	bool out_of_step; /* the difference of two loops is not that of their links under the loads that were tried */
 	bool starves;	  /* warps are preferred to each other */
 	bool unseen;	  /* what runs cannot be read back, and could be something better */
+	bool end_shows;	  /* of one warp the upper half of the loops' difference says more than all of it */
 	bool slower;	  /* longer launches are, of warps that stop together: what these do changes as they go */
 	enum pipeline_gaps gaps;
 	bool preferred; /* other operations' warps are preferred to each other */

@@ -112,6 +112,14 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		    lo, hi);
 		return;
 	}
+	const unsigned fewest = roof_lost(r, lo, hi);
+	if (fewest) {
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "some warps are preferred to others, and chains of those that are not come too late: %u "
+			      "warps could do what %u to %u do",
+			      fewest, lo, hi);
+		return;
+	}
 	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm",
 			      "fewest warps within 5 % of the peak", evidence, "%u work items",
 			      at * study_device(s)->warp_size);

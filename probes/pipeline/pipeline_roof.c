@@ -6,7 +6,8 @@ enum {
 	LONGER = 8,
 	SHARPER = 4 /* loads tried */,
 	OTHERS = 2 /* loads beside the one that is known best */,
-	RIDGE_WIDE = 8 /* warps between which a ridge is looked for in longer launches */
+	PARTS_MOST = 4, /* of an SM, each with its own scheduler */
+	RIDGE_WIDE = 8	/* warps between which a ridge is looked for in longer launches */
 };
 #define ENDS 0.002 /* of what a link takes: what beginning and end of launches so long may hide */
 
@@ -14,6 +15,7 @@ enum {
 /* What a rate near the ridge may be off by. That of warps that stop together, too: what those have begun when the first one comes to its
  * end is nearly the same in both lengths of a launch. */
 #define UNSURE	  0.02
+#define SURE	  0.01 /* the same of what one warp's time tells of a rate */
 #define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
@@ -201,6 +203,33 @@ void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi)
 	/* Fewer may do while more do not, where all wait for the last: one more than a whole number for each scheduler takes a turn more. */
 	*lo = !r->starves && fewest && fewest < *lo ? fewest : *lo;
 	*hi = most > r->ridge ? most : r->ridge;
+}
+
+/* Fewest warps that reach so much of the peak where each of so many equal parts of an SM has every parts-th warp and no turn at the pipe is lost.
+ * alone: part of the peak that one warp reaches. */
+static unsigned fewest_at_best(double alone, unsigned parts, double part)
+{
+	for (unsigned w = 1;; w++) {
+		const unsigned each = w / parts, more = w % parts;
+		const double full = 1.0 / parts,
+			     rate = (parts - more) * fmin(full, each * alone) + more * fmin(full, (each + 1) * alone);
+		if (rate >= part)
+			return w;
+	}
+}
+
+unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
+{
+	unsigned at;
+	if (!r->starves || r->chains == 1 || !r->time[0].ok)
+		return 0;
+	const double alone = roof_least(r, &at) / r->time[0].ns;
+	const unsigned fewest = fewest_at_best(alone, 1, RIDGE - UNSURE);
+	for (unsigned parts = 1; parts <= PARTS_MOST; parts *= 2)
+		if (r->ridge >= fewest_at_best(alone, parts, RIDGE - SURE) &&
+		    r->ridge <= fewest_at_best(alone, parts, RIDGE + SURE))
+			return 0;
+	return fewest < lo && !roof_is_told(r, fewest, hi) ? fewest : 0;
 }
 
 /* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */

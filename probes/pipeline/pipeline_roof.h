@@ -51,6 +51,10 @@ unsigned roof_beyond_peak(const struct roof *r);
 void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi);
 /* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
 bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi);
+/* Of several chains the fewest warps that could reach the ridge, where a scheduler's preference loses turns that they would have had at the pipe, so that
+ * it does not tell which number it is; 0: it does, or schedulers with warps of their own explain the number that it seems to be. Chains of a warp
+ * that is put off come late one after the other. */
+unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi);
 /* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
  * pipe and others have one each, as many take as long as where all of it is full. */
 bool roof_ends_apart(const struct roof *r);

@@ -112,6 +112,13 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		    lo, hi);
 		return;
 	}
+	if (!roof_is_known(r, lo, hi)) {
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "as far as rates are known, what comes within 5 %% of the peak begins somewhere from %u "
+			      "to %u warps",
+			      lo, hi);
+		return;
+	}
 	const unsigned fewest = roof_lost(r, lo, hi);
 	if (fewest) {
 		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,

@@ -17,6 +17,7 @@ enum {
 #define UNSURE	  0.02
 #define SURE	  0.01 /* the same of what one warp's time tells of a rate */
 #define NEAR	  0.05 /* of a number of warps: from and to how many there have to be */
+#define VAGUE	  0.2  /* the same, where that is all that rates say: a number known no better says too little */
 #define NO_BETTER 0.98 /* of the time with fewer warps: more of them gain nothing */
 #define BEYOND	  1.1  /* times faster than the peak: something is wrong, and not with the peak */
 #define CONTENDED 1.03 /* of the time of one warp */
@@ -230,6 +231,11 @@ unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
 		    r->ridge <= fewest_at_best(alone, parts, RIDGE + SURE))
 			return 0;
 	return fewest < lo && !roof_is_told(r, fewest, hi) ? fewest : 0;
+}
+
+bool roof_is_known(const struct roof *r, unsigned lo, unsigned hi)
+{
+	return hi - lo <= fmax(1, VAGUE * r->ridge);
 }
 
 /* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */

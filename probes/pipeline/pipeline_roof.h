@@ -49,7 +49,9 @@ double roof_least(const struct roof *r, unsigned *at);
 unsigned roof_beyond_peak(const struct roof *r);
 /* From and to how many warps the ridge may be, as far as rates may be off. */
 void roof_ridge_between(const struct roof *r, unsigned *lo, unsigned *hi);
-/* Whether that says how many fill the pipe where warps are preferred: to one more or less, or nearly. */
+/* Whether that says how many fill the pipe as well as rates do: to one more or less, or a fifth of them. */
+bool roof_is_known(const struct roof *r, unsigned lo, unsigned hi);
+/* Whether it does where warps are preferred: to one more or less, or nearly. Else true. */
 bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi);
 /* Of several chains the fewest warps that could reach the ridge, where a scheduler's preference loses turns that they would have had at the pipe, so that
  * it does not tell which number it is; 0: it does, or schedulers with warps of their own explain the number that it seems to be. Chains of a warp

@@ -31,6 +31,13 @@ static struct timed_pair pair_of(const struct study *s, const struct roof *r, un
 	return pipeline_pair(study_device(s), r->class, r->chains, warps, r->shorter, r->spans);
 }
 
+/* The upper half of what the two loops of a pair differ by. */
+static struct timed_pair upper_half(struct timed_pair pair)
+{
+	pair.few = (pair.few + pair.many) / 2;
+	return pair;
+}
+
 /* NULL: it is not there. */
 static const struct timed *load(struct study *s, struct roof *r, unsigned warps, double timer)
 {
@@ -273,8 +280,7 @@ static void allow_for_gaps(struct study *s, struct roof *r, unsigned at, struct 
 {
 	if (!r->starves || !t->ok || !pipeline_may_have_gaps(t, pair))
 		return;
-	struct timed_pair half = *pair;
-	half.few = (pair->few + pair->many) / 2;
+	const struct timed_pair half = upper_half(*pair);
 	const struct timed upper = timed_together(s, &half, r->warps[at], timer);
 	if (!study_pending(s))
 		r->gaps = pipeline_gaps(t, &upper, pair, fills);
@@ -325,10 +331,9 @@ static void allow_for_small_gaps(struct study *s, struct roof *r, double timer)
  * which does not cancel. The upper half of the difference then says something else than all of it. */
 static bool is_of_links(struct study *s, const struct roof *r, unsigned at, const struct timed *t, double timer)
 {
-	struct timed_pair half = longer_pair(s, r, at);
+	const struct timed_pair half = upper_half(longer_pair(s, r, at));
 	if (r->starves || !at || t->ns >= NO_BETTER * r->time[at].ns)
 		return true;
-	half.few = (half.few + half.many) / 2;
 	const struct timed upper = timed_ask(s, &half, half.clock_hz > 0 ? timer : r->outside);
 	return study_pending(s) || (upper.ok && fabs(upper.ns - t->ns) <= (1 - NO_BETTER) * t->ns);
 }
@@ -436,8 +441,7 @@ static void sharpen_ridge(struct study *s, struct roof *r, double timer)
  * has less of it. Of one GPU links of 7 cycles seemed to take 6.6. */
 static bool end_shows(struct study *s, const struct roof *r, double timer)
 {
-	struct timed_pair half = pair_of(s, r, 1);
-	half.few = (half.few + half.many) / 2;
+	const struct timed_pair half = upper_half(pair_of(s, r, 1));
 	if (r->shorter == 1 || !r->count || !r->time[0].ok)
 		return false;
 	const struct timed upper = timed_ask(s, &half, half.clock_hz > 0 ? timer : r->outside);

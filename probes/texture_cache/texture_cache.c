@@ -202,16 +202,33 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	return CHASE_DONE;
 }
 
+/* Whether the first level, which its own laps gave a shape, is as far as the common L2 and not as large as that was found to be. Nothing is
+ * nearer than that L2 then, and what others take of it grows with the lap. */
+static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, bool *unlike)
+{
+	double size;
+
+	*unlike = false;
+	if (k || c->beyond_sm ||
+	    (study_number(c->study, "cache.global.l2.size", &size) && size == (double)c->level[k].size.value))
+		return CHASE_DONE;
+	return seems_common_l2(c, k, unlike);
+}
+
 /* Level k, which the common L2 may be if it is the last one. So it may if it is not, where rows of the memory seem to be a level behind it: that
- * is asked where its own laps tell no shape. */
+ * is asked where its own laps tell no shape, or another one than that L2 has. */
 static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
 {
 	const struct chase_level before = c->level[k];
-	bool common, seems;
+	bool common, seems, unlike = false;
 
 	if (!last) {
 		const enum chase_state own = chase_geometry(c, k);
-		if (own == CHASE_PENDING || c->level[k].sets.state == CHASE_DONE)
+		if (own == CHASE_PENDING)
+			return own;
+		if (c->level[k].sets.state == CHASE_DONE && is_unlike_l2(c, k, &unlike) == CHASE_PENDING)
+			return CHASE_PENDING;
+		if (c->level[k].sets.state == CHASE_DONE && !unlike)
 			return own;
 	}
 	const struct chase_level tried = c->level[k];
@@ -219,6 +236,7 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
 	const enum chase_state state = is_common_l2(c, k, &common, &seems);
 	if (state == CHASE_PENDING)
 		return state;
+	seems = seems || unlike;
 	c->beyond_sm = c->beyond_sm || ((common || seems) && !k);
 	if (common)
 		return CHASE_DONE;

@@ -40,6 +40,7 @@ enum {
 #define AS_LONG 0.9  /* of blocks that no scheduler prefers to each other */
 #define HIDDEN	1.12 /* of a load's time, by the shorter loop alone */
 #define PLATEAU 1.04 /* a full SM is no faster than half of one, but for so much */
+#define SLOWER	1.15 /* wider loads, in their bytes, than narrower ones, where no more than the memory holds them up */
 
 static unsigned blocks_each(const struct device_info *d)
 {
@@ -348,6 +349,7 @@ static void stream_global(struct study *s, const struct walk_clock *clock)
 {
 	static const char boosted[] = "places of the memory take unlike long, and the clock is faster at times";
 	const struct device_info *d = study_device(s);
+	double most = 0; /* bytes a nanosecond of narrower loads by one thread of each warp */
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
 		/* Memory, which all SMs keep busy, does not keep their clock. */
 		const struct timed_pair k = global_pair(bytes);
@@ -370,6 +372,17 @@ static void stream_global(struct study *s, const struct walk_clock *clock)
 			walk_verdict(s, SPACE_GLOBAL, bytes, "issue", VERDICT_INCONCLUSIVE, boosted);
 			continue;
 		}
+		/* As blocks would that not all of them had place for at once, and of which the last ones read by themselves. */
+		const double rate = bytes / t.ns;
+		if (most > SLOWER * rate) {
+			snprintf(how, sizeof how,
+				 "narrower loads bring %.2f times as many bytes at once: not the memory holds these up",
+				 most / rate);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "bandwidth", VERDICT_INCONCLUSIVE, how);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "issue", VERDICT_INCONCLUSIVE, how);
+			continue;
+		}
+		most = fmax(most, rate);
 		stream_say(how, sizeof how, "all SMs read what no cache holds", &places);
 		conclude(s, SPACE_GLOBAL, bytes, &t, (double)blocks_each(d) * block_of(d) / d->warp_size, d->sm_count,
 			 clock, how);

@@ -118,16 +118,17 @@ struct chase_level {
 	double noise;			  /* how often a hit looks like a miss, per access */
 	double noise_seen;		  /* accesses that this was estimated from */
 	double noise_at;		  /* mean footprint of those */
-	double fit_at;	  /* the largest footprint that a ring in small steps was seen to fit in; 0 = none */
-	double fit_noise; /* misses per access that noise can have made there */
-	bool endless;	  /* the largest footprint still fits */
-	uint64_t stride;  /* of rings for this level: short laps, but too many lines for the levels above */
-	bool patient;	  /* rings are warmed for long before they are timed */
-	bool thorough;	  /* which lines conflict is looked at in many orders */
-	bool late;	  /* the same after so many laps that strangers' lines have left */
-	bool noisy;	  /* some decision needed more than counting misses */
-	bool blurred;	  /* when the clock is fast, a hit takes as long as a miss does when it is not */
-	bool hashed;	  /* conflicting lines are not evenly spaced */
+	double fit_at;	   /* the largest footprint that a ring in small steps was seen to fit in; 0 = none */
+	double fit_noise;  /* misses per access that noise can have made there */
+	double fit_missed; /* and that it did make, 0 = too few to say */
+	bool endless;	   /* the largest footprint still fits */
+	uint64_t stride;   /* of rings for this level: short laps, but too many lines for the levels above */
+	bool patient;	   /* rings are warmed for long before they are timed */
+	bool thorough;	   /* which lines conflict is looked at in many orders */
+	bool late;	   /* the same after so many laps that strangers' lines have left */
+	bool noisy;	   /* some decision needed more than counting misses */
+	bool blurred;	   /* when the clock is fast, a hit takes as long as a miss does when it is not */
+	bool hashed;	   /* conflicting lines are not evenly spaced */
 	/* It is in the SM and in one piece with shared memory, of which the chase itself takes some, or of sets so large that it may be: so
 	 * much less is left of them. */
 	bool lent;

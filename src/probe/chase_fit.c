@@ -15,6 +15,7 @@
 #define PATIENT_MOST 4e6     /* accesses */
 #define LAPS_SURE    12	     /* laps after which few misses in each of them are no noise */
 #define FEW_MISSES   30
+#define FIT_MISSES   8	/* from which they say how many there are */
 #define IN_PAGE	     4	/* accesses of which one entered it */
 #define LAPS_TOLD    64 /* after which an overflowing set has repeated itself */
 #define GATHERED     6	/* launches that are put together for so many */
@@ -94,6 +95,7 @@ static void learn_noise(struct chase_level *l, const struct chase_ring_spec *rin
 		return;
 	l->fit_at = (double)ring->bytes;
 	l->fit_noise = (1.5 * r->kept + 3) / r->covered;
+	l->fit_missed = r->kept >= FIT_MISSES ? (double)r->kept / r->covered : 0;
 }
 
 /* What one miss of the level fetches, as far as the ring can show it: only its first element can miss. */

@@ -26,6 +26,7 @@
 #define LATE_LEAST   64	   /* or of no fewer */
 #define MANY_MORE    2	   /* misses of some blocks, against those of others: they are not all of one set */
 #define FAR_MORE     1.5   /* above the mean of the others, against what noise makes of one of them */
+#define FIT_MORE     1.5   /* misses of a ring that does not fit for the same reason as of one that does */
 #define HOT_COUNT    5	   /* misses of the quietest element of a set that counts as seen */
 
 static int compare_down(const void *a, const void *b)
@@ -73,9 +74,10 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 		return 0;
 	for (uint32_t i = cut; i < n; i++)
 		cold += v[i];
-	/* Where every block conflicts, only smaller footprints can tell what noise makes. */
+	/* Where every block conflicts, only smaller footprints can tell what noise makes, and what fits misses for nothing else. */
 	double p = cut < n ? cold / (n - cut) / laps
-			   : chase_noise_most(c, k, ring->bytes) * (double)unit / (double)ring->stride;
+			   : fmax(chase_noise_most(c, k, ring->bytes), FIT_MORE * c->level[k].fit_missed) *
+				 (double)unit / (double)ring->stride;
 	if (p >= 0.9)
 		return 0;
 	uint32_t noise = stat_binomial_limit(rounds, p, CHANCE / n);
@@ -299,7 +301,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 /* What a look at a ring depends on. */
 struct hot_key {
 	uint64_t start, bytes, stride, extra, unit;
-	double floor, noise, fit_noise, fit_at;
+	double floor, noise, fit_noise, fit_missed, fit_at;
 	uint32_t sm, kind, chase, k, order, thorough, late, quiet_room;
 };
 
@@ -346,6 +348,7 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	key.floor = l->floor;
 	key.noise = l->noise;
 	key.fit_noise = l->fit_noise;
+	key.fit_missed = l->fit_missed;
 	key.fit_at = l->fit_at;
 	key.quiet_room = c->quiet_room;
 	key.sm = c->sm;

@@ -268,7 +268,9 @@ static struct finding_list twice(void)
 	add(&l, "pipeline.int.ilp1.completion", 60); /* a link is two operations */
 	add(&l, "pipeline.int.ilp1.peak", 2.8);
 	add(&l, "cache.global.l1.latency", 29);
-	add(&l, "memory.global.4.nearest", 35); /* with what addresses cost */
+	add(&l, "memory.global.4.nearest", 30);
+	add(&l, "shared.latency", 36);
+	add(&l, "memory.shared.4.completion", 36.1);
 	add(&l, "shared.bandwidth", 32);
 	add(&l, "memory.shared.4.issue", 4);
 	add(&l, "memory.shared.4.bandwidth", 1300);
@@ -292,7 +294,10 @@ static void two_methods_find_one_value(void **state)
 	     {"arith.add.f32.throughput", "pipeline.sp.ilp1.peak", "pipeline.sp.ilp2.peak", "pipeline.sp.ilp4.peak"},
 	     "7.95 a cycle"},
 	    {"pipeline.int.ilp1.peak", 4, {"arith.mad.u32.throughput", "pipeline.int.ilp1.peak"}, "reach 2 a cycle"},
+	    {"pipeline.int.ilp1.completion", 62, {"arith.mad.u32.latency", "pipeline.int.ilp1.completion"}, "124"},
 	    {"memory.global.4.nearest", 26, {"memory.global.4.nearest", "cache.global.l1.latency"}, "26 cycles"},
+	    {"memory.global.4.nearest", 33, {"memory.global.4.nearest", "cache.global.l1.latency"}, "33 cycles"},
+	    {"shared.latency", 38, {"shared.latency", "memory.shared.4.completion"}, "38 by the SM's clock"},
 	    {"memory.shared.4.issue",
 	     3.2,
 	     {"memory.shared.4.issue", "memory.shared.4.bandwidth", "shared.bandwidth"},

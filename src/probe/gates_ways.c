@@ -79,8 +79,9 @@ static struct finding *arith(struct gates *g, const struct class *c, const char 
 	for (unsigned i = 0; i < 2 && c->op[i]; i++) {
 		snprintf(key, sizeof key, "arith.%s.%s", c->op[i], what);
 		f = gates_find(g->list, key);
-		if (gates_number(f, &v))
-			return f;
+		/* One that is there and not known is no reason to take another one, which may be slower. */
+		if (f && f->verdict != VERDICT_UNSUPPORTED)
+			return gates_number(f, &v) ? f : NULL;
 	}
 	return NULL;
 }

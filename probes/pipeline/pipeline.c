@@ -127,6 +127,7 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 			      fewest, lo, hi);
 		return;
 	}
+	lo = roof_ridge_from(r, lo, hi);
 	study_measured_number(s, key_of(key, r, PART_RIDGE), at, lo < at ? lo : at, hi, "sm",
 			      "fewest warps within 5 % of the peak", evidence, "%u work items",
 			      at * study_device(s)->warp_size);

@@ -240,6 +240,15 @@ unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
 	return fewest < lo && !roof_is_told(r, fewest, hi) ? fewest : 0;
 }
 
+unsigned roof_ridge_from(const struct roof *r, unsigned lo, unsigned hi)
+{
+	unsigned at;
+	if (!r->starves || !r->time[0].ok)
+		return lo;
+	const unsigned fewest = fewest_at_best(roof_least(r, &at) / r->time[0].ns, 1, RIDGE - UNSURE);
+	return fewest < lo && roof_is_told(r, fewest, hi) ? fewest : lo;
+}
+
 bool roof_is_known(const struct roof *r, unsigned lo, unsigned hi)
 {
 	return hi - lo <= fmax(1, VAGUE * r->ridge);

@@ -57,6 +57,8 @@ bool roof_is_told(const struct roof *r, unsigned lo, unsigned hi);
  * it does not tell which number it is; 0: it does, or schedulers with warps of their own explain the number that it seems to be. Chains of a warp
  * that is put off come late one after the other. */
 unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi);
+/* From how many warps on the ridge may be, where turns that a scheduler's preference lost may have hidden one that is hardly less. */
+unsigned roof_ridge_from(const struct roof *r, unsigned lo, unsigned hi);
 /* Whether, of as many warps as the ridge and of fewer, some end before others although none is preferred: where two take turns at a part of the
  * pipe and others have one each, as many take as long as where all of it is full. */
 bool roof_ends_apart(const struct roof *r);

@@ -15,10 +15,11 @@
 #define PATIENT_MOST 4e6     /* accesses */
 #define LAPS_SURE    12	     /* laps after which few misses in each of them are no noise */
 #define FEW_MISSES   30
-#define FIT_MISSES   8	/* from which they say how many there are */
-#define IN_PAGE	     4	/* accesses of which one entered it */
-#define LAPS_TOLD    64 /* after which an overflowing set has repeated itself */
-#define GATHERED     6	/* launches that are put together for so many */
+#define FIT_MISSES   8	  /* from which they say how many there are */
+#define MOST	     0.75 /* of what can miss */
+#define IN_PAGE	     4	  /* accesses of which one entered it */
+#define LAPS_TOLD    64	  /* after which an overflowing set has repeated itself */
+#define GATHERED     6	  /* launches that are put together for so many */
 #define OWN_ORDERS   4
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
@@ -154,6 +155,15 @@ static bool concentrated(struct chase_path *c, const struct chase_level *l, cons
 	return sum > (blocks - 1) * mean * (1 + 6 * sqrt(2.0 / blocks)) + 8;
 }
 
+/* Whether most of what can miss does, lap after lap. No set repeats itself there that others do not: it says nothing of what fits. */
+static bool mostly_misses(const struct chase_level *l, const struct chase_ring_spec *ring, const struct chase_run *r)
+{
+	const uint64_t unit = chase_fit_unit(l, ring->stride);
+	const double blocks = ceil((double)ring->bytes / (double)unit);
+
+	return r->covered && r->kept > MOST * blocks * r->covered / r->elements;
+}
+
 /* Where noise fills all records of a launch in a few laps, several launches together say whether a set repeats itself. UNDECIDED: they are too
  * few as well. */
 static enum chase_state gathered(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, double warm,
@@ -252,8 +262,10 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			*fits = false;
 			return CHASE_DONE;
 		}
-		/* An overflowing set would have repeated itself by now. */
 		l->noisy = true;
+		if (mostly_misses(l, ring, &r))
+			break;
+		/* An overflowing set would have repeated itself by now. */
 		if (seen >= LAPS_TOLD && n > LAPS_TOLD) {
 			*fits = true;
 			learn_noise(l, ring, &r);

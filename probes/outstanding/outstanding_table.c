@@ -5,6 +5,7 @@
 #include <string.h>
 
 #define VISIBLE	   0.3	/* of the latency: a jump that cannot be overlooked */
+#define HIDDEN	   0.3	/* of a jump, between steps that were measured */
 #define LATEST	   0.85 /* of the time at which others jumped */
 #define MOST_JUMPS 0.75 /* of the jumps: the table's own */
 #define FAINT_MANY 5	/* jumps, of which some may be others' though none is high */
@@ -193,6 +194,25 @@ static double latest_jump(const struct curve *const *c, unsigned count, const st
 	return latest;
 }
 
+/* Whether the curve rises by more than beside it between the measured steps around n, as far as a jump of so many cycles is concerned: then nobody
+ * looked where between them, and it is no curve without a jump. */
+static bool may_jump(const struct curve *c, unsigned n, double height)
+{
+	for (unsigned i = 1; i < c->count; i++) {
+		if (c->at[i - 1] > n || c->at[i] <= n)
+			continue;
+		double beside = 0, weight = 0;
+		for (unsigned k = i - 1; k <= i + 1; k += 2)
+			if (k > 0 && k < c->count) {
+				beside += c->cycles[k] - c->cycles[k - 1];
+				weight += c->at[k] - c->at[k - 1];
+			}
+		const double usual = weight > 0 ? beside / weight * (c->at[i] - c->at[i - 1]) : 0;
+		return c->cycles[i] - c->cycles[i - 1] - usual > HIDDEN * height;
+	}
+	return false;
+}
+
 /* Whether a curve without a jump would have had one. It could not be overlooked where much of the latency is left, or where
  * others that had taken as long did jump. */
 static bool missed(const struct study *s, const struct curve *c, struct table *t, unsigned merge, double latest)
@@ -217,6 +237,8 @@ static bool missed(const struct study *s, const struct curve *c, struct table *t
 			     back = c->way->number == LATENCY_MEMORY && isfinite(t->back) ? fmax(t->back, latency)
 											  : latency;
 		if (taken > back - VISIBLE * latency - 2 * c->way->spread && !(t->mshr && taken <= LATEST * latest))
+			return false;
+		if (may_jump(c, n, back - taken))
 			return false;
 		describe(where, sizeof where, c);
 		snprintf(t->why, sizeof t->why, "no jump where %u entries would be full (%s)", t->hi, where);

@@ -1,6 +1,6 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [--from DIR] [-v]
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [--from DIR] [-v]
  *                  [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S seconds; those
  * that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the GPUs done by then came to, and fails. --keep writes each GPU's description and its run into DIR, as SEED.gpu and
@@ -337,7 +337,7 @@ int main(int argc, char **argv)
 	struct tally total = {0};
 	struct str wrong, missed;
 	if (read_options(&opt, argc, argv)) {
-		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE] [--gpu FILE.gpu] [--least SHARE] "
+		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] "
 				"[--seconds S] [--keep DIR] [--from DIR] [-v] [REPORT.md]\n");
 		return 2;
 	}

@@ -15,6 +15,7 @@
 #define STEPPED	       0.02	   /* of a latency that a clock of steps measured */
 #define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
 #define FIT_BRACKET    0.45	   /* of a size by equation 6 */
+#define PROBES_MOST    26	   /* of a list */
 #define LOCAL_MOST     (16u << 10) /* bytes of a thread */
 
 struct fact { /* a truth that outlives its telling */
@@ -109,15 +110,22 @@ int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, 
 {
 	struct gpu *g = NULL;
 	struct engine_plan plan = {0};
+	char list[256], *rest = list;
+	const char *names[PROBES_MOST];
+	size_t count = 0;
 	int rc = run_init(r);
 	if (rc)
 		return err_nomem(e);
+	if (probe && (size_t)snprintf(list, sizeof list, "%s", probe) >= sizeof list)
+		return err_set(e, -EINVAL, "too many probes: %s", probe);
+	for (char *name; probe && count < PROBES_MOST && (name = strsep(&rest, ","));)
+		names[count++] = name;
 	r->seed = seed;
 	rc = sim_open_spec(&g, s, seed, e);
 	if (rc)
 		return rc;
 	r->device = *g->ops->info(g);
-	rc = engine_plan(&plan, probe ? &probe : NULL, probe ? 1 : 0, e);
+	rc = engine_plan(&plan, count ? names : NULL, count, e);
 	if (rc == 0)
 		rc = engine_measure(r, g, &plan, NULL, e);
 	g->ops->close(g);

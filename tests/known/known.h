@@ -7,7 +7,7 @@
 
 /* Runs probes on the simulated GPU. r is initialised here; run_free it in any case. */
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
-/* Only this probe and what it needs; NULL: every probe. */
+/* Only these probes, with commas between, and what they need; NULL: every probe. */
 int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */

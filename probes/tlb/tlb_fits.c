@@ -519,9 +519,13 @@ enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring 
 			memcpy(c->why, before->why, sizeof(c->why));
 		return before->state;
 	}
+	char why[sizeof(c->why)];
+	memcpy(why, c->why, sizeof(why));
 	said.state = look_whether(c, k, ring, &said.fits);
 	if (said.state == CHASE_PENDING)
 		return said.state;
+	if (said.state == CHASE_DONE)
+		memcpy(c->why, why, sizeof(why));
 	*fits = said.fits;
 	said.is_covered = c->is_covered;
 	memcpy(said.why, c->why, sizeof(said.why));

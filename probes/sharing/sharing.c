@@ -93,6 +93,11 @@ static bool latency_behind(const struct place *of, unsigned k, double *out)
 	const struct finding *next = study_finding(s, path_key(key, sizeof key, of->name, k + 1, "size"));
 	if (next && next->verdict != VERDICT_ABSENT)
 		return study_number(s, path_key(key, sizeof key, of->name, k + 1, "latency"), out);
+	/* One more may be there where nobody knows how many there are. */
+	double levels;
+	snprintf(key, sizeof key, "cache.%s.levels", of->name);
+	if (!next && !study_number(s, key, &levels))
+		return false;
 	snprintf(key, sizeof key, "memory.%s.latency", of->name);
 	return study_number(s, key, out);
 }

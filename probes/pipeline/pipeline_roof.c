@@ -226,12 +226,18 @@ static unsigned fewest_at_best(double alone, unsigned parts, double part)
 	}
 }
 
-unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
+/* Part of the peak that one warp reaches. */
+static double reached_alone(const struct roof *r)
 {
 	unsigned at;
+	return roof_least(r, &at) / r->time[0].ns;
+}
+
+unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
+{
 	if (!r->starves || r->chains == 1 || !r->time[0].ok)
 		return 0;
-	const double alone = roof_least(r, &at) / r->time[0].ns;
+	const double alone = reached_alone(r);
 	const unsigned fewest = fewest_at_best(alone, 1, RIDGE - UNSURE);
 	for (unsigned parts = 1; parts <= PARTS_MOST; parts *= 2)
 		if (r->ridge >= fewest_at_best(alone, parts, RIDGE - SURE) &&
@@ -242,10 +248,9 @@ unsigned roof_lost(const struct roof *r, unsigned lo, unsigned hi)
 
 unsigned roof_ridge_from(const struct roof *r, unsigned lo, unsigned hi)
 {
-	unsigned at;
 	if (!r->starves || !r->time[0].ok)
 		return lo;
-	const unsigned fewest = fewest_at_best(roof_least(r, &at) / r->time[0].ns, 1, RIDGE - UNSURE);
+	const unsigned fewest = fewest_at_best(reached_alone(r), 1, RIDGE - UNSURE);
 	return fewest < lo && roof_is_told(r, fewest, hi) ? fewest : lo;
 }
 

@@ -226,10 +226,12 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
 		const enum chase_state own = chase_geometry(c, k);
 		if (own == CHASE_PENDING)
 			return own;
-		if (c->level[k].sets.state == CHASE_DONE && is_unlike_l2(c, k, &unlike) == CHASE_PENDING)
-			return CHASE_PENDING;
-		if (c->level[k].sets.state == CHASE_DONE && !unlike)
-			return own;
+		if (c->level[k].sets.state == CHASE_DONE) {
+			if (is_unlike_l2(c, k, &unlike) == CHASE_PENDING)
+				return CHASE_PENDING;
+			if (!unlike)
+				return own;
+		}
 	}
 	const struct chase_level tried = c->level[k];
 	c->level[k] = before;

@@ -153,9 +153,9 @@ static bool is_lump(const uint32_t *size, uint32_t count)
 
 /* Few sets: all are looked at. Decides ways and sets where they differ, and else leaves them to the caller. whole: sets as large as
  * the largest seen would hold every line; then some of which a line was not seen to miss are no other sets. largest: lines of a set
- * that were seen. */
+ * that were seen. parted: sets that were seen differ, and others were not. */
 static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run, uint32_t least, uint32_t most,
-				 bool whole, bool *differ, uint32_t *largest)
+				 bool whole, bool *differ, bool *parted, uint32_t *largest)
 {
 	struct chase_level *l = &c->level[k];
 	/* Where they differ, most are of neither size. */
@@ -163,7 +163,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	uint64_t lines = l->size.value / l->line.value, likely = (lines + usual - 1) / usual;
 	uint32_t size[CHASE_SETS], count;
 
-	*differ = false;
+	*differ = *parted = false;
 	*largest = 0;
 	if (likely > CHASE_SETS + CHASE_SETS / 4 || lines > LINES_MOST)
 		return CHASE_DONE; /* more than few, or all of them would take long to look at */
@@ -179,6 +179,7 @@ static enum chase_state few_sets(struct chase_path *c, unsigned k, uint32_t run,
 	if (state == CHASE_PENDING)
 		return state;
 	*largest = count ? size[count - 1] : 0;
+	*parted = state == CHASE_UNDECIDED && count > 1 && size[0] != size[count - 1];
 	/* Some more than were looked at, which are alike: as of many sets, some do for all. */
 	if (state == CHASE_UNDECIDED && likely > CHASE_SETS && count == CHASE_SETS &&
 	    size[whole ? count / 4 : 0] == size[count - 1])
@@ -337,13 +338,13 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 	/* Sets that are a grid of as many lines each as were seen to conflict in most of them; in others a line was not seen to miss,
 	 * because it seldom is what goes. */
 	const bool whole = grid > line && most * grid == size && 2 * full >= seen && 4 * least >= 3 * most;
-	bool differ;
+	bool differ, parted = false;
 	uint32_t largest;
 	/* Where one set is all there is, nothing lies between its lines. */
 	run = run == UINT32_MAX ? 1 : run;
 	enum chase_state few = CHASE_DONE;
 	if (least)
-		few = few_sets(c, k, run, least, most, whole, &differ, &largest);
+		few = few_sets(c, k, run, least, most, whole, &differ, &parted, &largest);
 	if (few == CHASE_PENDING)
 		return l->sets.state = l->ways.state = few;
 	if (least && differ)
@@ -354,6 +355,9 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		return chase_decided(&l->ways, most);
 	}
 	if (least == most && few == CHASE_UNDECIDED) {
+		/* The footprint ends where the first set is full: one that lacks a line of the others' may hold something else. */
+		if (parted)
+			chase_undecided(&l->size, c->why);
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}

@@ -355,9 +355,7 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		return chase_decided(&l->ways, most);
 	}
 	if (least == most && few == CHASE_UNDECIDED) {
-		/* The footprint ends where the first set is full: one that lacks a line of the others' may hold something else. */
-		if (parted)
-			chase_undecided(&l->size, c->why);
+		l->uneven = parted;
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}

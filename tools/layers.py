@@ -17,6 +17,8 @@ WORDS = [
     ("speaks SQL", r"\bsqlite3_\w+\s*\(", {"store"}),
     ("calls the CUDA driver", r"\bcu(?:[A-Z][a-z]\w*)\s*\(", {"gpu/cuda"}),
     ("prints", r"(?<!\w)(?:printf|puts|putchar|perror)\s*\(|\b(?:stdout|stderr)\b", {"cmd", "main.c"}),
+    ("decides by a sentence: reasons that code looks at are notes (data/finding.h)",
+     r"\bstr(?:str|n?cmp|n?casecmp)\s*\((?:[^()]|\([^()]*\))*(?:\b(?:because|method|seen)\b|(?:->|\.)why\b)", {"report"}),
     ("ends the program", r"(?<![\w>.])exit\s*\(", {"cmd", "main.c"}),
 ]
 

@@ -73,11 +73,13 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	struct study *s = l->study;
 	char key[96];
 
+	snprintf(key, sizeof(key), "%s.policy", l->prefix);
 	if (r->state != CHASE_DONE) {
 		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
+		if (r->no_rule)
+			study_note(s, key, NOTE_NO_RULE);
 		return;
 	}
-	snprintf(key, sizeof(key), "%s.policy", l->prefix);
 	study_text(s, key, r->name, method, "trace", "%s", r->seen);
 	const bool lru = strcmp(r->name, "lru") == 0;
 	snprintf(key, sizeof(key), "%s.lru", l->prefix);

@@ -61,7 +61,7 @@ static const struct finding *finding_of(const struct level *l, const char *what)
 static bool uneven(const struct level *l)
 {
 	const struct finding *f = finding_of(l, "sets");
-	return f && f->verdict == VERDICT_MEASURED && strstr(f->because, CHASE_UNEVEN_SAY);
+	return f && f->verdict == VERDICT_MEASURED && (f->notes & NOTE_UNEVEN);
 }
 
 static double latency(const struct level *l, const char *key)

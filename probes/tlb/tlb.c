@@ -169,6 +169,10 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 		 "one page more than fits conflicts with %llu pages and no others, wherever it lies%s", ways,
 		 l->average.ways);
 	conclude_fact(s, c, k, "ways", &l->ways, why, "pages that conflict with one more", seen);
+	if (l->average.ways[0]) {
+		snprintf(key, sizeof(key), "tlb.%s.%s.ways", c->name, levels[k]);
+		study_note(s, key, NOTE_AVERAGES_DENY);
+	}
 	snprintf(seen, sizeof(seen), "%llu entries in sets of %llu", entries, ways);
 	if (l->set_count)
 		snprintf(seen, sizeof(seen), "%llu entries in %u groups that conflict among themselves", entries,

@@ -28,6 +28,15 @@ struct value {
 
 #define FINDING_EVIDENCE 6
 
+/* What gates and other probes look at besides a finding's numbers. Who concludes it says it; nothing is read from sentences. Not stored:
+ * each conclusion says it anew. */
+enum finding_note {
+	NOTE_AVERAGES_DENY = 1, /* ways: averages, which take sets for lru, say other ones */
+	NOTE_UNEVEN = 2,	/* sets: lines that conflict are not evenly spaced */
+	NOTE_FEW = 4,		/* size: it follows from a few of its sets */
+	NOTE_NO_RULE = 8,	/* policy: misses of a set were followed, and no rule of replacement makes them */
+};
+
 struct finding {
 	char key[96];
 	enum verdict verdict;
@@ -40,6 +49,7 @@ struct finding {
 	char probe[32];
 	char evidence[FINDING_EVIDENCE][64]; /* "experiment" or "experiment:x" of the same probe */
 	unsigned evidence_count;
+	unsigned notes; /* of enum finding_note, or'ed */
 };
 
 struct finding_list {

@@ -85,11 +85,7 @@ uint64_t *chase_ring(struct arena *a, double x, const double *p);
 uint32_t chase_at(const double *p, uint32_t elements, uint32_t index);
 
 /* ---- a path and its levels ---- */
-/* In what a finding says of ways with which averages disagree. */
-#define CHASE_AVERAGES_SAY "averages, which take sets for lru, say"
-#define CHASE_UNEVEN_SAY   "conflicting lines are not evenly spaced"
-#define CHASE_FEW_SAY                                                                                                  \
-	"lines that share a set, looked for at every distance" /* the method of a size that follows from its sets */
+#define CHASE_UNEVEN_SAY "conflicting lines are not evenly spaced"
 
 enum chase_state { CHASE_UNDECIDED, CHASE_PENDING, CHASE_DONE };
 

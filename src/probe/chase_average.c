@@ -57,13 +57,14 @@ void chase_average_judge(const struct chase_means *m, const struct chase_shape_k
 	/* The rise ends where every set has one line too many, if those are lru. */
 	if (share(m, m->over) < TOP)
 		snprintf(out->ways, sizeof(out->ways),
-			 "; " CHASE_AVERAGES_SAY " fewer than %llu ways (Wong 2010, III-B): %.0f bytes more are "
+			 "; averages, which take sets for lru, say fewer than %llu ways (Wong 2010, III-B): %.0f bytes "
+			 "more are "
 			 "%.0f %% of the way up",
 			 (unsigned long long)is->ways, way, 100 * share(m, m->over));
 	else if (isfinite(m->half) && share(m, m->half) > TOP)
 		snprintf(out->ways, sizeof(out->ways),
-			 "; " CHASE_AVERAGES_SAY
-			 " %llu ways or more (Wong 2010, III-B): the rise is over after %.0f bytes",
+			 "; averages, which take sets for lru, say %llu ways or more (Wong 2010, III-B): the rise is "
+			 "over after %.0f bytes",
 			 2 * (unsigned long long)is->ways, way / 2);
 }
 

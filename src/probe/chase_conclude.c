@@ -20,6 +20,14 @@ static void conclude_fact(struct study *s, const char *prefix, const char *what,
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase", "%s", f->why[0] ? f->why : "it was not measured");
 }
 
+static void note(struct study *s, const char *prefix, const char *what, unsigned notes)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.%s", prefix, what);
+	study_note(s, key, notes);
+}
+
 static void conclude_unequal(struct study *s, const char *prefix, const struct chase_level *l)
 {
 	static const char method[] = "the lines that conflict with each line beyond the size, until all were seen";
@@ -153,7 +161,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    "%llu lines %llu bytes apart fit, and one more does not, wherever they begin; laps over all of it "
 		    "are so long that others evict as much",
 		    (unsigned long long)l->ways.value, (unsigned long long)((l->sets.value + l->hashed) * line));
-		conclude_fact(s, prefix, "size", &sized, CHASE_FEW_SAY, seen);
+		conclude_fact(s, prefix, "size", &sized, "lines that share a set, looked for at every distance", seen);
+		note(s, prefix, "size", NOTE_FEW);
 	} else {
 		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
 			      seen);
@@ -188,6 +197,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	} else {
 		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	}
+	if (l->average.ways[0])
+		note(s, prefix, "ways", NOTE_AVERAGES_DENY);
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
 		 l->hashed ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart");
 	if (l->unequal)
@@ -199,6 +210,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		return;
 	}
 	conclude_fact(s, prefix, "sets", &l->sets, "spacing of conflicting lines; size / (ways x line)", seen);
+	if (l->hashed)
+		note(s, prefix, "sets", NOTE_UNEVEN);
 }
 
 /* How far an SM may be from most before it is doubted. A clock that is faster for longer than all launches of one of its points makes it seem

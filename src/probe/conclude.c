@@ -69,6 +69,13 @@ void study_conclude(struct study *s, const struct finding *f)
 		s->no_memory = true;
 }
 
+void study_note(struct study *s, const char *key, unsigned notes)
+{
+	for (size_t i = 0; i < s->concluded.count; i++)
+		if (strcmp(s->concluded.items[i].key, key) == 0)
+			s->concluded.items[i].notes |= notes;
+}
+
 struct finding study_measured(const char *key, double value, double lo, double hi, const char *method)
 {
 	struct finding f = begin(key, VERDICT_MEASURED);

@@ -36,8 +36,8 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		   struct err *e);
 /* Replaces r->findings by what the stored series say now, then applies the gates. */
 int engine_infer(struct run *r, struct err *e);
-/* As engine_infer for the probes of one plan and without the gates: what a run that goes on starts from. */
-int engine_conclude(struct run *r, const struct engine_plan *plan, struct err *e);
+/* As engine_infer without the gates: what a run that goes on starts from. */
+int engine_conclude(struct run *r, struct err *e);
 /* Figures of all probes. */
 int engine_draw(struct run *r, struct figure_list *out, struct err *e);
 

@@ -396,14 +396,14 @@ static void unexplained(struct gates *g, const struct finding *policy)
 	    policy->verdict != VERDICT_INCONCLUSIVE)
 		return;
 	snprintf(stem, sizeof stem, "%.*s", (int)(n - end), policy->key);
-	if (!strncmp(stem, "cache.", 6) && strstr(policy->because, POLICY_NO_RULE)) {
+	if (!strncmp(stem, "cache.", 6) && (policy->notes & NOTE_NO_RULE)) {
 		gates_fail_of(g, stem, shape, sizeof shape / sizeof *shape,
 			      "misses in one set were followed, and no rule of replacement makes them");
 		return;
 	}
 	snprintf(key, sizeof key, "%sways", stem);
 	const struct finding *ways = gates_find(g->list, key);
-	if (!gates_number(ways, &v) || !strstr(ways->because, CHASE_AVERAGES_SAY))
+	if (!gates_number(ways, &v) || !(ways->notes & NOTE_AVERAGES_DENY))
 		return;
 	snprintf(why, sizeof why,
 		 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
@@ -413,7 +413,7 @@ static void unexplained(struct gates *g, const struct finding *policy)
 	/* Sets of so many ways are all that such a size comes from. */
 	snprintf(key, sizeof key, "%ssize", stem);
 	struct finding *size = gates_find(g->list, key);
-	if (size && size->verdict == VERDICT_MEASURED && strcmp(size->method, CHASE_FEW_SAY) == 0)
+	if (size && size->verdict == VERDICT_MEASURED && (size->notes & NOTE_FEW))
 		gates_fail(g, &size, 1, "%s", why);
 }
 

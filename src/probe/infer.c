@@ -27,7 +27,7 @@ static int conclude_one(struct run *r, const struct probe *p, struct err *e)
 	return rc;
 }
 
-int engine_conclude(struct run *r, const struct engine_plan *plan, struct err *e)
+static int conclude_plan(struct run *r, const struct engine_plan *plan, struct err *e)
 {
 	int rc = 0;
 
@@ -55,7 +55,7 @@ int engine_conclude(struct run *r, const struct engine_plan *plan, struct err *e
 	return rc;
 }
 
-int engine_infer(struct run *r, struct err *e)
+int engine_conclude(struct run *r, struct err *e)
 {
 	struct engine_plan plan;
 	int rc = engine_plan(&plan, NULL, 0, e);
@@ -64,8 +64,15 @@ int engine_infer(struct run *r, struct err *e)
 		return rc;
 	/* what probes of another version concluded cannot be concluded again */
 	r->findings.count = 0;
-	rc = engine_conclude(r, &plan, e);
+	rc = conclude_plan(r, &plan, e);
 	mem_free(plan.probes);
+	return rc;
+}
+
+int engine_infer(struct run *r, struct err *e)
+{
+	int rc = engine_conclude(r, e);
+
 	if (!rc) {
 		findings_sort(&r->findings);
 		if (gates_apply(&r->findings))

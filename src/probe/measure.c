@@ -407,7 +407,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		return err_nomem(e);
 	}
 	m.begun = (unsigned)m.order.ended;
-	rc = engine_conclude(r, plan, e);
+	rc = engine_conclude(r, e);
 	if (!rc)
 		rc = pursue(&m, earlier, began, e);
 	rc = finish_all(&m, rc, e);

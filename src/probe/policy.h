@@ -8,8 +8,6 @@
 #include "probe/trace.h"
 
 #define POLICY_SLOTS 256 /* lines of one set, at most */
-/* What is said of a set whose misses were followed, and are no rule's. */
-#define POLICY_NO_RULE "a rule that none of those tried is"
 
 /* A sequence of line numbers. It begins with TRACE_LEAD times line 0 and nothing in between, laps over as many lines as fit, laps over
  * more. */
@@ -70,6 +68,7 @@ struct policy_result {
 	    several; /* accesses to the set belong to each line that was followed: a list that they move on is known but for how many */
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
 	bool pieced;	/* they did, and the chances are those of pieces in which they hold */
+	bool no_rule;	/* UNDECIDED, because the misses of a set were followed, and no rule makes them */
 	bool hidden;	/* UNDECIDED, because the level above answers */
 	char seen[200]; /* DONE: how it was told; UNDECIDED: why not, and what remains */
 };

@@ -375,7 +375,7 @@ static void two_methods_find_one_value(void **state)
 		add(&l, "tlb.global.l2.sets", 1002);
 		struct finding *f = &l.items[l.count - 2];
 		assert_string_equal(f->key, key);
-		snprintf(f->because, sizeof f->because, "seen; " CHASE_AVERAGES_SAY " fewer than 8 ways");
+		f->notes = NOTE_AVERAGES_DENY;
 		if (known)
 			add(&l, "tlb.global.l2.policy", 1);
 		else
@@ -412,7 +412,8 @@ static void shapes_hang_together(void **state)
 			add(&l, key, 4);
 		}
 		snprintf(key, sizeof key, "%s.policy", level);
-		add_verdict(&l, key, VERDICT_INCONCLUSIVE, POLICY_NO_RULE ": a victim says something");
+		add_verdict(&l, key, VERDICT_INCONCLUSIVE, "a victim says something");
+		l.items[l.count - 1].notes = NOTE_NO_RULE;
 		assert_int_equal(gates_apply(&l), 0);
 		for (size_t i = 0; i < n; i++) {
 			snprintf(key, sizeof key, "%s.%s", level, shape[i]);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define LINES	     1024 /* numbers of lines are less */
 #define FITS_LAPS    8
 #define MORE_LAPS    3
 #define PREFIX_LAPS  3
@@ -110,7 +111,7 @@ static void begin(struct rule_set *s, enum rule r, unsigned ways, unsigned varia
 {
 	rule_start(s, r, ways, r == RULE_NRU ? 0 : variant);
 	for (unsigned i = 0; r == RULE_NRU && i < ways + variant; i++)
-		rule_access(s, (uint16_t)(POLICY_SLOTS + i));
+		rule_access(s, POLICY_SLOTS + i);
 }
 
 /* What one round would be under one rule. hit[body] is filled. */
@@ -290,7 +291,7 @@ bool policy_classify(const struct trace_level *known, const struct policy_sequen
 void policy_same_part(const struct trace_level *known, double spread, const struct policy_sequence *q, uint32_t *ticks)
 {
 	const double near = PART_NEAR + known->grain;
-	uint32_t once[RULE_LINES], least[RULE_LINES], first = UINT32_MAX;
+	uint32_t once[LINES], least[LINES], first = UINT32_MAX;
 
 	if (!(spread > 2 * near) || fabs(known->below - spread) <= 2 * near)
 		return;
@@ -303,7 +304,7 @@ void policy_same_part(const struct trace_level *known, double spread, const stru
 		least[n] = ticks[i] < once[n] ? once[n] : ticks[i];
 		once[n] = ticks[i] < once[n] ? ticks[i] : once[n];
 	}
-	for (uint32_t n = 0; n < RULE_LINES; n++)
+	for (uint32_t n = 0; n < LINES; n++)
 		first = least[n] < first ? least[n] : first;
 	for (uint32_t i = 0; i < q->count; i++)
 		if (fabs(least[q->line[i]] - (first + spread)) <= near)

@@ -4,7 +4,7 @@
  * The caller knows lines of one set and turns a sequence of their numbers into accesses; what they cost comes back. */
 #ifndef FATHOM_POLICY_H
 #define FATHOM_POLICY_H
-#include "probe/rule.h"
+#include "model/rule.h"
 #include "probe/trace.h"
 
 #define POLICY_SLOTS 256 /* lines of one set, at most */

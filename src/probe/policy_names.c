@@ -2,8 +2,8 @@
  * miss; the reading then takes each of two lines to be where the other one is, and from there on the shares of their two ways, the last that
  * were read, are exchanged. */
 #include "base/arena.h"
+#include "model/rule.h"
 #include "probe/policy.h"
-#include "probe/rule.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
 #include "reference_gpu.h"
+#include "../model/shape_of.h"
 #include "base/arena.h"
 #include "base/rng.h"
 #include <errno.h>
@@ -12,19 +13,10 @@
 #define READ_COST   9  /* what a timed access takes beside its load */
 #define LOOP_COST   37 /* and what the loop takes between two of them */
 
-/* ---- one cache: tags in arrays, time stamps, nothing clever ---- */
-
-struct way {
-	bool valid, referenced;
-	uint64_t line, used, filled;
-	uint64_t sectors; /* bit per sector */
-	uint64_t turn;	  /* of a set's first way: accesses to it, or lines replaced */
-};
-
+/* One cache of each instance; the rules and the mapping are the model's. */
 struct cache {
 	const struct cache_spec *spec;
-	struct way *way; /* sets x ways */
-	uint64_t stamp;
+	struct model_cache lines;
 	double owed; /* evictions by neighbours */
 };
 
@@ -50,14 +42,14 @@ static uint32_t instances(const struct sim_spec *s, enum cache_scope scope)
 	return scope == SCOPE_SM ? s->sm_count : scope == SCOPE_CLUSTER ? s->cluster_count : 1;
 }
 
-static struct cache *caches_new(const struct sim_spec *s, const struct cache_spec *spec)
+static struct cache *caches_new(const struct sim_spec *s, const struct cache_spec *spec, uint64_t seed)
 {
+	const struct model_shape shape = shape_of(spec);
 	uint32_t n = instances(s, spec->scope);
 	struct cache *c = mem_zero(n, sizeof(*c));
 	for (uint32_t i = 0; c && i < n; i++) {
 		c[i].spec = spec;
-		c[i].way = mem_zero((size_t)spec->sets * spec->ways, sizeof(struct way));
-		if (!c[i].way)
+		if (model_open(&c[i].lines, &shape, seed + i))
 			return NULL;
 	}
 	return c;
@@ -66,137 +58,14 @@ static struct cache *caches_new(const struct sim_spec *s, const struct cache_spe
 static void caches_free(const struct sim_spec *s, struct cache *c)
 {
 	for (uint32_t i = 0; c && i < instances(s, c->spec->scope); i++)
-		mem_free(c[i].way);
+		model_close(&c[i].lines);
 	mem_free(c);
 }
 
 static void caches_empty(const struct sim_spec *s, struct cache *c)
 {
 	for (uint32_t i = 0; c && i < instances(s, c->spec->scope); i++)
-		memset(c[i].way, 0, (size_t)c->spec->sets * c->spec->ways * sizeof(struct way));
-}
-
-static uint32_t set_of(const struct cache_spec *s, uint64_t line)
-{
-	if (s->set_ways) { /* dealt round the sets that have room */
-		uint64_t lines = s->size / s->line, n = line % lines;
-		for (uint32_t round = 0;; round++)
-			for (uint32_t set = 0; set < s->sets; set++)
-				if (round < s->set_ways[set] && n-- == 0)
-					return set;
-	}
-	if (s->set_bits_from)
-		line = line * s->line >> s->set_bits_from;
-	if (s->mapping == MAP_MODULO)
-		return (uint32_t)(line % s->sets);
-	uint64_t folded = 0; /* powers of two only */
-	for (uint64_t rest = line; rest; rest /= s->sets)
-		folded ^= rest % s->sets;
-	return (uint32_t)folded;
-}
-
-static uint32_t plru_victim(struct reference *g, const struct way *set, uint32_t ways)
-{
-	(void)g;
-	/* The half that was not used last, and so on down: with stamps, without bits. */
-	uint32_t lo = 0, n = ways;
-	while (n > 1) {
-		uint64_t left = 0, right = 0;
-		for (uint32_t i = 0; i < n; i++) {
-			uint64_t *side = i < n / 2 ? &left : &right;
-			if (set[lo + i].used > *side)
-				*side = set[lo + i].used;
-		}
-		if (left < right) {
-			n = n / 2;
-		} else {
-			lo += n / 2;
-			n -= n / 2;
-		}
-	}
-	return lo;
-}
-
-static uint32_t victim(struct reference *g, struct cache *c, const struct way *set)
-{
-	uint32_t at = (uint32_t)((set - c->way) / c->spec->ways), best = 0;
-	uint32_t ways = c->spec->set_ways ? c->spec->set_ways[at] : c->spec->ways;
-	for (uint32_t i = 0; i < ways; i++)
-		if (!set[i].valid)
-			return i;
-	switch (c->spec->policy) {
-	case POLICY_RANDOM:
-		return (uint32_t)rng_below(&g->rng, ways);
-	case POLICY_WEIGHTED: {
-		double u = rng_unit(&g->rng), sum = 0;
-		for (uint32_t i = 0; i < ways; i++) {
-			sum += c->spec->weight[i];
-			if (u < sum)
-				return i;
-		}
-		return ways - 1;
-	}
-	case POLICY_SCHEDULE: {
-		struct way *first = c->way + (size_t)at * c->spec->ways;
-		uint64_t turn = c->spec->step == STEP_MISS ? first->turn++ : first->turn;
-		return c->spec->schedule[turn % c->spec->schedule_count];
-	}
-	case POLICY_PLRU:
-		return plru_victim(g, set, ways);
-	case POLICY_FIFO:
-		for (uint32_t i = 1; i < ways; i++)
-			if (set[i].filled < set[best].filled)
-				best = i;
-		return best;
-	case POLICY_NRU:
-		for (uint32_t i = 0; i < ways; i++)
-			if (!set[i].referenced)
-				return i;
-		return 0;
-	case POLICY_LRU:
-		break;
-	}
-	for (uint32_t i = 1; i < ways; i++)
-		if (set[i].used < set[best].used)
-			best = i;
-	return best;
-}
-
-/* The line was used; when all of its set were, the others count as not used again. */
-static void refer(struct way *set, uint32_t ways, struct way *one)
-{
-	one->referenced = true;
-	for (uint32_t i = 0; i < ways; i++)
-		if (!set[i].valid || !set[i].referenced)
-			return;
-	for (uint32_t i = 0; i < ways; i++)
-		set[i].referenced = &set[i] == one && ways > 1;
-}
-
-/* True when the sector was there; it is afterwards. */
-static bool look(struct reference *g, struct cache *c, uint64_t address)
-{
-	const struct cache_spec *s = c->spec;
-	uint64_t line = address / s->line, bit = 1ull << (address % s->line / (s->sector ? s->sector : s->line));
-	uint32_t at = set_of(s, line), ways = s->set_ways ? s->set_ways[at] : s->ways;
-	struct way *set = c->way + (size_t)at * s->ways;
-	c->stamp++;
-	set->turn += s->step == STEP_ACCESS;
-	for (uint32_t i = 0; i < ways; i++) {
-		if (!set[i].valid || set[i].line != line)
-			continue;
-		bool hit = set[i].sectors & bit;
-		set[i].sectors |= bit;
-		set[i].used = c->stamp;
-		refer(set, ways, &set[i]);
-		return hit;
-	}
-	uint32_t v = victim(g, c, set);
-	uint64_t turn = set->turn;
-	set[v] = (struct way){.valid = true, .line = line, .used = c->stamp, .filled = c->stamp, .sectors = bit};
-	set->turn = turn;
-	refer(set, ways, &set[v]);
-	return false;
+		model_flush(&c[i].lines);
 }
 
 static void neighbours(struct reference *g, struct cache *c, double cycles)
@@ -205,7 +74,7 @@ static void neighbours(struct reference *g, struct cache *c, double cycles)
 		return;
 	c->owed += cycles * g->spec->noise.neighbour_rate / 1000;
 	for (; c->owed >= 1; c->owed--)
-		c->way[rng_below(&g->rng, (uint64_t)c->spec->sets * c->spec->ways)].valid = false;
+		model_take(&c->lines, rng_below(&g->rng, c->lines.lines));
 }
 
 static double disturbed(struct reference *g, double latency)
@@ -230,7 +99,7 @@ static double load(struct reference *g, const struct kernel *k, uint32_t sm, uin
 			continue;
 		const struct cache_spec *c = all->spec;
 		struct cache *mine = &all[c->scope == SCOPE_SM ? sm : c->scope == SCOPE_CLUSTER ? cluster : 0];
-		if (look(g, mine, address)) {
+		if (model_access(&mine->lines, address)) {
 			found = c->latency;
 			if (c->partitions > 1 && (uint32_t)__builtin_parityll(address / c->line) != cluster % 2)
 				found += c->far_extra;
@@ -436,11 +305,11 @@ int reference_gpu_open(struct gpu **out, const struct sim_spec *s, uint64_t seed
 	d->clock_hz = s->clock_hz;
 	bool failed = false;
 	for (uint32_t i = 0; i < s->constant.levels; i++)
-		failed |= !(g->constant[i] = caches_new(s, &s->constant.level[i]));
+		failed |= !(g->constant[i] = caches_new(s, &s->constant.level[i], seed));
 	if (s->has_l1)
-		failed |= !(g->global[0] = caches_new(s, &s->global.level[0]));
+		failed |= !(g->global[0] = caches_new(s, &s->global.level[0], seed));
 	if (s->has_l2)
-		failed |= !(g->global[1] = caches_new(s, &s->global.level[1]));
+		failed |= !(g->global[1] = caches_new(s, &s->global.level[1], seed));
 	if (failed) {
 		reference_close(&g->gpu);
 		return -ENOMEM;

@@ -1,4 +1,4 @@
-/* A gpu backend that answers the chase kernels, and only those, from a reference model of caches: straightforward, slow,
+/* A gpu backend that answers the chase kernels, and only those, from the model of caches (src/model): straightforward,
  * and written without the simulator. It takes its structure from a description, which nothing but the test can see. */
 #ifndef FATHOM_REFERENCE_GPU_H
 #define FATHOM_REFERENCE_GPU_H

@@ -63,30 +63,26 @@ static bool replace(const struct device *d, struct rule_set *s, uint16_t line, u
 {
 	unsigned w = 0;
 
-	while (w < d->ways && s->line[w] != line)
+	while (w < d->ways && s->way[w].line != line)
 		w++;
 	if (w < d->ways)
 		return true;
-	for (w = 0; w < d->ways && s->line[w] != RULE_EMPTY;)
+	for (w = 0; w < d->ways && s->way[w].line != RULE_EMPTY;)
 		w++;
 	if (w == d->ways)
 		w = d->kind == NEWEST		    ? *last
 		    : d->kind == ROUND_ROBIN_OF_TWO ? (*turn)++ % 2
 		    : d->kind == LISTED		    ? (unsigned)(d->list[(*turn)++ % strlen(d->list)] - '1')
 						    : drawn(r, d);
-	s->line[w] = line;
+	s->way[w].line = line;
 	*last = w;
 	return false;
 }
 
-/* A way is emptied, and is the next to be filled. Of a rule by age. */
+/* A way is emptied, and is the next to be filled. */
 static void empty(struct rule_set *s, unsigned way)
 {
-	if (s->line[way] == RULE_EMPTY)
-		return;
-	s->where[s->line[way]] = 0;
-	s->line[way] = RULE_EMPTY;
-	s->age[way] = 0;
+	s->way[way].line = RULE_EMPTY;
 }
 
 static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
@@ -114,7 +110,7 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 		}
 		if (d->kind == A_RULE) {
 			if (i > q->more_to && i < q->count / 2 && rng_unit(&r) < d->strangers)
-				rule_access(&s, (uint16_t)(POLICY_SLOTS + rng_below(&r, 4)));
+				rule_access(&s, (POLICY_SLOTS + rng_below(&r, 4)));
 			if (d->taken > 0 && rng_unit(&r) < d->taken)
 				empty(&s, (unsigned)rng_below(&r, d->ways));
 			hit = rule_access(&s, q->line[i]);
@@ -122,7 +118,7 @@ static enum chase_state ask(void *ctx, const struct policy_plan *p, const struct
 			turn = d->kind == LISTED && !d->by_miss ? i + strangers : turn;
 			const double chance = i < q->more_from ? d->early : d->seldom;
 			if (chance > 0 && rng_unit(&r) < chance) {
-				replace(d, &s, (uint16_t)(POLICY_SLOTS + i % 4), &turn, &last, &r);
+				replace(d, &s, (POLICY_SLOTS + i % 4), &turn, &last, &r);
 				strangers++;
 			}
 			turn = d->kind == LISTED && !d->by_miss ? i + strangers : turn;

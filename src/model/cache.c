@@ -1,0 +1,111 @@
+#include "model/cache.h"
+#include "base/arena.h"
+#include <errno.h>
+#include <string.h>
+
+uint64_t model_lines(const struct model_shape *s)
+{
+	uint64_t n = 0;
+
+	for (uint32_t k = 0; k < s->sets; k++)
+		n += s->set_ways ? s->set_ways[k] : s->ways;
+	return n;
+}
+
+uint32_t model_set_of(const struct model_shape *s, uint64_t line)
+{
+	const bool power = !(s->sets & (s->sets - 1));
+	uint64_t sum = 0, fold = 0;
+
+	line >>= s->shift;
+	if (!s->folded || s->sets == 1)
+		return (uint32_t)(line % s->sets);
+	/* Digits to the base of the sets: added up, or of powers of two without a carry. */
+	for (; line; line /= s->sets) {
+		sum += line % s->sets;
+		fold ^= line % s->sets;
+	}
+	return (uint32_t)(power ? fold : sum % s->sets);
+}
+
+/* Lines are dealt round the sets, passing by those that are full, so that as many in a row as there are ways fit. */
+static void deal(struct model_cache *c)
+{
+	const struct model_shape *s = &c->shape;
+
+	for (uint64_t n = 0, round = 0; n < c->lines; round++)
+		for (uint32_t set = 0; set < s->sets; set++)
+			if (round < s->set_ways[set])
+				c->dealt[n++] = set;
+}
+
+int model_open(struct model_cache *c, const struct model_shape *shape, uint64_t seed)
+{
+	*c = (struct model_cache){.shape = *shape, .lines = model_lines(shape)};
+	c->way = mem_alloc((size_t)shape->sets * shape->ways * sizeof(*c->way));
+	c->state = mem_alloc(shape->sets * sizeof(*c->state));
+	if (shape->set_ways)
+		c->dealt = mem_alloc(c->lines * sizeof(*c->dealt));
+	if (!c->way || !c->state || (shape->set_ways && !c->dealt)) {
+		model_close(c);
+		return -ENOMEM;
+	}
+	if (c->dealt)
+		deal(c);
+	rng_seed(&c->rng, seed);
+	model_flush(c);
+	return 0;
+}
+
+void model_close(struct model_cache *c)
+{
+	mem_free(c->way);
+	mem_free(c->state);
+	mem_free(c->dealt);
+	c->way = NULL;
+	c->state = NULL;
+	c->dealt = NULL;
+}
+
+void model_flush(struct model_cache *c)
+{
+	const size_t ways = (size_t)c->shape.sets * c->shape.ways;
+
+	memset(c->state, 0, c->shape.sets * sizeof(*c->state));
+	for (size_t i = 0; i < ways; i++)
+		c->way[i] = (struct rule_way){.line = RULE_EMPTY};
+}
+
+bool model_access(struct model_cache *c, uint64_t address)
+{
+	const struct model_shape *s = &c->shape;
+	const uint64_t line = address / s->line, sector = 1ull << address % s->line / s->sector;
+	const uint32_t set = c->dealt ? c->dealt[line % c->lines] : model_set_of(s, line);
+	const struct rule_view v = {&s->rule, s->set_ways ? s->set_ways[set] : s->ways, c->way + (size_t)set * s->ways,
+				    &c->state[set], &c->rng};
+	bool found;
+	struct rule_way *way = &v.way[rule_use(&v, line, &found)];
+	const bool hit = way->sectors & sector;
+
+	way->sectors |= sector;
+	return hit;
+}
+
+void model_take(struct model_cache *c, uint64_t n)
+{
+	const struct model_shape *s = &c->shape;
+	uint32_t set = 0;
+
+	for (uint32_t ways; n >= (ways = s->set_ways ? s->set_ways[set] : s->ways); set++)
+		n -= ways;
+	c->way[(size_t)set * s->ways + n].line = RULE_EMPTY;
+}
+
+unsigned model_answers(struct model_cache *const *level, unsigned levels, uint64_t address)
+{
+	unsigned k = 0;
+
+	while (k < levels && !(level[k] && model_access(level[k], address)))
+		k++;
+	return k;
+}

@@ -1,0 +1,184 @@
+#include "model/rule.h"
+#include <string.h>
+
+/* ---- what a victim is ---- */
+
+static unsigned oldest(const struct rule_view *v)
+{
+	unsigned best = 0;
+
+	for (unsigned w = 1; w < v->ways; w++)
+		if (v->way[w].age < v->way[best].age)
+			best = w;
+	return best;
+}
+
+/* The tree stands over the next power of two; beyond the ways it has only lower halves. */
+static unsigned half_of_tree(unsigned ways)
+{
+	unsigned span = 1;
+
+	while (span < ways)
+		span <<= 1;
+	return span / 2;
+}
+
+static unsigned tree_victim(const struct rule_view *v)
+{
+	unsigned node = 1, way = 0;
+
+	for (unsigned half = half_of_tree(v->ways); half; half /= 2) {
+		const bool upper = v->state->tree[node / 64] >> node % 64 & 1 && (way | half) < v->ways;
+		way |= upper ? half : 0;
+		node = 2 * node + upper;
+	}
+	return way;
+}
+
+static unsigned first_unused(const struct rule_view *v)
+{
+	for (unsigned w = 0; w < v->ways; w++)
+		if (!v->way[w].age)
+			return w;
+	return 0;
+}
+
+static unsigned drawn_evenly(const struct rule_view *v)
+{
+	return (unsigned)rng_below(v->rng, v->ways);
+}
+
+static unsigned drawn_by_weight(const struct rule_view *v)
+{
+	double u = rng_unit(v->rng);
+
+	for (unsigned w = 0; w + 1 < v->ways; w++) {
+		u -= v->params->weight[w];
+		if (u < 0)
+			return w;
+	}
+	return v->ways - 1;
+}
+
+/* A listed way that the set does not have, as where shared memory took it, is passed by. */
+static unsigned next_listed(const struct rule_view *v)
+{
+	const struct rule_params *p = v->params;
+	uint32_t at = v->state->turn;
+
+	while (p->schedule[at % p->schedule_count] >= v->ways)
+		at++;
+	if (!p->by_access)
+		v->state->turn = (v->state->turn + 1) % p->schedule_count;
+	return p->schedule[at % p->schedule_count];
+}
+
+/* ---- what a use leaves behind ---- */
+
+static void stamp(const struct rule_view *v, unsigned way)
+{
+	v->way[way].age = ++v->state->stamp;
+}
+
+static void turn_tree(const struct rule_view *v, unsigned way)
+{
+	unsigned node = 1;
+
+	for (unsigned half = half_of_tree(v->ways); half; half /= 2) {
+		const bool upper = way & half;
+		const uint64_t bit = 1ull << node % 64;
+		if (upper)
+			v->state->tree[node / 64] &= ~bit;
+		else
+			v->state->tree[node / 64] |= bit;
+		node = 2 * node + upper;
+	}
+}
+
+/* When all were used, all but the last one count as unused again. */
+static void mark(const struct rule_view *v, unsigned way)
+{
+	v->way[way].age = 1;
+	for (unsigned w = 0; w < v->ways; w++)
+		if (!v->way[w].age)
+			return;
+	for (unsigned w = 0; w < v->ways; w++)
+		v->way[w].age = w == way && v->ways > 1;
+}
+
+static const struct row {
+	const char *name;
+	unsigned least; /* ways */
+	bool tree;	/* of a power of two of ways only */
+	unsigned (*victim)(const struct rule_view *v);
+	void (*filled)(const struct rule_view *v, unsigned way); /* NULL: nothing changes */
+	void (*used)(const struct rule_view *v, unsigned way);	 /* of a line that is there */
+} row[] = {
+    [RULE_LRU] = {"lru", 2, false, oldest, stamp, stamp},
+    [RULE_FIFO] = {"fifo", 2, false, oldest, stamp, NULL},
+    [RULE_PLRU] = {"plru", 3, true, tree_victim, turn_tree, turn_tree},
+    [RULE_NRU] = {"nru", 3, false, first_unused, mark, mark},
+    [RULE_RANDOM] = {"random", 2, false, drawn_evenly, NULL, NULL},
+    [RULE_WEIGHTED] = {"weighted", 2, false, drawn_by_weight, NULL, NULL},
+    [RULE_SCHEDULE] = {"schedule", 2, false, next_listed, NULL, NULL},
+};
+
+const char *rule_name(enum rule r)
+{
+	return row[r].name;
+}
+
+bool rule_applies(enum rule r, unsigned ways)
+{
+	return ways >= row[r].least && (!row[r].tree || !(ways & (ways - 1)));
+}
+
+unsigned rule_use(const struct rule_view *v, uint64_t line, bool *found)
+{
+	const struct row *rule = &row[v->params->rule];
+	unsigned way = 0, empty = v->ways;
+
+	if (v->params->by_access)
+		v->state->turn = (v->state->turn + 1) % v->params->schedule_count;
+	for (; way < v->ways && v->way[way].line != line; way++)
+		if (empty == v->ways && v->way[way].line == RULE_EMPTY)
+			empty = way;
+	*found = way < v->ways;
+	if (*found) {
+		if (rule->used)
+			rule->used(v, way);
+		return way;
+	}
+	way = empty < v->ways ? empty : rule->victim(v);
+	v->way[way].line = line;
+	v->way[way].sectors = 0;
+	if (rule->filled)
+		rule->filled(v, way);
+	return way;
+}
+
+void rule_start(struct rule_set *s, enum rule r, unsigned ways, uint64_t variant)
+{
+	struct rng rng;
+
+	*s = (struct rule_set){.params.rule = r, .ways = ways};
+	rng_seed(&rng, variant);
+	for (unsigned w = 0; w < ways; w++) {
+		const uint64_t age = rng_next(&rng) >> 32, bit = rng_next(&rng) >> 63;
+		/* Strange lines have numbers from the top, which nobody asks for. */
+		s->way[w].line = variant ? RULE_EMPTY - 1 - w : RULE_EMPTY;
+		s->way[w].age = !variant ? 0 : r == RULE_NRU ? w && bit : age; /* all used at once does not last */
+		if (variant && r == RULE_PLRU)
+			s->state.tree[w / 64] |= bit << w % 64;
+	}
+	s->state.stamp = 1ull << 32;
+}
+
+bool rule_access(struct rule_set *s, uint64_t line)
+{
+	const struct rule_view v = {&s->params, s->ways, s->way, &s->state, NULL};
+	bool found;
+
+	rule_use(&v, line, &found);
+	return found;
+}

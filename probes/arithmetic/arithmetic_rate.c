@@ -72,7 +72,7 @@ static struct arithmetic_steady with_blocks(const struct arithmetic_steady *t, d
 static bool is_told(const struct arithmetic_steady *t, double blocks)
 {
 	const struct arithmetic_steady x = with_blocks(t, blocks);
-	return t->lo > 0 && t->hi >= blocks / BLOCKS_MISS && x.hi - x.lo <= AGREE * x.hi;
+	return t->lo > 0 && isfinite(t->hi) && t->hi >= blocks / BLOCKS_MISS && x.hi - x.lo <= AGREE * x.hi;
 }
 
 bool arithmetic_steady_is_told(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
@@ -85,7 +85,7 @@ bool arithmetic_steady_is_wide(const struct arithmetic_steady *t, const struct s
 			       const struct device_info *d)
 {
 	const double reached = rate_of(blocks, load, d);
-	return t->lo > 0 && t->hi > BLOCKS_MISS * reached && !is_told(t, reached);
+	return t->lo > 0 && isfinite(t->hi) && t->hi > BLOCKS_MISS * reached && !is_told(t, reached);
 }
 
 bool arithmetic_steady_is_more(const struct arithmetic_steady *t, const struct slope *blocks, const struct load *load,
@@ -114,9 +114,15 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	}
 	if (t->hi <= BLOCKS_MISS * blocks)
 		return false;
-	bound_rate(s, row, BLOCKS_LEAST * blocks, evidence,
-		   "some warps end long before others, and the rates of their chains differ: %.4g and %.4g", t->lo,
-		   t->hi);
+	if (isinf(t->hi))
+		bound_rate(
+		    s, row, BLOCKS_LEAST * blocks, evidence,
+		    "whole blocks reach %.4g, and three quarters of their warps clearly less: the unit may not be full",
+		    blocks);
+	else
+		bound_rate(s, row, BLOCKS_LEAST * blocks, evidence,
+			   "some warps end long before others, and the rates of their chains differ: %.4g and %.4g",
+			   t->lo, t->hi);
 	return true;
 }
 

@@ -115,7 +115,7 @@ struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned war
  * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). more: in three times as many rounds.
  * Experiments of the arithmetic probe. */
 struct arithmetic_steady {
-	double lo, hi; /* ops/clk/SM */
+	double lo, hi; /* ops/clk/SM; hi is infinite where more warps do more, so that the unit may not be full */
 	double all;    /* what the long chains reach with all that is between them */
 };
 struct arithmetic_steady arithmetic_steady(struct study *s, unsigned row, unsigned links, bool more);

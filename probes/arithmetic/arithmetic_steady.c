@@ -214,9 +214,10 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 	const struct rate a = rate(s, row, full, how), b = rate(s, row, full - full / 4, how);
 	/* What one load leaves open the other one may tell, but neither may contradict the other. */
 	const struct rate *best = a.hi - a.lo < b.hi - b.lo ? &a : &b;
-	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi;
+	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi, more = b.lo > 0 && a.lo > b.hi;
+	/* A unit that is full gives more warps no more. Else their number holds it up, and it may reach anything. */
 	return (struct arithmetic_steady){.lo = (agree ? best->lo : fmin(a.lo, b.lo)) * d->warp_size,
-					  .hi = (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size,
+					  .hi = more ? INFINITY : (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size,
 					  .all = fmin(a.all, b.all) * d->warp_size};
 }
 

@@ -1,11 +1,12 @@
 /* Textures on linear memory: every cache level on their path. Wong 2010, IV-H, with the single accesses of Mei 2014, 3.2. */
 #include "data/native_record.h"
 #include "probe/trace.h"
+#include "texture_common.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { TEXTURE_CHASE, TEXTURE_LAP, TEXTURE_STRIDES };
+enum { TEXTURE_CHASE, TEXTURE_LAP, TEXTURE_STRIDES, TEXTURE_REUSE };
 
 #define ZOOM_STRIDE 8 /* bytes, as in the paper's Figures 11 and 12 */
 #define LIMIT	    (4u << 20)
@@ -55,6 +56,7 @@ static const struct experiment experiments[] = {
 	{.name = "lap", .axis = "footprint", .unit = "bytes", .params = CHASE_PARAM_NAMES, .setup = setup_lap},
     [TEXTURE_STRIDES] =
 	{.name = "strides", .axis = "distance", .unit = "bytes", .params = STRIDES_PARAM_NAMES, .setup = setup_strides},
+    [TEXTURE_REUSE] = {.name = "reuse", .axis = "read before", .unit = "", .setup = texture_reuse_setup},
 };
 
 static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL};
@@ -115,12 +117,17 @@ static void adopt_unequal(const struct study *s, struct chase_level *l)
 		l->set_size[i] = (uint32_t)f->value.array[i];
 }
 
-/* Whether this may be that L2 where global loads could not tell its size: no slower, and no faster. */
-static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, bool *seems)
+/* Whether this may be that L2 where its size does not tell: lines read past the SM's caches are in it; or where nobody knows, it is no slower
+ * and no faster. */
+static enum chase_state seems_common_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *seems)
 {
 	struct chase_latency one;
 	double cycles;
 
+	if (t->known) {
+		*seems = t->level == k;
+		return CHASE_DONE;
+	}
 	if (!study_number(c->study, "cache.global.l2.latency", &cycles))
 		return CHASE_DONE;
 	enum chase_state state = chase_latency(c, k, c->sm, &one);
@@ -151,9 +158,10 @@ static uint64_t fold_of(const struct study *s)
 		   : 0;
 }
 
-/* Is level k the L2 that serves global memory, too? Then it overflows where that does, to the byte. seems: its size is not known, but it
- * is as far. */
-static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is, bool *seems)
+/* Is level k the L2 that serves global memory, too? Then it holds what passed the SM's caches, and overflows where that L2 does, to the byte.
+ * seems: its size is not known, but the rest is so. */
+static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *is,
+				     bool *seems)
 {
 	const struct study *s = c->study;
 	const struct finding *f = study_finding(s, "cache.global.l2.size");
@@ -163,8 +171,10 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	double size;
 
 	*is = *seems = false;
+	if (t->known && t->level != k)
+		return CHASE_DONE;
 	if (!study_number(s, "cache.global.l2.size", &size))
-		return seems_common_l2(c, k, seems);
+		return seems_common_l2(c, k, t, seems);
 	if (f->lo < f->hi || l->sector.state != CHASE_DONE || size < (double)l->sector.value ||
 	    size + 2.0 * (double)l->sector.value > (double)c->limit || c->stride > l->sector.value)
 		return CHASE_DONE;
@@ -186,10 +196,15 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 	if (all == CHASE_DONE && !right) {
 		c->likely = (uint64_t)size;
 		c->likely_fold = fold_of(s);
-		return k ? CHASE_DONE : seems_common_l2(c, k, seems);
+		return k ? CHASE_DONE : seems_common_l2(c, k, t, seems);
 	}
-	if (all != CHASE_DONE || !right)
+	if (all != CHASE_DONE)
 		return all;
+	/* Two caches may be of one size: so one of them has to be seen in the other, or at least to be as far. */
+	all = seems_common_l2(c, k, t, seems);
+	if (!*seems)
+		return all;
+	*seems = false;
 	*is = l->adopted = true;
 	l->stride = c->stride;
 	l->noisy = noisy; /* two paths agree */
@@ -204,7 +219,7 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, bool *is,
 
 /* Whether the first level, which its own laps gave a shape, is as far as the common L2 and not as large as that was found to be. Nothing is
  * nearer than that L2 then, and what others take of it grows with the lap. */
-static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, bool *unlike)
+static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *unlike)
 {
 	double size;
 
@@ -212,12 +227,12 @@ static enum chase_state is_unlike_l2(struct chase_path *c, unsigned k, bool *unl
 	if (k || c->beyond_sm ||
 	    (study_number(c->study, "cache.global.l2.size", &size) && size == (double)c->level[k].size.value))
 		return CHASE_DONE;
-	return seems_common_l2(c, k, unlike);
+	return seems_common_l2(c, k, t, unlike);
 }
 
 /* Level k, which the common L2 may be if it is the last one. So it may if it is not, where rows of the memory seem to be a level behind it: that
  * is asked where its own laps tell no shape, or another one than that L2 has. */
-static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
+static enum chase_state shape_of(struct chase_path *c, unsigned k, const struct texture_common *t, bool last)
 {
 	const struct chase_level before = c->level[k];
 	bool common, seems, unlike = false;
@@ -227,7 +242,7 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
 		if (own == CHASE_PENDING)
 			return own;
 		if (c->level[k].sets.state == CHASE_DONE) {
-			if (is_unlike_l2(c, k, &unlike) == CHASE_PENDING)
+			if (is_unlike_l2(c, k, t, &unlike) == CHASE_PENDING)
 				return CHASE_PENDING;
 			if (!unlike)
 				return own;
@@ -235,7 +250,7 @@ static enum chase_state shape_of(struct chase_path *c, unsigned k, bool last)
 	}
 	const struct chase_level tried = c->level[k];
 	c->level[k] = before;
-	const enum chase_state state = is_common_l2(c, k, &common, &seems);
+	const enum chase_state state = is_common_l2(c, k, t, &common, &seems);
 	if (state == CHASE_PENDING)
 		return state;
 	seems = seems || unlike;
@@ -342,8 +357,11 @@ static void study_texture(struct study *s)
 	}
 	/* The last group of classes is memory, unless first touches were slower still. */
 	unsigned caches = c.level_count - 1, doubtful = first_doubtful(&c);
+	struct texture_common common;
+	if (texture_common_find(&c, TEXTURE_REUSE, c.level_count - !c.cold_slower, &common) == CHASE_PENDING)
+		return;
 	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
-		if (shape_of(&c, k, k + 1 == caches) == CHASE_PENDING)
+		if (shape_of(&c, k, &common, k + 1 == caches) == CHASE_PENDING)
 			return;
 	if (study_pending(s))
 		return;
@@ -403,6 +421,7 @@ static void study_texture(struct study *s)
 		if (k == caches)
 			chase_leave_endless(&c, k, "the largest footprint fits");
 		chase_conclude_geometry(&c, k, key);
+		texture_common_conclude(s, &common, k);
 		key_of(key, sizeof(key), k, "latency");
 		if (is_part_of_l2(s, &served[k]))
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, "chase",
@@ -520,8 +539,8 @@ const struct probe probe_texture_cache = {
 	"One thread follows a ring of indices through a one-dimensional texture on linear memory, and the time of each "
 	"fetch is kept. Footprints grow until no level answers any more; then each level is filled to the last line, "
 	"and one line "
-	"more shows what it evicts. A level that overflows where the L2 of global memory does, to the byte, is that "
-	"L2.",
+	"more shows what it evicts. A line that was read past the SM's caches and is fetched at once is found in the "
+	"level that is the L2 of global memory.",
     .fooled =
 	"Pages that overflow a TLB look like lines that overflow a cache: beyond what the TLB reaches, footprints are "
 	"walked page by page, and the accesses that enter a page do not count; where no TLB is known, fewer lines of "

@@ -77,6 +77,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "cache.texture.*.sets",
     "cache.texture.*.set_sizes",
     "cache.texture.*.latency",
+    "cache.texture.*.shared_with",
     "memory.texture.latency",
     "pipeline.*",
     "memory.*.completion",

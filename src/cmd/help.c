@@ -214,6 +214,8 @@ void help_man(struct str *out, const char *version)
 	man_options(out, cmd_common_options);
 	str_add(out, ".SH VERDICTS\n"
 		     ".TP\nMEASURED\nThe data exclude every other value outside the interval.\n"
+		     ".TP\nLIKELY\nThe best estimate with its interval, marked ~: not proven, but right in at least 19 "
+		     "of 20 cases.\n"
 		     ".TP\nBOUND\nOnly \"at least\" or \"at most\" is known.\n"
 		     ".TP\nABSENT\nThe structure was looked for and shown not to be there.\n"
 		     ".TP\nINCONCLUSIVE\nIt was looked for; the data do not decide.\n"

@@ -6,9 +6,13 @@
 #include <string.h>
 
 static const char *const names[] = {
-    [VERDICT_MEASURED] = "MEASURED",	   [VERDICT_BOUND] = "BOUND",
-    [VERDICT_ABSENT] = "ABSENT",	   [VERDICT_INCONCLUSIVE] = "INCONCLUSIVE",
-    [VERDICT_UNSUPPORTED] = "UNSUPPORTED", [VERDICT_FAILED] = "FAILED",
+    [VERDICT_MEASURED] = "MEASURED",
+    [VERDICT_LIKELY] = "LIKELY",
+    [VERDICT_BOUND] = "BOUND",
+    [VERDICT_ABSENT] = "ABSENT",
+    [VERDICT_INCONCLUSIVE] = "INCONCLUSIVE",
+    [VERDICT_UNSUPPORTED] = "UNSUPPORTED",
+    [VERDICT_FAILED] = "FAILED",
 };
 #define COUNT (sizeof(names) / sizeof(names[0]))
 
@@ -26,6 +30,16 @@ int verdict_parse(const char *name, enum verdict *v)
 		}
 	}
 	return -EINVAL;
+}
+
+bool finding_estimated(const struct finding *f)
+{
+	return f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_LIKELY;
+}
+
+bool finding_answered(const struct finding *f)
+{
+	return finding_estimated(f) || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
 }
 
 void findings_free(struct finding_list *l)

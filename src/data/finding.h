@@ -6,6 +6,7 @@
 
 enum verdict {
 	VERDICT_MEASURED,
+	VERDICT_LIKELY, /* the best estimate with its interval: not proven, right in 19 of 20 cases of the exam */
 	VERDICT_BOUND,
 	VERDICT_ABSENT,
 	VERDICT_INCONCLUSIVE,
@@ -40,7 +41,7 @@ enum finding_note {
 struct finding {
 	char key[96];
 	enum verdict verdict;
-	struct value value; /* MEASURED, BOUND */
+	struct value value; /* MEASURED, LIKELY, BOUND */
 	double lo, hi;	    /* BOUND: the known end; the open one is -INFINITY / INFINITY. NaN when it makes no sense */
 	char unit[24];	    /* from keys.def */
 	char method[160];   /* how: "footprint bisection, misses counted per access" */
@@ -51,6 +52,11 @@ struct finding {
 	unsigned evidence_count;
 	unsigned notes; /* of enum finding_note, or'ed */
 };
+
+/* MEASURED or LIKELY: there is a value, and the whole of its interval. */
+bool finding_estimated(const struct finding *f);
+/* The same, or BOUND or ABSENT: something was found out. */
+bool finding_answered(const struct finding *f);
 
 struct finding_list {
 	struct finding *items;

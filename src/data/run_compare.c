@@ -67,7 +67,7 @@ static bool room_for_both(const struct finding *a, const struct finding *b)
 
 enum compare_state compare_findings(const struct finding *a, const struct finding *b)
 {
-	const bool is_a = a->verdict == VERDICT_MEASURED, is_b = b->verdict == VERDICT_MEASURED;
+	const bool is_a = finding_estimated(a), is_b = finding_estimated(b);
 	const bool no_a = a->verdict == VERDICT_ABSENT, no_b = b->verdict == VERDICT_ABSENT;
 	const bool some_a = is_a || a->verdict == VERDICT_BOUND, some_b = is_b || b->verdict == VERDICT_BOUND;
 	if (no_a && no_b)
@@ -98,7 +98,7 @@ static enum compare_state judge(const struct compare_row *r, size_t n)
 			missing = true;
 			continue;
 		}
-		decided |= r->of[i]->verdict == VERDICT_MEASURED || r->of[i]->verdict == VERDICT_ABSENT;
+		decided |= finding_estimated(r->of[i]) || r->of[i]->verdict == VERDICT_ABSENT;
 		for (size_t k = i + 1; k < n; k++) {
 			enum compare_state s = r->of[k] ? compare_findings(r->of[i], r->of[k]) : COMPARE_OPEN;
 			worst = s < worst ? s : worst;

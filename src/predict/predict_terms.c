@@ -27,9 +27,9 @@ static struct predict_term *listed(struct terms *t, const char *key)
 static bool read_term(const struct finding *f, struct term *v, bool more_is_faster)
 {
 	double lo, hi;
-	if (!f || (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND))
+	if (!f || f->verdict == VERDICT_ABSENT || !finding_answered(f))
 		return false;
-	if (f->verdict == VERDICT_MEASURED) {
+	if (finding_estimated(f)) {
 		if (f->value.kind != VALUE_NUMBER)
 			return false;
 		v->value = f->value.number;

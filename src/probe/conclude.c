@@ -87,19 +87,36 @@ struct finding study_measured(const char *key, double value, double lo, double h
 	return f;
 }
 
-void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
-			   const char *method, const char *evidence, const char *fmt, ...)
+static void conclude_number(struct study *s, struct finding f, const char *scope, const char *evidence, const char *fmt,
+			    va_list ap)
 {
-	struct finding f = study_measured(key, value, lo, hi, method);
-	va_list ap;
-
-	va_start(ap, fmt);
 	add_because(&f, fmt, ap);
-	va_end(ap);
 	if (scope)
 		snprintf(f.scope, sizeof(f.scope), "%s", scope);
 	add_evidence(&f, evidence);
 	study_conclude(s, &f);
+}
+
+void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+			   const char *method, const char *evidence, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conclude_number(s, study_measured(key, value, lo, hi, method), scope, evidence, fmt, ap);
+	va_end(ap);
+}
+
+void study_likely_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+			 const char *method, const char *evidence, const char *fmt, ...)
+{
+	struct finding f = study_measured(key, value, lo, hi, method);
+	va_list ap;
+
+	f.verdict = VERDICT_LIKELY;
+	va_start(ap, fmt);
+	conclude_number(s, f, scope, evidence, fmt, ap);
+	va_end(ap);
 }
 
 void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
@@ -107,7 +124,7 @@ void study_verdict(struct study *s, const char *key, enum verdict v, const char 
 	struct finding f = begin(key, v);
 	va_list ap;
 
-	assert(v != VERDICT_MEASURED && v != VERDICT_BOUND); /* those have values */
+	assert(v != VERDICT_MEASURED && v != VERDICT_LIKELY && v != VERDICT_BOUND); /* those have values */
 	va_start(ap, fmt);
 	add_because(&f, fmt, ap);
 	va_end(ap);
@@ -186,7 +203,7 @@ int study_publish(struct study *s, size_t *count)
 	for (size_t i = 0; i < s->concluded.count; i++) {
 		struct finding *f = &s->concluded.items[i];
 		size_t n = strlen(f->method);
-		if (unseen && f->verdict == VERDICT_MEASURED && n + sizeof(note) <= sizeof(f->method))
+		if (unseen && finding_estimated(f) && n + sizeof(note) <= sizeof(f->method))
 			memcpy(f->method + n, note, sizeof(note));
 		if (findings_add(&s->run->findings, f))
 			return -ENOMEM;

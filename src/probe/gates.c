@@ -279,7 +279,7 @@ static const char *malformed(const struct finding *f)
 		if (v->kind == VALUE_NUMBER && !(v->number >= f->lo && v->number <= f->hi))
 			return "the value is outside of its own bound";
 	}
-	if (f->verdict != VERDICT_MEASURED)
+	if (!finding_estimated(f))
 		return NULL;
 	switch (v->kind) {
 	case VALUE_NONE:

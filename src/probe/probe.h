@@ -116,6 +116,10 @@ struct finding study_measured(const char *key, double value, double lo, double h
 void study_measured_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
 			   const char *method, const char *evidence, const char *fmt, ...)
     __attribute__((format(printf, 9, 10)));
+/* A best estimate: value and interval as of a measured number, and a reason that says what is not proven. */
+void study_likely_number(struct study *s, const char *key, double value, double lo, double hi, const char *scope,
+			 const char *method, const char *evidence, const char *fmt, ...)
+    __attribute__((format(printf, 9, 10)));
 void study_verdict(struct study *s, const char *key, enum verdict v, const char *evidence, const char *fmt, ...)
     __attribute__((format(printf, 5, 6)));
 void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,

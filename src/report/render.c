@@ -152,11 +152,13 @@ void render_value(struct str *out, const struct finding *f, bool unit, bool unic
 		quantity(out, f->lo, f->unit, false);
 		str_add(out, " .. ");
 		quantity(out, f->hi, f->unit, unit);
-	} else if (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_BOUND) {
+	} else if (!finding_answered(f)) {
 		str_add(out, "?");
 	} else if (f->value.kind == VALUE_NUMBER) {
+		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		quantity(out, f->value.number, f->unit, unit);
 	} else if (f->value.kind == VALUE_TEXT) {
+		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		render_clean(out, f->value.text, !unicode);
 	} else if (f->value.kind == VALUE_ARRAY) {
 		for (unsigned i = 0; i < f->value.array_count && i < VALUE_ARRAY_MAX; i++) {
@@ -168,7 +170,7 @@ void render_value(struct str *out, const struct finding *f, bool unit, bool unic
 
 void render_interval(struct str *out, const struct finding *f, bool scope, bool unicode)
 {
-	if (f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_NUMBER || !isfinite(f->lo) || !isfinite(f->hi) ||
+	if (!finding_estimated(f) || f->value.kind != VALUE_NUMBER || !isfinite(f->lo) || !isfinite(f->hi) ||
 	    f->lo == f->hi)
 		return;
 	double below = f->value.number - f->lo, above = f->hi - f->value.number;

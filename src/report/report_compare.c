@@ -37,7 +37,7 @@ static void cell_of(struct table *t, const struct finding *f)
 	str_init(&s);
 	if (!f)
 		str_add(&s, "-");
-	else if (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT)
+	else if (finding_answered(f))
 		render_value(&s, f, true, t->style->unicode);
 	else
 		str_add(&s, verdict_name(f->verdict));

@@ -17,7 +17,8 @@ static unsigned width_of(const struct report_style *style)
 
 static void counts(struct str *out, const struct run *r)
 {
-	static const char *const words[] = {"measured", "bounded", "absent", "inconclusive", "unsupported", "failed"};
+	static const char *const words[] = {"measured",	    "likely",	   "bounded", "absent",
+					    "inconclusive", "unsupported", "failed"};
 	bool any = false;
 	for (enum verdict v = VERDICT_MEASURED; v <= VERDICT_FAILED; v++) {
 		size_t n = 0;
@@ -42,7 +43,7 @@ static void scopes(struct str *out, const struct run *r)
 		size_t n = 0;
 		for (size_t i = 0; i < r->findings.count; i++) {
 			const struct finding *f = &r->findings.items[i];
-			n += f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER && isfinite(f->lo) &&
+			n += finding_estimated(f) && f->value.kind == VALUE_NUMBER && isfinite(f->lo) &&
 			     strcmp(f->scope, known[k].scope) == 0;
 		}
 		if (n)

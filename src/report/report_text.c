@@ -79,11 +79,6 @@ static void print_methods(struct str *out, const struct methods *m, const struct
 	}
 }
 
-static bool has_value(const struct finding *f)
-{
-	return f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
-}
-
 /* What has a value and is in no table of its own. prefix NULL: findings of no known family. */
 static void family(struct str *out, const struct finding *const *sorted, const struct run *r, const char *prefix,
 		   const char *title, const struct report_style *style)
@@ -99,7 +94,7 @@ static void family(struct str *out, const struct finding *const *sorted, const s
 		const struct finding *f = sorted[i];
 		if (prefix ? !belongs(f->key, prefix) : known_family(f->key))
 			continue;
-		if (!has_value(f) || part_tabulated(f->key))
+		if (!finding_answered(f) || part_tabulated(f->key))
 			continue;
 		struct str s;
 		char number[24];

@@ -263,6 +263,17 @@ static void runs_agree_within_what_is_said(void **state)
 				number(s, "bytes", VERDICT_ABSENT, 0, NAN, NAN)),
 			 COMPARE_SOME);
 
+	/* An estimate is held to its interval as a measured value is, and decides a row. */
+	assert_int_equal(
+	    of_two(number(l, "cycles", VERDICT_LIKELY, 440, 430, 450), number(l, "cycles", is, 445, 441, 449)),
+	    COMPARE_DIFFER);
+	assert_int_equal(
+	    of_two(number(l, "cycles", VERDICT_LIKELY, 440, 430, 445), number(l, "cycles", is, 455, 451, 460)),
+	    COMPARE_CONTRADICT);
+	assert_int_equal(of_two(number(l, "cycles", VERDICT_LIKELY, 440, 430, 445),
+				number(l, "cycles", VERDICT_INCONCLUSIVE, 0, NAN, NAN)),
+			 COMPARE_SOME);
+
 	struct finding lru = number("cache.global.l2.policy", "name", is, 0, NAN, NAN), fifo = lru;
 	lru.value = (struct value){.kind = VALUE_TEXT, .text = "lru"};
 	fifo.value = (struct value){.kind = VALUE_TEXT, .text = "fifo"};

@@ -53,12 +53,16 @@ bool bandwidth_at_least(const struct study *s, const char *key, double *v)
 /* Bytes that a level holds for certain: where its size could not be told, it is no smaller than a few of its lines, and a level
  * that was seen at all held many of them. No more than what the nearest TLB translates at once, where that is known: else loads
  * wait for translations, and the level is not what holds them up. */
-static double held(const struct study *s, const char *key, double most, double least)
+static double held(const struct study *s, const char *level, double most, double least)
 {
+	char key[96];
 	double size, reach = INFINITY;
+
+	snprintf(key, sizeof(key), "%s.size", level);
 	study_number(s, "tlb.global.l1.reach", &reach);
 	return (double)bandwidth_power_below(
-	    fmin(bandwidth_at_least(s, key, &size) ? fmin(size / 2, most) : least, reach));
+	    fmin(study_level_held(s, level, &size) || bandwidth_at_least(s, key, &size) ? fmin(size / 2, most) : least,
+		 reach));
 }
 
 /* Cycles that loads take at most, about, or 0: launches have to be so much longer, and longer does no harm. */
@@ -79,15 +83,14 @@ static double study_caches(struct study *s, double latency)
 				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
 	double one = NAN;
 	if (is_there(s, "l2", "L2", l2)) {
-		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN, held(s, "cache.global.l2.size", 256 << 10, L2_LEAST),
+		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN, held(s, "cache.global.l2", 256 << 10, L2_LEAST),
 				       latency);
 		if (!study_pending(s))
-			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN,
-					 held(s, "cache.global.l2.size", 1 << 20, L2_LEAST), latency);
+			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN, held(s, "cache.global.l2", 1 << 20, L2_LEAST),
+					 latency);
 	}
 	if (is_there(s, "l1", "L1", l1) && !study_pending(s))
-		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1.size", 32 << 10, L1_LEAST),
-				 latency);
+		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1", 32 << 10, L1_LEAST), latency);
 	return one;
 }
 

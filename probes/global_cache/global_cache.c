@@ -1,6 +1,6 @@
 /* Global memory: L1 and L2 data caches and memory behind them. Wong 2010, IV-G and Mei 2014, 3.2 and 4.2. */
 #include "data/native_record.h"
-#include "large_l2.h"
+#include "large_sides.h"
 #include "probe/trace.h"
 #include <limits.h>
 #include <math.h>
@@ -135,8 +135,50 @@ static void conclude_parts(struct study *s, const struct chase_placed *l)
 			      "lines have %u latencies in unequal shares: slices of one part differ, too", one->parts);
 }
 
-/* The block that fills sits on one SM, so where an L2 has parts this is what one SM can use of it. */
-static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l)
+/* The block that fills sits on one SM, so where an L2 has sides this is the part that is near to it. */
+static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_state sides,
+			  const struct large_sides *e)
+{
+	static const char *const method = "a block fills the footprint, one thread samples it";
+	const double times = 1 / (1 - e->far_share), most = 1 / (1 - e->far_hi), least = 1 / (1 - e->far_lo);
+
+	if (sides != CHASE_DONE) {
+		study_bound(s, "cache.global.l2.size", l->fits, INFINITY, method, "sweep",
+			    "one SM's misses do not tell another side of the L2 from memory: %s", e->why);
+		return;
+	}
+	if (!e->sides) {
+		study_measured_number(
+		    s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm", method, "sweep",
+		    "of %.0f bytes no more samples miss than noise explains, of %.0f bytes clearly more do; "
+		    "misses take the same times at all footprints",
+		    l->fits, l->beyond);
+		return;
+	}
+	study_measured_number(s, "cache.global.l2.near_size", l->fits, l->fits, l->beyond, "sm", method, "sweep",
+			      "of %.0f bytes no more samples miss than noise explains, of %.0f bytes clearly more do",
+			      l->fits, l->beyond);
+	const double sides_of = round(times);
+	if (most >= sides_of + 0.5 || least < sides_of - 0.5) {
+		study_verdict(s, "cache.global.l2.sides", VERDICT_INCONCLUSIVE, "sweep",
+			      "%.0f %% of the misses just beyond the near part are far hits, which is between whole "
+			      "numbers of sides",
+			      100 * e->far_share);
+		study_bound(s, "cache.global.l2.size", l->fits, INFINITY, method, "sweep",
+			    "it has sides, of which one was filled");
+		return;
+	}
+	study_measured_number(s, "cache.global.l2.sides", sides_of, sides_of, sides_of, "gpu",
+			      "share of far hits among the misses just beyond the near part", "sweep",
+			      "%.1f %% of %zu misses are far hits, %.0f cycles slower than near ones",
+			      100 * e->far_share, (size_t)((double)e->far_count / e->far_share + 0.5), e->far - l->hit);
+	study_likely_number(s, "cache.global.l2.size", sides_of * l->fits, sides_of * l->fits, sides_of * l->beyond,
+			    "gpu", "near part times the number of sides", "sweep",
+			    "%.0f sides, each as large as the one that was filled", sides_of);
+}
+
+static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l,
+			   enum chase_state sides, const struct large_sides *e)
 {
 	static const char *const rest[] = {"line", "ways", "sets", "sector"};
 
@@ -147,15 +189,27 @@ static void conclude_large(struct study *s, enum chase_state sized, bool sector,
 		    s, key, VERDICT_INCONCLUSIVE, "sweep",
 		    "it is too large to be walked by one thread, which single lines and their conflicts need");
 	}
-	if (sized != CHASE_DONE) {
+	if (sized == CHASE_DONE)
+		conclude_size(s, l, sides, e);
+	else
 		study_verdict(s, "cache.global.l2.size", VERDICT_INCONCLUSIVE, "sweep", "%s", l->why);
-		return;
-	}
-	study_measured_number(s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm",
-			      "a block fills the footprint, one thread samples it", "sweep",
-			      "as one SM sees it: of %.0f bytes no more samples miss than noise explains, and of %.0f "
-			      "bytes clearly more do",
-			      l->fits, l->beyond);
+}
+
+/* Ticks of the sweep hold the clock's own cost, as those of its hits do. */
+static void conclude_large_memory(struct study *s, const struct large_l2 *l, double hit, enum chase_state sides,
+				  const struct large_sides *e)
+{
+	static const char *const method = "sampled misses of a footprint beyond the L2, against hits";
+	const double cost = l->hit - hit;
+
+	if (sides != CHASE_DONE)
+		study_bound(s, "memory.global.latency", hit, INFINITY, "slower than the last level", "sweep", "%s",
+			    e->why);
+	else
+		study_measured_number(
+		    s, "memory.global.latency", e->memory - cost, e->memory_lo - cost, e->memory_hi - cost, "sm",
+		    method, "sweep", "mean of %zu random lines of %.0f bytes that the L2 did not hold%s",
+		    e->memory_count, l->largest, e->sides ? "; hits of another side are not counted" : "");
 }
 
 static void absent(struct study *s, const char *level, const char *fmt, double a, double b)
@@ -249,12 +303,16 @@ static void study_global(struct study *s)
 	bool same = fabs(nearest - first) <= 4 + (0.02 + far.swing) * first;
 	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
 	struct large_l2 large = {.limit = reach};
-	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE;
+	const uint64_t unit = far.cold_unit > 0 ? (uint64_t)far.cold_unit : 32;
+	struct large_sides sides = {0};
+	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE, sided = CHASE_DONE;
 	if (far.level_count == 1)
 		swept = large_check(s, GLOBAL_SWEEP, &large);
 	if (swept == CHASE_DONE && large.overflows)
-		sized = large_size(s, GLOBAL_SWEEP, far.cold_unit > 0 ? far.cold_unit : 32, &large);
-	if (swept == CHASE_PENDING || sized == CHASE_PENDING)
+		sized = large_size(s, GLOBAL_SWEEP, unit, &large);
+	if (swept == CHASE_DONE && large.overflows && sized == CHASE_DONE)
+		sided = large_sides(s, GLOBAL_SWEEP, unit, &large, &sides);
+	if (swept == CHASE_PENDING || sized == CHASE_PENDING || sided == CHASE_PENDING)
 		return;
 	/* What overflowed may be a TLB: then nothing is known beyond what one thread walked. */
 	if (large.pages)
@@ -336,7 +394,7 @@ static void study_global(struct study *s)
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
 		conclude_parts(s, &l2_served);
 		if (huge)
-			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large);
+			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large, sided, &sides);
 	} else if (far.fill_unit > 0) {
 		inconclusive(s, "cache.global.l2", "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (swept != CHASE_DONE) {
@@ -364,12 +422,8 @@ static void study_global(struct study *s)
 				      "classes of latency of loads with and without the L1", "chase",
 				      "%s an L1, %s an L2", l1 ? "there is" : "there is not",
 				      l2 ? "there is" : "there is not");
-	if (huge && sized == CHASE_DONE && large.slow > 0)
-		study_bound(s, "memory.global.latency", l2_served.mean + large.slow_lo - large.near, INFINITY,
-			    "sampled misses of a footprint beyond the L2, against hits", "sweep",
-			    "misses take from %.0f to %.0f ticks where hits take %.0f: rows, pages and distances are "
-			    "not told apart",
-			    large.slow_lo, large.slow_hi, large.near);
+	if (huge && sized == CHASE_DONE && l2_served.state == CHASE_DONE)
+		conclude_large_memory(s, &large, l2_served.mean, sided, &sides);
 	else if (endless && l2_served.state != CHASE_DONE)
 		study_verdict(s, "memory.global.latency", VERDICT_INCONCLUSIVE, "chase", "the L2 hides it: %s",
 			      l2_served.why);
@@ -397,7 +451,7 @@ static int draw_global(const struct study *s, struct figure_list *out)
 			return rc;
 		if (f && kind == NEAR && study_number(s, "cache.global.l1.size", &size))
 			figure_note(f, true, size, "L1");
-		if (f && study_number(s, "cache.global.l2.size", &size))
+		if (f && study_level_held(s, "cache.global.l2", &size))
 			figure_note(f, true, size, "L2");
 	}
 	return 0;

@@ -9,13 +9,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, STEPS_PER_OCTAVE = 8, SPARSE = 7 };
-#define SMALL	   (256.0 * 1024)
-#define LARGEST	   (256.0 * 1024 * 1024)
-#define FIRST	   (1024.0 * 1024)
-#define BLIND_UNIT 128
-#define CLEARLY	   0.05 /* of the samples miss: more than by what page happens to lie where */
-#define CHANCE	   1e-6
+enum { HEAD = 8, SAMPLES = 1024, GRID = 128, SEEDS = 3, PASSES = 2, STEPS_PER_OCTAVE = 8, SPARSE = 7 };
+#define SMALL	(256.0 * 1024)
+#define LARGEST (256.0 * 1024 * 1024)
+#define FIRST	(1024.0 * 1024)
+#define CLEARLY 0.05 /* of the samples miss: more than by what page happens to lie where */
+#define CHANCE	1e-6
 
 int sweep_setup(const struct study *s, double x, const double *p, struct job *j, const char *load, const char *fill)
 {
@@ -58,16 +57,10 @@ int sweep_setup(const struct study *s, double x, const double *p, struct job *j,
 	return 0;
 }
 
-struct sweep {
-	double *ticks; /* ascending */
-	double *scratch;
-	size_t n;
-};
-
-static enum chase_state sweep_get(struct study *s, unsigned experiment, double footprint, uint64_t unit,
-				  unsigned passes, unsigned seed, struct sweep *out, struct large_l2 *l)
+enum chase_state large_sample(struct study *s, unsigned experiment, double footprint, uint64_t unit, unsigned seed,
+			      struct large_sample *out, struct large_l2 *l)
 {
-	const double p[POINT_PARAMS] = {(double)unit, passes, seed, 0};
+	const double p[POINT_PARAMS] = {(double)unit, PASSES, seed, 0};
 	const struct point *pt = study_ask(s, experiment, footprint, p);
 
 	if (!pt) {
@@ -102,15 +95,15 @@ static double largest_of(const struct study *s, uint64_t limit)
 
 enum chase_state large_check(struct study *s, unsigned experiment, struct large_l2 *out)
 {
-	struct sweep small, big;
+	struct large_sample small, big;
 
 	out->largest = largest_of(s, out->limit);
 	if (out->largest < 2 * SMALL) {
 		out->overflows = false;
 		return CHASE_DONE;
 	}
-	enum chase_state a = sweep_get(s, experiment, SMALL, BLIND_UNIT, 2, 0, &small, out),
-			 b = sweep_get(s, experiment, out->largest, BLIND_UNIT, 2, 0, &big, out);
+	enum chase_state a = large_sample(s, experiment, SMALL, LARGE_UNIT, 0, &small, out),
+			 b = large_sample(s, experiment, out->largest, LARGE_UNIT, 0, &big, out);
 	if (a != CHASE_DONE)
 		return a;
 	if (b != CHASE_DONE)
@@ -129,8 +122,8 @@ static enum chase_state misses_at(struct study *s, unsigned experiment, double f
 
 	*misses = *of = 0;
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
-		struct sweep w;
-		enum chase_state state = sweep_get(s, experiment, footprint, unit, 2, seed, &w, l);
+		struct large_sample w;
+		enum chase_state state = large_sample(s, experiment, footprint, unit, seed, &w, l);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING) {
@@ -166,6 +159,11 @@ static enum chase_state by_lines(struct study *s, unsigned experiment, double li
 	return CHASE_UNDECIDED;
 }
 
+double large_half_more(const struct large_l2 *l)
+{
+	return fmin(floor(1.5 * l->beyond / 4096) * 4096, l->largest);
+}
+
 static double footprint_of(unsigned step)
 {
 	return floor(FIRST * exp2(step / (double)STEPS_PER_OCTAVE) / 4096) * 4096;
@@ -196,21 +194,25 @@ static enum chase_state widen(struct study *s, unsigned experiment, uint64_t uni
 
 enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out)
 {
-	struct sweep small;
+	struct large_sample small;
 	unsigned noise, of, misses;
-	enum chase_state state = sweep_get(s, experiment, SMALL, unit, 2, 0, &small, out);
+	enum chase_state state = large_sample(s, experiment, SMALL, unit, 0, &small, out);
 
 	if (state != CHASE_DONE)
 		return state;
 	double high = stat_quantile(small.ticks, small.n, 0.99, small.scratch),
 	       limit = high + fmax(20, 0.1 * out->near);
+	out->hit_limit = limit;
+	out->hit = 0;
+	for (size_t i = 0; i < small.n; i++)
+		out->hit += small.ticks[i] / (double)small.n;
 	state = misses_at(s, experiment, SMALL, unit, limit, &noise, &of, out);
 	if (state != CHASE_DONE)
 		return state;
 	double rate = (noise + 1.0) / of;
 	/* The largest footprint overflows by its median; so it has to by this measure, or the small one has misses of its own. */
-	struct sweep big;
-	state = sweep_get(s, experiment, out->largest, BLIND_UNIT, 2, 0, &big, out);
+	struct large_sample big;
+	state = large_sample(s, experiment, out->largest, LARGE_UNIT, 0, &big, out);
 	if (state != CHASE_DONE)
 		return state;
 	misses = 0;
@@ -245,24 +247,5 @@ enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit,
 	state = by_lines(s, experiment, limit, rate, out);
 	if (state != CHASE_DONE)
 		return state;
-	/* What a miss takes, at half as much again: enough misses, and few pages. */
-	double half_more = floor(1.5 * out->beyond / 4096) * 4096;
-	struct sweep w;
-	if (half_more > out->largest)
-		half_more = out->largest;
-	state = sweep_get(s, experiment, half_more, unit, 2, 0, &w, out);
-	if (state != CHASE_DONE)
-		return state;
-	size_t first = 0;
-	while (first < w.n && w.ticks[first] <= limit)
-		first++;
-	if (w.n - first >= 32) {
-		double sum = 0;
-		for (size_t i = first; i < w.n; i++)
-			sum += w.ticks[i];
-		out->slow = sum / (double)(w.n - first);
-		out->slow_lo = w.ticks[first + (w.n - first) / 20];
-		out->slow_hi = w.ticks[w.n - 1 - (w.n - first) / 20];
-	}
 	return CHASE_DONE;
 }

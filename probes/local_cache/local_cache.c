@@ -26,13 +26,13 @@ static const char prefix[] = "cache.local.l1";
 static uint64_t thread_bytes(const struct study *s, unsigned kind)
 {
 	const struct device_info *d = study_device(s);
-	const struct finding *f = study_finding(s, kind == WIDE ? "cache.global.l2.size" : "cache.global.l1.size");
+	const bool wide = kind == WIDE;
+	const struct finding *f = study_finding(s, wide ? "cache.global.l2.size" : "cache.global.l1.size");
 	uint64_t bytes = THREAD_FIRST, most = THREAD_MOST;
 	double size = INFINITY;
 
-	if (f && f->verdict == VERDICT_MEASURED)
-		size = f->value.number;
-	else if (f && f->verdict == VERDICT_BOUND && isfinite(f->lo))
+	if (!study_level_held(s, wide ? "cache.global.l2" : "cache.global.l1", &size) && f &&
+	    f->verdict == VERDICT_BOUND && isfinite(f->lo))
 		size = f->lo;
 	while (most > THREAD_LEAST && most * d->sm_count * d->max_threads_per_sm > d->memory_bytes / PART)
 		most /= 2;

@@ -96,7 +96,7 @@ static void study_readonly_cache(struct study *s)
 	/* Where others empty it faster than a lap over all of it goes by, a few of its lines tell whether it is what those found. */
 	double size;
 	far.strides = READONLY_STRIDES;
-	far.likely = study_number(s, "cache.global.l2.size", &size) ? (uint64_t)size : 0;
+	far.likely = study_level_held(s, "cache.global.l2", &size) ? (uint64_t)size : 0;
 
 	if (d->cc < LEAST_CC)
 		return say(s, VERDICT_UNSUPPORTED, "this device has no loads marked read-only");

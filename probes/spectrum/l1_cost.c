@@ -306,7 +306,7 @@ void l1_cost_study(struct study *s, const struct l1_cost_ask *k)
 		all_undecided(s, "the L1's size, line and latency have to be known");
 		return;
 	}
-	if (!k->has_l2 || !study_number(s, "cache.global.l2.size", &behind_size) ||
+	if (!k->has_l2 || !study_level_held(s, "cache.global.l2", &behind_size) ||
 	    !study_number(s, "cache.global.l2.line", &behind_line)) {
 		all_undecided(s, "there is no L2 that is known and could answer what the L1 does not");
 		return;

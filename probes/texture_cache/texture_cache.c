@@ -81,7 +81,7 @@ static uint64_t limit_of(const struct study *s)
 	uint64_t most = study_device(s)->memory_bytes / 8, limit = LIMIT;
 	double l2;
 
-	if (study_number(s, "cache.global.l2.size", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
+	if (study_level_held(s, "cache.global.l2", &l2) && l2 > LIMIT / 2.0 && 1.5 * l2 <= LIMIT_MOST)
 		limit = (uint64_t)(2 * l2);
 	limit = limit > LIMIT_MOST ? LIMIT_MOST : limit;
 	return limit < most ? limit : most;

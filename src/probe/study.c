@@ -4,6 +4,7 @@
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #define WISH_BIT 0x80000000u
@@ -389,4 +390,15 @@ bool study_number(const struct study *s, const char *key, double *value)
 		return false;
 	*value = f->value.number;
 	return true;
+}
+
+bool study_level_held(const struct study *s, const char *level, double *bytes)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%s.near_size", level);
+	if (study_number(s, key, bytes))
+		return true;
+	snprintf(key, sizeof(key), "%s.size", level);
+	return study_number(s, key, bytes);
 }

@@ -46,13 +46,13 @@ static bool agrees(const struct paper_row *row, const struct finding *f)
 {
 	const struct value *v = &f->value;
 	if (row->is_word)
-		return f->verdict == VERDICT_MEASURED && v->kind == VALUE_TEXT && strcmp(v->text, row->printed) == 0;
+		return finding_estimated(f) && v->kind == VALUE_TEXT && strcmp(v->text, row->printed) == 0;
 	if (f->verdict == VERDICT_ABSENT) /* "no levels" */
 		return row->lo == 0 && row->hi == 0;
 	if (f->verdict == VERDICT_BOUND)
 		return (isinf(row->hi) && isfinite(f->lo) && f->lo >= row->lo) ||
 		       (isinf(row->lo) && isfinite(f->hi) && f->hi <= row->hi);
-	if (f->verdict != VERDICT_MEASURED)
+	if (!finding_estimated(f))
 		return false;
 	if (v->kind == VALUE_ARRAY)
 		return list_agrees(row, v);

@@ -81,20 +81,24 @@ int formula_finding(const struct finding **out, struct arena *a, const char *cel
 		const struct finding *is = t->is_number ? NULL : findings_get(findings, t->key);
 		if (!t->is_number && !is)
 			return 0;
-		const bool number = !is || (is->verdict == VERDICT_MEASURED && is->value.kind == VALUE_NUMBER);
-		if (!number && made->verdict == VERDICT_MEASURED) {
-			made->verdict = is->verdict == VERDICT_MEASURED ? VERDICT_INCONCLUSIVE : is->verdict;
+		const bool number = !is || (finding_estimated(is) && is->value.kind == VALUE_NUMBER);
+		if (is && is->verdict == VERDICT_LIKELY && made->verdict == VERDICT_MEASURED) {
+			made->verdict = VERDICT_LIKELY;
+			snprintf(made->because, sizeof made->because, "%.90s: %.200s", t->key, is->because);
+		}
+		if (!number && finding_estimated(made)) {
+			made->verdict = finding_estimated(is) ? VERDICT_INCONCLUSIVE : is->verdict;
 			snprintf(made->because, sizeof made->because, "%.90s: %.200s", t->key,
-				 is->verdict == VERDICT_MEASURED ? "it is not one number" : is->because);
+				 finding_estimated(is) ? "it is not one number" : is->because);
 		}
 		value = applied(value, t, is ? is->value.number : t->number);
 	}
-	if (made->verdict == VERDICT_MEASURED && !isfinite(value)) {
+	if (finding_estimated(made) && !isfinite(value)) {
 		made->verdict = VERDICT_INCONCLUSIVE;
 		snprintf(made->because, sizeof made->because, "what is divided by is 0");
 	}
 	made->lo = made->hi = made->value.number = NAN;
-	if (made->verdict == VERDICT_MEASURED) {
+	if (finding_estimated(made)) {
 		made->value = (struct value){.kind = VALUE_NUMBER, .number = value};
 		made->lo = made->hi = value;
 	}

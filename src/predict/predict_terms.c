@@ -59,7 +59,9 @@ struct term term_try(struct terms *t, const char *key, bool more_is_faster)
 	p->hi = fmax(v.fast, v.slow);
 	snprintf(p->unit, sizeof p->unit, "%s", f->unit);
 	snprintf(p->effect, sizeof p->effect, "%s",
-		 f->verdict == VERDICT_BOUND ? "only bounded: its known end is taken" : "");
+		 f->verdict == VERDICT_BOUND	? "only bounded: its known end is taken"
+		 : f->verdict == VERDICT_LIKELY ? "an estimate"
+						: "");
 	return v;
 }
 
@@ -145,7 +147,7 @@ static bool known_op(const struct terms *t, const char *stem)
 	char key[96];
 	snprintf(key, sizeof key, "arith.%s.latency", stem);
 	const struct finding *f = findings_get(t->f, key);
-	return (f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND)) ||
+	return (f && (finding_estimated(f) || f->verdict == VERDICT_BOUND)) ||
 	       (outside_only(t) && outside_known(t, stem));
 }
 
@@ -212,7 +214,7 @@ static uint32_t unit_number(struct model *m, const struct terms *t, const char *
 	char key[96];
 	snprintf(key, sizeof key, "arith.%s.unit", stem);
 	const struct finding *f = findings_get(t->f, key);
-	if (!f || f->verdict != VERDICT_MEASURED || f->value.kind != VALUE_TEXT || !strcmp(f->value.text, "other"))
+	if (!f || !finding_estimated(f) || f->value.kind != VALUE_TEXT || !strcmp(f->value.text, "other"))
 		return 0;
 	for (uint32_t k = 1; k < m->units; k++)
 		if (strcmp(m->unit[k], f->value.text) == 0)
@@ -232,7 +234,7 @@ static double quickest_of(const struct terms *t, const char *unit)
 		const size_t n = strlen(f->key);
 		char key[96];
 		struct term v = {.there = false};
-		if (n < 5 || strcmp(f->key + n - 5, ".unit") != 0 || f->verdict != VERDICT_MEASURED ||
+		if (n < 5 || strcmp(f->key + n - 5, ".unit") != 0 || !finding_estimated(f) ||
 		    f->value.kind != VALUE_TEXT || strcmp(f->value.text, unit) != 0)
 			continue;
 		snprintf(key, sizeof key, "%.*s.issue", (int)(n - 5), f->key);
@@ -369,7 +371,7 @@ static double least_issue(const struct terms *t)
 		if (strncmp(f->key, "arith.", 6) != 0 || n < 6 || strcmp(f->key + n - 6, ".issue") != 0)
 			continue;
 		struct term v = {.there = false};
-		if (read_term(f, &v, false) && v.value > 0 && f->verdict == VERDICT_MEASURED)
+		if (read_term(f, &v, false) && v.value > 0 && finding_estimated(f))
 			least = fmin(least, v.value);
 	}
 	return isfinite(least) ? least : 0;

@@ -3,17 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-static bool measured(const struct terms *t, const char *key)
+static bool told(const struct terms *t, const char *key)
 {
 	const struct finding *f = findings_get(t->f, key);
-	return f && f->verdict == VERDICT_MEASURED;
+	return f && finding_estimated(f);
 }
 
 /* Of a load that misses every cache: by a clock in the kernel, or, where that gave an end only, by run times. */
 static struct term memory_latency(struct terms *t)
 {
 	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.completion";
-	if (!measured(t, clocked) && measured(t, timed))
+	if (!told(t, clocked) && told(t, timed))
 		return term_try(t, timed, false);
 	return term_get(t, clocked, false, "loads that miss every cache take no time but their bytes'");
 }
@@ -51,7 +51,7 @@ void terms_memory(struct model *m, struct terms *t)
 	if (!piece.there)
 		piece = fill;
 	/* A bound is what nobody could tell better. */
-	if (m->has_l2 && !measured(t, "memory.global.fetch")) {
+	if (m->has_l2 && !told(t, "memory.global.fetch")) {
 		const struct term brought = term_try(t, "cache.global.l2.sector", false);
 		fill = brought.there ? brought : fill;
 	}
@@ -72,7 +72,7 @@ void terms_memory(struct model *m, struct terms *t)
 
 static uint32_t count_of(struct terms *t, const char *key)
 {
-	const struct term v = measured(t, key) ? term_try(t, key, true) : (struct term){.there = false};
+	const struct term v = told(t, key) ? term_try(t, key, true) : (struct term){.there = false};
 	return v.there && v.value >= 1 && v.value <= ENTRIES_MOST ? (uint32_t)v.value : 0;
 }
 
@@ -81,7 +81,7 @@ void terms_waiting(struct model *m, struct terms *t)
 {
 	const struct finding *kind = findings_get(t->f, "outstanding.kind");
 	m->warp_loads = count_of(t, "outstanding.loads_per_warp");
-	if (!kind || kind->verdict != VERDICT_MEASURED || kind->value.kind != VALUE_TEXT)
+	if (!kind || !finding_estimated(kind) || kind->value.kind != VALUE_TEXT)
 		return;
 	m->entries = count_of(t, "outstanding.entries");
 	if (strcmp(kind->value.text, "mshr") != 0)

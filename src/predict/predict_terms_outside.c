@@ -6,7 +6,7 @@
 
 static bool told(const struct finding *f)
 {
-	return f && (f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND);
+	return f && (finding_estimated(f) || f->verdict == VERDICT_BOUND);
 }
 
 bool outside_only(const struct terms *t)
@@ -80,7 +80,7 @@ double outside_least_issue(const struct terms *t)
 		const struct finding *f = &t->f->items[k];
 		const size_t n = strlen(f->key);
 		if (strncmp(f->key, "pipeline.", 9) == 0 && n > 6 && strcmp(f->key + n - 6, ".issue") == 0 &&
-		    f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER && f->value.number > 0)
+		    finding_estimated(f) && f->value.kind == VALUE_NUMBER && f->value.number > 0)
 			least = fmin(least, f->value.number);
 	}
 	return least;

@@ -319,6 +319,52 @@ static void demote(struct finding *f, const char *conflict)
 	f->lo = f->hi = NAN;
 }
 
+/* Every gate over all findings. What fails has a conflict afterwards. */
+static void look(struct gates *g)
+{
+	for (size_t p = 0; p < PATHS; p++) {
+		for (size_t k = 0; k < LEVELS; k++) {
+			level_geometry(g, paths[p], levels[k]);
+			level_exists(g, paths[p], levels[k]);
+			level_copied(g, paths[p], levels[k]);
+			level_classes(g, paths[p], levels[k]);
+		}
+		path_order(g, paths[p]);
+		path_count(g, paths[p]);
+	}
+	path_shared(g, "readonly", "loads marked read-only");
+	path_shared(g, "local", "local memory");
+	gates_ways(g);
+}
+
+/* What is only likely accuses nothing that was measured, so the gates look a second time, as if estimates were measured, and only
+ * estimates fall. */
+static int look_at_likely(struct gates *g)
+{
+	struct finding_list *l = g->list;
+	bool *likely = mem_zero(l->count, sizeof(*likely)), any = false;
+
+	if (!likely)
+		return -ENOMEM;
+	for (size_t i = 0; i < l->count; i++) {
+		likely[i] = l->items[i].verdict == VERDICT_LIKELY;
+		any |= likely[i];
+		g->conflict[i][0] = '\0';
+		if (likely[i])
+			l->items[i].verdict = VERDICT_MEASURED;
+	}
+	if (any)
+		look(g);
+	for (size_t i = 0; i < l->count; i++) {
+		if (likely[i])
+			l->items[i].verdict = VERDICT_LIKELY;
+		if (likely[i] && g->conflict[i][0])
+			demote(&l->items[i], g->conflict[i]);
+	}
+	mem_free(likely);
+	return 0;
+}
+
 int gates_apply(struct finding_list *l)
 {
 	struct gates g = {.list = l, .conflict = mem_zero(l->count, sizeof(*g.conflict))};
@@ -331,23 +377,12 @@ int gates_apply(struct finding_list *l)
 		if (problem)
 			demote(&l->items[i], problem);
 	}
-	for (size_t p = 0; p < PATHS; p++) {
-		for (size_t k = 0; k < LEVELS; k++) {
-			level_geometry(&g, paths[p], levels[k]);
-			level_exists(&g, paths[p], levels[k]);
-			level_copied(&g, paths[p], levels[k]);
-			level_classes(&g, paths[p], levels[k]);
-		}
-		path_order(&g, paths[p]);
-		path_count(&g, paths[p]);
-	}
-	path_shared(&g, "readonly", "loads marked read-only");
-	path_shared(&g, "local", "local memory");
-	gates_ways(&g);
+	look(&g);
 	for (size_t i = 0; i < l->count; i++) {
 		if (g.conflict[i][0])
 			demote(&l->items[i], g.conflict[i]);
 	}
+	int code = look_at_likely(&g);
 	mem_free(g.conflict);
-	return 0;
+	return code;
 }

@@ -161,6 +161,7 @@ void render_value(struct str *out, const struct finding *f, bool unit, bool unic
 		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		render_clean(out, f->value.text, !unicode);
 	} else if (f->value.kind == VALUE_ARRAY) {
+		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		for (unsigned i = 0; i < f->value.array_count && i < VALUE_ARRAY_MAX; i++) {
 			str_add(out, i ? ", " : "");
 			quantity(out, f->value.array[i], f->unit, unit && i + 1 == f->value.array_count);

@@ -25,10 +25,12 @@ static bool value(struct str *out, const struct run *r, const char *key, double 
 		return false;
 	if (out->len)
 		str_addc(out, '/');
-	if (f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER)
+	if (finding_estimated(f) && f->value.kind == VALUE_NUMBER) {
+		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		render_number(out, f->value.number * scale, DIGITS);
-	else
+	} else {
 		str_add(out, f->verdict == VERDICT_ABSENT ? "none" : f->verdict == VERDICT_UNSUPPORTED ? "-" : "?");
+	}
 	return true;
 }
 
@@ -87,8 +89,8 @@ static void cache_sizes(struct str *s, const struct run *r, const char *space)
 		char key[64], text[32];
 		snprintf(key, sizeof key, "cache.%s.%s.size", space, levels[i]);
 		const struct finding *f = findings_get(&r->findings, key);
-		if (f && f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_NUMBER)
-			str_addf(s, "%s%s", s->len ? "/" : "",
+		if (f && finding_estimated(f) && f->value.kind == VALUE_NUMBER)
+			str_addf(s, "%s%s%s", s->len ? "/" : "", f->verdict == VERDICT_LIKELY ? "~" : "",
 				 units_value(text, sizeof text, f->value.number, "bytes"));
 	}
 }
@@ -101,7 +103,7 @@ static void levels_beyond(struct str *s, const struct run *r, const char *space)
 	for (size_t i = 0; i < COUNT(levels); i++) {
 		snprintf(key, sizeof key, "cache.%s.%s.latency", space, levels[i]);
 		const struct finding *f = findings_get(&r->findings, key);
-		if (!f || f->verdict != VERDICT_MEASURED)
+		if (!f || !finding_estimated(f))
 			continue;
 		if (!nearest)
 			value(s, r, key, 1);
@@ -122,7 +124,7 @@ static bool latencies(struct str *s, const struct run *r, const char *space, uns
 		return true;
 	snprintf(key, sizeof key, "memory.%s.latency", space);
 	const struct finding *f = findings_get(&r->findings, key);
-	if (any && f && f->verdict == VERDICT_MEASURED)
+	if (any && f && finding_estimated(f))
 		value(s, r, key, 1);
 	return any;
 }

@@ -250,7 +250,7 @@ static void line_cell(struct table *t, const struct run *r, const char *key, siz
 	const struct finding *line = get(r, key, n, "line"), *sector = get(r, key, n, "sector");
 	struct str s;
 	str_init(&s);
-	bool numbers = line && sector && line->verdict == VERDICT_MEASURED && sector->verdict == VERDICT_MEASURED &&
+	bool numbers = line && sector && finding_estimated(line) && finding_estimated(sector) &&
 		       line->value.kind == VALUE_NUMBER && sector->value.kind == VALUE_NUMBER;
 	bool told =
 	    numbers ? line->value.number != sector->value.number
@@ -315,8 +315,8 @@ static void verdict_cell(struct table *t, const struct run *r, const char *key, 
 static void scope_cell(struct table *t, const struct run *r, const char *key, size_t n)
 {
 	const struct finding *scope = get(r, key, n, "scope"), *with = get(r, key, n, "shared_with");
-	bool shared = with && with->verdict == VERDICT_MEASURED && with->value.kind == VALUE_TEXT &&
-		      strcmp(with->value.text, "none") != 0;
+	bool shared =
+	    with && finding_estimated(with) && with->value.kind == VALUE_TEXT && strcmp(with->value.text, "none") != 0;
 	struct str s;
 	str_init(&s);
 	cell_text(&s, scope, false, t->style);
@@ -398,7 +398,7 @@ static bool same_reason(const struct finding *a, const struct finding *b)
 static size_t entry_size(const struct finding *const *list, size_t i, size_t count)
 {
 	size_t n = 1;
-	if (list[i]->verdict == VERDICT_BOUND)
+	if (list[i]->verdict == VERDICT_BOUND || list[i]->verdict == VERDICT_LIKELY)
 		return n;
 	bool anywhere = list[i]->verdict == VERDICT_UNSUPPORTED;
 	if (i && same_reason(list[i - 1], list[i]))
@@ -414,7 +414,8 @@ static size_t entry_size(const struct finding *const *list, size_t i, size_t cou
 void part_open(struct str *out, const struct finding *const *sorted, const struct run *r,
 	       const struct report_style *style, size_t most)
 {
-	static const enum verdict order[] = {VERDICT_FAILED, VERDICT_INCONCLUSIVE, VERDICT_BOUND, VERDICT_UNSUPPORTED};
+	static const enum verdict order[] = {VERDICT_FAILED, VERDICT_INCONCLUSIVE, VERDICT_BOUND, VERDICT_LIKELY,
+					     VERDICT_UNSUPPORTED};
 	struct table t;
 	size_t hidden = 0, shown = 0;
 	table_open(&t, style);
@@ -442,7 +443,7 @@ void part_open(struct str *out, const struct finding *const *sorted, const struc
 			struct str verdict;
 			str_init(&verdict);
 			str_add(&verdict, verdict_name(f->verdict));
-			if (f->verdict == VERDICT_BOUND) {
+			if (f->verdict == VERDICT_BOUND || f->verdict == VERDICT_LIKELY) {
 				str_addc(&verdict, ' ');
 				render_value(&verdict, f, false, style->unicode);
 			}

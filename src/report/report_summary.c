@@ -31,7 +31,7 @@ static void operation(struct str *out, const struct finding *f, const struct run
 
 static bool is_operation(const struct finding *f)
 {
-	return str_starts(f->key, "arith.") && str_ends(f->key, ".latency") && f->verdict == VERDICT_MEASURED;
+	return str_starts(f->key, "arith.") && str_ends(f->key, ".latency") && finding_estimated(f);
 }
 
 /* "mad.f32   24 / 8", as many a line as the widest leaves room for. */
@@ -86,7 +86,7 @@ static void units(struct str *out, const struct finding *const *sorted, const st
 	table_column(&t, "clocks a warp", TABLE_RIGHT);
 	for (size_t i = 0; i < r->findings.count; i++) {
 		const struct finding *f = sorted[i];
-		if (!str_starts(f->key, "unit.") || !str_ends(f->key, ".latency") || f->verdict != VERDICT_MEASURED)
+		if (!str_starts(f->key, "unit.") || !str_ends(f->key, ".latency") || !finding_estimated(f))
 			continue;
 		char name[96], key[128];
 		snprintf(name, sizeof(name), "%.*s", (int)(strlen(f->key) - strlen("unit..latency")),
@@ -126,7 +126,7 @@ static void short_list(struct str *out, const struct finding *const *sorted, con
 		for (size_t i = 0; i < r->findings.count; i++) {
 			const struct finding *f = sorted[i];
 			if (!str_starts(f->key, shown[k]) || part_tabulated(f->key) ||
-			    (f->verdict != VERDICT_MEASURED && f->verdict != VERDICT_ABSENT))
+			    (!finding_estimated(f) && f->verdict != VERDICT_ABSENT))
 				continue;
 			struct str s;
 			str_init(&s);

@@ -45,6 +45,8 @@ void table_row(struct table *t)
 static const char *colour(enum verdict v)
 {
 	switch (v) {
+	case VERDICT_LIKELY:
+		return "\033[36m";
 	case VERDICT_BOUND:
 	case VERDICT_INCONCLUSIVE:
 		return "\033[33m";

@@ -1,6 +1,7 @@
 /* Gates: each conflict turns exactly the findings that it involves INCONCLUSIVE. */
 #include "data/keys.h"
 #include "probe/chase.h"
+#include "probe/gates.h"
 #include "probe/policy.h"
 #include "probe/study.h"
 #include <math.h>
@@ -395,6 +396,36 @@ static void two_methods_find_one_value(void **state)
 	findings_free(&l);
 }
 
+/* An estimate that contradicts what was measured falls alone; two that contradict each other fall both. */
+static void estimates_accuse_nobody(void **state)
+{
+	(void)state;
+
+	for (unsigned both = 0; both < 2; both++) {
+		struct finding_list l = sound();
+		struct finding *slow = gates_find(&l, "cache.constant.l1.latency"),
+			       *fast = gates_find(&l, "cache.constant.l2.latency");
+		slow->value.number = slow->lo = slow->hi = 90;
+		slow->verdict = VERDICT_LIKELY;
+		fast->verdict = both ? VERDICT_LIKELY : VERDICT_MEASURED;
+		snprintf(slow->because, sizeof(slow->because), "one launch of two");
+		snprintf(fast->because, sizeof(fast->because), "one launch of two");
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "cache.constant.l1.latency"), VERDICT_INCONCLUSIVE);
+		assert_int_equal(verdict(&l, "cache.constant.l2.latency"),
+				 both ? VERDICT_INCONCLUSIVE : VERDICT_MEASURED);
+		assert_int_equal(inconclusive(&l), 1 + both);
+		findings_free(&l);
+	}
+	struct finding_list l = sound();
+	struct finding *mute = gates_find(&l, "cache.constant.l1.latency");
+	mute->verdict = VERDICT_LIKELY; /* no reason was given */
+	assert_int_equal(gates_apply(&l), 0);
+	assert_int_equal(verdict(&l, "cache.constant.l1.latency"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(inconclusive(&l), 1);
+	findings_free(&l);
+}
+
 /* What is said of a level's sets hangs on each other. */
 static void shapes_hang_together(void **state)
 {
@@ -464,7 +495,7 @@ int main(void)
 	    cmocka_unit_test(classes_span_the_latency),	  cmocka_unit_test(verdicts_keep_their_promise),
 	    cmocka_unit_test(one_cache_has_one_shape),	  cmocka_unit_test(local_memory_asks_one_cache),
 	    cmocka_unit_test(two_methods_find_one_value), cmocka_unit_test(shapes_hang_together),
-	    cmocka_unit_test(wide_loads_bring_bytes),
+	    cmocka_unit_test(wide_loads_bring_bytes),	  cmocka_unit_test(estimates_accuse_nobody),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -239,13 +239,15 @@ static int call(struct decoder *d, struct decode_frame *caller, const struct ptx
 {
 	int32_t index = in->operand[1].index;
 	const struct ptx_func *func = &d->m->funcs[index];
-	uint32_t around = UINT32_MAX;
+	uint32_t around = UINT32_MAX, depth = 0;
 	struct decode_frame f;
 	if (!func->defined)
 		return decode_fail(d, "'%s' has no body in this module", func->name);
-	for (const struct decode_frame *up = caller; up; up = up->caller)
+	for (const struct decode_frame *up = caller; up; up = up->caller, depth++)
 		if (up->index == index)
 			return decode_fail(d, "'%s' calls itself; recursion is not executed", func->name);
+	if (depth > DECODE_CALLS_MOST)
+		return decode_fail(d, "calls are nested deeper than %u here", DECODE_CALLS_MOST);
 	if (in->guard >= 0) {
 		struct decode_record r;
 		DECODE_TRY(decode_begin(d, caller, in, &r));
@@ -327,9 +329,29 @@ static void number_slots(struct decoder *d)
 	}
 }
 
+/* What the entry and its functions name in local memory, and arguments and results of calls. */
+static int check_local(struct decoder *d, const struct ptx_func *entry)
+{
+	const uint64_t most = FUNC_LOCAL_MOST(d->target->cc);
+	const struct ptx_var *largest = NULL;
+	if (d->local_bytes <= most)
+		return 0;
+	for (uint32_t k = 0; k < d->m->var_count; k++) {
+		const struct ptx_var *v = &d->m->vars[k];
+		if (v->space == PTX_LOCAL && (!largest || v->size > largest->size))
+			largest = v;
+	}
+	return err_set(d->e, -EINVAL,
+		       "%s:%u:1: kernel '%s' has %llu bytes of local memory in each thread, and a thread can have "
+		       "%llu: make '%s' smaller",
+		       d->name, largest ? largest->line : entry->line, entry->name, (unsigned long long)d->local_bytes,
+		       (unsigned long long)most, largest ? largest->name : "what calls pass");
+}
+
 static int finish(struct decoder *d, const struct ptx_func *entry)
 {
 	struct func_program *p = d->p;
+	DECODE_TRY(check_local(d, entry));
 	DECODE_TRY(decode_joins(d));
 	number_slots(d);
 	DECODE_TRY(decode_live(d, &p->registers, &p->register_line));

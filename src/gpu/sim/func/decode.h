@@ -77,6 +77,8 @@ int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_
 void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot);
 void decode_writes(struct decode_record *r, uint32_t slot);
 #define DECODE_PRED_SLOT 0x8000u /* predicates while rows are still being counted; turned into rows + p at the end */
+#define DECODE_CALLS_MOST                                                                                              \
+	128u /* calls within calls: the decoder follows them on the stack of the host, about 500 bytes each */
 /* Room below FUNC_NONE, and slots of predicates that do not run into rows while both are still growing. */
 #define DECODE_ROWS_MAX 0x7f00u
 /* decode_layout.c: places of variables, and what fills them */

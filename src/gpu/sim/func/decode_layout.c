@@ -14,7 +14,8 @@ static void mark_operand(const struct ptx_operand *o, bool *used)
 		used[o->sym] = true;
 }
 
-static void mark(const struct ptx_module *m, const struct ptx_func *f, bool *used, bool *seen)
+/* What function f names; a function that it calls is put on the list unless it stood there before. */
+static void mark(const struct ptx_func *f, bool *used, bool *listed, uint32_t *list, uint32_t *count)
 {
 	for (uint32_t k = 0; k < f->inst_count; k++) {
 		const struct ptx_inst *in = &f->insts[k];
@@ -23,12 +24,29 @@ static void mark(const struct ptx_module *m, const struct ptx_func *f, bool *use
 			mark_operand(o, used);
 			for (int v = 0; o->kind == PTX_OPND_VECTOR && v < o->count; v++)
 				mark_operand(&in->vec[o->index + v], used);
-			if (o->kind == PTX_OPND_FUNC && !seen[o->index]) {
-				seen[o->index] = true;
-				mark(m, &m->funcs[o->index], used, seen);
+			if (o->kind == PTX_OPND_FUNC && !listed[o->index]) {
+				listed[o->index] = true;
+				list[(*count)++] = (uint32_t)o->index;
 			}
 		}
 	}
+}
+
+/* Of the entry and all that it calls, in whatever depth. */
+static int mark_all(struct decoder *d, const struct ptx_func *entry, bool *used)
+{
+	const struct ptx_module *m = d->m;
+	bool *listed = mem_zero((size_t)m->func_count + 1, sizeof *listed);
+	uint32_t *list = mem_zero((size_t)m->func_count + 1, sizeof *list), count = 0;
+	if (listed && list) {
+		mark(entry, used, listed, list, &count);
+		for (uint32_t k = 0; k < count; k++)
+			mark(&m->funcs[list[k]], used, listed, list, &count);
+	}
+	int rc = listed && list ? 0 : err_nomem(d->e);
+	mem_free(listed);
+	mem_free(list);
+	return rc;
 }
 
 static void place(struct decoder *d, uint32_t k, const struct ptx_var *v, uint64_t *at)
@@ -79,13 +97,17 @@ static void place_all(struct decoder *d, const bool *used)
 
 int decode_layout(struct decoder *d, const struct ptx_func *entry)
 {
-	const struct ptx_module *m = d->m;
-	bool *used = mem_zero((size_t)m->var_count + m->func_count + 1, sizeof *used);
-	if (!used)
-		return err_nomem(d->e);
-	mark(m, entry, used, used + m->var_count);
-	place_all(d, used);
+	bool *used = mem_zero((size_t)d->m->var_count + 1, sizeof *used);
+	int rc = -ENOMEM;
+	if (used) {
+		rc = mark_all(d, entry, used);
+		place_all(d, used);
+	} else {
+		err_nomem(d->e);
+	}
 	mem_free(used);
+	if (rc)
+		return rc;
 	if (d->p->global_bytes > FUNC_GLOBAL_BASE - FUNC_MODULE_BASE)
 		return err_set(d->e, -EINVAL,
 			       "%s: the variables in .global take %llu bytes, more than the %llu there are", d->name,

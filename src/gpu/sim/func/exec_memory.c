@@ -34,6 +34,19 @@ INLINE bool inside(uint64_t address, uint64_t bytes, uint64_t size)
 	return bytes <= size && address <= size - bytes;
 }
 
+/* Bytes of the warp's local memory, whose pieces get what earlier launches left when they are first touched. */
+static uint8_t *local(struct func_warp *w, const struct func_program *p, uint64_t at, unsigned bytes)
+{
+	uint8_t *touched = w->local + func_local_pieces(p) * FUNC_LOCAL_PIECE;
+	for (uint64_t k = at / FUNC_LOCAL_PIECE; k <= (at + bytes - 1) / FUNC_LOCAL_PIECE; k++) {
+		if (__builtin_expect(touched[k], 1))
+			continue;
+		memset(w->local + k * FUNC_LOCAL_PIECE, FUNC_LOCAL_LEFT, FUNC_LOCAL_PIECE);
+		touched[k] = 1;
+	}
+	return w->local + at;
+}
+
 /* Host memory of one lane's access, or NULL and w->fault. w->space says where the first lane's is, but for lanes in global memory,
  * which tell for all, and for a fault, which is what is asked about then. */
 static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t address, unsigned bytes, bool write)
@@ -60,8 +73,7 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 		break;
 	case PTX_LOCAL:
 		if (inside(address, bytes, k->program->local_bytes))
-			p = w->local + k->program->local_bytes * lane + address;
-		w->local_written |= write;
+			p = local(w, k->program, k->program->local_bytes * lane + address, bytes);
 		break;
 	default:
 		if (inside(address, bytes, k->constant_bytes) && !write)

@@ -192,6 +192,22 @@ struct func_texture {
 };
 uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z); /* from base, in bytes */
 
+/* ---- local memory ----
+ * A warp has room for all that its program names. A kernel mostly touches a little of it, so a piece gets its first content when it is
+ * touched, and what is never touched costs the host nothing. */
+#define FUNC_LOCAL_PIECE 4096 /* bytes, as the host's pages */
+/* Most that one thread may have: CUDA C++ Programming Guide, technical specifications by compute capability. */
+#define FUNC_LOCAL_MOST(cc) ((cc) < 20 ? 16ull << 10 : 512ull << 10)
+static inline size_t func_local_pieces(const struct func_program *p)
+{
+	return ((size_t)p->local_bytes * FUNC_LANES + FUNC_LOCAL_PIECE - 1) / FUNC_LOCAL_PIECE;
+}
+/* Bytes behind func_warp.local, zeroed by whoever allocates them; 0 without local memory. */
+static inline size_t func_local_room(const struct func_program *p)
+{
+	return func_local_pieces(p) * (FUNC_LOCAL_PIECE + 1);
+}
+
 /* ---- what runs ---- */
 struct func_launch {
 	const struct func_program *program;
@@ -252,9 +268,9 @@ struct func_warp {
 	uint32_t first_lane;	  /* 0; of an upper half 32 */
 	uint32_t warp_id;	  /* %warpid */
 	struct func_block *block;
-	uint8_t *local;	    /* local_bytes of lane 0, then of lane 1, ... */
-	bool local_written; /* it may hold more than zeros */
-	uint64_t clock;	    /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
+	uint8_t *
+	    local; /* func_local_room() bytes: local_bytes of lane 0, then of lane 1, ..., then which pieces were touched */
+	uint64_t clock; /* what %clock reads now: set by time/ before a FUNC_CLOCK handler */
 	uint64_t globaltimer;
 	/* left by a memory handler */
 	/* Of the latest generic access: PTX_GLOBAL when any lane is there, else PTX_SHARED, PTX_CONST, PTX_LOCAL as the first

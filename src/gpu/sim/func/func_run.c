@@ -183,7 +183,7 @@ static bool store_new(struct store *s, const struct func_launch *l, uint32_t war
 {
 	const struct func_program *p = l->program;
 	*s = (struct store){.reg = mem_zero((size_t)halves * p->rows * FUNC_LANES * 4 + 64, 1),
-			    .local = mem_zero((size_t)halves * p->local_bytes * FUNC_LANES + 1, 1),
+			    .local = mem_zero((size_t)halves * func_local_room(p) + 1, 1),
 			    .shared = mem_zero((size_t)l->shared_bytes + 16, 1),
 			    .pred = mem_zero((size_t)halves * p->preds + 1, sizeof(uint32_t)),
 			    .waiting = mem_zero(warps, sizeof(uint32_t)),
@@ -191,8 +191,6 @@ static bool store_new(struct store *s, const struct func_launch *l, uint32_t war
 			    .paths = mem_zero(l->independent ? warps : 1, sizeof(struct func_paths)),
 			    .stack =
 				mem_zero(l->independent ? 1 : (size_t)warps * FUNC_STACK, sizeof(struct func_path))};
-	if (s->local)
-		memset(s->local, FUNC_LOCAL_LEFT, (size_t)halves * p->local_bytes * FUNC_LANES);
 	return s->paths && s->stack && s->reg && s->local && s->shared && s->pred && s->waiting && s->warp;
 }
 
@@ -226,7 +224,7 @@ int func_run(const struct func_launch *l, uint64_t limit, struct func_outcome *o
 	for (uint32_t n = 0; n < halves; n++) {
 		s.warp[n].reg = (uint32_t *)(aligned + (size_t)n * p->rows * FUNC_LANES * 4);
 		s.warp[n].pred = s.pred + (size_t)n * p->preds;
-		s.warp[n].local = s.local + (size_t)n * p->local_bytes * FUNC_LANES;
+		s.warp[n].local = s.local + (size_t)n * func_local_room(p);
 		s.warp[n].paths = l->independent ? &s.paths[n] : NULL; /* never with halves */
 		s.warp[n].stack = l->independent || n >= warps ? NULL : s.stack + (size_t)n * FUNC_STACK;
 		s.warp[n].warp_id = n % warps;

@@ -14,9 +14,8 @@ static void start_half(struct func_warp *w, struct func_block *b, uint32_t first
 	w->fault = FUNC_FAULT_NONE;
 	if (p->preds)
 		memset(w->pred, 0, p->preds * sizeof *w->pred);
-	if (p->local_bytes && w->local_written)
-		memset(w->local, FUNC_LOCAL_LEFT, p->local_bytes * FUNC_LANES);
-	w->local_written = false;
+	if (p->local_bytes)
+		memset(w->local + func_local_pieces(p) * FUNC_LOCAL_PIECE, 0, func_local_pieces(p));
 }
 
 void func_warp_start(struct func_warp *w, struct func_block *b, uint32_t first_thread)

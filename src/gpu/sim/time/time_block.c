@@ -134,22 +134,17 @@ static struct time_warp *warp_new(struct time_run *x)
 		return warp_back(g, w);
 	int bad = 0;
 	if (p->local_bytes)
-		bad = room(&local, &w->local_bytes, p->local_bytes * halves * FUNC_LANES, 1);
-	/* All of it: the next program may have more. Most blocks of a launch that one SM is chosen for write nothing. */
-	if (local && (local != w->f.local || w->f.local_written || (w->f.upper && w->f.upper->local_written)))
-		memset(local, FUNC_LOCAL_LEFT, w->local_bytes);
+		bad = room(&local, &w->local_bytes, func_local_room(p) * halves, 1);
 	w->f.local = local;
 	if (bad)
 		return warp_back(g, w);
-	w->f.local_written = false;
 	if (w->f.upper) {
 		struct func_warp *upper = w->f.upper;
 		if (upper->reg != w->f.reg + (size_t)p->rows * FUNC_LANES)
 			w->literals = 0;
 		upper->reg = w->f.reg + (size_t)p->rows * FUNC_LANES;
 		upper->pred = w->f.pred + p->preds;
-		upper->local = p->local_bytes ? w->f.local + p->local_bytes * FUNC_LANES : NULL;
-		upper->local_written = false;
+		upper->local = p->local_bytes ? w->f.local + func_local_room(p) : NULL;
 	}
 	if (x->together) {
 		void *all = w->together;

@@ -148,6 +148,69 @@ static void slots(void **state)
 	fixture_close(&f);
 }
 
+/* As much local memory as the generation gives a thread; more is refused before anything is allocated. */
+static void local_memory_has_an_end(void **state)
+{
+	static const struct {
+		uint32_t bytes;
+		int cc, rc;
+	} cases[] = {{16384, 13, 0},  {16400, 13, -EINVAL},  {16400, 20, 0},
+		     {524288, 90, 0}, {524304, 90, -EINVAL}, {1u << 30, 90, -EINVAL}};
+	(void)state;
+	for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+		struct func_fixture f;
+		char text[256];
+		snprintf(text, sizeof text, HEAD ".entry k {\n.local .align 4 .b8 a[%u]; st.local.u32 [a+4], 1; }\n",
+			 cases[k].bytes);
+		fixture_open(&f);
+		assert_int_equal(fixture_load(&f, text, cases[k].cc), cases[k].rc);
+		if (cases[k].rc)
+			assert_non_null(strstr(f.e.text, ":5:1: kernel 'k' has "));
+		fixture_close(&f);
+	}
+}
+
+/* Lane 31 reads the last word that the launch before it wrote as 1. */
+static void untouched_local_memory_is_what_was_left(void **state)
+{
+	struct func_fixture f;
+	(void)state;
+	fixture_open(&f);
+	f.grid[0] = 2;
+	assert_int_equal(
+	    fixture_load(&f,
+			 HEAD ".entry k (.param .u64 o) { .local .align 8 .b8 a[500000]; .reg .u32 r; .reg .u64 q;\n"
+			      "ld.param.u64 q, [o]; ld.local.u32 r, [a+499992]; st.global.u32 [q], r; "
+			      "st.local.u32 [a+499992], 1; ld.local.u32 r, [a+499992]; st.global.u32 [q+4], r; }\n",
+			 90),
+	    0);
+	fixture_run(&f);
+	const uint32_t *w = (const uint32_t *)(const void *)f.out->data;
+	assert_int_equal(w[0], FUNC_LOCAL_LEFT * 0x01010101u);
+	assert_int_equal(w[1], 1);
+	fixture_close(&f);
+}
+
+static void deep_calls_are_refused(void **state)
+{
+	(void)state;
+	for (unsigned n = 100; n <= 3000; n += 2900) {
+		struct func_fixture f;
+		struct str text;
+		str_init(&text);
+		str_add(&text, HEAD ".func f0 () { ret; }\n");
+		for (unsigned k = 1; k <= n; k++)
+			str_addf(&text, ".func f%u () { call f%u, (); ret; }\n", k, k - 1);
+		str_addf(&text, ".entry k { call f%u, (); }\n", n);
+		fixture_open(&f);
+		assert_int_equal(fixture_load(&f, str_text(&text), 90), n == 100 ? 0 : -EINVAL);
+		if (n > 100)
+			assert_non_null(strstr(f.e.text, "calls are nested deeper"));
+		fixture_close(&f);
+		str_free(&text);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -155,6 +218,9 @@ int main(void)
 	    cmocka_unit_test(layout),
 	    cmocka_unit_test(registers),
 	    cmocka_unit_test(slots),
+	    cmocka_unit_test(local_memory_has_an_end),
+	    cmocka_unit_test(untouched_local_memory_is_what_was_left),
+	    cmocka_unit_test(deep_calls_are_refused),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,20 @@ static uint32_t group_extra(const struct time_banks *b, const uint64_t *address,
 	return t.most ? t.most - 1 : 0;
 }
 
+/* The old parts know accesses of one word only: a wider one is one of each of its words, one after another (CUDA Programming Guide 3,
+ * G.3.3.4). */
+static uint32_t word_by_word(const struct time_banks *b, const uint64_t *address, uint32_t mask, uint32_t words)
+{
+	uint32_t extra = 0;
+	for (uint32_t k = 0; k < words; k++) {
+		uint64_t word[LANES];
+		for (uint32_t rest = mask; rest; rest &= rest - 1)
+			word[__builtin_ctz(rest)] = address[__builtin_ctz(rest)] + (uint64_t)k * b->mode;
+		extra += banks_extra(b, word, mask, b->mode);
+	}
+	return extra;
+}
+
 uint32_t banks_extra(const struct time_banks *b, const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
 	uint32_t words = bytes > b->mode ? bytes / b->mode : 1, group = bytes ? b->bytes / bytes : b->banks, extra = 0;
@@ -129,6 +143,8 @@ uint32_t banks_extra(const struct time_banks *b, const uint64_t *address, uint32
 	group = group > b->lanes ? b->lanes : group;
 	group = group ? group : 1;
 	words = words > ITEMS / LANES ? ITEMS / LANES : words;
+	if (b->one_word && words > 1)
+		return word_by_word(b, address, mask, words);
 	if (group >= LANES)
 		return group_extra(b, address, mask, words);
 	for (uint32_t first = 0; first < LANES; first += group) {

@@ -17,11 +17,12 @@ int dram_open(struct time_dram *d, const struct sim_spec *s)
 	if (s->dram_bandwidth > 0)
 		d->byte = (uint64_t)llround((1 << FRACTION) * (double)d->partitions / s->dram_bandwidth);
 	d->bus = mem_zero(d->partitions, sizeof *d->bus);
+	d->left = mem_zero(d->partitions, sizeof *d->left);
 	if (d->banks) {
 		d->bank = mem_zero((size_t)d->partitions * d->banks, sizeof *d->bank);
 		d->row = mem_zero((size_t)d->partitions * d->banks, sizeof *d->row);
 	}
-	if (d->bus && (!d->banks || (d->bank && d->row)))
+	if (d->bus && d->left && (!d->banks || (d->bank && d->row)))
 		return 0;
 	dram_close(d);
 	return -ENOMEM;
@@ -30,9 +31,11 @@ int dram_open(struct time_dram *d, const struct sim_spec *s)
 void dram_close(struct time_dram *d)
 {
 	mem_free(d->bus);
+	mem_free(d->left);
 	mem_free(d->bank);
 	mem_free(d->row);
 	d->bus = d->bank = d->row = NULL;
+	d->left = NULL;
 }
 
 void dram_flush(struct time_dram *d)
@@ -44,6 +47,14 @@ void dram_flush(struct time_dram *d)
 uint32_t dram_partition(const struct time_dram *d, uint64_t address)
 {
 	return d->partitions > 1 ? (uint32_t)(address / d->stride % d->partitions) : 0;
+}
+
+uint64_t dram_free(const struct time_dram *d)
+{
+	uint64_t most = 0;
+	for (uint32_t k = 0; k < d->partitions; k++)
+		most = d->bus[k] > most ? d->bus[k] : most;
+	return (most + (1u << FIX) - 1) >> FIX;
 }
 
 /* From when on the bank of the address can give data, and what it does until then. asked: arrival, or before it. */
@@ -72,7 +83,10 @@ uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64
 		start = activate(d, p, address, arrival, arrival - early);
 	if (d->byte) {
 		uint64_t from = d->bus[p] > start - early ? d->bus[p] : start - early;
-		d->bus[p] = from + (bytes * d->byte >> (FRACTION - FIX));
+		/* Times have FIX bits behind the point; what a transfer takes beyond those is left for the next one. */
+		uint64_t takes = bytes * d->byte + d->left[p];
+		d->left[p] = (uint32_t)(takes & ((1u << (FRACTION - FIX)) - 1));
+		d->bus[p] = from + (takes >> (FRACTION - FIX));
 		start = from > start ? from : start;
 	}
 	return start - arrival;

@@ -15,6 +15,7 @@ struct time_dram {
 	uint64_t miss;	/* 1/1024 cycle: more when another row is open */
 	uint64_t busy;	/* 1/1024 cycle: that an access keeps its bank */
 	uint64_t *bus;	/* per partition, 1/1024 cycle: free again */
+	uint32_t *left; /* per partition: what its transfers took beyond that, less than 1/1024 cycle, in 1/2^20 */
 	uint64_t *bank; /* per bank of all partitions: the same */
 	uint64_t *row;	/* per bank: open row + 1 */
 };
@@ -28,6 +29,7 @@ static inline bool dram_is_one_queue(const struct time_dram *d)
 	return d->partitions == 1 && !d->banks;
 }
 uint32_t dram_partition(const struct time_dram *d, uint64_t address);
+uint64_t dram_free(const struct time_dram *d); /* the cycle at which no bus moves anything any more */
 /* An access of so many bytes, all in one partition and row, that comes at cycle t. Returns how much longer it takes, in
  * 1/1024 cycle. ahead: so many cycles before t it was asked for, because a full table holds it back; others that ask meanwhile
  * come before it, and find as much of the bus taken as if it had come at once, not the time until t. */

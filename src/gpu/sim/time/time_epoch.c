@@ -323,12 +323,14 @@ static void run_epochs(struct time_gpu *g, struct time_grid *grid)
 static void gather(struct time_gpu *g, struct time_grid *grid, struct time_result *r, uint64_t *last)
 {
 	const struct time_cluster *by = NULL;
+	uint64_t landed = dram_free(&g->dram);
 	*last = grid->start;
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
 		const struct time_cluster *c = &g->cluster[n];
 		r->instructions += c->result.instructions;
 		r->solo += c->result.solo;
 		*last = c->run.last > *last ? c->run.last : *last;
+		landed = c->run.landed > landed ? c->run.landed : landed;
 		for (uint32_t k = 0; k < c->memory.count; k++)
 			grid->l->memory->region[k].written |= c->memory.region[k].written;
 		if (c->result.end == TIME_DONE)
@@ -337,6 +339,9 @@ static void gather(struct time_gpu *g, struct time_grid *grid, struct time_resul
 		if (!by || fault > before || (fault == before && c->run.last < by->run.last))
 			by = c;
 	}
+	/* A kernel has ended when the memory has all that it stored, and atomics are done whose old values nobody waits for. */
+	if (!by && landed > *last)
+		*last = landed;
 	if (!by)
 		return;
 	if (by->result.end == TIME_FAULT)

@@ -107,6 +107,8 @@ static void load_answer(struct time_cluster *c, const struct far_request *q)
 	struct time_warp *w = q->warp;
 	const struct time_inst *ti = &c->run.ti[q->pc];
 	uint64_t ready = ready_of(c, q);
+	if (ti->kind == FUNC_ATOMIC && ready > c->run.landed)
+		c->run.landed = ready;
 	if (__builtin_expect(w->f.upper != NULL, 0)) { /* the other half may have been answered before */
 		uint64_t before = ti->write_count ? w->ready[ti->write[0]] : PENDING;
 		if (before < PENDING && before > ready)

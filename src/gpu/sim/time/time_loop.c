@@ -78,6 +78,8 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 		return 0;
 	}
 	uint64_t ready = time_load(x, w, f, fi, ti->path, mask, t, busy);
+	if (fi->kind == FUNC_ATOMIC && ready < PENDING && ready > x->landed)
+		x->landed = ready;
 	if (ready >= PENDING && x->c->request_count) {
 		struct far_request *q = &x->c->request[x->c->request_count - 1];
 		q->pc = w->f.pc;

@@ -262,6 +262,7 @@ struct time_run {
 	const struct time_request *q;
 	struct time_result *r;
 	uint64_t start, last; /* first and latest cycle */
+	uint64_t landed;      /* when the latest of its atomics is done, whether or not a warp waits for it */
 	uint32_t warps_per_block;
 	struct time_need need;		    /* of each block */
 	uint32_t block_launch, warp_launch; /* cycles until a block's first warp starts, from each warp to the next */

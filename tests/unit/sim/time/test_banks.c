@@ -81,6 +81,15 @@ static uint32_t passes_of(const struct shape *h, const uint64_t *address, uint32
 static uint32_t extra_of(const struct shape *h, const uint64_t *address, uint32_t mask, uint32_t bytes)
 {
 	uint32_t group = h->banks * h->width / bytes, extra = 0;
+	if (h->broadcast == BROADCAST_ONE && bytes > h->width) { /* word by word */
+		for (uint32_t k = 0; k < bytes; k += h->width) {
+			uint64_t word[LANES];
+			for (uint32_t l = 0; l < LANES; l++)
+				word[l] = address[l] + k;
+			extra += extra_of(h, word, mask, h->width);
+		}
+		return extra;
+	}
 	group = group > h->banks ? h->banks : group;
 	group = h->lanes && group > h->lanes ? h->lanes : group;
 	group = group ? group : 1;

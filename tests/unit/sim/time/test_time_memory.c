@@ -1,4 +1,5 @@
 /* Memory: levels, sectors, partitions, what lies between, banks, bandwidth. Truths come out of a kernel's own clock reads. */
+#include "gpu/sim/time/time_dram.h"
 #include "tiny.h"
 #include <string.h>
 
@@ -440,6 +441,42 @@ static void memory_has_a_bandwidth(void **state)
 	bench_stop(&b);
 }
 
+/* A transfer of 32 bytes at 1103 a cycle takes 29.7/1024 of one: what is cut off has to come back. */
+static void a_bus_keeps_its_rate(void **state)
+{
+	(void)state;
+	struct sim_spec s;
+	struct time_dram d;
+	tiny_spec(&s);
+	s.dram_bandwidth = 1103;
+	s.memory_partitions = 1;
+	assert_int_equal(dram_open(&d, &s), 0);
+	for (uint32_t k = 0; k < 1103000 / 32; k++)
+		dram_take(&d, k * 32ull, 32, 0, 0);
+	assert_in_range(dram_free(&d), 999, 1001);
+	dram_close(&d);
+}
+
+/* 4 blocks of 512 threads store 8 words each, which nobody waits for. */
+static void a_kernel_ends_when_its_stores_have_landed(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.dram_bandwidth = 4;
+	bench_start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_add(&b.t, 1, 1, 1);
+	tiny_add(&b.t, 1, 1, 1);
+	tiny_add(&b.t, 1, 1, OUT);
+	for (uint16_t k = 0; k < 8; k++)
+		tiny_store(&b.t, PTX_GLOBAL, 1, 0, 1);
+	bench_go(&b, 4, 512);
+	/* The last of them at 4 bytes a cycle, after what it took to come to the first. */
+	assert_in_range(b.r.time.cycles, 4 * 512 * 8, 4 * 512 * 8 + 400);
+	bench_stop(&b);
+}
+
 static void the_network_adds_what_lies_between(void **state)
 {
 	(void)state;
@@ -538,6 +575,8 @@ int main(void)
 	    cmocka_unit_test(a_cache_has_a_bandwidth),
 	    cmocka_unit_test(a_port_gives_what_the_description_says),
 	    cmocka_unit_test(memory_has_a_bandwidth),
+	    cmocka_unit_test(a_bus_keeps_its_rate),
+	    cmocka_unit_test(a_kernel_ends_when_its_stores_have_landed),
 	    cmocka_unit_test(the_network_adds_what_lies_between),
 	    cmocka_unit_test(what_disturbs_memory_does_so_as_described),
 	    cmocka_unit_test(address_arithmetic_comes_before_a_load),

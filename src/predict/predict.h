@@ -60,8 +60,9 @@ struct predict_note {
 };
 
 struct predict_result {
-	double seconds, lo, hi; /* hi INFINITY: data decide how long a loop runs */
-	double launch;		/* of the seconds, what the launch of an empty kernel takes */
+	double seconds, lo,
+	    hi;	       /* hi INFINITY: data decide how long a loop runs, or nothing tells what a launch costs */
+	double launch; /* of the seconds, what the launch of an empty kernel takes */
 	double cycles, clock_hz;
 	enum predict_bound bound;
 	char bound_what[96]; /* the unit or level that is busy, or what is waited for */

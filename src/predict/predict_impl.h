@@ -49,13 +49,14 @@ struct walk { /* what all warps of a launch share */
 	enum predict_end end;
 	/* what data decided, each noted once: instruction -> 1, a branch; 2, an address. Or what no finding tells: DECIDED_APART */
 	uint8_t *decided;
+	uint8_t *way; /* of each guarded branch and exit: enum loop_way */
 	bool endless; /* a loop whose turns data decide, and nobody told how many */
 };
 
 struct walker {
 	struct walk *all;
 	struct lanes *reg;
-	uint32_t *turn; /* times each data-decided backward branch was taken */
+	uint32_t *turn; /* times each data-decided branch kept the warp in its loop, since it last left it */
 	uint32_t pc[PREDICT_LANES];
 	uint64_t alive;
 	uint32_t block[3], warp; /* numbers */
@@ -67,6 +68,11 @@ int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, 
 void walker_start(struct walker *w, struct walk *all, uint64_t block, uint32_t warp);
 /* False: all lanes have ended. */
 bool walker_next(struct walker *w, struct step *s);
+
+/* ---- loops: predict_loops.c ---- */
+enum loop_way { LOOP_NONE, LOOP_STAYS_ON, LOOP_STAYS_JUMP };
+/* Of each guarded branch or exit that leaves a loop one way and not the other: which way stays. 0 or -ENOMEM. */
+int loop_ways(const struct ptx_func *f, uint8_t *way, struct err *e);
 
 /* ---- registers alive at once: predict_live.c ---- */
 int live_registers(const struct ptx_func *f, uint32_t *most, struct err *e); /* 0 or -ENOMEM */

@@ -37,6 +37,8 @@ static bool read_term(const struct finding *f, struct term *v, bool more_is_fast
 		hi = isfinite(f->hi) ? f->hi : v->value;
 	} else {
 		v->value = lo = hi = isfinite(f->lo) ? f->lo : f->hi;
+		if (!isfinite(f->lo)) /* no quantity is less than nothing */
+			lo = 0;
 	}
 	v->there = isfinite(v->value);
 	v->fast = more_is_faster ? hi : lo;

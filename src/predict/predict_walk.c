@@ -38,7 +38,8 @@ int walk_open(struct walk *w, struct arena *a, const struct predict_request *q, 
 	*w = (struct walk){.q = q, .entry = q->entry, .warp_size = warp_size, .sm_count = sm_count};
 	w->warps_per_block = (uint32_t)((threads + warp_size - 1) / warp_size);
 	w->decided = ARENA_ARRAY(a, q->entry->inst_count + 1, uint8_t);
-	if (!w->decided)
+	w->way = ARENA_ARRAY(a, q->entry->inst_count + 1, uint8_t);
+	if (!w->decided || !w->way || loop_ways(q->entry, w->way, e))
 		return err_nomem(e);
 	for (uint32_t k = 0; k < q->entry->inst_count; k++) {
 		const struct ptx_inst *in = &q->entry->insts[k];
@@ -86,25 +87,27 @@ static void guarded(const struct walker *w, const struct ptx_inst *in, uint64_t 
 	*maybe = mask & ~p->known;
 }
 
-/* Which of the lanes take a branch that data decide. Forward, the short way jumps and the long way has both sides; what is
- * expected is the long way. Backward, as often as was told. */
-static uint64_t guess(struct walker *w, uint32_t pc, uint32_t target, uint64_t maybe)
+/* Which of the lanes take a branch, or leave at an exit, that data decide. A loop is left when its end was asked for as often as was told.
+ * Elsewhere the short way jumps and the long way has both sides; what is expected is the long way. */
+static uint64_t guess(struct walker *w, uint32_t pc, bool exits, uint64_t maybe)
 {
 	struct walk *all = w->all;
+	uint64_t half = 0;
 	all->decided[pc] = 1;
-	if (target > pc) {
-		uint64_t half = 0;
-		if (all->end == END_FAST)
-			return maybe;
-		for (uint64_t rest = maybe, odd = 0; rest; rest &= rest - 1, odd ^= 1)
-			half |= odd ? rest & ~(rest - 1) : 0;
-		return half;
+	if (all->way[pc] != LOOP_NONE) {
+		bool stays = ++w->turn[pc] < all->q->turns;
+		all->endless = all->endless || !(all->q->turns > 0);
+		w->turn[pc] = stays ? w->turn[pc] : 0;
+		return stays == (all->way[pc] == LOOP_STAYS_JUMP) ? maybe : 0;
 	}
-	if (!(all->q->turns > 0)) {
-		all->endless = true;
+	if (exits)
 		return 0;
-	}
-	return ++w->turn[pc] < all->q->turns ? maybe : 0;
+	/* In a loop every lane has to go both ways in time: one of them may hold its only end. */
+	if (all->end == END_FAST)
+		return ++w->turn[pc] <= all->q->turns + 1 ? maybe : (w->turn[pc] = 0);
+	for (uint64_t rest = maybe, odd = w->turn[pc]++ & 1; rest; rest &= rest - 1, odd ^= 1)
+		half |= odd ? rest & ~(rest - 1) : 0;
+	return half;
 }
 
 static void set_pc(struct walker *w, uint64_t mask, uint32_t pc)
@@ -185,12 +188,14 @@ bool walker_next(struct walker *w, struct step *s)
 	if (in->op == PTX_OP_BRA) {
 		uint32_t target = f->labels[in->operand[0].index].inst;
 		if (maybe)
-			yes |= guess(w, pc, target, maybe);
+			yes |= guess(w, pc, false, maybe);
 		s->branched = yes != 0;
 		set_pc(w, yes, target);
 		return true;
 	}
 	if (in->op == PTX_OP_RET || in->op == PTX_OP_EXIT) {
+		if (maybe)
+			yes |= guess(w, pc, true, maybe);
 		w->alive &= ~yes;
 		return true;
 	}

@@ -4,7 +4,7 @@
 Usage: errors.py FATHOM RUN.fathom DEVICE [--markdown]
        errors.py FATHOM --truth TRUTH_RUN DEVICE ...: from a run file that TRUTH_RUN makes of the simulated GPU's description
        [--most ERROR] [--median ERROR] [--only NAME,...]
-Exit code 1: an error of a kernel that does not hang on data, or on what no finding tells, is larger than --most, or their median larger than --median.
+Exit code 1: a run time outside of its interval, an error of a kernel that does not hang on data, or on what no finding tells, is larger than --most, or their median larger than --median.
 """
 import json
 import os
@@ -82,7 +82,10 @@ def compare(args):
     print(f"{'' if '--markdown' not in args else chr(10)}{len(counted)} kernels that do not hang on data, or on what no finding tells: median error "
           f"{100 * median:.1f} %, largest {100 * worst:.1f} %")
     most, middle = float(option(args, "--most", "inf")), float(option(args, "--median", "inf"))
-    return 1 if bad or 100 * worst > most or 100 * median > middle else 0
+    outside = [r[0] for r in found if not r[3]]
+    if outside:
+        print("outside of their intervals:", ", ".join(outside))
+    return 1 if bad or outside or 100 * worst > most or 100 * median > middle else 0
 
 
 def main():

@@ -132,6 +132,7 @@ static void a_loop_goes_round_as_its_argument_says(void **state)
 	begin(
 	    &x,
 	    "ld.param.u32 %r1, [n]; mov.u32 %r0, 0;\nL: add.u32 %r0, %r0, 1; setp.lt.u32 %p0, %r0, %r1; @%p0 bra L;\n");
+	give(&x, "host.launch_latency", 0);
 	run(&x);
 	assert_true(counted(&x, "bra") == 20);
 	/* a turn is 25 cycles; what stands before it takes two additions at most */
@@ -146,6 +147,7 @@ static void data_that_decide_a_loop_are_named(void **state)
 	(void)state;
 	begin(&x, "ld.param.u64 %q0, [p];\nL: ld.global.u32 %r0, [%q0]; setp.ne.u32 %p0, %r0, 0; @%p0 bra L;\n");
 	give(&x, "memory.global.latency", 100);
+	give(&x, "host.launch_latency", 0);
 	take(&x, "cache.global.l1.size");
 	take(&x, "cache.global.l2.size");
 	run(&x);
@@ -163,6 +165,37 @@ static void data_that_decide_a_loop_are_named(void **state)
 	assert_true(x.r.cycles > turns + 90);
 	assert_true(misses(&x, "memory.instruction.latency"));
 	end(&x);
+}
+
+static double additions(const char *body, double turns)
+{
+	struct fixture x;
+	char text[1024];
+	snprintf(text, sizeof text,
+		 "ld.param.u64 %%q0, [p];\nld.global.u32 %%r1, [%%q0];\nsetp.eq.u32 %%p1, %%r1, 0;\n%s", body);
+	begin(&x, text);
+	x.q.turns = turns;
+	run(&x);
+	double n = counted(&x, "add.f32");
+	assert_true(isinf(x.r.hi)); /* nothing tells what the launch costs */
+	end(&x);
+	return n;
+}
+
+/* Wherever the end of a loop stands: behind it, before it, in the middle, or as a return. A loop within is run anew each time. */
+static void a_loop_that_data_end_is_left(void **state)
+{
+	(void)state;
+	assert_float_equal(additions("L: " ADD "@%p1 bra D;\nbra L;\nD:", 4), 4, 0);
+	assert_float_equal(additions("L: " ADD "@%p1 bra D;\nbra L;\nD:", 0), 1, 0);
+	assert_float_equal(additions("L: " ADD "@%p1 bra L;", 4), 4, 0);
+	assert_float_equal(additions("L: " ADD "@%p1 ret;\nbra L;", 4), 4, 0);
+	assert_float_equal(additions("bra T;\nO: ret;\nT: " ADD "@%p1 bra O;\nbra T;", 4), 4, 0);
+	assert_float_equal(
+	    additions("L: mov.u32 %r2, 0;\nM: " ADD "@%p1 bra N;\nbra M;\nN: @%p1 bra D;\nbra L;\nD:", 3), 9, 0);
+	assert_true(additions("L:\nM: " ADD "@%p1 bra N;\nbra M;\nN: @%p1 bra D;\nbra L;\nD:", 3) >= 3);
+	/* The end stands where another branch that data decide may jump over it. */
+	assert_true(additions("L: " ADD "@%p1 bra S;\n@%p1 bra D;\nS: bra L;\nD:", 3) >= 3);
 }
 
 static void both_sides_of_a_divergent_branch_run(void **state)
@@ -318,6 +351,7 @@ int main(void)
 	    cmocka_unit_test(many_warps_fill_the_pipeline),
 	    cmocka_unit_test(a_loop_goes_round_as_its_argument_says),
 	    cmocka_unit_test(data_that_decide_a_loop_are_named),
+	    cmocka_unit_test(a_loop_that_data_end_is_left),
 	    cmocka_unit_test(both_sides_of_a_divergent_branch_run),
 	    cmocka_unit_test(accesses),
 	    cmocka_unit_test(memory_bounds_a_copy),

@@ -188,8 +188,13 @@ static void empty_study(struct study *s)
 	const bool behind =
 	    cost[0].n < EMPTY || cost[1].n < EMPTY ||
 	    stat_median(cost[0].v, cost[0].n, cost[0].scratch) <= stat_median(cost[1].v, cost[1].n, cost[1].scratch);
-	if (cost[0].n == EMPTY)
-		measured(s, "host.launch_latency", &cost[!behind], TIMER_MS * 1e-3,
+	const double step = TIMER_MS * 1e-3,
+		     empty = cost[0].n == EMPTY ? stat_median(cost[!behind].v, EMPTY, cost[!behind].scratch) : 0;
+	if (cost[0].n == EMPTY && empty <= step)
+		study_bound(s, "host.launch_latency", -INFINITY, empty + step, "time of an empty kernel of one block",
+			    "empty", "an empty kernel takes no longer than one step of the timer, %.3g us", step * 1e6);
+	else if (cost[0].n == EMPTY)
+		measured(s, "host.launch_latency", &cost[!behind], step,
 			 behind
 			     ? "time of an empty kernel of one block behind other work, by the timer that times kernels"
 			     : "time of an empty kernel of one block behind itself, by the timer that times kernels",

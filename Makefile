@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all run test calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all run test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -19,6 +19,14 @@ test: setup-checks configure
 # Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given.
 calibrate: all
 	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
+
+# What is inferred, laid beside what is true (doc/exam.md), from the runs that are in RUNS. A minute of two cores.
+exam: all
+	python3 tests/exam/exam.py $(BUILD)/tests/exam/exam_case --runs $(or $(RUNS),$(BUILD)/exam)
+
+# Measures what RUNS lacks, COUNT runs of each paper: a minute of one core each.
+exam-runs: all
+	python3 tests/exam/exam.py $(BUILD)/tests/exam/exam_case --runs $(or $(RUNS),$(BUILD)/exam) --make $(or $(COUNT),1000)
 
 # Each allocation that any probe or command makes fails once, told apart by the path of calls to it. An hour of one core, three
 # minutes of sixteen.

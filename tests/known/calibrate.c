@@ -1,15 +1,12 @@
 /* Random GPUs, measured by every probe on the simulator: no finding may be wrong, and nearly all that exists has to be found.
  *
- * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [--keep DIR] [--from DIR] [-v]
- *                  [REPORT.md]
+ * Usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] [--seconds S] [-v] [REPORT.md]
  * GPU i is drawn with seed SEED + i, so one that failed is run again by: calibrate 1 ITS_SEED -v. No GPU is begun after S seconds; those
- * that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the GPUs done by then came to, and fails. --keep writes each GPU's description and its run into DIR, as SEED.gpu and
- * SEED.fathom; --from measures nothing and concludes again from those of the seeds that DIR has, in a second each: what a change of
- * inference alone does. One that would ask the GPU something else shows as less that is MEASURED. */
+ * that were begun are the first of COUNT, slow ones as well. Stopped (Ctrl-C, SIGTERM) it says what the GPUs done by then came to, and
+ * fails. Runs that are kept and concluded again are the exam's (tests/exam). */
 #include "base/arena.h"
 #include "known.h"
 #include "probe/engine.h"
-#include "store/store.h"
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -32,7 +29,7 @@ struct options {
 	double least;	/* share of what exists that has to be MEASURED */
 	double seconds; /* 0: all GPUs */
 	bool verbose;
-	const char *report, *probe, *keep, *from;
+	const char *report, *probe;
 	const char *gpu; /* NULL, or a file that is measured instead of what is drawn */
 };
 
@@ -41,59 +38,6 @@ struct tally { /* of one job, written by the child and read by the parent */
 	unsigned gpus, broken;
 	size_t wrong_bytes, missed_bytes;
 };
-
-/* The description of a GPU that was once drawn, as it was then: the generator has drawn others from its seed since. */
-static int kept(struct str *text, const char *path)
-{
-	char part[4096];
-	FILE *f = fopen(path, "r");
-	if (!f)
-		return -errno;
-	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
-		str_addn(text, part, n);
-	fclose(f);
-	return 0;
-}
-
-static int keep(const char *dir, const char *label, const struct str *text, const struct run *r, struct err *e)
-{
-	char path[4096];
-	snprintf(path, sizeof path, "%s/%s.gpu", dir, label);
-	FILE *f = fopen(path, "w");
-	const bool written = f && fwrite(text->data, 1, text->len, f) == text->len;
-	if (!f || fclose(f) || !written)
-		return err_set(e, -EIO, "cannot write %s", path);
-	snprintf(path, sizeof path, "%s/%s.fathom", dir, label);
-	struct store *store = NULL;
-	int rc = store_create(&store, path, r, e);
-	for (size_t i = 0; rc == 0 && i < r->probe_count; i++)
-		rc = store_probe(store, r, r->probes[i].name, e);
-	if (rc == 0)
-		rc = store_findings(store, r, e);
-	if (store)
-		store_close(store);
-	return rc;
-}
-
-/* What a kept run of this GPU says today. */
-static int conclude_again(struct run *r, const char *dir, const char *label, struct err *e)
-{
-	char path[4096];
-	snprintf(path, sizeof path, "%s/%s.fathom", dir, label);
-	int rc = store_load(r, path, e);
-	if (rc)
-		return rc;
-	findings_free(&r->findings);
-	memset(&r->findings, 0, sizeof r->findings);
-	return engine_infer(r, e);
-}
-
-static bool is_kept(const struct options *opt, uint64_t seed)
-{
-	char path[4096];
-	snprintf(path, sizeof path, "%s/%llu.fathom", opt->from, (unsigned long long)seed);
-	return access(path, R_OK) == 0;
-}
 
 /* Draws, or reads, measures and scores one GPU. What went wrong in the environment is a broken GPU with its sentence. */
 static void one(uint64_t seed, const struct options *opt, struct tally *o, struct str *wrong, struct str *missed)
@@ -108,17 +52,11 @@ static void one(uint64_t seed, const struct options *opt, struct tally *o, struc
 	snprintf(label, sizeof label, "%llu", (unsigned long long)seed);
 	str_init(&text);
 	arena_init(&a);
-	char path[4096];
-	if (opt->from)
-		snprintf(path, sizeof path, "%s/%s.gpu", opt->from, label);
-	int rc = opt->from ? kept(&text, path) : opt->gpu ? kept(&text, opt->gpu) : spec_random(&text, seed);
+	int rc = opt->gpu ? known_read(&text, opt->gpu) : spec_random(&text, seed);
 	if (rc == 0)
 		rc = spec_parse(&s, &a, label, str_text(&text), text.len, &e);
 	if (rc == 0) {
-		rc = opt->from ? conclude_again(&r, opt->from, label, &e)
-			       : known_measure_probe(&r, s, seed, opt->probe, &e);
-		if (rc == 0 && opt->keep)
-			rc = keep(opt->keep, label, &text, &r, &e);
+		rc = known_measure_probe(&r, s, seed, opt->probe, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, wrong, missed);
 		run_free(&r);
@@ -176,8 +114,6 @@ static int child(const struct options *opt, atomic_uint *next, double until, FIL
 	str_init(&missed);
 	bool ok = put_down(&o, &wrong, &missed, out);
 	for (unsigned i; ok && now_seconds() < until && (i = atomic_fetch_add(next, 1)) < opt->count;) {
-		if (opt->from && !is_kept(opt, opt->seed + i))
-			continue;
 		one(opt->seed + i, opt, &o, &wrong, &missed);
 		if (opt->verbose) {
 			fprintf(stderr, "%" PRIu64 ": %u of %u measured, %u wrong\n", opt->seed + i, o.score.measured,
@@ -306,10 +242,6 @@ static int read_options(struct options *opt, int argc, char **argv)
 			opt->seconds = strtod(argv[++i], &end);
 		} else if (strcmp(argv[i], "-p") == 0 && i + 1 < argc) {
 			opt->probe = argv[++i];
-		} else if (strcmp(argv[i], "--keep") == 0 && i + 1 < argc) {
-			opt->keep = argv[++i];
-		} else if (strcmp(argv[i], "--from") == 0 && i + 1 < argc) {
-			opt->from = argv[++i];
 		} else if (strcmp(argv[i], "--gpu") == 0 && i + 1 < argc) {
 			opt->gpu = argv[++i];
 		} else if (plain == 0) {
@@ -338,7 +270,7 @@ int main(int argc, char **argv)
 	struct str wrong, missed;
 	if (read_options(&opt, argc, argv)) {
 		fprintf(stderr, "usage: calibrate COUNT SEED [-j JOBS] [-p PROBE,...] [--gpu FILE.gpu] [--least SHARE] "
-				"[--seconds S] [--keep DIR] [--from DIR] [-v] [REPORT.md]\n");
+				"[--seconds S] [-v] [REPORT.md]\n");
 		return 2;
 	}
 	str_init(&wrong);
@@ -372,6 +304,6 @@ int main(int argc, char **argv)
 	bool enough = (s->exists || opt.least <= 0) && s->measured >= opt.least * s->exists;
 	str_free(&wrong);
 	str_free(&missed);
-	const bool all = total.gpus == opt.count || ((opt.seconds > 0 || opt.from) && total.gpus > 0);
+	const bool all = total.gpus == opt.count || (opt.seconds > 0 && total.gpus > 0);
 	return rc || s->wrong || total.broken || !all || !enough;
 }

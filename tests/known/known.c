@@ -102,6 +102,18 @@ const char *const score_group[SCORE_GROUPS] = {
     "outstanding.loads_per_warp",
 };
 
+int known_read(struct str *to, const char *path)
+{
+	char part[4096];
+	FILE *f = fopen(path, "r");
+	if (!f)
+		return -errno;
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		str_addn(to, part, n);
+	fclose(f);
+	return to->failed ? -ENOMEM : 0;
+}
+
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
 {
 	return known_measure_probe(r, s, seed, NULL, e);
@@ -379,7 +391,7 @@ static bool is_right(const struct finding *f, const struct fact *t, const struct
 	       is_right_in_steps(f, t, s);
 }
 
-static void value_text(char *out, size_t n, const struct finding *f)
+void known_value(char *out, size_t n, const struct finding *f)
 {
 	if (f->verdict == VERDICT_BOUND)
 		snprintf(out, n, "%.10g to %.10g", f->lo, f->hi);
@@ -391,21 +403,16 @@ static void value_text(char *out, size_t n, const struct finding *f)
 		snprintf(out, n, "-");
 }
 
-static void report(struct str *to, const char *label, const struct finding *f, const char *key, const struct fact *t)
+static void truth_text(char *out, size_t n, const struct fact *t)
 {
-	char value[80], truth[80];
 	if (t && t->absent)
-		snprintf(truth, sizeof truth, "not there");
+		snprintf(out, n, "not there");
 	else if (t && t->text[0])
-		snprintf(truth, sizeof truth, "%s", t->text);
+		snprintf(out, n, "%s", t->text);
 	else if (t)
-		snprintf(truth, sizeof truth, "%.10g", t->number);
+		snprintf(out, n, "%.10g", t->number);
 	else
-		snprintf(truth, sizeof truth, "nothing in the description");
-	if (f)
-		value_text(value, sizeof value, f);
-	str_addf(to, "%-12s %-32s %-12s %-16s truth %-12s %s\n", label, key,
-		 f ? verdict_name(f->verdict) : "no finding", f ? value : "-", truth, f ? f->because : "");
+		snprintf(out, n, "nothing in the description");
 }
 
 /* Whether four loads of each thread of a block, each of another line, are more than an SM's table of requests holds; or eight of
@@ -490,88 +497,147 @@ static int group_of(const struct run *r, const char *key)
 	return -1;
 }
 
-int known_score(struct score *out, const struct run *r, const struct sim_spec *s, const char *label, struct str *wrong,
-		struct str *missed)
+enum answer known_answer_of(enum verdict v, bool right)
+{
+	const bool likely = strcmp(verdict_name(v), "LIKELY") == 0; /* not each version has it */
+	if (v == VERDICT_INCONCLUSIVE)
+		return ANSWER_INCONCLUSIVE;
+	if (v == VERDICT_UNSUPPORTED || v == VERDICT_FAILED)
+		return ANSWER_SILENT;
+	if (!right)
+		return likely ? ANSWER_UNLIKELY : ANSWER_WRONG;
+	return likely ? ANSWER_LIKELY : v == VERDICT_BOUND ? ANSWER_BOUND : ANSWER_RIGHT;
+}
+
+/* Findings whose truth is no single line of what a description tells; false: the key is not one of them. */
+static bool is_composed(const struct sim_spec *s, const struct finding *f, bool *right)
+{
+	const bool says = f->verdict == VERDICT_MEASURED;
+	if (str_ends(f->key, ".latency_classes"))
+		*right = !says || is_right_classes(s, f);
+	else if (str_ends(f->key, ".latency_spectrum"))
+		*right = !says || is_right_spectrum(s, f);
+	else if (strcmp(f->key, "cache.global.l1.miss_rate") == 0)
+		*right = says ? is_right_rate(s, f) : f->verdict != VERDICT_ABSENT || !s->has_l1;
+	else
+		return false;
+	return true;
+}
+
+/* A level that is not there is told by the number of levels; only global l1 and l2 have verdicts. And a texture covers only a part of a
+ * large memory, in which TLBs may be. */
+static bool is_asked(const struct sim_spec *s, const struct fact *t)
+{
+	if (is_hidden(s, t->key) || isinf(t->number))
+		return false;
+	return !t->absent || strcmp(t->key, "cache.global.l1.size") == 0 ||
+	       strcmp(t->key, "cache.global.l2.size") == 0 ||
+	       (strstr(t->key, ".levels") && strcmp(t->key, "tlb.texture.levels") != 0);
+}
+
+static void judge(struct known_answer *a, const struct sim_spec *s, const struct fact *t)
+{
+	const struct finding *f = a->finding;
+	bool right = true;
+	a->composed = f && is_composed(s, f, &right);
+	/* What the description does not know cannot be called right. Right by luck is wrong: or more can be told than is thought. */
+	if (f && !a->composed)
+		right = t && is_right(f, t, s) && !(f->verdict == VERDICT_MEASURED && known_unit_hidden(s, a->key));
+	a->answer = f ? known_answer_of(f->verdict, right) : ANSWER_SILENT;
+	a->absent = t && t->absent;
+	truth_text(a->truth, sizeof a->truth, a->composed ? NULL : t);
+}
+
+/* What is asked for, in the order of the description, and then all other findings. */
+static int each_answer(const struct facts *facts, const struct run *r, const struct sim_spec *s, known_each_fn *each,
+		       void *ctx)
+{
+	bool *done = mem_zero(r->findings.count + 1, sizeof *done);
+	int rc = done ? 0 : -ENOMEM;
+	for (size_t i = 0; rc == 0 && i < facts->count; i++) {
+		const struct fact *t = &facts->fact[i];
+		const struct finding *f = findings_get(&r->findings, t->key);
+		struct known_answer a = {.key = t->key, .finding = f, .group = group_of(r, t->key)};
+		if (a.group < 0 || !is_asked(s, t))
+			continue;
+		if (f)
+			done[f - r->findings.items] = true;
+		judge(&a, s, t);
+		rc = each(ctx, &a);
+	}
+	for (size_t i = 0; rc == 0 && i < r->findings.count; i++) {
+		struct known_answer a = {
+		    .key = r->findings.items[i].key, .finding = &r->findings.items[i], .group = -1};
+		if (done[i])
+			continue;
+		judge(&a, s, find_fact(facts, s, a.key));
+		rc = each(ctx, &a);
+	}
+	mem_free(done);
+	return rc;
+}
+
+int known_each(const struct run *r, const struct sim_spec *s, known_each_fn *each, void *ctx)
 {
 	struct facts facts = {mem_zero(TRUTHS_MAX, sizeof(struct fact)), 0};
-	*out = (struct score){0};
 	if (!facts.fact)
 		return -ENOMEM;
 	int rc = spec_truth(s, remember, &facts);
-	for (size_t i = 0; rc == 0 && i < r->findings.count; i++) {
-		const struct finding *f = &r->findings.items[i];
-		const struct fact *t = find_fact(&facts, s, f->key);
-		if (str_ends(f->key, ".latency_classes")) {
-			if (f->verdict == VERDICT_MEASURED && !is_right_classes(s, f)) {
-				out->wrong++;
-				report(wrong, label, f, f->key, NULL);
-			}
-			continue;
-		}
-		if (str_ends(f->key, ".latency_spectrum")) {
-			if (f->verdict == VERDICT_MEASURED && !is_right_spectrum(s, f)) {
-				out->wrong++;
-				report(wrong, label, f, f->key, NULL);
-			}
-			continue;
-		}
-		if (strcmp(f->key, "cache.global.l1.miss_rate") == 0) {
-			if ((f->verdict == VERDICT_MEASURED && !is_right_rate(s, f)) ||
-			    (f->verdict == VERDICT_ABSENT && s->has_l1)) {
-				out->wrong++;
-				report(wrong, label, f, f->key, NULL);
-			}
-			continue;
-		}
-		bool says =
-		    f->verdict == VERDICT_MEASURED || f->verdict == VERDICT_BOUND || f->verdict == VERDICT_ABSENT;
-		out->findings++;
-		/* What the description does not know cannot be called right. */
-		if (says && (!t || !is_right(f, t, s))) {
-			out->wrong++;
-			report(wrong, label, f, f->key, t);
-		}
-	}
-	for (size_t i = 0; rc == 0 && i < facts.count; i++) {
-		const struct fact *t = &facts.fact[i];
-		int group = group_of(r, t->key);
-		const struct finding *f = findings_get(&r->findings, t->key);
-		/* Right by luck is wrong: or more can be told than is thought here. */
-		if (f && f->verdict == VERDICT_MEASURED && known_unit_hidden(s, t->key)) {
-			out->wrong++;
-			report(wrong, label, f, t->key, t);
-		}
-		if (group < 0 || is_hidden(s, t->key) || isinf(t->number))
-			continue;
-		if (t->absent) {
-			/* A level that is not there is told by the number of levels; only global l1 and l2 have verdicts. */
-			/* And a texture covers only a part of a large memory, in which TLBs may be. */
-			if (strcmp(t->key, "tlb.texture.levels") == 0)
-				continue;
-			if (strcmp(t->key, "cache.global.l1.size") != 0 &&
-			    strcmp(t->key, "cache.global.l2.size") != 0 && !strstr(t->key, ".levels"))
-				continue;
-			out->absences++;
-			if (f && f->verdict == VERDICT_ABSENT)
-				out->absent++;
-			else
-				report(missed, label, f, t->key, t);
-			continue;
-		}
-		out->exists++;
-		out->group_exists[group]++;
-		bool right = f && f->verdict == VERDICT_MEASURED && is_right(f, t, s);
-		out->measured += right;
-		out->group_measured[group] += right;
-		if (right)
-			continue;
-		if (!f || f->verdict != VERDICT_MEASURED)
-			report(missed, label, f, t->key, t);
-	}
+	if (rc == 0)
+		rc = each_answer(&facts, r, s, each, ctx);
 	for (size_t i = 0; i < facts.count; i++)
 		mem_free(facts.fact[i].array);
 	mem_free(facts.fact);
-	if (rc == 0 && (wrong->failed || missed->failed))
-		rc = -ENOMEM;
 	return rc;
+}
+
+void known_line(struct str *to, const char *label, const struct known_answer *a)
+{
+	const struct finding *f = a->finding;
+	char value[80] = "-";
+	if (f)
+		known_value(value, sizeof value, f);
+	str_addf(to, "%-12s %-32s %-12s %-16s truth %-12s %s\n", label, a->key,
+		 f ? verdict_name(f->verdict) : "no finding", value, a->truth, f ? f->because : "");
+}
+
+struct scoring {
+	struct score *out;
+	const char *label;
+	struct str *wrong, *missed;
+};
+
+static int score_answer(void *ctx, const struct known_answer *a)
+{
+	const struct scoring *x = ctx;
+	struct score *o = x->out;
+	o->findings += a->finding && !a->composed;
+	if (a->answer == ANSWER_WRONG) {
+		o->wrong++;
+		known_line(x->wrong, x->label, a);
+	}
+	if (a->group < 0)
+		return 0;
+	const bool measured = a->finding && a->finding->verdict == VERDICT_MEASURED;
+	if (a->absent) {
+		o->absences++;
+		o->absent += a->answer == ANSWER_RIGHT;
+	} else {
+		o->exists++;
+		o->group_exists[a->group]++;
+		o->measured += a->answer == ANSWER_RIGHT;
+		o->group_measured[a->group] += a->answer == ANSWER_RIGHT;
+	}
+	if (a->answer != ANSWER_RIGHT && (a->absent || !measured))
+		known_line(x->missed, x->label, a);
+	return 0;
+}
+
+int known_score(struct score *out, const struct run *r, const struct sim_spec *s, const char *label, struct str *wrong,
+		struct str *missed)
+{
+	struct scoring x = {out, label, wrong, missed};
+	*out = (struct score){0};
+	int rc = known_each(r, s, score_answer, &x);
+	return rc ? rc : wrong->failed || missed->failed ? -ENOMEM : 0;
 }

@@ -5,6 +5,9 @@
 #include "data/run.h"
 #include "gpu/sim/spec.h"
 
+/* A file whole, behind what `to` holds. 0 or negative errno. */
+int known_read(struct str *to, const char *path);
+
 /* Runs probes on the simulated GPU. r is initialised here; run_free it in any case. */
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
 /* Only these probes, with commas between, and what they need; NULL: every probe. */
@@ -24,6 +27,35 @@ struct score {
 	unsigned group_exists[SCORE_GROUPS], group_measured[SCORE_GROUPS];
 };
 void score_add(struct score *to, const struct score *one);
+
+/* What an answer is, laid beside the truth. A value that is no truth's is WRONG, or UNLIKELY where it was only called LIKELY. */
+enum answer {
+	ANSWER_RIGHT,  /* MEASURED or ABSENT */
+	ANSWER_LIKELY, /* LIKELY, and right */
+	ANSWER_BOUND,  /* and the truth lies on its side */
+	ANSWER_INCONCLUSIVE,
+	ANSWER_SILENT, /* no finding, or none that could be tried */
+	ANSWER_UNLIKELY,
+	ANSWER_WRONG,
+	ANSWERS
+};
+enum answer known_answer_of(enum verdict v, bool right);
+
+struct known_answer {
+	const char *key;
+	const struct finding *finding; /* NULL: none */
+	enum answer answer;
+	int group;	/* of score_group; negative: nobody has to find it */
+	bool absent;	/* the truth: there is no such thing */
+	bool composed;	/* its truth is made of several lines of the description */
+	char truth[80]; /* for readers */
+};
+typedef int known_each_fn(void *ctx, const struct known_answer *a); /* not 0 ends it, and is returned */
+/* Every key that has to be found, with its finding or none, and every other finding, once each. 0 or negative errno. */
+int known_each(const struct run *r, const struct sim_spec *s, known_each_fn *each, void *ctx);
+/* What a finding says, in a word, and one line about an answer. */
+void known_value(char *out, size_t n, const struct finding *f);
+void known_line(struct str *to, const char *label, const struct known_answer *a);
 
 /* Whether the issue rate hides from every kernel what does the operation of arith.<op>.<type>.unit, or the name of a unit.<name>.*;
  * false for other keys. */

@@ -67,7 +67,8 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	const uint64_t piece = bandwidth_piece(p), blocks = (uint64_t)p[STREAM_BLOCKS],
 		       all = once ? piece * blocks * (uint64_t)x : (uint64_t)p[STREAM_FOOTPRINT],
 		       begin = (uint64_t)p[STREAM_PLACE] * all;
-	if (begin + all > d->memory_bytes / 2 || all > UINT32_MAX)
+	/* A piece that is larger than what is read again and again would lead out of it. */
+	if (begin + all > d->memory_bytes / 2 || all > UINT32_MAX || piece > all)
 		return -ENOTSUP;
 	j->template_path = "probes/bandwidth/stream.ptx";
 	job_param(j, "PIECE", (long long)piece);

@@ -167,6 +167,59 @@ static size_t count_state(const struct run *r, enum probe_state state)
 	return n;
 }
 
+static size_t count_lost(const struct run *r, const struct point **first)
+{
+	size_t n = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < r->series_count; i++)
+		for (size_t k = 0; k < r->series[i].count; k++) {
+			const struct point *pt = &r->series[i].points[k];
+			if (pt->outcome != OUTCOME_CRASH)
+				continue;
+			*first = *first ? *first : pt;
+			n++;
+		}
+	return n;
+}
+
+static size_t count_failed(const struct run *r, const struct finding **first)
+{
+	size_t n = 0;
+
+	*first = NULL;
+	for (size_t i = 0; i < r->findings.count; i++) {
+		const struct finding *f = &r->findings.items[i];
+		if (f->verdict != VERDICT_FAILED)
+			continue;
+		*first = *first ? *first : f;
+		n++;
+	}
+	return n;
+}
+
+/* What the environment kept from being measured, in one sentence. */
+static int say_failed(struct measuring *m, const struct run *r)
+{
+	const struct finding *f;
+	const struct point *pt;
+	const size_t findings = count_failed(r, &f), points = count_lost(r, &pt), probes = count_state(r, PROBE_FAILED);
+	char what[512];
+
+	if (findings)
+		snprintf(what, sizeof(what), "%zu finding%s FAILED, such as %s (%.200s)", findings,
+			 findings == 1 ? "" : "s", f->key, f->because);
+	else if (probes)
+		snprintf(what, sizeof(what), "%zu of %zu probes failed", probes, r->probe_count);
+	else if (points)
+		snprintf(what, sizeof(what), "%zu point%s lost (%.200s)", points, points == 1 ? " was" : "s were",
+			 point_why(pt));
+	else
+		return CMD_OK;
+	return cmd_fail(m->c, CMD_INCOMPLETE, "%s; the others are in %s; to try again: fathom run --resume -o %s", what,
+			m->path, m->path);
+}
+
 int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const struct engine_plan *plan)
 {
 	const struct engine_events events = {
@@ -198,7 +251,7 @@ int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const str
 
 int measuring_outcome(struct measuring *m, const struct run *r)
 {
-	size_t done = count_state(r, PROBE_DONE), failed = count_state(r, PROBE_FAILED);
+	const size_t done = count_state(r, PROBE_DONE);
 	struct cmd_context *c = m->c;
 
 	if (m->gone)
@@ -213,8 +266,5 @@ int measuring_outcome(struct measuring *m, const struct run *r)
 				"%s; %zu finished probes are kept in %s; go on with: fathom run --resume -o %s%s%s",
 				m->interrupted ? "interrupted" : "out of time", done, m->path, m->path,
 				m->then ? ", then " : "", m->then ? m->then : "");
-	if (failed)
-		return cmd_fail(c, CMD_INCOMPLETE, "%zu of %zu probes failed; the others are in %s", failed,
-				r->probe_count, m->path);
-	return CMD_OK;
+	return say_failed(m, r);
 }

@@ -30,7 +30,8 @@ struct gpu_ops {
 	/* Required. Valid until close. */
 	const struct device_info *(*info)(struct gpu *g);
 	/* Required. Compiles n kernels, in parallel where that is faster; ids[i] names kernel i for run. native[i] is what
-	 * was compiled, read back. A kernel that does not compile fails the call with its name, line and the compiler's words. */
+	 * was compiled, read back. One that does not compile fails the call with its name, line and the compiler's words: -E2BIG when it
+	 * needs more of something than the device has, -ENOTSUP when the device cannot do it, and -EINVAL for everything else. */
 	int (*load)(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
 		    struct err *e);
 	/* Optional (NULL where loading takes no time to speak of): kernels that load will probably be asked for. They are compiled in
@@ -71,7 +72,8 @@ int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, 
 int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e);
 
 /* proxy.c: any backend in a child process. Same contract as ops->open; enforces launch time limits by killing the child,
- * reports TIMEOUT or CRASH for that launch, and starts a fresh child (kernels are loaded again on demand). */
+ * reports TIMEOUT for that launch, and starts a fresh child (kernels are loaded again on demand). What a child died of is tried once
+ * more in a fresh one, and then reported: CRASH for a launch, -EIO for a load. */
 int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec, uint64_t seed, struct err *e);
 /* proxy.c: ops->list in a short-lived child, because a driver that was initialised here would not survive a later fork.
  * A child that dies is no device: note says so. */

@@ -161,6 +161,18 @@ static int item_kernel(struct batch *b, struct item *it, struct fresh *f, struct
 	return rc ? err_nomem(e) : 0;
 }
 
+/* The device itself says no: that is an answer to a probe of limits, and everywhere else a reason. */
+static bool refuses_kernel(int rc)
+{
+	return rc == -E2BIG || rc == -ENOTSUP;
+}
+
+/* It is about one kernel; others may load. */
+static bool is_of_kernel(int rc)
+{
+	return rc == -EINVAL || refuses_kernel(rc);
+}
+
 /* Loads all at once. When that fails, one after the other, so that one bad kernel costs its own points only. */
 static int load(struct batch *b, struct fresh *f, struct err *e)
 {
@@ -180,14 +192,15 @@ static int load(struct batch *b, struct fresh *f, struct err *e)
 	for (size_t i = 0; i < f->count; i++) {
 		struct err one = all;
 		int failed = rc;
-		if ((rc == -EINVAL || rc == -ENOTSUP) && f->count > 1)
+		if (is_of_kernel(rc) && f->count > 1)
 			failed = b->gpu->ops->load(b->gpu, &f->src[i], 1, &ids[i], &native[i], &one);
-		if (failed && failed != -EINVAL && failed != -ENOTSUP) /* not the kernel's fault */
+		if (failed && !is_of_kernel(failed))
 			return err_set(e, -ECANCELED, "%s", one.text[0] ? one.text : strerror(-failed));
 		if (failed) {
 			k[i].problem = arena_strdup(&b->kernels->arena, one.text[0] ? one.text : strerror(-failed));
 			if (!k[i].problem)
 				return err_nomem(e);
+			k[i].outcome = refuses_kernel(failed) ? OUTCOME_REFUSED : OUTCOME_CRASH;
 			continue;
 		}
 		k[i].id = ids[i];
@@ -470,7 +483,7 @@ static int load_kernels(struct batch *b, struct err *e)
 			continue;
 		const struct kernel_entry *k = &b->kernels->items[it->kernel];
 		if (k->problem) {
-			it->outcome = OUTCOME_REFUSED;
+			it->outcome = k->outcome;
 			snprintf(it->message, sizeof(it->message), "%.255s", k->problem);
 		} else if (!b->recording &&
 			   native_problem(&it->job.check, k->native, it->message, sizeof(it->message))) {

@@ -182,6 +182,90 @@ static bool native_unseen(const struct study *s)
 	return false;
 }
 
+/* A point of this series that the environment failed, or NULL. */
+static const struct point *failed_point(const struct series *s)
+{
+	for (size_t i = 0; s && i < s->count; i++)
+		if (s->points[i].outcome == OUTCOME_CRASH)
+			return &s->points[i];
+	return NULL;
+}
+
+/* Of the experiments that the finding rests on; one that names none rests on all. */
+static const struct point *failed_evidence(const struct study *s, const struct finding *f)
+{
+	const struct point *failed = NULL;
+
+	for (unsigned k = 0; k < s->probe->experiment_count && !failed; k++) {
+		const char *name = s->probe->experiments[k].name;
+		bool rests = f->evidence_count == 0;
+		for (unsigned i = 0; i < f->evidence_count; i++) {
+			const size_t n = strcspn(f->evidence[i], ":");
+			rests |= strlen(name) == n && memcmp(f->evidence[i], name, n) == 0;
+		}
+		failed = rests ? failed_point(s->series[k]) : NULL;
+	}
+	return failed;
+}
+
+/* Not one launch of the probe ran, and no kernel was other than it should be: that says nothing of the GPU. */
+static const struct point *nothing_ran(const struct study *s)
+{
+	const struct point *first = NULL;
+
+	for (unsigned k = 0; k < s->probe->experiment_count; k++) {
+		const struct series *series = s->series[k];
+		for (size_t i = 0; series && i < series->count; i++) {
+			const struct point *pt = &series->points[i];
+			if (pt->outcome == OUTCOME_OK || pt->outcome == OUTCOME_INVALID ||
+			    pt->outcome == OUTCOME_DEADLOCK)
+				return NULL;
+			/* What the probe knew the device could not do has no kernel and was not launched. */
+			if (!first && (pt->outcome != OUTCOME_REFUSED || pt->native < series->native_count))
+				first = pt;
+		}
+	}
+	return first;
+}
+
+/* What could not be concluded where points failed is not the GPU's: it FAILED, whatever the study made of it. What is known all the same stays. */
+static void blame_environment(const struct study *s, struct finding *f)
+{
+	const bool nothing =
+	    f->verdict == VERDICT_INCONCLUSIVE || f->verdict == VERDICT_UNSUPPORTED || f->verdict == VERDICT_ABSENT;
+	const struct point *failed = nothing ? failed_evidence(s, f) : NULL;
+	const char *what = "a launch failed";
+
+	/* A device without what it takes is asked nothing, or refuses with that reason. */
+	if (!failed && f->verdict == VERDICT_INCONCLUSIVE) {
+		failed = nothing_ran(s);
+		what = "no launch succeeded";
+	}
+	if (!failed)
+		return;
+	f->verdict = VERDICT_FAILED;
+	snprintf(f->because, sizeof(f->because), "%s: %.280s", what, point_why(failed));
+}
+
+/* Keys that a study never came to, because points failed before. */
+static int add_unasked(struct study *s)
+{
+	const struct finding all = {.evidence_count = 0};
+	const struct point *failed = failed_evidence(s, &all);
+
+	for (size_t i = 0; failed && s->probe->claims[i]; i++) {
+		const char *key = s->probe->claims[i];
+		if (strpbrk(key, "*?") || findings_get(&s->concluded, key))
+			continue;
+		struct finding f = begin(key, VERDICT_FAILED);
+		snprintf(f.probe, sizeof(f.probe), "%s", s->probe->name);
+		snprintf(f.because, sizeof(f.because), "a launch failed: %.280s", point_why(failed));
+		if (findings_add(&s->concluded, &f))
+			return -ENOMEM;
+	}
+	return 0;
+}
+
 void study_forget(struct run *r, const char *probe)
 {
 	size_t kept = 0;
@@ -200,9 +284,12 @@ int study_publish(struct study *s, size_t *count)
 
 	study_forget(s->run, s->probe->name);
 	*count = s->concluded.count;
+	if (*count && add_unasked(s))
+		return -ENOMEM;
 	for (size_t i = 0; i < s->concluded.count; i++) {
 		struct finding *f = &s->concluded.items[i];
 		size_t n = strlen(f->method);
+		blame_environment(s, f);
 		if (unseen && finding_estimated(f) && n + sizeof(note) <= sizeof(f->method))
 			memcpy(f->method + n, note, sizeof(note));
 		if (findings_add(&s->run->findings, f))

@@ -3,6 +3,7 @@
 #define FATHOM_KERNELS_H
 #include "base/arena.h"
 #include "base/str.h"
+#include "data/launch.h"
 #include "data/native_record.h"
 
 /* Kernels that this run has loaded already; equal texts are loaded once. */
@@ -12,6 +13,7 @@ struct kernel_cache {
 		uint32_t id;
 		struct native_info *native; /* in arena */
 		char *problem;		    /* why it could not be loaded, else NULL; in arena */
+		enum outcome outcome;	    /* then: REFUSED by the device, or CRASH: the environment failed */
 	} * items;
 	size_t count, cap;
 	struct kernel_call { /* a template with its parameters: what it expands to was found once */

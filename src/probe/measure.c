@@ -21,16 +21,71 @@ static bool must_stop(const struct engine_events *ev)
 /* A probe that is taken up again tries once more what failed for reasons outside of the GPU. */
 static void drop_failures(struct run *r, const struct probe *p)
 {
+	bool ran = false;
+
+	for (size_t i = 0; i < r->series_count; i++)
+		for (size_t k = 0; k < r->series[i].count && strcmp(r->series[i].probe, p->name) == 0; k++)
+			ran |= r->series[i].points[k].outcome == OUTCOME_OK;
 	for (size_t i = 0; i < r->series_count; i++) {
 		struct series *s = &r->series[i];
 		size_t kept = 0;
 		if (strcmp(s->probe, p->name) != 0)
 			continue;
 		for (size_t k = 0; k < s->count; k++) {
-			if (s->points[k].outcome != OUTCOME_CRASH && s->points[k].outcome != OUTCOME_TIMEOUT)
+			const enum outcome o = s->points[k].outcome;
+			/* A device that refused everything may not have been well. */
+			if (o != OUTCOME_CRASH && o != OUTCOME_TIMEOUT && (ran || o != OUTCOME_REFUSED))
 				s->points[kept++] = s->points[k];
 		}
 		s->count = kept;
+	}
+}
+
+static void set_state(struct probe_record *rec, enum probe_state state, const char *message)
+{
+	rec->state = state;
+	snprintf(rec->message, sizeof(rec->message), "%.255s", message);
+}
+
+static size_t lost_points(const struct run *r, const char *probe)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < r->series_count; i++)
+		for (size_t k = 0; k < r->series[i].count && strcmp(r->series[i].probe, probe) == 0; k++)
+			n += r->series[i].points[k].outcome == OUTCOME_CRASH;
+	return n;
+}
+
+static bool names_one_of(const char *const *names, const struct run *r, enum probe_state state)
+{
+	for (size_t i = 0; names && names[i]; i++)
+		for (size_t k = 0; k < r->probe_count; k++)
+			if (r->probes[k].state == state && strcmp(r->probes[k].name, names[i]) == 0)
+				return true;
+	return false;
+}
+
+static bool has_failed(const struct run *r, const char *probe)
+{
+	bool failed = lost_points(r, probe) > 0;
+
+	for (size_t i = 0; i < r->findings.count && !failed; i++)
+		failed =
+		    r->findings.items[i].verdict == VERDICT_FAILED && strcmp(r->findings.items[i].probe, probe) == 0;
+	return failed;
+}
+
+/* A probe of which points were lost is taken up again, and so is what may have concluded otherwise without them. A recording lost them for good. */
+static void reopen(struct run *r, const struct engine_plan *plan)
+{
+	for (size_t i = 0; i < plan->count; i++) { /* needs come first */
+		const struct probe *p = plan->probes[i];
+		struct probe_record *rec = run_probe(r, p->name);
+		if (rec && rec->state == PROBE_DONE &&
+		    (has_failed(r, p->name) || names_one_of(p->needs, r, PROBE_INTERRUPTED) ||
+		     names_one_of(p->helped, r, PROBE_INTERRUPTED)))
+			set_state(rec, PROBE_INTERRUPTED, "points of it were lost before");
 	}
 }
 
@@ -69,36 +124,37 @@ struct engine {
 	unsigned begun;
 };
 
-/* The first need that was not measured, or NULL. */
-static const char *missing_need(struct run *r, const struct probe *p)
+/* The first need that was not measured, or NULL. *failed: because it failed. */
+static const char *missing_need(struct run *r, const struct probe *p, bool *failed)
 {
+	*failed = false;
 	for (size_t i = 0; p->needs && p->needs[i]; i++) {
 		bool done = false;
-		for (size_t k = 0; k < r->probe_count; k++)
-			done |= strcmp(r->probes[k].name, p->needs[i]) == 0 && r->probes[k].state == PROBE_DONE;
+		for (size_t k = 0; k < r->probe_count; k++) {
+			if (strcmp(r->probes[k].name, p->needs[i]) != 0)
+				continue;
+			done = r->probes[k].state == PROBE_DONE;
+			*failed = r->probes[k].state == PROBE_FAILED;
+		}
 		if (!done)
 			return p->needs[i];
 	}
 	return NULL;
 }
 
-static void set_state(struct probe_record *rec, enum probe_state state, const char *message)
+/* Whether it has to be left out: without text in the device's dialect, or without what it needs. *state is what becomes of it then. */
+static bool must_skip(const struct engine *m, const struct probe *p, enum probe_state *state, char *why, size_t n)
 {
-	rec->state = state;
-	snprintf(rec->message, sizeof(rec->message), "%.255s", message);
-}
-
-/* Whether it has to be left out: without text in the device's dialect, or without what it needs. */
-static bool must_skip(const struct engine *m, const struct probe *p, char *why, size_t n)
-{
-	const char *need = missing_need(m->run, p);
+	bool failed;
+	const char *need = missing_need(m->run, p, &failed);
 	char text[256];
 
 	snprintf(text, sizeof(text), "probes/%s", p->name);
+	*state = need && failed ? PROBE_FAILED : PROBE_SKIPPED;
 	if (strcmp(m->run->device.dialect, "cl") == 0 && !kernel_has_text(text, "cl"))
 		snprintf(why, n, "its kernels have no OpenCL text");
 	else if (need)
-		snprintf(why, n, "it needs the probe %s, which was not measured", need);
+		snprintf(why, n, "it needs the probe %s, which %s", need, failed ? "failed" : "was not measured");
 	else
 		return false;
 	return true;
@@ -149,7 +205,11 @@ static int conclude(struct going *g, struct err *e)
 		return err_nomem(e);
 	if (!concluded)
 		return err_set(e, -ECANCELED, "the study concluded nothing");
-	set_state(g->rec, PROBE_DONE, "");
+	const size_t lost = lost_points(g->s.run, g->rec->name);
+	char text[64] = "";
+	if (lost)
+		snprintf(text, sizeof(text), "%zu of its points were lost", lost);
+	set_state(g->rec, PROBE_DONE, text);
 	return 0;
 }
 
@@ -242,6 +302,7 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 	const struct probe *p = m->plan->probes[index];
 	struct going *g = mem_zero(1, sizeof(*g));
 	struct err why = {0};
+	enum probe_state left_out;
 	char text[256];
 
 	if (!g)
@@ -259,9 +320,10 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 			      .recording = m->recording};
 	if (m->events && m->events->probe_begin)
 		m->events->probe_begin(m->events->ctx, &g->b.at);
-	if (must_skip(m, p, text, sizeof(text))) {
-		set_state(g->rec, PROBE_SKIPPED, text);
-		int rc = study_decline(m->run, p, VERDICT_UNSUPPORTED, text) ? err_nomem(&why) : 0;
+	if (must_skip(m, p, &left_out, text, sizeof(text))) {
+		const enum verdict v = left_out == PROBE_FAILED ? VERDICT_FAILED : VERDICT_UNSUPPORTED;
+		set_state(g->rec, left_out, text);
+		int rc = study_decline(m->run, p, v, text) ? err_nomem(&why) : 0;
 		rc = finish(m, g, rc, &why, e);
 		mem_free(g);
 		return rc;
@@ -399,6 +461,8 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 		if (!run_probe(r, plan->probes[i]->name))
 			return err_nomem(e);
 	}
+	if (!m.recording)
+		reopen(r, plan);
 	m.going = mem_zero(plan->count + 1, sizeof(struct going *));
 	if (!m.going)
 		return err_nomem(e);

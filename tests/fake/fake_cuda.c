@@ -29,7 +29,7 @@ CUresult fake_leave(CUresult r)
 CUresult fake_enter(const char *name, bool needs_context)
 {
 	pthread_mutex_lock(&fake.lock);
-	if (fake.fail_at && !strcmp(fake.fail_name, name) && ++fake.fail_calls == fake.fail_at)
+	if (fake.fail_name[0] && !strcmp(fake.fail_name, name) && (++fake.fail_calls == fake.fail_at || !fake.fail_at))
 		return fake_leave((CUresult)fake.fail_code);
 	if (!fake.initialised)
 		return fake_leave((CUresult)FAKE_NOT_INITIALIZED);

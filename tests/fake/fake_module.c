@@ -60,6 +60,15 @@ static CUresult compile_error(CUlinkState l, const char *what)
 	return (CUresult)FAKE_INVALID_PTX;
 }
 
+static CUresult too_large(CUlinkState l, uint64_t bytes)
+{
+	if (l->error && l->error_bytes)
+		snprintf(l->error, l->error_bytes,
+			 "ptxas error   : File uses too much global constant data (0x%llx bytes, 0x%llx max)\n",
+			 (unsigned long long)bytes, (unsigned long long)fake.spec->constant_bytes);
+	return (CUresult)FAKE_INVALID_PTX;
+}
+
 static int parse(struct func_program **p, struct arena *a, const char *text, size_t bytes, const char *entry,
 		 struct err *e)
 {
@@ -104,6 +113,8 @@ CUresult cuLinkAddData_v2(CUlinkState l, CUjitInputType type, void *data, size_t
 	str_addn(&l->text, data, size - 1);
 	if (parse(&p, &a, str_text(&l->text), l->text.len, NULL, &e))
 		r = compile_error(l, e.text);
+	else if (p->const_bytes > fake.spec->constant_bytes)
+		r = too_large(l, p->const_bytes);
 	else if (l->text.failed || fake_image_write(l, p, fake.spec))
 		r = (CUresult)FAKE_OUT_OF_MEMORY;
 	arena_free(&a);

@@ -4,7 +4,7 @@
  *   FAKE_CUDA_GPU      the simulated GPU, as spec_open takes it (default "toy")
  *   FAKE_CUDA_INIT     what cuInit returns (100: no device, 999: unknown)
  *   FAKE_CUDA_DEVICES  how many GPUs there are (default 1)
- *   FAKE_CUDA_FAIL     "cuMemAlloc_v2:3:2": the third call of that function returns 2
+ *   FAKE_CUDA_FAIL     "cuMemAlloc_v2:3:2": the third call of that function returns 2; 0 for the 3: every one
  *   FAKE_CUDA_HANG     "5": the fifth launch never ends
  *   FAKE_CUDA_FAULT    "5": the fifth launch kills the context with an illegal address
  *   FAKE_CUDA_CRASH    "5": the fifth launch kills the process

@@ -76,6 +76,14 @@ bool cuda_sticky(CUresult r)
 	return n == RESULT_ECC || n >= RESULT_FIRST_STICKY;
 }
 
+bool cuda_refuses(CUresult r)
+{
+	int n = (int)r;
+
+	return n == RESULT_INVALID_VALUE || n == RESULT_LAUNCH_OUT_OF_RESOURCES || n == RESULT_NOT_SUPPORTED ||
+	       n == RESULT_LAUNCH_INCOMPATIBLE_TEXTURING;
+}
+
 int cuda_driver_open(struct cuda_driver *d, struct err *e)
 {
 	struct cuda_words w;

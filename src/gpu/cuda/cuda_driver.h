@@ -62,11 +62,13 @@ enum { /* CUsharedconfig */
        SHARED_CONFIG_EIGHT = 2,
 };
 enum { /* CUresult values that are told apart */
+       RESULT_INVALID_VALUE = 1,
        RESULT_OUT_OF_MEMORY = 2,
        RESULT_NO_DEVICE = 100,
        RESULT_ECC = 214,
        RESULT_LAUNCH_OUT_OF_RESOURCES = 701,
        RESULT_LAUNCH_INCOMPATIBLE_TEXTURING = 703,
+       RESULT_NOT_SUPPORTED = 801,
        RESULT_FIRST_STICKY = 700, /* from here on, but for those two, the context is dead */
 };
 
@@ -90,5 +92,7 @@ const char *cuda_words(const struct cuda_driver *d, CUresult r, struct cuda_word
 int cuda_fail(const struct cuda_driver *d, CUresult r, struct err *e, const char *what);
 /* The context cannot be used any more after this error. */
 bool cuda_sticky(CUresult r);
+/* The error is an answer to this launch, and not a failure of the driver, the machine or the card. */
+bool cuda_refuses(CUresult r);
 
 #endif

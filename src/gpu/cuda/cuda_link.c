@@ -34,8 +34,10 @@ static int link_failed(const struct cuda_driver *d, CUresult r, const struct ker
 	if ((int)r == RESULT_OUT_OF_MEMORY)
 		return err_set(e, -ENOMEM, "kernel %s could not be compiled: %s", src->name, cuda_words(d, r, &w));
 	first_error(line, sizeof line, log);
+	/* "uses too much global constant data (0x10004 bytes, 0x10000 max)", and so for shared memory and parameters. */
 	if (line[0])
-		return err_set(e, -EINVAL, "kernel %s does not compile: %s", src->name, line);
+		return err_set(e, strstr(line, "uses too much") ? -E2BIG : -EINVAL, "kernel %s does not compile: %s",
+			       src->name, line);
 	return err_set(e, -EINVAL, "kernel %s does not compile: %s", src->name, cuda_words(d, r, &w));
 }
 

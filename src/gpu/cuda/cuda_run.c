@@ -34,11 +34,9 @@ static int driver_said(struct cuda_gpu *g, const struct launch *l, CUresult r, s
 
 	cuda_words(&g->d, r, &w);
 	snprintf(out->message, sizeof out->message, "%s", w.text);
-	out->outcome = OUTCOME_REFUSED;
-	if (cuda_sticky(r)) {
-		out->outcome = OUTCOME_CRASH;
+	out->outcome = cuda_refuses(r) ? OUTCOME_REFUSED : OUTCOME_CRASH;
+	if (cuda_sticky(r))
 		lose(g, l->label, w.text);
-	}
 	return 0;
 }
 

@@ -91,6 +91,13 @@ bool opencl_lost(cl_int code)
 	       code == -9999;
 }
 
+bool opencl_refuses(cl_int code)
+{
+	return code == CL_OUT_OF_RESOURCES || code == CL_MISALIGNED_SUB_BUFFER_OFFSET || code == CL_INVALID_VALUE ||
+	       (code <= CL_INVALID_ARG_INDEX && code >= CL_INVALID_WORK_ITEM_SIZE) || code == CL_INVALID_BUFFER_SIZE ||
+	       code == CL_INVALID_GLOBAL_WORK_SIZE;
+}
+
 int opencl_fail(cl_int code, struct err *e, const char *what)
 {
 	char room[OPENCL_WORDS];

@@ -23,5 +23,7 @@ const char *opencl_words(cl_int code, char room[OPENCL_WORDS]);
 int opencl_fail(cl_int code, struct err *e, const char *what);
 /* After this answer the context is of no use any more. */
 bool opencl_lost(cl_int code);
+/* The error is an answer to this launch, and not a failure of the driver, the machine or the device. */
+bool opencl_refuses(cl_int code);
 
 #endif

@@ -24,9 +24,8 @@ static int driver_said(struct opencl_gpu *g, const struct launch *l, cl_int r, s
 {
 	char room[OPENCL_WORDS];
 	snprintf(out->message, sizeof out->message, "%s", opencl_words(r, room));
-	out->outcome = OUTCOME_REFUSED;
+	out->outcome = opencl_refuses(r) ? OUTCOME_REFUSED : OUTCOME_CRASH;
 	if (opencl_lost(r)) {
-		out->outcome = OUTCOME_CRASH;
 		g->lost = true;
 		snprintf(g->lost_why, sizeof g->lost_why, "%.90s: %.100s", l->label, out->message);
 	}
@@ -308,7 +307,12 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	spans_free(g, &s);
 	if (nomem || r) {
 		mem_free(words);
-		return nomem ? err_nomem(e) : driver_said(g, l, r, out);
+		if (nomem)
+			return err_nomem(e);
+		driver_said(g, l, r, out);
+		if (ended) /* it was let through, and did not end as it should */
+			out->outcome = OUTCOME_CRASH;
+		return 0;
 	}
 	out->outcome = OUTCOME_OK;
 	out->repeats = repeats;

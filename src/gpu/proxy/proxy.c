@@ -17,6 +17,7 @@
 #define SENSE_LIMIT_MS	 5000
 #define CLOSE_LIMIT_MS	 2000
 
+#define TRIES	2 /* of what a child died of: it may have been killed for reasons of its own */
 #define TASTERS 2 /* processes that wait for launches that may never end; each has a context of its own on the device */
 
 /* A child and what is known of it. */
@@ -154,7 +155,8 @@ static int child_opened(struct proxy *p, struct side *s, struct device_info *inf
 	}
 	if (r) {
 		child_lost(p, s, r, how, sizeof how);
-		return err_set(e, -EIO, "the process that opens %s:%s %s", p->inner->name, p->spec, how);
+		return err_set(e, r == -ETIMEDOUT ? r : -EIO, "the process that opens %s:%s %s", p->inner->name,
+			       p->spec, how);
 	}
 	if (code == 0 && !wire_get(&p->in, info, sizeof *info))
 		code = err_set(e, -EIO, "the process that opens %s:%s answered nonsense", p->inner->name, p->spec);
@@ -163,11 +165,19 @@ static int child_opened(struct proxy *p, struct side *s, struct device_info *inf
 	return code;
 }
 
+/* One that dies gets one more try. */
 static int open_usual(struct proxy *p, struct err *e)
 {
-	int r = start_child(p, &p->usual, e);
+	int r = 0;
 
-	return r ? r : child_opened(p, &p->usual, &p->info, e);
+	for (int tries = 0; tries < TRIES; tries++) {
+		r = start_child(p, &p->usual, e);
+		if (!r)
+			r = child_opened(p, &p->usual, &p->info, e);
+		if (r != -EIO)
+			break;
+	}
+	return r;
 }
 
 /* The usual child is there and open. A taster is by whoever chose it. */
@@ -192,7 +202,7 @@ static struct side_kernel *known_to(const struct proxy *p, const struct side *s,
 }
 
 /* Loads kernels at[0..n) of the table into the child. */
-static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size_t n, struct err *e)
+static int load_once(struct proxy *p, struct side *s, const size_t *at, size_t n, struct err *e)
 {
 	char how[80];
 	int code = 0, r = child_ready(p, s, e);
@@ -206,8 +216,8 @@ static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size
 		return err_nomem(e);
 	if (r) {
 		child_lost(p, s, r, how, sizeof how);
-		return err_set(e, -EIO, "the process that compiles kernel %s%s %s", p->kernels[at[0]].name,
-			       n > 1 ? " and others" : "", how);
+		return err_set(e, r == -ETIMEDOUT ? r : -EIO, "the process that compiles kernel %s%s %s",
+			       p->kernels[at[0]].name, n > 1 ? " and others" : "", how);
 	}
 	if (code == -ENODEV) /* its context is dead: the next call begins with a fresh one */
 		proxy_child_stop(&s->child, NULL, 0);
@@ -224,6 +234,16 @@ static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size
 		return 0;
 	proxy_child_stop(&s->child, NULL, 0);
 	return err_set(e, -EIO, "the process that compiles kernels answered nonsense");
+}
+
+/* The usual child is followed by another one; who chose a taster chooses again. */
+static int load_in_child(struct proxy *p, struct side *s, const size_t *at, size_t n, struct err *e)
+{
+	int r = load_once(p, s, at, n, e);
+
+	for (int tries = 1; r == -EIO && tries < TRIES && s == &p->usual && !s->child.pid; tries++)
+		r = load_once(p, s, at, n, e);
+	return r;
 }
 
 static struct proxy_kernel *add_kernel(struct proxy *p, const struct kernel_source *s, uint64_t hash)
@@ -417,23 +437,39 @@ static struct side *a_taster(struct proxy *p)
 	return one;
 }
 
-static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+/* *died: its process did, or the device was lost to it. */
+static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct sample *out, bool *died, struct err *e)
 {
-	struct proxy *p = (struct proxy *)g;
+	struct side *taster = a_taster(p), *s = taster;
 
 	memset(out, 0, sizeof *out);
 	out->elapsed_ms = -1;
-	if (id >= p->count)
-		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
-	struct side *taster = a_taster(p);
 	if (!l->may_hang)
-		taster = NULL;
+		s = taster = NULL;
 	int r = taster ? run_in(p, taster, id, l, out, e) : -ENODEV;
 	/* Where the taster itself failed, and not the launch, the usual child does it; and a fresh one, where its gpu was lost before. */
 	if (r && (!taster || !taster->child.pid))
-		r = run_in(p, &p->usual, id, l, out, e);
+		r = run_in(p, s = &p->usual, id, l, out, e);
 	if (r == -ENODEV)
-		r = run_in(p, &p->usual, id, l, out, e);
+		r = run_in(p, s = &p->usual, id, l, out, e);
+	*died = r == 0 && out->outcome == OUTCOME_CRASH && !s->child.pid;
+	return r;
+}
+
+static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	struct proxy *p = (struct proxy *)g;
+	bool died = false;
+	int r = 0;
+
+	memset(out, 0, sizeof *out);
+	if (id >= p->count)
+		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
+	for (int tries = 0; r == 0 && tries < TRIES; tries++) {
+		r = run_once(p, id, l, out, &died, e);
+		if (!died)
+			break;
+	}
 	return r;
 }
 

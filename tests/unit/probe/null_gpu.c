@@ -78,7 +78,8 @@ static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n,
 	g->loads++;
 	for (size_t i = 0; i < n; i++) {
 		if (g->refuse_entry && strstr(src[i].text, g->refuse_entry))
-			return err_set(e, -EINVAL, "%s does not compile", src[i].name);
+			return err_set(e, g->refuse_code ? g->refuse_code : -EINVAL, "%s does not compile",
+				       src[i].name);
 		ids[i] = g->kernels++;
 		g->surprises += !is_expected(g, src[i].text);
 		native[i] = g->native;
@@ -101,6 +102,10 @@ static int null_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct
 	g->last_grid = l->grid[0];
 	if (g->runs >= g->lost_from && g->runs < g->lost_to)
 		return err_set(e, -EIO, "the cable fell out");
+	if (g->refuses) {
+		*out = (struct sample){.outcome = OUTCOME_REFUSED, .elapsed_ms = -1, .message = "not today"};
+		return 0;
+	}
 	uint32_t *w = mem_zero((size_t)repeats * words, sizeof(*w));
 	if (!w)
 		return err_nomem(e);

@@ -23,6 +23,8 @@ struct null_gpu {
 	unsigned unpinned_seen;
 	uint32_t last_grid;
 	const char *refuse_entry;   /* loading a text that contains this fails */
+	int refuse_code;	    /* with this error; 0: -EINVAL */
+	bool refuses;		    /* every launch */
 	bool short_answer;	    /* one word too few comes back */
 	const struct run *recorded; /* plays this run */
 	char labels[64][256];	    /* of the runs */

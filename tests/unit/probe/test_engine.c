@@ -182,6 +182,33 @@ static void pins(void **state)
 	run_free(&r);
 }
 
+static void expect_failed(const struct run *r, const char *key, const char *why)
+{
+	const struct finding *f = findings_get(&r->findings, key);
+
+	assert_non_null(f);
+	assert_int_equal(f->verdict, VERDICT_FAILED);
+	if (!strstr(f->because, why))
+		fail_msg("%s: \"%s\" does not say \"%s\"", key, f->because, why);
+}
+
+/* A card on which nothing runs has no properties that could be inconclusive. */
+static void every_launch_is_refused(void **state)
+{
+	(void)state;
+	struct null_gpu g;
+	struct run r;
+	struct watch w = {0};
+	struct err e = {0};
+
+	null_gpu_init(&g);
+	g.refuses = true;
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
+	expect_failed(&r, "cache.global.l1.size", "no launch succeeded: not today");
+	run_free(&r);
+}
+
 static void environment_fails(void **state)
 {
 	(void)state;
@@ -197,8 +224,19 @@ static void environment_fails(void **state)
 	run_init(&r);
 	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
 	assert_int_equal(run_series(&r, "step", "step")->points[0].outcome, OUTCOME_CRASH);
-	assert_non_null(
-	    strstr(findings_get(&r.findings, "cache.global.l1.size")->because, "CRASH: the cable fell out"));
+	expect_failed(&r, "cache.global.l1.size", "a launch failed: the cable fell out");
+	expect_failed(&r, "shared.latency", "a launch failed: the cable fell out"); /* its study never came to it */
+	assert_string_equal(run_probe(&r, "step")->message, "1 of its points were lost");
+	/* taken up again although it is done, with what follows from it, and concluded the same way from the file */
+	assert_int_equal(engine_infer(&r, &e), 0);
+	expect_failed(&r, "shared.latency", "a launch failed: the cable fell out");
+	assert_int_equal(measure(&r, &g, NAMES("child"), 1, &w, &e), 0);
+	assert_int_equal(run_probe(&r, "step")->state, PROBE_DONE);
+	assert_string_equal(run_probe(&r, "step")->message, "");
+	assert_true(findings_get(&r.findings, "barrier.latency")->value.number == 11);
+	const unsigned runs = g.runs;
+	assert_int_equal(measure(&r, &g, NAMES("child"), 1, &w, &e), 0);
+	assert_int_equal(g.runs, runs);
 	run_free(&r);
 
 	/* lost for good: the probe fails, what needs it is skipped, the next one is tried */
@@ -209,9 +247,8 @@ static void environment_fails(void **state)
 	assert_int_equal(measure(&r, &g, NAMES("child", "endless", "picky"), 3, &w, &e), 0);
 	assert_int_equal(run_probe(&r, "step")->state, PROBE_FAILED); /* one lost point, nothing concluded */
 	assert_int_equal(findings_get(&r.findings, "shared.latency")->verdict, VERDICT_FAILED);
-	assert_int_equal(run_probe(&r, "child")->state, PROBE_SKIPPED);
-	assert_int_equal(findings_get(&r.findings, "barrier.latency")->verdict, VERDICT_UNSUPPORTED);
-	assert_non_null(strstr(findings_get(&r.findings, "barrier.latency")->because, "needs the probe step"));
+	assert_int_equal(run_probe(&r, "child")->state, PROBE_FAILED);
+	expect_failed(&r, "barrier.latency", "it needs the probe step, which failed");
 	assert_int_equal(run_probe(&r, "endless")->state, PROBE_FAILED);
 	assert_string_equal(run_probe(&r, "endless")->message, "3 launches in a row failed: the cable fell out");
 	assert_int_equal(run_probe(&r, "picky")->state, PROBE_DONE);
@@ -273,8 +310,16 @@ static void kernels_that_do_not_compile(void **state)
 	g.refuse_entry = "entry";
 	run_init(&r);
 	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
-	assert_non_null(strstr(findings_get(&r.findings, "cache.global.l1.size")->because,
-			       "REFUSED: probes/clock/reads.ptx does not compile"));
+	expect_failed(&r, "cache.global.l1.size", "a launch failed: probes/clock/reads.ptx does not compile");
+	run_free(&r);
+	/* What is too large for the device is refused by it, and that alone is no failure. */
+	null_gpu_init(&g);
+	g.refuse_entry = "entry";
+	g.refuse_code = -E2BIG;
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
+	assert_int_equal(run_series(&r, "step", "step")->points[0].outcome, OUTCOME_REFUSED);
+	assert_int_equal(findings_get(&r.findings, "cache.global.l1.size")->verdict, VERDICT_INCONCLUSIVE);
 	run_free(&r);
 }
 
@@ -291,7 +336,7 @@ static void answers_of_a_wrong_shape(void **state)
 	run_init(&r);
 	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
 	assert_non_null(strstr(findings_get(&r.findings, "cache.global.l1.size")->because,
-			       "CRASH: the device answered with 3 x 3 words instead of 3 x 4"));
+			       "a launch failed: the device answered with 3 x 3 words instead of 3 x 4"));
 	run_free(&r);
 }
 
@@ -420,6 +465,7 @@ int main(void)
 	    cmocka_unit_test(native_code_that_is_not_what_it_claims),
 	    cmocka_unit_test(pins),
 	    cmocka_unit_test(environment_fails),
+	    cmocka_unit_test(every_launch_is_refused),
 	    cmocka_unit_test(fails_and_skips),
 	    cmocka_unit_test(kernels_that_do_not_compile),
 	    cmocka_unit_test(a_store_that_is_full_ends_the_run),

@@ -48,10 +48,15 @@ CUresult fake_enter(const char *name, bool needs_context)
 	} while (0)
 
 /* ---- start ---- */
+static int fake_version(void)
+{
+	return (int)number("FAKE_CUDA_VERSION", 13000);
+}
+
 FAKE(cuDriverGetVersion, tcuDriverGetVersion);
 CUresult cuDriverGetVersion(int *version)
 {
-	*version = (int)number("FAKE_CUDA_VERSION", 13000);
+	*version = fake_version();
 	return CUDA_SUCCESS;
 }
 
@@ -88,6 +93,8 @@ CUresult cuInit(unsigned flags)
 	fake.devices = (int)number("FAKE_CUDA_DEVICES", 1);
 	if (fake.devices && open_spec())
 		return CUDA_ERROR_UNKNOWN;
+	fake.version = fake_version();
+	fake.cc = (int)number("FAKE_CUDA_CC", fake.spec ? fake.spec->cc : 0);
 	fake.initialised = true;
 	return CUDA_SUCCESS;
 }
@@ -202,10 +209,10 @@ CUresult cuDeviceGetAttribute(int *v, CUdevice_attribute a, CUdevice dev)
 		*v = (int)s->max_threads_per_sm;
 		break;
 	case DEVICE_CC_MAJOR:
-		*v = s->cc / 10;
+		*v = fake.cc / 10;
 		break;
 	case DEVICE_CC_MINOR:
-		*v = s->cc % 10;
+		*v = fake.cc % 10;
 		break;
 	default:
 		r = (CUresult)FAKE_INVALID_VALUE;

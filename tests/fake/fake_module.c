@@ -73,6 +73,7 @@ static int parse(struct func_program **p, struct arena *a, const char *text, siz
 		 struct err *e)
 {
 	struct func_target target = {.cc = fake.spec->cc};
+	char why[128];
 	struct ptx_module *m;
 	struct arena scratch;
 	int r;
@@ -84,8 +85,8 @@ static int parse(struct func_program **p, struct arena *a, const char *text, siz
 			entry = m->funcs[i].name;
 	if (!r && !entry)
 		r = err_set(e, -1, "input:1:1: no entry");
-	if (!r && strncmp(m->target, "sm_", 3) == 0 && strtol(m->target + 3, NULL, 10) > fake.spec->cc)
-		r = err_set(e, -1, "input:1:1: target is newer than the device");
+	if (!r && !fake_takes(m->version, m->target, why, sizeof why))
+		r = err_set(e, -1, "%s", why);
 	if (!r)
 		r = func_decode(p, a, "input", m, entry, &target, e);
 	arena_free(&scratch);

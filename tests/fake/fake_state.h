@@ -10,7 +10,8 @@
  *   FAKE_CUDA_CRASH    "5": the fifth launch kills the process
  *   FAKE_CUDA_GONE    a file: with that fault the GPU itself goes away, which makes the file; who comes later finds no GPU
  *   FAKE_CUDA_ONCE    a file: those three happen only where it does not exist yet, and make it
- *   FAKE_CUDA_VERSION  what cuDriverGetVersion says (default 13000)
+ *   FAKE_CUDA_VERSION  what cuDriverGetVersion says (default 13000); its compiler takes the PTX of that version only
+ *   FAKE_CUDA_CC       the compute capability, 90 is 9.0 (default: the simulated GPU's)
  * Compiled images are ELF files whose instructions are what a compiler that changes nothing would write. */
 #ifndef FATHOM_TESTS_FAKE_STATE_H
 #define FATHOM_TESTS_FAKE_STATE_H
@@ -78,7 +79,7 @@ struct fake_block { /* an allocation of device memory; sorted by address */
 struct fake {
 	pthread_mutex_t lock;
 	bool initialised;
-	int devices, version;
+	int devices, version, cc; /* version: 13000 is CUDA 13.0; cc: 90 is compute capability 9.0 */
 	char fail_name[64];
 	long fail_at, fail_calls;
 	int fail_code;
@@ -104,6 +105,8 @@ extern struct fake fake;
 CUresult fake_enter(const char *name, bool needs_context);
 CUresult fake_leave(CUresult r);
 
+/* fake_targets.c: whether the driver's compiler knows this .version, x 10, and this .target, and the card runs it; else why not. */
+bool fake_takes(int ptx, const char *target, char *why, size_t n);
 /* fake_image.c */
 int fake_image_write(struct CUlinkState_st *l, const struct func_program *p, const struct sim_spec *s);
 const char *fake_image_text(const void *image, size_t *bytes, char *entry, size_t entry_bytes);

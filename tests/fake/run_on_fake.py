@@ -75,7 +75,8 @@ def main():
     with tempfile.TemporaryDirectory() as scratch:
         os.chdir(scratch)
         _, truth = measure(fathom, folder, "sim:toy", "simulated", {})
-        device, fake = measure(fathom, folder, "cuda:0", "fake", {})
+        # A generation that came after this program.
+        device, fake = measure(fathom, folder, "cuda:0", "fake", {"FAKE_CUDA_CC": "130"})
         if device["backend"] != "cuda" or not device["uuid"].startswith("GPU-"):
             wrong.append(f"the device says {device}")
         measured = [k for k, f in truth.items() if f["verdict"] == "MEASURED"]

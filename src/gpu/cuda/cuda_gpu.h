@@ -72,7 +72,9 @@ struct cuda_gpu {
 
 /* cuda_info.c: fills *info from the driver; no context. */
 int cuda_info_fill(const struct cuda_driver *d, int index, struct device_info *info, struct err *e);
-int cuda_ptx_version(int cc, int driver_version);
+/* The PTX to write, as .version x 10 and .target: of a card that is younger than the table, or than its driver's PTX, the newest target that is not
+ * above it, which every card runs. driver_version: 13000 is CUDA 13.0. */
+int cuda_ptx_version(int cc, int driver_version, int *target);
 /* cuda_load.c */
 int cuda_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t *ids, struct native_info *native,
 	      struct err *e);

@@ -4,13 +4,14 @@
 #include <stdio.h>
 #include <string.h>
 
-/* The first PTX version (x 10) that knows a target. Documented by NVIDIA in the PTX manual's release notes. */
+/* The first PTX version (x 10) that knows a target, and the last one where there is such. Documented by NVIDIA in the PTX manual's release notes. */
 static const struct target {
-	int cc, ptx;
+	int cc, first, last;
 } targets[] = {
-    {20, 20}, {21, 20}, {30, 30},  {32, 40},  {35, 31},	 {37, 41},  {50, 40},  {52, 41},  {53, 42},
-    {60, 50}, {61, 50}, {62, 50},  {70, 60},  {72, 61},	 {75, 63},  {80, 70},  {86, 71},  {87, 74},
-    {89, 78}, {90, 78}, {100, 86}, {101, 86}, {103, 88}, {110, 90}, {120, 87}, {121, 88},
+    {20, 20, 0},  {21, 20, 0},	 {30, 30, 0},  {32, 40, 0},  {35, 31, 0},  {37, 41, 0},	 {50, 40, 0},
+    {52, 41, 0},  {53, 42, 0},	 {60, 50, 0},  {61, 50, 0},  {62, 50, 0},  {70, 60, 0},	 {72, 61, 0},
+    {75, 63, 0},  {80, 70, 0},	 {86, 71, 0},  {87, 74, 0},  {88, 90, 0},  {89, 78, 0},	 {90, 78, 0},
+    {100, 86, 0}, {101, 86, 88}, {103, 88, 0}, {110, 90, 0}, {120, 87, 0}, {121, 88, 0},
 };
 
 /* The newest PTX version of each driver, by the version of CUDA it reports. */
@@ -23,23 +24,23 @@ static const struct driver_ptx {
     {12020, 82}, {12030, 83}, {12040, 84}, {12050, 85}, {12070, 86}, {12080, 87}, {12090, 88}, {13000, 90},
 };
 
-int cuda_ptx_version(int cc, int driver_version)
+int cuda_ptx_version(int cc, int driver_version, int *target)
 {
-	int newest = drivers[0].ptx, first = 0;
+	const struct target *best = NULL;
+	int newest = drivers[0].ptx;
 
 	for (size_t i = 0; i < sizeof drivers / sizeof *drivers; i++)
 		if (driver_version >= drivers[i].driver)
 			newest = drivers[i].ptx;
-	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++)
-		if (targets[i].cc == cc)
-			first = targets[i].ptx;
-	/* A GPU younger than this table is known to its driver's newest PTX at least. */
-	if (!first || first > newest)
-		return newest;
+	for (size_t i = 0; i < sizeof targets / sizeof *targets; i++) {
+		const struct target *t = &targets[i];
+		if (t->cc <= cc && t->first <= newest && (!t->last || t->last >= newest))
+			best = t;
+	}
+	*target = best ? best->cc : cc;
 	/* 4.3 is what every driver that is still in use for the old targets speaks, and the oldest that our texts are written in. */
-	if (first < 43)
-		return newest < 43 ? newest : 43;
-	return first;
+	const int first = best && best->first > 43 ? best->first : 43;
+	return first > newest ? newest : first;
 }
 
 /* "580.65.06" from the kernel module, or "". */
@@ -58,7 +59,7 @@ static void module_version(char *out, size_t n)
 
 int cuda_info_fill(const struct cuda_driver *d, int index, struct device_info *info, struct err *e)
 {
-	int major = 0, minor = 0, v[8] = {0};
+	int major = 0, minor = 0, target = 0, v[8] = {0};
 	static const int wanted[8] = {DEVICE_SM_COUNT,
 				      DEVICE_WARP_SIZE,
 				      DEVICE_MAX_THREADS_PER_BLOCK,
@@ -92,8 +93,8 @@ int cuda_info_fill(const struct cuda_driver *d, int index, struct device_info *i
 	snprintf(info->spec, sizeof info->spec, "cuda:%d", index);
 	snprintf(info->dialect, sizeof info->dialect, "ptx");
 	info->cc = major * 10 + minor;
-	snprintf(info->target, sizeof info->target, "sm_%d", info->cc);
-	info->ptx_version = cuda_ptx_version(info->cc, d->version);
+	info->ptx_version = cuda_ptx_version(info->cc, d->version, &target);
+	snprintf(info->target, sizeof info->target, "sm_%d", target);
 	info->sm_count = (uint32_t)v[0];
 	info->warp_size = (uint32_t)v[1];
 	info->max_threads_per_block = (uint32_t)v[2];

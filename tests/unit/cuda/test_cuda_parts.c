@@ -55,20 +55,36 @@ static void pieces_make_the_whole(void **state)
 	}
 }
 
+static void expect_ptx(int cc, int driver, int ptx, int target)
+{
+	int got = 0;
+
+	assert_int_equal(cuda_ptx_version(cc, driver, &got), ptx);
+	assert_int_equal(got, target);
+}
+
 static void ptx_versions(void **state)
 {
 	(void)state;
 	/* What NVIDIA's release notes say: the version that brought the target, never above what the driver speaks. */
-	assert_int_equal(cuda_ptx_version(90, 13000), 78);
-	assert_int_equal(cuda_ptx_version(80, 12020), 70);
-	assert_int_equal(cuda_ptx_version(75, 11040), 63);
-	assert_int_equal(cuda_ptx_version(120, 12080), 87);
-	assert_int_equal(cuda_ptx_version(50, 11000), 43);
-	for (int cc = 20; cc <= 140; cc++)
-		for (int driver = 5000; driver <= 14000; driver += 10)
-			assert_in_range(cuda_ptx_version(cc, driver), 31, 90);
-	assert_int_equal(cuda_ptx_version(200, 13000), 90); /* a GPU that this program has never heard of */
-	assert_int_equal(cuda_ptx_version(90, 11080), 78);
+	expect_ptx(90, 13000, 78, 90);
+	expect_ptx(80, 12020, 70, 80);
+	expect_ptx(75, 11040, 63, 75);
+	expect_ptx(120, 12080, 87, 120);
+	expect_ptx(50, 11000, 43, 50);
+	expect_ptx(90, 11080, 78, 90);
+	/* Cards that this program, or their driver's PTX, has never heard of. */
+	expect_ptx(200, 13000, 88, 121);
+	expect_ptx(107, 13000, 88, 103);
+	expect_ptx(102, 13000, 86, 100); /* what was sm_101 is sm_110 in that PTX */
+	expect_ptx(102, 12080, 86, 101);
+	expect_ptx(120, 12020, 78, 90);
+	for (int cc = 20; cc <= 240; cc++)
+		for (int driver = 5000; driver <= 14000; driver += 10) {
+			int target;
+			assert_in_range(cuda_ptx_version(cc, driver, &target), 31, 90);
+			assert_true(target <= cc);
+		}
 }
 
 static void sticky_errors(void **state)

@@ -343,30 +343,6 @@ static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over,
 	return CHASE_DONE;
 }
 
-/* Walks find the tables in a cache, or go on to the memory where the lines of so many pages have driven them out. Pages of one set are few, and
- * all that they need is at hand: misses of theirs cost as much, or nobody knows. */
-static enum chase_state from_memory(struct tlb_path *c, unsigned k, double below, double value, bool *yes)
-{
-	const struct tlb_level *l = &c->level[k - 1];
-	struct tlb_price at = {.state = CHASE_UNDECIDED};
-	struct tlb_visits v;
-	uint64_t pages = 2 * l->ways.value;
-	size_t kept;
-
-	*yes = true;
-	if (l->sets.state != CHASE_DONE || l->ways.state != CHASE_DONE || l->sets.value < 2)
-		return CHASE_DONE;
-	for (unsigned i = 0; i + 1 < k; i++)
-		pages = fmax((double)pages, 1.5 * (double)c->level[i].entries.value);
-	const struct tlb_ring set = {.pages = (uint32_t)pages, .stride = l->sets.value * l->line.value};
-	if (pages > RING_MOST || set.stride * pages + 2 * RING_PAGE > c->bytes)
-		return CHASE_DONE;
-	const enum chase_state state = tlb_visits_get(c, &set, l->floor, below, &v, &at);
-	if (state == CHASE_DONE && v.near && v.n >= TLB_VISITS_LEAST)
-		*yes = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept) < value - 2 * c->gap - ALIKE * value;
-	return state == CHASE_PENDING ? state : CHASE_DONE;
-}
-
 /* Where nothing is kept of what loads of global memory read, nothing is of what walks do. */
 static bool tables_kept(const struct tlb_path *c)
 {
@@ -408,11 +384,10 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
 	/* What comes upon few visits, as rows that few of them open, is in the mean and not in the middle. */
 	const double middle = stat_median(v.cost, v.n, v.scratch) - out->value;
-	bool memory = false;
-	if (k == c->level_count && k > 1 && !v.near && isinf(c->near[k]) && tables_kept(c) &&
-	    from_memory(c, k, below, out->value, &memory) == CHASE_PENDING)
-		return out->state = CHASE_PENDING;
-	if (memory)
+	/* A miss that costs as much as the way from a cache to the memory may go that way, or have a long walk: pages of one set, which are few, may
+	 * have entries in one set of the cache as well. */
+	if (k == c->level_count && k > 1 && !v.near && tables_kept(c) &&
+	    !(out->value - c->step[k - 1] < TABLE_LEAST * (c->slowest - c->quickest)))
 		return undecided(
 		    out,
 		    "what is read to translate may come from a cache or, as so many pages are visited, from memory");

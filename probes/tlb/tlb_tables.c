@@ -3,7 +3,6 @@
 #include "tlb.h"
 #include <math.h>
 
-#define TABLE_LEAST 0.5 /* of the way from a cache of data to the memory */
 #define STAY_LEAST  0.1 /* of the visits miss, ... */
 #define STAY_MOST   0.2 /* ... and for each of them so few followers ask the memory, at most */
 #define FLOOD	    16u /* times as many lines of data for each entry */

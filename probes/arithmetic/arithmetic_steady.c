@@ -27,6 +27,7 @@ enum {
 #define EDGES	1    /* chains, of all warps together */
 #define BETWEEN 1.03 /* instructions, with those that follow a long chain and are none of it */
 #define HELD_UP 2.5  /* times what a chain of the warp that is done first takes */
+#define MORE	1.05 /* a rate so much higher, of a third more warps, is not yet all that there is */
 #define NEAR	3.0  /* part of the time that is looked at by which it may begin later, or end earlier */
 
 double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned rounds)
@@ -214,7 +215,7 @@ static struct arithmetic_steady steady(struct study *s, unsigned row, const stru
 	const struct rate a = rate(s, row, full, how), b = rate(s, row, full - full / 4, how);
 	/* What one load leaves open the other one may tell, but neither may contradict the other. */
 	const struct rate *best = a.hi - a.lo < b.hi - b.lo ? &a : &b;
-	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi, more = b.lo > 0 && a.lo > b.hi;
+	const bool agree = a.lo > 0 && b.lo > 0 && a.lo <= b.hi && b.lo <= a.hi, more = b.lo > 0 && a.lo > MORE * b.hi;
 	/* A unit that is full gives more warps no more. Else their number holds it up, and it may reach anything. */
 	return (struct arithmetic_steady){.lo = (agree ? best->lo : fmin(a.lo, b.lo)) * d->warp_size,
 					  .hi = more ? INFINITY : (agree ? best->hi : fmax(a.hi, b.hi)) * d->warp_size,

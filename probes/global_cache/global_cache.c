@@ -285,9 +285,8 @@ static void study_global(struct study *s)
 	}
 	/* An L1 is what answers the one kind of load faster than anything answers the other. */
 	double first = far.classes[0].centre, nearest = near.classes[0].centre;
-	/* Either may have been seen while the clock was fast. */
-	double usual = first / (1 + far.swing);
-	bool l1 = nearest < usual - 4 - 0.02 * usual && near.class_count > 1;
+	const enum chase_side side = chase_side_of(&near, &far);
+	bool l1 = side == CHASE_NEARER && near.class_count > 1;
 	if (l1) {
 		b = chase_survey(&near);
 		if (b == CHASE_PENDING)
@@ -300,7 +299,7 @@ static void study_global(struct study *s)
 			return;
 		}
 	}
-	bool same = fabs(nearest - first) <= 4 + (0.02 + far.swing) * first;
+	bool same = side == CHASE_AS_FAR && nearest - first <= 4 + (0.02 + far.swing) * first;
 	/* Nothing overflowed so far; but a cache may be larger than what one thread can walk. */
 	struct large_l2 large = {.limit = reach};
 	const uint64_t unit = far.cold_unit > 0 ? (uint64_t)far.cold_unit : 32;

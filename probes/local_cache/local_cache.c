@@ -160,10 +160,12 @@ static void study_local_cache(struct study *s)
 		return;
 	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 		return say(s, VERDICT_INCONCLUSIVE, a == CHASE_UNDECIDED ? c.why : past.why);
-	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. The latter may have been seen while the
-	 * clock was fast. What is as slow is one of those behind, a few cycles more are those of the lanes that wait. */
-	const double nearest = c.classes[0].centre, usual = past.classes[0].centre / (1 + past.swing);
-	const bool common = nearest >= usual - 4 - 0.02 * usual;
+	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. What is as slow is one of those behind, a
+	 * few cycles more are those of the lanes that wait. */
+	const enum chase_side side = chase_side_of(&c, &past);
+	const bool common = side == CHASE_AS_FAR;
+	if (side == CHASE_UNTOLD)
+		return say(s, VERDICT_INCONCLUSIVE, chase_untold_why);
 	if (common && !study_number(s, "cache.global.l2.size", &l2))
 		return say(s, VERDICT_INCONCLUSIVE,
 			   "local memory is no faster than loads past the L1, and the size of what those ask is not "

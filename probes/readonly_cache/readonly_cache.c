@@ -108,11 +108,13 @@ static void study_readonly_cache(struct study *s)
 		return;
 	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
 		return say(s, VERDICT_INCONCLUSIVE, a == CHASE_UNDECIDED ? c.why : past.why);
-	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. The latter may have been seen while the
-	 * clock was fast. */
-	const double nearest = c.classes[0].centre, first = past.classes[0].centre, usual = first / (1 + past.swing);
-	const bool faster = nearest < usual - 4 - 0.02 * usual,
+	/* A cache of the SM is as fast as nothing that answers a load which passes by all of them. */
+	const double nearest = c.classes[0].centre, first = past.classes[0].centre;
+	const enum chase_side side = chase_side_of(&c, &past);
+	const bool faster = side == CHASE_NEARER,
 		   common = !faster && nearest <= first + 4 + (0.02 + past.swing) * first;
+	if (side == CHASE_UNTOLD)
+		return say(s, VERDICT_INCONCLUSIVE, chase_untold_why);
 	if (common)
 		c = far;
 	const enum chase_state surveyed = chase_survey(&c);

@@ -28,7 +28,8 @@ enum ring_param {
 int ring_setup_global(const struct study *s, double x, const double *p, struct job *j);
 int ring_setup_texture(const struct study *s, double x, const double *p, struct job *j);
 
-#define TABLE_LEAST 0.5 /* of the way from a cache of data to the memory: what reads page tables beyond that cache costs no less */
+#define TABLE_LEAST                                                                                                    \
+	0.5 /* of the way from a cache of data to the memory: what reads page tables beyond that cache costs no less */
 
 struct tlb_ring {
 	uint32_t pages;

@@ -271,11 +271,19 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k);
  * first such level, or UINT_MAX. After the geometry. sure: it is as long as rows are, and cannot be a level; else nobody knows, and
  * chase_rows_why says so. */
 unsigned chase_rows_level(const struct chase_path *c, bool *sure);
+/* Whether the first level of a path is one in the SM: by what answers it first, beside what answers loads that pass the SM's caches. Both were
+ * walked. The latter may have been seen while the clock was fast. */
+enum chase_side {
+	CHASE_NEARER, /* by more than one level's lines and a kernel's ways differ: a cache of the SM */
+	CHASE_AS_FAR, /* no nearer than means of one level differ by, if at all: none */
+	CHASE_UNTOLD  /* between the two: a cache that is hardly faster, or none */
+};
+enum chase_side chase_side_of(const struct chase_path *near, const struct chase_path *past);
 /* Whether a cache that is as far as the L2 overflows where loads past the L1 found that this does. */
 bool chase_common_l2(const struct study *s, const struct chase_level *l);
 /* One verdict for size, line, sector, ways and sets of the cache that prefix names. */
 void chase_say_geometry(struct study *s, const char *prefix, enum verdict v, const char *because);
-extern const char chase_rows_why[];
+extern const char chase_rows_why[], chase_untold_why[];
 
 /* Bytes on a path that the first TLB translates without a miss, less what a kernel needs besides: its output, and pages that begin
  * before a footprint does. UINT64_MAX: there is none, or nobody knows. path: "global" or "texture". */

@@ -504,6 +504,9 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 const char chase_rows_why[] =
     "what is fetched there at once is a piece of a row of the memory, or unknown: open rows would do "
     "the same as a cache";
+const char chase_untold_why[] =
+    "what answers such loads first is nearer than what answers those past the L1, but by so little that both may be "
+    "one cache";
 
 /* The lowest level but the first from which on no size is known and each next is hardly slower: nothing shows that any of them keeps what it
  * was asked for, and open rows and pages of the memory are such classes. UINT_MAX: none. */
@@ -555,6 +558,21 @@ void chase_rows_served(const struct chase_path *c, unsigned rows, const struct c
 	const double here = c->classes[c->level[rows].class_last].centre;
 	*memory = *open;
 	memory->hi += c->classes[c->level[c->level_count - 1].class_last].centre - here;
+}
+
+#define NEARER_LEAST 4	  /* cycles, ... */
+#define NEARER_PART  0.02 /* ... and of what all loads have in common, by which a cache of the SM is nearer for sure */
+#define ALIKE_LEAST  1
+#define ALIKE_PART   0.005 /* the same, by which two means of one level differ */
+
+enum chase_side chase_side_of(const struct chase_path *near, const struct chase_path *past)
+{
+	const double usual = past->classes[0].centre / (1 + past->swing), sooner = usual - near->classes[0].centre;
+
+	if (sooner > NEARER_LEAST + NEARER_PART * usual)
+		return CHASE_NEARER;
+	/* Each of two times is rounded by less than one step of the clock. */
+	return sooner <= ALIKE_LEAST + ALIKE_PART * usual + near->grain - 1 ? CHASE_AS_FAR : CHASE_UNTOLD;
 }
 
 bool chase_common_l2(const struct study *s, const struct chase_level *l)

@@ -10,7 +10,7 @@
 #include <unistd.h>
 
 /* Names in an error come from files and argv: no control character of theirs may reach the terminal. */
-static void print_error(const char *text)
+static void print_error(const char *program, const char *text)
 {
 	char clean[sizeof(((struct err *)0)->text)];
 	size_t n = 0;
@@ -25,7 +25,18 @@ static void print_error(const char *text)
 	while (n && clean[n - 1] == ' ')
 		n--;
 	clean[n] = 0;
-	fprintf(stderr, "fathom: %s\n", clean);
+	fputs("fathom: ", stderr);
+	/* Commands to type are told as the program was called. */
+	for (const char *at = clean, *call; *at; at = call) {
+		call = strstr(at, "`fathom ");
+		if (!call) {
+			fputs(at, stderr);
+			break;
+		}
+		fprintf(stderr, "%.*s`%s", (int)(call - at), at, program);
+		call += strlen("`fathom");
+	}
+	fputc('\n', stderr);
 }
 
 static unsigned columns(int fd)
@@ -59,6 +70,18 @@ static int print_help(struct cmd_context *c, void (*write)(struct str *))
 
 	str_init(&text);
 	write(&text);
+	rc = cmd_print(c, &text);
+	str_free(&text);
+	return rc;
+}
+
+static int print_verb_help(struct cmd_context *c, const struct cmd_verb *verb)
+{
+	struct str text;
+	int rc;
+
+	str_init(&text);
+	help_verb(&text, verb);
 	rc = cmd_print(c, &text);
 	str_free(&text);
 	return rc;
@@ -101,9 +124,13 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 
 	if (!word)
 		return cmd_fail(c, CMD_USAGE, "say what to do: start with `fathom run`, or see `fathom --help`");
+	if (strcmp(word, "help") == 0 && argc > 2) {
+		verb = cmd_find(argv[2]);
+		return verb ? print_verb_help(c, verb) : unknown_command(c, argv[2]);
+	}
 	if (strcmp(word, "--help") == 0 || strcmp(word, "-h") == 0 || strcmp(word, "help") == 0)
 		return print_help(c, help_program);
-	if (strcmp(word, "--version") == 0)
+	if (strcmp(word, "--version") == 0 || strcmp(word, "-V") == 0)
 		return print_version(c);
 	if (strcmp(word, "--man") == 0) /* for the build */
 		return print_help(c, man_page);
@@ -119,21 +146,14 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 		return rc;
 	if (cmd_flag(c, "version"))
 		return print_version(c);
-	if (cmd_flag(c, "help")) {
-		struct str text;
-
-		str_init(&text);
-		help_verb(&text, verb);
-		rc = cmd_print(c, &text);
-		str_free(&text);
-		return rc;
-	}
+	if (cmd_flag(c, "help"))
+		return print_verb_help(c, verb);
 	return verb->run(c, argc, argv);
 }
 
 int main(int argc, char **argv)
 {
-	struct cmd_context c = {.out = stdout, .log = stderr};
+	struct cmd_context c = {.program = argc > 0 ? argv[0] : "fathom", .out = stdout, .log = stderr};
 	int rc;
 
 	setlocale(LC_CTYPE, "");
@@ -150,7 +170,7 @@ int main(int argc, char **argv)
 			rc = cmd_fail(&c, CMD_DEVICE, "cannot write to standard output: %s", strerror(errno));
 	}
 	if (rc != CMD_OK && c.error.text[0])
-		print_error(c.error.text);
+		print_error(c.program, c.error.text);
 	arena_free(&c.arena);
 	return rc;
 }

@@ -59,6 +59,7 @@ struct cmd_given {
 };
 
 struct cmd_context {
+	const char *program; /* as it was called, for commands to type next */
 	FILE *out, *log;
 	struct err error;   /* filled by a command that does not return CMD_OK */
 	struct arena arena; /* lives as long as the command */
@@ -77,6 +78,8 @@ bool cmd_flag(const struct cmd_context *c, const char *option);
 const char *cmd_value_at(const struct cmd_context *c, const char *option, size_t i);
 /* A number in [least, most] of an option; `value` is left alone when the option was not given. CMD_OK or CMD_USAGE. */
 int cmd_number(struct cmd_context *c, const char *option, double least, double most, double *value);
+/* The same of a time, in seconds: "90", "90s", "1.5m", "2h", "500ms". */
+int cmd_seconds(struct cmd_context *c, const char *option, double least, double most, double *value);
 int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value);
 /* --threads, for the simulated GPUs that this process and its children open from now on. CMD_OK or CMD_USAGE. */
 int cmd_threads(struct cmd_context *c);
@@ -92,6 +95,8 @@ const char *cmd_nearest_verb(const char *name);
 int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, char ***argv);
 void help_verb(struct str *out, const struct cmd_verb *v);
 void help_program(struct str *out);
+/* A word as a shell takes it for one: quoted where it has to be. */
+void help_quote(struct str *out, const char *word);
 void help_man(struct str *out, const char *version);
 void help_completion(struct str *out);
 

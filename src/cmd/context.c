@@ -45,6 +45,31 @@ int cmd_number(struct cmd_context *c, const char *option, double least, double m
 	return CMD_OK;
 }
 
+int cmd_seconds(struct cmd_context *c, const char *option, double least, double most, double *value)
+{
+	static const struct {
+		const char *suffix;
+		double seconds;
+	} units[] = {{"", 1}, {"s", 1}, {"ms", 0.001}, {"m", 60}, {"min", 60}, {"h", 3600}};
+	const char *text = cmd_value(c, option);
+	char *end;
+	double v, scale = 0;
+
+	if (!text)
+		return CMD_OK;
+	v = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (strcmp(end, units[i].suffix) == 0)
+			scale = units[i].seconds;
+	v *= scale;
+	if (end == text || scale == 0 || !isfinite(v) || v < least || v > most)
+		return cmd_fail(c, CMD_USAGE,
+				"--%s takes a time from %g to %g seconds, such as 90, 90s or 1.5m, not '%s'", option,
+				least, most, text);
+	*value = v;
+	return CMD_OK;
+}
+
 int cmd_integer(struct cmd_context *c, const char *option, uint64_t *value)
 {
 	const char *text = cmd_value(c, option);

@@ -49,6 +49,20 @@ static void wrap(struct str *out, const char *text, size_t at, size_t indent, si
 	str_addc(out, '\n');
 }
 
+void help_quote(struct str *out, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+
+	if (*word && strspn(word, plain) == strlen(word)) {
+		str_add(out, word);
+		return;
+	}
+	str_addc(out, '\'');
+	for (; *word; word++)
+		str_add(out, *word == '\'' ? "'\\''" : (char[]){*word, 0});
+	str_addc(out, '\'');
+}
+
 static void synopsis(struct str *out, const struct cmd_verb *v)
 {
 	str_addf(out, "fathom %s", v->name);

@@ -64,7 +64,7 @@ int measuring_begin(struct measuring *m, struct cmd_context *c)
 	    .limit = INFINITY,
 	    .verbose = cmd_flag(c, "verbose"),
 	};
-	rc = cmd_number(c, "time-limit", 0.001, 1e9, &m->limit);
+	rc = cmd_seconds(c, "time-limit", 0.001, 1e9, &m->limit);
 	if (rc == CMD_OK)
 		rc = cmd_threads(c);
 	if (rc == CMD_OK)

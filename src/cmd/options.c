@@ -13,7 +13,7 @@
 
 const struct cmd_option cmd_common_options[] = {
     {.name = "help", .letter = 'h', .help = "say what the command does, with examples"},
-    {.name = "version", .help = "print the version"},
+    {.name = "version", .letter = 'V', .help = "print the version"},
     END_OPTIONS,
 };
 
@@ -44,7 +44,9 @@ static const struct cmd_option run_options[] = {
     {.name = "seed",
      .arg = "N",
      .help = "seed of all random choices (default 1); the same seed asks the same questions"},
-    {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    {.name = "time-limit",
+     .arg = "TIME",
+     .help = "stop after so many seconds (90, 90s, 1.5m, 2h) and keep what was measured"},
     {.name = "verbose", .letter = 'v', .help = "say in the end where the time went, probe by probe"},
     {.name = "threads",
      .arg = "N",
@@ -57,8 +59,9 @@ static const struct cmd_option run_options[] = {
 static const struct cmd_option report_options[] = {
     {.name = "format",
      .arg = "text|summary|lemeire|json|csv",
-     .help = "how to write the report (default text); summary is the page that `fathom run` ends with: units, caches, "
-	     "TLBs and memories in tables; lemeire is the one-page performance report of his Table III; markdown makes "
+     .help = "how to write the report (default text); summary is the screen that `fathom run` ends with: rates, "
+	     "memories and latencies in 24 lines; lemeire is the one-page performance report of his Table III; "
+	     "markdown makes "
 	     "a page for doc/results"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
     END_OPTIONS,
@@ -88,7 +91,9 @@ static const struct cmd_option reproduce_options[] = {
     {.name = "seed",
      .arg = "N",
      .help = "seed of all random choices (default 1); the same seed asks the same questions"},
-    {.name = "time-limit", .arg = "S", .help = "stop after S seconds and keep what was measured"},
+    {.name = "time-limit",
+     .arg = "TIME",
+     .help = "stop after so many seconds (90, 90s, 1.5m, 2h) and keep what was measured"},
     {.name = "threads",
      .arg = "N",
      .help =
@@ -109,7 +114,9 @@ static const struct cmd_option sim_options[] = {
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
      .many = true},
-    {.name = "time-limit", .arg = "S", .help = "end a kernel that still runs after S seconds (default 60; 0: never)"},
+    {.name = "time-limit",
+     .arg = "TIME",
+     .help = "end a kernel that still runs after so long (90, 90s, 1.5m; default 60; 0: never)"},
     {.name = "threads",
      .arg = "N",
      .help =

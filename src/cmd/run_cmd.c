@@ -58,11 +58,20 @@ static int summarise(struct measuring *m, const struct run *r)
 
 	str_init(&out);
 	rc = report_summary(&out, r, &c->style, &c->error);
-	if (rc == 0)
-		str_addf(&out,
-			 "\nWrote %s\nNext, the whole report:    fathom report %s\n"
-			 "      its figures as SVG:  fathom report %s --figures figures\n",
-			 m->path, m->path, m->path);
+	if (rc == 0) {
+		static const struct {
+			const char *what, *before, *after;
+		} next[] = {{"all of it", " report ", ""}, {"figures", " report ", " --figures figures"}};
+
+		str_addf(&out, "Wrote %s\n", m->path);
+		for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
+			str_addf(&out, "  %-10s ", next[i].what);
+			help_quote(&out, c->program);
+			str_add(&out, next[i].before);
+			help_quote(&out, m->path);
+			str_addf(&out, "%s\n", next[i].after);
+		}
+	}
 	rc = rc ? CMD_DEVICE : cmd_print(c, &out);
 	str_free(&out);
 	return rc;

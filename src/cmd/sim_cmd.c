@@ -115,7 +115,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	if (!rc)
 		rc = arguments(c, p, &l);
 	if (!rc)
-		rc = cmd_number(c, "time-limit", 0, 1e6, &limit);
+		rc = cmd_seconds(c, "time-limit", 0, 1e6, &limit);
 	if (!rc && cmd_flag(c, "trace"))
 		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)

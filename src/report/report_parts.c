@@ -4,15 +4,19 @@
 #include <stdio.h>
 #include <string.h>
 
-void part_title(struct str *out, const char *title, const struct report_style *style)
-{
-	str_addf(out, "\n%s%s%s\n", table_bold(style), title, table_plain(style));
-}
-
 static unsigned width_of(const struct report_style *style)
 {
 	unsigned w = style->width ? style->width : 80;
 	return w < 40 ? 40 : w > 160 ? 160 : w;
+}
+
+void part_title(struct str *out, const char *title, const struct report_style *style)
+{
+	str_addf(out, "\n%s", table_bold(style));
+	render_wrap(out, title, 0, width_of(style));
+	if (out->len)
+		out->len--; /* the end of the line comes after its last attribute */
+	str_addf(out, "%s\n", table_plain(style));
 }
 
 static void counts(struct str *out, const struct run *r)
@@ -469,11 +473,20 @@ void part_probes(struct str *out, const struct run *r, const struct report_style
 	table_column(&t, "because", TABLE_WRAP);
 	for (size_t i = 0; i < r->probe_count; i++) {
 		const struct probe_record *p = &r->probes[i];
-		if (p->state == PROBE_DONE)
+		size_t same = 0, before = 0;
+		for (size_t k = 0; k < r->probe_count; k++) {
+			const bool one =
+			    r->probes[k].state == p->state && strcmp(r->probes[k].message, p->message) == 0;
+			same += one;
+			before += one && k < i;
+		}
+		if (p->state == PROBE_DONE || before)
 			continue;
+		char name[80];
+		snprintf(name, sizeof name, same > 1 ? "%s and %zu more" : "%s", p->name, same - 1);
 		any = true;
 		table_row(&t);
-		table_cell(&t, p->name, VERDICT_MEASURED);
+		table_cell(&t, name, VERDICT_MEASURED);
 		table_cell(&t, probe_state_name(p->state), VERDICT_FAILED);
 		table_cell(&t, p->message, VERDICT_MEASURED);
 	}

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define LEAST_WRAP 24 /* columns of a text that is broken between words */
+
 static unsigned page_width(const struct report_style *style)
 {
 	unsigned width = style->width ? style->width : 80;
@@ -87,6 +89,46 @@ static size_t column_width(const struct table *t, size_t column, const char *tit
 	return widest;
 }
 
+/* Columns of all but the last, with what separates them, and of the last one's longest text or, where it wraps, its least. */
+static size_t least_width(const struct table *t)
+{
+	size_t columns = scols_table_get_ncols(t->tb), sum = 0;
+	for (size_t i = 0; i < columns; i++) {
+		struct libscols_column *c = scols_table_get_column(t->tb, i);
+		const size_t w = column_width(t, i, scols_cell_get_data(scols_column_get_header(c)));
+		sum += scols_column_is_wrap(c) && w > LEAST_WRAP ? LEAST_WRAP : w;
+		sum += i ? 2 : 0;
+	}
+	return sum;
+}
+
+/* A row a paragraph: its first cell as a heading, then "title: text" of each other one that says something. */
+static void stack(const struct table *t, struct str *out)
+{
+	const size_t columns = scols_table_get_ncols(t->tb);
+	for (size_t i = 0; i < t->rows; i++) {
+		struct libscols_line *line = scols_table_get_line(t->tb, i);
+		struct str head, rest;
+		str_init(&head);
+		str_init(&rest);
+		for (size_t k = 0; k < columns; k++) {
+			struct libscols_column *c = scols_table_get_column(t->tb, k);
+			const char *title = scols_cell_get_data(scols_column_get_header(c)),
+				   *text = scols_line_get_column_data(line, c);
+			if (text && k == 0)
+				str_add(&head, text);
+			else if (text && *text && strcmp(text, "-") != 0)
+				str_addf(&rest, "%s%s: %s", rest.len ? ", " : "", title ? title : "", text);
+		}
+		str_addf(out, "%*s%s%s%s\n", TABLE_INDENT, "", table_bold(t->style), str_text(&head),
+			 table_plain(t->style));
+		render_wrap(out, str_text(&rest), 2 * TABLE_INDENT, page_width(t->style));
+		out->failed |= head.failed || rest.failed;
+		str_free(&head);
+		str_free(&rest);
+	}
+}
+
 /* The last column takes what the others leave: its texts are broken between words to that width. */
 static void wrap_column(struct table *t)
 {
@@ -131,9 +173,12 @@ static void put_lines(struct str *out, const char *text)
 void table_print(struct table *t, struct str *out)
 {
 	char *text = NULL;
-	if (!t->failed && t->rows)
+	const bool fits = t->failed || !t->rows || least_width(t) + TABLE_INDENT <= page_width(t->style);
+	if (!fits)
+		stack(t, out);
+	if (!t->failed && t->rows && fits)
 		wrap_column(t);
-	if (!t->failed && t->rows)
+	if (!t->failed && t->rows && fits)
 		t->failed = scols_print_table_to_string(t->tb, &text) != 0 || !text;
 	if (t->failed)
 		out->failed = true;

@@ -22,7 +22,7 @@ void table_column(struct table *t, const char *title, enum table_column kind);
 void table_row(struct table *t);
 /* The next cell of the row. v colours it; VERDICT_MEASURED: plain. */
 void table_cell(struct table *t, const char *text, enum verdict v);
-/* Prints, unless it has no rows, and frees. */
+/* Prints, unless it has no rows, and frees. What is too wide for the page stands a row a paragraph. */
 void table_print(struct table *t, struct str *out);
 
 /* "\033[1m" and the like, "" without colour. */

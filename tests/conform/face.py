@@ -1,0 +1,75 @@
+#!/usr/bin/env python3
+"""The first screen, and what a person types: 24 lines of 80 columns for every recorded card, nothing wider than the page, commands
+to type next that work as printed, -V, help COMMAND, times with a unit.
+
+Usage: face.py FATHOM ROOT
+"""
+import glob
+import lzma
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FATHOM, ROOT = os.path.abspath(sys.argv[1]), sys.argv[2]
+LINES, COMMANDS = 24, 3  # of the screen, and of what `fathom run` adds: the file and what to type next
+problems = []
+
+
+def run(*words, cwd=None, columns=80, program=FATHOM):
+    env = dict(os.environ, COLUMNS=str(columns), NO_COLOR="1")
+    return subprocess.run([program, *words], cwd=cwd, env=env, check=False, capture_output=True, text=True, timeout=120)
+
+
+def expect(good, what):
+    if not good:
+        problems.append(what)
+
+
+def first_screen(folder):
+    for packed in sorted(glob.glob(os.path.join(ROOT, "tests", "recorded", "*.fathom.xz"))):
+        name = os.path.basename(packed)[:-3]
+        path = os.path.join(folder, name)
+        with lzma.open(packed) as src, open(path, "wb") as out:
+            out.write(src.read())
+        for columns in (80, 65, 40):
+            done = run("report", path, "--format", "summary", columns=columns)
+            lines = done.stdout.splitlines()
+            expect(done.returncode == 0 and lines, f"{name}: no first screen: {done.stderr}")
+            expect(columns < 80 or len(lines) <= LINES - COMMANDS, f"{name}: {len(lines)} lines:\n{done.stdout}")
+            for line in lines:
+                expect(len(line) <= columns, f"{name}: wider than {columns} columns: {line}")
+            expect(not re.search(r"\d\.\d{3}|e[+-]\d", done.stdout), f"{name}: more than three digits:\n{done.stdout}")
+
+
+def next_commands(folder):
+    """They are typed in a shell as printed, by a program of an odd name and for a file of an odd name."""
+    os.symlink(FATHOM, os.path.join(folder, "my fathom"))
+    done = run("run", "-d", "sim:toy", "-p", "clock", "-o", "it's one.fathom", cwd=folder, program="./my fathom")
+    expect(done.returncode == 0, f"run: {done.stderr}")
+    typed = re.findall(r"^  [a-z ]+?  +('\./my fathom' .*)$", done.stdout, flags=re.M)
+    expect(len(typed) == COMMANDS - 1, f"{len(typed)} commands to type next:\n{done.stdout}")
+    for line in typed:
+        shell = subprocess.run(["sh", "-c", line], cwd=folder, check=False, capture_output=True, text=True, timeout=60)
+        expect(shell.returncode == 0 and shell.stdout, f"`{line}` does not work as printed: {shell.stderr}")
+    done = run("run", "-p", "nonsense", cwd=folder, program="./my fathom")
+    expect("`./my fathom list probes`" in done.stderr, f"an error tells a command that was not called so: {done.stderr}")
+
+
+def words():
+    expect(run("-V").stdout == run("--version").stdout != "", "-V is not --version")
+    expect(run("help", "run").stdout == run("run", "--help").stdout != "", "`help run` is not `run --help`")
+    expect(run("help", "rnu").returncode == 2, "help of a command that there is not")
+    for text, good in (("90s", True), ("1.5m", True), ("2h", True), ("500ms", True), ("90", True), ("9x", False), ("s", False),
+                       ("-1s", False), ("1e9h", False)):
+        done = run("run", "-d", "sim:no-such", "--time-limit", text)
+        expect(done.returncode == (3 if good else 2) or (good and "no-such" in done.stderr), f"--time-limit {text}: {done.stderr}")
+
+
+with tempfile.TemporaryDirectory() as scratch:
+    first_screen(scratch)
+    next_commands(scratch)
+words()
+print("\n".join(problems + [f"face: {len(problems)} problems"]))
+sys.exit(1 if problems else 0)

@@ -7,8 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define WIDE	 0.1 /* of a value: an interval that is wider says too little to be called right where its middle is not */
-#define INCLUDED 4 /* files in each other */
+/* Of a value: an interval that is wider says too little to be called right where its middle is not. */
+#define WIDE	    0.1
+#define WIDE_LIKELY 0.25
+#define INCLUDED    4 /* files in each other */
 
 struct line {
 	char key[96], text[64], unit[24];
@@ -42,8 +44,8 @@ static bool is_right(const struct line *x, const struct finding *f)
 		return f->value.kind == VALUE_TEXT && strcmp(f->value.text, x->text) == 0;
 	if (f->value.kind != VALUE_NUMBER)
 		return false;
-	const double is = f->value.number;
-	return (is >= x->lo && is <= x->hi) || (f->hi >= x->lo && f->lo <= x->hi && f->hi - f->lo <= WIDE * fabs(is));
+	const double is = f->value.number, wide = f->verdict == VERDICT_LIKELY ? WIDE_LIKELY : WIDE;
+	return (is >= x->lo && is <= x->hi) || (f->hi >= x->lo && f->lo <= x->hi && f->hi - f->lo <= wide * fabs(is));
 }
 
 struct marking {

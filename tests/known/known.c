@@ -11,6 +11,7 @@
 
 #define TRUTHS_MAX     2048
 #define BRACKET	       0.1	   /* of a size */
+#define LIKELY_BRACKET 0.25	   /* of what is LIKELY (doc/exam.md) */
 #define PRICE_BRACKET  0.25	   /* of a TLB's cost */
 #define STEPPED	       0.02	   /* of a latency that a clock of steps measured */
 #define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
@@ -366,7 +367,7 @@ static bool is_right(const struct finding *f, const struct fact *t, const struct
 		return t->absent;
 	if (f->verdict == VERDICT_BOUND) /* nothing is bounded that is not there */
 		return !t->absent && t->number >= f->lo - t->tolerance && t->number <= f->hi + t->tolerance;
-	if (f->verdict != VERDICT_MEASURED)
+	if (!finding_estimated(f))
 		return true;
 	if (t->absent)
 		return false;
@@ -380,14 +381,16 @@ static bool is_right(const struct finding *f, const struct fact *t, const struct
 	 * of a translation, of which a clock of wide steps hides some cycles, and how many warps rates can tell. */
 	const bool price = str_starts(f->key, "tlb.") && str_ends(f->key, "latency"),
 		   fitted = str_ends(f->key, ".capacity"), warps = str_ends(f->key, ".ridge"),
+		   likely = f->verdict == VERDICT_LIKELY,
 		   within = t->number >= f->lo && t->number <= f->hi &&
-			    f->hi - f->lo <= fmax(warps ? 1 : 0, (fitted  ? FIT_BRACKET
-								  : price ? PRICE_BRACKET
-									  : BRACKET) *
+			    f->hi - f->lo <= fmax(warps ? 1 : 0, (fitted   ? FIT_BRACKET
+								  : price  ? PRICE_BRACKET
+								  : likely ? LIKELY_BRACKET
+									   : BRACKET) *
 								     t->number); /* counts differ by one at the least */
 	if (str_ends(f->key, ".size") && f->hi > f->lo)
 		return within;
-	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps) && within) ||
+	return fabs(v->number - t->number) <= t->tolerance || ((price || fitted || warps || likely) && within) ||
 	       is_right_in_steps(f, t, s);
 }
 
@@ -499,7 +502,7 @@ static int group_of(const struct run *r, const char *key)
 
 enum answer known_answer_of(enum verdict v, bool right)
 {
-	const bool likely = strcmp(verdict_name(v), "LIKELY") == 0; /* not each version has it */
+	const bool likely = v == VERDICT_LIKELY;
 	if (v == VERDICT_INCONCLUSIVE)
 		return ANSWER_INCONCLUSIVE;
 	if (v == VERDICT_UNSUPPORTED || v == VERDICT_FAILED)
@@ -512,7 +515,7 @@ enum answer known_answer_of(enum verdict v, bool right)
 /* Findings whose truth is no single line of what a description tells; false: the key is not one of them. */
 static bool is_composed(const struct sim_spec *s, const struct finding *f, bool *right)
 {
-	const bool says = f->verdict == VERDICT_MEASURED;
+	const bool says = finding_estimated(f);
 	if (str_ends(f->key, ".latency_classes"))
 		*right = !says || is_right_classes(s, f);
 	else if (str_ends(f->key, ".latency_spectrum"))
@@ -542,7 +545,7 @@ static void judge(struct known_answer *a, const struct sim_spec *s, const struct
 	a->composed = f && is_composed(s, f, &right);
 	/* What the description does not know cannot be called right. Right by luck is wrong: or more can be told than is thought. */
 	if (f && !a->composed)
-		right = t && is_right(f, t, s) && !(f->verdict == VERDICT_MEASURED && known_unit_hidden(s, a->key));
+		right = t && is_right(f, t, s) && !(finding_estimated(f) && known_unit_hidden(s, a->key));
 	a->answer = f ? known_answer_of(f->verdict, right) : ANSWER_SILENT;
 	a->absent = t && t->absent;
 	truth_text(a->truth, sizeof a->truth, a->composed ? NULL : t);

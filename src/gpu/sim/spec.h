@@ -8,10 +8,21 @@
 #include <stdint.h>
 
 /* ---- caches: one description for constant, data (and later texture, instruction) caches ---- */
-enum cache_policy { POLICY_LRU, POLICY_FIFO, POLICY_RANDOM, POLICY_PLRU, POLICY_WEIGHTED, POLICY_NRU, POLICY_SCHEDULE };
+enum cache_policy {
+	POLICY_LRU,
+	POLICY_FIFO,
+	POLICY_RANDOM,
+	POLICY_PLRU,
+	POLICY_WEIGHTED,
+	POLICY_NRU,
+	POLICY_SCHEDULE,
+	POLICY_QLRU,
+	POLICY_DUEL
+};
 enum schedule_step { STEP_ACCESS, STEP_MISS };
 enum cache_scope { SCOPE_SM, SCOPE_CLUSTER, SCOPE_GPU };
-enum cache_mapping { MAP_MODULO, MAP_HASH };
+#define QLRU_OLDEST 3 /* the age of the line that goes next */
+enum cache_mapping { MAP_MODULO, MAP_HASH, MAP_SCRAMBLE };
 enum cache_write { WRITE_THROUGH, WRITE_BACK, WRITE_EVICT }; /* what a store does to a line; evict drops it */
 enum cache_addressed { ADDRESSED_PHYSICAL, ADDRESSED_VIRTUAL };
 #define CACHE_WAYS_MAX 128
@@ -24,9 +35,12 @@ struct cache_spec {
 	uint16_t schedule[SCHEDULE_MOST]; /* POLICY_SCHEDULE: the ways, from 0, that go one after the other ... */
 	uint32_t schedule_count;
 	enum schedule_step step; /* ... by one with every access to the set, or with every line that is replaced */
+	uint32_t insert_age;	 /* POLICY_QLRU: age of a new line, 0 to QLRU_OLDEST */
+	uint32_t victims;	 /* lines that a buffer beside the level keeps of those that it replaces */
 	double weight[CACHE_WAYS_MAX]; /* POLICY_WEIGHTED: chance of each way to be replaced; sums to 1 */
 	enum cache_mapping
-	    mapping; /* MAP_MODULO: (address / line) % sets. MAP_HASH: xor-folded line number, balanced on aligned spans */
+	    mapping; /* MAP_MODULO: (address / line) % sets. MAP_HASH: xor-folded line number, balanced on aligned spans.
+		 * MAP_SCRAMBLE: the same with a product of the upper bits, which no xor of bits makes */
 	enum cache_scope scope;
 	double latency; /* cycles, load to use, of a hit in this level (address arithmetic of the load not included) */
 	uint32_t partitions; /* 1, or 2: lines alternate by a hash over partitions; a cluster is near to one */
@@ -129,6 +143,7 @@ struct op_spec {	      /* one operation on one type: arith.<op>.<type> */
 struct noise_spec {
 	double jitter_probability, jitter_cycles; /* a memory access beyond the SM takes up to jitter_cycles more */
 	double refresh_interval, refresh_cycles;  /* memory stalls for refresh_cycles every refresh_interval cycles */
+	double neighbour_insert;		  /* share of those that leave a stranger's line behind */
 	double neighbour_rate; /* evictions per 1000 cycles, in caches of gpu scope, by somebody else's traffic */
 	double boost, boost_interval,
 	    boost_cycles; /* once an interval the SM's clock is 1 + boost times as fast for so long */

@@ -102,6 +102,9 @@ int spec_check_cache(const struct spec_file *f, const struct cache_spec *c, cons
 		return spec_fail(f, AT("set_bits_from"),
 				 "'%s' puts runs of %llu bytes into one set, but a set holds %u lines of %u bytes", key,
 				 (unsigned long long)block, c->ways, c->line);
+	if (c->victims && c->write == WRITE_BACK)
+		return spec_fail(f, AT("victims"), "'%s' keeps lines that memory has: it does not go with write = back",
+				 key);
 	if (c->write == WRITE_EVICT && c->write_allocate)
 		return spec_fail(f, AT("write_allocate"), "'%s' is yes, but a store drops the line (write = evict)",
 				 key);

@@ -123,9 +123,9 @@ static int check_geometry(const struct spec_file *f, const struct cache_spec *c,
 	if (c->policy == POLICY_PLRU && !is_power_of_two(c->ways))
 		return spec_fail(f, AT("policy"), "'%s' is plru, which needs a power of two of ways, not %u", key,
 				 c->ways);
-	if (c->mapping == MAP_HASH && !is_power_of_two(c->sets))
-		return spec_fail(f, AT("mapping"), "'%s' is hash, which needs a power of two of sets, not %u", key,
-				 c->sets);
+	if (c->mapping != MAP_MODULO && !is_power_of_two(c->sets))
+		return spec_fail(f, AT("mapping"), "'%s' is %s, which needs a power of two of sets, not %u", key,
+				 c->mapping == MAP_HASH ? "hash" : "scramble", c->sets);
 	if (c->policy == POLICY_WEIGHTED) {
 		double sum = 0;
 		for (uint32_t i = 0; i < c->ways; i++)

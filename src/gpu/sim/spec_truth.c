@@ -101,7 +101,8 @@ static const char *seen_scope(const struct sim_spec *s, enum cache_scope scope)
 
 static const char *policy_name(enum cache_policy p)
 {
-	static const char *const names[] = {"lru", "fifo", "random", "plru", "weighted", "nru", "schedule"};
+	static const char *const names[] = {"lru", "fifo",     "random", "plru", "weighted",
+					    "nru", "schedule", "qlru",	 "duel"};
 	return names[p];
 }
 
@@ -161,7 +162,7 @@ static void tell_ways(struct teller *t, const struct cache_spec *c, const char *
 		differ = differ || c->set_ways[k] != c->set_ways[0];
 	if (!differ) { /* also where they are listed one by one */
 		snprintf(key, sizeof key, "%s.ways", stem);
-		tell_number(t, key, c->ways, 0);
+		tell_number(t, key, c->ways + c->victims / 2.0, c->victims / 2.0);
 		return;
 	}
 	uint32_t n = c->sets < SET_SIZES_MAX ? c->sets : SET_SIZES_MAX;
@@ -176,7 +177,7 @@ static const char *mapping_name(const struct cache_spec *c)
 	/* Higher than the line needs: neighbours share a set. */
 	if (c->set_bits_from && 1ull << c->set_bits_from > c->line)
 		return "tiled2d";
-	return c->mapping == MAP_HASH ? "hash" : "modulo";
+	return c->mapping == MAP_MODULO ? "modulo" : "hash";
 }
 
 static void tell_mapping(struct teller *t, const struct cache_spec *c, const char *stem)
@@ -219,12 +220,14 @@ static void tell_cache(struct teller *t, const struct sim_spec *s, const struct 
 		       const char *level)
 {
 	char key[KEY_BYTES];
+	const double spare = (double)c->victims * c->line / 2;
 	const struct {
 		const char *property;
 		double number, tolerance;
 	} numbers[] = {
-	    {"size", (double)c->size, 0},
-	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size},
+	    /* What a buffer beside the level keeps may count as its own. */
+	    {"size", (double)c->size + spare, spare},
+	    {"copy_size", (double)c->size, COPY_TOLERANCE * (double)c->size + 2 * spare},
 	    {"line", c->line, 0},
 	    {"sector", c->sector, 0},
 	    {"sets", c->sets, 0},
@@ -420,14 +423,17 @@ static void tell_texture(struct teller *t, const struct sim_spec *s)
 /* Shape of the cache that such accesses ask first: whichever path has it, they see the same one. */
 static void tell_shape(struct teller *t, const struct cache_spec *c, const char *stem)
 {
+	const double spare = (double)c->victims * c->line / 2;
 	const struct {
 		const char *property;
 		double number;
-	} numbers[] = {{"size", (double)c->size}, {"line", c->line}, {"sector", c->sector}, {"sets", c->sets}};
+		double tolerance;
+	} numbers[] = {
+	    {"size", (double)c->size + spare, spare}, {"line", c->line}, {"sector", c->sector}, {"sets", c->sets}};
 	char key[KEY_BYTES];
 	for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
 		snprintf(key, sizeof key, "%s.%s", stem, numbers[i].property);
-		tell_number(t, key, numbers[i].number, 0);
+		tell_number(t, key, numbers[i].number, numbers[i].tolerance);
 	}
 	tell_ways(t, c, stem);
 }

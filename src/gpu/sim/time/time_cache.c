@@ -1,6 +1,7 @@
 #include "gpu/sim/time/time_cache.h"
 #include "base/arena.h"
 #include "gpu/sim/func/func_clones.h"
+#include "gpu/sim/time/time_replace.h"
 #include <assert.h>
 #include <errno.h>
 #include <math.h>
@@ -14,6 +15,14 @@
 /* So many ways are looked at one after the other. Of more, 8 bits of each tag are looked at first, eight ways at once: a set of many ways
  * is hundreds of bytes. */
 #define FEW 8
+
+/* Set dueling (Qureshi et al. 2007): of each DUEL_SPAN sets one always inserts lines young and one always old; the others do as the one
+ * that missed less lately, by a counter that saturates. */
+#define DUEL_SPAN  32
+#define DUEL_EVEN  512
+#define DUEL_YOUNG 2
+
+#define STRANGER (1ull << (CACHE_LINE_BITS - 1)) /* line numbers from here on are nobody's addresses */
 
 static int shift_of(uint64_t n)
 {
@@ -40,7 +49,9 @@ void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed,
 		c->port_byte = (uint64_t)llround((1 << PORT_FRACTION) / s->bandwidth);
 	c->port_least = (uint64_t)llround(s->interval * (1 << PORT_FIX));
 	c->port = c->port_byte || c->port_least;
-	c->placed = s->policy != POLICY_PLRU && s->policy != POLICY_NRU && s->policy != POLICY_SCHEDULE;
+	c->placed = s->policy == POLICY_LRU || s->policy == POLICY_FIFO || s->policy == POLICY_RANDOM ||
+		    s->policy == POLICY_WEIGHTED;
+	c->duel = DUEL_EVEN;
 	c->sets_inverse = s->sets ? UINT64_MAX / s->sets + 1 : 0;
 	rng_seed(&c->rng, seed);
 }
@@ -56,6 +67,7 @@ void cache_free(struct time_cache *c)
 	mem_free(c->turn);
 	mem_free(c->print);
 	mem_free(c->room);
+	spare_free(&c->spare);
 	c->tag = c->age = c->fill = c->tree = NULL;
 	c->print = NULL;
 	c->room = NULL;
@@ -91,7 +103,8 @@ int cache_reserve(struct time_cache *c)
 	c->print_ways = c->spec->ways > FEW ? (c->spec->ways + 7) & ~7u : 0;
 	if (c->print_ways)
 		c->print = mem_zero(c->spec->sets, c->print_ways);
-	if (!c->tag || !c->age || !c->fill || !c->room || (c->print_ways && !c->print) ||
+	const int rc = spare_reserve(&c->spare, c->spec->victims, c->sectors);
+	if (rc || !c->tag || !c->age || !c->fill || !c->room || (c->print_ways && !c->print) ||
 	    (c->spec->policy == POLICY_PLRU && !c->tree) || (c->spec->policy == POLICY_SCHEDULE && !c->turn) ||
 	    (c->spec->write == WRITE_BACK && !c->dirty) || (c->dealt_count && !c->dealt)) {
 		cache_free(c);
@@ -112,6 +125,7 @@ void cache_flush(struct time_cache *c)
 	if (++c->epoch >> (64 - LINE_BITS)) {
 		c->epoch = 1;
 		memset(c->tag, 0, (size_t)c->spec->sets * c->spec->ways * sizeof *c->tag);
+		spare_forget(&c->spare, UINT64_MAX, 0, UINT64_MAX);
 	}
 }
 
@@ -137,6 +151,8 @@ static inline uint32_t set_of(const struct time_cache *c, uint64_t line)
 	 * spreads over all of them. */
 	if (sets == 1)
 		return 0;
+	if (c->spec->mapping == MAP_SCRAMBLE)
+		return (uint32_t)(line ^ (line >> c->set_bits) * 0x9e3779b97f4a7c15u >> 32) & c->set_mask;
 	if (c->set_mask) {
 		uint64_t h = 0;
 		for (uint64_t rest = line; rest; rest >>= c->set_bits)
@@ -242,43 +258,6 @@ static uint32_t find_oldest(const uint64_t *age, uint32_t ways)
 
 /* ---- replacement ---- */
 
-/* Tree over the next power of two of ways; bit = which half was used longer ago. Node 1 is the root. */
-static bool tree_bit(const uint64_t *t, uint32_t node)
-{
-	return t[node >> 6] >> (node & 63) & 1;
-}
-
-static void tree_use(uint64_t *t, uint32_t ways, uint32_t way)
-{
-	uint32_t node = 1, span = 1;
-	while (span < ways)
-		span <<= 1;
-	for (uint32_t half = span / 2; half; half /= 2) {
-		bool upper = way & half;
-		uint64_t bit = 1ull << (node & 63);
-		if (upper)
-			t[node >> 6] &= ~bit;
-		else
-			t[node >> 6] |= bit;
-		node = node * 2 + upper;
-	}
-}
-
-static uint32_t tree_victim(const uint64_t *t, uint32_t ways)
-{
-	uint32_t node = 1, span = 1, way = 0;
-	while (span < ways)
-		span <<= 1;
-	for (uint32_t half = span / 2; half; half /= 2) {
-		/* Where the tree is wider than the set, only the lower half holds ways. */
-		bool upper = tree_bit(t, node) && (way | half) < ways;
-		if (upper)
-			way |= half;
-		node = node * 2 + upper;
-	}
-	return way;
-}
-
 /* A set's pointer goes on by one. */
 static void step(struct time_cache *c, uint32_t set)
 {
@@ -297,6 +276,20 @@ static uint32_t scheduled(struct time_cache *c, uint32_t set, uint32_t ways)
 	if (s->step == STEP_MISS)
 		step(c, set);
 	return s->schedule[at];
+}
+
+/* The age of a line that comes into the set. In a duel, a miss is counted against the side whose set it is in. */
+static uint32_t insert_age(struct time_cache *c, uint32_t set)
+{
+	if (c->spec->policy == POLICY_QLRU)
+		return c->spec->insert_age;
+	const uint32_t span = c->spec->sets < DUEL_SPAN ? c->spec->sets : DUEL_SPAN, of = set % span;
+	const bool young = of == 0, old = of && of == span / 2;
+	if (young && c->duel < 2 * DUEL_EVEN)
+		c->duel++;
+	if (old && c->duel > 0)
+		c->duel--;
+	return old || (!young && c->duel > DUEL_EVEN) ? QLRU_OLDEST : DUEL_YOUNG;
 }
 
 static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, uint32_t ways)
@@ -326,22 +319,14 @@ static uint32_t victim(struct time_cache *c, uint32_t set, const uint64_t *tag, 
 		return 0; /* only a set of one way has no such line */
 	case POLICY_SCHEDULE:
 		return scheduled(c, set, ways);
+	case POLICY_QLRU:
+	case POLICY_DUEL:
+		return qlru_victim(c->age + (size_t)set * c->spec->ways, ways);
 	case POLICY_LRU:
 	case POLICY_FIFO:
 		break;
 	}
 	return find_oldest(age, ways);
-}
-
-/* The line was used; when every line of the set was, only this one was lately. */
-static void nru_use(uint64_t *age, uint32_t ways, uint32_t way)
-{
-	age[way] = 1;
-	for (uint32_t w = 0; w < ways; w++)
-		if (!age[w])
-			return;
-	memset(age, 0, ways * sizeof *age);
-	age[way] = ways > 1;
 }
 
 /* Bytes of the line at index i that memory does not have yet; they are written back now. */
@@ -355,6 +340,8 @@ static uint32_t clean(struct time_cache *c, size_t i)
 	return n * (c->spec->sector ? c->spec->sector : c->spec->line);
 }
 
+static void leave_stranger(struct time_cache *c);
+
 /* What somebody else's traffic evicted since the last look. */
 static void neighbours(struct time_cache *c, uint64_t now)
 {
@@ -366,6 +353,10 @@ static void neighbours(struct time_cache *c, uint64_t now)
 	if (c->debt > (double)lines)
 		c->debt = (double)lines;
 	for (; c->debt >= 1; c->debt--) {
+		if (c->insert_share > 0 && rng_unit(&c->rng) < c->insert_share) {
+			leave_stranger(c);
+			continue;
+		}
 		uint64_t n = rng_below(&c->rng, lines);
 		if (c->dealt) {
 			uint32_t set = c->dealt[n];
@@ -394,13 +385,50 @@ static __attribute__((noinline)) uint32_t make_room(struct time_cache *c, uint32
 		uint32_t left = clean(c, first + w);
 		c->written_back += was ? left : 0;
 	}
+	uint64_t *fill = c->fill + (first + w) * c->sectors;
+	if (c->spare.count)
+		spare_swap(&c->spare, was ? tag[w] : 0, key, fill);
+	else
+		for (uint32_t k = 0; k < c->sectors; k++)
+			fill[k] = CACHE_INVALID;
 	tag[w] = key;
 	if (c->print)
 		c->print[(size_t)set * c->print_ways + w] = print_of(key);
-	uint64_t *fill = c->fill + (first + w) * c->sectors;
-	for (uint32_t k = 0; k < c->sectors; k++)
-		fill[k] = CACHE_INVALID;
 	return w;
+}
+
+/* A line is used that is at way w, where it has just come in or was before. */
+static void use(struct time_cache *c, uint32_t set, uint32_t ways, uint32_t w, bool was)
+{
+	uint64_t *age = c->age + (size_t)set * c->spec->ways;
+	switch (c->spec->policy) {
+	case POLICY_QLRU:
+	case POLICY_DUEL:
+		age[w] = was ? 0 : insert_age(c, set);
+		break;
+	case POLICY_NRU:
+		nru_use(age, ways, w);
+		break;
+	case POLICY_LRU:
+		age[w] = ++c->stamp;
+		break;
+	default:
+		if (!was)
+			age[w] = ++c->stamp;
+	}
+	if (c->tree)
+		tree_use(c->tree + (size_t)set * 2, ways, w);
+}
+
+/* Somebody else reads a line of theirs, which stays until the policy takes it for the one to go. */
+static void leave_stranger(struct time_cache *c)
+{
+	const uint32_t set = (uint32_t)rng_below(&c->rng, c->spec->sets), ways = ways_of(c, set);
+	const uint64_t line = STRANGER | (c->strangers++ & (STRANGER - 1));
+	const uint32_t w = make_room(c, set, ways, cache_key_of(c, line));
+	use(c, set, ways, w, false);
+	for (uint32_t k = 0; k < c->sectors; k++)
+		c->fill[((size_t)set * c->spec->ways + w) * c->sectors + k] = 0;
 }
 
 static __attribute__((noinline)) uint64_t *touch_slow(struct time_cache *c, uint64_t address, uint64_t line,
@@ -411,16 +439,10 @@ static __attribute__((noinline)) uint64_t *touch_slow(struct time_cache *c, uint
 	uint32_t w = find_tag(c, set, ways, key);
 	if (c->turn && c->spec->step == STEP_ACCESS)
 		step(c, set);
-	if (w == ways) {
+	const bool was = w < ways;
+	if (!was)
 		w = make_room(c, set, ways, key);
-		c->age[first + w] = ++c->stamp;
-	} else if (c->spec->policy == POLICY_LRU) {
-		c->age[first + w] = ++c->stamp;
-	}
-	if (c->spec->policy == POLICY_NRU)
-		nru_use(c->age + first, ways, w);
-	if (c->tree)
-		tree_use(c->tree + (size_t)set * 2, ways, w);
+	use(c, set, ways, w, was);
 	c->hint[line % CACHE_HINTS] = (uint32_t)(first + w);
 	return c->fill + (first + w) * c->sectors + sector;
 }
@@ -479,8 +501,8 @@ uint64_t cache_fill_at(const struct time_cache *c, uint64_t address, uint32_t pl
 
 bool cache_uses_places(const struct time_cache *c)
 {
-	enum cache_policy p = c->spec->policy;
-	return p != POLICY_PLRU && p != POLICY_NRU && !c->port && !(c->evict_rate > 0);
+	const enum cache_policy p = c->spec->policy;
+	return (c->placed || p == POLICY_SCHEDULE) && !c->port && !(c->evict_rate > 0);
 }
 
 void cache_prefetch(const struct time_cache *c, uint64_t address, uint32_t place)
@@ -518,6 +540,10 @@ uint64_t *cache_find(const struct time_cache *c, uint64_t address)
 void cache_drop(struct time_cache *c, uint64_t address)
 {
 	uint32_t place = place_of(c, address);
+	if (c->spare.count) {
+		const uint64_t key = cache_key_of(c, cache_line_of(c, address));
+		spare_forget(&c->spare, UINT64_MAX, key, key);
+	}
 	if (place == CACHE_NOWHERE)
 		return;
 	c->tag[place] = 0;
@@ -564,6 +590,7 @@ void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)
 	c->emptied++;
 	uint64_t from = cache_line_of(c, base), to = cache_line_of(c, base + bytes - 1);
 	size_t lines = (size_t)c->spec->sets * c->spec->ways;
+	spare_forget(&c->spare, LINE_MASK, from, to);
 	if (to - from >= c->spec->sets) { /* one pass over the tags is shorter than one over the lines */
 		for (size_t i = 0; i < lines; i++) {
 			uint64_t line = c->tag[i] & LINE_MASK;

@@ -45,6 +45,8 @@ int time_level_open(struct time_gpu *g, struct time_level *l, const struct cache
 	double evict = c->scope == SCOPE_GPU ? s->noise.neighbour_rate / 1000 : 0;
 	for (uint32_t k = 0; k < l->count; k++)
 		cache_init(&l->cache[k], c, seed * 1000003u + k, evict);
+	for (uint32_t k = 0; k < l->count; k++)
+		l->cache[k].insert_share = s->noise.neighbour_insert;
 	return 0;
 }
 

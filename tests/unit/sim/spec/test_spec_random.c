@@ -132,6 +132,17 @@ static void every_draw_reads_and_is_told_apart(void **state)
 	assert_true(n.spread > GPUS / 4 && n.no_l1 > GPUS / 10 && n.no_l2 > GPUS / 10 && n.sectored > 10);
 }
 
+/* What no candidate of the inference has is for the exam (tests/exam/strange.py): who is calibrated by these GPUs has not met it. */
+static bool is_kept_for_the_exam(const char *pattern)
+{
+	static const char *const keys[] = {"cache.<p>.<l>.insert_age", "cache.<p>.<l>.victims",
+					   "noise.neighbour_insert"};
+	for (size_t i = 0; i < sizeof keys / sizeof keys[0]; i++)
+		if (strcmp(pattern, keys[i]) == 0)
+			return true;
+	return false;
+}
+
 static void every_key_is_drawn(void **state)
 {
 	(void)state;
@@ -152,8 +163,8 @@ static void every_key_is_drawn(void **state)
 		str_free(&text);
 	}
 	for (size_t i = 0; i < spec_key_count; i++)
-		if (!seen[i])
-			fail_msg("no random GPU has %s", spec_keys[i].pattern);
+		if (seen[i] == is_kept_for_the_exam(spec_keys[i].pattern))
+			fail_msg("%s: drawn and for the exam only, or neither", spec_keys[i].pattern);
 }
 
 int main(void)

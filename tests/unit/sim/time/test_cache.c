@@ -213,9 +213,112 @@ static void neighbours_evict_at_their_rate(void **state)
 	cache_free(&c);
 }
 
+/* Five lines in a set of four: as the last lines that came in go first, three of them stay. */
+static void qlru_keeps_old_lines_of_a_ring_that_is_too_large(void **state)
+{
+	(void)state;
+	struct cache_spec s = shape(1, 4, 64, POLICY_QLRU, MAP_MODULO);
+	struct time_cache c;
+	s.insert_age = QLRU_OLDEST;
+	open_cache(&c, &s);
+	assert_int_equal(misses(&c, 4, 2), 4);	 /* used: of age 0 */
+	assert_int_equal(misses(&c, 5, 1), 1);	 /* the fifth replaces the first way ... */
+	assert_int_equal(misses(&c, 5, 10), 20); /* ... and from then on it and the first line replace each other */
+	cache_free(&c);
+	s.policy = POLICY_LRU;
+	open_cache(&c, &s);
+	assert_int_equal(misses(&c, 5, 10), 50);
+	cache_free(&c);
+}
+
+/* Where rings are too large, sets follow the one that inserts old; where new lines are all that is used again, the one that inserts young. */
+static void a_duel_goes_to_the_side_that_misses_less(void **state)
+{
+	(void)state;
+	struct cache_spec s = shape(64, 8, 64, POLICY_DUEL, MAP_MODULO);
+	struct time_cache c;
+	open_cache(&c, &s);
+	misses(&c, 64 * 12, 40);
+	const uint32_t settled = misses(&c, 64 * 12, 10);
+	cache_free(&c);
+	s.policy = POLICY_QLRU;
+	s.insert_age = 2;
+	open_cache(&c, &s);
+	misses(&c, 64 * 12, 40);
+	assert_true(settled < misses(&c, 64 * 12, 10) * 8 / 10);
+	cache_free(&c);
+}
+
+static void a_victim_buffer_adds_its_lines_to_any_set(void **state)
+{
+	(void)state;
+	struct cache_spec s = shape(8, 4, 64, POLICY_LRU, MAP_MODULO);
+	struct time_cache c;
+	s.victims = 3;
+	open_cache(&c, &s);
+	assert_int_equal(misses(&c, 35, 5), 35); /* three sets with one line too many */
+	for (uint32_t k = 0; k < 7; k++)
+		hit(&c, (uint64_t)k * 8 * 64);
+	for (uint32_t k = 0; k < 7; k++)
+		assert_true(hit(&c, (uint64_t)k * 8 * 64)); /* one set with three too many */
+	cache_drop(&c, 0);
+	cache_drop(&c, 6 * 8 * 64);
+	assert_false(hit(&c, 0));
+	assert_false(hit(&c, 6 * 8 * 64));
+	cache_flush(&c);
+	assert_int_equal(misses(&c, 35, 1), 35);
+	assert_true(misses(&c, 37, 5) > 37);
+	cache_free(&c);
+}
+
+static void scrambled_sets_hold_every_aligned_run(void **state)
+{
+	(void)state;
+	struct cache_spec s = shape(64, 4, 64, POLICY_LRU, MAP_SCRAMBLE);
+	struct time_cache c;
+	open_cache(&c, &s);
+	assert_int_equal(misses(&c, 256, 3), 256);
+	/* Lines a whole number of sets apart, all in one set of the plain mapping, lie in many. */
+	cache_flush(&c);
+	uint32_t missed = 0;
+	for (uint32_t k = 0; k < 2 * 32; k++)
+		missed += !hit(&c, (uint64_t)(k % 32) * 64 * 64);
+	assert_true(missed < 40);
+	cache_free(&c);
+}
+
+/* A stranger's line takes a way until it is replaced, where one that only empties a way is made good by the next miss. */
+static void strangers_that_stay_cost_a_full_set_more(void **state)
+{
+	(void)state;
+	struct cache_spec s = shape(16, 4, 64, POLICY_LRU, MAP_MODULO);
+	uint32_t missed[2];
+	for (uint32_t stays = 0; stays < 2; stays++) {
+		struct time_cache c;
+		uint64_t now = 0;
+		cache_init(&c, &s, 3, 0.01);
+		c.insert_share = stays;
+		assert_int_equal(cache_reserve(&c), 0);
+		missed[stays] = 0;
+		for (uint32_t k = 0; k < 64 * 400; k++) {
+			uint64_t *fill = cache_touch(&c, (uint64_t)(k % 64) * 64, now++);
+			missed[stays] += *fill == CACHE_INVALID;
+			*fill = 0;
+		}
+		cache_free(&c);
+	}
+	assert_true(missed[0] > 64);
+	assert_true(missed[1] > 2 * missed[0]);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(qlru_keeps_old_lines_of_a_ring_that_is_too_large),
+	    cmocka_unit_test(a_duel_goes_to_the_side_that_misses_less),
+	    cmocka_unit_test(a_victim_buffer_adds_its_lines_to_any_set),
+	    cmocka_unit_test(scrambled_sets_hold_every_aligned_run),
+	    cmocka_unit_test(strangers_that_stay_cost_a_full_set_more),
 	    cmocka_unit_test(exactly_its_size_fits),
 	    cmocka_unit_test(lru_loses_a_whole_set_by_one_line_too_many),
 	    cmocka_unit_test(lru_and_fifo_differ_where_they_should),

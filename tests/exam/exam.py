@@ -18,6 +18,7 @@ import sys
 import tempfile
 
 import families
+import strange
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 ANSWERS = ["right", "likely", "bound", "inconclusive", "silent", "unlikely", "wrong"]
@@ -25,6 +26,7 @@ ANSWERS = ["right", "likely", "bound", "inconclusive", "silent", "unlikely", "wr
 SPLIT = {"cache", "tlb"}
 OURS = range(7_045_000_000, 7_045_000_200)  # seeds that nobody has tuned for
 OF_FAMILIES = range(1, 101)
+OF_STRANGE = range(1, 51)
 
 Case = collections.namedtuple("Case", "paper name run truth draw")  # draw: makes the description, None for what lies there
 
@@ -65,6 +67,8 @@ def all_cases(exe, runs, sample):
         yield simulated("somebody", stem(path), runs, lambda path=path: open(path, encoding="utf-8").read())
     for seed in OF_FAMILIES:
         yield simulated("somebody", families.name(seed), runs, lambda seed=seed: families.draw(seed))
+    for seed in OF_STRANGE:
+        yield simulated("outside", strange.name(seed), runs, lambda seed=seed: strange.draw(seed))
     for seed in OURS:
         yield simulated("ours", str(seed), runs, lambda seed=seed: command([exe, "draw", str(seed)]))
 

@@ -372,13 +372,13 @@ def translation_of_tesla(r, t):
 
 
 def instructions(r, t, d):
-    """A first level beside the schedulers and one of the SM; Wong's GPU shares the second one with constants, later ones were not told."""
+    """A first level beside the schedulers, whose fetches nothing waits for, and one of the SM or the cluster."""
     t.put("native.bytes", 16 if d["cc"] >= 70 and d["family"] != "rdna" else 8, "bytes")
     if r.random() < 0.4:
         return
     first, second = {"tesla": (4, 8), "fermi": (4, 16), "kepler": (8, 32), "gcn": (32, 64), "rdna": (32, 64)}.get(d["family"], (r.choice((8, 12, 16)), 128))
     line = 256 if d["family"] == "tesla" else r.choice((64, 128))
-    put_cache(t, "cache.instruction.l1", first * KB, line, 4, r.choice((0, 0, 4)), "sm")
+    put_cache(t, "cache.instruction.l1", first * KB, line, r.choice((4, 4, 8)), 0, "sm")
     put_cache(t, "cache.instruction.l2", second * KB, max(line, 128), r.choice((4, 8)), r.randint(30, 80), "cluster" if d["per"] > 1 else "sm")
     t.put("cache.instruction.levels", 2, "count")
     t.put("cache.instruction.fetch_bytes", r.choice((32, 64)), "bytes")
@@ -405,11 +405,11 @@ def name(seed):
     return f"{NAMES[seed % len(NAMES)]}-{seed}"
 
 
-def lines(seed):
-    """A GPU of the family that the seed falls to, as lines by key."""
+def lines(seed, family):
+    """A GPU of the family, as lines by key."""
     r = random.Random(f"families {seed}")
     t = Text()
-    d = device(r, t, NAMES[seed % len(NAMES)])
+    d = device(r, t, family)
     arithmetic(r, t, d)
     inside(r, t, d)
     l2, memory = globals_(r, t, d)
@@ -423,4 +423,4 @@ def lines(seed):
 
 
 def draw(seed):
-    return lines(seed).text()
+    return lines(seed, NAMES[seed % len(NAMES)]).text()

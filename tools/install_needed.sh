@@ -25,6 +25,7 @@ if [ "${1:-}" = --checks ]; then
 	done
 	# A CPU as an OpenCL device, and the loader that finds it.
 	ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || missing="$missing pocl-opencl-icd"
+	python3 -c 'import jsonschema' 2>/dev/null || missing="$missing python3-jsonschema"
 	ldconfig -p 2>/dev/null | grep -q libOpenCL.so.1 || missing="$missing ocl-icd-libopencl1"
 	# Clang's own runtime (libFuzzer, sanitizers) carries clang's version in its package's name.
 	if command -v clang >/dev/null 2>&1; then

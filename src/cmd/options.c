@@ -63,6 +63,7 @@ static const struct cmd_option report_options[] = {
 	     "memories and latencies in 24 lines; lemeire is the one-page performance report of his Table III; "
 	     "markdown makes "
 	     "a page for doc/results"},
+    {.name = "series", .help = "with --format json: the raw series too, some hundred times as much"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
     END_OPTIONS,
 };
@@ -175,7 +176,7 @@ static const struct cmd_example infer_examples[] = {
 
 static const struct cmd_example report_examples[] = {
     {"fathom report card.fathom", "the page for people"},
-    {"fathom report card.fathom --format json > card.json", "findings and raw series for programs"},
+    {"fathom report card.fathom --format json > card.json", "findings for programs"},
     {"fathom report card.fathom --format summary", "the architecture on one page"},
     {"fathom report card.fathom --format lemeire", "rates, latencies and ridge points on one page"},
     {"fathom report card.fathom --figures figures", "the page, and one SVG a figure in figures/"},
@@ -254,7 +255,7 @@ const struct cmd_verb cmd_verbs[] = {
      .most = 1,
      .summary = "write a stored run as text, JSON or CSV, and its figures as SVG",
      .about = "Writes the report to standard output. Nothing is measured and the run file is not changed. JSON is a "
-	      "contract (schema 1): findings sorted by key, and the raw series.",
+	      "contract (schema 1, report.schema.json): findings sorted by key, with --series the raw series.",
      .options = report_options,
      .examples = report_examples,
      .run = cmd_report},

@@ -5,7 +5,13 @@
 #include "probe/engine.h"
 #include "report/report.h"
 #include "store/store.h"
+#include <errno.h>
 #include <string.h>
+
+static int print_piece(void *ctx, struct str *part)
+{
+	return cmd_print(ctx, part) == CMD_OK ? 0 : -EIO;
+}
 
 static int write_report(struct cmd_context *c, const struct run *r, const struct figure_list *figures)
 {
@@ -21,7 +27,9 @@ static int write_report(struct cmd_context *c, const struct run *r, const struct
 	else if (strcmp(format, "lemeire") == 0)
 		rc = report_lemeire(&out, r, &c->style, &c->error);
 	else if (strcmp(format, "json") == 0)
-		rc = report_json(&out, r, &c->error);
+		rc = cmd_flag(c, "series")
+			 ? report_json_series(&out, r, &(struct report_sink){print_piece, c}, &c->error)
+			 : report_json(&out, r, &c->error);
 	else if (strcmp(format, "csv") == 0)
 		rc = report_csv(&out, r, &c->error);
 	else

@@ -18,8 +18,16 @@ int report_text(struct str *out, const struct run *r, const struct figure_list *
 int report_summary(struct str *out, const struct run *r, const struct report_style *style,
 		   struct err *e); /* `make run`'s page */
 int report_lemeire(struct str *out, const struct run *r, const struct report_style *style,
-		   struct err *e);				      /* Lemeire's one-page performance report */
-int report_json(struct str *out, const struct run *r, struct err *e); /* schema 1; findings sorted by key */
+		   struct err *e); /* Lemeire's one-page performance report */
+/* Schema 1 (report.schema.json); findings sorted by key. */
+int report_json(struct str *out, const struct run *r, struct err *e);
+/* Where a long report goes piece by piece. take: 0, or negative, which the report returns; it leaves `part` alone. */
+struct report_sink {
+	int (*take)(void *ctx, struct str *part);
+	void *ctx;
+};
+/* The same with the raw series. `to` gets all but the last piece, which stays in out; NULL: everything stays there. */
+int report_json_series(struct str *out, const struct run *r, const struct report_sink *to, struct err *e);
 int report_csv(struct str *out, const struct run *r, struct err *e);
 int report_svg(struct str *out, const struct figure *f, struct err *e);
 int report_draw(struct str *out, const struct figure *f, const struct report_style *style,

@@ -1,8 +1,10 @@
-/* The contract for programs. Objects are built and printed one at a time, so that a run of millions of words needs no
- * tree of them. */
+/* The contract for programs. Objects are built and printed one at a time, and with a sink no more than some points of a series
+ * stand in memory: a run may hold millions of words. */
 #include "report/json_build.h"
 #include "report/render.h"
 #include <math.h>
+
+#define PIECE ((size_t)1 << 16) /* bytes that are handed on together */
 
 static json_t *run(const struct run *r)
 {
@@ -111,7 +113,17 @@ static void point(struct str *out, const struct series *s, const struct point *p
 	str_add(out, "]}");
 }
 
-static void series(struct str *out, const struct series *s)
+/* Hands on what there is when that is much. 0, or what the sink said. */
+static int hand_on(struct str *out, const struct report_sink *to)
+{
+	if (!to || out->len < PIECE || out->failed)
+		return 0;
+	int rc = to->take(to->ctx, out);
+	str_clear(out);
+	return rc;
+}
+
+static int series(struct str *out, const struct series *s, const struct report_sink *to)
 {
 	struct json_object o = json_begin();
 	json_put(&o, "probe", json_of_text(s->probe));
@@ -123,22 +135,27 @@ static void series(struct str *out, const struct series *s)
 	json_put(&o, "after", condition(&s->after));
 	json_print(out, json_done(&o));
 	if (out->failed)
-		return;
+		return 0;
 	out->data[--out->len] = '\0';
 	str_add(out, ",\"points\":[");
-	for (size_t i = 0; i < s->count && !out->failed; i++) {
+	int rc = 0;
+	for (size_t i = 0; rc == 0 && i < s->count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");
 		point(out, s, &s->points[i]);
+		rc = hand_on(out, to);
 	}
 	str_add(out, "],\"native\":{\"kernels\":[");
-	for (size_t i = 0; i < s->native_count && !out->failed; i++) {
+	for (size_t i = 0; rc == 0 && i < s->native_count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");
 		json_print(out, native(&s->native[i]));
+		rc = hand_on(out, to);
 	}
 	str_add(out, "]}}");
+	return rc;
 }
 
-int report_json(struct str *out, const struct run *r, struct err *e)
+/* All but what closes the object. */
+static int head(struct str *out, const struct run *r, struct err *e)
 {
 	const struct finding **sorted = render_sorted(r);
 	if (!sorted)
@@ -154,12 +171,26 @@ int report_json(struct str *out, const struct run *r, struct err *e)
 		str_add(out, i ? ",\n" : "\n");
 		json_print(out, json_of_finding(sorted[i]));
 	}
-	str_add(out, "],\n\"series\":[");
-	for (size_t i = 0; i < r->series_count && !out->failed; i++) {
-		str_add(out, i ? ",\n" : "\n");
-		series(out, &r->series[i]);
-	}
-	str_add(out, "]}\n");
+	str_add(out, "]");
 	mem_free(sorted);
 	return out->failed ? err_nomem(e) : 0;
+}
+
+int report_json(struct str *out, const struct run *r, struct err *e)
+{
+	int rc = head(out, r, e);
+	str_add(out, "}\n");
+	return rc == 0 && out->failed ? err_nomem(e) : rc;
+}
+
+int report_json_series(struct str *out, const struct run *r, const struct report_sink *to, struct err *e)
+{
+	int rc = head(out, r, e);
+	str_add(out, ",\n\"series\":[");
+	for (size_t i = 0; rc == 0 && i < r->series_count && !out->failed; i++) {
+		str_add(out, i ? ",\n" : "\n");
+		rc = series(out, &r->series[i], to);
+	}
+	str_add(out, "]}\n");
+	return rc == 0 && out->failed ? err_nomem(e) : rc;
 }

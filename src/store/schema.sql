@@ -64,3 +64,10 @@ CREATE TABLE finding(
 	unit TEXT NOT NULL, method TEXT NOT NULL, because TEXT NOT NULL, scope TEXT NOT NULL, probe TEXT NOT NULL,
 	evidence TEXT NOT NULL  -- one a line
 );
+-- For other programs: one row a finding, its value whatever its kind, and whose it is; since schema 3. Columns are only added.
+CREATE VIEW findings AS
+	SELECT finding.key, finding.verdict,
+		CASE finding.kind WHEN 'number' THEN finding.number WHEN 'text' THEN finding.text WHEN 'array' THEN finding.array END AS value,
+		finding.lo, finding.hi, finding.unit, finding.method, finding.because, finding.scope, finding.probe,
+		device.name AS gpu, device.uuid, device.driver, run.started, run.fathom
+	FROM finding, device, run;

@@ -177,15 +177,37 @@ void store_close(struct store *s)
 	mem_free(s);
 }
 
-/* What schema 1 did not have yet. */
-#define SINCE_2 "native_layout"
+/* What came with each schema after the first. */
+static const struct {
+	int schema;
+	const char *name, *create;
+} since[] = {{2, "native_layout", "CREATE TABLE native_layout"}, {3, "findings", "CREATE VIEW findings"}};
+#define SINCE_COUNT (sizeof since / sizeof *since)
+
+/* Does a file of this schema lack it? */
+static bool not_yet(const char *name, int schema)
+{
+	for (size_t i = 0; i < SINCE_COUNT; i++)
+		if (strcmp(name, since[i].name) == 0)
+			return since[i].schema > schema;
+	return false;
+}
+
+/* The next row of what this program would create in a file of that schema. */
+static int step_own(sqlite3_stmt *own, int schema)
+{
+	for (;;) {
+		int rc = sqlite3_step(own);
+		const char *table = rc == SQLITE_ROW ? (const char *)sqlite3_column_text(own, 2) : NULL;
+		if (!table || !not_yet(table, schema))
+			return rc;
+	}
+}
 
 /* The file's schema must be letter by letter the one that this program, or the older one that wrote it, would create. */
 static int schema_matches(struct store *s, struct err *e)
 {
 	static const char list[] = "SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name";
-	static const char list_1[] =
-	    "SELECT type, name, tbl_name, sql FROM sqlite_schema WHERE tbl_name <> '" SINCE_2 "' ORDER BY type, name";
 	const struct embedded *schema = embed_find("src/store/schema.sql");
 	sqlite3 *own = NULL;
 	sqlite3_stmt *a = NULL, *b = NULL;
@@ -193,7 +215,7 @@ static int schema_matches(struct store *s, struct err *e)
 	if (rc == SQLITE_OK)
 		rc = sqlite3_exec(own, schema->data, NULL, NULL, NULL);
 	if (rc == SQLITE_OK)
-		rc = sqlite3_prepare_v2(own, s->schema == 1 ? list_1 : list, -1, &a, NULL);
+		rc = sqlite3_prepare_v2(own, list, -1, &a, NULL);
 	if (rc != SQLITE_OK) {
 		sqlite3_close(own);
 		return err_nomem(e); /* the schema is ours: only memory can be missing */
@@ -201,7 +223,7 @@ static int schema_matches(struct store *s, struct err *e)
 	rc = sqlite3_prepare_v2(s->db, list, -1, &b, NULL);
 	int code = rc == SQLITE_OK ? 0 : store_fail(s, rc, e);
 	for (bool more = code == 0; more;) {
-		int ra = sqlite3_step(a), rb = sqlite3_step(b);
+		int ra = step_own(a, s->schema), rb = sqlite3_step(b);
 		if (rb != SQLITE_ROW && rb != SQLITE_DONE) {
 			code = store_fail(s, rb, e);
 			break;
@@ -262,13 +284,18 @@ int store_check(struct store *s, struct err *e)
 int store_upgrade(struct store *s, struct err *e)
 {
 	const struct embedded *schema = embed_find("src/store/schema.sql");
-	const char *from = strstr(schema->data, "CREATE TABLE " SINCE_2), *end = from ? strstr(from, ";\n") : NULL;
 	struct str sql;
 	if (s->schema == STORE_SCHEMA)
 		return 0;
-	assert(end);
 	str_init(&sql);
-	str_addf(&sql, "BEGIN;%.*s;PRAGMA user_version=%d;COMMIT", (int)(end - from), from, STORE_SCHEMA);
+	str_add(&sql, "BEGIN;");
+	for (size_t i = 0; i < SINCE_COUNT; i++) {
+		const char *from = strstr(schema->data, since[i].create), *end = from ? strstr(from, ";\n") : NULL;
+		assert(end);
+		if (since[i].schema > s->schema)
+			str_addf(&sql, "%.*s;", (int)(end - from), from);
+	}
+	str_addf(&sql, "PRAGMA user_version=%d;COMMIT", STORE_SCHEMA);
 	int code = sql.failed ? err_nomem(e) : store_exec(s, str_text(&sql), e);
 	str_free(&sql);
 	if (code == 0)

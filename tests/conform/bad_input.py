@@ -147,7 +147,7 @@ def test_driver_that_crashes_or_hangs(o):
         result = o.run("run", "-d", "cuda:0", "-p", "clock", "-o", name, env=driver(o, GPU="toy", **play))
         if result.returncode or "HANG" not in play:
             refused(result, 1, "FAILED", "--resume")
-        report = o.run("report", name, "--format", "json")
+        report = o.run("report", name, "--format", "json", "--series")
         accepted(report)
         expect("CRASH" in report.stdout or "TIMEOUT" in report.stdout, f"{play}: no point tells of it")
 

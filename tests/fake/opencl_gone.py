@@ -44,7 +44,7 @@ def main():
             wrong.append(f"exit {lost.returncode}: {lost.stderr}")
         if "go on with: fathom run --resume -o gone.fathom" not in lost.stderr:
             wrong.append("it does not say how to go on")
-        kept = subprocess.run([fathom, "report", "gone.fathom", "--format", "json"], env=base, capture_output=True, text=True)
+        kept = subprocess.run([fathom, "report", "gone.fathom", "--format", "json", "--series"], env=base, capture_output=True, text=True)
         points = sum(len(s["points"]) for s in json.loads(kept.stdout)["series"])
         if not points:
             wrong.append("nothing was kept")

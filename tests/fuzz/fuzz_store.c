@@ -28,7 +28,7 @@ static void check_reports(const struct run *r)
 	str_init(&out);
 	check_text(&out, report_text(&out, r, NULL, &plain, &e));
 	check_text(&out, report_summary(&out, r, &plain, &e));
-	check_text(&out, report_json(&out, r, &e));
+	check_text(&out, report_json_series(&out, r, NULL, &e));
 	check_text(&out, report_csv(&out, r, &e));
 	check_text(&out, report_markdown(&out, r, &e));
 	str_free(&out);

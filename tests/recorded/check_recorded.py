@@ -29,7 +29,7 @@ def run(*command):
 
 
 def findings(fathom, path):
-    code, out, err = run(fathom, "report", "--format", "json", path)
+    code, out, err = run(fathom, "report", "--format", "json", "--series", path)
     if code:
         raise RuntimeError(f"report of {os.path.basename(path)} ended with {code}: {err}")
     report = json.loads(out)

@@ -77,7 +77,7 @@ static void programs(void **state)
 	(void)state;
 	struct str out;
 	str_init(&out);
-	assert_int_equal(report_json(&out, &run, &e), 0);
+	assert_int_equal(report_json_series(&out, &run, NULL, &e), 0);
 	compare("sample.json", &out);
 	str_clear(&out);
 	assert_int_equal(report_csv(&out, &run, &e), 0);

@@ -19,7 +19,7 @@ static json_t *parse(const struct run *r)
 	struct err e;
 	json_error_t why;
 	str_init(&out);
-	assert_int_equal(report_json(&out, r, &e), 0);
+	assert_int_equal(report_json_series(&out, r, NULL, &e), 0);
 	assert_int_equal(strlen(out.data), out.len);
 	json_t *j = json_loadb(out.data, out.len, JSON_REJECT_DUPLICATES, &why);
 	if (!j)

@@ -26,7 +26,7 @@ static int print(int which, struct str *out, struct err *e)
 	case 1:
 		return report_summary(out, &run, &style, e);
 	case 2:
-		return report_json(out, &run, e);
+		return report_json_series(out, &run, NULL, e);
 	case 3:
 		return report_csv(out, &run, e);
 	case 4:

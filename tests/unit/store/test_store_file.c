@@ -186,7 +186,7 @@ static void upgraded(void **state)
 			*layout = none;
 		}
 	assert_true(laid); /* or the upgrade has nothing to add */
-	spoil("one.fathom", "DROP TABLE native_layout; PRAGMA user_version=1");
+	spoil("one.fathom", "DROP VIEW findings; DROP TABLE native_layout; PRAGMA user_version=1");
 	assert_int_equal(store_load(&b, "one.fathom", &e), 0);
 	same(&old, &b);
 	run_free(&b);
@@ -205,9 +205,43 @@ static void upgraded(void **state)
 
 	/* the number alone makes no schema */
 	spoil("two.fathom", "DROP TABLE native_layout");
-	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 2");
+	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 3");
+	spoil("not_two.fathom", "PRAGMA user_version=2");
+	refuse("not_two.fathom", -EBADMSG, "its tables are not those of schema 2");
 	spoil("not_one.fathom", "PRAGMA user_version=1");
 	refuse("not_one.fathom", -EBADMSG, "its tables are not those of schema 1");
+}
+
+/* What other programs read: a row a finding, whatever its kind, and whose it is. */
+static void viewed(void **state)
+{
+	(void)state;
+	struct run want;
+	sqlite3 *db;
+	sqlite3_stmt *st;
+	assert_int_equal(sample_run(&want), 0);
+	spoil("viewed.fathom", "PRAGMA user_version"); /* makes it */
+	assert_int_equal(sqlite3_open("viewed.fathom", &db), SQLITE_OK);
+	assert_int_equal(
+	    sqlite3_prepare_v2(db, "SELECT key, verdict, value, gpu FROM findings ORDER BY key", -1, &st, NULL),
+	    SQLITE_OK);
+	size_t rows = 0;
+	for (; sqlite3_step(st) == SQLITE_ROW; rows++) {
+		const struct finding *f = findings_get(&want.findings, (const char *)sqlite3_column_text(st, 0));
+		assert_non_null(f);
+		assert_string_equal((const char *)sqlite3_column_text(st, 1), verdict_name(f->verdict));
+		assert_string_equal((const char *)sqlite3_column_text(st, 3), want.device.name);
+		if (f->value.kind == VALUE_NUMBER)
+			assert_true(sqlite3_column_double(st, 2) == f->value.number);
+		else if (f->value.kind == VALUE_TEXT)
+			assert_string_equal((const char *)sqlite3_column_text(st, 2), f->value.text);
+		else
+			assert_int_equal(sqlite3_column_type(st, 2) == SQLITE_NULL, f->value.kind == VALUE_NONE);
+	}
+	assert_int_equal(rows, want.findings.count);
+	sqlite3_finalize(st);
+	assert_int_equal(sqlite3_close(db), SQLITE_OK);
+	run_free(&want);
 }
 
 static void write_file(const char *path, const void *data, size_t n)
@@ -234,8 +268,8 @@ static void foreign(void **state)
 	refuse("page.fathom", -EINVAL, "not a run file of fathom");
 	spoil("other.fathom", "PRAGMA application_id=7");
 	refuse("other.fathom", -EINVAL, "a SQLite file, but not a run file");
-	spoil("newer.fathom", "PRAGMA user_version=3");
-	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 3, this one reads 2); update fathom");
+	spoil("newer.fathom", "PRAGMA user_version=4");
+	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 4, this one reads 3); update fathom");
 	spoil("older.fathom", "PRAGMA user_version=0");
 	refuse("older.fathom", -EBADMSG, "schema 0");
 }
@@ -456,6 +490,7 @@ int main(void)
 	    cmocka_unit_test(round_trip),     cmocka_unit_test(foreign),   cmocka_unit_test(damaged),
 	    cmocka_unit_test(defused),	      cmocka_unit_test(torn),	   cmocka_unit_test(full),
 	    cmocka_unit_test(create_refused), cmocka_unit_test(read_only), cmocka_unit_test(upgraded),
+	    cmocka_unit_test(viewed),
 	};
 	return cmocka_run_group_tests(tests, folder, clean);
 }

@@ -2,17 +2,20 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all run test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all program run test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
 
-# Only the program itself: the tests are not waited for.
-run: configure
-	ninja -C $(BUILD) fathom
+program: configure
+	ninja -C $(BUILD) fathom doc/fathom.1 doc/fathom
+
+# Only the program itself: the tests are not waited for, and what only they need is not installed.
+run: program
 	./$(BUILD)/fathom run
 
 test: setup-checks configure
+	@grep -q unit/data/test_data $(BUILD)/build.ninja || $(MESON) setup --reconfigure $(BUILD) # what tests need came later
 	ninja -C $(BUILD)
 	tools/run_tests.sh $(BUILD)
 
@@ -56,8 +59,8 @@ fuzz: setup-checks
 bench: all
 	$(MESON) test -C $(BUILD) --benchmark --verbose
 
-install: all
-	$(MESON) install -C $(BUILD)
+install: program
+	$(MESON) install -C $(BUILD) --no-rebuild
 
 clean:
 	rm -rf build build-asan build-fuzz

@@ -1,5 +1,6 @@
 /* argv to command. The only file that prints errors and chooses how the program ends. */
 #include "cmd/cmd.h"
+#include "version.h"
 #include <errno.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -93,7 +94,7 @@ static int print_version(struct cmd_context *c)
 	int rc;
 
 	str_init(&text);
-	str_add(&text, "fathom " FATHOM_VERSION "\n");
+	str_add(&text, "fathom " FATHOM_BUILD "\n");
 	rc = cmd_print(c, &text);
 	str_free(&text);
 	return rc;
@@ -101,7 +102,7 @@ static int print_version(struct cmd_context *c)
 
 static void man_page(struct str *out)
 {
-	help_man(out, FATHOM_VERSION);
+	help_man(out, FATHOM_BUILD);
 }
 
 static int unknown_command(struct cmd_context *c, const char *word)
@@ -153,7 +154,8 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-	struct cmd_context c = {.program = argc > 0 ? argv[0] : "fathom", .out = stdout, .log = stderr};
+	struct cmd_context c = {
+	    .build = FATHOM_BUILD, .program = argc > 0 ? argv[0] : "fathom", .out = stdout, .log = stderr};
 	int rc;
 
 	setlocale(LC_CTYPE, "");

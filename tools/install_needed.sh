@@ -6,7 +6,8 @@ set -eu
 # What must be there: a test for it, and the package that brings it.
 build="gcc:gcc make:make meson:meson ninja:ninja-build pkg-config:pkg-config python3:python3"
 headers="sqlite3:libsqlite3-dev jansson:libjansson-dev smartcols:libsmartcols-dev libelf:libelf-dev
-	ffnvcodec:libffmpeg-nvenc-dev OpenCL-Headers:opencl-c-headers cmocka:libcmocka-dev"
+	ffnvcodec:libffmpeg-nvenc-dev OpenCL-Headers:opencl-c-headers"
+check_headers="cmocka:libcmocka-dev"
 checks="clang:clang clang-format:clang-format clang-tidy:clang-tidy valgrind:valgrind nm:binutils xz:xz-utils
 	man:man-db rsvg-convert:librsvg2-bin"
 
@@ -22,6 +23,9 @@ done
 if [ "${1:-}" = --checks ]; then
 	for pair in $checks; do
 		command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
+	done
+	for pair in $check_headers; do
+		pkg-config --exists "${pair%%:*}" 2>/dev/null || missing="$missing ${pair##*:}"
 	done
 	# A CPU as an OpenCL device, and the loader that finds it.
 	ls /etc/OpenCL/vendors/*.icd >/dev/null 2>&1 || missing="$missing pocl-opencl-icd"

@@ -82,6 +82,8 @@ def check_includes(root, path, table, problems):
         beside = os.path.join(os.path.dirname(path), name)
         if os.path.exists(os.path.join(root, "src", name)):
             target = "src/" + name
+        elif os.path.exists(os.path.join(root, "src", name + ".in")):  # the build makes it
+            target = "src/" + name
         elif os.path.exists(os.path.join(root, name)):
             target = name
         elif os.path.exists(os.path.join(root, beside)):

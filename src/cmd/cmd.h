@@ -59,6 +59,7 @@ struct cmd_given {
 };
 
 struct cmd_context {
+	const char *build;   /* what this build is: "0.2.0+45893d6" */
 	const char *program; /* as it was called, for commands to type next */
 	FILE *out, *log;
 	struct err error;   /* filled by a command that does not return CMD_OK */
@@ -103,6 +104,7 @@ void help_completion(struct str *out);
 /* ---- commands ---- */
 int cmd_list(struct cmd_context *c, int argc, char **argv);
 int cmd_run(struct cmd_context *c, int argc, char **argv);
+int cmd_explain(struct cmd_context *c, int argc, char **argv);
 int cmd_infer(struct cmd_context *c, int argc, char **argv);
 int cmd_report(struct cmd_context *c, int argc, char **argv);
 int cmd_compare(struct cmd_context *c, int argc, char **argv);

@@ -104,15 +104,32 @@ static int list_probes(struct cmd_context *c, struct str *out)
 	return CMD_OK;
 }
 
+static bool is_asked(const struct key_family *f)
+{
+	for (size_t i = 0; i < probe_count; i++)
+		for (size_t k = 0; probe_table[i]->claims[k]; k++)
+			if (key_pattern_meets(f->pattern, probe_table[i]->claims[k]))
+				return true;
+	return false;
+}
+
 static int list_keys(struct cmd_context *c, struct str *out)
 {
 	struct row *rows = ARENA_ARRAY(&c->arena, key_family_count + 1, struct row);
 
 	if (!rows)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	for (size_t i = 0; i < key_family_count; i++)
-		rows[i] = (struct row){{key_families[i].pattern, key_families[i].unit, key_families[i].meaning}};
-	rows_print(out, rows, key_family_count, 3);
+	for (int asked = 1; asked >= 0; asked--) { /* those that some probe asks first */
+		size_t n = 0;
+
+		for (size_t i = 0; i < key_family_count; i++)
+			if (is_asked(&key_families[i]) == (asked == 1))
+				rows[n++] = (struct row){
+				    {key_families[i].pattern, key_families[i].unit, key_families[i].meaning}};
+		if (n && !asked)
+			str_addf(out, "\nNo probe concludes these %zu yet; descriptions and papers use them:\n", n);
+		rows_print(out, rows, n, 3);
+	}
 	return CMD_OK;
 }
 

@@ -116,14 +116,14 @@ int measuring_open(struct measuring *m, const char *given, const struct run *res
 	return CMD_OK;
 }
 
-void measuring_record(struct run *r, const struct device_info *d, uint64_t seed)
+void measuring_record(const struct cmd_context *c, struct run *r, const struct device_info *d, uint64_t seed)
 {
 	time_t t = time(NULL);
 	struct tm tm;
 
 	gmtime_r(&t, &tm);
 	strftime(r->started, sizeof(r->started), "%Y-%m-%dT%H:%M:%SZ", &tm);
-	snprintf(r->fathom, sizeof(r->fathom), "%s", FATHOM_VERSION);
+	snprintf(r->fathom, sizeof(r->fathom), "%s", c->build);
 	r->seed = seed;
 	r->device = *d;
 }

@@ -26,7 +26,7 @@ int measuring_begin(struct measuring *m, struct cmd_context *c);
 /* Opens `device`; NULL: the one of the run that is resumed, or the best there is. Says on the log which it is. */
 int measuring_open(struct measuring *m, const char *device, const struct run *resumed, uint64_t seed, struct gpu **gpu);
 /* Fills what a new run says of itself. */
-void measuring_record(struct run *r, const struct device_info *d, uint64_t seed);
+void measuring_record(const struct cmd_context *c, struct run *r, const struct device_info *d, uint64_t seed);
 /* Creates the run file and writes down what is planned. given NULL: a free name made of the device and the date. */
 int measuring_create(struct measuring *m, struct run *r, const struct engine_plan *plan, const char *given);
 /* Measures what the plan has and the run lacks; the findings in r and in the file have passed the gates. An interruption is

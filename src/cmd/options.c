@@ -183,6 +183,14 @@ static const struct cmd_example report_examples[] = {
     END_EXAMPLES,
 };
 
+static const struct cmd_example explain_examples[] = {
+    {"fathom explain cache.constant.l1.size", "what the key means, who asks it, how, and what can fool it"},
+    {"fathom explain L2", "every key about second levels"},
+    {"fathom explain memory bandwidth card.fathom", "what a run says of each key that fits both words"},
+    {"fathom explain shared.latency card.fathom", "value, interval, verdict, reason and evidence"},
+    END_EXAMPLES,
+};
+
 static const struct cmd_example compare_examples[] = {
     {"fathom compare one.fathom two.fathom three.fathom", "what three runs of a card do not agree on"},
     {"fathom compare old.fathom new.fathom --format json > changes.json", "for programs"},
@@ -259,6 +267,20 @@ const struct cmd_verb cmd_verbs[] = {
      .options = report_options,
      .examples = report_examples,
      .run = cmd_report},
+    {.name = "explain",
+     .operands = "KEY|GLOB|WORDS [FILE.fathom]",
+     .least = 1,
+     .most = 8,
+     .summary = "say what a key means, how it is measured, and why a run says what it says",
+     .about =
+	 "Explains the keys that fit: a key, a glob such as 'cache.*.size', or words that all stand in a key or in its "
+	 "meaning. Without a file: meaning, unit, the probe, how it works and what can fool it. With one: also value, "
+	 "interval, verdict, reason, the figure of the evidence, and the command that measures only this. More than "
+	 "three "
+	 "keys are listed in a line each.",
+     .options = no_options,
+     .examples = explain_examples,
+     .run = cmd_explain},
     {.name = "compare",
      .operands = "FILE.fathom FILE.fathom ...",
      .least = 2,

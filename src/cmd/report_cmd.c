@@ -50,6 +50,9 @@ int cmd_report(struct cmd_context *c, int argc, char **argv)
 	rc = files_load_run(c, argv[0], &r);
 	if (rc)
 		return rc;
+	if (strcmp(r.fathom, c->build) != 0 && c->log_live)
+		fprintf(c->log, "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again\n",
+			argv[0], r.fathom, c->build, c->program, argv[0]);
 	rc = engine_draw(&r, &figures, &c->error) ? CMD_DEVICE : CMD_OK;
 	if (rc == CMD_OK && dir)
 		rc = figures_write(c, dir, &figures);

@@ -110,16 +110,16 @@ static int open_part(struct reproducing *x, struct side *s, const struct paper_p
 	if (rc == CMD_OK)
 		rc = measuring_open(&x->m, device, NULL, x->seed, &s->gpu);
 	if (rc == CMD_OK)
-		measuring_record(s->run, s->gpu->ops->info(s->gpu), x->seed);
+		measuring_record(c, s->run, s->gpu->ops->info(s->gpu), x->seed);
 	return rc;
 }
 
 /* Nobody described this device: all its values stay not asked. */
-static void no_description(struct run *r)
+static void no_description(const struct cmd_context *c, struct run *r)
 {
 	snprintf(r->device.name, sizeof(r->device.name), "nothing: no file in gpus/ describes it");
 	snprintf(r->device.spec, sizeof(r->device.spec), "-");
-	snprintf(r->fathom, sizeof(r->fathom), "%s", FATHOM_VERSION);
+	snprintf(r->fathom, sizeof(r->fathom), "%s", c->build);
 }
 
 static int compare(struct reproducing *x, const struct paper_part *part, struct run *r)
@@ -168,7 +168,7 @@ static int measure_sides(struct reproducing *x, struct side *side, const struct 
 		else if (gpu || strcmp(part[i]->gpu, "-") != 0)
 			rc = open_part(x, &side[i], part[i], gpu ? gpu : part[i]->gpu);
 		else
-			no_description(side[i].run);
+			no_description(x->c, side[i].run);
 	}
 	if (rc == CMD_OK)
 		side_run(side, count, workers);

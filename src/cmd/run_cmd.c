@@ -50,6 +50,22 @@ static int check_same_device(struct cmd_context *c, const struct run *r, const s
 
 /* ---- measuring and after ---- */
 
+static void next_command(struct str *out, const struct cmd_context *c, const char *what, const char *verb,
+			 const char *word, const char *path)
+{
+	str_addf(out, "  %-10s ", what);
+	help_quote(out, c->program);
+	str_addf(out, " %s%s%s ", verb, word ? " " : "", word ? word : "");
+	help_quote(out, path);
+	str_addc(out, '\n');
+}
+
+/* What `fathom explain` may be asked about this run. */
+static const char *example_key(const struct run *r)
+{
+	return findings_get(&r->findings, "cache.global.l2.latency") ? "L2" : r->findings.items[0].key;
+}
+
 static int summarise(struct measuring *m, const struct run *r)
 {
 	struct cmd_context *c = m->c;
@@ -59,18 +75,10 @@ static int summarise(struct measuring *m, const struct run *r)
 	str_init(&out);
 	rc = report_summary(&out, r, &c->style, &c->error);
 	if (rc == 0) {
-		static const struct {
-			const char *what, *before, *after;
-		} next[] = {{"all of it", " report ", ""}, {"figures", " report ", " --figures figures"}};
-
 		str_addf(&out, "Wrote %s\n", m->path);
-		for (size_t i = 0; i < sizeof(next) / sizeof(next[0]); i++) {
-			str_addf(&out, "  %-10s ", next[i].what);
-			help_quote(&out, c->program);
-			str_add(&out, next[i].before);
-			help_quote(&out, m->path);
-			str_addf(&out, "%s\n", next[i].after);
-		}
+		next_command(&out, c, "all of it", "report", NULL, m->path);
+		if (r->findings.count)
+			next_command(&out, c, "why", "explain", example_key(r), m->path);
 	}
 	rc = rc ? CMD_DEVICE : cmd_print(c, &out);
 	str_free(&out);
@@ -126,7 +134,7 @@ static int run_new(struct measuring *m, struct engine_plan *plan)
 		gpu->ops->close(gpu);
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	}
-	measuring_record(&r, gpu->ops->info(gpu), seed);
+	measuring_record(c, &r, gpu->ops->info(gpu), seed);
 	if (gpu->ops->recording && !cmd_value(c, "probes"))
 		rc = recorded_plan(c, gpu->ops->recording(gpu), plan);
 	if (rc == CMD_OK)

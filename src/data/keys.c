@@ -88,3 +88,20 @@ const struct key_family *key_family(const char *key)
 	}
 	return NULL;
 }
+
+bool key_pattern_meets(const char *pattern, const char *glob)
+{
+	if (!*pattern && !*glob)
+		return true;
+	if (*glob == '*') /* any run of characters, a placeholder whole */
+		return key_pattern_meets(pattern, glob + 1) ||
+		       (*pattern &&
+			key_pattern_meets(pattern + (*pattern == '<' ? strcspn(pattern, ">") + 1 : 1), glob));
+	if (*pattern != '<')
+		return *pattern && *pattern == *glob && key_pattern_meets(pattern + 1, glob + 1);
+	const size_t name = strcspn(++pattern, ">"), word = strcspn(glob, ".*");
+	const struct placeholder *ph = placeholder(pattern, name);
+	if (glob[word] == '*') /* "alu_*": what comes behind is not known */
+		return key_pattern_meets(pattern + name + 1, glob + word);
+	return ph && word_fits(ph, glob, word) && key_pattern_meets(pattern + name + 1, glob + word);
+}

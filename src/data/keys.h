@@ -1,6 +1,7 @@
 /* The table of finding keys: families, units, meaning. keys.def holds it. */
 #ifndef FATHOM_KEYS_H
 #define FATHOM_KEYS_H
+#include <stdbool.h>
 #include <stddef.h>
 
 struct key_family {
@@ -12,5 +13,7 @@ struct key_family {
 extern const struct key_family key_families[];
 extern const size_t key_family_count;
 const struct key_family *key_family(const char *key); /* NULL: no such key */
+/* May a key of this pattern fit the glob? "cache.<p>.<l>.size" meets "cache.constant.*". */
+bool key_pattern_meets(const char *pattern, const char *glob);
 
 #endif

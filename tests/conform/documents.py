@@ -94,7 +94,8 @@ def check_probes_page():
     """doc/probes.md is what the program says of its probes; what it shows exists."""
     page = subprocess.run([FATHOM, "list", "probes", "--format", "markdown"], check=True, capture_output=True, text=True).stdout
     if page != read("doc/probes.md"):
-        problems.append("doc/probes.md is not what the probes say: make pages")
+        problems.append("doc/probes.md is not what the probes say: fathom list probes --format markdown > doc/probes.md"
+                        " (only new figures need a run: make pages)")
     for figure in re.findall(r"\]\((figures/[^)]+)\)", page):
         if not os.path.exists(os.path.join(ROOT, "doc", figure)):
             problems.append(f"doc/probes.md shows doc/{figure}, which does not exist: make pages")

@@ -57,8 +57,31 @@ def next_commands(folder):
     expect("`./my fathom list probes`" in done.stderr, f"an error tells a command that was not called so: {done.stderr}")
 
 
+def explained(folder):
+    """A key, a glob and words; with a run also the reason, and a command that measures only this."""
+    card = os.path.join(folder, "h200.fathom")
+    one = run("explain", "shared.latency").stdout
+    expect(all(part in one for part in ("means:", "probe: shared_memory", "what can fool it:", "beside it")), f"explain:\n{one}")
+    listed = run("explain", "L2").stdout
+    expect("cache.<p>.<l>.size" in listed and "shared.banks" not in listed, f"explain L2:\n{listed}")
+    done = run("explain", "memory.global.latency", card)
+    for part in ("memory.global.latency: ", "because:", "measure only this:", "footprint"):
+        expect(part in done.stdout, f"explain KEY FILE does not say {part!r}:\n{done.stdout}")
+    with_words = run("explain", "memory", "bandwidth", card).stdout
+    expect("memory.global.bandwidth: " in with_words and "shared.latency" not in with_words, f"explain WORDS FILE:\n{with_words}")
+    for columns in (40, 80):
+        for line in run("explain", "cache.*", card, columns=columns).stdout.splitlines():
+            expect(len(line) <= columns, f"explain: wider than {columns} columns: {line}")
+    expect(run("explain", "no.such.key").returncode == 2, "explain of a key that there is not")
+    keys = run("list", "keys").stdout
+    expect("No probe concludes these" not in keys or "float." in keys.split("No probe concludes these")[1], "keys without a probe")
+
+
 def words():
     expect(run("-V").stdout == run("--version").stdout != "", "-V is not --version")
+    made = subprocess.run(["sh", os.path.join(ROOT, "tools", "build_id.sh"), "1.2.3", "/"], check=True, capture_output=True, text=True)
+    expect(made.stdout == "1.2.3\n", f"without git a build is {made.stdout!r}")
+    expect(re.fullmatch(r"fathom \d+\.\d+\.\d+(\+[0-9a-f]{7,}(-changed)?)?\n", run("-V").stdout), f"-V: {run('-V').stdout!r}")
     expect(run("help", "run").stdout == run("run", "--help").stdout != "", "`help run` is not `run --help`")
     expect(run("help", "rnu").returncode == 2, "help of a command that there is not")
     for text, good in (("90s", True), ("1.5m", True), ("2h", True), ("500ms", True), ("90", True), ("9x", False), ("s", False),
@@ -70,6 +93,7 @@ def words():
 with tempfile.TemporaryDirectory() as scratch:
     first_screen(scratch)
     next_commands(scratch)
+    explained(scratch)
 words()
 print("\n".join(problems + [f"face: {len(problems)} problems"]))
 sys.exit(1 if problems else 0)

@@ -289,6 +289,11 @@ int cmd_run(struct cmd_context *c, int argc, char **argv)
 	return cmd_list(c, argc, argv);
 }
 
+int cmd_explain(struct cmd_context *c, int argc, char **argv)
+{
+	return cmd_list(c, argc, argv);
+}
+
 int cmd_infer(struct cmd_context *c, int argc, char **argv)
 {
 	return cmd_list(c, argc, argv);

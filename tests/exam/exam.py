@@ -130,6 +130,7 @@ def count(rows):
 
 
 def total(counts):
+    counts = list(counts)
     return {a: sum(c[a] for c in counts) for a in ANSWERS}
 
 
@@ -153,26 +154,28 @@ def write_last(path, by_case, by_family):
                 f.write("\t".join([kind, paper, name] + [str(c[a]) for a in ANSWERS]) + "\n")
 
 
-def row(name, c, was=None):
-    sum_of = sum(c.values())
-    good = 100 * (c["right"] + c["likely"]) / sum_of if sum_of else 0
-    before = ""
-    if was:
-        of = sum(was.values())
-        before = f"{100 * (was['right'] + was['likely']) / of if of else 0:8.1f} {was['wrong']:5d}"
-    print(f"  {name:20s}" + "".join(f"{c[a]:9d}" if a != "inconclusive" else f"{c[a]:13d}" for a in ANSWERS) + f"{good:8.1f}  |{before}".rstrip())
+def good(c):
+    """The share of right and likely ones, in hundredths."""
+    return 100 * (c["right"] + c["likely"]) / max(1, sum(c.values()))
 
 
-def print_paper(paper, by_case, by_family, last_cases, last_families):
+def row(name, c, *before):
+    """An earlier column is empty where it knows nothing of the family."""
+    then = "".join(f"  |{good(b):8.1f}{b['wrong']:7d}" if b and sum(b.values()) else "  |" + 15 * " " for b in before)
+    print((f"  {name:20s}" + "".join(f"{c[a]:{max(9, len(a) + 1)}d}" for a in ANSWERS) + f"{good(c):9.1f}" + then).rstrip())
+
+
+def print_paper(paper, by_case, by_family, before):
+    """before: by name, the figures of an earlier state as read_last gives them."""
     names = sorted(n for p, n in by_case if p == paper)
-    same = names == sorted(n for p, n in last_cases if p == paper)
     bad = sum(by_case[paper, n]["wrong"] > 0 for n in names)
-    print(f"\n{paper}: {len(names)} runs, {bad} with a wrong answer" + ("" if same else "; the last figures are of other runs"))
-    print(f"  {'':20s}" + "".join(f"{a:>9s}" if a != "inconclusive" else f"{a:>13s}" for a in ANSWERS) + "  good %  | last %  wrong")
+    others = [b for b, (cases, _) in before.items() if names != sorted(n for p, n in cases if p == paper)]
+    print(f"\n{paper}: {len(names)} runs, {bad} with a wrong answer" + (f"; other runs: column {' and '.join(others)}" if others else ""))
+    print(f"  {'':20s}" + "".join(f"{a:>{max(9, len(a) + 1)}s}" for a in ANSWERS) + "   good %" + "".join(f"  |{b + ' %':>8s}  wrong" for b in before))
     of_paper = {f: c for (p, f), c in by_family.items() if p == paper}
     for name in sorted(of_paper):
-        row(name, of_paper[name], last_families.get((paper, name)))
-    row("all", total(of_paper.values()), total([c for (p, _), c in last_families.items() if p == paper]) if last_families else None)
+        row(name, of_paper[name], *[families_then.get((paper, name)) for _, families_then in before.values()])
+    row("all", total(of_paper.values()), *[total(c for (p, _), c in f.items() if p == paper) for _, f in before.values()])
 
 
 def compare(by_case, last_cases):
@@ -229,9 +232,9 @@ def main():
         for _, rows in marked:
             for name, c in count(rows).items():
                 by_family[paper, name] = total([by_family[paper, name], c])
-    last_cases, last_families = read_last(o.last)
+    before = {"first": read_last(os.path.join(HERE, "first.tsv")), "last": read_last(o.last)}
     for paper in dict.fromkeys(c.paper for c in cases):
-        print_paper(paper, by_case, by_family, last_cases, last_families)
+        print_paper(paper, by_case, by_family, before)
         for name, rows in sorted(answers[paper]):
             for _, answer, key, verdict, value, truth, why in rows:
                 if answer in ("wrong", "unlikely"):
@@ -241,7 +244,7 @@ def main():
     print(f"\nLIKELY and right: {every['likely']} of {likely}" + (f", {100 * every['likely'] / likely:.1f} % (95 asked)" if likely else ""))
     print(f"{len(by_case)} runs concluded, {sum(not m for m in made.values())} not made (make exam-runs makes them)")
     bad = ["FAILED " + line for line in failed]
-    for line, is_worse in compare(by_case, last_cases):
+    for line, is_worse in compare(by_case, before["last"][0]):
         if is_worse:
             bad.append("WORSE " + line)
         else:

@@ -17,12 +17,19 @@ const struct cmd_option cmd_common_options[] = {
     END_OPTIONS,
 };
 
-static const struct cmd_option no_options[] = {END_OPTIONS};
-
 static const struct cmd_option list_options[] = {
     {.name = "format",
      .arg = "text|markdown",
      .help = "how to write the list (default text); markdown makes of the list of probes the page doc/probes.md"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option no_options[] = {END_OPTIONS};
+
+static const struct cmd_option infer_options[] = {
+    {.name = "explain",
+     .help = "also print what explains the record of each first cache best, its rival, the ring that parts them, and "
+	     "whether the findings agree"},
     END_OPTIONS,
 };
 
@@ -254,7 +261,7 @@ const struct cmd_verb cmd_verbs[] = {
      .summary = "infer again from the stored series, without a device",
      .about = "Replaces the findings in a run file by what this version concludes from the stored series, and prints "
 	      "what changed. The series stay as they are.",
-     .options = no_options,
+     .options = infer_options,
      .examples = infer_examples,
      .run = cmd_infer},
     {.name = "report",

@@ -39,7 +39,7 @@ static void deal(struct model_cache *c)
 				c->dealt[n++] = set;
 }
 
-int model_open(struct model_cache *c, const struct model_shape *shape, uint64_t seed)
+int model_cache_open(struct model_cache *c, const struct model_shape *shape, uint64_t seed)
 {
 	*c = (struct model_cache){.shape = *shape, .lines = model_lines(shape)};
 	c->way = mem_alloc((size_t)shape->sets * shape->ways * sizeof(*c->way));
@@ -47,7 +47,7 @@ int model_open(struct model_cache *c, const struct model_shape *shape, uint64_t 
 	if (shape->set_ways)
 		c->dealt = mem_alloc(c->lines * sizeof(*c->dealt));
 	if (!c->way || !c->state || (shape->set_ways && !c->dealt)) {
-		model_close(c);
+		model_cache_close(c);
 		return -ENOMEM;
 	}
 	if (c->dealt)
@@ -57,7 +57,7 @@ int model_open(struct model_cache *c, const struct model_shape *shape, uint64_t 
 	return 0;
 }
 
-void model_close(struct model_cache *c)
+void model_cache_close(struct model_cache *c)
 {
 	mem_free(c->way);
 	mem_free(c->state);

@@ -26,8 +26,8 @@ struct model_cache {
 	struct rng rng;
 };
 /* An empty cache; what shape points to must outlive it. 0 or -ENOMEM. */
-int model_open(struct model_cache *c, const struct model_shape *shape, uint64_t seed);
-void model_close(struct model_cache *c);
+int model_cache_open(struct model_cache *c, const struct model_shape *shape, uint64_t seed);
+void model_cache_close(struct model_cache *c);
 void model_flush(struct model_cache *c);
 /* One access to a byte address: whether its sector was there. It is afterwards. */
 bool model_access(struct model_cache *c, uint64_t address);

@@ -49,7 +49,7 @@ static struct cache *caches_new(const struct sim_spec *s, const struct cache_spe
 	struct cache *c = mem_zero(n, sizeof(*c));
 	for (uint32_t i = 0; c && i < n; i++) {
 		c[i].spec = spec;
-		if (model_open(&c[i].lines, &shape, seed + i))
+		if (model_cache_open(&c[i].lines, &shape, seed + i))
 			return NULL;
 	}
 	return c;
@@ -58,7 +58,7 @@ static struct cache *caches_new(const struct sim_spec *s, const struct cache_spe
 static void caches_free(const struct sim_spec *s, struct cache *c)
 {
 	for (uint32_t i = 0; c && i < instances(s, c->spec->scope); i++)
-		model_close(&c[i].lines);
+		model_cache_close(&c[i].lines);
 	mem_free(c);
 }
 

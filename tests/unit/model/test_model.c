@@ -48,7 +48,7 @@ static void compare(const struct cache_spec *s, uint64_t seed)
 	rng_seed(&r, seed + 1);
 	cache_init(&c, s, seed, 0);
 	assert_int_equal(cache_reserve(&c), 0);
-	assert_int_equal(model_open(&m, &shape, seed), 0);
+	assert_int_equal(model_cache_open(&m, &shape, seed), 0);
 	uint32_t place[PLACES];
 	memset(place, 0xff, sizeof place);
 	uint64_t base = rng_below(&r, 1u << 20) * s->line;
@@ -67,7 +67,7 @@ static void compare(const struct cache_spec *s, uint64_t seed)
 		}
 	}
 	cache_free(&c);
-	model_close(&m);
+	model_cache_close(&m);
 }
 
 static void every_access_is_what_the_model_says(void **state)

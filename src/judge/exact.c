@@ -1,0 +1,86 @@
+/* The exact resolution: every access is what a rule of replacement says, or noise. */
+#include "judge/judge.h"
+#include <errno.h>
+#include <math.h>
+
+#define RING_MOST 400000  /* accesses of a ring: of longer ones no rule is assumed */
+#define ALL_MOST  4000000 /* and of all rings */
+
+/* Accesses of a ring that are otherwise than the cache says. */
+static double contradictions(struct model_cache *c, const struct judge_ring *r)
+{
+	uint32_t next = 0, at = (r->n - r->warm % r->n) % r->n;
+	double wrong = 0;
+
+	model_flush(c);
+	for (uint32_t i = 0; i < r->warm; i++) {
+		model_access(c, r->at[at]);
+		at = at + 1 < r->n ? at + 1 : 0;
+	}
+	for (uint32_t i = 0; i < r->laps * r->seen; i++) {
+		const bool missed = next < r->misses && r->missed[next] == i;
+		next += missed;
+		wrong += model_access(c, r->at[at]) == missed;
+		at = at + 1 < r->n ? at + 1 : 0;
+	}
+	return wrong;
+}
+
+struct of_rule {
+	double ll, wrong, of; /* log P; accesses otherwise than the rule says, of so many */
+};
+
+/* ll is -INFINITY as soon as it is below `least`: most rules are soon contradicted. */
+static int of_rule(const struct judge_ring *ring, unsigned rings, const double *of_ring,
+		   const struct model_shape *shape, double least, struct of_rule *out)
+{
+	struct model_cache c;
+	double all = 0;
+
+	*out = (struct of_rule){0};
+	if (model_cache_open(&c, shape, 0))
+		return -ENOMEM;
+	for (unsigned i = 0; i < rings && out->ll >= least; i++) {
+		const double v = (double)ring[i].laps * ring[i].seen, n = v + ring[i].warm;
+		if (n > RING_MOST || all + n > ALL_MOST) {
+			out->ll += of_ring[i];
+			continue;
+		}
+		const double m = contradictions(&c, &ring[i]);
+		all += n;
+		out->wrong += m;
+		out->of += v;
+		out->ll += judge_noise(m, v);
+	}
+	model_cache_close(&c);
+	if (out->ll < least)
+		out->ll = -INFINITY;
+	return 0;
+}
+
+int judge_exact(const struct judge_ring *ring, unsigned rings, const double *of_ring, struct judge_shape *q)
+{
+	struct of_rule one[RULES + 1] = {0}; /* the last one: no rule is assumed */
+	double sum = 0;
+
+	for (unsigned i = 0; i < rings; i++)
+		one[RULES].ll += of_ring[i];
+	q->rule = RULES;
+	for (enum rule rule = 0; rule < RULES; rule++) {
+		const struct model_shape shape = judge_model(q, rule);
+		one[rule].ll = -INFINITY;
+		if (!rule_applies(rule, q->ways))
+			continue;
+		if (of_rule(ring, rings, of_ring, &shape, one[q->rule].ll - JUDGE_NATS, &one[rule]))
+			return -ENOMEM;
+		if (one[rule].ll > one[q->rule].ll)
+			q->rule = rule;
+	}
+	for (unsigned r = 0; r <= RULES; r++)
+		sum += exp(one[r].ll - one[q->rule].ll);
+	q->ll = one[q->rule].ll + log(sum / (RULES + 1));
+	q->wrong = one[q->rule].wrong;
+	q->of = one[q->rule].of;
+	q->exact = true;
+	return 0;
+}

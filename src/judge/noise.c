@@ -1,0 +1,183 @@
+/* The one noise model of levels inside an SM: nobody else takes lines there, so what fits misses seldom and alike in all sets of a ring, and
+ * what does not fit misses at a rate that the rule of replacement, which is not known yet, decides; at least k - w lines of a set in each lap. */
+#include "judge/judge.h"
+#include <errno.h>
+#include <math.h>
+#include <string.h>
+
+/* Rates of the noise, up to the most that is explained; each is exp(2) less probable than the one before. */
+static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE};
+#define RATES	   (sizeof(rate) / sizeof(rate[0]))
+#define RATE_NATS  2.0
+#define SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
+
+struct judge_room {
+	uint32_t *lines, *set;	 /* of each set: lines of the ring; of each element: its set */
+	uint32_t *in_lap, *lap;	 /* of each set: misses in the lap that came up last, and 1 + its number */
+	double *visits, *misses; /* of each set */
+	uint32_t sets;
+};
+
+struct judge_room *judge_room(struct arena *a, const struct judge_ring *ring, unsigned rings)
+{
+	struct judge_room *room = ARENA_NEW(a, struct judge_room);
+	uint32_t most = 1;
+
+	for (unsigned i = 0; i < rings; i++)
+		most = ring[i].n > most ? ring[i].n : most;
+	if (!room)
+		return NULL;
+	room->sets = JUDGE_SETS_MOST;
+	room->lines = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
+	room->in_lap = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
+	room->lap = ARENA_ARRAY(a, JUDGE_SETS_MOST, uint32_t);
+	room->visits = ARENA_ARRAY(a, JUDGE_SETS_MOST, double);
+	room->misses = ARENA_ARRAY(a, JUDGE_SETS_MOST, double);
+	room->set = ARENA_ARRAY(a, most, uint32_t);
+	return room->lines && room->in_lap && room->lap && room->visits && room->misses && room->set ? room : NULL;
+}
+
+static double log_beta(double misses, double hits)
+{
+	return lgamma(misses + 1) + lgamma(hits + 1) - lgamma(misses + hits + 2);
+}
+
+/* Fills lines and set. */
+static void place(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q)
+{
+	const struct model_shape shape = judge_model(q, RULE_LRU);
+	const unsigned bits = (unsigned)__builtin_ctz(q->line);
+	uint64_t before = UINT64_MAX;
+	uint32_t set = 0;
+
+	memset(room->lines, 0, q->sets * sizeof(*room->lines));
+	for (uint32_t i = 0; i < r->n; i++) {
+		const uint32_t e = r->sorted[i];
+		const uint64_t line = r->at[e] >> bits;
+		if (line != before) {
+			set = model_set_of(&shape, line);
+			room->lines[set]++;
+		}
+		before = line;
+		room->set[e] = set;
+	}
+}
+
+static uint32_t few(uint32_t k)
+{
+	return k <= JUDGE_WAYS_MOST ? k : JUDGE_WAYS_MOST + 1;
+}
+
+/* Visited right behind another element of its sector: that has just been fetched. */
+static bool follows(const struct judge_ring *r, const struct judge_shape *q, uint32_t e)
+{
+	return r->n > 1 && !((r->at[e] ^ r->at[e ? e - 1 : r->n - 1]) & -(uint64_t)q->sector);
+}
+
+void judge_tally(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
+		 struct judge_tally *t)
+{
+	uint32_t sets_of[JUDGE_WAYS_MOST + 2] = {0}, at_least = 0;
+
+	memset(t, 0, sizeof(*t));
+	place(room, r, q);
+	for (uint32_t e = 0; e < r->seen; e++) {
+		const uint32_t k = few(room->lines[room->set[e]]);
+		t->most = k > t->most ? k : t->most;
+		if (follows(r, q, e)) {
+			t->follow += r->laps;
+			t->follow_misses += r->count[e];
+		} else {
+			t->visits[k] += r->laps;
+			t->misses[k] += r->count[e];
+		}
+	}
+	/* A part of a lap may miss only where it was not looked. */
+	if (r->seen < r->n)
+		return;
+	for (uint32_t s = 0; s < q->sets; s++)
+		sets_of[few(room->lines[s])]++;
+	memset(room->lap, 0, q->sets * sizeof(*room->lap));
+	/* The first miss of a lap in a set of k lines had to be with any w below k, the second with w below k - 1, and so on. */
+	for (uint32_t i = 0; r->n && i < r->misses; i++) {
+		const uint32_t lap = r->missed[i] / r->n, s = room->set[r->missed[i] % r->n], k = few(room->lines[s]);
+		if (room->lap[s] != lap + 1) {
+			room->lap[s] = lap + 1;
+			room->in_lap[s] = 0;
+		}
+		if (room->in_lap[s] < k)
+			t->cover[k - room->in_lap[s]++ - 1]++;
+	}
+	for (uint32_t w = t->most; w-- > 0;) {
+		at_least += sets_of[w + 1];
+		t->need[w] = t->need[w + 1] + (double)at_least * r->laps;
+		t->cover[w] += t->cover[w + 1];
+	}
+}
+
+/* log of sum over the rates of prior x rate^m (1 - rate)^(v - m). */
+double judge_noise(double m, double v)
+{
+	double best = -INFINITY, term[RATES], sum = 0, prior = 0;
+
+	for (size_t i = 0; i < RATES; i++) {
+		term[i] = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - RATE_NATS * (double)i;
+		prior += exp(-RATE_NATS * (double)i);
+		best = fmax(best, term[i]);
+	}
+	for (size_t i = 0; i < RATES; i++)
+		sum += exp(term[i] - best);
+	return best + log(sum / prior);
+}
+
+void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll)
+{
+	double over[JUDGE_WAYS_MOST + 3] = {0}, v = t->follow, m = t->follow_misses, noise = judge_noise(m, v);
+
+	for (uint32_t k = t->most; k > 1; k--)
+		over[k] = over[k + 1] + (t->visits[k] > 0 ? log_beta(t->misses[k], t->visits[k] - t->misses[k]) : 0);
+	for (uint32_t w = 1; w <= most; w++) {
+		if (t->visits[w] > 0) {
+			v += t->visits[w];
+			m += t->misses[w];
+			noise = judge_noise(m, v);
+		}
+		ll[w] += noise + over[w + 1] + JUDGE_HIDDEN * fmax(0, t->need[w] - t->cover[w]);
+	}
+}
+
+/* How much worse p explains m misses of v visits than their own share does, nats. */
+static double deviance(double m, double v, double p)
+{
+	return (m > 0 ? m * log(m / v / p) : 0) + (v > m ? (v - m) * log((1 - m / v) / (1 - p)) : 0);
+}
+
+double judge_surprise(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q)
+{
+	struct judge_tally t;
+	double v = 0, m = 0, off = 0;
+	uint32_t used = 0;
+
+	judge_tally(room, r, q, &t);
+	memset(room->visits, 0, q->sets * sizeof(*room->visits));
+	memset(room->misses, 0, q->sets * sizeof(*room->misses));
+	for (uint32_t e = 0; e < r->seen; e++) {
+		const uint32_t s = room->set[e];
+		if (room->lines[s] > q->ways)
+			continue;
+		room->visits[s] += r->laps;
+		room->misses[s] += r->count[e];
+		v += r->laps;
+		m += r->count[e];
+	}
+	for (uint32_t s = 0; s < q->sets && m > 0; s++)
+		if (room->visits[s] > 0) {
+			off += deviance(room->misses[s], room->visits[s], fmin(m / v, 1 - 1e-9));
+			used++;
+		}
+	/* The deviance of each set is half a chi-square of one degree of freedom. */
+	off = fmax(0, off - used / 2.0 - SETS_SIGMA * sqrt(used / 2.0));
+	if (m > JUDGE_NOISE * v)
+		off += deviance(m, v, JUDGE_NOISE);
+	return off - JUDGE_HIDDEN * fmax(0, t.need[q->ways] - t.cover[q->ways]);
+}

@@ -17,7 +17,7 @@
 #define SENSE_LIMIT_MS	 5000
 #define CLOSE_LIMIT_MS	 2000
 
-#define TRIES	2 /* of what a child died of: it may have been killed for reasons of its own */
+#define TRIES	2 /* of what a child died of, the last in a fresh one: it may have been killed for reasons of its own */
 #define TASTERS 2 /* processes that wait for launches that may never end; each has a context of its own on the device */
 
 /* A child and what is known of it. */
@@ -437,8 +437,9 @@ static struct side *a_taster(struct proxy *p)
 	return one;
 }
 
-/* *died: its process did, or the device was lost to it. */
-static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct sample *out, bool *died, struct err *e)
+/* *died: which child it was, if it died or lost the device; else 0. */
+static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct sample *out, uint32_t *died,
+		    struct err *e)
 {
 	struct side *taster = a_taster(p), *s = taster;
 
@@ -452,24 +453,22 @@ static int run_once(struct proxy *p, uint32_t id, const struct launch *l, struct
 		r = run_in(p, s = &p->usual, id, l, out, e);
 	if (r == -ENODEV)
 		r = run_in(p, s = &p->usual, id, l, out, e);
-	*died = r == 0 && out->outcome == OUTCOME_CRASH && !s->child.pid;
+	*died = r == 0 && out->outcome == OUTCOME_CRASH && !s->child.pid ? s->generation : 0;
 	return r;
 }
 
 static int proxy_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
 {
 	struct proxy *p = (struct proxy *)g;
-	bool died = false;
-	int r = 0;
+	uint32_t died = 0;
 
 	memset(out, 0, sizeof *out);
 	if (id >= p->count)
 		return err_set(e, -EINVAL, "%s: there is no kernel %u", l->label, id);
-	for (int tries = 0; r == 0 && tries < TRIES; tries++) {
+	/* All that are there may have been killed already: the last try is one in a child that was started for it. */
+	int r = run_once(p, id, l, out, &died, e);
+	for (const uint32_t before = p->children; r == 0 && died && died <= before;)
 		r = run_once(p, id, l, out, &died, e);
-		if (!died)
-			break;
-	}
 	return r;
 }
 

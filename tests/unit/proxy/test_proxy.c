@@ -318,7 +318,8 @@ static void what_may_hang_runs_apart(void **state)
 	assert_true(second != usual && second != first);
 	g->ops->brace(g, 1);
 	assert_int_equal(process_of(run_as(g, id, "plain", true)), second);
-	lost(run_as(g, id, ends[1], true), OUTCOME_CRASH); /* in the taster, and once more in the usual one */
+	lost(run_as(g, id, ends[1], true),
+	     OUTCOME_CRASH); /* in the taster, the usual one, and once more in a fresh one */
 	/* When all are gone it is as without them. */
 	const uint32_t fresh = process_of(run_as(g, id, "plain", true));
 	assert_true(fresh != usual && fresh != second);
@@ -431,6 +432,15 @@ static void one_more_try(void **state)
 	assert_int_equal(process_of(run(g, id, "plain")), after);
 	snprintf(text, sizeof text, "kills the compiler %u", after);
 	assert_int_not_equal(process_of(run(g, load_one(g, text), "plain")), after);
+	/* All are killed, and none of them had the launch. */
+	g->ops->brace(g, 2);
+	const uint32_t taster = process_of(run_as(g, id, "plain", true)), usual = process_of(run(g, id, "plain"));
+	assert_int_not_equal(taster, usual);
+	kill((pid_t)taster, SIGKILL);
+	kill((pid_t)usual, SIGKILL);
+	snprintf(label, sizeof label, "crash process %u", taster);
+	assert_int_not_equal(process_of(run_as(g, id, label, true)), usual);
+	assert_int_not_equal(process_of(run(g, id, "plain")), usual);
 	g->ops->close(g);
 }
 

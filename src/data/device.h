@@ -1,6 +1,7 @@
 /* What a backend says about a device before anything is measured. Attributes the vendor documents, never truth. */
 #ifndef FATHOM_DEVICE_H
 #define FATHOM_DEVICE_H
+#include "base/err.h"
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -26,6 +27,10 @@ struct device_info {
 	double clock_hz;	   /* nominal SM clock; 0 when unknown */
 	bool has_f64, has_f16, has_fma;
 };
+
+/* Whether a device can be like this, whoever says so: texts end, and numbers are of a size that arithmetic with them is safe. 0, or -EINVAL and a
+ * sentence ("the device has a warp size that cannot be"). */
+int device_check(const struct device_info *d, struct err *e);
 
 struct device_list {
 	struct device_info *items;

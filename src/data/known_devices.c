@@ -1,6 +1,8 @@
 /* What a backend said of its devices, kept in a file. */
 #include "data/known_devices.h"
 #include "base/arena.h"
+#include "base/str.h"
+#include <dirent.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -30,23 +32,73 @@ bool known_add(char key[KNOWN_KEY], const char *fmt, ...)
 
 bool known_add_file(char key[KNOWN_KEY], const char *path)
 {
-	char text[512];
+	char text[4096];
 	FILE *f = fopen(path, "r");
 	if (!f)
 		return false;
-	size_t n = fread(text, 1, sizeof text - 1, f);
+	size_t n = fread(text, 1, sizeof text, f);
 	fclose(f);
-	text[n] = '\0';
-	return n && known_add(key, "%s\n", text);
+	return n && known_add(key, "%s: %016llx\n", path, (unsigned long long)hash64(text, n, 1));
 }
 
-bool known_add_variables(char key[KNOWN_KEY], const char *const *name, size_t n)
+bool known_add_stat(char key[KNOWN_KEY], const char *path)
 {
+	struct stat st;
+	if (stat(path, &st))
+		return known_add(key, "%s: none\n", path);
+	return known_add(key, "%s: %llu %llx %o %u %u %lld %lld.%09ld\n", path, (unsigned long long)st.st_ino,
+			 (unsigned long long)st.st_rdev, (unsigned)st.st_mode, (unsigned)st.st_uid, (unsigned)st.st_gid,
+			 (long long)st.st_size, (long long)st.st_ctim.tv_sec, st.st_ctim.tv_nsec);
+}
+
+bool known_add_folder(char key[KNOWN_KEY], const char *path, const char *begins,
+		      bool (*add)(char key[KNOWN_KEY], const char *path))
+{
+	struct dirent **name = NULL;
+	char inner[512];
+	unsigned found = 0;
+	const int n = scandir(path, &name, NULL, alphasort);
 	bool ok = true;
-	for (size_t i = 0; ok && i < n; i++) {
-		const char *v = getenv(name[i]);
-		ok = known_add(key, "%s=%s\n", name[i], v ? v : "(none)");
+	for (int i = 0; i < n; i++) {
+		if (ok && name[i]->d_name[0] != '.' && str_starts(name[i]->d_name, begins)) {
+			ok = (size_t)snprintf(inner, sizeof inner, "%s/%s", path, name[i]->d_name) < sizeof inner &&
+			     add(key, inner);
+			found++;
+		}
+		free(name[i]);
 	}
+	free(name);
+	return ok && found > 0;
+}
+
+/* What decides which devices a driver shows, and where it comes from, has names that begin so. */
+static bool is_of_drivers(const char *variable)
+{
+	static const char *const begins[] = {"CUDA_", "NVIDIA_", "LD_",	 "OCL_", "OPENCL_", "POCL_",
+					     "GPU_",  "ROCR_",	 "HIP_", "ZE_",	 "RUSTICL_"};
+	bool yes = false;
+	for (size_t i = 0; i < sizeof begins / sizeof *begins; i++)
+		yes |= str_starts(variable, begins[i]);
+	return yes;
+}
+
+bool known_begin(char key[KNOWN_KEY], const char *root)
+{
+	char path[512], where[128] = "";
+	bool ok;
+
+	memset(key, 0, KNOWN_KEY);
+	snprintf(path, sizeof path, "%s/proc/sys/kernel/random/boot_id", root);
+	ok = known_add(key, "%s %u\n", FATHOM_VERSION, (unsigned)geteuid()) && known_add_file(key, path);
+	/* A container, or a job of a batch system, may see other devices than its neighbour, of the same driver. */
+	snprintf(path, sizeof path, "%s/proc/self/cgroup", root);
+	known_add_file(key, path);
+	snprintf(path, sizeof path, "%s/proc/self/ns/mnt", root);
+	if (readlink(path, where, sizeof where - 1) > 0)
+		ok = ok && known_add(key, "%s\n", where);
+	for (char **v = environ; ok && v && *v; v++)
+		if (is_of_drivers(*v))
+			ok = known_add(key, "%s\n", *v);
 	return ok;
 }
 
@@ -59,11 +111,6 @@ bool known_path(char *path, size_t n, const char *name)
 	else if (home && *home == '/')
 		len = snprintf(path, n, "%s/.cache/fathom/%s", home, name);
 	return len > 0 && (size_t)len < n;
-}
-
-static bool ends(const char *text, size_t n)
-{
-	return memchr(text, '\0', n) != NULL;
 }
 
 bool known_read(struct device_list *list, const char *backend, const char *path, const char *key)
@@ -80,10 +127,7 @@ bool known_read(struct device_list *list, const char *backend, const char *path,
 		  fread(&more, 1, 1, f) == 0;
 	fclose(f);
 	for (uint32_t i = 0; ok && i < head.count; i++)
-		ok = ends(item[i].backend, sizeof item[i].backend) && !strcmp(item[i].backend, backend) &&
-		     ends(item[i].spec, sizeof item[i].spec) && ends(item[i].name, sizeof item[i].name) &&
-		     ends(item[i].uuid, sizeof item[i].uuid) && ends(item[i].driver, sizeof item[i].driver) &&
-		     ends(item[i].dialect, sizeof item[i].dialect) && ends(item[i].target, sizeof item[i].target);
+		ok = device_check(&item[i], NULL) == 0 && !strcmp(item[i].backend, backend);
 	if (!ok)
 		return false;
 	struct device_info *items = mem_grow(list->items, (list->count + head.count) * sizeof *items);

@@ -14,7 +14,7 @@ static int cuda_list(struct device_list *list, struct err *e)
 	struct err why = {0};
 	int count = 0;
 	char path[512], key[KNOWN_KEY];
-	const bool keep = known_path(path, sizeof path, "devices") && cuda_known_key(key, "/proc");
+	const bool keep = known_path(path, sizeof path, "devices") && cuda_known_key(key, "");
 
 	if (keep && known_read(list, "cuda", path, key))
 		return 0;

@@ -1,29 +1,43 @@
 #include "gpu/cuda/cuda_known.h"
-#include <dirent.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
+#include <sys/stat.h>
 
-bool cuda_known_key(char key[KNOWN_KEY], const char *proc)
+static bool add_card(char key[KNOWN_KEY], const char *path)
 {
-	static const char *const variables[] = {"CUDA_VISIBLE_DEVICES", "CUDA_DEVICE_ORDER", "LD_LIBRARY_PATH",
-						"LD_PRELOAD"};
-	char version[512], boot[512], path[512];
-	struct dirent **name = NULL;
+	char file[512];
 
-	memset(key, 0, KNOWN_KEY);
-	snprintf(version, sizeof version, "%s/driver/nvidia/version", proc);
-	snprintf(boot, sizeof boot, "%s/sys/kernel/random/boot_id", proc);
-	bool ok = known_add(key, "%s\n", FATHOM_VERSION) && known_add_file(key, version) && known_add_file(key, boot) &&
-		  known_add_variables(key, variables, sizeof variables / sizeof *variables);
-	snprintf(path, sizeof path, "%s/driver/nvidia/gpus", proc);
-	int n = ok ? scandir(path, &name, NULL, alphasort) : -1;
-	ok = n > 2; /* itself, its parent, and at least one GPU */
-	for (int i = 0; i < n; i++) {
-		if (ok && name[i]->d_name[0] != '.')
-			ok = known_add(key, "%s\n", name[i]->d_name);
-		free(name[i]);
-	}
-	free(name);
-	return ok;
+	/* It names the GPU by its UUID: another card may come into the same place. */
+	return (size_t)snprintf(file, sizeof file, "%s/information", path) < sizeof file && known_add_file(key, file);
+}
+
+/* The parts that a card is divided into have folders of these names, each in that of what it is a part of. */
+static bool add_parts(char key[KNOWN_KEY], const char *path)
+{
+	struct stat st;
+
+	if (!known_add(key, "%s\n", path))
+		return false;
+	if (stat(path, &st) || !S_ISDIR(st.st_mode))
+		return true;
+	known_add_folder(key, path, "mig", add_parts);
+	known_add_folder(key, path, "gi", add_parts);
+	known_add_folder(key, path, "ci", add_parts);
+	return known_add(key, "\n"); /* it would not fit where one of those did not */
+}
+
+bool cuda_known_key(char key[KNOWN_KEY], const char *root)
+{
+	char path[512];
+	bool ok = known_begin(key, root);
+
+	snprintf(path, sizeof path, "%s/proc/driver/nvidia/version", root);
+	ok = ok && known_add_file(key, path);
+	snprintf(path, sizeof path, "%s/proc/driver/nvidia/gpus", root);
+	ok = ok && known_add_folder(key, path, "", add_card);
+	snprintf(path, sizeof path, "%s/dev", root);
+	ok = ok && known_add_folder(key, path, "nvidia", known_add_stat);
+	snprintf(path, sizeof path, "%s/proc/driver/nvidia/capabilities", root);
+	if (ok)
+		known_add_folder(key, path, "gpu", add_parts);
+	return ok && known_add(key, "\n");
 }

@@ -41,7 +41,7 @@ static int opencl_list(struct device_list *list, struct err *e)
 	char why_none[OPENCL_WHY], path[512], key[KNOWN_KEY];
 	int rc = 0;
 	const bool keep =
-	    known_path(path, sizeof path, "opencl-devices") && opencl_known_key(key, "/proc", "/etc/OpenCL/vendors");
+	    known_path(path, sizeof path, "opencl-devices") && opencl_known_key(key, "", "/etc/OpenCL/vendors");
 
 	if (keep && known_read(list, "opencl", path, key))
 		return 0;

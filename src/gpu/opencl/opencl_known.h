@@ -3,7 +3,7 @@
 #define FATHOM_OPENCL_KNOWN_H
 #include "data/known_devices.h"
 
-/* proc: where the kernel's files are, "/proc"; vendors: where the drivers' .icd files are. False: it cannot be told. */
-bool opencl_known_key(char key[KNOWN_KEY], const char *proc, const char *vendors);
+/* root: what comes before /proc and /dev, ""; vendors: where the drivers' .icd files are. False: it cannot be told. */
+bool opencl_known_key(char key[KNOWN_KEY], const char *root, const char *vendors);
 
 #endif

@@ -119,23 +119,41 @@ static void known_devices(void **state)
 	(void)state;
 	char top[] = "/tmp/fathom-known-XXXXXX", path[600], clean[64];
 	static char key[KNOWN_KEY], other[KNOWN_KEY];
-	struct device_info d[2] = {{.backend = "cuda", .spec = "cuda:0", .name = "One", .sm_count = 7},
-				   {.backend = "cuda", .spec = "cuda:1", .name = "Two", .clock_hz = 1e9}};
+	struct device_info d[2] = {
+	    {.backend = "cuda", .spec = "cuda:0", .name = "One", .dialect = "ptx", .sm_count = 7},
+	    {.backend = "cuda", .spec = "cuda:1", .name = "Two", .dialect = "ptx", .sm_count = 9}};
 	struct device_list list = {.items = d, .count = 2}, got = {0};
 
+	d[0].warp_size = d[1].warp_size = 32;
+	d[0].max_threads_per_block = d[1].max_threads_per_block = 1024;
 	assert_non_null(mkdtemp(top));
 	snprintf(path, sizeof path, "%s/cache/fathom/devices", top);
 	assert_false(cuda_known_key(key, top)); /* no driver */
-	put(top, "driver/nvidia/version", "NVRM version: 580\n");
-	put(top, "sys/kernel/random/boot_id", "a-b-c\n");
+	put(top, "proc/driver/nvidia/version", "NVRM version: 580\n");
+	put(top, "proc/sys/kernel/random/boot_id", "a-b-c\n");
+	put(top, "dev/nvidiactl", "");
 	assert_false(cuda_known_key(key, top)); /* no GPU */
-	put(top, "driver/nvidia/gpus/0000:01:00.0/information", "Model: One\n");
+	put(top, "proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: One\n");
 	assert_true(cuda_known_key(key, top));
 	assert_true(cuda_known_key(other, top));
 	assert_memory_equal(key, other, sizeof key);
-	put(top, "driver/nvidia/gpus/0000:02:00.0/information", "Model: Two\n");
+	static const char *const changes[][2] = {{"proc/driver/nvidia/gpus/0000:02:00.0/information", "Model: Two\n"},
+						 {"proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: Three\n"},
+						 {"dev/nvidia0", ""},
+						 {"proc/self/cgroup", "0::/job_7\n"},
+						 {"proc/driver/nvidia/capabilities/gpu0/mig/gi1/access", ""},
+						 {"proc/driver/nvidia/capabilities/gpu0/mig/gi1/ci0/access", ""}};
+	for (size_t i = 0; i < sizeof changes / sizeof *changes; i++) {
+		put(top, changes[i][0], changes[i][1]);
+		assert_true(cuda_known_key(other, top));
+		if (memcmp(key, other, sizeof key) == 0)
+			fail_msg("%s does not count", changes[i][0]);
+		memcpy(key, other, sizeof key);
+	}
+	setenv("CUDA_VISIBLE_DEVICES", "1", 1);
 	assert_true(cuda_known_key(other, top));
 	assert_memory_not_equal(key, other, sizeof key);
+	unsetenv("CUDA_VISIBLE_DEVICES");
 
 	assert_false(known_read(&got, "cuda", path, key)); /* not there */
 	put(top, "cache/x", "");
@@ -153,8 +171,16 @@ static void known_devices(void **state)
 	assert_false(known_read(&got, "cuda", path, key));
 	assert_int_equal(truncate(path, st.st_size + 1), 0);
 	assert_false(known_read(&got, "cuda", path, key));
-	/* a name without an end */
+	/* a name without an end, and a device that cannot be */
 	memset(d[1].name, 'x', sizeof d[1].name);
+	known_write(&list, path, key);
+	assert_false(known_read(&got, "cuda", path, key));
+	d[1] = d[0];
+	d[1].warp_size = 0;
+	known_write(&list, path, key);
+	assert_false(known_read(&got, "cuda", path, key));
+	d[1] = d[0];
+	memset(&d[1].has_f64, 2, 1);
 	known_write(&list, path, key);
 	assert_false(known_read(&got, "cuda", path, key));
 	assert_null(got.items);

@@ -53,10 +53,7 @@ static int list_backends(struct cmd_context *c, struct str *out, bool only_simul
 
 		if (only_simulated && strcmp(backends[b]->name, "sim") != 0)
 			continue;
-		/* In this process: nothing is forked after it. But OpenCL loads every driver that is installed, and one that
-		 * crashes must not take the others' devices with it. */
-		rc = backends[b] == &gpu_opencl ? gpu_list_isolated(backends[b], &list, &c->error)
-						: backends[b]->list(&list, &c->error);
+		rc = gpu_list(backends[b], &list, &c->error);
 		if (rc) {
 			mem_free(list.items);
 			return CMD_DEVICE;

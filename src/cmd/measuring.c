@@ -101,14 +101,12 @@ int measuring_open(struct measuring *m, const char *given, const struct run *res
 	if (given || resumed) {
 		/* A stored spec is the first choice on resume: the same device again. */
 		snprintf(device, sizeof(device), "%s", given ? given : resumed->device.spec);
+		rc = gpu_open(gpu, device, seed, true, &c->error);
 	} else {
-		rc = gpu_choose(device, sizeof(device), why, sizeof(why), &c->error);
-		if (rc)
-			return CMD_DEVICE;
+		rc = gpu_open_best(gpu, seed, device, sizeof(device), why, sizeof(why), &c->error);
 	}
-	rc = gpu_open(gpu, device, seed, true, &c->error);
 	if (rc)
-		return open_code(device, rc);
+		return given || resumed ? open_code(device, rc) : CMD_DEVICE;
 	fprintf(c->log, "device: %s, %s", device, (*gpu)->ops->info(*gpu)->name);
 	if (!given)
 		fprintf(c->log, " (%s)", resumed ? "from the run file" : why);

@@ -66,6 +66,12 @@ static int no_colon(const char *device, struct err *e)
 	    "'%s' is no device; a device is cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom", device);
 }
 
+/* The other backends run our own code only; a kernel that never ends is under their own control. */
+static bool can_crash(const struct gpu_ops *ops)
+{
+	return ops == &gpu_cuda || ops == &gpu_opencl;
+}
+
 int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, struct err *e)
 {
 	const char *colon = strchr(device, ':'), *names[COUNT];
@@ -92,39 +98,86 @@ int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, 
 	}
 	if (!colon[1])
 		return err_set(e, -EINVAL, "'%s' does not say which device: %s", device, ops->help);
-	/* The other backends run our own code only; a kernel that never ends is under their own control. */
-	if (isolate && (ops == &gpu_cuda || ops == &gpu_opencl))
+	if (isolate && can_crash(ops))
 		return gpu_open_proxy(out, ops, colon + 1, seed, e);
 	return ops->open(out, colon + 1, seed, e);
 }
 
-int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e)
+int gpu_list(const struct gpu_ops *ops, struct device_list *list, struct err *e)
+{
+	return can_crash(ops) ? gpu_list_isolated(ops, list, e) : ops->list(list, e);
+}
+
+/* The first of the list that opens; list->count: none does. why: what is wrong with those before it. */
+static size_t open_first(struct gpu **out, const struct device_list *list, uint64_t seed, struct str *why)
+{
+	for (size_t i = 0; i < list->count; i++) {
+		struct err e = {0};
+		if (gpu_open(out, list->items[i].spec, seed, true, &e) == 0)
+			return i;
+		str_addf(why, "%s%s", why->len ? "; " : "", e.text);
+	}
+	return list->count;
+}
+
+/* Devices that are there, but have to be asked for. */
+static void add_opencl(struct str *why)
 {
 	struct device_list list = {0};
-	const char *sim = DEFAULT_SIM;
-	int rc = gpu_list_isolated(&gpu_cuda, &list, e);
+	struct err e = {0};
 
+	if (gpu_list(&gpu_opencl, &list, &e) == 0 && list.count) {
+		str_addf(why, "; OpenCL has %s (-d %s)", list.items[0].name, list.items[0].spec);
+		if (list.count > 1)
+			str_addf(why, " and %zu more", list.count - 1);
+	}
+	mem_free(list.items);
+}
+
+static int open_sim(struct gpu **out, char *device, size_t n, struct str *why, uint64_t seed, struct err *e)
+{
+	const char *sim = DEFAULT_SIM;
+
+	snprintf(device, n, "sim:%s", sim);
+	str_add(why, "; taking the simulated ");
+	/* "gtx280" in capitals and with its number apart is how people write it */
+	for (size_t i = 0; sim[i]; i++) {
+		if (i && isdigit((unsigned char)sim[i]) && isalpha((unsigned char)sim[i - 1]))
+			str_addc(why, ' ');
+		str_addc(why, (char)toupper((unsigned char)sim[i]));
+	}
+	return gpu_open(out, device, seed, true, e);
+}
+
+int gpu_open_best(struct gpu **out, uint64_t seed, char *device, size_t n, char *why, size_t why_n, struct err *e)
+{
+	struct device_list list = {0};
+	struct str text;
+	int rc = gpu_list(&gpu_cuda, &list, e);
+
+	*out = NULL;
+	str_init(&text);
 	if (rc == -ENOMEM) {
 		mem_free(list.items);
 		return rc;
 	}
-	if (rc == 0 && list.count) {
-		snprintf(device, n, "%s", list.items[0].spec);
-		snprintf(why, why_n, "taking the first NVIDIA GPU: %s", list.items[0].name);
+	str_add(&text, rc && e->text[0] ? e->text : list.note);
+	const size_t taken = rc ? list.count : open_first(out, &list, seed, &text);
+	rc = 0;
+	if (*out) {
+		snprintf(device, n, "%s", list.items[taken].spec);
+		if (text.len)
+			str_addf(&text, "; taking %s", device);
+		else
+			str_addf(&text, "taking the first NVIDIA GPU");
 	} else {
-		const char *note = rc && e && e->text[0] ? e->text : list.note;
-		snprintf(device, n, "sim:%s", sim);
-		/* "gtx280" in capitals and with its number apart is how people write it */
-		char name[64];
-		size_t k = 0;
-		for (; *sim && k + 2 < sizeof(name); sim++) {
-			if (isdigit((unsigned char)*sim) && k && isalpha((unsigned char)sim[-1]))
-				name[k++] = ' ';
-			name[k++] = (char)toupper((unsigned char)*sim);
-		}
-		name[k] = '\0';
-		snprintf(why, why_n, "%s; taking the simulated %s", *note ? note : "no NVIDIA GPU was found", name);
+		if (!text.len)
+			str_add(&text, "no NVIDIA GPU was found");
+		add_opencl(&text);
+		rc = open_sim(out, device, n, &text, seed, e);
 	}
+	snprintf(why, why_n, "%s", str_text(&text));
+	str_free(&text);
 	mem_free(list.items);
-	return 0;
+	return rc;
 }

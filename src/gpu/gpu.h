@@ -68,8 +68,11 @@ const struct gpu_ops *const *gpu_backends(size_t *count);
 /* Opens "cuda:0", "opencl:0.0", "sim:gtx280", "sim:my.gpu", "replay:run.fathom". Unknown names: -EINVAL and a sentence that says what
  * would be right. isolate: drive a backend that can hang or crash (cuda, opencl) from a child process. */
 int gpu_open(struct gpu **out, const char *device, uint64_t seed, bool isolate, struct err *e);
-/* The device that a run without -d takes, and why, as one sentence. */
-int gpu_choose(char *device, size_t n, char *why, size_t why_n, struct err *e);
+/* Opens what a run without -d takes: the first NVIDIA GPU that opens, else a simulated one. device: which it is; why, as one sentence, also what is
+ * wrong with those before it. */
+int gpu_open_best(struct gpu **out, uint64_t seed, char *device, size_t n, char *why, size_t why_n, struct err *e);
+/* ops->list, in a child where a driver could crash or hang. */
+int gpu_list(const struct gpu_ops *ops, struct device_list *list, struct err *e);
 
 /* proxy.c: any backend in a child process. Same contract as ops->open; enforces launch time limits by killing the child,
  * reports TIMEOUT for that launch, and starts a fresh child (kernels are loaded again on demand). What a child died of is tried once

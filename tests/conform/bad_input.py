@@ -7,6 +7,7 @@ FAKE is the folder with a libcuda.so.1 that plays a driver.
 import json
 import os
 import re
+import shutil
 import sqlite3
 import subprocess
 import sys
@@ -103,6 +104,17 @@ def test_opencl_driver_that_is_not_there(o):
             expect(why in result.stderr and why in listed.stdout, f"it does not say: {why}")
 
 
+def test_opencl_driver_beside_one_that_does_not_load(o):
+    vendors = o.path("mixed")
+    shutil.copytree("/etc/OpenCL/vendors", vendors) if os.path.isdir("/etc/OpenCL/vendors") else os.makedirs(vendors)
+    write(os.path.join(vendors, "x.icd"), b"/nowhere/libx.so\n")
+    whole, mixed = (o.run("list", "devices", env=env) for env in (o.env(), o.env(OCL_ICD_VENDORS=vendors)))
+    if "opencl:0.0" not in whole.stdout:
+        return "no OpenCL device here"
+    expect("opencl:0.0" in mixed.stdout and "x.icd does not load: " in mixed.stdout, mixed.stdout)
+    return None
+
+
 def test_driver_without_devices(o):
     env = driver(o, DEVICES="0")
     refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "no GPU")
@@ -150,6 +162,36 @@ def test_driver_that_crashes_or_hangs(o):
         report = o.run("report", name, "--format", "json", "--series")
         accepted(report)
         expect("CRASH" in report.stdout or "TIMEOUT" in report.stdout, f"{play}: no point tells of it")
+
+
+def test_driver_that_kills_who_starts_it(o):
+    """Segmentation fault in the driver: what is simulated can still be listed and measured, and the reason is told."""
+    env = driver(o, INIT="-11")
+    listed = o.run("list", "devices", env=env)
+    accepted(listed)
+    expect("sim:toy" in listed.stdout and "(cuda: the process that looks for cuda devices was killed by signal 11" in listed.stdout, listed.stdout)
+    refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "cuda:0", "signal 11")
+    chosen = o.run("run", "-p", "clock", "-o", "dead.fathom", env=env)
+    accepted(chosen)
+    expect("signal 11" in chosen.stderr and "taking the simulated" in chosen.stderr, chosen.stderr)
+
+
+def test_driver_that_lacks_a_library(o):
+    folder = o.path("lacking")
+    os.makedirs(folder)
+    with open(os.path.join(FAKE, "libcuda.so.1"), "rb") as f:
+        library = f.read()
+    with open(os.path.join(folder, "libcuda.so.1"), "wb") as f:
+        f.write(library.replace(b"\0libm.so.6\0", b"\0libQ.so.6\0"))
+    env = o.env(LD_LIBRARY_PATH=folder)
+    refused(o.run("run", "-d", "cuda:0", "-o", "never.fathom", env=env), DEVICE, "libQ.so.6")
+    expect("libQ.so.6" in o.run("list", "devices", env=env).stdout, "the list does not name what is missing")
+
+
+def test_first_usable_gpu_is_chosen(o):
+    chosen = o.run("run", "-p", "clock", "-o", "usable.fathom", env=driver(o, GPU="toy", DEVICES="3", BUSY="1"))
+    accepted(chosen)
+    expect("device: cuda:1, " in chosen.stderr and "cuda:0 cannot be used: " in chosen.stderr, chosen.stderr)
 
 
 def test_first_real_gpu_is_chosen(o):

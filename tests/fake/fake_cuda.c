@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "fake_state.h"
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -80,6 +81,8 @@ CUresult cuInit(unsigned flags)
 	int r = (int)number("FAKE_CUDA_INIT", 0);
 
 	(void)flags;
+	if (r < 0)
+		raise(-r);
 	const char *gone = getenv("FAKE_CUDA_GONE");
 	if (r || fake.initialised)
 		return (CUresult)r;
@@ -109,6 +112,7 @@ CUresult cuGetErrorString(CUresult r, const char **text)
 	    {FAKE_INVALID_VALUE, "invalid argument"},
 	    {FAKE_OUT_OF_MEMORY, "out of memory"},
 	    {FAKE_NOT_INITIALIZED, "initialization error"},
+	    {FAKE_UNAVAILABLE, "CUDA-capable device(s) is/are busy or unavailable"},
 	    {FAKE_NO_DEVICE, "no CUDA-capable device is detected"},
 	    {FAKE_INVALID_DEVICE, "invalid device ordinal"},
 	    {FAKE_INVALID_IMAGE, "device kernel image is invalid"},
@@ -226,8 +230,9 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext *c, CUdevice dev)
 {
 	uint64_t bytes;
 
-	(void)dev;
 	ENTER(true);
+	if (dev < number("FAKE_CUDA_BUSY", 0))
+		return fake_leave((CUresult)FAKE_UNAVAILABLE);
 	bytes = fake.spec->memory_bytes < FAKE_MEMORY_MAX ? fake.spec->memory_bytes : FAKE_MEMORY_MAX;
 	if (!fake.time &&
 	    (time_open(&fake.time, fake.spec, 1) || func_memory_add(&fake.memory, FUNC_GLOBAL_BASE, bytes, NULL)))

@@ -2,8 +2,9 @@
  *
  * What it plays is chosen by environment variables, read by cuInit:
  *   FAKE_CUDA_GPU      the simulated GPU, as spec_open takes it (default "toy")
- *   FAKE_CUDA_INIT     what cuInit returns (100: no device, 999: unknown)
+ *   FAKE_CUDA_INIT     what cuInit returns (100: no device, 999: unknown); negative: the signal that it dies of
  *   FAKE_CUDA_DEVICES  how many GPUs there are (default 1)
+ *   FAKE_CUDA_BUSY     so many of them, from the first one on, are somebody else's
  *   FAKE_CUDA_FAIL     "cuMemAlloc_v2:3:2": the third call of that function returns 2; 0 for the 3: every one
  *   FAKE_CUDA_HANG     "5": the fifth launch never ends
  *   FAKE_CUDA_FAULT    "5": the fifth launch kills the context with an illegal address
@@ -24,6 +25,7 @@ enum {
 	FAKE_INVALID_VALUE = 1,
 	FAKE_OUT_OF_MEMORY = 2,
 	FAKE_NOT_INITIALIZED = 3,
+	FAKE_UNAVAILABLE = 46,
 	FAKE_NO_DEVICE = 100,
 	FAKE_INVALID_DEVICE = 101,
 	FAKE_INVALID_IMAGE = 200,

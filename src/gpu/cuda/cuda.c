@@ -97,6 +97,7 @@ static int parse_index(const char *spec, int *index, struct err *e)
 static int cuda_start(struct cuda_gpu *g, int index, struct err *e)
 {
 	int count = 0, r = cuda_driver_open(&g->d, e);
+	char what[64];
 	CUresult c;
 
 	if (r)
@@ -118,7 +119,8 @@ static int cuda_start(struct cuda_gpu *g, int index, struct err *e)
 		c = g->d.primary_retain(&g->context, g->device);
 	if (c) {
 		g->context = NULL;
-		return cuda_fail(&g->d, c, e, "no context on the GPU");
+		snprintf(what, sizeof what, "cuda:%d cannot be used", index);
+		return cuda_fail(&g->d, c, e, what);
 	}
 	c = g->d.ctx_set_current(g->context);
 	if (!c)
@@ -127,7 +129,8 @@ static int cuda_start(struct cuda_gpu *g, int index, struct err *e)
 		c = g->d.event_create(&g->end, 0);
 	if (!c)
 		c = g->d.event_create(&g->done, CU_EVENT_DISABLE_TIMING);
-	return c ? cuda_fail(&g->d, c, e, "the GPU's context cannot be used") : 0;
+	snprintf(what, sizeof what, "the context of cuda:%d cannot be used", index);
+	return c ? cuda_fail(&g->d, c, e, what) : 0;
 }
 
 static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct err *e)

@@ -1,4 +1,5 @@
 #include "gpu/cuda/cuda_driver.h"
+#include "base/str.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -93,7 +94,8 @@ int cuda_driver_open(struct cuda_driver *d, struct err *e)
 	d->lib = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!d->lib) {
 		const char *why = dlerror();
-		if (!why || strstr(why, "cannot open shared object file: No such file"))
+		/* A library that it needs, and that is missing, is told by its own name. */
+		if (!why || str_starts(why, "libcuda.so.1: cannot open shared object file: No such file"))
 			return err_set(e, -ENODEV, "no NVIDIA driver: libcuda.so.1 was not found");
 		return err_set(e, -ENODEV, "the NVIDIA driver could not be loaded: %s", why);
 	}

@@ -4,6 +4,7 @@
 #include "gpu/opencl/opencl_known.h"
 #include "gpu/opencl/opencl_vendors.h"
 #include <errno.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,16 +12,33 @@
 #define PLATFORMS 32
 #define DEVICES	  64
 
+/* One more thing that is wrong, behind those that the note tells of already. */
+__attribute__((format(printf, 2, 3))) static void add_note(struct device_list *list, const char *fmt, ...)
+{
+	const size_t n = strlen(list->note);
+	const int begun = n ? snprintf(list->note + n, sizeof list->note - n, "; ") : 0;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (n + (size_t)begun < sizeof list->note)
+		vsnprintf(list->note + n + begun, sizeof list->note - n - (size_t)begun, fmt, ap);
+	va_end(ap);
+}
+
 static int add_platform(const struct opencl_api *api, cl_platform_id platform, unsigned number,
 			struct device_list *list, struct err *e)
 {
 	cl_device_id device[DEVICES];
 	cl_uint count = 0;
-	char room[OPENCL_WORDS];
+	char room[OPENCL_WORDS], name[64] = "";
 	cl_int r = api->get_device_ids(platform, CL_DEVICE_TYPE_ALL, DEVICES, device, &count);
 
-	if (r && r != CL_DEVICE_NOT_FOUND)
-		snprintf(list->note, sizeof list->note, "OpenCL platform %u does not tell its devices: %s", number,
+	if (api->get_platform_info(platform, CL_PLATFORM_NAME, sizeof name - 1, name, NULL))
+		name[0] = 0;
+	if (r == CL_DEVICE_NOT_FOUND || (!r && !count))
+		add_note(list, "OpenCL platform %u (%s) has no device", number, name);
+	else if (r)
+		add_note(list, "OpenCL platform %u (%s) does not tell its devices: %s", number, name,
 			 opencl_words(r, room));
 	for (unsigned i = 0; !r && i < count && i < DEVICES; i++) {
 		struct device_info *items = mem_grow(list->items, (list->count + 1) * sizeof *items);
@@ -50,10 +68,10 @@ static int opencl_list(struct device_list *list, struct err *e)
 		return 0;
 	}
 	cl_int r = api.get_platform_ids(PLATFORMS, platform, &count);
-	if (r || !count) {
-		opencl_why_none(why_none);
-		snprintf(list->note, sizeof list->note, "no OpenCL platform: %.230s", why_none);
-	}
+	const bool none = r || !count;
+	/* Where others have platforms, a driver that does not load is missed by nobody but its device's owner. */
+	if (opencl_why_none(why_none) || none)
+		add_note(list, "%s%.230s", none ? "no OpenCL platform: " : "", why_none);
 	for (unsigned i = 0; !r && !rc && i < count && i < PLATFORMS; i++)
 		rc = add_platform(&api, platform[i], i, list, e);
 	if (keep && !rc && !list->note[0])
@@ -125,6 +143,7 @@ static int start(struct opencl_gpu *g, const char *spec, struct err *e)
 {
 	unsigned p = 0, d = 0;
 	cl_uint bits = 0;
+	char what[64];
 	cl_int r;
 	int rc = parse(spec, &p, &d, e);
 	if (!rc)
@@ -137,10 +156,10 @@ static int start(struct opencl_gpu *g, const char *spec, struct err *e)
 	if (!g->api.get_device_info(g->device, CL_DEVICE_MEM_BASE_ADDR_ALIGN, sizeof bits, &bits, NULL))
 		g->sub_align = bits / 8;
 	g->context = g->api.create_context(NULL, 1, &g->device, NULL, NULL, &r);
-	if (r)
-		return opencl_fail(r, e, "no OpenCL context on the device");
-	g->queue = g->api.create_queue(g->context, g->device, CL_QUEUE_PROFILING_ENABLE, &r);
-	return r ? opencl_fail(r, e, "no OpenCL queue on the device") : 0;
+	if (!r)
+		g->queue = g->api.create_queue(g->context, g->device, CL_QUEUE_PROFILING_ENABLE, &r);
+	snprintf(what, sizeof what, "opencl:%u.%u cannot be used", p, d);
+	return r ? opencl_fail(r, e, what) : 0;
 }
 
 static int opencl_open(struct gpu **out, const char *spec, uint64_t seed, struct err *e)

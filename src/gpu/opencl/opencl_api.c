@@ -1,4 +1,5 @@
 #include "gpu/opencl/opencl_api.h"
+#include "base/str.h"
 #include <dlfcn.h>
 #include <errno.h>
 #include <stdio.h>
@@ -19,7 +20,7 @@ int opencl_api_open(struct opencl_api *api, struct err *e)
 	api->lib = dlopen("libOpenCL.so.1", RTLD_NOW | RTLD_LOCAL);
 	if (!api->lib) {
 		const char *why = dlerror();
-		if (!why || strstr(why, "cannot open shared object file: No such file"))
+		if (!why || str_starts(why, "libOpenCL.so.1: cannot open shared object file: No such file"))
 			return err_set(e, -ENODEV, "no OpenCL: libOpenCL.so.1 was not found");
 		return err_set(e, -ENODEV, "the OpenCL loader could not be loaded: %s", why);
 	}

@@ -45,7 +45,7 @@ static bool fails(const char *folder, const char *file, char why[OPENCL_WHY])
 	return true;
 }
 
-void opencl_why_none(char why[OPENCL_WHY])
+bool opencl_why_none(char why[OPENCL_WHY])
 {
 	const char *given = getenv("OCL_ICD_VENDORS"), *folder = given ? given : VENDORS;
 	struct dirent **name = NULL;
@@ -62,11 +62,12 @@ void opencl_why_none(char why[OPENCL_WHY])
 	}
 	free(name);
 	if (failed)
-		return;
+		return true;
 	if (files)
 		snprintf(why, OPENCL_WHY, "%u driver%s named in %.200s, and none has a platform", files,
 			 files == 1 ? " is" : "s are", folder);
 	else
 		snprintf(why, OPENCL_WHY, "no driver is installed: there is no .icd file in %.200s%s", folder,
 			 given ? ", which OCL_ICD_VENDORS names" : "");
+	return false;
 }

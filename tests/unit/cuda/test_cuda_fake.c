@@ -89,7 +89,7 @@ static void wrong_devices(void **state)
 	play("FAKE_CUDA_INIT", "999");
 	expect_no_device(-ENODEV, "0", "unknown error");
 	play("FAKE_CUDA_FAIL", "cuDevicePrimaryCtxRetain:1:2");
-	expect_no_device(-ENOMEM, "0", "no context on the GPU: out of memory");
+	expect_no_device(-ENOMEM, "0", "cuda:0 cannot be used: out of memory");
 }
 
 static void texts(struct gpu *g, char *text, size_t n)

@@ -15,9 +15,12 @@ static struct {
 	const char *backend;
 	char spec[64];
 	bool isolated;
-	unsigned devices; /* what listing cuda finds */
+	unsigned devices, opencl; /* what listing finds */
+	unsigned unusable;	  /* so many of cuda, from the first one on */
 	int list_rc;
 } seen;
+
+static struct gpu any;
 
 static int opened(const char *backend, const char *spec, bool isolated)
 {
@@ -41,7 +44,8 @@ static int open_opencl(struct gpu **out, const char *spec, uint64_t seed, struct
 
 static int open_sim(struct gpu **out, const char *spec, uint64_t seed, struct err *e)
 {
-	(void)out, (void)seed, (void)e;
+	(void)seed, (void)e;
+	*out = &any;
 	return opened("sim", spec, false);
 }
 
@@ -58,12 +62,24 @@ const struct gpu_ops gpu_replay = {.name = "replay", .help = "replay:FILE.fathom
 
 int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec, uint64_t seed, struct err *e)
 {
-	(void)out, (void)seed, (void)e;
+	(void)seed;
+	if (ops == &gpu_cuda && (unsigned)spec[0] - '0' < seen.unusable)
+		return err_set(e, -EIO, "cuda:%s cannot be used: somebody has it", spec);
+	*out = &any;
 	return opened(ops->name, spec, true);
 }
 
 int gpu_list_isolated(const struct gpu_ops *ops, struct device_list *list, struct err *e)
 {
+	if (ops == &gpu_opencl) {
+		list->items = seen.opencl ? mem_zero(seen.opencl, sizeof(*list->items)) : NULL;
+		list->count = seen.opencl;
+		for (unsigned i = 0; i < seen.opencl; i++) {
+			snprintf(list->items[i].spec, sizeof(list->items[i].spec), "opencl:0.%u", i);
+			snprintf(list->items[i].name, sizeof(list->items[i].name), "Radeon %u", i);
+		}
+		return 0;
+	}
 	assert_ptr_equal(ops, &gpu_cuda);
 	if (seen.list_rc)
 		return err_set(e, seen.list_rc, "the driver is broken");
@@ -73,8 +89,8 @@ int gpu_list_isolated(const struct gpu_ops *ops, struct device_list *list, struc
 	}
 	list->items = mem_zero(seen.devices, sizeof(*list->items));
 	list->count = seen.devices;
-	snprintf(list->items[0].spec, sizeof(list->items[0].spec), "cuda:0");
-	snprintf(list->items[0].name, sizeof(list->items[0].name), "NVIDIA H200");
+	for (unsigned i = 0; i < seen.devices; i++)
+		snprintf(list->items[i].spec, sizeof(list->items[i].spec), "cuda:%u", i);
 	return 0;
 }
 
@@ -133,25 +149,44 @@ static void refuses_with_advice(void **state)
 	}
 }
 
+static void expect_best(const char *device, const char *why)
+{
+	char got[64], said[512];
+	struct gpu *g;
+	struct err e = {0};
+
+	assert_int_equal(gpu_open_best(&g, 1, got, sizeof(got), said, sizeof(said), &e), 0);
+	assert_ptr_equal(g, &any);
+	assert_string_equal(got, device);
+	assert_string_equal(said, why);
+}
+
 static void chooses_and_says_why(void **state)
 {
 	(void)state;
 	char device[64], why[256];
+	struct gpu *g;
 	struct err e = {0};
 
 	seen.devices = 0;
-	assert_int_equal(gpu_choose(device, sizeof(device), why, sizeof(why), &e), 0);
-	assert_string_equal(device, "sim:gtx280");
-	assert_string_equal(why, "no NVIDIA driver: libcuda.so.1 was not found; taking the simulated GTX 280");
+	expect_best("sim:gtx280", "no NVIDIA driver: libcuda.so.1 was not found; taking the simulated GTX 280");
+	seen.opencl = 2;
+	expect_best("sim:gtx280",
+		    "no NVIDIA driver: libcuda.so.1 was not found; OpenCL has Radeon 0 (-d opencl:0.0) and 1 more; "
+		    "taking the simulated GTX 280");
+	seen.opencl = 0;
 	seen.devices = 2;
-	assert_int_equal(gpu_choose(device, sizeof(device), why, sizeof(why), &e), 0);
-	assert_string_equal(device, "cuda:0");
-	assert_string_equal(why, "taking the first NVIDIA GPU: NVIDIA H200");
+	expect_best("cuda:0", "taking the first NVIDIA GPU");
+	assert_true(seen.isolated);
+	seen.unusable = 1;
+	expect_best("cuda:1", "cuda:0 cannot be used: somebody has it; taking cuda:1");
+	seen.unusable = 2;
+	expect_best("sim:gtx280", "cuda:0 cannot be used: somebody has it; cuda:1 cannot be used: somebody has it; "
+				  "taking the simulated GTX 280");
 	seen.list_rc = -EIO;
-	assert_int_equal(gpu_choose(device, sizeof(device), why, sizeof(why), &e), 0);
-	assert_string_equal(why, "the driver is broken; taking the simulated GTX 280");
+	expect_best("sim:gtx280", "the driver is broken; taking the simulated GTX 280");
 	seen.list_rc = -ENOMEM;
-	assert_int_equal(gpu_choose(device, sizeof(device), why, sizeof(why), &e), -ENOMEM);
+	assert_int_equal(gpu_open_best(&g, 1, device, sizeof(device), why, sizeof(why), &e), -ENOMEM);
 }
 
 int main(void)

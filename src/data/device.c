@@ -58,3 +58,22 @@ int device_check(const struct device_info *d, struct err *e)
 
 	return why ? err_set(e, -EINVAL, "the device has %s", why) : 0;
 }
+
+const char *throttle_words(int64_t throttle, char words[THROTTLE_WORDS])
+{
+	/* NVML's nvmlClocksEventReason...: bits that are left out say that the GPU is idle, or at clocks that somebody chose. */
+	static const struct {
+		int64_t bits;
+		const char *what;
+	} known[] = {{0x04, "power"},
+		     {0x20 | 0x40, "heat"},
+		     {0x80, "the power supply"},
+		     {0x08, "the hardware's own protection"}};
+	size_t n = 0;
+
+	words[0] = 0;
+	for (size_t i = 0; i < sizeof known / sizeof *known && throttle > 0; i++)
+		if (throttle & known[i].bits)
+			n += (size_t)snprintf(words + n, THROTTLE_WORDS - n, "%s%s", n ? ", " : "", known[i].what);
+	return words;
+}

@@ -43,5 +43,8 @@ struct condition {
 	double sm_clock_mhz, memory_clock_mhz, temperature_c, power_w;
 	int64_t throttle; /* reasons as the driver's bit mask, 0 = none, -1 = unknown */
 };
+#define THROTTLE_WORDS 128
+/* What holds the clocks back against the will of whoever set them, "power, heat"; "" where nothing does or nobody knows. Returns words. */
+const char *throttle_words(int64_t throttle, char words[THROTTLE_WORDS]);
 
 #endif

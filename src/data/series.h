@@ -30,7 +30,7 @@ struct series {
 	struct native_info *native; /* one per distinct kernel of the series */
 	size_t native_count, native_cap;
 	uint64_t seed;
-	struct condition before, after;
+	struct condition before, after; /* after.throttle: all reasons that were seen since before */
 };
 
 /* The point's launch.label, by which a recording finds it again: "constant.chase x=4096 stride=16". Equal coordinates

@@ -390,8 +390,11 @@ static void sense(struct batch *b, const struct item *items, size_t n, bool befo
 	for (size_t i = 0; i < n; i++) {
 		const unsigned k = items[i].wish->experiment;
 		struct series *s = run_series(b->run, b->at.probe->name, b->at.probe->experiments[k].name);
+		const int64_t seen = s->after.throttle > 0 ? s->after.throttle : 0;
 		if (!before)
 			s->after = c;
+		if (!before && c.throttle >= 0)
+			s->after.throttle |= seen;
 		else if (!had_points[k])
 			s->before = c;
 	}

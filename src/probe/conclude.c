@@ -191,21 +191,44 @@ static const struct point *failed_point(const struct series *s)
 	return NULL;
 }
 
-/* Of the experiments that the finding rests on; one that names none rests on all. */
+/* One that names no experiment as its evidence rests on all. */
+static bool rests_on(const struct finding *f, const char *experiment)
+{
+	bool rests = f->evidence_count == 0;
+
+	for (unsigned i = 0; i < f->evidence_count; i++) {
+		const size_t n = strcspn(f->evidence[i], ":");
+		rests |= strlen(experiment) == n && memcmp(f->evidence[i], experiment, n) == 0;
+	}
+	return rests;
+}
+
 static const struct point *failed_evidence(const struct study *s, const struct finding *f)
 {
 	const struct point *failed = NULL;
 
-	for (unsigned k = 0; k < s->probe->experiment_count && !failed; k++) {
-		const char *name = s->probe->experiments[k].name;
-		bool rests = f->evidence_count == 0;
-		for (unsigned i = 0; i < f->evidence_count; i++) {
-			const size_t n = strcspn(f->evidence[i], ":");
-			rests |= strlen(name) == n && memcmp(f->evidence[i], name, n) == 0;
-		}
-		failed = rests ? failed_point(s->series[k]) : NULL;
-	}
+	for (unsigned k = 0; k < s->probe->experiment_count && !failed; k++)
+		failed = rests_on(f, s->probe->experiments[k].name) ? failed_point(s->series[k]) : NULL;
 	return failed;
+}
+
+/* A rate is one of the clocks that there were, in bytes a clock too, as memory has one of its own. What an SM does by itself takes as many of its
+ * cycles at any clock. */
+static void tell_throttling(const struct study *s, struct finding *f)
+{
+	const size_t n = strlen(f->method);
+	char words[THROTTLE_WORDS];
+	int64_t seen = 0;
+
+	for (unsigned k = 0; k < s->probe->experiment_count; k++) {
+		const struct series *series = s->series[k];
+		if (!series || !rests_on(f, s->probe->experiments[k].name))
+			continue;
+		seen |= series->before.throttle > 0 ? series->before.throttle : 0;
+		seen |= series->after.throttle > 0 ? series->after.throttle : 0;
+	}
+	if ((strstr(f->unit, "/s") || strcmp(f->unit, "bytes/clk") == 0) && *throttle_words(seen, words))
+		snprintf(f->method + n, sizeof(f->method) - n, "%sclocks were held back by %s", n ? "; " : "", words);
 }
 
 /* Not one launch of the probe ran, and no kernel was other than it should be: that says nothing of the GPU. */
@@ -288,8 +311,9 @@ int study_publish(struct study *s, size_t *count)
 		return -ENOMEM;
 	for (size_t i = 0; i < s->concluded.count; i++) {
 		struct finding *f = &s->concluded.items[i];
-		size_t n = strlen(f->method);
 		blame_environment(s, f);
+		tell_throttling(s, f);
+		const size_t n = strlen(f->method);
 		if (unseen && finding_estimated(f) && n + sizeof(note) <= sizeof(f->method))
 			memcpy(f->method + n, note, sizeof(note));
 		if (findings_add(&s->run->findings, f))

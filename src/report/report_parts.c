@@ -92,6 +92,31 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	render_wrap(out, str_text(&line), 2, width_of(style));
 	out->failed |= line.failed;
 	str_free(&line);
+	part_throttling(out, r, style);
+}
+
+void part_throttling(struct str *out, const struct run *r, const struct report_style *style)
+{
+	char words[THROTTLE_WORDS];
+	struct str line;
+	size_t held = 0;
+	int64_t seen = 0;
+	for (size_t i = 0; i < r->series_count; i++) {
+		const struct condition *c[] = {&r->series[i].before, &r->series[i].after};
+		int64_t one = 0;
+		for (int k = 0; k < 2; k++)
+			one |= c[k]->throttle > 0 ? c[k]->throttle : 0;
+		held += *throttle_words(one, words) != 0;
+		seen |= one;
+	}
+	if (!held)
+		return;
+	str_init(&line);
+	str_addf(&line, "throttled: clocks were held back by %s in %zu of %zu experiments", throttle_words(seen, words),
+		 held, r->series_count);
+	render_wrap(out, str_text(&line), 2, width_of(style));
+	out->failed |= line.failed;
+	str_free(&line);
 }
 
 /* ---- tables with one line for several keys ---- */

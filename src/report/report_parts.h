@@ -6,6 +6,8 @@
 
 /* Who was measured, by whom, and how many findings of each verdict there are. */
 void part_head(struct str *out, const struct run *r, const struct report_style *style);
+/* One line, where clocks were held back while something was measured. */
+void part_throttling(struct str *out, const struct run *r, const struct report_style *style);
 void part_title(struct str *out, const char *title, const struct report_style *style);
 /* Is the key shown in one of these tables? Then the plain list leaves it out. */
 bool part_tabulated(const char *key);

@@ -365,6 +365,7 @@ int report_summary(struct str *out, const struct run *r, const struct report_sty
 	name_line(out, r, style);
 	rates(&line, r);
 	memory_and_launch(&line, r);
+	part_throttling(out, r, style);
 	str_addc(out, '\n');
 	if (r->findings.count <= FEW) {
 		listed(out, sorted, r, style);

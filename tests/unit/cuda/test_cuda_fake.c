@@ -15,8 +15,9 @@
 
 #include <cmocka.h>
 
-static const char *const played[] = {"FAKE_CUDA_INIT",	"FAKE_CUDA_DEVICES", "FAKE_CUDA_FAIL",	  "FAKE_CUDA_HANG",
-				     "FAKE_CUDA_FAULT", "FAKE_CUDA_CRASH",   "FAKE_CUDA_VERSION", "FAKE_CUDA_CC"};
+static const char *const played[] = {"FAKE_CUDA_INIT",	  "FAKE_CUDA_DEVICES", "FAKE_CUDA_FAIL",
+				     "FAKE_CUDA_HANG",	  "FAKE_CUDA_FAULT",   "FAKE_CUDA_CRASH",
+				     "FAKE_CUDA_VERSION", "FAKE_CUDA_CC",      "FAKE_NVML_THROTTLE"};
 
 /* One variable set, all others gone. */
 static void play(const char *name, const char *value)
@@ -338,7 +339,7 @@ static void condition_is_read(void **state)
 	struct gpu *g;
 	struct err e;
 
-	play(NULL, NULL);
+	play("FAKE_NVML_THROTTLE", "4");
 	if (open_device("0", &g, &e))
 		fail_msg("%s", e.text);
 	assert_int_equal(g->ops->sense(g, &c, &e), 0);

@@ -53,6 +53,7 @@ static void study_step(struct study *s)
 	}
 	study_measured_number(s, "cache.global.l1.size", lo, lo, lo, "sm", "bisection", "step:1,step", "edge at %g",
 			      lo);
+	study_measured_number(s, "cache.global.l1.bandwidth", 4, 4, 4, "sm", "one look", "step", "seen");
 	study_measured_number(s, "shared.latency", fast, fast, fast, "sm", "one look", "step", "seen");
 }
 

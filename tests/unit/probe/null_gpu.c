@@ -124,9 +124,12 @@ static int null_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct
 
 static int null_sense(struct gpu *g, struct condition *c, struct err *e)
 {
-	(void)g;
+	struct null_gpu *n = (struct null_gpu *)g;
+
 	(void)e;
-	*c = (struct condition){1000, 2000, 30, 50, 0};
+	*c = (struct condition){1000, 2000, 30, 50, n->runs ? n->throttle : 0};
+	if (n->runs)
+		n->throttle = 0;
 	return 0;
 }
 

@@ -25,6 +25,7 @@ struct null_gpu {
 	const char *refuse_entry;   /* loading a text that contains this fails */
 	int refuse_code;	    /* with this error; 0: -EINVAL */
 	bool refuses;		    /* every launch */
+	int64_t throttle;	    /* what sense says of it, once and then no more */
 	bool short_answer;	    /* one word too few comes back */
 	const struct run *recorded; /* plays this run */
 	char labels[64][256];	    /* of the runs */

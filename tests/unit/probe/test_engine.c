@@ -209,6 +209,31 @@ static void every_launch_is_refused(void **state)
 	run_free(&r);
 }
 
+/* Reasons that were seen at any time stay, and every rate tells of them; an SM takes as many cycles at any clock. */
+static void throttling_is_told(void **state)
+{
+	(void)state;
+	struct null_gpu g;
+	struct run r;
+	struct watch w = {0};
+	struct err e = {0};
+	char words[THROTTLE_WORDS];
+
+	null_gpu_init(&g);
+	g.throttle = 0x25; /* power, heat, and that it was idle */
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("step"), 1, &w, &e), 0);
+	assert_int_equal(run_series(&r, "step", "step")->after.throttle, 0x25);
+	assert_string_equal(findings_get(&r.findings, "cache.global.l1.bandwidth")->method,
+			    "one look; clocks were held back by power, heat");
+	assert_null(strstr(findings_get(&r.findings, "shared.latency")->method, "held back"));
+	run_free(&r);
+	assert_string_equal(throttle_words(0x103, words), ""); /* idle, or at clocks that were chosen */
+	assert_string_equal(throttle_words(-1, words), "");
+	assert_string_equal(throttle_words(INT64_MAX, words),
+			    "power, heat, the power supply, the hardware's own protection");
+}
+
 static void environment_fails(void **state)
 {
 	(void)state;
@@ -464,6 +489,7 @@ int main(void)
 	    cmocka_unit_test(stops_and_goes_on),
 	    cmocka_unit_test(native_code_that_is_not_what_it_claims),
 	    cmocka_unit_test(pins),
+	    cmocka_unit_test(throttling_is_told),
 	    cmocka_unit_test(environment_fails),
 	    cmocka_unit_test(every_launch_is_refused),
 	    cmocka_unit_test(fails_and_skips),

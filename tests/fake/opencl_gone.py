@@ -48,7 +48,7 @@ def main():
         points = sum(len(s["points"]) for s in json.loads(kept.stdout)["series"])
         if not points:
             wrong.append("nothing was kept")
-        bare = subprocess.run([fathom, "list", "devices"], env=env, capture_output=True, text=True)
+        bare = subprocess.run([fathom, "list", "devices"], env=dict(env, XDG_CACHE_HOME=scratch), capture_output=True, text=True)
         if bare.returncode or "OpenCL platform 0 (" not in bare.stdout or ") has no device" not in bare.stdout:
             wrong.append(f"a platform without devices: exit {bare.returncode}: {bare.stdout}")
         os.remove("marker")

@@ -118,9 +118,12 @@ static const struct cmd_option sim_options[] = {
      .required = true},
     {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z", .required = true},
     {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z", .required = true},
+    {.name = "entry", .arg = "NAME", .help = "which kernel of the file (default: the first that can be run)"},
     {.name = "arg",
      .arg = "ARG",
-     .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), or out:WORDS, a buffer whose words are printed",
+     .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), out:WORDS, a buffer whose words are printed, or "
+	     "bytes:HEX, a struct as it "
+	     "lies in memory, zeros behind what is written",
      .many = true},
     {.name = "time-limit",
      .arg = "TIME",

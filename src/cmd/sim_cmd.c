@@ -12,7 +12,26 @@
 
 /* ---- what the user gave ---- */
 
-static int arguments(struct cmd_context *c, const struct func_program *p, struct launch *l)
+/* bytes:00ff..., in the order of memory; what is not written is 0. */
+static int argument_bytes(struct cmd_context *c, struct gpu *g, const char *hex, const struct ptx_param *p, uint32_t n)
+{
+	uint8_t *bytes = arena_alloc(&c->arena, p->size, 1);
+	size_t digits = strlen(hex);
+	if (!bytes)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (digits % 2 || digits / 2 > p->size || strspn(hex, "0123456789abcdefABCDEF") != digits)
+		return cmd_fail(c, CMD_USAGE,
+				"--arg bytes:HEX takes two digits for each of at most %u bytes of %s, not \"%s\"",
+				p->size, p->name, hex);
+	for (size_t k = 0; k < digits; k += 2) {
+		const char pair[3] = {hex[k], hex[k + 1], '\0'};
+		bytes[k / 2] = (uint8_t)strtoul(pair, NULL, 16);
+	}
+	sim_argument(g, n, bytes);
+	return CMD_OK;
+}
+
+static int arguments(struct cmd_context *c, struct gpu *g, const struct func_program *p, struct launch *l)
 {
 	const char *text;
 	size_t n = 0;
@@ -25,6 +44,12 @@ static int arguments(struct cmd_context *c, const struct func_program *p, struct
 		return cmd_fail(c, CMD_USAGE, "%s takes more than %d arguments", p->name, LAUNCH_ARGS);
 	for (size_t i = 0; (text = cmd_value_at(c, "arg", i)); i++) {
 		struct launch_arg *a = &l->args[l->arg_count++];
+		if (str_starts(text, "bytes:")) {
+			int rc = argument_bytes(c, g, text + 6, &p->param[i], (uint32_t)i);
+			if (rc)
+				return rc;
+			continue;
+		}
 		if (!str_starts(text, "out:")) {
 			int rc = kernel_file_number(c, text, &p->param[i], a);
 			if (rc)
@@ -53,8 +78,14 @@ static int arguments(struct cmd_context *c, const struct func_program *p, struct
 static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
 {
 	const struct time_result *r = sim_result(g);
+	const struct func_print *said = sim_printed(g);
 	struct str out;
 	str_init(&out);
+	if (said->length)
+		str_addf(&out, "%.*s%s", (int)said->length, said->text,
+			 said->text[said->length - 1] == '\n' ? "" : "\n");
+	if (said->lost)
+		str_addf(&out, "(what was printed beyond %u bytes is lost)\n", FUNC_PRINT_MOST);
 	str_addf(&out, "outcome       %s\n", outcome_name(s->outcome));
 	if (*s->message)
 		str_addf(&out, "because       %s\n", s->message);
@@ -80,14 +111,16 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sampl
 static int first_entry(struct cmd_context *c, const char *path, const char *text, const char **entry)
 {
 	struct ptx_module *m;
+	const char *wanted = cmd_value(c, "entry");
 	if (ptx_parse(&m, &c->arena, path, text, strlen(text), &c->error))
 		return CMD_FILE;
 	for (uint32_t i = 0; i < m->func_count; i++)
-		if (m->funcs[i].entry) {
+		if (m->funcs[i].entry && (wanted ? strcmp(m->funcs[i].name, wanted) == 0 : !m->funcs[i].refused)) {
 			*entry = m->funcs[i].name;
 			return CMD_OK;
 		}
-	return cmd_fail(c, CMD_FILE, "%s has no .entry", path);
+	return wanted ? cmd_fail(c, CMD_FILE, "%s has no kernel '%s'", path, wanted)
+		      : cmd_fail(c, CMD_FILE, "%s has no .entry", path);
 }
 
 static int launch(struct cmd_context *c, struct gpu *g, const char *path, const char *text)
@@ -113,7 +146,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	if (!rc)
 		rc = kernel_file_triple(c, "block", l.block);
 	if (!rc)
-		rc = arguments(c, p, &l);
+		rc = arguments(c, g, p, &l);
 	if (!rc)
 		rc = cmd_seconds(c, "time-limit", 0, 1e6, &limit);
 	if (!rc && cmd_flag(c, "trace"))

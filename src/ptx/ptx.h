@@ -27,6 +27,11 @@ enum ptx_type {
 	PTX_F16X2,
 	PTX_F32,
 	PTX_F64,
+	PTX_BF16,
+	PTX_BF16X2,
+	PTX_E4M3X2, /* two of 8 bits, the upper one first, in a .b16 */
+	PTX_E5M2X2,
+	PTX_TF32, /* in a .b32, the low 13 bits of the fraction 0 */
 	PTX_TYPES
 };
 enum ptx_space { PTX_GENERIC, PTX_REG, PTX_PARAM, PTX_CONST, PTX_GLOBAL, PTX_SHARED, PTX_LOCAL, PTX_TEX, PTX_SPACES };
@@ -52,7 +57,19 @@ enum ptx_cmp { /* setp, set, slct */
 	       PTX_NAN,
 	       PTX_CMPS
 };
-enum ptx_round { PTX_RND_NONE, PTX_RN, PTX_RZ, PTX_RM, PTX_RP, PTX_RNI, PTX_RZI, PTX_RMI, PTX_RPI, PTX_ROUNDS };
+enum ptx_round {
+	PTX_RND_NONE,
+	PTX_RN,
+	PTX_RZ,
+	PTX_RM,
+	PTX_RP,
+	PTX_RNA,
+	PTX_RNI,
+	PTX_RZI,
+	PTX_RMI,
+	PTX_RPI,
+	PTX_ROUNDS
+};
 enum ptx_cache { PTX_CACHE_NONE, PTX_CA, PTX_CG, PTX_CS, PTX_LU, PTX_CV, PTX_WB, PTX_WT, PTX_NC, PTX_CACHES };
 enum ptx_op { /* PTX_OP(ID, "spelling", ...) lines of ops.def, whose head explains the columns */
 #define PTX_OP(id, ...) PTX_OP_##id,
@@ -98,7 +115,8 @@ enum {
 	PTX_SHIFTAMT = 1 << 26,
 	PTX_WEAK = 1 << 27,
 	PTX_SC = 1 << 28,
-	PTX_NOFTZ = 1 << 29, /* atom, red on halves */
+	PTX_NOFTZ = 1 << 29,  /* atom, red on halves */
+	PTX_POLICY = 1 << 30, /* .L2::cache_hint: the last operand is a cache policy */
 };
 enum ptx_sub { /* ptx_inst.sub: the shape of which an operation has exactly one */
 	       PTX_SUB_NONE,
@@ -136,23 +154,24 @@ enum ptx_sub { /* ptx_inst.sub: the shape of which an operation has exactly one 
 };
 
 enum ptx_operand_kind {
-	PTX_OPND_REG,	  /* reg */
-	PTX_OPND_INT,	  /* imm: integer constant */
-	PTX_OPND_F32,	  /* imm: bits of 0fXXXXXXXX */
-	PTX_OPND_F64,	  /* imm: bits of 0dXXXXXXXXXXXXXXXX, or a decimal literal */
-	PTX_OPND_SREG,	  /* sreg (with component .x .y .z .w folded into the enumerator) */
-	PTX_OPND_SYMBOL,  /* sym: address of a variable or parameter; + offset */
-	PTX_OPND_ADDRESS, /* [reg + offset] or [sym + offset] */
-	PTX_OPND_LABEL,	  /* label index in the function */
-	PTX_OPND_FUNC,	  /* func index in the module */
-	PTX_OPND_VECTOR,  /* {a, b, ...}: the next `count` entries of the instruction's vec[] */
-	PTX_OPND_SINK,	  /* _ */
+	PTX_OPND_REG,	    /* reg */
+	PTX_OPND_INT,	    /* imm: integer constant */
+	PTX_OPND_F32,	    /* imm: bits of 0fXXXXXXXX */
+	PTX_OPND_F64,	    /* imm: bits of 0dXXXXXXXXXXXXXXXX, or a decimal literal */
+	PTX_OPND_SREG,	    /* sreg (with component .x .y .z .w folded into the enumerator) */
+	PTX_OPND_SYMBOL,    /* sym: address of a variable or parameter; + offset */
+	PTX_OPND_ADDRESS,   /* [reg + offset] or [sym + offset] */
+	PTX_OPND_LABEL,	    /* label index in the function */
+	PTX_OPND_FUNC,	    /* func index in the module; as a source its address */
+	PTX_OPND_PROTOTYPE, /* index in the module's prototypes: of a call through a register */
+	PTX_OPND_VECTOR,    /* {a, b, ...}: the next `count` entries of the instruction's vec[] */
+	PTX_OPND_SINK,	    /* _ */
 };
 struct ptx_operand {
 	uint8_t kind;	/* enum ptx_operand_kind */
 	bool negated;	/* !p for predicates, -r where allowed */
 	bool has_reg;	/* ADDRESS: base is a register (else a symbol, or absolute when sym is -1) */
-	uint16_t count; /* VECTOR: elements */
+	uint16_t count; /* VECTOR: elements. REG of a video instruction: 1 + byte, or 5 + half, that it takes; 0: all */
 	int32_t reg;	/* register index in ptx_func.regs */
 	int32_t sym; /* SYMBOL/ADDRESS: >= 0 module variable; -1 none; <= -2: parameter number -(sym+2) of the function
 	                    * (numbers from param_count on are its results);
@@ -179,7 +198,8 @@ enum ptx_atom {
 enum ptx_boolop { PTX_BOOL_NONE, PTX_BOOL_AND, PTX_BOOL_OR, PTX_BOOL_XOR };
 
 /* Operands stand at fixed places, as ops.def lists them. setp, shfl, match and testp have two destinations, the second a
- * SINK when it is not written. call: VECTOR of results, FUNC, VECTOR of arguments. brx.idx: REG, VECTOR of LABELs.
+ * SINK when it is not written. call: VECTOR of results, FUNC, VECTOR of arguments; or with a REG
+ * as the second operand, and the PROTOTYPE as the fourth. brx.idx: REG, VECTOR of LABELs.
  * tex: destination, SYMBOL or REG (a handle), VECTOR of coordinates or one. mov packs and unpacks with a VECTOR on one side.
  * cvt.f16x2 has two sources, the upper half first. An optional operand that is not written is not counted. The checks of ptx_parse guarantee: operand kinds and register
  * types fit the operation, labels and symbols exist, addresses fit the space where that is known. */
@@ -198,7 +218,9 @@ struct ptx_inst {
 	uint8_t operand_count;
 	struct ptx_operand operand[PTX_OPERANDS]; /* destination(s) first, as written */
 	struct ptx_operand *vec;		  /* elements of vector operands */
-	uint32_t line, column;			  /* 1-based, of the source text */
+	const char
+	    *tail; /* ".sync.aligned.m16n8k16": the modifiers of operations that ops.def gives M_FREE, else NULL */
+	uint32_t line, column; /* 1-based, of the source text */
 };
 
 enum ptx_linkage { PTX_LINK_NONE, PTX_VISIBLE, PTX_WEAK_LINK, PTX_EXTERN };
@@ -214,16 +236,27 @@ struct ptx_note {
 	uint32_t inst;
 	const char *text; /* .pragma inside a body, before that instruction */
 };
+enum ptx_opaque { PTX_OPAQUE_NONE, PTX_TEXREF, PTX_SAMPLERREF, PTX_SURFREF };
+struct ptx_address {  /* in an initial value */
+	uint64_t at;  /* bytes from the variable's begin */
+	int32_t sym;  /* variable, or -1 */
+	int32_t func; /* function, or -1 */
+	bool generic;
+	int64_t offset;
+};
 struct ptx_var { /* .const .global .shared .local .param .tex, module or function scope */
 	const char *name;
 	uint8_t space, type, vec;
-	uint8_t linkage;	 /* enum ptx_linkage */
-	bool is_array, external; /* extern .shared x[]: dynamic shared memory, size 0 */
-	uint64_t count;		 /* elements */
-	uint32_t align;		 /* bytes, 0 = natural */
-	uint64_t size;		 /* bytes */
-	const uint8_t *init;	 /* size bytes, or NULL = zero */
-	int32_t func;		 /* function it was declared in, -1 = module scope */
+	uint8_t linkage;	       /* enum ptx_linkage */
+	uint8_t opaque;		       /* space PTX_TEX: enum ptx_opaque */
+	bool is_array, external;       /* extern .shared x[]: dynamic shared memory, size 0 */
+	uint64_t count;		       /* elements */
+	uint32_t align;		       /* bytes, 0 = natural */
+	uint64_t size;		       /* bytes */
+	const uint8_t *init;	       /* size bytes, or NULL = zero */
+	struct ptx_address *addresses; /* whose bytes in init are 0 */
+	uint32_t address_count;
+	int32_t func; /* function it was declared in, -1 = module scope */
 	uint32_t line;
 };
 struct ptx_param {
@@ -250,10 +283,17 @@ struct ptx_func {
 	uint32_t inst_count;
 	struct ptx_note *notes;
 	uint32_t note_count;
-	const char *pragmas;   /* performance directives kept for printing; "" */
+	const char *pragmas; /* performance directives kept for printing; "" */
+	const char *
+	    refused; /* why its body could not be read, "name:line:column: sentence"; NULL. It has no instructions then */
+	const char *text;      /* of such a body, from { to } */
 	uint32_t block[3];     /* .reqntid: the one block that it runs with; 0: any */
 	uint64_t most_threads; /* .maxntid: of a block, 0: any number */
 	uint32_t line;
+};
+struct ptx_prototype { /* .callprototype */
+	struct ptx_param *params, *rets;
+	uint32_t param_count, ret_count;
 };
 struct ptx_module {
 	int version; /* x 10 */
@@ -263,6 +303,8 @@ struct ptx_module {
 	uint32_t var_count;
 	struct ptx_func *funcs;
 	uint32_t func_count;
+	struct ptx_prototype *prototypes;
+	uint32_t prototype_count;
 };
 
 /* Everything lives in arena a. On error -EINVAL and "line:column: sentence" with name in front. */
@@ -270,10 +312,11 @@ int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const 
 int ptx_print(struct str *out, const struct ptx_module *m);		/* -ENOMEM when out of memory */
 bool ptx_equal(const struct ptx_module *a, const struct ptx_module *b); /* line numbers do not count */
 
-unsigned ptx_type_bytes(enum ptx_type t);   /* 0 for PRED */
-const char *ptx_type_name(enum ptx_type t); /* "u32" */
-const char *ptx_op_name(enum ptx_op o);	    /* "add" */
-const char *ptx_sreg_name(enum ptx_sreg r); /* "%tid.x" */
+bool ptx_cvt_pairs(const struct ptx_inst *in); /* cvt packs two sources, the upper one first */
+unsigned ptx_type_bytes(enum ptx_type t);      /* 0 for PRED */
+const char *ptx_type_name(enum ptx_type t);    /* "u32" */
+const char *ptx_op_name(enum ptx_op o);	       /* "add" */
+const char *ptx_sreg_name(enum ptx_sreg r);    /* "%tid.x" */
 enum ptx_type ptx_sreg_type(enum ptx_sreg r);
 /* 'i' integer (signed or not), 'f' float, 'b' bits, 'p' predicate, 0 none */
 char ptx_type_class(enum ptx_type t);

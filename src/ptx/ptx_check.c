@@ -53,7 +53,7 @@ static int check_literal(struct ptx_parser *p, const struct ptx_inst *in, enum p
 	unsigned bytes = ptx_type_bytes(type);
 	char class = ptx_type_class(type);
 	if (type == PTX_PRED) {
-		if (in->op == PTX_OP_MOV && o->kind == PTX_OPND_INT && o->imm <= 1)
+		if (in->op == PTX_OP_MOV && o->kind == PTX_OPND_INT)
 			return 0;
 		return bad_operand(p, in, at, "a predicate register");
 	}
@@ -100,6 +100,7 @@ static int check_source(struct ptx_parser *p, const struct ptx_inst *in, enum pt
 					ptx_sreg_name((enum ptx_sreg)o->index), ptx_type_name(s), ptx_type_name(type));
 		return 0;
 	}
+	case PTX_OPND_FUNC:
 	case PTX_OPND_SYMBOL:
 		if (in->op != PTX_OP_MOV && in->op != PTX_OP_CVTA)
 			return bad_operand(p, in, at,
@@ -166,8 +167,12 @@ static int check_pack(struct ptx_parser *p, const struct ptx_inst *in, bool dest
 		const struct ptx_operand *e = &in->vec[o->index + (int)i];
 		if (dest && e->kind == PTX_OPND_SINK)
 			continue;
+		if (!dest && e->kind == PTX_OPND_INT &&
+		    (each >= 8 || !(e->imm >> (each * 8)) || !(~e->imm >> (each * 8 - 1))))
+			continue;
 		if (e->kind != PTX_OPND_REG)
-			return ptx_fail(p, at->line, at->column, "the elements of a packed mov are registers");
+			return ptx_fail(p, at->line, at->column, "the elements of a packed mov are registers%s",
+					dest ? "" : " or constants that fit");
 		if (ptx_type_bytes((enum ptx_type)p->regs.v[e->reg].type) != each)
 			return ptx_fail(p, at->line, at->column, "the elements of this mov.%s are registers of %u bits",
 					ptx_type_name(type), each * 8);
@@ -196,8 +201,6 @@ static int check_address(struct ptx_parser *p, const struct ptx_inst *in, const 
 			return ptx_fail(p, at->line, at->column,
 					"'%s' is a .%s register; an address is an integer of 32 or 64 bits",
 					p->regs.v[o->reg].name, ptx_type_name(t));
-		if (in->space == PTX_PARAM)
-			return ptx_fail(p, at->line, at->column, "a parameter is addressed by its name");
 		return 0;
 	}
 	if (o->sym == -1) {
@@ -291,7 +294,9 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	case 'u':
 		return check_int_source(p, in, o, at);
 	case 'p':
-		return is_pred(p, o) ? 0 : bad_operand(p, in, at, "a .pred register");
+		return is_pred(p, o) || (in->op == PTX_OP_SELP && o->kind == PTX_OPND_INT)
+			   ? 0
+			   : bad_operand(p, in, at, "a .pred register");
 	case 'z':
 		return o->kind == PTX_OPND_VECTOR ? check_pack(p, in, true, o, at)
 						  : check_dest(p, in, type, false, o, at);
@@ -303,6 +308,10 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 		return check_source(p, in, type, false, o, at);
 	case 'm':
 		return check_address(p, in, o, at);
+	case 'h':
+		if (!(in->mods & PTX_POLICY))
+			return bad_operand(p, in, at, "no more operands without .L2::cache_hint");
+		return check_source(p, in, PTX_B64, false, o, at);
 	case 'i':
 		return o->kind == PTX_OPND_INT && o->imm < 256 ? 0 : bad_operand(p, in, at, "a constant from 0 to 255");
 	default:
@@ -310,19 +319,19 @@ int ptx_check_operand(struct ptx_parser *p, const struct ptx_inst *in, char lett
 	}
 }
 
-/* tex: as many 32-bit coordinates as the geometry has, a fourth beside the three of a volume. */
+/* tex: as many 32-bit coordinates as the geometry has, a fourth beside the three of a volume. Early compilers wrote four for any. */
 int ptx_check_coordinates(struct ptx_parser *p, const struct ptx_inst *in, const struct ptx_operand *o,
 			  const struct ptx_place *at)
 {
 	unsigned want = in->mods & PTX_GEOM_3D ? 4 : in->mods & PTX_GEOM_2D ? 2 : 1;
 	unsigned have = o->kind == PTX_OPND_VECTOR ? o->count : 1;
-	if (have != want)
+	if (have != want && have != 4)
 		return ptx_fail(p, at->line, at->column, "tex.%s takes %u coordinate%s, not %u",
 				ptx_word_of(M_GEOM, in->mods & (PTX_GEOM_1D | PTX_GEOM_2D | PTX_GEOM_3D)), want,
 				want == 1 ? "" : "s", have);
 	for (unsigned i = 0; i < have; i++) {
 		const struct ptx_operand *e = o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)i] : o;
-		if (i == 3 && e->kind == PTX_OPND_SINK)
+		if (i >= want - (want == 4) && e->kind == PTX_OPND_SINK)
 			continue;
 		PTX_TRY(check_source(p, in, (enum ptx_type)in->type2, false, e, at));
 	}
@@ -333,10 +342,17 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 {
 	unsigned want = in->operand_count;
 	const char *why = "";
+	unsigned policy = in->mods & PTX_POLICY ? 1 : 0;
 	switch (in->op) {
+	case PTX_OP_LD:
+	case PTX_OP_ST:
+	case PTX_OP_RED:
+		want = 2 + policy;
+		why = "a cache policy goes with .L2::cache_hint";
+		break;
 	case PTX_OP_CVT:
-		want = in->type == PTX_F16X2 ? 3 : 2;
-		why = in->type == PTX_F16X2 ? "two values make a .f16x2" : "one value";
+		want = ptx_cvt_pairs(in) ? 3 : 2;
+		why = ptx_cvt_pairs(in) ? "two values make a pair" : "one value";
 		break;
 	case PTX_OP_SET:
 		want = in->boolop ? 4 : 3;
@@ -355,10 +371,19 @@ int ptx_check_inst(struct ptx_parser *p, const struct ptx_inst *in)
 		why = "the mask of lanes goes with .sync";
 		break;
 	case PTX_OP_ATOM:
-		want = in->atom == PTX_ATOM_CAS ? 4 : 3;
+		want = (in->atom == PTX_ATOM_CAS ? 4 : 3) + policy;
 		why = in->atom == PTX_ATOM_CAS ? "cas compares and swaps: two values" : "one value";
 		break;
 	case PTX_OP_CALL: {
+		if (in->operand[1].kind == PTX_OPND_REG) {
+			const struct ptx_prototype *t = &p->prototypes.v[in->operand[3].index];
+			if (in->operand[0].count != t->ret_count || in->operand[2].count != t->param_count)
+				return ptx_fail(
+				    p, in->line, in->column,
+				    "the prototype has %u results and %u parameters, this call has %u and %u",
+				    t->ret_count, t->param_count, in->operand[0].count, in->operand[2].count);
+			break;
+		}
 		const struct ptx_func *f =
 		    in->operand[1].index == p->func_index ? p->f : &p->funcs.v[in->operand[1].index];
 		if (f->entry)

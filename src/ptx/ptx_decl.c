@@ -7,6 +7,8 @@ static const char *kind_name(uint8_t kind)
 {
 	switch (kind) {
 	case NAME_REG:
+	case NAME_VECTOR2:
+	case NAME_VECTOR4:
 		return "a register";
 	case NAME_VAR:
 		return "a variable";
@@ -14,6 +16,8 @@ static const char *kind_name(uint8_t kind)
 		return "a parameter";
 	case NAME_FUNC:
 		return "a function";
+	case NAME_PROTOTYPE:
+		return "a prototype";
 	case NAME_TARGETS:
 		return "a list of branch targets";
 	default:
@@ -146,12 +150,34 @@ static int declare_reg_range(struct ptx_parser *p, const struct ptx_token *t, ui
 	return 0;
 }
 
+/* A register of several elements is one register each; `v` is known as the list of them, `v.x` as the first. */
+static int declare_vector(struct ptx_parser *p, const struct ptx_token *t, unsigned count, enum ptx_type type)
+{
+	int32_t first = (int32_t)p->regs.n;
+	for (unsigned k = 0; k < count; k++) {
+		struct ptx_token one = *t;
+		int32_t index = 0;
+		char *name = arena_printf(p->a, "%.*s$%c", (int)t->n, t->s, "xyzw"[k]);
+		char *spelled = name ? arena_printf(p->a, "%.*s.%c", (int)t->n, t->s, "xyzw"[k]) : NULL;
+		if (!spelled)
+			return ptx_nomem(p);
+		one.s = spelled;
+		one.n = t->n + 2;
+		if (p->regs.n >= PTX_REGS_MAX)
+			return PTX_FAIL_AT(p, t, "more than %u registers in one function", PTX_REGS_MAX);
+		PTX_TRY(ptx_add_reg(p, name, type, &index));
+		PTX_TRY(ptx_declare(p, &one, NAME_REG, index));
+	}
+	return ptx_declare(p, t, count == 2 ? NAME_VECTOR2 : NAME_VECTOR4, first);
+}
+
 int ptx_decl_reg(struct ptx_parser *p)
 {
 	enum ptx_type type = PTX_NONE;
 	char buf[64];
-	if (p->tok.kind == TOK_DOT && p->tok.n == 2 && p->tok.s[0] == 'v')
-		return PTX_FAIL_AT(p, &p->tok, "vector registers are not supported; use one register an element");
+	unsigned vector = ptx_token_is(&p->tok, "v2") ? 2 : ptx_token_is(&p->tok, "v4") ? 4 : 0;
+	if (vector)
+		PTX_TRY(ptx_advance(p));
 	PTX_TRY(ptx_type_of_word(p, &p->tok, &type));
 	PTX_TRY(ptx_advance(p));
 	for (;;) {
@@ -160,7 +186,9 @@ int ptx_decl_reg(struct ptx_parser *p)
 		if (t.kind != TOK_IDENT)
 			return PTX_FAIL_AT(p, &t, "expected the name of a register, not %s", ptx_token_text(&t, buf));
 		PTX_TRY(ptx_advance(p));
-		if (ptx_is(p, '<')) {
+		if (vector) {
+			PTX_TRY(declare_vector(p, &t, vector, type));
+		} else if (ptx_is(p, '<')) {
 			uint64_t count = 0;
 			PTX_TRY(ptx_advance(p));
 			PTX_TRY(ptx_uint(p, PTX_REGS_MAX, "the number of registers", &count));
@@ -221,7 +249,43 @@ static int element_bytes(struct ptx_parser *p, enum ptx_type type, const struct 
 struct init_list {
 	uint8_t *bytes;
 	size_t n, cap; /* elements */
+	PTX_LIST(struct ptx_address) addresses;
 };
+
+/* x, x+4, generic(x), generic(x)+4, or the name of a function */
+static int init_address(struct ptx_parser *p, unsigned size, struct init_list *list, struct ptx_token *lit)
+{
+	char buf[64];
+	struct ptx_address a = {
+	    .at = list->n * size, .sym = -1, .func = -1, .generic = ptx_token_is(&p->tok, "generic")};
+	struct ptx_token first = p->tok, offset = {.imm = 0};
+	if (a.generic) {
+		PTX_TRY(ptx_advance(p));
+		PTX_TRY(ptx_expect(p, '(', "after generic"));
+	}
+	const struct ptx_name *e = p->tok.kind == TOK_IDENT ? ptx_names_find(&p->names, p->tok.s, p->tok.n) : NULL;
+	if (!e || (e->kind != NAME_VAR && e->kind != NAME_FUNC))
+		return PTX_FAIL_AT(p, &p->tok, "expected a number, or a variable or function declared above, not %s",
+				   ptx_token_text(&p->tok, buf));
+	if (size < 4)
+		return PTX_FAIL_AT(p, &p->tok, "an address does not fit an element of %u bits", size * 8);
+	if (e->kind == NAME_VAR)
+		a.sym = e->index;
+	else
+		a.func = e->index;
+	PTX_TRY(ptx_advance(p));
+	if (a.generic)
+		PTX_TRY(ptx_expect(p, ')', "after generic(..."));
+	if (ptx_is(p, '+') || ptx_is(p, '-'))
+		PTX_TRY(ptx_literal(p, &offset));
+	a.offset = (int64_t)offset.imm;
+	PTX_TRY(PTX_PUSH(p, list->addresses));
+	list->addresses.v[list->addresses.n++] = a;
+	*lit = first;
+	lit->kind = TOK_INT;
+	lit->imm = 0;
+	return 0;
+}
 
 static int parse_init(struct ptx_parser *p, enum ptx_type type, struct init_list *list, uint64_t limit, unsigned depth)
 {
@@ -233,9 +297,9 @@ static int parse_init(struct ptx_parser *p, enum ptx_type type, struct init_list
 		struct ptx_token lit;
 		unsigned size = ptx_type_bytes(type);
 		if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ"))
-			return PTX_FAIL_AT(p, &p->tok,
-					   "variables are initialised with numbers only, not with addresses");
-		PTX_TRY(ptx_literal(p, &lit));
+			PTX_TRY(init_address(p, size, list, &lit));
+		else
+			PTX_TRY(ptx_literal(p, &lit));
 		if (limit && list->n >= limit)
 			return PTX_FAIL_AT(p, &lit, "more values than the %llu elements of the variable",
 					   (unsigned long long)limit);
@@ -273,6 +337,10 @@ static int store_init(struct ptx_parser *p, struct ptx_var *v, const struct ptx_
 	if (list->n)
 		memcpy(bytes, list->bytes, list->n * size);
 	v->init = bytes;
+	v->address_count = list->addresses.n;
+	if (list->addresses.n &&
+	    !(v->addresses = arena_copy(p->a, list->addresses.v, list->addresses.n * sizeof *list->addresses.v)))
+		return ptx_nomem(p);
 	return 0;
 }
 
@@ -323,7 +391,10 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 	if (v.size > VAR_BYTES_MAX)
 		return PTX_FAIL_AT(p, &name, "the variable is larger than 2^34 bytes");
 	PTX_TRY(ptx_accept(p, '=', &equals));
-	if (equals) {
+	if (equals && v.opaque) { /* how it is addressed, which whoever binds it says */
+		while (p->tok.kind != TOK_EOF && !ptx_is(p, ';'))
+			PTX_TRY(ptx_advance(p));
+	} else if (equals) {
 		struct init_list list = {0};
 		struct ptx_token at = p->tok;
 		if (v.space != PTX_CONST && v.space != PTX_GLOBAL)
@@ -334,6 +405,7 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 		if (!rc)
 			rc = store_init(p, &v, &at, &list, sized);
 		mem_free(list.bytes);
+		mem_free(list.addresses.v);
 		if (rc)
 			return rc;
 	} else if (!sized) {
@@ -372,7 +444,16 @@ int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage li
 			PTX_TRY(parse_align(p, &v.align));
 	}
 	at = p->tok;
-	PTX_TRY(ptx_type_of_word(p, &at, &type));
+	v.opaque = ptx_token_is(&at, "texref")	     ? PTX_TEXREF
+		   : ptx_token_is(&at, "samplerref") ? PTX_SAMPLERREF
+		   : ptx_token_is(&at, "surfref")    ? PTX_SURFREF
+						     : PTX_OPAQUE_NONE;
+	if (v.opaque) {
+		v.space = PTX_TEX;
+		type = PTX_B64;
+	} else {
+		PTX_TRY(ptx_type_of_word(p, &at, &type));
+	}
 	if (type == PTX_PRED || type == PTX_F16X2)
 		return PTX_FAIL_AT(p, &at, "a variable in memory cannot be .%s; use .b%u", ptx_type_name(type),
 				   type == PTX_PRED ? 8u : 32u);
@@ -390,6 +471,8 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 	struct ptx_param q = {.reg = -1};
 	char buf[64];
 	enum ptx_type type = PTX_NONE;
+	if (ptx_token_is(&p->tok, "hidden")) /* from host code only: it takes its place like any other */
+		PTX_TRY(ptx_advance(p));
 	bool in_reg = ptx_token_is(&p->tok, "reg"), open;
 	if (p->tok.kind != TOK_DOT || (!ptx_token_is(&p->tok, "param") && (entry || !in_reg)))
 		return PTX_FAIL_AT(p, &p->tok, "expected .param%s, not %s", entry ? "" : " or .reg",
@@ -434,7 +517,10 @@ static int parse_param(struct ptx_parser *p, struct ptx_param *out, int32_t inde
 	q.name = copy;
 	q.type = (uint8_t)type;
 	q.size = ptx_type_bytes(type) * (uint32_t)count;
-	if (in_reg) {
+	if (p->nameless) {
+		if (in_reg)
+			return PTX_FAIL_AT(p, &name, "a prototype has parameters in .param only");
+	} else if (in_reg) {
 		PTX_TRY(ptx_add_reg(p, copy, type, &q.reg));
 		PTX_TRY(ptx_declare(p, &name, NAME_REG, q.reg));
 	} else {

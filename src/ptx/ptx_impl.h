@@ -42,6 +42,8 @@ enum {
 	M_SUB = 1 << 26,
 	M_TYPE = 1 << 27,
 	M_NOFTZ = 1 << 28,
+	M_HINT = 1 << 29, /* .L1::evict_first and the like; of these any number */
+	M_FREE = 1 << 30, /* any words, kept as they are in ptx_inst.tail: whoever executes the operation reads them */
 };
 struct ptx_opinfo {
 	const char *name, *shape;
@@ -71,7 +73,17 @@ struct ptx_token {
 };
 
 /* ---- names (ptx_names.c): nested scopes, innermost first ---- */
-enum ptx_name_kind { NAME_REG, NAME_VAR, NAME_PARAM, NAME_FUNC, NAME_SREG, NAME_TARGETS };
+enum ptx_name_kind {
+	NAME_REG,
+	NAME_VAR,
+	NAME_PARAM,
+	NAME_FUNC,
+	NAME_SREG,
+	NAME_TARGETS,
+	NAME_VECTOR2,
+	NAME_VECTOR4,
+	NAME_PROTOTYPE
+};
 struct ptx_name {
 	const char *s;
 	uint32_t n, hash, next, depth;
@@ -124,13 +136,17 @@ struct ptx_parser {
 	uint32_t line;
 	struct ptx_token tok, ahead;
 	bool has_ahead;
-	uint16_t word_bucket[256], word_next[192]; /* ".word" -> rows of ptx_words, 1-based */
+	uint32_t refusals;			   /* functions whose body could not be read, */
+	struct err refusal;			   /* and what is said of the first */
+	bool nameless;				   /* the parameters of a prototype, which are all called _ */
+	uint16_t word_bucket[256], word_next[256]; /* ".word" -> rows of ptx_words, 1-based */
 	uint16_t op_bucket[256], op_next[PTX_OPS + 1];
 	struct ptx_module *m;
 	unsigned sm; /* 90 for sm_90; 0 when the target is none of those */
 	struct ptx_names names;
 	PTX_LIST(struct ptx_var) vars;
 	PTX_LIST(struct ptx_func) funcs;
+	PTX_LIST(struct ptx_prototype) prototypes;
 	/* of the function being read */
 	struct ptx_func *f;
 	int32_t func_index;

@@ -13,14 +13,25 @@ static int find_op(const struct ptx_parser *p, const char *s, uint32_t n)
 
 static int unknown_op(struct ptx_parser *p, const struct ptx_token *t)
 {
+	static const char *const others[] = {
+#define PTX_ISA(name, sm) name,
+#include "isa.def"
+#undef PTX_ISA
+	};
 	const char *names[PTX_OPS];
 	char word[64];
 	snprintf(word, sizeof word, "%.*s", (int)t->n, t->s);
+	for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+		if (strcmp(word, others[i]) == 0)
+			return PTX_FAIL_AT(p, t, "'%s' is an instruction that the simulated GPU does not execute",
+					   word);
 	for (unsigned i = 0; i < PTX_OPS; i++)
 		names[i] = ptx_ops[i].name;
 	const char *near = str_nearest(word, names, PTX_OPS);
-	return near ? PTX_FAIL_AT(p, t, "unknown instruction '%s'; did you mean '%s'?", word, near)
-		    : PTX_FAIL_AT(p, t, "unknown instruction '%s'", word);
+	/* Short names are near to many: only one that begins alike helps. */
+	bool helps = near && near[0] == word[0] && (near[1] == word[1] || near[2] == word[1] || near[1] == word[2]);
+	return helps ? PTX_FAIL_AT(p, t, "unknown instruction '%s'; did you mean '%s'?", word, near)
+		     : PTX_FAIL_AT(p, t, "unknown instruction '%s'", word);
 }
 
 /* The operation's own name may hold dots: bar.sync, bar.warp.sync, barrier.sync, brx.idx. */
@@ -31,10 +42,19 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 	if (t.kind != TOK_IDENT)
 		return PTX_FAIL_AT(p, &t, "expected an instruction, not %s", ptx_token_text(&t, buf));
 	PTX_TRY(ptx_advance(p));
+	bool cta = p->tok.kind == TOK_DOT && ptx_token_is(&p->tok, "cta") &&
+		   (ptx_token_is(&t, "bar") || ptx_token_is(&t, "barrier"));
+	if (cta) /* barrier.cta.sync: the block's, as without */
+		PTX_TRY(ptx_advance(p));
 	int op = find_op(p, t.s, t.n);
-	for (int dots = 0; op < 0 && dots < 2 && p->tok.kind == TOK_DOT && p->tok.s == t.s + t.n + 1; dots++) {
+	for (int dots = 0; op < 0 && dots < 2 && p->tok.kind == TOK_DOT && (cta || p->tok.s == t.s + t.n + 1); dots++) {
 		struct ptx_token longer = t;
 		longer.n += p->tok.n + 1;
+		if (cta) {
+			longer.s = arena_printf(p->a, "%.*s.%.*s", (int)t.n, t.s, (int)p->tok.n, p->tok.s);
+			if (!longer.s)
+				return err_nomem(p->e);
+		}
 		if ((t.n > 4 && t.n != 7) || (memcmp(t.s, "bar", 3) != 0 && memcmp(t.s, "brx", 3) != 0)) {
 			if (dots == 0)
 				break;
@@ -45,6 +65,10 @@ static int parse_op(struct ptx_parser *p, struct ptx_inst *in)
 	}
 	if (op < 0)
 		return unknown_op(p, &t);
+	if (op == PTX_OP_FENCE && (ptx_token_is(&p->tok, "proxy") || ptx_token_is(&p->tok, "mbarrier_init")))
+		op = PTX_OP_FENCE_PROXY;
+	if (op == PTX_OP_CVT && ptx_token_is(&p->tok, "pack"))
+		op = PTX_OP_CVT_PACK;
 	in->op = (uint16_t)op;
 	return 0;
 }
@@ -78,7 +102,7 @@ static int refuse_word(struct ptx_parser *p, const struct ptx_inst *in, const st
 {
 	if (known)
 		return PTX_FAIL_AT(p, t, "%s does not take .%.*s", ptx_op_name(in->op), (int)t->n, t->s);
-	const char *names[160];
+	const char *names[256];
 	char word[64];
 	size_t n = 0;
 	for (; n < ptx_word_count; n++)
@@ -147,6 +171,21 @@ static void set_mod(struct ptx_inst *in, const struct ptx_word *w)
 	}
 }
 
+static int keep_tail(struct ptx_parser *p, struct ptx_inst *in)
+{
+	struct str text;
+	int rc = 0;
+	str_init(&text);
+	while (!rc && p->tok.kind == TOK_DOT) {
+		str_addf(&text, ".%.*s", (int)p->tok.n, p->tok.s);
+		rc = ptx_advance(p);
+	}
+	if (!rc && (text.failed || !(in->tail = arena_strdup(p->a, str_text(&text)))))
+		rc = err_nomem(p->e);
+	str_free(&text);
+	return rc;
+}
+
 static int parse_mods(struct ptx_parser *p, struct ptx_inst *in)
 {
 	const struct ptx_opinfo *op = &ptx_ops[in->op];
@@ -154,6 +193,8 @@ static int parse_mods(struct ptx_parser *p, struct ptx_inst *in)
 	unsigned types = 0;
 	bool known;
 	in->vec_width = 1;
+	if (op->may & M_FREE)
+		return keep_tail(p, in);
 	while (p->tok.kind == TOK_DOT) {
 		struct ptx_token t = p->tok;
 		PTX_TRY(ptx_advance(p));
@@ -169,7 +210,7 @@ static int parse_mods(struct ptx_parser *p, struct ptx_inst *in)
 			PTX_TRY(set_type(p, in, &t, w->value, &types));
 			continue;
 		}
-		if (seen & w->class)
+		if (seen & w->class & ~(uint32_t)M_HINT)
 			return PTX_FAIL_AT(p, &t, "%s takes %s once", op->name, ptx_class_name(w->class));
 		seen |= w->class;
 		set_mod(in, w);

@@ -106,24 +106,50 @@ static int check_space(struct ptx_parser *p, const struct ptx_inst *in)
 			return ptx_fail(p, in->line, in->column, "%s does not take .%s", ptx_op_name(in->op),
 					ptx_word_of(M_CACHE, in->cache));
 	}
-	if (in->vec_width * ptx_type_bytes((enum ptx_type)in->type) > 16)
-		return mod_error(p, in, "in a vector is wider than 16 bytes");
+	if (in->vec_width * ptx_type_bytes((enum ptx_type)in->type) > 32 ||
+	    (in->vec_width == 8 && ptx_type_bytes((enum ptx_type)in->type) != 4))
+		return mod_error(p, in, "in a vector is wider than 32 bytes");
+	if (in->op == PTX_OP_LDU && in->vec_width == 8)
+		return mod_error(p, in, "does not take .v8");
 	return 0;
+}
+
+static bool is_small(enum ptx_type t)
+{
+	return t == PTX_E4M3X2 || t == PTX_E5M2X2;
+}
+
+/* Conversions to and from formats that arithmetic knows only in pairs, or not at all. */
+static int check_cvt_small(struct ptx_parser *p, const struct ptx_inst *in)
+{
+	enum ptx_type d = (enum ptx_type)in->type, s = (enum ptx_type)in->type2;
+	bool from_small = d == PTX_F16X2 && is_small(s) && in->round == PTX_RN;
+	bool to_small = is_small(d) && (s == PTX_F32 || s == PTX_F16X2) && in->round == PTX_RN && in->mods & PTX_SAT;
+	bool pair = d == PTX_BF16X2 && s == PTX_F32 && (in->round == PTX_RN || in->round == PTX_RZ);
+	bool tensor =
+	    d == PTX_TF32 && s == PTX_F32 && (in->round == PTX_RNA || in->round == PTX_RN || in->round == PTX_RZ);
+	return from_small || to_small || pair || tensor
+		   ? 0
+		   : mod_error(p, in, "is not made of that, or is rounded in another way");
 }
 
 static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 {
 	enum ptx_type d = (enum ptx_type)in->type, s = (enum ptx_type)in->type2;
+	if (is_small(d) || is_small(s) || d == PTX_BF16X2 || s == PTX_BF16X2 || d == PTX_TF32 || s == PTX_TF32 ||
+	    s == PTX_F16X2)
+		return check_cvt_small(p, in);
 	bool fd = ptx_is_float(d), fs = ptx_is_float(s);
 	bool integer_mode = in->round >= PTX_RNI;
-	bool pair = d == PTX_F16X2, half = pair || d == PTX_F16, nearest = in->round == PTX_RN || in->round == PTX_RZ;
+	bool pair = d == PTX_F16X2, half = pair || d == PTX_F16 || d == PTX_BF16,
+	     nearest = in->round == PTX_RN || in->round == PTX_RZ;
 	if ((in->mods & PTX_RELU) && (!half || s != PTX_F32 || !nearest))
 		return mod_error(p, in, "takes .relu only from .f32, with .rn or .rz");
 	if (pair && (s != PTX_F32 || !nearest || in->mods & (PTX_FTZ | PTX_SAT)))
 		return mod_error(p, in, "is made of two .f32, with .rn or .rz");
 	if (pair)
 		return 0;
-	if (fd && fs && ptx_type_bytes(d) < ptx_type_bytes(s)) {
+	if (fd && fs && (ptx_type_bytes(d) < ptx_type_bytes(s) || (d != s && ptx_type_bytes(d) == 2))) {
 		if (integer_mode || !in->round)
 			return mod_error(p, in, "from a wider float needs a rounding mode: .rn .rz .rm .rp");
 	} else if (fd && fs) {
@@ -151,8 +177,9 @@ static int check_cvt(struct ptx_parser *p, const struct ptx_inst *in)
 /* From sm_20 on a compiler wants to be told how a result is rounded, or that it may be approximate. */
 static int check_rounding(struct ptx_parser *p, const struct ptx_inst *in)
 {
-	bool approx = in->mods & (PTX_APPROX | PTX_FULL), f16 = in->type == PTX_F16 || in->type == PTX_F16X2;
-	bool modern = p->sm >= 20;
+	bool approx = in->mods & (PTX_APPROX | PTX_FULL),
+	     f16 = in->type == PTX_F16 || in->type == PTX_F16X2 || in->type == PTX_BF16 || in->type == PTX_BF16X2;
+	bool modern = p->sm >= 20 && p->m->version >= 20;
 	if (f16 && in->round > PTX_RN)
 		return mod_error(p, in, "rounds to nearest only: .rn");
 	switch (in->op) {
@@ -199,7 +226,8 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		PTX_TRY(check_space(p, in));
 	if (in->round && !f)
 		return mod_error(p, in, "does not round");
-	bool ftz_type = t == PTX_F32 || t == PTX_F16 || t == PTX_F16X2 || in->op == PTX_OP_SLCT;
+	bool ftz_type = ((t == PTX_BF16 || t == PTX_BF16X2) && in->op == PTX_OP_EX2) || t == PTX_F32 || t == PTX_F16 ||
+			t == PTX_F16X2 || in->op == PTX_OP_SLCT;
 	bool ftz_f64 = t == PTX_F64 && (in->mods & PTX_APPROX) && (in->op == PTX_OP_RCP || in->op == PTX_OP_RSQRT);
 	if ((in->mods & PTX_FTZ) && !ftz_type && !ftz_f64)
 		return mod_error(p, in, "does not take .ftz");
@@ -224,7 +252,7 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return mod_error(p, in, "does not take .approx or .full");
 	if ((in->mods & PTX_NAN_OUT) && (!f || t == PTX_F64))
 		return mod_error(p, in, "does not take .NaN");
-	if ((in->mods & PTX_RELU) && t != PTX_F16 && t != PTX_F16X2)
+	if ((in->mods & PTX_RELU) && t != PTX_F16 && t != PTX_F16X2 && t != PTX_BF16 && t != PTX_BF16X2)
 		return mod_error(p, in, "does not take .relu");
 	if (in->op == PTX_OP_TEX && in->vec_width != 4)
 		return ptx_fail(p, in->line, in->column, "tex gives four values: .v4");

@@ -27,6 +27,15 @@ static int unknown_name(struct ptx_parser *p, const struct ptx_token *t, const c
 	return rc;
 }
 
+/* b0 to b3 and h0, h1, from 1 on; 0: none */
+static unsigned selector(const struct ptx_token *t)
+{
+	unsigned digit = t->n == 2 ? (unsigned)(t->s[1] - '0') : 9;
+	return t->n == 2 && t->s[0] == 'b' && digit < 4	  ? 1 + digit
+	       : t->n == 2 && t->s[0] == 'h' && digit < 2 ? 5 + digit
+							  : 0;
+}
+
 /* %tid.x is two tokens and one name. */
 static int join_component(struct ptx_parser *p, struct ptx_token *t)
 {
@@ -61,9 +70,18 @@ static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struc
 {
 	struct ptx_token t = p->tok;
 	PTX_TRY(ptx_advance(p));
-	if (t.s[0] == '%')
+	bool joined = p->tok.kind == TOK_DOT && p->tok.s == t.s + t.n + 1;
+	const struct ptx_name *e = joined ? ptx_names_find(&p->names, t.s, t.n + p->tok.n + 1) : NULL;
+	if (!e && joined && selector(&p->tok))
+		e = ptx_names_find(&p->names, t.s, t.n);
+	if (e && e->n == t.n) { /* the part of a register that a video instruction takes */
+		o->count = (uint16_t)selector(&p->tok);
+		PTX_TRY(ptx_advance(p));
+	} else if (t.s[0] == '%' || e) {
 		PTX_TRY(join_component(p, &t));
-	const struct ptx_name *e = ptx_names_find(&p->names, t.s, t.n);
+	}
+	if (!e)
+		e = ptx_names_find(&p->names, t.s, t.n);
 	if (!e)
 		return unknown_name(p, &t, t.s[0] == '%' ? "register" : "name");
 	*out = e;
@@ -84,8 +102,21 @@ static int name_operand(struct ptx_parser *p, struct ptx_operand *o, const struc
 		o->kind = PTX_OPND_SYMBOL;
 		o->sym = param_symbol(p, e->index);
 		return 0;
+	case NAME_VECTOR2:
+	case NAME_VECTOR4:
+		o->kind = PTX_OPND_VECTOR;
+		o->reg = e->index;
+		o->count = e->kind == NAME_VECTOR2 ? 2 : 4;
+		return 0;
 	case NAME_FUNC:
-		return PTX_FAIL_AT(p, &t, "the address of a function is not supported");
+		if (p->funcs.v[e->index].entry)
+			return PTX_FAIL_AT(p, &t, "'%.*s' is a kernel; only a function's address is taken", (int)t.n,
+					   t.s);
+		o->kind = PTX_OPND_FUNC;
+		o->index = e->index;
+		return 0;
+	case NAME_PROTOTYPE:
+		return PTX_FAIL_AT(p, &t, "a prototype is not a value");
 	default:
 		return PTX_FAIL_AT(p, &t, "a list of branch targets is not a value");
 	}
@@ -100,6 +131,9 @@ static int address_operand(struct ptx_parser *p, struct ptx_operand *o)
 		PTX_TRY(name_operand(p, o, &e));
 		if (o->kind == PTX_OPND_SREG)
 			return PTX_FAIL_AT(p, &t, "a special register cannot be an address");
+		if (o->kind == PTX_OPND_VECTOR || o->kind == PTX_OPND_FUNC)
+			return PTX_FAIL_AT(p, &t, "a %s cannot be an address",
+					   o->kind == PTX_OPND_FUNC ? "function" : "vector");
 		o->has_reg = o->kind == PTX_OPND_REG;
 		PTX_TRY(parse_offset(p, &o->offset));
 	} else {
@@ -113,12 +147,34 @@ static int address_operand(struct ptx_parser *p, struct ptx_operand *o)
 	return ptx_expect(p, ']', "at the end of the address");
 }
 
+/* Puts the elements behind those of the instruction's other vectors. */
+static int keep_vector(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, const struct ptx_operand *list,
+		       uint32_t n)
+{
+	uint32_t before = 0;
+	for (unsigned i = 0; i < in->operand_count; i++)
+		if (in->operand[i].kind == PTX_OPND_VECTOR)
+			before += in->operand[i].count;
+	*o = (struct ptx_operand){
+	    .kind = PTX_OPND_VECTOR, .count = (uint16_t)n, .index = (int32_t)before, .sym = -1, .reg = -1};
+	if (n == 0)
+		return 0;
+	struct ptx_operand *vec = arena_alloc(p->a, before + n, sizeof *vec);
+	if (!vec)
+		return err_nomem(p->e);
+	if (before)
+		memcpy(vec, in->vec, before * sizeof *vec);
+	memcpy(vec + before, list, n * sizeof *vec);
+	in->vec = vec;
+	return 0;
+}
+
 /* Reads {a, b, ...}; the elements go into the instruction's vec[]. */
 static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, char close)
 {
 	struct ptx_operand list[64];
 	struct ptx_place at;
-	uint32_t n = 0, before = 0;
+	uint32_t n = 0;
 	bool more = true;
 	PTX_TRY(ptx_advance(p)); /* { or ( */
 	if (close == ')' && ptx_is(p, ')'))
@@ -130,27 +186,22 @@ static int vector_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_
 			return PTX_FAIL_AT(p, &p->tok, "an element is a register or a number");
 		list[n] = (struct ptx_operand){.sym = -1, .reg = -1};
 		PTX_TRY(ptx_parse_operand(p, in, &list[n], &at));
+		if (list[n].kind == PTX_OPND_VECTOR)
+			return PTX_FAIL_AT(p, &at, "an element is a register or a number");
 		n++;
 		PTX_TRY(ptx_accept(p, ',', &more));
 	}
 	char why[] = "at the end of the list";
 	PTX_TRY(ptx_expect(p, close, why));
-	for (unsigned i = 0; i < in->operand_count; i++)
-		if (in->operand[i].kind == PTX_OPND_VECTOR)
-			before += in->operand[i].count;
-	o->kind = PTX_OPND_VECTOR;
-	o->count = (uint8_t)n;
-	o->index = (int32_t)before;
-	if (n == 0)
-		return 0;
-	struct ptx_operand *vec = arena_alloc(p->a, before + n, sizeof *vec);
-	if (!vec)
-		return err_nomem(p->e);
-	if (before)
-		memcpy(vec, in->vec, before * sizeof *vec);
-	memcpy(vec + before, list, n * sizeof *vec);
-	in->vec = vec;
-	return 0;
+	return keep_vector(p, in, o, list, n);
+}
+
+static int whole_vector(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o)
+{
+	struct ptx_operand list[4];
+	for (int k = 0; k < o->count; k++)
+		list[k] = (struct ptx_operand){.kind = PTX_OPND_REG, .reg = o->reg + k, .sym = -1};
+	return keep_vector(p, in, o, list, o->count);
 }
 
 int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_operand *o, struct ptx_place *at)
@@ -187,6 +238,8 @@ int ptx_parse_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx_oper
 	if (p->tok.kind == TOK_IDENT && !ptx_token_is(&p->tok, "WARP_SZ")) {
 		const struct ptx_name *e;
 		PTX_TRY(name_operand(p, o, &e));
+		if (o->kind == PTX_OPND_VECTOR)
+			return whole_vector(p, in, o);
 		return o->kind == PTX_OPND_SYMBOL ? parse_offset(p, &o->offset) : 0;
 	}
 	if (p->tok.kind != TOK_INT && p->tok.kind != TOK_F32 && p->tok.kind != TOK_F64 && p->tok.kind != TOK_IDENT &&
@@ -247,6 +300,31 @@ static int targets_operand(struct ptx_parser *p, struct ptx_inst *in, struct ptx
 	return 0;
 }
 
+/* call (results), register, (arguments), prototype; p->tok is the register */
+static int call_through(struct ptx_parser *p, struct ptx_inst *in, int32_t reg)
+{
+	struct ptx_operand *o = in->operand;
+	bool more;
+	o[1] = (struct ptx_operand){.kind = PTX_OPND_REG, .reg = reg, .sym = -1};
+	if (ptx_type_bytes((enum ptx_type)p->regs.v[reg].type) < 4)
+		return PTX_FAIL_AT(p, &p->tok, "a function's address has 32 or 64 bits");
+	in->operand_count = 2;
+	PTX_TRY(ptx_advance(p));
+	PTX_TRY(ptx_accept(p, ',', &more));
+	if (more && ptx_is(p, '(')) {
+		PTX_TRY(vector_operand(p, in, &o[2], ')'));
+		PTX_TRY(ptx_accept(p, ',', &more));
+	}
+	in->operand_count = 3;
+	const struct ptx_name *e = p->tok.kind == TOK_IDENT ? ptx_names_find(&p->names, p->tok.s, p->tok.n) : NULL;
+	if (!more || !e || e->kind != NAME_PROTOTYPE)
+		return PTX_FAIL_AT(p, &p->tok,
+				   "a call through a register ends with the label of a .callprototype above");
+	o[3] = (struct ptx_operand){.kind = PTX_OPND_PROTOTYPE, .index = e->index, .sym = -1, .reg = -1};
+	in->operand_count = 4;
+	return ptx_advance(p);
+}
+
 /* call (results), target, (arguments); both lists may be left out */
 static int call_operands(struct ptx_parser *p, struct ptx_inst *in)
 {
@@ -264,7 +342,7 @@ static int call_operands(struct ptx_parser *p, struct ptx_inst *in)
 		return PTX_FAIL_AT(p, &t, "expected the function to call, not %s", ptx_token_text(&t, buf));
 	const struct ptx_name *e = ptx_names_find(&p->names, t.s, t.n);
 	if (e && e->kind == NAME_REG)
-		return PTX_FAIL_AT(p, &t, "a call through a register is not supported");
+		return call_through(p, in, e->index);
 	if (!e || e->kind != NAME_FUNC)
 		return e ? PTX_FAIL_AT(p, &t, "'%.*s' is not a function", (int)t.n, t.s)
 			 : unknown_name(p, &t, "function");
@@ -363,10 +441,32 @@ static int second_destination(struct ptx_parser *p, struct ptx_inst *in)
 	return 0;
 }
 
+/* Operations that take any words take any operands; whoever executes them looks. */
+static int free_operands(struct ptx_parser *p, struct ptx_inst *in)
+{
+	struct ptx_place at;
+	bool more = !ptx_is(p, ';');
+	while (more) {
+		if (in->operand_count == PTX_OPERANDS)
+			return PTX_FAIL_AT(p, &p->tok, "%s takes %d operands at most", ptx_op_name(in->op),
+					   PTX_OPERANDS);
+		PTX_TRY(ptx_parse_operand(p, in, &in->operand[in->operand_count], &at));
+		in->operand_count++;
+		if (ptx_ops[in->op].shape[0] == 'P' && in->operand_count == 1) {
+			PTX_TRY(ptx_expect(p, '|', "between the two destinations"));
+			continue;
+		}
+		PTX_TRY(ptx_accept(p, ',', &more));
+	}
+	return 0;
+}
+
 int ptx_parse_operands(struct ptx_parser *p, struct ptx_inst *in)
 {
 	bool optional = false;
 	unsigned written = 0;
+	if (ptx_ops[in->op].may & M_FREE)
+		return free_operands(p, in);
 	if (in->op == PTX_OP_CALL)
 		return call_operands(p, in);
 	for (const char *c = ptx_ops[in->op].shape; *c; c++) {
@@ -392,7 +492,9 @@ int ptx_parse_operands(struct ptx_parser *p, struct ptx_inst *in)
 				PTX_TRY(targets_operand(p, in, o));
 			else
 				PTX_TRY(ptx_parse_operand(p, in, o, &at));
-			PTX_TRY(ptx_check_operand(p, in, *c, o, &at));
+			/* atom without a second value: the policy stands in its place */
+			bool policy = in->mods & PTX_POLICY && *c == 'a' && optional && in->atom != PTX_ATOM_CAS;
+			PTX_TRY(ptx_check_operand(p, in, policy ? 'h' : *c, o, &at));
 			in->operand_count++;
 			if (*c == 'P' || *c == 'Q')
 				PTX_TRY(second_destination(p, in));

@@ -38,6 +38,47 @@ static int branch_targets(struct ptx_parser *p, const struct ptx_token *label)
 	return ptx_expect(p, ';', "after the branch targets");
 }
 
+static void layout_params(struct ptx_param *q, uint32_t count, uint32_t *bytes)
+{
+	uint32_t at = 0;
+	for (uint32_t i = 0; i < count; i++) {
+		uint32_t align = q[i].align ? q[i].align : ptx_type_bytes((enum ptx_type)q[i].type);
+		if (q[i].reg >= 0)
+			continue;
+		at = (at + align - 1) / align * align;
+		q[i].offset = at;
+		at += q[i].size;
+	}
+	*bytes = at;
+}
+
+/* P: .callprototype (.param .b32 _) _ (.param .b32 _); */
+static int prototype(struct ptx_parser *p, const struct ptx_token *label)
+{
+	struct ptx_prototype t = {.params = NULL};
+	uint32_t bytes;
+	ptx_names_push(&p->names);
+	p->nameless = true;
+	PTX_TRY(ptx_advance(p));
+	if (ptx_is(p, '('))
+		PTX_TRY(ptx_decl_param_list(p, &t.rets, &t.ret_count, false, true));
+	if (!ptx_token_is(&p->tok, "_"))
+		return PTX_FAIL_AT(p, &p->tok, "a prototype has the name _");
+	PTX_TRY(ptx_advance(p));
+	if (ptx_is(p, '('))
+		PTX_TRY(ptx_decl_param_list(p, &t.params, &t.param_count, false, false));
+	p->nameless = false;
+	layout_params(t.params, t.param_count, &bytes);
+	layout_params(t.rets, t.ret_count, &bytes);
+	ptx_names_pop(&p->names);
+	if (ptx_token_is(&p->tok, "noreturn"))
+		PTX_TRY(ptx_advance(p));
+	PTX_TRY(PTX_PUSH(p, p->prototypes));
+	PTX_TRY(ptx_declare(p, label, NAME_PROTOTYPE, (int32_t)p->prototypes.n));
+	p->prototypes.v[p->prototypes.n++] = t;
+	return ptx_expect(p, ';', "after the prototype");
+}
+
 /* .maxntid 128, 1, 1 and friends: kept as text, in one spelling */
 static bool is_performance(const struct ptx_token *t)
 {
@@ -169,6 +210,8 @@ static int statement(struct ptx_parser *p)
 			struct ptx_token label = p->tok;
 			PTX_TRY(ptx_advance(p));
 			PTX_TRY(ptx_advance(p));
+			if (ptx_token_is(&p->tok, "callprototype"))
+				return prototype(p, &label);
 			if (ptx_token_is(&p->tok, "branchtargets"))
 				return branch_targets(p, &label);
 			return ptx_add_label(p, &label);
@@ -204,20 +247,6 @@ static int block(struct ptx_parser *p, unsigned nesting, uint32_t outermost)
 }
 
 /* ---- functions ---- */
-static void layout_params(struct ptx_param *q, uint32_t count, uint32_t *bytes)
-{
-	uint32_t at = 0;
-	for (uint32_t i = 0; i < count; i++) {
-		uint32_t align = q[i].align ? q[i].align : ptx_type_bytes((enum ptx_type)q[i].type);
-		if (q[i].reg >= 0)
-			continue;
-		at = (at + align - 1) / align * align;
-		q[i].offset = at;
-		at += q[i].size;
-	}
-	*bytes = at;
-}
-
 #define KEEP(p, list, out)                                                                                             \
 	do {                                                                                                           \
 		if ((list).n && !((out) = arena_copy((p)->a, (list).v, (list).n * sizeof *(list).v)))                  \
@@ -276,6 +305,17 @@ static int name_func(struct ptx_parser *p, const struct ptx_token *t, bool entry
 	return 0;
 }
 
+/* Begins something of the module's: then no body follows. */
+static bool starts_item(const struct ptx_token *t)
+{
+	static const char *const words[] = {"entry", "func",   "visible", "weak", "extern",
+					    "const", "global", "shared",  "tex"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (ptx_token_is(t, words[i]))
+			return true;
+	return false;
+}
+
 static int function_head(struct ptx_parser *p, struct ptx_func *f, struct ptx_token *name, bool entry)
 {
 	char buf[64];
@@ -301,6 +341,8 @@ static int function_head(struct ptx_parser *p, struct ptx_func *f, struct ptx_to
 			str_addf(&p->pragmas, ".pragma \"%.*s\";\n", (int)text.n, text.s);
 		} else if (is_line_directive(&p->tok)) {
 			PTX_TRY(skip_line_directive(p));
+		} else if (!entry && starts_item(&p->tok)) {
+			break;
 		} else {
 			return PTX_FAIL_AT(p, &p->tok, "%s is no directive that may stand before a body",
 					   ptx_token_text(&p->tok, buf));
@@ -325,6 +367,57 @@ static void reset_body(struct ptx_parser *p)
 	str_clear(&p->pragmas);
 }
 
+/* What stood before a body that cannot be read. */
+struct ptx_saved {
+	struct ptx_token at; /* its { */
+	uint32_t depth, vars, prototypes;
+};
+
+/* A kernel that holds something unknown refuses itself, not the module: the body is passed over, and whoever asks for it is told why. */
+static int refuse_body(struct ptx_parser *p, const struct ptx_saved *s, int32_t index, const struct ptx_token *name)
+{
+	struct ptx_func *f = &p->funcs.v[index];
+	const char *why = arena_strdup(p->a, p->e ? p->e->text : "");
+	struct err first = p->e ? *p->e : (struct err){0};
+	unsigned depth = 0;
+	if (!why)
+		return err_nomem(p->e);
+	p->at = s->at.s;
+	p->line = s->at.line;
+	p->line_start = s->at.s - (s->at.column - 1);
+	p->has_ahead = false;
+	p->nameless = false;
+	do {
+		if (ptx_advance(p) ||
+		    p->tok.kind == TOK_EOF) { /* the end is nowhere: what was wrong before is to be told */
+			if (p->e)
+				*p->e = first;
+			return -EINVAL;
+		}
+		depth += ptx_is(p, '{');
+		depth -= ptx_is(p, '}');
+	} while (depth);
+	while (p->names.depth >= s->depth)
+		ptx_names_pop(&p->names);
+	p->vars.n = s->vars;
+	p->prototypes.n = s->prototypes;
+	p->func_index = -1;
+	f->refused = why;
+	f->regs = NULL;
+	f->reg_count = f->inst_count = f->label_count = f->note_count = 0;
+	size_t bytes = (size_t)(p->at - s->at.s);
+	char *text = arena_alloc(p->a, bytes + 1, 1);
+	if (!text)
+		return err_nomem(p->e);
+	memcpy(text, s->at.s, bytes);
+	f->text = text;
+	p->refusals++;
+	if (p->refusals == 1)
+		p->refusal = first;
+	PTX_TRY(declare_outside(p, name, index));
+	return ptx_advance(p); /* } */
+}
+
 static int parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage)
 {
 	struct ptx_func head;
@@ -335,7 +428,9 @@ static int parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage
 	ptx_names_push(&p->names);
 	PTX_TRY(function_head(p, &head, &name, entry));
 	bool body = ptx_is(p, '{');
-	if (!body && (entry || !ptx_is(p, ';')))
+	/* nvopencc ends an announcement without ';', and what follows is the next directive of the module. */
+	bool bare = !entry && p->tok.kind == TOK_DOT;
+	if (!body && !bare && (entry || !ptx_is(p, ';')))
 		return ptx_expect(p, '{', "before the body of the function");
 	PTX_TRY(name_func(p, &name, entry, &index, &announced));
 	struct ptx_func *f = &p->funcs.v[index];
@@ -351,7 +446,7 @@ static int parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage
 		f->linkage = (uint8_t)linkage;
 	if (f->defined) {
 		ptx_names_pop(&p->names);
-		return ptx_advance(p);
+		return bare ? 0 : ptx_advance(p);
 	}
 	head.name = f->name;
 	head.linkage = f->linkage;
@@ -364,13 +459,19 @@ static int parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage
 		ptx_names_pop(&p->names);
 		p->func_index = -1;
 		PTX_TRY(declare_outside(p, &name, index));
-		return ptx_advance(p);
+		return bare ? 0 : ptx_advance(p);
 	}
 	/* The name belongs to the scope around, which is closed to new names now: recursion finds this one. */
 	if (!ptx_names_find(&p->names, name.s, name.n))
 		PTX_TRY(ptx_declare(p, &name, NAME_FUNC, index));
 	f->defined = true;
-	PTX_TRY(block(p, 0, p->names.depth));
+	struct ptx_saved saved = {
+	    .at = p->tok, .depth = p->names.depth, .vars = p->vars.n, .prototypes = p->prototypes.n};
+	int rc = block(p, 0, p->names.depth);
+	if (rc == -EINVAL)
+		return refuse_body(p, &saved, index, &name);
+	if (rc)
+		return rc;
 	p->func_index = -1;
 	f = p->f;
 	KEEP(p, p->regs, f->regs);
@@ -477,6 +578,18 @@ static int module_item(struct ptx_parser *p)
 	return PTX_FAIL_AT(p, &p->tok, "expected .entry, .func or a variable, not %s", ptx_token_text(&p->tok, buf));
 }
 
+/* A kernel, or in a module without kernels a function, that could be read. */
+static bool any_left(const struct ptx_parser *p)
+{
+	bool entries = false, good[2] = {false, false};
+	for (uint32_t i = 0; i < p->funcs.n; i++) {
+		const struct ptx_func *f = &p->funcs.v[i];
+		entries |= f->entry;
+		good[f->entry] |= f->defined && !f->refused;
+	}
+	return good[entries];
+}
+
 static int parse_module(struct ptx_parser *p)
 {
 	char buf[64];
@@ -494,11 +607,18 @@ static int parse_module(struct ptx_parser *p)
 		PTX_TRY(parse_address_size(p));
 	while (p->tok.kind != TOK_EOF)
 		PTX_TRY(module_item(p));
+	if (p->refusals && !any_left(p)) {
+		if (p->e)
+			*p->e = p->refusal;
+		return -EINVAL;
+	}
 	PTX_TRY(ptx_finish_names(p));
 	KEEP(p, p->vars, p->m->vars);
 	p->m->var_count = p->vars.n;
 	KEEP(p, p->funcs, p->m->funcs);
 	p->m->func_count = p->funcs.n;
+	KEEP(p, p->prototypes, p->m->prototypes);
+	p->m->prototype_count = p->prototypes.n;
 	return 0;
 }
 
@@ -534,7 +654,9 @@ int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const 
 	p->a = a;
 	p->e = e;
 	p->name = name;
-	p->at = p->line_start = text;
+	/* Editors put a byte order mark before the text. */
+	size_t mark = size >= 3 && memcmp(text, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	p->at = p->line_start = text + mark;
 	p->end = text + size;
 	p->line = 1;
 	p->func_index = -1;
@@ -548,6 +670,7 @@ int ptx_parse(struct ptx_module **out, struct arena *a, const char *name, const 
 	str_free(&p->pragmas);
 	mem_free(p->vars.v);
 	mem_free(p->funcs.v);
+	mem_free(p->prototypes.v);
 	mem_free(p->regs.v);
 	mem_free(p->insts.v);
 	mem_free(p->notes.v);

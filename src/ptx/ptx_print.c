@@ -6,7 +6,8 @@ struct printer {
 	struct str *out;
 	const struct ptx_module *m;
 	const struct ptx_func *f;
-	uint32_t lists; /* branch target lists printed so far */
+	uint32_t prototypes; /* and prototypes of calls */
+	uint32_t lists;	     /* branch target lists printed so far */
 };
 
 static void word(struct printer *p, uint32_t class, uint32_t value)
@@ -39,6 +40,7 @@ static void mods(struct printer *p, const struct ptx_inst *in)
 	word(p, M_SPACE, in->space);
 	word(p, M_CACHE, in->cache);
 	word(p, M_ATOM, in->atom);
+	word(p, M_HINT, in->mods & PTX_POLICY);
 	if (in->op != PTX_OP_PRMT && in->sub)
 		word(p, M_SUB, in->sub);
 	if (in->op == PTX_OP_MATCH)
@@ -84,6 +86,8 @@ static void operand(struct printer *p, const struct ptx_inst *in, const struct p
 	switch (o->kind) {
 	case PTX_OPND_REG:
 		str_add(p->out, p->f->regs[o->reg].name);
+		if (o->count)
+			str_addf(p->out, ".%c%u", o->count < 5 ? 'b' : 'h', o->count - (o->count < 5 ? 1 : 5));
 		break;
 	case PTX_OPND_INT:
 		str_addf(p->out, "%lld", (long long)o->imm);
@@ -134,6 +138,12 @@ static void operand(struct printer *p, const struct ptx_inst *in, const struct p
 	}
 }
 
+/* One that no label or register of the function has. */
+static void prototype_name(struct printer *p, uint32_t number)
+{
+	str_addf(p->out, "$prototype%u$%u", p->f->label_count, number);
+}
+
 static void call(struct printer *p, const struct ptx_inst *in)
 {
 	if (in->operand[0].count) {
@@ -144,6 +154,10 @@ static void call(struct printer *p, const struct ptx_inst *in)
 	if (in->operand[2].count) {
 		str_add(p->out, ", ");
 		operand(p, in, &in->operand[2]);
+	}
+	if (in->operand_count > 3) {
+		str_add(p->out, ", ");
+		prototype_name(p, p->prototypes++);
 	}
 }
 
@@ -159,8 +173,36 @@ static void list_name(struct printer *p, uint32_t number)
 	str_addf(p->out, "$targets%u$%u", p->f->label_count, number);
 }
 
+static void param_list(struct printer *p, const struct ptx_param *q, uint32_t n, const char *after)
+{
+	str_addc(p->out, '(');
+	for (uint32_t i = 0; i < n; i++) {
+		str_add(p->out, i ? ", " : "");
+		str_add(p->out, q[i].reg >= 0 ? ".reg " : ".param ");
+		if (q[i].align)
+			str_addf(p->out, ".align %u ", q[i].align);
+		str_addf(p->out, ".%s %s", ptx_type_name((enum ptx_type)q[i].type), q[i].name);
+		if (q[i].is_array)
+			str_addf(p->out, "[%u]", q[i].size / ptx_type_bytes((enum ptx_type)q[i].type));
+	}
+	str_addf(p->out, ")%s", after);
+}
+
+static void prototype(struct printer *p, const struct ptx_inst *in)
+{
+	const struct ptx_prototype *t = &p->m->prototypes[in->operand[3].index];
+	prototype_name(p, p->prototypes);
+	str_add(p->out, ": .callprototype ");
+	if (t->ret_count)
+		param_list(p, t->rets, t->ret_count, " ");
+	str_add(p->out, "_ ");
+	param_list(p, t->params, t->param_count, ";\n");
+}
+
 static void inst(struct printer *p, const struct ptx_inst *in)
 {
+	if (in->op == PTX_OP_CALL && in->operand_count > 3)
+		prototype(p, in);
 	if (in->op == PTX_OP_BRX) {
 		list_name(p, p->lists);
 		str_add(p->out, ": .branchtargets ");
@@ -174,7 +216,10 @@ static void inst(struct printer *p, const struct ptx_inst *in)
 	if (in->guard >= 0)
 		str_addf(p->out, "@%s%s ", in->guard_negated ? "!" : "", p->f->regs[in->guard].name);
 	str_add(p->out, ptx_op_name((enum ptx_op)in->op));
-	mods(p, in);
+	if (in->tail)
+		str_add(p->out, in->tail);
+	else
+		mods(p, in);
 	if (in->operand_count)
 		str_addc(p->out, ' ');
 	if (in->op == PTX_OP_CALL) {
@@ -258,8 +303,16 @@ static int registers(struct printer *p)
 	return 0;
 }
 
+static void printed_address(struct printer *p, const struct ptx_address *a)
+{
+	const char *name = a->sym >= 0 ? p->m->vars[a->sym].name : p->m->funcs[a->func].name;
+	str_addf(p->out, a->generic ? "generic(%s)" : "%s", name);
+	offset(p, a->offset);
+}
+
 static void initialiser(struct printer *p, const struct ptx_var *v)
 {
+	uint32_t next = 0;
 	unsigned size = ptx_type_bytes((enum ptx_type)v->type);
 	uint64_t n = v->size / size, last = n;
 	/* Trailing zeroes go without saying, except where the values give the array its size: it is printed with one. */
@@ -267,7 +320,7 @@ static void initialiser(struct printer *p, const struct ptx_var *v)
 		bool zero = true;
 		for (unsigned i = 0; i < size; i++)
 			zero = zero && v->init[(last - 1) * size + i] == 0;
-		if (!zero)
+		if (!zero || (v->address_count && v->addresses[v->address_count - 1].at == (last - 1) * size))
 			break;
 		last--;
 	}
@@ -278,7 +331,9 @@ static void initialiser(struct printer *p, const struct ptx_var *v)
 			bits |= (uint64_t)v->init[k * size + i] << (8 * i);
 		if (k)
 			str_add(p->out, k % 16 ? ", " : ",\n\t");
-		if (v->type == PTX_F32)
+		if (next < v->address_count && v->addresses[next].at == k * size)
+			printed_address(p, &v->addresses[next++]);
+		else if (v->type == PTX_F32)
 			str_addf(p->out, "0f%08llX", (unsigned long long)bits);
 		else if (v->type == PTX_F64)
 			str_addf(p->out, "0d%016llX", (unsigned long long)bits);
@@ -292,6 +347,11 @@ static void initialiser(struct printer *p, const struct ptx_var *v)
 static void variable(struct printer *p, const struct ptx_var *v)
 {
 	static const char *const links[] = {"", ".visible ", ".weak ", ".extern "};
+	static const char *const opaque[] = {"", "texref", "samplerref", "surfref"};
+	if (v->opaque) {
+		str_addf(p->out, "%s.global .%s %s;\n", links[v->linkage], opaque[v->opaque], v->name);
+		return;
+	}
 	str_addf(p->out, "%s%s.%s ", v->func >= 0 ? "\t" : "", links[v->linkage],
 		 v->space == PTX_TEX ? "tex" : ptx_word_of(M_SPACE, v->space));
 	if (v->align)
@@ -306,21 +366,6 @@ static void variable(struct printer *p, const struct ptx_var *v)
 	if (v->init)
 		initialiser(p, v);
 	str_add(p->out, ";\n");
-}
-
-static void param_list(struct printer *p, const struct ptx_param *q, uint32_t n, const char *after)
-{
-	str_addc(p->out, '(');
-	for (uint32_t i = 0; i < n; i++) {
-		str_add(p->out, i ? ", " : "");
-		str_add(p->out, q[i].reg >= 0 ? ".reg " : ".param ");
-		if (q[i].align)
-			str_addf(p->out, ".align %u ", q[i].align);
-		str_addf(p->out, ".%s %s", ptx_type_name((enum ptx_type)q[i].type), q[i].name);
-		if (q[i].is_array)
-			str_addf(p->out, "[%u]", q[i].size / ptx_type_bytes((enum ptx_type)q[i].type));
-	}
-	str_addf(p->out, ")%s", after);
 }
 
 static void head(struct printer *p, const struct ptx_func *f)
@@ -338,6 +383,10 @@ static int body(struct printer *p, uint32_t index)
 {
 	const struct ptx_func *f = p->f;
 	uint32_t label = 0, note = 0;
+	if (f->refused) {
+		str_addf(p->out, "\n%s%s\n", f->pragmas, f->text);
+		return 0;
+	}
 	str_addf(p->out, "\n%s{\n", f->pragmas);
 	if (registers(p))
 		return -ENOMEM;

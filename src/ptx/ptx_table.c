@@ -10,6 +10,8 @@
 #define T_SINT	(T_S(S16) | T_S(S32) | T_S(S64))
 #define T_FLOAT (T_S(F32) | T_S(F64))
 #define T_HALF	(T_S(F16) | T_S(F16X2))
+#define T_BF	(T_S(BF16) | T_S(BF16X2))
+#define T_SMALL (T_S(E4M3X2) | T_S(E5M2X2) | T_S(TF32))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
 #define T_MEM	(T_INT8 | T_INT | T_FLOAT | T_BITS | T_S(B8) | T_S(B128))
 #define T_ATOM	(T_INT32 | T_INT64 | T_S(B16) | T_S(B32) | T_S(B64) | T_FLOAT | T_HALF)
@@ -27,13 +29,18 @@ static const struct {
 	char class;
 	bool is_signed;
 } types[PTX_TYPES] = {
-    [PTX_NONE] = {"", 0, 0, false},	   [PTX_PRED] = {"pred", 0, 'p', false},  [PTX_B8] = {"b8", 1, 'b', false},
-    [PTX_B16] = {"b16", 2, 'b', false},	   [PTX_B32] = {"b32", 4, 'b', false},	  [PTX_B64] = {"b64", 8, 'b', false},
-    [PTX_B128] = {"b128", 16, 'b', false}, [PTX_U8] = {"u8", 1, 'i', false},	  [PTX_U16] = {"u16", 2, 'i', false},
-    [PTX_U32] = {"u32", 4, 'i', false},	   [PTX_U64] = {"u64", 8, 'i', false},	  [PTX_S8] = {"s8", 1, 'i', true},
-    [PTX_S16] = {"s16", 2, 'i', true},	   [PTX_S32] = {"s32", 4, 'i', true},	  [PTX_S64] = {"s64", 8, 'i', true},
-    [PTX_F16] = {"f16", 2, 'f', true},	   [PTX_F16X2] = {"f16x2", 4, 'f', true}, [PTX_F32] = {"f32", 4, 'f', true},
-    [PTX_F64] = {"f64", 8, 'f', true},
+    [PTX_NONE] = {"", 0, 0, false},	     [PTX_PRED] = {"pred", 0, 'p', false},
+    [PTX_B8] = {"b8", 1, 'b', false},	     [PTX_B16] = {"b16", 2, 'b', false},
+    [PTX_B32] = {"b32", 4, 'b', false},	     [PTX_B64] = {"b64", 8, 'b', false},
+    [PTX_B128] = {"b128", 16, 'b', false},   [PTX_U8] = {"u8", 1, 'i', false},
+    [PTX_U16] = {"u16", 2, 'i', false},	     [PTX_U32] = {"u32", 4, 'i', false},
+    [PTX_U64] = {"u64", 8, 'i', false},	     [PTX_S8] = {"s8", 1, 'i', true},
+    [PTX_S16] = {"s16", 2, 'i', true},	     [PTX_S32] = {"s32", 4, 'i', true},
+    [PTX_S64] = {"s64", 8, 'i', true},	     [PTX_F16] = {"f16", 2, 'f', true},
+    [PTX_F16X2] = {"f16x2", 4, 'f', true},   [PTX_F32] = {"f32", 4, 'f', true},
+    [PTX_F64] = {"f64", 8, 'f', true},	     [PTX_BF16] = {"bf16", 2, 'f', true},
+    [PTX_BF16X2] = {"bf16x2", 4, 'f', true}, [PTX_E4M3X2] = {"e4m3x2", 2, 'f', true},
+    [PTX_E5M2X2] = {"e5m2x2", 2, 'f', true}, [PTX_TF32] = {"tf32", 4, 'f', true},
 };
 
 const struct ptx_word ptx_words[] = {
@@ -59,10 +66,16 @@ const struct ptx_word ptx_words[] = {
     TYPE(F16X2, "f16x2"),
     TYPE(F32, "f32"),
     TYPE(F64, "f64"),
+    TYPE(BF16, "bf16"),
+    TYPE(BF16X2, "bf16x2"),
+    TYPE(E4M3X2, "e4m3x2"),
+    TYPE(E5M2X2, "e5m2x2"),
+    TYPE(TF32, "tf32"),
     {"rn", M_RND, PTX_RN},
     {"rz", M_RND, PTX_RZ},
     {"rm", M_RND, PTX_RM},
     {"rp", M_RND, PTX_RP},
+    {"rna", M_RND, PTX_RNA},
     {"rni", M_RNDI, PTX_RNI},
     {"rzi", M_RNDI, PTX_RZI},
     {"rmi", M_RNDI, PTX_RMI},
@@ -70,6 +83,8 @@ const struct ptx_word ptx_words[] = {
     {"ftz", M_FTZ, PTX_FTZ},
     {"noftz", M_NOFTZ, PTX_NOFTZ},
     {"sat", M_SAT, PTX_SAT},
+    {"satfinite", M_SAT, PTX_SAT},
+    {"aligned", M_HINT, 0},
     {"cc", M_CC, PTX_CC_OUT},
     {"lo", M_PART, PTX_LO_PART},
     {"hi", M_PART, PTX_HI_PART},
@@ -106,6 +121,7 @@ const struct ptx_word ptx_words[] = {
     {"shared", M_SPACE, PTX_SHARED},
     {"local", M_SPACE, PTX_LOCAL},
     {"shared::cta", M_SPACE, PTX_SHARED},
+    {"shared::cluster", M_SPACE, PTX_SHARED},
     {"ca", M_CACHE, PTX_CA},
     {"cg", M_CACHE, PTX_CG},
     {"cs", M_CACHE, PTX_CS},
@@ -117,6 +133,7 @@ const struct ptx_word ptx_words[] = {
     {"volatile", M_VOL, PTX_VOLATILE},
     {"v2", M_VEC, 2},
     {"v4", M_VEC, 4},
+    {"v8", M_VEC, 8},
     {"relaxed", M_SEM, PTX_RELAXED},
     {"acquire", M_SEM, PTX_ACQUIRE},
     {"release", M_SEM, PTX_RELEASE},
@@ -125,6 +142,7 @@ const struct ptx_word ptx_words[] = {
     {"sc", M_SEM, PTX_SC},
     {"cta", M_SCOPE, PTX_SCOPE_CTA},
     {"gpu", M_SCOPE, PTX_SCOPE_GPU},
+    {"cluster", M_SCOPE, PTX_SCOPE_GPU},
     {"sys", M_SCOPE, PTX_SCOPE_SYS},
     {"and", M_ATOM, PTX_ATOM_AND},
     {"or", M_ATOM, PTX_ATOM_OR},
@@ -136,6 +154,18 @@ const struct ptx_word ptx_words[] = {
     {"max", M_ATOM, PTX_ATOM_MAX},
     {"exch", M_ATOM, PTX_ATOM_EXCH},
     {"cas", M_ATOM, PTX_ATOM_CAS},
+    {"L1::evict_normal", M_HINT, 0},
+    {"L1::evict_unchanged", M_HINT, 0},
+    {"L1::evict_first", M_HINT, 0},
+    {"L1::evict_last", M_HINT, 0},
+    {"L1::no_allocate", M_HINT, 0},
+    {"L2::evict_normal", M_HINT, 0},
+    {"L2::evict_first", M_HINT, 0},
+    {"L2::evict_last", M_HINT, 0},
+    {"L2::64B", M_HINT, 0},
+    {"L2::128B", M_HINT, 0},
+    {"L2::256B", M_HINT, 0},
+    {"L2::cache_hint", M_HINT, PTX_POLICY},
     {"to", M_TO, PTX_TO},
     {"sync", M_SYNC, PTX_SYNC},
     {"uni", M_UNI, PTX_UNI},
@@ -229,6 +259,12 @@ const char *ptx_class_name(uint32_t class)
 const char *ptx_sub_text(enum ptx_sub sub)
 {
 	return ptx_word_of(M_SUB, sub);
+}
+
+bool ptx_cvt_pairs(const struct ptx_inst *in)
+{
+	bool pair = in->type == PTX_F16X2 || in->type == PTX_BF16X2 || in->type == PTX_E4M3X2 || in->type == PTX_E5M2X2;
+	return pair && in->type2 == PTX_F32;
 }
 
 unsigned ptx_type_bytes(enum ptx_type t)

@@ -83,6 +83,7 @@ static void close_gpu(struct gpu *gpu)
 	for (uint32_t i = 0; i < g->kernel_count; i++)
 		kernel_free(&g->kernel[i]);
 	mem_free(g->kernel);
+	mem_free(g->print.text);
 	sim_memory_close(g);
 	time_close(g->time);
 	arena_free(&g->arena);
@@ -287,6 +288,10 @@ static int arguments(const struct sim *g, const struct sim_kernel *k, const stru
 		const struct launch_arg *a = &l->args[i];
 		const struct ptx_param *p = &k->func->param[i];
 		uint64_t bits = a->bits;
+		if (g->given[i]) {
+			memcpy(params + p->offset, g->given[i], p->size);
+			continue;
+		}
 		uint32_t bytes = a->kind == ARG_U32 || a->kind == ARG_F32 ? 4 : 8;
 		if (a->kind == ARG_BUFFER) {
 			if (a->buffer >= l->buffer_count || l->buffers[a->buffer].space != BUFFER_GLOBAL)
@@ -437,6 +442,13 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 				.memory = &g->memory,
 				.texture = g->texture,
 				.texture_count = l->texture_count};
+	g->print.length = 0;
+	g->print.lost = false;
+	if (k->func->prints) {
+		if (!g->print.text && !(g->print.text = mem_alloc(FUNC_PRINT_MOST)))
+			return err_nomem(e);
+		f.print = &g->print;
+	}
 	r = launches(g, id, l, &f, out, e);
 	if (r || out->outcome != OUTCOME_OK) {
 		mem_free(out->words);
@@ -471,6 +483,16 @@ void sim_apart(struct gpu *gpu, bool on)
 const struct time_result *sim_result(const struct gpu *gpu)
 {
 	return &((const struct sim *)gpu)->result;
+}
+
+void sim_argument(struct gpu *gpu, uint32_t n, const uint8_t *bytes)
+{
+	((struct sim *)gpu)->given[n] = bytes;
+}
+
+const struct func_print *sim_printed(const struct gpu *gpu)
+{
+	return &((const struct sim *)gpu)->print;
 }
 
 const struct func_program *sim_program(struct gpu *gpu, uint32_t id)

@@ -14,8 +14,12 @@ void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; cal
 void sim_general(struct gpu *g, bool on);		     /* never take the solo path */
 /* Host threads that a launch may use, instead of what FATHOM_THREADS or the number of processors says. The same results. */
 void sim_threads(struct gpu *g, uint32_t threads);
-void sim_apart(struct gpu *g, bool on);				    /* clusters never ask the far side at once */
-const struct time_result *sim_result(const struct gpu *g);	    /* of the latest launch */
+void sim_apart(struct gpu *g, bool on);			   /* clusters never ask the far side at once */
+const struct time_result *sim_result(const struct gpu *g); /* of the latest launch */
+/* Parameter n < LAUNCH_ARGS of later launches, as many bytes as it has, instead of the launch's own argument, which can have 8 at most. NULL: none.
+ * The bytes are the caller's. */
+void sim_argument(struct gpu *g, uint32_t n, const uint8_t *bytes);
+const struct func_print *sim_printed(const struct gpu *g);	    /* by vprintf, in the latest launch */
 const struct func_program *sim_program(struct gpu *g, uint32_t id); /* NULL: no such kernel, or out of memory */
 
 #endif

@@ -36,6 +36,8 @@ struct sim {
 	uint64_t constant_content;
 	const struct time_hook *hook;
 	bool general, apart;
+	const uint8_t *given[LAUNCH_ARGS]; /* parameters that are given byte by byte, NULL: by the launch */
+	struct func_print print;	   /* of the latest launch */
 	struct time_result result;
 };
 

@@ -226,28 +226,39 @@ static int call_record(struct decoder *d, struct decode_frame *caller, const str
 
 static int call_body(struct decoder *d, struct decode_frame *caller, struct decode_frame *f, const struct ptx_inst *in)
 {
-	struct ptx_inst always = *in;
-	always.guard = -1;
-	DECODE_TRY(pass_arguments(d, caller, f, &always));
-	DECODE_TRY(call_record(d, caller, &always));
+	DECODE_TRY(pass_arguments(d, caller, f, in));
+	DECODE_TRY(call_record(d, caller, in));
 	DECODE_TRY(body(d, f));
 	d->at = in;
-	return take_results(d, caller, f, &always);
+	return take_results(d, caller, f, in);
 }
 
-static int call(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in)
+int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in, int32_t index)
 {
-	int32_t index = in->operand[1].index;
 	const struct ptx_func *func = &d->m->funcs[index];
-	uint32_t around = UINT32_MAX, depth = 0;
+	uint32_t depth = 0;
 	struct decode_frame f;
 	if (!func->defined)
-		return decode_fail(d, "'%s' has no body in this module", func->name);
+		return decode_builtin(d, caller, in);
+	if (func->refused)
+		return decode_fail(d, "it calls '%s', which is not executed: %s", func->name, func->refused);
 	for (const struct decode_frame *up = caller; up; up = up->caller, depth++)
 		if (up->index == index)
 			return decode_fail(d, "'%s' calls itself; recursion is not executed", func->name);
 	if (depth > DECODE_CALLS_MOST)
 		return decode_fail(d, "calls are nested deeper than %u here", DECODE_CALLS_MOST);
+	int rc = frame_init(d, &f, caller, func, index);
+	if (!rc)
+		rc = call_body(d, caller, &f, in);
+	frame_free(&f);
+	return rc;
+}
+
+static int call(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in)
+{
+	uint32_t around = UINT32_MAX;
+	struct ptx_inst always = *in;
+	always.guard = -1;
 	if (in->guard >= 0) {
 		struct decode_record r;
 		DECODE_TRY(decode_begin(d, caller, in, &r));
@@ -256,13 +267,11 @@ static int call(struct decoder *d, struct decode_frame *caller, const struct ptx
 		around = d->n;
 		DECODE_TRY(decode_emit(d, &r));
 	}
-	int rc = frame_init(d, &f, caller, func, index);
-	if (!rc)
-		rc = call_body(d, caller, &f, in);
-	frame_free(&f);
-	if (!rc && around != UINT32_MAX)
+	DECODE_TRY(in->operand[1].kind == PTX_OPND_REG ? decode_indirect(d, caller, &always)
+						       : decode_call_of(d, caller, &always, in->operand[1].index));
+	if (around != UINT32_MAX)
 		d->inst[around].target = d->n;
-	return rc;
+	return 0;
 }
 
 static int leave(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
@@ -360,11 +369,13 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	p->info = arena_copy(d->a, d->info, d->n * sizeof *d->info);
 	p->literal = d->literals ? arena_copy(d->a, d->literal, d->literals * sizeof *d->literal) : NULL;
 	p->target = d->tables ? arena_copy(d->a, d->table, d->tables * sizeof *d->table) : NULL;
+	p->many = d->manies ? arena_copy(d->a, d->many, d->manies * sizeof *d->many) : NULL;
+	p->many_count = d->manies;
 	p->name = arena_strdup(d->a, entry->name);
 	p->param =
 	    entry->param_count ? arena_copy(d->a, entry->params, entry->param_count * sizeof *entry->params) : NULL;
 	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (d->tables && !p->target) ||
-	    (entry->param_count && !p->param))
+	    (d->manies && !p->many) || (entry->param_count && !p->param))
 		return err_nomem(d->e);
 	struct ptx_param *q = (struct ptx_param *)p->param; /* ours since a moment ago */
 	for (uint32_t k = 0; k < entry->param_count; k++)
@@ -404,13 +415,15 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e)
 {
-	struct decoder d = {.a = a, .e = e, .name = name, .m = m, .target = t, .carry = FUNC_NONE};
+	struct decoder d = {.a = a, .e = e, .name = name, .m = m, .target = t, .carry = FUNC_NONE, .copies = FUNC_NONE};
 	int32_t index = -1;
 	for (uint32_t k = 0; k < m->func_count; k++)
 		if (m->funcs[k].entry && strcmp(m->funcs[k].name, entry) == 0)
 			index = (int32_t)k;
 	if (index < 0)
 		return err_set(e, -EINVAL, "%s:1:1: there is no kernel '%s' in this module", name, entry);
+	if (m->funcs[index].refused)
+		return err_set(e, -EINVAL, "%s", m->funcs[index].refused);
 	d.p = ARENA_NEW(a, struct func_program);
 	d.wide = mem_zero(DECODE_ROWS_MAX + 2, sizeof *d.wide);
 	d.address = mem_zero((size_t)m->var_count + 1, sizeof *d.address);
@@ -423,6 +436,8 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 	mem_free(d.info);
 	mem_free(d.fix);
 	mem_free(d.table);
+	mem_free(d.many);
+	mem_free(d.taken);
 	mem_free(d.literal);
 	mem_free(d.pool);
 	return rc;

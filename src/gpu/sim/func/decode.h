@@ -44,6 +44,10 @@ struct decoder {
 	uint32_t fixes, fix_cap;
 	uint32_t *table; /* targets of indexed branches */
 	uint32_t tables, table_cap;
+	uint16_t *many; /* rows of records that have more than a record holds */
+	uint32_t manies, many_cap;
+	bool *taken;	 /* functions whose address is; NULL until asked */
+	uint16_t copies; /* row that stands for what cp.async brings, FUNC_NONE until used */
 	struct func_literal *literal;
 	uint32_t literals, literal_cap;
 	struct decode_row *pool;
@@ -72,6 +76,8 @@ int decode_source(struct decoder *d, struct decode_frame *f, struct decode_recor
 		  enum ptx_type type, uint16_t *row);
 int decode_dest(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		uint16_t *row);
+/* Address of a variable in its space. A kernel's parameters lie in a space of their own, a function's in local memory. */
+uint64_t decode_symbol(const struct decoder *d, const struct decode_frame *f, int32_t sym);
 int decode_pred_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		       uint16_t *pred);
 void decode_reads(struct decoder *d, struct decode_record *r, uint32_t slot);
@@ -98,6 +104,25 @@ int decode_cvta(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *o,
 		     enum ptx_type type, uint64_t slot, bool store);
+int decode_address(
+    struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+    unsigned *code); /* row a and imm of an access; MEM_ADDRESS_64 is added to the code where the row is wide */
+/* decode_extra.c, decode_matrix.c: operations whose words the parser has kept as they are */
+int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_matrix(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+bool decode_word(const struct ptx_inst *in, const char *word); /* is it among them? */
+enum ptx_type decode_word_type(const struct ptx_inst *in, unsigned k);
+int decode_not(struct decoder *d, const struct ptx_inst *in); /* fails: not executed */
+int decode_value(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+		 unsigned k, unsigned bytes, uint16_t *row);
+/* Bytes of local memory that calls pass, to a row or from one. */
+int decode_slot_row(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t row, unsigned bytes,
+		    uint64_t slot, bool store);
+/* decode_call.c: calls of what no module has, and calls through registers */
+int decode_builtin(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_indirect(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in,
+		   int32_t index); /* decode.c */
 /* decode_texture.c */
 int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_map.c: handler of a plain operation, or -1 */

@@ -164,7 +164,7 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 			return decode_emit(d, &r);
 		}
 	}
-	bool half = t == PTX_F16 || t == PTX_F16X2;
+	bool half = t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2;
 	int op = plain && !is_special(in) ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
 	if (op >= 0)
 		r.i.op = (uint16_t)op;
@@ -211,7 +211,7 @@ int decode_logic_pred(struct decoder *d, struct decode_frame *f, const struct pt
 	DECODE_TRY(decode_dest(d, f, &r, &in->operand[0], &r.i.dst));
 	if (x->kind == PTX_OPND_INT) {
 		r.i.op = EXEC_pred_set;
-		r.i.imm = x->imm;
+		r.i.imm = x->imm != 0;
 		return decode_emit(d, &r);
 	}
 	DECODE_TRY(decode_pred_source(d, f, &r, x, &r.i.a));
@@ -263,6 +263,11 @@ static int select_pred(struct decoder *d, struct decode_frame *f, const struct p
 	const struct ptx_operand *p = &in->operand[3];
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	DECODE_TRY(decode_dest(d, f, &r, &in->operand[0], &r.i.dst));
+	if (p->kind == PTX_OPND_INT) {
+		r.i.op = ptx_type_bytes(t) == 8 ? EXEC_mov_64 : EXEC_mov_32;
+		DECODE_TRY(decode_source(d, f, &r, &in->operand[p->imm ? 1 : 2], t, &r.i.a));
+		return decode_emit(d, &r);
+	}
 	DECODE_TRY(decode_source(d, f, &r, &in->operand[p->negated ? 2 : 1], t, &r.i.a));
 	DECODE_TRY(decode_source(d, f, &r, &in->operand[p->negated ? 1 : 2], t, &r.i.b));
 	DECODE_TRY(decode_pred_source(d, f, &r, p, &r.i.c));
@@ -491,6 +496,6 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_BAR_WARP_SYNC:
 		return barrier(d, f, in);
 	default:
-		return decode_fail(d, "%s is not executed by the simulated GPU", ptx_op_name((enum ptx_op)in->op));
+		return decode_extra(d, f, in);
 	}
 }

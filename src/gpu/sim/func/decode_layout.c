@@ -40,6 +40,14 @@ static int mark_all(struct decoder *d, const struct ptx_func *entry, bool *used)
 	uint32_t *list = mem_zero((size_t)m->func_count + 1, sizeof *list), count = 0;
 	if (listed && list) {
 		mark(entry, used, listed, list, &count);
+		for (uint32_t k = 0; k < m->var_count; k++)
+			for (uint32_t n = 0; n < m->vars[k].address_count; n++) {
+				int32_t func = m->vars[k].addresses[n].func;
+				if (func >= 0 && !listed[func]) { /* it may be called through a register */
+					listed[func] = true;
+					list[count++] = (uint32_t)func;
+				}
+			}
 		for (uint32_t k = 0; k < count; k++)
 			mark(&m->funcs[list[k]], used, listed, list, &count);
 	}
@@ -116,6 +124,18 @@ int decode_layout(struct decoder *d, const struct ptx_func *entry)
 	return 0;
 }
 
+static void put_address(const struct decoder *d, const struct ptx_var *v, const struct ptx_address *a, uint8_t *data)
+{
+	static const uint64_t window[PTX_SPACES] = {
+	    [PTX_SHARED] = FUNC_SHARED_WINDOW, [PTX_CONST] = FUNC_CONST_WINDOW, [PTX_LOCAL] = FUNC_LOCAL_WINDOW};
+	uint64_t to = a->func >= 0 ? FUNC_CODE_BASE + (uint64_t)a->func * FUNC_CODE_STEP
+				   : d->address[a->sym] + (a->generic ? window[d->m->vars[a->sym].space] : 0);
+	unsigned bytes = ptx_type_bytes((enum ptx_type)v->type);
+	to += (uint64_t)a->offset;
+	for (unsigned k = 0; k < bytes && k < 8; k++)
+		data[a->at + k] = (uint8_t)(to >> (8 * k));
+}
+
 static int image(struct decoder *d, enum ptx_space space, uint64_t base, uint64_t bytes, const uint8_t **out)
 {
 	const struct ptx_module *m = d->m;
@@ -127,6 +147,8 @@ static int image(struct decoder *d, enum ptx_space space, uint64_t base, uint64_
 		if (!data && !(data = arena_alloc(d->a, bytes, 1)))
 			return err_nomem(d->e);
 		memcpy(data + (d->address[k] - base), v->init, v->size);
+		for (uint32_t n = 0; n < v->address_count; n++)
+			put_address(d, v, &v->addresses[n], data + (d->address[k] - base));
 	}
 	*out = data;
 	return 0;

@@ -10,7 +10,7 @@ static unsigned register_bytes(const struct decode_frame *f, const struct ptx_op
 }
 
 /* Row a and imm of an access; in code whether the row is wide. */
-static int address(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
+int decode_address(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		   unsigned *code)
 {
 	r->i.imm = (uint64_t)o->offset;
@@ -123,7 +123,13 @@ static int load_store(struct decoder *d, struct decode_frame *f, const struct pt
 		r.i.space = d->m->vars[where->sym].space;
 	DECODE_TRY(elements(d, f, &r, in, what, !store, &code));
 	r.i.op = store ? EXEC_store : EXEC_load;
-	if (r.i.space == PTX_PARAM) {
+	if (r.i.space == PTX_PARAM && where->has_reg) {
+		DECODE_TRY(decode_address(d, f, &r, where, &code));
+		if (store && f->f->entry)
+			return decode_fail(d, "the parameters of a kernel cannot be written");
+		r.i.kind = FUNC_ALU; /* what ld.param is with a name, too */
+		r.i.space = f->f->entry ? PTX_PARAM : PTX_LOCAL;
+	} else if (r.i.space == PTX_PARAM) {
 		int64_t place = hidden_place(d, f, where->sym);
 		r.i.imm = (uint64_t)where->offset;
 		if (place >= 0) {
@@ -136,7 +142,7 @@ static int load_store(struct decoder *d, struct decode_frame *f, const struct pt
 			r.i.imm += f->f->params[-2 - where->sym].offset;
 		}
 	} else {
-		DECODE_TRY(address(d, f, &r, where, &code));
+		DECODE_TRY(decode_address(d, f, &r, where, &code));
 		r.i.op = special_handler(&r.i, code, store, r.i.op);
 		if (skips_l1(in))
 			r.i.flags |= FUNC_SKIP_L1;
@@ -164,6 +170,27 @@ int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx
 	return decode_emit(d, &r);
 }
 
+int decode_slot_row(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t row, unsigned bytes,
+		    uint64_t slot, bool store)
+{
+	struct decode_record r;
+	unsigned code = (unsigned)(bytes == 8 ? PTX_B64 : PTX_B32) | 1u << MEM_COUNT_SHIFT | bytes << MEM_WIDTH_SHIFT;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	r.i.op = store ? EXEC_store : EXEC_load;
+	r.i.imm = 0;
+	r.i.bytes = (uint8_t)bytes;
+	if (store) {
+		r.i.b = row;
+		decode_reads(d, &r, row);
+	} else {
+		r.i.dst = row;
+		decode_writes(&r, row);
+	}
+	DECODE_TRY(hidden(d, &r, slot, &code));
+	r.i.more[3] = (uint16_t)code;
+	return decode_emit(d, &r);
+}
+
 static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -179,7 +206,7 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 		DECODE_TRY(decode_dest(d, f, &r, o++, &r.i.dst));
 	if (r.i.space == PTX_GENERIC && !o->has_reg && o->sym >= 0)
 		r.i.space = d->m->vars[o->sym].space;
-	DECODE_TRY(address(d, f, &r, o++, &code));
+	DECODE_TRY(decode_address(d, f, &r, o++, &code));
 	DECODE_TRY(decode_source(d, f, &r, o++, type, &r.i.b));
 	r.i.c = r.i.b;
 	if (in->atom == PTX_ATOM_CAS)
@@ -190,8 +217,24 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	return decode_emit(d, &r);
 }
 
+/* More than a record moves: the first and the second half, one after the other. */
+static int in_halves(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool store)
+{
+	struct ptx_inst half = *in;
+	struct ptx_operand *what = &half.operand[store ? 1 : 0], *where = &half.operand[store ? 0 : 1];
+	half.vec_width /= 2;
+	what->count /= 2;
+	DECODE_TRY(load_store(d, f, &half, store));
+	what->index += what->count;
+	where->offset += half.vec_width * ptx_type_bytes((enum ptx_type)in->type);
+	return load_store(d, f, &half, store);
+}
+
 int decode_memory(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
+	if ((in->op == PTX_OP_LD || in->op == PTX_OP_ST) &&
+	    in->vec_width * ptx_type_bytes((enum ptx_type)in->type) > 16)
+		return in_halves(d, f, in, in->op == PTX_OP_ST);
 	switch (in->op) {
 	case PTX_OP_LD:
 	case PTX_OP_LDU:

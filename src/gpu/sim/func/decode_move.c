@@ -18,9 +18,13 @@ static int move(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	return decode_emit(d, &r);
 }
 
-static int element_row(struct decoder *d, struct decode_frame *f, const struct ptx_operand *o, uint16_t *row)
+/* bytes: of an element, when it is a constant */
+static int element_row(struct decoder *d, struct decode_frame *f, const struct ptx_operand *o, unsigned bytes,
+		       uint16_t *row)
 {
 	*row = FUNC_NONE;
+	if (o->kind == PTX_OPND_INT)
+		return decode_literal(d, bytes < 8 ? o->imm & ((1ull << bytes * 8) - 1) : o->imm, bytes == 8, row);
 	return o->kind == PTX_OPND_SINK ? 0 : decode_reg(d, f, o->reg, row);
 }
 
@@ -33,7 +37,7 @@ static int unpack(struct decoder *d, struct decode_frame *f, const struct ptx_in
 	DECODE_TRY(decode_begin(d, f, in, &scratch));
 	DECODE_TRY(decode_source(d, f, &scratch, &in->operand[1], (enum ptx_type)in->type, &from));
 	for (unsigned k = 0; k < list->count; k++) {
-		DECODE_TRY(element_row(d, f, &in->vec[list->index + (int)k], &row));
+		DECODE_TRY(element_row(d, f, &in->vec[list->index + (int)k], 0, &row));
 		if (list->count == 4 && k % 2 == 0) {
 			DECODE_TRY(decode_new_row(d, false, &half[k / 2]));
 			DECODE_TRY(move(d, f, in, k ? EXEC_unpack_hi : EXEC_mov_32_64, half[k / 2], from, FUNC_NONE));
@@ -59,7 +63,8 @@ static int pack(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 		 half[2] = {FUNC_NONE, FUNC_NONE};
 	DECODE_TRY(decode_reg(d, f, in->operand[0].reg, &dst));
 	for (unsigned k = 0; k < list->count; k++)
-		DECODE_TRY(element_row(d, f, &in->vec[list->index + (int)k], &row[k]));
+		DECODE_TRY(element_row(d, f, &in->vec[list->index + (int)k],
+				       ptx_type_bytes((enum ptx_type)in->type) / list->count, &row[k]));
 	if (list->count == 2)
 		return move(d, f, in, wide ? EXEC_pack_64 : EXEC_pack_32, dst, row[0], row[1]);
 	for (unsigned k = 0; k < 2; k++) {
@@ -164,7 +169,8 @@ int decode_cvt(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 	} else {
 		DECODE_TRY(decode_source(d, f, &r, o, from, &r.i.a));
 	}
-	if (to == PTX_F16X2)
+	r.i.b = r.i.a;
+	if (ptx_cvt_pairs(in))
 		DECODE_TRY(decode_source(d, f, &r, &in->operand[2], from, &r.i.b));
 	flags |= in->mods & PTX_SAT ? EXEC_SAT : 0;
 	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
@@ -172,7 +178,8 @@ int decode_cvt(struct decoder *d, struct decode_frame *f, const struct ptx_inst 
 	bool floats = ptx_type_class(to) == 'f' && ptx_type_class(from) == 'f';
 	int plain =
 	    flags & (EXEC_SAT | EXEC_RELU) || (flags & EXEC_FTZ && floats) ? -1 : plain_cvt(to, from, in->round, width);
-	r.i.op = plain >= 0 ? (uint16_t)plain : EXEC_cvt;
+	const uint32_t small = 1u << PTX_E4M3X2 | 1u << PTX_E5M2X2 | 1u << PTX_TF32 | 1u << PTX_BF16X2;
+	r.i.op = (small >> to | small >> from) & 1 ? EXEC_cvt_small : plain >= 0 ? (uint16_t)plain : EXEC_cvt;
 	r.i.more[0] = in->type;
 	r.i.more[1] = in->type2;
 	r.i.more[2] = in->round;
@@ -199,7 +206,8 @@ int decode_cvta(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_GLOBAL:
 		break;
 	default:
-		return decode_fail(d, "parameters have no generic address here");
+		window = f->f->entry ? FUNC_PARAM_WINDOW : FUNC_LOCAL_WINDOW;
+		break;
 	}
 	bool wide = ptx_type_bytes(t) == 8, to = in->mods & PTX_TO;
 	DECODE_TRY(decode_begin(d, f, in, &r));

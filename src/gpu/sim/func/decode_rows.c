@@ -126,6 +126,13 @@ static uint64_t constant_bits(const struct ptx_operand *o, enum ptx_type type)
 	return bytes >= 8 ? bits : bits & ((1ull << (bytes * 8)) - 1);
 }
 
+uint64_t decode_symbol(const struct decoder *d, const struct decode_frame *f, int32_t sym)
+{
+	if (sym >= 0)
+		return d->address[sym];
+	return f->f->entry ? f->f->params[-2 - sym].offset : f->slot[-2 - sym];
+}
+
 int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		  enum ptx_type type, uint16_t *row)
 {
@@ -135,9 +142,14 @@ int decode_source(struct decoder *d, struct decode_frame *f, struct decode_recor
 		decode_reads(d, r, *row);
 		return 0;
 	case PTX_OPND_SYMBOL:
-		if (o->sym < 0 || d->m->vars[o->sym].space == PTX_PARAM || d->m->vars[o->sym].space == PTX_TEX)
-			return decode_fail(d, "the address of a parameter or texture is not supported");
-		return decode_literal(d, d->address[o->sym] + (uint64_t)o->offset, ptx_type_bytes(type) == 8, row);
+		if (o->sym >= 0 && d->m->vars[o->sym].space == PTX_TEX)
+			return decode_fail(
+			    d, "the address of a texture is not known here; pass a handle as a .u64 parameter");
+		return decode_literal(d, decode_symbol(d, f, o->sym) + (uint64_t)o->offset, ptx_type_bytes(type) == 8,
+				      row);
+	case PTX_OPND_FUNC:
+		return decode_literal(d, FUNC_CODE_BASE + (uint64_t)o->index * FUNC_CODE_STEP,
+				      ptx_type_bytes(type) == 8, row);
 	default:
 		return decode_literal(d, constant_bits(o, type), ptx_type_bytes(type) == 8, row);
 	}

@@ -12,6 +12,22 @@ static const struct ptx_operand *element(const struct ptx_inst *in, const struct
 	return o->kind == PTX_OPND_VECTOR ? &in->vec[o->index + (int)k] : o;
 }
 
+/* A texture that the module names is one that the host binds, and no host does: it reads as zeros. */
+static int unbound(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
+{
+	struct decode_record r;
+	for (unsigned k = 0; k < 4; k++) {
+		DECODE_TRY(decode_begin(d, f, in, &r));
+		DECODE_TRY(decode_dest(d, f, &r, element(in, &in->operand[0], k), &r.i.dst));
+		if (r.i.dst == FUNC_NONE)
+			continue;
+		DECODE_TRY(decode_literal(d, 0, false, &r.i.a));
+		r.i.op = EXEC_mov_32;
+		DECODE_TRY(decode_emit(d, &r));
+	}
+	return 0;
+}
+
 int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -20,8 +36,7 @@ int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	uint16_t *to[] = {&r.i.dst, &r.i.more[0], &r.i.more[1], &r.i.more[2]};
 	uint16_t *coordinate[] = {&r.i.b, &r.i.c, &r.i.more[3]};
 	if (in->operand[1].kind != PTX_OPND_REG)
-		return decode_fail(
-		    d, "textures that the module names are not executed; pass a handle as a .u64 parameter");
+		return unbound(d, f, in);
 	r.i.kind = FUNC_LOAD;
 	r.i.op = EXEC_texture;
 	r.i.space = PTX_TEX;

@@ -49,6 +49,66 @@ enum {
 	TEX_FLOAT_COORDS = 1 << 2, /* else s32 */
 };
 
+/* formats of an mma, in more[2] (d, a, b) and more[3] (c), five bits each */
+enum matrix_format {
+	MATRIX_F16,
+	MATRIX_BF16,
+	MATRIX_TF32,
+	MATRIX_F64,
+	MATRIX_F32,
+	MATRIX_S32,
+	MATRIX_S8,
+	MATRIX_U8,
+	MATRIX_S4,
+	MATRIX_U4,
+	MATRIX_B1,
+	MATRIX_E4M3,
+	MATRIX_E5M2,
+	MATRIX_FORMATS
+};
+enum { /* above them in more[3] */
+       MATRIX_WMMA = 1 << 0,
+       MATRIX_A_COLUMNS = 1 << 1,
+       MATRIX_B_COLUMNS = 1 << 2,
+       MATRIX_CLAMP = 1 << 3,
+       MATRIX_XOR = 1 << 4 /* of single bits; else and */
+};
+enum { /* imm of video instructions; what a, b and d take of their registers is as in ptx_operand.count */
+       PACKED_A = 0,
+       PACKED_B = 4,
+       PACKED_D = 8,
+       PACKED_SECOND = 12, /* 2 bits: what is done with c */
+       PACKED_ADD = 1,
+       PACKED_MIN = 2,
+       PACKED_MAX = 3,
+       PACKED_SATURATED = 1 << 14,
+       PACKED_WRAP = 1 << 15,
+       PACKED_PLUS_ONE = 1 << 16,
+       PACKED_SHIFT = 17, /* 4 bits, vmad */
+       PACKED_CMP = 21,	  /* 5 bits, vset: enum ptx_cmp */
+};
+enum exec_barrier_op { /* more[0] of an mbarrier operation */
+		       MBARRIER_INIT,
+		       MBARRIER_INVAL,
+		       MBARRIER_ARRIVE,
+		       MBARRIER_DROP,
+		       MBARRIER_EXPECT,
+		       MBARRIER_TEST,
+		       MBARRIER_PARITY,
+		       MBARRIER_PENDING
+};
+/* Formats of 8, 16 and 19 bits beside binary16 (exec_packed.c). */
+struct exec_small {
+	unsigned exponent, fraction; /* bits */
+	int bias;
+	double most; /* the largest number */
+	uint32_t nan;
+	bool no_infinity;
+};
+extern const struct exec_small exec_e4m3, exec_e5m2, exec_bf16, exec_tf32;
+double exec_from_small(const struct exec_small *s, uint32_t v);
+uint32_t exec_to_small(const struct exec_small *s, double v, int mode, bool finite);
+
 #define FUNC_NAN32 0x7fffffffu
 #define FUNC_NAN16 0x7fffu
 

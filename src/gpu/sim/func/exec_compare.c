@@ -12,6 +12,8 @@ static double number(int type, unsigned flags, uint64_t v)
 		d = exec_from_half((uint16_t)v);
 		return (flags & EXEC_FTZ) && fabs(d) < 0x1p-14 ? 0 : d;
 	}
+	if (type == PTX_BF16)
+		return exec_from_small(&exec_bf16, (uint16_t)v);
 	if (type == PTX_F64) {
 		memcpy(&d, &v, sizeof d);
 		return d;
@@ -128,9 +130,9 @@ static uint32_t truth_of(int type)
 /* setp and set of two halves at once: the lower ones decide the first predicate and the lower half of set's result. */
 static void compare_pair(struct func_warp *w, const struct func_inst *i, uint32_t mask, uint32_t p)
 {
-	int boolop = i->more[1] >> 8, set = (int)(i->imm >> 16);
-	uint32_t low = combine(boolop, truths(w, i, mask, PTX_F16, 0), p);
-	uint32_t high = combine(boolop, truths(w, i, mask, PTX_F16, 16), p);
+	int boolop = i->more[1] >> 8, set = (int)(i->imm >> 16), half = i->more[0] == PTX_BF16X2 ? PTX_BF16 : PTX_F16;
+	uint32_t low = combine(boolop, truths(w, i, mask, half, 0), p);
+	uint32_t high = combine(boolop, truths(w, i, mask, half, 16), p);
 	if (set) {
 		uint32_t truth = truth_of(set);
 		EACH_LANE(l, mask)
@@ -153,7 +155,7 @@ void exec_wide_compare(struct func_warp *w, const struct func_inst *i, uint32_t 
 	uint32_t p = 0;
 	if (boolop)
 		p = i->more[3] & EXEC_NEGATED ? ~w->pred[i->more[2]] : w->pred[i->more[2]];
-	if (type == PTX_F16X2) {
+	if (type == PTX_F16X2 || type == PTX_BF16X2) {
 		compare_pair(w, i, mask, p);
 		return;
 	}

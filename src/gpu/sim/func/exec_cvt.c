@@ -53,6 +53,8 @@ static double float_of(int type, unsigned flags, uint64_t v)
 	uint32_t low = (uint32_t)v;
 	if (type == PTX_F16)
 		return exec_from_half((uint16_t)v);
+	if (type == PTX_BF16)
+		return exec_from_small(&exec_bf16, (uint16_t)v);
 	if (type == PTX_F64) {
 		memcpy(&d, &v, sizeof d);
 		return d;
@@ -107,6 +109,8 @@ static uint64_t float_bits(int type, int round, unsigned flags, double v)
 		v = 0;
 	if (type == PTX_F16)
 		return exec_to_half(v, round >= PTX_RN && round <= PTX_RP ? round : PTX_RN);
+	if (type == PTX_BF16)
+		return exec_to_small(&exec_bf16, v, round >= PTX_RN && round <= PTX_RP ? round : PTX_RN, false);
 	if (type == PTX_F64) {
 		memcpy(&bits, &v, sizeof v);
 		return bits;

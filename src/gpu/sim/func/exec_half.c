@@ -64,14 +64,19 @@ static double least(double x, double y, bool nan_wins)
 	return x < y || (x == y && signbit(x)) ? x : y;
 }
 
-static uint16_t half_value(int op, int round, unsigned flags, uint16_t a, uint16_t b, uint16_t c)
+static double read16(bool brain, uint16_t h)
 {
-	if (flags & EXEC_FTZ) {
+	return brain ? exec_from_small(&exec_bf16, h) : exec_from_half(h);
+}
+
+static uint16_t half_value(int op, bool brain, int round, unsigned flags, uint16_t a, uint16_t b, uint16_t c)
+{
+	if (flags & EXEC_FTZ && !brain) {
 		a = flush16(a);
 		b = flush16(b);
 		c = flush16(c);
 	}
-	double x = exec_from_half(a), y = exec_from_half(b), z = exec_from_half(c), v;
+	double x = read16(brain, a), y = read16(brain, b), z = read16(brain, c), v;
 	int mode = round ? round : PTX_RN;
 	switch (op) {
 	case PTX_OP_ADD:
@@ -108,9 +113,9 @@ static uint16_t half_value(int op, int round, unsigned flags, uint16_t a, uint16
 	if ((flags & EXEC_RELU) && v == v)
 		v = v > 0 ? v : 0;
 	/* What is too small before it is rounded is flushed, even if it would round to a normal number (seen on an H200). */
-	if ((flags & EXEC_FTZ) && fabs(v) < 0x1p-14)
+	if ((flags & EXEC_FTZ) && fabs(v) < (brain ? 0x1p-126 : 0x1p-14))
 		return signbit(v) ? 0x8000 : 0;
-	return exec_to_half(v, mode);
+	return brain ? (uint16_t)exec_to_small(&exec_bf16, v, mode, false) : exec_to_half(v, mode);
 }
 
 void exec_wide_half(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -119,11 +124,14 @@ void exec_wide_half(struct func_warp *w, const struct func_inst *i, uint32_t mas
 	const uint32_t *a = exec_row(w, i->a), *b = exec_row(w, i->b), *c = exec_row(w, i->c);
 	int op = i->more[0], round = i->more[2];
 	unsigned flags = i->more[3];
+	const bool brain = i->more[1] == PTX_BF16 || i->more[1] == PTX_BF16X2,
+		   pair = i->more[1] == PTX_F16X2 || i->more[1] == PTX_BF16X2;
 	EACH_LANE(l, mask)
 	{
-		uint32_t low = half_value(op, round, flags, (uint16_t)a[l], (uint16_t)b[l], (uint16_t)c[l]), high = 0;
-		if (i->more[1] == PTX_F16X2)
-			high = half_value(op, round, flags, (uint16_t)(a[l] >> 16), (uint16_t)(b[l] >> 16),
+		uint32_t low = half_value(op, brain, round, flags, (uint16_t)a[l], (uint16_t)b[l], (uint16_t)c[l]),
+			 high = 0;
+		if (pair)
+			high = half_value(op, brain, round, flags, (uint16_t)(a[l] >> 16), (uint16_t)(b[l] >> 16),
 					  (uint16_t)(c[l] >> 16));
 		d[l] = high << 16 | low;
 	}

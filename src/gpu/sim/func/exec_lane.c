@@ -147,6 +147,7 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 		return ~((1u << l) | ((1u << l) - 1));
 	case PTX_SREG_DYNAMIC_SMEM_SIZE:
 		return k->shared_bytes - (uint32_t)k->program->shared_static;
+	case PTX_SREG_AGGR_SMEM_SIZE:
 	case PTX_SREG_TOTAL_SMEM_SIZE:
 		return k->shared_bytes;
 	case PTX_SREG_CLOCK:
@@ -161,7 +162,21 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 		return (uint32_t)w->globaltimer;
 	case PTX_SREG_GLOBALTIMER_HI:
 		return w->globaltimer >> 32;
-	default: /* %gridid: one grid runs at a time */
+	/* Every block is a cluster of its own. */
+	case PTX_SREG_CLUSTERID_X:
+	case PTX_SREG_CLUSTERID_Y:
+	case PTX_SREG_CLUSTERID_Z:
+		return b->ctaid[reg - PTX_SREG_CLUSTERID_X];
+	case PTX_SREG_NCLUSTERID_X:
+	case PTX_SREG_NCLUSTERID_Y:
+	case PTX_SREG_NCLUSTERID_Z:
+		return k->grid[reg - PTX_SREG_NCLUSTERID_X];
+	case PTX_SREG_CLUSTER_NCTAID_X:
+	case PTX_SREG_CLUSTER_NCTAID_Y:
+	case PTX_SREG_CLUSTER_NCTAID_Z:
+	case PTX_SREG_CLUSTER_NCTARANK:
+		return 1;
+	default: /* %gridid: one grid runs at a time; %envreg: what a driver puts there, and none is here */
 		return 0;
 	}
 }
@@ -219,6 +234,8 @@ static int space_of(uint64_t address)
 		return PTX_LOCAL;
 	if (address - FUNC_CONST_WINDOW < FUNC_WINDOW_BYTES)
 		return PTX_CONST;
+	if (address - FUNC_PARAM_WINDOW < FUNC_WINDOW_BYTES)
+		return PTX_PARAM;
 	return PTX_GLOBAL;
 }
 

@@ -19,8 +19,10 @@ INLINE int split_generic(uint64_t *address)
 	static const struct {
 		uint64_t base;
 		int space;
-	} windows[] = {
-	    {FUNC_SHARED_WINDOW, PTX_SHARED}, {FUNC_LOCAL_WINDOW, PTX_LOCAL}, {FUNC_CONST_WINDOW, PTX_CONST}};
+	} windows[] = {{FUNC_SHARED_WINDOW, PTX_SHARED},
+		       {FUNC_LOCAL_WINDOW, PTX_LOCAL},
+		       {FUNC_CONST_WINDOW, PTX_CONST},
+		       {FUNC_PARAM_WINDOW, PTX_PARAM}};
 	for (size_t k = 0; k < sizeof windows / sizeof *windows; k++)
 		if (*address - windows[k].base < FUNC_WINDOW_BYTES) {
 			*address -= windows[k].base;
@@ -74,6 +76,10 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	case PTX_LOCAL:
 		if (inside(address, bytes, k->program->local_bytes))
 			p = local(w, k->program, k->program->local_bytes * lane + address, bytes);
+		break;
+	case PTX_PARAM:
+		if (inside(address, bytes, k->program->param_bytes) && !write)
+			p = (uint8_t *)k->params + address; /* only read */
 		break;
 	default:
 		if (inside(address, bytes, k->constant_bytes) && !write)
@@ -192,6 +198,118 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	}
 }
 EXEC_FORWARD(store)
+
+/* cp.async: done at once, so its groups have nothing to wait for but time. Bytes beyond those that are read become 0. */
+static void copy_lane(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)
+{
+	uint64_t to = exec_get(w, i->b, i->more[0], lane) + i->more[1];
+	uint32_t take = i->c == FUNC_NONE ? i->bytes : exec_row(w, i->c)[lane];
+	to -= to - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES ? FUNC_SHARED_WINDOW : 0;
+	if ((to & (i->bytes - 1u)) || !inside(to, i->bytes, w->block->launch->shared_bytes)) {
+		fault(w, lane, to, to & (i->bytes - 1u) ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS);
+		return;
+	}
+	take = take < i->bytes ? take : i->bytes;
+	w->block->shared_changed = true;
+	if (take)
+		memcpy(w->block->shared + to, data, take);
+	memset(w->block->shared + to + take, 0, i->bytes - take);
+}
+
+void exec_wide_copy(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		uint64_t address = address_of(w, i, i->more[3], l);
+		const uint8_t *p = NULL;
+		if (i->c == FUNC_NONE || exec_row(w, i->c)[l])
+			p = find(w, i->space, l, address, i->bytes, false);
+		else
+			w->addr[l] = address;
+		if (!w->fault)
+			copy_lane(w, i, l, p);
+		if (w->fault)
+			return;
+	}
+}
+EXEC_FORWARD(copy)
+
+/* ---- mbarrier: a word of 64 bits in shared memory ---- */
+enum { COUNT_BITS = 20, COUNT = (1 << COUNT_BITS) - 1, PHASE_AT = 2 * COUNT_BITS, BYTES_AT = PHASE_AT + 1 };
+
+struct barrier_word {
+	uint32_t pending, expected;
+	bool phase;
+	int64_t bytes; /* of copies that are waited for */
+};
+
+static struct barrier_word barrier_of(uint64_t v)
+{
+	return (struct barrier_word){.pending = v & COUNT,
+				     .expected = v >> COUNT_BITS & COUNT,
+				     .phase = v >> PHASE_AT & 1,
+				     .bytes = (int64_t)v >> BYTES_AT};
+}
+
+static uint64_t barrier_bits(struct barrier_word b)
+{
+	if (!b.pending && !b.bytes) { /* the phase is over, and the next one begins */
+		b.pending = b.expected;
+		b.phase = !b.phase;
+	}
+	return b.pending | (uint64_t)b.expected << COUNT_BITS | (uint64_t)b.phase << PHASE_AT |
+	       (uint64_t)b.bytes << BYTES_AT;
+}
+
+static void barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t l, uint8_t *p)
+{
+	uint64_t old = read_bytes(p, 8), result = old;
+	struct barrier_word b = barrier_of(old);
+	uint32_t n = i->b == FUNC_NONE ? 1 : exec_row(w, i->b)[l] & COUNT;
+	bool done = false;
+	switch (i->more[0]) {
+	case MBARRIER_INIT:
+		write_bytes(p, 8, n | (uint64_t)n << COUNT_BITS);
+		return;
+	case MBARRIER_INVAL:
+		return;
+	case MBARRIER_EXPECT:
+		b.bytes += i->b == FUNC_NONE ? 0 : exec_row(w, i->b)[l];
+		break;
+	case MBARRIER_TEST: /* the state's phase is over when it is no longer the barrier's */
+		done = barrier_of(exec_row64(w, i->b)[l]).phase != b.phase;
+		break;
+	case MBARRIER_PARITY:
+		done = (exec_row(w, i->b)[l] & 1) != b.phase;
+		break;
+	default:
+		b.pending -= n < b.pending ? n : b.pending;
+		b.expected -= i->more[0] == MBARRIER_DROP ? n : 0;
+		b.bytes += i->c == FUNC_NONE ? 0 : exec_row(w, i->c)[l];
+		break;
+	}
+	if (i->more[0] == MBARRIER_TEST || i->more[0] == MBARRIER_PARITY) {
+		exec_put_pred(w, i->more[3], 1u << l, done ? UINT32_MAX : 0);
+		return;
+	}
+	write_bytes(p, 8, barrier_bits(b));
+	if (i->dst != FUNC_NONE)
+		exec_put(w, i->dst, true, l, result);
+}
+
+void exec_wide_mbarrier(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	w->space = i->space;
+	EACH_LANE(l, mask)
+	{
+		uint8_t *p = find(w, i->space, l, address_of(w, i, i->more[2], l), 8, true);
+		if (!p)
+			return;
+		barrier_lane(w, i, l, p);
+	}
+}
+EXEC_FORWARD(mbarrier)
 
 /* The parameter block; nothing of it is an access to memory, and all lanes read the same. */
 void exec_wide_load_param(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -500,5 +618,8 @@ void func_store_data(const struct func_warp *w, const struct func_inst *i, uint3
 
 void func_load_data(struct func_warp *w, const struct func_inst *i, uint32_t lane, const uint8_t *data)
 {
-	put_elements(w, i, i->more[3], lane, data);
+	if (i->op == EXEC_copy)
+		copy_lane(w, i, lane, data);
+	else
+		put_elements(w, i, i->more[3], lane, data);
 }

@@ -29,6 +29,9 @@
 #define FUNC_LOCAL_LEFT	    0xa5
 #define FUNC_LOCAL_WINDOW   0x02000000ull
 #define FUNC_CONST_WINDOW   0x03000000ull
+#define FUNC_PARAM_WINDOW   0x04000000ull /* the parameters of the kernel */
+#define FUNC_CODE_BASE	    0x05000000ull /* function n of the module, FUNC_CODE_STEP bytes each: no address of memory */
+#define FUNC_CODE_STEP	    16
 #define FUNC_WINDOW_BYTES   0x01000000ull
 #define FUNC_MODULE_BASE    0x08000000ull   /* .global variables of the module, laid out by decode from here */
 #define FUNC_GLOBAL_BASE    0x10000000ull   /* launch buffers from here */
@@ -129,6 +132,9 @@ struct func_program {
 	const uint8_t *global_init; /* global_bytes, or NULL = zero */
 	const struct func_symbol *symbol;
 	uint32_t symbol_count;
+	const uint16_t *many; /* rows of records that have more than a record holds */
+	uint32_t many_count;
+	bool prints;		/* it may call vprintf: what it writes has an order */
 	const uint32_t *target; /* records that indexed branches lead to */
 	uint32_t target_count;
 };
@@ -209,8 +215,16 @@ static inline size_t func_local_room(const struct func_program *p)
 }
 
 /* ---- what runs ---- */
+/* What kernels print: the whole launch's, in the order in which it is printed. */
+#define FUNC_PRINT_MOST (1u << 20) /* as a device's own buffer; what comes later is lost */
+struct func_print {
+	char *text;
+	uint32_t length;
+	bool lost;
+};
 struct func_launch {
 	const struct func_program *program;
+	struct func_print *print; /* NULL: what is printed goes nowhere */
 	uint32_t grid[3], block[3];
 	uint32_t warp_size;	 /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
 	uint32_t sm_count;	 /* %nsmid */
@@ -226,7 +240,13 @@ struct func_launch {
 	bool fallthrough_first; /* of a branch's two paths; else the taken one */
 	uint32_t yield_after;	/* independent threads: func_paths.h; 0 = never */
 };
+struct func_count {
+	uint32_t yes, no;
+};
 struct func_block {
+	bool shared_changed; /* by an access that time/ does not know as one to shared memory: cp.async, stmatrix */
+	char said[400];	     /* of the assertion that failed */
+	struct func_count count[16][3]; /* bar.red, by barrier: exec_packed.c */
 	const struct func_launch *launch;
 	uint32_t ctaid[3];
 	uint32_t sm;				      /* %smid */
@@ -241,6 +261,7 @@ enum func_fault {
 	FUNC_FAULT_ALIGN,
 	FUNC_FAULT_TRAP,
 	FUNC_FAULT_TEXTURE,
+	FUNC_FAULT_ASSERT,
 	FUNC_FAULT_BARRIER
 };
 
@@ -262,6 +283,7 @@ struct func_warp {
 	uint32_t join;		  /* pc at which they meet the others, FUNC_NO_JOIN */
 	uint64_t live;		  /* lanes that have not exited */
 	uint32_t depth;		  /* of stack[] */
+	uint8_t counted[16];	  /* bar.red, by barrier: which count is the next */
 	bool diverged;		  /* independent threads, and not all of them are together: func_paths.h */
 	struct func_paths *paths; /* NULL: a reconvergence stack */
 	uint32_t thread;	  /* linear index in the block of lane 0; of an upper half, of its first */

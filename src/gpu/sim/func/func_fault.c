@@ -19,7 +19,7 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 	const struct func_launch *l = w->block->launch;
 	unsigned long long address = w->fault_address;
 	uint32_t t = w->thread + w->fault_lane, size = l->warp_size ? l->warp_size : FUNC_LANES;
-	char what[128];
+	char what[400];
 	switch (w->fault) {
 	case FUNC_FAULT_ALIGN:
 		snprintf(what, sizeof what, "misaligned address: %s of %u bytes at 0x%llx in %s", access, i->bytes,
@@ -27,6 +27,9 @@ const char *func_fault_text(char *out, size_t n, const struct func_warp *w, cons
 		break;
 	case FUNC_FAULT_TRAP:
 		snprintf(what, sizeof what, "trap");
+		break;
+	case FUNC_FAULT_ASSERT:
+		snprintf(what, sizeof what, "%s", w->block->said);
 		break;
 	case FUNC_FAULT_TEXTURE:
 		snprintf(what, sizeof what, "illegal address: 0x%llx is no handle of a texture of these dimensions",

@@ -12,6 +12,7 @@ static void start_half(struct func_warp *w, struct func_block *b, uint32_t first
 	w->clock = w->globaltimer = 0;
 	w->space = PTX_GENERIC;
 	w->fault = FUNC_FAULT_NONE;
+	memset(w->counted, 0, sizeof w->counted);
 	if (p->preds)
 		memset(w->pred, 0, p->preds * sizeof *w->pred);
 	if (p->local_bytes)

@@ -190,9 +190,10 @@ static struct time_block *block_new(struct time_run *x)
 		return NULL;
 	}
 	/* Shared memory starts as zeros, so that a run does not depend on what ran before it. */
-	if (b->shared_written && b->shared_bytes == bytes)
+	if ((b->shared_written || b->f.shared_changed) && b->shared_bytes == bytes)
 		memset(b->f.shared, 0, b->shared_bytes);
-	b->shared_written = false;
+	b->shared_written = b->f.shared_changed = false;
+	memset(b->f.count, 0, sizeof b->f.count);
 	memset(b->barrier, 0, sizeof b->barrier);
 	return b;
 }

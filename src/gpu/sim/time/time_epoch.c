@@ -68,6 +68,12 @@ static bool knows_together(const struct sim_spec *s)
 	return false;
 }
 
+/* What is told of a launch, or what it prints, has one order. */
+static bool in_order(const struct time_gpu *g, const struct time_grid *grid)
+{
+	return g->serial || grid->q->hook || grid->q->program->func->prints;
+}
+
 static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_cluster *c, const struct time_run *whole)
 {
 	c->result = (struct time_result){.end = TIME_DONE};
@@ -76,7 +82,7 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 	c->launch.memory = &c->memory;
 	c->out_of_memory = false;
 	c->alone = false;
-	c->direct = g->serial || grid->q->hook;
+	c->direct = in_order(g, grid);
 	c->run = (struct time_run){.g = g,
 				   .c = c,
 				   .grid = grid,
@@ -367,7 +373,7 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 		prepare(g, grid, &g->cluster[n], &whole);
 	if (!start_all(g, grid))
 		out_of_memory = true;
-	else if (g->serial || grid->q->hook)
+	else if (in_order(g, grid))
 		run_serial(g, grid);
 	else
 		run_epochs(g, grid);

@@ -245,7 +245,9 @@ static enum time_path path_now(const struct func_warp *w, const struct func_inst
 {
 	if (i->space != PTX_GENERIC)
 		return path;
-	return w->space == PTX_SHARED ? PATH_SHARED : w->space == PTX_CONST ? PATH_CONSTANT : PATH_GLOBAL;
+	return w->space == PTX_SHARED				? PATH_SHARED
+	       : w->space == PTX_CONST || w->space == PTX_PARAM ? PATH_CONSTANT
+								: PATH_GLOBAL;
 }
 
 /* Generic addresses of one instruction may lie in several spaces. When some are global, those say how long it takes: the others

@@ -166,7 +166,8 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	switch ((enum func_kind)i->kind) {
 	case FUNC_ALU:
 		t->op = op_of(s, info);
-		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_LD || info->ptx_op == PTX_OP_LDU;
+		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_LD || info->ptx_op == PTX_OP_LDU ||
+			     info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL;
 		arithmetic(p, s, t);
 		break;
 	case FUNC_CLOCK: {

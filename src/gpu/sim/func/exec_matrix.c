@@ -1,0 +1,294 @@
+/* Matrix operations of a warp: fragments of ldmatrix, mma.sync and wmma, and the products of them.
+ *
+ * mma.sync and ldmatrix spread elements over lanes as the PTX manual draws it. wmma leaves that open, and here lane l holds the l-th part of
+ * the matrix as it lies in memory. A product is summed exactly enough in double precision and rounded once: tensor cores round
+ * sums of binary16 their own way, so the last bit may differ from theirs. */
+#include "exec.h"
+#include <math.h>
+#include <string.h>
+
+#define GROUPS 4 /* lanes of a group: they share a row of a fragment */
+
+static unsigned bits_of(unsigned format)
+{
+	static const uint8_t bits[MATRIX_FORMATS] = {
+	    [MATRIX_F16] = 16, [MATRIX_BF16] = 16, [MATRIX_TF32] = 32, [MATRIX_F64] = 64, [MATRIX_F32] = 32,
+	    [MATRIX_S32] = 32, [MATRIX_S8] = 8,	   [MATRIX_U8] = 8,    [MATRIX_S4] = 4,	  [MATRIX_U4] = 4,
+	    [MATRIX_B1] = 1,   [MATRIX_E4M3] = 8,  [MATRIX_E5M2] = 8};
+	return bits[format];
+}
+
+static double value_of(unsigned format, uint64_t v)
+{
+	float f;
+	double d;
+	uint32_t low = (uint32_t)v;
+	switch (format) {
+	case MATRIX_F16:
+		return exec_from_half((uint16_t)v);
+	case MATRIX_BF16:
+		low <<= 16;
+		break;
+	case MATRIX_TF32:
+		low &= ~0x1fffu; /* what is beyond ten bits of the fraction is not looked at */
+		break;
+	case MATRIX_F64:
+		memcpy(&d, &v, sizeof d);
+		return d;
+	case MATRIX_F32:
+		break;
+	case MATRIX_S32:
+		return (int32_t)v;
+	case MATRIX_S8:
+		return (int8_t)v;
+	case MATRIX_S4:
+		return (double)((int)(v & 15) - (v & 8 ? 16 : 0));
+	case MATRIX_E4M3:
+		return exec_from_small(&exec_e4m3, (uint8_t)v);
+	case MATRIX_E5M2:
+		return exec_from_small(&exec_e5m2, (uint8_t)v);
+	default:
+		return (double)v;
+	}
+	memcpy(&f, &low, sizeof f);
+	return f;
+}
+
+static uint64_t bits_from(unsigned format, double v, bool clamp)
+{
+	float f = (float)v;
+	uint64_t bits = 0;
+	switch (format) {
+	case MATRIX_F16:
+		return exec_to_half(v, PTX_RN);
+	case MATRIX_F64:
+		memcpy(&bits, &v, sizeof v);
+		return bits;
+	case MATRIX_S32:
+		if (clamp)
+			return (uint32_t)(int32_t)(v > INT32_MAX ? INT32_MAX : v < INT32_MIN ? INT32_MIN : v);
+		return (uint32_t)(int64_t)v;
+	default:
+		memcpy(&bits, &f, sizeof f);
+		return f != f ? FUNC_NAN32 : bits;
+	}
+}
+
+/* One operand of a product: its fragment's rows of registers, and what matrix it is. */
+struct fragment {
+	const uint16_t *row;
+	unsigned rows, format, height, width;
+	bool transposed; /* B of mma.sync; what wmma loads column by column: lines of the fragment are columns */
+	bool linear;	 /* of wmma */
+	bool result;	 /* C and D */
+};
+
+/* Where element i of a lane's fragment lies, elements counted through its registers. */
+static void place_of(const struct fragment *f, unsigned lane, unsigned i, unsigned *y, unsigned *x)
+{
+	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, reg = i / per, at = i % per;
+	unsigned group = lane / GROUPS, member = lane % GROUPS, line, along;
+	if (f->linear) {
+		unsigned length = f->transposed ? f->height : f->width, each = f->height * f->width / FUNC_LANES;
+		unsigned n = lane * each + i % each;
+		line = n / length;
+		along = n % length;
+	} else if (f->result) {
+		line = group + 8 * (i / 2);
+		along = member * 2 + i % 2;
+	} else if (f->transposed) {
+		line = group;
+		along = member * per + at + reg * per * GROUPS;
+	} else {
+		unsigned tall = f->height > 8;
+		line = group + 8 * (reg & tall);
+		along = member * per + at + (reg >> tall) * per * GROUPS;
+	}
+	*y = f->transposed ? along : line;
+	*x = f->transposed ? line : along;
+}
+
+static unsigned elements_of(const struct fragment *f)
+{
+	return f->height * f->width / FUNC_LANES;
+}
+
+static void gather(const struct func_warp *w, const struct fragment *f, double *m)
+{
+	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, y, x;
+	for (unsigned lane = 0; lane < FUNC_LANES; lane++)
+		for (unsigned i = 0; i < elements_of(f); i++) {
+			uint64_t v = exec_get(w, f->row[i / per], bits == 64, lane);
+			if (bits < 32)
+				v = v >> (i % per * bits) & ((1u << bits) - 1);
+			place_of(f, lane, i, &y, &x);
+			m[y * f->width + x] = value_of(f->format, v);
+		}
+}
+
+static void scatter(const struct func_warp *w, const struct fragment *f, const double *m, uint32_t mask, bool clamp)
+{
+	unsigned bits = bits_of(f->format), per = bits >= 32 ? 1 : 32 / bits, y, x;
+	EACH_LANE(l, mask)
+	{
+		for (unsigned reg = 0; reg < f->rows; reg++) {
+			uint64_t v = 0;
+			for (unsigned at = 0; at < per; at++) {
+				place_of(f, l, reg * per + at, &y, &x);
+				v |= bits_from(f->format, m[y * f->width + x], clamp) << (at * bits);
+			}
+			exec_put(w, f->row[reg], bits == 64, l, v);
+		}
+	}
+}
+
+enum { MOST_AB = 32 * 256, MOST_CD = 32 * 32 };
+
+void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint16_t *row = w->block->launch->program->many + (uint32_t)i->imm;
+	const unsigned m = i->more[0], n = i->more[1] & 63, k = i->more[1] >> 6, flags = i->more[3] >> 5;
+	const bool linear = flags & MATRIX_WMMA;
+	struct fragment f[4]; /* d, a, b, c */
+	const unsigned format[4] = {i->more[2] & 31, i->more[2] >> 5 & 31, i->more[2] >> 10 & 31, i->more[3] & 31};
+	const unsigned height[4] = {m, m, k, m}, width[4] = {n, k, n, n};
+	double a[MOST_AB], b[MOST_AB], c[MOST_CD];
+	for (unsigned x = 0; x < 4; x++) {
+		f[x] = (struct fragment){.row = row + 1,
+					 .rows = row[0],
+					 .format = format[x],
+					 .height = height[x],
+					 .width = width[x],
+					 .linear = linear,
+					 .result = x == 0 || x == 3};
+		row += row[0] + 1;
+	}
+	f[1].transposed = linear && flags & MATRIX_A_COLUMNS;
+	f[2].transposed = !linear || flags & MATRIX_B_COLUMNS;
+	gather(w, &f[1], a);
+	gather(w, &f[2], b);
+	gather(w, &f[3], c);
+	for (unsigned y = 0; y < m; y++)
+		for (unsigned x = 0; x < n; x++) {
+			double sum = c[y * n + x];
+			for (unsigned z = 0; z < k; z++) {
+				double p = a[y * k + z], q = b[z * n + x];
+				if (format[1] == MATRIX_B1)
+					sum += flags & MATRIX_XOR ? p != q : p && q;
+				else
+					sum = fma(p, q, sum);
+			}
+			c[y * n + x] = sum;
+		}
+	scatter(w, &f[0], c, mask, flags & MATRIX_CLAMP);
+}
+EXEC_FORWARD(mma)
+
+/* 8 x 8 elements of 16 bits. Lane 8 m + r says where row r of matrix m lies in shared memory. */
+static uint8_t *row_at(struct func_warp *w, const struct func_inst *i, uint32_t lane)
+{
+	uint64_t address = exec_get(w, i->a, i->more[1], lane) + i->imm;
+	address -= address - FUNC_SHARED_WINDOW < FUNC_WINDOW_BYTES ? FUNC_SHARED_WINDOW : 0;
+	w->addr[lane] = address;
+	w->space = PTX_SHARED;
+	if (!(address & 15) && address + 16 <= w->block->launch->shared_bytes)
+		return w->block->shared + address;
+	w->fault = address & 15 ? FUNC_FAULT_ALIGN : FUNC_FAULT_BOUNDS;
+	w->fault_lane = (uint8_t)lane;
+	w->fault_address = address;
+	return NULL;
+}
+
+static bool rows_of(struct func_warp *w, const struct func_inst *i, uint32_t mask, unsigned count,
+		    uint8_t *at[FUNC_LANES])
+{
+	for (unsigned lane = 0; lane < 8 * count; lane++)
+		if (!(at[lane] = row_at(w, i, lane)))
+			return false;
+	/* The other lanes' addresses are not looked at; they cost nothing of their own. */
+	EACH_LANE(l, mask)
+	{
+		w->addr[l] = w->addr[l % (8 * count)];
+	}
+	return true;
+}
+
+static unsigned shift_of(bool transposed, unsigned lane, unsigned half, unsigned *row)
+{
+	unsigned line = lane / GROUPS, along = lane % GROUPS * 2 + half;
+	*row = transposed ? along : line;
+	return 2 * (transposed ? line : along);
+}
+
+/* dst, more[2..3] and b: rows of the matrices; more[0]: their number, 8 for transposed; more[1]: wide address */
+void exec_wide_ldmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned count = i->more[0] & 7, row;
+	bool transposed = i->more[0] & 8;
+	const uint16_t to[] = {i->dst, i->more[2], i->more[3], i->b};
+	uint8_t *at[FUNC_LANES];
+	if (!rows_of(w, i, mask, count, at))
+		return;
+	for (unsigned m = 0; m < count; m++)
+		EACH_LANE(l, mask)
+		{
+			uint16_t half[2];
+			for (unsigned h = 0; h < 2; h++) {
+				unsigned shift = shift_of(transposed, l, h, &row);
+				memcpy(&half[h], at[8 * m + row] + shift, 2);
+			}
+			exec_row(w, to[m])[l] = (uint32_t)half[1] << 16 | half[0];
+		}
+}
+EXEC_FORWARD(ldmatrix)
+
+void exec_wide_stmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	unsigned count = i->more[0] & 7, row;
+	const uint16_t from[] = {i->dst, i->more[2], i->more[3], i->b};
+	uint8_t *at[FUNC_LANES];
+	if (!rows_of(w, i, mask, count, at))
+		return;
+	w->block->shared_changed = true;
+	for (unsigned m = 0; m < count; m++)
+		EACH_LANE(l, mask)
+		{
+			for (unsigned h = 0; h < 2; h++) {
+				unsigned shift = shift_of(i->more[0] & 8, l, h, &row);
+				uint16_t half = (uint16_t)(exec_row(w, from[m])[l] >> (16 * h));
+				memcpy(at[8 * m + row] + shift, &half, 2);
+			}
+		}
+}
+EXEC_FORWARD(stmatrix)
+
+void exec_wide_movmatrix(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	uint32_t from[FUNC_LANES];
+	memcpy(from, exec_row(w, i->a), sizeof from);
+	EACH_LANE(l, mask)
+	{
+		uint32_t v = 0;
+		for (unsigned h = 0; h < 2; h++) {
+			unsigned y = l % GROUPS * 2 + h, x = l / GROUPS; /* of what comes to lie in row x, column y */
+			v |= (from[y * GROUPS + x / 2] >> (x % 2 * 16) & 0xffff) << (16 * h);
+		}
+		exec_row(w, i->dst)[l] = v;
+	}
+}
+EXEC_FORWARD(movmatrix)
+
+/* Where a lane's part of a matrix begins that wmma loads or stores. a: base, b: elements from line to line, imm: bits of an element,
+ * more: bytes of a lane's part, bytes of a line, wide base. With more[3] the matrix lies across: where element more[3] - 1 of the part is. */
+void exec_wide_wmma_place(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	EACH_LANE(l, mask)
+	{
+		uint64_t at = (uint64_t)l * i->more[0], line = at / i->more[1], rest = at % i->more[1];
+		uint64_t apart = (uint64_t)exec_row(w, i->b)[l] * i->imm / 8, base = exec_get(w, i->a, i->more[2], l);
+		uint64_t along = i->more[3] ? rest * 8 / i->imm + i->more[3] - 1 : 0;
+		exec_put(w, i->dst, i->more[2], l,
+			 i->more[3] ? base + line * i->imm / 8 + along * apart : base + line * apart + rest);
+	}
+}
+EXEC_FORWARD(wmma_place)

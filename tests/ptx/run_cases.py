@@ -1,0 +1,175 @@
+#!/usr/bin/env python3
+"""What compilers write beside plain arithmetic, run on a simulated GPU: words, sentences, what is printed. Usage: run_cases.py FATHOM"""
+import re
+import subprocess
+import sys
+import tempfile
+
+FATHOM = sys.argv[1]
+REGS = ".reg .pred %p<9>; .reg .b16 %h<9>; .reg .b32 %r<40>; .reg .f32 %f<40>; .reg .b64 %q<9>;"
+
+
+def kernel(body, sm=90, version="8.0", before="", more="", parameters=".param .u64 out", size=".address_size 64\n"):
+    return (f".version {version}\n.target sm_{sm}\n{size}{before}\n"
+            f".visible .entry k({parameters}) {{ {REGS} {more}\nld.param.u64 %q1, [out];\n{body}\nret; }}\n")
+
+
+def lanes(value):
+    """Stores %r1 of each lane at its own word."""
+    return value + "\nmov.u32 %r39, %laneid; mul.wide.u32 %q8, %r39, 4; add.u64 %q8, %q8, %q1; st.global.u32 [%q8], %r1;"
+
+
+# name: text, words that come out (None: it is refused), a sentence, block, further arguments
+CASES = {
+    "predicate constants": (kernel("mov.pred %p1, -1; mov.pred %p2, 0; selp.b32 %r1, 1, 0, %p1; selp.b32 %r2, 5, 7, %p2; selp.b32 %r3, 5, 6, 1;"
+                                   "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2; st.global.u32 [%q1+8], %r3;"), [1, 7, 5]),
+    "packed constants": (kernel("mov.u16 %h1, 16256; mov.b32 %f1, {0, %h1}; mov.b64 %q2, {%r1, 9}; mov.b64 {_, %r2}, %q2;"
+                                "st.global.f32 [%q1], %f1; st.global.u32 [%q1+4], %r2;"), [0x3f800000, 9]),
+    "announced without an end": (kernel("mov.u32 %r1, 21; { .param .u32 a; st.param.u32 [a], %r1; .param .u32 b; call (b), twice, (a);"
+                                        "ld.param.u32 %r2, [b]; } st.global.u32 [%q1], %r2;",
+                                        before=".visible .func (.param .u32 r) twice (.param .u32 a)") +
+                                 ".visible .func (.param .u32 r) twice (.param .u32 a) { .reg .u32 %x; ld.param.u32 %x, [a]; add.u32 %x, %x, %x;"
+                                 "st.param.u32 [r], %x; ret; }", [42]),
+    "address of a parameter": (kernel("mov.b64 %q2, s; ld.param.u32 %r1, [%q2+8]; cvta.param.u64 %q3, %q2; ld.u32 %r2, [%q3+4];"
+                                      "isspacep.param %p1, %q3; selp.b32 %r3, 1, 0, %p1;"
+                                      "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2; st.global.u32 [%q1+8], %r3;",
+                                      parameters=".param .u64 out, .param .align 8 .b8 s[16]"), [3, 2, 1], "", 1,
+                               ["--arg", "bytes:010000000200000003000000"]),
+    "reading beyond the parameters": (kernel("mov.b64 %q2, out; ld.param.u32 %r1, [%q2+8]; st.global.u32 [%q1], %r1;"), None,
+                                      "outside the parameters"),
+    "redux": (kernel(lanes("mov.u32 %r2, %laneid; sub.s32 %r2, %r2, 5; redux.sync.min.s32 %r3, %r2, 0xffffffff; redux.sync.add.s32 %r4, %r2, -1;"
+                           "redux.sync.or.b32 %r5, %r2, 0xff; mad.lo.u32 %r1, %r3, 1000, %r4;")), [496 - 160 - 5000] * 32, "", 32),
+    "texture of the module": (kernel("mov.s32 %r1, 0; mov.f32 %f1, 0f3F800000; tex.1d.v4.f32.s32 {%f1, %f2, %f3, %f4}, [t, {%r1, %r1, %r1, %r1}];"
+                                     "st.global.f32 [%q1], %f1;", before=".global .texref t; .global .samplerref s = {addr_mode_0 = wrap};"), [0]),
+    "bit masks and video": (kernel("mov.u32 %r2, 24; bmsk.clamp.b32 %r1, %r2, 8; mov.u32 %r3, 300; cvt.pack.sat.u8.s32.b32 %r4, %r3, %r2, 0;"
+                                   "mov.u32 %r5, 0x01020380; mov.u32 %r6, 0x02020202; vabsdiff4.u32.u32.u32.add %r7, %r5, %r6, 100;"
+                                   "vadd.s32.s32.s32.sat %r8, %r5.b0, %r6.h1, %r5; szext.clamp.s32 %r9, %r5, 8;"
+                                   "vshr.u32.u32.u32.clamp.add %r10, %r3, %r2, %r2; vmax2.s32.s32.s32 %r11, %r5, %r6, 0;"
+                                   + "".join(f"st.global.u32 [%q1+{4 * k}], %r{r};" for k, r in enumerate([1, 4, 7, 8, 9, 10, 11]))),
+                            [0xff000000, 0xff18, 1 + 0 + 1 + 126 + 100, 514 - 128, 0xffffff80, 24, 0x02020380]),
+    "dot products": (kernel("mov.u32 %r2, 0x01ff0203; mov.u32 %r3, 0x01010101; dp4a.s32.u32 %r1, %r2, %r3, 10; dp4a.u32.u32 %r4, %r2, %r3, 10;"
+                            "dp2a.lo.s32.s32 %r5, %r2, %r3, 0; st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r4; st.global.u32 [%q1+8], %r5;"),
+                     [10 + 1 - 1 + 2 + 3, 10 + 1 + 255 + 2 + 3, 0x203 + 0x1ff]),
+    "bf16": (kernel("mov.f32 %f1, 0f40400000; mov.f32 %f2, 0f3f800000; cvt.rn.bf16x2.f32 %r1, %f1, %f2; mov.u32 %r2, 0x3f803f80;"
+                    "fma.rn.bf16x2 %r3, %r1, %r1, %r2; cvt.rn.bf16.f32 %h1, %f1; cvt.f32.bf16 %f3, %h1; setp.gt.bf16x2 %p1|%p2, %r1, %r2;"
+                    "selp.b32 %r4, 1, 0, %p1; selp.b32 %r5, 1, 0, %p2; mov.f32 %f4, 0f3f80c000; cvt.rn.bf16x2.f32 %r6, %f4, %f4;"
+                    "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r3; st.global.f32 [%q1+8], %f3; st.global.u32 [%q1+12], %r4;"
+                    "st.global.u32 [%q1+16], %r5; st.global.u32 [%q1+20], %r6;"), [0x40403f80, 0x41204000, 0x40400000, 0, 1, 0x3f813f81]),
+    "eight bits": (kernel("mov.f32 %f1, 0f3f800000; mov.f32 %f2, 0f44000000; cvt.rn.satfinite.e4m3x2.f32 %h1, %f1, %f2; cvt.u32.u16 %r1, %h1;"
+                          "cvt.rn.f16x2.e4m3x2 %r2, %h1; cvt.rn.satfinite.e5m2x2.f32 %h2, %f2, %f1; cvt.u32.u16 %r3, %h2; cvt.rna.tf32.f32 %r4, 0f3f801000;"
+                          "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2; st.global.u32 [%q1+8], %r3; st.global.u32 [%q1+12], %r4;"),
+                   [0x387e, 0x3c005f00, 0x603c, 0x3f802000]),
+    "ldmatrix": (kernel("mov.u32 %r2, %laneid; mov.u32 %r3, s; shl.b32 %r4, %r2, 2; add.u32 %r4, %r3, %r4; st.shared.u32 [%r4], %r2; bar.sync 0;"
+                        "and.b32 %r5, %r2, 7; shl.b32 %r5, %r5, 4; add.u32 %r4, %r3, %r5;" +
+                        lanes("ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%r4]; ldmatrix.sync.aligned.m8n8.x1.trans.shared.b16 {%r7}, [%r4];"
+                              "movmatrix.sync.aligned.m8n8.trans.b16 %r7, %r7; sub.u32 %r8, %r6, %r7; mad.lo.u32 %r1, %r8, 1000, %r6;"),
+                        more=".shared .align 16 .b8 s[128];"), list(range(32)), "", 32),
+    # Row g of A holds g + 1 everywhere, column n of B holds n: the product is 16 (g + 1) n.
+    "mma": (kernel(lanes("mov.u32 %r2, %laneid; shr.u32 %r3, %r2, 2; add.u32 %r3, %r3, 1; cvt.rn.f32.u32 %f1, %r3; add.f32 %f2, %f1, 0f41000000;"
+                         "cvt.rn.f16x2.f32 %r10, %f1, %f1; cvt.rn.f16x2.f32 %r11, %f2, %f2; sub.f32 %f3, %f1, 0f3F800000; cvt.rn.f16x2.f32 %r12, %f3, %f3;"
+                         "mov.f32 %f9, 0f3F800000; mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%f5, %f6, %f7, %f8}, {%r10, %r11, %r10, %r11},"
+                         "{%r12, %r12}, {%f9, %f9, %f9, %f9}; cvt.rzi.u32.f32 %r4, %f5; cvt.rzi.u32.f32 %r5, %f8; mad.lo.u32 %r1, %r5, 10000, %r4;")),
+            [10000 * (16 * (k // 4 + 9) * (k % 4 * 2 + 1) + 1) + 16 * (k // 4 + 1) * (k % 4 * 2) + 1 for k in range(32)], "", 32),
+    "mma of bytes": (kernel(lanes("mov.u32 %r10, 0x01010101; mov.u32 %r11, 0xfefefefe; mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 {%r1, %r2, %r3, %r4},"
+                                  "{%r10, %r10, %r10, %r10}, {%r11, %r11}, {%r10, %r10, %r10, %r10};")), [0x01010101 - 64] * 32, "", 32),
+    # A is the row number, B the column number, both from memory; C what was there.
+    "wmma": (kernel("mov.u32 %r2, %laneid; mov.u32 %r3, 0;\nL: mad.lo.u32 %r4, %r3, 32, %r2; shr.u32 %r5, %r4, 4; cvt.rn.f16.u32 %h1, %r5;"
+                    "mov.u32 %r6, s; mad.lo.u32 %r6, %r4, 2, %r6; st.shared.b16 [%r6], %h1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 8; @%p1 bra L;\n"
+                    "bar.sync 0; mov.u64 %q2, s; mov.f32 %f20, 0f00000000; mov.u32 %r17, 16;"
+                    "wmma.load.a.sync.aligned.row.m16n16k16.shared.f16 {%r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27}, [%q2], %r17;"
+                    "wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 {%r30, %r31, %r32, %r33, %r34, %r35, %r36, %r37}, [%q2], %r17;"
+                    "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, {%r20, %r21, %r22, %r23, %r24, %r25, %r26, %r27},"
+                    "{%r30, %r31, %r32, %r33, %r34, %r35, %r36, %r37}, {%f20, %f20, %f20, %f20, %f20, %f20, %f20, %f20};"
+                    "cvt.rzi.u32.f32 %r1, %f1;"
+                    "wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%q1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, 16;",
+                    more=".shared .align 32 .b8 s[512];"),
+             lambda w: all(float.fromhex("0x1p0") * struct_float(w[k]) == 16 * (k // 16) * (k % 16) for k in range(256)), "", 32, ["--words", "256"]),
+    "printing": (kernel("mov.u64 %q2, depot; cvta.local.u64 %q3, %q2; mov.u32 %r1, %laneid; st.local.u32 [%q2], %r1; mov.u64 %q4, 0x3ff8000000000000;"
+                        "st.local.u64 [%q2+8], %q4; mov.u64 %q5, text; cvta.global.u64 %q5, %q5; { .param .b64 a; st.param.b64 [a], %q5; .param .b64 b;"
+                        "st.param.b64 [b], %q3; .param .b32 c; call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; }",
+                        more=".local .align 8 .b8 depot[16];",
+                        before=".extern .func (.param .b32 r) vprintf(.param .b64 f, .param .b64 a);\n"
+                        ".global .align 1 .b8 text[11] = {120, 61, 37, 100, 32, 37, 46, 50, 102, 10, 0};"), [0], "x=0 1.50\nx=1 1.50\n", 2),
+    "a failed assertion": (kernel("mov.u64 %q2, text; cvta.global.u64 %q2, %q2; { .param .b64 a; st.param.b64 [a], %q2; .param .b64 b; st.param.b64 [b], %q2;"
+                                  ".param .b32 c; st.param.b32 [c], 7; .param .b64 d; st.param.b64 [d], %q2; .param .b64 e; st.param.b64 [e], 1;"
+                                  "call.uni __assertfail, (a, b, c, d, e); }",
+                                  before=".extern .func __assertfail(.param .b64 a, .param .b64 b, .param .b32 c, .param .b64 d, .param .b64 e);\n"
+                                  ".global .align 1 .b8 text[5] = {120, 33, 61, 48, 0};"), None, "x!=0:7: x!=0: assertion `x!=0` failed; thread (0,0,0)"),
+    "addresses in variables": (kernel("ld.global.u64 %q2, [table]; ld.u32 %r1, [%q2]; ld.global.u64 %q3, [table+8]; ld.const.u32 %r2, [%q3];"
+                                      "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r2;",
+                                      before=".global .align 4 .u32 x[2] = {6, 7}; .const .u32 y[2] = {8, 9};"
+                                      ".global .align 8 .u64 table[2] = {generic(x)+4, y+4};"), [7, 9]),
+    "calls through registers": (kernel(lanes("mov.u32 %r2, %laneid; and.b32 %r2, %r2, 1; mul.wide.u32 %q2, %r2, 8; mov.u64 %q3, table; add.u64 %q3, %q3, %q2;"
+                                             "ld.global.u64 %q4, [%q3]; { .param .b32 a; st.param.b32 [a], 10; .param .b32 b;"
+                                             "P: .callprototype (.param .b32 _) _ (.param .b32 _); call (b), %q4, (a), P; ld.param.b32 %r1, [b]; }"),
+                                       before=".func (.param .b32 r) f(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; add.u32 %x, %x, 1; st.param.b32 [r], %x; ret; }"
+                                       ".func (.param .b32 r) g(.param .b32 a) { .reg .b32 %x; ld.param.b32 %x, [a]; mul.lo.u32 %x, %x, 2; st.param.b32 [r], %x; ret; }"
+                                       ".global .align 8 .u64 table[2] = {f, g};"), [11, 20] * 16, "", 32),
+    "a call to nowhere": (kernel("mov.u64 %q2, 8; { .param .b32 a; st.param.b32 [a], 1; P: .callprototype _ (.param .b32 _); call %q2, (a), P; }"), None, "trap"),
+    "copies and their groups": (kernel("mov.u32 %r2, %tid.x; mov.u32 %r3, s; mad.lo.u32 %r4, %r2, 16, %r3; cvta.global.u64 %q2, %q1; mov.u64 %q3, data; cvta.global.u64 %q3, %q3;"
+                                       "mul.wide.u32 %q4, %r2, 16; add.u64 %q3, %q3, %q4; cp.async.cg.shared.global [%r4], [%q3], 16;"
+                                       "cp.async.ca.shared.global.L2::128B [%r4+64], [%q3], 4, 0; cp.async.commit_group; cp.async.wait_group 0; bar.sync 0;"
+                                       "ld.shared.u32 %r1, [%r4+4]; mad.lo.u32 %r6, %r2, 4, 0; cvt.u64.u32 %q6, %r6; add.u64 %q6, %q6, %q1; st.global.u32 [%q6], %r1;",
+                                       more=".shared .align 16 .b8 s[256];", before=".global .align 16 .u32 data[8] = {1, 2, 3, 4, 5, 6, 7, 8};"), [2, 6], "", 2),
+    "barriers in memory": (kernel(lanes("mov.u32 %r2, %tid.x; setp.eq.u32 %p1, %r2, 0; @%p1 mbarrier.init.shared.b64 [b], 64; bar.sync 0;"
+                                        "mbarrier.arrive.shared.b64 %q2, [b];\nW: mbarrier.test_wait.shared.b64 %p2, [b], %q2; @!%p2 bra W;\n"
+                                        "mbarrier.try_wait.parity.shared.b64 %p3, [b], 0; selp.b32 %r1, 5, 6, %p3;"),
+                                  more=".shared .align 8 .b64 b;"), [5] * 32, "", 64),
+    "counting at a barrier": (kernel(lanes("mov.u32 %r2, %tid.x; setp.lt.u32 %p1, %r2, 40; bar.red.popc.u32 %r3, 0, %p1; barrier.cta.red.and.pred %p2, 0, %p1;"
+                                           "bar.red.or.pred %p3, 0, !%p1; selp.b32 %r4, 100, 0, %p2; selp.b32 %r5, 1000, 0, %p3; add.u32 %r1, %r3, %r4; add.u32 %r1, %r1, %r5;")),
+                              [1040] * 32, "", 64),
+    "policies and hints": (kernel("createpolicy.fractional.L2::evict_last.b64 %q2, 1.0; ld.global.L1::evict_last.L2::cache_hint.b32 %r1, [%q1], %q2;"
+                                  "ld.global.nc.L1::no_allocate.L2::128B.v2.u32 {%r2, %r3}, [%q1]; st.global.L2::cache_hint.u32 [%q1+4], 3, %q2;"
+                                  "red.global.add.L2::cache_hint.u32 [%q1+4], 4, %q2; fence.proxy.async; fence.acq_rel.cluster; barrier.sync.aligned 0;"), [0, 7]),
+    "vector registers": (kernel("mov.u32 v.x, 3; mov.u32 v.y, 4; add.u32 %r1, v.x, v.y; st.global.v2.u32 [%q1], v; ld.global.v2.u32 v, [%q1]; add.u32 %r2, v.x, %r1;"
+                                "st.global.u32 [%q1+8], %r2;", more=".reg .v2 .u32 v;"), [3, 4, 10]),
+    "eight words at a time": (kernel("mov.u32 %r1, 1; mov.u32 %r8, 8; st.global.v8.b32 [%q1], {%r1, %r1, %r1, %r1, %r1, %r1, %r1, %r8};"
+                                     "ld.global.v8.b32 {%r11, %r12, %r13, %r14, %r15, %r16, %r17, %r18}, [%q1]; add.u32 %r1, %r17, %r18; st.global.u32 [%q1], %r1;"),
+                              [9, 1, 1, 1, 1, 1, 1, 8]),
+    "one of the warp": (kernel(lanes("elect.sync %r2|%p1, 0xffffffff; selp.b32 %r1, 7, 0, %p1; mov.u32 %r3, %envreg3; add.u32 %r1, %r1, %r3;")), [7] + [0] * 31, "", 32),
+    "old products": (kernel("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mad.f32 %f3, %f1, %f2, 0f3f800000; st.global.f32 [%q1], %f3;", sm=20,
+                            version="1.4", size=""), [0x40e00000]),
+    "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
+    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { sust.b.1d.b32.trap [%x], {%x}; } }"
+                                            ".func lost() { nonsense; }"), [1]),
+    "what is not executed": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "'sust' is an instruction that the simulated GPU does not execute"),
+    "a function with it": (kernel("call lost, ();", before=".func lost() { wgmma.fence.sync.aligned; }"), None, "which is not executed: "),
+    "a name that is near": (kernel("muv.u32 %r1, 1;"), None, "unknown instruction 'muv'; did you mean"),
+    "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "recursion is not executed"),
+}
+
+
+def struct_float(word):
+    import struct
+    return struct.unpack("f", struct.pack("I", word))[0]
+
+
+def run(path, text, want, block, more):
+    more = list(more)
+    count = len(want) if isinstance(want, list) else 1
+    if more[:1] == ["--words"]:
+        count = int(more[1])
+        more = []
+    with open(path, "w", encoding="utf-8") as f:
+        f.write(text)
+    p = subprocess.run([FATHOM, "sim", path, "--entry", "k", "--gpu", "h200", "--grid", "1", "--block", str(block), "--arg", f"out:{count}", *more],
+                       capture_output=True, text=True, timeout=60, check=False)
+    words = [int(w) for line in p.stdout.splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
+    return p.returncode, words, p.stdout + p.stderr
+
+
+def main():
+    bad = 0
+    with tempfile.TemporaryDirectory() as folder:
+        for name, case in CASES.items():
+            text, want, said, block, more = (list(case) + ["", 1, []][len(case) - 2:])[:5]
+            rc, words, out = run(f"{folder}/case.ptx", text, want, block, more)
+            right = rc != 0 if want is None else rc == 0 and (want(words) if callable(want) else words == [w & 0xffffffff for w in want])
+            if not right or said not in out:
+                bad += 1
+                print(f"{name}: exit {rc}, words {words[:34]}, {out[:600]}")
+    print(f"{len(CASES)} cases, {bad} wrong")
+    return 1 if bad else 0
+
+
+sys.exit(main())

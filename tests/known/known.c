@@ -443,6 +443,23 @@ static bool is_past_local(const struct sim_spec *s, const char *key)
 	       2 * s->global.level[1].size > most * s->warp_size;
 }
 
+/* Whether a key is of a last TLB that reaches over all of the memory: nothing ever misses there, so that neither its shape nor the walk
+ * behind it shows, nor whether it is a level or the walk. */
+static bool is_past_memory(const struct sim_spec *s, const char *key)
+{
+	for (unsigned path = 0; path < TLB_PATHS; path++) {
+		const bool own = path == TLB_TEXTURE && s->has_texture && !s->tlb_shared;
+		const struct tlb_spec *t = &s->tlb[own ? TLB_TEXTURE : TLB_GLOBAL];
+		char stem[32];
+		snprintf(stem, sizeof stem, "tlb.%s.", path == TLB_TEXTURE ? "texture" : "global");
+		if (!str_starts(key, stem) || !t->levels || t->level[t->levels - 1].size < s->memory_bytes)
+			continue;
+		snprintf(stem + strlen(stem), sizeof stem - strlen(stem), "l%u.", t->levels);
+		return str_starts(key, stem) || str_ends(key, ".levels") || str_ends(key, ".miss_latency");
+	}
+	return false;
+}
+
 /* What cannot be told: a limit that is not there, pipes behind the issue rate, clusters that share nothing, and by no load, the structure of a level that holds
  * the whole constant memory and what lies behind it, or behind an L2 that does. */
 static bool is_hidden(const struct sim_spec *s, const char *key)
@@ -458,7 +475,7 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 		return true;
 	if (known_unit_hidden(s, key))
 		return true;
-	if (is_past_local(s, key))
+	if (is_past_local(s, key) || is_past_memory(s, key))
 		return true;
 	bool told = s->clock_scope == SCOPE_CLUSTER;
 	if (strcmp(key, "topology.block_order") == 0 && (s->block_order == ORDER_FILL || !told))

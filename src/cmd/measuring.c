@@ -31,9 +31,63 @@ static void on_end(void *ctx, const struct engine_at *at, const struct probe_rec
 	progress_end(&((struct measuring *)ctx)->progress, at, r);
 }
 
+/* Stores the whole run once more, in a new file beside the one that somebody took away. */
+static int rescue(struct measuring *m, const struct run *r, struct err *e)
+{
+	const size_t n = strlen(m->path), stem = str_ends(m->path, ".fathom") ? n - strlen(".fathom") : n;
+	struct store *fresh = NULL;
+	char *path = NULL;
+	char why[sizeof(e->text)];
+	int rc = -EEXIST;
+
+	snprintf(why, sizeof(why), "%s", e->text);
+	for (unsigned attempt = 1; rc == -EEXIST && attempt < 100; attempt++) {
+		path = arena_printf(&m->c->arena, "%.*s-kept-%u.fathom", (int)stem, m->path, attempt);
+		rc = path ? store_create(&fresh, path, r, e) : err_nomem(e);
+	}
+	for (size_t i = 0; rc == 0 && i < r->probe_count; i++)
+		if (r->probes[i].state != PROBE_PENDING)
+			rc = store_probe(fresh, r, r->probes[i].name, e);
+	if (rc) {
+		store_close(fresh);
+		return rc;
+	}
+	store_close(m->store);
+	m->store = fresh;
+	m->lost = m->lost ? m->lost : m->path;
+	m->path = path;
+	progress_say(&m->progress, "%s; the run is kept in %s", why, path);
+	return 0;
+}
+
 static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
 {
-	return store_probe(((struct measuring *)ctx)->store, r, probe, e);
+	struct measuring *m = ctx;
+	const int rc = store_probe(m->store, r, probe, e);
+
+	return rc == -ESTALE ? rescue(m, r, e) : rc;
+}
+
+/* The gates look at all findings together, so they are stored once more when all are there; then the file is looked at as a reader would. */
+static int finish(struct measuring *m, const struct run *r)
+{
+	struct err *e = &m->c->error;
+	int rc = store_findings(m->store, r, e);
+
+	if (rc == 0) {
+		rc = store_finish(m->store, e);
+		m->store = NULL;
+	}
+	if (rc != -ESTALE)
+		return rc;
+	rc = rescue(m, r, e);
+	if (rc == 0)
+		rc = store_findings(m->store, r, e);
+	if (rc == 0) {
+		rc = store_finish(m->store, e);
+		m->store = NULL;
+	}
+	return rc;
 }
 
 static bool on_stop(void *ctx)
@@ -243,8 +297,7 @@ int measuring_run(struct measuring *m, struct run *r, struct gpu *gpu, const str
 	}
 	if (m->verbose)
 		progress_times(&m->progress, r);
-	/* The gates look at all findings together, so they are stored once more now that all are there. */
-	return store_findings(m->store, r, &c->error) ? CMD_DEVICE : CMD_OK;
+	return finish(m, r) ? CMD_DEVICE : CMD_OK;
 }
 
 int measuring_outcome(struct measuring *m, const struct run *r)
@@ -252,6 +305,10 @@ int measuring_outcome(struct measuring *m, const struct run *r)
 	const size_t done = count_state(r, PROBE_DONE);
 	struct cmd_context *c = m->c;
 
+	if (m->lost)
+		return cmd_fail(c, CMD_FILE,
+				"%s was removed, replaced or changed while the run wrote it; the run is kept in %s",
+				m->lost, m->path);
 	if (m->gone)
 		return cmd_fail(c, CMD_DEVICE,
 				"%s is gone: %.200s; the %zu probes that were done are kept in %s; when it is back, go "

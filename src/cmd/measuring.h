@@ -17,8 +17,9 @@ struct measuring {
 	const char *then; /* what to do when an interrupted run is complete, or NULL */
 	bool verbose;	  /* --verbose: say where the time went */
 	bool interrupted, timed_out;
-	bool gone;     /* the device, in the middle */
-	char why[256]; /* it is gone */
+	bool gone;	  /* the device, in the middle */
+	const char *lost; /* the run file that somebody took away; all of the run is in another one */
+	char why[256];	  /* it is gone */
 };
 
 /* Reads --time-limit and --threads, and watches for Ctrl-C from now on. All return CMD_OK or a code with c->error set. */

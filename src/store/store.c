@@ -139,33 +139,64 @@ int store_look(const char *path, struct err *e)
 	return 0;
 }
 
-int store_open(struct store **out, const char *path, struct err *e)
+/* Opens s->name. A run file may come from anywhere: its schema is data, not code. */
+static int open_database(struct store *s, bool write, struct err *e)
 {
-	struct store *s = mem_zero(1, sizeof(*s));
-	if (!s)
-		return err_nomem(e);
-	s->path = mem_alloc(strlen(path) + 1);
-	if (!s->path) {
-		mem_free(s);
-		return err_nomem(e);
-	}
-	memcpy(s->path, path, strlen(path) + 1);
-	/* READWRITE falls back to reading where writing is not allowed; a reader needs it to roll back what a killed
-	 * writer left behind. */
-	int rc =
-	    sqlite3_open_v2(path, &s->db, SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
-	if (rc != SQLITE_OK) {
-		int code = s->db ? store_fail(s, rc, e) : err_nomem(e);
-		store_close(s);
-		return code;
-	}
-	/* A run file may come from anywhere: its schema is data, not code. */
+	const int how = write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY,
+		  rc = sqlite3_open_v2(s->name, &s->db, how | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+
+	if (rc != SQLITE_OK)
+		return s->db ? store_fail(s, rc, e) : err_nomem(e);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_VIEW, 0, NULL);
-	*out = s;
 	return 0;
+}
+
+/* Whether only a rollback could make the file readable: a killed writer left a transaction half done. */
+static bool is_half_done(struct store *s)
+{
+	return sqlite3_exec(s->db, "PRAGMA user_version", NULL, NULL, NULL) == SQLITE_READONLY_ROLLBACK;
+}
+
+static int open_copy(struct store *s, struct err *e)
+{
+	char *copy;
+	const int code = store_copy(s->path, &copy, e);
+
+	if (code)
+		return code;
+	sqlite3_close(s->db);
+	s->db = NULL;
+	mem_free(s->name);
+	s->name = copy;
+	s->copied = true;
+	return open_database(s, true, e);
+}
+
+int store_open(struct store **out, const char *path, bool write, struct err *e)
+{
+	struct store *s = mem_zero(1, sizeof(*s));
+	bool journal = false;
+	if (!s)
+		return err_nomem(e);
+	s->path = mem_alloc(strlen(path) + 1);
+	s->name = store_beside(path, "");
+	int code = s->path && s->name ? 0 : err_nomem(e);
+	if (!code) {
+		memcpy(s->path, path, strlen(path) + 1);
+		code = store_look_beside(path, &journal, e);
+	}
+	if (!code)
+		code = open_database(s, write, e);
+	if (!code && !write && journal && is_half_done(s))
+		code = open_copy(s, e);
+	if (code)
+		store_close(s);
+	else
+		*out = s;
+	return code;
 }
 
 void store_close(struct store *s)
@@ -173,7 +204,10 @@ void store_close(struct store *s)
 	if (!s)
 		return;
 	sqlite3_close(s->db);
+	if (s->copied)
+		store_copy_remove(s->name);
 	mem_free(s->path);
+	mem_free(s->name);
 	mem_free(s);
 }
 

@@ -22,6 +22,9 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 /* Replaces all findings (fathom infer), in one transaction. */
 int store_findings(struct store *s, const struct run *r, struct err *e);
 void store_close(struct store *s);
+/* Closes it after having seen that the file is the one that was written, and whole. -ESTALE: somebody removed, replaced or changed it, which
+ * every writing call finds out as well; what it returned success for before may be lost. */
+int store_finish(struct store *s, struct err *e);
 /* Reads a whole run into r, which need not be initialised; on an error r is empty. A file that is not a run is refused
  * with one sentence: -ENOENT missing, -EISDIR a folder, -EINVAL empty, not SQLite or not fathom's, -ENOTSUP a newer
  * schema, -EBADMSG damaged, -EBUSY another fathom is writing it. */

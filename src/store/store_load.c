@@ -357,7 +357,7 @@ int store_load(struct run *r, const char *path, struct err *e)
 	if (code == 0)
 		code = store_look(path, e);
 	if (code == 0)
-		code = store_open(&s, path, e);
+		code = store_open(&s, path, false, e);
 	if (code)
 		return code;
 	code = store_read(s, r, e);

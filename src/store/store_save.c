@@ -161,14 +161,54 @@ static int put_seconds(struct store *s, double seconds, struct err *e)
 	return code;
 }
 
-/* Commits when code is 0, else rolls back; the first failure is the one that is told. */
+/* Begins a transaction, if the file is still as the last one left it. */
+static int begin(struct store *s, const char *sql, struct err *e)
+{
+	const int code = store_unchanged(s, true, e);
+
+	return code ? code : store_exec(s, sql, e);
+}
+
+/* Commits when code is 0 and the file is still the same, else rolls back; the first failure is the one that is told. */
 static int end(struct store *s, int code, struct err *e)
 {
+	if (code == 0)
+		code = store_unchanged(s, false, e);
 	if (code == 0)
 		code = store_exec(s, "COMMIT", e);
 	if (code)
 		sqlite3_exec(s->db, "ROLLBACK", NULL, NULL, NULL);
-	return code;
+	struct err unused = {0};
+	struct err *const said = code ? &unused : e;
+	int64_t pages = 0, bytes = 0;
+	int after = store_unchanged(s, false, said);
+	if (after == 0)
+		after = store_mark(s, said);
+	/* Who cut the file in between left it shorter than what SQLite believes to have written. */
+	if (after == 0 && code == 0)
+		after = store_number(s, "PRAGMA page_count", &pages, said);
+	if (after == 0 && code == 0)
+		after = store_number(s, "PRAGMA page_size", &bytes, said);
+	if (after == 0 && code == 0 && s->mark.size != pages * bytes)
+		after = err_set(said, -ESTALE, "%s was cut while it was being written", s->path);
+	return code ? code : after;
+}
+
+int store_finish(struct store *s, struct err *e)
+{
+	char *path = s->name;
+	struct store *again = NULL;
+	int code = store_unchanged(s, true, e);
+
+	s->name = NULL;
+	store_close(s);
+	if (code == 0 && path)
+		code = store_open(&again, path, false, e);
+	if (code == 0)
+		code = store_check(again, e);
+	store_close(again);
+	mem_free(path);
+	return code == -EBADMSG || code == -EINVAL ? err_set(e, -ESTALE, "%s", e->text) : code;
 }
 
 static int put_head(struct store *s, const struct run *r, struct err *e)
@@ -211,21 +251,18 @@ static int put_schema(struct store *s, struct err *e)
 	return code ? code : store_exec(s, mark, e);
 }
 
-int store_create(struct store **out, const char *path, const struct run *r, struct err *e)
+/* Writes a whole new run file. */
+static int write_new(const char *path, const struct run *r, struct err *e)
 {
-	*out = NULL;
-	/* O_EXCL decides between two runs that create the same file at once. */
-	int fd = open(path, O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC, 0666);
-	if (fd < 0)
-		return errno == EEXIST ? err_set(e, -EEXIST, "%s exists already", path)
-				       : err_set(e, -errno, "%s cannot be created: %s", path, strerror(errno));
-	close(fd);
 	struct store *s = NULL;
-	int code = store_open(&s, path, e);
+	int code = store_open(&s, path, true, e);
+
 	if (code == 0)
 		code = lock(s, e);
 	if (code == 0)
-		code = store_exec(s, "BEGIN", e);
+		code = store_mark(s, e);
+	if (code == 0)
+		code = begin(s, "BEGIN", e);
 	if (code == 0) {
 		code = put_schema(s, e);
 		if (code == 0)
@@ -234,13 +271,66 @@ int store_create(struct store **out, const char *path, const struct run *r, stru
 			code = put_probes(s, r, e);
 		code = end(s, code, e);
 	}
+	store_close(s);
+	return code;
+}
+
+/* Gives the whole file its name, which nobody else may have taken. Not every file system has links. */
+static int give_name(const char *part, const char *path)
+{
+	if (link(part, path) == 0)
+		return unlink(part) == 0 ? 0 : -errno;
+	if (errno == EEXIST)
+		return -EEXIST;
+	return renameat2(AT_FDCWD, part, AT_FDCWD, path, RENAME_NOREPLACE) == 0 ? 0 : -errno;
+}
+
+static int open_locked(struct store **out, const char *path, struct err *e)
+{
+	int code = store_open(out, path, true, e);
+
+	if (code == 0)
+		code = lock(*out, e);
+	if (code == 0)
+		code = store_mark(*out, e);
 	if (code) {
-		store_close(s);
-		unlink(path); /* nothing is in it */
-		return code;
+		store_close(*out);
+		*out = NULL;
 	}
-	*out = s;
-	return 0;
+	return code;
+}
+
+int store_create(struct store **out, const char *path, const struct run *r, struct err *e)
+{
+	struct str part;
+
+	*out = NULL;
+	if (access(path, F_OK) == 0)
+		return err_set(e, -EEXIST, "%s exists already", path);
+	/* Whoever dies here leaves no half-made run under its name. */
+	str_init(&part);
+	str_addf(&part, "%s.%ld.part", path, (long)getpid());
+	if (part.failed) {
+		str_free(&part);
+		return err_nomem(e);
+	}
+	const int fd = open(str_text(&part), O_CREAT | O_EXCL | O_RDWR | O_CLOEXEC | O_NOFOLLOW, 0666);
+	int code = fd < 0 ? err_set(e, -errno, "%s cannot be created: %s", path, strerror(errno)) : 0;
+	if (fd >= 0) {
+		close(fd);
+		code = write_new(str_text(&part), r, e);
+		if (code == 0) {
+			code = give_name(str_text(&part), path);
+			if (code == -EEXIST)
+				err_set(e, code, "%s exists already", path);
+			else if (code)
+				err_set(e, code, "%s cannot be created: %s", path, strerror(-code));
+		}
+		if (code)
+			unlink(str_text(&part));
+	}
+	str_free(&part);
+	return code ? code : open_locked(out, path, e);
 }
 
 int store_resume(struct store **out, const char *path, struct err *e)
@@ -250,9 +340,7 @@ int store_resume(struct store **out, const char *path, struct err *e)
 	if (code)
 		return code;
 	struct store *s = NULL;
-	code = store_open(&s, path, e);
-	if (code == 0)
-		code = lock(s, e);
+	code = open_locked(&s, path, e);
 	if (code == 0)
 		code = store_check(s, e);
 	if (code == 0)
@@ -263,6 +351,8 @@ int store_resume(struct store **out, const char *path, struct err *e)
 		code = store_exec(s, same, e);
 	}
 	if (code == 0)
+		code = store_mark(s, e);
+	if (code == 0)
 		*out = s;
 	else
 		store_close(s);
@@ -271,7 +361,7 @@ int store_resume(struct store **out, const char *path, struct err *e)
 
 int store_probe(struct store *s, const struct run *r, const char *probe, struct err *e)
 {
-	int code = store_exec(s, "BEGIN", e);
+	int code = begin(s, "BEGIN", e);
 	if (code)
 		return code;
 	/* What an interrupted attempt left of this probe goes first. */
@@ -318,7 +408,10 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 
 int store_findings(struct store *s, const struct run *r, struct err *e)
 {
-	int code = store_exec(s, "BEGIN;DELETE FROM finding", e);
+	int code = begin(s, "BEGIN", e);
+	if (code)
+		return code;
+	code = store_exec(s, "DELETE FROM finding", e);
 	struct writer w = {.s = s};
 	if (code == 0)
 		code = prepare(s, &w.finding, &finding_table, "array,evidence", e);

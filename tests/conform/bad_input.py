@@ -11,6 +11,7 @@ import shutil
 import sqlite3
 import subprocess
 import sys
+import time
 
 from outside import Outside, accepted, expect, refused, run_tests
 
@@ -468,6 +469,26 @@ def test_full_disk(o):
     refused(result, DEVICE, "kept")
     accepted(o.run("report", o.path("kept/full.fathom")))
     return None
+
+
+def test_run_file_that_is_taken_away(o):
+    """Whatever becomes of the file under a run, the run is kept, told of, and not called well."""
+    for how in ("removed", "cut"):
+        path, kept = o.path(how + ".fathom"), o.path(how + "-kept-1.fathom")
+        child = o.start("run", "-d", "sim:toy", "-p", "clock,barrier,shared_memory,branch,registers", "-o", path)
+        while not os.path.exists(path) and child.poll() is None:
+            time.sleep(0.001)
+        if how == "removed":
+            os.unlink(path)
+        else:
+            os.truncate(path, 0)
+        out, err = child.communicate(timeout=120)
+        expect(child.returncode == FILE, f"{how}: exit {child.returncode}: {err}")
+        expect("kept in " + kept in err, f"{how}: the kept file is not named: {err}")
+        expect("Wrote " + path + "\n" not in out, f"{how}: it says that it wrote what is gone")
+        report = o.run("report", kept, "--format", "csv")
+        accepted(report)
+        expect("regfile." in report.stdout and "clock.read_latency,MEASURED" in report.stdout, f"{how}: {kept} lacks findings")
 
 
 def test_figures_where_a_file_is(o):

@@ -484,13 +484,111 @@ static void read_only(void **state)
 		assert_int_equal(seteuid(0), 0);
 }
 
+/* SQLite's file format, section 3: a journal without pages that names `victim` as the super-journal of several files. */
+static void hostile_journal(const char *path, const char *victim)
+{
+	static const unsigned char magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
+	const uint32_t n = (uint32_t)strlen(victim);
+	unsigned char head[512] = {0}, number[4];
+	uint32_t sum = 0;
+	FILE *f = fopen(path, "wb");
+
+	assert_non_null(f);
+	memcpy(head, magic, sizeof(magic));
+	fwrite(head, 1, sizeof(head), f);
+	for (const char *c = victim; *c; c++)
+		sum += (uint32_t)*c;
+	for (int i = 0; i < 4; i++)
+		number[i] = (unsigned char)(0x40001u >> (24 - 8 * i)); /* the page of the lock byte, pages of 4096 */
+	fwrite(number, 1, 4, f);
+	fwrite(victim, 1, n, f);
+	for (int i = 0; i < 4; i++)
+		number[i] = (unsigned char)(n >> (24 - 8 * i));
+	fwrite(number, 1, 4, f);
+	for (int i = 0; i < 4; i++)
+		number[i] = (unsigned char)(sum >> (24 - 8 * i));
+	fwrite(number, 1, 4, f);
+	fwrite(magic, 1, sizeof(magic), f);
+	assert_int_equal(fclose(f), 0);
+}
+
+static void strange_company(void **state)
+{
+	(void)state;
+	static const unsigned char two = 2;
+	struct run r, b;
+	struct store *s;
+	assert_int_equal(sample_run(&r), 0);
+
+	save("j.fathom", &r);
+	write_file("victim", "precious", 8);
+	hostile_journal("j.fathom-journal", "victim");
+	refuse("j.fathom", -EBADMSG, "names a further file");
+	assert_int_equal(access("victim", F_OK), 0);
+	assert_int_equal(access("j.fathom-journal", F_OK), 0);
+	assert_int_equal(unlink("j.fathom-journal") || symlink("victim", "j.fathom-journal"), 0);
+	refuse("j.fathom", -EBADMSG, "is not a regular file");
+	assert_int_equal(unlink("j.fathom-journal"), 0);
+
+	int fd = open("j.fathom", O_WRONLY);
+	assert_true(fd >= 0 && pwrite(fd, &two, 1, 18) == 1 && pwrite(fd, &two, 1, 19) == 1);
+	close(fd);
+	refuse("j.fathom", -EINVAL, "write-ahead log");
+
+	/* Names that SQLite takes for more than names. */
+	static const char *const names[] = {"file:x?mode=memory", ":memory:"};
+	for (size_t i = 0; i < 2; i++) {
+		save(names[i], &r);
+		assert_int_equal(access(names[i], F_OK), 0);
+		assert_int_equal(store_load(&b, names[i], &e), 0);
+		same(&r, &b);
+		run_free(&b);
+		assert_int_equal(store_resume(&s, names[i], &e), 0);
+		store_close(s);
+	}
+	run_free(&r);
+}
+
+/* Whatever others do to a file while it is written, no call says that it was stored, and the end says so as well. */
+static void taken_away(void **state)
+{
+	(void)state;
+	static const char *const words[] = {"was removed", "was replaced", "was changed", "was changed"};
+	struct run r;
+	assert_int_equal(sample_run(&r), 0);
+
+	for (unsigned how = 0; how < 4; how++)
+		for (unsigned last = 0; last < 2; last++) {
+			struct store *s;
+			unlink("t.fathom");
+			save("other.fathom", &r);
+			assert_int_equal(store_create(&s, "t.fathom", &r, &e), 0);
+			assert_int_equal(store_probe(s, &r, "constant", &e), 0);
+			usleep(5000); /* the clock of the file system counts in steps of 4 ms */
+			int fd = how < 2 ? -1 : open("t.fathom", O_WRONLY);
+			const bool done = how == 0   ? unlink("t.fathom") == 0
+					  : how == 1 ? rename("other.fathom", "t.fathom") == 0
+					  : how == 2 ? ftruncate(fd, 0) == 0
+						     : pwrite(fd, "junk", 4, 8192) == 4;
+			assert_true(done);
+			if (fd >= 0)
+				close(fd);
+			const int rc = last ? store_finish(s, &e) : store_probe(s, &r, "constant", &e);
+			if (rc != -ESTALE || !strstr(e.text, words[how]))
+				fail_msg("%u %u: %d %s", how, last, rc, e.text);
+			if (!last)
+				store_close(s);
+		}
+	run_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(round_trip),     cmocka_unit_test(foreign),   cmocka_unit_test(damaged),
-	    cmocka_unit_test(defused),	      cmocka_unit_test(torn),	   cmocka_unit_test(full),
-	    cmocka_unit_test(create_refused), cmocka_unit_test(read_only), cmocka_unit_test(upgraded),
-	    cmocka_unit_test(viewed),
+	    cmocka_unit_test(round_trip),      cmocka_unit_test(foreign),    cmocka_unit_test(damaged),
+	    cmocka_unit_test(defused),	       cmocka_unit_test(torn),	     cmocka_unit_test(full),
+	    cmocka_unit_test(create_refused),  cmocka_unit_test(read_only),  cmocka_unit_test(upgraded),
+	    cmocka_unit_test(strange_company), cmocka_unit_test(taken_away), cmocka_unit_test(viewed),
 	};
 	return cmocka_run_group_tests(tests, folder, clean);
 }

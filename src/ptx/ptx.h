@@ -31,6 +31,8 @@ enum ptx_type {
 	PTX_BF16X2,
 	PTX_E4M3X2, /* two of 8 bits, the upper one first, in a .b16 */
 	PTX_E5M2X2,
+	PTX_U16X2,
+	PTX_S16X2,
 	PTX_TF32, /* in a .b32, the low 13 bits of the fraction 0 */
 	PTX_TYPES
 };

@@ -187,6 +187,19 @@ bool ptx_token_is(const struct ptx_token *t, const char *s);
 int ptx_expect(struct ptx_parser *p, char c, const char *why);
 int ptx_accept(struct ptx_parser *p, char c, bool *yes);
 
+#define PTX_KEEP(p, list, out)                                                                                         \
+	do {                                                                                                           \
+		if ((list).n && !((out) = arena_copy((p)->a, (list).v, (list).n * sizeof *(list).v)))                  \
+			return err_nomem((p)->e);                                                                      \
+	} while (0)
+
+/* functions and what stands between them (ptx_parse.c) */
+int ptx_parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage); /* behind .entry or .func */
+int ptx_pragma(struct ptx_parser *p, struct ptx_token *text);
+bool ptx_is_line_directive(const struct ptx_token *t); /* .loc, .file: for debuggers */
+int ptx_skip_line_directive(struct ptx_parser *p);
+bool ptx_var_space(const struct ptx_token *t, bool body, enum ptx_space *space);
+
 /* declarations (ptx_decl.c) */
 int ptx_type_of_word(struct ptx_parser *p, const struct ptx_token *t, enum ptx_type *type); /* error when no type */
 int ptx_decl_reg(struct ptx_parser *p);

@@ -10,6 +10,7 @@
 #define T_SINT	(T_S(S16) | T_S(S32) | T_S(S64))
 #define T_FLOAT (T_S(F32) | T_S(F64))
 #define T_HALF	(T_S(F16) | T_S(F16X2))
+#define T_PAIR	(T_S(U16X2) | T_S(S16X2))
 #define T_BF	(T_S(BF16) | T_S(BF16X2))
 #define T_SMALL (T_S(E4M3X2) | T_S(E5M2X2) | T_S(TF32))
 #define T_BITS	(T_S(B16) | T_S(B32) | T_S(B64))
@@ -39,7 +40,8 @@ static const struct {
     [PTX_S64] = {"s64", 8, 'i', true},	     [PTX_F16] = {"f16", 2, 'f', true},
     [PTX_F16X2] = {"f16x2", 4, 'f', true},   [PTX_F32] = {"f32", 4, 'f', true},
     [PTX_F64] = {"f64", 8, 'f', true},	     [PTX_BF16] = {"bf16", 2, 'f', true},
-    [PTX_BF16X2] = {"bf16x2", 4, 'f', true}, [PTX_E4M3X2] = {"e4m3x2", 2, 'f', true},
+    [PTX_BF16X2] = {"bf16x2", 4, 'f', true}, [PTX_U16X2] = {"u16x2", 4, 'i', false},
+    [PTX_S16X2] = {"s16x2", 4, 'i', true},   [PTX_E4M3X2] = {"e4m3x2", 2, 'f', true},
     [PTX_E5M2X2] = {"e5m2x2", 2, 'f', true}, [PTX_TF32] = {"tf32", 4, 'f', true},
 };
 
@@ -71,6 +73,8 @@ const struct ptx_word ptx_words[] = {
     TYPE(E4M3X2, "e4m3x2"),
     TYPE(E5M2X2, "e5m2x2"),
     TYPE(TF32, "tf32"),
+    TYPE(U16X2, "u16x2"),
+    TYPE(S16X2, "s16x2"),
     {"rn", M_RND, PTX_RN},
     {"rz", M_RND, PTX_RZ},
     {"rm", M_RND, PTX_RM},

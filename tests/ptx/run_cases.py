@@ -84,6 +84,17 @@ CASES = {
                     "wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%q1], {%f1, %f2, %f3, %f4, %f5, %f6, %f7, %f8}, 16;",
                     more=".shared .align 32 .b8 s[512];"),
              lambda w: all(float.fromhex("0x1p0") * struct_float(w[k]) == 16 * (k // 16) * (k % 16) for k in range(256)), "", 32, ["--words", "256"]),
+    # Halves of a column-major matrix, loaded across and stored across, and what lies between them.
+    "wmma across": (kernel("mov.u32 %r2, %laneid; mov.u32 %r3, 0;\nL: mad.lo.u32 %r4, %r3, 32, %r2; cvt.u16.u32 %h1, %r4; mov.u32 %r6, s;"
+                           "mad.lo.u32 %r6, %r4, 2, %r6; st.shared.b16 [%r6], %h1; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 8; @%p1 bra L;\nbar.sync 0; mov.u64 %q2, s;"
+                           "wmma.load.c.sync.aligned.col.m16n16k16.shared.f16 {%r20, %r21, %r22, %r23}, [%q2], 16;"
+                           "wmma.store.d.sync.aligned.row.m16n16k16.global.f16 [%q1], {%r20, %r21, %r22, %r23}, 16;"
+                           "wmma.store.d.sync.aligned.col.m16n16k16.global.f16 [%q1+512], {%r20, %r21, %r22, %r23}, 16;",
+                           more=".shared .align 32 .b8 s[512];"),
+                    lambda w: all(w[128 + k] == 2 * k | (2 * k + 1) << 16 for k in range(128)) and w[0] == 16 << 16 and w[8] == 1 | 17 << 16,
+                    "", 32, ["--words", "256"]),
+    "sixteen bits in pairs": (kernel("mov.u32 %r2, 0x0001ffff; mov.u32 %r3, 0xffff0002; add.u16x2 %r1, %r2, %r3; min.s16x2 %r4, %r2, %r3; max.u16x2 %r5, %r2, %r3;"
+                                     "st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r4; st.global.u32 [%q1+8], %r5;"), [1, 0xffffffff, 0xffffffff]),
     "printing": (kernel("mov.u64 %q2, depot; cvta.local.u64 %q3, %q2; mov.u32 %r1, %laneid; st.local.u32 [%q2], %r1; mov.u64 %q4, 0x3ff8000000000000;"
                         "st.local.u64 [%q2+8], %q4; mov.u64 %q5, text; cvta.global.u64 %q5, %q5; { .param .b64 a; st.param.b64 [a], %q5; .param .b64 b;"
                         "st.param.b64 [b], %q3; .param .b32 c; call.uni (c), vprintf, (a, b); ld.param.b32 %r2, [c]; }",

@@ -164,6 +164,15 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 			return decode_emit(d, &r);
 		}
 	}
+	if (t == PTX_U16X2 || t == PTX_S16X2) { /* the video instruction of two halves */
+		const unsigned each = t == PTX_S16X2 ? PTX_S32 : PTX_U32;
+		r.i.op = EXEC_packed;
+		r.i.more[0] = in->op == PTX_OP_ADD ? PTX_OP_VADD2 : in->op == PTX_OP_MIN ? PTX_OP_VMIN2 : PTX_OP_VMAX2;
+		r.i.more[1] = (uint16_t)(each | each << 5 | each << 10);
+		r.i.more[2] = 2;
+		r.i.imm = in->mods & PTX_SAT ? PACKED_SATURATED : 0;
+		return decode_emit(d, &r);
+	}
 	bool half = t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2;
 	int op = plain && !is_special(in) ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
 	if (op >= 0)

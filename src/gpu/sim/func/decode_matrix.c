@@ -137,6 +137,37 @@ static int product(struct decoder *d, struct decode_frame *f, const struct ptx_i
 	return decode_emit(d, &r);
 }
 
+/* A row for one half of a register: what a store takes, or what a load brings. */
+static int half_of(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *e,
+		   unsigned high, bool store, uint16_t *part)
+{
+	struct decode_record r;
+	DECODE_TRY(decode_new_row(d, false, part));
+	if (!store)
+		return 0;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_source(d, f, &r, e, PTX_B32, &r.i.a));
+	r.i.op = high ? EXEC_unpack_16_hi : EXEC_unpack_16;
+	r.i.dst = *part;
+	decode_writes(&r, *part);
+	return decode_emit(d, &r);
+}
+
+/* The lower half goes into the register as it is, the upper one above it. */
+static int join_half(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, const struct ptx_operand *e,
+		     unsigned high, uint16_t part)
+{
+	struct decode_record r;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_dest(d, f, &r, e, &r.i.dst));
+	r.i.op = high ? EXEC_pack_32 : EXEC_mov_32;
+	r.i.a = high ? r.i.dst : part;
+	r.i.b = part;
+	decode_reads(d, &r, r.i.a);
+	decode_reads(d, &r, part);
+	return decode_emit(d, &r);
+}
+
 /* wmma.load and .store: each lane's part by plain accesses, from a place of its own. */
 static int fragment(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool store)
 {
@@ -186,11 +217,12 @@ static int fragment(struct decoder *d, struct decode_frame *f, const struct ptx_
 			r.i.more[3] = (uint16_t)(across ? 1 + x : 0);
 			DECODE_TRY(decode_emit(d, &r));
 		}
-		if (across && bits == 16)
-			return decode_not(d, in); /* halves of a register: use .row */
 		struct ptx_operand *e = (struct ptx_operand *)element(in, list, reg);
 		if (reg >= have || e->kind != PTX_OPND_REG)
 			return decode_not(d, in);
+		uint16_t part = FUNC_NONE;
+		if (across && bits == 16)
+			DECODE_TRY(half_of(d, f, in, e, x % 2, store, &part));
 		DECODE_TRY(decode_begin(d, f, in, &r));
 		r.i.kind = store ? FUNC_STORE : FUNC_LOAD;
 		r.i.op = store ? EXEC_store : EXEC_load;
@@ -201,11 +233,23 @@ static int fragment(struct decoder *d, struct decode_frame *f, const struct ptx_
 		r.i.imm = (uint64_t)o->offset + (o->has_reg || o->sym < 0 ? 0 : d->address[o->sym]) +
 			  (across ? 0 : x * piece);
 		r.i.bytes = (uint8_t)piece;
-		DECODE_TRY(store ? decode_source(d, f, &r, e, word == 8 ? PTX_B64 : PTX_B32, &r.i.b)
-				 : decode_dest(d, f, &r, e, &r.i.dst));
-		r.i.more[3] = (uint16_t)((unsigned)(word == 8 ? PTX_B64 : PTX_B32) | 1u << MEM_COUNT_SHIFT |
-					 word << MEM_WIDTH_SHIFT | (wide ? MEM_ADDRESS_64 : 0));
+		if (part != FUNC_NONE && store) {
+			r.i.b = part;
+			decode_reads(d, &r, part);
+		} else if (part != FUNC_NONE) {
+			r.i.dst = part;
+			decode_writes(&r, part);
+		} else {
+			DECODE_TRY(store ? decode_source(d, f, &r, e, word == 8 ? PTX_B64 : PTX_B32, &r.i.b)
+					 : decode_dest(d, f, &r, e, &r.i.dst));
+		}
+		r.i.more[3] = (uint16_t)((unsigned)(piece == 8	 ? PTX_B64
+						    : piece == 2 ? PTX_B16
+								 : PTX_B32) |
+					 1u << MEM_COUNT_SHIFT | word << MEM_WIDTH_SHIFT | (wide ? MEM_ADDRESS_64 : 0));
 		DECODE_TRY(decode_emit(d, &r));
+		if (part != FUNC_NONE && !store)
+			DECODE_TRY(join_half(d, f, in, e, x % 2, part));
 	}
 	for (unsigned x = each / word; !store && x < have; x++) { /* binary16 has each element twice */
 		uint16_t from, to;

@@ -121,10 +121,16 @@ static const struct cmd_option sim_options[] = {
     {.name = "entry", .arg = "NAME", .help = "which kernel of the file (default: the first that can be run)"},
     {.name = "arg",
      .arg = "ARG",
-     .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5), out:WORDS, a buffer whose words are printed, or "
-	     "bytes:HEX, a struct as it "
-	     "lies in memory, zeros behind what is written",
+     .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5); bytes:HEX, a struct as it lies in memory, zeros "
+	     "behind what is written; or a "
+	     "buffer: out:WORDS of zeros, whose words are printed, in:FILE with a file's bytes, fill:WORDS:VALUE, "
+	     "random:WORDS:SEED of "
+	     "any bits, uniform:WORDS:SEED of .f32 from 0 to 1",
      .many = true},
+    {.name = "shared", .arg = "BYTES", .help = "dynamic shared memory of a block"},
+    {.name = "out-type",
+     .arg = "TYPE",
+     .help = "how the words of out:WORDS are printed: u32 (default), s32, f32 or x32"},
     {.name = "time-limit",
      .arg = "TIME",
      .help = "end a kernel that still runs after so long (90, 90s, 1.5m; default 60; 0: never)"},

@@ -1,5 +1,6 @@
 /* fathom sim: one kernel of the user's on a simulated GPU. */
 #include "cmd/kernel_file.h"
+#include "cmd/sim_args.h"
 #include "cmd/sim_trace.h"
 #include "ptx/ptx.h"
 #include <errno.h>
@@ -7,73 +8,30 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define OUT_WORDS_MAX (1u << 26)
-#define SECONDS_MOST  60 /* where the user says nothing */
-
-/* ---- what the user gave ---- */
-
-/* bytes:00ff..., in the order of memory; what is not written is 0. */
-static int argument_bytes(struct cmd_context *c, struct gpu *g, const char *hex, const struct ptx_param *p, uint32_t n)
-{
-	uint8_t *bytes = arena_alloc(&c->arena, p->size, 1);
-	size_t digits = strlen(hex);
-	if (!bytes)
-		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	if (digits % 2 || digits / 2 > p->size || strspn(hex, "0123456789abcdefABCDEF") != digits)
-		return cmd_fail(c, CMD_USAGE,
-				"--arg bytes:HEX takes two digits for each of at most %u bytes of %s, not \"%s\"",
-				p->size, p->name, hex);
-	for (size_t k = 0; k < digits; k += 2) {
-		const char pair[3] = {hex[k], hex[k + 1], '\0'};
-		bytes[k / 2] = (uint8_t)strtoul(pair, NULL, 16);
-	}
-	sim_argument(g, n, bytes);
-	return CMD_OK;
-}
-
-static int arguments(struct cmd_context *c, struct gpu *g, const struct func_program *p, struct launch *l)
-{
-	const char *text;
-	size_t n = 0;
-	while (cmd_value_at(c, "arg", n))
-		n++;
-	if (n != p->param_count)
-		return cmd_fail(c, CMD_USAGE, "%s takes %u arguments, %zu were given with --arg", p->name,
-				p->param_count, n);
-	if (n > LAUNCH_ARGS)
-		return cmd_fail(c, CMD_USAGE, "%s takes more than %d arguments", p->name, LAUNCH_ARGS);
-	for (size_t i = 0; (text = cmd_value_at(c, "arg", i)); i++) {
-		struct launch_arg *a = &l->args[l->arg_count++];
-		if (str_starts(text, "bytes:")) {
-			int rc = argument_bytes(c, g, text + 6, &p->param[i], (uint32_t)i);
-			if (rc)
-				return rc;
-			continue;
-		}
-		if (!str_starts(text, "out:")) {
-			int rc = kernel_file_number(c, text, &p->param[i], a);
-			if (rc)
-				return rc;
-			continue;
-		}
-		char *end;
-		errno = 0;
-		unsigned long words = strtoul(text + 4, &end, 0);
-		if (end == text + 4 || *end || errno || text[4] == '-' || !words || words > OUT_WORDS_MAX)
-			return cmd_fail(c, CMD_USAGE,
-					"--arg out:WORDS takes a count of 32-bit words up to %u, not \"%s\"",
-					OUT_WORDS_MAX, text + 4);
-		if (l->buffer_count == 1)
-			return cmd_fail(c, CMD_USAGE, "only one --arg can be out:WORDS");
-		l->buffers[0] = (struct launch_buffer){
-		    .bytes = (uint64_t)words * 4, .output = true, .output_words = (uint32_t)words};
-		*a = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 0};
-		l->buffer_count = 1;
-	}
-	return CMD_OK;
-}
+#define SECONDS_MOST 60 /* where the user says nothing */
 
 /* ---- what came out ---- */
+
+/* type: u32, s32, f32 or x32; NULL: u32 */
+static void word(struct str *out, uint32_t bits, const char *type)
+{
+	float f;
+	memcpy(&f, &bits, sizeof f);
+	switch (type ? *type : 'u') {
+	case 's':
+		str_addf(out, " %11d", (int32_t)bits);
+		break;
+	case 'f':
+		str_addf(out, " %15.9g", (double)f);
+		break;
+	case 'x':
+		str_addf(out, "   %08x", bits);
+		break;
+	default:
+		str_addf(out, " %10u", bits);
+		break;
+	}
+}
 
 static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
 {
@@ -99,7 +57,7 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sampl
 	for (uint32_t i = 0; i < s->words_per_repeat; i++) {
 		if (i % 8 == 0)
 			str_addf(&out, "%s%6u:", i ? "\n" : "words\n", i);
-		str_addf(&out, " %10u", s->words[i]);
+		word(&out, s->words[i], cmd_value(c, "out-type"));
 	}
 	if (s->words_per_repeat)
 		str_add(&out, "\n");
@@ -139,16 +97,23 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	const struct func_program *p = sim_program(g, id);
 	struct trace_writer *t = NULL;
 	struct time_hook hook;
-	double limit = SECONDS_MOST;
+	double limit = SECONDS_MOST, shared = 0;
+	const char *type = cmd_value(c, "out-type");
 	if (!p)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	rc = kernel_file_triple(c, "grid", l.grid);
 	if (!rc)
 		rc = kernel_file_triple(c, "block", l.block);
 	if (!rc)
-		rc = arguments(c, g, p, &l);
+		rc = sim_args(c, g, p, &l);
 	if (!rc)
 		rc = cmd_seconds(c, "time-limit", 0, 1e6, &limit);
+	if (!rc)
+		rc = cmd_number(c, "shared", 0, 1 << 24, &shared);
+	if (!rc && type && strcmp(type, "u32") != 0 && strcmp(type, "s32") != 0 && strcmp(type, "f32") != 0 &&
+	    strcmp(type, "x32") != 0)
+		rc = cmd_fail(c, CMD_USAGE, "--out-type is u32, s32, f32 or x32, not \"%s\"", type);
+	l.shared_bytes = (uint32_t)shared;
 	if (!rc && cmd_flag(c, "trace"))
 		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)

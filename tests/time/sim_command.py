@@ -126,6 +126,29 @@ with tempfile.TemporaryDirectory() as folder:
 
     refused("no such folder", run(*place2, "--trace", os.path.join(folder, "none", "x.json")), 4, "x.json")
 
+    # Buffers with content, structs, shared memory, and how words are printed.
+    many = os.path.join(folder, "many.ptx")
+    with open(many, "w", encoding="ascii") as f:
+        f.write(".version 6.0\n.target sm_70\n.address_size 64\n.extern .shared .b32 s[];\n.visible .entry k(.param .u64 o, .param .u64 a, .param .u64 b, .param .u64 c, "
+                ".param .u64 d, .param .align 4 .b8 z[12])\n{ .reg .b32 %r, %x; .reg .f32 %f; .reg .b64 %o, %p;\n ld.param.u64 %o, [o];\n" +
+                "".join(f"ld.param.u64 %p, [{p}]; ld.global.u32 %r, [%p+4]; st.global.u32 [%o+{4 * k}], %r;\n" for k, p in enumerate("abcd")) +
+                "ld.param.u32 %r, [z+4]; st.global.u32 [%o+16], %r; mov.u32 %x, %dynamic_smem_size; st.shared.u32 [s+8], %x; ld.shared.u32 %r, [s+8];\n"
+                "st.global.u32 [%o+20], %r; ret; }\n")
+    raw = os.path.join(folder, "raw")
+    with open(raw, "wb") as f:
+        f.write(bytes([1, 0, 0, 0, 0xfe, 0xff, 0xff, 0xff, 9]))
+    place3 = [many, "--gpu", "toy", "--grid", "1", "--block", "1", "--arg", "out:6", "--arg", f"in:{raw}", "--arg", "fill:2:7", "--arg", "random:2:5",
+              "--arg", "uniform:2:5", "--arg", "bytes:00000000ff000000", "--shared", "64"]
+    rc, out, err = run(*place3, "--out-type", "s32")
+    words = [int(w) for line in out.splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
+    check("buffers", rc == 0 and words[:2] == [-2, 7] and words[4:] == [255, 64], (out, err))
+    check("seeds", run(*place3) == run(*place3) and run(*place3) != run(*[a.replace("random:2:5", "random:2:6") for a in place3]))
+    rc, out, err = run(*place3, "--out-type", "f32")
+    check("floats", rc == 0 and 0 <= float(re.search(r"0:(.*)", out).group(1).split()[3]) < 1, out)
+    refused("no such file", run(*[a.replace(raw, raw + "x") for a in place3]), 4, "rawx")
+    refused("no seed", run(*[a.replace("random:2:5", "random:2") for a in place3]), 2, "random:WORDS:SEED")
+    refused("no type", run(*place3, "--out-type", "u8"), 2, "u8")
+
     refused("few arguments", run(*place, "--arg", "out:8"), 2, "takes 3 arguments")
     refused("no number", run(*place, "--arg", "out:8", "--arg", "seven", "--arg", "1"), 2, "seven")
     refused("no size", run(*place, "--arg", "out:none", "--arg", "7", "--arg", "1"), 2, "none")

@@ -2,14 +2,18 @@
 """Makes the folder of a new probe: a kernel that times a chain, and a study that looks at it. It builds and runs
 as it stands, so that there is something to change.
 
-Usage: new_probe.py NAME "What does it ask?" KEY
-Example: new_probe.py barrier "What does a barrier cost one warp?" barrier.latency
+Usage: new_probe.py NAME "What does it ask?" KEY [--unit UNIT --meaning "of what"]
+Example: new_probe.py vote "What does a vote of a warp cost?" vote.latency --unit cycles --meaning "of one vote of a warp"
+
+A key that src/data/keys.def does not have yet needs its unit and its meaning, and gets its line there.
 """
+import argparse
 import os
 import re
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+KEYS = os.path.join(ROOT, "src", "data", "keys.def")
 
 PTX = """// LENGTH dependent additions between two clock reads. Words: 2 + i: value of read i; then the chain's result.
 .visible .entry chain(.param .u64 out, .param .u32 pin_sm, .param .u32 seed)
@@ -126,26 +130,48 @@ const struct probe probe_@NAME@ = {
 
 
 def known_key(key):
-    with open(os.path.join(ROOT, "src", "data", "keys.def"), encoding="utf-8") as f:
+    with open(KEYS, encoding="utf-8") as f:
         patterns = re.findall(r'"([a-z]+\.[^"]*)"', f.read())
     def matches(pattern):
         return re.fullmatch(re.sub(r"<[^>]+>", "[a-z0-9]+", pattern.replace(".", r"\.")), key)
     return any(matches(p) for p in patterns)
 
 
+def add_key(key, unit, meaning):
+    if not re.fullmatch(r"[a-z][a-z0-9_]*(\.[a-z0-9_]+)+", key):
+        sys.exit(f"new-probe: '{key}' is no key; small words with dots between them, such as vote.latency")
+    if '"' in meaning or "\\" in meaning:
+        sys.exit("new-probe: the meaning is one plain sentence, without quotes")
+    with open(KEYS, encoding="utf-8") as f:
+        units = set(re.findall(r'^K\("[^"]+",\s*"([^"]+)"', f.read(), flags=re.M))
+    if unit not in units:
+        sys.exit(f"new-probe: '{unit}' is no unit; keys have {', '.join(sorted(units))}")
+    with open(KEYS, "a", encoding="utf-8") as f:
+        f.write(f'K("{key}", "{unit}", "{meaning}")\n')
+    print(os.path.relpath(KEYS, ROOT))
+
+
 def main():
-    if len(sys.argv) != 4:
-        sys.exit(__doc__.strip())
-    name, asks, key = sys.argv[1:]
+    parser = argparse.ArgumentParser(usage=__doc__.strip())
+    parser.add_argument("name")
+    parser.add_argument("asks")
+    parser.add_argument("key")
+    parser.add_argument("--unit")
+    parser.add_argument("--meaning")
+    given = parser.parse_args()
+    name, asks, key = given.name, given.asks, given.key
     if not re.fullmatch(r"[a-z][a-z0-9_]*", name):
         sys.exit(f"new-probe: '{name}' is no name; small letters, digits and _ only")
     if '"' in asks or "\\" in asks or "*/" in asks:
         sys.exit("new-probe: the question is one plain sentence, without quotes")
-    if not known_key(key):
-        sys.exit(f"new-probe: '{key}' is no key; `fathom list keys` names them, src/data/keys.def holds them")
+    new = not known_key(key)
+    if new and not (given.unit and given.meaning):
+        sys.exit(f"new-probe: '{key}' is no key yet; give its --unit and its --meaning, or take one of `fathom list keys`")
     folder = os.path.join(ROOT, "probes", name)
     if os.path.exists(folder):
         sys.exit(f"new-probe: probes/{name} is there already")
+    if new:
+        add_key(key, given.unit, given.meaning)
     os.makedirs(folder)
     for suffix, text in ((".c", C), (".ptx", PTX)):
         path = os.path.join(folder, name + suffix)

@@ -305,15 +305,17 @@ static int answered(struct str *out, const struct finding *const *sorted, const 
 	struct str head;
 	str_init(&head);
 	str_addf(&head, "answered: %zu of %zu questions", known, all);
-	if (bounds || likely)
-		str_addf(&head, " (%zu bounds, %zu estimates ~)", bounds, likely);
+	if (bounds)
+		str_addf(&head, ", %zu by a bound", bounds);
+	if (likely)
+		str_addf(&head, ", %zu by an estimate (~)", likely);
 	struct cause *causes = mem_zero(MOST, sizeof *causes);
 	if (!causes) {
 		str_free(&head);
 		return err_nomem(e);
 	}
 	if (find_causes(causes, MOST, sorted, r))
-		str_addf(&head, "; %zu others because:", causes[0].count);
+		str_addf(&head, "; %zu not, because:", causes[0].count);
 	render_wrap(out, str_text(&head), TABLE_INDENT, (unsigned)width);
 	out->failed |= head.failed;
 	str_clear(&head);

@@ -36,7 +36,7 @@ def check_command(name, line):
     words = re.sub(r"[\[\]|]", " ", line).split()
     if len(words) < 2 or words[0] not in ("fathom", "./build/fathom"):
         return 0
-    if words[1].startswith("-") or words[1].isupper():
+    if words[1].startswith("-") or words[1].isupper() or words[1] == "help":
         return 0
     text = help_of(words[1])
     if text is None:
@@ -101,6 +101,19 @@ def check_probes_page():
             problems.append(f"doc/probes.md shows doc/{figure}, which does not exist: make pages")
 
 
+def check_lengths():
+    """Pages that people read to the end."""
+    most = {"README.md": 120, "ARCHITECTURE.md": 140}
+    most |= {f"doc/results/{name}": 60 for name in os.listdir(os.path.join(ROOT, "doc", "results")) if name.endswith(".md")}
+    for name, lines in most.items():
+        if (have := len(read(name).splitlines())) > lines:
+            problems.append(f"{name} has {have} lines; it may have {lines}")
+    index = read("doc/README.md")
+    for name in os.listdir(os.path.join(ROOT, "doc")):
+        if name.endswith(".md") and name != "README.md" and f"]({name})" not in index:
+            problems.append(f"doc/README.md does not name doc/{name}")
+
+
 def main():
     makefile = read("Makefile")
     commands = 0
@@ -112,6 +125,7 @@ def main():
     if commands < 5:
         problems.append(f"only {commands} commands were found in the documents: this check reads nothing")
     check_probes_page()
+    check_lengths()
     known = deviations()
     for paper in sorted(os.listdir(os.path.join(ROOT, "papers"))):
         check_paper(f"papers/{paper}", known)

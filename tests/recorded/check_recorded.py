@@ -5,8 +5,8 @@ Usage: check_recorded.py FATHOM FOLDER [--write]
 
 FOLDER holds X.fathom.xz or X.fathom.gz, a run file as `fathom run -o` wrote it, and X.json, its findings. Each recording
 is checked in two ways: inferred from the stored series, and run anew with the recording as the device, which must ask
-for the same points and conclude the same. doc/results/X.md is the page made from it: what people wrote about it in
-X.notes.md, the summary, the figures (doc/results/X/*.svg) and every finding. --write writes X.json, X.md and the figures.
+for the same points and conclude the same. doc/results/X.md is the page made from it: the first screen, what people wrote
+about it in X.notes.md, and the figures (doc/results/X/*.svg). --write writes X.json, X.md and the figures.
 """
 import gzip
 import json
@@ -20,6 +20,7 @@ import tempfile
 LIMIT = 6000 * 1000  # bytes of one compressed recording
 PAGES = os.path.join("..", "..", "doc", "results")
 # What a finding claims. Wording may improve without making a recording's answers wrong.
+SHOWN = ("constant-latency", "global-latency-past-l1", "occupancy-roofline")  # of each page
 CLAIM = ("verdict", "value", "lo", "hi", "unit", "scope")
 
 
@@ -56,19 +57,20 @@ def read(path):
 
 def make_page(fathom, run_file, figures, name, notes):
     """The page's text; its figures go to a fresh folder."""
-    code, made, err = run(fathom, "report", "--format", "markdown", "--figures", figures, run_file)
+    code, _, err = run(fathom, "report", "--format", "csv", "--figures", figures, run_file)
     if not code:
         code, summary, err = run(fathom, "report", "--format", "summary", run_file)
     if code:
         raise RuntimeError(f"the page could not be made: {err}")
-    head, rest = made.split("\n## ", 1)
     drawn = sorted(os.listdir(figures)) if os.path.isdir(figures) else []
-    parts = [head.rstrip("\n")]
+    parts = ["# " + summary.split("   ", 1)[0] + " (" + name + ")", "```\n" + summary.strip("\n") + "\n```"]
     if os.path.exists(notes):
         parts.append(read(notes).rstrip("\n"))
-    parts.append("## Summary\n\n```\n" + summary.strip("\n") + "\n```")
-    parts.append("## Figures\n\n" + "\n".join(f"![{f[:-4]}]({name}/{f})" for f in drawn))
-    return "\n\n".join(parts) + "\n\n## " + rest, drawn
+    shown = [f for f in drawn if f[:-4] in SHOWN] or drawn[:1]
+    parts += [f"![{f[:-4]}]({name}/{f})" for f in shown]
+    parts.append(f"All {len(drawn)} figures are in `doc/results/{name}/`, and all findings come by\n"
+                 f"`fathom report {name}.fathom` from the unpacked `tests/recorded/{name}.fathom.xz`.")
+    return "\n\n".join(parts) + "\n", drawn
 
 
 def page_differences(fathom, run_file, folder, name, write):

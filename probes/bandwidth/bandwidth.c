@@ -131,7 +131,7 @@ static const struct experiment experiments[] = {
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
 static const char *const claims[] = {"memory.global.bandwidth",
 				     "memory.global.fetch",
-				     "memory.global.scattered",
+				     "memory.global.scattered_loads",
 				     "cache.global.*.bandwidth",
 				     "cache.global.l2.bandwidth_total",
 				     "shared.bandwidth",

@@ -130,7 +130,7 @@ static void scatter_fetch(struct study *s, const struct finding *stream, double 
 /* The rate of such words against that of a stream. */
 void bandwidth_scatter(struct study *s)
 {
-	static const char key[] = "memory.global.fetch", rate_key[] = "memory.global.scattered";
+	static const char key[] = "memory.global.fetch", rate_key[] = "memory.global.scattered_loads";
 	const struct device_info *d = study_device(s);
 	const double threads = (double)bandwidth_power_below(d->max_threads_per_block) / 2;
 	double p[POINT_PARAMS] = {0}, rate, lo = INFINITY, hi = -INFINITY, v[SCATTER_TRIALS * SCATTER_TRIALS],

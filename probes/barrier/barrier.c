@@ -117,7 +117,7 @@ static int agreed(const struct point *pt, unsigned i)
  * warps, the half whose side runs first reads too early. */
 static void conclude_scope(struct study *s, const struct point *const *pt)
 {
-	static const char key[] = "barrier.scope", method[] = "halves of one warp at two barriers, either side first";
+	static const char key[] = "barrier.counts", method[] = "halves of one warp at two barriers, either side first";
 	int read[2];
 	for (unsigned i = 0; i < 2; i++) {
 		if (!pt[i] || pt[i]->outcome != OUTCOME_OK) {

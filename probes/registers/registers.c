@@ -427,7 +427,7 @@ static void conclude_limit(struct regs_study *r, const struct regs_fit *f)
  * it is launched all the same, and one thread more. */
 static void conclude_worst_fit(struct regs_study *r, const struct regs_fit *f)
 {
-	static const char key[] = "regfile.worst_fit", evidence[] = "block";
+	static const char key[] = "regfile.least_used", evidence[] = "block";
 	const uint32_t q = f->register_hi, largest = r->d->max_threads_per_block;
 	const double file = roundest(f->used_lo, f->room - 1);
 	uint32_t worst = 0, threads = 0;
@@ -467,7 +467,7 @@ static void conclude_worst_fit(struct regs_study *r, const struct regs_fit *f)
 static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 {
 	static const char *const keys[] = {"regfile.registers_per_sm", "regfile.max_per_thread",
-					   "regfile.thread_quantum", "regfile.register_quantum", "regfile.worst_fit"};
+					   "regfile.thread_quantum", "regfile.register_quantum", "regfile.least_used"};
 	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
 		study_verdict(s, keys[i], v, "block", "%s", why);
 }

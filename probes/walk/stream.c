@@ -405,15 +405,15 @@ static void stream_alone(struct study *s, const struct walk_clock *clock)
 		k.stretch = true;
 		const struct timed t = timed_ask(s, &k, clock->timer);
 		char key[64];
-		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "alone", &t))
+		if (study_pending(s) || walk_failed(s, SPACE_GLOBAL, bytes, "one_warp", &t))
 			continue;
 		if (!(clock->hz > 0)) {
-			walk_verdict(s, SPACE_GLOBAL, bytes, "alone", VERDICT_UNSUPPORTED,
+			walk_verdict(s, SPACE_GLOBAL, bytes, "one_warp", VERDICT_UNSUPPORTED,
 				     "the device does not tell its clock, so run times are no cycles");
 			continue;
 		}
 		const double cycles = clock->hz * 1e-9;
-		snprintf(key, sizeof key, "memory.%s.%u.alone", walk_space_name[SPACE_GLOBAL], bytes);
+		snprintf(key, sizeof key, "memory.%s.%u.one_warp", walk_space_name[SPACE_GLOBAL], bytes);
 		study_measured_number(
 		    s, key, t.ns * cycles, t.lo * cycles, t.hi * cycles, "card",
 		    "run time of independent loads of one warp on each SM, difference of two lengths", "alone",

@@ -350,19 +350,19 @@ static void conclude_global(struct study *s, const struct cold *cold, const stru
 		const struct timed far = cold_walk(cold->walk[i], good),
 				   beside = alike ? beside_number(near->walk[i], &near->number) : near->walk[i];
 		if (!good && i < 3) /* what is taken off is the difference of two loops that are as long */
-			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "timed_hit", VERDICT_INCONCLUSIVE, why);
 		else if (near->why && i < 3 && !alike)
-			walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, near->why);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "timed_hit", VERDICT_INCONCLUSIVE, near->why);
 		else
-			conclude(s, SPACE_GLOBAL, bytes, "nearest", &beside,
+			conclude(s, SPACE_GLOBAL, bytes, "timed_hit", &beside,
 				 alike	 ? &same
 				 : i < 3 ? &other
 					 : &none,
 				 clock, SPACE_GLOBAL, near_how);
 		if (far.ok && why)
-			walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
+			walk_verdict(s, SPACE_GLOBAL, bytes, "timed_latency", VERDICT_INCONCLUSIVE, why);
 		else
-			conclude(s, SPACE_GLOBAL, bytes, "completion", &far, i == 3 ? more : &other, clock,
+			conclude(s, SPACE_GLOBAL, bytes, "timed_latency", &far, i == 3 ? more : &other, clock,
 				 EXPERIMENT_COLD, cold_how);
 	}
 }
@@ -389,7 +389,7 @@ static void walk_global(struct study *s, const struct walk_clock *clock, bool *l
 /* Memory without caches has one latency; of constant and private memory what the nearest cache holds is all that is walked through. */
 static const char *part_of(enum walk_space space)
 {
-	return space == SPACE_SHARED ? "completion" : "nearest";
+	return space == SPACE_SHARED ? "timed_latency" : "timed_hit";
 }
 
 static void walk_space(struct study *s, enum walk_space space, const struct walk_clock *clock, bool *late)
@@ -412,8 +412,8 @@ static void walk_space(struct study *s, enum walk_space space, const struct walk
 static void without_timer(struct study *s, const char *why)
 {
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
-		walk_verdict(s, SPACE_GLOBAL, bytes, "completion", VERDICT_INCONCLUSIVE, why);
-		walk_verdict(s, SPACE_GLOBAL, bytes, "nearest", VERDICT_INCONCLUSIVE, why);
+		walk_verdict(s, SPACE_GLOBAL, bytes, "timed_latency", VERDICT_INCONCLUSIVE, why);
+		walk_verdict(s, SPACE_GLOBAL, bytes, "timed_hit", VERDICT_INCONCLUSIVE, why);
 	}
 	for (unsigned space = SPACE_GLOBAL + 1; space < SPACES; space++)
 		walk_verdict(s, (enum walk_space)space, 4, part_of((enum walk_space)space), VERDICT_INCONCLUSIVE, why);
@@ -448,11 +448,11 @@ static void study(struct study *s)
 }
 
 static const char *const helped[] = {"clock", "instruction_cache", NULL};
-static const char *const claims[] = {"memory.*.*.completion",
-				     "memory.*.*.nearest",
+static const char *const claims[] = {"memory.*.*.timed_latency",
+				     "memory.*.*.timed_hit",
 				     "memory.*.*.issue",
 				     "memory.*.*.bandwidth",
-				     "memory.*.*.alone",
+				     "memory.*.*.one_warp",
 				     "memory.global.loop.*",
 				     NULL};
 

@@ -264,10 +264,15 @@ static int explain_run(struct cmd_context *c, struct str *out, int argc, char **
 
 int cmd_explain(struct cmd_context *c, int argc, char **argv)
 {
+	char today[96];
 	const char *path = argc > 1 && str_ends(argv[argc - 1], ".fathom") ? argv[argc - 1] : NULL;
 	struct str out;
 	int rc;
 
+	if (snprintf(today, sizeof(today), "%s", argv[0]) < (int)sizeof(today)) {
+		key_rename(today, sizeof(today));
+		argv[0] = today;
+	}
 	str_init(&out);
 	rc = path ? explain_run(c, &out, argc - 1, argv, path) : explain_keys(c, &out, argc, argv);
 	if (rc == CMD_OK)

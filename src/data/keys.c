@@ -1,6 +1,8 @@
 #include "data/keys.h"
+#include "base/str.h"
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 
 const struct key_family key_families[] = {
@@ -87,6 +89,25 @@ const struct key_family *key_family(const char *key)
 			return &key_families[i];
 	}
 	return NULL;
+}
+
+void key_rename(char *key, size_t room)
+{
+	static const struct {
+		const char *starts, *was, *is;
+	} renamed[] = {{"barrier.", ".scope", ".counts"},
+		       {"regfile.", ".worst_fit", ".least_used"},
+		       {"memory.", ".scattered", ".scattered_loads"},
+		       {"memory.", ".alone", ".one_warp"},
+		       {"memory.", ".nearest", ".timed_hit"},
+		       {"memory.", ".completion", ".timed_latency"}};
+
+	for (size_t i = 0; i < sizeof(renamed) / sizeof(renamed[0]); i++) {
+		const size_t n = strlen(key), was = strlen(renamed[i].was);
+		if (str_starts(key, renamed[i].starts) && str_ends(key, renamed[i].was) &&
+		    n - was + strlen(renamed[i].is) < room)
+			snprintf(key + n - was, room - (n - was), "%s", renamed[i].is);
+	}
 }
 
 bool key_pattern_meets(const char *pattern, const char *glob)

@@ -13,6 +13,8 @@ struct key_family {
 extern const struct key_family key_families[];
 extern const size_t key_family_count;
 const struct key_family *key_family(const char *key); /* NULL: no such key */
+/* Puts today's name in the place of one that a key had before, as run files and people may still have it. key: room for `room` bytes. */
+void key_rename(char *key, size_t room);
 /* May a key of this pattern fit the glob? "cache.<p>.<l>.size" meets "cache.constant.*". */
 bool key_pattern_meets(const char *pattern, const char *glob);
 

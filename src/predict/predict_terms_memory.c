@@ -12,7 +12,7 @@ static bool told(const struct terms *t, const char *key)
 /* Of a load that misses every cache: by a clock in the kernel, or, where that gave an end only, by run times. */
 static struct term memory_latency(struct terms *t)
 {
-	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.completion";
+	static const char clocked[] = "memory.global.latency", timed[] = "memory.global.4.timed_latency";
 	if (!told(t, clocked) && told(t, timed))
 		return term_try(t, timed, false);
 	return term_get(t, clocked, false, "loads that miss every cache take no time but their bytes'");
@@ -55,7 +55,7 @@ void terms_memory(struct model *m, struct terms *t)
 		const struct term brought = term_try(t, "cache.global.l2.sector", false);
 		fill = brought.there ? brought : fill;
 	}
-	m->scattered = term_try(t, "memory.global.scattered", true);
+	m->scattered = term_try(t, "memory.global.scattered_loads", true);
 	if (!piece.there)
 		piece = term_get(t, "memory.global.fetch", false,
 				 "accesses of scattered lanes move only the bytes that are asked for");

@@ -197,7 +197,7 @@ static bool beside_cache(struct gates *g, const char *path, double *cycles)
 {
 	char key[96];
 	double loop, one;
-	snprintf(key, sizeof key, "memory.%s.4.nearest", path);
+	snprintf(key, sizeof key, "memory.%s.4.timed_hit", path);
 	if (!gates_number(gates_find(g->list, key), &loop))
 		return false;
 	if (!gates_number(of_level(g, path, 1, "latency"), &one))
@@ -425,13 +425,13 @@ void gates_ways(struct gates *g)
 		class_latency(g, &classes[i]);
 		class_rate(g, &classes[i]);
 	}
-	nearest(g, "memory.global.4.nearest", "cache.global.l1.latency", "global");
-	nearest(g, "memory.constant.4.nearest", "cache.constant.l1.latency", "constant");
-	nearest(g, "memory.shared.4.completion", "shared.latency", NULL);
-	later(g, "memory.shared.4.completion", "shared.latency", APART_SHARED, 0);
-	static const char *const near[] = {"memory.global.1.nearest", "memory.global.2.nearest",
-					   "memory.global.4.nearest", "memory.global.8.nearest",
-					   "memory.global.16.nearest"};
+	nearest(g, "memory.global.4.timed_hit", "cache.global.l1.latency", "global");
+	nearest(g, "memory.constant.4.timed_hit", "cache.constant.l1.latency", "constant");
+	nearest(g, "memory.shared.4.timed_latency", "shared.latency", NULL);
+	later(g, "memory.shared.4.timed_latency", "shared.latency", APART_SHARED, 0);
+	static const char *const near[] = {"memory.global.1.timed_hit", "memory.global.2.timed_hit",
+					   "memory.global.4.timed_hit", "memory.global.8.timed_hit",
+					   "memory.global.16.timed_hit"};
 	for (size_t i = 0; i < sizeof near / sizeof *near; i++)
 		later(g, near[i], "cache.global.l1.latency", APART_NEAR, APART_TICKS);
 	shared_rate(g);

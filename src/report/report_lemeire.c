@@ -115,11 +115,11 @@ static void levels_beyond(struct str *s, const struct run *r, const char *space)
 static bool latencies(struct str *s, const struct run *r, const char *space, unsigned bytes)
 {
 	char key[64];
-	snprintf(key, sizeof key, "memory.%s.%u.nearest", space, bytes);
+	snprintf(key, sizeof key, "memory.%s.%u.timed_hit", space, bytes);
 	bool any = value(s, r, key, 1);
 	if (any && bytes == 4)
 		levels_beyond(s, r, space);
-	snprintf(key, sizeof key, "memory.%s.%u.completion", space, bytes);
+	snprintf(key, sizeof key, "memory.%s.%u.timed_latency", space, bytes);
 	if (value(s, r, key, 1))
 		return true;
 	snprintf(key, sizeof key, "memory.%s.latency", space);

@@ -126,7 +126,7 @@ static const char *const arithmetic_columns[] = {"latency",    "throughput", "is
 static const char *const arithmetic_titles[] = {"latency", "ops/clk/SM", "issue", "native", "unit", "warps"};
 static const char *const cache_columns[] = {"size", "line", "sector", "ways", "sets", "latency"};
 static const char *const tlb_columns[] = {"reach", "line", "entries", "ways", "sets", "latency"};
-static const char *const load_columns[] = {"bandwidth", "issue", "nearest", "completion"};
+static const char *const load_columns[] = {"bandwidth", "issue", "timed_hit", "timed_latency"};
 #define COUNT(a) (sizeof(a) / sizeof *(a))
 
 static bool is_column(const char *const *columns, size_t n, const char *word)

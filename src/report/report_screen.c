@@ -295,7 +295,7 @@ static void on_chip(struct table *t, const struct run *r)
 static void memory(struct table *t, const struct run *r)
 {
 	const struct finding *clocked = get(r, "memory.global", "latency"),
-			     *timed = get(r, "memory.global", "4.completion"),
+			     *timed = get(r, "memory.global", "4.timed_latency"),
 			     *fetch = get(r, "memory.global", "fetch");
 	struct row w;
 	row_begin(&w, "memory");

@@ -210,7 +210,7 @@ static void control(struct screen_line *l, const struct run *r)
 		str_add(&l->part, "barrier ");
 		screen_number(&l->part, barrier->value.number);
 		str_add(&l->part, " cycles");
-		if (words(text, sizeof text, r, "barrier.scope"))
+		if (words(text, sizeof text, r, "barrier.counts"))
 			str_addf(&l->part, ", counts %ss", text);
 	}
 	if (drawn && finding_answered(drawn) && drawn->verdict != VERDICT_ABSENT) {
@@ -306,9 +306,9 @@ static int answered(struct str *out, const struct finding *const *sorted, const 
 	str_init(&head);
 	str_addf(&head, "answered: %zu of %zu questions", known, all);
 	if (bounds)
-		str_addf(&head, ", %zu by a bound", bounds);
+		str_addf(&head, ", %zu bound%s", bounds, bounds > 1 ? "s" : "");
 	if (likely)
-		str_addf(&head, ", %zu by an estimate (~)", likely);
+		str_addf(&head, ", %zu estimate%s (~)", likely, likely > 1 ? "s" : "");
 	struct cause *causes = mem_zero(MOST, sizeof *causes);
 	if (!causes) {
 		str_free(&head);

@@ -1,5 +1,6 @@
 /* Reading a whole run. Nothing in the file is trusted: every number is checked against what a run can be. */
 #include "base/arena.h"
+#include "data/keys.h"
 #include "store/store_fields.h"
 #include "store/store_file.h"
 #include "store/store_words.h"
@@ -319,6 +320,7 @@ static int finding_row(struct reader *in, sqlite3_stmt *st, int extra, void *rec
 	struct finding *f = record;
 	if (parse_array(f, fields_text(st, extra)) || parse_evidence(f, fields_text(st, extra + 1)))
 		return store_damaged(in->s, in->e, "a finding has impossible values");
+	key_rename(f->key, sizeof(f->key));
 	return findings_add(&in->r->findings, f) ? err_nomem(in->e) : 0;
 }
 

@@ -69,6 +69,8 @@ def explained(folder):
         expect(part in done.stdout, f"explain KEY FILE does not say {part!r}:\n{done.stdout}")
     with_words = run("explain", "memory", "bandwidth", card).stdout
     expect("memory.global.bandwidth: " in with_words and "shared.latency" not in with_words, f"explain WORDS FILE:\n{with_words}")
+    done = run("explain", "memory.global.4.alone", card)  # a name that the file still has
+    expect("memory.global.4.one_warp: " in done.stdout, f"explain of a key's old name:\n{done.stdout}{done.stderr}")
     for columns in (40, 80):
         for line in run("explain", "cache.*", card, columns=columns).stdout.splitlines():
             expect(len(line) <= columns, f"explain: wider than {columns} columns: {line}")

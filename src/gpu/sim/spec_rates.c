@@ -196,7 +196,7 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 	/* Rows, banks and narrow places on the way take what they take: the pins are the end of it. */
 	if (s->dram_bandwidth > 0) {
 		const double most = s->dram_bandwidth / fetch * (1 + SLACK);
-		tell(t, "memory.global.scattered", most / 2, most / 2);
+		tell(t, "memory.global.scattered_loads", most / 2, most / 2);
 	}
 }
 

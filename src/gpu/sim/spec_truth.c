@@ -361,7 +361,7 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 static void tell_worst_fit(struct teller *t, const struct sim_spec *s, uint32_t register_quantum,
 			   uint32_t thread_quantum)
 {
-	static const char key[] = "regfile.worst_fit";
+	static const char key[] = "regfile.least_used";
 	uint32_t worst = UINT32_MAX,
 		 limit = s->regfile.max_per_thread ? s->regfile.max_per_thread : s->registers_per_sm;
 	for (uint32_t r = 1; r <= limit; r++) {
@@ -555,7 +555,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "barrier.latency", fmax(s->barrier_latency, turn), LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
 	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");
-	tell_text(&t, "barrier.scope", s->independent_threads ? "thread" : "warp");
+	tell_text(&t, "barrier.counts", s->independent_threads ? "thread" : "warp");
 	tell_text(&t, "branch.divergence.serialised", "yes");
 	tell_text(&t, "branch.divergence.warps_overlap", "yes");
 	tell_text(&t, "branch.order_depends_on_tid", "no");

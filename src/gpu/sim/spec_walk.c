@@ -2,6 +2,7 @@
 #include "gpu/sim/spec_file.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #define TOLERANCE	0.05
 #define STREAM		0.06
@@ -195,7 +196,7 @@ static int tell_streams(const struct sim_spec *s, int (*each)(void *ctx, const s
 	for (uint32_t bytes = 1; bytes <= 16 && !rc; bytes *= 2) {
 		const struct wait t = alone_of(s, bytes);
 		char key[64];
-		snprintf(key, sizeof key, "memory.global.%u.alone", bytes);
+		snprintf(key, sizeof key, "memory.global.%u.one_warp", bytes);
 		rc = each(ctx, &(struct truth){.key = key, .number = t.cycles, .tolerance = t.tolerance * t.cycles});
 	}
 	for (unsigned k = 0; k < 3 && !rc; k++) {
@@ -257,17 +258,17 @@ int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struc
 		const struct path_spec *path;
 		uint32_t least, most;
 		bool l1;
-	} rows[] = {{"global", "nearest", &s->global, 1, 16, s->has_l1},
-		    {"global", "completion", &s->global, 1, 16, s->has_l1},
-		    {"shared", "completion", &s->shared, 4, 4, false},
-		    {"constant", "nearest", &s->constant, 4, 4, false},
-		    {"private", "nearest", &s->global, 4, 4, s->has_l1 && !s->local_past_l1}};
+	} rows[] = {{"global", "timed_hit", &s->global, 1, 16, s->has_l1},
+		    {"global", "timed_latency", &s->global, 1, 16, s->has_l1},
+		    {"shared", "timed_latency", &s->shared, 4, 4, false},
+		    {"constant", "timed_hit", &s->constant, 4, 4, false},
+		    {"private", "timed_hit", &s->global, 4, 4, s->has_l1 && !s->local_past_l1}};
 	int rc = 0;
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		for (uint32_t bytes = rows[i].least; bytes <= rows[i].most && !rc; bytes *= 2) {
 			char key[64];
-			const struct wait w =
-			    wait_by(s, rows[i].path, rows[i].path == &s->global, rows[i].part[0] == 'n', rows[i].l1);
+			const struct wait w = wait_by(s, rows[i].path, rows[i].path == &s->global,
+						      strcmp(rows[i].part, "timed_hit") == 0, rows[i].l1);
 			snprintf(key, sizeof key, "memory.%s.%u.%s", rows[i].space, bytes, rows[i].part);
 			rc = each(ctx, &(struct truth){.key = key, .number = w.cycles, .tolerance = w.tolerance});
 		}

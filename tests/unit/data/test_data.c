@@ -233,6 +233,27 @@ static enum compare_state of_two(struct finding a, struct finding b)
 	return compare_findings(&a, &b);
 }
 
+static void old_keys_are_read(void **state)
+{
+	(void)state;
+	char key[96] = "memory.global.4.completion", tight[16] = "memory.a.alone",
+	     other[96] = "pipeline.sp.ilp1.completion";
+
+	key_rename(key, sizeof key);
+	assert_string_equal(key, "memory.global.4.timed_latency");
+	assert_non_null(key_family(key));
+	key_rename(key, sizeof key);
+	assert_string_equal(key, "memory.global.4.timed_latency");
+	key_rename(tight, sizeof tight); /* no room */
+	assert_string_equal(tight, "memory.a.alone");
+	key_rename(other, sizeof other);
+	assert_string_equal(other, "pipeline.sp.ilp1.completion");
+	assert_true(key_pattern_meets("cache.<p>.<l>.size", "cache.constant.*"));
+	assert_true(key_pattern_meets("memory.<space>.<bytes>.issue", "memory.*.*.issue"));
+	assert_false(key_pattern_meets("cache.<p>.<l>.size", "cache.constant.*.line"));
+	assert_false(key_pattern_meets("float.<op>.rounding", "arith.*"));
+}
+
 static void runs_agree_within_what_is_said(void **state)
 {
 	(void)state;
@@ -319,6 +340,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(names_parse_back),
 	    cmocka_unit_test(keys_match_exactly),
+	    cmocka_unit_test(old_keys_are_read),
 	    cmocka_unit_test(findings_are_one_a_key),
 	    cmocka_unit_test(runs_hold_series),
 	    cmocka_unit_test(figures_copy),

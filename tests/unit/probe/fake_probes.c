@@ -197,7 +197,7 @@ static const struct probe child = {.name = "child",
 static const struct probe idle = {.name = "idle",
 				  .asks = "Nothing?",
 				  .source = "none",
-				  .claims = NAMES("barrier.scope", "barrier.timeout"),
+				  .claims = NAMES("barrier.counts", "barrier.timeout"),
 				  .study = study_idle};
 static const struct probe endless = {.name = "endless",
 				     .asks = "When?",

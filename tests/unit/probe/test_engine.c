@@ -300,7 +300,7 @@ static void fails_and_skips(void **state)
 	assert_int_equal(measure(&r, &g, NAMES("idle", "endless", "picky", "step"), 4, &w, &e), 0);
 	assert_int_equal(run_probe(&r, "idle")->state, PROBE_FAILED);
 	assert_string_equal(run_probe(&r, "idle")->message, "the study concluded nothing");
-	assert_int_equal(findings_get(&r.findings, "barrier.scope")->verdict, VERDICT_FAILED);
+	assert_int_equal(findings_get(&r.findings, "barrier.counts")->verdict, VERDICT_FAILED);
 	assert_int_equal(findings_get(&r.findings, "barrier.timeout")->verdict, VERDICT_FAILED);
 	assert_int_equal(run_probe(&r, "endless")->state, PROBE_FAILED);
 	assert_non_null(strstr(run_probe(&r, "endless")->message, "does not end"));

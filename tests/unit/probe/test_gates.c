@@ -239,14 +239,14 @@ static void verdicts_keep_their_promise(void **state)
 	f.value = (struct value){.kind = VALUE_TEXT, .text = "maybe"};
 	findings_add(&l, &f);
 	add_verdict(&l, "clock.scope", VERDICT_FAILED, "");
-	add_verdict(&l, "barrier.scope", VERDICT_FAILED, "the cable fell out");
+	add_verdict(&l, "barrier.counts", VERDICT_FAILED, "the cable fell out");
 	f = study_measured("shared.banks", 32, 32, INFINITY, "a sound bound");
 	f.verdict = VERDICT_BOUND;
 	snprintf(f.because, sizeof(f.because), "no more threads");
 	findings_add(&l, &f);
 	assert_int_equal(gates_apply(&l), 0);
 	assert_int_equal(inconclusive(&l), 6);
-	assert_int_equal(verdict(&l, "barrier.scope"), VERDICT_FAILED);
+	assert_int_equal(verdict(&l, "barrier.counts"), VERDICT_FAILED);
 	assert_int_equal(verdict(&l, "shared.banks"), VERDICT_BOUND);
 	assert_int_equal(findings_get(&l, "shared.latency")->value.kind, VALUE_NONE);
 	findings_free(&l);
@@ -269,14 +269,14 @@ static struct finding_list twice(void)
 	add(&l, "pipeline.int.ilp1.completion", 60); /* a link is two operations */
 	add(&l, "pipeline.int.ilp1.peak", 2.8);
 	add(&l, "cache.global.l1.latency", 29);
-	add(&l, "memory.global.4.nearest", 30);
+	add(&l, "memory.global.4.timed_hit", 30);
 	add(&l, "shared.latency", 36);
-	add(&l, "memory.shared.4.completion", 36.1);
+	add(&l, "memory.shared.4.timed_latency", 36.1);
 	add(&l, "shared.bandwidth", 32);
 	add(&l, "memory.shared.4.issue", 4);
 	add(&l, "memory.shared.4.bandwidth", 1300);
 	add(&l, "walk.constant.1.capacity", 2108);
-	add(&l, "memory.constant.4.nearest", 56); /* 48 of its address */
+	add(&l, "memory.constant.4.timed_hit", 56); /* 48 of its address */
 	add(&l, "walk.constant.1.latency", 56.1);
 	add(&l, "walk.constant.2.capacity", 8133);
 	add(&l, "walk.constant.2.latency", 132);
@@ -296,9 +296,9 @@ static void two_methods_find_one_value(void **state)
 	     "7.95 a cycle"},
 	    {"pipeline.int.ilp1.peak", 4, {"arith.mad.u32.throughput", "pipeline.int.ilp1.peak"}, "reach 2 a cycle"},
 	    {"pipeline.int.ilp1.completion", 62, {"arith.mad.u32.latency", "pipeline.int.ilp1.completion"}, "124"},
-	    {"memory.global.4.nearest", 26, {"memory.global.4.nearest", "cache.global.l1.latency"}, "26 cycles"},
-	    {"memory.global.4.nearest", 33, {"memory.global.4.nearest", "cache.global.l1.latency"}, "33 cycles"},
-	    {"shared.latency", 38, {"shared.latency", "memory.shared.4.completion"}, "38 by the SM's clock"},
+	    {"memory.global.4.timed_hit", 26, {"memory.global.4.timed_hit", "cache.global.l1.latency"}, "26 cycles"},
+	    {"memory.global.4.timed_hit", 33, {"memory.global.4.timed_hit", "cache.global.l1.latency"}, "33 cycles"},
+	    {"shared.latency", 38, {"shared.latency", "memory.shared.4.timed_latency"}, "38 by the SM's clock"},
 	    {"memory.shared.4.issue",
 	     3.2,
 	     {"memory.shared.4.issue", "memory.shared.4.bandwidth", "shared.bandwidth"},
@@ -348,7 +348,7 @@ static void two_methods_find_one_value(void **state)
 	l = twice();
 	add(&l, "cache.constant.l1.latency", 60);
 	assert_int_equal(gates_apply(&l), 0);
-	assert_int_equal(verdict(&l, "memory.constant.4.nearest"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "memory.constant.4.timed_hit"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l1.size"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);

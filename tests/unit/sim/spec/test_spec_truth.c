@@ -54,7 +54,7 @@ static void expect_number(const char *gpu, const char *key, double number)
 /* Local memory passes by an L1 that is for plain loads alone. */
 static void local_memory_past_the_l1(void **state)
 {
-	static const char key[] = "memory.private.4.nearest";
+	static const char key[] = "memory.private.4.timed_hit";
 	struct str text;
 	struct arena a;
 	struct err e = {0};

@@ -11,21 +11,15 @@
 #include <unistd.h>
 
 /* Names in an error come from files and argv: no control character of theirs may reach the terminal. */
-static void print_error(const char *program, const char *text)
+static void print_error(const char *program, char *text)
 {
 	char clean[sizeof(((struct err *)0)->text)];
-	size_t n = 0;
 
-	for (; *text && n + 1 < sizeof(clean); text++) {
-		unsigned char ch = (unsigned char)*text;
-
-		if (ch == '\n')
-			ch = ' ';
-		clean[n++] = ch < 0x20 || ch == 0x7f ? '?' : (char)ch;
-	}
-	while (n && clean[n - 1] == ' ')
-		n--;
-	clean[n] = 0;
+	for (char *at = text; (at = strchr(at, '\n')) != NULL;)
+		*at = ' ';
+	for (size_t n = strlen(text); n && text[n - 1] == ' ';)
+		text[--n] = 0;
+	str_clean(clean, sizeof(clean), text);
 	fputs("fathom: ", stderr);
 	/* Commands to type are told as the program was called. */
 	for (const char *at = clean, *call; *at; at = call) {

@@ -219,3 +219,51 @@ uint64_t hash64(const void *data, size_t bytes, uint64_t seed)
 	h *= 0xd6e8feb86659fd93u;
 	return h ^ (h >> 32);
 }
+
+/* Bytes of the UTF-8 character at s, 0 when there is none. Overlong forms and surrogates are none. */
+static size_t character(const unsigned char *s, uint32_t *code)
+{
+	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
+	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
+	if (n == 0)
+		return 0;
+	*code = n == 1 ? s[0] : s[0] & (0x7f >> n);
+	for (size_t i = 1; i < n; i++) {
+		if (s[i] >> 6 != 2)
+			return 0;
+		*code = *code << 6 | (s[i] & 0x3f);
+	}
+	return *code >= least[n] && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff) ? n : 0;
+}
+
+/* Characters that a terminal obeys instead of showing: controls, and those that reorder the line. */
+static bool unsafe(uint32_t c)
+{
+	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
+	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
+}
+
+size_t str_character(const char *s, bool *shown)
+{
+	uint32_t code = 0;
+	const size_t n = character((const unsigned char *)s, &code);
+
+	*shown = n && !unsafe(code);
+	return n ? n : 1;
+}
+
+void str_clean(char *out, size_t n, const char *text)
+{
+	size_t at = 0;
+
+	while (*text) {
+		bool shown;
+		const size_t k = str_character(text, &shown), room = shown ? k : 1;
+		if (at + room >= n)
+			break;
+		memcpy(out + at, shown ? text : "?", room);
+		at += room;
+		text += k;
+	}
+	out[at] = 0;
+}

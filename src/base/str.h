@@ -29,4 +29,9 @@ bool str_glob(const char *pattern, const char *s);
 const char *str_nearest(const char *word, const char *const *names, size_t n);
 uint64_t hash64(const void *data, size_t bytes, uint64_t seed); /* stable across machines and versions */
 
+/* Bytes of the UTF-8 character at s, 1 where there is none. *shown: a terminal shows it; controls, and what reorders a line, it obeys. */
+size_t str_character(const char *s, bool *shown);
+/* The text as far as it fits into n bytes, a '?' for each character that is not shown. Allocates nothing. */
+void str_clean(char *out, size_t n, const char *text);
+
 #endif

@@ -3,7 +3,9 @@
 #define FATHOM_INTERRUPT_H
 #include <stdbool.h>
 
-void interrupt_watch(void); /* from now on SIGINT, SIGTERM and SIGHUP ask first */
+/* From now on the first SIGINT, SIGTERM or SIGHUP only asks for an end. To be called when there is something to keep: until then a signal ends
+ * the program at once, whatever it waits for. */
+void interrupt_watch(void);
 bool interrupt_requested(void);
 
 #endif

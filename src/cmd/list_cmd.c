@@ -32,11 +32,14 @@ static void rows_print(struct str *out, const struct row *rows, size_t n, size_t
 
 static struct row device_row(struct arena *a, const struct device_info *d)
 {
+	char name[sizeof(d->name)];
+
+	str_clean(name, sizeof(name), d->name);
 	char clock[32] = "clock unknown";
 
 	if (d->clock_hz > 0)
 		snprintf(clock, sizeof(clock), "%.4g GHz", d->clock_hz / 1e9);
-	return (struct row){{arena_strdup(a, d->spec), arena_strdup(a, d->name), arena_printf(a, "%u SMs", d->sm_count),
+	return (struct row){{arena_strdup(a, d->spec), arena_strdup(a, name), arena_printf(a, "%u SMs", d->sm_count),
 			     arena_strdup(a, clock)}};
 }
 
@@ -69,8 +72,11 @@ static int list_backends(struct cmd_context *c, struct str *out, bool only_simul
 		if (!rows)
 			return cmd_fail(c, CMD_DEVICE, "out of memory");
 		rows_print(out, rows, list.count, 4);
-		if (*list.note)
-			str_addf(out, "(%s: %s)\n", backends[b]->name, list.note);
+		if (*list.note) {
+			char note[sizeof(list.note)];
+			str_clean(note, sizeof(note), list.note);
+			str_addf(out, "(%s: %s)\n", backends[b]->name, note);
+		}
 	}
 	return CMD_OK;
 }

@@ -121,8 +121,6 @@ int measuring_begin(struct measuring *m, struct cmd_context *c)
 	rc = cmd_seconds(c, "time-limit", 0.001, 1e9, &m->limit);
 	if (rc == CMD_OK)
 		rc = cmd_threads(c);
-	if (rc == CMD_OK)
-		interrupt_watch();
 	return rc;
 }
 
@@ -161,10 +159,9 @@ int measuring_open(struct measuring *m, const char *given, const struct run *res
 	}
 	if (rc)
 		return given || resumed ? open_code(device, rc) : CMD_DEVICE;
-	fprintf(c->log, "device: %s, %s", device, (*gpu)->ops->info(*gpu)->name);
-	if (!given)
-		fprintf(c->log, " (%s)", resumed ? "from the run file" : why);
-	fputc('\n', c->log);
+	const char *by = resumed ? "from the run file" : why;
+	progress_say(&m->progress, "device: %s, %s%s%s%s", device, (*gpu)->ops->info(*gpu)->name, given ? "" : " (",
+		     given ? "" : by, given ? "" : ")");
 	return CMD_OK;
 }
 

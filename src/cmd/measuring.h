@@ -22,7 +22,7 @@ struct measuring {
 	char why[256];	  /* it is gone */
 };
 
-/* Reads --time-limit and --threads, and watches for Ctrl-C from now on. All return CMD_OK or a code with c->error set. */
+/* Reads --time-limit and --threads. All return CMD_OK or a code with c->error set. */
 int measuring_begin(struct measuring *m, struct cmd_context *c);
 /* Opens `device`; NULL: the one of the run that is resumed, or the best there is. Says on the log which it is. */
 int measuring_open(struct measuring *m, const char *device, const struct run *resumed, uint64_t seed, struct gpu **gpu);

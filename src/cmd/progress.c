@@ -1,4 +1,5 @@
 #include "cmd/progress.h"
+#include "base/str.h"
 #include <stdarg.h>
 #include <string.h>
 
@@ -29,16 +30,19 @@ void progress_left(char *out, size_t n, size_t done, size_t wished, double secon
 
 void progress_say(struct progress *p, const char *fmt, ...)
 {
+	char line[1024], clean[1024];
 	va_list ap;
 
 	va_start(ap, fmt);
+	vsnprintf(line, sizeof(line), fmt, ap);
+	va_end(ap);
+	/* Names of devices and words of drivers are anybody's: none of their control characters may reach the terminal. */
+	str_clean(clean, sizeof(clean), line);
 	flockfile(p->log);
 	clear_line(p);
 	if (p->who)
 		fprintf(p->log, "%s: ", p->who);
-	vfprintf(p->log, fmt, ap);
-	va_end(ap);
-	fputc('\n', p->log);
+	fprintf(p->log, "%s\n", clean);
 	fflush(p->log);
 	funlockfile(p->log);
 }

@@ -2,6 +2,7 @@
 #include "cmd/cmd.h"
 #include "cmd/figures.h"
 #include "cmd/files.h"
+#include "cmd/progress.h"
 #include "probe/engine.h"
 #include "report/report.h"
 #include "store/store.h"
@@ -51,8 +52,9 @@ int cmd_report(struct cmd_context *c, int argc, char **argv)
 	if (rc)
 		return rc;
 	if (strcmp(r.fathom, c->build) != 0 && c->log_live)
-		fprintf(c->log, "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again\n",
-			argv[0], r.fathom, c->build, c->program, argv[0]);
+		progress_say(&(struct progress){.log = c->log},
+			     "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again", argv[0],
+			     r.fathom, c->build, c->program, argv[0]);
 	rc = engine_draw(&r, &figures, &c->error) ? CMD_DEVICE : CMD_OK;
 	if (rc == CMD_OK && dir)
 		rc = figures_write(c, dir, &figures);

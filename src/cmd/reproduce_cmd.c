@@ -1,6 +1,7 @@
 /* fathom reproduce: a paper's published values beside what simulated GPUs, or a stored run, say. */
 #include "cmd/figures.h"
 #include "cmd/files.h"
+#include "cmd/interrupt.h"
 #include "cmd/side.h"
 #include "data/paper_compare.h"
 #include "data/paper_formula.h"
@@ -170,8 +171,10 @@ static int measure_sides(struct reproducing *x, struct side *side, const struct 
 		else
 			no_description(x->c, side[i].run);
 	}
-	if (rc == CMD_OK)
+	if (rc == CMD_OK) {
+		interrupt_watch();
 		side_run(side, count, workers);
+	}
 	if (rc == CMD_OK)
 		rc = take_sides(x, side, part, count);
 	for (size_t i = 0; i < count; i++)

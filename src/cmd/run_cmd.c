@@ -1,5 +1,6 @@
 /* fathom run: choose a device, plan, measure, infer, summarise. */
 #include "cmd/files.h"
+#include "cmd/interrupt.h"
 #include "cmd/measuring.h"
 #include <errno.h>
 #include <string.h>
@@ -42,10 +43,13 @@ static int probe_names(struct cmd_context *c, const char ***names, size_t *count
 
 static int check_same_device(struct cmd_context *c, const struct run *r, const struct device_info *d, const char *path)
 {
-	if (strcmp(r->device.name, d->name) == 0 && strcmp(r->device.uuid, d->uuid) == 0)
+	char how[320];
+
+	if (!device_differs(d, &r->device, how, sizeof(how)))
 		return CMD_OK;
-	return cmd_fail(c, CMD_USAGE, "%s was measured on %s (%s), not on %s (%s); resume there or start a new file",
-			path, r->device.name, r->device.uuid, d->name, d->uuid);
+	return cmd_fail(c, CMD_USAGE,
+			"%s was measured on another device than %s: %s; resume it there, or start a new file", path,
+			d->spec, how);
 }
 
 /* ---- measuring and after ---- */
@@ -130,6 +134,7 @@ static int run_new(struct measuring *m, struct engine_plan *plan)
 	rc = measuring_open(m, cmd_value(c, "device"), NULL, seed, &gpu);
 	if (rc)
 		return rc;
+	interrupt_watch();
 	if (run_init(&r)) {
 		gpu->ops->close(gpu);
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
@@ -169,6 +174,7 @@ static int run_resumed(struct measuring *m, struct engine_plan *plan)
 		rc = recorded_plan(c, &r, plan);
 	if (rc == CMD_OK)
 		rc = measuring_open(m, cmd_value(c, "device"), &r, seed, &gpu);
+	interrupt_watch();
 	if (rc == CMD_OK)
 		rc = check_same_device(c, &r, gpu->ops->info(gpu), m->path);
 	if (rc == CMD_OK)

@@ -32,6 +32,10 @@ struct device_info {
  * sentence ("the device has a warp size that cannot be"). */
 int device_check(const struct device_info *d, struct err *e);
 
+/* In what two descriptions of a device are unlike, whatever place it has on the machine and whatever is written for it: "SMs 132, not 114; driver ...".
+ * Says first what `is`, then what it `was`. false: in nothing, and out is empty. */
+bool device_differs(const struct device_info *is, const struct device_info *was, char *out, size_t n);
+
 struct device_list {
 	struct device_info *items;
 	size_t count;

@@ -291,9 +291,9 @@ static int same_device(struct run *r, struct gpu *g, struct err *e)
 
 	if (!r->device.name[0])
 		r->device = *d;
-	if (strcmp(r->device.uuid, d->uuid) != 0 || strcmp(r->device.name, d->name) != 0)
-		return err_set(e, -EINVAL, "the run was measured on %s (%s), this device is %s (%s)", r->device.name,
-			       r->device.uuid, d->name, d->uuid);
+	char how[320];
+	if (device_differs(d, &r->device, how, sizeof(how)))
+		return err_set(e, -EINVAL, "the run was measured on another device than this one: %s", how);
 	return 0;
 }
 

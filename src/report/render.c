@@ -6,40 +6,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of the UTF-8 character at s, 0 when there is none. Overlong forms and surrogates are none. */
-static size_t character(const unsigned char *s, uint32_t *code)
-{
-	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
-	size_t n = s[0] < 0x80 ? 1 : s[0] >> 5 == 6 ? 2 : s[0] >> 4 == 14 ? 3 : s[0] >> 3 == 30 ? 4 : 0;
-	if (n == 0)
-		return 0;
-	*code = n == 1 ? s[0] : s[0] & (0x7f >> n);
-	for (size_t i = 1; i < n; i++) {
-		if (s[i] >> 6 != 2)
-			return 0;
-		*code = *code << 6 | (s[i] & 0x3f);
-	}
-	return *code >= least[n] && *code <= 0x10ffff && (*code < 0xd800 || *code > 0xdfff) ? n : 0;
-}
-
-/* Characters that a terminal obeys instead of showing: controls, and those that reorder the line. */
-static bool unsafe(uint32_t c)
-{
-	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x200e || c == 0x200f || (c >= 0x2028 && c <= 0x202e) ||
-	       (c >= 0x2066 && c <= 0x2069) || c == 0xfeff;
-}
-
 void render_clean(struct str *out, const char *text, bool ascii)
 {
-	const unsigned char *s = (const unsigned char *)text;
-	while (*s) {
-		uint32_t code = 0;
-		size_t n = character(s, &code);
-		if (n == 0 || unsafe(code) || (ascii && code > 0x7e))
+	while (*text) {
+		bool shown;
+		const size_t n = str_character(text, &shown);
+		if (!shown || (ascii && n > 1))
 			str_addc(out, '?');
 		else
-			str_addn(out, (const char *)s, n);
-		s += n ? n : 1;
+			str_addn(out, text, n);
+		text += n;
 	}
 }
 

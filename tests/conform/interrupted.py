@@ -4,8 +4,11 @@ interrupted. Two writers of one file exclude each other.
 
 Usage: interrupted.py FATHOM
 """
+import contextlib
 import os
+import re
 import signal
+import sqlite3
 import sys
 import time
 
@@ -209,6 +212,39 @@ def test_resume_with_another_seed_or_device(o):
     refused(o.run("run", "--resume", "-o", path, "--seed", "6"), USAGE, "seed 5")
     refused(o.run("run", "--resume", "-o", path, "-d", "sim:gtx280"), USAGE, "seed.fathom")
     accepted(o.run("run", "--resume", "-o", path, "--seed", "5"))
+
+
+def test_resume_where_the_device_has_changed(o):
+    path = o.path("changed.fathom")
+    accepted(o.run("run", "-d", "sim:toy", "-p", "clock", "-o", path))
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.execute("UPDATE device SET sm_count = sm_count + 1, driver = 'older', memory_bytes = memory_bytes / 2")
+        db.commit()
+    refused(o.run("run", "--resume", "-o", path), USAGE, "changed.fathom", "SMs 2, not 3", "driver ", "not older", "bytes of memory ")
+
+
+def test_terminate_while_a_pipe_is_opened(o):
+    pipe = o.path("p.gpu")
+    os.mkfifo(pipe)
+    process = o.start("run", "-d", "sim:" + pipe, "-o", o.path("pipe.fathom"))
+    time.sleep(0.3)
+    process.terminate()
+    code = finish(process, "")
+    expect(code == -signal.SIGTERM, f"exit code {code}: {process.stderr_text!r}")
+    expect(not os.path.exists(o.path("pipe.fathom")), "a file was made for a device that was never opened")
+
+
+def test_names_that_a_terminal_would_obey(o):
+    described = o.path("hostile.gpu")
+    with open(os.path.join(os.path.dirname(__file__), "..", "..", "gpus", "toy.gpu"), encoding="utf-8") as f:
+        text = re.sub(r'(?m)^(device\.name *=) *"[^"]*"', '\\1 "\033]0;pwn\007\u009b2JToy"', f.read())
+    with open(described, "w", encoding="utf-8") as f:
+        f.write(text)
+    result = o.run("run", "-d", "sim:" + described, "-p", "clock", "-o", o.path("hostile.fathom"))
+    accepted(result)
+    expect("?]0;pwn??2JToy" in result.stderr, f"another name: {result.stderr!r}")
+    for stream in (result.stdout, result.stderr):
+        expect(not re.search(r"[\x00-\x09\x0b-\x1f\x7f-\x9f]", stream), f"control characters: {stream!r}")
 
 
 def test_free_names(o):

@@ -308,9 +308,29 @@ static void files_are_embedded(void **state)
 		assert_ptr_equal(embed_find(embedded_files[i].path), &embedded_files[i]);
 }
 
+static void what_a_terminal_obeys_is_not_shown(void **state)
+{
+	(void)state;
+	static const char *const cases[][2] = {{"plain, \303\251, \342\202\254", "plain, \303\251, \342\202\254"},
+					       {"\033]0;pwn\007Toy", "?]0;pwn?Toy"},
+					       {"a\nb\tc\177", "a?b?c?"},
+					       {"\302\2332J", "?2J"},	   /* CSI as one character */
+					       {"\233\303", "??"},	   /* and as no UTF-8 at all */
+					       {"x\342\200\256y", "x?y"}}; /* the line from right to left */
+	char out[64], small[4];
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		str_clean(out, sizeof out, cases[i][0]);
+		assert_string_equal(out, cases[i][1]);
+	}
+	str_clean(small, sizeof small, "ab\342\202\254"); /* no half of a character */
+	assert_string_equal(small, "ab");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(what_a_terminal_obeys_is_not_shown),
 	    cmocka_unit_test(arena_gives_aligned_zeroed_memory),
 	    cmocka_unit_test(allocations_fail_on_request),
 	    cmocka_unit_test(errors_carry_one_sentence),

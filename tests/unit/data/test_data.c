@@ -335,9 +335,34 @@ static void runs_are_laid_beside_each_other(void **state)
 	arena_free(&a);
 }
 
+static void devices_are_told_apart(void **state)
+{
+	(void)state;
+	struct device_info a = {.backend = "cuda", .spec = "cuda:0", .name = "One", .sm_count = 132, .clock_hz = 1e9},
+			   b = a;
+	char how[320], few[16];
+
+	assert_false(device_differs(&a, &b, how, sizeof how));
+	assert_string_equal(how, "");
+	snprintf(b.spec, sizeof b.spec, "cuda:1"); /* where it is, and what is written for it */
+	snprintf(b.target, sizeof b.target, "sm_90");
+	b.ptx_version = 90;
+	assert_false(device_differs(&a, &b, how, sizeof how));
+	b.sm_count = 114;
+	snprintf(b.driver, sizeof b.driver, "580");
+	b.clock_hz = 1.5e9;
+	b.has_f64 = true;
+	assert_true(device_differs(&a, &b, how, sizeof how));
+	assert_string_equal(how, "driver none, not 580; SMs 132, not 114; clock in Hz 1000000000, not 1500000000; "
+				 "double precision no, not yes");
+	assert_true(device_differs(&a, &b, few, sizeof few));
+	assert_string_equal(few, "driver none, no");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(devices_are_told_apart),
 	    cmocka_unit_test(names_parse_back),
 	    cmocka_unit_test(keys_match_exactly),
 	    cmocka_unit_test(old_keys_are_read),

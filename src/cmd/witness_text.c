@@ -29,32 +29,17 @@ static void say_ring(struct str *out, const struct judge_ring *r)
 	str_addf(out, "%u elements over %.0f bytes in steps of %.0f", r->n, r->bytes, r->step);
 }
 
-/* Whether a finding says what the shape says: 1, 0, or -1 where it says nothing that can be held against it. */
-static int agrees(const struct finding *f, const struct judge_shape *q, enum judge_key k)
-{
-	const double v = (double)judge_value(q, k);
-
-	if (!f)
-		return -1;
-	if (f->verdict == VERDICT_BOUND)
-		return !(v < f->lo) && !(v > f->hi);
-	if (f->verdict != VERDICT_MEASURED)
-		return -1;
-	if (f->value.kind == VALUE_TEXT)
-		return strcmp(f->value.text, q->folded ? "hash" : "modulo") == 0;
-	return f->value.kind == VALUE_NUMBER ? f->value.number == v : -1;
-}
-
-static void say_key(struct str *out, const struct run *r, const char *path, const struct judge_result *j,
+static void say_key(struct str *out, const struct run *r, const struct witness_path *p, const struct judge_result *j,
 		    enum judge_key k)
 {
 	static const char *const say[] = {"nothing to hold against it", "differs", "agrees"};
 	const struct judge_fact *f = &j->fact[k];
 	char key[96];
 
-	snprintf(key, sizeof(key), "cache.%s.l1.%s", path, judge_key_name(k));
+	snprintf(key, sizeof(key), "cache.%s.l1.%s", p->path, judge_key_name(k));
 	const struct finding *found = findings_get(&r->findings, key);
-	str_addf(out, "  %s: %s ", key, judge_verdict_name(judge_verdict(j, k)));
+	str_addf(out, "  %s: %s %s", key, judge_verdict_name(judge_verdict(j, k)),
+		 witness_at_least(p, k) ? "at least " : "");
 	say_value(out, &j->shape[0], k);
 	if (isfinite(f->margin))
 		str_addf(out, ", others worse by %.1f nats", f->margin);
@@ -64,13 +49,13 @@ static void say_key(struct str *out, const struct run *r, const char *path, cons
 		str_add(out, ")");
 	}
 	str_addf(out, "; finding %s: %s\n", found ? verdict_name(found->verdict) : "none",
-		 say[1 + agrees(found, &j->shape[0], k)]);
+		 say[1 + witness_agrees(p, &j->shape[0], k, found)]);
 }
 
-static void say_level(struct str *out, const struct run *r, const char *path, const struct judge_result *j,
+static void say_level(struct str *out, const struct run *r, const struct witness_path *p, const struct judge_result *j,
 		      const struct judge_ring *ring)
 {
-	str_addf(out, "%s L1: ", path);
+	str_addf(out, "%s L1: ", p->path);
 	say_shape(out, &j->shape[0]);
 	str_addf(out, "\n  of %u shapes beside %u rings", j->candidates, j->rings);
 	if (j->rival) {
@@ -86,10 +71,9 @@ static void say_level(struct str *out, const struct run *r, const char *path, co
 		str_addf(out, "\n  %s: %.0f of %.0f accesses otherwise", rule_name(j->shape[0].rule), j->shape[0].wrong,
 			 j->shape[0].of);
 	str_addc(out, '\n');
-	/* Of a texture the texels' two dimensions are in the way. */
-	const unsigned keys = strcmp(path, "texture") == 0 ? JUDGE_MAPPING : JUDGE_KEYS;
-	for (enum judge_key k = 0; k < keys; k++)
-		say_key(out, r, path, j, k);
+	for (enum judge_key k = 0; k < JUDGE_KEYS; k++)
+		if (witness_tells(p, k))
+			say_key(out, r, p, j, k);
 }
 
 int witness_text(struct str *out, struct run *r)
@@ -99,7 +83,7 @@ int witness_text(struct str *out, struct run *r)
 
 	for (unsigned i = 0; !rc && i < witness_count; i++) {
 		const struct witness_path *p = &witness_paths[i];
-		struct judge_ring *ring;
+		struct judge_ring *ring = NULL;
 		struct arena a;
 		unsigned rings;
 		arena_init(&a);
@@ -107,7 +91,7 @@ int witness_text(struct str *out, struct run *r)
 		if (!rc && rings)
 			rc = judge_weigh(ring, rings, j);
 		if (!rc && rings && j->kept)
-			say_level(out, r, p->path, j, ring);
+			say_level(out, r, p, j, ring);
 		else if (!rc && rings)
 			str_addf(out, "%s L1: nothing of it overflows, or nothing ever fits\n", p->path);
 		arena_free(&a);

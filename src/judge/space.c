@@ -64,7 +64,7 @@ struct judge_space judge_space_of(const struct judge_ring *ring, unsigned rings)
 		if (share > OVER_LEAST)
 			over = fmin(over, r->bytes);
 	}
-	/* Where nothing overflows, nothing bounds a shape. */
+	/* Nothing bounds a shape of which nothing overflows. */
 	if (over > SIZE_MOST)
 		return (struct judge_space){0};
 	return (struct judge_space){

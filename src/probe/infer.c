@@ -1,6 +1,7 @@
 #include "probe/batch.h"
 #include "probe/engine.h"
 #include "probe/study.h"
+#include "probe/witness.h"
 #include <errno.h>
 #include <string.h>
 
@@ -75,7 +76,7 @@ int engine_infer(struct run *r, struct err *e)
 
 	if (!rc) {
 		findings_sort(&r->findings);
-		if (gates_apply(&r->findings))
+		if (witness_estimate(r) || gates_apply(&r->findings))
 			rc = err_nomem(e);
 	}
 	return rc;

@@ -2,6 +2,7 @@
 #include "probe/chase.h"
 #include <errno.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +15,14 @@
 
 /* Kind 0 is the path's own load in each of these probes. */
 const struct witness_path witness_paths[] = {
-    {"constant", "constant_cache", "chase", 0},
-    {"texture", "texture_cache", "chase", 0},
-    {"global", "global_cache", "chase", 0},
-    {"readonly", "readonly_cache", "chase", 0},
+    {"constant", "constant_cache", "chase", 0, false, false},
+    {"texture", "texture_cache", "chase", 0, true, true},
+    {"global", "global_cache", "chase", 0, true, false},
+    {"readonly", "readonly_cache", "chase", 0, true, true},
 };
 const unsigned witness_count = sizeof(witness_paths) / sizeof(witness_paths[0]);
 
-/* Where hits of the first level end and what misses it begins, in ticks. */
+/* The ticks at which hits of the first level end and what misses it begins. */
 struct edge {
 	uint32_t last, next;
 };
@@ -139,4 +140,118 @@ int witness_rings(struct arena *a, struct run *run, const struct witness_path *p
 		*rings += (*ring)[*rings].laps > 0;
 	}
 	return 0;
+}
+
+/* ---- beside the findings ---- */
+
+bool witness_tells(const struct witness_path *p, enum judge_key k)
+{
+	return k != JUDGE_MAPPING || !p->plane;
+}
+
+bool witness_at_least(const struct witness_path *p, enum judge_key k)
+{
+	return p->beside && (k == JUDGE_SIZE || k == JUDGE_WAYS);
+}
+
+int witness_agrees(const struct witness_path *p, const struct judge_shape *q, enum judge_key k, const struct finding *f)
+{
+	const double v = (double)judge_value(q, k);
+	const bool least = witness_at_least(p, k);
+
+	if (!f)
+		return -1;
+	if (f->verdict == VERDICT_BOUND)
+		return least || (!(v < f->lo) && !(v > f->hi));
+	if (!finding_estimated(f))
+		return -1;
+	if (f->value.kind == VALUE_TEXT)
+		return strcmp(f->value.text, q->folded ? "hash" : "modulo") == 0;
+	if (f->value.kind != VALUE_NUMBER)
+		return -1;
+	return least ? f->value.number >= v : f->value.number == v;
+}
+
+static struct finding *of_key(struct run *r, const struct witness_path *p, enum judge_key k)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "cache.%s.l1.%s", p->path, judge_key_name(k));
+	for (size_t i = 0; i < r->findings.count; i++)
+		if (strcmp(r->findings.items[i].key, key) == 0)
+			return &r->findings.items[i];
+	return NULL;
+}
+
+static bool estimates(const struct witness_path *p, enum judge_key k, const struct finding *f)
+{
+	return f && f->verdict == VERDICT_INCONCLUSIVE && !witness_at_least(p, k) && witness_tells(p, k);
+}
+
+/* Whether there is something to estimate, and something that was measured to hold a shape against. */
+static bool is_open(struct run *r, const struct witness_path *p)
+{
+	unsigned open = 0, measured = 0;
+
+	for (enum judge_key k = 0; k < JUDGE_KEYS; k++) {
+		const struct finding *f = of_key(r, p, k);
+		open += estimates(p, k, f);
+		measured += f && f->verdict == VERDICT_MEASURED;
+	}
+	return open && measured;
+}
+
+static void estimate(struct finding *f, const struct judge_result *j, enum judge_key k)
+{
+	const struct judge_shape *q = &j->shape[0];
+	char why[sizeof(f->because)];
+
+	snprintf(
+	    why, sizeof(why),
+	    "of %u shapes beside %u rings the likeliest says so, and others are worse by %.0f nats; not proven: %.160s",
+	    j->candidates, j->rings, fmin(j->fact[k].margin, 1e6), f->because);
+	memcpy(f->because, why, sizeof(why));
+	snprintf(f->method, sizeof(f->method), "one likelihood of all shapes, beside all rings of the path");
+	f->verdict = VERDICT_LIKELY;
+	if (k == JUDGE_MAPPING) {
+		f->value = (struct value){.kind = VALUE_TEXT};
+		snprintf(f->value.text, sizeof(f->value.text), "%s", q->folded ? "hash" : "modulo");
+		return;
+	}
+	f->value = (struct value){.kind = VALUE_NUMBER, .number = (double)judge_value(q, k)};
+	f->lo = f->hi = f->value.number;
+}
+
+static int estimate_level(struct run *r, const struct witness_path *p, struct judge_result *j)
+{
+	struct judge_ring *ring = NULL;
+	struct arena a;
+	unsigned rings;
+
+	arena_init(&a);
+	int rc = witness_rings(&a, r, p, &ring, &rings);
+	if (!rc)
+		rc = judge_weigh(ring, rings, j);
+	bool denied = rc || !j->kept;
+	for (enum judge_key k = 0; !denied && k < JUDGE_KEYS; k++)
+		denied = witness_tells(p, k) && witness_agrees(p, &j->shape[0], k, of_key(r, p, k)) == 0;
+	for (enum judge_key k = 0; !denied && k < JUDGE_KEYS; k++) {
+		struct finding *f = of_key(r, p, k);
+		if (estimates(p, k, f) && judge_verdict(j, k) != JUDGE_OPEN)
+			estimate(f, j, k);
+	}
+	arena_free(&a);
+	return rc;
+}
+
+int witness_estimate(struct run *r)
+{
+	struct judge_result *j = mem_zero(1, sizeof(*j));
+	int rc = j ? 0 : -ENOMEM;
+
+	for (unsigned i = 0; !rc && i < witness_count; i++)
+		if (is_open(r, &witness_paths[i]))
+			rc = estimate_level(r, &witness_paths[i], j);
+	mem_free(j);
+	return rc;
 }

@@ -328,6 +328,7 @@ def translation(r, t, d):
     f = d["family"]
     page, entries, line, second, ways, behind = {
         "tesla": (4 * KB, 16, 512 * KB, 8192, 8, 4 * KB), "fermi": (64 * KB, 16, 1 * MB, 64, 0, 1 * MB), "kepler": (128 * KB, 16, 2 * MB, 65, 0, 2 * MB),
+        "maxwell": (128 * KB, 16, 128 * KB, 64, 0, 2 * MB), "pascal": (2 * MB, 16, 2 * MB, 64, 0, 32 * MB),
         "gcn": (64 * KB, 16, 64 * KB, 512, 8, 64 * KB), "rdna": (64 * KB, 32, 64 * KB, 1024, 8, 64 * KB),
     }.get(f, (2 * MB, r.choice((16, 32)), r.choice((2, 16)) * MB, *r.choice(((128, 0), (128, 8), (256, 8), (256, 16))), 32 * MB))  # fmt: skip
     if f == "tesla":

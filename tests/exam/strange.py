@@ -57,7 +57,7 @@ def scramble(r, t):
 
 def sectored(r, t):
     """Entries of several pages, of which a miss brings one or two."""
-    for level, line, entries, ways in ("l1", 16, 16, 0), ("l2", 64, r.choice((64, 128)), 8):
+    for level, line, entries, ways in ("l1", 8, 16, 0), ("l2", 8, r.choice((32, 64)), 8):
         stem = f"tlb.global.{level}"
         for key in [k for k in t.of if k.startswith(stem)]:
             del t.of[key]

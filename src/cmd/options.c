@@ -37,7 +37,8 @@ static const struct cmd_option run_options[] = {
     {.name = "device",
      .letter = 'd',
      .arg = "DEVICE",
-     .help = "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first real GPU, else "
+     .help = "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first NVIDIA GPU that "
+	     "can be used, else "
 	     "sim:gtx280"},
     {.name = "probes",
      .letter = 'p',

@@ -99,6 +99,20 @@ static void man_page(struct str *out)
 	help_man(out, FATHOM_BUILD);
 }
 
+static int print_completion(struct cmd_context *c, const char *shell)
+{
+	struct str text;
+	int rc = CMD_USAGE;
+
+	str_init(&text);
+	if (help_completion(&text, shell))
+		rc = cmd_print(c, &text);
+	else
+		cmd_fail(c, CMD_USAGE, "completion is for bash, zsh and fish, not for '%s'", shell);
+	str_free(&text);
+	return rc;
+}
+
 static int unknown_command(struct cmd_context *c, const char *word)
 {
 	const char *near = cmd_nearest_verb(word);
@@ -130,7 +144,7 @@ static int dispatch(struct cmd_context *c, int argc, char **argv)
 	if (strcmp(word, "--man") == 0) /* for the build */
 		return print_help(c, man_page);
 	if (strcmp(word, "--completion") == 0) /* for the build */
-		return print_help(c, help_completion);
+		return print_completion(c, argc > 2 ? argv[2] : "bash");
 	verb = cmd_find(word);
 	if (!verb)
 		return unknown_command(c, word);

@@ -6,10 +6,10 @@ set -eu
 # What must be there: a test for it, and the package that brings it.
 build="gcc:gcc make:make meson:meson ninja:ninja-build pkg-config:pkg-config python3:python3"
 headers="sqlite3:libsqlite3-dev jansson:libjansson-dev smartcols:libsmartcols-dev libelf:libelf-dev
-	ffnvcodec:libffmpeg-nvenc-dev OpenCL-Headers:opencl-c-headers"
+	ffnvcodec:libffmpeg-nvenc-dev"
 check_headers="cmocka:libcmocka-dev"
 checks="clang:clang clang-format:clang-format clang-tidy:clang-tidy valgrind:valgrind nm:binutils xz:xz-utils
-	man:man-db rsvg-convert:librsvg2-bin"
+	man:man-db zsh:zsh fish:fish rsvg-convert:librsvg2-bin"
 
 missing=
 for pair in $build; do
@@ -18,6 +18,8 @@ done
 for pair in $headers; do
 	pkg-config --exists "${pair%%:*}" 2>/dev/null || missing="$missing ${pair##*:}"
 done
+# Their .pc is missing on Ubuntu 22.04.
+[ -e /usr/include/CL/cl.h ] || missing="$missing opencl-c-headers"
 # A compiler without the C library's headers builds nothing.
 [ -e /usr/include/stdio.h ] || missing="$missing libc6-dev"
 if [ "${1:-}" = --checks ]; then

@@ -99,7 +99,8 @@ void help_program(struct str *out);
 /* A word as a shell takes it for one: quoted where it has to be. */
 void help_quote(struct str *out, const char *word);
 void help_man(struct str *out, const char *version);
-void help_completion(struct str *out);
+/* completion.c: for bash, zsh or fish. False: no such shell. */
+bool help_completion(struct str *out, const char *shell);
 
 /* ---- commands ---- */
 int cmd_list(struct cmd_context *c, int argc, char **argv);

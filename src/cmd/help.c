@@ -1,4 +1,4 @@
-/* --help, the man page and the shell completion, all from the table in options.c. */
+/* --help and the man page, all from the table in options.c. */
 #include "cmd/cmd.h"
 #include <string.h>
 
@@ -247,79 +247,4 @@ void help_man(struct str *out, const char *version)
 		roff(out, environment[i].text);
 		str_add(out, ".\n");
 	}
-}
-
-/* ---- bash completion ---- */
-
-/* What completes a placeholder: a shell command that sets COMPREPLY. */
-static void complete_placeholder(struct str *out, const char *arg)
-{
-	if (arg[0] >= 'a' && arg[0] <= 'z' && strchr(arg, '|')) {
-		str_add(out, "COMPREPLY=($(compgen -W '");
-		for (; *arg; arg++)
-			str_addc(out, *arg == '|' ? ' ' : *arg);
-		str_add(out, "' -- \"$cur\"))");
-	} else if (strcmp(arg, "DIR") == 0) {
-		str_add(out, "COMPREPLY=($(compgen -d -- \"$cur\"))");
-	} else if (str_starts(arg, "PROBE")) {
-		str_add(out,
-			"COMPREPLY=($(compgen -W \"$(fathom list probes | awk '/^[a-z]/ {print $1}')\" -- \"$cur\"))");
-	} else if (strcmp(arg, "DEVICE") == 0) {
-		str_add(
-		    out,
-		    "COMPREPLY=($(compgen -W \"$(fathom list devices | awk '/^[a-z]+:/ {print $1}')\" -- \"$cur\"))");
-	} else {
-		str_add(out, "COMPREPLY=($(compgen -f -- \"$cur\"))");
-	}
-}
-
-static void complete_verb(struct str *out, const struct cmd_verb *v)
-{
-	str_addf(out, "\t%s)\n\t\tcase $prev in\n", v->name);
-	for (const struct cmd_option *o = v->options; o->name; o++) {
-		if (!o->arg)
-			continue;
-		str_addf(out, "\t\t--%s", o->name);
-		if (o->letter)
-			str_addf(out, "|-%c", o->letter);
-		str_add(out, ") ");
-		complete_placeholder(out, o->arg);
-		str_add(out, "; return ;;\n");
-	}
-	str_add(out, "\t\tesac\n\t\tif [[ $cur == -* ]]; then COMPREPLY=($(compgen -W '");
-	for (const struct cmd_option *o = v->options; o->name; o++) {
-		if (o->letter)
-			str_addf(out, "-%c ", o->letter);
-		str_addf(out, "--%s ", o->name);
-	}
-	for (const struct cmd_option *o = cmd_common_options; o->name; o++)
-		str_addf(out, "--%s ", o->name);
-	str_add(out, "' -- \"$cur\"))");
-	if (*v->operands) {
-		char word[96];
-		size_t n;
-
-		/* "[devices|probes]" completes like "devices|probes". */
-		snprintf(word, sizeof(word), "%s", v->operands + (v->operands[0] == '['));
-		n = strlen(word);
-		if (n && word[n - 1] == ']')
-			word[n - 1] = 0;
-		str_add(out, "; else ");
-		complete_placeholder(out, word);
-	}
-	str_add(out, "; fi ;;\n");
-}
-
-void help_completion(struct str *out)
-{
-	str_add(out, "# bash completion for fathom, generated from its table of options\n"
-		     "_fathom()\n{\n\tlocal cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD-1]}\n"
-		     "\tCOMPREPLY=()\n"
-		     "\tif ((COMP_CWORD == 1)); then\n\t\tCOMPREPLY=($(compgen -W '");
-	for (size_t i = 0; i < cmd_verb_count; i++)
-		str_addf(out, "%s ", cmd_verbs[i].name);
-	str_add(out, "--help --version' -- \"$cur\"))\n\t\treturn\n\tfi\n\tcase ${COMP_WORDS[1]} in\n");
-	for (size_t i = 0; i < cmd_verb_count; i++)
-		complete_verb(out, &cmd_verbs[i]);
-	str_add(out, "\tesac\n}\ncomplete -o default -F _fathom fathom\n");
 }

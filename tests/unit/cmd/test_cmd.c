@@ -152,7 +152,8 @@ static void test_one_table(void **state)
 	str_init(&man);
 	str_init(&completion);
 	help_man(&man, "9.8.7");
-	help_completion(&completion);
+	assert_true(help_completion(&completion, "bash"));
+	assert_false(help_completion(&completion, "sh"));
 	assert_non_null(strstr(str_text(&man), "9.8.7"));
 	for (size_t i = 0; i < cmd_verb_count; i++) {
 		const struct cmd_verb *v = &cmd_verbs[i];

@@ -18,7 +18,6 @@
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
 #define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
 #define SURE_OF_ALL 0.96 /* of the same, where no other proportions tell */
-#define ALL_OF_MOST 0.8	 /* of the row's time, beside so much more of another operation that less is done elsewhere */
 #define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
 
 static const char *const what[ANCHORS] = {"single precision", "integers", "special functions", "double precision",

@@ -25,7 +25,8 @@ enum relation {
 	REL_PART,    /* between the two, and longer than issuing them takes */
 	REL_HIDDEN   /* issuing them takes so long that the pipes cannot be seen */
 };
-#define HALF_OF_IT 0.5 /* of the slower one's time more: less is no pipe in common that a unit could be named after */
+#define ALL_OF_MOST 0.8 /* of the row's time, beside so much more of another operation that less is done elsewhere */
+#define HALF_OF_IT  0.5 /* of the slower one's time more: less is no pipe in common that a unit could be named after */
 struct pair {
 	enum relation is;
 	double excess; /* 0: as long as the slower one; 1: as long as both together */

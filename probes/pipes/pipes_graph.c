@@ -11,7 +11,8 @@ const int graph_choice[ANCHORS][GRAPH_CHOICES] = {{ROW_add_f32, ROW_fma_f32, ROW
 /* Where issuing hides the relation of two of them, a slower operation on one of their pipes may show it. */
 static const int links[] = {ROW_mulhi_u32, ROW_shl_b32, ROW_mul_u32, ROW_max_f32, ROW_shr_u32,
 			    ROW_mul24_u32, ROW_mad_u32, ROW_and_b32, ROW_max_s32};
-#define LINK_SLOWER 1.5 /* than the faster one of the two */
+#define LINK_SLOWER 1.5	 /* than the faster one of the two */
+#define SAME_RATE   0.05 /* by which rates may differ that are one */
 
 bool graph_shares(enum relation r)
 {
@@ -33,6 +34,16 @@ static void look(struct graph *g, unsigned a, unsigned b)
 	set(g, a, b, little ? REL_HIDDEN : g->pair[a][b].is);
 }
 
+/* Whether all of node a is on the pipe of a link that seems to have all of it. What is faster than the link may be on another pipe as well, and
+ * still take turns with it: then it does not beside more of the link. False as well while points are missing. */
+static bool is_wholly_with(struct graph *g, unsigned a, unsigned link)
+{
+	const struct solo *o = &g->u->solo[g->row[a]], *l = &g->u->solo[g->row[link]];
+
+	return o->cycles >= l->cycles * (1 - SAME_RATE) ||
+	       pipes_mostly(g->u, (unsigned)g->row[a], (unsigned)g->row[link]) >= ALL_OF_MOST;
+}
+
 /* An operation of one instruction that has all of its pipe in common with a is where a is. One that shares more with a and
  * b together than it has to share is on a pipe that both of them have. */
 static bool follow(struct graph *g, unsigned a, unsigned b)
@@ -41,11 +52,12 @@ static bool follow(struct graph *g, unsigned a, unsigned b)
 		if (k == a || k == b || g->row[k] == NONE || g->u->solo[g->row[k]].native != 1)
 			continue;
 		const enum relation x = g->sure[k][a], y = g->sure[k][b];
-		if (x == REL_SHARED && (y == REL_SHARED || y == REL_APART)) {
-			set(g, a, b, y);
+		if (x == REL_SHARED && y == REL_SHARED) {
+			set(g, a, b, REL_SHARED);
 			return true;
 		}
-		if (y == REL_SHARED && x == REL_APART) {
+		if ((x == REL_SHARED && y == REL_APART && is_wholly_with(g, a, k)) ||
+		    (y == REL_SHARED && x == REL_APART && is_wholly_with(g, b, k))) {
 			set(g, a, b, REL_APART);
 			return true;
 		}
@@ -113,7 +125,7 @@ static bool look_uneven(struct graph *g)
 	if (study_pending(g->u->s))
 		return false;
 	follow_all(g);
-	return true;
+	return !study_pending(g->u->s);
 }
 
 /* All relations of the anchors. False while points are missing. */
@@ -135,6 +147,8 @@ bool graph_relate(struct graph *g)
 		return false;
 	contradictions(g);
 	follow_all(g);
+	if (study_pending(g->u->s))
+		return false;
 	if (!any_hidden(g, &fastest))
 		return true;
 	for (unsigned i = 0; i < sizeof links / sizeof *links && g->nodes < NODES; i++) {
@@ -153,7 +167,7 @@ bool graph_relate(struct graph *g)
 	if (study_pending(g->u->s))
 		return false;
 	follow_all(g);
-	return look_uneven(g);
+	return !study_pending(g->u->s) && look_uneven(g);
 }
 
 void graph_group(struct graph *g)

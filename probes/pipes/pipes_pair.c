@@ -278,6 +278,13 @@ struct pair pipes_pair(struct pipes *u, unsigned a, unsigned b, bool closely)
 	return in_groups(u, a, n_a, b, n_b, closely);
 }
 
+/* Whether such a stream would take longer if half of either's work were on the other's pipe, as that of an operation on two pipes is: the other
+ * pipe goes on with it meanwhile, and only where it is full, too, that shows. less: what the shorter of both takes alone. */
+static bool shows_half(const struct times *t, double less)
+{
+	return fmin(t->slower + HALF_OF_IT * less, less + HALF_OF_IT * t->slower) > SLACK * fmax(t->slower, t->issue);
+}
+
 struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b)
 {
 	unsigned n_a = 0, n_b = 0;
@@ -295,6 +302,9 @@ struct pair pipes_pair_uneven(struct pipes *u, unsigned a, unsigned b)
 			}
 		}
 	const struct pair p = n_a ? in_groups(u, a, n_a, b, n_b, false) : (struct pair){.is = REL_HIDDEN};
+	const struct times t = times_of(u, a, n_a, b, n_b);
+	if (p.is == REL_APART && !shows_half(&t, t.both - t.slower))
+		return (struct pair){.is = REL_HIDDEN, .excess = p.excess};
 	return p.is == REL_APART || p.is == REL_SHARED ? p : (struct pair){.is = REL_HIDDEN, .excess = p.excess};
 }
 

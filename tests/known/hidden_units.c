@@ -11,6 +11,7 @@ enum { MIXES = 200, ANCHORS = 5, ALTERNATIVES = 3 };
 /* Throughputs are right within 5 %, either way, and so is what two operations should take together on one pipe or on two: of what differs
  * by less nobody can say which it is. */
 #define TOLD (1.05 / 0.95)
+#define HALF 0.5 /* of what an operation on two pipes does is done by either */
 
 /* The operations that name units, as probes/pipes has them; of each kind the first of one instruction. */
 static const struct {
@@ -62,13 +63,12 @@ static double common(const struct op_spec *a, const struct op_spec *b)
 static bool is_told(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b)
 {
 	const double issue_a = issue_of(s, a), issue_b = issue_of(s, b), of_a = common(a, b), of_b = common(b, a);
-	/* Where they have none in common it is all of it that would have to show. */
-	const double part = of_a > 0 ? fmin(of_a, of_b) : 1;
 	for (unsigned i = 1; i < MIXES; i++) {
-		const double u = (double)i / MIXES, v = 1 - u;
-		const double apart = fmax(fmax(u, v), u * issue_a + v * issue_b),
-			     shared = fmax(u, v) + part * fmin(u, v);
-		if (shared > TOLD * apart)
+		const double u = (double)i / MIXES, v = 1 - u, apart = fmax(fmax(u, v), u * issue_a + v * issue_b);
+		/* Of what is on two pipes one goes on while the other is taken. Where they have none in common neither may be on two. */
+		const double split_a = u + (of_a > 0 ? of_a : HALF) * v, split_b = v + (of_b > 0 ? of_b : HALF) * u,
+			     shared = of_a > 0 ? (of_a < of_b ? split_a : split_b) : fmin(split_a, split_b);
+		if (fmax(shared, fmax(u, v)) > TOLD * apart)
 			return true;
 	}
 	return false;

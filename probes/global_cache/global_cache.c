@@ -13,6 +13,7 @@ enum { NEAR, PAST_L1, PAST_L1_QUIET, NEAR_BARE };
 
 #define L1_LIMIT   (1u << 20)
 #define L2_LIMIT   (16u << 20)
+#define BRACKET	   0.1	 /* of a size: one that is known no better is not measured */
 #define SAME_LEAST 1	 /* cycles, ... */
 #define SAME_PART  0.005 /* ... and of a latency, by which means over many lines differ that are of one cache */
 
@@ -148,7 +149,8 @@ static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_
 		return;
 	}
 	if (!e->sides) {
-		study_measured_number(
+		/* A size that is known no better is an estimate. */
+		(l->beyond - l->fits > BRACKET * l->fits ? study_likely_number : study_measured_number)(
 		    s, "cache.global.l2.size", l->fits, l->fits, l->beyond, "sm", method, "sweep",
 		    "of %.0f bytes no more samples miss than noise explains, of %.0f bytes clearly more do; "
 		    "misses take the same times at all footprints",

@@ -21,7 +21,6 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define ALONE	     0.4 /* share of a segment that its latency has to have */
 #define FINE	     2.0 /* steps of a clock that make no difference here */
 #define COARSE	     2.0 /* a clock of larger steps is a cycle or two wrong about any single access */
-#define SPREAD	     6.0 /* cycles between SMs */
 #define TLBS	     4
 
 static const char near_at_hand[] = "the data are near, translations at hand",
@@ -367,8 +366,8 @@ static bool hindered(struct study *s, const struct tlbs *t, double *x, double *p
 	const struct finding *known = study_finding(s, "cache.global.l2.latency");
 	double parts = 0;
 	const bool told = study_number(s, "cache.global.l2.partitions", &parts);
-	/* Means over the lines may agree where the lines do not. */
-	if (has_l2 && (parts >= 2 || (known->hi - known->lo > SPREAD && !told))) {
+	/* Means over the lines may agree where the lines do not, and the few that answer here are of whichever part. */
+	if (has_l2 && (parts >= 2 || !told)) {
 		snprintf(
 		    why, n,
 		    "hits take from %.1f to %.1f cycles, as SMs and lines lie, and the rest is counted from theirs",

@@ -288,7 +288,8 @@ int main(int argc, char **argv)
 			printf("%-26s %4u of %4u\n", score_group[i], s->group_measured[i], s->group_exists[i]);
 	printf("\n%u GPUs, seeds from %llu, %.0f s, %u broken\n", total.gpus, (unsigned long long)opt.seed, took,
 	       total.broken);
-	printf("wrong: %u of %u findings (0 allowed)\n", s->wrong, s->findings);
+	printf("wrong: %u of %u findings (0 allowed); %u of operations that the description leaves out\n", s->wrong,
+	       s->findings, s->left_out);
 	printf("measured: %u of %u that exist, %.2f %% (%.0f %% required); absent: %u of %u\n", s->measured, s->exists,
 	       share(s->measured, s->exists), 100 * opt.least, s->absent, s->absences);
 	if (rc == 0 && opt.report) {

@@ -124,7 +124,7 @@ int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, 
 {
 	struct gpu *g = NULL;
 	struct engine_plan plan = {0};
-	char list[256], *rest = list;
+	char list[512], *rest = list;
 	const char *names[PROBES_MOST];
 	size_t count = 0;
 	int rc = run_init(r);
@@ -155,6 +155,7 @@ void score_add(struct score *to, const struct score *one)
 	to->absences += one->absences;
 	to->absent += one->absent;
 	to->findings += one->findings;
+	to->left_out += one->left_out;
 	for (unsigned i = 0; i < SCORE_GROUPS; i++) {
 		to->group_exists[i] += one->group_exists[i];
 		to->group_measured[i] += one->group_measured[i];
@@ -206,22 +207,25 @@ static int remember(void *ctx, const struct truth *t)
 	return 0;
 }
 
-/* The operation that stands in for one that the description does not list, as the format says: shr.s32 is shr.u32. */
-static void canonical(const struct sim_spec *s, const char *key, char *out, size_t n)
+/* The operation that stands in for one that the description does not list, as the format says: mulhi.u32 is mul.u32. True: none does but
+ * core.default_op, so that what is told of it is no property of the GPU described. */
+static bool canonical(const struct sim_spec *s, const char *key, char *out, size_t n)
 {
 	static const char *const variant[][2] = {
 	    {"mulhi", "mul"}, {"mulwide", "mul"}, {"madhi", "mad"}, {"madwide", "mad"}, {"divapprox", "div"}};
 	char op[16], type[8], rest[32];
 	snprintf(out, n, "%s", key);
 	if (sscanf(key, "arith.%15[^.].%7[^.].%31s", op, type, rest) != 3)
-		return;
+		return false;
 	int at = spec_find_op(s, op, type);
 	for (size_t i = 0; at < 0 && i < sizeof variant / sizeof *variant; i++)
 		if (strcmp(op, variant[i][0]) == 0)
 			at = spec_find_op(s, variant[i][1], type);
-	if (at < 0)
+	const bool left_out = at < 0;
+	if (left_out)
 		at = s->default_op;
 	snprintf(out, n, "arith.%s.%s.%s", s->op[at].op, s->op[at].type, rest);
+	return left_out;
 }
 
 static const struct fact *find_fact(const struct facts *f, const struct sim_spec *s, const char *key)
@@ -558,7 +562,9 @@ static bool is_asked(const struct sim_spec *s, const struct fact *t)
 static void judge(struct known_answer *a, const struct sim_spec *s, const struct fact *t)
 {
 	const struct finding *f = a->finding;
+	char name[96];
 	bool right = true;
+	a->left_out = canonical(s, a->key, name, sizeof name) && f && finding_estimated(f);
 	a->composed = f && is_composed(s, f, &right);
 	/* What the description does not know cannot be called right. Right by luck is wrong: or more can be told than is thought. */
 	if (f && !a->composed)
@@ -632,6 +638,7 @@ static int score_answer(void *ctx, const struct known_answer *a)
 	const struct scoring *x = ctx;
 	struct score *o = x->out;
 	o->findings += a->finding && !a->composed;
+	o->left_out += a->left_out;
 	if (a->answer == ANSWER_WRONG) {
 		o->wrong++;
 		known_line(x->wrong, x->label, a);

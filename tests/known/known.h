@@ -24,6 +24,8 @@ struct score {
 	unsigned absences; /* structures that are not there and were asked for */
 	unsigned absent;   /* of those, ABSENT */
 	unsigned findings;
+	unsigned
+	    left_out; /* MEASURED of operations that the description does not list, so that core.default_op was timed instead */
 	unsigned group_exists[SCORE_GROUPS], group_measured[SCORE_GROUPS];
 };
 void score_add(struct score *to, const struct score *one);
@@ -47,6 +49,7 @@ struct known_answer {
 	enum answer answer;
 	int group;	/* of score_group; negative: nobody has to find it */
 	bool absent;	/* the truth: there is no such thing */
+	bool left_out;	/* a value of an operation that the description does not list */
 	bool composed;	/* its truth is made of several lines of the description */
 	char truth[80]; /* for readers */
 };

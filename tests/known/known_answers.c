@@ -1,7 +1,8 @@
 /* Every shipped .gpu file, measured by every probe on the simulator: nothing concluded may contradict the file, and what the
- * file has is found. Usage: known_answers [--least SHARE] [--probe NAME] [NAME...] (default: all). */
+ * file has is found. Usage: known_answers [--least SHARE] [--left-out MOST] [--without PROBE,...] [NAME...] (default: all). */
 #include "base/embed.h"
 #include "known.h"
+#include "probe/probe.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +10,14 @@
 #define SEED  1
 #define LEAST 0.95 /* share of what exists that has to be MEASURED */
 
-static int one(const char *path, const char *probe, double least, struct score *total)
+struct options {
+	double least;
+	unsigned left_out;  /* findings of operations that a description leaves out, at most, of each GPU */
+	const char *probes; /* NULL: every one; else with commas between */
+	char list[512];
+};
+
+static int one(const char *path, const struct options *opt, struct score *total)
 {
 	const struct embedded *m = embed_find(path);
 	struct arena a;
@@ -25,7 +33,7 @@ static int one(const char *path, const char *probe, double least, struct score *
 	snprintf(label, sizeof label, "%.*s", (int)(strlen(path) - strlen("gpus/.gpu")), path + strlen("gpus/"));
 	int rc = spec_parse(&s, &a, path, m->data, m->size, &e);
 	if (rc == 0) {
-		rc = known_measure_probe(&r, s, SEED, probe, &e);
+		rc = known_measure_probe(&r, s, SEED, opt->probes, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, &wrong, &missed);
 		run_free(&r);
@@ -36,49 +44,70 @@ static int one(const char *path, const char *probe, double least, struct score *
 		printf("WRONG\n%s", str_text(&wrong));
 	if (missed.len)
 		printf("missed\n%s", str_text(&missed));
-	printf("%s: %u findings, %u wrong, %u of %u measured, %u of %u shown to be absent\n\n", label, score.findings,
+	printf("%s: %u findings, %u wrong, %u of %u measured, %u of %u shown to be absent\n", label, score.findings,
 	       score.wrong, score.measured, score.exists, score.absent, score.absences);
+	printf("%s: %u findings of operations that the description leaves out are core.default_op's (%u at most)\n\n",
+	       label, score.left_out, opt->left_out);
 	score_add(total, &score);
 	str_free(&wrong);
 	str_free(&missed);
 	arena_free(&a);
 	/* A GPU on which nothing could be concluded is no success. */
-	return rc || score.wrong || score.measured < least * score.exists || score.exists == 0 ||
-	       score.absent != score.absences;
+	return rc || score.wrong || score.measured < opt->least * score.exists || score.exists == 0 ||
+	       score.absent != score.absences || score.left_out > opt->left_out;
 }
 
 static bool wanted(const char *path, int argc, char **argv)
 {
 	char name[128];
-	for (int i = 1; i < argc; i++) {
+	for (int i = 0; i < argc; i++) {
 		snprintf(name, sizeof name, "gpus/%s.gpu", argv[i]);
 		if (strcmp(name, path) == 0)
 			return true;
 	}
-	return argc == 1 && str_starts(path, "gpus/") && str_ends(path, ".gpu");
+	return argc == 0 && str_starts(path, "gpus/") && str_ends(path, ".gpu");
+}
+
+static bool is_listed(const char *list, const char *name)
+{
+	const size_t n = strlen(name);
+	for (const char *at = strstr(list, name); at; at = strstr(at + n, name))
+		if ((at == list || at[-1] == ',') && (at[n] == ',' || !at[n]))
+			return true;
+	return false;
+}
+
+/* Every probe but those of the list. */
+static void leave_out(struct options *opt, const char *list)
+{
+	size_t n = 0;
+	for (size_t i = 0; i < probe_count && n < sizeof opt->list; i++)
+		if (!is_listed(list, probe_table[i]->name))
+			n += (size_t)snprintf(opt->list + n, sizeof opt->list - n, "%s%s", n ? "," : "",
+					      probe_table[i]->name);
+	opt->probes = opt->list;
 }
 
 int main(int argc, char **argv)
 {
 	struct score total = {0};
+	struct options opt = {.least = LEAST};
 	unsigned gpus = 0, failed = 0;
-	double least = LEAST;
-	const char *probe = NULL; /* every one */
-	if (argc > 2 && strcmp(argv[1], "--least") == 0) {
-		least = strtod(argv[2], NULL);
-		argc -= 2;
-		argv += 2;
-	}
-	if (argc > 2 && strcmp(argv[1], "--probe") == 0) {
-		probe = argv[2];
-		argc -= 2;
-		argv += 2;
+	for (argc--, argv++; argc > 1 && str_starts(argv[0], "--"); argc -= 2, argv += 2) {
+		if (strcmp(argv[0], "--least") == 0)
+			opt.least = strtod(argv[1], NULL);
+		else if (strcmp(argv[0], "--left-out") == 0)
+			opt.left_out = (unsigned)strtoul(argv[1], NULL, 10);
+		else if (strcmp(argv[0], "--without") == 0)
+			leave_out(&opt, argv[1]);
+		else
+			return 2;
 	}
 	for (size_t i = 0; i < embedded_count; i++) {
 		if (!wanted(embedded_files[i].path, argc, argv))
 			continue;
 		gpus++;
-		failed += one(embedded_files[i].path, probe, least, &total) != 0;
+		failed += one(embedded_files[i].path, &opt, &total) != 0;
 	}
 	printf("%u GPUs, %u failed: %u wrong, %u of %u measured\n", gpus, failed, total.wrong, total.measured,
 	       total.exists);

@@ -111,7 +111,11 @@ int bandwidth_shared_setup(const struct study *s, double x, const double *p, str
 
 static unsigned blocks_of(const struct point *pt)
 {
-	return pt && pt->outcome == OUTCOME_OK ? (unsigned)pt->p[STREAM_BLOCKS] : 0;
+	if (!pt || pt->outcome != OUTCOME_OK || !pt->repeats)
+		return 0;
+	/* One that only a recording knows may say of itself what its words do not hold. */
+	const double blocks = pt->p[STREAM_BLOCKS];
+	return blocks >= 1 && blocks <= pt->words_per_repeat / BANDWIDTH_WORDS ? (unsigned)blocks : 0;
 }
 
 /* Where the SM of a block stands, or would stand, in a table of places that are more than there are SMs; each place is a block that ran on

@@ -96,7 +96,9 @@ int files_replace(struct cmd_context *c, const char *path, const struct str *tex
 
 	if (!part || text->failed)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	fd = open(part, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+	/* What somebody laid there, a link to elsewhere or what a killed fathom left, goes; nothing is written through it. */
+	unlink(part);
+	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
 	if (fd < 0)
 		return cmd_fail(c, CMD_DEVICE, "cannot write %s: %s", path, strerror(errno));
 	rc = write_all(fd, str_text(text), text->len);

@@ -48,10 +48,18 @@ void findings_free(struct finding_list *l)
 	*l = (struct finding_list){0};
 }
 
+/* Where the key is, else count. Run files hold findings in order: loading many must not take the square of their number. */
 static size_t position(const struct finding_list *l, const char *key)
 {
-	size_t i = 0;
+	size_t low = 0, high = l->sorted < l->count ? l->sorted : l->count, i = high;
 
+	while (low < high) {
+		const size_t middle = low + (high - low) / 2;
+		const int order = strcmp(l->items[middle].key, key);
+		if (order == 0)
+			return middle;
+		*(order < 0 ? &low : &high) = order < 0 ? middle + 1 : middle;
+	}
 	while (i < l->count && strcmp(l->items[i].key, key) != 0)
 		i++;
 	return i;
@@ -71,8 +79,11 @@ int findings_add(struct finding_list *l, const struct finding *f)
 		l->items = items;
 		l->cap = cap;
 	}
-	if (i == l->count)
+	if (i == l->count) {
+		l->sorted = l->sorted < i ? l->sorted : i;
+		l->sorted += l->sorted == i && (i == 0 || strcmp(l->items[i - 1].key, f->key) < 0);
 		l->count++;
+	}
 	l->items[i] = *f;
 	return 0;
 }
@@ -84,6 +95,20 @@ const struct finding *findings_get(const struct finding_list *l, const char *key
 	return i < l->count ? &l->items[i] : NULL;
 }
 
+void findings_forget(struct finding_list *l, const char *probe)
+{
+	size_t kept = 0, sorted = 0;
+
+	for (size_t i = 0; i < l->count; i++) {
+		if (strcmp(l->items[i].probe, probe) == 0)
+			continue;
+		sorted += i < l->sorted;
+		l->items[kept++] = l->items[i];
+	}
+	l->count = kept;
+	l->sorted = sorted;
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return strcmp(((const struct finding *)a)->key, ((const struct finding *)b)->key);
@@ -93,4 +118,5 @@ void findings_sort(struct finding_list *l)
 {
 	if (l->count)
 		qsort(l->items, l->count, sizeof(*l->items), by_key);
+	l->sorted = l->count;
 }

@@ -61,10 +61,12 @@ bool finding_answered(const struct finding *f);
 struct finding_list {
 	struct finding *items;
 	size_t count, cap;
+	size_t sorted; /* so many of the first have ascending keys */
 };
 void findings_free(struct finding_list *l);
 int findings_add(struct finding_list *l, const struct finding *f); /* 0 or -ENOMEM; replaces the same key */
 const struct finding *findings_get(const struct finding_list *l, const char *key); /* NULL when none */
+void findings_forget(struct finding_list *l, const char *probe);		   /* removes those of the probe */
 void findings_sort(struct finding_list *l);					   /* by key */
 
 #endif

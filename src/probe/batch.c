@@ -274,19 +274,20 @@ static bool claimed(const struct sample *s)
 	return true;
 }
 
-/* Words of a wrong shape would make every later reader unsafe. A recording is believed: its file was checked. */
-static void check_shape(const struct launch *l, struct sample *s)
+/* Words of a wrong shape would make every later reader unsafe. A recording may have another number of repeats. */
+static void check_shape(const struct batch *b, const struct launch *l, struct sample *s)
 {
-	const uint32_t repeats = l->repeats ? l->repeats : 1;
-	const uint32_t words = launch_words(l), got[2] = {s->repeats, s->words_per_repeat};
+	const uint32_t repeats = l->repeats ? l->repeats : 1, words = launch_words(l);
+	const uint32_t got[2] = {s->repeats, s->words_per_repeat};
+	const bool repeated = b->recording ? s->repeats > 0 : s->repeats == repeats;
 
-	if (s->outcome != OUTCOME_OK || (s->repeats == repeats && s->words_per_repeat == words && (s->words || !words)))
+	if (s->outcome != OUTCOME_OK || (repeated && s->words_per_repeat == words && (s->words || !words)))
 		return;
 	sample_free(s);
-	s->outcome = OUTCOME_CRASH;
+	s->outcome = b->recording ? OUTCOME_INVALID : OUTCOME_CRASH;
 	s->elapsed_ms = -1;
-	snprintf(s->message, sizeof(s->message), "the device answered with %u x %u words instead of %u x %u", got[0],
-		 got[1], repeats, words);
+	snprintf(s->message, sizeof(s->message), "the %s answered with %u x %u words instead of %u x %u",
+		 b->recording ? "recording" : "device", got[0], got[1], repeats, words);
 }
 
 static int run_once(struct batch *b, const struct item *it, struct sample *s, struct err *e)
@@ -300,8 +301,8 @@ static int run_once(struct batch *b, const struct item *it, struct sample *s, st
 	b->launches++;
 	if (rc)
 		sample_free(s);
-	else if (!b->recording)
-		check_shape(&it->job.launch, s);
+	else
+		check_shape(b, &it->job.launch, s);
 	return rc;
 }
 

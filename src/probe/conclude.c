@@ -289,23 +289,12 @@ static int add_unasked(struct study *s)
 	return 0;
 }
 
-void study_forget(struct run *r, const char *probe)
-{
-	size_t kept = 0;
-
-	for (size_t i = 0; i < r->findings.count; i++) {
-		if (strcmp(r->findings.items[i].probe, probe) != 0)
-			r->findings.items[kept++] = r->findings.items[i];
-	}
-	r->findings.count = kept;
-}
-
 int study_publish(struct study *s, size_t *count)
 {
 	static const char note[] = "; native code not read back";
 	bool unseen = native_unseen(s);
 
-	study_forget(s->run, s->probe->name);
+	findings_forget(&s->run->findings, s->probe->name);
 	*count = s->concluded.count;
 	if (*count && add_unasked(s))
 		return -ENOMEM;
@@ -324,7 +313,7 @@ int study_publish(struct study *s, size_t *count)
 
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because)
 {
-	study_forget(r, p->name);
+	findings_forget(&r->findings, p->name);
 	for (size_t i = 0; p->claims[i]; i++) {
 		if (strpbrk(p->claims[i], "*?"))
 			continue;

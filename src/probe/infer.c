@@ -49,7 +49,7 @@ static int conclude_plan(struct run *r, const struct engine_plan *plan, struct e
 			break;
 		case PROBE_PENDING:
 		case PROBE_INTERRUPTED:
-			study_forget(r, p->name);
+			findings_forget(&r->findings, p->name);
 			break;
 		}
 	}
@@ -95,11 +95,15 @@ int engine_draw(struct run *r, struct figure_list *out, struct err *e)
 		struct study s;
 		if (!p->draw || !rec || rec->state == PROBE_PENDING || rec->state == PROBE_SKIPPED)
 			continue;
-		rc = study_open(&s, r, p, STUDY_DRAW, e);
+		rc = study_open(&s, r, p, STUDY_INFER, e);
 		if (rc)
 			break;
-		rc = p->draw(&s, out);
-		if (rc)
+		/* What is drawn is what the study looks at. */
+		if (study_pass(&s) || stored_draw(&s))
+			rc = err_nomem(e);
+		else
+			rc = p->draw(&s, out);
+		if (rc && rc != -ENOMEM)
 			err_set(e, rc, "the figures of the probe %s could not be drawn: %s", p->name, strerror(-rc));
 		study_close(&s);
 	}

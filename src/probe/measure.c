@@ -173,7 +173,7 @@ static int finish(struct engine *m, struct going *g, int rc, struct err *why, st
 	if (rc == -EINTR || rc == -ENODEV) {
 		set_state(rec, PROBE_INTERRUPTED,
 			  rc == -EINTR ? "stopped before it was done" : "the device was gone before it was done");
-		study_forget(m->run, rec->name);
+		findings_forget(&m->run->findings, rec->name);
 	} else if (rc == -ECANCELED) {
 		set_state(rec, PROBE_FAILED, why->text);
 		rc = study_decline(m->run, g->b.at.probe, VERDICT_FAILED, rec->message) ? err_nomem(why) : 0;

@@ -98,7 +98,8 @@ const struct native_info *study_native(const struct study *s, unsigned experimen
 double study_code_room(const struct study *s);
 /* Whether the point's kernel was read back as what really runs. pt: may be NULL. */
 bool study_seen(const struct study *s, unsigned experiment, const struct point *pt);
-const struct series *study_series(const struct study *s, unsigned experiment); /* NULL when nothing was measured */
+/* For figures. NULL when nothing was measured. */
+const struct series *study_series(const struct study *s, unsigned experiment);
 /* A finding of a needed probe or of this one so far: NULL when there is none. */
 const struct finding *study_finding(const struct study *s, const char *key);
 bool study_number(const struct study *s, const char *key, double *value); /* MEASURED numbers only */

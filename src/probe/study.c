@@ -189,7 +189,7 @@ int study_open(struct study *s, struct run *r, const struct probe *p, enum study
 	*s = (struct study){.probe = p, .run = r, .mode = mode};
 	arena_init(&s->scratch);
 	s->series = mem_zero(p->experiment_count + 1, sizeof(const struct series *));
-	if (!s->series || needs_of(s, p) || slots_rebuild(s)) {
+	if (!s->series || needs_of(s, p) || slots_rebuild(s) || stored_open(s)) {
 		study_close(s);
 		return err_nomem(e);
 	}
@@ -217,6 +217,7 @@ void study_close(struct study *s)
 	mem_free(s->likely);
 	hash_set_free(&s->told);
 	mem_free(s->slots);
+	stored_close(s);
 	mem_free(s->series);
 	mem_free(s->needed);
 	*s = (struct study){0};
@@ -273,8 +274,10 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 	if (!p)
 		p = zeros;
 	struct study_slot *slot = slot_find(s, experiment, x, p);
-	if (slot->point && !(slot->point & WISH_BIT))
-		return &s->series[experiment]->points[slot->point - 1];
+	if (slot->point && !(slot->point & WISH_BIT)) {
+		s->no_memory = stored_check(s, experiment, slot->point - 1) != 0;
+		return s->no_memory ? NULL : &s->series[experiment]->points[slot->point - 1];
+	}
 	if (s->ahead) {
 		study_expect(s, experiment, x, p);
 		return NULL;

@@ -33,6 +33,11 @@ struct study {
 	struct hash_set told;	      /* all points that were told as likely */
 	size_t missing;		      /* asks of this pass for points that are still to be measured */
 	const struct series **series; /* of every experiment, NULL when there is none yet */
+	/* Of every experiment: the points that a run file held when the study began. Each is checked when it is first asked for. */
+	struct study_stored {
+		uint8_t *is_checked;
+		size_t count;
+	} * stored;
 	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */
 	struct study_slot {
 		uint32_t experiment, point; /* point: 1 + index in the series; wishes: WISH_BIT set */
@@ -51,6 +56,14 @@ struct study {
 };
 
 int study_open(struct study *s, struct run *r, const struct probe *p, enum study_mode mode, struct err *e);
+/* stored.c: what run files hold is believed only as far as the study's own experiments describe it. 0 or -ENOMEM. */
+int stored_open(struct study *s);
+/* Before the point of this index is handed out: one that does not hold what its kernel writes becomes INVALID. */
+int stored_check(struct study *s, unsigned experiment, size_t index);
+/* After a pass: the study becomes one that draws, and study_series shows only those of the stored points that the pass has asked for, or that
+ * have no words. */
+int stored_draw(struct study *s);
+void stored_close(struct study *s);
 /* Runs one pass: wishes and conclusions of the last one are forgotten. 0 or negative. */
 int study_pass(struct study *s);
 /* Between two passes the run may have got series, of other probes too: those of this study lie elsewhere then. */
@@ -62,7 +75,6 @@ void study_close(struct study *s);
 
 /* Records a verdict for every claim that names one key, and drops what the probe concluded before. 0 or -ENOMEM. */
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);
-void study_forget(struct run *r, const char *probe); /* removes the probe's findings */
 bool probe_claims(const struct probe *p, const char *key);
 
 /* gates.c: applied once to all findings. 0 or -ENOMEM. */

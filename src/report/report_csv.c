@@ -1,4 +1,5 @@
-/* One line a finding, for spreadsheets. Quoted as RFC 4180 says; lines end in a plain newline. */
+/* One line a finding, for spreadsheets. Quoted as RFC 4180 says; lines end in a plain newline. A text that a spreadsheet would run as a
+ * formula follows an apostrophe, which makes it text. */
 #include "base/arena.h"
 #include "report/render.h"
 #include <math.h>
@@ -11,8 +12,9 @@ static void cell(struct str *out, const char *text)
 	render_clean(&clean, text, false);
 	out->failed |= clean.failed;
 	const char *s = str_text(&clean);
+	const char *formula = strchr("=+-@", s[strspn(s, " ")]) && s[strspn(s, " ")] ? "'" : "";
 	if (strpbrk(s, ",\"") || *s == ' ' || (*s && str_ends(s, " "))) {
-		str_addc(out, '"');
+		str_addf(out, "\"%s", formula);
 		for (; *s; s++) {
 			if (*s == '"')
 				str_addc(out, '"');
@@ -20,7 +22,7 @@ static void cell(struct str *out, const char *text)
 		}
 		str_addc(out, '"');
 	} else {
-		str_add(out, s);
+		str_addf(out, "%s%s", formula, s);
 	}
 	str_free(&clean);
 }

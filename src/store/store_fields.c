@@ -106,19 +106,19 @@ static const struct field region_fields[] = {
 TABLE(region_table, "native_region", region_fields);
 
 static const struct field point_fields[] = {
-    F(struct point, x, "x", FIELD_REAL),
-    F(struct point, p[0], "p0", FIELD_REAL),
-    F(struct point, p[1], "p1", FIELD_REAL),
-    F(struct point, p[2], "p2", FIELD_REAL),
-    F(struct point, p[3], "p3", FIELD_REAL),
-    F(struct point, p[4], "p4", FIELD_REAL),
-    F(struct point, p[5], "p5", FIELD_REAL),
-    F(struct point, p[6], "p6", FIELD_REAL),
-    F(struct point, p[7], "p7", FIELD_REAL),
+    F(struct point, x, "x", FIELD_FINITE),
+    F(struct point, p[0], "p0", FIELD_FINITE),
+    F(struct point, p[1], "p1", FIELD_FINITE),
+    F(struct point, p[2], "p2", FIELD_FINITE),
+    F(struct point, p[3], "p3", FIELD_FINITE),
+    F(struct point, p[4], "p4", FIELD_FINITE),
+    F(struct point, p[5], "p5", FIELD_FINITE),
+    F(struct point, p[6], "p6", FIELD_FINITE),
+    F(struct point, p[7], "p7", FIELD_FINITE),
     F(struct point, outcome, "outcome", FIELD_OUTCOME),
     F(struct point, repeats, "repeats", FIELD_U32),
     F(struct point, words_per_repeat, "words_per_repeat", FIELD_U32),
-    F(struct point, elapsed_ms, "elapsed_ms", FIELD_REAL),
+    F(struct point, elapsed_ms, "elapsed_ms", FIELD_FINITE),
     F(struct point, native, "native", FIELD_INDEX),
     F(struct point, message, "message", FIELD_TEXT),
 };
@@ -192,6 +192,7 @@ static int bind_one(sqlite3_stmt *st, int at, const struct field *f, const char 
 	case FIELD_I64:
 		return sqlite3_bind_int64(st, at, *(const int64_t *)from);
 	case FIELD_REAL:
+	case FIELD_FINITE:
 		return sqlite3_bind_double(st, at, *(const double *)from); /* SQLite itself makes NULL of NaN */
 	case FIELD_BOOL:
 		return sqlite3_bind_int(st, at, *(const bool *)from);
@@ -313,6 +314,9 @@ static int read_one(sqlite3_stmt *st, int column, const struct field *f, char *t
 		rc = read_integer(st, column, INT64_MIN, INT64_MAX, &v);
 		*(int64_t *)to = v;
 		return rc;
+	case FIELD_FINITE:
+		*(double *)to = sqlite3_column_double(st, column);
+		return (type == SQLITE_FLOAT || type == SQLITE_INTEGER) && isfinite(*(double *)to) ? 0 : -EINVAL;
 	case FIELD_REAL:
 		if (type != SQLITE_NULL && type != SQLITE_FLOAT && type != SQLITE_INTEGER)
 			return -EINVAL;

@@ -16,6 +16,7 @@ enum field_kind {
 	FIELD_U64,   /* all 64 bits, stored as a signed number */
 	FIELD_I64,
 	FIELD_REAL, /* NaN is NULL */
+	FIELD_FINITE,
 	FIELD_BOOL,
 	FIELD_STATE,   /* enum probe_state, by name */
 	FIELD_OUTCOME, /* enum outcome, by name */

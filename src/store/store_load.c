@@ -64,6 +64,9 @@ static int load_head(struct reader *in)
 		code = each(in, &device_table, "", "", 0, &in->r->device, count_row, &devices);
 	if (code == 0 && (runs != 1 || devices != 1))
 		code = store_damaged(in->s, in->e, "it says nothing about the %s", runs != 1 ? "run" : "device");
+	struct err why = {0};
+	if (code == 0 && device_check(&in->r->device, &why))
+		code = store_damaged(in->s, in->e, "%s", why.text);
 	return code;
 }
 
@@ -198,9 +201,13 @@ static int point_words(struct reader *in, sqlite3_stmt *st, int column, struct p
 {
 	p->y = NULL;
 	uint64_t n = (uint64_t)p->repeats * p->words_per_repeat;
+	if (p->outcome == OUTCOME_OK && !p->repeats)
+		return store_damaged(in->s, in->e, "a point has no repeats");
 	if (sqlite3_column_type(st, column) == SQLITE_NULL)
 		return p->outcome == OUTCOME_OK && n ? store_damaged(in->s, in->e, "the words of a point are missing")
 						     : 0;
+	if (p->outcome != OUTCOME_OK)
+		return store_damaged(in->s, in->e, "a point that is not OK has words");
 	const void *blob = sqlite3_column_blob(st, column);
 	size_t bytes = (size_t)sqlite3_column_bytes(st, column);
 	/* every word takes a byte at least: a false count cannot ask for more memory than the file is long */

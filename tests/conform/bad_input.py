@@ -499,6 +499,17 @@ def test_figures_where_a_file_is(o):
     refused(o.run("report", path, "--figures", "/proc/figures"), DEVICE, "/proc/figures")
 
 
+def test_figures_follow_no_link(o):
+    path = small_run(o)
+    accepted(o.run("report", path, "--figures", o.path("linked")))
+    name = sorted(os.listdir(o.path("linked")))[0]
+    write(o.path("precious"), b"precious")
+    os.symlink(o.path("precious"), o.path("linked/" + name + ".part"))
+    accepted(o.run("report", path, "--figures", o.path("linked")))
+    with open(o.path("precious"), "rb") as f:
+        expect(f.read() == b"precious", "a figure was written through a link")
+
+
 def test_nothing_else_was_left(o):
     left = [n for n in os.listdir(o.dir) if n.endswith((".part", "-journal", "-wal", "-shm"))]
     expect(not left, f"left behind: {left}")

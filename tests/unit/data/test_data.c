@@ -10,6 +10,7 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -99,6 +100,23 @@ static void keys_match_exactly(void **state)
 	}
 }
 
+/* Loading reads them in order: in time that grows with their number, not its square (minutes here). */
+static void many_findings_in_order(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding f = {.verdict = VERDICT_MEASURED};
+	const clock_t began = clock();
+
+	for (int i = 0; i < 60000; i++) {
+		snprintf(f.key, sizeof(f.key), "key%06d", i);
+		assert_int_equal(findings_add(&l, &f), 0);
+		assert_ptr_equal(findings_get(&l, f.key), &l.items[i]);
+	}
+	assert_true(clock() - began < 4 * CLOCKS_PER_SEC);
+	findings_free(&l);
+}
+
 static void findings_are_one_a_key(void **state)
 {
 	(void)state;
@@ -115,6 +133,18 @@ static void findings_are_one_a_key(void **state)
 	assert_string_equal(l.items[0].key, "key000");
 	assert_true(findings_get(&l, "key000")->lo == 0); /* the last one added counts */
 	assert_null(findings_get(&l, "key"));
+	/* Whatever order they come and go in, each is found. */
+	for (int i = 149; i >= 0; i--) {
+		snprintf(f.key, sizeof(f.key), "key%03d%s", i, i % 2 ? "x" : "");
+		snprintf(f.probe, sizeof(f.probe), "%s", i % 3 ? "kept" : "gone");
+		assert_int_equal(findings_add(&l, &f), 0);
+	}
+	findings_forget(&l, "gone");
+	snprintf(f.key, sizeof(f.key), "a");
+	assert_int_equal(findings_add(&l, &f), 0);
+	assert_int_equal(l.count, 1 + 150 - 25 + 50);
+	for (size_t i = 0; i < l.count; i++)
+		assert_ptr_equal(findings_get(&l, l.items[i].key), &l.items[i]);
 	findings_free(&l);
 	findings_sort(&l);
 	mem_fail_after(1);
@@ -367,6 +397,7 @@ int main(void)
 	    cmocka_unit_test(keys_match_exactly),
 	    cmocka_unit_test(old_keys_are_read),
 	    cmocka_unit_test(findings_are_one_a_key),
+	    cmocka_unit_test(many_findings_in_order),
 	    cmocka_unit_test(runs_hold_series),
 	    cmocka_unit_test(figures_copy),
 	    cmocka_unit_test(schedules_have_one_name),

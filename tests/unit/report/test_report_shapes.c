@@ -50,6 +50,35 @@ static void empty_run(void **state)
 	run_free(&r);
 }
 
+static void formulas_in_csv(void **state)
+{
+	(void)state;
+	static const char *const texts[] = {"=A1", "+1+1", "-2+3", "@SUM(A1)", "  =A1", "=HYPERLINK(\"u\",A1)"};
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+		struct run r;
+		struct str out;
+		str_init(&out);
+		assert_int_equal(run_init(&r), 0);
+		struct finding f = {.verdict = VERDICT_MEASURED, .value.kind = VALUE_TEXT, .lo = -5, .hi = NAN};
+		snprintf(f.key, sizeof(f.key), "%s", texts[i]);
+		snprintf(f.value.text, sizeof(f.value.text), "%s", texts[i]);
+		snprintf(f.because, sizeof(f.because), "%s", texts[i]);
+		snprintf(f.evidence[f.evidence_count++], sizeof(f.evidence[0]), "%s", texts[i]);
+		assert_int_equal(findings_add(&r.findings, &f), 0);
+		assert_int_equal(report_csv(&out, &r, &e), 0);
+		/* A cell begins behind a comma, a line or its own quote; numbers stay numbers. */
+		for (const char *c = out.data; *c; c++)
+			if ((*c == ',' || *c == '\n') && c[1] != '-') {
+				const char *first = c + 1 + (c[1] == '"');
+				assert_null(first[strspn(first, " ")] ? strchr("=+-@", first[strspn(first, " ")])
+								      : NULL);
+			}
+		assert_non_null(strstr(out.data, ",-5,"));
+		str_free(&out);
+		run_free(&r);
+	}
+}
+
 static void widths(void **state)
 {
 	(void)state;
@@ -126,7 +155,7 @@ static void odd_figures(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(widths),
-					   cmocka_unit_test(odd_figures)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(formulas_in_csv),
+					   cmocka_unit_test(widths), cmocka_unit_test(odd_figures)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

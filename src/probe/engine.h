@@ -18,6 +18,7 @@ struct engine_events { /* all optional; ctx is handed back */
 	void (*probe_begin)(void *ctx, const struct engine_at *at);
 	/* After every point. */
 	void (*progress)(void *ctx, const struct engine_at *at);
+	/* After commit. */
 	void (*probe_end)(void *ctx, const struct engine_at *at, const struct probe_record *r);
 	/* After each probe: store it. Negative stops the run. */
 	int (*commit)(void *ctx, struct run *r, const char *probe, struct err *e);

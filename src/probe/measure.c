@@ -188,12 +188,12 @@ static int finish(struct engine *m, struct going *g, int rc, struct err *why, st
 	rec->launches += g->b.launches;
 	if (rc && rc != -EINTR && rc != -ENODEV)
 		return rc;
+	/* What is told to be done is stored. */
+	const int stored = ev && ev->commit ? ev->commit(ev->ctx, m->run, rec->name, e) : 0;
+	if (stored < 0)
+		return stored;
 	if (ev && ev->probe_end)
 		ev->probe_end(ev->ctx, &g->b.at, rec);
-	if (ev && ev->commit) {
-		const int stored = ev->commit(ev->ctx, m->run, rec->name, e);
-		rc = stored < 0 ? stored : rc;
-	}
 	return rc;
 }
 

@@ -328,9 +328,18 @@ int store_create(struct store **out, const char *path, const struct run *r, stru
 		}
 		if (code)
 			unlink(str_text(&part));
+		/* A disk that fails may have kept it; what it was for is committed, or given up. */
+		str_add(&part, "-journal");
+		if (!part.failed)
+			unlink(str_text(&part));
 	}
 	str_free(&part);
-	return code ? code : open_locked(out, path, e);
+	if (code)
+		return code;
+	code = open_locked(out, path, e);
+	if (code && code != -EBUSY) /* nothing is in it yet */
+		unlink(path);
+	return code;
 }
 
 int store_resume(struct store **out, const char *path, struct err *e)

@@ -34,6 +34,7 @@ static void on_end(void *ctx, const struct engine_at *at, const struct probe_rec
 	assert_true(at->index < at->total);
 	snprintf(w->ends + strlen(w->ends), sizeof(w->ends) - strlen(w->ends), "%s ", at->probe->name);
 	w->ended++;
+	assert_true(w->committed >= w->ended); /* what is told to be done is stored */
 }
 
 static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)

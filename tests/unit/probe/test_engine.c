@@ -377,6 +377,7 @@ static void a_store_that_is_full_ends_the_run(void **state)
 	run_init(&r);
 	assert_int_equal(measure(&r, &g, NAMES("step", "picky"), 2, &w, &e), -ENOSPC);
 	assert_int_equal(w.committed, 1);
+	assert_int_equal(w.ended, 0);
 	assert_string_equal(e.text, "no room");
 	run_free(&r);
 }

@@ -5,8 +5,10 @@
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -163,7 +165,7 @@ static bool is_half_done(struct store *s)
 static int open_copy(struct store *s, struct err *e)
 {
 	char *copy;
-	const int code = store_copy(s->path, &copy, e);
+	const int code = store_copy(s->name, &copy, e);
 
 	if (code)
 		return code;
@@ -181,12 +183,15 @@ int store_open(struct store **out, const char *path, bool write, struct err *e)
 	bool journal = false;
 	if (!s)
 		return err_nomem(e);
+	/* SQLite follows links, and looks for the journal beside the file itself. */
+	char real[PATH_MAX];
+	const char *file = realpath(path, real) ? real : path;
 	s->path = mem_alloc(strlen(path) + 1);
-	s->name = store_beside(path, "");
+	s->name = store_beside(file, "");
 	int code = s->path && s->name ? 0 : err_nomem(e);
 	if (!code) {
 		memcpy(s->path, path, strlen(path) + 1);
-		code = store_look_beside(path, &journal, e);
+		code = store_look_beside(file, &journal, e);
 	}
 	if (!code)
 		code = open_database(s, write, e);

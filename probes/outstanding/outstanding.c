@@ -422,8 +422,8 @@ static void conclude(struct study *s, const struct inquiry *q)
 		return;
 	}
 	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2",
-		      "nothing was full with up to %u instructions under way%s", under_way(s, q),
-		      weak ? "; what jumps is too low to be told from other delays" : "");
+		      "no queue filled up with %u instructions in flight%s", under_way(s, q),
+		      weak ? "; the steps seen are too small to tell from other delays" : "");
 	conclude_bound(s, q);
 	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
 }

@@ -244,7 +244,7 @@ static const char *refusal(const struct study *s, unsigned row, double *throughp
 		return "the device does not have this operation";
 	snprintf(key, sizeof key, "arith.%s.%s.throughput", r->op, r->type);
 	if (!study_number(s, key, throughput))
-		return "its throughput is not known, so that nobody can say when its pipe is full";
+		return "skipped: needs the throughput, which could not be measured";
 	snprintf(key, sizeof key, "arith.%s.%s.native_ops", r->op, r->type);
 	if (!study_number(s, key, &count))
 		return "it is not known which native instructions it is";

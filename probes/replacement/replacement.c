@@ -91,7 +91,7 @@ static bool shape(struct level *l, char *why, size_t n)
 	l->unequal = f && f->verdict == VERDICT_MEASURED && f->value.kind == VALUE_ARRAY && f->value.array_count > 1;
 	for (unsigned i = 0; l->unequal && i < f->value.array_count; i++)
 		l->largest = fmax(l->largest, f->value.array[i]);
-	snprintf(why, n, "its size, line, ways and sets have to be known");
+	snprintf(why, n, "skipped: needs size, line, ways and sets, which were not all measured");
 	if (!level_number(l, l->prefix, "line", &l->line) || !level_number(l, l->prefix, "sets", &l->sets))
 		return false;
 	/* The records of a trace take as much. */

@@ -303,7 +303,7 @@ void l1_cost_study(struct study *s, const struct l1_cost_ask *k)
 	const bool steps = study_number(s, "clock.granularity", &grain);
 	if (!study_number(s, "cache.global.l1.latency", &l1) || !study_number(s, "cache.global.l1.size", &size) ||
 	    !study_number(s, "cache.global.l1.line", &line)) {
-		all_undecided(s, "the L1's size, line and latency have to be known");
+		all_undecided(s, "skipped: needs the L1's size, line and latency, which were not all measured");
 		return;
 	}
 	if (!k->has_l2 || !study_level_held(s, "cache.global.l2", &behind_size) ||

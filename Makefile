@@ -70,6 +70,7 @@ setup:
 
 setup-checks:
 	@tools/install_needed.sh --checks
+	@tools/install_optional.sh
 
 configure: setup
 	@test -f $(BUILD)/build.ninja || $(MESON) setup $(BUILD)

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """Writes a C file with the content of files as struct embedded: embed.py ROOT OUT.c OUT.d PATTERN..."""
+import base64
 import glob
+import hashlib
 import os
 import sys
 
@@ -30,9 +32,10 @@ def main():
         c.write("const struct embedded embedded_files[] = {\n")
         for rel, path in items:
             data = open(path, "rb").read()
-            c.write("\t{%s,\n\t %s, %d},\n" % (literal(rel), literal(data), len(data)))
+            digest = base64.b64encode(hashlib.sha256(data).digest())
+            c.write("\t{%s,\n\t %s, %d, %s},\n" % (literal(rel), literal(data), len(data), literal(digest)))
         if not items:
-            c.write('\t{"", "", 0},\n')
+            c.write('\t{"", "", 0, ""},\n')
         c.write("};\nconst size_t embedded_count = %d;\n" % len(items))
     with open(out_d, "w") as d:
         deps = sorted(os.path.abspath(p) for p in files | folders)

@@ -521,6 +521,8 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 	const struct point *two = lanes_of(s, 0, 2);
 	if (two) {
 		f = timeline(out, "branch-two-warps", "Two warps whose lanes all go different ways");
+		if (f)
+			figure_repeats(f, "Wong 2010, Fig. 7", "branch.divergence.*");
 		if (!f || draw_threads(f, two, 0, warp, "warp 0 starts", "warp 0 ends") ||
 		    draw_threads(f, two, warp, warp, "warp 1 starts", "warp 1 ends"))
 			return -1;

@@ -315,6 +315,7 @@ static int draw_clock(const struct study *s, struct figure_list *out)
 					"What the clock counters show when blocks begin and end");
 		if (!f)
 			return -1;
+		figure_repeats(f, "Wong 2010, Fig. 5", "clock.scope");
 		snprintf(f->caption, sizeof f->caption,
 			 "SMs at one height read one counter; others were started at other moments.");
 		f->x = (struct figure_axis){.label = "SM"};

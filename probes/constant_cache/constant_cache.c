@@ -504,7 +504,7 @@ static void study_constant(struct study *s)
 static int draw_constant(const struct study *s, struct figure_list *out)
 {
 	struct figure *f;
-	int rc = chase_draw(study_series(s, CONSTANT_CHASE), 0, "constant-latency",
+	int rc = chase_draw(s, study_series(s, CONSTANT_CHASE), "cache.constant.l1.latency", 0, "constant-latency",
 			    "Constant memory: latency against footprint", out, &f);
 
 	for (unsigned k = 0; f && k < 3; k++) {

@@ -438,6 +438,19 @@ static void study_global(struct study *s)
 		chase_conclude_latency(s, "memory.global.latency", &memory);
 }
 
+/* The key of the latency of the smallest footprint, through the L1 or past it. */
+static const char *nearest(const struct study *s, unsigned kind)
+{
+	static const char *const keys[] = {"cache.global.l1.latency", "cache.global.l2.latency"};
+
+	for (; kind < 2; kind++) {
+		const struct finding *f = study_finding(s, keys[kind]);
+		if (!f || f->verdict != VERDICT_ABSENT)
+			return keys[kind];
+	}
+	return "memory.global.latency";
+}
+
 static int draw_global(const struct study *s, struct figure_list *out)
 {
 	static const char *const names[] = {"global-latency", "global-latency-past-l1"};
@@ -447,7 +460,8 @@ static int draw_global(const struct study *s, struct figure_list *out)
 	for (unsigned kind = 0; kind < 2; kind++) {
 		struct figure *f;
 		double size;
-		int rc = chase_draw(study_series(s, GLOBAL_CHASE), kind, names[kind], titles[kind], out, &f);
+		int rc = chase_draw(s, study_series(s, GLOBAL_CHASE), nearest(s, kind), kind, names[kind], titles[kind],
+				    out, &f);
 		if (rc)
 			return rc;
 		if (f && kind == NEAR && study_number(s, "cache.global.l1.size", &size))

@@ -514,7 +514,7 @@ static void study_registers(struct study *s)
 static int draw_registers(const struct study *s, struct figure_list *out)
 {
 	const struct series *b = study_series(s, EXPERIMENT_BLOCK);
-	double x[VALUES_MAX + 1], y[VALUES_MAX + 1], used[VALUES_MAX + 1];
+	double x[VALUES_MAX + 1], y[VALUES_MAX + 1];
 	uint32_t most[VALUES_MAX + 1] = {0}, least[VALUES_MAX + 1] = {0};
 	const uint32_t largest = study_device(s)->max_threads_per_block;
 	size_t n = 0;
@@ -534,8 +534,7 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 		if (!most[r] || (most[r] < largest && least[r] != most[r] + 1))
 			continue;
 		x[n] = r;
-		y[n] = most[r];
-		used[n++] = (double)most[r] * r;
+		y[n++] = most[r];
 	}
 	if (!n)
 		return 0;
@@ -543,16 +542,10 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 	if (!f)
 		return -1;
 	f->main = true;
+	figure_repeats(f, "Wong 2010, Fig. 9", "regfile.*");
 	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
 	f->y = (struct figure_axis){.label = "threads of the largest block", .unit = "count"};
-	if (figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n))
-		return -1;
-	f = figures_new(out, "registers-used", "Registers that the largest block uses");
-	if (!f)
-		return -1;
-	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
-	f->y = (struct figure_axis){.label = "registers of the block", .unit = "count"};
-	return figure_add(f, "threads x registers", MARK_POINTS, x, used, NULL, n);
+	return figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n);
 }
 
 static const char *const claims[] = {"regfile.*",   "device.max_threads_per_block", "shared.per_block",

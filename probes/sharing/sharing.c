@@ -432,7 +432,8 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 	if (!f)
 		return -1;
 	f->x = (struct figure_axis){.label = "footprint of each of the two", .unit = "bytes"};
-	f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+	f->y = (struct figure_axis){.unit = "cycles"};
+	figure_repeats(f, "Wong 2010, Fig. 20", "cache.constant.*.scope");
 	snprintf(f->caption, sizeof f->caption,
 		 "SM 0 goes over its footprint again after the other one has gone over as much of something else");
 	for (unsigned k = 0; k < places; k++) {
@@ -441,6 +442,7 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 		if (figure_add(f, label, MARK_LINE, x[k], y[k], NULL, n[k]))
 			return -1;
 	}
+	study_take_clock(s, f, "cache.constant.l1.latency");
 	for (unsigned k = 0; k < SHARE_LEVELS; k++) {
 		char key[64], text[24];
 		double size;

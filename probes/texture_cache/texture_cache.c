@@ -506,8 +506,8 @@ static void study_texture(struct study *s)
 static int draw_texture(const struct study *s, struct figure_list *out)
 {
 	struct figure *f;
-	int rc = chase_draw(study_series(s, TEXTURE_CHASE), 0, "texture-latency", "Textures: latency against footprint",
-			    out, &f);
+	int rc = chase_draw(s, study_series(s, TEXTURE_CHASE), "cache.texture.l1.latency", 0, "texture-latency",
+			    "Textures: latency against footprint", out, &f);
 
 	for (unsigned k = 0; f && k < LEVELS; k++) {
 		char key[64], text[16];

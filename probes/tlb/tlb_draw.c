@@ -120,6 +120,8 @@ static struct figure *figure_of(struct figure_list *out, const char *path, const
 	struct figure *f = figures_new(out, full, head);
 	if (!f)
 		return NULL;
+	snprintf(full, sizeof(full), "tlb.%s.*", path);
+	figure_key(f, full);
 	f->x = (struct figure_axis){.unit = "bytes", .log2 = log2};
 	snprintf(f->x.label, sizeof(f->x.label), "%s", along);
 	f->y = (struct figure_axis){.label = "first access to a page, with the cost of the clock", .unit = "cycles"};
@@ -168,6 +170,8 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 	n = collect(series, BY_OFFSET, 0, 0, m);
 	if (n) {
 		struct figure *f = figure_of(out, path, "-offset", "half of the pages moved", "offset", false);
+		if (f)
+			figure_repeats(f, "Wong 2010, Fig. 15", NULL);
 		if (!f || add(f, "mean", m, n))
 			return -1;
 		snprintf(key, sizeof(key), "tlb.%s.l2.line", path);

@@ -9,6 +9,7 @@ struct embedded {
 	const char *path; /* relative to the source root: "gpus/gtx280.gpu" */
 	const char *data; /* NUL-terminated; the NUL is not counted */
 	size_t size;
+	const char *sha256; /* of data, in base64, as a page's policy names it */
 };
 
 extern const struct embedded embedded_files[]; /* sorted by path */

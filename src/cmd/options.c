@@ -72,6 +72,9 @@ static const struct cmd_option report_options[] = {
 	     "markdown makes "
 	     "a page for doc/results"},
     {.name = "series", .help = "with --format json: the raw series too, some hundred times as much"},
+    {.name = "html",
+     .arg = "OUT.html",
+     .help = "write one page instead, of all runs given: figures to zoom into, every finding with its reason"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
     END_OPTIONS,
 };
@@ -196,6 +199,8 @@ static const struct cmd_example report_examples[] = {
     {"fathom report card.fathom --format json > card.json", "findings for programs"},
     {"fathom report card.fathom --format summary", "the architecture on one page"},
     {"fathom report card.fathom --format lemeire", "rates, latencies and ridge points on one page"},
+    {"fathom report card.fathom --html card.html", "the page for a browser"},
+    {"fathom report card.fathom old.fathom --html both.html", "two runs beside each other"},
     {"fathom report card.fathom --figures figures", "the page, and one SVG a figure in figures/"},
     END_EXAMPLES,
 };
@@ -275,11 +280,13 @@ const struct cmd_verb cmd_verbs[] = {
      .examples = infer_examples,
      .run = cmd_infer},
     {.name = "report",
-     .operands = "FILE.fathom",
+     .operands = "FILE.fathom ...",
      .least = 1,
-     .most = 1,
-     .summary = "write a stored run as text, JSON or CSV, and its figures as SVG",
-     .about = "Writes the report to standard output. Nothing is measured and the run file is not changed. JSON is a "
+     .most = 8,
+     .summary = "write a stored run as a page of HTML, text, JSON or CSV, and its figures as SVG",
+     .about = "Writes the report to standard output, or with --html one page that needs nothing else; several runs "
+	      "stand beside "
+	      "each other in it. Nothing is measured and the run file is not changed. JSON is a "
 	      "contract (schema 1, report.schema.json): findings sorted by key, with --series the raw series.",
      .options = report_options,
      .examples = report_examples,

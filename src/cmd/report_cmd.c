@@ -5,6 +5,8 @@
 #include "cmd/progress.h"
 #include "probe/engine.h"
 #include "report/report.h"
+#include "report/report_html.h"
+#include "report/report_overview.h"
 #include "store/store.h"
 #include <errno.h>
 #include <string.h>
@@ -40,27 +42,79 @@ static int write_report(struct cmd_context *c, const struct run *r, const struct
 	return rc;
 }
 
-int cmd_report(struct cmd_context *c, int argc, char **argv)
+/* One page of all runs beside each other. */
+static int write_html(struct cmd_context *c, const char *path, const struct run *run, const struct figure_list *figures,
+		      size_t n, char **names)
 {
-	const char *dir = cmd_value(c, "figures");
-	struct figure_list figures = {0};
-	struct run r;
-	int rc;
+	const struct run **runs = ARENA_ARRAY(&c->arena, n, const struct run *);
+	struct html_probe *about = ARENA_ARRAY(&c->arena, probe_count, struct html_probe);
+	struct comparison all;
+	struct str out;
 
-	(void)argc;
-	rc = files_load_run(c, argv[0], &r);
+	for (size_t i = 0; runs && i < n; i++)
+		runs[i] = &run[i];
+	if (!runs || !about || compare_runs(&all, &c->arena, runs, n))
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	for (size_t i = 0; i < probe_count; i++)
+		about[i] = (struct html_probe){probe_table[i]->name, probe_table[i]->asks, probe_table[i]->how,
+					       probe_table[i]->fooled};
+	const struct html_page page = {.runs = runs,
+				       .figures = figures,
+				       .names = (const char *const *)names,
+				       .count = n,
+				       .all = &all,
+				       .probes = about,
+				       .probe_count = probe_count};
+	str_init(&out);
+	int rc = report_html(&out, &page, &c->error) ? CMD_DEVICE : files_replace(c, path, &out);
+	if (rc == CMD_OK)
+		fprintf(c->log, "wrote %s\n", path);
+	str_free(&out);
+	return rc;
+}
+
+static int load(struct cmd_context *c, const char *path, struct run *r, struct figure_list *figures)
+{
+	int rc = files_load_run(c, path, r);
 	if (rc)
 		return rc;
-	if (strcmp(r.fathom, c->build) != 0 && c->log_live)
+	if (strcmp(r->fathom, c->build) != 0 && c->log_live)
 		progress_say(&(struct progress){.log = c->log},
-			     "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again", argv[0],
-			     r.fathom, c->build, c->program, argv[0]);
-	rc = engine_draw(&r, &figures, &c->error) ? CMD_DEVICE : CMD_OK;
+			     "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again", path,
+			     r->fathom, c->build, c->program, path);
+	if (engine_draw(r, figures, &c->error))
+		return CMD_DEVICE;
+	return report_overview(figures, r) ? cmd_fail(c, CMD_DEVICE, "out of memory") : CMD_OK;
+}
+
+int cmd_report(struct cmd_context *c, int argc, char **argv)
+{
+	const char *dir = cmd_value(c, "figures"), *html = cmd_value(c, "html");
+	const size_t n = (size_t)argc;
+	struct figure_list *figures = ARENA_ARRAY(&c->arena, n, struct figure_list);
+	struct run *runs = ARENA_ARRAY(&c->arena, n, struct run);
+	size_t loaded = 0;
+	int rc = CMD_OK;
+
+	if (n > 1 && !html)
+		return cmd_fail(c, CMD_USAGE,
+				"several runs make one page, with --html OUT.html; `%s compare` lays them beside each "
+				"other as text",
+				c->program);
+	if (!figures || !runs)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	memset(figures, 0, n * sizeof(*figures));
+	for (; rc == CMD_OK && loaded < n; loaded++)
+		rc = load(c, argv[loaded], &runs[loaded], &figures[loaded]);
 	if (rc == CMD_OK && dir)
-		rc = figures_write(c, dir, &figures);
-	if (rc == CMD_OK)
-		rc = write_report(c, &r, &figures);
-	figures_free(&figures);
-	run_free(&r);
+		rc = figures_write(c, dir, &figures[0]);
+	if (rc == CMD_OK && html)
+		rc = write_html(c, html, runs, figures, n, argv);
+	else if (rc == CMD_OK)
+		rc = write_report(c, &runs[0], &figures[0]);
+	for (size_t i = 0; i < loaded; i++) {
+		figures_free(&figures[i]);
+		run_free(&runs[i]);
+	}
 	return rc;
 }

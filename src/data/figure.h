@@ -10,7 +10,7 @@ struct figure_axis {
 	bool log2;
 };
 struct figure_marks {
-	char label[64];
+	char label[96];
 	enum mark_style style;
 	size_t count;
 	double *x, *y, *y2; /* y2 only for MARK_BAND */
@@ -22,10 +22,16 @@ struct figure_note {
 };
 #define FIGURE_MARKS 8
 #define FIGURE_NOTES 16
+#define FIGURE_KEYS  8
 struct figure {
 	char name[64]; /* file name without suffix: "constant-latency" */
 	char title[128], caption[256];
-	bool main; /* the text report draws it too */
+	char origin[224];	    /* GPU, date and program */
+	char paper[64];		    /* the figure that it repeats: "Wong 2010, Fig. 5"; "" = none */
+	char keys[FIGURE_KEYS][64]; /* globs of the findings that it is the evidence of */
+	unsigned keys_count;
+	bool main;	   /* the text report draws it too */
+	bool clock_within; /* what reading the clock costs is not known, and is still in y */
 	struct figure_axis x, y;
 	struct figure_marks marks[FIGURE_MARKS];
 	unsigned marks_count;
@@ -38,9 +44,21 @@ struct figure_list {
 };
 /* The figure's arrays belong to the list. Return NULL / -ENOMEM when memory is out. */
 struct figure *figures_new(struct figure_list *l, const char *name, const char *title);
+/* Marks that are equal to some that the figure has become one with those, under both labels. */
 int figure_add(struct figure *f, const char *label, enum mark_style style, const double *x, const double *y,
 	       const double *y2, size_t count); /* copies */
 void figure_note(struct figure *f, bool vertical, double at, const char *text);
+void figure_key(struct figure *f, const char *glob); /* one more than FIGURE_KEYS is left out */
+/* The figure of a paper that it repeats, and the findings that it is the evidence of: a glob, or NULL. */
+void figure_repeats(struct figure *f, const char *paper, const char *glob);
+/* Is the finding one of those that the figure is the evidence of? */
+bool figure_shows(const struct figure *f, const char *key);
+/* Takes what reading the clock costs off y, as told by the first mark, which shows so many cycles. NAN: nobody knows them. */
+void figure_take_clock(struct figure *f, double first);
+/* Has it marks at two places at least? Else there is nothing to see in it. */
+bool figure_says(const struct figure *f);
+void figures_drop(struct figure_list *l, size_t i);
+const struct figure *figures_get(const struct figure_list *l, const char *name); /* NULL when there is none */
 void figures_free(struct figure_list *l);
 
 #endif

@@ -354,9 +354,9 @@ void chase_conclude_latency(struct study *s, const char *key, struct chase_place
  * closing one is seen to take. Left as it is where it is known. */
 void chase_rows_served(const struct chase_path *c, unsigned rows, const struct chase_placed *open,
 		       struct chase_placed *memory);
-/* Mean and slowest single access against footprint, of points of one kind on SM 0. */
-int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
-	       struct figure **figure);
+/* Mean and slowest single access against footprint, of points of one kind on SM 0. near: the key of the latency that the smallest has. */
+int chase_draw(const struct study *s, const struct series *series, const char *near, unsigned kind, const char *name,
+	       const char *title, struct figure_list *out, struct figure **figure);
 
 /* Peaks in ticks; exposed for tests. v is reordered. Returns how many, ascending. */
 struct chase_peak {

@@ -446,8 +446,8 @@ void chase_conclude_latency(struct study *s, const char *key, struct chase_place
 			      "from %.2f to %.2f cycles over %u SMs", l->lo, l->hi, l->sms);
 }
 
-int chase_draw(const struct series *series, unsigned kind, const char *name, const char *title, struct figure_list *out,
-	       struct figure **figure)
+int chase_draw(const struct study *s, const struct series *series, const char *near, unsigned kind, const char *name,
+	       const char *title, struct figure_list *out, struct figure **figure)
 {
 	double x[CHASE_SURVEY], y[CHASE_SURVEY], worst[CHASE_SURVEY];
 	double stride = 0;
@@ -490,10 +490,13 @@ int chase_draw(const struct series *series, unsigned kind, const char *name, con
 		return -1;
 	f->main = true;
 	f->x = (struct figure_axis){.label = "footprint", .unit = "bytes", .log2 = true};
-	f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+	f->y = (struct figure_axis){.unit = "cycles"};
 	int rc = figure_add(f, "mean", MARK_LINE, x, y, NULL, n);
 	*figure = f;
-	return rc ? rc : figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
+	if (rc == 0)
+		rc = figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, n);
+	study_take_clock(s, f, near);
+	return rc;
 }
 
 #define ROW_LEAST   512	 /* bytes: rows of a DRAM are a multiple of this, and lines of caches are shorter */

@@ -152,7 +152,7 @@ static int draw_curve(const struct curve *c, const char *name, const char *title
 	if (!f)
 		return -1;
 	f->x = (struct figure_axis){.label = "footprint", .unit = "bytes"};
-	f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+	f->y = (struct figure_axis){.unit = "cycles"};
 	int rc = figure_add(f, c->places > 1 ? "mean over SMs" : "mean", MARK_LINE, c->x, c->mean, NULL, c->count);
 	if (rc == 0 && c->places > 1)
 		rc = figure_add(f, "fastest SM", MARK_POINTS, c->x, c->least, NULL, c->count);
@@ -182,8 +182,14 @@ int chase_zoom_draw(const struct study *s, const struct series *series, const ch
 	if (!c.count)
 		return 0;
 	int rc = draw_curve(&c, name, title, out, &f);
-	if (f)
-		figure_note(f, true, of[0], "size");
+	if (!f)
+		return rc;
+	char key[96];
+	snprintf(key, sizeof(key), "%s.latency", prefix);
+	study_take_clock(s, f, key);
+	snprintf(key, sizeof(key), "%s.*", prefix);
+	figure_key(f, key);
+	figure_note(f, true, of[0], "size");
 	return rc;
 }
 
@@ -214,6 +220,12 @@ int chase_spread_draw(const struct study *s, const struct series *series, const 
 	if (!c.count)
 		return 0;
 	int rc = draw_curve(&c, name, title, out, &f);
+	snprintf(key, sizeof(key), "%s.l1.latency", prefix);
+	if (f)
+		study_take_clock(s, f, key);
+	snprintf(key, sizeof(key), "%s.*", prefix);
+	if (f)
+		figure_key(f, key);
 	for (unsigned k = 0; f && k < levels; k++) {
 		snprintf(label, sizeof(label), "L%u", k + 1);
 		figure_note(f, true, size[k], label);

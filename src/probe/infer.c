@@ -3,6 +3,7 @@
 #include "probe/study.h"
 #include "probe/witness.h"
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 
 static const struct probe_record *record_of(const struct run *r, const struct probe *p)
@@ -82,6 +83,14 @@ int engine_infer(struct run *r, struct err *e)
 	return rc;
 }
 
+/* Whose it is, and what it is the evidence of: where the probe does not say, of all that it claims. */
+static void sign(struct figure *f, const struct run *r, const struct probe *p)
+{
+	snprintf(f->origin, sizeof(f->origin), "%s, %.10s, fathom %s", r->device.name, r->started, r->fathom);
+	for (unsigned i = 0; !f->keys_count && p->claims[i] && i < FIGURE_KEYS; i++)
+		figure_key(f, p->claims[i]);
+}
+
 int engine_draw(struct run *r, struct figure_list *out, struct err *e)
 {
 	struct engine_plan plan;
@@ -98,11 +107,19 @@ int engine_draw(struct run *r, struct figure_list *out, struct err *e)
 		rc = study_open(&s, r, p, STUDY_INFER, e);
 		if (rc)
 			break;
+		const size_t before = out->count;
 		/* What is drawn is what the study looks at. */
 		if (study_pass(&s) || stored_draw(&s))
 			rc = err_nomem(e);
 		else
 			rc = p->draw(&s, out);
+		for (size_t k = before; rc == 0 && k < out->count;) {
+			sign(&out->items[k], r, p);
+			if (figure_says(&out->items[k]))
+				k++;
+			else
+				figures_drop(out, k);
+		}
 		if (rc && rc != -ENOMEM)
 			err_set(e, rc, "the figures of the probe %s could not be drawn: %s", p->name, strerror(-rc));
 		study_close(&s);

@@ -103,6 +103,8 @@ const struct series *study_series(const struct study *s, unsigned experiment);
 /* A finding of a needed probe or of this one so far: NULL when there is none. */
 const struct finding *study_finding(const struct study *s, const char *key);
 bool study_number(const struct study *s, const char *key, double *value); /* MEASURED numbers only */
+/* Takes what reading the clock costs off the latencies of a figure whose first mark shows the latency under this key. */
+void study_take_clock(const struct study *s, struct figure *f, const char *key);
 /* Bytes of a level ("cache.global.l2") that one SM uses: of a level with sides its near part, else its size. MEASURED numbers only. */
 bool study_level_held(const struct study *s, const char *level, double *bytes);
 /* How much faster, at most, the SM's clock was found to be at times (clock.boost), as a share: so much longer does all that lies beyond the SM take

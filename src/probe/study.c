@@ -395,6 +395,14 @@ bool study_number(const struct study *s, const char *key, double *value)
 	return true;
 }
 
+void study_take_clock(const struct study *s, struct figure *f, const char *key)
+{
+	const struct finding *known = study_finding(s, key);
+
+	figure_take_clock(
+	    f, known && finding_estimated(known) && known->value.kind == VALUE_NUMBER ? known->value.number : NAN);
+}
+
 bool study_level_held(const struct study *s, const char *level, double *bytes)
 {
 	char key[96];

@@ -1,11 +1,11 @@
 #include "report/report_scale.h"
-#include "base/units.h"
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
 #define HUGE_RANGE 1e150
+#define HUGE_BYTES 0x1p60
 
 struct range {
 	double lo, hi;
@@ -30,8 +30,8 @@ static void ticks_log2(struct scale *s, size_t max_ticks)
 		s->tick[s->ticks++] = exp2(i);
 }
 
-/* Steps of 1, 2 or 5 times a power of ten; the axis ends on a tick. */
-static void ticks_linear(struct scale *s, size_t max_ticks)
+/* Steps of 1, 2 or 5 times a power of ten. */
+static double linear_step(const struct scale *s, size_t max_ticks)
 {
 	double raw = (s->hi - s->lo) / (double)(max_ticks - 1);
 	double power = pow(10, floor(log10(raw)));
@@ -43,6 +43,12 @@ static void ticks_linear(struct scale *s, size_t max_ticks)
 		if (hi - lo + 1 <= (double)max_ticks)
 			break;
 	}
+	return step;
+}
+
+/* The axis ends on a tick. */
+static void ticks_by(struct scale *s, double step)
+{
 	double lo = floor(s->lo / step + 1e-9), hi = ceil(s->hi / step - 1e-9);
 	for (double i = lo; i <= hi && s->ticks < SCALE_TICKS; i++)
 		s->tick[s->ticks++] = i * step;
@@ -50,7 +56,21 @@ static void ticks_linear(struct scale *s, size_t max_ticks)
 	s->hi = fmax(s->hi, hi * step);
 }
 
-static void finish(struct scale *s, struct range r, size_t max_ticks)
+static void ticks_linear(struct scale *s, size_t max_ticks)
+{
+	ticks_by(s, linear_step(s, max_ticks));
+}
+
+/* Bytes come in powers of two: the smallest one that needs no more ticks than there may be. */
+static void ticks_bytes(struct scale *s, size_t max_ticks)
+{
+	double step = 1;
+	while (ceil(s->hi / step) - floor(s->lo / step) + 1 > (double)max_ticks)
+		step *= 2;
+	ticks_by(s, step);
+}
+
+static void finish(struct scale *s, struct range r, bool bytes, size_t max_ticks)
 {
 	*s = (struct scale){.log2 = r.log2};
 	if (r.lo > r.hi) /* no value at all */
@@ -75,6 +95,8 @@ static void finish(struct scale *s, struct range r, size_t max_ticks)
 		max_ticks = 3;
 	if (s->log2)
 		ticks_log2(s, max_ticks);
+	else if (bytes && s->hi < HUGE_BYTES && s->lo >= 0)
+		ticks_bytes(s, max_ticks);
 	else
 		ticks_linear(s, max_ticks);
 }
@@ -93,7 +115,7 @@ void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
 	for (unsigned i = 0; i < f->notes_count; i++)
 		if (f->notes[i].vertical)
 			include(&r, f->notes[i].at);
-	finish(s, r, max_ticks);
+	finish(s, r, strcmp(f->x.unit, "bytes") == 0, max_ticks);
 }
 
 void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
@@ -122,7 +144,7 @@ void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
 	/* A latency means something against nothing, so the axis starts there when that costs little room. */
 	if (!r.log2 && r.lo > 0 && r.lo < 0.75 * r.hi)
 		r.lo = 0;
-	finish(s, r, max_ticks);
+	finish(s, r, strcmp(f->y.unit, "bytes") == 0, max_ticks);
 }
 
 double scale_at(const struct scale *s, double v)
@@ -135,9 +157,14 @@ double scale_at(const struct scale *s, double v)
 
 void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
 {
-	if (strcmp(a->unit, "bytes") == 0 && v >= 0 && v < 0x1p63 && v == trunc(v))
-		units_bytes(out, n, (uint64_t)v);
-	else
+	static const char *const names[] = {"B", "KB", "MB", "GB", "TB", "PB"};
+	unsigned i = 0;
+
+	if (strcmp(a->unit, "bytes") == 0 && v >= 0 && v < HUGE_BYTES) {
+		for (; v >= 1024 && i < 5; i++)
+			v /= 1024;
+		snprintf(out, n, v == 0 ? "0" : "%.4g %s", v, names[i]);
+	} else
 		snprintf(out, n, fabs(v) >= 1e4 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
 }
 

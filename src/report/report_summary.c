@@ -1,5 +1,6 @@
 /* The first screen, which `fathom run` ends with: a GPU in 24 lines of 80 columns. Everything else is one command away. */
 #include "base/arena.h"
+#include "report/report_overview.h"
 #include "report/report_parts.h"
 #include "report/report_screen.h"
 #include <math.h>
@@ -68,21 +69,6 @@ static void name_line(struct str *out, const struct run *r, const struct report_
 	str_free(&when);
 }
 
-/* The most that any number of independent chains reached; NULL: nobody knows. */
-static const struct finding *best_rate(const struct run *r, const char *class)
-{
-	const struct finding *best = NULL;
-	for (unsigned ilp = 1; ilp <= 4; ilp *= 2) {
-		char key[64];
-		snprintf(key, sizeof key, "pipeline.%s.ilp%u.performance", class, ilp);
-		const struct finding *f = findings_get(&r->findings, key);
-		if (f && finding_estimated(f) && f->value.kind == VALUE_NUMBER &&
-		    (!best || f->value.number > best->value.number))
-			best = f;
-	}
-	return best;
-}
-
 static void rates(struct screen_line *l, const struct run *r)
 {
 	static const struct {
@@ -92,7 +78,7 @@ static void rates(struct screen_line *l, const struct run *r)
 		     {"int", "INT32", "op/s"},
 		     {"sf", "special", "op/s"}};
 	for (size_t i = 0; i < COUNT_OF(shown); i++) {
-		const struct finding *f = best_rate(r, shown[i].class);
+		const struct finding *f = overview_rate(r, shown[i].class);
 		if (!f)
 			continue;
 		screen_part(l);

@@ -1,14 +1,16 @@
 /* One figure as a self-contained SVG: its own background, so that it is readable on light and dark pages. */
+#include "report/report_svg.h"
 #include "report/render.h"
 #include "report/report_scale.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { WIDTH = 840, LEFT = 78, RIGHT = 24, TOP = 58, PLOT_HEIGHT = 330, BOTTOM = 62, LEGEND_ROW = 20, NOTE_ROW = 15 };
 #define PLOT_WIDTH (WIDTH - LEFT - RIGHT)
 /* Told apart by people who see few colours (after Okabe and Ito), dark enough for white. */
-static const char *const colours[FIGURE_MARKS] = {"#0072b2", "#d55e00", "#009e73", "#b0468b",
-						  "#8a6d00", "#2f8fc4", "#222222", "#7a5195"};
+const char *const report_svg_colours[FIGURE_MARKS] = {"#0072b2", "#d55e00", "#009e73", "#b0468b",
+						      "#8a6d00", "#2f8fc4", "#222222", "#7a5195"};
 
 struct drawing {
 	struct str *out;
@@ -16,7 +18,7 @@ struct drawing {
 	struct scale x, y;
 };
 
-static void escaped(struct str *out, const char *text)
+void report_escaped(struct str *out, const char *text)
 {
 	struct str clean;
 	str_init(&clean);
@@ -39,8 +41,8 @@ static void escaped(struct str *out, const char *text)
 
 static void label(struct str *out, double x, double y, const char *attributes, const char *text)
 {
-	str_addf(out, "<text x=\"%.1f\" y=\"%.1f\" %s>", x, y, attributes);
-	escaped(out, text);
+	str_addf(out, "<text x=\"%.0f\" y=\"%.0f\"%s>", x, y, attributes);
+	report_escaped(out, text);
 	str_add(out, "</text>\n");
 }
 
@@ -54,40 +56,49 @@ static double py(const struct drawing *d, double y)
 	return TOP + PLOT_HEIGHT * (1 - scale_at(&d->y, y));
 }
 
+/* Lines of the grid are one path, and texts of an axis one group: pages hold some fifty figures. */
 static void axes(struct drawing *d)
 {
 	char text[100];
 	double end = -1e9;
+	str_add(d->out, "<path class=\"grid\" d=\"");
+	for (size_t i = 0; i < d->y.ticks; i++)
+		str_addf(d->out, "M%d %.1fH%d", LEFT, py(d, d->y.tick[i]), WIDTH - RIGHT);
+	for (size_t i = 0; i < d->x.ticks; i++)
+		str_addf(d->out, "M%.1f %dV%d", px(d, d->x.tick[i]), TOP, TOP + PLOT_HEIGHT);
+	str_add(d->out, "\"/>\n<g text-anchor=\"end\">\n");
 	for (size_t i = 0; i < d->y.ticks; i++) {
-		double y = py(d, d->y.tick[i]);
-		str_addf(d->out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"grid\"/>\n", LEFT, y,
-			 WIDTH - RIGHT, y);
 		scale_text(text, sizeof(text), &d->f->y, d->y.tick[i]);
-		label(d->out, LEFT - 8, y + 4, "text-anchor=\"end\"", text);
+		label(d->out, LEFT - 8, py(d, d->y.tick[i]) + 4, "", text);
 	}
+	str_add(d->out, "</g>\n<g text-anchor=\"middle\">\n");
 	for (size_t i = 0; i < d->x.ticks; i++) {
-		double x = px(d, d->x.tick[i]);
-		str_addf(d->out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"grid\"/>\n", x, TOP, x,
-			 TOP + PLOT_HEIGHT);
+		const double x = px(d, d->x.tick[i]);
 		scale_text(text, sizeof(text), &d->f->x, d->x.tick[i]);
-		double half = 3.6 * (double)strlen(text);
+		const double half = 3.6 * (double)strlen(text);
 		if (x - half < end + 6)
 			continue;
 		end = x + half;
-		label(d->out, x, TOP + PLOT_HEIGHT + 18, "text-anchor=\"middle\"", text);
+		label(d->out, x, TOP + PLOT_HEIGHT + 18, "", text);
 	}
-	str_addf(d->out, "<path d=\"M%d %dV%dH%d\" class=\"axis\"/>\n", LEFT, TOP, TOP + PLOT_HEIGHT, WIDTH - RIGHT);
 	scale_title(text, sizeof(text), &d->f->x);
-	label(d->out, LEFT + PLOT_WIDTH / 2.0, TOP + PLOT_HEIGHT + 42, "text-anchor=\"middle\" class=\"title\"", text);
+	label(d->out, LEFT + PLOT_WIDTH / 2.0, TOP + PLOT_HEIGHT + 42, " class=\"title\"", text);
 	scale_title(text, sizeof(text), &d->f->y);
 	str_addf(d->out, "<g transform=\"translate(20 %.1f) rotate(-90)\">", TOP + PLOT_HEIGHT / 2.0);
-	label(d->out, 0, 0, "text-anchor=\"middle\" class=\"title\"", text);
-	str_add(d->out, "</g>\n");
+	label(d->out, 0, 0, " class=\"title\"", text);
+	str_addf(d->out, "</g></g>\n<path d=\"M%d %dV%dH%d\" class=\"axis\"/>\n", LEFT, TOP, TOP + PLOT_HEIGHT,
+		 WIDTH - RIGHT);
 }
 
 static bool plottable(const struct drawing *d, double x, double y)
 {
 	return isfinite(px(d, x)) && isfinite(py(d, y));
+}
+
+/* As high, as far as one can see. */
+static bool level(const struct drawing *d, const struct figure_marks *m, size_t i, size_t k)
+{
+	return fabs(py(d, m->y[i]) - py(d, m->y[k])) < 0.05;
 }
 
 static void path(struct drawing *d, const struct figure_marks *m, const char *colour)
@@ -100,6 +111,8 @@ static void path(struct drawing *d, const struct figure_marks *m, const char *co
 			open = false; /* a gap, not a line across it */
 			continue;
 		}
+		if (open && i + 1 < m->count && level(d, m, i - 1, i) && level(d, m, i, i + 1))
+			continue; /* it lies on the line from the one before to the next */
 		if (open && m->style == MARK_STEPS)
 			str_addf(d->out, "H%.1f", px(d, m->x[i]));
 		str_addf(d->out, "%c%.1f %.1f", open ? 'L' : 'M', px(d, m->x[i]), py(d, m->y[i]));
@@ -123,14 +136,15 @@ static void band(struct drawing *d, const struct figure_marks *m, const char *co
 	str_addf(d->out, "%s\"/>\n", next == 'L' ? "Z" : "");
 }
 
+/* Dots are strokes without length and with round ends: a tenth of the text of circles. */
 static void points(struct drawing *d, const struct figure_marks *m, const char *colour)
 {
-	str_addf(d->out, "<g fill=\"%s\">\n", colour);
+	str_addf(d->out, "<path stroke=\"%s\" stroke-width=\"%s\" stroke-linecap=\"round\" d=\"", colour,
+		 m->count > 400 ? "3.2" : "5.2");
 	for (size_t i = 0; i < m->count; i++)
 		if (plottable(d, m->x[i], m->y[i]))
-			str_addf(d->out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"%s\"/>\n", px(d, m->x[i]), py(d, m->y[i]),
-				 m->count > 400 ? "1.6" : "2.6");
-	str_add(d->out, "</g>\n");
+			str_addf(d->out, "M%.1f %.1fh0", px(d, m->x[i]), py(d, m->y[i]));
+	str_add(d->out, "\"/>\n");
 }
 
 /* `which` of `sets` sets of bars stand beside each other. */
@@ -164,13 +178,13 @@ static void marks(struct drawing *d)
 	for (unsigned i = 0; i < d->f->marks_count; i++) {
 		const struct figure_marks *m = &d->f->marks[i];
 		if (m->style == MARK_POINTS)
-			points(d, m, colours[i]);
+			points(d, m, report_svg_colours[i]);
 		else if (m->style == MARK_BAND)
-			band(d, m, colours[i]);
+			band(d, m, report_svg_colours[i]);
 		else if (m->style == MARK_BARS)
-			bars(d, m, colours[i], set++, sets);
+			bars(d, m, report_svg_colours[i], set++, sets);
 		else
-			path(d, m, colours[i]);
+			path(d, m, report_svg_colours[i]);
 	}
 }
 
@@ -190,7 +204,7 @@ static void notes(struct drawing *d)
 		if (!n->vertical) {
 			str_addf(d->out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"note\"/>\n", LEFT,
 				 at, WIDTH - RIGHT, at);
-			label(d->out, LEFT + 6, at - 4, "class=\"halo\"", n->text);
+			label(d->out, LEFT + 6, at - 4, " class=\"halo\"", n->text);
 			continue;
 		}
 		bool left = at + width > WIDTH - RIGHT;
@@ -205,7 +219,7 @@ static void notes(struct drawing *d)
 		str_addf(d->out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"note\"/>\n", at, TOP, at,
 			 TOP + PLOT_HEIGHT);
 		label(d->out, left ? at - 5 : at + 5, TOP + 13 + NOTE_ROW * row[i],
-		      left ? "class=\"halo\" text-anchor=\"end\"" : "class=\"halo\"", n->text);
+		      left ? " class=\"halo\" text-anchor=\"end\"" : " class=\"halo\"", n->text);
 	}
 }
 
@@ -233,39 +247,71 @@ static int legend(struct str *out, const struct figure *f)
 			row++;
 		}
 		if (out)
-			key(out, &f->marks[i], colours[i], x, TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * row + 8);
+			key(out, &f->marks[i], report_svg_colours[i], x,
+			    TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * row + 8);
 		x += width;
 	}
 	return f->marks_count ? row + 1 : 0;
 }
 
-int report_svg(struct str *out, const struct figure *f, struct err *e)
+/* In a file of its own it brings its looks along; in a page it takes those of the page, light or dark. */
+static const char looks[] =
+    "<style>.grid{stroke:#e3e3e3;stroke-width:1}.axis{fill:none;stroke:#444;stroke-width:1.2}"
+    ".note{stroke:#777;stroke-width:1;stroke-dasharray:4 3}.title{font-size:13px}.small{fill:#555;font-size:11px}"
+    ".halo{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round;fill:#333}</style>\n"
+    "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
+
+static void draw(struct str *out, const struct figure *f, bool alone)
 {
 	struct drawing d = {.out = out, .f = f};
 	scale_x(&d.x, f, 12);
 	scale_y(&d.y, f, 8);
 	int rows = legend(NULL, f);
-	int height = TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * rows + (*f->caption ? 22 : 0) + 4;
-	str_addf(out,
-		 "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
-		 "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-		 "role=\"img\" font-family=\"system-ui, 'DejaVu Sans', Verdana, sans-serif\" font-size=\"12\" "
-		 "fill=\"#222\">\n"
-		 "<title>",
-		 WIDTH, height, WIDTH, height);
-	escaped(out, f->title);
-	str_add(out,
-		"</title>\n<style>.grid{stroke:#e3e3e3;stroke-width:1}.axis{fill:none;stroke:#444;stroke-width:1.2}"
-		".note{stroke:#777;stroke-width:1;stroke-dasharray:4 3}.title{font-size:13px}"
-		".halo{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round;fill:#333}</style>\n"
-		"<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n");
-	label(out, LEFT, 30, "font-size=\"16\" font-weight=\"600\"", f->title);
+	int lines = (*f->caption ? 1 : 0) + (alone && (*f->origin || *f->paper) ? 1 : 0);
+	int height = TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * rows + 18 * lines + 8;
+	if (alone)
+		str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
+	const int top = alone ? 0 : TOP - 20; /* in a page the title stands above it */
+	str_addf(out, "<svg %swidth=\"%d\" height=\"%d\" viewBox=\"0 %d %d %d\" role=\"img\" ",
+		 alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "class=\"plot\" ", WIDTH, height - top, top, WIDTH,
+		 height - top);
+	if (alone)
+		str_add(out,
+			"font-family=\"system-ui, 'DejaVu Sans', Verdana, sans-serif\" font-size=\"12\" fill=\"#222\"");
+	else {
+		str_add(out, "aria-label=\"");
+		report_escaped(out, f->title);
+		str_addc(out, '"');
+	}
+	str_add(out, ">\n");
+	if (alone) {
+		str_add(out, "<title>");
+		report_escaped(out, f->title);
+		str_addf(out, "</title>\n%s", looks);
+		label(out, LEFT, 30, " font-size=\"16\" font-weight=\"600\"", f->title);
+	}
 	axes(&d);
 	marks(&d);
 	notes(&d);
 	legend(out, f);
 	if (*f->caption)
-		label(out, LEFT, height - 12, "fill=\"#555\"", f->caption);
+		label(out, LEFT, height - 12 - 18 * (lines - 1), " class=\"small\"", f->caption);
+	if (lines > (*f->caption ? 1 : 0)) {
+		char text[320];
+		snprintf(text, sizeof(text), "%s%s%s%s", f->origin, *f->origin && *f->paper ? "; " : "",
+			 *f->paper ? "after " : "", f->paper);
+		label(out, LEFT, height - 12, " class=\"small\"", text);
+	}
 	str_add(out, "</svg>\n");
+}
+
+int report_svg(struct str *out, const struct figure *f, struct err *e)
+{
+	draw(out, f, true);
 	return out->failed ? err_nomem(e) : 0;
+}
+
+void report_svg_inline(struct str *out, const struct figure *f)
+{
+	draw(out, f, false);
 }

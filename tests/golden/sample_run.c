@@ -268,6 +268,8 @@ int sample_figures(struct figure_list *l)
 	    figure_add(f, "stride 64", MARK_LINE, x, y, NULL, N) ||
 	    figure_add(f, "stride 256", MARK_POINTS, x, hi, NULL, N))
 		return -ENOMEM;
+	snprintf(f->origin, sizeof(f->origin), "Sample GPU, 2026-01-02, fathom 0.1.0");
+	figure_repeats(f, "A. Author 2026, Fig. 3", "cache.constant.*");
 	figure_note(f, true, 2048, "L1 2 KB");
 	figure_note(f, true, 8192, "L2 8 KB");
 	figure_note(f, false, 226, "L3");

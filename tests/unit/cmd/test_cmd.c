@@ -107,7 +107,7 @@ static void test_refuse(void **state)
 	expect_usage("run -d a -d b", "twice");
 	expect_usage("run surprise", "surprise");
 	expect_usage("infer", "FILE.fathom");
-	expect_usage("report a b", "'b'");
+	expect_usage("infer a b", "'b'");
 	expect_usage("report a --format yaml", "text|summary|lemeire|json|csv");
 	expect_usage("reproduce", "PAPER");
 	expect_usage("reproduce wong2010 --format csv", "text|json");

@@ -2,6 +2,8 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "report/report.h"
+#include "report/report_html.h"
+#include "report/report_overview.h"
 #include "sample_run.h"
 #include <errno.h>
 #include <setjmp.h>
@@ -16,6 +18,12 @@
 static struct run run;
 static struct figure_list figures;
 static struct paper_comparison parts[2];
+static struct comparison all;
+static const struct run *const runs[] = {&run, &run};
+static const char *const names[] = {"one.fathom", "two.fathom"};
+static const struct html_probe about = {"clock", "How?", "So.", "No."};
+static struct figure_list twice[2];
+static const struct html_page page = {runs, twice, names, 2, &all, &about, 1};
 static const struct report_style style = {.width = 80};
 
 static int print(int which, struct str *out, struct err *e)
@@ -35,15 +43,17 @@ static int print(int which, struct str *out, struct err *e)
 		return report_paper(out, parts, 2, &style, e);
 	case 6:
 		return report_paper_json(out, parts, 2, e);
-	default:
+	case 7:
 		return report_svg(out, &figures.items[0], e);
+	default:
+		return report_html(out, &page, e);
 	}
 }
 
 static void memory(void **state)
 {
 	(void)state;
-	for (int which = 0; which < 8; which++) {
+	for (int which = 0; which < 9; which++) {
 		struct str whole, out;
 		struct err e = {0};
 		str_init(&whole);
@@ -70,8 +80,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {cmocka_unit_test(memory)};
 	struct arena a;
 	arena_init(&a);
-	if (sample_run(&run) || sample_figures(&figures) || sample_paper(parts, &a, &run))
+	if (sample_run(&run) || sample_figures(&figures) || sample_paper(parts, &a, &run) ||
+	    compare_runs(&all, &a, runs, 2) || report_overview(&figures, &run))
 		return 2;
+	twice[0] = twice[1] = figures;
 	int rc = cmocka_run_group_tests(tests, NULL, NULL);
 	figures_free(&figures);
 	run_free(&run);

@@ -79,6 +79,31 @@ static void formulas_in_csv(void **state)
 	}
 }
 
+/* Curves that lie on each other are one, under both names; what the clock costs goes off all of them. */
+static void curves(void **state)
+{
+	(void)state;
+	struct figure_list l = {0};
+	const double x[] = {1, 2, 3}, y[] = {130, 130, 200}, worst[] = {131, 131, 300};
+	struct figure *f = figures_new(&l, "curves", "Curves");
+	assert_non_null(f);
+	assert_false(figure_says(f));
+	assert_int_equal(figure_add(f, "near", MARK_LINE, x, y, NULL, 3), 0);
+	assert_int_equal(figure_add(f, "far", MARK_LINE, x, y, NULL, 3), 0);
+	assert_int_equal(figure_add(f, "slowest", MARK_POINTS, x, worst, NULL, 3), 0);
+	assert_int_equal(f->marks_count, 2);
+	assert_string_equal(f->marks[0].label, "near, far");
+	assert_true(figure_says(f));
+	figure_take_clock(f, 8);
+	assert_false(f->clock_within);
+	assert_true(f->marks[0].y[0] == 8 && f->marks[0].y[2] == 78 && f->marks[1].y[2] == 178);
+	figure_take_clock(f, NAN);
+	assert_true(f->clock_within && f->marks[0].y[2] == 78);
+	figure_repeats(f, "Wong 2010, Fig. 5", "clock.*");
+	assert_true(figure_shows(f, "clock.scope") && !figure_shows(f, "shared.size"));
+	figures_free(&l);
+}
+
 static void widths(void **state)
 {
 	(void)state;
@@ -156,6 +181,7 @@ static void odd_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(formulas_in_csv),
-					   cmocka_unit_test(widths), cmocka_unit_test(odd_figures)};
+					   cmocka_unit_test(curves), cmocka_unit_test(widths),
+					   cmocka_unit_test(odd_figures)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

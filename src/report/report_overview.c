@@ -1,0 +1,183 @@
+/* The memory ladder and the roofline, from the figures and findings of all probes. */
+#include "report/report_overview.h"
+#include "report/render.h"
+#include "report/report_screen.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+
+bool overview_number(const struct run *r, const char *key, double *value)
+{
+	const struct finding *f = findings_get(&r->findings, key);
+	if (!f || !finding_estimated(f) || f->value.kind != VALUE_NUMBER)
+		return false;
+	*value = f->value.number;
+	return true;
+}
+
+const struct finding *overview_rate(const struct run *r, const char *class)
+{
+	const struct finding *best = NULL;
+	for (unsigned ilp = 1; ilp <= 4; ilp *= 2) {
+		char key[96];
+		double v;
+		snprintf(key, sizeof(key), "pipeline.%s.ilp%u.performance", class, ilp);
+		if (overview_number(r, key, &v) && (!best || v > best->value.number))
+			best = findings_get(&r->findings, key);
+	}
+	return best;
+}
+
+void overview_value(struct str *out, const struct finding *f)
+{
+	if (f->value.kind == VALUE_NUMBER && strcmp(f->unit, "bytes") == 0 && f->verdict != VERDICT_BOUND)
+		screen_bytes(out, f->value.number);
+	else
+		render_value(out, f, true, true);
+}
+
+bool overview_bandwidth(const struct run *r, unsigned level, double *gbs, const char **key)
+{
+	/* Keys in the order of preference, and what their unit counts: GB/s of all, or bytes a clock of one SM or of all. */
+	static const struct {
+		unsigned level;
+		const char *key;
+		enum { GBS, CLOCK, CLOCK_SM } unit;
+	} from[] = {{0, "memory.shared.4.bandwidth", GBS},	{0, "shared.bandwidth", CLOCK_SM},
+		    {1, "cache.global.l1.bandwidth", CLOCK_SM}, {2, "cache.global.l2.bandwidth_total", CLOCK},
+		    {3, "memory.global.bandwidth", CLOCK},	{3, "memory.global.16.bandwidth", GBS},
+		    {3, "memory.global.4.bandwidth", GBS}};
+	double hz = r->device.clock_hz;
+	overview_number(r, "device.clock_hz", &hz);
+	for (size_t i = 0; i < COUNT_OF(from); i++) {
+		double v;
+		if (from[i].level != level || !overview_number(r, from[i].key, &v) ||
+		    (from[i].unit != GBS && !(hz > 0)))
+			continue;
+		*gbs = v * (from[i].unit == GBS ? 1 : hz * 1e-9) * (from[i].unit == CLOCK_SM ? r->device.sm_count : 1);
+		*key = from[i].key;
+		return *gbs > 0;
+	}
+	return false;
+}
+
+static void sign(struct figure *f, const struct run *r)
+{
+	snprintf(f->origin, sizeof(f->origin), "%s, %.10s, fathom %s", r->device.name, r->started, r->fathom);
+}
+
+/* ---- the ladder ---- */
+
+static void name_level(struct figure *f, const struct run *r, const char *path, unsigned level)
+{
+	char key[96], text[96];
+	const struct finding *size, *latency;
+	struct str s;
+	snprintf(key, sizeof(key), "cache.%s.l%u.size", path, level);
+	size = findings_get(&r->findings, key);
+	snprintf(key, sizeof(key), "cache.%s.l%u.latency", path, level);
+	latency = findings_get(&r->findings, key);
+	if (!size || !finding_estimated(size) || f->notes_count == FIGURE_NOTES)
+		return;
+	str_init(&s);
+	str_addf(&s, "%s%sL%u ", strcmp(path, "global") ? path : "", strcmp(path, "global") ? " " : "", level);
+	overview_value(&s, size);
+	if (latency && finding_estimated(latency)) {
+		str_add(&s, ", ");
+		render_value(&s, latency, true, false);
+	}
+	snprintf(text, sizeof(text), "%s", str_text(&s));
+	str_free(&s);
+	figure_note(f, true, size->value.number, text);
+}
+
+static int ladder(struct figure_list *l, const struct run *r)
+{
+	static const struct {
+		const char *figure, *label;
+	} from[] = {{"shared-latency", "shared memory"},       {"constant-latency", "constants"},
+		    {"texture-latency", "textures"},	       {"global-latency", "global memory"},
+		    {"global-latency-past-l1", "past the L1"}, {"walk-sizes", "random walk"}};
+	static const char *const paths[] = {"global", "texture", "constant"};
+	struct figure *f = figures_new(l, "memory-ladder", "Every memory: latency of a load against footprint");
+	if (!f)
+		return -ENOMEM;
+	f->x = (struct figure_axis){.label = "footprint", .unit = "bytes", .log2 = true};
+	f->y = (struct figure_axis){.label = "latency", .unit = "cycles", .log2 = true};
+	for (size_t i = 0; i < COUNT_OF(from); i++) {
+		const struct figure *g = figures_get(l, from[i].figure);
+		if (!g || g->clock_within || !g->marks_count || strcmp(g->y.unit, "cycles") != 0)
+			continue;
+		const struct figure_marks *m = &g->marks[0];
+		if (figure_add(f, from[i].label, MARK_LINE, m->x, m->y, NULL, m->count))
+			return -ENOMEM;
+	}
+	for (size_t p = 0; p < COUNT_OF(paths); p++)
+		for (unsigned level = 1; level <= 4; level++)
+			name_level(f, r, paths[p], level);
+	double memory;
+	if (overview_number(r, "memory.global.latency", &memory) && f->notes_count < FIGURE_NOTES) {
+		char text[64];
+		snprintf(text, sizeof(text), "memory %.4g cycles", memory);
+		figure_note(f, false, memory, text);
+	}
+	figure_key(f, "cache.*.size");
+	figure_key(f, "cache.*.latency");
+	figure_key(f, "memory.*.latency");
+	sign(f, r);
+	if (!figure_says(f))
+		figures_drop(l, l->count - 1);
+	return 0;
+}
+
+/* ---- the roofline ---- */
+
+enum { INTENSITY_LEAST = -5, INTENSITY_MOST = 10, STEPS = 4 * (INTENSITY_MOST - INTENSITY_LEAST) + 1 };
+
+static int roofline(struct figure_list *l, const struct run *r)
+{
+	static const char *const names[] = {"shared memory", "L1", "L2", "memory"};
+	const struct finding *single = overview_rate(r, "mad"), *twice = overview_rate(r, "dp");
+	if (!single)
+		return 0;
+	struct figure *f = figures_new(l, "roofline", "Roofline: what a kernel can reach, a roof for each level");
+	if (!f)
+		return -ENOMEM;
+	f->x = (struct figure_axis){.label = "operations for each byte", .log2 = true};
+	f->y = (struct figure_axis){.label = "performance", .unit = "Gop/s", .log2 = true};
+	for (unsigned level = 0; level < COUNT_OF(names); level++) {
+		double x[STEPS], y[STEPS], gbs;
+		const char *key;
+		char label[96];
+		if (!overview_bandwidth(r, level, &gbs, &key))
+			continue;
+		for (unsigned i = 0; i < STEPS; i++) {
+			x[i] = exp2(INTENSITY_LEAST + i / 4.0);
+			y[i] = fmin(gbs * x[i], single->value.number);
+		}
+		snprintf(label, sizeof(label), "%s %.3g %s", names[level], gbs < 1000 ? gbs : gbs / 1000,
+			 gbs < 1000 ? "GB/s" : "TB/s");
+		if (figure_add(f, label, MARK_LINE, x, y, NULL, STEPS))
+			return -ENOMEM;
+		figure_key(f, key);
+	}
+	figure_note(f, false, single->value.number, "FP32, multiply and add");
+	figure_key(f, single->key);
+	if (twice) {
+		figure_note(f, false, twice->value.number, "FP64, additions");
+		figure_key(f, twice->key);
+	}
+	sign(f, r);
+	if (!figure_says(f))
+		figures_drop(l, l->count - 1);
+	return 0;
+}
+
+int report_overview(struct figure_list *l, const struct run *r)
+{
+	int rc = ladder(l, r);
+	return rc ? rc : roofline(l, r);
+}

@@ -1,0 +1,65 @@
+#!/usr/bin/env python3
+"""Pages of HTML are small, ask for nothing, and do in a browser what they promise (page.js).
+
+Usage: page.py FATHOM SOURCE
+
+Needs Debian's chromium, node, and what tools/install_optional.sh takes from npm; skipped with one line where they are missing.
+"""
+import lzma
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+
+SKIPPED = 77
+MOST = 600 * 1024  # bytes of a page of one run
+HOSTILE = '</script><img src=x onerror="window.hostile=1"><script>window.hostile=1</script>'
+MODULES = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "fathom-checks", "node_modules")
+
+
+def unpack(source, name, folder):
+    path = os.path.join(folder, name + ".fathom")
+    with lzma.open(os.path.join(source, "tests", "recorded", name + ".fathom.xz")) as packed, open(path, "wb") as f:
+        shutil.copyfileobj(packed, f)
+    return path
+
+
+def page(fathom, out, *runs):
+    done = subprocess.run([fathom, "report", *runs, "--html", out], capture_output=True, text=True)
+    if done.returncode:
+        sys.exit(f"exit {done.returncode}: {done.stderr}")
+    return os.path.getsize(out)
+
+
+def main():
+    fathom, source = sys.argv[1:]
+    wrong = []
+    with tempfile.TemporaryDirectory() as folder:
+        large, small = unpack(source, "h200", folder), unpack(source, "h200-opencl", folder)
+        hostile = os.path.join(folder, "hostile.fathom")
+        shutil.copy(small, hostile)
+        with sqlite3.connect(hostile) as db:
+            db.execute("UPDATE finding SET because = ?, text = CASE kind WHEN 'text' THEN '<b>' ELSE text END", (HOSTILE,))
+            db.execute("UPDATE device SET name = ?", (HOSTILE,))
+        db.close()
+        pages = [os.path.join(folder, name + ".html") for name in ("h200", "hostile", "both")]
+        size = page(fathom, pages[0], large)
+        if size > MOST:
+            wrong.append(f"a page of an H200 has {size} bytes, at most {MOST}")
+        page(fathom, pages[1], hostile)
+        page(fathom, pages[2], small, hostile)
+        with open(pages[1], encoding="utf-8") as f:
+            if f.read().count("</script") != 3:
+                wrong.append("a text ends a script")
+        browser, node = shutil.which("chromium"), shutil.which("node")
+        needed = [os.path.join(MODULES, m) for m in ("playwright-core", "axe-core")]
+        if wrong or not browser or not node or not all(map(os.path.isdir, needed)):
+            print("\n".join(wrong) or f"skipped: chromium, node, or playwright-core and axe-core in {MODULES} are not installed")
+            return 1 if wrong else SKIPPED
+        script = os.path.join(source, "tests", "conform", "page.js")
+        return subprocess.run([node, script, *needed, browser, *pages]).returncode
+
+
+sys.exit(main())

@@ -108,6 +108,7 @@ int cmd_run(struct cmd_context *c, int argc, char **argv);
 int cmd_explain(struct cmd_context *c, int argc, char **argv);
 int cmd_infer(struct cmd_context *c, int argc, char **argv);
 int cmd_report(struct cmd_context *c, int argc, char **argv);
+int cmd_export(struct cmd_context *c, int argc, char **argv);
 int cmd_compare(struct cmd_context *c, int argc, char **argv);
 int cmd_reproduce(struct cmd_context *c, int argc, char **argv);
 int cmd_sim(struct cmd_context *c, int argc, char **argv);

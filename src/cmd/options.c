@@ -79,6 +79,16 @@ static const struct cmd_option report_options[] = {
     END_OPTIONS,
 };
 
+static const struct cmd_option export_options[] = {
+    {.name = "to",
+     .arg = "ceilings|hwloc|latencies|openmetrics",
+     .help = "the format: peaks and bandwidths as JSON; the tree of SMs and caches for lstopo; latencies, rates and "
+	     "native instructions of all operations as tab-separated "
+	     "values; all numbers as OpenMetrics text",
+     .required = true},
+    END_OPTIONS,
+};
+
 static const struct cmd_option compare_options[] = {
     {.name = "format", .arg = "text|json", .help = "how to write the comparison (default text)"},
     END_OPTIONS,
@@ -213,6 +223,13 @@ static const struct cmd_example explain_examples[] = {
     END_EXAMPLES,
 };
 
+static const struct cmd_example export_examples[] = {
+    {"fathom export card.fathom --to ceilings > card.json", "what a roofline needs"},
+    {"fathom export card.fathom --to openmetrics > card.prom", "for Prometheus"},
+    {"fathom export card.fathom --to hwloc > card.xml", "for lstopo --input card.xml"},
+    END_EXAMPLES,
+};
+
 static const struct cmd_example compare_examples[] = {
     {"fathom compare one.fathom two.fathom three.fathom", "what three runs of a card do not agree on"},
     {"fathom compare old.fathom new.fathom --format json > changes.json", "for programs"},
@@ -280,7 +297,7 @@ const struct cmd_verb cmd_verbs[] = {
      .examples = infer_examples,
      .run = cmd_infer},
     {.name = "report",
-     .operands = "FILE.fathom ...",
+     .operands = "FILE.fathom [FILE.fathom ...]",
      .least = 1,
      .most = 8,
      .summary = "write a stored run as a page of HTML, text, JSON or CSV, and its figures as SVG",
@@ -305,6 +322,17 @@ const struct cmd_verb cmd_verbs[] = {
      .options = no_options,
      .examples = explain_examples,
      .run = cmd_explain},
+    {.name = "export",
+     .operands = "FILE.fathom",
+     .least = 1,
+     .most = 1,
+     .summary = "write a stored run in the format of another program",
+     .about = "Writes to standard output what other programs read. Only what is MEASURED or LIKELY is written, with "
+	      "its interval, and "
+	      "each value says which of the two it is (doc/report-json.md).",
+     .options = export_options,
+     .examples = export_examples,
+     .run = cmd_export},
     {.name = "compare",
      .operands = "FILE.fathom FILE.fathom ...",
      .least = 2,

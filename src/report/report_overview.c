@@ -39,7 +39,7 @@ void overview_value(struct str *out, const struct finding *f)
 		render_value(out, f, true, true);
 }
 
-bool overview_bandwidth(const struct run *r, unsigned level, double *gbs, const char **key)
+const struct finding *overview_bandwidth(const struct run *r, unsigned level, double *scale)
 {
 	/* Keys in the order of preference, and what their unit counts: GB/s of all, or bytes a clock of one SM or of all. */
 	static const struct {
@@ -50,18 +50,16 @@ bool overview_bandwidth(const struct run *r, unsigned level, double *gbs, const 
 		    {1, "cache.global.l1.bandwidth", CLOCK_SM}, {2, "cache.global.l2.bandwidth_total", CLOCK},
 		    {3, "memory.global.bandwidth", CLOCK},	{3, "memory.global.16.bandwidth", GBS},
 		    {3, "memory.global.4.bandwidth", GBS}};
-	double hz = r->device.clock_hz;
+	double hz = r->device.clock_hz, v;
 	overview_number(r, "device.clock_hz", &hz);
 	for (size_t i = 0; i < COUNT_OF(from); i++) {
-		double v;
-		if (from[i].level != level || !overview_number(r, from[i].key, &v) ||
+		if (from[i].level != level || !overview_number(r, from[i].key, &v) || !(v > 0) ||
 		    (from[i].unit != GBS && !(hz > 0)))
 			continue;
-		*gbs = v * (from[i].unit == GBS ? 1 : hz * 1e-9) * (from[i].unit == CLOCK_SM ? r->device.sm_count : 1);
-		*key = from[i].key;
-		return *gbs > 0;
+		*scale = (from[i].unit == GBS ? 1 : hz * 1e-9) * (from[i].unit == CLOCK_SM ? r->device.sm_count : 1);
+		return findings_get(&r->findings, from[i].key);
 	}
-	return false;
+	return NULL;
 }
 
 static void sign(struct figure *f, const struct run *r)
@@ -149,11 +147,12 @@ static int roofline(struct figure_list *l, const struct run *r)
 	f->x = (struct figure_axis){.label = "operations for each byte", .log2 = true};
 	f->y = (struct figure_axis){.label = "performance", .unit = "Gop/s", .log2 = true};
 	for (unsigned level = 0; level < COUNT_OF(names); level++) {
-		double x[STEPS], y[STEPS], gbs;
-		const char *key;
+		double x[STEPS], y[STEPS], scale;
 		char label[96];
-		if (!overview_bandwidth(r, level, &gbs, &key))
+		const struct finding *bandwidth = overview_bandwidth(r, level, &scale);
+		if (!bandwidth)
 			continue;
+		const double gbs = bandwidth->value.number * scale;
 		for (unsigned i = 0; i < STEPS; i++) {
 			x[i] = exp2(INTENSITY_LEAST + i / 4.0);
 			y[i] = fmin(gbs * x[i], single->value.number);
@@ -162,7 +161,7 @@ static int roofline(struct figure_list *l, const struct run *r)
 			 gbs < 1000 ? "GB/s" : "TB/s");
 		if (figure_add(f, label, MARK_LINE, x, y, NULL, STEPS))
 			return -ENOMEM;
-		figure_key(f, key);
+		figure_key(f, bandwidth->key);
 	}
 	figure_note(f, false, single->value.number, "FP32, multiply and add");
 	figure_key(f, single->key);

@@ -9,8 +9,8 @@
 bool overview_number(const struct run *r, const char *key, double *value);
 /* The best of what the probes of pipelines reached with one class of operations, "mad", in Gop/s; NULL: none. */
 const struct finding *overview_rate(const struct run *r, const char *class);
-/* What all SMs together get from one place, in GB/s. level: 0 shared memory, 1 L1, 2 L2, 3 memory. key: of the finding it follows from. */
-bool overview_bandwidth(const struct run *r, unsigned level, double *gbs, const char **key);
+/* What all SMs together get from one place: 0 shared memory, 1 L1, 2 L2, 3 memory. scale: from the finding's unit to GB/s. NULL: not known. */
+const struct finding *overview_bandwidth(const struct run *r, unsigned level, double *scale);
 /* The value for a drawing: bytes and what lies beyond three digits short, bounds with their sign. */
 void overview_value(struct str *out, const struct finding *f);
 /* Adds to the figures of all probes the ladder of memories and the roofline, as far as the run has what they need. 0 or -ENOMEM. */

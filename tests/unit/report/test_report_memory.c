@@ -2,6 +2,7 @@
 #include "base/arena.h"
 #include "base/str.h"
 #include "report/report.h"
+#include "report/report_export.h"
 #include "report/report_html.h"
 #include "report/report_overview.h"
 #include "sample_run.h"
@@ -45,6 +46,14 @@ static int print(int which, struct str *out, struct err *e)
 		return report_paper_json(out, parts, 2, e);
 	case 7:
 		return report_svg(out, &figures.items[0], e);
+	case 8:
+		return export_ceilings(out, &run, e);
+	case 9:
+		return export_latencies(out, &run, e);
+	case 10:
+		return export_openmetrics(out, &run, e);
+	case 11:
+		return export_hwloc(out, &run, e);
 	default:
 		return report_html(out, &page, e);
 	}
@@ -53,7 +62,7 @@ static int print(int which, struct str *out, struct err *e)
 static void memory(void **state)
 {
 	(void)state;
-	for (int which = 0; which < 9; which++) {
+	for (int which = 0; which < 13; which++) {
 		struct str whole, out;
 		struct err e = {0};
 		str_init(&whole);

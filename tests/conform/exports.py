@@ -1,0 +1,89 @@
+#!/usr/bin/env python3
+"""What `fathom export` writes is what the run says, and programs that read such files take it.
+
+Usage: exports.py FATHOM SOURCE
+"""
+import csv
+import io
+import json
+import lzma
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+
+def export(fathom, run, to):
+    return subprocess.run([fathom, "export", run, "--to", to], check=True, capture_output=True, text=True).stdout
+
+
+def ceilings(text, findings):
+    got = json.loads(text)
+    for c in got["peaks"] + got["bandwidths"]:
+        f = findings[c["key"]]
+        if c["verdict"] != f["verdict"] or not c["lo"] <= c["value"] <= c["hi"] or abs(c["lo"] / c["value"] - f["lo"] / f["value"]) > 1e-9:
+            yield f"ceilings: {c}"
+    if not {"fp32_fma", "fp64_add"} <= {c["name"] for c in got["peaks"]} or not {"l2", "memory"} <= {c["name"] for c in got["bandwidths"]}:
+        yield "ceilings: some are missing"
+    by_name = {c["name"]: c["value"] for c in got["bandwidths"]}
+    if not by_name["shared"] > by_name["l1"] > by_name["l2"] > by_name["memory"] > 1000:
+        yield f"ceilings: {by_name} are not in GB/s of the whole GPU"
+
+
+def latencies(text, findings):
+    rows = list(csv.DictReader(io.StringIO(text), delimiter="\t"))
+    known = {k for k in findings if re.fullmatch(r"arith\.[^.]+\.[^.]+\.latency", k)}
+    if {f"arith.{r['operation']}.{r['type']}.latency" for r in rows} != known:
+        yield "latencies: not one line an operation"
+    for r in rows:
+        for what in ("latency", "issue", "throughput", "native_ops"):
+            f = findings.get(f"arith.{r['operation']}.{r['type']}.{what}")
+            has = f is not None and f["verdict"] in ("MEASURED", "LIKELY") and f["value"] is not None
+            if has != bool(r[what]) or (has and abs(float(r[what]) - f["value"]) > 1e-5 * abs(f["value"])):
+                yield f"latencies: {r['operation']}.{r['type']}: {what} is {r[what]}"
+
+
+def openmetrics(text, findings):
+    values = dict(re.findall(r'^fathom_finding\{key="([^"]+)".*\} (\S+)$', text, re.M))
+    known = {k: f["value"] for k, f in findings.items() if f["verdict"] in ("MEASURED", "LIKELY") and isinstance(f["value"], (int, float))}
+    if set(values) != set(known) or any(abs(float(values[k]) - v) > 1e-12 * abs(v) for k, v in known.items()):
+        yield "openmetrics: not the findings' numbers"
+    if not text.endswith("\n# EOF\n"):
+        yield "openmetrics: no end"
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+        if done.returncode:
+            yield f"promtool: {done.stdout}{done.stderr}"
+    else:
+        print("promtool is not installed: not asked")
+
+
+def hwloc(text, findings):
+    if not shutil.which("lstopo"):
+        print("lstopo is not installed: not asked")
+        return
+    with tempfile.NamedTemporaryFile("w", suffix=".xml") as f:
+        f.write(text)
+        f.flush()
+        done = subprocess.run(["lstopo", "--input", f.name, "--of", "console"], capture_output=True, text=True)
+    want = int(findings["device.sm_count"]["value"])
+    if done.returncode or done.stdout.count("PU L#") != want or done.stdout.count("L2 L#") != 1 or done.stdout.count("Group0 L#") != 8:
+        yield f"lstopo: {done.stdout[:300]}{done.stderr}"
+
+
+def main():
+    fathom, source = sys.argv[1:]
+    with tempfile.TemporaryDirectory() as folder:
+        run = os.path.join(folder, "h200.fathom")
+        with lzma.open(os.path.join(source, "tests", "recorded", "h200.fathom.xz")) as packed, open(run, "wb") as f:
+            shutil.copyfileobj(packed, f)
+        report = json.loads(subprocess.run([fathom, "report", run, "--format", "json"], check=True, capture_output=True).stdout)
+        findings = {f["key"]: f for f in report["findings"]}
+        wrong = [w for check in (ceilings, hwloc, latencies, openmetrics) for w in check(export(fathom, run, check.__name__), findings)]
+    print(f"4 formats, {len(wrong)} complaints", *wrong, sep="\n")
+    return 1 if wrong else 0
+
+
+sys.exit(main())

@@ -74,13 +74,13 @@ static int file_content(struct cmd_context *c, const char *path, struct launch_b
 /* fill:WORDS:VALUE, random:WORDS:SEED (any bits), uniform:WORDS:SEED (.f32 from 0 to 1) */
 static int made_content(struct cmd_context *c, const char *text, struct launch_buffer *b)
 {
-	const char kind = text[0], *rest,
+	const char kind = text[0], *rest = "",
 		   *form = kind == 'f'	 ? "fill:WORDS:VALUE"
 			   : kind == 'r' ? "random:WORDS:SEED"
 					 : "uniform:WORDS:SEED";
 	const struct ptx_param word = {.name = "a word", .type = PTX_B32, .size = 4};
 	struct launch_arg value = {.kind = ARG_U32};
-	uint32_t words;
+	uint32_t words = 0;
 	struct rng r;
 	int rc = count_of(c, strchr(text, ':') + 1, ':', form, &words, &rest);
 	if (!rc)
@@ -105,8 +105,8 @@ static int made_content(struct cmd_context *c, const char *text, struct launch_b
 static int buffer(struct cmd_context *c, const char *text, struct launch *l, struct launch_arg *a)
 {
 	struct launch_buffer b = {.bytes = 0};
-	const char *rest;
-	uint32_t words;
+	const char *rest = "";
+	uint32_t words = 0;
 	int rc = NO_BUFFER;
 	if (str_starts(text, "out:")) {
 		rc = count_of(c, text + 4, '\0', "out:WORDS", &words, &rest);

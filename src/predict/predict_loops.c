@@ -1,5 +1,6 @@
 /* Which way of a branch stays in a loop, when the other one leaves it. */
 #include "predict/predict_impl.h"
+#include <assert.h>
 #include <errno.h>
 #include <string.h>
 
@@ -90,6 +91,7 @@ static void go_inside(struct search *s)
 static enum loop_way way_of(struct search *s, uint32_t pc)
 {
 	uint32_t on, jump;
+	assert(s->mark);
 	ways(s->f, pc, &on, &jump);
 	memset(s->mark, IN_REGION, s->f->inst_count);
 	while (has(s, pc, IN_REGION) && find_loop(s, pc)) {

@@ -3,6 +3,7 @@
 #include "report/html_data.h"
 #include "report/render.h"
 #include "report/report_svg.h"
+#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -57,6 +58,7 @@ static void row(struct str *out, const struct html_page *p, const struct compare
 	const struct finding *f = NULL;
 	for (size_t i = 0; i < p->count && !f; i++)
 		f = row->of[i];
+	assert(f); /* a row is of some run's finding */
 	struct str s;
 	str_init(&s);
 	str_add(out, "<tr id=\"");

@@ -188,10 +188,12 @@ int store_open(struct store **out, const char *path, bool write, struct err *e)
 	const char *file = realpath(path, real) ? real : path;
 	s->path = mem_alloc(strlen(path) + 1);
 	s->name = store_beside(file, "");
-	int code = s->path && s->name ? 0 : err_nomem(e);
-	if (!code) {
+	int code;
+	if (s->path && s->name) {
 		memcpy(s->path, path, strlen(path) + 1);
 		code = store_look_beside(file, &journal, e);
+	} else {
+		code = err_nomem(e);
 	}
 	if (!code)
 		code = open_database(s, write, e);

@@ -21,7 +21,7 @@ static int argument(struct decoder *d, struct decode_frame *f, const struct ptx_
 static int print(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
-	uint16_t format, list, result;
+	uint16_t format = FUNC_NONE, list = FUNC_NONE, result;
 	DECODE_TRY(argument(d, f, in, 0, 8, &format));
 	DECODE_TRY(argument(d, f, in, 1, 8, &list));
 	DECODE_TRY(decode_new_row(d, false, &result));

@@ -251,10 +251,11 @@ static int fragment(struct decoder *d, struct decode_frame *f, const struct ptx_
 		if (part != FUNC_NONE && !store)
 			DECODE_TRY(join_half(d, f, in, e, x % 2, part));
 	}
-	for (unsigned x = each / word; !store && x < have; x++) { /* binary16 has each element twice */
+	const unsigned once = each / word;
+	for (unsigned x = once; once && !store && x < have; x++) { /* binary16 has each element twice */
 		uint16_t from, to;
 		DECODE_TRY(decode_begin(d, f, in, &r));
-		DECODE_TRY(decode_reg(d, f, element(in, list, x % (each / word))->reg, &from));
+		DECODE_TRY(decode_reg(d, f, element(in, list, x % once)->reg, &from));
 		DECODE_TRY(decode_reg(d, f, element(in, list, x)->reg, &to));
 		r.i.op = word == 8 ? EXEC_mov_64 : EXEC_mov_32;
 		r.i.a = from;

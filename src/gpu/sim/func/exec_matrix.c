@@ -4,6 +4,7 @@
  * the matrix as it lies in memory. A product is summed exactly enough in double precision and rounded once: tensor cores round
  * sums of binary16 their own way, so the last bit may differ from theirs. */
 #include "exec.h"
+#include <assert.h>
 #include <math.h>
 #include <string.h>
 
@@ -202,6 +203,7 @@ static uint8_t *row_at(struct func_warp *w, const struct func_inst *i, uint32_t 
 static bool rows_of(struct func_warp *w, const struct func_inst *i, uint32_t mask, unsigned count,
 		    uint8_t *at[FUNC_LANES])
 {
+	assert(count);
 	for (unsigned lane = 0; lane < 8 * count; lane++)
 		if (!(at[lane] = row_at(w, i, lane)))
 			return false;

@@ -211,7 +211,7 @@ static void copy_lane(struct func_warp *w, const struct func_inst *i, uint32_t l
 	}
 	take = take < i->bytes ? take : i->bytes;
 	w->block->shared_changed = true;
-	if (take)
+	if (take && data)
 		memcpy(w->block->shared + to, data, take);
 	memset(w->block->shared + to + take, 0, i->bytes - take);
 }

@@ -203,14 +203,15 @@ static uint8_t *row_at(struct func_warp *w, const struct func_inst *i, uint32_t 
 static bool rows_of(struct func_warp *w, const struct func_inst *i, uint32_t mask, unsigned count,
 		    uint8_t *at[FUNC_LANES])
 {
-	assert(count);
-	for (unsigned lane = 0; lane < 8 * count; lane++)
+	const unsigned rows = 8 * count;
+	assert(rows);
+	for (unsigned lane = 0; lane < rows; lane++)
 		if (!(at[lane] = row_at(w, i, lane)))
 			return false;
 	/* The other lanes' addresses are not looked at; they cost nothing of their own. */
 	EACH_LANE(l, mask)
 	{
-		w->addr[l] = w->addr[l % (8 * count)];
+		w->addr[l] = w->addr[l % rows];
 	}
 	return true;
 }

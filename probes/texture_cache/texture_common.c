@@ -112,6 +112,13 @@ void texture_common_conclude(struct study *s, const struct texture_common *t, un
 		study_text(s, key, "none", "loads of global memory", "", "global memory has no L2");
 	if (!t->known || k > t->level)
 		return;
+	/* Only loads past the SM's caches went before: they say nothing of the L1, which many GPUs share with textures. */
+	const struct finding *l1 = study_finding(s, "cache.global.l1.size");
+	if (k < t->level && !(l1 && l1->verdict == VERDICT_ABSENT)) {
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "reuse",
+			      "it is nearer than the common L2; whether loads by the L1 use it was not asked");
+		return;
+	}
 	study_text(s, key, k == t->level ? "global.l2" : "none",
 		   "a line read past the SM's caches, and at once by a texture fetch", "reuse",
 		   "%.0f ticks where the line was fetched before, %.0f where it was read past the SM's caches: %s",

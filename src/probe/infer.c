@@ -77,6 +77,7 @@ int engine_infer(struct run *r, struct err *e)
 
 	if (!rc) {
 		findings_sort(&r->findings);
+		same_cache_estimate(&r->findings);
 		if (witness_estimate(r) || gates_apply(&r->findings))
 			rc = err_nomem(e);
 	}

@@ -482,6 +482,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 	r->seconds = earlier + engine_now() - began;
 	if (!rc || rc == -EINTR || rc == -ENODEV) {
 		findings_sort(&r->findings);
+		same_cache_estimate(&r->findings);
 		if (witness_estimate(r) || gates_apply(&r->findings))
 			rc = err_nomem(e);
 	}

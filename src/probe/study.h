@@ -77,6 +77,10 @@ void study_close(struct study *s);
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);
 bool probe_claims(const struct probe *p, const char *key);
 
+/* same_cache.c: where cache.<p>.<l>.shared_with names one other level, keys of the shape that are MEASURED for the one and INCONCLUSIVE for the other
+ * become LIKELY there. */
+void same_cache_estimate(struct finding_list *l);
+
 /* gates.c: applied once to all findings. 0 or -ENOMEM. */
 int gates_apply(struct finding_list *l);
 

@@ -487,15 +487,51 @@ static void wide_loads_bring_bytes(void **state)
 	}
 }
 
+/* One cache by two paths: what one leaves open is likely what the other found; what is another cache's is nobody's business. */
+static void one_path_answers_for_the_other(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	struct finding open = {.key = "cache.readonly.l1.line",
+			       .verdict = VERDICT_INCONCLUSIVE,
+			       .because = "irregular"},
+		       with = {.key = "cache.readonly.l1.shared_with",
+			       .verdict = VERDICT_MEASURED,
+			       .value = {.kind = VALUE_TEXT, .text = "global.l1"}};
+
+	add(&l, "cache.global.l1.line", 128);
+	add(&l, "cache.readonly.l1.sets", 4);
+	findings_add(&l, &open);
+	findings_add(&l, &with);
+	snprintf(open.key, sizeof(open.key), "cache.global.l1.sets");
+	findings_add(&l, &open);
+	snprintf(open.key, sizeof(open.key), "cache.texture.l1.line");
+	findings_add(&l, &open);
+	same_cache_estimate(&l);
+	assert_int_equal(verdict(&l, "cache.readonly.l1.line"), VERDICT_LIKELY);
+	assert_true(findings_get(&l, "cache.readonly.l1.line")->value.number == 128);
+	assert_int_equal(verdict(&l, "cache.global.l1.sets"), VERDICT_LIKELY);
+	assert_int_equal(verdict(&l, "cache.texture.l1.line"), VERDICT_INCONCLUSIVE);
+	assert_int_equal(verdict(&l, "cache.global.l1.line"), VERDICT_MEASURED);
+	findings_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(sound_findings_stay),	  cmocka_unit_test(each_conflict_is_named),
-	    cmocka_unit_test(bounds_are_compared_too),	  cmocka_unit_test(absent_levels_have_no_properties),
-	    cmocka_unit_test(classes_span_the_latency),	  cmocka_unit_test(verdicts_keep_their_promise),
-	    cmocka_unit_test(one_cache_has_one_shape),	  cmocka_unit_test(local_memory_asks_one_cache),
-	    cmocka_unit_test(two_methods_find_one_value), cmocka_unit_test(shapes_hang_together),
-	    cmocka_unit_test(wide_loads_bring_bytes),	  cmocka_unit_test(estimates_accuse_nobody),
+	    cmocka_unit_test(sound_findings_stay),
+	    cmocka_unit_test(each_conflict_is_named),
+	    cmocka_unit_test(bounds_are_compared_too),
+	    cmocka_unit_test(absent_levels_have_no_properties),
+	    cmocka_unit_test(classes_span_the_latency),
+	    cmocka_unit_test(verdicts_keep_their_promise),
+	    cmocka_unit_test(one_cache_has_one_shape),
+	    cmocka_unit_test(local_memory_asks_one_cache),
+	    cmocka_unit_test(two_methods_find_one_value),
+	    cmocka_unit_test(shapes_hang_together),
+	    cmocka_unit_test(wide_loads_bring_bytes),
+	    cmocka_unit_test(estimates_accuse_nobody),
+	    cmocka_unit_test(one_path_answers_for_the_other),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -189,6 +189,8 @@ static int store_all(const struct run *r, bool *whole)
 	*whole = false;
 	if (rc) {
 		check_sentence(rc, &e);
+		if (!disk.failed)
+			print_error("a disk that did not fail: %s\n", e.text);
 		return -1;
 	}
 	for (size_t i = 0; i < r->probe_count && rc == 0; i++) {
@@ -203,6 +205,8 @@ static int store_all(const struct run *r, bool *whole)
 		rc = store_finish(s, &e);
 	if (rc)
 		check_sentence(rc, &e);
+	if (rc && !disk.failed)
+		print_error("a disk that did not fail: %s\n", e.text);
 	*whole = rc == 0;
 	return stored;
 }

@@ -74,7 +74,7 @@ static void cards(struct str *out, const struct run *r)
 		     {"shared.size", "shared memory of an SM", 0, ""},
 		     {"cache.global.l1.size", "L1", 0, ""},
 		     {"cache.global.l1.latency", "an L1 hit", 0, ""},
-		     {"cache.global.l2.size", "L2, as one SM sees it", 0, ""},
+		     {"cache.global.l2.size", "L2", 0, ""},
 		     {"cache.global.l2.latency", "an L2 hit", 0, ""},
 		     {"memory.global.latency", "a load from memory", 0, ""},
 		     {"cache.constant.l1.size", "constant L1", 0, ""},

@@ -11,7 +11,6 @@ import shutil
 import sqlite3
 import subprocess
 import sys
-import time
 
 from outside import Outside, accepted, expect, refused, run_tests
 
@@ -476,8 +475,10 @@ def test_run_file_that_is_taken_away(o):
     for how in ("removed", "cut"):
         path, kept = o.path(how + ".fathom"), o.path(how + "-kept-1.fathom")
         child = o.start("run", "-d", "sim:toy", "-p", "clock,barrier,shared_memory,branch,registers", "-o", path)
-        while not os.path.exists(path) and child.poll() is None:
-            time.sleep(0.001)
+        # The first probe has begun, so the file has its writer.
+        begun = ""
+        while "[1/" not in begun and child.poll() is None:
+            begun = child.stderr.readline()
         if how == "removed":
             os.unlink(path)
         else:

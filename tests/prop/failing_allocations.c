@@ -27,7 +27,7 @@ static double now_seconds(void)
 /* One command as main.c runs it. The sentence, if any, is copied to `said`. */
 static int command(const char *const *words, int count, FILE *out, char *said, size_t n)
 {
-	struct cmd_context c = {.program = "fathom", .out = out, .log = out, .style = {.width = 80}};
+	struct cmd_context c = {.program = "fathom", .build = "0", .out = out, .log = out, .style = {.width = 80}};
 	char *argv[16], **operands = argv;
 	int rc;
 

@@ -73,7 +73,7 @@ static double now_seconds(void)
 /* One command as main.c runs it. */
 static __attribute__((noinline)) int command(const struct script *s, FILE *out, char *said, size_t n)
 {
-	struct cmd_context c = {.program = "fathom", .out = out, .log = out, .style = {.width = 80}};
+	struct cmd_context c = {.program = "fathom", .build = "0", .out = out, .log = out, .style = {.width = 80}};
 	char *argv[WORDS], **operands = argv;
 	int count = 0;
 	path_start_here();

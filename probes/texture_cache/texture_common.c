@@ -103,6 +103,24 @@ enum chase_state texture_common_find(const struct chase_path *c, unsigned experi
 	return CHASE_DONE;
 }
 
+/* Whether the first level is not the L1 of global loads: there is none, or it has another shape. */
+static bool is_apart_from_l1(const struct study *s)
+{
+	static const char *const shape[][2] = {{"cache.global.l1.size", "cache.texture.l1.size"},
+					       {"cache.global.l1.line", "cache.texture.l1.line"}};
+	const struct finding *l1 = study_finding(s, shape[0][0]);
+
+	if (l1 && l1->verdict == VERDICT_ABSENT)
+		return true;
+	for (size_t i = 0; i < sizeof(shape) / sizeof(shape[0]); i++) {
+		const struct finding *a = study_finding(s, shape[i][0]), *b = study_finding(s, shape[i][1]);
+		if (a && b && a->verdict == VERDICT_MEASURED && b->verdict == VERDICT_MEASURED &&
+		    (a->hi < b->lo || a->lo > b->hi))
+			return true;
+	}
+	return false;
+}
+
 void texture_common_conclude(struct study *s, const struct texture_common *t, unsigned k)
 {
 	char key[64];
@@ -113,8 +131,7 @@ void texture_common_conclude(struct study *s, const struct texture_common *t, un
 	if (!t->known || k > t->level)
 		return;
 	/* Only loads past the SM's caches went before: they say nothing of the L1, which many GPUs share with textures. */
-	const struct finding *l1 = study_finding(s, "cache.global.l1.size");
-	if (k < t->level && !(l1 && l1->verdict == VERDICT_ABSENT)) {
+	if (k == 0 && t->level > 0 && !is_apart_from_l1(s)) {
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "reuse",
 			      "it is nearer than the common L2; whether loads by the L1 use it was not asked");
 		return;

@@ -121,7 +121,9 @@ int engine_draw(struct run *r, struct figure_list *out, struct err *e)
 			else
 				figures_drop(out, k);
 		}
-		if (rc && rc != -ENOMEM)
+		if (rc == -ENOMEM)
+			err_nomem(e);
+		else if (rc)
 			err_set(e, rc, "the figures of the probe %s could not be drawn: %s", p->name, strerror(-rc));
 		study_close(&s);
 	}

@@ -69,25 +69,26 @@ static int on_commit(void *ctx, struct run *r, const char *probe, struct err *e)
 }
 
 /* The gates look at all findings together, so they are stored once more when all are there; then the file is looked at as a reader would. */
-static int finish(struct measuring *m, const struct run *r)
+static int store_all(struct measuring *m, const struct run *r, struct err *e)
 {
-	struct err *e = &m->c->error;
 	int rc = store_findings(m->store, r, e);
 
 	if (rc == 0) {
 		rc = store_finish(m->store, e);
 		m->store = NULL;
 	}
+	return rc;
+}
+
+static int finish(struct measuring *m, const struct run *r)
+{
+	struct err *e = &m->c->error;
+	int rc = store_all(m, r, e);
+
 	if (rc != -ESTALE)
 		return rc;
 	rc = rescue(m, r, e);
-	if (rc == 0)
-		rc = store_findings(m->store, r, e);
-	if (rc == 0) {
-		rc = store_finish(m->store, e);
-		m->store = NULL;
-	}
-	return rc;
+	return rc ? rc : store_all(m, r, e);
 }
 
 static bool on_stop(void *ctx)

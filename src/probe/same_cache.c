@@ -1,5 +1,6 @@
 /* Paths that use one cache see one shape: what one of them leaves open is what the other one found. */
 #include "base/str.h"
+#include "probe/gates.h"
 #include "probe/study.h"
 #include <stdio.h>
 #include <string.h>
@@ -9,7 +10,7 @@ static struct finding *find(struct finding_list *l, const char *cache, const cha
 	char key[96];
 
 	snprintf(key, sizeof(key), "cache.%.60s.%s", cache, what);
-	return (struct finding *)findings_get(l, key);
+	return gates_find(l, key);
 }
 
 static void take(struct finding *own, const struct finding *other, const char *whose)

@@ -238,6 +238,11 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 	else if (!most)
 		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
 			    "%llu bytes could be used, and the memory is much larger", (unsigned long long)c->bytes);
+	else if (tlb_is_behind(c))
+		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
+			    "a miss costs %.0f cycles, less than reading a table: one more level may reach over all of "
+			    "the memory",
+			    c->step[c->level_count]);
 	else
 		study_measured_number(
 		    s, key, c->level_count, c->level_count, c->level_count, "",
@@ -247,12 +252,13 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)
 		conclude_level(s, c, k);
 	snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
-	if (sure == c->level_count && !c->unclear && most)
+	if (sure == c->level_count && !c->unclear && most && !tlb_is_behind(c))
 		conclude_step(s, c, key, c->level_count);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",
 			      sure < c->level_count ? c->level[sure].reach.why
 			      : c->unclear	    ? "noise, or one more level, hides which cost is the last one"
+			      : most		    ? "one more level may reach over all of the memory"
 						    : "what memory could not be used may show one more level");
 }
 

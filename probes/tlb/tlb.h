@@ -123,6 +123,7 @@ struct tlb_path {
 	double sigma;		     /* of one visit's cost */
 	double front;		     /* ticks up to which a cache in front of the TLB answered; 0: there is none */
 	double slowest, quickest;    /* ticks of a follower, the medians of the survey's slowest and quickest rings */
+	double beyond;		     /* of the quickest ring that no cache in front of the TLB answered */
 	uint32_t most_pages;	     /* of a ring that told a cost */
 	bool is_covered;	     /* the last ring told nothing, because a cache in front of the TLB answered */
 	bool dropped;		     /* a ring of some pages told nothing */
@@ -210,6 +211,9 @@ void tlb_near_steps(struct tlb_path *c, const struct tlb_seen *seen, unsigned n,
 uint32_t tlb_survey_pages(const struct tlb_path *c, unsigned k);
 unsigned tlb_survey_least(const struct tlb_path *c);
 uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
+/* Whether the last cost seen may be a hit in one more level, which reaches as far as the memory and so is never missed: it is less than what a walk
+ * reads takes, and published GPUs have more levels. */
+bool tlb_is_behind(const struct tlb_path *c);
 /* What the cheapest page costs beyond one that hits level k. */
 double tlb_least_cost(const struct tlb_path *c, unsigned k);
 /* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost

@@ -119,11 +119,13 @@ bool tlb_none_quick(const struct tlb_path *c)
 static void at_hand(struct tlb_path *c, const struct tlb_view *w, unsigned rings, bool *near)
 {
 	c->slowest = 0;
-	c->quickest = INFINITY;
+	c->quickest = c->beyond = INFINITY;
 	for (unsigned k = 0; k < rings; k++) {
 		const double middle = follower_quantile(c, &w[k], 0.5);
 		c->slowest = fmax(c->slowest, middle);
 		c->quickest = fmin(c->quickest, middle);
+		if (middle > c->front)
+			c->beyond = fmin(c->beyond, middle);
 	}
 	for (unsigned k = 0; k < rings; k++)
 		near[k] = tlb_at_hand(c, &w[k]);

@@ -13,6 +13,15 @@
 #define TABLE_SHARE 32	/* entries of 8 bytes have a line of a cache in common, at most */
 #define LAP_MOST    0.6 /* misses of a lap, of which one is certain where an entry was driven out */
 #define LAP_LEAST   0.8
+/* Levels of a path, as publications tell: Wong 2010, IV-I; Mei 2014, 4.2. */
+#define LEVELS_USUAL 2
+/* A load goes to a cache beyond the SM, is looked up there, and comes back. A walk reads a table, too, and saves the way at most. */
+#define WALK_PART 3
+
+bool tlb_is_behind(const struct tlb_path *c)
+{
+	return c->level_count < LEVELS_USUAL && c->step[c->level_count] < c->beyond / WALK_PART;
+}
 
 /* Whether lines of data stay where pages that do not fit miss. A cache of data that loses page table entries, which each lap asks for, loses those
  * lines as well, which no lap asks for more often. */

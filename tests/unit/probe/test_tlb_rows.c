@@ -84,9 +84,23 @@ static void rows_besides_noise(void **state)
 	assert_false(even(60, 3, 20, 24));
 }
 
+/* A miss of 38 cycles beside a cache that answers after 213 was told to be a walk, where the next level reached over all of the memory. */
+static void a_miss_that_is_sooner_than_a_table_is_read(void **state)
+{
+	struct tlb_path c = {.level_count = 1, .steps = 2, .step = {0, 38}, .beyond = 213};
+
+	(void)state;
+	assert_true(tlb_is_behind(&c));
+	c.step[1] = 150;
+	assert_false(tlb_is_behind(&c));
+	c = (struct tlb_path){.level_count = 2, .steps = 3, .step = {0, 6, 59}, .beyond = 230};
+	assert_false(tlb_is_behind(&c));
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(a_miss_that_is_sooner_than_a_table_is_read),
 	    cmocka_unit_test(whims_of_lines),
 	    cmocka_unit_test(rows_besides_noise),
 	    cmocka_unit_test(rows_of_a_steady_clock),

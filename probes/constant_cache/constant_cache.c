@@ -53,6 +53,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.constant.*", "memory.constant.latency", NULL};
+static const char by_classes[] = "classes of latency that appear as the footprint grows";
 static const char *const needs[] = {"clock", "arithmetic", "global_cache", NULL};
 
 /* The part of the pieces fetched at once that miss level k in a sample: only the first access to what one miss fetches can. */
@@ -419,12 +420,13 @@ static void study_constant(struct study *s)
 		chase_conclude_geometry(&c, k, key);
 		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
 	}
+	const unsigned sure = chase_sure(&c, levels < unsure ? levels : unsure);
 	if (rows != UINT_MAX) {
-		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
-			      chase_rows_why);
+		study_at_least(s, "cache.constant.levels", sure, by_classes, "chase", "level %u: %s", rows + 1,
+			       chase_rows_why);
 	} else if (c.doubtful || blocks) {
-		study_verdict(
-		    s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase", "%s",
+		study_at_least(
+		    s, "cache.constant.levels", sure, by_classes, "chase", "%s",
 		    c.cold_unsure ? "some first touches took longer than misses in a warm footprint, and some did not"
 		    : c.doubt[0]  ? c.doubt
 		    : c.doubtful  ? "two classes of latency may be one level: noise hides how much each of them holds"
@@ -433,8 +435,7 @@ static void study_constant(struct study *s)
 		study_verdict(s, "cache.constant.levels", VERDICT_INCONCLUSIVE, "chase",
 			      "whether what hits is a constant cache or the GPU's common L2 could not be told");
 	else if (unsure != UINT_MAX)
-		study_bound(s, "cache.constant.levels", unsure, INFINITY,
-			    "classes of latency that appear as the footprint grows", "chase",
+		study_bound(s, "cache.constant.levels", unsure, INFINITY, by_classes, "chase",
 			    "whether the slowest of %u classes that hit is a constant cache or the GPU's common L2 "
 			    "could not be told",
 			    unsure + 1);
@@ -446,12 +447,10 @@ static void study_constant(struct study *s)
 			      served[0].mean, (unsigned long long)c.limit, more ? "" : " and at the first touch",
 			      common == L2_THIS ? ": that of the GPU's common L2" : "");
 	else if (more && levels > caches)
-		study_bound(s, "cache.constant.levels", levels, INFINITY,
-			    "classes of latency that appear as the footprint grows", "chase",
+		study_bound(s, "cache.constant.levels", levels, INFINITY, by_classes, "chase",
 			    "level %u holds %s, so what lies behind it is never seen", levels, held);
 	else
-		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "",
-				      "classes of latency that appear as the footprint grows", "chase",
+		study_measured_number(s, "cache.constant.levels", levels, levels, levels, "", by_classes, "chase",
 				      "%u classes of latency, the slowest is %s", c.level_count + more,
 				      are_rows		  ? "memory, of which some rows are open"
 				      : common == L2_THIS ? "beyond the GPU's common L2 or that"

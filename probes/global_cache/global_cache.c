@@ -84,6 +84,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
+static const char by_kinds[] = "classes of latency of loads with and without the L1";
 static const char *const needs[] = {"clock", "tlb", NULL};
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
@@ -405,22 +406,21 @@ static void study_global(struct study *s)
 		       first, far.cold);
 	}
 	if (!l2 && (far.fill_unit > 0 || swept != CHASE_DONE))
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
-			      "whether there is an L2 could not be told");
+		study_at_least(s, "cache.global.levels", l1, by_kinds, "chase",
+			       "whether there is an L2 could not be told");
 	else if (more)
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "%s", others);
+		study_at_least(s, "cache.global.levels", l1, by_kinds, "chase", "%s", others);
 	else if (l2 && (rows || (rows_behind && !are_rows)))
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase", "past the L%u: %s",
-			      rows_behind ? 2 : 1, chase_rows_why);
+		study_at_least(s, "cache.global.levels", l1 + rows_behind, by_kinds, "chase", "past the L%u: %s",
+			       rows_behind ? 2 : 1, chase_rows_why);
 	else if (!l1 && !same)
-		study_verdict(s, "cache.global.levels", VERDICT_INCONCLUSIVE, "chase",
-			      "whether there is an L1 could not be told");
+		study_at_least(s, "cache.global.levels", l2, by_kinds, "chase",
+			       "whether there is an L1 could not be told");
 	else if (!l1 && !l2)
 		study_verdict(s, "cache.global.levels", VERDICT_ABSENT, "chase",
 			      "a load takes the same time at every footprint and at the first touch");
 	else
-		study_measured_number(s, "cache.global.levels", l1 + l2, l1 + l2, l1 + l2, "",
-				      "classes of latency of loads with and without the L1", "chase",
+		study_measured_number(s, "cache.global.levels", l1 + l2, l1 + l2, l1 + l2, "", by_kinds, "chase",
 				      "%s an L1, %s an L2", l1 ? "there is" : "there is not",
 				      l2 ? "there is" : "there is not");
 	if (huge && sized == CHASE_DONE && l2_served.state == CHASE_DONE)

@@ -60,6 +60,7 @@ static const struct experiment experiments[] = {
 };
 
 static const char *const claims[] = {"cache.texture.*", "memory.texture.*", NULL};
+static const char by_classes[] = "classes of latency that appear as the footprint grows";
 static const char *const needs[] = {"clock", "tlb", "global_cache", NULL};
 
 static const char *key_of(char *out, size_t n, unsigned level, const char *what)
@@ -432,17 +433,16 @@ static void study_texture(struct study *s)
 			chase_conclude_latency(s, key, &served[k]);
 	}
 	if (maybe_rows)
-		study_verdict(s, "cache.texture.levels", VERDICT_INCONCLUSIVE, "chase", "level %u: %s", rows + 1,
-			      chase_rows_why);
+		study_at_least(s, "cache.texture.levels", chase_sure(&c, levels), by_classes, "chase", "level %u: %s",
+			       rows + 1, chase_rows_why);
 	else if (c.doubtful)
-		study_bound(s, "cache.texture.levels", c.doubtful + more, INFINITY,
-			    "classes of latency that appear as the footprint grows", "chase",
-			    "of %u classes of latency, those from number %u on %s", c.level_count + more,
-			    c.doubtful + 1,
-			    c.doubt[0] ? "may be two: few accesses show what others empty as fast as it is filled"
-			    : unsure   ? "may be memory, whose first touches something delayed"
-			    : doubtful ? "appear side by side at every footprint, as parts of one level do"
-				       : "hold about as much as one another, as parts of one level do");
+		study_at_least(s, "cache.texture.levels", chase_sure(&c, levels), by_classes, "chase",
+			       "of %u classes of latency, those from number %u on %s", c.level_count + more,
+			       c.doubtful + 1,
+			       c.doubt[0] ? "may be two: few accesses show what others empty as fast as it is filled"
+			       : unsure	  ? "may be memory, whose first touches something delayed"
+			       : doubtful ? "appear side by side at every footprint, as parts of one level do"
+					  : "hold about as much as one another, as parts of one level do");
 	else if (!levels && are_rows)
 		study_verdict(s, "cache.texture.levels", VERDICT_ABSENT, "chase",
 			      "what is fetched at once is as long as a row of the memory, and nothing keeps it");
@@ -454,12 +454,10 @@ static void study_texture(struct study *s)
 			      "a fetch takes %.1f cycles at every footprint up to %llu bytes and at the first touch",
 			      served[0].mean, (unsigned long long)c.limit);
 	else if (more)
-		study_bound(s, "cache.texture.levels", levels, INFINITY,
-			    "classes of latency that appear as the footprint grows", "chase",
+		study_bound(s, "cache.texture.levels", levels, INFINITY, by_classes, "chase",
 			    "level %u holds %s, so what lies behind it is never seen", levels, held);
 	else
-		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "",
-				      "classes of latency that appear as the footprint grows", "chase",
+		study_measured_number(s, "cache.texture.levels", levels, levels, levels, "", by_classes, "chase",
 				      are_rows ? "%u classes of latency, of which open rows of the memory are one"
 					       : "%u classes of latency, the slowest is memory",
 				      c.level_count + c.cold_slower);

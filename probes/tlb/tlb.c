@@ -20,6 +20,7 @@ static const struct experiment experiments[] = {
 static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4"};
 #define LEVELS_NAMED (sizeof(levels) / sizeof(levels[0])) /* no key is of a further one */
 static const char *const claims[] = {"tlb.*", NULL};
+static const char by_costs[] = "costs of a page's first access over a buffer";
 static const char *const needs[] = {"clock", NULL};
 
 static void verdict(struct study *s, const struct tlb_path *c, const char *what, enum verdict v, const char *because)
@@ -231,12 +232,12 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 	}
 	snprintf(key, sizeof(key), "tlb.%s.levels", c->name);
 	if (sure < c->level_count || c->unclear)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%u costs of a page were seen%s: %.150s",
-			      c->level_count + 1, c->unclear ? ", and others" : "",
-			      sure < c->level_count ? c->level[sure].reach.why
-						    : "noise, or one more level, hides whose they are");
+		study_at_least(s, key, sure, by_costs, c->name, "%u costs of a page were seen%s: %.150s",
+			       c->level_count + 1, c->unclear ? ", and others" : "",
+			       sure < c->level_count ? c->level[sure].reach.why
+						     : "noise, or one more level, hides whose they are");
 	else if (!most)
-		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
+		study_bound(s, key, c->level_count, INFINITY, by_costs, c->name,
 			    "%llu bytes could be used, and the memory is much larger", (unsigned long long)c->bytes);
 	else if (tlb_is_behind(c))
 		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
@@ -245,8 +246,7 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 			    c->step[c->level_count]);
 	else
 		study_measured_number(
-		    s, key, c->level_count, c->level_count, c->level_count, "",
-		    "costs of a page's first access over a buffer", c->name,
+		    s, key, c->level_count, c->level_count, c->level_count, "", by_costs, c->name,
 		    "pages cost one of %u times, and each step has a number of pages from which on it comes up",
 		    c->level_count + 1);
 	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)

@@ -294,6 +294,9 @@ bool chase_beyond_reach(const struct chase_path *c, double start, double bytes, 
 /* Drops levels that hold no more than the one above: classes that one level fell into. After the sizes are known. */
 void chase_merge(struct chase_path *c);
 
+/* Of the first `levels`, so many that are levels for certain: none of them is in doubt, and each is of known size. After all that may doubt. */
+unsigned chase_sure(const struct chase_path *c, unsigned levels);
+
 /* Latency of level k on one SM, cycles from load to use. */
 #define CHASE_PARTS 6
 struct chase_latency {

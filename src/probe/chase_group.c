@@ -305,3 +305,13 @@ void chase_merge(struct chase_path *c)
 		c->level_count--;
 	}
 }
+
+unsigned chase_sure(const struct chase_path *c, unsigned levels)
+{
+	const unsigned most = c->doubtful && c->doubtful < levels ? c->doubtful : levels;
+	unsigned n = 0;
+
+	while (n < most && c->level[n].size.state == CHASE_DONE)
+		n++;
+	return n;
+}

@@ -132,22 +132,43 @@ void study_verdict(struct study *s, const char *key, enum verdict v, const char 
 	study_conclude(s, &f);
 }
 
+/* One end is known and the other one open; with neither, fmt says why nothing is known. */
+static void conclude_bound(struct study *s, const char *key, double lo, double hi, const char *method,
+			   const char *evidence, const char *fmt, va_list ap)
+{
+	const bool known = isfinite(lo) != isfinite(hi);
+	struct finding f = begin(key, known ? VERDICT_BOUND : VERDICT_INCONCLUSIVE);
+
+	add_because(&f, fmt, ap);
+	if (known) {
+		f.lo = lo;
+		f.hi = hi;
+		f.value = (struct value){.kind = VALUE_NUMBER, .number = isfinite(lo) ? lo : hi};
+		snprintf(f.method, sizeof(f.method), "%s", method);
+	}
+	add_evidence(&f, evidence);
+	study_conclude(s, &f);
+}
+
 void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,
 		 const char *fmt, ...)
 {
-	struct finding f = begin(key, VERDICT_BOUND);
 	va_list ap;
 
-	assert(isfinite(lo) != isfinite(hi)); /* one end is known, the other one is open */
+	assert(isfinite(lo) != isfinite(hi));
 	va_start(ap, fmt);
-	add_because(&f, fmt, ap);
+	conclude_bound(s, key, lo, hi, method, evidence, fmt, ap);
 	va_end(ap);
-	f.lo = lo;
-	f.hi = hi;
-	f.value = (struct value){.kind = VALUE_NUMBER, .number = isfinite(lo) ? lo : hi};
-	snprintf(f.method, sizeof(f.method), "%s", method);
-	add_evidence(&f, evidence);
-	study_conclude(s, &f);
+}
+
+void study_at_least(struct study *s, const char *key, unsigned least, const char *method, const char *evidence,
+		    const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conclude_bound(s, key, least ? least : -INFINITY, INFINITY, method, evidence, fmt, ap);
+	va_end(ap);
 }
 
 void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,

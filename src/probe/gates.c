@@ -337,6 +337,18 @@ static void look(struct gates *g)
 	gates_ways(g);
 }
 
+/* What a gate is against falls when it has looked at everything. */
+static void demote_all(struct gates *g, void (*gate)(struct gates *))
+{
+	for (size_t i = 0; i < g->list->count; i++)
+		g->conflict[i][0] = '\0';
+	gate(g);
+	for (size_t i = 0; i < g->list->count; i++) {
+		if (g->conflict[i][0])
+			demote(&g->list->items[i], g->conflict[i]);
+	}
+}
+
 /* What is only likely accuses nothing that was measured, so the gates look a second time, as if estimates were measured, and only
  * estimates fall. */
 static int look_at_likely(struct gates *g)
@@ -367,22 +379,25 @@ static int look_at_likely(struct gates *g)
 
 int gates_apply(struct finding_list *l)
 {
-	struct gates g = {.list = l, .conflict = mem_zero(l->count, sizeof(*g.conflict))};
+	struct gates g = {.list = l,
+			  .conflict = mem_zero(l->count, sizeof(*g.conflict)),
+			  .before = mem_zero(l->count, sizeof(*g.before))};
+	int code = g.conflict && g.before ? 0 : -ENOMEM;
 
-	if (!g.conflict)
-		return -ENOMEM;
 	/* What is malformed says nothing, so it must not accuse others either. */
-	for (size_t i = 0; i < l->count; i++) {
-		const char *problem = malformed(&l->items[i]);
+	for (size_t i = 0; !code && i < l->count; i++) {
+		struct finding *f = &l->items[i];
+		const char *problem = malformed(f);
 		if (problem)
-			demote(&l->items[i], problem);
+			demote(f, problem);
+		g.before[i] = finding_estimated(f) || f->verdict == VERDICT_BOUND ? f->lo : NAN;
 	}
-	look(&g);
-	for (size_t i = 0; i < l->count; i++) {
-		if (g.conflict[i][0])
-			demote(&l->items[i], g.conflict[i]);
+	if (!code) {
+		demote_all(&g, look);
+		code = look_at_likely(&g);
+		demote_all(&g, gates_told);
 	}
-	int code = look_at_likely(&g);
 	mem_free(g.conflict);
+	mem_free(g.before);
 	return code;
 }

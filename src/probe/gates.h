@@ -6,6 +6,7 @@
 struct gates {
 	struct finding_list *list;
 	char (*conflict)[320]; /* of each finding; "" = none */
+	double *before;	       /* what each said before the gates looked, at least; NAN: nothing */
 };
 
 struct finding *gates_find(struct finding_list *l, const char *key); /* NULL: none */
@@ -22,5 +23,7 @@ void gates_fail_of(struct gates *g, const char *stem, const char *const *what, s
 
 /* gates_ways.c: quantities that two methods find. */
 void gates_ways(struct gates *g);
+/* gates_told.c: numbers of a level that nobody says is there. By verdicts as the other gates left them. */
+void gates_told(struct gates *g);
 
 #endif

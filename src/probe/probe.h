@@ -129,6 +129,9 @@ void study_verdict(struct study *s, const char *key, enum verdict v, const char 
     __attribute__((format(printf, 5, 6)));
 void study_bound(struct study *s, const char *key, double lo, double hi, const char *method, const char *evidence,
 		 const char *fmt, ...) __attribute__((format(printf, 7, 8)));
+/* Of a count: that there are at least so many. With 0, fmt says why nothing is known. */
+void study_at_least(struct study *s, const char *key, unsigned least, const char *method, const char *evidence,
+		    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Adds notes, of enum finding_note, to what this pass has concluded under the key, if anything. */
 void study_note(struct study *s, const char *key, unsigned notes);
 void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,

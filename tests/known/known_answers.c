@@ -17,6 +17,29 @@ struct options {
 	char list[512];
 };
 
+/* A line for each number of a level, "cache.global.l1.size", whose path does not say that it has levels. How many. */
+static unsigned levels_untold(const struct finding_list *l, struct str *out)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < l->count; i++) {
+		const struct finding *f = &l->items[i];
+		char path[64], key[96];
+		unsigned level;
+		if (!(finding_estimated(f) || f->verdict == VERDICT_BOUND) ||
+		    (sscanf(f->key, "cache.%63[a-z].l%u.", path, &level) != 2 &&
+		     sscanf(f->key, "tlb.%63[a-z].l%u.", path, &level) != 2))
+			continue;
+		snprintf(key, sizeof key, "%.*s%s.levels", (int)(strchr(f->key, '.') + 1 - f->key), f->key, path);
+		const struct finding *by = findings_get(l, key);
+		if (!by || (finding_answered(by) && by->verdict != VERDICT_ABSENT))
+			continue;
+		str_addf(out, "%s: %s, but %s is %s\n", f->key, verdict_name(f->verdict), key,
+			 verdict_name(by->verdict));
+		n++;
+	}
+	return n;
+}
+
 static int one(const char *path, const struct options *opt, struct score *total)
 {
 	const struct embedded *m = embed_find(path);
@@ -25,6 +48,7 @@ static int one(const char *path, const struct options *opt, struct score *total)
 	struct sim_spec *s;
 	struct run r = {0};
 	struct str wrong, missed;
+	unsigned untold = 0;
 	char label[64];
 	struct score score = {0};
 	arena_init(&a);
@@ -36,6 +60,7 @@ static int one(const char *path, const struct options *opt, struct score *total)
 		rc = known_measure_probe(&r, s, SEED, opt->probes, &e);
 		if (rc == 0)
 			rc = known_score(&score, &r, s, label, &wrong, &missed);
+		untold = levels_untold(&r.findings, &wrong);
 		run_free(&r);
 	}
 	if (rc)
@@ -53,7 +78,7 @@ static int one(const char *path, const struct options *opt, struct score *total)
 	str_free(&missed);
 	arena_free(&a);
 	/* A GPU on which nothing could be concluded is no success. */
-	return rc || score.wrong || score.measured < opt->least * score.exists || score.exists == 0 ||
+	return rc || score.wrong || untold || score.measured < opt->least * score.exists || score.exists == 0 ||
 	       score.absent != score.absences || score.left_out > opt->left_out;
 }
 

@@ -12,6 +12,7 @@ import gzip
 import json
 import lzma
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -48,6 +49,16 @@ def differences(want, got):
         elif want[key] != got[key]:
             changed = [k for k in CLAIM if want[key].get(k) != got[key][k]]
             yield f"{key}: " + ", ".join(f"{k} was {json.dumps(want[key].get(k))}, is {json.dumps(got[key][k])}" for k in changed)
+
+
+def untold(got):
+    """Numbers of a level whose path does not say that it has levels."""
+    told = ("MEASURED", "LIKELY", "BOUND")
+    for key, f in sorted(got.items()):
+        level = re.match(r"((?:cache|tlb)\.[a-z]+)\.l\d+\.", key)
+        by = level and got.get(level[1] + ".levels")
+        if by and f["verdict"] in told and by["verdict"] not in told:
+            yield f"{key} is {f['verdict']}, but {level[1]}.levels is {by['verdict']}"
 
 
 def read(path):
@@ -119,6 +130,7 @@ def check(fathom, path, name, write):
                 f.write("\n")
         with open(expected, encoding="utf-8") as f:
             want = json.load(f)
+        yield from untold(got)
         yield from differences(want, got)
         yield from page_differences(fathom, copy, os.path.dirname(path), name, write)
         code, _, err = run(fathom, "run", "-d", "replay:" + copy, "-o", again)

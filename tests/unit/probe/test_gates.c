@@ -80,6 +80,7 @@ struct wrong {
 	double value;
 	const char *involved[7];
 	const char *words;
+	unsigned besides; /* numbers of levels that nobody tells any more */
 };
 
 static void each_conflict_is_named(void **state)
@@ -104,7 +105,8 @@ static void each_conflict_is_named(void **state)
 	    {"cache.constant.levels",
 	     1,
 	     {"cache.constant.levels", "cache.constant.l1.size", "cache.constant.l2.size"},
-	     "2 levels were measured, but 1 counted"},
+	     "2 levels were measured, but 1 counted",
+	     6},
 	    {"cache.constant.l1.sector", 48, {"cache.constant.l1.line", "cache.constant.l1.sector"}, "whole sectors"},
 	};
 
@@ -117,7 +119,7 @@ static void each_conflict_is_named(void **state)
 			assert_int_equal(verdict(&l, wrongs[i].involved[n]), VERDICT_INCONCLUSIVE);
 			assert_non_null(strstr(findings_get(&l, wrongs[i].involved[n])->because, wrongs[i].words));
 		}
-		assert_int_equal(inconclusive(&l), n);
+		assert_int_equal(inconclusive(&l), n + wrongs[i].besides);
 		findings_free(&l);
 	}
 }
@@ -338,7 +340,9 @@ static void two_methods_find_one_value(void **state)
 	add_verdict(&l, "walk.constant.2.capacity", VERDICT_INCONCLUSIVE, "anything from 4000 to 8000 bytes fits");
 	assert_int_equal(gates_apply(&l), 0);
 	assert_int_equal(verdict(&l, "memory.constant.latency"), VERDICT_INCONCLUSIVE);
-	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_INCONCLUSIVE);
+	/* The level that nobody denies is told all the same. */
+	assert_int_equal(verdict(&l, "cache.constant.levels"), VERDICT_BOUND);
+	assert_true(findings_get(&l, "cache.constant.levels")->lo == 1);
 	assert_int_equal(verdict(&l, "cache.constant.l2.size"), VERDICT_INCONCLUSIVE);
 	assert_int_equal(verdict(&l, "cache.constant.l1.size"), VERDICT_MEASURED);
 	assert_int_equal(verdict(&l, "walk.constant.3.capacity"), VERDICT_INCONCLUSIVE);
@@ -516,6 +520,70 @@ static void one_path_answers_for_the_other(void **state)
 	findings_free(&l);
 }
 
+static void add_bound(struct finding_list *l, const char *key, double least)
+{
+	struct finding f = study_measured(key, least, least, INFINITY, "test");
+
+	f.verdict = VERDICT_BOUND;
+	snprintf(f.because, sizeof(f.because), "more was not seen");
+	assert_int_equal(findings_add(l, &f), 0);
+}
+
+/* A number of a level needs that somebody tells the level, on every path. told: levels at least; 0: INCONCLUSIVE, 3: not asked. */
+static void numbers_need_a_level(void **state)
+{
+	(void)state;
+	static const char *const paths[] = {"cache.constant", "cache.global", "cache.instruction",
+					    "cache.texture",  "tlb.global",   "tlb.texture"};
+
+	for (size_t p = 0; p < sizeof paths / sizeof *paths; p++)
+		for (unsigned told = 0; told <= 3; told++) {
+			const char *const what = p < 4 ? "latency" : "reach";
+			struct finding_list l = {0};
+			char levels[64], first[64], second[64], miss[64];
+			snprintf(levels, sizeof levels, "%s.levels", paths[p]);
+			snprintf(first, sizeof first, "%s.l1.%s", paths[p], what);
+			snprintf(second, sizeof second, "%s.l2.%s", paths[p], what);
+			snprintf(miss, sizeof miss, "tlb.%s.miss_latency", p == 4 ? "global" : "texture");
+			add(&l, first, 10);
+			add(&l, second, 20);
+			add(&l, miss, 30);
+			if (!told)
+				add_verdict(&l, levels, VERDICT_INCONCLUSIVE, "noise");
+			else if (told < 3)
+				add_bound(&l, levels, told);
+			assert_int_equal(gates_apply(&l), 0);
+			assert_int_equal(verdict(&l, first), told ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+			assert_int_equal(verdict(&l, second), told > 1 ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+			assert_int_equal(verdict(&l, miss),
+					 p < 4 || told == 3 ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+			findings_free(&l);
+		}
+}
+
+/* A path that counts no levels has one that its size tells, or that is another path's. */
+static void own_size_or_another_path_tells(void **state)
+{
+	(void)state;
+	const struct finding with = {.key = "cache.readonly.l1.shared_with",
+				     .verdict = VERDICT_MEASURED,
+				     .value = {.kind = VALUE_TEXT, .text = "global.l1"}};
+
+	for (unsigned shared = 0; shared < 3; shared++) {
+		struct finding_list l = {0};
+		add_verdict(&l, "cache.readonly.l1.size", VERDICT_INCONCLUSIVE, "noise");
+		add(&l, "cache.readonly.l1.latency", 32);
+		if (shared)
+			findings_add(&l, &with);
+		if (shared > 1)
+			add(&l, "cache.global.levels", 2);
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "cache.readonly.l1.latency"),
+				 shared > 1 ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+		findings_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -532,6 +600,8 @@ int main(void)
 	    cmocka_unit_test(wide_loads_bring_bytes),
 	    cmocka_unit_test(estimates_accuse_nobody),
 	    cmocka_unit_test(one_path_answers_for_the_other),
+	    cmocka_unit_test(numbers_need_a_level),
+	    cmocka_unit_test(own_size_or_another_path_tells),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ all: configure
 	ninja -C $(BUILD)
 
 program: configure
-	ninja -C $(BUILD) fathom doc/fathom.1 doc/fathom doc/_fathom doc/fathom.fish
+	ninja -C $(BUILD) fathom exec-libraries doc/fathom.1 doc/fathom doc/_fathom doc/fathom.fish
 
 # Only the program itself: the tests are not waited for, and what only they need is not installed.
 run: program

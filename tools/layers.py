@@ -15,8 +15,8 @@ LONGEST = 700  # lines: past this a file is two files
 WORDS = [
     ("allocates without base/arena.h", r"\b(?:malloc|calloc|realloc|strdup|strndup|asprintf)\s*\(", {"base/mem.c"}),
     ("speaks SQL", r"\bsqlite3_\w+\s*\(", {"store"}),
-    ("calls the CUDA driver", r"\bcu(?:[A-Z][a-z]\w*)\s*\(", {"gpu/cuda"}),
-    ("prints", r"(?<!\w)(?:printf|puts|putchar|perror)\s*\(|\b(?:stdout|stderr)\b", {"cmd", "main.c"}),
+    ("calls the CUDA driver", r"\bcu(?:[A-Z][a-z]\w*)\s*\(", {"gpu/cuda", "exec"}),
+    ("prints", r"(?<!\w)(?:printf|puts|putchar|perror)\s*\(|\b(?:stdout|stderr)\b", {"cmd", "main.c", "exec"}),
     ("decides by a sentence: reasons that code looks at are notes (data/finding.h)",
      r"\bstr(?:str|n?cmp|n?casecmp)\s*\((?:[^()]|\([^()]*\))*(?:\b(?:because|method|seen)\b|(?:->|\.)why\b)", {"report"}),
     ("ends the program", r"(?<![\w>.])exit\s*\(", {"cmd", "main.c"}),

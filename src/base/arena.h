@@ -34,6 +34,8 @@ int mem_room(void **items, size_t *cap, size_t count, size_t size);
  * its size, by mem_sparse_free only. */
 void *mem_sparse(size_t bytes);
 void mem_sparse_free(void *p, size_t bytes);
+/* The same at an address of the caller's choice, a multiple of a page; NULL also when something lies there. */
+void *mem_sparse_at(void *where, size_t bytes);
 
 /* For tests: the n-th allocation from now fails (once; mem_fail_from: and all after it). n <= 0 switches it off. */
 void mem_fail_after(long n);

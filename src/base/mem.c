@@ -72,6 +72,19 @@ void *mem_sparse(size_t bytes)
 	return p == MAP_FAILED ? NULL : p;
 }
 
+void *mem_sparse_at(void *where, size_t bytes)
+{
+	if (must_fail() || !bytes || bytes > PTRDIFF_MAX)
+		return NULL;
+	void *p = mmap(where, bytes, PROT_READ | PROT_WRITE,
+		       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED_NOREPLACE, -1, 0);
+	if (p != MAP_FAILED && p != where) { /* a kernel that does not know the flag takes the address as a hint */
+		munmap(p, bytes);
+		return NULL;
+	}
+	return p == MAP_FAILED ? NULL : p;
+}
+
 void mem_sparse_free(void *p, size_t bytes)
 {
 	if (p)

@@ -42,6 +42,7 @@ struct cmd_verb {
 	const char *name;
 	const char *operands;		    /* "FILE.fathom", "[devices|probes|keys|gpus]", or "" */
 	int least, most;		    /* how many operands */
+	bool words;			    /* what follows the first operand is its own, dashes or not */
 	const char *summary;		    /* one line */
 	const char *about;		    /* a paragraph or two, for --help and the man page */
 	const struct cmd_option *options;   /* ends with a name of NULL */
@@ -113,5 +114,6 @@ int cmd_compare(struct cmd_context *c, int argc, char **argv);
 int cmd_reproduce(struct cmd_context *c, int argc, char **argv);
 int cmd_sim(struct cmd_context *c, int argc, char **argv);
 int cmd_predict(struct cmd_context *c, int argc, char **argv);
+int cmd_exec(struct cmd_context *c, int argc, char **argv);
 
 #endif

@@ -1,5 +1,6 @@
 /* The one table of commands and options. */
 #include "cmd/cmd.h"
+#include <limits.h>
 #include <string.h>
 
 #define END_OPTIONS                                                                                                    \
@@ -123,6 +124,23 @@ static const struct cmd_option reproduce_options[] = {
 	 "most); the results are the same for any number"},
     {.name = "verbose", .letter = 'v', .help = "say in the end where the time went, probe by probe"},
     END_OPTIONS,
+};
+
+static const struct cmd_option exec_options[] = {
+    {.name = "gpu",
+     .arg = "NAME|FILE.gpu",
+     .help = "the simulated GPU: a built-in name or a description of yours",
+     .required = true},
+    {.name = "threads",
+     .arg = "N",
+     .help =
+	 "threads of this machine that a simulated GPU may use (default: FATHOM_THREADS, else one a processor, 16 at "
+	 "most); the results are the same for any number"},
+    END_OPTIONS,
+};
+static const struct cmd_example exec_examples[] = {
+    {"fathom exec --gpu h200 -- ./vectorAdd", "an unmodified CUDA program on a simulated H200"},
+    END_EXAMPLES,
 };
 
 static const struct cmd_option sim_options[] = {
@@ -373,6 +391,22 @@ const struct cmd_verb cmd_verbs[] = {
      .options = sim_options,
      .examples = sim_examples,
      .run = cmd_sim},
+    {.name = "exec",
+     .operands = "PROGRAM [ARG ...]",
+     .least = 1,
+     .most = INT_MAX,
+     .words = true,
+     .summary = "run a CUDA program on a simulated GPU",
+     .about =
+	 "Runs the program as it is: in place of NVIDIA's driver and runtime it finds ours, which execute its PTX on "
+	 "the simulated GPU. "
+	 "Events read simulated time. The exit code is the program's; 3 when it calls what is not served, which "
+	 "one sentence names. A program "
+	 "without PTX for the GPU has to be compiled with -gencode arch=compute_NN,code=compute_NN. What is served "
+	 "stands in doc/simulator.md.",
+     .options = exec_options,
+     .examples = exec_examples,
+     .run = cmd_exec},
     {.name = "predict",
      .operands = "KERNEL.ptx",
      .least = 1,

@@ -152,6 +152,7 @@ int cmd_parse(struct cmd_context *c, const struct cmd_verb *verb, int *argc, cha
 				return rc;
 		} else {
 			operands[n++] = word;
+			options_end = options_end || verb->words;
 		}
 	}
 	*argc = n;

@@ -251,6 +251,7 @@ struct ptx_var { /* .const .global .shared .local .param .tex, module or functio
 	uint8_t space, type, vec;
 	uint8_t linkage;	       /* enum ptx_linkage */
 	uint8_t opaque;		       /* space PTX_TEX: enum ptx_opaque */
+	bool managed;		       /* .attribute(.managed) */
 	bool is_array, external;       /* extern .shared x[]: dynamic shared memory, size 0 */
 	uint64_t count;		       /* elements */
 	uint32_t align;		       /* bytes, 0 = natural */

@@ -425,6 +425,21 @@ static int parse_one_var(struct ptx_parser *p, struct ptx_var v)
 	return 0;
 }
 
+/* .attribute(.managed): the host may touch it. Others, as .unified(...), say nothing to a GPU that is simulated. */
+static int parse_attribute(struct ptx_parser *p, bool *managed)
+{
+	PTX_TRY(ptx_advance(p));
+	PTX_TRY(ptx_expect(p, '(', "after .attribute"));
+	for (int depth = 1; depth;) {
+		if (p->tok.kind == TOK_EOF)
+			return PTX_FAIL_AT(p, &p->tok, "expected ')' after the attributes of a variable");
+		*managed = *managed || ptx_token_is(&p->tok, "managed");
+		depth += ptx_is(p, '(') ? 1 : ptx_is(p, ')') ? -1 : 0;
+		PTX_TRY(ptx_advance(p));
+	}
+	return 0;
+}
+
 int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage linkage)
 {
 	struct ptx_var v = {.space = (uint8_t)space, .vec = 1, .linkage = (uint8_t)linkage, .func = p->func_index};
@@ -433,6 +448,10 @@ int ptx_decl_var(struct ptx_parser *p, enum ptx_space space, enum ptx_linkage li
 	bool more;
 	for (;;) {
 		bool align = ptx_token_is(&p->tok, "align");
+		if (ptx_token_is(&p->tok, "attribute")) {
+			PTX_TRY(parse_attribute(p, &v.managed));
+			continue;
+		}
 		if (ptx_token_is(&p->tok, "v2"))
 			v.vec = 2;
 		else if (ptx_token_is(&p->tok, "v4"))

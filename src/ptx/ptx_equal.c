@@ -109,9 +109,9 @@ static bool same_var(const struct ptx_module *a, const struct ptx_var *v, const 
 		     const struct ptx_var *w)
 {
 	if (v->space != w->space || v->type != w->type || v->vec != w->vec || v->opaque != w->opaque ||
-	    v->linkage != w->linkage || v->is_array != w->is_array || v->external != w->external ||
-	    v->count != w->count || v->align != w->align || v->size != w->size || !v->init != !w->init ||
-	    (v->func < 0) != (w->func < 0))
+	    v->managed != w->managed || v->linkage != w->linkage || v->is_array != w->is_array ||
+	    v->external != w->external || v->count != w->count || v->align != w->align || v->size != w->size ||
+	    !v->init != !w->init || (v->func < 0) != (w->func < 0))
 		return false;
 	if (v->func >= 0 && !same(a->funcs[v->func].name, b->funcs[w->func].name))
 		return false;

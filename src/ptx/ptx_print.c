@@ -354,6 +354,8 @@ static void variable(struct printer *p, const struct ptx_var *v)
 	}
 	str_addf(p->out, "%s%s.%s ", v->func >= 0 ? "\t" : "", links[v->linkage],
 		 v->space == PTX_TEX ? "tex" : ptx_word_of(M_SPACE, v->space));
+	if (v->managed)
+		str_add(p->out, ".attribute(.managed) ");
 	if (v->align)
 		str_addf(p->out, ".align %u ", v->align);
 	if (v->vec > 1)

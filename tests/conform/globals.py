@@ -11,7 +11,14 @@ import sys
 ALLOWED = {
     "interrupt_flag": "a signal handler has no other way to tell",
     "hook": "base/mem.c: a test makes the n-th allocation fail",
+    "exec_process": "src/exec: CUDA's driver interface carries no handle of the process's state",
+    "exec_thread": "src/exec: nor of the calling thread's context",
+    "cudart_table": "src/exec: what a program registers before main",
+    "cudart_calls": "src/exec: between <<<...>>> and the call it belongs to",
+    "cudart_latest": "src/exec: cudaGetLastError",
 }
+
+LINKER = ("_", "completed.")  # of shared objects
 
 
 def symbols(archive):
@@ -38,11 +45,11 @@ def main():
     archives = []
     for top in ("src", "probes"):
         for folder, _, names in os.walk(os.path.join(sys.argv[1], top)):
-            archives += [os.path.join(folder, n) for n in names if n.endswith(".a")]
+            archives += [os.path.join(folder, n) for n in names if n.endswith(".a") or ".so" in n and not n.endswith((".p", ".symbols"))]
     bad = []
     for archive in sorted(archives):
         for member, section, name in symbols(archive):
-            if name not in ALLOWED:
+            if name not in ALLOWED and not name.startswith(LINKER):
                 bad.append(f"{os.path.basename(archive)}({os.path.basename(member)}): {name} in {section} is writable")
     print("\n".join(bad + [f"globals: {len(archives)} libraries, {len(bad)} writable symbols that nobody allowed"]))
     return 1 if bad or not archives else 0

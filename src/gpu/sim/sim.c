@@ -168,16 +168,14 @@ static const struct device_info *info(struct gpu *gpu)
 
 /* ---- kernels ---- */
 
-/* What the modelled GPU cannot do is refused when the kernel is loaded, as a driver would. */
-static int check_features(const struct sim *g, const struct sim_kernel *k, const struct ptx_module *m, struct err *e)
+int sim_check_features(const struct sim_spec *s, const char *name, const struct func_program *p, const char *target,
+		       struct err *e)
 {
-	const struct sim_spec *s = g->spec;
-	int target = str_starts(m->target, "sm_") ? (int)strtol(m->target + 3, NULL, 10) : 0;
-	if (target > s->cc)
-		return err_set(e, -EINVAL, "%s: the kernel is for %s, but %s is %s", k->name, m->target, s->name,
-			       s->target);
-	for (uint32_t pc = 0; pc < k->func->inst_count; pc++) {
-		const struct func_info *i = &k->func->info[pc];
+	int least = str_starts(target, "sm_") ? (int)strtol(target + 3, NULL, 10) : 0;
+	if (least > s->cc)
+		return err_set(e, -EINVAL, "%s: the kernel is for %s, but %s is %s", name, target, s->name, s->target);
+	for (uint32_t pc = 0; pc < p->inst_count; pc++) {
+		const struct func_info *i = &p->info[pc];
 		bool f16 = i->type == PTX_F16 || i->type == PTX_F16X2;
 		const char *what = i->type == PTX_F64 && !s->has_f64		   ? "double precision"
 				   : f16 && !s->has_f16 && i->ptx_op != PTX_OP_CVT ? "half precision arithmetic"
@@ -185,7 +183,7 @@ static int check_features(const struct sim *g, const struct sim_kernel *k, const
 				       ? "a fused multiply-add (fma.f32)"
 				       : NULL;
 		if (what)
-			return err_set(e, -EINVAL, "%s:%u: %s has no %s", k->name, i->line, s->name, what);
+			return err_set(e, -EINVAL, "%s:%u: %s has no %s", name, i->line, s->name, what);
 	}
 	return 0;
 }
@@ -202,7 +200,7 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 	if (!r)
 		r = func_decode(&k->func, &k->arena, k->name, m, k->entry, &t, e);
 	if (!r)
-		r = check_features(g, k, m, e);
+		r = sim_check_features(g->spec, k->name, k->func, m->target, e);
 	if (!r && time_prepare(&k->time, &k->arena, g->spec, k->func))
 		r = err_nomem(e);
 	arena_free(&scratch);

@@ -9,6 +9,10 @@
 int sim_open_spec(struct gpu **out, const struct sim_spec *s, uint64_t seed, struct err *e);
 void sim_describe(struct device_info *d, const struct sim_spec *s, const char *name);
 
+/* What the modelled GPU cannot do is refused when the kernel is loaded, as a driver would: -EINVAL and a sentence. target: the module's. */
+int sim_check_features(const struct sim_spec *s, const char *name, const struct func_program *p, const char *target,
+		       struct err *e);
+
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
 void sim_general(struct gpu *g, bool on);		     /* never take the solo path */

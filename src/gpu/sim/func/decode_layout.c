@@ -57,18 +57,36 @@ static int mark_all(struct decoder *d, const struct ptx_func *entry, bool *used)
 	return rc;
 }
 
+static uint64_t alignment(const struct ptx_var *v)
+{
+	return v->align ? v->align : (uint64_t)ptx_type_bytes((enum ptx_type)v->type) * v->vec;
+}
+
 static void place(struct decoder *d, uint32_t k, const struct ptx_var *v, uint64_t *at)
 {
-	uint64_t align = v->align ? v->align : (uint64_t)ptx_type_bytes((enum ptx_type)v->type) * v->vec;
-	*at = align_up(*at, align);
+	*at = align_up(*at, alignment(v));
 	d->address[k] = *at;
 	*at += v->size;
+}
+
+static uint64_t globals_of(const struct decoder *d)
+{
+	return d->target->globals ? d->target->globals : FUNC_MODULE_BASE;
+}
+
+uint64_t func_global_bytes(const struct ptx_module *m)
+{
+	uint64_t at = 0;
+	for (uint32_t k = 0; k < m->var_count; k++)
+		if (m->vars[k].space == PTX_GLOBAL)
+			at = align_up(at, alignment(&m->vars[k])) + m->vars[k].size;
+	return at;
 }
 
 static void place_all(struct decoder *d, const bool *used)
 {
 	const struct ptx_module *m = d->m;
-	uint64_t shared = 0, constant = 0, global = FUNC_MODULE_BASE;
+	uint64_t shared = 0, constant = 0, global = globals_of(d);
 	bool dynamic = false;
 	for (uint32_t k = 0; k < m->var_count; k++) {
 		const struct ptx_var *v = &m->vars[k];
@@ -100,7 +118,7 @@ static void place_all(struct decoder *d, const bool *used)
 			d->address[k] = shared;
 	d->p->shared_static = shared;
 	d->p->const_bytes = constant;
-	d->p->global_bytes = global - FUNC_MODULE_BASE;
+	d->p->global_bytes = global - globals_of(d);
 }
 
 int decode_layout(struct decoder *d, const struct ptx_func *entry)
@@ -116,7 +134,7 @@ int decode_layout(struct decoder *d, const struct ptx_func *entry)
 	mem_free(used);
 	if (rc)
 		return rc;
-	if (d->p->global_bytes > FUNC_GLOBAL_BASE - FUNC_MODULE_BASE)
+	if (!d->target->globals && d->p->global_bytes > FUNC_GLOBAL_BASE - FUNC_MODULE_BASE)
 		return err_set(d->e, -EINVAL,
 			       "%s: the variables in .global take %llu bytes, more than the %llu there are", d->name,
 			       (unsigned long long)d->p->global_bytes,
@@ -161,7 +179,7 @@ int decode_initial(struct decoder *d)
 	if (!s)
 		return err_nomem(d->e);
 	DECODE_TRY(image(d, PTX_CONST, 0, d->p->const_bytes, &d->p->const_init));
-	DECODE_TRY(image(d, PTX_GLOBAL, FUNC_MODULE_BASE, d->p->global_bytes, &d->p->global_init));
+	DECODE_TRY(image(d, PTX_GLOBAL, globals_of(d), d->p->global_bytes, &d->p->global_init));
 	d->p->symbol = s;
 	for (uint32_t k = 0; k < m->var_count; k++) {
 		const struct ptx_var *v = &m->vars[k];

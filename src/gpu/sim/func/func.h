@@ -128,7 +128,7 @@ struct func_program {
 	uint64_t local_bytes;	    /* of one thread */
 	uint64_t const_bytes;	    /* module's .const variables, laid out from 0 in order of declaration */
 	const uint8_t *const_init;  /* const_bytes, or NULL = zero */
-	uint64_t global_bytes;	    /* .global variables from FUNC_MODULE_BASE */
+	uint64_t global_bytes;	    /* .global variables from func_target.globals */
 	const uint8_t *global_init; /* global_bytes, or NULL = zero */
 	const struct func_symbol *symbol;
 	uint32_t symbol_count;
@@ -142,12 +142,15 @@ struct func_program {
 /* What depends on the modelled GPU and not on time. */
 struct func_target {
 	int cc; /* compute capability x 10. Below 20: mad.f32 truncates its product, denormals of f32 are flushed */
+	uint64_t globals; /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */
 };
 
 /* Everything lives in arena a and nothing of it points into m, which is gone afterwards. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something
  * that is not executed; -ENOMEM. */
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e);
+
+uint64_t func_global_bytes(const struct ptx_module *m); /* of its .global variables, wherever they begin */
 
 /* ---- memory: bytes only ---- */
 struct func_region {

@@ -84,6 +84,7 @@ struct time_result {
 	uint64_t instructions; /* warp instructions issued, the native steps of one instruction counted as one */
 	uint64_t solo;	       /* of those, issued while one warp was alive, without a scheduler scan */
 	char message[256];     /* why it did not end well */
+	enum func_fault fault; /* TIME_FAULT: which */
 };
 /* 0, or -ENOMEM. Whatever the kernel does is a time_end, never an error. */
 int time_launch(struct time_gpu *g, const struct time_request *q, struct time_result *r);

@@ -353,6 +353,7 @@ static void gather(struct time_gpu *g, struct time_grid *grid, struct time_resul
 	if (by->result.end == TIME_FAULT)
 		*last = by->run.last;
 	r->end = by->result.end;
+	r->fault = by->result.fault;
 	memcpy(r->message, by->result.message, sizeof r->message);
 }
 

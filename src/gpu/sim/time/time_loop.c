@@ -41,6 +41,7 @@ void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc)
 {
 	x->stop = true;
 	x->r->end = TIME_FAULT;
+	x->r->fault = (enum func_fault)w->f.fault;
 	func_fault_text(x->r->message, sizeof x->r->message, &w->f, &x->fi[pc], &x->p->func->info[pc]);
 }
 

@@ -1,0 +1,89 @@
+/* fathom exec: a CUDA program with our driver and runtime (src/exec) in place of NVIDIA's. */
+#include "cmd/cmd.h"
+#include "gpu/sim/spec.h"
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#ifndef FATHOM_EXEC_FOLDER
+#define FATHOM_EXEC_FOLDER "/usr/local/lib/fathom"
+#endif
+
+static bool has_driver(const char *folder, struct arena *a)
+{
+	const char *path = folder ? arena_printf(a, "%s/libcuda.so.1", folder) : NULL;
+	return path && access(path, R_OK) == 0;
+}
+
+/* Beside this program in its build folder, else where it was installed to. */
+static int libraries(struct cmd_context *c, const char **folder)
+{
+	char self[4096];
+	ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
+	char *slash = NULL;
+	if (n > 0) {
+		self[n] = '\0';
+		slash = strrchr(self, '/');
+	}
+	if (slash) {
+		*slash = '\0';
+		*folder = arena_printf(&c->arena, "%s/src/exec", self);
+		if (has_driver(*folder, &c->arena))
+			return CMD_OK;
+	}
+	*folder = FATHOM_EXEC_FOLDER;
+	return has_driver(*folder, &c->arena)
+		   ? CMD_OK
+		   : cmd_fail(c, CMD_DEVICE, "there is no libcuda.so.1 of fathom in %s: build or install fathom whole",
+			      *folder);
+}
+
+/* The program may change its folder: a file is named from the root on. */
+static int gpu_of(struct cmd_context *c, const char **gpu)
+{
+	struct arena a;
+	struct sim_spec *s;
+	*gpu = cmd_value(c, "gpu");
+	arena_init(&a);
+	int r = spec_open(&s, &a, *gpu, &c->error);
+	arena_free(&a);
+	if (r)
+		return r == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+	if (strchr(*gpu, '/') || str_ends(*gpu, ".gpu")) {
+		char *whole = realpath(*gpu, NULL);
+		*gpu = whole ? arena_strdup(&c->arena, whole) : NULL;
+		free(whole);
+	}
+	return *gpu ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
+}
+
+/* Puts `first` before what a variable of the loader's says. */
+static int put_before(struct cmd_context *c, const char *name, const char *first)
+{
+	const char *old = getenv(name);
+	const char *whole = old && *old ? arena_printf(&c->arena, "%s:%s", first, old) : first;
+	return first && whole && setenv(name, whole, 1) == 0 ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
+}
+
+int cmd_exec(struct cmd_context *c, int argc, char **argv)
+{
+	const char *folder, *gpu;
+	int rc = cmd_threads(c);
+	if (!rc)
+		rc = gpu_of(c, &gpu);
+	if (!rc)
+		rc = libraries(c, &folder);
+	if (!rc)
+		rc = put_before(c, "LD_LIBRARY_PATH", folder);
+	if (!rc)
+		rc = put_before(c, "LD_PRELOAD", arena_printf(&c->arena, "%s/libfathom-exec.so", folder));
+	if (rc)
+		return rc;
+	char **words = ARENA_ARRAY(&c->arena, (size_t)argc + 1, char *);
+	if (!words || setenv("FATHOM_EXEC_GPU", gpu, 1))
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	memcpy(words, argv, (size_t)argc * sizeof *words);
+	execvp(words[0], words);
+	return cmd_fail(c, CMD_FILE, "cannot run %s: %s", words[0], strerror(errno));
+}

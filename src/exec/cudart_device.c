@@ -1,0 +1,428 @@
+/* The runtime's devices, errors, streams, events and textures. */
+#include "exec/cudart.h"
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+static _Thread_local cudaError_t cudart_latest;
+
+cudaError_t cudart_result(cudaError_t r)
+{
+	if (r)
+		cudart_latest = r;
+	return r;
+}
+
+void cudart_unserved(const char *call, const char *why)
+{
+	fflush(stdout);
+	fprintf(stderr, "fathom exec: the program calls %s, which the simulated GPU does not serve%s%s\n", call,
+		*why ? ": " : "", why);
+	_exit(3);
+}
+
+/* ---- errors ---- */
+
+EXEC_API cudaError_t cudaGetLastError(void)
+{
+	cudaError_t r = cudart_latest;
+	cudart_latest = EXEC_OK;
+	return r;
+}
+
+EXEC_API cudaError_t cudaPeekAtLastError(void)
+{
+	return cudart_latest;
+}
+
+static const struct {
+	cudaError_t code;
+	const char *name, *text; /* text NULL: the driver's */
+} known[] = {{EXEC_OK, "cudaSuccess", NULL},
+	     {EXEC_INVALID_VALUE, "cudaErrorInvalidValue", NULL},
+	     {EXEC_OUT_OF_MEMORY, "cudaErrorMemoryAllocation", NULL},
+	     {EXEC_NOT_INITIALIZED, "cudaErrorInitializationError", NULL},
+	     {EXEC_INVALID_CONFIGURATION, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
+	     {EXEC_INVALID_SYMBOL, "cudaErrorInvalidSymbol", "invalid device symbol"},
+	     {EXEC_INVALID_DEVICE_FUNCTION, "cudaErrorInvalidDeviceFunction", "invalid device function"},
+	     {EXEC_INVALID_DEVICE, "cudaErrorInvalidDevice", NULL},
+	     {EXEC_INVALID_IMAGE, "cudaErrorInvalidKernelImage", NULL},
+	     {EXEC_NO_BINARY, "cudaErrorNoKernelImageForDevice", NULL},
+	     {EXEC_INVALID_PTX, "cudaErrorInvalidPtx", NULL},
+	     {EXEC_INVALID_HANDLE, "cudaErrorInvalidResourceHandle", NULL},
+	     {EXEC_NOT_FOUND, "cudaErrorSymbolNotFound", NULL},
+	     {EXEC_NOT_READY, "cudaErrorNotReady", NULL},
+	     {EXEC_ILLEGAL_ADDRESS, "cudaErrorIllegalAddress", NULL},
+	     {EXEC_OUT_OF_RESOURCES, "cudaErrorLaunchOutOfResources", NULL},
+	     {EXEC_TIMEOUT, "cudaErrorLaunchTimeout", NULL},
+	     {EXEC_PEER_ALREADY, "cudaErrorPeerAccessAlreadyEnabled", NULL},
+	     {EXEC_ASSERT, "cudaErrorAssert", NULL},
+	     {EXEC_HOST_ALREADY_REGISTERED, "cudaErrorHostMemoryAlreadyRegistered", NULL},
+	     {EXEC_HOST_NOT_REGISTERED, "cudaErrorHostMemoryNotRegistered", NULL},
+	     {EXEC_ILLEGAL_INSTRUCTION, "cudaErrorIllegalInstruction", NULL},
+	     {EXEC_MISALIGNED, "cudaErrorMisalignedAddress", NULL},
+	     {EXEC_LAUNCH_FAILED, "cudaErrorLaunchFailure", NULL},
+	     {EXEC_NOT_SUPPORTED, "cudaErrorNotSupported", NULL},
+	     {EXEC_UNKNOWN, "cudaErrorUnknown", NULL}};
+
+EXEC_API const char *cudaGetErrorName(cudaError_t r)
+{
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (known[k].code == r)
+			return known[k].name;
+	return "unrecognized error code";
+}
+
+EXEC_API const char *cudaGetErrorString(cudaError_t r)
+{
+	const char *text = NULL;
+	for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+		if (known[k].code == r && known[k].text)
+			return known[k].text;
+	return cuGetErrorString(r, &text) ? "unrecognized error code" : text;
+}
+
+/* ---- devices ---- */
+
+EXEC_API cudaError_t cudaGetDeviceCount(int *count)
+{
+	*count = 1;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaGetDevice(int *device)
+{
+	*device = 0;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaSetDevice(int device)
+{
+	return cudart_result(device ? EXEC_INVALID_DEVICE : cuInit(0));
+}
+
+EXEC_API cudaError_t cudaInitDevice(int device, unsigned flags, unsigned more)
+{
+	(void)flags, (void)more;
+	return cudaSetDevice(device);
+}
+
+EXEC_API cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+	(void)flags;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaGetDeviceFlags(unsigned *flags)
+{
+	*flags = 0;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaChooseDevice(int *device, const void *prop)
+{
+	(void)prop;
+	return cudaGetDevice(device);
+}
+
+EXEC_API cudaError_t cudaDeviceGetAttribute(int *v, int which, int device)
+{
+	return cudart_result(cuDeviceGetAttribute(v, which, device));
+}
+
+static int of(int which)
+{
+	int v = 0;
+	cuDeviceGetAttribute(&v, which, 0);
+	return v;
+}
+
+#define PROP_FIELD(type, name, n) type name[n];
+#define ONLY_12(type, name, n)	  PROP_FIELD(type, name, n)
+struct prop_12 {
+#include "exec/cudart_prop.def"
+};
+#undef ONLY_12
+#define ONLY_12(type, name, n)
+struct prop_13 {
+#include "exec/cudart_prop.def"
+};
+#undef PROP_FIELD
+#undef ONLY_12
+_Static_assert(offsetof(struct prop_13, registers_host) == 704, "as CUDA 13's driver_types.h has it");
+
+#define ROOM_12 1032 /* sizeof(cudaDeviceProp) in CUDA 12 */
+#define ROOM_13 1008 /* and in 13 */
+
+/* What the fields are is the attributes' business: the numbers are CUdevice_attribute's. */
+static void common(struct prop_12 *p)
+{
+	size_t bytes = 0;
+	cuDeviceGetName(p->name, sizeof p->name, 0);
+	cuDeviceGetUuid((uint8_t *)p->uuid, 0);
+	cuDeviceTotalMem_v2(&bytes, 0);
+	*p->memory = bytes;
+	*p->shared_per_block = (size_t)of(8);
+	*p->registers_per_block = of(12);
+	*p->warp_size = of(10);
+	*p->pitch = (size_t)of(11);
+	*p->threads_per_block = of(1);
+	for (int k = 0; k < 3; k++) {
+		p->block_most[k] = of(2 + k);
+		p->grid_most[k] = of(5 + k);
+	}
+	*p->clock_khz = of(13);
+	*p->constant_bytes = (size_t)of(9);
+	*p->major = of(75);
+	*p->minor = of(76);
+	*p->texture_alignment = (size_t)of(14);
+	*p->texture_pitch_alignment = (size_t)of(51);
+	*p->sm_count = of(16);
+	*p->maps_host = of(19);
+	*p->concurrent_kernels = of(31);
+	*p->engines = of(40);
+	*p->one_address_space = of(41);
+	*p->l2_bytes = of(38);
+	*p->threads_per_sm = of(39);
+	*p->global_l1 = of(79);
+	*p->local_l1 = of(80);
+	*p->shared_per_sm = (size_t)of(81);
+	*p->registers_per_sm = of(82);
+	*p->managed = of(83);
+	*p->concurrent_managed = of(89);
+	*p->host_pointer = of(91);
+	*p->shared_optin = (size_t)of(97);
+	*p->registers_host = of(99);
+	*p->blocks_per_sm = of(106);
+}
+
+EXEC_API cudaError_t cudaGetDeviceProperties_v2(void *out, int device)
+{
+	struct prop_12 p = {0};
+	if (device)
+		return cudart_result(EXEC_INVALID_DEVICE);
+	common(&p);
+	memset(out, 0, ROOM_12);
+	memcpy(out, &p, sizeof p);
+	return EXEC_OK;
+}
+
+/* Of CUDA 13. Programs for 12 call the one above; those for 11, another library. */
+EXEC_API cudaError_t cudaGetDeviceProperties(void *out, int device)
+{
+	struct prop_12 all = {0};
+	struct prop_13 p = {0};
+	if (CUDART_MAJOR < 13)
+		return cudaGetDeviceProperties_v2(out, device);
+	if (device)
+		return cudart_result(EXEC_INVALID_DEVICE);
+	common(&all);
+#define PROP_FIELD(type, name, n) memcpy(p.name, all.name, sizeof p.name);
+#define ONLY_12(type, name, n)
+#include "exec/cudart_prop.def"
+#undef PROP_FIELD
+#undef ONLY_12
+	memset(out, 0, ROOM_13);
+	memcpy(out, &p, sizeof p);
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceSynchronize(void)
+{
+	return cudart_result(cuCtxSynchronize());
+}
+
+EXEC_API cudaError_t cudaThreadSynchronize(void)
+{
+	return cudaDeviceSynchronize();
+}
+
+EXEC_API cudaError_t cudaDeviceReset(void)
+{
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaThreadExit(void)
+{
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
+{
+	(void)limit, (void)value;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceGetLimit(size_t *value, int limit)
+{
+	return cudart_result(cuCtxGetLimit(value, limit));
+}
+
+EXEC_API cudaError_t cudaDeviceSetCacheConfig(int config)
+{
+	(void)config;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceSetSharedMemConfig(int config)
+{
+	(void)config;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceCanAccessPeer(int *can, int a, int b)
+{
+	(void)a, (void)b;
+	*can = 0;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDriverGetVersion(int *version)
+{
+	return cuDriverGetVersion(version);
+}
+
+EXEC_API cudaError_t cudaRuntimeGetVersion(int *version)
+{
+	*version = CUDART_MAJOR * 1000;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaProfilerStart(void)
+{
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaProfilerStop(void)
+{
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+	*least = *greatest = 0;
+	return EXEC_OK;
+}
+
+/* ---- streams and events ---- */
+
+EXEC_API cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
+{
+	return cudart_result(cuStreamCreate(s, flags));
+}
+
+EXEC_API cudaError_t cudaStreamCreate(cudaStream_t *s)
+{
+	return cudaStreamCreateWithFlags(s, 0);
+}
+
+EXEC_API cudaError_t cudaStreamCreateWithPriority(cudaStream_t *s, unsigned flags, int priority)
+{
+	(void)priority;
+	return cudaStreamCreateWithFlags(s, flags);
+}
+
+EXEC_API cudaError_t cudaStreamDestroy(cudaStream_t s)
+{
+	return cudart_result(cuStreamDestroy_v2(s));
+}
+
+EXEC_API cudaError_t cudaStreamSynchronize(cudaStream_t s)
+{
+	return cudart_result(cuStreamSynchronize(s));
+}
+
+EXEC_API cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+	return cudaStreamSynchronize(s);
+}
+
+EXEC_API cudaError_t cudaStreamGetFlags(cudaStream_t s, unsigned *flags)
+{
+	return cuStreamGetFlags(s, flags);
+}
+
+EXEC_API cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
+{
+	(void)s;
+	*priority = 0;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
+{
+	(void)flags;
+	return cudart_result(e ? cuStreamSynchronize(s) : EXEC_INVALID_HANDLE);
+}
+
+EXEC_API cudaError_t cudaStreamIsCapturing(cudaStream_t s, int *status)
+{
+	(void)s;
+	*status = 0;
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*call)(cudaStream_t, cudaError_t, void *), void *data,
+					   unsigned flags)
+{
+	(void)flags;
+	call(s, EXEC_OK, data);
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaLaunchHostFunc(cudaStream_t s, void (*call)(void *), void *data)
+{
+	(void)s;
+	call(data);
+	return EXEC_OK;
+}
+
+EXEC_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
+{
+	return cudart_result(cuEventCreate(e, flags));
+}
+
+EXEC_API cudaError_t cudaEventCreate(cudaEvent_t *e)
+{
+	return cudaEventCreateWithFlags(e, 0);
+}
+
+EXEC_API cudaError_t cudaEventDestroy(cudaEvent_t e)
+{
+	return cudart_result(cuEventDestroy_v2(e));
+}
+
+EXEC_API cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
+{
+	return cudart_result(cuEventRecord(e, s));
+}
+
+EXEC_API cudaError_t cudaEventRecordWithFlags(cudaEvent_t e, cudaStream_t s, unsigned flags)
+{
+	(void)flags;
+	return cudaEventRecord(e, s);
+}
+
+EXEC_API cudaError_t cudaEventSynchronize(cudaEvent_t e)
+{
+	return cudart_result(cuEventSynchronize(e));
+}
+
+EXEC_API cudaError_t cudaEventQuery(cudaEvent_t e)
+{
+	return cudaEventSynchronize(e);
+}
+
+EXEC_API cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t from, cudaEvent_t to)
+{
+	return cudart_result(cuEventElapsedTime(ms, from, to));
+}
+
+/* ---- what is not served ---- */
+
+#define EXEC_UNSERVED(name)                                                                                            \
+	EXEC_API void name(void)                                                                                       \
+	{                                                                                                              \
+		cudart_unserved(#name, "");                                                                            \
+	}
+#include "exec/cudart_unserved.def"

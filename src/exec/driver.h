@@ -1,0 +1,133 @@
+/* libcuda.so.1 on a simulated GPU: what `fathom exec` runs programs with.
+ *
+ * One device and one primary context, whose memory is one region that begins at the same address for the host and the GPU: managed,
+ * mapped and page-locked memory need nothing further. All work is done when the call that asks for it returns; time is the simulated GPU's, so that
+ * events read how long it would have taken. Streams are served in the order of the calls, one after another.
+ *
+ * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its lock. As commands do, the library
+ * prints (what kernels print, and one sentence about what it cannot serve) and ends the program.
+ *
+ * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes. */
+#ifndef FATHOM_EXEC_DRIVER_H
+#define FATHOM_EXEC_DRIVER_H
+#include "base/arena.h"
+#include "base/str.h"
+#include "exec/driver_abi.h"
+#include "gpu/sim/func/func.h"
+#include "gpu/sim/spec.h"
+#include "gpu/sim/time/time.h"
+#include "ptx/ptx.h"
+#include <pthread.h>
+
+#define EXEC_EXIT     3			/* as a command that lacks its environment: enum cmd_exit */
+#define EXEC_BASE     0x200000000000ull /* of memory: clear of what the system's loader and sanitizers use */
+#define EXEC_ALIGN    512u
+#define EXEC_TEXTURES 64
+#define EXEC_PARAMS   32764 /* bytes of a kernel's parameters, CUDA Programming Guide */
+
+enum exec_kind { EXEC_DEVICE, EXEC_HOST, EXEC_MANAGED };
+struct exec_block {		    /* an allocation; sorted by address */
+	uint64_t base, bytes, room; /* asked for; taken */
+	enum exec_kind kind;
+	bool module; /* a module's own: programs cannot free it */
+};
+struct exec_heap {
+	struct exec_block *block;
+	size_t count, cap;
+};
+
+struct CUfunc_st {
+	struct CUmod_st *module;
+	struct CUfunc_st *next;
+	char *name;
+	struct func_program *program;
+	struct time_program *time;
+	uint32_t dynamic_shared; /* opted in */
+	uint64_t launches;
+};
+struct CUmod_st {
+	struct CUmod_st *next;
+	struct arena arena; /* everything of it */
+	struct ptx_module *ptx;
+	struct CUfunc_st *functions; /* those that were asked for */
+	uint64_t globals, constants; /* allocations; 0: none */
+	uint64_t constant_bytes;
+	bool filled; /* variables have their initial values */
+};
+struct CUctx_st {
+	int number;
+};
+struct CUstream_st {
+	unsigned flags;
+};
+struct CUevent_st {
+	double ns;
+	bool recorded;
+};
+struct CUarray_st {
+	uint64_t base;
+	struct exec_array_shape shape;
+	uint32_t texel_bytes;
+};
+
+struct exec_process {
+	pthread_mutex_t lock;
+	bool open;
+	CUresult sticky; /* the context is dead */
+	struct arena arena;
+	struct sim_spec *spec;
+	struct time_gpu *time;
+	struct func_memory memory; /* region 0: the GPU's; then registered host memory */
+	struct exec_heap heap;
+	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
+	struct CUctx_st primary;
+	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
+	struct func_print print;
+	double ns; /* simulated time */
+};
+extern struct exec_process exec_process;
+
+/* driver_process.c. Begins a call of the driver's interface: takes the lock and opens the device. What to return at once, the lock released, or 0. */
+CUresult exec_enter(void);
+CUresult exec_leave(CUresult r); /* releases the lock; r */
+#define EXEC_ENTER()                                                                                                   \
+	do {                                                                                                           \
+		CUresult entered_ = exec_enter();                                                                      \
+		if (entered_)                                                                                          \
+			return entered_;                                                                               \
+	} while (0)
+/* A sentence on standard error, after "fathom exec: ". */
+void exec_say(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
+/* The program calls what the simulated GPU does not serve: says which call, and ends the program. */
+_Noreturn void exec_unserved(const char *call, const char *why);
+void exec_copy_takes(uint64_t bytes, bool to_device); /* simulated time of a copy */
+
+/* driver_memory.c: under the lock */
+CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out);
+CUresult exec_free(uint64_t address);
+struct exec_block *exec_block_of(uint64_t address); /* that it lies in, or NULL */
+/* Host memory behind a device address, NULL: not all of it is allocated. */
+uint8_t *exec_at(uint64_t address, uint64_t bytes);
+bool exec_is_device(uint64_t address);
+void exec_written(uint64_t address, uint64_t bytes); /* by the host: caches forget it */
+
+/* driver_fatbin.c: the PTX of an image, which is text, or a fat binary that a wrapper may point to. In arena a, ends with NUL. cc: the newest that this GPU takes is
+ * chosen. NULL and a sentence where there is none. */
+const char *exec_image_text(struct arena *a, const void *image, int cc, struct err *e);
+int exec_lz4(uint8_t *out, size_t out_bytes, const uint8_t *in, size_t in_bytes); /* 0 or -EINVAL */
+
+/* driver_module.c: under the lock */
+CUresult exec_module_open(struct CUmod_st **out, const void *image);
+CUresult exec_function(struct CUfunc_st **out, struct CUmod_st *m, const char *name);
+CUresult exec_function_ready(struct CUfunc_st *f); /* decoded */
+CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint64_t *bytes);
+
+/* driver_launch.c: under the lock. params: one pointer a parameter; or packed bytes. */
+struct exec_shape {
+	uint32_t grid[3], block[3], shared;
+};
+CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **params, const uint8_t *packed,
+		     size_t packed_bytes);
+uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
+
+#endif

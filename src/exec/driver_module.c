@@ -1,0 +1,313 @@
+/* Modules: PTX as it is parsed, its variables in the GPU's memory, and kernels that are decoded when they are first wanted. */
+#include "exec/driver.h"
+#include "gpu/sim/sim.h"
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+static CUresult complain(const struct err *e, CUresult r)
+{
+	if (e->code == -ENOMEM)
+		return EXEC_OUT_OF_MEMORY;
+	exec_say("%s", e->text);
+	return r;
+}
+
+static void module_free(struct CUmod_st *m)
+{
+	if (m->globals)
+		exec_free(m->globals);
+	if (m->constants)
+		exec_free(m->constants);
+	arena_free(&m->arena);
+	mem_free(m);
+}
+
+static CUresult module_memory(struct CUmod_st *m)
+{
+	uint64_t bytes = func_global_bytes(m->ptx);
+	CUresult r = bytes ? exec_alloc(bytes, EXEC_MANAGED, &m->globals) : EXEC_OK;
+	m->constant_bytes = exec_process.spec->constant_bytes;
+	if (!r && m->constant_bytes)
+		r = exec_alloc(m->constant_bytes, EXEC_DEVICE, &m->constants);
+	if (!r && m->globals)
+		exec_block_of(m->globals)->module = true;
+	if (!r && m->constants)
+		exec_block_of(m->constants)->module = true;
+	return r;
+}
+
+CUresult exec_module_open(struct CUmod_st **out, const void *image)
+{
+	struct exec_process *x = &exec_process;
+	struct CUmod_st *m = mem_zero(1, sizeof *m);
+	struct err e = {0};
+	if (!m)
+		return EXEC_OUT_OF_MEMORY;
+	arena_init(&m->arena);
+	const char *text = exec_image_text(&m->arena, image, x->spec->cc, &e);
+	CUresult r = text ? EXEC_OK : complain(&e, e.code == -ENOTSUP ? EXEC_NO_BINARY : EXEC_INVALID_IMAGE);
+	if (!r && ptx_parse(&m->ptx, &m->arena, "the program's PTX", text, strlen(text), &e))
+		r = complain(&e, EXEC_INVALID_PTX);
+	if (!r)
+		r = module_memory(m);
+	if (r) {
+		module_free(m);
+		return r;
+	}
+	m->next = x->modules;
+	x->modules = m;
+	*out = m;
+	return EXEC_OK;
+}
+
+/* The module's variables get their initial values with the first kernel that is decoded: decode knows them. */
+static void fill(struct CUmod_st *m, const struct func_program *p)
+{
+	if (m->filled)
+		return;
+	m->filled = true;
+	if (m->globals) {
+		uint8_t *at = (uint8_t *)(uintptr_t)m->globals;
+		memset(at, 0, p->global_bytes);
+		if (p->global_init)
+			memcpy(at, p->global_init, p->global_bytes);
+		exec_written(m->globals, p->global_bytes);
+	}
+	if (m->constants && p->const_bytes <= m->constant_bytes) {
+		uint8_t *at = (uint8_t *)(uintptr_t)m->constants;
+		memset(at, 0, m->constant_bytes);
+		if (p->const_init)
+			memcpy(at, p->const_init, p->const_bytes);
+		exec_written(m->constants, p->const_bytes);
+	}
+}
+
+CUresult exec_function_ready(struct CUfunc_st *f)
+{
+	struct exec_process *x = &exec_process;
+	struct CUmod_st *m = f->module;
+	struct func_target t = {.cc = x->spec->cc, .globals = m->globals};
+	struct err e = {0};
+	if (f->program)
+		return EXEC_OK;
+	if (func_decode(&f->program, &m->arena, f->name, m->ptx, f->name, &t, &e) ||
+	    sim_check_features(x->spec, f->name, f->program, m->ptx->target, &e)) {
+		f->program = NULL;
+		return complain(&e, EXEC_INVALID_PTX);
+	}
+	if (time_prepare(&f->time, &m->arena, x->spec, f->program)) {
+		f->program = NULL;
+		return EXEC_OUT_OF_MEMORY;
+	}
+	fill(m, f->program);
+	return EXEC_OK;
+}
+
+CUresult exec_function(struct CUfunc_st **out, struct CUmod_st *m, const char *name)
+{
+	bool there = false;
+	for (*out = m->functions; *out; *out = (*out)->next)
+		if (!strcmp((*out)->name, name))
+			return EXEC_OK;
+	for (uint32_t k = 0; k < m->ptx->func_count; k++)
+		there = there || (m->ptx->funcs[k].entry && !strcmp(m->ptx->funcs[k].name, name));
+	if (!there)
+		return EXEC_NOT_FOUND;
+	struct CUfunc_st *f = ARENA_NEW(&m->arena, struct CUfunc_st);
+	if (!f || !(f->name = arena_strdup(&m->arena, name)))
+		return EXEC_OUT_OF_MEMORY;
+	f->module = m;
+	f->next = m->functions;
+	m->functions = f;
+	*out = f;
+	return EXEC_OK;
+}
+
+/* Some kernel of the module that decodes, which says where variables lie. */
+static const struct func_program *any_program(struct CUmod_st *m)
+{
+	for (const struct CUfunc_st *f = m->functions; f; f = f->next)
+		if (f->program)
+			return f->program;
+	for (uint32_t k = 0; k < m->ptx->func_count; k++) {
+		struct CUfunc_st *f;
+		if (m->ptx->funcs[k].entry && !m->ptx->funcs[k].refused &&
+		    !exec_function(&f, m, m->ptx->funcs[k].name) && !exec_function_ready(f))
+			return f->program;
+	}
+	return NULL;
+}
+
+CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint64_t *bytes)
+{
+	const struct func_program *p = any_program(m);
+	for (uint32_t k = 0; p && k < p->symbol_count; k++) {
+		const struct func_symbol *s = &p->symbol[k];
+		if ((s->space != PTX_CONST && s->space != PTX_GLOBAL) || strcmp(s->name, name) != 0)
+			continue;
+		*at = s->address + (s->space == PTX_CONST ? m->constants : 0);
+		*bytes = s->size;
+		return EXEC_OK;
+	}
+	return EXEC_NOT_FOUND;
+}
+
+/* ---- the driver's calls ---- */
+
+EXEC_API CUresult cuModuleLoadData(CUmodule *out, const void *image)
+{
+	EXEC_ENTER();
+	return exec_leave(out && image ? exec_module_open(out, image) : EXEC_INVALID_VALUE);
+}
+
+EXEC_API CUresult cuModuleLoadDataEx(CUmodule *out, const void *image, unsigned n, const int *option, void **value)
+{
+	(void)n, (void)option, (void)value;
+	return cuModuleLoadData(out, image);
+}
+
+EXEC_API CUresult cuModuleLoadFatBinary(CUmodule *out, const void *image)
+{
+	return cuModuleLoadData(out, image);
+}
+
+EXEC_API CUresult cuModuleLoad(CUmodule *out, const char *path)
+{
+	struct str text;
+	char part[4096];
+	FILE *f = path ? fopen(path, "rb") : NULL;
+	if (!f)
+		return EXEC_NOT_FILE;
+	str_init(&text);
+	for (size_t n; (n = fread(part, 1, sizeof part, f)) > 0;)
+		str_addn(&text, part, n);
+	fclose(f);
+	CUresult r = text.failed	      ? EXEC_OUT_OF_MEMORY
+		     : text.len < sizeof(int) ? EXEC_INVALID_IMAGE
+					      : cuModuleLoadData(out, text.data);
+	str_free(&text);
+	return r;
+}
+
+EXEC_API CUresult cuModuleUnload(CUmodule m)
+{
+	EXEC_ENTER();
+	for (struct CUmod_st **p = &exec_process.modules; *p; p = &(*p)->next)
+		if (*p == m) {
+			*p = m->next;
+			if (exec_process.last == m)
+				exec_process.last = NULL;
+			module_free(m);
+			return exec_leave(EXEC_OK);
+		}
+	return exec_leave(EXEC_INVALID_HANDLE);
+}
+
+EXEC_API CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name)
+{
+	EXEC_ENTER();
+	if (!f || !m || !name)
+		return exec_leave(EXEC_INVALID_VALUE);
+	CUresult r = exec_function(f, m, name);
+	return exec_leave(r ? r : exec_function_ready(*f));
+}
+
+EXEC_API CUresult cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *bytes, CUmodule m, const char *name)
+{
+	uint64_t at = 0, size = 0;
+	EXEC_ENTER();
+	CUresult r = m && name ? exec_variable(m, name, &at, &size) : EXEC_INVALID_VALUE;
+	if (!r && p)
+		*p = at;
+	if (!r && bytes)
+		*bytes = size;
+	return exec_leave(r);
+}
+
+EXEC_API CUresult cuFuncGetModule(CUmodule *m, CUfunction f)
+{
+	EXEC_ENTER();
+	*m = f->module;
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuFuncGetAttribute(int *v, int attribute, CUfunction f)
+{
+	EXEC_ENTER();
+	CUresult r = v && f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (r)
+		return exec_leave(r);
+	const struct sim_spec *s = exec_process.spec;
+	const struct func_program *p = f->program;
+	switch (attribute) {
+	case EXEC_FUNC_MOST_THREADS:
+		*v = (int)s->max_threads_per_block;
+		if (p->most_threads && p->most_threads < s->max_threads_per_block)
+			*v = (int)p->most_threads;
+		if (p->registers && p->registers * s->max_threads_per_block > s->registers_per_sm)
+			*v = (int)(s->registers_per_sm / p->registers / s->warp_size * s->warp_size);
+		break;
+	case EXEC_FUNC_SHARED:
+		*v = (int)p->shared_static;
+		break;
+	case EXEC_FUNC_CONST:
+		*v = (int)p->const_bytes;
+		break;
+	case EXEC_FUNC_LOCAL:
+		*v = (int)p->local_bytes;
+		break;
+	case EXEC_FUNC_REGISTERS:
+		*v = (int)p->registers;
+		break;
+	case EXEC_FUNC_PTX_VERSION:
+	case EXEC_FUNC_BINARY_VERSION:
+		*v = s->cc;
+		break;
+	case EXEC_FUNC_DYNAMIC_SHARED:
+		*v = (int)(f->dynamic_shared ? f->dynamic_shared : s->shared_per_block - p->shared_static);
+		break;
+	default:
+		*v = 0;
+	}
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuFuncSetAttribute(CUfunction f, int attribute, int v)
+{
+	EXEC_ENTER();
+	CUresult r = f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (!r && attribute == EXEC_FUNC_DYNAMIC_SHARED) {
+		if (v < 0 || (uint64_t)v + f->program->shared_static > exec_process.spec->shared_per_sm)
+			r = EXEC_INVALID_VALUE;
+		else
+			f->dynamic_shared = (uint32_t)v;
+	}
+	return exec_leave(r);
+}
+
+EXEC_API CUresult cuFuncSetCacheConfig(CUfunction f, int config)
+{
+	(void)config;
+	return f ? EXEC_OK : EXEC_INVALID_VALUE;
+}
+
+EXEC_API CUresult cuFuncSetSharedMemConfig(CUfunction f, int config)
+{
+	(void)config;
+	return f ? EXEC_OK : EXEC_INVALID_VALUE;
+}
+
+EXEC_API CUresult cuFuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size)
+{
+	EXEC_ENTER();
+	CUresult r = f ? exec_function_ready(f) : EXEC_INVALID_VALUE;
+	if (!r && i >= f->program->param_count)
+		r = EXEC_INVALID_VALUE;
+	if (!r) {
+		*offset = f->program->param[i].offset;
+		if (size)
+			*size = f->program->param[i].size;
+	}
+	return exec_leave(r);
+}

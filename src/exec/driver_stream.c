@@ -1,0 +1,145 @@
+/* Streams and events. All work is done when it is asked for, so that nothing is ever waited for; events hold the simulated time. */
+#include "exec/driver.h"
+#include <string.h>
+
+EXEC_API CUresult cuStreamCreate(CUstream *s, unsigned flags)
+{
+	EXEC_ENTER();
+	CUstream made = mem_zero(1, sizeof *made);
+	if (!made)
+		return exec_leave(EXEC_OUT_OF_MEMORY);
+	made->flags = flags;
+	*s = made;
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuStreamCreateWithPriority(CUstream *s, unsigned flags, int priority)
+{
+	(void)priority;
+	return cuStreamCreate(s, flags);
+}
+
+EXEC_API CUresult cuStreamDestroy_v2(CUstream s)
+{
+	if ((uintptr_t)s <= 2) /* the streams that every context has */
+		return EXEC_INVALID_HANDLE;
+	mem_free(s);
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuStreamSynchronize(CUstream s)
+{
+	(void)s;
+	EXEC_ENTER();
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuStreamQuery(CUstream s)
+{
+	return cuStreamSynchronize(s);
+}
+
+EXEC_API CUresult cuStreamGetFlags(CUstream s, unsigned *flags)
+{
+	*flags = (uintptr_t)s <= 2 ? 0 : s->flags;
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuStreamGetPriority(CUstream s, int *priority)
+{
+	(void)s;
+	*priority = 0;
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuStreamGetCtx(CUstream s, CUcontext *c)
+{
+	(void)s;
+	*c = &exec_process.primary;
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
+{
+	(void)flags;
+	return e ? cuStreamSynchronize(s) : EXEC_INVALID_HANDLE;
+}
+
+EXEC_API CUresult cuStreamIsCapturing(CUstream s, int *status)
+{
+	(void)s;
+	*status = 0;
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuStreamAddCallback(CUstream s, void (*call)(CUstream, CUresult, void *), void *data, unsigned flags)
+{
+	(void)flags;
+	call(s, EXEC_OK, data);
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuLaunchHostFunc(CUstream s, void (*call)(void *), void *data)
+{
+	(void)s;
+	call(data);
+	return EXEC_OK;
+}
+
+EXEC_API CUresult cuEventCreate(CUevent *e, unsigned flags)
+{
+	(void)flags;
+	EXEC_ENTER();
+	*e = mem_zero(1, sizeof **e);
+	return exec_leave(*e ? EXEC_OK : EXEC_OUT_OF_MEMORY);
+}
+
+EXEC_API CUresult cuEventDestroy_v2(CUevent e)
+{
+	mem_free(e);
+	return e ? EXEC_OK : EXEC_INVALID_HANDLE;
+}
+
+EXEC_API CUresult cuEventRecord(CUevent e, CUstream s)
+{
+	(void)s;
+	if (!e)
+		return EXEC_INVALID_HANDLE;
+	EXEC_ENTER();
+	e->ns = exec_process.ns;
+	e->recorded = true;
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuEventRecordWithFlags(CUevent e, CUstream s, unsigned flags)
+{
+	(void)flags;
+	return cuEventRecord(e, s);
+}
+
+EXEC_API CUresult cuEventSynchronize(CUevent e)
+{
+	if (!e)
+		return EXEC_INVALID_HANDLE;
+	EXEC_ENTER();
+	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuEventQuery(CUevent e)
+{
+	return cuEventSynchronize(e);
+}
+
+EXEC_API CUresult cuEventElapsedTime(float *ms, CUevent from, CUevent to)
+{
+	if (!from || !to)
+		return EXEC_INVALID_HANDLE;
+	EXEC_ENTER();
+	*ms = (float)((to->ns - from->ns) * 1e-6);
+	return exec_leave(from->recorded && to->recorded ? EXEC_OK : EXEC_INVALID_HANDLE);
+}
+
+EXEC_API CUresult cuEventElapsedTime_v2(float *ms, CUevent from, CUevent to)
+{
+	return cuEventElapsedTime(ms, from, to);
+}

@@ -1,0 +1,248 @@
+/* A CUDA program without CUDA: it registers a fat binary as the code does that nvcc makes, and checks what comes out. By its first argument:
+ * plain, lz4: the PTX as it is, or compressed; driver: through the driver's interface; managed; events; textures;
+ * and what has to fail: unserved, fault, new (PTX for a GPU that this is not), native (no PTX). */
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- what the headers of CUDA would declare ---- */
+struct dim3 {
+	unsigned x, y, z;
+};
+void **__cudaRegisterFatBinary(void *image);
+void __cudaRegisterFatBinaryEnd(void **handle);
+void __cudaRegisterFunction(void **handle, const char *host, char *device, const char *name, int threads, void *a,
+			    void *b, void *c, void *d, int *size);
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t bytes, int constant,
+		       int global);
+unsigned __cudaPushCallConfiguration(struct dim3 grid, struct dim3 block, size_t shared, void *stream);
+int __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *block, size_t *shared, void *stream);
+int cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared, void *stream);
+int cudaMalloc(void **p, size_t bytes);
+int cudaMallocManaged(void **p, size_t bytes, unsigned flags);
+int cudaFree(void *p);
+int cudaMemcpy(void *to, const void *from, size_t bytes, int kind);
+int cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind);
+int cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind);
+int cudaDeviceSynchronize(void);
+int cudaGetLastError(void);
+const char *cudaGetErrorString(int r);
+int cudaEventCreate(void **e);
+int cudaEventRecord(void *e, void *stream);
+int cudaEventElapsedTime(float *ms, void *from, void *to);
+int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared);
+void cudaGraphCreate(void);
+int cuInit(unsigned flags);
+int cuCtxCreate_v2(void **c, unsigned flags, int device);
+int cuModuleLoadData(void **m, const void *image);
+int cuModuleGetFunction(void **f, void *m, const char *name);
+int cuModuleGetGlobal_v2(uint64_t *p, size_t *bytes, void *m, const char *name);
+int cuMemAlloc_v2(uint64_t *p, size_t bytes);
+int cuMemFree_v2(uint64_t p);
+int cuMemsetD32_v2(uint64_t p, unsigned v, size_t n);
+int cuMemcpyDtoH_v2(void *to, uint64_t from, size_t bytes);
+int cuLaunchKernel(void *f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by, unsigned bz,
+		   unsigned shared, void *stream, void **params, void **extra);
+int cuGetProcAddress_v2(const char *name, void **p, int version, uint64_t flags, int *status);
+
+enum { TO_DEVICE = 1, TO_HOST = 2, N = 1000 };
+
+static const char ptx[] =
+    ".version 6.0\n.target %s\n.address_size 64\n"
+    ".visible .global .align 4 .u32 total;\n"
+    ".visible .const .align 4 .f32 factor[2] = {0f3f800000, 0f40000000};\n"
+    /* y[i] = factor[0] * x[i] + factor[1]; total += 1 */
+    ".visible .entry scale(.param .u64 scale_y, .param .u64 scale_x, .param .u32 scale_n)\n{\n"
+    "\t.reg .u32 %%r<8>; .reg .u64 %%d<8>; .reg .f32 %%f<5>; .reg .pred %%p;\n"
+    "\tld.param.u64 %%d0, [scale_y]; ld.param.u64 %%d1, [scale_x]; ld.param.u32 %%r0, [scale_n];\n"
+    "\tmov.u32 %%r1, %%ctaid.x; mov.u32 %%r2, %%ntid.x; mov.u32 %%r3, %%tid.x;\n"
+    "\tmad.lo.u32 %%r4, %%r1, %%r2, %%r3; setp.ge.u32 %%p, %%r4, %%r0; @%%p ret;\n"
+    "\tcvta.to.global.u64 %%d0, %%d0; cvta.to.global.u64 %%d1, %%d1; mul.wide.u32 %%d2, %%r4, 4;\n"
+    "\tadd.u64 %%d0, %%d0, %%d2; add.u64 %%d1, %%d1, %%d2; ld.global.f32 %%f0, [%%d1];\n"
+    "\tld.const.f32 %%f1, [factor]; ld.const.f32 %%f2, [factor+4]; fma.rn.f32 %%f3, %%f0, %%f1, %%f2;\n"
+    "\tst.global.f32 [%%d0], %%f3; mov.u64 %%d3, total; atom.global.add.u32 %%r5, [%%d3], 1; ret;\n}\n"
+    ".visible .entry wild()\n{\n\t.reg .u64 %%d; mov.u64 %%d, 0x7000000000; st.global.u64 [%%d], %%d; ret;\n}\n";
+
+/* ---- a fat binary ---- */
+static uint8_t image[16384];
+static struct {
+	uint32_t magic, version;
+	const void *data, *name;
+} wrapper = {0x466243b1, 1, image, NULL};
+
+static void put(size_t at, uint64_t v, size_t bytes)
+{
+	memcpy(image + at, &v, bytes);
+}
+
+/* LZ4: all as literals but for the second "ld.param.u64 ", which goes back to the first. */
+static size_t lz4(uint8_t *out, const char *in, size_t n)
+{
+	const char *first = strstr(in, "ld.param.u64 "), *second = first ? strstr(first + 1, "ld.param.u64 ") : NULL;
+	size_t o = 0, from = 0;
+	if (!second)
+		abort();
+	const size_t cut = (size_t)(second - in), back = (size_t)(second - first), copied = strlen("ld.param.u64 ");
+	for (int last = 0; last < 2; last++) {
+		const size_t literals = last ? n - from : cut;
+		size_t left = literals - 15;
+		out[o++] = (uint8_t)(0xf0 | (last ? 0 : copied - 4));
+		for (; left >= 255; left -= 255)
+			out[o++] = 255;
+		out[o++] = (uint8_t)left;
+		memcpy(out + o, in + from, literals);
+		o += literals;
+		from += literals;
+		if (!last) {
+			out[o++] = (uint8_t)back;
+			out[o++] = (uint8_t)(back >> 8);
+			from += copied;
+		}
+	}
+	return o;
+}
+
+static void make_image(const char *target, bool packed, bool native)
+{
+	enum { HEADER = 16, ENTRY = 64 };
+	char text[4096];
+	const size_t n = (size_t)snprintf(text, sizeof text, ptx, target) + 1;
+	uint8_t *data = image + HEADER + ENTRY;
+	size_t bytes = n;
+	if (packed)
+		bytes = lz4(data, text, n);
+	else
+		memcpy(data, text, n);
+	const size_t padded = (bytes + 7) / 8 * 8;
+	put(0, 0xba55ed50, 4);
+	put(4, 1, 2);
+	put(6, HEADER, 2);
+	put(8, ENTRY + padded, 8);
+	put(HEADER, native ? 2 : 1, 2);
+	put(HEADER + 4, ENTRY, 4);
+	put(HEADER + 8, padded, 8);
+	put(HEADER + 16, packed ? bytes : 0, 4);
+	put(HEADER + 28, (uint64_t)strtol(target + 3, NULL, 10), 4);
+	put(HEADER + 40, packed ? 0x2011 : 0x11, 8);
+	put(HEADER + 56, packed ? n : 0, 8);
+}
+
+/* ---- the program ---- */
+static char scale_stub, wild_stub, total_shadow, factor_shadow;
+
+static void check(bool good, const char *what)
+{
+	if (good)
+		return;
+	printf("wrong: %s\n", what);
+	exit(1);
+}
+
+static void register_all(void)
+{
+	void **h = __cudaRegisterFatBinary(&wrapper);
+	__cudaRegisterFunction(h, &scale_stub, "scale", "scale", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(h, &wild_stub, "wild", "wild", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterVar(h, &total_shadow, "total", "total", 0, 4, 0, 0);
+	__cudaRegisterVar(h, &factor_shadow, "factor", "factor", 0, 8, 1, 0);
+	__cudaRegisterFatBinaryEnd(h);
+}
+
+/* stub<<<grid, block>>>(args) */
+static int launch(const void *stub, unsigned grid, unsigned block, void **args)
+{
+	struct dim3 g, b;
+	size_t shared;
+	void *stream;
+	if (__cudaPushCallConfiguration((struct dim3){grid, 1, 1}, (struct dim3){block, 1, 1}, 0, NULL) ||
+	    __cudaPopCallConfiguration(&g, &b, &shared, &stream))
+		return -1;
+	return cudaLaunchKernel(stub, g, b, args, shared, stream);
+}
+
+static int runtime(bool managed)
+{
+	float *x, *y, host[N], factor[2] = {3, 4}, ms = -1;
+	unsigned n = N, total = 0;
+	void *from, *to;
+	int blocks = 0;
+	check((managed ? cudaMallocManaged((void **)&x, sizeof host, 1) : cudaMalloc((void **)&x, sizeof host)) == 0,
+	      "allocation");
+	check((managed ? cudaMallocManaged((void **)&y, sizeof host, 1) : cudaMalloc((void **)&y, sizeof host)) == 0,
+	      "allocation");
+	for (int i = 0; i < N; i++)
+		(managed ? x : host)[i] = (float)i;
+	if (!managed)
+		check(cudaMemcpy(x, host, sizeof host, TO_DEVICE) == 0, "copy to the device");
+	check(cudaEventCreate(&from) == 0 && cudaEventCreate(&to) == 0 && cudaEventRecord(from, NULL) == 0, "events");
+	int r = launch(&scale_stub, (N + 127) / 128, 128, (void *[]){&y, &x, &n});
+	if (r) {
+		printf("launch: %s\n", cudaGetErrorString(r));
+		return 1;
+	}
+	check(cudaEventRecord(to, NULL) == 0 && cudaDeviceSynchronize() == 0, "the launch");
+	check(cudaEventElapsedTime(&ms, from, to) == 0 && ms > 0 && ms < 1, "simulated time");
+	check(cudaMemcpyToSymbol(&factor_shadow, factor, sizeof factor, 0, TO_DEVICE) == 0, "a constant");
+	check(launch(&scale_stub, (N + 127) / 128, 128, (void *[]){&x, &y, &n}) == 0, "the second launch");
+	check(cudaMemcpyFromSymbol(&total, &total_shadow, sizeof total, 0, TO_HOST) == 0 && total == 2 * N,
+	      "a variable");
+	if (!managed)
+		check(cudaMemcpy(host, x, sizeof host, TO_HOST) == 0, "copy to the host");
+	for (int i = 0; i < N; i++)
+		check((managed ? x : host)[i] == 3 * ((float)i + 2) + 4, "a result");
+	check(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, &scale_stub, 128, 0) == 0 && blocks >= 4,
+	      "the occupancy");
+	check(cudaMemcpy(host, x, sizeof host * 2, TO_HOST) == 1 && cudaGetLastError() == 1 && cudaGetLastError() == 0,
+	      "a copy beyond the end");
+	check(cudaFree(x) == 0 && cudaFree(y) == 0 && cudaFree(y) == 1, "freeing");
+	puts("good");
+	return 0;
+}
+
+static int driver(void)
+{
+	void *context, *module, *f;
+	uint64_t x, y, total;
+	unsigned n = N, count = 0;
+	size_t bytes = 0;
+	float host[N];
+	char text[4096];
+	int (*by_name)(uint64_t *, size_t) = NULL;
+	snprintf(text, sizeof text, ptx, "sm_50");
+	check(cuInit(0) == 0 && cuCtxCreate_v2(&context, 0, 0) == 0, "the context");
+	check(cuModuleLoadData(&module, text) == 0 && cuModuleGetFunction(&f, module, "scale") == 0, "the module");
+	check(cuModuleGetFunction(&f, module, "none") == 500 && cuModuleGetFunction(&f, module, "scale") == 0,
+	      "a name");
+	check(cuGetProcAddress_v2("cuMemAlloc", (void **)&by_name, 12000, 0, NULL) == 0 && by_name, "cuGetProcAddress");
+	check(by_name(&x, sizeof host) == 0 && cuMemAlloc_v2(&y, sizeof host) == 0, "allocation");
+	check(cuMemsetD32_v2(x, 0x40400000, N) == 0, "filling"); /* 3.0f */
+	check(cuLaunchKernel(f, (N + 63) / 64, 1, 1, 64, 1, 1, 0, NULL, (void *[]){&y, &x, &n}, NULL) == 0,
+	      "the launch");
+	check(cuMemcpyDtoH_v2(host, y, sizeof host) == 0, "copy to the host");
+	check(cuModuleGetGlobal_v2(&total, &bytes, module, "total") == 0 && bytes == 4, "a variable");
+	check(cuMemcpyDtoH_v2(&count, total, 4) == 0 && count == N, "what it counted");
+	check(cuMemFree_v2(total) == 1, "a module's variable is not the program's to free");
+	for (int i = 0; i < N; i++)
+		check(host[i] == 5, "a result");
+	puts("good");
+	return 0;
+}
+
+int main(int argc, char **argv)
+{
+	const char *what = argc > 1 ? argv[1] : "plain";
+	if (!strcmp(what, "driver"))
+		return driver();
+	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
+	register_all();
+	if (!strcmp(what, "unserved"))
+		cudaGraphCreate();
+	if (strcmp(what, "fault") != 0)
+		return runtime(!strcmp(what, "managed"));
+	check(launch(&wild_stub, 1, 1, NULL) == 0, "the launch");
+	printf("%s\n", cudaGetErrorString(cudaDeviceSynchronize()));
+	return 7;
+}

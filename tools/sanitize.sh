@@ -24,4 +24,5 @@ wait "$toy" || {
 	rc=$?
 	cat "$build/toy.txt"
 }
-exit "$rc"
+[ "$rc" = 0 ] || exit "$rc"
+exec tools/sanitize_threads.sh "$build-threads"

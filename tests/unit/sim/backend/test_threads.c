@@ -304,9 +304,12 @@ static void settled(void **state)
 	}
 }
 
-int main(void)
+/* With a name: only the test of that name. */
+int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(random_gpus), cmocka_unit_test(shipped_gpus),
 					   cmocka_unit_test(settled)};
+	if (argc > 1)
+		cmocka_set_test_filter(argv[1]);
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

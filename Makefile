@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all program run test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -14,26 +14,29 @@ program: configure
 run: program
 	./$(BUILD)/fathom run
 
-test: setup-checks configure
-	@grep -q unit/data/test_data $(BUILD)/build.ninja || $(MESON) setup --reconfigure $(BUILD) # what tests need came later
+# Tests are built where what they need is there, which may have come after the build folder.
+tests: setup-checks configure
+	@grep -q unit/data/test_data $(BUILD)/build.ninja || $(MESON) setup --reconfigure $(BUILD)
 	ninja -C $(BUILD)
+
+test: tests
 	tools/run_tests.sh $(BUILD)
 
 # Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given.
-calibrate: all
+calibrate: tests
 	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
 
 # What is inferred, laid beside what is true (doc/exam.md), from the runs that are in RUNS. A minute of two cores.
-exam: all
+exam: tests
 	python3 tests/exam/exam.py $(BUILD)/tests/exam/exam_case --runs $(or $(RUNS),$(BUILD)/exam)
 
 # Measures what RUNS lacks, COUNT runs of each paper: a minute of one core each.
-exam-runs: all
+exam-runs: tests
 	python3 tests/exam/exam.py $(BUILD)/tests/exam/exam_case --runs $(or $(RUNS),$(BUILD)/exam) --make $(or $(COUNT),1000)
 
 # Each allocation that any probe or command makes fails once, told apart by the path of calls to it. An hour of one core, three
 # minutes of sixteen.
-failing: all
+failing: tests
 	n=$$(nproc); seq 0 $$((n - 1)) | xargs -P $$n -I{} $(BUILD)/tests/prop/failing_paths $(BUILD)/failing-paths {} $$n
 
 # The page about all probes, and their figures on the simulated GTX 280.
@@ -56,14 +59,14 @@ sanitize: setup-checks
 fuzz: setup-checks
 	tools/fuzz.sh build-fuzz
 
-bench: all
+bench: tests
 	$(MESON) test -C $(BUILD) --benchmark --verbose
 
 install: program
 	$(MESON) install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf build build-asan build-fuzz
+	rm -rf build build-asan build-asan-threads build-fuzz
 
 setup:
 	@tools/install_needed.sh

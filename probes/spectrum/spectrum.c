@@ -47,7 +47,7 @@ static bool sequence_of(struct arena *a, double x, const double *p, struct seque
 {
 	uint64_t page = (uint64_t)p[PAGE], far = (uint64_t)p[FAR];
 	uint32_t pages = (uint32_t)x, hot = (uint32_t)p[HOT], middle = (uint32_t)p[MIDDLE], places = places_of(page),
-		 from;
+		 from = 0;
 
 	*q = (struct sequence){0};
 	q->at = ARENA_ARRAY(a, TRACE_LEAD + 3 * pages + 2 * LAPS * middle + (2 + places + SAME) * hot + FAR_PAGES + 64,

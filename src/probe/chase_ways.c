@@ -339,7 +339,7 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 	 * because it seldom is what goes. */
 	const bool whole = grid > line && most * grid == size && 2 * full >= seen && 4 * least >= 3 * most;
 	bool differ, parted = false;
-	uint32_t largest;
+	uint32_t largest = UINT32_MAX;
 	/* Where one set is all there is, nothing lies between its lines. */
 	run = run == UINT32_MAX ? 1 : run;
 	enum chase_state few = CHASE_DONE;

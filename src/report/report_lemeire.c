@@ -144,7 +144,7 @@ static bool memory(struct str *out, const struct run *r, size_t space, const str
 	table_column(&t, "completion", TABLE_RIGHT);
 	table_column(&t, "cache size", TABLE_RIGHT);
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
-		char key[64], number[8];
+		char key[64], number[12];
 		struct str cells[COUNT(parts)];
 		bool here = false;
 		for (size_t k = 0; k < COUNT(parts); k++) {

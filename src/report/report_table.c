@@ -76,13 +76,18 @@ void table_cell(struct table *t, const char *text, enum verdict v)
 		t->failed = scols_cell_set_color(scols_line_get_cell(t->line, n), colour(v)) != 0;
 }
 
+/* scols_line_get_column_data() does so, too, since util-linux 2.38; Ubuntu 22.04 has 2.37. */
+static const char *text_at(struct libscols_line *line, struct libscols_column *c)
+{
+	return scols_cell_get_data(scols_line_get_column_cell(line, c));
+}
+
 /* Widest cell of a column, its title included. */
 static size_t column_width(const struct table *t, size_t column, const char *title)
 {
 	size_t widest = render_width(title);
 	for (size_t i = 0; i < t->rows; i++) {
-		const char *text =
-		    scols_line_get_column_data(scols_table_get_line(t->tb, i), scols_table_get_column(t->tb, column));
+		const char *text = text_at(scols_table_get_line(t->tb, i), scols_table_get_column(t->tb, column));
 		size_t w = text ? render_width(text) : 0;
 		widest = w > widest ? w : widest;
 	}
@@ -113,8 +118,7 @@ static void stack(const struct table *t, struct str *out)
 		str_init(&rest);
 		for (size_t k = 0; k < columns; k++) {
 			struct libscols_column *c = scols_table_get_column(t->tb, k);
-			const char *title = scols_cell_get_data(scols_column_get_header(c)),
-				   *text = scols_line_get_column_data(line, c);
+			const char *title = scols_cell_get_data(scols_column_get_header(c)), *text = text_at(line, c);
 			if (text && k == 0)
 				str_add(&head, text);
 			else if (text && *text && strcmp(text, "-") != 0)
@@ -144,7 +148,7 @@ static void wrap_column(struct table *t)
 	unsigned width = room > others + 12 ? room - (unsigned)others : 12;
 	for (size_t i = 0; i < t->rows && !t->failed; i++) {
 		struct libscols_line *line = scols_table_get_line(t->tb, i);
-		const char *text = scols_line_get_column_data(line, last);
+		const char *text = text_at(line, last);
 		struct str s;
 		str_init(&s);
 		if (text)

@@ -31,8 +31,9 @@ def spoilt(report):
 def main():
     try:
         import jsonschema
-    except ImportError:
-        print("skipped: python3-jsonschema is not installed")
+        jsonschema.Draft202012Validator
+    except (ImportError, AttributeError):
+        print("skipped: python3-jsonschema 4 is not installed")
         return 77
     fathom, schema, recordings, sample = sys.argv[1:]
     with open(schema, encoding="utf-8") as f:

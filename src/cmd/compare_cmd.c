@@ -43,6 +43,8 @@ int cmd_compare(struct cmd_context *c, int argc, char **argv)
 	for (; rc == CMD_OK && loaded < n; loaded += rc == CMD_OK) {
 		runs[loaded] = &run[loaded];
 		rc = files_load_run(c, argv[loaded], &run[loaded]);
+		if (rc == CMD_OK)
+			files_say_foreign(c, argv[loaded], &run[loaded]);
 	}
 	if (rc == CMD_OK)
 		rc = write_comparison(c, runs, n, (const char *const *)argv);

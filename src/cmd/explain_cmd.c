@@ -232,6 +232,7 @@ static int explain_run(struct cmd_context *c, struct str *out, int argc, char **
 
 	if (rc)
 		return rc;
+	files_say_foreign(c, path, &r);
 	findings_sort(&r.findings);
 	for (size_t i = 0; i < r.findings.count; i++)
 		found += finding_asked(&r.findings.items[i], argc, argv);

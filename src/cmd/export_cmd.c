@@ -20,6 +20,7 @@ int cmd_export(struct cmd_context *c, int argc, char **argv)
 	int rc = files_load_run(c, argv[0], &r);
 	if (rc)
 		return rc;
+	files_say_foreign(c, argv[0], &r);
 	str_init(&out);
 	for (size_t i = 0; i < sizeof formats / sizeof *formats; i++)
 		if (strcmp(to, formats[i].to) == 0)

@@ -1,4 +1,5 @@
 #include "cmd/files.h"
+#include "cmd/progress.h"
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -25,7 +26,18 @@ int files_load_run(struct cmd_context *c, const char *path, struct run *r)
 {
 	int rc = store_load(r, path, &c->error);
 
-	return rc ? file_code(rc) : CMD_OK;
+	if (rc)
+		return file_code(rc);
+	snprintf(r->shown_by, sizeof(r->shown_by), "%s", c->build);
+	return CMD_OK;
+}
+
+void files_say_foreign(struct cmd_context *c, const char *path, const struct run *r)
+{
+	char text[RUN_FOREIGN];
+
+	if (*run_foreign(r, text))
+		progress_say(&(struct progress){.log = c->log}, "%s: %s", path, text);
 }
 
 int files_open_run(struct cmd_context *c, const char *path, struct run *r, struct store **store)
@@ -40,6 +52,7 @@ int files_open_run(struct cmd_context *c, const char *path, struct run *r, struc
 		*store = NULL;
 		return file_code(rc);
 	}
+	snprintf(r->shown_by, sizeof(r->shown_by), "%s", c->build);
 	return CMD_OK;
 }
 

@@ -7,6 +7,8 @@
 
 /* All return CMD_OK or another exit code with c->error set. */
 int files_load_run(struct cmd_context *c, const char *path, struct run *r); /* CMD_OK: run_free(r) */
+/* Says to the log where another build than this one concluded the findings: for output that does not say so itself. */
+void files_say_foreign(struct cmd_context *c, const char *path, const struct run *r);
 /* For writing: takes the file's lock first, then reads, so that nobody writes in between. */
 int files_open_run(struct cmd_context *c, const char *path, struct run *r, struct store **store);
 int files_make_dir(struct cmd_context *c, const char *dir); /* with its parents; fine when it is there */

@@ -88,9 +88,13 @@ static size_t say_changes(struct str *out, const struct finding_list *old, const
 static int infer_run(struct cmd_context *c, const char *path, struct run *r, struct store *store, struct str *out)
 {
 	struct finding_list old = r->findings;
+	char foreign[sizeof r->concluded] = "";
 	size_t changes;
 	int rc;
 
+	if (strcmp(run_concluded(r), c->build) != 0)
+		snprintf(foreign, sizeof foreign, "%s", run_concluded(r));
+	snprintf(r->concluded, sizeof(r->concluded), "%s", c->build);
 	memset(&r->findings, 0, sizeof(r->findings));
 	rc = engine_infer(r, &c->error);
 	if (rc == 0)
@@ -102,6 +106,8 @@ static int infer_run(struct cmd_context *c, const char *path, struct run *r, str
 	findings_sort(&r->findings);
 	changes = say_changes(out, &old, &r->findings);
 	findings_free(&old);
+	if (*foreign)
+		str_addf(out, "%s was concluded by fathom %s, and is now by fathom %s: ", path, foreign, c->build);
 	if (changes)
 		str_addf(out, "%zu change%s; %s now holds %zu findings\n", changes, changes == 1 ? "" : "s", path,
 			 r->findings.count);

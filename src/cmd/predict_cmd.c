@@ -260,6 +260,7 @@ int cmd_predict(struct cmd_context *c, int argc, char **argv)
 	int rc = files_load_run(c, cmd_value(c, "from"), &run);
 	if (rc)
 		return rc;
+	files_say_foreign(c, cmd_value(c, "from"), &run);
 	rc = predict_with(c, argv[0], &run);
 	run_free(&run);
 	return rc;

@@ -2,7 +2,6 @@
 #include "cmd/cmd.h"
 #include "cmd/figures.h"
 #include "cmd/files.h"
-#include "cmd/progress.h"
 #include "probe/engine.h"
 #include "report/report.h"
 #include "report/report_html.h"
@@ -78,10 +77,9 @@ static int load(struct cmd_context *c, const char *path, struct run *r, struct f
 	int rc = files_load_run(c, path, r);
 	if (rc)
 		return rc;
-	if (strcmp(r->fathom, c->build) != 0 && c->log_live)
-		progress_say(&(struct progress){.log = c->log},
-			     "%s was concluded by fathom %s, and this is %s; `%s infer %s` concludes again", path,
-			     r->fathom, c->build, c->program, path);
+	const char *format = cmd_value(c, "format");
+	if (format && (strcmp(format, "csv") == 0 || strcmp(format, "summary") == 0))
+		files_say_foreign(c, path, r);
 	if (engine_draw(r, figures, &c->error))
 		return CMD_DEVICE;
 	return report_overview(figures, r) ? cmd_fail(c, CMD_DEVICE, "out of memory") : CMD_OK;

@@ -214,6 +214,7 @@ static int load_stored(struct reproducing *x, const char *path)
 
 	if (rc)
 		return rc;
+	files_say_foreign(x->c, path, r);
 	gpu = str_starts(r->device.spec, "sim:") ? r->device.spec + strlen("sim:") : "";
 	rc = choose_part(x, gpu, r->device.name, &part);
 	return rc ? rc : compare(x, part, r);

@@ -165,6 +165,8 @@ static int run_resumed(struct measuring *m, struct engine_plan *plan)
 	rc = files_open_run(c, m->path, &r, &m->store);
 	if (rc)
 		return rc;
+	if (strcmp(run_concluded(&r), c->build) != 0)
+		snprintf(r.concluded, sizeof(r.concluded), "%s", c->build);
 	seed = r.seed;
 	rc = cmd_integer(c, "seed", &seed);
 	if (rc == CMD_OK && seed != r.seed)

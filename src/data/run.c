@@ -26,6 +26,21 @@ int probe_state_parse(const char *name, enum probe_state *s)
 	return -EINVAL;
 }
 
+const char *run_concluded(const struct run *r)
+{
+	return *r->concluded ? r->concluded : r->fathom;
+}
+
+const char *run_foreign(const struct run *r, char *text)
+{
+	*text = '\0';
+	if (*r->shown_by && strcmp(r->shown_by, run_concluded(r)) != 0)
+		snprintf(text, RUN_FOREIGN,
+			 "concluded by fathom %s, and this is fathom %s: `fathom infer` concludes again",
+			 run_concluded(r), r->shown_by);
+	return text;
+}
+
 int run_init(struct run *r)
 {
 	*r = (struct run){0};

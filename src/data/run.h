@@ -24,6 +24,8 @@ struct probe_record {
 struct run {
 	struct arena arena; /* owns series' arrays and names */
 	char fathom[32];    /* version that measured */
+	char concluded[32]; /* version that concluded the findings; "": the same */
+	char shown_by[32];  /* version that shows them; "": not known. Not stored */
 	char started[32];   /* ISO 8601 UTC */
 	uint64_t seed;
 	double seconds;
@@ -35,6 +37,11 @@ struct run {
 	struct finding_list findings;
 };
 int run_init(struct run *r);
+/* The version that concluded the findings. */
+const char *run_concluded(const struct run *r);
+/* Was that another one than the one that shows them? Then a sentence about it, else "", in text[RUN_FOREIGN]. */
+#define RUN_FOREIGN 192
+const char *run_foreign(const struct run *r, char *text);
 void run_free(struct run *r);
 struct series *run_series(struct run *r, const char *probe, const char *experiment);	 /* NULL when none */
 struct series *run_series_new(struct run *r, const char *probe, const char *experiment); /* NULL: out of memory */

@@ -113,6 +113,7 @@ static json_t *run_of(const struct run *r, const char *name)
 	struct json_object o = json_begin();
 	json_put(&o, "file", json_of_text(name));
 	json_put(&o, "fathom", json_of_text(r->fathom));
+	json_put(&o, "concluded", json_of_text(run_concluded(r)));
 	json_put(&o, "started", json_of_text(r->started));
 	json_put(&o, "device", json_of_device(&r->device));
 	return json_done(&o);

@@ -66,6 +66,7 @@ int export_ceilings(struct str *out, const struct run *r, struct err *e)
 	struct json_object o = json_begin();
 	json_put(&o, "schema", json_integer(1));
 	json_put(&o, "fathom", json_of_text(r->fathom));
+	json_put(&o, "concluded", json_of_text(run_concluded(r)));
 	json_put(&o, "started", json_of_text(r->started));
 	json_put(&o, "device", json_of_device(&r->device));
 	json_put(&o, "peaks", peaks(r));

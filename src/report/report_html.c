@@ -94,6 +94,7 @@ static void headline(struct str *out, const struct html_page *p)
 	size_t answered = 0, asked = 0;
 	for (size_t r = 0; r < p->count; r++) {
 		const struct run *run = p->runs[r];
+		char foreign[RUN_FOREIGN];
 		str_add(out, r ? "<h2>" : "<h1>");
 		report_escaped(out, run->device.name);
 		str_add(out, r ? "</h2>\n<p class=\"soft\">" : "</h1>\n<p class=\"soft\">");
@@ -102,6 +103,10 @@ static void headline(struct str *out, const struct html_page *p)
 		report_escaped(out, run->device.target);
 		str_addf(out, ", measured %.10s in %.0f s by fathom ", run->started, run->seconds);
 		report_escaped(out, run->fathom);
+		if (*run_foreign(run, foreign)) {
+			str_add(out, "; ");
+			report_escaped(out, foreign);
+		}
 		for (size_t i = 0; i < run->findings.count; i++)
 			answered += finding_answered(&run->findings.items[i]);
 		asked += run->findings.count;

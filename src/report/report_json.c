@@ -162,6 +162,12 @@ static int head(struct str *out, const struct run *r, struct err *e)
 		return err_nomem(e);
 	str_add(out, "{\"schema\":1,\"fathom\":");
 	json_print(out, json_of_text(r->fathom));
+	str_add(out, ",\"concluded\":");
+	json_print(out, json_of_text(run_concluded(r)));
+	if (*r->shown_by) {
+		str_add(out, ",\"shown_by\":");
+		json_print(out, json_of_text(r->shown_by));
+	}
 	str_add(out, ",\n\"device\":");
 	json_print(out, json_of_device(&r->device));
 	str_add(out, ",\n\"run\":");

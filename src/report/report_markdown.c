@@ -53,7 +53,7 @@ int report_markdown(struct str *out, const struct run *r, struct err *e)
 {
 	const struct finding **sorted = render_sorted(r);
 	const struct device_info *d = &r->device;
-	char text[64];
+	char text[64], foreign[RUN_FOREIGN];
 	if (!sorted)
 		return err_nomem(e);
 	str_add(out, "# ");
@@ -73,6 +73,10 @@ int report_markdown(struct str *out, const struct run *r, struct err *e)
 	cell(out, r->started);
 	str_add(out, " by fathom ");
 	cell(out, r->fathom);
+	if (*run_foreign(r, foreign)) {
+		str_add(out, ", ");
+		cell(out, foreign);
+	}
 	str_addf(out, ", seed %llu, in ", (unsigned long long)r->seed);
 	render_number(out, r->seconds, 3);
 	str_add(out, " s |\n");

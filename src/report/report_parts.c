@@ -56,6 +56,19 @@ static void scopes(struct str *out, const struct run *r)
 	}
 }
 
+static void foreign(struct str *out, const struct run *r, const struct report_style *style)
+{
+	char text[RUN_FOREIGN];
+	struct str line;
+	if (!*run_foreign(r, text))
+		return;
+	str_init(&line);
+	render_clean(&line, text, !style->unicode);
+	render_wrap(out, str_text(&line), 2, width_of(style));
+	out->failed |= line.failed;
+	str_free(&line);
+}
+
 void part_head(struct str *out, const struct run *r, const struct report_style *style)
 {
 	const struct device_info *d = &r->device;
@@ -92,6 +105,7 @@ void part_head(struct str *out, const struct run *r, const struct report_style *
 	render_wrap(out, str_text(&line), 2, width_of(style));
 	out->failed |= line.failed;
 	str_free(&line);
+	foreign(out, r, style);
 	part_throttling(out, r, style);
 }
 

@@ -6,6 +6,9 @@ CREATE TABLE run(
 	seed INTEGER NOT NULL,  -- 64 bits, as a signed number
 	seconds REAL            -- time spent measuring
 );
+CREATE TABLE concluded(     -- version that concluded the findings; without a row, the one that measured; since schema 4
+	id INTEGER PRIMARY KEY CHECK (id = 1), fathom TEXT NOT NULL
+);
 CREATE TABLE device(
 	id INTEGER PRIMARY KEY CHECK (id = 1),
 	backend TEXT NOT NULL, spec TEXT NOT NULL, name TEXT NOT NULL, uuid TEXT NOT NULL, driver TEXT NOT NULL,

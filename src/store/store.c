@@ -222,7 +222,9 @@ void store_close(struct store *s)
 static const struct {
 	int schema;
 	const char *name, *create;
-} since[] = {{2, "native_layout", "CREATE TABLE native_layout"}, {3, "findings", "CREATE VIEW findings"}};
+} since[] = {{2, "native_layout", "CREATE TABLE native_layout"},
+	     {3, "findings", "CREATE VIEW findings"},
+	     {4, "concluded", "CREATE TABLE concluded"}};
 #define SINCE_COUNT (sizeof since / sizeof *since)
 
 /* Does a file of this schema lack it? */

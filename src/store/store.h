@@ -5,7 +5,7 @@
 #include "data/run.h"
 
 struct store;
-#define STORE_SCHEMA 3
+#define STORE_SCHEMA 4
 
 /* A writer holds the file alone until store_close; the lock also ends with the process, and is not inherited by a fork.
  * A full disk is -ENOSPC: the transaction in hand is undone, what was stored before is safe. */
@@ -19,7 +19,7 @@ int store_resume(struct store **out, const char *path, struct err *e);
 int store_read(struct store *s, struct run *r, struct err *e);
 /* One transaction: the probe's record, series, points, natives and findings. */
 int store_probe(struct store *s, const struct run *r, const char *probe, struct err *e);
-/* Replaces all findings (fathom infer), in one transaction. */
+/* Replaces all findings and who concluded them, in one transaction. */
 int store_findings(struct store *s, const struct run *r, struct err *e);
 void store_close(struct store *s);
 /* Closes it after having seen that the file is the one that was written, and whole. -ESTALE: somebody removed, replaced or changed it, which

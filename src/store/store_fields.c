@@ -19,6 +19,11 @@ static const struct field run_fields[] = {
 };
 TABLE(run_table, "run", run_fields);
 
+static const struct field concluded_fields[] = {
+    F(struct run, concluded, "fathom", FIELD_TEXT),
+};
+TABLE(concluded_table, "concluded", concluded_fields);
+
 static const struct field device_fields[] = {
     F(struct device_info, backend, "backend", FIELD_TEXT),
     F(struct device_info, spec, "spec", FIELD_TEXT),

@@ -33,8 +33,8 @@ struct field_table {
 	const struct field *fields;
 	size_t count;
 };
-extern const struct field_table run_table, device_table, probe_table_fields, series_table, native_table, layout_table,
-    region_table, point_table, finding_table;
+extern const struct field_table run_table, concluded_table, device_table, probe_table_fields, series_table,
+    native_table, layout_table, region_table, point_table, finding_table;
 
 /* "INSERT OR REPLACE INTO t(extra,columns...) VALUES(?,...)"; extra: comma-separated further columns, bound first, or "". */
 void fields_insert(struct str *sql, const struct field_table *t, const char *extra);

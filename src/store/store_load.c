@@ -60,6 +60,8 @@ static int load_head(struct reader *in)
 {
 	unsigned runs = 0, devices = 0;
 	int code = each(in, &run_table, "", "", 0, in->r, count_row, &runs);
+	if (code == 0 && in->s->schema > 3)
+		code = each(in, &concluded_table, "", "", 0, in->r, count_row, &(unsigned){0});
 	if (code == 0)
 		code = each(in, &device_table, "", "", 0, &in->r->device, count_row, &devices);
 	if (code == 0 && (runs != 1 || devices != 1))

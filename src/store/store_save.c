@@ -415,12 +415,25 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 	return end(s, code, e);
 }
 
+static int put_concluded(struct store *s, const struct run *r, struct err *e)
+{
+	struct writer w = {.s = s};
+	sqlite3_stmt *st = NULL;
+	int code = *r->concluded ? prepare(s, &st, &concluded_table, "id", e) : 0;
+	if (st)
+		code = put(&w, st, sqlite3_bind_int(st, 1, 1), 2, &concluded_table, r, e);
+	sqlite3_finalize(st);
+	return code;
+}
+
 int store_findings(struct store *s, const struct run *r, struct err *e)
 {
 	int code = begin(s, "BEGIN", e);
 	if (code)
 		return code;
 	code = store_exec(s, "DELETE FROM finding", e);
+	if (code == 0)
+		code = put_concluded(s, r, e);
 	struct writer w = {.s = s};
 	if (code == 0)
 		code = prepare(s, &w.finding, &finding_table, "array,evidence", e);

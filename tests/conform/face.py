@@ -5,9 +5,11 @@ to type next that work as printed, -V, help COMMAND, times with a unit.
 Usage: face.py FATHOM ROOT
 """
 import glob
+import json
 import lzma
 import os
 import re
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -92,10 +94,48 @@ def words():
         expect(done.returncode == (3 if good else 2) or (good and "no-such" in done.stderr), f"--time-limit {text}: {done.stderr}")
 
 
+def by_another_build(folder):
+    """Whoever is shown what another build concluded is told so, once, wherever it is shown; and no longer when this build has concluded."""
+    path, page = os.path.join(folder, "older.fathom"), os.path.join(folder, "older.html")
+    expect(run("run", "-d", "sim:toy", "-p", "barrier", "-o", path).returncode == 0, "no run of a barrier")
+    here = run("-V").stdout.split()[1]
+
+    def told():
+        shown = {
+            "text": run("report", path, columns=400), "summary": run("report", path, "--format", "summary", columns=400),
+            "csv": run("report", path, "--format", "csv"), "markdown": run("report", path, "--format", "markdown"),
+            "lemeire": run("report", path, "--format", "lemeire", columns=400), "html": run("report", path, "--html", page),
+            "explain": run("explain", "barrier.latency", path), "export": run("export", path, "--to", "latencies"),
+            "compare": run("compare", path, path),
+        }
+        with open(page, encoding="utf-8") as f:
+            html = f.read()
+        for name, done in shown.items():
+            text = done.stdout + done.stderr + (html if name == "html" else "")
+            yield name, text.count(f"concluded by fathom 0.0.1, and this is fathom {here}")
+        report = json.loads(run("report", path, "--format", "json").stdout)
+        yield "json", report["shown_by"] == here and {here: 0, "0.0.1": 1}[report["concluded"]]
+
+    for name, times in told():
+        expect(times == 0, f"{name}: what this build concluded is said to be another's")
+    file = sqlite3.connect(path)
+    file.execute("UPDATE run SET fathom = '0.0.1'")
+    file.commit()
+    file.close()
+    for name, times in told():
+        expect(times == (2 if name == "compare" else 1), f"{name}: told {times} times that another build concluded")
+    again = run("infer", path).stdout
+    expect("was concluded by fathom 0.0.1" in again and here in again, f"infer: {again}")
+    for name, times in told():
+        expect(times == 0, f"{name}: what this build concluded anew is said to be another's")
+    expect("0.0.1" not in run("infer", path).stdout, "infer twice")
+
+
 with tempfile.TemporaryDirectory() as scratch:
     first_screen(scratch)
     next_commands(scratch)
     explained(scratch)
+    by_another_build(scratch)
 words()
 print("\n".join(problems + [f"face: {len(problems)} problems"]))
 sys.exit(1 if problems else 0)

@@ -186,7 +186,8 @@ static void upgraded(void **state)
 			*layout = none;
 		}
 	assert_true(laid); /* or the upgrade has nothing to add */
-	spoil("one.fathom", "DROP VIEW findings; DROP TABLE native_layout; PRAGMA user_version=1");
+	spoil("one.fathom",
+	      "DROP VIEW findings; DROP TABLE native_layout; DROP TABLE concluded; PRAGMA user_version=1");
 	assert_int_equal(store_load(&b, "one.fathom", &e), 0);
 	same(&old, &b);
 	run_free(&b);
@@ -205,7 +206,7 @@ static void upgraded(void **state)
 
 	/* the number alone makes no schema */
 	spoil("two.fathom", "DROP TABLE native_layout");
-	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 3");
+	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 4");
 	spoil("not_two.fathom", "PRAGMA user_version=2");
 	refuse("not_two.fathom", -EBADMSG, "its tables are not those of schema 2");
 	spoil("not_one.fathom", "PRAGMA user_version=1");
@@ -268,8 +269,8 @@ static void foreign(void **state)
 	refuse("page.fathom", -EINVAL, "not a run file of fathom");
 	spoil("other.fathom", "PRAGMA application_id=7");
 	refuse("other.fathom", -EINVAL, "a SQLite file, but not a run file");
-	spoil("newer.fathom", "PRAGMA user_version=4");
-	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 4, this one reads 3); update fathom");
+	spoil("newer.fathom", "PRAGMA user_version=5");
+	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 5, this one reads 4); update fathom");
 	spoil("older.fathom", "PRAGMA user_version=0");
 	refuse("older.fathom", -EBADMSG, "schema 0");
 }

@@ -343,7 +343,7 @@ static void study_constant(struct study *s)
 		chase_geometry(&c, k);
 	if (study_pending(s))
 		return;
-	for (unsigned k = 0; k < caches; k++)
+	for (unsigned k = 1; k < caches; k++)
 		chase_average(&c, k);
 	if (study_pending(s))
 		return;

@@ -333,8 +333,6 @@ static void study_global(struct study *s)
 		chase_geometry(&far, 0);
 	if (study_pending(s))
 		return;
-	if (l1)
-		chase_average(&near, 0);
 	if (l2 && !endless)
 		chase_average(&far, 0);
 	if (l1)

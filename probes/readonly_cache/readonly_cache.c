@@ -125,8 +125,9 @@ static void study_readonly_cache(struct study *s)
 	chase_geometry(&c, 0);
 	if (study_pending(s))
 		return;
-	chase_average(&c, 0);
-	if (!common)
+	if (common)
+		chase_average(&c, 0);
+	else
 		chase_lent(&c, BARE, chase_room(d, false));
 	if (study_pending(s))
 		return;

@@ -368,7 +368,7 @@ static void study_texture(struct study *s)
 		return;
 	/* What is known of the common L2 is another path's, and was judged there. */
 	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
-		if (!c.level[k].adopted)
+		if (!c.level[k].adopted && (k || c.beyond_sm))
 			chase_average(&c, k);
 	if (study_pending(s))
 		return;

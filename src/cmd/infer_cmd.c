@@ -2,7 +2,6 @@
 #include "base/units.h"
 #include "cmd/cmd.h"
 #include "cmd/files.h"
-#include "cmd/witness_text.h"
 #include "probe/engine.h"
 #include "store/store.h"
 #include <math.h>
@@ -113,10 +112,6 @@ static int infer_run(struct cmd_context *c, const char *path, struct run *r, str
 			 r->findings.count);
 	else
 		str_addf(out, "nothing changed; %s holds %zu findings\n", path, r->findings.count);
-	if (cmd_flag(c, "explain") && witness_text(out, r)) {
-		err_nomem(&c->error);
-		return CMD_DEVICE;
-	}
 	return cmd_print(c, out);
 }
 

@@ -27,13 +27,6 @@ static const struct cmd_option list_options[] = {
 
 static const struct cmd_option no_options[] = {END_OPTIONS};
 
-static const struct cmd_option infer_options[] = {
-    {.name = "explain",
-     .help = "also print what explains the record of each first cache best, its rival, the ring that parts them, and "
-	     "whether the findings agree"},
-    END_OPTIONS,
-};
-
 static const struct cmd_option run_options[] = {
     {.name = "device",
      .letter = 'd',
@@ -311,7 +304,7 @@ const struct cmd_verb cmd_verbs[] = {
      .summary = "infer again from the stored series, without a device",
      .about = "Replaces the findings in a run file by what this version concludes from the stored series, and prints "
 	      "what changed. The series stay as they are.",
-     .options = infer_options,
+     .options = no_options,
      .examples = infer_examples,
      .run = cmd_infer},
     {.name = "report",

@@ -5,6 +5,8 @@
 
 #define RING_MOST 400000  /* accesses of a ring: of longer ones no rule is assumed */
 #define ALL_MOST  4000000 /* and of all rings */
+#define CONTRADICTED                                                                                                   \
+	10 /* accesses of a ring that are otherwise than a rule says, besides the most of noise: then it is another rule */
 
 /* Accesses of a ring that are otherwise than the cache says. */
 static double contradictions(struct model_cache *c, const struct judge_ring *r)
@@ -42,7 +44,7 @@ static int of_rule(const struct judge_ring *ring, unsigned rings, const double *
 		return -ENOMEM;
 	for (unsigned i = 0; i < rings && out->ll >= least; i++) {
 		const double v = (double)ring[i].laps * ring[i].seen, n = v + ring[i].warm;
-		if (n > RING_MOST || all + n > ALL_MOST) {
+		if (ring[i].cold || n > RING_MOST || all + n > ALL_MOST) {
 			out->ll += of_ring[i];
 			continue;
 		}
@@ -51,6 +53,9 @@ static int of_rule(const struct judge_ring *ring, unsigned rings, const double *
 		out->wrong += m;
 		out->of += v;
 		out->ll += judge_noise(m, v);
+		/* No rule that is not contradicted by noise alone. */
+		if (m > JUDGE_NOISE * v + CONTRADICTED)
+			out->ll = -INFINITY;
 	}
 	model_cache_close(&c);
 	if (out->ll < least)

@@ -9,11 +9,9 @@ const char *judge_verdict_name(enum judge_verdict v)
 
 enum judge_verdict judge_verdict(const struct judge_result *r, enum judge_key k)
 {
-	if (!r->kept)
+	if (!r->kept || r->unexplained)
 		return JUDGE_OPEN;
-	if (!r->unexplained && r->fact[k].margin >= JUDGE_NATS)
+	if (r->fact[k].margin >= JUDGE_NATS)
 		return JUDGE_MEASURED;
-	if (r->unexplained <= JUDGE_REMAINDER * r->rings && r->fact[k].weight >= JUDGE_WEIGHT)
-		return JUDGE_LIKELY;
-	return JUDGE_OPEN;
+	return r->fact[k].weight >= JUDGE_WEIGHT ? JUDGE_LIKELY : JUDGE_OPEN;
 }

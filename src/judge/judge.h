@@ -12,8 +12,6 @@
 #define JUDGE_NATS 20.0
 /* The weight that a LIKELY value has at least: it may be wrong in one of 20 cases. */
 #define JUDGE_WEIGHT 0.95
-/* The part of the rings that a LIKELY shape may leave unexplained: of as many as it may be wrong. */
-#define JUDGE_REMAINDER 0.05
 /* log of the chance that a miss that has to be is seen as a hit: a clock that is fast, or another line's miss, hides one in fifty. */
 #define JUDGE_HIDDEN -3.9
 /* The most noise that is explained: where more of what fits misses, something else is at work. Wong 2010 and Mei 2014 see none at all. */
@@ -29,6 +27,7 @@ struct judge_ring {
 	uint32_t misses;	/* in the order of time: */
 	const uint32_t *missed; /* lap * n + element of each */
 	uint32_t warm;		/* visits before the first of them, from empty caches */
+	bool cold;		/* nothing was visited before, and what was left in the cache by others is not known */
 	double bytes, step;	/* footprint and distance, for people */
 	/* filled by judge_ring_ready */
 	const uint32_t *sorted; /* elements by address */
@@ -96,13 +95,11 @@ struct judge_result {
 		double margin;	/* nats to the best shape that says another value */
 		double weight;	/* of all shapes that say this value */
 		unsigned rival; /* that shape; 0: none was kept */
+		unsigned ring;	/* then: the one that parts them most, were no rule of replacement known */
 	} fact[JUDGE_KEYS];
 	/* of the best one */
 	unsigned unexplained, worst; /* rings, and the number of the worst */
 	double worst_by;	     /* nats */
-	unsigned parting;	     /* the ring that parts it most from the nearest rival of all */
-	double parting_by;
-	unsigned rival; /* that rival; 0: none */
 };
 /* 0 or -ENOMEM. Without rings, kept is 0. */
 int judge_weigh(const struct judge_ring *ring, unsigned rings, struct judge_result *out);

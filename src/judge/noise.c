@@ -5,10 +5,11 @@
 #include <math.h>
 #include <string.h>
 
-/* Rates of the noise, up to the most that is explained; each is exp(2) less probable than the one before. */
-static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE};
+/* Rates of the noise, up to the most that is explained, and how improbable each is beforehand, nats. Nothing but a stranger makes one of a hundred
+ * accesses miss, and the most that is explained is as improbable as a verdict may be wrong: else a shape that is too large has noise in each ring
+ * that a set of drawn victims overflows. */
+static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE}, rate_nats[] = {0, 2, 4, JUDGE_NATS / 2, JUDGE_NATS};
 #define RATES	   (sizeof(rate) / sizeof(rate[0]))
-#define RATE_NATS  2.0
 #define SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
 
 struct judge_room {
@@ -82,7 +83,8 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 	memset(t, 0, sizeof(*t));
 	place(room, r, q);
 	for (uint32_t e = 0; e < r->seen; e++) {
-		const uint32_t k = few(room->lines[room->set[e]]);
+		/* Of what was never visited nothing has to be there. */
+		const uint32_t k = r->cold ? JUDGE_WAYS_MOST + 1 : few(room->lines[room->set[e]]);
 		t->most = k > t->most ? k : t->most;
 		if (follows(r, q, e)) {
 			t->follow += r->laps;
@@ -93,7 +95,7 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 		}
 	}
 	/* A part of a lap may miss only where it was not looked. */
-	if (r->seen < r->n)
+	if (r->seen < r->n || r->cold)
 		return;
 	for (uint32_t s = 0; s < q->sets; s++)
 		sets_of[few(room->lines[s])]++;
@@ -121,8 +123,8 @@ double judge_noise(double m, double v)
 	double best = -INFINITY, term[RATES], sum = 0, prior = 0;
 
 	for (size_t i = 0; i < RATES; i++) {
-		term[i] = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - RATE_NATS * (double)i;
-		prior += exp(-RATE_NATS * (double)i);
+		term[i] = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - rate_nats[i];
+		prior += exp(-rate_nats[i]);
 		best = fmax(best, term[i]);
 	}
 	for (size_t i = 0; i < RATES; i++)
@@ -152,6 +154,51 @@ static double deviance(double m, double v, double p)
 	return (m > 0 ? m * log(m / v / p) : 0) + (v > m ? (v - m) * log((1 - m / v) / (1 - p)) : 0);
 }
 
+/* By how much sets, or lines, differ more than chance makes them: the deviance of each is half a chi-square of one degree of freedom. */
+static double beyond(double deviance_of_sets, uint32_t sets)
+{
+	return fmax(0, deviance_of_sets - sets / 2.0 - SETS_SIGMA * sqrt(sets / 2.0));
+}
+
+/* Fills visits and misses of each set that fits. *v, *m: of all of them. */
+static void fitting(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q, double *v,
+		    double *m)
+{
+	memset(room->visits, 0, q->sets * sizeof(*room->visits));
+	memset(room->misses, 0, q->sets * sizeof(*room->misses));
+	for (uint32_t e = 0; e < r->seen; e++) {
+		const uint32_t s = room->set[e];
+		if (room->lines[s] > q->ways || r->cold)
+			continue;
+		room->visits[s] += r->laps;
+		room->misses[s] += r->count[e];
+		*v += r->laps;
+		*m += r->count[e];
+	}
+}
+
+/* Without a rule that says which of them go, all sectors in sets as full as each other miss alike, where each is visited once a lap. */
+static double unlike(const struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q,
+		     const struct judge_tally *t)
+{
+	double over = 0;
+	uint32_t used = 0;
+
+	if (r->cold || (q->exact && q->rule != RULES))
+		return 0;
+	for (uint32_t i = 1; i < r->n; i++)
+		if (!((r->at[r->sorted[i]] ^ r->at[r->sorted[i - 1]]) & -(uint64_t)q->sector))
+			return 0;
+	for (uint32_t e = 0; e < r->seen; e++) {
+		const uint32_t k = few(room->lines[room->set[e]]);
+		if (k <= q->ways || k > JUDGE_WAYS_MOST || !(t->misses[k] > 0) || follows(r, q, e))
+			continue;
+		over += deviance(fmin(r->count[e], r->laps), r->laps, fmin(t->misses[k] / t->visits[k], 1 - 1e-9));
+		used++;
+	}
+	return beyond(over, used);
+}
+
 double judge_surprise(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q)
 {
 	struct judge_tally t;
@@ -159,24 +206,13 @@ double judge_surprise(struct judge_room *room, const struct judge_ring *r, const
 	uint32_t used = 0;
 
 	judge_tally(room, r, q, &t);
-	memset(room->visits, 0, q->sets * sizeof(*room->visits));
-	memset(room->misses, 0, q->sets * sizeof(*room->misses));
-	for (uint32_t e = 0; e < r->seen; e++) {
-		const uint32_t s = room->set[e];
-		if (room->lines[s] > q->ways)
-			continue;
-		room->visits[s] += r->laps;
-		room->misses[s] += r->count[e];
-		v += r->laps;
-		m += r->count[e];
-	}
+	fitting(room, r, q, &v, &m);
 	for (uint32_t s = 0; s < q->sets && m > 0; s++)
 		if (room->visits[s] > 0) {
 			off += deviance(room->misses[s], room->visits[s], fmin(m / v, 1 - 1e-9));
 			used++;
 		}
-	/* The deviance of each set is half a chi-square of one degree of freedom. */
-	off = fmax(0, off - used / 2.0 - SETS_SIGMA * sqrt(used / 2.0));
+	off = beyond(off, used) + unlike(room, r, q, &t);
 	if (m > JUDGE_NOISE * v)
 		off += deviance(m, v, JUDGE_NOISE);
 	return off - JUDGE_HIDDEN * fmax(0, t.need[q->ways] - t.cover[q->ways]);

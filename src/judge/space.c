@@ -57,7 +57,7 @@ struct judge_space judge_space_of(const struct judge_ring *ring, unsigned rings)
 		const double share = r->misses / ((double)r->seen * r->laps);
 		const double span = (double)(r->at[r->sorted[r->n - 1]] - r->at[r->sorted[0]]);
 		/* Only of whole laps without one more line elsewhere the footprint says how much they cover. */
-		if (span >= r->bytes || r->seen < r->n)
+		if (span >= r->bytes || r->seen < r->n || r->cold)
 			continue;
 		if (share < FITS_MOST)
 			fits = fmax(fits, r->n * fmin(r->step, LINE_LEAST));

@@ -8,10 +8,11 @@
 /* Rings that all candidates are held to, those of the better ones, and so on: 30 to 60 of a record's decide, as a rule. */
 #define FIRST_RINGS    12
 #define SECOND_RINGS   60
+#define FAR	       5000 /* nats: what is so much worse than the best beside the same rings cannot come near it again */
 #define FIRST_ELEMENTS 2048 /* that those rings have at most */
 #define SECOND	       600  /* candidates that are held to the second ones */
 #define ROOM	       4096 /* candidates that are kept before the worse ones go */
-#define EXACT_FIRST    16   /* shapes that rules are simulated for at first ... */
+#define EXACT_FIRST    4    /* shapes that rules are simulated for at first ... */
 #define EXACT_MOST     24   /* ... and as the best turn out to be others */
 
 /* ---- rings ---- */
@@ -121,14 +122,36 @@ static void race(struct judge_room *room, const struct judge_ring *ring, const u
 	*n = *n < keep ? *n : keep;
 }
 
+/* Holds a mapping to the first rings, with each number of ways; best: of each ring so far, log P of the best of all mappings up to it. False: it is far
+ * from that, whatever its ways. */
+static bool hold(struct judge_room *room, const struct judge_ring *ring, const unsigned *which, unsigned first,
+		 const struct judge_shape *q, uint32_t least, uint32_t most, double *best, double *ll)
+{
+	struct judge_tally t;
+
+	for (unsigned i = 0; i < first; i++) {
+		double here = -INFINITY;
+		judge_tally(room, &ring[which[i]], q, &t);
+		judge_likelihood(&t, most, ll);
+		for (uint32_t w = least; w <= most; w++)
+			here = fmax(here, ll[w]);
+		best[i] = fmax(best[i], here);
+		if (here < best[i] - FAR)
+			return false;
+	}
+	return true;
+}
+
 static void screen(struct judge_room *room, const struct judge_ring *ring, unsigned rings, const unsigned *which,
 		   unsigned chosen, struct judge_shape *shape, unsigned *n, unsigned *candidates)
 {
 	const struct judge_space space = judge_space_of(ring, rings);
 	const unsigned first = chosen < FIRST_RINGS ? chosen : FIRST_RINGS;
 	struct judge_shape q = {0};
-	struct judge_tally t;
+	double best[FIRST_RINGS];
 
+	for (unsigned i = 0; i < FIRST_RINGS; i++)
+		best[i] = -INFINITY;
 	while (judge_next(&space, &q)) {
 		double ll[JUDGE_WAYS_MOST + 1] = {0};
 		const double way = (double)q.line * q.sets;
@@ -136,12 +159,9 @@ static void screen(struct judge_room *room, const struct judge_ring *ring, unsig
 			       most = (uint32_t)fmin(space.most / way, JUDGE_WAYS_MOST);
 		if (least > most)
 			continue;
-		for (unsigned i = 0; i < first; i++) {
-			judge_tally(room, &ring[which[i]], &q, &t);
-			judge_likelihood(&t, most, ll);
-		}
 		*candidates += most - least + 1;
-		add_ways(shape, n, q, least, most, ll);
+		if (hold(room, ring, which, first, &q, least, most, best, ll))
+			add_ways(shape, n, q, least, most, ll);
 	}
 	race(room, ring, which, 0, 0, shape, n, SECOND);
 	race(room, ring, which, first, chosen, shape, n, JUDGE_KEPT);
@@ -153,7 +173,6 @@ static void facts(struct judge_result *r)
 {
 	double all = 0;
 
-	r->rival = 0;
 	for (unsigned i = 0; i < r->kept; i++)
 		all += exp(r->shape[i].ll - r->shape[0].ll);
 	for (unsigned k = 0; k < JUDGE_KEYS; k++) {
@@ -162,7 +181,7 @@ static void facts(struct judge_result *r)
 		double same = 0;
 		f->rival = 0;
 		/* Those that were dropped are no better than the last one that was kept. */
-		f->margin = r->kept == JUDGE_KEPT ? r->shape[0].ll - r->shape[r->kept - 1].ll : INFINITY;
+		f->margin = r->kept == JUDGE_KEPT ? r->shape[0].ll - r->shape[r->kept - 1].ll : FAR;
 		for (unsigned i = 0; i < r->kept; i++) {
 			if (judge_value(&r->shape[i], k) == value) {
 				same += exp(r->shape[i].ll - r->shape[0].ll);
@@ -172,28 +191,36 @@ static void facts(struct judge_result *r)
 			}
 		}
 		f->weight = same / all;
-		if (f->rival && (!r->rival || f->rival < r->rival))
-			r->rival = f->rival;
+	}
+}
+
+/* Which ring parts the best shape most from each key's rival. */
+static void part(struct judge_room *room, const struct judge_ring *ring, struct judge_result *r)
+{
+	double most[JUDGE_KEYS];
+
+	for (unsigned i = 0; i < r->rings; i++) {
+		const double best = of_ring(room, &ring[i], &r->shape[0]);
+		for (unsigned k = 0; k < JUDGE_KEYS; k++) {
+			struct judge_fact *f = &r->fact[k];
+			const double by = f->rival ? best - of_ring(room, &ring[i], &r->shape[f->rival]) : 0;
+			if (i && by <= most[k])
+				continue;
+			most[k] = by;
+			f->ring = i;
+		}
 	}
 }
 
 static void rings_of_best(struct judge_room *room, const struct judge_ring *ring, struct judge_result *r)
 {
 	r->worst_by = -INFINITY;
-	r->parting_by = -INFINITY;
 	for (unsigned i = 0; i < r->rings; i++) {
 		const double off = judge_surprise(room, &ring[i], &r->shape[0]);
 		r->unexplained += off > JUDGE_NATS;
 		if (off > r->worst_by) {
 			r->worst_by = off;
 			r->worst = i;
-		}
-		if (!r->rival)
-			continue;
-		const double by = of_ring(room, &ring[i], &r->shape[0]) - of_ring(room, &ring[i], &r->shape[r->rival]);
-		if (by > r->parting_by) {
-			r->parting_by = by;
-			r->parting = i;
 		}
 	}
 }
@@ -258,6 +285,7 @@ static int weigh(struct arena *a, const struct judge_ring *ring, struct judge_re
 	if (refine(room, ring, r))
 		return -ENOMEM;
 	rings_of_best(room, ring, r);
+	part(room, ring, r);
 	return 0;
 }
 

@@ -334,6 +334,8 @@ enum chase_state chase_average(struct chase_path *c, unsigned k);
 
 /* ---- from facts to findings; prefix is "cache.constant.l1" ---- */
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix);
+/* Of the first level of a path that begins in the SM: what the judge says. False: it says nothing, as nothing was seen to overflow. */
+bool chase_conclude_judged(struct chase_path *c, const char *prefix);
 /* Level k was never seen to overflow: its size is what held of the largest footprint, and what takes conflicts is UNDECIDED. top: that the footprint
  * fits, for the sentence that says why. */
 void chase_leave_endless(struct chase_path *c, unsigned k, const char *top);

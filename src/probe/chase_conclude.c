@@ -107,6 +107,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	struct chase_fact sized = l->size, lined = l->line;
 	char key[96], seen[400];
 
+	if (!k && !l->unequal && chase_conclude_judged(c, prefix))
+		return;
 	snprintf(seen, sizeof(seen), "%llu bytes hit, lap after lap, and %llu do not, in three orders of the accesses",
 		 size, size + (unsigned long long)l->stride);
 	if (l->settled)

@@ -1,7 +1,6 @@
 #include "probe/batch.h"
 #include "probe/engine.h"
 #include "probe/study.h"
-#include "probe/witness.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -78,7 +77,7 @@ int engine_infer(struct run *r, struct err *e)
 	if (!rc) {
 		findings_sort(&r->findings);
 		same_cache_estimate(&r->findings);
-		if (witness_estimate(r) || gates_apply(&r->findings))
+		if (gates_apply(&r->findings))
 			rc = err_nomem(e);
 	}
 	return rc;

@@ -3,7 +3,6 @@
 #include "probe/engine.h"
 #include "probe/order.h"
 #include "probe/study.h"
-#include "probe/witness.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -483,7 +482,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 	if (!rc || rc == -EINTR || rc == -ENODEV) {
 		findings_sort(&r->findings);
 		same_cache_estimate(&r->findings);
-		if (witness_estimate(r) || gates_apply(&r->findings))
+		if (gates_apply(&r->findings))
 			rc = err_nomem(e);
 	}
 	return rc;

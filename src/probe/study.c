@@ -275,6 +275,7 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 		p = zeros;
 	struct study_slot *slot = slot_find(s, experiment, x, p);
 	if (slot->point && !(slot->point & WISH_BIT)) {
+		slot->asked = true;
 		s->no_memory = stored_check(s, experiment, slot->point - 1) != 0;
 		return s->no_memory ? NULL : &s->series[experiment]->points[slot->point - 1];
 	}
@@ -286,6 +287,13 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 		s->no_memory = true;
 	s->missing += s->mode == STUDY_MEASURE;
 	return NULL;
+}
+
+bool study_asked(const struct study *s, unsigned experiment, size_t index)
+{
+	const struct point *pt = &s->series[experiment]->points[index];
+	const struct study_slot *slot = slot_find(s, experiment, pt->x, pt->p);
+	return slot->asked && slot->point == index + 1;
 }
 
 void study_expect(struct study *s, unsigned experiment, double x, const double *p)

@@ -41,6 +41,7 @@ struct study {
 	/* Where points and wishes are, rebuilt for every pass: open addressing, point 0 = free. */
 	struct study_slot {
 		uint32_t experiment, point; /* point: 1 + index in the series; wishes: WISH_BIT set */
+		bool asked;		    /* in this pass */
 	} * slots;
 	size_t slot_count, slot_used;
 	struct arena kept_arena; /* what passes leave to later ones */
@@ -72,6 +73,8 @@ void study_series_moved(struct study *s);
  * *count. 0 or -ENOMEM. */
 int study_publish(struct study *s, size_t *count);
 void study_close(struct study *s);
+/* Whether this pass has asked for the point of this index: a study that goes by all its points goes by those, as they are the same when it is replayed. */
+bool study_asked(const struct study *s, unsigned experiment, size_t index);
 
 /* Records a verdict for every claim that names one key, and drops what the probe concluded before. 0 or -ENOMEM. */
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);

@@ -25,13 +25,20 @@ enum {
 ARITHMETIC_ROWS(ROW_SETUP)
 #undef ROW_SETUP
 
+/* Rates and latencies of one operation a pipe, those that addresses are made of, and both ways to write a multiply-add. */
+#define IS_PLAIN(row)                                                                                                  \
+	((row) == ROW_add_u32 || (row) == ROW_add_s32 || (row) == ROW_add_f32 || (row) == ROW_mad_f32 ||               \
+	 (row) == ROW_fma_f32 || (row) == ROW_add_f64 || (row) == ROW_fma_f64 || (row) == ROW_fma_f16x2 ||             \
+	 (row) == ROW_ex2_f32)
+
 static const struct experiment experiments[] = {
 #define ROW_EXPERIMENT(op, type, ID, reg, kind, form, text, suffix, round, need)                                       \
 	{.name = op "." type,                                                                                          \
 	 .axis = "links",                                                                                              \
 	 .unit = "count",                                                                                              \
 	 .params = {"warps", "chains", "rounds"},                                                                      \
-	 .setup = setup_##ID},
+	 .setup = setup_##ID,                                                                                          \
+	 .thorough = !IS_PLAIN(ROW_##ID)},
     ARITHMETIC_ROWS(ROW_EXPERIMENT)
 #undef ROW_EXPERIMENT
 };
@@ -387,6 +394,7 @@ static const char *const claims[] = {"arith.*.latency", "arith.*.throughput", "a
 
 const struct probe probe_arithmetic = {
     .name = "arithmetic",
+    .quick = true,
     .asks =
 	"How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
     .source =

@@ -121,11 +121,16 @@ static const struct experiment experiments[] = {
 			    .axis = "rounds",
 			    .unit = "count",
 			    .params = {"blocks", "threads", "footprint", "level", "trial"},
-			    .setup = bandwidth_scatter_setup},
+			    .setup = bandwidth_scatter_setup,
+			    .thorough = true},
     [EXPERIMENT_EMPTY] =
 	{.name = "empty", .axis = "trial", .unit = "number", .params = {"again"}, .setup = empty_setup},
-    [EXPERIMENT_BLOCKS] =
-	{.name = "blocks", .axis = "blocks of an SM", .unit = "count", .params = {"trial"}, .setup = blocks_setup},
+    [EXPERIMENT_BLOCKS] = {.name = "blocks",
+			   .axis = "blocks of an SM",
+			   .unit = "count",
+			   .params = {"trial"},
+			   .setup = blocks_setup,
+			   .thorough = true},
 };
 
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
@@ -175,6 +180,7 @@ static int draw_bandwidth(const struct study *s, struct figure_list *out)
 
 const struct probe probe_bandwidth = {
     .name = "bandwidth",
+    .quick = true,
     .asks = "How many bytes a cycle can be read from memory, caches and shared memory, and what does a launch cost?",
     .source = "Lemeire 2016, VI-A, the copy kernel; reads only, with the clock read between stretches",
     .how =

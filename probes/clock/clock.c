@@ -331,6 +331,7 @@ static const char *const claims[] = {"clock.read_latency", "clock.granularity", 
 
 const struct probe probe_clock = {
     .name = "clock",
+    .quick = true,
     .asks = "What does reading the clock cost, in which steps does it count, who shares a counter, and does it boost?",
     .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
     .how = "The clock is read sixteen times in a row with nothing, and then with known additions, between the "

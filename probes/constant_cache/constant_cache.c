@@ -525,6 +525,7 @@ static int draw_constant(const struct study *s, struct figure_list *out)
 
 const struct probe probe_constant_cache = {
     .name = "constant_cache",
+    .quick = true,
     .asks = "How many caches does constant memory have, and what are their size, line, ways, sets and latency?",
     .source = "Wong 2010, IV-J and Mei 2014, 3.2; here every conclusion is from misses of single accesses, so that "
 	      "neither LRU "

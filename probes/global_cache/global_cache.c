@@ -472,6 +472,7 @@ static int draw_global(const struct study *s, struct figure_list *out)
 
 const struct probe probe_global_cache = {
     .name = "global_cache",
+    .quick = true,
     .asks = "Which caches serve global memory, what are their size, line, sector and latency, and how far is memory?",
     .source =
 	"Wong 2010, IV-G and Mei 2014, 3.2; loads with and without the L1 are told apart, so each level is seen alone",

@@ -34,16 +34,18 @@ PIPELINE_CLASSES(CLASS_SETUP)
 #undef CLASS_SETUP
 
 static const struct experiment experiments[] = {
-#define ROOF_EXPERIMENT(name_, setup_)                                                                                 \
+#define ROOF_EXPERIMENT(name_, setup_, thorough_)                                                                      \
 	{.name = name_,                                                                                                \
 	 .axis = "warps",                                                                                              \
 	 .unit = "count",                                                                                              \
 	 .params = {"chains", "links", "rounds", "repeats", "block", "spans"},                                         \
-	 .setup = setup_},
-#define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name, setup_##ID)
+	 .setup = setup_,                                                                                              \
+	 .thorough = thorough_},
+#define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name, setup_##ID, CLASS_##ID == CLASS_SOFTSF)
     PIPELINE_CLASSES(CLASS_EXPERIMENT)
 #undef CLASS_EXPERIMENT
-#define CLASS_EXPERIMENT(name, ID, reg, operations) ROOF_EXPERIMENT(name "-together", setup_together_##ID)
+#define CLASS_EXPERIMENT(name, ID, reg, operations)                                                                    \
+	ROOF_EXPERIMENT(name "-together", setup_together_##ID, CLASS_##ID == CLASS_SOFTSF)
 	PIPELINE_CLASSES(CLASS_EXPERIMENT)
 #undef CLASS_EXPERIMENT
 #undef ROOF_EXPERIMENT
@@ -51,7 +53,8 @@ static const struct experiment experiments[] = {
 				  .axis = "work items",
 				  .unit = "count",
 				  .params = {"chains", "links", "rounds", "repeats", "block", "spans"},
-				  .setup = pipeline_items_setup},
+				  .setup = pipeline_items_setup,
+				  .thorough = true},
 };
 
 /* ---- what is concluded ---- */
@@ -361,6 +364,7 @@ static const char *const claims[] = {"pipeline.*", NULL};
 
 const struct probe probe_pipeline = {
     .name = "pipeline",
+    .quick = true,
     .asks = "How many warps fill each pipeline, what does it reach, and what are its issue and completion latencies?",
     .source = "Lemeire 2016, I and III to V: occupancy roofline, equations 1 to 5, Figures 1 to 3, Table II; here the "
 	      "difference of two "

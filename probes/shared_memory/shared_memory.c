@@ -267,6 +267,7 @@ static int draw_shared(const struct study *s, struct figure_list *out)
 
 const struct probe probe_shared_memory = {
     .name = "shared_memory",
+    .quick = true,
     .asks = "How long does a load from shared memory take, and is shared memory cached?",
     .source = "Wong 2010, IV-F; the same pointer walk, with slopes instead of one average",
     .how = "One thread follows a ring of addresses in shared memory; three lengths of the walk give two slopes, "

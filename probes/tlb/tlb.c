@@ -14,8 +14,12 @@ enum { PATHS = TLB_ON_TEXTURE + 1 };
 static const struct experiment experiments[] = {
     [TLB_ON_GLOBAL] =
 	{.name = "global", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_global},
-    [TLB_ON_TEXTURE] =
-	{.name = "texture", .axis = "pages", .unit = "count", .params = RING_PARAM_NAMES, .setup = ring_setup_texture},
+    [TLB_ON_TEXTURE] = {.name = "texture",
+			.axis = "pages",
+			.unit = "count",
+			.params = RING_PARAM_NAMES,
+			.setup = ring_setup_texture,
+			.thorough = true},
 };
 static const char *const names[PATHS] = {"global", "texture"}, *const levels[] = {"l1", "l2", "l3", "l4"};
 #define LEVELS_NAMED (sizeof(levels) / sizeof(levels[0])) /* no key is of a further one */

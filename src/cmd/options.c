@@ -38,6 +38,8 @@ static const struct cmd_option run_options[] = {
      .letter = 'p',
      .arg = "PROBE,...",
      .help = "only these probes and those that they need; `fathom list probes` names them"},
+    {.name = "quick",
+     .help = "only the plain questions, in seconds: the clock, peaks, bandwidths, sizes and latencies of caches"},
     {.name = "output",
      .letter = 'o',
      .arg = "FILE.fathom",
@@ -203,6 +205,7 @@ static const struct cmd_example list_examples[] = {
 
 static const struct cmd_example run_examples[] = {
     {"fathom run", "measure the best device with every probe"},
+    {"fathom run --quick", "clock, peaks, bandwidths and caches only"},
     {"fathom run -d sim:gtx280 -p clock,constant_cache", "two probes on the simulated GTX 280"},
     {"fathom run -d cuda:0 -o card.fathom", "name the run file"},
     {"fathom run --resume -o card.fathom", "go on after Ctrl-C, a time limit or a crash"},

@@ -107,6 +107,11 @@ static int recorded_plan(struct cmd_context *c, const struct run *r, struct engi
 	return rc ? CMD_DEVICE : CMD_OK;
 }
 
+static bool takes_recorded(const struct cmd_context *c)
+{
+	return !cmd_value(c, "probes") && !cmd_flag(c, "quick");
+}
+
 static int measure(struct measuring *m, struct run *r, struct gpu *gpu, const struct engine_plan *plan)
 {
 	int rc = measuring_run(m, r, gpu, plan);
@@ -140,7 +145,7 @@ static int run_new(struct measuring *m, struct engine_plan *plan)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	}
 	measuring_record(c, &r, gpu->ops->info(gpu), seed);
-	if (gpu->ops->recording && !cmd_value(c, "probes"))
+	if (gpu->ops->recording && takes_recorded(c))
 		rc = recorded_plan(c, gpu->ops->recording(gpu), plan);
 	if (rc == CMD_OK)
 		rc = measuring_create(m, &r, plan, cmd_value(c, "output"));
@@ -172,7 +177,7 @@ static int run_resumed(struct measuring *m, struct engine_plan *plan)
 	if (rc == CMD_OK && seed != r.seed)
 		rc = cmd_fail(c, CMD_USAGE, "%s was begun with seed %llu; a resumed run keeps it", m->path,
 			      (unsigned long long)r.seed);
-	if (rc == CMD_OK && !cmd_value(c, "probes"))
+	if (rc == CMD_OK && takes_recorded(c))
 		rc = recorded_plan(c, &r, plan);
 	if (rc == CMD_OK)
 		rc = measuring_open(m, cmd_value(c, "device"), &r, seed, &gpu);
@@ -202,7 +207,9 @@ int cmd_run(struct cmd_context *c, int argc, char **argv)
 		rc = measuring_begin(&m, c);
 	if (rc)
 		return rc;
-	rc = engine_plan(&plan, names, count, &c->error);
+	if (names && cmd_flag(c, "quick"))
+		return cmd_fail(c, CMD_USAGE, "--quick chooses the probes itself; leave out -p or --quick");
+	rc = cmd_flag(c, "quick") ? engine_plan_quick(&plan, &c->error) : engine_plan(&plan, names, count, &c->error);
 	if (rc)
 		return rc == -EINVAL ? CMD_USAGE : CMD_DEVICE;
 	rc = cmd_flag(c, "resume") ? run_resumed(&m, &plan) : run_new(&m, &plan);

@@ -27,9 +27,12 @@ struct engine_events { /* all optional; ctx is handed back */
 struct engine_plan {
 	const struct probe **probes; /* sorted by needs; includes needed ones */
 	size_t count;
+	bool quick; /* points of thorough experiments are left out */
 };
 /* names: NULL or count 0 = all. Unknown name or a cycle: -EINVAL. plan->probes: mem_free. */
 int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e);
+/* The quick probes and what they need, without what only helps them; `quick` is set. Errors and memory as above. */
+int engine_plan_quick(struct engine_plan *plan, struct err *e);
 /* Measures into r; probes already PROBE_DONE in r are skipped (resume). 0, -EINTR when stopped, -ENODEV when the device is gone, or
  * negative. The findings in r have passed the gates when this returns one of these three, those that commit saw have not: store them again.
  * r must be of the same device as g, or new. A replayed run's seed is taken over. */

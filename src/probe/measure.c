@@ -335,6 +335,7 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 		mem_free(g);
 		return rc;
 	}
+	g->s.quick = m->plan->quick;
 	g->s.foresees = m->gpu->ops->expect != NULL;
 	g->b.at.seconds = engine_now() - began;
 	size_t at_place = eager ? m->eager++ : m->count;

@@ -121,6 +121,7 @@ static void look_at(struct order *o, const struct probe *p, struct texts *t)
 
 	if (study_open(&s, o->run, p, STUDY_MEASURE, &why))
 		return;
+	s.quick = o->plan->quick;
 	s.foresees = true;
 	if (study_pass(&s) == 0) {
 		add_wishes(o, t, &s, s.wishes, s.wish_count);

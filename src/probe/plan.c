@@ -59,7 +59,7 @@ static int add(struct engine_plan *plan, const struct probe *p, const struct pat
 			return 0;
 	}
 	rc = add_all(plan, p->needs, &here, e);
-	if (!rc)
+	if (!rc && !plan->quick)
 		rc = add_all(plan, p->helped, &here, e);
 	if (rc)
 		return rc;
@@ -67,23 +67,46 @@ static int add(struct engine_plan *plan, const struct probe *p, const struct pat
 	return 0;
 }
 
-int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e)
+static int plan_begin(struct engine_plan *plan, bool quick, struct err *e)
 {
-	bool all = !names || count == 0;
-	size_t n = all ? probe_count : count;
-	int rc = 0;
+	*plan =
+	    (struct engine_plan){.probes = mem_alloc((probe_count + 1) * sizeof(const struct probe *)), .quick = quick};
+	return plan->probes ? 0 : err_nomem(e);
+}
 
-	*plan = (struct engine_plan){.probes = mem_alloc((probe_count + 1) * sizeof(const struct probe *))};
-	if (!plan->probes)
-		return err_nomem(e);
-	for (size_t i = 0; !rc && i < n; i++) {
-		const char *name = names && !all ? names[i] : probe_table[i]->name;
-		const struct probe *p = probe_find(name);
-		rc = p ? add(plan, p, NULL, e) : unknown(name, NULL, e);
-	}
+static int plan_end(struct engine_plan *plan, int rc)
+{
 	if (rc) {
 		mem_free(plan->probes);
 		*plan = (struct engine_plan){0};
 	}
 	return rc;
+}
+
+int engine_plan_quick(struct engine_plan *plan, struct err *e)
+{
+	int rc = plan_begin(plan, true, e);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < probe_count; i++)
+		if (probe_table[i]->quick)
+			rc = add(plan, probe_table[i], NULL, e);
+	return plan_end(plan, rc);
+}
+
+int engine_plan(struct engine_plan *plan, const char *const *names, size_t count, struct err *e)
+{
+	bool all = !names || count == 0;
+	size_t n = all ? probe_count : count;
+	int rc = plan_begin(plan, false, e);
+
+	if (rc)
+		return rc;
+	for (size_t i = 0; !rc && i < n; i++) {
+		const char *name = names && !all ? names[i] : probe_table[i]->name;
+		const struct probe *p = probe_find(name);
+		rc = p ? add(plan, p, NULL, e) : unknown(name, NULL, e);
+	}
+	return plan_end(plan, rc);
 }

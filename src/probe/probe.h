@@ -54,6 +54,8 @@ struct experiment {
 	const char *params[POINT_PARAMS]; /* names of p[] */
 	/* Fills j for the point. 0, or -ENOTSUP when this device cannot (the point then is REFUSED with that reason). */
 	int (*setup)(const struct study *s, double x, const double *p, struct job *j);
+	bool
+	    thorough; /* no plain question hangs on it: a quick run leaves its points out, and the study does without them */
 };
 
 struct probe {
@@ -66,6 +68,9 @@ struct probe {
 	const char *const *needs; /* names of probes that come first; NULL-terminated, or NULL */
 	const char *const
 	    *helped; /* by these, which come first as well, but it does without those that a device cannot run */
+	bool
+	    quick; /* it answers a plain question: the clock, a peak, a bandwidth, or size and latency of a cache. A quick run has only such
+		     * probes and those that they need */
 	const char *const *claims; /* key globs that it may conclude: "cache.constant.*"; NULL-terminated */
 	const struct experiment *experiments;
 	unsigned experiment_count;

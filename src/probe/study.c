@@ -266,6 +266,11 @@ uint64_t study_seed(const struct study *s)
 	return s->run->seed;
 }
 
+static bool is_left_out(const struct study *s, unsigned experiment)
+{
+	return s->quick && s->probe->experiments[experiment].thorough;
+}
+
 const struct point *study_ask(struct study *s, unsigned experiment, double x, const double *p)
 {
 	assert(experiment < s->probe->experiment_count);
@@ -279,6 +284,8 @@ const struct point *study_ask(struct study *s, unsigned experiment, double x, co
 		s->no_memory = stored_check(s, experiment, slot->point - 1) != 0;
 		return s->no_memory ? NULL : &s->series[experiment]->points[slot->point - 1];
 	}
+	if (is_left_out(s, experiment))
+		return NULL;
 	if (s->ahead) {
 		study_expect(s, experiment, x, p);
 		return NULL;
@@ -299,7 +306,7 @@ bool study_asked(const struct study *s, unsigned experiment, size_t index)
 void study_expect(struct study *s, unsigned experiment, double x, const double *p)
 {
 	assert(experiment < s->probe->experiment_count);
-	if (!s->foresees || s->no_memory || s->mode != STUDY_MEASURE)
+	if (!s->foresees || s->no_memory || s->mode != STUDY_MEASURE || is_left_out(s, experiment))
 		return;
 	if (!p)
 		p = zeros;

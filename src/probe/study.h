@@ -26,6 +26,7 @@ struct study {
 	struct finding_list concluded; /* in this pass */
 	struct wish *wishes;	       /* of this pass, each once */
 	size_t wish_count, wish_cap;
+	bool quick;	     /* points of thorough experiments can not be had */
 	bool foresees;	     /* the device compiles in the background: what is likely counts */
 	bool ahead;	     /* what the rest of this pass asks for is only likely */
 	struct wish *likely; /* of this pass, points that later ones may wish for; none that was told before */

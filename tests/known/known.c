@@ -139,7 +139,8 @@ int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, 
 	if (rc)
 		return rc;
 	r->device = *g->ops->info(g);
-	rc = engine_plan(&plan, count ? names : NULL, count, e);
+	rc = probe && strcmp(probe, "quick") == 0 ? engine_plan_quick(&plan, e)
+						  : engine_plan(&plan, count ? names : NULL, count, e);
 	if (rc == 0)
 		rc = engine_measure(r, g, &plan, NULL, e);
 	g->ops->close(g);

@@ -10,7 +10,7 @@ int known_read(struct str *to, const char *path);
 
 /* Runs probes on the simulated GPU. r is initialised here; run_free it in any case. */
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
-/* Only these probes, with commas between, and what they need; NULL: every probe. */
+/* Only these probes, with commas between, and what they need; NULL: every probe; "quick": what `run --quick` measures. */
 int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */

@@ -20,5 +20,8 @@ struct large_sides {
 /* Only after large_size was done. Asks for the sweeps that large_size has not asked for. */
 enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit, const struct large_l2 *l,
 			     struct large_sides *out);
+/* How many of n samples, ascending, no refresh of the memory delayed: the slowest were, if they are as few as refreshes make them. scratch: n more.
+ * Exposed for tests. */
+size_t large_undelayed(const double *ticks, size_t n, double *scratch);
 
 #endif

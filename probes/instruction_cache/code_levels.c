@@ -197,11 +197,10 @@ void code_find_levels(struct code_survey *v, const struct code_classes *c)
 		/* Not even the smallest ring is without what is slower: the steps of a coarse clock, no level. */
 		if (!l.endless && !l.fits)
 			continue;
-		/* What is slower but holds no more is the same level: rows of a memory, neighbours of different distance. */
-		if (v->levels && !l.endless && l.fits <= last + last / 4 && alike(c, k)) {
-			v->level[v->levels - 1].floor = l.floor;
+		/* What is slower but holds no more is one level with the next class: rows of a memory, neighbours of different distance. Either is a
+		 * miss of the level before. */
+		if (v->levels && !l.endless && l.fits <= last + last / 4 && alike(c, k))
 			continue;
-		}
 		last = l.fits;
 		v->level[v->levels++] = l;
 		if (l.endless)

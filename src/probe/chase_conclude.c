@@ -228,7 +228,8 @@ static double doubted_from(const struct chase_path *c, double median)
 	return fmax(told, c->swing / 2 * (c->swing / 2 * nearest > told ? nearest : median));
 }
 
-/* An SM may really be so far, and then is so again, later; else the middle one of three answers counts, and *torn. */
+/* An SM may really be so far, and then is so again, later, and what drifts slowly against its clock is in between; else the middle one of three
+ * answers counts, and *torn. */
 static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *one,
 				      bool *torn)
 {
@@ -244,6 +245,10 @@ static enum chase_state latency_again(struct chase_path *c, unsigned k, uint32_t
 		if (state == CHASE_DONE && (other[0].value - one->value) * (other[1].value - one->value) > 0)
 			*one =
 			    fabs(other[0].value - one->value) < fabs(other[1].value - one->value) ? other[0] : other[1];
+	} else if (state == CHASE_DONE) {
+		const double half = (other[0].value - one->value) / 2;
+		one->value += half;
+		one->half = fmax(one->half, other[0].half) + fabs(half);
 	}
 	c->again = 0;
 	return state;

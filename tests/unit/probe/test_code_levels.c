@@ -64,6 +64,7 @@ static void two_ways_of_one_memory(void **state)
 
 	(void)state;
 	assert_int_equal(v->levels, 2);
+	assert_true(v->level[0].floor < 470);
 	assert_true(v->level[1].ticks == 546);
 	assert_true(isinf(v->level[1].floor));
 	free(v);

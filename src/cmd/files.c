@@ -154,6 +154,36 @@ static void slug(char *out, size_t n, const struct device_info *d)
 		snprintf(out, n, "gpu");
 }
 
+/* What is no letter, digit, '.', '_' or '-' becomes a '-': "cuda:0" is "cuda-0". */
+static void add_part(struct str *out, const char *text)
+{
+	for (; *text; text++)
+		str_addc(out, isalnum((unsigned char)*text) || strchr("._-", *text) ? *text : '-');
+}
+
+char *files_output(struct arena *a, const char *given, const struct device_info *d)
+{
+	char host[256] = "", *path;
+	struct str out;
+
+	if (gethostname(host, sizeof(host) - 1))
+		snprintf(host, sizeof(host), "host");
+	str_init(&out);
+	for (const char *at = given; *at; at++) {
+		const char what = at[0] == '%' ? at[1] : 0;
+
+		if (what == 'h' || what == 'u' || what == 'd') {
+			add_part(&out, what == 'h' ? host : what == 'u' ? d->uuid : d->spec);
+			at++;
+		} else {
+			str_addc(&out, *at);
+		}
+	}
+	path = out.failed ? NULL : arena_strdup(a, str_text(&out));
+	str_free(&out);
+	return path;
+}
+
 char *files_run_name(struct arena *a, const struct device_info *d, const char *date, unsigned attempt)
 {
 	char name[48];

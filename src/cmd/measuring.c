@@ -151,6 +151,8 @@ int measuring_open(struct measuring *m, const char *given, const struct run *res
 	char device[512], why[512] = "";
 	int rc;
 
+	/* The time limit is this device's: others may have been measured before. */
+	m->began = now_seconds();
 	if (given || resumed) {
 		/* A stored spec is the first choice on resume: the same device again. */
 		snprintf(device, sizeof(device), "%s", given ? given : resumed->device.spec);

@@ -31,9 +31,11 @@ static const struct cmd_option run_options[] = {
     {.name = "device",
      .letter = 'd',
      .arg = "DEVICE",
-     .help = "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first NVIDIA GPU that "
-	     "can be used, else "
-	     "sim:gtx280"},
+     .help =
+	 "cuda:N, opencl:P.D, sim:NAME, sim:FILE.gpu or replay:FILE.fathom; without it the first NVIDIA GPU that "
+	 "can be used, else "
+	 "sim:gtx280; cuda:all is every card, and several have commas between: each is measured by a process of its "
+	 "own, and the exit code is the worst"},
     {.name = "probes",
      .letter = 'p',
      .arg = "PROBE,...",
@@ -43,7 +45,8 @@ static const struct cmd_option run_options[] = {
     {.name = "output",
      .letter = 'o',
      .arg = "FILE.fathom",
-     .help = "the run file to write; without it a free name made of the device and the date"},
+     .help = "the run file to write; without it a free name made of the device and the date; %h in it is this machine, "
+	     "%u the device's UUID, %d the device as -d names it"},
     {.name = "resume", .help = "go on with the run file given by -o: what it has is not measured again"},
     {.name = "seed",
      .arg = "N",
@@ -208,6 +211,7 @@ static const struct cmd_example run_examples[] = {
     {"fathom run --quick", "clock, peaks, bandwidths and caches only"},
     {"fathom run -d sim:gtx280 -p clock,constant_cache", "two probes on the simulated GTX 280"},
     {"fathom run -d cuda:0 -o card.fathom", "name the run file"},
+    {"fathom run -d cuda:all -o runs/%h-%u.fathom", "every card of this machine, a file each"},
     {"fathom run --resume -o card.fathom", "go on after Ctrl-C, a time limit or a crash"},
     {"fathom run -d replay:card.fathom -o again.fathom", "ask a stored run instead of a GPU"},
     END_EXAMPLES,

@@ -40,9 +40,8 @@ void progress_say(struct progress *p, const char *fmt, ...)
 	str_clean(clean, sizeof(clean), line);
 	flockfile(p->log);
 	clear_line(p);
-	if (p->who)
-		fprintf(p->log, "%s: ", p->who);
-	fprintf(p->log, "%s\n", clean);
+	/* In one piece: other processes may write lines of theirs. */
+	fprintf(p->log, "%s%s%s\n", p->who ? p->who : "", p->who ? ": " : "", clean);
 	fflush(p->log);
 	funlockfile(p->log);
 }

@@ -1,6 +1,7 @@
 /* fathom run: choose a device, plan, measure, infer, summarise. */
 #include "cmd/files.h"
 #include "cmd/interrupt.h"
+#include "cmd/many.h"
 #include "cmd/measuring.h"
 #include <errno.h>
 #include <string.h>
@@ -116,14 +117,16 @@ static int measure(struct measuring *m, struct run *r, struct gpu *gpu, const st
 {
 	int rc = measuring_run(m, r, gpu, plan);
 
-	if (rc == CMD_OK)
+	/* Of several devices at once, each has a line in the end. */
+	if (rc == CMD_OK && !m->progress.who)
 		rc = summarise(m, r);
 	return rc == CMD_OK ? measuring_outcome(m, r) : rc;
 }
 
-static int run_new(struct measuring *m, struct engine_plan *plan)
+static int run_new(struct measuring *m, const char *device, struct engine_plan *plan)
 {
 	struct cmd_context *c = m->c;
+	const char *output = cmd_value(c, "output");
 	struct gpu *gpu = NULL;
 	uint64_t seed = 1;
 	struct run r;
@@ -132,11 +135,10 @@ static int run_new(struct measuring *m, struct engine_plan *plan)
 	if (rc)
 		return rc;
 	/* Said before the device is opened: that costs the time of a driver's start. */
-	if (cmd_value(c, "output") && files_exists(cmd_value(c, "output")))
+	if (output && files_exists(output))
 		return cmd_fail(c, CMD_USAGE,
-				"%s is there already; go on with it by --resume, or give another name to -o",
-				cmd_value(c, "output"));
-	rc = measuring_open(m, cmd_value(c, "device"), NULL, seed, &gpu);
+				"%s is there already; go on with it by --resume, or give another name to -o", output);
+	rc = measuring_open(m, device, NULL, seed, &gpu);
 	if (rc)
 		return rc;
 	interrupt_watch();
@@ -145,10 +147,14 @@ static int run_new(struct measuring *m, struct engine_plan *plan)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	}
 	measuring_record(c, &r, gpu->ops->info(gpu), seed);
-	if (gpu->ops->recording && takes_recorded(c))
+	if (output && !(output = files_output(&c->arena, output, &r.device)))
+		rc = cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (rc == CMD_OK && gpu->ops->recording && takes_recorded(c))
 		rc = recorded_plan(c, gpu->ops->recording(gpu), plan);
-	if (rc == CMD_OK)
-		rc = measuring_create(m, &r, plan, cmd_value(c, "output"));
+	if (rc == CMD_OK) {
+		rc = measuring_create(m, &r, plan, output);
+		m->path = rc == CMD_OK ? m->path : NULL; /* it is another run's */
+	}
 	if (rc == CMD_OK)
 		rc = measure(m, &r, gpu, plan);
 	run_free(&r);
@@ -192,6 +198,48 @@ static int run_resumed(struct measuring *m, struct engine_plan *plan)
 	return rc;
 }
 
+/* ---- several devices ---- */
+
+struct each {
+	struct measuring *m;
+	struct engine_plan *plan;
+};
+
+/* In a process of its own. */
+static int measure_one(void *ctx, const char *device, const char **path)
+{
+	struct each *x = ctx;
+	struct progress *log = &x->m->progress;
+
+	log->who = device;
+	log->live = false; /* there is one last line, and several would draw it */
+	const int rc = run_new(x->m, device, x->plan);
+	if (rc != CMD_OK && x->m->c->error.text[0])
+		progress_say(log, "%s", x->m->c->error.text);
+	store_close(x->m->store);
+	*path = x->m->path;
+	return rc;
+}
+
+static int run_many(struct measuring *m, struct engine_plan *plan)
+{
+	struct each each = {m, plan};
+	struct cmd_context *c = m->c;
+	const char *output = cmd_value(c, "output");
+	struct many all;
+	int rc = many_list(c, cmd_value(c, "device"), &all);
+
+	if (rc)
+		return rc;
+	if (all.count > 1 && output && !strstr(output, "%u") && !strstr(output, "%d"))
+		return cmd_fail(
+		    c, CMD_USAGE,
+		    "-o %s names one file, and these are %zu devices; write %%u (a card's UUID) or %%d (cuda-0) "
+		    "into it",
+		    output, all.count);
+	return many_run(c, &all, measure_one, &each);
+}
+
 int cmd_run(struct cmd_context *c, int argc, char **argv)
 {
 	struct measuring m;
@@ -212,7 +260,12 @@ int cmd_run(struct cmd_context *c, int argc, char **argv)
 	rc = cmd_flag(c, "quick") ? engine_plan_quick(&plan, &c->error) : engine_plan(&plan, names, count, &c->error);
 	if (rc)
 		return rc == -EINVAL ? CMD_USAGE : CMD_DEVICE;
-	rc = cmd_flag(c, "resume") ? run_resumed(&m, &plan) : run_new(&m, &plan);
+	if (!many_meant(cmd_value(c, "device")))
+		rc = cmd_flag(c, "resume") ? run_resumed(&m, &plan) : run_new(&m, cmd_value(c, "device"), &plan);
+	else if (cmd_flag(c, "resume"))
+		rc = cmd_fail(c, CMD_USAGE, "--resume goes on with one run file, so -d has to name one device");
+	else
+		rc = run_many(&m, &plan);
 	store_close(m.store);
 	mem_free(plan.probes);
 	return rc;

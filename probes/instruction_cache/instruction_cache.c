@@ -406,6 +406,7 @@ static void study_instruction(struct study *s)
 
 const struct probe probe_instruction_cache = {
     .name = "instruction_cache",
+    .quick = true,
     .asks = "How many caches do instructions have, what are their size, line, ways and sets, and who shares them?",
     .source =
 	"Wong 2010, IV-J5 and IV-K; here jumps from line to line are timed one by one, so that no bandwidth hides a "

@@ -40,7 +40,8 @@ def main():
         wrong += [f"{key} is {found[key]['verdict']}, and nothing of it was measured" for key in THOROUGH
                   if key in found and found[key]["verdict"] not in ("INCONCLUSIVE", "UNSUPPORTED")]
         said = call(fathom, "infer", "quick.fathom")
-        if findings(fathom, "quick.fathom") != found:
+        kept = findings(fathom, "quick.fathom")
+        if any((f["verdict"], f["value"], f["lo"], f["hi"]) != tuple(kept[key][k] for k in ("verdict", "value", "lo", "hi")) for key, f in found.items()):
             wrong.append(f"inferred again it says something else: {said}")
         call(fathom, "run", "--quick", "-d", "replay:quick.fathom", "-o", "again.fathom")
         again = findings(fathom, "again.fathom")

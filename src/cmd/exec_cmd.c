@@ -66,6 +66,20 @@ static int put_before(struct cmd_context *c, const char *name, const char *first
 	return first && whole && setenv(name, whole, 1) == 0 ? CMD_OK : cmd_fail(c, CMD_DEVICE, "out of memory");
 }
 
+/* Where the library leaves them: an absolute path, or nothing for standard error. The file is made now: a folder that cannot be written is told at once. */
+static int stats_to(struct cmd_context *c, const char *path)
+{
+	FILE *f = path ? fopen(path, "w") : NULL;
+	char *whole = f ? realpath(path, NULL) : NULL;
+	int bad = errno;
+	if (f)
+		fclose(f);
+	int failed = (path && !whole) || setenv("FATHOM_EXEC_STATS", path ? whole : "", 1);
+	free(whole);
+	return failed ? cmd_fail(c, CMD_FILE, "cannot write %s: %s", path ? path : "FATHOM_EXEC_STATS", strerror(bad))
+		      : CMD_OK;
+}
+
 int cmd_exec(struct cmd_context *c, int argc, char **argv)
 {
 	const char *folder, *gpu;
@@ -80,6 +94,8 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 		rc = put_before(c, "LD_PRELOAD", arena_printf(&c->arena, "%s/libfathom-exec.so", folder));
 	if (rc)
 		return rc;
+	if (cmd_flag(c, "stats") && stats_to(c, cmd_value(c, "stats")))
+		return CMD_FILE;
 	char **words = ARENA_ARRAY(&c->arena, (size_t)argc + 1, char *);
 	if (!words || setenv("FATHOM_EXEC_GPU", gpu, 1))
 		return cmd_fail(c, CMD_DEVICE, "out of memory");

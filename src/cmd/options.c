@@ -129,6 +129,13 @@ static const struct cmd_option exec_options[] = {
      .arg = "NAME|FILE.gpu",
      .help = "the simulated GPU: a built-in name or a description of yours",
      .required = true},
+    {.name = "stats",
+     .arg = "FILE",
+     .endings = ".json",
+     .help = "count what kernels do, as `fathom sim --stats` does: tables of each kernel on standard error when the "
+	     "program ends, or JSON in "
+	     "FILE.json, with "
+	     "each launch"},
     {.name = "threads",
      .arg = "N",
      .help =
@@ -138,6 +145,7 @@ static const struct cmd_option exec_options[] = {
 };
 static const struct cmd_example exec_examples[] = {
     {"fathom exec --gpu h200 -- ./vectorAdd", "an unmodified CUDA program on a simulated H200"},
+    {"fathom exec --gpu h200 --stats run.json ./vectorAdd", "and what each of its launches did"},
     END_EXAMPLES,
 };
 
@@ -169,6 +177,12 @@ static const struct cmd_option sim_options[] = {
      .help =
 	 "threads of this machine that a simulated GPU may use (default: FATHOM_THREADS, else one a processor, 16 at "
 	 "most); the results are the same for any number"},
+    {.name = "stats",
+     .arg = "FILE",
+     .endings = ".json",
+     .help = "count what happens: instructions by class, waits by reason, caches, memory, occupancy, lines; a table, "
+	     "or JSON in "
+	     "FILE.json"},
     {.name = "trace",
      .arg = "FILE",
      .endings = ".json .txt",

@@ -1,7 +1,9 @@
 /* fathom sim: one kernel of the user's on a simulated GPU. */
+#include "cmd/files.h"
 #include "cmd/kernel_file.h"
 #include "cmd/sim_args.h"
 #include "cmd/sim_trace.h"
+#include "gpu/sim/sim_stats.h"
 #include "ptx/ptx.h"
 #include <errno.h>
 #include <math.h>
@@ -81,6 +83,33 @@ static int first_entry(struct cmd_context *c, const char *path, const char *text
 		      : cmd_fail(c, CMD_FILE, "%s has no .entry", path);
 }
 
+/* What --stats asks for: a table after the results, or JSON in a file. */
+static int print_stats(struct cmd_context *c, struct gpu *g, const struct sim_spec *spec, const struct func_program *p,
+		       const struct launch *l, const struct time_stats *counts)
+{
+	const struct time_result *r = sim_result(g);
+	const char *path = cmd_value(c, "stats");
+	const struct sim_kernel_stats k = {.spec = spec,
+					   .program = p,
+					   .counts = counts,
+					   .grid = {l->grid[0], l->grid[1], l->grid[2]},
+					   .block = {l->block[0], l->block[1], l->block[2]},
+					   .shared_bytes = p->shared_static + l->shared_bytes,
+					   .launches = 1,
+					   .cycles = r->cycles,
+					   .ns = r->ns};
+	struct str out;
+	str_init(&out);
+	(path ? sim_stats_json : sim_stats_table)(&out, &k);
+	if (path)
+		str_add(&out, "\n");
+	int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory")
+		 : path	    ? files_replace(c, path, &out)
+			    : cmd_print(c, &out);
+	str_free(&out);
+	return rc;
+}
+
 static int launch(struct cmd_context *c, struct gpu *g, const char *path, const char *text)
 {
 	struct launch l = {.repeats = 1};
@@ -122,12 +151,19 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	l.time_limit_ms = (uint32_t)ceil(limit * 1000);
 	if (t)
 		sim_trace(g, &hook);
+	struct time_stats counts = {.record = ARENA_ARRAY(&c->arena, p->inst_count, struct time_count)};
+	if (!counts.record)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (cmd_flag(c, "stats"))
+		sim_stats(g, &counts);
 	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : CMD_OK;
 	int written = trace_close(t);
 	if (!rc)
 		rc = written;
 	if (!rc)
 		rc = print_result(c, g, &s, &native);
+	if (!rc && cmd_flag(c, "stats") && s.outcome != OUTCOME_REFUSED)
+		rc = print_stats(c, g, sim_described(g), p, &l, &counts);
 	if (!rc && s.outcome != OUTCOME_OK)
 		rc = cmd_fail(c, CMD_INCOMPLETE, "the kernel did not end well: %s", s.message);
 	sample_free(&s);

@@ -7,7 +7,7 @@
  * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its lock. As commands do, the library
  * prints (what kernels print, and one sentence about what it cannot serve) and ends the program.
  *
- * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes. */
+ * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes; FATHOM_EXEC_STATS, the file that statistics go to, "" for standard error. */
 #ifndef FATHOM_EXEC_DRIVER_H
 #define FATHOM_EXEC_DRIVER_H
 #include "base/arena.h"
@@ -36,14 +36,20 @@ struct exec_heap {
 	size_t count, cap;
 };
 
+struct exec_shape {
+	uint32_t grid[3], block[3], shared;
+};
 struct CUfunc_st {
 	struct CUmod_st *module;
 	struct CUfunc_st *next;
 	char *name;
 	struct func_program *program;
 	struct time_program *time;
-	uint32_t dynamic_shared; /* opted in */
-	uint64_t launches;
+	uint32_t dynamic_shared;   /* opted in */
+	struct time_stats *counts; /* of all its launches; NULL: none yet, or nobody asked */
+	struct exec_shape shape;   /* of the latest launch */
+	uint64_t launches, cycles;
+	double ns;
 };
 struct CUmod_st {
 	struct CUmod_st *next;
@@ -83,7 +89,9 @@ struct exec_process {
 	struct CUctx_st primary;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns; /* simulated time */
+	double ns;	   /* simulated time */
+	const char *stats; /* where to; NULL: not asked for */
+	struct str log;	   /* of launches, as JSON */
 };
 extern struct exec_process exec_process;
 
@@ -123,11 +131,13 @@ CUresult exec_function_ready(struct CUfunc_st *f); /* decoded */
 CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint64_t *bytes);
 
 /* driver_launch.c: under the lock. params: one pointer a parameter; or packed bytes. */
-struct exec_shape {
-	uint32_t grid[3], block[3], shared;
-};
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **params, const uint8_t *packed,
 		     size_t packed_bytes);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
+
+/* driver_stats.c */
+void exec_stats_open(void); /* if they are asked for: they are written when the program ends */
+struct time_stats *exec_stats_of(struct CUfunc_st *f); /* counts the next launch; NULL: nobody asked */
+void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const struct time_result *r);
 
 #endif

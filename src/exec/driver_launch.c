@@ -1,6 +1,6 @@
 /* Launches, and how many blocks of a kernel an SM takes. */
 #include "exec/driver.h"
-#include "gpu/sim/time/time_place.h"
+#include "gpu/sim/sim_stats.h"
 #include <stdio.h>
 #include <string.h>
 
@@ -29,18 +29,19 @@ static void print(struct exec_process *x)
 	x->print.lost = false;
 }
 
-static CUresult run(struct CUfunc_st *f, struct func_launch *l)
+static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exec_shape *s)
 {
 	struct exec_process *x = &exec_process;
 	struct time_result r;
-	struct time_request q = {.program = f->time, .launch = l, .host_ns = 1e9 * x->spec->host.launch_latency};
+	struct time_request q = {
+	    .program = f->time, .launch = l, .host_ns = 1e9 * x->spec->host.launch_latency, .stats = exec_stats_of(f)};
 	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
 		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
 		x->last = f->module;
 	}
 	if (time_launch(x->time, &q, &r))
 		return EXEC_OUT_OF_MEMORY;
-	f->launches++;
+	exec_stats_launch(f, s, &r);
 	x->ns += r.ns + q.host_ns;
 	print(x);
 	return r.end == TIME_DONE ? EXEC_OK : failed(f, &r);
@@ -79,32 +80,18 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **par
 				.texture = x->texture,
 				.texture_count = EXEC_TEXTURES,
 				.print = p->prints ? &x->print : NULL};
-	r = run(f, &l);
+	r = run(f, &l, s);
 	mem_free(bytes);
 	return r;
 }
 
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared)
 {
-	const struct sim_spec *s = exec_process.spec;
-	const struct func_program *p = f->program;
-	uint64_t shared = p->shared_static;
-	struct time_need one, used = {0};
-	uint32_t n = 0;
+	uint64_t shared = f->program->shared_static;
+	const char *limit;
 	if (dynamic_shared)
 		shared = ((shared + 15) & ~15ull) + dynamic_shared;
-	if (!threads || threads > s->max_threads_per_block)
-		return 0;
-	time_need(&one, s, threads, p->registers, shared, time_barriers_named(p));
-	for (; time_fits(s, &used, &one); n++) {
-		used.blocks += one.blocks;
-		used.warps += one.warps;
-		used.threads += one.threads;
-		used.registers += one.registers;
-		used.barriers += one.barriers;
-		used.shared += one.shared;
-	}
-	return n;
+	return sim_blocks_per_sm(exec_process.spec, f->program, threads, shared, &limit);
 }
 
 /* ---- the driver's calls ---- */

@@ -193,6 +193,8 @@ EXEC_API CUresult cuModuleLoad(CUmodule *out, const char *path)
 EXEC_API CUresult cuModuleUnload(CUmodule m)
 {
 	EXEC_ENTER();
+	if (exec_process.stats) /* they are told at the program's end */
+		return exec_leave(m ? EXEC_OK : EXEC_INVALID_HANDLE);
 	for (struct CUmod_st **p = &exec_process.modules; *p; p = &(*p)->next)
 		if (*p == m) {
 			*p = m->next;

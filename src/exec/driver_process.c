@@ -71,6 +71,7 @@ static int open_device(struct exec_process *x)
 		return -1;
 	}
 	time_threads(x->time, threads_wanted());
+	exec_stats_open();
 	x->open = true;
 	return 0;
 }

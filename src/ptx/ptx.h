@@ -223,6 +223,7 @@ struct ptx_inst {
 	const char
 	    *tail; /* ".sync.aligned.m16n8k16": the modifiers of operations that ops.def gives M_FREE, else NULL */
 	uint32_t line, column; /* 1-based, of the source text */
+	uint32_t source;       /* the line that .loc names, of what the text was compiled from; 0: none */
 };
 
 enum ptx_linkage { PTX_LINK_NONE, PTX_VISIBLE, PTX_WEAK_LINK, PTX_EXTERN };

@@ -134,6 +134,7 @@ struct ptx_parser {
 	const char *name;
 	const char *at, *end, *line_start;
 	uint32_t line;
+	uint32_t source; /* of the latest .loc in this body, 0: none */
 	struct ptx_token tok, ahead;
 	bool has_ahead;
 	uint32_t refusals;			   /* functions whose body could not be read, */

@@ -258,6 +258,7 @@ int ptx_parse_inst(struct ptx_parser *p)
 		PTX_TRY(parse_guard(p, &in));
 	in.line = p->tok.line;
 	in.column = p->tok.column;
+	in.source = p->source;
 	PTX_TRY(parse_op(p, &in));
 	PTX_TRY(parse_mods(p, &in));
 	PTX_TRY(ptx_parse_operands(p, &in));

@@ -134,8 +134,24 @@ bool ptx_is_line_directive(const struct ptx_token *t)
 	return t->kind == TOK_DOT && (ptx_token_is(t, "loc") || ptx_token_is(t, "file"));
 }
 
+/* The second number of ".loc file line column". What it is not is no error: it says nothing about what is executed. */
+static void read_loc(struct ptx_parser *p, const struct ptx_token *t)
+{
+	const char *s = t->s + t->n;
+	uint64_t n = 0;
+	for (int word = 0; word < 2; word++) {
+		while (s < p->end && (*s == ' ' || *s == '\t'))
+			s++;
+		for (n = 0; s < p->end && *s >= '0' && *s <= '9' && n < UINT32_MAX / 10; s++)
+			n = n * 10 + (uint64_t)(*s - '0');
+	}
+	p->source = (uint32_t)n;
+}
+
 int ptx_skip_line_directive(struct ptx_parser *p)
 {
+	if (ptx_token_is(&p->tok, "loc"))
+		read_loc(p, &p->tok);
 	p->has_ahead = false;
 	ptx_skip_line(p);
 	return ptx_advance(p);
@@ -432,6 +448,7 @@ int ptx_parse_func(struct ptx_parser *p, bool entry, enum ptx_linkage linkage)
 	*f = head;
 	p->f = f;
 	p->func_index = index;
+	p->source = 0;
 	if (!body) {
 		PTX_KEEP(p, p->regs, f->regs);
 		f->reg_count = p->regs.n;

@@ -3,8 +3,11 @@
 
 Usage: exec_command.py FATHOM PROGRAM
 """
+import json
+import os
 import subprocess
 import sys
+import tempfile
 
 FATHOM, PROGRAM = sys.argv[1:]
 # what the program does, how it ends, and what it or the library says
@@ -25,8 +28,30 @@ def run(*words):
     return subprocess.run([FATHOM, "exec", *words], capture_output=True, text=True, timeout=60, check=False)
 
 
+def statistics(folder):
+    """What --stats writes agrees with itself: launches with kernels, classes with instructions."""
+    path = os.path.join(folder, "run.json")
+    r = run("--gpu", "h200", "--stats", path, PROGRAM, "plain")
+    with open(path, encoding="utf-8") as f:
+        got = json.load(f)
+    kernel = got["kernels"][0]
+    table = run("--gpu", "h200", "--stats", "--", PROGRAM, "plain")
+    checks = {
+        "exit code": r.returncode == 0,
+        "one kernel, two launches": [k["kernel"] for k in got["kernels"]] == ["scale"] and kernel["launches"] == len(got["launches"]) == 2,
+        "cycles": kernel["cycles"] == sum(x["cycles"] for x in got["launches"]) == got["total"]["cycles"],
+        "instructions": kernel["instructions"] == sum(kernel["classes"].values()) == sum(x["instructions"] for x in got["launches"]),
+        "atomics": kernel["atomics"] == {"instructions": 64, "lanes": 2000},  # 1000 threads, twice
+        "lanes": 0.9 < kernel["lane_efficiency"] <= 1 and 0 < kernel["occupancy"]["reached"] <= kernel["occupancy"]["possible"],
+        "memory": kernel["memory"]["transactions"] >= kernel["memory"]["requests"] == 5 * 64,  # x, y, total and both constants, of 64 warps
+        "a table": "kernel scale: 2 launches" in table.stderr and "global.l1" in table.stderr,
+    }
+    return [f"statistics: {what}: {got}" for what, good in checks.items() if not good]
+
+
 def main():
-    bad = []
+    with tempfile.TemporaryDirectory() as folder:
+        bad = statistics(folder)
     for what, code, words in CASES:
         r = run("--gpu", "toy", "--", PROGRAM, what)
         if r.returncode != code or words not in r.stdout + r.stderr:

@@ -361,6 +361,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .no_solo = g->general,
 				 .apart = g->apart,
 				 .hook = g->hook,
+				 .stats = g->stats,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	output_of(g, l, &words);
 	double in = copy_time(g->spec, g->spec->host.h2d, output_bytes(l));
@@ -463,6 +464,11 @@ void sim_trace(struct gpu *gpu, const struct time_hook *hook)
 	((struct sim *)gpu)->hook = hook;
 }
 
+void sim_stats(struct gpu *gpu, struct time_stats *s)
+{
+	((struct sim *)gpu)->stats = s;
+}
+
 void sim_threads(struct gpu *gpu, uint32_t threads)
 {
 	time_threads(((struct sim *)gpu)->time, threads);
@@ -476,6 +482,11 @@ void sim_general(struct gpu *gpu, bool on)
 void sim_apart(struct gpu *gpu, bool on)
 {
 	((struct sim *)gpu)->apart = on;
+}
+
+const struct sim_spec *sim_described(const struct gpu *gpu)
+{
+	return ((const struct sim *)gpu)->spec;
 }
 
 const struct time_result *sim_result(const struct gpu *gpu)

@@ -15,10 +15,13 @@ int sim_check_features(const struct sim_spec *s, const char *name, const struct 
 
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
-void sim_general(struct gpu *g, bool on);		     /* never take the solo path */
+/* Counts later launches into s, whose records are the caller's, as many as the kernel has. NULL: no more. */
+void sim_stats(struct gpu *g, struct time_stats *s);
+void sim_general(struct gpu *g, bool on); /* never take the solo path */
 /* Host threads that a launch may use, instead of what FATHOM_THREADS or the number of processors says. The same results. */
 void sim_threads(struct gpu *g, uint32_t threads);
-void sim_apart(struct gpu *g, bool on);			   /* clusters never ask the far side at once */
+void sim_apart(struct gpu *g, bool on); /* clusters never ask the far side at once */
+const struct sim_spec *sim_described(const struct gpu *g);
 const struct time_result *sim_result(const struct gpu *g); /* of the latest launch */
 /* Parameter n < LAUNCH_ARGS of later launches, as many bytes as it has, instead of the launch's own argument, which can have 8 at most. NULL: none.
  * The bytes are the caller's. */

@@ -35,6 +35,7 @@ struct sim {
 	uint8_t *constant; /* spec->constant_bytes */
 	uint64_t constant_content;
 	const struct time_hook *hook;
+	struct time_stats *stats;
 	bool general, apart;
 	const uint8_t *given[LAUNCH_ARGS]; /* parameters that are given byte by byte, NULL: by the launch */
 	struct func_print print;	   /* of the latest launch */

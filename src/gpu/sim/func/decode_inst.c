@@ -18,7 +18,8 @@ int decode_begin(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		     .cache = in->cache,
 		     .vec = in->vec_width,
 		     .mods = in->mods,
-		     .line = in->line},
+		     .line = in->line,
+		     .source = in->source},
 	};
 	if (in->guard >= 0) {
 		DECODE_TRY(decode_reg(d, f, in->guard, &r->i.guard));

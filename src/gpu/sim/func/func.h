@@ -94,8 +94,9 @@ struct func_info {
 	uint8_t space, cache, vec;
 	uint8_t read_count, write_count;
 	uint16_t read[FUNC_READS], write[FUNC_WRITES];
-	uint32_t mods; /* PTX_APPROX ... */
-	uint32_t line; /* of the source */
+	uint32_t mods;	 /* PTX_APPROX ... */
+	uint32_t line;	 /* of the text */
+	uint32_t source; /* of what .loc names, 0: none */
 };
 
 struct func_literal {

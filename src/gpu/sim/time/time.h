@@ -65,6 +65,30 @@ struct time_hook {
 	void (*issue)(void *ctx, const struct time_event *ev);
 };
 
+/* What a launch did, counted as it was done: sums agree with the events of a trace. */
+struct time_count {	       /* of one record */
+	uint64_t issues;       /* by warps, also those whose guard let no lane through */
+	uint64_t off;	       /* those, of them */
+	uint64_t whole;	       /* those of whole warps */
+	uint64_t lanes;	       /* of all of them */
+	uint64_t waited;       /* cycles in which its warp could have issued it had nothing been in the way */
+	uint64_t transactions; /* of accesses beyond shared memory */
+	uint64_t passes;       /* through the banks of shared memory */
+};
+struct time_level_count { /* of all caches of a level: loads, atomics and fetches; translations of a TLB */
+	const char *name;
+	uint64_t hits, misses;
+};
+#define TIME_COUNTED 32
+struct time_stats {
+	struct time_count *record; /* the caller's: one for each record of the program */
+	uint64_t waited[TIME_WHYS];
+	struct time_level_count level[TIME_COUNTED];
+	uint32_t levels;
+	uint64_t dram_bytes;
+	uint64_t resident; /* warps, summed over cycles, each from its first issue to its last */
+};
+
 struct time_request {
 	const struct time_program *program;
 	struct func_launch
@@ -75,6 +99,7 @@ struct time_request {
 	bool apart;	   /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
 	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook; /* NULL = none; with a hook the general loop runs */
+	struct time_stats *stats;     /* NULL = none; the launch is added to what is there */
 };
 enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
 struct time_result {

@@ -1,5 +1,6 @@
 /* Blocks and warps: who sits where, barriers, exits. */
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_tally.h"
 #include <assert.h>
 #include <errno.h>
 #include <stdio.h>
@@ -259,6 +260,8 @@ static bool place_warp(struct time_run *x, struct time_block *b, uint32_t n, uin
 	if (w->slot >= sched->slots)
 		sched->slots = w->slot + 1;
 	x->alive++;
+	if (__builtin_expect(x->tally != NULL, 0))
+		time_tally_warp(x, w);
 	time_next(x, w, t);
 	time_turn(sched, sched->wake[w->slot]);
 	return true;

@@ -54,11 +54,12 @@ struct time_cache {
 	uint64_t
 	    lost;    /* how many lines have gone that were there: while it stays the same, every line is where it was */
 	double debt; /* evictions by others that are due, below one */
-	uint64_t last;	     /* when they were last counted */
-	double evict_rate;   /* by others, a cycle */
-	double insert_share; /* of those that leave a line of theirs; the caller's to set after cache_init */
-	uint64_t strangers;  /* lines that they left so far */
-	uint32_t duel;	     /* POLICY_DUEL: how much better old insertion did lately, DUEL_EVEN when they are even */
+	uint64_t last;	       /* when they were last counted */
+	double evict_rate;     /* by others, a cycle */
+	double insert_share;   /* of those that leave a line of theirs; the caller's to set after cache_init */
+	uint64_t hits, misses; /* loads and fetches, for statistics: the caller's to count */
+	uint64_t strangers;    /* lines that they left so far */
+	uint32_t duel;	       /* POLICY_DUEL: how much better old insertion did lately, DUEL_EVEN when they are even */
 	struct time_spare spare;
 	struct rng rng;
 };

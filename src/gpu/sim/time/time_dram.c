@@ -77,6 +77,7 @@ static uint64_t activate(struct time_dram *d, uint32_t partition, uint64_t addre
 
 uint64_t dram_take(struct time_dram *d, uint64_t address, uint32_t bytes, uint64_t t, uint64_t ahead)
 {
+	d->bytes += bytes;
 	uint64_t arrival = t << FIX, early = ahead << FIX, start = arrival;
 	uint32_t p = dram_partition(d, address);
 	if (d->banks)

@@ -18,6 +18,7 @@ struct time_dram {
 	uint32_t *left; /* per partition: what its transfers took beyond that, less than 1/1024 cycle, in 1/2^20 */
 	uint64_t *bank; /* per bank of all partitions: the same */
 	uint64_t *row;	/* per bank: open row + 1 */
+	uint64_t bytes; /* moved so far */
 };
 
 int dram_open(struct time_dram *d, const struct sim_spec *s); /* 0 or -ENOMEM */

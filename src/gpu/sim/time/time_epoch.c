@@ -1,7 +1,7 @@
 /* The clusters of a launch, epoch by epoch: each runs ahead alone, then the far side serves what they asked. */
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_tally.h"
 #include "gpu/sim/time/time_threads.h"
-#include "gpu/sim/time/time_trace.h"
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -92,6 +92,7 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .l = &c->launch,
 				   .q = grid->q,
 				   .note = g->note,
+				   .whole = g->spec->warp_size < 64 ? (1ull << g->spec->warp_size) - 1 : UINT64_MAX,
 				   .r = &c->result,
 				   .start = grid->start,
 				   .last = grid->start,
@@ -372,13 +373,14 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	    g->now + GAP_LEAST + rng_below(&g->host, GAP_RANGE) + (uint64_t)(grid->q->host_ns / g->boost.nominal);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++)
 		prepare(g, grid, &g->cluster[n], &whole);
-	if (!start_all(g, grid))
+	if (time_tally_open(g, grid) || !start_all(g, grid))
 		out_of_memory = true;
 	else if (in_order(g, grid))
 		run_serial(g, grid);
 	else
 		run_epochs(g, grid);
 	time_note_close(&whole);
+	time_tally_close(g, grid);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
 		out_of_memory |= g->cluster[n].out_of_memory;
 		time_blocks_stop(&g->cluster[n].run);

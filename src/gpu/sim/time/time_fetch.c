@@ -1,5 +1,5 @@
 #include "gpu/sim/time/time_fetch.h"
-#include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_tally.h"
 #include <errno.h>
 #include <string.h>
 
@@ -267,13 +267,15 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	if (__builtin_expect(!f->route.near, 0))
 		return fetch_far(x, w, line, t);
 	if (__builtin_expect(g->note != NULL, 0))
-		time_note_fetch(g, w, true, 0);
+		time_note_fetch(g, w, true);
 	if (__builtin_expect(!c->tag, 0) && cache_reserve(c)) {
 		x->c->out_of_memory = x->stop = true;
 		return t;
 	}
 	uint64_t *fill = cache_touch(c, address, t);
 	uint64_t ready = *fill, wait = 0;
+	c->hits += ready != CACHE_INVALID;
+	c->misses += ready == CACHE_INVALID;
 	if (__builtin_expect(c->port, 0))
 		wait = cache_port(c, t, 0, ready == CACHE_INVALID ? f->unit : 1u << f->block_shift);
 	uint64_t hit = t + ((l->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
@@ -303,7 +305,9 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 		far_request(x->c, FAR_FETCH, x->c->now, before);
 	w->fetched = ready;
 	if (__builtin_expect(g->note != NULL, 0))
-		time_note_fetch(g, w, false, w->fetched);
+		time_note_fetch(g, w, false);
+	if (__builtin_expect(x->tally != NULL, 0))
+		w->past->from = "";
 	return ready;
 }
 

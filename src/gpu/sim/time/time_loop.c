@@ -1,7 +1,7 @@
 /* The event loop: which warp issues next, and what its issue does to the scoreboard. */
 #include "base/err.h"
 #include "gpu/sim/time/time_fetch.h"
-#include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_tally.h"
 #include "gpu/sim/time/time_turn.h"
 #include <errno.h>
 #include <stdio.h>
@@ -206,6 +206,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 	}
 	if (__builtin_expect(x->note != NULL, 0))
 		time_note_step(x, w, mask, t);
+	if (__builtin_expect(x->tally != NULL, 0))
+		time_tally_step(x, w, mask, t);
 	s->free = (s->free > port ? s->free : port) + x->g->issue;
 	s->last = w->slot;
 	x->last = t;

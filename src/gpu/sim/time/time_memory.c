@@ -2,7 +2,7 @@
 #include "gpu/sim/time/time_answer.h"
 #include "gpu/sim/time/time_coalesce.h"
 #include "gpu/sim/time/time_fetch.h"
-#include "gpu/sim/time/time_trace.h"
+#include "gpu/sim/time/time_tally.h"
 #include "gpu/sim/time/time_walk.h"
 #include "ptx/ptx.h"
 #include <assert.h>
@@ -204,14 +204,17 @@ static uint32_t most_wanted(const uint64_t *address, uint32_t mask)
 	return most;
 }
 
-static uint64_t shared_access(struct time_gpu *g, const uint64_t *address, const struct func_inst *i, uint32_t mask,
-			      uint64_t t, uint32_t *busy)
+static uint64_t shared_access(struct time_run *x, const struct time_warp *w, const uint64_t *address,
+			      const struct func_inst *i, uint32_t mask, uint64_t t, uint32_t *busy)
 {
+	struct time_gpu *g = x->g;
 	const struct sim_spec *s = g->spec;
 	double extra = 0, latency = s->shared.memory_latency;
 	uint32_t more = mask & (mask - 1) ? banks_extra(&g->banks, address, mask, i->bytes) : 0;
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_passes(g, more + 1);
+	if (__builtin_expect(x->tally != NULL, 0))
+		time_counted(x, w)->passes += more + 1;
 	if (!more && i->kind != FUNC_ATOMIC) {
 		*busy = g->shared_issue;
 		return t + g->shared_latency;
@@ -415,11 +418,13 @@ uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp
 	uint64_t address = f->addr[lane] | (path == PATH_CONSTANT ? CONSTANT_HOME : 0);
 	uint32_t sm = w->block->sm;
 	*busy = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
+	time_tally_transactions(x, w, 1);
 	if (r->prompt && !g->note) {
 		const struct time_level *l = r->level[0];
 		struct time_cache *c = &l->cache[sm];
 		const uint64_t *fill = c->tag ? cache_use_again(c, address) : NULL;
 		if (fill) {
+			c->hits++;
 			uint64_t ready = after(t, undisturbed(l, c, x->c->number, address, 0));
 			return *fill > ready ? *fill : ready;
 		}
@@ -441,7 +446,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 			mark_written(x->l->memory, f, mask);
 	}
 	if (path == PATH_SHARED)
-		return shared_access(g, f->addr, i, mask, t, busy);
+		return shared_access(x, w, f->addr, i, mask, t, busy);
 
 	const struct time_route *r = path == PATH_CONSTANT ? &g->constant : &g->global;
 	uint32_t issue = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
@@ -471,6 +476,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 	if (__builtin_expect(i->space == PTX_TEX && f->texels > 1, 0)) {
 		uint64_t all[FUNC_TEXELS * FUNC_LANES];
 		uint32_t n = filtered_pieces(r, f, mask, all);
+		time_tally_transactions(x, w, n);
 		for (uint32_t k = 0; k < n; k++) {
 			uint64_t at = time_walk(x, r, first, sm, all[k], t + ((uint64_t)k * issue >> FIX), r->fetch);
 			late |= at == PENDING;
@@ -479,6 +485,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 		*busy = issue * n;
 	} else if (!(mask & (mask - 1)) && (g->plain || own) && !(g->timed_atomics && i->kind == FUNC_ATOMIC)) {
 		*busy = issue;
+		time_tally_transactions(x, w, 1);
 		known = time_walk(x, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
 		if (known != PENDING)
 			return known;
@@ -495,9 +502,13 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 			b.fetch = r->fetch;
 		else if (g->inflight)
 			b.table = &g->inflight[sm];
-		if (i->kind == FUNC_ATOMIC && g->timed_atomics)
-			return atomic_batch(&b, i, from, mask, piece, n, busy);
+		if (i->kind == FUNC_ATOMIC && g->timed_atomics) {
+			known = atomic_batch(&b, i, from, mask, piece, n, busy);
+			time_tally_transactions(x, w, b.slots);
+			return known;
+		}
 		known = send(&b, piece, n);
+		time_tally_transactions(x, w, b.slots);
 		late = b.late;
 		if (i->kind == FUNC_ATOMIC) {
 			uint32_t again = most_wanted(from, mask) - 1;
@@ -528,7 +539,7 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 	mask = timed_lanes(f, i, all);
 	w->block->shared_written |= writes_shared(f, i, all, mask);
 	if (path == PATH_SHARED) {
-		shared_access(g, f->addr, i, mask, t, busy);
+		shared_access(x, w, f->addr, i, mask, t, busy);
 	} else {
 		uint64_t address[FUNC_LANES];
 		const uint64_t *from = f->addr;
@@ -544,6 +555,7 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 		bool one = time_one_queue(g), ask = !x->c->direct;
 		if (__builtin_expect(g->note != NULL, 0))
 			time_note_stores(g, n);
+		time_tally_transactions(x, w, n);
 		for (uint32_t k = 0; k < n; k++) {
 			uint64_t then = t + ((uint64_t)k * g->global_issue >> FIX);
 			if (r->stores && !time_store_levels(g, x->c, r, 0, ask ? r->near : r->levels, w->block->sm,

@@ -108,12 +108,13 @@ static uint32_t serve_settled(struct time_gpu *g, struct time_cluster *c, uint32
 {
 	const struct noise_spec *n = &g->spec->noise;
 	struct time_cache *of = g->common;
-	uint32_t first = k;
+	const uint32_t first = k;
 	for (; k < end && c->seen[k].wait; k++) {
 		if (k + AGES_AHEAD < end && c->seen[k + AGES_AHEAD].wait)
 			prefetch_age(of, &c->seen[k + AGES_AHEAD]);
 		cache_use_place(of, c->seen[k].place);
 	}
+	of->hits += k - first;
 	if (!(n->jitter_probability > 0))
 		return k;
 	/* Apart from the uses, so that the generator stays in the host's registers. */
@@ -142,6 +143,7 @@ static inline uint64_t found_again(struct time_gpu *g, const struct time_cluster
 	const uint64_t *fill = cache_touch_place(l->cache, p->address, p->time, place);
 	if (!fill)
 		return 0;
+	l->cache->hits++;
 	uint64_t ready = answered(g, &g->noise, l, l->cache, c->number, p->address, p->time, p->queue);
 	return *fill > ready ? *fill : ready;
 }

@@ -100,6 +100,7 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint64_t
 	    *flight; /* loads_in_flight entries: completion of the latest loads, in turn; then that of the last constant
 			   * load, where those block */
+	struct note_warp *past;		/* of statistics */
 	struct time_together *together; /* NULL: no pipe's results are known only together */
 	uint64_t turn, turned;		/* when it may have its next turn; when it had the latest */
 	uint32_t flight_at;
@@ -189,6 +190,8 @@ struct time_texture {
 
 struct time_fetch;
 struct time_note;
+struct note_warp;
+struct time_tally;
 struct time_gpu {
 	const struct sim_spec *spec;
 	struct time_note *note;	  /* NULL: no trace is asked for */
@@ -243,8 +246,9 @@ struct time_grid {
 	const struct time_request *q;
 	struct func_launch *l;
 	uint64_t start, blocks, next_block, blocks_each;
-	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
-	bool large;	/* other host threads are worth calling from the beginning */
+	uint64_t limit;		/* CLOCK_MONOTONIC in ns, 0 = none */
+	struct note_warp *past; /* of every warp, where statistics are asked for */
+	bool large;		/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
 	bool watch, changed;
 	uint64_t window_at, window_end; /* instructions issued by all */
@@ -270,6 +274,8 @@ struct time_run {
 	bool stop;			    /* r->end is set */
 	uint32_t patience;		    /* issues until the clock on the wall is read again */
 	struct time_note *note;		    /* the gpu's */
+	struct time_tally *tally;	    /* NULL: no statistics are asked for */
+	uint64_t whole;			    /* lanes of a whole warp */
 	bool dual;			    /* spec->dual_issue */
 	bool together;			    /* some pipe's results are known only together */
 	uint32_t turn;			    /* cycles from one turn of a warp to its next; 0: the next cycle */

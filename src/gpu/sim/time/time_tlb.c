@@ -74,9 +74,11 @@ bool tlb_levels(struct time_tlb *t, uint32_t from, uint32_t to, uint32_t sm, uin
 		uint64_t *entry = cache_touch(c, address, now);
 		look->extra += l->latency;
 		if (*entry == CACHE_INVALID) {
+			c->misses++;
 			look->pending[look->passed++] = entry;
 			continue;
 		}
+		c->hits++;
 		wait_for(look, *entry, now);
 		look->found = true;
 		return true;

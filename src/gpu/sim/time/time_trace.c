@@ -33,7 +33,7 @@ int time_note_open(struct time_run *x)
 
 /* ---- names ---- */
 
-static const char *level_name(const struct sim_spec *s, const struct cache_spec *c)
+const char *time_level_name(const struct sim_spec *s, const struct cache_spec *c)
 {
 	static const char *const constant[CONST_LEVELS] = {"constant.l1", "constant.l2", "constant.l3", "constant.l4"};
 	static const char *const global[CONST_LEVELS] = {"global.l1", "global.l2", "global.l3", "global.l4"};
@@ -56,7 +56,7 @@ static const char *level_name(const struct sim_spec *s, const struct cache_spec 
 void time_note_place(struct time_gpu *g, const struct cache_spec *level, const char *other)
 {
 	struct time_note *n = g->note;
-	const char *name = level ? level_name(g->spec, level) : other;
+	const char *name = level ? time_level_name(g->spec, level) : other;
 	uint32_t k = 0;
 	if (n->fetching) {
 		n->fetch_from = name;
@@ -96,7 +96,7 @@ static struct note_warp *warp_of(const struct time_note *n, const struct time_wa
 	return &n->warp[w->block->sm * n->per_sm + w->f.warp_id];
 }
 
-void time_note_fetch(struct time_gpu *g, const struct time_warp *w, bool begins, uint64_t there)
+void time_note_fetch(struct time_gpu *g, const struct time_warp *w, bool begins)
 {
 	struct time_note *n = g->note;
 	n->fetching = begins;
@@ -104,9 +104,7 @@ void time_note_fetch(struct time_gpu *g, const struct time_warp *w, bool begins,
 		n->fetch_from = "instruction.l1";
 		return;
 	}
-	struct note_warp *nw = warp_of(n, w);
-	nw->fetched = there;
-	nw->from = n->fetch_from;
+	warp_of(n, w)->from = n->fetch_from;
 }
 
 /* ---- one event ---- */
@@ -126,37 +124,42 @@ static void flush(struct time_run *x)
 	x->q->hook->issue(x->q->hook->ctx, ev);
 }
 
-/* Why the first native step goes out at t and no earlier. What is looked at is what time_next looked at. */
-static void reason(struct time_run *x, const struct time_warp *w, struct note_warp *nw, uint64_t t)
+/* What is looked at is what time_next looked at. */
+void time_reason(struct time_run *x, const struct time_warp *w, struct note_warp *nw, uint64_t t)
 {
 	const struct time_sched *s = w->sched;
 	const struct time_inst *ti = &x->ti[w->f.pc];
-	const struct time_set *set = &x->p->set[s->set[w->slot]];
-	uint64_t wake = s->wake[w->slot], operand = 0, pipe = set->count ? NEVER : 0;
-	uint32_t slot = 0, busy = 0;
+	const uint64_t wake = s->wake[w->slot];
+	nw->what = "";
+	if (t > wake) {
+		const struct time_set *set = &x->p->set[s->set[w->slot]];
+		uint64_t pipe = set->count ? NEVER : 0;
+		uint32_t busy = 0;
+		for (uint32_t k = 0; k < set->count; k++)
+			if (*s->pipe[set->pipe[k]] >> FIX < pipe) {
+				pipe = *s->pipe[set->pipe[k]] >> FIX;
+				busy = set->pipe[k];
+			}
+		/* A port that this warp itself used last holds nobody up: instructions follow each other. */
+		bool own = s->last == w->slot && nw->lanes;
+		nw->why = pipe == t ? WHY_PIPE : !own ? WHY_PORT : nw->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
+		nw->what = pipe == t ? x->g->spec->pipe[busy].name : "";
+		return;
+	}
+	uint64_t operand = 0;
+	uint32_t slot = 0;
 	for (uint32_t k = 0; k < ti->wait_count; k++)
 		if (w->ready[ti->wait[k]] >= operand) {
 			operand = w->ready[ti->wait[k]];
 			slot = ti->wait[k];
 		}
 	const uint64_t together = w->together ? time_all_back(w, ti, nw->before) : 0;
-	for (uint32_t k = 0; k < set->count; k++)
-		if (*s->pipe[set->pipe[k]] >> FIX < pipe) {
-			pipe = *s->pipe[set->pipe[k]] >> FIX;
-			busy = set->pipe[k];
-		}
-	nw->what = "";
-	if (t > wake) {
-		/* A port that this warp itself used last holds nobody up: instructions follow each other. */
-		bool own = s->last == w->slot && nw->lanes;
-		nw->why = pipe == t ? WHY_PIPE : !own ? WHY_PORT : nw->lanes & w->f.active ? WHY_ORDER : WHY_PATH;
-		nw->what = pipe == t ? x->g->spec->pipe[busy].name : "";
-	} else if ((operand == wake || together == wake) && wake > nw->before) {
+	if ((operand == wake || together == wake) && wake > nw->before) {
 		nw->why = WHY_OPERAND;
 		nw->why_pc = nw->writer && slot < nw->slots ? nw->writer[slot] : w->f.pc;
 	} else if (ti->kind == FUNC_LOAD && w->flight && w->flight[w->flight_at] == wake && wake > nw->before) {
 		nw->why = WHY_LOADS;
-	} else if (nw->fetched == wake && nw->from) {
+	} else if (w->fetched == wake && nw->from) {
 		nw->why = WHY_FETCH;
 		nw->what = nw->from;
 	} else if (w->released == wake) {
@@ -195,7 +198,7 @@ void time_note_step(struct time_run *x, struct time_warp *w, uint64_t mask, uint
 		another_warp(x, nw, block + 1);
 	if (!w->sub) {
 		nw->first = t;
-		reason(x, w, nw, t);
+		time_reason(x, w, nw, t);
 	}
 	if (w->sub < ti->before && mask)
 		return;

@@ -110,6 +110,8 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		}
 		uint64_t *fill = cache_touch(c, q->address, q->t);
 		bool miss = *fill == CACHE_INVALID;
+		c->hits += !miss;
+		c->misses += miss;
 		if (miss) {
 			bytes = filled(l->spec);
 			most = bytes > most ? bytes : most;

@@ -567,9 +567,10 @@ static void judge(struct known_answer *a, const struct sim_spec *s, const struct
 	bool right = true;
 	a->left_out = canonical(s, a->key, name, sizeof name) && f && finding_estimated(f);
 	a->composed = f && is_composed(s, f, &right);
-	/* What the description does not know cannot be called right. Right by luck is wrong: or more can be told than is thought. */
+	/* What the description does not know cannot be called right. What cannot be told is not MEASURED, be it right by luck: or more can be told
+	 * than is thought. It may be estimated. */
 	if (f && !a->composed)
-		right = t && is_right(f, t, s) && !(finding_estimated(f) && known_unit_hidden(s, a->key));
+		right = t && is_right(f, t, s) && !(f->verdict == VERDICT_MEASURED && known_unit_hidden(s, a->key));
 	a->answer = f ? known_answer_of(f->verdict, right) : ANSWER_SILENT;
 	a->absent = t && t->absent;
 	truth_text(a->truth, sizeof a->truth, a->composed ? NULL : t);

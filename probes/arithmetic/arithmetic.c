@@ -108,7 +108,7 @@ static void conclude_native(struct study *s, unsigned row, const struct slope *l
 }
 
 /* One instruction a link, but not always the same one: the compiler spreads additions over two pipes, say. What such a
- * chain takes is a property of the mixture, not of an operation. */
+ * chain takes is a property of the mixture, which the finding names. */
 const char *arithmetic_mixture(const struct native_info *n, unsigned links)
 {
 	if (!n || !n->region_count)
@@ -177,17 +177,11 @@ static void conclude_latency(struct study *s, unsigned row, const struct slope *
 	}
 	const struct native_info *n = study_native(s, row, lat->last);
 	const char *mix = arithmetic_mixture(n, LENGTHS * lat->unit);
-	if (mix) {
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, evidence,
-		    "the compiler makes different instructions of neighbouring links (%s), %.4g cycles each on average",
-		    mix, lat->value);
-		return;
-	}
 	study_measured_number(
 	    s, key, differ ? few->value : lat->value, lo, hi, "sm",
 	    differ ? "slope of a dependent chain of a few links, one warp" : "slope of a dependent chain, one warp",
-	    evidence, "native code of the longest chain: %s", n && n->region_count ? n->region[0].mix : "not readable");
+	    evidence, "%s: %s", mix ? "mean of a mixture that the compiler makes" : "native code of the longest chain",
+	    n && n->region_count ? n->region[0].mix : "not readable");
 }
 
 /* Links of a point whose code is so much shorter. */
@@ -348,7 +342,7 @@ static void conclude_row(struct study *s, unsigned row, struct asked *o, double 
 			      .single = steps ? NULL : &o->lat,
 			      .few = &few_full,
 			      .fastest = ops > 0 ? fastest / ops : 0};
-	/* Of a mixture nothing is concluded, however fast it is. */
+	/* Of a mixture no more is asked. */
 	bool uneven =
 	    !steps && best >= 0 &&
 	    !arithmetic_mixture(study_native(s, row, full[best].last), LENGTHS * load[best].unit * load[best].chains) &&
@@ -406,8 +400,10 @@ const struct probe probe_arithmetic = {
     .fooled = "A compiler that folds the chain, or makes another instruction of it: the native code between the "
 	      "clock reads is counted, and a point that holds something else is INVALID. A chain that leaves the "
 	      "instruction cache, or a clock that changes: the two slopes differ, and nothing is concluded. A load "
-	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is a "
-	      "bound. A scheduler that prefers some warps, so that the last ones run alone: for operations of "
+	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is an "
+	      "estimate or a bound. A compiler that makes several instructions of one operation in turn: what they "
+	      "take together is told, and which they are. A scheduler that prefers some warps, so that the last ones "
+	      "run alone: for operations of "
 	      "several steps, where no few warps fill the unit, and where no two loads agree, the ends of chains are "
 	      "counted while most of the work is still to be done.",
     .claims = claims,

@@ -35,8 +35,6 @@ struct load {
 };
 /* The loads that are tried, CONFIGS at most; steps: the operation is several instructions. Returns how many. */
 unsigned arithmetic_loads(struct load *out, const struct device_info *d, const struct arithmetic_row *r, bool steps);
-/* Whether a compiler packs two chains into one. */
-bool arithmetic_is_single(const struct arithmetic_row *r);
 
 enum { PART_LATENCY, PART_THROUGHPUT, PART_ISSUE, PART_NATIVE, PARTS };
 enum { KEY_BYTES = 96 };

@@ -14,7 +14,10 @@
 #define CLOCK	     2	  /* cycles that the clock reads around a few links may be off by */
 #define MAY_WAIT                                                                                                       \
 	0.75 /* of what the fastest warp issues: so may any that waits for its turns, each of which is a whole cycle */
+#define HARDLY_MORE                                                                                                    \
+	1.2 /* times what a load reaches: a unit that may not be full by it; it was less than that of 99 such in the exam */
 #define LOST	0.05  /* of the time, while the last warps have the unit to themselves: no more is */
+#define KNOWN	1.1   /* between the ends of a rate that is worth an estimate */
 #define SHARP	0.01  /* of a rate, to either side: it is known well */
 #define AS_FAST 0.96  /* of the best rate: it is the same one, or nearly */
 #define ALL_OF	0.995 /* of what latency lets a load have: nothing else holds it up */
@@ -27,20 +30,28 @@ static double rate_of(const struct slope *s, const struct load *l, const struct 
 	return (double)l->warps * d->warp_size * l->chains / s->value;
 }
 
-/* No more is known of the unit than that it reaches so much: throughput and issue of the row. */
-static __attribute__((format(printf, 5, 6))) void bound_rate(struct study *s, unsigned row, double reached,
-							     const char *evidence, const char *why, ...)
+/* No more is known of the unit than that it reaches so much: throughput and issue of the row. most: what it hardly exceeds; INFINITY: nobody
+ * can tell. */
+static __attribute__((format(printf, 6, 7))) void reached_rate(struct study *s, unsigned row, double reached,
+							       double most, const char *evidence, const char *why, ...)
 {
-	char key[KEY_BYTES], because[320];
+	static const char how[] = "best slope over several loads of the unit", per[] = "warp size over throughput";
+	const double least = BLOCKS_LEAST * reached, lanes = study_device(s)->warp_size;
+	char key[KEY_BYTES], issue[KEY_BYTES], because[320];
 	va_list args;
 	va_start(args, why);
 	vsnprintf(because, sizeof because, why, args);
 	va_end(args);
 	arithmetic_key(key, &arithmetic_row[row], PART_THROUGHPUT);
-	study_bound(s, key, reached, INFINITY, "best slope over several loads of the unit", evidence, "%s", because);
-	arithmetic_key(key, &arithmetic_row[row], PART_ISSUE);
-	study_bound(s, key, -INFINITY, study_device(s)->warp_size / reached, "warp size over throughput", evidence,
-		    "%s", because);
+	arithmetic_key(issue, &arithmetic_row[row], PART_ISSUE);
+	if (isfinite(most)) {
+		study_likely_number(s, key, reached, least, most, "sm", how, evidence, "%s", because);
+		study_likely_number(s, issue, lanes / reached, lanes / most, lanes / least, "sm", per, evidence, "%s",
+				    because);
+		return;
+	}
+	study_bound(s, key, least, INFINITY, how, evidence, "%s", because);
+	study_bound(s, issue, -INFINITY, lanes / least, per, evidence, "%s", because);
 }
 
 /* Whether code an eighth as long, which stays at hand where the usual one may not, is faster for sure under the same load. */
@@ -57,9 +68,9 @@ static bool shorter_is_faster(struct study *s, unsigned row, const struct slope 
 		     sure = (double)l->warps * d->warp_size * l->chains / cycles;
 	if (sure <= HIGHER * value)
 		return false;
-	bound_rate(s, row, BLOCKS_LEAST * value, evidence,
-		   "%u links reach %.4g, and %u only %.4g: instructions may not be at hand", few->unit * LENGTHS, sure,
-		   l->unit * LENGTHS, value);
+	reached_rate(s, row, value, fmax(sure, HARDLY_MORE * value), evidence,
+		     "%u links reach %.4g, and %u only %.4g: instructions may not be at hand", few->unit * LENGTHS,
+		     sure, l->unit * LENGTHS, value);
 	return true;
 }
 
@@ -115,14 +126,14 @@ static bool conclude_steady(struct study *s, unsigned row, const struct arithmet
 	if (t->hi <= BLOCKS_MISS * blocks)
 		return false;
 	if (isinf(t->hi))
-		bound_rate(
-		    s, row, BLOCKS_LEAST * blocks, evidence,
+		reached_rate(
+		    s, row, blocks, INFINITY, evidence,
 		    "whole blocks reach %.4g, and three quarters of their warps clearly less: the unit may not be full",
 		    blocks);
 	else
-		bound_rate(s, row, BLOCKS_LEAST * blocks, evidence,
-			   "some warps end long before others, and the rates of their chains differ: %.4g and %.4g",
-			   t->lo, t->hi);
+		reached_rate(s, row, blocks, fmax(t->hi, HARDLY_MORE * blocks), evidence,
+			     "some warps end long before others, and the rates of their chains differ: %.4g and %.4g",
+			     t->lo, t->hi);
 	return true;
 }
 
@@ -223,6 +234,13 @@ bool arithmetic_blocks_tell(const struct rates *x, unsigned best, const struct s
 	return tells;
 }
 
+/* NULL, or the mixture of instructions that a load's code is. */
+static const char *mixture_of(const struct study *s, unsigned row, const struct rates *x, unsigned load)
+{
+	return arithmetic_mixture(study_native(s, row, x->slope[load].last),
+				  LENGTHS * x->load[load].unit * x->load[load].chains);
+}
+
 /* Of the loads whose rates the best one's interval does not tell apart from its own, the one that is known best, if the best one's own rate is not
  * known well: the greatest of several is mostly too great. */
 static unsigned sharpest_of(struct study *s, unsigned row, const struct rates *x, unsigned best)
@@ -236,8 +254,7 @@ static unsigned sharpest_of(struct study *s, unsigned row, const struct rates *x
 		if (!t->ok || !(t->lo > 0) || (t->hi - t->lo) * least->value >= (least->hi - least->lo) * t->value)
 			continue;
 		const double rate = rate_of(t, &x->load[i], d);
-		if (rate >= lanes / b->hi && rate <= lanes / b->lo &&
-		    !arithmetic_mixture(study_native(s, row, t->last), LENGTHS * x->load[i].unit * x->load[i].chains))
+		if (rate >= lanes / b->hi && rate <= lanes / b->lo && !mixture_of(s, row, x, i))
 			sharpest = i;
 	}
 	return sharpest;
@@ -261,8 +278,7 @@ static int usual_of(struct study *s, unsigned row, const struct rates *x, unsign
 		const struct slope *t = &x->slope[i];
 		bool again = false;
 		if (!t->ok || !(t->lo > 0) || t->hi - t->lo > 2 * SHARP * t->value ||
-		    rate_of(t, &x->load[i], d) < AS_FAST * value ||
-		    arithmetic_mixture(study_native(s, row, t->last), LENGTHS * x->load[i].unit * x->load[i].chains))
+		    rate_of(t, &x->load[i], d) < AS_FAST * value || mixture_of(s, row, x, i))
 			continue;
 		if (overlap(t, &x->load[i], &x->slope[best], &x->load[best], d)) {
 			if (i != best)
@@ -421,12 +437,6 @@ static void blocks_say(struct study *s, unsigned row, const struct rates *x, uns
 			 m->warps, m->chains, rate, l->warps, l->chains, value);
 }
 
-static const char *mixture_of(const struct study *s, unsigned row, const struct rates *x, unsigned best)
-{
-	return arithmetic_mixture(study_native(s, row, x->slope[best].last),
-				  LENGTHS * x->load[best].unit * x->load[best].chains);
-}
-
 bool arithmetic_blocks_decide(struct study *s, unsigned row, const struct rates *x)
 {
 	struct blocks say;
@@ -437,27 +447,44 @@ bool arithmetic_blocks_decide(struct study *s, unsigned row, const struct rates 
 	return say.told;
 }
 
-/* Under no load does the time grow linearly. */
+/* Under no load does the time grow linearly. Neither are rates of two lengths then known well, but the best is about what the unit reaches. */
 static void conclude_none(struct study *s, unsigned row, const struct rates *x, const char *evidence)
 {
+	const struct device_info *d = study_device(s);
 	const struct point *bad = NULL;
-	double lowest = INFINITY, highest = 0;
-	char because[200];
+	double least = 0, most = 0; /* of the load that surely reaches most */
 	for (unsigned i = 0; i < x->count; i++) {
-		if (x->slope[i].bad)
-			bad = x->slope[i].bad;
-		if (!x->slope[i].ok || !(x->slope[i].lo > 0))
+		const struct slope *t = &x->slope[i];
+		if (t->bad)
+			bad = t->bad;
+		if (!t->ok || !(t->lo > 0))
 			continue;
-		lowest = fmin(lowest, x->slope[i].lo);
-		highest = fmax(highest, x->slope[i].hi);
+		const double lanes = (double)x->load[i].warps * d->warp_size * x->load[i].chains;
+		if (lanes / t->hi > least) {
+			least = lanes / t->hi;
+			most = lanes / t->lo;
+		}
 	}
-	snprintf(because, sizeof because,
-		 "under no load does the time grow linearly with the chain: %.2f to %.2f cycles a link over %u loads",
-		 lowest, highest, x->count);
+	const struct arithmetic_steady *t = x->steady;
+	if (t && t->lo > 0 && isfinite(t->hi)) {
+		reached_rate(s, row, (t->lo + t->hi) / 2, HARDLY_MORE * t->hi, evidence,
+			     "under no load does the time of whole blocks grow linearly with the chain; ends of short "
+			     "chains give from %.4g to %.4g",
+			     t->lo, t->hi);
+		return;
+	}
+	if (least > 0) {
+		reached_rate(
+		    s, row, (least + most) / 2, most <= KNOWN * least ? HARDLY_MORE * most : INFINITY, evidence,
+		    "under no load does the time grow linearly with the chain: the best one reaches from %.4g to "
+		    "%.4g",
+		    least, most);
+		return;
+	}
 	arithmetic_verdicts(s, &arithmetic_row[row], PART_THROUGHPUT, PART_ISSUE,
 			    bad && bad->outcome == OUTCOME_CRASH ? VERDICT_FAILED : VERDICT_INCONCLUSIVE, evidence,
-			    bad && highest == 0 ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
-						: because);
+			    bad ? (bad->message[0] ? bad->message : outcome_name(bad->outcome))
+				: "under no load does the time grow with the chain");
 }
 
 /* The unit's rate, as whole blocks tell it. */
@@ -490,6 +517,17 @@ static void conclude_blocks(struct study *s, unsigned row, const struct rates *x
 			      "%u warps of %u chains on one SM%s", m->warps, m->chains, how);
 }
 
+/* Which of the mixtures that a compiler makes is fastest nobody has tried. */
+static void conclude_mixture(struct study *s, unsigned row, double value, const char *evidence, const char *mix)
+{
+	reached_rate(s, row, value, HARDLY_MORE * value, evidence, "of a mixture that the compiler makes: %s", mix);
+	for (unsigned part = PART_THROUGHPUT; part <= PART_ISSUE; part++) {
+		char key[KEY_BYTES];
+		arithmetic_key(key, &arithmetic_row[row], part);
+		study_note(s, key, NOTE_MIXTURE);
+	}
+}
+
 void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates *x)
 {
 	const struct device_info *d = study_device(s);
@@ -507,12 +545,7 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	snprintf(evidence, sizeof evidence, "%s.%s:%u", r->op, r->type, l->unit * LENGTHS);
 	const char *mix = mixture_of(s, row, x, (unsigned)best);
 	if (mix) {
-		char because[320];
-		snprintf(because, sizeof because,
-			 "the compiler makes different instructions of neighbouring links (%s), together %.4g results "
-			 "a cycle",
-			 mix, value);
-		arithmetic_verdicts(s, r, PART_THROUGHPUT, PART_ISSUE, VERDICT_INCONCLUSIVE, evidence, because);
+		conclude_mixture(s, row, value, evidence, mix);
 		return;
 	}
 	if (shorter_is_faster(s, row, x->few, l, x->steady ? fmax(value, x->steady->hi) : value, evidence) ||
@@ -522,5 +555,6 @@ void arithmetic_conclude_rates(struct study *s, unsigned row, const struct rates
 	if (say.told)
 		conclude_blocks(s, row, x, (unsigned)best, &say);
 	else
-		bound_rate(s, row, say.rate, evidence, "%s", say.because);
+		reached_rate(s, row, say.rate, x->steady && x->steady->hi > 0 ? HARDLY_MORE * say.rate : INFINITY,
+			     evidence, "%s", say.because);
 }

@@ -87,6 +87,8 @@ enum { ARITHMETIC_ROUNDS = 4 }; /* of chains that begin together */
 extern const struct arithmetic_row arithmetic_row[ARITHMETIC_COUNT];
 /* Whether it is a function or a quotient, which are mostly done in several steps, or by a unit of their own. */
 bool arithmetic_is_function(const struct arithmetic_row *r);
+/* Whether a compiler packs two chains into one. */
+bool arithmetic_is_single(const struct arithmetic_row *r);
 
 struct device_info;
 struct study;

@@ -11,6 +11,7 @@
 #include "pipes_graph.h"
 #include "stat/stat.h"
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -25,12 +26,15 @@ static const char *const what[ANCHORS] = {"single precision", "integers", "speci
 
 /* ---- the units' names ---- */
 
-/* Whether the unit is known not to do what anchor b does. */
-static bool without(struct graph *g, int unit, enum anchor b)
+/* Whether the unit is known not to do what anchor b does; guess: or seems not to, as far as issuing lets it show. */
+static bool without(struct graph *g, int unit, enum anchor b, bool guess)
 {
 	for (unsigned a = 0; a < ANCHORS; a++)
-		if (g->row[b] != NONE && graph_has(g, unit, (enum anchor)a) && g->sure[a][b] == REL_APART)
+		if (g->row[b] != NONE && graph_has(g, unit, (enum anchor)a) &&
+		    (g->sure[a][b] == REL_APART || (guess && g->pair[a][b].less)))
 			return true;
+	if (guess && g->row[b] == NONE && b == ANCHOR_DOUBLE)
+		return true;
 	snprintf(g->why[unit], sizeof g->why[unit],
 		 g->row[b] == NONE ? "what its unit does is not known: no operation for %s keeps a pipe full%s"
 				   : "whether its unit also does %s (%s) cannot be told: the issue rate hides it",
@@ -40,26 +44,26 @@ static bool without(struct graph *g, int unit, enum anchor b)
 
 /* By the first of these that it does: single precision and integers, sp; one of the two, fp32 or int32; special functions,
  * sfu; double precision, dpu; half precision, fp16. */
-static const char *name_of(struct graph *g, int unit)
+static const char *name_of(struct graph *g, int unit, bool guess)
 {
 	const bool f = graph_has(g, unit, ANCHOR_SINGLE), i = graph_has(g, unit, ANCHOR_INTEGER);
 	if (f && i)
 		return "sp";
 	if (f)
-		return without(g, unit, ANCHOR_INTEGER) ? "fp32" : NULL;
-	if (!without(g, unit, ANCHOR_SINGLE))
+		return without(g, unit, ANCHOR_INTEGER, guess) ? "fp32" : NULL;
+	if (!without(g, unit, ANCHOR_SINGLE, guess))
 		return NULL;
 	if (i)
 		return "int32";
-	if (!without(g, unit, ANCHOR_INTEGER))
+	if (!without(g, unit, ANCHOR_INTEGER, guess))
 		return NULL;
 	if (graph_has(g, unit, ANCHOR_SPECIAL))
 		return "sfu";
-	if (!without(g, unit, ANCHOR_SPECIAL))
+	if (!without(g, unit, ANCHOR_SPECIAL, guess))
 		return NULL;
 	if (graph_has(g, unit, ANCHOR_DOUBLE))
 		return "dpu";
-	if (study_device(g->u->s)->has_f64 && !without(g, unit, ANCHOR_DOUBLE))
+	if (study_device(g->u->s)->has_f64 && !without(g, unit, ANCHOR_DOUBLE, guess))
 		return NULL;
 	return "fp16";
 }
@@ -277,6 +281,53 @@ static bool may_be_on_two(struct graph *g, unsigned row, unsigned witness, const
 	return mostly < ALL_OF_MOST;
 }
 
+/* What is left for an operation, of all units with a name: the only one whose pipe it surely has, or that its time does not exclude although it
+ * should. NONE: several are, or none. all: points are not missing. */
+static int only_unit(struct graph *g, unsigned row, enum anchor first)
+{
+	int whole = NONE, open = NONE;
+	unsigned wholes = 0, opens = 0, unasked = 0;
+	bool shows = false;
+	for (int unit = 0; unit < ANCHORS; unit++) {
+		if (!graph_has(g, unit, (enum anchor)unit))
+			continue;
+		const int w = witness(g, unit, row);
+		const struct pair p =
+		    w == NONE ? (struct pair){.is = REL_UNKNOWN} : pipes_pair(g->u, row, (unsigned)w, false);
+		if (p.is == REL_SHARED) {
+			whole = unit;
+			wholes++;
+		} else if (!p.asked) {
+			unasked++;
+		} else if (p.is != REL_APART && !p.less) {
+			open = unit;
+			opens++;
+			shows = p.more || (g->row[first] != NONE && g->unit[first] == unit);
+		}
+	}
+	if (wholes == 1 && !opens)
+		return whole;
+	return !wholes && opens == 1 && !unasked && shows ? open : NONE;
+}
+
+/* Where nothing is proven: the unit that is left, or why there is none. */
+static __attribute__((format(printf, 4, 5))) void estimate(struct graph *g, unsigned row, const char *key,
+							   const char *fmt, ...)
+{
+	const struct arithmetic_row *r = &arithmetic_row[row];
+	const int unit = only_unit(g, row, likely(r));
+	char why[240];
+	va_list args;
+	va_start(args, fmt);
+	vsnprintf(why, sizeof why, fmt, args);
+	va_end(args);
+	if (unit != NONE && g->guess[unit])
+		study_likely_text(g->u->s, key, g->guess[unit], "units that its time beside their operations leaves",
+				  pipes_name(row), "beside all others it takes less than one after the other; %s", why);
+	else
+		study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "%s", why);
+}
+
 static void conclude_row(struct graph *g, unsigned row)
 {
 	struct study *s = g->u->s;
@@ -288,6 +339,10 @@ static void conclude_row(struct graph *g, unsigned row)
 	if (!o->usable) {
 		study_verdict(s, key, pipes_asked(s, o, row) ? VERDICT_INCONCLUSIVE : VERDICT_UNSUPPORTED,
 			      pipes_name(row), "%s", o->why);
+		return;
+	}
+	if (o->estimated) {
+		estimate(g, row, key, "its throughput is an estimate");
 		return;
 	}
 	const enum anchor first = likely(r);
@@ -320,15 +375,15 @@ static void conclude_row(struct graph *g, unsigned row)
 			return;
 		/* Of all units those for special functions are known to do a part of what others do. */
 		if (o->native == 1 && p.excess < ALL_OF_IT && first != ANCHOR_SPECIAL && is_unseen(g, ANCHOR_SPECIAL)) {
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
-				      "with %s it takes %.2f of the slower one's time more: a part of it may be on the "
-				      "unit for %s, of which nothing is known",
-				      pipes_name((unsigned)w), p.excess, what[ANCHOR_SPECIAL]);
+			estimate(g, row, key,
+				 "with %s it takes %.2f of the slower one's time more: a part of it may be on the "
+				 "unit for %s, of which nothing is known",
+				 pipes_name((unsigned)w), p.excess, what[ANCHOR_SPECIAL]);
 			return;
 		}
 		if (twice) {
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row),
-				      "it slows down more than one unit, as if it were on the pipes of all of them");
+			estimate(g, row, key,
+				 "it slows down more than one unit, as if it were on the pipes of all of them");
 			return;
 		}
 		char why[200];
@@ -336,14 +391,13 @@ static void conclude_row(struct graph *g, unsigned row)
 		if (study_missing(s) > missing)
 			return;
 		if (two)
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "%s", why);
+			estimate(g, row, key, "%s", why);
 		else if (g->name[unit])
 			study_text(s, key, g->name[unit], "slowed down by operations of known units", pipes_name(row),
 				   "in turn with %s it takes %.2f of the slower one's time more, as on one pipe",
 				   (unsigned)w == row ? "itself" : pipes_name((unsigned)w), p.excess);
 		else
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "on one pipe with %s; %s",
-				      pipes_name((unsigned)w), g->why[unit]);
+			estimate(g, row, key, "on one pipe with %s; %s", pipes_name((unsigned)w), g->why[unit]);
 		return;
 	}
 	const struct verdict_of v = several(g, row);
@@ -353,8 +407,7 @@ static void conclude_row(struct graph *g, unsigned row)
 		study_text(s, key, v.name, "slowed down by operations of known units", pipes_name(row), "%s",
 			   v.because);
 	else
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, pipes_name(row), "%s",
-			      v.because[0] ? v.because : "the streams contradict each other");
+		estimate(g, row, key, "%s", v.because[0] ? v.because : "the streams contradict each other");
 }
 
 /* ---- a unit's own numbers: those of the operation that names it ---- */
@@ -367,9 +420,16 @@ static void conclude_unit(struct graph *g, int unit)
 		const struct arithmetic_row *r = &arithmetic_row[g->row[unit]];
 		char from[96], key[96];
 		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
-		snprintf(key, sizeof key, "unit.%s.%s", g->name[unit], parts[i]);
+		const char *name = g->name[unit] ? g->name[unit] : g->guess[unit];
+		snprintf(key, sizeof key, "unit.%s.%s", name, parts[i]);
 		const struct finding *f = study_finding(g->u->s, from);
-		if (g->row[unit] != graph_choice[unit][0])
+		if (!g->name[unit] && (g->row[unit] != graph_choice[unit][0] || !f || !finding_estimated(f)))
+			continue;
+		if (!g->name[unit])
+			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
+					    pipes_name((unsigned)g->row[unit]), "of %s, which names it if %s",
+					    pipes_name((unsigned)g->row[unit]), "issuing hides no more of its pipe");
+		else if (g->row[unit] != graph_choice[unit][0])
 			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
 				      "%s names it, of which too little is known; %s only stands for it",
 				      pipes_name((unsigned)graph_choice[unit][0]), pipes_name((unsigned)g->row[unit]));
@@ -414,14 +474,17 @@ static void study_pipes(struct study *s)
 	if (!timed || !graph_relate(&g))
 		return;
 	graph_group(&g);
-	for (int a = 0; a < ANCHORS; a++)
-		g.name[a] = graph_has(&g, a, (enum anchor)a) ? name_of(&g, a) : NULL;
+	for (int a = 0; a < ANCHORS; a++) {
+		const bool is = graph_has(&g, a, (enum anchor)a);
+		g.guess[a] = is ? name_of(&g, a, true) : NULL;
+		g.name[a] = is ? name_of(&g, a, false) : NULL;
+	}
 	for (unsigned row = 0; row < ARITHMETIC_COUNT; row++)
 		conclude_row(&g, row);
 	if (study_pending(s))
 		return;
 	for (int a = 0; a < ANCHORS; a++)
-		if (g.name[a])
+		if (g.name[a] || g.guess[a])
 			conclude_unit(&g, a);
 }
 
@@ -504,8 +567,10 @@ const struct probe probe_pipes = {
     .fooled =
 	"An issue rate that hides the pipes: the fastest stream of operations and loads tells what issuing takes, and "
 	"where "
-	"that alone explains a time nothing is said, unless a slower operation on the same pipe shows it, or a stream "
-	"with more of the slower of the two. A stream that "
+	"that alone explains a time nothing is proven, unless a slower operation on the same pipe shows it, or a "
+	"stream "
+	"with more of the slower of the two. Two that take clearly less than one after the other are not on one pipe "
+	"as a whole, though: the unit that this leaves to an operation is its likely one. A stream that "
 	"does not keep its pipe full: it has to reach the throughput that is known, and warps that begin or end one "
 	"after "
 	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load, or "

@@ -10,12 +10,14 @@ enum { PIPES_LOADS = 6, PIPES_TYPE_BYTES = 32 };
 struct solo {
 	bool usable;	   /* all that is said of it below is known */
 	const char *why;   /* else: the reason */
-	double throughput; /* ops/clk/SM, as measured by the arithmetic probe */
-	unsigned native;   /* native instructions of one */
-	double cycles;	   /* of the SM for one warp instruction, in this stream */
-	unsigned load;	   /* the load under which it takes that */
-	unsigned least;	   /* instructions that a stream of it needs */
-	bool loose;	   /* warps that begin or end one after the other did not let it be timed */
+	double throughput; /* ops/clk/SM, as the arithmetic probe has it */
+	bool estimated;	   /* it is LIKELY, within the next two, and so is all that follows */
+	double least_rate, most_rate;
+	unsigned native; /* native instructions of one */
+	double cycles;	 /* of the SM for one warp instruction, in this stream */
+	unsigned load;	 /* the load under which it takes that */
+	unsigned least;	 /* instructions that a stream of it needs */
+	bool loose;	 /* warps that begin or end one after the other did not let it be timed */
 };
 
 enum relation {
@@ -30,6 +32,10 @@ enum relation {
 struct pair {
 	enum relation is;
 	double excess; /* 0: as long as the slower one; 1: as long as both together */
+	/* Where the two are neither surely apart nor surely on one pipe: most loads took clearly less than one after the other; or none did, and
+	 * more than issuing them takes. */
+	bool less, more;
+	bool asked; /* some load could be timed */
 	bool
 	    preferred; /* some warps begin or end before others, and only warps that do not wait for each other could be timed */
 };
@@ -37,7 +43,8 @@ struct pair {
 struct pipes {
 	struct study *s;
 	struct solo solo[ARITHMETIC_COUNT];
-	double issue; /* cycles of the SM for one native instruction, at most */
+	double issue;	   /* cycles of the SM for one native instruction, at most, as any stream has it */
+	double issue_most; /* the same, as operations alone have it, whose rates are known */
 };
 
 /* x, p of a stream: x operations of the row a in one group; p[0] the row of the other operation, p[1] how many of it,

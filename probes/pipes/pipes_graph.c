@@ -136,7 +136,8 @@ bool graph_relate(struct graph *g)
 	for (unsigned a = 0; a < ANCHORS; a++) {
 		g->row[a] = NONE;
 		for (unsigned i = 0; graph_choice[a][i] != NONE && g->row[a] == NONE; i++)
-			if (g->u->solo[graph_choice[a][i]].usable && g->u->solo[graph_choice[a][i]].native == 1)
+			if (g->u->solo[graph_choice[a][i]].usable && !g->u->solo[graph_choice[a][i]].estimated &&
+			    g->u->solo[graph_choice[a][i]].native == 1)
 				g->row[a] = graph_choice[a][i];
 	}
 	for (unsigned a = 0; a < ANCHORS; a++)
@@ -156,7 +157,7 @@ bool graph_relate(struct graph *g)
 		bool known = false;
 		for (unsigned k = 0; k < ANCHORS; k++)
 			known |= g->row[k] == links[i];
-		if (known || !o->usable || o->native != 1 || o->cycles < LINK_SLOWER * fastest)
+		if (known || !o->usable || o->estimated || o->native != 1 || o->cycles < LINK_SLOWER * fastest)
 			continue;
 		g->row[g->nodes] = links[i];
 		for (unsigned a = 0; a < ANCHORS; a++)

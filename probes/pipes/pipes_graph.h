@@ -18,6 +18,7 @@ struct graph {
 	enum relation sure[NODES][NODES]; /* with what follows from others; PART counts as shared */
 	int unit[ANCHORS];		  /* the least anchor of its unit */
 	const char *name[ANCHORS];	  /* of the unit of that anchor; NULL: not known */
+	const char *guess[ANCHORS];	  /* the same, if what issuing hides is not there either; NULL: no likely one */
 	char why[ANCHORS][200];
 };
 

@@ -95,15 +95,28 @@ static struct stretch stretch(const uint32_t *words, unsigned iteration, unsigne
 
 /* How pipes are kept full: parts of the largest block, chains of each operation. More chains need more registers than some
  * SM has for its largest block; a scheduler that issues two instructions of one warp needs them. */
-static const struct {
+struct stream_load {
 	unsigned part, chains;
-} loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 8}, {8, 8}};
+};
+static const struct stream_load loads[PIPES_LOADS] = {{1, 2}, {1, 4}, {2, 4}, {2, 8}, {4, 8}, {8, 8}};
+/* The same of halves, of which a compiler packs two chains into one. */
+static const struct stream_load single_loads[PIPES_LOADS] = {{1, 1}, {2, 1}, {4, 1}, {1, 2}, {1, 4}, {2, 4}};
+
+static bool is_single(unsigned a, unsigned b)
+{
+	return arithmetic_is_single(&arithmetic_row[a]) || (b != LOAD_ROW && arithmetic_is_single(&arithmetic_row[b]));
+}
+
+static const struct stream_load *load_of(unsigned a, unsigned b, unsigned load)
+{
+	return is_single(a, b) ? &single_loads[load] : &loads[load];
+}
 
 const unsigned pipes_chains[PIPES_CHAINS] = {2, 4, 8};
 
-unsigned stream_warps(const struct device_info *d, unsigned load)
+unsigned stream_warps(const struct device_info *d, unsigned a, unsigned b, unsigned load)
 {
-	const unsigned full = d->max_threads_per_block / d->warp_size, n = full / loads[load].part;
+	const unsigned full = d->max_threads_per_block / d->warp_size, n = full / load_of(a, b, load)->part;
 	return n ? n : 1;
 }
 
@@ -111,7 +124,8 @@ unsigned stream_warps(const struct device_info *d, unsigned load)
 void stream_expect(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned chains,
 		   unsigned instructions)
 {
-	const double p[POINT_PARAMS] = {b, n_b, (instructions + steps - 1) / steps, 1, chains};
+	const double p[POINT_PARAMS] = {b, n_b, (instructions + steps - 1) / steps, 1,
+					is_single(a, b) ? chains / 2 : chains};
 	study_expect(s, pipes_mix_experiment(a), n_a, p);
 }
 
@@ -128,7 +142,8 @@ void stream_expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, 
 {
 	const unsigned groups = (ROUND + steps - 1) / steps;
 	for (unsigned i = 0; i < 2; i++) {
-		const double p[POINT_PARAMS] = {b, n_b, i % 2 ? 3 * groups : groups, 1, loads[load].chains, ROUNDS};
+		const double p[POINT_PARAMS] = {b,     n_b, i % 2 ? 3 * groups : groups, 1, load_of(a, b, load)->chains,
+						ROUNDS};
 		study_expect(s, pipes_mix_experiment(a), n_a, p);
 	}
 }
@@ -137,8 +152,8 @@ void stream_expect_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, 
 struct stream stream_together(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
 			      unsigned load, unsigned instructions)
 {
-	const unsigned warps = stream_warps(study_device(s), load), groups = (instructions + steps - 1) / steps;
-	const double p[POINT_PARAMS] = {b, n_b, groups, warps, loads[load].chains};
+	const unsigned warps = stream_warps(study_device(s), a, b, load), groups = (instructions + steps - 1) / steps;
+	const double p[POINT_PARAMS] = {b, n_b, groups, warps, load_of(a, b, load)->chains};
 	struct stream out = {0};
 	const struct point *pt = study_ask(s, pipes_mix_experiment(a), n_a, p);
 	if (!pt)
@@ -178,13 +193,14 @@ struct stream stream_together(struct study *s, unsigned a, unsigned n_a, unsigne
 static struct stream timed_apart(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps,
 				 unsigned load)
 {
-	const unsigned warps = stream_warps(study_device(s), load), groups = (ROUND + steps - 1) / steps;
+	const unsigned warps = stream_warps(study_device(s), a, b, load), groups = (ROUND + steps - 1) / steps;
 	const struct point *pt[2];
 	const struct native_info *n[2];
 	struct chain_cycles c[2];
 	struct stream out = {0};
 	for (unsigned i = 0; i < 2; i++) {
-		const double p[POINT_PARAMS] = {b, n_b, i ? 3 * groups : groups, warps, loads[load].chains, ROUNDS};
+		const double p[POINT_PARAMS] = {b,     n_b, i ? 3 * groups : groups, warps, load_of(a, b, load)->chains,
+						ROUNDS};
 		pt[i] = study_ask(s, pipes_mix_experiment(a), n_a, p);
 		if (pt[i] && pt[i]->outcome != OUTCOME_OK)
 			out.bad = pt[i];
@@ -225,9 +241,12 @@ struct stream stream_of(struct study *s, unsigned a, unsigned n_a, unsigned b, u
 
 static const char routine[] = "it is a routine of many native instructions, which need not have one unit";
 
+static const char mixture[] = "the compiler makes several instructions of it in turn, which need not have one unit";
+
 bool pipes_asked(const struct study *s, const struct solo *o, unsigned row)
 {
-	return arithmetic_supported(study_device(s), arithmetic_row[row].need) && o->why != routine;
+	return arithmetic_supported(study_device(s), arithmetic_row[row].need) && o->why != routine &&
+	       o->why != mixture;
 }
 
 bool pipes_apart(const struct solo *o)
@@ -235,7 +254,7 @@ bool pipes_apart(const struct solo *o)
 	return o->least == STREAM_APART;
 }
 
-static const char *refusal(const struct study *s, unsigned row, double *throughput, unsigned *native)
+static const char *refusal(const struct study *s, unsigned row, struct solo *o)
 {
 	const struct arithmetic_row *r = &arithmetic_row[row];
 	char key[96];
@@ -243,14 +262,21 @@ static const char *refusal(const struct study *s, unsigned row, double *throughp
 	if (!arithmetic_supported(study_device(s), r->need))
 		return "the device does not have this operation";
 	snprintf(key, sizeof key, "arith.%s.%s.throughput", r->op, r->type);
-	if (!study_number(s, key, throughput))
+	const struct finding *f = study_finding(s, key);
+	if (f && (f->notes & NOTE_MIXTURE))
+		return mixture;
+	if (!f || !finding_estimated(f))
 		return "skipped: needs the throughput, which could not be measured";
+	o->estimated = f->verdict == VERDICT_LIKELY;
+	o->throughput = f->value.number;
+	o->least_rate = o->estimated ? f->lo : o->throughput;
+	o->most_rate = o->estimated ? f->hi : o->throughput;
 	snprintf(key, sizeof key, "arith.%s.%s.native_ops", r->op, r->type);
 	if (!study_number(s, key, &count))
 		return "it is not known which native instructions it is";
 	if (count > NATIVE_MOST)
 		return routine;
-	*native = (unsigned)count;
+	o->native = (unsigned)count;
 	return NULL;
 }
 
@@ -297,9 +323,11 @@ static bool solo_of(struct pipes *u, unsigned row)
 			return false;
 		}
 		o->why = "its stream does not keep its pipe full";
-		o->usable = fabs(warp / t.cycles - o->throughput) < filled * o->throughput;
+		const double rate = warp / t.cycles;
+		o->usable = rate > (1 - filled) * o->least_rate && rate < (1 + filled) * o->most_rate;
 		if (o->usable) {
 			u->issue = fmin(u->issue, t.cycles / t.native);
+			u->issue_most = fmin(u->issue_most, warp / o->throughput / o->native);
 			o->cycles = t.cycles;
 			o->load = load;
 			return true;
@@ -311,11 +339,11 @@ static bool solo_of(struct pipes *u, unsigned row)
 bool pipes_solos(struct pipes *u)
 {
 	struct study *s = u->s;
-	u->issue = INFINITY;
+	u->issue = u->issue_most = INFINITY;
 	for (unsigned i = 0; i < ARITHMETIC_COUNT; i++) {
 		struct solo *o = &u->solo[i];
 		*o = (struct solo){.cycles = INFINITY};
-		o->why = refusal(s, i, &o->throughput, &o->native);
+		o->why = refusal(s, i, o);
 		if (o->why)
 			continue;
 		o->why = "its stream could not be timed";

@@ -13,6 +13,10 @@ enum {
 #define PART_LEAST   0.2
 #define SHARED_LEAST 0.85
 #define CONTRAST     1.15
+#define LESS_ALONE                                                                                                     \
+	0.82 /* of both, one after the other, under the only load that was tried: two on one pipe take more */
+#define LESS                                                                                                           \
+	0.88 /* of both, one after the other: two on one pipe take no less under most loads, though short streams differ */
 #define SLACK	     1.05 /* times shorter than its issue is what does not hold a stream up, too */
 #define ISSUE_MARGIN 1.1  /* a stream that takes so much longer than its issue is not held up by that */
 #define NEAR_ISSUE   1.6  /* one that takes less may be held up by the order in which warps get their turns ... */
@@ -129,7 +133,7 @@ static struct pair other_proportions(struct pipes *u, unsigned a, unsigned n_a, 
 
 /* Times of one pair under the loads so far. */
 struct tried {
-	unsigned count, warps[PIPES_LOADS], load; /* load: of the shortest */
+	unsigned a, b, count, warps[PIPES_LOADS], load; /* load: of the shortest */
 	double cycles[PIPES_LOADS], shortest;
 };
 
@@ -162,7 +166,7 @@ static bool enough_warps(const struct pipes *u, const struct tried *t)
 {
 	bool most = false;
 	for (unsigned i = 0; i < t->count; i++)
-		most |= t->warps[i] == stream_warps(study_device(u->s), 0);
+		most |= t->warps[i] == stream_warps(study_device(u->s), t->a, t->b, 0);
 	return most || as_fast_with_fewer(t);
 }
 
@@ -180,7 +184,7 @@ static bool by_a_pipe(const struct pair *p, const struct tried *t)
 
 static void try_load(const struct pipes *u, struct tried *t, unsigned load, double cycles)
 {
-	t->warps[t->count] = stream_warps(study_device(u->s), load);
+	t->warps[t->count] = stream_warps(study_device(u->s), t->a, t->b, load);
 	t->cycles[t->count++] = cycles;
 	if (cycles < t->shortest) {
 		t->shortest = cycles;
@@ -202,13 +206,27 @@ static struct pair by_short(struct pipes *u, unsigned a, unsigned n_a, unsigned 
 	return judge(&all, fmin(m.cycles, t->shortest));
 }
 
+/* As far as the loads of a pair tell together: what one pipe makes of them, or issuing, holds up all alike. */
+static void by_most(const struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, const struct tried *t,
+		    struct pair *p)
+{
+	const struct times all = times_of(u, a, n_a, b, n_b);
+	const double steps = (double)n_a * u->solo[a].native + (double)n_b * u->solo[b].native;
+	unsigned less = 0;
+	for (unsigned i = 0; i < t->count; i++)
+		less += t->cycles[i] <= LESS * all.both;
+	p->asked = t->count > 0;
+	p->less = t->count > 1 ? 2 * less >= t->count : p->asked && t->shortest <= LESS_ALONE * all.both;
+	p->more = t->count > 1 && !p->less && all.both > CONTRAST * fmax(all.slower, steps * u->issue_most);
+}
+
 /* The two in groups of so many each; a < b, one stream for both orders. */
-static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, bool closely)
+static struct pair try_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, bool closely,
+			      struct tried *all)
 {
 	const struct solo *x = &u->solo[a], *y = &u->solo[b];
 	const unsigned first = x->load > y->load ? x->load : y->load;
 	struct pair out = {.is = REL_UNKNOWN};
-	struct tried tried = {.shortest = INFINITY};
 	bool loose = false, enough = false;
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
 	stream_expect_all(u->s, a, n_a, b, n_b, (unsigned)steps);
@@ -218,7 +236,7 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 	for (unsigned least = apart ? STREAM_APART : STREAM_LONG;
 	     least <= (apart || loose ? STREAM_APART : STREAM_LONG); least *= STREAM_LONG / STREAM_SHORT) {
 		const unsigned count = least == STREAM_APART ? FULLER_LOADS : PIPES_LOADS;
-		tried.count = 0;
+		all->count = 0;
 		for (unsigned i = 0; i < count && !enough; i++) {
 			const unsigned load = (first + i) % count;
 			if (least == STREAM_APART)
@@ -231,10 +249,10 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 			loose |= m.loose;
 			if (!m.ok || fabs(m.native - steps) > 0.1 * steps)
 				continue;
-			try_load(u, &tried, load, m.cycles);
+			try_load(u, all, load, m.cycles);
 			u->issue = fmin(u->issue, m.cycles / m.native);
 			const struct times t = times_of(u, a, n_a, b, n_b);
-			out = judge(&t, tried.shortest);
+			out = judge(&t, all->shortest);
 			out.preferred = least == STREAM_APART;
 			/* Where some warps are preferred too few others may be left at the pipe that is not the slower one's. */
 			if (least == STREAM_APART && out.is == REL_PART)
@@ -244,19 +262,27 @@ static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned
 				return out;
 			/* Nor where some are preferred: these may keep one pipe to themselves until another load lets the others at
 			 * it. */
-			enough = least != STREAM_APART && out.is == REL_SHARED && wait_for_each_other(&tried) &&
-				 enough_warps(u, &tried);
+			enough = least != STREAM_APART && out.is == REL_SHARED && wait_for_each_other(all) &&
+				 enough_warps(u, all);
 		}
 		if (enough || out.is == REL_HIDDEN)
 			break;
 	}
-	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !by_a_pipe(&out, &tried))
-		out = by_short(u, a, n_a, b, n_b, &tried, &out);
+	if (!out.preferred && (out.is == REL_SHARED || out.is == REL_PART) && !by_a_pipe(&out, all))
+		out = by_short(u, a, n_a, b, n_b, all, &out);
 	const double issue = steps * u->issue;
-	if (!apart && ((out.is == REL_PART && (tried.shortest < NEAR_ISSUE * issue || out.excess < HALF_OF_IT)) ||
-		       (out.is == REL_HIDDEN && closely && tried.shortest > BEYOND_ISSUE * issue)))
-		return other_proportions(u, a, n_a, b, n_b, tried.load, &out);
+	if (!apart && ((out.is == REL_PART && (all->shortest < NEAR_ISSUE * issue || out.excess < HALF_OF_IT)) ||
+		       (out.is == REL_HIDDEN && closely && all->shortest > BEYOND_ISSUE * issue)))
+		return other_proportions(u, a, n_a, b, n_b, all->load, &out);
 	return out;
+}
+
+static struct pair in_groups(struct pipes *u, unsigned a, unsigned n_a, unsigned b, unsigned n_b, bool closely)
+{
+	struct tried tried = {.a = a, .b = b, .shortest = INFINITY};
+	struct pair p = try_groups(u, a, n_a, b, n_b, closely, &tried);
+	by_most(u, a, n_a, b, n_b, &tried, &p);
+	return p;
 }
 
 static void in_order(unsigned *a, unsigned *b)

@@ -19,8 +19,8 @@ struct stream {
 	double native; /* instructions of one group */
 };
 
-/* Warps under a load. */
-unsigned stream_warps(const struct device_info *d, unsigned load);
+/* Warps under a load of the two. */
+unsigned stream_warps(const struct device_info *d, unsigned a, unsigned b, unsigned load);
 /* Later passes may ask for such a stream, under some load of so many chains; under all loads; and of warps that do not wait for each
  * other, under one load. steps: native instructions of a group. */
 void stream_expect(struct study *s, unsigned a, unsigned n_a, unsigned b, unsigned n_b, unsigned steps, unsigned chains,

@@ -171,21 +171,36 @@ void study_at_least(struct study *s, const char *key, unsigned least, const char
 	va_end(ap);
 }
 
-void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
-		const char *fmt, ...)
+static void conclude_text(struct study *s, struct finding f, const char *text, const char *method, const char *evidence,
+			  const char *fmt, va_list ap)
 {
-	struct finding f = begin(key, VERDICT_MEASURED);
-	va_list ap;
-
-	va_start(ap, fmt);
 	add_because(&f, fmt, ap);
-	va_end(ap);
 	f.value.kind = VALUE_TEXT;
 	assert(strlen(text) < sizeof(f.value.text));
 	snprintf(f.value.text, sizeof(f.value.text), "%s", text);
 	snprintf(f.method, sizeof(f.method), "%s", method);
 	add_evidence(&f, evidence);
 	study_conclude(s, &f);
+}
+
+void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
+		const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conclude_text(s, begin(key, VERDICT_MEASURED), text, method, evidence, fmt, ap);
+	va_end(ap);
+}
+
+void study_likely_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
+		       const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	conclude_text(s, begin(key, VERDICT_LIKELY), text, method, evidence, fmt, ap);
+	va_end(ap);
 }
 
 /* Some point was timed without anybody having seen the code that ran. */

@@ -141,6 +141,8 @@ void study_at_least(struct study *s, const char *key, unsigned least, const char
 void study_note(struct study *s, const char *key, unsigned notes);
 void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
 		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
+void study_likely_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
+		       const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 
 /* The table of probes, generated from the folders of probes/. */
 extern const struct probe *const probe_table[];

@@ -112,7 +112,8 @@ double arithmetic_evenness(const struct point *pt, unsigned warps, unsigned roun
 struct chain_cycles {
 	double least, most;
 };
-struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped);
+struct chain_cycles arithmetic_between_ends(struct study *s, unsigned experiment, const struct point *pt,
+					    unsigned warps, unsigned rounds, unsigned skipped);
 /* Throughput from the ends of short chains, of so many links and three times as many (enough to
  * outweigh the clock reads between them), under two numbers of warps; lo 0: not known (yet). more: in three times as many rounds.
  * Experiments of the arithmetic probe. */

@@ -6,6 +6,7 @@
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <math.h>
+#include <string.h>
 
 enum {
 	ROUNDS = 40,	   /* of chains of a few links ... */
@@ -135,7 +136,7 @@ static void settle(const struct chains *c, struct window *w, bool at_end, double
 }
 
 /* While the warp that is done first runs the later part of its own chains all warps have work. */
-struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped)
+static struct chain_cycles between_ends(const struct point *pt, unsigned warps, unsigned rounds, unsigned skipped)
 {
 	struct chains c = {.count = warps * rounds, .rounds = rounds, .fastest = INFINITY};
 	double own[ROUNDS_MOST], scratch[ROUNDS_MOST];
@@ -166,6 +167,19 @@ struct chain_cycles arithmetic_between_ends(const struct point *pt, unsigned war
 	return (struct chain_cycles){(w.end - w.begin) / sum.hi, (w.end - w.begin) / sum.lo};
 }
 
+struct chain_cycles arithmetic_between_ends(struct study *s, unsigned experiment, const struct point *pt,
+					    unsigned warps, unsigned rounds, unsigned skipped)
+{
+	double key[3 + POINT_PARAMS] = {experiment, pt->x, skipped};
+	memcpy(key + 3, pt->p, sizeof pt->p);
+	const struct chain_cycles *before = study_recall(s, "chains", key, sizeof key);
+	if (before)
+		return *before;
+	const struct chain_cycles c = between_ends(pt, warps, rounds, skipped);
+	study_keep(s, "chains", key, sizeof key, &c, sizeof c);
+	return c;
+}
+
 struct arithmetic_rounds {
 	unsigned links, chains, rounds;
 	unsigned few, many; /* times as many links: the two lengths that are compared */
@@ -193,9 +207,9 @@ static struct rate rate(struct study *s, unsigned row, unsigned warps, const str
 		return (struct rate){0};
 	const double links = how->links * how->chains;
 	const unsigned skipped = how->rounds / SKIPPED;
-	const struct chain_cycles x = miscounted(arithmetic_between_ends(few, warps, how->rounds, skipped),
+	const struct chain_cycles x = miscounted(arithmetic_between_ends(s, row, few, warps, how->rounds, skipped),
 						 warps * (how->rounds - skipped)),
-				  y = miscounted(arithmetic_between_ends(many, warps, how->rounds, skipped),
+				  y = miscounted(arithmetic_between_ends(s, row, many, warps, how->rounds, skipped),
 						 warps * (how->rounds - skipped));
 	if (!(y.least > x.most && x.least > 0))
 		return (struct rate){0};

@@ -456,10 +456,9 @@ static void study_constant(struct study *s)
 				      : common == L2_THIS ? "beyond the GPU's common L2 or that"
 							  : "memory");
 	for (unsigned k = levels; k < 3 && rows == UINT_MAX; k++) {
-		if (more && levels > caches && common != L2_UNKNOWN)
-			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
-				      "level %u holds %s, so what lies behind it is never seen", levels, held);
-		else if (unsure == UINT_MAX && !c.doubtful && !blocks)
+		/* Of levels behind the last that is seen the number of levels says enough. */
+		const bool hidden = more && levels > caches && common != L2_UNKNOWN;
+		if (!hidden && unsure == UINT_MAX && !c.doubtful && !blocks)
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}

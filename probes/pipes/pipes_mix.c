@@ -212,7 +212,7 @@ static struct stream timed_apart(struct study *s, unsigned a, unsigned n_a, unsi
 		n[i] = study_native(s, pipes_mix_experiment(a), pt[i]);
 		if (!n[i] || n[i]->problem[0] || !n[i]->region_count)
 			return out;
-		c[i] = arithmetic_between_ends(pt[i], warps, ROUNDS, ROUNDS / 4);
+		c[i] = arithmetic_between_ends(s, pipes_mix_experiment(a), pt[i], warps, ROUNDS, ROUNDS / 4);
 	}
 	const double lo = (c[1].least - c[0].most) / (2.0 * groups), hi = (c[1].most - c[0].least) / (2.0 * groups);
 	if (!(c[0].least > 0 && lo > 0))

@@ -469,11 +469,9 @@ static void study_texture(struct study *s)
 		study_verdict(s, "memory.texture.latency", VERDICT_INCONCLUSIVE, "chase", why);
 		return;
 	}
-	for (unsigned k = levels; k < LEVELS && !maybe_rows; k++) {
-		if (more)
-			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_INCONCLUSIVE, "chase",
-				      "level %u holds %s, so what lies behind it is never seen", levels, held);
-		else if (!c.doubtful && (levels || are_rows || !(c.fill_unit > 0)))
+	/* Of levels behind the last that is seen the number of levels says enough. */
+	for (unsigned k = levels; k < LEVELS && !maybe_rows && !more; k++) {
+		if (!c.doubtful && (levels || are_rows || !(c.fill_unit > 0)))
 			study_verdict(s, key_of(key, sizeof(key), k, "size"), VERDICT_ABSENT, "chase",
 				      "no class of latency is left for it between level %u and memory", k);
 	}

@@ -228,6 +228,7 @@ static struct pair try_groups(struct pipes *u, unsigned a, unsigned n_a, unsigne
 	const unsigned first = x->load > y->load ? x->load : y->load;
 	struct pair out = {.is = REL_UNKNOWN};
 	bool loose = false, enough = false;
+	unsigned packed = PIPES_LOADS; /* the least load whose chains a compiler packs */
 	const double steps = (double)n_a * x->native + (double)n_b * y->native;
 	stream_expect_all(u->s, a, n_a, b, n_b, (unsigned)steps);
 	/* What lies between both extremes may only be a load under which the two do not overlap well, and in a short stream its ends
@@ -239,11 +240,15 @@ static struct pair try_groups(struct pipes *u, unsigned a, unsigned n_a, unsigne
 		all->count = 0;
 		for (unsigned i = 0; i < count && !enough; i++) {
 			const unsigned load = (first + i) % count;
+			if (load >= packed)
+				continue;
 			if (least == STREAM_APART)
 				stream_expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps, (load + 1) % count);
 			const struct stream m = stream_of(u->s, a, n_a, b, n_b, (unsigned)steps, load, least);
 			if (!m.ok && !m.bad && m.cycles == 0)
 				return out;
+			if (stream_is_packed(a, b, &m))
+				packed = load;
 			if (m.loose && !loose)
 				stream_expect_apart(u->s, a, n_a, b, n_b, (unsigned)steps, first % FULLER_LOADS);
 			loose |= m.loose;

@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench install clean setup setup-checks configure
+.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench deb tarball install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -61,6 +61,13 @@ fuzz: setup-checks
 
 bench: tests
 	$(MESON) test -C $(BUILD) --benchmark --verbose
+
+# Packages, in out/: for this distribution, and one that runs from any folder.
+deb: setup
+	tools/package.sh deb out
+
+tarball: setup
+	tools/package.sh tarball out
 
 install: program
 	$(MESON) install -C $(BUILD) --no-rebuild

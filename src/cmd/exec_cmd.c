@@ -16,7 +16,7 @@ static bool has_driver(const char *folder, struct arena *a)
 	return path && access(path, R_OK) == 0;
 }
 
-/* Beside this program in its build folder, else where it was installed to. */
+/* Beside this program in its build folder or in the folder that it was unpacked to, else where it was installed to. */
 static int libraries(struct cmd_context *c, const char **folder)
 {
 	char self[4096];
@@ -26,9 +26,10 @@ static int libraries(struct cmd_context *c, const char **folder)
 		self[n] = '\0';
 		slash = strrchr(self, '/');
 	}
-	if (slash) {
+	static const char *const near[] = {"src/exec", "../lib/fathom"};
+	for (size_t i = 0; slash && i < sizeof near / sizeof *near; i++) {
 		*slash = '\0';
-		*folder = arena_printf(&c->arena, "%s/src/exec", self);
+		*folder = arena_printf(&c->arena, "%s/%s", self, near[i]);
 		if (has_driver(*folder, &c->arena))
 			return CMD_OK;
 	}

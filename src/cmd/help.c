@@ -241,10 +241,20 @@ void help_man(struct str *out, const char *version)
 		roff(out, exits[i].text);
 		str_add(out, ".\n");
 	}
+	str_add(out,
+		".SH FILES\n"
+		".TP\nfathom\\-NAME\\-DATE.fathom\nWhat a run writes where no name is given: a SQLite database, "
+		"whose view\n.B findings\nother programs may read.\n"
+		".TP\nshare/fathom/gpus/NAME.gpu, share/fathom/papers/NAME.paper\nDescriptions of simulated GPUs and "
+		"published values, as they are in the program: to read, copy and change.\n"
+		".TP\nshare/fathom/report.schema.json\nThe shape of\n.B report \\-\\-format json\n(JSON Schema "
+		"2020-12).\n"
+		".TP\nlib/fathom/libcuda.so.1\nThe driver that\n.B exec\nputs before a program's own.\n");
 	str_add(out, ".SH ENVIRONMENT\n");
 	for (size_t i = 0; i < COUNT(environment); i++) {
 		str_addf(out, ".TP\n%s\n", environment[i].name);
 		roff(out, environment[i].text);
 		str_add(out, ".\n");
 	}
+	str_add(out, ".SH SEE ALSO\n.BR sqlite3 (1),\n.BR nvidia\\-smi (1),\n.BR clinfo (1),\n.BR lstopo (1)\n");
 }

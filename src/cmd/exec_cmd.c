@@ -92,7 +92,7 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 	if (!rc)
 		rc = put_before(c, "LD_LIBRARY_PATH", folder);
 	if (!rc)
-		rc = put_before(c, "LD_PRELOAD", arena_printf(&c->arena, "%s/libfathom-exec.so", folder));
+		rc = put_before(c, "LD_PRELOAD", "libfathom-exec.so"); /* a path with a blank would be two */
 	if (rc)
 		return rc;
 	if (cmd_flag(c, "stats") && stats_to(c, cmd_value(c, "stats")))

@@ -145,10 +145,11 @@ int store_look(const char *path, struct err *e)
 static int open_database(struct store *s, bool write, struct err *e)
 {
 	const int how = write ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY,
-		  rc = sqlite3_open_v2(s->name, &s->db, how | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE, NULL);
+		  rc = sqlite3_open_v2(s->name, &s->db, how | SQLITE_OPEN_NOMUTEX, NULL);
 
 	if (rc != SQLITE_OK)
-		return s->db ? store_fail(s, rc, e) : err_nomem(e);
+		return s->db ? store_fail(s, sqlite3_extended_errcode(s->db), e) : err_nomem(e);
+	sqlite3_extended_result_codes(s->db, 1);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
 	sqlite3_db_config(s->db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);

@@ -1,4 +1,5 @@
 #include "cmd/files.h"
+#include "base/write.h"
 #include "cmd/progress.h"
 #include <ctype.h>
 #include <errno.h>
@@ -85,21 +86,6 @@ int files_make_dir(struct cmd_context *c, const char *dir)
 	if (stat(dir, &st) || !S_ISDIR(st.st_mode))
 		return cmd_fail(c, CMD_FILE, "%s is there already and is not a directory", dir);
 	return CMD_OK;
-}
-
-static int write_all(int fd, const char *data, size_t n)
-{
-	while (n) {
-		ssize_t k = write(fd, data, n);
-
-		if (k < 0 && errno == EINTR)
-			continue;
-		if (k <= 0)
-			return k < 0 ? -errno : -EIO;
-		data += k;
-		n -= (size_t)k;
-	}
-	return 0;
 }
 
 int files_replace(struct cmd_context *c, const char *path, const struct str *text)

@@ -1,5 +1,6 @@
 /* What may lie beside a run file, and whether the file is still the one that was opened. */
 #include "base/arena.h"
+#include "base/write.h"
 #include "store/store_file.h"
 #include <errno.h>
 #include <fcntl.h>
@@ -101,8 +102,7 @@ static int copy_file(const char *from, const char *to)
 			code = n < 0 ? -errno : 0;
 			break;
 		}
-		if (write(out, buffer, (size_t)n) != n)
-			code = errno ? -errno : -EIO;
+		code = write_all(out, buffer, (size_t)n);
 	}
 	if (in >= 0)
 		close(in);

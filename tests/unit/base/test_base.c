@@ -5,12 +5,18 @@
 #include "base/set.h"
 #include "base/str.h"
 #include "base/units.h"
+#include "base/write.h"
 #include <errno.h>
+#include <fcntl.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -327,6 +333,35 @@ static void what_a_terminal_obeys_is_not_shown(void **state)
 	assert_string_equal(small, "ab");
 }
 
+/* The system takes a part, and refuses the rest the second time. */
+static void what_was_not_written_is_told(void **state)
+{
+	(void)state;
+	static const char text[] = "sixteen letters.";
+	struct rlimit was, ten;
+	char name[] = "/tmp/fathom-write-XXXXXX", back[sizeof text] = "";
+	int fd = mkstemp(name), full = open("/dev/full", O_WRONLY | O_CLOEXEC);
+
+	assert_true(fd >= 0);
+	unlink(name);
+	assert_int_equal(write_all(fd, text, 16), 0);
+	assert_int_equal(pread(fd, back, sizeof back, 0), 16);
+	assert_string_equal(back, text);
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &was), 0);
+	ten = (struct rlimit){26, was.rlim_max};
+	void (*before)(int) = signal(SIGXFSZ, SIG_IGN);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &ten), 0);
+	int code = write_all(fd, text, 16);
+	setrlimit(RLIMIT_FSIZE, &was);
+	signal(SIGXFSZ, before);
+	assert_int_equal(code, -EFBIG);
+	assert_int_equal(lseek(fd, 0, SEEK_END), 26);
+	close(fd);
+	if (full >= 0)
+		assert_int_equal(write_all(full, text, 16), -ENOSPC);
+	close(full);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -343,6 +378,7 @@ int main(void)
 	    cmocka_unit_test(orders_are_whole),
 	    cmocka_unit_test(units_read_well),
 	    cmocka_unit_test(files_are_embedded),
+	    cmocka_unit_test(what_was_not_written_is_told),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Installs what single tests are skipped without: a browser and what drives it, and programs that read exports. Takes what this machine's
+# Installs what single tests are skipped without: a browser and what drives it, and programs that read exports, and Slurm. Takes what this machine's
 # package registries have, says what it lacks in one line, and never fails.
 set -u
 
 modules=${XDG_CACHE_HOME:-$HOME/.cache}/fathom-checks
 missing=
-for pair in chromium:chromium node:nodejs npm:npm promtool:prometheus; do
+for pair in chromium:chromium node:nodejs npm:npm promtool:prometheus slurmctld:slurmctld slurmd:slurmd srun:slurm-client munged:munge; do
 	command -v "${pair%%:*}" >/dev/null 2>&1 || missing="$missing ${pair##*:}"
 done
 if [ -n "$missing" ] && [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then

@@ -14,8 +14,8 @@
 enum cmd_exit {
 	CMD_OK = 0,
 	CMD_INCOMPLETE =
-	    1, /* a finding or a probe FAILED, the time limit ended the run, a published value does not come out, or
-			       runs differ */
+	    1, /* a finding or a probe FAILED, the time limit ended the run, a published value does not come out,
+			       runs or cards differ, or an expectation is contradicted */
 	CMD_USAGE = 2,	/* the command line makes no sense */
 	CMD_DEVICE = 3, /* the device or the environment failed: no driver, out of memory, full disk */
 	CMD_FILE = 4,	/* a file given to the command is missing, unreadable, damaged or not of its kind */
@@ -110,6 +110,7 @@ int cmd_explain(struct cmd_context *c, int argc, char **argv);
 int cmd_infer(struct cmd_context *c, int argc, char **argv);
 int cmd_report(struct cmd_context *c, int argc, char **argv);
 int cmd_export(struct cmd_context *c, int argc, char **argv);
+int cmd_fleet(struct cmd_context *c, int argc, char **argv);
 int cmd_compare(struct cmd_context *c, int argc, char **argv);
 int cmd_reproduce(struct cmd_context *c, int argc, char **argv);
 int cmd_sim(struct cmd_context *c, int argc, char **argv);

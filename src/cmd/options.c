@@ -54,6 +54,11 @@ static const struct cmd_option run_options[] = {
     {.name = "time-limit",
      .arg = "TIME",
      .help = "stop after so many seconds (90, 90s, 1.5m, 2h) and keep what was measured"},
+    {.name = "expect",
+     .arg = "FILE",
+     .help = "lay what was found beside this file: a former run, or lines such as cache.global.l2.latency = 200 +- 5 "
+	     "(doc/fleet.md); "
+	     "the exit code is 1 when it is contradicted"},
     {.name = "verbose", .letter = 'v', .help = "say in the end where the time went, probe by probe"},
     {.name = "threads",
      .arg = "N",
@@ -75,6 +80,10 @@ static const struct cmd_option report_options[] = {
      .arg = "OUT.html",
      .help = "write one page instead, of all runs given: figures to zoom into, every finding with its reason"},
     {.name = "figures", .arg = "DIR", .help = "also write every figure as DIR/NAME.svg; DIR is made when missing"},
+    {.name = "expect",
+     .arg = "FILE",
+     .help = "lay the findings beside this file, a former run or lines KEY = VALUE; the exit code is 1 when it is "
+	     "contradicted"},
     END_OPTIONS,
 };
 
@@ -90,6 +99,11 @@ static const struct cmd_option export_options[] = {
 
 static const struct cmd_option compare_options[] = {
     {.name = "format", .arg = "text|json", .help = "how to write the comparison (default text)"},
+    END_OPTIONS,
+};
+
+static const struct cmd_option fleet_options[] = {
+    {.name = "format", .arg = "text|json", .help = "how to write it (default text)"},
     END_OPTIONS,
 };
 
@@ -243,6 +257,7 @@ static const struct cmd_example report_examples[] = {
     {"fathom report card.fathom --format lemeire", "rates, latencies and ridge points on one page"},
     {"fathom report card.fathom --html card.html", "the page for a browser"},
     {"fathom report card.fathom old.fathom --html both.html", "two runs beside each other"},
+    {"fathom report card.fathom --expect former.fathom", "what a former run of the card contradicts"},
     {"fathom report card.fathom --figures figures", "the page, and one SVG a figure in figures/"},
     END_EXAMPLES,
 };
@@ -265,6 +280,12 @@ static const struct cmd_example export_examples[] = {
 static const struct cmd_example compare_examples[] = {
     {"fathom compare one.fathom two.fathom three.fathom", "what three runs of a card do not agree on"},
     {"fathom compare old.fathom new.fathom --format json > changes.json", "for programs"},
+    END_EXAMPLES,
+};
+
+static const struct cmd_example fleet_examples[] = {
+    {"fathom fleet runs/", "which card differs from its like"},
+    {"fathom fleet node*.fathom --format json > fleet.json", "every key with median and spread, for programs"},
     END_EXAMPLES,
 };
 
@@ -380,6 +401,21 @@ const struct cmd_verb cmd_verbs[] = {
      .options = compare_options,
      .examples = compare_examples,
      .run = cmd_compare},
+    {.name = "fleet",
+     .operands = "FILE.fathom|DIR ...",
+     .least = 1,
+     .most = INT_MAX,
+     .summary = "say which card of many differs from its like",
+     .about = "Groups runs by the model of their GPU and lays each finding beside those of its like. A number lies "
+	      "apart when it is "
+	      "more than 5 spreads (median absolute deviations) and more than 2 % from the median, and its interval "
+	      "excludes the "
+	      "median; counts and names do when most others agree on another one. A key needs three cards that decide "
+	      "it. DIR "
+	      "stands for the run files in it. The exit code is 1 when a card lies apart.",
+     .options = fleet_options,
+     .examples = fleet_examples,
+     .run = cmd_fleet},
     {.name = "reproduce",
      .operands = "PAPER",
      .least = 1,

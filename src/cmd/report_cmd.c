@@ -1,5 +1,6 @@
 /* fathom report: a stored run for people, programs and spreadsheets. */
 #include "cmd/cmd.h"
+#include "cmd/expecting.h"
 #include "cmd/figures.h"
 #include "cmd/files.h"
 #include "probe/engine.h"
@@ -87,7 +88,7 @@ static int load(struct cmd_context *c, const char *path, struct run *r, struct f
 
 int cmd_report(struct cmd_context *c, int argc, char **argv)
 {
-	const char *dir = cmd_value(c, "figures"), *html = cmd_value(c, "html");
+	const char *dir = cmd_value(c, "figures"), *html = cmd_value(c, "html"), *expected = cmd_value(c, "expect");
 	const size_t n = (size_t)argc;
 	struct figure_list *figures = ARENA_ARRAY(&c->arena, n, struct figure_list);
 	struct run *runs = ARENA_ARRAY(&c->arena, n, struct run);
@@ -110,6 +111,8 @@ int cmd_report(struct cmd_context *c, int argc, char **argv)
 		rc = write_html(c, html, runs, figures, n, argv);
 	else if (rc == CMD_OK)
 		rc = write_report(c, &runs[0], &figures[0]);
+	for (size_t i = 0; rc == CMD_OK && expected && i < n; i++)
+		rc = expecting_ask(c, expected, &runs[i]);
 	for (size_t i = 0; i < loaded; i++) {
 		figures_free(&figures[i]);
 		run_free(&runs[i]);

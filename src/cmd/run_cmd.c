@@ -1,4 +1,5 @@
 /* fathom run: choose a device, plan, measure, infer, summarise. */
+#include "cmd/expecting.h"
 #include "cmd/files.h"
 #include "cmd/interrupt.h"
 #include "cmd/many.h"
@@ -115,12 +116,16 @@ static bool takes_recorded(const struct cmd_context *c)
 
 static int measure(struct measuring *m, struct run *r, struct gpu *gpu, const struct engine_plan *plan)
 {
+	const char *expected = cmd_value(m->c, "expect");
 	int rc = measuring_run(m, r, gpu, plan);
 
 	/* Of several devices at once, each has a line in the end. */
 	if (rc == CMD_OK && !m->progress.who)
 		rc = summarise(m, r);
-	return rc == CMD_OK ? measuring_outcome(m, r) : rc;
+	if (rc == CMD_OK)
+		rc = measuring_outcome(m, r);
+	/* How it ended is told first: what was not measured contradicts nothing. */
+	return rc == CMD_OK && expected ? expecting_ask(m->c, expected, r) : rc;
 }
 
 static int run_new(struct measuring *m, const char *device, struct engine_plan *plan)

@@ -11,13 +11,20 @@ const char *compare_state_name(enum compare_state s)
 	return name[s];
 }
 
-/* How far two values of this unit may be apart and still be one. */
-static double allowed(const struct finding *f, double a, double b)
+bool compare_is_whole(const struct finding *f)
 {
 	static const char *const whole[] = {"count", "bytes", "name", "yes/no"};
 	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
 		if (strcmp(f->unit, whole[i]) == 0)
-			return COMPARE_WHOLE;
+			return true;
+	return false;
+}
+
+/* How far two values of this unit may be apart and still be one. */
+static double allowed(const struct finding *f, double a, double b)
+{
+	if (compare_is_whole(f))
+		return COMPARE_WHOLE;
 	if (strcmp(f->unit, "cycles") == 0 && !str_ends(f->key, ".issue"))
 		return COMPARE_CYCLES;
 	return COMPARE_SHARE * fmax(fabs(a), fabs(b));

@@ -33,6 +33,8 @@ struct comparison {
 
 /* What two findings of one key say of each other. Counts, bytes, names and lists have to be equal, latencies and other times within
  * COMPARE_CYCLES, rates (and cycles between two instructions, a rate's inverse) within COMPARE_SHARE. */
+/* Is its value a whole number or a name, of which two are the same or not? */
+bool compare_is_whole(const struct finding *f);
 enum compare_state compare_findings(const struct finding *a, const struct finding *b);
 /* Every key that a run has, each pair of its findings laid beside each other. All memory is of `a`; the runs have to stay.
  * 0 or -ENOMEM. */

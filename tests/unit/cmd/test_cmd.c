@@ -310,6 +310,11 @@ int cmd_compare(struct cmd_context *c, int argc, char **argv)
 	return cmd_list(c, argc, argv);
 }
 
+int cmd_fleet(struct cmd_context *c, int argc, char **argv)
+{
+	return cmd_list(c, argc, argv);
+}
+
 int cmd_export(struct cmd_context *c, int argc, char **argv)
 {
 	return cmd_list(c, argc, argv);

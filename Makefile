@@ -70,6 +70,7 @@ tarball: setup
 	tools/package.sh tarball out
 
 install: program
+	ninja -C $(BUILD) lib
 	$(MESON) install -C $(BUILD) --no-rebuild
 
 clean:

@@ -13,7 +13,7 @@ build=$folder/build-$kind
 staging=$folder/staging-$kind
 arch=$(dpkg --print-architecture 2>/dev/null || uname -m)
 # Paths of this machine are nobody's business.
-options="-Dtests=false -Dstrip=true -Dc_args=-ffile-prefix-map=$root=."
+options="-Dtests=false -Dlibrary=false -Dstrip=true -Dc_args=-ffile-prefix-map=$root=."
 if [ "$kind" = deb ]; then
 	options="$options --prefix=/usr"
 else

@@ -171,12 +171,12 @@ static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_
 			    "it has sides, of which one was filled");
 		return;
 	}
-	study_measured_number(s, "cache.global.l2.sides", sides_of, sides_of, sides_of, "gpu",
+	study_measured_number(s, "cache.global.l2.sides", sides_of, sides_of, sides_of, "card",
 			      "share of far hits among the misses just beyond the near part", "sweep",
 			      "%.1f %% of %zu misses are far hits, %.0f cycles slower than near ones",
 			      100 * e->far_share, (size_t)((double)e->far_count / e->far_share + 0.5), e->far - l->hit);
 	study_likely_number(s, "cache.global.l2.size", sides_of * l->fits, sides_of * l->fits, sides_of * l->beyond,
-			    "gpu", "near part times the number of sides", "sweep",
+			    "card", "near part times the number of sides", "sweep",
 			    "%.0f sides, each as large as the one that was filled", sides_of);
 }
 

@@ -65,6 +65,9 @@ static bool find(struct study *s, unsigned experiment, enum limit which, struct 
 		const double to = r->bad;
 		for (unsigned i = 1; i < SECTIONS && from + i * part < to; i++)
 			see(s, experiment, from + i * part, r);
+		/* A stored run that lacks these points gets no others. */
+		if (r->ok == from && r->bad == to)
+			break;
 	}
 	return !study_pending(s);
 }

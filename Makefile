@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize fuzz bench deb tarball install clean setup setup-checks configure
+.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize coverage fuzz bench deb tarball install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -56,6 +56,9 @@ tidy: setup-checks configure
 sanitize: setup-checks
 	tools/sanitize.sh build-asan
 
+coverage: setup-checks
+	tools/coverage.sh build-coverage
+
 fuzz: setup-checks
 	tools/fuzz.sh build-fuzz
 
@@ -74,7 +77,7 @@ install: program
 	$(MESON) install -C $(BUILD) --no-rebuild
 
 clean:
-	rm -rf build build-asan build-asan-threads build-fuzz
+	rm -rf build build-asan build-asan-threads build-coverage build-fuzz
 
 setup:
 	@tools/install_needed.sh

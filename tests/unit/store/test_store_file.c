@@ -105,6 +105,7 @@ static void same_series(const struct series *a, const struct series *b)
 static void same(const struct run *a, struct run *b)
 {
 	assert_string_equal(a->fathom, b->fathom);
+	assert_string_equal(a->concluded, b->concluded);
 	assert_string_equal(a->started, b->started);
 	assert_true(a->seed == b->seed && a->seconds == b->seconds);
 	assert_memory_equal(&a->device, &b->device, sizeof(a->device));
@@ -287,11 +288,14 @@ static void damaged(void **state)
 	    "UPDATE device SET sm_count = -1",
 	    "UPDATE device SET sm_count = 4294967296",
 	    "UPDATE device SET has_f64 = 2",
+	    "UPDATE device SET warp_size = 0",
 	    "UPDATE device SET name = hex(zeroblob(64))",
 	    "UPDATE device SET name = 'a' || char(0) || 'b'",
 	    "UPDATE device SET name = x'4142'",
 	    "UPDATE run SET fathom = 1 || hex(zeroblob(40))",
 	    "UPDATE run SET seconds = 'long'",
+	    "INSERT INTO concluded VALUES (1, hex(zeroblob(40)))",
+	    "INSERT INTO concluded VALUES (1, x'00')",
 	    "UPDATE probe SET state = 'ASLEEP'",
 	    "UPDATE series SET probe = x'00'",
 	    "UPDATE series SET seed = 0.5",
@@ -306,6 +310,7 @@ static void damaged(void **state)
 	    "DELETE FROM native",
 	    "DELETE FROM point WHERE number = 2",
 	    "UPDATE point SET outcome = 'FINE'",
+	    "UPDATE point SET outcome = 'CRASH'",
 	    "UPDATE point SET repeats = 3",
 	    "UPDATE point SET repeats = 4294967295, words_per_repeat = 4294967295",
 	    "UPDATE point SET repeats = 0",

@@ -201,7 +201,7 @@ static int predict_in(struct arena *a, const struct fathom_run *run, const struc
 int fathom_predict(const struct fathom_run *run, const struct fathom_kernel *kernel, struct fathom_prediction *out,
 		   struct fathom_error *why)
 {
-	struct predict_result r;
+	struct predict_result r = {0};
 	struct err e = {0};
 	struct arena a;
 	int rc;

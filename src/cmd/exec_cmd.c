@@ -97,6 +97,8 @@ int cmd_exec(struct cmd_context *c, int argc, char **argv)
 		return rc;
 	if (cmd_flag(c, "stats") && stats_to(c, cmd_value(c, "stats")))
 		return CMD_FILE;
+	if (cmd_flag(c, "check") && setenv("FATHOM_EXEC_CHECK", "1", 1))
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	char **words = ARENA_ARRAY(&c->arena, (size_t)argc + 1, char *);
 	if (!words || setenv("FATHOM_EXEC_GPU", gpu, 1))
 		return cmd_fail(c, CMD_DEVICE, "out of memory");

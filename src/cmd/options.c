@@ -143,6 +143,10 @@ static const struct cmd_option exec_options[] = {
      .arg = "NAME|FILE.gpu",
      .help = "the simulated GPU: a built-in name or a description of yours",
      .required = true},
+    {.name = "check",
+     .help = "say what is wrong in kernels though a GPU lets it pass: accesses outside of allocations, reads of memory "
+	     "that was never written, races in "
+	     "shared memory; and memory that is never freed"},
     {.name = "stats",
      .arg = "FILE",
      .endings = ".json",

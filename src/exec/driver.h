@@ -7,7 +7,8 @@
  * The interface has no handle of the process's state: `exec_process` is this library's one mutable global, under its lock. As commands do, the library
  * prints (what kernels print, and one sentence about what it cannot serve) and ends the program.
  *
- * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes; FATHOM_EXEC_STATS, the file that statistics go to, "" for standard error. */
+ * Environment, set by `fathom exec`: FATHOM_EXEC_GPU, what spec_open takes; FATHOM_EXEC_STATS, the file that statistics go to, "" for standard error;
+ * FATHOM_EXEC_CHECK, set: what kernels do is looked at. */
 #ifndef FATHOM_EXEC_DRIVER_H
 #define FATHOM_EXEC_DRIVER_H
 #include "base/arena.h"
@@ -89,9 +90,10 @@ struct exec_process {
 	struct CUctx_st primary;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns;	   /* simulated time */
-	const char *stats; /* where to; NULL: not asked for */
-	struct str log;	   /* of launches, as JSON */
+	double ns;		  /* simulated time */
+	const char *stats;	  /* where to; NULL: not asked for */
+	struct str log;		  /* of launches, as JSON */
+	struct exec_check *check; /* NULL: not asked for */
 };
 extern struct exec_process exec_process;
 
@@ -134,6 +136,12 @@ CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint6
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **params, const uint8_t *packed,
 		     size_t packed_bytes);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
+
+/* driver_check.c: what nobody asks for costs nothing */
+void exec_check_open(void);
+const struct time_check *exec_check_launch(const struct CUfunc_st *f); /* of the next launch; NULL: not asked for */
+void exec_check_fresh(uint64_t address, uint64_t bytes);	       /* was allocated: nobody has written there */
+void exec_check_written(uint64_t address, uint64_t bytes);	       /* by the host */
 
 /* driver_stats.c */
 void exec_stats_open(void); /* if they are asked for: they are written when the program ends */

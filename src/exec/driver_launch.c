@@ -33,8 +33,11 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 {
 	struct exec_process *x = &exec_process;
 	struct time_result r;
-	struct time_request q = {
-	    .program = f->time, .launch = l, .host_ns = 1e9 * x->spec->host.launch_latency, .stats = exec_stats_of(f)};
+	struct time_request q = {.program = f->time,
+				 .launch = l,
+				 .host_ns = 1e9 * x->spec->host.launch_latency,
+				 .stats = exec_stats_of(f),
+				 .check = exec_check_launch(f)};
 	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
 		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
 		x->last = f->module;

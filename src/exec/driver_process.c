@@ -72,6 +72,7 @@ static int open_device(struct exec_process *x)
 	}
 	time_threads(x->time, threads_wanted());
 	exec_stats_open();
+	exec_check_open();
 	x->open = true;
 	return 0;
 }

@@ -18,7 +18,7 @@ CASES = [
     ("driver", 0, "good"),
     ("unserved", 3, "fathom exec: the program calls cudaGraphCreate, which the simulated GPU does not serve"),
     ("fault", 7, "an illegal memory access was encountered"),
-    ("fault", 7, "kernel wild: line 19: illegal address: store of 8 bytes at 0x7000000000"),
+    ("fault", 7, "kernel wild: line 28: illegal address: store of 8 bytes at 0x7000000000"),
     ("new", 1, "the program's PTX is for sm_120 and later, but this GPU is sm_70"),
     ("native", 1, "the program brings 1 native binaries and no PTX"),
 ]
@@ -49,9 +49,24 @@ def statistics(folder):
     return [f"statistics: {what}: {got}" for what, good in checks.items() if not good]
 
 
+def checks():
+    """What --check says of a careless program, and that it has nothing to say of a good one; without it neither hears of anything."""
+    bad = []
+    for what, words, sentences in [
+            ("careless", ("--check",), ["kernel careless, line 21: 4 bytes at 0x", "are read and were never written; thread (",
+                                        "reach beyond their allocation of 600 bytes", "one of them writes, and no barrier is between",
+                                        "1 allocations of 600 bytes were never freed", "at 3 places"]),
+            ("plain", ("--check",), ["check: 0 accesses of kernels are wrong, at 0 places"]), ("careless", (), [])]:
+        r = run("--gpu", "toy", *words, "--", PROGRAM, what)
+        missing = [s for s in sentences if s not in r.stderr]
+        if r.returncode or missing or (not words and r.stderr):
+            bad.append(f"{what} {words}: exit code {r.returncode}, not said: {missing}:\n{r.stderr}")
+    return bad
+
+
 def main():
     with tempfile.TemporaryDirectory() as folder:
-        bad = statistics(folder)
+        bad = statistics(folder) + checks()
     for what, code, words in CASES:
         r = run("--gpu", "toy", "--", PROGRAM, what)
         if r.returncode != code or words not in r.stdout + r.stderr:

@@ -1,5 +1,6 @@
 /* A CUDA program without CUDA: it registers a fat binary as the code does that nvcc makes, and checks what comes out. By its first argument:
  * plain, lz4: the PTX as it is, or compressed; driver: through the driver's interface; managed; events; textures;
+ * careless: wrong in ways that only --check sees;
  * and what has to fail: unserved, fault, new (PTX for a GPU that this is not), native (no PTX). */
 #include <stdbool.h>
 #include <stddef.h>
@@ -64,6 +65,13 @@ static const char ptx[] =
     "\tadd.u64 %%d0, %%d0, %%d2; add.u64 %%d1, %%d1, %%d2; ld.global.f32 %%f0, [%%d1];\n"
     "\tld.const.f32 %%f1, [factor]; ld.const.f32 %%f2, [factor+4]; fma.rn.f32 %%f3, %%f0, %%f1, %%f2;\n"
     "\tst.global.f32 [%%d0], %%f3; mov.u64 %%d3, total; atom.global.add.u32 %%r5, [%%d3], 1; ret;\n}\n"
+    ".visible .entry careless(.param .u64 careless_p)\n{\n"
+    "\t.reg .u32 %%r<5>; .reg .u64 %%d<4>; .shared .align 4 .b8 room[256];\n"
+    "\tld.param.u64 %%d0, [careless_p]; mov.u32 %%r0, %%tid.x; mul.wide.u32 %%d1, %%r0, 4; add.u64 %%d1, %%d1, %%d0;\n"
+    "\tld.global.u32 %%r1, [%%d1];\n"
+    "\tmov.u64 %%d2, room; mul.wide.u32 %%d3, %%r0, 4; add.u64 %%d3, %%d3, %%d2; st.shared.u32 [%%d3], %%r1;\n"
+    "\tld.shared.u32 %%r2, [room+252];\n"
+    "\tst.global.u32 [%%d1+400], %%r2; ret;\n}\n"
     ".visible .entry wild()\n{\n\t.reg .u64 %%d; mov.u64 %%d, 0x7000000000; st.global.u64 [%%d], %%d; ret;\n}\n";
 
 /* ---- a fat binary ---- */
@@ -131,7 +139,7 @@ static void make_image(const char *target, bool packed, bool native)
 }
 
 /* ---- the program ---- */
-static char scale_stub, wild_stub, total_shadow, factor_shadow;
+static char scale_stub, wild_stub, careless_stub, total_shadow, factor_shadow;
 
 static void check(bool good, const char *what)
 {
@@ -146,6 +154,7 @@ static void register_all(void)
 	void **h = __cudaRegisterFatBinary(&wrapper);
 	__cudaRegisterFunction(h, &scale_stub, "scale", "scale", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterFunction(h, &wild_stub, "wild", "wild", -1, NULL, NULL, NULL, NULL, NULL);
+	__cudaRegisterFunction(h, &careless_stub, "careless", "careless", -1, NULL, NULL, NULL, NULL, NULL);
 	__cudaRegisterVar(h, &total_shadow, "total", "total", 0, 4, 0, 0);
 	__cudaRegisterVar(h, &factor_shadow, "factor", "factor", 0, 8, 1, 0);
 	__cudaRegisterFatBinaryEnd(h);
@@ -231,6 +240,17 @@ static int driver(void)
 	return 0;
 }
 
+/* Reads 256 bytes that nobody wrote, has its warps read what the other one writes, and writes behind the end; and keeps its memory. */
+static int careless(void)
+{
+	void *p;
+	check(cudaMalloc(&p, 600) == 0 && launch(&careless_stub, 1, 64, (void *[]){&p}) == 0 &&
+		  cudaDeviceSynchronize() == 0,
+	      "a careless launch");
+	puts("good");
+	return 0;
+}
+
 int main(int argc, char **argv)
 {
 	const char *what = argc > 1 ? argv[1] : "plain";
@@ -240,6 +260,8 @@ int main(int argc, char **argv)
 	register_all();
 	if (!strcmp(what, "unserved"))
 		cudaGraphCreate();
+	if (!strcmp(what, "careless"))
+		return careless();
 	if (strcmp(what, "fault") != 0)
 		return runtime(!strcmp(what, "managed"));
 	check(launch(&wild_stub, 1, 1, NULL) == 0, "the launch");

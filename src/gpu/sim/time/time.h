@@ -89,6 +89,15 @@ struct time_stats {
 	uint64_t resident; /* warps, summed over cycles, each from its first issue to its last */
 };
 
+/* Looks at what kernels do to memory, once it is done and before the next. */
+struct time_check {
+	void *ctx;
+	/* Lanes of mask; addresses are in w->addr. */
+	void (*access)(void *ctx, const struct func_warp *w, const struct func_inst *i, const struct func_info *info,
+		       uint32_t mask);
+	void (*barrier)(void *ctx, const struct func_warp *w); /* of the block: w has come to it */
+};
+
 struct time_request {
 	const struct time_program *program;
 	struct func_launch
@@ -98,8 +107,9 @@ struct time_request {
 	bool no_solo;	   /* take the general loop even when one warp is alive: for the differential test */
 	bool apart;	   /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
 	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
-	const struct time_hook *hook; /* NULL = none; with a hook the general loop runs */
-	struct time_stats *stats;     /* NULL = none; the launch is added to what is there */
+	const struct time_hook *hook;	/* NULL = none; with a hook the general loop runs */
+	const struct time_check *check; /* NULL = none; clusters take turns with one */
+	struct time_stats *stats;	/* NULL = none; the launch is added to what is there */
 };
 enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
 struct time_result {

@@ -56,6 +56,13 @@ static void read_clock(struct time_run *x, struct time_warp *w)
 	w->f.globaltimer = (uint64_t)boost_ns(&x->g->boost, w->sampled);
 }
 
+static inline void checked(const struct time_run *x, const struct time_warp *w, const struct func_warp *f,
+			   const struct func_inst *fi, uint32_t mask)
+{
+	if (__builtin_expect(x->q->check != NULL, 0) && !f->fault)
+		x->q->check->access(x->q->check->ctx, f, fi, &x->p->func->info[w->f.pc], mask);
+}
+
 /* One half's access; `t`: when it leaves. Returns when its result is there, PENDING too; *busy: what it keeps the pipe. */
 static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *fi,
 		       const struct time_inst *ti, uint32_t mask, uint64_t t, uint32_t flight, uint32_t *busy)
@@ -64,6 +71,7 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 	if (ti->alone && !(mask & (mask - 1)) && x->c->direct) {
 		uint32_t lane = (uint32_t)__builtin_ctz(mask);
 		func_one[fi->op](f, fi, lane);
+		checked(x, w, f, fi, mask);
 		return __builtin_expect(f->fault, 0) ? 0 : time_load_one(x, w, f, fi, ti->path, lane, t, busy);
 	}
 	if (ti->path == PATH_GLOBAL && !x->c->direct)
@@ -74,6 +82,7 @@ static uint64_t access(struct time_run *x, struct time_warp *w, struct func_warp
 		func_do_half(f, fi, mask);
 	if (__builtin_expect(f->fault, 0))
 		return 0;
+	checked(x, w, f, fi, mask);
 	if (ti->kind == FUNC_STORE) {
 		time_store(x, w, f, fi, ti->path, mask, t, busy, effect);
 		return 0;
@@ -283,6 +292,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		break;
 	}
 	case FUNC_BARRIER:
+		if (__builtin_expect(x->q->check != NULL, 0) && !(fi->flags & FUNC_WARP_SYNC))
+			x->q->check->barrier(x->q->check->ctx, &w->f);
 		time_barrier(x, w, fi, mask, t);
 		break;
 	case FUNC_FENCE:

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 	meson setup "$build" -Db_sanitize=address,undefined -Db_lundef=false -Dbuildtype=debug -Doptimization=1 -Dc_args=-g1
 ninja -C "$build"
 # vptr and friends aside, every report is an error; a leak is one too.
-export ASAN_OPTIONS=abort_on_error=0:exitcode=66:detect_leaks=1:allocator_may_return_null=1
+export ASAN_OPTIONS=abort_on_error=0:exitcode=66:detect_leaks=1:allocator_may_return_null=1:verify_asan_link_order=0
 export LSAN_OPTIONS="suppressions=$(pwd)/tools/leaks_allowed.supp:print_suppressions=0"
 export UBSAN_OPTIONS=halt_on_error=1:print_stacktrace=1:exitcode=67
 # Suites that only read source text say nothing new here, those that compare many values take long, and of the long runs one is enough.

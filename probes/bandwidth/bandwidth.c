@@ -52,14 +52,18 @@ bool bandwidth_at_least(const struct study *s, const char *key, double *v)
 
 /* Bytes that a level holds for certain: where its size could not be told, it is no smaller than a few of its lines, and a level
  * that was seen at all held many of them. No more than what the nearest TLB translates at once, where that is known: else loads
- * wait for translations, and the level is not what holds them up. */
-static double held(const struct study *s, const char *level, double most, double least)
+ * wait for translations, and the level is not what holds them up. inside: of the SM, where an estimate is one of what shared memory takes. */
+static double held(const struct study *s, const char *level, bool inside, double most, double least)
 {
 	char key[96];
 	double size, reach = INFINITY;
 
 	snprintf(key, sizeof(key), "%s.size", level);
+	const struct finding *f = study_finding(s, key);
 	study_number(s, "tlb.global.l1.reach", &reach);
+	/* Of what shared memory left, an estimate begins at what was seen to fit: figures are drawn of the same footprints. */
+	if (f && f->verdict == VERDICT_LIKELY && inside)
+		return (double)bandwidth_power_below(fmin(fmin(f->lo / 2, most), reach));
 	return (double)bandwidth_power_below(
 	    fmin(study_level_held(s, level, &size) || bandwidth_at_least(s, key, &size) ? fmin(size / 2, most) : least,
 		 reach));
@@ -83,14 +87,15 @@ static double study_caches(struct study *s, double latency)
 				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
 	double one = NAN;
 	if (is_there(s, "l2", "L2", l2)) {
-		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN, held(s, "cache.global.l2", 256 << 10, L2_LEAST),
-				       latency);
+		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN,
+				       held(s, "cache.global.l2", false, 256 << 10, L2_LEAST), latency);
 		if (!study_pending(s))
-			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN, held(s, "cache.global.l2", 1 << 20, L2_LEAST),
-					 latency);
+			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN,
+					 held(s, "cache.global.l2", false, 1 << 20, L2_LEAST), latency);
 	}
 	if (is_there(s, "l1", "L1", l1) && !study_pending(s))
-		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1", 32 << 10, L1_LEAST), latency);
+		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1", true, 32 << 10, L1_LEAST),
+				 latency);
 	return one;
 }
 

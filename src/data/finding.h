@@ -37,6 +37,7 @@ enum finding_note {
 	NOTE_FEW = 4,		/* size: it follows from a few of its sets */
 	NOTE_NO_RULE = 8,	/* policy: misses of a set were followed, and no rule of replacement makes them */
 	NOTE_MIXTURE = 16,	/* throughput: of several instructions that a compiler makes of one operation in turn */
+	NOTE_LENT = 32,		/* size, ways: of what shared memory has left */
 };
 
 struct finding {

@@ -141,6 +141,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_bound(s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted",
 			    "chase", "%s; %s", seen, lent_why);
+		note(s, prefix, "size", NOTE_LENT);
 	} else if (l->endless && c->top_misses) {
 		snprintf(key, sizeof(key), "%s.size", prefix);
 		study_verdict(
@@ -196,6 +197,7 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		snprintf(key, sizeof(key), "%s.ways", prefix);
 		study_bound(s, key, (double)l->ways.value, INFINITY, "lines that conflict with one more line than fits",
 			    "chase", "%s; %s", seen, lent_why);
+		note(s, prefix, "ways", NOTE_LENT);
 	} else {
 		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	}

@@ -205,17 +205,15 @@ static void conclude(struct chase_path *c, const struct judged *j, enum judge_ke
 
 	snprintf(key, sizeof(key), "%s.%s", prefix, judge_key_name(k));
 	say(j, k, why, sizeof(why));
-	if (is == JUDGE_OPEN)
-		study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
-	else if (is == JUDGE_MEASURED && least)
-		study_bound(c->study, key, v, INFINITY, method, "chase",
-			    "%s; the chase itself takes a part where the level is one with shared memory", why);
-	else if (is == JUDGE_MEASURED)
-		study_measured_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
-	else if (!least)
-		study_likely_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
-	else
-		study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	if (is == JUDGE_OPEN || (is == JUDGE_LIKELY && least))
+		return study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	if (is == JUDGE_LIKELY)
+		return study_likely_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
+	if (!least)
+		return study_measured_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
+	study_bound(c->study, key, v, INFINITY, method, "chase",
+		    "%s; the chase itself takes a part where the level is one with shared memory", why);
+	study_note(c->study, key, k == JUDGE_SETS ? 0 : NOTE_LENT);
 }
 
 bool chase_conclude_judged(struct chase_path *c, const char *prefix)

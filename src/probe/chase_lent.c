@@ -1,7 +1,14 @@
 /* Whether a first level holds more where a launch has no shared memory. */
+#include "base/str.h"
 #include "probe/chase.h"
+#include "probe/gates.h"
+#include "probe/study.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
 
-#define LENT_LEAST 32 /* of a size whose ways are not known: no more than a way of most caches */
+#define LIKELY_WIDE 0.25 /* of a value: doc/exam.md takes no wider estimate for right */
+#define LENT_LEAST  32	 /* of a size whose ways are not known: no more than a way of most caches */
 
 /* A launch without shared memory leaves a first level that is in one piece with it whole. Where that holds a line more for each set, the
  * size that was seen is only what the records have left. */
@@ -25,4 +32,48 @@ enum chase_state chase_lent(struct chase_path *c, unsigned kind, uint32_t room)
 	l->lent = state == CHASE_DONE && fits;
 	/* What cannot be had says nothing against the size. */
 	return state == CHASE_PENDING ? state : CHASE_DONE;
+}
+
+/* The level's key in place of the one that `f` has, which ends in `what`. NULL: there is none. */
+static struct finding *beside(struct finding_list *l, const struct finding *f, const char *what, const char *other)
+{
+	char key[96];
+
+	snprintf(key, sizeof(key), "%.*s%s", (int)(strlen(f->key) - strlen(what)), f->key, other);
+	return gates_find(l, key);
+}
+
+static void estimate(struct finding_list *l, struct finding *f, const char *what, bool ways, uint64_t taken)
+{
+	const struct finding *line = beside(l, f, what, "line"), *sets = beside(l, f, what, "sets");
+	char why[sizeof(f->because)];
+
+	/* Of one set shared memory may leave less than it takes: lines side by side are all of it. */
+	if (!line || !sets || !finding_estimated(line) || !finding_estimated(sets) || !(sets->value.number > 1))
+		return;
+	const double way = line->value.number * sets->value.number, more = ceil((double)taken / way),
+		     part = ways ? more : more * way, whole = f->lo + part;
+	/* Drivers hand out shared memory in steps, so that as much again may be gone. What is known no better is no estimate. */
+	if (whole + part - f->lo > LIKELY_WIDE * whole)
+		return;
+	snprintf(why, sizeof(why),
+		 "%.0f %s were left by the %llu bytes of shared memory that a launch has, which are %.0f ways; %.200s",
+		 f->lo, ways ? "ways" : "bytes", (unsigned long long)taken, more, f->because);
+	memcpy(f->because, why, sizeof(why));
+	f->verdict = VERDICT_LIKELY;
+	f->value.number = whole;
+	f->hi = whole + part;
+}
+
+void chase_lent_estimate(struct finding_list *l, uint64_t taken)
+{
+	for (size_t i = 0; i < l->count; i++) {
+		struct finding *f = &l->items[i];
+		if (f->verdict != VERDICT_BOUND || !(f->notes & NOTE_LENT))
+			continue;
+		if (str_ends(f->key, "size"))
+			estimate(l, f, "size", false, taken);
+		else if (str_ends(f->key, "ways"))
+			estimate(l, f, "ways", true, taken);
+	}
 }

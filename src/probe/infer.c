@@ -1,4 +1,5 @@
 #include "probe/batch.h"
+#include "probe/chase.h"
 #include "probe/engine.h"
 #include "probe/study.h"
 #include <errno.h>
@@ -70,17 +71,23 @@ int engine_conclude(struct run *r, struct err *e)
 	return rc;
 }
 
+int findings_finish(struct run *r)
+{
+	findings_sort(&r->findings);
+	same_cache_estimate(&r->findings);
+	if (gates_apply(&r->findings))
+		return -ENOMEM;
+	chase_lent_estimate(&r->findings, 4 * (uint64_t)chase_room(&r->device, true));
+	return 0;
+}
+
 int engine_infer(struct run *r, struct err *e)
 {
-	int rc = engine_conclude(r, e);
+	const int rc = engine_conclude(r, e);
 
-	if (!rc) {
-		findings_sort(&r->findings);
-		same_cache_estimate(&r->findings);
-		if (gates_apply(&r->findings))
-			rc = err_nomem(e);
-	}
-	return rc;
+	if (rc)
+		return rc;
+	return findings_finish(r) ? err_nomem(e) : 0;
 }
 
 /* Whose it is, and what it is the evidence of: where the probe does not say, of all that it claims. */

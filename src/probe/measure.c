@@ -480,11 +480,7 @@ int engine_measure(struct run *r, struct gpu *g, const struct engine_plan *plan,
 	kernels_free(&m.kernels);
 	mem_free(m.going);
 	r->seconds = earlier + engine_now() - began;
-	if (!rc || rc == -EINTR || rc == -ENODEV) {
-		findings_sort(&r->findings);
-		same_cache_estimate(&r->findings);
-		if (gates_apply(&r->findings))
-			rc = err_nomem(e);
-	}
+	if ((!rc || rc == -EINTR || rc == -ENODEV) && findings_finish(r))
+		rc = err_nomem(e);
 	return rc;
 }

@@ -174,7 +174,46 @@ static void what_shared_memory_takes_is_not_counted(void **state)
 	assert_true(of(&r, "size")->lo == 2048 && isinf(of(&r, "size")->hi));
 	is(&r, "ways", VERDICT_BOUND, 4);
 	is(&r, "sets", VERDICT_MEASURED, 8);
+	/* What a launch takes is whole ways of all sets, and drivers may take as much again: here that is too much to say more. */
+	chase_lent_estimate(&r.findings, 511);
+	is(&r, "size", VERDICT_BOUND, 2048);
 	run_free(&r);
+}
+
+static const struct finding lent_level[] = {
+    {.key = "cache.global.l1.size",
+     .verdict = VERDICT_BOUND,
+     .value = {.kind = VALUE_NUMBER, .number = 51200},
+     .lo = 51200,
+     .hi = INFINITY,
+     .notes = NOTE_LENT},
+    {.key = "cache.global.l1.ways",
+     .verdict = VERDICT_BOUND,
+     .value = {.kind = VALUE_NUMBER, .number = 50},
+     .lo = 50,
+     .hi = INFINITY,
+     .notes = NOTE_LENT},
+    {.key = "cache.global.l1.line", .verdict = VERDICT_MEASURED, .value = {.kind = VALUE_NUMBER, .number = 128}},
+    {.key = "cache.global.l1.sets", .verdict = VERDICT_MEASURED, .value = {.kind = VALUE_NUMBER, .number = 8}},
+};
+
+static void what_is_known_to_a_quarter_is_estimated(void **state)
+{
+	(void)state;
+	for (unsigned known = 0; known < 2; known++) {
+		struct finding_list l = {.count = 0};
+		for (unsigned i = 0; i < 4; i++)
+			assert_int_equal(findings_add(&l, &lent_level[i]), 0);
+		if (!known)
+			l.items[2].verdict = VERDICT_INCONCLUSIVE;
+		chase_lent_estimate(&l, 3 * 1024 - 1);
+		assert_int_equal(l.items[0].verdict, known ? VERDICT_LIKELY : VERDICT_BOUND);
+		assert_int_equal(l.items[1].verdict, known ? VERDICT_LIKELY : VERDICT_BOUND);
+		assert_true(l.items[0].lo == 51200 && l.items[1].lo == 50);
+		assert_true(!known || (l.items[0].value.number == 53 * 1024 && l.items[0].hi == 56 * 1024));
+		assert_true(!known || (l.items[1].value.number == 53 && l.items[1].hi == 56));
+		findings_free(&l);
+	}
 }
 
 /* Of sets that hold unlike many lines, and of a level that others share, the judge says nothing. */
@@ -201,6 +240,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(time_alone_changes_nothing),
 					   cmocka_unit_test(what_shared_memory_takes_is_not_counted),
+					   cmocka_unit_test(what_is_known_to_a_quarter_is_estimated),
 					   cmocka_unit_test(what_it_cannot_explain_it_leaves)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -2,7 +2,7 @@
 BUILD ?= build
 MESON ?= meson
 
-.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize coverage fuzz bench deb tarball install clean setup setup-checks configure
+.PHONY: all program run tests test exam exam-runs calibrate failing pages format tidy sanitize coverage fuzz bench silicon deb tarball install clean setup setup-checks configure
 
 all: configure
 	ninja -C $(BUILD)
@@ -46,6 +46,11 @@ pages: all
 	$(BUILD)/fathom run -d sim:gtx280 -o $(BUILD)/pages/gtx280.fathom > $(BUILD)/pages/summary.txt
 	$(BUILD)/fathom report $(BUILD)/pages/gtx280.fathom --figures $(BUILD)/pages > $(BUILD)/pages/report.txt
 	for f in $$(sed -n 's/.*](figures\/\(.*\))$$/\1/p' doc/probes.md); do cp $(BUILD)/pages/$$f doc/figures/; done
+
+# Ordinary kernels on the simulated H200 beside the cycles that a card took: the table of errors. Five minutes of two cores.
+silicon: all
+	$(BUILD)/tests/silicon/silicon sim:h200 tests/silicon > $(BUILD)/silicon.tsv
+	python3 tests/silicon/silicon_errors.py tests/silicon/h200.tsv $(BUILD)/silicon.tsv --markdown > doc/results/silicon.md
 
 format: setup-checks
 	python3 tools/check_style.py --format --write

@@ -187,6 +187,9 @@ static const struct cmd_option sim_options[] = {
     {.name = "out-type",
      .arg = "TYPE",
      .help = "how the words of out:WORDS are printed: u32 (default), s32, f32 or x32"},
+    {.name = "compiled",
+     .help = "run the kernel in the order that the modelled device's compiler gives it (compiler.loads_ahead of its "
+	     "description), not as it is written"},
     {.name = "time-limit",
      .arg = "TIME",
      .help = "end a kernel that still runs after so long (90, 90s, 1.5m; default 60; 0: never)"},

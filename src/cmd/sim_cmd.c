@@ -149,6 +149,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 		return rc;
 	snprintf(l.entry, sizeof l.entry, "%s", src.entry);
 	l.time_limit_ms = (uint32_t)ceil(limit * 1000);
+	l.compiled = cmd_flag(c, "compiled");
 	if (t)
 		sim_trace(g, &hook);
 	struct time_stats counts = {.record = ARENA_ARRAY(&c->arena, p->inst_count, struct time_count)};

@@ -88,7 +88,10 @@ struct launch {
 	uint32_t warmups; /* launches before, whose words are dropped */
 	bool flush;	  /* before each launch, evict what earlier launches left in caches (best effort) */
 	uint32_t time_limit_ms; /* 0 = the backend's default */
-	bool may_hang;		/* it may be one that never ends: run where nothing else is lost with it */
+	bool
+	    compiled; /* simulated GPUs: run it in the order that the modelled device's compiler gives it, not as it is written.
+				 * Probes leave it off: their code says what it measures */
+	bool may_hang; /* it may be one that never ends: run where nothing else is lost with it */
 	enum launch_span timed;
 };
 

@@ -1,6 +1,7 @@
 /* The simulated GPU behind the seam of gpu.h. */
 #include "base/embed.h"
 #include "base/str.h"
+#include "gpu/sim/func/hoist.h"
 #include "gpu/sim/sim_state.h"
 #include <errno.h>
 #include <stdio.h>
@@ -207,6 +208,7 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 	if (r) {
 		arena_free(&k->arena);
 		k->func = NULL;
+		k->compiled = NULL;
 		return r;
 	}
 	g->decoded_bytes += k->arena.bytes;
@@ -223,9 +225,23 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 		g->decoded_bytes -= old->arena.bytes;
 		arena_free(&old->arena);
 		old->func = NULL;
-		old->time = NULL;
+		old->time = old->compiled = NULL;
 	}
 	return 0;
+}
+
+/* What a launch runs: the kernel as it is written, or in the order of the modelled device's compiler. NULL: no memory. */
+static struct time_program *program_of(struct sim *g, struct sim_kernel *k, bool compiled)
+{
+	struct func_program *f;
+	size_t before = k->arena.bytes;
+	if (!compiled || !g->spec->loads_ahead)
+		return k->time;
+	if (!k->compiled && (func_hoist(&f, &k->arena, k->func, g->spec->loads_ahead) ||
+			     time_prepare(&k->compiled, &k->arena, g->spec, f)))
+		return NULL;
+	g->decoded_bytes += k->arena.bytes - before;
+	return k->compiled;
 }
 
 static char *copy(const char *text)
@@ -356,13 +372,15 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 		    struct err *e)
 {
 	uint32_t repeats = l->repeats ? l->repeats : 1, words;
-	struct time_request q = {.program = g->kernel[id].time,
+	struct time_request q = {.program = program_of(g, &g->kernel[id], l->compiled),
 				 .launch = f,
 				 .no_solo = g->general,
 				 .apart = g->apart,
 				 .hook = g->hook,
 				 .stats = g->stats,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
+	if (!q.program)
+		return err_nomem(e);
 	output_of(g, l, &words);
 	double in = copy_time(g->spec, g->spec->host.h2d, output_bytes(l));
 	double back = copy_time(g->spec, g->spec->host.d2h, 4ull * words);

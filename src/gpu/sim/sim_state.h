@@ -8,7 +8,8 @@ struct sim_kernel {
 	struct arena arena;	   /* what was decoded, empty while put away */
 	struct func_program *func;
 	struct time_program *time;
-	uint64_t used; /* run number of the latest use */
+	struct time_program *compiled; /* in its compiler's order, from the first launch on that asks for it */
+	uint64_t used;		       /* run number of the latest use */
 };
 
 struct sim_buffer { /* how a region of global memory was last set up */

@@ -52,6 +52,8 @@ struct cache_spec {
 	uint32_t set_bits_from; /* the set index takes the address bits from this one on; 0: those above the line */
 	enum cache_write write;
 	bool write_allocate;		/* a store makes room for its line */
+	uint32_t tags;			/* lines looked up in a cycle, data in banks; 0: transactions go one by one */
+	bool emptied;			/* every launch finds it empty */
 	double bandwidth;		/* bytes a cycle of one instance; 0: no limit */
 	double interval;		/* cycles between two accesses of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
@@ -220,9 +222,11 @@ struct sim_spec {
 	/* memories */
 	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;
-	double shared_conflict_cost; /* cycles for each further access to a bank */
-	uint32_t shared_lanes;	     /* that one access serves, 0 = as many as the banks feed */
-	uint32_t shared_bank_mode;   /* bytes after which the next bank follows, 0 = bank width */
+	uint32_t loads_ahead; /* registers that a compiler's loads fill ahead of their use; 0: it orders nothing */
+	double shared_conflict_cost;  /* cycles for each further access to a bank */
+	double shared_conflict_issue; /* that it keeps the pipe busy; 0: shared_conflict_cost */
+	uint32_t shared_lanes;	      /* that one access serves, 0 = as many as the banks feed */
+	uint32_t shared_bank_mode;    /* bytes after which the next bank follows, 0 = bank width */
 	enum shared_broadcast shared_broadcast;
 	struct path_spec constant, global; /* global.level[0] is the SM's L1 when has_l1 */
 	bool has_l1, has_l2; /* of global: which levels exist; .cg skips the L1. The L1 is global.level[0] and the L2

@@ -24,6 +24,8 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 void spec_random_interval(struct str *out, const char *stem, uint64_t seed, int latency);
 /* What an L1 costs those who do not find their line there. */
 void spec_random_costs(struct str *out, uint64_t seed);
+void spec_random_ordinary(struct str *out, uint64_t seed,
+			  bool l1); /* what tells on kernels of people more than on probes */
 /* The texture path and the TLBs. spread: cycles between the nearest cluster and the farthest. */
 void spec_random_paths(struct str *out, uint64_t seed, int spread, bool l1, bool l2);
 

@@ -129,6 +129,19 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 		put(&d, "cache.global.l2", "bandwidth", "bytes/clk", draw_between(&d.r, 64, 512));
 }
 
+void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
+{
+	struct stream d = stream_of(out, "ordinary kernels", seed);
+	if (l1 && draw_chance(&d.r, 0.3))
+		str_addf(out, "cache.global.l1.emptied = yes yes/no # guess: drawn\n");
+	if (l1 && draw_chance(&d.r, 0.1))
+		put(&d, "cache.global.l1", "tags", "count", draw_between(&d.r, 1, 4));
+	if (draw_chance(&d.r, 0.2))
+		put(&d, "shared", "conflict_issue", "cycles", draw_between(&d.r, 1, 4));
+	if (draw_chance(&d.r, 0.2))
+		put(&d, "compiler", "loads_ahead", "count", draw_between(&d.r, 1, 32));
+}
+
 void spec_random_costs(struct str *out, uint64_t seed)
 {
 	struct stream d = stream_of(out, "cost of an L1", seed);

@@ -365,6 +365,7 @@ int time_run_all(struct time_gpu *g, struct time_grid *grid, struct time_result 
 	if (time_blocks_check(&whole))
 		return 0;
 	time_fetch_program(g, whole.p);
+	time_memory_begin(g);
 	if (grid->q->hook && time_note_open(&whole))
 		return -ENOMEM;
 	memset(g->pipe_user, (int)g->spec->schedulers - 1, (size_t)g->spec->sm_count * SPEC_PIPES);

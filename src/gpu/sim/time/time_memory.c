@@ -209,7 +209,8 @@ static uint64_t shared_access(struct time_run *x, const struct time_warp *w, con
 {
 	struct time_gpu *g = x->g;
 	const struct sim_spec *s = g->spec;
-	double extra = 0, latency = s->shared.memory_latency;
+	const double issue = s->shared_conflict_issue > 0 ? s->shared_conflict_issue : s->shared_conflict_cost;
+	double extra = 0, held = 0, latency = s->shared.memory_latency;
 	uint32_t more = mask & (mask - 1) ? banks_extra(&g->banks, address, mask, i->bytes) : 0;
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_passes(g, more + 1);
@@ -220,13 +221,15 @@ static uint64_t shared_access(struct time_run *x, const struct time_warp *w, con
 		return t + g->shared_latency;
 	}
 	extra = more * s->shared_conflict_cost;
+	held = more * issue;
 	if (i->kind == FUNC_ATOMIC) {
 		double cost = s->shared_atomic_same > 0 ? s->shared_atomic_same : s->shared_conflict_cost;
 		double again = mask & (mask - 1) ? (most_wanted(address, mask) - 1) * cost : 0;
 		extra = again > extra ? again : extra;
+		held = again > held ? again : held;
 		latency = s->shared_atomic_latency > 0 ? s->shared_atomic_latency : latency;
 	}
-	*busy = g->shared_issue + fixed(extra);
+	*busy = g->shared_issue + fixed(held);
 	return t + (uint64_t)llround(latency + extra);
 }
 
@@ -410,6 +413,23 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 	return ready;
 }
 
+/* How long each of a load's n transactions keeps an L1 busy whose data lie in banks: what takes longer of finding its lines and of
+ * fetching its words is shared out over them. In 1/1024 cycle. */
+static uint32_t l1_issue(const struct time_gpu *g, const uint64_t *address, uint32_t mask, uint32_t bytes,
+			 const struct time_transaction *piece, uint32_t n)
+{
+	const struct cache_spec *c = g->global_l1->spec;
+	uint32_t lines = 0, passes = banks_extra(&g->banks, address, mask, bytes) + 1;
+	for (uint32_t k = 0; k < n; k++) {
+		uint32_t known = k;
+		while (known && piece[known - 1].address / c->line != piece[k].address / c->line)
+			known--;
+		lines += !known;
+	}
+	uint32_t looks = (lines + c->tags - 1) / c->tags;
+	return (looks > passes ? looks : passes) * g->global_issue / (n ? n : 1);
+}
+
 uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
 		       uint32_t path, uint32_t lane, uint64_t t, uint32_t *busy)
 {
@@ -497,6 +517,8 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 		struct time_transaction piece[COALESCE_MAX];
 		uint32_t size = path != PATH_CONSTANT ? r->fetch : i->bytes ? i->bytes : 1;
 		uint32_t n = coalesce(own ? COALESCE_LINES : g->spec->coalesce, size, from, mask, i->bytes, piece);
+		if (path == PATH_GLOBAL && !first && !own && g->global_l1 && g->global_l1->spec->tags)
+			issue = l1_issue(g, from, mask, i->bytes, piece, n);
 		struct batch b = {.x = x, .route = r, .first = first, .sm = sm, .home = home, .issue = issue, .t = t};
 		if (own)
 			b.fetch = r->fetch;
@@ -587,6 +609,13 @@ void time_store(struct time_run *x, struct time_warp *w, struct func_warp *f, co
 }
 
 /* ---- between launches ---- */
+
+void time_memory_begin(struct time_gpu *g)
+{
+	struct time_level *l = g->global_l1;
+	for (uint32_t n = 0; l && l->spec->emptied && n < l->count; n++)
+		cache_flush(&l->cache[n]);
+}
 
 void time_arrange_banks(struct time_gpu *g, uint32_t bytes)
 {

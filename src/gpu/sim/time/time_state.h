@@ -413,6 +413,7 @@ struct time_cluster {
 /* ---- time_memory.c ---- */
 int time_memory_open(struct time_gpu *g, uint64_t seed);
 void time_memory_close(struct time_gpu *g);
+void time_memory_begin(struct time_gpu *g); /* what a launch does to the caches before its first block starts */
 /* A load or atomic of the lanes in mask, whose addresses are in w->f.addr, issued at t. Returns when its result is there, or
  * PENDING, and then the last request is its own; *busy gets how long (fixed point) the load/store pipe is occupied. */
 uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,

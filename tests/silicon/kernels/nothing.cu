@@ -1,0 +1,8 @@
+#include "silicon.h"
+
+KERNEL(nothing, u32 n)
+{
+	BEGIN();
+	END();
+}
+

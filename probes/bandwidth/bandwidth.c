@@ -80,32 +80,37 @@ static double slowest(const struct study *s)
 	return 0;
 }
 
-/* Returns what one SM draws at least, or NAN. */
-static double study_caches(struct study *s, double latency)
+/* Bytes a cycle at least, or NAN. */
+struct drawn {
+	double one, all; /* SMs */
+};
+
+/* From the L2. */
+static struct drawn study_caches(struct study *s, double latency)
 {
 	static const char *const l2[] = {"cache.global.l2.bandwidth", "cache.global.l2.bandwidth_total", NULL},
 				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
-	double one = NAN;
+	struct drawn drawn = {.one = NAN, .all = NAN};
 	if (is_there(s, "l2", "L2", l2)) {
-		one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN,
-				       held(s, "cache.global.l2", false, 256 << 10, L2_LEAST), latency);
+		drawn.one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN,
+					     held(s, "cache.global.l2", false, 256 << 10, L2_LEAST), latency);
 		if (!study_pending(s))
-			bandwidth_stream(s, l2[1], LEVEL_L2, one, NAN,
-					 held(s, "cache.global.l2", false, 1 << 20, L2_LEAST), latency);
+			drawn.all = bandwidth_stream(s, l2[1], LEVEL_L2, drawn.one, NAN,
+						     held(s, "cache.global.l2", false, 1 << 20, L2_LEAST), latency);
 	}
 	if (is_there(s, "l1", "L1", l1) && !study_pending(s))
-		bandwidth_stream(s, l1[0], LEVEL_L1, 0, one, held(s, "cache.global.l1", true, 32 << 10, L1_LEAST),
+		bandwidth_stream(s, l1[0], LEVEL_L1, 0, drawn.one, held(s, "cache.global.l1", true, 32 << 10, L1_LEAST),
 				 latency);
-	return one;
+	return drawn;
 }
 
 static void study_bandwidth(struct study *s)
 {
 	double latency = slowest(s);
 	bandwidth_shared(s);
-	const double one = study_caches(s, latency);
+	const struct drawn l2 = study_caches(s, latency);
 	if (!study_pending(s))
-		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, one, NAN, 0, latency);
+		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, l2.one, l2.all, 0, latency);
 	bandwidth_scatter(s);
 	launch_study(s);
 }
@@ -140,6 +145,7 @@ static const struct experiment experiments[] = {
 
 static const char *const needs[] = {"global_cache", "shared_memory", NULL};
 static const char *const claims[] = {"memory.global.bandwidth",
+				     "memory.global.drawn",
 				     "memory.global.fetch",
 				     "memory.global.scattered_loads",
 				     "cache.global.*.bandwidth",
@@ -202,7 +208,9 @@ const struct probe probe_bandwidth = {
 	"they are "
 	"emptied before each one. Translations that a launch has to wait for, a fifth of its time on a real GPU: the "
 	"same one runs "
-	"before it.",
+	"before it. SMs or caches that let less through than memory gives: the L2 has to give more in the same way, "
+	"or, without one, half "
+	"of the SMs as much.",
     .figure = "bandwidth-threads",
     .needs = needs,
     .claims = claims,

@@ -23,11 +23,11 @@ uint64_t bandwidth_power_below(double v);
 int bandwidth_stream_setup(const struct study *s, double x, const double *p, struct job *j);
 int bandwidth_shared_setup(const struct study *s, double x, const double *p, struct job *j);
 /* known: what one SM draws at least from there or from nearer, NAN where nobody knows; 0: it is one SM that is asked, which
- * draws farther at least from the level behind, NAN where nobody knows. footprint: bytes
- * that are read again and again, 0: nothing is read twice. latency: cycles that a load takes at most, about, or 0. Returns what was
- * drawn at least, bytes a cycle, or NAN. */
-double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double farther,
-			double footprint, double latency);
+ * draws `other` at least from the level behind. Of memory all SMs draw `other` at least from the level before. NAN where nobody knows. footprint:
+ * bytes that are read again and again, 0: nothing is read twice. latency: cycles that a load takes at most, about, or 0. Returns what was
+ * drawn at least, bytes a cycle, or NAN; by all SMs in a whole launch. */
+double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double other, double footprint,
+			double latency);
 void bandwidth_shared(struct study *s);
 /* Cycles of the SM that took longest. NAN without. */
 double bandwidth_cycles(struct arena *scratch, const struct point *pt);

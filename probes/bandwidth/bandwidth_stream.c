@@ -311,6 +311,7 @@ struct drawn {
 	double latency;
 	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
 	double farther;	 /* what one SM draws from the level behind, or NAN */
+	double nearer;	 /* what all SMs draw for certain from the level before memory, or NAN */
 	unsigned rounds;
 };
 
@@ -336,6 +337,46 @@ static bool ask_fewer(struct study *s, const struct drawn *w, const struct rate 
 	fewer->half[STREAM_THREADS] /= 2;
 	fewer->half_bytes /= 2;
 	return !isnan(stream_rate(s, w->experiment, fewer->half, rounds, fewer->half_bytes).value);
+}
+
+/* What says that memory is the limit of a stream that draws `rate` of it: the L2 gives more to the same SMs. Without an L2 half of the SMs draw as
+ * much. False: nothing does; or wait for points. */
+static bool memory_is_limit(struct study *s, const struct drawn *w, const struct rate *a, unsigned rounds, char *why,
+			    size_t n)
+{
+	const struct finding *l2 = study_finding(s, "cache.global.l2.bandwidth_total");
+	if (w->nearer > CLEARLY * a->value) {
+		snprintf(why, n, "they draw %.4g from the L2", w->nearer);
+		return true;
+	}
+	if (!l2 || l2->verdict != VERDICT_ABSENT || w->sms < 2)
+		return false;
+	double p[POINT_PARAMS];
+	memcpy(p, w->all, sizeof p);
+	p[STREAM_BLOCKS] =
+	    floor(w->sms / 2); /* one on each, as blocks are given out; what share one cannot draw more */
+	const struct rate half =
+	    stream_rate(s, w->experiment, p, rounds, w->all_bytes / w->all[STREAM_BLOCKS] * p[STREAM_BLOCKS]);
+	snprintf(why, n, "%.0f of %.0f SMs draw %.4g", p[STREAM_BLOCKS], w->sms, half.value);
+	return half.value >= SATURATED * a->value;
+}
+
+/* What all SMs drew is known. What memory gives is that only where memory is what held them up. */
+static void conclude_memory(struct study *s, const struct drawn *w, const struct rate *a, double lo, double hi,
+			    unsigned rounds, const char *method, const char *seen)
+{
+	char why[80] = "";
+	const bool limit = memory_is_limit(s, w, a, rounds, why, sizeof why);
+	if (study_pending(s))
+		return;
+	study_measured_number(s, "memory.global.drawn", a->value, lo, hi, "card", method, "stream", "%s", seen);
+	if (limit)
+		study_measured_number(s, w->key, a->value, lo, hi, "card", method, "stream", "%s; %s", seen, why);
+	else
+		study_bound(s, w->key, fmin(lo, a->whole), INFINITY, method, "stream",
+			    "the SMs draw %.4g bytes a cycle, and nothing shows that memory is the limit: not what "
+			    "they draw from the L2, nor what half of them draw",
+			    a->value);
 }
 
 /* Returns what was drawn at least, or NAN. */
@@ -441,13 +482,17 @@ static double conclude(struct study *s, const struct drawn *w)
 		/* More threads than there are would draw at most as much more again as the second half of them did. */
 		const struct rate *other = enough ? &twice : &h;
 		const double rising = fmax(0, enough ? twice.value - a.value : a.value - h.value);
-		study_measured_number(s, w->key, a.value, fmin(fmin(a.lo, other->lo), sure),
-				      fmax(a.hi, other->hi) + rising, "card", method, evidence,
-				      "%s draws as much from %s with %s: %.4g", w->where, w->what,
-				      enough ? "twice as many loads under way" : "half of the threads", other->value);
+		const double lo = fmin(fmin(a.lo, other->lo), sure), hi = fmax(a.hi, other->hi) + rising;
+		char seen[120];
+		snprintf(seen, sizeof seen, "%s draws as much from %s with %s: %.4g", w->where, w->what,
+			 enough ? "twice as many loads under way" : "half of the threads", other->value);
+		if (w->experiment == EXPERIMENT_STREAM && w->all[STREAM_LEVEL] == LEVEL_MEMORY)
+			conclude_memory(s, w, &a, lo, hi, rounds, method, seen);
+		else
+			study_measured_number(s, w->key, a.value, lo, hi, "card", method, evidence, "%s", seen);
 	}
 	/* What repeats that differ say at the least was drawn, too. */
-	return a.lo <= a.value ? a.lo : NAN;
+	return !(a.lo <= a.value) ? NAN : w->sms > 1 ? least : a.lo;
 }
 
 /* A recording from before launches of memory were repeated: there every launch walked for its translations. True: it is one. */
@@ -470,8 +515,8 @@ static bool cold(struct study *s, const struct drawn *w)
 	return least > 0;
 }
 
-double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double farther,
-			double footprint, double latency)
+double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double other, double footprint,
+			double latency)
 {
 	const bool one = known == 0;
 	const struct device_info *d = study_device(s);
@@ -484,7 +529,8 @@ double bandwidth_stream(struct study *s, const char *key, unsigned level, double
 	w.where = one ? "one SM" : "the GPU";
 	w.sms = one ? 1 : d->sm_count;
 	w.one = one ? NAN : known;
-	w.farther = farther;
+	w.farther = level == LEVEL_MEMORY ? NAN : other;
+	w.nearer = level == LEVEL_MEMORY ? other : NAN;
 	for (unsigned k = 0; k < 2; k++) {
 		double *p = k ? w.half : w.all;
 		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);

@@ -102,6 +102,8 @@ static void memory_and_launch(struct screen_line *l, const struct run *r)
 			     *loads = findings_get(&r->findings, "memory.global.4.bandwidth"),
 			     *launch = findings_get(&r->findings, "host.launch_latency");
 	const double hz = clock && finding_estimated(clock) ? clock->value.number : r->device.clock_hz;
+	if (!drawn || !finding_estimated(drawn))
+		drawn = findings_get(&r->findings, "memory.global.drawn");
 	const bool clocked = drawn && finding_estimated(drawn) && hz > 0;
 	const struct finding *f = clocked ? drawn : loads;
 	if (f && finding_estimated(f)) {

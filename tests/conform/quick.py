@@ -10,7 +10,7 @@ import sys
 import tempfile
 
 PLAIN = ["clock.read_latency", "device.clock_hz", "arith.fma.f32.throughput", "arith.add.f64.latency", "pipeline.mad.ilp1.performance",
-         "pipeline.dp.ilp1.performance", "memory.global.bandwidth", "memory.global.latency", "shared.latency", "shared.bandwidth",
+         "pipeline.dp.ilp1.performance", "memory.global.drawn", "memory.global.latency", "shared.latency", "shared.bandwidth",
          "cache.global.l1.size", "cache.global.l1.latency", "cache.global.l2.size", "cache.global.l2.latency",
          "cache.global.l2.bandwidth_total", "cache.constant.l1.size", "cache.constant.l1.latency"]
 THOROUGH = ["arith.sin.f32.latency", "arith.div.f64.latency", "memory.global.fetch", "tlb.texture.l1.reach", "pipeline.items"]

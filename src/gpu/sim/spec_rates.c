@@ -188,7 +188,13 @@ static void tell_memory(struct teller *t, const struct sim_spec *s)
 		w.worst =
 		    fmax(1, s->memory_partitions) * s->dram.banks * fetch / (s->dram.row_miss + s->dram.bank_busy);
 	w.idle = n->refresh_interval >= 1 ? n->refresh_cycles / n->refresh_interval : 0;
-	tell_way(t, "memory.global.bandwidth", &w);
+	tell_way(t, "memory.global.drawn", &w);
+	/* What memory gives, whatever lets less through on the way to it. */
+	const double pins = s->dram_bandwidth / (s->has_l1 || s->has_l2 ? 1 : requests(s));
+	if (w.least < pins)
+		tell(t, "memory.global.bandwidth", pins, SLACK * pins);
+	else
+		tell_way(t, "memory.global.bandwidth", &w);
 	tolerance = w.idle + (w.next > NEAR * w.least ? SLACK : HELD_UP);
 	if (s->dram.banks || s->outstanding != OUTSTANDING_NONE)
 		tolerance += 1;

@@ -396,6 +396,7 @@ int gates_apply(struct finding_list *l)
 		demote_all(&g, look);
 		code = look_at_likely(&g);
 		demote_all(&g, gates_told);
+		demote_all(&g, gates_clock);
 	}
 	mem_free(g.conflict);
 	mem_free(g.before);

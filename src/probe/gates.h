@@ -25,5 +25,7 @@ void gates_fail_of(struct gates *g, const char *stem, const char *const *what, s
 void gates_ways(struct gates *g);
 /* gates_told.c: numbers of a level that nobody says is there. By verdicts as the other gates left them. */
 void gates_told(struct gates *g);
+/* gates_clock.c: cycles by a clock that the device tells and no kernel reads. */
+void gates_clock(struct gates *g);
 
 #endif

@@ -16,6 +16,7 @@
 #define APART_SHARED   0.025
 #define APART_NEAR     0.05
 #define APART_TICKS    1.5
+#define COARSER	       2    /* times as wide an interval */
 #define SLACK_BYTES    0.15 /* of a capacity that a curve of run times gave */
 #define SLACK_WALK     0.12 /* of a latency, where levels nearly as fast are met as one */
 #define SLACK_STREAM   0.1  /* of what memory gives */
@@ -43,7 +44,7 @@ static bool deny(const struct finding *a, const struct finding *b, double times,
 	const struct room x = room_of(a, 0, 0), y = room_of(b, 0, 0);
 	double v, w;
 	return gates_number(a, &v) && gates_number(b, &w) && (x.lo > times * y.hi || x.hi < times * y.lo) &&
-	       fabs(v - times * w) > slack * times * w + ticks;
+	       fabs(v - times * w) > fmax(slack * times * w, ticks);
 }
 
 static struct finding *of_level(struct gates *g, const char *path, unsigned k, const char *what)
@@ -161,15 +162,22 @@ static void nearest(struct gates *g, const char *outside, const char *inside, co
 	}
 }
 
+/* Two findings deny each other. A timer from outside that is clearly coarser than the clock takes nothing back that the clock told: it falls alone. */
+static void fail_coarser(struct gates *g, struct finding *loop, struct finding *one)
+{
+	const bool coarser = loop->hi - loop->lo > COARSER * (one->hi - one->lo);
+	gates_fail(g, (struct finding *[]){loop, one}, coarser ? 1 : 2,
+		   "a load takes %.6g cycles in loops that are timed from outside, and %.6g by the SM's clock",
+		   loop->value.number, one->value.number);
+}
+
 /* And where their addresses cost nothing, or that was taken off, they come no later. */
 static void later(struct gates *g, const char *outside, const char *inside, double slack, double ticks)
 {
 	struct finding *loop = gates_find(g->list, outside), *one = gates_find(g->list, inside);
 	double a, b;
 	if (gates_number(loop, &a) && gates_number(one, &b) && deny(loop, one, 1, slack, ticks))
-		gates_fail(g, (struct finding *[]){loop, one}, 2,
-			   "a load takes %.6g cycles in loops that are timed from outside, and %.6g by the SM's clock",
-			   a, b);
+		fail_coarser(g, loop, one);
 }
 
 /* What a warp's loads take of an SM's shared memory, and its bytes a cycle. */

@@ -584,6 +584,63 @@ static void own_size_or_another_path_tells(void **state)
 	}
 }
 
+/* Loops that are timed from outside do not take back what the clock tells more finely; as fine, either may be wrong. The times are an H200's. */
+static void a_coarse_method_falls_alone(void **state)
+{
+	(void)state;
+	for (unsigned fine = 0; fine < 2; fine++) {
+		struct finding_list l = {0};
+		const double half = fine ? 0.125 : 0.4;
+		struct finding hit = study_measured("memory.global.16.timed_hit", 34.155, 33.776, 34.534, "test"),
+			       one = study_measured("cache.global.l1.latency", 32, 32 - half, 32 + half, "test");
+		findings_add(&l, &hit);
+		findings_add(&l, &one);
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "memory.global.16.timed_hit"), VERDICT_INCONCLUSIVE);
+		assert_int_equal(verdict(&l, "cache.global.l1.latency"),
+				 fine ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
+		findings_free(&l);
+	}
+}
+
+/* Cycles by a clock that is only told: chains of whole cycles confirm it. */
+static void a_told_clock_is_confirmed(void **state)
+{
+	(void)state;
+	static const struct {
+		double sp, mad, integer, dp;
+		enum verdict is;
+	} told[] = {
+	    {4.001, 3.998, 2.001, 8.01, VERDICT_MEASURED},    {0.7, 2.81, 0.35, 2.81, VERDICT_INCONCLUSIVE},
+	    {4.001, 3.998, 2.001, 7.3, VERDICT_INCONCLUSIVE}, {4.001, 3.998, NAN, NAN, VERDICT_LIKELY},
+	    {0.98, 0.98, 0.49, NAN, VERDICT_MEASURED},
+	};
+
+	for (size_t i = 0; i < sizeof told / sizeof *told; i++) {
+		struct finding_list l = {0};
+		add_verdict(&l, "clock.granularity", VERDICT_UNSUPPORTED, "no kernel reads a clock here");
+		add(&l, "pipeline.sp.ilp1.completion", told[i].sp);
+		add(&l, "pipeline.mad.ilp1.completion", told[i].mad);
+		if (!isnan(told[i].integer))
+			add(&l, "pipeline.int.ilp1.completion", told[i].integer);
+		if (!isnan(told[i].dp))
+			add(&l, "pipeline.dp.ilp1.completion", told[i].dp);
+		add(&l, "pipeline.sp.ilp1.peak", 128);
+		add(&l, "pipeline.sp.ilp1.performance", 1e12);
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "pipeline.sp.ilp1.completion"), told[i].is);
+		assert_int_equal(verdict(&l, "pipeline.sp.ilp1.peak"), told[i].is);
+		assert_int_equal(verdict(&l, "pipeline.sp.ilp1.performance"), VERDICT_MEASURED);
+		/* Nothing is said of a clock that kernels read. */
+		findings_free(&l);
+		add(&l, "clock.granularity", 1);
+		add(&l, "pipeline.sp.ilp1.completion", told[i].sp);
+		assert_int_equal(gates_apply(&l), 0);
+		assert_int_equal(verdict(&l, "pipeline.sp.ilp1.completion"), VERDICT_MEASURED);
+		findings_free(&l);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -601,6 +658,8 @@ int main(void)
 	    cmocka_unit_test(estimates_accuse_nobody),
 	    cmocka_unit_test(one_path_answers_for_the_other),
 	    cmocka_unit_test(numbers_need_a_level),
+	    cmocka_unit_test(a_coarse_method_falls_alone),
+	    cmocka_unit_test(a_told_clock_is_confirmed),
 	    cmocka_unit_test(own_size_or_another_path_tells),
 	};
 

@@ -190,6 +190,48 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	}
 }
 
+static void likely(struct study *s, const struct tlb_path *c, unsigned k, const char *what, double v, double either,
+		   const struct pages_result *j)
+{
+	const struct pages_shape *q = &j->best;
+	char key[96];
+
+	snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what);
+	study_likely_number(
+	    s, key, v, v - either, v + either, "", "one likelihood of all shapes, beside the rings of the path",
+	    c->name,
+	    "%u sets of %u entries of %llu bytes, %s, explain %u rings; of %u shapes the next is worse by "
+	    "%.0f nats",
+	    q->sets, q->ways, (unsigned long long)q->line, q->folded ? "found by a hash" : "in turn", j->rings,
+	    j->candidates, j->margin[PAGES_ENTRIES]);
+}
+
+/* Of a level that the rules leave open, what the judge says: as a whole, or nothing of it. */
+static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
+{
+	static const char *const what[PAGES_KEYS] = {"line", "entries", "sets", "ways"};
+	const struct tlb_level *l = &c->level[k];
+	struct pages_result j;
+
+	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE) || l->no_page || l->tables ||
+	    (k && c->level[k - 1].reach.state != CHASE_DONE) || !tlb_judge(c, k, &j))
+		return false;
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
+		if (!pages_likely(&j, key))
+			return false;
+	const double reach = (double)j.best.line * (double)pages_value(&j.best, PAGES_ENTRIES);
+	/* Less than fits is none of it. */
+	if (l->reach.state == CHASE_DONE && reach < (double)l->reach.value)
+		return false;
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
+		likely(s, c, k, what[key], (double)pages_value(&j.best, key), 0, &j);
+	likely(s, c, k, "reach", reach, 0, &j);
+	/* Rows of the memory and a clock that changes are in what the survey saw. */
+	if (k && !(c->rows > 0) && !(c->swing > 0))
+		likely(s, c, k, "latency", c->step[k] - c->step[k - 1], fmax(GAP_LEAST, 2 * c->grain), &j);
+	return true;
+}
+
 /* A cache that now and then still holds what walks read makes pages cost less than others, as one more level would; but it holds lines of
  * everybody, and no sets of pages. So behind the first level sets have to confirm what fits, if only that there are some. */
 static void doubt_walks(struct tlb_path *c)
@@ -210,12 +252,17 @@ static void doubt_walks(struct tlb_path *c)
 static void conclude_path(struct study *s, struct tlb_path *c)
 {
 	char text[200], key[64];
-	unsigned sure = 0;
+	unsigned sure = 0, told = 0;
+	bool judged[TLB_STEPS] = {false};
 	doubt_walks(c);
 	bool most = c->bytes >= study_device(s)->memory_bytes / 4 * 3;
 
 	while (sure < c->level_count && c->level[sure].reach.state == CHASE_DONE)
 		sure++;
+	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)
+		judged[k] = conclude_judged(s, c, k);
+	while (told < c->level_count && (c->level[told].reach.state == CHASE_DONE || judged[told]))
+		told++;
 	if (!c->level_count) {
 		snprintf(text, sizeof(text), "%u pages all over %llu bytes cost no more than two%s",
 			 1u << TLB_SURVEY_MOST, (unsigned long long)c->bytes,
@@ -235,7 +282,12 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		return;
 	}
 	snprintf(key, sizeof(key), "tlb.%s.levels", c->name);
-	if (sure < c->level_count || c->unclear)
+	if (sure < told && told == c->level_count && !c->unclear)
+		/* One more may reach over all of the memory, unless the last cost is one of reading tables. */
+		study_likely_number(s, key, told, told, tlb_is_walk(c) ? told : LEVELS_NAMED, "", by_costs, c->name,
+				    "pages cost one of %u times; level %u is likely, and no more than that", told + 1,
+				    sure + 1);
+	else if (sure < c->level_count || c->unclear)
 		study_at_least(s, key, sure, by_costs, c->name, "%u costs of a page were seen%s: %.150s",
 			       c->level_count + 1, c->unclear ? ", and others" : "",
 			       sure < c->level_count ? c->level[sure].reach.why
@@ -244,7 +296,7 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		study_bound(s, key, c->level_count, INFINITY, by_costs, c->name,
 			    "%llu bytes could be used, and the memory is much larger", (unsigned long long)c->bytes);
 	else if (tlb_is_behind(c))
-		study_bound(s, key, c->level_count, INFINITY, "costs of a page's first access over a buffer", c->name,
+		study_bound(s, key, c->level_count, INFINITY, by_costs, c->name,
 			    "a miss costs %.0f cycles, less than reading a table: one more level may reach over all of "
 			    "the memory",
 			    c->step[c->level_count]);
@@ -254,7 +306,8 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 		    "pages cost one of %u times, and each step has a number of pages from which on it comes up",
 		    c->level_count + 1);
 	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)
-		conclude_level(s, c, k);
+		if (!judged[k])
+			conclude_level(s, c, k);
 	snprintf(key, sizeof(key), "tlb.%s.miss_latency", c->name);
 	if (sure == c->level_count && !c->unclear && most && !tlb_is_behind(c))
 		conclude_step(s, c, key, c->level_count);

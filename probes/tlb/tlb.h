@@ -4,6 +4,7 @@
  * cancels. What depends on how many pages were visited in between, and not on how many lines, is a TLB. */
 #ifndef FATHOM_TLB_H
 #define FATHOM_TLB_H
+#include "judge/pages.h"
 #include "probe/chase.h"
 
 /* Experiments "global" and "texture"; x is how many pages are visited. */
@@ -71,6 +72,7 @@ struct tlb_level {
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
 	bool shown;	   /* that it has sets, which need not all be known */
+	bool tables;	   /* more data made it miss, or nothing tells it from page table entries in a cache of data */
 	bool maybe_tables; /* it costs what page table entries in a cache of data would, and nothing drove those out */
 	bool uneven;	   /* strides of powers of two told another reach than dense pages do: so do unequal sets */
 	uint32_t crowded;  /* pages that fit, and one more does not, at the widest stride that showed it */
@@ -214,6 +216,8 @@ uint64_t tlb_survey_stride(const struct tlb_path *c, unsigned k);
 /* Whether the last cost seen may be a hit in one more level, which reaches as far as the memory and so is never missed: it is less than what a walk
  * reads takes, and published GPUs have more levels. */
 bool tlb_is_behind(const struct tlb_path *c);
+/* Whether the last cost is at least what reading a table takes. */
+bool tlb_is_walk(const struct tlb_path *c);
 /* What the cheapest page costs beyond one that hits level k. */
 double tlb_least_cost(const struct tlb_path *c, unsigned k);
 /* Median cost of each page, in any order; returns how many were seen. *each: visits that one median is of. Pages that cost
@@ -241,6 +245,11 @@ void tlb_look_of(const struct tlb_path *c, unsigned k, const struct tlb_ring *ri
 enum chase_state tlb_fits(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, bool *fits);
 /* Geometry of level k; those above have to be known. Fills its facts. PENDING or DONE, whatever could be decided. */
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k);
+/* What the judge makes most probable of level k, beside all rings of the path. False: nothing. */
+bool tlb_judge(struct tlb_path *c, unsigned k, struct pages_result *out);
+/* One ring as level k saw it, in the arena. laps is 0 where it does not tell. False: out of memory. */
+bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const struct tlb_ring *ring,
+		    const struct tlb_view *w, struct judge_ring *r);
 /* Clearly more than so many pages, as far as the buffer has them; one more at least. */
 uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride);
 /* Refuses level k where it may be page table entries in a cache of data. PENDING or DONE. */

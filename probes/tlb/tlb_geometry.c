@@ -542,7 +542,7 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->no_page = false;
 	l->piece = NAN;
 	l->again = 0;
-	l->uneven = l->shown = l->maybe_tables = false;
+	l->uneven = l->shown = l->tables = l->maybe_tables = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
@@ -558,7 +558,8 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 			with = 1;
 		}
 		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
-			if (state == CHASE_DONE)
+			l->tables = state == CHASE_DONE;
+			if (l->tables)
 				snprintf(c->why, sizeof(c->why), "%s", why[with]);
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
 			return tlb_undecided(&l->reach, "%s", c->why);

@@ -18,9 +18,14 @@
 /* A load goes to a cache beyond the SM, is looked up there, and comes back. A walk reads a table, too, and saves the way at most. */
 #define WALK_PART 3
 
+bool tlb_is_walk(const struct tlb_path *c)
+{
+	return c->step[c->level_count] >= c->beyond / WALK_PART;
+}
+
 bool tlb_is_behind(const struct tlb_path *c)
 {
-	return c->level_count < LEVELS_USUAL && c->step[c->level_count] < c->beyond / WALK_PART;
+	return c->level_count < LEVELS_USUAL && !tlb_is_walk(c);
 }
 
 /* Whether lines of data stay where pages that do not fit miss. A cache of data that loses page table entries, which each lap asks for, loses those
@@ -125,10 +130,11 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	if (state == CHASE_PENDING)
 		return state;
 	c->level[k].maybe_tables = !told && costs_like_tables(c, k);
+	c->level[k].tables = flooded || (!told && look_like_tables(c, k));
 	if (flooded)
 		tlb_refuse(&c->level[k], "more data between visits to pages that fit makes them miss: page table "
 					 "entries in a cache of data do that");
-	else if (!told && look_like_tables(c, k))
+	else if (c->level[k].tables)
 		tlb_refuse(&c->level[k], "no sets show, and page table entries in a cache of data would look the same");
 	return CHASE_DONE;
 }

@@ -77,6 +77,8 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll);
 /* log P of m misses of v visits at a rate that is one of the noise's. */
 double judge_noise(double m, double v);
+/* How much worse a rate p explains m misses of v visits than their own share does, nats. */
+double judge_deviance(double m, double v, double p);
 /* How far a ring is beyond what a shape predicts, nats: 0 or less as a rule; above JUDGE_NATS it is unexplained. */
 double judge_surprise(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q);
 

@@ -148,8 +148,7 @@ void judge_likelihood(const struct judge_tally *t, uint32_t most, double *ll)
 	}
 }
 
-/* How much worse p explains m misses of v visits than their own share does, nats. */
-static double deviance(double m, double v, double p)
+double judge_deviance(double m, double v, double p)
 {
 	return (m > 0 ? m * log(m / v / p) : 0) + (v > m ? (v - m) * log((1 - m / v) / (1 - p)) : 0);
 }
@@ -193,7 +192,8 @@ static double unlike(const struct judge_room *room, const struct judge_ring *r, 
 		const uint32_t k = few(room->lines[room->set[e]]);
 		if (k <= q->ways || k > JUDGE_WAYS_MOST || !(t->misses[k] > 0) || follows(r, q, e))
 			continue;
-		over += deviance(fmin(r->count[e], r->laps), r->laps, fmin(t->misses[k] / t->visits[k], 1 - 1e-9));
+		over +=
+		    judge_deviance(fmin(r->count[e], r->laps), r->laps, fmin(t->misses[k] / t->visits[k], 1 - 1e-9));
 		used++;
 	}
 	return beyond(over, used);
@@ -209,11 +209,11 @@ double judge_surprise(struct judge_room *room, const struct judge_ring *r, const
 	fitting(room, r, q, &v, &m);
 	for (uint32_t s = 0; s < q->sets && m > 0; s++)
 		if (room->visits[s] > 0) {
-			off += deviance(room->misses[s], room->visits[s], fmin(m / v, 1 - 1e-9));
+			off += judge_deviance(room->misses[s], room->visits[s], fmin(m / v, 1 - 1e-9));
 			used++;
 		}
 	off = beyond(off, used) + unlike(room, r, q, &t);
 	if (m > JUDGE_NOISE * v)
-		off += deviance(m, v, JUDGE_NOISE);
+		off += judge_deviance(m, v, JUDGE_NOISE);
 	return off - JUDGE_HIDDEN * fmax(0, t.need[q->ways] - t.cover[q->ways]);
 }

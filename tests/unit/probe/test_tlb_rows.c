@@ -97,10 +97,38 @@ static void a_miss_that_is_sooner_than_a_table_is_read(void **state)
 	assert_false(tlb_is_behind(&c));
 }
 
+/* Metamorphic: a clock that is three times as fast makes the same record of it. */
+static void times_that_are_scaled_miss_as_often(void **state)
+{
+	const struct tlb_ring ring = {.pages = PAGES, .stride = 1 << 20, .from = PAGES};
+	struct judge_ring r[2];
+	struct arena a;
+
+	(void)state;
+	arena_init(&a);
+	for (unsigned i = 0; i < 2; i++) {
+		const float scale = i ? 3 : 1;
+		float cost[VISITS];
+		struct tlb_path c = {.gap = 3 * scale, .steps = 3, .level_count = 2};
+		const struct tlb_view w = {.pages = PAGES, .lines = 2, .visits = VISITS, .order = 3, .cost = cost};
+		c.level[0].floor = 5 * scale;
+		c.level[1].floor = 50 * scale;
+		for (unsigned v = 0; v < VISITS; v++)
+			cost[v] = scale * (v % PAGES < 4 ? 99 : 10);
+		assert_true(tlb_judge_ring(&a, &c, 1, &ring, &w, &r[i]));
+		assert_int_equal(r[i].laps, LAPS);
+		assert_int_equal(r[i].misses, 4 * LAPS);
+	}
+	assert_memory_equal(r[0].missed, r[1].missed, r[0].misses * sizeof(*r[0].missed));
+	assert_memory_equal(r[0].at, r[1].at, PAGES * sizeof(*r[0].at));
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(a_miss_that_is_sooner_than_a_table_is_read),
+	    cmocka_unit_test(times_that_are_scaled_miss_as_often),
 	    cmocka_unit_test(whims_of_lines),
 	    cmocka_unit_test(rows_besides_noise),
 	    cmocka_unit_test(rows_of_a_steady_clock),

@@ -1,0 +1,541 @@
+#include "judge/pages.h"
+#include <errno.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LINE_LEAST  4096	  /* bytes: no GPU has smaller pages */
+#define LINE_MOST   (64ull << 20) /* nobody saw an entry cover more: Mei 2014, 4.2, has 2 MB, and recorded cards 32 MB */
+#define SETS_DENSE  64		  /* up to so many sets all numbers are candidates; above, powers of two */
+#define SETS_MOST   2048
+#define FOLDED_MOST 512	 /* sets of a folded mapping */
+#define FITS_MOST   0.06 /* as in space.c */
+#define OVER_LEAST  0.25
+
+#define RINGS_MOST  128	   /* that are weighed; the others are foretold */
+#define ALIKE_MOST  2	   /* of them over the same addresses */
+#define VISITS_MOST 200000 /* of a lap over all of them */
+#define KEPT	    256
+#define FAR	    5000 /* nats: what is so much worse than the best beside the same rings does not come near it again */
+
+#define ALIGNED	   (64ull << 20) /* what the buffer's address is a multiple of: probes/tlb asks for that */
+#define BLOCKS	   32		 /* as many times as a ring reaches over all sets, at most */
+#define CARRIES	   8		 /* times as far, where the digit above those carries on */
+#define BASES_LEFT 16		 /* places of the buffer that are held to all rings, by ... */
+#define PARTINGS   2		 /* ... the rings that tell them best, ... */
+#define ALWAYS	   0.9		 /* ... of whose lines so many visits miss, or hit */
+
+#define SETS_SIGMA 3.0 /* as in noise.c */
+#define RATE_NATS  2.0
+#define REMAINDER  0.05 /* of the rings a LIKELY shape may leave unforetold: of as many as it may be wrong */
+
+/* A ring as lines of one size: each once, with its visits and misses. */
+struct ring_lines {
+	uint32_t n;
+	uint64_t *line;
+	uint32_t *visits, *misses;
+};
+struct tally {
+	uint32_t k[SETS_MOST];
+	double v[SETS_MOST], m[SETS_MOST];
+	double count[JUDGE_WAYS_MOST + 2], visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2];
+	uint32_t most;
+};
+struct search {
+	const struct judge_ring *ring[RINGS_MOST];
+	unsigned index[RINGS_MOST];
+	unsigned rings;
+	struct ring_lines of[RINGS_MOST], any; /* room for any ring */
+	struct tally t;
+	struct pages_shape shape[2 * KEPT];
+	unsigned n, candidates;
+	double best[RINGS_MOST]; /* of all candidates so far, up to this ring */
+	double least, most;	 /* bytes */
+};
+
+uint64_t pages_value(const struct pages_shape *q, enum pages_key k)
+{
+	const uint64_t of[PAGES_KEYS] = {q->line, (uint64_t)q->sets * q->ways, q->sets, q->ways};
+	return of[k];
+}
+
+/* ---- one ring, one mapping ---- */
+
+static void lines_of(const struct judge_ring *r, uint64_t line, struct ring_lines *out)
+{
+	uint64_t before = UINT64_MAX;
+
+	out->n = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const uint32_t e = r->sorted[i];
+		if (r->at[e] / line != before) {
+			before = r->at[e] / line;
+			out->line[out->n] = before;
+			out->visits[out->n] = out->misses[out->n] = 0;
+			out->n++;
+		}
+		out->visits[out->n - 1] += r->laps;
+		out->misses[out->n - 1] += r->count[e];
+	}
+}
+
+static uint32_t set_of(const struct pages_shape *q, uint64_t line)
+{
+	uint64_t set = 0;
+
+	if (!q->folded)
+		return (uint32_t)(line % q->sets);
+	for (line += q->first; line; line >>= __builtin_ctz(q->sets))
+		set ^= line;
+	return (uint32_t)set & (q->sets - 1);
+}
+
+static void tally(const struct ring_lines *r, const struct pages_shape *q, struct tally *t)
+{
+	memset(t->k, 0, q->sets * sizeof(*t->k));
+	memset(t->v, 0, q->sets * sizeof(*t->v));
+	memset(t->m, 0, q->sets * sizeof(*t->m));
+	memset(t->count, 0, sizeof(t->count));
+	memset(t->visits, 0, sizeof(t->visits));
+	memset(t->misses, 0, sizeof(t->misses));
+	t->most = 0;
+	for (uint32_t i = 0; i < r->n; i++) {
+		const uint32_t s = set_of(q, r->line[i]);
+		t->k[s]++;
+		t->v[s] += r->visits[i];
+		t->m[s] += r->misses[i];
+	}
+	for (uint32_t s = 0; s < q->sets; s++) {
+		const uint32_t k = t->k[s] <= JUDGE_WAYS_MOST ? t->k[s] : JUDGE_WAYS_MOST + 1;
+		t->count[k]++;
+		t->visits[k] += t->v[s];
+		t->misses[k] += t->m[s];
+		t->most = k > t->most ? k : t->most;
+	}
+}
+
+static double log_beta(double misses, double hits)
+{
+	return lgamma(misses + 1) + lgamma(hits + 1) - lgamma(misses + hits + 2);
+}
+
+/* log of sum over rates of prior x rate^m (1 - rate)^(v - m), as judge_noise. Others have a part in what lies beyond the SM, so each rate is only exp(2)
+ * less probable than the one before. */
+static double noise(double m, double v)
+{
+	static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE};
+	double sum = 0, all = 0, best = -INFINITY;
+
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < sizeof(rate) / sizeof(rate[0]); i++) {
+			const double term = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - RATE_NATS * (double)i;
+			best = pass ? best : fmax(best, term);
+			sum += pass ? exp(term - best) : 0;
+			all += pass ? exp(-RATE_NATS * (double)i) : 0;
+		}
+	return best + log(sum / all);
+}
+
+/* What one tally says of all ways: sums over sets of up to k lines, and over those of more. */
+struct sums {
+	double visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2]; /* of sets of k lines and fewer */
+	double rate[JUDGE_WAYS_MOST + 2];				 /* of sets of more: log P at any rate */
+	double over[JUDGE_WAYS_MOST + 2]; /* lines of a lap that are too many, were there k ways */
+};
+
+static void sum_up(const struct tally *t, struct sums *out)
+{
+	double sets = 0;
+
+	out->visits[0] = out->misses[0] = 0;
+	for (uint32_t k = 1; k <= t->most; k++) {
+		out->visits[k] = out->visits[k - 1] + t->visits[k];
+		out->misses[k] = out->misses[k - 1] + t->misses[k];
+	}
+	out->rate[t->most] = out->over[t->most] = 0;
+	for (uint32_t k = t->most; k > 0; k--) {
+		const double v = t->visits[k], m = t->misses[k];
+		sets += t->count[k];
+		out->rate[k - 1] = out->rate[k] + (v > 0 ? log_beta(m, v - m) : 0);
+		out->over[k - 1] = out->over[k] + sets;
+	}
+}
+
+/* Misses of a ring that had to be with so many ways, and were not. */
+static double hidden(const struct sums *u, uint32_t most, uint32_t laps, uint32_t w)
+{
+	if (w >= most)
+		return 0;
+	return fmax(0, u->over[w] * laps - (u->misses[most] - u->misses[w]));
+}
+
+/* ---- the search ---- */
+
+static double telling(const struct judge_ring *r)
+{
+	const double v = (double)r->laps * r->n, share = r->misses / v;
+	return share * (1 - share) * sqrt(v);
+}
+
+/* Whether so many rings over the same addresses have been taken: those say little more. */
+static bool known(const struct search *s, const struct judge_ring *r)
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->rings; i++) {
+		const struct judge_ring *o = s->ring[i];
+		n += o->n == r->n && o->step == r->step && o->at[o->sorted[o->n - 1]] == r->at[r->sorted[r->n - 1]];
+	}
+	return n >= ALIKE_MOST;
+}
+
+/* By turns the ring that tells most and the next of all in a row. */
+static void choose(struct search *s, const struct judge_ring *ring, unsigned rings, bool *taken)
+{
+	double visits = 0;
+
+	for (unsigned tries = 0; s->rings < RINGS_MOST && tries < 4 * RINGS_MOST; tries++) {
+		unsigned best = (unsigned)((uint64_t)tries * rings / (4 * RINGS_MOST));
+		double most = -1;
+		for (unsigned i = 0; !(tries % 2) && i < rings; i++)
+			if (!taken[i] && telling(&ring[i]) > most) {
+				most = telling(&ring[i]);
+				best = i;
+			}
+		if (taken[best])
+			continue;
+		taken[best] = true;
+		if (visits + ring[best].n > VISITS_MOST || known(s, &ring[best]))
+			continue;
+		visits += ring[best].n;
+		s->index[s->rings] = best;
+		s->ring[s->rings++] = &ring[best];
+	}
+}
+
+static int better(const void *a, const void *b)
+{
+	const struct pages_shape *x = a, *y = b;
+	return (x->ll < y->ll) - (x->ll > y->ll);
+}
+
+static void keep(struct search *s, const struct pages_shape *q)
+{
+	s->shape[s->n++] = *q;
+	if (s->n < 2 * KEPT)
+		return;
+	qsort(s->shape, s->n, sizeof(*s->shape), better);
+	s->n = KEPT;
+}
+
+/* Adds what a ring says of a mapping with all ways. Returns the best sum. */
+static double add_ring(struct search *s, unsigned i, const struct pages_shape *q, uint32_t least, uint32_t most,
+		       double *ll)
+{
+	const uint32_t laps = s->ring[i]->laps;
+	double best = -INFINITY;
+	struct sums u;
+
+	tally(&s->of[i], q, &s->t);
+	sum_up(&s->t, &u);
+	const uint32_t top = s->t.most;
+	const double all = noise(u.misses[top], u.visits[top]);
+	for (uint32_t w = least; w <= most; w++) {
+		ll[w] += w < top ? noise(u.misses[w], u.visits[w]) + u.rate[w] + JUDGE_HIDDEN * hidden(&u, top, laps, w)
+				 : all;
+		best = fmax(best, ll[w]);
+	}
+	return best;
+}
+
+/* Holds a mapping to all rings with all ways. False: it is far from the best of all. */
+static bool hold(struct search *s, const struct pages_shape *q, uint32_t least, uint32_t most, double *ll)
+{
+	for (unsigned i = 0; i < s->rings; i++) {
+		const double here = add_ring(s, i, q, least, most, ll);
+		s->best[i] = fmax(s->best[i], here);
+		if (here < s->best[i] - FAR)
+			return false;
+	}
+	return true;
+}
+
+static bool ways_of(const struct search *s, const struct pages_shape *q, uint32_t *least, uint32_t *most)
+{
+	const double way = (double)q->line * q->sets;
+
+	*least = (uint32_t)fmax(1, fmin(s->least / way, JUDGE_WAYS_MOST + 1));
+	*most = (uint32_t)fmin(s->most / way, JUDGE_WAYS_MOST);
+	return *least <= *most;
+}
+
+static void add_mapping(struct search *s, struct pages_shape q)
+{
+	double ll[JUDGE_WAYS_MOST + 1] = {0};
+	uint32_t least, most;
+
+	if (!ways_of(s, &q, &least, &most))
+		return;
+	s->candidates += most - least + 1;
+	if (!hold(s, &q, least, most, ll))
+		return;
+	for (uint32_t w = least; w <= most; w++) {
+		q.ways = w;
+		q.ll = ll[w];
+		keep(s, &q);
+	}
+}
+
+/* The rings whose lines mostly miss always or never, and both: they tell which lines have a set in common. Returns how many. */
+static unsigned partings(const struct search *s, unsigned *ring)
+{
+	double tells[PARTINGS] = {0};
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < s->rings; i++) {
+		const struct ring_lines *r = &s->of[i];
+		double hot = 0, cold = 0;
+		for (uint32_t l = 0; l < r->n; l++) {
+			hot += r->misses[l] >= ALWAYS * r->visits[l];
+			cold += r->misses[l] <= (1 - ALWAYS) * r->visits[l];
+		}
+		const double is = hot * cold * (hot + cold) / ((double)r->n * r->n);
+		if (!(is > 0))
+			continue;
+		unsigned at = n < PARTINGS ? n++ : PARTINGS;
+		for (; at && tells[at - 1] < is; at--)
+			if (at < PARTINGS) {
+				tells[at] = tells[at - 1];
+				ring[at] = ring[at - 1];
+			}
+		if (at < PARTINGS) {
+			tells[at] = is;
+			ring[at] = i;
+		}
+	}
+	return n;
+}
+
+struct bases {
+	struct {
+		uint64_t first;
+		double ll;
+	} left[BASES_LEFT + 1];
+	unsigned n;
+};
+
+/* Keeps the best ones, in order. */
+static void add_base(struct bases *b, uint64_t first, double ll)
+{
+	unsigned at = b->n < BASES_LEFT ? b->n++ : BASES_LEFT;
+
+	for (; at && b->left[at - 1].ll < ll; at--)
+		b->left[at] = b->left[at - 1];
+	b->left[at].first = first;
+	b->left[at].ll = ll;
+}
+
+/* Where the buffer begins is not known: in which of the sets, and how the next digit goes on, is tried as far as it shows. */
+static void add_folded(struct search *s, struct pages_shape q)
+{
+	const uint64_t step = q.line < ALIGNED ? ALIGNED / q.line : 1, part = (uint64_t)q.sets * BLOCKS;
+	uint32_t least, most;
+	struct bases b = {.n = 0};
+	unsigned ring[PARTINGS], parting;
+
+	q.folded = true;
+	if (!ways_of(s, &q, &least, &most))
+		return;
+	parting = partings(s, ring);
+	for (uint64_t from = 0; parting && from < part * q.sets && from < CARRIES * part; from += from + part)
+		for (q.first = from; q.first < from + part; q.first += step) {
+			double ll[JUDGE_WAYS_MOST + 1] = {0}, here = -INFINITY;
+			for (unsigned i = 0; i < parting; i++)
+				here = add_ring(s, ring[i], &q, least, most, ll);
+			add_base(&b, q.first, here);
+		}
+	for (unsigned i = 0; i < b.n; i++) {
+		q.first = b.left[i].first;
+		add_mapping(s, q);
+	}
+}
+
+static void space_of(struct search *s, const struct judge_ring *ring, unsigned rings)
+{
+	s->least = 0;
+	s->most = INFINITY;
+	for (unsigned i = 0; i < rings; i++) {
+		const struct judge_ring *r = &ring[i];
+		const double share = r->misses / ((double)r->n * r->laps);
+		if (share < FITS_MOST)
+			s->least = fmax(s->least, r->n * fmin(r->step, LINE_LEAST) / 2);
+		if (share > OVER_LEAST)
+			s->most = fmin(s->most, 2 * r->bytes);
+	}
+}
+
+static void search(struct search *s)
+{
+	for (unsigned i = 0; i < RINGS_MOST; i++)
+		s->best[i] = -INFINITY;
+	for (uint64_t line = LINE_LEAST; line <= LINE_MOST; line *= 2) {
+		for (unsigned i = 0; i < s->rings; i++)
+			lines_of(s->ring[i], line, &s->of[i]);
+		for (uint32_t sets = 1; sets <= SETS_MOST; sets = sets < SETS_DENSE ? sets + 1 : 2 * sets)
+			add_mapping(s, (struct pages_shape){.line = line, .sets = sets});
+		for (uint32_t sets = 2; sets <= FOLDED_MOST; sets *= 2)
+			add_folded(s, (struct pages_shape){.line = line, .sets = sets});
+	}
+	qsort(s->shape, s->n, sizeof(*s->shape), better);
+}
+
+/* What so many deviances are beyond chance: each is half a chi-square of one degree of freedom. */
+static double beyond_chance(double sum, double n)
+{
+	return fmax(0, sum - n / 2 - SETS_SIGMA * sqrt(n / 2));
+}
+
+/* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */
+static double unlike(const struct ring_lines *r, const struct pages_shape *q, const struct tally *t, uint32_t laps)
+{
+	double sum = 0, n = 0;
+
+	for (uint32_t l = 0; l < r->n; l++) {
+		const uint32_t set = set_of(q, r->line[l]);
+		if (t->k[set] <= q->ways || r->visits[l] != laps)
+			continue;
+		const double p = fmin(fmax(t->m[set] / t->v[set], 1e-9), 1 - 1e-9);
+		sum += judge_deviance(r->misses[l], r->visits[l], p);
+		n++;
+	}
+	return beyond_chance(sum, n);
+}
+
+/* How far a ring is beyond what a shape predicts, as judge_surprise says. */
+static double surprise(struct search *s, const struct judge_ring *ring, const struct pages_shape *q)
+{
+	struct tally *t = &s->t;
+	double v = 0, m = 0, off = 0, used = 0;
+	struct sums u;
+
+	lines_of(ring, q->line, &s->any);
+	tally(&s->any, q, t);
+	sum_up(t, &u);
+	for (uint32_t set = 0; set < q->sets; set++)
+		if (t->k[set] && t->k[set] <= q->ways) {
+			v += t->v[set];
+			m += t->m[set];
+			used++;
+		}
+	const double p = v > 0 ? fmin(m / v, 1 - 1e-9) : 0;
+	for (uint32_t set = 0; set < q->sets && m > 0; set++)
+		if (t->k[set] && t->k[set] <= q->ways)
+			off += judge_deviance(t->m[set], t->v[set], p);
+	off = beyond_chance(off, used) + unlike(&s->any, q, t, ring->laps);
+	if (m > JUDGE_NOISE * v)
+		off += judge_deviance(m, v, JUDGE_NOISE);
+	return off - JUDGE_HIDDEN * hidden(&u, t->most, ring->laps, q->ways);
+}
+
+/* Those that were not weighed are as good as measured after the shape was found. */
+static void explain(struct search *s, const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+{
+	out->worst = -INFINITY;
+	for (unsigned i = 0; i < s->rings; i++) {
+		const double off = surprise(s, s->ring[i], &out->best);
+		out->unexplained += off > JUDGE_NATS;
+		if (off > out->worst) {
+			out->worst = off;
+			out->worst_ring = s->index[i];
+		}
+	}
+	for (unsigned i = 0; i < rings; i++) {
+		bool weighed = false;
+		for (unsigned k = 0; k < s->rings; k++)
+			weighed = weighed || s->index[k] == i;
+		out->foretold += !weighed;
+		out->refuted += !weighed && surprise(s, &ring[i], &out->best) > JUDGE_NATS;
+	}
+}
+
+static void facts(const struct search *s, struct pages_result *out)
+{
+	const unsigned n = s->n < KEPT ? s->n : KEPT;
+	double all = 0;
+
+	for (unsigned i = 0; i < n; i++)
+		all += exp(s->shape[i].ll - s->shape[0].ll);
+	for (enum pages_key k = 0; k < PAGES_KEYS; k++) {
+		const uint64_t value = pages_value(&s->shape[0], k);
+		double same = 0;
+		/* Those that were dropped are no better than the last one that was kept. */
+		out->margin[k] = s->shape[0].ll - s->shape[n - 1].ll;
+		for (unsigned i = 0, first = 1; i < n; i++) {
+			if (pages_value(&s->shape[i], k) == value) {
+				same += exp(s->shape[i].ll - s->shape[0].ll);
+			} else if (first) {
+				first = 0;
+				out->margin[k] = s->shape[0].ll - s->shape[i].ll;
+			}
+		}
+		out->weight[k] = same / all;
+	}
+}
+
+static bool room_for(struct arena *a, uint32_t n, struct ring_lines *out)
+{
+	*out = (struct ring_lines){0, ARENA_ARRAY(a, n, uint64_t), ARENA_ARRAY(a, n, uint32_t),
+				   ARENA_ARRAY(a, n, uint32_t)};
+	return out->line && out->visits && out->misses;
+}
+
+static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+{
+	struct search *s = ARENA_NEW(a, struct search);
+	bool *taken = ARENA_ARRAY(a, rings, bool);
+	uint32_t most = 1;
+
+	if (!s || !taken)
+		return -ENOMEM;
+	choose(s, ring, rings, taken);
+	for (unsigned i = 0; i < rings; i++)
+		most = ring[i].n > most ? ring[i].n : most;
+	if (!room_for(a, most, &s->any))
+		return -ENOMEM;
+	for (unsigned i = 0; i < s->rings; i++)
+		if (!room_for(a, s->ring[i]->n, &s->of[i]))
+			return -ENOMEM;
+	space_of(s, ring, rings);
+	if (isinf(s->most) || !s->rings)
+		return 0;
+	search(s);
+	if (!s->n)
+		return 0;
+	out->best = s->shape[0];
+	explain(s, ring, rings, out);
+	out->found = true;
+	out->rings = s->rings;
+	out->candidates = s->candidates;
+	facts(s, out);
+	return 0;
+}
+
+int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+{
+	struct arena a;
+
+	memset(out, 0, sizeof(*out));
+	if (!rings)
+		return 0;
+	arena_init(&a);
+	const int rc = weigh(&a, ring, rings, out);
+	arena_free(&a);
+	return rc;
+}
+
+bool pages_likely(const struct pages_result *r, enum pages_key k)
+{
+	/* Others that were dropped are as probable as the last one that was kept, at most. */
+	return r->found && !r->unexplained && r->refuted <= REMAINDER * (r->rings + r->foretold) &&
+	       r->weight[k] >= JUDGE_WEIGHT && r->margin[k] >= log(JUDGE_WEIGHT / (1 - JUDGE_WEIGHT));
+}

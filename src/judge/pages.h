@@ -1,0 +1,31 @@
+/* The judge on a TLB: a cache whose lines are what one entry covers. Entries are few and rings over them long, so nothing is simulated; and where
+ * the buffer lies is not known, which a folded mapping asks for. Symbols as in doc/inference.md. */
+#ifndef FATHOM_PAGES_H
+#define FATHOM_PAGES_H
+#include "judge/judge.h"
+
+struct pages_shape {
+	uint64_t line; /* bytes under one entry */
+	uint32_t sets, ways;
+	bool folded;
+	uint64_t first; /* folded: the line that address 0 lies in */
+	double ll;	/* log P(record | shape), nats */
+};
+enum pages_key { PAGES_LINE, PAGES_ENTRIES, PAGES_SETS, PAGES_WAYS, PAGES_KEYS };
+uint64_t pages_value(const struct pages_shape *q, enum pages_key k); /* entries: those of the sets */
+
+struct pages_result {
+	struct pages_shape best;
+	bool found;
+	unsigned rings, unexplained, candidates;
+	unsigned foretold, refuted; /* rings that were not weighed, and those of them that the shape does not explain */
+	double worst;		    /* nats by which the ring is beyond the best shape that it explains least */
+	unsigned worst_ring;
+	double margin[PAGES_KEYS], weight[PAGES_KEYS];
+};
+/* Rings that were made ready, of which each visit asked this level. 0 or -ENOMEM. */
+int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_result *out);
+/* Whether a value is LIKELY; nothing more, as no rule of replacement was held against single visits. */
+bool pages_likely(const struct pages_result *r, enum pages_key k);
+
+#endif

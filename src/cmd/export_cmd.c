@@ -10,6 +10,7 @@ int cmd_export(struct cmd_context *c, int argc, char **argv)
 		const char *to;
 		int (*write)(struct str *out, const struct run *r, struct err *e);
 	} formats[] = {{"ceilings", export_ceilings},
+		       {"gpu", export_gpu},
 		       {"hwloc", export_hwloc},
 		       {"latencies", export_latencies},
 		       {"openmetrics", export_openmetrics}};

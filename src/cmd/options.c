@@ -89,8 +89,9 @@ static const struct cmd_option report_options[] = {
 
 static const struct cmd_option export_options[] = {
     {.name = "to",
-     .arg = "ceilings|hwloc|latencies|openmetrics",
-     .help = "the format: peaks and bandwidths as JSON; the tree of SMs and caches for lstopo; latencies, rates and "
+     .arg = "ceilings|gpu|hwloc|latencies|openmetrics",
+     .help = "the format: peaks and bandwidths as JSON; a simulated GPU with what was found; the tree of SMs and "
+	     "caches for lstopo; latencies, rates and "
 	     "native instructions of all operations as tab-separated "
 	     "values; all numbers as OpenMetrics text",
      .required = true},
@@ -279,6 +280,7 @@ static const struct cmd_example explain_examples[] = {
 
 static const struct cmd_example export_examples[] = {
     {"fathom export card.fathom --to ceilings > card.json", "what a roofline needs"},
+    {"fathom export card.fathom --to gpu > card.gpu", "for fathom run -d sim:card.gpu"},
     {"fathom export card.fathom --to openmetrics > card.prom", "for Prometheus"},
     {"fathom export card.fathom --to hwloc > card.xml", "for lstopo --input card.xml"},
     END_EXAMPLES,

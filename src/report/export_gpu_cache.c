@@ -1,0 +1,329 @@
+/* The twin's caches and translations. A .gpu file's levels have a whole geometry, and each is larger and slower than the one above. */
+#include "report/export_gpu.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define COUNT_OF(a) (sizeof(a) / sizeof *(a))
+#define LEVELS	    4
+#define WAYS_MOST   128
+#define KEY_BYTES   96
+
+struct level {
+	double size, line, sector, ways, sets, latency;
+	bool present, unequal;
+	unsigned scope; /* of scopes[] */
+};
+static const char *const scopes[] = {"sm", "cluster", "gpu"};
+
+static const struct finding *of(const struct twin *t, const char *stem, const char *what)
+{
+	return twin_found(t, "%s.%s", stem, what);
+}
+
+static bool number_of(const struct twin *t, const char *stem, const char *what, double *v)
+{
+	char key[KEY_BYTES];
+	snprintf(key, sizeof(key), "%s.%s", stem, what);
+	return twin_number(&t->r->findings, key, v);
+}
+
+static void put(struct twin *t, const char *stem, const char *what, double v, const char *unit, const char *why)
+{
+	char key[KEY_BYTES];
+	const struct finding *f = of(t, stem, what);
+	snprintf(key, sizeof(key), "%s.%s", stem, what);
+	const bool same = f && f->value.kind == VALUE_NUMBER && f->value.number == v;
+	twin_put(t, key, v, unit, same ? f : NULL, same ? NULL : why);
+}
+
+static double power_of_two(double v)
+{
+	return v >= 1 ? exp2(floor(log2(v) + 1e-9)) : 1;
+}
+
+/* Lines of unequal sets that sum to the size. */
+static bool unequal_sets(const struct twin *t, const char *stem, const struct level *v)
+{
+	const struct finding *f = of(t, stem, "set_sizes");
+	double sum = 0, most = 0;
+	if (!f || f->value.kind != VALUE_ARRAY || f->value.array_count < 2)
+		return false;
+	for (unsigned i = 0; i < f->value.array_count; i++) {
+		sum += f->value.array[i];
+		most = fmax(most, f->value.array[i]);
+		if (!(f->value.array[i] >= 1) || f->value.array[i] != floor(f->value.array[i]))
+			return false;
+	}
+	return most <= WAYS_MOST && sum * v->line == v->size;
+}
+
+/* Ways and sets whose product is the size: what was found of them where it fits, else a few ways. */
+static void geometry(const struct twin *t, const char *stem, struct level *v)
+{
+	double ways = 0, sets = 0;
+	v->size = fmax(floor(v->size / v->line), 1) * v->line;
+	const double lines = v->size / v->line;
+	number_of(t, stem, "ways", &ways);
+	number_of(t, stem, "sets", &sets);
+	v->unequal = unequal_sets(t, stem, v);
+	if (v->unequal)
+		return;
+	if (!(ways >= 1 && ways <= WAYS_MOST && fmod(lines, ways) == 0))
+		ways = sets >= 1 && fmod(lines, sets) == 0 && lines / sets <= WAYS_MOST ? lines / sets : 0;
+	for (double n = 16; ways < 1 && n >= 1; n--)
+		if (fmod(lines, n) == 0)
+			ways = n;
+	v->ways = ways;
+	v->sets = lines / ways;
+}
+
+static void shape(const struct twin *t, const char *stem, const struct level *up, struct level *v)
+{
+	v->size = up ? up->size * 4 : 16384;
+	number_of(t, stem, "size", &v->size);
+	if (up && !(v->size > up->size))
+		v->size = up->size * 2;
+	v->line = up ? up->line : 64;
+	number_of(t, stem, "line", &v->line);
+	v->line = fmin(fmax(power_of_two(v->line), up ? up->sector : 4), 65536);
+	v->sector = v->line;
+	number_of(t, stem, "sector", &v->sector);
+	v->sector = fmin(fmax(power_of_two(v->sector), 4), v->line);
+	if (v->size < v->line)
+		v->size = v->line;
+	geometry(t, stem, v);
+	if (up && !(v->size > up->size)) {
+		v->size = up->size * 2;
+		geometry(t, stem, v);
+	}
+	v->latency = up ? up->latency * 2 + 10 : 30;
+	number_of(t, stem, "latency", &v->latency);
+	if (up && !(v->latency > up->latency))
+		v->latency = up->latency + 1;
+}
+
+static void policy(struct twin *t, const char *stem, const struct level *v)
+{
+	char key[KEY_BYTES];
+	const struct finding *f = of(t, stem, "policy"), *p = of(t, stem, "replacement_probability");
+	const bool two = power_of_two(v->ways) == v->ways && !v->unequal;
+	snprintf(key, sizeof(key), "%s.policy", stem);
+	if (f && strcmp(f->value.text, "weighted") == 0 && p && p->value.array_count == v->ways && !v->unequal) {
+		struct str list;
+		double sum = 0;
+		twin_line(t, key, "weighted", "name", f, NULL);
+		str_init(&list);
+		for (unsigned i = 0; i < p->value.array_count; i++)
+			sum += p->value.array[i];
+		for (unsigned i = 0; i < p->value.array_count; i++)
+			str_addf(&list, "%s%.9f", i ? ", " : "", p->value.array[i] / sum);
+		snprintf(key, sizeof(key), "%s.replacement_probability", stem);
+		twin_line(t, key, str_text(&list), "ratio", p, NULL);
+		t->body.failed |= list.failed;
+		str_free(&list);
+		return;
+	}
+	const struct finding *s = of(t, stem, "schedule");
+	if (f && strcmp(f->value.text, "schedule") == 0 && s && s->value.kind == VALUE_TEXT && !v->unequal) {
+		twin_line(t, key, "schedule", "name", f, NULL);
+		snprintf(key, sizeof(key), "%s.schedule", stem);
+		twin_line(t, key, s->value.text, "count", s, NULL);
+		snprintf(key, sizeof(key), "%s.schedule_step", stem);
+		twin_word(t, key, "access miss", "", "");
+		return;
+	}
+	twin_word(t, key, two ? "lru fifo random plru nru" : "lru fifo random nru", "lru",
+		  "not known, or one that needs what is not");
+}
+
+static void level_lines(struct twin *t, const char *path, const char *stem, const struct level *v)
+{
+	char key[KEY_BYTES];
+	put(t, stem, "size", v->size, "bytes", "as far as the run says, in whole sets");
+	put(t, stem, "line", v->line, "bytes", "as the level above, or usual");
+	if (v->sector < v->line)
+		put(t, stem, "sector", v->sector, "bytes", "as far as the run says");
+	if (v->unequal) {
+		const struct finding *f = of(t, stem, "set_sizes");
+		struct str list;
+		str_init(&list);
+		for (unsigned i = 0; i < f->value.array_count; i++)
+			str_addf(&list, "%s%.0f", i ? ", " : "", f->value.array[i]);
+		snprintf(key, sizeof(key), "%s.set_sizes", stem);
+		twin_line(t, key, str_text(&list), "count", f, NULL);
+		t->body.failed |= list.failed;
+		str_free(&list);
+	} else {
+		put(t, stem, "ways", v->ways, "count", "what divides the size");
+	}
+	policy(t, stem, v);
+	snprintf(key, sizeof(key), "%s.mapping", stem);
+	if (!v->unequal && power_of_two(v->sets) == v->sets)
+		twin_word(t, key, "modulo hash", "", "");
+	snprintf(key, sizeof(key), "%s.scope", stem);
+	const struct finding *f = of(t, stem, "scope");
+	const bool said = f && strcmp(f->value.text, scopes[v->scope]) == 0;
+	twin_line(t, key, scopes[v->scope], "name", said ? f : NULL, said ? NULL : "usual");
+	put(t, stem, "latency", v->latency, "cycles", "longer than the level above");
+	if (strcmp(path, "global") == 0 && str_ends(stem, ".l1"))
+		for (unsigned i = 0; i < 2; i++) {
+			snprintf(key, sizeof(key), "%s.%s", stem, i ? "fill_cost" : "miss_cost");
+			if (twin_found(t, "%s", key))
+				twin_take(t, key, "cycles", 0, "");
+		}
+}
+
+/* Whether something was found of the level, if only an end of its size. */
+static bool there(const struct twin *t, const char *stem)
+{
+	double v;
+	return number_of(t, stem, "size", &v) || number_of(t, stem, "latency", &v) || number_of(t, stem, "line", &v);
+}
+
+static unsigned scope_of(const struct twin *t, const char *path, const char *stem, const struct level *up, unsigned k)
+{
+	const struct finding *f = of(t, stem, "scope");
+	if (strcmp(path, "global") == 0)
+		return k == 0 ? 0 : 2;
+	for (unsigned i = 0; f && i < COUNT_OF(scopes); i++)
+		if (strcmp(f->value.text, scopes[i]) == 0 && (!up || up->scope <= i))
+			return i;
+	return up ? up->scope : 0;
+}
+
+/* The level of another path that is the very same cache; NULL: none that is described. */
+static const struct level *same_as(const struct twin *t, const char *stem, struct level constant[LEVELS],
+				   struct level global[LEVELS], const char **name)
+{
+	const struct finding *f = of(t, stem, "shared_with");
+	unsigned n;
+	if (!f || f->value.kind != VALUE_TEXT)
+		return NULL;
+	*name = f->value.text;
+	if (strcmp(f->value.text, "global.l2") == 0)
+		return global[1].present ? &global[1] : NULL;
+	if (sscanf(f->value.text, "constant.l%u", &n) == 1 && n >= 1 && n <= LEVELS &&
+	    strlen(f->value.text) == strlen("constant.l1"))
+		return constant[n - 1].present ? &constant[n - 1] : NULL;
+	return NULL;
+}
+
+/* A path's levels: what was found of each, until there is one of which nothing was. Returns the last. */
+static const struct level *path_levels(struct twin *t, const char *path, struct level v[LEVELS],
+				       struct level constant[LEVELS], struct level global[LEVELS])
+{
+	char stem[40], key[KEY_BYTES];
+	const struct level *up = NULL;
+	const bool two = strcmp(path, "global") == 0, fetch = strcmp(path, "instruction") == 0;
+	unsigned count = 0;
+	for (unsigned k = 0; k < (two ? 2 : LEVELS); k++) {
+		const char *name = NULL;
+		snprintf(stem, sizeof(stem), "cache.%s.l%u", path, k + 1);
+		if (!there(t, stem) && !two)
+			break;
+		if (!there(t, stem))
+			continue;
+		const struct level *same = constant && (fetch || strcmp(path, "texture") == 0)
+					       ? same_as(t, stem, constant, global, &name)
+					       : NULL;
+		if (same && !fetch && same != &global[1])
+			same = NULL;
+		shape(t, stem, up, &v[k]);
+		v[k].scope = scope_of(t, path, stem, up, k);
+		if (same) {
+			const double latency = v[k].latency;
+			v[k] = *same;
+			v[k].latency = latency;
+			snprintf(key, sizeof(key), "%s.shared_with", stem);
+			twin_line(t, key, name, "name", twin_found(t, "%s", key), NULL);
+		}
+		v[k].present = true;
+		level_lines(t, path, stem, &v[k]);
+		up = &v[k];
+		count++;
+		if (same == &global[1])
+			break;
+	}
+	snprintf(key, sizeof(key), "cache.%s.levels", path);
+	twin_put(t, key, count, "count", twin_found(t, "%s", key), "those of which something was found");
+	snprintf(stem, sizeof(stem), "memory.%s", path);
+	double latency = up ? up->latency * 2 + 10 : 400;
+	number_of(t, stem, "latency", &latency);
+	if (!fetch || count)
+		put(t, stem, "latency", up && !(latency > up->latency) ? up->latency + 1 : latency, "cycles",
+		    "slower than the last cache");
+	return up;
+}
+
+/* ---- translation ---- */
+
+static void translation(struct twin *t, const char *path)
+{
+	char stem[40], key[KEY_BYTES];
+	double reach = 0;
+	unsigned count = 0;
+	for (unsigned k = 0; k < 2; k++) {
+		double line, entries, ways, cost = 0, all;
+		snprintf(stem, sizeof(stem), "tlb.%s.l%u", path, k + 1);
+		if (!number_of(t, stem, "line", &line) || !of(t, stem, "line") ||
+		    !number_of(t, stem, "entries", &entries) || !of(t, stem, "entries") || !(entries * line > reach))
+			break;
+		ways = entries <= WAYS_MOST ? entries : 4;
+		if (number_of(t, stem, "ways", &all) && all >= 1 && all <= WAYS_MOST && fmod(entries, all) == 0)
+			ways = all;
+		if (fmod(entries, ways) != 0 || line < 256 || line > 1073741824 || power_of_two(line) != line)
+			break;
+		put(t, stem, "entries", entries, "count", "");
+		put(t, stem, "line", line, "bytes", "");
+		put(t, stem, "ways", ways, "count", "what divides the entries");
+		snprintf(key, sizeof(key), "%s.policy", stem);
+		twin_word(t, key, power_of_two(ways) == ways ? "lru fifo random plru nru" : "lru fifo random nru", "",
+			  "");
+		snprintf(key, sizeof(key), "%s.scope", stem);
+		twin_line(t, key, "sm", "name", NULL, "not known");
+		if (number_of(t, stem, "latency", &cost) || k)
+			put(t, stem, "latency", fmax(cost, k ? 1 : 0), "cycles", "longer than the level above");
+		if (count == 0 && strcmp(path, "global") == 0) {
+			double page = line;
+			number_of(t, "tlb", "page_size", &page);
+			put(t, "tlb", "page_size", fmin(power_of_two(page), line), "bytes", "what an entry covers");
+		}
+		reach = entries * line;
+		count++;
+	}
+	snprintf(key, sizeof(key), "tlb.%s.levels", path);
+	if (!count)
+		return;
+	twin_put(t, key, count, "count", twin_found(t, "%s", key), "those whose entries were found");
+	snprintf(stem, sizeof(stem), "tlb.%s", path);
+	double miss = 50;
+	number_of(t, stem, "miss_latency", &miss);
+	put(t, stem, "miss_latency", miss, "cycles", "not known");
+}
+
+void twin_caches(struct twin *t)
+{
+	struct level constant[LEVELS] = {{0}}, global[LEVELS] = {{0}}, fetch[LEVELS] = {{0}}, texture[LEVELS] = {{0}};
+	const bool textures = there(t, "cache.texture.l1") || of(t, "memory.texture", "latency");
+	path_levels(t, "constant", constant, NULL, NULL);
+	path_levels(t, "global", global, NULL, NULL);
+	if (path_levels(t, "instruction", fetch, constant, global)) {
+		double block = fetch[0].sector;
+		number_of(t, "cache.instruction", "fetch_bytes", &block);
+		put(t, "cache.instruction", "fetch_bytes", fmin(power_of_two(block), fetch[0].sector), "bytes",
+		    "a line");
+		twin_put(t, "native.bytes", t->r->device.cc >= 70 ? 16 : 8, "bytes", NULL,
+			 "usual for the compute capability");
+	}
+	if (textures) {
+		path_levels(t, "texture", texture, constant, global);
+		twin_put(t, "load.texture.issue", 4, "cycles", NULL, "not known");
+		twin_line(t, "load.texture.unit", "mem", "name", NULL, "one load/store pipe");
+	}
+	if (textures && texture[0].present)
+		twin_word(t, "cache.readonly.l1.shared_with", "global.l1 texture.l1", "", "");
+	if (global[0].present && global[1].present)
+		twin_word(t, "cache.local.l1.shared_with", "global.l1 global.l2", "", "");
+	translation(t, "global");
+}

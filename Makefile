@@ -22,9 +22,10 @@ tests: setup-checks configure
 test: tests
 	tools/run_tests.sh $(BUILD)
 
-# Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given.
+# Random GPUs from a fresh seed, which is printed; COUNT and SEED may be given. What is worth keeping of it goes into
+# doc/results/calibration.md by hand.
 calibrate: tests
-	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) doc/results/calibration.md
+	$(BUILD)/tests/known/calibrate $(or $(COUNT),200) $(or $(SEED),$$(date +%s)) -j $$(nproc) $(BUILD)/calibration.md
 
 # What is inferred, laid beside what is true (doc/exam.md), from the runs that are in RUNS. A minute of two cores.
 exam: tests

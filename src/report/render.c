@@ -115,6 +115,11 @@ static void quantity(struct str *out, double v, const char *unit, bool with_unit
 	}
 }
 
+bool render_asked(const struct finding *f)
+{
+	return f->verdict != VERDICT_UNSUPPORTED;
+}
+
 void render_value(struct str *out, const struct finding *f, bool unit, bool unicode)
 {
 	bool below = f->verdict == VERDICT_BOUND && !isfinite(f->lo) && isfinite(f->hi);

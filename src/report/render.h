@@ -16,6 +16,8 @@ size_t render_width(const char *text);
 void render_wrap(struct str *out, const char *text, unsigned indent, unsigned width);
 /* The findings as pointers in the order of their keys. mem_free; NULL: out of memory. At least one element. */
 const struct finding **render_sorted(const struct run *r);
+/* Whether the device can be asked this at all: what reports count as a question. UNSUPPORTED is none. */
+bool render_asked(const struct finding *f);
 /* The value with its unit for people: "2 KB", "24 cycles", "lru", "431, 440.5, 449 cycles", ">= 8", "none". ASCII unless
  * unicode. unit: say the unit too. */
 void render_value(struct str *out, const struct finding *f, bool unit, bool unicode);

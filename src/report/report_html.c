@@ -91,7 +91,7 @@ static void cards(struct str *out, const struct run *r)
 
 static void headline(struct str *out, const struct html_page *p)
 {
-	size_t answered = 0, asked = 0;
+	size_t answered = 0, asked = 0, all = 0;
 	for (size_t r = 0; r < p->count; r++) {
 		const struct run *run = p->runs[r];
 		char foreign[RUN_FOREIGN];
@@ -107,9 +107,11 @@ static void headline(struct str *out, const struct html_page *p)
 			str_add(out, "; ");
 			report_escaped(out, foreign);
 		}
-		for (size_t i = 0; i < run->findings.count; i++)
+		for (size_t i = 0; i < run->findings.count; i++) {
 			answered += finding_answered(&run->findings.items[i]);
-		asked += run->findings.count;
+			asked += render_asked(&run->findings.items[i]);
+		}
+		all += run->findings.count;
 		str_add(out, "</p>\n");
 		if (r == 0)
 			str_add(out,
@@ -117,7 +119,8 @@ static void headline(struct str *out, const struct html_page *p)
 				"<a href=\"#all\">findings</a><a href=\"#how\">how it was measured</a></nav>\n");
 		cards(out, run);
 	}
-	str_addf(out, "<p>%zu of %zu questions are answered.</p>\n", answered, asked);
+	str_addf(out, "<p>%zu of %zu questions are answered; %zu more do not apply.</p>\n", answered, asked,
+		 all - asked);
 	if (p->count > 1)
 		str_addf(out, "<p>The runs contradict each other in %zu findings, and differ in %zu more.</p>\n",
 			 p->all->counts[COMPARE_CONTRADICT], p->all->counts[COMPARE_DIFFER]);

@@ -5,6 +5,7 @@
 #include "report/report_screen.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define FEW	    14 /* findings that are listed one by one, as of a run with one small probe */
@@ -231,7 +232,7 @@ static void cause_of(char *out, size_t n, const char *because)
 
 static bool is_open(const struct finding *f)
 {
-	return !finding_answered(f);
+	return render_asked(f) && !finding_answered(f);
 }
 
 struct cause {
@@ -269,9 +270,24 @@ static size_t find_causes(struct cause *list, size_t most, const struct finding 
 }
 
 /* At most n columns of a text. */
+/* A reason with its fractions to three significant digits, as all numbers of the screen have. */
 static void cut(struct str *out, const char *text, size_t n)
 {
-	render_clean(out, text, true);
+	struct str clean;
+	str_init(&clean);
+	render_clean(&clean, text, true);
+	for (const char *c = str_text(&clean); *c;) {
+		size_t digits = strspn(c, "0123456789.");
+		const bool fraction =
+		    digits > 2 && digits < 24 && memchr(c, '.', digits) && c[digits - 1] != '.' && *c != '.';
+		if (fraction)
+			render_number(out, strtod(c, NULL), 3);
+		else
+			str_addn(out, c, digits ? digits : 1);
+		c += digits ? digits : 1;
+	}
+	out->failed |= clean.failed;
+	str_free(&clean);
 	if (out->failed || out->len <= n)
 		return;
 	out->len = n - 3;
@@ -284,15 +300,18 @@ static int answered(struct str *out, const struct finding *const *sorted, const 
 {
 	enum { MOST = 256 };
 	const size_t all = r->findings.count, width = screen_width(style);
-	size_t known = 0, likely = 0, bounds = 0;
+	size_t asked = 0, known = 0, likely = 0, bounds = 0;
 	for (size_t i = 0; i < all; i++) {
+		asked += render_asked(sorted[i]);
 		known += finding_answered(sorted[i]);
 		likely += sorted[i]->verdict == VERDICT_LIKELY;
 		bounds += sorted[i]->verdict == VERDICT_BOUND;
 	}
 	struct str head;
 	str_init(&head);
-	str_addf(&head, "answered: %zu of %zu questions", known, all);
+	str_addf(&head, "answered: %zu of %zu questions", known, asked);
+	if (asked < all)
+		str_add(&head, " that apply");
 	if (bounds)
 		str_addf(&head, ", %zu bound%s", bounds, bounds > 1 ? "s" : "");
 	if (likely)

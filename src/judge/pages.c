@@ -9,6 +9,7 @@
 #define SETS_DENSE  64		  /* up to so many sets all numbers are candidates; above, powers of two */
 #define SETS_MOST   2048
 #define FOLDED_MOST 512	 /* sets of a folded mapping */
+#define LINE_NEAR   2	 /* times the best plain line, up and down: what a folded one may have */
 #define FITS_MOST   0.06 /* as in space.c */
 #define OVER_LEAST  0.25
 
@@ -21,6 +22,7 @@
 #define ALIGNED	   (64ull << 20) /* what the buffer's address is a multiple of: probes/tlb asks for that */
 #define BLOCKS	   32		 /* as many times as a ring reaches over all sets, at most */
 #define CARRIES	   8		 /* times as far, where the digit above those carries on */
+#define BASES_SEEN 128		 /* places of the buffer that the first parting ring leaves */
 #define BASES_LEFT 16		 /* places of the buffer that are held to all rings, by ... */
 #define PARTINGS   2		 /* ... the rings that tell them best, ... */
 #define ALWAYS	   0.9		 /* ... of whose lines so many visits miss, or hit */
@@ -320,14 +322,14 @@ struct bases {
 	struct {
 		uint64_t first;
 		double ll;
-	} left[BASES_LEFT + 1];
+	} left[BASES_SEEN + 1];
 	unsigned n;
 };
 
-/* Keeps the best ones, in order. */
-static void add_base(struct bases *b, uint64_t first, double ll)
+/* Keeps the best so many, in order. */
+static void add_base(struct bases *b, unsigned most, uint64_t first, double ll)
 {
-	unsigned at = b->n < BASES_LEFT ? b->n++ : BASES_LEFT;
+	unsigned at = b->n < most ? b->n++ : most;
 
 	for (; at && b->left[at - 1].ll < ll; at--)
 		b->left[at] = b->left[at - 1];
@@ -335,27 +337,33 @@ static void add_base(struct bases *b, uint64_t first, double ll)
 	b->left[at].ll = ll;
 }
 
-/* Where the buffer begins is not known: in which of the sets, and how the next digit goes on, is tried as far as it shows. */
+/* Where the buffer begins is not known: in which of the sets, and how the next digit goes on, is tried as far as it shows. The ring
+ * that parts sets best leaves few places, and the next one fewer. */
 static void add_folded(struct search *s, struct pages_shape q)
 {
 	const uint64_t step = q.line < ALIGNED ? ALIGNED / q.line : 1, part = (uint64_t)q.sets * BLOCKS;
 	uint32_t least, most;
-	struct bases b = {.n = 0};
-	unsigned ring[PARTINGS], parting;
+	struct bases seen = {.n = 0}, left = {.n = 0};
+	unsigned ring[PARTINGS];
 
 	q.folded = true;
 	if (!ways_of(s, &q, &least, &most))
 		return;
-	parting = partings(s, ring);
+	const unsigned parting = partings(s, ring);
 	for (uint64_t from = 0; parting && from < part * q.sets && from < CARRIES * part; from += from + part)
 		for (q.first = from; q.first < from + part; q.first += step) {
-			double ll[JUDGE_WAYS_MOST + 1] = {0}, here = -INFINITY;
-			for (unsigned i = 0; i < parting; i++)
-				here = add_ring(s, ring[i], &q, least, most, ll);
-			add_base(&b, q.first, here);
+			double ll[JUDGE_WAYS_MOST + 1] = {0};
+			add_base(&seen, BASES_SEEN, q.first, add_ring(s, ring[0], &q, least, most, ll));
 		}
-	for (unsigned i = 0; i < b.n; i++) {
-		q.first = b.left[i].first;
+	for (unsigned i = 0; i < seen.n; i++) {
+		double ll[JUDGE_WAYS_MOST + 1] = {0}, here = 0;
+		q.first = seen.left[i].first;
+		for (unsigned k = 0; k < parting; k++)
+			here = add_ring(s, ring[k], &q, least, most, ll);
+		add_base(&left, BASES_LEFT, q.first, here);
+	}
+	for (unsigned i = 0; i < left.n; i++) {
+		q.first = left.left[i].first;
 		add_mapping(s, q);
 	}
 }
@@ -374,18 +382,35 @@ static void space_of(struct search *s, const struct judge_ring *ring, unsigned r
 	}
 }
 
+static void search_plain(struct search *s, uint64_t line)
+{
+	for (unsigned i = 0; i < s->rings; i++)
+		lines_of(s->ring[i], line, &s->of[i]);
+	for (uint32_t sets = 1; sets <= SETS_MOST; sets = sets < SETS_DENSE ? sets + 1 : 2 * sets)
+		add_mapping(s, (struct pages_shape){.line = line, .sets = sets});
+}
+
+static void search_folded(struct search *s, uint64_t line)
+{
+	for (unsigned i = 0; i < s->rings; i++)
+		lines_of(s->ring[i], line, &s->of[i]);
+	for (uint32_t sets = 2; sets <= FOLDED_MOST; sets *= 2)
+		add_folded(s, (struct pages_shape){.line = line, .sets = sets});
+}
+
+/* Which pages have an entry in common shows whatever the mapping, so that folded ones are held to lines near the best plain one's:
+ * each of them is held with every place of the buffer, and takes as long as all plain ones. */
 static void search(struct search *s)
 {
 	for (unsigned i = 0; i < RINGS_MOST; i++)
 		s->best[i] = -INFINITY;
-	for (uint64_t line = LINE_LEAST; line <= LINE_MOST; line *= 2) {
-		for (unsigned i = 0; i < s->rings; i++)
-			lines_of(s->ring[i], line, &s->of[i]);
-		for (uint32_t sets = 1; sets <= SETS_MOST; sets = sets < SETS_DENSE ? sets + 1 : 2 * sets)
-			add_mapping(s, (struct pages_shape){.line = line, .sets = sets});
-		for (uint32_t sets = 2; sets <= FOLDED_MOST; sets *= 2)
-			add_folded(s, (struct pages_shape){.line = line, .sets = sets});
-	}
+	for (uint64_t line = LINE_LEAST; line <= LINE_MOST; line *= 2)
+		search_plain(s, line);
+	qsort(s->shape, s->n, sizeof(*s->shape), better);
+	const uint64_t near = s->n ? s->shape[0].line : 0;
+	for (uint64_t line = near / LINE_NEAR; near && line <= near * LINE_NEAR; line *= 2)
+		if (line >= LINE_LEAST && line <= LINE_MOST)
+			search_folded(s, line);
 	qsort(s->shape, s->n, sizeof(*s->shape), better);
 }
 

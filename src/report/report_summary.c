@@ -309,9 +309,7 @@ static int answered(struct str *out, const struct finding *const *sorted, const 
 	}
 	struct str head;
 	str_init(&head);
-	str_addf(&head, "answered: %zu of %zu questions", known, asked);
-	if (asked < all)
-		str_add(&head, " that apply");
+	str_addf(&head, "answered: %zu of %zu %s", known, asked, asked < all ? "that apply" : "questions");
 	if (bounds)
 		str_addf(&head, ", %zu bound%s", bounds, bounds > 1 ? "s" : "");
 	if (likely)

@@ -19,13 +19,16 @@
 #define KEPT	    256
 #define FAR	    5000 /* nats: what is so much worse than the best beside the same rings does not come near it again */
 
-#define ALIGNED	   (64ull << 20) /* what the buffer's address is a multiple of: probes/tlb asks for that */
-#define BLOCKS	   32		 /* as many times as a ring reaches over all sets, at most */
-#define CARRIES	   8		 /* times as far, where the digit above those carries on */
-#define BASES_SEEN 128		 /* places of the buffer that the first parting ring leaves */
-#define BASES_LEFT 16		 /* places of the buffer that are held to all rings, by ... */
-#define PARTINGS   2		 /* ... the rings that tell them best, ... */
-#define ALWAYS	   0.9		 /* ... of whose lines so many visits miss, or hit */
+#define ALIGNED	    (64ull << 20) /* what the buffer's address is a multiple of: probes/tlb asks for that */
+#define BLOCKS	    32		  /* as many times as a ring reaches over all sets, at most */
+#define CARRIES	    8		  /* times as far, where the digit above those carries on */
+#define BLOCK_COUNT 4		  /* of those: 0, 1, 3 and 7 times as far */
+#define PLACES_WORK (1u << 23)	  /* lines that are looked at for one mapping: a twentieth of a second */
+#define WAY_WORK    16		  /* lines that the noise of one number of ways takes as long as */
+#define BASES_SEEN  128		  /* places of the buffer that the first parting ring leaves */
+#define BASES_LEFT  16		  /* places of the buffer that are held to all rings, by ... */
+#define PARTINGS    2		  /* ... the rings that tell them best, ... */
+#define ALWAYS	    0.9		  /* ... of whose lines so many visits miss, or hit */
 
 #define SETS_SIGMA 3.0 /* as in noise.c */
 #define RATE_NATS  2.0
@@ -337,11 +340,22 @@ static void add_base(struct bases *b, unsigned most, uint64_t first, double ll)
 	b->left[at].ll = ll;
 }
 
+/* How many places are passed by for each that is tried, of work that is too much: what is not found stays open. */
+static uint64_t coarser(uint64_t work)
+{
+	uint64_t by = 1;
+
+	while (work / by > PLACES_WORK)
+		by *= 2;
+	return by;
+}
+
 /* Where the buffer begins is not known: in which of the sets, and how the next digit goes on, is tried as far as it shows. The ring
  * that parts sets best leaves few places, and the next one fewer. */
 static void add_folded(struct search *s, struct pages_shape q)
 {
-	const uint64_t step = q.line < ALIGNED ? ALIGNED / q.line : 1, part = (uint64_t)q.sets * BLOCKS;
+	const uint64_t part = (uint64_t)q.sets * BLOCKS;
+	uint64_t step = q.line < ALIGNED ? ALIGNED / q.line : 1;
 	uint32_t least, most;
 	struct bases seen = {.n = 0}, left = {.n = 0};
 	unsigned ring[PARTINGS];
@@ -350,6 +364,8 @@ static void add_folded(struct search *s, struct pages_shape q)
 	if (!ways_of(s, &q, &least, &most))
 		return;
 	const unsigned parting = partings(s, ring);
+	if (parting)
+		step *= coarser(BLOCK_COUNT * (part / step) * (s->of[ring[0]].n + WAY_WORK * (most - least + 1)));
 	for (uint64_t from = 0; parting && from < part * q.sets && from < CARRIES * part; from += from + part)
 		for (q.first = from; q.first < from + part; q.first += step) {
 			double ll[JUDGE_WAYS_MOST + 1] = {0};

@@ -1,6 +1,5 @@
 /* Modules: PTX as it is parsed, its variables in the GPU's memory, and kernels that are decoded when they are first wanted. */
 #include "exec/driver.h"
-#include "gpu/sim/func/hoist.h"
 #include "gpu/sim/sim.h"
 #include <errno.h>
 #include <stdio.h>
@@ -97,8 +96,7 @@ CUresult exec_function_ready(struct CUfunc_st *f)
 		f->program = NULL;
 		return complain(&e, EXEC_INVALID_PTX);
 	}
-	if ((x->spec->loads_ahead && func_hoist(&f->program, &m->arena, f->program, x->spec->loads_ahead)) ||
-	    time_prepare(&f->time, &m->arena, x->spec, f->program)) {
+	if (sim_compile(x->spec, &f->program, &f->time, &m->arena)) {
 		f->program = NULL;
 		return EXEC_OUT_OF_MEMORY;
 	}

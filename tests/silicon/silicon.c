@@ -55,7 +55,7 @@ static void print_case(const struct silicon_case *c, const struct sample *s, con
 	fflush(stdout);
 }
 
-static int run_case(struct gpu *g, const char *dir, struct silicon_case *c, uint32_t repeats, struct err *e)
+static int run_case(struct gpu *g, const char *dir, struct silicon_case *c, struct err *e)
 {
 	struct native_info native = {0};
 	struct sample s = {0};
@@ -68,7 +68,6 @@ static int run_case(struct gpu *g, const char *dir, struct silicon_case *c, uint
 	mem_free(text);
 	if (r)
 		return r;
-	c->launch.repeats = repeats;
 	c->launch.warmups = 1;
 	c->launch.timed = SPAN_KERNELS;
 	c->launch.compiled = true;
@@ -82,45 +81,14 @@ static int run_case(struct gpu *g, const char *dir, struct silicon_case *c, uint
 	return r;
 }
 
-static bool wanted(const char *name, char **names, int count)
+static void print_head(const struct device_info *d)
 {
-	for (int n = 0; n < count; n++)
-		if (!strcmp(name, names[n]))
-			return true;
-	return !count;
-}
-
-/* Runs every wanted line; those that fail are said on standard error and counted. */
-static int run_list(struct gpu *g, const char *dir, FILE *list, uint32_t repeats, char **names, int count)
-{
-	char line[512];
-	unsigned number = 0, failed = 0;
-	while (fgets(line, sizeof line, list)) {
-		struct silicon_case c;
-		struct arena a;
-		struct err e = {0};
-		char name[64] = "";
-		number++;
-		if (sscanf(line, "%63s", name) != 1 || !wanted(name, names, count))
-			continue;
-		arena_init(&a);
-		int r = silicon_read(&c, line, number, g->ops->info(g)->sm_count, &a, &e);
-		if (!r)
-			r = run_case(g, dir, &c, repeats, &e);
-		if (r < 0) {
-			fprintf(stderr, "%s: %s\n", name, e.text);
-			failed++;
-		}
-		arena_free(&a);
-	}
-	return failed != 0;
+	printf("# %s, driver %s, %s\n", d->name, d->driver, d->uuid);
+	printf("# name\tkernel\tcycles\tleast\tmost\tMHz\tns around\tnative instructions\tregisters\n");
 }
 
 int main(int argc, char **argv)
 {
-	struct gpu *g;
-	struct err e = {0};
-	char path[1024];
 	uint32_t repeats = 1;
 	int at = 3;
 	if (argc > 4 && !strcmp(argv[3], "--repeats")) {
@@ -131,17 +99,5 @@ int main(int argc, char **argv)
 		fprintf(stderr, "usage: silicon DEVICE DIR [--repeats 1..%d] [NAME]...\n", LAUNCH_TIMED);
 		return 2;
 	}
-	snprintf(path, sizeof path, "%s/kernels.txt", argv[2]);
-	FILE *list = fopen(path, "r");
-	if (!list || gpu_open(&g, argv[1], 1, true, &e)) {
-		fprintf(stderr, "%s\n", list ? e.text : path);
-		return 1;
-	}
-	const struct device_info *d = g->ops->info(g);
-	printf("# %s, driver %s, %s\n", d->name, d->driver, d->uuid);
-	printf("# name\tkernel\tcycles\tleast\tmost\tMHz\tns around\tnative instructions\tregisters\n");
-	int r = run_list(g, argv[2], list, repeats, argv + at, argc - at);
-	g->ops->close(g);
-	fclose(list);
-	return r;
+	return silicon_each(argv[1], argv[2], argv + at, argc - at, repeats, print_head, run_case);
 }

@@ -133,7 +133,9 @@ uint32_t silicon_blocks(const struct silicon_case *c)
 	return c->launch.grid[0] * c->launch.grid[1] * c->launch.grid[2];
 }
 
-int silicon_read(struct silicon_case *c, char *line, unsigned number, uint32_t sm_count, struct arena *a, struct err *e)
+/* Returns 1 for a line without a configuration, 0, or -EINVAL or -ENOMEM with a sentence that names the line's number. */
+static int read_case(struct silicon_case *c, char *line, unsigned number, uint32_t sm_count, struct arena *a,
+		     struct err *e)
 {
 	static const char blank[] = " \t\r\n";
 	char *save, *word[4];
@@ -165,4 +167,50 @@ int silicon_read(struct silicon_case *c, char *line, unsigned number, uint32_t s
 				    : err_set(e, -EINVAL, "kernels.txt:%u: '%s' is no argument.", number, w);
 	}
 	return 0;
+}
+
+static bool is_wanted(const char *name, char **names, int count)
+{
+	for (int n = 0; n < count; n++)
+		if (!strcmp(name, names[n]))
+			return true;
+	return !count;
+}
+
+int silicon_each(const char *device, const char *dir, char **names, int count, uint32_t repeats,
+		 void (*begin)(const struct device_info *d), silicon_run *run)
+{
+	struct gpu *g;
+	struct err e = {0};
+	char line[512], path[1024];
+	int ran = 0, failed = 0;
+	snprintf(path, sizeof path, "%s/kernels.txt", dir);
+	FILE *list = fopen(path, "r");
+	if (!list || gpu_open(&g, device, 1, true, &e)) {
+		fprintf(stderr, "%s\n", list ? e.text : path);
+		return 1;
+	}
+	if (begin)
+		begin(g->ops->info(g));
+	for (unsigned number = 1; fgets(line, sizeof line, list); number++) {
+		struct silicon_case c;
+		struct arena a;
+		char name[64] = "";
+		if (sscanf(line, "%63s", name) != 1 || *name == '#' || !is_wanted(name, names, count))
+			continue;
+		ran++;
+		arena_init(&a);
+		int r = read_case(&c, line, number, g->ops->info(g)->sm_count, &a, &e);
+		c.launch.repeats = repeats;
+		if (!r)
+			r = run(g, dir, &c, &e);
+		if (r < 0) {
+			fprintf(stderr, "%s: %s\n", name, e.text);
+			failed++;
+		}
+		arena_free(&a);
+	}
+	g->ops->close(g);
+	fclose(list);
+	return failed || (count && ran != count);
 }

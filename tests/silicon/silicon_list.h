@@ -2,7 +2,7 @@
 #ifndef SILICON_LIST_H
 #define SILICON_LIST_H
 #include "base/arena.h"
-#include "data/launch.h"
+#include "gpu/gpu.h"
 
 #define SILICON_TIMES_WORDS 8 /* that a block writes: begin and end, in nanoseconds and in cycles, low words first */
 
@@ -11,10 +11,13 @@ struct silicon_case {
 	struct launch launch;	   /* buffer 0 holds the times */
 };
 
-/* Reads one line. sm_count: what SM stands for. Content of buffers lies in the arena and is the same for every device. Returns 1 for a
- * line without a configuration, 0, or -EINVAL or -ENOMEM with a sentence that names the line's number. */
-int silicon_read(struct silicon_case *c, char *line, unsigned number, uint32_t sm_count, struct arena *a,
-		 struct err *e);
+/* What is done with one configuration: 0, or negative with a sentence. */
+typedef int silicon_run(struct gpu *g, const char *dir, struct silicon_case *c, struct err *e);
+/* Runs the named lines of DIR/kernels.txt, or all, each with so many repeats, on one device that it opens. `begin`, where it is not NULL,
+ * is called first. Content of buffers is the same for every device. What fails is said on standard error. Returns the exit code, which is
+ * 1 as well when a name is no line's. */
+int silicon_each(const char *device, const char *dir, char **names, int count, uint32_t repeats,
+		 void (*begin)(const struct device_info *d), silicon_run *run);
 /* The PTX of a kernel, or NULL with a sentence: mem_free. */
 char *silicon_text(const char *dir, const char *kernel, struct err *e);
 uint32_t silicon_blocks(const struct silicon_case *c);

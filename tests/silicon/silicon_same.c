@@ -65,40 +65,9 @@ static int run_case(struct gpu *g, const char *dir, struct silicon_case *c, stru
 
 int main(int argc, char **argv)
 {
-	struct gpu *g;
-	struct err e = {0};
-	char path[1024], line[512];
-	int failed = 0, ran = 0;
 	if (argc < 4) {
 		fprintf(stderr, "usage: silicon_same DEVICE DIR NAME...\n");
 		return 2;
 	}
-	snprintf(path, sizeof path, "%s/kernels.txt", argv[2]);
-	FILE *list = fopen(path, "r");
-	if (!list || gpu_open(&g, argv[1], 1, false, &e)) {
-		fprintf(stderr, "%s\n", list ? e.text : path);
-		return 1;
-	}
-	for (unsigned number = 1; fgets(line, sizeof line, list); number++) {
-		struct silicon_case c;
-		struct arena a;
-		char name[64] = "";
-		bool wanted = false;
-		if (sscanf(line, "%63s", name) == 1)
-			for (int n = 3; n < argc; n++)
-				wanted |= !strcmp(name, argv[n]);
-		if (!wanted)
-			continue;
-		ran++;
-		arena_init(&a);
-		if (silicon_read(&c, line, number, g->ops->info(g)->sm_count, &a, &e) || run_case(g, argv[2], &c, &e)) {
-			fprintf(stderr, "%s\n", e.text);
-			failed++;
-		}
-		arena_free(&a);
-	}
-	g->ops->close(g);
-	fclose(list);
-	printf("%d kernels, %d unlike\n", ran, failed);
-	return failed || ran != argc - 3;
+	return silicon_each(argv[1], argv[2], argv + 3, argc - 3, 1, NULL, run_case);
 }

@@ -230,16 +230,24 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 	return 0;
 }
 
+int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_program **out, struct arena *a)
+{
+	struct func_program *f = *p;
+	if ((s->loads_ahead && func_hoist(&f, a, *p, s->loads_ahead)) || time_prepare(out, a, s, f))
+		return -ENOMEM;
+	*p = f;
+	return 0;
+}
+
 /* What a launch runs: the kernel as it is written, or in the order of the modelled device's compiler. NULL: no memory. */
 static struct time_program *program_of(struct sim *g, struct sim_kernel *k, bool compiled)
 {
-	struct func_program *f;
+	struct func_program *f = k->func;
 	size_t before = k->arena.bytes;
 	if (!compiled || !g->spec->loads_ahead)
 		return k->time;
-	if (!k->compiled && (func_hoist(&f, &k->arena, k->func, g->spec->loads_ahead) ||
-			     time_prepare(&k->compiled, &k->arena, g->spec, f)))
-		return NULL;
+	if (!k->compiled && sim_compile(g->spec, &f, &k->compiled, &k->arena))
+		k->compiled = NULL;
 	g->decoded_bytes += k->arena.bytes - before;
 	return k->compiled;
 }

@@ -13,6 +13,10 @@ void sim_describe(struct device_info *d, const struct sim_spec *s, const char *n
 int sim_check_features(const struct sim_spec *s, const char *name, const struct func_program *p, const char *target,
 		       struct err *e);
 
+/* *p with its times, in the order that the modelled device's compiler gives it, where the description says one; all in a. 0 or -ENOMEM:
+ * *p is as it was. */
+int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_program **out, struct arena *a);
+
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
 /* Counts later launches into s, whose records are the caller's, as many as the kernel has. NULL: no more. */

@@ -90,7 +90,14 @@ static void bash_offer(struct str *out, const char *arg)
 		str_addf(out, "%s_fathom_files '%s'%s", o.listed ? "; " : "", o.endings, o.folders ? " only" : "");
 }
 
-static void bash_verb(struct str *out, const struct cmd_verb *v)
+/* How a shell is told of words. */
+struct shell {
+	void (*offer)(struct str *out, const char *operand); /* what an operand or an option's argument may be */
+	const char *words, *words_end;			     /* around words that are offered */
+};
+
+/* One command: what follows each option, then all options, then the operands. */
+static void shell_verb(struct str *out, const struct cmd_verb *v, const struct shell *s)
 {
 	const struct cmd_option *tables[] = {v->options, cmd_common_options};
 
@@ -102,16 +109,16 @@ static void bash_verb(struct str *out, const struct cmd_verb *v)
 		if (o->letter)
 			str_addf(out, "|-%c", o->letter);
 		str_add(out, ") ");
-		bash_offer(out, o->arg);
+		s->offer(out, o->arg);
 		str_add(out, " ;;\n");
 	}
-	str_add(out, "\t\t*) if [[ $cur == -* ]]; then _fathom_words \"$(printf '%s\\n'");
+	str_addf(out, "\t\t*) if [[ $cur == -* ]]; then %s", s->words);
 	for (size_t t = 0; t < 2; t++)
 		for (const struct cmd_option *o = tables[t]; o->name; o++)
 			str_addf(out, " --%s", o->name);
-	str_add(out, ")\"; else ");
+	str_addf(out, "%s; else ", s->words_end);
 	if (*v->operands)
-		bash_offer(out, v->operands);
+		s->offer(out, v->operands);
 	else
 		str_add(out, ":");
 	str_add(out, "; fi ;;\n\t\tesac ;;\n");
@@ -124,7 +131,7 @@ static void bash(struct str *out)
 		str_addf(out, "%s\\n", cmd_verbs[i].name);
 	str_add(out, "help\\n--help\\n--version'\n\tfi\n\t((${#before[@]} == 1)) || case $verb in\n");
 	for (size_t i = 0; i < cmd_verb_count; i++)
-		bash_verb(out, &cmd_verbs[i]);
+		shell_verb(out, &cmd_verbs[i], &(struct shell){bash_offer, "_fathom_words \"$(printf '%s\\n'", ")\""});
 	str_add(out, "\tesac\n"
 		     "\tif [[ $cur == *:* && $COMP_WORDBREAKS == *:* ]]; then\n"
 		     "\t\tlocal stem=${cur%\"${cur##*:}\"}\n\t\tCOMPREPLY=(\"${COMPREPLY[@]#\"$stem\"}\")\n\tfi\n"
@@ -155,32 +162,8 @@ static void zsh(struct str *out)
 	for (size_t i = 0; i < cmd_verb_count; i++)
 		str_addf(out, " %s", cmd_verbs[i].name);
 	str_add(out, "\n\t\treturn\n\tfi\n\tcase ${words[2]} in\n");
-	for (size_t i = 0; i < cmd_verb_count; i++) {
-		const struct cmd_verb *v = &cmd_verbs[i];
-		const struct cmd_option *tables[] = {v->options, cmd_common_options};
-
-		str_addf(out, "\t%s)\n\t\tcase $prev in\n", v->name);
-		for (const struct cmd_option *o = v->options; o->name; o++) {
-			if (!o->arg)
-				continue;
-			str_addf(out, "\t\t--%s", o->name);
-			if (o->letter)
-				str_addf(out, "|-%c", o->letter);
-			str_add(out, ") ");
-			zsh_offer(out, o->arg);
-			str_add(out, " ;;\n");
-		}
-		str_add(out, "\t\t*) if [[ $cur == -* ]]; then compadd --");
-		for (size_t t = 0; t < 2; t++)
-			for (const struct cmd_option *o = tables[t]; o->name; o++)
-				str_addf(out, " --%s", o->name);
-		str_add(out, "; else ");
-		if (*v->operands)
-			zsh_offer(out, v->operands);
-		else
-			str_add(out, ":");
-		str_add(out, "; fi ;;\n\t\tesac ;;\n");
-	}
+	for (size_t i = 0; i < cmd_verb_count; i++)
+		shell_verb(out, &cmd_verbs[i], &(struct shell){zsh_offer, "compadd --", ""});
 	str_add(out, "\tesac\n}\n_fathom \"$@\"\n");
 }
 

@@ -8,8 +8,8 @@
 /* Rates of the noise, up to the most that is explained, and how improbable each is beforehand, nats. Nothing but a stranger makes one of a hundred
  * accesses miss, and the most that is explained is as improbable as a verdict may be wrong: else a shape that is too large has noise in each ring
  * that a set of drawn victims overflows. */
-static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE}, rate_nats[] = {0, 2, 4, JUDGE_NATS / 2, JUDGE_NATS};
-#define RATES	   (sizeof(rate) / sizeof(rate[0]))
+#define RATE_ROWS(R) R(1e-5, 0.0) R(1e-4, 2.0) R(1e-3, 4.0) R(1e-2, JUDGE_NATS / 2) R(JUDGE_NOISE, JUDGE_NATS)
+enum { RATES = 5 };
 #define SETS_SIGMA 3.0 /* a ring's deviance is within three standard deviations in all but one of a thousand */
 
 struct judge_room {
@@ -120,11 +120,15 @@ void judge_tally(struct judge_room *room, const struct judge_ring *r, const stru
 /* log of sum over the rates of prior x rate^m (1 - rate)^(v - m). */
 double judge_noise(double m, double v)
 {
+#define RATE_ROW(rate, nats) {log(rate), log1p(-(rate)), nats, exp(-(nats))},
+	const struct {
+		double miss, hit, nats, prior; /* logs of the rate and of what it leaves; the prior as both */
+	} row[RATES] = {RATE_ROWS(RATE_ROW)};
 	double best = -INFINITY, term[RATES], sum = 0, prior = 0;
 
 	for (size_t i = 0; i < RATES; i++) {
-		term[i] = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - rate_nats[i];
-		prior += exp(-rate_nats[i]);
+		term[i] = m * row[i].miss + (v - m) * row[i].hit - row[i].nats;
+		prior += row[i].prior;
 		best = fmax(best, term[i]);
 	}
 	for (size_t i = 0; i < RATES; i++)

@@ -128,16 +128,24 @@ static double log_beta(double misses, double hits)
  * less probable than the one before. */
 static double noise(double m, double v)
 {
-	static const double rate[] = {1e-5, 1e-4, 1e-3, 1e-2, JUDGE_NOISE};
-	double sum = 0, all = 0, best = -INFINITY;
+#define RATE_ROW(rate, i)                                                                                              \
+	{                                                                                                              \
+		log(rate), log1p(-(rate)), RATE_NATS *(i), exp(-RATE_NATS *(i))                                        \
+	}
+	const struct {
+		double miss, hit, nats, prior; /* logs of the rate and of what it leaves; the prior as both */
+	} row[] = {RATE_ROW(1e-5, 0), RATE_ROW(1e-4, 1), RATE_ROW(1e-3, 2), RATE_ROW(1e-2, 3),
+		   RATE_ROW(JUDGE_NOISE, 4)};
+	enum { RATES = sizeof(row) / sizeof(row[0]) };
+	double term[RATES], sum = 0, all = 0, best = -INFINITY;
 
-	for (size_t pass = 0; pass < 2; pass++)
-		for (size_t i = 0; i < sizeof(rate) / sizeof(rate[0]); i++) {
-			const double term = m * log(rate[i]) + (v - m) * log1p(-rate[i]) - RATE_NATS * (double)i;
-			best = pass ? best : fmax(best, term);
-			sum += pass ? exp(term - best) : 0;
-			all += pass ? exp(-RATE_NATS * (double)i) : 0;
-		}
+	for (size_t i = 0; i < RATES; i++) {
+		term[i] = m * row[i].miss + (v - m) * row[i].hit - row[i].nats;
+		best = fmax(best, term[i]);
+		all += row[i].prior;
+	}
+	for (size_t i = 0; i < RATES; i++)
+		sum += exp(term[i] - best);
 	return best + log(sum / all);
 }
 
@@ -245,9 +253,12 @@ static double add_ring(struct search *s, unsigned i, const struct pages_shape *q
 	sum_up(&s->t, &u);
 	const uint32_t top = s->t.most;
 	const double all = noise(u.misses[top], u.visits[top]);
+	double fits = 0;
 	for (uint32_t w = least; w <= most; w++) {
-		ll[w] += w < top ? noise(u.misses[w], u.visits[w]) + u.rate[w] + JUDGE_HIDDEN * hidden(&u, top, laps, w)
-				 : all;
+		/* Few numbers of lines occur in sets: between them one way more fits no more. */
+		if (w < top && (w == least || s->t.count[w] > 0))
+			fits = noise(u.misses[w], u.visits[w]);
+		ll[w] += w < top ? fits + u.rate[w] + JUDGE_HIDDEN * hidden(&u, top, laps, w) : all;
 		best = fmax(best, ll[w]);
 	}
 	return best;

@@ -444,6 +444,33 @@ bool timed_steady(struct study *s, struct timed_pair *k, double *ns, const char 
 
 /* ---- a link's time ---- */
 
+/* Of the launches of a pair. What they say does not change, and many passes of a study look at the same ones. */
+struct pair_times {
+	struct times of[4];
+	double coarse; /* ns of the longer one by its run time alone */
+};
+
+static struct pair_times times_of_pair(struct study *s, const struct timed_pair *k, const struct point *const *pt,
+				       unsigned points)
+{
+	const struct series *series = study_series(s, k->experiment);
+	struct {
+		double clock_hz, both_hz;
+		uint64_t experiment, kind, at[4];
+	} key = {k->clock_hz, k->both_hz, k->experiment, k->spans | (uint64_t)k->inner << 1, {0}};
+	for (unsigned i = 0; i < points; i++)
+		key.at[i] = 1 + (uint64_t)(pt[i] - series->points);
+	const struct pair_times *before = study_recall(s, "pair", &key, sizeof(key));
+	if (before)
+		return *before;
+	const struct usual usual = usual_of(k, pt, points);
+	struct pair_times t = {.coarse = times_of(NULL, pt[1]).ns};
+	for (unsigned i = 0; i < points; i++)
+		t.of[i] = times_among(k, pt[i], &usual);
+	study_keep(s, "pair", &key, sizeof(key), &t, sizeof(t));
+	return t;
+}
+
 struct difference {
 	bool there;
 	double ns, half, coarse; /* for one link; half of the 95 % interval */
@@ -461,7 +488,6 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	/* The two lengths, and the same in half as many rounds. */
 	const unsigned points = k->fresh ? 4 : 2;
 	const struct point *pt[4] = {NULL};
-	struct times t[4] = {{0, 0}};
 	struct difference out = {.there = true};
 	for (unsigned i = 0; i < points; i++) {
 		pt[i] = timed_point(s, k, k->experiment, i % 2 ? k->many : k->few,
@@ -473,9 +499,8 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	out.point = pt[1];
 	if (!out.there)
 		return out;
-	const struct usual usual = usual_of(k, pt, points);
-	for (unsigned i = 0; i < points; i++)
-		t[i] = times_among(k, pt[i], &usual);
+	const struct pair_times all = times_of_pair(s, k, pt, points);
+	const struct times *t = all.of;
 	const double links = (double)(k->many - k->few) * each * rounds;
 	out.launch = t[1].ns;
 	out.links = links;
@@ -490,7 +515,7 @@ static struct difference difference(struct study *s, const struct timed_pair *k,
 	out.half = hypot(out.half, SHARE_UNSURE * fabs((t[1].moved - t[0].moved) - (t[3].moved - t[2].moved)) / links);
 	out.alone = k->fresh ? (t[0].ns - t[2].ns) / (k->few * each * rounds) : 0;
 	out.fewer = k->fresh ? (t[3].ns - t[2].ns) / links : 0;
-	out.coarse = times_of(NULL, pt[1]).ns / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
+	out.coarse = all.coarse / ((double)k->many * each * (k->fresh ? 2 * rounds : rounds));
 	return out;
 }
 

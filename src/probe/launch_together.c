@@ -67,11 +67,26 @@ struct turn {
 	bool there;
 };
 
-static struct turn turn_of(const struct timed_pair *k, const struct point *a, const struct point *b, double timer)
+/* What two launches say does not change, and many passes of a study look at the same ones. */
+static struct turn turn_of(struct study *s, const struct timed_pair *k, const struct point *a, const struct point *b,
+			   double timer)
 {
 	struct turn t = {.there = false};
 	if (!a || !b || a->outcome != OUTCOME_OK || b->outcome != OUTCOME_OK)
 		return t;
+	const struct point *first = study_series(s, k->together)->points;
+	const struct {
+		double clock_hz, both_hz, timer;
+		uint64_t experiment, kind, at[2];
+	} key = {k->clock_hz,
+		 k->both_hz,
+		 timer,
+		 k->together,
+		 k->spans | (uint64_t)k->inner << 1,
+		 {(uint64_t)(a - first), (uint64_t)(b - first)}};
+	const struct turn *before = study_recall(s, "turn", &key, sizeof(key));
+	if (before)
+		return *before;
 	const double more = turns(k, b) - turns(k, a);
 	t.there = more > 0;
 	t.begun = at_work(b) / more;
@@ -79,6 +94,7 @@ static struct turn turn_of(const struct timed_pair *k, const struct point *a, co
 	t.ns = (t.launch - timed_mean(k, a)) / more;
 	t.gap = timed_gap(k, a, b, timer) / more;
 	t.half = fmax(hypot(timed_spread(k, a), timed_spread(k, b)), timer) / more;
+	study_keep(s, "turn", &key, sizeof(key), &t, sizeof(t));
 	return t;
 }
 
@@ -91,7 +107,7 @@ static bool is_bent(struct study *s, const struct timed_pair *k, unsigned links,
 	const struct point *const a = timed_point(s, k, k->together, links, SHORT_ROUNDS * scale, repeats),
 				  *const m = timed_point(s, k, k->together, links, HALF_ROUNDS * scale, repeats),
 				  *const b = timed_point(s, k, k->together, links, LONG_ROUNDS * scale, repeats);
-	const struct turn first = turn_of(k, a, m, timer), last = turn_of(k, m, b, timer);
+	const struct turn first = turn_of(s, k, a, m, timer), last = turn_of(s, k, m, b, timer);
 	return first.there && last.there &&
 	       fabs(last.ns - first.ns) >
 		   (BENT + (first.begun + last.begun) / 2) * last.ns + hypot(first.half, last.half);
@@ -109,7 +125,7 @@ struct timed timed_together(struct study *s, const struct timed_pair *k, double 
 		for (unsigned i = 0; i < 2; i++) {
 			const struct point *a = timed_point(s, k, k->together, links[i], SHORT_ROUNDS * scale, repeats),
 					   *b = timed_point(s, k, k->together, links[i], LONG_ROUNDS * scale, repeats);
-			t[i] = turn_of(k, a, b, timer);
+			t[i] = turn_of(s, k, a, b, timer);
 			if (a && a->outcome != OUTCOME_OK)
 				out.bad = a;
 			if (b && b->outcome != OUTCOME_OK)

@@ -33,11 +33,13 @@ int stored_check(struct study *s, unsigned experiment, size_t index)
 {
 	struct study_stored *const stored = &s->stored[experiment];
 	const struct experiment *x = &s->probe->experiments[experiment];
-	struct point *pt = &run_series(s->run, s->probe->name, x->name)->points[index];
 	struct arena arena;
 	struct job job = {.arena = &arena, .check = {.cls = -1}};
 
-	if (index >= stored->count || stored->is_checked[index] || pt->outcome != OUTCOME_OK)
+	if (index >= stored->count || stored->is_checked[index])
+		return 0;
+	struct point *pt = &s->series[experiment]->points[index];
+	if (pt->outcome != OUTCOME_OK)
 		return 0;
 	stored->is_checked[index] = 1;
 	arena_init(&arena);

@@ -227,8 +227,11 @@ void study_close(struct study *s)
 
 const void *study_recall(const struct study *s, const char *what, const void *key, size_t key_bytes)
 {
-	for (const struct study_kept *k = s->kept; k; k = k->next)
-		if (k->key_bytes == key_bytes && memcmp(k->key, key, key_bytes) == 0 && strcmp(k->what, what) == 0)
+	const uint64_t hash = hash64(key, key_bytes, key_bytes);
+
+	for (const struct study_kept *k = s->kept[hash % STUDY_KEPT]; k; k = k->next)
+		if (k->hash == hash && k->key_bytes == key_bytes && memcmp(k->key, key, key_bytes) == 0 &&
+		    strcmp(k->what, what) == 0)
 			return k->value;
 	return NULL;
 }
@@ -236,7 +239,8 @@ const void *study_recall(const struct study *s, const char *what, const void *ke
 /* Memory that runs out only costs the time of computing it again. */
 void study_keep(struct study *s, const char *what, const void *key, size_t key_bytes, const void *value, size_t bytes)
 {
-	struct study_kept *k = ARENA_NEW(&s->kept_arena, struct study_kept);
+	const uint64_t hash = hash64(key, key_bytes, key_bytes);
+	struct study_kept *k = ARENA_NEW(&s->kept_arena, struct study_kept), **list = &s->kept[hash % STUDY_KEPT];
 
 	if (!k)
 		return;
@@ -244,9 +248,10 @@ void study_keep(struct study *s, const char *what, const void *key, size_t key_b
 				 .key = arena_copy(&s->kept_arena, key, key_bytes),
 				 .value = arena_copy(&s->kept_arena, value, bytes),
 				 .key_bytes = key_bytes,
-				 .next = s->kept};
+				 .hash = hash,
+				 .next = *list};
 	if (k->key && k->value)
-		s->kept = k;
+		*list = k;
 }
 
 /* ---- what a study sees ---- */

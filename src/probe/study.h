@@ -12,6 +12,8 @@ struct wish {
 	double x, p[POINT_PARAMS];
 };
 
+#define STUDY_KEPT 256 /* lists of what passes leave, a power of two */
+
 enum study_mode {
 	STUDY_MEASURE, /* a missing point is wished for */
 	STUDY_INFER,   /* a missing point stays missing */
@@ -50,8 +52,9 @@ struct study {
 		const char *what;
 		const void *key, *value;
 		size_t key_bytes;
+		uint64_t hash;
 		struct study_kept *next;
-	} * kept;
+	} * kept[STUDY_KEPT];	     /* by hash */
 	const struct probe **needed; /* the needs, and theirs */
 	size_t needed_count;
 	bool no_memory;

@@ -157,7 +157,7 @@ static int list_papers(struct cmd_context *c, struct str *out)
 			return CMD_DEVICE;
 		bare -= strlen("papers/.paper");
 		rows[n] = (struct row){{arena_printf(&c->arena, "%.*s", (int)bare, m->path + strlen("papers/")),
-					arena_printf(&c->arena, "%zu values", p->count), p->published, p->title}};
+					arena_printf(&c->arena, "%zu values", p->values), p->published, p->title}};
 		if (!rows[n].cell[0] || !rows[n].cell[1])
 			rows = NULL;
 		n++;

@@ -263,7 +263,8 @@ static int outcome(struct reproducing *x)
 		return x->ended; /* the sentence stands in c->error already */
 	for (size_t i = 0; i < x->count; i++) {
 		differ += x->parts[i].counts[PAPER_DIFFERS];
-		all += x->parts[i].part->count;
+		for (int k = 0; k < PAPER_RESULTS; k++)
+			all += k == PAPER_IS_SETTING ? 0 : x->parts[i].counts[k];
 	}
 	if (differ)
 		return cmd_fail(

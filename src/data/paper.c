@@ -218,6 +218,33 @@ static int check_whole(const struct reader *r)
 	return 0;
 }
 
+static bool is_setting(const struct paper_row *r)
+{
+	return strcmp(r->key, PAPER_SETTING) == 0;
+}
+
+/* The same of the same key; of what has none, under the same name. */
+static bool same_fact(const struct paper_row *a, const struct paper_row *b)
+{
+	if (a->part != b->part || strcmp(a->key, b->key) != 0 || strcmp(a->unit, b->unit) != 0 ||
+	    (strcmp(a->key, PAPER_NO_KEY) == 0 && strcmp(a->row, b->row) != 0))
+		return false;
+	if (a->is_word || a->list)
+		return strcmp(a->printed, b->printed) == 0;
+	return a->lo == b->lo && a->hi == b->hi;
+}
+
+/* A paper repeats what it found in its text, its figures and its summary: that is one value. */
+static void find_repeated(struct paper *p)
+{
+	for (size_t i = 0; i < p->count; i++) {
+		struct paper_row *row = &p->rows[i];
+		for (size_t k = 0; k < i && !row->again; k++)
+			row->again = !is_setting(row) && same_fact(row, &p->rows[k]);
+		p->values += !row->again && !is_setting(row);
+	}
+}
+
 int paper_parse(struct paper **out, struct arena *a, const char *file, const char *text, size_t size, struct err *e)
 {
 	struct reader r = {.p = ARENA_NEW(a, struct paper), .a = a, .e = e, .file = file};
@@ -244,9 +271,11 @@ int paper_parse(struct paper **out, struct arena *a, const char *file, const cha
 			return rc;
 	}
 	int rc = check_whole(&r);
-	if (rc == 0)
-		*out = r.p;
-	return rc;
+	if (rc)
+		return rc;
+	find_repeated(r.p);
+	*out = r.p;
+	return 0;
 }
 
 int paper_open(struct paper **out, struct arena *a, const char *name_or_path, struct err *e)

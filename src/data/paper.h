@@ -16,10 +16,14 @@ struct paper_row {
 	const char *tolerance, *reason; /* "2" or "5 %", and why it is not what the digits say; "" when it is */
 	const char *deviation;		/* the entry of gpus/DEVIATIONS.md that says why ours differs, or "" */
 	bool is_word;			/* unit name or yes/no: only `printed` counts */
-	double lo, hi;			/* what is left open, in the unit of our findings; "at least" has hi INFINITY */
-	const double *list; /* the numbers of a printed list, ascending, or NULL; each may be off by `open` */
+	/* What is left open, in the unit of our findings; "at least" has hi INFINITY. Each number of a list may be off by `open`. */
+	double lo, hi, open;
+	/* The same of what a deviation explains: all, unless the row has a tolerance. */
+	double far_lo, far_hi, far_open;
+	const double *list; /* the numbers of a printed list, ascending, or NULL */
 	unsigned list_count;
-	double open;
+	bool again;    /* it repeats a value of its part, which is counted once */
+	bool wide;     /* the tolerance is wider than three times the last printed digit */
 	unsigned part; /* index */
 	unsigned line;
 };
@@ -36,6 +40,7 @@ struct paper {
 	size_t part_count;
 	struct paper_row *rows;
 	size_t count;
+	size_t values; /* rows that are neither settings nor said again */
 };
 
 /* Everything lives in arena a. Errors name file, line and what would be right: -EINVAL, or -ENOMEM. */

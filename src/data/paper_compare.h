@@ -25,8 +25,9 @@ struct paper_comparison {
 	const struct paper *paper;
 	const struct paper_part *part;
 	const struct run *run;
-	struct paper_check *checks; /* part->count of them, in the order of the file */
-	size_t counts[PAPER_RESULTS];
+	struct paper_check *checks;   /* part->count of them, in the order of the file */
+	size_t counts[PAPER_RESULTS]; /* of values; one that the paper repeats is counted once */
+	size_t repeated;
 };
 
 /* f may be NULL. A finding that is only bounded agrees where the paper bounds it, too. A row with one number agrees with

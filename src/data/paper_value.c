@@ -31,7 +31,8 @@ static const struct unit {
     {"Gop/s", "Gop/s", 1},
 };
 
-#define UNITS (sizeof units / sizeof units[0])
+#define TOLERANCE_DIGITS 3 /* a wider one needs an entry in gpus/DEVIATIONS.md */
+#define UNITS		 (sizeof units / sizeof units[0])
 
 static const struct unit *find_unit(const char *printed)
 {
@@ -77,6 +78,11 @@ static size_t read_number(const char *s, double *value, double *digit)
 	return i;
 }
 
+/* Ends in the printed unit, one unit of the last digit, and how far a value may be off: so much, and such a share of the end. */
+struct ends {
+	double lo, hi, digit, absolute, share;
+};
+
 static int not_a_value(const char *s, struct err *e)
 {
 	return err_set(e, -EINVAL,
@@ -91,13 +97,13 @@ static int ascending(const void *a, const void *b)
 }
 
 /* "17, 8, 8": a comma and a blank stand between the numbers. */
-static int read_list(struct paper_row *row, struct arena *a, double scale, double *digit, struct err *e)
+static int read_list(struct paper_row *row, struct arena *a, double scale, struct ends *ends, struct err *e)
 {
-	double *list = ARENA_ARRAY(a, PAPER_LIST_MAX, double), largest = 0;
+	double *list = ARENA_ARRAY(a, PAPER_LIST_MAX, double);
 	const char *s = row->printed;
 	if (!list)
 		return err_nomem(e);
-	*digit = 0;
+	ends->lo = INFINITY;
 	for (;;) {
 		double d;
 		if (row->list_count == PAPER_LIST_MAX)
@@ -105,8 +111,9 @@ static int read_list(struct paper_row *row, struct arena *a, double scale, doubl
 		size_t n = read_number(s, &list[row->list_count], &d);
 		if (n == 0 || (s[n] && !str_starts(s + n, ", ")))
 			return not_a_value(row->printed, e);
-		*digit = fmax(*digit, d);
-		largest = fmax(largest, list[row->list_count]);
+		ends->digit = fmax(ends->digit, d);
+		ends->lo = fmin(ends->lo, list[row->list_count]);
+		ends->hi = fmax(ends->hi, list[row->list_count]);
 		list[row->list_count++] *= scale;
 		if (!s[n])
 			break;
@@ -114,24 +121,23 @@ static int read_list(struct paper_row *row, struct arena *a, double scale, doubl
 	}
 	qsort(list, row->list_count, sizeof *list, ascending);
 	row->list = list;
-	row->lo = list[0];
-	row->hi = largest * scale;
 	return 0;
 }
 
 /* The two ends as printed, without tolerance. */
-static int read_ends(struct paper_row *row, double *lo, double *hi, double *digit, struct err *e)
+static int read_ends(const struct paper_row *row, struct ends *n, struct err *e)
 {
+	double *lo = &n->lo, *hi = &n->hi, *digit = &n->digit;
 	const char *s = row->printed + (row->printed[0] == '~');
 	bool least = str_starts(s, ">="), most = str_starts(s, "<=");
 	s += least || most ? 2 : 0;
-	size_t n = read_number(s, lo, digit);
+	size_t taken = read_number(s, lo, digit);
 	*hi = *lo;
-	if (n && s[n] == '-' && !least && !most) {
-		s += n + 1;
-		n = read_number(s, hi, digit);
+	if (taken && s[taken] == '-' && !least && !most) {
+		s += taken + 1;
+		taken = read_number(s, hi, digit);
 	}
-	if (n == 0 || s[n] || *hi < *lo)
+	if (taken == 0 || s[taken] || *hi < *lo)
 		return not_a_value(row->printed, e);
 	*hi = least ? INFINITY : *hi;
 	*lo = most ? -INFINITY : *lo;
@@ -139,7 +145,7 @@ static int read_ends(struct paper_row *row, double *lo, double *hi, double *digi
 }
 
 /* "2" is in the printed unit; "5 %" is of the value. */
-static int read_tolerance(const struct paper_row *row, double *absolute, double *share, struct err *e)
+static int read_tolerance(const struct paper_row *row, struct ends *ends, struct err *e)
 {
 	double value, digit;
 	size_t n = read_number(row->tolerance, &value, &digit);
@@ -147,14 +153,24 @@ static int read_tolerance(const struct paper_row *row, double *absolute, double 
 	if (n == 0 || (*rest && strcmp(rest, "%") != 0))
 		return err_set(e, -EINVAL, "'%.40s' is no tolerance; write '+- 2: why' or '+- 5 %%: why'",
 			       row->tolerance);
-	*absolute = *rest ? 0 : value;
-	*share = *rest ? value / 100 : 0;
+	ends->absolute = *rest ? 0 : value;
+	ends->share = *rest ? value / 100 : 0;
 	return 0;
+}
+
+/* What is left open, in our unit. An end that is open stays open; each number of a list may be off as much as the largest. */
+static void leave_open(const struct ends *n, bool list, double scale, double *lo, double *hi, double *open)
+{
+	const double most = n->share > 0 ? n->share * n->hi : 0,
+		     least = n->share > 0 && !list ? n->share * n->lo : most;
+	*open = (n->absolute + most) * scale;
+	*lo = (n->lo - n->absolute - least) * scale;
+	*hi = (n->hi + n->absolute + most) * scale;
 }
 
 int paper_value(struct paper_row *row, struct arena *a, struct err *e)
 {
-	double scale, lo = 0, hi = 0, digit = 0, absolute = 0, share = 0;
+	struct ends n = {0};
 	row->unit = row->printed_unit;
 	row->is_word = strcmp(row->unit, "name") == 0 || strcmp(row->unit, "yes/no") == 0;
 	if (row->is_word && *row->tolerance)
@@ -165,25 +181,20 @@ int paper_value(struct paper_row *row, struct arena *a, struct err *e)
 	if (!u)
 		return unknown_unit(row->printed_unit, e);
 	row->unit = u->ours;
-	scale = u->scale;
-	bool list = strstr(row->printed, ", ") != NULL;
-	int rc = list ? read_list(row, a, scale, &digit, e) : read_ends(row, &lo, &hi, &digit, e);
-	if (rc == 0 && *row->tolerance)
-		rc = read_tolerance(row, &absolute, &share, e);
+	const bool list = strstr(row->printed, ", ") != NULL, given = *row->tolerance != 0;
+	int rc = list ? read_list(row, a, u->scale, &n, e) : read_ends(row, &n, e);
+	if (rc == 0 && given)
+		rc = read_tolerance(row, &n, e);
 	if (rc)
 		return rc;
 	/* A count is exact; the digits of everything else leave half of the last one open. Sizes are printed whole. */
-	bool exact = strcmp(row->unit, "count") == 0 || strcmp(row->unit, "bytes") == 0;
-	if (!*row->tolerance)
-		absolute = exact ? 0 : digit / 2;
-	row->open = absolute * scale;
-	if (list) {
-		row->open += share * row->hi;
-		row->lo -= row->open;
-		row->hi += row->open;
-	} else {
-		row->lo = (lo - absolute - (share ? share * fabs(lo) : 0)) * scale; /* an open end stays open */
-		row->hi = (hi + absolute + (share ? share * fabs(hi) : 0)) * scale;
-	}
+	const bool exact = strcmp(row->unit, "count") == 0 || strcmp(row->unit, "bytes") == 0;
+	const struct ends digits = {n.lo, n.hi, n.digit, exact ? 0 : n.digit / 2, 0};
+	const double end = isfinite(n.hi) ? n.hi : n.lo;
+	row->wide = n.absolute + n.share * end > TOLERANCE_DIGITS * n.digit * (1 + 1e-9);
+	leave_open(given && !*row->deviation ? &n : &digits, list, u->scale, &row->lo, &row->hi, &row->open);
+	if (!given)
+		n.absolute = INFINITY;
+	leave_open(&n, list, u->scale, &row->far_lo, &row->far_hi, &row->far_open);
 	return 0;
 }

@@ -171,11 +171,12 @@ static size_t allowed(const struct paper_comparison *c)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < c->part->count; i++)
-		n += c->checks[i].result == PAPER_AGREES && *c->checks[i].row->tolerance;
+		n += c->checks[i].result == PAPER_AGREES && *c->checks[i].row->tolerance &&
+		     !*c->checks[i].row->deviation && !c->checks[i].row->again;
 	return n;
 }
 
-static void counts(struct str *out, const size_t *n, size_t within)
+static void counts(struct str *out, const size_t *n, size_t within, size_t repeated)
 {
 	size_t all = 0;
 	for (int i = 0; i < PAPER_RESULTS; i++)
@@ -186,6 +187,8 @@ static void counts(struct str *out, const size_t *n, size_t within)
 		str_addf(out, " (%zu of them within a tolerance that their row gives a reason for)", within);
 	str_addf(out, ", %zu explained, %zu differ, %zu not asked", n[PAPER_EXPLAINED], n[PAPER_DIFFERS],
 		 n[PAPER_NOT_ASKED]);
+	if (repeated)
+		str_addf(out, "; repeated: %zu", repeated);
 	if (n[PAPER_IS_SETTING])
 		str_addf(out, "; %zu more are settings of its experiments", n[PAPER_IS_SETTING]);
 	str_addc(out, '\n');
@@ -196,7 +199,7 @@ int report_paper(struct str *out, const struct paper_comparison *parts, size_t n
 {
 	const struct paper *p = parts[0].paper;
 	struct widths w = measure(out, parts, n, style);
-	size_t all[PAPER_RESULTS] = {0}, within = 0;
+	size_t all[PAPER_RESULTS] = {0}, within = 0, repeated = 0;
 	str_add(out, table_bold(style));
 	render_clean(out, p->title, !style->unicode);
 	str_addf(out, "%s\n", table_plain(style));
@@ -224,14 +227,15 @@ int report_paper(struct str *out, const struct paper_comparison *parts, size_t n
 		if (n > 1) {
 			render_clean(out, parts[i].part->device, !style->unicode);
 			str_add(out, ": ");
-			counts(out, parts[i].counts, allowed(&parts[i]));
+			counts(out, parts[i].counts, allowed(&parts[i]), parts[i].repeated);
 		}
 		for (int k = 0; k < PAPER_RESULTS; k++)
 			all[k] += parts[i].counts[k];
 		within += allowed(&parts[i]);
+		repeated += parts[i].repeated;
 	}
 	if (n > 1)
 		str_addc(out, '\n');
-	counts(out, all, within);
+	counts(out, all, within, repeated);
 	return out->failed ? err_nomem(e) : 0;
 }

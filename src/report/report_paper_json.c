@@ -4,7 +4,7 @@
 #include "report/report.h"
 #include <string.h>
 
-static json_t *counts_of(const size_t *n)
+static json_t *counts_of(const size_t *n, size_t repeated)
 {
 	struct json_object o = json_begin();
 	json_put(&o, "agree", json_integer((json_int_t)n[PAPER_AGREES]));
@@ -12,6 +12,7 @@ static json_t *counts_of(const size_t *n)
 	json_put(&o, "differ", json_integer((json_int_t)n[PAPER_DIFFERS]));
 	json_put(&o, "not_asked", json_integer((json_int_t)n[PAPER_NOT_ASKED]));
 	json_put(&o, "settings", json_integer((json_int_t)n[PAPER_IS_SETTING]));
+	json_put(&o, "repeated", json_integer((json_int_t)repeated));
 	return json_done(&o);
 }
 
@@ -33,13 +34,14 @@ static json_t *row_of(const struct paper_check *c)
 	json_put(&o, "note", json_of_text(r->note));
 	json_put(&o, "finding", keyed && c->finding ? json_of_finding(c->finding) : json_null());
 	json_put(&o, "result", json_of_text(paper_result_name(c->result)));
+	json_put(&o, "repeated", r->again ? json_true() : json_false());
 	return json_done(&o);
 }
 
 int report_paper_json(struct str *out, const struct paper_comparison *parts, size_t n, struct err *e)
 {
 	const struct paper *p = parts[0].paper;
-	size_t all[PAPER_RESULTS] = {0};
+	size_t all[PAPER_RESULTS] = {0}, repeated = 0;
 	struct json_object head = json_begin();
 	json_put(&head, "title", json_of_text(p->title));
 	json_put(&head, "authors", json_of_text(p->authors));
@@ -62,13 +64,14 @@ int report_paper_json(struct str *out, const struct paper_comparison *parts, siz
 			json_print(out, row_of(&parts[i].checks[k]));
 		}
 		str_add(out, "],\n\"counts\":");
-		json_print(out, counts_of(parts[i].counts));
+		json_print(out, counts_of(parts[i].counts, parts[i].repeated));
 		str_add(out, "}");
 		for (int k = 0; k < PAPER_RESULTS; k++)
 			all[k] += parts[i].counts[k];
+		repeated += parts[i].repeated;
 	}
 	str_add(out, "],\n\"counts\":");
-	json_print(out, counts_of(all));
+	json_print(out, counts_of(all, repeated));
 	str_add(out, "}\n");
 	return out->failed ? err_nomem(e) : 0;
 }

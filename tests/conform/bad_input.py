@@ -327,7 +327,8 @@ def test_paper_that_comes_out_and_one_that_does_not(o):
     known = paper(o, "known.paper", "T | r | clock.granularity | 7 | cycles | deviation: a test\n")
     accepted(o.run("reproduce", known, "--from", o.path("right.fathom"), "--figures", o.path("figures")))
     result = o.run("reproduce", wrong, "--from", o.path("right.fathom"), "--format", "json")
-    expect(json.loads(result.stdout)["counts"] == {"agree": 0, "explained": 0, "differ": 1, "not_asked": 0, "settings": 0}, result.stdout)
+    expect(json.loads(result.stdout)["counts"] == {"agree": 0, "explained": 0, "differ": 1, "not_asked": 0, "settings": 0,
+                                                    "repeated": 0}, result.stdout)
 
 
 # ---- kernels ----

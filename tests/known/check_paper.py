@@ -22,7 +22,7 @@ def main():
         print(f"reproduce {paper} ended with {done.returncode}: {done.stderr.strip()}")
         return 1
     rows = [r for p in json.loads(done.stdout)["parts"] if p["gpu"] == part for r in p["rows"]]
-    count = {result: sum(r["result"] == result for r in rows) for result in ("agrees", "explained", "differs")}
+    count = {result: sum(r["result"] == result and not r["repeated"] for r in rows) for result in ("agrees", "explained", "differs")}
     # A key for which nothing was found is a question that was lost.
     lost = [r for r in rows if r["key"] and r["result"] == "not asked"]
     for r in rows:

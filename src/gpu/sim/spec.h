@@ -255,7 +255,10 @@ struct sim_spec {
 	uint64_t partition_stride;			 /* bytes until the next partition follows */
 	struct dram_spec dram;
 	struct atomic_spec atomic_any, atomic[SPEC_ATOMICS]; /* of global memory: unless given, and by spec_atomics */
-	double atomic_issue; /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
+	double atomic_request; /* cycles that a transaction keeps a unit besides its lanes */
+	uint32_t atomic_units; /* 0 = one a memory partition */
+	uint32_t atomic_queue; /* instructions of an SM under way at most, 0 = any number */
+	double atomic_issue;   /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
 	double shared_atomic_latency, shared_atomic_same; /* 0 = as a load; a conflict */
 	double
 	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */

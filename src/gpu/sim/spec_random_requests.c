@@ -99,6 +99,14 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 		draw_put_int(d.out, "atomic.{cas,exch}.same_address", "cycles", again);
 		draw_put_int(d.out, "atomic.{cas,exch}.distinct", "cycles", next);
 	}
+	rng_seed(&d.r, hash64("units", 5, seed));
+	bool units = draw_chance(&d.r, 0.5);
+	int request = draw_between(&d.r, 1, 16), many = draw_between(&d.r, 4, 64), queue = draw_between(&d.r, 4, 24);
+	if (atomics && units) {
+		draw_put(d.out, "atomic.request", "cycles", "%g", request / 2.0);
+		draw_put_int(d.out, "atomic.units", "count", many);
+		draw_put_int(d.out, "atomic.queue", "count", queue);
+	}
 	rng_seed(&d.r, hash64("boost", 5, seed));
 	roll_boost(&d);
 }

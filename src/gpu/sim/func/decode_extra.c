@@ -313,6 +313,7 @@ static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_
 	r.i.space = decode_word(in, "shared") || decode_word(in, "shared::cta") || in->operand[k].sym >= 0
 			? PTX_SHARED
 			: PTX_GENERIC;
+	d->p->atomics |= r.i.space != PTX_SHARED;
 	r.info.space = r.i.space;
 	r.i.bytes = 8;
 	r.i.more[0] = (uint16_t)op;

@@ -206,6 +206,7 @@ static int atomic(struct decoder *d, struct decode_frame *f, const struct ptx_in
 		DECODE_TRY(decode_dest(d, f, &r, o++, &r.i.dst));
 	if (r.i.space == PTX_GENERIC && !o->has_reg && o->sym >= 0)
 		r.i.space = d->m->vars[o->sym].space;
+	d->p->atomics |= r.i.space != PTX_SHARED;
 	DECODE_TRY(decode_address(d, f, &r, o++, &code));
 	DECODE_TRY(decode_source(d, f, &r, o++, type, &r.i.b));
 	r.i.c = r.i.b;

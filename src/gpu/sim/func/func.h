@@ -136,6 +136,7 @@ struct func_program {
 	const uint16_t *many; /* rows of records that have more than a record holds */
 	uint32_t many_count;
 	bool prints;		/* it may call vprintf: what it writes has an order */
+	bool atomics;		/* it has some outside of shared memory */
 	const uint32_t *target; /* records that indexed branches lead to */
 	uint32_t target_count;
 };

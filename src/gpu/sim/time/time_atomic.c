@@ -5,13 +5,16 @@
 #define FIX	    10 /* as in time_state.h */
 #define SLOTS_FIRST 256
 
-int atomics_open(struct time_atomics *a, uint32_t partitions)
+int atomics_open(struct time_atomics *a, const struct sim_spec *s, uint32_t partitions)
 {
-	*a = (struct time_atomics){.partitions = partitions, .slots = SLOTS_FIRST};
-	a->unit = mem_zero(partitions, sizeof *a->unit);
+	*a = (struct time_atomics){
+	    .units = s->atomic_units ? s->atomic_units : partitions, .slots = SLOTS_FIRST, .queue = s->atomic_queue};
+	a->unit = mem_zero(a->units, sizeof *a->unit);
+	a->next = mem_zero(s->sm_count, sizeof *a->next);
+	a->until = mem_zero((size_t)s->sm_count * (a->queue ? a->queue : 1), sizeof *a->until);
 	a->word = mem_zero(a->slots, sizeof *a->word);
 	a->free = mem_zero(a->slots, sizeof *a->free);
-	if (a->unit && a->word && a->free)
+	if (a->unit && a->next && a->until && a->word && a->free)
 		return 0;
 	atomics_close(a);
 	return -ENOMEM;
@@ -20,6 +23,8 @@ int atomics_open(struct time_atomics *a, uint32_t partitions)
 void atomics_close(struct time_atomics *a)
 {
 	mem_free(a->unit);
+	mem_free(a->next);
+	mem_free(a->until);
 	mem_free(a->word);
 	mem_free(a->free);
 	*a = (struct time_atomics){0};
@@ -65,10 +70,15 @@ static int sweep(struct time_atomics *a, uint64_t t)
 	return 0;
 }
 
-int atomics_take(struct time_atomics *a, uint32_t partition, uint64_t address, uint64_t t, uint64_t same,
-		 uint64_t distinct, uint64_t *wait)
+uint32_t atomics_unit(const struct time_atomics *a, uint64_t line)
 {
-	uint64_t arrival = t << FIX, start = a->unit[partition] > arrival ? a->unit[partition] : arrival;
+	return (uint32_t)((line * 0x9e3779b97f4a7c15u >> 32) * a->units >> 32);
+}
+
+int atomics_take(struct time_atomics *a, uint32_t unit, uint64_t address, uint64_t t, uint64_t same, uint64_t distinct,
+		 uint64_t *wait)
+{
+	uint64_t arrival = t << FIX, start = a->unit[unit] > arrival ? a->unit[unit] : arrival;
 	if (same) {
 		if (2 * (a->used + 1) > a->slots && sweep(a, t))
 			return -ENOMEM;
@@ -82,8 +92,21 @@ int atomics_take(struct time_atomics *a, uint32_t partition, uint64_t address, u
 		a->free[at] = start + same;
 	}
 	/* The unit takes others meanwhile: an address that has to wait does not hold it up. */
-	uint64_t from = a->unit[partition] > arrival ? a->unit[partition] : arrival;
-	a->unit[partition] = from + distinct;
+	uint64_t from = a->unit[unit] > arrival ? a->unit[unit] : arrival;
+	a->unit[unit] = from + distinct;
 	*wait = start - arrival;
 	return 0;
+}
+
+uint64_t atomics_room(const struct time_atomics *a, uint32_t sm)
+{
+	return a->queue ? a->until[(size_t)sm * a->queue + a->next[sm]] : 0;
+}
+
+void atomics_sent(struct time_atomics *a, uint32_t sm, uint64_t until)
+{
+	if (!a->queue)
+		return;
+	a->until[(size_t)sm * a->queue + a->next[sm]] = until;
+	a->next[sm] = (a->next[sm] + 1) % a->queue;
 }

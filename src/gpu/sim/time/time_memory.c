@@ -99,11 +99,11 @@ static int requests_open(struct time_gpu *g)
 	banks_init(&g->banks, s, 0);
 	g->plain = s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE;
 	g->atomic_issue = fixed(s->atomic_issue);
-	g->timed_atomics = s->atomic_issue > 0;
+	g->timed_atomics = s->atomic_issue > 0 || s->atomic_request > 0;
 	for (uint32_t k = 0; k < SPEC_ATOMICS; k++)
 		g->timed_atomics |=
 		    s->atomic[k].latency > 0 || s->atomic[k].same_address > 0 || s->atomic[k].distinct > 0;
-	if (dram_open(&g->dram, s) || (g->timed_atomics && atomics_open(&g->atomics, g->dram.partitions)))
+	if (dram_open(&g->dram, s) || (g->timed_atomics && atomics_open(&g->atomics, s, g->dram.partitions)))
 		return -ENOMEM;
 	if (s->outstanding == OUTSTANDING_NONE)
 		return 0;
@@ -377,17 +377,32 @@ static uint64_t send(struct batch *b, const struct time_transaction *piece, uint
 	return ready;
 }
 
-/* Atomics whose cost the description gives: each lane's goes to its partition, in the order of the lanes. */
+static uint32_t atomic_unit(const struct time_gpu *g, uint64_t address)
+{
+	const struct sim_spec *s = g->spec;
+	if (!s->atomic_units)
+		return dram_partition(&g->dram, address);
+	return atomics_unit(&g->atomics, address / (s->has_l2 ? s->global.level[1].line : s->coalesce_segment));
+}
+
+/* Atomics whose cost the description gives: each lane's goes to its unit, in the order of the lanes. */
 static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const uint64_t *address, uint32_t mask,
 			     const struct time_transaction *piece, uint32_t n, uint32_t *busy)
 {
 	struct time_gpu *g = b->x->g;
 	const struct sim_spec *s = g->spec;
-	uint64_t back[COALESCE_MAX], ready = 0, lanes = 0;
+	uint64_t back[COALESCE_MAX], ready = 0, lanes = 0, begun = 0, longest = 0;
 	uint32_t kind = i->more[0] >= PTX_ATOM_AND && i->more[0] <= PTX_ATOM_CAS ? i->more[0] - PTX_ATOM_AND : 0;
 	const struct atomic_spec *a = &s->atomic[kind];
 	double load = s->has_l2 ? s->global.level[1].latency : s->global.memory_latency;
 	int64_t more = a->latency > 0 ? llround((a->latency - load) * FIX_ONE) : 0;
+	uint64_t room = atomics_room(&g->atomics, b->sm);
+	if (room > b->t) {
+		b->stall = room - b->t;
+		b->t = room;
+	}
+	uint64_t full = b->stall;
+	b->stall = 0; /* send counts its own */
 	b->back = back;
 	if (g->atomic_issue)
 		b->issue = 0; /* the lanes leave one by one, which is counted below */
@@ -399,17 +414,20 @@ static uint64_t atomic_batch(struct batch *b, const struct func_inst *i, const u
 		uint32_t k = 0;
 		while (k + 1 < n && at - piece[k].address >= piece[k].bytes)
 			k++;
-		if (atomics_take(&g->atomics, dram_partition(&g->dram, at), at, t, fixed(a->same_address),
-				 fixed(a->distinct), &wait)) {
+		uint64_t keeps = fixed(a->distinct) + (begun >> k & 1 ? 0 : fixed(s->atomic_request));
+		begun |= 1ull << k;
+		if (atomics_take(&g->atomics, atomic_unit(g, at), at, t, fixed(a->same_address), keeps, &wait)) {
 			time_out_of_memory(b->x->c);
 			return b->t;
 		}
 		int64_t late = more + (int64_t)wait + (int64_t)(lanes * g->atomic_issue);
 		uint64_t done = (uint64_t)((int64_t)(back[k] << FIX) + late + FIX_ONE / 2) >> FIX;
 		ready = done > ready ? done : ready;
+		longest = wait > longest ? wait : longest;
 	}
 	uint64_t pipe = g->atomic_issue ? lanes * g->atomic_issue : (uint64_t)b->slots * b->issue;
-	*busy = (uint32_t)(pipe + (b->stall << FIX));
+	*busy = (uint32_t)(pipe + ((b->stall + full) << FIX));
+	atomics_sent(&g->atomics, b->sm, b->t + (longest >> FIX));
 	return ready;
 }
 

@@ -74,7 +74,7 @@ int time_open(struct time_gpu **out, const struct sim_spec *s, uint64_t seed)
 		time_close(g);
 		return -ENOMEM;
 	}
-	g->serial = g->inflight || g->timed_atomics;
+	g->serial = g->inflight != NULL;
 	/* Translations behind the near levels belong to the far side, whoever has the TLBs. */
 	g->serial |= time_translates_near(&g->global) || (g->texture && time_translates_near(&g->texture->route));
 	*out = g;

@@ -319,6 +319,8 @@ static void rows_open_and_banks_are_busy(void **state)
 
 /* ---- atomics ---- */
 
+static const struct sim_spec one = {.sm_count = 1}; /* SM */
+
 static double wait_for(struct time_atomics *a, uint32_t partition, uint64_t address, uint64_t t, double same,
 		       double distinct)
 {
@@ -332,7 +334,7 @@ static void atomics_on_one_address_follow_each_other(void **state)
 {
 	(void)state;
 	struct time_atomics a;
-	assert_int_equal(atomics_open(&a, 2), 0);
+	assert_int_equal(atomics_open(&a, &one, 2), 0);
 	for (uint32_t k = 0; k < 40; k++)
 		assert_float_equal(wait_for(&a, 0, 64, 500, 9.5, 0), 9.5 * k, 1e-3);
 	assert_float_equal(wait_for(&a, 0, 68, 500, 9.5, 0), 0, 1e-3);
@@ -344,13 +346,35 @@ static void atomics_on_one_address_follow_each_other(void **state)
 	atomics_close(&a);
 }
 
+/* An SM with room for two instructions waits for the first of them, another one for none; lines are spread over the units. */
+static void a_full_queue_of_atomics_waits(void **state)
+{
+	(void)state;
+	const struct sim_spec s = {.sm_count = 2, .atomic_queue = 2, .atomic_units = 8};
+	struct time_atomics a;
+	uint32_t seen[8] = {0};
+	assert_int_equal(atomics_open(&a, &s, 1), 0);
+	atomics_sent(&a, 1, 700);
+	assert_int_equal(atomics_room(&a, 1), 0);
+	atomics_sent(&a, 1, 900);
+	assert_int_equal(atomics_room(&a, 1), 700);
+	assert_int_equal(atomics_room(&a, 0), 0);
+	atomics_sent(&a, 1, 950);
+	assert_int_equal(atomics_room(&a, 1), 900);
+	for (uint64_t line = 0; line < 800; line++)
+		seen[atomics_unit(&a, line)]++;
+	for (uint32_t k = 0; k < 8; k++)
+		assert_in_range(seen[k], 80, 120);
+	atomics_close(&a);
+}
+
 /* The table forgets only what is free; what is busy is found again however many there are. */
 static void many_addresses_are_kept_apart(void **state)
 {
 	(void)state;
 	enum { ADDRESSES = 5000 };
 	struct time_atomics a;
-	assert_int_equal(atomics_open(&a, 1), 0);
+	assert_int_equal(atomics_open(&a, &one, 1), 0);
 	for (uint64_t round = 0; round < 3; round++)
 		for (uint64_t k = 0; k < ADDRESSES; k++)
 			assert_float_equal(wait_for(&a, 0, k * 4, 100, 50, 0), 50.0 * (double)round, 1e-3);
@@ -415,6 +439,7 @@ int main(void)
 	    cmocka_unit_test(partitions_have_a_bus_each),
 	    cmocka_unit_test(rows_open_and_banks_are_busy),
 	    cmocka_unit_test(atomics_on_one_address_follow_each_other),
+	    cmocka_unit_test(a_full_queue_of_atomics_waits),
 	    cmocka_unit_test(many_addresses_are_kept_apart),
 	    cmocka_unit_test(a_boost_makes_cycles_shorter),
 	};

@@ -72,8 +72,9 @@ static double seconds(clockid_t clock)
 	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-#define LANES 32
-#define ROWS  64 /* registers of a warp, in memory */
+#define LANES	32
+#define RECORDS 128 /* more than any of these kernels has */
+#define ROWS	64  /* registers of a warp, in memory */
 
 /* A multiplication and an addition of 32 lanes: no simulated instruction can take less. */
 CLONES VECTORS static void bare(float *x, const float *y, const float *z)
@@ -112,8 +113,8 @@ struct timing {
 	uint64_t cycles;
 };
 
-static int run(const char *what, const char *gpu, const char *text, struct launch *l, bool general, uint32_t threads,
-	       struct timing *t)
+static int run_with(const char *what, const char *gpu, const char *text, struct launch *l, bool general,
+		    uint32_t threads, struct time_stats *counts, struct timing *t)
 {
 	struct err e = {0};
 	struct gpu *g;
@@ -129,6 +130,7 @@ static int run(const char *what, const char *gpu, const char *text, struct launc
 	l->time_limit_ms = 120000;
 	sim_general(g, general);
 	sim_threads(g, threads);
+	sim_stats(g, counts);
 	r = g->ops->load(g, &src, 1, &id, NULL, &e);
 	double start = seconds(clock);
 	if (!r)
@@ -143,6 +145,32 @@ static int run(const char *what, const char *gpu, const char *text, struct launc
 	sample_free(&s);
 	g->ops->close(g);
 	return r;
+}
+
+static int run(const char *what, const char *gpu, const char *text, struct launch *l, bool general, uint32_t threads,
+	       struct timing *t)
+{
+	return run_with(what, gpu, text, l, general, threads, NULL, t);
+}
+
+/* What counting adds to the time of one thread; both take turns, and the best of each counts. */
+static int report_counting(const char *what, const char *text, struct launch *l)
+{
+	double plain = 1e9, counted = 1e9;
+	for (int k = 0; k < 5; k++) {
+		struct time_count record[RECORDS] = {0};
+		struct time_stats counts = {.record = record};
+		struct timing t;
+		if (run_with(what, "v100", text, l, false, 1, NULL, &t))
+			return 1;
+		plain = t.seconds < plain ? t.seconds : plain;
+		if (run_with(what, "v100", text, l, false, 1, &counts, &t))
+			return 1;
+		counted = t.seconds < counted ? t.seconds : counted;
+	}
+	printf("%-44s %8.1f %% more time with statistics  limit 10 %%  %s\n", what, 100 * (counted / plain - 1),
+	       counted / plain <= 1.1 ? "kept" : "MISSED");
+	return 0;
 }
 
 static int report(const char *what, const char *text, struct launch *l, double floor, bool general, const char *limit)
@@ -260,6 +288,32 @@ static int functional(double floor)
 	return r || o.end != FUNC_DONE;
 }
 
+static int statistics(void)
+{
+	uint64_t ring[256];
+	struct launch chain = shape(1, 32), blocks = shape(160, 512), near = shape(1024, 256), far = shape(160, 256),
+		      one = shape(1, 1);
+	for (uint64_t k = 0; k < 256; k++)
+		ring[k] = k * 97 % 256 * 64;
+	buffer(&one, 16384);
+	one.buffers[1].ring = ring;
+	one.buffers[1].ring_count = 256;
+	one.buffers[1].ring_word = 8;
+	count(&one, 300000);
+	count(&chain, 300000);
+	count(&blocks, 30);
+	buffer(&near, 1u << 20);
+	buffer(&near, 1u << 20);
+	near.repeats = 4;
+	buffer(&far, 4u << 20);
+	count(&far, 20);
+	return report_counting("pointer chase, one thread", chase_text, &one) |
+	       report_counting("FMA chain, one warp", fma_text, &chain) |
+	       report_counting("FMA, 160 blocks of 512 threads", fma_text, &blocks) |
+	       report_counting("saxpy, 262,144 threads", saxpy_text, &near) |
+	       report_counting("divergent gather, 40,960 threads", gather_text, &far);
+}
+
 /* Peak resident bytes of this process. */
 static double peak(void)
 {
@@ -347,6 +401,8 @@ int main(int argc, char **argv)
 		bad |= report_pair("divergent gather, 40,960 threads", gather_text, &l, 0.3,
 				   "32 walks an instruction, through tags that the host has to fetch");
 	}
+	if (strstr("statistics", only))
+		bad |= statistics();
 	if (strstr("functional", only))
 		bad |= functional(30);
 	return bad;

@@ -69,7 +69,6 @@ struct time_hook {
 struct time_count {	       /* of one record */
 	uint64_t issues;       /* by warps, also those whose guard let no lane through */
 	uint64_t off;	       /* those, of them */
-	uint64_t whole;	       /* those of whole warps */
 	uint64_t lanes;	       /* of all of them */
 	uint64_t waited;       /* cycles in which its warp could have issued it had nothing been in the way */
 	uint64_t transactions; /* of accesses beyond shared memory */

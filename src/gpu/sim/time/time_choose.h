@@ -22,7 +22,7 @@ static inline uint64_t set_free(const struct time_sched *s, const struct time_se
 }
 
 /* The pipe of the set that would take an instruction at t, the one that is free first, or -1 when none accepts yet. */
-static int pipe_for(const struct time_sched *s, const struct time_set *set, uint64_t t)
+static inline int pipe_for(const struct time_sched *s, const struct time_set *set, uint64_t t)
 {
 	int best = -1;
 	for (uint32_t k = 0; k < set->count; k++)

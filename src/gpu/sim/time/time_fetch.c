@@ -306,8 +306,6 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	w->fetched = ready;
 	if (__builtin_expect(g->note != NULL, 0))
 		time_note_fetch(g, w, false);
-	if (__builtin_expect(x->tally != NULL, 0))
-		w->past->from = "";
 	return ready;
 }
 

@@ -305,6 +305,8 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		w->block->threads -= (uint32_t)__builtin_popcountll(mask);
 		func_warp_exit(&w->f, mask);
 		if (!w->f.live) {
+			if (__builtin_expect(x->tally != NULL, 0))
+				time_tally_done(x, w, t);
 			time_warp_done(x, w, t);
 		} else {
 			time_next(x, w, t);

@@ -100,7 +100,6 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint64_t
 	    *flight; /* loads_in_flight entries: completion of the latest loads, in turn; then that of the last constant
 			   * load, where those block */
-	struct note_warp *past;		/* of statistics */
 	struct time_together *together; /* NULL: no pipe's results are known only together */
 	uint64_t turn, turned;		/* when it may have its next turn; when it had the latest */
 	uint32_t flight_at;
@@ -109,6 +108,11 @@ struct time_warp { /* first what few issues touch, so that what all of them do l
 	uint32_t held;	  /* fetch block */
 	uint64_t fetched; /* when it is there */
 	uint64_t sampled; /* when the clock read at pc began */
+	struct {	  /* of statistics; lies with what each issue touches, for a line of its own would be cold */
+		uint64_t before, first; /* cycles of its latest issue and of its first one */
+		uint64_t lanes;		/* of its latest issue; 0: none yet */
+		uint32_t latest;	/* record of it */
+	} past;
 	struct time_sched *sched;
 	struct time_block *block;
 	struct func_warp f;
@@ -246,9 +250,8 @@ struct time_grid {
 	const struct time_request *q;
 	struct func_launch *l;
 	uint64_t start, blocks, next_block, blocks_each;
-	uint64_t limit;		/* CLOCK_MONOTONIC in ns, 0 = none */
-	struct note_warp *past; /* of every warp, where statistics are asked for */
-	bool large;		/* other host threads are worth calling from the beginning */
+	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
+	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */
 	bool watch, changed;
 	uint64_t window_at, window_end; /* instructions issued by all */

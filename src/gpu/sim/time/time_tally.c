@@ -1,4 +1,5 @@
 #include "gpu/sim/time/time_tally.h"
+#include "gpu/sim/time/time_choose.h"
 #include "gpu/sim/time/time_fetch.h"
 #include <errno.h>
 #include <string.h>
@@ -44,12 +45,11 @@ static void add_caches(struct time_gpu *g, struct time_stats *s, int sign)
 
 /* ---- a launch ---- */
 
-static struct time_tally *tally_new(const struct time_program *p, struct note_warp *past)
+static struct time_tally *tally_new(const struct time_program *p)
 {
 	struct time_tally *y = mem_zero(1, sizeof *y);
 	if (!y)
 		return NULL;
-	y->past = past;
 	y->record = mem_zero(p->func->inst_count, sizeof *y->record);
 	if (!y->record) {
 		mem_free(y);
@@ -63,16 +63,22 @@ int time_tally_open(struct time_gpu *g, struct time_grid *grid)
 	struct time_stats *s = grid->q->stats;
 	if (!s)
 		return 0;
-	grid->past = mem_zero((size_t)g->spec->sm_count * g->spec->max_warps_per_sm, sizeof *grid->past);
-	if (!grid->past)
-		return -ENOMEM;
 	add_caches(g, s, -1);
 	for (uint32_t n = 0; n < g->spec->cluster_count; n++) {
-		g->cluster[n].run.tally = tally_new(grid->q->program, grid->past);
+		g->cluster[n].run.tally = tally_new(grid->q->program);
 		if (!g->cluster[n].run.tally)
 			return -ENOMEM; /* time_tally_close frees the others */
 	}
 	return 0;
+}
+
+static void other_lanes(struct tally_record *r, uint64_t mask)
+{
+	r->n.issues += r->issues;
+	r->n.off += r->mask ? 0 : r->issues;
+	r->n.lanes += r->issues * (uint64_t)__builtin_popcountll(r->mask);
+	r->issues = 0;
+	r->mask = mask;
 }
 
 void time_tally_close(struct time_gpu *g, struct time_grid *grid)
@@ -85,13 +91,15 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid)
 		if (!y)
 			continue;
 		for (uint32_t pc = 0; pc < grid->q->program->func->inst_count; pc++) {
-			const struct time_count *from = &y->record[pc];
+			struct tally_record *r = &y->record[pc];
+			other_lanes(r, 0);
+			const struct time_count *from = &r->n;
 			struct time_count *to = &s->record[pc];
-			to->issues += from->issues + from->whole;
+			to->issues += from->issues;
 			to->off += from->off;
-			to->lanes += from->lanes + from->whole * g->spec->warp_size;
-			to->whole += from->whole;
-			to->waited += from->waited;
+			to->lanes += from->lanes;
+			to->waited += from->waited + r->operand;
+			s->waited[WHY_OPERAND] += r->operand;
 			to->transactions += from->transactions;
 			to->passes += from->passes;
 		}
@@ -103,33 +111,43 @@ void time_tally_close(struct time_gpu *g, struct time_grid *grid)
 		g->cluster[n].run.tally = NULL;
 	}
 	add_caches(g, s, 1);
-	mem_free(grid->past);
-	grid->past = NULL;
 }
 
 /* ---- one warp ---- */
 
-void time_tally_warp(struct time_run *x, struct time_warp *w)
+static void add_waited(struct time_run *x, struct time_warp *w, uint64_t t)
 {
-	struct note_warp *nw = &x->tally->past[w->block->sm * x->g->spec->max_warps_per_sm + w->f.warp_id];
-	nw->lanes = nw->block = 0;
-	nw->before = x->start - 1;
-	w->past = nw;
+	const uint64_t waited = t - w->past.before - 1;
+	x->tally->record[w->f.pc].n.waited += waited;
+	/* A warp among many mostly waits for a pipe, which is what time_reason would say first. */
+	if (t > w->sched->wake[w->slot] && set_free(w->sched, &x->p->set[w->sched->set[w->slot]]) == t) {
+		x->tally->waited[WHY_PIPE] += waited;
+		return;
+	}
+	struct note_warp nw = {.before = w->past.before,
+			       .lanes = w->past.lanes,
+			       .latest = w->past.latest,
+			       .from = x->g->fetch ? "" : NULL};
+	time_reason(x, w, &nw, t);
+	x->tally->waited[nw.why] += waited;
 }
 
-void time_tally_waited(struct time_run *x, struct time_warp *w, uint64_t t)
+void time_tally_any(struct time_run *x, struct time_warp *w, uint64_t mask, uint64_t t)
 {
-	struct note_warp *nw = w->past;
-	const uint64_t waited = t - nw->before - 1, wake = w->sched->wake[w->slot];
-	const struct time_inst *ti = &x->ti[w->f.pc];
-	uint32_t k = 0;
-	/* Mostly an operand, which is what time_reason looks for first. */
-	while (k < ti->wait_count && w->ready[ti->wait[k]] != wake)
-		k++;
-	if (t == wake && k < ti->wait_count)
-		nw->why = WHY_OPERAND;
-	else
-		time_reason(x, w, nw, t);
-	x->tally->record[w->f.pc].waited += waited;
-	x->tally->waited[nw->why] += waited;
+	struct tally_record *r = &x->tally->record[w->f.pc];
+	const uint32_t before = x->ti[w->f.pc].before;
+	if (!w->sub) {
+		if (!w->past.lanes)
+			w->past.first = t;
+		if (t - w->past.before > 1)
+			add_waited(x, w, t);
+	}
+	if (w->sub < before && mask)
+		return;
+	if (mask != r->mask)
+		other_lanes(r, mask);
+	r->issues++;
+	w->past.latest = w->f.pc;
+	w->past.lanes = w->f.active;
+	w->past.before = t;
 }

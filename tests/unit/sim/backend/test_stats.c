@@ -46,7 +46,6 @@ static void add(void *ctx, const struct time_event *ev)
 	uint64_t from = ev->first ? 0 : ev->before + 1, waited = ev->cycle > from ? ev->cycle - from : 0;
 	n->issues++;
 	n->off += !ev->mask;
-	n->whole += ev->mask == UINT32_MAX;
 	n->lanes += (uint64_t)__builtin_popcountll(ev->mask);
 	n->waited += waited;
 	n->transactions += ev->transactions;

@@ -149,15 +149,21 @@ static void device(struct twin *t)
 	clusters(t, sms > 0 ? (unsigned)sms : 1);
 	warp = twin_take(t, "device.warp_size", "count", warp, "what the driver says");
 	block = twin_take(t, "device.max_threads_per_block", "count", block > 0 ? block : 1024, "what the driver says");
-	const double threads = d->max_threads_per_sm >= block ? d->max_threads_per_sm : block;
-	told(t, "device.max_threads_per_sm", d->max_threads_per_sm >= block ? threads : 0, threads, "count");
-	twin_put(t, "device.max_warps_per_sm", ceil(threads / warp), "count", NULL, "as many as the threads need");
-	twin_put(t, "device.max_blocks_per_sm",
-		 cc >= 70   ? 32
-		 : cc >= 50 ? 32
-		 : cc >= 30 ? 16
-			    : 8,
-		 "count", NULL, "usual for the compute capability");
+	double threads = d->max_threads_per_sm >= block ? d->max_threads_per_sm : block, warps = 0;
+	if (twin_number(&t->r->findings, "device.max_threads_per_sm", &threads))
+		twin_take(t, "device.max_threads_per_sm", "count", threads, NULL);
+	else
+		told(t, "device.max_threads_per_sm", d->max_threads_per_sm >= block ? threads : 0, threads, "count");
+	if (twin_number(&t->r->findings, "device.max_warps_per_sm", &warps) && warps * warp >= threads)
+		twin_take(t, "device.max_warps_per_sm", "count", warps, NULL);
+	else
+		twin_put(t, "device.max_warps_per_sm", ceil(threads / warp), "count", NULL,
+			 "as many as the threads need");
+	twin_take(t, "device.max_blocks_per_sm", "count",
+		  cc >= 50   ? 32
+		  : cc >= 30 ? 16
+			     : 8,
+		  "usual for the compute capability");
 	twin_take(t, "device.clock_hz", "Hz", d->clock_hz > 0 ? d->clock_hz : 1e9, "what the driver says, or 1 GHz");
 	yes_no(t, "device.has_f64", d->has_f64);
 	yes_no(t, "device.has_f16", d->has_f16);
@@ -176,6 +182,10 @@ static void core(struct twin *t)
 {
 	const struct finding_list *l = &t->r->findings;
 	double turn = 30, link = 10, entries;
+	twin_word(t, "core.policy", "round_robin oldest youngest greedy", "", NULL);
+	const struct finding *dual = twin_found(t, "core.dual_issue");
+	if (dual && dual->value.kind == VALUE_TEXT)
+		twin_line(t, "core.dual_issue", dual->value.text, "yes/no", dual, NULL);
 	twin_take(t, "clock.read_latency", "cycles", 4, "not known");
 	twin_take(t, "clock.granularity", "cycles", 1, "not known");
 	twin_word(t, "clock.scope", "sm cluster gpu", "sm", "not known");

@@ -116,14 +116,18 @@ static int collect(struct twin *t, struct twin_core *c)
 	return 0;
 }
 
-/* As many schedulers as the fastest operation needs, at one instruction a cycle each. */
+/* As many schedulers as were found, or as the fastest operation needs, at one instruction a cycle each. */
 static void schedulers(struct twin *t, struct twin_core *c)
 {
-	double most = 0;
+	double most = 0, found = 0;
 	for (size_t i = 0; i < c->count; i++)
 		most = fmax(most, c->op[i].rate * c->op[i].native_ops);
 	c->schedulers = fmin(fmax(ceil(most / c->warp - 0.02), 1), 16);
-	twin_put(t, "core.schedulers", c->schedulers, "count", NULL, "as many as the fastest operation needs");
+	const bool enough = twin_number(&t->r->findings, "core.schedulers", &found) && found >= c->schedulers;
+	if (enough)
+		c->schedulers = found;
+	twin_put(t, "core.schedulers", c->schedulers, "count", enough ? twin_found(t, "core.schedulers") : NULL,
+		 "as many as the fastest operation needs");
 	twin_put(t, "core.issue_interval", 1, "cycles", NULL, "one instruction a cycle");
 }
 

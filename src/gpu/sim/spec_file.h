@@ -137,6 +137,8 @@ int spec_check_requests(const struct spec_file *f, const struct sim_spec *s);
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_walk.c: completion of loads. */
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* spec_residency.c: places of an SM, and schedulers. */
+int spec_truth_residency(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_rates.c: what is read in a cycle. */
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* Bytes a cycle of what memory holds that come through the L2's port; 0: no limit. */

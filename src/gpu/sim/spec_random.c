@@ -63,7 +63,8 @@ static void roll_device(struct dice *d, uint64_t seed)
 	draw_put_int(d->out, "device.max_threads_per_block", "count", d->block_threads);
 	draw_put_int(d->out, "device.max_threads_per_sm", "count", 2 * d->block_threads);
 	draw_put_int(d->out, "device.warp_size", "count", d->warp);
-	draw_put_int(d->out, "device.max_warps_per_sm", "count", 2 * d->block_threads / d->warp);
+	draw_put_int(d->out, "device.max_warps_per_sm", "count",
+		     spec_random_warps(seed, 2 * d->block_threads / d->warp));
 	draw_put_int(d->out, "device.max_blocks_per_sm", "count", draw_between(&d->r, 4, 16));
 	draw_put(d->out, "device.has_f64", "yes/no", "%s", d->f64 ? "yes" : "no");
 	draw_put(d->out, "device.has_f16", "yes/no", "%s", d->f16 ? "yes" : "no");

@@ -46,6 +46,8 @@ void spec_random_control(struct str *out, uint64_t seed, int warp);
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads);
 /* Threads of a warp. */
 int spec_random_warp(uint64_t seed);
+/* Most warps of an SM whose threads make so many: sometimes there is room for more. */
+int spec_random_warps(uint64_t seed, int warps);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads);
 /* The host's side, and what shows in few kernels: native instructions, routines, barriers of an SM. */

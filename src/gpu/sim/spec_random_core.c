@@ -95,6 +95,13 @@ int spec_random_warp(uint64_t seed)
 	return rng_below(&r, 10) ? 32 : 64;
 }
 
+int spec_random_warps(uint64_t seed, int warps)
+{
+	struct rng r;
+	rng_seed(&r, hash64("max_warps", 9, seed));
+	return rng_below(&r, 5) ? warps : warps + warps / 4;
+}
+
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads)
 {
 	roll_numbers(out, seed, clusters, per_cluster);

@@ -574,6 +574,8 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_paths(&t, s);
 	tell_translation(&t, s);
 	if (!t.rc)
+		t.rc = spec_truth_residency(s, each, ctx);
+	if (!t.rc)
 		t.rc = spec_truth_rates(s, each, ctx);
 	if (!t.rc)
 		t.rc = spec_truth_pipeline(s, each, ctx);

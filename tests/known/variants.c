@@ -1,0 +1,96 @@
+/* Small GPUs, each a shipped one with some lines changed: what a probe concludes follows the lines. */
+#include "base/embed.h"
+#include "gpu/sim/sim.h"
+#include "known.h"
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define SEED 1
+
+static const struct variant {
+	const char *of, *probe, *lines; /* lines take the place of those with the same keys */
+	struct {
+		const char *key, *text; /* NULL: the number; a verdict's name: no value is asked */
+		double number;
+	} want[3];
+} variants[] = {
+    {"gpus/toy.gpu", "residency", "core.policy = oldest name # test\n", {{"core.policy", "oldest", 0}}},
+    {"gpus/toy.gpu", "residency", "core.policy = youngest name # test\n", {{"core.policy", "youngest", 0}}},
+    {"gpus/toy.gpu", "residency", "core.policy = greedy name # test\n", {{"core.policy", "greedy", 0}}},
+    {"gpus/toy.gpu",
+     "residency",
+     "core.policy = round_robin name # test\ndevice.max_warps_per_sm = 21 count # test\n"
+     "device.max_blocks_per_sm = 7 count # test\n",
+     {{"core.policy", "round_robin", 0}, {"device.max_warps_per_sm", NULL, 21}, {"device.max_blocks_per_sm", NULL, 7}}},
+};
+
+/* The shipped description without the keys of v's lines, and then those. */
+static void describe(const struct variant *v, struct str *out)
+{
+	const struct embedded *m = embed_find(v->of);
+	for (const char *p = m->data; *p;) {
+		size_t n = strcspn(p, "\n");
+		bool drop = false;
+		for (const char *l = v->lines; *l; l += strcspn(l, "\n") + 1)
+			drop |= strncmp(l, p, strcspn(l, "=") + 1) == 0;
+		n += p[n] == '\n';
+		if (!drop)
+			str_addn(out, p, n);
+		p += n;
+	}
+	str_add(out, v->lines);
+}
+
+static bool is_wanted(const struct finding *f, const char *text, double number)
+{
+	if (!f)
+		return false;
+	if (text && strcmp(text, verdict_name(f->verdict)) == 0)
+		return true;
+	if (!finding_estimated(f))
+		return false;
+	return text ? f->value.kind == VALUE_TEXT && strcmp(f->value.text, text) == 0
+		    : f->value.kind == VALUE_NUMBER && fabs(f->value.number - number) <= 0.03 * fabs(number);
+}
+
+static int one(const struct variant *v)
+{
+	struct str text;
+	struct arena a;
+	struct err e = {0};
+	struct sim_spec *s;
+	struct run r = {0};
+	int bad = 0;
+	str_init(&text);
+	arena_init(&a);
+	describe(v, &text);
+	int rc = spec_parse(&s, &a, "variant", str_text(&text), text.len, &e);
+	if (rc == 0)
+		rc = known_measure_probe(&r, s, SEED, v->probe, &e);
+	for (unsigned i = 0; rc == 0 && i < sizeof v->want / sizeof *v->want && v->want[i].key; i++) {
+		const struct finding *f = findings_get(&r.findings, v->want[i].key);
+		char value[80] = "no finding";
+		if (is_wanted(f, v->want[i].text, v->want[i].number))
+			continue;
+		if (f)
+			known_value(value, sizeof value, f);
+		printf("%s of %swith\n%s%s is %s %s: %s\n", v->probe, v->of, v->lines, v->want[i].key,
+		       f ? verdict_name(f->verdict) : "", value, f ? f->because : "");
+		bad++;
+	}
+	if (rc)
+		printf("%s with\n%s: %s\n", v->of, v->lines, e.text);
+	run_free(&r);
+	arena_free(&a);
+	str_free(&text);
+	return rc || bad;
+}
+
+int main(void)
+{
+	int bad = 0;
+	for (size_t i = 0; i < sizeof variants / sizeof *variants; i++)
+		bad += one(&variants[i]);
+	return bad != 0;
+}

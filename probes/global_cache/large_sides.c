@@ -49,14 +49,34 @@ static double mean_of(const double *v, size_t n, double *error)
 	return mean;
 }
 
-size_t large_undelayed(const double *ticks, size_t n, double *scratch)
+/* How many are not far above the others. */
+static size_t in_time(const double *ticks, size_t n, double *scratch)
 {
 	const double most = stat_median(ticks, n, scratch) + fmax(1.5, DELAYED_FROM * stat_mad(ticks, n, scratch));
 	size_t kept = n;
 
 	while (kept && ticks[kept - 1] > most)
 		kept--;
+	return kept;
+}
+
+size_t large_undelayed(const double *ticks, size_t n, double *scratch)
+{
+	const size_t kept = in_time(ticks, n, scratch);
+
 	return (double)(n - kept) <= DELAYED_MOST * (double)n ? kept : n;
+}
+
+/* Two standard errors on either side, and the tick in which a clock read falls. */
+void large_memory(const double *ticks, size_t n, double *scratch, struct large_sides *out)
+{
+	const size_t early = in_time(ticks, n, scratch);
+	double error;
+
+	out->memory_count = large_undelayed(ticks, n, scratch);
+	out->memory = mean_of(ticks, out->memory_count, &error);
+	out->memory_lo = fmin(out->memory, mean_of(ticks, early, &error)) - 2 * error - 1;
+	out->memory_hi = mean_of(ticks, n, &error) + 2 * error + 1;
 }
 
 enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit, const struct large_l2 *l,
@@ -97,11 +117,7 @@ enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit
 			 l->largest);
 		return CHASE_UNDECIDED;
 	}
-	out->memory_count = large_undelayed(all.ticks + not_memory, out->memory_count, scratch);
-	out->memory = mean_of(all.ticks + not_memory, out->memory_count, &error);
-	/* Two standard errors, and the tick in which a clock read falls. */
-	out->memory_lo = out->memory - 2 * error - 1;
-	out->memory_hi = out->memory + 2 * error + 1;
+	large_memory(all.ticks + not_memory, out->memory_count, scratch, out);
 	if (out->sides) {
 		out->far_count = first.count[0];
 		out->far = mean_of(little.ticks, out->far_count, &error);

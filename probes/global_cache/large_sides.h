@@ -23,5 +23,8 @@ enum chase_state large_sides(struct study *s, unsigned experiment, uint64_t unit
 /* How many of n samples, ascending, no refresh of the memory delayed: the slowest were, if they are as few as refreshes make them. scratch: n more.
  * Exposed for tests. */
 size_t large_undelayed(const double *ticks, size_t n, double *scratch);
+/* The mean of what memory answered, in ascending order, and its interval. Parts of the memory differ, and how many of the slowest are delayed hangs on the spread of
+ * all: the interval holds the mean with those and without. */
+void large_memory(const double *ticks, size_t n, double *scratch, struct large_sides *out);
 
 #endif

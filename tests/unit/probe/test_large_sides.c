@@ -29,9 +29,27 @@ static void few_are_refreshed(void **state)
 	assert_int_equal(kept(SAMPLES / 2), SAMPLES);
 }
 
+/* Whether one more of them is left out must not move the interval away from what it was: in one run of a card 5.1 % were late, in the next 4.9 %. */
+static void interval_holds_both(void **state)
+{
+	struct large_sides of[2];
+	double ticks[SAMPLES], scratch[SAMPLES];
+
+	(void)state;
+	for (unsigned more = 0; more < 2; more++) {
+		for (unsigned i = 0; i < SAMPLES; i++)
+			ticks[i] = 600 + i / 50 + (i + SAMPLES / 20 + more >= SAMPLES ? 500 : 0);
+		large_memory(ticks, SAMPLES, scratch, &of[more]);
+	}
+	assert_true(of[1].memory > of[0].memory + 20);
+	for (unsigned i = 0; i < 2; i++)
+		for (unsigned k = 0; k < 2; k++)
+			assert_true(of[i].memory >= of[k].memory_lo && of[i].memory <= of[k].memory_hi);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(few_are_refreshed)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(few_are_refreshed), cmocka_unit_test(interval_holds_both)};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -57,8 +57,9 @@ int sweep_setup(const struct study *s, double x, const double *p, struct job *j,
 	return 0;
 }
 
-enum chase_state large_sample(struct study *s, unsigned experiment, double footprint, uint64_t unit, unsigned seed,
-			      struct large_sample *out, struct large_l2 *l)
+/* In the order of the visits. */
+static enum chase_state sample(struct study *s, unsigned experiment, double footprint, uint64_t unit, unsigned seed,
+			       struct large_sample *out, struct large_l2 *l)
 {
 	const double p[POINT_PARAMS] = {(double)unit, PASSES, seed, 0};
 	const struct point *pt = study_ask(s, experiment, footprint, p);
@@ -81,8 +82,17 @@ enum chase_state large_sample(struct study *s, unsigned experiment, double footp
 	out->scratch = out->ticks + out->n;
 	for (size_t i = 0; i < out->n; i++)
 		out->ticks[i] = (uint32_t)(pt->y[HEAD + 2 * i + 1] - pt->y[HEAD + 2 * i]);
-	qsort(out->ticks, out->n, sizeof(double), stat_compare_double);
 	return CHASE_DONE;
+}
+
+enum chase_state large_sample(struct study *s, unsigned experiment, double footprint, uint64_t unit, unsigned seed,
+			      struct large_sample *out, struct large_l2 *l)
+{
+	const enum chase_state state = sample(s, experiment, footprint, unit, seed, out, l);
+
+	if (state == CHASE_DONE)
+		qsort(out->ticks, out->n, sizeof(double), stat_compare_double);
+	return state;
 }
 
 static double largest_of(const struct study *s, uint64_t limit)
@@ -123,7 +133,7 @@ static enum chase_state misses_at(struct study *s, unsigned experiment, double f
 	*misses = *of = 0;
 	for (unsigned seed = 0; seed < SEEDS; seed++) {
 		struct large_sample w;
-		enum chase_state state = large_sample(s, experiment, footprint, unit, seed, &w, l);
+		enum chase_state state = sample(s, experiment, footprint, unit, seed, &w, l);
 		if (state == CHASE_UNDECIDED)
 			return state;
 		if (state == CHASE_PENDING) {

@@ -41,8 +41,9 @@ struct ring_lines {
 	uint32_t *visits, *misses;
 };
 struct tally {
-	uint32_t k[SETS_MOST];
+	uint32_t k[SETS_MOST]; /* 0 where v and m are 0 as well */
 	double v[SETS_MOST], m[SETS_MOST];
+	uint32_t used[SETS_MOST + 1], sets; /* those with lines, in the order of their first ones */
 	double count[JUDGE_WAYS_MOST + 2], visits[JUDGE_WAYS_MOST + 2], misses[JUDGE_WAYS_MOST + 2];
 	uint32_t most;
 };
@@ -84,33 +85,56 @@ static void lines_of(const struct judge_ring *r, uint64_t line, struct ring_line
 	}
 }
 
-static uint32_t set_of(const struct pages_shape *q, uint64_t line)
+/* A shape's mapping by itself: the loops below write much, and need not read it again for it. */
+struct mapping {
+	uint64_t first;
+	uint32_t sets, mask, digit; /* mask: of a power of two, else 0; digit: bits of a folded one, else 0 */
+};
+
+static struct mapping mapping_of(const struct pages_shape *q)
+{
+	const bool even = !(q->sets & (q->sets - 1));
+
+	return (struct mapping){q->first, q->sets, even ? q->sets - 1 : 0,
+				q->folded ? (uint32_t)__builtin_ctz(q->sets) : 0};
+}
+
+static inline uint32_t set_of(struct mapping q, uint64_t line)
 {
 	uint64_t set = 0;
 
-	if (!q->folded)
-		return (uint32_t)(line % q->sets);
-	for (line += q->first; line; line >>= __builtin_ctz(q->sets))
+	if (!q.digit)
+		return (uint32_t)(q.mask ? line & q.mask : line % q.sets);
+	for (line += q.first; line; line >>= q.digit)
 		set ^= line;
-	return (uint32_t)set & (q->sets - 1);
+	return (uint32_t)set & q.mask;
 }
 
 static void tally(const struct ring_lines *r, const struct pages_shape *q, struct tally *t)
 {
-	memset(t->k, 0, q->sets * sizeof(*t->k));
-	memset(t->v, 0, q->sets * sizeof(*t->v));
-	memset(t->m, 0, q->sets * sizeof(*t->m));
+	uint32_t used = 0;
+
+	for (uint32_t i = 0; i < t->sets; i++) {
+		t->k[t->used[i]] = 0;
+		t->v[t->used[i]] = t->m[t->used[i]] = 0;
+	}
 	memset(t->count, 0, sizeof(t->count));
 	memset(t->visits, 0, sizeof(t->visits));
 	memset(t->misses, 0, sizeof(t->misses));
 	t->most = 0;
-	for (uint32_t i = 0; i < r->n; i++) {
-		const uint32_t s = set_of(q, r->line[i]);
-		t->k[s]++;
-		t->v[s] += r->visits[i];
-		t->m[s] += r->misses[i];
+	const struct mapping map = mapping_of(q);
+	const struct ring_lines of = *r;
+	for (uint32_t i = 0; i < of.n; i++) {
+		const uint32_t s = set_of(map, of.line[i]);
+		t->used[used] = s;
+		used += !t->k[s]++;
+		t->v[s] += of.visits[i];
+		t->m[s] += of.misses[i];
 	}
-	for (uint32_t s = 0; s < q->sets; s++) {
+	t->sets = used;
+	t->count[0] = map.sets - used;
+	for (uint32_t i = 0; i < used; i++) {
+		const uint32_t s = t->used[i];
 		const uint32_t k = t->k[s] <= JUDGE_WAYS_MOST ? t->k[s] : JUDGE_WAYS_MOST + 1;
 		t->count[k]++;
 		t->visits[k] += t->v[s];
@@ -450,10 +474,11 @@ static double beyond_chance(double sum, double n)
 /* How unlike the lines of sets that overflow miss: whatever is replaced, none of a set's has a place of its own. Only where each is visited once a lap. */
 static double unlike(const struct ring_lines *r, const struct pages_shape *q, const struct tally *t, uint32_t laps)
 {
+	const struct mapping map = mapping_of(q);
 	double sum = 0, n = 0;
 
 	for (uint32_t l = 0; l < r->n; l++) {
-		const uint32_t set = set_of(q, r->line[l]);
+		const uint32_t set = set_of(map, r->line[l]);
 		if (t->k[set] <= q->ways || r->visits[l] != laps)
 			continue;
 		const double p = fmin(fmax(t->m[set] / t->v[set], 1e-9), 1 - 1e-9);

@@ -4,6 +4,8 @@
  * A number says nothing about where an SM is: which of them make a cluster is told by the clock counter that they share. */
 #include "base/arena.h"
 #include "probe/share.h"
+#include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -237,19 +239,38 @@ static int draw_order(const struct study *s, struct figure_list *out)
 			pt = &series->points[i];
 	if (!pt)
 		return 0;
-	const uint32_t n = PER_SM * study_device(s)->sm_count;
-	struct figure *f = figures_new(out, "block-order", "The SM that each block of a launch went to");
-	double x[2048], y[2048];
-	if (!f)
-		return -1;
-	f->x = (struct figure_axis){.label = "block"};
-	f->y = (struct figure_axis){.label = "SM"};
-	uint32_t count = 0;
-	for (; count < n && count < sizeof x / sizeof *x; count++) {
-		x[count] = count;
-		y[count] = sm_of(pt, 0, count);
+	const uint32_t sms = study_device(s)->sm_count, launches = pt->repeats < LAUNCHES ? pt->repeats : LAUNCHES;
+	const size_t cells = (size_t)launches * PER_SM * sms;
+	struct figure *f = figures_new(out, "block-order", "Which SM gets a launch's blocks, and when");
+	double *x = ARENA_ARRAY(study_arena((struct study *)s), 3 * cells + 1, double), *y = x + cells,
+	       *turn = y + cells;
+	if (!f || !x)
+		return -ENOMEM;
+	figure_repeats(f, "", "topology.block_order");
+	f->x = (struct figure_axis){.label = "SM"};
+	f->shade = (struct figure_axis){.label = "turn of the block"};
+	snprintf(f->caption, sizeof f->caption,
+		 "The darker, the later in its launch. Rows that are alike: every launch has the same order.");
+	for (size_t i = 0; i < cells; i++) {
+		x[i] = (double)(i % sms);
+		y[i] = (double)(i / sms);
+		turn[i] = NAN;
 	}
-	return figure_add(f, "one launch", MARK_POINTS, x, y, NULL, count);
+	for (unsigned r = 0; r < launches; r++) {
+		for (unsigned k = 0; k < PER_SM; k++) {
+			char name[FIGURE_ROW];
+			snprintf(name, sizeof name, "launch %u, %s", r + 1, k ? "second" : "first");
+			if (figure_row(f, name))
+				return -ENOMEM;
+		}
+		for (uint32_t b = 0; b < PER_SM * sms; b++) {
+			const uint32_t sm = sm_of(pt, r, b);
+			const size_t at = (size_t)r * PER_SM * sms + sm;
+			if (sm < sms) /* the second one of an SM that has one */
+				turn[isnan(turn[at]) ? at : at + sms] = b;
+		}
+	}
+	return figure_add(f, "blocks", MARK_CELLS, x, y, turn, cells);
 }
 
 static const char *const claims[] = {"topology.block_order", "device.sm_count", NULL};

@@ -475,9 +475,8 @@ static const struct point *lanes_of(const struct study *s, uint32_t flip, unsign
 	return NULL;
 }
 
-/* When each of n threads from `first` on began and ended, against its number. base: time 0. */
-static int draw_threads(struct figure *f, const struct point *pt, unsigned first, unsigned n, const char *begins,
-			const char *ends)
+/* From when to when each of n threads from `first` on ran, against its number. */
+static int draw_threads(struct figure *f, const struct point *pt, unsigned first, unsigned n, const char *name)
 {
 	double from[64], to[64], thread[64];
 	uint32_t base = thread_words(pt, 0, 0)[0];
@@ -492,9 +491,7 @@ static int draw_threads(struct figure *f, const struct point *pt, unsigned first
 		to[t] = thread_words(pt, 0, first + t)[1] - base;
 		thread[t] = first + t;
 	}
-	if (begins && figure_add(f, begins, MARK_POINTS, from, thread, NULL, n))
-		return -1;
-	return ends ? figure_add(f, ends, MARK_POINTS, to, thread, NULL, n) : 0;
+	return figure_add(f, name, MARK_SPANS, from, thread, to, n);
 }
 
 static struct figure *timeline(struct figure_list *out, const char *name, const char *title)
@@ -515,7 +512,7 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 	struct figure *f = NULL;
 	if (series && series->count && series->points[0].outcome == OUTCOME_OK) {
 		f = timeline(out, "branch-timeline", "Eight ways through a branch: when each lane runs");
-		if (!f || draw_threads(f, &series->points[0], 0, warp, "starts", "ends"))
+		if (!f || draw_threads(f, &series->points[0], 0, warp, "a lane on its way"))
 			return -1;
 	}
 	const struct point *two = lanes_of(s, 0, 2);
@@ -523,8 +520,7 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 		f = timeline(out, "branch-two-warps", "Two warps whose lanes all go different ways");
 		if (f)
 			figure_repeats(f, "Wong 2010, Fig. 7", "branch.divergence.*");
-		if (!f || draw_threads(f, two, 0, warp, "warp 0 starts", "warp 0 ends") ||
-		    draw_threads(f, two, warp, warp, "warp 1 starts", "warp 1 ends"))
+		if (!f || draw_threads(f, two, 0, warp, "warp 0") || draw_threads(f, two, warp, warp, "warp 1"))
 			return -1;
 	}
 	f = NULL;
@@ -532,10 +528,10 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 		const struct point *pt = lanes_of(s, flips[i], 1);
 		if (!pt)
 			continue;
-		if (!f)
-			f = timeline(out, "branch-order",
-				     "A chain of branches: whose turn it is, for three permutations");
-		if (!f || draw_threads(f, pt, 0, warp, orders[i], NULL))
+		if (!f && (f = timeline(out, "branch-order",
+					"A chain of branches: whose turn it is, for three permutations")))
+			f->panels = true;
+		if (!f || draw_threads(f, pt, 0, warp, orders[i]))
 			return -1;
 	}
 	return 0;

@@ -6,8 +6,17 @@
 #include <math.h>
 #include <stdio.h>
 
-enum { READS = 16, HEADER_WORDS = 2, GAPS = 6, PLACES = 4, GRANULARITY_MAX = 1024, WINDOW = 8, STEPS = 256 };
-enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE, EXPERIMENT_BLOCKS, EXPERIMENT_BOOST };
+enum {
+	READS = 16,
+	HEADER_WORDS = 2,
+	GAPS = 6,
+	PLACES = 4,
+	GRANULARITY_MAX = 1024,
+	WINDOW = 8,
+	STEPS = 256,
+	SHOWN = 512 /* SMs */
+};
+enum { EXPERIMENT_READS, EXPERIMENT_PHASES, EXPERIMENT_SCOPE, EXPERIMENT_BOOST };
 
 /* Operations whose latencies have little in common, so that some do not fit into the steps of a coarse counter. */
 static const struct phase { /* in the order of phases.ptx */
@@ -60,32 +69,8 @@ static int setup_phases(const struct study *s, double x, const double *p, struct
 	return 0;
 }
 
-/* x: blocks. */
-static int setup_blocks(const struct study *s, double x, const double *p, struct job *j)
-{
-	(void)s;
-	(void)p;
-	j->template_path = "probes/clock/blocks.ptx";
-	snprintf(j->launch.entry, sizeof j->launch.entry, "blocks");
-	j->launch.grid[0] = (uint32_t)x;
-	j->launch.grid[1] = j->launch.grid[2] = 1;
-	j->launch.block[0] = j->launch.block[1] = j->launch.block[2] = 1;
-	job_output(j, HEADER_WORDS + 3 * (uint32_t)x);
-	job_arg_u32(j, 5);
-	j->launch.warmups = 1;
-	return 0;
-}
-
-/* Wong's two launches have 10 and 30 blocks, for 30 SMs. */
-static uint32_t blocks_of(const struct study *s, unsigned launch)
-{
-	const uint32_t sms = study_device(s)->sm_count;
-	return launch ? sms : (sms + 2) / 3;
-}
-
 static const struct experiment experiments[] = {
     [EXPERIMENT_SCOPE] = {.name = "scope", .axis = "launch", .unit = "number", .setup = share_clock_setup},
-    [EXPERIMENT_BLOCKS] = {.name = "blocks", .axis = "blocks", .unit = "count", .setup = setup_blocks},
     [EXPERIMENT_BOOST] = {.name = "boost", .axis = "loads in a row", .unit = "count", .setup = boost_setup},
     [EXPERIMENT_PHASES] = {.name = "phases",
 			   .axis = "operations between two reads",
@@ -224,8 +209,6 @@ static void study_clock(struct study *s)
 	const struct device_info *d = study_device(s);
 	const struct point *pt[PLACES][GAPS];
 	study_scope(s);
-	for (unsigned i = 0; i < 2; i++) /* for the figure */
-		study_ask(s, EXPERIMENT_BLOCKS, blocks_of(s, i), NULL);
 	boost_ask(s, EXPERIMENT_BOOST);
 	unsigned places = d->sm_count < PLACES ? d->sm_count : PLACES;
 	const struct point *bad = NULL;
@@ -287,44 +270,71 @@ static void study_clock(struct study *s)
 				      "%zu windows on %u SMs", steps, places);
 }
 
+/* SMs whose counters show about the same time get marks of their own, as far as there are enough for all groups. */
+static int draw_groups(struct figure *f, const uint32_t *group, const double *sm, const double *at, size_t n)
+{
+	double x[SHOWN], y[SHOWN];
+	uint32_t first[FIGURE_MARKS + 1];
+	unsigned groups = 0;
+
+	for (size_t i = 0; i < n && groups <= FIGURE_MARKS; i++) {
+		unsigned k = 0;
+		while (k < groups && first[k] != group[(size_t)sm[i]])
+			k++;
+		if (k == groups)
+			first[groups++] = group[(size_t)sm[i]];
+	}
+	if (groups > FIGURE_MARKS)
+		return figure_add(f, "an SM's counter", MARK_POINTS, sm, at, NULL, n);
+	for (unsigned k = 0; k < groups; k++) {
+		char label[48];
+		size_t count = 0;
+		for (size_t i = 0; i < n; i++)
+			if (group[(size_t)sm[i]] == first[k]) {
+				x[count] = sm[i];
+				y[count++] = at[i];
+			}
+		snprintf(label, sizeof label, groups > 1 ? "%zu SMs with SM %u" : "all %zu SMs", count, first[k]);
+		if (figure_add(f, label, MARK_POINTS, x, y, NULL, count))
+			return -1;
+	}
+	return 0;
+}
+
 /* Wong, Fig. 5: where blocks of one launch show the same time, they read one counter. */
 static int draw_clock(const struct study *s, struct figure_list *out)
 {
-	static const char *const labels[2][2] = {{"first launch, beginnings", "first launch, ends"},
-						 {"second launch, beginnings", "second launch, ends"}};
-	enum { SHOWN = 512 };
-	const struct series *series = study_series(s, EXPERIMENT_BLOCKS);
-	struct figure *f = NULL;
-	double sm[SHOWN], at[2][SHOWN];
-	for (unsigned launch = 0; launch < 2; launch++) {
-		const struct point *pt = NULL;
-		for (size_t i = 0; series && i < series->count; i++)
-			if (series->points[i].x == blocks_of(s, launch) && series->points[i].outcome == OUTCOME_OK)
-				pt = &series->points[i];
-		if (!pt)
-			continue;
-		size_t n = 0;
-		for (; n < SHOWN && n < (size_t)pt->x; n++) {
-			const uint32_t *w = pt->y + HEADER_WORDS + 3 * n;
-			sm[n] = w[0] - 1.0;
-			at[0][n] = w[1];
-			at[1][n] = w[2];
+	const struct series *series = study_series(s, EXPERIMENT_SCOPE);
+	const struct point *pt = NULL;
+	const unsigned sms = study_device(s)->sm_count;
+	double sm[SHOWN], at[SHOWN], least = 0;
+	char why[160];
+	size_t n = 0;
+
+	for (size_t i = 0; series && i < series->count && !pt; i++)
+		if (series->points[i].outcome == OUTCOME_OK && series->points[i].repeats)
+			pt = &series->points[i];
+	if (!pt)
+		return 0;
+	for (unsigned i = 0; i < sms && n < SHOWN; i++)
+		if (share_clock_time(pt, i, &at[n])) {
+			least = fmin(least, at[n]);
+			sm[n++] = i;
 		}
-		if (!f)
-			f = figures_new(out, "clock-counters",
-					"What the clock counters show when blocks begin and end");
-		if (!f)
-			return -1;
-		figure_repeats(f, "Wong 2010, Fig. 5", "clock.scope");
-		snprintf(f->caption, sizeof f->caption,
-			 "SMs at one height read one counter; others were started at other moments.");
-		f->x = (struct figure_axis){.label = "SM"};
-		f->y = (struct figure_axis){.label = "clock counter", .unit = "cycles"};
-		for (unsigned end = 0; end < 2; end++)
-			if (figure_add(f, labels[launch][end], MARK_POINTS, sm, at[end], NULL, n))
-				return -1;
-	}
-	return 0;
+	for (size_t i = 0; i < n; i++)
+		at[i] -= least;
+	struct figure *f = figures_new(out, "clock-counters", "What each SM's clock counter shows in one launch");
+	uint32_t *group = ARENA_ARRAY(study_arena((struct study *)s), sms, uint32_t);
+	if (!f || !group)
+		return -1;
+	figure_repeats(f, "Wong 2010, Fig. 5", "clock.scope");
+	snprintf(f->caption, sizeof f->caption,
+		 "SMs at one height read one counter; others were started at other moments.");
+	f->x = (struct figure_axis){.label = "SM"};
+	f->y = (struct figure_axis){.label = "counter, from the lowest on", .unit = "cycles"};
+	if (share_clock_groups(study_arena((struct study *)s), pt, sms, group, why, sizeof why))
+		return draw_groups(f, group, sm, at, n);
+	return figure_add(f, "an SM's counter", MARK_POINTS, sm, at, NULL, n);
 }
 
 static const char *const claims[] = {"clock.read_latency", "clock.granularity", "clock.scope", "clock.boost", NULL};

@@ -78,6 +78,7 @@ static struct figure *new_figure(struct figure_list *out, const char *kind, unsi
 	if (!f)
 		return NULL;
 	figure_repeats(f, "Lashgar 2015, Figures 3 to 10", "outstanding.*");
+	f->panels = true;
 	f->x = (struct figure_axis){.label = "threads", .unit = "count"};
 	snprintf(f->y.label, sizeof f->y.label, "%s", y);
 	snprintf(f->y.unit, sizeof f->y.unit, "%s", unit);

@@ -4,6 +4,7 @@
 #include "constant_bandwidth.h"
 #include "data/native_record.h"
 #include "probe/share.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -399,6 +400,48 @@ static void study_sharing(struct study *s)
 		}
 	}
 	conclude_topology(s, source, sources);
+	for (unsigned i = 0; i < sources; i++) { /* for the figure */
+		study_keep(s, "groups", &i, sizeof i, source[i].group, sms * sizeof *source[i].group);
+		study_keep(s, "source", &i, sizeof i, source[i].name, sizeof source[i].name);
+	}
+}
+
+/* Every two SMs, and how much they share that not all of them do. */
+static int draw_pairs(const struct study *s, struct figure_list *out)
+{
+	const unsigned sms = study_device(s)->sm_count;
+	const size_t pairs = (size_t)sms * sms;
+	const uint32_t *group[SOURCES];
+	unsigned sources = 0;
+	while (sources < SOURCES && (group[sources] = study_recall(s, "groups", &sources, sizeof sources)))
+		sources++;
+	if (!sources)
+		return 0;
+	struct figure *f = figures_new(out, "sm-pairs", "Which SMs share what");
+	double *x = ARENA_ARRAY(study_arena((struct study *)s), 3 * pairs, double), *y = x + pairs, *common = y + pairs;
+	if (!f || !x)
+		return -ENOMEM;
+	for (size_t i = 0; i < pairs; i++) {
+		const size_t a = i % sms, b = i / sms;
+		unsigned n = 0;
+		for (unsigned k = 0; k < sources; k++)
+			n += group[k][a] == group[k][b];
+		x[i] = (double)a;
+		y[i] = (double)b;
+		common[i] = n && a >= b ? n : NAN; /* each pair once */
+	}
+	f->x = (struct figure_axis){.label = "SM"};
+	f->y = (struct figure_axis){.label = "SM"};
+	f->shade = (struct figure_axis){.label = "in common"};
+	figure_key(f, "topology.cluster_count");
+	figure_key(f, "topology.sm_per_cluster");
+	figure_key(f, "cache.*.scope");
+	for (unsigned k = 0; k < sources; k++) {
+		const char *name = study_recall(s, "source", &k, sizeof k);
+		const size_t n = strlen(f->caption);
+		snprintf(f->caption + n, sizeof f->caption - n, "%s%s", k ? ", " : "Looked at: ", name ? name : "?");
+	}
+	return figure_add(f, "pairs", MARK_CELLS, x, y, common, pairs);
 }
 
 static int draw_sharing(const struct study *s, struct figure_list *out)
@@ -424,6 +467,8 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 		x[k][n[k]] = pt->x;
 		y[k][n[k]++] = r.ticks;
 	}
+	if (draw_pairs(s, out))
+		return -1;
 	if (!places)
 		return 0;
 	if (bandwidth_draw(s, study_series(s, SHARING_BANDWIDTH), out))

@@ -2,6 +2,7 @@
 #include "spectrum.h"
 #include "base/arena.h"
 #include "data/native_record.h"
+#include "stat/stat.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -18,9 +19,10 @@ enum { PAGE, HOT, REACH, MIDDLE, FAR, KIND }; /* p[]; x is how many pages are mo
 #define SAME	     32u /* laps over what is at hand, from which all others are counted */
 #define FAR_PAGES    32u
 #define PAGES_MOST   16384u
-#define ALONE	     0.4 /* share of a segment that its latency has to have */
-#define FINE	     2.0 /* steps of a clock that make no difference here */
-#define COARSE	     2.0 /* a clock of larger steps is a cycle or two wrong about any single access */
+#define NEAREST	     0.05 /* quantile of a chain's accesses that is one of its nearest kind */
+#define ALONE	     0.4  /* share of a segment that its latency has to have */
+#define FINE	     2.0  /* steps of a clock that make no difference here */
+#define COARSE	     2.0  /* a clock of larger steps is a cycle or two wrong about any single access */
 #define TLBS	     4
 
 static const char near_at_hand[] = "the data are near, translations at hand",
@@ -495,12 +497,23 @@ static int draw_spectrum(const struct study *s, struct figure_list *out)
 		    x ? figures_new(out, "latency-spectrum", "Global memory: every access of one chain") : NULL;
 		if (!f)
 			return -ENOMEM;
+		for (uint32_t k = 0; k < n; k++)
+			y[k] = pt->y[TRACE_HEAD + k] & CHASE_CAP;
+		const struct finding *known = study_finding(s, spectrum_key);
+		const bool is_known = known && known->verdict == VERDICT_MEASURED && known->value.kind == VALUE_ARRAY;
+		const double nearest = stat_quantile(y, n, NEAREST, x); /* x is scratch yet */
 		for (uint32_t k = 0; k < n; k++) {
 			x[k] = k;
-			y[k] = pt->y[TRACE_HEAD + k] & CHASE_CAP;
+			y[k] += (is_known ? known->value.array[0] : 0) - nearest;
 		}
 		f->x = (struct figure_axis){.label = "access", .unit = "count"};
-		f->y = (struct figure_axis){.label = "one access, with the cost of the clock", .unit = "cycles"};
+		f->y = (struct figure_axis){.unit = "cycles"};
+		snprintf(f->y.label, sizeof(f->y.label), "%s", is_known ? "latency" : "beyond the nearest");
+		for (unsigned k = 0; is_known && k < known->value.array_count && k < FIGURE_NOTES; k++) {
+			char text[32];
+			snprintf(text, sizeof(text), "%.0f", known->value.array[k]);
+			figure_note(f, false, known->value.array[k], text);
+		}
 		return figure_add(f, "past the L1", MARK_POINTS, x, y, NULL, n);
 	}
 	return 0;

@@ -67,14 +67,14 @@ static int compare_mark(const void *a, const void *b)
 	return p->x < q->x ? -1 : p->x > q->x;
 }
 
-/* Mean ticks of openers. */
+/* What the first access to a page takes beyond a later one, on average: what reading the clock costs is in both. */
 static double openers(const struct point *pt)
 {
 	double sum = 0;
 	uint32_t n = pt->words_per_repeat - HEAD;
 
 	for (uint32_t i = 0; i < n; i++)
-		sum += pt->y[HEAD + i] & 0xffff;
+		sum += (double)(pt->y[HEAD + i] & 0xffff) - (double)(pt->y[HEAD + i] >> 16);
 	return sum / n;
 }
 
@@ -124,7 +124,7 @@ static struct figure *figure_of(struct figure_list *out, const char *path, const
 	figure_key(f, full);
 	f->x = (struct figure_axis){.unit = "bytes", .log2 = log2};
 	snprintf(f->x.label, sizeof(f->x.label), "%s", along);
-	f->y = (struct figure_axis){.label = "first access to a page, with the cost of the clock", .unit = "cycles"};
+	f->y = (struct figure_axis){.label = "first access to a page beyond a later one", .unit = "cycles"};
 	return f;
 }
 
@@ -181,8 +181,53 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 	return 0;
 }
 
+/* All rings of plain pages that were asked, by powers of two: which reach the levels have, and of what pages. */
+static int draw_map(const struct study *s, unsigned experiment, const char *path, struct figure_list *out)
+{
+	enum { BITS_X = 16, BITS_Y = 28, LEAST_Y = 11 };
+	const struct series *series = study_series(s, experiment);
+	double sum[BITS_Y][BITS_X] = {{0}}, x[BITS_Y * BITS_X], y[BITS_Y * BITS_X], cost[BITS_Y * BITS_X];
+	unsigned seen[BITS_Y][BITS_X] = {{0}}, rows = 0;
+	size_t n = 0;
+
+	for (size_t i = 0; series && i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		const double *p = pt->p, bx = ceil(log2(pt->x)), by = floor(log2(p[RING_STRIDE])) - LEAST_Y;
+		if (pt->outcome != OUTCOME_OK || pt->words_per_repeat <= HEAD || p[RING_EXTRA] > 0 ||
+		    p[RING_FROM] > 0 || p[RING_OFFSET] > 0 || !(bx >= 0 && bx < BITS_X && by >= 0 && by < BITS_Y))
+			continue;
+		sum[(unsigned)by][(unsigned)bx] += openers(pt);
+		seen[(unsigned)by][(unsigned)bx]++;
+	}
+	for (unsigned by = 0; by < BITS_Y; by++) {
+		const size_t before = n;
+		for (unsigned bx = 0; bx < BITS_X; bx++)
+			if (seen[by][bx]) {
+				x[n] = exp2(bx);
+				y[n] = exp2(by + LEAST_Y);
+				cost[n++] = sum[by][bx] / seen[by][bx];
+			}
+		rows += n > before;
+	}
+	if (rows < 4)
+		return 0;
+	struct figure *f = figure_of(out, path, "-map", "what a translation costs", "pages visited", true);
+	if (!f)
+		return -1;
+	f->x.unit[0] = '\0';
+	f->y = (struct figure_axis){.label = "stride", .unit = "bytes", .log2 = true};
+	f->shade = (struct figure_axis){.label = "first access to a page beyond a later one", .unit = "cycles"};
+	snprintf(f->caption, sizeof(f->caption),
+		 "Each field: rings of more than half as many pages, at this stride or less than twice as much.");
+	return figure_add(f, "rings", MARK_CELLS, x, y, cost, n);
+}
+
 int tlb_draw(const struct study *s, struct figure_list *out)
 {
-	int rc = draw_path(s, 0, "global", out);
-	return rc ? rc : draw_path(s, 1, "texture", out);
+	static const char *const paths[] = {"global", "texture"};
+
+	for (unsigned i = 0; i < 2; i++)
+		if (draw_path(s, i, paths[i], out) || draw_map(s, i, paths[i], out))
+			return -1;
+	return 0;
 }

@@ -61,10 +61,54 @@ static struct figure_marks *equal(struct figure *f, const char *label, enum mark
 	return NULL;
 }
 
+bool figure_style_has_y2(enum mark_style style)
+{
+	return style == MARK_BAND || style == MARK_SPANS || style == MARK_CELLS;
+}
+
+int figure_row(struct figure *f, const char *name)
+{
+	if (f->rows_count == FIGURE_ROWS)
+		return 0;
+	char(*rows)[FIGURE_ROW] = mem_grow(f->rows, (f->rows_count + 1) * sizeof(*rows));
+
+	if (!rows)
+		return -ENOMEM;
+	f->rows = rows;
+	snprintf(rows[f->rows_count++], sizeof(*rows), "%s", name);
+	return 0;
+}
+
+bool figure_is_curves(const struct figure *f)
+{
+	for (unsigned m = 0; m < f->marks_count; m++)
+		if (f->marks[m].style == MARK_SPANS || f->marks[m].style == MARK_CELLS)
+			return false;
+	return !f->panels && !f->rows;
+}
+
+struct figure *figures_like(struct figure_list *l, const struct figure *f)
+{
+	const struct figure head = *f; /* it may lie in the list, which may move */
+	struct figure *to = figures_new(l, head.name, head.title);
+
+	if (!to)
+		return NULL;
+	*to = head;
+	memset(to->marks, 0, sizeof(to->marks));
+	to->marks_count = 0;
+	to->rows = NULL;
+	to->rows_count = 0;
+	for (unsigned i = 0; i < head.rows_count; i++)
+		if (figure_row(to, head.rows[i]))
+			return NULL;
+	return to;
+}
+
 int figure_add(struct figure *f, const char *label, enum mark_style style, const double *x, const double *y,
 	       const double *y2, size_t count)
 {
-	assert((style == MARK_BAND) == (y2 != NULL));
+	assert(figure_style_has_y2(style) == (y2 != NULL));
 	struct figure_marks *twin = equal(f, label, style, x, y, y2, count);
 
 	if (twin) {
@@ -146,6 +190,7 @@ static void figure_free(struct figure *f)
 {
 	for (unsigned k = 0; k < f->marks_count; k++)
 		marks_free(&f->marks[k]);
+	mem_free(f->rows);
 }
 
 void figures_drop(struct figure_list *l, size_t i)

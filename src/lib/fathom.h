@@ -70,7 +70,8 @@ struct fathom_curve {
 	const char *label;
 	size_t count;
 	const double *x, *y; /* `count` of each, in the units of the axes */
-	const double *y2;    /* of a band its other edge; else NULL */
+	const double
+	    *y2; /* of a band its other edge, of a bar along x its end, of a map what its cells tell; else NULL */
 };
 struct fathom_axis {
 	const char *label, *unit;

@@ -1,4 +1,5 @@
 /* Average latency over the footprint: around the size of one level, or over all of them. */
+#include "base/arena.h"
 #include "probe/chase.h"
 #include <math.h>
 #include <stdio.h>
@@ -9,7 +10,9 @@
 #define PLACES	   10
 #define NEAR_MOST  1024 /* elements where many SMs are asked */
 #define ALONE_MOST 4096
-#define SPREAD	   28 /* footprints over all levels */
+#define SPREAD	   28  /* footprints over all levels */
+#define MAP_LINES  128 /* accesses of a row that a map shows */
+#define MAP_LEAST  32  /* accesses */
 #define POINTS	   (STEPS > SPREAD ? STEPS : SPREAD)
 
 /* Footprints from a little less than the size to where every set has overflowed. */
@@ -161,12 +164,72 @@ static int draw_curve(const struct curve *c, const char *name, const char *title
 	return rc;
 }
 
+/* A lap over a footprint of the zoom, on the first SM that there is. NULL: none was measured. */
+static const struct point *lap_at(const struct series *series, double x, double stride)
+{
+	for (size_t i = 0; i < series->count; i++) {
+		const struct point *pt = &series->points[i];
+		if (pt->x == x && pt->p[CHASE_STRIDE] == stride && pt->p[CHASE_FLOOR] == 0 &&
+		    pt->outcome == OUTCOME_OK && pt->p[CHASE_WARM] == ceil(x / stride) &&
+		    pt->words_per_repeat > CHASE_HEAD)
+			return pt;
+	}
+	return NULL;
+}
+
+/* Which lines miss when the footprint grows past the size: those of the sets that have overflowed, as far as the map goes. */
+static int draw_sets(const struct study *s, const struct series *series, const struct zoom *z, const char *prefix,
+		     const char *name, struct figure_list *out)
+{
+	double *x = ARENA_ARRAY(study_arena((struct study *)s), (size_t)3 * POINTS * MAP_LINES, double),
+	       *y = x + POINTS * MAP_LINES, *ticks = y + POINTS * MAP_LINES, latency = NAN, fastest = INFINITY;
+	char key[96], full[64], head[128];
+	size_t n = 0;
+
+	if (!x)
+		return -1;
+	for (unsigned i = 0; series && i < z->count; i++) {
+		const struct point *pt = lap_at(series, z->x[i], z->stride);
+		const uint32_t room = pt ? pt->words_per_repeat - CHASE_HEAD : 0,
+			       kept = pt && pt->y[3] < room ? pt->y[3] : room;
+		for (uint32_t k = 0; k < kept && k < MAP_LINES; k++, n++) {
+			x[n] = k * z->stride;
+			y[n] = z->x[i];
+			ticks[n] = chase_ticks(pt->y[CHASE_HEAD + k]);
+			fastest = fmin(fastest, ticks[n]);
+		}
+	}
+	if (n < MAP_LEAST)
+		return 0;
+	snprintf(full, sizeof(full), "%.56s-map", name);
+	snprintf(head, sizeof(head), "%.80s: which lines miss as the footprint grows", prefix);
+	struct figure *f = figures_new(out, full, head);
+	if (!f)
+		return -1;
+	snprintf(key, sizeof(key), "%s.latency", prefix);
+	const bool is_known = study_number(s, key, &latency);
+	for (size_t i = 0; i < n; i++)
+		ticks[i] += (is_known ? latency : 0) - fastest;
+	f->x = (struct figure_axis){.label = "address in the footprint", .unit = "bytes"};
+	f->y = (struct figure_axis){.label = "footprint", .unit = "bytes"};
+	f->shade = (struct figure_axis){.unit = "cycles"};
+	snprintf(f->shade.label, sizeof(f->shade.label), "%s", is_known ? "latency" : "beyond the fastest access");
+	snprintf(f->caption, sizeof(f->caption), "One lap a row. Lines of a set that overflows miss first.");
+	static const char *const of[] = {"sets", "ways", "policy", "mapping"};
+	for (unsigned i = 0; i < sizeof(of) / sizeof(of[0]); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, of[i]);
+		figure_key(f, key);
+	}
+	return figure_add(f, "accesses", MARK_CELLS, x, y, ticks, n);
+}
+
 int chase_zoom_draw(const struct study *s, const struct series *series, const char *prefix, double stride,
 		    const char *name, const char *title, struct figure_list *out)
 {
 	static const char *const what[] = {"size", "line", "sets"};
 	double of[3];
 	struct curve c = {0};
+	struct zoom z = {0};
 	struct figure *f;
 
 	for (unsigned i = 0; i < 3; i++) {
@@ -176,7 +239,7 @@ int chase_zoom_draw(const struct study *s, const struct series *series, const ch
 			return 0;
 	}
 	for (int wide = 1; wide >= 0 && !c.count; wide--) {
-		struct zoom z = zoom_of(of[0], of[1], of[2], stride, wide);
+		z = zoom_of(of[0], of[1], of[2], stride, wide);
 		curve_of(&c, series, &z);
 	}
 	if (!c.count)
@@ -190,7 +253,7 @@ int chase_zoom_draw(const struct study *s, const struct series *series, const ch
 	snprintf(key, sizeof(key), "%s.*", prefix);
 	figure_key(f, key);
 	figure_note(f, true, of[0], "size");
-	return rc;
+	return rc ? rc : draw_sets(s, series, &z, prefix, name, out);
 }
 
 int chase_spread_draw(const struct study *s, const struct series *series, const char *prefix, const char *name,

@@ -82,6 +82,8 @@ enum chase_state share_find(struct share_path *c);
 /* ---- SMs that share a clock counter ---- */
 /* One launch on all SMs, x and p do not matter; the kernel is that of the probe of the clock. */
 int share_clock_setup(const struct study *s, double x, const double *p, struct job *j);
+/* What the SM's counter showed in the first launch when its first block began, less what that of SM 0 showed. False: it had no block. */
+bool share_clock_time(const struct point *pt, unsigned sm, double *cycles);
 /* Counters of their own were started at other moments, so SMs share one when theirs show about the same time. group of each SM
  * = the first SM of its group, the same in every launch of the point. False: why says what was in the way. a: scratch. */
 bool share_clock_groups(struct arena *a, const struct point *pt, unsigned sms, uint32_t *group, char *why, size_t n);

@@ -31,6 +31,12 @@ static const uint32_t *of_sm(const struct point *pt, unsigned repeat, unsigned s
 	return pt->y + (size_t)repeat * pt->words_per_repeat + HEADER_WORDS + 2 * (size_t)sm;
 }
 
+bool share_clock_time(const struct point *pt, unsigned sm, double *cycles)
+{
+	*cycles = (int32_t)(of_sm(pt, 0, sm)[1] - of_sm(pt, 0, 0)[1]);
+	return of_sm(pt, 0, sm)[0] != 0;
+}
+
 struct seen {
 	int32_t time; /* of its first block, from that of SM 0 */
 	uint32_t sm;

@@ -16,23 +16,23 @@ int html_figures(struct figure_list *out, const struct html_page *p)
 	for (size_t r = 0; r < p->count; r++)
 		for (size_t i = 0; i < p->figures[r].count; i++) {
 			const struct figure *f = &p->figures[r].items[i];
-			struct figure *to = (struct figure *)figures_get(out, f->name);
+			/* Only curves can lie over those of another run. */
+			struct figure *to = figure_is_curves(f) ? (struct figure *)figures_get(out, f->name) : NULL;
 			const bool first = !to;
-			if (first && !(to = figures_new(out, f->name, f->title)))
+			if (first && !(to = figures_like(out, f)))
 				return -ENOMEM;
-			if (first) {
-				struct figure head = *f;
-				memset(head.marks, 0, sizeof(head.marks));
-				head.marks_count = 0;
-				*to = head;
+			if (!figure_is_curves(f) && p->count > 1) {
+				snprintf(to->name, sizeof(to->name), "%.40s-%zu", f->name, r + 1);
+				snprintf(to->title, sizeof(to->title), "%.40s: %.80s", p->names[r], f->title);
 			}
 			if (!first)
 				to->notes_count = 0; /* sizes of one GPU, which are not those of another */
 			for (unsigned m = 0; m < f->marks_count && to->marks_count < FIGURE_MARKS; m++) {
 				const struct figure_marks *k = &f->marks[m];
 				char label[96];
-				snprintf(label, sizeof(label), "%.40s%s%.50s", p->count > 1 ? p->names[r] : "",
-					 p->count > 1 ? ": " : "", k->label);
+				const bool named = p->count > 1 && figure_is_curves(f);
+				snprintf(label, sizeof(label), "%.40s%s%.50s", named ? p->names[r] : "",
+					 named ? ": " : "", k->label);
 				if (figure_add(to, label, k->style, k->x, k->y, k->y2, k->count))
 					return -ENOMEM;
 			}
@@ -81,7 +81,7 @@ static json_t *axis(const struct figure_axis *a)
 
 static void figure(struct str *out, const struct figure *f)
 {
-	static const char *const styles[] = {"points", "line", "steps", "band", "bars"};
+	static const char *const styles[] = {"points", "line", "steps", "band", "bars", "spans", "cells"};
 	struct json_object o = json_begin();
 	json_t *keys = json_array();
 	for (unsigned i = 0; i < f->keys_count; i++)
@@ -97,7 +97,7 @@ static void figure(struct str *out, const struct figure *f)
 		return;
 	out->data[--out->len] = '\0'; /* the marks go inside the object */
 	str_add(out, ",\"marks\":[");
-	for (unsigned m = 0; m < f->marks_count; m++) {
+	for (unsigned m = 0; m < f->marks_count && figure_is_curves(f); m++) { /* others are no plots to zoom into */
 		const struct figure_marks *k = &f->marks[m];
 		str_add(out, m ? ",{\"label\":" : "{\"label\":");
 		json_print(out, json_of_text(k->label));
@@ -134,11 +134,13 @@ static void conditions(struct str *out, const struct run *r)
 
 static void runs(struct str *out, const struct html_page *p)
 {
-	str_add(out, "{\"runs\":[");
+	str_add(out, "{\"fields\":");
+	report_json_fields(out);
+	str_add(out, ",\"runs\":[");
 	for (size_t r = 0; r < p->count; r++) {
 		struct err e;
 		str_add(out, r ? "," : "");
-		out->failed |= report_json(out, p->runs[r], &e) != 0;
+		out->failed |= report_json_rows(out, p->runs[r], &e) != 0;
 		while (out->len && !out->failed && out->data[out->len - 1] != '}')
 			out->data[--out->len] = '\0';
 		if (out->failed)

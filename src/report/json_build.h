@@ -1,9 +1,10 @@
 /* Pieces of JSON that several outputs build. A json_t of NULL stands for memory that was not there. */
 #ifndef FATHOM_JSON_BUILD_H
 #define FATHOM_JSON_BUILD_H
+#include "base/err.h"
 #include "base/str.h"
 #include "data/device.h"
-#include "data/finding.h"
+#include "data/run.h"
 #include <jansson.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -23,6 +24,10 @@ struct json_object {
 struct json_object json_begin(void);
 void json_put(struct json_object *o, const char *key, json_t *value); /* takes value over */
 json_t *json_done(struct json_object *o);			      /* NULL when something failed */
+
+/* report_json with findings as arrays of values, whose names report_json_fields prints once: names are a third of a page's data. */
+int report_json_rows(struct str *out, const struct run *r, struct err *e);
+void report_json_fields(struct str *out);
 
 void json_print(struct str *out, json_t *j); /* prints in one line and frees */
 

@@ -1,6 +1,14 @@
 "use strict";
 (function () {
 	var data = JSON.parse(document.getElementById("data").textContent);
+	/* Names of fields stand once, not with every finding. */
+	data.runs.forEach(function (run) {
+		run.findings = run.findings.map(function (values) {
+			var f = {};
+			data.fields.forEach(function (name, i) { f[name] = values[i]; });
+			return f;
+		});
+	});
 	var root = document.documentElement, table = document.getElementById("findings"), body = table.tBodies[0];
 	var rows = Array.prototype.filter.call(body.rows, function (r) { return r.id; });
 	var filter = document.getElementById("filter"), shown = document.getElementById("shown"), wanted = {};

@@ -8,22 +8,25 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ROWS	    16
+#define ROWS	    16 /* but for figures whose rows have names */
 #define COLUMNS_MAX 100
 #define COLUMNS_MIN 24
 
 /* What a cell shows: an index into the table of glyphs. */
-enum glyph { EMPTY, GRID_V, GRID_H, FILL, BAR, MARK0 };
-static const char *const glyphs_ascii[] = {" ", ":", "-", ".", "|", "*", "+", "o", "x", "#", "%", "=", "@"};
-static const char *const glyphs_unicode[] = {" ", "┊", "┈", "░", "█", "●", "○", "◆", "◇", "■", "□", "▲", "△"};
-_Static_assert(sizeof glyphs_ascii / sizeof *glyphs_ascii == MARK0 + FIGURE_MARKS, "one glyph a set of marks");
+enum glyph { EMPTY, GRID_V, GRID_H, FILL, BAR, MARK0, SHADE0 = MARK0 + FIGURE_MARKS, SHADES = 5 };
+static const char *const glyphs_ascii[] = {" ", ":", "-", ".", "|", "*", "+", "o", "x",
+					   "#", "%", "=", "@", ".", ":", "+", "%", "@"};
+static const char *const glyphs_unicode[] = {" ", "┊", "┈", "░", "█", "●", "○", "◆", "◇",
+					     "■", "□", "▲", "△", "·", "░", "▒", "▓", "█"};
+_Static_assert(sizeof glyphs_ascii / sizeof *glyphs_ascii == SHADE0 + SHADES,
+	       "a glyph for each set of marks, and shades");
 _Static_assert(sizeof glyphs_unicode == sizeof glyphs_ascii, "one glyph a set of marks");
 
 struct canvas {
 	struct scale x, y;
-	int columns;
-	uint8_t cell[ROWS][COLUMNS_MAX];
-	char text[ROWS][COLUMNS_MAX]; /* letters over the cells, ASCII, 0 = none */
+	int columns, rows;
+	uint8_t cell[FIGURE_ROWS][COLUMNS_MAX];
+	char text[FIGURE_ROWS][COLUMNS_MAX]; /* letters over the cells, ASCII, 0 = none */
 	bool failed;
 };
 
@@ -37,12 +40,12 @@ static int column(const struct canvas *c, double x)
 static int row(const struct canvas *c, double y)
 {
 	double at = scale_at(&c->y, y);
-	return at >= -1e-9 && at <= 1 + 1e-9 ? ROWS - 1 - (int)lround(at * (ROWS - 1)) : -1;
+	return at >= -1e-9 && at <= 1 + 1e-9 ? c->rows - 1 - (int)lround(at * (c->rows - 1)) : -1;
 }
 
 static void paint(struct canvas *c, int column, int row, unsigned with)
 {
-	if (column >= 0 && column < c->columns && row >= 0 && row < ROWS)
+	if (column >= 0 && column < c->columns && row >= 0 && row < c->rows)
 		c->cell[row][column] = (uint8_t)with;
 }
 
@@ -75,13 +78,16 @@ static void paint_marks(struct canvas *c, const struct figure_marks *m, unsigned
 	int px = -1, py = -1;
 	for (size_t i = 0; i < m->count; i++) {
 		int x = column(c, m->x[i]), y = row(c, m->y[i]);
-		if (m->style == MARK_BAND) {
+		if (m->style == MARK_SPANS) {
+			for (int k = x, end = column(c, m->y2[i]); k >= 0 && k <= end; k++)
+				paint(c, k, y, with);
+		} else if (m->style == MARK_BAND) {
 			int y2 = m->y2 ? row(c, m->y2[i]) : y;
 			paint_column(c, x, y, y2, with);
 			for (int k = px + 1; px >= 0 && k < x; k++) /* a band has no holes */
 				paint_column(c, k, y, y2, with);
 		} else if (m->style == MARK_BARS) {
-			paint_column(c, x, y, ROWS - 1, with);
+			paint_column(c, x, y, c->rows - 1, with);
 		} else {
 			if (m->style != MARK_POINTS && px >= 0 && x >= 0 && y >= 0)
 				segment(c, px, py, x, y, m->style == MARK_STEPS, with);
@@ -89,6 +95,33 @@ static void paint_marks(struct canvas *c, const struct figure_marks *m, unsigned
 		}
 		px = y < 0 ? -1 : x;
 		py = y;
+	}
+}
+
+/* The edge of a cell along an axis, as a share of it. */
+static double edge_of(const struct scale *s, double v, double by)
+{
+	const double at = scale_at(s, s->log2 ? v * exp2(by) : v + by);
+	return isfinite(at) ? fmin(fmax(at, 0), 1) : by < 0 ? 0 : 1;
+}
+
+/* A map: what tells most of the cells that fall on one letter wins. */
+static void paint_cells(struct canvas *c, const struct figure *f, const struct figure_marks *m, unsigned with)
+{
+	const double wide = scale_half_cell(m, false, f->x.log2), high = scale_half_cell(m, true, f->y.log2);
+	struct scale_shades s;
+	scale_shades(&s, f);
+	for (size_t i = 0; i < m->count; i++) {
+		const double x0 = edge_of(&c->x, m->x[i], -wide), x1 = edge_of(&c->x, m->x[i], wide),
+			     y0 = edge_of(&c->y, m->y[i], -high), y1 = edge_of(&c->y, m->y[i], high);
+		const unsigned glyph = *f->shade.label ? SHADE0 + scale_shade(&s, m->y2[i], SHADES) : with;
+		const int left = (int)(x0 * c->columns), right = (int)ceil(x1 * c->columns),
+			  top = (int)((1 - fmax(y0, y1)) * c->rows + 0.5),
+			  low = (int)((1 - fmin(y0, y1)) * c->rows + 0.5);
+		for (int k = left; k < right || k == left; k++)
+			for (int r = top; r < low || r == top; r++)
+				if (k < c->columns && r < c->rows && (c->cell[r][k] < SHADE0 || c->cell[r][k] < glyph))
+					c->cell[r][k] = (uint8_t)glyph;
 	}
 }
 
@@ -123,6 +156,8 @@ static unsigned glyph(const struct figure *f, unsigned mark)
 		return FILL;
 	if (f->marks[mark].style == MARK_BARS)
 		return BAR;
+	if (f->marks[mark].style == MARK_CELLS && *f->shade.label)
+		return SHADE0 + SHADES - 1;
 	for (unsigned i = 0; i < mark; i++)
 		n += f->marks[i].style != MARK_BAND && f->marks[i].style != MARK_BARS;
 	return MARK0 + n;
@@ -133,7 +168,7 @@ static void paint_notes(struct canvas *c, const struct figure *f)
 	for (unsigned i = 0; i < f->notes_count; i++) {
 		const struct figure_note *n = &f->notes[i];
 		int x = n->vertical ? column(c, n->at) : -1, y = n->vertical ? -1 : row(c, n->at);
-		for (int k = 0; k < (n->vertical ? ROWS : c->columns); k++)
+		for (int k = 0; k < (n->vertical ? c->rows : c->columns); k++)
 			paint(c, n->vertical ? x : k, n->vertical ? k : y, n->vertical ? GRID_V : GRID_H);
 	}
 }
@@ -148,7 +183,7 @@ static void paint_note_texts(struct canvas *c, const struct figure *f)
 			int x = column(c, n->at) + 1, y = 0;
 			if (x > c->columns - len)
 				x = c->columns - len;
-			while (y < ROWS - 1 && taken(c, y, x - 1, len + 2))
+			while (y < c->rows - 1 && taken(c, y, x - 1, len + 2))
 				y++;
 			if (column(c, n->at) >= 0)
 				letters(c, x, y, n->text);
@@ -222,42 +257,45 @@ static void legend(struct str *out, const struct figure *f, const char *const *g
 		str_addc(out, '\n');
 }
 
-int report_draw(struct str *out, const struct figure *f, const struct report_style *style, struct err *e)
+/* What the shades of a map mean. */
+static void shade_legend(struct str *out, const struct figure *f, const char *const *glyphs, int margin, bool unicode)
 {
-	struct canvas *c = mem_zero(1, sizeof(*c));
-	if (!c)
-		return err_nomem(e);
-	const char *const *glyphs = style->unicode ? glyphs_unicode : glyphs_ascii;
-	unsigned width = style->width ? style->width : 80;
-	char text[100];
-	int margin = 0;
-	scale_y(&c->y, f, 6);
-	for (size_t i = 0; i < c->y.ticks; i++) {
-		scale_text(text, sizeof(text), &f->y, c->y.tick[i]);
-		margin = (int)strlen(text) > margin ? (int)strlen(text) : margin;
-	}
-	margin += 4; /* two of indent, a space, the axis */
-	c->columns = (int)width - margin - 4;
-	c->columns = c->columns > 72 ? 72 : c->columns < COLUMNS_MIN ? COLUMNS_MIN : c->columns;
-	scale_x(&c->x, f, (size_t)c->columns / 8);
-	paint_notes(c, f);
-	for (unsigned i = 0; i < f->marks_count; i++)
-		paint_marks(c, &f->marks[i], glyph(f, i));
-	paint_note_texts(c, f);
+	struct scale_shades s;
+	char title[100], least[32], most[32];
+	scale_shades(&s, f);
+	scale_title(title, sizeof(title), &f->shade);
+	snprintf(least, sizeof(least), "%.3g", s.lo);
+	snprintf(most, sizeof(most), "%.3g", s.hi);
+	pad(out, margin);
+	render_clean(out, title, !unicode);
+	str_addf(out, ": %s", least);
+	str_addc(out, ' ');
+	for (unsigned i = 0; i < SHADES; i++)
+		str_add(out, glyphs[SHADE0 + i]);
+	str_addf(out, " %s\n", most);
+}
 
-	str_add(out, style->colour ? "  \033[1m" : "  ");
-	render_clean(out, f->title, !style->unicode);
-	str_add(out, style->colour ? "\033[0m\n" : "\n");
-	scale_title(text, sizeof(text), &f->y);
-	str_add(out, "  ");
-	render_clean(out, text, !style->unicode);
-	str_addc(out, '\n');
-	for (int r = 0; r < ROWS; r++) {
+static int margin_of(const struct canvas *c, const struct figure *f)
+{
+	char text[100];
+	size_t most = 0;
+	for (size_t i = 0; i < c->y.ticks; i++) {
+		scale_text_y(text, sizeof(text), f, c->y.tick[i]);
+		most = strlen(text) > most ? strlen(text) : most;
+	}
+	return (int)most + 4; /* two of indent, a space, the axis */
+}
+
+static void rows_of(struct str *out, const struct canvas *c, const struct figure *f, const char *const *glyphs,
+		    int margin, bool unicode)
+{
+	char text[100];
+	for (int r = 0; r < c->rows; r++) {
 		*text = '\0';
 		for (size_t i = 0; i < c->y.ticks; i++)
 			if (row(c, c->y.tick[i]) == r)
-				scale_text(text, sizeof(text), &f->y, c->y.tick[i]);
-		str_addf(out, "%*s %s", margin - 2, text, style->unicode ? *text ? "┤" : "│" : *text ? "+" : "|");
+				scale_text_y(text, sizeof(text), f, c->y.tick[i]);
+		str_addf(out, "%*s %s", margin - 2, text, unicode ? *text ? "┤" : "│" : *text ? "+" : "|");
 		int last = c->columns;
 		while (last > 0 && !c->cell[r][last - 1] && !c->text[r][last - 1])
 			last--;
@@ -269,8 +307,43 @@ int report_draw(struct str *out, const struct figure *f, const struct report_sty
 		}
 		str_addc(out, '\n');
 	}
+}
+
+int report_draw(struct str *out, const struct figure *f, const struct report_style *style, struct err *e)
+{
+	struct canvas *c = mem_zero(1, sizeof(*c));
+	if (!c)
+		return err_nomem(e);
+	const char *const *glyphs = style->unicode ? glyphs_unicode : glyphs_ascii;
+	char text[100];
+	c->rows = f->rows ? (int)f->rows_count : ROWS;
+	scale_y(&c->y, f, 6);
+	const int width = style->width ? (int)style->width : 80, margin = margin_of(c, f);
+	c->columns = width - margin - 4;
+	c->columns = c->columns > 72 ? 72 : c->columns < COLUMNS_MIN ? COLUMNS_MIN : c->columns;
+	scale_x(&c->x, f, (size_t)c->columns / 8);
+	paint_notes(c, f);
+	for (unsigned i = 0; i < f->marks_count; i++) {
+		if (f->marks[i].style == MARK_CELLS)
+			paint_cells(c, f, &f->marks[i], glyph(f, i));
+		else
+			paint_marks(c, &f->marks[i], glyph(f, i));
+	}
+	paint_note_texts(c, f);
+
+	str_add(out, style->colour ? "  \033[1m" : "  ");
+	render_clean(out, f->title, !style->unicode);
+	str_add(out, style->colour ? "\033[0m\n" : "\n");
+	scale_title(text, sizeof(text), &f->y);
+	str_add(out, "  ");
+	render_clean(out, text, !style->unicode);
+	str_addc(out, '\n');
+	rows_of(out, c, f, glyphs, margin, style->unicode);
 	x_axis(out, c, f, margin, style->unicode);
-	legend(out, f, glyphs, margin, width, style->unicode);
+	if (*f->shade.label)
+		shade_legend(out, f, glyphs, margin, style->unicode);
+	else
+		legend(out, f, glyphs, margin, (unsigned)width, style->unicode);
 	out->failed |= c->failed;
 	mem_free(c);
 	return out->failed ? err_nomem(e) : 0;

@@ -163,9 +163,13 @@ static void one_figure(struct str *out, const struct html_page *p, const struct 
 	}
 	str_add(out, ".");
 	shows(out, p, f);
-	str_add(out, "</figcaption><button type=\"button\" class=\"zoom\" aria-label=\"zoom: ");
-	report_escaped(out, f->title);
-	str_add(out, "\">zoom</button></figure>\n");
+	str_add(out, "</figcaption>");
+	if (figure_is_curves(f)) {
+		str_add(out, "<button type=\"button\" class=\"zoom\" aria-label=\"zoom: ");
+		report_escaped(out, f->title);
+		str_add(out, "\">zoom</button>");
+	}
+	str_add(out, "</figure>\n");
 }
 
 static void curves(struct str *out, const struct html_page *p, const struct figure_list *drawn)

@@ -154,8 +154,36 @@ static int series(struct str *out, const struct series *s, const struct report_s
 	return rc;
 }
 
+/* The values of a finding's object, in the order of report_json_fields. */
+static json_t *values_of(json_t *finding)
+{
+	const char *name;
+	json_t *value, *values = finding ? json_array() : NULL;
+	json_object_foreach(finding, name, value)
+	{
+		if (!values || json_array_append(values, value) != 0) {
+			json_decref(values);
+			values = NULL;
+			break;
+		}
+	}
+	json_decref(finding);
+	return values;
+}
+
+void report_json_fields(struct str *out)
+{
+	const struct finding none = {.lo = NAN, .hi = NAN};
+	json_t *finding = json_of_finding(&none), *value, *names = json_array();
+	const char *name;
+	out->failed |= !finding;
+	json_object_foreach(finding, name, value) out->failed |= json_array_append_new(names, json_string(name)) != 0;
+	json_decref(finding);
+	json_print(out, names);
+}
+
 /* All but what closes the object. */
-static int head(struct str *out, const struct run *r, struct err *e)
+static int head(struct str *out, const struct run *r, bool rows, struct err *e)
 {
 	const struct finding **sorted = render_sorted(r);
 	if (!sorted)
@@ -175,23 +203,34 @@ static int head(struct str *out, const struct run *r, struct err *e)
 	str_add(out, ",\n\"findings\":[");
 	for (size_t i = 0; i < r->findings.count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");
-		json_print(out, json_of_finding(sorted[i]));
+		json_t *finding = json_of_finding(sorted[i]);
+		json_print(out, rows ? values_of(finding) : finding);
 	}
 	str_add(out, "]");
 	mem_free(sorted);
 	return out->failed ? err_nomem(e) : 0;
 }
 
-int report_json(struct str *out, const struct run *r, struct err *e)
+static int whole(struct str *out, const struct run *r, bool rows, struct err *e)
 {
-	int rc = head(out, r, e);
+	int rc = head(out, r, rows, e);
 	str_add(out, "}\n");
 	return rc == 0 && out->failed ? err_nomem(e) : rc;
 }
 
+int report_json(struct str *out, const struct run *r, struct err *e)
+{
+	return whole(out, r, false, e);
+}
+
+int report_json_rows(struct str *out, const struct run *r, struct err *e)
+{
+	return whole(out, r, true, e);
+}
+
 int report_json_series(struct str *out, const struct run *r, const struct report_sink *to, struct err *e)
 {
-	int rc = head(out, r, e);
+	int rc = head(out, r, false, e);
 	str_add(out, ",\n\"series\":[");
 	for (size_t i = 0; rc == 0 && i < r->series_count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");

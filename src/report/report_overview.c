@@ -1,10 +1,11 @@
-/* The memory ladder and the roofline, from the figures and findings of all probes. */
+/* The memory ladder, the roofline and all operations, from the figures and findings of all probes. */
 #include "report/report_overview.h"
 #include "report/render.h"
 #include "report/report_screen.h"
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
@@ -175,8 +176,80 @@ static int roofline(struct figure_list *l, const struct run *r)
 	return 0;
 }
 
+/* ---- all operations ---- */
+
+struct operation {
+	char name[FIGURE_ROW];
+	double latency, throughput; /* NAN: not known */
+};
+
+static int by_latency(const void *a, const void *b)
+{
+	const struct operation *p = a, *q = b;
+	const double x = isnan(p->latency) ? INFINITY : p->latency, y = isnan(q->latency) ? INFINITY : q->latency;
+	return x < y ? -1 : x > y ? 1 : strcmp(p->name, q->name);
+}
+
+/* Those of arith.* and unit.* of which either is known, the fastest first. Returns how many. */
+static unsigned operations(const struct run *r, struct operation *op, unsigned most)
+{
+	unsigned n = 0;
+	for (size_t i = 0; i < r->findings.count; i++) {
+		static const char *const families[] = {"arith.", "unit."}, end[] = ".latency";
+		const char *key = r->findings.items[i].key;
+		const size_t len = strlen(key);
+		for (unsigned k = 0; k < COUNT_OF(families); k++) {
+			const size_t skip = strlen(families[k]), tail = sizeof(end) - 1;
+			if (strncmp(key, families[k], skip) != 0 || len < skip + tail ||
+			    strcmp(key + len - tail, end) != 0 || n == most)
+				continue;
+			struct operation *o = &op[n];
+			char other[128];
+			const int size = (int)(len - tail);
+			*o = (struct operation){.latency = NAN, .throughput = NAN};
+			snprintf(o->name, sizeof(o->name), "%.*s", size - (int)skip, key + skip);
+			overview_number(r, key, &o->latency);
+			snprintf(other, sizeof(other), "%.*s.throughput", size, key);
+			overview_number(r, other, &o->throughput);
+			n += !isnan(o->latency) || !isnan(o->throughput);
+		}
+	}
+	qsort(op, n, sizeof(*op), by_latency);
+	return n;
+}
+
+static int dots(struct figure_list *l, const struct run *r)
+{
+	struct operation op[FIGURE_ROWS];
+	double latency[FIGURE_ROWS], throughput[FIGURE_ROWS], row[FIGURE_ROWS];
+	const unsigned n = operations(r, op, FIGURE_ROWS);
+	if (n < 2)
+		return 0;
+	struct figure *f = figures_new(l, "operations", "Every operation: latency and throughput");
+	if (!f)
+		return -ENOMEM;
+	f->x = (struct figure_axis){.label = "cycles; results a clock on one SM", .log2 = true};
+	for (unsigned i = 0; i < n; i++) {
+		latency[i] = op[i].latency;
+		throughput[i] = op[i].throughput;
+		row[i] = i;
+		if (figure_row(f, op[i].name))
+			return -ENOMEM;
+	}
+	if (figure_add(f, "latency, cycles", MARK_POINTS, latency, row, NULL, n) ||
+	    figure_add(f, "throughput, results a clock on one SM", MARK_POINTS, throughput, row, NULL, n))
+		return -ENOMEM;
+	figure_key(f, "arith.*.latency");
+	figure_key(f, "arith.*.throughput");
+	figure_key(f, "unit.*.latency");
+	figure_key(f, "unit.*.throughput");
+	sign(f, r);
+	return 0;
+}
+
 int report_overview(struct figure_list *l, const struct run *r)
 {
 	int rc = ladder(l, r);
-	return rc ? rc : roofline(l, r);
+	rc = rc ? rc : roofline(l, r);
+	return rc ? rc : dots(l, r);
 }

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#define TICKS_MOST 16 /* but for rows with names */
 #define HUGE_RANGE 1e150
 #define HUGE_BYTES 0x1p60
 
@@ -70,7 +71,28 @@ static void ticks_bytes(struct scale *s, size_t max_ticks)
 	ticks_by(s, step);
 }
 
-static void finish(struct scale *s, struct range r, bool bytes, size_t max_ticks)
+/* A map fills its field: the axis ends where its cells do, and ticks lie within. */
+static void clip(struct scale *s, struct range r)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < s->ticks; i++)
+		if (s->tick[i] >= r.lo && s->tick[i] <= r.hi)
+			s->tick[kept++] = s->tick[i];
+	s->ticks = kept;
+	s->lo = r.lo;
+	s->hi = r.hi;
+}
+
+static bool has_cells(const struct figure *f)
+{
+	for (unsigned m = 0; m < f->marks_count; m++)
+		if (f->marks[m].style == MARK_CELLS)
+			return true;
+	return false;
+}
+
+static void finish(struct scale *s, struct range r, bool bytes, bool cells, size_t max_ticks)
 {
 	*s = (struct scale){.log2 = r.log2};
 	if (r.lo > r.hi) /* no value at all */
@@ -89,16 +111,39 @@ static void finish(struct scale *s, struct range r, bool bytes, size_t max_ticks
 	}
 	s->lo = r.lo;
 	s->hi = r.hi;
-	if (max_ticks > SCALE_TICKS)
-		max_ticks = SCALE_TICKS;
+	if (max_ticks > TICKS_MOST)
+		max_ticks = TICKS_MOST;
 	if (max_ticks < 3)
 		max_ticks = 3;
 	if (s->log2)
 		ticks_log2(s, max_ticks);
-	else if (bytes && s->hi < HUGE_BYTES && s->lo >= 0)
+	else if (bytes && s->hi < HUGE_BYTES && (cells || s->lo >= 0))
 		ticks_bytes(s, max_ticks);
 	else
 		ticks_linear(s, max_ticks);
+	if (cells)
+		clip(s, r);
+}
+
+double scale_half_cell(const struct figure_marks *m, bool vertical, bool log)
+{
+	const double *v = vertical ? m->y : m->x;
+	double least = INFINITY;
+
+	/* Cells of a map come in rows or in columns: neighbours in the list are neighbours along one of its sides. */
+	for (size_t i = 1; i < m->count; i++) {
+		const double step = fabs(log ? log2(v[i]) - log2(v[i - 1]) : v[i] - v[i - 1]);
+		if (step > 0)
+			least = fmin(least, step);
+	}
+	return isfinite(least) ? least / 2 : 0.5;
+}
+
+/* One cell or bar reaches a little further than its middle. */
+static void include_wide(struct range *r, double v, double half)
+{
+	include(r, r->log2 ? v * exp2(-half) : v - half);
+	include(r, r->log2 ? v * exp2(half) : v + half);
 }
 
 void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
@@ -107,25 +152,41 @@ void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
 	for (unsigned m = 0; m < f->marks_count; m++) {
 		const struct figure_marks *k = &f->marks[m];
 		double room = k->style == MARK_BARS && !r.log2 ? 0.5 : 0; /* half a bar on either side */
+		if (k->style == MARK_CELLS)
+			room = scale_half_cell(k, false, r.log2);
 		for (size_t i = 0; i < k->count; i++) {
-			include(&r, k->x[i] - room);
-			include(&r, k->x[i] + room);
+			include_wide(&r, k->x[i], room);
+			if (k->style == MARK_SPANS)
+				include(&r, k->y2[i]);
 		}
 	}
 	for (unsigned i = 0; i < f->notes_count; i++)
 		if (f->notes[i].vertical)
 			include(&r, f->notes[i].at);
-	finish(s, r, strcmp(f->x.unit, "bytes") == 0, max_ticks);
+	finish(s, r, strcmp(f->x.unit, "bytes") == 0, has_cells(f), max_ticks);
+}
+
+/* Rows with names: from the top downwards, a tick each. */
+static void scale_rows(struct scale *s, unsigned rows)
+{
+	*s = (struct scale){.lo = rows - 0.5, .hi = -0.5};
+	for (unsigned i = 0; i < rows; i++)
+		s->tick[s->ticks++] = i;
 }
 
 void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
 {
+	if (f->rows) {
+		scale_rows(s, f->rows_count);
+		return;
+	}
 	struct range r = {INFINITY, -INFINITY, f->y.log2};
 	for (unsigned m = 0; m < f->marks_count; m++) {
 		const struct figure_marks *k = &f->marks[m];
+		const double room = k->style == MARK_CELLS ? scale_half_cell(k, true, r.log2) : 0;
 		for (size_t i = 0; i < k->count; i++) {
-			include(&r, k->y[i]);
-			if (k->y2)
+			include_wide(&r, k->y[i], room);
+			if (k->style == MARK_BAND)
 				include(&r, k->y2[i]);
 		}
 	}
@@ -142,17 +203,48 @@ void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
 	if (head && r.lo < r.hi) /* room for the texts of vertical notes */
 		r.hi = r.log2 ? r.hi * pow(r.hi / r.lo, 0.08) : r.hi + 0.08 * (r.hi - r.lo);
 	/* A latency means something against nothing, so the axis starts there when that costs little room. */
-	if (!r.log2 && r.lo > 0 && r.lo < 0.75 * r.hi)
+	if (!r.log2 && r.lo > 0 && r.lo < 0.75 * r.hi && !has_cells(f))
 		r.lo = 0;
-	finish(s, r, strcmp(f->y.unit, "bytes") == 0, max_ticks);
+	finish(s, r, strcmp(f->y.unit, "bytes") == 0, has_cells(f), max_ticks);
+}
+
+void scale_shades(struct scale_shades *s, const struct figure *f)
+{
+	*s = (struct scale_shades){.lo = INFINITY, .hi = -INFINITY, .log2 = f->shade.log2};
+	for (unsigned k = 0; k < f->marks_count; k++)
+		for (size_t i = 0; f->marks[k].style == MARK_CELLS && i < f->marks[k].count; i++) {
+			const double v = f->marks[k].y2[i];
+			if (isfinite(v) && (v > 0 || !s->log2)) {
+				s->lo = fmin(s->lo, v);
+				s->hi = fmax(s->hi, v);
+			}
+		}
+}
+
+unsigned scale_shade(const struct scale_shades *s, double v, unsigned of)
+{
+	if (s->lo == s->hi) /* cells that are there, and no more to tell */
+		return of - 1;
+	const double at =
+	    s->log2 ? (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo)) : (v - s->lo) / (s->hi - s->lo);
+	return isfinite(at) ? (unsigned)(fmin(fmax(at, 0), 1) * (of - 1) + 0.5) : 0;
 }
 
 double scale_at(const struct scale *s, double v)
 {
 	if (!isfinite(v) || (s->log2 && v <= 0))
 		return NAN;
-	double at = s->log2 ? (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo)) : (v - s->lo) / (s->hi - s->lo);
+	const double at =
+	    s->log2 ? (log2(v) - log2(s->lo)) / (log2(s->hi) - log2(s->lo)) : (v - s->lo) / (s->hi - s->lo);
 	return at > -0.01 && at < 1.01 ? at : NAN;
+}
+
+void scale_text_y(char *out, size_t n, const struct figure *f, double v)
+{
+	if (f->rows && v >= 0 && v < f->rows_count)
+		snprintf(out, n, "%s", f->rows[(unsigned)v]);
+	else
+		scale_text(out, n, &f->y, v);
 }
 
 void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
@@ -164,7 +256,9 @@ void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
 		for (; v >= 1024 && i < 5; i++)
 			v /= 1024;
 		snprintf(out, n, v == 0 ? "0" : "%.4g %s", v, names[i]);
-	} else
+	} else if (fabs(v) >= 1e7 && fabs(v) < 1e12)
+		snprintf(out, n, fabs(v) < 1e9 ? "%.4g M" : "%.4g G", v / (fabs(v) < 1e9 ? 1e6 : 1e9));
+	else
 		snprintf(out, n, fabs(v) >= 1e4 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
 }
 

@@ -1,22 +1,24 @@
 /* One figure as a self-contained SVG: its own background, so that it is readable on light and dark pages. */
 #include "report/report_svg.h"
 #include "report/render.h"
-#include "report/report_scale.h"
+#include "report/svg_marks.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 840, LEFT = 78, RIGHT = 24, TOP = 58, PLOT_HEIGHT = 330, BOTTOM = 62, LEGEND_ROW = 20, NOTE_ROW = 15 };
-#define PLOT_WIDTH (WIDTH - LEFT - RIGHT)
+enum { WIDTH = 840, LEFT = 78, RIGHT = 24, TOP = 58, BOTTOM = 62, LEGEND_ROW = 20, NOTE_ROW = 15 };
+enum {
+	PLOT_HEIGHT = 330,
+	ROW_HEIGHT = 15,
+	PANEL_HEIGHT = 150,
+	PANEL_COLUMNS = 3,
+	PANEL_GAP = 30,
+	NAMES = 150,
+	SHADE_STEP = 16
+};
 /* Told apart by people who see few colours (after Okabe and Ito), dark enough for white. */
 const char *const report_svg_colours[FIGURE_MARKS] = {"#0072b2", "#d55e00", "#009e73", "#b0468b",
 						      "#8a6d00", "#2f8fc4", "#222222", "#7a5195"};
-
-struct drawing {
-	struct str *out;
-	const struct figure *f;
-	struct scale x, y;
-};
 
 void report_escaped(struct str *out, const char *text)
 {
@@ -46,168 +48,69 @@ static void label(struct str *out, double x, double y, const char *attributes, c
 	str_add(out, "</text>\n");
 }
 
-static double px(const struct drawing *d, double x)
-{
-	return LEFT + PLOT_WIDTH * scale_at(&d->x, x);
-}
-
-static double py(const struct drawing *d, double y)
-{
-	return TOP + PLOT_HEIGHT * (1 - scale_at(&d->y, y));
-}
-
-/* Lines of the grid are one path, and texts of an axis one group: pages hold some fifty figures. */
-static void axes(struct drawing *d)
+/* Of all fields together. */
+static void titles(const struct svg_field *all)
 {
 	char text[100];
+	scale_title(text, sizeof(text), &all->f->x);
+	label(all->out, all->left + all->width / 2, all->top + all->height + 42, " class=\"title\"", text);
+	scale_title(text, sizeof(text), &all->f->y);
+	str_addf(all->out, "<g transform=\"translate(20 %.1f) rotate(-90)\">", all->top + all->height / 2);
+	label(all->out, 0, 0, " class=\"title\"", text);
+	str_add(all->out, "</g>");
+}
+
+/* Lines of the grid are one path, and texts of an axis one group: pages hold some fifty figures. of: whose titles it has, or NULL. */
+static void axes(const struct svg_field *d, bool left, bool bottom, const struct svg_field *of)
+{
+	char text[100];
+	const double low = d->top + d->height, right = d->left + d->width;
 	double end = -1e9;
 	str_add(d->out, "<path class=\"grid\" d=\"");
 	for (size_t i = 0; i < d->y.ticks; i++)
-		str_addf(d->out, "M%d %.1fH%d", LEFT, py(d, d->y.tick[i]), WIDTH - RIGHT);
+		str_addf(d->out, "M%.0f %.1fH%.0f", d->left, svg_y(d, d->y.tick[i]), right);
 	for (size_t i = 0; i < d->x.ticks; i++)
-		str_addf(d->out, "M%.1f %dV%d", px(d, d->x.tick[i]), TOP, TOP + PLOT_HEIGHT);
+		str_addf(d->out, "M%.1f %.0fV%.0f", svg_x(d, d->x.tick[i]), d->top, low);
 	str_add(d->out, "\"/>\n<g text-anchor=\"end\">\n");
-	for (size_t i = 0; i < d->y.ticks; i++) {
-		scale_text(text, sizeof(text), &d->f->y, d->y.tick[i]);
-		label(d->out, LEFT - 8, py(d, d->y.tick[i]) + 4, "", text);
+	for (size_t i = 0; left && i < d->y.ticks; i++) {
+		scale_text_y(text, sizeof(text), d->f, d->y.tick[i]);
+		label(d->out, d->left - 8, svg_y(d, d->y.tick[i]) + 4, "", text);
 	}
 	str_add(d->out, "</g>\n<g text-anchor=\"middle\">\n");
-	for (size_t i = 0; i < d->x.ticks; i++) {
-		const double x = px(d, d->x.tick[i]);
+	for (size_t i = 0; bottom && i < d->x.ticks; i++) {
+		const double x = svg_x(d, d->x.tick[i]);
 		scale_text(text, sizeof(text), &d->f->x, d->x.tick[i]);
 		const double half = 3.6 * (double)strlen(text);
 		if (x - half < end + 6)
 			continue;
 		end = x + half;
-		label(d->out, x, TOP + PLOT_HEIGHT + 18, "", text);
+		label(d->out, x, low + 18, "", text);
 	}
-	scale_title(text, sizeof(text), &d->f->x);
-	label(d->out, LEFT + PLOT_WIDTH / 2.0, TOP + PLOT_HEIGHT + 42, " class=\"title\"", text);
-	scale_title(text, sizeof(text), &d->f->y);
-	str_addf(d->out, "<g transform=\"translate(20 %.1f) rotate(-90)\">", TOP + PLOT_HEIGHT / 2.0);
-	label(d->out, 0, 0, " class=\"title\"", text);
-	str_addf(d->out, "</g></g>\n<path d=\"M%d %dV%dH%d\" class=\"axis\"/>\n", LEFT, TOP, TOP + PLOT_HEIGHT,
-		 WIDTH - RIGHT);
-}
-
-static bool plottable(const struct drawing *d, double x, double y)
-{
-	return isfinite(px(d, x)) && isfinite(py(d, y));
-}
-
-/* As high, as far as one can see. */
-static bool level(const struct drawing *d, const struct figure_marks *m, size_t i, size_t k)
-{
-	return fabs(py(d, m->y[i]) - py(d, m->y[k])) < 0.05;
-}
-
-static void path(struct drawing *d, const struct figure_marks *m, const char *colour)
-{
-	bool open = false;
-	str_addf(d->out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\" d=\"",
-		 colour);
-	for (size_t i = 0; i < m->count; i++) {
-		if (!plottable(d, m->x[i], m->y[i])) {
-			open = false; /* a gap, not a line across it */
-			continue;
-		}
-		if (open && i + 1 < m->count && level(d, m, i - 1, i) && level(d, m, i, i + 1))
-			continue; /* it lies on the line from the one before to the next */
-		if (open && m->style == MARK_STEPS)
-			str_addf(d->out, "H%.1f", px(d, m->x[i]));
-		str_addf(d->out, "%c%.1f %.1f", open ? 'L' : 'M', px(d, m->x[i]), py(d, m->y[i]));
-		open = true;
-	}
-	str_add(d->out, "\"/>\n");
-}
-
-static void band(struct drawing *d, const struct figure_marks *m, const char *colour)
-{
-	char next = 'M';
-	str_addf(d->out, "<path fill=\"%s\" fill-opacity=\"0.18\" stroke=\"none\" d=\"", colour);
-	for (size_t i = 0; i < m->count; i++)
-		if (plottable(d, m->x[i], m->y[i]) && plottable(d, m->x[i], m->y2[i])) {
-			str_addf(d->out, "%c%.1f %.1f", next, px(d, m->x[i]), py(d, m->y[i]));
-			next = 'L';
-		}
-	for (size_t i = m->count; i-- > 0;)
-		if (plottable(d, m->x[i], m->y[i]) && plottable(d, m->x[i], m->y2[i]))
-			str_addf(d->out, "L%.1f %.1f", px(d, m->x[i]), py(d, m->y2[i]));
-	str_addf(d->out, "%s\"/>\n", next == 'L' ? "Z" : "");
-}
-
-/* Dots are strokes without length and with round ends: a tenth of the text of circles. */
-static void points(struct drawing *d, const struct figure_marks *m, const char *colour)
-{
-	str_addf(d->out, "<path stroke=\"%s\" stroke-width=\"%s\" stroke-linecap=\"round\" d=\"", colour,
-		 m->count > 400 ? "3.2" : "5.2");
-	for (size_t i = 0; i < m->count; i++)
-		if (plottable(d, m->x[i], m->y[i]))
-			str_addf(d->out, "M%.1f %.1fh0", px(d, m->x[i]), py(d, m->y[i]));
-	str_add(d->out, "\"/>\n");
-}
-
-/* `which` of `sets` sets of bars stand beside each other. */
-static void bars(struct drawing *d, const struct figure_marks *m, const char *colour, unsigned which, unsigned sets)
-{
-	double room = PLOT_WIDTH;
-	for (size_t i = 1; i < m->count; i++) {
-		double gap = fabs(px(d, m->x[i]) - px(d, m->x[i - 1]));
-		if (gap > 0 && gap < room)
-			room = gap;
-	}
-	if (m->count < 2)
-		room = PLOT_WIDTH / 4.0;
-	double width = fmax(1, 0.8 * room / sets);
-	str_addf(d->out, "<g fill=\"%s\">\n", colour);
-	for (size_t i = 0; i < m->count; i++) {
-		if (!plottable(d, m->x[i], m->y[i]))
-			continue;
-		double top = py(d, m->y[i]), base = TOP + PLOT_HEIGHT;
-		str_addf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-			 px(d, m->x[i]) + width * (which - sets / 2.0), fmin(top, base), width, fabs(base - top));
-	}
-	str_add(d->out, "</g>\n");
-}
-
-static void marks(struct drawing *d)
-{
-	unsigned sets = 0, set = 0;
-	for (unsigned i = 0; i < d->f->marks_count; i++)
-		sets += d->f->marks[i].style == MARK_BARS;
-	for (unsigned i = 0; i < d->f->marks_count; i++) {
-		const struct figure_marks *m = &d->f->marks[i];
-		if (m->style == MARK_POINTS)
-			points(d, m, report_svg_colours[i]);
-		else if (m->style == MARK_BAND)
-			band(d, m, report_svg_colours[i]);
-		else if (m->style == MARK_BARS)
-			bars(d, m, report_svg_colours[i], set++, sets);
-		else
-			path(d, m, report_svg_colours[i]);
-	}
+	if (of)
+		titles(of);
+	str_addf(d->out, "</g>\n<path d=\"M%.0f %.0fV%.0fH%.0f\" class=\"axis\"/>\n", d->left, d->top, low, right);
 }
 
 /* Texts of vertical notes stand in rows under the top edge; one that would lie on another goes a row lower. */
-static void notes(struct drawing *d)
+static void notes(const struct svg_field *d)
 {
 	double from[FIGURE_NOTES], to[FIGURE_NOTES];
 	int row[FIGURE_NOTES];
 	for (unsigned i = 0; i < d->f->notes_count; i++) {
 		const struct figure_note *n = &d->f->notes[i];
-		double at = n->vertical ? px(d, n->at) : py(d, n->at);
+		double at = n->vertical ? svg_x(d, n->at) : svg_y(d, n->at);
 		double width = 7.0 * (double)render_width(n->text) + 8;
 		from[i] = to[i] = 0;
 		row[i] = -1;
 		if (!isfinite(at))
 			continue;
 		if (!n->vertical) {
-			str_addf(d->out, "<line x1=\"%d\" y1=\"%.1f\" x2=\"%d\" y2=\"%.1f\" class=\"note\"/>\n", LEFT,
-				 at, WIDTH - RIGHT, at);
-			label(d->out, LEFT + 6, at - 4, " class=\"halo\"", n->text);
+			str_addf(d->out, "<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"note\"/>\n",
+				 d->left, at, d->left + d->width, at);
+			label(d->out, d->left + 6, at - 4, " class=\"halo\"", n->text);
 			continue;
 		}
-		bool left = at + width > WIDTH - RIGHT;
+		bool left = at + width > d->left + d->width;
 		from[i] = left ? at - width : at;
 		to[i] = left ? at : at + width;
 		row[i] = 0;
@@ -216,9 +119,9 @@ static void notes(struct drawing *d)
 				row[i]++;
 				k = (unsigned)-1; /* look again at all in the new row */
 			}
-		str_addf(d->out, "<line x1=\"%.1f\" y1=\"%d\" x2=\"%.1f\" y2=\"%d\" class=\"note\"/>\n", at, TOP, at,
-			 TOP + PLOT_HEIGHT);
-		label(d->out, left ? at - 5 : at + 5, TOP + 13 + NOTE_ROW * row[i],
+		str_addf(d->out, "<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" class=\"note\"/>\n", at, d->top,
+			 at, d->top + d->height);
+		label(d->out, left ? at - 5 : at + 5, d->top + 13 + NOTE_ROW * row[i],
 		      left ? " class=\"halo\" text-anchor=\"end\"" : " class=\"halo\"", n->text);
 	}
 }
@@ -227,7 +130,7 @@ static void key(struct str *out, const struct figure_marks *m, const char *colou
 {
 	if (m->style == MARK_POINTS)
 		str_addf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3.2\" fill=\"%s\"/>\n", x + 11, y - 4, colour);
-	else if (m->style == MARK_BAND || m->style == MARK_BARS)
+	else if (m->style >= MARK_BAND)
 		str_addf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"22\" height=\"11\" fill=\"%s\"%s/>\n", x, y - 9.5,
 			 colour, m->style == MARK_BAND ? " fill-opacity=\"0.25\"" : "");
 	else
@@ -235,11 +138,38 @@ static void key(struct str *out, const struct figure_marks *m, const char *colou
 	label(out, x + 28, y, "", m->label);
 }
 
-/* Places the legend's entries; draws them when out is given. Number of rows. */
-static int legend(struct str *out, const struct figure *f)
+/* What shades mean, from the least to the most. */
+static void shades(struct str *out, const struct figure *f, double y)
+{
+	char least[64], most[64], text[180];
+	struct scale_shades s;
+	double x = LEFT;
+	scale_shades(&s, f);
+	snprintf(least, sizeof(least), "%.3g", s.lo);
+	snprintf(most, sizeof(most), "%.3g", s.hi);
+	for (unsigned i = s.lo < s.hi ? 0 : SVG_SHADES - 1; i < SVG_SHADES; i++, x += SHADE_STEP)
+		str_addf(out, "<path fill=\"%s\" fill-opacity=\"%.2f\" d=\"M%.0f %.0fh%dv12h-%dz\"/>\n",
+			 report_svg_colours[0], svg_opacity(i), x, y - 10, SHADE_STEP, SHADE_STEP);
+	scale_title(text, sizeof(text), &f->shade);
+	if (s.lo < s.hi)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", from %s to %s", least, most);
+	else
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", most);
+	label(out, x + 8, y, "", text);
+}
+
+/* Places the legend's entries; draws them when out is given, from y on. Number of rows. */
+static int legend(struct str *out, const struct figure *f, double y)
 {
 	double x = LEFT;
 	int row = 0;
+	if (f->panels || !f->marks_count)
+		return 0;
+	if (*f->shade.label) {
+		if (out)
+			shades(out, f, y);
+		return 1;
+	}
 	for (unsigned i = 0; i < f->marks_count; i++) {
 		double width = 28 + 7.0 * (double)render_width(f->marks[i].label) + 22;
 		if (x > LEFT && x + width > WIDTH - RIGHT) {
@@ -247,11 +177,48 @@ static int legend(struct str *out, const struct figure *f)
 			row++;
 		}
 		if (out)
-			key(out, &f->marks[i], report_svg_colours[i], x,
-			    TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * row + 8);
+			key(out, &f->marks[i], report_svg_colours[i], x, y + LEGEND_ROW * row);
 		x += width;
 	}
-	return f->marks_count ? row + 1 : 0;
+	return row + 1;
+}
+
+/* Where the plot lies, or all panels of it together. */
+static struct svg_field whole(struct str *out, const struct figure *f)
+{
+	const double left = f->rows ? NAMES : LEFT;
+	struct svg_field d = {
+	    .out = out, .f = f, .left = left, .top = TOP, .width = WIDTH - RIGHT - left, .height = PLOT_HEIGHT};
+	if (f->rows)
+		d.height = ROW_HEIGHT * fmax(f->rows_count, 8);
+	if (f->panels)
+		d.height = PANEL_HEIGHT * ceil(f->marks_count / (double)PANEL_COLUMNS);
+	scale_x(&d.x, f, f->panels ? 5 : 12);
+	scale_y(&d.y, f, f->panels ? 5 : 8);
+	return d;
+}
+
+static void panels(const struct svg_field *all)
+{
+	const double wide = (all->width + PANEL_GAP) / PANEL_COLUMNS;
+	for (unsigned i = 0; i < all->f->marks_count; i++) {
+		struct svg_field d = *all;
+		d.left += wide * (i % PANEL_COLUMNS);
+		d.top += PANEL_HEIGHT * (i / PANEL_COLUMNS) + 20;
+		d.width = wide - PANEL_GAP;
+		d.height = PANEL_HEIGHT - 24;
+		axes(&d, i % PANEL_COLUMNS == 0, i + PANEL_COLUMNS >= all->f->marks_count, i ? NULL : all);
+		svg_mark(&d, i);
+		label(d.out, d.left + 4, d.top - 5, " class=\"title\"", all->f->marks[i].label);
+	}
+}
+
+static void field(const struct svg_field *d)
+{
+	axes(d, true, true, d);
+	for (unsigned i = 0; i < d->f->marks_count; i++)
+		svg_mark(d, i);
+	notes(d);
 }
 
 /* In a file of its own it brings its looks along; in a page it takes those of the page, light or dark. */
@@ -263,12 +230,11 @@ static const char looks[] =
 
 static void draw(struct str *out, const struct figure *f, bool alone)
 {
-	struct drawing d = {.out = out, .f = f};
-	scale_x(&d.x, f, 12);
-	scale_y(&d.y, f, 8);
-	int rows = legend(NULL, f);
+	const struct svg_field d = whole(out, f);
+	const int low = TOP + (int)d.height + BOTTOM;
+	int rows = legend(NULL, f, 0);
 	int lines = (*f->caption ? 1 : 0) + (alone && (*f->origin || *f->paper) ? 1 : 0);
-	int height = TOP + PLOT_HEIGHT + BOTTOM + LEGEND_ROW * rows + 18 * lines + 8;
+	int height = low + LEGEND_ROW * rows + 18 * lines + 8;
 	if (alone)
 		str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	const int top = alone ? 0 : TOP - 20; /* in a page the title stands above it */
@@ -290,10 +256,11 @@ static void draw(struct str *out, const struct figure *f, bool alone)
 		str_addf(out, "</title>\n%s", looks);
 		label(out, LEFT, 30, " font-size=\"16\" font-weight=\"600\"", f->title);
 	}
-	axes(&d);
-	marks(&d);
-	notes(&d);
-	legend(out, f);
+	if (f->panels)
+		panels(&d);
+	else
+		field(&d);
+	legend(out, f, low + 8);
 	if (*f->caption)
 		label(out, LEFT, height - 12 - 18 * (lines - 1), " class=\"small\"", f->caption);
 	if (lines > (*f->caption ? 1 : 0)) {

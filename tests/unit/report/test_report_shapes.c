@@ -104,6 +104,50 @@ static void curves(void **state)
 	figures_free(&l);
 }
 
+/* A map, bars along x, panels and named rows: drawn by both renderers, copied without marks, no plot to zoom into. */
+static void maps(void **state)
+{
+	(void)state;
+	struct figure_list l = {0};
+	const double x[] = {0, 1, 2, 0, 1, 2}, y[] = {0, 0, 0, 1, 1, 1}, v[] = {1, 1, 9, NAN, 5, 1},
+		     end[] = {4, 5, 6, 7, 8, 9};
+	const struct report_style style = {.width = 60};
+	struct str out;
+	struct figure *f = figures_new(&l, "map", "Map");
+	assert_non_null(f);
+	f->shade = (struct figure_axis){.label = "cost", .unit = "cycles"};
+	assert_int_equal(figure_row(f, "first <row>") || figure_row(f, "second"), 0);
+	assert_int_equal(figure_add(f, "cells", MARK_CELLS, x, y, v, 6), 0);
+	assert_true(figure_says(f) && !figure_is_curves(f));
+	str_init(&out);
+	assert_int_equal(report_svg(&out, f, &e), 0);
+	/* The lightest shade is one stroke a row, the darkest one cell. */
+	assert_non_null(strstr(out.data, "first &lt;row&gt;"));
+	assert_non_null(strstr(out.data, "cost (cycles), from 1 to 9"));
+	str_clear(&out);
+	assert_int_equal(report_draw(&out, f, &style, &e), 0);
+	const char *dark = strstr(out.data, "first <row> +");
+	assert_non_null(dark);
+	assert_true(dark[13] == '.' && strchr(dark, '@') < strchr(dark, '\n'));
+	str_clear(&out);
+	const struct figure *copy = figures_like(&l, f);
+	assert_non_null(copy);
+	assert_true(copy->marks_count == 0 && copy->rows_count == 2 && strcmp(copy->rows[1], "second") == 0);
+	f = figures_new(&l, "spans", "Spans");
+	assert_non_null(f);
+	assert_int_equal(
+	    figure_add(f, "one", MARK_SPANS, x, y, end, 3) || figure_add(f, "other", MARK_SPANS, y, x, end, 6), 0);
+	assert_false(figure_is_curves(f));
+	for (int panels = 0; panels < 2; panels++) {
+		f->panels = panels;
+		assert_int_equal(report_svg(&out, f, &e) || report_draw(&out, f, &style, &e), 0);
+		assert_null(strstr(out.data, "nan"));
+		str_clear(&out);
+	}
+	str_free(&out);
+	figures_free(&l);
+}
+
 static void widths(void **state)
 {
 	(void)state;
@@ -181,7 +225,7 @@ static void odd_figures(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(formulas_in_csv),
-					   cmocka_unit_test(curves), cmocka_unit_test(widths),
-					   cmocka_unit_test(odd_figures)};
+					   cmocka_unit_test(curves),	cmocka_unit_test(maps),
+					   cmocka_unit_test(widths),	cmocka_unit_test(odd_figures)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -16,7 +16,7 @@
 #define STEPPED	       0.02	   /* of a latency that a clock of steps measured */
 #define RATE_TOLERANCE 0.06	   /* of a share of misses, where victims are drawn */
 #define FIT_BRACKET    0.45	   /* of a size by equation 6 */
-#define PROBES_MOST    26	   /* of a list */
+#define PROBES_MOST    64	   /* of a list */
 #define LOCAL_MOST     (16u << 10) /* bytes of a thread */
 
 struct fact { /* a truth that outlives its telling */
@@ -118,6 +118,11 @@ int known_read(struct str *to, const char *path)
 	return to->failed ? -ENOMEM : 0;
 }
 
+bool known_describes(const char *probe)
+{
+	return strcmp(probe, "workloads") != 0;
+}
+
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e)
 {
 	return known_measure_probe(r, s, seed, NULL, e);
@@ -127,7 +132,7 @@ int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, 
 {
 	struct gpu *g = NULL;
 	struct engine_plan plan = {0};
-	char list[512], *rest = list;
+	char list[1024], *rest = list;
 	const char *names[PROBES_MOST];
 	size_t count = 0;
 	int rc = run_init(r);
@@ -137,6 +142,9 @@ int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, 
 		return err_set(e, -EINVAL, "too many probes: %s", probe);
 	for (char *name; probe && count < PROBES_MOST && (name = strsep(&rest, ","));)
 		names[count++] = name;
+	for (size_t i = 0; !probe && i < probe_count && count < PROBES_MOST; i++)
+		if (known_describes(probe_table[i]->name))
+			names[count++] = probe_table[i]->name;
 	r->seed = seed;
 	rc = sim_open_spec(&g, s, seed, e);
 	if (rc)
@@ -518,7 +526,7 @@ static int group_of(const struct run *r, const char *key)
 		if (!str_glob(score_group[i], key))
 			continue;
 		const struct finding *f = findings_get(&r->findings, key);
-		if (!f && r->probe_count < probe_count)
+		if (!f && r->probe_count + 1 < probe_count) /* all but one are described */
 			return -1;
 		return str_starts(key, "arith.") && (!f || f->verdict == VERDICT_UNSUPPORTED) ? -1 : i;
 	}

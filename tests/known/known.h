@@ -8,9 +8,12 @@
 /* A file whole, behind what `to` holds. 0 or negative errno. */
 int known_read(struct str *to, const char *path);
 
+/* Whether descriptions say something of what the probe finds: not how fast whole programs are. */
+bool known_describes(const char *probe);
+
 /* Runs probes on the simulated GPU. r is initialised here; run_free it in any case. */
 int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct err *e);
-/* Only these probes, with commas between, and what they need; NULL: every probe; "quick": what `run --quick` measures. */
+/* Only these probes, with commas between, and what they need; NULL: every probe that a description says something of; "quick": what `run --quick` measures. */
 int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */

@@ -14,7 +14,7 @@ struct options {
 	double least;
 	unsigned left_out;  /* findings of operations that a description leaves out, at most, of each GPU */
 	const char *probes; /* NULL: every one; else with commas between */
-	char list[512];
+	char list[1024];
 };
 
 /* A line for each number of a level, "cache.global.l1.size", whose path does not say that it has levels. How many. */
@@ -107,7 +107,7 @@ static void leave_out(struct options *opt, const char *list)
 {
 	size_t n = 0;
 	for (size_t i = 0; i < probe_count && n < sizeof opt->list; i++)
-		if (!is_listed(list, probe_table[i]->name))
+		if (known_describes(probe_table[i]->name) && !is_listed(list, probe_table[i]->name))
 			n += (size_t)snprintf(opt->list + n, sizeof opt->list - n, "%s%s", n ? "," : "",
 					      probe_table[i]->name);
 	opt->probes = opt->list;

@@ -223,6 +223,8 @@ struct sim_spec {
 	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;
 	uint32_t loads_ahead; /* registers that a compiler's loads fill ahead of their use; 0: it orders nothing */
+	bool shared_operands; /* a compiler makes loads of shared memory operands of arithmetic */
+	double shared_operand_issue;  /* cycles that such an instruction keeps its pipe longer */
 	double shared_conflict_cost;  /* cycles for each further access to a bank */
 	double shared_conflict_issue; /* that it keeps the pipe busy; 0: shared_conflict_cost */
 	uint32_t shared_lanes;	      /* that one access serves, 0 = as many as the banks feed */

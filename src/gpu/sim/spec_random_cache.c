@@ -140,6 +140,10 @@ void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
 		put(&d, "shared", "conflict_issue", "cycles", draw_between(&d.r, 1, 4));
 	if (draw_chance(&d.r, 0.2))
 		put(&d, "compiler", "loads_ahead", "count", draw_between(&d.r, 1, 32));
+	if (draw_chance(&d.r, 0.1))
+		str_addf(out, "compiler.shared_operands = yes yes/no # guess: drawn\n");
+	if (draw_chance(&d.r, 0.1))
+		put(&d, "shared", "operand_issue", "cycles", draw_between(&d.r, 1, 4));
 }
 
 void spec_random_costs(struct str *out, uint64_t seed)

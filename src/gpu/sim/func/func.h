@@ -99,6 +99,13 @@ struct func_info {
 	uint32_t source; /* of what .loc names, 0: none */
 };
 
+/* Loads that no instruction of their own makes: fold.h. */
+enum func_operand {
+	FUNC_OPERAND_NONE,
+	FUNC_OPERAND_LOAD, /* it belongs to the instruction that uses what it loads */
+	FUNC_OPERAND_USE   /* that instruction */
+};
+
 struct func_literal {
 	uint16_t row;
 	bool wide; /* 64 bits: two rows */
@@ -139,6 +146,7 @@ struct func_program {
 	bool atomics;		/* it has some outside of shared memory */
 	const uint32_t *target; /* records that indexed branches lead to */
 	uint32_t target_count;
+	const uint8_t *operand; /* enum func_operand of each record; NULL: nothing is folded */
 };
 
 /* What depends on the modelled GPU and not on time. */

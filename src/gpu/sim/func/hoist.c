@@ -1,4 +1,5 @@
 #include "gpu/sim/func/hoist.h"
+#include "gpu/sim/func/fold.h"
 #include <errno.h>
 #include <string.h>
 
@@ -146,28 +147,6 @@ static void hoist_stretch(struct stretch *s, uint32_t registers)
 	}
 }
 
-static bool *find_leaders(const struct func_program *p)
-{
-	bool *leader = mem_zero((size_t)p->inst_count + 1, sizeof *leader);
-	if (!leader)
-		return NULL;
-	for (uint32_t k = 0; k < p->inst_count; k++) {
-		const struct func_inst *i = &p->inst[k];
-		if (i->kind == FUNC_BRANCH) {
-			if (!(i->flags & FUNC_INDEXED))
-				leader[i->target] = true;
-			if (i->join != FUNC_NO_JOIN)
-				leader[i->join] = true;
-		}
-		if (i->kind == FUNC_BRANCH || i->kind == FUNC_EXIT)
-			leader[k + 1] = true;
-	}
-	for (uint32_t k = 0; k < p->target_count; k++)
-		leader[p->target[k]] = true;
-	leader[p->inst_count] = true;
-	return leader;
-}
-
 int func_hoist(struct func_program **out, struct arena *a, const struct func_program *p, uint32_t registers)
 {
 	struct func_program *q = arena_copy(a, p, sizeof *p);
@@ -176,7 +155,7 @@ int func_hoist(struct func_program **out, struct arena *a, const struct func_pro
 	for (uint32_t k = 0; inst && k < p->inst_count; k++)
 		if (inst[k].kind == FUNC_LOAD && inst[k].space == PTX_CONST && inst[k].a == FUNC_NONE)
 			inst[k].kind = FUNC_ALU;
-	bool *leader = find_leaders(p);
+	bool *leader = func_leaders(p);
 	if (!q || !inst || !info || !leader) {
 		mem_free(leader);
 		return -ENOMEM;

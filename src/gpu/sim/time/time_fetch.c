@@ -53,6 +53,10 @@ void time_layout(struct time_program *p, const struct sim_spec *s, struct time_i
 	for (uint32_t i = 0; i < n; i++) {
 		uint32_t call = s->fetch.bytes ? s->fetch.bytes : 8;
 		t[i].bytes = (uint16_t)bytes_of(s, &t[i]);
+		if (t[i].operand) { /* part of the instruction behind it */
+			t[i].address = at;
+			continue;
+		}
 		t[i].address = is_routine(s, &t[i]) ? put(&at, call, 1) : put(&at, t[i].bytes, t[i].before + 1u);
 	}
 	put_routines(s, t, n, &at);

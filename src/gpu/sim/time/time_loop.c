@@ -177,6 +177,8 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	if (__builtin_expect(w->together != NULL, 0))
 		note_together(w, ti, 0);
 	busy += ti->request;
+	if (__builtin_expect(ti->operand, 0)) /* what is left are conflicts */
+		ready = ready > x->g->shared_latency + t ? ready - x->g->shared_latency : t;
 	if (load) {
 		if (__builtin_expect(x->note != NULL, 0))
 			time_note_done(x, ready);
@@ -217,8 +219,10 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		time_note_step(x, w, mask, t);
 	if (__builtin_expect(x->tally != NULL, 0))
 		time_tally_step(x, w, mask, t);
-	s->free = (s->free > port ? s->free : port) + x->g->issue;
-	s->last = w->slot;
+	if (__builtin_expect(!ti->operand, 1)) {
+		s->free = (s->free > port ? s->free : port) + x->g->issue;
+		s->last = w->slot;
+	}
 	x->last = t;
 	if (__builtin_expect(x->turn != 0, 0) && !w->sub)
 		begin_turn(x, w, t);

@@ -206,6 +206,17 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	}
 }
 
+/* A load that is an operand costs what it makes the instruction slower that it belongs to. */
+static void operands(const struct sim_spec *s, uint8_t operand, struct time_inst *t)
+{
+	if (operand == FUNC_OPERAND_LOAD) {
+		t->operand = true;
+		t->set = t->set_before = t->before = 0;
+	}
+	for (uint32_t k = 0; k < SPEC_OP_PIPES && operand == FUNC_OPERAND_USE; k++)
+		t->interval[k] += fixed(s->shared_operand_issue);
+}
+
 int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *f)
 {
 	struct time_program *p = ARENA_NEW(a, struct time_program);
@@ -226,8 +237,10 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 		p->literals ^= p->literals >> 29;
 	}
 	p->literals |= 1;
-	for (uint32_t i = 0; i < f->inst_count; i++)
+	for (uint32_t i = 0; i < f->inst_count; i++) {
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
+		operands(s, f->operand ? f->operand[i] : FUNC_OPERAND_NONE, &t[i]);
+	}
 	time_layout(p, s, t);
 	*out = p;
 	return 0;

@@ -39,6 +39,7 @@ struct time_inst {
 	uint8_t set;	/* of the last step */
 	uint8_t set_before;
 	uint8_t wait_count, write_count;
+	bool operand; /* a load that no instruction of its own makes: it takes no turn and no pipe */
 	bool checked; /* an ALU handler that may fault */
 	bool
 	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */

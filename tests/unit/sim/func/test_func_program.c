@@ -1,5 +1,6 @@
 /* What decode says about a program: where paths join, registers, layout, slots. */
 #include "func_fixture.h"
+#include "gpu/sim/func/fold.h"
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -211,10 +212,61 @@ static void deep_calls_are_refused(void **state)
 	}
 }
 
+/* Loads of shared memory that the instruction behind them takes as an operand: L and U, of each record. */
+static void operands_from_shared_memory(void **state)
+{
+#define DECLARED ".reg .pred p; .reg .u32 i, j; .reg .f32 a, b, c; .shared .f32 s[64];\n"
+	static const struct {
+		const char *body, *marks;
+	} cases[] = {
+	    {"ld.shared.f32 a, [s]; mul.f32 c, a, b; st.global.f32 [0], c; ret;", "LU--"},
+	    {"ld.shared.f32 a, [s]; mov.u32 i, 1; mul.f32 c, a, b; st.global.f32 [0], c; ret;", "L-U--"},
+	    /* one register for several words in turn */
+	    {"ld.shared.f32 a, [s]; add.f32 b, a, b; ld.shared.f32 a, [s + 4]; add.f32 b, a, b; ret;", "LULU-"},
+	    /* an instruction takes one */
+	    {"ld.shared.f32 a, [s]; ld.shared.f32 b, [s + 4]; mul.f32 c, a, b; ret;", "L-U-"},
+	    /* two use it; none of arithmetic does; it is needed in another stretch, or in the next turn */
+	    {"ld.shared.f32 a, [s]; mul.f32 c, a, b; mul.f32 b, a, c; ret;", "----"},
+	    {"ld.shared.f32 a, [s]; st.global.f32 [0], a; ret;", "---"},
+	    {"ld.shared.f32 a, [s]; @p bra L; mul.f32 c, a, b; L: ret;", "----"},
+	    {"L: mul.f32 c, a, b; ld.shared.f32 a, [s]; mul.f32 c, a, b; @p bra L; ret;", "-----"},
+	    /* what it loads may be another when it is used */
+	    {"ld.shared.f32 a, [s]; st.shared.f32 [s], b; mul.f32 c, a, b; ret;", "----"},
+	    {"ld.shared.f32 a, [s]; bar.sync 0; mul.f32 c, a, b; ret;", "----"},
+	    {"ld.shared.f32 a, [s]; st.f32 [16777216], b; mul.f32 c, a, b; ret;", "----"},
+	    /* some threads only; two words; another space */
+	    {"@p ld.shared.f32 a, [s]; mul.f32 c, a, b; ret;", "---"},
+	    {"ld.shared.f32 a, [s]; @p mul.f32 c, a, b; ret;", "---"},
+	    {"ld.shared.v2.f32 {a, b}, [s]; mul.f32 c, a, b; ret;", "---"},
+	    {"ld.global.f32 a, [0]; mul.f32 c, a, b; ret;", "---"},
+	    {"ld.volatile.shared.f32 a, [s]; mul.f32 c, a, b; ret;", "---"},
+	};
+	(void)state;
+	for (size_t n = 0; n < sizeof cases / sizeof *cases; n++) {
+		struct func_fixture f;
+		struct func_program *q;
+		struct arena a;
+		char text[512];
+		arena_init(&a);
+		fixture_open(&f);
+		snprintf(text, sizeof text, HEAD ".entry k {" DECLARED "%s }\n", cases[n].body);
+		assert_int_equal(fixture_load(&f, text, 90), 0);
+		assert_int_equal(func_fold(&q, &a, f.program), 0);
+		for (uint32_t k = 0; cases[n].marks[k]; k++)
+			if (q->operand[k] != (cases[n].marks[k] == 'L'	 ? FUNC_OPERAND_LOAD
+					      : cases[n].marks[k] == 'U' ? FUNC_OPERAND_USE
+									 : FUNC_OPERAND_NONE))
+				fail_msg("%s: record %u is %u", cases[n].body, k, q->operand[k]);
+		fixture_close(&f);
+		arena_free(&a);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(joins),
+	    cmocka_unit_test(operands_from_shared_memory),
 	    cmocka_unit_test(layout),
 	    cmocka_unit_test(registers),
 	    cmocka_unit_test(slots),

@@ -1,0 +1,178 @@
+/* Whole programs, whose answers are checked: how much work a second they do. */
+#include "workloads.h"
+#include "stat/stat.h"
+#include <errno.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { REPEATS = 3, TIME_WORDS = 2, LIMIT_MS = 20000 };
+#define NEAR 1e-4 /* of the largest answer: what rounding and approximate roots may do to sums of hundreds */
+
+const struct workload workload_table[] = {
+    {"saxpy", "probes/workloads/saxpy.ptx", "saxpy", "floating-point operations", workload_saxpy},
+    {"spmv", "probes/workloads/spmv.ptx", "spmv", "nonzeros", workload_spmv},
+    {"spmv_cached", "probes/workloads/spmv.ptx", "spmv", "nonzeros", workload_spmv_cached},
+    {"scan", "probes/workloads/scan.ptx", "scan", "elements", workload_scan},
+    {"reduce", "probes/workloads/reduce.ptx", "reduce", "elements", workload_reduce},
+    {"sort", "probes/workloads/sort.ptx", "sort", "elements", workload_sort},
+    {"nbody_plain", "probes/workloads/nbody.ptx", "nbody", "floating-point operations", workload_nbody_plain},
+    {"nbody", "probes/workloads/nbody.ptx", "nbody", "floating-point operations", workload_nbody},
+    {"nbody_small", "probes/workloads/nbody.ptx", "nbody", "floating-point operations", workload_nbody_small},
+    {"nbody_split", "probes/workloads/nbody.ptx", "nbody", "floating-point operations", workload_nbody_split},
+    {"sgemm", "probes/workloads/sgemm.ptx", "sgemm", "floating-point operations", workload_sgemm},
+    {"fft", "probes/workloads/fft.ptx", "fft", "floating-point operations", workload_fft},
+};
+const unsigned workload_count = sizeof workload_table / sizeof *workload_table;
+
+/* x: which of the table. */
+static int setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	const struct device_info *d = study_device(s);
+	const struct workload *k = &workload_table[(unsigned)x];
+	struct workload_problem w = {0};
+	(void)p;
+	const int rc = k->prepare(&w, j->arena, d);
+	if (rc)
+		return rc;
+	j->template_path = k->template_path;
+	snprintf(j->launch.entry, sizeof j->launch.entry, "%s", k->entry);
+	for (unsigned i = 0; i < w.param_count; i++)
+		job_param(j, w.param[i].name, w.param[i].value);
+	job_param_text(j, "FTZ", d->cc >= 20 ? ".ftz" : "");
+	memcpy(j->launch.grid, w.grid, sizeof w.grid);
+	memcpy(j->launch.block, w.block, sizeof w.block);
+	job_output(j, w.words);
+	j->launch.buffers[0].bytes = 4 * w.out_words;
+	for (unsigned i = 0; i < w.input_count; i++) {
+		j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){
+		    .bytes = w.input[i].bytes, .init = w.input[i].data, .init_bytes = w.input[i].bytes};
+		job_arg_buffer(j, i + 1, 0);
+	}
+	for (unsigned i = 0; i < w.scalar_count; i++)
+		j->launch.args[j->launch.arg_count++] = w.scalar[i];
+	j->launch.compiled = true;
+	j->launch.warmups = 1;
+	j->launch.repeats = REPEATS;
+	j->launch.timed = SPAN_KERNELS;
+	j->launch.time_limit_ms = LIMIT_MS;
+	return 0;
+}
+
+/* The first answer that is not what the host finds, or words. */
+static uint32_t first_wrong(const struct workload_problem *w, const uint32_t *y)
+{
+	double largest = 0;
+	for (uint32_t i = 0; w->real && i < w->words; i++)
+		largest = fmax(largest, fabs(w->real[i]));
+	for (uint32_t i = 0; i < w->words; i++) {
+		float is;
+		memcpy(&is, &y[i], sizeof is);
+		if (w->whole ? y[i] != w->whole[i] : !(fabs((double)is - w->real[i]) <= NEAR * largest))
+			return i;
+	}
+	return w->words;
+}
+
+/* Every launch's answers. False: `why` says which is wrong. */
+static bool all_right(const struct workload_problem *w, const struct point *pt, char *why, size_t n)
+{
+	for (uint32_t r = 0; r < pt->repeats; r++) {
+		const uint32_t *y = pt->y + (size_t)r * pt->words_per_repeat, i = first_wrong(w, y);
+		float is;
+		if (i == w->words)
+			continue;
+		memcpy(&is, &y[i], sizeof is);
+		if (w->whole)
+			snprintf(why, n, "word %u is %u and has to be %u", i, y[i], w->whole[i]);
+		else
+			snprintf(why, n, "word %u is %.7g and has to be %.7g", i, (double)is, w->real[i]);
+		return false;
+	}
+	return true;
+}
+
+static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w,
+		     const struct point *pt)
+{
+	char rate[96], correct[96], why[160];
+	double v[REPEATS], scratch[REPEATS], lo = INFINITY, hi = 0;
+	size_t n = 0;
+	snprintf(rate, sizeof rate, "workload.%s.rate", k->name);
+	snprintf(correct, sizeof correct, "workload.%s.correct", k->name);
+	const bool right = all_right(w, pt, why, sizeof why);
+	if (right)
+		snprintf(why, sizeof why, "%u words of each of %u launches are what the host computes", w->words,
+			 pt->repeats);
+	study_text(s, correct, right ? "yes" : "no", "answers beside the host's", "run", "%s", why);
+	if (!right) {
+		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "the answers are wrong: %s", why);
+		return;
+	}
+	for (uint32_t r = 0; r < pt->repeats && n < REPEATS; r++) {
+		const uint32_t *time = pt->y + (size_t)(r + 1) * pt->words_per_repeat - TIME_WORDS;
+		const double ns = (double)time[0] + (double)time[1] * 0x1p32;
+		if (!(ns > 0))
+			continue;
+		v[n++] = w->work / ns;
+		lo = fmin(lo, w->work / ns);
+		hi = fmax(hi, w->work / ns);
+	}
+	if (!n)
+		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "launches have no time");
+	else
+		study_measured_number(s, rate, stat_median(v, n, scratch), lo, hi, "card",
+				      "work over the time of a launch", "run", "%.4g %s, %zu launches", w->work,
+				      k->unit_of_work, n);
+}
+
+static void study_workloads(struct study *s)
+{
+	for (unsigned i = 0; i < workload_count; i++) {
+		const struct workload *k = &workload_table[i];
+		const struct point *pt = study_ask(s, 0, i, NULL);
+		struct workload_problem w = {0};
+		char key[96];
+		if (study_pending(s))
+			continue;
+		const bool ran = pt && pt->outcome == OUTCOME_OK && pt->repeats;
+		if (ran && k->prepare(&w, study_arena(s), study_device(s)) == 0 &&
+		    pt->words_per_repeat == w.words + TIME_WORDS) {
+			conclude(s, k, &w, pt);
+			continue;
+		}
+		const enum verdict v =
+		    pt && pt->outcome == OUTCOME_REFUSED ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE;
+		for (unsigned c = 0; c < 2; c++) {
+			snprintf(key, sizeof key, "workload.%s.%s", k->name, c ? "correct" : "rate");
+			study_verdict(s, key, v, "run", "%s", ran ? "the answers are of another size" : point_why(pt));
+		}
+	}
+}
+
+static const struct experiment experiments[] = {
+    {.name = "run", .axis = "workload", .unit = "number", .setup = setup, .thorough = true},
+};
+
+static const char *const claims[] = {"workload.*", NULL};
+
+const struct probe probe_workloads = {
+    .name = "workloads",
+    .asks = "How much work a second do whole programs do, and are their answers right?",
+    .source =
+	"Nickolls and Kirk, Graphics and Computing GPUs, B.3, B.7 and B.8; kernels of our own after its descriptions",
+    .how =
+	"Scaled vectors are added, sparse and dense matrices multiplied, prefix sums, a sum and sorted blocks made, "
+	"bodies "
+	"pulled by each other, and Fourier transforms made. Inputs come from a fixed seed, and their sizes from the "
+	"number of SMs. The "
+	"first answers of every launch are laid beside what the host computes, and the work is divided by the launch's "
+	"time.",
+    .fooled = "Wrong answers: then there is no rate. A launch that is short beside what launching costs: its rate has "
+	      "that in it. "
+	      "Blocks that were left out further on: only the first answers are looked at.",
+    .claims = claims,
+    .experiments = experiments,
+    .experiment_count = 1,
+    .study = study_workloads,
+};

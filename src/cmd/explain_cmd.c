@@ -4,6 +4,7 @@
 #include "data/keys.h"
 #include "probe/engine.h"
 #include "report/render.h"
+#include "report/report_overview.h"
 #include <ctype.h>
 #include <string.h>
 
@@ -135,12 +136,34 @@ static void explain_family(struct str *out, const struct cmd_context *c, const s
 	related(out, c, f->pattern, NULL);
 }
 
-static const struct figure *evidence(const struct figure_list *figures, const struct probe *p)
+/* How closely a figure is about the key: the letters of the longest of its globs that fit, more where it is the probe's main one. */
+static size_t closeness(const struct figure *f, const char *key, const struct probe *p)
 {
-	for (size_t i = 0; p && p->figure && i < figures->count; i++)
-		if (strcmp(figures->items[i].name, p->figure) == 0)
-			return &figures->items[i];
-	return NULL;
+	size_t most = 0;
+
+	for (unsigned i = 0; i < f->keys_count; i++) {
+		const size_t stars = strcspn(f->keys[i], "*?") < strlen(f->keys[i]);
+		const size_t n = 4 * (strlen(f->keys[i]) - stars);
+		if (str_glob(f->keys[i], key) && n > most)
+			most = n;
+	}
+	return most ? most + (p && p->figure && strcmp(f->name, p->figure) == 0) : 0;
+}
+
+/* The figure that is closest to the finding, or NULL. */
+static const struct figure *evidence(const struct figure_list *figures, const char *key, const struct probe *p)
+{
+	const struct figure *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < figures->count; i++) {
+		const size_t n = closeness(&figures->items[i], key, p);
+		if (n > most) {
+			most = n;
+			best = &figures->items[i];
+		}
+	}
+	return best;
 }
 
 static int explain_finding(struct str *out, struct cmd_context *c, const struct finding *f, const struct run *r,
@@ -171,7 +194,7 @@ static int explain_finding(struct str *out, struct cmd_context *c, const struct 
 	related(out, c, f->key, &r->findings);
 	out->failed |= s.failed;
 	str_free(&s);
-	const struct figure *figure = picture ? evidence(figures, p) : NULL;
+	const struct figure *figure = picture ? evidence(figures, f->key, p) : NULL;
 	if (figure) {
 		str_addc(out, '\n');
 		if (report_draw(out, figure, &c->style, &c->error))
@@ -238,7 +261,7 @@ static int explain_run(struct cmd_context *c, struct str *out, int argc, char **
 		found += finding_asked(&r.findings.items[i], argc, argv);
 	if (!found)
 		rc = nothing(c, argc, argv, path);
-	else if (found <= IN_FULL && engine_draw(&r, &figures, &c->error))
+	else if (found == 1 && (engine_draw(&r, &figures, &c->error) || report_overview(&figures, &r)))
 		rc = CMD_DEVICE;
 	for (size_t i = 0; rc == CMD_OK && i < r.findings.count; i++) {
 		const struct finding *f = &r.findings.items[i];

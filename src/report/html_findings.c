@@ -33,8 +33,6 @@ static void cell(struct str *out, const struct finding *f)
 	str_init(&s);
 	str_add(out, "<td>");
 	if (f && finding_answered(f)) {
-		if (f->verdict == VERDICT_LIKELY)
-			str_add(out, "~ ");
 		render_value(&s, f, true, true);
 		escaped_str(out, &s);
 	} else {

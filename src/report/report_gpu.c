@@ -100,8 +100,6 @@ static void draw_box(struct str *out, const struct run *r, const struct box *b, 
 		if (!f || (f->verdict == VERDICT_ABSENT && f != first))
 			continue;
 		str_init(&s);
-		if (f->verdict == VERDICT_LIKELY)
-			str_add(&s, "~ ");
 		if (*b->label[i])
 			str_addf(&s, "%s ", b->label[i]);
 		overview_value(&s, f);

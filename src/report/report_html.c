@@ -48,8 +48,8 @@ static void card(struct str *out, const struct finding *f, const char *what, dou
 	if (!f || !finding_estimated(f) || f->value.kind != VALUE_NUMBER || f->value.number == 0)
 		return;
 	str_init(&s);
-	if (f->verdict == VERDICT_LIKELY)
-		str_add(&s, "~ ");
+	if (scale > 0 && f->verdict == VERDICT_LIKELY)
+		str_addc(&s, '~');
 	if (scale > 0)
 		screen_si(&s, f->value.number * scale, unit);
 	else

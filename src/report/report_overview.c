@@ -34,9 +34,10 @@ const struct finding *overview_rate(const struct run *r, const char *class)
 
 void overview_value(struct str *out, const struct finding *f)
 {
-	if (f->value.kind == VALUE_NUMBER && strcmp(f->unit, "bytes") == 0 && f->verdict != VERDICT_BOUND)
+	if (f->value.kind == VALUE_NUMBER && strcmp(f->unit, "bytes") == 0 && finding_estimated(f)) {
+		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
 		screen_bytes(out, f->value.number);
-	else
+	} else
 		render_value(out, f, true, true);
 }
 

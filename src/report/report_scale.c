@@ -163,6 +163,8 @@ void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
 	for (unsigned i = 0; i < f->notes_count; i++)
 		if (f->notes[i].vertical)
 			include(&r, f->notes[i].at);
+	if (f->rows && r.log2 && r.lo < r.hi) /* dots do not lie on the edge */
+		include_wide(&r, r.lo, 0.2), include_wide(&r, r.hi, 0.2);
 	finish(s, r, strcmp(f->x.unit, "bytes") == 0, has_cells(f), max_ticks);
 }
 

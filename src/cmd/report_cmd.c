@@ -81,6 +81,9 @@ static int load(struct cmd_context *c, const char *path, struct run *r, struct f
 	const char *format = cmd_value(c, "format");
 	if (format && (strcmp(format, "csv") == 0 || strcmp(format, "summary") == 0))
 		files_say_foreign(c, path, r);
+	/* Drawing concludes all of the run again. */
+	if (format && strcmp(format, "text") != 0 && !cmd_value(c, "figures") && !cmd_value(c, "html"))
+		return CMD_OK;
 	if (engine_draw(r, figures, &c->error))
 		return CMD_DEVICE;
 	return report_overview(figures, r) ? cmd_fail(c, CMD_DEVICE, "out of memory") : CMD_OK;

@@ -23,6 +23,10 @@ LINES = [("fathom expl", "fathom explain "), ("fathom run -d sim:gtx28", "fathom
 problems, said = [], []
 
 
+def plain(text):
+    return re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]|\x1b[=>]|\r|\x07", "", text)
+
+
 def typed(command, setup, folder, env):
     """What the terminal shows after each line and a tab."""
     pid, fd = pty.fork()
@@ -32,13 +36,13 @@ def typed(command, setup, folder, env):
 
     def read(until, seconds=20):
         text, end = "", time.time() + seconds
-        while time.time() < end and until not in text:
+        while time.time() < end and until not in plain(text):  # shells colour what they show, within words
             if select.select([fd], [], [], 0.2)[0]:
                 try:
                     text += os.read(fd, 65536).decode(errors="replace")
                 except OSError:
                     break
-        return re.sub(r"\x1b\[[?0-9;]*[a-zA-Z]|\x1b[=>]|\r|\x07", "", text)
+        return plain(text)
 
     os.write(fd, f"{setup}; echo rea''dy\n".encode())
     if "ready" not in read("ready"):

@@ -69,6 +69,8 @@ def explained(folder):
     done = run("explain", "memory.global.latency", card)
     for part in ("memory.global.latency: ", "because:", "measure only this:", "footprint"):
         expect(part in done.stdout, f"explain KEY FILE does not say {part!r}:\n{done.stdout}")
+    done = run("explain", "cache.constant.l1.sets", card)
+    expect("which lines miss" in done.stdout and "@" in done.stdout, f"a finding about sets is not shown with its own figure:\n{done.stdout}")
     with_words = run("explain", "memory", "bandwidth", card).stdout
     expect("memory.global.bandwidth: " in with_words and "shared.latency" not in with_words, f"explain WORDS FILE:\n{with_words}")
     done = run("explain", "memory.global.4.alone", card)  # a name that the file still has

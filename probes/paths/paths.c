@@ -11,7 +11,7 @@ enum { HEAD = 8, ROUNDS = 96, COLD = 8, STEP = 512, WORDS = 4, APART = 5, LAPS =
 #define STRETCH_MOST (1u << 20)	  /* bytes that are read to drive out what a cache of an SM holds */
 #define STRETCH	     (512u << 10) /* where its size is not known */
 #define TIMES	     2
-#define LINE_LEAST   32
+#define PIECE	     32
 #define GAP_LEAST    4.0 /* cycles that a level has to be nearer than what lies behind it */
 #define LATER_LEAST  3	 /* cycles by which a path may be later without anybody wondering */
 #define ALIKE	     0.3 /* of the way between both: so near is the same */
@@ -360,27 +360,23 @@ static void study_readonly(struct study *s)
 	}
 }
 
-/* Bytes that drive out all of a path's first level, and the steps in which they are read. */
-static double stretch_of(const struct study *s, const char *path, double *step)
+/* Bytes that drive out all of a path's first level. They are read in the smallest pieces that a miss fetches: an H100's L1 keeps what was fetched of
+ * lines, and one piece of each of twice as many lines as it has drove nothing out. */
+static double stretch_of(const struct study *s, const char *path)
 {
 	char key[48];
-	double size, line;
+	double size;
 
-	*step = LINE_LEAST;
-	snprintf(key, sizeof(key), "cache.%s.l1.line", path);
-	if (study_number(s, key, &line) && line > LINE_LEAST)
-		*step = line;
 	snprintf(key, sizeof(key), "cache.%s.l1.size", path);
 	return study_number(s, key, &size) && TIMES * size <= STRETCH_MOST ? TIMES * size : STRETCH;
 }
 
 static struct ticks after(struct study *s, enum way w, uint32_t words)
 {
-	double p[POINT_PARAMS] = {[LINES_WAY] = w, [LINES_STEP] = LINE_LEAST, [LINES_WORDS] = words}, bytes = 0;
-
+	const double p[POINT_PARAMS] = {[LINES_WAY] = w, [LINES_STEP] = PIECE, [LINES_WORDS] = words};
 	/* What passes by the L1 is as much as what does not. */
-	if (w != BY_NOTHING)
-		bytes = stretch_of(s, w == BY_TEXTURE ? "texture" : "global", &p[LINES_STEP]);
+	const double bytes = w != BY_NOTHING ? stretch_of(s, w == BY_TEXTURE ? "texture" : "global") : 0;
+
 	return ticks_of(s, LINES, bytes, p, words, words * LAPS);
 }
 

@@ -423,13 +423,20 @@ static void conclude_unit(struct graph *g, int unit)
 		const char *name = g->name[unit] ? g->name[unit] : g->guess[unit];
 		snprintf(key, sizeof key, "unit.%s.%s", name, parts[i]);
 		const struct finding *f = study_finding(g->u->s, from);
-		if (!g->name[unit] && (g->row[unit] != graph_choice[unit][0] || !f || !finding_estimated(f)))
+		const bool stands = g->row[unit] != graph_choice[unit][0], told = f && finding_estimated(f);
+		if (!g->name[unit] && (stands || !told))
 			continue;
 		if (!g->name[unit])
 			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
 					    pipes_name((unsigned)g->row[unit]), "of %s, which names it if %s",
 					    pipes_name((unsigned)g->row[unit]), "issuing hides no more of its pipe");
-		else if (g->row[unit] != graph_choice[unit][0])
+		else if (stands && told)
+			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
+					    pipes_name((unsigned)g->row[unit]),
+					    "of %s, which stands for it: of %s, which names it, too little is known",
+					    pipes_name((unsigned)g->row[unit]),
+					    pipes_name((unsigned)graph_choice[unit][0]));
+		else if (stands)
 			study_verdict(g->u->s, key, VERDICT_INCONCLUSIVE, pipes_name((unsigned)g->row[unit]),
 				      "%s names it, of which too little is known; %s only stands for it",
 				      pipes_name((unsigned)graph_choice[unit][0]), pipes_name((unsigned)g->row[unit]));

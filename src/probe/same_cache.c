@@ -13,12 +13,19 @@ static struct finding *find(struct finding_list *l, const char *cache, const cha
 	return gates_find(l, key);
 }
 
+/* A bound leaves open what it does not exclude. */
+static bool is_open(const struct finding *own, const struct finding *other)
+{
+	return own->verdict == VERDICT_INCONCLUSIVE ||
+	       (own->verdict == VERDICT_BOUND && other->value.kind == VALUE_NUMBER &&
+		!(other->value.number < own->lo) && !(other->value.number > own->hi));
+}
+
 static void take(struct finding *own, const struct finding *other, const char *whose)
 {
 	char why[sizeof(own->because)];
 
-	if (!own || !other || own->verdict != VERDICT_INCONCLUSIVE || other->verdict != VERDICT_MEASURED ||
-	    other->value.kind != VALUE_NUMBER)
+	if (!own || !other || !is_open(own, other) || !finding_estimated(other) || other->value.kind == VALUE_ARRAY)
 		return;
 	snprintf(why, sizeof(why), "found for %s, which is the same cache; by itself: %.200s", whose, own->because);
 	own->verdict = VERDICT_LIKELY;
@@ -30,9 +37,44 @@ static void take(struct finding *own, const struct finding *other, const char *w
 	snprintf(own->scope, sizeof(own->scope), "%s", other->scope);
 }
 
+/* The path and the level of "global.l2". False: it is no such name. */
+static bool split(const char *cache, char *path, size_t n, unsigned *level)
+{
+	const char *dot = strrchr(cache, '.');
+
+	if (!dot || sscanf(dot, ".l%u", level) != 1)
+		return false;
+	snprintf(path, n, "%.*s", (int)(dot - cache), cache);
+	return true;
+}
+
+/* What answers behind a cache answers on either path: the path that overflows it tells the other one how many levels there are. */
+static void take_levels(struct finding_list *l, const char *cache, const char *whose)
+{
+	char path[48], other[48];
+	unsigned level, there;
+
+	if (!split(cache, path, sizeof(path), &level) || !split(whose, other, sizeof(other), &there))
+		return;
+	const struct finding *told = find(l, other, "levels");
+	struct finding *own = find(l, path, "levels");
+	if (!told || !own || own->verdict != VERDICT_BOUND || own->lo != level || !finding_estimated(told) ||
+	    told->value.kind != VALUE_NUMBER || !(told->value.number >= there))
+		return;
+	const double levels = level + told->value.number - there;
+	char why[sizeof(own->because)];
+	snprintf(why, sizeof(why), "level %u is %s, of which %.0f levels are known there; by itself: %.180s", level,
+		 whose, told->value.number, own->because);
+	own->verdict = VERDICT_LIKELY;
+	own->value = told->value;
+	own->value.number = own->lo = own->hi = levels;
+	snprintf(own->because, sizeof(own->because), "%s", why);
+	snprintf(own->method, sizeof(own->method), "of the same cache by another path");
+}
+
 void same_cache_estimate(struct finding_list *l)
 {
-	static const char *const what[] = {"size", "line", "sector", "ways", "sets"};
+	static const char *const what[] = {"size", "line", "sector", "ways", "sets", "mapping", "policy", "scope"};
 	static const char before[] = "cache.", behind[] = ".shared_with";
 
 	for (size_t i = 0; i < l->count; i++) {
@@ -49,5 +91,7 @@ void same_cache_estimate(struct finding_list *l)
 			take(a, b, other);
 			take(b, a, own);
 		}
+		take_levels(l, own, other);
+		take_levels(l, other, own);
 	}
 }

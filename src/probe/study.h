@@ -84,8 +84,8 @@ bool study_asked(const struct study *s, unsigned experiment, size_t index);
 int study_decline(struct run *r, const struct probe *p, enum verdict v, const char *because);
 bool probe_claims(const struct probe *p, const char *key);
 
-/* same_cache.c: where cache.<p>.<l>.shared_with names one other level, keys of the shape that are MEASURED for the one and INCONCLUSIVE for the other
- * become LIKELY there. */
+/* same_cache.c: where cache.<p>.<l>.shared_with names one other level, what is known of the one and INCONCLUSIVE for the other, or a bound that
+ * leaves it open, becomes LIKELY there, and so does how many levels there are. */
 void same_cache_estimate(struct finding_list *l);
 
 /* chase_lent.c: of a first level of which shared memory took a part, size and ways that are BOUND become LIKELY where they are known to a quarter:

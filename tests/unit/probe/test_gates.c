@@ -529,6 +529,30 @@ static void add_bound(struct finding_list *l, const char *key, double least)
 	assert_int_equal(findings_add(l, &f), 0);
 }
 
+/* The same for bounds, but for those that exclude what the other path found, and for how many levels there are. */
+static void bounds_are_answered_too(void **state)
+{
+	(void)state;
+	struct finding_list l = {0};
+	const struct finding with = {.key = "cache.texture.l3.shared_with",
+				     .verdict = VERDICT_MEASURED,
+				     .value = {.kind = VALUE_TEXT, .text = "global.l2"}};
+
+	add(&l, "cache.global.l2.size", 1000);
+	add(&l, "cache.global.l2.line", 128);
+	add(&l, "cache.global.levels", 3);
+	add_bound(&l, "cache.texture.l3.size", 500);
+	add_bound(&l, "cache.texture.l3.line", 256);
+	add_bound(&l, "cache.texture.levels", 3);
+	findings_add(&l, &with);
+	same_cache_estimate(&l);
+	assert_int_equal(verdict(&l, "cache.texture.l3.size"), VERDICT_LIKELY);
+	assert_int_equal(verdict(&l, "cache.texture.l3.line"), VERDICT_BOUND);
+	assert_int_equal(verdict(&l, "cache.texture.levels"), VERDICT_LIKELY);
+	assert_true(findings_get(&l, "cache.texture.levels")->value.number == 4);
+	findings_free(&l);
+}
+
 /* A number of a level needs that somebody tells the level, on every path. told: levels at least; 0: INCONCLUSIVE, 3: not asked. */
 static void numbers_need_a_level(void **state)
 {
@@ -657,6 +681,7 @@ int main(void)
 	    cmocka_unit_test(wide_loads_bring_bytes),
 	    cmocka_unit_test(estimates_accuse_nobody),
 	    cmocka_unit_test(one_path_answers_for_the_other),
+	    cmocka_unit_test(bounds_are_answered_too),
 	    cmocka_unit_test(numbers_need_a_level),
 	    cmocka_unit_test(a_coarse_method_falls_alone),
 	    cmocka_unit_test(a_told_clock_is_confirmed),

@@ -393,19 +393,19 @@ const struct probe probe_arithmetic = {
 	"How long does each arithmetic operation take, how many run at once, and how many native instructions is it?",
     .source =
 	"Wong 2010, IV-B, Tables III and IV; here slopes over three chain lengths, and the compiled code is counted",
-    .how = "A chain of operations, each of which needs the result of the last, stands between two clock reads; "
-	   "three lengths of it give two slopes, so that what reading the clock costs cancels. One warp gives "
-	   "the latency. Five loads of warps and independent chains give the throughput and the time between two"
-	   " warp instructions; how many native instructions one operation is, is counted in the compiled code.",
+    .how = "A chain of operations, each of which needs the result of the last, stands between two clock reads. "
+	   "Three lengths of it give two slopes, so that what reading the clock costs cancels. One warp gives "
+	   "the latency. Five loads of warps and independent chains give the throughput and the time between "
+	   "two warp instructions. How many native instructions one operation is, is counted in the compiled "
+	   "code.",
     .fooled = "A compiler that folds the chain, or makes another instruction of it: the native code between the "
 	      "clock reads is counted, and a point that holds something else is INVALID. A chain that leaves the "
 	      "instruction cache, or a clock that changes: the two slopes differ, and nothing is concluded. A load "
 	      "that does not fill the unit: only a rate that two loads reach is called the unit's, else it is an "
 	      "estimate or a bound. A compiler that makes several instructions of one operation in turn: what they "
-	      "take together is told, and which they are. A scheduler that prefers some warps, so that the last ones "
-	      "run alone: for operations of "
-	      "several steps, where no few warps fill the unit, and where no two loads agree, the ends of chains are "
-	      "counted while most of the work is still to be done.",
+	      "take together is told, and which they are. A scheduler that prefers some warps, so that the last "
+	      "ones run alone: the ends of chains are counted while most of the work is still to be done. That is "
+	      "so for operations of several steps, for units that no few warps fill, and when no two loads agree.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = ARITHMETIC_COUNT,

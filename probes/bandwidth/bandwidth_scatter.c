@@ -103,8 +103,8 @@ static void scatter_fetch(struct study *s, const struct finding *stream, double 
 		if (least > 0)
 			study_bound(
 			    s, key, least, INFINITY, "what a miss of the last cache brings", "scatter",
-			    "a word takes as long as %.4g bytes of a stream; the stream's %.4g bytes a cycle may "
-			    "be what SMs take, and not what memory gives",
+			    "a word takes as long as %.4g bytes of a stream, whose %.4g bytes a cycle may be what "
+			    "SMs take and not memory's limit",
 			    value, stream->lo);
 		else
 			study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter",
@@ -116,8 +116,8 @@ static void scatter_fetch(struct study *s, const struct finding *stream, double 
 				      "%.4g words a cycle of all SMs, about %d bytes apart", words, SCATTER_APART);
 	} else if (least < lo && hi < TWO * least) { /* memory moves whole ones of what is brought */
 		study_measured_number(s, key, least, least, hi, "card", method, "scatter",
-				      "%.4g words a cycle of all SMs, about %d bytes apart, take as long as %.4g bytes "
-				      "each of a stream, which is less than two of the %.0f that a miss brings",
+				      "%.4g words a cycle, about %d bytes apart, take as long as %.4g bytes each of a "
+				      "stream, less than two of a miss's %.0f",
 				      words, SCATTER_APART, value, least);
 	} else { /* what takes an access at a time on its way may be narrower for words than what moves bytes */
 		study_bound(

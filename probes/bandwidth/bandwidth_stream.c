@@ -374,8 +374,8 @@ static void conclude_memory(struct study *s, const struct drawn *w, const struct
 		study_measured_number(s, w->key, a->value, lo, hi, "card", method, "stream", "%s; %s", seen, why);
 	else
 		study_bound(s, w->key, fmin(lo, a->whole), INFINITY, method, "stream",
-			    "the SMs draw %.4g bytes a cycle, and nothing shows that memory is the limit: not what "
-			    "they draw from the L2, nor what half of them draw",
+			    "the SMs draw %.4g bytes a cycle, and neither the L2's rate nor that of half the SMs "
+			    "shows that memory is the limit",
 			    a->value);
 }
 
@@ -437,23 +437,20 @@ static double conclude(struct study *s, const struct drawn *w)
 		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence, "repeats give %.4g to %.4g bytes a cycle",
 			      a.lo, a.hi);
 	else if (!together(&a) && w->all[STREAM_BLOCKS] > 1)
-		study_verdict(
-		    s, w->key, VERDICT_INCONCLUSIVE, evidence,
-		    "half of the warps had all from %s when %.2g of the time had passed: when all SMs were busy "
-		    "together their clocks do not tell",
-		    w->what, 1 / fmax(a.straggling, a.apart));
+		study_verdict(s, w->key, VERDICT_INCONCLUSIVE, evidence,
+			      "half of the warps had all from %s when %.2g of the time had passed: the clocks do "
+			      "not tell when all SMs were busy",
+			      w->what, 1 / fmax(a.straggling, a.apart));
 	else if (!together(&a))
-		study_bound(
-		    s, w->key, least, INFINITY, method, evidence,
-		    "half of the warps had all from %s when %.2g of the time had passed: the others may have been too "
-		    "few for what is there",
-		    w->what, 1 / fmax(a.straggling, a.apart));
+		study_bound(s, w->key, least, INFINITY, method, evidence,
+			    "half of the warps had all from %s when %.2g of the time had passed: the others may "
+			    "have been too few",
+			    w->what, 1 / fmax(a.straggling, a.apart));
 	else if (!(a.ends <= ENDS && h.ends <= ENDS_HALF))
-		study_bound(
-		    s, w->key, least, INFINITY, method, evidence,
-		    "a launch of no length would take %.2g of the time of one: beginnings and ends that long need "
-		    "not be alike in launches of two lengths",
-		    fmax(a.ends, h.ends));
+		study_bound(s, w->key, least, INFINITY, method, evidence,
+			    "a launch of no length would take %.2g of the time of one: beginnings and ends that "
+			    "long may differ in launches of two lengths",
+			    fmax(a.ends, h.ends));
 	else if (isnan(h.value) || (h.value < SATURATED * a.value && !enough))
 		study_bound(s, w->key, least, INFINITY, method, evidence,
 			    "%s draws %.4g bytes a cycle from %s, and with half of the threads %.4g: more of them may "

@@ -206,10 +206,10 @@ const struct probe probe_barrier = {
     .asks = "What does a barrier cost, and what does it count?",
     .source = "Wong 2010, IV-D; here either half of the warp comes first in turn, so that order alone explains nothing",
     .how = "The cost is the slope over 32 and 96 barriers of a block of one warp. For the rest, two parts of a "
-	   "block wait for each other in ways that end with one kind of barrier and hang, or read too early, "
-	   "with the other: halves of one warp, a warp that has ended, a warp that never comes, the two sides of"
-	   " a branch against a warp with two barriers. A launch that hangs is ended after half a second and is "
-	   "data like any other.",
+	   "block wait for each other. One kind of barrier lets them end; with the other they hang or read too "
+	   "early. The parts are halves of one warp, a warp that has ended, or one that never comes. The last "
+	   "case is two sides of a branch against a warp with two barriers. A launch that hangs is ended after "
+	   "half a second and is data like any other.",
     .fooled = "A half that only happens to run first: either half is the writer in turn, so that the order alone "
 	      "explains nothing. A slow launch that looks like one that hangs: a case counts only when all its "
 	      "launches say the same, and the simulated GPU knows a deadlock exactly. Instructions that the "

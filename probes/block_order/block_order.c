@@ -157,11 +157,10 @@ static void study_rounds(struct study *s, const struct point *o, const struct po
 		snprintf(why, sizeof why, "the SMs have %s", groups == 1 ? "one time" : "each a time of their own");
 	}
 	if (groups < 2 || smallest < 2) {
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, evidence,
-		    "each SM gets a block before any gets two, first SMs %u, %u, %u and %u; which of them make a "
-		    "cluster is not known: %s",
-		    sm_of(o, 0, 0), sm_of(o, 0, 1), sm_of(o, 0, 2 % sms), sm_of(o, 0, 3 % sms), why);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, evidence,
+			      "each SM gets a block before any gets two, first SMs %u, %u, %u and %u; their "
+			      "clusters are not known: %s",
+			      sm_of(o, 0, 0), sm_of(o, 0, 1), sm_of(o, 0, 2 % sms), sm_of(o, 0, 3 % sms), why);
 		return;
 	}
 	struct turns t = {0};

@@ -440,11 +440,10 @@ static void study_spin(struct study *s)
 							    : "could not be run";
 	const unsigned stuck = outcome_hangs(pt[0]->outcome) + outcome_hangs(pt[1]->outcome);
 	if (stuck == 2)
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "spin",
-		    "lanes that spin never see what another lane of their warp writes, whichever side it is on; "
-		    "a spin in which every lane waits for its turn %s",
-		    turns);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "spin",
+			      "lanes that spin never see what another lane of their warp writes, on either side; a "
+			      "spin with turns for every lane %s",
+			      turns);
 	else
 		study_text(
 		    s, key, stuck ? "no" : "yes", "lanes that spin on one side of a branch, waiting for the other side",
@@ -543,16 +542,16 @@ const struct probe probe_branch = {
     .name = "branch",
     .asks = "What happens when threads of a warp go different ways?",
     .source = "Wong 2010, IV-C; here rules are dropped one by one, and a spin waits on either side of a branch",
-    .how = "Lanes of one warp go two or eight ways, each with a chain of its own, and every lane leaves the time"
-	   " when it entered and left its way. Whether the ways overlap, and in which order they run, is read "
-	   "from these times over many masks and permutations; each rule that a mask contradicts is dropped. "
+    .how = "Lanes of one warp go two or eight ways, each with a chain of its own. Every lane leaves the times "
+	   "when it entered and left its way. Whether the ways overlap, and in which order they run, is read "
+	   "from these times over many masks and permutations. Each rule that a mask contradicts is dropped. "
 	   "Kernels in which one lane spins until another lane has written tell whether lanes make progress "
 	   "independently.",
     .fooled = "A compiler that turns the sides round: taken is meant as the kernel's text says it, which the "
-	      "finding adds, and the chain of the side that stands first is counted in the native code. Rules that "
-	      "say the same: over ten sets of lanes every two of them differ somewhere, and where more than one is "
-	      "left none is named. An order or an overlap that only happens to be so: it has to be the same in "
-	      "every launch, else the finding is INCONCLUSIVE.",
+	      "finding adds. The chain of the side that stands first is counted in the native code. Rules that say "
+	      "the same: over ten sets of lanes every two of them differ somewhere. When more than one is left, "
+	      "none is named. An order or an overlap that only happens to be so: it has to be the same in every "
+	      "launch, else the finding is INCONCLUSIVE.",
     .figure = "branch-timeline",
     .claims = claims,
     .experiments = experiments,

@@ -345,18 +345,17 @@ const struct probe probe_clock = {
     .asks = "What does reading the clock cost, in which steps does it count, who shares a counter, and does it boost?",
     .source = "Wong 2010, IV-A; here the step comes from the values' greatest common divisor",
     .how = "The clock is read sixteen times in a row with nothing, and then with known additions, between the "
-	   "reads. The step of the counter is what all the differences that were ever seen have in common, asked"
-	   " with operations whose latencies have little in common. Who shares a counter is told by reading it "
-	   "on all SMs in one launch, again and again: counters of their own were started at different moments. "
-	   "Loads of one line past the L1 are timed twelve thousand times, in chains of two and of four: where some of "
-	   "them take as much longer, the SM's clock ran faster for a while than that of the memory.",
+	   "reads. The step of the counter is what all differences ever seen have in common. They are asked "
+	   "with operations whose latencies have little in common. Who shares a counter is told by reading it "
+	   "on all SMs in one launch, again and again. Counters of their own were started at different moments. "
+	   "Loads of one line past the L1 are timed twelve thousand times, in chains of two and of four. When "
+	   "some of both take as much longer, the SM's clock ran faster than the memory's for a while.",
     .fooled = "A step that only the timed operations have in common, not the counter: a step of more than one is "
-	      "believed only when some operation, timed in chains of one to 32, is seen to end between two steps. A"
-	      " hiccup between two reads: the cost is a median over windows of eight reads on several SMs. Counters"
-	      " that were started together: they show one time as one counter does, and more than that is not said of "
-	      "those that share it. What delays single loads: of four chains in a row only the fastest counts, and a "
-	      "boost is believed "
-	      "only where one group of chains in two hundred is slower, most of them by the same.",
+	      "believed only when some operation, in chains of one to 32, ends between two steps. A hiccup between "
+	      "two reads: the cost is a median over windows of eight reads on several SMs. Counters that were "
+	      "started together: they show one time as one counter does, and more than that is not said of those "
+	      "that share it. What delays single loads: of four chains in a row only the fastest counts. A boost "
+	      "is believed only when one group of chains in two hundred is slower, most of them by the same.",
     .figure = "clock-counters",
     .claims = claims,
     .experiments = experiments,

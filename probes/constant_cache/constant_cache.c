@@ -483,11 +483,10 @@ static void study_constant(struct study *s)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "the slowest loads take %.0f cycles, as long as a hit in the GPU's common L2", last.mean);
 	else if (common == L2_UNKNOWN && c.doubtful)
-		study_verdict(
-		    s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
-		    "the slowest loads take %.0f cycles, as a hit in a part of the GPU's common L2 may, and which "
-		    "classes are one level is not known",
-		    last.mean);
+		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
+			      "the slowest loads take %.0f cycles, as a hit in the GPU's common L2 may: which "
+			      "classes are one level is not known",
+			      last.mean);
 	else if (blocks)
 		study_verdict(s, "memory.constant.latency", VERDICT_INCONCLUSIVE, "chase",
 			      "what answers may be a cache: a walk by words is faster inside of blocks");
@@ -526,15 +525,14 @@ const struct probe probe_constant_cache = {
     .name = "constant_cache",
     .quick = true,
     .asks = "How many caches does constant memory have, and what are their size, line, ways, sets and latency?",
-    .source = "Wong 2010, IV-J and Mei 2014, 3.2; here every conclusion is from misses of single accesses, so that "
-	      "neither LRU "
-	      "replacement nor modulo mapping is assumed",
+    .source = "Wong 2010, IV-J and Mei 2014, 3.2. Here every conclusion is from misses of single accesses, so that "
+	      "neither LRU replacement nor modulo mapping is assumed",
     .how = "One thread follows a ring of addresses through constant memory and records every access that is "
 	   "slower than a hit. The latencies fall into classes, one for each level; the size of a level is the "
 	   "largest ring none of whose laps has to miss. Then one line more than fits shows which lines share "
 	   "its set, which gives ways and sets, and pairs of neighbours give the line.",
-    .fooled = "A replacement policy or a mapping that is not the usual one: no conclusion assumes either, as a set "
-	      "that is one line too full has at least one miss in every lap whatever is replaced. Noise: misses "
+    .fooled = "A replacement policy or a mapping that is not the usual one: no conclusion assumes either. A set "
+	      "that is one line too full has at least one miss in every lap, whatever is replaced. Noise: misses "
 	      "count only above what a ring that surely fits shows, and sizes are asked again with other seeds. A "
 	      "level that holds all of constant memory: it has a latency and a line, and its size is a bound. A "
 	      "level as fast as the one above it stays unseen, and the count of levels says what was told apart.",

@@ -163,10 +163,9 @@ const struct probe probe_divergence = {
     .asks = "How many neighbouring threads have to go the same way for a branch to cost nothing, seen from outside?",
     .source = "Lemeire 2016, V-D and Fig. 5; here powers of two, and the difference of two lengths instead of one "
 	      "whole run time",
-    .how = "Threads go one of four ways, in groups of 1, 2, 4 and so on neighbours. As long as a group is smaller than "
-	   "what issues together, "
-	   "some have to wait for others; the least group from which on the run time stays the same is what issues "
-	   "together.",
+    .how = "Threads go one of four ways, in groups of 1, 2, 4 and so on neighbours. As long as a group is "
+	   "smaller than what issues together, some have to wait for others. The least group from which on the "
+	   "run time stays the same is what issues together.",
     .fooled = "A compiler that makes one way of two: each does another kind of operation, and those of the compiled "
 	      "kernel are counted. "
 	      "A device that runs work items one by one: nothing gets faster, and there is no such number.",

@@ -476,17 +476,16 @@ const struct probe probe_global_cache = {
     .asks = "Which caches serve global memory, what are their size, line, sector and latency, and how far is memory?",
     .source =
 	"Wong 2010, IV-G and Mei 2014, 3.2; loads with and without the L1 are told apart, so each level is seen alone",
-    .how = "The same chase as in constant memory runs twice over global memory, with loads that may use the L1 "
-	   "and with loads that pass it by, so that each level is seen alone. Latencies of single accesses tell "
-	   "the levels apart, footprints give their sizes, neighbours the line and the sector. An L2 that is too"
-	   " large for one thread is filled by a whole block, and one thread then asks a sample of lines.",
+    .how = "The same chase as in constant memory runs twice over global memory. Its loads may use the L1, or "
+	   "they pass it by, so that each level is seen alone. Latencies of single accesses tell the levels "
+	   "apart, footprints give their sizes, neighbours the line and the sector. An L2 that is too large for "
+	   "one thread is filled by a whole block, and one thread then asks a sample of lines.",
     .fooled = "Open rows of memory, which look like one level more: a level whose steps are rows and not lines is "
 	      "left out of the count. An L1 that the driver makes smaller for shared memory: kernels that ask for "
-	      "the L1 keep their records in shared memory, a little of it, which leaves the most; where a kernel "
-	      "without any finds more, the size is BOUND. An L2 of parts at"
-	      " different distances: the classes of latency inside one level are findings of their own, and the "
-	      "size is what one SM can use. No L1 at all: loads that may use one are then no faster than those that"
-	      " pass it by, and the level is ABSENT.",
+	      "the L1 keep their records in shared memory, a little of it, which leaves the most. When a kernel "
+	      "without any finds more, the size is BOUND. An L2 of parts at different distances: the classes of "
+	      "latency inside one level are findings of their own, and the size is what one SM can use. No L1 at "
+	      "all: loads that may use one are then no faster than those that pass it by, and the level is ABSENT.",
     .figure = "global-latency-past-l1",
     .needs = needs,
     .claims = claims,

@@ -408,22 +408,19 @@ const struct probe probe_instruction_cache = {
     .name = "instruction_cache",
     .quick = true,
     .asks = "How many caches do instructions have, what are their size, line, ways and sets, and who shares them?",
-    .source =
-	"Wong 2010, IV-J5 and IV-K; here jumps from line to line are timed one by one, so that no bandwidth hides a "
-	"level and neither LRU replacement nor modulo mapping is assumed",
-    .how = "A kernel holds many pieces of code of one length, and a loop jumps from one to the next in the order of a "
-	   "ring; the time "
-	   "from the read in front of a jump to the one behind it is the fetch. Growing rings show the levels, one "
-	   "line too many the "
-	   "lines of one set; a second block on another SM, or constants read between laps, evict the code where the "
-	   "level is shared. The engine that traces loads one by one cannot trace fetches: where a fetch goes is no "
-	   "data but the code itself, and it brings no value that would say what came. Jumps can, which this does, and "
-	   "in any order; what reads the clock and keeps the times is fetched as well.",
-    .fooled = "The loop itself takes lines of the first level: sets that it may be in are left out. What is fetched "
-	      "ahead is never what "
-	      "comes next, because rings go downwards. Jumps through a table miss constant caches: each is done twice. "
-	      "Where code is "
-	      "brought near before it runs, the slowest jumps are not called memory.",
+    .source = "Wong 2010, IV-J5 and IV-K. Here jumps from line to line are timed one by one, so that no bandwidth "
+	      "hides a level. Neither LRU replacement nor modulo mapping is assumed",
+    .how = "A kernel holds many pieces of code of one length, and a loop jumps from one to the next in the "
+	   "order of a ring. The time from the read in front of a jump to the one behind it is the fetch. "
+	   "Growing rings show the levels, one line too many the lines of one set. A second block on another "
+	   "SM, or constants read between laps, evict the code where the level is shared. The engine that "
+	   "traces loads one by one cannot trace fetches. The place of a fetch is the code itself, and it "
+	   "brings no value that would say what came. Jumps can, which this does, and in any order; what reads "
+	   "the clock and keeps the times is fetched as well.",
+    .fooled = "The loop itself takes lines of the first level: sets that it may be in are left out. What is "
+	      "fetched ahead is never what comes next, because rings go downwards. Jumps through a table miss "
+	      "constant caches: each is done twice. If code is brought near before it runs, the slowest jumps are "
+	      "not called memory.",
     .figure = "instruction-latency",
     .needs = needs,
     .claims = claims,

@@ -294,9 +294,8 @@ static void conclude_capacity(struct study *s, unsigned space, unsigned times, s
 		    l->hi);
 	else if (space == SPACE_GLOBAL)
 		study_bound(s, key, lo, INFINITY, method, space_name[space],
-			    "loads get slower beyond it, but what a level fetches in pieces of lines, or by pages that "
-			    "lie anywhere, hits "
-			    "more rarely than by its share");
+			    "loads get slower beyond it, but a level that fetches pieces of lines, or scattered "
+			    "pages, hits less than its share");
 	else if (!k && l->size > slower_from(l, size, ns, n))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "%.0f bytes fit the curve best, but a walk through %.0f is slower already", l->size,
@@ -558,13 +557,11 @@ const struct probe probe_levels = {
     .asks = "Which levels does a random walk through a growing array meet, seen from outside?",
     .source = "Lemeire 2016, VI-C, Fig. 7 and equation 6; here fitted for any number of levels, to the difference of "
 	      "two lengths",
-    .how =
-	"One thread walks through an array in an order nobody can foresee, after all of it was read once. A level "
-	"that is smaller than "
-	"the array serves the share of the loads that it has room for, so that the mean latency rises as one less the "
-	"level's size over the "
-	"array's. Sums of such curves are fitted; a level is added as long as it makes the fit better by more than "
-	"chance would. Where walks of more places take another time, all are longer.",
+    .how = "One thread walks through an array in an order nobody can foresee, after all of it was read once. A "
+	   "level smaller than the array serves the share of the loads that it has room for. So the mean "
+	   "latency rises as one less the level's size over the array's. Sums of such curves are fitted; a "
+	   "level is added as long as it makes the fit better by more than chance would. If walks of more "
+	   "places take another time, all are longer.",
     .fooled =
 	"Two levels of nearly one size or one latency: they are met as one. Lines shorter than 32 bytes. Translations: "
 	"their misses cost as a "

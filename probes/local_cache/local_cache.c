@@ -221,20 +221,17 @@ static const char *const needs[] = {"clock", "tlb", "global_cache", NULL};
 const struct probe probe_local_cache = {
     .name = "local_cache",
     .asks = "What are size, line, ways and sets of the cache that local memory asks first?",
-    .source =
-	"Mei 2014, 2 and 3.2: the local path of its Table 1, by single accesses; that a warp follows the ring, so "
-	"that no word between those of one thread is left out, is ours",
-    .how =
-	"A warp's local memory holds a ring, and of each access the one lane that has the word does it, timed, while "
-	"the others wait to be told where the ring goes on. Words of one local address are taken to lie side by "
-	"side, lane after lane; where they do not, misses lie on no grid, and nothing is concluded. Footprints grow "
-	"until lines miss, and one line more than fits shows what it evicts.",
-    .fooled =
-	"No cache of the SM on this path: local memory is then no faster than loads past the L1, and what is traced "
-	"is the L2, of which something is said only where a warp's local memory is larger, and it overflows as "
-	"loads past the L1 found. A cache in one piece with shared memory: where a launch without any finds more, "
-	"the size is BOUND. Room between the words of a warp that none of its lanes can ask for: size, line and sector "
-	"are BOUND, unless they are those of plain loads.",
+    .source = "Mei 2014, 2 and 3.2: the local path of its Table 1, by single accesses. That a warp follows the "
+	      "ring, so that no word between those of one thread is left out, is ours",
+    .how = "A warp's local memory holds a ring. The lane that has the word makes each access, timed, while the "
+	   "others wait to be told where the ring goes on. Words of one local address are taken to lie side by "
+	   "side, lane after lane. If they do not, misses lie on no grid, and nothing is concluded. Footprints "
+	   "grow until lines miss, and one line more than fits shows what it evicts.",
+    .fooled = "No cache of the SM on this path: local memory is then no faster than loads past the L1, and what is "
+	      "traced is the L2. Of that something is said only if a warp's local memory is larger. It then has to "
+	      "overflow as loads past the L1 found. A cache in one piece with shared memory: where a launch "
+	      "without any finds more, the size is BOUND. Room between the words of a warp that none of its lanes "
+	      "can ask for: size, line and sector are BOUND, unless they are those of plain loads.",
     .needs = needs,
     .claims = claims,
     .experiments = experiments,

@@ -450,11 +450,10 @@ static double study_copy(struct study *s)
 	if (state == CHASE_UNDECIDED)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy", "%s", c.why);
 	else if (!known)
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "copy",
-		    "a copy that was made before takes %.2f of its time from memory, but nobody knows whether "
-		    "there is an L2: open rows of the memory gain time, too",
-		    1 - c.share);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "copy",
+			      "%.2f of the time of a repeated copy is memory's; open rows of memory gain time, too, "
+			      "and no L2 is known",
+			      1 - c.share);
 	else if (c.size > 0)
 		study_measured_number(
 		    s, key, c.size, c.least, c.most, "card", method, "copy",
@@ -547,27 +546,23 @@ static const char *const needs[] = {"global_cache", NULL};
 const struct probe probe_outstanding = {
     .name = "outstanding",
     .asks = "How many memory requests can an SM have under way, and what remembers them?",
-    .source = "Lashgar 2015, sections 3 to 5; loads by one thread of each warp, the same from the L2 and beside "
-	      "another SM, and a"
-	      " copy to a place that is small are added",
-    .how =
-	"One block makes more and more independent loads, a line at a time, for 1 to 4 loads a thread and 1 to 32 "
-	"threads a"
-	" line, and the time until it has all of them jumps by what is left of the latency when a table is full. Where"
-	" that is depends on lines for miss status registers and on instructions for a pending request table; a table"
-	" that one curve contradicts is dropped. How many loads one warp has under way shows in the time that it needs "
-	"to"
-	" issue them, and the size of the L2 in the time of a copy that was made before.",
-    .fooled = "What else stands in a request's way: a warp's own limit, which is found first and kept to; bandwidth, "
-	      "which makes"
-	      " a slope and no jump; distance, caches and TLBs, which move the jump when lines lie twice as far apart;"
-	      " queues of the memory, which the L2 does not have; and what other SMs share, which is late while"
-	      " another one does the same. A scheduler that prefers some warps: each says when it was ready to load and"
-	      " when it had all, and they wait for each other in between. A limit of warps: as many"
-	      " instructions are made by more of them. A table that cannot be filled makes no jump:"
-	      " there it is a bound. Open rows of the memory, which a second copy finds as well: its time says "
-	      "something of an"
-	      " L2 only where one was found.",
+    .source = "Lashgar 2015, sections 3 to 5. Added are loads by one thread of each warp, the same "
+	      "from the L2 and beside another SM, and a copy to a small place",
+    .how = "One block makes more and more independent loads of a line each: 1 to 4 a thread, "
+	   "with 1 to 32 threads a line. When a table is full, the time until it has all of them "
+	   "jumps by what is left of the latency. For miss status registers the jump depends on "
+	   "lines, for a pending request table on instructions. A table that one curve "
+	   "contradicts is dropped. How many loads one warp has in flight shows in the time that "
+	   "it needs to issue them. The size of the L2 shows in the time of a copy that was made "
+	   "before.",
+    .fooled = "What else stands in a request's way: a warp's own limit, which is found first and kept to. "
+	      "Bandwidth, which makes a slope and no jump. Distance, caches and TLBs, which move the jump when "
+	      "lines lie twice as far apart. Queues of the memory, which the L2 does not have. And what other SMs "
+	      "share, which is late while another one does the same. A scheduler that prefers some warps: each "
+	      "says when it was ready to load and when it had all, and they wait for each other in between. A "
+	      "limit of warps: as many instructions are made by more of them. A table that cannot be filled makes "
+	      "no jump: there it is a bound. Open rows of the memory, which a second copy finds as well: its time "
+	      "says something of an L2 only where one was found.",
     .figure = "thread-latency-1",
     .needs = needs,
     .claims = claims,

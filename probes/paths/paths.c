@@ -485,23 +485,16 @@ static const char *const helped[] = {"texture_cache", "replacement", NULL};
 const struct probe probe_paths = {
     .name = "paths",
     .asks = "Which caches do loads marked read-only and loads of local memory ask?",
-    .source = "Mei 2014, 2 and 3.2: the paths that its Table 1 lists, by single accesses; that they are told by what "
-	      "other paths left "
-	      "in a cache is ours",
-    .how = "A fresh line is read on one way and at once on another, which is timed: it is as fast as on a second "
-	   "access of its own "
-	   "where both ask one cache. Local memory has lines that no other way reaches. So some of its words are read, "
-	   "then more of "
-	   "global memory than the first cache holds, on one way or another, and then those words again: where they "
-	   "are slow, they "
-	   "were driven out.",
-    .fooled =
-	"Noise and pages that are entered: four of five accesses have to agree; of words that are driven out, of which "
-	"a cache that replaces at random keeps some, half have to be slow, and hardly any where the same was read past "
-	"the "
-	"L1. A common cache that is so small "
-	"that what "
-	"passes by the L1 drives out local words as well: nothing is concluded where those are slow then.",
+    .source = "Mei 2014, 2 and 3.2: the paths that its Table 1 lists, by single accesses. That they are told by "
+	      "what other paths left in a cache is ours",
+    .how = "A fresh line is read on one way and at once on another, which is timed. If both ask one cache, it "
+	   "is as fast as a second access on its own way. Local memory has lines that no other way reaches. So "
+	   "some of its words are read, then more of global memory than the first cache holds, on one way or "
+	   "another. Then those words are read again: slow ones were driven out.",
+    .fooled = "Noise and pages that are entered: four of five accesses have to agree. A cache that replaces at "
+	      "random keeps some of the words that are driven out. So half have to be slow, and hardly any when "
+	      "the same was read past the L1. A common cache that is so small that what passes by the L1 drives "
+	      "out local words as well: nothing is concluded where those are slow then.",
     .needs = needs,
     .helped = helped,
     .claims = claims,

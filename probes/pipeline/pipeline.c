@@ -92,19 +92,17 @@ static void conclude_ridge(struct study *s, const struct roof *r, const char *ev
 		return;
 	}
 	if (r->gaps) {
-		study_verdict(
-		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
-		    "some warps are preferred to others, and the pipe is not as full in the shorter loop as in longer "
-		    "ones: with fewer warps it may be less so");
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "some warps are preferred, and the shorter loop fills the pipe less than longer ones: "
+			      "with fewer warps it may fill it even less");
 		return;
 	}
 	const unsigned faster = roof_beyond_peak(r);
 	if (faster) {
-		study_verdict(
-		    s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
-		    "some warps are preferred to others, and %u warps seem faster than the peak: the pipe is not as "
-		    "full in the shorter loop as in the longer one",
-		    faster);
+		study_verdict(s, key_of(key, r, PART_RIDGE), VERDICT_INCONCLUSIVE, evidence,
+			      "some warps are preferred, and %u warps seem faster than the peak: the shorter loop "
+			      "fills the pipe less than the longer one",
+			      faster);
 		return;
 	}
 	if (!roof_is_told(r, lo, hi)) {
@@ -366,31 +364,24 @@ const struct probe probe_pipeline = {
     .name = "pipeline",
     .quick = true,
     .asks = "How many warps fill each pipeline, what does it reach, and what are its issue and completion latencies?",
-    .source = "Lemeire 2016, I and III to V: occupancy roofline, equations 1 to 5, Figures 1 to 3, Table II; here the "
-	      "difference of two "
-	      "lengths instead of one whole run time",
-    .how =
-	"Two kernels that differ only in how many instructions of a class their loop has are timed from outside, with "
-	"1, 2 and 4 "
-	"independent chains and more and more warps. What they differ by, over the instructions, is the time of one: "
-	"with one warp the completion latency, with so many that more gain nothing the issue latency. More and more "
-	"work "
-	"items, on all SMs, show up to how many the run time stays the same.",
-    .fooled =
-	"A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can be "
-	"read back. A timer too "
-	"coarse for short launches: how well it tells launches of different length apart is measured first, and "
-	"launches are made longer "
-	"and repeated until the interval is narrow. A clock that is not what the device says, or goes faster now and "
-	"then: where a kernel can read the SM's clock it tells how many cycles a launch took, and latencies are "
-	"made of those; where it cannot, they are cycles of the clock that the device tells, if chains take whole ones "
-	"of "
-	"it. A scheduler that "
-	"prefers some warps: when the first one has come to its end the others say how far they are; where some "
-	"are behind, all of them stop with the first one, and the turns that they made are counted. What warps hide of "
-	"each other's beginnings and ends: the peak is told by launches eight times as long, on a real GPU 128 "
-	"operations "
-	"a cycle where short ones gave 131.5; and by the best of up to three loads, as some are a little slower.",
+    .source = "Lemeire 2016, I and III to V: occupancy roofline, equations 1 to 5, Figures 1 to 3, Table II. Here "
+	      "the difference of two lengths instead of one whole run time",
+    .how = "Two kernels differ only in how many instructions of a class their loop has. They are timed from "
+	   "outside, with 1, 2 and 4 independent chains and more and more warps. What they differ by, over the "
+	   "instructions, is the time of one. With one warp that is the completion latency, with so many that "
+	   "more gain nothing the issue latency. More and more work items, on all SMs, show up to how many the "
+	   "run time stays the same.",
+    .fooled = "A compiler that drops or folds instructions: those of the compiled kernel are counted, where it can "
+	      "be read back. A timer too coarse for short launches: how well it tells launches of different length "
+	      "apart is measured first, and launches are made longer and repeated until the interval is narrow. A "
+	      "clock that is not what the device says, or goes faster now and then: if a kernel can read the SM's "
+	      "clock it tells how many cycles a launch took, and latencies are made of those. If it cannot, they "
+	      "are cycles of the clock that the device tells, when chains take whole ones of it. A scheduler that "
+	      "prefers some warps: when the first one has come to its end the others say how far they are. If some "
+	      "are behind, all of them stop with the first one, and the turns that they made are counted. What "
+	      "warps hide of each other's beginnings and ends: the peak is told by launches eight times as long, "
+	      "on a real GPU 128 operations a cycle where short ones gave 131.5. And by the best of up to three "
+	      "loads, as some are a little slower.",
     .figure = "occupancy-roofline",
     .helped = helped,
     .claims = claims,

@@ -121,8 +121,8 @@ static void conclude(struct study *s, const struct climb *c)
 			      "the time grows bit by bit, somewhere from %u to %u work items", r.lo, r.hi);
 	else if (!r.clear)
 		study_bound(s, key, r.lo, INFINITY, method, evidence,
-			    "up to %u take up to %.3g times as long as one warp, too near 5 %% to say that they do not "
-			    "or do, and %u do",
+			    "up to %u take up to %.3g times as long as one warp, too near 5 %% to decide, and %u "
+			    "do",
 			    r.hi, most_until(c, r.hi), r.end);
 	else
 		study_measured_number(s, key, flat_until(c, c->ratio), r.lo, r.hi, "card", method, evidence,

@@ -561,38 +561,29 @@ static const char *const claims[] = {"arith.*.unit", "arith.*.warps_to_fill", "u
 const struct probe probe_pipes = {
     .name = "pipes",
     .asks = "Which pipe does each operation, what does a pipe do in a cycle, and how many warps keep it full?",
-    .source =
-	"Wong 2010, IV-B, Tables II to IV, Figure 6; his units are partly the vendor's, here operations are mixed "
-	"and what slows down what is one unit",
-    .how =
-	"Two operations stand in one stream, in proportions that keep either pipe equally busy. On two pipes they take "
-	"as "
-	"long as the slower one alone, on one pipe as long as both together, and an operation of two pipes waits for a "
-	"part of its work. A unit is what slows each other down, and is named by what it does: sp, fp32, int32, sfu, "
-	"dpu "
-	"or fp16. Single chains in blocks of 1, 2, 3 ... warps show how many of them keep a pipe full.",
-    .fooled =
-	"An issue rate that hides the pipes: the fastest stream of operations and loads tells what issuing takes, and "
-	"where "
-	"that alone explains a time nothing is proven, unless a slower operation on the same pipe shows it, or a "
-	"stream "
-	"with more of the slower of the two. Two that take clearly less than one after the other are not on one pipe "
-	"as a whole, though: the unit that this leaves to an operation is its likely one. A stream that "
-	"does not keep its pipe full: it has to reach the throughput that is known, and warps that begin or end one "
-	"after "
-	"the other have to do so alike in the short and the long stream. Two that do not overlap under one load, or "
-	"whose instructions come late: what shares a pipe has to make warps wait for each other, or to do so in a "
-	"short stream as well, and where issuing takes most of the time, or the two take less than half of one's time "
-	"more, in other proportions, too. An operation of two pipes that takes turns with those of one pipe as if it "
-	"had no other: "
-	"if it is not just as fast as they are, it has to do so beside three times as many of them, too. A compiler "
-	"that "
-	"makes something else "
-	"of it, moves it over a clock read or lets it pass a barrier: native instructions are counted, what is behind "
-	"a "
-	"barrier waits for a load, and times that differ from run to run are not used. Warps that a scheduler prefers: "
-	"then streams run over and over without waiting for each other, what counts is what all of them do until the "
-	"first one is done, and the numbers of warps say nothing, which the finding says.",
+    .source = "Wong 2010, IV-B, Tables II to IV, Figure 6. His units are partly the vendor's, here operations are "
+	      "mixed and what slows down what is one unit",
+    .how = "Two operations stand in one stream, in proportions that keep either pipe equally busy. On two pipes "
+	   "they take as long as the slower one alone, on one pipe as long as both together. An operation of "
+	   "two pipes waits for a part of its work. A unit is what slows each other down, and is named by what "
+	   "it does: sp, fp32, int32, sfu, dpu or fp16. Single chains in blocks of 1, 2, 3 ... warps show how "
+	   "many of them keep a pipe full.",
+    .fooled = "An issue rate that hides the pipes: the fastest stream of operations and loads tells what issuing "
+	      "takes. If that alone explains a time, nothing is proven. A slower operation on the same pipe may "
+	      "still show it, or a stream with more of the slower of the two. Two that take clearly less than one "
+	      "after the other are not on one pipe as a whole, though: the unit that this leaves to an operation "
+	      "is its likely one. A stream that does not keep its pipe full: it has to reach the throughput that "
+	      "is known. Warps that begin or end one after the other have to do so alike in the short and the long "
+	      "stream. Two that do not overlap under one load, or whose instructions come late: what shares a pipe "
+	      "has to make warps wait for each other, or to do so in a short stream as well. If issuing takes most "
+	      "of the time, it has to do so in other proportions, too. The same holds if the two take less than "
+	      "half of one's time more. An operation of two pipes that takes turns with those of one pipe as if it "
+	      "had no other: if it is not just as fast as they are, it has to do so beside three times as many of "
+	      "them, too. A compiler that makes something else of it, moves it over a clock read or lets it pass a "
+	      "barrier: native instructions are counted, and what is behind a barrier waits for a load. Times that "
+	      "differ from run to run are not used. Warps that a scheduler prefers: then streams run over and over "
+	      "without waiting for each other. What counts is what all of them do until the first one is done. The "
+	      "numbers of warps say nothing then, which the finding says.",
     .figure = "warps-throughput",
     .needs = needs,
     .helped = helped,

@@ -154,15 +154,14 @@ const struct probe probe_readonly_cache = {
     .name = "readonly_cache",
     .asks = "What are size, line, ways and sets of the cache that loads marked read-only ask first?",
     .source = "Mei 2014, 2 and 3.2: the read-only path of its Table 1, by single accesses",
-    .how = "One thread follows a ring by loads marked read-only, and the time of each is kept; footprints grow until "
-	   "lines miss, and one line more than fits shows what it evicts. Nothing is taken from what plain loads or "
-	   "textures found: where the cache is one of theirs, both traces have to give the same shape, or nothing is "
-	   "concluded from either.",
-    .fooled =
-	"No cache of the SM on this path: such loads are then no faster than those past the L1, and what is traced "
-	"is the L2, of which something is said only where it overflows as loads past the L1 found, in laps over all of "
-	"it or, where others empty it meanwhile, in a few lines that share a set. A cache in "
-	"one piece with shared memory: where a launch without any finds more, the size is BOUND.",
+    .how = "One thread follows a ring by loads marked read-only, and the time of each is kept. Footprints grow "
+	   "until lines miss, and one line more than fits shows what it evicts. Nothing is taken from what "
+	   "plain loads or textures found. If the cache is one of theirs, both traces have to give the same "
+	   "shape, or nothing is concluded from either.",
+    .fooled = "No cache of the SM on this path: such loads are then no faster than those past the L1, and what is "
+	      "traced is the L2. Of that something is said only if it overflows as loads past the L1 found. Laps "
+	      "over all of it have to show that, or a few lines of one set if others empty it meanwhile. A cache "
+	      "in one piece with shared memory: where a launch without any finds more, the size is BOUND.",
     .needs = needs,
     .claims = claims,
     .experiments = experiments,

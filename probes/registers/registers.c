@@ -555,12 +555,12 @@ const struct probe probe_registers = {
     .name = "registers",
     .asks = "How many registers has an SM, in which pieces are they given to threads, and how large may a launch be?",
     .source = "Wong 2010, IV-E; here every rule of giving them out is tried on all launches, refused or not",
-    .how = "Kernels of more and more values that live at once are launched with one block of more and more threads: a "
-	   "launch that is refused says as much as one that runs. What an SM holds beyond one block is seen from "
-	   "blocks that count themselves and wait. Rules of giving out registers (to blocks or to warps, in pieces of "
-	   "many sizes) are tried on all of it, those that one launch contradicts are dropped, and the next launches "
-	   "are those about which the rest disagree. The largest block, the most shared memory and the most constants "
-	   "are looked for in the same way.",
+    .how = "Kernels of more and more values that live at once are launched with one block of more and more "
+	   "threads. A launch that is refused says as much as one that runs. What an SM holds beyond one block "
+	   "is seen from blocks that count themselves and wait. Rules of giving out registers (to blocks or to "
+	   "warps, in pieces of many sizes) are tried on all of it. Those that one launch contradicts are "
+	   "dropped, and the next launches are those about which the rest disagree. The largest block, the most "
+	   "shared memory and the most constants are looked for in the same way.",
     .fooled = "A compiler that needs more or fewer registers than there are values: their number is read back from the "
 	      "compiled kernel. One that keeps values in memory: then more values make no more registers, and that is "
 	      "the limit of a thread. A limit of blocks or threads that comes before the registers: the same blocks "

@@ -565,14 +565,12 @@ const struct probe probe_replacement = {
     .name = "replacement",
     .asks = "Which line of a full set is replaced, and which lines share a set?",
     .source = "Mei 2014, 3.2 and 4.2; every access is seen, and rules are eliminated instead of recognised",
-    .how = "Lines of one set are read in laps, which bring it into a known state, and then in random order, and every "
-	   "access is timed. Each rule (lru, fifo, a tree, not recently used) is simulated beside what was seen, and "
-	   "dropped when it is contradicted; the next order is the one that tells best what is left. When none is left "
-	   "the "
-	   "victim is drawn: laps over one line more than fits say which way each miss replaced, and counts of those "
-	   "say how likely each is. Where a victim says something of later ones, the same lines in any order show "
-	   "whether a "
-	   "list says which way goes.",
+    .how = "Lines of one set are read in laps, which bring it into a known state, and then in random order, and "
+	   "every access is timed. Each rule (lru, fifo, a tree, not recently used) is simulated beside what "
+	   "was seen, and dropped when it is contradicted. The next order is the one that tells best what is "
+	   "left. When none is left the victim is drawn at random. Laps over one line more than fits say which "
+	   "way each miss replaced, and counts say how likely each is. If a victim says something of later "
+	   "ones, the same lines in any order show whether a list says which way goes.",
     .fooled =
 	"Noise, which makes hits look like misses: an access of no class says nothing, and a rule falls only when "
 	"most rounds contradict it. A level above that keeps lines: its hits are told by their speed, and other "

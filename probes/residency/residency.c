@@ -35,16 +35,12 @@ const struct probe probe_residency = {
 	    "warp does one take?",
     .source = "Nickolls and Kirk, B.4 and B.7; here every number is counted, and the rule of a scheduler is seen by "
 	      "when its warps end",
-    .how = "Blocks count themselves in on their SM and wait until nobody else comes; sizes of blocks are chosen so "
-	   "that one warp "
-	   "or thread more or less decides how many fit. Warps of one block that are some numbers apart run the same "
-	   "stream: "
-	   "those of one scheduler take its turns from each other, those of others do not. When the warps of one "
-	   "scheduler end, "
-	   "all at once or one after the other, and whether the first of them is held up by the others' bursts, tells "
-	   "its rule. "
-	   "Two operations of two units, side by side or each in need of the last, show whether a turn may take two "
-	   "instructions.",
+    .how = "Blocks count themselves in on their SM and wait until nobody else comes. Sizes of blocks are chosen "
+	   "so that one warp or thread more or less decides how many fit. Warps of one block that are some "
+	   "numbers apart run the same stream. Those of one scheduler take its turns from each other, those of "
+	   "others do not. Its rule shows in when the warps of one scheduler end, all at once or one after the "
+	   "other. It also shows in whether the others' bursts hold up the first of them. Two operations of two "
+	   "units, side by side or each in need of the last, show whether a turn may take two instructions.",
     .fooled = "Registers that run out before threads do: the kernel needs next to none, and what the register file has "
 	      "for it is "
 	      "compared. Blocks that leave before the last one comes: sizes that decide are counted again by blocks "

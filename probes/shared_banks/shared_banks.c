@@ -300,14 +300,13 @@ const struct probe probe_shared_banks = {
     .name = "shared_banks",
     .asks = "How many banks has shared memory, how wide are they, and what does a conflict cost?",
     .source = "Mei 2014, Listing 1 and 4.1, Figures 5 and 7; every arrangement of banks is tried against every stride",
-    .how =
-	"The threads of one warp read words of shared memory at a stride from 0 to 64 words, and two lengths of the "
-	"chain of loads give what one load takes. Arrangements of banks (how many, how wide, after how many bytes the "
-	"next one follows, how many threads are served at a time) that do not explain what every stride takes are "
-	"dropped. Where a launch can have banks of 8 bytes, that is drawn beside it.",
-    .fooled =
-	"Where the array begins: rows of banks begin elsewhere, so the kernel says where it lies. Arrangements that "
-	"explain all strides alike: then nothing is concluded of what they differ in.",
+    .how = "The threads of one warp read words of shared memory at a stride from 0 to 64 words. "
+	   "Two lengths of the chain of loads give what one load takes. An arrangement of banks "
+	   "is their number, width and distance in bytes, and how many threads are served at a "
+	   "time. Those that do not explain what every stride takes are dropped. If a launch can "
+	   "have banks of 8 bytes, that is drawn beside it.",
+    .fooled = "The array's beginning: rows of banks begin elsewhere, so the kernel says where it lies. "
+	      "Arrangements that explain all strides alike: then nothing is concluded of what they differ in.",
     .figure = "shared-conflicts",
     .claims = keys,
     .experiments = experiments,

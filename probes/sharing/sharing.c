@@ -503,25 +503,22 @@ const struct probe probe_sharing = {
     .name = "sharing",
     .asks = "Which SMs share each cache of constants and of textures and each clock counter, and what clusters of SMs "
 	    "does that tell?",
-    .source =
-	"Wong 2010, IV-J4, Fig. 20; here the second block reads before the first one measures, not while it does, and "
-	"neighbours are found instead of known",
-    .how =
-	"One SM brings a ring into a cache level, then another SM, or half of all the others, read other lines of "
-	"the same space, then the first one follows its ring again. What it misses says that the two share the level; "
-	"halves of halves find which SM it is, with no knowledge of numbers. A level that nothing can fill is asked "
-	"the "
-	"other way round: from cold caches, the others read the ring that the first one then looks for. SMs whose "
-	"clock "
-	"counters show the same time are found beside it, and groups that agree make a cluster. What all SMs together "
-	"draw from a level is read from clocks on their way, where a plateau shows that it is the level's.",
-    .fooled =
-	"SMs whose numbers do not say where they are: neighbours are found and never assumed. A second reader that "
-	"came too late or was never there: they wait for each other's flags, and the first SM also does the other's "
-	"reading itself, which has to show. A level behind a cold one that is nearly as fast: a hit has to take as "
-	"long as one of the SM's own. Chance: what the first member of a group says has to hold for the last one, "
-	"and groups of one level have to lie in those of the next. Groups of unequal size or two sources that "
-	"disagree: no cluster is named.",
+    .source = "Wong 2010, IV-J4, Fig. 20. Here the second block reads before the first one measures, not while it "
+	      "does, and neighbours are found instead of known",
+    .how = "One SM brings a ring into a cache level. Then another SM, or half of all the others, reads other "
+	   "lines of the same space. Then the first one follows its ring again. What it misses says that the "
+	   "two share the level; halves of halves find which SM it is, with no knowledge of numbers. A level "
+	   "that nothing can fill is asked the other way round. From cold caches, the others read the ring that "
+	   "the first one then looks for. SMs whose clock counters show the same time are found beside it, and "
+	   "groups that agree make a cluster. What all SMs together draw from a level is read from clocks on "
+	   "their way, where a plateau shows that it is the level's.",
+    .fooled = "SMs whose numbers do not say where they are: neighbours are found and never assumed. "
+	      "A second reader that came too late or was never there: they wait for each other's "
+	      "flags, and the first SM also does the other's reading itself, which has to show. A "
+	      "level behind a cold one that is nearly as fast: a hit has to take as long as one of "
+	      "the SM's own. Chance: what the first member of a group says has to hold for the last "
+	      "one. Groups of one level have to lie in those of the next. Groups of unequal size or "
+	      "two sources that disagree: no cluster is named.",
     .figure = "constant-sharing",
     .needs = needs,
     .claims = claims,

@@ -531,14 +531,12 @@ const struct probe probe_spectrum = {
     .name = "spectrum",
     .asks = "Which latencies can a load of global memory have, and of how much memory are translations active?",
     .source = "Mei 2014, 3.2, Table 3 and 4.2; the chain is put together from what TLBs and caches were found to hold",
-    .how =
-	"One chain reads pages and lines in an order in which each kind of access occurs many times: with the data in "
-	"a "
-	"cache or not, with the translation in the first TLB, in the second one or in none, with its page table entry "
-	"in a cache or not. Each kind's own latency is counted from that of a hit, which is known. Another chain, of "
-	"more "
-	"lines than the L1 holds, is read with the L1 asked first and past it: what asking in vain costs. Then laps "
-	"over all pages of the memory show whether there are pages at which every lap stalls.",
+    .how = "One chain reads pages and lines in an order in which each kind of access occurs many times. The "
+	   "data are in a cache or not, the translation in the first TLB, in the second one or in none. Its "
+	   "page table entry is in a cache or not. Each kind's own latency is counted from that of a hit, which "
+	   "is known. Another chain, of more lines than the L1 holds, is read with the L1 asked first and past "
+	   "it: what asking in vain costs. Then laps over all pages of the memory show whether there are pages "
+	   "at which every lap stalls.",
     .fooled =
 	"Kinds of access that turn out to be of several latencies, by rows of the memory or distances: then nothing is "
 	"concluded. A stall that falls on a page by chance: it has to be there in every lap, and evenly apart.",

@@ -85,11 +85,10 @@ void spectrum_window(struct study *s, const char *key, const uint32_t *ticks, ui
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "window",
 			      "laps over %u pages stall at %u of them, which are not evenly apart", pages, n);
 	else if (as_first_reads(study_arena(s), &l, at, n))
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "window",
-		    "laps over %u pages stall at every %uth for as long as the first lap did at others: lines of "
-		    "page tables may leave a cache as regularly",
-		    pages, step);
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "window",
+			      "laps over %u pages stall at every %uth as long as the first lap at others: page "
+			      "tables may leave a cache as regularly",
+			      pages, step);
 	else
 		study_measured_number(
 		    s, key, (double)step * (double)page, (double)step * (double)page, (double)step * (double)page, "",

@@ -531,19 +531,15 @@ const struct probe probe_texture_cache = {
     .source =
 	"Wong 2010, IV-H: dependent fetches from a one-dimensional texture on linear memory; here every conclusion is "
 	"from misses of single accesses (Mei 2014, 3.2)",
-    .how =
-	"One thread follows a ring of indices through a one-dimensional texture on linear memory, and the time of each "
-	"fetch is kept. Footprints grow until no level answers any more; then each level is filled to the last line, "
-	"and one line "
-	"more shows what it evicts. A line that was read past the SM's caches and is fetched at once is found in the "
-	"level that is the L2 of global memory.",
-    .fooled =
-	"Pages that overflow a TLB look like lines that overflow a cache: beyond what the TLB reaches, footprints are "
-	"walked page by page, and the accesses that enter a page do not count; where no TLB is known, fewer lines of "
-	"as many "
-	"pages have to fit, or size and shape are not concluded. Parts of an L2 at different distances look like "
-	"levels: lines that keep their latency are of one. Open rows of the memory look like a level, too: what is as "
-	"long as a row is none.",
+    .how = "One thread follows a ring of indices through a one-dimensional texture on linear memory, and the "
+	   "time of each fetch is kept. Footprints grow until no level answers any more; then each level is "
+	   "filled to the last line, and one line more shows what it evicts. A line that was read past the SM's "
+	   "caches and is fetched at once is found in the L2 of global memory.",
+    .fooled = "Pages that overflow a TLB look like lines that overflow a cache: beyond what the TLB reaches, "
+	      "footprints are walked page by page, and the accesses that enter a page do not count. If no TLB is "
+	      "known, fewer lines of as many pages have to fit, or size and shape are not concluded. Parts of an "
+	      "L2 at different distances look like levels: lines that keep their latency are of one. Open rows of "
+	      "the memory look like a level, too: what is as long as a row is none.",
     .figure = "texture-latency",
     .needs = needs,
     .claims = claims,

@@ -532,26 +532,22 @@ static void study_tlb(struct study *s)
 const struct probe probe_tlb = {
     .name = "tlb",
     .asks = "Which TLBs translate global and texture addresses, what do they reach, and what does a miss cost?",
-    .source = "Wong 2010, IV-I; a page's first access is compared with a later one to the same line, so that caches "
-	      "cancel, and "
-	      "the ring is written on the device, so that it may be as large as the memory",
-    .how =
-	"A ring visits pages, and reads two lines of each, one after the other. The first has to wait for the page's "
-	"translation, the second finds it at hand; each line takes both parts in turn, so that the difference is "
-	"translation and nothing else. How many pages fit at which strides gives reach and entries, moving half of "
-	"them by an offset gives the line, and the pages that one more conflicts with give the ways.",
-    .fooled =
-	"Caches of data or of page table entries, which hold fewer pages when each has more lines: what fits has to "
-	"fit with many lines, too, and with several times the data between two visits. A cache that answers before "
-	"addresses are translated: its hits are told by their "
-	"speed and left out. Open rows of memory, which are as a TLB with sets of one entry: there is a level only "
-	"where one page more makes more than two others wait, where a set has more pages than banks of the memory "
-	"could "
-	"have, or where an entry covers more than all rows; and a cost of pieces smaller than any page, or one that "
-	"comes "
-	"on top of two others, is left out of the levels. Noise, which makes openers and followers slow alike: what is "
-	"too "
-	"fast says how much of it there is.",
+    .source = "Wong 2010, IV-I. A page's first access is compared with a later one to the same line, so that "
+	      "caches cancel. The ring is written on the device, so that it may be as large as the memory",
+    .how = "A ring visits pages, and reads two lines of each, one after the other. The first has to wait for "
+	   "the page's translation, the second finds it at hand. Each line takes both parts in turn, so that "
+	   "the difference is translation and nothing else. How many pages fit at which strides gives reach and "
+	   "entries. Moving half of them by an offset gives the line, and the pages that one more conflicts "
+	   "with give the ways.",
+    .fooled = "Caches of data or of page table entries, which hold fewer pages when each has more "
+	      "lines: what fits has to fit with many lines, too, and with several times the data "
+	      "between two visits. A cache that answers before addresses are translated: its hits "
+	      "are told by their speed and left out. Open rows of memory, which are as a TLB with "
+	      "sets of one entry: there is a level only if one page more makes more than two others "
+	      "wait, or a set has more pages than memory has banks. An entry that covers more than "
+	      "all rows tells it as well. And a cost of pieces smaller than any page, or one that "
+	      "comes on top of two others, is left out of the levels. Noise, which makes openers "
+	      "and followers slow alike: what is too fast says how much of it there is.",
     .figure = "tlb-global",
     .needs = needs,
     .claims = claims,

@@ -161,13 +161,10 @@ const struct probe probe_workloads = {
     .asks = "How much work a second do whole programs do, and are their answers right?",
     .source =
 	"Nickolls and Kirk, Graphics and Computing GPUs, B.3, B.7 and B.8; kernels of our own after its descriptions",
-    .how =
-	"Scaled vectors are added, sparse and dense matrices multiplied, prefix sums, a sum and sorted blocks made, "
-	"bodies "
-	"pulled by each other, and Fourier transforms made. Inputs come from a fixed seed, and their sizes from the "
-	"number of SMs. The "
-	"first answers of every launch are laid beside what the host computes, and the work is divided by the launch's "
-	"time.",
+    .how = "Scaled vectors are added, sparse and dense matrices multiplied, bodies pulled by each other. Prefix "
+	   "sums, a sum, sorted blocks and Fourier transforms are made. Inputs come from a fixed seed, and "
+	   "their sizes from the number of SMs. The first answers of every launch are laid beside what the host "
+	   "computes, and the work is divided by the launch's time.",
     .fooled = "Wrong answers: then there is no rate. A launch that is short beside what launching costs: its rate has "
 	      "that in it. "
 	      "Blocks that were left out further on: only the first answers are looked at.",

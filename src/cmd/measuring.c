@@ -311,8 +311,8 @@ int measuring_outcome(struct measuring *m, const struct run *r)
 				m->lost, m->path);
 	if (m->gone)
 		return cmd_fail(c, CMD_DEVICE,
-				"%s is gone: %.200s; the %zu probes that were done are kept in %s; when it is back, go "
-				"on with: fathom "
+				"%s is gone: %.200s; the %zu probes that were done are kept in %s; go on when it is "
+				"back: fathom "
 				"run --resume -o %s%s%s",
 				r->device.spec, m->why, done, m->path, m->path, m->then ? ", then " : "",
 				m->then ? m->then : "");

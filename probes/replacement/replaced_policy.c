@@ -41,7 +41,7 @@ static void conclude_victim(const struct level *l, const struct policy_result *r
 	double sorted[VALUE_ARRAY_MAX], most, usual, slack;
 	char key[96];
 
-	if (r->ways > VICTIM_WAYS || r->pieced)
+	if (r->ways > VICTIM_WAYS)
 		return;
 	memcpy(sorted, r->chance, r->ways * sizeof(sorted[0]));
 	qsort(sorted, r->ways, sizeof(sorted[0]), by_chance);
@@ -129,8 +129,7 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	if (schedule)
 		snprintf(f.because, sizeof(f.because), "shares of the list %s; ways are in no order", r->schedule);
 	else
-		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order%s", r->half,
-			 r->pieced ? ", and known for some of the time each, as others write into the set" : "");
+		snprintf(f.because, sizeof(f.because), "each within %.3f; ways are in no order", r->half);
 	snprintf(f.evidence[0], sizeof(f.evidence[0]), "trace");
 	f.evidence_count = 1;
 	study_conclude(s, &f);

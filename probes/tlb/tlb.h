@@ -263,38 +263,15 @@ struct tlb_conflicts {
 	uint32_t n, rows;
 	const bool *hot;
 };
-/* Pages of each set, where the rows are all of them, set by set, and all sets are alike. 0: they are not. */
-uint32_t tlb_conflicts_ways(struct arena *a, const struct tlb_conflicts *c);
 /* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
 uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
-/* Whether rows that have any page in common have all; and besides, as many as a quarter of the sets were asked for twice, and every page is in one: where
- * pages take turns in missing, rows of one set differ, or lack some. */
-bool tlb_rows_agree(const struct tlb_conflicts *c);
+/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages take
+ * turns in missing, rows of one set differ, or lack some. */
 bool tlb_is_partition(const struct tlb_conflicts *c);
 /* Whether pages of a row may have missed because of when they were visited, and not of the set that they are of: orders do not tell those apart. */
 bool tlb_may_be_visits(const struct tlb_conflicts *c);
 /* Whether there are sets, however many. past: of each row's extra page, in lines behind the reach. */
 bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
-/* Sets that follow one another page by page: the most of them for which each row's pages are those of its extra one's set. 0: no such number. past: of
- * each row's extra one. */
-uint32_t tlb_sets_in_step(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
-/* Sets as most rows say, and their sizes, for at most so many; 0: they do not tell. */
-uint32_t tlb_majority(struct arena *a, const struct tlb_conflicts *c, uint32_t *size, uint32_t most, bool *equal);
-/* Whether two neighbours are of one set, nearly always, as if an entry covered both. page: each page's set, from 1 on; 0: none. */
-bool tlb_in_pairs(const uint32_t *page, uint32_t n);
-/* Whether all pages but `count` from `first` on fit together with the extra one of a row. Only that they do not is certain, whichever order of visits
- * says so. */
-enum tlb_room { TLB_ROOM_PENDING, TLB_ROOM_NONE, TLB_ROOM_MAYBE, TLB_ROOM_IS };
-struct tlb_rooms {
-	enum tlb_room (*ask)(void *ctx, uint32_t row, uint32_t first, uint32_t count);
-	void *ctx;
-};
-/* Sets, and their sizes, where rows do not tell the set of some pages, from what rings say that leave those out. past: of each row's extra page, in
- * lines behind the reach. *sets: 0: that does not tell, either. PENDING or DONE. */
-enum chase_state tlb_assign_by(struct arena *a, const struct tlb_conflicts *rows, const uint32_t *past,
-			       const struct tlb_rooms *rooms, uint32_t *size, uint32_t most, uint32_t *sets);
-enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows, const uint32_t *past,
-			    uint32_t *size, uint32_t most, uint32_t *sets);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -214,64 +214,6 @@ static enum chase_state ask_unseen(struct tlb_path *c, unsigned k, struct asked 
 	return CHASE_DONE;
 }
 
-/* How many rows a page misses in. */
-static uint32_t times_asked(const struct asked *a, uint32_t q)
-{
-	uint32_t times = 0;
-
-	for (uint32_t i = 0; i < a->rows.rows; i++)
-		times += a->row[(size_t)i * a->g.n + q];
-	return times;
-}
-
-/* Whether a page's group and another one are together as many pages as the largest one is. */
-static bool may_be_part(const struct asked *a, const struct tlb_level *l, uint32_t q)
-{
-	uint32_t size = 0, largest = 0;
-
-	for (uint32_t r = 0; r < a->g.n; r++)
-		size += a->g.of[r] == a->g.of[q];
-	for (uint32_t i = 0; i < l->set_count; i++)
-		largest = l->set_size[i] > largest ? l->set_size[i] : largest;
-	for (uint32_t i = 0; i < l->set_count; i++)
-		if (l->set_size[i] + size == largest)
-			return true;
-	return false;
-}
-
-/* Of a group that may be a part of one set of which others miss for other extras, another extra: one that lies as much further as all sets hold than one
- * of its own pages is of their set. A part that is as large each time, and has the same pages, is none. */
-static enum chase_state ask_twice(struct tlb_path *c, unsigned k, struct asked *a)
-{
-	const struct tlb_level *l = &c->level[k];
-	bool asked[ALIKE_MOST + 1] = {false}; /* each group once, of which there are no more than rows */
-	enum chase_state all = CHASE_DONE;
-
-	for (uint32_t q = 0; q < a->g.n && a->rows.rows < ALIKE_MOST; q++) {
-		const uint32_t name = a->g.of[q];
-		bool used = asked[name] || times_asked(a, q) != 1 || !has_room(c, l, q) || !may_be_part(a, l, q);
-		for (uint32_t i = 0; i < a->rows.rows && !used; i++)
-			used = a->past[i] == q;
-		if (used)
-			continue;
-		asked[name] = true;
-		const enum chase_state state = ask_extra(c, k, q, a);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		all = state == CHASE_PENDING ? state : all;
-	}
-	return all;
-}
-
-/* Whether each group that may be a part was asked for more than once, and showed the same pages. */
-static bool are_whole(const struct asked *a, const struct tlb_level *l, const struct tlb_conflicts *rows)
-{
-	for (uint32_t q = 0; q < a->g.n; q++)
-		if (times_asked(a, q) < 2 && may_be_part(a, l, q))
-			return false;
-	return tlb_rows_agree(rows);
-}
-
 /* Whether every two neighbours conflict with the same pages: then one entry covers both. */
 static bool in_pairs(const struct groups *g)
 {
@@ -294,34 +236,6 @@ static bool may_be_parts(const struct tlb_level *l)
 			if (l->set_size[i] + l->set_size[k] == largest)
 				return true;
 	return false;
-}
-
-/* What most rows say of each page, where some missed now and then in rows of other sets, or never; and where that does not tell, as orders do not where
- * every so many visits miss, rings that leave some pages out. UNDECIDED: neither tells. */
-static enum chase_state by_majority(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows,
-				    const uint32_t *past)
-{
-	struct tlb_level *l = &c->level[k];
-	const uint32_t most = sizeof(l->set_size) / sizeof(l->set_size[0]);
-	bool equal = false;
-	uint32_t sets;
-
-	if (l->blurred)
-		return CHASE_UNDECIDED;
-	sets = tlb_may_be_visits(rows) ? 0 : tlb_majority(study_arena(c->study), rows, l->set_size, most, &equal);
-	if (!sets && tlb_assign(c, k, rows, past, l->set_size, most, &sets) == CHASE_PENDING)
-		return l->ways.state = CHASE_PENDING;
-	if (!sets)
-		return CHASE_UNDECIDED;
-	for (uint32_t i = 0; !equal && i < sets && l->set_size[i] == l->set_size[0]; i++)
-		equal = i + 1 == sets;
-	l->set_count = equal ? 0 : sets;
-	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
-	if (equal)
-		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = rows->n / sets};
-	else
-		tlb_undecided(&l->ways, "sets are of unequal size");
-	return CHASE_DONE;
 }
 
 /* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
@@ -359,13 +273,8 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
 			return l->ways.state = all;
 	}
-	const struct tlb_conflicts so_far = {.n = n, .rows = asked.rows.rows, .hot = asked.row};
-	if (all == CHASE_DONE && l->set_count && !asked.g.merged && !asked.equal &&
-	    (asked.steady || (orders >= MORE_ORDERS && tlb_rows_agree(&so_far))))
+	if (all == CHASE_DONE && l->set_count && !asked.g.merged && !asked.equal && asked.steady)
 		all = ask_unseen(c, k, &asked);
-	if (all == CHASE_DONE && orders >= MORE_ORDERS && l->set_count && asked.seen == n && !asked.g.merged &&
-	    !asked.equal && may_be_parts(l))
-		all = ask_twice(c, k, &asked);
 	if (all == CHASE_UNDECIDED)
 		return tlb_undecided(&l->ways, "%s", c->why);
 	if (all != CHASE_DONE)
@@ -398,32 +307,16 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		return CHASE_DONE;
 	}
 	if (g.merged || !steady) {
-		uint32_t each = l->blurred ? 0 : tlb_conflicts_ways(arena, &rows);
-		const uint32_t step = l->blurred || each ? 0 : tlb_sets_in_step(arena, &rows, asked.past);
-		each = step ? n / step : each;
 		l->set_count = 0;
-		if (each) {
-			l->ways = (struct chase_fact){.state = CHASE_DONE, .value = each};
-			l->sets = (struct chase_fact){.state = CHASE_DONE, .value = n / each};
-			return CHASE_DONE;
-		}
-		const enum chase_state state =
-		    orders >= MORE_ORDERS ? by_majority(c, k, &rows, asked.past) : CHASE_UNDECIDED;
-		if (state != CHASE_UNDECIDED)
-			return state;
 		*turns = true;
 		return tlb_undecided(
 		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
 	}
 	if (!equal && seen != n) {
-		const enum chase_state state =
-		    orders >= MORE_ORDERS ? by_majority(c, k, &rows, asked.past) : CHASE_UNDECIDED;
-		if (state != CHASE_UNDECIDED)
-			return state;
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
 	}
-	if (!equal && may_be_parts(l) && !(orders >= MORE_ORDERS && are_whole(&asked, l, &rows))) {
+	if (!equal && may_be_parts(l)) {
 		l->set_count = 0;
 		*turns = true;
 		return tlb_undecided(&l->ways,
@@ -434,9 +327,6 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
 	}
 	if (tlb_may_be_visits(&rows)) {
-		const enum chase_state state = by_majority(c, k, &rows, asked.past);
-		if (state != CHASE_UNDECIDED)
-			return state;
 		l->set_count = 0;
 		return tlb_undecided(&l->ways, "every so many visits of a lap miss, as they may in one set");
 	}

@@ -67,7 +67,6 @@ struct policy_result {
 	bool
 	    several; /* accesses to the set belong to each line that was followed: a list that they move on is known but for how many */
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
-	bool pieced;	/* they did, and the chances are those of pieces in which they hold */
 	bool no_rule;	/* UNDECIDED, because the misses of a set were followed, and no rule makes them */
 	bool hidden;	/* UNDECIDED, because the level above answers */
 	char seen[200]; /* DONE: how it was told; UNDECIDED: why not, and what remains */
@@ -100,12 +99,6 @@ struct policy_victims {
 /* Whether each follows from how many accesses, or misses, there were before it. DONE: out is filled. UNDECIDED: it is as it was, and none
  * or several schedules explain them. */
 enum chase_state policy_schedule(const struct policy_victims *v, unsigned ways, struct policy_result *out);
-/* Gives ways whose names were exchanged along the draws the same name throughout, as far as that makes what is seen much likelier, and counts each
- * way's draws anew. hold: draws in a row over which most ways keep their names. False: out of memory. */
-bool policy_rename(struct arena *arena, uint16_t *victim, uint32_t draws, unsigned ways, double hold, uint32_t *count);
-/* The ways' chances where that leaves names that change, from pieces of the draws over which they hold, from the least to the greatest, and within
- * how much each of them is known. False: they hold over none that are long enough to say so. */
-bool policy_shares(const uint16_t *victim, uint32_t draws, unsigned ways, double *chance, double *half);
 /* A sum of squares of `free` differences, in standard deviations of what chance makes. */
 double policy_deviations(double chi, double free);
 

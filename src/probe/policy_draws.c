@@ -349,46 +349,18 @@ static bool kept_above(const struct policy_sequence *q, const uint8_t *seen)
 	return above > ABOVE * (q->count - q->from);
 }
 
-/* Whether chances differ, from the least to the greatest, by more than either of them is known to. */
-static bool differ(const double *sorted, const double *other, unsigned ways, double within)
+/* The ways' chances: their shares of all draws, unless names get lost along those. */
+static void conclude_weighted(const struct reading *r, unsigned ways, double between, struct policy_result *out)
 {
-	double is[VALUE_ARRAY_MAX], most = 0;
-
-	memcpy(is, other, ways * sizeof(*is));
-	qsort(is, ways, sizeof(*is), stat_compare_double);
-	for (unsigned w = 0; w < ways; w++)
-		most = fmax(most, fabs(is[w] - sorted[w]));
-	return most > within;
-}
-
-/* The ways' chances: their shares of all draws, unless names get lost along those, for which pieces of them are asked. */
-static void conclude_weighted(const struct policy_level *l, struct reading *r, uint32_t unsure, double between,
-			      struct policy_result *out)
-{
-	struct arena *a = study_arena(l->study);
-	const unsigned ways = l->ways, kept = ways < VALUE_ARRAY_MAX ? ways : VALUE_ARRAY_MAX;
-	const uint16_t *read = arena_copy(a, r->victim, r->draws * sizeof(*read));
-	double pieces[RULE_WAYS], within;
-
 	out->state = CHASE_DONE;
 	out->name = "weighted";
 	out->half = 0;
-	out->mixed =
-	    between > SURE && (!policy_rename(a, r->victim, r->draws, ways, names_hold(r, ways, unsure), r->count) ||
-			       (by_parts(r, ways, unsure, &between), between > SURE));
-	for (unsigned w = 0; w < kept; w++) {
-		out->chance[w] = (double)r->count[w] / r->draws;
-		out->half = fmax(out->half, 2 * sqrt(out->chance[w] * (1 - out->chance[w]) / r->draws));
+	out->mixed = between > SURE;
+	for (unsigned w = 0; w < ways && w < VALUE_ARRAY_MAX; w++) {
+		const double share = (double)r->count[w] / r->draws;
+		out->half = fmax(out->half, 2 * sqrt(share * (1 - share) / r->draws));
+		out->chance[w] = round(share * 1e4) / 1e4;
 	}
-	out->pieced = read && ways <= kept && policy_shares(read, r->draws, ways, pieces, &within) &&
-		      (out->mixed || differ(pieces, out->chance, ways, out->half));
-	if (out->pieced) {
-		memcpy(out->chance, pieces, ways * sizeof(*pieces));
-		out->half = within;
-		out->mixed = false;
-	}
-	for (unsigned w = 0; w < kept; w++)
-		out->chance[w] = round(out->chance[w] * 1e4) / 1e4;
 }
 
 /* By a ring of so many accesses. True: UNDECIDED, and more of them may tell. */
@@ -453,7 +425,7 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 			 "there is answered faster than elsewhere",
 			 never, ways + 1);
 	} else if (uneven) {
-		conclude_weighted(l, r, unsure, between, out);
+		conclude_weighted(r, ways, between, out);
 		snprintf(
 		    out->seen, sizeof(out->seen),
 		    "no rule explains one set; of %u replaced lines the ways' shares differ by more than chance, and "

@@ -9,8 +9,6 @@
 #define EACH  4u   /* victims that every place of the list has to have */
 #define TIMES 8u   /* and all of them on average */
 #define FIRST 4u   /* victims for each way that do not count */
-#define ALONE 100u /* victims in a row that say it, where others write into the set now and then */
-#define START 8u   /* one such part begins so much of its length after the other */
 
 enum step { ACCESS, MISS, STEPS };
 static const char *const steps[STEPS] = {"access", "miss"};
@@ -68,42 +66,17 @@ static void shortest(const struct policy_victims *v, unsigned ways, uint16_t lis
 	}
 }
 
-/* The same by parts of the trace: what others write into the set moves the pointer and the ways' names, and from then on the list seems
- * another one. Of so many victims in a row each follows it, as no chance makes them. Returns how many those are. */
-static uint32_t by_parts(const struct policy_victims *v, unsigned ways, uint16_t list[STEPS][SCHEDULE_MOST],
-			 uint32_t places[STEPS])
-{
-	uint32_t told = 0;
-
-	for (enum step s = 0; s < STEPS; s++) {
-		places[s] = 0;
-		for (uint32_t n = ways; n <= SCHEDULE_MOST && !places[s]; n++) {
-			const uint32_t part = TIMES * n > ALONE ? TIMES * n : ALONE;
-			for (uint32_t from = 0; from + part <= v->count && !places[s]; from += part / START) {
-				const struct policy_victims some = {part, v->way + from, v->turn + from};
-				if (follows(&some, s, n, ways, list[s]) && has_all(list[s], n, ways)) {
-					places[s] = n;
-					told = part;
-				}
-			}
-		}
-	}
-	return told;
-}
-
 enum chase_state policy_schedule(const struct policy_victims *all, unsigned ways, struct policy_result *out)
 {
 	/* At first strange lines go, of which nobody knows the ways. */
 	const uint32_t first = FIRST * ways < all->count / 4 ? FIRST * ways : all->count / 4;
 	const struct policy_victims rest = {all->count - first, all->way + first, all->turn + first}, *v = &rest;
 	uint16_t list[STEPS][SCHEDULE_MOST];
-	uint32_t places[STEPS], told = v->count;
+	uint32_t places[STEPS];
 
 	if (ways > SCHEDULE_WAYS || ways > VALUE_ARRAY_MAX)
 		return CHASE_UNDECIDED;
 	shortest(v, ways, list, places);
-	if (!places[ACCESS] && !places[MISS])
-		told = by_parts(v, ways, list, places);
 	if (!places[ACCESS] == !places[MISS])
 		return CHASE_UNDECIDED;
 	const enum step s = places[ACCESS] ? ACCESS : MISS;
@@ -120,10 +93,10 @@ enum chase_state policy_schedule(const struct policy_victims *all, unsigned ways
 	for (unsigned w = 0; w < ways; w++)
 		out->chance[w] = round(out->chance[w] * 1e4) / 1e4;
 	schedule_text(out->schedule, sizeof(out->schedule), list[s], places[s]);
-	snprintf(out->seen, sizeof(out->seen),
-		 "each of %u replaced lines%s was in the way that a list of %u says, one further with every %s; no "
-		 "shorter list "
-		 "does, and none that goes on with every %s",
-		 told, told < v->count ? " in a row" : "", places[s], out->step, steps[!s]);
+	snprintf(
+	    out->seen, sizeof(out->seen),
+	    "each of %u replaced lines was in the way that a list of %u says, one further with every %s; no shorter "
+	    "list does, and none that goes on with every %s",
+	    v->count, places[s], out->step, steps[!s]);
 	return CHASE_DONE;
 }

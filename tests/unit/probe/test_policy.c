@@ -216,42 +216,6 @@ static void test_draws(void **state)
 	}
 }
 
-/* Names of two ways that were read one after the other are exchanged from there on, now and then: shares are found again all the same, and what no
- * exchange made stays as it was read. */
-static void test_names(void **state)
-{
-	enum { WAYS = 8, DRAWS = 4000, APART = 700 };
-	static const double chance[WAYS] = {0.05, 0.08, 0.1, 0.12, 0.13, 0.14, 0.17, 0.21};
-	struct arena a = {0};
-	struct rng r;
-
-	(void)state;
-	rng_seed(&r, 5);
-	for (unsigned exchanged = 0; exchanged < 2; exchanged++) {
-		uint16_t victim[DRAWS], name[WAYS] = {0, 1, 2, 3, 4, 5, 6, 7};
-		uint32_t count[WAYS] = {0}, plain[WAYS] = {0};
-		for (unsigned t = 0; t < DRAWS; t++) {
-			double u = rng_unit(&r);
-			uint16_t w = 0;
-			while (w + 1 < WAYS && u >= chance[w])
-				u -= chance[w++];
-			victim[t] = name[w];
-			plain[w]++;
-			const uint16_t one = victim[t], other = t ? victim[t - 1] : one;
-			for (unsigned k = 0; exchanged && t % APART == APART - 1 && k < WAYS; k++)
-				name[k] = name[k] == one ? other : name[k] == other ? one : name[k];
-		}
-		assert_true(policy_rename(&a, victim, DRAWS, WAYS, APART, count));
-		for (unsigned w = 0; w < WAYS; w++) {
-			double least = DRAWS;
-			for (unsigned k = 0; k < WAYS; k++)
-				least = fmin(least, fabs((double)count[k] - plain[w]));
-			assert_true(least <= (exchanged ? 0.02 * DRAWS : 0));
-		}
-	}
-	arena_free(&a);
-}
-
 /* Of what may be a hit or a miss that reading is taken which makes the ways most unequal: even draws must not be called weighted for it, and
  * those that are weighted by far still are. */
 static void test_doubtful(void **state)
@@ -326,30 +290,6 @@ static void test_lists(void **state)
 	}
 	/* With every miss in turn: that is first in, first out. */
 	expect((struct device){.kind = LISTED, .ways = 4, .list = "1234", .by_miss = true}, 8, "fifo");
-}
-
-/* Others write into the set now and then, which moves the pointer and the ways' names: the list is seen in between. And few misses of each
- * of several kinds. */
-static void test_lists_moved(void **state)
-{
-	(void)state;
-	for (unsigned i = 0; i < 2; i++)
-		for (unsigned by_miss = 0; by_miss < 2; by_miss++)
-			for (unsigned parts = 1; parts <= 3; parts += 2) {
-				struct device d = {.kind = LISTED,
-						   .ways = 8,
-						   .list = "8123456787",
-						   .by_miss = by_miss,
-						   .parts = parts,
-						   .seldom = i * 0.0006};
-				struct policy_result out;
-				infer(&d, 2 * d.ways, &out);
-				if (out.state != CHASE_DONE || strcmp(out.name, "schedule") != 0)
-					fail_msg("%u %u %u: %s: %s", i, by_miss, parts,
-						 out.state == CHASE_DONE ? out.name : "nothing", out.seen);
-				assert_string_equal(out.schedule, "1,2,1,2,3,4,5,6,7,8");
-				assert_string_equal(out.step, by_miss ? "miss" : "access");
-			}
 }
 
 /* A few misses find a row open, and others write into the set where all its lines fit, too. */
@@ -482,60 +422,13 @@ static void test_classes(void **state)
 	assert_int_equal(trace_class_of(&c, 300), TRACE_HIT);
 }
 
-/* Draws of ways whose names are given anew every so many of them. Whether chances were found, and all as near as they say. */
-static bool shares_found(unsigned names_last, uint64_t seed, double *half)
-{
-	enum { WAYS = 12, DRAWS = 4800 };
-	static const double chance[WAYS] = {0.04, 0.04, 0.05, 0.06, 0.07, 0.08, 0.09, 0.1, 0.11, 0.11, 0.12, 0.13};
-	uint16_t victim[DRAWS], name[WAYS];
-	double found[WAYS];
-	struct rng r;
-
-	rng_seed(&r, seed);
-	for (unsigned i = 0; i < DRAWS; i++) {
-		for (unsigned w = 0; i % names_last == 0 && w < WAYS; w++) {
-			const unsigned k = (unsigned)rng_below(&r, w + 1);
-			name[w] = w ? name[k] : 0;
-			name[k] = (uint16_t)w;
-		}
-		double u = rng_unit(&r);
-		unsigned w = 0;
-		while (w + 1 < WAYS && u >= chance[w])
-			u -= chance[w++];
-		victim[i] = name[w];
-	}
-	if (!policy_shares(victim, DRAWS, WAYS, found, half))
-		return false;
-	for (unsigned w = 0; w < WAYS; w++)
-		if (fabs(found[w] - chance[w]) > *half)
-			fail_msg("way %u: %.4f within %.4f and not %.4f", w, found[w], *half, chance[w]);
-	return true;
-}
-
-/* Chances of ways that lose their names now and then; and of those that keep them for too short a time. */
-static void test_shares(void **state)
-{
-	unsigned found = 0;
-	double half;
-	(void)state;
-
-	for (uint64_t seed = 1; seed <= 20; seed++) {
-		found += shares_found(1200, seed, &half);
-		found += shares_found(700, seed, &half);
-		shares_found(300, seed, &half);
-		assert_false(shares_found(24, seed, &half));
-	}
-	assert_true(found >= 32);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(test_rules),     cmocka_unit_test(test_draws),    cmocka_unit_test(test_strangers),
-	    cmocka_unit_test(test_lists),     cmocka_unit_test(test_kept),     cmocka_unit_test(test_taken),
-	    cmocka_unit_test(test_half),      cmocka_unit_test(test_apart),    cmocka_unit_test(test_lists_moved),
-	    cmocka_unit_test(test_open_rows), cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),
-	    cmocka_unit_test(test_classes),   cmocka_unit_test(test_names),    cmocka_unit_test(test_shares),
+	    cmocka_unit_test(test_rules),    cmocka_unit_test(test_draws), cmocka_unit_test(test_strangers),
+	    cmocka_unit_test(test_lists),    cmocka_unit_test(test_kept),  cmocka_unit_test(test_taken),
+	    cmocka_unit_test(test_half),     cmocka_unit_test(test_apart), cmocka_unit_test(test_open_rows),
+	    cmocka_unit_test(test_doubtful), cmocka_unit_test(test_far),   cmocka_unit_test(test_classes),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -343,10 +343,6 @@ static void study_constant(struct study *s)
 		chase_geometry(&c, k);
 	if (study_pending(s))
 		return;
-	for (unsigned k = 1; k < caches; k++)
-		chase_average(&c, k);
-	if (study_pending(s))
-		return;
 	chase_merge(&c);
 	caches = c.level_count - 1;
 	bool are_rows;

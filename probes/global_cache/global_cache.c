@@ -333,8 +333,6 @@ static void study_global(struct study *s)
 		chase_geometry(&far, 0);
 	if (study_pending(s))
 		return;
-	if (l2 && !endless)
-		chase_average(&far, 0);
 	if (l1)
 		chase_lent(&near, NEAR_BARE, chase_room(d, records_in_shared(NEAR_BARE)));
 	if (study_pending(s))

@@ -191,9 +191,7 @@ static void study_local_cache(struct study *s)
 	chase_geometry(&c, 0);
 	if (study_pending(s))
 		return;
-	if (common)
-		chase_average(&c, 0);
-	else
+	if (!common)
 		chase_lent(&c, BARE, chase_room(d, false));
 	if (study_pending(s))
 		return;

@@ -366,12 +366,6 @@ static void study_texture(struct study *s)
 			return;
 	if (study_pending(s))
 		return;
-	/* What is known of the common L2 is another path's, and was judged there. */
-	for (unsigned k = 0; k < (doubtful ? doubtful : caches); k++)
-		if (!c.level[k].adopted && (k || c.beyond_sm))
-			chase_average(&c, k);
-	if (study_pending(s))
-		return;
 	chase_merge(&c);
 	bool are_rows;
 	const unsigned rows = chase_rows_level(&c, &are_rows);

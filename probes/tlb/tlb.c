@@ -118,29 +118,24 @@ static void take_back(struct tlb_level *l, const char *why)
 	l->set_count = 0;
 }
 
-/* Takes back what averages contradict: where it is another number of pages that fits, those that were moved to tell the line were not as
- * many as one level holds, either. The same where a smaller cost, which no ring of pages has alone, may be that of a level
- * before: rows of the memory, or that level's own cost taken for theirs, hide it, and nobody knows which level this is. */
-static void by_both(const struct tlb_path *c, struct tlb_level *l)
+/* Takes back a level before which a smaller cost, which no ring of pages has alone, may be that of another one: rows of the memory, or that level's own
+ * cost taken for theirs, hide it, and nobody knows which level this is. */
+static void not_hidden(const struct tlb_path *c, struct tlb_level *l)
 {
-	const bool hidden = c->unclear && c->odd_count && c->odd[0] < c->step[1] - c->gap;
-	const bool wrong = hidden || l->average.size[0];
 	char why[sizeof(l->reach.why)];
 
-	snprintf(why, sizeof(why), "%s", l->average.size);
-	if (hidden)
-		snprintf(why, sizeof(why),
-			 "some pages cost %.0f cycles, less than the first level seen does: one may hide before it",
-			 c->odd[0]);
-	if (wrong)
-		take_back(l, why);
+	if (!c->unclear || !c->odd_count || c->odd[0] >= c->step[1] - c->gap)
+		return;
+	snprintf(why, sizeof(why),
+		 "some pages cost %.0f cycles, less than the first level seen does: one may hide before it", c->odd[0]);
+	take_back(l, why);
 }
 
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
 {
 	struct tlb_level judged = c->level[k];
 	const struct tlb_level *l = &judged;
-	by_both(c, &judged);
+	not_hidden(c, &judged);
 	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
 	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
 			   ways = l->ways.value;
@@ -171,13 +166,8 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	}
 	why = l->ways.why[0] ? l->ways.why : why;
 	snprintf(seen, sizeof(seen),
-		 "one page more than fits conflicts with %llu pages and no others, wherever it lies%s", ways,
-		 l->average.ways);
+		 "one page more than fits conflicts with %llu pages and no others, wherever it lies", ways);
 	conclude_fact(s, c, k, "ways", &l->ways, why, "pages that conflict with one more", seen);
-	if (l->average.ways[0]) {
-		snprintf(key, sizeof(key), "tlb.%s.%s.ways", c->name, levels[k]);
-		study_note(s, key, NOTE_AVERAGES_DENY);
-	}
 	snprintf(seen, sizeof(seen), "%llu entries in sets of %llu", entries, ways);
 	if (l->set_count)
 		snprintf(seen, sizeof(seen), "%llu entries in %u groups that conflict among themselves", entries,
@@ -326,8 +316,7 @@ static void conclude_page(struct study *s, const struct tlb_path *path)
 
 	for (unsigned i = 0; i < PATHS; i++)
 		for (unsigned k = 0; k < path[i].level_count; k++, seen++)
-			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE &&
-			    !path[i].level[k].average.size[0])
+			if (path[i].level[k].line.state == CHASE_DONE && path[i].level[k].sets.state == CHASE_DONE)
 				least = fmin(least, (double)path[i].level[k].line.value);
 	if (least <= PAGE_LEAST)
 		study_measured_number(s, "tlb.page_size", least, least, least, "", "the smallest line of any TLB",
@@ -376,8 +365,7 @@ static enum chase_state shape(struct study *s, struct tlb_path *c, uint64_t most
 		if (tlb_geometry(c, k) == CHASE_PENDING)
 			return CHASE_PENDING;
 		if (!c->level[k].no_page || c->rows > 0) {
-			if (tlb_average(c, k++) == CHASE_PENDING)
-				return CHASE_PENDING;
+			k++;
 			continue;
 		}
 		c->rows = tlb_least_cost(c, k);

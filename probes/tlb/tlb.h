@@ -77,7 +77,6 @@ struct tlb_level {
 	bool uneven;	   /* strides of powers of two told another reach than dense pages do: so do unequal sets */
 	uint32_t crowded;  /* pages that fit, and one more does not, at the widest stride that showed it */
 	uint32_t set_size[64], set_count; /* of unequal sets */
-	struct chase_average average;
 };
 struct tlb_price {
 	enum chase_state state;
@@ -294,9 +293,6 @@ enum chase_state tlb_balance(struct tlb_path *c, unsigned k, const struct tlb_ri
 /* Which pages ever miss level k, over so many orders. hot: of ring->pages; always: nearly each time. */
 enum chase_state tlb_hot(struct tlb_path *c, unsigned k, const struct tlb_ring *ring, unsigned orders, bool *hot,
 			 bool *always);
-
-/* What averages over rings say of level k, once its geometry is known: fills its average. PENDING or DONE. */
-enum chase_state tlb_average(struct tlb_path *c, unsigned k);
 
 int tlb_draw(const struct study *s, struct figure_list *out);
 /* Rings that only the figures need. */

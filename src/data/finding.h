@@ -32,12 +32,10 @@ struct value {
 /* What gates and other probes look at besides a finding's numbers. Who concludes it says it; nothing is read from sentences. Not stored:
  * each conclusion says it anew. */
 enum finding_note {
-	NOTE_AVERAGES_DENY = 1, /* ways: averages, which take sets for lru, say other ones */
-	NOTE_UNEVEN = 2,	/* sets: lines that conflict are not evenly spaced */
-	NOTE_FEW = 4,		/* size: it follows from a few of its sets */
-	NOTE_NO_RULE = 8,	/* policy: misses of a set were followed, and no rule of replacement makes them */
-	NOTE_MIXTURE = 16,	/* throughput: of several instructions that a compiler makes of one operation in turn */
-	NOTE_LENT = 32,		/* size, ways: of what shared memory has left */
+	NOTE_UNEVEN = 2,   /* sets: lines that conflict are not evenly spaced */
+	NOTE_NO_RULE = 8,  /* policy: misses of a set were followed, and no rule of replacement makes them */
+	NOTE_MIXTURE = 16, /* throughput: of several instructions that a compiler makes of one operation in turn */
+	NOTE_LENT = 32,	   /* size, ways: of what shared memory has left */
 };
 
 struct finding {

@@ -2,8 +2,7 @@
  *
  * A path is one way to memory (constant space, global memory past or through the L1). The survey finds the classes of
  * latency on it and groups them to levels; the rest asks for the geometry of one level after the other. Everything is
- * concluded from misses of single accesses, never from an average, and needs no replacement policy or set mapping; averages may
- * contradict it in the end:
+ * concluded from misses of single accesses, never from an average, and needs no replacement policy or set mapping:
  *
  *   fits      one set more full than it can be makes at least one miss in every lap, whatever is replaced. So fewer
  *             misses than laps means that the footprint fits; more than noise explains means that it does not.
@@ -103,11 +102,6 @@ struct chase_fact {	/* one integer property */
 	uint64_t value;
 	char why[240]; /* why it is undecided */
 };
-/* Where averages over whole laps contradict what single accesses said; empty where they do not. */
-struct chase_average {
-	char size[240], line[240]; /* one of both methods was fooled */
-	char ways[160];		   /* sets are not lru, which only averages take for granted */
-};
 struct chase_level {
 	unsigned class_first, class_last; /* classes of a hit here */
 	double floor;			  /* ticks from which an access missed this level; 0 for the last one */
@@ -142,7 +136,6 @@ struct chase_level {
 	uint32_t unequal; /* how many sets differ in their ways and were all seen; 0 = they do not, or nobody knows */
 	uint32_t set_size[CHASE_SETS]; /* the ways of each of those, ascending */
 	bool has_room;		       /* for a line beyond the size, which settled down beside it */
-	struct chase_average average;
 };
 
 #define CHASE_SURVEY 90
@@ -314,23 +307,6 @@ struct chase_latency {
 enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, struct chase_latency *out);
 /* SMs to sample: all up to `most`, else `most` spread evenly. Returns how many were written. */
 unsigned chase_placements(const struct device_info *d, unsigned most, uint32_t *sm);
-
-/* ---- averages beside single accesses ---- */
-/* Mean ticks of an access of laps. NAN: not known, and not judged. */
-struct chase_means {
-	double below, below_bytes; /* well within the size, of so many bytes */
-	double full;		   /* over the size */
-	double half, over;	   /* over half a way more, and a way more: the bytes that one line of each set holds */
-	double top;		   /* well beyond */
-	double narrow, wide;	   /* as far, in steps of half a line and of two */
-};
-struct chase_shape_known {
-	uint64_t size, line, ways, sets; /* bytes, bytes, and counts */
-};
-/* Fills the sentences of out that apply; the others stay empty. */
-void chase_average_judge(const struct chase_means *m, const struct chase_shape_known *is, struct chase_average *out);
-/* Asks for the laps and fills level k's average, once the shapes of all levels are known. PENDING or DONE. */
-enum chase_state chase_average(struct chase_path *c, unsigned k);
 
 /* ---- from facts to findings; prefix is "cache.constant.l1" ---- */
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix);

@@ -51,38 +51,6 @@ static void conclude_unequal(struct study *s, const char *prefix, const struct c
 	study_conclude(s, &f);
 }
 
-static void doubt(struct chase_fact *f, const char *why)
-{
-	if (f->state == CHASE_DONE)
-		snprintf(f->why, sizeof(f->why), "%s", why);
-	f->state = f->state == CHASE_DONE ? CHASE_UNDECIDED : f->state;
-}
-
-/* The level, as far as averages do not contradict it. */
-static struct chase_level by_both(const struct chase_level *l)
-{
-	struct chase_level is = *l;
-
-	if (is.average.size[0]) {
-		doubt(&is.size, is.average.size);
-		/* Of a few lines in steps that make up the size, the line is what is left of it. */
-		if (is.few)
-			doubt(&is.line, is.average.size);
-	}
-	/* What is fetched at once is no more of a secret to averages than a line that is fetched whole. */
-	if (is.average.line[0] && is.sector.value == is.line.value)
-		doubt(&is.sector, is.average.line);
-	if (is.average.line[0])
-		doubt(&is.line, is.average.line);
-	if (is.average.size[0] || is.average.line[0]) {
-		const char *why = is.average.size[0] ? is.average.size : is.average.line;
-		doubt(&is.ways, why);
-		doubt(&is.sets, why);
-		is.unequal = 0;
-	}
-	return is;
-}
-
 static const char lent_why[] =
     "what the chase itself takes, where it is in one piece with shared memory, is not counted";
 
@@ -102,7 +70,7 @@ void chase_leave_endless(struct chase_path *c, unsigned k, const char *top)
 void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefix)
 {
 	struct study *s = c->study;
-	const struct chase_level judged = by_both(&c->level[k]), *l = &judged;
+	const struct chase_level *l = &c->level[k];
 	unsigned long long size = l->size.value, line = l->line.value;
 	struct chase_fact sized = l->size, lined = l->line;
 	char key[96], seen[400];
@@ -165,7 +133,6 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    "are so long that others evict as much",
 		    (unsigned long long)l->ways.value, (unsigned long long)((l->sets.value + l->hashed) * line));
 		conclude_fact(s, prefix, "size", &sized, "lines that share a set, looked for at every distance", seen);
-		note(s, prefix, "size", NOTE_FEW);
 	} else {
 		conclude_fact(s, prefix, "size", &sized, "footprint bisection, misses of single accesses counted",
 			      seen);
@@ -191,8 +158,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 			     : "grid of the misses that one more access causes",
 		      seen);
 	snprintf(seen, sizeof(seen),
-		 "one more line than fits conflicts with %llu lines and no others, wherever it lies%s",
-		 (unsigned long long)l->ways.value, l->average.ways);
+		 "one more line than fits conflicts with %llu lines and no others, wherever it lies",
+		 (unsigned long long)l->ways.value);
 	if (l->lent && l->ways.state == CHASE_DONE) {
 		snprintf(key, sizeof(key), "%s.ways", prefix);
 		study_bound(s, key, (double)l->ways.value, INFINITY, "lines that conflict with one more line than fits",
@@ -201,8 +168,6 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 	} else {
 		conclude_fact(s, prefix, "ways", &l->ways, "lines that conflict with one more line than fits", seen);
 	}
-	if (l->average.ways[0])
-		note(s, prefix, "ways", NOTE_AVERAGES_DENY);
 	snprintf(seen, sizeof(seen), "%s, and size / (ways x line) is whole",
 		 l->hashed ? CHASE_UNEVEN_SAY : "conflicting lines are sets x line apart");
 	if (l->unequal)

@@ -371,58 +371,20 @@ static void wider(struct gates *g)
 	}
 }
 
-/* Where what passed for sets of a TLB is not proved, nothing shows that it is one: the open rows of a memory are fast, too, and a bank has one
- * of them. stem: "tlb.PATH.LEVEL.". */
-static void without_sets(struct gates *g, const char *stem, const char *why)
-{
-	static const char *const whole[] = {"reach", "entries", "line"}, *const path[] = {"levels", "miss_latency"};
-	const char *const level = strchr(stem + strlen("tlb."), '.');
-	char of_path[96], key[104];
-	double page, line;
-
-	if (!level)
-		return;
-	snprintf(key, sizeof key, "%sline", stem);
-	struct finding *size = gates_find(g->list, "tlb.page_size");
-	if (gates_number(gates_find(g->list, key), &line) && gates_number(size, &page) && page == line)
-		gates_fail(g, &size, 1, "%s", why);
-	snprintf(of_path, sizeof of_path, "%.*s", (int)(level + 1 - stem), stem);
-	gates_fail_of(g, of_path, path, sizeof path / sizeof *path, why);
-	gates_fail_of(g, stem, whole, sizeof whole / sizeof *whole, why);
-}
-
 /* A rule of replacement that explains each miss confirms what sets are made of. Where a cache's misses were followed and no rule makes them, what
- * passed for a set may be lines of several, or a part of one; of TLBs walks that come from caches say too little of who was replaced. Averages
- * take what is replaced for the oldest line: where they say other ways than single accesses, another rule has to explain it. */
+ * passed for a set may be lines of several, or a part of one; of TLBs walks that come from caches say too little of who was replaced. */
 static void unexplained(struct gates *g, const struct finding *policy)
 {
 	static const char *const shape[] = {"ways", "sets", "set_sizes", "mapping", "line"};
 	const size_t n = strlen(policy->key), end = strlen("policy");
-	char stem[96], key[104], why[120];
-	double v;
+	char stem[96];
 	if (n < end || n >= sizeof stem || strcmp(policy->key + n - end, "policy") != 0 ||
 	    policy->verdict != VERDICT_INCONCLUSIVE)
 		return;
 	snprintf(stem, sizeof stem, "%.*s", (int)(n - end), policy->key);
-	if (!strncmp(stem, "cache.", 6) && (policy->notes & NOTE_NO_RULE)) {
+	if (!strncmp(stem, "cache.", 6) && (policy->notes & NOTE_NO_RULE))
 		gates_fail_of(g, stem, shape, sizeof shape / sizeof *shape,
 			      "misses in one set were followed, and no rule of replacement makes them");
-		return;
-	}
-	snprintf(key, sizeof key, "%sways", stem);
-	const struct finding *ways = gates_find(g->list, key);
-	if (!gates_number(ways, &v) || !(ways->notes & NOTE_AVERAGES_DENY))
-		return;
-	snprintf(why, sizeof why,
-		 "averages say other ways than %.0f, and no rule of replacement that explains it was found", v);
-	gates_fail_of(g, stem, shape, 2, why);
-	if (!strncmp(stem, "tlb.", 4))
-		without_sets(g, stem, why);
-	/* Sets of so many ways are all that such a size comes from. */
-	snprintf(key, sizeof key, "%ssize", stem);
-	struct finding *size = gates_find(g->list, key);
-	if (size && size->verdict == VERDICT_MEASURED && (size->notes & NOTE_FEW))
-		gates_fail(g, &size, 1, "%s", why);
 }
 
 void gates_ways(struct gates *g)

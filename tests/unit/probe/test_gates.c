@@ -372,25 +372,6 @@ static void two_methods_find_one_value(void **state)
 	assert_int_equal(inconclusive(&l), 2);
 	findings_free(&l);
 
-	/* Ways that averages deny need a rule that explains it. */
-	for (unsigned known = 0; known < 2; known++) {
-		static const char *const key = "tlb.global.l2.ways";
-		l = twice();
-		add(&l, key, 8);
-		add(&l, "tlb.global.l2.sets", 1002);
-		struct finding *f = &l.items[l.count - 2];
-		assert_string_equal(f->key, key);
-		f->notes = NOTE_AVERAGES_DENY;
-		if (known)
-			add(&l, "tlb.global.l2.policy", 1);
-		else
-			add_verdict(&l, "tlb.global.l2.policy", VERDICT_INCONCLUSIVE, "no rule");
-		assert_int_equal(gates_apply(&l), 0);
-		assert_int_equal(verdict(&l, key), known ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
-		assert_int_equal(verdict(&l, "tlb.global.l2.sets"), known ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
-		findings_free(&l);
-	}
-
 	/* A walk does not accuse where a level is not known: it may be that one's. */
 	l = twice();
 	add(&l, "walk.constant.2.capacity", 4096);

@@ -7,10 +7,7 @@
 #define BETWEEN_MOST 160u
 #define FLUSHES	     2
 #define WIDE_MOST    6u
-#define OVER	     2 /* times what levels above hold: a lap over whole lines of one set */
-#define NEAR	     3 /* ticks, and the clock's steps: hits of a level above that are faster by twice that are told */
 #define FLIP_BYTES   16
-#define FLIP_MOST    (1u << 25)
 #define SETS_LED     4
 #define PAGE_LEAST   4096u /* bytes: no page is smaller */
 #define SPARE	     2	   /* entries: of what the kernel reads and writes besides */
@@ -75,44 +72,6 @@ static void lead(const struct level *l, struct set_lines *set)
 	set->bound = (2ull * set->ways + 1) * set->stride;
 }
 
-/* One more of the flips, unless it follows from those before. */
-static void add_flip(struct set_lines *set, uint64_t *reduced, uint64_t flip)
-{
-	uint64_t rest = flip;
-
-	for (unsigned k = 0; k < set->flips; k++)
-		rest = (rest ^ reduced[k]) < rest ? rest ^ reduced[k] : rest;
-	if (!rest || flip >= FLIP_MOST)
-		return;
-	reduced[set->flips] = rest;
-	set->flip[set->flips++] = (uint32_t)flip;
-}
-
-/* Lines that share a set with each line in a level above whose sets are hashed: those differ as lines of one set there do. */
-static void by_flips(const struct level *l, const struct set_lines *list, struct set_lines *set, unsigned effort)
-{
-	const uint64_t need = least((list->ways + list->ways / 4 + 2) << effort, BETWEEN_MOST);
-	uint64_t reduced[SET_FLIPS];
-	char why[240];
-
-	set->bound = l->limit;
-	for (unsigned i = 1; i <= list->ways && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need; i++)
-		add_flip(set, reduced, (list->listed[i] ^ list->listed[0]) * list->line / FLIP_BYTES);
-	/* Lines beyond all that it holds, where those are too few. */
-	for (uint32_t far = set_beyond(list->held);
-	     effort && set->flips < SET_FLIPS && 1u << set->flips <= 2 * need && (far + 1) * list->line <= l->limit;
-	     far *= 2) {
-		struct set_lines one = *list;
-		if (set_conflicts(l->study, &one, list->held, far, why, sizeof(why)) == CHASE_DONE &&
-		    one.ways == list->ways)
-			add_flip(set, reduced, (far ^ one.listed[0]) * list->line / FLIP_BYTES);
-	}
-	set->flipped = (unsigned)least(need, set_flipped(set));
-	if (set->flipped < list->ways || set->between + set->flipped > BETWEEN_MOST)
-		set->flips = set->flipped = 0;
-	set->between += set->flipped;
-}
-
 /* Over how many of so many sets of a level above, in tiles of its lines, the set's lines are spread. */
 static unsigned sets_met(const struct set_lines *set, uint64_t line, uint64_t sets, unsigned tile)
 {
@@ -137,16 +96,10 @@ static bool drive_out(const struct level *l, const char *up, const struct set_li
 	uint64_t line, ways, sets;
 
 	set->between = set->flips = set->flipped = set->wide = 0;
-	set->within = false;
 	set->apart = 0;
 	if (!level_number(l, up, "line", &line))
 		return true;
 	const unsigned tile = list && list->mode == SET_STRIDED ? list->tile : 0;
-	if (list && list->ways && list->mode == SET_HASHED && set->mode == SET_STRIDED && !set_pages(l->path)) {
-		by_flips(l, list, set, effort);
-		if (set->between)
-			return true;
-	}
 	if (!sets_of(l, up, &ways, &sets)) {
 		/* Whatever its sets are, twice as much as it holds drives out all of it. */
 		uint64_t size;
@@ -202,78 +155,6 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 			return;
 	}
 	drive_out(l, l->up, lists ? &lists[l->depth - 1] : NULL, set, effort);
-	if (effort && l->top && lists && lists[0].ways && lists[0].mode == SET_HASHED && !set->flips &&
-	    set->mode == SET_STRIDED)
-		by_flips(l, lists, set, effort - 1);
-}
-
-/* The shortest line of the level and of those above it, and the size of the largest of those. False: not all are known. */
-static bool shape_above(const struct level *l, uint64_t *finest, uint64_t *most)
-{
-	const char *above[] = {l->up, l->top};
-
-	*finest = l->line;
-	*most = 0;
-	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
-		uint64_t line, size;
-		if (!above[i])
-			continue;
-		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size))
-			return false;
-		*finest = least(*finest, line);
-		*most = size > *most ? size : *most;
-	}
-	return true;
-}
-
-bool level_sweep(const struct level *l, struct set_lines *set)
-{
-	uint64_t finest, most;
-
-	if (!shape_above(l, &finest, &most) || 2 * l->size < 3 * most || !l->up || set_pages(l->path) ||
-	    set->mode != SET_HASHED || finest % FLIP_BYTES)
-		return false;
-	const uint64_t between = l->size / finest / set->ways;
-	set->flips = set->flipped = 0;
-	set->apart = finest;
-	set->bound = set->total * set->line;
-	set->between = (unsigned)least(between + between / 4 + 2, BETWEEN_MOST);
-	return true;
-}
-
-bool level_within(const struct level *l, struct set_lines *set)
-{
-	uint64_t finest, most;
-
-	if (!shape_above(l, &finest, &most) || set->ways * l->line < OVER * most || !l->up || set_pages(l->path) ||
-	    l->led || finest >= l->line || l->line % finest || l->line / finest > BETWEEN_MOST ||
-	    !(set->known.above > 2 * (NEAR + set->known.grain)))
-		return false;
-	set->flips = set->flipped = set->wide = 0;
-	set->within = true;
-	set->apart = finest;
-	set->between = (unsigned)(l->line / finest - 1);
-	return true;
-}
-
-uint64_t level_step(const struct level *l)
-{
-	const char *above[] = {l->up, l->top};
-	uint64_t lines = 0, step = l->line, finest = 1;
-
-	for (size_t i = 0; i < sizeof(above) / sizeof(above[0]); i++) {
-		uint64_t line, size;
-		if (!above[i])
-			continue;
-		if (!level_number(l, above[i], "line", &line) || !level_number(l, above[i], "size", &size))
-			return 0;
-		lines = size / line > lines ? size / line : lines;
-		finest = line > finest ? line : finest;
-	}
-	/* Of steps within a line of a level above most would hit there. */
-	while (l->size / step < 2 * lines && step % 2 == 0 && step / 2 >= finest)
-		step /= 2;
-	return step < l->line && l->size / step >= 2 * lines ? step : 0;
 }
 
 bool level_kept(const struct level *l, const struct set_lines *set)
@@ -316,40 +197,6 @@ enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, 
 		return CHASE_PENDING;
 	if (a == CHASE_DONE && b == CHASE_DONE && beyond > here)
 		*gap = beyond - here;
-	return CHASE_DONE;
-}
-
-enum chase_state level_depth(const struct level *l, struct set_lines *set, char *why, size_t n)
-{
-	char nearest[48];
-	uint64_t size = 0, line = 0, near_size = 0, near_line = 0;
-	double here, up, near;
-
-	snprintf(why, n, "its latency has to be known, so that hits are not taken for those above it");
-	const char *dot = l->nearest ? strrchr(l->nearest, '.') : NULL;
-	if (!dot || set_pages(l->path))
-		return CHASE_UNDECIDED;
-	snprintf(nearest, sizeof(nearest), "%.*s", (int)(dot - l->nearest), l->nearest);
-	if (!level_number(l, l->up, "size", &size) || !level_number(l, l->up, "line", &line) ||
-	    !level_number(l, nearest, "size", &near_size) || !level_number(l, nearest, "line", &near_line) ||
-	    l->size < 2 * size || l->size > l->limit)
-		return CHASE_UNDECIDED;
-	set->bound = l->limit;
-	const enum chase_state a = set_usual(l->study, set, l->size, line, &here, why, n),
-			       b = set_usual(l->study, set, size, line, &up, why, n),
-			       c = set_usual(l->study, set, near_size / 2, near_line, &near, why, n);
-	if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED || c == CHASE_UNDECIDED)
-		return CHASE_UNDECIDED;
-	if (a == CHASE_PENDING || b == CHASE_PENDING || c == CHASE_PENDING)
-		return CHASE_PENDING;
-	/* Of one level, two walks may say what is a hair apart. */
-	if (strcmp(nearest, l->up) == 0)
-		near = up;
-	snprintf(why, n, "walks over what it holds are not slower than over what the level above holds");
-	if (!(here > up) || !(up >= near))
-		return CHASE_UNDECIDED;
-	set->known.above = here - up;
-	set->known.deep = here - near;
 	return CHASE_DONE;
 }
 

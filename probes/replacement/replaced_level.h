@@ -45,23 +45,10 @@ bool level_can_lead(const struct level *l);
 /* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
  * enough, `effort` times twice as many. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);
-/* The same by brute force, for lines that are listed: after each of them as many others, side by side, as lie between two of them, so that a
- * lap over the set is one over the whole level, which no smaller one above keeps. False: it is not so much larger than those. */
-bool level_sweep(const struct level *l, struct set_lines *set);
 /* Whether the level above may keep as many of the set's lines as the set has, with nothing read in between that drives them out. */
 bool level_kept(const struct level *l, const struct set_lines *set);
-/* The same where lines above are shorter, by the rest of each line: asked for again at once it is no news for this level, whatever its sets are, and
- * a lap over the set is one over whole lines, which nothing above that is smaller keeps. False: those above hold too much of it, or their hits may be
- * taken for this level's. */
-bool level_within(const struct level *l, struct set_lines *set);
-/* Bytes between what laps over all of the level's lines read, so that it is twice as many lines as any level above has; 0: whole lines are, or no
- * steps within a line are small enough. */
-uint64_t level_step(const struct level *l);
 /* How much slower what lies behind a level is, by walks over what each holds. NAN: not seen. */
 enum chase_state level_gap_behind(const struct level *l, struct set_lines *set, double *gap);
-/* How much slower a level is than those above it, by walks over as much as each holds: what takes the clock's steps to tell a
- * latency is enough to tell one level's hits from another's. set->known is filled. */
-enum chase_state level_depth(const struct level *l, struct set_lines *set, char *why, size_t n);
 /* Ticks from the nearest part of the common L2 to the farthest: where this level is that one, or where its lines are those of pages. 0: none
  * are known. */
 double level_spread(const struct level *l);

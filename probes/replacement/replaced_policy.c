@@ -88,23 +88,13 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	if ((!schedule && strcmp(r->name, "weighted") != 0) || r->ways > VALUE_ARRAY_MAX || set_pages(l->path) ||
 	    l->lent)
 		return;
-	/* Of a list of an even number of places every second one alone would be seen. */
-	const bool skipped = schedule && r->several && strcmp(r->step, "access") == 0;
 	if (schedule) {
 		static const char follow[] =
 		    "which way each replaced line was in, beside how many accesses and misses were before";
 		snprintf(key, sizeof(key), "%s.schedule_step", l->prefix);
 		study_text(s, key, r->step, follow, "trace", "%s", r->seen);
 		snprintf(key, sizeof(key), "%s.schedule", l->prefix);
-		if (!skipped)
-			study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
-	}
-	if (skipped) {
-		static const char why[] = "each line was read in several places, and how many of these accesses moved "
-					  "the list on is not known";
-		level_verdict(l, "schedule", VERDICT_INCONCLUSIVE, why);
-		level_verdict(l, "replacement_probability", VERDICT_INCONCLUSIVE, why);
-		return;
+		study_text(s, key, r->schedule, follow, "trace", "%s", r->seen);
 	}
 	if (r->mixed) {
 		level_verdict(

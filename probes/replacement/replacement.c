@@ -147,56 +147,6 @@ static void make_room(struct level *l)
 	l->led = level_can_lead(l);
 }
 
-/* Lines that were seen to conflict, in place of those that were taken to, with what drives them out of the levels above. PENDING or DONE. */
-static enum chase_state listed_again(const struct level *l, struct set_lines *all, struct policy_result *again)
-{
-	char why[240];
-
-	*all = (struct set_lines){.path = l->path, .line = l->line, .ways = (unsigned)l->ways, .known = all->known};
-	const enum chase_state state = level_list(l, all, why, sizeof(why));
-	if (state != CHASE_DONE)
-		return state;
-	for (unsigned effort = 0; effort < EFFORTS; effort++) {
-		level_between(l, all, effort);
-		infer(l, all, again);
-		if (again->state != CHASE_UNDECIDED || !again->hidden)
-			break;
-	}
-	return again->state == CHASE_PENDING ? CHASE_PENDING : CHASE_DONE;
-}
-
-/* Where the levels above kept the set's lines whatever was read in between, or what was read filled the sets of another mapping: those lines that were
- * seen to conflict; and if need be in a walk over all the level holds. PENDING or DONE; what is no better is left as it was. */
-static enum chase_state swept(const struct level *l, struct set_lines *set, struct policy_result *r,
-			      struct spacing *spacing)
-{
-	struct set_lines all = *set;
-	struct policy_result again = {.state = CHASE_UNDECIDED};
-
-	if (set->mode == SET_STRIDED) {
-		const enum chase_state state = listed_again(l, &all, &again);
-		if (state != CHASE_DONE)
-			return state == CHASE_PENDING ? state : CHASE_DONE;
-	}
-	if (again.state == CHASE_UNDECIDED) {
-		if (!level_sweep(l, &all))
-			return CHASE_DONE;
-		infer(l, &all, &again);
-	}
-	if (again.state != CHASE_DONE)
-		return again.state == CHASE_PENDING ? again.state : CHASE_DONE;
-	*set = all;
-	*r = again;
-	/* As evenly apart as those of a plain set index, one beyond the size among them. */
-	*spacing = (struct spacing){.even = true, .seen = true, .settled = true};
-	for (unsigned i = 1; i <= all.ways; i++)
-		spacing->even = spacing->even && all.listed[i] % l->sets == all.listed[0] % l->sets;
-	set->stride = l->line * l->sets;
-	if (l->lists)
-		l->lists[l->depth] = level_tile(l, set) >= 0 ? (struct set_lines){0} : *set;
-	return CHASE_DONE;
-}
-
 /* What was seen of which lines share a set, besides how far apart they are. */
 struct mapping_seen {
 	bool folded, alone; /* level_folded, level_alone */
@@ -315,8 +265,10 @@ static void study_level(struct level *l)
 	make_room(l);
 	enum chase_state state = CHASE_DONE;
 	/* What pages cost above it is driven out, or told by what fits. */
-	if (l->up && !isfinite(set.known.deep) && !pages)
-		state = level_depth(l, &set, why, sizeof(why));
+	if (l->up && !isfinite(set.known.deep) && !pages) {
+		undecided(l, "its latency has to be known, so that hits are not taken for those above it");
+		return;
+	}
 	if (state == CHASE_DONE && !isfinite(set.known.below) && !pages &&
 	    level_gap_behind(l, &set, &set.known.below) == CHASE_PENDING)
 		return;
@@ -363,16 +315,11 @@ static void study_level(struct level *l)
 		if (r.state != CHASE_UNDECIDED || !r.hidden)
 			break;
 	}
-	if (r.state == CHASE_UNDECIDED && (r.hidden || (set.mode == SET_STRIDED && l->sets > 1)) && l->up && !pages &&
-	    !l->unequal && swept(l, &set, &r, &spacing) == CHASE_PENDING)
-		return;
-	if (r.state == CHASE_UNDECIDED && r.hidden && level_within(l, &set))
-		infer(l, &set, &r);
 	if (r.state == CHASE_PENDING)
 		return;
 	bool alone = true;
 	if (r.state == CHASE_DONE && !pages && set.mode == SET_STRIDED && !spacing.tile && set.between && !set.flips &&
-	    !set.within && !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
+	    !(l->sets & (l->sets - 1)) && l->sets > 1 && set.stride % set.apart == 0 &&
 	    level_alone(l, &set, &alone) == CHASE_PENDING)
 		return;
 	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {
@@ -391,7 +338,6 @@ static void study_level(struct level *l)
 			return;
 		tile = state == CHASE_DONE ? level_tile(l, &all) : -1;
 	}
-	r.several = set.within;
 	level_policy(l, &r);
 	if (pages)
 		return;

@@ -50,17 +50,14 @@ struct set_lines {
 	uint64_t extra;	 /* SET_DENSE: where the one line more lies */
 	uint32_t total;	 /* SET_DEALT: lines of the level; SET_HASHED: more than the listed ones but the last */
 	uint32_t held;	 /* lines of the level, where they are listed */
-	uint64_t
-	    step; /* bytes: where levels above may keep all of those, steps in which they cannot; 0: there are none */
-	unsigned ways;		     /* of the set; SET_DENSE: lines side by side */
-	unsigned lines;		     /* that a plan may name */
+	unsigned ways;	 /* of the set; SET_DENSE: lines side by side */
+	unsigned lines;	 /* that a plan may name */
 	uint32_t listed[SET_LISTED]; /* line numbers: ways of them, and one more */
 	unsigned between;	     /* lines read after each access, to drive it out of the level above */
 	uint64_t apart;		     /* bytes between those */
 	uint64_t bound;		     /* and within so many from the start */
 	unsigned
 	    wide; /* SET_DEALT: log2 of how many times the level's size that is: lines further share sets as those within it do */
-	bool within; /* what is read after each access is the rest of the line, in steps of `apart` */
 	/* SET_STRIDED: the first `flipped` of them differ from the line before by these, one or more at once, in 16 bytes. Where none are,
 	 * all of them do so besides, because tiles of neighbours share a set of the level above. */
 	unsigned flips, flipped;
@@ -72,8 +69,6 @@ struct set_lines {
 	    parts; /* of pages: ticks that some lines are later than others, whatever the TLB does; 0: they are alike */
 	struct trace_level known;
 };
-/* How many lines may be read in between by flips: of other sets, and within what may be read. */
-unsigned set_flipped(const struct set_lines *l);
 /* How many lines of a level of so many a point can list. */
 unsigned set_listed(uint32_t total);
 int set_setup_trace(const struct study *s, double x, const double *p, struct job *j);
@@ -105,10 +100,6 @@ enum chase_state set_front(struct study *s, double *ticks);
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);
-/* Where the rule is another than the oldest, some pages of a set may never miss in laps. Lines of a hashed set differ from one another in what makes
- * no difference to it, and what they differ in together makes none either: marks all lines, of `total`, that follow from the extra one and those that
- * missed. False: they are not as many as the set has, follow from few, or others missed as well. */
-bool set_spanned(const uint32_t *misses, uint32_t total, uint32_t extra, unsigned ways, bool *hot);
 /* The first line that differs from all of the level's in a higher bit. */
 uint32_t set_beyond(uint32_t total);
 /* Ticks that most accesses of a walk over so many bytes of a cache's path take. */

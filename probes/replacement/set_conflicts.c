@@ -15,9 +15,6 @@
 #define SAMPLE	   2048.0
 #define MOSTLY	   0.5 /* of the accesses */
 #define FEW	   0.5 /* of a set's pages that miss together */
-#define SPAN_LEAST 2   /* misses: one may be noise */
-#define SPAN_SEEN  0.7 /* of a set's pages miss, and the others follow from them */
-#define SPAN_SURE  0.9 /* of all misses are of those */
 
 static int setup(const struct study *s, double x, const double *p, struct job *j, enum set_path path)
 {
@@ -150,17 +147,14 @@ enum chase_state set_usual(struct study *s, const struct set_lines *l, uint64_t 
 	return state;
 }
 
-/* Of caches: the shared chase over all lines and one more, in steps. */
-static enum chase_state by_steps(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra,
-				 uint64_t step, bool *hot, char *why, size_t why_bytes)
+/* Of caches: the shared chase over all lines and one more. */
+static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
+				 char *why, size_t why_bytes)
 {
 	struct chase_path c = path_of(s, l);
-	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = step, .extra = extra * l->line};
+	struct chase_ring_spec ring = {.bytes = total * l->line, .stride = l->line, .extra = extra * l->line};
 	struct chase_blocks found;
-	struct set_lines steps = *l;
-
-	steps.line = step;
-	enum chase_state state = find_floor(&c, &steps, (uint32_t)(total * (l->line / step)), &c.level[0].floor);
+	enum chase_state state = find_floor(&c, l, total, &c.level[0].floor);
 	if (state == CHASE_DONE) {
 		c.level[0].sector = (struct chase_fact){.state = CHASE_DONE, .value = l->line};
 		state = chase_hot(&c, 0, &ring, &found);
@@ -172,57 +166,6 @@ static enum chase_state by_steps(struct study *s, const struct set_lines *l, uin
 	for (uint32_t i = 0; i < total; i++)
 		hot[i] = i < found.count && found.hot[i];
 	return CHASE_DONE;
-}
-
-/* In whole lines; and where that tells nothing, because those are so few that a level above may keep them, in smaller steps. */
-static enum chase_state by_chase(struct study *s, const struct set_lines *l, uint32_t total, uint32_t extra, bool *hot,
-				 char *why, size_t why_bytes)
-{
-	const enum chase_state state = by_steps(s, l, total, extra, l->line, hot, why, why_bytes);
-
-	if (state != CHASE_UNDECIDED || !l->step)
-		return state;
-	return by_steps(s, l, total, extra, l->step, hot, why, why_bytes);
-}
-
-/* Where as many pages as a set has missed often, and no others half as often: how often the least of those did. 0: they did not. */
-static uint32_t least_of(struct arena *a, const uint32_t *misses, uint32_t total, unsigned ways)
-{
-	double *v = ARENA_ARRAY(a, total, double);
-
-	if (!v || !ways || ways >= total)
-		return 0;
-	for (uint32_t i = 0; i < total; i++)
-		v[i] = misses[i];
-	qsort(v, total, sizeof(*v), stat_compare_double);
-	const double least = v[total - ways], next = v[total - ways - 1];
-	return least >= LAPS / 3 && 2 * next <= least ? (uint32_t)least : 0;
-}
-
-bool set_spanned(const uint32_t *misses, uint32_t total, uint32_t extra, unsigned ways, bool *hot)
-{
-	uint32_t basis[32] = {0}, all = 0, inside = 0, seen = 0, n = 0;
-
-	for (uint32_t i = 0; i < total; i++) {
-		uint32_t rest = misses[i] >= SPAN_LEAST ? i ^ extra : 0;
-		for (unsigned b = 32; rest && b-- > 0;) {
-			if (!(rest >> b & 1))
-				continue;
-			basis[b] = basis[b] ? basis[b] : rest;
-			rest ^= basis[b];
-		}
-	}
-	for (uint32_t i = 0; i < total; i++) {
-		uint32_t rest = i ^ extra;
-		for (unsigned b = 32; b-- > 0;)
-			rest ^= rest >> b & 1 ? basis[b] : 0;
-		hot[i] = !rest;
-		n += hot[i];
-		all += misses[i];
-		inside += hot[i] ? misses[i] : 0;
-		seen += hot[i] && misses[i] >= SPAN_LEAST;
-	}
-	return n == ways && seen >= SPAN_SEEN * ways && inside >= SPAN_SURE * all;
 }
 
 /* What single accesses were, by hits of one latency, and else of several. */
@@ -279,11 +222,8 @@ static enum chase_state by_trace(struct study *s, const struct set_lines *l, uin
 		misses[q.line[i]] += seen[i] == TRACE_MISS;
 	for (uint32_t i = 0; i < total; i++)
 		most = misses[i] > most ? misses[i] : most;
-	const uint32_t clear = l->mode == SET_HASHED ? least_of(study_arena(s), misses, total, l->ways) : 0;
-	if (!clear && l->mode == SET_HASHED && set_spanned(misses, total, extra, l->ways, hot))
-		return CHASE_DONE;
 	for (uint32_t i = 0; i < total; i++)
-		hot[i] = clear ? misses[i] >= clear : most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
+		hot[i] = most >= LAPS / 2 && CONFLICTS * misses[i] >= most;
 	return CHASE_DONE;
 }
 

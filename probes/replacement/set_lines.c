@@ -91,19 +91,10 @@ static void take_list(struct set_lines *l, const double *p)
 				       << i % bits;
 }
 
-#define WITHIN 7 /* where lines of caches say how wide what is read in between may lie: within the line itself */
-
 /* Lines of caches take no turns in a page: what is read in between is said in place of that. */
 static unsigned wide_of(const struct set_lines *l)
 {
-	return set_pages(l->path) ? l->turn_bits : l->within ? WITHIN : l->wide;
-}
-
-static void take_wide(struct set_lines *l, unsigned v)
-{
-	l->within = !set_pages(l->path) && v == WITHIN;
-	if (!l->within)
-		*(set_pages(l->path) ? &l->turn_bits : &l->wide) = v;
+	return set_pages(l->path) ? l->turn_bits : l->wide;
 }
 
 void set_params(const struct set_lines *l, const struct policy_plan *plan, double *p)
@@ -168,7 +159,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	plan->kind = (enum policy_kind)take(&what, 1);
 	plan->ways = (unsigned)take(&what, 9);
 	plan->lines = (unsigned)take(&what, 9);
-	take_wide(l, (unsigned)take(&what, 3));
+	*(set_pages(l->path) ? &l->turn_bits : &l->wide) = (unsigned)take(&what, 3);
 	l->step_bits = (unsigned)take(&what, 2);
 	l->ways = plan->ways;
 	l->lines = plan->lines;
@@ -299,19 +290,6 @@ static uint64_t flipped(const struct set_lines *l, unsigned n, unsigned k)
 	return UINT64_MAX;
 }
 
-unsigned set_flipped(const struct set_lines *l)
-{
-	unsigned least = l->lines ? 1u << l->flips : 0;
-
-	for (unsigned n = 0; n < l->lines; n++) {
-		unsigned k = 0;
-		while (k < least && flipped(l, n, k) != UINT64_MAX)
-			k++;
-		least = k;
-	}
-	return least;
-}
-
 /* Line k of those read after line n: in the same set of the level above, as that goes, and in another one here. */
 static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 {
@@ -320,8 +298,6 @@ static uint64_t between(const struct set_lines *l, unsigned n, unsigned k)
 	uint64_t count = l->bound > first + l->line ? (l->bound - first - l->line) / apart + 1 : 1;
 	unsigned found = 0;
 
-	if (l->within)
-		return at + (k + 1) * apart;
 	if (k < l->flipped)
 		return flipped(l, n, k);
 	k -= l->flipped;

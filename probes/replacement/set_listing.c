@@ -22,7 +22,6 @@ enum chase_state level_list(const struct level *l, struct set_lines *set, char *
 	unsigned best = 0;
 
 	set->total = set->held = total;
-	set->step = set_pages(l->path) ? 0 : level_step(l);
 	set->mode = l->unequal ? SET_DEALT : SET_HASHED;
 	if (total >= 1u << 17 || (set_pages(l->path) && total >= SET_PAGES_MOST)) {
 		snprintf(why, n, "%u lines are too many to look for those of one set", total);

@@ -64,8 +64,6 @@ struct policy_result {
 	double chance[VALUE_ARRAY_MAX], half; /* of "weighted" and "schedule": each way's, give or take */
 	char schedule[64];		      /* of "schedule": as schedule_text says, and what moves it on */
 	const char *step;
-	bool
-	    several; /* accesses to the set belong to each line that was followed: a list that they move on is known but for how many */
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
 	bool no_rule;	/* UNDECIDED, because the misses of a set were followed, and no rule makes them */
 	bool hidden;	/* UNDECIDED, because the level above answers */

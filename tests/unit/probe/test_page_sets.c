@@ -1,4 +1,4 @@
-/* Pages of one set, from misses of each and from where their lines lie; and lines of one set, to a point and back. */
+/* Lines of one set, to a point and back. */
 #include "replacement/replacement.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -7,40 +7,6 @@
 // clang-format off
 #include <cmocka.h>
 // clang-format on
-
-#define PAGES 32
-#define EXTRA 37
-
-/* Two sets, by whether a page's number has an odd number of ones: 16 pages are in each, and EXTRA is with the odd ones. */
-static bool is_odd(uint32_t page)
-{
-	page ^= page >> 4;
-	page ^= page >> 2;
-	return (page ^ page >> 1) & 1;
-}
-
-static void test_spanned(void **state)
-{
-	uint32_t misses[PAGES + 1] = {0};
-	bool hot[PAGES];
-
-	(void)state;
-	for (uint32_t i = 0; i < PAGES; i++)
-		misses[i] = is_odd(i) && i != 25 ? 2 + i % 7 : 0;
-	/* One never missed, and one of the other set did once. */
-	misses[3] = 1;
-	assert_true(set_spanned(misses, PAGES, EXTRA, 16, hot));
-	for (uint32_t i = 0; i < PAGES; i++)
-		assert_int_equal(hot[i], is_odd(i));
-	/* As many as another number of ways, or misses of both sets, are no set. */
-	assert_false(set_spanned(misses, PAGES, EXTRA, 8, hot));
-	misses[3] = 5;
-	assert_false(set_spanned(misses, PAGES, EXTRA, 16, hot));
-	/* Nor are a few pages of which the others only follow. */
-	memset(misses, 0, sizeof(misses));
-	misses[1] = misses[2] = misses[4] = misses[8] = misses[16] = 6;
-	assert_false(set_spanned(misses, PAGES, EXTRA, 16, hot));
-}
 
 /* As many lines as a point can count, which is how far the one more of a large hashed level lies from all of its lines. */
 static void test_many_lines(void **state)
@@ -97,7 +63,6 @@ static void test_same_part(void **state)
 
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(test_spanned), cmocka_unit_test(test_many_lines),
-					   cmocka_unit_test(test_same_part)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(test_many_lines), cmocka_unit_test(test_same_part)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

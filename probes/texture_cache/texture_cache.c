@@ -149,16 +149,6 @@ static bool is_part_of_l2(const struct study *s, const struct chase_placed *l)
 	       l->lo < f->value.array[f->value.array_count - 1];
 }
 
-/* Bytes between lines of one set of the common L2, if its sets, as many as it has, are hashed. */
-static uint64_t fold_of(const struct study *s)
-{
-	double sets, line;
-
-	return study_number(s, "cache.global.l2.sets", &sets) && study_number(s, "cache.global.l2.line", &line)
-		   ? (uint64_t)((sets + 1) * line)
-		   : 0;
-}
-
 /* Is level k the L2 that serves global memory, too? Then it holds what passed the SM's caches, and overflows where that L2 does, to the byte.
  * seems: its size is not known, but the rest is so. */
 static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const struct texture_common *t, bool *is,
@@ -196,7 +186,6 @@ static enum chase_state is_common_l2(struct chase_path *c, unsigned k, const str
 	/* What laps over all of it do not tell where there is noise, a few of its sets may. */
 	if (all == CHASE_DONE && !right) {
 		c->likely = (uint64_t)size;
-		c->likely_fold = fold_of(s);
 		return k ? CHASE_DONE : seems_common_l2(c, k, t, seems);
 	}
 	if (all != CHASE_DONE)

@@ -124,7 +124,6 @@ struct chase_level {
 	bool lent;
 	bool adopted; /* its shape is what another path found */
 	bool few;     /* its shape is that of a few of its sets, which a few lines filled */
-	bool one_set; /* as many lines fit twice and four times as far apart, and no more of them */
 	bool
 	    asked; /* for no less than its sector at once, by the level above, so that its own may be smaller; the probe says so */
 	struct chase_fact size, sector, line, ways, sets;
@@ -150,14 +149,13 @@ struct chase_path {
 	uint64_t limit; /* largest footprint */
 	uint64_t
 	    reach; /* bytes whose translations cost nothing; 0 = all. Beyond, accesses that enter a page do not count */
-	uint32_t word;	      /* bytes of a ring word */
-	uint32_t room;	      /* records of a launch */
-	uint32_t quiet_room;  /* those of quiet_kind; 0: there is no such kind, kind will do */
-	bool first_only;      /* the survey may stop behind the first level */
-	bool beyond_sm;	      /* not even the first level is inside the SM */
-	uint64_t stride;      /* of everything after the survey; 0 = the first fill unit */
-	uint64_t likely;      /* bytes of the first level as another path has it; 0 = nobody knows */
-	uint64_t likely_fold; /* then: bytes between lines of one set, if its sets are hashed; 0 = nobody knows */
+	uint32_t word;	     /* bytes of a ring word */
+	uint32_t room;	     /* records of a launch */
+	uint32_t quiet_room; /* those of quiet_kind; 0: there is no such kind, kind will do */
+	bool first_only;     /* the survey may stop behind the first level */
+	bool beyond_sm;	     /* not even the first level is inside the SM */
+	uint64_t stride;     /* of everything after the survey; 0 = the first fill unit */
+	uint64_t likely;     /* bytes of the first level as another path has it; 0 = nobody knows */
 	/* learned */
 	unsigned class_count;
 	struct chase_class classes[CHASE_CLASSES];

@@ -19,7 +19,6 @@
 #define MOST	     0.75 /* of what can miss */
 #define IN_PAGE	     4	  /* accesses of which one entered it */
 #define LAPS_TOLD    64	  /* after which an overflowing set has repeated itself */
-#define GATHERED     6	  /* launches that are put together for so many */
 #define OWN_ORDERS   4
 
 uint32_t chase_spec_elements(const struct chase_ring_spec *ring)
@@ -164,37 +163,6 @@ static bool mostly_misses(const struct chase_level *l, const struct chase_ring_s
 	return r->covered && r->kept > MOST * blocks * r->covered / r->elements;
 }
 
-/* Where noise fills all records of a launch in a few laps, several launches together say whether a set repeats itself. UNDECIDED: they are too
- * few as well. */
-static enum chase_state gathered(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, double warm,
-				 struct chase_run last, bool *fits)
-{
-	const double n = chase_spec_elements(ring), laps = last.covered / n;
-	struct chase_run run[GATHERED] = {last};
-	double seen = laps, p[POINT_PARAMS];
-	unsigned runs = 1;
-	enum chase_state all = CHASE_DONE;
-
-	/* There are more misses than records, and more laps would say nothing. */
-	if (n <= LAPS_TOLD || last.slow <= last.kept)
-		return CHASE_UNDECIDED;
-	for (; seen < LAPS_TOLD && runs < GATHERED; runs++) {
-		chase_fit_params(c, k, ring, warm * n + runs, ceil(laps + 1) * n, p);
-		const enum chase_state state = chase_get(c, &run[runs], (double)ring->bytes, p);
-		if (state == CHASE_UNDECIDED)
-			return state;
-		if (state == CHASE_PENDING)
-			all = state;
-		seen += state == CHASE_DONE ? run[runs].covered / n : laps;
-	}
-	if (all != CHASE_DONE)
-		return all;
-	if (seen < LAPS_TOLD)
-		return CHASE_UNDECIDED;
-	*fits = !concentrated(c, &c->level[k], ring, run, runs);
-	return CHASE_DONE;
-}
-
 /* Laps of the first look at a ring of n elements. */
 static double first_laps(double n)
 {
@@ -271,11 +239,6 @@ enum chase_state chase_fits(struct chase_path *c, unsigned k, const struct chase
 			learn_noise(l, ring, &r);
 			return CHASE_DONE;
 		}
-		state = gathered(c, k, ring, warm, r, fits);
-		if (state == CHASE_DONE && *fits)
-			learn_noise(l, ring, &r);
-		if (state != CHASE_UNDECIDED)
-			return state;
 	}
 	snprintf(c->why, sizeof(c->why),
 		 "noise makes as many slow accesses as a conflict would, over %llu bytes in steps of %llu",

@@ -89,30 +89,6 @@ static uint32_t split(struct chase_path *c, unsigned k, const struct chase_ring_
 	return least > noise + 1 ? least : 0;
 }
 
-/* As split, of the later halves of the runs that are long enough. Until then a line that the launch brought with it, as of its code where
- * instructions share the level, may have filled a set of its own, whose lines miss as if they conflicted. Returns 0 where count is left as
- * it was. */
-static uint32_t split_late(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
-			   const struct chase_run *run, unsigned runs, uint32_t *count, uint32_t n)
-{
-	uint32_t *late = ARENA_ARRAY(study_arena(c->study), n, uint32_t), extra = 0;
-	double laps = 0;
-
-	for (unsigned i = 0; late && i < runs; i++) {
-		double more;
-		const struct chase_run half = laps_late(&run[i], &more);
-		if (!(more > 0))
-			continue;
-		laps += more;
-		if (chase_count_blocks(c, ring, &half, unit, late, &extra))
-			return 0;
-	}
-	const uint32_t least = late && laps > 0 ? split(c, k, ring, unit, late, n, laps) : 0;
-	if (least)
-		memcpy(count, late, n * sizeof(*late));
-	return least;
-}
-
 /* Of lines that are fetched in parts, read in any order, most parts find their line there. One after the other, and where the line
  * that was not used longest goes, all parts of all lines of the set miss in every lap. */
 static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring,
@@ -259,8 +235,6 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			*out = (struct chase_blocks){.settled = true};
 			return CHASE_UNDECIDED;
 		}
-		if (!least && k)
-			least = split_late(c, k, ring, unit, seen, runs, count, blocks);
 		/* What the level above hides would be missing. */
 		if (!least && (k || !chase_parity(study_arena(c->study), ring, unit, seen, runs, hot)))
 			continue;

@@ -40,21 +40,6 @@ bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps)
 	return late < sure * *laps;
 }
 
-/* A run without what it recorded in the earlier half of its laps. covered and timed are of all. laps: how many are left; 0: that half is too short
- * to be sure that what the launch brought with it is driven out by then. */
-struct chase_run laps_late(const struct chase_run *r, double *laps)
-{
-	const uint32_t from = r->covered / r->elements / 2;
-	struct chase_run late = *r;
-
-	*laps = from < LAPS_SETTLE ? 0 : (double)r->covered / r->elements - from;
-	while (late.kept && chase_index(*late.record) / late.elements < from) {
-		late.record++;
-		late.kept--;
-	}
-	return late;
-}
-
 /* Whether every block conflicts, and more of them in the last lap than in the first: then each miss makes others, as its record does
  * where that is written through the level, and all sets fill up from one that was too full. */
 bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks)

@@ -3,13 +3,12 @@
 #define FATHOM_CHASE_LAPS_H
 #include "probe/chase.h"
 
-#define LAPS_SETTLED 8	/* laps of which the later half is seen */
 #define LAPS_SETTLE  32 /* a ring is given, to settle */
+#define LAPS_SETTLED 8	/* laps of which the later half is seen */
 
 unsigned laps_clean(const struct chase_run *r);
 /* laps: how many the later half has; sure: of each, the misses that a ring that does not fit shows. */
 bool laps_calm_down(const struct chase_run *r, double sure, uint32_t *laps);
-struct chase_run laps_late(const struct chase_run *r, double *laps);
 bool laps_spread(const struct chase_run *run, unsigned runs, const bool *hot, uint32_t blocks);
 bool laps_elsewhere(struct arena *a, const struct chase_ring_spec *ring, uint64_t unit, const struct chase_run *run,
 		    unsigned runs, const struct chase_blocks *found);

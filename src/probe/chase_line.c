@@ -9,8 +9,6 @@
 
 #define STRANGERS_MOST 64 /* units more than seemed to fit */
 #define RAISES	       4
-#define ANYWHERE       8 /* lines beyond the size, of which some would be in other sets */
-
 /* The blocks that miss with one more element at extra; hot is NULL when that one finds room, as it may where sets are
  * hashed. */
 enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t start, uint64_t extra, uint64_t stride,
@@ -25,91 +23,6 @@ enum chase_state chase_conflicting(struct chase_path *c, unsigned k, uint64_t st
 	if (state != CHASE_DONE || fits)
 		return state;
 	return chase_hot(c, k, &ring, out);
-}
-
-/* Where so few lines as one set has stay in the levels above, however far apart: the last line of all that fit makes room for any other, wherever
- * that lies, and none of those fits beside all of them. In several sets it would make room in its own. Only of lines that are fetched whole:
- * two lines would make room in two sets. */
-static enum chase_state room_for_any(struct chase_path *c, unsigned k, uint64_t line, bool *is)
-{
-	const struct chase_level *l = &c->level[k];
-	const uint64_t size = l->size.value;
-	enum chase_state all = CHASE_DONE;
-
-	*is = false;
-	if (size <= line || l->stride > line || size + ANYWHERE * line > c->limit ||
-	    chase_hidden(c, k, (uint32_t)((size - line) / l->stride)))
-		return CHASE_DONE;
-	*is = true;
-	for (uint64_t i = 0; i < ANYWHERE; i++) {
-		const struct chase_ring_spec full = {.bytes = size, .stride = l->stride, .extra = size + i * line},
-					     less = {.bytes = size - line, .stride = l->stride, .extra = full.extra};
-		bool full_fits, less_fits;
-		const enum chase_state a = chase_fits(c, k, &full, &full_fits, NULL),
-				       b = chase_fits(c, k, &less, &less_fits, NULL);
-		if (a == CHASE_UNDECIDED || b == CHASE_UNDECIDED)
-			return CHASE_UNDECIDED;
-		if (a == CHASE_PENDING || b == CHASE_PENDING)
-			all = CHASE_PENDING;
-		else
-			*is = *is && less_fits && !full_fits;
-	}
-	return all;
-}
-
-/* One set only: every line conflicts with every other. As many elements fit as there are lines, once they lie far enough
- * apart; closer together, fewer lines would have to hold them, and more of them fit. */
-static enum chase_state line_of_one_set(struct chase_path *c, struct chase_level *l, unsigned k)
-{
-	uint64_t unit = l->sector.state == CHASE_DONE && l->sector.value > l->stride ? l->sector.value : l->stride;
-	uint64_t size = l->size.value;
-
-	for (uint64_t t = unit; t <= LINE_MOST && t <= size; t += unit) {
-		if (size % t)
-			continue;
-		struct chase_ring_spec ring = {.stride = t + unit, .bytes = size / t * (t + unit)};
-		if (ring.bytes > c->limit)
-			return chase_undecided(
-			    &l->line, "the largest footprint does not hold the lines of its one set far enough apart");
-		bool fits;
-		enum chase_state state = chase_fits(c, k, &ring, &fits, NULL);
-		if (state != CHASE_DONE)
-			return state == CHASE_PENDING ? (l->line.state = state) : chase_undecided(&l->line, c->why);
-		if (!fits)
-			continue;
-		/* In one set as many lines fit wherever they lie; in several, lines further apart leave sets empty. And where noise
-		 * alone made every line miss, there may be several. */
-		for (uint64_t wide = 2; wide <= 4; wide *= 2) {
-			struct chase_ring_spec apart = {.stride = wide * t, .bytes = wide * size};
-			struct chase_ring_spec more = {.stride = wide * t, .bytes = wide * size, .extra = wide * size};
-			bool too_many_fit;
-			if (more.extra + t > c->limit)
-				return chase_undecided(
-				    &l->line, "all lines seem to be in one set, and the largest footprint does not "
-					      "hold them far enough apart to see that");
-			state = chase_fits(c, k, &apart, &fits, NULL);
-			enum chase_state other = chase_fits(c, k, &more, &too_many_fit, NULL);
-			if (state == CHASE_UNDECIDED || other == CHASE_UNDECIDED)
-				return chase_undecided(&l->line, c->why);
-			if (state == CHASE_PENDING || other == CHASE_PENDING)
-				return l->line.state = CHASE_PENDING;
-			if (fits && !too_many_fit)
-				continue;
-			bool any = false;
-			if (t == unit && fits && chase_hidden(c, k, chase_spec_elements(&more)))
-				state = room_for_any(c, k, t, &any);
-			if (state == CHASE_PENDING)
-				return l->line.state = state;
-			if (state != CHASE_DONE || !any)
-				return chase_undecided(
-				    &l->line, "every line misses when one more is there, but not because they are "
-					      "all in one set");
-			break;
-		}
-		l->one_set = true;
-		return chase_decided(&l->line, t);
-	}
-	return chase_undecided(&l->line, "all lines seem to be in one set, and no spacing gives each its own line");
 }
 
 /* Where others take lines in every lap, those few that one more makes miss in wide steps are no more than others take of them: that a ring seems to
@@ -244,7 +157,7 @@ static enum chase_state line_at_size(struct chase_path *c, unsigned k, bool *set
 	if (all != CHASE_DONE)
 		return l->line.state = all;
 	if (whole)
-		return line_of_one_set(c, l, k);
+		return chase_undecided(&l->line, "one more line makes every line miss: all seem to be in one set");
 	if (!line || line > LINE_MOST || size % line)
 		return chase_undecided(&l->line, "the lines that one more line evicts do not lie on a regular grid");
 	/* A line begins and ends where its neighbours do not conflict, so half of these places are odd multiples of it. */

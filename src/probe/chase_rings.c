@@ -9,18 +9,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define NEAREST	    0.5	 /* of a line's accesses: so many are no chance */
-#define LONG	    36u	 /* laps of one ring that is looked at by itself, */
-#define SETTLED	    12u	 /* of which so many bring it into the level */
-#define LONGER	    288u /* the same of a patient one: strange lines leave a set when they are drawn */
-#define SETTLED_AT  264u
-#define CLEAN	    12u	 /* laps of a patient one without a miss: one line too many would miss in each of them */
-#define CLEAN_MOST  0.75 /* of the laps of all copies: few of these are in sets that strangers wrote into */
-#define SKEW	    512u /* bytes: no line is longer */
-#define COPIES_MOST 64u
-#define APART_MOST  64u
-#define KEPT_MOST   0.25 /* of the accesses may be answered by the level above */
-#define CHANCE	    1e-4 /* what others' accesses may be blamed for */
+#define NEAREST	   0.5	/* of a line's accesses: so many are no chance */
+#define LONG	   36u	/* laps of one ring that is looked at by itself, */
+#define SETTLED	   12u	/* of which so many bring it into the level */
+#define LONGER	   288u /* the same of a patient one: strange lines leave a set when they are drawn */
+#define SETTLED_AT 264u
+#define CLEAN	   12u	/* laps of a patient one without a miss: one line too many would miss in each of them */
+#define SKEW	   512u /* bytes: no line is longer */
+#define CHANCE	   1e-4 /* what others' accesses may be blamed for */
 
 enum strides_param {
 	STRIDES_STEP,
@@ -32,11 +28,9 @@ enum strides_param {
 	STRIDES_PLACE,
 	STRIDES_PATIENT
 };
-#define FOLDED (1ull << 48) /* of the last of them */
 
 static struct strides strides_of(double x, const double *p)
 {
-	const uint64_t kind = (uint64_t)p[STRIDES_PATIENT];
 	return (struct strides){.from = (uint64_t)x,
 				.step = (uint64_t)p[STRIDES_STEP],
 				.rings = (uint32_t)p[STRIDES_RINGS],
@@ -45,15 +39,7 @@ static struct strides strides_of(double x, const double *p)
 				.moved = (uint64_t)p[STRIDES_MOVED],
 				.twin = (uint64_t)p[STRIDES_TWIN],
 				.sm = (uint32_t)p[STRIDES_PLACE],
-				.patient = kind & 1,
-				.copies = kind >> 1 & (COPIES_MOST - 1),
-				.apart = kind % FOLDED / (2 * COPIES_MOST),
-				.folded = kind / FOLDED};
-}
-
-static double kind_of(const struct strides *d)
-{
-	return (double)(d->patient + 2ull * d->copies + 2ull * COPIES_MOST * d->apart + d->folded * FOLDED);
+				.patient = p[STRIDES_PATIENT] > 0};
 }
 
 static int ascending(const void *a, const void *b)
@@ -64,9 +50,7 @@ static int ascending(const void *a, const void *b)
 
 static uint32_t lap_of(const struct strides *d)
 {
-	if (d->rings > 1)
-		return d->lines + (uint32_t)d->twin;
-	return (d->twin ? 2 * d->lines : d->lines) * (d->copies ? d->copies : 1);
+	return d->twin ? 2 * d->lines : d->lines;
 }
 
 /* Laps of one ring, and those that do not count. */
@@ -91,21 +75,13 @@ static uint64_t offset_of(const struct strides *d, uint32_t i)
 {
 	if (i < TRACE_LEAD)
 		return d->start;
-	const uint32_t lap = lap_of(d), one = d->twin ? 2 * d->lines : d->lines, in = (i - TRACE_LEAD) % lap,
-		       at = in % one, line = at % d->lines;
-	if (d->rings > 1 && in >= d->lines)
-		return d->moved + (in - d->lines) * d->apart;
+	const uint32_t lap = lap_of(d), at = (i - TRACE_LEAD) % lap, line = at % d->lines;
 	if (d->rings > 1)
-		return in * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
-	/* Copies of other lines must not come to lie where those of the next ones do. */
-	uint64_t skew = SKEW;
-	if (d->copies)
-		skew = ((SKEW - 1) / d->apart + 1 > d->copies ? (SKEW - 1) / d->apart + 1 : d->copies) * d->apart;
-	const uint64_t first = d->folded ? d->start ^ line * d->from : d->start + line * d->from,
-		       offset = first + (at < d->lines ? 0 : d->twin) + in / one * d->apart;
+		return at * (d->from + (i - TRACE_LEAD) / (LAPS * lap) * d->step);
+	const uint64_t offset = d->start + line * d->from + (at < d->lines ? 0 : d->twin);
 	if (i - TRACE_LEAD >= long_of(d) * lap)
-		return offset + (1 + line + (at < d->lines ? 0 : d->lines)) * skew;
-	return offset + (line >= (d->copies ? d->lines / 2 : d->lines - 1) ? d->moved : 0);
+		return offset + (1 + line + (at < d->lines ? 0 : d->lines)) * SKEW;
+	return offset + (line == d->lines - 1 ? d->moved : 0);
 }
 
 static bool trace_of(struct arena *a, const struct strides *d, struct trace_spec *t)
@@ -147,7 +123,7 @@ int strides_setup(const struct study *s, double x, const double *p, struct job *
 static const uint32_t *trace_ticks(struct chase_path *c, const struct strides *d, enum chase_state *state)
 {
 	const double p[POINT_PARAMS] = {(double)d->step,  d->rings,	   d->lines, (double)d->start,
-					(double)d->moved, (double)d->twin, d->sm,    kind_of(d)};
+					(double)d->moved, (double)d->twin, d->sm,    d->patient};
 	const struct point *pt = study_ask(c->study, c->strides, (double)d->from, p);
 	const struct trace_kernel plain = {.symbol = NULL};
 	struct trace_spec t;
@@ -184,30 +160,23 @@ static double nearest(const uint32_t *ticks, uint32_t n, double least)
 }
 
 /* Ticks that a miss takes more than the slowest hit, and from which an access misses that takes so much more than the nearest hit. */
-static double gap_of(const struct chase_path *c, unsigned k)
+static double gap_of(const struct chase_path *c)
 {
-	return c->classes[c->level[k + 1].class_first].centre - c->classes[c->level[k].class_last].centre;
+	return c->classes[c->level[1].class_first].centre - c->classes[c->level[0].class_last].centre;
 }
 
-static double spread_of(const struct chase_path *c, unsigned k)
+static double spread_of(const struct chase_path *c)
 {
-	return c->classes[c->level[k].class_last].centre - c->classes[c->level[k].class_first].centre;
+	return c->classes[c->level[0].class_last].centre - c->classes[c->level[0].class_first].centre;
 }
 
-static double beyond_near(const struct chase_path *c, unsigned k)
+static double beyond_near(const struct chase_path *c)
 {
-	return spread_of(c, k) + 0.5 * gap_of(c, k);
-}
-
-/* Of the second level: what its hits take, by those of the first one that a trace begins with. */
-static double behind_first(const struct chase_path *c, unsigned k, const uint32_t *ticks)
-{
-	return nearest(ticks, TRACE_LEAD, TRACE_LEAD / 2) + c->classes[c->level[k].class_first].centre -
-	       c->classes[c->level[0].class_first].centre;
+	return spread_of(c) + 0.5 * gap_of(c);
 }
 
 /* Which rings of one trace do not fit: share[rings] is how many of their accesses miss. */
-enum chase_state strides_look(struct chase_path *c, unsigned k, const struct strides *d, float *share)
+enum chase_state strides_look(struct chase_path *c, const struct strides *d, float *share)
 {
 	const struct {
 		struct strides d;
@@ -224,14 +193,12 @@ enum chase_state strides_look(struct chase_path *c, unsigned k, const struct str
 	if (!ticks)
 		return state;
 	const uint32_t all = count_of(d) - TRACE_LEAD;
-	const double floor =
-	    (k ? behind_first(c, k, ticks) : nearest(ticks + TRACE_LEAD, all, NEAREST * all / d->lines)) +
-	    beyond_near(c, k);
+	const double floor = nearest(ticks + TRACE_LEAD, all, NEAREST * all / d->lines) + beyond_near(c);
 	for (uint32_t r = 0; r < d->rings; r++) {
 		const uint32_t lap = lap_of(d), from = TRACE_LEAD + (r * LAPS + 1) * lap, n = (LAPS - 1) * lap;
 		uint32_t missed = 0;
 		for (uint32_t i = 0; i < n; i++)
-			missed += i % lap < d->lines && ticks[from + i] > floor;
+			missed += ticks[from + i] > floor;
 		share[r] = (float)missed / (float)((LAPS - 1) * d->lines);
 	}
 	study_keep(c->study, "strides", &key, sizeof(key), share, d->rings * sizeof(*share));
@@ -246,15 +213,15 @@ struct slow {
 	uint32_t own, others, last, clean;
 };
 
-/* Laps without an access beyond the floor, or one that the level above answered. */
-static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, double above, double floor)
+/* Laps without an access beyond the floor. */
+static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, double floor)
 {
 	uint32_t clean = 0;
 
 	for (uint32_t n = 0; n < laps; n++) {
 		uint32_t missed = 0;
 		for (uint32_t i = n * lap; i < (n + 1) * lap; i++)
-			missed += ticks[i] > floor || ticks[i] < above;
+			missed += ticks[i] > floor;
 		clean += !missed;
 	}
 	return clean;
@@ -262,18 +229,17 @@ static uint32_t clean_laps(const uint32_t *ticks, uint32_t laps, uint32_t lap, d
 
 /* Where the lines are in more pages than are translated at once an access of the one is as dear as the same one of the other, but for the part
  * of the level that each is in. False: a hit in the farthest part cannot be told from a miss. */
-static bool count_slow(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
-		       struct slow *slow)
+static bool count_slow(const struct chase_path *c, const struct strides *d, const uint32_t *ticks, struct slow *slow)
 {
 	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
 		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
 	const bool pages = c->reach && d->start + d->lines * d->from + d->moved > c->reach;
-	const double gap = gap_of(c, k), spread = spread_of(c, k), apart = 0.5 * (gap + spread),
+	const double gap = gap_of(c), spread = spread_of(c), apart = 0.5 * (gap + spread),
 		     near = fmin(nearest(test, n, NEAREST * laps), nearest(control, n, NEAREST * laps)),
-		     floor = near + beyond_near(c, k);
+		     floor = near + beyond_near(c);
 
 	/* Where even the nearest of so few lines are in a far part, a miss is not beyond what hits there may take. */
-	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[k].class_first].centre + spread / 2)
+	if (pages ? spread >= gap : 2 * spread >= gap && near > c->classes[c->level[0].class_first].centre + spread / 2)
 		return false;
 	for (uint32_t i = 0; i < n; i++) {
 		slow->own += pages ? test[i] >= control[i] + apart : test[i] > floor;
@@ -283,100 +249,12 @@ static bool count_slow(const struct chase_path *c, unsigned k, const struct stri
 	control = test + long_of(d) * lap;
 	for (uint32_t i = lap + d->lines - 1; i < long_of(d) * lap; i += lap)
 		slow->last += pages ? test[i] >= control[i] + apart : test[i] > floor;
-	slow->clean = pages ? 0 : clean_laps(test + lap, long_of(d) - 1, lap, 0, floor);
+	slow->clean = pages ? 0 : clean_laps(test + lap, long_of(d) - 1, lap, floor);
 	return true;
 }
 
-/* The same behind another level. False: that answered many of them, or pages cost something. */
-static bool count_behind(const struct chase_path *c, unsigned k, const struct strides *d, const uint32_t *ticks,
-			 struct slow *slow)
-{
-	const uint32_t lap = lap_of(d), laps = long_of(d) - settled_of(d), n = laps * lap,
-		       *test = ticks + TRACE_LEAD + settled_of(d) * lap, *control = test + long_of(d) * lap;
-	const double hit = behind_first(c, k, ticks), floor = hit + beyond_near(c, k),
-		     above = hit - (c->classes[c->level[k].class_first].centre -
-				    c->classes[c->level[k - 1].class_last].centre) /
-				       2;
-	uint32_t kept = 0;
-
-	for (uint32_t i = 0; i < n; i++) {
-		slow->own += test[i] > floor;
-		slow->others += control[i] > floor;
-		kept += test[i] < above;
-	}
-	slow->clean = clean_laps(test, laps * d->copies, lap / d->copies, above, floor);
-	return kept <= KEPT_MOST * n && !(c->reach && offset_of(d, count_of(d) - 1) + d->moved > c->reach);
-}
-
-/* Bytes after which the sets of the level above repeat. Lines are dealt round unequal ones: the same way again from one size on. */
-uint64_t strides_repeat_above(const struct chase_path *c, unsigned k)
-{
-	const struct chase_level *up = k ? &c->level[k - 1] : NULL;
-
-	return !up ? 1 : up->unequal ? up->size.value : up->line.value * up->sets.value;
-}
-
-/* Lines of one set of the level above that drive each other out of it, whatever it replaces. */
-uint64_t strides_driven_out(const struct chase_path *c, unsigned k)
-{
-	if (!k)
-		return 0;
-	const struct chase_level *up = &c->level[k - 1];
-	const uint64_t most = up->unequal ? up->set_size[up->unequal - 1] : up->ways.value;
-
-	return 2 * most + 2;
-}
-
-/* The fewest of the ring's lines that share a set of the level above. */
-static uint32_t together_above(const struct chase_path *c, unsigned k, const struct strides *d)
-{
-	const uint64_t line_above = c->level[k - 1].line.value, sets = strides_repeat_above(c, k) / line_above;
-	const uint32_t one = d->twin ? 2 * d->lines : d->lines;
-	uint32_t least = d->moved ? d->lines / 2 : d->lines;
-
-	for (uint32_t i = 0; i < one; i++) {
-		uint32_t same = 0;
-		for (uint32_t q = 0; q < one; q++) {
-			uint64_t set[2];
-			for (unsigned n = 0; n < 2; n++) {
-				const uint32_t at = n ? q : i, line = at % d->lines;
-				set[n] = (d->start + line * d->from + (at < d->lines ? 0 : d->twin) +
-					  (line >= d->lines / 2 ? d->moved : 0)) /
-					 line_above % sets;
-			}
-			same += set[0] == set[1];
-		}
-		least = same < least ? same : least;
-	}
-	return least;
-}
-
-/* Whether two places are nearly as far into what is repeated after `from` bytes. */
-static bool meet(uint64_t a, uint64_t b, uint64_t from)
-{
-	const uint64_t apart = (a % from + from - b % from) % from;
-
-	return apart < SKEW || from - apart < SKEW;
-}
-
-/* Bytes between a ring's copies, all of which share the sets that it is in above, where its lines are apart as no sets are there: here
- * two of its copies must not come to lie in one set, nor one where another's lines are that were moved. 0: there are no such. */
-static uint64_t copies_apart(uint64_t repeat, uint64_t least, const struct strides *d)
-{
-	for (uint64_t apart = least; apart <= APART_MOST * repeat; apart += repeat) {
-		bool any = false;
-		for (uint64_t i = 1; i < d->copies && !any; i++)
-			any = meet(i * apart, 0, d->from) || (d->moved && (meet(i * apart, d->moved, d->from) ||
-									   meet(i * apart + d->moved, 0, d->from)));
-		if (!any)
-			return apart;
-	}
-	return 0;
-}
-
-/* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. Behind another level, where `apart` is not 0,
- * with its copies in other places than otherwise. */
-enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct strides *asked, bool patient, bool *yes)
+/* Whether a ring of a few lines fits: else it misses in every lap, whatever is replaced. */
+enum chase_state strides_fits_in(struct chase_path *c, const struct strides *asked, bool patient, bool *yes)
 {
 	struct {
 		struct strides d;
@@ -393,26 +271,8 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	key.d.start = asked->start;
 	key.d.moved = asked->moved;
 	key.d.twin = asked->twin;
-	key.d.folded = asked->folded;
 	key.d.sm = c->sm;
 	key.d.patient = patient;
-	if (k) {
-		const uint64_t together = together_above(c, k, &key.d), repeat = strides_repeat_above(c, k);
-		const uint64_t driven = strides_driven_out(c, k);
-		while (key.d.copies < COPIES_MOST && key.d.copies * together < driven)
-			key.d.copies++;
-		const bool loose = repeat && key.d.from % repeat != 0;
-		key.d.apart = loose ? copies_apart(repeat, repeat, &key.d) : repeat;
-		snprintf(c->why, sizeof(c->why), "%u lines are too few not to stay in the level above", asked->lines);
-		if (key.d.copies >= COPIES_MOST)
-			return CHASE_UNDECIDED;
-		if (asked->apart && loose)
-			key.d.apart = copies_apart(repeat, key.d.apart + repeat, &key.d);
-		else if (asked->apart)
-			key.d.apart *= key.d.copies + 1;
-		if (!key.d.apart)
-			return CHASE_UNDECIDED;
-	}
 	const bool *before = study_recall(c->study, "few lines", &key, sizeof(key));
 	if (before) {
 		*yes = *before;
@@ -420,19 +280,17 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 	}
 	/* Misses that each lap would have at least: one line more than there is room for, or, of as many as a set holds, all the twins. */
 	const uint32_t *ticks = trace_ticks(c, &key.d, &state), laps = long_of(&key.d) - settled_of(&key.d),
-		       least = laps * (key.d.twin ? key.d.lines : 1) * (key.d.copies ? key.d.copies : 1);
+		       least = laps * (key.d.twin ? key.d.lines : 1);
 	if (!ticks)
 		return state;
-	if (!(k ? count_behind : count_slow)(c, k, &key.d, ticks, &slow)) {
+	if (!count_slow(c, &key.d, ticks, &slow)) {
 		snprintf(c->why, sizeof(c->why),
-			 k ? "the level above keeps some of the lines, or they are in more pages than are translated"
-			   : "hits in the farthest part of the level may be as slow as misses in the nearest");
+			 "hits in the farthest part of the level may be as slow as misses in the nearest");
 		return CHASE_UNDECIDED;
 	}
 	/* Where victims are drawn, strangers' lines that come again and again leave a set for a part of the time only, and where the oldest line goes a
 	 * stranger's drives all others out of a full set, one by one. But nothing makes a lap without a miss of lines that do not fit. */
-	*yes = 4 * slow.own <= least + 4 * slow.others ||
-	       (k ? slow.clean >= CLEAN_MOST * laps * key.d.copies : patient && slow.clean >= CLEAN);
+	*yes = 4 * slow.own <= least + 4 * slow.others || (patient && slow.clean >= CLEAN);
 	snprintf(c->why, sizeof(c->why), "of %u laps over %u lines %u accesses are slow, and %u of as many others",
 		 laps, key.d.lines, slow.own, slow.others);
 	/* Where nearly all of them miss, it is not what others evict, however many lines each of those costs. */
@@ -441,7 +299,7 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 		return CHASE_UNDECIDED;
 	/* A line that was moved and is still in a set that is too full goes itself, now and then. Else somebody else's may be in the way
 	 * of the others, and never given up. */
-	if (!k && !*yes && key.d.moved &&
+	if (!*yes && key.d.moved &&
 	    slow.last <=
 		stat_binomial_limit(long_of(&key.d) - 1, (slow.others + 1.0) / (laps * lap_of(&key.d)), CHANCE)) {
 		snprintf(c->why, sizeof(c->why), "of %u lines that do not fit the one that was moved never misses",
@@ -453,26 +311,15 @@ enum chase_state strides_fits_in(struct chase_path *c, unsigned k, const struct 
 }
 
 /* The same of a ring that fits, if not at once: a stranger in its set makes it miss in every lap until the stranger is replaced. */
-enum chase_state strides_fits(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
+enum chase_state strides_fits(struct chase_path *c, const struct strides *asked, bool *yes)
 {
-	const enum chase_state soon = strides_fits_in(c, k, asked, false, yes);
+	const enum chase_state soon = strides_fits_in(c, asked, false, yes);
 	bool at_last = false;
 
 	if (soon == CHASE_PENDING || (soon == CHASE_DONE && *yes))
 		return soon;
-	const enum chase_state late = strides_fits_in(c, k, asked, true, &at_last);
+	const enum chase_state late = strides_fits_in(c, asked, true, &at_last);
 	if (late == CHASE_PENDING || late == CHASE_DONE)
 		*yes = at_last;
 	return late == CHASE_UNDECIDED ? soon : late;
-}
-
-/* Whether a ring fits with its copies here or there: what conflicts of itself does wherever they lie, but those of one part may have
- * come to lie where others of another one do. */
-enum chase_state strides_fits_anyhow(struct chase_path *c, unsigned k, const struct strides *asked, bool *yes)
-{
-	struct strides wide = *asked;
-	const enum chase_state state = strides_fits(c, k, asked, yes);
-
-	wide.apart = 1;
-	return state != CHASE_DONE || *yes || !k ? state : strides_fits(c, k, &wide, yes);
 }

@@ -297,9 +297,9 @@ enum chase_state chase_geometry(struct chase_path *c, unsigned k)
 
 	if (state != CHASE_PENDING)
 		state = chase_by_lines(c, k);
-	if (state == CHASE_PENDING || l->sets.state == CHASE_DONE)
+	if (state == CHASE_PENDING || l->sets.state == CHASE_DONE || k)
 		return state;
 	/* Pages are no matter there: neighbours of lines that conflict, in the same pages, do not. */
-	const enum chase_state few = chase_by_strides(c, k);
+	const enum chase_state few = chase_by_strides(c);
 	return few == CHASE_UNDECIDED ? state : few;
 }

@@ -22,7 +22,7 @@ bool chase_hidden(const struct chase_path *c, unsigned k, uint32_t elements);
 void chase_bracket(const struct chase_path *c, unsigned k, double *lo, double *hi);
 /* Size, line, ways and sets by rings of few lines, where laps over all of them take so long that others are in the way. UNDECIDED: the
  * level is as it was. */
-enum chase_state chase_by_strides(struct chase_path *c, unsigned k);
+enum chase_state chase_by_strides(struct chase_path *c);
 /* Whether lines, not pages, are what does not fit. UNDECIDED: size, line, ways and sets then are, too. */
 enum chase_state chase_by_lines(struct chase_path *c, unsigned k);
 /* Where a line is looked for: at the size (j = 0), and some way behind. */

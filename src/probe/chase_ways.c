@@ -368,11 +368,6 @@ static enum chase_state ways_of(struct chase_path *c, unsigned k)
 		chase_undecided(&l->sets, c->why);
 		return chase_undecided(&l->ways, c->why);
 	}
-	/* Every line there is, wherever the one more lies, and lines far apart did not find more room: there is one set. */
-	if (l->one_set && (uint64_t)most * line == size) {
-		chase_decided(&l->sets, 1);
-		return chase_decided(&l->ways, most);
-	}
 	if (!modulo && (uint64_t)most * line >= size) {
 		snprintf(c->why, sizeof(c->why),
 			 "one more line makes lines of several sets miss, as others' lines in them would: %u lines",

@@ -8,9 +8,7 @@
 #define FLUSHES	     2
 #define WIDE_MOST    6u
 #define FLIP_BYTES   16
-#define SETS_LED     4
-#define PAGE_LEAST   4096u /* bytes: no page is smaller */
-#define SPARE	     2	   /* entries: of what the kernel reads and writes besides */
+#define SPARE	     2 /* entries: of what the kernel reads and writes besides */
 
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v)
 {
@@ -49,27 +47,7 @@ bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes)
 {
 	if (l->spread && bytes <= l->apart && lines + SPARE <= l->entries / 2)
 		return true;
-	return bytes <= l->limit || (!l->up && bytes <= l->apart && (l->led || lines + SPARE <= l->entries));
-}
-
-bool level_can_lead(const struct level *l)
-{
-	const uint64_t need = (l->ways + 1) * l->line * l->sets;
-
-	return !l->up && !l->unequal && !l->lent &&
-	       (l->path == SET_PAST_L1 || l->path == SET_TEXTURE || l->path == SET_READONLY) && l->sets >= SETS_LED &&
-	       !(l->line & (l->line - 1)) && l->line >= FLIP_BYTES && 2 * l->line <= PAGE_LEAST && need <= l->apart &&
-	       !level_reads(l, l->ways + 1, need);
-}
-
-/* Before each line one that differs from it in the last bit of its number: in the same page, and in a set beside. */
-static void lead(const struct level *l, struct set_lines *set)
-{
-	set->led = true;
-	set->between = set->flips = set->flipped = 1;
-	set->flip[0] = (uint32_t)(l->line / FLIP_BYTES);
-	set->apart = 0;
-	set->bound = (2ull * set->ways + 1) * set->stride;
+	return bytes <= l->limit || (!l->up && bytes <= l->apart && lines + SPARE <= l->entries);
 }
 
 /* Over how many of so many sets of a level above, in tiles of its lines, the set's lines are spread. */
@@ -144,8 +122,6 @@ void level_between(const struct level *l, struct set_lines *set, unsigned effort
 	const struct set_lines *lists = l->lists;
 
 	set->between = set->flips = set->flipped = 0;
-	if (l->led && set->mode == SET_STRIDED)
-		lead(l, set);
 	if (!l->up)
 		return;
 	/* Where lines of the set drive each other out of the level above, it is the first one that keeps them. */

@@ -16,8 +16,6 @@ struct level {
 	    wider; /* bytes that may be read where fewer are too few for the lines of one set; 0: no more than limit */
 	bool
 	    spread; /* they are too few all the same: its lines take half of those entries, what is read in between half of limit */
-	bool
-	    led; /* there are too few entries for the lines of one set, and each is read after a neighbour in its page, of another set */
 	uint64_t size, line, ways, sets;
 	bool unequal;
 	bool lent;	     /* size and ways are those beside what a trace takes of it as shared memory */
@@ -40,8 +38,6 @@ static inline uint64_t least(uint64_t a, uint64_t b)
 bool level_number(const struct level *l, const char *prefix, const char *what, uint64_t *v);
 /* Whether so many lines, all of them within so many bytes, can be read. */
 bool level_reads(const struct level *l, uint64_t lines, uint64_t bytes);
-/* Whether those of one set are more than that, and can be read all the same, each after a neighbour that has its page translated. */
-bool level_can_lead(const struct level *l);
 /* Lines to read in between, so that the level above forgets: as many of its sets' mates as it has ways, and where that was not
  * enough, `effort` times twice as many. */
 void level_between(const struct level *l, struct set_lines *set, unsigned effort);

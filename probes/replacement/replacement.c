@@ -144,7 +144,6 @@ static void make_room(struct level *l)
 		l->limit = l->wider;
 	else
 		l->spread = l->up && !set_pages(l->path);
-	l->led = level_can_lead(l);
 }
 
 /* What was seen of which lines share a set, besides how far apart they are. */

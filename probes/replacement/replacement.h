@@ -62,7 +62,6 @@ struct set_lines {
 	 * all of them do so besides, because tiles of neighbours share a set of the level above. */
 	unsigned flips, flipped;
 	uint32_t flip[SET_FLIPS];
-	bool led; /* SET_STRIDED: they are read before the line, not after it, so that its page is translated then */
 	unsigned turn_bits; /* log2 of the lines of each page that take turns */
 	unsigned step_bits; /* log2 of the bytes from one of those to the next, of 32 */
 	double

@@ -116,7 +116,7 @@ void set_params(const struct set_lines *l, const struct policy_plan *plan, doubl
 	put(&what, &at, l->step_bits, 2);
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		put(&what, &at, l->tile, 3);
-		put(&what, &at, l->led, 1);
+		put(&what, &at, 0, 1); /* was: read before the line */
 		put(&what, &at, plan->seed >> SEED_BITS, SEED_MORE);
 		put(&what, &at, plan->ways >> 9, 1);
 		put(&what, &at, plan->lines >> 9, 1);
@@ -165,7 +165,7 @@ static void decode(const double *p, double x, struct set_lines *l, struct policy
 	l->lines = plan->lines;
 	if (l->mode == SET_STRIDED || l->mode == SET_DENSE) {
 		l->tile = (unsigned)take(&what, 3);
-		l->led = take(&what, 1);
+		take(&what, 1);
 		plan->seed |= (uint32_t)take(&what, SEED_MORE) << SEED_BITS;
 		l->ways = plan->ways |= (unsigned)take(&what, 1) << 9;
 		l->lines = plan->lines |= (unsigned)take(&what, 1) << 9;
@@ -348,22 +348,16 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Which of what is read for a line is the line itself. */
-static uint32_t own(const struct set_lines *l)
-{
-	return l->led ? l->between : 0;
-}
-
 /* Addresses of the first `lines` lines, and behind each of what is read after it; or before each of what is read before it. */
 static uint64_t *addresses(struct arena *a, const struct set_lines *l, unsigned lines)
 {
-	uint32_t each = 1 + l->between, first = l->led ? 0 : 1;
+	uint32_t each = 1 + l->between;
 	uint64_t *out = ARENA_ARRAY(a, (size_t)lines * each, uint64_t);
 
 	for (unsigned i = 0; out && i < lines; i++) {
-		out[i * each + own(l)] = set_address(l, i);
+		out[i * each] = set_address(l, i);
 		for (unsigned k = 0; k < l->between; k++)
-			out[i * each + first + k] = between(l, i, k);
+			out[i * each + 1 + k] = between(l, i, k);
 	}
 	return out;
 }
@@ -411,7 +405,7 @@ static size_t before(const struct set_lines *l)
 /* Where access i of a sequence is among all: nothing is read in between at first, so that the nearest level is seen. */
 static size_t position(const struct set_lines *l, uint32_t i)
 {
-	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between) + own(l));
+	return before(l) + (i < TRACE_LEAD ? i : TRACE_LEAD + (size_t)(i - TRACE_LEAD) * (1 + l->between));
 }
 
 /* The accesses of a sequence, each to its place. address: of each line and of those read after it. */
@@ -429,7 +423,7 @@ static bool accesses(struct arena *a, const struct set_lines *l, const struct po
 	qsort(sorted, all, sizeof(*sorted), by_address);
 	for (unsigned pass = before(l) ? 0 : 1; pass < 2; pass++) {
 		for (uint32_t i = 0; i < TRACE_LEAD; i++)
-			at[n++] = place_of(l, address[own(l)], before(l) ? i : 0);
+			at[n++] = place_of(l, address[0], before(l) ? i : 0);
 		for (uint32_t i = 0; !pass && i < all * turns; i++)
 			at[n++] = place_of(l, address[i / turns], i % turns);
 	}
@@ -454,7 +448,7 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 {
 	uint64_t used = span_of(l);
 	uint32_t each = 1 + l->between, all = l->lines * each, turns = 1u << l->turn_bits, places = 0, n = 0;
-	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count) - own(l);
+	uint32_t lead = before(l) ? TRACE_LEAD : 0, count = (uint32_t)position(l, q->count);
 	uint64_t *address = addresses(a, l, l->lines);
 	uint32_t *sorted = ARENA_ARRAY(a, (size_t)all * turns + lead, uint32_t);
 	uint32_t *at = ARENA_ARRAY(a, count, uint32_t);
@@ -484,8 +478,8 @@ static int spec_of(struct arena *a, const struct set_lines *l, const struct poli
 	const uint64_t aligned = l->mode == SET_DEALT && l->lines > l->ways
 				     ? ((uint64_t)place_of(l, set_address(l, l->ways), 0) << SHIFT) + PAGE_LINE
 				     : used;
-	while ((l->mode == SET_HASHED || folded(l) || (l->flips && !l->led) || set_pages(l->path)) &&
-	       t->align < aligned && t->align < ALIGN_MOST)
+	while ((l->mode == SET_HASHED || folded(l) || l->flips || set_pages(l->path)) && t->align < aligned &&
+	       t->align < ALIGN_MOST)
 		t->align *= 2;
 	return used >> SHIFT > UINT32_MAX ? -ENOTSUP : 0;
 }

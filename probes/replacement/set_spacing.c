@@ -43,7 +43,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	if (!usual && !policy_classify(&few, q, *ticks, classes))
 		return out;
 	/* Where lines in between fall into the set, too, as many as fit do not fit either. Without any, those that miss may be strangers' doing,
-	 * which a victim that is drawn leaves there for long; nor with one that leads, of a set beside. */
+	 * which a victim that is drawn leaves there for long. */
 	for (uint32_t i = q->fits_from; i < q->fits_to; i++)
 		alone += trace_class_of(classes, (*ticks)[i]) != TRACE_MISS;
 	for (uint32_t lap = 0; lap < LAPS; lap++) {
@@ -57,8 +57,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	if (out.settled)
 		out.conflict = missed >= (usual ? LAPS - LAPS / 4 : LAPS - 1);
 	else
-		out.conflict = usual && (!set->between || set->led) && missed >= LAPS - 1 &&
-			       2 * alone >= q->fits_to - q->fits_from;
+		out.conflict = usual && !set->between && missed >= LAPS - 1 && 2 * alone >= q->fits_to - q->fits_from;
 	return out;
 }
 
@@ -66,9 +65,6 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 static struct laps conflict_at(const struct level *l, struct set_lines *set, unsigned tile, unsigned effort,
 			       struct trace_classes *classes, uint32_t **ticks, struct policy_sequence *q)
 {
-	/* The neighbour of a line may be in its tile. */
-	if (l->led && tile)
-		return (struct laps){.state = CHASE_UNDECIDED};
 	set->stride = l->line * l->sets << tile;
 	set->tile = 0; /* one line of each tile */
 	set->lines = set->ways + 1;

@@ -7,12 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE	      0.05 /* of the cost that the survey saw */
-#define STEP_SHARE    0.1  /* of the visits have a cost that is none of noise */
-#define STEP_TRIES    6
-#define CLOCK_TRIES   6	  /* besides the first one, of a ring that met one clock */
-#define STEP_VAGUE    0.2 /* of a cost, within which it has to be known */
-#define ASTRAY_LITTLE 1	  /* cycles */
+#define ALIKE	    0.05 /* of the cost that the survey saw */
+#define CLOCK_TRIES 6	 /* besides the first one, of a ring that met one clock */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
 {
@@ -158,64 +154,7 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 		if (v->cost[i] >= mode[0].lo && v->cost[i] <= mode[0].hi)
 			v->cost[n++] = v->cost[i];
 	v->n = n;
-	v->each = NULL;
 	return true;
-}
-
-/* Costs of single visits, ascending; in v's scratch. */
-static const double *in_order(const struct tlb_visits *v, size_t *count)
-{
-	*count = v->each ? v->each_n : v->n;
-	memcpy(v->scratch, v->each ? v->each : v->cost, *count * sizeof(*v->scratch));
-	qsort(v->scratch, *count, sizeof(*v->scratch), ascending);
-	return v->scratch;
-}
-
-/* The least and the most that some of a ring's visits cost, each of which enough of them do that no noise makes it. */
-static void extremes(const struct tlb_visits *v, double *least, double *most)
-{
-	size_t count;
-	const double *cost = in_order(v, &count);
-	const size_t few = (size_t)(STEP_SHARE * (double)count);
-
-	for (size_t i = 0; i < count;) {
-		size_t n = i;
-		while (n < count && cost[n] == cost[i])
-			n++;
-		if (n - i > few) {
-			*least = fmin(*least, cost[i]);
-			*most = fmax(*most, cost[i]);
-		}
-		i = n;
-	}
-}
-
-/* Whether visits have more costs than steps of the clock make of one, which are off by less than two of them to either side. Noise comes upon openers
- * as upon followers, and puts about as many to one side of those as to the other: what one side has beyond that is another cost, as rows of the
- * memory are that cost too little for anybody to know of them. */
-#define STRAY_SHARE 0.03 /* of the visits are */
-#define STRAY_SIDES 3	 /* and so many times as many as on the other side */
-static bool of_one_cost(const struct tlb_path *c, const struct tlb_visits *v)
-{
-	size_t count, inside = 0, less = 0, more = 0;
-	const double *cost = in_order(v, &count), wide = 3 * c->grain;
-	double first = 0;
-
-	for (size_t i = 0, end = 0; i < count; i++) {
-		while (end < count && cost[end] <= cost[i] + wide)
-			end++;
-		if (end - i > inside) {
-			inside = end - i;
-			first = cost[i];
-		}
-	}
-	/* Refreshes, and what else makes a visit much slower, are farther off. */
-	for (size_t i = 0; i < count; i++) {
-		less += cost[i] < first && cost[i] >= first - 2 * c->grain;
-		more += cost[i] > first + wide && cost[i] <= first + wide + 2 * c->grain;
-	}
-	const size_t stray = less > more ? less : more, other = less + more - stray;
-	return (double)stray <= STRAY_SHARE * (double)count || stray <= STRAY_SIDES * other;
 }
 
 /* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
@@ -246,100 +185,6 @@ static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring
 		least = cost;
 		*v = one;
 	}
-	return CHASE_DONE;
-}
-
-/* What a clock that counts by several leaves open of a cost: both accesses of a visit are off by less than one step to either side, so that a
- * visit's cost is off by less than two, and so are the cheapest and the dearest. Which of the steps are met may depend on when a launch begins: where that
- * says too little, some more do. */
-static enum chase_state between_steps(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				      const struct tlb_visits *first, struct tlb_price *out)
-{
-	const double off = 2 * c->grain - 1;
-	double least = INFINITY, most = -INFINITY;
-
-	bool one = of_one_cost(c, first);
-	extremes(first, &least, &most);
-	for (uint32_t i = 1;
-	     one && i <= STEP_TRIES && most - least < 2 * c->grain && out->high - out->low > STEP_VAGUE * out->value;
-	     i++) {
-		struct tlb_ring again = *ring;
-		struct tlb_price at = {.state = CHASE_UNDECIDED};
-		struct tlb_visits v;
-		again.turns = tlb_turns(c, ring) + i;
-		if (tlb_visits_get(c, &again, from, below, &v, &at) == CHASE_PENDING)
-			return CHASE_PENDING;
-		if (at.state == CHASE_DONE && v.n >= TLB_VISITS_LEAST && v.near == first->near &&
-		    v.usual == first->usual) {
-			extremes(&v, &least, &most);
-			one = of_one_cost(c, &v);
-		}
-	}
-	/* Rows that nobody knows of are in some of the visits, and in the mean of all less than what makes two costs of one. */
-	if (!one && !first->near)
-		out->low -= c->gap / 2;
-	const double low = fmax(out->low, most - off), high = fmin(out->high, least + off);
-	/* Nothing is left where they are not of one cost. */
-	if (one && isfinite(least) && low < high) {
-		out->low = low;
-		out->high = high;
-	}
-	return CHASE_DONE;
-}
-
-/* What opens a row of the memory, where the first access to each page that the first level has does so: more of them, as far from each other, are in
- * the same banks and others besides, and whatever walks to a page's entry opens rows of its own, so that misses do, too. But both read the same lines
- * of a page then: which of them a page's first access leaves open for the others depends on how far apart those two are, and that on how many are
- * read. NAN: not all do. */
-static enum chase_state rows_of_hits(struct tlb_path *c, uint32_t lines, double *cost)
-{
-	const struct tlb_level *l = &c->level[0];
-	struct tlb_price hits = {.state = CHASE_UNDECIDED};
-	struct tlb_visits v;
-	size_t kept;
-
-	*cost = NAN;
-	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value, .lines = lines};
-	const enum chase_state state = tlb_visits_get(c, &full, -INFINITY, INFINITY, &v, &hits);
-	if (state != CHASE_DONE || v.n < TLB_VISITS_LEAST || v.near)
-		return state == CHASE_PENDING ? state : CHASE_DONE;
-	spread_of(&v, &hits);
-	if (hits.spread[0] >= c->rows - c->gap - ROW_ALIKE * c->rows &&
-	    hits.spread[TLB_SPREAD - 1] <= c->rows + c->gap + ROW_ALIKE * c->rows)
-		*cost = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	return CHASE_DONE;
-}
-
-/* What is in `value`, which pages of a ring cost that miss, of the memory's rows. NAN: that is not known. Where hits do not tell by as many lines of each
- * page as the ring has, because a cache has those, the ring is read with as many as hits need, and that is the value then. */
-static enum chase_state rows_in(struct tlb_path *c, const struct tlb_ring *over, double from, double below,
-				double *value, double *opened)
-{
-	const struct tlb_level *l = &c->level[0];
-	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
-	struct tlb_ring more = *over;
-	struct tlb_price at = {.state = CHASE_UNDECIDED};
-	struct tlb_visits v;
-	size_t kept;
-	double cost;
-
-	*opened = NAN;
-	if (l->reach.state != CHASE_DONE || !l->entries.value)
-		return CHASE_DONE;
-	enum chase_state state = rows_of_hits(c, tlb_lines(c, over), opened);
-	if (state != CHASE_DONE || isfinite(*opened))
-		return state;
-	more.lines = tlb_lines(c, &full);
-	if (more.lines == tlb_lines(c, over) || more.lines * more.pages > TLB_LOOK_MOST)
-		return state;
-	state = rows_of_hits(c, more.lines, &cost);
-	if (state != CHASE_DONE || !isfinite(cost))
-		return state;
-	state = tlb_visits_get(c, &more, from, below, &v, &at);
-	if (state != CHASE_DONE || v.n < TLB_VISITS_LEAST || v.near)
-		return state == CHASE_PENDING ? state : CHASE_DONE;
-	*value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	*opened = cost;
 	return CHASE_DONE;
 }
 
@@ -391,13 +236,7 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		return undecided(
 		    out,
 		    "what is read to translate may come from a cache or, as so many pages are visited, from memory");
-	double opened = NAN;
-	if (either && rows_in(c, &over, up->floor, below, &out->value, &opened) == CHASE_PENDING)
-		return out->state = CHASE_PENDING;
-	if (isfinite(opened)) {
-		out->value -= opened;
-		out->loose = 2 * (c->grain - 1);
-	} else if (either) {
+	if (either) {
 		out->value -= c->rows / 2;
 		out->loose = c->rows / 2;
 	}
@@ -414,15 +253,9 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	out->loose += v.astray;
 	out->low = fmin(out->value - 2 * (c->grain - 1), out->value + middle);
 	out->high = fmax(out->value + 2 * (c->grain - 1), out->value + middle);
-	/* What a faster clock may have put to all of a launch, the price leaves open anyway. */
-	if (c->grain > GAP_LEAST && out->loose <= fmin(v.astray, ASTRAY_LITTLE) && !(c->rows > 0 && !v.near) &&
-	    between_steps(c, &over, up->floor, below, &v, out) == CHASE_PENDING)
-		return out->state = CHASE_PENDING;
 	/* The survey did not ask which clock it met. */
 	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0, differ = out->value - c->step[k];
-	/* Nor whether rows were in what it saw. */
-	if (fmin(fabs(differ), isfinite(opened) ? fabs(differ + opened) : INFINITY) <=
-	    2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
+	if (fabs(differ) <= 2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
 		return out->state;
 	snprintf(why, sizeof(why),
 		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "

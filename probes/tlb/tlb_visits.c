@@ -112,10 +112,10 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
  * long as both accesses of a visit met one clock. What is left of that is of lines that are not equally far. Changes within a visit are few. */
 static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, double below, struct tlb_visits *v)
 {
-	double apart = 0, *each = ARENA_ARRAY(study_arena(c->study), (size_t)w->visits + 1, double);
-	size_t n = 0, each_n = 0;
+	double apart = 0;
+	size_t n = 0;
 
-	for (uint32_t i = 0; i < w->visits && each; i++) {
+	for (uint32_t i = 0; i < w->visits; i++) {
 		const uint32_t other = tlb_other_role(w, i);
 		if (other <= i || other >= w->visits || !(w->cost[i] >= (float)from && w->cost[i] < (float)below) ||
 		    !(w->cost[other] >= (float)from && w->cost[other] < (float)below))
@@ -126,12 +126,6 @@ static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, 
 			continue;
 		apart = fmax(apart, differ);
 		v->scratch[n++] = (w->ticks[2 * i] + w->ticks[2 * other] - first - second) / 2;
-		/* Two clocks put to one what they take from the other, and set both farther apart than steps do. */
-		const double one = w->ticks[2 * i] - second, two = w->ticks[2 * other] - first;
-		if (fabs(one - two) <= 2 * c->grain && c->swing_least * (first + second) > 2 * c->grain) {
-			each[each_n++] = one;
-			each[each_n++] = two;
-		}
 	}
 	const double astray = c->swing * apart / 2;
 	if (n < TLB_VISITS_LEAST || astray >= v->astray)
@@ -139,8 +133,6 @@ static void in_pairs(struct tlb_path *c, const struct tlb_view *w, double from, 
 	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
 	v->n = n;
 	v->astray = astray;
-	v->each = each_n >= TLB_VISITS_LEAST ? each : NULL;
-	v->each_n = each_n;
 }
 
 enum chase_state tlb_visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,

@@ -9,8 +9,6 @@
 struct tlb_visits {
 	double *cost, *scratch;
 	size_t n;
-	double *each; /* single ones, of which the clock's steps tell more than of means of pairs; NULL: as cost */
-	size_t each_n;
 	bool near;  /* no memory was asked */
 	bool usual; /* all at the SM's usual clock, ... */
 	bool both;  /* ... as a faster one was seen beside it */

@@ -100,6 +100,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		    s, key, (double)size, INFINITY, "footprint bisection, misses of single accesses counted", "chase",
 		    "%llu bytes hit, lap after lap; no single lines in conflict confirm that no more fits: %.120s",
 		    size, l->line.why);
+		if (!k && !c->beyond_sm)
+			note(s, prefix, "size", NOTE_LENT);
 	} else if (!l->endless && l->has_room && sized.state == CHASE_DONE && l->sets.state != CHASE_DONE) {
 		/* Some sets are not full of so many bytes, so there may be room for more of other lines. */
 		snprintf(key, sizeof(key), "%s.size", prefix);

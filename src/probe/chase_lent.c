@@ -43,22 +43,23 @@ static struct finding *beside(struct finding_list *l, const struct finding *f, c
 	return gates_find(l, key);
 }
 
+/* Of a level whose lines and sets are not known, what shared memory took is no whole number of ways. */
 static void estimate(struct finding_list *l, struct finding *f, const char *what, bool ways, uint64_t taken)
 {
 	const struct finding *line = beside(l, f, what, "line"), *sets = beside(l, f, what, "sets");
+	const bool known = line && sets && finding_estimated(line) && finding_estimated(sets);
 	char why[sizeof(f->because)];
 
 	/* Of one set shared memory may leave less than it takes: lines side by side are all of it. */
-	if (!line || !sets || !finding_estimated(line) || !finding_estimated(sets) || !(sets->value.number > 1))
+	if (known ? !(sets->value.number > 1) : ways)
 		return;
-	const double way = line->value.number * sets->value.number, more = ceil((double)taken / way),
+	const double way = known ? line->value.number * sets->value.number : 1, more = ceil((double)taken / way),
 		     part = ways ? more : more * way, whole = f->lo + part;
 	/* Drivers hand out shared memory in steps, so that as much again may be gone. What is known no better is no estimate. */
 	if (whole + part - f->lo > LIKELY_WIDE * whole)
 		return;
-	snprintf(why, sizeof(why),
-		 "%.0f %s were left by the %llu bytes of shared memory that a launch has, which are %.0f ways; %.200s",
-		 f->lo, ways ? "ways" : "bytes", (unsigned long long)taken, more, f->because);
+	snprintf(why, sizeof(why), "%.0f %s were left by the %llu bytes of shared memory that a launch has; %.200s",
+		 f->lo, ways ? "ways" : "bytes", (unsigned long long)taken, f->because);
 	memcpy(f->because, why, sizeof(why));
 	f->verdict = VERDICT_LIKELY;
 	f->value.number = whole;

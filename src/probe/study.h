@@ -89,7 +89,7 @@ bool probe_claims(const struct probe *p, const char *key);
 void same_cache_estimate(struct finding_list *l);
 
 /* chase_lent.c: of a first level of which shared memory took a part, size and ways that are BOUND become LIKELY where they are known to a quarter:
- * what was seen, and the whole ways that as many bytes as a launch takes make up. After the gates, which take them for bounds. */
+ * what was seen, and what as many bytes as a launch takes make up, in whole ways where those are known. After the gates, which take them for bounds. */
 void chase_lent_estimate(struct finding_list *l, uint64_t taken);
 
 /* infer.c: what is done to all findings of a run once each probe has concluded. 0 or -ENOMEM. */

@@ -433,8 +433,11 @@ int spec_parse(struct sim_spec **out, struct arena *a, const char *file, const c
 	if (!s)
 		return err_nomem(e);
 	snprintf(s->file, sizeof s->file, "%s", file);
+	const struct embedded *base;
+	int rc = spec_lines(&f, text, size, &base);
 	s->hash = hash64(text, size, 0);
-	int rc = spec_lines(&f, text, size);
+	if (base)
+		s->hash = hash64(base->data, base->size, s->hash);
 	if (rc == 0)
 		rc = read_all(&f, s);
 	if (rc == 0)

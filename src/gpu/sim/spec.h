@@ -178,8 +178,8 @@ struct host_spec {
 };
 
 struct sim_spec {
-	char name[128], file[512];
-	uint64_t hash; /* of the file's text */
+	char name[128], like[96], file[512]; /* like: the description that lent what this one does not say, or "" */
+	uint64_t hash;			     /* of the file's text */
 	/* device */
 	uint32_t sm_count, sm_per_cluster, cluster_count, warp_size;
 	const uint32_t *sm_number;    /* what %smid says on each SM, cluster by cluster; NULL: 0, 1, 2 ... */

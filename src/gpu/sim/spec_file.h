@@ -1,6 +1,7 @@
 /* Inside the .gpu reader: the table of keys, the lines of one file, and the checks. Others include spec.h only. */
 #ifndef FATHOM_SPEC_FILE_H
 #define FATHOM_SPEC_FILE_H
+#include "base/embed.h"
 #include "gpu/sim/spec.h"
 #include <stddef.h>
 
@@ -61,17 +62,20 @@ void spec_key_fill(char *out, size_t n, const char *pattern, const char *first, 
 /* ---- the lines of one file (spec_lines.c) ---- */
 struct spec_line {
 	const char *key, *value, *unit;
-	unsigned line;
+	unsigned line; /* of one that is lent: that of device.like */
+	bool lent;     /* by the description that this one is like */
 };
 struct spec_file {
 	struct arena *a;
 	struct err *e;
 	const char *name;
 	struct spec_line *lines; /* sorted by key once read */
+	unsigned lent;		 /* line of device.like while what that description has is read */
 	size_t count, cap;
 };
-/* Reads, expands braces, checks that each key exists once, with a unit of the right dimension and a source. */
-int spec_lines(struct spec_file *f, const char *text, size_t size);
+/* Reads, expands braces, checks that each key exists once, with a unit of the right dimension and a source. What a description that this one
+ * is like has, and this one not, is added; *base is then its text, else NULL. */
+int spec_lines(struct spec_file *f, const char *text, size_t size, const struct embedded **base);
 const struct spec_line *spec_line(const struct spec_file *f, const char *key); /* NULL when it is not there */
 unsigned spec_line_number(const struct spec_file *f, const char *key);	       /* 0 when it is not there */
 /* "file:line: sentence". line 0 leaves the number out. Returns -EINVAL. */

@@ -19,6 +19,7 @@ const char *const spec_level_names[CONST_LEVELS] = {"l1", "l2", "l3", "l4"};
 /* clang-format off */
 const struct spec_key spec_keys[] = {
 	/* pattern, dimension, kind, where it goes, least, most, fallback, words, meaning */
+	{"device.like", DIM_NAME, KIND_TEXT, IN_SPEC(like), 1, 96, "", NO_WORDS, "a built-in description, whose lines hold for all keys that this one does not give"},
 	{"device.name", DIM_NAME, KIND_TEXT, IN_SPEC(name), 1, 128, REQUIRED, NO_WORDS, "the product's name, in quotes when it has spaces"},
 	{"device.sm_count", DIM_COUNT, KIND_U32, IN_SPEC(sm_count), 1, 1024, REQUIRED, NO_WORDS, "streaming multiprocessors (SMs) of the whole GPU"},
 	{"device.warp_size", DIM_COUNT, KIND_U32, IN_SPEC(warp_size), 1, 64, "32", NO_WORDS, "threads that execute one instruction together"},

@@ -68,7 +68,11 @@ static int add(struct spec_file *f, const char *key, const char *value, const ch
 	if (dim != k->dim)
 		return spec_fail(f, line, "'%s' is in %s, not in %s", key, spec_dim_name(k->dim), unit);
 	struct spec_line *l = &f->lines[f->count];
-	*l = (struct spec_line){.key = arena_strdup(f->a, key), .value = value, .unit = unit, .line = line};
+	*l = (struct spec_line){.key = arena_strdup(f->a, key),
+				.value = value,
+				.unit = unit,
+				.line = f->lent ? f->lent : line,
+				.lent = f->lent != 0};
 	if (!l->key)
 		return err_nomem(f->e);
 	f->count++;
@@ -167,10 +171,12 @@ static int compare(const void *a, const void *b)
 {
 	const struct spec_line *x = a, *y = b;
 	int order = strcmp(x->key, y->key);
-	return order ? order : (x->line > y->line) - (x->line < y->line);
+	if (order || x->lent != y->lent)
+		return order ? order : x->lent - y->lent;
+	return (x->line > y->line) - (x->line < y->line);
 }
 
-int spec_lines(struct spec_file *f, const char *text, size_t size)
+static int read_text(struct spec_file *f, const char *text, size_t size)
 {
 	unsigned line = 1;
 	for (size_t at = 0; at < size; line++) {
@@ -188,13 +194,57 @@ int spec_lines(struct spec_file *f, const char *text, size_t size)
 			return rc;
 		at += n + 1;
 	}
+	return 0;
+}
+
+/* The lines of the built-in description that this one says it is like. */
+static int borrow(struct spec_file *f, const struct embedded **base)
+{
+	char path[KEY_BYTES + 16];
+	const struct spec_line *like = NULL;
+	for (size_t i = 0; i < f->count; i++)
+		if (strcmp(f->lines[i].key, "device.like") == 0)
+			like = &f->lines[i];
+	if (!like)
+		return 0;
+	snprintf(path, sizeof path, "gpus/%.*s.gpu", KEY_BYTES, like->value);
+	*base = embed_find(path);
+	if (!*base)
+		return spec_fail(f, like->line,
+				 "no built-in description is called '%.60s'; fathom list gpus names them", like->value);
+	const unsigned line = like->line; /* the lines may move */
+	const char *name = like->value;
+	f->lent = line;
+	int rc = read_text(f, (*base)->data, (*base)->size);
+	f->lent = 0;
+	for (size_t i = 0; rc == 0 && i < f->count; i++)
+		if (f->lines[i].lent && strcmp(f->lines[i].key, "device.like") == 0)
+			rc = spec_fail(f, line, "'%.60s' is itself like '%.60s'; name that one", name,
+				       f->lines[i].value);
+	return rc;
+}
+
+int spec_lines(struct spec_file *f, const char *text, size_t size, const struct embedded **base)
+{
+	size_t kept = 0;
+	*base = NULL;
+	int rc = read_text(f, text, size);
+	if (rc == 0)
+		rc = borrow(f, base);
+	if (rc)
+		return rc;
 	if (f->count == 0)
 		return spec_fail(f, 0, "the file describes nothing");
 	qsort(f->lines, f->count, sizeof *f->lines, compare);
-	for (size_t i = 1; i < f->count; i++)
-		if (strcmp(f->lines[i - 1].key, f->lines[i].key) == 0)
+	for (size_t i = 0; i < f->count; i++) {
+		const bool again = kept && strcmp(f->lines[kept - 1].key, f->lines[i].key) == 0;
+		if (!again)
+			f->lines[kept++] = f->lines[i];
+		else if (!f->lines[i].lent || f->lines[kept - 1].lent)
 			return spec_fail(f, f->lines[i].line, "'%s' was already given in line %u", f->lines[i].key,
-					 f->lines[i - 1].line);
+					 f->lines[kept - 1].line);
+	}
+	f->count = kept;
 	return 0;
 }
 

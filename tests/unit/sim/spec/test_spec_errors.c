@@ -487,9 +487,17 @@ static void instruction_caches(void **state)
 	expect_added("cache.instruction.prefetch = 1 count # x", "there is no instruction cache");
 }
 
+static void like_another(void **state)
+{
+	(void)state;
+	expect_added("device.like = teapot name # x", "no built-in description is called 'teapot'");
+	expect_added("device.like = g8800ultra name # x", "'g8800ultra' is itself like 'g8800gtx'");
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(like_another),
 	    cmocka_unit_test(instruction_caches),
 	    cmocka_unit_test(syntax),
 	    cmocka_unit_test(keys),

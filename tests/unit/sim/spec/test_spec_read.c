@@ -127,6 +127,25 @@ static void types_stand_in_for_their_sisters(void **state)
 	arena_free(&a);
 }
 
+/* One that is like another has its lines, but for those of its own. */
+static void one_may_be_like_another(void **state)
+{
+	static const char text[] = "device.like = toy name # x\ndevice.clock_hz = 2 GHz # x\n";
+	struct arena a, b;
+	struct err e = {0};
+	struct sim_spec *s = NULL;
+	const struct sim_spec *toy = open_spec(&b, "toy");
+	(void)state;
+	arena_init(&a);
+	assert_int_equal(spec_parse(&s, &a, "x.gpu", text, strlen(text), &e), 0);
+	assert_true(s->clock_hz == 2e9 && toy->clock_hz == 1e9);
+	assert_string_equal(s->name, toy->name);
+	assert_int_equal(s->op_count, toy->op_count);
+	assert_true(s->hash != toy->hash);
+	arena_free(&a);
+	arena_free(&b);
+}
+
 static void every_builtin_reads(void **state)
 {
 	(void)state;
@@ -210,6 +229,7 @@ int main(void)
 	    cmocka_unit_test(reads_gtx280),
 	    cmocka_unit_test(reads_v100),
 	    cmocka_unit_test(types_stand_in_for_their_sisters),
+	    cmocka_unit_test(one_may_be_like_another),
 	    cmocka_unit_test(every_builtin_reads),
 	    cmocka_unit_test(the_hash_is_of_the_text),
 	    cmocka_unit_test(opens_files_by_their_path),

@@ -237,6 +237,12 @@ static void shared(struct twin *t)
 	twin_line(t, "load.shared.unit", "mem", "name", NULL, "one load/store pipe");
 }
 
+static bool is_absent(const struct finding_list *l, const char *key)
+{
+	const struct finding *f = findings_get(l, key);
+	return f && f->verdict == VERDICT_ABSENT;
+}
+
 static void memory(struct twin *t)
 {
 	const struct device_info *d = &t->r->device;
@@ -248,6 +254,9 @@ static void memory(struct twin *t)
 	if (twin_number(l, "memory.coalesce.segment", &v))
 		segment = v;
 	twin_put(t, "memory.coalesce.segment", segment, "bytes", twin_found(t, "memory.coalesce.segment"), "usual");
+	/* The early rules are those of GPUs without caches for global memory. */
+	if (is_absent(l, "cache.global.l1.size") && is_absent(l, "cache.global.l2.size"))
+		twin_word(t, "memory.coalesce.rule", "lines g80 gt200", "", NULL);
 	twin_number(l, "memory.global.bandwidth", &rate);
 	twin_put(t, "memory.global.bandwidth", rate, "bytes/clk", twin_found(t, "memory.global.bandwidth"),
 		 "as far as the run says");

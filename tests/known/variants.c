@@ -23,6 +23,10 @@ static const struct variant {
      "core.policy = round_robin name # test\ndevice.max_warps_per_sm = 21 count # test\n"
      "device.max_blocks_per_sm = 7 count # test\n",
      {{"core.policy", "round_robin", 0}, {"device.max_warps_per_sm", NULL, 21}, {"device.max_blocks_per_sm", NULL, 7}}},
+    {"gpus/gtx280.gpu",
+     "coalesce",
+     "memory.coalesce.rule = lines name # test\nmemory.coalesce.segment = 64 bytes # test\n",
+     {{"memory.coalesce.rule", "lines", 0}, {"memory.coalesce.segment", NULL, 64}}},
 };
 
 /* The shipped description without the keys of v's lines, and then those. */

@@ -416,7 +416,7 @@ static void roll_global(struct dice *d)
 	roll_backing(d, l2_latency, latency);
 	draw_put_int(d->out, "memory.global.size", "MB", 256);
 	draw_put_int(d->out, "memory.global.bandwidth", "bytes/clk", draw_between(&d->r, 32, 256));
-	draw_put_int(d->out, "memory.coalesce.segment", "bytes", 32);
+	draw_put_int(d->out, "memory.coalesce.segment", "bytes", spec_random_segment(d->seed, d->no_global_cache));
 	draw_put(d->out, "load.global.unit", "name", "mem");
 	draw_put_int(d->out, "load.global.issue", "cycles", draw_between(&d->r, 1, 4));
 }

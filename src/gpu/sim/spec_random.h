@@ -46,6 +46,8 @@ void spec_random_control(struct str *out, uint64_t seed, int warp);
 void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigned per_cluster, int threads);
 /* Threads of a warp. */
 int spec_random_warp(uint64_t seed);
+/* Bytes of a transaction, of GPUs without caches for global memory not always 32. */
+int spec_random_segment(uint64_t seed, bool uncached);
 /* Most warps of an SM whose threads make so many: sometimes there is room for more. */
 int spec_random_warps(uint64_t seed, int warps);
 /* The size of the register file, the most of one thread, and the order of blocks. threads: of one SM. */

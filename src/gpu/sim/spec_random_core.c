@@ -95,6 +95,13 @@ int spec_random_warp(uint64_t seed)
 	return rng_below(&r, 10) ? 32 : 64;
 }
 
+int spec_random_segment(uint64_t seed, bool uncached)
+{
+	struct rng r;
+	rng_seed(&r, hash64("segment", 7, seed));
+	return uncached && rng_below(&r, 2) ? 64 << rng_below(&r, 2) : 32;
+}
+
 int spec_random_warps(uint64_t seed, int warps)
 {
 	struct rng r;

@@ -259,8 +259,9 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 	tell_number(&t, "host.launch_latency", h->launch_latency, 0.05 * h->launch_latency + 1e-6);
 	/* How blocks follow each other hangs on answers from beyond a cluster, and is nothing that a description says. */
 	tell_number(&t, "host.block_interval", 0, UNTOLD);
-	if (s->coalesce == COALESCE_LINES)
-		tell_number(&t, "memory.coalesce.segment", s->coalesce_segment, 0);
+	static const char *const rules[] = {"lines", "g80", "gt200"};
+	tell_text(&t, "memory.coalesce.rule", rules[s->coalesce]);
+	tell_number(&t, "memory.coalesce.segment", s->coalesce == COALESCE_LINES ? s->coalesce_segment : 32, 0);
 	tell_number(&t, "memory.partitions", s->memory_partitions ? s->memory_partitions : 1, 0);
 	if (s->memory_partitions > 1)
 		tell_number(&t, "memory.partition_stride", (double)s->partition_stride, 0);

@@ -13,7 +13,7 @@ WIDTH = 8
 
 def names(root, file, macro):
     with open(os.path.join(root, "src", "ptx", file), encoding="utf-8") as f:
-        found = re.findall(macro + r'\((?:\w+, )?"([^"]+)"', f.read())
+        found = re.findall("^" + macro + r'\((?:\w+, )?"([^"]+)"', f.read(), re.MULTILINE)
     return sorted(set(found))
 
 

@@ -13,6 +13,30 @@ struct dim3 {
 	unsigned x, y, z;
 };
 
+struct extent { /* cudaExtent */
+	size_t width, height, depth;
+};
+struct position { /* cudaPos */
+	size_t x, y, z;
+};
+struct pitched { /* cudaPitchedPtr */
+	void *p;
+	size_t pitch, width, height;
+};
+struct copy_3d { /* cudaMemcpy3DParms */
+	cudaArray_t from_array;
+	struct position from_at;
+	struct pitched from;
+	cudaArray_t to_array;
+	struct position to_at;
+	struct pitched to;
+	struct extent extent;
+	int kind;
+};
+
+/* cudart_memory.c. Where an array takes part, widths and positions count its texels. */
+struct exec_copy_3d cudart_copy_3d(const struct copy_3d *p);
+
 /* cudart_error.c. Remembers r for cudaGetLastError. */
 cudaError_t cudart_result(cudaError_t r);
 _Noreturn void cudart_unserved(const char *call, const char *why);
@@ -52,13 +76,57 @@ CUresult cuMemHostRegister_v2(void *p, size_t bytes, unsigned flags);
 CUresult cuMemHostUnregister(void *p);
 CUresult cuMemHostGetDevicePointer_v2(CUdeviceptr *d, void *p, unsigned flags);
 CUresult cuPointerGetAttribute(void *out, int attribute, CUdeviceptr p);
-CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes);
-CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes);
-CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes);
-CUresult cuMemcpy3D_v2(const struct exec_copy_3d *c);
-CUresult cuMemsetD8_v2(CUdeviceptr to, unsigned char value, size_t n);
-CUresult cuMemsetD2D8_v2(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h);
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream s);
+CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream s);
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s);
+CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s);
+CUresult cuMemcpy3DAsync_v2(const struct exec_copy_3d *c, CUstream s);
+CUresult cuMemsetD8Async(CUdeviceptr to, unsigned char value, size_t n, CUstream s);
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *p, size_t bytes, CUmemPool pool, CUstream s);
+CUresult cuDeviceGetDefaultMemPool(CUmemPool *pool, CUdevice device);
+CUresult cuMemPoolCreate(CUmemPool *pool, const void *props);
+CUresult cuMemPoolDestroy(CUmemPool pool);
+CUresult cuMemPoolTrimTo(CUmemPool pool, size_t keep);
+CUresult cuMemPoolSetAccess(CUmemPool pool, const void *what, size_t count);
+CUresult cuMemPoolSetAttribute(CUmemPool pool, int which, void *value);
+CUresult cuMemPoolGetAttribute(CUmemPool pool, int which, void *value);
+CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
+				   unsigned bz, unsigned shared, CUstream stream, void **params);
+CUresult cuLaunchKernelEx(const struct exec_launch_config *c, CUfunction f, void **params, void **extra);
+CUresult cuLaunchHostFunc(CUstream s, void (*call)(void *), void *data);
+CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags);
+CUresult cuStreamIsCapturing(CUstream s, int *status);
+CUresult cuStreamBeginCapture_v2(CUstream s, int mode);
+CUresult cuStreamEndCapture(CUstream s, CUgraph *g);
+CUresult cuStreamGetCaptureInfo_v2(CUstream s, int *status, uint64_t *id, CUgraph *g, const CUgraphNode **after,
+				   size_t *count);
+CUresult cuGraphCreate(CUgraph *g, unsigned flags);
+CUresult cuGraphDestroy(CUgraph g);
+CUresult cuGraphClone(CUgraph *out, CUgraph g);
+CUresult cuGraphAddKernelNode_v2(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+				 const struct exec_kernel_node *p);
+CUresult cuGraphKernelNodeSetParams_v2(CUgraphNode n, const struct exec_kernel_node *p);
+CUresult cuGraphExecKernelNodeSetParams_v2(CUgraphExec g, CUgraphNode n, const struct exec_kernel_node *p);
+CUresult cuGraphAddMemcpyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+			      const struct exec_copy_3d *p, CUcontext c);
+CUresult cuGraphAddMemsetNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+			      const struct exec_fill *p, CUcontext c);
+CUresult cuGraphAddHostNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
+			    const struct exec_host_node *p);
+CUresult cuGraphAddEmptyNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count);
+CUresult cuGraphAddEventRecordNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count, CUevent e);
+CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count, CUevent e);
+CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count, CUgraph child);
+CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t count);
+CUresult cuGraphGetNodes(CUgraph g, CUgraphNode *nodes, size_t *count);
+CUresult cuGraphGetRootNodes(CUgraph g, CUgraphNode *nodes, size_t *count);
+CUresult cuGraphNodeGetType(CUgraphNode n, int *type);
+CUresult cuGraphNodeSetEnabled(CUgraphExec g, CUgraphNode n, unsigned on);
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *out, CUgraph g, unsigned long long flags);
+CUresult cuGraphExecUpdate_v2(CUgraphExec g, CUgraph from, void *result);
+CUresult cuGraphLaunch(CUgraphExec g, CUstream s);
+CUresult cuGraphUpload(CUgraphExec g, CUstream s);
+CUresult cuMemsetD2D8Async(CUdeviceptr to, size_t pitch, unsigned char value, size_t w, size_t h, CUstream s);
 CUresult cuStreamCreate(CUstream *s, unsigned flags);
 CUresult cuStreamDestroy_v2(CUstream s);
 CUresult cuStreamSynchronize(CUstream s);
@@ -74,5 +142,7 @@ CUresult cuArray3DGetDescriptor_v2(struct exec_array_shape *s, CUarray a);
 CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what, const struct exec_texture_how *how,
 			   const void *view);
 CUresult cuTexObjectDestroy(CUtexObject t);
+CUresult cuSurfObjectCreate(CUsurfObject *out, const struct exec_resource *what);
+CUresult cuCtxSetLimit(int limit, size_t value);
 
 #endif

@@ -249,8 +249,7 @@ EXEC_API cudaError_t cudaThreadExit(void)
 
 EXEC_API cudaError_t cudaDeviceSetLimit(int limit, size_t value)
 {
-	(void)limit, (void)value;
-	return EXEC_OK;
+	return cudart_result(cuCtxSetLimit(limit, value));
 }
 
 EXEC_API cudaError_t cudaDeviceGetLimit(size_t *value, int limit)
@@ -351,15 +350,12 @@ EXEC_API cudaError_t cudaStreamGetPriority(cudaStream_t s, int *priority)
 
 EXEC_API cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
 {
-	(void)flags;
-	return cudart_result(e ? cuStreamSynchronize(s) : EXEC_INVALID_HANDLE);
+	return cudart_result(cuStreamWaitEvent(s, e, flags));
 }
 
 EXEC_API cudaError_t cudaStreamIsCapturing(cudaStream_t s, int *status)
 {
-	(void)s;
-	*status = 0;
-	return EXEC_OK;
+	return cudart_result(cuStreamIsCapturing(s, status));
 }
 
 EXEC_API cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*call)(cudaStream_t, cudaError_t, void *), void *data,
@@ -372,9 +368,7 @@ EXEC_API cudaError_t cudaStreamAddCallback(cudaStream_t s, void (*call)(cudaStre
 
 EXEC_API cudaError_t cudaLaunchHostFunc(cudaStream_t s, void (*call)(void *), void *data)
 {
-	(void)s;
-	call(data);
-	return EXEC_OK;
+	return cudart_result(cuLaunchHostFunc(s, call, data));
 }
 
 EXEC_API cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)

@@ -2,16 +2,6 @@
 #include "exec/cudart.h"
 #include <string.h>
 
-struct extent { /* cudaExtent */
-	size_t width, height, depth;
-};
-struct position { /* cudaPos */
-	size_t x, y, z;
-};
-struct pitched { /* cudaPitchedPtr */
-	void *p;
-	size_t pitch, width, height;
-};
 struct channel { /* cudaChannelFormatDesc */
 	int bits[4], kind;
 };
@@ -38,10 +28,25 @@ EXEC_API cudaError_t cudaMalloc(void **p, size_t bytes)
 	return cudart_result(r);
 }
 
+static CUresult from_pool(void **p, size_t bytes, CUmemPool pool, cudaStream_t s)
+{
+	CUdeviceptr at = 0;
+	CUresult r = !p ? EXEC_INVALID_VALUE : bytes ? cuMemAllocFromPoolAsync(&at, bytes, pool, s) : EXEC_OK;
+	if (!r)
+		*p = (void *)(uintptr_t)at;
+	return r;
+}
+
+EXEC_API cudaError_t cudaMallocFromPoolAsync(void **p, size_t bytes, CUmemPool pool, cudaStream_t s)
+{
+	return cudart_result(from_pool(p, bytes, pool, s));
+}
+
 EXEC_API cudaError_t cudaMallocAsync(void **p, size_t bytes, cudaStream_t s)
 {
-	(void)s;
-	return cudaMalloc(p, bytes);
+	CUmemPool pool;
+	CUresult r = cuDeviceGetDefaultMemPool(&pool, 0);
+	return cudart_result(r ? r : from_pool(p, bytes, pool, s));
 }
 
 EXEC_API cudaError_t cudaMallocManaged(void **p, size_t bytes, unsigned flags)
@@ -151,41 +156,40 @@ EXEC_API cudaError_t cudaMemAdvise(const void *p, size_t bytes, int advice)
 
 /* ---- copies ---- */
 
-static CUresult copy(void *to, const void *from, size_t bytes, int kind)
+static CUresult copy(void *to, const void *from, size_t bytes, int kind, cudaStream_t s)
 {
 	if (kind < 0 || kind > COPY_DEFAULT)
 		return EXEC_INVALID_VALUE;
 	switch (kind) {
 	case 1:
-		return cuMemcpyHtoD_v2(address(to), from, bytes);
+		return cuMemcpyHtoDAsync_v2(address(to), from, bytes, s);
 	case COPY_TO_HOST:
-		return cuMemcpyDtoH_v2(to, address(from), bytes);
+		return cuMemcpyDtoHAsync_v2(to, address(from), bytes, s);
 	case 3:
-		return cuMemcpyDtoD_v2(address(to), address(from), bytes);
+		return cuMemcpyDtoDAsync_v2(address(to), address(from), bytes, s);
 	default:
-		return cuMemcpy(address(to), address(from), bytes);
+		return cuMemcpyAsync(address(to), address(from), bytes, s);
 	}
-}
-
-EXEC_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
-{
-	return cudart_result(copy(to, from, bytes, kind));
 }
 
 EXEC_API cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, int kind, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemcpy(to, from, bytes, kind);
+	return cudart_result(copy(to, from, bytes, kind, s));
+}
+
+EXEC_API cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, int kind)
+{
+	return cudaMemcpyAsync(to, from, bytes, kind, NULL);
 }
 
 EXEC_API cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
 {
-	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3));
+	return cudart_result(to_device || from_device ? EXEC_INVALID_DEVICE : copy(to, from, bytes, 3, NULL));
 }
 
 /* Rows; kind as cudaMemcpy's. */
 static CUresult rows(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
-		     int kind)
+		     int kind, cudaStream_t s)
 {
 	const bool known = kind != COPY_DEFAULT;
 	const struct exec_copy_3d c = {.source_type = known && kind < 2 ? EXEC_MEMORY_HOST
@@ -203,32 +207,20 @@ static CUresult rows(void *to, size_t to_pitch, const void *from, size_t from_pi
 				       .width_bytes = width,
 				       .height = height,
 				       .depth = 1};
-	return width > to_pitch || width > from_pitch ? EXEC_INVALID_VALUE : cuMemcpy3D_v2(&c);
-}
-
-EXEC_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-				  size_t height, int kind)
-{
-	return cudart_result(rows(to, to_pitch, from, from_pitch, width, height, kind));
+	return width > to_pitch || width > from_pitch ? EXEC_INVALID_VALUE : cuMemcpy3DAsync_v2(&c, s);
 }
 
 EXEC_API cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
 				       size_t height, int kind, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
+	return cudart_result(rows(to, to_pitch, from, from_pitch, width, height, kind, s));
 }
 
-struct copy_3d { /* cudaMemcpy3DParms */
-	cudaArray_t from_array;
-	struct position from_at;
-	struct pitched from;
-	cudaArray_t to_array;
-	struct position to_at;
-	struct pitched to;
-	struct extent extent;
-	int kind;
-};
+EXEC_API cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+				  size_t height, int kind)
+{
+	return cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+}
 
 static size_t texel_bytes(cudaArray_t a)
 {
@@ -240,46 +232,49 @@ static size_t texel_bytes(cudaArray_t a)
 	return bytes * s.channels;
 }
 
-/* Where an array takes part, widths and positions count its texels. */
-EXEC_API cudaError_t cudaMemcpy3D(const struct copy_3d *p)
+struct exec_copy_3d cudart_copy_3d(const struct copy_3d *p)
 {
 	size_t unit = p->from_array ? texel_bytes(p->from_array) : p->to_array ? texel_bytes(p->to_array) : 1;
 	const bool from_host = p->kind < 2, to_host = p->kind == 0 || p->kind == COPY_TO_HOST;
 	const bool known = p->kind != COPY_DEFAULT;
-	const struct exec_copy_3d c = {.source_x_bytes = p->from_at.x * (p->from_array ? unit : 1),
-				       .source_y = p->from_at.y,
-				       .source_z = p->from_at.z,
-				       .source_type = p->from_array ? EXEC_MEMORY_ARRAY
-						      : !known	    ? EXEC_MEMORY_UNIFIED
-						      : from_host   ? EXEC_MEMORY_HOST
-								    : EXEC_MEMORY_DEVICE,
-				       .source_host = p->from.p,
-				       .source_device = address(p->from.p),
-				       .source_array = p->from_array,
-				       .source_pitch = p->from.pitch,
-				       .source_height = p->from.height,
-				       .target_x_bytes = p->to_at.x * (p->to_array ? unit : 1),
-				       .target_y = p->to_at.y,
-				       .target_z = p->to_at.z,
-				       .target_type = p->to_array ? EXEC_MEMORY_ARRAY
-						      : !known	  ? EXEC_MEMORY_UNIFIED
-						      : to_host	  ? EXEC_MEMORY_HOST
+	return (struct exec_copy_3d){.source_x_bytes = p->from_at.x * (p->from_array ? unit : 1),
+				     .source_y = p->from_at.y,
+				     .source_z = p->from_at.z,
+				     .source_type = p->from_array ? EXEC_MEMORY_ARRAY
+						    : !known	  ? EXEC_MEMORY_UNIFIED
+						    : from_host	  ? EXEC_MEMORY_HOST
 								  : EXEC_MEMORY_DEVICE,
-				       .target_host = p->to.p,
-				       .target_device = address(p->to.p),
-				       .target_array = p->to_array,
-				       .target_pitch = p->to.pitch,
-				       .target_height = p->to.height,
-				       .width_bytes = p->extent.width * unit,
-				       .height = p->extent.height ? p->extent.height : 1,
-				       .depth = p->extent.depth ? p->extent.depth : 1};
-	return cudart_result(cuMemcpy3D_v2(&c));
+				     .source_host = p->from.p,
+				     .source_device = address(p->from.p),
+				     .source_array = p->from_array,
+				     .source_pitch = p->from.pitch,
+				     .source_height = p->from.height,
+				     .target_x_bytes = p->to_at.x * (p->to_array ? unit : 1),
+				     .target_y = p->to_at.y,
+				     .target_z = p->to_at.z,
+				     .target_type = p->to_array ? EXEC_MEMORY_ARRAY
+						    : !known	? EXEC_MEMORY_UNIFIED
+						    : to_host	? EXEC_MEMORY_HOST
+								: EXEC_MEMORY_DEVICE,
+				     .target_host = p->to.p,
+				     .target_device = address(p->to.p),
+				     .target_array = p->to_array,
+				     .target_pitch = p->to.pitch,
+				     .target_height = p->to.height,
+				     .width_bytes = p->extent.width * unit,
+				     .height = p->extent.height ? p->extent.height : 1,
+				     .depth = p->extent.depth ? p->extent.depth : 1};
 }
 
 EXEC_API cudaError_t cudaMemcpy3DAsync(const struct copy_3d *p, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemcpy3D(p);
+	const struct exec_copy_3d c = cudart_copy_3d(p);
+	return cudart_result(cuMemcpy3DAsync_v2(&c, s));
+}
+
+EXEC_API cudaError_t cudaMemcpy3D(const struct copy_3d *p)
+{
+	return cudaMemcpy3DAsync(p, NULL);
 }
 
 EXEC_API cudaError_t cudaMemcpy2DToArray(cudaArray_t to, size_t x_bytes, size_t y, const void *from, size_t pitch,
@@ -316,26 +311,24 @@ EXEC_API cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x_bytes, size_t y,
 			    : cudaMemcpy2DToArray(to, x_bytes, y, from, row, row, bytes / row, kind);
 }
 
-EXEC_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
-{
-	return cudart_result(cuMemsetD8_v2(address(to), (unsigned char)value, bytes));
-}
-
 EXEC_API cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemset(to, value, bytes);
+	return cudart_result(cuMemsetD8Async(address(to), (unsigned char)value, bytes, s));
 }
 
-EXEC_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+EXEC_API cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
-	return cudart_result(cuMemsetD2D8_v2(address(to), pitch, (unsigned char)value, width, height));
+	return cudaMemsetAsync(to, value, bytes, NULL);
 }
 
 EXEC_API cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemset2D(to, pitch, value, width, height);
+	return cudart_result(cuMemsetD2D8Async(address(to), pitch, (unsigned char)value, width, height, s));
+}
+
+EXEC_API cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+	return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
 }
 
 EXEC_API cudaError_t cudaMemset3D(struct pitched p, int value, struct extent e)
@@ -356,32 +349,30 @@ static CUresult symbol_at(void **at, const void *symbol, size_t bytes, size_t of
 	return r;
 }
 
-EXEC_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind)
-{
-	void *at;
-	CUresult r = symbol_at(&at, symbol, bytes, offset);
-	return cudart_result(r ? r : copy(at, from, bytes, kind));
-}
-
 EXEC_API cudaError_t cudaMemcpyToSymbolAsync(const void *symbol, const void *from, size_t bytes, size_t offset,
 					     int kind, cudaStream_t s)
 {
-	(void)s;
-	return cudaMemcpyToSymbol(symbol, from, bytes, offset, kind);
-}
-
-EXEC_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind)
-{
 	void *at;
 	CUresult r = symbol_at(&at, symbol, bytes, offset);
-	return cudart_result(r ? r : copy(to, at, bytes, kind));
+	return cudart_result(r ? r : copy(at, from, bytes, kind, s));
+}
+
+EXEC_API cudaError_t cudaMemcpyToSymbol(const void *symbol, const void *from, size_t bytes, size_t offset, int kind)
+{
+	return cudaMemcpyToSymbolAsync(symbol, from, bytes, offset, kind, NULL);
 }
 
 EXEC_API cudaError_t cudaMemcpyFromSymbolAsync(void *to, const void *symbol, size_t bytes, size_t offset, int kind,
 					       cudaStream_t s)
 {
-	(void)s;
-	return cudaMemcpyFromSymbol(to, symbol, bytes, offset, kind);
+	void *at;
+	CUresult r = symbol_at(&at, symbol, bytes, offset);
+	return cudart_result(r ? r : copy(to, at, bytes, kind, s));
+}
+
+EXEC_API cudaError_t cudaMemcpyFromSymbol(void *to, const void *symbol, size_t bytes, size_t offset, int kind)
+{
+	return cudaMemcpyFromSymbolAsync(to, symbol, bytes, offset, kind, NULL);
 }
 
 EXEC_API cudaError_t cudaGetSymbolAddress(void **p, const void *symbol)
@@ -490,4 +481,15 @@ EXEC_API cudaError_t cudaCreateTextureObject(CUtexObject *out, const struct reso
 EXEC_API cudaError_t cudaDestroyTextureObject(CUtexObject t)
 {
 	return cudart_result(cuTexObjectDestroy(t));
+}
+
+EXEC_API cudaError_t cudaCreateSurfaceObject(CUsurfObject *out, const struct resource *r)
+{
+	const struct exec_resource what = {.kind = r->kind, .of.array = r->of.array};
+	return cudart_result(cuSurfObjectCreate(out, &what));
+}
+
+EXEC_API cudaError_t cudaDestroySurfaceObject(CUsurfObject s)
+{
+	return cudaDestroyTextureObject(s);
 }

@@ -197,16 +197,20 @@ EXEC_API cudaError_t __cudaPopCallConfiguration(struct dim3 *grid, struct dim3 *
 	return EXEC_OK;
 }
 
-static cudaError_t launch(CUfunction f, struct dim3 grid, struct dim3 block, void **args, size_t shared,
-			  cudaStream_t stream)
+static bool is_shape(struct dim3 grid, struct dim3 block)
 {
 	int most = 0;
 	cuDeviceGetAttribute(&most, 1, 0);
 	const uint64_t threads = (uint64_t)block.x * block.y * block.z;
-	if (!threads || threads > (uint64_t)most || !grid.x || !grid.y || !grid.z)
-		return EXEC_INVALID_CONFIGURATION;
-	return cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z, (unsigned)shared, stream, args,
-			      NULL);
+	return threads && threads <= (uint64_t)most && grid.x && grid.y && grid.z;
+}
+
+static cudaError_t launch(CUfunction f, struct dim3 grid, struct dim3 block, void **args, size_t shared,
+			  cudaStream_t stream)
+{
+	return is_shape(grid, block) ? cuLaunchKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+						      (unsigned)shared, stream, args, NULL)
+				     : EXEC_INVALID_CONFIGURATION;
 }
 
 EXEC_API cudaError_t cudaLaunchKernel(const void *host, struct dim3 grid, struct dim3 block, void **args, size_t shared,
@@ -215,6 +219,18 @@ EXEC_API cudaError_t cudaLaunchKernel(const void *host, struct dim3 grid, struct
 	CUfunction f;
 	CUresult r = cudart_function(&f, host);
 	return cudart_result(r ? r : launch(f, grid, block, args, shared, stream));
+}
+
+EXEC_API cudaError_t cudaLaunchCooperativeKernel(const void *host, struct dim3 grid, struct dim3 block, void **args,
+						 size_t shared, cudaStream_t stream)
+{
+	CUfunction f;
+	CUresult r = cudart_function(&f, host);
+	if (!r && !is_shape(grid, block))
+		r = EXEC_INVALID_CONFIGURATION;
+	return cudart_result(r ? r
+			       : cuLaunchCooperativeKernel(f, grid.x, grid.y, grid.z, block.x, block.y, block.z,
+							   (unsigned)shared, stream, args));
 }
 
 EXEC_API cudaError_t __cudaGetKernel(CUfunction *kernel, const void *host)
@@ -238,13 +254,23 @@ struct config { /* cudaLaunchConfig_t */
 	struct dim3 grid, block;
 	size_t shared;
 	cudaStream_t stream;
-	void *attributes;
+	const struct exec_launch_attribute *attribute;
 	unsigned attribute_count;
 };
 
 EXEC_API cudaError_t cudaLaunchKernelExC(const struct config *c, const void *host, void **args)
 {
-	return cudaLaunchKernel(host, c->grid, c->block, args, c->shared, c->stream);
+	CUfunction f;
+	CUresult r = cudart_function(&f, host);
+	if (!r && !is_shape(c->grid, c->block))
+		r = EXEC_INVALID_CONFIGURATION;
+	const struct exec_launch_config all = {.grid = {c->grid.x, c->grid.y, c->grid.z},
+					       .block = {c->block.x, c->block.y, c->block.z},
+					       .shared = (unsigned)c->shared,
+					       .stream = c->stream,
+					       .attribute = c->attribute,
+					       .attribute_count = c->attribute_count};
+	return cudart_result(r ? r : cuLaunchKernelEx(&all, f, args, NULL));
 }
 
 EXEC_API cudaError_t cudaFuncGetAttributes(void *out, const void *host)

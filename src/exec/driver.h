@@ -30,7 +30,8 @@ enum exec_kind { EXEC_DEVICE, EXEC_HOST, EXEC_MANAGED };
 struct exec_block {		    /* an allocation; sorted by address */
 	uint64_t base, bytes, room; /* asked for; taken */
 	enum exec_kind kind;
-	bool module; /* a module's own: programs cannot free it */
+	bool module;		   /* a module's own: programs cannot free it */
+	struct CUmemPool_st *pool; /* that it was taken through */
 };
 struct exec_heap {
 	struct exec_block *block;
@@ -39,6 +40,7 @@ struct exec_heap {
 
 struct exec_shape {
 	uint32_t grid[3], block[3], shared;
+	bool cooperative;
 };
 struct CUfunc_st {
 	struct CUmod_st *module;
@@ -66,15 +68,56 @@ struct CUctx_st {
 };
 struct CUstream_st {
 	unsigned flags;
+	struct CUgraph_st *graph; /* that it captures into, or NULL */
+	bool origin;		  /* the capture began with it */
+	struct CUstream_st *next;
 };
 struct CUevent_st {
 	double ns;
 	bool recorded;
+	struct CUgraph_st *graph; /* was recorded while captured into it */
 };
 struct CUarray_st {
 	uint64_t base;
-	struct exec_array_shape shape;
+	struct exec_array_shape shape; /* depth: layers, where it has some */
 	uint32_t texel_bytes;
+};
+
+enum exec_work_kind {
+	EXEC_WORK_EMPTY,
+	EXEC_WORK_KERNEL,
+	EXEC_WORK_COPY,
+	EXEC_WORK_FILL,
+	EXEC_WORK_HOST,
+	EXEC_WORK_RECORD,
+	EXEC_WORK_GRAPH
+};
+struct exec_work { /* what a stream is given, and a node of a graph */
+	enum exec_work_kind kind;
+	union {
+		struct {
+			struct CUfunc_st *f;
+			struct exec_shape shape;
+			uint8_t *packed; /* its parameters */
+			size_t bytes;
+		} kernel;
+		struct exec_copy_3d copy;
+		struct exec_fill fill;
+		struct exec_host_node host;
+		struct CUevent_st *event;
+		struct CUgraph_st *graph;
+	} of;
+};
+struct CUgraphNode_st {
+	struct exec_work work;
+	struct CUgraphNode_st **after; /* that go before it */
+	size_t after_count;
+	const struct CUgraphNode_st *origin; /* in what can be launched: the node that it was made of */
+	bool off;
+};
+struct CUgraph_st {
+	struct CUgraphNode_st **node;
+	size_t count, cap;
 };
 
 struct exec_process {
@@ -88,12 +131,16 @@ struct exec_process {
 	struct exec_heap heap;
 	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
 	struct CUctx_st primary;
+	struct CUstream_st *streams;
+	uint64_t workspace; /* of cooperative launches; 0: none yet */
+	struct CUmemPool_st *pool;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;
-	double ns;		  /* simulated time */
-	const char *stats;	  /* where to; NULL: not asked for */
-	struct str log;		  /* of launches, as JSON */
-	struct exec_check *check; /* NULL: not asked for */
+	double ns;		       /* simulated time */
+	const char *stats;	       /* where to; NULL: not asked for */
+	struct str log;		       /* of launches, as JSON */
+	struct exec_check *check;      /* NULL: not asked for */
+	uint64_t heap_most, heap_used; /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
 
@@ -115,7 +162,8 @@ void exec_copy_takes(uint64_t bytes, bool to_device); /* simulated time of a cop
 /* driver_memory.c: under the lock */
 CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out);
 CUresult exec_free(uint64_t address);
-struct exec_block *exec_block_of(uint64_t address); /* that it lies in, or NULL */
+void exec_pool_gave_back(const struct exec_block *b); /* driver_pool.c: b is freed */
+struct exec_block *exec_block_of(uint64_t address);   /* that it lies in, or NULL */
 /* Host memory behind a device address, NULL: not all of it is allocated. */
 uint8_t *exec_at(uint64_t address, uint64_t bytes);
 bool exec_is_device(uint64_t address);
@@ -132,9 +180,19 @@ CUresult exec_function(struct CUfunc_st **out, struct CUmod_st *m, const char *n
 CUresult exec_function_ready(struct CUfunc_st *f); /* decoded */
 CUresult exec_variable(struct CUmod_st *m, const char *name, uint64_t *at, uint64_t *bytes);
 
-/* driver_launch.c: under the lock. params: one pointer a parameter; or packed bytes. */
-CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **params, const uint8_t *packed,
-		     size_t packed_bytes);
+/* driver_graph.c: takes the lock. Does the work, or puts it into the graph that the stream captures into. */
+CUresult exec_submit(CUstream s, const struct exec_work *w);
+struct CUgraph_st *exec_capturing(const struct CUstream_st *s); /* or NULL */
+CUresult exec_work_copy(struct exec_work *to, const struct exec_work *from);
+CUresult exec_node_add(struct CUgraphNode_st **out, struct CUgraph_st *g, struct CUgraphNode_st *const *after,
+		       size_t count, const struct exec_work *w);
+/* driver_copy.c: under the lock */
+CUresult exec_copy(const struct exec_copy_3d *c);
+CUresult exec_fill(const struct exec_fill *f);
+
+/* driver_launch.c: under the lock. What a launch is given as one block of parameters, which is the caller's to free. */
+CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **packed, size_t *bytes);
+CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
 
 /* driver_check.c: what nobody asks for costs nothing */
@@ -147,5 +205,16 @@ void exec_check_written(uint64_t address, uint64_t bytes);	       /* by the host
 void exec_stats_open(void); /* if they are asked for: they are written when the program ends */
 struct time_stats *exec_stats_of(struct CUfunc_st *f); /* counts the next launch; NULL: nobody asked */
 void exec_stats_launch(struct CUfunc_st *f, const struct exec_shape *s, const struct time_result *r);
+
+/* ---- calls of the interface that other calls are made of ---- */
+CUresult cuModuleLoad(CUmodule *out, const char *path);
+CUresult cuModuleLoadData(CUmodule *out, const void *image);
+CUresult cuModuleUnload(CUmodule m);
+CUresult cuModuleGetFunction(CUfunction *f, CUmodule m, const char *name);
+CUresult cuModuleGetGlobal_v2(CUdeviceptr *p, size_t *bytes, CUmodule m, const char *name);
+CUresult cuFuncGetModule(CUmodule *m, CUfunction f);
+CUresult cuFuncGetAttribute(int *v, int attribute, CUfunction f);
+CUresult cuFuncSetAttribute(CUfunction f, int attribute, int v);
+CUresult cuFuncGetParamInfo(CUfunction f, size_t i, size_t *offset, size_t *size);
 
 #endif

@@ -36,11 +36,13 @@ enum {
 	EXEC_ILLEGAL_INSTRUCTION = 715,
 	EXEC_MISALIGNED = 716,
 	EXEC_LAUNCH_FAILED = 719,
+	EXEC_COOPERATIVE_TOO_LARGE = 720,
 	EXEC_NOT_SUPPORTED = 801,
+	EXEC_GRAPH_NOT_UPDATED = 910,
 	EXEC_UNKNOWN = 999,
 };
 
-typedef uint64_t CUdeviceptr, CUtexObject;
+typedef uint64_t CUdeviceptr, CUtexObject, CUsurfObject;
 typedef int CUdevice;
 typedef struct CUctx_st *CUcontext;
 typedef struct CUmod_st *CUmodule;
@@ -48,6 +50,9 @@ typedef struct CUfunc_st *CUfunction;
 typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUarray_st *CUarray;
+typedef struct CUgraph_st *CUgraph, *CUgraphExec; /* the second one in the order in which it is done */
+typedef struct CUgraphNode_st *CUgraphNode;
+typedef struct CUmemPool_st *CUmemPool;
 
 enum { /* CUmemorytype */
        EXEC_MEMORY_HOST = 1,
@@ -100,7 +105,8 @@ enum { /* CUarray_format */
        EXEC_FORMAT_F16 = 16,
        EXEC_FORMAT_F32 = 32
 };
-struct exec_array_shape { /* CUDA_ARRAY3D_DESCRIPTOR */
+enum { EXEC_ARRAY_LAYERED = 1, EXEC_ARRAY_CUBE = 4 }; /* flags */
+struct exec_array_shape {			      /* CUDA_ARRAY3D_DESCRIPTOR */
 	size_t width, height, depth;
 	int format;
 	unsigned channels, flags;
@@ -141,10 +147,30 @@ struct exec_texture_how {					 /* CUDA_TEXTURE_DESC */
 	int reserved[12];
 };
 
+struct exec_kernel_node { /* CUDA_KERNEL_NODE_PARAMS, what its versions have in common */
+	CUfunction f;
+	unsigned grid[3], block[3], shared;
+	void **params, **extra;
+};
+struct exec_fill { /* CUDA_MEMSET_NODE_PARAMS */
+	CUdeviceptr to;
+	size_t pitch;
+	unsigned value, bytes;
+	size_t width, height;
+};
+struct exec_host_node { /* CUDA_HOST_NODE_PARAMS */
+	void (*call)(void *);
+	void *data;
+};
+
+struct exec_launch_attribute { /* CUlaunchAttribute */
+	int id, pad;
+	unsigned value[16];
+};
 struct exec_launch_config { /* CUlaunchConfig */
 	unsigned grid[3], block[3], shared;
 	CUstream stream;
-	void *attributes;
+	const struct exec_launch_attribute *attribute;
 	unsigned attribute_count;
 };
 

@@ -23,12 +23,6 @@ EXEC_API CUresult cuMemAlloc_v2(CUdeviceptr *p, size_t bytes)
 	return allocate(bytes, EXEC_DEVICE, p);
 }
 
-EXEC_API CUresult cuMemAllocAsync(CUdeviceptr *p, size_t bytes, CUstream s)
-{
-	(void)s;
-	return allocate(bytes, EXEC_DEVICE, p);
-}
-
 EXEC_API CUresult cuMemAllocPitch_v2(CUdeviceptr *p, size_t *pitch, size_t width, size_t height, unsigned element)
 {
 	(void)element;
@@ -204,54 +198,43 @@ static CUresult copy(uint64_t to, uint64_t from, size_t bytes, bool to_gpu, bool
 	return EXEC_OK;
 }
 
-static CUresult copy_call(uint64_t to, uint64_t from, size_t bytes, bool to_gpu, bool from_gpu)
+/* Bytes one after another. Types are CUmemorytype's. */
+static CUresult linear(CUstream s, uint64_t to, int to_type, uint64_t from, int from_type, size_t bytes)
 {
-	EXEC_ENTER();
-	return exec_leave(copy(to, from, bytes, to_gpu, from_gpu));
+	const struct exec_work w = {.kind = EXEC_WORK_COPY,
+				    .of.copy = {.source_type = from_type,
+						.source_host = (const void *)(uintptr_t)from,
+						.source_device = from,
+						.target_type = to_type,
+						.target_host = (void *)(uintptr_t)to,
+						.target_device = to,
+						.width_bytes = bytes,
+						.height = 1,
+						.depth = 1}};
+	return exec_submit(s, &w);
 }
 
-EXEC_API CUresult cuMemcpyHtoD_v2(CUdeviceptr to, const void *from, size_t bytes)
-{
-	return copy_call(to, (uintptr_t)from, bytes, true, false);
-}
+#define COPIES(name, to_c, to_type, from_c, from_type)                                                                 \
+	EXEC_API CUresult name##Async_v2(to_c to, from_c from, size_t bytes, CUstream s)                               \
+	{                                                                                                              \
+		return linear(s, (uintptr_t)to, to_type, (uintptr_t)from, from_type, bytes);                           \
+	}                                                                                                              \
+	EXEC_API CUresult name##_v2(to_c to, from_c from, size_t bytes)                                                \
+	{                                                                                                              \
+		return name##Async_v2(to, from, bytes, NULL);                                                          \
+	}
+COPIES(cuMemcpyHtoD, CUdeviceptr, EXEC_MEMORY_DEVICE, const void *, EXEC_MEMORY_HOST)
+COPIES(cuMemcpyDtoH, void *, EXEC_MEMORY_HOST, CUdeviceptr, EXEC_MEMORY_DEVICE)
+COPIES(cuMemcpyDtoD, CUdeviceptr, EXEC_MEMORY_DEVICE, CUdeviceptr, EXEC_MEMORY_DEVICE)
 
-EXEC_API CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr to, const void *from, size_t bytes, CUstream s)
+EXEC_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s)
 {
-	(void)s;
-	return copy_call(to, (uintptr_t)from, bytes, true, false);
-}
-
-EXEC_API CUresult cuMemcpyDtoH_v2(void *to, CUdeviceptr from, size_t bytes)
-{
-	return copy_call((uintptr_t)to, from, bytes, false, true);
-}
-
-EXEC_API CUresult cuMemcpyDtoHAsync_v2(void *to, CUdeviceptr from, size_t bytes, CUstream s)
-{
-	(void)s;
-	return copy_call((uintptr_t)to, from, bytes, false, true);
-}
-
-EXEC_API CUresult cuMemcpyDtoD_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes)
-{
-	return copy_call(to, from, bytes, true, true);
-}
-
-EXEC_API CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s)
-{
-	(void)s;
-	return copy_call(to, from, bytes, true, true);
+	return linear(s, to, EXEC_MEMORY_UNIFIED, from, EXEC_MEMORY_UNIFIED, bytes);
 }
 
 EXEC_API CUresult cuMemcpy(CUdeviceptr to, CUdeviceptr from, size_t bytes)
 {
-	return copy_call(to, from, bytes, false, false);
-}
-
-EXEC_API CUresult cuMemcpyAsync(CUdeviceptr to, CUdeviceptr from, size_t bytes, CUstream s)
-{
-	(void)s;
-	return copy_call(to, from, bytes, false, false);
+	return cuMemcpyAsync(to, from, bytes, NULL);
 }
 
 /* One end of a copy of rows: where row y of slice z begins. */
@@ -278,9 +261,8 @@ static struct end end_of(int type, const void *host, CUdeviceptr device, CUarray
 	return e;
 }
 
-EXEC_API CUresult cuMemcpy3D_v2(const struct exec_copy_3d *c)
+CUresult exec_copy(const struct exec_copy_3d *c)
 {
-	EXEC_ENTER();
 	const size_t source[3] = {c->source_x_bytes, c->source_y, c->source_z},
 		     target[3] = {c->target_x_bytes, c->target_y, c->target_z};
 	struct end from = end_of(c->source_type, c->source_host, c->source_device, c->source_array, source,
@@ -296,16 +278,21 @@ EXEC_API CUresult cuMemcpy3D_v2(const struct exec_copy_3d *c)
 	exec_process.ns = before; /* it is one copy, not one a row */
 	if (!r && to.gpu != from.gpu)
 		exec_copy_takes((uint64_t)c->width_bytes * c->height * c->depth, to.gpu);
-	return exec_leave(r);
+	return r;
 }
 
 EXEC_API CUresult cuMemcpy3DAsync_v2(const struct exec_copy_3d *c, CUstream s)
 {
-	(void)s;
-	return cuMemcpy3D_v2(c);
+	const struct exec_work w = {.kind = EXEC_WORK_COPY, .of.copy = *c};
+	return exec_submit(s, &w);
 }
 
-EXEC_API CUresult cuMemcpy2D_v2(const struct exec_copy_2d *c)
+EXEC_API CUresult cuMemcpy3D_v2(const struct exec_copy_3d *c)
+{
+	return cuMemcpy3DAsync_v2(c, NULL);
+}
+
+EXEC_API CUresult cuMemcpy2DAsync_v2(const struct exec_copy_2d *c, CUstream s)
 {
 	const struct exec_copy_3d all = {.source_x_bytes = c->source_x_bytes,
 					 .source_y = c->source_y,
@@ -324,7 +311,12 @@ EXEC_API CUresult cuMemcpy2D_v2(const struct exec_copy_2d *c)
 					 .width_bytes = c->width_bytes,
 					 .height = c->height,
 					 .depth = 1};
-	return cuMemcpy3D_v2(&all);
+	return cuMemcpy3DAsync_v2(&all, s);
+}
+
+EXEC_API CUresult cuMemcpy2D_v2(const struct exec_copy_2d *c)
+{
+	return cuMemcpy2DAsync_v2(c, NULL);
 }
 
 EXEC_API CUresult cuMemcpy2DUnaligned_v2(const struct exec_copy_2d *c)
@@ -332,50 +324,49 @@ EXEC_API CUresult cuMemcpy2DUnaligned_v2(const struct exec_copy_2d *c)
 	return cuMemcpy2D_v2(c);
 }
 
-EXEC_API CUresult cuMemcpy2DAsync_v2(const struct exec_copy_2d *c, CUstream s)
-{
-	(void)s;
-	return cuMemcpy2D_v2(c);
-}
-
 /* ---- filling ---- */
 
-static CUresult fill(CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width, size_t height)
+CUresult exec_fill(const struct exec_fill *f)
 {
-	EXEC_ENTER();
-	for (size_t y = 0; y < height; y++) {
-		uint8_t *p = exec_at(to + y * pitch, width * bytes);
-		if (!p || to % bytes)
-			return exec_leave(width ? EXEC_INVALID_VALUE : EXEC_OK);
-		if (bytes == 1)
-			memset(p, (int)value, width);
-		for (size_t k = 0; bytes > 1 && k < width; k++)
-			memcpy(p + k * bytes, &value, bytes);
-		exec_written(to + y * pitch, width * bytes);
+	for (size_t y = 0; y < f->height; y++) {
+		const uint64_t at = f->to + y * f->pitch;
+		uint8_t *p = exec_at(at, f->width * f->bytes);
+		if (!p || f->to % f->bytes)
+			return f->width ? EXEC_INVALID_VALUE : EXEC_OK;
+		if (f->bytes == 1)
+			memset(p, (int)f->value, f->width);
+		for (size_t k = 0; f->bytes > 1 && k < f->width; k++)
+			memcpy(p + k * f->bytes, &f->value, f->bytes);
+		exec_written(at, f->width * f->bytes);
 	}
-	return exec_leave(EXEC_OK);
+	return EXEC_OK;
+}
+
+static CUresult fill(CUstream s, CUdeviceptr to, size_t pitch, unsigned value, unsigned bytes, size_t width,
+		     size_t height)
+{
+	const struct exec_work w = {.kind = EXEC_WORK_FILL, .of.fill = {to, pitch, value, bytes, width, height}};
+	return exec_submit(s, &w);
 }
 
 #define FILLS(type, suffix, bytes)                                                                                     \
 	EXEC_API CUresult cuMemset##suffix##_v2(CUdeviceptr to, type value, size_t n)                                  \
 	{                                                                                                              \
-		return fill(to, 0, value, bytes, n, 1);                                                                \
+		return fill(NULL, to, 0, value, bytes, n, 1);                                                          \
 	}                                                                                                              \
 	EXEC_API CUresult cuMemset##suffix##Async(CUdeviceptr to, type value, size_t n, CUstream s)                    \
 	{                                                                                                              \
-		(void)s;                                                                                               \
-		return fill(to, 0, value, bytes, n, 1);                                                                \
+		return fill(s, to, 0, value, bytes, n, 1);                                                             \
 	}
 #define FILLS_2D(type, suffix, bytes)                                                                                  \
 	EXEC_API CUresult cuMemset##suffix##_v2(CUdeviceptr to, size_t pitch, type value, size_t w, size_t h)          \
 	{                                                                                                              \
-		return fill(to, pitch, value, bytes, w, h);                                                            \
+		return fill(NULL, to, pitch, value, bytes, w, h);                                                      \
 	}                                                                                                              \
 	EXEC_API CUresult cuMemset##suffix##Async(CUdeviceptr to, size_t pitch, type value, size_t w, size_t h,        \
 						  CUstream s)                                                          \
 	{                                                                                                              \
-		(void)s;                                                                                               \
-		return fill(to, pitch, value, bytes, w, h);                                                            \
+		return fill(s, to, pitch, value, bytes, w, h);                                                         \
 	}
 FILLS(unsigned char, D8, 1)
 FILLS(unsigned short, D16, 2)

@@ -311,17 +311,21 @@ EXEC_API CUresult cuCtxGetApiVersion(CUcontext c, unsigned *version)
 	return EXEC_OK;
 }
 
+enum { LIMIT_STACK = 0, LIMIT_PRINT = 1, LIMIT_HEAP = 2 }; /* CUlimit */
+
 EXEC_API CUresult cuCtxSetLimit(int limit, size_t value)
 {
-	(void)limit, (void)value;
-	return EXEC_OK;
+	EXEC_ENTER();
+	if (limit == LIMIT_HEAP)
+		exec_process.heap_most = value;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuCtxGetLimit(size_t *value, int limit)
 {
-	enum { STACK_BYTES = 0, PRINT_BYTES = 1, HEAP_BYTES = 2 };
-	*value = limit == PRINT_BYTES ? FUNC_PRINT_MOST : limit == HEAP_BYTES ? 0 : 1024;
-	return EXEC_OK;
+	EXEC_ENTER();
+	*value = limit == LIMIT_PRINT ? FUNC_PRINT_MOST : limit == LIMIT_HEAP ? exec_process.heap_most : 1024;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuCtxSetCacheConfig(int config)

@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define WORKSPACE_BYTES 64
+
 static CUresult failed(const struct CUfunc_st *f, const struct time_result *r)
 {
 	struct exec_process *x = &exec_process;
@@ -29,6 +31,27 @@ static void print(struct exec_process *x)
 	x->print.lost = false;
 }
 
+/* The kernels' own malloc: an allocation like the program's, which cannot free it. */
+static uint64_t take(void *ctx, uint64_t bytes)
+{
+	struct exec_process *x = ctx;
+	uint64_t at;
+	if (bytes > x->heap_most - x->heap_used || exec_alloc(bytes, EXEC_DEVICE, &at))
+		return 0;
+	x->heap_used += bytes;
+	exec_block_of(at)->module = true;
+	return at;
+}
+
+static void give(void *ctx, uint64_t address)
+{
+	struct exec_process *x = ctx;
+	const struct exec_block *b = exec_block_of(address);
+	const uint64_t bytes = b ? b->bytes : 0;
+	if (b && b->module && !exec_free(address))
+		x->heap_used -= bytes;
+}
+
 static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exec_shape *s)
 {
 	struct exec_process *x = &exec_process;
@@ -50,8 +73,56 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 	return r.end == TIME_DONE ? EXEC_OK : failed(f, &r);
 }
 
-CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **params, const uint8_t *packed,
-		     size_t packed_bytes)
+/* All blocks have to be there at once: they wait for each other, by a word behind the first one of the workspace. */
+static CUresult cooperative(struct CUfunc_st *f, const struct exec_shape *s, uint64_t *workspace)
+{
+	struct exec_process *x = &exec_process;
+	const uint64_t threads = (uint64_t)s->block[0] * s->block[1] * s->block[2];
+	const uint64_t blocks = (uint64_t)s->grid[0] * s->grid[1] * s->grid[2];
+	if (blocks > (uint64_t)exec_blocks_per_sm(f, threads, s->shared) * x->spec->sm_count)
+		return EXEC_COOPERATIVE_TOO_LARGE;
+	if (!x->workspace) {
+		CUresult r = exec_alloc(WORKSPACE_BYTES, EXEC_MANAGED, &x->workspace);
+		if (r)
+			return r;
+		exec_block_of(x->workspace)->module = true;
+	}
+	memset((void *)(uintptr_t)x->workspace, 0, WORKSPACE_BYTES);
+	exec_written(x->workspace, WORKSPACE_BYTES);
+	*workspace = x->workspace;
+	return EXEC_OK;
+}
+
+CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **packed, size_t *bytes)
+{
+	enum { EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_SIZE = 2 }; /* CU_LAUNCH_PARAM_* */
+	const uint8_t *given = NULL;
+	size_t given_bytes = 0;
+	CUresult r = exec_function_ready(f);
+	if (r)
+		return r;
+	const struct func_program *p = f->program;
+	for (void **e = extra; e && (uintptr_t)*e != EXTRA_END; e += 2) {
+		if ((uintptr_t)*e == EXTRA_POINTER)
+			given = e[1];
+		else if ((uintptr_t)*e == EXTRA_SIZE)
+			given_bytes = *(size_t *)e[1];
+	}
+	if (p->param_bytes > EXEC_PARAMS || (p->param_count && !params && !given) ||
+	    (given && given_bytes < p->param_bytes))
+		return EXEC_INVALID_VALUE;
+	*bytes = p->param_bytes;
+	*packed = mem_zero(*bytes + 1, 1);
+	if (!*packed)
+		return EXEC_OUT_OF_MEMORY;
+	if (given)
+		memcpy(*packed, given, *bytes);
+	for (uint32_t k = 0; !given && k < p->param_count; k++)
+		memcpy(*packed + p->param[k].offset, params[k], p->param[k].size);
+	return EXEC_OK;
+}
+
+CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed)
 {
 	struct exec_process *x = &exec_process;
 	CUresult r = exec_function_ready(f);
@@ -61,31 +132,22 @@ CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, void **par
 	uint64_t shared = p->shared_static;
 	if (s->shared)
 		shared = ((shared + 15) & ~15ull) + s->shared;
-	if (p->param_bytes > EXEC_PARAMS || (p->param_count && !params && !packed) || shared > UINT32_MAX)
+	if (shared > UINT32_MAX)
 		return EXEC_INVALID_VALUE;
-	if (packed && packed_bytes < p->param_bytes)
-		return EXEC_INVALID_VALUE;
-	uint8_t *bytes = mem_zero(p->param_bytes + 1, 1);
-	if (!bytes)
-		return EXEC_OUT_OF_MEMORY;
-	if (packed)
-		memcpy(bytes, packed, p->param_bytes);
-	else
-		for (uint32_t k = 0; k < p->param_count; k++)
-			memcpy(bytes + p->param[k].offset, params[k], p->param[k].size);
-	struct func_launch l = {.grid = {s->grid[0], s->grid[1], s->grid[2]},
+	const struct func_heap heap = {.ctx = x, .take = take, .give = give};
+	struct func_launch l = {.heap = &heap,
+				.grid = {s->grid[0], s->grid[1], s->grid[2]},
 				.block = {s->block[0], s->block[1], s->block[2]},
 				.shared_bytes = (uint32_t)shared,
-				.params = bytes,
+				.params = packed,
 				.constant = (const uint8_t *)(uintptr_t)f->module->constants,
 				.constant_bytes = f->module->constant_bytes,
 				.memory = &x->memory,
 				.texture = x->texture,
 				.texture_count = EXEC_TEXTURES,
 				.print = p->prints ? &x->print : NULL};
-	r = run(f, &l, s);
-	mem_free(bytes);
-	return r;
+	r = s->cooperative ? cooperative(f, s, &l.workspace) : EXEC_OK;
+	return r ? r : run(f, &l, s);
 }
 
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared)
@@ -99,28 +161,45 @@ uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dyna
 
 /* ---- the driver's calls ---- */
 
+static CUresult launch(CUfunction f, const struct exec_shape *s, CUstream stream, void **params, void **extra)
+{
+	struct exec_work w = {.kind = EXEC_WORK_KERNEL, .of.kernel = {.f = f, .shape = *s}};
+	if (!f)
+		return EXEC_INVALID_HANDLE;
+	EXEC_ENTER();
+	CUresult r = exec_leave(exec_pack(f, params, extra, &w.of.kernel.packed, &w.of.kernel.bytes));
+	if (!r)
+		r = exec_submit(stream, &w);
+	mem_free(w.of.kernel.packed);
+	return r;
+}
+
 EXEC_API CUresult cuLaunchKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx, unsigned by,
 				 unsigned bz, unsigned shared, CUstream stream, void **params, void **extra)
 {
-	enum { EXTRA_END = 0, EXTRA_POINTER = 1, EXTRA_SIZE = 2 }; /* CU_LAUNCH_PARAM_* */
-	const struct exec_shape s = {{gx, gy, gz}, {bx, by, bz}, shared};
-	const uint8_t *packed = NULL;
-	size_t bytes = 0;
-	(void)stream;
-	EXEC_ENTER();
-	for (void **e = extra; e && (uintptr_t)*e != EXTRA_END; e += 2) {
-		if ((uintptr_t)*e == EXTRA_POINTER)
-			packed = e[1];
-		else if ((uintptr_t)*e == EXTRA_SIZE)
-			bytes = *(size_t *)e[1];
-	}
-	return exec_leave(f ? exec_launch(f, &s, params, packed, bytes) : EXEC_INVALID_HANDLE);
+	return launch(f, &(struct exec_shape){{gx, gy, gz}, {bx, by, bz}, shared, false}, stream, params, extra);
+}
+
+EXEC_API CUresult cuLaunchCooperativeKernel(CUfunction f, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+					    unsigned by, unsigned bz, unsigned shared, CUstream stream, void **params)
+{
+	return launch(f, &(struct exec_shape){{gx, gy, gz}, {bx, by, bz}, shared, true}, stream, params, NULL);
 }
 
 EXEC_API CUresult cuLaunchKernelEx(const struct exec_launch_config *c, CUfunction f, void **params, void **extra)
 {
-	return cuLaunchKernel(f, c->grid[0], c->grid[1], c->grid[2], c->block[0], c->block[1], c->block[2], c->shared,
-			      c->stream, params, extra);
+	enum { COOPERATIVE = 2, CLUSTER = 4 }; /* CUlaunchAttributeID */
+	struct exec_shape s = {.grid = {c->grid[0], c->grid[1], c->grid[2]},
+			       .block = {c->block[0], c->block[1], c->block[2]},
+			       .shared = c->shared};
+	for (unsigned k = 0; k < c->attribute_count; k++) {
+		const struct exec_launch_attribute *a = &c->attribute[k];
+		if (a->id == COOPERATIVE)
+			s.cooperative = a->value[0] != 0;
+		if (a->id == CLUSTER && a->value[0] * a->value[1] * a->value[2] > 1)
+			exec_unserved("cuLaunchKernelEx", "clusters of several blocks are not executed");
+	}
+	return launch(f, &s, c->stream, params, extra);
 }
 
 EXEC_API CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, CUfunction f, int threads, size_t shared)

@@ -51,6 +51,7 @@ CUresult exec_free(uint64_t address)
 	struct exec_block *b = exec_block_of(address);
 	if (!b || b->base != address)
 		return EXEC_INVALID_VALUE;
+	exec_pool_gave_back(b);
 	size_t i = (size_t)(b - h->block);
 	memmove(b, b + 1, (--h->count - i) * sizeof *b);
 	return EXEC_OK;

@@ -11,6 +11,7 @@ struct exec_process exec_process = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
 #define MEMORY_LEAST (64ull << 20)
 #define THREADS_MOST 16
+#define HEAP_BYTES   (8u << 20) /* CUDA C++ Programming Guide, dynamic global memory allocation */
 
 void exec_say(const char *fmt, ...)
 {
@@ -65,6 +66,7 @@ static int open_device(struct exec_process *x)
 		exec_say("%s", e.text);
 		return -1;
 	}
+	x->heap_most = HEAP_BYTES;
 	x->print.text = arena_alloc(&x->arena, FUNC_PRINT_MOST, 1);
 	if (!x->print.text || time_open(&x->time, x->spec, 1) || open_memory(x)) {
 		exec_say("out of memory for the simulated GPU");

@@ -9,6 +9,8 @@ EXEC_API CUresult cuStreamCreate(CUstream *s, unsigned flags)
 	if (!made)
 		return exec_leave(EXEC_OUT_OF_MEMORY);
 	made->flags = flags;
+	made->next = exec_process.streams;
+	exec_process.streams = made;
 	*s = made;
 	return exec_leave(EXEC_OK);
 }
@@ -23,8 +25,14 @@ EXEC_API CUresult cuStreamDestroy_v2(CUstream s)
 {
 	if ((uintptr_t)s <= 2) /* the streams that every context has */
 		return EXEC_INVALID_HANDLE;
-	mem_free(s);
-	return EXEC_OK;
+	EXEC_ENTER();
+	for (struct CUstream_st **p = &exec_process.streams; *p; p = &(*p)->next)
+		if (*p == s) {
+			*p = s->next;
+			mem_free(s);
+			return exec_leave(EXEC_OK);
+		}
+	return exec_leave(EXEC_INVALID_HANDLE);
 }
 
 EXEC_API CUresult cuStreamSynchronize(CUstream s)
@@ -59,17 +67,15 @@ EXEC_API CUresult cuStreamGetCtx(CUstream s, CUcontext *c)
 	return EXEC_OK;
 }
 
+/* What waits for an event of a capture takes part in it. */
 EXEC_API CUresult cuStreamWaitEvent(CUstream s, CUevent e, unsigned flags)
 {
 	(void)flags;
-	return e ? cuStreamSynchronize(s) : EXEC_INVALID_HANDLE;
-}
-
-EXEC_API CUresult cuStreamIsCapturing(CUstream s, int *status)
-{
-	(void)s;
-	*status = 0;
-	return EXEC_OK;
+	if (!e)
+		return EXEC_INVALID_HANDLE;
+	if (e->graph && (uintptr_t)s > 2 && !s->graph)
+		s->graph = e->graph;
+	return cuStreamSynchronize(s);
 }
 
 EXEC_API CUresult cuStreamAddCallback(CUstream s, void (*call)(CUstream, CUresult, void *), void *data, unsigned flags)
@@ -81,9 +87,8 @@ EXEC_API CUresult cuStreamAddCallback(CUstream s, void (*call)(CUstream, CUresul
 
 EXEC_API CUresult cuLaunchHostFunc(CUstream s, void (*call)(void *), void *data)
 {
-	(void)s;
-	call(data);
-	return EXEC_OK;
+	const struct exec_work w = {.kind = EXEC_WORK_HOST, .of.host = {call, data}};
+	return exec_submit(s, &w);
 }
 
 EXEC_API CUresult cuEventCreate(CUevent *e, unsigned flags)
@@ -100,15 +105,14 @@ EXEC_API CUresult cuEventDestroy_v2(CUevent e)
 	return e ? EXEC_OK : EXEC_INVALID_HANDLE;
 }
 
+/* Within a capture an event only says what comes before what. */
 EXEC_API CUresult cuEventRecord(CUevent e, CUstream s)
 {
-	(void)s;
+	const struct exec_work w = {.kind = EXEC_WORK_RECORD, .of.event = e};
 	if (!e)
 		return EXEC_INVALID_HANDLE;
-	EXEC_ENTER();
-	e->ns = exec_process.ns;
-	e->recorded = true;
-	return exec_leave(EXEC_OK);
+	e->graph = exec_capturing(s);
+	return e->graph ? EXEC_OK : exec_submit(s, &w);
 }
 
 EXEC_API CUresult cuEventRecordWithFlags(CUevent e, CUstream s, unsigned flags)

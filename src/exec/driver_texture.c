@@ -29,12 +29,11 @@ static uint64_t rows_of(const struct exec_array_shape *s)
 
 EXEC_API CUresult cuArray3DCreate_v2(CUarray *out, const struct exec_array_shape *s)
 {
-	enum { LAYERED = 1, CUBE = 4 };
 	const struct format *f = format_of(s->format);
 	if (!f || !s->width || (s->channels != 1 && s->channels != 2 && s->channels != 4))
 		return EXEC_INVALID_VALUE;
-	if (s->flags & (LAYERED | CUBE))
-		exec_unserved("cuArray3DCreate", "layered arrays and cubes are not modelled");
+	if (s->flags & EXEC_ARRAY_CUBE && (s->width != s->height || s->depth != 6))
+		return EXEC_INVALID_VALUE; /* of several cubes one after another nothing is executed */
 	EXEC_ENTER();
 	CUarray a = mem_zero(1, sizeof *a);
 	if (!a)
@@ -79,6 +78,7 @@ static CUresult place(struct func_texture *t, const struct exec_resource *what, 
 		size[0] = s->width;
 		size[1] = s->height;
 		size[2] = s->depth;
+		t->layered = s->flags & (EXEC_ARRAY_LAYERED | EXEC_ARRAY_CUBE);
 		*f = format_of(s->format);
 		t->channels = (uint8_t)s->channels;
 		t->base = what->of.array->base;
@@ -104,7 +104,7 @@ static CUresult place(struct func_texture *t, const struct exec_resource *what, 
 	}
 	if (!*f || !t->channels || !size[0] || t->row_pitch % PITCH_ALIGN)
 		return EXEC_INVALID_VALUE;
-	t->dimensions = !size[1] ? 1 : !size[2] ? 2 : 3;
+	t->dimensions = !size[1] ? 1 : t->layered || !size[2] ? 2 : 3;
 	for (int k = 0; k < 3; k++)
 		t->size[k] = size[k] ? (uint32_t)size[k] : 1;
 	return EXEC_OK;
@@ -135,10 +135,8 @@ static CUresult describe(struct func_texture *t, const struct exec_resource *wha
 	return exec_at(t->base, t->slice_pitch * t->size[2]) ? EXEC_OK : EXEC_INVALID_VALUE;
 }
 
-EXEC_API CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what,
-				    const struct exec_texture_how *how, const void *view)
+static CUresult create(CUtexObject *out, const struct exec_resource *what, const struct exec_texture_how *how)
 {
-	(void)view; /* another format of the same bytes: only what the resource says is served */
 	EXEC_ENTER();
 	for (uint32_t k = 0; k < EXEC_TEXTURES; k++) {
 		struct func_texture *t = &exec_process.texture[k];
@@ -153,6 +151,20 @@ EXEC_API CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource
 	return exec_leave(EXEC_OUT_OF_MEMORY);
 }
 
+EXEC_API CUresult cuTexObjectCreate(CUtexObject *out, const struct exec_resource *what,
+				    const struct exec_texture_how *how, const void *view)
+{
+	(void)view; /* another format of the same bytes: only what the resource says is served */
+	return create(out, what, how);
+}
+
+/* A surface is an array's texture that nobody filters. */
+EXEC_API CUresult cuSurfObjectCreate(CUsurfObject *out, const struct exec_resource *what)
+{
+	static const struct exec_texture_how plain = {.flags = EXEC_TEXTURE_INTEGERS};
+	return what->kind == EXEC_RESOURCE_ARRAY ? create(out, what, &plain) : EXEC_INVALID_VALUE;
+}
+
 EXEC_API CUresult cuTexObjectDestroy(CUtexObject t)
 {
 	EXEC_ENTER();
@@ -160,4 +172,9 @@ EXEC_API CUresult cuTexObjectDestroy(CUtexObject t)
 		return exec_leave(EXEC_INVALID_HANDLE);
 	exec_process.texture[t - FUNC_TEXTURE_HANDLE].dimensions = 0;
 	return exec_leave(EXEC_OK);
+}
+
+EXEC_API CUresult cuSurfObjectDestroy(CUsurfObject s)
+{
+	return cuTexObjectDestroy(s);
 }

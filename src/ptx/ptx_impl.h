@@ -214,6 +214,8 @@ int ptx_add_reg(struct ptx_parser *p, const char *name, enum ptx_type type, int3
 /* instructions (ptx_inst.c, ptx_operand.c, ptx_check.c) */
 int ptx_parse_inst(struct ptx_parser *p);
 int ptx_parse_operands(struct ptx_parser *p, struct ptx_inst *in);
+int ptx_handle_at(
+    const struct ptx_inst *in); /* operand that is a texture's or surface's handle, coordinates behind it; -1: none */
 struct ptx_place {
 	uint32_t line, column;
 };

@@ -252,7 +252,9 @@ int ptx_check_mods(struct ptx_parser *p, const struct ptx_inst *in)
 		return mod_error(p, in, "does not take .approx or .full");
 	if ((in->mods & PTX_NAN_OUT) && (!f || t == PTX_F64))
 		return mod_error(p, in, "does not take .NaN");
-	if ((in->mods & PTX_RELU) && t != PTX_F16 && t != PTX_F16X2 && t != PTX_BF16 && t != PTX_BF16X2)
+	const bool order = in->op == PTX_OP_MIN || in->op == PTX_OP_MAX;
+	if ((in->mods & PTX_RELU) && !(order ? t == PTX_S32 || t == PTX_S16X2
+					     : t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2))
 		return mod_error(p, in, "does not take .relu");
 	if (in->op == PTX_OP_TEX && in->vec_width != 4)
 		return ptx_fail(p, in->line, in->column, "tex gives four values: .v4");

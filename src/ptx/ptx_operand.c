@@ -377,6 +377,21 @@ static int texture_name(struct ptx_parser *p, const struct ptx_operand *o, const
 	return 0;
 }
 
+int ptx_handle_at(const struct ptx_inst *in)
+{
+	switch ((enum ptx_op)in->op) {
+	case PTX_OP_SUST:
+		return 0;
+	case PTX_OP_TEX:
+	case PTX_OP_TEX_MORE:
+	case PTX_OP_TLD4:
+	case PTX_OP_SULD:
+		return 1;
+	default:
+		return -1;
+	}
+}
+
 /* tex: [name, {x, y}] */
 static int texture_operands(struct ptx_parser *p, struct ptx_inst *in, struct ptx_place *at)
 {
@@ -441,6 +456,21 @@ static int second_destination(struct ptx_parser *p, struct ptx_inst *in)
 	return 0;
 }
 
+/* [handle, {x, y}]: two operands */
+static int handle_operands(struct ptx_parser *p, struct ptx_inst *in)
+{
+	struct ptx_operand *o = &in->operand[in->operand_count];
+	struct ptx_place at;
+	PTX_TRY(ptx_advance(p));
+	PTX_TRY(ptx_parse_operand(p, in, &o[0], &at));
+	if (o[0].kind == PTX_OPND_REG)
+		PTX_TRY(texture_name(p, &o[0], &at));
+	PTX_TRY(ptx_expect(p, ',', "after the texture or surface"));
+	PTX_TRY(ptx_parse_operand(p, in, &o[1], &at));
+	in->operand_count = (uint8_t)(in->operand_count + 2);
+	return ptx_expect(p, ']', "after the coordinates");
+}
+
 /* Operations that take any words take any operands; whoever executes them looks. */
 static int free_operands(struct ptx_parser *p, struct ptx_inst *in)
 {
@@ -450,6 +480,12 @@ static int free_operands(struct ptx_parser *p, struct ptx_inst *in)
 		if (in->operand_count == PTX_OPERANDS)
 			return PTX_FAIL_AT(p, &p->tok, "%s takes %d operands at most", ptx_op_name(in->op),
 					   PTX_OPERANDS);
+		if (ptx_is(p, '[') && (int)in->operand_count == ptx_handle_at(in) &&
+		    in->operand_count + 2 <= PTX_OPERANDS) {
+			PTX_TRY(handle_operands(p, in));
+			PTX_TRY(ptx_accept(p, ',', &more));
+			continue;
+		}
 		PTX_TRY(ptx_parse_operand(p, in, &in->operand[in->operand_count], &at));
 		in->operand_count++;
 		if (ptx_ops[in->op].shape[0] == 'P' && in->operand_count == 1) {

@@ -82,8 +82,9 @@ static int prototype(struct ptx_parser *p, const struct ptx_token *label)
 /* .maxntid 128, 1, 1 and friends: kept as text, in one spelling */
 static bool is_performance(const struct ptx_token *t)
 {
-	static const char *const words[] = {"maxntid",	    "reqntid", "minnctapersm",
-					    "maxnctapersm", "maxnreg", "noreturn"};
+	static const char *const words[] = {"maxntid",		 "reqntid",	   "minnctapersm",
+					    "maxnctapersm",	 "maxnreg",	   "noreturn",
+					    "reqnctapercluster", "maxclusterrank", "explicitcluster"};
 	for (size_t i = 0; t->kind == TOK_DOT && i < sizeof words / sizeof *words; i++)
 		if (ptx_token_is(t, words[i]))
 			return true;
@@ -94,10 +95,13 @@ static int performance(struct ptx_parser *p, struct ptx_func *f)
 {
 	uint64_t v;
 	bool more = false;
-	bool bare = ptx_token_is(&p->tok, "noreturn"), exact = ptx_token_is(&p->tok, "reqntid");
-	bool most = ptx_token_is(&p->tok, "maxntid");
+	bool bare = ptx_token_is(&p->tok, "noreturn") || ptx_token_is(&p->tok, "explicitcluster");
+	bool exact = ptx_token_is(&p->tok, "reqntid");
+	bool most = ptx_token_is(&p->tok, "maxntid"), cluster = ptx_token_is(&p->tok, "reqnctapercluster");
 	if (most)
 		f->most_threads = 1;
+	if (cluster)
+		f->cluster = 1;
 	for (uint32_t k = 0; exact && k < 3; k++)
 		f->block[k] = 1;
 	str_addf(&p->pragmas, ".%.*s", (int)p->tok.n, p->tok.s);
@@ -109,6 +113,8 @@ static int performance(struct ptx_parser *p, struct ptx_func *f)
 				f->block[k] = (uint32_t)v;
 			if (most && f->most_threads <= UINT32_MAX)
 				f->most_threads *= v;
+			if (cluster && f->cluster <= UINT32_MAX)
+				f->cluster *= v;
 			PTX_TRY(ptx_accept(p, ',', &more));
 			str_addf(&p->pragmas, " %llu%s", (unsigned long long)v, more ? "," : "");
 		}

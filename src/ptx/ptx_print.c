@@ -228,14 +228,8 @@ static void inst(struct printer *p, const struct ptx_inst *in)
 		operand(p, in, &in->operand[0]);
 		str_add(p->out, ", ");
 		list_name(p, p->lists++);
-	} else if (in->op == PTX_OP_TEX) {
-		operand(p, in, &in->operand[0]);
-		str_add(p->out, ", [");
-		operand(p, in, &in->operand[1]);
-		str_add(p->out, ", ");
-		operand(p, in, &in->operand[2]);
-		str_addc(p->out, ']');
 	} else {
+		const int handle = ptx_handle_at(in);
 		for (unsigned i = 0; i < in->operand_count; i++) {
 			if (i == 1 && pairs(in)) {
 				if (in->operand[1].kind == PTX_OPND_SINK)
@@ -244,7 +238,9 @@ static void inst(struct printer *p, const struct ptx_inst *in)
 			} else if (i) {
 				str_add(p->out, ", ");
 			}
+			str_add(p->out, (int)i == handle ? "[" : "");
 			operand(p, in, &in->operand[i]);
+			str_add(p->out, handle >= 0 && (int)i == handle + 1 ? "]" : "");
 		}
 	}
 	str_add(p->out, ";\n");

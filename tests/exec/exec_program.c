@@ -35,7 +35,7 @@ int cudaEventCreate(void **e);
 int cudaEventRecord(void *e, void *stream);
 int cudaEventElapsedTime(float *ms, void *from, void *to);
 int cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *host, int threads, size_t shared);
-void cudaGraphCreate(void);
+void cudaGraphDebugDotPrint(void);
 int cuInit(unsigned flags);
 int cuCtxCreate_v2(void **c, unsigned flags, int device);
 int cuModuleLoadData(void **m, const void *image);
@@ -259,7 +259,7 @@ int main(int argc, char **argv)
 	make_image(!strcmp(what, "new") ? "sm_120" : "sm_50", !strcmp(what, "lz4"), !strcmp(what, "native"));
 	register_all();
 	if (!strcmp(what, "unserved"))
-		cudaGraphCreate();
+		cudaGraphDebugDotPrint();
 	if (!strcmp(what, "careless"))
 		return careless();
 	if (strcmp(what, "fault") != 0)

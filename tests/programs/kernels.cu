@@ -463,3 +463,178 @@ KERNEL bits(const u32 *v, u32 *out, int n)
 	if (i < n)
 		out[i] = __builtin_popcount(v[i]) << 16 | __builtin_clz(v[i] | 1) << 8 | (__builtin_bitreverse32(v[i]) & 255);
 }
+
+// ---- what the interface has beside launches ----
+#define SREG(name, var) asm volatile("mov.u32 %0, %" name ";" : "=r"(var))
+KERNEL step(int *v, int add, int times, int n) // v = v * times + add
+{
+	int i = BX * NX + TX;
+	if (i < n)
+		v[i] = v[i] * times + add;
+}
+KERNEL grid_sum(int *part, int *all, int n) // blocks meet at a word of the launch's workspace, as the grid of cooperative groups does
+{
+	u32 high, low;
+	SREG("%envreg1", high);
+	SREG("%envreg2", low);
+	volatile int *met = (volatile int *)(((u64)high << 32 | low) + 4);
+	if (!met)
+		return;
+	if (TX == 0) {
+		int sum = 0;
+		for (int k = BX; k < n; k += GX)
+			sum += k;
+		part[BX] = sum;
+		__nvvm_membar_gl();
+		ADD(met, 1);
+		while (*met < GX)
+			;
+		__nvvm_membar_gl();
+		int whole = 0;
+		for (int k = 0; k < GX; k++)
+			whole += ((volatile int *)part)[k];
+		all[BX] = whole;
+	}
+}
+KERNEL surface_turn(u64 from, u64 to, int w, int h)
+{
+	int x = BX * NX + TX, y = BY * NY + TY, v;
+	if (x >= w || y >= h)
+		return;
+	asm volatile("suld.b.2d.b32.trap {%0}, [%1, {%2, %3}];" : "=r"(v) : "l"(from), "r"(4 * x), "r"(y));
+	asm volatile("sust.b.2d.b32.trap [%0, {%1, %2}], {%3};" : : "l"(to), "r"(4 * y), "r"(x), "r"(v + 1) : "memory");
+}
+KERNEL surface_edges(u64 s, int *out, int w)
+{
+	int x = TX - 4, zero, clamp;
+	asm volatile("suld.b.1d.b32.zero {%0}, [%1, {%2}];" : "=r"(zero) : "l"(s), "r"(4 * x));
+	asm volatile("suld.b.1d.b32.clamp {%0}, [%1, {%2}];" : "=r"(clamp) : "l"(s), "r"(4 * x));
+	asm volatile("sust.b.1d.b32.zero [%0, {%1}], {%2};" : : "l"(s), "r"(4 * (x + 2 * w)), "r"(7) : "memory");
+	out[2 * TX] = zero;
+	out[2 * TX + 1] = clamp;
+}
+#define FETCH(what, ...) asm volatile(what : "=f"(a), "=f"(b), "=f"(c), "=f"(d) : __VA_ARGS__)
+KERNEL texture_flat(u64 t, float *out, int w)
+{
+	float x = TX * 0.5f, y = TY * 0.5f, a, b, c, d;
+	FETCH("tex.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];", "l"(t), "f"(x), "f"(y));
+	out[TY * w + TX] = a;
+}
+KERNEL texture_layers(u64 t, float *out, int w)
+{
+	float x = TX + 0.5f, y = TY + 0.5f, a, b, c, d;
+	FETCH("tex.a2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];", "l"(t), "r"(BX), "f"(x), "f"(y));
+	out[(BX * w + TY) * w + TX] = a;
+}
+KERNEL texture_cube(u64 t, const float *xyz, float *out)
+{
+	float x = xyz[3 * TX], y = xyz[3 * TX + 1], z = xyz[3 * TX + 2], a, b, c, d;
+	FETCH("tex.cube.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6, %7, %7}];", "l"(t), "f"(x), "f"(y), "f"(z));
+	out[TX] = a;
+}
+KERNEL texture_gather(u64 t, float *out)
+{
+	float x = TX + 1.0f, y = 2.0f, a, b, c, d;
+	FETCH("tld4.r.2d.v4.f32.f32 {%0, %1, %2, %3}, [%4, {%5, %6}];", "l"(t), "f"(x), "f"(y));
+	out[4 * TX] = a;
+	out[4 * TX + 1] = b;
+	out[4 * TX + 2] = c;
+	out[4 * TX + 3] = d;
+}
+KERNEL texture_line(u64 t, int *out, int n)
+{
+	int i = BX * NX + TX, a, b, c, d;
+	asm volatile("tex.1d.v4.s32.s32 {%0, %1, %2, %3}, [%4, {%5}];" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(t), "r"(n - 1 - i));
+	if (i < n)
+		out[i] = a;
+}
+struct link {
+	struct link *next;
+	int value;
+};
+extern "C" __attribute__((device)) void *malloc(u64);
+extern "C" __attribute__((device)) void free(void *);
+KERNEL links(int *out, int length) // a list a thread, from the kernels' own heap
+{
+	struct link *first = 0;
+	int sum = 0;
+	for (int k = 0; k < length; k++) {
+		struct link *l = (struct link *)malloc(sizeof *l);
+		if (!l)
+			break;
+		l->next = first;
+		l->value = k * (TX + 1);
+		first = l;
+	}
+	while (first) {
+		struct link *l = first;
+		sum += l->value;
+		first = l->next;
+		free(l);
+	}
+	out[TX] = sum;
+}
+extern "C" __attribute__((device)) int cudaLaunchDeviceV2(void *, void *);
+KERNEL launches(int *out) // dynamic parallelism, which is refused
+{
+	out[TX] = cudaLaunchDeviceV2(out, 0);
+}
+KERNEL butterfly(const int *v, int *out)
+{
+	int s = v[BX * 32 + TX], up = s;
+	for (int k = 16; k; k /= 2)
+		s += __nvvm_shfl_sync_bfly_i32(ALL, s, k, 31);
+	for (int k = 1; k < 32; k *= 2) {
+		int other = __nvvm_shfl_sync_up_i32(ALL, up, k, 0);
+		if (TX >= k)
+			up += other;
+	}
+	out[BX * 33 + TX] = up;
+	if (TX == 0)
+		out[BX * 33 + 32] = s;
+}
+DEVICE __attribute__((noinline)) int twice(int x)
+{
+	return 2 * x;
+}
+DEVICE __attribute__((noinline)) int square(int x)
+{
+	return x * x;
+}
+DEVICE __attribute__((noinline)) int minus(int x)
+{
+	return -x;
+}
+KERNEL pointers(const int *which, int *v, int n)
+{
+	int (*f[3])(int) = {twice, square, minus};
+	int i = BX * NX + TX;
+	if (i < n)
+		v[i] = f[which[i]](v[i]);
+}
+KERNEL bytes4(const u32 *a, const u32 *b, u32 *out, int n)
+{
+	int i = BX * NX + TX;
+	u32 dot, sad, funnel;
+	if (i >= n)
+		return;
+	asm("dp4a.u32.u32 %0, %1, %2, %3;" : "=r"(dot) : "r"(a[i]), "r"(b[i]), "r"(i));
+	asm("vabsdiff4.u32.u32.u32.add %0, %1, %2, %3;" : "=r"(sad) : "r"(a[i]), "r"(b[i]), "r"(0));
+	asm("shf.l.wrap.b32 %0, %1, %2, %3;" : "=r"(funnel) : "r"(a[i]), "r"(b[i]), "r"(i));
+	out[3 * i] = dot;
+	out[3 * i + 1] = sad;
+	out[3 * i + 2] = funnel;
+}
+KERNEL greatest(const float *v, u32 *most, int n) // of positive floats, by compare and swap
+{
+	int i = BX * NX + TX;
+	if (i >= n)
+		return;
+	u32 old = *most;
+	while (v[i] > __nvvm_bitcast_i2f(old)) {
+		u32 was = (u32)__nvvm_atom_cas_gen_i((int *)most, (int)old, __nvvm_bitcast_f2i(v[i]));
+		if (was == old)
+			break;
+		old = was;
+	}
+}

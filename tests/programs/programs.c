@@ -40,17 +40,28 @@ void from_gpu(void *data, gpu from, size_t bytes)
 	must(cuMemcpyDtoH_v2(data, from, bytes), "copy from the GPU");
 }
 
+void *all_kernels(void)
+{
+	return module;
+}
+
+void *function(const char *kernel)
+{
+	void *f;
+	must(cuModuleGetFunction(&f, module, kernel), kernel);
+	return f;
+}
+
 void go(const char *kernel, unsigned gx, unsigned gy, unsigned bx, unsigned by, ...)
 {
-	void *f, *params[16];
+	void *params[16];
 	va_list ap;
 	int n = 0;
 	va_start(ap, by);
 	while ((params[n] = va_arg(ap, void *)))
 		n++;
 	va_end(ap);
-	must(cuModuleGetFunction(&f, module, kernel), kernel);
-	must(cuLaunchKernel(f, gx, gy, 1, bx, by, 1, 0, NULL, params, NULL), kernel);
+	must(cuLaunchKernel(function(kernel), gx, gy, 1, bx, by, 1, 0, NULL, params, NULL), kernel);
 	must(cuCtxSynchronize(), kernel);
 }
 
@@ -78,7 +89,7 @@ static bool wanted(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct program *const all[] = {programs_of_vectors, programs_of_graphs};
+	const struct program *const all[] = {programs_of_vectors, programs_of_graphs, programs_of_calls};
 	void *context;
 	int ran = 0, wrong = 0;
 	if (argc < 2)
@@ -86,7 +97,7 @@ int main(int argc, char **argv)
 	must(cuInit(0), "cuInit");
 	must(cuCtxCreate_v2(&context, 0, 0), "cuCtxCreate");
 	must(cuModuleLoad(&module, argv[1]), argv[1]);
-	for (int k = 0; k < 2; k++)
+	for (int k = 0; k < 3; k++)
 		for (const struct program *p = all[k]; p->name; p++) {
 			if (!wanted(argc, argv, p->name))
 				continue;

@@ -14,6 +14,8 @@ gpu to_gpu(const void *data, size_t bytes); /* data NULL: zeros */
 void from_gpu(void *data, gpu from, size_t bytes);
 /* kernel<<<(gx, gy), (bx, by)>>>(args): pointers to each argument, NULL at the end. */
 void go(const char *kernel, unsigned gx, unsigned gy, unsigned bx, unsigned by, ...);
+void *all_kernels(void); /* the module of them */
+void *function(const char *kernel);
 void set_variable(const char *name, const void *data, size_t bytes);
 uint32_t number(void); /* the next of a fixed sequence */
 
@@ -21,6 +23,7 @@ struct program {
 	const char *name;
 	bool (*run)(void); /* whether all is as the host reckons */
 };
-extern const struct program programs_of_vectors[], programs_of_graphs[]; /* end with a name of NULL */
+extern const struct program programs_of_vectors[], programs_of_graphs[],
+    programs_of_calls[]; /* end with a name of NULL */
 
 #endif

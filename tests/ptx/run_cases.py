@@ -141,9 +141,36 @@ CASES = {
     "old products": (kernel("mov.f32 %f1, 0f40000000; mov.f32 %f2, 0f40400000; mad.f32 %f3, %f1, %f2, 0f3f800000; st.global.f32 [%q1], %f3;", sm=20,
                             version="1.4", size=""), [0x40e00000]),
     "a mark before the text": ("\ufeff" + kernel("st.global.u32 [%q1], 1;"), [1]),
-    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { sust.b.1d.b32.trap [%x], {%x}; } }"
+    "another kernel's instruction": (kernel("st.global.u32 [%q1], 1;", before=".entry other() { .reg .b32 %x; { mapa.u32 %x, %x, 1; } }"
                                             ".func lost() { nonsense; }"), [1]),
-    "what is not executed": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "'sust' is an instruction that the simulated GPU does not execute"),
+    "what is not executed": (kernel("mapa.u32 %r1, %r2, 1;"), None, "'mapa' is an instruction that the simulated GPU does not execute"),
+    "no surface": (kernel("sust.b.1d.b32.trap [%q1, {%r1}], {%r1};"), None, "texture"),
+    "bulk copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mov.u32 %r3, 7; st.global.u32 [%q1+20], %r3; mbarrier.init.shared.b64 [%r1], 1;"
+                           "mbarrier.arrive.expect_tx.shared.b64 %q2, [%r1], 32;"
+                           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2], [%q1], 16, [%r1];"
+                           "mbarrier.test_wait.shared.b64 %p1, [%r1], %q2;"
+                           "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r2+16], [%q1+16], 16, [%r1];"
+                           "mbarrier.test_wait.shared.b64 %p2, [%r1], %q2; selp.b32 %r4, 1, 0, %p1; selp.b32 %r5, 1, 0, %p2;"
+                           "add.u64 %q3, %q1, 32; cp.async.bulk.global.shared::cta.bulk_group [%q3], [%r2+16], 16;"
+                           "cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;"
+                           "st.global.u32 [%q1], %r4; st.global.u32 [%q1+4], %r5; setp.ne.u32 %p3, %r5, 1; mov.u32 %r6, 48;"
+                           "@%p3 cp.async.bulk.global.shared::cta.bulk_group [%q1], [%r2], %r6;",
+                           more=".shared .align 16 .b8 s[64]; .shared .align 8 .b64 b;"), [0, 1, 0, 0, 0, 7, 0, 0, 0, 7, 0, 0]),
+    "a barrier told of copies": (kernel("mov.u32 %r1, b; mov.u32 %r2, s; mbarrier.init.shared.b64 [%r1], 1; cp.async.ca.shared.global [%r2], [%q1], 4;"
+                                        "cp.async.mbarrier.arrive.shared.b64 [%r1]; mbarrier.test_wait.parity.shared.b64 %p1, [%r1], 0;"
+                                        "cp.async.mbarrier.arrive.noinc.shared.b64 [%r1]; mbarrier.test_wait.parity.shared.b64 %p2, [%r1], 0;"
+                                        "selp.b32 %r4, 1, 0, %p1; selp.b32 %r5, 1, 0, %p2; st.global.u32 [%q1], %r4; st.global.u32 [%q1+4], %r5;",
+                                        more=".shared .align 16 .b8 s[64]; .shared .align 8 .b64 b;"), [0, 1]),
+    "not below zero": (kernel("mov.s32 %r2, -5; mov.s32 %r3, -3; min.relu.s32 %r1, %r2, %r3; mov.b32 %r4, 0xfffe0003; mov.b32 %r5, 0xffff0004;"
+                              "max.s16x2.relu %r6, %r4, %r5; st.global.u32 [%q1], %r1; st.global.u32 [%q1+4], %r6;"), [0, 4]),
+    "a cluster of several": (kernel("ret;").replace("(.param .u64 out) {", "(.param .u64 out) .explicitcluster .reqnctapercluster 2, 1, 1 {"), None,
+                             "clusters of 2 blocks"),
+    "kernels that launch kernels": (kernel("{ .param .b32 r; .param .b64 a; .param .b64 b; call.uni (r), cudaLaunchDeviceV2, (a, b); }",
+                                           before=".extern .func (.param .b32 r) cudaLaunchDeviceV2 (.param .b64 a, .param .b64 b);"), None,
+                                    "dynamic parallelism"),
+    "malloc without a heap": (kernel("{ .param .b64 n; st.param.b64 [n], 16; .param .b64 p; call.uni (p), malloc, (n); ld.param.b64 %q2, [p]; }"
+                                     "st.global.u64 [%q1], %q2; st.global.u32 [%q1+8], 3;",
+                                     before=".extern .func (.param .b64 p) malloc (.param .b64 n);"), [0, 0, 3]),
     "a function with it": (kernel("call lost, ();", before=".func lost() { wgmma.fence.sync.aligned; }"), None, "which is not executed: "),
     "a name that is near": (kernel("muv.u32 %r1, 1;"), None, "unknown instruction 'muv'; did you mean"),
     "calling itself": (kernel("call f, ();", before=".func f() { call f, (); ret; }"), None, "recursion is not executed"),

@@ -400,6 +400,9 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 	struct ptx_inst start = {.line = entry->line, .column = 1};
 	struct decode_frame f;
 	d->at = &start;
+	if (entry->cluster > 1)
+		return decode_fail(d, "the kernel wants clusters of %llu blocks, which are not executed",
+				   (unsigned long long)entry->cluster);
 	int rc = decode_layout(d, entry);
 	if (rc)
 		return rc;

@@ -107,9 +107,16 @@ int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx
 int decode_address(
     struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
     unsigned *code); /* row a and imm of an access; MEM_ADDRESS_64 is added to the code where the row is wide */
-/* decode_extra.c, decode_matrix.c: operations whose words the parser has kept as they are */
+/* Registers of an access of in->type elements, and what they are, in the code. */
+int decode_elements(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+		    const struct ptx_operand *o, bool dest, unsigned *code);
+/* decode_extra.c, decode_copy.c, decode_matrix.c: operations whose words the parser has kept as they are */
 int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_matrix(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_result(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+		  unsigned bytes); /* dst, or a sink */
+bool decode_is_pred(const struct decode_frame *f, const struct ptx_operand *o);
 bool decode_word(const struct ptx_inst *in, const char *word); /* is it among them? */
 enum ptx_type decode_word_type(const struct ptx_inst *in, unsigned k);
 int decode_not(struct decoder *d, const struct ptx_inst *in); /* fails: not executed */
@@ -125,6 +132,7 @@ int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct 
 		   int32_t index); /* decode.c */
 /* decode_texture.c */
 int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
+int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 /* decode_map.c: handler of a plain operation, or -1 */
 int decode_plain(enum ptx_op op, enum ptx_type type, uint32_t mods);
 int decode_compare(enum ptx_cmp cmp, enum ptx_type type);

@@ -1,4 +1,4 @@
-/* Calls of what no module has: vprintf and __assertfail; and calls through registers, which go to one of the functions whose address is taken. */
+/* Calls of what no module has: vprintf, __assertfail, malloc and free; and calls through registers, which go to one of the functions whose address is taken. */
 #include "decode.h"
 #include <string.h>
 
@@ -18,6 +18,26 @@ static int argument(struct decoder *d, struct decode_frame *f, const struct ptx_
 	return decode_slot_row(d, f, in, *row, bytes, d->address[o->sym], false);
 }
 
+/* The call's result, if anybody wants it. */
+static int give_back(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, uint16_t result,
+		     unsigned bytes)
+{
+	struct decode_record r;
+	if (!in->operand[0].count)
+		return 0;
+	const struct ptx_operand *o = &in->vec[in->operand[0].index];
+	if (o->kind == PTX_OPND_SYMBOL && o->sym >= 0 && d->m->vars[o->sym].size == bytes)
+		return decode_slot_row(d, f, in, result, bytes, d->address[o->sym], true);
+	if (o->kind != PTX_OPND_REG)
+		return o->kind == PTX_OPND_SINK ? 0 : decode_fail(d, "the function gives %u bytes", bytes);
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	DECODE_TRY(decode_dest(d, f, &r, o, &r.i.dst));
+	r.i.op = bytes == 8 ? EXEC_mov_64 : EXEC_mov_32;
+	r.i.a = result;
+	decode_reads(d, &r, result);
+	return decode_emit(d, &r);
+}
+
 static int print(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
@@ -35,19 +55,26 @@ static int print(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	decode_writes(&r, result);
 	d->p->prints = true;
 	DECODE_TRY(decode_emit(d, &r));
-	if (!in->operand[0].count)
-		return 0;
-	const struct ptx_operand *o = &in->vec[in->operand[0].index];
-	if (o->kind == PTX_OPND_SYMBOL && o->sym >= 0 && d->m->vars[o->sym].size == 4)
-		return decode_slot_row(d, f, in, result, 4, d->address[o->sym], true);
-	if (o->kind != PTX_OPND_REG)
-		return o->kind == PTX_OPND_SINK ? 0 : decode_fail(d, "vprintf gives 4 bytes");
+	return give_back(d, f, in, result, 4);
+}
+
+static int heap(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool frees)
+{
+	struct decode_record r;
+	uint16_t argued = FUNC_NONE, result;
+	DECODE_TRY(argument(d, f, in, 0, 8, &argued));
+	DECODE_TRY(decode_new_row(d, true, &result));
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	DECODE_TRY(decode_dest(d, f, &r, o, &r.i.dst));
-	r.i.op = EXEC_mov_32;
-	r.i.a = result;
-	decode_reads(d, &r, result);
-	return decode_emit(d, &r);
+	r.i.op = EXEC_heap;
+	r.i.imm = frees;
+	r.i.a = argued;
+	r.i.dst = result;
+	decode_reads(d, &r, argued);
+	if (!frees)
+		decode_writes(&r, result);
+	d->p->allocates = true;
+	DECODE_TRY(decode_emit(d, &r));
+	return give_back(d, f, in, result, 8);
 }
 
 static int assertion(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
@@ -75,6 +102,13 @@ int decode_builtin(struct decoder *d, struct decode_frame *f, const struct ptx_i
 		return print(d, f, in);
 	if (strcmp(name, "__assertfail") == 0 && count == 5)
 		return assertion(d, f, in);
+	if (strcmp(name, "malloc") == 0 && count == 1)
+		return heap(d, f, in, false);
+	if (strcmp(name, "free") == 0 && count == 1)
+		return heap(d, f, in, true);
+	if (strncmp(name, "cudaLaunchDevice", 16) == 0 || strncmp(name, "cudaGetParameterBuffer", 22) == 0)
+		return decode_fail(d,
+				   "the kernel launches kernels itself (dynamic parallelism), which is not executed");
 	return decode_fail(d, "'%s' has no body in this module", name);
 }
 

@@ -39,7 +39,7 @@ static bool is_value(const struct decode_frame *f, const struct ptx_operand *o, 
 	return o->kind == PTX_OPND_REG && ptx_type_bytes((enum ptx_type)f->f->regs[o->reg].type) == bytes;
 }
 
-static bool is_pred(const struct decode_frame *f, const struct ptx_operand *o)
+bool decode_is_pred(const struct decode_frame *f, const struct ptx_operand *o)
 {
 	return o->kind == PTX_OPND_REG && f->f->regs[o->reg].type == PTX_PRED;
 }
@@ -53,7 +53,7 @@ int decode_value(struct decoder *d, struct decode_frame *f, struct decode_record
 	return decode_source(d, f, r, &in->operand[k], bytes == 8 ? PTX_B64 : PTX_B32, row);
 }
 
-static int result(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+int decode_result(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		  unsigned bytes)
 {
 	const struct ptx_operand *o = &in->operand[0];
@@ -68,7 +68,7 @@ static int three(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 {
 	uint16_t *rows[] = {&r->i.a, &r->i.b, &r->i.c};
 	DECODE_TRY(decode_begin(d, f, in, r));
-	DECODE_TRY(result(d, f, r, in, 4));
+	DECODE_TRY(decode_result(d, f, r, in, 4));
 	if (in->operand[0].kind == PTX_OPND_SINK || in->operand_count > 1 + sources)
 		return decode_not(d, in);
 	for (unsigned k = 0; k < 3; k++) {
@@ -156,7 +156,7 @@ static int redux(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 		   {"and", PTX_ATOM_AND}, {"or", PTX_ATOM_OR},	 {"xor", PTX_ATOM_XOR}};
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	DECODE_TRY(result(d, f, &r, in, 4));
+	DECODE_TRY(decode_result(d, f, &r, in, 4));
 	enum ptx_type t = decode_word_type(in, 0);
 	for (size_t k = 0; k < sizeof ops / sizeof *ops; k++)
 		if (decode_word(in, ops[k].word))
@@ -176,8 +176,8 @@ static int elect(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 {
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	DECODE_TRY(result(d, f, &r, in, 4));
-	if (in->operand_count != 3 || !is_pred(f, &in->operand[1]))
+	DECODE_TRY(decode_result(d, f, &r, in, 4));
+	if (in->operand_count != 3 || !decode_is_pred(f, &in->operand[1]))
 		return decode_not(d, in);
 	DECODE_TRY(decode_dest(d, f, &r, &in->operand[1], &r.i.more[0]));
 	DECODE_TRY(decode_value(d, f, &r, in, 2, 4, &r.i.more[2]));
@@ -192,8 +192,8 @@ static int barrier_red(struct decoder *d, struct decode_frame *f, const struct p
 	struct decode_record r;
 	const unsigned last = in->operand_count - 1u;
 	const bool popc = decode_word(in, "popc");
-	if (in->operand_count < 3 || in->operand_count > 4 || !is_pred(f, &in->operand[last]) ||
-	    is_pred(f, &in->operand[0]) == popc || (!popc && !decode_word(in, "and") && !decode_word(in, "or")))
+	if (in->operand_count < 3 || in->operand_count > 4 || !decode_is_pred(f, &in->operand[last]) ||
+	    decode_is_pred(f, &in->operand[0]) == popc || (!popc && !decode_word(in, "and") && !decode_word(in, "or")))
 		return decode_not(d, in);
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.op = EXEC_count_in;
@@ -215,118 +215,11 @@ static int barrier_red(struct decoder *d, struct decode_frame *f, const struct p
 	return decode_emit(d, &r);
 }
 
-/* The row whose arrival stands for that of all copies so far. */
-static int copies_row(struct decoder *d, uint16_t *row)
-{
-	if (d->copies == FUNC_NONE)
-		DECODE_TRY(decode_new_row(d, false, &d->copies));
-	*row = d->copies;
-	return 0;
-}
-
-static int copy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
-{
-	struct decode_record r;
-	unsigned code = 0, unused = 0;
-	uint16_t row, take = FUNC_NONE;
-	const struct ptx_operand *to = &in->operand[0], *from = &in->operand[1], *bytes = &in->operand[2];
-	DECODE_TRY(copies_row(d, &row));
-	DECODE_TRY(decode_begin(d, f, in, &r));
-	if (decode_word(in, "commit_group") || decode_word(in, "wait_group") || decode_word(in, "wait_all")) {
-		if (!decode_word(in, "commit_group"))
-			decode_reads(d, &r, row);
-		return decode_emit(d, &r);
-	}
-	bool plain = decode_word(in, "ca") || decode_word(in, "cg"), policy = decode_word(in, "L2::cache_hint");
-	if (!plain || in->operand_count < 3u + policy || to->kind != PTX_OPND_ADDRESS ||
-	    from->kind != PTX_OPND_ADDRESS || bytes->kind != PTX_OPND_INT ||
-	    (bytes->imm != 4 && bytes->imm != 8 && bytes->imm != 16))
-		return decode_not(d, in);
-	if (in->operand_count > 3u + policy) { /* how much of it is read, or whether nothing is */
-		if (is_pred(f, &in->operand[3]))
-			return decode_not(d, in);
-		DECODE_TRY(decode_value(d, f, &r, in, 3, 4, &take));
-	}
-	if (to->offset < 0 || to->offset > UINT16_MAX) /* what the record has room for */
-		return decode_not(d, in);
-	DECODE_TRY(decode_address(d, f, &r, to, &unused));
-	uint64_t fixed = r.i.imm;
-	r.i.b = r.i.a;
-	if (fixed > UINT16_MAX)
-		return decode_not(d, in);
-	r.i.more[1] = (uint16_t)fixed;
-	r.i.more[0] = (unused & MEM_ADDRESS_64) != 0;
-	DECODE_TRY(decode_address(d, f, &r, from, &code));
-	r.i.c = take;
-	r.i.kind = FUNC_LOAD;
-	r.i.op = EXEC_copy;
-	r.i.space = PTX_GLOBAL;
-	r.i.bytes = (uint8_t)bytes->imm;
-	r.i.more[3] = (uint16_t)code;
-	r.info.space = PTX_GLOBAL;
-	decode_writes(&r, row);
-	return decode_emit(d, &r);
-}
-
-static int mbarrier(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
-{
-	static const struct {
-		const char *word;
-		enum exec_barrier_op op;
-	} ops[] = {{"init", MBARRIER_INIT},	{"inval", MBARRIER_INVAL},	{"expect_tx", MBARRIER_EXPECT},
-		   {"arrive", MBARRIER_ARRIVE}, {"arrive_drop", MBARRIER_DROP}, {"test_wait", MBARRIER_TEST},
-		   {"try_wait", MBARRIER_TEST}};
-	struct decode_record r;
-	unsigned code = 0, at = 0, k;
-	const size_t count = sizeof ops / sizeof *ops;
-	size_t n = count;
-	/* arrive.expect_tx is an arrival */
-	for (size_t x = 0; x < count; x++)
-		if (decode_word(in, ops[x].word) && (n == count || ops[x].op != MBARRIER_EXPECT))
-			n = x;
-	if (n == count || decode_word(in, "noComplete"))
-		return decode_not(d, in);
-	enum exec_barrier_op op = ops[n].op;
-	bool wait = op == MBARRIER_TEST, arrives = op == MBARRIER_ARRIVE || op == MBARRIER_DROP;
-	if (wait && decode_word(in, "parity"))
-		op = MBARRIER_PARITY;
-	DECODE_TRY(decode_begin(d, f, in, &r));
-	if (wait) {
-		if (!in->operand_count || !is_pred(f, &in->operand[0]))
-			return decode_not(d, in);
-		DECODE_TRY(decode_dest(d, f, &r, &in->operand[at++], &r.i.more[3]));
-	} else if (arrives && in->operand_count && in->operand[0].kind != PTX_OPND_ADDRESS) {
-		DECODE_TRY(result(d, f, &r, in, 8));
-		at++;
-	}
-	k = at++;
-	if (k >= in->operand_count || in->operand[k].kind != PTX_OPND_ADDRESS)
-		return decode_not(d, in);
-	if (at < in->operand_count) {
-		bool bytes = op == MBARRIER_EXPECT || (arrives && decode_word(in, "expect_tx"));
-		DECODE_TRY(
-		    decode_value(d, f, &r, in, at, op == MBARRIER_TEST ? 8 : 4, bytes && arrives ? &r.i.c : &r.i.b));
-	}
-	DECODE_TRY(decode_address(d, f, &r, &in->operand[k], &code));
-	r.i.kind = FUNC_ATOMIC;
-	r.i.op = EXEC_mbarrier;
-	r.i.space = decode_word(in, "shared") || decode_word(in, "shared::cta") || in->operand[k].sym >= 0
-			? PTX_SHARED
-			: PTX_GENERIC;
-	d->p->atomics |= r.i.space != PTX_SHARED;
-	r.info.space = r.i.space;
-	r.i.bytes = 8;
-	r.i.more[0] = (uint16_t)op;
-	r.i.more[1] = PTX_B64;
-	r.i.more[2] = (uint16_t)code;
-	return decode_emit(d, &r);
-}
-
 static int policy(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
 {
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	DECODE_TRY(result(d, f, &r, in, 8));
+	DECODE_TRY(decode_result(d, f, &r, in, 8));
 	if (r.i.dst == FUNC_NONE)
 		return decode_not(d, in);
 	DECODE_TRY(decode_literal(d, 0, true, &r.i.a)); /* caches here follow none */
@@ -353,11 +246,8 @@ int decode_extra(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 	case PTX_OP_BARRIER_RED:
 		return barrier_red(d, f, in);
 	case PTX_OP_CP:
-		return decode_word(in, "async") && !decode_word(in, "bulk") && !decode_word(in, "mbarrier")
-			   ? copy(d, f, in)
-			   : decode_not(d, in);
 	case PTX_OP_MBARRIER:
-		return mbarrier(d, f, in);
+		return decode_copy(d, f, in);
 	case PTX_OP_CREATEPOLICY:
 		return policy(d, f, in);
 	case PTX_OP_MMA:

@@ -138,6 +138,25 @@ static unsigned float_flags(const struct decoder *d, const struct ptx_inst *in)
 	return flags;
 }
 
+/* .relu of integers: the greater of what the record before gives and 0. */
+static int not_below_zero(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in,
+			  const struct decode_record *before)
+{
+	struct decode_record r;
+	DECODE_TRY(decode_begin(d, f, in, &r));
+	if (in->type == PTX_S32) {
+		r.i.op = (uint16_t)decode_plain(PTX_OP_MAX, PTX_S32, 0);
+	} else {
+		r.i = before->i;
+		r.i.more[0] = PTX_OP_VMAX2;
+	}
+	r.i.dst = r.i.a = before->i.dst;
+	DECODE_TRY(decode_literal(d, 0, false, &r.i.b));
+	decode_reads(d, &r, r.i.a);
+	decode_writes(&r, r.i.dst);
+	return decode_emit(d, &r);
+}
+
 /* Everything of the form d = op(a, b, c). */
 static int arithmetic(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, unsigned sources)
 {
@@ -172,7 +191,8 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 		r.i.more[1] = (uint16_t)(each | each << 5 | each << 10);
 		r.i.more[2] = 2;
 		r.i.imm = in->mods & PTX_SAT ? PACKED_SATURATED : 0;
-		return decode_emit(d, &r);
+		DECODE_TRY(decode_emit(d, &r));
+		return in->mods & PTX_RELU ? not_below_zero(d, f, in, &r) : 0;
 	}
 	bool half = t == PTX_F16 || t == PTX_F16X2 || t == PTX_BF16 || t == PTX_BF16X2;
 	int op = plain && !is_special(in) ? decode_plain((enum ptx_op)in->op, t, mods) : -1;
@@ -185,7 +205,8 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 	else
 		return decode_fail(d, "%s.%s with these modifiers is not executed", ptx_op_name((enum ptx_op)in->op),
 				   ptx_type_name(t));
-	return decode_emit(d, &r);
+	DECODE_TRY(decode_emit(d, &r));
+	return in->mods & PTX_RELU && t == PTX_S32 ? not_below_zero(d, f, in, &r) : 0;
 }
 
 static int carry(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in)
@@ -493,7 +514,12 @@ int decode_inst(struct decoder *d, struct decode_frame *f, const struct ptx_inst
 	case PTX_OP_RED:
 		return decode_memory(d, f, in);
 	case PTX_OP_TEX:
+	case PTX_OP_TEX_MORE:
+	case PTX_OP_TLD4:
 		return decode_texture(d, f, in);
+	case PTX_OP_SULD:
+	case PTX_OP_SUST:
+		return decode_surface(d, f, in);
 	case PTX_OP_MEMBAR:
 	case PTX_OP_FENCE:
 	case PTX_OP_PREFETCH:

@@ -36,7 +36,7 @@ static int64_t hidden_place(const struct decoder *d, const struct decode_frame *
 	return f->f->entry ? -1 : (int64_t)f->slot[-2 - sym];
 }
 
-static int elements(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
+int decode_elements(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_inst *in,
 		    const struct ptx_operand *o, bool dest, unsigned *code)
 {
 	enum ptx_type type = (enum ptx_type)in->type;
@@ -121,7 +121,7 @@ static int load_store(struct decoder *d, struct decode_frame *f, const struct pt
 	/* A variable named without a space is a global one: the parser has seen to that. */
 	if (r.i.space == PTX_GENERIC && !where->has_reg && where->sym >= 0)
 		r.i.space = d->m->vars[where->sym].space;
-	DECODE_TRY(elements(d, f, &r, in, what, !store, &code));
+	DECODE_TRY(decode_elements(d, f, &r, in, what, !store, &code));
 	r.i.op = store ? EXEC_store : EXEC_load;
 	if (r.i.space == PTX_PARAM && where->has_reg) {
 		DECODE_TRY(decode_address(d, f, &r, where, &code));
@@ -162,7 +162,7 @@ int decode_slot_copy(struct decoder *d, struct decode_frame *f, const struct ptx
 	unsigned code = 0;
 	one.type = (uint8_t)type;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	DECODE_TRY(elements(d, f, &r, &one, o, !store, &code));
+	DECODE_TRY(decode_elements(d, f, &r, &one, o, !store, &code));
 	r.i.imm = 0;
 	r.i.op = store ? EXEC_store : EXEC_load;
 	DECODE_TRY(hidden(d, &r, slot, &code));

@@ -47,6 +47,13 @@ enum {
 enum {
 	TEX_DIMENSIONS = 3,	   /* 1 to 3 */
 	TEX_FLOAT_COORDS = 1 << 2, /* else s32 */
+	TEX_LAYERED = 1 << 3,	   /* the coordinate behind the others is a layer */
+	TEX_CUBE = 1 << 4,	   /* three coordinates are a direction, to one of six layers */
+	TEX_GATHER = 1 << 5,	   /* four texels of one channel, which has 2 bits here: */
+	TEX_CHANNEL = 6,
+	SURFACE_CLAMP = 1 << 8, /* of a surface: what is outside lies at the edge ... */
+	SURFACE_ZERO = 1 << 9,	/* ... or reads as 0 and is not written; else it is a fault */
+	SURFACE_BYTES = 10,	/* 5 bits: of an access */
 };
 
 /* formats of an mma, in more[2] (d, a, b) and more[3] (c), five bits each */
@@ -93,6 +100,7 @@ enum exec_barrier_op { /* more[0] of an mbarrier operation */
 		       MBARRIER_ARRIVE,
 		       MBARRIER_DROP,
 		       MBARRIER_EXPECT,
+		       MBARRIER_COMPLETE,
 		       MBARRIER_TEST,
 		       MBARRIER_PARITY,
 		       MBARRIER_PENDING

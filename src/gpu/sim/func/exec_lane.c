@@ -176,7 +176,11 @@ static uint64_t sreg_value(const struct func_warp *w, int reg, uint32_t l)
 	case PTX_SREG_CLUSTER_NCTAID_Z:
 	case PTX_SREG_CLUSTER_NCTARANK:
 		return 1;
-	default: /* %gridid: one grid runs at a time; %envreg: what a driver puts there, and none is here */
+	case PTX_SREG_ENVREG1:
+		return (uint32_t)(k->workspace >> 32);
+	case PTX_SREG_ENVREG2:
+		return (uint32_t)k->workspace;
+	default: /* %gridid: one grid runs at a time; other %envreg: what a driver puts there, and none is here */
 		return 0;
 	}
 }

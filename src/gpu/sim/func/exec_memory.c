@@ -277,6 +277,9 @@ static void barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_
 	case MBARRIER_EXPECT:
 		b.bytes += i->b == FUNC_NONE ? 0 : exec_row(w, i->b)[l];
 		break;
+	case MBARRIER_COMPLETE:
+		b.bytes -= exec_row(w, i->b)[l];
+		break;
 	case MBARRIER_TEST: /* the state's phase is over when it is no longer the barrier's */
 		done = barrier_of(exec_row64(w, i->b)[l]).phase != b.phase;
 		break;

@@ -149,3 +149,17 @@ void exec_wide_assert(struct func_warp *w, const struct func_inst *i, uint32_t m
 		 function, message);
 }
 EXEC_FORWARD(assert)
+
+void exec_wide_heap(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const struct func_heap *h = w->block->launch->heap;
+	EACH_LANE(l, mask)
+	{
+		const uint64_t v = exec_row64(w, i->a)[l];
+		if (!i->imm)
+			exec_row64(w, i->dst)[l] = h && v ? h->take(h->ctx, v) : 0;
+		else if (h && v)
+			h->give(h->ctx, v);
+	}
+}
+EXEC_FORWARD(heap)

@@ -43,34 +43,38 @@ static struct axis integer_axis(const struct func_texture *t, unsigned axis, int
 	return (struct axis){.index = {inside(t, axis, x), OUTSIDE}};
 }
 
-static struct axis float_axis(const struct func_texture *t, unsigned axis, float x)
+static struct axis float_axis(const struct func_texture *t, unsigned axis, float x, bool pairs)
 {
 	struct axis a = {.index = {0, OUTSIDE}};
 	double v = x != x ? 0 : x;
 	if (t->normalized_coords)
 		v *= t->size[axis];
-	if (t->linear)
+	if (pairs)
 		v -= 0.5;
 	/* Beyond this a float names no single texel any more, and an index still fits its type. */
 	v = v > 0x1p60 ? 0x1p60 : v < -0x1p60 ? -0x1p60 : v;
 	double whole = floor(v);
 	a.index[0] = inside(t, axis, (int64_t)whole);
-	if (!t->linear)
+	if (!pairs)
 		return a;
 	a.index[1] = inside(t, axis, (int64_t)whole + 1);
 	a.second = (uint32_t)((v - whole) * FRACTION + 0.5);
 	return a;
 }
 
-/* Address of a texel within the texture. */
-static uint64_t place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z)
+/* Address of byte `at` of a row within the texture. */
+static uint64_t place_byte(const struct func_texture *t, uint64_t at, uint64_t y, uint64_t z)
 {
-	uint64_t at = x * t->texel_bytes;
 	if (!t->tile_bytes)
 		return z * t->slice_pitch + y * t->row_pitch + at;
 	uint64_t tile = y / t->tile_rows * (t->row_pitch / t->tile_bytes) + at / t->tile_bytes;
 	return z * t->slice_pitch + tile * t->tile_bytes * t->tile_rows + y % t->tile_rows * t->tile_bytes +
 	       at % t->tile_bytes;
+}
+
+static uint64_t place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z)
+{
+	return place_byte(t, x * t->texel_bytes, y, z);
 }
 
 uint64_t func_texture_place(const struct func_texture *t, uint64_t x, uint64_t y, uint64_t z)
@@ -139,11 +143,12 @@ static uint32_t blend(const uint32_t *value, const double *weight, unsigned n)
 static bool read_lane(struct func_warp *w, const struct func_inst *i, const struct func_texture *t, uint32_t lane,
 		      const struct axis *axis, unsigned dimensions, uint32_t out[4])
 {
-	unsigned corners = t->linear && i->imm & TEX_FLOAT_COORDS ? 1u << dimensions : 1;
+	const bool gather = i->imm & TEX_GATHER;
+	unsigned corners = gather || (t->linear && i->imm & TEX_FLOAT_COORDS) ? 1u << dimensions : 1;
 	uint32_t value[4][FUNC_TEXELS];
 	double weight[FUNC_TEXELS];
 	for (unsigned k = 0; k < corners; k++) {
-		uint64_t at[3] = {0, 0, 0};
+		uint64_t at[3] = {0, 0, t->layered ? (uint64_t)axis[2].index[0] : 0};
 		bool in = true;
 		weight[k] = 1;
 		for (unsigned n = 0; n < dimensions; n++) {
@@ -168,8 +173,14 @@ static bool read_lane(struct func_warp *w, const struct func_inst *i, const stru
 		for (unsigned c = 0; c < t->channels; c++)
 			value[c][k] = in ? channel(t, p + c * (t->texel_bytes / t->channels)) : 0;
 	}
-	for (unsigned c = 0; c < 4; c++)
-		out[c] = c >= t->channels ? 0 : corners > 1 ? blend(value[c], weight, corners) : value[c][0];
+	for (unsigned c = 0; c < 4; c++) {
+		static const uint8_t turn[] = {2, 3, 1, 0}; /* as tld4 gives them, PTX ISA 9.7.10.4 */
+		const unsigned from = i->imm >> TEX_CHANNEL & 3;
+		if (gather)
+			out[c] = from < t->channels ? value[from][turn[c]] : 0;
+		else
+			out[c] = c >= t->channels ? 0 : corners > 1 ? blend(value[c], weight, corners) : value[c][0];
+	}
 	return true;
 }
 
@@ -178,6 +189,48 @@ static const struct func_texture *texture_of(const struct func_warp *w, uint64_t
 	const struct func_launch *l = w->block->launch;
 	uint64_t k = handle - FUNC_TEXTURE_HANDLE;
 	return k < l->texture_count ? &l->texture[k] : NULL;
+}
+
+static float as_float(uint32_t bits)
+{
+	float f;
+	memcpy(&f, &bits, sizeof f);
+	return f;
+}
+
+/* Face of a cube that a direction meets, and where, from 0 to 1 (CUDA C++ Programming Guide, cubemap textures). */
+static unsigned face_of(const float d[3], float at[2])
+{
+	const float x = fabsf(d[0]), y = fabsf(d[1]), z = fabsf(d[2]);
+	const unsigned axis = x >= y && x >= z ? 0 : y >= z ? 1 : 2;
+	const bool minus = d[axis] < 0;
+	const float most = axis == 0 ? x : axis == 1 ? y : z;
+	const float s = axis == 0 ? (minus ? d[2] : -d[2]) : axis == 1 ? d[0] : minus ? -d[0] : d[0];
+	const float t = axis != 1 ? -d[1] : minus ? -d[2] : d[2];
+	at[0] = (s / most + 1) / 2;
+	at[1] = (t / most + 1) / 2;
+	return 2 * axis + minus;
+}
+
+/* The coordinates of one lane, of a layer behind the others. */
+static void axes_of(const struct func_inst *i, const struct func_texture *t, const uint32_t bits[3],
+		    struct axis axis[3])
+{
+	const unsigned dimensions = i->imm & TEX_DIMENSIONS;
+	const bool pairs = t->linear || i->imm & TEX_GATHER;
+	float at[3] = {as_float(bits[0]), as_float(bits[1]), as_float(bits[2])};
+	uint32_t layer = bits[dimensions % 3];
+	if (i->imm & TEX_CUBE) {
+		const float d[3] = {at[0], at[1], at[2]};
+		layer = face_of(d, at);
+		at[0] *= t->normalized_coords ? 1 : (float)t->size[0];
+		at[1] *= t->normalized_coords ? 1 : (float)t->size[1];
+	}
+	for (unsigned n = 0; n < dimensions; n++)
+		axis[n] =
+		    i->imm & TEX_FLOAT_COORDS ? float_axis(t, n, at[n], pairs) : integer_axis(t, n, (int32_t)bits[n]);
+	if (t->layered) /* one beyond the last is the last */
+		axis[2].index[0] = layer < t->size[2] ? layer : t->size[2] - 1;
 }
 
 void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t mask)
@@ -193,24 +246,22 @@ void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t 
 		const struct func_texture *t = texture_of(w, handle);
 		struct axis axis[3] = {{{0}, 0}};
 		uint32_t out[4];
-		if (!t || t->dimensions != dimensions) {
+		if (!t || t->dimensions != dimensions || t->layered != !!(i->imm & (TEX_LAYERED | TEX_CUBE))) {
 			w->fault = FUNC_FAULT_TEXTURE;
 			w->fault_lane = (uint8_t)l;
 			w->fault_address = handle;
 			return;
 		}
-		for (unsigned n = 0; n < dimensions; n++) {
-			uint32_t bits = exec_row(w, coordinate[n])[l];
-			float x;
-			memcpy(&x, &bits, 4);
-			axis[n] = i->imm & TEX_FLOAT_COORDS ? float_axis(t, n, x) : integer_axis(t, n, (int32_t)bits);
-		}
+		uint32_t bits[3];
+		for (unsigned n = 0; n < 3; n++)
+			bits[n] = coordinate[n] == FUNC_NONE ? 0 : exec_row(w, coordinate[n])[l];
+		axes_of(i, t, bits, axis);
 		if (!read_lane(w, i, t, l, axis, dimensions, out)) {
 			w->fault = FUNC_FAULT_BOUNDS;
 			w->fault_lane = (uint8_t)l;
 			return;
 		}
-		if (t->linear && i->imm & TEX_FLOAT_COORDS)
+		if (i->imm & TEX_GATHER || (t->linear && i->imm & TEX_FLOAT_COORDS))
 			w->texels = (uint8_t)(1u << dimensions);
 		for (unsigned c = 0; c < 4; c++)
 			if (to[c] != FUNC_NONE)
@@ -218,3 +269,52 @@ void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t 
 	}
 }
 EXEC_FORWARD(texture)
+
+/* ---- surfaces: an address for the load or store behind it ---- */
+
+/* Where coordinate x lies of [0, n), an access of so many of them; false: outside. */
+static bool on_axis(const struct func_inst *i, int32_t x, uint64_t n, uint64_t of, uint64_t *at)
+{
+	const uint64_t last = n > of ? n - of : 0;
+	const bool in = x >= 0 && (uint64_t)x <= last;
+	*at = in ? (uint64_t)x : x < 0 || !(i->imm & SURFACE_CLAMP) ? 0 : last;
+	return in;
+}
+
+void exec_wide_surface(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	const uint16_t coordinate[3] = {i->b, i->c, i->more[0]};
+	const unsigned dimensions = i->imm & TEX_DIMENSIONS, bytes = i->imm >> SURFACE_BYTES & 31;
+	uint32_t inside = 0;
+	EACH_LANE(l, mask)
+	{
+		const uint64_t handle = exec_row64(w, i->a)[l];
+		const struct func_texture *t = texture_of(w, handle);
+		uint64_t at[3] = {0, 0, 0};
+		bool in = true;
+		if (!t || t->dimensions != dimensions || t->layered != !!(i->imm & TEX_LAYERED)) {
+			w->fault = FUNC_FAULT_TEXTURE;
+			w->fault_lane = (uint8_t)l;
+			w->fault_address = handle;
+			return;
+		}
+		for (unsigned n = 0; n < 3; n++) {
+			const unsigned from = n == 2 && t->layered ? dimensions % 3 : n;
+			if (n >= dimensions && !(n == 2 && t->layered))
+				continue;
+			const int32_t x = (int32_t)exec_row(w, coordinate[from])[l];
+			in &= n ? on_axis(i, x, t->size[n], 1, &at[n])
+				: on_axis(i, x, (uint64_t)t->size[0] * t->texel_bytes, bytes, &at[0]);
+		}
+		exec_put(w, i->dst, true, l, t->base + place_byte(t, at[0], at[1], at[2]));
+		if (!in && !(i->imm & (SURFACE_CLAMP | SURFACE_ZERO))) {
+			w->fault = FUNC_FAULT_BOUNDS;
+			w->fault_lane = (uint8_t)l;
+			w->fault_address = t->base;
+			return;
+		}
+		inside |= (uint32_t)(in || i->imm & SURFACE_CLAMP) << l;
+	}
+	exec_put_pred(w, i->more[1], mask, inside);
+}
+EXEC_FORWARD(surface)

@@ -143,6 +143,7 @@ struct func_program {
 	const uint16_t *many; /* rows of records that have more than a record holds */
 	uint32_t many_count;
 	bool prints;		/* it may call vprintf: what it writes has an order */
+	bool allocates;		/* it may call malloc: what it gets has an order */
 	bool atomics;		/* it has some outside of shared memory */
 	const uint32_t *target; /* records that indexed branches lead to */
 	uint32_t target_count;
@@ -197,8 +198,9 @@ static inline uint8_t *func_global(struct func_memory *m, uint64_t addr, uint64_
 #define FUNC_TEXELS 8 /* that one lane reads at most: two in each of three dimensions */
 enum func_texture_address { FUNC_TEXTURE_CLAMP, FUNC_TEXTURE_WRAP, FUNC_TEXTURE_MIRROR, FUNC_TEXTURE_BORDER };
 struct func_texture {
-	uint64_t base; /* of the first texel, in global memory */
-	uint32_t dimensions, size[3];
+	uint64_t base;		      /* of the first texel, in global memory */
+	uint32_t dimensions, size[3]; /* of one with layers the number of them stands in size[2] */
+	bool layered;
 	uint8_t type; /* enum ptx_type of a channel: U8 .. S32, F16, F32 */
 	uint8_t channels;
 	uint8_t texel_bytes; /* all channels */
@@ -235,9 +237,17 @@ struct func_print {
 	uint32_t length;
 	bool lost;
 };
+/* Where kernels' malloc gets memory from, one call at a time. */
+struct func_heap {
+	void *ctx;
+	uint64_t (*take)(void *ctx, uint64_t bytes); /* an address that is a multiple of 16; 0: there is none */
+	void (*give)(void *ctx, uint64_t address);   /* what take gave, or nothing */
+};
 struct func_launch {
 	const struct func_program *program;
-	struct func_print *print; /* NULL: what is printed goes nowhere */
+	const struct func_heap *heap; /* NULL: it is full */
+	uint64_t workspace;	      /* of a cooperative launch: %envreg1 and %envreg2 */
+	struct func_print *print;     /* NULL: what is printed goes nowhere */
 	uint32_t grid[3], block[3];
 	uint32_t warp_size;	 /* lanes used, at most FUNC_WIDEST; more than FUNC_LANES only with a stack */
 	uint32_t sm_count;	 /* %nsmid */

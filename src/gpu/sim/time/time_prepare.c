@@ -167,7 +167,8 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	case FUNC_ALU:
 		t->op = op_of(s, info);
 		t->checked = info->ptx_op == PTX_OP_TRAP || info->ptx_op == PTX_OP_LD || info->ptx_op == PTX_OP_LDU ||
-			     info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL;
+			     info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL || info->ptx_op == PTX_OP_SULD ||
+			     info->ptx_op == PTX_OP_SUST;
 		arithmetic(p, s, t);
 		break;
 	case FUNC_CLOCK: {

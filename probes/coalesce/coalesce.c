@@ -307,7 +307,7 @@ static void conclude(struct study *s, const struct fit *f)
 		study_measured_number(
 		    s, segment_key, segment, segment, segment, "card", method, "pattern",
 		    "a warp that reads words side by side moves %.0f bytes, shifted by one word %.0f, with neighbours "
-		    "exchanged %.0f, every second one %.0f, all the same %.0f",
+		    "exchanged %.0f, every second one %.0f. Lanes that read one word move %.0f",
 		    cost_of(f->rule, &patterns[0]).bytes, cost_of(f->rule, &patterns[1]).bytes,
 		    cost_of(f->rule, &patterns[5]).bytes, cost_of(f->rule, &patterns[6]).bytes,
 		    cost_of(f->rule, &patterns[11]).bytes);
@@ -364,7 +364,8 @@ const struct probe probe_coalesce = {
     .asks = "How do the addresses of a warp become transactions, and of how many bytes?",
     .source = "Nickolls and Kirk, B.5; CUDA Programming Guide 2.0, 5.1.2.1; here all rules are tried on all patterns",
     .how =
-	"Warps of one SM load words side by side, shifted, exchanged, at strides and of several widths, from a few "
+	"Warps of one SM load words side by side, shifted, exchanged, at strides and of several widths. They lie in a "
+	"few "
 	"kilobytes that a common cache holds. What a load takes in the long run is the most of what its transactions, "
 	"its bytes and the instruction itself take. A rule by whose transactions and bytes no such three prices "
 	"explain "

@@ -222,6 +222,48 @@ static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
 	return true;
 }
 
+static bool is_same(const struct tlb_level *l, const struct tlb_level *o)
+{
+	return l->reach.state == CHASE_DONE && o->reach.state == CHASE_DONE && l->reach.value == o->reach.value &&
+	       l->line.value == o->line.value;
+}
+
+/* Of a level that this path leaves open, what another one found: where all before it are alike and it costs as much more, it is likely the
+ * same. Textures reach too little to overflow a large TLB by themselves. */
+static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k, const struct tlb_path *other)
+{
+	static const char *const what[] = {"line", "entries", "reach", "sets", "ways", "latency"};
+	const struct tlb_level *l = &c->level[k];
+	char key[96];
+
+	if (!other || !k || k >= other->level_count || l->reach.state == CHASE_DONE || l->tables ||
+	    other->level[k].tables)
+		return false;
+	for (unsigned i = 0; i < k; i++)
+		if (!is_same(&c->level[i], &other->level[i]))
+			return false;
+	/* A step before it that single lines make is no level. */
+	bool alike = false;
+	for (unsigned i = k; i < c->steps && !alike; i++)
+		alike = fabs(c->step[i] - other->step[k]) <= fmax(GAP_LEAST, 2 * c->grain);
+	if (!alike)
+		return false;
+	for (size_t i = 0; i < sizeof(what) / sizeof(what[0]); i++) {
+		snprintf(key, sizeof(key), "tlb.%s.%s.%s", other->name, levels[k], what[i]);
+		const struct finding *f = study_finding(s, key);
+		const bool told = f && finding_estimated(f) && f->value.kind == VALUE_NUMBER;
+		if (!told && i < 3)
+			return false;
+		if (!told)
+			continue;
+		snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what[i]);
+		study_likely_number(
+		    s, key, f->value.number, f->lo, f->hi, "", "of another path that has the same levels", c->name,
+		    "of %s memory, whose TLBs before it are the same; by itself: %.150s", other->name, l->reach.why);
+	}
+	return true;
+}
+
 /* A cache that now and then still holds what walks read makes pages cost less than others, as one more level would; but it holds lines of
  * everybody, and no sets of pages. So behind the first level sets have to confirm what fits, if only that there are some. */
 static void doubt_walks(struct tlb_path *c)
@@ -239,7 +281,8 @@ static void doubt_walks(struct tlb_path *c)
 	}
 }
 
-static void conclude_path(struct study *s, struct tlb_path *c)
+/* other: a path that was concluded before, or NULL. */
+static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_path *other)
 {
 	char text[200], key[64];
 	unsigned sure = 0, told = 0;
@@ -250,7 +293,7 @@ static void conclude_path(struct study *s, struct tlb_path *c)
 	while (sure < c->level_count && c->level[sure].reach.state == CHASE_DONE)
 		sure++;
 	for (unsigned k = 0; k < c->level_count && k < LEVELS_NAMED; k++)
-		judged[k] = conclude_judged(s, c, k);
+		judged[k] = conclude_judged(s, c, k) || conclude_other(s, c, k, other);
 	while (told < c->level_count && (c->level[told].reach.state == CHASE_DONE || judged[told]))
 		told++;
 	if (!c->level_count) {
@@ -426,12 +469,6 @@ static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *oth
 	return c->unclear && upon && upon == c->odd_count;
 }
 
-static bool is_same(const struct tlb_level *l, const struct tlb_level *o)
-{
-	return l->reach.state == CHASE_DONE && o->reach.state == CHASE_DONE && l->reach.value == o->reach.value &&
-	       l->line.value == o->line.value;
-}
-
 /* Where what is nearest on one path is as large, in entries as long, as what is behind another level on the other one, it is that: a level before it, whose pages a
  * cache hid, or which costs no more than rows of the memory do, was not seen. */
 static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
@@ -510,7 +547,7 @@ static void study_tlb(struct study *s)
 	}
 	for (unsigned i = 0; i < PATHS; i++) {
 		if (state[i] == CHASE_DONE)
-			conclude_path(s, &path[i]);
+			conclude_path(s, &path[i], i && state[i - 1] == CHASE_DONE ? &path[i - 1] : NULL);
 		else
 			verdict(s, &path[i], "levels", VERDICT_INCONCLUSIVE, path[i].why);
 	}

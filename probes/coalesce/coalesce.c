@@ -18,7 +18,7 @@ enum {
 	SHORT_TURNS = 4,
 	LONG_TURNS = 12,
 	REPEATS = 3,
-	REGISTERS = 28, /* of a thread, at most */
+	REGISTERS = 32, /* of a thread, at most */
 	WARPS_MOST = 32,
 	APART = 256,
 	BYTES = 8192
@@ -109,6 +109,7 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	    (struct launch_buffer){.bytes = 4ull * d->warp_size, .init = table, .init_bytes = 4ull * d->warp_size};
 	job_arg_buffer(j, at, 0);
 	job_arg_u32(j, (uint32_t)p[0]);
+	j->launch.args[j->launch.arg_count++] = (struct launch_arg){.kind = ARG_U64};
 	j->launch.repeats = REPEATS;
 	j->launch.warmups = 1;
 	j->check.cls = NATIVE_LOAD_GLOBAL;
@@ -311,7 +312,7 @@ static void conclude(struct study *s, const struct fit *f)
 		    cost_of(f->rule, &patterns[0]).bytes, cost_of(f->rule, &patterns[1]).bytes,
 		    cost_of(f->rule, &patterns[5]).bytes, cost_of(f->rule, &patterns[6]).bytes,
 		    cost_of(f->rule, &patterns[11]).bytes);
-	} else if (f->known && f->best <= NEARLY && f->next >= fmax(NEARLY, BETTER * f->best)) {
+	} else if (f->known && f->best <= NEARLY && f->next >= fmax(FITS_NOT, BETTER * f->best)) {
 		study_likely_text(s, rule_key, rule_name(f->rule), method, "pattern",
 				  "it misses one of %d patterns by %.2g of its time; %s of %u bytes by %.2g", PATTERNS,
 				  f->best, rule_name(f->second), segments[f->second], f->next);

@@ -221,9 +221,13 @@ static void conclude(struct filling *f, const char *key, const struct ends *e, c
 	static const char method[] = "blocks that are on an SM at a time";
 	if (f->why || e->lo <= 0)
 		study_verdict(f->s, key, VERDICT_INCONCLUSIVE, "fill", "%s", f->why ? f->why : "not measured");
-	else if (!e->proven || isinf(e->hi) || e->hi > 1.1 * e->lo)
+	else if (isinf(e->hi) || e->hi > 1.1 * e->lo)
 		study_bound(f->s, key, e->lo, INFINITY, method, "fill",
 			    "%.0f %s are there at a time; whether more would be was not seen", e->lo, what);
+	else if (!e->proven)
+		study_likely_number(f->s, key, e->lo, e->lo, e->hi, "sm", method, "fill",
+				    "%.0f %s are there at a time, %.0f are not, for which registers may not do either",
+				    e->lo, what, e->hi + 1);
 	else
 		study_measured_number(f->s, key, e->lo, e->lo, e->hi, "sm", method, "fill",
 				      "%.0f %s are there at a time, %.0f are not, in blocks of %u sizes", e->lo, what,

@@ -313,9 +313,9 @@ static void study_policy(struct study *s, unsigned schedulers, unsigned room)
 				  warps, least);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "issue",
-			      "%u warps of one scheduler follow none of the rules that are known: the first takes %.3g "
+			      "%u warps of one scheduler follow none of the rules that are known: the %s takes %.3g "
 			      "to %.3g times as long beside the others",
-			      warps, least, most);
+			      warps, last ? "last, which is done first," : "first", least, most);
 }
 
 /* ---- dual issue ---- */

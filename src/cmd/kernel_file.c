@@ -1,10 +1,12 @@
 /* Kernels of the user's, their launches and their arguments. */
 #include "cmd/kernel_file.h"
+#include "kernel/kernel.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define FILE_MAX (64u << 20)
+#define FILE_MAX    (64u << 20)
+#define PARAMS_MOST 16 /* of a template */
 
 int kernel_file_text(struct cmd_context *c, const char *path, char **text)
 {
@@ -30,6 +32,42 @@ int kernel_file_text(struct cmd_context *c, const char *path, char **text)
 	if (length > FILE_MAX || strlen(*text) != length)
 		return cmd_fail(c, CMD_FILE, "%s is not PTX text", path);
 	return CMD_OK;
+}
+
+/* "THREADS=256,CACHED=1". */
+static int read_params(struct cmd_context *c, const char *given, struct kernel_param *p, size_t *count)
+{
+	for (const char *at = given; *at; at += strcspn(at, ","), at += *at == ',') {
+		const size_t all = strcspn(at, ","), name = strcspn(at, "=");
+		if (*count == PARAMS_MOST || name == 0 || name >= all || name >= sizeof p->name ||
+		    all - name > sizeof p->text)
+			return cmd_fail(c, CMD_USAGE,
+					"--template takes up to %d parameters, as in THREADS=256,CACHED=1, not \"%s\"",
+					PARAMS_MOST, given);
+		snprintf(p[*count].name, sizeof p->name, "%.*s", (int)name, at);
+		snprintf(p[*count].text, sizeof p->text, "%.*s", (int)(all - name - 1), at + name + 1);
+		++*count;
+	}
+	return CMD_OK;
+}
+
+int kernel_file_template(struct cmd_context *c, const char *path, const struct device_info *d, char **text)
+{
+	const char *given = cmd_value(c, "template");
+	struct kernel_param params[PARAMS_MOST];
+	size_t count = 0;
+	struct str out;
+	int rc = given ? read_params(c, given, params, &count) : CMD_OK;
+	if (rc || !given)
+		return rc;
+	str_init(&out);
+	rc = kernel_expand(&out, path, *text, strlen(*text), params, count, d, &c->error);
+	if (rc == 0)
+		*text = arena_strdup(&c->arena, str_text(&out));
+	str_free(&out);
+	if (rc && c->error.code != -ENOMEM)
+		return CMD_FILE;
+	return rc || !*text ? cmd_fail(c, CMD_DEVICE, "out of memory") : CMD_OK;
 }
 
 int kernel_file_triple(struct cmd_context *c, const char *option, uint32_t out[3])

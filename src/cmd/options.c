@@ -184,6 +184,10 @@ static const struct cmd_option sim_options[] = {
 	     "random:WORDS:SEED of "
 	     "any bits, uniform:WORDS:SEED of .f32 from 0 to 1",
      .many = true},
+    {.name = "template",
+     .arg = "PARAMS",
+     .help = "the file is a kernel template, as probes have them (doc/writing-probes.md), with these parameters: "
+	     "THREADS=256,CACHED=1"},
     {.name = "shared", .arg = "BYTES", .help = "dynamic shared memory of a block"},
     {.name = "out-type",
      .arg = "TYPE",
@@ -226,6 +230,10 @@ static const struct cmd_option predict_options[] = {
      .help =
 	 "next kernel argument, or NAME=ARG: a number (5, 0x10, 2.5), or buf:BYTES, a buffer of zeros (4096, 64K, 16M)",
      .many = true},
+    {.name = "template",
+     .arg = "PARAMS",
+     .help = "the file is a kernel template, as probes have them (doc/writing-probes.md), with these parameters: "
+	     "THREADS=256,CACHED=1"},
     {.name = "shared", .arg = "BYTES", .help = "dynamic shared memory of a block (default 0)"},
     {.name = "turns", .arg = "N", .help = "turns of a loop whose end data decide, which the model cannot know"},
     {.name = "check",

@@ -50,6 +50,8 @@ static int open_kernel(struct cmd_context *c, const char *path, const struct dev
 	char *text = NULL;
 	int rc = kernel_file_text(c, path, &text);
 	if (rc == CMD_OK)
+		rc = kernel_file_template(c, path, d, &text);
+	if (rc == CMD_OK)
 		rc = with_head(c, d, text, &k->text);
 	if (rc)
 		return rc;

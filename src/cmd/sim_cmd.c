@@ -183,7 +183,9 @@ int cmd_sim(struct cmd_context *c, int argc, char **argv)
 		return rc;
 	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))
 		return c->error.code == -ENOMEM ? CMD_DEVICE : CMD_FILE;
-	rc = launch(c, g, argv[0], text);
+	rc = kernel_file_template(c, argv[0], g->ops->info(g), &text);
+	if (!rc)
+		rc = launch(c, g, argv[0], text);
 	g->ops->close(g);
 	return rc;
 }

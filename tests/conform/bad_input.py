@@ -224,6 +224,15 @@ def test_refused_devices_leave_no_file(o):
     expect("never.fathom" not in os.listdir(o.dir), "a refused run left a file behind")
 
 
+def test_template_without_its_parameters(o):
+    path = write(o.path("template.ptx"), b".visible .entry k()\n{\n    .reg .u32 %a;\n    mov.u32 %a, $N;\n    ret;\n}\n")
+    launch = ("sim", path, "--gpu", "toy", "--grid", "1", "--block", "1", "--template")
+    accepted(o.run(*launch, "N=5"))
+    refused(o.run(*launch, "M=5"), FILE, "template.ptx:4:", "N")
+    refused(o.run(*launch, "N"), USAGE, "--template", "THREADS=256")
+    refused(o.run(*launch, "N=" + 200 * "5"), USAGE, "--template")
+
+
 # ---- .gpu files ----
 
 

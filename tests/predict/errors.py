@@ -35,7 +35,7 @@ def predict(fathom, run, device, sms, row):
     line = [fathom, "predict", os.path.join(HERE, kernel), "--grid", grid, "--block", block, "--from", run, "--check", device,
             "--format", "json"]
     for a in arguments:
-        line += ["--arg", a]
+        line += ["--template", a.split(":", 1)[1]] if a.startswith("template:") else ["--arg", a]
     done = subprocess.run(line, capture_output=True, text=True)
     if done.returncode:
         print(f"{name}: {done.stderr.strip()}")

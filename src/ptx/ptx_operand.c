@@ -51,14 +51,15 @@ static int32_t param_symbol(const struct ptx_parser *p, int32_t index)
 	return index >= 0 ? -2 - index : -2 - (int32_t)p->f->param_count - (-1 - index);
 }
 
-/* + 4, - 4, +-4 */
+/* + 4, + -4; ptxas takes no - 4. */
 static int parse_offset(struct ptx_parser *p, int64_t *offset)
 {
-	bool plus;
 	struct ptx_token lit;
-	if (!ptx_is(p, '+') && !ptx_is(p, '-'))
+	if (ptx_is(p, '-'))
+		return PTX_FAIL_AT(p, &p->tok, "an offset is added: write + -4");
+	if (!ptx_is(p, '+'))
 		return 0;
-	PTX_TRY(ptx_accept(p, '+', &plus));
+	PTX_TRY(ptx_advance(p));
 	PTX_TRY(ptx_literal(p, &lit));
 	if (lit.kind != TOK_INT)
 		return PTX_FAIL_AT(p, &lit, "an offset is an integer");

@@ -66,6 +66,7 @@ static const struct {
     {"add.u32 %u0, %u1;", 17, "add takes 3 operands, not 2"},
     {"add.u32 %u0, %u1, %u2, %u3;", 22, "add takes 3 operands, not 4"},
     {"add.u32 %u0 %u1, %u2;", 13, "','"},
+    {"ld.global.u32 %u0, [%ud1 - 4];", 26, "write + -4"},
     {"add.u32 %u0, %u1, %u9;", 19, "'%u9' is not declared; did you mean"},
     {"add.u32 %u0, %u1, %f2;", 19, "'%f2' is a .f32 register; add needs a .u32 register"},
     {"add.u32 %f0, %u1, %u2;", 9, "'%f0' is a .f32 register"},

@@ -180,7 +180,9 @@ static const struct cmd_option sim_options[] = {
      .arg = "ARG",
      .help = "next kernel argument: a number (5, 0x10, 2.5f, 2.5); bytes:HEX, a struct as it lies in memory, zeros "
 	     "behind what is written; or a "
-	     "buffer: out:WORDS of zeros, whose words are printed, in:FILE with a file's bytes, fill:WORDS:VALUE, "
+	     "buffer: out:WORDS of zeros, whose words are printed, out:WORDS:FILE, whose words go to a file (.npy or "
+	     "raw), in:FILE "
+	     "with a file's bytes or the data of an .npy file, fill:WORDS:VALUE, "
 	     "random:WORDS:SEED of "
 	     "any bits, uniform:WORDS:SEED of .f32 from 0 to 1",
      .many = true},

@@ -44,6 +44,17 @@ static int count_of(struct cmd_context *c, const char *text, char until, const c
 	return CMD_OK;
 }
 
+/* Where the data of an .npy file begin (NumPy Enhancement Proposal 1); of another file: at 0. size: the header is damaged. */
+static uint64_t npy_data(const uint8_t *data, uint64_t size)
+{
+	if (size < 10 || memcmp(data, "\x93NUMPY", 6) != 0)
+		return 0;
+	const uint64_t small = 10 + (uint64_t)(data[8] | data[9] << 8);
+	if (data[6] == 1)
+		return small;
+	return size < 12 ? size : 12 + (uint64_t)(data[8] | data[9] << 8 | data[10] << 16) + ((uint64_t)data[11] << 24);
+}
+
 static int file_content(struct cmd_context *c, const char *path, struct launch_buffer *b)
 {
 	FILE *f = fopen(path, "rb");
@@ -67,7 +78,12 @@ static int file_content(struct cmd_context *c, const char *path, struct launch_b
 	if (!good)
 		return data ? cmd_fail(c, CMD_FILE, "cannot read all of %s", path)
 			    : cmd_fail(c, CMD_DEVICE, "out of memory");
-	*b = (struct launch_buffer){.bytes = (uint64_t)size, .init = data, .init_bytes = (uint64_t)size};
+	uint64_t first = npy_data(data, (uint64_t)size);
+	if (first >= (uint64_t)size)
+		return cmd_fail(c, CMD_FILE, "%s is an .npy file without data, or its header is damaged", path);
+	*b = (struct launch_buffer){.bytes = (uint64_t)size - first,
+				    .init = (const uint8_t *)data + first,
+				    .init_bytes = (uint64_t)size - first};
 	return CMD_OK;
 }
 
@@ -109,7 +125,8 @@ static int buffer(struct cmd_context *c, const char *text, struct launch *l, str
 	uint32_t words = 0;
 	int rc = NO_BUFFER;
 	if (str_starts(text, "out:")) {
-		rc = count_of(c, text + 4, '\0', "out:WORDS", &words, &rest);
+		rc = count_of(c, text + 4, strchr(text + 4, ':') ? ':' : '\0', "out:WORDS or out:WORDS:FILE", &words,
+			      &rest);
 		b = (struct launch_buffer){.bytes = 4ull * words, .output = true, .output_words = words};
 		for (uint32_t k = 0; !rc && k < l->buffer_count; k++)
 			if (l->buffers[k].output)

@@ -35,6 +35,46 @@ static void word(struct str *out, uint32_t bits, const char *type)
 	}
 }
 
+/* The path of --arg out:WORDS:FILE, or NULL. */
+static const char *out_file(const struct cmd_context *c)
+{
+	const char *text, *colon;
+	for (size_t n = 0; (text = cmd_value_at(c, "arg", n)); n++)
+		if (str_starts(text, "out:") && (colon = strchr(text + 4, ':')))
+			return colon + 1;
+	return NULL;
+}
+
+/* The words as they are, behind the header of an .npy file (NumPy Enhancement Proposal 1) where the name says so. */
+static int write_words(struct cmd_context *c, const char *path, const struct sample *s)
+{
+	enum { ALIGN = 64, BEFORE = 10 };
+	const char *type = cmd_value(c, "out-type");
+	const size_t n = strlen(path);
+	struct str out, head;
+	str_init(&out);
+	str_init(&head);
+	if (n > 4 && strcmp(path + n - 4, ".npy") == 0) {
+		str_addf(&head, "{'descr': '<%c4', 'fortran_order': False, 'shape': (%u,), }",
+			 type && (*type == 'f') ? 'f'
+			 : type && *type == 's' ? 'i'
+						: 'u',
+			 s->words_per_repeat);
+		while ((BEFORE + head.len + 1) % ALIGN)
+			str_addc(&head, ' ');
+		str_addc(&head, '\n');
+		const char before[BEFORE] = {
+		    '\x93', 'N', 'U', 'M', 'P', 'Y', 1, 0, (char)head.len, (char)(head.len >> 8)};
+		str_addn(&out, before, sizeof before);
+		str_addn(&out, str_text(&head), head.len);
+	}
+	str_addn(&out, (const char *)s->words, 4ull * s->words_per_repeat);
+	int rc = out.failed || head.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : files_replace(c, path, &out);
+	str_free(&head);
+	str_free(&out);
+	return rc;
+}
+
 static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
 {
 	const struct time_result *r = sim_result(g);
@@ -56,12 +96,12 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sampl
 		str_addf(&out, "\ninstructions  %llu issued by warps; %u native in the kernel, %u clock reads\n",
 			 (unsigned long long)r->instructions, n->instructions, n->clock_reads);
 	}
-	for (uint32_t i = 0; i < s->words_per_repeat; i++) {
+	for (uint32_t i = 0; !out_file(c) && i < s->words_per_repeat; i++) {
 		if (i % 8 == 0)
 			str_addf(&out, "%s%6u:", i ? "\n" : "words\n", i);
 		word(&out, s->words[i], cmd_value(c, "out-type"));
 	}
-	if (s->words_per_repeat)
+	if (s->words_per_repeat && !out_file(c))
 		str_add(&out, "\n");
 	int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : cmd_print(c, &out);
 	str_free(&out);
@@ -163,6 +203,8 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 		rc = written;
 	if (!rc)
 		rc = print_result(c, g, &s, &native);
+	if (!rc && out_file(c) && s.words_per_repeat)
+		rc = write_words(c, out_file(c), &s);
 	if (!rc && cmd_flag(c, "stats") && s.outcome != OUTCOME_REFUSED)
 		rc = print_stats(c, g, sim_described(g), p, &l, &counts);
 	if (!rc && s.outcome != OUTCOME_OK)

@@ -1,7 +1,9 @@
 """fathom sim: a kernel of the user's, its words, its cycles, its trace, and what it refuses."""
+import ast
 import json
 import os
 import re
+import struct
 import subprocess
 import sys
 import tempfile
@@ -58,6 +60,22 @@ with tempfile.TemporaryDirectory() as folder:
     check("runs", rc == 0 and "outcome       OK" in out and not err, f"exit {rc}, {out!r}, {err!r}")
     words = [int(w) for line in out.splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
     check("words", words == [19 + 10 * t for t in range(8)], words)
+
+    array, back = os.path.join(folder, "o.npy"), os.path.join(folder, "copy.ptx")
+    rc, said, err = run(*place, "--arg", "out:8:" + array, *values[2:], "--out-type", "s32")
+    with open(array, "rb") as f:
+        data = f.read()
+    length = 10 + int.from_bytes(data[8:10], "little")
+    header = ast.literal_eval(data[10:length].decode("ascii"))
+    check("an array", rc == 0 and data[:8] == b"\x93NUMPY\x01\x00" and length % 64 == 0 and header["shape"] == (8,) and header["descr"] == "<i4" and
+          struct.unpack("<8i", data[length:]) == tuple(19 + 10 * t for t in range(8)) and "words" not in said, f"exit {rc}, {data!r}, {err!r}")
+    with open(back, "w", encoding="ascii") as f:
+        f.write(KERNEL.replace(".param .u32 n", ".param .u64 n").replace("ld.param.u32 %a, [n];", "ld.param.u64 %w, [n]; ld.global.u32 %a, [%w+28];"))
+    rc, said, err = run(back, *place[1:], "--arg", "out:8", "--arg", "in:" + array, "--arg", "3.0")
+    check("an array that is read", rc == 0 and " 92 " in said, f"exit {rc}, {said!r}, {err!r}")
+    with open(array, "wb") as f:
+        f.write(data[:40])
+    refused("a damaged array", run(back, *place[1:], "--arg", "out:8", "--arg", "in:" + array, "--arg", "3.0"), 4, "o.npy", ".npy")
     cycles = re.search(r"cycles +(\d+)", out)
     check("cycles", cycles and int(cycles.group(1)) > 0, out)
     check("the same again", run(*place, *values)[1] == out)

@@ -87,10 +87,12 @@ CUresult exec_function_ready(struct CUfunc_st *f)
 {
 	struct exec_process *x = &exec_process;
 	struct CUmod_st *m = f->module;
-	struct func_target t = {.cc = x->spec->cc, .globals = m->globals};
+	struct func_target t;
 	struct err e = {0};
 	if (f->program)
 		return EXEC_OK;
+	spec_target(x->spec, &t);
+	t.globals = m->globals;
 	if (func_decode(&f->program, &m->arena, f->name, m->ptx, f->name, &t, &e) ||
 	    sim_check_features(x->spec, f->name, f->program, m->ptx->target, &e)) {
 		f->program = NULL;

@@ -72,12 +72,13 @@ static CUresult too_large(CUlinkState l, uint64_t bytes)
 static int parse(struct func_program **p, struct arena *a, const char *text, size_t bytes, const char *entry,
 		 struct err *e)
 {
-	struct func_target target = {.cc = fake.spec->cc};
+	struct func_target target;
 	char why[128];
 	struct ptx_module *m;
 	struct arena scratch;
 	int r;
 
+	spec_target(fake.spec, &target);
 	arena_init(&scratch);
 	r = ptx_parse(&m, &scratch, "input", text, bytes, e);
 	for (uint32_t i = 0; !r && !entry && i < m->func_count; i++)

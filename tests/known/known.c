@@ -105,6 +105,9 @@ const char *const score_group[SCORE_GROUPS] = {
     "outstanding.entries",
     "outstanding.merge",
     "outstanding.loads_per_warp",
+    "float.*",
+    "sfu.*",
+    "atomic.*",
 };
 
 int known_read(struct str *to, const char *path)

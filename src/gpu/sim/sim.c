@@ -122,7 +122,8 @@ static int open_with(struct sim *g, const struct sim_spec *s, const char *name, 
 	g->spec = s;
 	sim_describe(&g->info, s, name);
 	g->constant = mem_zero(s->constant_bytes ? s->constant_bytes : 1, 1);
-	if (!g->constant || time_open(&g->time, s, seed))
+	g->sfu = mem_zero(1, sizeof *g->sfu);
+	if (!g->constant || !g->sfu || time_open(&g->time, s, seed))
 		return err_nomem(e);
 	time_threads(g->time, threads);
 	return 0;
@@ -196,7 +197,9 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 		return 0;
 	struct arena scratch;
 	struct ptx_module *m;
-	struct func_target t = {.cc = g->spec->cc};
+	struct func_target t;
+	spec_target(g->spec, &t);
+	t.sfu = g->sfu;
 	arena_init(&scratch);
 	int r = ptx_parse(&m, &scratch, k->name, k->text, strlen(k->text), e);
 	if (!r)
@@ -206,6 +209,10 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 	if (!r && time_prepare(&k->time, &k->arena, g->spec, k->func))
 		r = err_nomem(e);
 	arena_free(&scratch);
+	if (!r && k->func->uses_sfu && !g->sfu_built) {
+		sfu_build(g->sfu, g->spec->sfu);
+		g->sfu_built = true;
+	}
 	if (r) {
 		arena_free(&k->arena);
 		k->func = NULL;

@@ -253,4 +253,5 @@ void sim_memory_close(struct sim *g)
 {
 	func_memory_free(&g->memory);
 	mem_free(g->constant);
+	mem_free(g->sfu);
 }

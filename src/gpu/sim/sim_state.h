@@ -37,6 +37,8 @@ struct sim {
 	uint64_t constant_content;
 	const struct time_hook *hook;
 	struct time_stats *stats;
+	struct sfu *sfu; /* tables of the special function unit; built when the first kernel uses them */
+	bool sfu_built;
 	bool general, apart;
 	const uint8_t *given[LAUNCH_ARGS]; /* parameters that are given byte by byte, NULL: by the launch */
 	struct func_print print;	   /* of the latest launch */

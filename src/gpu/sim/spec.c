@@ -422,6 +422,8 @@ static int read_all(const struct spec_file *f, struct sim_spec *s)
 	if (rc == 0)
 		rc = spec_read_atomics(f, s);
 	if (rc == 0)
+		rc = spec_read_float(f, s);
+	if (rc == 0)
 		rc = read_offsets(f, s);
 	return rc ? rc : spec_check(f, s);
 }

@@ -4,6 +4,7 @@
 #include "base/arena.h"
 #include "base/err.h"
 #include "data/schedule.h"
+#include "gpu/sim/func/sfu.h"
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -177,6 +178,10 @@ struct host_spec {
 	double copy_latency, launch_latency; /* seconds */
 };
 
+/* Answers that the compute capability gives where the file does not. */
+enum told_answer { ANSWER_UNTOLD, ANSWER_NO, ANSWER_YES };
+enum mad_product { PRODUCT_TRUNCATED, PRODUCT_NEAREST }; /* of an f32 mad that is not fused */
+
 struct sim_spec {
 	char name[128], like[96], file[512]; /* like: the description that lent what this one does not say, or "" */
 	uint64_t hash;			     /* of the file's text */
@@ -261,6 +266,9 @@ struct sim_spec {
 	uint32_t atomic_units; /* 0 = one a memory partition */
 	uint32_t atomic_queue; /* instructions of an SM under way at most, 0 = any number */
 	double atomic_issue;   /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
+	enum told_answer denormals, mad_fused; /* of f32; spec_keeps_denormals, spec_mad_fuses */
+	enum mad_product mad_product;
+	struct sfu_words sfu[SFU_FUNCTIONS];
 	double shared_atomic_latency, shared_atomic_same; /* 0 = as a load; a conflict */
 	double
 	    *cluster_offset; /* cluster_count entries: cycles added beyond the SM by where the cluster sits; mean 0 */
@@ -272,6 +280,10 @@ struct sim_spec {
 int spec_open(struct sim_spec **out, struct arena *a, const char *name_or_path, struct err *e);
 /* Errors name the file and the line and say what would be right. */
 int spec_parse(struct sim_spec **out, struct arena *a, const char *file, const char *text, size_t size, struct err *e);
+bool spec_keeps_denormals(const struct sim_spec *s); /* of f32; else operands and results are flushed */
+bool spec_mad_fuses(const struct sim_spec *s);	     /* mad.f32 */
+struct func_target;
+void spec_target(const struct sim_spec *s, struct func_target *t); /* what the description says of values */
 /* Index of the operation, or -1. "add","u32". b32 operations fall back from u32/s32 as the file format describes. */
 int spec_find_op(const struct sim_spec *s, const char *op, const char *type);
 /* The truth that a probe should find: calls each(key, kind...) for every key of COVERAGE that the description decides.

@@ -139,6 +139,9 @@ int spec_check(const struct spec_file *f, const struct sim_spec *s);
 int spec_read_atomics(const struct spec_file *f, struct sim_spec *s);
 int spec_check_requests(const struct spec_file *f, const struct sim_spec *s);
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* ---- spec_float.c: what arithmetic gives ---- */
+int spec_read_float(const struct spec_file *f, struct sim_spec *s);
+int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_walk.c: completion of loads. */
 int spec_truth_walk(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* spec_residency.c: places of an SM, and schedulers. */

@@ -168,6 +168,15 @@ const struct spec_key spec_keys[] = {
 	{"atomic.shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on shared memory to the use of its result; 0: as a load"},
 	{"atomic.shared.same_address", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_same), 0, 100000, "0", NO_WORDS, "cycles for each further thread of a warp on one address; 0: as a bank conflict"},
 
+	{"float.denormals", DIM_YESNO, KIND_WORD, IN_SPEC(denormals), 0, 0, "capability", "capability no yes", "whether f32 keeps denormal numbers, else operands and results are flushed to zero; capability: from 2.0 on"},
+	{"float.mad.fused", DIM_YESNO, KIND_WORD, IN_SPEC(mad_fused), 0, 0, "capability", "capability no yes", "whether mad.f32 rounds once; capability: from 2.0 on"},
+	{"float.mad.rounding", DIM_NAME, KIND_WORD, IN_SPEC(mad_product), 0, 0, "truncated", "truncated nearest", "what a mad.f32 that is not fused does to its product before it adds, which is rounded to nearest"},
+	{"sfu.<sfu>.index_bits", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, SFU_INDEX_LEAST, SFU_INDEX_MOST, "", NO_WORDS, "upper bits of an argument that choose its three coefficients"},
+	{"sfu.<sfu>.c0_bits", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 18, 28, "", NO_WORDS, "fraction bits of the constant coefficient"},
+	{"sfu.<sfu>.c1_bits", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 10, 20, "", NO_WORDS, "bits of the linear coefficient's word"},
+	{"sfu.<sfu>.c2_bits", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 6, 13, "", NO_WORDS, "bits of the quadratic coefficient's word"},
+	{"sfu.<sfu>.square_bits", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 0, 42, "", NO_WORDS, "upper bits that are kept of the square of an argument's lower bits; 0: all"},
+
 	{"tlb.page_size", DIM_BYTES, KIND_U64, IN_SPEC(page_size), 256, 16 * GIB, "", NO_WORDS, "bytes of one page; required when there are TLBs"},
 	{"tlb.<t>.levels", DIM_COUNT, KIND_CUSTOM, HOME_SPEC, 0, 0, TLB_LEVELS, "0", NO_WORDS, "TLB levels on the path; 0: no access ever waits for a translation"},
 	{"tlb.<t>.<l>.entries", DIM_COUNT, KIND_CUSTOM, HOME_TLB, 0, 1, 1e6, "", NO_WORDS, "entries of the level; required without set_sizes, whose sum it is"},
@@ -273,6 +282,7 @@ static const struct place places[] = {
     {"<l>", spec_level_names, CONST_LEVELS},
     {"<op>", ops, sizeof ops / sizeof ops[0]},
     {"<type>", types, sizeof types / sizeof types[0]},
+    {"<sfu>", sfu_names, SFU_FUNCTIONS},
     {"<atom>", spec_atomics, SPEC_ATOMICS},
     {"<pipe>", NULL, 0},
 };

@@ -481,5 +481,6 @@ int spec_random(struct str *out, uint64_t seed)
 	spec_random_turns(out, seed, d.nearest);
 	spec_random_loads(out, seed, d.nearest);
 	spec_random_ordinary(out, seed, d.l1);
+	spec_random_values(out, seed);
 	return out->failed ? -ENOMEM : 0;
 }

@@ -66,6 +66,7 @@ void spec_random_results(struct str *out, const struct pipes_drawn *p, uint64_t 
 /* How long a warp has no second turn. nearest: what the quickest operation or load takes, cycles. */
 void spec_random_turns(struct str *out, uint64_t seed, double nearest);
 /* Cycles of the load/store pipe for each instruction. */
+void spec_random_values(struct str *out, uint64_t seed);
 void spec_random_loads(struct str *out, uint64_t seed, double nearest);
 /* The banks of the shared memory: how wide they are, and after how many bytes the next one follows. one_word: a pass brings one to
  * several threads, no more. */

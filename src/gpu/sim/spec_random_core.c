@@ -246,3 +246,28 @@ void spec_random_banks(struct str *out, uint64_t seed, bool one_word)
 	if (wide)
 		str_addf(out, "shared.bank_mode = %d bytes # guess: drawn\n", rng_below(&r, 4) ? 4 : 8);
 }
+
+/* What arithmetic gives: flags against the capability, and words of the special function unit. */
+void spec_random_values(struct str *out, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("values", 6, seed));
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "float.denormals = %s yes/no # guess: drawn\n", rng_below(&r, 2) ? "yes" : "no");
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "float.mad.fused = %s yes/no # guess: drawn\n", rng_below(&r, 2) ? "yes" : "no");
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "float.mad.rounding = %s name # guess: drawn\n",
+			 rng_below(&r, 2) ? "nearest" : "truncated");
+	if (rng_below(&r, 3))
+		return;
+	static const char *const functions[] = {"rcp", "rsqrt", "ex2", "lg2", "sin"};
+	for (unsigned k = 0; k < sizeof functions / sizeof *functions; k++) {
+		const char *f = functions[k];
+		str_addf(out, "sfu.%s.index_bits = %llu count # guess: drawn\n", f, between(&r, 6, 7));
+		str_addf(out, "sfu.%s.c0_bits = %llu count # guess: drawn\n", f, between(&r, 23, 26));
+		str_addf(out, "sfu.%s.c1_bits = %llu count # guess: drawn\n", f, between(&r, 14, 17));
+		str_addf(out, "sfu.%s.c2_bits = %llu count # guess: drawn\n", f, between(&r, 9, 12));
+		str_addf(out, "sfu.%s.square_bits = %llu count # guess: drawn\n", f, between(&r, 12, 20));
+	}
+}

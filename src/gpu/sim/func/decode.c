@@ -415,6 +415,20 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 	return rc ? rc : finish(d, entry);
 }
 
+/* Those of the target, or the published ones. */
+static int special_tables(struct decoder *d)
+{
+	d->p->sfu = d->target->sfu;
+	if (d->p->sfu || !d->p->uses_sfu)
+		return 0;
+	struct sfu *s = ARENA_NEW(d->a, struct sfu);
+	if (!s)
+		return err_nomem(d->e);
+	sfu_build(s, d->target->words ? d->target->words : sfu_published);
+	d->p->sfu = s;
+	return 0;
+}
+
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e)
 {
@@ -431,6 +445,8 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 	d.wide = mem_zero(DECODE_ROWS_MAX + 2, sizeof *d.wide);
 	d.address = mem_zero((size_t)m->var_count + 1, sizeof *d.address);
 	int rc = d.p && d.wide && d.address ? entry_body(&d, &m->funcs[index], index) : err_nomem(e);
+	if (!rc)
+		rc = special_tables(&d);
 	if (!rc)
 		*out = d.p;
 	mem_free(d.wide);

@@ -52,10 +52,9 @@ int decode_emit(struct decoder *d, const struct decode_record *r)
 	return 0;
 }
 
-/* Denormals of f32 do not exist on the first generation. */
 bool decode_flushes(const struct decoder *d, enum ptx_type type)
 {
-	return type == PTX_F32 && d->target->cc < 20;
+	return type == PTX_F32 && d->target->flushes;
 }
 
 /* The type of source k (0: first) of an operation. */
@@ -133,8 +132,10 @@ static unsigned float_flags(const struct decoder *d, const struct ptx_inst *in)
 	flags |= in->mods & PTX_NAN_OUT ? EXEC_NAN : 0;
 	flags |= in->mods & PTX_RELU ? EXEC_RELU : 0;
 	flags |= in->mods & PTX_FULL ? EXEC_FULL : 0;
-	if (in->op == PTX_OP_MAD && decode_flushes(d, t))
-		flags |= EXEC_TRUNCATED;
+	if (in->op == PTX_OP_MAD && t == PTX_F32)
+		flags |= d->target->mad == FUNC_MAD_TRUNCATED ? EXEC_TRUNCATED
+			 : d->target->mad == FUNC_MAD_ROUNDED ? EXEC_ROUNDED
+							      : 0;
 	return flags;
 }
 
@@ -179,6 +180,8 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 		r.i.more[1] = in->type;
 		r.i.more[2] = in->round;
 		r.i.more[3] = (uint16_t)flags;
+		if (plain && flags & EXEC_TRUNCATED && !(flags & EXEC_FTZ))
+			plain = false;
 		if (plain && flags & EXEC_TRUNCATED) {
 			r.i.op = EXEC_mad_trunc_f32;
 			return decode_emit(d, &r);
@@ -205,6 +208,7 @@ static int arithmetic(struct decoder *d, struct decode_frame *f, const struct pt
 	else
 		return decode_fail(d, "%s.%s with these modifiers is not executed", ptx_op_name((enum ptx_op)in->op),
 				   ptx_type_name(t));
+	d->p->uses_sfu |= r.i.op == EXEC_special || (half && (in->op == PTX_OP_EX2 || in->op == PTX_OP_TANH));
 	DECODE_TRY(decode_emit(d, &r));
 	return in->mods & PTX_RELU && t == PTX_S32 ? not_below_zero(d, f, in, &r) : 0;
 }

@@ -29,7 +29,8 @@ enum {
 	EXEC_CARRY_OUT = 1 << 5,
 	EXEC_HI = 1 << 6,
 	EXEC_NEGATED = 1 << 7,
-	EXEC_TRUNCATED = 1 << 8, /* mad.f32 of compute capability 1.x */
+	EXEC_TRUNCATED = 1 << 8, /* mad.f32 that cuts its product off */
+	EXEC_ROUNDED = 1 << 10,	 /* mad.f32 that rounds its product, to nearest */
 	EXEC_FULL = 1 << 9,	 /* div.full: any divisor */
 	EXEC_WIDTH_SHIFT = 8,	 /* cvt: bytes of the destination register */
 };
@@ -167,8 +168,8 @@ double exec_add_odd(double a, double b);
 uint64_t exec_float_value(int op, int type, int round, unsigned flags, uint64_t a, uint64_t b, uint64_t c);
 bool exec_compare_value(int type, int cmp, unsigned flags, uint64_t a, uint64_t b); /* exec_compare.c */
 /* What the special function unit gives for rcp sqrt rsqrt sin cos ex2 lg2 tanh, and for div built of it (exec_sfu.c). */
-float exec_sfu(int op, unsigned flags, float x);
-float exec_sfu_divide(unsigned flags, float x, float y);
+float exec_sfu(const struct sfu *s, int op, unsigned flags, float x);
+float exec_sfu_divide(const struct sfu *s, unsigned flags, float x, float y);
 uint64_t exec_convert(int to, int from, int round, unsigned flags, uint64_t v); /* exec_cvt.c */
 
 #define SLOW(name)                                                                                                     \

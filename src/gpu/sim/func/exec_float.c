@@ -64,7 +64,16 @@ static float truncated_product(float x, float y)
 	float v = (float)exact;
 	if (fabs((double)v) > fabs(exact) && fabs(exact) < 0x1p128)
 		v = nextafterf(v, 0);
-	return flush32(v);
+	return v;
+}
+
+/* Two roundings: the product's, then the sum's, which is to nearest. */
+static float unfused(unsigned flags, float x, float y, float z)
+{
+	volatile float product = flags & EXEC_TRUNCATED ? truncated_product(x, y) : x * y;
+	if (flags & EXEC_FTZ)
+		product = flush32(product);
+	return product + z;
 }
 
 static bool first_is_less(double x, double y)
@@ -76,8 +85,8 @@ static float compute32(int op, int round, unsigned flags, float x, float y, floa
 {
 	volatile float a = x, b = y, c = z, v = 0;
 	bool nan = (flags & EXEC_NAN) && (x != x || y != y);
-	if (op == PTX_OP_MAD && (flags & EXEC_TRUNCATED))
-		return truncated_product(x, y) + z;
+	if (op == PTX_OP_MAD && (flags & (EXEC_TRUNCATED | EXEC_ROUNDED)))
+		return unfused(flags, x, y, z);
 	int old = set_mode(round);
 	switch (op) {
 	case PTX_OP_ADD:

@@ -69,7 +69,8 @@ static double read16(bool brain, uint16_t h)
 	return brain ? exec_from_small(&exec_bf16, h) : exec_from_half(h);
 }
 
-static uint16_t half_value(int op, bool brain, int round, unsigned flags, uint16_t a, uint16_t b, uint16_t c)
+static uint16_t half_value(const struct sfu *s, int op, bool brain, int round, unsigned flags, uint16_t a, uint16_t b,
+			   uint16_t c)
 {
 	if (flags & EXEC_FTZ && !brain) {
 		a = flush16(a);
@@ -102,10 +103,10 @@ static uint16_t half_value(int op, bool brain, int round, unsigned flags, uint16
 	case PTX_OP_ABS:
 		return a & 0x7fff;
 	case PTX_OP_EX2:
-		v = (double)exec_sfu(PTX_OP_EX2, 0, (float)x);
+		v = (double)exec_sfu(s, PTX_OP_EX2, 0, (float)x);
 		break;
 	default:
-		v = (double)exec_sfu(PTX_OP_TANH, 0, (float)x);
+		v = (double)exec_sfu(s, PTX_OP_TANH, 0, (float)x);
 		break;
 	}
 	if (flags & EXEC_SAT)
@@ -124,14 +125,15 @@ void exec_wide_half(struct func_warp *w, const struct func_inst *i, uint32_t mas
 	const uint32_t *a = exec_row(w, i->a), *b = exec_row(w, i->b), *c = exec_row(w, i->c);
 	int op = i->more[0], round = i->more[2];
 	unsigned flags = i->more[3];
+	const struct sfu *s = w->block->launch->program->sfu;
 	const bool brain = i->more[1] == PTX_BF16 || i->more[1] == PTX_BF16X2,
 		   pair = i->more[1] == PTX_F16X2 || i->more[1] == PTX_BF16X2;
 	EACH_LANE(l, mask)
 	{
-		uint32_t low = half_value(op, brain, round, flags, (uint16_t)a[l], (uint16_t)b[l], (uint16_t)c[l]),
+		uint32_t low = half_value(s, op, brain, round, flags, (uint16_t)a[l], (uint16_t)b[l], (uint16_t)c[l]),
 			 high = 0;
 		if (pair)
-			high = half_value(op, brain, round, flags, (uint16_t)(a[l] >> 16), (uint16_t)(b[l] >> 16),
+			high = half_value(s, op, brain, round, flags, (uint16_t)(a[l] >> 16), (uint16_t)(b[l] >> 16),
 					  (uint16_t)(c[l] >> 16));
 		d[l] = high << 16 | low;
 	}

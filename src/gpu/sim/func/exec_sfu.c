@@ -1,22 +1,9 @@
-/* The special function unit: a table and a quadratic interpolation, in integers (Nickolls and Kirk, B.6).
+/* The special function unit around its tables (sfu.h).
  *
- * The upper bits of a significand choose three coefficients, the lower bits x give c0 + c1 x + c2 x^2. In front of it stands
- * what brings the argument into the table's range: the exponent for reciprocals, roots and logarithms, a fixed-point number
- * with 23 bits of fraction for 2^x, the angle as quarters of a turn for sin and cos. The tables are written by sfu_tables.py. */
+ * In front of a table stands what brings the argument into its range: the exponent for reciprocals, roots and logarithms, a fixed-point
+ * number with 23 bits of fraction for 2^x, the angle as quarters of a turn for sin and cos. */
 #include "exec.h"
 #include <string.h>
-
-struct sfu_coefficients {
-	int32_t c0, c1, c2;
-};
-#define SFU_SEGMENTS 128
-struct sfu_table {
-	uint8_t low;		/* bits of x */
-	uint8_t shift0, shift1; /* what brings c0 and c1 x to the weight of c2 x^2 */
-	uint8_t scale;		/* which is 2^-scale */
-	struct sfu_coefficients c[SFU_SEGMENTS];
-};
-#include <sfu_tables.h> /* made by the build */
 
 #define FRACTION      23 /* bits of f32 */
 #define BIAS	      127
@@ -51,20 +38,6 @@ static double power(int e)
 static float scaled(int64_t n, int e)
 {
 	return (float)((double)n * power(e < -1000 ? -1000 : e > 1000 ? 1000 : e));
-}
-
-static int64_t interpolate(const struct sfu_table *t, uint32_t x)
-{
-	const struct sfu_coefficients *k = &t->c[x >> t->low];
-	int64_t n = x & ((1u << t->low) - 1);
-	return ((int64_t)k->c0 << t->shift0) + k->c1 * n * ((int64_t)1 << t->shift1) + k->c2 * n * n;
-}
-
-/* The sum as an integer of weight 2^-bits, to nearest. */
-static int64_t rounded(const struct sfu_table *t, uint32_t x, int bits)
-{
-	int drop = t->scale - bits;
-	return (interpolate(t, x) + ((int64_t)1 << (drop - 1))) >> drop;
 }
 
 enum kind { ZERO, FINITE, INFINITE, NOT_A_NUMBER };
@@ -109,15 +82,16 @@ static float nan_value(void)
 	return float_of(FUNC_NAN32);
 }
 
-static float reciprocal(const struct number *n)
+static float reciprocal(const struct sfu *s, const struct number *n)
 {
 	if (n->kind == ZERO || n->kind == INFINITE)
 		return with_sign(n->kind == ZERO ? infinity() : 0, n->negative);
-	return with_sign(scaled(rounded(&sfu_rcp, n->fraction, 24), -24 - n->exponent), n->negative);
+	return with_sign(scaled(sfu_rounded(&s->table[SFU_TABLE_RCP], n->fraction, 24), -24 - n->exponent),
+			 n->negative);
 }
 
 /* Even exponents leave [1, 2), odd ones [2, 4); each has a table. */
-static float reciprocal_root(const struct number *n)
+static float reciprocal_root(const struct sfu *s, const struct number *n)
 {
 	if (n->kind == ZERO)
 		return with_sign(infinity(), n->negative);
@@ -126,10 +100,12 @@ static float reciprocal_root(const struct number *n)
 	if (n->kind == INFINITE)
 		return 0;
 	bool odd = n->exponent & 1;
-	return scaled(rounded(odd ? &sfu_rsqrt_high : &sfu_rsqrt_low, n->fraction, 24), -24 - (n->exponent - odd) / 2);
+	return scaled(
+	    sfu_rounded(odd ? &s->table[SFU_TABLE_RSQRT_HIGH] : &s->table[SFU_TABLE_RSQRT_LOW], n->fraction, 24),
+	    -24 - (n->exponent - odd) / 2);
 }
 
-static float root(const struct number *n)
+static float root(const struct sfu *s, const struct number *n)
 {
 	if (n->kind == ZERO)
 		return with_sign(0, n->negative);
@@ -138,7 +114,9 @@ static float root(const struct number *n)
 	if (n->kind == INFINITE)
 		return infinity();
 	bool odd = n->exponent & 1;
-	return scaled(rounded(odd ? &sfu_sqrt_high : &sfu_sqrt_low, n->fraction, 23), -23 + (n->exponent - odd) / 2);
+	return scaled(
+	    sfu_rounded(odd ? &s->table[SFU_TABLE_SQRT_HIGH] : &s->table[SFU_TABLE_SQRT_LOW], n->fraction, 23),
+	    -23 + (n->exponent - odd) / 2);
 }
 
 /* The significand, moved so that its last bit weighs 2^-fraction; to nearest. What is too large is cut off on top. */
@@ -151,7 +129,7 @@ static uint64_t fixed_point(const struct number *n, int fraction)
 	return left > -40 ? (m + ((uint64_t)1 << (-left - 1))) >> -left : 0;
 }
 
-static float power_of_two(const struct number *n)
+static float power_of_two(const struct sfu *s, const struct number *n)
 {
 	if (n->kind == ZERO)
 		return 1;
@@ -161,10 +139,10 @@ static float power_of_two(const struct number *n)
 	x = n->negative ? -x : x;
 	uint32_t fraction = (uint32_t)x & ((1u << FRACTION) - 1);
 	int whole = (int)((x - fraction) / (1 << FRACTION));
-	return scaled(rounded(&sfu_ex2, fraction, 23), whole - 23);
+	return scaled(sfu_rounded(&s->table[SFU_TABLE_EX2], fraction, 23), whole - 23);
 }
 
-static float logarithm(const struct number *n)
+static float logarithm(const struct sfu *s, const struct number *n)
 {
 	enum { WEIGHT = 32 };
 	if (n->kind == ZERO)
@@ -173,22 +151,23 @@ static float logarithm(const struct number *n)
 		return nan_value();
 	if (n->kind == INFINITE)
 		return infinity();
-	int64_t sum = (int64_t)n->exponent * ((int64_t)1 << WEIGHT) + rounded(&sfu_lg2, n->fraction, WEIGHT);
+	int64_t sum =
+	    (int64_t)n->exponent * ((int64_t)1 << WEIGHT) + sfu_rounded(&s->table[SFU_TABLE_LG2], n->fraction, WEIGHT);
 	return (float)sum * float_of((uint32_t)(BIAS - WEIGHT) << FRACTION);
 }
 
 /* Sine of f / 2^QUARTER of a quarter turn, both ends included. */
-static float quarter_sine(uint32_t f)
+static float quarter_sine(const struct sfu *s, uint32_t f)
 {
 	enum { WEIGHT = 30 };
 	if (f >> QUARTER)
 		return 1;
-	float v = scaled(rounded(&sfu_sin, f, WEIGHT), -WEIGHT);
+	float v = scaled(sfu_rounded(&s->table[SFU_TABLE_SIN], f, WEIGHT), -WEIGHT);
 	return v < 1 ? v : 1;
 }
 
 /* Angles are turned into quarters with 96 bits of 2 / pi; past 2^94 none of those are left and the angle counts as 0. */
-static float trigonometric(const struct number *n, bool cosine)
+static float trigonometric(const struct sfu *s, const struct number *n, bool cosine)
 {
 	const unsigned __int128 two_by_pi = (unsigned __int128)0xa2f9836eull << 64 | 0x4e441529fc2757d1ull;
 	if (n->kind == INFINITE)
@@ -201,20 +180,20 @@ static float trigonometric(const struct number *n, bool cosine)
 	}
 	uint32_t f = (uint32_t)quarters & ((1u << QUARTER) - 1);
 	unsigned quadrant = (unsigned)(quarters >> QUARTER) + cosine;
-	float v = quarter_sine(quadrant & 1 ? (1u << QUARTER) - f : f);
+	float v = quarter_sine(s, quadrant & 1 ? (1u << QUARTER) - f : f);
 	bool negative = (quadrant & 2) != 0;
 	return with_sign(v, cosine ? negative : negative != n->negative);
 }
 
 /* x times tanh(x) / x: the quotient is smooth. */
-static float hyperbolic_tangent(const struct number *n, float x)
+static float hyperbolic_tangent(const struct sfu *s, const struct number *n, float x)
 {
 	if (n->kind == ZERO)
 		return x;
 	uint64_t at = n->kind == INFINITE || n->exponent >= 3 ? UINT64_MAX : fixed_point(n, TANH_FRACTION);
 	if (at >= (uint64_t)TANH_END << TANH_FRACTION)
 		return with_sign(1, n->negative);
-	return x * scaled(rounded(&sfu_tanh, (uint32_t)at, 24), -24);
+	return x * scaled(sfu_rounded(&s->table[SFU_TABLE_TANH], (uint32_t)at, 24), -24);
 }
 
 static float flushed(float v)
@@ -223,7 +202,7 @@ static float flushed(float v)
 	return u & 0x7f800000u ? v : float_of(u & 0x80000000u);
 }
 
-float exec_sfu(int op, unsigned flags, float x)
+float exec_sfu(const struct sfu *s, int op, unsigned flags, float x)
 {
 	bool ftz = flags & EXEC_FTZ;
 	struct number n = take_apart(x, ftz);
@@ -232,25 +211,25 @@ float exec_sfu(int op, unsigned flags, float x)
 		return nan_value();
 	switch (op) {
 	case PTX_OP_RCP:
-		v = reciprocal(&n);
+		v = reciprocal(s, &n);
 		break;
 	case PTX_OP_SQRT:
-		v = root(&n);
+		v = root(s, &n);
 		break;
 	case PTX_OP_RSQRT:
-		v = reciprocal_root(&n);
+		v = reciprocal_root(s, &n);
 		break;
 	case PTX_OP_EX2:
-		v = power_of_two(&n);
+		v = power_of_two(s, &n);
 		break;
 	case PTX_OP_LG2:
-		v = logarithm(&n);
+		v = logarithm(s, &n);
 		break;
 	case PTX_OP_TANH:
-		v = hyperbolic_tangent(&n, x);
+		v = hyperbolic_tangent(s, &n, x);
 		break;
 	default:
-		v = trigonometric(&n, op == PTX_OP_COS);
+		v = trigonometric(s, &n, op == PTX_OP_COS);
 		break;
 	}
 	return ftz ? flushed(v) : v;
@@ -258,14 +237,15 @@ float exec_sfu(int op, unsigned flags, float x)
 
 /* A product with the reciprocal. The reciprocal of a divisor beyond 2^126 is flushed to 0; div.full keeps the exponents
  * apart, so that it has no such hole. */
-float exec_sfu_divide(unsigned flags, float x, float y)
+float exec_sfu_divide(const struct sfu *s, unsigned flags, float x, float y)
 {
 	bool ftz = flags & EXEC_FTZ;
 	struct number a = take_apart(x, ftz), b = take_apart(y, ftz);
 	float v;
 	if ((flags & EXEC_FULL) && a.kind == FINITE && b.kind == FINITE) {
 		float significand = float_of((uint32_t)BIAS << FRACTION | a.fraction);
-		float by = scaled(rounded(&sfu_rcp, b.fraction, 24), -24), product = significand * by;
+		float by = scaled(sfu_rounded(&s->table[SFU_TABLE_RCP], b.fraction, 24), -24),
+		      product = significand * by;
 		v = (float)((double)product * power(a.exponent - b.exponent));
 		v = with_sign(v, a.negative != b.negative);
 	} else if ((flags & EXEC_FULL) && b.kind == FINITE) {
@@ -273,14 +253,14 @@ float exec_sfu_divide(unsigned flags, float x, float y)
 	} else {
 		if (ftz)
 			x = flushed(x);
-		v = x * exec_sfu(PTX_OP_RCP, EXEC_FTZ, y);
+		v = x * exec_sfu(s, PTX_OP_RCP, EXEC_FTZ, y);
 	}
 	v = ftz ? flushed(v) : v;
 	return v != v ? nan_value() : v;
 }
 
 /* f64: the upper 32 bits in, the upper 32 bits out. Subnormal numbers are zeros. */
-static uint64_t high_word(int op, uint64_t bits)
+static uint64_t high_word(const struct sfu *s, int op, uint64_t bits)
 {
 	uint64_t sign = bits & 1ull << 63, out = 0;
 	int field = (int)(bits >> 52 & 2047);
@@ -295,9 +275,11 @@ static uint64_t high_word(int op, uint64_t bits)
 		return sign;
 	/* A result in [1/2, 1] of 24 bits, to 21 of them. */
 	bool odd = n.exponent & 1;
-	const struct sfu_table *t = op == PTX_OP_RCP ? &sfu_rcp : odd ? &sfu_rsqrt_high : &sfu_rsqrt_low;
+	const struct sfu_table *t = op == PTX_OP_RCP ? &s->table[SFU_TABLE_RCP]
+				    : odd	     ? &s->table[SFU_TABLE_RSQRT_HIGH]
+						     : &s->table[SFU_TABLE_RSQRT_LOW];
 	int e = op == PTX_OP_RCP ? -n.exponent : -(n.exponent - odd) / 2;
-	double v = (double)rounded(t, n.fraction, 21) * power(-21);
+	double v = (double)sfu_rounded(t, n.fraction, 21) * power(-21);
 	memcpy(&out, &v, sizeof out);
 	int64_t result = (int64_t)(out >> 52) + e;
 	if (result <= 0)
@@ -309,10 +291,11 @@ void exec_wide_special(struct func_warp *w, const struct func_inst *i, uint32_t 
 {
 	int op = i->more[0];
 	unsigned flags = i->more[3];
+	const struct sfu *s = w->block->launch->program->sfu;
 	if (i->more[1] == PTX_F64) {
 		EACH_LANE(l, mask)
 		{
-			exec_row64(w, i->dst)[l] = high_word(op, exec_row64(w, i->a)[l]);
+			exec_row64(w, i->dst)[l] = high_word(s, op, exec_row64(w, i->a)[l]);
 		}
 		return;
 	}
@@ -320,8 +303,8 @@ void exec_wide_special(struct func_warp *w, const struct func_inst *i, uint32_t 
 	const uint32_t *a = exec_row(w, i->a), *b = exec_row(w, i->b);
 	EACH_LANE(l, mask)
 	{
-		float v = op == PTX_OP_DIV ? exec_sfu_divide(flags, float_of(a[l]), float_of(b[l]))
-					   : exec_sfu(op, flags, float_of(a[l]));
+		float v = op == PTX_OP_DIV ? exec_sfu_divide(s, flags, float_of(a[l]), float_of(b[l]))
+					   : exec_sfu(s, op, flags, float_of(a[l]));
 		if (flags & EXEC_SAT)
 			v = v > 0 ? (v < 1 ? v : 1) : 0;
 		d[l] = bits_of(v);

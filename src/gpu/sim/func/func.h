@@ -14,6 +14,7 @@
 #define FATHOM_FUNC_H
 #include "base/arena.h"
 #include "base/err.h"
+#include "gpu/sim/func/sfu.h"
 #include "ptx/ptx.h"
 #include <stdbool.h>
 #include <stdint.h>
@@ -142,9 +143,11 @@ struct func_program {
 	uint32_t symbol_count;
 	const uint16_t *many; /* rows of records that have more than a record holds */
 	uint32_t many_count;
-	bool prints;		/* it may call vprintf: what it writes has an order */
-	bool allocates;		/* it may call malloc: what it gets has an order */
-	bool atomics;		/* it has some outside of shared memory */
+	bool prints;	/* it may call vprintf: what it writes has an order */
+	bool allocates; /* it may call malloc: what it gets has an order */
+	bool atomics;	/* it has some outside of shared memory */
+	bool uses_sfu;
+	const struct sfu *sfu;	/* the target's, or tables of the program's own when it uses_sfu */
 	const uint32_t *target; /* records that indexed branches lead to */
 	uint32_t target_count;
 	const uint8_t *operand; /* enum func_operand of each record; NULL: nothing is folded */
@@ -152,8 +155,12 @@ struct func_program {
 
 /* What depends on the modelled GPU and not on time. */
 struct func_target {
-	int cc; /* compute capability x 10. Below 20: mad.f32 truncates its product, denormals of f32 are flushed */
-	uint64_t globals; /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */
+	int cc;								   /* compute capability x 10 */
+	bool flushes;							   /* denormals of f32: operands and results */
+	enum { FUNC_MAD_FUSED, FUNC_MAD_TRUNCATED, FUNC_MAD_ROUNDED } mad; /* what mad.f32 does to its product */
+	const struct sfu_words *words; /* SFU_FUNCTIONS of them; NULL: the published ones */
+	const struct sfu *sfu; /* tables that the caller builds when a program uses_sfu; NULL: it gets its own */
+	uint64_t globals;      /* where the module's .global variables begin, aligned to 256; 0: FUNC_MODULE_BASE */
 };
 
 /* Everything lives in arena a and nothing of it points into m, which is gone afterwards. -EINVAL with "name:line:column: sentence" when the entry does not exist or holds something

@@ -28,7 +28,7 @@ void fixture_close(struct func_fixture *f)
 int fixture_load(struct func_fixture *f, const char *text, int cc)
 {
 	struct ptx_module *m;
-	struct func_target t = {.cc = cc};
+	struct func_target t = {.cc = cc, .flushes = cc < 20, .mad = cc < 20 ? FUNC_MAD_TRUNCATED : FUNC_MAD_FUSED};
 	struct func_region *globals;
 	int rc = ptx_parse(&m, &f->a, "test", text, strlen(text), &f->e);
 	if (!rc)

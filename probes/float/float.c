@@ -1,6 +1,6 @@
 /* What floating-point operations give: how they round, what they do to denormal numbers, and to infinities and NaNs. */
 #include "base/arena.h"
-#include "exact.h"
+#include "exact_float.h"
 #include "float_rows.h"
 #include "probe/probe.h"
 #include <errno.h>

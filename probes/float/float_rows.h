@@ -2,7 +2,7 @@
 #ifndef FATHOM_FLOAT_ROWS_H
 #define FATHOM_FLOAT_ROWS_H
 #include "data/device.h"
-#include "exact.h"
+#include "exact_float.h"
 
 #define FLOAT_ROUNDS 20 /* compute capability x 10 from which operations say how they round */
 

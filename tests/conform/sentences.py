@@ -14,7 +14,7 @@ BEGINNINGS = ("Where", "But", "Nor")
 ROOT = sys.argv[1]
 CALLS = ("study_verdict", "study_bound", "study_measured_number", "study_likely_number", "study_text", "study_estimate", "err_set", "cmd_fail")
 # Sentences of pages that are not rewritten yet: so many may be too long. Only fewer may stand here.
-LEFT = {"doc/exam.md": 1, "doc/gpu-file.md": 34, "doc/inference.md": 12, "doc/paper-file.md": 6, "doc/predict.md": 8,
+LEFT = {"doc/exam.md": 1, "doc/gpu-file.md": 33, "doc/inference.md": 12, "doc/paper-file.md": 6, "doc/predict.md": 8,
         "doc/report-json.md": 6, "doc/simulator-time.md": 7, "doc/simulator.md": 35, "doc/writing-probes.md": 20}
 problems = []
 

@@ -106,7 +106,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "outstanding.merge",
     "outstanding.loads_per_warp",
     "float.*",
-    "sfu.*",
+    "sfu.*.exact_ratio",
     "atomic.*",
 };
 

@@ -66,9 +66,41 @@ static void a_flag_flips_its_finding(void **state)
 	}
 }
 
+/* Figure B.6.1 of Nickolls and Kirk, as the probe finds it: within 0.1 bit, 0.05 ulp and 2 %, from both sides. */
+static void special_functions_are_the_published_ones(void **state)
+{
+	static const struct {
+		const char *key;
+		double value, off;
+	} figure[] = {
+	    {"sfu.rcp.good_bits", 24.02, 0.1},	 {"sfu.rcp.max_ulp", 0.98, 0.05},
+	    {"sfu.rcp.exact_ratio", 0.87, 0.02}, {"sfu.rsqrt.good_bits", 23.40, 0.1},
+	    {"sfu.rsqrt.max_ulp", 1.52, 0.05},	 {"sfu.rsqrt.exact_ratio", 0.78, 0.02},
+	    {"sfu.ex2.good_bits", 22.51, 0.1},	 {"sfu.ex2.max_ulp", 1.41, 0.05},
+	    {"sfu.ex2.exact_ratio", 0.74, 0.02}, {"sfu.lg2.good_bits", 22.57, 0.1},
+	    {"sfu.sin.good_bits", 22.47, 0.1},	 {"sfu.cos.good_bits", 22.47, 0.1},
+	};
+	struct arena a;
+	struct run r;
+	(void)state;
+	arena_init(&a);
+	measure(&r, &a, "g8800gtx", "", "sfu");
+	for (size_t k = 0; k < sizeof figure / sizeof *figure; k++) {
+		const struct finding *f = findings_get(&r.findings, figure[k].key);
+		if (!f || !finding_estimated(f) || fabs(f->value.number - figure[k].value) > figure[k].off)
+			fail_msg("%s is %g, not %g", figure[k].key, f ? f->value.number : 0, figure[k].value);
+	}
+	says(&r, "sfu.sin.monotonic", "no");
+	says(&r, "sfu.cos.monotonic", "no");
+	assert_string_equal(findings_get(&r.findings, "sfu.rcp.monotonic")->value.text, "yes");
+	run_free(&r);
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(special_functions_are_the_published_ones),
 	    cmocka_unit_test(a_flag_flips_its_finding),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,7 @@
 /* The part of a description that says what floating-point arithmetic gives: values, no times. */
 #include "gpu/sim/func/func.h"
 #include "gpu/sim/spec_file.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -116,6 +117,29 @@ static void tell_rounding(struct teller *t, const struct sim_spec *s)
 	tell(t, "float.mad.rounding", !fused && s->mad_product == PRODUCT_TRUNCATED ? "truncated" : "nearest");
 }
 
+/* What the words of the special function unit make of its functions. */
+static void tell_special(struct teller *t, const struct sim_spec *s)
+{
+	char key[KEY_BYTES];
+	struct sfu *unit = mem_zero(1, sizeof *unit);
+	if (!unit) {
+		t->rc = t->rc ? t->rc : -ENOMEM;
+		return;
+	}
+	sfu_build(unit, s->sfu);
+	for (int k = 0; k <= SFU_FUNCTIONS; k++) {
+		const enum sfu_function f = k < SFU_FUNCTIONS ? (enum sfu_function)k : SFU_SIN;
+		const char *name = k < SFU_FUNCTIONS ? sfu_names[k] : "cos";
+		const struct sfu_accuracy a = sfu_accuracy(unit, f);
+		tell_number(t, name, "good_bits", a.good_bits, BITS_TOLERANCE);
+		tell_number(t, name, "max_ulp", a.max_ulp, ULP_TOLERANCE * a.max_ulp);
+		tell_number(t, name, "exact_ratio", a.exact_ratio, RATIO_TOLERANCE);
+		snprintf(key, sizeof key, "sfu.%s.monotonic", name);
+		tell(t, key, sfu_steps_back(unit, f) ? "no" : "yes");
+	}
+	mem_free(unit);
+}
+
 int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
@@ -126,6 +150,6 @@ int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const stru
 	if (s->has_f16)
 		tell(&t, "float.f16.denormals", "yes");
 	tell(&t, "float.specials", "yes");
-	(void)tell_number;
+	tell_special(&t, s);
 	return t.rc;
 }

@@ -265,9 +265,9 @@ void spec_random_values(struct str *out, uint64_t seed)
 	for (unsigned k = 0; k < sizeof functions / sizeof *functions; k++) {
 		const char *f = functions[k];
 		str_addf(out, "sfu.%s.index_bits = %llu count # guess: drawn\n", f, between(&r, 6, 7));
-		str_addf(out, "sfu.%s.c0_bits = %llu count # guess: drawn\n", f, between(&r, 23, 26));
+		str_addf(out, "sfu.%s.c0_bits = %llu count # guess: drawn\n", f, between(&r, 25, 26));
 		str_addf(out, "sfu.%s.c1_bits = %llu count # guess: drawn\n", f, between(&r, 14, 17));
 		str_addf(out, "sfu.%s.c2_bits = %llu count # guess: drawn\n", f, between(&r, 9, 12));
-		str_addf(out, "sfu.%s.square_bits = %llu count # guess: drawn\n", f, between(&r, 12, 20));
+		str_addf(out, "sfu.%s.square_bits = %llu count # guess: drawn\n", f, between(&r, 14, 20));
 	}
 }

@@ -68,6 +68,7 @@ struct sfu_accuracy {
 	double max_ulp;	    /* of a result; 0 for lg2 and sin, whose results come near 0 */
 	double exact_ratio; /* share of results rounded correctly; 0 likewise */
 };
+bool sfu_steps_back(const struct sfu *s, enum sfu_function f);
 struct sfu_accuracy sfu_accuracy(const struct sfu *s, enum sfu_function f);
 
 #endif

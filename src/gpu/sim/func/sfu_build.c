@@ -103,15 +103,15 @@ static void look(struct segment *s, const struct plan *p, const struct nodes *n,
 	s->q1 = first - s->q2 * (x[0] + x[1]);
 }
 
-/* The words with the least error that go on, in the table's direction, from `last`, the result where the segment before ended. */
-static struct sfu_coefficients choose(const struct segment *s, const struct plan *p, const struct sfu_table *t,
-				      int c0_bits, bool exact, const int64_t *last)
+/* The words with the least error that go on, in the table's direction, from `last`, the result where the segment before ended. False: there
+ * are none. */
+static bool choose(struct sfu_coefficients *best, const struct segment *s, const struct plan *p,
+		   const struct sfu_table *t, int c0_bits, bool exact, const int64_t *last)
 {
 	const int s2 = t->scale - 2 * p->weight, s1 = t->scale - p->weight - t->shift1, drop = t->scale - p->result;
 	const real scale0 = ldexpl(1, c0_bits), unit1 = ldexpl(1, -s1), unit2 = ldexpl(1, -s2),
 		   width = s->at[POINTS + 1] + ldexpl(1, -p->weight);
 	const int from1 = (int)floorl(s->q1 / unit1) - 1;
-	struct sfu_coefficients best = {0};
 	real least = INFINITY;
 	for (int c1 = from1; c1 < from1 + 4; c1++) {
 		/* What c1 is too large or too small by is made good by c2, in the mean over the segment. */
@@ -130,11 +130,11 @@ static struct sfu_coefficients choose(const struct segment *s, const struct plan
 				if (error >= least || (last && (begins - *last) * p->direction < 0))
 					continue;
 				least = error;
-				best = (struct sfu_coefficients){c0, c1, c2};
+				*best = (struct sfu_coefficients){c0, c1, c2};
 			}
 		}
 	}
-	return best;
+	return least < INFINITY;
 }
 
 static void build(struct sfu_table *t, const struct plan *p, const struct sfu_words *w, const struct nodes *n,
@@ -149,7 +149,10 @@ static void build(struct sfu_table *t, const struct plan *p, const struct sfu_wo
 	for (uint32_t k = 0; k < 1u << w->index; k++) {
 		struct segment s;
 		look(&s, p, n, p->first + width * k, width, step);
-		t->c[k] = choose(&s, p, t, w->c0, p->exact && k == 0, (k || goes_on) && p->direction ? last : NULL);
+		const bool exact = p->exact && k == 0, bound = (k || goes_on) && p->direction;
+		/* Words that are too narrow may all turn back. */
+		if (!bound || !choose(&t->c[k], &s, p, t, w->c0, exact, last))
+			choose(&t->c[k], &s, p, t, w->c0, exact, NULL);
 		*last = sfu_rounded(t, ((k + 1) << low) - 1, p->result);
 	}
 }
@@ -228,4 +231,43 @@ struct sfu_accuracy sfu_accuracy(const struct sfu *s, enum sfu_function f)
 	if (of[f].ulps > 0)
 		a.exact_ratio = 1 - e.wrong / e.looks;
 	return a;
+}
+
+/* ---- steps back: where segments meet, and at the top of a sine, where the function itself hardly rises ---- */
+
+/* Of sines of angles 2^-23 apart, from so many before one of so many quarters of a turn. */
+static bool sine_steps_back(const struct sfu_table *t, double quarters, int before, int count)
+{
+	enum { WEIGHT = 30 };
+	float last = -1;
+	for (int i = -before; i < count; i++) {
+		const double at = (quarters + i * 0x1p-23 / (double)(HALF_TURN / 2)) * 0x1p25;
+		const float v = (float)((double)sfu_rounded(t, (uint32_t)lrint(at), WEIGHT) * 0x1p-30);
+		if (v < last)
+			return true;
+		last = v;
+	}
+	return false;
+}
+
+bool sfu_steps_back(const struct sfu *s, enum sfu_function f)
+{
+	enum { TOP = 16384, EDGE = 32 };
+	static const int table[SFU_FUNCTIONS] = {SFU_TABLE_RCP, SFU_TABLE_RSQRT_LOW, SFU_TABLE_EX2, SFU_TABLE_LG2,
+						 SFU_TABLE_SIN};
+	bool back = f == SFU_SIN && sine_steps_back(&s->table[SFU_TABLE_SIN], 1, TOP, 0);
+	for (int n = table[f]; n <= table[f] + (f == SFU_RSQRT); n++) {
+		const struct sfu_table *t = &s->table[n];
+		const struct plan *p = &plan[n];
+		/* Of a sine, within segments too. */
+		const int low = t->low - (p->direction ? 0 : 3);
+		const uint32_t places = 1u << (p->bits - low);
+		for (uint32_t k = 1; k < places && !back; k++) {
+			const uint32_t x = k << low;
+			const int64_t step = sfu_rounded(t, x, p->result) - sfu_rounded(t, x - 1, p->result);
+			back =
+			    p->direction ? step * p->direction < 0 : sine_steps_back(t, (double)k / places, EDGE, EDGE);
+		}
+	}
+	return back;
 }

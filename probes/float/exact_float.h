@@ -1,6 +1,6 @@
 /* Floating-point arithmetic without rounding, and the rounding of what comes out in any way: what a unit's results are laid beside. */
-#ifndef FATHOM_EXACT_H
-#define FATHOM_EXACT_H
+#ifndef FATHOM_EXACT_FLOAT_H
+#define FATHOM_EXACT_FLOAT_H
 #include <stdbool.h>
 #include <stdint.h>
 

@@ -1,4 +1,4 @@
-#include "exact.h"
+#include "exact_float.h"
 #include <assert.h>
 
 typedef unsigned __int128 wide;

@@ -9,11 +9,9 @@ int cmd_export(struct cmd_context *c, int argc, char **argv)
 	static const struct {
 		const char *to;
 		int (*write)(struct str *out, const struct run *r, struct err *e);
-	} formats[] = {{"ceilings", export_ceilings},
-		       {"gpu", export_gpu},
-		       {"hwloc", export_hwloc},
-		       {"latencies", export_latencies},
-		       {"openmetrics", export_openmetrics}};
+	} formats[] = {
+	    {"accel-sim", export_accel_sim}, {"ceilings", export_ceilings},   {"gpu", export_gpu},
+	    {"hwloc", export_hwloc},	     {"latencies", export_latencies}, {"openmetrics", export_openmetrics}};
 	const char *to = cmd_value(c, "to");
 	struct run r;
 	struct str out;

@@ -89,8 +89,9 @@ static const struct cmd_option report_options[] = {
 
 static const struct cmd_option export_options[] = {
     {.name = "to",
-     .arg = "ceilings|gpu|hwloc|latencies|openmetrics",
-     .help = "the format: peaks and bandwidths as JSON; a simulated GPU with what was found; the tree of SMs and "
+     .arg = "accel-sim|ceilings|gpu|hwloc|latencies|openmetrics",
+     .help = "the format: options of Accel-Sim; peaks and bandwidths as JSON; a simulated GPU with what was found; the "
+	     "tree of SMs and "
 	     "caches for lstopo; latencies, rates and "
 	     "native instructions of all operations as tab-separated "
 	     "values; all numbers as OpenMetrics text",

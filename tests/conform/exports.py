@@ -73,6 +73,47 @@ def hwloc(text, findings):
         yield f"lstopo: {done.stdout[:300]}{done.stderr}"
 
 
+# Options of Accel-Sim as its documents and option tables name them, and how many values each has between commas or colons.
+ACCEL_SIM = {
+    "-gpgpu_compute_capability_major": 1, "-gpgpu_compute_capability_minor": 1, "-gpgpu_ptx_force_max_capability": 1,
+    "-gpgpu_n_clusters": 1, "-gpgpu_n_cores_per_cluster": 1, "-gpgpu_clock_domains": 4, "-gpgpu_shader_registers": 1,
+    "-gpgpu_registers_per_block": 1, "-gpgpu_shader_core_pipeline": 2, "-gpgpu_shader_cta": 1, "-gpgpu_num_sched_per_core": 1,
+    "-gpgpu_scheduler": 1, "-gpgpu_shmem_num_banks": 1, "-gpgpu_shmem_size": 1, "-gpgpu_shmem_sizeDefault": 1, "-gpgpu_shmem_per_block": 1,
+    "-gpgpu_smem_latency": 1, "-gpgpu_unified_l1d_size": 1, "-gpgpu_l1_latency": 1, "-gpgpu_l2_rop_latency": 1, "-dram_latency": 1,
+    "-gpgpu_kernel_launch_latency": 1, "-ptx_opcode_latency_int": 6, "-ptx_opcode_initiation_int": 6, "-ptx_opcode_latency_fp": 5,
+    "-ptx_opcode_initiation_fp": 5, "-ptx_opcode_latency_dp": 5, "-ptx_opcode_initiation_dp": 5, "-ptx_opcode_latency_sfu": 1,
+    "-ptx_opcode_initiation_sfu": 1, "-gpgpu_cache:dl1": 15, "-gpgpu_cache:dl2": 15, "-gpgpu_const_cache:l1": 13, "-gpgpu_cache:il1": 13,
+    "-gpgpu_tex_cache:l1": 14, "-trace_opcode_latency_initiation_int": 2, "-trace_opcode_latency_initiation_sp": 2,
+    "-trace_opcode_latency_initiation_dp": 2, "-trace_opcode_latency_initiation_sfu": 2}
+
+
+def accel_sim(text, findings):
+    said = {}
+    for line in text.splitlines():
+        option = re.match(r"(?:# )?(-[\w:]+)", line)
+        if not option:
+            continue
+        said[option[1].rstrip(":")] = line
+        set_to = re.fullmatch(r"-\S+ (\S+) # (.+)", line)
+        if line.startswith("-"):
+            if not set_to or not re.match(r"measured|estimate|bound|told by|as in|taken from", set_to[2]):
+                yield f"accel-sim: says not where it is from: {line}"
+            elif len(re.split("[,:]", set_to[1])) != ACCEL_SIM.get(option[1]):
+                yield f"accel-sim: not the values that the option has: {line}"
+        elif not re.search(r": taken from \S+; \S+ is (ABSENT|not known)$", line):
+            yield f"accel-sim: says not what is not known: {line}"
+        verdicts = {"measured": "MEASURED", "estimate": "LIKELY", "bound": "BOUND"}
+        for how, key in re.findall(r"(measured|estimate|bound): ([\w.]+)", line):
+            key = key if "." in key else None
+            if key and findings[key]["verdict"] != verdicts[how]:
+                yield f"accel-sim: {key} is {findings[key]['verdict']}: {line}"
+    if set(said) != set(ACCEL_SIM):
+        yield f"accel-sim: {sorted(set(said) ^ set(ACCEL_SIM))}"
+    for option, key in (("-gpgpu_n_clusters", "device.sm_count"), ("-gpgpu_smem_latency", "shared.latency"), ("-gpgpu_shmem_size", "shared.size")):
+        if float(said[option].split()[1]) != findings[key]["value"]:
+            yield f"accel-sim: {said[option]}"
+
+
 def main():
     fathom, source = sys.argv[1:]
     with tempfile.TemporaryDirectory() as folder:
@@ -81,8 +122,9 @@ def main():
             shutil.copyfileobj(packed, f)
         report = json.loads(subprocess.run([fathom, "report", run, "--format", "json"], check=True, capture_output=True).stdout)
         findings = {f["key"]: f for f in report["findings"]}
-        wrong = [w for check in (ceilings, hwloc, latencies, openmetrics) for w in check(export(fathom, run, check.__name__), findings)]
-    print(f"4 formats, {len(wrong)} complaints", *wrong, sep="\n")
+        wrong = [w for check in (accel_sim, ceilings, hwloc, latencies, openmetrics)
+                 for w in check(export(fathom, run, check.__name__.replace("_", "-")), findings)]
+    print(f"5 formats, {len(wrong)} complaints", *wrong, sep="\n")
     return 1 if wrong else 0
 
 

@@ -196,7 +196,7 @@ static const struct cmd_option sim_options[] = {
      .arg = "TYPE",
      .help = "how the words of out:WORDS are printed: u32 (default), s32, f32 or x32"},
     {.name = "compiled",
-     .help = "run the kernel in the order that the modelled device's compiler gives it (compiler.loads_ahead of its "
+     .help = "run the kernel in the order that the modelled device's compiler gives it (compiler.registers of its "
 	     "description), not as it is written"},
     {.name = "time-limit",
      .arg = "TIME",

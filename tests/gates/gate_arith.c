@@ -39,6 +39,8 @@ static bool link_text(char *out, size_t n, const struct sim_spec *s, const struc
 				: single && s->cc < 20 ? "full."
 						       : "rn.",
 				type) > 0;
+	if (!strcmp(op, "shfl"))
+		return snprintf(out, n, "shfl.sync.idx.%s %%v0, %%v0, 0, 31, -1;", type) > 0;
 	if (!strcmp(op, "divapprox"))
 		return snprintf(out, n, "div.approx.%s %%v0, %%v0, %%v1;", type) > 0;
 	return false;

@@ -1,8 +1,8 @@
 /* The simulated GPU behind the seam of gpu.h. */
 #include "base/embed.h"
 #include "base/str.h"
+#include "gpu/sim/func/compile.h"
 #include "gpu/sim/func/fold.h"
-#include "gpu/sim/func/hoist.h"
 #include "gpu/sim/sim_state.h"
 #include <errno.h>
 #include <stdio.h>
@@ -241,8 +241,8 @@ int sim_decode(struct sim *g, struct sim_kernel *k, struct err *e)
 int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_program **out, struct arena *a)
 {
 	struct func_program *f = *p;
-	if ((s->loads_ahead && func_hoist(&f, a, *p, s->loads_ahead)) || (s->shared_operands && func_fold(&f, a, f)) ||
-	    time_prepare(out, a, s, f))
+	if ((s->compiler_registers && func_compile(&f, a, *p, s->compiler_registers)) ||
+	    (s->shared_operands && func_fold(&f, a, f)) || time_prepare(out, a, s, f))
 		return -ENOMEM;
 	*p = f;
 	return 0;
@@ -253,7 +253,7 @@ static struct time_program *program_of(struct sim *g, struct sim_kernel *k, bool
 {
 	struct func_program *f = k->func;
 	size_t before = k->arena.bytes;
-	if (!compiled || !(g->spec->loads_ahead || g->spec->shared_operands))
+	if (!compiled || !(g->spec->compiler_registers || g->spec->shared_operands))
 		return k->time;
 	if (!k->compiled && sim_compile(g->spec, &f, &k->compiled, &k->arena))
 		k->compiled = NULL;

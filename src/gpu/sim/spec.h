@@ -52,11 +52,12 @@ struct cache_spec {
 				   * fit exactly */
 	uint32_t set_bits_from; /* the set index takes the address bits from this one on; 0: those above the line */
 	enum cache_write write;
-	bool write_allocate;		/* a store makes room for its line */
-	uint32_t tags;			/* lines looked up in a cycle, data in banks; 0: transactions go one by one */
-	bool emptied;			/* every launch finds it empty */
-	double bandwidth;		/* bytes a cycle of one instance; 0: no limit */
-	double interval;		/* cycles between two accesses of one instance; 0: no limit */
+	bool write_allocate; /* a store makes room for its line */
+	uint32_t tags;	     /* lines looked up in a cycle, data in banks; 0: transactions go one by one */
+	bool emptied;	     /* every launch finds it empty */
+	double bandwidth;    /* bytes a cycle of one instance; 0: no limit */
+	uint32_t access;     /* aligned bytes that are one access when they are asked for in a row; 0: a sector is */
+	double interval;     /* cycles between two accesses of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
 	double miss_cost; /* cycles that a look-up in vain holds a load up before the next level is asked */
 	double fill_cost; /* cycles that its whole line takes longer from memory than what a load past it moves */
@@ -195,6 +196,7 @@ struct sim_spec {
 	uint32_t max_threads_per_block, max_threads_per_sm, max_warps_per_sm, max_blocks_per_sm, registers_per_sm;
 	struct regfile_spec regfile;
 	uint64_t shared_quantum; /* shared memory is given out in pieces of this; 0 is 1 */
+	double block_interval;	 /* cycles from one block that is handed out to the next, of the whole GPU */
 	double block_launch,
 	    warp_launch;	/* cycles until a block's first warp starts, and from each of its warps to the next */
 	uint32_t barrier_slots; /* barriers of an SM, at most; 0: as many as its blocks want */
@@ -220,16 +222,16 @@ struct sim_spec {
 	uint32_t clock_granularity;   /* values are multiples of this many cycles */
 	enum cache_scope clock_scope; /* who shares one counter */
 	/* barrier and branches */
-	double barrier_latency, branch_latency;
+	double barrier_latency, branch_latency, branch_predicate, branch_split;
 	bool independent_threads; /* else a reconvergence stack */
 	enum spec_first_path first_path;
 	uint32_t yield_after; /* backward branches; independent threads only */
 	/* memories */
 	struct path_spec shared; /* levels = 0; memory_latency is the shared-memory latency */
 	uint32_t shared_banks, shared_bank_width;
-	uint32_t loads_ahead; /* registers that a compiler's loads fill ahead of their use; 0: it orders nothing */
-	bool shared_operands; /* a compiler makes loads of shared memory operands of arithmetic */
+	bool shared_operands;	      /* a compiler makes loads of shared memory operands of arithmetic */
 	double shared_operand_issue;  /* cycles that such an instruction keeps its pipe longer */
+	uint32_t compiler_registers;  /* of a thread, that a compiler keeps to; 0: it changes nothing */
 	double shared_conflict_cost;  /* cycles for each further access to a bank */
 	double shared_conflict_issue; /* that it keeps the pipe busy; 0: shared_conflict_cost */
 	uint32_t shared_lanes;	      /* that one access serves, 0 = as many as the banks feed */

@@ -150,6 +150,8 @@ int spec_truth_residency(const struct sim_spec *s, int (*each)(void *ctx, const 
 int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* Bytes a cycle of what memory holds that come through the L2's port; 0: no limit. */
 double spec_l2_port(const struct sim_spec *s);
+/* Cycles of a port for one sector of so many bytes, of those that are asked for in a row. */
+double spec_port_turn(const struct cache_spec *c, double bytes);
 /* spec_turns.c: cycles that so many warps of an SM need for a link of each of their chains once they have found their order, where none is preferred
  * and a link is one instruction, and the first turns of one warp and the next are so many cycles apart. 0: too many to say. */
 double spec_turns(const struct sim_spec *s, const struct op_spec *op, uint32_t chains, uint32_t warps, uint32_t apart);

@@ -139,11 +139,17 @@ void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)
 	if (draw_chance(&d.r, 0.2))
 		put(&d, "shared", "conflict_issue", "cycles", draw_between(&d.r, 1, 4));
 	if (draw_chance(&d.r, 0.2))
-		put(&d, "compiler", "loads_ahead", "count", draw_between(&d.r, 1, 32));
+		put(&d, "compiler", "registers", "count", draw_between(&d.r, 8, 64));
 	if (draw_chance(&d.r, 0.1))
 		str_addf(out, "compiler.shared_operands = yes yes/no # guess: drawn\n");
 	if (draw_chance(&d.r, 0.1))
 		put(&d, "shared", "operand_issue", "cycles", draw_between(&d.r, 1, 4));
+	if (draw_chance(&d.r, 0.1))
+		put(&d, "branch", "predicate", "cycles", draw_between(&d.r, 4, 20));
+	if (draw_chance(&d.r, 0.2))
+		put(&d, "branch", "split", "cycles", draw_between(&d.r, 4, 60));
+	if (l1 && draw_chance(&d.r, 0.05))
+		put(&d, "cache.global.l1", "access", "bytes", 64);
 }
 
 void spec_random_costs(struct str *out, uint64_t seed)

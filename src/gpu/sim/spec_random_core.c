@@ -135,6 +135,9 @@ void spec_random_core(struct str *out, uint64_t seed, unsigned clusters, unsigne
 		str_addf(out, "core.block_launch = %llu cycles # guess: drawn\n", between(&r, 1, 400));
 	if (rng_below(&r, 8) == 0)
 		str_addf(out, "core.warp_launch = %llu cycles # guess: drawn\n", between(&r, 1, 16));
+	rng_seed(&r, hash64("block_interval", 14, seed));
+	if (rng_below(&r, 8) == 0)
+		str_addf(out, "core.block_interval = %g cycles # guess: drawn\n", (double)between(&r, 1, 8) / 4);
 }
 
 void spec_random_places(struct str *out, uint64_t seed, unsigned threads)

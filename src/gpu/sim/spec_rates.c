@@ -116,6 +116,11 @@ static void tell_way(struct teller *t, const char *key, const struct way *w)
 		tell(t, key, (lo + hi) / 2, (hi - lo) / 2);
 }
 
+double spec_port_turn(const struct cache_spec *c, double bytes)
+{
+	return c->access > bytes ? c->interval * bytes / c->access : c->interval;
+}
+
 /* A miss moves what it fills, and pieces of that which are asked for later come by the port again. */
 double spec_l2_port(const struct sim_spec *s)
 {
@@ -131,7 +136,7 @@ double spec_l2_port(const struct sim_spec *s)
 /* Bytes a cycle of one such cache, each of whose accesses brings so many; 0: no limit. */
 static double in_turn(const struct cache_spec *c, double bytes)
 {
-	return c->interval > 0 ? bytes / c->interval : 0;
+	return c->interval > 0 ? bytes / spec_port_turn(c, bytes) : 0;
 }
 
 /* A level without a limit of its own lets through what the SMs ask for. */
@@ -219,7 +224,8 @@ int spec_truth_rates(const struct sim_spec *s, int (*each)(void *ctx, const stru
 	int add = spec_find_op(s, "add", "u32");
 	if (add >= 0)
 		tell(&t, "branch.turn",
-		     s->op[add].latency + s->op[s->default_op].latency +
+		     s->op[add].latency +
+			 (s->branch_predicate > 0 ? s->branch_predicate : s->op[s->default_op].latency) +
 			 fmax(s->branch_latency, round(s->warp_interval)),
 		     CYCLE);
 	tell_cache(&t, s, 0, false);

@@ -265,7 +265,8 @@ static void tell_total(struct teller *t, const struct sim_spec *s, const struct 
 {
 	const struct cache_spec *c = &p->level[level], *up = c - 1;
 	char key[KEY_BYTES];
-	double fill = up->sector ? up->sector : up->line, rate = c->interval > 0 ? fill / c->interval : INFINITY;
+	double fill = up->sector ? up->sector : up->line,
+	       rate = c->interval > 0 ? fill / spec_port_turn(c, fill) : INFINITY;
 	if (c->bandwidth > 0 && c->bandwidth < rate)
 		rate = c->bandwidth;
 	if (isinf(rate) || strcmp(seen_scope(s, c->scope), "gpu") != 0)

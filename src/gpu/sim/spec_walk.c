@@ -130,7 +130,8 @@ static struct wait global_stream(const struct sim_spec *s, uint32_t bytes, doubl
 	const double fills =
 	    l1 && l1->sector > s->coalesce_segment ? pieces * s->coalesce_segment / l1->sector : pieces;
 	const double pipe = fmax(s->global.issue * pieces + s->global.request,
-				 fmax(l1 ? l1->interval * pieces : 0, l2 ? sms * l2->interval * fills : 0));
+				 fmax(l1 ? spec_port_turn(l1, warp / pieces) * pieces : 0,
+				      l2 ? sms * spec_port_turn(l2, warp / fills) * fills : 0));
 	const double warps = 16;
 	const double wait = 2 * s->global.memory_latency / (warps * flight);
 	/* Each load comes with an address and a sum, which SMs of few schedulers and wide warps issue no faster. */

@@ -265,10 +265,32 @@ static void a_port_moves_its_bytes_and_no_more(void **state)
 	cache_init(&c, &s, 1, 0);
 	uint64_t wait = 0;
 	for (unsigned n = 0; n < 1000; n++) /* all at cycle 100: each waits for those before it */
-		wait = cache_port(&c, 100, 0, 64);
+		wait = cache_port(&c, 0, 100, 0, 64);
 	assert_float_equal((double)wait / 1024, 999 * 64 / 9.75, 4);
-	assert_int_equal(cache_port(&c, 100 + 1000 * 64, 0, 64), 0); /* long drained */
-	assert_float_equal((double)cache_port(&c, 100 + 1000 * 64, 0, 64) / 1024, 64 / 9.75, 0.01);
+	assert_int_equal(cache_port(&c, 0, 100 + 1000 * 64, 0, 64), 0); /* long drained */
+	assert_float_equal((double)cache_port(&c, 0, 100 + 1000 * 64, 0, 64) / 1024, 64 / 9.75, 0.01);
+	cache_free(&c);
+}
+
+static void sectors_of_one_access_come_together(void **state)
+{
+	(void)state;
+	struct cache_spec s = {.present = true,
+			       .size = 1024,
+			       .line = 128,
+			       .sector = 32,
+			       .ways = 4,
+			       .sets = 2,
+			       .access = 64,
+			       .interval = 8};
+	struct time_cache c;
+	cache_init(&c, &s, 1, 0);
+	for (uint64_t at = 0; at < 1024; at += 32) /* 32 sectors, 16 accesses */
+		cache_port(&c, at, 0, 0, 32);
+	assert_int_equal(cache_port(&c, 4096, 0, 0, 32), 16 * 8 * 1024);
+	for (uint64_t at = 0; at < 1024; at += 64) /* each its own */
+		cache_port(&c, at, 0, 0, 32);
+	assert_int_equal(cache_port(&c, 4096, 0, 0, 32), 33 * 8 * 1024);
 	cache_free(&c);
 }
 
@@ -313,6 +335,7 @@ int main(void)
 	    cmocka_unit_test(neighbours_share_a_set_where_the_index_starts_higher),
 	    cmocka_unit_test(unequal_chances_keep_part_of_a_ring),
 	    cmocka_unit_test(a_port_moves_its_bytes_and_no_more),
+	    cmocka_unit_test(sectors_of_one_access_come_together),
 	    cmocka_unit_test(a_written_line_is_given_back_when_it_is_replaced),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

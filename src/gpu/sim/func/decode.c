@@ -371,10 +371,11 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 	p->target = d->tables ? arena_copy(d->a, d->table, d->tables * sizeof *d->table) : NULL;
 	p->many = d->manies ? arena_copy(d->a, d->many, d->manies * sizeof *d->many) : NULL;
 	p->many_count = d->manies;
+	p->wide = arena_copy(d->a, d->wide, (d->rows + 1) * sizeof *d->wide);
 	p->name = arena_strdup(d->a, entry->name);
 	p->param =
 	    entry->param_count ? arena_copy(d->a, entry->params, entry->param_count * sizeof *entry->params) : NULL;
-	if (!p->inst || !p->info || !p->name || (d->literals && !p->literal) || (d->tables && !p->target) ||
+	if (!p->inst || !p->info || !p->name || !p->wide || (d->literals && !p->literal) || (d->tables && !p->target) ||
 	    (d->manies && !p->many) || (entry->param_count && !p->param))
 		return err_nomem(d->e);
 	struct ptx_param *q = (struct ptx_param *)p->param; /* ours since a moment ago */

@@ -270,16 +270,21 @@ static uint32_t count_live(const uint64_t *live, const uint64_t *pairs, uint32_t
 	return n;
 }
 
+static void live_behind(const struct graph *g, uint32_t b, const uint64_t *in, uint64_t *live, uint32_t words)
+{
+	memset(live, 0, words * sizeof *live);
+	for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
+		for (uint32_t k = 0; k < words; k++)
+			live[k] |= in[(size_t)way_out(g, &g->block[b], s) * words + k];
+}
+
 static void flow_back(const struct decoder *d, const struct graph *g, uint64_t *in, uint64_t *live, uint32_t words)
 {
 	bool changed = true;
 	while (changed) {
 		changed = false;
 		for (uint32_t b = g->n; b-- > 0;) {
-			memset(live, 0, words * sizeof *live);
-			for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
-				for (uint32_t k = 0; k < words; k++)
-					live[k] |= in[(size_t)way_out(g, &g->block[b], s) * words + k];
+			live_behind(g, b, in, live, words);
 			for (uint32_t k = g->block[b].end; k-- > g->block[b].first;)
 				step_back(d, live, &d->inst[k], &d->info[k]);
 			if (memcmp(&in[(size_t)b * words], live, words * sizeof *live) != 0) {
@@ -296,10 +301,7 @@ static void peak(const struct decoder *d, const struct graph *g, const uint64_t 
 {
 	*most = *line = 0;
 	for (uint32_t b = 0; b < g->n; b++) {
-		memset(live, 0, words * sizeof *live);
-		for (uint32_t s = 0; s < ways_out(&g->block[b]); s++)
-			for (uint32_t k = 0; k < words; k++)
-				live[k] |= in[(size_t)way_out(g, &g->block[b], s) * words + k];
+		live_behind(g, b, in, live, words);
 		for (uint32_t k = g->block[b].end; k-- > g->block[b].first;) {
 			const struct func_info *info = &d->info[k];
 			uint32_t n = count_live(live, pairs, words);
@@ -332,6 +334,47 @@ int decode_live(struct decoder *d, uint32_t *registers, uint32_t *line)
 				pairs[k / 64] |= 1ull << k % 64;
 		flow_back(d, &g, in, live, words);
 		peak(d, &g, in, live, pairs, words, registers, line);
+	}
+	mem_free(in);
+	mem_free(live);
+	graph_free(&g);
+	return rc;
+}
+
+int func_pressure(const struct func_program *p, const bool *none, uint16_t *live_before)
+{
+	struct err e;
+	struct decoder d = {.e = &e,
+			    .inst = (struct func_inst *)p->inst, /* only read */
+			    .info = (struct func_info *)p->info,
+			    .n = p->inst_count,
+			    .table = (uint32_t *)p->target,
+			    .tables = p->target_count,
+			    .rows = p->rows};
+	struct graph g = {0};
+	uint32_t words = (d.rows + 63) / 64 + 1;
+	uint64_t *in = NULL, *live = mem_zero((size_t)words * 3, sizeof *live), *pairs = live ? live + words : NULL;
+	int rc = live ? build(&d, &g) : -ENOMEM;
+	if (!rc && !(in = mem_zero((size_t)(g.n + 1) * words, sizeof *in)))
+		rc = -ENOMEM;
+	if (!rc) {
+		uint64_t *counted = pairs + words;
+		for (uint32_t k = 0; k < d.rows; k++) {
+			pairs[k / 64] |= (uint64_t)p->wide[k] << k % 64;
+			counted[k / 64] |= (uint64_t)!none[k] << k % 64;
+		}
+		flow_back(&d, &g, in, live, words);
+		for (uint32_t b = 0; b < g.n; b++) {
+			live_behind(&g, b, in, live, words);
+			for (uint32_t k = g.block[b].end; k-- > g.block[b].first;) {
+				uint32_t n = 0;
+				step_back(&d, live, &d.inst[k], &d.info[k]);
+				for (uint32_t w = 0; w < words; w++)
+					n += (uint32_t)(__builtin_popcountll(live[w] & counted[w]) +
+							__builtin_popcountll(live[w] & counted[w] & pairs[w]));
+				live_before[k] = (uint16_t)(n < UINT16_MAX ? n : UINT16_MAX);
+			}
+		}
 	}
 	mem_free(in);
 	mem_free(live);

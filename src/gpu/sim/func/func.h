@@ -98,6 +98,7 @@ struct func_info {
 	uint32_t mods;	 /* PTX_APPROX ... */
 	uint32_t line;	 /* of the text */
 	uint32_t source; /* of what .loc names, 0: none */
+	bool fused;	 /* compile.h: part of a later record of its stretch, and no native instruction */
 };
 
 /* Loads that no instruction of their own makes: fold.h. */
@@ -124,6 +125,7 @@ struct func_program {
 	const struct func_info *info;
 	uint32_t inst_count;  /* the last record is always a FUNC_EXIT without guard */
 	uint32_t rows, preds; /* of a warp, literal rows included; rows + preds < FUNC_NONE */
+	const bool *wide;     /* of each row: the first of two */
 	const struct func_literal *literal;
 	uint32_t literal_count;
 	uint32_t line;		/* where the source says its name */

@@ -317,6 +317,7 @@ void time_blocks_count(struct time_gpu *g, struct time_grid *grid)
 	}
 	grid->next_block = each * sms < grid->blocks ? each * sms : grid->blocks;
 	grid->blocks_each = each;
+	grid->handed = (double)grid->next_block * s->block_interval;
 }
 
 /* Where one of the first blocks goes. */
@@ -343,7 +344,7 @@ bool time_blocks_start(struct time_run *x, uint64_t first, uint64_t end)
 		if (sm / s->sm_per_cluster != x->c->number)
 			continue;
 		assert(fits(x, &x->g->sm[sm]));
-		if (!place(x, n, sm, x->start))
+		if (!place(x, n, sm, x->start + (uint64_t)((double)n * s->block_interval)))
 			return false;
 	}
 	return true;
@@ -370,8 +371,15 @@ void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, 
 		c->start = more;
 		c->start_room = room;
 	}
-	c->start[c->start_count++] =
-	    (struct time_start){.at = t + c->run.g->epoch, .block = grid->next_block++, .sm = sm};
+	const double interval = c->run.g->spec->block_interval;
+	uint64_t at = t + c->run.g->epoch;
+	if (interval > 0) {
+		const double soonest = (double)(at - grid->start);
+		grid->handed = grid->handed > soonest ? grid->handed : soonest;
+		at = grid->start + (uint64_t)grid->handed;
+		grid->handed += interval;
+	}
+	c->start[c->start_count++] = (struct time_start){.at = at, .block = grid->next_block++, .sm = sm};
 	c->start_next = c->start[c->start_first].at;
 }
 

@@ -573,12 +573,19 @@ uint32_t cache_written_back(struct time_cache *c)
 	return bytes;
 }
 
-uint64_t cache_port(struct time_cache *c, uint64_t t, uint64_t ahead, uint32_t bytes)
+uint64_t cache_port(struct time_cache *c, uint64_t address, uint64_t t, uint64_t ahead, uint32_t bytes)
 {
 	uint64_t arrival = t << PORT_FIX, asked = (t - ahead) << PORT_FIX,
 		 start = c->port_free > asked ? c->port_free : asked;
 	uint64_t takes = bytes * c->port_byte >> (PORT_FRACTION - PORT_FIX);
-	c->port_free = start + (takes > c->port_least ? takes : c->port_least);
+	uint64_t block = c->spec->access ? address / c->spec->access + 1 : 0, before = 0;
+	if (block && block == c->port_block) {
+		before = c->port_moved > c->port_least ? c->port_moved : c->port_least;
+		takes += c->port_moved;
+	}
+	c->port_block = block;
+	c->port_moved = takes;
+	c->port_free = start + (takes > c->port_least ? takes : c->port_least) - before;
 	return start > arrival ? start - arrival : 0;
 }
 

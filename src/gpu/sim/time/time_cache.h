@@ -41,7 +41,9 @@ struct time_cache {
 	uint64_t port_free;    /* 1/1024 cycle: when the port is free again */
 	uint64_t port_byte;    /* 2^-20 cycles a byte, 0: no limit */
 	uint64_t port_least;   /* 1/1024 cycle that every access takes of the port */
-	bool port;	       /* one of the two is not 0 */
+	uint64_t port_block;   /* the access that the latest sector belongs to, and what all that it moved takes */
+	uint64_t port_moved;
+	bool port;   /* one of the two is not 0 */
 	bool placed; /* a use of a line changes at most its own age: neither tree nor turn nor its neighbours' ages */
 	uint64_t epoch, stamp;
 	uint64_t sets_inverse;	 /* floor(2^64 / sets) + 1 */
@@ -135,8 +137,8 @@ void cache_drop(struct time_cache *c, uint64_t address); /* the line is not ther
 void cache_soil(struct time_cache *c, const uint64_t *sector);
 /* Bytes that lines replaced since the last call have to give back to memory. */
 uint32_t cache_written_back(struct time_cache *c);
-/* The port moves this many bytes at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. ahead: as
+/* The port moves this many bytes of an address at cycle t: how long they wait for it, in 1/1024 cycle. Only where there is a port. ahead: as
  * dram_take has it. */
-uint64_t cache_port(struct time_cache *c, uint64_t t, uint64_t ahead, uint32_t bytes);
+uint64_t cache_port(struct time_cache *c, uint64_t address, uint64_t t, uint64_t ahead, uint32_t bytes);
 
 #endif

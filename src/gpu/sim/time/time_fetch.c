@@ -51,6 +51,8 @@ void time_layout(struct time_program *p, const struct sim_spec *s, struct time_i
 	while (s->fetch.block >> (shift + 1))
 		shift++;
 	for (uint32_t i = 0; i < n; i++) {
+		if (p->func->info[i].fused)
+			continue;
 		uint32_t call = s->fetch.bytes ? s->fetch.bytes : 8;
 		t[i].bytes = (uint16_t)bytes_of(s, &t[i]);
 		if (t[i].operand) { /* part of the instruction behind it */
@@ -234,7 +236,7 @@ static void look_ahead(struct time_run *x, uint32_t sm, uint64_t line, uint64_t 
 			have |= e[k].address == next;
 		if (have || !c->tag || !(fill = cache_find(c, next)))
 			continue;
-		uint64_t wait = c->port ? cache_port(c, t, 0, (uint32_t)f->unit) : 0;
+		uint64_t wait = c->port ? cache_port(c, next, t, 0, (uint32_t)f->unit) : 0;
 		uint64_t ready = t + ((second->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
 		cache_touch(c, next, t);
 		e[f->turn[sm]].address = next;
@@ -281,7 +283,7 @@ uint64_t time_fetch_block(struct time_run *x, struct time_warp *w, uint32_t bloc
 	c->hits += ready != CACHE_INVALID;
 	c->misses += ready == CACHE_INVALID;
 	if (__builtin_expect(c->port, 0))
-		wait = cache_port(c, t, 0, ready == CACHE_INVALID ? f->unit : 1u << f->block_shift);
+		wait = cache_port(c, address, t, 0, ready == CACHE_INVALID ? f->unit : 1u << f->block_shift);
 	uint64_t hit = t + ((l->latency[g->sm[sm].cluster] + wait + FIX_ONE / 2) >> FIX);
 	if (__builtin_expect(ready == CACHE_INVALID, 0)) {
 		ready = f->ahead ? take_along(f, sm, line) : 0;

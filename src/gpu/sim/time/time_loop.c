@@ -195,12 +195,29 @@ static void issue_memory(struct time_run *x, struct time_warp *w, const struct f
 	time_next(x, w, t);
 }
 
+/* What the instruction takes as operands is computed before it, in no time. False: it faults. */
+static bool lead_up(struct time_run *x, struct time_warp *w, uint32_t count)
+{
+	for (; count; count--) {
+		func_do(&w->f, &x->fi[w->f.pc], w->f.active);
+		if (__builtin_expect(w->f.fault, 0)) {
+			time_fault(x, w, w->f.pc);
+			return false;
+		}
+		w->f.pc++;
+	}
+	return true;
+}
+
 /* The warp's next native step goes out at cycle t; its operands, a pipe and the port are known to be free. Inlined where one
  * warp runs alone, because there the call itself would show. */
 static inline __attribute__((always_inline)) void issue(struct time_run *x, struct time_warp *w, uint64_t t)
 {
 	struct time_sched *s = w->sched;
 	const struct time_inst *ti = &x->ti[w->f.pc];
+	if (__builtin_expect(ti->lead, 0) && !lead_up(x, w, ti->lead))
+		return;
+	ti += ti->lead;
 	const struct func_inst *fi = &x->fi[w->f.pc];
 	uint64_t mask = func_mask(&w->f, fi);
 	uint64_t port = t << FIX;
@@ -289,10 +306,11 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		struct func_inst one;
 		if (__builtin_expect(fi->flags & FUNC_INDEXED, 0))
 			fi = func_warp_indexed(&w->f, fi, &mask, &one);
+		uint32_t split = mask != w->f.active ? ti->tail : 0;
 		func_warp_branch(&w->f, fi, mask);
 		if (__builtin_expect(x->watch, 0))
 			time_watch_branch(x, w, fi, from);
-		time_next(x, w, t + ti->after);
+		time_next(x, w, t + ti->after + split);
 		break;
 	}
 	case FUNC_BARRIER:

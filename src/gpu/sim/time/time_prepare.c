@@ -170,6 +170,8 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 			     info->ptx_op == PTX_OP_ST || info->ptx_op == PTX_OP_CALL || info->ptx_op == PTX_OP_SULD ||
 			     info->ptx_op == PTX_OP_SUST;
 		arithmetic(p, s, t);
+		if (s->branch_predicate > 0 && t->write_count && !t->before && info->write[0] >= p->func->rows)
+			t->tail = cycles_of(s->branch_predicate);
 		break;
 	case FUNC_CLOCK: {
 		uint32_t steps = s->clock_native_ops ? s->clock_native_ops : 1;
@@ -198,6 +200,7 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 		break;
 	case FUNC_BRANCH:
 		t->after = cycles_of(s->branch_latency);
+		t->tail = cycles_of(s->branch_split);
 		break;
 	case FUNC_BARRIER:
 	case FUNC_FENCE:
@@ -239,10 +242,17 @@ int time_prepare(struct time_program **out, struct arena *a, const struct sim_sp
 	}
 	p->literals |= 1;
 	for (uint32_t i = 0; i < f->inst_count; i++) {
+		if (f->info[i].fused)
+			continue;
 		prepare(p, s, &f->inst[i], &f->info[i], &t[i]);
 		operands(s, f->operand ? f->operand[i] : FUNC_OPERAND_NONE, &t[i]);
 	}
 	time_layout(p, s, t);
+	for (uint32_t i = f->inst_count; i-- > 0;)
+		if (f->info[i].fused) {
+			t[i] = t[i + 1];
+			t[i].lead++;
+		}
 	*out = p;
 	return 0;
 }

@@ -47,6 +47,7 @@ struct time_inst {
 	uint32_t tail;	  /* cycles from the last step's issue to the result */
 	uint32_t after;	  /* cycles from the last step's issue to the next instruction of the warp, at least */
 	uint32_t request; /* fixed point: how long an access occupies its pipe besides its transactions */
+	uint8_t lead;	  /* operands that are computed on the way to the record that this is the time of */
 	uint8_t together; /* pipe + 1 whose results a warp only knows together; 0: each of its own */
 	uint32_t interval[SPEC_OP_PIPES],
 	    interval_before[SPEC_OP_PIPES]; /* fixed point: how long a step occupies its pipe */
@@ -251,6 +252,7 @@ struct time_grid {
 	const struct time_request *q;
 	struct func_launch *l;
 	uint64_t start, blocks, next_block, blocks_each;
+	double handed;	/* cycles from the start until the next block can be handed out */
 	uint64_t limit; /* CLOCK_MONOTONIC in ns, 0 = none */
 	bool large;	/* other host threads are worth calling from the beginning */
 	/* time_stuck.c: a window in which changes of memory are looked for, for all clusters */

@@ -120,7 +120,7 @@ static inline __attribute__((always_inline)) uint64_t walk(struct time_gpu *g, s
 		else if (__builtin_expect(q->table && l->scope == SCOPE_SM && *fill > q->t, 0))
 			take_entry(g, q, line, &queue);
 		if (c->port) {
-			uint64_t wait = cache_port(c, q->t, q->ahead, bytes);
+			uint64_t wait = cache_port(c, q->address, q->t, q->ahead, bytes);
 			queue = wait > queue ? wait : queue;
 		}
 		if (miss) {

@@ -258,12 +258,42 @@ static void starting_takes_its_time(void **state)
 	bench_stop(&b);
 }
 
+/* One block after the other, whichever SMs have room: four on as many SMs, and more than there is room for. */
+static void handing_out_takes_its_time(void **state)
+{
+	(void)state;
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.block_interval = 50;
+	bench_start(&b);
+	tiny_init(&b.t);
+	tiny_clock(&b.t, 1);
+	tiny_imm(&b.t, OUT, TINY_OUT);
+	tiny_smid(&b.t, 2);
+	tiny_add(&b.t, 3, 2, 2);
+	tiny_add(&b.t, 3, 3, 3);
+	tiny_add(&b.t, 3, 3, OUT);
+	tiny_store(&b.t, PTX_GLOBAL, 3, 0, 1);
+	bench_go(&b, 4, 1);
+	uint32_t least = UINT32_MAX, most = 0;
+	for (uint32_t k = 0; k < 4; k++) {
+		least = b.r.out[k] < least ? b.r.out[k] : least;
+		most = b.r.out[k] > most ? b.r.out[k] : most;
+	}
+	assert_int_equal(most - least, 150);
+	bench_stop(&b);
+	assert_int_equal(time_open(&b.g, &b.s, 7), 0);
+	tiny_run(&b.r, b.g, &b.s, &b.t, 200, 1, NULL, 4096, NULL, 0, 0);
+	assert_in_range(b.r.time.cycles, 199 * 50, 199 * 50 + 1000);
+	bench_stop(&b);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(the_published_blocks_come_out), cmocka_unit_test(residency_is_what_can_be_dealt_out),
 	    cmocka_unit_test(as_many_blocks_run_as_fit),     cmocka_unit_test(what_no_sm_can_take_is_refused),
-	    cmocka_unit_test(starting_takes_its_time),
+	    cmocka_unit_test(starting_takes_its_time),	     cmocka_unit_test(handing_out_takes_its_time),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

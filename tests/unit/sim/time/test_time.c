@@ -206,6 +206,67 @@ static void paths_of_a_branch_run_taken_first(void **state)
 	bench_stop(&b);
 }
 
+/* Clock before and behind a comparison and a branch that half of the warp takes, or all of it. */
+static uint32_t branch_cycles(double predicate, double split, uint64_t taken)
+{
+	struct bench b;
+	tiny_spec(&b.s);
+	b.s.branch_predicate = predicate;
+	b.s.branch_split = split;
+	bench_start(&b);
+	tiny_tid(&b.t, 1);
+	tiny_imm(&b.t, 2, taken);
+	tiny_clock(&b.t, 5);
+	tiny_less(&b.t, 0, 1, 2);
+	uint32_t at = tiny_branch(&b.t, 0, false, 0, 0);
+	b.t.inst[at].target = b.t.inst[at].join = tiny_clock(&b.t, 6);
+	tiny_store(&b.t, PTX_GLOBAL, OUT, 0, 5);
+	tiny_store(&b.t, PTX_GLOBAL, OUT, 4, 6);
+	bench_go(&b, 1, 32);
+	assert_int_equal(b.r.time.end, TIME_DONE);
+	const uint32_t cycles = b.r.out[1] - b.r.out[0];
+	bench_stop(&b);
+	return cycles;
+}
+
+static void a_branch_waits_for_its_answer_and_for_lanes_that_part(void **state)
+{
+	(void)state;
+	const uint32_t plain = branch_cycles(0, 0, 32);
+	assert_int_equal(branch_cycles(30, 0, 32), plain + 20); /* the comparison itself takes 10 */
+	assert_int_equal(branch_cycles(0, 50, 32), plain);
+	assert_int_equal(branch_cycles(0, 50, 16) - branch_cycles(0, 0, 16), 50);
+}
+
+/* Two sums of which the second takes the first one in, or that are two instructions. */
+static uint64_t sum_cycles(bool operand, uint32_t *sum)
+{
+	struct bench b;
+	tiny_spec(&b.s);
+	bench_start(&b);
+	tiny_imm(&b.t, 1, 3);
+	uint32_t first = tiny_add(&b.t, 2, 1, 1);
+	tiny_add(&b.t, 3, 2, 1);
+	b.t.info[first].fused = operand;
+	tiny_store(&b.t, PTX_GLOBAL, OUT, 0, 3);
+	bench_go(&b, 1, 1);
+	assert_int_equal(b.r.time.end, TIME_DONE);
+	*sum = b.r.out[0];
+	const uint64_t cycles = b.r.time.cycles;
+	bench_stop(&b);
+	return cycles;
+}
+
+static void an_operand_is_computed_in_no_time(void **state)
+{
+	(void)state;
+	uint32_t one, two;
+	const uint64_t with = sum_cycles(true, &one), without = sum_cycles(false, &two);
+	assert_int_equal(one, 9);
+	assert_int_equal(two, 9);
+	assert_int_equal(without - with, 10);
+}
+
 static void an_access_outside_is_a_fault(void **state)
 {
 	(void)state;
@@ -518,6 +579,8 @@ int main(void)
 	    cmocka_unit_test(barriers_wait_and_exits_release),
 	    cmocka_unit_test(barriers_of_one_kind_each_deadlock),
 	    cmocka_unit_test(paths_of_a_branch_run_taken_first),
+	    cmocka_unit_test(a_branch_waits_for_its_answer_and_for_lanes_that_part),
+	    cmocka_unit_test(an_operand_is_computed_in_no_time),
 	    cmocka_unit_test(an_access_outside_is_a_fault),
 	    cmocka_unit_test(an_endless_loop_meets_its_limit),
 	    cmocka_unit_test(solo_and_general_agree),

@@ -115,7 +115,6 @@ static void infer(const struct level *l, const struct set_lines *set, struct pol
 					   .most = (uint32_t)least(BUDGET / (1 + set->between), ACCESSES),
 					   .most_ring = (uint32_t)least(BUDGET_RING / (1 + set->between), ACCESSES),
 					   .ask = set_trace,
-					   .places = set_pages(set->path) && !l->up ? set_places : NULL,
 					   .ctx = &ask};
 	policy_infer(&level, out);
 }

@@ -89,8 +89,6 @@ struct set_ask {
 };
 enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, uint32_t **ticks,
 			   char *why, size_t why_bytes);
-/* policy_level.places, with a struct set_ask. */
-bool set_places(void *ctx, const struct policy_plan *p, const struct policy_sequence *q, struct policy_places *out);
 /* Whether the first cache of textures is the one that all SMs share: that is asked for addresses that are translated, and no cache is in front of
  * the TLBs. */
 bool set_common(const struct study *s);

@@ -543,20 +543,3 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *plan, const stru
 		(*ticks)[i] = all[position(&l, i)];
 	return CHASE_DONE;
 }
-
-bool set_places(void *ctx, const struct policy_plan *plan, const struct policy_sequence *q, struct policy_places *out)
-{
-	const struct set_ask *ask = ctx;
-	struct arena *a = study_arena(ask->study);
-	struct set_lines l;
-	struct trace_spec t;
-
-	if (!lines_of(ask, plan, &l) || spec_of(a, &l, q, &t))
-		return false;
-	*out = (struct policy_places){t.places, ARENA_ARRAY(a, q->count, uint32_t)};
-	for (uint32_t i = 0; out->place && i < q->count; i++) {
-		const uint32_t *is = bsearch(&t.at[position(&l, i)], t.place, t.places, sizeof(*t.place), ascending);
-		out->place[i] = (uint32_t)(is - t.place);
-	}
-	return out->place != NULL;
-}

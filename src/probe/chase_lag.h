@@ -16,9 +16,4 @@ enum chase_state chase_lag(struct chase_path *c, double footprint, const double 
  * what counts. */
 double chase_unsteady(const struct chase_run *r, double least, double most, double *scratch);
 
-#define CHASE_LAUNCHES 16 /* of a point, at most */
-/* Cycles of a turn by which the run's launch is longer than the fastest of its point, or the third fastest is: a clock that is faster now and then would
- * make each longer by another part. INFINITY: there are too few, or they say nothing. r: all of it was recorded. */
-double chase_launches_apart(const struct chase_path *c, const struct chase_run *r);
-
 #endif

@@ -220,9 +220,6 @@ static enum chase_state class_get(struct chase_path *c, unsigned k, double footp
 		/* The mean of several parts is near none of them. */
 		out->astray = 2 * near > m ? chase_unsteady(&r, out->mean - reach, out->mean + reach, own)
 					   : chase_unsteady(&r, lo, hi, own);
-		/* Steps of the clock that drift along the chase look like that, too, and are the same in every launch. */
-		if (brief && out->share >= PURE)
-			out->astray = fmin(out->astray, chase_launches_apart(c, &r));
 	}
 	return CHASE_DONE;
 }

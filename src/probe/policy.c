@@ -315,7 +315,6 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 			struct policy_result *out)
 {
 	struct arena *a = study_arena(l->study);
-	struct policy_places at = {0};
 	struct trace_classes c;
 	uint32_t *ticks;
 
@@ -330,10 +329,7 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 	uint8_t *seen = ARENA_ARRAY(a, q->count, uint8_t);
 	if (!seen)
 		return NULL;
-	if (!l->by_place)
-		policy_same_part(&l->known, l->parts, q, ticks);
-	else if (!l->places(l->ctx, p, q, &at) || !policy_same_place(l, q, &at, ticks))
-		return NULL;
+	policy_same_part(&l->known, l->parts, q, ticks);
 	if (!classify(&l->known, q, ticks, l->apart, &c)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
@@ -344,8 +340,6 @@ uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *
 		c.late = TRACE_UNSURE;
 	for (uint32_t i = 0; i < q->count; i++)
 		seen[i] = (uint8_t)trace_class_of(&c, ticks[i]);
-	if (l->by_place && !policy_told_places(a, q, &at, seen))
-		return NULL;
 	return seen;
 }
 
@@ -446,7 +440,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 				 told || others <= WRONG * t.rounds ? "a quarter" : "half of them");
 			return;
 		}
-		if (!left && (l->apart || l->by_place || l->known.front > 0))
+		if (!left && (l->apart || l->known.front > 0))
 			break;
 		/* One is left that explains as much as where others write into the set, but of too few rounds. */
 		if (left && !(left & (left - 1)) && left >> last & 1 && t.explained[last] >= SEVERAL * t.rounds)
@@ -468,7 +462,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 			 t.rounds, text);
 }
 
-/* What hits take once, as pages whose lines are not alike, and by what accesses to one place take. */
+/* What hits take once, and as pages whose lines are not alike. */
 static void infer_both(const struct policy_level *l, struct policy_result *out)
 {
 	struct policy_level again = *l;
@@ -477,12 +471,6 @@ static void infer_both(const struct policy_level *l, struct policy_result *out)
 	infer_by(l, out);
 	if (out->state == CHASE_UNDECIDED && l->others && !l->apart) {
 		again.apart = true;
-		infer_by(&again, &other);
-		*out = other.state != CHASE_UNDECIDED ? other : *out;
-	}
-	for (unsigned apart = l->apart; out->state == CHASE_UNDECIDED && l->places && apart < 2; apart++) {
-		again.by_place = true;
-		again.apart = apart;
 		infer_by(&again, &other);
 		*out = other.state != CHASE_UNDECIDED ? other : *out;
 	}

@@ -31,11 +31,6 @@ struct policy_sequence {
 };
 bool policy_sequence(struct arena *a, const struct policy_plan *p, struct policy_sequence *out);
 
-/* Places that a sequence's accesses go to, by numbers below count. In the study's arena. */
-struct policy_places {
-	uint32_t count, *place;
-};
-
 struct policy_level {
 	struct study *study;
 	unsigned ways, lines;
@@ -50,11 +45,6 @@ struct policy_level {
 	/* Ticks of each access of the plan's sequence, in the study's arena. UNDECIDED: `why` says why. */
 	enum chase_state (*ask)(void *ctx, const struct policy_plan *p, const struct policy_sequence *q,
 				uint32_t **ticks, char *why, size_t why_bytes);
-	/* Where each of a sequence's accesses goes, of lines that may be near or far by themselves, whatever the level does, and where no level
-	 * above answers. False: out of memory. NULL: nothing of it. */
-	bool (*places)(void *ctx, const struct policy_plan *p, const struct policy_sequence *q,
-		       struct policy_places *out);
-	bool by_place; /* each access is told by others to its place; none is drawn then */
 	void *ctx;
 };
 struct policy_result {
@@ -80,14 +70,6 @@ void policy_same_part(const struct trace_level *known, double spread, const stru
 uint8_t *policy_classes(const struct policy_level *l, const struct policy_plan *p, struct policy_sequence *q,
 			struct policy_result *out);
 void policy_draws(const struct policy_level *l, struct policy_result *out);
-/* Ticks of a sequence less what each place takes beyond the nearest one. False: no place is read often enough, or out of memory. */
-bool policy_same_place(const struct policy_level *l, const struct policy_sequence *q, const struct policy_places *at,
-		       uint32_t *ticks);
-/* And then: a place where not both came up, hits and misses, may be a near one that always missed; of it nothing is sure. False: out of
- * memory. */
-bool policy_told_places(struct arena *a, const struct policy_sequence *q, const struct policy_places *at,
-			uint8_t *seen);
-
 /* Lines replaced one after the other: the way of each, and how many accesses the set had had when it was. */
 struct policy_victims {
 	uint32_t count;

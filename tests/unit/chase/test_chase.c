@@ -1,7 +1,6 @@
 /* Rings and peaks. */
 #include "base/arena.h"
 #include "probe/chase.h"
-#include "probe/chase_lag.h"
 #include "probe/study.h"
 #include <math.h>
 #include <setjmp.h>
@@ -164,46 +163,9 @@ static void placements_are_spread_and_distinct(void **state)
 		assert_true(sm[i] > sm[i - 1] && sm[i] < 132);
 }
 
-/* Eight launches of one chase under a clock that counts in steps of four, whose phase drifts along it. Each meets a clock that is faster for
- * another part of its accesses, up to so many, and they take 20 cycles longer then. */
-static double apart_where(unsigned faster)
-{
-	enum { LAUNCHES = 8, TIMED = 200, WORDS = CHASE_HEAD + TIMED };
-	uint32_t y[LAUNCHES * WORDS] = {0};
-	struct point pt = {
-	    .p = {[CHASE_STRIDE] = 64, [CHASE_TIMED] = TIMED}, .repeats = LAUNCHES, .words_per_repeat = WORDS, .y = y};
-	struct study s = {0};
-	struct chase_path c = {.study = &s, .grain = 4};
-
-	arena_init(&s.scratch);
-	for (unsigned k = 0; k < LAUNCHES; k++) {
-		uint32_t *w = y + k * WORDS;
-		w[3] = TIMED;
-		w[4] = (TIMED + CHASE_PRE) * 471;
-		for (uint32_t i = 0; i < TIMED; i++) {
-			const uint32_t longer = i < faster * (k + 1) / LAUNCHES ? 4 : 0;
-			w[4] += 5 * longer;
-			w[CHASE_HEAD + i] = (i << 12) + (i / 50 % 2 ? 300 : 296) + longer;
-		}
-	}
-	const struct chase_run r = {
-	    .point = &pt, .timed = TIMED, .slow = TIMED, .kept = TIMED, .record = y + CHASE_HEAD};
-	const double apart = chase_launches_apart(&c, &r);
-	arena_free(&s.scratch);
-	return apart;
-}
-
-static void launches_that_met_a_faster_clock_are_apart(void **state)
-{
-	(void)state;
-	assert_true(fabs(apart_where(0)) < 1e-9);
-	assert_true(apart_where(160) > 1);
-}
-
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-	    cmocka_unit_test(launches_that_met_a_faster_clock_are_apart),
 	    cmocka_unit_test(ring_visits_each_element_once),
 	    cmocka_unit_test(ring_enters_each_page_once),
 	    cmocka_unit_test(the_same_order_again_for_the_same_seed),

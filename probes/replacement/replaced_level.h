@@ -26,7 +26,6 @@ struct level {
 	unsigned depth;
 	const char *top; /* the first level's prefix, where it is not the level above; NULL */
 	double deep;	 /* of pages: cycles that it is slower than the first level */
-	double front;	 /* of pages: ticks below which a cache in front of all TLBs has answered; 0: there is none */
 };
 
 static inline uint64_t least(uint64_t a, uint64_t b)

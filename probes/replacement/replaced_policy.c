@@ -76,8 +76,6 @@ void level_policy(const struct level *l, const struct policy_result *r)
 	snprintf(key, sizeof(key), "%s.policy", l->prefix);
 	if (r->state != CHASE_DONE) {
 		level_verdict(l, "policy", VERDICT_INCONCLUSIVE, r->seen);
-		if (r->no_rule)
-			study_note(s, key, NOTE_NO_RULE);
 		return;
 	}
 	study_text(s, key, r->name, method, "trace", "%s", r->seen);

@@ -246,7 +246,6 @@ static void study_level(struct level *l)
 		set.known.above = l->up ? latency(l, text) : NAN;
 		set.known.below = next;
 		set.known.deep = l->deep;
-		set.known.front = l->front;
 	} else {
 		snprintf(text, sizeof(text), "%s.latency", l->prefix);
 		here = latency(l, text);
@@ -356,26 +355,11 @@ static void behind(const struct study *s, char *next, size_t n, const char *what
 		snprintf(next, n, "%s", last);
 }
 
-/* Ticks below which the first cache of textures has answered: nearer to what it takes than to what lies behind it. 0: it is not known. */
-static double front_of(struct study *s)
-{
-	double here, behind, ticks;
-
-	if (!study_number(s, "cache.texture.l1.latency", &here) ||
-	    (!study_number(s, "cache.texture.l2.latency", &behind) &&
-	     !study_number(s, "memory.texture.latency", &behind)) ||
-	    !(behind > here) || set_front(s, &ticks) != CHASE_DONE)
-		return 0;
-	return ticks + 0.5 * (behind - here);
-}
-
 /* TLBs of one path, of which at most `limit` bytes can be read. */
 static void study_pages(struct study *s, const char *path, enum set_path kind, uint64_t limit)
 {
 	char prefix[32], up[32], next[48], last[48];
-	const struct finding *f = study_finding(s, "tlb.texture.l1.reach");
-	const bool asked = kind == SET_TEXTURE_PAGES && f && f->verdict != VERDICT_ABSENT && !set_common(s);
-	double deep = 0, front = asked ? front_of(s) : 0;
+	double deep = 0;
 
 	snprintf(last, sizeof(last), "tlb.%s.miss_latency", path);
 	for (unsigned k = 0; k < LEVELS; k++) {
@@ -392,7 +376,6 @@ static void study_pages(struct study *s, const char *path, enum set_path kind, u
 				  .up = k ? up : NULL,
 				  .next = next,
 				  .deep = deep,
-				  .front = front,
 				  .path = kind,
 				  .limit = limit};
 		study_level(&l);

@@ -92,8 +92,6 @@ enum chase_state set_trace(void *ctx, const struct policy_plan *p, const struct 
 /* Whether the first cache of textures is the one that all SMs share: that is asked for addresses that are translated, and no cache is in front of
  * the TLBs. */
 bool set_common(const struct study *s);
-/* Ticks of one access to the first cache of textures, as traces see it: it answers before addresses are translated. */
-enum chase_state set_front(struct study *s, double *ticks);
 /* Lines that share a set with the line at `extra`, of a level of `total` lines whose sets are not evenly spaced. Fills ways and listed. */
 enum chase_state set_conflicts(struct study *s, struct set_lines *l, uint32_t total, uint32_t extra, char *why,
 			       size_t why_bytes);

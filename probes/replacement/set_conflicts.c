@@ -175,11 +175,6 @@ static uint8_t *told(const struct policy_level *of, const struct policy_plan *pl
 	struct policy_level level = *of;
 	uint8_t *seen = policy_classes(&level, plan, q, said);
 
-	/* What is so fast may have been translated all the same. */
-	if (!seen && said->state == CHASE_UNDECIDED && level.known.front > 0) {
-		level.known.front = 0;
-		seen = policy_classes(&level, plan, q, said);
-	}
 	level.apart = !seen && said->state == CHASE_UNDECIDED;
 	return level.apart ? policy_classes(&level, plan, q, said) : seen;
 }

@@ -21,7 +21,7 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	struct policy_plan plan = {POLICY_RING, set->ways, set->ways + 1, 0, LAPS * (set->ways + 1)};
 	struct laps out = {.state = CHASE_UNDECIDED};
 	uint32_t missed = 0, alone = 0;
-	struct trace_level few = set->known, plain = set->known;
+	struct trace_level few = set->known;
 
 	snprintf(out.why, sizeof(out.why), "%u lines in steps of %llu bytes are more than can be read", set->lines,
 		 (unsigned long long)set->stride);
@@ -30,14 +30,11 @@ static struct laps laps_over(const struct level *l, struct set_lines *set, struc
 	snprintf(out.why, sizeof(out.why), "out of memory");
 	if (!policy_sequence(study_arena(l->study), &plan, q))
 		return out;
-	plain.front = 0;
 	out.state = set_trace(&ask, &plan, q, ticks, out.why, sizeof(out.why));
 	if (out.state != CHASE_DONE || !*ticks)
 		return out;
 	policy_same_part(&set->known, set->parts, q, *ticks);
-	/* What is so fast that a cache in front of all TLBs may have answered may have been translated all the same. */
-	const bool usual = policy_classify(&set->known, q, *ticks, classes) ||
-			   (plain.front > 0 && policy_classify(&plain, q, *ticks, classes));
+	const bool usual = policy_classify(&set->known, q, *ticks, classes);
 	/* Where victims are drawn, few of many lines miss in a lap, and in several ways. */
 	few.few = FEW / (set->ways + 1);
 	if (!usual && !policy_classify(&few, q, *ticks, classes))

@@ -82,7 +82,6 @@ struct tlb_price {
 	double value;  /* cycles of a page's first access beyond those of a later one */
 	double loose;  /* and so much more or less of them with each page, or with all of them, for another reason */
 	double either; /* of hits: and so much more or less of them in each cost, beyond the half of what they cost */
-	bool usual;    /* none of it was seen while the SM's clock was faster */
 	double low, high;	   /* between which a clock that counts by several leaves it */
 	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
 	bool near;		   /* no memory was asked */
@@ -159,10 +158,6 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
  * TLB_USUAL before. 1: nothing of it is seen. */
 enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
 double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace);
-/* The same by openers that cost from `from` on and less than `below`: a cache in the SM answers followers at its own clock, and only what
- * translates is late then. */
-double tlb_clock_of_misses(const struct tlb_path *c, const struct tlb_view *w, double from, double below,
-			   enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
 /* Turns of the whole ring that are timed. */

@@ -33,7 +33,6 @@ struct value {
  * each conclusion says it anew. */
 enum finding_note {
 	NOTE_UNEVEN = 2,   /* sets: lines that conflict are not evenly spaced */
-	NOTE_NO_RULE = 8,  /* policy: misses of a set were followed, and no rule of replacement makes them */
 	NOTE_MIXTURE = 16, /* throughput: of several instructions that a compiler makes of one operation in turn */
 	NOTE_LENT = 32,	   /* size, ways: of what shared memory has left */
 };

@@ -1,11 +1,14 @@
 /* From facts of a path to findings and a figure. */
 #include "base/arena.h"
-#include "probe/chase_clock.h"
+#include "probe/chase.h"
 #include "stat/stat.h"
 #include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define SMS_LEAST 4 /* of which most can be told from others */
+#define SMS_APART 2 /* cycles that SMs may be apart, besides those of the clock's steps */
 
 static void conclude_fact(struct study *s, const char *prefix, const char *what, const struct chase_fact *f,
 			  const char *method, const char *seen)
@@ -351,10 +354,7 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	}
 	if (out->state != CHASE_DONE)
 		return;
-	chase_same_clock(c, one, n);
 	out->state = latency_settled(c, k, sm, n, one, left, torn);
-	if (n < SMS_LEAST)
-		chase_same_clock(c, one, n);
 	const unsigned usual = latency_usual(c, k, one, n, torn, left);
 	if (out->state == CHASE_DONE && 3 * usual < 2 * n) {
 		out->state = CHASE_UNDECIDED;

@@ -371,26 +371,8 @@ static void wider(struct gates *g)
 	}
 }
 
-/* A rule of replacement that explains each miss confirms what sets are made of. Where a cache's misses were followed and no rule makes them, what
- * passed for a set may be lines of several, or a part of one; of TLBs walks that come from caches say too little of who was replaced. */
-static void unexplained(struct gates *g, const struct finding *policy)
-{
-	static const char *const shape[] = {"ways", "sets", "set_sizes", "mapping", "line"};
-	const size_t n = strlen(policy->key), end = strlen("policy");
-	char stem[96];
-	if (n < end || n >= sizeof stem || strcmp(policy->key + n - end, "policy") != 0 ||
-	    policy->verdict != VERDICT_INCONCLUSIVE)
-		return;
-	snprintf(stem, sizeof stem, "%.*s", (int)(n - end), policy->key);
-	if (!strncmp(stem, "cache.", 6) && (policy->notes & NOTE_NO_RULE))
-		gates_fail_of(g, stem, shape, sizeof shape / sizeof *shape,
-			      "misses in one set were followed, and no rule of replacement makes them");
-}
-
 void gates_ways(struct gates *g)
 {
-	for (size_t i = 0; i < g->list->count; i++)
-		unexplained(g, &g->list->items[i]);
 	for (size_t i = 0; i < sizeof classes / sizeof *classes; i++) {
 		class_latency(g, &classes[i]);
 		class_rate(g, &classes[i]);

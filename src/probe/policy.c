@@ -299,7 +299,7 @@ void policy_same_part(const struct trace_level *known, double spread, const stru
 	memset(least, 0xff, sizeof(least));
 	for (uint32_t i = TRACE_LEAD; i < q->count; i++) {
 		const uint16_t n = q->line[i];
-		if (ticks[i] < known->front || ticks[i] >= least[n])
+		if (ticks[i] >= least[n])
 			continue;
 		least[n] = ticks[i] < once[n] ? once[n] : ticks[i];
 		once[n] = ticks[i] < once[n] ? ticks[i] : once[n];
@@ -440,7 +440,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 				 told || others <= WRONG * t.rounds ? "a quarter" : "half of them");
 			return;
 		}
-		if (!left && (l->apart || l->known.front > 0))
+		if (!left && l->apart)
 			break;
 		/* One is left that explains as much as where others write into the set, but of too few rounds. */
 		if (left && !(left & (left - 1)) && left >> last & 1 && t.explained[last] >= SEVERAL * t.rounds)
@@ -463,7 +463,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 }
 
 /* What hits take once, and as pages whose lines are not alike. */
-static void infer_both(const struct policy_level *l, struct policy_result *out)
+void policy_infer(const struct policy_level *l, struct policy_result *out)
 {
 	struct policy_level again = *l;
 	struct policy_result other;
@@ -474,18 +474,4 @@ static void infer_both(const struct policy_level *l, struct policy_result *out)
 		infer_by(&again, &other);
 		*out = other.state != CHASE_UNDECIDED ? other : *out;
 	}
-}
-
-void policy_infer(const struct policy_level *l, struct policy_result *out)
-{
-	struct policy_level plain = *l;
-
-	if (l->known.front > 0) {
-		infer_both(l, out);
-		if (out->state != CHASE_UNDECIDED)
-			return;
-	}
-	/* What is so fast may have been translated all the same. */
-	plain.known.front = 0;
-	infer_both(&plain, out);
 }

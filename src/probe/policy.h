@@ -55,7 +55,6 @@ struct policy_result {
 	char schedule[64];		      /* of "schedule": as schedule_text says, and what moves it on */
 	const char *step;
 	bool mixed;	/* the ways' chances are not known: their names got lost along the trace */
-	bool no_rule;	/* UNDECIDED, because the misses of a set were followed, and no rule makes them */
 	bool hidden;	/* UNDECIDED, because the level above answers */
 	char seen[200]; /* DONE: how it was told; UNDECIDED: why not, and what remains */
 };

@@ -398,7 +398,6 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 	}
 	out->hidden = kept_above(&q, seen);
 	if (lag || r->late > LATE * r->draws || unsure > SWAPS * r->draws) {
-		out->no_rule = lag;
 		snprintf(out->seen, sizeof(out->seen),
 			 lag ? "a rule that none of those tried is: a victim says something of that %u misses later"
 			     : "victims could not be followed: %u of %u misses came when all lines were there, %u "

@@ -265,8 +265,6 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 	/* The slowest of what fits that something slower is seen beyond: the lines that do not fit. */
 	for (unsigned i = 0; i < lows; i++) {
 		double near = reach(c, low[i].centre), gap = fmax(2 * near, l->below > 0 ? 0.4 * l->below : 4 * near);
-		if (low[i].centre < l->front)
-			continue;
 		if (isfinite(hit) &&
 		    fabs(low[i].centre - hit) > l->spread + 2 + fmax(near, HIT_NEAR * fmin(step, FAR_STEP)))
 			continue;
@@ -278,7 +276,7 @@ bool trace_classify(struct trace_classes *c, const struct trace_level *l, struct
 			c->faster = c->miss * (1 + l->swing) + (l->swing > 0 ? reach(c, c->miss) : 0);
 			c->floor = chase_floor(c->hit, c->miss);
 			c->floor = nearest_miss(c, l, fits);
-			c->above = fmax(l->front, l->above > 0 ? c->hit - 0.5 * l->above : 0);
+			c->above = l->above > 0 ? c->hit - 0.5 * l->above : 0;
 			c->late = late_class(c, all.ticks, all.count);
 			return true;
 		}
@@ -340,14 +338,9 @@ bool trace_classify_apart(struct trace_classes *c, const struct trace_level *l, 
 
 	*c = (struct trace_classes){.grain = l->grain >= 1 ? l->grain : 1, .late = TRACE_UNSURE};
 	c->narrow = fmax(0.5 + c->grain, 0.3 * (l->below > 0 ? l->below : INFINITY));
-	c->above = l->front;
-	unsigned lows = 0;
-	const unsigned all_lows = peaks_of(c, fits.ticks, fits.count, APART_SHARE, low),
+	const unsigned lows = peaks_of(c, fits.ticks, fits.count, APART_SHARE, low),
 		       highs = peaks_of(c, more.ticks, more.count, l->few > 0 ? l->few : MORE_SHARE, high);
 	c->peaks = peaks_of(c, all.ticks, all.count, PEAK_SHARE, c->peak);
-	for (unsigned i = 0; i < all_lows; i++)
-		if (low[i].centre >= l->front)
-			low[lows++] = low[i];
 	const double cost = cost_of(c, l->below, low, lows, high, highs);
 	if (!isfinite(cost))
 		return false;

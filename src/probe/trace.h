@@ -66,8 +66,6 @@ struct trace_level {
 	    swing; /* as a ratio: so much longer may what leaves the SM take while its clock is faster; 0: it never is */
 	bool first; /* nothing nearer answers */
 	double few; /* so small a share of what does not fit may miss; 0: as usual */
-	double
-	    front; /* ticks below which something else may have answered, that asks this level nothing; 0: nothing does */
 };
 struct trace_part {
 	const uint32_t *ticks;

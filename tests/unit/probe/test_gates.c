@@ -415,29 +415,6 @@ static void estimates_accuse_nobody(void **state)
 static void shapes_hang_together(void **state)
 {
 	(void)state;
-	static const char *const shape[] = {"line", "ways", "sets", "mapping"};
-	char key[96];
-
-	/* A rule of replacement has to explain the misses of a cache; a TLB's say too little. */
-	for (unsigned tlb = 0; tlb < 2; tlb++) {
-		const char *level = tlb ? "tlb.global.l2" : "cache.constant.l2";
-		const size_t n = sizeof shape / sizeof *shape - tlb; /* no TLB has a mapping */
-		struct finding_list l = {0};
-		for (size_t i = 0; i < n; i++) {
-			snprintf(key, sizeof key, "%s.%s", level, shape[i]);
-			add(&l, key, 4);
-		}
-		snprintf(key, sizeof key, "%s.policy", level);
-		add_verdict(&l, key, VERDICT_INCONCLUSIVE, "a victim says something");
-		l.items[l.count - 1].notes = NOTE_NO_RULE;
-		assert_int_equal(gates_apply(&l), 0);
-		for (size_t i = 0; i < n; i++) {
-			snprintf(key, sizeof key, "%s.%s", level, shape[i]);
-			assert_int_equal(verdict(&l, key), tlb ? VERDICT_MEASURED : VERDICT_INCONCLUSIVE);
-		}
-		findings_free(&l);
-	}
-
 	/* A size that others contradict takes what was found on the way to it along, and nothing of other levels. */
 	struct finding_list l = sound();
 	add(&l, "cache.constant.levels", 3);

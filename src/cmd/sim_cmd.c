@@ -166,7 +166,7 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	const struct func_program *p = sim_program(g, id);
 	struct trace_writer *t = NULL;
 	struct time_hook hook;
-	double limit = SECONDS_MOST, shared = 0;
+	double limit = SECONDS_MOST, shared = 0, cycles = 0;
 	const char *type = cmd_value(c, "out-type");
 	if (!p)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
@@ -178,11 +178,14 @@ static int launch(struct cmd_context *c, struct gpu *g, const char *path, const 
 	if (!rc)
 		rc = cmd_seconds(c, "time-limit", 0, 1e6, &limit);
 	if (!rc)
+		rc = cmd_number(c, "limit", 1, 1e15, &cycles);
+	if (!rc)
 		rc = cmd_number(c, "shared", 0, 1 << 24, &shared);
 	if (!rc && type && strcmp(type, "u32") != 0 && strcmp(type, "s32") != 0 && strcmp(type, "f32") != 0 &&
 	    strcmp(type, "x32") != 0)
 		rc = cmd_fail(c, CMD_USAGE, "--out-type is u32, s32, f32 or x32, not \"%s\"", type);
 	l.shared_bytes = (uint32_t)shared;
+	sim_limit(g, (uint64_t)cycles);
 	if (!rc && cmd_flag(c, "trace"))
 		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)

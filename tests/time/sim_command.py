@@ -75,6 +75,11 @@ with tempfile.TemporaryDirectory() as folder:
     check("an array that is read", rc == 0 and " 92 " in said, f"exit {rc}, {said!r}, {err!r}")
     with open(array, "wb") as f:
         f.write(data[:40])
+    with open(back, "w", encoding="ascii") as f:
+        f.write(KERNEL.replace("ret;", "L: bra L;").replace("st.global", "add.u32 %a, %a, 1; st.global").replace("L: bra L", "L: add.u32 %a, %a, 1; bra L"))
+    rc, said, err = run(back, *place[1:], *values, "--limit", "20000")
+    took = int(re.search(r"cycles +(\d+)", said).group(1))
+    check("a limit of cycles", rc == 1 and " 89\n" in said and "cycles" in err and 20000 <= took < 60000, f"exit {rc}, {said!r}, {err!r}")
     refused("a damaged array", run(back, *place[1:], "--arg", "out:8", "--arg", "in:" + array, "--arg", "3.0"), 4, "o.npy", ".npy")
     cycles = re.search(r"cycles +(\d+)", out)
     check("cycles", cycles and int(cycles.group(1)) > 0, out)

@@ -385,6 +385,12 @@ static uint64_t output_bytes(const struct launch *l)
 	return 0;
 }
 
+/* Whether what a launch that did not end well has computed is wanted. */
+static bool keeps(const struct sim *g, const struct sample *s)
+{
+	return g->limit_cycles && s->outcome == OUTCOME_TIMEOUT;
+}
+
 static int launches(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f, struct sample *out,
 		    struct err *e)
 {
@@ -395,6 +401,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .apart = g->apart,
 				 .hook = g->hook,
 				 .stats = g->stats,
+				 .limit_cycles = g->limit_cycles,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	if (!q.program)
 		return err_nomem(e);
@@ -421,7 +428,8 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 		if (g->result.end != TIME_DONE) {
 			out->outcome = outcome_of(g->result.end);
 			snprintf(out->message, sizeof out->message, "%s", g->result.message);
-			return 0;
+			if (!keeps(g, out))
+				return 0;
 		}
 		out->elapsed_ms = l->timed == SPAN_COPY_IN ? in * 1e3
 				  : l->timed == SPAN_COPY_OUT
@@ -484,7 +492,7 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 		f.print = &g->print;
 	}
 	r = launches(g, id, l, &f, out, e);
-	if (r || out->outcome != OUTCOME_OK) {
+	if (r || (out->outcome != OUTCOME_OK && !keeps(g, out))) {
 		mem_free(out->words);
 		out->words = NULL;
 		out->repeats = out->words_per_repeat = 0;
@@ -502,6 +510,11 @@ void sim_trace(struct gpu *gpu, const struct time_hook *hook)
 void sim_stats(struct gpu *gpu, struct time_stats *s)
 {
 	((struct sim *)gpu)->stats = s;
+}
+
+void sim_limit(struct gpu *gpu, uint64_t cycles)
+{
+	((struct sim *)gpu)->limit_cycles = cycles;
 }
 
 void sim_threads(struct gpu *gpu, uint32_t threads)

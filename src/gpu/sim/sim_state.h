@@ -37,6 +37,7 @@ struct sim {
 	uint64_t constant_content;
 	const struct time_hook *hook;
 	struct time_stats *stats;
+	uint64_t limit_cycles;
 	struct sfu *sfu; /* tables of the special function unit; built when the first kernel uses them */
 	bool sfu_built;
 	bool general, apart;

@@ -100,12 +100,13 @@ struct time_check {
 struct time_request {
 	const struct time_program *program;
 	struct func_launch
-	    *launch;	   /* program, grid, block, shared_bytes, params, constant, memory; the rest is filled in */
-	uint32_t limit_ms; /* wall time; 0 = none */
-	double host_ns;	   /* simulated time that the host takes before it: the gap between launches comes on top */
-	bool no_solo;	   /* take the general loop even when one warp is alive: for the differential test */
-	bool apart;	   /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
-	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
+	    *launch;	       /* program, grid, block, shared_bytes, params, constant, memory; the rest is filled in */
+	uint32_t limit_ms;     /* wall time; 0 = none */
+	uint64_t limit_cycles; /* 0 = none; looked at every thousand issues of a cluster */
+	double host_ns;	       /* simulated time that the host takes before it: the gap between launches comes on top */
+	bool no_solo;	       /* take the general loop even when one warp is alive: for the differential test */
+	bool apart; /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
+	bool poll;  /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook;	/* NULL = none; with a hook the general loop runs */
 	const struct time_check *check; /* NULL = none; clusters take turns with one */
 	struct time_stats *stats;	/* NULL = none; the launch is added to what is there */

@@ -107,7 +107,7 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .turn = (uint32_t)(g->spec->warp_interval + 0.5),
 				   .policy = g->spec->policy,
 				   .schedulers = g->spec->schedulers,
-				   .patience = TIME_PATIENCE};
+				   .patience = grid->q->limit_cycles ? 1 : TIME_PATIENCE};
 	c->now = grid->start;
 	wheel_reset(&c->wheel, grid->start);
 }

@@ -360,6 +360,8 @@ static uint32_t line_now(const struct time_run *x)
 	return x->p->func->line;
 }
 
+#define LIMIT_PATIENCE 1024 /* issues, where cycles are limited */
+
 static bool out_of_time(struct time_run *x)
 {
 	x->patience = TIME_PATIENCE;
@@ -367,7 +369,16 @@ static bool out_of_time(struct time_run *x)
 		time_watch_window(x, &x->patience);
 	if (x->c->out_of_memory)
 		x->stop = true;
-	if (!x->grid->limit)
+	const uint64_t cycles = x->q->limit_cycles;
+	if (cycles && x->patience > LIMIT_PATIENCE)
+		x->patience = LIMIT_PATIENCE;
+	if (cycles && x->last - x->start >= cycles) {
+		x->stop = true;
+		x->r->end = TIME_LIMIT;
+		snprintf(x->r->message, sizeof x->r->message, "line %u: still running after %llu cycles", line_now(x),
+			 (unsigned long long)(x->last - x->start));
+	}
+	if (!x->grid->limit || x->stop)
 		return x->stop;
 	struct timespec now;
 	clock_gettime(CLOCK_MONOTONIC, &now);

@@ -60,14 +60,26 @@ static int add_operand(struct cmd_context *c, struct paths *p, const char *opera
 
 static int write_fleet(struct cmd_context *c, const struct fleet *f)
 {
-	const char *format = cmd_value(c, "format");
+	const char *format = cmd_value(c, "format"), *html = cmd_value(c, "html");
 	const struct fleet_card *worst = &f->card[0];
 	size_t apart = 0;
 	struct str out;
 	int rc;
 
 	str_init(&out);
-	if (format && strcmp(format, "json") == 0)
+	if (html) {
+		rc = report_fleet_html(&out, f, &c->error) ? CMD_DEVICE : files_replace(c, html, &out);
+		if (rc == CMD_OK)
+			fprintf(c->log, "wrote %s\n", html);
+		str_clear(&out);
+	}
+	if (html && rc) {
+		str_free(&out);
+		return rc;
+	}
+	if (cmd_value(c, "to"))
+		rc = report_fleet_openmetrics(&out, f, &c->error);
+	else if (format && strcmp(format, "json") == 0)
 		rc = report_fleet_json(&out, f, &c->error);
 	else
 		rc = report_fleet(&out, f, &c->style, &c->error);

@@ -106,6 +106,8 @@ static const struct cmd_option compare_options[] = {
 
 static const struct cmd_option fleet_options[] = {
     {.name = "format", .arg = "text|json", .help = "how to write it (default text)"},
+    {.name = "html", .arg = "OUT.html", .help = "write a page as well: a map of how far each card is from its like"},
+    {.name = "to", .arg = "openmetrics", .help = "write metrics instead, for Prometheus"},
     END_OPTIONS,
 };
 
@@ -309,6 +311,7 @@ static const struct cmd_example compare_examples[] = {
 static const struct cmd_example fleet_examples[] = {
     {"fathom fleet runs/", "which card differs from its like"},
     {"fathom fleet node*.fathom --format json > fleet.json", "every key with median and spread, for programs"},
+    {"fathom fleet runs/ --html fleet.html", "a map of all cards"},
     END_EXAMPLES,
 };
 

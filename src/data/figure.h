@@ -25,7 +25,7 @@ struct figure_note {
 #define FIGURE_NOTES 16
 #define FIGURE_KEYS  8
 #define FIGURE_ROWS  96
-#define FIGURE_ROW   24 /* characters of a row's name, its end included */
+#define FIGURE_ROW   48 /* characters of a row's name, its end included */
 struct figure {
 	char name[64]; /* file name without suffix: "constant-latency" */
 	char title[128], caption[256];

@@ -69,6 +69,22 @@ void render_wrap(struct str *out, const char *text, unsigned indent, unsigned wi
 		str_addc(out, '\n');
 }
 
+void render_label(struct str *out, const char *name, const char *text)
+{
+	struct str clean;
+	str_init(&clean);
+	render_clean(&clean, text, false);
+	out->failed |= clean.failed;
+	str_addf(out, "%s=\"", name);
+	for (const char *c = str_text(&clean); *c; c++) {
+		if (*c == '\\' || *c == '"')
+			str_addc(out, '\\');
+		str_addc(out, *c);
+	}
+	str_addc(out, '"');
+	str_free(&clean);
+}
+
 static int by_key(const void *a, const void *b)
 {
 	return strcmp((*(const struct finding *const *)a)->key, (*(const struct finding *const *)b)->key);

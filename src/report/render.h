@@ -14,6 +14,8 @@ void render_number(struct str *out, double v, int digits);
 size_t render_width(const char *text);
 /* Text broken between words at `width`, every line after `indent` blanks. */
 void render_wrap(struct str *out, const char *text, unsigned indent, unsigned width);
+/* name="text", as a label of OpenMetrics. */
+void render_label(struct str *out, const char *name, const char *text);
 /* The findings as pointers in the order of their keys. mem_free; NULL: out of memory. At least one element. */
 const struct finding **render_sorted(const struct run *r);
 /* Whether the device can be asked this at all: what reports count as a question. UNSUPPORTED is none. */

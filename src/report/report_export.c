@@ -124,34 +124,18 @@ int export_latencies(struct str *out, const struct run *r, struct err *e)
 
 /* ---- OpenMetrics ---- */
 
-static void quoted(struct str *out, const char *name, const char *text)
-{
-	struct str clean;
-	str_init(&clean);
-	render_clean(&clean, text, false);
-	out->failed |= clean.failed;
-	str_addf(out, "%s=\"", name);
-	for (const char *c = str_text(&clean); *c; c++) {
-		if (*c == '\\' || *c == '"')
-			str_addc(out, '\\');
-		str_addc(out, *c);
-	}
-	str_addc(out, '"');
-	str_free(&clean);
-}
-
 static void sample(struct str *out, const char *metric, const struct run *r, const struct finding *f, double v)
 {
 	str_addf(out, "%s{", metric);
-	quoted(out, "key", f->key);
+	render_label(out, "key", f->key);
 	str_addc(out, ',');
-	quoted(out, "unit", f->unit);
+	render_label(out, "unit", f->unit);
 	str_addc(out, ',');
-	quoted(out, "verdict", verdict_name(f->verdict));
+	render_label(out, "verdict", verdict_name(f->verdict));
 	str_addc(out, ',');
-	quoted(out, "gpu", r->device.name);
+	render_label(out, "gpu", r->device.name);
 	str_addc(out, ',');
-	quoted(out, "uuid", r->device.uuid);
+	render_label(out, "uuid", r->device.uuid);
 	str_add(out, "} ");
 	render_number(out, v, 15);
 	str_addc(out, '\n');
@@ -179,9 +163,9 @@ int export_openmetrics(struct str *out, const struct run *r, struct err *e)
 	str_add(
 	    out,
 	    "# TYPE fathom_run_seconds gauge\n# HELP fathom_run_seconds Time that the run took.\nfathom_run_seconds{");
-	quoted(out, "gpu", r->device.name);
+	render_label(out, "gpu", r->device.name);
 	str_addc(out, ',');
-	quoted(out, "uuid", r->device.uuid);
+	render_label(out, "uuid", r->device.uuid);
 	str_add(out, "} ");
 	render_number(out, r->seconds, 6);
 	str_add(out, "\n# EOF\n");

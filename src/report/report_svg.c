@@ -186,7 +186,9 @@ static int legend(struct str *out, const struct figure *f, double y)
 /* Where the plot lies, or all panels of it together. */
 static struct svg_field whole(struct str *out, const struct figure *f)
 {
-	const double left = f->rows ? NAMES : LEFT;
+	double left = f->rows ? NAMES : LEFT;
+	for (unsigned i = 0; i < f->rows_count; i++)
+		left = fmax(left, 30 + 6.6 * (double)render_width(f->rows[i]));
 	struct svg_field d = {
 	    .out = out, .f = f, .left = left, .top = TOP, .width = WIDTH - RIGHT - left, .height = PLOT_HEIGHT};
 	if (f->rows)

@@ -38,6 +38,17 @@ def fleet(fathom):
     text = call(fathom, "fleet", *[f"runs/card{i}.fathom" for i in range(CARDS)])
     if text.returncode != 1 or not re.search(re.escape(L2) + r".*165.*150.*\+10 %", text.stdout):
         wrong.append(f"fleet: {text.stdout}")
+    metrics = call(fathom, "fleet", "runs", "--to", "openmetrics", "--html", "fleet.html")
+    if f'fathom_fleet_apart{{file="{SLOW}"' not in metrics.stdout or not metrics.stdout.endswith("# EOF\n") or \
+            not re.search(f'ratio.*{L2}.*{SLOW}.* 1\\.1\n', metrics.stdout):
+        wrong.append(f"fleet, metrics: {metrics.stdout}")
+    if shutil.which("promtool"):
+        done = subprocess.run(["promtool", "check", "metrics"], input=metrics.stdout, capture_output=True, text=True)
+        wrong += [f"promtool: {done.stdout}{done.stderr}"] if done.returncode else []
+    with open("fleet.html") as f:
+        page = f.read()
+    if L2 not in page or SLOW not in page or "off the median" not in page or "<script" in page:
+        wrong.append("fleet: the page does not say which card differs")
     os.remove(SLOW)
     alike = call(fathom, "fleet", "runs/")
     if alike.returncode or f"{CARDS - 1} cards" not in alike.stdout:

@@ -264,10 +264,11 @@ struct sim_spec {
 	uint64_t partition_stride;			 /* bytes until the next partition follows */
 	struct dram_spec dram;
 	struct atomic_spec atomic_any, atomic[SPEC_ATOMICS]; /* of global memory: unless given, and by spec_atomics */
-	double atomic_request; /* cycles that a transaction keeps a unit besides its lanes */
-	uint32_t atomic_units; /* 0 = one a memory partition */
-	uint32_t atomic_queue; /* instructions of an SM under way at most, 0 = any number */
-	double atomic_issue;   /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
+	double atomic_request;	    /* cycles that a transaction keeps a unit besides its lanes */
+	uint32_t atomic_units;	    /* 0 = one a memory partition */
+	uint32_t atomic_unit_bytes; /* 0 = a line */
+	uint32_t atomic_queue;	    /* instructions of an SM under way at most, 0 = any number */
+	double atomic_issue;	    /* cycles that a lane's atomic keeps the load/store pipe, 0 = as loads do */
 	enum told_answer denormals, mad_fused; /* of f32; spec_keeps_denormals, spec_mad_fuses */
 	enum mad_product mad_product;
 	struct sfu_words sfu[SFU_FUNCTIONS];
@@ -277,6 +278,22 @@ struct sim_spec {
 	struct noise_spec noise;
 	struct host_spec host;
 };
+
+static inline uint32_t spec_atomic_unit(const struct sim_spec *s)
+{
+	if (s->atomic_unit_bytes)
+		return s->atomic_unit_bytes;
+	return s->has_l2 ? s->global.level[1].line : s->coalesce_segment;
+}
+
+/* Whether it says what atomics on global memory cost. */
+static inline bool spec_times_atomics(const struct sim_spec *s)
+{
+	bool timed = s->atomic_issue > 0 || s->atomic_request > 0;
+	for (uint32_t k = 0; k < SPEC_ATOMICS; k++)
+		timed |= s->atomic[k].latency > 0 || s->atomic[k].same_address > 0 || s->atomic[k].distinct > 0;
+	return timed;
+}
 
 /* Names: a built-in GPU ("gtx280") or a path with a '/' or ending in ".gpu". Everything lives in arena a. */
 int spec_open(struct sim_spec **out, struct arena *a, const char *name_or_path, struct err *e);

@@ -136,9 +136,11 @@ extern const char *const spec_tlb_paths[TLB_PATHS];
 int spec_check(const struct spec_file *f, const struct sim_spec *s);
 
 /* ---- spec_requests.c: how requests travel ---- */
-int spec_read_atomics(const struct spec_file *f, struct sim_spec *s);
 int spec_check_requests(const struct spec_file *f, const struct sim_spec *s);
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* ---- spec_atomics.c ---- */
+int spec_read_atomics(const struct spec_file *f, struct sim_spec *s);
+int spec_truth_atomics(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* ---- spec_float.c: what arithmetic gives ---- */
 int spec_read_float(const struct spec_file *f, struct sim_spec *s);
 int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);

@@ -167,6 +167,7 @@ const struct spec_key spec_keys[] = {
 	{"atomic.<atom>.distinct", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, 0, 100000, "", NO_WORDS, "the same of one operation; absent: atomic.distinct"},
 	{"atomic.request", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_request), 0, 100000, "0", NO_WORDS, "cycles that a unit takes for each transaction of an instruction, besides its threads"},
 	{"atomic.units", DIM_COUNT, KIND_U32, IN_SPEC(atomic_units), 0, 1024, "0", NO_WORDS, "units that perform atomics, over which the lines of the last cache are spread by a hash; 0: one a memory partition"},
+	{"atomic.unit_bytes", DIM_BYTES, KIND_U32, IN_SPEC(atomic_unit_bytes), 0, 65536, "0", NO_WORDS, "consecutive bytes of one of the units; 0: a line of the last cache"},
 	{"atomic.queue", DIM_COUNT, KIND_U32, IN_SPEC(atomic_queue), 0, 1024, "0", NO_WORDS, "warp instructions of one SM that may wait for their atomics to be performed; the load/store pipe stands still for more; 0: any number"},
 	{"atomic.issue", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_issue), 0, 10000, "0", NO_WORDS, "cycles that one thread's atomic keeps the load/store pipe busy; 0: as the transactions of a load"},
 	{"atomic.shared.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(shared_atomic_latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on shared memory to the use of its result; 0: as a load"},

@@ -105,6 +105,7 @@ void spec_random_requests(struct str *out, uint64_t seed, bool uncached)
 	if (atomics && units) {
 		draw_put(d.out, "atomic.request", "cycles", "%g", request / 2.0);
 		draw_put_int(d.out, "atomic.units", "count", many);
+		draw_put_int(d.out, "atomic.unit_bytes", "bytes", 256 << (many & 3));
 		draw_put_int(d.out, "atomic.queue", "count", queue);
 	}
 	rng_seed(&d.r, hash64("boost", 5, seed));

@@ -8,24 +8,6 @@
 #define UNTOLD	  1e-3 /* s: any time will do */
 #define KEY_BYTES 128
 
-int spec_read_atomics(const struct spec_file *f, struct sim_spec *s)
-{
-	static const char *const names[] = {"latency", "same_address", "distinct"};
-	for (uint32_t k = 0; k < SPEC_ATOMICS; k++) {
-		s->atomic[k] = s->atomic_any;
-		double *value[] = {&s->atomic[k].latency, &s->atomic[k].same_address, &s->atomic[k].distinct};
-		for (size_t n = 0; n < sizeof names / sizeof names[0]; n++) {
-			char key[KEY_BYTES];
-			snprintf(key, sizeof key, "atomic.%s.%s", spec_atomics[k], names[n]);
-			const struct spec_line *l = spec_line(f, key);
-			int rc = l ? spec_number(f, l, l->value, value[n]) : 0;
-			if (rc)
-				return rc;
-		}
-	}
-	return 0;
-}
-
 static bool is_power_of_two(uint64_t v)
 {
 	return v && (v & (v - 1)) == 0;
@@ -225,31 +207,10 @@ static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 		tell_absent(t, "outstanding.merge");
 }
 
-static void tell_atomics(struct teller *t, const struct sim_spec *s)
-{
-	char key[KEY_BYTES];
-	for (uint32_t k = 0; k < SPEC_ATOMICS; k++) {
-		const struct atomic_spec *a = &s->atomic[k];
-		const struct {
-			const char *name;
-			double value, tolerance;
-		} of[] = {{"latency", a->latency, 1 + 1e-9},
-			  {"same_address", a->same_address, 0.05 * a->same_address},
-			  {"distinct", a->distinct, 0.05 * a->distinct}};
-		for (size_t n = 0; n < sizeof of / sizeof of[0]; n++) {
-			if (!(of[n].value > 0)) /* as a load does it: no number of its own */
-				continue;
-			snprintf(key, sizeof key, "atomic.%s.%s", spec_atomics[k], of[n].name);
-			tell_number(t, key, of[n].value, of[n].tolerance);
-		}
-	}
-}
-
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
 	tell_outstanding(&t, s);
-	tell_atomics(&t, s);
 	const struct host_spec *h = &s->host;
 	if (h->h2d > 0)
 		tell_number(&t, "host.h2d.bandwidth", h->h2d * 1e-9, 0.05e-9 * h->h2d);

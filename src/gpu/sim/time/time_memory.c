@@ -99,10 +99,7 @@ static int requests_open(struct time_gpu *g)
 	banks_init(&g->banks, s, 0);
 	g->plain = s->coalesce == COALESCE_LINES && s->outstanding == OUTSTANDING_NONE;
 	g->atomic_issue = fixed(s->atomic_issue);
-	g->timed_atomics = s->atomic_issue > 0 || s->atomic_request > 0;
-	for (uint32_t k = 0; k < SPEC_ATOMICS; k++)
-		g->timed_atomics |=
-		    s->atomic[k].latency > 0 || s->atomic[k].same_address > 0 || s->atomic[k].distinct > 0;
+	g->timed_atomics = spec_times_atomics(s);
 	if (dram_open(&g->dram, s) || (g->timed_atomics && atomics_open(&g->atomics, s, g->dram.partitions)))
 		return -ENOMEM;
 	if (s->outstanding == OUTSTANDING_NONE)
@@ -382,7 +379,7 @@ static uint32_t atomic_unit(const struct time_gpu *g, uint64_t address)
 	const struct sim_spec *s = g->spec;
 	if (!s->atomic_units)
 		return dram_partition(&g->dram, address);
-	return atomics_unit(&g->atomics, address / (s->has_l2 ? s->global.level[1].line : s->coalesce_segment));
+	return atomics_unit(&g->atomics, address / spec_atomic_unit(s));
 }
 
 /* Atomics whose cost the description gives: each lane's goes to its unit, in the order of the lanes. */

@@ -214,15 +214,19 @@ static double telling(const struct judge_ring *r)
 	return share * (1 - share) * sqrt(v);
 }
 
+/* Whether two rings are over the same addresses, in whatever order. */
+static bool alike(const struct judge_ring *r, const struct judge_ring *o)
+{
+	return o->n == r->n && o->step == r->step && o->at[o->sorted[o->n - 1]] == r->at[r->sorted[r->n - 1]];
+}
+
 /* Whether so many rings over the same addresses have been taken: those say little more. */
 static bool known(const struct search *s, const struct judge_ring *r)
 {
 	unsigned n = 0;
 
-	for (unsigned i = 0; i < s->rings; i++) {
-		const struct judge_ring *o = s->ring[i];
-		n += o->n == r->n && o->step == r->step && o->at[o->sorted[o->n - 1]] == r->at[r->sorted[r->n - 1]];
-	}
+	for (unsigned i = 0; i < s->rings; i++)
+		n += alike(s->ring[i], r);
 	return n >= ALIKE_MOST;
 }
 
@@ -514,25 +518,40 @@ static double surprise(struct search *s, const struct judge_ring *ring, const st
 	return off - JUDGE_HIDDEN * hidden(&u, t->most, ring->laps, q->ways);
 }
 
-/* Those that were not weighed are as good as measured after the shape was found. */
-static void explain(struct search *s, const struct judge_ring *ring, unsigned rings, struct pages_result *out)
+/* Those that were not weighed are as good as measured after the shape was found. What hides misses of one hides those of all over the same addresses, as
+ * walks that find their tables at hand: together they count once, as most of them say. */
+static void foretell(struct search *s, const struct judge_ring *ring, unsigned rings, bool *done,
+		     struct pages_result *out)
 {
+	for (unsigned i = 0; i < rings; i++) {
+		unsigned of = 0, off = 0;
+		for (unsigned k = i; k < rings; k++) {
+			if (done[k] || !alike(&ring[i], &ring[k]))
+				continue;
+			done[k] = true;
+			of++;
+			off += surprise(s, &ring[k], &out->best) > JUDGE_NATS;
+		}
+		out->foretold += of > 0;
+		out->refuted += 2 * off > of;
+	}
+}
+
+static void explain(struct search *s, const struct judge_ring *ring, unsigned rings, bool *weighed,
+		    struct pages_result *out)
+{
+	memset(weighed, 0, rings * sizeof(*weighed));
 	out->worst = -INFINITY;
 	for (unsigned i = 0; i < s->rings; i++) {
 		const double off = surprise(s, s->ring[i], &out->best);
+		weighed[s->index[i]] = true;
 		out->unexplained += off > JUDGE_NATS;
 		if (off > out->worst) {
 			out->worst = off;
 			out->worst_ring = s->index[i];
 		}
 	}
-	for (unsigned i = 0; i < rings; i++) {
-		bool weighed = false;
-		for (unsigned k = 0; k < s->rings; k++)
-			weighed = weighed || s->index[k] == i;
-		out->foretold += !weighed;
-		out->refuted += !weighed && surprise(s, &ring[i], &out->best) > JUDGE_NATS;
-	}
+	foretell(s, ring, rings, weighed, out);
 }
 
 static void facts(const struct search *s, struct pages_result *out)
@@ -589,7 +608,7 @@ static int weigh(struct arena *a, const struct judge_ring *ring, unsigned rings,
 	if (!s->n)
 		return 0;
 	out->best = s->shape[0];
-	explain(s, ring, rings, out);
+	explain(s, ring, rings, taken, out);
 	out->found = true;
 	out->rings = s->rings;
 	out->candidates = s->candidates;

@@ -18,8 +18,9 @@ struct pages_result {
 	struct pages_shape best;
 	bool found;
 	unsigned rings, unexplained, candidates;
-	unsigned foretold, refuted; /* rings that were not weighed, and those of them that the shape does not explain */
-	double worst;		    /* nats by which the ring is beyond the best shape that it explains least */
+	/* Rings that were not weighed, all over the same addresses as one, and those that the shape does not explain. */
+	unsigned foretold, refuted;
+	double worst; /* nats by which the ring is beyond the best shape that it explains least */
 	unsigned worst_ring;
 	double margin[PAGES_KEYS], weight[PAGES_KEYS];
 };

@@ -65,7 +65,8 @@ struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
 	bool blurred; /* single visits do not tell: only what many pages have in common does */
-	bool no_page; /* pieces smaller than any page conflict: it is no TLB's doing */
+	bool
+	    no_page; /* pieces smaller than any page conflict, or it comes on top of other levels' costs: it is no TLB's doing */
 	double piece; /* of those, what one costs beyond what all pages do; NAN: none was seen */
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
@@ -247,7 +248,7 @@ bool tlb_judge_ring(struct arena *a, const struct tlb_path *c, unsigned k, const
 uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride);
 /* Refuses level k where it may be page table entries in a cache of data. PENDING or DONE. */
 enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k);
-/* Refuses level k where it may be the open rows of the memory. PENDING or DONE. */
+/* Refuses level k where it may be the open rows of the memory, which no_page says if they are. PENDING or DONE. */
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
 /* Its ways and sets, where its reach is known. */
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k);

@@ -1,12 +1,17 @@
 /* Whether what seems a level is a TLB, or the open rows of a memory, which do the same. */
+#include "base/arena.h"
+#include "stat/stat.h"
 #include "tlb.h"
 #include <math.h>
 
-#define EXTRAS	   4
-#define ROW_TURNS  16u
-#define ROW_LAP	   2.5	      /* misses of a lap, of which one more row makes two */
-#define BANKS_MOST 8	      /* that 4 KB of a page fall in */
-#define ROWS_MOST  (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
+#define EXTRAS	     4
+#define ROW_TURNS    16u
+#define ROW_LAP	     2.5	/* misses of a lap, of which one more row makes two */
+#define BANKS_MOST   8		/* that 4 KB of a page fall in */
+#define ROWS_MOST    (1u << 20) /* bytes: no memory has rows so long, those of all its channels together */
+#define ALONE_TURNS  16u
+#define ALONE_VISITS 16	  /* to one page, that say what it costs */
+#define ALONE_ALIKE  0.05 /* of a cost, by which it may differ from what is expected */
 
 /* Whether most of the sets that were told apart, page by page, have more pages than that. */
 static bool mostly_larger(const struct tlb_level *l, uint32_t pages)
@@ -76,16 +81,87 @@ static void refuse_rows(struct tlb_level *l)
 	l->set_count = 0;
 }
 
+/* Medians of what the first page costs, and of what all others do. NAN: not told. */
+static void costs_of_first(struct tlb_path *c, const struct tlb_view *w, double *first, double *others)
+{
+	double *v = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w->visits, double), *one = v + w->visits;
+	size_t n = 0, m = 0;
+
+	*first = *others = NAN;
+	if (!v)
+		return;
+	for (uint32_t i = 0; i < w->visits; i++) {
+		if (isnan(w->cost[i]))
+			continue;
+		if (ring_page(w, i))
+			v[n++] = w->cost[i];
+		else
+			one[m++] = w->cost[i];
+	}
+	if (m < ALONE_VISITS || n < ALONE_VISITS)
+		return;
+	*first = stat_median(one, m, one + w->visits);
+	*others = stat_median(v, n, one + w->visits);
+}
+
+/* Whether two costs are one. */
+static bool alike(const struct tlb_path *c, double one, double other)
+{
+	return fabs(one - other) <= c->gap + ALONE_ALIKE * fabs(other);
+}
+
+/* Where there is a level behind this one, of a page that nothing else shares its row's bank with: all pages miss the level behind, so that the
+ * translation that an entry of this level held would be lost to it or spared all of that, but an open row spares what a row costs, on top of
+ * what they all cost. Others lie so far apart that they are all of one set, or of one bank, and the first page one line before that. */
+static enum chase_state are_rows(struct tlb_path *c, unsigned k, bool *yes)
+{
+	const struct tlb_level *l = &c->level[k];
+	const uint64_t round = l->entries.value * l->line.value;
+	enum chase_state all = CHASE_DONE;
+
+	*yes = false;
+	if (c->rows > 0 || k + 1 >= c->level_count || l->line.state != CHASE_DONE || !round)
+		return CHASE_DONE;
+	const double more = c->step[k + 1] - c->step[k];
+	for (uint32_t pages = 64; pages <= 1024 && !*yes && all == CHASE_DONE; pages *= 4) {
+		const uint64_t apart = (c->bytes - 2 * RING_PAGE - l->line.value) / pages / round * round;
+		struct tlb_ring ring = {.pages = pages, .stride = apart, .turns = ALONE_TURNS};
+		struct tlb_view with, alone;
+		double usual, others, first, rest;
+		if (!apart)
+			break;
+		/* Among them it costs what they do; alone it costs less by a row, which is no level's cost. */
+		const enum chase_state a = tlb_get(c, &ring, &with);
+		ring.from = 1;
+		ring.offset = l->line.value;
+		const enum chase_state b = tlb_get(c, &ring, &alone);
+		if (a == CHASE_PENDING || b == CHASE_PENDING)
+			all = CHASE_PENDING;
+		if (a != CHASE_DONE || b != CHASE_DONE)
+			continue;
+		costs_of_first(c, &with, &usual, &others);
+		costs_of_first(c, &alone, &first, &rest);
+		*yes = alike(c, usual, others) && alike(c, rest, others) && alike(c, others - first, more);
+		for (unsigned i = 0; i < c->steps && *yes; i++)
+			*yes = !alike(c, first, c->step[i]);
+	}
+	return all;
+}
+
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
-	bool rows = true;
+	bool rows = true, sure;
 
 	if (may_be_rows(c, k, &rows) == CHASE_PENDING)
 		return CHASE_PENDING;
 	if (!rows)
 		return CHASE_DONE;
-	c->maybe_rows = fmax(c->maybe_rows, tlb_least_cost(c, k));
+	if (are_rows(c, k, &sure) == CHASE_PENDING)
+		return CHASE_PENDING;
+	l->no_page = sure;
+	if (!sure)
+		c->maybe_rows = fmax(c->maybe_rows, tlb_least_cost(c, k));
 	refuse_rows(l);
 	return CHASE_DONE;
 }

@@ -115,6 +115,7 @@ struct chase_level {
 	uint64_t stride;   /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient;	   /* rings are warmed for long before they are timed */
 	bool thorough;	   /* which lines conflict is looked at in many orders */
+	bool late;	   /* the same after so many laps that strangers' lines have left */
 	bool noisy;	   /* some decision needed more than counting misses */
 	bool blurred;	   /* when the clock is fast, a hit takes as long as a miss does when it is not */
 	bool hashed;	   /* conflicting lines are not evenly spaced */

@@ -20,10 +20,14 @@
 #define HOT_MOST     1.5e6   /* of all */
 #define HOT_LONG     65536.0 /* of one order, if that is enough laps for whatever is seen in their later half */
 #define HOT_IN_ORDER 8.0     /* laps */
-#define MANY_MORE    2	     /* misses of some blocks, against those of others: they are not all of one set */
-#define FAR_MORE     1.5     /* above the mean of the others, against what noise makes of one of them */
-#define FIT_MORE     1.5     /* misses of a ring that does not fit for the same reason as of one that does */
-#define HOT_COUNT    5	     /* misses of the quietest element of a set that counts as seen */
+#define LATE_ORDERS  6
+#define LATE_LAPS    128   /* that are timed */
+#define LATE_MOST    4.0e5 /* accesses before, of PATIENCE laps, */
+#define LATE_LEAST   64	   /* or of no fewer */
+#define MANY_MORE    2	   /* misses of some blocks, against those of others: they are not all of one set */
+#define FAR_MORE     1.5   /* above the mean of the others, against what noise makes of one of them */
+#define FIT_MORE     1.5   /* misses of a ring that does not fit for the same reason as of one that does */
+#define HOT_COUNT    5	   /* misses of the quietest element of a set that counts as seen */
 
 static int compare_down(const void *a, const void *b)
 {
@@ -115,6 +119,39 @@ static enum chase_state hot_in_order(struct chase_path *c, unsigned k, const str
 	return least ? CHASE_DONE : CHASE_UNDECIDED;
 }
 
+/* The line of a stranger in a set that the ring fills makes its lines miss, too, until it is replaced: where victims are drawn, for as many laps
+ * as the set has ways, and more. After many laps only the set that is too full misses. */
+static enum chase_state hot_late(struct chase_path *c, unsigned k, const struct chase_ring_spec *ring, uint64_t unit,
+				 uint32_t *count, uint32_t blocks, bool *hot)
+{
+	const uint32_t n = chase_spec_elements(ring);
+	const double warm = fmin(PATIENCE, floor(LATE_MOST / n)), laps = fmin(LATE_LAPS, floor((INDEX_MOST - 1.0) / n));
+	struct chase_ring_spec again = *ring;
+	uint32_t extra = 0, least = 0;
+	double seen = 0, p[POINT_PARAMS];
+
+	if (warm < LATE_LEAST)
+		return CHASE_UNDECIDED;
+	memset(count, 0, blocks * sizeof(*count));
+	for (unsigned order = 0; order < LATE_ORDERS && !least; order++) {
+		struct chase_run r;
+		again.order = order;
+		chase_fit_params(c, k, &again, warm * n, n * laps, p);
+		/* Records would be strangers, too. */
+		p[CHASE_PLACE] = 8 * c->sm + (c->quiet_room ? c->quiet_kind : c->kind);
+		const enum chase_state state = chase_get(c, &r, (double)ring->bytes, p);
+		if (state != CHASE_DONE)
+			return state;
+		if (chase_count_blocks(c, &again, &r, unit, count, &extra))
+			return CHASE_UNDECIDED;
+		seen += (double)r.covered / n;
+		least = order ? split(c, k, ring, unit, count, blocks, seen) : 0;
+	}
+	for (uint32_t i = 0; i < blocks; i++)
+		hot[i] = least && count[i] >= least;
+	return least ? CHASE_DONE : CHASE_UNDECIDED;
+}
+
 enum chase_state chase_settles(struct chase_path *c, const struct chase_ring_spec *ring, bool *does)
 {
 	struct chase_ring_spec again = *ring;
@@ -157,7 +194,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	struct chase_ring_spec again = *ring;
 	/* Other orders fill the ways differently, so that a line that a policy never gives up is another one each time. */
 	enum chase_state all = CHASE_DONE;
-	for (unsigned order = 0; order < HOT_THOROUGH; order++) {
+	for (unsigned order = 0; order < HOT_THOROUGH && !l->late; order++) {
 		struct chase_run r;
 		again.order = order;
 		if (order >= at_least && laps_seen * n > HOT_MOST)
@@ -208,7 +245,13 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 			snprintf(c->why, sizeof(c->why),
 				 "one line more than %llu bytes makes more miss in each lap, as stored records do",
 				 (unsigned long long)ring->bytes);
-			return CHASE_UNDECIDED;
+			if (!c->quiet_room || c->quiet_kind == c->kind)
+				return CHASE_UNDECIDED;
+			/* Elsewhere they take none. */
+			all = hot_late(c, k, ring, unit, count, blocks, hot);
+			if (all == CHASE_DONE)
+				*out = (struct chase_blocks){hot, blocks, unit};
+			return all;
 		}
 		*out = (struct chase_blocks){hot, blocks, unit};
 		out->elsewhere = least && laps_elsewhere(study_arena(c->study), ring, unit, seen, runs, out);
@@ -216,7 +259,9 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 	}
 	if (all != CHASE_DONE)
 		return all;
-	all = hot_in_order(c, k, ring, unit, count, blocks, hot);
+	all = l->late ? CHASE_UNDECIDED : hot_in_order(c, k, ring, unit, count, blocks, hot);
+	if (all == CHASE_UNDECIDED)
+		all = hot_late(c, k, ring, unit, count, blocks, hot);
 	if (all != CHASE_UNDECIDED) {
 		*out = (struct chase_blocks){hot, blocks, unit};
 		return all;
@@ -231,7 +276,7 @@ static enum chase_state look_hot(struct chase_path *c, unsigned k, const struct 
 struct hot_key {
 	uint64_t start, bytes, stride, extra, unit;
 	double floor, noise, fit_noise, fit_missed, fit_at;
-	uint32_t sm, kind, chase, k, order, thorough;
+	uint32_t sm, kind, chase, k, order, thorough, late, quiet_room;
 };
 
 struct hot_seen {
@@ -279,12 +324,14 @@ enum chase_state chase_hot(struct chase_path *c, unsigned k, const struct chase_
 	key.fit_noise = l->fit_noise;
 	key.fit_missed = l->fit_missed;
 	key.fit_at = l->fit_at;
+	key.quiet_room = c->quiet_room;
 	key.sm = c->sm;
 	key.kind = c->kind;
 	key.chase = c->chase;
 	key.k = k;
 	key.order = ring->order;
 	key.thorough = l->thorough;
+	key.late = l->late;
 	const struct hot_seen *before = study_recall(c->study, "hot", &key, sizeof(key));
 	bool *kept = ARENA_ARRAY(study_arena(c->study), blocks, bool);
 	if (before && kept) {

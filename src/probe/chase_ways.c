@@ -429,12 +429,15 @@ enum chase_state chase_ways(struct chase_path *c, unsigned k)
 
 	if (state != CHASE_UNDECIDED || l->line.state != CHASE_DONE || l->sets.state == CHASE_DONE)
 		return state;
-	/* Some rules never give up some lines of a set, and which ones that are depends on the order. */
+	/* Some rules never give up some lines of a set, and which ones that are depends on the order. Others give up a stranger's line late. */
 	const struct chase_level quick = *l;
-	*l = before;
-	l->thorough = true;
-	state = ways_of(c, k);
-	l->thorough = false;
+	for (unsigned i = 0; i < 2 && state == CHASE_UNDECIDED && l->sets.state != CHASE_DONE; i++) {
+		*l = before;
+		l->thorough = !i;
+		l->late = i;
+		state = ways_of(c, k);
+		l->thorough = l->late = false;
+	}
 	if (state == CHASE_UNDECIDED && l->sets.state != CHASE_DONE)
 		*l = quick;
 	return state;

@@ -257,6 +257,11 @@ static void memory(struct twin *t)
 	/* The early rules are those of GPUs without caches for global memory. */
 	if (is_absent(l, "cache.global.l1.size") && is_absent(l, "cache.global.l2.size"))
 		twin_word(t, "memory.coalesce.rule", "lines g80 gt200", "", NULL);
+	const struct finding *step = twin_found(t, "memory.partition_stride");
+	if (twin_number(l, "memory.partitions", &v) && v > 1 && step) {
+		twin_take(t, "memory.partitions", "count", v, NULL);
+		twin_take(t, "memory.partition_stride", "bytes", 256, NULL);
+	}
 	twin_number(l, "memory.global.bandwidth", &rate);
 	twin_put(t, "memory.global.bandwidth", rate, "bytes/clk", twin_found(t, "memory.global.bandwidth"),
 		 "as far as the run says");

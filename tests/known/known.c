@@ -88,6 +88,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "memory.*.timed_hit",
     "shared.bank*",
     "memory.coalesce.*",
+    "memory.partition*",
     "shared.conflict_cost",
     "shared.broadcast",
     "cache.readonly.*",
@@ -507,6 +508,9 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
 		return true;
 	if (known_unit_hidden(s, key))
+		return true;
+	/* A cache answers what is asked for again. */
+	if (str_starts(key, "memory.partition") && (s->memory_partitions < 2 || s->has_l1 || s->has_l2))
 		return true;
 	if (is_past_local(s, key) || is_past_memory(s, key))
 		return true;

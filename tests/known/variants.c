@@ -9,7 +9,8 @@
 #define SEED 1
 
 static const struct variant {
-	const char *of, *probe, *lines; /* lines take the place of those with the same keys */
+	const char *of, *probe, *lines; /* lines take the place of those with the same keys; one without a # only
+					 * removes them */
 	struct {
 		const char *key, *text; /* NULL: the number; a verdict's name: no value is asked */
 		double number;
@@ -27,6 +28,17 @@ static const struct variant {
      "coalesce",
      "memory.coalesce.rule = lines name # test\nmemory.coalesce.segment = 64 bytes # test\n",
      {{"memory.coalesce.rule", "lines", 0}, {"memory.coalesce.segment", NULL, 64}}},
+    {"gpus/gtx280.gpu",
+     "partitions",
+     "memory.partitions = 3 count # test\nmemory.partition_stride = 1024 bytes # test\n",
+     {{"memory.partitions", NULL, 3}, {"memory.partition_stride", NULL, 1024}}},
+    /* Banks that follow each other row by row are slow at strides as partitions are, and are none. */
+    {"gpus/gtx280.gpu",
+     "partitions",
+     "memory.partitions = 1 count # test\nmemory.partition_stride =\ndram.banks = 8 count # test\ndram.row_bytes = "
+     "1024 bytes # test\n"
+     "dram.row_miss = 20 cycles # test\ndram.bank_busy = 4 cycles # test\n",
+     {{"memory.partitions", "INCONCLUSIVE", 0}}},
 };
 
 /* The shipped description without the keys of v's lines, and then those. */
@@ -43,7 +55,11 @@ static void describe(const struct variant *v, struct str *out)
 			str_addn(out, p, n);
 		p += n;
 	}
-	str_add(out, v->lines);
+	for (const char *l = v->lines; *l; l += strcspn(l, "\n") + 1) {
+		const size_t n = strcspn(l, "\n") + 1;
+		if (memchr(l, '#', n))
+			str_addn(out, l, n);
+	}
 }
 
 static bool is_wanted(const struct finding *f, const char *text, double number)

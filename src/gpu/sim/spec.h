@@ -52,12 +52,13 @@ struct cache_spec {
 				   * fit exactly */
 	uint32_t set_bits_from; /* the set index takes the address bits from this one on; 0: those above the line */
 	enum cache_write write;
-	bool write_allocate; /* a store makes room for its line */
-	uint32_t tags;	     /* lines looked up in a cycle, data in banks; 0: transactions go one by one */
-	bool emptied;	     /* every launch finds it empty */
-	double bandwidth;    /* bytes a cycle of one instance; 0: no limit */
-	uint32_t access;     /* aligned bytes that are one access when they are asked for in a row; 0: a sector is */
-	double interval;     /* cycles between two accesses of one instance; 0: no limit */
+	bool write_allocate;   /* a store makes room for its line */
+	uint32_t tags;	       /* lines looked up in a cycle, data in banks; 0: transactions go one by one */
+	bool emptied;	       /* every launch finds it empty */
+	double bandwidth;      /* bytes a cycle of one instance; 0: no limit */
+	uint32_t access;       /* aligned bytes that are one access when they are asked for in a row; 0: a sector is */
+	double store_interval; /* cycles between two accesses of stores that one instance keeps; 0: no limit */
+	double interval;       /* cycles between two accesses of one instance; 0: no limit */
 	enum cache_addressed addressed; /* virtual: looked up before the translation */
 	double miss_cost; /* cycles that a look-up in vain holds a load up before the next level is asked */
 	double fill_cost; /* cycles that its whole line takes longer from memory than what a load past it moves */

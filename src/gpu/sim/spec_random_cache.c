@@ -127,6 +127,9 @@ void spec_random_extras(struct str *out, uint64_t seed, int constant_levels, boo
 	}
 	if (l2 && draw_chance(&d.r, 0.2))
 		put(&d, "cache.global.l2", "bandwidth", "bytes/clk", draw_between(&d.r, 64, 512));
+	if (l2 && draw_chance(&d.r, 0.1))
+		str_addf(out, "cache.global.l2.store_interval = %g cycles # guess: drawn\n",
+			 draw_between(&d.r, 1, 16) / 16.0);
 }
 
 void spec_random_ordinary(struct str *out, uint64_t seed, bool l1)

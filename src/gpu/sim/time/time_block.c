@@ -372,14 +372,19 @@ void time_dispatch(struct time_cluster *c, struct time_grid *grid, uint32_t sm, 
 		c->start_room = room;
 	}
 	const double interval = c->run.g->spec->block_interval;
-	uint64_t at = t + c->run.g->epoch;
+	const uint64_t stored = c->run.g->sm[sm].stored;
+	uint64_t at = (t > stored ? t : stored) + c->run.g->epoch;
 	if (interval > 0) {
 		const double soonest = (double)(at - grid->start);
 		grid->handed = grid->handed > soonest ? grid->handed : soonest;
 		at = grid->start + (uint64_t)grid->handed;
 		grid->handed += interval;
 	}
-	c->start[c->start_count++] = (struct time_start){.at = at, .block = grid->next_block++, .sm = sm};
+	/* A block that waits for stores on its SM lets later ones of the other SMs go first. */
+	uint32_t place = c->start_count++;
+	for (; place > c->start_first && c->start[place - 1].at > at; place--)
+		c->start[place] = c->start[place - 1];
+	c->start[place] = (struct time_start){.at = at, .block = grid->next_block++, .sm = sm};
 	c->start_next = c->start[c->start_first].at;
 }
 

@@ -48,6 +48,7 @@ void cache_init(struct time_cache *c, const struct cache_spec *s, uint64_t seed,
 	if (s->bandwidth > 0)
 		c->port_byte = (uint64_t)llround((1 << PORT_FRACTION) / s->bandwidth);
 	c->port_least = (uint64_t)llround(s->interval * (1 << PORT_FIX));
+	c->store_least = (uint64_t)llround(s->store_interval * (1 << PORT_FIX));
 	c->port = c->port_byte || c->port_least;
 	c->placed = s->policy == POLICY_LRU || s->policy == POLICY_FIFO || s->policy == POLICY_RANDOM ||
 		    s->policy == POLICY_WEIGHTED;
@@ -587,6 +588,15 @@ uint64_t cache_port(struct time_cache *c, uint64_t address, uint64_t t, uint64_t
 	c->port_moved = takes;
 	c->port_free = start + (takes > c->port_least ? takes : c->port_least) - before;
 	return start > arrival ? start - arrival : 0;
+}
+
+uint64_t cache_store_port(struct time_cache *c, uint64_t address, uint64_t t)
+{
+	const uint64_t block = c->spec->access ? address / c->spec->access + 1 : 0, arrival = t << PORT_FIX;
+	if (!block || block != c->store_block)
+		c->store_free = (c->store_free > arrival ? c->store_free : arrival) + c->store_least;
+	c->store_block = block;
+	return c->store_free >> PORT_FIX;
 }
 
 void cache_forget(struct time_cache *c, uint64_t base, uint64_t bytes)

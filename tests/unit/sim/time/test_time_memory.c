@@ -319,7 +319,7 @@ static void stores_do_what_each_level_says(void **state)
 }
 
 /* Every thread of four blocks of 512 stores a word of its own, n times; how long until the memory is free again. */
-static uint64_t store_cycles(struct bench *b, uint32_t times)
+static uint64_t store_cycles(struct bench *b, uint32_t times, uint32_t blocks)
 {
 	bench_start(b);
 	tiny_tid(&b->t, 1);
@@ -330,7 +330,7 @@ static uint64_t store_cycles(struct bench *b, uint32_t times)
 		tiny_store(&b->t, PTX_GLOBAL, 1, 0, 1);
 	tiny_load(&b->t, PTX_GLOBAL, 2, OUT, 2048); /* waits for the memory behind the stores */
 	tiny_add(&b->t, 2, 2, 2);
-	bench_go(b, 4, 512);
+	bench_go(b, blocks, 512);
 	uint64_t cycles = b->r.time.cycles;
 	bench_stop(b);
 	return cycles;
@@ -344,14 +344,35 @@ static void what_is_written_back_stays_off_the_memory(void **state)
 	b.s.has_l1 = false;
 	b.s.global.levels = 1;
 	b.s.dram_bandwidth = 1;
-	uint64_t through = store_cycles(&b, 8);
+	uint64_t through = store_cycles(&b, 8, 4);
 	assert_float_equal((double)through, 4 * 8 * 512 * 4 * 1.0 + 500, 400);
 	b.s.global.level[1].write = WRITE_BACK;
 	b.s.global.level[1].write_allocate = true;
-	uint64_t back = store_cycles(&b, 8);
+	uint64_t back = store_cycles(&b, 8, 4);
 	/* What is written fits into the L2; what is left is the SM: 16 warps of 8 stores of 4 pieces, 6 other
 	 * instructions, 4 cycles each, and the last load. */
 	assert_float_equal((double)back, 16 * (8 * 4 + 6) * 4 + 400, 100);
+}
+
+/* 16 warps of 8 stores of 4 pieces a block, and room for 8 blocks: the last ones' stores keep nobody waiting. */
+static void blocks_wait_for_stores_that_a_cache_keeps(void **state)
+{
+	(void)state;
+	struct bench b;
+	global_levels(&b.s);
+	b.s.has_l1 = false;
+	b.s.global.levels = 1;
+	b.s.global.level[1].write = WRITE_BACK;
+	b.s.global.level[1].write_allocate = true;
+	uint64_t at_once = store_cycles(&b, 8, 40);
+	b.s.global.level[1].store_interval = 20;
+	uint64_t each = store_cycles(&b, 8, 40);
+	b.s.global.level[1].access = 64; /* two pieces in a row are one access */
+	uint64_t pairs = store_cycles(&b, 8, 40);
+	const double stores = (40 - 8) * 16 * 8 * 4;
+	assert_true((double)at_once < stores * 10);
+	assert_in_range(each, stores * 20, stores * 20 + 2.0 * at_once);
+	assert_in_range(pairs, stores * 10, stores * 10 + 2.0 * at_once);
 }
 
 static void a_cache_has_a_bandwidth(void **state)
@@ -572,6 +593,7 @@ int main(void)
 	    cmocka_unit_test(a_line_on_its_way_is_waited_for),
 	    cmocka_unit_test(stores_do_what_each_level_says),
 	    cmocka_unit_test(what_is_written_back_stays_off_the_memory),
+	    cmocka_unit_test(blocks_wait_for_stores_that_a_cache_keeps),
 	    cmocka_unit_test(a_cache_has_a_bandwidth),
 	    cmocka_unit_test(a_port_gives_what_the_description_says),
 	    cmocka_unit_test(memory_has_a_bandwidth),

@@ -198,8 +198,9 @@ static const struct cmd_option sim_options[] = {
      .arg = "TYPE",
      .help = "how the words of out:WORDS are printed: u32 (default), s32, f32 or x32"},
     {.name = "compiled",
-     .help = "run the kernel in the order that the modelled device's compiler gives it (compiler.registers of its "
-	     "description), not as it is written"},
+     .help =
+	 "run the kernel as the modelled device's compiler makes it (compiler.* of its description): its order, and "
+	 "operands from shared memory"},
     {.name = "time-limit",
      .arg = "TIME",
      .help = "end a kernel that still runs after so long (90, 90s, 1.5m; default 60; 0: never)"},

@@ -362,10 +362,11 @@ static void a_value_is_counted_once(void **state)
 	struct arena a;
 	const struct paper *p = parse(
 	    &a, HEAD "T | r | k | 2 | KB\nU | s | k | 2048 | bytes\nT | r | k | 3 | KB\nT | r | - | 5 | count | x\n"
-		     "U | r | - | 5 | count | x\nU | s | - | 5 | count | x\nT | r | setting | 5 | count\n"
+		     "U | r | - | 5 | count | x\nU | s | - | 5 | count | x\nT | r | setting | 5 | count\nU | r | "
+		     "setting | 5 | count\n"
 		     "U | r | w | sm | name\nV | r | w | sm | name\nV | r | l | 1, 2 | count\n"
 		     "device = E\ngpu = -\nT | r | k | 2 | KB\n");
-	static const bool again[] = {false, true, false, false, true, false, false, false, true, false, false};
+	static const bool again[] = {false, true, false, false, true, false, false, false, false, true, false, false};
 	(void)state;
 	assert_int_equal(p->count, sizeof again / sizeof again[0]);
 	for (size_t i = 0; i < p->count; i++)

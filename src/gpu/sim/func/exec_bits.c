@@ -121,13 +121,6 @@ static uint64_t sum(bool wide, uint64_t a, uint64_t b, unsigned in, bool *carry)
 	return wide ? (uint64_t)s : (uint32_t)s;
 }
 
-static uint64_t difference(bool wide, uint64_t a, uint64_t b, unsigned in, bool *borrow)
-{
-	__int128 s = (__int128)a - (__int128)b - in;
-	*borrow = s < 0;
-	return wide ? (uint64_t)s : (uint32_t)s;
-}
-
 static uint64_t product(int type, bool high, uint64_t a, uint64_t b)
 {
 	switch (type) {
@@ -152,8 +145,9 @@ void exec_wide_carry(struct func_warp *w, const struct func_inst *i, uint32_t ma
 	{
 		uint64_t a = exec_get(w, i->a, wide, l), b = exec_get(w, i->b, wide, l), v;
 		unsigned in = flags & EXEC_CARRY_IN ? *cc >> l & 1 : 0;
+		/* The carry of a difference is that there is no borrow, as of the sum with the complement: so an H200 answers. */
 		if (op == PTX_OP_SUB || op == PTX_OP_SUBC)
-			v = difference(wide, a, b, in, &out);
+			v = sum(wide, a, wide ? ~b : (uint32_t)~b, op == PTX_OP_SUB ? 1 : in, &out);
 		else if (op == PTX_OP_ADD || op == PTX_OP_ADDC)
 			v = sum(wide, a, b, in, &out);
 		else

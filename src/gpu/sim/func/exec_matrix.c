@@ -1,10 +1,12 @@
 /* Matrix operations of a warp: fragments of ldmatrix, mma.sync and wmma, and the products of them.
  *
  * mma.sync and ldmatrix spread elements over lanes as the PTX manual draws it. wmma leaves that open, and here lane l holds the l-th part of
- * the matrix as it lies in memory. A product is summed exactly enough in double precision and rounded once: tensor cores round
- * sums of binary16 their own way, so the last bit may differ from theirs. */
+ * the matrix as it lies in memory. A sum of binary32 is done as tensor cores do it, where that is known (tests/isa/h200.matrix); else in double
+ * precision, rounded once. */
 #include "exec.h"
 #include <assert.h>
+#include <float.h>
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -143,7 +145,74 @@ static void scatter(const struct func_warp *w, const struct fragment *f, const d
 	}
 }
 
-enum { MOST_AB = 32 * 256, MOST_CD = 32 * 32 };
+enum { MOST_AB = 32 * 256, MOST_CD = 32 * 32, MOST_K = 256 };
+
+/* What is beyond the bit of 2^least is dropped, towards zero. */
+static double cut(double v, int least)
+{
+	return ldexp(trunc(ldexp(v, -least)), least);
+}
+
+/* Of several that are no numbers the last one stays, made quiet: what fma takes differs from processor to processor. */
+static double add_product(double p, double q, double sum)
+{
+	return q != q ? q + 0 : p != p ? p + 0 : sum != sum ? sum + 0 : fma(p, q, sum);
+}
+
+/* What the sum of a fragment's row and column is made of. */
+enum terms { TERMS_FINITE, TERMS_ZERO, TERMS_OTHER };
+
+/* c and n products at once: each is cut `bits` bits below the largest of them, and so is the sum below the last bit of a binary32. The size of a
+ * product is that of its factors, whose fractions may make it twice as large. Only finite terms are added up. */
+static enum terms fused(double *c, const double *p, const double *q, unsigned n, int bits)
+{
+	int most = INT_MIN;
+	double sum = 0;
+	for (unsigned z = 0; z < n; z++) {
+		if (!isfinite(p[z]) || !isfinite(q[z]))
+			return TERMS_OTHER;
+		if (p[z] != 0 && q[z] != 0) {
+			const int size = ilogb(p[z]) + ilogb(q[z]);
+			most = size > most ? size : most;
+		}
+	}
+	if (!isfinite(*c))
+		return TERMS_OTHER;
+	if (*c != 0)
+		most = ilogb(*c) > most ? ilogb(*c) : most;
+	if (most == INT_MIN)
+		return TERMS_ZERO;
+	for (unsigned z = 0; z < n; z++)
+		sum += cut(p[z] * q[z], most - bits);
+	sum += cut(*c, most - bits);
+	if (sum != 0) {
+		const int last = ilogb(sum) - (FLT_MANT_DIG - 1), least = FLT_MIN_EXP - FLT_MANT_DIG;
+		sum = cut(sum, last > least ? last : least);
+	}
+	*c = sum;
+	return TERMS_FINITE;
+}
+
+/* Numbers of 8 bits: the products of each register's two lower bytes, then those of the two upper ones, as if they were of 16 bits; c is added at
+ * the end, rounded. False: not only finite terms. */
+static bool fused_bytes(double *c, const double *p, const double *q, unsigned n, int bits)
+{
+	double half[2][MOST_K], sum = 0;
+	for (unsigned upper = 0; upper < 2; upper++) {
+		unsigned count = 0;
+		for (unsigned z = 0; z < n; z++)
+			if ((z % 4 >= 2) == (upper != 0)) {
+				half[0][count] = p[z];
+				half[1][count++] = q[z];
+			}
+		if (fused(&sum, half[0], half[1], count, bits) == TERMS_OTHER)
+			return false;
+	}
+	if (!isfinite(*c))
+		return false;
+	*c = exec_add_odd(sum, *c);
+	return true;
+}
 
 void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
@@ -169,15 +238,25 @@ void exec_wide_mma(struct func_warp *w, const struct func_inst *i, uint32_t mask
 	gather(w, &f[1], a);
 	gather(w, &f[2], b);
 	gather(w, &f[3], c);
+	const bool small = format[1] == MATRIX_E4M3 || format[1] == MATRIX_E5M2;
+	const bool narrow = small || format[1] == MATRIX_F16 || format[1] == MATRIX_BF16 || format[1] == MATRIX_TF32;
+	const int bits = narrow && format[0] == MATRIX_F32 ? w->block->launch->program->matrix_bits : 0;
 	for (unsigned y = 0; y < m; y++)
 		for (unsigned x = 0; x < n; x++) {
-			double sum = c[y * n + x];
+			double *to = &c[y * n + x], column[MOST_K];
+			const double *row_a = &a[y * k];
+			for (unsigned z = 0; bits && z < k; z++)
+				column[z] = b[z * n + x];
+			if (bits && (small ? fused_bytes(to, row_a, column, k, bits)
+					   : fused(to, row_a, column, k, bits) == TERMS_FINITE))
+				continue;
+			double sum = *to;
 			for (unsigned z = 0; z < k; z++) {
 				double p = a[y * k + z], q = b[z * n + x];
 				if (format[1] == MATRIX_B1)
 					sum += flags & MATRIX_XOR ? p != q : p && q;
 				else
-					sum = fma(p, q, sum);
+					sum = add_product(p, q, sum);
 			}
 			c[y * n + x] = sum;
 		}

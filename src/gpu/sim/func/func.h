@@ -143,6 +143,7 @@ struct func_program {
 	const uint8_t *global_init; /* global_bytes, or NULL = zero */
 	const struct func_symbol *symbol;
 	uint32_t symbol_count;
+	int matrix_bits; /* below the largest product to which tensor cores keep sums of binary32; 0: to all of them */
 	const uint16_t *many; /* rows of records that have more than a record holds */
 	uint32_t many_count;
 	bool prints;	/* it may call vprintf: what it writes has an order */

@@ -1,0 +1,289 @@
+/* Matrix operations of a warp, and carries, of random inputs on a device:
+ *   matrix_answers DEVICE FILE           writes down what it answered
+ *   matrix_answers DEVICE FILE --compare compares
+ *   matrix_answers DEVICE --inputs       prints the inputs and the device's answers as text, to find out how it rounds
+ * The file beside this was written by an H200; the test compares the simulator with it, bit for bit. */
+#include "base/arena.h"
+#include "base/rng.h"
+#include "base/str.h"
+#include "gpu/gpu.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { THREADS = 128, IN_MOST = 12, OUT_MOST = 4 };
+#define SEED  20261128
+#define MAGIC "fathom matrices 1"
+
+enum element { E_F16, E_BF16, E_TF32, E_E4M3, E_E5M2, E_S8, E_F32, E_F64, E_S32 };
+enum mix { MIX_NEAR, MIX_FAR, MIX_CANCEL, MIX_SPECIAL, MIXES };
+static const char *const mixes[MIXES] = {"near", "far", "cancel", "special"};
+
+struct matrix_case {
+	const char *name;
+	enum element ab, c;
+	unsigned a_words, b_words, c_words, out_words; /* of 32 bits, a thread */
+	const char *body;			       /* %a0.. in, %d0.. out; %f and %e are f32 */
+};
+
+#define F32_C		     "mov.b32 %f0, %a6;\nmov.b32 %f1, %a7;\nmov.b32 %f2, %a8;\nmov.b32 %f3, %a9;\n"
+#define F32_D		     "mov.b32 %d0, %e0;\nmov.b32 %d1, %e1;\nmov.b32 %d2, %e2;\nmov.b32 %d3, %e3;\n"
+#define F32_DC		     "{%e0, %e1, %e2, %e3}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%f0, %f1, %f2, %f3};\n"
+#define MMA_F32(shape, type) F32_C "mma.sync.aligned." shape ".row.col.f32." type "." type ".f32 " F32_DC F32_D
+#define SHORT_F32(shape, type)                                                                                         \
+	"mov.b32 %f0, %a3;\nmov.b32 %f1, %a4;\nmov.b32 %f2, %a5;\nmov.b32 %f3, %a6;\n"                                 \
+	"mma.sync.aligned." shape ".row.col.f32." type "." type                                                        \
+	".f32 {%e0, %e1, %e2, %e3}, {%a0, %a1}, {%a2}, {%f0, %f1, %f2, %f3};\n" F32_D
+#define S32_D "{%d0, %d1, %d2, %d3}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%a6, %a7, %a8, %a9};\n"
+
+static const struct matrix_case cases[] = {
+    {"m16n8k16 f16 to f32", E_F16, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k16", "f16")},
+    {"m16n8k8 f16 to f32", E_F16, E_F32, 2, 1, 4, 4, SHORT_F32("m16n8k8", "f16")},
+    {"m16n8k16 f16 to f16", E_F16, E_F16, 4, 2, 2, 2,
+     "mma.sync.aligned.m16n8k16.row.col.f16.f16.f16.f16 {%d0, %d1}, {%a0, %a1, %a2, %a3}, {%a4, %a5}, {%a6, %a7};\n"},
+    {"m16n8k16 bf16 to f32", E_BF16, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k16", "bf16")},
+    {"m16n8k8 tf32 to f32", E_TF32, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k8", "tf32")},
+    {"m16n8k4 tf32 to f32", E_TF32, E_F32, 2, 1, 4, 4, SHORT_F32("m16n8k4", "tf32")},
+    {"m16n8k32 e4m3 to f32", E_E4M3, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k32", "e4m3")},
+    {"m16n8k32 e5m2 to f32", E_E5M2, E_F32, 4, 2, 4, 4, MMA_F32("m16n8k32", "e5m2")},
+    {"m8n8k4 f64", E_F64, E_F64, 2, 2, 4, 4,
+     "mov.b64 %g0, {%a0, %a1};\nmov.b64 %g1, {%a2, %a3};\nmov.b64 %g2, {%a4, %a5};\nmov.b64 %g3, {%a6, %a7};\n"
+     "mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%g4, %g5}, {%g0}, {%g1}, {%g2, %g3};\n"
+     "mov.b64 {%d0, %d1}, %g4;\nmov.b64 {%d2, %d3}, %g5;\n"},
+    {"m16n8k32 s8", E_S8, E_S32, 4, 2, 4, 4, "mma.sync.aligned.m16n8k32.row.col.s32.s8.s8.s32 " S32_D},
+    {"m16n8k32 s8 clamped", E_S8, E_S32, 4, 2, 4, 4,
+     "mma.sync.aligned.m16n8k32.row.col.satfinite.s32.s8.s8.s32 " S32_D},
+    {"sub.cc, add.cc and what follows", E_S32, E_S32, 2, 0, 0, 4,
+     "sub.cc.u32 %d0, %a0, %a1;\naddc.u32 %d0, 0, 0;\nsub.cc.u32 %d1, %a0, %a1;\nsubc.u32 %d1, 0, 0;\n"
+     "add.cc.u32 %d2, %a0, %a1;\nsubc.u32 %d2, 0, 0;\nadd.cc.u32 %d3, %a0, %a1;\naddc.u32 %d3, 0, 0;\n"},
+    {"carries between sums and differences", E_S32, E_S32, 2, 0, 0, 4,
+     "sub.cc.u32 %d0, %a0, %a1;\naddc.cc.u32 %d0, %a0, %a1;\nsubc.u32 %d0, %d0, 7;\n"
+     "add.cc.u32 %d1, %a0, %a1;\nsubc.cc.u32 %d1, %a1, %a0;\naddc.u32 %d1, %d1, 0;\n"
+     "mad.lo.cc.u32 %d2, %a0, %a1, %a0;\nsubc.u32 %d2, %a1, 5;\n"
+     "sub.cc.u32 %d3, %a0, %a1;\nmadc.hi.u32 %d3, %a0, %a1, 3;\n"},
+};
+
+/* ---- inputs ---- */
+
+struct shape { /* of a number's bits */
+	unsigned exponent, fraction;
+};
+static struct shape shape_of(enum element e)
+{
+	switch (e) {
+	case E_F16:
+		return (struct shape){5, 10};
+	case E_E4M3:
+		return (struct shape){4, 3};
+	case E_E5M2:
+		return (struct shape){5, 2};
+	case E_F64:
+		return (struct shape){11, 52};
+	case E_BF16:
+		return (struct shape){8, 7};
+	default:
+		return (struct shape){8, 23};
+	}
+}
+
+static uint64_t below(struct rng *r, uint64_t n)
+{
+	return rng_below(r, n);
+}
+
+/* Specials: zeros, subnormal and the largest numbers, infinities and what is no number. */
+static uint64_t number(struct rng *r, enum element e, enum mix mix, bool sum)
+{
+	if (e == E_S8)
+		return rng_next(r) & 0xff;
+	if (e == E_S32) {
+		static const uint32_t edges[] = {0, 1, 2, 0x7fffffff, 0x80000000, 0xffffffff, 0x7ffffff0};
+		return below(r, 2) ? edges[below(r, sizeof edges / sizeof *edges)] : (uint32_t)rng_next(r);
+	}
+	const struct shape s = shape_of(e);
+	const uint64_t sign = (rng_next(r) & 1) << (s.exponent + s.fraction),
+		       fraction = rng_next(r) & ((1ull << s.fraction) - 1), top = (1ull << s.exponent) - 1;
+	uint64_t bias = top / 2, exponent = bias - below(r, 4);
+	const uint64_t reach = bias < 13 ? bias : 13;
+	switch (mix) {
+	case MIX_FAR:
+		exponent = bias - reach + below(r, 2 * reach);
+		break;
+	case MIX_CANCEL:
+		exponent = sum ? bias + below(r, 12) : bias - below(r, 6);
+		break;
+	case MIX_SPECIAL:
+		exponent = below(r, 24) == 0 ? top : below(r, 3) ? bias - below(r, 2) : below(r, 2);
+		if (below(r, 8) == 0)
+			return sign | exponent << s.fraction;
+		break;
+	default:
+		break;
+	}
+	return sign | exponent << s.fraction | fraction;
+}
+
+static unsigned per_word(enum element e)
+{
+	return e == E_F16 || e == E_BF16 ? 2 : e == E_E4M3 || e == E_E5M2 || e == E_S8 ? 4 : 1;
+}
+
+static void words(struct rng *r, enum element e, enum mix mix, bool sum, unsigned n, uint32_t *out)
+{
+	const unsigned per = per_word(e);
+	for (unsigned k = 0; k < n; k++) {
+		if (e == E_F64) {
+			const uint64_t v = number(r, e, mix, sum);
+			out[k++] = (uint32_t)v;
+			out[k] = (uint32_t)(v >> 32);
+			continue;
+		}
+		out[k] = 0;
+		for (unsigned i = 0; i < per; i++)
+			out[k] |= (uint32_t)number(r, e, mix, sum) << (32 / per * i);
+	}
+}
+
+static void fill(const struct matrix_case *c, enum mix mix, uint32_t *in)
+{
+	struct rng r;
+	rng_seed(&r, SEED ^ hash64(c->name, strlen(c->name), mix));
+	for (unsigned t = 0; t < THREADS; t++) {
+		uint32_t *own = in + t * IN_MOST;
+		words(&r, c->ab, mix, false, c->a_words + c->b_words, own);
+		words(&r, c->c, mix, true, c->c_words, own + c->a_words + c->b_words);
+	}
+}
+
+/* ---- a case ---- */
+
+static void write_text(struct str *out, const struct device_info *d, const struct matrix_case *c)
+{
+	const bool small = c->ab == E_E4M3 || c->ab == E_E5M2;
+	const int least = small ? 84 : 0, version = d->ptx_version > least ? d->ptx_version : least;
+	str_addf(
+	    out,
+	    ".version %d.%d\n.target %s\n.address_size 64\n.visible .entry k(.param .u64 out, .param .u64 in)\n{\n"
+	    ".reg .b32 %%a<%d>, %%d<%d>, %%i;\n.reg .f32 %%f<4>, %%e<4>;\n.reg .f64 %%g<6>;\n"
+	    ".reg .b64 %%o, %%n, %%w;\n"
+	    "ld.param.u64 %%o, [out];\nld.param.u64 %%n, [in];\nmov.u32 %%i, %%tid.x;\n"
+	    "mul.wide.u32 %%w, %%i, %d;\nadd.u64 %%n, %%n, %%w;\nmul.wide.u32 %%w, %%i, %d;\nadd.u64 %%o, %%o, %%w;\n",
+	    version / 10, version % 10, d->target, IN_MOST, OUT_MOST, IN_MOST * 4, OUT_MOST * 4);
+	for (unsigned k = 0; k < c->a_words + c->b_words + c->c_words; k++)
+		str_addf(out, "ld.global.b32 %%a%u, [%%n+%u];\n", k, 4 * k);
+	str_add(out, c->body);
+	for (unsigned k = 0; k < c->out_words; k++)
+		str_addf(out, "st.global.b32 [%%o+%u], %%d%u;\n", 4 * k, k);
+	str_add(out, "ret;\n}\n");
+}
+
+static int run_case(struct gpu *g, const struct matrix_case *c, const uint32_t *in, uint32_t *answer, struct err *e)
+{
+	struct native_info native;
+	struct str text;
+	uint32_t id;
+	str_init(&text);
+	write_text(&text, g->ops->info(g), c);
+	struct kernel_source src = {.name = c->name, .entry = "k", .text = str_text(&text)};
+	int rc = text.failed ? err_nomem(e) : g->ops->load(g, &src, 1, &id, &native, e);
+	str_free(&text);
+	if (rc)
+		return rc;
+	struct launch l = {
+	    .entry = "k", .grid = {1, 1, 1}, .block = {THREADS, 1, 1}, .buffer_count = 2, .arg_count = 2};
+	snprintf(l.label, sizeof l.label, "%s", c->name);
+	l.buffers[0] =
+	    (struct launch_buffer){.bytes = THREADS * OUT_MOST * 4, .output = true, .output_words = THREADS * OUT_MOST};
+	l.buffers[1] =
+	    (struct launch_buffer){.bytes = THREADS * IN_MOST * 4, .init = in, .init_bytes = THREADS * IN_MOST * 4};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	struct sample out = {0};
+	rc = g->ops->run(g, id, &l, &out, e);
+	if (!rc && (out.outcome != OUTCOME_OK || out.words_per_repeat != THREADS * OUT_MOST))
+		rc = err_set(e, -1, "%s: %s", c->name, out.message);
+	if (!rc)
+		memcpy(answer, out.words, THREADS * OUT_MOST * 4);
+	sample_free(&out);
+	return rc;
+}
+
+static void print(const struct matrix_case *c, enum mix mix, const uint32_t *in, const uint32_t *answer)
+{
+	printf("case %s; %s\n", c->name, mixes[mix]);
+	for (unsigned t = 0; t < THREADS; t++) {
+		for (unsigned k = 0; k < c->a_words + c->b_words + c->c_words; k++)
+			printf("%08x ", in[t * IN_MOST + k]);
+		printf(":");
+		for (unsigned k = 0; k < c->out_words; k++)
+			printf(" %08x", answer[t * OUT_MOST + k]);
+		printf("\n");
+	}
+}
+
+static unsigned compare(const struct matrix_case *c, const uint32_t *got, const uint32_t *want)
+{
+	unsigned wrong = 0;
+	for (unsigned t = 0; t < THREADS; t++)
+		for (unsigned k = 0; k < c->out_words; k++)
+			wrong += got[t * OUT_MOST + k] != want[t * OUT_MOST + k];
+	return wrong;
+}
+
+static bool move(FILE *f, bool reads, uint32_t *at, unsigned n)
+{
+	return (reads ? fread(at, 4, n, f) : fwrite(at, 4, n, f)) == n;
+}
+
+int main(int argc, char **argv)
+{
+	const bool compares = argc == 4 && strcmp(argv[3], "--compare") == 0;
+	const bool prints = argc == 3 && strcmp(argv[2], "--inputs") == 0;
+	static uint32_t in[THREADS * IN_MOST], answer[THREADS * OUT_MOST], want[THREADS * OUT_MOST];
+	struct err e = {0};
+	struct gpu *g;
+	unsigned wrong = 0, compared = 0;
+
+	if (argc != 3 && !compares)
+		return fprintf(stderr, "usage: matrix_answers DEVICE FILE [--compare]\n"), 2;
+	if (gpu_open(&g, argv[1], 1, false, &e))
+		return fprintf(stderr, "%s\n", e.text), 3;
+	FILE *f = prints ? stdout : fopen(argv[2], compares ? "rb" : "wb");
+	if (!f)
+		return perror(argv[2]), 3;
+	char head[200] = "";
+	if (compares && (!fgets(head, sizeof head, f) || strncmp(head, MAGIC, strlen(MAGIC)) != 0))
+		return fprintf(stderr, "%s holds no answers\n", argv[2]), 3;
+	if (!compares)
+		fprintf(f, MAGIC " on %s, %s\n", g->ops->info(g)->name, g->ops->info(g)->driver);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+		for (int mix = 0; mix < MIXES; mix++) {
+			const struct matrix_case *c = &cases[i];
+			if (c->ab == E_S32 && mix)
+				continue;
+			fill(c, (enum mix)mix, in);
+			if (run_case(g, c, in, answer, &e)) {
+				fprintf(stderr, "%s: %s\n", c->name, e.text);
+				if (compares)
+					return 1;
+			}
+			if (prints)
+				print(c, (enum mix)mix, in, answer);
+			for (unsigned t = 0; t < THREADS && !prints; t++)
+				if (!move(f, compares, (compares ? want : answer) + t * OUT_MOST, c->out_words))
+					return fprintf(stderr, "%s: %s\n", argv[2], c->name), 1;
+			const unsigned bad = compares ? compare(c, answer, want) : 0;
+			if (bad)
+				printf("%s, %s: %u of %u words differ\n", c->name, mixes[mix], bad,
+				       THREADS * c->out_words);
+			wrong += bad;
+			compared += THREADS * c->out_words;
+		}
+	if (compares)
+		printf("%u words, %u wrong\n", compared, wrong);
+	if (!prints && fclose(f))
+		return perror(argv[2]), 3;
+	g->ops->close(g);
+	return wrong > 0;
+}

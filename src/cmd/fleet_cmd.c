@@ -90,8 +90,9 @@ static int write_fleet(struct cmd_context *c, const struct fleet *f)
 		worst = f->card[i].apart > worst->apart ? &f->card[i] : worst;
 	}
 	if (rc == CMD_OK && apart)
-		rc = cmd_fail(c, CMD_INCOMPLETE, "%zu of %zu cards differ%s from their like, %s %s", apart,
-			      f->card_count, apart == 1 ? "s" : "", apart == 1 ? "it is" : "most of all", worst->name);
+		rc = cmd_fail(c, CMD_INCOMPLETE, "%zu of %zu cards differ%s from %s like, %s %s", apart, f->card_count,
+			      apart == 1 ? "s" : "", apart == 1 ? "its" : "their", apart == 1 ? "it is" : "most of all",
+			      worst->name);
 	return rc;
 }
 

@@ -84,7 +84,8 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	for (uint32_t k = 0; k < d->warp_size; k++)
 		table[k] = place(is, k % LANES);
 	char load[32];
-	snprintf(load, sizeof load, "ld.global%s.%s%s", d->cc >= 20 ? ".cg" : "",
+	snprintf(load, sizeof load, "ld%s.global%s.%s%s", d->cc >= 70 ? ".volatile" : "",
+		 d->cc >= 20 && d->cc < 70 ? ".cg" : "",
 		 is->width == 16  ? "v4."
 		 : is->width == 8 ? "v2."
 				  : "",

@@ -131,10 +131,11 @@ static double interleave(struct study *s, double whole, double one)
 {
 	double least = 0;
 	bool steady = true;
-	for (double aside = whole / 2; aside >= FINEST; aside /= 2)
-		rate(s, whole, aside);
-	for (double aside = FINEST; !study_pending(s) && aside <= whole / 2; aside *= 2) {
-		const double r = rate(s, whole, aside);
+	const unsigned places = whole >= 2 * FINEST ? 1 + (unsigned)floor(log2(whole / 2 / FINEST)) : 0;
+	for (unsigned i = places; i-- > 0;)
+		rate(s, whole, ldexp(FINEST, (int)i));
+	for (unsigned i = 0; !study_pending(s) && i < places; i++) {
+		const double aside = ldexp(FINEST, (int)i), r = rate(s, whole, aside);
 		const bool other = r > CAMPED * one;
 		steady &= other ? r < 2.2 * one : r < ALIKE * one && !least;
 		if (other && !least)

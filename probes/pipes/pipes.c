@@ -420,13 +420,13 @@ static void conclude_unit(struct graph *g, int unit)
 		const struct arithmetic_row *r = &arithmetic_row[g->row[unit]];
 		char from[96], key[96];
 		snprintf(from, sizeof from, "arith.%s.%s.%s", r->op, r->type, parts[i]);
-		const char *name = g->name[unit] ? g->name[unit] : g->guess[unit];
+		const char *known = g->name[unit], *name = known ? known : g->guess[unit];
 		snprintf(key, sizeof key, "unit.%s.%s", name, parts[i]);
 		const struct finding *f = study_finding(g->u->s, from);
 		const bool stands = g->row[unit] != graph_choice[unit][0], told = f && finding_estimated(f);
-		if (!g->name[unit] && (stands || !told))
+		if (!known && (stands || !told))
 			continue;
-		if (!g->name[unit])
+		if (!known)
 			study_likely_number(g->u->s, key, f->value.number, f->lo, f->hi, "sm", f->method,
 					    pipes_name((unsigned)g->row[unit]), "of %s, which names it if %s",
 					    pipes_name((unsigned)g->row[unit]), "issuing hides no more of its pipe");

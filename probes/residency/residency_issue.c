@@ -148,7 +148,7 @@ struct parts {
 /* In how many parts the warps fall, by streams of `warps` of them. */
 static struct parts parts_by(struct study *s, enum stream kind, unsigned warps, unsigned room)
 {
-	double r[STRIDES];
+	double r[STRIDES] = {0};
 	unsigned n = 0;
 	const double alone = rate(s, kind, 1, 1);
 	for (; n < STRIDES && (warps - 1) * strides[n] < room; n++)

@@ -1,6 +1,7 @@
 /* Whole programs, whose answers are checked: how much work a second they do. */
 #include "workloads.h"
 #include "stat/stat.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -69,6 +70,7 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 static uint32_t first_wrong(const struct workload_problem *w, const uint32_t *y)
 {
 	double largest = 0;
+	assert(w->whole || w->real);
 	for (uint32_t i = 0; w->real && i < w->words; i++)
 		largest = fmax(largest, fabs(w->real[i]));
 	for (uint32_t i = 0; i < w->words; i++) {

@@ -84,7 +84,8 @@ CUresult exec_node_add(struct CUgraphNode_st **out, struct CUgraph_st *g, struct
 		mem_free(n);
 		return EXEC_OUT_OF_MEMORY;
 	}
-	memcpy(n->after, after, count * sizeof *n->after);
+	if (count)
+		memcpy(n->after, after, count * sizeof *n->after);
 	n->after_count = count;
 	g->node[g->count++] = n;
 	*out = n;

@@ -1,4 +1,5 @@
 #include "judge/pages.h"
+#include <assert.h>
 #include <errno.h>
 #include <math.h>
 #include <stdlib.h>
@@ -93,6 +94,7 @@ struct mapping {
 
 static struct mapping mapping_of(const struct pages_shape *q)
 {
+	assert(q->sets);
 	const bool even = !(q->sets & (q->sets - 1));
 
 	return (struct mapping){q->first, q->sets, even ? q->sets - 1 : 0,

@@ -174,7 +174,7 @@ struct repeats {
 /* u: NULL, or what is known of all launches of the pair. */
 static void repeats_of(const struct timed_pair *k, const struct point *pt, const struct usual *u, struct repeats *of)
 {
-	const bool cycles = has_cycles(k, pt), both = cycles && k->both_hz > 0,
+	const bool cycles = k && has_cycles(k, pt), both = cycles && k->both_hz > 0,
 		   inner = both && k->inner && pt->words_per_repeat > CLOCK_WORDS + TIME_WORDS;
 	size_t n = 0;
 	*of = (struct repeats){.n = 0};

@@ -88,7 +88,8 @@ enum column { NAME, SIZE, PER, CYCLES, RATE, LINE, WAYS, COLUMNS };
 struct row {
 	struct str cell[COLUMNS];
 	enum verdict verdict[COLUMNS];
-	bool any; /* some cell says something */
+	bool any;    /* some cell says something */
+	bool joined; /* several levels share a cell, which has no room for both ends of an interval */
 };
 
 static void row_begin(struct row *w, const char *name)
@@ -120,8 +121,8 @@ static void amount(struct str *out, double v, bool bytes)
 		screen_number(out, v);
 }
 
-/* The finding's number times `scale`: "23", "~23", ">= 23", "none", "?". */
-static void value_of(struct str *out, const struct finding *f, double scale, bool bytes)
+/* The finding's number times `scale`: "23", "~23", ">= 23", "none", "?"; of a wide interval of bytes its ends, if they are wanted. */
+static void value_of(struct str *out, const struct finding *f, double scale, bool bytes, bool ends)
 {
 	if (f->verdict == VERDICT_ABSENT) {
 		str_add(out, "none");
@@ -130,7 +131,7 @@ static void value_of(struct str *out, const struct finding *f, double scale, boo
 		amount(out, (isfinite(f->lo) ? f->lo : f->hi) * scale, bytes);
 	} else if (finding_estimated(f) && f->value.kind == VALUE_NUMBER) {
 		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
-		if (bytes && f->lo * WIDE < f->hi) { /* an end alone would pass for the size */
+		if (bytes && ends && f->lo * WIDE < f->hi) { /* an end alone would pass for the size */
 			screen_number(out, f->lo * scale / (f->hi * scale >= 1 << 20 ? 1 << 20 : 1 << 10));
 			str_addc(out, '-');
 			screen_bytes(out, f->hi * scale);
@@ -156,7 +157,7 @@ static void fill(struct row *w, enum column c, const struct finding *f, double s
 		return;
 	if (w->cell[c].len)
 		str_addc(&w->cell[c], '/');
-	value_of(&w->cell[c], f, scale, bytes);
+	value_of(&w->cell[c], f, scale, bytes, !w->joined);
 	w->any |= finding_answered(f);
 	w->verdict[c] = f->verdict > w->verdict[c] ? f->verdict : w->verdict[c];
 }
@@ -186,7 +187,7 @@ static void lines(struct row *w, const struct finding *line, const struct findin
 	if (sector && finding_estimated(sector) &&
 	    (!line || !finding_estimated(line) || line->value.number != sector->value.number)) {
 		str_addc(&w->cell[LINE], '/');
-		value_of(&w->cell[LINE], sector, 1, false);
+		value_of(&w->cell[LINE], sector, 1, false, false);
 		w->any = true;
 	}
 }
@@ -198,7 +199,7 @@ static void geometry(struct row *w, const struct finding *ways, const struct fin
 	if (!ways || !sets || !finding_answered(ways) || !finding_answered(sets) || ways->verdict == VERDICT_ABSENT)
 		return;
 	str_add(&w->cell[WAYS], "x");
-	value_of(&w->cell[WAYS], sets, 1, false);
+	value_of(&w->cell[WAYS], sets, 1, false, false);
 }
 
 /* A level of a path that says anything at all. */
@@ -249,6 +250,7 @@ static void joined(struct table *t, const struct run *r, const char *family, con
 	const bool tlb = strcmp(family, "tlb") == 0;
 	struct row w;
 	row_begin(&w, name);
+	w.joined = true;
 	for (size_t i = 0; i < COUNT_OF(levels); i++) {
 		char stem[64];
 		if (!level(r, stem, sizeof stem, family, path, levels[i]))

@@ -42,7 +42,7 @@ def main():
         wrong = []
         if lost.returncode != 3 or not said or "opencl:0.0 is gone: " not in said[-1]:
             wrong.append(f"exit {lost.returncode}: {lost.stderr}")
-        if "go on with: fathom run --resume -o gone.fathom" not in lost.stderr:
+        if "go on when it is back: fathom run --resume -o gone.fathom" not in lost.stderr:
             wrong.append("it does not say how to go on")
         kept = subprocess.run([fathom, "report", "gone.fathom", "--format", "json", "--series"], env=base, capture_output=True, text=True)
         points = sum(len(s["points"]) for s in json.loads(kept.stdout)["series"])

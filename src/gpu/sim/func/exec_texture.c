@@ -25,6 +25,8 @@ static int64_t inside(const struct func_texture *t, unsigned axis, int64_t i)
 	int64_t n = t->size[axis];
 	if (i >= 0 && i < n)
 		return i;
+	if (n < 1) /* an axis without texels */
+		return OUTSIDE;
 	switch (t->address[axis]) {
 	case FUNC_TEXTURE_BORDER:
 		return OUTSIDE;

@@ -9,7 +9,7 @@
 
 #define PAPER "wong2010"
 #define SEED  1
-#define LEAST 370  /* rows that agree */
+#define LEAST 287  /* rows that agree, each fact once */
 #define SHARE 0.95 /* of what the description has, that has to be MEASURED */
 
 /* Keys that no probe concludes yet: delete a line when yours does. */

@@ -87,8 +87,9 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 		     middle = (low + high) / 2, v = fmax(low, fmin(high, more));
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then: of this cost, or of the one above. */
-	const double swing = c->swing, less = k > 1 ? above->value * swing / (1 + swing) : 0,
-		     lo = (middle - half) / (1 + swing) - less, hi = middle + half + less;
+	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
+		     less = k > 1 ? above->value * swing / (1 + swing) : 0, lo = (middle - half) / (1 + swing) - less,
+		     hi = middle + half + less;
 
 	if (of->state != CHASE_DONE || above->state != CHASE_DONE)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "%s",

@@ -83,6 +83,7 @@ struct tlb_price {
 	double value;  /* cycles of a page's first access beyond those of a later one */
 	double loose;  /* and so much more or less of them with each page, or with all of them, for another reason */
 	double either; /* of hits: and so much more or less of them in each cost, beyond the half of what they cost */
+	bool usual;    /* none of it was seen while the SM's clock was faster */
 	double low, high;	   /* between which a clock that counts by several leaves it */
 	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
 	bool near;		   /* no memory was asked */
@@ -159,6 +160,10 @@ void tlb_cover(const struct tlb_path *c, struct tlb_view *w);
  * TLB_USUAL before. 1: nothing of it is seen. */
 enum tlb_pace { TLB_USUAL, TLB_FAST, TLB_CHANGES };
 double tlb_clock(const struct tlb_path *c, const struct tlb_view *w, enum tlb_pace *pace);
+/* The same by openers that cost from `from` on and less than `below`: a cache in the SM answers followers at its own clock, and only what
+ * translates is late then. */
+double tlb_clock_of_misses(const struct tlb_path *c, const struct tlb_view *w, double from, double below,
+			   enum tlb_pace *pace);
 /* Steps in which pages are visited, with nothing in common with their number: 0 one by one, else several ways. */
 uint32_t tlb_order(uint32_t pages, unsigned which);
 /* Turns of the whole ring that are timed. */
@@ -259,13 +264,26 @@ struct tlb_conflicts {
 };
 /* Rows of one set have most of their pages in common. of: each row's set; returns how many there are. */
 uint32_t tlb_sets_of_rows(const struct tlb_conflicts *c, uint32_t *of);
-/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages take
- * turns in missing, rows of one set differ, or lack some. */
+/* Whether rows that have any page in common have all, as many as a quarter of the sets were asked for twice, and every page is in one: where pages
+ * take turns in missing, rows of one set differ, or lack some. */
 bool tlb_is_partition(const struct tlb_conflicts *c);
 /* Whether pages of a row may have missed because of when they were visited, and not of the set that they are of: orders do not tell those apart. */
 bool tlb_may_be_visits(const struct tlb_conflicts *c);
 /* Whether there are sets, however many. past: of each row's extra page, in lines behind the reach. */
 bool tlb_sets_show(struct arena *a, const struct tlb_conflicts *c, const uint32_t *past);
+/* Whether all pages but `count` from `first` on fit together with the extra one of a row. Only that they do not is certain, whichever order of visits
+ * says so. */
+enum tlb_room { TLB_ROOM_PENDING, TLB_ROOM_NONE, TLB_ROOM_MAYBE, TLB_ROOM_IS };
+struct tlb_rooms {
+	enum tlb_room (*ask)(void *ctx, uint32_t row, uint32_t first, uint32_t count);
+	void *ctx;
+};
+/* Sets, and their sizes, where rows do not tell the set of some pages, from what rings say that leave those out. past: of each row's extra page, in
+ * lines behind the reach. *sets: 0: that does not tell, either. PENDING or DONE. */
+enum chase_state tlb_assign_by(struct arena *a, const struct tlb_conflicts *rows, const uint32_t *past,
+			       const struct tlb_rooms *rooms, uint32_t *size, uint32_t most, uint32_t *sets);
+enum chase_state tlb_assign(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows, const uint32_t *past,
+			    uint32_t *size, uint32_t most, uint32_t *sets);
 /* Takes back what is known of a level. */
 void tlb_refuse(struct tlb_level *l, const char *why);
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...) __attribute__((format(printf, 2, 3)));

@@ -1,53 +1,14 @@
 /* What a miss costs, from pages that are known to miss. */
 #include "base/arena.h"
 #include "stat/stat.h"
-#include "tlb.h"
+#include "tlb_visits.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE 0.05 /* of the cost that the survey saw */
-
-#define TLB_VISITS_LEAST 64 /* of which a price is made */
-
-/* Costs of the visits of a ring's pages, of those that cost as much as one level does: cycles, in the study's arena. */
-struct tlb_visits {
-	double *cost, *scratch;
-	size_t n;
-	bool near; /* no memory was asked */
-	double
-	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
-};
-
-#define SLOW 0.9 /* quantile of a ring's followers: a faster clock puts no more to a cost than to those */
-
-/* The visits that cost at least `from` and less than `below`. PENDING, DONE, or UNDECIDED with a sentence in out->why; the same is in out->state. */
-static enum chase_state tlb_visits_get(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				       struct tlb_visits *v, struct tlb_price *out)
-{
-	struct tlb_view w;
-	*v = (struct tlb_visits){0};
-	out->state = tlb_get(c, ring, &w);
-	if (out->state == CHASE_UNDECIDED)
-		snprintf(out->why, sizeof(out->why), "%s", c->why);
-	if (out->state != CHASE_DONE)
-		return out->state;
-	v->cost = ARENA_ARRAY(study_arena(c->study), w.visits, double);
-	v->scratch = ARENA_ARRAY(study_arena(c->study), 3 * (size_t)w.visits, double);
-	if (!v->cost || !v->scratch) {
-		snprintf(out->why, sizeof(out->why), "out of memory");
-		return out->state = CHASE_UNDECIDED;
-	}
-	v->near = tlb_at_hand(c, &w);
-	for (uint32_t i = 0; i < w.visits; i++)
-		if (w.cost[i] >= (float)from && w.cost[i] < (float)below && !(w.moved && w.moved[i]))
-			v->cost[v->n++] = w.cost[i];
-	for (uint32_t i = 0; i < w.visits; i++)
-		v->scratch[i] = w.ticks[2 * i + 1];
-	v->astray = w.visits ? c->swing * stat_quantile(v->scratch, w.visits, SLOW, v->scratch + w.visits) : 0;
-	return CHASE_DONE;
-}
+#define ALIKE	    0.05 /* of the cost that the survey saw */
+#define CLOCK_TRIES 6	 /* besides the first one, of a ring that met one clock */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
 {
@@ -196,6 +157,37 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 	return true;
 }
 
+/* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
+ * met. One of them met both, or the cheapest counts. */
+static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
+				       struct tlb_visits *v)
+{
+	size_t kept;
+	double least = middle_mean(v->cost, v->n, v->scratch, c->gap, &kept);
+
+	for (uint32_t i = 1; i <= CLOCK_TRIES && !v->both; i++) {
+		struct tlb_ring again = *ring;
+		struct tlb_price at = {.state = CHASE_UNDECIDED};
+		struct tlb_visits one;
+		again.turns = tlb_turns(c, ring) + i;
+		if (tlb_visits_get(c, &again, from, below, &one, &at) == CHASE_PENDING)
+			return CHASE_PENDING;
+		/* One that is not to be had proves nothing. */
+		if (at.state != CHASE_DONE) {
+			v->usual = false;
+			break;
+		}
+		if (one.n < TLB_VISITS_LEAST || !one.usual)
+			continue;
+		const double cost = middle_mean(one.cost, one.n, one.scratch, c->gap, &kept);
+		if (!one.both && cost >= least)
+			continue;
+		least = cost;
+		*v = one;
+	}
+	return CHASE_DONE;
+}
+
 /* Where nothing is kept of what loads of global memory read, nothing is of what walks do. */
 static bool tables_kept(const struct tlb_path *c)
 {
@@ -224,6 +216,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	const struct tlb_ring over = {.pages = (uint32_t)pages, .stride = up->line.value};
 	if (tlb_visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
+	if (v.usual && v.n >= TLB_VISITS_LEAST && at_usual_clock(c, &over, up->floor, below, &v) == CHASE_PENDING)
+		return out->state = CHASE_PENDING;
 	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
 	if (v.n >= TLB_VISITS_LEAST) {
 		spread_of(&v, out);
@@ -255,11 +249,13 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 		out->value -= more / 2;
 		out->loose += more / 2;
 	}
+	out->usual = v.usual;
 	out->loose += v.astray;
 	out->low = fmin(out->value - 2 * (c->grain - 1), out->value + middle);
 	out->high = fmax(out->value + 2 * (c->grain - 1), out->value + middle);
-	const double differ = out->value - c->step[k];
-	if (fabs(differ) <= 2 * c->gap + ALIKE * c->step[k] + out->loose)
+	/* The survey did not ask which clock it met. */
+	const double swing = v.usual ? c->swing * (c->step[k] + c->slowest) : 0, differ = out->value - c->step[k];
+	if (fabs(differ) <= 2 * c->gap + ALIKE * c->step[k] + out->loose + swing)
 		return out->state;
 	snprintf(why, sizeof(why),
 		 "%llu pages of which most miss the level above cost %.1f cycles, and others %.1f: something else "

@@ -12,6 +12,8 @@
 #define MORE_ORDERS 16 /* ... and where pages of a set take turns in missing, which depends on them */
 #define MANY_ANYWAY 0.25
 #define EXTRAS_MOST 40
+#define APART_MOST  5	/* times as far as all entries reach, odd ones only */
+#define ONE_LEAST   8	/* pages, that chance does not put into other places each */
 #define ALIKE_MOST  120 /* where those so far make sets of one size */
 
 /* The pages that conflict with one more, put `past` lines behind the reach. */
@@ -236,6 +238,33 @@ static bool may_be_parts(const struct tlb_level *l)
 	return false;
 }
 
+/* What rings that leave some pages out say of those whose set no row tells, because they missed in rows of several, or never: orders do not tell that where
+ * every so many visits miss. UNDECIDED: they do not tell, either. */
+static enum chase_state by_left_out(struct tlb_path *c, unsigned k, const struct tlb_conflicts *rows,
+				    const uint32_t *past)
+{
+	struct tlb_level *l = &c->level[k];
+	const uint32_t most = sizeof(l->set_size) / sizeof(l->set_size[0]);
+	bool equal = false;
+	uint32_t sets = 0;
+
+	if (l->blurred)
+		return CHASE_UNDECIDED;
+	if (tlb_assign(c, k, rows, past, l->set_size, most, &sets) == CHASE_PENDING)
+		return l->ways.state = CHASE_PENDING;
+	if (!sets)
+		return CHASE_UNDECIDED;
+	for (uint32_t i = 0; !equal && i < sets && l->set_size[i] == l->set_size[0]; i++)
+		equal = i + 1 == sets;
+	l->set_count = equal ? 0 : sets;
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
+	if (equal)
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = rows->n / sets};
+	else
+		tlb_undecided(&l->ways, "sets are of unequal size");
+	return CHASE_DONE;
+}
+
 /* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
 static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders, bool *turns)
 {
@@ -306,6 +335,10 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	}
 	if (g.merged || !steady) {
 		l->set_count = 0;
+		const enum chase_state state =
+		    orders >= MORE_ORDERS ? by_left_out(c, k, &rows, asked.past) : CHASE_UNDECIDED;
+		if (state != CHASE_UNDECIDED)
+			return state;
 		*turns = true;
 		return tlb_undecided(
 		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
@@ -343,10 +376,54 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	return CHASE_DONE;
 }
 
+/* Whether all entries are one set, which pages that take turns in missing do not show: as many pages as it holds, as many pages apart or a multiple
+ * of that, are of one set, whichever that is, as sets come up again after as many at the latest; and places that a hash chooses are not taken
+ * so evenly at several distances. Then they fit only where there is no other set. */
+static enum chase_state one_set(struct tlb_path *c, unsigned k, bool *yes)
+{
+	const struct tlb_level *l = &c->level[k];
+	const uint32_t n = (uint32_t)l->entries.value;
+	enum chase_state all = CHASE_DONE;
+	unsigned times = 0;
+
+	*yes = !l->blurred && n > 1;
+	for (uint32_t far = 1; far <= APART_MOST && *yes; far += 2) {
+		const uint64_t stride = far * n * l->line.value;
+		bool fit, over;
+		if (n > 1024 || (n + 1) * stride > c->bytes)
+			break;
+		enum chase_state a = tlb_fits(c, k, &(struct tlb_ring){.pages = n, .stride = stride}, &fit),
+				 b = tlb_fits(c, k, &(struct tlb_ring){.pages = n + 1, .stride = stride}, &over);
+		if (a == CHASE_PENDING || b == CHASE_PENDING)
+			all = CHASE_PENDING;
+		*yes = a != CHASE_UNDECIDED && b != CHASE_UNDECIDED && (a == CHASE_PENDING || fit) &&
+		       (b == CHASE_PENDING || !over);
+		times++;
+	}
+	/* A hash chooses among an even number of sets, and may deal out one such distance evenly. */
+	*yes = *yes && times >= (n % 2 && n >= ONE_LEAST ? 1 : 2);
+	return *yes ? all : CHASE_DONE;
+}
+
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k)
 {
-	bool turns;
-	const enum chase_state state = sets_by(c, k, HOT_ORDERS, &turns);
+	struct tlb_level *l = &c->level[k];
+	char why[sizeof(c->why)];
+	bool turns, one;
+	enum chase_state state = sets_by(c, k, HOT_ORDERS, &turns);
 
-	return turns ? sets_by(c, k, MORE_ORDERS, &turns) : state;
+	state = turns ? sets_by(c, k, MORE_ORDERS, &turns) : state;
+	if (state != CHASE_UNDECIDED)
+		return state;
+	memcpy(why, c->why, sizeof(why));
+	const enum chase_state again = one_set(c, k, &one);
+	memcpy(c->why, why, sizeof(why));
+	if (again == CHASE_PENDING)
+		return l->ways.state = again;
+	if (!one)
+		return state;
+	l->ways = (struct chase_fact){.state = CHASE_DONE, .value = l->entries.value};
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = 1};
+	l->set_count = 0;
+	return CHASE_DONE;
 }

@@ -42,6 +42,75 @@ static const uint32_t *extras(struct arena *a)
 	return past;
 }
 
+/* Rings that leave pages out, of sets as they are: there is room if one of them is of the extra page's set, or nobody knows. */
+static enum tlb_room room_without(void *ctx, uint32_t row, uint32_t first, uint32_t count)
+{
+	for (uint32_t q = first; q < first + count; q++)
+		if (set_of(q) == set_of(PAGES + row))
+			return *(const enum tlb_room *)ctx;
+	return TLB_ROOM_NONE;
+}
+
+static uint32_t assigned(unsigned rows, enum tlb_room room)
+{
+	const struct tlb_conflicts c = {PAGES, rows, hot};
+	const struct tlb_rooms rooms = {.ask = room_without, .ctx = &room};
+	uint32_t size[ROWS], sets = 0, all = 0;
+	struct arena a;
+
+	arena_init(&a);
+	assert_int_equal(tlb_assign_by(&a, &c, extras(&a), &rooms, size, ROWS, &sets),
+			 room == TLB_ROOM_PENDING ? CHASE_PENDING : CHASE_DONE);
+	arena_free(&a);
+	for (unsigned k = 0; k < sets; k++)
+		all += size[k] == WAYS;
+	assert_int_equal(all, sets);
+	return sets;
+}
+
+/* A page misses in no row of its set, and one in all rows. */
+static void test_left_out(void **state)
+{
+	const unsigned lost = PAGES / 2, stray = PAGES / 3;
+
+	(void)state;
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		hot[i * PAGES + stray] = true;
+	assert_int_equal(assigned(ROWS, TLB_ROOM_IS), SETS);
+	assert_int_equal(assigned(ROWS, TLB_ROOM_PENDING), 0);
+	/* Of no other set than one that may have it. */
+	assert_int_equal(assigned(ROWS, TLB_ROOM_MAYBE), SETS);
+	in_turn = true;
+	fill();
+	for (unsigned i = 0; i < ROWS; i++)
+		hot[i * PAGES + lost] = false;
+	assert_int_equal(assigned(ROWS, TLB_ROOM_IS), SETS);
+	/* No row has it. */
+	assert_int_equal(assigned(ROWS, TLB_ROOM_MAYBE), 0);
+	in_turn = false;
+	/* A set that no row shows: its pages are of none. */
+	fill();
+	assert_int_equal(assigned(SETS - 1, TLB_ROOM_IS), 0);
+}
+
+/* Each half of a set misses for another extra page: two sets of half as many. */
+static void test_halves(void **state)
+{
+	unsigned seen = 0;
+
+	(void)state;
+	fill();
+	for (unsigned q = 0; q < PAGES; q++)
+		if (set_of(q) == set_of(PAGES)) {
+			const bool odd = seen++ % 2;
+			for (unsigned i = 0; i < ROWS; i++)
+				hot[i * PAGES + q] = hot[i * PAGES + q] && odd == (i >= SETS);
+		}
+	assert_int_equal(assigned(ROWS, TLB_ROOM_IS), 0);
+	assert_int_equal(assigned(ROWS, TLB_ROOM_MAYBE), 0);
+}
+
 /* Every second visit of a lap misses, and the pages are even in number: pages of one set look like two. */
 static void test_visits(void **state)
 {
@@ -107,6 +176,8 @@ static void test_show(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
+	    cmocka_unit_test(test_left_out),
+	    cmocka_unit_test(test_halves),
 	    cmocka_unit_test(test_visits),
 	    cmocka_unit_test(test_show),
 	};

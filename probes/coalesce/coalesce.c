@@ -4,6 +4,7 @@
  * three things: what each instruction takes with some more for each transaction, what the bytes take, and what does not depend on the
  * pattern. A rule by whose numbers no such three explain all patterns is dropped. */
 #include "base/arena.h"
+#include "base/units.h"
 #include "probe/probe.h"
 #include "stat/stat.h"
 #include <errno.h>
@@ -55,28 +56,12 @@ static unsigned loads_of(const struct pattern *p)
 	return p->width > 8 ? LOADS / 2 : LOADS;
 }
 
-static unsigned warps_of(const struct device_info *d)
-{
-	const unsigned most = d->max_threads_per_block / d->warp_size,
-		       held = d->registers_per_block / (REGISTERS * d->warp_size),
-		       warps = held && held < most ? held : most;
-	return warps > WARPS_MOST ? WARPS_MOST : warps ? warps : 1;
-}
-
-static unsigned log2_floor(uint32_t n)
-{
-	unsigned k = 0;
-	while (n >>= 1)
-		k++;
-	return k;
-}
-
 /* x: the pattern's number; p[0]: turns. */
 static int setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
 	const struct pattern *is = &patterns[(unsigned)x];
-	const unsigned words = words_of(is), warps = warps_of(d);
+	const unsigned words = words_of(is), warps = job_warps(d, REGISTERS, WARPS_MOST);
 	uint32_t *table = ARENA_ARRAY(j->arena, d->warp_size, uint32_t);
 	if (!table)
 		return -ENOMEM;
@@ -144,7 +129,7 @@ static bool span(const struct point *pt, unsigned r, unsigned warps, double *out
 
 static struct load_time time_of(struct study *s, unsigned pattern)
 {
-	const unsigned warps = warps_of(study_device(s));
+	const unsigned warps = job_warps(study_device(s), REGISTERS, WARPS_MOST);
 	const double n = (LONG_TURNS - SHORT_TURNS) * loads_of(&patterns[pattern]) * warps;
 	const struct point *pt[2];
 	double v[2][REPEATS], scratch[REPEATS];

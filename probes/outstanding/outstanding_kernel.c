@@ -1,4 +1,5 @@
 /* The patterns as launches, and what comes back. */
+#include "base/units.h"
 #include "data/native_record.h"
 #include "outstanding.h"
 #include "stat/stat.h"
@@ -21,14 +22,6 @@ enum {
 	WORDS
 };
 enum { MEASURED_SM = 0, BESIDE_SPIN = 20000, BESIDE_BUSY = 64 };
-
-static unsigned log2_floor(uint32_t v)
-{
-	unsigned k = 0;
-	while (v >>= 1)
-		k++;
-	return k;
-}
 
 /* What all kernels have: the block, its lines, and who loads them. Returns the bytes that one load of the block covers. */
 static uint32_t setup_block(const struct study *s, double x, const double *p, uint32_t stride, unsigned way,

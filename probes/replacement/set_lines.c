@@ -1,5 +1,6 @@
 /* From a set's lines to accesses, and back from a point to what they cost. */
 #include "base/arena.h"
+#include "base/units.h"
 #include "data/native_record.h"
 #include "replacement.h"
 #include <errno.h>
@@ -39,23 +40,15 @@ static void put(uint64_t *to, unsigned *at, uint64_t v, unsigned bits)
 	*at += bits;
 }
 
-static unsigned log2_of(uint64_t n)
-{
-	unsigned bits = 0;
-	while (n >> bits > 1)
-		bits++;
-	return bits;
-}
-
 /* Bits of a line's number; those beyond the size are a few more. */
 static unsigned list_bits(uint32_t total)
 {
-	return log2_of(total + SET_LISTED) + 1;
+	return log2_floor(total + SET_LISTED) + 1;
 }
 
 uint32_t set_beyond(uint32_t total)
 {
-	return 2u << log2_of(total - 1);
+	return 2u << log2_floor(total - 1);
 }
 
 /* Lines that words hold of which each is of one of them only. */
@@ -128,7 +121,7 @@ void set_params(const struct set_lines *l, const struct policy_plan *plan, doubl
 			p[SET_THIRD + 1 + i / 2] += (double)(is << i % 2 * FLIP_BITS);
 		}
 	} else {
-		put(&what, &at, log2_of(l->line), 6);
+		put(&what, &at, log2_floor(l->line), 6);
 		put(&what, &at, l->total, TOTAL_BITS);
 		put(&what, &at, plan->seed >> SEED_BITS, SEED_MORE);
 		unsigned bits = list_bits(l->total), each = WORD_BITS / bits;

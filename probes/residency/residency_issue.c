@@ -1,5 +1,6 @@
 /* Warps of one block that run beside each other: which of them take turns from each other, in which order, and how many instructions a turn has. */
 #include "base/arena.h"
+#include "base/units.h"
 #include "residency.h"
 #include "stat/stat.h"
 #include <math.h>
@@ -28,29 +29,12 @@ static const struct {
     [STREAM_PAIRS] = {1, 1, 4, false, "bits"}, [STREAM_MORE_FLOAT] = {2, 1, 4, false, "bits"},
 };
 
-static unsigned log2_floor(uint32_t n)
-{
-	unsigned k = 0;
-	while (n >>= 1)
-		k++;
-	return k;
-}
-
-/* Warps of the block: as many as have registers. */
-static unsigned warps_of(const struct device_info *d)
-{
-	const unsigned most = d->max_threads_per_block / d->warp_size,
-		       held = d->registers_per_block / (REGISTERS * d->warp_size),
-		       warps = held && held < most ? held : most;
-	return warps > WARPS_MOST ? WARPS_MOST : warps ? warps : 1;
-}
-
 /* x: warps that run; p[0]: each so many behind the one before; p[1]: enum stream; p[2]: whether bursts end with a stall. */
 int residency_issue_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const unsigned kind = (unsigned)p[1], warps = warps_of(d), threads = warps * d->warp_size,
-		       stall = p[2] > 0 ? STALL : 0;
+	const unsigned kind = (unsigned)p[1], warps = job_warps(d, REGISTERS, WARPS_MOST),
+		       threads = warps * d->warp_size, stall = p[2] > 0 ? STALL : 0;
 	j->template_path = "probes/residency/issue.ptx";
 	job_param(j, "NA", stream[kind].a);
 	job_param(j, "NB", stream[kind].b);
@@ -390,7 +374,7 @@ static void study_dual(struct study *s, unsigned schedulers, unsigned room)
 
 void residency_issue(struct study *s)
 {
-	const unsigned room = warps_of(study_device(s));
+	const unsigned room = job_warps(study_device(s), REGISTERS, WARPS_MOST);
 	const struct parts f = parts_of(s, STREAM_FLOAT, room), x = parts_of(s, STREAM_SPECIAL, room);
 	unsigned schedulers;
 	if (study_pending(s))

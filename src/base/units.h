@@ -15,7 +15,7 @@ char *units_value(char *out, size_t n, double value, const char *unit);
 int units_parse_bytes(const char *text, uint64_t *bytes);
 
 /* Bits behind the highest one that is set; 0 for 0 and 1. */
-static inline unsigned log2_floor(unsigned v)
+static inline unsigned log2_floor(uint64_t v)
 {
 	unsigned n = 0;
 	while (v > 1) {

@@ -64,6 +64,14 @@ void job_pin(struct job *j, const struct device_info *d, uint32_t sm)
 	job_arg_u32(j, sm);
 }
 
+unsigned job_warps(const struct device_info *d, unsigned registers, unsigned most)
+{
+	const unsigned threads = d->max_threads_per_block / d->warp_size,
+		       held = d->registers_per_block / (registers * d->warp_size),
+		       warps = held && held < threads ? held : threads;
+	return warps > most ? most : warps ? warps : 1;
+}
+
 uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order,
 		  uint32_t n, uint8_t word)
 {

@@ -40,6 +40,8 @@ void job_arg_buffer(struct job *j, uint32_t buffer, uint64_t offset);
 void job_output(struct job *j, uint32_t words);
 /* Pins to SM `sm`: grid = enough blocks that one lands on every SM, next argument = sm. */
 void job_pin(struct job *j, const struct device_info *d, uint32_t sm);
+/* Warps of a block whose threads may have so many registers each: as many as a block can hold, at least 1 and at most `most`. */
+unsigned job_warps(const struct device_info *d, unsigned registers, unsigned most);
 /* Ring over a buffer: order[i] are byte offsets. order is not copied: take it from job->arena. Returns the buffer's index. */
 uint32_t job_ring(struct job *j, enum buffer_space space, const char *symbol, uint64_t bytes, const uint64_t *order,
 		  uint32_t n, uint8_t word);

@@ -81,6 +81,7 @@ struct CUarray_st {
 	uint64_t base;
 	struct exec_array_shape shape; /* depth: layers, where it has some */
 	uint32_t texel_bytes;
+	struct CUarray_st *next;
 };
 
 enum exec_work_kind {
@@ -132,7 +133,8 @@ struct exec_process {
 	struct CUmod_st *modules, *last; /* last: whose constants the caches may hold */
 	struct CUctx_st primary;
 	struct CUstream_st *streams;
-	uint64_t workspace; /* of cooperative launches; 0: none yet */
+	struct CUarray_st *arrays; /* that are not destroyed */
+	uint64_t workspace;	   /* of cooperative launches; 0: none yet */
 	struct CUmemPool_st *pool;
 	struct func_texture texture[EXEC_TEXTURES]; /* dimensions 0: free */
 	struct func_print print;

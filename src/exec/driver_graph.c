@@ -5,9 +5,15 @@
 
 /* ---- work ---- */
 
+static CUresult ordered(struct CUgraph_st **out, const struct CUgraph_st *g);
+static void graph_free(struct CUgraph_st *g);
+
+/* A graph as work is copied whole: a later change of the program's own is not the copy's. */
 CUresult exec_work_copy(struct exec_work *to, const struct exec_work *from)
 {
 	*to = *from;
+	if (from->kind == EXEC_WORK_GRAPH)
+		return ordered(&to->of.graph, from->of.graph);
 	if (from->kind != EXEC_WORK_KERNEL)
 		return EXEC_OK;
 	to->of.kernel.packed = mem_alloc(from->of.kernel.bytes + 1);
@@ -21,6 +27,8 @@ static void work_free(struct exec_work *w)
 {
 	if (w->kind == EXEC_WORK_KERNEL)
 		mem_free(w->of.kernel.packed);
+	else if (w->kind == EXEC_WORK_GRAPH)
+		graph_free(w->of.graph);
 }
 
 static CUresult graph_run(const struct CUgraph_st *g);
@@ -79,10 +87,11 @@ CUresult exec_node_add(struct CUgraphNode_st **out, struct CUgraph_st *g, struct
 		return EXEC_OUT_OF_MEMORY;
 	}
 	n->after = mem_alloc((count + 1) * sizeof *n->after);
-	if (!n->after || exec_work_copy(&n->work, w)) {
+	const CUresult r = n->after ? exec_work_copy(&n->work, w) : EXEC_OUT_OF_MEMORY;
+	if (r) {
 		mem_free(n->after);
 		mem_free(n);
-		return EXEC_OUT_OF_MEMORY;
+		return r;
 	}
 	if (count)
 		memcpy(n->after, after, count * sizeof *n->after);
@@ -284,13 +293,12 @@ EXEC_API CUresult cuGraphAddEventWaitNode(CUgraphNode *out, CUgraph g, const CUg
 	return cuGraphAddEmptyNode(out, g, after, count);
 }
 
-/* The child as it is when the graph is launched. */
+/* The child as it is now. */
 EXEC_API CUresult cuGraphAddChildGraphNode(CUgraphNode *out, CUgraph g, const CUgraphNode *after, size_t count,
 					   CUgraph child)
 {
-	struct exec_work w = {.kind = EXEC_WORK_GRAPH};
-	CUresult r = child ? ordered(&w.of.graph, child) : EXEC_INVALID_VALUE;
-	return r ? r : add(out, g, after, count, &w);
+	const struct exec_work w = {.kind = EXEC_WORK_GRAPH, .of.graph = child};
+	return child ? add(out, g, after, count, &w) : EXEC_INVALID_VALUE;
 }
 
 EXEC_API CUresult cuGraphAddDependencies(CUgraph g, const CUgraphNode *from, const CUgraphNode *to, size_t count)

@@ -41,11 +41,13 @@ EXEC_API CUresult cuArray3DCreate_v2(CUarray *out, const struct exec_array_shape
 	a->shape = *s;
 	a->texel_bytes = f->bytes * s->channels;
 	CUresult r = exec_alloc(s->width * rows_of(s) * a->texel_bytes, EXEC_DEVICE, &a->base);
-	if (r)
+	if (r) {
 		mem_free(a);
-	else
-		*out = a;
-	return exec_leave(r);
+		return exec_leave(r);
+	}
+	a->next = exec_process.arrays;
+	exec_process.arrays = *out = a;
+	return exec_leave(EXEC_OK);
 }
 
 EXEC_API CUresult cuArrayCreate_v2(CUarray *out, const struct exec_array_flat *s)
@@ -58,7 +60,13 @@ EXEC_API CUresult cuArrayCreate_v2(CUarray *out, const struct exec_array_flat *s
 EXEC_API CUresult cuArrayDestroy(CUarray a)
 {
 	EXEC_ENTER();
-	CUresult r = a ? exec_free(a->base) : EXEC_INVALID_HANDLE;
+	struct CUarray_st **p = &exec_process.arrays;
+	while (*p && *p != a)
+		p = &(*p)->next;
+	if (!*p)
+		return exec_leave(EXEC_INVALID_HANDLE);
+	*p = a->next;
+	CUresult r = exec_free(a->base);
 	mem_free(a);
 	return exec_leave(r);
 }

@@ -254,7 +254,8 @@ static bool graph_update(void)
 		return false;
 	void *empty;
 	return good(cuGraphCreate(&empty, 0)) && cuGraphExecUpdate_v2(e, empty, result) == 910 &&
-	       good(cuGraphLaunch(e, NULL)) && all_are(v, 25);
+	       good(cuGraphLaunch(e, NULL)) && all_are(v, 25) && good(cuGraphExecDestroy(e)) &&
+	       good(cuGraphDestroy(g)) && good(cuGraphDestroy(h)) && good(cuGraphDestroy(empty));
 }
 
 static bool graph_child(void)
@@ -264,9 +265,10 @@ static bool graph_child(void)
 	void *g, *child, *e, *node[2];
 	struct host_node h = {count, &calls};
 	return capture_steps(&child, v, 1, 3) && good(cuGraphCreate(&g, 0)) &&
-	       good(cuGraphAddChildGraphNode(&node[0], g, NULL, 0, child)) &&
+	       good(cuGraphAddChildGraphNode(&node[0], g, NULL, 0, child)) && good(cuGraphDestroy(child)) &&
 	       good(cuGraphAddHostNode(&node[1], g, &node[0], 1, &h)) && good(cuGraphInstantiateWithFlags(&e, g, 0)) &&
-	       good(cuGraphLaunch(e, NULL)) && all_are(v, 13) && calls == 1;
+	       good(cuGraphLaunch(e, NULL)) && all_are(v, 13) && calls == 1 && good(cuGraphExecDestroy(e)) &&
+	       good(cuGraphDestroy(g));
 }
 
 /* ---- libraries and pools ---- */

@@ -70,9 +70,8 @@ int kernel_file_template(struct cmd_context *c, const char *path, const struct d
 	return rc || !*text ? cmd_fail(c, CMD_DEVICE, "out of memory") : CMD_OK;
 }
 
-int kernel_file_triple(struct cmd_context *c, const char *option, uint32_t out[3])
+int kernel_file_triple(struct cmd_context *c, const char *what, const char *s, uint32_t out[3])
 {
-	const char *s = cmd_value(c, option);
 	char *end = NULL;
 	unsigned n = 0;
 	out[0] = out[1] = out[2] = 1;
@@ -85,8 +84,8 @@ int kernel_file_triple(struct cmd_context *c, const char *option, uint32_t out[3
 		if (!*end)
 			return CMD_OK;
 	}
-	return cmd_fail(c, CMD_USAGE, "--%s takes one to three counts, as in 30 or 8,4, not \"%s\"", option,
-			s ? s : "");
+	return s ? cmd_fail(c, CMD_USAGE, "%s takes one to three counts, as in 30 or 8,4, not \"%s\"", what, s)
+		 : cmd_fail(c, CMD_USAGE, "%s is missing: it takes one to three counts, as in 30 or 8,4", what);
 }
 
 /* The type of a number is the parameter's: 5 may fill a .u32 or a .u64, 2.5 an .f32 or an .f64. */
@@ -103,8 +102,8 @@ int kernel_file_number(struct cmd_context *c, const char *text, const struct ptx
 		a->kind = p->size == 8 ? ARG_U64 : ARG_U32;
 		a->bits = (uint64_t)i;
 		if (p->size < 8 && (i > (long long)UINT32_MAX || i < INT32_MIN))
-			return cmd_fail(c, CMD_USAGE, "--arg %s does not fit in the %u bytes of parameter %s", text,
-					p->size, p->name);
+			return cmd_fail(c, CMD_USAGE, "%s does not fit in the %u bytes of parameter %s", text, p->size,
+					p->name);
 		if (p->type == PTX_F32 || p->type == PTX_F64) {
 			double d = (double)i;
 			float f = (float)d;
@@ -116,7 +115,7 @@ int kernel_file_number(struct cmd_context *c, const char *text, const struct ptx
 	double d = strtod(text, &end);
 	bool single = *end == 'f' && !end[1];
 	if (end == text || (*end && !single))
-		return cmd_fail(c, CMD_USAGE, "--arg takes a number or a buffer, not \"%s\"", text);
+		return cmd_fail(c, CMD_USAGE, "an argument is a number or a buffer, not \"%s\"", text);
 	float f = (float)d;
 	a->kind = p->size == 8 && !single ? ARG_F64 : ARG_F32;
 	a->bits = 0;

@@ -10,8 +10,8 @@
 int kernel_file_text(struct cmd_context *c, const char *path, char **text);
 /* Where --template is given, the text expanded with its parameters for that device; else the text stays as it is. */
 int kernel_file_template(struct cmd_context *c, const char *path, const struct device_info *d, char **text);
-/* "30", "8,4" or "8,4,2" of an option; what is not given is 1. */
-int kernel_file_triple(struct cmd_context *c, const char *option, uint32_t out[3]);
+/* "30", "8,4" or "8,4,2", text of `what`; what is not given is 1. */
+int kernel_file_triple(struct cmd_context *c, const char *what, const char *text, uint32_t out[3]);
 /* The type of a number is the parameter's: 5 may fill a .u32 or a .u64, 2.5 an .f32 or an .f64. */
 int kernel_file_number(struct cmd_context *c, const char *text, const struct ptx_param *p, struct launch_arg *a);
 

@@ -176,8 +176,12 @@ static const struct cmd_option sim_options[] = {
      .arg = "NAME|FILE.gpu",
      .help = "the simulated GPU: a built-in name or a description of yours",
      .required = true},
-    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z", .required = true},
-    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z", .required = true},
+    {.name = "grid", .arg = "G", .help = "blocks: X, X,Y or X,Y,Z"},
+    {.name = "block", .arg = "B", .help = "threads of a block: X, X,Y or X,Y,Z"},
+    {.name = "launches",
+     .arg = "FILE",
+     .help = "several launches over one memory, in place of --grid, --block and --arg: lines \"buffer NAME CONTENT\" "
+	     "and \"launch KERNEL grid=G block=B [shared=BYTES] ARG...\""},
     {.name = "entry", .arg = "NAME", .help = "which kernel of the file (default: the first that can be run)"},
     {.name = "arg",
      .arg = "ARG",
@@ -207,6 +211,7 @@ static const struct cmd_option sim_options[] = {
     {.name = "limit",
      .arg = "CYCLES",
      .help = "end a kernel that still runs after so many cycles of the simulated GPU; what it has computed is kept"},
+    {.name = "limit-instructions", .arg = "N", .help = "the same after so many instructions of warps"},
     {.name = "threads",
      .arg = "N",
      .help =
@@ -464,7 +469,9 @@ const struct cmd_verb cmd_verbs[] = {
      .least = 1,
      .most = 1,
      .summary = "run a PTX kernel of yours on a simulated GPU",
-     .about = "Runs the kernel once and prints its cycles and its output words. The first .entry of the file is run.",
+     .about = "Runs the kernel once and prints its cycles and its output words. The first .entry of the file is run, "
+	      "or what "
+	      "--launches says. Ctrl-C ends the kernel, and what it has computed is printed.",
      .options = sim_options,
      .examples = sim_examples,
      .run = cmd_sim},

@@ -229,9 +229,9 @@ static int predict_with(struct cmd_context *c, const char *path, const struct ru
 	double shared = 0;
 	int rc = open_kernel(c, path, &run->device, &k);
 	if (!rc)
-		rc = kernel_file_triple(c, "grid", k.launch.grid);
+		rc = kernel_file_triple(c, "--grid", cmd_value(c, "grid"), k.launch.grid);
 	if (!rc)
-		rc = kernel_file_triple(c, "block", k.launch.block);
+		rc = kernel_file_triple(c, "--block", cmd_value(c, "block"), k.launch.block);
 	if (!rc)
 		rc = cmd_number(c, "shared", 0, 1 << 24, &shared);
 	if (!rc)

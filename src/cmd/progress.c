@@ -6,7 +6,7 @@
 #define REDRAW_SECONDS 0.1
 #define PLAIN_SECONDS  10.0
 
-static void clear_line(struct progress *p)
+void progress_clear(struct progress *p)
 {
 	if (p->dirty)
 		fputs("\r\033[K", p->log);
@@ -39,7 +39,7 @@ void progress_say(struct progress *p, const char *fmt, ...)
 	/* Names of devices and words of drivers are anybody's: none of their control characters may reach the terminal. */
 	str_clean(clean, sizeof(clean), line);
 	flockfile(p->log);
-	clear_line(p);
+	progress_clear(p);
 	/* In one piece: other processes may write lines of theirs. */
 	fprintf(p->log, "%s%s%s\n", p->who ? p->who : "", p->who ? ": " : "", clean);
 	fflush(p->log);
@@ -49,10 +49,28 @@ void progress_say(struct progress *p, const char *fmt, ...)
 static void draw(struct progress *p, const char *text)
 {
 	/* One column short: a full line would wrap on some terminals. */
-	clear_line(p);
+	progress_clear(p);
 	fprintf(p->log, "%.*s", (int)(p->width ? p->width - 1 : 79), text);
 	fflush(p->log);
 	p->dirty = true;
+}
+
+static bool due(struct progress *p, double now)
+{
+	if (now - p->drawn < (p->live ? REDRAW_SECONDS : PLAIN_SECONDS))
+		return false;
+	p->drawn = now;
+	return true;
+}
+
+void progress_line(struct progress *p, const char *line, double now)
+{
+	if (!due(p, now))
+		return;
+	if (p->live)
+		draw(p, line);
+	else
+		progress_say(p, "%s", line);
 }
 
 void progress_begin(struct progress *p, const struct engine_at *at)
@@ -75,9 +93,8 @@ void progress_step(struct progress *p, const struct engine_at *at, double now)
 
 	if (p->drawn == 0)
 		p->drawn = now;
-	if (now - p->drawn < (p->live ? REDRAW_SECONDS : PLAIN_SECONDS))
+	if (!due(p, now))
 		return;
-	p->drawn = now;
 	progress_left(left, sizeof(left), at->points_done, at->points_wished, at->seconds);
 	snprintf(line, sizeof(line), "[%u/%u] %s: %zu of %zu points%s%s", at->index + 1, at->total, at->probe->name,
 		 at->points_done, at->points_wished, *left ? ", " : "", left);

@@ -1,7 +1,9 @@
 /* fathom sim: one kernel of the user's on a simulated GPU. */
 #include "cmd/files.h"
+#include "cmd/interrupt.h"
 #include "cmd/kernel_file.h"
-#include "cmd/sim_args.h"
+#include "cmd/progress.h"
+#include "cmd/sim_plan.h"
 #include "cmd/sim_trace.h"
 #include "gpu/sim/sim_stats.h"
 #include "ptx/ptx.h"
@@ -9,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #define SECONDS_MOST 60 /* where the user says nothing */
 
@@ -35,18 +38,8 @@ static void word(struct str *out, uint32_t bits, const char *type)
 	}
 }
 
-/* The path of --arg out:WORDS:FILE, or NULL. */
-static const char *out_file(const struct cmd_context *c)
-{
-	const char *text, *colon;
-	for (size_t n = 0; (text = cmd_value_at(c, "arg", n)); n++)
-		if (str_starts(text, "out:") && (colon = strchr(text + 4, ':')))
-			return colon + 1;
-	return NULL;
-}
-
 /* The words as they are, behind the header of an .npy file (NumPy Enhancement Proposal 1) where the name says so. */
-static int write_words(struct cmd_context *c, const char *path, const struct sample *s)
+static int write_words(struct cmd_context *c, const char *path, const uint32_t *words, uint32_t count)
 {
 	enum { ALIGN = 64, BEFORE = 10 };
 	const char *type = cmd_value(c, "out-type");
@@ -59,7 +52,7 @@ static int write_words(struct cmd_context *c, const char *path, const struct sam
 			 type && (*type == 'f') ? 'f'
 			 : type && *type == 's' ? 'i'
 						: 'u',
-			 s->words_per_repeat);
+			 count);
 		while ((BEFORE + head.len + 1) % ALIGN)
 			str_addc(&head, ' ');
 		str_addc(&head, '\n');
@@ -68,19 +61,24 @@ static int write_words(struct cmd_context *c, const char *path, const struct sam
 		str_addn(&out, before, sizeof before);
 		str_addn(&out, str_text(&head), head.len);
 	}
-	str_addn(&out, (const char *)s->words, 4ull * s->words_per_repeat);
+	str_addn(&out, (const char *)words, 4ull * count);
 	int rc = out.failed || head.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : files_replace(c, path, &out);
 	str_free(&head);
 	str_free(&out);
 	return rc;
 }
 
-static int print_result(struct cmd_context *c, struct gpu *g, const struct sample *s, const struct native_info *n)
+/* The launch's number is said where there are several. */
+static int print_result(struct cmd_context *c, struct gpu *g, const struct sim_plan *plan, uint32_t n,
+			const struct sample *s, const struct native_info *native)
 {
 	const struct time_result *r = sim_result(g);
 	const struct func_print *said = sim_printed(g);
 	struct str out;
 	str_init(&out);
+	if (plan->path)
+		str_addf(&out, "%slaunch        %u of %u: %s\n", n ? "\n" : "", n + 1, plan->launch_count,
+			 plan->launch[n].entry);
 	if (said->length)
 		str_addf(&out, "%.*s%s", (int)said->length, said->text,
 			 said->text[said->length - 1] == '\n' ? "" : "\n");
@@ -94,24 +92,56 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sampl
 		if (s->elapsed_ms >= 0)
 			str_addf(&out, " (%.6g ms)", s->elapsed_ms);
 		str_addf(&out, "\ninstructions  %llu issued by warps; %u native in the kernel, %u clock reads\n",
-			 (unsigned long long)r->instructions, n->instructions, n->clock_reads);
+			 (unsigned long long)r->instructions, native->instructions, native->clock_reads);
 	}
-	for (uint32_t i = 0; !out_file(c) && i < s->words_per_repeat; i++) {
-		if (i % 8 == 0)
-			str_addf(&out, "%s%6u:", i ? "\n" : "words\n", i);
-		word(&out, s->words[i], cmd_value(c, "out-type"));
-	}
-	if (s->words_per_repeat && !out_file(c))
-		str_add(&out, "\n");
 	int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : cmd_print(c, &out);
 	str_free(&out);
 	return rc;
 }
 
+/* What the buffers hold whose words are asked for, printed or into their files. */
+static int print_words(struct cmd_context *c, struct gpu *g, const struct sim_plan *plan)
+{
+	uint32_t outs = 0;
+	for (uint32_t b = 0; b < plan->buffer_count; b++)
+		outs += plan->buffer[b].out && !plan->buffer[b].file;
+	for (uint32_t b = 0; b < plan->buffer_count; b++) {
+		const struct sim_plan_buffer *p = &plan->buffer[b];
+		uint64_t bytes;
+		const uint8_t *data = p->out ? sim_buffer(g, b, &bytes) : NULL;
+		struct str out;
+		if (!data)
+			continue;
+		const uint32_t count = (uint32_t)(bytes / 4), *words = (const uint32_t *)(const void *)data;
+		if (p->file) {
+			int rc = write_words(c, p->file, words, count);
+			if (rc)
+				return rc;
+			continue;
+		}
+		str_init(&out);
+		if (p->name)
+			str_addf(&out, "\nwords of %s\n", p->name);
+		else if (outs > 1)
+			str_addf(&out, "words of argument %u\n", b + 1);
+		for (uint32_t i = 0; i < count; i++) {
+			if (i % 8 == 0)
+				str_addf(&out, "%s%6u:", i ? "\n" : p->name || outs > 1 ? "" : "words\n", i);
+			word(&out, words[i], cmd_value(c, "out-type"));
+		}
+		str_add(&out, "\n");
+		int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : cmd_print(c, &out);
+		str_free(&out);
+		if (rc)
+			return rc;
+	}
+	return CMD_OK;
+}
+
 static int first_entry(struct cmd_context *c, const char *path, const char *text, const char **entry)
 {
 	struct ptx_module *m;
-	const char *wanted = cmd_value(c, "entry");
+	const char *wanted = *entry;
 	if (ptx_parse(&m, &c->arena, path, text, strlen(text), &c->error))
 		return CMD_FILE;
 	for (uint32_t i = 0; i < m->func_count; i++)
@@ -150,87 +180,170 @@ static int print_stats(struct cmd_context *c, struct gpu *g, const struct sim_sp
 	return rc;
 }
 
-static int launch(struct cmd_context *c, struct gpu *g, const char *path, const char *text)
+/* ---- while it runs ---- */
+
+struct watch {
+	struct cmd_context *c;
+	struct progress progress;
+	const char *entry;
+	double begun; /* seconds */
+};
+
+static double seconds_now(void)
 {
-	struct launch l = {.repeats = 1};
-	struct sample s = {0};
-	struct native_info native;
-	struct kernel_source src = {.name = path, .text = text};
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+/* Time left is told by the blocks that have begun. */
+static bool look(void *ctx, uint64_t begun, uint64_t blocks)
+{
+	struct watch *w = ctx;
+	char left[40], line[200];
+	const double now = seconds_now();
+	progress_left(left, sizeof left, begun, blocks, now - w->begun);
+	snprintf(line, sizeof line, "%s: %llu of %llu blocks begun%s%s", w->entry, (unsigned long long)begun,
+		 (unsigned long long)blocks, *left ? ", " : "", left);
+	progress_line(&w->progress, line, now);
+	return interrupt_requested();
+}
+
+/* ---- launches ---- */
+
+/* What a launch of the plan needs: its kernel, which later launches of the same name share. */
+struct kernel {
+	const char *entry;
 	uint32_t id;
-	int rc = first_entry(c, path, text, &src.entry);
+	struct native_info native;
+};
+
+static int load(struct cmd_context *c, struct gpu *g, const char *path, const char *text, struct kernel *k)
+{
+	struct kernel_source src = {.name = path, .text = text};
+	int rc = first_entry(c, path, text, &k->entry);
 	if (rc)
 		return rc;
-	rc = g->ops->load(g, &src, 1, &id, &native, &c->error);
-	if (rc)
-		return rc == -ENOMEM ? CMD_DEVICE : CMD_FILE;
-	const struct func_program *p = sim_program(g, id);
-	struct trace_writer *t = NULL;
-	struct time_hook hook;
-	double limit = SECONDS_MOST, shared = 0, cycles = 0;
+	src.entry = k->entry;
+	rc = g->ops->load(g, &src, 1, &k->id, &k->native, &c->error);
+	return !rc ? CMD_OK : rc == -ENOMEM ? CMD_DEVICE : CMD_FILE;
+}
+
+/* The options that hold for every launch. */
+static int settings(struct cmd_context *c, struct gpu *g, uint32_t *limit_ms)
+{
+	double seconds = SECONDS_MOST, cycles = 0, instructions = 0;
 	const char *type = cmd_value(c, "out-type");
-	if (!p)
-		return cmd_fail(c, CMD_DEVICE, "out of memory");
-	rc = kernel_file_triple(c, "grid", l.grid);
-	if (!rc)
-		rc = kernel_file_triple(c, "block", l.block);
-	if (!rc)
-		rc = sim_args(c, g, p, &l);
-	if (!rc)
-		rc = cmd_seconds(c, "time-limit", 0, 1e6, &limit);
+	int rc = cmd_seconds(c, "time-limit", 0, 1e6, &seconds);
 	if (!rc)
 		rc = cmd_number(c, "limit", 1, 1e15, &cycles);
 	if (!rc)
-		rc = cmd_number(c, "shared", 0, 1 << 24, &shared);
+		rc = cmd_number(c, "limit-instructions", 1, 1e15, &instructions);
 	if (!rc && type && strcmp(type, "u32") != 0 && strcmp(type, "s32") != 0 && strcmp(type, "f32") != 0 &&
 	    strcmp(type, "x32") != 0)
 		rc = cmd_fail(c, CMD_USAGE, "--out-type is u32, s32, f32 or x32, not \"%s\"", type);
-	l.shared_bytes = (uint32_t)shared;
-	sim_limit(g, (uint64_t)cycles);
-	if (!rc && cmd_flag(c, "trace"))
+	sim_limit(g, (uint64_t)cycles, (uint64_t)instructions);
+	*limit_ms = (uint32_t)ceil(seconds * 1000);
+	return rc;
+}
+
+/* The launch, with the trace and the statistics that are asked for. The sample is the caller's to free. */
+static int launch(struct cmd_context *c, struct gpu *g, const struct kernel *k, const struct launch *l,
+		  const char *text, struct sample *s, struct time_stats *counts)
+{
+	const struct func_program *p = sim_program(g, k->id);
+	struct trace_writer *t = NULL;
+	struct time_hook hook;
+	int rc = CMD_OK;
+	if (cmd_flag(c, "trace"))
 		rc = trace_open(&t, c, cmd_value(c, "trace"), text, p, cmd_value(c, "gpu"), &hook);
 	if (rc)
 		return rc;
-	snprintf(l.entry, sizeof l.entry, "%s", src.entry);
-	l.time_limit_ms = (uint32_t)ceil(limit * 1000);
-	l.compiled = cmd_flag(c, "compiled");
 	if (t)
 		sim_trace(g, &hook);
-	struct time_stats counts = {.record = ARENA_ARRAY(&c->arena, p->inst_count, struct time_count)};
-	if (!counts.record)
+	counts->record = ARENA_ARRAY(&c->arena, p->inst_count, struct time_count);
+	if (!counts->record)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
 	if (cmd_flag(c, "stats"))
-		sim_stats(g, &counts);
-	rc = g->ops->run(g, id, &l, &s, &c->error) ? CMD_DEVICE : CMD_OK;
-	int written = trace_close(t);
+		sim_stats(g, counts);
+	rc = g->ops->run(g, k->id, l, s, &c->error) ? CMD_DEVICE : CMD_OK;
+	const int written = trace_close(t);
+	return rc ? rc : written;
+}
+
+static int one(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, uint32_t n, const struct kernel *k,
+	       const char *text, uint32_t limit_ms, struct watch *w)
+{
+	const struct func_program *p = sim_program(g, k->id);
+	const struct time_watch watch = {.ctx = w, .look = look};
+	struct time_stats counts = {0};
+	struct sample s = {0};
+	struct launch l;
+	int rc = p ? sim_plan_launch(c, g, plan, n, p, &l) : cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (rc)
+		return rc;
+	l.time_limit_ms = limit_ms;
+	l.compiled = cmd_flag(c, "compiled");
+	w->entry = k->entry;
+	w->begun = w->progress.drawn = seconds_now();
+	sim_watch(g, &watch);
+	rc = launch(c, g, k, &l, text, &s, &counts);
+	sim_watch(g, NULL);
+	progress_clear(&w->progress);
 	if (!rc)
-		rc = written;
-	if (!rc)
-		rc = print_result(c, g, &s, &native);
-	if (!rc && out_file(c) && s.words_per_repeat)
-		rc = write_words(c, out_file(c), &s);
+		rc = print_result(c, g, plan, n, &s, &k->native);
+	if (!rc && s.outcome != OUTCOME_REFUSED && (n + 1 == plan->launch_count || s.outcome != OUTCOME_OK))
+		rc = print_words(c, g, plan);
 	if (!rc && cmd_flag(c, "stats") && s.outcome != OUTCOME_REFUSED)
 		rc = print_stats(c, g, sim_described(g), p, &l, &counts);
 	if (!rc && s.outcome != OUTCOME_OK)
-		rc = cmd_fail(c, CMD_INCOMPLETE, "the kernel did not end well: %s", s.message);
+		rc = cmd_fail(c, interrupt_requested() ? CMD_INTERRUPTED : CMD_INCOMPLETE,
+			      "the kernel did not end well: %s", s.message);
 	sample_free(&s);
+	return rc;
+}
+
+static int launches(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, const char *path, const char *text)
+{
+	struct kernel *kernels = ARENA_ARRAY(&c->arena, plan->launch_count, struct kernel);
+	struct watch w = {.c = c, .progress = {.log = c->log, .live = c->log_live, .width = c->log_width}};
+	uint32_t count = 0, limit_ms = 0;
+	int rc = kernels ? settings(c, g, &limit_ms) : cmd_fail(c, CMD_DEVICE, "out of memory");
+	interrupt_watch();
+	for (uint32_t n = 0; !rc && n < plan->launch_count; n++) {
+		struct kernel *k = kernels;
+		const char *entry = plan->launch[n].entry;
+		while (k < kernels + count && (!entry || strcmp(k->entry, entry) != 0))
+			k++;
+		if (k == kernels + count) {
+			k->entry = entry;
+			rc = sim_plan_place(c, plan, n, load(c, g, path, text, k));
+			count++;
+		}
+		if (!rc)
+			rc = one(c, g, plan, n, k, text, limit_ms, &w);
+	}
 	return rc;
 }
 
 int cmd_sim(struct cmd_context *c, int argc, char **argv)
 {
+	struct sim_plan plan;
 	struct gpu *g;
 	char *text = NULL;
 	(void)argc;
 	int rc = cmd_threads(c);
 	if (!rc)
 		rc = kernel_file_text(c, argv[0], &text);
+	if (!rc)
+		rc = sim_plan_read(c, &plan);
 	if (rc || !text)
 		return rc;
 	if (gpu_sim.open(&g, cmd_value(c, "gpu"), 1, &c->error))
 		return c->error.code == -ENOMEM ? CMD_DEVICE : CMD_FILE;
 	rc = kernel_file_template(c, argv[0], g->ops->info(g), &text);
 	if (!rc)
-		rc = launch(c, g, argv[0], text);
+		rc = launches(c, g, &plan, argv[0], text);
 	g->ops->close(g);
 	return rc;
 }

@@ -3,10 +3,12 @@ import ast
 import json
 import os
 import re
+import signal
 import struct
 import subprocess
 import sys
 import tempfile
+import time
 
 FATHOM = sys.argv[1]
 KERNEL = """.version 6.0
@@ -29,6 +31,50 @@ KERNEL = """.version 6.0
 	st.global.u32 [%o], %t;
 	ret;
 }
+"""
+SEVERAL = """.version 6.0
+.target sm_70
+.address_size 64
+.global .u32 calls;
+.visible .entry add(.param .u64 x, .param .u64 y, .param .u32 n)
+{
+	.reg .b32 %t, %a, %b, %c;
+	.reg .b64 %x, %y, %w;
+	.reg .pred %p;
+	ld.param.u64 %x, [x];
+	ld.param.u64 %y, [y];
+	ld.param.u32 %a, [n];
+	mov.u32 %t, %tid.x;
+	mov.u32 %c, %ctaid.x;
+	mad.lo.u32 %t, %c, 8, %t;
+	setp.ge.u32 %p, %t, %a;
+	@%p ret;
+	mul.wide.u32 %w, %t, 4;
+	add.u64 %x, %x, %w;
+	add.u64 %y, %y, %w;
+	ld.global.u32 %a, [%x];
+	ld.global.u32 %b, [%y];
+	add.u32 %b, %a, %b;
+	st.global.u32 [%y], %b;
+	atom.global.add.u32 %a, [calls], 1;
+	ret;
+}
+.visible .entry tell(.param .u64 y)
+{
+	.reg .b32 %a;
+	.reg .b64 %y;
+	ld.param.u64 %y, [y];
+	ld.global.u32 %a, [calls];
+	st.global.u32 [%y+4], %a;
+	ret;
+}
+"""
+LAUNCHES = """# y += x, twice
+buffer x fill:16:3
+buffer y out:16
+launch add grid=2 block=8 x y 16
+launch add grid=2 block=8 x y 16 # again
+launch tell grid=1 block=1 y
 """
 failures = []
 
@@ -80,6 +126,33 @@ with tempfile.TemporaryDirectory() as folder:
     rc, said, err = run(back, *place[1:], *values, "--limit", "20000")
     took = int(re.search(r"cycles +(\d+)", said).group(1))
     check("a limit of cycles", rc == 1 and " 89\n" in said and "cycles" in err and 20000 <= took < 60000, f"exit {rc}, {said!r}, {err!r}")
+    rc, said, err = run(back, *place[1:], *values, "--limit-instructions", "5000")
+    took = int(re.search(r"instructions +(\d+)", said).group(1))
+    check("a limit of instructions", rc == 1 and " 89\n" in said and "instructions" in err and 5000 <= took < 10000, f"exit {rc}, {said!r}, {err!r}")
+    with subprocess.Popen([FATHOM, "sim", back, *place[1:], *values], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as p:
+        time.sleep(0.5)
+        p.send_signal(signal.SIGINT)
+        said, err = p.communicate(timeout=60)
+    check("Ctrl-C", p.returncode == 130 and " 89\n" in said and "stopped after" in err, f"exit {p.returncode}, {said!r}, {err!r}")
+
+    # Several launches over one memory: what one leaves, and what the text's variables hold, the next finds.
+    several, list_of = os.path.join(folder, "several.ptx"), os.path.join(folder, "launches.txt")
+    with open(several, "w", encoding="ascii") as f:
+        f.write(SEVERAL)
+    for text, code, words in ((LAUNCHES, 0, []), (LAUNCHES.replace("tell grid", "none grid"), 4, [":6:", "none"]), (LAUNCHES.replace(" 16\n", " y16\n"), 4, [":4:", "y16"]),
+                              (LAUNCHES.replace("fill", "full"), 4, [":2:", "full"]), (LAUNCHES.replace("block=8", "block=0"), 4, [":4:", "block="]),
+                              (LAUNCHES.replace("buffer y", "buffer x"), 4, [":3:", "already"]), ("# nothing\n", 4, ["launches nothing"]), ("lunch\n", 4, [":1:", "lunch"])):
+        with open(list_of, "w", encoding="ascii") as f:
+            f.write(text)
+        result = run(several, "--gpu", "toy", "--launches", list_of)
+        if code:
+            refused("a launch file", result, code, *words)
+        else:
+            words = [int(w) for line in result[1].splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
+            check("several launches", result[0] == 0 and words == [6, 32] + [6] * 14 and result[1].count("outcome       OK") == 3, result)
+    refused("a grid beside a launch file", run(*place, "--launches", list_of), 2, "--grid", "launches.txt")
+    refused("no grid", run(path, "--gpu", "toy", *values), 2, "--grid", "missing")
+
     refused("a damaged array", run(back, *place[1:], "--arg", "out:8", "--arg", "in:" + array, "--arg", "3.0"), 4, "o.npy", ".npy")
     cycles = re.search(r"cycles +(\d+)", out)
     check("cycles", cycles and int(cycles.group(1)) > 0, out)

@@ -388,7 +388,7 @@ static uint64_t output_bytes(const struct launch *l)
 /* Whether what a launch that did not end well has computed is wanted. */
 static bool keeps(const struct sim *g, const struct sample *s)
 {
-	return g->limit_cycles && s->outcome == OUTCOME_TIMEOUT;
+	return (g->limit_cycles || g->limit_instructions || g->watch) && s->outcome == OUTCOME_TIMEOUT;
 }
 
 static int launches(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f, struct sample *out,
@@ -402,6 +402,8 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .hook = g->hook,
 				 .stats = g->stats,
 				 .limit_cycles = g->limit_cycles,
+				 .limit_instructions = g->limit_instructions,
+				 .watch = g->watch,
 				 .limit_ms = l->time_limit_ms ? l->time_limit_ms : DEFAULT_LIMIT_MS};
 	if (!q.program)
 		return err_nomem(e);
@@ -512,9 +514,26 @@ void sim_stats(struct gpu *gpu, struct time_stats *s)
 	((struct sim *)gpu)->stats = s;
 }
 
-void sim_limit(struct gpu *gpu, uint64_t cycles)
+void sim_limit(struct gpu *gpu, uint64_t cycles, uint64_t instructions)
 {
 	((struct sim *)gpu)->limit_cycles = cycles;
+	((struct sim *)gpu)->limit_instructions = instructions;
+}
+
+void sim_watch(struct gpu *gpu, const struct time_watch *w)
+{
+	((struct sim *)gpu)->watch = w;
+}
+
+const uint8_t *sim_buffer(const struct gpu *gpu, uint32_t n, uint64_t *bytes)
+{
+	const struct sim *g = (const struct sim *)gpu;
+	for (uint32_t k = 0; n < g->buffer_count && g->buffer[n].bytes && k < g->memory.count; k++)
+		if (g->memory.region[k].base == g->buffer[n].base) {
+			*bytes = g->buffer[n].bytes;
+			return g->memory.region[k].data;
+		}
+	return NULL;
 }
 
 void sim_threads(struct gpu *gpu, uint32_t threads)

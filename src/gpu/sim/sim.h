@@ -21,8 +21,12 @@ int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_p
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
 /* Counts later launches into s, whose records are the caller's, as many as the kernel has. NULL: no more. */
 void sim_stats(struct gpu *g, struct time_stats *s);
-/* Later launches end after so many cycles, 0: only with the kernel. What they have computed by then is in the sample. */
-void sim_limit(struct gpu *g, uint64_t cycles);
+/* Later launches end after so many cycles or instructions of warps, 0: only with the kernel. What they have computed by then is in the sample. */
+void sim_limit(struct gpu *g, uint64_t cycles, uint64_t instructions);
+void sim_watch(struct gpu *g,
+	       const struct time_watch *w); /* looks at later launches, and may end them as a limit does; NULL: none */
+/* Buffer n of the latest launch as that left it, `bytes` long; NULL: there is none. */
+const uint8_t *sim_buffer(const struct gpu *g, uint32_t n, uint64_t *bytes);
 void sim_general(struct gpu *g, bool on); /* never take the solo path */
 /* Host threads that a launch may use, instead of what FATHOM_THREADS or the number of processors says. The same results. */
 void sim_threads(struct gpu *g, uint32_t threads);

@@ -80,11 +80,16 @@ int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct
 		base += bytes;
 	}
 	uint32_t count = l->buffer_count + l->texture_count;
-	bool same = g->module == id + 1 && g->buffer_count == count;
+	/* Kernels of one text share its variables. */
+	const bool module =
+	    g->module == id + 1 || (g->module && strcmp(g->kernel[g->module - 1].text, g->kernel[id].text) == 0);
+	bool same = module && g->buffer_count == count;
 	for (uint32_t i = 0; same && i < count; i++)
 		same = g->buffer[i].base == want[i].base && g->buffer[i].bytes == want[i].bytes;
-	if (same)
+	if (same) {
+		g->module = id + 1;
 		return 0;
+	}
 
 	/* Regions that stay where they were keep their content, so that a warm cache stays right about it. */
 	struct func_memory old = g->memory;
@@ -116,7 +121,14 @@ int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct
 		}
 		g->buffer[i] = want[i];
 	}
-	if (!r && p->global_bytes) {
+	struct func_region *kept = NULL;
+	for (uint32_t k = 0; module && k < old.count; k++)
+		if (old.region[k].data && old.region[k].base == FUNC_MODULE_BASE)
+			kept = &old.region[k];
+	if (!r && kept) {
+		g->memory.region[g->memory.count++] = *kept;
+		kept->data = NULL;
+	} else if (!r && p->global_bytes) {
 		struct func_region *v;
 		r = func_memory_add(&g->memory, FUNC_MODULE_BASE, p->global_bytes, &v);
 		if (!r && p->global_init)

@@ -37,7 +37,8 @@ struct sim {
 	uint64_t constant_content;
 	const struct time_hook *hook;
 	struct time_stats *stats;
-	uint64_t limit_cycles;
+	uint64_t limit_cycles, limit_instructions;
+	const struct time_watch *watch;
 	struct sfu *sfu; /* tables of the special function unit; built when the first kernel uses them */
 	bool sfu_built;
 	bool general, apart;

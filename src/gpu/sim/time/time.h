@@ -97,19 +97,28 @@ struct time_check {
 	void (*barrier)(void *ctx, const struct func_warp *w); /* of the block: w has come to it */
 };
 
+/* Looks at a launch now and then, by the thread that launched. */
+struct time_watch {
+	void *ctx;
+	/* So many blocks of all have begun. True: end the launch. */
+	bool (*look)(void *ctx, uint64_t begun, uint64_t blocks);
+};
+
 struct time_request {
 	const struct time_program *program;
 	struct func_launch
 	    *launch;	       /* program, grid, block, shared_bytes, params, constant, memory; the rest is filled in */
 	uint32_t limit_ms;     /* wall time; 0 = none */
 	uint64_t limit_cycles; /* 0 = none; looked at every thousand issues of a cluster */
-	double host_ns;	       /* simulated time that the host takes before it: the gap between launches comes on top */
-	bool no_solo;	       /* take the general loop even when one warp is alive: for the differential test */
-	bool apart; /* a cluster that is alone queues what it wants too: what asking at once has to agree with */
-	bool poll;  /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
+	uint64_t limit_instructions; /* of warps, 0 = none; looked at between the epochs of the clusters */
+	double host_ns; /* simulated time that the host takes before it: the gap between launches comes on top */
+	bool no_solo;	/* take the general loop even when one warp is alive: for the differential test */
+	bool apart;	/* a cluster that is alone queues what it wants too: what asking at once has to agree with */
+	bool poll; /* general loop that looks at every scheduler in every cycle: what the skipping has to agree with */
 	const struct time_hook *hook;	/* NULL = none; with a hook the general loop runs */
 	const struct time_check *check; /* NULL = none; clusters take turns with one */
 	struct time_stats *stats;	/* NULL = none; the launch is added to what is there */
+	const struct time_watch *watch; /* NULL = none */
 };
 enum time_end { TIME_DONE, TIME_REFUSED, TIME_DEADLOCK, TIME_LIMIT, TIME_FAULT };
 struct time_result {

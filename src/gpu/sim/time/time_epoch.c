@@ -107,7 +107,7 @@ static void prepare(struct time_gpu *g, struct time_grid *grid, struct time_clus
 				   .turn = (uint32_t)(g->spec->warp_interval + 0.5),
 				   .policy = g->spec->policy,
 				   .schedulers = g->spec->schedulers,
-				   .patience = grid->q->limit_cycles ? 1 : TIME_PATIENCE};
+				   .patience = time_is_limited(grid->q) ? 1 : TIME_PATIENCE};
 	c->now = grid->start;
 	wheel_reset(&c->wheel, grid->start);
 }
@@ -181,6 +181,8 @@ static void run_serial(struct time_gpu *g, struct time_grid *grid)
 				time_deadlock(&last_busy(g)->run);
 				return;
 			}
+			if (step % 1024 == 0 && time_ended(g, &c->run))
+				return;
 			/* Its far turns may turn out to be later than it thought: then it has done nothing. */
 			time_step(&c->run, at + 1);
 			if (c->run.stop || c->out_of_memory)
@@ -304,6 +306,8 @@ static void run_epochs(struct time_gpu *g, struct time_grid *grid)
 			run_all(g, many, end);
 			struct standing s = look(g);
 			if (s.stop)
+				return;
+			if (s.live && time_ended(g, &s.one->run))
 				return;
 			many = (grid->large || s.issued >= ISSUES_FIRST) && s.issued - issued >= ISSUES_EPOCH;
 			issued = s.issued;

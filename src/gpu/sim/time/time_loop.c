@@ -360,7 +360,31 @@ static uint32_t line_now(const struct time_run *x)
 	return x->p->func->line;
 }
 
-#define LIMIT_PATIENCE 1024 /* issues, where cycles are limited */
+#define LIMIT_PATIENCE 1024 /* issues, of a launch that something may end */
+
+/* Ends the launch; why: "still running after" so many cycles. */
+static void end_here(struct time_run *x, const char *why)
+{
+	x->stop = true;
+	x->r->end = TIME_LIMIT;
+	snprintf(x->r->message, sizeof x->r->message, "line %u: %s %llu cycles", line_now(x), why,
+		 (unsigned long long)(x->last - x->start));
+}
+
+bool time_ended(struct time_gpu *g, struct time_run *x)
+{
+	const struct time_request *q = x->q;
+	uint64_t issued = 0;
+	for (uint32_t n = 0; q->limit_instructions && n < g->spec->cluster_count; n++)
+		issued += g->cluster[n].result.instructions;
+	char why[64];
+	snprintf(why, sizeof why, "still running after %llu instructions and", (unsigned long long)issued);
+	if (q->limit_instructions && issued >= q->limit_instructions)
+		end_here(x, why);
+	else if (q->watch && q->watch->look(q->watch->ctx, x->grid->next_block, x->grid->blocks))
+		end_here(x, "stopped after");
+	return x->stop;
+}
 
 static bool out_of_time(struct time_run *x)
 {
@@ -370,14 +394,12 @@ static bool out_of_time(struct time_run *x)
 	if (x->c->out_of_memory)
 		x->stop = true;
 	const uint64_t cycles = x->q->limit_cycles;
-	if (cycles && x->patience > LIMIT_PATIENCE)
+	if (time_is_limited(x->q) && x->patience > LIMIT_PATIENCE)
 		x->patience = LIMIT_PATIENCE;
-	if (cycles && x->last - x->start >= cycles) {
-		x->stop = true;
-		x->r->end = TIME_LIMIT;
-		snprintf(x->r->message, sizeof x->r->message, "line %u: still running after %llu cycles", line_now(x),
-			 (unsigned long long)(x->last - x->start));
-	}
+	if (cycles && x->last - x->start >= cycles)
+		end_here(x, "still running after");
+	if (x->c->alone && !x->stop)
+		time_ended(x->g, x);
 	if (!x->grid->limit || x->stop)
 		return x->stop;
 	struct timespec now;

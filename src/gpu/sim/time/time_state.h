@@ -527,6 +527,12 @@ void time_watch_branch(struct time_run *x, struct time_warp *w, const struct fun
 void time_watch_handler(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint32_t mask);
 
 /* ---- time_loop.c ---- */
+/* Whether somebody asked for the launch's end: then x, the cluster that is said to run, has ended it. */
+bool time_ended(struct time_gpu *g, struct time_run *x);
+static inline bool time_is_limited(const struct time_request *q)
+{
+	return q->limit_cycles || q->limit_instructions || q->watch;
+}
 void time_fault(struct time_run *x, const struct time_warp *w, uint32_t pc); /* ends the launch; w->f says why */
 /* Scheduler s may issue as early as `at`: its turn comes no later. */
 void time_turn(const struct time_sched *s, uint64_t at);

@@ -56,35 +56,62 @@ static int check_same_device(struct cmd_context *c, const struct run *r, const s
 
 /* ---- measuring and after ---- */
 
+/* Commands to type next are printed as the program was called. word: what stands before the file, or NULL; page: a file for a page, or NULL. */
 static void next_command(struct str *out, const struct cmd_context *c, const char *what, const char *verb,
-			 const char *word, const char *path)
+			 const char *word, const char *path, const char *page)
 {
 	str_addf(out, "  %-10s ", what);
 	help_quote(out, c->program);
 	str_addf(out, " %s%s%s ", verb, word ? " " : "", word ? word : "");
 	help_quote(out, path);
+	if (page) {
+		str_add(out, " --html ");
+		help_quote(out, page);
+	}
 	str_addc(out, '\n');
 }
 
-/* What `fathom explain` may be asked about this run. */
+/* What `fathom explain` may be asked about this run: of what most people want to know, the first that was answered. */
 static const char *example_key(const struct run *r)
 {
-	return findings_get(&r->findings, "cache.global.l2.latency") ? "L2" : r->findings.items[0].key;
+	static const char *const wanted[] = {"cache.global.l2.latency", "cache.global.l1.size", "memory.global.latency",
+					     "cache.constant.l1.size", "shared.latency"};
+	for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+		const struct finding *f = findings_get(&r->findings, wanted[i]);
+		if (f && finding_estimated(f))
+			return i ? wanted[i] : "L2";
+	}
+	for (size_t i = 0; i < r->findings.count; i++)
+		if (finding_estimated(&r->findings.items[i]))
+			return r->findings.items[i].key;
+	return r->findings.items[0].key;
+}
+
+/* gtx280.fathom: gtx280.html. NULL: out of memory. */
+static const char *page_of(struct cmd_context *c, const char *path)
+{
+	static const char end[] = ".fathom";
+	const size_t n = strlen(path) - (str_ends(path, end) ? strlen(end) : 0);
+	return arena_printf(&c->arena, "%.*s.html", (int)n, path);
 }
 
 static int summarise(struct measuring *m, const struct run *r)
 {
 	struct cmd_context *c = m->c;
+	const char *page = page_of(c, m->path);
 	struct str out;
 	int rc;
 
+	if (!page)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	progress_say(&m->progress, "wrote %s", m->path);
 	str_init(&out);
 	rc = report_summary(&out, r, &c->style, &c->error);
 	if (rc == 0) {
-		str_addf(&out, "Wrote %s\n", m->path);
-		next_command(&out, c, "all of it", "report", NULL, m->path);
+		next_command(&out, c, "all of it", "report", NULL, m->path, NULL);
+		next_command(&out, c, "picture", "report", NULL, m->path, page);
 		if (r->findings.count)
-			next_command(&out, c, "why", "explain", example_key(r), m->path);
+			next_command(&out, c, "why", "explain", example_key(r), m->path, NULL);
 	}
 	rc = rc ? CMD_DEVICE : cmd_print(c, &out);
 	str_free(&out);

@@ -34,7 +34,7 @@ def main():
         fathom = os.path.join(prefix, "bin/fathom")
         ran = subprocess.run([fathom, "run", "-d", "sim:" + os.path.join(prefix, "share/fathom/gpus/toy.gpu"), "-p", "barrier"], cwd=staging,
                              check=False, capture_output=True, text=True)
-        if ran.returncode or "Wrote " not in ran.stdout:
+        if ran.returncode or "wrote " not in ran.stderr:
             problems.append(f"the installed program ends with {ran.returncode}: {ran.stderr}")
     print("\n".join(problems + [f"installed: {len(WANTED)} files, {len(problems)} problems"]))
     return 1 if problems else 0

@@ -255,7 +255,7 @@ def test_free_names(o):
         accepted(result)
         names = os.listdir(folder)
         expect(len(names) == count, f"{names} after {count} runs")
-        expect(any("Wrote " + n in result.stdout for n in names), f"the file is not named in {result.stdout!r}")
+        expect(any(f"wrote {n}\n" in result.stderr and f"report {n}\n" in result.stdout for n in names), f"the file is not named in {result.stdout!r}")
 
 
 def test_same_seed_same_run(o):

@@ -437,12 +437,13 @@ static void study_global(struct study *s)
 /* The key of the latency of the smallest footprint, through the L1 or past it. */
 static const char *nearest(const struct study *s, unsigned kind)
 {
-	static const char *const keys[] = {"cache.global.l1.latency", "cache.global.l2.latency"};
+	static const char *const sizes[] = {"cache.global.l1.size", "cache.global.l2.size"},
+				 *const latencies[] = {"cache.global.l1.latency", "cache.global.l2.latency"};
 
 	for (; kind < 2; kind++) {
-		const struct finding *f = study_finding(s, keys[kind]);
+		const struct finding *f = study_finding(s, sizes[kind]);
 		if (!f || f->verdict != VERDICT_ABSENT)
-			return keys[kind];
+			return latencies[kind];
 	}
 	return "memory.global.latency";
 }

@@ -1,5 +1,6 @@
 /* Figures of the probe, after Wong 2010, Figures 21 to 24. */
 #include "code_share.h"
+#include "stat/stat.h"
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -143,7 +144,7 @@ static int draw_rivals(const struct study *s, struct figure_list *out, struct xy
 static int draw_fetch(const struct study *s, struct figure_list *out, struct xy *v)
 {
 	const struct series *series = study_series(s, EXPERIMENT_TIMELINE);
-	double late[CODE_READS];
+	double late[CODE_READS], sorted[CODE_READS];
 	for (size_t i = 0; series && i < series->count; i++) {
 		const struct point *pt = &series->points[i];
 		const struct native_info *n = study_native(s, EXPERIMENT_TIMELINE, pt);
@@ -154,9 +155,10 @@ static int draw_fetch(const struct study *s, struct figure_list *out, struct xy 
 		if (!f)
 			return -1;
 		f->x = (struct figure_axis){.label = "place in the code", .unit = "bytes"};
-		f->y = (struct figure_axis){.label = "behind the other warp", .unit = "cycles"};
+		f->y = (struct figure_axis){.label = "later than most reads", .unit = "cycles"};
+		const double usual = stat_median(late, CODE_READS, sorted);
 		for (unsigned k = 0; k < CODE_READS; k++)
-			v[k] = (struct xy){.x = (double)n->layout.step * k, .mean = late[k]};
+			v[k] = (struct xy){.x = (double)n->layout.step * k, .mean = late[k] - usual};
 		return add_marks(f, "one read", MARK_LINE, v, CODE_READS, false);
 	}
 	return 0;

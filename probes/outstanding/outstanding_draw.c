@@ -91,8 +91,8 @@ static int draw_loads(const struct study *s, struct figure_list *out, const stru
 	if (!dots_of(series, loads, 1, dot))
 		return 0; /* more than a warp may have under way */
 	for (unsigned pass = 0; pass < 2; pass++) {
-		struct figure *f = pass ? new_figure(out, "variance", loads, "Variance of neighbouring latencies",
-						     "variance of three neighbours", "cycles^2")
+		struct figure *f = pass ? new_figure(out, "variance", loads, "Variance of three neighbours' latencies",
+						     "variance", "cycles^2")
 					: new_figure(out, "latency", loads, "Time until all threads have their data",
 						     "latency", "cycles");
 		if (!f)
@@ -127,13 +127,14 @@ static int draw_copies(const struct study *s, struct figure_list *out, struct do
 	if (!f)
 		return -ENOMEM;
 	f->x = (struct figure_axis){.label = "size", .unit = "bytes", .log2 = true};
-	f->y = (struct figure_axis){.label = "time", .unit = "ms"};
+	f->y = (struct figure_axis){.label = "time", .unit = "us"};
+	figure_key(f, "cache.global.l2.copy_size");
 	for (unsigned flushed = 0; flushed < 2; flushed++) {
 		size_t n = 0;
 		for (size_t i = 0; i < series->count; i++) {
 			const struct point *pt = &series->points[i];
 			if (pt->outcome == OUTCOME_OK && pt->p[0] == flushed && pt->p[1] == 0 && pt->elapsed_ms > 0)
-				dot[n++] = (struct dot){pt->x, pt->elapsed_ms};
+				dot[n++] = (struct dot){pt->x, 1000 * pt->elapsed_ms};
 		}
 		qsort(dot, n, sizeof *dot, compare_dots);
 		for (size_t i = 0; i < n; i++) {

@@ -58,7 +58,7 @@ static int draw_items(const struct study *s, const struct timed_pair *by, struct
 	struct figure *f;
 	if (!n)
 		return 0;
-	f = figures_new(out, "pipeline-items", "Run time of as many instructions against work items that make them");
+	f = figures_new(out, "pipeline-items", "Run time of a fixed number of instructions against work items");
 	if (!f)
 		return -1;
 	figure_repeats(f, "Lemeire 2016, Fig. 1", "pipeline.*");
@@ -93,12 +93,12 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 		return -1;
 	if (!(d->clock_hz > 0))
 		return 0;
-	f = figures_new(out, "pipeline-cycles", "Cycles an integer operation of a warp takes against occupancy");
+	f = figures_new(out, "pipeline-cycles", "Cycles per integer operation of a warp against occupancy");
 	if (!f)
 		return -1;
 	figure_repeats(f, "Lemeire 2016, Fig. 3", "pipeline.int.*");
 	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
-	f->y = (struct figure_axis){.label = "cycles", .unit = "cycles", .log2 = true};
+	f->y = (struct figure_axis){.label = "one operation", .unit = "cycles", .log2 = true};
 	for (size_t i = 0; i < sizeof ilp / sizeof *ilp; i++) {
 		const size_t n = curve(study_series(s, CLASS_INT), &k, ilp[i], x, y);
 		char label[32];

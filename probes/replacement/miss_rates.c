@@ -292,8 +292,9 @@ static void put(struct curve *c, double x, double y)
 	c->y[at] = y;
 }
 
+/* keys: a glob of the findings that it is the evidence of. */
 static int draw(struct figure_list *out, const struct curve *c, const char *name, const char *title, const char *label,
-		const char *unit)
+		const char *unit, const char *keys)
 {
 	struct figure *f = c->n > 1 ? figures_new(out, name, title) : NULL;
 
@@ -301,6 +302,7 @@ static int draw(struct figure_list *out, const struct curve *c, const char *name
 		return 0;
 	if (!f)
 		return -ENOMEM;
+	figure_key(f, keys);
 	f->x = (struct figure_axis){.label = "footprint"};
 	snprintf(f->x.unit, sizeof(f->x.unit), "%s", unit);
 	f->y = (struct figure_axis){.label = "accesses that miss", .unit = "ratio"};
@@ -325,7 +327,7 @@ static int draw_lines(const struct study *s, struct figure_list *out)
 				hit = fmin(hit, fastest_of(pt));
 		}
 	return draw(out, &c, "miss-rate-l1", "First level of global memory: how many of a lap's lines miss", "lines",
-		    "bytes");
+		    "bytes", "cache.global.l1.*");
 }
 
 static int draw_pages(const struct study *s, struct figure_list *out)
@@ -361,7 +363,7 @@ static int draw_pages(const struct study *s, struct figure_list *out)
 		}
 	arena_free(&scratch);
 	return draw(out, &c, "miss-rate-tlb", "Last TLB of global memory: how many of a lap's pages miss", "pages",
-		    "pages");
+		    "pages", "tlb.global.*");
 }
 
 int miss_rates_draw(const struct study *s, struct figure_list *out)

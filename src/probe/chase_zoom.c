@@ -1,6 +1,7 @@
 /* Average latency over the footprint: around the size of one level, or over all of them. */
 #include "base/arena.h"
 #include "probe/chase.h"
+#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -202,7 +203,10 @@ static int draw_sets(const struct study *s, const struct series *series, const s
 	if (n < MAP_LEAST)
 		return 0;
 	snprintf(full, sizeof(full), "%.56s-map", name);
-	snprintf(head, sizeof(head), "%.80s: which lines miss as the footprint grows", prefix);
+	/* "cache.constant.l1": "constant L1" */
+	const char *path = strchr(prefix, '.') ? strchr(prefix, '.') + 1 : prefix, *level = strrchr(prefix, 'l');
+	snprintf(head, sizeof(head), "%c%.*s L%.8s: which lines miss as the footprint grows",
+		 toupper((unsigned char)*path), (int)strcspn(path, ".") - 1, path + 1, level ? level + 1 : "");
 	struct figure *f = figures_new(out, full, head);
 	if (!f)
 		return -1;

@@ -134,23 +134,26 @@ static void conditions(struct str *out, const struct run *r)
 
 static void runs(struct str *out, const struct html_page *p)
 {
+	struct json_texts shared = json_texts_begin();
 	str_add(out, "{\"fields\":");
 	report_json_fields(out);
 	str_add(out, ",\"runs\":[");
 	for (size_t r = 0; r < p->count; r++) {
 		struct err e;
 		str_add(out, r ? "," : "");
-		out->failed |= report_json_rows(out, p->runs[r], &e) != 0;
+		out->failed |= report_json_rows(out, p->runs[r], &shared, &e) != 0;
 		while (out->len && !out->failed && out->data[out->len - 1] != '}')
 			out->data[--out->len] = '\0';
 		if (out->failed)
-			return;
+			break;
 		out->data[--out->len] = '\0';
 		str_add(out, ",\"conditions\":");
 		conditions(out, p->runs[r]);
 		str_add(out, "}");
 	}
-	str_add(out, "],\"names\":[");
+	str_add(out, "],\"texts\":");
+	json_texts_end(out, &shared);
+	str_add(out, ",\"names\":[");
 	for (size_t r = 0; r < p->count; r++) {
 		str_add(out, r ? "," : "");
 		json_print(out, json_of_text(p->names[r]));

@@ -25,9 +25,17 @@ struct json_object json_begin(void);
 void json_put(struct json_object *o, const char *key, json_t *value); /* takes value over */
 json_t *json_done(struct json_object *o);			      /* NULL when something failed */
 
-/* report_json with findings as arrays of values, whose names report_json_fields prints once: names are a third of a page's data. */
-int report_json_rows(struct str *out, const struct run *r, struct err *e);
+/* Texts that stand once in a list, and elsewhere as their place in it. */
+struct json_texts {
+	json_t *place, *list; /* an object from text to place, and an array; NULL: out of memory */
+};
+struct json_texts json_texts_begin(void);
+/* report_json with findings as arrays of values, whose names report_json_fields prints once. A name that ends in '#' has places in `texts`
+ * for values. Names are a third of a page's data, and repeated texts an eighth. */
+int report_json_rows(struct str *out, const struct run *r, struct json_texts *texts, struct err *e);
 void report_json_fields(struct str *out);
+/* Prints the list, and frees both. */
+void json_texts_end(struct str *out, struct json_texts *texts);
 
 void json_print(struct str *out, json_t *j); /* prints in one line and frees */
 

@@ -1,11 +1,14 @@
 "use strict";
 (function () {
 	var data = JSON.parse(document.getElementById("data").textContent);
-	/* Names of fields stand once, not with every finding. */
+	/* Names of fields stand once, not with every finding; of those that end in "#" values are places in a list of texts. */
 	data.runs.forEach(function (run) {
 		run.findings = run.findings.map(function (values) {
 			var f = {};
-			data.fields.forEach(function (name, i) { f[name] = values[i]; });
+			data.fields.forEach(function (name, i) {
+				var listed = name.slice(-1) === "#";
+				f[listed ? name.slice(0, -1) : name] = listed && values[i] !== null ? data.texts[values[i]] : values[i];
+			});
 			return f;
 		});
 	});

@@ -92,9 +92,10 @@ static void cell(struct str *out, const char *text)
 static void cards(struct str *out, const struct fleet *f, size_t group)
 {
 	size_t n = 0;
-	str_add(out,
-		"<table><thead><tr><th scope=\"col\">card</th><th scope=\"col\">file</th><th scope=\"col\">UUID</th>"
-		"<th scope=\"col\">apart</th></tr></thead><tbody>\n");
+	str_add(out, "<h3>Cards</h3>\n");
+	str_add(out, "<table class=\"many\"><thead><tr><th scope=\"col\">card</th><th scope=\"col\">file</th><th "
+		     "scope=\"col\">UUID</th>"
+		     "<th scope=\"col\">apart</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < f->card_count; i++) {
 		const struct fleet_card *c = &f->card[i];
 		if (c->group != group)
@@ -111,9 +112,9 @@ static void outliers(struct str *out, const struct fleet *f, size_t group)
 {
 	struct str s;
 	str_init(&s);
-	str_add(out,
-		"<table><thead><tr><th scope=\"col\">finding</th><th scope=\"col\">card</th><th scope=\"col\">says</th>"
-		"<th scope=\"col\">its like</th></tr></thead><tbody>\n");
+	str_add(out, "<h3>What lies apart</h3>\n<table class=\"many\"><thead><tr><th scope=\"col\">finding</th>"
+		     "<th scope=\"col\">card</th><th scope=\"col\">says</th><th scope=\"col\">its like</th>"
+		     "<th scope=\"col\">off by</th></tr></thead><tbody>\n");
 	for (size_t i = 0; i < f->outlier_count; i++) {
 		const struct fleet_outlier *o = &f->outlier[i];
 		const struct fleet_row *r = &f->row[o->row];
@@ -133,7 +134,10 @@ static void outliers(struct str *out, const struct fleet *f, size_t group)
 		cell(out, str_text(&s));
 		out->failed |= s.failed;
 		str_clear(&s);
-		str_addc(out, '\n');
+		if (r->is_number && r->median != 0 && o->finding->value.kind == VALUE_NUMBER)
+			str_addf(out, "<td>%+.3g %%\n", 100 * (o->finding->value.number / r->median - 1));
+		else
+			str_add(out, "<td>\n");
 	}
 	str_free(&s);
 	str_add(out, "</tbody></table>\n");
@@ -150,9 +154,10 @@ static int group_of(struct str *out, const struct fleet *f, size_t group, struct
 		 "</h2>\n<p>%zu cards, %zu findings that %d or more decide, %zu of a card apart from its like.</p>\n",
 		 g->cards, g->rows, FLEET_LEAST, g->outliers);
 	if (rc == 0 && l.count) {
-		str_add(out, "<figure>");
+		str_add(out, "<figure class=\"map\"><h3>How far each card is from the median of its like</h3><div "
+			     "class=\"drawing\" tabindex=\"0\">");
 		report_svg_inline(out, &l.items[0]);
-		str_add(out, "</figure>\n");
+		str_add(out, "</div></figure>\n");
 	}
 	if (g->outliers)
 		outliers(out, f, group);
@@ -167,6 +172,9 @@ int report_fleet_html(struct str *out, const struct fleet *f, struct err *e)
 	double *xyz = mem_alloc(sizeof(*xyz) * 3 * MAP_ROWS * MAP_CARDS);
 	struct shown *rows = mem_zero(f->row_count + 1, sizeof(*rows));
 	int rc = xyz && rows ? 0 : -ENOMEM;
+	size_t differ = 0;
+	for (size_t i = 0; i < f->card_count; i++)
+		differ += f->card[i].apart > 0;
 	str_addf(out,
 		 "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n<meta "
 		 "http-equiv=\"Content-Security-Policy\" "
@@ -175,7 +183,12 @@ int report_fleet_html(struct str *out, const struct fleet *f, struct err *e)
 		 "fathom</title>\n<style>",
 		 css->sha256, f->card_count);
 	str_addn(out, css->data, css->size);
-	str_addf(out, "</style>\n</head><body><main>\n<h1>%zu cards</h1>\n", f->card_count);
+	str_addf(out, "</style>\n</head><body><main>\n<h1>%zu cards, %zu differ</h1>\n", f->card_count, differ);
+	str_addf(
+	    out,
+	    "<p class=\"soft\">A card lies apart in a number that is more than %.0f spreads and %.0f %% off the median "
+	    "of its model, and whose interval excludes that median.</p>\n",
+	    FLEET_SPREADS, 100 * FLEET_SHARE);
 	for (size_t g = 0; rc == 0 && g < f->group_count; g++)
 		rc = group_of(out, f, g, rows, xyz);
 	str_add(out, "</main></body></html>\n");

@@ -1,13 +1,13 @@
-/* The whole GPU as it was found. Boxes stand for structures; a box without any finding is not drawn. */
+/* The whole GPU as it was found. Boxes stand for structures, and go to the next line where a page is narrow; a box without any finding is
+ * not drawn. */
+#include "report/html_data.h"
 #include "report/render.h"
 #include "report/report_overview.h"
 #include "report/report_svg.h"
-#include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 
-enum { WIDTH = 840, GAP = 10, BOX_HEIGHT = 88, ROW = 15, SMS_MOST = 256 };
+enum { WIDTH = 840, SMS_MOST = 256 };
 #define FACTS 4
 
 struct box {
@@ -76,54 +76,38 @@ static const struct finding *leading(const struct run *r, const struct box *b)
 	return f;
 }
 
-static void text(struct str *out, double x, double y, const char *class, const char *what)
+static void draw_box(struct str *out, const struct run *r, const struct box *b, const struct finding *first)
 {
-	str_addf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">", x, y, class);
-	report_escaped(out, what);
-	str_add(out, "</text>\n");
-}
-
-static void draw_box(struct str *out, const struct run *r, const struct box *b, double x, double y, double width)
-{
-	const struct finding *first = leading(r, b);
-	char verdict[16];
-	double line = y + 20;
-	snprintf(verdict, sizeof(verdict), "%s", verdict_name(first->verdict));
-	for (char *c = verdict; *c; c++)
-		*c = (char)tolower((unsigned char)*c);
-	str_addf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%d\" rx=\"4\" class=\"part v-%s\"/>\n", x, y,
-		 width, BOX_HEIGHT, verdict);
-	text(out, x + 10, line, "name", b->title);
+	str_addf(out, "<li class=\"v-%s\"><a href=\"#", html_class(first->verdict));
+	report_escaped(out, first->key);
+	str_addf(out, "\">%s</a>", b->title);
 	for (unsigned i = 0; i < FACTS; i++) {
 		const struct finding *f = fact(r, b, i);
 		struct str s;
 		if (!f || (f->verdict == VERDICT_ABSENT && f != first))
 			continue;
 		str_init(&s);
-		if (*b->label[i])
-			str_addf(&s, "%s ", b->label[i]);
 		overview_value(&s, f);
+		str_addf(out, "<br>%s%s", b->label[i], *b->label[i] ? " " : "");
+		report_escaped(out, str_text(&s));
 		out->failed |= s.failed;
-		text(out, x + 10, line += ROW, "fact", str_text(&s));
 		str_free(&s);
 	}
+	str_addc(out, '\n');
 }
 
-/* Boxes from left to right, as many in a row as there is room for. Returns where the next row begins. */
-static double boxes(struct str *out, const struct run *r, const struct box *b, size_t n, double y, unsigned columns)
+static void boxes(struct str *out, const struct run *r, const char *where, const struct box *b, size_t n)
 {
-	const double width = (WIDTH - 2.0 * GAP - GAP * (columns - 1.0)) / columns;
-	unsigned at = 0;
+	bool any = false;
 	for (size_t i = 0; i < n; i++) {
-		if (!leading(r, &b[i]))
-			continue;
-		if (at == columns) {
-			y += BOX_HEIGHT + GAP;
-			at = 0;
-		}
-		draw_box(out, r, &b[i], GAP + at++ * (width + GAP), y, width);
+		const struct finding *first = leading(r, &b[i]);
+		if (first && !any)
+			str_addf(out, "<h3>%s</h3>\n<ul class=\"boxes\">\n", where);
+		any |= first != NULL;
+		if (first)
+			draw_box(out, r, &b[i], first);
 	}
-	return at ? y + BOX_HEIGHT + GAP : y;
+	str_add(out, any ? "</ul>\n" : "");
 }
 
 /* Groups may differ in size: they share the SMs as evenly as those were counted. */
@@ -133,7 +117,7 @@ static unsigned of_group(unsigned c, unsigned sms, double clusters)
 }
 
 /* A square for each SM, the groups apart. */
-static double groups(struct str *out, const struct run *r, double y)
+static void groups(struct str *out, const struct run *r)
 {
 	double clusters = 1;
 	const unsigned sms = r->device.sm_count < SMS_MOST ? r->device.sm_count : SMS_MOST;
@@ -142,45 +126,29 @@ static double groups(struct str *out, const struct run *r, double y)
 	unsigned wide = 0;
 	for (unsigned c = 0; c < (unsigned)clusters; c++)
 		wide += (of_group(c, sms, clusters) + 1) / 2;
-	const double side = fmin(20, (WIDTH - 2.0 * GAP - 6 * clusters) / wide - 2);
-	double x = GAP;
+	const double side = fmin(20, (WIDTH - 6 * clusters) / wide - 2);
+	double x = 1;
+	str_addf(out, "<h3>%u SMs", r->device.sm_count);
+	if (clusters > 1)
+		str_addf(out, " in %.0f groups", clusters);
+	str_addf(out, "</h3>\n<svg class=\"plot\" viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"groups of SMs\">\n",
+		 WIDTH, 2 * (side + 2) + 2);
 	for (unsigned c = 0; c < (unsigned)clusters; c++) {
 		const unsigned n = of_group(c, sms, clusters), columns = (n + 1) / 2;
 		str_add(out, "<path class=\"sm\" d=\"");
 		for (unsigned i = 0; i < n; i++)
 			str_addf(out, "M%.1f %.1fh%.1fv%.1fh%.1fz", x + i % columns * (side + 2),
-				 y + i / columns * (side + 2), side, side, -side);
+				 1 + i / columns * (side + 2), side, side, -side);
 		str_add(out, "\"/>\n");
 		x += columns * (side + 2) + 6;
 	}
-	return y + 2 * (side + 2) + GAP;
+	str_add(out, "</svg>\n");
 }
 
 void report_gpu(struct str *out, const struct run *r)
 {
-	struct str body;
-	char line[128];
-	double clusters, y = 20;
-	str_init(&body);
-	snprintf(line, sizeof(line), "%u SMs", r->device.sm_count);
-	if (overview_number(r, "topology.cluster_count", &clusters) && clusters > 1)
-		snprintf(line, sizeof(line), "%u SMs in %.0f groups", r->device.sm_count, clusters);
-	text(&body, GAP, y, "name", line);
-	y = groups(&body, r, y + 10);
-	text(&body, GAP, y + 12, "name", "in one SM");
-	y = boxes(&body, r, of_sm, sizeof of_sm / sizeof *of_sm, y + 20, 4);
-	text(&body, GAP, y + 12, "name", "behind it");
-	y = boxes(&body, r, beyond, sizeof beyond / sizeof *beyond, y + 20, 4);
-	text(&body, GAP, y + 12, "name", "of the whole GPU");
-	y = boxes(&body, r, of_gpu, sizeof of_gpu / sizeof *of_gpu, y + 20, 2);
-	str_addf(
-	    out,
-	    "<svg class=\"plot gpu\" width=\"%d\" height=\"%.0f\" viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"",
-	    WIDTH, y, WIDTH, y);
-	report_escaped(out, r->device.name);
-	str_add(out, ": groups of SMs, caches and memory as found\">\n");
-	str_addn(out, str_text(&body), body.len);
-	str_add(out, "</svg>\n");
-	out->failed |= body.failed;
-	str_free(&body);
+	groups(out, r);
+	boxes(out, r, "in one SM", of_sm, sizeof of_sm / sizeof *of_sm);
+	boxes(out, r, "behind it", beyond, sizeof beyond / sizeof *beyond);
+	boxes(out, r, "of the whole GPU", of_gpu, sizeof of_gpu / sizeof *of_gpu);
 }

@@ -69,16 +69,16 @@ static void cards(struct str *out, const struct run *r)
 		const char *key, *what;
 		double scale; /* to `unit`; 0: as it is */
 		const char *unit;
-	} shown[] = {{"memory.global.4.bandwidth", "memory, as drawn by words", 1e9, "B/s"},
-		     {"host.launch_latency", "a launch", 1, "s"},
-		     {"shared.size", "shared memory of an SM", 0, ""},
+	} shown[] = {{"memory.global.4.bandwidth", "memory bandwidth", 1e9, "B/s"},
+		     {"host.launch_latency", "launch of a kernel", 1, "s"},
+		     {"shared.size", "shared memory per SM", 0, ""},
 		     {"cache.global.l1.size", "L1", 0, ""},
-		     {"cache.global.l1.latency", "an L1 hit", 0, ""},
+		     {"cache.global.l1.latency", "L1 hit", 0, ""},
 		     {"cache.global.l2.size", "L2", 0, ""},
-		     {"cache.global.l2.latency", "an L2 hit", 0, ""},
-		     {"memory.global.latency", "a load from memory", 0, ""},
+		     {"cache.global.l2.latency", "L2 hit", 0, ""},
+		     {"memory.global.latency", "load from memory", 0, ""},
 		     {"cache.constant.l1.size", "constant L1", 0, ""},
-		     {"tlb.page_size", "a page", 0, ""},
+		     {"tlb.page_size", "page", 0, ""},
 		     {"device.clock_hz", "SM clock", 1, "Hz"}};
 	str_add(out, "<ul class=\"cards\">\n");
 	card(out, overview_rate(r, "mad"), "FP32, multiply and add", 1e9, "flop/s");
@@ -151,11 +151,13 @@ static void shows(struct str *out, const struct html_page *p, const struct figur
 
 static void one_figure(struct str *out, const struct html_page *p, const struct figure *f)
 {
-	str_addf(out, "<figure id=\"figure-%s\"><h3>", f->name);
+	str_addf(out, "<figure id=\"figure-%s\"><h4>", f->name);
 	report_escaped(out, f->title);
-	str_add(out, "</h3>\n");
+	str_add(out, "</h4>\n<div class=\"drawing\" tabindex=\"0\">");
 	report_svg_inline(out, f);
-	str_add(out, "<figcaption>");
+	str_add(out, "</div><figcaption>");
+	report_escaped(out, f->caption);
+	str_add(out, *f->caption ? " " : "");
 	report_escaped(out, f->origin);
 	if (*f->paper) {
 		str_add(out, "; after ");
@@ -172,19 +174,49 @@ static void one_figure(struct str *out, const struct html_page *p, const struct 
 	str_add(out, "</figure>\n");
 }
 
+/* Figures of one topic: those that are evidence first of a key that begins so. The last topic takes what is left. */
+struct topic {
+	const char *title, *begins[7];
+};
+
+static const struct topic topics[] = {
+    {"Overview", {NULL}},
+    {"Caches and memories", {"cache.", "memory.", "shared.", "walk.", "outstanding."}},
+    {"Address translation", {"tlb."}},
+    {"Operations and warps", {"arith.", "pipeline.", "unit.", "regfile.", "sfu.", "core."}},
+    {"Branches", {"branch."}},
+    {"The whole GPU", {""}},
+};
+
+static const char *const overview[] = {"memory-ladder", "roofline"};
+
+static size_t topic_of(const struct figure *f)
+{
+	for (size_t i = 0; i < sizeof overview / sizeof *overview; i++)
+		if (strcmp(f->name, overview[i]) == 0)
+			return 0;
+	for (size_t t = 1; t + 1 < sizeof topics / sizeof *topics; t++)
+		for (size_t k = 0; f->keys_count && topics[t].begins[k]; k++)
+			if (strncmp(f->keys[0], topics[t].begins[k], strlen(topics[t].begins[k])) == 0)
+				return t;
+	return sizeof topics / sizeof *topics - 1;
+}
+
 static void curves(struct str *out, const struct html_page *p, const struct figure_list *drawn)
 {
-	static const char *const first[] = {"memory-ladder", "roofline"};
-	str_add(out, "<h2 id=\"curves\">Figures</h2>\n<div class=\"figures\">\n");
-	for (size_t i = 0; i < 2; i++) {
-		const struct figure *f = figures_get(drawn, first[i]);
-		if (f)
-			one_figure(out, p, f);
-	}
-	for (size_t i = 0; i < drawn->count; i++)
-		if (strcmp(drawn->items[i].name, first[0]) != 0 && strcmp(drawn->items[i].name, first[1]) != 0)
+	str_add(out, "<h2 id=\"curves\">Figures</h2>\n");
+	for (size_t t = 0; t < sizeof topics / sizeof *topics; t++) {
+		bool any = false;
+		for (size_t i = 0; i < drawn->count; i++) {
+			if (topic_of(&drawn->items[i]) != t)
+				continue;
+			if (!any)
+				str_addf(out, "<h3>%s</h3>\n<div class=\"figures\">\n", topics[t].title);
+			any = true;
 			one_figure(out, p, &drawn->items[i]);
-	str_add(out, "</div>\n");
+		}
+		str_add(out, any ? "</div>\n" : "");
+	}
 }
 
 /* ---- how ---- */
@@ -228,8 +260,14 @@ int report_html(struct str *out, const struct html_page *p, struct err *e)
 	headline(out, p);
 	str_add(out, "<h2 id=\"gpu\">The GPU as found</h2>\n"
 		     "<p class=\"soft\">Green was measured, yellow is a best estimate, blue a bound.</p>\n");
-	for (size_t r = 0; r < p->count; r++)
+	for (size_t r = 0; r < p->count; r++) {
+		if (p->count > 1) {
+			str_add(out, "<p>");
+			report_escaped(out, p->names[r]);
+			str_add(out, "</p>\n");
+		}
 		report_gpu(out, p->runs[r]);
+	}
 	curves(out, p, &drawn);
 	str_add(out, "<h2 id=\"all\">All findings</h2>\n");
 	html_findings(out, p);

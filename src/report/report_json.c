@@ -3,6 +3,7 @@
 #include "report/json_build.h"
 #include "report/render.h"
 #include <math.h>
+#include <string.h>
 
 #define PIECE ((size_t)1 << 16) /* bytes that are handed on together */
 
@@ -154,14 +155,47 @@ static int series(struct str *out, const struct series *s, const struct report_s
 	return rc;
 }
 
+/* Does the field hold a text that findings share? */
+static bool shared(const char *name, const json_t *value)
+{
+	return json_is_string(value) && strcmp(name, "key") != 0 && strcmp(name, "value") != 0;
+}
+
+struct json_texts json_texts_begin(void)
+{
+	return (struct json_texts){json_object(), json_array()};
+}
+
+/* Where the text stands in the list. NULL: out of memory. */
+static json_t *place_of(struct json_texts *t, json_t *text)
+{
+	json_t *place = json_object_get(t->place, json_string_value(text));
+	if (place)
+		return json_incref(place);
+	place = json_integer((json_int_t)json_array_size(t->list));
+	if (!place || json_array_append(t->list, text) != 0 ||
+	    json_object_set(t->place, json_string_value(text), place) != 0) {
+		json_decref(place);
+		return NULL;
+	}
+	return place;
+}
+
+void json_texts_end(struct str *out, struct json_texts *texts)
+{
+	json_decref(texts->place);
+	json_print(out, texts->list);
+}
+
 /* The values of a finding's object, in the order of report_json_fields. */
-static json_t *values_of(json_t *finding)
+static json_t *values_of(json_t *finding, struct json_texts *texts)
 {
 	const char *name;
 	json_t *value, *values = finding ? json_array() : NULL;
 	json_object_foreach(finding, name, value)
 	{
-		if (!values || json_array_append(values, value) != 0) {
+		if (!values || json_array_append_new(values, shared(name, value) ? place_of(texts, value)
+										 : json_incref(value)) != 0) {
 			json_decref(values);
 			values = NULL;
 			break;
@@ -177,13 +211,14 @@ void report_json_fields(struct str *out)
 	json_t *finding = json_of_finding(&none), *value, *names = json_array();
 	const char *name;
 	out->failed |= !finding;
-	json_object_foreach(finding, name, value) out->failed |= json_array_append_new(names, json_string(name)) != 0;
+	json_object_foreach(finding, name, value) out->failed |=
+	    json_array_append_new(names, json_sprintf("%s%s", name, shared(name, value) ? "#" : "")) != 0;
 	json_decref(finding);
 	json_print(out, names);
 }
 
-/* All but what closes the object. */
-static int head(struct str *out, const struct run *r, bool rows, struct err *e)
+/* All but what closes the object. rows: findings are arrays of values, with texts in this list; NULL: objects. */
+static int head(struct str *out, const struct run *r, struct json_texts *rows, struct err *e)
 {
 	const struct finding **sorted = render_sorted(r);
 	if (!sorted)
@@ -204,14 +239,14 @@ static int head(struct str *out, const struct run *r, bool rows, struct err *e)
 	for (size_t i = 0; i < r->findings.count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");
 		json_t *finding = json_of_finding(sorted[i]);
-		json_print(out, rows ? values_of(finding) : finding);
+		json_print(out, rows ? values_of(finding, rows) : finding);
 	}
 	str_add(out, "]");
 	mem_free(sorted);
 	return out->failed ? err_nomem(e) : 0;
 }
 
-static int whole(struct str *out, const struct run *r, bool rows, struct err *e)
+static int whole(struct str *out, const struct run *r, struct json_texts *rows, struct err *e)
 {
 	int rc = head(out, r, rows, e);
 	str_add(out, "}\n");
@@ -220,17 +255,17 @@ static int whole(struct str *out, const struct run *r, bool rows, struct err *e)
 
 int report_json(struct str *out, const struct run *r, struct err *e)
 {
-	return whole(out, r, false, e);
+	return whole(out, r, NULL, e);
 }
 
-int report_json_rows(struct str *out, const struct run *r, struct err *e)
+int report_json_rows(struct str *out, const struct run *r, struct json_texts *texts, struct err *e)
 {
-	return whole(out, r, true, e);
+	return whole(out, r, texts, e);
 }
 
 int report_json_series(struct str *out, const struct run *r, const struct report_sink *to, struct err *e)
 {
-	int rc = head(out, r, false, e);
+	int rc = head(out, r, NULL, e);
 	str_add(out, ",\n\"series\":[");
 	for (size_t i = 0; rc == 0 && i < r->series_count && !out->failed; i++) {
 		str_add(out, i ? ",\n" : "\n");

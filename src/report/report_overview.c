@@ -32,13 +32,33 @@ const struct finding *overview_rate(const struct run *r, const char *class)
 	return best;
 }
 
+/* Three digits, and whole above. */
+static double rounded(double v)
+{
+	if (!isfinite(v) || v == 0)
+		return v;
+	const double step = pow(10, fmin(floor(log10(fabs(v))) - 2, 0));
+	return round(v / step) * step;
+}
+
 void overview_value(struct str *out, const struct finding *f)
 {
-	if (f->value.kind == VALUE_NUMBER && strcmp(f->unit, "bytes") == 0 && finding_estimated(f)) {
+	struct finding short_one = *f;
+	const bool number = f->value.kind == VALUE_NUMBER && finding_estimated(f),
+		   half = f->verdict == VERDICT_BOUND && isfinite(f->lo) != isfinite(f->hi);
+	if (strcmp(f->unit, "bytes") == 0 && (number || half)) {
+		str_add(out, number ? f->verdict == VERDICT_LIKELY ? "~" : "" : isfinite(f->lo) ? "≥ " : "≤ ");
+		screen_bytes(out, number ? f->value.number : isfinite(f->lo) ? f->lo : f->hi);
+	} else if (strcmp(f->unit, "GB/s") == 0 && number) {
 		str_add(out, f->verdict == VERDICT_LIKELY ? "~" : "");
-		screen_bytes(out, f->value.number);
-	} else
-		render_value(out, f, true, true);
+		screen_si(out, f->value.number * 1e9, "B/s");
+	} else {
+		if (number)
+			short_one.value.number = rounded(f->value.number);
+		short_one.lo = rounded(f->lo);
+		short_one.hi = rounded(f->hi);
+		render_value(out, &short_one, true, true);
+	}
 }
 
 const struct finding *overview_bandwidth(const struct run *r, unsigned level, double *scale)
@@ -87,7 +107,7 @@ static void name_level(struct figure *f, const struct run *r, const char *path, 
 	overview_value(&s, size);
 	if (latency && finding_estimated(latency)) {
 		str_add(&s, ", ");
-		render_value(&s, latency, true, false);
+		overview_value(&s, latency);
 	}
 	snprintf(text, sizeof(text), "%s", str_text(&s));
 	str_free(&s);
@@ -121,7 +141,7 @@ static int ladder(struct figure_list *l, const struct run *r)
 	double memory;
 	if (overview_number(r, "memory.global.latency", &memory) && f->notes_count < FIGURE_NOTES) {
 		char text[64];
-		snprintf(text, sizeof(text), "memory %.4g cycles", memory);
+		snprintf(text, sizeof(text), "memory %.3g cycles", memory);
 		figure_note(f, false, memory, text);
 	}
 	figure_key(f, "cache.*.size");
@@ -147,7 +167,10 @@ static int roofline(struct figure_list *l, const struct run *r)
 	if (!f)
 		return -ENOMEM;
 	f->x = (struct figure_axis){.label = "operations for each byte", .log2 = true};
-	f->y = (struct figure_axis){.label = "performance", .unit = "Gop/s", .log2 = true};
+	const bool tera = single->value.number >= 4096;
+	const double unit = tera ? 1e-3 : 1; /* of Gop/s */
+	f->y = (struct figure_axis){.label = "performance", .log2 = true};
+	snprintf(f->y.unit, sizeof(f->y.unit), "%s", tera ? "Top/s" : "Gop/s");
 	for (unsigned level = 0; level < COUNT_OF(names); level++) {
 		double x[STEPS], y[STEPS], scale;
 		char label[96];
@@ -157,7 +180,7 @@ static int roofline(struct figure_list *l, const struct run *r)
 		const double gbs = bandwidth->value.number * scale;
 		for (unsigned i = 0; i < STEPS; i++) {
 			x[i] = exp2(INTENSITY_LEAST + i / 4.0);
-			y[i] = fmin(gbs * x[i], single->value.number);
+			y[i] = unit * fmin(gbs * x[i], single->value.number);
 		}
 		snprintf(label, sizeof(label), "%s %.3g %s", names[level], gbs < 1000 ? gbs : gbs / 1000,
 			 gbs < 1000 ? "GB/s" : "TB/s");
@@ -165,10 +188,10 @@ static int roofline(struct figure_list *l, const struct run *r)
 			return -ENOMEM;
 		figure_key(f, bandwidth->key);
 	}
-	figure_note(f, false, single->value.number, "FP32, multiply and add");
+	figure_note(f, false, unit * single->value.number, "FP32, multiply and add");
 	figure_key(f, single->key);
 	if (twice) {
-		figure_note(f, false, twice->value.number, "FP64, additions");
+		figure_note(f, false, unit * twice->value.number, "FP64, additions");
 		figure_key(f, twice->key);
 	}
 	sign(f, r);

@@ -105,9 +105,9 @@ static void finish(struct scale *s, struct range r, bool bytes, bool cells, size
 		r.lo = middle / M_SQRT2;
 		r.hi = middle * M_SQRT2;
 	} else if (!r.log2 && !(r.hi - r.lo > 1e-9 * fmax(fabs(r.hi), fabs(r.lo)))) {
-		double room = r.hi == 0 ? 1 : fabs(r.hi) / 2;
-		r.lo -= room;
-		r.hi += room;
+		const double v = r.hi, room = v == 0 ? 1 : fabs(v) / 2;
+		r.lo = v > 0 ? 0 : v - room; /* a line at its height above nothing */
+		r.hi = v < 0 ? 0 : v + room;
 	}
 	s->lo = r.lo;
 	s->hi = r.hi;

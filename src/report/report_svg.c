@@ -6,16 +6,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { WIDTH = 840, LEFT = 78, RIGHT = 24, TOP = 58, BOTTOM = 62, LEGEND_ROW = 20, NOTE_ROW = 15 };
-enum {
-	PLOT_HEIGHT = 330,
-	ROW_HEIGHT = 15,
-	PANEL_HEIGHT = 150,
-	PANEL_COLUMNS = 3,
-	PANEL_GAP = 30,
-	NAMES = 150,
-	SHADE_STEP = 16
-};
+enum { LEFT = 78, RIGHT = 24, TOP = 58, BOTTOM = 62, LEGEND_ROW = 20, NOTE_ROW = 15 };
+/* In a page two figures stand beside each other, and text of 12 pixels has to stay legible there. */
+enum { WIDTH = 840, WIDTH_INLINE = 600, PLOT_HEIGHT_INLINE = 280 };
+enum { PLOT_HEIGHT = 330, ROW_HEIGHT = 15, PANEL_HEIGHT = 150, PANEL_COLUMNS = 3, PANEL_GAP = 30, SHADE_STEP = 16 };
 /* Told apart by people who see few colours (after Okabe and Ito), dark enough for white. */
 const char *const report_svg_colours[FIGURE_MARKS] = {"#0072b2", "#d55e00", "#009e73", "#b0468b",
 						      "#8a6d00", "#2f8fc4", "#222222", "#7a5195"};
@@ -48,6 +42,19 @@ static void label(struct str *out, double x, double y, const char *attributes, c
 	str_add(out, "</text>\n");
 }
 
+/* Where a text that is too long for `width` is broken: at the blank closest to its middle; its length if it fits or has none. */
+static size_t broken_at(const char *text, double width)
+{
+	const size_t n = strlen(text);
+	size_t at = n;
+	if (6.8 * (double)render_width(text) <= width)
+		return n;
+	for (size_t i = 0; i < n; i++)
+		if (text[i] == ' ' && fabs((double)i - (double)n / 2) < fabs((double)at - (double)n / 2))
+			at = i;
+	return at;
+}
+
 /* Of all fields together. */
 static void titles(const struct svg_field *all)
 {
@@ -55,8 +62,13 @@ static void titles(const struct svg_field *all)
 	scale_title(text, sizeof(text), &all->f->x);
 	label(all->out, all->left + all->width / 2, all->top + all->height + 42, " class=\"title\"", text);
 	scale_title(text, sizeof(text), &all->f->y);
+	const size_t end = broken_at(text, all->height + 40), n = strlen(text);
 	str_addf(all->out, "<g transform=\"translate(20 %.1f) rotate(-90)\">", all->top + all->height / 2);
-	label(all->out, 0, 0, " class=\"title\"", text);
+	if (end < n) {
+		text[end] = '\0';
+		label(all->out, 0, 8, " class=\"title\"", text + end + 1);
+	}
+	label(all->out, 0, end < n ? -8 : 0, " class=\"title\"", text);
 	str_add(all->out, "</g>");
 }
 
@@ -91,39 +103,53 @@ static void axes(const struct svg_field *d, bool left, bool bottom, const struct
 	str_addf(d->out, "</g>\n<path d=\"M%.0f %.0fV%.0fH%.0f\" class=\"axis\"/>\n", d->left, d->top, low, right);
 }
 
-/* Texts of vertical notes stand in rows under the top edge; one that would lie on another goes a row lower. */
+struct placed {
+	double left, right, base; /* of a note's text, in pixels */
+};
+
+/* Of a vertical note: in rows under the top edge; one that would lie on another goes a row lower. */
+static void place(const struct svg_field *d, struct placed *p, unsigned i)
+{
+	const struct figure_note *n = &d->f->notes[i];
+	const double at = n->vertical ? svg_x(d, n->at) : svg_y(d, n->at), width = 7.0 * (double)render_width(n->text);
+	const bool left = n->vertical && at + width + 8 > d->left + d->width;
+	const double from = !n->vertical ? d->left + 6 : left ? at - 5 - width : at + 5;
+	p[i] = (struct placed){from, from + width, n->vertical ? d->top + 13 : at - 4};
+	for (unsigned k = 0; n->vertical && k < d->f->notes_count; k++)
+		if ((k < i || !d->f->notes[k].vertical) && p[k].left < p[i].right && p[i].left < p[k].right &&
+		    fabs(p[k].base - p[i].base) < NOTE_ROW - 1) {
+			p[i].base += NOTE_ROW;
+			k = (unsigned)-1; /* look again at all in the new row */
+		}
+}
+
+/* Lines first: none goes through a text. */
 static void notes(const struct svg_field *d)
 {
-	double from[FIGURE_NOTES], to[FIGURE_NOTES];
-	int row[FIGURE_NOTES];
-	for (unsigned i = 0; i < d->f->notes_count; i++) {
-		const struct figure_note *n = &d->f->notes[i];
-		double at = n->vertical ? svg_x(d, n->at) : svg_y(d, n->at);
-		double width = 7.0 * (double)render_width(n->text) + 8;
-		from[i] = to[i] = 0;
-		row[i] = -1;
-		if (!isfinite(at))
-			continue;
-		if (!n->vertical) {
-			str_addf(d->out, "<line x1=\"%.0f\" y1=\"%.1f\" x2=\"%.0f\" y2=\"%.1f\" class=\"note\"/>\n",
-				 d->left, at, d->left + d->width, at);
-			label(d->out, d->left + 6, at - 4, " class=\"halo\"", n->text);
-			continue;
+	struct placed p[FIGURE_NOTES];
+	for (int vertical = 0; vertical < 2; vertical++)
+		for (unsigned i = 0; i < d->f->notes_count; i++) {
+			const struct figure_note *n = &d->f->notes[i];
+			const double at = n->vertical ? svg_x(d, n->at) : svg_y(d, n->at);
+			if (n->vertical != vertical)
+				continue;
+			p[i] = (struct placed){NAN, NAN, NAN};
+			if (!isfinite(at))
+				continue;
+			place(d, p, i);
+			if (n->vertical)
+				str_addf(d->out, "<path d=\"M%.1f %.0fv%.0f\" class=\"note\"/>\n", at, d->top,
+					 d->height);
+			else
+				str_addf(d->out, "<path d=\"M%.0f %.1fh%.0f\" class=\"note\"/>\n", d->left, at,
+					 d->width);
 		}
-		bool left = at + width > d->left + d->width;
-		from[i] = left ? at - width : at;
-		to[i] = left ? at : at + width;
-		row[i] = 0;
-		for (unsigned k = 0; k < i; k++)
-			if (row[k] == row[i] && from[k] < to[i] && from[i] < to[k]) {
-				row[i]++;
-				k = (unsigned)-1; /* look again at all in the new row */
-			}
-		str_addf(d->out, "<line x1=\"%.1f\" y1=\"%.0f\" x2=\"%.1f\" y2=\"%.0f\" class=\"note\"/>\n", at, d->top,
-			 at, d->top + d->height);
-		label(d->out, left ? at - 5 : at + 5, d->top + 13 + NOTE_ROW * row[i],
-		      left ? " class=\"halo\" text-anchor=\"end\"" : " class=\"halo\"", n->text);
-	}
+	for (unsigned i = 0; i < d->f->notes_count; i++)
+		if (isfinite(p[i].base)) {
+			const bool left = d->f->notes[i].vertical && p[i].left < svg_x(d, d->f->notes[i].at);
+			label(d->out, left ? p[i].right : p[i].left, p[i].base,
+			      left ? " class=\"halo\" text-anchor=\"end\"" : " class=\"halo\"", d->f->notes[i].text);
+		}
 }
 
 static void key(struct str *out, const struct figure_marks *m, const char *colour, double x, double y)
@@ -138,8 +164,8 @@ static void key(struct str *out, const struct figure_marks *m, const char *colou
 	label(out, x + 28, y, "", m->label);
 }
 
-/* What shades mean, from the least to the most. */
-static void shades(struct str *out, const struct figure *f, double y)
+/* What shades mean, from the least to the most, in one row or two. Draws them when out is given. Number of rows. */
+static int shades(struct str *out, const struct figure *f, double right, double y)
 {
 	char least[64], most[64], text[180];
 	struct scale_shades s;
@@ -148,31 +174,37 @@ static void shades(struct str *out, const struct figure *f, double y)
 	snprintf(least, sizeof(least), "%.3g", s.lo);
 	snprintf(most, sizeof(most), "%.3g", s.hi);
 	for (unsigned i = s.lo < s.hi ? 0 : SVG_SHADES - 1; i < SVG_SHADES; i++, x += SHADE_STEP)
-		str_addf(out, "<path fill=\"%s\" fill-opacity=\"%.2f\" d=\"M%.0f %.0fh%dv12h-%dz\"/>\n",
-			 report_svg_colours[0], svg_opacity(i), x, y - 10, SHADE_STEP, SHADE_STEP);
+		if (out)
+			str_addf(out, "<path fill=\"%s\" fill-opacity=\"%.2f\" d=\"M%.0f %.0fh%dv12h-%dz\"/>\n",
+				 report_svg_colours[0], svg_opacity(i), x, y - 10, SHADE_STEP, SHADE_STEP);
 	scale_title(text, sizeof(text), &f->shade);
+	const size_t end = strlen(text);
 	if (s.lo < s.hi)
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ", from %s to %s", least, most);
+		snprintf(text + end, sizeof(text) - end, ", from %s to %s", least, most);
 	else
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), ": %s", most);
-	label(out, x + 8, y, "", text);
+		snprintf(text + end, sizeof(text) - end, ": %s", most);
+	const bool two = s.lo < s.hi && x + 8 + 6.6 * (double)render_width(text) > right;
+	if (out && two)
+		label(out, x + 8, y + LEGEND_ROW, "", text + end + 2);
+	if (two)
+		text[end] = '\0';
+	if (out)
+		label(out, x + 8, y, "", text);
+	return two ? 2 : 1;
 }
 
-/* Places the legend's entries; draws them when out is given, from y on. Number of rows. */
-static int legend(struct str *out, const struct figure *f, double y)
+/* Places the legend's entries up to `right`; draws them when out is given, from y on. Number of rows. */
+static int legend(struct str *out, const struct figure *f, double right, double y)
 {
 	double x = LEFT;
 	int row = 0;
 	if (f->panels || !f->marks_count)
 		return 0;
-	if (*f->shade.label) {
-		if (out)
-			shades(out, f, y);
-		return 1;
-	}
+	if (*f->shade.label)
+		return shades(out, f, right, y);
 	for (unsigned i = 0; i < f->marks_count; i++) {
 		double width = 28 + 7.0 * (double)render_width(f->marks[i].label) + 22;
-		if (x > LEFT && x + width > WIDTH - RIGHT) {
+		if (x > LEFT && x + width > right) {
 			x = LEFT;
 			row++;
 		}
@@ -184,19 +216,22 @@ static int legend(struct str *out, const struct figure *f, double y)
 }
 
 /* Where the plot lies, or all panels of it together. */
-static struct svg_field whole(struct str *out, const struct figure *f)
+static struct svg_field whole(struct str *out, const struct figure *f, bool alone)
 {
-	double left = f->rows ? NAMES : LEFT;
-	for (unsigned i = 0; i < f->rows_count; i++)
-		left = fmax(left, 30 + 6.6 * (double)render_width(f->rows[i]));
-	struct svg_field d = {
-	    .out = out, .f = f, .left = left, .top = TOP, .width = WIDTH - RIGHT - left, .height = PLOT_HEIGHT};
+	struct svg_field d = {.out = out, .f = f, .left = LEFT, .top = TOP};
+	d.height = alone ? PLOT_HEIGHT : PLOT_HEIGHT_INLINE;
 	if (f->rows)
 		d.height = ROW_HEIGHT * fmax(f->rows_count, 8);
 	if (f->panels)
 		d.height = PANEL_HEIGHT * ceil(f->marks_count / (double)PANEL_COLUMNS);
-	scale_x(&d.x, f, f->panels ? 5 : 12);
+	scale_x(&d.x, f, f->panels ? (alone ? 5 : 3) : alone ? 12 : 9);
 	scale_y(&d.y, f, f->panels ? 5 : 8);
+	for (size_t i = 0; i < d.y.ticks; i++) { /* room for the texts of ticks beside the axis' title */
+		char text[100];
+		scale_text_y(text, sizeof(text), f, d.y.tick[i]);
+		d.left = fmax(d.left, 34 + 6.6 * (double)render_width(text));
+	}
+	d.width = (alone ? WIDTH : WIDTH_INLINE) - RIGHT - d.left;
 	return d;
 }
 
@@ -227,21 +262,24 @@ static void field(const struct svg_field *d)
 static const char looks[] =
     "<style>.grid{stroke:#e3e3e3;stroke-width:1}.axis{fill:none;stroke:#444;stroke-width:1.2}"
     ".note{stroke:#777;stroke-width:1;stroke-dasharray:4 3}.title{font-size:13px}.small{fill:#555;font-size:11px}"
-    ".halo{paint-order:stroke;stroke:#fff;stroke-width:3px;stroke-linejoin:round;fill:#333}</style>\n"
+    ".halo{paint-order:stroke;stroke:#fff;stroke-width:6px;stroke-linejoin:round;fill:#333}</style>\n"
     "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";
 
 static void draw(struct str *out, const struct figure *f, bool alone)
 {
-	const struct svg_field d = whole(out, f);
+	const struct svg_field d = whole(out, f, alone);
+	const int wide = alone ? WIDTH : WIDTH_INLINE;
 	const int low = TOP + (int)d.height + BOTTOM;
-	int rows = legend(NULL, f, 0);
-	int lines = (*f->caption ? 1 : 0) + (alone && (*f->origin || *f->paper) ? 1 : 0);
+	int rows = legend(NULL, f, wide - RIGHT, 0);
+	const bool caption = alone && *f->caption,
+		   source = alone && (*f->origin || *f->paper); /* a page has them as text */
+	int lines = caption + source;
 	int height = low + LEGEND_ROW * rows + 18 * lines + 8;
 	if (alone)
 		str_add(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n");
 	const int top = alone ? 0 : TOP - 20; /* in a page the title stands above it */
 	str_addf(out, "<svg %swidth=\"%d\" height=\"%d\" viewBox=\"0 %d %d %d\" role=\"img\" ",
-		 alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "class=\"plot\" ", WIDTH, height - top, top, WIDTH,
+		 alone ? "xmlns=\"http://www.w3.org/2000/svg\" " : "class=\"plot\" ", wide, height - top, top, wide,
 		 height - top);
 	if (alone)
 		str_add(out,
@@ -262,10 +300,10 @@ static void draw(struct str *out, const struct figure *f, bool alone)
 		panels(&d);
 	else
 		field(&d);
-	legend(out, f, low + 8);
-	if (*f->caption)
+	legend(out, f, wide - RIGHT, low + 8);
+	if (caption)
 		label(out, LEFT, height - 12 - 18 * (lines - 1), " class=\"small\"", f->caption);
-	if (lines > (*f->caption ? 1 : 0)) {
+	if (source) {
 		char text[320];
 		snprintf(text, sizeof(text), "%s%s%s%s", f->origin, *f->origin && *f->paper ? "; " : "",
 			 *f->paper ? "after " : "", f->paper);

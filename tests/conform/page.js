@@ -1,4 +1,4 @@
-// Pages of `fathom report --html` in a browser: node page.js PLAYWRIGHT-CORE AXE-CORE CHROMIUM PAGE.html ...
+// Pages of `fathom report --html`, and fleet.html of `fathom fleet --html`, in a browser: node page.js PLAYWRIGHT-CORE AXE-CORE CHROMIUM PAGE.html ...
 "use strict";
 const {chromium} = require(process.argv[2]);
 const axe = require("fs").readFileSync(process.argv[3] + "/axe.min.js", "utf8");
@@ -6,7 +6,8 @@ const url = require("url");
 const wrong = [];
 const expect = (ok, what) => { if (!ok) wrong.push(what); };
 
-async function look(browser, path, name) {
+/* Of every page: nothing asked for, nothing said, no violation in light or dark, no overflow, texts that stay texts. */
+async function open(browser, path, name, rest) {
 	const said = [], asked = [];
 	const context = await browser.newContext({viewport: {width: 1280, height: 900}, bypassCSP: false});
 	const page = await context.newPage();
@@ -16,6 +17,38 @@ async function look(browser, path, name) {
 	const address = url.pathToFileURL(path).href, began = Date.now();
 	await page.goto(address);
 	expect(Date.now() - began < 5000, `${name}: not ready within 5 s`);
+	await rest(page, address);
+	await page.evaluate(axe);
+	const found = await page.evaluate(() => axe.run(document, {resultTypes: ["violations"]}));
+	found.violations.forEach(v => wrong.push(`${name}: axe: ${v.id}: ${v.help}: ${v.nodes[0].html.slice(0, 120)} (${v.nodes.length})`));
+	await page.emulateMedia({colorScheme: "dark"});
+	const dark = await page.evaluate(() => axe.run(document, {runOnly: ["color-contrast"]}));
+	dark.violations.forEach(v => wrong.push(`${name}, dark: axe: ${v.id}: ${v.nodes[0].html.slice(0, 120)} (${v.nodes.length})`));
+	await page.setViewportSize({width: 390, height: 800});
+	await page.waitForTimeout(50);
+	const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+	expect(over <= 0, `${name}: ${over} pixels too wide at 390`);
+	const small = await page.evaluate(() => Math.min(...[...document.querySelectorAll("svg.plot text")].slice(0, 400)
+		.filter(t => t.textContent && t.getClientRects().length && !t.closest("[transform]")).map(t => t.getBoundingClientRect().height).filter(h => h > 0)));
+	expect(small >= 10, `${name}: text of a drawing is ${small} pixels high at 390`);
+	expect(!said.length, `${name}: the console says ${said[0]}`);
+	expect(!asked.length, `${name}: it asks for ${asked[0]}`);
+	expect(await page.evaluate(() => !window.hostile && !document.querySelector("img")), `${name}: a text became an element`);
+	await context.close();
+	return address;
+}
+
+/* Many cards: the one that differs is named, its value and how far it is off are shown, on a phone too. */
+async function fleet(page, name) {
+	expect(/ differ/.test(await page.locator("h1").textContent()), `${name}: its headline does not say how many differ`);
+	await page.setViewportSize({width: 390, height: 800});
+	expect(await page.locator("tr.apart").count() === 1, `${name}: not one card is marked`);
+	expect(await page.locator("table td:visible", {hasText: "+25 %"}).count() > 0, `${name}: how far it is off is not shown`);
+	expect(await page.locator("svg.plot").count() === 1 && await page.locator("svg.plot text", {hasText: "."}).count() > 0, `${name}: no map`);
+	await page.setViewportSize({width: 1280, height: 900});
+}
+
+async function report(page, address, name) {
 	expect(await page.evaluate(() => document.documentElement.classList.contains("on")), `${name}: its program did not run`);
 	const cards = await page.evaluate(() => {
 		const of = {};
@@ -47,20 +80,12 @@ async function look(browser, path, name) {
 	await page.goto(address + "#" + key);
 	await page.waitForTimeout(50);
 	expect(await page.locator("tr.open").count() === 1 && await page.locator("tr.details dt").count() > 3, `${name}: the permalink does not open`);
-	await page.evaluate(axe);
-	const found = await page.evaluate(() => axe.run(document, {resultTypes: ["violations"]}));
-	found.violations.forEach(v => wrong.push(`${name}: axe: ${v.id}: ${v.help}: ${v.nodes[0].html.slice(0, 120)} (${v.nodes.length})`));
-	await page.emulateMedia({colorScheme: "dark"});
-	const dark = await page.evaluate(() => axe.run(document, {runOnly: ["color-contrast"]}));
-	dark.violations.forEach(v => wrong.push(`${name}, dark: axe: ${v.id}: ${v.nodes[0].html.slice(0, 120)} (${v.nodes.length})`));
-	await page.setViewportSize({width: 390, height: 800});
-	await page.waitForTimeout(50);
-	const over = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
-	expect(over <= 0, `${name}: ${over} pixels too wide at 390`);
-	expect(!said.length, `${name}: the console says ${said[0]}`);
-	expect(!asked.length, `${name}: it asks for ${asked[0]}`);
-	expect(await page.evaluate(() => !window.hostile && !document.querySelector("img")), `${name}: a text became an element`);
-	await context.close();
+}
+
+async function look(browser, path, name) {
+	const many = name === "fleet.html";
+	const address = await open(browser, path, name, (page, at) => many ? fleet(page, name) : report(page, at, name));
+	if (many) return;
 	const still = await (await browser.newContext({javaScriptEnabled: false})).newPage();
 	await still.goto(address);
 	expect(await still.locator("svg").count() > 1 && await still.locator("#findings td").count() > 20, `${name}: without JavaScript it is empty`);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Pages of HTML are small, ask for nothing, and do in a browser what they promise (page.js).
+"""Pages of HTML, of runs and of many cards, are small, ask for nothing, and do in a browser what they promise (page.js).
 
 Usage: page.py FATHOM SOURCE
 
@@ -16,6 +16,7 @@ import tempfile
 SKIPPED = 77
 MOST = 600 * 1024  # bytes of a page of one run
 HOSTILE = '</script><img src=x onerror="window.hostile=1"><script>window.hostile=1</script>'
+APART = "walk.global.1.latency"  # what one card of many differs in
 MODULES = os.path.join(os.environ.get("XDG_CACHE_HOME") or os.path.expanduser("~/.cache"), "fathom-checks", "node_modules")
 
 
@@ -31,6 +32,21 @@ def page(fathom, out, *runs):
     if done.returncode:
         sys.exit(f"exit {done.returncode}: {done.stderr}")
     return os.path.getsize(out)
+
+
+def cards(fathom, folder, small, hostile):
+    """A page of four cards that are alike but for one latency of the last, and of one whose name is hostile."""
+    names = [os.path.join(folder, f"card{i}.fathom") for i in range(4)]
+    for name in names:
+        shutil.copy(small, name)
+    with sqlite3.connect(names[-1]) as db:
+        changed = db.execute("UPDATE finding SET number = 1.25 * number, lo = 1.25 * lo, hi = 1.25 * hi WHERE key = ?", (APART,)).rowcount
+    db.close()
+    out = os.path.join(folder, "fleet.html")
+    done = subprocess.run([fathom, "fleet", *names, hostile, "--html", out], capture_output=True, text=True)
+    if done.returncode != 1 or changed != 1 or names[-1] not in done.stderr:
+        sys.exit(f"fleet: exit {done.returncode}, {changed} changed: {done.stderr}")
+    return out
 
 
 def main():
@@ -50,6 +66,7 @@ def main():
             wrong.append(f"a page of an H200 has {size} bytes, at most {MOST}")
         page(fathom, pages[1], hostile)
         page(fathom, pages[2], small, hostile)
+        pages.append(cards(fathom, folder, small, hostile))
         with open(pages[1], encoding="utf-8") as f:
             if f.read().count("</script") != 3:
                 wrong.append("a text ends a script")

@@ -166,6 +166,27 @@ static const struct figure *evidence(const struct figure_list *figures, const ch
 	return best;
 }
 
+static void second(struct str *out, const struct cmd_context *c, const struct finding *f)
+{
+	const struct finding_rival *r = &f->rival;
+	struct finding value = {.verdict = VERDICT_MEASURED, .value = {.kind = VALUE_NUMBER, .number = r->value}};
+	struct str s;
+
+	if (!*r->shape)
+		return;
+	memcpy(value.unit, f->unit, sizeof(value.unit));
+	str_init(&s);
+	render_value(&s, &value, true, c->style.unicode);
+	str_addf(&s,
+		 " (%s), %.0f nats less probable. They are parted by the ring of %.0f bytes in steps of %.0f: %.0f of "
+		 "its %.0f "
+		 "accesses missed; at least %.0f have to by the best, and %.0f by the second",
+		 r->shape, r->nats, r->bytes, r->step, r->misses, r->visits, r->best_least, r->least);
+	paragraph(out, c, "second", str_text(&s));
+	out->failed |= s.failed;
+	str_free(&s);
+}
+
 static int explain_finding(struct str *out, struct cmd_context *c, const struct finding *f, const struct run *r,
 			   const struct figure_list *figures, bool picture)
 {
@@ -185,6 +206,7 @@ static int explain_finding(struct str *out, struct cmd_context *c, const struct 
 	paragraph(out, c, "means", family ? family->meaning : "");
 	paragraph(out, c, "method", f->method);
 	paragraph(out, c, f->verdict == VERDICT_MEASURED ? "seen" : "because", f->because);
+	second(out, c, f);
 	if (p) {
 		explain_probe(out, c, p);
 		str_addf(out, "  measure only this: %s run -d ", c->program);
@@ -194,7 +216,11 @@ static int explain_finding(struct str *out, struct cmd_context *c, const struct 
 	related(out, c, f->key, &r->findings);
 	out->failed |= s.failed;
 	str_free(&s);
-	const struct figure *figure = picture ? evidence(figures, f->key, p) : NULL;
+	/* The ring that parted it says more than what is near. */
+	const struct figure *parted = picture ? figures_get(figures, ENGINE_PARTED) : NULL,
+			    *figure = parted	? parted
+				      : picture ? evidence(figures, f->key, p)
+						: NULL;
 	if (figure) {
 		str_addc(out, '\n');
 		if (report_draw(out, figure, &c->style, &c->error))
@@ -257,11 +283,18 @@ static int explain_run(struct cmd_context *c, struct str *out, int argc, char **
 		return rc;
 	files_say_foreign(c, path, &r);
 	findings_sort(&r.findings);
+	const struct finding *one = NULL;
 	for (size_t i = 0; i < r.findings.count; i++)
-		found += finding_asked(&r.findings.items[i], argc, argv);
+		if (finding_asked(&r.findings.items[i], argc, argv)) {
+			one = &r.findings.items[i];
+			found++;
+		}
 	if (!found)
 		rc = nothing(c, argc, argv, path);
-	else if (found == 1 && (engine_draw(&r, &figures, &c->error) || report_overview(&figures, &r)))
+	else if (found == 1 && engine_draw_parted(&r, one, &figures))
+		rc = cmd_fail(c, CMD_DEVICE, "out of memory");
+	else if (found == 1 && !figures.count &&
+		 (engine_draw(&r, &figures, &c->error) || report_overview(&figures, &r)))
 		rc = CMD_DEVICE;
 	for (size_t i = 0; rc == CMD_OK && i < r.findings.count; i++) {
 		const struct finding *f = &r.findings.items[i];

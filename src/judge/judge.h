@@ -29,6 +29,7 @@ struct judge_ring {
 	uint32_t warm;		/* visits before the first of them, from empty caches */
 	bool cold;		/* nothing was visited before, and what was left in the cache by others is not known */
 	double bytes, step;	/* footprint and distance, for people */
+	uint32_t number;	/* that its owner knows it by */
 	/* filled by judge_ring_ready */
 	const uint32_t *sorted; /* elements by address */
 	const uint32_t *count;	/* misses of each element */
@@ -94,10 +95,11 @@ struct judge_result {
 	unsigned kept; /* the best, by likelihood */
 	struct judge_shape shape[JUDGE_KEPT];
 	struct judge_fact {
-		double margin;	/* nats to the best shape that says another value */
-		double weight;	/* of all shapes that say this value */
-		unsigned rival; /* that shape; 0: none was kept */
-		unsigned ring;	/* then: the one that parts them most, were no rule of replacement known */
+		double margin;	 /* nats to the best shape that says another value */
+		double weight;	 /* of all shapes that say this value */
+		unsigned rival;	 /* that shape; 0: none was kept */
+		unsigned ring;	 /* then: the one that parts them most, were no rule of replacement known */
+		double least[2]; /* misses that it has at least, by the best shape and by that one */
 	} fact[JUDGE_KEYS];
 	/* of the best one */
 	unsigned unexplained, worst; /* rings, and the number of the worst */

@@ -194,6 +194,14 @@ static void facts(struct judge_result *r)
 	}
 }
 
+static double least_misses(struct judge_room *room, const struct judge_ring *r, const struct judge_shape *q)
+{
+	struct judge_tally t;
+
+	judge_tally(room, r, q, &t);
+	return t.need[q->ways];
+}
+
 /* Which ring parts the best shape most from each key's rival. */
 static void part(struct judge_room *room, const struct judge_ring *ring, struct judge_result *r)
 {
@@ -209,6 +217,11 @@ static void part(struct judge_room *room, const struct judge_ring *ring, struct 
 			most[k] = by;
 			f->ring = i;
 		}
+	}
+	for (unsigned k = 0; k < JUDGE_KEYS; k++) {
+		struct judge_fact *f = &r->fact[k];
+		f->least[0] = least_misses(room, &ring[f->ring], &r->shape[0]);
+		f->least[1] = least_misses(room, &ring[f->ring], &r->shape[f->rival]);
 	}
 }
 

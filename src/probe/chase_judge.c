@@ -2,7 +2,9 @@
 #include "base/arena.h"
 #include "judge/judge.h"
 #include "probe/chase.h"
+#include "probe/engine.h"
 #include "probe/study.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,10 +18,7 @@ static const char method[] = "one likelihood of all shapes, beside all rings of 
 /* What is kept of a judgement: the result, and each key's ring that parts it from its rival. */
 struct judged {
 	struct judge_result is;
-	struct ring_words {
-		double bytes, step;
-		uint32_t n;
-	} parts[JUDGE_KEYS], worst;
+	struct finding_rival rival[JUDGE_KEYS], worst; /* worst: of the ring that is explained least, only the ring */
 };
 
 /* ---- rings ---- */
@@ -56,7 +55,7 @@ static bool is_ring(const struct chase_path *c, const struct point *pt)
 }
 
 /* One chase as a ring whose first element is the first that was timed. laps is 0 where too few accesses were. False: out of memory. */
-static bool read_ring(struct arena *a, const struct point *pt, double floor, struct judge_ring *r)
+static bool read_ring(struct arena *a, const struct point *pt, uint32_t number, double floor, struct judge_ring *r)
 {
 	const double *p = pt->p;
 	const uint32_t n = chase_elements(pt->x, p), *y = words_of(pt), kept = kept_of(pt, y),
@@ -75,6 +74,7 @@ static bool read_ring(struct arena *a, const struct point *pt, double floor, str
 				 .warm = (uint32_t)p[CHASE_WARM] + CHASE_PRE,
 				 .cold = !(p[CHASE_WARM] > 0),
 				 .bytes = pt->x,
+				 .number = number,
 				 .step = p[CHASE_STRIDE]};
 	for (uint32_t i = 0; i < n; i++)
 		at[i] = ring[chase_at(p, n, i)];
@@ -102,7 +102,7 @@ static bool read_rings(struct arena *a, const struct chase_path *c, const struct
 	for (size_t i = 0; *ring && i < s->count; i++) {
 		if (!study_asked(c->study, c->chase, i) || !is_ring(c, &s->points[i]))
 			continue;
-		if (!read_ring(a, &s->points[i], between(c), *ring + *rings))
+		if (!read_ring(a, &s->points[i], (uint32_t)i, between(c), *ring + *rings))
 			return false;
 		*rings += (*ring)[*rings].laps > 0;
 	}
@@ -111,9 +111,39 @@ static bool read_rings(struct arena *a, const struct chase_path *c, const struct
 
 /* ---- the judgement ---- */
 
-static struct ring_words words(const struct judge_ring *r)
+static void say_shape(char *out, size_t n, const struct judge_shape *q)
 {
-	return (struct ring_words){r->bytes, r->step, r->n};
+	snprintf(out, n, "%u sets of %u lines of %u bytes%s", q->sets, q->ways, q->line,
+		 q->folded ? ", found by a hash" : "");
+}
+
+static struct finding_rival of_ring(const struct chase_path *c, const struct series *s, const struct judge_ring *r)
+{
+	struct finding_rival out = {.point = r->number,
+				    .addresses = r->n,
+				    .bytes = r->bytes,
+				    .step = r->step,
+				    .floor = between(c),
+				    .visits = (double)r->laps * r->seen,
+				    .misses = r->misses};
+
+	snprintf(out.experiment, sizeof(out.experiment), "%s", s->experiment);
+	return out;
+}
+
+static struct finding_rival rival_of(const struct chase_path *c, const struct series *s, const struct judge_ring *ring,
+				     const struct judge_result *is, enum judge_key k)
+{
+	const struct judge_fact *f = &is->fact[k];
+	struct finding_rival out = of_ring(c, s, &ring[f->ring]);
+
+	out.value = (double)judge_value(&is->shape[f->rival], k);
+	out.nats = f->margin;
+	out.best_least = f->least[0];
+	out.least = f->least[1];
+	if (f->rival)
+		say_shape(out.shape, sizeof(out.shape), &is->shape[f->rival]);
+	return out;
 }
 
 /* False: out of memory. */
@@ -126,9 +156,9 @@ static bool weigh(struct chase_path *c, const struct series *s, struct judged *j
 	arena_init(&a);
 	const bool done = read_rings(&a, c, s, &ring, &rings) && judge_weigh(ring, rings, &j->is) == 0;
 	for (unsigned k = 0; done && rings && k < JUDGE_KEYS; k++)
-		j->parts[k] = words(&ring[j->is.fact[k].ring]);
+		j->rival[k] = rival_of(c, s, ring, &j->is, k);
 	if (done && rings)
-		j->worst = words(&ring[j->is.worst]);
+		j->worst = of_ring(c, s, &ring[j->is.worst]);
 	arena_free(&a);
 	return done;
 }
@@ -165,35 +195,14 @@ static const struct judged *judged(struct chase_path *c)
 
 /* ---- findings ---- */
 
-static void say_ring(char *out, size_t n, const struct ring_words *r)
-{
-	snprintf(out, n, "%u addresses over %.0f bytes in steps of %.0f", r->n, r->bytes, r->step);
-}
-
 static void say(const struct judged *j, enum judge_key k, char *out, size_t n)
 {
 	const struct judge_result *r = &j->is;
-	const struct judge_fact *f = &r->fact[k];
-	const struct judge_shape *q = &r->shape[0];
-	char next[200] = "", ring[100];
+	char shape[sizeof(j->worst.shape)];
 
-	if (f->rival) {
-		say_ring(ring, sizeof(ring), &j->parts[k]);
-		snprintf(next, sizeof(next), " (the next is %llu; %s part them most)",
-			 (unsigned long long)judge_value(&r->shape[f->rival], k), ring);
-	}
-	if (judge_verdict(r, k) != JUDGE_MEASURED && r->unexplained) {
-		say_ring(ring, sizeof(ring), &j->worst);
-		snprintf(out, n,
-			 "%u sets of %u lines of %u bytes are the likeliest of %u shapes, but leave %u of %u rings "
-			 "unexplained, most of all %s",
-			 q->sets, q->ways, q->line, r->candidates, r->unexplained, r->rings, ring);
-		return;
-	}
-	snprintf(out, n,
-		 "%u sets of %u lines of %u bytes explain %u rings; of %u shapes all others are worse by %.0f nats or "
-		 "more%s",
-		 q->sets, q->ways, q->line, r->rings, r->candidates, f->margin, next);
+	say_shape(shape, sizeof(shape), &r->shape[0]);
+	snprintf(out, n, "%s explain %u rings; of %u shapes all others are worse by %.0f nats or more", shape, r->rings,
+		 r->candidates, r->fact[k].margin);
 }
 
 /* At least: shared memory takes a part of the level, or may do so. */
@@ -206,14 +215,16 @@ static void conclude(struct chase_path *c, const struct judged *j, enum judge_ke
 	snprintf(key, sizeof(key), "%s.%s", prefix, judge_key_name(k));
 	say(j, k, why, sizeof(why));
 	if (is == JUDGE_OPEN || (is == JUDGE_LIKELY && least))
-		return study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
-	if (is == JUDGE_LIKELY)
-		return study_likely_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
-	if (!least)
-		return study_measured_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
-	study_bound(c->study, key, v, INFINITY, method, "chase",
-		    "%s; the chase itself takes a part where the level is one with shared memory", why);
-	study_note(c->study, key, k == JUDGE_SETS ? 0 : NOTE_LENT);
+		study_verdict(c->study, key, VERDICT_INCONCLUSIVE, "chase", "%s", why);
+	else if (is == JUDGE_LIKELY)
+		study_likely_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
+	else if (!least)
+		study_measured_number(c->study, key, v, v, v, "", method, "chase", "%s", why);
+	else
+		study_bound(c->study, key, v, INFINITY, method, "chase",
+			    "%s; the chase itself takes a part where the level is one with shared memory", why);
+	study_second(c->study, key, &j->rival[k]);
+	study_note(c->study, key, is != JUDGE_OPEN && least && k != JUDGE_SETS ? NOTE_LENT : 0);
 }
 
 bool chase_conclude_judged(struct chase_path *c, const char *prefix)
@@ -229,4 +240,49 @@ bool chase_conclude_judged(struct chase_path *c, const char *prefix)
 			conclude(c, j, k, prefix, l->lent && (k == JUDGE_SIZE || k == JUDGE_WAYS || one));
 	}
 	return true;
+}
+
+/* ---- the ring that parted two shapes, drawn ---- */
+
+/* How often each address missed, in the order of addresses. */
+static int draw_misses(struct arena *a, const struct judge_ring *r, const struct finding *f, struct figure_list *out)
+{
+	double *x = ARENA_ARRAY(a, r->n, double), *y = ARENA_ARRAY(a, r->n, double);
+	struct figure *figure = figures_new(out, ENGINE_PARTED, "The ring that parted the best shape from the second");
+
+	if (!x || !y || !figure)
+		return -ENOMEM;
+	for (uint32_t i = 0; i < r->n; i++) {
+		x[i] = (double)(r->at[r->sorted[i]] - r->at[r->sorted[0]]);
+		y[i] = r->count[r->sorted[i]];
+	}
+	figure->x = (struct figure_axis){.label = "place in the ring", .unit = "bytes"};
+	figure->y = (struct figure_axis){.label = "misses", .unit = "count"};
+	snprintf(figure->caption, sizeof(figure->caption),
+		 "%u laps over %u addresses; %.0f accesses have to miss at least by the best shape, %.0f by the second",
+		 r->laps, r->n, f->rival.best_least, f->rival.least);
+	figure_key(figure, f->key);
+	return figure_add(figure, "misses", MARK_POINTS, x, y, NULL, r->n);
+}
+
+int engine_draw_parted(struct run *r, const struct finding *f, struct figure_list *out)
+{
+	const struct finding_rival *v = &f->rival;
+	const struct series *s = *v->shape ? run_series(r, f->probe, v->experiment) : NULL;
+	const struct point *pt = s && v->point < s->count ? &s->points[v->point] : NULL;
+	struct judge_ring ring;
+	struct arena a;
+	int rc = 0;
+
+	/* The file may say anything. */
+	if (!pt || pt->outcome != OUTCOME_OK || pt->words_per_repeat <= CHASE_HEAD || !(pt->p[CHASE_STRIDE] >= 1) ||
+	    !(pt->x >= 1) || !(pt->x / pt->p[CHASE_STRIDE] <= ELEMENTS_MOST))
+		return 0;
+	arena_init(&a);
+	if (!read_ring(&a, pt, v->point, v->floor, &ring))
+		rc = -ENOMEM;
+	else if (ring.laps)
+		rc = draw_misses(&a, &ring, f, out);
+	arena_free(&a);
+	return rc;
 }

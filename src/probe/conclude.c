@@ -76,6 +76,13 @@ void study_note(struct study *s, const char *key, unsigned notes)
 			s->concluded.items[i].notes |= notes;
 }
 
+void study_second(struct study *s, const char *key, const struct finding_rival *rival)
+{
+	for (size_t i = 0; i < s->concluded.count; i++)
+		if (strcmp(s->concluded.items[i].key, key) == 0)
+			s->concluded.items[i].rival = *rival;
+}
+
 struct finding study_measured(const char *key, double value, double lo, double hi, const char *method)
 {
 	struct finding f = begin(key, VERDICT_MEASURED);

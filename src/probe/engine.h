@@ -44,5 +44,9 @@ int engine_infer(struct run *r, struct err *e);
 int engine_conclude(struct run *r, struct err *e);
 /* Figures of all probes. */
 int engine_draw(struct run *r, struct figure_list *out, struct err *e);
+/* How often each address of the ring missed that parted a finding's value from the second: one figure of this name, or none where nothing came
+ * second. 0 or -ENOMEM. */
+#define ENGINE_PARTED "parted"
+int engine_draw_parted(struct run *r, const struct finding *f, struct figure_list *out);
 
 #endif

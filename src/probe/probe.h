@@ -141,6 +141,8 @@ void study_at_least(struct study *s, const char *key, unsigned least, const char
 		    const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 /* Adds notes, of enum finding_note, to what this pass has concluded under the key, if anything. */
 void study_note(struct study *s, const char *key, unsigned notes);
+/* Says what came second to such a key. */
+void study_second(struct study *s, const char *key, const struct finding_rival *rival);
 void study_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,
 		const char *fmt, ...) __attribute__((format(printf, 6, 7)));
 void study_likely_text(struct study *s, const char *key, const char *text, const char *method, const char *evidence,

@@ -115,6 +115,26 @@ static json_t *value(const struct value *v)
 	return a;
 }
 
+static json_t *rival(const struct finding_rival *r)
+{
+	struct json_object o = json_begin(), ring = json_begin();
+	json_put(&o, "shape", json_of_text(r->shape));
+	json_put(&o, "value", json_of_number(r->value));
+	json_put(&o, "nats", json_of_number(r->nats));
+	json_put(&ring, "experiment", json_of_text(r->experiment));
+	json_put(&ring, "point", json_integer(r->point));
+	json_put(&ring, "addresses", json_integer(r->addresses));
+	json_put(&ring, "bytes", json_of_number(r->bytes));
+	json_put(&ring, "step", json_of_number(r->step));
+	json_put(&ring, "floor", json_of_number(r->floor));
+	json_put(&ring, "visits", json_of_number(r->visits));
+	json_put(&ring, "misses", json_of_number(r->misses));
+	json_put(&ring, "best_least", json_of_number(r->best_least));
+	json_put(&ring, "least", json_of_number(r->least));
+	json_put(&o, "ring", json_done(&ring));
+	return json_done(&o);
+}
+
 json_t *json_of_finding(const struct finding *f)
 {
 	struct json_object o = json_begin();
@@ -133,5 +153,7 @@ json_t *json_of_finding(const struct finding *f)
 		if (json_array_append_new(evidence, json_of_text(f->evidence[i])) != 0)
 			o.failed = true;
 	json_put(&o, "evidence", evidence);
+	if (*f->rival.shape)
+		json_put(&o, "rival", rival(&f->rival));
 	return json_done(&o);
 }

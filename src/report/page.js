@@ -98,6 +98,11 @@
 		var c = (run.conditions || {})[f.probe];
 		return c ? "SM " + end(c[0]) + " MHz before, " + end(c[1]) + " MHz after" : "";
 	}
+	function second(f) {
+		var r = f.rival, ring = r.ring;
+		return [r.value, f.unit, "(" + r.shape + "),", Math.round(r.nats), "nats less probable; parted by the ring of", ring.bytes, "bytes in steps of",
+			ring.step + ":", ring.misses, "of", ring.visits, "accesses missed, at least", ring.best_least, "have to by the best, and", ring.least, "by the second"].join(" ");
+	}
 	function open(row) {
 		if (row.nextSibling && row.nextSibling.className === "details") {
 			row.nextSibling.remove();
@@ -114,6 +119,7 @@
 			pair(dl, "value", f.value === null ? "" : [].concat(f.value).join(", ") + " " + f.unit);
 			if (f.lo !== null || f.hi !== null) pair(dl, "interval", end(f.lo) + " to " + end(f.hi));
 			pair(dl, "reason", f.because);
+			if (f.rival) pair(dl, "second", second(f));
 			pair(dl, "method", f.method);
 			pair(dl, "evidence", f.evidence.join(", "));
 			pair(dl, "clocks", conditions(data.runs[i], f));

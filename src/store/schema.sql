@@ -67,6 +67,13 @@ CREATE TABLE finding(
 	unit TEXT NOT NULL, method TEXT NOT NULL, because TEXT NOT NULL, scope TEXT NOT NULL, probe TEXT NOT NULL,
 	evidence TEXT NOT NULL  -- one a line
 );
+CREATE TABLE rival( -- what came second, of findings of a level that one posterior concluded; since schema 5
+	key TEXT PRIMARY KEY, shape TEXT NOT NULL, value REAL NOT NULL, nats REAL NOT NULL, -- by which it is less probable
+	experiment TEXT NOT NULL, point INTEGER NOT NULL, -- the ring that parted it most from the best: a point of the probe's series
+	addresses INTEGER NOT NULL, bytes REAL NOT NULL, step REAL NOT NULL,
+	floor REAL NOT NULL, visits REAL NOT NULL, misses REAL NOT NULL, -- accesses that were timed, and those that took `floor` ticks
+	best_least REAL NOT NULL, least REAL NOT NULL -- misses that the best and the second have at least
+);
 -- For other programs: one row a finding, its value whatever its kind, and whose it is; since schema 3. Columns are only added.
 CREATE VIEW findings AS
 	SELECT finding.key, finding.verdict,

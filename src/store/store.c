@@ -225,7 +225,8 @@ static const struct {
 	const char *name, *create;
 } since[] = {{2, "native_layout", "CREATE TABLE native_layout"},
 	     {3, "findings", "CREATE VIEW findings"},
-	     {4, "concluded", "CREATE TABLE concluded"}};
+	     {4, "concluded", "CREATE TABLE concluded"},
+	     {5, "rival", "CREATE TABLE rival"}};
 #define SINCE_COUNT (sizeof since / sizeof *since)
 
 /* Does a file of this schema lack it? */

@@ -5,7 +5,7 @@
 #include "data/run.h"
 
 struct store;
-#define STORE_SCHEMA 4
+#define STORE_SCHEMA 5
 
 /* A writer holds the file alone until store_close; the lock also ends with the process, and is not inherited by a fork.
  * A full disk is -ENOSPC: the transaction in hand is undone, what was stored before is safe. */

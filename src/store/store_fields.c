@@ -145,6 +145,24 @@ static const struct field finding_fields[] = {
 };
 TABLE(finding_table, "finding", finding_fields);
 
+static const struct field rival_fields[] = {
+    F(struct finding, key, "key", FIELD_TEXT),
+    F(struct finding, rival.shape, "shape", FIELD_TEXT),
+    F(struct finding, rival.value, "value", FIELD_FINITE),
+    F(struct finding, rival.nats, "nats", FIELD_FINITE),
+    F(struct finding, rival.experiment, "experiment", FIELD_TEXT),
+    F(struct finding, rival.point, "point", FIELD_U32),
+    F(struct finding, rival.addresses, "addresses", FIELD_U32),
+    F(struct finding, rival.bytes, "bytes", FIELD_FINITE),
+    F(struct finding, rival.step, "step", FIELD_FINITE),
+    F(struct finding, rival.floor, "floor", FIELD_FINITE),
+    F(struct finding, rival.visits, "visits", FIELD_FINITE),
+    F(struct finding, rival.misses, "misses", FIELD_FINITE),
+    F(struct finding, rival.best_least, "best_least", FIELD_FINITE),
+    F(struct finding, rival.least, "least", FIELD_FINITE),
+};
+TABLE(rival_table, "rival", rival_fields);
+
 static const char *const value_kinds[] = {
     [VALUE_NONE] = "none", [VALUE_NUMBER] = "number", [VALUE_TEXT] = "text", [VALUE_ARRAY] = "array"};
 

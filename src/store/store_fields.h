@@ -34,7 +34,8 @@ struct field_table {
 	size_t count;
 };
 extern const struct field_table run_table, concluded_table, device_table, probe_table_fields, series_table,
-    native_table, layout_table, region_table, point_table, finding_table;
+    native_table, layout_table, region_table, point_table, finding_table,
+    rival_table; /* of a finding, too: what came second */
 
 /* "INSERT OR REPLACE INTO t(extra,columns...) VALUES(?,...)"; extra: comma-separated further columns, bound first, or "". */
 void fields_insert(struct str *sql, const struct field_table *t, const char *extra);

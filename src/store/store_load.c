@@ -333,6 +333,18 @@ static int finding_row(struct reader *in, sqlite3_stmt *st, int extra, void *rec
 	return findings_add(&in->r->findings, f) ? err_nomem(in->e) : 0;
 }
 
+static int rival_row(struct reader *in, sqlite3_stmt *st, int extra, void *record, void *ctx)
+{
+	(void)st, (void)extra, (void)ctx;
+	struct finding *f = record;
+	key_rename(f->key, sizeof(f->key));
+	struct finding *of = (struct finding *)findings_get(&in->r->findings, f->key);
+	if (!of)
+		return store_damaged(in->s, in->e, "something came second to no finding");
+	of->rival = f->rival;
+	return 0;
+}
+
 int store_read(struct store *s, struct run *r, struct err *e)
 {
 	struct reader in = {.s = s, .r = r, .e = e};
@@ -352,6 +364,9 @@ int store_read(struct store *s, struct run *r, struct err *e)
 		code = load_all_series(&in);
 	if (code == 0)
 		code = each(&in, &finding_table, "array,evidence", "ORDER BY key", 0, &finding, finding_row, NULL);
+	finding = (struct finding){0};
+	if (code == 0 && s->schema > 4)
+		code = each(&in, &rival_table, "", "", 0, &finding, rival_row, NULL);
 	if (code == 0)
 		code = store_exec(s, "COMMIT", e);
 	else

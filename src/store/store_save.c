@@ -22,7 +22,7 @@ static int lock(struct store *s, struct err *e)
 /* Prepared once a transaction, run for every record. */
 struct writer {
 	struct store *s;
-	sqlite3_stmt *probe, *series, *native, *layout, *region, *point, *finding;
+	sqlite3_stmt *probe, *series, *native, *layout, *region, *point, *finding, *rival;
 	struct blob words;
 	struct str text;
 };
@@ -44,6 +44,7 @@ static void writer_free(struct writer *w)
 	sqlite3_finalize(w->region);
 	sqlite3_finalize(w->point);
 	sqlite3_finalize(w->finding);
+	sqlite3_finalize(w->rival);
 	mem_free(w->words.data);
 	str_free(&w->text);
 }
@@ -132,7 +133,14 @@ static int put_finding(struct writer *w, const struct finding *f, struct err *e)
 	if (rc == SQLITE_OK)
 		rc = w->text.failed ? SQLITE_NOMEM
 				    : sqlite3_bind_text(w->finding, 2, str_text(&w->text), -1, SQLITE_TRANSIENT);
-	return put(w, w->finding, rc, 3, &finding_table, f, e);
+	const int code = put(w, w->finding, rc, 3, &finding_table, f, e);
+	return code || !*f->rival.shape ? code : put(w, w->rival, SQLITE_OK, 1, &rival_table, f, e);
+}
+
+static int prepare_findings(struct writer *w, struct err *e)
+{
+	const int code = prepare(w->s, &w->finding, &finding_table, "array,evidence", e);
+	return code ? code : prepare(w->s, &w->rival, &rival_table, "", e);
 }
 
 static int forget(struct store *s, const char *sql, const char *probe, struct err *e)
@@ -380,6 +388,7 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 	    "DELETE FROM native WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
 	    "DELETE FROM point WHERE series IN (SELECT id FROM series WHERE probe = ?1)",
 	    "DELETE FROM series WHERE probe = ?1",
+	    "DELETE FROM rival WHERE key IN (SELECT key FROM finding WHERE probe = ?1)",
 	    "DELETE FROM finding WHERE probe = ?1",
 	    "DELETE FROM probe WHERE name = ?1",
 	};
@@ -399,7 +408,7 @@ int store_probe(struct store *s, const struct run *r, const char *probe, struct 
 	if (code == 0)
 		code = prepare(s, &w.point, &point_table, "series,number,words", e);
 	if (code == 0)
-		code = prepare(s, &w.finding, &finding_table, "array,evidence", e);
+		code = prepare_findings(&w, e);
 	for (size_t i = 0; code == 0 && i < r->probe_count; i++)
 		if (strcmp(r->probes[i].name, probe) == 0)
 			code = put(&w, w.probe, SQLITE_OK, 1, &probe_table_fields, &r->probes[i], e);
@@ -431,12 +440,12 @@ int store_findings(struct store *s, const struct run *r, struct err *e)
 	int code = begin(s, "BEGIN", e);
 	if (code)
 		return code;
-	code = store_exec(s, "DELETE FROM finding", e);
+	code = store_exec(s, "DELETE FROM rival; DELETE FROM finding", e);
 	if (code == 0)
 		code = put_concluded(s, r, e);
 	struct writer w = {.s = s};
 	if (code == 0)
-		code = prepare(s, &w.finding, &finding_table, "array,evidence", e);
+		code = prepare_findings(&w, e);
 	for (size_t i = 0; code == 0 && i < r->findings.count; i++)
 		code = put_finding(&w, &r->findings.items[i], e);
 	writer_free(&w);

@@ -65,6 +65,10 @@ static void same_finding(const struct finding *a, const struct finding *b)
 	assert_string_equal(a->method, b->method);
 	assert_string_equal(a->because, b->because);
 	assert_string_equal(a->scope, b->scope);
+	assert_string_equal(a->rival.shape, b->rival.shape);
+	assert_string_equal(a->rival.experiment, b->rival.experiment);
+	assert_memory_equal(&a->rival.point, &b->rival.point, sizeof(a->rival) - offsetof(struct finding_rival, point));
+	assert_true(a->rival.value == b->rival.value && a->rival.nats == b->rival.nats);
 	assert_string_equal(a->probe, b->probe);
 	assert_int_equal(a->evidence_count, b->evidence_count);
 	for (unsigned i = 0; i < a->evidence_count; i++)
@@ -187,8 +191,10 @@ static void upgraded(void **state)
 			*layout = none;
 		}
 	assert_true(laid); /* or the upgrade has nothing to add */
-	spoil("one.fathom",
-	      "DROP VIEW findings; DROP TABLE native_layout; DROP TABLE concluded; PRAGMA user_version=1");
+	for (size_t i = 0; i < old.findings.count; i++)
+		old.findings.items[i].rival = (struct finding_rival){0};
+	spoil("one.fathom", "DROP VIEW findings; DROP TABLE native_layout; DROP TABLE concluded; DROP TABLE rival; "
+			    "PRAGMA user_version=1");
 	assert_int_equal(store_load(&b, "one.fathom", &e), 0);
 	same(&old, &b);
 	run_free(&b);
@@ -207,7 +213,7 @@ static void upgraded(void **state)
 
 	/* the number alone makes no schema */
 	spoil("two.fathom", "DROP TABLE native_layout");
-	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 4");
+	refuse("two.fathom", -EBADMSG, "its tables are not those of schema 5");
 	spoil("not_two.fathom", "PRAGMA user_version=2");
 	refuse("not_two.fathom", -EBADMSG, "its tables are not those of schema 2");
 	spoil("not_one.fathom", "PRAGMA user_version=1");
@@ -270,8 +276,8 @@ static void foreign(void **state)
 	refuse("page.fathom", -EINVAL, "not a run file of fathom");
 	spoil("other.fathom", "PRAGMA application_id=7");
 	refuse("other.fathom", -EINVAL, "a SQLite file, but not a run file");
-	spoil("newer.fathom", "PRAGMA user_version=5");
-	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 5, this one reads 4); update fathom");
+	spoil("newer.fathom", "PRAGMA user_version=6");
+	refuse("newer.fathom", -ENOTSUP, "was written by a newer fathom (schema 6, this one reads 5); update fathom");
 	spoil("older.fathom", "PRAGMA user_version=0");
 	refuse("older.fathom", -EBADMSG, "schema 0");
 }

@@ -41,7 +41,6 @@ enum {
 #define MOST_OF	    0.75 /* of the sizes have to be known */
 #define MODEL	    0.03 /* of a capacity: lines and sets do not share an array out evenly */
 #define ROUGH	    0.3	 /* of a latency: half of the interval of one that is of use in the fit, if not known */
-#define TOLD_BY	    3	 /* walks that some hits miss: two fit a capacity and what misses take, whatever those are of */
 #define HOLE	    1.7	 /* from one size that was told to the next: two levels in between could pass for one */
 
 static const char *const space_name[SPACES] = {"global", "constant"};
@@ -164,7 +163,8 @@ static void nothing(struct study *s, unsigned space, enum verdict v, const char 
 {
 	char key[64];
 	key_of(key, space, 0, "capacity");
-	study_verdict(s, key, v, space_name[space], "%s", why);
+	if (space != SPACE_GLOBAL)
+		study_verdict(s, key, v, space_name[space], "%s", why);
 	key_of(key, space, 0, "latency");
 	study_verdict(s, key, v, space_name[space], "%s", why);
 }
@@ -183,23 +183,6 @@ static unsigned served_alike(const struct stat_level *l, const double *size, con
 	for (size_t i = 0; i < n && size[i] <= l->size_lo; i++)
 		served += is_hit(l, ns[i]);
 	return served;
-}
-
-/* Bytes that the first level of global memory has at least. What its misses take is what the walks just beyond it say, and where the next level
- * follows so soon that those are few, its own misses may be among them: where what was read before the walk has not left all of the array in
- * it, as a rule of replacement that prefers something else does, they begin before its size. Then the rise is steeper, and is taken for a
- * slower next level behind a larger first one. Only what was served alike is sure to be held. */
-static double first_least(const struct stat_level *level, const double *size, const double *ns, size_t n)
-{
-	const double next = level[1].size > 0 ? level[1].size_lo : INFINITY;
-	double held = 0;
-	unsigned beyond = 0;
-	for (size_t i = 0; i < n; i++) {
-		beyond += size[i] > level->size_hi && size[i] < next;
-		if (is_hit(level, ns[i]))
-			held = size[i];
-	}
-	return beyond < TOLD_BY ? fmin(held, level->size_lo) : level->size_lo;
 }
 
 /* The smallest array that, as all larger ones, is slower than the first level: that has no room for it. INFINITY: none is. */
@@ -231,13 +214,12 @@ static double seems_more(const struct stat_level *level, size_t k, unsigned time
 	return slower / (level[k + 1].value - l->value) * l->size;
 }
 
-/* Bytes that level k has at least. Of global memory the best fit is no capacity anyway. What hits the level before it is not asked of this one,
+/* Bytes that level k has at least. What hits the level before it is not asked of this one,
  * which may have dropped it meanwhile: then both together hold what this one seems to hold. */
-static double least_of(const struct stat_level *level, size_t k, unsigned space, unsigned times)
+static double least_of(const struct stat_level *level, size_t k, unsigned times)
 {
 	const double before = k ? level[k - 1].size : 0;
-	return level[k].size_lo * (1 - MODEL) -
-	       (level[k].size > 0 && space != SPACE_GLOBAL ? fmax(seems_more(level, k, times), before) : 0);
+	return level[k].size_lo * (1 - MODEL) - (level[k].size > 0 ? fmax(seems_more(level, k, times), before) : 0);
 }
 
 static double most_of(const struct stat_level *l, unsigned times)
@@ -247,10 +229,9 @@ static double most_of(const struct stat_level *l, unsigned times)
 
 /* Whether level k may be no larger than the one before it. No array is sure to be served by it, then: hits that the levels before it miss
  * bend the curve of one level so that two fit it better. */
-static bool within_last(const struct stat_level *level, size_t k, unsigned space, unsigned times)
+static bool within_last(const struct stat_level *level, size_t k, unsigned times)
 {
-	return space == SPACE_CONSTANT && k && level[k].size > 0 &&
-	       least_of(level, k, space, times) < most_of(&level[k - 1], times);
+	return k && level[k].size > 0 && least_of(level, k, times) < most_of(&level[k - 1], times);
 }
 
 /* Whether what its hits take is hardly told. */
@@ -260,51 +241,36 @@ static bool is_vague(const struct stat_level *l)
 }
 
 /* Whether sizes so far apart fit. */
-static bool is_of_any_size(const struct stat_level *level, size_t k, unsigned space, unsigned times)
+static bool is_of_any_size(const struct stat_level *level, size_t k, unsigned times)
 {
-	return level[k].size > 0 && most_of(&level[k], times) > FOUND * least_of(level, k, space, times);
+	return level[k].size > 0 && most_of(&level[k], times) > FOUND * least_of(level, k, times);
 }
 
-/* size, ns: of n walks; level: of all of them, this is level k. */
-static void conclude_capacity(struct study *s, unsigned space, unsigned times, size_t k, const struct stat_level *level,
+/* size, ns: of n walks; level: of all of them, this is level k of constant memory. That of a level for which no array was too large is not asked. */
+static void conclude_capacity(struct study *s, unsigned times, size_t k, const struct stat_level *level,
 			      const double *size, const double *ns, size_t n)
 {
 	const struct stat_level *l = &level[k];
-	const double lo = space == SPACE_GLOBAL && !k ? first_least(level, size, ns, n) * (1 - MODEL)
-						      : least_of(level, k, space, times),
-		     hi = most_of(l, times);
-	static const char few[] = "too few of the arrays fit into it whole to say whether any does";
+	const double lo = least_of(level, k, times), hi = most_of(l, times);
 	char key[64];
-	key_of(key, space, k, "capacity");
+	key_of(key, SPACE_CONSTANT, k, "capacity");
 	if (!(l->size > 0) && k)
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
-		    "no array was too large for it, but the curve before it may be of more levels or of fewer");
-	else if (!(l->size > 0))
-		study_bound(s, key, size[n - 1], INFINITY, method, space_name[space],
+		return;
+	if (!(l->size > 0))
+		study_bound(s, key, size[n - 1], INFINITY, method, space_name[SPACE_CONSTANT],
 			    "no array was too large for it, and larger ones were not walked through");
-	else if (!k && served_alike(l, size, ns, n) < FLAT && space == SPACE_GLOBAL)
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], few);
 	else if (!k && served_alike(l, size, ns, n) < FLAT)
-		study_bound(s, key, -INFINITY, hi, method, space_name[space], few);
-	else if (space == SPACE_GLOBAL && k && is_vague(l))
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
-		    "anything from %.4g to %.4g ns fits its part of the curve, which may be of several levels", l->lo,
-		    l->hi);
-	else if (space == SPACE_GLOBAL)
-		study_bound(s, key, lo, INFINITY, method, space_name[space],
-			    "loads get slower beyond it, but a level that fetches pieces of lines, or scattered "
-			    "pages, hits less than its share");
+		study_bound(s, key, -INFINITY, hi, method, space_name[SPACE_CONSTANT],
+			    "too few of the arrays fit into it whole to say whether any does");
 	else if (!k && l->size > slower_from(l, size, ns, n))
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
 			      "%.0f bytes fit the curve best, but a walk through %.0f is slower already", l->size,
 			      slower_from(l, size, ns, n));
-	else if (is_of_any_size(level, k, space, times))
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
+	else if (is_of_any_size(level, k, times))
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT],
 			      "anything from %.0f to %.0f bytes fits the curve", lo, hi);
 	else
-		study_measured_number(s, key, l->size, lo, hi, "sm", method, space_name[space],
+		study_measured_number(s, key, l->size, lo, hi, "sm", method, space_name[SPACE_CONSTANT],
 				      "beyond it, loads get slower as fewer of them hit");
 }
 
@@ -321,17 +287,11 @@ static void conclude_latency(struct study *s, unsigned space, unsigned times, si
 	else if (is_vague(l))
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "anything from %.1f to %.1f cycles fits the curve", l->lo * cycles, l->hi * cycles);
-	else if (space == SPACE_CONSTANT && k && is_of_any_size(level, k, space, times))
+	else if (space == SPACE_CONSTANT && k && is_of_any_size(level, k, times))
 		/* The more it holds, the slower its hits would have to be. */
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "%.1f cycles fit best, but so does anything from %.0f to %.0f bytes that it may hold",
-			      l->value * cycles, least_of(level, k, space, times), most_of(l, times));
-	else if (space == SPACE_GLOBAL && k)
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, space_name[space],
-		    "%.1f cycles fit best, but lines that come in pieces, halves of a cache that are not alike and "
-		    "translations make such a curve, too",
-		    l->value * cycles);
+			      l->value * cycles, least_of(level, k, times), most_of(l, times));
 	else if (!k && l->size > 0 && l->size_lo < FITS * LEAST)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space],
 			      "too few of the arrays fit into it whole to say what a hit takes");
@@ -350,15 +310,15 @@ static bool in_hole(const struct stat_level *l, const double *size, size_t n)
 }
 
 /* Where a level is not known, nor is which of them those behind it are. From it on, but for its own latency, which was met before. */
-static void conclude_doubt(struct study *s, unsigned space, size_t from, size_t levels, const char *why)
+static void conclude_doubt(struct study *s, size_t from, size_t levels, const char *why)
 {
 	char key[64];
 	for (size_t k = from; k < levels; k++) {
-		key_of(key, space, k, "capacity");
-		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
-		key_of(key, space, k, "latency");
+		key_of(key, SPACE_CONSTANT, k, "capacity");
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT], "%s", why);
+		key_of(key, SPACE_CONSTANT, k, "latency");
 		if (k > from)
-			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[space], "%s", why);
+			study_verdict(s, key, VERDICT_INCONCLUSIVE, space_name[SPACE_CONSTANT], "%s", why);
 	}
 }
 
@@ -457,22 +417,28 @@ static bool study_space(struct study *s, unsigned space, unsigned times, double 
 		return true;
 	if (study_pending(s))
 		return false;
+	/* Lines that come in pieces, halves of a cache that are not alike and translations make such a curve, too: of global memory only what the first
+	 * level takes is asked. */
+	if (space == SPACE_GLOBAL) {
+		conclude_latency(s, space, times, 0, level, hz);
+		return false;
+	}
 	for (size_t k = 0; k < levels; k++) {
 		conclude_latency(s, space, times, k, level, hz);
 		/* Nor is a capacity known then that was fitted with one more level than there may be. */
-		if (k + 1 < levels && within_last(level, k + 1, space, times)) {
+		if (k + 1 < levels && within_last(level, k + 1, times)) {
 			conclude_doubt(
-			    s, space, k, levels,
+			    s, k, levels,
 			    "a level may be no larger than the one before it: what looks like two levels may be one");
 			break;
 		}
 		if (in_hole(&level[k], size, n)) {
-			conclude_doubt(s, space, k, levels,
+			conclude_doubt(s, k, levels,
 				       "walks of too many sizes around it could not be timed: what looks like one "
 				       "level there may be two");
 			break;
 		}
-		conclude_capacity(s, space, times, k, level, size, ns, n);
+		conclude_capacity(s, times, k, level, size, ns, n);
 	}
 	return false;
 }
@@ -564,9 +530,10 @@ const struct probe probe_levels = {
 	   "places take another time, all are longer.",
     .fooled =
 	"Two levels of nearly one size or one latency: they are met as one. Lines shorter than 32 bytes. Translations: "
-	"their misses cost as a "
-	"level's do, and are not told "
-	"from it. Curves that are no such sum: how far the fit is off is looked at. A clock that is not steady: run "
+	"their misses cost as a level's do, and are not told from it. Lines of global memory come in pieces: only its "
+	"first "
+	"level's latency is asked. Curves that are no such sum: how far the fit is off is looked at. A clock that is "
+	"not steady: run "
 	"times and cycles are laid beside each other.",
     .figure = "walk-sizes",
     .draw = draw,

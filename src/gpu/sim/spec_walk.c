@@ -241,9 +241,10 @@ static int tell_levels(const struct sim_spec *s, const struct path_spec *p, bool
 		const double bytes = clear && k + 1 < n ? size[k] : INFINITY, cycles = clear ? latency[k] : INFINITY,
 			     more = wait_of(s, p, global, false).tolerance + p->address_ops * p->address_latency;
 		snprintf(key, sizeof key, "walk.%s.%u.capacity", global ? "global" : "constant", k + 1);
-		int rc = each(ctx, &(struct truth){.key = key, .number = bytes, .tolerance = CAPACITY * bytes});
+		int rc =
+		    global ? 0 : each(ctx, &(struct truth){.key = key, .number = bytes, .tolerance = CAPACITY * bytes});
 		snprintf(key, sizeof key, "walk.%s.%u.latency", global ? "global" : "constant", k + 1);
-		if (!rc)
+		if (!rc && (!global || !k))
 			rc = each(
 			    ctx, &(struct truth){.key = key, .number = cycles, .tolerance = TOLERANCE * cycles + more});
 		if (rc)

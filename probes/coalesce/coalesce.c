@@ -224,9 +224,10 @@ static struct cost cost_of(unsigned rule, const struct pattern *p)
 	return (struct cost){a.transactions + b.transactions, a.bytes + b.bytes};
 }
 
-/* What a load takes: of what all that are under way wait, once and for each transaction, for each byte, and of the arithmetic that uses a word. */
+/* What a load takes: of what all that are under way wait, once and for each transaction, for each byte, and of the arithmetic that uses a word.
+ * A part of a word, which is cut out of it, takes so much at least. */
 struct price {
-	double wait, once, each, byte, word;
+	double wait, once, each, byte, word, part;
 };
 
 static double worst_of(const struct load_time *t, const struct cost *c, const struct price *p)
@@ -235,7 +236,7 @@ static double worst_of(const struct load_time *t, const struct cost *c, const st
 	for (unsigned i = 0; i < PATTERNS; i++) {
 		const double by_port = fmax(p->once + p->each * c[i].transactions, p->byte * c[i].bytes),
 			     by_warp = fmax(p->wait / loads_of(&patterns[i]), p->word * words_of(&patterns[i])),
-			     is = fmax(by_port, by_warp);
+			     is = fmax(fmax(by_port, by_warp), patterns[i].width < 4 ? p->part : 0);
 		worst = fmax(worst, fabs(is - t[i].value) / t[i].value);
 	}
 	return worst;
@@ -246,9 +247,10 @@ static double worst_of(const struct load_time *t, const struct cost *c, const st
 static double miss_of(unsigned rule, const struct load_time *t)
 {
 	struct cost c[PATTERNS];
-	double best = INFINITY, wait = INFINITY, word = INFINITY;
+	double best = INFINITY, wait = INFINITY, word = INFINITY, part = INFINITY;
 	for (unsigned i = 0; i < PATTERNS; i++) {
 		c[i] = cost_of(rule, &patterns[i]);
+		part = patterns[i].width < 4 ? fmin(part, t[i].value) : part;
 		wait = fmin(wait, t[i].value * loads_of(&patterns[i]));
 		word = fmin(word, t[i].value / words_of(&patterns[i]));
 	}
@@ -261,10 +263,11 @@ static double miss_of(unsigned rule, const struct load_time *t)
 				continue;
 			for (unsigned b = 0; b <= PATTERNS; b++) {
 				const double byte = b < PATTERNS ? t[b].value / c[b].bytes : 0;
-				for (unsigned w = 0; w < 4; w++)
-					best = fmin(best, worst_of(t, c,
-								   &(struct price){w & 1 ? wait : 0, once, each, byte,
-										   w & 2 ? word : 0}));
+				for (unsigned w = 0; w < 8; w++)
+					best =
+					    fmin(best, worst_of(t, c,
+								&(struct price){w & 1 ? wait : 0, once, each, byte,
+										w & 2 ? word : 0, w & 4 ? part : 0}));
 			}
 		}
 	return best;

@@ -421,11 +421,13 @@ static void conclude(struct study *s, const struct inquiry *q)
 		conclude_table(s, q, jumps);
 		return;
 	}
-	study_verdict(s, keys[KEY_KIND], VERDICT_INCONCLUSIVE, "memory, l2",
-		      "no queue filled up with %u instructions in flight%s", under_way(s, q),
-		      weak ? "; the steps seen are too small to tell from other delays" : "");
 	conclude_bound(s, q);
-	study_verdict(s, keys[KEY_MERGE], VERDICT_INCONCLUSIVE, "memory, l2", "no table was filled");
+	/* Of what nothing fills neither its kind is asked nor what it merges. */
+	for (unsigned k = KEY_KIND; weak && k <= KEY_MERGE; k += KEY_MERGE - KEY_KIND)
+		study_verdict(s, keys[k], VERDICT_INCONCLUSIVE, "memory, l2",
+			      "no queue filled up with %u instructions in flight; the steps seen are too small "
+			      "to tell from other delays",
+			      under_way(s, q));
 }
 
 /* Whether there is an L2 for sure. Rows of the memory are open for a second copy as well, as long as blocks keep to their order. */

@@ -314,6 +314,23 @@ static bool may_be_delayed(const struct chase_path *c, unsigned caches)
 	return most < SLOWEST_LEAST && !grown;
 }
 
+/* A level that everything fits in shows what a miss fetches by first touches alone: a line, unless it has parts. */
+static void conclude_first_fetch(const struct chase_path *c, const char *prefix)
+{
+	static const char *const what[] = {"line", "sector"};
+	const double unit = (double)c->cold_unit;
+	char key[96];
+
+	for (size_t i = 0; c->cold_slower && unit > 0 && i < sizeof(what) / sizeof(what[0]); i++) {
+		snprintf(key, sizeof(key), "%s.%s", prefix, what[i]);
+		study_likely_number(
+		    c->study, key, unit, unit, unit, "", "distance of first touches that are slow", "chase",
+		    "each first touch of %.0f bytes is slow, and none of the rest; no line was seen to be "
+		    "replaced",
+		    unit);
+	}
+}
+
 static void study_constant(struct study *s)
 {
 	const struct device_info *d = study_device(s);
@@ -414,6 +431,8 @@ static void study_constant(struct study *s)
 			chase_leave_endless(&c, k, "the whole constant space fits");
 		snprintf(key, sizeof(key), "cache.constant.l%u", k + 1);
 		chase_conclude_geometry(&c, k, key);
+		if (k == caches)
+			conclude_first_fetch(&c, key);
 		chase_conclude_latency(s, key_of(key, sizeof(key), k, "latency"), &served[k]);
 	}
 	const unsigned sure = chase_sure(&c, levels < unsure ? levels : unsure);

@@ -222,6 +222,9 @@ static void study_level(struct level *l)
 		level_verdict(l, "policy", VERDICT_ABSENT, "there is no such level");
 		return;
 	}
+	/* What does not show by addresses is not asked. */
+	if (!pages && !l->unequal && !finding_of(l, "sets") && !finding_of(l, "set_sizes"))
+		return;
 	if (!shape(l, why, sizeof(why))) {
 		undecided(l, why);
 		return;

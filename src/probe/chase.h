@@ -112,6 +112,7 @@ struct chase_level {
 	double fit_noise;  /* misses per access that noise can have made there */
 	double fit_missed; /* and that it did make, 0 = too few to say */
 	bool endless;	   /* the largest footprint still fits */
+	bool no_sets;	   /* which lines share a set addresses do not show: ways and sets are not asked */
 	uint64_t stride;   /* of rings for this level: short laps, but too many lines for the levels above */
 	bool patient;	   /* rings are warmed for long before they are timed */
 	bool thorough;	   /* which lines conflict is looked at in many orders */

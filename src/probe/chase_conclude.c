@@ -62,6 +62,7 @@ void chase_leave_endless(struct chase_path *c, unsigned k, const char *top)
 	struct chase_level *l = &c->level[k];
 	struct chase_fact *unknown[] = {&l->line, &l->ways, &l->sets, &l->sector};
 
+	l->no_sets = true;
 	l->size.value = c->top_fits ? c->limit : 0;
 	for (size_t i = 0; i < sizeof(unknown) / sizeof(unknown[0]); i++) {
 		unknown[i]->state = CHASE_UNDECIDED;
@@ -162,6 +163,8 @@ void chase_conclude_geometry(struct chase_path *c, unsigned k, const char *prefi
 		      l->few ? "lines that share a set, one of them moved"
 			     : "grid of the misses that one more access causes",
 		      seen);
+	if (l->no_sets)
+		return;
 	snprintf(seen, sizeof(seen),
 		 "one more line than fits conflicts with %llu lines and no others, wherever it lies",
 		 (unsigned long long)l->ways.value);

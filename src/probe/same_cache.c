@@ -2,6 +2,7 @@
 #include "base/str.h"
 #include "probe/gates.h"
 #include "probe/study.h"
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,6 +73,46 @@ static void take_levels(struct finding_list *l, const char *cache, const char *w
 	snprintf(own->method, sizeof(own->method), "of the same cache by another path");
 }
 
+/* Whether it is the last level of its path. */
+static bool is_last(struct finding_list *l, const char *path, unsigned level)
+{
+	const struct finding *levels = find(l, path, "levels");
+	return levels && finding_estimated(levels) && levels->value.number == level;
+}
+
+/* The memory behind a cache answers whichever path misses it: as much later than a hit. */
+static void take_memory(struct finding_list *l, const char *cache, const char *whose)
+{
+	char path[48], other[48], key[96];
+	unsigned level, there;
+
+	if (!split(cache, path, sizeof(path), &level) || !split(whose, other, sizeof(other), &there) ||
+	    !is_last(l, path, level) || !is_last(l, other, there))
+		return;
+	snprintf(key, sizeof(key), "memory.%s.latency", path);
+	struct finding *own = gates_find(l, key);
+	snprintf(key, sizeof(key), "memory.%s.latency", other);
+	const struct finding *told = gates_find(l, key), *hit = find(l, cache, "latency"),
+			     *its = find(l, whose, "latency");
+	if (!own || own->verdict != VERDICT_BOUND || !told || !hit || !its || !finding_estimated(told) ||
+	    !finding_estimated(hit) || !finding_estimated(its))
+		return;
+	const double more = hit->value.number - its->value.number, value = told->value.number + more;
+	char why[sizeof(own->because)];
+	if (own->lo > value)
+		return;
+	snprintf(why, sizeof(why), "as much later than a hit of %s as by that path; by itself: %.200s", whose,
+		 own->because);
+	own->verdict = VERDICT_LIKELY;
+	own->value = told->value;
+	own->value.number = value;
+	own->lo = fmax(own->lo, told->lo + more);
+	own->hi = told->hi + more;
+	snprintf(own->because, sizeof(own->because), "%s", why);
+	snprintf(own->method, sizeof(own->method), "of the same cache by another path");
+	snprintf(own->scope, sizeof(own->scope), "%s", told->scope);
+}
+
 void same_cache_estimate(struct finding_list *l)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets", "mapping", "policy", "scope"};
@@ -93,5 +134,7 @@ void same_cache_estimate(struct finding_list *l)
 		}
 		take_levels(l, own, other);
 		take_levels(l, other, own);
+		take_memory(l, own, other);
+		take_memory(l, other, own);
 	}
 }

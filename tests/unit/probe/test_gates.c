@@ -511,6 +511,31 @@ static void bounds_are_answered_too(void **state)
 	findings_free(&l);
 }
 
+/* What is behind a common last level is as much later by either path, unless a path has another level behind it. */
+static void one_memory_is_behind_one_cache(void **state)
+{
+	(void)state;
+	const struct finding with = {.key = "cache.texture.l2.shared_with",
+				     .verdict = VERDICT_MEASURED,
+				     .value = {.kind = VALUE_TEXT, .text = "global.l2"}};
+
+	for (unsigned levels = 2; levels <= 3; levels++) {
+		struct finding_list l = {0};
+		add(&l, "cache.global.levels", levels);
+		add(&l, "cache.global.l2.latency", 200);
+		add(&l, "memory.global.latency", 500);
+		add(&l, "cache.texture.levels", 2);
+		add(&l, "cache.texture.l2.latency", 260);
+		add_bound(&l, "memory.texture.latency", 260);
+		findings_add(&l, &with);
+		same_cache_estimate(&l);
+		const struct finding *f = findings_get(&l, "memory.texture.latency");
+		assert_int_equal(f->verdict, levels == 2 ? VERDICT_LIKELY : VERDICT_BOUND);
+		assert_true(f->value.number == (levels == 2 ? 560 : 260));
+		findings_free(&l);
+	}
+}
+
 /* A number of a level needs that somebody tells the level, on every path. told: levels at least; 0: INCONCLUSIVE, 3: not asked. */
 static void numbers_need_a_level(void **state)
 {
@@ -640,6 +665,7 @@ int main(void)
 	    cmocka_unit_test(estimates_accuse_nobody),
 	    cmocka_unit_test(one_path_answers_for_the_other),
 	    cmocka_unit_test(bounds_are_answered_too),
+	    cmocka_unit_test(one_memory_is_behind_one_cache),
 	    cmocka_unit_test(numbers_need_a_level),
 	    cmocka_unit_test(a_coarse_method_falls_alone),
 	    cmocka_unit_test(a_told_clock_is_confirmed),

@@ -2,6 +2,7 @@
 #ifndef FATHOM_EXEC_H
 #define FATHOM_EXEC_H
 #include "gpu/sim/func/func.h"
+#include <string.h>
 
 enum exec_op {
 #define UN(name, ...)	EXEC_##name,
@@ -148,6 +149,50 @@ static inline void exec_put_pred(const struct func_warp *w, uint16_t p, uint32_t
 {
 	w->pred[p] = (w->pred[p] & ~mask) | (value & mask);
 }
+
+/* Sizes that the compiler knows: a copy of a variable number of bytes is a call. */
+static inline __attribute__((always_inline)) uint64_t exec_read_bytes(const uint8_t *p, unsigned bytes)
+{
+	uint16_t half;
+	uint32_t word;
+	uint64_t two;
+	switch (bytes) {
+	case 1:
+		return *p;
+	case 2:
+		memcpy(&half, p, 2);
+		return half;
+	case 4:
+		memcpy(&word, p, 4);
+		return word;
+	default:
+		memcpy(&two, p, 8);
+		return two;
+	}
+}
+
+static inline __attribute__((always_inline)) void exec_write_bytes(uint8_t *p, unsigned bytes, uint64_t v)
+{
+	uint16_t half = (uint16_t)v;
+	uint32_t word = (uint32_t)v;
+	switch (bytes) {
+	case 1:
+		*p = (uint8_t)v;
+		break;
+	case 2:
+		memcpy(p, &half, 2);
+		break;
+	case 4:
+		memcpy(p, &word, 4);
+		break;
+	default:
+		memcpy(p, &v, 8);
+		break;
+	}
+}
+
+/* On the barrier of 64 bits at p, by lane l. */
+void exec_barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t l, uint8_t *p);
 
 /* for (each lane of mask) */
 #define EACH_LANE(l, mask)                                                                                             \

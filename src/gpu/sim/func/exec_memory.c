@@ -92,51 +92,10 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	return fault(w, lane, whole, FUNC_FAULT_BOUNDS);
 }
 
-/* Sizes that the compiler knows: a copy of a variable number of bytes is a call. */
-INLINE uint64_t read_bytes(const uint8_t *p, unsigned bytes)
-{
-	uint16_t half;
-	uint32_t word;
-	uint64_t two;
-	switch (bytes) {
-	case 1:
-		return *p;
-	case 2:
-		memcpy(&half, p, 2);
-		return half;
-	case 4:
-		memcpy(&word, p, 4);
-		return word;
-	default:
-		memcpy(&two, p, 8);
-		return two;
-	}
-}
-
-INLINE void write_bytes(uint8_t *p, unsigned bytes, uint64_t v)
-{
-	uint16_t half = (uint16_t)v;
-	uint32_t word = (uint32_t)v;
-	switch (bytes) {
-	case 1:
-		*p = (uint8_t)v;
-		break;
-	case 2:
-		memcpy(p, &half, 2);
-		break;
-	case 4:
-		memcpy(p, &word, 4);
-		break;
-	default:
-		memcpy(p, &v, 8);
-		break;
-	}
-}
-
 /* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
 INLINE uint64_t element(const uint8_t *p, unsigned bytes, bool is_signed, unsigned width)
 {
-	uint64_t v = read_bytes(p, bytes);
+	uint64_t v = exec_read_bytes(p, bytes);
 	if (is_signed && bytes < width) {
 		unsigned up = 64 - bytes * 8;
 		v = (uint64_t)((int64_t)(v << up) >> up);
@@ -193,7 +152,7 @@ void exec_wide_store(struct func_warp *w, const struct func_inst *i, uint32_t ma
 		if (!p)
 			return;
 		for (unsigned k = 0; k < n; k++) {
-			write_bytes(p + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
+			exec_write_bytes(p + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
 		}
 	}
 }
@@ -235,72 +194,6 @@ void exec_wide_copy(struct func_warp *w, const struct func_inst *i, uint32_t mas
 }
 EXEC_FORWARD(copy)
 
-/* ---- mbarrier: a word of 64 bits in shared memory ---- */
-enum { COUNT_BITS = 20, COUNT = (1 << COUNT_BITS) - 1, PHASE_AT = 2 * COUNT_BITS, BYTES_AT = PHASE_AT + 1 };
-
-struct barrier_word {
-	uint32_t pending, expected;
-	bool phase;
-	int64_t bytes; /* of copies that are waited for */
-};
-
-static struct barrier_word barrier_of(uint64_t v)
-{
-	return (struct barrier_word){.pending = v & COUNT,
-				     .expected = v >> COUNT_BITS & COUNT,
-				     .phase = v >> PHASE_AT & 1,
-				     .bytes = (int64_t)v >> BYTES_AT};
-}
-
-static uint64_t barrier_bits(struct barrier_word b)
-{
-	if (!b.pending && !b.bytes) { /* the phase is over, and the next one begins */
-		b.pending = b.expected;
-		b.phase = !b.phase;
-	}
-	return b.pending | (uint64_t)b.expected << COUNT_BITS | (uint64_t)b.phase << PHASE_AT |
-	       (uint64_t)b.bytes << BYTES_AT;
-}
-
-static void barrier_lane(struct func_warp *w, const struct func_inst *i, uint32_t l, uint8_t *p)
-{
-	uint64_t old = read_bytes(p, 8), result = old;
-	struct barrier_word b = barrier_of(old);
-	uint32_t n = i->b == FUNC_NONE ? 1 : exec_row(w, i->b)[l] & COUNT;
-	bool done = false;
-	switch (i->more[0]) {
-	case MBARRIER_INIT:
-		write_bytes(p, 8, n | (uint64_t)n << COUNT_BITS);
-		return;
-	case MBARRIER_INVAL:
-		return;
-	case MBARRIER_EXPECT:
-		b.bytes += i->b == FUNC_NONE ? 0 : exec_row(w, i->b)[l];
-		break;
-	case MBARRIER_COMPLETE:
-		b.bytes -= exec_row(w, i->b)[l];
-		break;
-	case MBARRIER_TEST: /* the state's phase is over when it is no longer the barrier's */
-		done = barrier_of(exec_row64(w, i->b)[l]).phase != b.phase;
-		break;
-	case MBARRIER_PARITY:
-		done = (exec_row(w, i->b)[l] & 1) != b.phase;
-		break;
-	default:
-		b.pending -= n < b.pending ? n : b.pending;
-		b.expected -= i->more[0] == MBARRIER_DROP ? n : 0;
-		b.bytes += i->c == FUNC_NONE ? 0 : exec_row(w, i->c)[l];
-		break;
-	}
-	if (i->more[0] == MBARRIER_TEST || i->more[0] == MBARRIER_PARITY) {
-		exec_put_pred(w, i->more[3], 1u << l, done ? UINT32_MAX : 0);
-		return;
-	}
-	write_bytes(p, 8, barrier_bits(b));
-	if (i->dst != FUNC_NONE)
-		exec_put(w, i->dst, true, l, result);
-}
-
 void exec_wide_mbarrier(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	w->space = i->space;
@@ -309,7 +202,7 @@ void exec_wide_mbarrier(struct func_warp *w, const struct func_inst *i, uint32_t
 		uint8_t *p = find(w, i->space, l, address_of(w, i, i->more[2], l), 8, true);
 		if (!p)
 			return;
-		barrier_lane(w, i, l, p);
+		exec_barrier_lane(w, i, l, p);
 	}
 }
 EXEC_FORWARD(mbarrier)
@@ -472,71 +365,6 @@ void exec_one_ld_const_32(struct func_warp *w, const struct func_inst *i, unsign
 }
 
 /* ---- atomics: lanes in ascending order ---- */
-static uint16_t half_sum(uint16_t a, uint16_t b)
-{
-	return exec_to_half(exec_from_half(a) + exec_from_half(b), PTX_RN);
-}
-
-/* The adders of the memory partitions flush subnormal numbers of 32 bits, those of shared memory do not. */
-static uint64_t float_sum(enum ptx_type type, bool shared, uint64_t a, uint64_t b)
-{
-	if (type == PTX_F16)
-		return half_sum((uint16_t)a, (uint16_t)b);
-	if (type == PTX_F16X2)
-		return (uint64_t)half_sum((uint16_t)(a >> 16), (uint16_t)(b >> 16)) << 16 |
-		       half_sum((uint16_t)a, (uint16_t)b);
-	return exec_float_value(PTX_OP_ADD, type, PTX_RN, type == PTX_F32 && !shared ? EXEC_FTZ : 0, a, b, 0);
-}
-
-static uint64_t combine(int op, enum ptx_type type, bool shared, uint64_t old, uint64_t b, uint64_t c)
-{
-	switch (op) {
-	case PTX_ATOM_AND:
-		return old & b;
-	case PTX_ATOM_OR:
-		return old | b;
-	case PTX_ATOM_XOR:
-		return old ^ b;
-	case PTX_ATOM_ADD:
-		return ptx_type_class(type) == 'f' ? float_sum(type, shared, old, b) : old + b;
-	case PTX_ATOM_INC:
-		return old >= b ? 0 : old + 1;
-	case PTX_ATOM_DEC:
-		return old == 0 || old > b ? b : old - 1;
-	case PTX_ATOM_MIN:
-		return exec_compare_value(type, PTX_LT, 0, b, old) ? b : old;
-	case PTX_ATOM_MAX:
-		return exec_compare_value(type, PTX_GT, 0, b, old) ? b : old;
-	case PTX_ATOM_CAS:
-		return old == b ? c : old;
-	default: /* exch */
-		return b;
-	}
-}
-
-void func_atomic_data(const struct func_warp *w, const struct func_inst *i, uint32_t lane, uint64_t operand[2])
-{
-	unsigned bytes = ptx_type_bytes((enum ptx_type)i->more[1]);
-	bool wide = bytes == 8;
-	uint64_t keep = wide ? UINT64_MAX : (1ull << (bytes * 8)) - 1;
-	operand[0] = exec_get(w, i->b, wide, lane) & keep;
-	operand[1] = exec_get(w, i->c, wide, lane) & keep;
-}
-
-void func_atomic_do(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *p,
-		    const uint64_t operand[2])
-{
-	enum ptx_type type = (enum ptx_type)i->more[1];
-	unsigned bytes = ptx_type_bytes(type);
-	/* By where the bytes are: the warp may have gone on to another access. */
-	uintptr_t at = (uintptr_t)p - (uintptr_t)w->block->shared;
-	bool shared = at < w->block->launch->shared_bytes;
-	uint64_t old = read_bytes(p, bytes);
-	write_bytes(p, bytes, combine(i->more[0], type, shared, old, operand[0], operand[1]));
-	if (i->dst != FUNC_NONE)
-		exec_put(w, i->dst, bytes == 8, lane, old);
-}
-
 void exec_wide_atomic(struct func_warp *w, const struct func_inst *i, uint32_t mask)
 {
 	unsigned code = i->more[2], bytes = ptx_type_bytes((enum ptx_type)i->more[1]);
@@ -614,7 +442,8 @@ void func_store_data(const struct func_warp *w, const struct func_inst *i, uint3
 	EACH_LANE(l, mask)
 	{
 		for (unsigned k = 0; k < n; k++)
-			write_bytes(data + k * bytes, bytes, exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
+			exec_write_bytes(data + k * bytes, bytes,
+					 exec_get(w, k ? i->more[k - 1] : i->b, width == 8, l));
 		data += i->bytes;
 	}
 }

@@ -1,14 +1,8 @@
 #include "gpu/sim/time/time_fetch.h"
+#include "gpu/sim/time/time_units.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
-
-static uint32_t fixed(double cycles)
-{
-	if (!(cycles > 0))
-		return 0;
-	return cycles >= (double)(UINT32_MAX >> FIX) ? UINT32_MAX : (uint32_t)llround(cycles * FIX_ONE);
-}
 
 static uint32_t cycles_of(double c)
 {
@@ -103,29 +97,29 @@ static void arithmetic(struct time_program *p, const struct sim_spec *s, struct 
 		steps = UINT8_MAX;
 	uint32_t latency = cycles_of(o->latency);
 	t->before = (uint8_t)(steps - 1);
-	t->step = fixed(o->latency / steps);
+	t->step = time_fixed(o->latency / steps);
 	/* What the whole operation takes is exact; rounding of the steps ends up in the last one. */
 	uint32_t spent = (uint32_t)((uint64_t)t->step * t->before >> FIX);
 	t->tail = latency > spent ? latency - spent : 0;
 	t->set = t->set_before = set_number(p, s, o->pipe, o->pipe_count);
 	t->together = o->pipe_count && s->pipe[o->pipe[0]].together ? (uint8_t)(o->pipe[0] + 1) : 0;
 	for (uint32_t k = 0; k < o->pipe_count; k++)
-		t->interval[k] = t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
+		t->interval[k] = t->interval_before[k] = time_fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
 }
 
 static void memory(struct time_program *p, const struct sim_spec *s, struct time_inst *t, const struct path_spec *path)
 {
 	const struct op_spec *o = &s->op[s->default_op];
 	t->set = set_number(p, s, &path->pipe, 1);
-	t->request = fixed(path->request);
+	t->request = time_fixed(path->request);
 	if (t->kind == FUNC_STORE || !path->address_ops)
 		return;
 	t->before = (uint8_t)(path->address_ops < UINT8_MAX ? path->address_ops : UINT8_MAX);
-	t->step = fixed(path->address_latency);
+	t->step = time_fixed(path->address_latency);
 	t->set_before = set_number(p, s, o->pipe, o->pipe_count);
 	uint32_t steps = o->native_ops ? o->native_ops : 1;
 	for (uint32_t k = 0; k < o->pipe_count; k++)
-		t->interval_before[k] = fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
+		t->interval_before[k] = time_fixed(interval_of(s, o->pipe[k], o->rate[k]) / steps);
 }
 
 static uint8_t path_of(const struct sim_spec *s, const struct func_inst *i)
@@ -176,7 +170,7 @@ static void prepare(struct time_program *p, const struct sim_spec *s, const stru
 	case FUNC_CLOCK: {
 		uint32_t steps = s->clock_native_ops ? s->clock_native_ops : 1;
 		t->before = (uint8_t)(steps < UINT8_MAX ? steps - 1 : UINT8_MAX);
-		t->step = fixed(s->clock_op_latency);
+		t->step = time_fixed(s->clock_op_latency);
 		t->tail = cycles_of(s->clock_op_latency);
 		/* The whole read costs op_latency * (steps - 1) + issue, rounded once. */
 		uint32_t whole = cycles_of(s->clock_op_latency * t->before + s->clock_issue);
@@ -218,7 +212,7 @@ static void operands(const struct sim_spec *s, uint8_t operand, struct time_inst
 		t->set = t->set_before = t->before = 0;
 	}
 	for (uint32_t k = 0; k < SPEC_OP_PIPES && operand == FUNC_OPERAND_USE; k++)
-		t->interval[k] += fixed(s->shared_operand_issue);
+		t->interval[k] += time_fixed(s->shared_operand_issue);
 }
 
 int time_prepare(struct time_program **out, struct arena *a, const struct sim_spec *s, const struct func_program *f)

@@ -1,5 +1,6 @@
 #include "gpu/sim/time/time_tlb.h"
 #include "gpu/sim/time/time_state.h"
+#include "gpu/sim/time/time_units.h"
 #include <errno.h>
 #include <math.h>
 #include <string.h>
@@ -8,33 +9,23 @@
 #define TABLE_HOME  (1ull << 44)
 #define TABLE_ENTRY 3 /* log2 of its bytes */
 
-static uint64_t fixed(double cycles)
-{
-	return cycles > 0 ? (uint64_t)llround(cycles * FIX_ONE) : 0;
-}
-
-static uint32_t instances(const struct sim_spec *s, enum cache_scope scope)
-{
-	return scope == SCOPE_SM ? s->sm_count : scope == SCOPE_CLUSTER ? s->cluster_count : 1;
-}
-
 int tlb_open(struct time_tlb *t, const struct sim_spec *s, enum tlb_path path, const struct time_level *table,
 	     uint64_t *window, uint64_t seed)
 {
 	const struct tlb_spec *spec = &s->tlb[path];
-	*t = (struct time_tlb){.miss = fixed(spec->miss_latency),
-			       .walk_memory = fixed(spec->walk_memory),
+	*t = (struct time_tlb){.miss = time_fixed(spec->miss_latency),
+			       .walk_memory = time_fixed(spec->walk_memory),
 			       .table = spec->walk == WALK_L2 ? table : NULL,
 			       .page_shift = s->page_size ? (uint32_t)__builtin_ctzll(s->page_size) : 12,
-			       .window_switch = fixed(s->tlb_window_switch),
+			       .window_switch = time_fixed(s->tlb_window_switch),
 			       .window = window};
 	while (s->tlb_window >> t->window_shift > 1)
 		t->window_shift++;
 	for (uint32_t k = 0; k < spec->levels; k++) {
 		struct time_tlb_level *l = &t->level[k];
 		l->scope = spec->level[k].scope;
-		l->count = instances(s, l->scope);
-		l->latency = fixed(spec->level[k].latency);
+		l->count = time_instances(s, l->scope);
+		l->latency = time_fixed(spec->level[k].latency);
 		l->cache = mem_zero(l->count, sizeof *l->cache);
 		if (!l->cache)
 			return -ENOMEM;

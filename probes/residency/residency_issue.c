@@ -206,7 +206,13 @@ static bool conclude_schedulers(struct study *s, const struct parts *f, const st
 #define NOT_HELD 1.05 /* times as long as alone */
 #define HELD	 1.2
 
-enum rule { RULE_OTHER, RULE_EVEN, RULE_OLDEST_FIRST, RULE_YOUNGEST_FIRST };
+enum rule {
+	RULE_OTHER,
+	RULE_EVEN,
+	RULE_OLDEST_FIRST,
+	RULE_YOUNGEST_FIRST,
+	RULE_SOME_FIRST, /* those that are preferred are not told by their numbers */
+};
 
 /* By whose streams end first. */
 static enum rule rule_of(const struct ran *r)
@@ -220,21 +226,29 @@ static enum rule rule_of(const struct ran *r)
 	}
 	if (least >= (1 - ALIKE) * r->last)
 		return RULE_EVEN;
-	if (least > 0.6 * r->last || (up && down))
+	if (least > 0.6 * r->last)
 		return RULE_OTHER;
+	if (up && down)
+		return RULE_SOME_FIRST;
 	return up ? RULE_OLDEST_FIRST : RULE_YOUNGEST_FIRST;
 }
 
-/* The same rule in all repeats, or RULE_OTHER. */
+/* Some warps end long before others. */
+static bool prefers(enum rule r)
+{
+	return r == RULE_OLDEST_FIRST || r == RULE_YOUNGEST_FIRST || r == RULE_SOME_FIRST;
+}
+
+/* The same rule in all repeats, that some end first if it is not the same ones, or RULE_OTHER. */
 static enum rule rule_in(const struct point *pt, unsigned warps, unsigned stride)
 {
 	enum rule all = RULE_OTHER;
 	for (unsigned r = 0; pt && pt->outcome == OUTCOME_OK && r < pt->repeats; r++) {
 		struct ran one;
 		const enum rule is = read_repeat(pt, r, warps, stride, &one) ? rule_of(&one) : RULE_OTHER;
-		if (r && is != all)
+		if (r && is != all && !(prefers(is) && prefers(all)))
 			return RULE_OTHER;
-		all = is;
+		all = r && is != all ? RULE_SOME_FIRST : is;
 	}
 	return all;
 }
@@ -295,6 +309,11 @@ static void study_policy(struct study *s, unsigned schedulers, unsigned room)
 				  "of %u warps of one scheduler the first are done first, and the others' bursts hold "
 				  "the first up, %.3g times; warps that take turns in small groups may do so too",
 				  warps, least);
+	else if (prefers(plain) && prefers(stalled))
+		study_likely_text(s, key, "greedy", method, "issue",
+				  "of %u warps of one scheduler some run to their end before others begin, not always "
+				  "the first or the last ones",
+				  warps);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "issue",
 			      "%u warps of one scheduler follow none of the rules that are known: the %s takes %.3g "
@@ -307,6 +326,7 @@ static void study_policy(struct study *s, unsigned schedulers, unsigned room)
 #define MORE_THAN_ONE 1.05 /* instructions a cycle */
 #define CLEARLY	      1.15
 #define WHOLE	      0.1 /* by so much of a cycle turns may seem to miss whole ones: loops end now and then */
+#define UNEVEN	      0.2 /* and by so much where warps end one after the other */
 
 /* Rates of what one scheduler's warps run, instructions a cycle. */
 struct mixes {
@@ -315,11 +335,12 @@ struct mixes {
 	double pairs, more;	   /* side by side, as many of either; twice as many of the first */
 };
 
-/* Whether a mix is slower than two units of those rates could do it and faster than one could, and takes whole cycles: issue holds it up. */
-static bool is_issue(double mix, double n_a, double n_b, const struct mixes *m)
+/* Whether a mix is slower than two units of those rates could do it and faster than one could, and takes whole cycles, but for `whole` of
+ * one: issue holds it up. */
+static bool is_issue(double mix, double n_a, double n_b, const struct mixes *m, double whole)
 {
 	const double all = n_a + n_b, two = all / fmax(n_a / m->a, n_b / m->b), one = all / (n_a / m->a + n_b / m->b);
-	return mix > CLEARLY * one && CLEARLY * mix < two && fabs(1 / mix - round(1 / mix)) < WHOLE;
+	return mix > CLEARLY * one && CLEARLY * mix < two && fabs(1 / mix - round(1 / mix)) < whole;
 }
 
 static void study_dual(struct study *s, unsigned schedulers, unsigned room)
@@ -352,6 +373,11 @@ static void study_dual(struct study *s, unsigned schedulers, unsigned room)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "issue", "points are missing");
 	else if (most > MORE_THAN_ONE)
 		study_text(s, key, "yes", method, "issue", "one scheduler issues %.3g instructions a cycle", most);
+	else if (!even && (is_issue(m.pairs, 1, 1, &m, UNEVEN) || is_issue(m.more, 2, 1, &m, UNEVEN)))
+		study_likely_text(s, key, "no", method, "issue",
+				  "two units that do %.3g and %.3g a cycle alone get %.3g together; warps end one "
+				  "after the other, and the last ones fill no scheduler",
+				  m.a, m.b, is_issue(m.pairs, 1, 1, &m, UNEVEN) ? m.pairs : m.more);
 	else if (!even)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "issue",
 			      "warps end one after the other, and the last ones fill no scheduler");
@@ -360,10 +386,10 @@ static void study_dual(struct study *s, unsigned schedulers, unsigned room)
 			   "instructions that do not need each other come at %.3g a cycle, others at %.3g however many "
 			   "warps there are",
 			   m.pairs, m.joint);
-	else if (is_issue(m.pairs, 1, 1, &m) || is_issue(m.more, 2, 1, &m))
+	else if (is_issue(m.pairs, 1, 1, &m, WHOLE) || is_issue(m.more, 2, 1, &m, WHOLE))
 		study_text(s, key, "no", method, "issue",
 			   "two units that do %.3g and %.3g a cycle alone get %.3g together", m.a, m.b,
-			   is_issue(m.pairs, 1, 1, &m) ? m.pairs : m.more);
+			   is_issue(m.pairs, 1, 1, &m, WHOLE) ? m.pairs : m.more);
 	else
 		study_verdict(
 		    s, key, VERDICT_INCONCLUSIVE, "issue",

@@ -145,7 +145,7 @@ static int cuda_open(struct gpu **out, const char *spec, uint64_t seed, struct e
 	if (!g)
 		return err_nomem(e);
 	g->base.ops = &gpu_cuda;
-	g->evict_id = CUDA_NO_KERNEL;
+	g->evict_id = g->scatter_id = CUDA_NO_KERNEL;
 	r = cuda_start(g, index, e);
 	if (r) {
 		cuda_close(&g->base);

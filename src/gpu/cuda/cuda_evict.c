@@ -1,7 +1,6 @@
 /* Emptying the caches: what an earlier launch left in them goes, and nothing of what takes its place has to be written back later, where
  * the driver tells the size of the last one. */
 #include "gpu/cuda/cuda_gpu.h"
-#include "kernel/kernel.h"
 
 enum {
 	LAST_CACHE = 4 << 20, /* where the driver tells none */
@@ -12,20 +11,7 @@ enum {
 
 int cuda_evict_ready(struct cuda_gpu *g, struct err *e)
 {
-	static const char path[] = "src/kernel/evict.ptx";
-	struct str text;
-	int rc;
-	if (g->evict_id != CUDA_NO_KERNEL)
-		return cuda_kernel_ready(g, g->kernels[g->evict_id], e);
-	str_init(&text);
-	rc = kernel_expand_own(&text, path, &g->info, e);
-	const struct kernel_source source = {.name = path, .entry = "evict", .text = str_text(&text)};
-	if (!rc)
-		rc = cuda_load(&g->base, &source, 1, &g->evict_id, NULL, e);
-	if (rc)
-		g->evict_id = CUDA_NO_KERNEL;
-	str_free(&text);
-	return rc;
+	return cuda_own_kernel(g, "src/kernel/evict.ptx", "evict", &g->evict_id, e);
 }
 
 static CUresult room(struct cuda_gpu *g)

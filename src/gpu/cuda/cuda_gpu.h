@@ -63,6 +63,9 @@ struct cuda_gpu {
 	size_t scratch_bytes;
 	bool scratch_read; /* and not written */
 	uint32_t evict_id; /* of the kernel that reads; CUDA_NO_KERNEL: not made yet */
+	CUdeviceptr ring;  /* offsets of the ring that was written last */
+	size_t ring_bytes;
+	uint32_t scatter_id; /* of the kernel that writes it, as evict_id */
 	unsigned flushes;
 	CUevent begin, end, done;
 	CUevent each[2 * LAUNCH_TIMED]; /* around every repeat's kernel, made when they are first wanted */
@@ -81,6 +84,9 @@ int cuda_load(struct gpu *g, const struct kernel_source *src, size_t n, uint32_t
 int cuda_expect(struct gpu *g, const struct kernel_source *src, size_t n, bool soon, struct err *e);
 int cuda_kernel_ready(struct cuda_gpu *g, struct cuda_kernel *k,
 		      struct err *e); /* loads the module again when it was evicted */
+/* One of src/kernel's that takes part in launches: loads it if it is not there. *id: CUDA_NO_KERNEL at first. To be called before the launch's own
+ * kernel is made ready, as one that was not used for long may have to go. */
+int cuda_own_kernel(struct cuda_gpu *g, const char *path, const char *entry, uint32_t *id, struct err *e);
 void cuda_kernels_free(struct cuda_gpu *g);
 /* cuda_memory.c. Addresses of the launch's buffers, filled. 0 or negative; *r tells a driver's refusal (then -EIO). */
 int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct launch *l, CUdeviceptr *address,
@@ -89,6 +95,11 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 void cuda_memory_image(const struct launch_buffer *b, CUdeviceptr base, uint64_t from, uint8_t *out, uint64_t n);
 CUresult cuda_memory_fill(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base, int *nomem);
 void cuda_memory_free(struct cuda_gpu *g);
+/* cuda_scatter.c. Whether a buffer's content is written on the device; what that needs, before a launch is queued: 0 or negative; and the
+ * writing, which is queued. */
+bool cuda_scatters(const struct launch_buffer *b);
+int cuda_scatter_ready(struct cuda_gpu *g, const struct launch *l, struct err *e);
+CUresult cuda_scatter(struct cuda_gpu *g, const struct launch_buffer *b, CUdeviceptr base);
 /* cuda_texture.c. Makes the launch's textures on buffers that are filled. As cuda_memory_prepare, 0 or negative and *r. */
 int cuda_textures_make(struct cuda_gpu *g, const struct launch *l, const CUdeviceptr *address, CUresult *r,
 		       struct err *e);

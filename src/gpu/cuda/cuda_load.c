@@ -4,6 +4,7 @@
 #include "gpu/cuda/cuda_ahead.h"
 #include "gpu/cuda/cuda_gpu.h"
 #include "gpu/cuda/cuda_link.h"
+#include "kernel/kernel.h"
 #include "native/native.h"
 #include <errno.h>
 #include <pthread.h>
@@ -261,4 +262,22 @@ int cuda_load(struct gpu *gpu, const struct kernel_source *src, size_t n, uint32
 			native[i] = g->kernels[ids[i]]->native;
 	mem_free(items);
 	return r;
+}
+
+int cuda_own_kernel(struct cuda_gpu *g, const char *path, const char *entry, uint32_t *id, struct err *e)
+{
+	struct str text;
+	int rc;
+
+	if (*id != CUDA_NO_KERNEL)
+		return cuda_kernel_ready(g, g->kernels[*id], e);
+	str_init(&text);
+	rc = kernel_expand_own(&text, path, &g->info, e);
+	const struct kernel_source source = {.name = path, .entry = entry, .text = str_text(&text)};
+	if (!rc)
+		rc = cuda_load(&g->base, &source, 1, id, NULL, e);
+	if (rc)
+		*id = CUDA_NO_KERNEL;
+	str_free(&text);
+	return rc;
 }

@@ -92,6 +92,13 @@ CUresult cuda_memory_fill(struct cuda_gpu *g, const struct launch_buffer *b, CUd
 	*nomem = 0;
 	if ((!b->init || !b->init_bytes) && !b->ring_count)
 		return d->memset_d8_async(base, 0, b->bytes, NULL);
+	/* Without room for the ring beside the buffer, pieces are copied. */
+	if (cuda_scatters(b)) {
+		r = cuda_scatter(g, b, base);
+		if ((int)r != RESULT_OUT_OF_MEMORY)
+			return r;
+		r = CUDA_SUCCESS;
+	}
 	if (staging_room(g, piece)) {
 		*nomem = -ENOMEM;
 		return r;
@@ -276,7 +283,10 @@ void cuda_memory_free(struct cuda_gpu *g)
 		g->d.mem_free(g->scratch);
 	if (g->pinned)
 		g->d.mem_free_host(g->pinned);
-	g->scratch = 0;
+	if (g->ring)
+		g->d.mem_free(g->ring);
+	g->scratch = g->ring = 0;
+	g->ring_bytes = 0;
 	g->pinned = NULL;
 	g->scratch_bytes = g->pinned_bytes = 0;
 }

@@ -358,6 +358,8 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 	struct cuda_kernel *k = g->kernels[id];
 	code = l->flush ? cuda_evict_ready(g, e) : 0;
 	if (!code)
+		code = cuda_scatter_ready(g, l, e);
+	if (!code)
 		code = cuda_kernel_ready(g, k, e);
 	if (code)
 		return code;

@@ -194,6 +194,62 @@ static void rings_lead_around(void **state)
 	chase_ends_where_it_should(s, large, 1 << 16, 0);
 }
 
+/* Words of a large buffer, each where its thread is told to look. */
+static const char *const look =
+    ".visible .entry k(.param .u64 out, .param .u64 in, .param .u64 at)\n{\n.reg .u32 r<4>;\n.reg .u64 d<6>;\n"
+    "ld.param.u64 d1, [out];\nld.param.u64 d2, [in];\nld.param.u64 d3, [at];\nmov.u32 r1, %tid.x;\n"
+    "mul.wide.u32 d4, r1, 4;\nadd.u64 d3, d3, d4;\nld.global.u32 r2, [d3];\ncvt.u64.u32 d5, r2;\n"
+    "add.u64 d5, d2, d5;\nld.global.u32 r3, [d5];\nadd.u64 d1, d1, d4;\nst.global.u32 [d1], r3;\nret;\n}\n";
+
+/* A ring in a buffer so large that its words are written on the device: zeros, then bytes, then ring, whatever an earlier ring left there. */
+static void large_rings_leave_zeros(void **state)
+{
+	enum { RING = 40, LOOKS = 2 * RING + 2, BYTES = 2 << 20 };
+	struct state *s = *state;
+	uint32_t id = load(s, look, NULL), at[LOOKS];
+	uint64_t ring[2][RING];
+	const uint8_t init[] = {1, 2, 3, 4, 5, 6, 7, 8};
+
+	for (unsigned i = 0; i < RING; i++)
+		for (unsigned which = 0; which < 2; which++) {
+			ring[which][i] = 64 + 51200ull * (i * 7 % RING) + 8 * which;
+			at[which * RING + i] = (uint32_t)ring[which][i];
+		}
+	at[LOOKS - 2] = 4;
+	at[LOOKS - 1] = BYTES - 4;
+	for (unsigned round = 0; round < 4; round++) {
+		const uint64_t *of = ring[round % 2];
+		const unsigned word = round < 2 ? 4 : 8, unit = round == 1 ? 4 : 0;
+		struct launch l = simple(LOOKS);
+		struct sample out;
+		l.block[0] = LOOKS;
+		l.buffer_count = 3;
+		l.buffers[1] = (struct launch_buffer){.bytes = BYTES,
+						      .ring = of,
+						      .ring_count = RING,
+						      .ring_word = (uint8_t)word,
+						      .ring_unit = unit,
+						      .init = init,
+						      .init_bytes = sizeof init};
+		l.buffers[2] = (struct launch_buffer){.bytes = sizeof at, .init = at, .init_bytes = sizeof at};
+		l.arg_count = 3;
+		l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+		l.args[2] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 2};
+		run(s, id, &l, &out);
+		assert_int_equal(out.outcome, OUTCOME_OK);
+		const uint32_t *in = out.words + (round % 2) * RING, *others = out.words + (1 - round % 2) * RING;
+		const uint64_t base = word == 8 ? in[0] - of[1] : 0;
+		for (unsigned i = 0; i < RING; i++) {
+			assert_int_equal(in[i], (uint32_t)(base + of[(i + 1) % RING] / (unit ? unit : 1)));
+			if (word == 4)
+				assert_int_equal(others[i], 0);
+		}
+		assert_int_equal(out.words[LOOKS - 2], 0x08070605);
+		assert_int_equal(out.words[LOOKS - 1], 0);
+		sample_free(&out);
+	}
+}
+
 static void constants_arrive(void **state)
 {
 	struct state *s = *state;
@@ -430,6 +486,7 @@ int main(void)
 	    cmocka_unit_test(same_arguments_and_threads),
 	    cmocka_unit_test(output_starts_anew_each_repeat),
 	    cmocka_unit_test(rings_lead_around),
+	    cmocka_unit_test(large_rings_leave_zeros),
 	    cmocka_unit_test(constants_arrive),
 	    cmocka_unit_test(refusal_is_an_outcome),
 	    cmocka_unit_test(compile_error_names_kernel_and_line),

@@ -46,6 +46,8 @@ struct gpu_ops {
 	/* Required. 0 with out->outcome set (REFUSED, TIMEOUT, ... are outcomes), or negative when the environment failed.
 	 * -ENODEV: this gpu is lost (the driver's context is dead); proxy starts a fresh one. */
 	int (*run)(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
+	/* run works beside this process and leaves it free: another thread may wait for it, as long as nobody else uses the gpu. */
+	bool apart;
 	/* Optional (NULL). The device's clocks, throttling, temperature now. */
 	int (*sense)(struct gpu *g, struct condition *c, struct err *e);
 	/* Optional (NULL unless the backend plays a recording): the recorded run, valid until close. run() then answers with

@@ -3,35 +3,15 @@
 #include "probe/expand.h"
 #include <assert.h>
 #include <errno.h>
+#include <sched.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
 
-#define LOST_MAX      3 /* launches in a row that the environment may fail */
-#define PIN_TRIES     8
-#define PIN_GRID_MAX  (1u << 20)
 #define JOBS_KEPT_MAX ((size_t)32 << 20) /* bytes of rings kept between the two phases; above, setup runs twice */
-
-/* One wish on its way to a point. */
-struct item {
-	const struct wish *wish;
-	struct job job;
-	struct arena arena;
-	bool ready;	      /* job is filled */
-	uint64_t call[2];     /* expand_call's, of a job that was filled once */
-	size_t kernel;	      /* index in the cache, SIZE_MAX when there is none */
-	enum outcome outcome; /* not OK: decided without a launch */
-	char message[256];
-};
-
-double engine_now(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
+#define SPIN_SECONDS  0.002		 /* so long launches are waited for without sleeping */
+#define PAUSE_NS      200000
 
 static bool must_stop(const struct batch *b)
 {
@@ -43,6 +23,7 @@ static bool must_stop(const struct batch *b)
 static void item_drop(struct item *it)
 {
 	arena_free(&it->arena);
+	sample_free(&it->sample);
 	it->ready = false;
 }
 
@@ -265,69 +246,6 @@ static int native_index(struct batch *b, const struct item *it, struct series *s
 
 /* ---- launches ---- */
 
-static bool claimed(const struct sample *s)
-{
-	for (uint32_t r = 0; r < s->repeats; r++) {
-		if (s->words[(size_t)r * s->words_per_repeat] == 0)
-			return false;
-	}
-	return true;
-}
-
-/* Words of a wrong shape would make every later reader unsafe. A recording may have another number of repeats. */
-static void check_shape(const struct batch *b, const struct launch *l, struct sample *s)
-{
-	const uint32_t repeats = l->repeats ? l->repeats : 1, words = launch_words(l);
-	const uint32_t got[2] = {s->repeats, s->words_per_repeat};
-	const bool repeated = b->recording ? s->repeats > 0 : s->repeats == repeats;
-
-	if (s->outcome != OUTCOME_OK || (repeated && s->words_per_repeat == words && (s->words || !words)))
-		return;
-	sample_free(s);
-	s->outcome = b->recording ? OUTCOME_INVALID : OUTCOME_CRASH;
-	s->elapsed_ms = -1;
-	snprintf(s->message, sizeof(s->message), "the %s answered with %u x %u words instead of %u x %u",
-		 b->recording ? "recording" : "device", got[0], got[1], repeats, words);
-}
-
-static int run_once(struct batch *b, const struct item *it, struct sample *s, struct err *e)
-{
-	const uint32_t id = b->kernels->items[it->kernel].id;
-
-	sample_free(s);
-	const double began = engine_now();
-	int rc = b->gpu->ops->run(b->gpu, id, &it->job.launch, s, e);
-	b->launch_seconds += engine_now() - began;
-	b->launches++;
-	if (rc)
-		sample_free(s);
-	else
-		check_shape(b, &it->job.launch, s);
-	return rc;
-}
-
-/* Runs until a block landed on the SM: larger grids make it likelier. */
-static int run_item(struct batch *b, struct item *it, struct sample *s, struct err *e)
-{
-	struct launch *l = &it->job.launch;
-	int rc = run_once(b, it, s, e);
-
-	if (!it->job.pinned || b->recording)
-		return rc;
-	for (int i = 1; i < PIN_TRIES && !rc && s->outcome == OUTCOME_OK && !claimed(s); i++) {
-		if (l->grid[0] < PIN_GRID_MAX)
-			l->grid[0] *= 2;
-		rc = run_once(b, it, s, e);
-	}
-	if (!rc && s->outcome == OUTCOME_OK && !claimed(s)) {
-		const uint32_t sm = (uint32_t)(l->arg_count > 1 ? l->args[1].bits : 0);
-		sample_free(s);
-		s->outcome = OUTCOME_INVALID;
-		snprintf(s->message, sizeof(s->message), "no block landed on SM %u", sm);
-	}
-	return rc;
-}
-
 /* Takes a sample over into the series. */
 static int store(struct batch *b, struct item *it, struct sample *s, struct err *e)
 {
@@ -348,30 +266,20 @@ static int store(struct batch *b, struct item *it, struct sample *s, struct err 
 	return rc;
 }
 
-static int measure_item(struct batch *b, struct item *it, struct err *e)
+static int land_item(struct batch *b, struct item *it, struct err *e)
 {
-	struct sample s = {.outcome = it->outcome, .elapsed_ms = -1};
-	struct err why = {0};
-	int rc = 0;
+	struct sample *s = &it->sample;
 
-	if (it->outcome == OUTCOME_OK && !it->ready)
-		rc = item_setup(b, it, e);
-	if (rc)
-		return rc;
-	if (it->outcome == OUTCOME_OK) {
-		rc = run_item(b, it, &s, &why);
-		b->lost = rc ? b->lost + 1 : 0;
-		if (rc) {
-			b->lost_code = rc;
-			s = (struct sample){.outcome = OUTCOME_CRASH, .elapsed_ms = -1};
-			snprintf(s.message, sizeof(s.message), "%.255s", why.text[0] ? why.text : strerror(-rc));
-			snprintf(b->lost_message, sizeof(b->lost_message), "%s", s.message);
-		}
-	} else {
-		snprintf(s.message, sizeof(s.message), "%s", it->message);
+	b->lost = it->rc ? b->lost + 1 : it->outcome == OUTCOME_OK ? 0 : b->lost;
+	if (it->rc) {
+		b->lost_code = it->rc;
+		*s = (struct sample){.outcome = OUTCOME_CRASH, .elapsed_ms = -1};
+		snprintf(s->message, sizeof(s->message), "%.255s", it->why.text[0] ? it->why.text : strerror(-it->rc));
+		snprintf(b->lost_message, sizeof(b->lost_message), "%s", s->message);
+	} else if (it->outcome != OUTCOME_OK) {
+		snprintf(s->message, sizeof(s->message), "%s", it->message);
 	}
-	rc = store(b, it, &s, e);
-	sample_free(&s);
+	int rc = store(b, it, s, e);
 	item_drop(it);
 	if (!rc && b->lost >= LOST_MAX && b->lost_code == -ENODEV)
 		rc = err_set(e, -ENODEV, "%s", b->lost_message);
@@ -486,6 +394,7 @@ static int load_kernels(struct batch *b, struct err *e)
 		if (it->outcome != OUTCOME_OK)
 			continue;
 		const struct kernel_entry *k = &b->kernels->items[it->kernel];
+		it->id = k->id;
 		if (k->problem) {
 			it->outcome = k->outcome;
 			snprintf(it->message, sizeof(it->message), "%.255s", k->problem);
@@ -497,21 +406,67 @@ static int load_kernels(struct batch *b, struct err *e)
 	return rc;
 }
 
-static int measure_all(struct batch *b, struct item *items, size_t n, struct err *e)
+static void tell_progress(const struct batch *b, size_t flown)
 {
+	struct engine_at at = b->at;
+
+	at.points_wished = at.points_done + b->count - b->landed;
+	at.points_done += flown;
+	if (!b->events || !b->events->progress || !at.points_done)
+		return;
+	at.seconds += engine_now() - b->since;
+	b->events->progress(b->events->ctx, &at);
+}
+
+/* Sends the next items on their way: those that are filled at a time where others go on meanwhile, else one. */
+static int take_off(struct batch *b, struct err *e)
+{
+	size_t kept = 0, to = b->landed;
 	int rc = 0;
 
-	for (size_t i = 0; !rc && i < n; i++) {
-		if (must_stop(b))
-			return err_set(e, -EINTR, "stopped");
-		rc = measure_item(b, &items[i], e);
-		b->at.points_done += rc == 0;
-		b->at.points_wished = b->at.points_done + n - i - 1;
-		if (!rc && b->events && b->events->progress) {
-			struct engine_at at = b->at;
-			at.seconds += engine_now() - b->since;
-			b->events->progress(b->events->ctx, &at);
+	if (must_stop(b))
+		return err_set(e, -EINTR, "stopped");
+	while (!rc && to < b->count && kept <= JOBS_KEPT_MAX && (b->gpu->ops->apart || to == b->landed)) {
+		struct item *it = &b->items[to++];
+		if (it->outcome == OUTCOME_OK && !it->ready)
+			rc = item_setup(b, it, e);
+		kept += it->arena.bytes;
+	}
+	if (!rc)
+		flight_begin(&b->flight, &b->items[b->landed], to - b->landed, b->lost);
+	return rc;
+}
+
+/* Stores what has come back. */
+static int land(struct batch *b, struct err *e)
+{
+	struct flight *f = &b->flight;
+	int rc = 0;
+
+	for (const double from = engine_now(); !flight_over(f);) {
+		const struct timespec t = {.tv_nsec = PAUSE_NS};
+		if (engine_now() - from < SPIN_SECONDS) {
+			sched_yield();
+			continue;
 		}
+		nanosleep(&t, NULL);
+		if (must_stop(b))
+			atomic_store(&f->stop, true);
+		tell_progress(b, atomic_load(&f->done));
+	}
+	flight_end(f);
+	const size_t done = atomic_load(&f->done);
+	b->launch_seconds += f->seconds;
+	b->launches += f->launches;
+	b->at.seconds += f->span;
+	f->seconds = 0;
+	f->launches = 0;
+	for (size_t i = 0; !rc && i < done; i++) {
+		rc = land_item(b, &b->items[b->landed], e);
+		b->landed++;
+		b->at.points_done += rc == 0;
+		if (!rc)
+			tell_progress(b, 0);
 	}
 	return rc;
 }
@@ -566,21 +521,44 @@ bool batch_expect(struct batch *b, uint32_t group, bool soon)
 	return n > 0;
 }
 
-int batch_measure(struct batch *b, struct err *e)
+int batch_launch(struct batch *b, struct err *e)
 {
 	int rc = load_kernels(b, e);
 
 	study_series_moved(b->study); /* others may have measured since batch_begin */
-	if (!rc) {
-		sense(b, b->items, b->count, true, b->had_points);
-		rc = measure_all(b, b->items, b->count, e);
-		sense(b, b->items, b->count, false, b->had_points);
+	if (rc)
+		return rc;
+	sense(b, b->items, b->count, true, b->had_points);
+	b->flight = (struct flight){.gpu = b->gpu, .recorded = b->recording != NULL};
+	b->landed = 0;
+	return take_off(b, e);
+}
+
+bool batch_landed(const struct batch *b)
+{
+	return flight_over(&b->flight);
+}
+
+int batch_land(struct batch *b, bool *all, struct err *e)
+{
+	int rc = land(b, e);
+
+	while (!rc && b->landed < b->count) {
+		rc = take_off(b, e);
+		if (rc || b->flight.begun)
+			break;
+		rc = land(b, e);
 	}
+	*all = rc || b->landed == b->count;
+	if (*all)
+		sense(b, b->items, b->count, false, b->had_points);
 	return rc;
 }
 
 void batch_end(struct batch *b)
 {
+	atomic_store(&b->flight.stop, true);
+	flight_end(&b->flight);
 	for (size_t i = 0; b->items && i < b->count; i++)
 		item_drop(&b->items[i]);
 	mem_free(b->items);

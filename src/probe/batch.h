@@ -2,6 +2,7 @@
 #ifndef FATHOM_BATCH_H
 #define FATHOM_BATCH_H
 #include "probe/engine.h"
+#include "probe/flight.h"
 #include "probe/kernels.h"
 #include "probe/study.h"
 
@@ -19,22 +20,27 @@ struct batch {
 	unsigned lost; /* launches in a row for which the environment failed */
 	int lost_code; /* of the last of them */
 	char lost_message[256];
-	struct item *items; /* from batch_begin to batch_end: the wishes on their way to points */
-	size_t count;
-	bool *had_points; /* of each experiment, before this batch */
-	uint64_t largest; /* bytes of memory that one of its launches needs, of this and of earlier batches */
+	struct item *items;   /* from batch_begin to batch_end: the wishes on their way to points */
+	size_t count, landed; /* landed: so many of them are points */
+	struct flight flight; /* of those behind them */
+	bool *had_points;     /* of each experiment, before this batch */
+	uint64_t largest;     /* bytes of memory that one of its launches needs, of this and of earlier batches */
 };
 
-double engine_now(void); /* seconds of a clock that never goes back */
 /* What has to be there before b->study's wishes can be measured: their launches, and the texts of their kernels. Errors as batch_measure's. batch_end
  * is called after it in any case. */
 int batch_begin(struct batch *b, struct err *e);
 /* The device is told to compile what batch_begin found wanting, if it does that in the background, as this group (not 0); soon: before all else. false: it has
  * all of it. */
 bool batch_expect(struct batch *b, uint32_t group, bool soon);
-/* Measures all wishes of b->study, after batch_begin. 0; -EINTR when stopped (what was measured is kept); -ECANCELED when the device does not
- * work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one cannot be had; other negatives end the run. */
-int batch_measure(struct batch *b, struct err *e);
+/* Sends the launches of what batch_begin prepared on their way. Until batch_land says that all have landed nobody else uses the gpu. Errors as batch_land's. */
+int batch_launch(struct batch *b, struct err *e);
+/* Whether batch_land has nothing to wait for. */
+bool batch_landed(const struct batch *b);
+/* Takes over what has come back, and waits for it. *all: nothing is left; else more is on its way. 0; -EINTR when stopped (what was measured is kept);
+ * -ECANCELED when the device does not work any more or a kernel of ours is wrong: the probe has failed, e says why; -ENODEV when it is gone, and a fresh one
+ * cannot be had; other negatives end the run. */
+int batch_land(struct batch *b, bool *all, struct err *e);
 void batch_end(struct batch *b);
 
 #endif

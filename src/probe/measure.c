@@ -11,6 +11,7 @@
 /* Of one probe: a study that wants more never ends. */
 #define POINTS_MAX 20000
 #define PASSES_MAX 1000
+#define AT_ONCE	   4  /* so many have something to think about while others' launches are waited for */
 #define HEAVY_PART 16 /* of the memory: less than a backend keeps of what nobody uses at the moment */
 
 static bool must_stop(const struct engine_events *ev)
@@ -98,6 +99,14 @@ static size_t points_of(struct run *r, const struct probe *p)
 	return n;
 }
 
+/* What a probe that has begun does next. The device is free for one at a time, so others only think meanwhile. */
+enum next {
+	TO_THINK, /* say what it wishes, or conclude */
+	TO_TELL,  /* tell the device of that, or end */
+	TO_WAIT,  /* launch when its kernels are compiled */
+	TO_LAND,  /* take over what comes back */
+};
+
 /* A probe that has begun and not ended. */
 struct going {
 	struct batch b;
@@ -106,7 +115,10 @@ struct going {
 	size_t index; /* in the plan */
 	unsigned pass;
 	size_t points; /* that it had after the last pass */
-	bool waits;    /* its batch has begun, and its kernels are being compiled */
+	enum next next;
+	bool over; /* TO_TELL: it has concluded, or failed */
+	int rc;
+	struct err why;
 };
 
 /* All that engine_measure does is done by one probe at a time; those whose kernels are being compiled let others go on. */
@@ -120,6 +132,7 @@ struct engine {
 	struct order order;
 	struct going **
 	    going; /* in the order of their turns: the eager ones, then the others, as they began; room for the whole plan */
+	struct going *flies; /* the one whose launches are under way; NULL: the device is free */
 	size_t count, eager;
 	unsigned begun;
 };
@@ -213,39 +226,46 @@ static int conclude(struct going *g, struct err *e)
 	return 0;
 }
 
-/* What the study wishes next. *over: nothing; it has concluded. */
-static int wish_more(struct engine *m, struct going *g, bool *over, struct err *e)
+/* What the study wishes next, or concludes. Needs no device. */
+static int think(struct engine *m, struct going *g, struct err *e)
 {
 	struct study *s = &g->s;
 
-	*over = false;
 	if (g->pass++ == PASSES_MAX)
 		return err_set(e, -ECANCELED, "the study does not end: it asks for more after %u passes and %zu points",
 			       PASSES_MAX, g->points);
 	if (study_pass(s))
 		return err_nomem(e);
 	if (!s->wish_count) {
-		*over = true;
+		g->over = true;
 		return conclude(g, e);
 	}
 	order_foresee(&m->order, s);
 	if (g->points + s->wish_count > POINTS_MAX)
 		return err_set(e, -ECANCELED, "the study does not end: it has %zu points and asks for %zu more",
 			       g->points, s->wish_count);
-	const int rc = batch_begin(&g->b, e);
-	if (rc || !m->gpu->ops->expect || !m->gpu->ops->uncompiled)
-		return rc;
-	/* What a first pass brings was expected long ago, in its place among all others. */
-	g->waits = batch_expect(&g->b, (uint32_t)g->index + 1, g->pass > 1);
-	return 0;
+	return batch_begin(&g->b, e);
 }
 
-static int measure_wishes(struct engine *m, struct going *g, struct err *e)
+static void tell(struct engine *m, struct going *g)
 {
-	int rc = batch_measure(&g->b, e);
+	order_tell(&m->order);
+	/* What a first pass brings was expected long ago, in its place among all others. */
+	if (m->gpu->ops->expect && m->gpu->ops->uncompiled)
+		batch_expect(&g->b, (uint32_t)g->index + 1, g->pass > 1);
+	g->next = TO_WAIT;
+}
 
+static int land(struct engine *m, struct going *g, struct err *e)
+{
+	bool all;
+	int rc = batch_land(&g->b, &all, e);
+
+	if (!all)
+		return 0;
 	batch_end(&g->b);
-	g->waits = false;
+	m->flies = NULL;
+	g->next = TO_THINK;
 	if (rc)
 		return rc;
 	const size_t points = points_of(m->run, g->b.at.probe);
@@ -255,19 +275,35 @@ static int measure_wishes(struct engine *m, struct going *g, struct err *e)
 	return 0;
 }
 
-/* One step of a probe: it measures what it wishes, if it may, and else says what that is. */
+/* One step of a probe. *over: it was the last one. */
 static int step(struct engine *m, struct going *g, bool *over, struct err *e)
 {
 	int rc = 0;
 
 	g->b.since = engine_now();
 	*over = false;
-	if (g->waits)
-		rc = measure_wishes(m, g, e);
-	else
-		rc = wish_more(m, g, over, e);
-	if (!rc && !*over && !g->waits && g->b.items)
-		rc = measure_wishes(m, g, e);
+	switch (g->next) {
+	case TO_THINK:
+		g->rc = think(m, g, &g->why);
+		g->over |= g->rc != 0;
+		g->next = TO_TELL;
+		break;
+	case TO_TELL:
+		*over = g->over;
+		rc = g->rc;
+		*e = g->why;
+		if (!*over)
+			tell(m, g);
+		break;
+	case TO_WAIT:
+		rc = batch_launch(&g->b, e);
+		m->flies = rc ? NULL : g;
+		g->next = TO_LAND;
+		break;
+	case TO_LAND:
+		rc = land(m, g, e);
+		break;
+	}
 	g->b.at.seconds += engine_now() - g->b.since;
 	*over |= rc != 0;
 	return rc;
@@ -281,7 +317,8 @@ static bool is_heavy(const struct engine *m, const struct going *g)
 
 static bool is_compiled(const struct engine *m, const struct going *g)
 {
-	return !g->waits || m->gpu->ops->uncompiled(m->gpu, (uint32_t)g->index + 1) == 0;
+	return g->next != TO_WAIT || !m->gpu->ops->uncompiled ||
+	       m->gpu->ops->uncompiled(m->gpu, (uint32_t)g->index + 1) == 0;
 }
 
 /* A file is one device's: taking it up on another one would mix two. */
@@ -345,16 +382,39 @@ static int begin(struct engine *m, size_t index, bool eager, struct err *e)
 	return 0;
 }
 
-/* Of those that have begun, the one whose turn it is. NULL: none, or each waits for its kernels. */
+/* The first that does this next, NULL: none. */
+static struct going *first(const struct engine *m, enum next next)
+{
+	for (size_t i = 0; i < m->count; i++)
+		if (m->going[i]->next == next && is_compiled(m, m->going[i]))
+			return m->going[i];
+	return NULL;
+}
+
+/* Of those that have begun, the one whose turn it is while the device is free. NULL: none, or each waits for its kernels. Where launches leave this
+ * process free, they come before thoughts. */
 static struct going *turn(const struct engine *m)
 {
+	struct going *g = NULL;
+
 	for (size_t i = 0; i < m->count; i++)
 		if (is_heavy(m, m->going[i]))
 			return m->going[i];
+	if (m->gpu->ops->apart && (g = first(m, TO_WAIT)))
+		return g;
 	for (size_t i = 0; i < m->count; i++)
 		if (is_compiled(m, m->going[i]))
 			return m->going[i];
 	return NULL;
+}
+
+static size_t thinkers(const struct engine *m)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < m->count; i++)
+		n += m->going[i]->next == TO_THINK;
+	return n;
 }
 
 /* What is eager begins as soon as it can: at first, and when another one has ended. */
@@ -368,15 +428,26 @@ static int begin_eager(struct engine *m, struct err *e)
 	return rc;
 }
 
-/* The probe that makes the next step, NULL: none is left. Others begin when none goes on; where none is left to begin, the first waits for its kernels. */
+/* The probe that makes the next step, NULL: none is left. Others begin when none goes on, or to have something to think about; where none is left
+ * to begin, the first waits for its kernels. */
 static int choose(struct engine *m, struct going **chosen, struct err *e)
 {
+	const size_t wanted = m->gpu->ops->apart ? AT_ONCE : 0;
 	size_t next;
 	int rc = 0;
 
-	while (!(*chosen = turn(m)) && !rc && (next = order_next(&m->order, false)) < m->plan->count)
+	*chosen = m->flies;
+	if (m->flies && !batch_landed(&m->flies->b)) {
+		struct going *other = first(m, TO_THINK);
+		*chosen = other ? other : m->flies;
+	}
+	if (*chosen)
+		return 0;
+	*chosen = first(m, TO_TELL);
+	while (!*chosen && !rc && (thinkers(m) < wanted || !(*chosen = turn(m))) &&
+	       (next = order_next(&m->order, false)) < m->plan->count)
 		rc = begin(m, next, false, e);
-	if (!*chosen && m->count)
+	if (!*chosen && m->count && !(*chosen = turn(m)))
 		*chosen = m->going[0];
 	return rc;
 }

@@ -8,16 +8,8 @@
 
 #define LITTLE ((size_t)256 << 10) /* bytes of text: it takes a fraction of a second to compile, even by itself */
 
-/* Texts of one probe that were not expected before. */
-struct texts {
-	struct arena arena;
-	struct kernel_source *src;
-	size_t count, cap;
-	struct order_probe *probe;
-};
-
 /* The text of a kernel that was expanded, unless it is expected already. */
-static void add_text(struct order *o, struct texts *t, struct expansion_wish *w)
+static void add_text(struct order *o, struct order_texts *t, struct expansion_wish *w)
 {
 	if (t->count == t->cap) {
 		const size_t cap = t->cap ? 2 * t->cap : 64;
@@ -55,7 +47,8 @@ static void brace(struct order *o)
 		o->gpu->ops->brace(o->gpu, n);
 }
 
-static void add_wishes(struct order *o, struct texts *t, const struct study *s, const struct wish *wishes, size_t n)
+static void add_wishes(struct order *o, struct order_texts *t, const struct study *s, const struct wish *wishes,
+		       size_t n)
 {
 	struct arena kept = {0};
 	struct expansion_wish *wish = ARENA_ARRAY(&kept, n, struct expansion_wish);
@@ -88,13 +81,13 @@ static void add_wishes(struct order *o, struct texts *t, const struct study *s, 
 	arena_free(&kept);
 }
 
-static void texts_drop(struct texts *t)
+static void texts_drop(struct order_texts *t)
 {
 	arena_free(&t->arena);
 	mem_free(t->src);
 }
 
-static void expect(const struct order *o, const struct texts *t, bool soon)
+static void expect(const struct order *o, const struct order_texts *t, bool soon)
 {
 	struct err why = {0};
 
@@ -104,17 +97,19 @@ static void expect(const struct order *o, const struct texts *t, bool soon)
 
 void order_foresee(struct order *o, const struct study *s)
 {
-	struct texts t = {0};
+	if (o->gpu->ops->expect)
+		add_wishes(o, &o->untold, s, s->likely, s->likely_count);
+}
 
-	if (!o->gpu->ops->expect)
-		return;
-	add_wishes(o, &t, s, s->likely, s->likely_count);
-	expect(o, &t, true);
-	texts_drop(&t);
+void order_tell(struct order *o)
+{
+	expect(o, &o->untold, true);
+	texts_drop(&o->untold);
+	o->untold = (struct order_texts){0};
 }
 
 /* What its first pass wishes for, and takes for likely. */
-static void look_at(struct order *o, const struct probe *p, struct texts *t)
+static void look_at(struct order *o, const struct probe *p, struct order_texts *t)
 {
 	struct study s;
 	struct err why = {0};
@@ -184,7 +179,8 @@ static bool comes_before(const struct order_probe *a, const struct order_probe *
 /* What is little is compiled first, as it is measured while the rest compiles. */
 static int by_need(const void *a, const void *b)
 {
-	const struct order_probe *x = ((const struct texts *)a)->probe, *y = ((const struct texts *)b)->probe;
+	const struct order_probe *x = ((const struct order_texts *)a)->probe,
+				 *y = ((const struct order_texts *)b)->probe;
 
 	if (is_much(x) != is_much(y))
 		return is_much(x) ? 1 : -1;
@@ -194,7 +190,7 @@ static int by_need(const void *a, const void *b)
 /* Looks at all probes that could come now and were not looked at yet. */
 static void look(struct order *o)
 {
-	struct texts *all = mem_zero(o->plan->count + 1, sizeof(*all));
+	struct order_texts *all = mem_zero(o->plan->count + 1, sizeof(*all));
 	size_t n = 0;
 
 	if (!all)
@@ -238,6 +234,7 @@ void order_begin(struct order *o, size_t index)
 void order_close(struct order *o)
 {
 	mem_free(o->probes);
+	texts_drop(&o->untold);
 	hash_set_free(&o->calls);
 	hash_set_free(&o->texts);
 	*o = (struct order){0};

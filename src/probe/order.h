@@ -7,19 +7,30 @@
 #include "probe/engine.h"
 #include "probe/study.h"
 
+struct order_probe {
+	bool begun;
+	bool ended;
+	bool seen;    /* its first wishes were looked at */
+	bool awaited; /* others need it, or are helped by it */
+	size_t bytes; /* of text that its first pass brings */
+	bool hangs;   /* one of its launches may never end */
+};
+
+/* Texts that were not expected before, of one probe, or of several (then `probe` is NULL). */
+struct order_texts {
+	struct arena arena;
+	struct kernel_source *src;
+	size_t count, cap;
+	struct order_probe *probe;
+};
+
 struct order {
 	struct run *run;
 	struct gpu *gpu;
 	struct kernel_cache *kernels;
 	const struct engine_plan *plan;
-	struct order_probe {
-		bool begun;
-		bool ended;
-		bool seen;    /* its first wishes were looked at */
-		bool awaited; /* others need it, or are helped by it */
-		size_t bytes; /* of text that its first pass brings */
-		bool hangs;   /* one of its launches may never end */
-	} * probes;
+	struct order_probe *probes;
+	struct order_texts untold;    /* foreseen, and not told to the device so far */
 	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;
 };
@@ -33,7 +44,9 @@ void order_close(struct order *o);
 size_t order_next(struct order *o, bool eager);
 void order_begin(struct order *o, size_t index);
 void order_end(struct order *o, size_t index);
-/* Expects the kernels of what the last pass of s takes for likely. Nothing that fails here is missed but for the time it costs. */
+/* Remembers the kernels of what the last pass of s takes for likely, and order_tell tells the device of them. Nothing that fails here is missed but for
+ * the time it costs. */
 void order_foresee(struct order *o, const struct study *s);
+void order_tell(struct order *o);
 
 #endif

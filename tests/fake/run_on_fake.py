@@ -52,7 +52,7 @@ def goes_away(fathom, folder, truth):
     """In the middle of a run, for good: one sentence, what was measured is kept, and the run goes on when it is back."""
     env = dict(os.environ, LD_LIBRARY_PATH=folder, FAKE_CUDA_GPU="toy")
     line = [fathom, "run", "-d", "cuda:0", "-p", PROBES, "-o", "gone.fathom"]
-    lost = subprocess.run(line, env=dict(env, FAKE_CUDA_FAULT="100", FAKE_CUDA_GONE="gone"), capture_output=True, text=True)
+    lost = subprocess.run(line, env=dict(env, FAKE_CUDA_FAULT="200", FAKE_CUDA_GONE="gone"), capture_output=True, text=True)
     said = lost.stderr.strip().splitlines()
     if lost.returncode != 3 or not said or "cuda:0 is gone: " not in said[-1] or "--resume -o gone.fathom" not in said[-1]:
         return [f"gone: exit {lost.returncode}: {lost.stderr}"]

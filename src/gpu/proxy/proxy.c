@@ -550,6 +550,7 @@ int gpu_open_proxy(struct gpu **out, const struct gpu_ops *ops, const char *spec
 	    .uncompiled = ops->uncompiled ? proxy_uncompiled : NULL,
 	    .brace = proxy_brace,
 	    .run = proxy_run,
+	    .apart = true,
 	    .sense = ops->sense ? proxy_sense : NULL,
 	    .close = proxy_close,
 	};

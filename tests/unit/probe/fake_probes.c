@@ -3,9 +3,12 @@
  * child: needs step and reads its finding. idle: concludes nothing. endless: always asks for more.
  * picky: its setup refuses x = 1. seer: takes two kernels for likely and asks for one of them later.
  * wordy: one long kernel that may hang. heir: needs wordy and picky. */
+#include "null_gpu.h"
 #include "probe/probe.h"
 #include <errno.h>
 #include <stdio.h>
+
+atomic_uint null_thoughts;
 
 static int setup_step(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -30,6 +33,7 @@ static const struct experiment step_experiments[] = {
 static void study_step(struct study *s)
 {
 	double lo = 1, hi = 1000;
+	atomic_fetch_add(&null_thoughts, 1);
 	const double p[POINT_PARAMS] = {1, 2};
 	const struct point *first = study_ask(s, 0, lo, p), *last = study_ask(s, 0, hi, p);
 
@@ -127,6 +131,7 @@ static void study_seer(struct study *s)
 {
 	const double now[POINT_PARAMS] = {0, 4}, next[POINT_PARAMS] = {0, 5}, never[POINT_PARAMS] = {0, 6};
 
+	atomic_fetch_add(&null_thoughts, 1);
 	study_expect(s, 0, 1, next);
 	study_expect(s, 0, 1, never);
 	const struct point *a = study_ask(s, 0, 1, now);

@@ -4,8 +4,18 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #define LONG ((size_t)64 << 10) /* bytes of a text that takes its time */
+
+#define PATIENT_RUNS 8	/* that wait for what goes on beside them ... */
+#define PATIENCE     50 /* ... so many ms */
+
+static void note_call(struct null_gpu *g)
+{
+	if (atomic_load(&g->busy))
+		atomic_fetch_add(&g->meddled, 1);
+}
 
 static int null_list(struct device_list *list, struct err *e)
 {
@@ -41,6 +51,7 @@ static int null_expect(struct gpu *gpu, const struct kernel_source *src, size_t 
 	struct null_gpu *g = (struct null_gpu *)gpu;
 
 	(void)e;
+	note_call(g);
 	for (size_t i = 0; i < n; i++) {
 		if (strlen(src[i].text) >= LONG && src[i].group)
 			g->long_group = src[i].group;
@@ -58,6 +69,7 @@ static size_t null_uncompiled(struct gpu *g, uint32_t group)
 {
 	struct null_gpu *n = (struct null_gpu *)g;
 
+	note_call(n);
 	n->group_asked |= group != 0;
 	return group != n->long_group ? 0 : n->left;
 }
@@ -66,6 +78,7 @@ static void null_brace(struct gpu *gpu, unsigned probes)
 {
 	struct null_gpu *g = (struct null_gpu *)gpu;
 
+	note_call(g);
 	if (g->braces < 16)
 		g->braced[g->braces++] = probes;
 }
@@ -75,6 +88,7 @@ static int null_load(struct gpu *gpu, const struct kernel_source *src, size_t n,
 {
 	struct null_gpu *g = (struct null_gpu *)gpu;
 
+	note_call(g);
 	g->loads++;
 	for (size_t i = 0; i < n; i++) {
 		if (g->refuse_entry && strstr(src[i].text, g->refuse_entry))
@@ -122,11 +136,31 @@ static int null_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct
 	return 0;
 }
 
+static int null_run_apart(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
+{
+	struct null_gpu *g = (struct null_gpu *)gpu;
+	bool moved = false;
+
+	note_call(g);
+	atomic_store(&g->busy, true);
+	for (unsigned ms = 0; g->runs < PATIENT_RUNS && ms < PATIENCE && !moved; ms++) {
+		const struct timespec t = {.tv_nsec = 1000000};
+		nanosleep(&t, NULL);
+		moved = atomic_load(&null_thoughts) != g->thoughts;
+	}
+	g->beside += moved;
+	const int rc = null_run(gpu, id, l, out, e);
+	atomic_store(&g->busy, false);
+	return rc;
+}
+
 static int null_sense(struct gpu *g, struct condition *c, struct err *e)
 {
 	struct null_gpu *n = (struct null_gpu *)g;
 
 	(void)e;
+	note_call(n);
+	n->thoughts = atomic_load(&null_thoughts);
 	*c = (struct condition){1000, 2000, 30, 50, n->runs ? n->throttle : 0};
 	if (n->runs)
 		n->throttle = 0;
@@ -145,10 +179,16 @@ static void null_close(struct gpu *g)
 
 #define NULL_OPS                                                                                                       \
 	.name = "null", .help = "a test's gpu", .list = null_list, .open = null_open, .info = null_info,               \
-	.load = null_load, .run = null_run, .sense = null_sense, .recording = null_recording, .close = null_close
-static const struct gpu_ops null_ops = {NULL_OPS};
-static const struct gpu_ops foreseeing_ops = {NULL_OPS, .expect = null_expect, .uncompiled = null_uncompiled,
-					      .brace = null_brace};
+	.load = null_load, .sense = null_sense, .recording = null_recording, .close = null_close
+static const struct gpu_ops null_ops = {NULL_OPS, .run = null_run};
+#define FORESEEING NULL_OPS, .expect = null_expect, .uncompiled = null_uncompiled, .brace = null_brace
+static const struct gpu_ops foreseeing_ops = {FORESEEING, .run = null_run};
+static const struct gpu_ops apart_ops = {FORESEEING, .run = null_run_apart, .apart = true};
+
+void null_gpu_runs_apart(struct null_gpu *g)
+{
+	g->gpu.ops = &apart_ops;
+}
 
 void null_gpu_foresees(struct null_gpu *g)
 {

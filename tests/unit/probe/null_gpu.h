@@ -2,6 +2,7 @@
 #ifndef FATHOM_TEST_NULL_GPU_H
 #define FATHOM_TEST_NULL_GPU_H
 #include "gpu/gpu.h"
+#include <stdatomic.h>
 
 /* A launch answers `words` words: [0] = 1 (claimed), [1] = its second argument, [2] = steps(a third argument), [3...] = 0.
  * The formula: 10 cycles up to 100, 50 cycles above. */
@@ -29,8 +30,15 @@ struct null_gpu {
 	bool short_answer;	    /* one word too few comes back */
 	const struct run *recorded; /* plays this run */
 	char labels[64][256];	    /* of the runs */
+	atomic_bool busy;	    /* a run is under way */
+	unsigned thoughts;	    /* null_thoughts when it was last asked how it is, which is before a batch */
+	atomic_uint meddled;	    /* calls meanwhile */
+	unsigned beside;	    /* runs beside which something else went on, of the first few where it runs apart */
 };
 void null_gpu_init(struct null_gpu *g);
-void null_gpu_foresees(struct null_gpu *g); /* from now on it wants to know what to expect */
+void null_gpu_foresees(struct null_gpu *g);   /* from now on it wants to know what to expect */
+void null_gpu_runs_apart(struct null_gpu *g); /* as it foresees, and other threads may wait for its runs */
+/* The test's probes count how often they are asked. */
+extern atomic_uint null_thoughts;
 
 #endif

@@ -159,6 +159,54 @@ static void foreseeing_goes_on(void **state)
 	run_free(&r);
 }
 
+/* On a device that runs apart one probe thinks while another's launches are waited for, nobody else calls the device then, and all is as without it:
+ * findings, a probe that fails, and a run that is stopped. */
+static void probes_think_beside_launches(void **state)
+{
+	(void)state;
+	static const unsigned lost_from[] = {0, 3};
+
+	for (size_t i = 0; i < sizeof lost_from / sizeof *lost_from; i++) {
+		struct null_gpu g, plain;
+		struct run r, s;
+		struct watch w = {0}, v = {0};
+		struct err e = {0};
+		null_gpu_init(&plain);
+		null_gpu_init(&g);
+		null_gpu_runs_apart(&g);
+		g.lost_from = plain.lost_from = lost_from[i];
+		g.lost_to = plain.lost_to = lost_from[i] ? 1000 : 0;
+		run_init(&s);
+		run_init(&r);
+		assert_int_equal(measure(&s, &plain, NAMES("child", "seer", "picky"), 3, &v, &e), 0);
+		assert_int_equal(measure(&r, &g, NAMES("child", "seer", "picky"), 3, &w, &e), 0);
+		assert_int_equal(atomic_load(&g.meddled), 0);
+		assert_true(g.beside > 0);
+		if (!lost_from[i]) {
+			expect_same(&s.findings, &r.findings);
+			assert_int_equal(g.runs, plain.runs);
+		} else {
+			assert_int_equal(run_probe(&r, "step")->state, PROBE_FAILED);
+			assert_int_equal(run_probe(&r, "child")->state, PROBE_FAILED);
+		}
+		run_free(&r);
+		run_free(&s);
+	}
+	struct null_gpu g;
+	struct run r;
+	struct watch w = {.stop_after = 1}, again = {0};
+	struct err e = {0};
+	null_gpu_init(&g);
+	null_gpu_runs_apart(&g);
+	run_init(&r);
+	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &w, &e), -EINTR);
+	assert_int_equal(w.ended, w.begun);
+	assert_int_equal(measure(&r, &g, NAMES("child", "seer"), 2, &again, &e), 0);
+	assert_int_equal(run_probe(&r, "child")->state, PROBE_DONE);
+	assert_int_equal(run_probe(&r, "seer")->state, PROBE_DONE);
+	run_free(&r);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -167,6 +215,7 @@ int main(void)
 	    cmocka_unit_test(others_go_on_while_much_text_is_compiled),
 	    cmocka_unit_test(all_that_go_are_stopped),
 	    cmocka_unit_test(foreseeing_goes_on),
+	    cmocka_unit_test(probes_think_beside_launches),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

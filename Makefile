@@ -46,6 +46,8 @@ pages: all
 	rm -rf $(BUILD)/pages && mkdir -p $(BUILD)/pages
 	$(BUILD)/fathom run -d sim:gtx280 -o $(BUILD)/pages/gtx280.fathom > $(BUILD)/pages/summary.txt
 	$(BUILD)/fathom report $(BUILD)/pages/gtx280.fathom --figures $(BUILD)/pages > $(BUILD)/pages/report.txt
+	$(BUILD)/fathom run -d sim:g8800gtx -p host -o $(BUILD)/pages/host.fathom >> $(BUILD)/pages/summary.txt
+	$(BUILD)/fathom report $(BUILD)/pages/host.fathom --figures $(BUILD)/pages >> $(BUILD)/pages/report.txt
 	for f in $$(sed -n 's/.*](figures\/\(.*\))$$/\1/p' doc/probes.md); do cp $(BUILD)/pages/$$f doc/figures/; done
 
 # Ordinary kernels on the simulated H200 beside the cycles that a card took: the table of errors. Five minutes of two cores.

@@ -90,18 +90,40 @@ static const char *texture_fault(const struct launch *l, const struct launch_tex
 
 uint32_t launch_words(const struct launch *l)
 {
-	uint32_t words = l->timed == SPAN_KERNELS ? 2 : 0;
+	uint32_t words = l->timed == SPAN_KERNELS ? 2 : l->timed == SPAN_COPIES ? COPY_WORDS : 0;
 	for (uint32_t i = 0; i < l->buffer_count && i < LAUNCH_BUFFERS; i++)
 		words += l->buffers[i].output ? l->buffers[i].output_words : 0;
 	return words;
 }
 
+static void set_ns(uint32_t words[2], double ns)
+{
+	const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0;
+	words[0] = (uint32_t)whole;
+	words[1] = (uint32_t)(whole >> 32);
+}
+
 void launch_set_time(const struct launch *l, uint32_t *words, uint32_t r, double ns)
 {
-	const uint32_t each = launch_words(l);
-	const uint64_t whole = ns > 0 ? (uint64_t)(ns + 0.5) : 0;
-	words[(size_t)(r + 1) * each - 2] = (uint32_t)whole;
-	words[(size_t)(r + 1) * each - 1] = (uint32_t)(whole >> 32);
+	set_ns(words + (size_t)(r + 1) * launch_words(l) - 2, ns);
+}
+
+void launch_set_copy_time(const struct launch *l, uint32_t *words, uint32_t r, double device_ns, double host_ns)
+{
+	uint32_t *end = words + (size_t)(r + 1) * launch_words(l);
+	set_ns(end - COPY_WORDS, device_ns);
+	set_ns(end - COPY_WORDS + 2, host_ns);
+}
+
+int launch_check_copy(const struct launch *l, struct err *e)
+{
+	const bool copies = l->copy.in || l->copy.out;
+
+	if (copies != (l->timed == SPAN_COPIES))
+		return err_set(e, -EINVAL, "%s: copies are there and not timed, or the other way round", l->label);
+	if (copies && launch_words(l) > COPY_WORDS)
+		return err_set(e, -EINVAL, "%s: a launch whose copies are timed has no output", l->label);
+	return 0;
 }
 
 int launch_check_buffer(const struct launch *l, uint32_t i, uint32_t pointers, struct err *e)

@@ -6,7 +6,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum buffer_space { BUFFER_GLOBAL, BUFFER_CONSTANT };
+/* BUFFER_HOST: the host's memory, which kernels read where it lies. It has content, and no kernel writes to it. */
+enum buffer_space { BUFFER_GLOBAL, BUFFER_CONSTANT, BUFFER_HOST };
 
 /* One memory object of a launch. Content is set before every launch, in this order: zero (or left from the last
  * launch if `keep` and nothing else differs), then bytes, then ring. A kernel writes only to its output and to buffers
@@ -65,10 +66,22 @@ struct launch_texture {
 enum carveout { CARVEOUT_DEFAULT, CARVEOUT_MAX_L1, CARVEOUT_MAX_SHARED };
 
 /* What sample.elapsed_ms covers, of the last repeat: the kernel from its launch to its end, or one of the copies around it: the
- * output buffer's initial content to the device (all its bytes), or the output words back to the host. With SPAN_KERNELS every
- * repeat has two more words behind its output: how many nanoseconds its kernel took, the low word first. */
-enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT, SPAN_KERNELS };
+ * output buffer's initial content to the device (all its bytes), or the output words back to the host. SPAN_LAUNCHES: all repeats, from
+ * the first one's launch to the last one's end. With SPAN_KERNELS every
+ * repeat has two more words behind its output: how many nanoseconds its kernel took, the low word first. With SPAN_COPIES it has four:
+ * the nanoseconds of launch.copy by the device's timer, 0 where that cannot tell, and by the host's clock. */
+enum launch_span { SPAN_KERNEL, SPAN_COPY_IN, SPAN_COPY_OUT, SPAN_KERNELS, SPAN_LAUNCHES, SPAN_COPIES };
 #define LAUNCH_TIMED 32 /* repeats of a launch with SPAN_KERNELS, at most */
+
+/* Copies between memory of the host's and memory of the device's that serves for nothing else. Both ways begin together. With SPAN_COPIES
+ * they are timed, and the launch has no output. */
+struct launch_copy {
+	uint64_t in, out; /* bytes to the device, and from it; 0: no such copy */
+	bool pinned; /* the host's memory is such that the device reaches it by itself, else as any program has it */
+	bool
+	    beside; /* the kernel is launched together with them, and its end counts, too; else it does not run at all */
+};
+#define COPY_WORDS 4
 
 struct launch {
 	char label[256]; /* names the point: replay finds it by this. "constant.chase x=4096 stride=16" */
@@ -93,12 +106,17 @@ struct launch {
 				 * Probes leave it off: their code says what it measures */
 	bool may_hang; /* it may be one that never ends: run where nothing else is lost with it */
 	enum launch_span timed;
+	struct launch_copy copy;
 };
 
 /* Words that each repeat of the launch answers with. */
 uint32_t launch_words(const struct launch *l);
 /* Puts the time of repeat r behind its words. words: those of all repeats, each of them launch_words long. */
 void launch_set_time(const struct launch *l, uint32_t *words, uint32_t r, double ns);
+/* The same of both times of copies. device_ns: negative where the device cannot tell. */
+void launch_set_copy_time(const struct launch *l, uint32_t *words, uint32_t r, double device_ns, double host_ns);
+/* Whether copies and what is timed go together. 0 or -EINVAL and a sentence. */
+int launch_check_copy(const struct launch *l, struct err *e);
 /* Whether buffer i and its content make sense, whatever runs them; pointers: bytes of a ring's words that the device can have,
  * 4, or 8 for both. 0 or -EINVAL and a sentence. */
 int launch_check_buffer(const struct launch *l, uint32_t i, uint32_t pointers, struct err *e);

@@ -285,7 +285,16 @@ static void atomics_and_host(struct twin *t)
 	static const char *const what[] = {"latency", "same_address", "distinct"};
 	static const struct {
 		const char *key, *unit;
-	} host[] = {{"host.h2d.bandwidth", "GB/s"}, {"host.d2h.bandwidth", "GB/s"}, {"host.launch_latency", "s"}};
+	} host[] = {{"host.h2d.bandwidth", "GB/s"},
+		    {"host.d2h.bandwidth", "GB/s"},
+		    {"host.both.bandwidth", "GB/s"},
+		    {"host.h2d.pageable_bandwidth", "GB/s"},
+		    {"host.d2h.pageable_bandwidth", "GB/s"},
+		    {"host.launch_latency", "s"},
+		    {"host.launch_interval", "s"},
+		    {"host.mapped.latency", "s"},
+		    {"texture.filter.fraction_bits", "count"}};
+	const struct finding *copy = twin_found(t, "host.h2d.latency"), *rate = twin_found(t, "texture.rate");
 	char key[KEY_BYTES];
 	for (size_t i = 0; i < COUNT_OF(atoms); i++)
 		for (size_t k = 0; k < COUNT_OF(what); k++) {
@@ -296,6 +305,10 @@ static void atomics_and_host(struct twin *t)
 	for (size_t i = 0; i < COUNT_OF(host); i++)
 		if (twin_found(t, "%s", host[i].key))
 			twin_take(t, host[i].key, host[i].unit, 0, "");
+	if (copy)
+		twin_put(t, "host.copy_latency", copy->value.number, "s", copy, "");
+	if (rate)
+		twin_put(t, "texture.lanes", rate->value.number, "ops/clk/SM", rate, "");
 }
 
 int export_gpu(struct str *out, const struct run *r, struct err *e)

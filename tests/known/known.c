@@ -109,6 +109,10 @@ const char *const score_group[SCORE_GROUPS] = {
     "float.*",
     "sfu.*.exact_ratio",
     "atomic.*.latency",
+    "host.*.bandwidth",
+    "host.*.latency",
+    "host.overlap",
+    "texture.filter.*",
 };
 
 int known_read(struct str *to, const char *path)

@@ -64,6 +64,7 @@ static void cuda_close(struct gpu *gpu)
 	/* A lost context is left to the end of the process: every call into it would fail or wait for ever. */
 	if (g->context && !g->lost) {
 		cuda_memory_free(g);
+		cuda_copies_free(g);
 		if (g->begin)
 			g->d.event_destroy(g->begin);
 		if (g->end)

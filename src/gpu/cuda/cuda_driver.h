@@ -15,6 +15,9 @@ typedef CUresult CUDAAPI tcuFuncSetSharedMemConfig(CUfunction f, int config);
 typedef CUresult CUDAAPI tcuFuncGetParamInfo(CUfunction f, size_t index, size_t *offset, size_t *size);
 typedef CUresult CUDAAPI tcuMemAllocHost(void **p, size_t bytes);
 typedef CUresult CUDAAPI tcuMemFreeHost(void *p);
+typedef CUresult CUDAAPI tcuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags);
+typedef CUresult CUDAAPI tcuMemHostAlloc(void **p, size_t bytes, unsigned flags);
+typedef CUresult CUDAAPI tcuMemHostGetDevicePointer(CUdeviceptr *out, void *p, unsigned flags);
 typedef CUresult CUDAAPI tcuEventElapsedTime(float *ms, CUevent start, CUevent end);
 
 struct cuda_copy_3d { /* CUDA_MEMCPY3D of cuMemcpy3D_v2 */
@@ -36,8 +39,9 @@ struct cuda_copy_3d { /* CUDA_MEMCPY3D of cuMemcpy3D_v2 */
 };
 typedef CUresult CUDAAPI tcuMemcpy3D(const struct cuda_copy_3d *copy);
 
-enum { TEXTURE_NORMALIZED_COORDINATES = 2 }; /* CU_TRSF_NORMALIZED_COORDINATES */
-enum {					     /* CUdevice_attribute */
+enum { STREAM_NON_BLOCKING = 1, HOST_MAPPED = 2 }; /* CU_STREAM_NON_BLOCKING, CU_MEMHOSTALLOC_DEVICEMAP */
+enum { TEXTURE_NORMALIZED_COORDINATES = 2 };	   /* CU_TRSF_NORMALIZED_COORDINATES */
+enum {						   /* CUdevice_attribute */
        DEVICE_MAX_THREADS_PER_BLOCK = 1,
        DEVICE_SHARED_PER_BLOCK = 8,
        DEVICE_CONSTANT_BYTES = 9,

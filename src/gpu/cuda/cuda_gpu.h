@@ -38,6 +38,13 @@ struct cuda_texture { /* of the launch in preparation; 0: none */
 	CUarray array;
 };
 
+struct cuda_host_side { /* of copies one way */
+	void *memory;
+	uint64_t bytes;
+	bool pinned;
+};
+#define CUDA_STREAMS 3 /* a copy either way and a kernel */
+
 struct nvml;
 struct cuda_ahead;
 
@@ -67,6 +74,10 @@ struct cuda_gpu {
 	size_t ring_bytes;
 	uint32_t scatter_id; /* of the kernel that writes it, as evict_id */
 	unsigned flushes;
+	CUstream stream[CUDA_STREAMS]; /* of copies, made when they are first wanted */
+	struct cuda_host_side host[2]; /* to the device, and from it; kept from one launch with copies to the next */
+	uint8_t *mapped;	       /* the host's memory that kernels read */
+	uint64_t mapped_bytes;
 	CUevent begin, end, done;
 	CUevent each[2 * LAUNCH_TIMED]; /* around every repeat's kernel, made when they are first wanted */
 	struct nvml *nvml;
@@ -107,7 +118,21 @@ void cuda_textures_free(struct cuda_gpu *g);
 /* cuda_evict.c. Makes what cuda_evict needs, before a launch is queued: 0 or negative. */
 int cuda_evict_ready(struct cuda_gpu *g, struct err *e);
 CUresult cuda_evict(struct cuda_gpu *g);
+/* cuda_copy.c. The launch's copies, and its kernel where it runs beside them; what they take goes into out. */
+int cuda_copies(struct cuda_gpu *g, const struct cuda_kernel *k, const struct launch *l, void **args,
+		struct sample *out, struct err *e);
+CUresult cuda_mapped(struct cuda_gpu *g, const struct launch_buffer *b,
+		     CUdeviceptr *address); /* a buffer of the host's, filled */
+void cuda_copies_drop(struct cuda_gpu *g);  /* the host's memory of copies; cheap when there is none */
+void cuda_copies_free(struct cuda_gpu *g);
 /* cuda_run.c */
+#define CUDA_TIME_LIMIT_MS 5000
+int64_t cuda_now(void); /* ns */
+/* 1 when the event is there, 0 not within the limit; *r is what the driver found. */
+int cuda_wait(struct cuda_gpu *g, CUevent event, int64_t limit_ns, CUresult *r);
+/* What the driver answered to the launch or while it ran, as an outcome; and that it did not end. 0. */
+int cuda_said(struct cuda_gpu *g, const struct launch *l, CUresult r, struct sample *out);
+int cuda_late(struct cuda_gpu *g, const struct launch *l, int64_t limit_ms, struct sample *out);
 int cuda_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 /* cuda_sense.c */
 int cuda_sense(struct gpu *g, struct condition *c, struct err *e);

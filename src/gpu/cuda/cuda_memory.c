@@ -253,6 +253,10 @@ int cuda_memory_prepare(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 			code = constant_fill(g, k, l, i, &address[i], r, e);
 			continue;
 		}
+		if (b->space == BUFFER_HOST) {
+			*r = cuda_mapped(g, b, &address[i]);
+			continue;
+		}
 		/* Only what has a content of its own is believed to be still there: a buffer of zeros is where kernels write. */
 		bool lasting = !b->output && (b->ring_count || (b->init && b->init_bytes));
 		uint64_t content = lasting ? content_hash(b) : 0;

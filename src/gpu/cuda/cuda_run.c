@@ -7,13 +7,12 @@
 #include <time.h>
 #include <unistd.h>
 
-#define TIME_LIMIT_MS 5000
-#define SPIN_NS	      2000000 /* a short kernel is waited for without sleeping */
-#define PAUSE_US      100
-#define PINNED_MAX    (64ull << 20)
-#define IMAGE_MAX     (1ull << 20) /* larger output buffers are filled piece by piece instead of from one pinned image */
+#define SPIN_NS	   2000000 /* a short kernel is waited for without sleeping */
+#define PAUSE_US   100
+#define PINNED_MAX (64ull << 20)
+#define IMAGE_MAX  (1ull << 20) /* larger output buffers are filled piece by piece instead of from one pinned image */
 
-static int64_t now_ns(void)
+int64_t cuda_now(void)
 {
 	struct timespec t;
 
@@ -27,8 +26,7 @@ static void lose(struct cuda_gpu *g, const char *label, const char *why)
 	snprintf(g->lost_why, sizeof g->lost_why, "%.90s: %.100s", label, why);
 }
 
-/* What the driver answered to the launch or while it ran, as an outcome. */
-static int driver_said(struct cuda_gpu *g, const struct launch *l, CUresult r, struct sample *out)
+int cuda_said(struct cuda_gpu *g, const struct launch *l, CUresult r, struct sample *out)
 {
 	struct cuda_words w;
 
@@ -37,6 +35,14 @@ static int driver_said(struct cuda_gpu *g, const struct launch *l, CUresult r, s
 	out->outcome = cuda_refuses(r) ? OUTCOME_REFUSED : OUTCOME_CRASH;
 	if (cuda_sticky(r))
 		lose(g, l->label, w.text);
+	return 0;
+}
+
+int cuda_late(struct cuda_gpu *g, const struct launch *l, int64_t limit_ms, struct sample *out)
+{
+	out->outcome = OUTCOME_TIMEOUT;
+	snprintf(out->message, sizeof out->message, "did not end within %lld ms", (long long)limit_ms);
+	lose(g, l->label, out->message);
 	return 0;
 }
 
@@ -152,9 +158,9 @@ static CUresult pinned_room(struct cuda_gpu *g, size_t bytes)
 /* Events around the kernel of repeat i, or NULL where it is not what is timed. */
 static void events_of(struct cuda_gpu *g, const struct launch *l, uint32_t i, bool last, CUevent *from, CUevent *to)
 {
-	const bool each = l->timed == SPAN_KERNELS, one = last && l->timed == SPAN_KERNEL;
-	*from = each ? g->each[2 * i] : one ? g->begin : NULL;
-	*to = each ? g->each[2 * i + 1] : one ? g->end : NULL;
+	const bool each = l->timed == SPAN_KERNELS, all = l->timed == SPAN_LAUNCHES, one = l->timed == SPAN_KERNEL;
+	*from = each ? g->each[2 * i] : (all && i == 0) || (one && last) ? g->begin : NULL;
+	*to = each ? g->each[2 * i + 1] : (all || one) && last ? g->end : NULL;
 }
 
 static CUresult events_make(struct cuda_gpu *g, uint32_t repeats)
@@ -194,16 +200,15 @@ static CUresult enqueue_one(struct cuda_gpu *g, const struct cuda_kernel *k, con
 	return r;
 }
 
-/* 1 done, 0 not within the limit; *r is what the driver found when it is done. */
-static int wait_done(struct cuda_gpu *g, int64_t limit_ns, CUresult *r)
+int cuda_wait(struct cuda_gpu *g, CUevent event, int64_t limit_ns, CUresult *r)
 {
-	int64_t start = now_ns(), spent;
+	int64_t start = cuda_now(), spent;
 
 	for (;;) {
-		*r = g->d.event_query(g->done);
+		*r = g->d.event_query(event);
 		if (*r != CUDA_ERROR_NOT_READY)
 			return 1;
-		spent = now_ns() - start;
+		spent = cuda_now() - start;
 		if (spent > limit_ns)
 			return 0;
 		if (spent > SPIN_NS)
@@ -215,7 +220,7 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 		   const struct output *o, struct sample *out, struct err *e)
 {
 	uint32_t repeats = l->repeats ? l->repeats : 1;
-	uint32_t limit_ms = l->time_limit_ms ? l->time_limit_ms : TIME_LIMIT_MS;
+	uint32_t limit_ms = l->time_limit_ms ? l->time_limit_ms : CUDA_TIME_LIMIT_MS;
 	CUresult r = CUDA_SUCCESS, waited = CUDA_SUCCESS;
 	int nomem = 0;
 	float ms = -1;
@@ -239,18 +244,14 @@ static int run_all(struct cuda_gpu *g, struct cuda_kernel *k, const struct launc
 	}
 	/* Even after a refusal what was queued before it has to end before anything is reused. */
 	if (cuda_sticky(r))
-		return driver_said(g, l, r, out);
+		return cuda_said(g, l, r, out);
 	waited = g->d.event_record(g->done, NULL);
-	if (!waited && !wait_done(g, (int64_t)limit_ms * 1000000, &waited)) {
-		out->outcome = OUTCOME_TIMEOUT;
-		snprintf(out->message, sizeof out->message, "did not end within %u ms", limit_ms);
-		lose(g, l->label, out->message);
-		return 0;
-	}
+	if (!waited && !cuda_wait(g, g->done, (int64_t)limit_ms * 1000000, &waited))
+		return cuda_late(g, l, limit_ms, out);
 	if (nomem)
 		return err_nomem(e);
 	if (r || waited)
-		return driver_said(g, l, cuda_sticky(waited) || !r ? waited : r, out);
+		return cuda_said(g, l, cuda_sticky(waited) || !r ? waited : r, out);
 	out->outcome = OUTCOME_OK;
 	out->repeats = repeats;
 	out->words_per_repeat = launch_words(l);
@@ -321,7 +322,7 @@ static int run_prepared(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 	if (code)
 		return code;
 	if (r)
-		return driver_said(g, l, r, out);
+		return cuda_said(g, l, r, out);
 	code = fill_arguments(g, k, l, address, &a, e);
 	if (code)
 		return code;
@@ -331,7 +332,9 @@ static int run_prepared(struct cuda_gpu *g, struct cuda_kernel *k, const struct 
 	if (!r)
 		r = set_attributes(g, k, l);
 	if (r)
-		return driver_said(g, l, r, out);
+		return cuda_said(g, l, r, out);
+	if (l->timed == SPAN_COPIES)
+		return cuda_copies(g, k, l, a.pointer, out, e);
 	if (!l->grid[0] || !l->grid[1] || !l->grid[2] || !l->block[0] || !l->block[1] || !l->block[2])
 		return refused(out, "the grid or the block is empty");
 	return run_all(g, k, l, &a, &o, out, e);
@@ -355,6 +358,11 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 		return err_set(e, -EINVAL, "%s: too many buffers", l->label);
 	if (l->timed == SPAN_KERNELS && l->repeats > LAUNCH_TIMED)
 		return err_set(e, -EINVAL, "%s: more than %d repeats are timed", l->label, LAUNCH_TIMED);
+	code = launch_check_copy(l, e);
+	if (code)
+		return code;
+	if (l->timed != SPAN_COPIES)
+		cuda_copies_drop(g);
 	struct cuda_kernel *k = g->kernels[id];
 	code = l->flush ? cuda_evict_ready(g, e) : 0;
 	if (!code)
@@ -367,7 +375,7 @@ int cuda_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct sample
 	if (code)
 		return code;
 	if (r)
-		return driver_said(g, l, r, out);
+		return cuda_said(g, l, r, out);
 	code = run_prepared(g, k, l, address, out, e);
 	if (!g->lost)
 		cuda_textures_free(g);

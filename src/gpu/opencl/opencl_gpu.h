@@ -59,7 +59,17 @@ int opencl_evict_ready(struct opencl_gpu *g, struct err *e);
 cl_int opencl_evict(struct opencl_gpu *g);
 /* Queues zeros for a buffer of any size, to 16 bytes. *r: what the driver refused; the return value: no such kernel could be made. */
 int opencl_fill_large(struct opencl_gpu *g, cl_mem memory, uint64_t bytes, cl_int *r, struct err *e);
+/* opencl_copy.c. The launch's copies, and its kernel where it runs beside them; what they take goes into out. */
+int opencl_copies(struct opencl_gpu *g, const struct opencl_kernel *k, const struct launch *l, struct sample *out,
+		  struct err *e);
 /* opencl_run.c */
+int64_t opencl_now(void); /* ns */
+int64_t opencl_limit_ns(const struct launch *l);
+/* 1 done, 0 not within the limit; *r is how it ended. Its queue was flushed. */
+int opencl_wait(struct opencl_gpu *g, cl_event done, int64_t limit_ns, cl_int *r);
+/* The driver's answer to the launch, as an outcome; and that it did not end. 0. */
+int opencl_said(struct opencl_gpu *g, const struct launch *l, cl_int r, struct sample *out);
+int opencl_late(struct opencl_gpu *g, const struct launch *l, int64_t limit_ms, struct sample *out);
 int opencl_run(struct gpu *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e);
 void opencl_memory_free(struct opencl_gpu *g);
 

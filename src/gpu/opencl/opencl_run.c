@@ -12,15 +12,28 @@
 #define SPIN_NS	      2000000 /* a short kernel is waited for without sleeping */
 #define PAUSE_US      100
 
-static int64_t now_ns(void)
+int64_t opencl_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
 	return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-/* The driver's answer to the launch, as an outcome. */
-static int driver_said(struct opencl_gpu *g, const struct launch *l, cl_int r, struct sample *out)
+int64_t opencl_limit_ns(const struct launch *l)
+{
+	return (int64_t)(l->time_limit_ms ? l->time_limit_ms : TIME_LIMIT_MS) * 1000000;
+}
+
+int opencl_late(struct opencl_gpu *g, const struct launch *l, int64_t limit_ms, struct sample *out)
+{
+	out->outcome = OUTCOME_TIMEOUT;
+	snprintf(out->message, sizeof out->message, "did not end within %lld ms", (long long)limit_ms);
+	g->lost = true;
+	snprintf(g->lost_why, sizeof g->lost_why, "%.90s: %.100s", l->label, out->message);
+	return 0;
+}
+
+int opencl_said(struct opencl_gpu *g, const struct launch *l, cl_int r, struct sample *out)
 {
 	char room[OPENCL_WORDS];
 	snprintf(out->message, sizeof out->message, "%s", opencl_words(r, room));
@@ -232,15 +245,13 @@ static cl_int enqueue_one(struct opencl_gpu *g, const struct opencl_kernel *k, c
 		r = opencl_evict(g);
 	if (!r && !*nomem)
 		r = g->api.launch(g->queue, k->kernel, 3, NULL, all, block, 0, NULL,
-				  l->timed == SPAN_KERNEL || l->timed == SPAN_KERNELS ? event : NULL);
+				  l->timed == SPAN_COPY_IN || l->timed == SPAN_COPY_OUT ? NULL : event);
 	return r;
 }
 
-/* 1 done, 0 not within the limit; *r is how it ended. */
-static int wait_done(struct opencl_gpu *g, cl_event done, int64_t limit_ns, cl_int *r)
+int opencl_wait(struct opencl_gpu *g, cl_event done, int64_t limit_ns, cl_int *r)
 {
-	int64_t start = now_ns(), spent;
-	g->api.flush(g->queue);
+	int64_t start = opencl_now(), spent;
 	for (;;) {
 		cl_int status = CL_QUEUED;
 		*r = g->api.get_event_info(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL);
@@ -248,7 +259,7 @@ static int wait_done(struct opencl_gpu *g, cl_event done, int64_t limit_ns, cl_i
 			*r = *r ? *r : status;
 			return 1;
 		}
-		spent = now_ns() - start;
+		spent = opencl_now() - start;
 		if (spent > limit_ns)
 			return 0;
 		if (spent > SPIN_NS)
@@ -256,11 +267,12 @@ static int wait_done(struct opencl_gpu *g, cl_event done, int64_t limit_ns, cl_i
 	}
 }
 
-static double elapsed_ms(const struct opencl_gpu *g, cl_event event)
+/* From the start of one to the end of another, or of the same. */
+static double elapsed_ms(const struct opencl_gpu *g, cl_event event, cl_event end)
 {
 	cl_ulong from = 0, to = 0;
-	if (!event || g->api.get_profiling_info(event, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) ||
-	    g->api.get_profiling_info(event, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL) || to < from)
+	if (!event || !end || g->api.get_profiling_info(event, CL_PROFILING_COMMAND_START, sizeof from, &from, NULL) ||
+	    g->api.get_profiling_info(end, CL_PROFILING_COMMAND_END, sizeof to, &to, NULL) || to < from)
 		return -1;
 	return 1e-6 * (double)(to - from);
 }
@@ -268,7 +280,8 @@ static double elapsed_ms(const struct opencl_gpu *g, cl_event event)
 static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const struct launch *l, int output,
 		   struct sample *out, struct err *e)
 {
-	uint32_t repeats = l->repeats ? l->repeats : 1, limit_ms = l->time_limit_ms ? l->time_limit_ms : TIME_LIMIT_MS;
+	const uint32_t repeats = l->repeats ? l->repeats : 1;
+	const int64_t limit = opencl_limit_ns(l);
 	size_t word_bytes = output >= 0 ? (size_t)l->buffers[output].output_words * 4 : 0;
 	struct spans s = {0};
 	cl_event done = NULL;
@@ -281,8 +294,10 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	for (uint32_t i = 0; i < l->warmups && !r && !nomem; i++)
 		r = enqueue_one(g, k, l, output, NULL, &nomem);
 	for (uint32_t i = 0; i < repeats && !r && !nomem; i++) {
-		bool each = l->timed == SPAN_KERNELS, last = i + 1 == repeats;
-		r = enqueue_one(g, k, l, output, each || last ? &s.event[each ? i : 0] : NULL, &nomem);
+		const bool each = l->timed == SPAN_KERNELS, last = i + 1 == repeats,
+			   first = i == 0 && l->timed == SPAN_LAUNCHES;
+		const uint32_t at = each ? i : last && l->timed == SPAN_LAUNCHES && i ? 1 : 0;
+		r = enqueue_one(g, k, l, output, each || first || last ? &s.event[at] : NULL, &nomem);
 		if (!r && !nomem && word_bytes)
 			r = g->api.read_buffer(g->queue, g->block[output].memory, CL_FALSE, 0, word_bytes,
 					       words + i * stride, 0, NULL,
@@ -290,26 +305,24 @@ static int run_all(struct opencl_gpu *g, const struct opencl_kernel *k, const st
 	}
 	/* Even after a refusal what was queued before it has to end before anything is reused. */
 	cl_int marked = g->api.marker(g->queue, 0, NULL, &done);
-	int in_time = marked ? 1 : wait_done(g, done, (int64_t)limit_ms * 1000000, &ended);
-	if (!in_time) {
-		out->outcome = OUTCOME_TIMEOUT;
-		snprintf(out->message, sizeof out->message, "did not end within %u ms", limit_ms);
-		g->lost = true; /* and the words' memory with it: the device may still write there */
-		snprintf(g->lost_why, sizeof g->lost_why, "%.90s: %.100s", l->label, out->message);
-		return 0;
-	}
+	g->api.flush(g->queue);
+	/* If late, the words' memory is lost with the device, which may still write there. */
+	if (!marked && !opencl_wait(g, done, limit, &ended))
+		return opencl_late(g, l, limit / 1000000, out);
 	if (!marked)
 		g->api.release_event(done);
 	r = r ? r : marked ? marked : ended;
-	out->elapsed_ms = r ? -1 : elapsed_ms(g, s.event[l->timed == SPAN_KERNELS ? repeats - 1 : 0]);
+	const uint32_t from = l->timed == SPAN_KERNELS ? repeats - 1 : 0,
+		       to = l->timed == SPAN_LAUNCHES && repeats > 1 ? 1 : from;
+	out->elapsed_ms = r ? -1 : elapsed_ms(g, s.event[from], s.event[to]);
 	for (uint32_t i = 0; i < repeats && l->timed == SPAN_KERNELS && !r && !nomem; i++)
-		launch_set_time(l, (uint32_t *)(void *)words, i, 1e6 * elapsed_ms(g, s.event[i]));
+		launch_set_time(l, (uint32_t *)(void *)words, i, 1e6 * elapsed_ms(g, s.event[i], s.event[i]));
 	spans_free(g, &s);
 	if (nomem || r) {
 		mem_free(words);
 		if (nomem)
 			return err_nomem(e);
-		driver_said(g, l, r, out);
+		opencl_said(g, l, r, out);
 		if (ended) /* it was let through, and did not end as it should */
 			out->outcome = OUTCOME_CRASH;
 		return 0;
@@ -328,6 +341,9 @@ static const char *cannot(const struct opencl_gpu *g, const struct launch *l)
 {
 	if (l->texture_count)
 		return "textures are not passed to OpenCL kernels";
+	for (uint32_t i = 0; i < l->buffer_count; i++)
+		if (l->buffers[i].space == BUFFER_HOST)
+			return "the host's memory is not passed to OpenCL kernels";
 	for (uint32_t i = 0; i < l->buffer_count; i++)
 		if (l->buffers[i].ring_count && l->buffers[i].ring_word != 4)
 			return "an OpenCL buffer cannot hold addresses";
@@ -357,6 +373,9 @@ int opencl_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 		return err_set(e, -EINVAL, "%s: too many arguments or buffers", l->label);
 	if (l->timed == SPAN_KERNELS && l->repeats > LAUNCH_TIMED)
 		return err_set(e, -EINVAL, "%s: more than %d repeats are timed", l->label, LAUNCH_TIMED);
+	int checked = launch_check_copy(l, e);
+	if (checked)
+		return checked;
 	const char *why = cannot(g, l);
 	if (why)
 		return refused(out, why);
@@ -372,7 +391,9 @@ int opencl_run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 	if (!rc && !r)
 		rc = set_arguments(g, &g->kernels[id], l, &a, &r, e);
 	if (!rc && r)
-		rc = driver_said(g, l, r, out);
+		rc = opencl_said(g, l, r, out);
+	else if (!rc && l->timed == SPAN_COPIES)
+		rc = opencl_copies(g, &g->kernels[id], l, out, e);
 	else if (!rc)
 		rc = run_all(g, &g->kernels[id], l, output, out, e);
 	for (uint32_t i = 0; i < a.count && !g->lost; i++)

@@ -5,6 +5,7 @@
 #include "gpu/sim/func/fold.h"
 #include "gpu/sim/sim_state.h"
 #include <errno.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -325,7 +326,7 @@ static int arguments(const struct sim *g, const struct sim_kernel *k, const stru
 		}
 		uint32_t bytes = a->kind == ARG_U32 || a->kind == ARG_F32 ? 4 : 8;
 		if (a->kind == ARG_BUFFER) {
-			if (a->buffer >= l->buffer_count || l->buffers[a->buffer].space != BUFFER_GLOBAL)
+			if (a->buffer >= l->buffer_count || l->buffers[a->buffer].space == BUFFER_CONSTANT)
 				return err_set(e, -EINVAL, "argument %u of %s names a buffer that is not there", i + 1,
 					       k->name);
 			bits += g->buffer[a->buffer].base;
@@ -338,23 +339,6 @@ static int arguments(const struct sim *g, const struct sim_kernel *k, const stru
 		memcpy(params + p->offset, &bits, p->size);
 	}
 	return 0;
-}
-
-static enum outcome outcome_of(enum time_end end)
-{
-	switch (end) {
-	case TIME_REFUSED:
-		return OUTCOME_REFUSED;
-	case TIME_DEADLOCK:
-		return OUTCOME_DEADLOCK;
-	case TIME_LIMIT:
-		return OUTCOME_TIMEOUT;
-	case TIME_FAULT:
-		return OUTCOME_CRASH;
-	case TIME_DONE:
-		break;
-	}
-	return OUTCOME_OK;
 }
 
 static const uint8_t *output_of(const struct sim *g, const struct launch *l, uint32_t *words)
@@ -371,12 +355,6 @@ static const uint8_t *output_of(const struct sim *g, const struct launch *l, uin
 	return NULL;
 }
 
-/* Seconds of one copy. */
-static double copy_time(const struct sim_spec *s, double bandwidth, uint64_t bytes)
-{
-	return bytes ? s->host.copy_latency + (bandwidth > 0 ? (double)bytes / bandwidth : 0) : 0;
-}
-
 static uint64_t output_bytes(const struct launch *l)
 {
 	for (uint32_t i = 0; i < l->buffer_count; i++)
@@ -385,16 +363,11 @@ static uint64_t output_bytes(const struct launch *l)
 	return 0;
 }
 
-/* Whether what a launch that did not end well has computed is wanted. */
-static bool keeps(const struct sim *g, const struct sample *s)
-{
-	return (g->limit_cycles || g->limit_instructions || g->watch) && s->outcome == OUTCOME_TIMEOUT;
-}
-
 static int launches(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f, struct sample *out,
 		    struct err *e)
 {
 	uint32_t repeats = l->repeats ? l->repeats : 1, words;
+	double behind = 0; /* seconds of the launches behind the first */
 	struct time_request q = {.program = program_of(g, &g->kernel[id], l->compiled),
 				 .launch = f,
 				 .no_solo = g->general,
@@ -408,8 +381,8 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 	if (!q.program)
 		return err_nomem(e);
 	output_of(g, l, &words);
-	double in = copy_time(g->spec, g->spec->host.h2d, output_bytes(l));
-	double back = copy_time(g->spec, g->spec->host.d2h, 4ull * words);
+	double in = sim_copy_seconds(g->spec, g->spec->host.h2d, output_bytes(l));
+	double back = sim_copy_seconds(g->spec, g->spec->host.d2h, 4ull * words);
 	q.host_ns = 1e9 * (in + back + g->spec->host.launch_latency);
 	const uint32_t each = launch_words(l);
 	if (each) {
@@ -417,26 +390,19 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 		if (!out->words)
 			return err_nomem(e);
 	}
+	out->repeats = repeats;
+	out->words_per_repeat = each;
+	if (l->timed == SPAN_COPIES)
+		return sim_copies(g, id, l, f, &q, out, e);
 	for (uint64_t n = 0; n < (uint64_t)l->warmups + repeats; n++) {
-		int r = sim_memory_fill(g, id, l, e);
+		int r = sim_kernel_once(g, id, l, f, &q, out, e);
 		if (r)
-			return r;
-		f->constant = g->constant;
-		if (l->flush)
-			time_flush(g->time);
-		time_arrange_banks(g->time, l->bank_bytes);
-		if (time_launch(g->time, &q, &g->result))
-			return err_nomem(e);
-		if (g->result.end != TIME_DONE) {
-			out->outcome = outcome_of(g->result.end);
-			snprintf(out->message, sizeof out->message, "%s", g->result.message);
-			if (!keeps(g, out))
-				return 0;
-		}
+			return r < 0 ? r : 0;
 		out->elapsed_ms = l->timed == SPAN_COPY_IN ? in * 1e3
 				  : l->timed == SPAN_COPY_OUT
 				      ? back * 1e3
 				      : g->result.ns * 1e-6 + g->spec->host.launch_latency * 1e3;
+		behind += n > l->warmups ? fmax(g->spec->host.launch_interval, 1e-9 * g->result.ns) : 0;
 		if (n >= l->warmups && words) {
 			const uint8_t *data = output_of(g, l, &words);
 			memcpy(out->words + (n - l->warmups) * each, data, (size_t)words * 4);
@@ -444,8 +410,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 		if (n >= l->warmups && l->timed == SPAN_KERNELS)
 			launch_set_time(l, out->words, (uint32_t)(n - l->warmups), 1e6 * out->elapsed_ms);
 	}
-	out->repeats = repeats;
-	out->words_per_repeat = each;
+	out->elapsed_ms += l->timed == SPAN_LAUNCHES ? 1e3 * behind : 0;
 	return 0;
 }
 
@@ -465,6 +430,8 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 		return err_set(e, -EINVAL, "%s has %u bytes of parameters, more than %zu", k->name,
 			       k->func->param_bytes, sizeof params);
 	r = launch_check_textures(l, e);
+	if (!r)
+		r = launch_check_copy(l, e);
 	if (!r)
 		r = sim_memory_layout(g, id, l, out, e);
 	if (r)
@@ -486,6 +453,11 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 				.memory = &g->memory,
 				.texture = g->texture,
 				.texture_count = l->texture_count};
+	for (uint32_t i = 0; i < l->buffer_count; i++)
+		if (l->buffers[i].space == BUFFER_HOST) {
+			f.host_base = g->buffer[i].base;
+			f.host_bytes = l->buffers[i].bytes;
+		}
 	g->print.length = 0;
 	g->print.lost = false;
 	if (k->func->prints) {
@@ -494,7 +466,7 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 		f.print = &g->print;
 	}
 	r = launches(g, id, l, &f, out, e);
-	if (r || (out->outcome != OUTCOME_OK && !keeps(g, out))) {
+	if (r || (out->outcome != OUTCOME_OK && !sim_keeps(g, out))) {
 		mem_free(out->words);
 		out->words = NULL;
 		out->repeats = out->words_per_repeat = 0;

@@ -49,10 +49,12 @@ static int check(const struct launch_buffer *b, struct err *e)
 int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct sample *out, struct err *e)
 {
 	const struct func_program *p = g->kernel[id].func;
-	uint64_t base = FUNC_GLOBAL_BASE, total = p->global_bytes;
+	uint64_t base = FUNC_GLOBAL_BASE, total = p->global_bytes + l->copy.in + l->copy.out;
 	struct sim_buffer want[LAUNCH_BUFFERS + LAUNCH_TEXTURES] = {0};
 	if (l->buffer_count > LAUNCH_BUFFERS || l->arg_count > LAUNCH_ARGS)
 		return err_set(e, -EINVAL, "the launch has too many buffers or arguments");
+	if (total > g->spec->memory_bytes)
+		return refuse(out, "the copies do not fit in the memory of this GPU");
 	for (uint32_t i = 0; i < l->buffer_count; i++) {
 		const struct launch_buffer *b = &l->buffers[i];
 		int r = check(b, e);
@@ -63,8 +65,8 @@ int sim_memory_layout(struct sim *g, uint32_t id, const struct launch *l, struct
 		uint64_t align = b->align > ALIGN ? b->align : ALIGN;
 		base = (base + align - 1) / align * align;
 		want[i] = (struct sim_buffer){.base = base, .bytes = b->bytes ? b->bytes : 1};
-		total += want[i].bytes;
-		if (total < want[i].bytes || total > g->spec->memory_bytes)
+		total += b->space == BUFFER_HOST ? 0 : want[i].bytes;
+		if (total > g->spec->memory_bytes)
 			return refuse(out, "the buffers do not fit in the memory of this GPU");
 		base += want[i].bytes;
 	}

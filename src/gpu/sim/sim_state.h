@@ -55,6 +55,17 @@ int sim_memory_fill(struct sim *g, uint32_t id, const struct launch *l, struct e
 uint64_t sim_texture_bytes(const struct sim *g, const struct launch *l, uint32_t n);
 void sim_textures_place(struct sim *g, const struct launch *l);		     /* g->texture, once the layout is known */
 int sim_textures_fill(struct sim *g, const struct launch *l, struct err *e); /* arrays, once the buffers are filled */
+/* sim_host.c. Whether what a launch that did not end well has computed is wanted. */
+bool sim_keeps(const struct sim *g, const struct sample *s);
+/* One launch of the kernel. 0, negative, or 1: it did not end well, as out says. */
+int sim_kernel_once(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f,
+		    const struct time_request *q, struct sample *out, struct err *e);
+/* A launch whose copies are timed: each repeat takes as long. 0 or negative. */
+int sim_copies(struct sim *g, uint32_t id, const struct launch *l, struct func_launch *f, const struct time_request *q,
+	       struct sample *out, struct err *e);
+/* One copy, or all of a launch, beside a kernel that takes so long. bandwidth: bytes a second, 0: no limit. */
+double sim_copy_seconds(const struct sim_spec *s, double bandwidth, uint64_t bytes);
+double sim_copies_seconds(const struct sim_spec *s, const struct launch_copy *c, double kernel);
 void sim_memory_close(struct sim *g);
 int sim_native(struct native_info *out, const struct sim_spec *s, const struct func_program *f,
 	       const struct time_program *t);

@@ -43,6 +43,7 @@ static struct func_texture shape(const struct sim *g, const struct launch_textur
 				 .type = (uint8_t)channel_type(t->type),
 				 .channels = (uint8_t)t->channels,
 				 .texel_bytes = (uint8_t)(texel_bytes(t->type) * t->channels),
+				 .fraction_bits = (uint8_t)g->spec->texture_fraction_bits,
 				 .normalized_values = t->normalized_values,
 				 .normalized_coords = t->normalized_coords,
 				 .linear = t->linear};

@@ -176,8 +176,10 @@ extern const char *const spec_atomics[SPEC_ATOMICS]; /* as enum ptx_atom has the
 
 /* ---- the host's side; 0 = takes no time ---- */
 struct host_spec {
-	double h2d, d2h;		     /* bytes a second */
-	double copy_latency, launch_latency; /* seconds */
+	double h2d, d2h, both, h2d_pageable, d2h_pageable;    /* bytes a second; pageable: 0 = as of pinned memory */
+	double copy_latency, launch_latency, launch_interval; /* seconds */
+	double mapped_latency; /* seconds of a load of the host's memory; 0 = as of the device's */
+	bool overlap;	       /* copies go on beside a kernel */
 };
 
 /* Answers that the compute capability gives where the file does not. */
@@ -258,6 +260,9 @@ struct sim_spec {
 	uint32_t coalesce_segment; /* bytes of one memory transaction */
 	double dram_bandwidth;	   /* bytes a cycle, whole GPU */
 	uint32_t texture_tile_bytes, texture_tile_rows; /* of arrays that textures read; 0: row by row */
+	double texture_lanes; /* threads of a read that the unit serves a cycle; 0: any number */
+	uint32_t texture_turn_bytes, texture_turn_filtered; /* of a thread, in one turn of the unit; 0: any number */
+	uint32_t texture_fraction_bits;			    /* of a filter's weights */
 	enum coalesce_rule coalesce;
 	enum outstanding_kind outstanding;
 	uint32_t outstanding_entries, outstanding_merge; /* merge: lanes an entry serves, 0 = any number */
@@ -285,6 +290,15 @@ static inline uint32_t spec_atomic_unit(const struct sim_spec *s)
 	if (s->atomic_unit_bytes)
 		return s->atomic_unit_bytes;
 	return s->has_l2 ? s->global.level[1].line : s->coalesce_segment;
+}
+
+/* Turns of the texture unit for a thread that reads so many texels. */
+static inline uint32_t spec_texture_turns(const struct sim_spec *s, uint32_t texel_bytes, uint32_t texels)
+{
+	const uint32_t one = s->texture_turn_bytes, all = s->texture_turn_filtered;
+	const uint32_t reads = one ? (texel_bytes + one - 1) / one : 1,
+		       filters = all && texels > 1 ? (texels * texel_bytes + all - 1) / all : 1;
+	return reads > filters ? reads : filters;
 }
 
 /* Whether it says what atomics on global memory cost. */

@@ -141,6 +141,8 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 /* ---- spec_atomics.c ---- */
 int spec_read_atomics(const struct spec_file *f, struct sim_spec *s);
 int spec_truth_atomics(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+/* ---- spec_texture.c: the texture unit ---- */
+int spec_truth_texture(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 /* ---- spec_float.c: what arithmetic gives ---- */
 int spec_read_float(const struct spec_file *f, struct sim_spec *s);
 int spec_truth_float(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);

@@ -158,6 +158,10 @@ const struct spec_key spec_keys[] = {
 	{"dram.bank_busy", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(dram.bank_busy), 0, 10000, "0", NO_WORDS, "cycles from the start of one access to a bank until it takes the next"},
 	{"texture.tile.bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_tile_bytes), 0, 65536, "0", NO_WORDS, "width of a tile of a texture array, a power of two; 0: arrays lie row by row"},
 	{"texture.tile.rows", DIM_COUNT, KIND_U32, IN_SPEC(texture_tile_rows), 0, 65536, "0", NO_WORDS, "rows of a tile of a texture array, a power of two"},
+	{"texture.lanes", DIM_OPS, KIND_DOUBLE, IN_SPEC(texture_lanes), 0, 1024, "0", NO_WORDS, "threads of a texture read that the unit serves in a cycle; 0: as fast as its transactions go"},
+	{"texture.turn_bytes", DIM_BYTES, KIND_U32, IN_SPEC(texture_turn_bytes), 0, 64, "0", NO_WORDS, "bytes of a texel that it reads in one turn, a larger one takes as many turns; 0: any number"},
+	{"texture.turn_filtered", DIM_BYTES, KIND_U32, IN_SPEC(texture_turn_filtered), 0, 1024, "0", NO_WORDS, "bytes of all texels of a thread that it filters in one turn, more take as many turns; 0: any number"},
+	{"texture.filter.fraction_bits", DIM_COUNT, KIND_U32, IN_SPEC(texture_fraction_bits), 1, 16, "8", NO_WORDS, "bits of the weight between two texels of a linear filter"},
 	{"network.cluster_offset", DIM_CYCLES, KIND_CUSTOM, HOME_SPEC, 0, -10000, 10000, "", NO_WORDS, "cycles that a load beyond the cluster takes more or less, one number a cluster, summing to 0; absent: no difference"},
 
 	{"atomic.latency", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(atomic_any.latency), 0, 100000, "0", NO_WORDS, "cycles from an atomic on global memory to the use of its result, when the level that performs it has the line; 0: as a load"},
@@ -203,8 +207,14 @@ const struct spec_key spec_keys[] = {
 
 	{"host.h2d.bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.h2d), 0, 1e15, "0", NO_WORDS, "of copies from host to device; 0: they take no time for their bytes"},
 	{"host.d2h.bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.d2h), 0, 1e15, "0", NO_WORDS, "of copies from device to host; 0: they take no time for their bytes"},
+	{"host.both.bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.both), 0, 1e15, "0", NO_WORDS, "of copies both ways at once, together; 0: each is as fast as alone"},
+	{"host.h2d.pageable_bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.h2d_pageable), 0, 1e15, "0", NO_WORDS, "of copies to the device from memory that the host may page out; 0: as of pinned memory"},
+	{"host.d2h.pageable_bandwidth", DIM_BYTES_S, KIND_DOUBLE, IN_SPEC(host.d2h_pageable), 0, 1e15, "0", NO_WORDS, "of copies from the device to memory that the host may page out; 0: as of pinned memory"},
 	{"host.copy_latency", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.copy_latency), 0, 10, "0", NO_WORDS, "of each copy, besides its bytes"},
 	{"host.launch_latency", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.launch_latency), 0, 10, "0", NO_WORDS, "from the launch of an empty kernel to its end, as a timer of events on the device sees it"},
+	{"host.launch_interval", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.launch_interval), 0, 10, "0", NO_WORDS, "from one launch to the next that waits behind it, at least"},
+	{"host.mapped.latency", DIM_SECONDS, KIND_DOUBLE, IN_SPEC(host.mapped_latency), 0, 1, "0", NO_WORDS, "of a kernel's load of the host's memory, which no cache keeps; 0: it is as the device's"},
+	{"host.overlap", DIM_YESNO, KIND_BOOL, IN_SPEC(host.overlap), 0, 1, "yes", NO_WORDS, "whether copies go on beside a kernel; no: they wait for each other"},
 
 	{"noise.jitter_probability", DIM_RATIO, KIND_DOUBLE, IN_SPEC(noise.jitter_probability), 0, 1, "0", NO_WORDS, "chance of a memory access beyond the SM to be late"},
 	{"noise.jitter_cycles", DIM_CYCLES, KIND_DOUBLE, IN_SPEC(noise.jitter_cycles), 0, 1e6, "0", NO_WORDS, "a late access takes up to this much longer"},

@@ -468,6 +468,7 @@ int spec_random(struct str *out, uint64_t seed)
 	roll_global(&d);
 	roll_noise(&d);
 	spec_random_tiles(out, seed);
+	spec_random_texture_unit(out, seed);
 	spec_random_requests(out, seed, d.no_global_cache);
 	spec_random_extras(out, seed, d.constant_levels, d.l1, d.l2);
 	if (d.l1)

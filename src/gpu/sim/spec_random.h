@@ -37,6 +37,7 @@ void spec_random_again(struct str *out, const char *from, const char *to);
 
 /* spec_random_requests.c: how textures lie in memory. */
 void spec_random_tiles(struct str *out, uint64_t seed);
+void spec_random_texture_unit(struct str *out, uint64_t seed);
 /* Tables of requests, partitions, rows, atomics, boost; `uncached`: and, as no cache keeps lines, rules of coalescing. */
 void spec_random_requests(struct str *out, uint64_t seed, bool uncached);
 /* What lanes that part do. warp: threads of one. */

@@ -155,17 +155,37 @@ void spec_random_places(struct str *out, uint64_t seed, unsigned threads)
 	str_addf(out, "topology.block_order = %s name # guess: drawn\n", orders[rng_below(&r, 4)]);
 }
 
+/* What of copies and launches follows from nothing else. From a stream of its own, so that what was drawn before is still drawn. */
+static void random_copies(struct str *out, uint64_t seed)
+{
+	struct rng r;
+	rng_seed(&r, hash64("copies", 6, seed));
+	if (rng_below(&r, 2))
+		str_addf(out, "host.both.bandwidth = %llu MB/s # guess: drawn\n", between(&r, 1000, 60000));
+	if (rng_below(&r, 3)) {
+		str_addf(out, "host.h2d.pageable_bandwidth = %llu MB/s # guess: drawn\n", between(&r, 500, 15000));
+		str_addf(out, "host.d2h.pageable_bandwidth = %llu MB/s # guess: drawn\n", between(&r, 500, 15000));
+	}
+	str_addf(out, "host.launch_interval = %llu ns # guess: drawn\n", between(&r, 1000, 10000));
+	str_addf(out, "host.mapped.latency = %llu ns # guess: drawn\n", between(&r, 500, 3000));
+	if (rng_below(&r, 3) == 0)
+		str_addf(out, "host.overlap = no yes/no # guess: drawn\n");
+}
+
 /* The host's side, and what decides little elsewhere. Each in some of the GPUs. */
 void spec_random_host(struct str *out, uint64_t seed)
 {
 	struct rng r;
 	rng_seed(&r, hash64("host", 4, seed));
-	if (rng_below(&r, 3) == 0) {
+	const bool timed = rng_below(&r, 3) == 0;
+	if (timed) {
 		str_addf(out, "host.h2d.bandwidth = %llu MB/s # guess: drawn\n", between(&r, 1000, 30000));
 		str_addf(out, "host.d2h.bandwidth = %llu MB/s # guess: drawn\n", between(&r, 1000, 30000));
 		str_addf(out, "host.copy_latency = %llu ns # guess: drawn\n", between(&r, 500, 20000));
 		str_addf(out, "host.launch_latency = %llu ns # guess: drawn\n", between(&r, 1000, 20000));
 	}
+	if (timed)
+		random_copies(out, seed);
 	if (rng_below(&r, 3) == 0)
 		str_addf(out, "native.base = %llu bytes # guess: drawn\n", between(&r, 0, 64) * 256);
 	if (rng_below(&r, 3) == 0)

@@ -22,6 +22,22 @@ void spec_random_tiles(struct str *out, uint64_t seed)
 	draw_put_int(d.out, "texture.tile.rows", "count", 1LL << draw_between(&d.r, 1, 4));
 }
 
+/* The unit that reads textures: threads a cycle, and what takes it more turns; and its filter. */
+void spec_random_texture_unit(struct str *out, uint64_t seed)
+{
+	struct stream d = {.out = out};
+	rng_seed(&d.r, hash64("texture unit", 12, seed));
+	if (draw_chance(&d.r, 0.5))
+		draw_put_int(d.out, "texture.filter.fraction_bits", "count", draw_between(&d.r, 5, 10));
+	if (!draw_chance(&d.r, 0.5))
+		return;
+	draw_put_int(d.out, "texture.lanes", "ops/clk/SM", 1LL << draw_between(&d.r, 0, 3));
+	draw_put_int(d.out, "texture.turn_bytes", "bytes",
+		     draw_chance(&d.r, 0.3) ? 0 : 4LL << draw_between(&d.r, 0, 2));
+	draw_put_int(d.out, "texture.turn_filtered", "bytes",
+		     draw_chance(&d.r, 0.3) ? 0 : 8LL << draw_between(&d.r, 0, 3));
+}
+
 static void roll_rows(struct stream *d)
 {
 	bool rows = draw_chance(&d->r, 1.0 / 3);

@@ -158,6 +158,7 @@ static void tell_limit(struct teller *t, const char *key, uint32_t limit)
 	tell_number(t, key, limit ? limit : INFINITY, 0);
 }
 
+#define RATE 0.05	 /* of what the host's side takes: how far off a right number may be */
 enum { FITS_LOADS = 4 }; /* of a thread, at most */
 
 /* Threads of a block whose lines of `group` threads all have an entry. A line that needs several may come with the first of them, so
@@ -207,15 +208,41 @@ static void tell_outstanding(struct teller *t, const struct sim_spec *s)
 		tell_absent(t, "outstanding.merge");
 }
 
+static void tell_host(struct teller *t, const struct host_spec *h)
+{
+	const struct {
+		const char *key;
+		double value, unit;
+	} all[] = {
+	    {"host.h2d.bandwidth", h->h2d, 1e-9},
+	    {"host.d2h.bandwidth", h->d2h, 1e-9},
+	    {"host.h2d.pageable_bandwidth", h->h2d_pageable > 0 ? h->h2d_pageable : h->h2d, 1e-9},
+	    {"host.d2h.pageable_bandwidth", h->d2h_pageable > 0 ? h->d2h_pageable : h->d2h, 1e-9},
+	    {"host.h2d.latency", h->copy_latency, 1},
+	    {"host.d2h.latency", h->copy_latency, 1},
+	};
+	const double slower = 2 * fmin(h->h2d, h->d2h);
+	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
+		if (all[i].value > 0)
+			tell_number(t, all[i].key, all[i].value * all[i].unit, RATE * all[i].value * all[i].unit);
+	if (slower > 0) {
+		const double both = h->both > 0 ? fmin(h->both, slower) : slower;
+		tell_number(t, "host.both.bandwidth", 1e-9 * both, RATE * 1e-9 * both);
+		tell_text(t, "host.overlap", h->overlap ? "yes" : "no");
+	}
+	/* Without a latency of its own the host's memory is as the device's, and that by all of its caches. */
+	tell_number(t, "host.mapped.latency", h->mapped_latency,
+		    h->mapped_latency > 0 ? RATE * h->mapped_latency : UNTOLD);
+	/* What an empty kernel takes, at least. */
+	tell_number(t, "host.launch_interval", h->launch_interval, RATE * h->launch_interval + 1e-6);
+}
+
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
 	tell_outstanding(&t, s);
 	const struct host_spec *h = &s->host;
-	if (h->h2d > 0)
-		tell_number(&t, "host.h2d.bandwidth", h->h2d * 1e-9, 0.05e-9 * h->h2d);
-	if (h->d2h > 0)
-		tell_number(&t, "host.d2h.bandwidth", h->d2h * 1e-9, 0.05e-9 * h->d2h);
+	tell_host(&t, h);
 	/* The kernel itself takes some cycles. */
 	tell_number(&t, "host.launch_latency", h->launch_latency, 0.05 * h->launch_latency + 1e-6);
 	/* How blocks follow each other hangs on answers from beyond a cluster, and is nothing that a description says. */

@@ -586,5 +586,7 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 		t.rc = spec_truth_float(s, each, ctx);
 	if (!t.rc)
 		t.rc = spec_truth_atomics(s, each, ctx);
+	if (!t.rc)
+		t.rc = spec_truth_texture(s, each, ctx);
 	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
 }

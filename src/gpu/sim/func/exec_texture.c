@@ -1,17 +1,22 @@
 /* Texture reads: coordinates to texels, texels to values, and a filter between them.
  *
- * A coordinate becomes one texel, or under the linear filter two of them and a fraction of 1/256 (a fixed-point number of
- * 9 bits, so that 1 is one of its values). The sum over the 2, 4 or 8 texels is exact but for one rounding at its end. */
+ * A coordinate becomes one texel, or under the linear filter two of them and a fraction of so many bits (one value more than they
+ * have, so that 1 is one of them). The sum over the 2, 4 or 8 texels is exact but for one rounding at its end. */
 #include "exec.h"
 #include <math.h>
 #include <string.h>
 
-#define OUTSIDE	 (-1)
-#define FRACTION 256
+#define OUTSIDE	      (-1)
+#define FRACTION_BITS 8
+
+static uint32_t one_of(const struct func_texture *t)
+{
+	return 1u << (t->fraction_bits ? t->fraction_bits : FRACTION_BITS);
+}
 
 struct axis { /* one coordinate: texels and what the second of them counts for */
 	int64_t index[2];
-	uint32_t second; /* of FRACTION */
+	uint32_t second; /* of one_of() */
 };
 
 static int64_t wrap(int64_t i, int64_t n)
@@ -60,7 +65,7 @@ static struct axis float_axis(const struct func_texture *t, unsigned axis, float
 	if (!pairs)
 		return a;
 	a.index[1] = inside(t, axis, (int64_t)whole + 1);
-	a.second = (uint32_t)((v - whole) * FRACTION + 0.5);
+	a.second = (uint32_t)((v - whole) * one_of(t) + 0.5);
 	return a;
 }
 
@@ -146,6 +151,7 @@ static bool read_lane(struct func_warp *w, const struct func_inst *i, const stru
 		      const struct axis *axis, unsigned dimensions, uint32_t out[4])
 {
 	const bool gather = i->imm & TEX_GATHER;
+	const uint32_t one = one_of(t);
 	unsigned corners = gather || (t->linear && i->imm & TEX_FLOAT_COORDS) ? 1u << dimensions : 1;
 	uint32_t value[4][FUNC_TEXELS];
 	double weight[FUNC_TEXELS];
@@ -159,7 +165,7 @@ static bool read_lane(struct func_warp *w, const struct func_inst *i, const stru
 			in &= index != OUTSIDE;
 			at[n] = in ? (uint64_t)index : 0;
 			if (corners > 1)
-				weight[k] *= (side ? axis[n].second : FRACTION - axis[n].second) / (double)FRACTION;
+				weight[k] *= (side ? axis[n].second : one - axis[n].second) / (double)one;
 		}
 		/* A texel of the border is read from nowhere; its lane still asks for the texture's first one. */
 		uint64_t address = t->base + (in ? place(t, at[0], at[1], at[2]) : 0);
@@ -254,6 +260,7 @@ void exec_wide_texture(struct func_warp *w, const struct func_inst *i, uint32_t 
 			w->fault_address = handle;
 			return;
 		}
+		w->texel_bytes = t->texel_bytes;
 		uint32_t bits[3];
 		for (unsigned n = 0; n < 3; n++)
 			bits[n] = coordinate[n] == FUNC_NONE ? 0 : exec_row(w, coordinate[n])[l];

@@ -213,8 +213,9 @@ struct func_texture {
 	bool layered;
 	uint8_t type; /* enum ptx_type of a channel: U8 .. S32, F16, F32 */
 	uint8_t channels;
-	uint8_t texel_bytes; /* all channels */
-	uint8_t address[3];  /* enum func_texture_address; WRAP and MIRROR only with normalized_coords */
+	uint8_t texel_bytes;   /* all channels */
+	uint8_t fraction_bits; /* of a filter's weights; 0: 8 (CUDA C++ Programming Guide, texture fetching) */
+	uint8_t address[3];    /* enum func_texture_address; WRAP and MIRROR only with normalized_coords */
 	bool normalized_values, normalized_coords, linear;
 	uint64_t row_pitch,
 	    slice_pitch; /* bytes from row to row, slice to slice; with tiles: of a row padded to whole tiles */
@@ -269,9 +270,10 @@ struct func_launch {
 	struct func_memory *memory;
 	const struct func_texture *texture;
 	uint32_t texture_count;
-	bool independent;	/* threads, instead of a reconvergence stack: func_paths.h */
-	bool fallthrough_first; /* of a branch's two paths; else the taken one */
-	uint32_t yield_after;	/* independent threads: func_paths.h; 0 = never */
+	uint64_t host_base, host_bytes; /* of the memory: what is the host's */
+	bool independent;		/* threads, instead of a reconvergence stack: func_paths.h */
+	bool fallthrough_first;		/* of a branch's two paths; else the taken one */
+	uint32_t yield_after;		/* independent threads: func_paths.h; 0 = never */
 };
 struct func_count {
 	uint32_t yes, no;
@@ -333,7 +335,8 @@ struct func_warp {
 	uint8_t space;
 	uint8_t fault; /* enum func_fault; the instruction has changed no more lanes than those before fault_lane */
 	uint8_t fault_lane;
-	uint8_t texels; /* of the latest texture read: texels a lane */
+	uint8_t texels; /* of the latest texture read: texels a lane, and bytes of each */
+	uint8_t texel_bytes;
 	uint64_t fault_address;
 	/* Address of each lane of the mask within its space (window taken off): the block's, until its next access. */
 	uint64_t *addr;

@@ -138,6 +138,14 @@ static uint32_t filtered_pieces(const struct time_route *r, const struct func_wa
 	return count;
 }
 
+/* What the texture unit takes for its threads, however few transactions they are. In 1/1024 cycle. */
+static uint32_t unit_turns(const struct time_gpu *g, const struct func_warp *w, uint32_t mask)
+{
+	const struct sim_spec *s = g->spec;
+	const uint32_t turns = spec_texture_turns(s, w->texel_bytes, w->texels);
+	return time_fixed(__builtin_popcount(mask) * turns / s->texture_lanes);
+}
+
 /* An atomic is done beyond the near levels, and what they hold of the line is no longer true. That goes for all SMs of the
  * cluster: a load of any of them then has to ask beyond, where its turn is behind the atomic's. */
 static void drop(const struct time_gpu *g, uint32_t cluster, const uint64_t *address, uint32_t mask)
@@ -271,6 +279,13 @@ static uint32_t l1_issue(const struct time_gpu *g, const uint64_t *address, uint
 	return (looks > passes ? looks : passes) * g->global_issue / (n ? n : 1);
 }
 
+/* Whether a load of the host's memory, which nothing on the GPU keeps. */
+static bool is_hosts(const struct time_run *x, const struct func_inst *i, uint32_t path, uint64_t address)
+{
+	return __builtin_expect(x->l->host_bytes != 0, 0) && path == PATH_GLOBAL && i->kind == FUNC_LOAD &&
+	       !(i->flags & FUNC_SKIP_L1) && address - x->l->host_base < x->l->host_bytes && x->g->host_latency;
+}
+
 uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp *f, const struct func_inst *i,
 		       uint32_t path, uint32_t lane, uint64_t t, uint32_t *busy)
 {
@@ -280,6 +295,8 @@ uint64_t time_load_one(struct time_run *x, struct time_warp *w, struct func_warp
 	uint32_t sm = w->block->sm;
 	*busy = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
 	time_tally_transactions(x, w, 1);
+	if (is_hosts(x, i, path, address))
+		return t + g->host_latency;
 	if (r->prompt && !g->note) {
 		const struct time_level *l = r->level[0];
 		struct time_cache *c = &l->cache[sm];
@@ -301,6 +318,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 	uint32_t whole = mask;
 	path = path_now(f, i, path);
 	mask = timed_lanes(f, i, whole);
+	const uint32_t unit = i->space == PTX_TEX && g->spec->texture_lanes > 0 ? unit_turns(g, f, mask) : 0;
 	if (i->kind == FUNC_ATOMIC) {
 		w->block->shared_written |= writes_shared(f, i, whole, mask);
 		if (path != PATH_SHARED && !is_local(f, i))
@@ -308,6 +326,10 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 	}
 	if (path == PATH_SHARED)
 		return shared_access(x, w, f->addr, i, mask, t, busy);
+	if (is_hosts(x, i, path, f->addr[__builtin_ctz(mask)])) {
+		*busy = g->global_issue * (uint32_t)__builtin_popcount(mask);
+		return t + g->host_latency;
+	}
 
 	const struct time_route *r = path == PATH_CONSTANT ? &g->constant : &g->global;
 	uint32_t issue = path == PATH_CONSTANT ? g->constant_issue : g->global_issue;
@@ -343,9 +365,9 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 			late |= at == PENDING;
 			known = at != PENDING && at > known ? at : known;
 		}
-		*busy = issue * n;
+		*busy = issue * n > unit ? issue * n : unit;
 	} else if (!(mask & (mask - 1)) && (g->plain || own) && !(g->timed_atomics && i->kind == FUNC_ATOMIC)) {
-		*busy = issue;
+		*busy = issue > unit ? issue : unit;
 		time_tally_transactions(x, w, 1);
 		known = time_walk(x, r, first, sm, home | from[__builtin_ctz(mask)], t, i->bytes);
 		if (known != PENDING)
@@ -379,6 +401,7 @@ uint64_t time_load(struct time_run *x, struct time_warp *w, struct func_warp *f,
 			b.slots += again;
 		}
 		*busy = issue * b.slots + (uint32_t)(b.stall << FIX);
+		*busy = *busy > unit ? *busy : unit;
 	}
 	if (x->c->piece_count == before)
 		return known + extra;

@@ -145,6 +145,7 @@ int time_memory_open(struct time_gpu *g, uint64_t seed)
 	g->shared_issue = time_fixed(s->shared.issue);
 	g->constant_issue = time_fixed(s->constant.issue);
 	g->global_issue = time_fixed(s->global.issue);
+	g->host_latency = (uint64_t)llround(s->host.mapped_latency * s->clock_hz);
 	g->shared_latency = (uint64_t)llround(s->shared.memory_latency);
 	if (time_texture_open(g, seed + 1000))
 		return -ENOMEM;

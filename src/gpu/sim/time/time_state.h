@@ -236,8 +236,9 @@ struct time_gpu {
 	uint32_t atomic_issue; /* fixed point */
 	uint32_t issue;	       /* fixed point: scheduler_issue */
 	uint32_t shared_issue, constant_issue, global_issue; /* fixed point: path.issue */
-	uint64_t shared_latency;			     /* of a load without conflicts */
-	struct rng noise;				     /* of the far side */
+	uint64_t host_latency;	 /* cycles of a load of the host's memory; 0: as of the GPU's */
+	uint64_t shared_latency; /* of a load without conflicts */
+	struct rng noise;	 /* of the far side */
 	struct rng host;	 /* what the host's timing decides: how long it takes from one launch to the next */
 	struct far_order *order; /* of the epoch that is being served */
 	uint32_t threads;	 /* of the host, at most */

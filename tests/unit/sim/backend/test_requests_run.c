@@ -4,6 +4,7 @@
 #include "base/embed.h"
 #include "base/str.h"
 #include "gpu/sim/sim.h"
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -417,6 +418,81 @@ static void copies_and_launches_take_the_host_time(void **state)
 	machine_close(&m);
 }
 
+/* Milliseconds of copies, by both timers. */
+static double copying(struct machine *m, struct launch_copy copy)
+{
+	struct launch l = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .buffer_count = 2, .arg_count = 4};
+	struct sample s;
+	struct err e = {0};
+	l.timed = SPAN_COPIES;
+	l.copy = copy;
+	l.buffers[0] = l.buffers[1] = (struct launch_buffer){.bytes = 1u << 20};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.args[2] = l.args[3] = (struct launch_arg){.kind = ARG_U32, .bits = 0};
+	if (m->g->ops->run(m->g, m->kernel, &l, &s, &e))
+		fail_msg("%s", e.text);
+	double ms = -1;
+	if (s.outcome == OUTCOME_OK) {
+		assert_int_equal(s.words_per_repeat, COPY_WORDS);
+		assert_int_equal(s.words[0], s.words[2]);
+		ms = 1e-6 * s.words[0];
+	}
+	sample_free(&s);
+	return ms;
+}
+
+static void copies_share_the_link_and_wait_for_kernels(void **state)
+{
+	static const char host[] =
+	    "host.h2d.bandwidth = 2 GB/s\nhost.d2h.bandwidth = 1 GB/s\nhost.copy_latency = 8 us\n"
+	    "host.h2d.pageable_bandwidth = 500 MB/s\nhost.both.bandwidth = 1.6 GB/s\n"
+	    "host.launch_latency = 900 us\n";
+	const uint64_t mb = 1000000;
+	char waits[512];
+	struct machine m;
+	(void)state;
+	machine_open(&m, host, NULL, loads[0]);
+	assert_float_equal(copying(&m, (struct launch_copy){.in = mb, .pinned = true}), 0.508, 1e-5);
+	assert_float_equal(copying(&m, (struct launch_copy){.in = mb}), 2.008, 1e-5);
+	assert_float_equal(copying(&m, (struct launch_copy){.out = mb}), 1.008, 1e-5);
+	assert_float_equal(copying(&m, (struct launch_copy){.in = mb, .out = mb, .pinned = true}), 1.258, 1e-5);
+	const double beside = copying(&m, (struct launch_copy){.out = mb, .pinned = true, .beside = true});
+	assert_float_equal(beside, 1.008, 1e-5);
+	/* no more than there is memory for */
+	assert_true(copying(&m, (struct launch_copy){.in = 1ull << 40, .pinned = true}) < 0);
+	machine_close(&m);
+	snprintf(waits, sizeof waits, "%shost.overlap = no yes/no\n", host);
+	machine_open(&m, waits, NULL, loads[0]);
+	assert_true(copying(&m, (struct launch_copy){.out = mb, .pinned = true, .beside = true}) > 1.9);
+	machine_close(&m);
+}
+
+static void launches_wait_for_each_other(void **state)
+{
+	struct launch l = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .buffer_count = 2, .arg_count = 4};
+	struct machine m;
+	struct sample s;
+	struct err e = {0};
+	(void)state;
+	machine_open(&m, "host.launch_latency = 300 us\nhost.launch_interval = 200 us\n", NULL, loads[0]);
+	l.timed = SPAN_LAUNCHES;
+	l.buffers[0] = l.buffers[1] = (struct launch_buffer){.bytes = 1u << 20};
+	l.args[0] = (struct launch_arg){.kind = ARG_BUFFER};
+	l.args[1] = (struct launch_arg){.kind = ARG_BUFFER, .buffer = 1};
+	l.args[2] = l.args[3] = (struct launch_arg){.kind = ARG_U32, .bits = 0};
+	for (l.repeats = 1; l.repeats <= 9; l.repeats += 8) {
+		if (m.g->ops->run(m.g, m.kernel, &l, &s, &e))
+			fail_msg("%s", e.text);
+		const double ms = 0.3 + 0.2 * (l.repeats - 1) + (double)sim_result(m.g)->cycles * 1e-6;
+		assert_float_equal(s.elapsed_ms, ms, 1e-9);
+		sample_free(&s);
+	}
+	l.timed = SPAN_COPIES; /* and there is no copy */
+	assert_int_equal(m.g->ops->run(m.g, m.kernel, &l, &s, &e), -EINVAL);
+	machine_close(&m);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -430,6 +506,8 @@ int main(void)
 	    cmocka_unit_test(atomics_cost_what_the_file_says),
 	    cmocka_unit_test(atomics_go_as_loads_where_nothing_is_said),
 	    cmocka_unit_test(copies_and_launches_take_the_host_time),
+	    cmocka_unit_test(copies_share_the_link_and_wait_for_kernels),
+	    cmocka_unit_test(launches_wait_for_each_other),
 	    cmocka_unit_test(strides_that_meet_one_partition_are_slow),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);

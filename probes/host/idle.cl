@@ -1,0 +1,4 @@
+// As idle.ptx.
+__kernel void idle(void)
+{
+}

@@ -122,7 +122,9 @@ static const struct cmd_option reproduce_options[] = {
     {.name = "format", .arg = "text|json", .help = "how to write the comparison (default text)"},
     {.name = "figures",
      .arg = "DIR",
-     .help = "also write every figure of the measured probes as DIR/NAME.svg; DIR is made when missing"},
+     .help = "also write every figure of the measured probes as DIR/NAME.svg, and those that the paper numbers as "
+	     "DIR/fig-NUMBER.svg; DIR is "
+	     "made when missing"},
     {.name = "output",
      .letter = 'o',
      .arg = "FILE.fathom",

@@ -222,6 +222,31 @@ static int load_stored(struct reproducing *x, const char *path)
 
 /* ---- what came out ---- */
 
+/* The part's figures by the paper's numbers: "fig-13.svg", and with our name behind it where several are one figure of the paper. */
+static int write_numbered(struct reproducing *x, const char *dir, const struct paper_part *part,
+			  const struct figure_list *figures)
+{
+	int rc = files_make_dir(x->c, dir);
+
+	for (size_t k = 0; rc == CMD_OK && k < part->figure_count; k++) {
+		const struct paper_figure *p = &part->figures[k];
+		const struct figure *f = NULL;
+		unsigned alike = 0;
+		for (size_t i = 0; i < part->figure_count; i++)
+			alike += strcmp(part->figures[i].number, p->number) == 0;
+		for (size_t i = 0; i < figures->count; i++)
+			f = strcmp(figures->items[i].name, p->name) == 0 ? &figures->items[i] : f;
+		if (!f) {
+			fprintf(x->c->log, "figure %s of the paper was not drawn: %s\n", p->number, p->name);
+			continue;
+		}
+		const char *stem = alike > 1 ? arena_printf(&x->c->arena, "fig-%s-%s", p->number, p->name)
+					     : arena_printf(&x->c->arena, "fig-%s", p->number);
+		rc = stem ? figures_write_one(x->c, dir, stem, f) : cmd_fail(x->c, CMD_DEVICE, "out of memory");
+	}
+	return rc;
+}
+
 static int write_all_figures(struct reproducing *x, const char *dir)
 {
 	int rc = CMD_OK;
@@ -233,6 +258,8 @@ static int write_all_figures(struct reproducing *x, const char *dir)
 		rc = engine_draw(x->run[i], &figures, &x->c->error) ? CMD_DEVICE : CMD_OK;
 		if (rc == CMD_OK)
 			rc = to ? figures_write(x->c, to, &figures) : cmd_fail(x->c, CMD_DEVICE, "out of memory");
+		if (rc == CMD_OK)
+			rc = write_numbered(x, to, x->parts[i].part, &figures);
 		figures_free(&figures);
 	}
 	return rc;

@@ -69,6 +69,43 @@ static int set_head(struct reader *r, const char **to, const char *name, const c
 	return *to ? 0 : err_nomem(r->e);
 }
 
+/* "13: tlb-global", or several names with commas between them. */
+static int read_figures(struct reader *r, char *value)
+{
+	struct paper *p = r->p;
+	char *colon = strchr(value, ':');
+	if (!p->part_count)
+		return err_set(r->e, -EINVAL, "%s:%u: 'figure' comes after the 'device' that it shows", r->file,
+			       r->line);
+	if (colon)
+		*colon = '\0';
+	const char *number = arena_strdup(r->a, trim(value));
+	struct paper_part *part = &p->parts[p->part_count - 1];
+	if (!number)
+		return err_nomem(r->e);
+	for (char *name = colon ? colon + 1 : NULL; name;) {
+		char *comma = strchr(name, ',');
+		if (comma)
+			*comma = '\0';
+		name = trim(name);
+		if (!*number || !*name)
+			break;
+		part->figures =
+		    grown(r->a, part->figures, part->figure_count, &part->figure_cap, sizeof *part->figures);
+		if (!part->figures)
+			return err_nomem(r->e);
+		struct paper_figure *f = &part->figures[part->figure_count++];
+		*f = (struct paper_figure){number, arena_strdup(r->a, name), r->line};
+		if (!f->name)
+			return err_nomem(r->e);
+		name = comma ? comma + 1 : NULL;
+		if (!name)
+			return 0;
+	}
+	return err_set(r->e, -EINVAL, "%s:%u: write figure = NUMBER: NAME of one of our figures, or several names",
+		       r->file, r->line);
+}
+
 static int read_head(struct reader *r, char *line)
 {
 	struct paper *p = r->p;
@@ -83,11 +120,13 @@ static int read_head(struct reader *r, char *line)
 	for (size_t i = 0; equals && i < sizeof fields / sizeof fields[0]; i++)
 		if (strcmp(fields[i].name, name) == 0)
 			return set_head(r, fields[i].to, name, trim(equals + 1));
+	if (equals && strcmp(name, "figure") == 0)
+		return read_figures(r, trim(equals + 1));
 	bool device = equals && strcmp(name, "device") == 0;
 	if (!device && !(equals && strcmp(name, "gpu") == 0))
 		return err_set(r->e, -EINVAL,
 			       "%s:%u: '%.60s' is neither a row of cells with | between them nor a line of the head "
-			       "(title, authors, published, device, gpu)",
+			       "(title, authors, published, device, gpu, figure)",
 			       r->file, r->line, name);
 	int rc = device ? new_part(r) : 0;
 	if (rc == 0 && !p->part_count)

@@ -27,11 +27,17 @@ struct paper_row {
 	unsigned part; /* index */
 	unsigned line;
 };
+struct paper_figure {
+	const char *number, *name; /* the paper's: "13", and that of our figure: "tlb-global" */
+	unsigned line;
+};
 /* A paper measured one device or several: the rows of each are one part. */
 struct paper_part {
 	const char *device; /* the product */
 	const char *gpu;    /* the description in gpus/, or "-": there is none */
 	size_t first, count;
+	struct paper_figure *figures; /* numbered ones that plot a measurement */
+	size_t figure_count, figure_cap;
 	unsigned line;
 };
 struct paper {

@@ -16,7 +16,8 @@ def main():
     fathom, paper, part, least, most = os.path.abspath(sys.argv[1]), sys.argv[2], sys.argv[3], int(sys.argv[4]), int(sys.argv[5])
     with tempfile.TemporaryDirectory() as here:
         run = os.path.join(here, "run.fathom")
-        done = subprocess.run([fathom, "reproduce", paper, "--part", part, "--threads", "1", "--format", "json", "-o", run],
+        done = subprocess.run([fathom, "reproduce", paper, "--part", part, "--threads", "1", "--format", "json", "-o", run,
+                               "--figures", os.path.join(here, "figures")],
                               stdin=subprocess.DEVNULL, capture_output=True, text=True, cwd=here)
     if done.returncode not in (0, 1):
         print(f"reproduce {paper} ended with {done.returncode}: {done.stderr.strip()}")
@@ -34,8 +35,11 @@ def main():
     stale = [r for r in rows if r["deviation"] and r["result"] == "agrees"]
     for r in stale:
         print(f"stale deviation: {r['where']}, {r['row']}: {r['key']}")
+    # Every numbered figure that the paper file names is drawn.
+    missing = [line for line in done.stderr.splitlines() if "was not drawn" in line]
+    print("\n".join(missing), end="\n" if missing else "")
     print(f"{paper} on {part}: {count['agrees']} agree, {count['explained']} are explained, {count['differs']} differ")
-    return int(bool(count["differs"] or lost or stale) or count["agrees"] < least or count["explained"] > most or done.returncode)
+    return int(bool(count["differs"] or lost or stale or missing) or count["agrees"] < least or count["explained"] > most or done.returncode)
 
 
 sys.exit(main())

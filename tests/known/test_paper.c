@@ -220,6 +220,8 @@ static void mistakes_name_their_line(void **state)
 	expect_error("title = T\nauthors = A\npublished = P\ndevice = D\nT | r | - | 1 | count\n",
 		     "x.paper:5: a row comes after");
 	expect_error(HEAD "T | r | - | 1 | count\ndevice = E\n", "x.paper:7: the device has no line 'gpu = NAME'");
+	expect_error(HEAD "figure = 13\n", "x.paper:6: write figure = NUMBER");
+	expect_error(HEAD "figure = 13: a,\n", "x.paper:6: write figure = NUMBER");
 	expect_error(HEAD "colour = red\n", "x.paper:6: 'colour' is neither");
 	expect_error(HEAD "nonsense\n", "x.paper:6: 'nonsense' is neither");
 	expect_error(HEAD "\nTable I | row | key | 1\n", "x.paper:7: a row is");
@@ -399,6 +401,21 @@ static void unknown_papers_name_the_known(void **state)
 	arena_free(&a);
 }
 
+static void figures_have_the_papers_numbers(void **state)
+{
+	struct arena a;
+	(void)state;
+	const struct paper *p =
+	    parse(&a, HEAD "figure = 13: tlb-global\nfigure = 6: warps-latency, warps-throughput\n");
+	const struct paper_part *part = &p->parts[0];
+	assert_int_equal(part->figure_count, 3);
+	assert_string_equal(part->figures[0].number, "13");
+	assert_string_equal(part->figures[0].name, "tlb-global");
+	assert_string_equal(part->figures[2].number, "6");
+	assert_string_equal(part->figures[2].name, "warps-throughput");
+	arena_free(&a);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -411,6 +428,7 @@ int main(void)
 	    cmocka_unit_test(what_follows_from_several_findings),
 	    cmocka_unit_test(a_value_is_counted_once),
 	    cmocka_unit_test(a_setting_is_no_published_value),
+	    cmocka_unit_test(figures_have_the_papers_numbers),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
 	    cmocka_unit_test(unknown_papers_name_the_known),
 	};

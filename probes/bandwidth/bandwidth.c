@@ -83,6 +83,7 @@ static double slowest(const struct study *s)
 /* Bytes a cycle at least, or NAN. */
 struct drawn {
 	double one, all; /* SMs */
+	double held;	 /* bytes that the level holds */
 };
 
 /* From the L2. */
@@ -90,13 +91,12 @@ static struct drawn study_caches(struct study *s, double latency)
 {
 	static const char *const l2[] = {"cache.global.l2.bandwidth", "cache.global.l2.bandwidth_total", NULL},
 				 *const l1[] = {"cache.global.l1.bandwidth", NULL};
-	struct drawn drawn = {.one = NAN, .all = NAN};
+	struct drawn drawn = {.one = NAN, .all = NAN, .held = held(s, "cache.global.l2", false, 1 << 20, L2_LEAST)};
 	if (is_there(s, "l2", "L2", l2)) {
 		drawn.one = bandwidth_stream(s, l2[0], LEVEL_L2, 0, NAN,
 					     held(s, "cache.global.l2", false, 256 << 10, L2_LEAST), latency);
 		if (!study_pending(s))
-			drawn.all = bandwidth_stream(s, l2[1], LEVEL_L2, drawn.one, NAN,
-						     held(s, "cache.global.l2", false, 1 << 20, L2_LEAST), latency);
+			drawn.all = bandwidth_stream(s, l2[1], LEVEL_L2, drawn.one, NAN, drawn.held, latency);
 	}
 	if (is_there(s, "l1", "L1", l1) && !study_pending(s))
 		bandwidth_stream(s, l1[0], LEVEL_L1, 0, drawn.one, held(s, "cache.global.l1", true, 32 << 10, L1_LEAST),
@@ -110,7 +110,7 @@ static void study_bandwidth(struct study *s)
 	bandwidth_shared(s);
 	const struct drawn l2 = study_caches(s, latency);
 	if (!study_pending(s))
-		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, l2.one, l2.all, 0, latency);
+		bandwidth_stream(s, "memory.global.bandwidth", LEVEL_MEMORY, l2.one, l2.all, l2.held, latency);
 	bandwidth_scatter(s);
 	launch_study(s);
 }
@@ -119,7 +119,7 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_STREAM] = {.name = "stream",
 			   .axis = "rounds",
 			   .unit = "count",
-			   .params = {"blocks", "threads", "footprint", "level", "place", "more", "twice"},
+			   .params = {"blocks", "threads", "footprint", "level", "place", "more", "twice", "beside"},
 			   .setup = bandwidth_stream_setup},
     [EXPERIMENT_SHARED] = {.name = "shared",
 			   .axis = "rounds",
@@ -208,9 +208,8 @@ const struct probe probe_bandwidth = {
 	"they are "
 	"emptied before each one. Translations that a launch has to wait for, a fifth of its time on a real GPU: the "
 	"same one runs "
-	"before it. SMs or caches that let less through than memory gives: the L2 has to give more in the same way, "
-	"or, without one, half "
-	"of the SMs as much.",
+	"before it. SMs or caches that let less through than memory gives: each of fewer SMs has to draw "
+	"much more, and all as much beside loads that the L2 answers.",
     .figure = "bandwidth-threads",
     .needs = needs,
     .claims = claims,

@@ -11,7 +11,16 @@ enum {
 	EXPERIMENT_SCATTER,
 	EXPERIMENT_BLOCKS
 };
-enum { STREAM_BLOCKS, STREAM_THREADS, STREAM_FOOTPRINT, STREAM_LEVEL, STREAM_PLACE, STREAM_MORE, STREAM_TWICE };
+enum {
+	STREAM_BLOCKS,
+	STREAM_THREADS,
+	STREAM_FOOTPRINT,
+	STREAM_LEVEL,
+	STREAM_PLACE,
+	STREAM_MORE,
+	STREAM_TWICE,
+	STREAM_BESIDE
+};
 enum { LEVEL_MEMORY, LEVEL_L2, LEVEL_L1 };
 enum { BANDWIDTH_WORDS = 4 }; /* of each block: clock before, clock after, a sum, the SM */
 
@@ -24,7 +33,7 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 int bandwidth_shared_setup(const struct study *s, double x, const double *p, struct job *j);
 /* known: what one SM draws at least from there or from nearer, NAN where nobody knows; 0: it is one SM that is asked, which
  * draws `other` at least from the level behind. Of memory all SMs draw `other` at least from the level before. NAN where nobody knows. footprint:
- * bytes that are read again and again, 0: nothing is read twice. latency: cycles that a load takes at most, about, or 0. Returns what was
+ * bytes that are read again and again; of memory, which is read once, what the level before it holds, or 0. latency: cycles that a load takes at most, about, or 0. Returns what was
  * drawn at least, bytes a cycle, or NAN; by all SMs in a whole launch. */
 double bandwidth_stream(struct study *s, const char *key, unsigned level, double known, double other, double footprint,
 			double latency);

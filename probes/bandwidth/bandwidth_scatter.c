@@ -8,7 +8,6 @@
 enum { SCATTER_APART = 512, SCATTER_ROUNDS = 2, SCATTER_TRIALS = 3 };
 #define TWO	1.9 /* times what a miss brings: what is nearer to two of them may be two */
 #define REPEATS "repeats take %.3g to %.3g cycles a word"
-#define CLEARLY 1.1 /* SMs could take so much more than memory gives */
 
 /* x: rounds of four loads; one block on each SM's share of the threads, as a stream has them. */
 int bandwidth_scatter_setup(const struct study *s, double x, const double *p, struct job *j)
@@ -49,37 +48,6 @@ static bool fetched_at_once(const struct study *s, double lo, double hi)
 	return false;
 }
 
-/* Whether each SM takes so much through its L1, which takes its accesses in turn whoever answers them, or has none. */
-static bool comes_through(const struct study *s, double rate)
-{
-	const struct finding *l1 = study_finding(s, "cache.global.l1.bandwidth");
-	double one;
-	return (l1 && l1->verdict == VERDICT_ABSENT) ||
-	       (bandwidth_at_least(s, "cache.global.l1.bandwidth", &one) && one * study_device(s)->sm_count > rate);
-}
-
-/* How much of the L2's rate a stream from memory takes at most. What a miss fills passes it once, and pieces of it that are asked for
- * later pass it again: up to two times, where nobody knows how many. */
-static double passes(const struct study *s)
-{
-	double fill, piece;
-	if (!study_number(s, "cache.global.l2.sector", &fill) || !study_number(s, "cache.global.l1.sector", &piece))
-		return 2;
-	return piece < fill ? 2 - piece / fill : 2;
-}
-
-/* Whether what all SMs draw from memory is less than they could take: each draws more from the L2, and so does the whole GPU. Clearly so: where
- * the L2's port is the limit, the stream reaches just what that lets through. */
-static bool memory_limits(const struct study *s, double rate)
-{
-	const struct finding *all = study_finding(s, "cache.global.l2.bandwidth_total");
-	double one, some;
-	return bandwidth_at_least(s, "cache.global.l2.bandwidth", &one) &&
-	       one * study_device(s)->sm_count > CLEARLY * rate &&
-	       bandwidth_at_least(s, "cache.global.l2.bandwidth_total", &some) &&
-	       all->lo > CLEARLY * passes(s) * rate && comes_through(s, CLEARLY * rate);
-}
-
 /* What a miss of the last cache brings, NAN where nobody knows: a word moves no less than that. */
 static double brought(const struct study *s)
 {
@@ -99,7 +67,7 @@ static void scatter_fetch(struct study *s, const struct finding *stream, double 
 	const double least = brought(s);
 
 	/* Words may reach more of it than a stream. */
-	if (stream->verdict == VERDICT_BOUND || !memory_limits(s, stream->hi)) {
+	if (stream->verdict != VERDICT_MEASURED) {
 		if (least > 0)
 			study_bound(
 			    s, key, least, INFINITY, "what a miss of the last cache brings", "scatter",
@@ -166,7 +134,9 @@ void bandwidth_scatter(struct study *s)
 	study_measured_number(s, rate_key, 1 / median, 1 / hi, 1 / lo, "card",
 			      "launches of two lengths, every word in a place of its own", "scatter",
 			      "%.4g words, about %d bytes apart", words, SCATTER_APART);
-	if (bandwidth_at_least(s, "memory.global.bandwidth", &rate))
+	if (stream && stream->verdict == VERDICT_LIKELY)
+		scatter_fetch(s, stream, median * stream->value.number, lo * stream->lo, hi * stream->hi, 1 / median);
+	else if (bandwidth_at_least(s, "memory.global.bandwidth", &rate))
 		scatter_fetch(s, stream, median * rate, lo * stream->lo, hi * stream->hi, 1 / median);
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "scatter", "what a stream reads is not known");

@@ -27,6 +27,10 @@ enum { SHARED_LONG = STREAM_FOOTPRINT }; /* blocks and threads are where a strea
 #define CROWDED 1.03
 /* One SM alone draws so much more than its share of what all draw: it is not what holds them up. */
 #define CLEARLY 1.1
+/* Two places on the way are so far apart when the slower one is not held up by the other. */
+#define FAR_APART 1.5
+/* The part of what the L2 holds that is read again and again beside a stream. For each byte of it the stream brings two. */
+#define BESIDE_PART 8
 /* Half of the threads being enough, all is as busy as can be until half of the warps have come to their end. The rest, in which less may be drawn, may
  * be this long: the value is too small by as much at the worst. */
 #define TOGETHER 1.05
@@ -65,6 +69,7 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	const struct device_info *d = study_device(s);
 	const bool once = p[STREAM_FOOTPRINT] == 0;
 	const uint64_t piece = bandwidth_piece(p), blocks = (uint64_t)p[STREAM_BLOCKS],
+		       beside = (uint64_t)p[STREAM_BESIDE],
 		       all = once ? piece * blocks * (uint64_t)x : (uint64_t)p[STREAM_FOOTPRINT],
 		       begin = (uint64_t)p[STREAM_PLACE] * all;
 	/* A piece that is larger than what is read again and again would lead out of it. */
@@ -77,6 +82,7 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	job_param(j, "THREADS", (long long)p[STREAM_THREADS]);
 	job_param(j, "MORE", (long long)p[STREAM_MORE]);
 	job_param(j, "UNROLL", loads_of(p));
+	job_param(j, "BESIDE", (long long)beside);
 	/* What has no L1 for these loads has no such words either. */
 	job_param_text(j, "LD", p[STREAM_LEVEL] == LEVEL_L2 ? "global.cg" : "global");
 	snprintf(j->launch.entry, sizeof j->launch.entry, "stream");
@@ -85,9 +91,11 @@ int bandwidth_stream_setup(const struct study *s, double x, const double *p, str
 	j->launch.carveout = CARVEOUT_MAX_L1;
 	job_param(j, "WORDS", words_of(d, p[STREAM_THREADS]));
 	job_output(j, words_of(d, p[STREAM_THREADS]) * (uint32_t)blocks);
-	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){.bytes = begin + all, .as_is = true};
+	j->launch.buffers[j->launch.buffer_count++] =
+	    (struct launch_buffer){.bytes = begin + all + beside, .as_is = true};
 	job_arg_buffer(j, 1, begin);
 	job_arg_u32(j, (uint32_t)x);
+	job_arg_u32(j, (uint32_t)all);
 	/* What is read once comes from memory, and how to get there is known from the launch before: translations that have to be walked for
 	 * would be a fifth of such a launch on a real GPU. */
 	j->launch.flush = once;
@@ -155,6 +163,22 @@ static const uint32_t *begun(struct arena *scratch, const struct point *pt)
 	for (unsigned b = 0; b < blocks; b++)
 		first[b] = pt->y[table[place_of(pt, words, table, places, b)] * words];
 	return first;
+}
+
+/* SMs that ran blocks. 0 without blocks or memory. */
+static double sms_of(struct study *s, const struct point *pt)
+{
+	const unsigned blocks = blocks_of(pt);
+	const uint32_t *first = begun(study_arena(s), pt);
+	double sms = 0;
+	for (unsigned b = 0; b < blocks && first; b++) {
+		const size_t words = pt->words_per_repeat / blocks;
+		bool seen = false;
+		for (unsigned i = 0; i < b && !seen; i++)
+			seen = pt->y[i * words + WORD_SM] == pt->y[b * words + WORD_SM];
+		sms += !seen;
+	}
+	return sms;
 }
 
 /* Cycles of the SM that took longest, of blocks whose SMs began at `first`, until its last warp had read all. What warps store then, one after
@@ -312,6 +336,7 @@ struct drawn {
 	double sms, one; /* that draw, and what one of them is known to draw at least, or NAN */
 	double farther;	 /* what one SM draws from the level behind, or NAN */
 	double nearer;	 /* what all SMs draw for certain from the level before memory, or NAN */
+	double beside;	 /* bytes of that level that loads beside a stream of memory read again and again */
 	unsigned rounds;
 };
 
@@ -339,44 +364,65 @@ static bool ask_fewer(struct study *s, const struct drawn *w, const struct rate 
 	return !isnan(stream_rate(s, w->experiment, fewer->half, rounds, fewer->half_bytes).value);
 }
 
-/* What says that memory is the limit of a stream that draws `rate` of it: the L2 gives more to the same SMs. Without an L2 half of the SMs draw as
- * much. False: nothing does; or wait for points. */
-static bool memory_is_limit(struct study *s, const struct drawn *w, const struct rate *a, unsigned rounds, char *why,
+enum limit { LIMIT_UNKNOWN, LIMIT_ELSEWHERE, LIMIT_MEMORY };
+
+/* Whether a limit of all SMs lies beyond them. What each of them lets through, each still does when fewer of them read. */
+static enum limit beyond_sms(struct study *s, const struct drawn *w, const struct rate *a, unsigned rounds, char *why,
+			     size_t n)
+{
+	const double blocks = floor(w->sms / 2), bytes = w->all_bytes / w->all[STREAM_BLOCKS] * blocks;
+	double p[POINT_PARAMS];
+	if (blocks < 1)
+		return LIMIT_UNKNOWN;
+	memcpy(p, w->all, sizeof p);
+	p[STREAM_BLOCKS] = blocks;
+	const struct rate r = stream_rate(s, w->experiment, p, rounds, bytes);
+	if (isnan(r.value))
+		return LIMIT_UNKNOWN;
+	const double sms = sms_of(s, r.at), each = r.value / sms, share = a->value / w->sms;
+	snprintf(why, n, "each of %.0f SMs alone draws %.4g, of all %.4g", sms, each, share);
+	return each >= FAR_APART * share ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
+}
+
+/* Whether a limit of all SMs lies behind the L2. What the L2 lets through is less of the memory's when it answers other loads as well. */
+static enum limit behind_l2(struct study *s, const struct drawn *w, const struct rate *a, unsigned rounds, char *why,
 			    size_t n)
 {
 	const struct finding *l2 = study_finding(s, "cache.global.l2.bandwidth_total");
-	if (w->nearer > CLEARLY * a->value) {
-		snprintf(why, n, "they draw %.4g from the L2", w->nearer);
-		return true;
+	if (l2 && l2->verdict == VERDICT_ABSENT)
+		return LIMIT_MEMORY;
+	if (!(w->nearer > CLEARLY * a->value)) {
+		snprintf(why, n, "the L2 is not known to give more");
+		return LIMIT_ELSEWHERE;
 	}
-	if (!l2 || l2->verdict != VERDICT_ABSENT || w->sms < 2)
-		return false;
-	double p[POINT_PARAMS];
-	memcpy(p, w->all, sizeof p);
-	p[STREAM_BLOCKS] =
-	    floor(w->sms / 2); /* one on each, as blocks are given out; what share one cannot draw more */
-	const struct rate half =
-	    stream_rate(s, w->experiment, p, rounds, w->all_bytes / w->all[STREAM_BLOCKS] * p[STREAM_BLOCKS]);
-	snprintf(why, n, "%.0f of %.0f SMs draw %.4g", p[STREAM_BLOCKS], w->sms, half.value);
-	return half.value >= SATURATED * a->value;
+	const struct rate r = with(s, w, STREAM_BESIDE, w->beside, rounds);
+	if (isnan(r.value)) {
+		snprintf(why, n, "they draw %.4g from the L2", w->nearer);
+		return LIMIT_UNKNOWN;
+	}
+	snprintf(why, n, "beside half as many loads that the L2 answers they draw %.4g", r.value);
+	return r.value >= SATURATED * a->value ? LIMIT_MEMORY : LIMIT_ELSEWHERE;
 }
 
-/* What all SMs drew is known. What memory gives is that only where memory is what held them up. */
+/* What all SMs drew is known. What memory gives is that only where memory is what held them up: of a way of several places, none before it. */
 static void conclude_memory(struct study *s, const struct drawn *w, const struct rate *a, double lo, double hi,
 			    unsigned rounds, const char *method, const char *seen)
 {
-	char why[80] = "";
-	const bool limit = memory_is_limit(s, w, a, rounds, why, sizeof why);
+	char sms[80] = "nothing tells whether an SM lets less through", l2[80] = "there is no L2";
+	const enum limit beyond = beyond_sms(s, w, a, rounds, sms, sizeof sms),
+			 behind = behind_l2(s, w, a, rounds, l2, sizeof l2);
 	if (study_pending(s))
 		return;
 	study_measured_number(s, "memory.global.drawn", a->value, lo, hi, "card", method, "stream", "%s", seen);
-	if (limit)
-		study_measured_number(s, w->key, a->value, lo, hi, "card", method, "stream", "%s; %s", seen, why);
+	if (beyond == LIMIT_MEMORY && behind == LIMIT_MEMORY)
+		study_measured_number(s, w->key, a->value, lo, hi, "card", method, "stream", "%s; %s; %s", seen, sms,
+				      l2);
+	else if (beyond != LIMIT_ELSEWHERE && behind != LIMIT_ELSEWHERE && w->nearer > CLEARLY * a->value)
+		study_likely_number(s, w->key, a->value, lo, hi, "card", method, "stream", "%s; %s; %s", seen, sms, l2);
 	else
 		study_bound(s, w->key, fmin(lo, a->whole), INFINITY, method, "stream",
-			    "the SMs draw %.4g bytes a cycle, and neither the L2's rate nor that of half the SMs "
-			    "shows that memory is the limit",
-			    a->value);
+			    "the SMs draw %.4g bytes a cycle, and something before memory may be their limit: %s; %s",
+			    a->value, sms, l2);
 }
 
 /* Returns what was drawn at least, or NAN. */
@@ -528,6 +574,8 @@ double bandwidth_stream(struct study *s, const char *key, unsigned level, double
 	w.one = one ? NAN : known;
 	w.farther = level == LEVEL_MEMORY ? NAN : other;
 	w.nearer = level == LEVEL_MEMORY ? other : NAN;
+	w.beside = level == LEVEL_MEMORY ? footprint / BESIDE_PART : 0;
+	footprint = level == LEVEL_MEMORY ? 0 : footprint;
 	for (unsigned k = 0; k < 2; k++) {
 		double *p = k ? w.half : w.all;
 		p[STREAM_THREADS] = (double)(k ? threads / 2 : threads);

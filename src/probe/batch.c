@@ -443,7 +443,8 @@ static int land(struct batch *b, struct err *e)
 	struct flight *f = &b->flight;
 	int rc = 0;
 
-	for (const double from = engine_now(); !flight_over(f);) {
+	const double from = engine_now();
+	while (!flight_over(f)) {
 		const struct timespec t = {.tv_nsec = PAUSE_NS};
 		if (engine_now() - from < SPIN_SECONDS) {
 			sched_yield();
@@ -455,6 +456,7 @@ static int land(struct batch *b, struct err *e)
 		tell_progress(b, atomic_load(&f->done));
 	}
 	flight_end(f);
+	b->since += engine_now() - from; /* the flight's own time counts instead */
 	const size_t done = atomic_load(&f->done);
 	b->launch_seconds += f->seconds;
 	b->launches += f->launches;

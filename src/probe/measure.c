@@ -101,8 +101,8 @@ static size_t points_of(struct run *r, const struct probe *p)
 
 /* What a probe that has begun does next. The device is free for one at a time, so others only think meanwhile. */
 enum next {
-	TO_THINK, /* say what it wishes, or conclude */
-	TO_TELL,  /* tell the device of that, or end */
+	TO_THINK, /* say what it wishes, or conclude and end */
+	TO_TELL,  /* tell the device of that */
 	TO_WAIT,  /* launch when its kernels are compiled */
 	TO_LAND,  /* take over what comes back */
 };
@@ -116,9 +116,6 @@ struct going {
 	unsigned pass;
 	size_t points; /* that it had after the last pass */
 	enum next next;
-	bool over; /* TO_TELL: it has concluded, or failed */
-	int rc;
-	struct err why;
 };
 
 /* All that engine_measure does is done by one probe at a time; those whose kernels are being compiled let others go on. */
@@ -135,6 +132,7 @@ struct engine {
 	struct going *flies; /* the one whose launches are under way; NULL: the device is free */
 	size_t count, eager;
 	unsigned begun;
+	bool ended; /* one has, and what waited for it has not begun */
 };
 
 /* The first need that was not measured, or NULL. *failed: because it failed. */
@@ -226,8 +224,8 @@ static int conclude(struct going *g, struct err *e)
 	return 0;
 }
 
-/* What the study wishes next, or concludes. Needs no device. */
-static int think(struct engine *m, struct going *g, struct err *e)
+/* What the study wishes next. *over: nothing; it has concluded. Needs no device. */
+static int think(struct engine *m, struct going *g, bool *over, struct err *e)
 {
 	struct study *s = &g->s;
 
@@ -237,7 +235,7 @@ static int think(struct engine *m, struct going *g, struct err *e)
 	if (study_pass(s))
 		return err_nomem(e);
 	if (!s->wish_count) {
-		g->over = true;
+		*over = true;
 		return conclude(g, e);
 	}
 	order_foresee(&m->order, s);
@@ -284,16 +282,11 @@ static int step(struct engine *m, struct going *g, bool *over, struct err *e)
 	*over = false;
 	switch (g->next) {
 	case TO_THINK:
-		g->rc = think(m, g, &g->why);
-		g->over |= g->rc != 0;
+		rc = think(m, g, over, e);
 		g->next = TO_TELL;
 		break;
 	case TO_TELL:
-		*over = g->over;
-		rc = g->rc;
-		*e = g->why;
-		if (!*over)
-			tell(m, g);
+		tell(m, g);
 		break;
 	case TO_WAIT:
 		rc = batch_launch(&g->b, e);
@@ -443,6 +436,9 @@ static int choose(struct engine *m, struct going **chosen, struct err *e)
 	}
 	if (*chosen)
 		return 0;
+	if (m->ended)
+		rc = begin_eager(m, e);
+	m->ended = false;
 	*chosen = first(m, TO_TELL);
 	while (!*chosen && !rc && (thinkers(m) < wanted || !(*chosen = turn(m))) &&
 	       (next = order_next(&m->order, false)) < m->plan->count)
@@ -469,14 +465,16 @@ static void remove_going(struct engine *m, const struct going *g)
 /* Step after step until none is left. */
 static int pursue(struct engine *m, double earlier, double began, struct err *e)
 {
-	int rc = begin_eager(m, e);
+	int rc = 0;
 
+	m->ended = true; /* nothing has begun */
 	while (!rc) {
 		struct going *g;
 		struct err why = {0};
 		bool over = false;
 
-		if (must_stop(m->events))
+		/* What is under way lands first. */
+		if (!m->flies && must_stop(m->events))
 			return err_set(e, -EINTR, "stopped");
 		rc = choose(m, &g, e);
 		if (rc || !g)
@@ -488,8 +486,7 @@ static int pursue(struct engine *m, double earlier, double began, struct err *e)
 		remove_going(m, g);
 		rc = finish(m, g, rc, &why, e);
 		mem_free(g);
-		if (!rc)
-			rc = begin_eager(m, e);
+		m->ended = true;
 	}
 	return rc;
 }

@@ -43,6 +43,7 @@ static void brace(struct order *o)
 
 	for (size_t i = 0; i < o->plan->count; i++)
 		n += o->probes[i].hangs && !o->probes[i].ended;
+	o->unbraced = false;
 	if (o->gpu->ops->brace)
 		o->gpu->ops->brace(o->gpu, n);
 }
@@ -244,6 +245,8 @@ size_t order_next(struct order *o, bool eager)
 {
 	size_t best = o->plan->count;
 
+	if (o->unbraced)
+		brace(o);
 	if (o->gpu->ops->expect)
 		look(o);
 	for (size_t i = 0; i < o->plan->count; i++) {
@@ -261,6 +264,5 @@ void order_end(struct order *o, size_t index)
 	assert(!o->probes[index].ended);
 	o->probes[index].begun = o->probes[index].ended = true;
 	o->ended++;
-	if (o->probes[index].hangs)
-		brace(o);
+	o->unbraced |= o->probes[index].hangs;
 }

@@ -33,6 +33,7 @@ struct order {
 	struct order_texts untold;    /* foreseen, and not told to the device so far */
 	struct hash_set calls, texts; /* templates with their parameters that were expanded; texts that were expected */
 	size_t ended;
+	bool unbraced; /* one whose launches may hang has ended, and the device was not told */
 };
 
 /* Probes that r has measured are ended already. 0 or -ENOMEM. */

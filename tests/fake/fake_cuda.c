@@ -339,6 +339,31 @@ CUresult cuMemsetD8Async(CUdeviceptr dst, unsigned char v, size_t n, CUstream s)
 	return fake_leave(p ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
 }
 
+/* ---- streams: what is asked for is done at once, in whichever order it comes ---- */
+FAKE(cuStreamCreate, tcuStreamCreate);
+CUresult cuStreamCreate(CUstream *s, unsigned flags)
+{
+	(void)flags;
+	ENTER(true);
+	*s = arena_alloc(&fake.arena, 1, 1);
+	return fake_leave(*s ? CUDA_SUCCESS : (CUresult)FAKE_OUT_OF_MEMORY);
+}
+
+FAKE(cuStreamDestroy_v2, tcuStreamDestroy_v2);
+CUresult cuStreamDestroy_v2(CUstream s)
+{
+	ENTER(true);
+	return fake_leave(s ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
+}
+
+FAKE(cuStreamWaitEvent, tcuStreamWaitEvent);
+CUresult cuStreamWaitEvent(CUstream s, CUevent ev, unsigned flags)
+{
+	(void)flags;
+	ENTER(true);
+	return fake_leave(s && ev ? CUDA_SUCCESS : (CUresult)FAKE_INVALID_VALUE);
+}
+
 /* ---- events ---- */
 FAKE(cuEventCreate, tcuEventCreate);
 CUresult cuEventCreate(CUevent *ev, unsigned flags)

@@ -110,7 +110,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "sfu.*.exact_ratio",
     "atomic.*.latency",
     "host.*.bandwidth",
-    "host.*.latency",
+    "host.mapped.latency",
     "host.overlap",
     "texture.filter.*",
 };

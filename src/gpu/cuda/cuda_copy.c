@@ -199,7 +199,7 @@ int cuda_copies(struct cuda_gpu *g, const struct cuda_kernel *k, const struct la
 	int nomem = 0, code = 0;
 
 	if (!g->d.stream_create || !g->d.stream_destroy || !g->d.stream_wait_event)
-		return err_set(e, -ENOTSUP, "%s: this NVIDIA driver has no streams; a newer one is needed", l->label);
+		return cuda_said(g, l, (CUresult)RESULT_NOT_SUPPORTED, out);
 	r = streams_make(g);
 	for (unsigned way = 0; way < 2 && !r && !nomem; way++) {
 		r = host_room(g, way, bytes[way], l->copy.pinned, &nomem);

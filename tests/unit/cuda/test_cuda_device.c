@@ -114,6 +114,31 @@ static void same_arguments_and_threads(void **state)
 	}
 }
 
+/* Either way, both, and beside a kernel; of both kinds of memory. No output, and both times. */
+static void copies_are_timed(void **state)
+{
+	static const struct launch_copy copies[] = {{.in = 4, .pinned = true},
+						    {.out = 1 << 20},
+						    {.in = 1 << 20, .out = 1 << 16, .pinned = true},
+						    {.in = 1 << 16, .beside = true}};
+	struct state *s = *state;
+	uint32_t id = load(s, ".visible .entry k()\n{\nret;\n}\n", NULL);
+	for (size_t k = 0; k < sizeof copies / sizeof *copies; k++) {
+		struct launch l = {.entry = "k", .grid = {1, 1, 1}, .block = {1, 1, 1}, .repeats = 2, .warmups = 1};
+		struct sample out;
+		l.timed = SPAN_COPIES;
+		l.copy = copies[k];
+		run(s, id, &l, &out);
+		if (out.outcome == OUTCOME_REFUSED)
+			skip();
+		assert_int_equal(out.outcome, OUTCOME_OK);
+		assert_int_equal(out.words_per_repeat, COPY_WORDS);
+		for (unsigned r = 0; r < 2; r++)
+			assert_true(out.words[r * COPY_WORDS + 2] > 0);
+		sample_free(&out);
+	}
+}
+
 static const char adder[] = ".visible .entry k(.param .u64 out)\n{\n.reg .u32 r<3>;\n.reg .u64 d<2>;\n.reg .pred p;\n"
 			    "ld.param.u64 d1, [out];\nmov.u32 r2, %tid.x;\nsetp.ne.u32 p, r2, 0;\n@p ret;\n"
 			    "ld.global.u32 r1, [d1];\nadd.u32 r1, r1, 1;\nst.global.u32 [d1], r1;\nret;\n}\n";
@@ -484,6 +509,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 	    cmocka_unit_test(says_what_it_is),
 	    cmocka_unit_test(same_arguments_and_threads),
+	    cmocka_unit_test(copies_are_timed),
 	    cmocka_unit_test(output_starts_anew_each_repeat),
 	    cmocka_unit_test(rings_lead_around),
 	    cmocka_unit_test(large_rings_leave_zeros),

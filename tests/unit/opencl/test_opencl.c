@@ -129,6 +129,17 @@ static void a_launch_computes(void **state)
 		assert_true(w[WORDS] < 1000000000 && w[WORDS + 1] == 0);
 	}
 	sample_free(&out);
+	l.buffers[0].output = false;
+	l.timed = SPAN_COPIES;
+	l.copy = (struct launch_copy){.in = 1 << 16, .out = 4, .beside = true};
+	for (unsigned pinned = 0; pinned < 2; pinned++) {
+		l.copy.pinned = pinned;
+		out = run(g, id, &l);
+		assert_int_equal(out.outcome, OUTCOME_OK);
+		assert_int_equal(out.words_per_repeat, COPY_WORDS);
+		assert_true(out.words[2] > 0);
+		sample_free(&out);
+	}
 	g->ops->close(g);
 }
 

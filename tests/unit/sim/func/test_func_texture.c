@@ -126,7 +126,8 @@ static double share(const struct func_texture *t, unsigned axis, int64_t i, doub
 	if (t->normalized_coords)
 		x *= (double)n;
 	int64_t near = (int64_t)floor(x - (t->linear ? 0.5 : 0));
-	double rest = t->linear ? floor((x - 0.5 - (double)near) * 256 + 0.5) / 256 : 0;
+	const double steps = ldexp(1, t->fraction_bits ? t->fraction_bits : 8);
+	double rest = t->linear ? floor((x - 0.5 - (double)near) * steps + 0.5) / steps : 0;
 	for (int64_t k = near; k <= near + 1; k++) {
 		double weight = k == near ? 1 - rest : rest;
 		int64_t period = t->address[axis] == FUNC_TEXTURE_MIRROR ? 2 * n : n, seen = k;
@@ -182,6 +183,7 @@ static void roll(struct bench *b, struct rng *r, unsigned dimensions)
 				   .normalized_values = type != PTX_F32,
 				   .normalized_coords = rng_below(r, 2),
 				   .linear = rng_below(r, 2)};
+	t->fraction_bits = rng_below(r, 2) ? (uint8_t)(5 + rng_below(r, 6)) : 0;
 	t->texel_bytes = (uint8_t)(bytes * t->channels);
 	for (unsigned k = 0; k < 3; k++) {
 		t->size[k] = k < dimensions ? 1 + (uint32_t)rng_below(r, 12) : 1;

@@ -202,7 +202,7 @@ void boost_study(struct study *s, unsigned experiment, double step)
 		f.value = (struct value){0};
 		snprintf(f.evidence[f.evidence_count++], sizeof f.evidence[0], "boost");
 		snprintf(f.because, sizeof f.because,
-			 "%u of %u groups of loads take longer, for a while, by a share from %.3f to %.3f: the clock "
+			 "%u of %u groups of loads take longer, for a while, by a share from %.3f to %.3f. The clock "
 			 "counts in steps of %g cycles",
 			 slower, groups, f.lo, f.hi, step);
 		study_conclude(s, &f);

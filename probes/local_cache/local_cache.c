@@ -172,8 +172,8 @@ static void study_local_cache(struct study *s)
 			   "known");
 	if (common && TIMES * l2 > (double)wide.limit)
 		return say(s, VERDICT_INCONCLUSIVE,
-			   "local memory is no faster than loads past the L1, and what those ask is larger than what "
-			   "local memory a warp may have overflows for sure");
+			   "local memory is no faster than loads past the L1; what those ask is larger than any local "
+			   "memory of a warp that overflows for sure");
 	if (common) {
 		c = wide;
 		if (chase_walk(&c, walk) == CHASE_PENDING)

@@ -341,11 +341,10 @@ static void study_readonly(struct study *s)
 	if (l.gap <= least_gap(s) + boosted(s, own.middle))
 		return say(s, "readonly", VERDICT_INCONCLUSIVE, clock_why);
 	const enum seen in_l1 = where(&l, &by_l1), in_texture = where(&l, &by_texture);
-	snprintf(
-	    seen, sizeof(seen),
-	    "%.0f cycles where the line was read so before, %.0f after a load by the L1, %.0f after a texture fetch, "
-	    "and %.0f where it was read past the L1",
-	    own.middle, by_l1.middle, by_texture.middle, past.middle);
+	snprintf(seen, sizeof(seen),
+		 "a line read so before takes %.0f cycles, %.0f after a load by the L1, %.0f after a texture fetch, "
+		 "%.0f read past the L1",
+		 own.middle, by_l1.middle, by_texture.middle, past.middle);
 	if (in_l1 == SEEN_HERE) {
 		say_shared(s, "readonly", "global.l1", method, seen);
 		conclude_latency(s, "readonly", "global.l1", &own, &l1);

@@ -156,8 +156,8 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	const double value = best->ns / w, lo = best->lo / w * better, hi = best->hi / w;
 	if (r->gaps && hi - best->lo / w > WIDEST * value) {
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
-			    "some warps are preferred to others, and what a link takes lies too far between what all "
-			    "of the loops and the upper half of their difference say");
+			    "some warps are preferred to others. What a link takes by all of the loops lies too far "
+			    "from what the upper half of their difference says");
 		return;
 	}
 	if (!plateau) {
@@ -258,10 +258,9 @@ static void conclude_roof(struct study *s, const struct roof *r, const struct ro
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "some warps are preferred to others, and the longer they run the slower all of them are");
 	else if (r->gaps == GAPS_WIDE)
-		verdict_all(
-		    s, r, VERDICT_INCONCLUSIVE,
-		    "some warps are preferred to others, and the pipe is not as full in the shorter loop as in longer "
-		    "ones, in which what else is there takes too much time");
+		verdict_all(s, r, VERDICT_INCONCLUSIVE,
+			    "some warps are preferred to others. The pipe is not as full in the shorter loop as in "
+			    "longer ones, in which what else is there takes too much time");
 	else
 		conclude(s, r, ridge, pace);
 }

@@ -273,11 +273,10 @@ static bool may_be_on_two(struct graph *g, unsigned row, unsigned witness, const
 			 pipes_name(witness), p->excess);
 		return p->excess < SURE_OF_ALL;
 	}
-	snprintf(
-	    why, n,
-	    "with %s it takes %.2f of the slower one's time more, but beside more of it only %.2f of its own: a part "
-	    "of it may be on another pipe",
-	    pipes_name(witness), p->excess, mostly);
+	snprintf(why, n,
+		 "with %s it takes %.2f of the slower one's time more. Beside more of it, it takes only %.2f of its "
+		 "own: a part of it may be on another pipe",
+		 pipes_name(witness), p->excess, mostly);
 	return mostly < ALL_OF_MOST;
 }
 
@@ -376,8 +375,8 @@ static void conclude_row(struct graph *g, unsigned row)
 		/* Of all units those for special functions are known to do a part of what others do. */
 		if (o->native == 1 && p.excess < ALL_OF_IT && first != ANCHOR_SPECIAL && is_unseen(g, ANCHOR_SPECIAL)) {
 			estimate(g, row, key,
-				 "with %s it takes %.2f of the slower one's time more: a part of it may be on the "
-				 "unit for %s, of which nothing is known",
+				 "with %s it takes %.2f of the slower one's time more. A part of it may be on the unit "
+				 "for %s, of which nothing is known",
 				 pipes_name((unsigned)w), p.excess, what[ANCHOR_SPECIAL]);
 			return;
 		}

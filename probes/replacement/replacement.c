@@ -325,7 +325,7 @@ static void study_level(struct level *l)
 	if (r.state == CHASE_DONE && l->lent && l->ways == 2 && strcmp(r.name, rule_name(RULE_LRU)) == 0) {
 		r.state = CHASE_UNDECIDED;
 		snprintf(r.seen, sizeof(r.seen),
-			 "of two lines the one that was used longer ago goes, which with more of them may be another "
+			 "of two lines the one that was used longer ago goes. With more of them it may be another "
 			 "rule: shared memory takes the rest of the set");
 	}
 	/* Of all lines, those that conflict with one more say whether they are so far apart. */

@@ -355,7 +355,7 @@ static bool hindered(struct study *s, const struct tlbs *t, double *x, double *p
 	const double swing = study_swing(s);
 	if (swing > 0) {
 		snprintf(why, n,
-			 "the SM's clock is up to %.3g times as fast at times, and what is beyond the SM then takes so "
+			 "the SM's clock is up to %.3g times as fast at times. What is beyond the SM then takes so "
 			 "many more of its cycles",
 			 1 + swing);
 		return true;

@@ -73,11 +73,10 @@ static void refuse_rows(struct tlb_level *l)
 	unsigned long long pages = l->entries.value, line = l->line.value;
 
 	for (unsigned i = 0; i < sizeof(facts) / sizeof(facts[0]); i++)
-		tlb_undecided(
-		    facts[i],
-		    "%llu pages in steps of %llu bytes are fast, but no sets of two and more show: open rows of the "
-		    "memory would look the same",
-		    pages, line);
+		tlb_undecided(facts[i],
+			      "%llu pages in steps of %llu bytes are fast, but no sets of two and more show. Open rows "
+			      "of the memory would look the same",
+			      pages, line);
 	l->set_count = 0;
 }
 

@@ -161,9 +161,8 @@ void stream_say(char *out, size_t n, const char *how, const struct stream_places
 		snprintf(out, n, "%s, at %u place%s of the memory", how, places->seen, places->seen == 1 ? "" : "s");
 }
 
-const char stream_uneven[] = "launches that read more take longer by more than their share: what the shorter ones "
-			     "found at hand, as translations "
-			     "of pages, the longer ones waited for";
+const char stream_uneven[] = "launches that read more take longer by more than their share. Longer ones waited for "
+			     "what shorter ones found at hand, as translations of pages";
 
 static struct timed_pair global_pair(unsigned bytes)
 {

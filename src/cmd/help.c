@@ -216,11 +216,11 @@ void help_man(struct str *out, const char *version)
 		str_free(&line);
 		str_add(out, "\n.br\n");
 	}
-	str_add(
-	    out,
-	    ".SH DESCRIPTION\nfathom runs small kernels on a real or a simulated GPU, stores every raw sample in one "
-	    "run file, and concludes from the timings which caches, latencies and throughputs the GPU has. Each "
-	    "conclusion is a finding: a key, a verdict, a value with an interval, and its evidence.\n");
+	str_add(out,
+		".SH DESCRIPTION\nfathom runs small kernels on a real or a simulated GPU and stores every raw sample "
+		"in one "
+		"run file. From the timings it concludes which caches, latencies and throughputs the GPU has. Each "
+		"conclusion is a finding: a key, a verdict, a value with an interval, and its evidence.\n");
 	str_add(out, ".SH COMMANDS\n");
 	for (size_t i = 0; i < cmd_verb_count; i++)
 		man_verb(out, &cmd_verbs[i]);

@@ -156,10 +156,8 @@ static const struct cmd_option exec_options[] = {
     {.name = "stats",
      .arg = "FILE",
      .endings = ".json",
-     .help = "count what kernels do, as `fathom sim --stats` does: tables of each kernel on standard error when the "
-	     "program ends, or JSON in "
-	     "FILE.json, with "
-	     "each launch"},
+     .help = "count what kernels do, as `fathom sim --stats` does. Tables go to standard error when the program ends; "
+	     "FILE.json gets JSON with each launch"},
     {.name = "threads",
      .arg = "N",
      .help =
@@ -456,11 +454,10 @@ const struct cmd_verb cmd_verbs[] = {
      .most = 1,
      .summary = "lay a paper's published values beside what is measured",
      .about =
-	 "Runs the probes that the paper's values need on the simulated GPU that the paper names, and prints every "
+	 "Runs the probes that the paper's values need on the simulated GPU that the paper names. Prints every "
 	 "published value beside the one that came out. PAPER is a name of `fathom list papers` or a file that ends in "
-	 ".paper. A value that does not come out is explained when its row names an entry of gpus/DEVIATIONS.md, else "
-	 "it "
-	 "differs, and the exit code is 1. What was measured is kept in a run file, also after Ctrl-C. GPUs of one "
+	 ".paper. A value that does not come out is explained when its row names an entry of gpus/DEVIATIONS.md. Else "
+	 "it differs, and the exit code is 1. What was measured is kept in a run file, also after Ctrl-C. GPUs of one "
 	 "paper are "
 	 "measured side by side, as many as there are threads.",
      .options = reproduce_options,
@@ -498,15 +495,14 @@ const struct cmd_verb cmd_verbs[] = {
      .least = 1,
      .most = 1,
      .summary = "say how long a kernel should take, from a run file's findings alone",
-     .about = "Follows the warps of one SM through the kernel (the first .entry of the file) and sends their "
-	      "instructions through two "
-	      "pipelines, one of computations and one of memory, each with the issue and completion latencies that "
-	      "were measured. Prints "
-	      "the expected time, between which times it should lie, what bounds it (issue, latency, bandwidth or the "
-	      "launch), which "
-	      "findings were used, which are missing and with what effect, and what data decide. Nothing is measured "
-	      "without --check. "
-	      "A file without .version gets that of the GPU of the run file.",
+     .about =
+	 "Follows the warps of one SM through the kernel, which is the first .entry of the file. Their instructions "
+	 "go through two pipelines, one of computations and one of memory, with the issue and completion latencies "
+	 "that were measured. Prints the expected time, between which times it should lie, and what bounds it: "
+	 "issue, latency, bandwidth or the launch. Also says which findings were used, which are missing and with "
+	 "what effect, and what data decide. Nothing is measured "
+	 "without --check. "
+	 "A file without .version gets that of the GPU of the run file.",
      .options = predict_options,
      .examples = predict_examples,
      .run = cmd_predict},

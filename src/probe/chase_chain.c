@@ -143,8 +143,8 @@ static enum chase_state agreed_chain(struct chase_path *c, uint32_t sm, unsigned
 	if (c->swing > 0)
 		return CHASE_DONE;
 	snprintf(c->why, sizeof(c->why),
-		 "no two chains agree in what a load takes: from %.1f cycles of %u to %.1f of %u, as where each meets "
-		 "refreshes of the memory",
+		 "no two chains agree in what a load takes: from %.1f cycles of %u to %.1f of %u. Each may meet "
+		 "refreshes of the memory elsewhere",
 		 lap[0].cycles, length[0], lap[3].cycles, length[3]);
 	return CHASE_UNDECIDED;
 }

@@ -369,11 +369,10 @@ void chase_latency_over(struct chase_path *c, unsigned k, unsigned most, struct 
 	const double apart = turns_apart(one, n);
 	if (out->state == CHASE_DONE && apart > TURNS_APART) {
 		out->state = CHASE_UNDECIDED;
-		snprintf(
-		    out->why, sizeof(out->why),
-		    "what the clock's steps cut off seems to differ by %.1f cycles from SM to SM: some chases waited "
-		    "for something that is in no access's time",
-		    turns_apart(one, n));
+		snprintf(out->why, sizeof(out->why),
+			 "what the clock's steps cut off seems to differ by %.1f cycles from SM to SM. Some chases "
+			 "waited for something that is in no access's time",
+			 turns_apart(one, n));
 	}
 	out->first = one[0];
 	for (unsigned i = n; i-- > 0;)
@@ -483,9 +482,8 @@ int chase_draw(const struct study *s, const struct series *series, const char *n
 #define PIECE_LEAST 256	 /* of a row, where partitions take turns in more than lines */
 #define ROW_OPENS   1.5	 /* opening a row takes less than half of the way to the memory and back */
 
-const char chase_rows_why[] =
-    "what is fetched there at once is a piece of a row of the memory, or unknown: open rows would do "
-    "the same as a cache";
+const char chase_rows_why[] = "what is fetched there at once is a piece of a row of the memory, or unknown. Open rows "
+			      "would do the same as a cache";
 const char chase_untold_why[] =
     "what answers such loads first is nearer than what answers those past the L1, but by so little that both may be "
     "one cache";

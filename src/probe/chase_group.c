@@ -276,8 +276,7 @@ void chase_merge(struct chase_path *c)
 			c->doubtful = k;
 			snprintf(c->doubt, sizeof(c->doubt),
 				 "some accesses take %.0f ticks and others longer from the first footprint on that "
-				 "does not fit "
-				 "before: parts of one level, near and far, would look like that",
+				 "does not fit before. Near and far parts of one level would look like that",
 				 c->classes[l->class_first].centre);
 		}
 		/* Then what it seems to hold may be what the one before it does, of which the size was not found. */
@@ -286,7 +285,7 @@ void chase_merge(struct chase_path *c)
 			c->doubtful = k;
 			snprintf(c->doubt, sizeof(c->doubt),
 				 "accesses of %.0f ticks are at every footprint fewer than those of the level before, "
-				 "whose size is not known: noise that delays some of them would look like that",
+				 "whose size is not known. Noise that delays some of them would look like that",
 				 c->classes[l->class_first].centre);
 		}
 		if (up->size.state != CHASE_DONE || l->size.state != CHASE_DONE || l->endless ||

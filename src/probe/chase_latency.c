@@ -474,14 +474,14 @@ enum chase_state chase_latency(struct chase_path *c, unsigned k, uint32_t sm, st
 	out->half = one_chain.spread + fetched + (c->grain > 1 ? 1 : 0.5) + cut;
 	if (beyond_steps(c, &all, &one)) {
 		snprintf(c->why, sizeof(c->why),
-			 "only %.0f %% of a chain's accesses are of this level, and its turns take %.1f cycles that no "
-			 "access takes: more than the clock's steps hide",
+			 "only %.0f %% of a chain's accesses are of this level. Its turns take %.1f cycles that no "
+			 "access takes, more than the clock's steps hide",
 			 100 * all.share, fabs(all.lag - one.lag));
 		return CHASE_UNDECIDED;
 	}
 	if (cut > CUT_BOOSTED && c->swing > 0) {
 		snprintf(c->why, sizeof(c->why),
-			 "the clock counts in steps of %.0f cycles and is faster now and then: what its steps take off "
+			 "the clock counts in steps of %.0f cycles and is faster now and then. What its steps take off "
 			 "is not always the same, and may be %.1f cycles",
 			 step, cut);
 		return CHASE_UNDECIDED;

@@ -135,8 +135,8 @@ static void path_shared(struct gates *g, const char *path, const char *whose)
 		if (own && other &&
 		    (gates_at_least(own) > gates_at_most(other) || gates_at_least(other) > gates_at_most(own)))
 			gates_fail(g, (struct finding *[]){own, other, with}, 3,
-				   "the cache of %s is said to be %s, but its %s is %.10g to %.10g in "
-				   "one trace and %.10g to %.10g in the other",
+				   "the cache of %s is said to be %s. Its %s is %.10g to %.10g in one trace and %.10g "
+				   "to %.10g in the other",
 				   whose, with->value.text, what[i], gates_at_least(own), gates_at_most(own),
 				   gates_at_least(other), gates_at_most(other));
 	}

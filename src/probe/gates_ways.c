@@ -195,8 +195,8 @@ static void shared_rate(struct gates *g)
 		return;
 	struct finding *all[] = {issue, rate, bytes};
 	gates_fail(g, all, bytes ? 3 : 2,
-		   "warps that load 4 bytes a thread take %.6g to %.6g cycles of shared memory each, which is not what "
-		   "%.6g to %.6g bytes a cycle are",
+		   "warps that load 4 bytes a thread take %.6g to %.6g cycles of shared memory each. A bandwidth of "
+		   "%.6g to %.6g bytes a cycle contradicts that",
 		   a.lo, a.hi, b.lo, b.hi);
 }
 

@@ -393,7 +393,7 @@ static void infer_by(const struct policy_level *l, struct policy_result *out)
 	if (l->kept && !told_by_speed(l)) {
 		out->hidden = true;
 		snprintf(out->seen, sizeof(out->seen),
-			 "the level above may keep %u lines of one set, and its hits are not told from this one's: the "
+			 "the level above may keep %u lines of one set, and its hits are not told from this one's. The "
 			 "rule seen may be its own",
 			 l->ways);
 		return;

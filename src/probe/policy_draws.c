@@ -406,11 +406,10 @@ static bool draws(const struct policy_level *l, double length, struct policy_res
 		return false;
 	}
 	if (visits(r, ways) * ways > VISITED * r->draws) {
-		snprintf(
-		    out->seen, sizeof(out->seen),
-		    "misses come after %.3g accesses to %u lines of one set, as if more than one of them were missing: "
-		    "which way is which is not known",
-		    r->way_round / r->rounds, ways + 1);
+		snprintf(out->seen, sizeof(out->seen),
+			 "misses come after %.3g accesses to %u lines of one set, as if more than one of them were "
+			 "missing. Which way is which is not known",
+			 r->way_round / r->rounds, ways + 1);
 		return false;
 	}
 	double between;

@@ -163,7 +163,7 @@ static enum answer touches(struct share_path *c, unsigned k, uint32_t m, uint32_
 		return ANSWER_NO;
 	return unclear(l,
 		       "SM %u misses %.0f%% of its lines beside %u SMs from %u on, %.0f%% undisturbed and %.0f%% by "
-		       "itself, in %.1f and %.1f ticks: neither yes nor no",
+		       "itself. In %.1f and %.1f ticks that is neither yes nor no",
 		       m, 100 * missed(&r), count, first, 100 * no, 100 * yes, r.ticks, alone.ticks);
 }
 

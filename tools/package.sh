@@ -83,9 +83,6 @@ Description: measures a GPU and infers its micro-architecture
  NVIDIA GPUs, on OpenCL devices, and on simulated GPUs that it brings along.
 CONTROL
 	(cd "$staging" && find usr -type f -print0 | LC_ALL=C sort -z | xargs -0 md5sum >DEBIAN/md5sums)
-	# libfathom is one package with the program, whose version it has.
-	echo "activate-noawait ldconfig" >"$staging/DEBIAN/triggers"
-	echo "libfathom 0 fathom (>= $version)" >"$staging/DEBIAN/shlibs"
 	chmod 644 "$staging"/DEBIAN/*
 	package=$folder/fathom_${version}_$arch.deb
 	dpkg-deb --root-owner-group --build "$staging" "$package" >"$folder/$kind.log"

@@ -159,9 +159,7 @@ static int draw_curve(const struct curve *c, const char *name, const char *title
 	f->y = (struct figure_axis){.unit = "cycles"};
 	int rc = figure_add(f, c->places > 1 ? "mean over SMs" : "mean", MARK_LINE, c->x, c->mean, NULL, c->count);
 	if (rc == 0 && c->places > 1)
-		rc = figure_add(f, "fastest SM", MARK_POINTS, c->x, c->least, NULL, c->count);
-	if (rc == 0 && c->places > 1)
-		rc = figure_add(f, "slowest SM", MARK_POINTS, c->x, c->most, NULL, c->count);
+		rc = figure_add(f, "fastest to slowest SM", MARK_BAND, c->x, c->least, c->most, c->count);
 	return rc;
 }
 

@@ -105,6 +105,8 @@ static void figure(struct str *out, const struct figure *f)
 		const double within = unseen(k);
 		numbers(out, "x", k->x, k->y, k->count, within);
 		numbers(out, "y", k->y, k->y, k->count, within);
+		if (k->style == MARK_BAND)
+			numbers(out, "y2", k->y2, k->y, k->count, within);
 		str_addc(out, '}');
 	}
 	str_add(out, "]}");
@@ -132,6 +134,31 @@ static void conditions(struct str *out, const struct run *r)
 	str_add(out, "}");
 }
 
+/* What the GPU executed between two clock reads, of the longest such region: of the first kernel of each experiment. */
+static void native(struct str *out, const struct run *r)
+{
+	bool any = false;
+	str_add(out, "{");
+	for (size_t i = 0; i < r->series_count; i++) {
+		const struct series *s = &r->series[i];
+		const struct native_region *longest = NULL;
+		char name[128], code[256];
+		for (uint32_t k = 0; s->native_count && k < s->native[0].region_count && k < NATIVE_REGIONS; k++)
+			if (!longest || s->native[0].region[k].total > longest->total)
+				longest = &s->native[0].region[k];
+		if (!longest || !*longest->mix)
+			continue;
+		snprintf(name, sizeof(name), "%s/%s", s->probe, s->experiment);
+		snprintf(code, sizeof(code), "%s: %s", s->native[0].source, longest->mix);
+		str_add(out, any ? "," : "");
+		any = true;
+		json_print(out, json_of_text(name));
+		str_addc(out, ':');
+		json_print(out, json_of_text(code));
+	}
+	str_add(out, "}");
+}
+
 static void runs(struct str *out, const struct html_page *p)
 {
 	struct json_texts shared = json_texts_begin();
@@ -149,6 +176,8 @@ static void runs(struct str *out, const struct html_page *p)
 		out->data[--out->len] = '\0';
 		str_add(out, ",\"conditions\":");
 		conditions(out, p->runs[r]);
+		str_add(out, ",\"native\":");
+		native(out, p->runs[r]);
 		str_add(out, "}");
 	}
 	str_add(out, "],\"texts\":");

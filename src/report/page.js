@@ -103,6 +103,9 @@
 		return [r.value, f.unit, "(" + r.shape + "),", Math.round(r.nats), "nats less probable; parted by the ring of", ring.bytes, "bytes in steps of",
 			ring.step + ":", ring.misses, "of", ring.visits, "accesses missed, at least", ring.best_least, "have to by the best, and", ring.least, "by the second"].join(" ");
 	}
+	function native(run, f) {
+		return f.evidence.map(function (e) { return run.native[f.probe + "/" + e]; }).filter(Boolean).join("; ");
+	}
 	function open(row) {
 		if (row.nextSibling && row.nextSibling.className === "details") {
 			row.nextSibling.remove();
@@ -122,6 +125,7 @@
 			if (f.rival) pair(dl, "second", second(f));
 			pair(dl, "method", f.method);
 			pair(dl, "evidence", f.evidence.join(", "));
+			pair(dl, "native code", native(data.runs[i], f));
 			pair(dl, "clocks", conditions(data.runs[i], f));
 		});
 		var first = byKey.map(function (k) { return k[row.id]; }).filter(Boolean)[0], p = first && data.probes[first.probe];
@@ -163,8 +167,14 @@
 		for (var i = 0; v >= 1024 && i < 4; i++) v /= 1024;
 		return +v.toPrecision(4) + " " + units[i];
 	}
+	/* A band is its two edges there. */
+	function edges(m, i) {
+		var one = {label: m.label, style: m.style, x: m.x, y: m.y, colour: data.colours[i]};
+		return m.y2 ? [one, {label: m.label, style: m.style, x: m.x, y: m.y2, colour: one.colour}] : [one];
+	}
 	function zoom(holder, f) {
-		var tables = f.marks.map(function (m) {
+		var marks = Array.prototype.concat.apply([], f.marks.map(edges));
+		var tables = marks.map(function (m) {
 			var at = m.x.map(function (x, i) { return i; }).sort(function (a, b) { return m.x[a] - m.x[b]; });
 			return [at.map(function (i) { return m.x[i]; }), at.map(function (i) { return m.y[i]; })];
 		});
@@ -177,9 +187,9 @@
 		var options = {width: width, height: Math.max(260, width * 0.55), cursor: {drag: {x: true, y: true, uni: 20}},
 			scales: {x: {time: false, distr: f.x.log2 ? 3 : 1, log: 2}, y: {distr: f.y.log2 ? 3 : 1, log: f.y.log2 ? 2 : 10}},
 			axes: [axis(f.x), axis(f.y)],
-			series: [{label: f.x.label, value: function (u, v) { return tick(f.x.unit, v); }}].concat(f.marks.map(function (m, i) {
+			series: [{label: f.x.label, value: function (u, v) { return tick(f.x.unit, v); }}].concat(marks.map(function (m) {
 				var dots = m.style === "points";
-				return {label: m.label, stroke: data.colours[i] === "#222222" ? ink : data.colours[i], width: 2, spanGaps: true,
+				return {label: m.label, stroke: m.colour === "#222222" ? ink : m.colour, width: 2, spanGaps: true,
 					paths: dots ? function () { return null; } : undefined, points: {show: dots || undefined},
 					value: function (u, v) { return tick(f.y.unit, v); }};
 			}))};

@@ -262,9 +262,9 @@ int report_html(struct str *out, const struct html_page *p, struct err *e)
 		     "<p class=\"soft\">Green was measured, yellow is a best estimate, blue a bound.</p>\n");
 	for (size_t r = 0; r < p->count; r++) {
 		if (p->count > 1) {
-			str_add(out, "<p>");
+			str_add(out, "<h3 class=\"run\">");
 			report_escaped(out, p->names[r]);
-			str_add(out, "</p>\n");
+			str_add(out, "</h3>\n");
 		}
 		report_gpu(out, p->runs[r]);
 	}

@@ -80,6 +80,11 @@ async function report(page, address, name) {
 	await page.goto(address + "#" + key);
 	await page.waitForTimeout(50);
 	expect(await page.locator("tr.open").count() === 1 && await page.locator("tr.details dt").count() > 3, `${name}: the permalink does not open`);
+	if (name === "h200.html") {
+		await page.goto(address + "#arith.add.f32.latency");
+		await page.waitForTimeout(50);
+		expect(await page.locator("tr.details dt", {hasText: "native code"}).count() > 0, `${name}: no native code behind a latency`);
+	}
 }
 
 async function look(browser, path, name) {

@@ -161,6 +161,8 @@
 	addEventListener("hashchange", permalink);
 
 	/* ---- zoom ---- */
+	var powers = [];
+	for (var power = 1; power < 1e15; power *= 2) powers.push(power);
 	var units = ["B", "KB", "MB", "GB", "TB"];
 	function tick(unit, v) {
 		if (v === null || unit !== "bytes") return v === null ? "" : String(+v.toPrecision(4));
@@ -180,7 +182,8 @@
 		});
 		var style = getComputedStyle(document.body), ink = style.color, line = style.getPropertyValue("--line");
 		function axis(a) {
-			return {label: a.unit && a.unit !== "bytes" ? a.label + " (" + a.unit + ")" : a.label, stroke: ink, grid: {stroke: line}, size: 60,
+			return {label: a.unit && a.unit !== "bytes" ? a.label + " (" + a.unit + ")" : a.label, stroke: ink, grid: {stroke: line, width: 1}, size: 60,
+				incrs: a.unit === "bytes" && !a.log2 ? powers : undefined,
 				values: function (u, vs) { return vs.map(function (v) { return tick(a.unit, v); }); }};
 		}
 		var svg = holder.querySelector("svg"), width = svg.getBoundingClientRect().width;

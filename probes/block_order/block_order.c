@@ -245,7 +245,7 @@ static int draw_order(const struct study *s, struct figure_list *out)
 	       *turn = y + cells;
 	if (!f || !x)
 		return -ENOMEM;
-	figure_repeats(f, "", "topology.block_order");
+	figure_key(f, "topology.block_order");
 	f->x = (struct figure_axis){.label = "SM"};
 	f->shade = (struct figure_axis){.label = "turn of the block"};
 	snprintf(f->caption, sizeof f->caption,

@@ -518,7 +518,7 @@ static int draw_branch(const struct study *s, struct figure_list *out)
 	if (two) {
 		f = timeline(out, "branch-two-warps", "Two warps whose lanes all go different ways");
 		if (f)
-			figure_repeats(f, "Wong 2010, Fig. 7", "branch.divergence.*");
+			figure_key(f, "branch.divergence.*");
 		if (!f || draw_threads(f, two, 0, warp, "warp 0") || draw_threads(f, two, warp, warp, "warp 1"))
 			return -1;
 	}

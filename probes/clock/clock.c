@@ -327,7 +327,7 @@ static int draw_clock(const struct study *s, struct figure_list *out)
 	uint32_t *group = ARENA_ARRAY(study_arena((struct study *)s), sms, uint32_t);
 	if (!f || !group)
 		return -1;
-	figure_repeats(f, "Wong 2010, Fig. 5", "clock.scope");
+	figure_key(f, "clock.scope");
 	snprintf(f->caption, sizeof f->caption,
 		 "SMs at one height read one counter; others were started at other moments.");
 	f->x = (struct figure_axis){.label = "SM"};

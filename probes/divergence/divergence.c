@@ -140,7 +140,7 @@ static int draw(const struct study *s, struct figure_list *out)
 	    figures_new(out, "divergence-items", "Run time of four ways against how many neighbours go together");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 5", "branch.divergence.items");
+	figure_key(f, "branch.divergence.items");
 	f->x = (struct figure_axis){.label = "threads that go together", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "run time", .unit = "us"};
 	for (unsigned i = 0; series && i < STEPS_MOST; i++)

@@ -80,7 +80,7 @@ static int draw_size(const struct study *s, struct figure_list *out, struct xy *
 	    n ? figures_new(out, "instruction-latency", "Jumps through code: time against the code's size") : NULL;
 	if (!f)
 		return n ? -1 : 0;
-	figure_repeats(f, "Wong 2010, Fig. 22", "cache.instruction.*");
+	figure_key(f, "cache.instruction.*");
 	f->x = (struct figure_axis){.label = "code", .unit = "bytes", .log2 = true};
 	f->y = (struct figure_axis){.label = "time of a jump", .unit = "cycles"};
 	return add_marks(f, "mean", MARK_LINE, v, n, false) || add_marks(f, "slowest", MARK_POINTS, v, n, true) ? -1

@@ -494,7 +494,7 @@ static int draw(const struct study *s, struct figure_list *out)
 	struct figure *f = figures_new(out, "walk-sizes", "Latency of a random walk against the size of the array");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 7", "walk.*");
+	figure_key(f, "walk.*");
 	f->x = (struct figure_axis){.label = "size of the array", .unit = "bytes", .log2 = true};
 	f->y = (struct figure_axis){.label = "time of a load"};
 	snprintf(f->y.unit, sizeof f->y.unit, "%s", study_device(s)->clock_hz > 0 ? "cycles" : "ns");

@@ -77,7 +77,7 @@ static struct figure *new_figure(struct figure_list *out, const char *kind, unsi
 	struct figure *f = figures_new(out, name, text);
 	if (!f)
 		return NULL;
-	figure_repeats(f, "Lashgar 2015, Figures 3 to 10", "outstanding.*");
+	figure_key(f, "outstanding.*");
 	f->panels = true;
 	f->x = (struct figure_axis){.label = "threads", .unit = "count"};
 	snprintf(f->y.label, sizeof f->y.label, "%s", y);

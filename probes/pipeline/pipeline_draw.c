@@ -61,7 +61,7 @@ static int draw_items(const struct study *s, const struct timed_pair *by, struct
 	f = figures_new(out, "pipeline-items", "Run time of a fixed number of instructions against work items");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 1", "pipeline.*");
+	figure_key(f, "pipeline.*");
 	f->x = (struct figure_axis){.label = "work items of all SMs", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "run time for each instruction", .unit = "ns"};
 	return figure_add(f, "one chain of additions each", MARK_LINE, x, y, NULL, n) ? -1 : 0;
@@ -77,7 +77,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 	    figures_new(out, "occupancy-roofline", "Performance against occupancy, one chain in each warp");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 2", "pipeline.*");
+	figure_key(f, "pipeline.*");
 	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "performance of all SMs", .unit = "Gop/s", .log2 = true};
 	for (unsigned c = 0; c < CLASSES; c++) {
@@ -96,7 +96,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 	f = figures_new(out, "pipeline-cycles", "Cycles per integer operation of a warp against occupancy");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 3", "pipeline.int.*");
+	figure_key(f, "pipeline.int.*");
 	f->x = (struct figure_axis){.label = "warps of the SM", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "one operation", .unit = "cycles", .log2 = true};
 	for (size_t i = 0; i < sizeof ilp / sizeof *ilp; i++) {

@@ -542,7 +542,7 @@ static int draw_registers(const struct study *s, struct figure_list *out)
 	if (!f)
 		return -1;
 	f->main = true;
-	figure_repeats(f, "Wong 2010, Fig. 9", "regfile.*");
+	figure_key(f, "regfile.*");
 	f->x = (struct figure_axis){.label = "registers of a thread", .unit = "count"};
 	f->y = (struct figure_axis){.label = "threads of the largest block", .unit = "count"};
 	return figure_add(f, "largest block", MARK_POINTS, x, y, NULL, n);

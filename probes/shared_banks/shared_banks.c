@@ -285,7 +285,7 @@ static int draw_banks(const struct study *s, struct figure_list *out)
 			f = figures_new(out, "shared-conflicts", "Shared memory: bank conflicts against stride");
 			if (!f)
 				return -ENOMEM;
-			figure_repeats(f, "Mei 2014, Fig. 5", "shared.*");
+			figure_key(f, "shared.*");
 			f->x = (struct figure_axis){.label = "between the words of two threads", .unit = "words"};
 			f->y = (struct figure_axis){.label = "one load of a warp", .unit = "cycles"};
 		}

@@ -478,7 +478,7 @@ static int draw_sharing(const struct study *s, struct figure_list *out)
 		return -1;
 	f->x = (struct figure_axis){.label = "footprint of each of the two", .unit = "bytes"};
 	f->y = (struct figure_axis){.unit = "cycles"};
-	figure_repeats(f, "Wong 2010, Fig. 20", "cache.constant.*.scope");
+	figure_key(f, "cache.constant.*.scope");
 	snprintf(f->caption, sizeof f->caption,
 		 "SM 0 goes over its footprint again after the other one has gone over as much of something else");
 	for (unsigned k = 0; k < places; k++) {

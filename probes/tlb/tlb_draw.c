@@ -170,8 +170,6 @@ static int draw_path(const struct study *s, unsigned experiment, const char *pat
 	n = collect(series, BY_OFFSET, 0, 0, m);
 	if (n) {
 		struct figure *f = figure_of(out, path, "-offset", "half of the pages moved", "offset", false);
-		if (f)
-			figure_repeats(f, "Wong 2010, Fig. 15", NULL);
 		if (!f || add(f, "mean", m, n))
 			return -1;
 		snprintf(key, sizeof(key), "tlb.%s.l2.line", path);

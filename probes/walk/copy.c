@@ -102,7 +102,7 @@ int loop_draw(const struct study *s, struct figure_list *out)
 	struct figure *f = figures_new(out, "copy-loops", "Bandwidth of a copy kernel against its reads");
 	if (!f)
 		return -1;
-	figure_repeats(f, "Lemeire 2016, Fig. 6", "memory.global.loop.*");
+	figure_key(f, "memory.global.loop.*");
 	f->x = (struct figure_axis){.label = "reads of a thread", .unit = "count", .log2 = true};
 	f->y = (struct figure_axis){.label = "bandwidth of whole launches", .unit = "GB/s"};
 	for (unsigned kind = 0; kind < KINDS; kind++) {

@@ -3,6 +3,7 @@
 #define FATHOM_PAPER_H
 #include "base/arena.h"
 #include "base/err.h"
+#include "data/figure.h"
 #include <stdbool.h>
 #include <stddef.h>
 
@@ -55,5 +56,8 @@ int paper_parse(struct paper **out, struct arena *a, const char *file, const cha
 /* A built-in paper by its name ("wong2010"), or a file whose name has a slash or ends in .paper. An unknown name is
  * -ENOENT, and the sentence names the known ones. */
 int paper_open(struct paper **out, struct arena *a, const char *name_or_path, struct err *e);
+
+/* Each figure that a built-in paper numbers says so in `paper`, unless it says another: "Wong 2010, Fig. 6". 0 or -ENOMEM. */
+int paper_name_figures(struct figure_list *l, struct err *e);
 
 #endif

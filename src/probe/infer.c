@@ -1,3 +1,4 @@
+#include "data/paper.h"
 #include "probe/batch.h"
 #include "probe/chase.h"
 #include "probe/engine.h"
@@ -134,5 +135,5 @@ int engine_draw(struct run *r, struct figure_list *out, struct err *e)
 		study_close(&s);
 	}
 	mem_free(plan.probes);
-	return rc;
+	return rc ? rc : paper_name_figures(out, e);
 }

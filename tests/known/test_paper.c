@@ -416,6 +416,23 @@ static void figures_have_the_papers_numbers(void **state)
 	arena_free(&a);
 }
 
+static void figures_say_whose_they_repeat(void **state)
+{
+	static const char *const names[][2] = {{"tlb-global", "Wong 2010, Fig. 13"},
+					       {"miss-rate-l1", "Mei 2014, Fig. 9"},
+					       {"l2-copy", "Lashgar 2015, Fig. 2"},
+					       {"of-nobody", ""}};
+	struct figure_list l = {0};
+	struct err e;
+	(void)state;
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		assert_non_null(figures_new(&l, names[i][0], "T"));
+	assert_int_equal(paper_name_figures(&l, &e), 0);
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		assert_string_equal(l.items[i].paper, names[i][1]);
+	figures_free(&l);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -429,6 +446,7 @@ int main(void)
 	    cmocka_unit_test(a_value_is_counted_once),
 	    cmocka_unit_test(a_setting_is_no_published_value),
 	    cmocka_unit_test(figures_have_the_papers_numbers),
+	    cmocka_unit_test(figures_say_whose_they_repeat),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
 	    cmocka_unit_test(unknown_papers_name_the_known),
 	};

@@ -78,13 +78,9 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
-	const bool as_hits = of->alike && (k < 2 || above->alike);
-	const double rows = of->loose + (k > 1 ? above->loose : 0),
-		     hits = as_hits ? 0 : c->price[0].loose + (k > 1 ? 2 : 1) * c->price[0].either, loose = hits + rows,
-		     more = as_hits ? of->shift - (k > 1 ? above->shift : 0) : of->value - above->value,
-		     moved = more - (of->value - above->value), low = of->low - above->high + moved,
-		     high = of->high - above->low + moved, half = fmax(GAP_LEAST, (high - low) / 2) + loose,
-		     middle = (low + high) / 2, v = fmax(low, fmin(high, more));
+	const double loose = of->loose + (k > 1 ? above->loose : 0), low = of->low - above->high,
+		     high = of->high - above->low, half = fmax(GAP_LEAST, (high - low) / 2) + loose,
+		     middle = (low + high) / 2, v = fmax(low, fmin(high, of->value - above->value));
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then: of this cost, or of the one above. */
 	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
@@ -96,10 +92,9 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 			      of->state != CHASE_DONE ? of->why : above->why);
 	else if ((c->grain > 1 || loose > 0 || swing > 0) && hi - lo > VAGUE * lo)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, hi,
-			      swing > 0	      ? "the SM's clock ran faster for a while"
-			      : rows > 0      ? "open rows of the memory may or may not be in it"
-			      : hits > c->gap ? "pages that hit differ by as much"
-					      : "the clock's steps allow no more");
+			      swing > 0	  ? "the SM's clock ran faster for a while"
+			      : loose > 0 ? "open rows of the memory may or may not be in it"
+					  : "the clock's steps allow no more");
 	else
 		study_measured_number(s, key, v, lo, hi, "sm",
 				      "a line as the first of its page, against the same line as the second", c->name,
@@ -118,24 +113,9 @@ static void take_back(struct tlb_level *l, const char *why)
 	l->set_count = 0;
 }
 
-/* Takes back a level before which a smaller cost, which no ring of pages has alone, may be that of another one: rows of the memory, or that level's own
- * cost taken for theirs, hide it, and nobody knows which level this is. */
-static void not_hidden(const struct tlb_path *c, struct tlb_level *l)
-{
-	char why[sizeof(l->reach.why)];
-
-	if (!c->unclear || !c->odd_count || c->odd[0] >= c->step[1] - c->gap)
-		return;
-	snprintf(why, sizeof(why),
-		 "some pages cost %.0f cycles, less than the first level seen does: one may hide before it", c->odd[0]);
-	take_back(l, why);
-}
-
 static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k)
 {
-	struct tlb_level judged = c->level[k];
-	const struct tlb_level *l = &judged;
-	not_hidden(c, &judged);
+	const struct tlb_level *l = &c->level[k];
 	const char *why = l->reach.why[0] ? l->reach.why : "it was not measured";
 	unsigned long long reach = l->reach.value, line = l->line.value, entries = l->entries.value,
 			   ways = l->ways.value;
@@ -180,45 +160,64 @@ static void conclude_level(struct study *s, const struct tlb_path *c, unsigned k
 	}
 }
 
-static void likely(struct study *s, const struct tlb_path *c, unsigned k, const char *what, double v, double either,
-		   const struct pages_result *j)
+static void estimate(struct study *s, const struct tlb_path *c, unsigned k, const char *what, double v, double either,
+		     const struct pages_result *j, enum judge_verdict verdict)
 {
+	static const char method[] = "one likelihood of all shapes, beside the rings of the path";
 	const struct pages_shape *q = &j->best;
-	char key[96];
+	char key[96], seen[300];
 
 	snprintf(key, sizeof(key), "tlb.%s.%s.%s", c->name, levels[k], what);
-	study_likely_number(
-	    s, key, v, v - either, v + either, "", "one likelihood of all shapes, beside the rings of the path",
-	    c->name,
-	    "%u sets of %u entries of %llu bytes, %s, explain %u rings; of %u shapes the next is worse by "
-	    "%.0f nats",
-	    q->sets, q->ways, (unsigned long long)q->line, q->folded ? "found by a hash" : "in turn", j->rings,
-	    j->candidates, j->margin[PAGES_ENTRIES]);
+	snprintf(seen, sizeof(seen),
+		 "%u sets of %u entries of %llu bytes, %s, explain %u rings; of %u shapes the next is worse by "
+		 "%.0f nats",
+		 q->sets, q->ways, (unsigned long long)q->line, q->folded ? "found by a hash" : "in turn", j->rings,
+		 j->candidates, j->margin[PAGES_ENTRIES]);
+	if (verdict == JUDGE_MEASURED)
+		study_measured_number(s, key, v, v - either, v + either, "", method, c->name, "%s", seen);
+	else
+		study_likely_number(s, key, v, v - either, v + either, "", method, c->name, "%s", seen);
+}
+
+static void know(struct tlb_level *l, const struct pages_shape *q)
+{
+	struct chase_fact *const facts[PAGES_KEYS] = {&l->line, &l->entries, &l->sets, &l->ways};
+
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
+		*facts[key] = (struct chase_fact){.state = CHASE_DONE, .value = pages_value(q, key)};
+	l->reach = (struct chase_fact){.state = CHASE_DONE, .value = q->line * l->entries.value};
+	l->set_count = 0;
 }
 
 /* Of a level that the rules leave open, what the judge says: as a whole, or nothing of it. */
 static bool conclude_judged(struct study *s, struct tlb_path *c, unsigned k)
 {
 	static const char *const what[PAGES_KEYS] = {"line", "entries", "sets", "ways"};
-	const struct tlb_level *l = &c->level[k];
+	enum judge_verdict verdict = JUDGE_MEASURED;
+	struct tlb_level *l = &c->level[k];
 	struct pages_result j;
 
 	if ((l->reach.state == CHASE_DONE && l->sets.state == CHASE_DONE) || l->no_page || l->tables ||
 	    (k && c->level[k - 1].reach.state != CHASE_DONE) || !tlb_judge(c, k, &j))
 		return false;
-	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
-		if (!pages_likely(&j, key))
-			return false;
+	for (enum pages_key key = 0; key < PAGES_KEYS; key++) {
+		const enum judge_verdict one = pages_verdict(&j, key);
+		verdict = one < verdict ? one : verdict;
+	}
 	const double reach = (double)j.best.line * (double)pages_value(&j.best, PAGES_ENTRIES);
 	/* Less than fits is none of it. */
-	if (l->reach.state == CHASE_DONE && reach < (double)l->reach.value)
+	if (verdict == JUDGE_OPEN || tlb_are_as_rows(c, k, &j.best) ||
+	    (l->reach.state == CHASE_DONE && reach < (double)l->reach.value))
 		return false;
 	for (enum pages_key key = 0; key < PAGES_KEYS; key++)
-		likely(s, c, k, what[key], (double)pages_value(&j.best, key), 0, &j);
-	likely(s, c, k, "reach", reach, 0, &j);
+		estimate(s, c, k, what[key], (double)pages_value(&j.best, key), 0, &j, verdict);
+	estimate(s, c, k, "reach", reach, 0, &j, verdict);
 	/* Rows of the memory and a clock that changes are in what the survey saw. */
 	if (k && !(c->rows > 0) && !(c->swing > 0))
-		likely(s, c, k, "latency", c->step[k] - c->step[k - 1], fmax(GAP_LEAST, 2 * c->grain), &j);
+		estimate(s, c, k, "latency", c->step[k] - c->step[k - 1], fmax(GAP_LEAST, 2 * c->grain), &j,
+			 JUDGE_LIKELY);
+	if (verdict == JUDGE_MEASURED)
+		know(l, &j.best);
 	return true;
 }
 
@@ -264,30 +263,12 @@ static bool conclude_other(struct study *s, const struct tlb_path *c, unsigned k
 	return true;
 }
 
-/* A cache that now and then still holds what walks read makes pages cost less than others, as one more level would; but it holds lines of
- * everybody, and no sets of pages. So behind the first level sets have to confirm what fits, if only that there are some. */
-static void doubt_walks(struct tlb_path *c)
-{
-	for (unsigned k = 1; k < c->level_count; k++) {
-		struct tlb_level *l = &c->level[k];
-		char why[sizeof(l->reach.why)];
-		if (l->reach.state != CHASE_DONE || l->sets.state == CHASE_DONE || l->ways.state == CHASE_DONE ||
-		    l->shown)
-			continue;
-		snprintf(why, sizeof(why),
-			 "no sets confirm it, and a cache that holds page table entries would look alike: %.100s",
-			 l->ways.why);
-		take_back(l, why);
-	}
-}
-
 /* other: a path that was concluded before, or NULL. */
 static void conclude_path(struct study *s, struct tlb_path *c, const struct tlb_path *other)
 {
 	char text[200], key[64];
 	unsigned sure = 0, told = 0;
 	bool judged[TLB_STEPS] = {false};
-	doubt_walks(c);
 	bool most = c->bytes >= study_device(s)->memory_bytes / 4 * 3;
 
 	while (sure < c->level_count && c->level[sure].reach.state == CHASE_DONE)
@@ -435,40 +416,6 @@ static enum chase_state follow(struct study *s, struct tlb_path *c)
 	return state;
 }
 
-static bool all_known(const struct tlb_path *c)
-{
-	unsigned known = 0;
-
-	while (known < c->level_count && c->level[known].reach.state == CHASE_DONE)
-		known++;
-	return known == c->level_count;
-}
-
-/* Whether a cost is one of the path's steps and so much more. */
-static bool is_upon_step(const struct tlb_path *c, double cost, double more)
-{
-	for (unsigned k = 0; k < c->steps; k++)
-		if (fabs(cost - c->step[k] - more) <= c->gap + TLB_ROWS_ALIKE * more)
-			return true;
-	return false;
-}
-
-/* Whether one path's levels come out once rows of the memory are known, and what those cost there is, on another path of which something does not, one
- * of the costs that only the memory has, or what all that are no level's are more than one that is. It is one memory. */
-static bool rows_of_another(const struct tlb_path *c, const struct tlb_path *other)
-{
-	unsigned upon = 0;
-
-	if (c->rows > 0 || !(other->rows > 0) || !other->level_count || !all_known(other) || other->unclear)
-		return false;
-	for (unsigned k = 1; k < c->steps && !all_known(c); k++)
-		if (isinf(c->near[k]) && fabs(c->step[k] - other->rows) <= c->gap + TLB_ROWS_ALIKE * other->rows)
-			return true;
-	for (unsigned i = 0; i < c->odd_count; i++)
-		upon += is_upon_step(c, c->odd[i], other->rows);
-	return c->unclear && upon && upon == c->odd_count;
-}
-
 /* Where what is nearest on one path is as large, in entries as long, as what is behind another level on the other one, it is that: a level before it, whose pages a
  * cache hid, or which costs no more than rows of the memory do, was not seen. */
 static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
@@ -484,26 +431,6 @@ static void doubt_first(struct tlb_path *c, const struct tlb_path *other)
 			 k + 1, other->name);
 		take_back(l, why);
 	}
-}
-
-/* Where both paths have the same levels before one that may be page table entries in a cache of data, and the other one has none there that can be told, it is
- * that: what differs between them is which lines of data they read. */
-static void doubt_tables(struct tlb_path *c, const struct tlb_path *other)
-{
-	char why[sizeof(c->level[0].reach.why)];
-	unsigned k = 0;
-
-	while (k < c->level_count && k < other->level_count && is_same(&c->level[k], &other->level[k]))
-		k++;
-	if (!k || k == c->level_count || !c->level[k].maybe_tables || c->level[k].reach.state != CHASE_DONE ||
-	    (k < other->level_count && other->level[k].reach.state == CHASE_DONE))
-		return;
-	snprintf(
-	    why, sizeof(why),
-	    "%s memory has the same levels before it, and not this one: page table entries in a cache of data would "
-	    "look like that",
-	    other->name);
-	take_back(&c->level[k], why);
 }
 
 static void begin(struct study *s, struct tlb_path *c, unsigned experiment)
@@ -530,20 +457,11 @@ static void study_tlb(struct study *s)
 		path[i].bare = i && state[TLB_ON_GLOBAL] == CHASE_DONE && tlb_none_quick(&path[TLB_ON_GLOBAL]);
 		state[i] = follow(s, &path[i]);
 	}
-	if (!study_pending(s) && state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE &&
-	    rows_of_another(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE])) {
-		begin(s, &path[TLB_ON_GLOBAL], TLB_ON_GLOBAL);
-		path[TLB_ON_GLOBAL].rows = path[TLB_ON_TEXTURE].rows;
-		path[TLB_ON_GLOBAL].rows_short = path[TLB_ON_TEXTURE].rows_short;
-		state[TLB_ON_GLOBAL] = follow(s, &path[TLB_ON_GLOBAL]);
-	}
 	if (study_pending(s))
 		return;
 	if (state[TLB_ON_GLOBAL] == CHASE_DONE && state[TLB_ON_TEXTURE] == CHASE_DONE) {
 		doubt_first(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
 		doubt_first(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
-		doubt_tables(&path[TLB_ON_TEXTURE], &path[TLB_ON_GLOBAL]);
-		doubt_tables(&path[TLB_ON_GLOBAL], &path[TLB_ON_TEXTURE]);
 	}
 	for (unsigned i = 0; i < PATHS; i++) {
 		if (state[i] == CHASE_DONE)

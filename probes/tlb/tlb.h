@@ -59,8 +59,7 @@ uint32_t tlb_other_role(const struct tlb_view *w, uint32_t v);
 #define GAP_LEAST     3.0 /* cycles within which costs are one */
 #define TLB_ODD	      8
 #define ROW_COST_MOST 100 /* cycles: no memory takes longer to open a row */
-#define TLB_SPREAD    9
-#define TLB_STEPS     5 /* levels, and the walk behind the last of them */
+#define TLB_STEPS     5	  /* levels, and the walk behind the last of them */
 struct tlb_level {
 	double floor; /* cost from which the level was missed */
 	double noise; /* how often a visit costs so much without a miss */
@@ -71,26 +70,18 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
-	bool shown;	   /* that it has sets, which need not all be known */
-	bool tables;	   /* more data made it miss, or nothing tells it from page table entries in a cache of data */
-	bool maybe_tables; /* it costs what page table entries in a cache of data would, and nothing drove those out */
-	bool uneven;	   /* strides of powers of two told another reach than dense pages do: so do unequal sets */
-	uint32_t crowded;  /* pages that fit, and one more does not, at the widest stride that showed it */
+	bool shown;	  /* that it has sets, which need not all be known */
+	bool tables;	  /* more data made it miss, or nothing tells it from page table entries in a cache of data */
+	bool uneven;	  /* strides of powers of two told another reach than dense pages do: so do unequal sets */
+	uint32_t crowded; /* pages that fit, and one more does not, at the widest stride that showed it */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 };
 struct tlb_price {
 	enum chase_state state;
-	double value;  /* cycles of a page's first access beyond those of a later one */
-	double loose;  /* and so much more or less of them with each page, or with all of them, for another reason */
-	double either; /* of hits: and so much more or less of them in each cost, beyond the half of what they cost */
-	bool usual;    /* none of it was seen while the SM's clock was faster */
-	double low, high;	   /* between which a clock that counts by several leaves it */
-	double spread[TLB_SPREAD]; /* quantiles of what visits cost */
-	bool near;		   /* no memory was asked */
-	bool stepped;		   /* of hits: nothing that the clock's steps do not make */
-	bool
-	    alike; /* visits cost as much more than hits, quantile by quantile: what makes those differ is in both, ... */
-	double shift; /* ... and this is how much more */
+	double value;	  /* cycles of a page's first access beyond those of a later one */
+	double loose;	  /* and so much more or less of them with each page, or with all of them, for another reason */
+	bool usual;	  /* none of it was seen while the SM's clock was faster */
+	double low, high; /* between which a clock that counts by several leaves it */
 	char why[240];
 };
 /* The paths, by their experiments. */
@@ -133,7 +124,8 @@ struct tlb_path {
 	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
-	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is that of hits */
+	struct tlb_price
+	    price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is that of hits, which cost nothing */
 	char why[240];
 };
 
@@ -182,8 +174,6 @@ double tlb_sigma(struct tlb_path *c, const struct tlb_view *w);
 /* How often a visit of the survey's rings costs so much more than it should, for no miss. centre: what each ring's pages cost; NAN: not all
  * the same. */
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise);
-/* Whether a ring shows one more level behind the last one seen. */
-bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w);
 /* Whether pages of a ring that tells no cost cost nothing all the same. */
 bool tlb_is_even(const struct tlb_path *c, const struct tlb_view *w);
 /* Whether a cache, and not the memory, had a ring's lines: c->slowest. */
@@ -255,6 +245,8 @@ uint32_t tlb_some_more(const struct tlb_path *c, uint32_t pages, uint64_t stride
 enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k);
 /* Refuses level k where it may be the open rows of the memory, which no_page says if they are. PENDING or DONE. */
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k);
+/* Whether a shape is what rows of a memory look like: sets of one entry, no larger than rows are and no dearer. */
+bool tlb_are_as_rows(const struct tlb_path *c, unsigned k, const struct pages_shape *q);
 /* Its ways and sets, where its reach is known. */
 enum chase_state tlb_sets(struct tlb_path *c, unsigned k);
 /* Which of n pages miss beside one page more than fits: a row of `hot` for each of several such pages. */

@@ -9,20 +9,17 @@
 
 #define CLEAN_SURE	3   /* laps without a miss, where a quarter of all visits miss */
 #define TOLD		0.9 /* of the visits have to say something */
-#define TOLD_EACH	0.5 /* of those to each page, of all orders together */
 #define SURE		4.5 /* standard deviations */
 #define SURE_NOT	8
 #define ROW_MISSES	2.5 /* of a lap, two of which one more row makes */
 #define SURE_ROWS	4
 #define AT_MOST		0.6 /* misses of a lap, of which one is certain where the ring does not fit */
 #define AT_LEAST	0.8
-#define OFTEN		0.2 /* of one miss a lap, by which visits too dear and too cheap may differ and come as often */
 #define COST_ALIKE	0.03 /* of a cost, by which single visits differ from it */
 #define FIT_ORDERS	5    /* at first, ... */
 #define FIT_ORDERS_MOST 20   /* ... and where that does not tell */
 #define MORE		3    /* standard deviations */
 #define MANY_MORE	3
-#define LONGER		0.1 /* of what comes upon followers */
 #define SKIPPED		0.01
 #define SKIPPED_MOST	0.1
 #define MANY_LOW	8
@@ -255,8 +252,6 @@ struct orders_sum {
 	struct tlb_path *c;
 	unsigned k;
 	struct balance sum, at; /* of all visits, and of those that cost what misses do */
-	uint32_t *own, *low;	/* each page's misses, and its visits that cost as much less than a hit */
-	uint32_t *says;		/* each page's visits that say something */
 	double laps, skipped;	/* skipped: visits that what translates never saw */
 	struct tlb_roles *roles;
 	uint32_t *landing; /* each page's visits in which a miss would show by roles */
@@ -280,35 +275,9 @@ static void add_balance(void *ctx, unsigned order, const struct tlb_view *w)
 	s->at.high += at.high;
 	s->at.low += at.low;
 	s->at.lower += at.lower;
-	for (uint32_t v = 0; v < w->visits; v++) {
-		s->own[ring_page(w, v)] += tlb_missed(s->c, s->k, w->cost[v]);
-		s->low[ring_page(w, v)] += tlb_is_low(s->c, s->k, w->cost[v]);
-		s->says[ring_page(w, v)] += !isnan(w->cost[v]);
-	}
 	tlb_roles_add(s->c, w, s->roles);
 	s->skipped += w->skipped;
 	s->laps += w->visits / w->pages;
-}
-
-/* Where much else comes upon single visits, it hardly costs what a miss does. A miss may cost what the survey never saw, but then no
- * page has more of them than others, and all together are not one of each lap more than what else comes upon openers, which take
- * longer than followers and meet a little more of it. */
-static bool none_missed(const struct orders_sum *s, uint32_t pages)
-{
-	const struct balance *at = &s->at;
-	/* What is seen as far below a hit need not be that: it counts where it comes as often, but for much less than one miss of each lap. */
-	const double alike = fmax(MORE * chance_of(at), OFTEN * s->laps),
-		     low = fabs(at->high - at->low) <= alike ? at->low : 0, more = s->sum.high - s->sum.low;
-	const unsigned much =
-	    stat_binomial_limit((uint32_t)s->laps, fmin(0.5, s->sum.high / (s->laps * pages)), TLB_CHANCE / pages);
-	bool none = at->high - low + SURE * sqrt(at->high + low + 1) < AT_MOST * s->laps &&
-		    more < AT_LEAST * s->laps + LONGER * s->sum.low;
-
-	/* Nor more than it has of visits as much too cheap, as pages have whose lines lie in crowded sets of a cache. */
-	for (uint32_t i = 0; i < pages && none; i++)
-		none = s->own[i] <= much ||
-		       (double)s->own[i] - s->low[i] <= SURE * sqrt((double)s->own[i] + s->low[i] + 1);
-	return none;
 }
 
 /* And whether so many more visits cost what misses do, wherever hits of this level or of those above would be as far below. Where one
@@ -319,19 +288,6 @@ static bool some_missed(const struct orders_sum *s)
 
 	return more > SURE_NOT * sqrt(s->at.high + s->at.lower + 1) && more > AT_LEAST * s->laps &&
 	       (s->denied || all > AT_LEAST * s->laps);
-}
-
-/* The same where a cache in front of the TLB has lines of a page now and then, and many visits say nothing. That cache knows nothing of what the
- * TLB replaces: of one miss of each lap as many show as of the page that says the least, but for laps without a page that was skipped,
- * and those behind them, which may have fitted. */
-static bool none_between(const struct orders_sum *s, uint32_t pages)
-{
-	double shown = s->laps;
-
-	for (uint32_t i = 0; i < pages; i++)
-		shown = fmin(shown, s->says[i]);
-	shown -= 2 * s->skipped;
-	return s->fit && shown >= TOLD_EACH * s->laps && no_surplus(&s->sum, shown);
 }
 
 static void look_at_roles(void *ctx, unsigned order, const struct tlb_view *w)
@@ -365,12 +321,9 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 	bool over = false, by_places = false;
 
 	*fits = false;
-	s.own = ARENA_ARRAY(study_arena(c->study), 4 * (size_t)ring->pages, uint32_t);
-	s.low = s.own + ring->pages;
-	s.says = s.low + ring->pages;
-	s.landing = s.says + ring->pages;
+	s.landing = ARENA_ARRAY(study_arena(c->study), ring->pages, uint32_t);
 	s.roles = tlb_roles_new(study_arena(c->study));
-	if (!s.own || !s.roles) {
+	if (!s.landing || !s.roles) {
 		snprintf(c->why, sizeof(c->why), "out of memory");
 		return CHASE_UNDECIDED;
 	}
@@ -379,7 +332,7 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 		if (state != CHASE_DONE)
 			return state;
 		const double more = s.sum.high - s.sum.low, chance = chance_of(&s.sum);
-		*fits = s.fit && (no_surplus(&s.sum, s.laps) || none_missed(&s, ring->pages));
+		*fits = s.fit && no_surplus(&s.sum, s.laps);
 		over = (!as_others(&s.sum, &s.at) && more > SURE_NOT * chance && more > AT_LEAST * s.laps) ||
 		       some_missed(&s);
 		const int says = by_roles(&s, ring, last, turns);
@@ -393,10 +346,8 @@ static enum chase_state by_orders(struct tlb_path *c, unsigned k, const struct t
 			break;
 	}
 	c->why[0] = '\0';
-	if (!s.told && !by_places) {
-		*fits = none_between(&s, ring->pages);
-		over = false;
-	}
+	if (!s.told && !by_places)
+		*fits = over = false;
 	return (*fits || over) ? CHASE_DONE : CHASE_UNDECIDED;
 }
 

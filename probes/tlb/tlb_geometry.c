@@ -17,7 +17,6 @@
 #define LINE_LEAST  4096u /* nobody has smaller pages */
 #define HALVINGS    8	  /* sets dealt unevenly may have seemed a line of several; more of them only cost time */
 #define ODD_MOST    0.05  /* of the visits are delayed by what delays followers as often */
-#define EXTRAS	    4
 #define BLUR_SIGMAS 3
 
 enum chase_state tlb_undecided(struct chase_fact *f, const char *fmt, ...)
@@ -242,25 +241,6 @@ static enum chase_state dense(struct tlb_path *c, unsigned k, uint64_t stride, u
 	return a;
 }
 
-/* Whether an entry covers no more than a line: then as many pages fit at twice the stride, all of them, or with half of them moved
- * by a line where every second set is passed by. Only where no longer stride was looked at before. */
-static enum chase_state no_longer(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t line, bool *sure)
-{
-	const struct tlb_ring ring[] = {{.pages = pages, .stride = 2 * line},
-					{.pages = pages, .stride = 2 * line, .from = (pages + 1) / 2, .offset = line}};
-	enum chase_state all = CHASE_DONE;
-
-	*sure = 2 * line * (pages + 1) + 2 * RING_PAGE > c->bytes;
-	for (unsigned i = 0; i < 2 && !*sure; i++) {
-		bool yes;
-		enum chase_state state = tlb_fits(c, k, &ring[i], &yes);
-		if (state == CHASE_PENDING)
-			all = state;
-		*sure = state == CHASE_DONE && yes;
-	}
-	return *sure ? CHASE_DONE : all;
-}
-
 /* What a page costs, mostly, of those that do not fit, as far as a row of the memory may. NAN: there are none. */
 static double cost_of_unfit(const struct tlb_path *c, unsigned k, const struct tlb_view *w)
 {
@@ -313,27 +293,6 @@ static enum chase_state are_pieces(struct tlb_path *c, unsigned k, uint32_t page
 		l->piece = cost_of_unfit(c, k, &w) - c->step[k];
 	}
 	return state;
-}
-
-/* Moved by a part of a line, a page more than fits is in the same entry, and does not fit, either. In sets that are dealt unevenly those that
- * were moved by a line may have conflicted, so that what seems a line is several: then there are sets with room for a page so moved. */
-static enum chase_state no_shorter(struct tlb_path *c, unsigned k, uint32_t pages, uint64_t line, bool *sure)
-{
-	enum chase_state all = CHASE_DONE;
-
-	*sure = true;
-	for (uint32_t i = 0; i < EXTRAS && *sure; i++) {
-		const struct tlb_ring ring = {
-		    .pages = pages + 1, .stride = line, .from = pages, .offset = line / 2, .extra = i ? pages + i : 0};
-		bool yes = false;
-		enum chase_state state = tlb_fits(c, k, &ring, &yes);
-		if (state == CHASE_PENDING)
-			all = state;
-		else if (state == CHASE_UNDECIDED)
-			return state;
-		*sure = !yes;
-	}
-	return *sure ? all : CHASE_DONE;
 }
 
 static void conflict_again(char *why, size_t n, uint64_t offset)
@@ -443,23 +402,6 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 			 (unsigned long long)reach, (unsigned long long)(2 * line), (unsigned long long)half);
 		state = CHASE_UNDECIDED;
 	}
-	bool sure = true;
-	if (state == CHASE_DONE && (l->again || l->uneven)) {
-		state = no_shorter(c, k, (uint32_t)(reach / line), line, &sure);
-		if (state == CHASE_DONE && !sure) {
-			say_unlike(c->why, sizeof(c->why), l);
-			state = CHASE_UNDECIDED;
-		}
-	} else if (state == CHASE_DONE && line >= widest)
-		state = no_longer(c, k, (uint32_t)(reach / line), line, &sure);
-	if (state == CHASE_DONE && !sure) {
-		snprintf(c->why, sizeof(c->why),
-			 "%llu pages fit in steps of %llu bytes, and not in twice that, nor with half of them moved: "
-			 "entries "
-			 "may cover more",
-			 (unsigned long long)(reach / line), (unsigned long long)line);
-		state = CHASE_UNDECIDED;
-	}
 	if (state != CHASE_DONE) {
 		if (state == CHASE_UNDECIDED)
 			tlb_undecided(&l->reach, "%s", c->why);
@@ -469,25 +411,6 @@ static enum chase_state reach_and_line(struct tlb_path *c, unsigned k)
 	l->line = (struct chase_fact){.state = CHASE_DONE, .value = line};
 	l->entries = (struct chase_fact){.state = CHASE_DONE, .value = reach / line};
 	return CHASE_DONE;
-}
-
-/* Where many lines have to be read, those of more pages are fewer of each: a page more than fits must not fit with as many of each,
- * else it is not the pages that are too many. */
-static enum chase_state by_pages(struct tlb_path *c, unsigned k, bool *sure)
-{
-	const uint32_t n = (uint32_t)c->level[k].entries.value;
-	const uint64_t stride = c->level[k].line.value;
-	struct tlb_ring full = {.pages = n, .stride = stride}, over = {.pages = n + 1, .stride = stride};
-	bool yes = false;
-
-	*sure = true;
-	full.lines = tlb_lines(c, &full);
-	if (full.lines == tlb_lines(c, &over))
-		return CHASE_DONE;
-	over.lines = full.lines;
-	enum chase_state state = tlb_fits(c, k, &over, &yes);
-	*sure = !yes;
-	return state;
 }
 
 /* Whether as many pages as fit do with so many lines of each. */
@@ -542,25 +465,18 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	l->no_page = false;
 	l->piece = NAN;
 	l->again = 0;
-	l->uneven = l->shown = l->tables = l->maybe_tables = false;
+	l->uneven = l->shown = l->tables = false;
 	for (unsigned i = 0; i < k; i++)
 		if (c->level[i].entries.state != CHASE_DONE)
 			return tlb_undecided(&l->reach, "the level above is not known, and hides what this one does");
 	enum chase_state state = reach_and_line(c, k);
 	if (state == CHASE_DONE) {
-		static const char *const why[] = {
-		    "a page more than fits does, with more lines of each: a cache's doing",
-		    "the same pages with more lines of each do not fit: a cache's doing"};
-		unsigned with = 0;
-		state = by_pages(c, k, &sure);
-		if (state == CHASE_DONE && sure) {
-			state = no_cache(c, k, &sure);
-			with = 1;
-		}
+		state = no_cache(c, k, &sure);
 		if (state == CHASE_UNDECIDED || (state == CHASE_DONE && !sure)) {
 			l->tables = state == CHASE_DONE;
 			if (l->tables)
-				snprintf(c->why, sizeof(c->why), "%s", why[with]);
+				snprintf(c->why, sizeof(c->why),
+					 "the same pages with more lines of each do not fit: a cache's doing");
 			l->reach.state = l->line.state = l->entries.state = CHASE_UNDECIDED;
 			return tlb_undecided(&l->reach, "%s", c->why);
 		}

@@ -4,13 +4,11 @@
 #include "tlb.h"
 #include <math.h>
 
-#define SKIPPED	  0.01 /* of the visits */
 #define BEYOND	  0.1  /* of a cost, that another one is larger at least */
 #define TOLD	  0.9  /* of the visits have a cost, ... */
 #define ODD_MOST  0.75 /* ... of which so many may be none of a hit's, ... */
 #define EVEN	  3    /* ... standard deviations more of them too dear than too cheap, ... */
 #define EVEN_MOST 0.1  /* ... that are so many of all visits */
-#define TORN	  0.1  /* of the pages, and of the visits, that have no level's cost */
 
 /* How much the cost of one page differs from visit to visit. */
 double tlb_sigma(struct tlb_path *c, const struct tlb_view *w)
@@ -97,46 +95,6 @@ static double noise_around(const struct tlb_view *w, unsigned rings, const doubl
 double tlb_noise(const struct tlb_view *w, unsigned rings, const double *centre, double rise)
 {
 	return fmax(noise_of(w, rings, rise), noise_around(w, rings, centre, rise));
-}
-
-/* What a cost that is no level's is beyond the last of them at least. An opener may have met a faster clock than the follower did. */
-static double beyond_last(const struct tlb_path *c)
-{
-	const double last = c->step[c->steps - 1];
-
-	return 2 * c->gap + 4 * c->sigma + BEYOND * last + c->rows + c->swing * (c->slowest + last);
-}
-
-/* Pages that cost more than a miss of the last level seen, nearly all of them, and no two of them the same: there is one more. */
-static bool is_dearer(struct tlb_path *c, const struct tlb_view *w)
-{
-	double *v = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->pages, double), each;
-	size_t m = v && w->skipped <= SKIPPED * w->visits ? tlb_page_costs(c, w, v, &each, NULL) : 0;
-
-	return 2 * m > w->pages && stat_quantile(v, m, 0.25, v + w->pages) > c->step[c->steps - 1] + beyond_last(c);
-}
-
-/* Pages that cost now this and now that, and often more than a miss of the last level seen: there is one more, which replaces
- * in such a way that no page always misses it. Caches of data that replace so make costs too low as often. */
-static bool is_torn(struct tlb_path *c, const struct tlb_view *w)
-{
-	const double last = c->step[c->steps - 1], beyond = beyond_last(c);
-	double *v = ARENA_ARRAY(study_arena(c->study), w->pages, double), each, over = 0, under = 0, of = 0;
-	size_t mixed, m = v ? tlb_page_costs(c, w, v, &each, &mixed) : 0;
-
-	if (!v || (double)mixed <= TORN * (double)(m + mixed))
-		return false;
-	for (uint32_t i = 0; i < w->visits; i++) {
-		of += !isnan(w->cost[i]);
-		over += w->cost[i] >= (float)(last + beyond);
-		under += w->cost[i] <= (float)(last - beyond);
-	}
-	return over - 2 * under > TORN * of;
-}
-
-bool tlb_one_more(struct tlb_path *c, const struct tlb_view *w)
-{
-	return is_torn(c, w) || is_dearer(c, w);
 }
 
 /* What most visits of a ring do not cost: nothing, or no more than a row of the memory that is not open. */

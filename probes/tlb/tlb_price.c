@@ -7,8 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define ALIKE	    0.05 /* of the cost that the survey saw */
-#define CLOCK_TRIES 6	 /* besides the first one, of a ring that met one clock */
+#define ALIKE 0.05 /* of the cost that the survey saw */
 
 static enum chase_state undecided(struct tlb_price *out, const char *why)
 {
@@ -35,115 +34,16 @@ static double middle_mean(double *cost, size_t n, double *scratch, double reach,
 	return *kept ? sum / (double)*kept : middle;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-	return (x > y) - (x < y);
-}
-
-static void spread_of(const struct tlb_visits *v, struct tlb_price *out)
-{
-	for (unsigned i = 0; i < TLB_SPREAD; i++)
-		out->spread[i] = stat_quantile(v->cost, v->n, (i + 1) / (TLB_SPREAD + 1.0), v->scratch);
-	out->near = v->near;
-}
-
-/* Whether all quantiles are as far from those of hits, and lines were as near. What the clock's steps put to hits need not be in misses, which begin
- * elsewhere in a step, however alike all of them are. */
-static void compare_with_hits(const struct tlb_price *hits, struct tlb_price *of)
-{
-	double least = INFINITY, most = -INFINITY, sum = 0;
-
-	for (unsigned i = 0; i < TLB_SPREAD; i++) {
-		const double more = of->spread[i] - hits->spread[i];
-		least = fmin(least, more);
-		most = fmax(most, more);
-		sum += more;
-	}
-	/* Where all hits cost the same, any misses that do are. */
-	const bool differ = hits->spread[TLB_SPREAD - 1] > hits->spread[0];
-	/* Nor is anything as far from hits whose first lines caches have. */
-	of->alike = !hits->stepped && differ && hits->spread[TLB_SPREAD / 2] >= -GAP_LEAST &&
-		    (hits->loose > 0 || hits->either > 0) && of->near == hits->near && most - least <= GAP_LEAST;
-	of->shift = sum / TLB_SPREAD;
-}
-
-/* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
- * That is in every price, and comes with most visits or with few. */
-#define TAILS	  0.25
-#define HIT_LEAST 1 /* cycles in the mean, of which nobody knows that they are any */
-static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
-{
-	const struct tlb_level *l = &c->level[0];
-	struct tlb_visits v;
-	size_t kept;
-
-	/* Nothing, once what rows cost is known: prices are those of pages whose rows are open. */
-	if (c->rows > 0 || !c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
-		return out->state = CHASE_DONE;
-	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
-	if (tlb_visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < TLB_VISITS_LEAST)
-		return out->state;
-	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
-	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
-	const double last = (double)(v.n - 1);
-	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
-	 * Rows of the memory only put to it. */
-	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
-	out->stepped = c->grain > 1 && high <= c->grain && low >= -c->grain;
-	const bool by_steps = out->stepped && fabs(out->value) <= HIT_LEAST;
-	const bool even = out->value > c->gap && high - low <= c->gap;
-	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
-		out->loose = high - low;
-	/* No hit is faster as the first of its page than nothing makes it: then caches have the lines of one and not of the other. */
-	if (out->value < -c->gap && !by_steps) {
-		out->loose = fmax(out->loose, -out->value);
-		out->value = 0;
-	}
-	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
-	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
-	 * none. Nothing but where in its steps they begin makes an opener faster. */
-	if (out->value > GAP_LEAST && (out->value <= c->gap || even))
-		out->value = out->either = out->value / 2;
-	else if (fabs(out->value) <= c->gap)
-		out->value = 0;
-	out->low = out->high = out->value;
-	spread_of(&v, out);
-	return out->state;
-}
-
-/* Two costs that most visits have one of, ascending. Where delayed visits fill the gap between them, peaks. False: there are not two. */
-#define ROW_SHARE 0.15
-static bool two_costs(struct tlb_path *c, const struct tlb_visits *v, struct stat_mode *mode)
-{
-	struct chase_peak peak[3];
-	uint32_t *ticks = ARENA_ARRAY(study_arena(c->study), v->n + 1, uint32_t);
-	const uint32_t grain = (uint32_t)c->grain;
-
-	if (stat_modes(v->cost, v->n, c->gap, ROW_SHARE, mode, 3, v->scratch) == 2)
-		return true;
-	if (!ticks)
-		return false;
-	for (size_t i = 0; i < v->n; i++)
-		ticks[i] = (uint32_t)fmax(v->cost[i], 0);
-	if (chase_peaks(ticks, (uint32_t)v->n, grain, ROW_SHARE, peak, 3) != 2)
-		return false;
-	for (size_t i = 0; i < 2; i++)
-		mode[i] = (struct stat_mode){.centre = peak[i].centre,
-					     .lo = peak[i].centre - c->gap / 2 - grain,
-					     .hi = peak[i].centre + c->gap / 2 + grain};
-	return true;
-}
-
 /* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
  * nobody knows that yet. */
-#define ROW_ALIKE 0.1 /* of what a row costs */
+#define ROW_ALIKE 0.1  /* of what a row costs */
+#define ROW_SHARE 0.15 /* of the visits have each of both costs */
 static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 {
 	struct stat_mode mode[3];
 	size_t n = 0;
 
-	if (!two_costs(c, v, mode))
+	if (stat_modes(v->cost, v->n, c->gap, ROW_SHARE, mode, 3, v->scratch) != 2)
 		return false;
 	const double apart = mode[1].centre - mode[0].centre;
 	/* Where nobody knows what rows cost, neither the clock's steps nor a faster clock may be what sets the two apart. */
@@ -155,37 +55,6 @@ static bool without_rows(struct tlb_path *c, struct tlb_visits *v)
 			v->cost[n++] = v->cost[i];
 	v->n = n;
 	return true;
-}
-
-/* Followers that a cache in the SM answers are as quick at any clock, nearly: of visits that are all alike other launches say which clock they
- * met. One of them met both, or the cheapest counts. */
-static enum chase_state at_usual_clock(struct tlb_path *c, const struct tlb_ring *ring, double from, double below,
-				       struct tlb_visits *v)
-{
-	size_t kept;
-	double least = middle_mean(v->cost, v->n, v->scratch, c->gap, &kept);
-
-	for (uint32_t i = 1; i <= CLOCK_TRIES && !v->both; i++) {
-		struct tlb_ring again = *ring;
-		struct tlb_price at = {.state = CHASE_UNDECIDED};
-		struct tlb_visits one;
-		again.turns = tlb_turns(c, ring) + i;
-		if (tlb_visits_get(c, &again, from, below, &one, &at) == CHASE_PENDING)
-			return CHASE_PENDING;
-		/* One that is not to be had proves nothing. */
-		if (at.state != CHASE_DONE) {
-			v->usual = false;
-			break;
-		}
-		if (one.n < TLB_VISITS_LEAST || !one.usual)
-			continue;
-		const double cost = middle_mean(one.cost, one.n, one.scratch, c->gap, &kept);
-		if (!one.both && cost >= least)
-			continue;
-		least = cost;
-		*v = one;
-	}
-	return CHASE_DONE;
 }
 
 /* Where nothing is kept of what loads of global memory read, nothing is of what walks do. */
@@ -203,8 +72,9 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	char why[200];
 
 	*out = (struct tlb_price){.state = CHASE_UNDECIDED};
+	/* What hits costs nothing. */
 	if (!k)
-		return price_of_hits(c, out);
+		return out->state = CHASE_DONE;
 	if (up->reach.state != CHASE_DONE)
 		return undecided(out, up->reach.why);
 	/* Twice as many pages as fit, or as the buffer has room for: whatever is replaced, most of them miss. */
@@ -216,13 +86,6 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	const struct tlb_ring over = {.pages = (uint32_t)pages, .stride = up->line.value};
 	if (tlb_visits_get(c, &over, up->floor, below, &v, out) != CHASE_DONE)
 		return out->state;
-	if (v.usual && v.n >= TLB_VISITS_LEAST && at_usual_clock(c, &over, up->floor, below, &v) == CHASE_PENDING)
-		return out->state = CHASE_PENDING;
-	/* What was served by a cache on the path before says nothing of rows, and this one may ask the memory. */
-	if (v.n >= TLB_VISITS_LEAST) {
-		spread_of(&v, out);
-		compare_with_hits(&c->price[0], out);
-	}
 	const bool either = !v.near && !without_rows(c, &v) && c->rows > 0;
 	if (v.n < TLB_VISITS_LEAST)
 		return undecided(out, "too few visits to pages that do not fit the level above cost what one does");

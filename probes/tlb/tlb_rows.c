@@ -147,6 +147,11 @@ static enum chase_state are_rows(struct tlb_path *c, unsigned k, bool *yes)
 	return all;
 }
 
+bool tlb_are_as_rows(const struct tlb_path *c, unsigned k, const struct pages_shape *q)
+{
+	return q->ways == 1 && q->line < ROWS_MOST && tlb_least_cost(c, k) <= ROW_COST_MOST;
+}
+
 enum chase_state tlb_or_rows(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];

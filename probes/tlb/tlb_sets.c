@@ -10,11 +10,9 @@
 #define EXTRAS	    4
 #define HOT_ORDERS  4  /* ways to go round a ring, ... */
 #define MORE_ORDERS 16 /* ... and where pages of a set take turns in missing, which depends on them */
-#define MANY_ANYWAY 0.25
 #define EXTRAS_MOST 40
-#define APART_MOST  5	/* times as far as all entries reach, odd ones only */
-#define ONE_LEAST   8	/* pages, that chance does not put into other places each */
-#define ALIKE_MOST  120 /* where those so far make sets of one size */
+#define APART_MOST  5 /* times as far as all entries reach, odd ones only */
+#define ONE_LEAST   8 /* pages, that chance does not put into other places each */
 
 /* The pages that conflict with one more, put `past` lines behind the reach. */
 static enum chase_state conflict(struct tlb_path *c, unsigned k, uint32_t past, unsigned orders, bool *hot,
@@ -118,45 +116,12 @@ static uint32_t spacing(const struct groups *g)
 	return all && 4 * exactly >= 3 * groups && are_sets_apart(g, all) ? all : 0;
 }
 
-/* Pages more than fit that are worth asking for: more of them where those so far made sets of one size, and none but those. */
-static unsigned extras(const struct tlb_level *l, const struct groups *g, bool equal, unsigned most)
-{
-	const uint32_t size = l->set_count ? l->set_size[0] : 0, sets = size ? g->n / size : 0;
-
-	if (most < EXTRAS_MOST || g->merged || !equal || size < 2 || g->n % size || 5 * sets / 4 <= most)
-		return most;
-	return 5 * sets / 4 <= ALIKE_MOST ? 5 * sets / 4 : most;
-}
-
-/* That all pages of one set miss now and then looks like what comes upon all of them, and does so where they fit, too: UNDECIDED. */
-static enum chase_state miss_anyway(struct tlb_path *c, unsigned k, bool *hot)
-{
-	struct tlb_level *l = &c->level[k];
-	const uint32_t n = (uint32_t)l->entries.value;
-	const struct tlb_ring full = {.pages = n, .stride = l->line.value};
-	uint32_t count = 0;
-	bool always, fit = true;
-	/* Where single pages do not tell, they do together. */
-	const enum chase_state state =
-	    l->blurred ? tlb_fits(c, k, &full, &fit) : tlb_hot(c, k, &full, HOT_ORDERS, hot, &always);
-
-	if (l->blurred && state == CHASE_DONE)
-		return fit ? state : tlb_undecided(&l->ways, "most pages miss although all of them fit");
-	for (uint32_t q = 0; state == CHASE_DONE && q < n; q++)
-		count += hot[q];
-	if (state == CHASE_UNDECIDED)
-		return tlb_undecided(&l->ways, "%s", c->why);
-	if (state == CHASE_DONE && count > MANY_ANYWAY * n)
-		return tlb_undecided(&l->ways, "%u of %u pages miss now and then although all of them fit", count, n);
-	return state;
-}
-
 /* Pages that one more conflicts with, and one more again: what they say so far. */
 struct asked {
 	struct groups g;
 	struct tlb_conflicts rows;
 	bool *hot, *row;
-	uint32_t past[ALIKE_MOST], seen, fewest, largest;
+	uint32_t past[EXTRAS_MOST], seen, fewest, largest;
 	bool equal, steady, none; /* none: a page conflicts with none */
 	unsigned orders;	  /* in which each ring is read */
 };
@@ -189,38 +154,6 @@ static enum chase_state ask_extra(struct tlb_path *c, unsigned k, uint32_t past,
 static bool has_room(const struct tlb_path *c, const struct tlb_level *l, uint32_t past)
 {
 	return (l->entries.value + past) * l->line.value + 2 * RING_PAGE <= c->bytes;
-}
-
-/* Of unequal sets a part comes up late, as small ones are full and passed by. Lines are dealt to them as often as they hold: a page as much further as
- * all of them hold is in the same set as one that no other has conflicted with yet. */
-static enum chase_state ask_unseen(struct tlb_path *c, unsigned k, struct asked *a)
-{
-	for (uint32_t before = 0; a->seen < a->g.n && a->seen != before && a->rows.rows < ALIKE_MOST;) {
-		enum chase_state all = CHASE_DONE;
-		unsigned asked = 0;
-		before = a->seen;
-		for (uint32_t q = 0; q < a->g.n && asked < EXTRAS && a->rows.rows < ALIKE_MOST; q++) {
-			if (a->g.of[q] || !has_room(c, &c->level[k], q))
-				continue;
-			asked++;
-			const enum chase_state state = ask_extra(c, k, q, a);
-			if (state == CHASE_UNDECIDED)
-				return state;
-			all = state == CHASE_PENDING ? state : all;
-		}
-		if (all != CHASE_DONE)
-			return all;
-	}
-	return CHASE_DONE;
-}
-
-/* Whether every two neighbours conflict with the same pages: then one entry covers both. */
-static bool in_pairs(const struct groups *g)
-{
-	for (uint32_t q = 0; q + 1 < g->n; q += 2)
-		if (g->of[q] != g->of[q + 1])
-			return false;
-	return true;
 }
 
 /* Whether two groups together are as many pages as the largest one is: parts of one set, of which each misses for other extras, would look
@@ -265,6 +198,71 @@ static enum chase_state by_left_out(struct tlb_path *c, unsigned k, const struct
 	return CHASE_DONE;
 }
 
+/* Asks for one page more than fits, and one more again, until all pages were seen. UNDECIDED: l->ways says why. */
+static enum chase_state ask_extras(struct tlb_path *c, unsigned k, struct asked *a)
+{
+	struct tlb_level *l = &c->level[k];
+	const uint32_t n = a->g.n;
+	/* What many pages cost, few extras have to do. */
+	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
+	enum chase_state all = CHASE_DONE;
+
+	for (unsigned i = 0; i < most && (a->seen < n || a->g.merged || !a->steady) && has_room(c, l, i); i++) {
+		/* All that were not there have been asked for: those behind are looked at once they are. */
+		const enum chase_state state = ask_extra(c, k, i, a);
+		if (state == CHASE_UNDECIDED)
+			return tlb_undecided(&l->ways, "%s", c->why);
+		all = state == CHASE_PENDING ? state : all;
+		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
+			break;
+	}
+	if (all == CHASE_DONE && !l->set_count)
+		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
+	return l->ways.state = all;
+}
+
+/* How many sets distances within groups say that there are, where groups do not; 0: they do not, either. */
+static uint32_t sets_by_spacing(const struct asked *a, const struct tlb_level *l)
+{
+	const uint32_t n = a->g.n, sets = spacing(&a->g);
+
+	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
+	 * turns and which part depends on the order. */
+	if (sets == 1 && (a->largest < NEARLY_ALL * n || a->fewest < TURNS * n))
+		return 0;
+	return sets && n % sets == 0 && 2 * l->set_size[0] > n / sets ? sets : 0;
+}
+
+/* The same by groups, each of which is a set. */
+static enum chase_state sets_by_groups(struct tlb_level *l, const struct asked *a, bool *turns)
+{
+	const uint32_t n = a->g.n, ways = l->set_size[0];
+	char why[sizeof(l->ways.why)] = "";
+
+	if (!a->equal && a->seen != n) {
+		snprintf(why, sizeof(why), "sets are unequal, and only %u of %u entries were seen", a->seen, n);
+	} else if (!a->equal && may_be_parts(l)) {
+		*turns = true;
+		snprintf(why, sizeof(why), "sets are unequal, and two of them together are as large as another one");
+	} else if (tlb_may_be_visits(&a->rows)) {
+		snprintf(why, sizeof(why), "every so many visits of a lap miss, as they may in one set");
+	} else if (a->equal && n % ways) {
+		snprintf(why, sizeof(why), "%u entries are not whole sets of %u", n, ways);
+	}
+	if (why[0]) {
+		l->set_count = 0;
+		return tlb_undecided(&l->ways, "%s", why);
+	}
+	if (!a->equal)
+		tlb_undecided(&l->ways, "sets are of unequal size");
+	else
+		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
+	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = a->equal ? n / ways : l->set_count};
+	if (a->equal)
+		l->set_count = 0;
+	return CHASE_DONE;
+}
+
 /* Ways and sets, of rings in so many orders. *turns: UNDECIDED, because pages take turns in missing. */
 static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders, bool *turns)
 {
@@ -274,106 +272,40 @@ static enum chase_state sets_by(struct tlb_path *c, unsigned k, unsigned orders,
 	struct asked asked = {.g = {.of = ARENA_ARRAY(arena, n, uint32_t), .n = n},
 			      .rows = {.n = n},
 			      .hot = ARENA_ARRAY(arena, n + 1, bool),
-			      .row = ARENA_ARRAY(arena, (size_t)ALIKE_MOST * n, bool),
+			      .row = ARENA_ARRAY(arena, (size_t)EXTRAS_MOST * n, bool),
 			      .fewest = n,
 			      .equal = true,
 			      .steady = true,
 			      .orders = orders};
-	enum chase_state all = CHASE_DONE;
 
 	l->set_count = 0;
 	*turns = false;
-	/* What many pages cost, few extras have to do. */
-	const unsigned most = n <= 1024 ? EXTRAS_MOST : EXTRAS;
 	if (!asked.g.of || !asked.hot || !asked.row)
 		return tlb_undecided(&l->ways, "out of memory");
-	for (unsigned i = 0; i < (i < most ? most : extras(l, &asked.g, asked.equal, most)) &&
-			     (asked.seen < n || asked.g.merged || !asked.steady) && has_room(c, l, i);
-	     i++) {
-		/* All that were not there have been asked for: those behind are looked at once they are. */
-		const enum chase_state state = ask_extra(c, k, i, &asked);
-		/* Those of a fifo miss once a lap, all of them together, and show in more orders. */
-		*turns = asked.none;
-		if (state == CHASE_UNDECIDED)
-			return tlb_undecided(&l->ways, "%s", c->why);
-		all = state == CHASE_PENDING ? state : all;
-		if (all == CHASE_PENDING && i % EXTRAS + 1 == EXTRAS)
-			return l->ways.state = all;
-	}
-	if (all == CHASE_DONE && l->set_count && !asked.g.merged && !asked.equal && asked.steady)
-		all = ask_unseen(c, k, &asked);
-	if (all == CHASE_UNDECIDED)
-		return tlb_undecided(&l->ways, "%s", c->why);
-	if (all != CHASE_DONE)
-		return l->ways.state = all;
-	if (!l->set_count)
-		return tlb_undecided(&l->ways, "the buffer has no room for a page more than fits");
+	const enum chase_state state = ask_extras(c, k, &asked);
+	/* Those of a fifo miss once a lap, all of them together, and show in more orders. */
+	*turns = asked.none;
+	if (state != CHASE_DONE)
+		return state;
 	asked.rows.hot = asked.row;
-	const struct groups g = asked.g;
-	const struct tlb_conflicts rows = asked.rows;
-	const uint32_t seen = asked.seen;
-	l->shown = l->shown || (!l->blurred && tlb_sets_show(arena, &rows, asked.past));
-	const bool each_time = asked.steady, equal = asked.equal, steady = each_time || tlb_is_partition(&rows);
+	l->shown = l->shown || (!l->blurred && tlb_sets_show(arena, &asked.rows, asked.past));
+	if (!asked.g.merged && (asked.steady || tlb_is_partition(&asked.rows)))
+		return sets_by_groups(l, &asked, turns);
 	/* Pages of a set that take turns in missing do not all show themselves, but all are as many pages apart as there are sets. */
-	uint32_t sets = g.merged || !steady ? spacing(&g) : 0;
-	/* Stray misses join groups. Where there is one set indeed, one page more conflicts with all others, or a part of them takes
-	 * turns and which part depends on the order. */
-	if (sets == 1 && (asked.largest < NEARLY_ALL * n || asked.fewest < TURNS * n))
-		sets = 0;
-	if (!each_time && (sets == 1 || (equal && l->set_size[0] == n))) {
-		const enum chase_state state = miss_anyway(c, k, asked.hot);
-		if (state != CHASE_DONE) {
-			l->set_count = 0;
-			return l->ways.state = state;
-		}
-	}
-	if (sets && n % sets == 0 && 2 * l->set_size[0] > n / sets) {
+	const uint32_t sets = sets_by_spacing(&asked, l);
+	l->set_count = 0;
+	if (sets) {
 		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = n / sets};
 		l->sets = (struct chase_fact){.state = CHASE_DONE, .value = sets};
-		l->set_count = 0;
 		return CHASE_DONE;
 	}
-	if (g.merged || !steady) {
-		l->set_count = 0;
-		const enum chase_state state =
-		    orders >= MORE_ORDERS ? by_left_out(c, k, &rows, asked.past) : CHASE_UNDECIDED;
-		if (state != CHASE_UNDECIDED)
-			return state;
-		*turns = true;
-		return tlb_undecided(
-		    &l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to", seen, n);
-	}
-	if (!equal && seen != n) {
-		l->set_count = 0;
-		return tlb_undecided(&l->ways, "sets are unequal, and only %u of %u entries were seen", seen, n);
-	}
-	if (!equal && may_be_parts(l)) {
-		l->set_count = 0;
-		*turns = true;
-		return tlb_undecided(&l->ways,
-				     "sets are unequal, and two of them together are as large as another one");
-	}
-	if ((l->again || l->uneven || !equal) && in_pairs(&g)) {
-		l->set_count = 0;
-		return tlb_undecided(&l->ways, "neighbours conflict with the same pages, as if an entry covered both");
-	}
-	if (tlb_may_be_visits(&rows)) {
-		l->set_count = 0;
-		return tlb_undecided(&l->ways, "every so many visits of a lap miss, as they may in one set");
-	}
-	uint32_t ways = l->set_size[0];
-	if (equal && n % ways) {
-		l->set_count = 0;
-		return tlb_undecided(&l->ways, "%u entries are not whole sets of %u", n, ways);
-	}
-	if (!equal)
-		tlb_undecided(&l->ways, "sets are of unequal size");
-	else
-		l->ways = (struct chase_fact){.state = CHASE_DONE, .value = ways};
-	l->sets = (struct chase_fact){.state = CHASE_DONE, .value = equal ? n / ways : l->set_count};
-	if (equal)
-		l->set_count = 0;
-	return CHASE_DONE;
+	const enum chase_state left =
+	    orders >= MORE_ORDERS ? by_left_out(c, k, &asked.rows, asked.past) : CHASE_UNDECIDED;
+	if (left != CHASE_UNDECIDED)
+		return left;
+	*turns = true;
+	return tlb_undecided(&l->ways, "a page more than fits makes others miss now and then; %u of %u were seen to",
+			     asked.seen, n);
 }
 
 /* Whether all entries are one set, which pages that take turns in missing do not show: as many pages as it holds, as many pages apart or a multiple

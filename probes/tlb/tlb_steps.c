@@ -123,26 +123,6 @@ static double twice(struct tlb_path *c, const struct cost *cost, unsigned n, con
 	return 0;
 }
 
-/* The same by single rings: pages of one have either of two costs, and pages of another one, which cost more, two that are as far apart. Where the
- * medians of other rings fill the gap between them, as many pages have this cost and that one now and then, it shows nowhere else. */
-static double twice_in_rings(const struct tlb_path *c, const struct tlb_seen *seen, unsigned n, const bool *near)
-{
-	for (unsigned i = 0; i < n; i++)
-		for (unsigned k = 0; k < n; k++) {
-			const double more = seen[k].centre - seen[i].centre;
-			if (seen[i].ring != seen[k].ring || near[seen[i].ring] || more <= c->gap ||
-			    more > ROW_COST_MOST)
-				continue;
-			for (unsigned a = 0; a < n; a++)
-				for (unsigned b = 0; b < n; b++)
-					if (seen[a].ring == seen[b].ring && !near[seen[a].ring] &&
-					    seen[a].centre > seen[k].centre + c->gap &&
-					    fabs(seen[b].centre - seen[a].centre - more) <= TWICE + TWICE_PART * more)
-						return more;
-		}
-	return 0;
-}
-
 /* Whether as many pages of one ring cost so much less than nothing as others of it cost more, but for chance. */
 static bool is_mirrored(const struct tlb_path *c, const struct tlb_seen *seen, const struct tlb_seen *one)
 {
@@ -178,8 +158,6 @@ void tlb_steps_from(struct tlb_path *c, struct tlb_seen *seen, unsigned n, const
 	/* Rows of the memory that cost no more than the clock's steps hide show in two places, and no step does. */
 	if (cost && !(c->rows > 0))
 		c->rows = twice(c, cost, count, near);
-	if (cost && !(c->rows > 0) && !(c->no_row > 0))
-		c->rows = twice_in_rings(c, seen, n, near);
 	if (cost && (c->rows > 0 || c->grain > 1))
 		count = cluster(c, seen, n, near, true, cost);
 	n = count;

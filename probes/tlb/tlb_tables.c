@@ -129,7 +129,6 @@ enum chase_state tlb_or_tables(struct tlb_path *c, unsigned k)
 	state = are_flooded(c, k, &told, &flooded);
 	if (state == CHASE_PENDING)
 		return state;
-	c->level[k].maybe_tables = !told && costs_like_tables(c, k);
 	c->level[k].tables = flooded || (!told && look_like_tables(c, k));
 	if (flooded)
 		tlb_refuse(&c->level[k], "more data between visits to pages that fit makes them miss: page table "

@@ -103,7 +103,6 @@ static void of_one_clock(struct tlb_path *c, const struct tlb_view *w, double fr
 	memcpy(v->cost, v->scratch, n * sizeof(*v->cost));
 	v->n = n;
 	v->astray = 0;
-	v->both = changes;
 	/* The quickest ring that there is was not all boosted. */
 	v->usual = (v->near || same) && (changes || k.least[0] <= c->quickest);
 }

@@ -10,8 +10,7 @@ struct tlb_visits {
 	double *cost, *scratch;
 	size_t n;
 	bool near;  /* no memory was asked */
-	bool usual; /* all at the SM's usual clock, ... */
-	bool both;  /* ... as a faster one was seen beside it */
+	bool usual; /* all at the SM's usual clock */
 	double
 	    astray; /* cycles that a clock which was faster for one access of a visit's two may have put to a cost, or taken from it */
 };

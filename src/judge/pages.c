@@ -631,9 +631,13 @@ int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_resu
 	return rc;
 }
 
-bool pages_likely(const struct pages_result *r, enum pages_key k)
+enum judge_verdict pages_verdict(const struct pages_result *r, enum pages_key k)
 {
+	if (!r->found || r->unexplained || r->refuted > REMAINDER * (r->rings + r->foretold))
+		return JUDGE_OPEN;
+	if (!r->refuted && r->margin[k] >= JUDGE_NATS)
+		return JUDGE_MEASURED;
 	/* Others that were dropped are as probable as the last one that was kept, at most. */
-	return r->found && !r->unexplained && r->refuted <= REMAINDER * (r->rings + r->foretold) &&
-	       r->weight[k] >= JUDGE_WEIGHT && r->margin[k] >= log(JUDGE_WEIGHT / (1 - JUDGE_WEIGHT));
+	return r->weight[k] >= JUDGE_WEIGHT && r->margin[k] >= log(JUDGE_WEIGHT / (1 - JUDGE_WEIGHT)) ? JUDGE_LIKELY
+												      : JUDGE_OPEN;
 }

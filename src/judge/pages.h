@@ -26,7 +26,7 @@ struct pages_result {
 };
 /* Rings that were made ready, of which each visit asked this level. 0 or -ENOMEM. */
 int judge_pages(const struct judge_ring *ring, unsigned rings, struct pages_result *out);
-/* Whether a value is LIKELY; nothing more, as no rule of replacement was held against single visits. */
-bool pages_likely(const struct pages_result *r, enum pages_key k);
+/* The one rule of the verdict; no rule of replacement was held against single visits, so that MEASURED leaves no ring unforetold. */
+enum judge_verdict pages_verdict(const struct pages_result *r, enum pages_key k);
 
 #endif

@@ -88,7 +88,7 @@ static struct pages_result judged(const struct model_shape *s, uint64_t base, ui
 static void assert_finds(const struct pages_result *j, const struct model_shape *s)
 {
 	for (enum pages_key k = 0; k < PAGES_KEYS; k++)
-		assert_true(pages_likely(j, k));
+		assert_int_not_equal(pages_verdict(j, k), JUDGE_OPEN);
 	assert_int_equal(j->best.line, s->line);
 	assert_int_equal(j->best.sets, s->sets);
 	assert_int_equal(j->best.ways, s->ways);
@@ -141,7 +141,7 @@ static void unequal_sets_are_flagged(void **state)
 
 	(void)state;
 	assert_true(j.unexplained > 0);
-	assert_false(pages_likely(&j, PAGES_SETS));
+	assert_int_equal(pages_verdict(&j, PAGES_SETS), JUDGE_OPEN);
 }
 
 /* The same pages again, and for once none of them seems to miss. */
@@ -172,7 +172,7 @@ static void what_hides_in_one_place_counts_once(void **state)
 		assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
 		assert_int_equal(j.best.sets, plain.sets);
 		assert_int_equal(j.refuted, places);
-		assert_int_equal(pages_likely(&j, PAGES_ENTRIES), places == 1);
+		assert_int_equal(pages_verdict(&j, PAGES_ENTRIES) != JUDGE_OPEN, places == 1);
 		arena_free(&r.a);
 	}
 }
@@ -189,7 +189,7 @@ static void what_never_misses_is_left_open(void **state)
 	assert_int_equal(judge_pages(r.ring, r.rings, &j), 0);
 	assert_false(j.found);
 	assert_int_equal(judge_pages(r.ring, 0, &j), 0);
-	assert_false(pages_likely(&j, PAGES_LINE));
+	assert_int_equal(pages_verdict(&j, PAGES_LINE), JUDGE_OPEN);
 	arena_free(&r.a);
 }
 

@@ -96,6 +96,9 @@ static const struct cmd_option export_options[] = {
 	     "native instructions of all operations as tab-separated "
 	     "values; all numbers as OpenMetrics text",
      .required = true},
+    {.name = "like",
+     .arg = "GPU",
+     .help = "gpu: the built-in GPU that lends what nobody measured (default: the nearest)"},
     END_OPTIONS,
 };
 

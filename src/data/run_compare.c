@@ -30,6 +30,26 @@ static double allowed(const struct finding *f, double a, double b)
 	return COMPARE_SHARE * fmax(fabs(a), fabs(b));
 }
 
+static int ascending(const void *a, const void *b)
+{
+	const double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* Ways and sets have numbers of their own in each run: arrays agree in whatever order. */
+static bool same_array(const struct finding *a, const struct finding *b)
+{
+	struct value x = a->value, y = b->value;
+	if (x.array_count != y.array_count)
+		return false;
+	qsort(x.array, x.array_count, sizeof *x.array, ascending);
+	qsort(y.array, y.array_count, sizeof *y.array, ascending);
+	for (unsigned i = 0; i < x.array_count; i++)
+		if (fabs(x.array[i] - y.array[i]) > allowed(a, x.array[i], y.array[i]))
+			return false;
+	return true;
+}
+
 static bool same_value(const struct finding *a, const struct finding *b)
 {
 	const struct value *x = &a->value, *y = &b->value;
@@ -41,12 +61,7 @@ static bool same_value(const struct finding *a, const struct finding *b)
 	case VALUE_TEXT:
 		return strcmp(x->text, y->text) == 0;
 	case VALUE_ARRAY:
-		if (x->array_count != y->array_count)
-			return false;
-		for (unsigned i = 0; i < x->array_count; i++)
-			if (fabs(x->array[i] - y->array[i]) > allowed(a, x->array[i], y->array[i]))
-				return false;
-		return true;
+		return same_array(a, b);
 	case VALUE_NONE:
 		break;
 	}

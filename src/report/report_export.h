@@ -16,8 +16,5 @@ int export_latencies(struct str *out, const struct run *r, struct err *e);
 int export_openmetrics(struct str *out, const struct run *r, struct err *e);
 /* XML of hwloc 2: groups of SMs, their L1, the L2 and memory; lstopo draws it. */
 int export_hwloc(struct str *out, const struct run *r, struct err *e);
-/* The twin: a .gpu file (doc/gpu-file.md) of the run's MEASURED and LIKELY findings. Each key that the format needs and nobody measured has a stated
- * default, and the head of the file lists those. */
-int export_gpu(struct str *out, const struct run *r, struct err *e);
 
 #endif

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """The twin that `fathom export --to gpu` makes of a run contradicts its original in nothing that a .gpu file can say.
 
-Usage: twin.py FATHOM SOURCE GPU[:PROBES] ...     PROBES: those that are run, with commas between them
+Usage: twin.py FATHOM SOURCE GPU:LIKE[:PROBES] ...   LIKE: another GPU, which lends what nobody measured; PROBES: those that are run, with
+                                                     commas between them
        twin.py FATHOM SOURCE recorded             the twins of recorded runs load and run
 """
 import json
@@ -19,8 +20,8 @@ def fathom(program, *args):
     return subprocess.run([program, *args], capture_output=True, text=True)
 
 
-def twin(program, run, path):
-    made = fathom(program, "export", run, "--to", "gpu")
+def twin(program, run, path, like=None):
+    made = fathom(program, "export", run, "--to", "gpu", *(["--like", like] if like else []))
     with open(path, "w", encoding="utf-8") as out:
         out.write(made.stdout)
     return made.returncode
@@ -31,10 +32,10 @@ def measured(program, device, out, probes):
     return None if done.returncode == 0 else f"{device}: {done.stderr[-300:]}"
 
 
-def contradictions(program, folder, gpu, probes):
+def contradictions(program, folder, gpu, like, probes):
     first, again, path = (os.path.join(folder, n) for n in ("first.fathom", "again.fathom", f"{gpu}.gpu"))
     failed = measured(program, f"sim:{gpu}", first, probes)
-    if failed or twin(program, first, path):
+    if failed or twin(program, first, path, like):
         return [failed or f"{gpu}: not exported"], 0
     failed = measured(program, f"sim:{path}", again, probes)
     if failed:
@@ -62,8 +63,8 @@ def main():
             if name == "recorded":
                 wrong += recorded(program, source, folder)
                 continue
-            gpu, _, probes = name.partition(":")
-            more, agree = contradictions(program, folder, gpu, probes)
+            gpu, like, *probes = name.split(":")
+            more, agree = contradictions(program, folder, gpu, like, *(probes or [""]))
             print(f"{gpu}: {agree} findings agree, {len(more)} contradict")
             if agree < 20:
                 more.append(f"{gpu}: hardly anything was compared")

@@ -160,6 +160,8 @@ double spec_port_turn(const struct cache_spec *c, double bytes);
  * and a link is one instruction, and the first turns of one warp and the next are so many cycles apart. 0: too many to say. */
 double spec_turns(const struct sim_spec *s, const struct op_spec *op, uint32_t chains, uint32_t warps, uint32_t apart);
 /* spec_pipeline.c: issue, completion, peak, performance and ridge of every class. */
+int spec_truth_core(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
+int spec_truth_rest(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 int spec_truth_pipeline(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx);
 
 /* Names of the levels and of the two cached paths, in the order of their structs. */

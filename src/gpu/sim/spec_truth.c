@@ -43,9 +43,23 @@ static void tell_absent(struct teller *t, const char *key)
 #define INTERVAL_TOLERANCE   0.12 /* of what is counted in some thousand draws */
 #define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 
+/* An operation before it of the same timing, and on the same pipes: what takes long to count is the same. */
+static const struct op_spec *same_timing(const struct sim_spec *s, uint32_t i)
+{
+	const struct op_spec *o = &s->op[i];
+	for (const struct op_spec *p = s->op; p < o; p++)
+		if (p->latency == o->latency && p->throughput == o->throughput && p->native_ops == o->native_ops &&
+		    p->pipe_count == o->pipe_count && memcmp(p->pipe, o->pipe, sizeof o->pipe) == 0 &&
+		    memcmp(p->rate, o->rate, sizeof o->rate) == 0)
+			return p;
+	return NULL;
+}
+
 static void tell_ops(struct teller *t, const struct sim_spec *s)
 {
 	char key[KEY_BYTES];
+	uint32_t filled[SPEC_OPS];
+	double unsure[SPEC_OPS];
 	for (uint32_t i = 0; i < s->op_count; i++) {
 		const struct op_spec *o = &s->op[i];
 		snprintf(key, sizeof key, "arith.%s.%s.latency", o->op, o->type);
@@ -60,10 +74,15 @@ static void tell_ops(struct teller *t, const struct sim_spec *s)
 		spec_unit_of(s, o, unit, sizeof unit);
 		snprintf(key, sizeof key, "arith.%s.%s.unit", o->op, o->type);
 		tell_text(t, key, unit);
-		double tolerance;
-		uint32_t warps = spec_warps_to_fill(s, o, &tolerance);
+		const struct op_spec *same = same_timing(s, i);
+		if (same) {
+			filled[i] = filled[same - s->op];
+			unsure[i] = unsure[same - s->op];
+		} else {
+			filled[i] = spec_warps_to_fill(s, o, &unsure[i]);
+		}
 		snprintf(key, sizeof key, "arith.%s.%s.warps_to_fill", o->op, o->type);
-		tell_number(t, key, warps, tolerance);
+		tell_number(t, key, filled[i], unsure[i]);
 	}
 }
 
@@ -531,7 +550,15 @@ static void tell_translation(struct teller *t, const struct sim_spec *s)
 		tell_absent(t, "tlb.active_window");
 }
 
-int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+int spec_truth_core(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	struct teller t = {each, ctx, 0};
+	tell_ops(&t, s);
+	tell_units(&t, s);
+	return t.rc ? t.rc : spec_truth_pipeline(s, each, ctx);
+}
+
+int spec_truth_rest(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
 	tell_number(&t, "device.sm_count", s->sm_count, 0);
@@ -551,8 +578,6 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	tell_number(&t, "clock.boost", s->noise.boost, 0.01);
 	tell_text(&t, "clock.scope", seen_scope(s, s->clock_scope));
 	tell_registers(&t, s);
-	tell_ops(&t, s);
-	tell_units(&t, s);
 	tell_number(&t, "barrier.latency", fmax(s->barrier_latency, turn), LATENCY_TOLERANCE);
 	tell_text(&t, "branch.independent_threads", s->independent_threads ? "yes" : "no");
 	tell_text(&t, "branch.first_path", s->first_path == FIRST_TAKEN ? "taken" : "fallthrough");
@@ -579,8 +604,6 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	if (!t.rc)
 		t.rc = spec_truth_rates(s, each, ctx);
 	if (!t.rc)
-		t.rc = spec_truth_pipeline(s, each, ctx);
-	if (!t.rc)
 		t.rc = spec_truth_walk(s, each, ctx);
 	if (!t.rc)
 		t.rc = spec_truth_float(s, each, ctx);
@@ -589,4 +612,10 @@ int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct tru
 	if (!t.rc)
 		t.rc = spec_truth_texture(s, each, ctx);
 	return t.rc ? t.rc : spec_truth_requests(s, each, ctx);
+}
+
+int spec_truth(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
+{
+	const int rc = spec_truth_core(s, each, ctx);
+	return rc ? rc : spec_truth_rest(s, each, ctx);
 }

@@ -1,10 +1,11 @@
 /* The twin: a .gpu file of what one run found, for the simulator to measure again. */
-#include "report/export_gpu.h"
-#include "report/render.h"
-#include "report/report_export.h"
+#include "gpu/sim/spec_twin.h"
+#include "base/str.h"
+#include "gpu/sim/spec_twin_lines.h"
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define COUNT_OF(a) (sizeof(a) / sizeof *(a))
@@ -33,40 +34,112 @@ bool twin_number(const struct finding_list *l, const char *key, double *v)
 	return isfinite(*v);
 }
 
+bool twin_absent(const struct twin *t, const char *key)
+{
+	const struct finding *f = findings_get(&t->r->findings, key);
+	return f && f->verdict == VERDICT_ABSENT;
+}
+
+struct twin_line *twin_has(const struct twin *t, const char *key)
+{
+	for (size_t i = 0; i < t->count; i++)
+		if (strcmp(t->lines[i].key, key) == 0)
+			return &t->lines[i];
+	return NULL;
+}
+
+static struct twin_choice choice(struct twin *t, const char *text, const char *unit, const char *source)
+{
+	struct twin_choice c = {.text = text ? arena_strdup(&t->a, text) : NULL,
+				.unit = arena_strdup(&t->a, unit),
+				.source = arena_strdup(&t->a, source)};
+	t->failed |= (text && !c.text) || !c.unit || !c.source;
+	return c;
+}
+
+/* Verdict and interval. */
+static void origin(struct str *out, const struct finding *f, const char *why)
+{
+	str_add(out, verdict_name(f->verdict));
+	if (f->verdict != VERDICT_BOUND && f->value.kind == VALUE_NUMBER && isfinite(f->lo) && isfinite(f->hi))
+		str_addf(out, ", %.6g to %.6g", f->lo, f->hi);
+	if (why)
+		str_addf(out, "; %s", why);
+}
+
+static void add(struct twin *t, const char *key, const char *text, const char *unit, const char *source, bool guess)
+{
+	const char *name = arena_strdup(&t->a, key);
+	if (!name || mem_room((void **)&t->lines, &t->cap, t->count, sizeof(*t->lines))) {
+		t->failed = true;
+		return;
+	}
+	t->lines[t->count++] =
+	    (struct twin_line){.key = name, .count = 1, .guess = guess, .choice = {choice(t, text, unit, source)}};
+}
+
 void twin_line(struct twin *t, const char *key, const char *text, const char *unit, const struct finding *f,
 	       const char *why)
 {
-	str_addf(&t->body, "%s = %s %s   # ", key, text, unit);
-	if (f) {
-		str_add(&t->body, verdict_name(f->verdict));
-		if (f->verdict != VERDICT_BOUND && f->value.kind == VALUE_NUMBER && isfinite(f->lo) &&
-		    isfinite(f->hi)) {
-			str_add(&t->body, ", ");
-			render_number(&t->body, f->lo, 6);
-			str_add(&t->body, " to ");
-			render_number(&t->body, f->hi, 6);
-		}
-		if (why)
-			str_addf(&t->body, "; %s", why);
-	} else {
-		str_addf(&t->body, "guess: %s", why);
-		str_addf(&t->guessed, "#   %s\n", key);
-	}
-	str_addc(&t->body, '\n');
+	struct str source;
+	str_init(&source);
+	if (f)
+		origin(&source, f, why);
+	else
+		str_addf(&source, "guess: %s", why);
+	add(t, key, text, unit, str_text(&source), !f);
+	t->failed |= source.failed;
+	str_free(&source);
+}
+
+void twin_choose(struct twin *t, const char *key, const char *text, const char *unit, const char *why, bool first)
+{
+	struct twin_line *l = twin_has(t, key);
+	struct str source;
+	if (!l || !l->guess || l->count == TWIN_CHOICES)
+		return;
+	str_init(&source);
+	str_addf(&source, "guess: %s", why);
+	const struct twin_choice c = choice(t, text, unit, str_text(&source));
+	t->failed |= source.failed;
+	str_free(&source);
+	if (first)
+		memmove(&l->choice[1], &l->choice[0], l->count * sizeof(c));
+	/* What stands there is a GPU for certain: the fit moves on from it. */
+	l->chosen += first;
+	l->choice[first ? 0 : l->count] = c;
+	l->count++;
 }
 
 void twin_put(struct twin *t, const char *key, double v, const char *unit, const struct finding *f, const char *why)
 {
-	struct str text;
+	char text[40];
 	const bool whole = strcmp(unit, "count") == 0 || strcmp(unit, "bytes") == 0;
-	str_init(&text);
-	if (whole)
-		str_addf(&text, "%.0f", v);
-	else
-		render_number(&text, v, 9);
-	t->body.failed |= text.failed;
-	twin_line(t, key, str_text(&text), unit, f, why);
-	str_free(&text);
+	snprintf(text, sizeof(text), whole ? "%.0f" : "%.9g", v);
+	twin_line(t, key, text, unit, f, why);
+}
+
+void twin_derive(struct twin *t, const char *key, double v, const char *unit, const char *why)
+{
+	const size_t was = t->count;
+	twin_put(t, key, v, unit, NULL, why);
+	if (t->count > was)
+		t->lines[was].derived = true;
+}
+
+void twin_print(const struct twin *t, struct str *out, struct str *guessed)
+{
+	for (size_t i = 0; i < t->count; i++) {
+		const struct twin_line *l = &t->lines[i];
+		const struct twin_choice *c = &l->choice[l->chosen];
+		if (!c->text)
+			continue;
+		const bool quoted = strcmp(c->unit, "name") == 0 && strchr(c->text, ' ') && !strchr(c->text, ',');
+		str_addf(out, quoted ? "%s = \"%s\" %s   # %s\n" : "%s = %s %s   # %s\n", l->key, c->text, c->unit,
+			 c->source);
+		if (l->guess && guessed)
+			str_addf(guessed, "#   %s\n", l->key);
+	}
 }
 
 double twin_take(struct twin *t, const char *key, const char *unit, double otherwise, const char *why)
@@ -92,37 +165,39 @@ void twin_word(struct twin *t, const char *key, const char *words, const char *o
 
 /* ---- the device ---- */
 
+static const char driver[] = "what the driver says";
+
 static void told(struct twin *t, const char *key, double v, double otherwise, const char *unit)
 {
-	char line[KEY_BYTES];
+	char text[40];
+	snprintf(text, sizeof(text), "%.0f", v);
 	if (v > 0)
-		snprintf(line, sizeof(line), "%s = %.0f %s   # what the driver says\n", key, v, unit);
-	if (v > 0)
-		str_add(&t->body, line);
+		add(t, key, text, unit, driver, false);
 	else
 		twin_put(t, key, otherwise, unit, NULL, "the driver does not say it");
 }
 
 static void yes_no(struct twin *t, const char *key, bool yes)
 {
-	str_addf(&t->body, "%s = %s yes/no   # what the driver says\n", key, yes ? "yes" : "no");
+	add(t, key, yes ? "yes" : "no", "yes/no", driver, false);
 }
 
 /* SMs of a cluster: all clusters of a .gpu file are of one size. */
 static void clusters(struct twin *t, unsigned sms)
 {
-	const struct finding *f = twin_found(t, "topology.sm_per_cluster");
+	static const char key[] = "topology.sm_per_cluster";
+	const struct finding *f = twin_found(t, key);
+	const struct spec_line *b = spec_line(t->base, key);
+	const double wanted = f && f->value.kind == VALUE_NUMBER ? f->value.number : b ? strtod(b->value, NULL) : sms;
 	unsigned best = sms;
-	if (f && f->value.kind == VALUE_NUMBER)
-		for (unsigned n = 1; n <= sms; n++)
-			if (sms % n == 0 && fabs(n - f->value.number) < fabs(best - f->value.number))
-				best = n;
-	if (f && best == f->value.number)
-		twin_put(t, "topology.sm_per_cluster", best, "count", f, NULL);
+	for (unsigned n = 1; n <= sms; n++)
+		if (sms % n == 0 && fabs(n - wanted) < fabs(best - wanted))
+			best = n;
+	if (f && best == wanted)
+		twin_put(t, key, best, "count", f, NULL);
 	else
-		twin_put(t, "topology.sm_per_cluster", best, "count", NULL,
-			 f ? "clusters are unlike, and here all are of one size"
-			   : "one cluster, as nothing is known that only some SMs share");
+		twin_derive(t, key, best, "count",
+			    f ? "clusters are unlike, and here all are of one size" : "the nearest to the base's");
 }
 
 static void device(struct twin *t)
@@ -130,19 +205,19 @@ static void device(struct twin *t)
 	const struct device_info *d = &t->r->device;
 	const bool ptx = str_starts(d->target, "sm_") && d->cc > 0 && d->ptx_version > 0;
 	const int cc = ptx ? d->cc : 70, version = ptx ? d->ptx_version : 60;
-	struct str name;
-	str_init(&name);
-	render_clean(&name, d->name[0] ? d->name : "unknown", true);
-	for (size_t i = 0; i < name.len; i++)
-		if (name.data[i] == '"')
-			name.data[i] = '\'';
-	t->body.failed |= name.failed;
-	str_addf(&t->body, "device.name = \"%s\" name   # what the driver says\n", str_text(&name));
-	str_free(&name);
-	const char *from = ptx ? "what the driver says" : "guess: the run was not made with PTX";
-	str_addf(&t->body, "device.target = sm_%d name   # %s\n", cc, from);
-	str_addf(&t->body, "device.ptx_version = %d.%d version   # %s\n", version / 10, version % 10, from);
-	str_addf(&t->body, "device.compute_capability = %d.%d version   # %s\n", cc / 10, cc % 10, from);
+	char text[sizeof(d->name)];
+	str_clean(text, sizeof(text), d->name[0] ? d->name : "unknown");
+	for (char *c = text; *c; c++)
+		if (*c == '"')
+			*c = '\'';
+	add(t, "device.name", text, "name", driver, false);
+	const char *from = ptx ? driver : "guess: the run was not made with PTX";
+	snprintf(text, sizeof(text), "sm_%d", cc);
+	add(t, "device.target", text, "name", from, !ptx);
+	snprintf(text, sizeof(text), "%d.%d", version / 10, version % 10);
+	add(t, "device.ptx_version", text, "version", from, !ptx);
+	snprintf(text, sizeof(text), "%d.%d", cc / 10, cc % 10);
+	add(t, "device.compute_capability", text, "version", from, !ptx);
 	double sms = d->sm_count, warp = d->warp_size ? d->warp_size : 32, block = d->max_threads_per_block;
 	twin_number(&t->r->findings, "device.sm_count", &sms);
 	twin_take(t, "device.sm_count", "count", sms > 0 ? sms : 1, "what the driver says");
@@ -190,9 +265,11 @@ static void core(struct twin *t)
 	twin_take(t, "clock.granularity", "cycles", 1, "not known");
 	twin_word(t, "clock.scope", "sm cluster gpu", "sm", "not known");
 	twin_take(t, "barrier.latency", "cycles", 16, "not known");
-	const bool known = twin_number(l, "branch.turn", &turn) && twin_number(l, "arith.add.u32.latency", &link);
-	twin_put(t, "branch.latency", fmax(turn - 2 * link, 1), "cycles", NULL,
-		 known ? "branch.turn less an addition and a comparison" : "of the order of an instruction");
+	if (twin_number(l, "branch.turn", &turn) && twin_number(l, "arith.add.u32.latency", &link))
+		twin_derive(t, "branch.latency", fmax(turn - 2 * link, 1), "cycles",
+			    "branch.turn less an addition and a comparison");
+	else
+		twin_put(t, "branch.latency", 10, "cycles", NULL, "of the order of an instruction");
 	const struct finding *f = twin_found(t, "branch.independent_threads");
 	twin_line(t, "branch.independent_threads",
 		  f			  ? f->value.text
@@ -231,22 +308,34 @@ static void shared(struct twin *t)
 		twin_put(t, "shared.bank_mode", mode->value.number, "bytes", mode, NULL);
 	twin_take(t, "shared.conflict_cost", "cycles", 2, "usual");
 	twin_number(l, "device.warp_size", &warp);
-	const bool known = twin_number(l, "shared.bandwidth", &rate) && rate > 0;
-	twin_put(t, "load.shared.issue", known ? fmax(round(warp * 4 / rate * 8) / 8, 0.25) : fmax(warp / banks, 1),
-		 "cycles", NULL, known ? "a warp's words over shared.bandwidth" : "one pass of the banks");
+	if (twin_number(l, "shared.bandwidth", &rate) && rate > 0)
+		twin_derive(t, "load.shared.issue", fmax(warp * 4 / rate, 0.25), "cycles",
+			    "a warp's words over shared.bandwidth");
+	else
+		twin_put(t, "load.shared.issue", fmax(warp / banks, 1), "cycles", NULL, "one pass of the banks");
 	twin_line(t, "load.shared.unit", "mem", "name", NULL, "one load/store pipe");
 }
 
-static bool is_absent(const struct finding_list *l, const char *key)
+/* The most that all SMs were seen to draw from the memory, bytes a cycle. */
+static double drawn(const struct twin *t, double otherwise)
 {
-	const struct finding *f = findings_get(l, key);
-	return f && f->verdict == VERDICT_ABSENT;
+	double most = 0, v, clock = t->r->device.clock_hz;
+	char key[KEY_BYTES];
+	if (twin_number(&t->r->findings, "memory.global.drawn", &v))
+		most = v;
+	twin_number(&t->r->findings, "device.clock_hz", &clock);
+	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
+		snprintf(key, sizeof(key), "memory.global.%u.bandwidth", bytes);
+		if (twin_number(&t->r->findings, key, &v) && clock > 0)
+			most = fmax(most, v * 1e9 / clock);
+	}
+	return most > 0 ? most : otherwise;
 }
 
 static void memory(struct twin *t)
 {
 	const struct device_info *d = &t->r->device;
-	double rate = 32, one = 0, segment = 32, v;
+	double rate = 32, one = 0, segment = 32, warp = 32, v;
 	const struct finding_list *l = &t->r->findings;
 	told(t, "memory.global.size", (double)d->memory_bytes, 1073741824, "bytes");
 	twin_take(t, "memory.constant.size", "bytes", d->constant_bytes ? (double)d->constant_bytes : 65536,
@@ -255,28 +344,44 @@ static void memory(struct twin *t)
 		segment = v;
 	twin_put(t, "memory.coalesce.segment", segment, "bytes", twin_found(t, "memory.coalesce.segment"), "usual");
 	/* The early rules are those of GPUs without caches for global memory. */
-	if (is_absent(l, "cache.global.l1.size") && is_absent(l, "cache.global.l2.size"))
+	if (twin_absent(t, "cache.global.l1.size") && twin_absent(t, "cache.global.l2.size"))
 		twin_word(t, "memory.coalesce.rule", "lines g80 gt200", "", NULL);
 	const struct finding *step = twin_found(t, "memory.partition_stride");
 	if (twin_number(l, "memory.partitions", &v) && v > 1 && step) {
 		twin_take(t, "memory.partitions", "count", v, NULL);
 		twin_take(t, "memory.partition_stride", "bytes", 256, NULL);
 	}
-	twin_number(l, "memory.global.bandwidth", &rate);
+	if (!twin_number(l, "memory.global.bandwidth", &rate))
+		rate = drawn(t, rate);
 	twin_put(t, "memory.global.bandwidth", rate, "bytes/clk", twin_found(t, "memory.global.bandwidth"),
 		 "as far as the run says");
 	static const char *const from[] = {"cache.global.l1.bandwidth", "cache.global.l2.bandwidth"};
 	for (size_t i = 0; i < COUNT_OF(from); i++)
 		if (twin_number(l, from[i], &v))
 			one = fmax(one, v);
-	v = one > 0 ? fmax(round(segment / one * 8) / 8, 0.25) : 2;
-	twin_put(t, "load.global.issue", v, "cycles", NULL, "a transaction over what one SM draws from its caches");
+	if (one > 0)
+		twin_derive(t, "load.global.issue", fmax(round(segment / one * 8) / 8, 0.25), "cycles",
+			    "a transaction over what one SM draws from its caches");
+	else
+		twin_put(t, "load.global.issue", 2, "cycles", NULL, "not known");
 	twin_line(t, "load.global.unit", "mem", "name", NULL, "one load/store pipe");
-	v = 2;
-	twin_number(l, "memory.constant.4.issue", &v);
-	twin_put(t, "load.constant.issue", fmax(v, 0.25), "cycles", NULL,
-		 "no slower than a warp's loads were seen to be");
+	twin_number(l, "device.warp_size", &warp);
+	if (twin_number(l, "memory.constant.4.issue", &v))
+		twin_derive(t, "load.constant.issue", fmax(v / (warp > 32 ? 2 : 1), 0.25), "cycles",
+			    "no slower than a warp's loads, or those of its halves, were seen to be");
+	else
+		twin_put(t, "load.constant.issue", 2, "cycles", NULL, "not known");
 	twin_line(t, "load.constant.unit", "mem", "name", NULL, "one load/store pipe");
+}
+
+static bool timed_atomics(const struct twin *t)
+{
+	double load, atomic;
+	const struct finding_list *l = &t->r->findings;
+	if (twin_found(t, "atomic.add.same_address") || !twin_number(l, "atomic.add.latency", &atomic))
+		return true;
+	return (!twin_number(l, "cache.global.l2.latency", &load) && !twin_number(l, "memory.global.latency", &load)) ||
+	       fabs(atomic - load) > 2;
 }
 
 static void atomics_and_host(struct twin *t)
@@ -296,12 +401,18 @@ static void atomics_and_host(struct twin *t)
 		    {"texture.filter.fraction_bits", "count"}};
 	const struct finding *copy = twin_found(t, "host.h2d.latency"), *rate = twin_found(t, "texture.rate");
 	char key[KEY_BYTES];
+	/* Those that take as long as loads, and no limit was seen of, go the way of loads. */
 	for (size_t i = 0; i < COUNT_OF(atoms); i++)
-		for (size_t k = 0; k < COUNT_OF(what); k++) {
+		for (size_t k = 0; k < COUNT_OF(what) && timed_atomics(t); k++) {
 			snprintf(key, sizeof(key), "atomic.%s.%s", atoms[i], what[k]);
 			if (twin_found(t, "%s", key))
 				twin_take(t, key, "cycles", 0, "");
 		}
+	double each, clock = t->r->device.clock_hz;
+	twin_number(&t->r->findings, "device.clock_hz", &clock);
+	if (twin_found(t, "host.block_interval") && twin_number(&t->r->findings, "host.block_interval", &each) &&
+	    clock > 0)
+		twin_derive(t, "core.block_interval", each * clock, "cycles", "host.block_interval");
 	for (size_t i = 0; i < COUNT_OF(host); i++)
 		if (twin_found(t, "%s", host[i].key))
 			twin_take(t, host[i].key, host[i].unit, 0, "");
@@ -311,26 +422,38 @@ static void atomics_and_host(struct twin *t)
 		twin_put(t, "texture.lanes", rate->value.number, "ops/clk/SM", rate, "");
 }
 
-int export_gpu(struct str *out, const struct run *r, struct err *e)
+int spec_twin(struct str *out, const struct run *r, const char *like, struct err *e)
 {
 	struct twin t = {.r = r};
-	str_init(&t.body);
-	str_init(&t.guessed);
-	device(&t);
-	core(&t);
-	twin_operations(&t);
-	shared(&t);
-	memory(&t);
-	twin_caches(&t);
-	atomics_and_host(&t);
-	str_add(out, "# What one run found, as a GPU for the simulator: MEASURED and LIKELY lines are findings with "
-		     "their interval.\n"
-		     "# Nobody measured these keys; each line says what stands there instead:\n");
-	str_add(out, str_text(&t.guessed));
-	str_addc(out, '\n');
-	str_add(out, str_text(&t.body));
-	out->failed |= t.body.failed || t.guessed.failed;
-	str_free(&t.guessed);
-	str_free(&t.body);
-	return out->failed ? err_nomem(e) : 0;
+	struct str guessed;
+	str_init(&guessed);
+	arena_init(&t.a);
+	int rc = twin_base(&t, like, e);
+	if (rc == 0) {
+		device(&t);
+		core(&t);
+		twin_operations(&t);
+		shared(&t);
+		memory(&t);
+		twin_caches(&t);
+		atomics_and_host(&t);
+		rc = t.failed ? err_nomem(e) : twin_fit(&t, e);
+	}
+	if (rc == 0) {
+		struct str body;
+		str_init(&body);
+		twin_print(&t, &body, &guessed);
+		str_add(out, "# What one run found, as a GPU for the simulator: MEASURED and LIKELY lines are findings "
+			     "with their interval.\n"
+			     "# Nobody measured these keys; each line says what stands there instead:\n");
+		str_add(out, str_text(&guessed));
+		str_addc(out, '\n');
+		str_add(out, str_text(&body));
+		rc = out->failed || body.failed || guessed.failed ? err_nomem(e) : 0;
+		str_free(&body);
+	}
+	str_free(&guessed);
+	mem_free(t.lines);
+	arena_free(&t.a);
+	return rc;
 }

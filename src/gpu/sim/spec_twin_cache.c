@@ -1,5 +1,7 @@
 /* The twin's caches and translations. A .gpu file's levels have a whole geometry, and each is larger and slower than the one above. */
-#include "report/export_gpu.h"
+#include "base/str.h"
+#include "data/run_compare.h"
+#include "gpu/sim/spec_twin_lines.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -97,7 +99,7 @@ static void shape(const struct twin *t, const char *stem, const struct level *up
 		v->size = up->size * 2;
 		geometry(t, stem, v);
 	}
-	v->latency = up ? up->latency * 2 + 10 : 30;
+	v->latency = up ? up->latency * 2 + 10 : str_starts(stem, "cache.instruction.") ? 0 : 30;
 	number_of(t, stem, "latency", &v->latency);
 	if (up && !(v->latency > up->latency))
 		v->latency = up->latency + 1;
@@ -120,7 +122,7 @@ static void policy(struct twin *t, const char *stem, const struct level *v)
 			str_addf(&list, "%s%.9f", i ? ", " : "", p->value.array[i] / sum);
 		snprintf(key, sizeof(key), "%s.replacement_probability", stem);
 		twin_line(t, key, str_text(&list), "ratio", p, NULL);
-		t->body.failed |= list.failed;
+		t->failed |= list.failed;
 		str_free(&list);
 		return;
 	}
@@ -152,7 +154,7 @@ static void level_lines(struct twin *t, const char *path, const char *stem, cons
 			str_addf(&list, "%s%.0f", i ? ", " : "", f->value.array[i]);
 		snprintf(key, sizeof(key), "%s.set_sizes", stem);
 		twin_line(t, key, str_text(&list), "count", f, NULL);
-		t->body.failed |= list.failed;
+		t->failed |= list.failed;
 		str_free(&list);
 	} else {
 		put(t, stem, "ways", v->ways, "count", "what divides the size");
@@ -165,7 +167,19 @@ static void level_lines(struct twin *t, const char *path, const char *stem, cons
 	const struct finding *f = of(t, stem, "scope");
 	const bool said = f && strcmp(f->value.text, scopes[v->scope]) == 0;
 	twin_line(t, key, scopes[v->scope], "name", said ? f : NULL, said ? NULL : "usual");
-	put(t, stem, "latency", v->latency, "cycles", "longer than the level above");
+	snprintf(key, sizeof(key), "%s.latency", stem);
+	/* What code in the first level costs is part of every latency that was measured. */
+	if (v->latency == 0)
+		twin_derive(t, key, 0, "cycles", "part of the operations' latencies");
+	else
+		put(t, stem, "latency", v->latency, "cycles", "longer than the level above");
+	/* All SMs together draw less than each alone: the level has a port. */
+	double one;
+	f = of(t, stem, "bandwidth_total");
+	snprintf(key, sizeof(key), "%s.bandwidth", stem);
+	if (f && f->value.number > 0 && v->scope == 2 && number_of(t, stem, "bandwidth", &one) &&
+	    one * t->r->device.sm_count > 1.05 * f->value.number)
+		twin_derive(t, key, f->value.number, "bytes/clk", "bandwidth_total");
 	if (strcmp(path, "global") == 0 && str_ends(stem, ".l1"))
 		for (unsigned i = 0; i < 2; i++) {
 			snprintf(key, sizeof(key), "%s.%s", stem, i ? "fill_cost" : "miss_cost");
@@ -217,10 +231,12 @@ static const struct level *path_levels(struct twin *t, const char *path, struct 
 	const struct level *up = NULL;
 	const bool two = strcmp(path, "global") == 0, fetch = strcmp(path, "instruction") == 0;
 	unsigned count = 0;
+	bool last_is_l2 = false;
 	for (unsigned k = 0; k < (two ? 2 : LEVELS); k++) {
 		const char *name = NULL;
 		snprintf(stem, sizeof(stem), "cache.%s.l%u", path, k + 1);
-		if (!there(t, stem) && !two)
+		/* A fetch from a level whose size nobody knows would cost what it did not. */
+		if (!two && (!there(t, stem) || (fetch && !of(t, stem, "size"))))
 			break;
 		if (!there(t, stem))
 			continue;
@@ -242,13 +258,18 @@ static const struct level *path_levels(struct twin *t, const char *path, struct 
 		level_lines(t, path, stem, &v[k]);
 		up = &v[k];
 		count++;
-		if (same == &global[1])
+		last_is_l2 = global && same == &global[1];
+		if (last_is_l2)
 			break;
 	}
 	snprintf(key, sizeof(key), "cache.%s.levels", path);
 	twin_put(t, key, count, "count", twin_found(t, "%s", key), "those of which something was found");
 	snprintf(stem, sizeof(stem), "memory.%s", path);
-	double latency = up ? up->latency * 2 + 10 : 400;
+	double latency = up ? up->latency * 2 + 10 : 400, memory, l2;
+	/* Behind the common L2 the way to the memory is common, too. */
+	if (last_is_l2 && number_of(t, "memory.global", "latency", &memory) &&
+	    number_of(t, "cache.global.l2", "latency", &l2))
+		latency = up->latency + memory - l2;
 	number_of(t, stem, "latency", &latency);
 	if (!fetch || count)
 		put(t, stem, "latency", up && !(latency > up->latency) ? up->latency + 1 : latency, "cycles",
@@ -284,7 +305,7 @@ static void translation(struct twin *t, const char *path)
 		twin_line(t, key, "sm", "name", NULL, "not known");
 		if (number_of(t, stem, "latency", &cost) || k)
 			put(t, stem, "latency", fmax(cost, k ? 1 : 0), "cycles", "longer than the level above");
-		if (count == 0 && strcmp(path, "global") == 0) {
+		if (count == 0 && !twin_has(t, "tlb.page_size")) {
 			double page = line;
 			number_of(t, "tlb", "page_size", &page);
 			put(t, "tlb", "page_size", fmin(power_of_two(page), line), "bytes", "what an entry covers");
@@ -300,6 +321,22 @@ static void translation(struct twin *t, const char *path)
 	double miss = 50;
 	number_of(t, stem, "miss_latency", &miss);
 	put(t, stem, "miss_latency", miss, "cycles", "not known");
+}
+
+/* Textures ask the TLBs of global memory where those that were found look alike, else their own. */
+static void texture_translation(struct twin *t)
+{
+	static const char *const parts[] = {"l1.entries", "l1.line", "l2.entries", "l2.line"};
+	const bool global = twin_has(t, "tlb.global.levels"), found = twin_found(t, "tlb.texture.levels");
+	bool alike = global && found;
+	for (size_t i = 0; i < COUNT_OF(parts); i++) {
+		const struct finding *g = of(t, "tlb.global", parts[i]), *x = of(t, "tlb.texture", parts[i]);
+		alike = alike && (!g || !x || compare_findings(g, x) != COMPARE_CONTRADICT);
+	}
+	if (alike)
+		twin_line(t, "tlb.texture.shared_with", "global", "name", NULL, "its TLBs look like those of textures");
+	else if (found)
+		translation(t, "texture");
 }
 
 void twin_caches(struct twin *t)
@@ -326,4 +363,6 @@ void twin_caches(struct twin *t)
 	if (global[0].present && global[1].present)
 		twin_word(t, "cache.local.l1.shared_with", "global.l1 global.l2", "", "");
 	translation(t, "global");
+	if (textures)
+		texture_translation(t);
 }

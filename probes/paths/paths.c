@@ -251,7 +251,7 @@ static void say_shared(struct study *s, const char *path, const char *with, cons
 	char key[64];
 
 	snprintf(key, sizeof(key), "cache.%s.l1.shared_with", path);
-	study_text(s, key, with, method, strcmp(path, "local") == 0 ? "lines" : "reuse", "%s", seen);
+	study_text(s, key, with, method, strcmp(path, "readonly") == 0 ? "reuse" : "lines", "%s", seen);
 }
 
 static double least_gap(const struct study *s)
@@ -412,6 +412,12 @@ static bool in_common(const struct study *s, const struct ticks *own, const stru
 	       study_number(s, "cache.global.l2.latency", &l2) && own->high < straight->middle + (memory - l2) / 2;
 }
 
+static bool is_open(const struct study *s, const char *key)
+{
+	const struct finding *f = study_finding(s, key);
+	return f && f->verdict == VERDICT_INCONCLUSIVE;
+}
+
 static void study_local(struct study *s)
 {
 	static const char method[] = "words of local memory read again after others were read on another way";
@@ -448,9 +454,12 @@ static void study_local(struct study *s)
 		say(s, "local", VERDICT_INCONCLUSIVE, seen);
 	else if (l.gap <= least_gap(s) + boosted(s, own.middle))
 		say(s, "local", VERDICT_INCONCLUSIVE, clock_why);
-	else if (in_l1 == SEEN_BEYOND || (in_l1 == SEEN_NOTHING && most_beyond(&l, &by_l1)))
+	else if (in_l1 == SEEN_BEYOND || (in_l1 == SEEN_NOTHING && most_beyond(&l, &by_l1))) {
 		say_shared(s, "local", "global.l1", method, seen);
-	else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND && drives_out(s))
+		/* Lines that one path brought another may not find, though both take their places from one cache. */
+		if (in_texture == SEEN_BEYOND && is_open(s, "cache.texture.l1.shared_with"))
+			say_shared(s, "texture", "global.l1", method, seen);
+	} else if (in_l1 == SEEN_HERE && in_texture == SEEN_BEYOND && drives_out(s))
 		say_shared(s, "local", "texture.l1", method, seen);
 	else
 		/* What was read may not have been enough to drive out all of a level that nobody knows. */
@@ -477,7 +486,7 @@ static void study_paths(struct study *s)
 }
 
 static const char *const claims[] = {"cache.readonly.l1.shared_with", "cache.readonly.l1.latency",
-				     "cache.local.l1.shared_with", NULL};
+				     "cache.local.l1.shared_with", "cache.texture.*.shared_with", NULL};
 static const char *const needs[] = {"clock", "global_cache", NULL};
 static const char *const helped[] = {"texture_cache", "replacement", NULL};
 

@@ -79,6 +79,7 @@ int findings_finish(struct run *r)
 	if (gates_apply(&r->findings))
 		return -ENOMEM;
 	chase_lent_estimate(&r->findings, 4 * (uint64_t)chase_room(&r->device, true));
+	same_cache_lent(&r->findings);
 	return 0;
 }
 

@@ -113,19 +113,46 @@ static void take_memory(struct finding_list *l, const char *cache, const char *w
 	snprintf(own->scope, sizeof(own->scope), "%s", told->scope);
 }
 
+/* The name of a cache, "readonly.l1", of which `with` says that another path uses it. False: it says no such thing. */
+static bool shares(const struct finding *with, char *own, size_t n)
+{
+	static const char before[] = "cache.", behind[] = ".shared_with";
+
+	if (with->verdict != VERDICT_MEASURED || with->value.kind != VALUE_TEXT || !str_starts(with->key, before) ||
+	    !str_ends(with->key, behind))
+		return false;
+	snprintf(own, n, "%.*s", (int)(strlen(with->key) - strlen(before) - strlen(behind)),
+		 with->key + strlen(before));
+	return true;
+}
+
+void same_cache_lent(struct finding_list *l)
+{
+	static const char *const what[] = {"size", "ways"};
+
+	for (size_t i = 0; i < l->count; i++) {
+		char own[64];
+		if (!shares(&l->items[i], own, sizeof(own)))
+			continue;
+		const char *other = l->items[i].value.text;
+		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++) {
+			struct finding *a = find(l, own, what[k]);
+			const struct finding *b = find(l, other, what[k]);
+			if (a && b && a->verdict == VERDICT_INCONCLUSIVE && (b->notes & NOTE_LENT))
+				take(a, b, other);
+		}
+	}
+}
+
 void same_cache_estimate(struct finding_list *l)
 {
 	static const char *const what[] = {"size", "line", "sector", "ways", "sets", "mapping", "policy", "scope"};
-	static const char before[] = "cache.", behind[] = ".shared_with";
 
 	for (size_t i = 0; i < l->count; i++) {
 		const struct finding *with = &l->items[i];
 		char own[64];
-		if (with->verdict != VERDICT_MEASURED || with->value.kind != VALUE_TEXT ||
-		    !str_starts(with->key, before) || !str_ends(with->key, behind))
+		if (!shares(with, own, sizeof(own)))
 			continue;
-		snprintf(own, sizeof(own), "%.*s", (int)(strlen(with->key) - strlen(before) - strlen(behind)),
-			 with->key + strlen(before));
 		const char *other = with->value.text;
 		for (size_t k = 0; k < sizeof(what) / sizeof(what[0]); k++) {
 			struct finding *a = find(l, own, what[k]), *b = find(l, other, what[k]);

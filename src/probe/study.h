@@ -87,6 +87,8 @@ bool probe_claims(const struct probe *p, const char *key);
 /* same_cache.c: where cache.<p>.<l>.shared_with names one other level, what is known of the one and INCONCLUSIVE for the other, or a bound that
  * leaves it open, becomes LIKELY there, and so does how many levels there are. */
 void same_cache_estimate(struct finding_list *l);
+/* After chase_lent_estimate: size and ways that it told of one path and another path leaves open. */
+void same_cache_lent(struct finding_list *l);
 
 /* chase_lent.c: of a first level of which shared memory took a part, size and ways that are BOUND become LIKELY where they are known to a quarter:
  * what was seen, and what as many bytes as a launch takes make up, in whole ways where those are known. After the gates, which take them for bounds. */

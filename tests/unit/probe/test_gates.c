@@ -511,6 +511,30 @@ static void bounds_are_answered_too(void **state)
 	findings_free(&l);
 }
 
+/* What shared memory took of a cache is told once its size is estimated, and not where something is known. */
+static void a_lent_size_is_the_other_paths_too(void **state)
+{
+	(void)state;
+	const struct finding with = {.key = "cache.local.l1.shared_with",
+				     .verdict = VERDICT_MEASURED,
+				     .value = {.kind = VALUE_TEXT, .text = "global.l1"}};
+	struct finding size = study_measured("cache.global.l1.size", 1000, 900, 1100, "test");
+
+	for (unsigned lent = 0; lent < 2; lent++) {
+		struct finding_list l = {0};
+		size.verdict = VERDICT_LIKELY;
+		size.notes = lent ? NOTE_LENT : 0;
+		findings_add(&l, &size);
+		findings_add(&l, &with);
+		add_verdict(&l, "cache.local.l1.size", VERDICT_INCONCLUSIVE, "noise");
+		add_bound(&l, "cache.local.l1.ways", 3);
+		same_cache_lent(&l);
+		assert_int_equal(verdict(&l, "cache.local.l1.size"), lent ? VERDICT_LIKELY : VERDICT_INCONCLUSIVE);
+		assert_int_equal(verdict(&l, "cache.local.l1.ways"), VERDICT_BOUND);
+		findings_free(&l);
+	}
+}
+
 /* What is behind a common last level is as much later by either path, unless a path has another level behind it. */
 static void one_memory_is_behind_one_cache(void **state)
 {
@@ -666,6 +690,7 @@ int main(void)
 	    cmocka_unit_test(one_path_answers_for_the_other),
 	    cmocka_unit_test(bounds_are_answered_too),
 	    cmocka_unit_test(one_memory_is_behind_one_cache),
+	    cmocka_unit_test(a_lent_size_is_the_other_paths_too),
 	    cmocka_unit_test(numbers_need_a_level),
 	    cmocka_unit_test(a_coarse_method_falls_alone),
 	    cmocka_unit_test(a_told_clock_is_confirmed),

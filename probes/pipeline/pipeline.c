@@ -12,8 +12,9 @@
 enum { ILPS = 3 };
 static const unsigned ilp[ILPS] = {1, 2, 4};
 
-#define PACE   0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
-#define WIDEST 0.06 /* interval of what a link takes where loops leave gaps, as a part of it */
+#define PACE	      0.05 /* of the clock that the device tells: what is nearer to it may boost now and then */
+#define WIDEST	      0.06 /* interval of what a link takes where loops leave gaps, as a part of it */
+#define LIKELY_WIDEST 0.25 /* of one that is an estimate */
 
 const struct pipeline_row pipeline_row[CLASSES] = {
 #define CLASS_ROW(name, ID, reg, operations) {name, reg, operations},
@@ -154,7 +155,8 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	const bool plateau = r->flat || r->whole;
 	const double better = r->unseen ? ROOF_COMPILED : 1;
 	const double value = best->ns / w, lo = best->lo / w * better, hi = best->hi / w;
-	if (r->gaps && hi - best->lo / w > WIDEST * value) {
+	const bool wide = r->gaps && hi - best->lo / w > WIDEST * value;
+	if (wide && hi - best->lo / w > LIKELY_WIDEST * value) {
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "some warps are preferred to others. What a link takes by all of the loops lies too far "
 			    "from what the upper half of their difference says");
@@ -169,8 +171,9 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 	}
 	/* Times are those of the clock that the device tells. */
 	const double all = flops * lanes * d->sm_count, usual = fabs(pace - 1) > PACE ? pace : 1;
-	study_measured_number(
-	    s, key_of(key, r, PART_PERFORMANCE), all / value * usual, all / hi * fmin(usual, pace),
+	void (*say)(struct study *, const char *, double, double, double, const char *, const char *, const char *,
+		    const char *, ...) = wide ? study_likely_number : study_measured_number;
+	say(s, key_of(key, r, PART_PERFORMANCE), all / value * usual, all / hi * fmin(usual, pace),
 	    all / lo * fmax(usual, pace), "card", "operations a second of all SMs, from the run time on one", evidence,
 	    "with %u warps on an SM, at %.3g of the clock that the device tells; a multiply-add counts as two "
 	    "operations",
@@ -182,8 +185,7 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 				      "the device does not tell its clock, so run times are no cycles");
 		return;
 	}
-	study_measured_number(
-	    s, key_of(key, r, PART_ISSUE), value * cycles, lo * cycles, hi * cycles, "sm", full, evidence,
+	say(s, key_of(key, r, PART_ISSUE), value * cycles, lo * cycles, hi * cycles, "sm", full, evidence,
 	    "with %u warps, %u repeats%s; from the whole run time, as the paper takes it, %.4g cycles", r->warps[at],
 	    best->repeats, r->gaps ? ", from the longer of three loops, as the shortest leaves gaps" : "",
 	    best->coarse / w * cycles);
@@ -196,9 +198,8 @@ static void conclude(struct study *s, const struct roof *r, const struct roof *r
 				      first->lo * better * cycles, first->hi * cycles, "sm", one, evidence,
 				      "%u repeats; from the whole run time, as the paper takes it, %.4g cycles",
 				      first->repeats, first->coarse * cycles);
-	study_measured_number(s, key_of(key, r, PART_PEAK), lanes / (value * cycles), lanes / (hi * cycles),
-			      lanes / (lo * cycles), "sm", "warp size over issue latency", evidence, "with %u warps",
-			      r->warps[at]);
+	say(s, key_of(key, r, PART_PEAK), lanes / (value * cycles), lanes / (hi * cycles), lanes / (lo * cycles), "sm",
+	    "warp size over issue latency", evidence, "with %u warps", r->warps[at]);
 }
 
 /* Chains of a warp issue faster than warps that fill the pipe, in loops that are shorter than usual: instructions that go out in pairs,
@@ -257,10 +258,6 @@ static void conclude_roof(struct study *s, const struct roof *r, const struct ro
 	else if (r->slower)
 		verdict_all(s, r, VERDICT_INCONCLUSIVE,
 			    "some warps are preferred to others, and the longer they run the slower all of them are");
-	else if (r->gaps == GAPS_WIDE)
-		verdict_all(s, r, VERDICT_INCONCLUSIVE,
-			    "some warps are preferred to others. The pipe is not as full in the shorter loop as in "
-			    "longer ones, in which what else is there takes too much time");
 	else
 		conclude(s, r, ridge, pace);
 }

@@ -180,17 +180,29 @@ static void conclude_size(struct study *s, const struct large_l2 *l, enum chase_
 			    "%.0f sides, each as large as the one that was filled", sides_of);
 }
 
+/* line: bytes, 0: not known. Where it is known, steps of several lines use as many sets as single lines do: which lines are of one set the addresses
+ * do not show, and ways and sets are not asked. */
 static void conclude_large(struct study *s, enum chase_state sized, bool sector, const struct large_l2 *l,
-			   enum chase_state sides, const struct large_sides *e)
+			   enum chase_state sides, const struct large_sides *e, uint64_t line)
 {
 	static const char *const rest[] = {"line", "ways", "sets", "sector"};
 
-	for (size_t i = 0; i < sizeof(rest) / sizeof(rest[0]) - sector; i++) {
+	if (line)
+		study_likely_text(s, "cache.global.l2.mapping", "hash", "steps in which more than fits has room",
+				  "sweep", "lines %u and %u bytes apart share sets as evenly as all lines do",
+				  (unsigned)line * 2, (unsigned)line * 4);
+	if (line)
+		study_measured_number(s, "cache.global.l2.line", (double)line, (double)line, (double)line, "card",
+				      "steps in which more than fits has room", "sweep",
+				      "in steps of up to %u bytes it overflows, in steps of twice as many it has room",
+				      (unsigned)line);
+	for (size_t i = line ? 3 : 0; i < sizeof(rest) / sizeof(rest[0]) - sector; i++) {
 		char key[64];
 		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
-		study_verdict(
-		    s, key, VERDICT_INCONCLUSIVE, "sweep",
-		    "it is too large to be walked by one thread, which single lines and their conflicts need");
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "sweep", "%s",
+			      sized == CHASE_DONE && !strcmp(rest[i], "line")
+				  ? l->why
+				  : "it is too large to be walked by one thread, which conflicts of lines need");
 	}
 	if (sized == CHASE_DONE)
 		conclude_size(s, l, sides, e);
@@ -307,14 +319,17 @@ static void study_global(struct study *s)
 	struct large_l2 large = {.limit = reach};
 	const uint64_t unit = far.cold_unit > 0 ? (uint64_t)far.cold_unit : 32;
 	struct large_sides sides = {0};
-	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE, sided = CHASE_DONE;
+	uint64_t line = 0;
+	enum chase_state swept = CHASE_DONE, sized = CHASE_DONE, sided = CHASE_DONE, lined = CHASE_UNDECIDED;
 	if (far.level_count == 1)
 		swept = large_check(s, GLOBAL_SWEEP, &large);
 	if (swept == CHASE_DONE && large.overflows)
 		sized = large_size(s, GLOBAL_SWEEP, unit, &large);
 	if (swept == CHASE_DONE && large.overflows && sized == CHASE_DONE)
 		sided = large_sides(s, GLOBAL_SWEEP, unit, &large, &sides);
-	if (swept == CHASE_PENDING || sized == CHASE_PENDING || sided == CHASE_PENDING)
+	if (swept == CHASE_DONE && large.overflows && sized == CHASE_DONE)
+		lined = large_line(s, GLOBAL_SWEEP, unit, &large, &line);
+	if (swept == CHASE_PENDING || sized == CHASE_PENDING || sided == CHASE_PENDING || lined == CHASE_PENDING)
 		return;
 	/* What overflowed may be a TLB: then nothing is known beyond what one thread walked. */
 	if (large.pages)
@@ -388,11 +403,12 @@ static void study_global(struct study *s)
 	} else if (l2 && rows) {
 		inconclusive(s, "cache.global.l2", chase_rows_why);
 	} else if (l2) {
+		far.level[0].no_sets = line > 0;
 		chase_conclude_geometry(&far, 0, "cache.global.l2");
 		chase_conclude_latency(s, "cache.global.l2.latency", &l2_served);
 		conclude_parts(s, &l2_served);
 		if (huge)
-			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large, sided, &sides);
+			conclude_large(s, sized, far.level[0].sector.state == CHASE_DONE, &large, sided, &sides, line);
 	} else if (far.fill_unit > 0) {
 		inconclusive(s, "cache.global.l2", "a walk by words is faster inside of blocks, but no footprint hits");
 	} else if (swept != CHASE_DONE) {

@@ -147,6 +147,16 @@ static enum chase_state misses_at(struct study *s, unsigned experiment, double f
 	return all;
 }
 
+enum chase_state large_misses(struct study *s, unsigned experiment, double footprint, uint64_t unit, struct large_l2 *l,
+			      double *share)
+{
+	unsigned misses, of;
+	const enum chase_state state = misses_at(s, experiment, footprint, unit, l->hit_limit, &misses, &of, l);
+
+	*share = of ? (double)misses / of : 0;
+	return state;
+}
+
 /* Pages beyond the reach of a TLB are as many however few of their lines are touched. Where that reach is not known, few lines of
  * twice as much have to fit. */
 static enum chase_state by_lines(struct study *s, unsigned experiment, double limit, double rate, struct large_l2 *out)

@@ -41,5 +41,10 @@ double large_half_more(const struct large_l2 *l);
 enum chase_state large_check(struct study *s, unsigned experiment, struct large_l2 *out);
 /* Its size, as a bracket. unit: bytes that one miss fetches. Only after large_check said that it overflows. */
 enum chase_state large_size(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *out);
+/* The share of the samples of all seeds that miss at one footprint. */
+enum chase_state large_misses(struct study *s, unsigned experiment, double footprint, uint64_t unit, struct large_l2 *l,
+			      double *share);
+/* Bytes under one tag. Only after large_size was done. CHASE_UNDECIDED: l->why says why it is not told. */
+enum chase_state large_line(struct study *s, unsigned experiment, uint64_t unit, struct large_l2 *l, uint64_t *line);
 
 #endif

@@ -39,6 +39,27 @@ static const struct variant {
      "1024 bytes # test\n"
      "dram.row_miss = 20 cycles # test\ndram.bank_busy = 4 cycles # test\n",
      {{"memory.partitions", "INCONCLUSIVE", 0}}},
+    /* The loop that jumps takes lines of the only set of the first level, and what is fetched ahead those of many sets of the second. */
+    {"gpus/toy.gpu",
+     "instruction_cache",
+     "native.bytes = 16 bytes # test\ncache.instruction.levels = 2 count # test\n"
+     "cache.instruction.fetch_bytes = 64 bytes # test\ncache.instruction.prefetch = 6 count # test\n"
+     "cache.instruction.l1.size = 4 KB # test\ncache.instruction.l1.line = 128 bytes # test\n"
+     "cache.instruction.l1.ways = 32 count # test\ncache.instruction.l1.policy = lru name # test\n"
+     "cache.instruction.l1.scope = sm name # test\ncache.instruction.l1.latency = 0 cycles # test\n"
+     "cache.instruction.l2.size = 32 KB # test\ncache.instruction.l2.line = 128 bytes # test\n"
+     "cache.instruction.l2.ways = 4 count # test\ncache.instruction.l2.policy = lru name # test\n"
+     "cache.instruction.l2.scope = sm name # test\ncache.instruction.l2.latency = 20 cycles # test\n"
+     "memory.instruction.latency = 300 cycles # test\n",
+     {{"cache.instruction.l1.sets", NULL, 1},
+      {"cache.instruction.l2.ways", NULL, 4},
+      {"cache.instruction.l2.size", NULL, 32768}}},
+    /* One thread cannot walk it. */
+    {"gpus/toy.gpu",
+     "global_cache",
+     "cache.global.l2.size = 17 MB # test\ncache.global.l2.ways = 17 count # test\n"
+     "cache.global.l2.mapping = hash name # test\nmemory.global.size = 512 MB # test\n",
+     {{"cache.global.l2.line", NULL, 128}, {"cache.global.l2.mapping", "hash", 0}}},
 };
 
 /* The shipped description without the keys of v's lines, and then those. */

@@ -11,6 +11,7 @@
 #define PEAK   0.025 /* of a ring's jumps make a class */
 #define RARE   0.02  /* share of slow jumps below which they may be noise */
 #define WAY    0.1   /* of the jumps that miss make a way in which what lies behind answers */
+#define FAST   0.05  /* of them are faster than what is taken for the fastest way */
 #define BESIDE 0.25  /* of as many in large rings, those in rings that fit that show it to be no way of missing */
 #define ALIKE  0.5 /* two ways to be answered by one level: the nearer takes that part of the other's time, at least */
 
@@ -227,10 +228,17 @@ static double fastest_beyond(struct arena *a, const struct code_run *r, double e
 {
 	struct chase_peak peak[PEAKS];
 	uint32_t *t = ARENA_ARRAY(a, r->visits, uint32_t), n = 0;
-	for (unsigned i = 0; t && i < r->visits; i++)
-		if (code_ticks(r, i) > edge)
+	double *v = ARENA_ARRAY(a, 2 * (size_t)r->visits, double);
+	for (unsigned i = 0; t && v && i < r->visits; i++)
+		if (code_ticks(r, i) > edge) {
+			v[n] = code_ticks(r, i);
 			t[n++] = code_ticks(r, i);
-	return n && chase_peaks(t, n, 1, WAY, peak, PEAKS) ? peak[0].centre : 0;
+		}
+	if (!n)
+		return 0;
+	/* Places of a common cache lie so far apart that hardly two answer alike fast. */
+	const double nearest = stat_quantile(v, n, FAST, v + r->visits);
+	return chase_peaks(t, n, 1, WAY, peak, PEAKS) ? fmin(peak[0].centre, nearest) : nearest;
 }
 
 /* Where lines are long, few jumps miss, and so few in each way that what lies behind answers in, open rows of a memory and others, that

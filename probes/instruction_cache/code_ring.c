@@ -25,46 +25,81 @@ static int kernel(const struct study *s, unsigned pieces, unsigned pads, bool fr
 }
 
 /* A ring of 32-bit indices, visited from its highest piece down: then nobody who fetches ahead fetches what comes next. */
-static uint32_t ring(struct job *j, unsigned pieces, unsigned first, unsigned stride, unsigned count)
+static uint32_t ring(struct job *j, unsigned pieces, const struct code_ring *r)
 {
-	uint64_t *order = ARENA_ARRAY(j->arena, count, uint64_t);
+	uint64_t *order = ARENA_ARRAY(j->arena, r->count, uint64_t);
 	if (!order)
 		return UINT32_MAX;
-	for (unsigned i = 0; i < count; i++)
-		order[i] = 4ull * (first + stride * (count - 1 - i));
-	uint32_t b = job_ring(j, BUFFER_GLOBAL, NULL, 4ull * pieces, order, count, 4);
+	for (unsigned i = 0; i < r->count; i++)
+		order[i] = 4ull * code_piece(r, i);
+	uint32_t b = job_ring(j, BUFFER_GLOBAL, NULL, 4ull * pieces, order, r->count, 4);
 	j->launch.buffers[b].ring_unit = 4;
 	return b;
 }
 
-int code_setup(const struct study *s, double x, const double *p, struct job *j)
+/* The first visited of a ring is its highest piece. */
+static int setup(const struct study *s, unsigned shape, const struct code_ring *r, struct job *j)
 {
-	const unsigned count = (unsigned)x, first = (unsigned)p[CODE_FIRST], stride = (unsigned)p[CODE_STRIDE];
-	const unsigned shape = (unsigned)p[CODE_SHAPE], pieces = shape / SHAPE;
-	const unsigned behind = first + stride * count, rival = (unsigned)p[CODE_RIVAL];
-	const unsigned visits = count * (unsigned)p[CODE_LAPS];
-	if (kernel(s, pieces, shape % SHAPE, p[CODE_FRESH] > 0, j) || behind > pieces + stride ||
-	    (rival && behind + stride * (count - 1) >= pieces))
+	const unsigned pieces = shape / SHAPE, visits = r->count * r->laps, rivals = r->rivals ? r->rivals : 1;
+	const bool rival = r->rival || r->rivals;
+	struct code_ring other = *r;
+	if (rival)
+		other.first += r->stride * r->count;
+	if (kernel(s, pieces, shape % SHAPE, r->fresh > 0, j) || code_piece(r, 0) >= pieces ||
+	    code_piece(&other, 0) >= pieces)
 		return -ENOTSUP;
 	job_output(j, CODE_HEAD + 2 * visits);
 	job_pin(j, study_device(s), 0);
-	uint32_t own = ring(j, pieces, first, stride, count),
-		 other = ring(j, pieces, rival ? behind : first, stride, count);
-	if (own == UINT32_MAX || other == UINT32_MAX)
+	uint32_t own = ring(j, pieces, r), its = ring(j, pieces, &other);
+	if (own == UINT32_MAX || its == UINT32_MAX)
 		return -ENOTSUP;
 	job_arg_buffer(j, own, 0);
-	job_arg_buffer(j, other, 0);
-	job_arg_u32(j, first + stride * (count - 1));
-	job_arg_u32(j, (rival ? behind : first) + stride * (count - 1));
-	job_arg_u32(j, count * (unsigned)p[CODE_WARM]);
+	job_arg_buffer(j, its, 0);
+	job_arg_u32(j, code_piece(r, 0));
+	job_arg_u32(j, code_piece(&other, 0));
+	job_arg_u32(j, r->count * r->warm);
 	job_arg_u32(j, visits);
-	job_arg_u32(j, rival - 1);
-	job_arg_u32(j, (uint32_t)p[CODE_WALK]);
-	if (rival == 1) /* two blocks on one SM: enough of them that a second one comes there */
-		j->launch.grid[0] *= 2;
+	job_arg_u32(j, r->rivals ? 0 : r->rival - 1);
+	job_arg_u32(j, r->walk);
+	job_arg_u32(j, rivals);
+	if (r->rivals || r->rival == 1) /* several blocks on one SM: enough of them that more come there */
+		j->launch.grid[0] *= rivals + 1;
 	j->launch.time_limit_ms = 4000;
-	j->launch.flush = p[CODE_FRESH] > 0;
+	j->launch.flush = r->fresh > 0;
 	return 0;
+}
+
+static struct code_ring common(double x, const double *p)
+{
+	return (struct code_ring){.first = (unsigned)p[CODE_FIRST],
+				  .stride = (unsigned)p[CODE_STRIDE],
+				  .count = (unsigned)x,
+				  .warm = (unsigned)p[CODE_WARM],
+				  .laps = (unsigned)p[CODE_LAPS]};
+}
+
+int code_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	struct code_ring r = common(x, p);
+	r.rival = (unsigned)p[CODE_RIVAL];
+	r.walk = (unsigned)p[CODE_WALK];
+	r.fresh = p[CODE_FRESH] > 0;
+	return setup(s, (unsigned)p[CODE_SHAPE], &r, j);
+}
+
+int code_rows_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	struct code_ring r = common(x, p);
+	r.group = (unsigned)p[CODE_GROUP];
+	r.period = (unsigned)p[CODE_PERIOD];
+	return setup(s, (unsigned)p[CODE_SHAPE], &r, j);
+}
+
+int code_crowd_setup(const struct study *s, double x, const double *p, struct job *j)
+{
+	struct code_ring r = common(x, p);
+	r.rivals = (unsigned)p[CODE_RIVALS];
+	return setup(s, (unsigned)p[CODE_SHAPE], &r, j);
 }
 
 int code_layout_setup(const struct study *s, double x, const double *p, struct job *j)
@@ -156,9 +191,21 @@ bool code_lies(struct code *c, const struct point *pt)
 
 enum code_state code_get(const struct code *c, const struct code_ring *r, struct code_run *out)
 {
-	const double p[POINT_PARAMS] = {r->first, r->stride, c->pieces * SHAPE + c->pads, r->warm, r->laps, r->rival,
-					r->walk,  r->fresh};
-	const struct point *pt = study_ask(c->study, EXPERIMENT_JUMP, r->count, p);
+	double p[POINT_PARAMS] = {r->first, r->stride, c->pieces * SHAPE + c->pads, r->warm, r->laps};
+	unsigned experiment = EXPERIMENT_JUMP;
+	if (r->group) {
+		experiment = EXPERIMENT_ROWS;
+		p[CODE_GROUP] = r->group;
+		p[CODE_PERIOD] = r->period;
+	} else if (r->rivals) {
+		experiment = EXPERIMENT_CROWD;
+		p[CODE_RIVALS] = r->rivals;
+	} else {
+		p[CODE_RIVAL] = r->rival;
+		p[CODE_WALK] = r->walk;
+		p[CODE_FRESH] = r->fresh;
+	}
+	const struct point *pt = study_ask(c->study, experiment, r->count, p);
 	*out = (struct code_run){.point = pt, .count = r->count, .laps = r->laps, .visits = r->count * r->laps};
 	if (!pt)
 		return study_pending(c->study) ? CODE_PENDING : CODE_MISSING;

@@ -3,7 +3,7 @@
 #define FATHOM_CODE_RING_H
 #include "probe/probe.h"
 
-enum { EXPERIMENT_LAYOUT, EXPERIMENT_JUMP, EXPERIMENT_TIMELINE };
+enum { EXPERIMENT_LAYOUT, EXPERIMENT_JUMP, EXPERIMENT_TIMELINE, EXPERIMENT_ROWS, EXPERIMENT_CROWD };
 
 /* p[] of the experiment "jump"; x is the number of pieces in the ring. */
 enum code_param {
@@ -20,10 +20,24 @@ enum code_param {
 	{                                                                                                              \
 		"first", "stride", "shape", "warm", "laps", "rival", "walk", "fresh"                                   \
 	}
+/* Of "rows", from CODE_LAPS on: elements a stride apart make a group, and groups begin a period apart. */
+enum code_row_param { CODE_GROUP = CODE_RIVAL, CODE_PERIOD };
+#define CODE_ROW_NAMES                                                                                                 \
+	{                                                                                                              \
+		"first", "stride", "shape", "warm", "laps", "group", "period"                                          \
+	}
+/* Of "crowd": so many rivals on the SM of the ring. */
+enum code_crowd_param { CODE_RIVALS = CODE_RIVAL };
+#define CODE_CROWD_NAMES                                                                                               \
+	{                                                                                                              \
+		"first", "stride", "shape", "warm", "laps", "rivals"                                                   \
+	}
 #define CODE_HEAD  8
 #define CODE_PARTS 2048 /* pieces at most */
 
 int code_setup(const struct study *s, double x, const double *p, struct job *j);
+int code_rows_setup(const struct study *s, double x, const double *p, struct job *j);
+int code_crowd_setup(const struct study *s, double x, const double *p, struct job *j);
 int code_layout_setup(const struct study *s, double x, const double *p, struct job *j);
 
 enum code_state { CODE_PENDING, CODE_MISSING, CODE_HERE };
@@ -49,6 +63,8 @@ bool code_lies(struct code *c, const struct point *pt);
 
 struct code_ring {
 	unsigned first, stride, count, warm, laps, rival, walk, fresh;
+	unsigned group, period; /* elements of a group, pieces from one to the next; 0: all are one group */
+	unsigned rivals;	/* on the same SM; then `rival` says nothing */
 };
 struct code_run {
 	const struct point *point;
@@ -64,7 +80,8 @@ static inline uint32_t code_ticks(const struct code_run *r, unsigned visit)
 /* The piece of the n-th timed jump. */
 static inline unsigned code_piece(const struct code_ring *ring, unsigned visit)
 {
-	return ring->first + ring->stride * (ring->count - 1 - visit % ring->count);
+	const unsigned i = ring->count - 1 - visit % ring->count, group = ring->group ? ring->group : ring->count;
+	return ring->first + i / group * ring->period + i % group * ring->stride;
 }
 unsigned code_slow(const struct code_run *r, double floor);
 /* Those of them whose jump is slow in most laps: what is not there, and not what is delayed now and then. */
@@ -72,11 +89,12 @@ unsigned code_slow_always(const struct code_run *r, double floor);
 
 /* ---- levels ---- */
 #define CODE_LEVELS  5
-#define CODE_SURVEY  40
+#define CODE_SURVEY  44
 #define CODE_CLASSES 12
 struct code_fact {
 	bool known;
-	uint32_t value;
+	bool likely; /* an estimate, from lo to hi */
+	uint32_t value, lo, hi;
 	char why[200];
 };
 struct code_level {
@@ -117,8 +135,18 @@ double code_noise_below(const struct code_survey *v, double floor, unsigned piec
 /* The smallest ring that is so much larger than a level that all of it misses, or the largest. */
 unsigned code_large_ring(const struct code_survey *v, const struct code_level *l);
 enum code_state code_measure_survey(struct code *c, struct code_survey *v);
-/* Line, sets, ways and size of level k. CODE_MISSING: what is not known says why. */
-enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k);
+/* Line, sets, ways and size of level k. above: bytes of a line of the level above, 0: none is known. CODE_MISSING: what is not known says why. */
+enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k, unsigned above);
+/* The first level when all its lines are of one set, the loop's among them. */
+void code_one_set(const struct code *c, struct code_level *l);
+/* Ways of level k, whose lines conflict when they are `sets` apart, from groups of lines so far apart. CODE_MISSING: l->ways says why. */
+enum code_state code_rows(const struct code *c, struct code_survey *v, unsigned k, unsigned sets);
+/* Whether rings of code overflow the level. */
+enum code_state code_fits(const struct code *c, const struct code_survey *v, unsigned k, const struct code_ring *r,
+			  bool *out);
+/* The smallest number of elements that does not fit, between one that does and one that does not; `step` elements at a time. */
+enum code_state code_smallest(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
+			      unsigned low, unsigned high, unsigned step, unsigned *out);
 unsigned code_line_of(const struct code_level *l, unsigned unit, unsigned piece);
 
 #endif

@@ -17,11 +17,11 @@ static enum code_state unknown(struct code_fact *f, const char *why)
 static void known(struct code_fact *f, uint32_t value)
 {
 	f->known = true;
-	f->value = value;
+	f->value = f->lo = f->hi = value;
 }
 
-static enum code_state fits(const struct code *c, const struct code_survey *v, unsigned k, const struct code_ring *r,
-			    bool *out)
+enum code_state code_fits(const struct code *c, const struct code_survey *v, unsigned k, const struct code_ring *r,
+			  bool *out)
 {
 	const struct code_level *l = &v->level[k];
 	struct code_run run;
@@ -31,27 +31,28 @@ static enum code_state fits(const struct code *c, const struct code_survey *v, u
 	return st;
 }
 
-/* The smallest number of elements that does not fit, between one that does and one that does not. */
-static enum code_state smallest(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
-				unsigned low, unsigned high, unsigned *out)
+enum code_state code_smallest(const struct code *c, const struct code_survey *v, unsigned k, struct code_ring r,
+			      unsigned low, unsigned high, unsigned step, unsigned *out)
 {
 	while (low + 1 < high) {
 		bool yes;
-		r.count = (low + high) / 2;
-		enum code_state st = fits(c, v, k, &r, &yes);
+		const unsigned middle = (low + high) / 2;
+		r.count = middle * step;
+		enum code_state st = code_fits(c, v, k, &r, &yes);
 		if (st != CODE_HERE)
 			return st;
 		if (yes)
-			low = r.count;
+			low = middle;
 		else
-			high = r.count;
+			high = middle;
 	}
 	*out = high;
 	return CODE_HERE;
 }
 
 /* Descending, the first piece of a line that misses brings the others: slow jumps are a line apart. */
-static enum code_state find_line(const struct code *c, const struct code_survey *v, unsigned k, struct code_level *l)
+static enum code_state find_line(const struct code *c, const struct code_survey *v, unsigned k, unsigned above,
+				 struct code_level *l)
 {
 	/* So large that all of it misses: what the loop takes of the first level makes that level look smaller than it is. */
 	unsigned at = code_large_ring(v, l);
@@ -90,9 +91,16 @@ static enum code_state find_line(const struct code *c, const struct code_survey 
 	if (all < 3 * r->laps || !next || next * 10 > all * 7)
 		return unknown(&l->line, "the jumps that miss lie at no common distance");
 	l->top = top;
+	known(&l->line, best * c->unit);
+	/* What comes in whole lines of the level above shows no shorter ones. */
+	if (best == 1 && above == c->unit) {
+		l->line.likely = true;
+		snprintf(l->line.why, sizeof l->line.why,
+			 "every line that the level above fetches misses: a shorter one would not show");
+		return CODE_HERE;
+	}
 	if (best == 1)
 		return unknown(&l->line, "every piece of code misses: a line may be as short as one, or shorter");
-	known(&l->line, best * c->unit);
 	return CODE_HERE;
 }
 
@@ -172,11 +180,11 @@ static enum code_state ways_alone(const struct code *c, struct code_survey *v, u
 		if (high < 2)
 			return unknown(&l->ways, "the code is too short for a ring in one set");
 		r.count = high;
-		enum code_state st = fits(c, v, k, &r, &yes);
+		enum code_state st = code_fits(c, v, k, &r, &yes);
 		if (st == CODE_HERE && yes)
 			return unknown(&l->ways, "no ring of lines that should conflict is too large for one set");
 		if (st == CODE_HERE)
-			st = smallest(c, v, k, r, 1, high, &over);
+			st = code_smallest(c, v, k, r, 1, high, 1, &over);
 		if (st == CODE_MISSING)
 			return unknown(&l->ways, "a ring within one set could not be measured");
 		if (st == CODE_PENDING) {
@@ -227,6 +235,46 @@ static enum code_state same_elsewhere(const struct code *c, const struct code_su
 	return CODE_HERE;
 }
 
+/* The largest distance at which each of the lines has another one: that of lines of one set, where those of several conflict. 0: there is none. */
+static unsigned common_distance(const unsigned *line, unsigned n)
+{
+	unsigned best = 0;
+	for (unsigned k = 1; k < n; k++) {
+		const unsigned d = line[k] - line[0];
+		unsigned paired = 0;
+		for (unsigned i = 0; i < n; i++)
+			for (unsigned j = 0; j < n; j++)
+				if (line[i] + d == line[j] || line[j] + d == line[i]) {
+					paired++;
+					break;
+				}
+		best = paired == n ? d : best;
+	}
+	return best;
+}
+
+static const char not_among[] = "the line too many is not among those that conflict";
+
+/* Ways of a level behind the first, of which n lines conflict when the ring has one line too many. CODE_MISSING: why says why they do not tell. */
+static enum code_state in_a_row(const struct code *c, struct code_survey *v, unsigned k, struct code_ring r,
+				unsigned sets, unsigned *line, unsigned n, const char **why)
+{
+	struct code_level *l = &v->level[k];
+	bool same, clear;
+	*why = not_among;
+	if (line[n - 1] != code_line_of(l, c->unit, r.first) + r.count - 1)
+		return CODE_MISSING;
+	if (same_elsewhere(c, v, k, r, sets, line, &same, &clear) == CODE_PENDING)
+		return CODE_PENDING;
+	*why = !same	? "lines that conflict are not as far apart elsewhere"
+	       : !clear ? "the loop that jumps may have a line in each set that was looked at"
+			: "what fits in a row and how many lines conflict do not agree";
+	if (!same || !clear || l->lines != (n - 1) * sets)
+		return CODE_MISSING;
+	known(&l->ways, n - 1);
+	return CODE_HERE;
+}
+
 static enum code_state all_unknown(struct code_level *l, const char *why)
 {
 	unknown(&l->size, why);
@@ -234,17 +282,17 @@ static enum code_state all_unknown(struct code_level *l, const char *why)
 	return unknown(&l->sets, why);
 }
 
-enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k)
+enum code_state code_geometry(const struct code *c, struct code_survey *v, unsigned k, unsigned above)
 {
 	struct code_level *l = &v->level[k];
 	struct code_ring r = {.first = c->low, .stride = 1, .warm = 2, .laps = 4};
-	enum code_state st = smallest(c, v, k, r, l->fits, l->over, &l->over);
+	enum code_state st = code_smallest(c, v, k, r, l->fits, l->over, 1, &l->over);
 	if (st == CODE_PENDING)
 		return st;
 	if (st == CODE_MISSING)
 		return all_unknown(l, "a ring of code could not be measured");
 	l->fits = l->over - 1;
-	if (find_line(c, v, k, l) != CODE_HERE) {
+	if (find_line(c, v, k, above, l) != CODE_HERE) {
 		char why[sizeof l->line.why];
 		snprintf(why, sizeof why, "%.190s", l->line.why);
 		return all_unknown(l, why);
@@ -269,11 +317,11 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 	if (high <= about || r.first + r.stride * r.count > c->pieces)
 		return all_unknown(l, "the code is too short to go beyond this level");
 	bool yes = false;
-	st = fits(c, v, k, &r, &yes);
+	st = code_fits(c, v, k, &r, &yes);
 	if (st == CODE_HERE && yes)
 		return all_unknown(l, "rings of one piece a line hold more than rings of all pieces");
 	if (st == CODE_HERE)
-		st = smallest(c, v, k, r, low, high, &over);
+		st = code_smallest(c, v, k, r, low, high, 1, &over);
 	if (st == CODE_PENDING)
 		return st;
 	if (st == CODE_MISSING)
@@ -292,11 +340,19 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 	if (n < 2)
 		return all_unknown(l, "with one line too many no two lines miss again and again");
 	unsigned sets = line[1] - line[0];
-	if (!evenly_spaced(line, n, sets))
+	const bool even = evenly_spaced(line, n, sets);
+	if (!even)
+		sets = k ? common_distance(line, n) : 0;
+	if (!sets)
 		return all_unknown(l, "lines that conflict are not evenly spaced");
-	if (line[n - 1] != code_line_of(l, c->unit, r.first) + r.count - 1)
-		return all_unknown(l, "the line too many is not among those that conflict");
+	/* One line too many of several sets is too many for one of them; of a single one it is for all lines. */
+	if (k == 0 && sets == 1 && n * 4 >= r.count * 3) {
+		code_one_set(c, l);
+		return CODE_HERE;
+	}
 	if (k == 0) {
+		if (line[n - 1] != code_line_of(l, c->unit, r.first) + r.count - 1)
+			return all_unknown(l, not_among);
 		st = ways_alone(c, v, k, sets);
 		if (st != CODE_HERE) {
 			char why[sizeof l->ways.why];
@@ -308,17 +364,17 @@ enum code_state code_geometry(const struct code *c, struct code_survey *v, unsig
 		if (l->lines > l->ways.value * sets || l->lines + (hidden + 1) * sets < l->ways.value * sets)
 			return all_unknown(l, "what fits in a row and what fits in one set do not agree");
 	} else {
-		bool same, clear;
-		st = same_elsewhere(c, v, k, r, sets, line, &same, &clear);
+		const char *why = "lines that conflict are not evenly spaced";
+		st = even ? in_a_row(c, v, k, r, sets, line, n, &why) : CODE_MISSING;
+		if (st == CODE_MISSING)
+			st = code_rows(c, v, k, sets);
 		if (st == CODE_PENDING)
 			return st;
-		if (!same)
-			return all_unknown(l, "lines that conflict are not as far apart elsewhere");
-		if (!clear)
-			return all_unknown(l, "the loop that jumps may have a line in each set that was looked at");
-		known(&l->ways, n - 1);
-		if (l->lines != l->ways.value * sets)
-			return all_unknown(l, "what fits in a row and how many lines conflict do not agree");
+		if (st == CODE_MISSING) {
+			char rows[sizeof l->ways.why];
+			snprintf(rows, sizeof rows, "%.100s; %.90s", why, l->ways.why);
+			return all_unknown(l, rows);
+		}
 	}
 	known(&l->sets, sets);
 	known(&l->size, l->ways.value * sets * l->line.value);

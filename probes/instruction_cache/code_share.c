@@ -9,6 +9,7 @@
 #define HALF	  0.5  /* of jumps that should hit: so many misses, and nothing is told */
 #define SMS	  160
 #define BANK_MOST 65536u
+#define CROWD	  8u /* rivals: in each part of an SM one, however blocks are shared out */
 
 static enum code_state unknown(struct code_shared *out, const char *why)
 {
@@ -22,6 +23,8 @@ static struct code_ring part_of(const struct code *c, const struct code_survey *
 {
 	const struct code_level *l = &v->level[k];
 	unsigned per = l->line.known ? l->line.value / c->unit : 1, lines = l->lines ? l->lines : l->fits / per;
+	if (k && l->size.known && per)
+		lines = l->size.value / l->line.value;
 	struct code_ring r = {.first = l->lines ? l->first : c->low, .stride = per, .warm = 3, .laps = 2};
 	r.count = (unsigned)(part * lines);
 	if (k && r.count * per < v->level[k - 1].over * 1.1)
@@ -110,6 +113,19 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 	}
 	if (pending || study_pending(c->study))
 		return CODE_PENDING;
+	if (self == 0 && !yes && !unclear && !missing) {
+		r.rival = 0;
+		r.rivals = CROWD;
+		const enum code_state st = code_get(c, &r, &run);
+		if (st == CODE_PENDING)
+			return st;
+		if (st == CODE_HERE && run.rival_laps >= r.warm && evicted(&run, l, &before) == 1) {
+			snprintf(out->text, sizeof out->text, "partition");
+			snprintf(out->why, sizeof out->why,
+				 "%u rivals on the same SM evict, one does not, nor does any on another SM", CROWD);
+			return CODE_HERE;
+		}
+	}
 	if (self != 1 && !yes)
 		return unknown(out, self == 0 ? "not even code on the same SM evicts"
 					      : "a rival on the same SM could not be placed");
@@ -124,11 +140,31 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 	return CODE_HERE;
 }
 
+/* The last level of constants, in which `bytes` of them fit, when they evict code from one that holds more: none before it holds as many. */
+static enum code_state unfilled(const struct study *s, unsigned bytes, struct code_shared *out)
+{
+	char key[64];
+	for (unsigned n = 1; n <= 4; n++) {
+		snprintf(key, sizeof key, "cache.constant.l%u.size", n);
+		const struct finding *f = study_finding(s, key);
+		if (!f || (f->verdict == VERDICT_MEASURED && f->value.number < bytes))
+			continue;
+		if (f->verdict != VERDICT_BOUND || f->lo < bytes)
+			break;
+		snprintf(out->text, sizeof out->text, "constant.l%u", n);
+		snprintf(out->why, sizeof out->why,
+			 "%u bytes of constants in every lap evict code, and no nearer level holds as many", bytes);
+		return CODE_HERE;
+	}
+	return unknown(out, "constants evict code, but which level of them holds as many is not known");
+}
+
 enum code_state code_constants(const struct code *c, const struct code_survey *v, unsigned k, struct code_shared *out)
 {
 	const struct code_level *l = &v->level[k];
 	const uint64_t all = study_device(c->study)->constant_bytes;
-	struct code_ring r = part_of(c, v, k, 0.6);
+	const double held = l->size.known ? l->size.value : (double)l->fits * c->unit;
+	struct code_ring r = part_of(c, v, k, held > BANK_MOST ? 0.8 : 0.6);
 	struct code_run run;
 	*out = (struct code_shared){0};
 	if (!r.count)
@@ -149,13 +185,16 @@ enum code_state code_constants(const struct code *c, const struct code_survey *v
 			 r.walk);
 		return CODE_HERE;
 	}
+	/* Constants alone never fill a level that holds all of them. */
+	if (held > BANK_MOST)
+		return unfilled(c->study, r.walk, out);
 	/* One cache has one size on both paths. */
 	for (unsigned n = 1; n <= 4; n++) {
 		char key[64];
-		double size, code = l->size.known ? l->size.value : (double)l->fits * c->unit;
+		double size;
 		snprintf(key, sizeof key, "cache.constant.l%u.size", n);
-		if (!study_number(c->study, key, &size) || size < code * 0.9 ||
-		    size > code * (l->size.known ? 1.1 : 1.8))
+		if (!study_number(c->study, key, &size) || size < held * 0.9 ||
+		    size > held * (l->size.known ? 1.1 : 1.8))
 			continue;
 		if (out->text[0])
 			return unknown(out, "two levels of constants have this size");
@@ -190,7 +229,10 @@ int code_timeline_setup(const struct study *s, double x, const double *p, struct
 	job_param(j, "BLOCKS", (long long)stride * lines);
 	job_param(j, "PADS", (long long)p[1]);
 	job_param(j, "MORE", (long long)p[2]);
-	j->launch.block[0] = study_device(s)->warp_size * 2;
+	/* An older recording has the two side by side. */
+	const unsigned evicts = p[3] > 0 ? (unsigned)p[3] : 1;
+	job_param(j, "EVICTS", evicts);
+	j->launch.block[0] = study_device(s)->warp_size * (evicts + 1);
 	job_output(j, CODE_HEAD + 2 * READS * ROUNDS);
 	job_pin(j, study_device(s), 0);
 	job_arg_u32(j, 0);
@@ -258,18 +300,21 @@ unsigned code_late_period(const double late[CODE_READS], double behind, unsigned
 	return late_period(is_late);
 }
 
-enum code_state code_fetch(const struct code *c, const struct code_survey *v, struct code_fact *out)
+/* evicts: the warp that does; 0: the one next to the one that reads. few: hardly any read was late. */
+static enum code_state fetch_by(const struct code *c, const struct code_survey *v, unsigned evicts,
+				struct code_fact *out, bool *few)
 {
 	const struct code_level *l = &v->level[0];
 	double late[READS];
 	unsigned lines, number;
 	*out = (struct code_fact){0};
+	*few = false;
 	if (!l->line.known || v->levels < 2)
 		return no_fetch(out, "the line of the first level is not known");
 	unsigned per = l->line.value / c->unit;
-	lines = l->size.known ? (l->ways.value + 1) * l->sets.value : 2 * (l->fits / per);
+	lines = l->size.known && !l->size.likely ? (l->ways.value + 1) * l->sets.value : 2 * (l->fits / per);
 	for (unsigned more = 0; more < 2; more++) {
-		const double p[POINT_PARAMS] = {lines, c->unit / c->pad - 1, more};
+		const double p[POINT_PARAMS] = {lines, c->unit / c->pad - 1, more, evicts};
 		const struct point *pt = study_ask(c->study, EXPERIMENT_TIMELINE, per, p);
 		if (!pt && study_pending(c->study))
 			return CODE_PENDING;
@@ -283,11 +328,27 @@ enum code_state code_fetch(const struct code *c, const struct code_survey *v, st
 		if (step % c->pad || odd % 2 == 0)
 			continue;
 		const unsigned d = code_late_period(late, v->level[1].ticks - l->ticks, &number);
-		if (number < 3 || !d || d * step % odd)
-			return no_fetch(out, number < 3 ? "hardly any read is late when the first level was evicted"
-							: "the reads that are late are not evenly spaced");
+		*few = number < 3;
+		if (*few || !d || d * step % odd)
+			return no_fetch(out, *few ? "hardly any read is late when the first level was evicted"
+						  : "the reads that are late are not evenly spaced");
 		known_value(out, d * step / odd);
 		return CODE_HERE;
 	}
 	return no_fetch(out, "reads are no odd number of instructions apart");
+}
+
+enum code_state code_fetch(const struct code *c, const struct code_survey *v, struct code_fact *out)
+{
+	/* Those that have a scheduler with the first warp, where there are as many. */
+	static const unsigned evicts[] = {0, 2, 4, 8};
+	bool few;
+	enum code_state st = fetch_by(c, v, 0, out, &few);
+	for (unsigned i = 1; st == CODE_MISSING && few && i < sizeof evicts / sizeof *evicts; i++) {
+		struct code_fact other = {0};
+		st = fetch_by(c, v, evicts[i], &other, &few);
+		if (st == CODE_HERE)
+			*out = other;
+	}
+	return st;
 }

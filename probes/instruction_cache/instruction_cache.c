@@ -9,13 +9,14 @@
 
 #define SMALL_UNIT  32
 #define SMALL_BYTES (64u << 10)
-#define LARGE_UNIT  512
-#define LARGE_BYTES (128u << 10)
+#define STAGES	    3 /* kernels, each of more code, until one shows what lies behind all caches */
 #define NEARER	    0.75
 #define ROWS	    0.85 /* of the slowest jumps' time: what takes no less may be the memory's rows */
 #define RARE	    0.3
 #define LARGER	    1.25
-#define KEYS	    3 /* levels that are spoken of when they are not there */
+#define COMMON	    0.15 /* of a hit of the common L2: fetches and loads go there on unlike ways */
+#define ROW	    4	 /* pieces */
+#define KEYS	    3	 /* levels that are spoken of when they are not there */
 
 static const struct experiment experiments[] = {
     [EXPERIMENT_LAYOUT] = {.name = "layout",
@@ -27,8 +28,20 @@ static const struct experiment experiments[] = {
     [EXPERIMENT_TIMELINE] = {.name = "timeline",
 			     .axis = "pieces of a line",
 			     .unit = "count",
-			     .params = {"lines", "filling instructions", "behind a read"},
+			     .params = {"lines", "filling instructions", "behind a read", "warp that evicts"},
 			     .setup = code_timeline_setup},
+    [EXPERIMENT_ROWS] = {.name = "rows",
+			 .axis = "pieces of code",
+			 .unit = "count",
+			 .params = CODE_ROW_NAMES,
+			 .setup = code_rows_setup,
+			 .thorough = true},
+    [EXPERIMENT_CROWD] = {.name = "crowd",
+			  .axis = "pieces of code",
+			  .unit = "count",
+			  .params = CODE_CROWD_NAMES,
+			  .setup = code_crowd_setup,
+			  .thorough = true},
 };
 
 static const char *const claims[] = {"cache.instruction.*", "cache.constant.*.shared_with", NULL};
@@ -50,7 +63,9 @@ static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 
 static void conclude_fact(struct study *s, const char *key, const struct code_fact *f, const char *method)
 {
-	if (f->known)
+	if (f->known && f->likely)
+		study_likely_number(s, key, f->value, f->lo, f->hi, "", method, "jump", "%s", f->why);
+	else if (f->known)
 		study_measured_number(s, key, f->value, f->value, f->value, "", method, "jump", "%s", "");
 	else
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "jump", "%s", f->why);
@@ -173,75 +188,55 @@ static enum code_state is_memory(const struct code *all, const struct code_surve
 	return CODE_HERE;
 }
 
+/* Bytes of a piece and of all code. The last one has as short lines as the level that its pieces are fetched through. */
+static const struct stage {
+	uint32_t unit, bytes;
+} stages[STAGES] = {{SMALL_UNIT, SMALL_BYTES}, {512, 128u << 10}, {128, 256u << 10}};
+
 struct found {
-	struct code small, large;
-	struct code_survey near, far;
+	struct code kernel[STAGES];
+	struct code_survey seen[STAGES];
+	unsigned stages; /* whose survey is there */
 	unsigned caches; /* levels, memory not among them */
 	bool open;	 /* the last of them never overflowed, so that more may lie behind */
 	bool cache;	 /* and it is a cache, not the memory */
+	bool common;	 /* what is behind the last of them seems to be the L2 of data */
 	double cold;	 /* ticks of first touches */
 	const struct code *code[CODE_LEVELS + 2];
 	struct code_survey *survey[CODE_LEVELS + 2];
 	unsigned index[CODE_LEVELS + 2]; /* in its survey */
 };
 
-/* CODE_MISSING: concluded already. */
-static enum code_state find_levels(struct study *s, struct found *f)
+/* Levels that the code of stage `at` shows behind those that less of it did. CODE_MISSING: it could not be measured. */
+static enum code_state find_more(struct study *s, struct found *f, unsigned at)
 {
-	bool memory = false;
-	enum code_state st = code_open(&f->small, s, SMALL_UNIT, SMALL_BYTES);
-	if (st == CODE_HERE) {
-		code_expect(&f->small, fresh_pieces(&f->small));
-		if (code_open(&f->large, s, LARGE_UNIT, LARGE_BYTES) == CODE_HERE)
-			code_expect(&f->large, fresh_pieces(&f->large));
-	}
-	if (st == CODE_HERE)
-		st = code_measure_survey(&f->small, &f->near);
-	if (st == CODE_MISSING) {
-		all_inconclusive(s, VERDICT_INCONCLUSIVE, f->small.why[0] ? f->small.why : f->near.why);
-		return st;
-	}
-	if (st == CODE_HERE)
-		st = is_memory(&f->small, &f->near, &memory, &f->cache, &f->cold);
-	if (st == CODE_PENDING)
-		return st;
-	if (st == CODE_MISSING) {
-		all_inconclusive(s, VERDICT_INCONCLUSIVE, "first touches of code could not be timed");
-		return st;
-	}
-	unsigned n = f->near.levels;
-	f->caches = memory ? n - 1 : n;
-	f->open = !memory;
-	for (unsigned k = 0; k < n; k++) {
-		f->code[k] = &f->small;
-		f->survey[k] = &f->near;
-		f->index[k] = k;
-	}
-	if (memory)
-		return st;
+	struct code *c = &f->kernel[at];
+	struct code_survey *v = &f->seen[at];
+	const unsigned n = f->caches;
 	const bool small_cache = f->cache;
-	/* More code. */
-	st = code_open(&f->large, s, LARGE_UNIT, LARGE_BYTES);
+	const double last = f->survey[n - 1]->level[f->index[n - 1]].ticks, swing = study_swing(s);
+	bool memory;
+	enum code_state st = code_open(c, s, stages[at].unit, stages[at].bytes);
 	if (st == CODE_HERE)
-		st = code_measure_survey(&f->large, &f->far);
+		st = code_measure_survey(c, v);
 	if (st == CODE_HERE)
-		st = is_memory(&f->large, &f->far, &memory, &f->cache, &f->cold);
+		st = is_memory(c, v, &memory, &f->cache, &f->cold);
 	if (st != CODE_HERE)
-		return st == CODE_PENDING ? st : CODE_HERE;
-	const double last = f->near.level[n - 1].ticks, swing = study_swing(s);
-	for (unsigned k = 0; k < f->far.levels; k++) {
-		double ticks = f->far.level[k].ticks;
+		return st;
+	f->stages = at + 1;
+	for (unsigned k = 0; k < v->levels; k++) {
+		double ticks = v->level[k].ticks;
 		if (ticks < last / (1 + swing) * 0.92 - 4)
 			continue;
-		unsigned at = ticks < last * (1 + swing) * 1.08 + 4 ? n - 1 : f->caches;
-		if (at > CODE_LEVELS)
+		unsigned to = ticks < last * (1 + swing) * 1.08 + 4 ? n - 1 : f->caches;
+		if (to > CODE_LEVELS)
 			break;
-		f->code[at] = &f->large;
-		f->survey[at] = &f->far;
-		f->index[at] = k;
-		f->caches = at + 1;
+		f->code[to] = c;
+		f->survey[to] = v;
+		f->index[to] = k;
+		f->caches = to + 1;
 	}
-	/* What the smaller code took for one more cache, because its first touches took longer, is none only if they may have met a faster
+	/* What less code took for one more cache, because its first touches took longer, is none only if they may have met a faster
 	 * clock; else the two contradict each other. */
 	f->open = !memory || (f->caches == n && small_cache);
 	if (memory && (f->caches > n || (!f->open && n > 1)))
@@ -249,11 +244,63 @@ static enum code_state find_levels(struct study *s, struct found *f)
 	return CODE_HERE;
 }
 
+/* Compilers take seconds for the most code, which a quick run does not wait for: it has no rows. Nor has an older recording. */
+static bool is_quick(const struct code *c)
+{
+	const struct code_ring r = {
+	    .first = c->low, .stride = 1, .count = ROW, .warm = 1, .laps = 1, .group = ROW, .period = ROW};
+	struct code_run run;
+	return code_get(c, &r, &run) != CODE_HERE;
+}
+
+/* CODE_MISSING: concluded already. */
+static enum code_state find_levels(struct study *s, struct found *f)
+{
+	struct code *small = &f->kernel[0];
+	struct code_survey *near = &f->seen[0];
+	bool memory = false;
+	unsigned stages_asked = 1;
+	enum code_state st = code_open(small, s, SMALL_UNIT, SMALL_BYTES);
+	if (st == CODE_HERE) {
+		stages_asked = is_quick(small) ? STAGES - 1 : STAGES;
+		code_expect(small, fresh_pieces(small));
+		for (unsigned i = 1; i < stages_asked; i++)
+			if (code_open(&f->kernel[i], s, stages[i].unit, stages[i].bytes) == CODE_HERE)
+				code_expect(&f->kernel[i], fresh_pieces(&f->kernel[i]));
+	}
+	if (st == CODE_HERE)
+		st = code_measure_survey(small, near);
+	if (st == CODE_MISSING) {
+		all_inconclusive(s, VERDICT_INCONCLUSIVE, small->why[0] ? small->why : near->why);
+		return st;
+	}
+	if (st == CODE_HERE)
+		st = is_memory(small, near, &memory, &f->cache, &f->cold);
+	if (st == CODE_PENDING)
+		return st;
+	if (st == CODE_MISSING) {
+		all_inconclusive(s, VERDICT_INCONCLUSIVE, "first touches of code could not be timed");
+		return st;
+	}
+	f->stages = 1;
+	f->caches = memory ? near->levels - 1 : near->levels;
+	f->open = !memory;
+	for (unsigned k = 0; k < near->levels; k++) {
+		f->code[k] = small;
+		f->survey[k] = near;
+		f->index[k] = k;
+	}
+	for (unsigned i = 1; i < stages_asked && f->open && f->caches; i++)
+		if (find_more(s, f, i) != CODE_HERE)
+			return study_pending(s) ? CODE_PENDING : CODE_HERE;
+	return CODE_HERE;
+}
+
 /* Open rows of a memory hold some code, too, and are hardly faster than the others. And what answers few jumps of the largest ring is
  * not what lies behind all caches, but the same delayed now and then. */
 static void find_doubtful(struct found *f)
 {
-	const struct code_survey *v = f->far.levels ? &f->far : &f->near;
+	const struct code_survey *v = &f->seen[f->stages - 1];
 	const struct code_run *r = &v->run[v->count - 1];
 	const double last = v->level[v->levels - 1].ticks;
 	const struct code_level *before = v->levels > 1 ? &v->level[v->levels - 2] : NULL;
@@ -284,6 +331,17 @@ static struct code_level *level_of(const struct found *f, unsigned k)
 	return &f->survey[k]->level[f->index[k]];
 }
 
+/* Whether the last class, which all code fits in, takes as long as a hit of the GPU's L2 of data. */
+static bool is_common(const struct study *s, const struct found *f)
+{
+	const struct finding *l2 = study_finding(s, "cache.global.l2.latency");
+	if (f->caches < 2 || !level_of(f, f->caches - 1)->endless || !l2 || !finding_estimated(l2))
+		return false;
+	const double behind = level_of(f, f->caches - 1)->ticks - level_of(f, 0)->ticks,
+		     swing = 1 + COMMON + study_swing(s);
+	return behind > l2->lo / swing && behind < l2->hi * swing;
+}
+
 /* Levels that are surely caches: the last class may be the memory, the one before it its open rows. */
 static unsigned sure_levels(const struct found *f)
 {
@@ -306,7 +364,7 @@ static void conclude_levels(struct study *s, const struct found *f)
 	if (!f->caches || (f->open && f->caches == 1)) {
 		study_verdict(s, "cache.instruction.levels", f->caches ? VERDICT_INCONCLUSIVE : VERDICT_ABSENT, "jump",
 			      "a jump takes %.0f cycles whatever the code's size, up to %u KB%s", last->ticks,
-			      (f->open && f->far.count ? LARGE_BYTES : SMALL_BYTES) >> 10,
+			      stages[f->stages - 1].bytes >> 10,
 			      f->caches ? "; only first touches take longer" : ", and at the first touch");
 	} else if (!sure) {
 		study_verdict(s, "cache.instruction.levels", VERDICT_INCONCLUSIVE, "jump",
@@ -316,6 +374,10 @@ static void conclude_levels(struct study *s, const struct found *f)
 			    "classes of jumps that appear as the code grows", "jump",
 			    "behind level %u jumps take %.0f cycles: by the memory, its open rows, or one more cache",
 			    sure, level_of(f, sure)->ticks);
+	} else if (f->common) {
+		study_likely_number(s, "cache.instruction.levels", f->caches, f->caches, f->caches, "",
+				    "classes of jumps that appear as the code grows", "jump",
+				    "what lies behind takes as long as the L2 of data");
 	} else if (f->open) {
 		study_bound(s, "cache.instruction.levels", f->caches, INFINITY,
 			    "classes of jumps that appear as the code grows", "jump",
@@ -345,11 +407,17 @@ static void study_instruction(struct study *s)
 	if (find_levels(s, f) != CODE_HERE)
 		return;
 	find_doubtful(f);
+	if (f->open && is_common(s, f)) {
+		f->common = f->cache = true;
+		f->caches--;
+	}
 	for (unsigned k = 0; k < f->caches; k++) {
 		struct code_level *l = &f->survey[k]->level[f->index[k]];
 		if (l->endless)
 			snprintf(l->size.why, sizeof l->size.why, "all code of this kernel fits");
-		if (!l->endless && code_geometry(f->code[k], f->survey[k], f->index[k]) == CODE_PENDING)
+		const struct code_fact *up = k ? &level_of(f, k - 1)->line : NULL;
+		if (!l->endless && code_geometry(f->code[k], f->survey[k], f->index[k],
+						 up && up->known ? up->value : 0) == CODE_PENDING)
 			pending = true;
 	}
 	if (pending || study_pending(s))
@@ -397,7 +465,8 @@ static void study_instruction(struct study *s)
 			with[k] = scope[k];
 		conclude_text(s, key_of(key, sizeof key, k, "scope"), &scope[k], "code on another SM that evicts");
 		/* A level of all SMs may also be the common one of data, which was not asked. */
-		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))
+		if (!strcmp(with[k].text, "none") && strcmp(scope[k].text, "partition") &&
+		    strcmp(scope[k].text, "sm") && strcmp(scope[k].text, "cluster"))
 			with[k].text[0] = '\0';
 		conclude_text(s, key_of(key, sizeof key, k, "shared_with"), &with[k],
 			      "constants that are read between laps through code");

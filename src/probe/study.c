@@ -381,7 +381,9 @@ double study_code_room(const struct study *s)
 		return INFINITY;
 	if (study_number(s, "cache.instruction.l1.size", &bytes))
 		return bytes;
-	return size && size->verdict == VERDICT_BOUND && isfinite(size->lo) ? size->lo : 0;
+	return size && (size->verdict == VERDICT_BOUND || size->verdict == VERDICT_LIKELY) && isfinite(size->lo)
+		   ? size->lo
+		   : 0;
 }
 
 double study_swing(const struct study *s)

@@ -89,13 +89,14 @@ static void units_of(const struct twin *t, struct twin_core *c, struct twin_op *
 
 static bool takes(const struct device_info *d, const char *op, const char *type)
 {
-	static const char *const ops =
-	    " add sub mul mulhi mulwide mul24 mad mad24 fma div divapprox rem abs neg min max sad and or xor not cnot "
-	    "shl "
-	    "shr shf bfe bfi bfind popc clz brev lop3 prmt rcp sqrt rsqrt sin cos ex2 lg2 tanh ";
+	static const char *const ops[] = {
+	    " add sub mul mulhi mulwide mul24 mad mad24 fma div divapprox rem abs neg min max sad ",
+	    " and or xor not cnot shl shr shf bfe bfi bfind popc clz brev lop3 prmt rcp sqrt rsqrt sin cos ex2 lg2 "
+	    "tanh "};
 	char word[24];
 	snprintf(word, sizeof(word), " %s ", op);
-	if (!strstr(ops, word) || (strcmp(type, "f64") == 0 && !d->has_f64) || (str_starts(type, "f16") && !d->has_f16))
+	if ((!strstr(ops[0], word) && !strstr(ops[1], word)) || (strcmp(type, "f64") == 0 && !d->has_f64) ||
+	    (str_starts(type, "f16") && !d->has_f16))
 		return false;
 	return strcmp(op, "fma") != 0 || strcmp(type, "f32") != 0 || d->has_fma;
 }

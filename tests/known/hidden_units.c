@@ -8,9 +8,6 @@
 
 enum { MIXES = 200, ANCHORS = 5, ALTERNATIVES = 3 };
 
-/* Throughputs are right within 5 %, either way, and so is what two operations should take together on one pipe or on two: of what differs
- * by less nobody can say which it is. */
-#define TOLD (1.05 / 0.95)
 #define HALF 0.5 /* of what an operation on two pipes does is done by either */
 
 /* The operations that name units, as probes/pipes has them; of each kind the first of one instruction. */
@@ -60,7 +57,7 @@ static double common(const struct op_spec *a, const struct op_spec *b)
 
 /* Whether some mix of the two takes so much longer on one pipe than on two that it can be told. An operation of several pipes keeps the
  * others busy meanwhile. */
-static bool is_told(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b)
+static bool is_told(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b, double told)
 {
 	const double issue_a = issue_of(s, a), issue_b = issue_of(s, b), of_a = common(a, b), of_b = common(b, a);
 	for (unsigned i = 1; i < MIXES; i++) {
@@ -68,7 +65,7 @@ static bool is_told(const struct sim_spec *s, const struct op_spec *a, const str
 		/* Of what is on two pipes one goes on while the other is taken. Where they have none in common neither may be on two. */
 		const double split_a = u + (of_a > 0 ? of_a : HALF) * v, split_b = v + (of_b > 0 ? of_b : HALF) * u,
 			     shared = of_a > 0 ? (of_a < of_b ? split_a : split_b) : fmin(split_a, split_b);
-		if (fmax(shared, fmax(u, v)) > TOLD * apart)
+		if (fmax(shared, fmax(u, v)) > told * apart)
 			return true;
 	}
 	return false;
@@ -76,14 +73,14 @@ static bool is_told(const struct sim_spec *s, const struct op_spec *a, const str
 
 /* The same, or by way of a third one that has all of its pipe in common with one of them: one of a single instruction, because of several
  * nobody knows that they are on one pipe. */
-static bool is_known(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b)
+static bool is_known(const struct sim_spec *s, const struct op_spec *a, const struct op_spec *b, double told)
 {
-	if (a == b || is_told(s, a, b))
+	if (a == b || is_told(s, a, b, told))
 		return true;
 	for (uint32_t i = 0; i < s->op_count; i++) {
 		const struct op_spec *o = &s->op[i];
 		if (o->native_ops <= 1 && o->pipe_count == 1 && (common(o, a) > 0 || common(o, b) > 0) &&
-		    is_told(s, o, a) && is_told(s, o, b))
+		    is_told(s, o, a, told) && is_told(s, o, b, told))
 			return true;
 	}
 	return false;
@@ -91,16 +88,16 @@ static bool is_known(const struct sim_spec *s, const struct op_spec *a, const st
 
 /* Whether a unit's name can be told, of which this kind is the first: single precision and integers have one name together and two apart,
  * and the others are named by the first that they do. */
-static bool has_name(const struct sim_spec *s, unsigned kind)
+static bool has_name(const struct sim_spec *s, unsigned kind, double told)
 {
 	const struct op_spec *o = anchor_of(s, kind);
 	for (unsigned k = 0; k < (kind ? kind : 2); k++) {
 		const struct op_spec *other = anchor_of(s, k);
-		bool known = !other || k == kind || is_known(s, o, other);
+		bool known = !other || k == kind || is_known(s, o, other, told);
 		/* That the unit does not do something any operation of it may show. */
 		for (unsigned m = 0; m < ANCHORS && !known && !(common(o, other) > 0); m++) {
 			const struct op_spec *member = anchor_of(s, m);
-			known = member && common(member, o) > 0 && is_known(s, member, other);
+			known = member && common(member, o) > 0 && is_known(s, member, other, told);
 		}
 		if (!known)
 			return false;
@@ -108,7 +105,7 @@ static bool has_name(const struct sim_spec *s, unsigned kind)
 	return true;
 }
 
-static bool hides(const struct sim_spec *s, const struct op_spec *o)
+static bool hides(const struct sim_spec *s, const struct op_spec *o, double told)
 {
 	bool any = false;
 	bool seen[ANCHORS] = {false};
@@ -124,12 +121,12 @@ static bool hides(const struct sim_spec *s, const struct op_spec *o)
 				first = m;
 		}
 		any = true;
-		if (!has_name(s, first))
+		if (!has_name(s, first, told))
 			return true;
-		seen[first] |= is_known(s, o, a);
+		seen[first] |= is_known(s, o, a, told);
 		for (unsigned m = k + 1; m < ANCHORS && !seen[first]; m++) {
 			const struct op_spec *b = anchor_of(s, m);
-			seen[first] |= b && common(a, b) > 0 && common(o, b) > 0 && is_known(s, o, b);
+			seen[first] |= b && common(a, b) > 0 && common(o, b) > 0 && is_known(s, o, b, told);
 		}
 		if (!seen[first])
 			return true;
@@ -137,19 +134,19 @@ static bool hides(const struct sim_spec *s, const struct op_spec *o)
 	/* On no unit that has a name: it has to be seen apart from all of them. */
 	for (unsigned k = 0; k < ANCHORS && !any; k++) {
 		const struct op_spec *a = anchor_of(s, k);
-		if (a && !is_known(s, o, a))
+		if (a && !is_known(s, o, a, told))
 			return true;
 	}
 	return false;
 }
 
-bool known_unit_hidden(const struct sim_spec *s, const char *key)
+bool known_unit_hidden(const struct sim_spec *s, const char *key, double told)
 {
 	char op[16], type[8];
 	if (sscanf(key, "arith.%15[^.].%7[^.].unit", op, type) == 2 && strlen(key) > 5 &&
 	    strcmp(key + strlen(key) - 5, ".unit") == 0) {
 		const int at = spec_find_op(s, op, type);
-		return at >= 0 && hides(s, &s->op[at]);
+		return at >= 0 && hides(s, &s->op[at], told);
 	}
 	/* A unit's numbers stand under its name. */
 	for (unsigned k = 0; k < ANCHORS; k++) {
@@ -160,7 +157,7 @@ bool known_unit_hidden(const struct sim_spec *s, const char *key)
 			continue;
 		snprintf(stem, sizeof stem, "unit.%s.", name);
 		if (strncmp(key, stem, strlen(stem)) == 0)
-			return !has_name(s, k);
+			return !has_name(s, k, told);
 	}
 	return false;
 }

@@ -511,7 +511,7 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 		return true;
 	if (str_starts(key, "outstanding.") && strcmp(key, "outstanding.loads_per_warp") != 0 && !is_fillable(s))
 		return true;
-	if (known_unit_hidden(s, key))
+	if (known_unit_hidden(s, key, UNIT_ASKED))
 		return true;
 	/* A cache answers what is asked for again. */
 	if (str_starts(key, "memory.partition") && (s->memory_partitions < 2 || s->has_l1 || s->has_l2))
@@ -608,7 +608,8 @@ static void judge(struct known_answer *a, const struct sim_spec *s, const struct
 	/* What the description does not know cannot be called right. What cannot be told is not MEASURED, be it right by luck: or more can be told
 	 * than is thought. It may be estimated. */
 	if (f && !a->composed)
-		right = t && is_right(f, t, s) && !(f->verdict == VERDICT_MEASURED && known_unit_hidden(s, a->key));
+		right = t && is_right(f, t, s) &&
+			!(f->verdict == VERDICT_MEASURED && known_unit_hidden(s, a->key, UNIT_SHOWN));
 	a->answer = f ? known_answer_of(f->verdict, right) : ANSWER_SILENT;
 	a->absent = t && t->absent;
 	truth_text(a->truth, sizeof a->truth, a->composed ? NULL : t);

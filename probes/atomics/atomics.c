@@ -236,11 +236,21 @@ static double mean(const double *v, unsigned n)
 	return sum / n;
 }
 
+/* How far the mean over these lines may be from that over all: three standard errors, and what a step of the clock makes of a chain. */
+static double mean_off(const double *v, unsigned n)
+{
+	const double m = mean(v, n);
+	double squares = 0;
+	for (unsigned i = 0; i < n; i++)
+		squares += (v[i] - m) * (v[i] - m);
+	return 1.0 / LONG + 3 * sqrt(squares) / n;
+}
+
 static void conclude_classes(struct study *s, const double *line)
 {
 	static const char key[] = "atomic.add.latency_classes",
 			  method[] = "chains of atomics on 32 lines, laid beside each other";
-	double gap = 0;
+	double gap = 0, off;
 	unsigned at = 0;
 	for (unsigned k = 1; k < LINES; k++)
 		if (line[k] - line[k - 1] > gap) {
@@ -256,6 +266,9 @@ static void conclude_classes(struct study *s, const double *line)
 		f.value.array_count = 2;
 		f.value.array[0] = mean(line, at);
 		f.value.array[1] = mean(line + at, LINES - at);
+		off = fmax(mean_off(line, at), mean_off(line + at, LINES - at));
+		f.lo = f.value.array[0] - off;
+		f.hi = f.value.array[0] + off;
 		snprintf(f.because, sizeof f.because,
 			 "%u of %u lines take %.1f to %.1f cycles, the others %.1f to %.1f", at, (unsigned)LINES,
 			 line[0], line[at - 1], line[at], line[LINES - 1]);
@@ -263,6 +276,8 @@ static void conclude_classes(struct study *s, const double *line)
 	} else if (line[LINES - 1] - line[0] <= APART) {
 		f.value.array_count = 1;
 		f.value.array[0] = mean(line, LINES);
+		f.lo = f.value.array[0] - mean_off(line, LINES);
+		f.hi = f.value.array[0] + mean_off(line, LINES);
 		snprintf(f.because, sizeof f.because, "all of %u lines take %.1f to %.1f cycles", (unsigned)LINES,
 			 line[0], line[LINES - 1]);
 		study_conclude(s, &f);
@@ -302,10 +317,7 @@ static bool ask_lines(struct study *s, struct lines *l)
 		return true;
 	sort(l->line, LINES);
 	l->mean = mean(l->line, LINES);
-	double squares = 0;
-	for (unsigned k = 0; k < LINES; k++)
-		squares += (l->line[k] - l->mean) * (l->line[k] - l->mean);
-	l->off = 1.0 / LONG + 3 * sqrt(squares) / LINES;
+	l->off = mean_off(l->line, LINES);
 	return true;
 }
 

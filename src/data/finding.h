@@ -54,11 +54,13 @@ struct finding {
 	char key[96];
 	enum verdict verdict;
 	struct value value; /* MEASURED, LIKELY, BOUND */
-	double lo, hi;	    /* BOUND: the known end; the open one is -INFINITY / INFINITY. NaN when it makes no sense */
-	char unit[24];	    /* from keys.def */
-	char method[160];   /* how: "footprint bisection, misses counted per access" */
-	char because[320];  /* what was seen, one sentence; always filled when not MEASURED */
-	char scope[16];	    /* what lo..hi covers: "sm", "card", "cards"; "" = does not apply */
+	/* BOUND: the known end; the open one is -INFINITY / INFINITY. NaN when it makes no sense. Of an array the first value's: each may be
+	 * off by as much. */
+	double lo, hi;
+	char unit[24];	   /* from keys.def */
+	char method[160];  /* how: "footprint bisection, misses counted per access" */
+	char because[320]; /* what was seen, one sentence; always filled when not MEASURED */
+	char scope[16];	   /* what lo..hi covers: "sm", "card", "cards"; "" = does not apply */
 	char probe[32];
 	char evidence[FINDING_EVIDENCE][64]; /* "experiment" or "experiment:x" of the same probe */
 	unsigned evidence_count;

@@ -36,8 +36,9 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
-/* Ways and sets have numbers of their own in each run: arrays agree in whatever order. */
-static bool same_array(const struct finding *a, const struct finding *b)
+/* Whether values are no further apart than is allowed and `more`. Ways and sets have numbers of their own in each run: arrays agree in whatever
+ * order. */
+static bool same_array(const struct finding *a, const struct finding *b, double more)
 {
 	struct value x = a->value, y = b->value;
 	if (x.array_count != y.array_count)
@@ -45,9 +46,15 @@ static bool same_array(const struct finding *a, const struct finding *b)
 	qsort(x.array, x.array_count, sizeof *x.array, ascending);
 	qsort(y.array, y.array_count, sizeof *y.array, ascending);
 	for (unsigned i = 0; i < x.array_count; i++)
-		if (fabs(x.array[i] - y.array[i]) > allowed(a, x.array[i], y.array[i]))
+		if (fabs(x.array[i] - y.array[i]) > allowed(a, x.array[i], y.array[i]) + more)
 			return false;
 	return true;
+}
+
+/* How far each value of a list may be off. */
+static double off(const struct finding *f)
+{
+	return isfinite(f->lo) && isfinite(f->hi) ? (f->hi - f->lo) / 2 : 0;
 }
 
 static bool same_value(const struct finding *a, const struct finding *b)
@@ -61,7 +68,7 @@ static bool same_value(const struct finding *a, const struct finding *b)
 	case VALUE_TEXT:
 		return strcmp(x->text, y->text) == 0;
 	case VALUE_ARRAY:
-		return same_array(a, b);
+		return same_array(a, b, 0);
 	case VALUE_NONE:
 		break;
 	}
@@ -80,6 +87,8 @@ static bool room_for_both(const struct finding *a, const struct finding *b)
 {
 	if (a->value.kind == VALUE_TEXT || b->value.kind == VALUE_TEXT)
 		return false;
+	if (a->value.kind == VALUE_ARRAY && b->value.kind == VALUE_ARRAY && same_array(a, b, off(a) + off(b)))
+		return true;
 	if (a->value.kind == VALUE_ARRAY || b->value.kind == VALUE_ARRAY)
 		return a->verdict == VERDICT_BOUND || b->verdict == VERDICT_BOUND;
 	const double slack = allowed(a, a->value.number, b->value.number);

@@ -296,6 +296,16 @@ static void runs_agree_within_what_is_said(void **state)
 			 COMPARE_DIFFER);
 	assert_int_equal(of_two(number(l, "cycles", is, 440, 439, 441), number(l, "cycles", is, 450, 449, 451)),
 			 COMPARE_CONTRADICT);
+	/* Of a list each value may be off by as much as the first. */
+	struct finding one = number("atomic.add.latency_classes", "cycles", is, 0, 285, 305), two = one;
+	one.value = (struct value){.kind = VALUE_ARRAY, .array = {295, 487}, .array_count = 2};
+	two.value = (struct value){.kind = VALUE_ARRAY, .array = {292, 484}, .array_count = 2};
+	assert_int_equal(of_two(one, two), COMPARE_DIFFER);
+	two.value.array[1] = 440;
+	assert_int_equal(of_two(one, two), COMPARE_CONTRADICT);
+	two.value.array[1] = 484;
+	one.lo = one.hi = two.lo = two.hi = NAN;
+	assert_int_equal(of_two(one, two), COMPARE_CONTRADICT);
 	/* A byte more is another size, and a whole cycle of two is another rate. */
 	assert_int_equal(
 	    of_two(number(s, "bytes", is, 16384, 16000, 17000), number(s, "bytes", is, 16385, 16000, 17000)),

@@ -230,10 +230,12 @@ struct price {
 	double wait, once, each, byte, word, part;
 };
 
-static double worst_of(const struct load_time *t, const struct cost *c, const struct price *p)
+static double worst_of(const struct load_time *t, const struct cost *c, const struct price *p, uint32_t reach)
 {
 	double worst = 0;
 	for (unsigned i = 0; i < PATTERNS; i++) {
+		if (patterns[i].step > reach)
+			continue;
 		const double by_port = fmax(p->once + p->each * c[i].transactions, p->byte * c[i].bytes),
 			     by_warp = fmax(p->wait / loads_of(&patterns[i]), p->word * words_of(&patterns[i])),
 			     is = fmax(fmax(by_port, by_warp), patterns[i].width < 4 ? p->part : 0);
@@ -242,9 +244,9 @@ static double worst_of(const struct load_time *t, const struct cost *c, const st
 	return worst;
 }
 
-/* By how much the best prices miss the time of some pattern, as a share of it. Prices are those of two patterns for transactions and of one
- * for bytes, whichever they are. */
-static double miss_of(unsigned rule, const struct load_time *t)
+/* By how much the best prices miss the time of some pattern whose lanes are no further apart than `reach`, as a share of it. Prices are those of
+ * two patterns for transactions and of one for bytes, whichever they are. */
+static double miss_of(unsigned rule, const struct load_time *t, uint32_t reach)
 {
 	struct cost c[PATTERNS];
 	double best = INFINITY, wait = INFINITY, word = INFINITY, part = INFINITY;
@@ -264,10 +266,10 @@ static double miss_of(unsigned rule, const struct load_time *t)
 			for (unsigned b = 0; b <= PATTERNS; b++) {
 				const double byte = b < PATTERNS ? t[b].value / c[b].bytes : 0;
 				for (unsigned w = 0; w < 8; w++)
-					best =
-					    fmin(best, worst_of(t, c,
-								&(struct price){w & 1 ? wait : 0, once, each, byte,
-										w & 2 ? word : 0, w & 4 ? part : 0}));
+					best = fmin(best, worst_of(t, c,
+								   &(struct price){w & 1 ? wait : 0, once, each, byte,
+										   w & 2 ? word : 0, w & 4 ? part : 0},
+								   reach));
 			}
 		}
 	return best;
@@ -277,11 +279,14 @@ static double miss_of(unsigned rule, const struct load_time *t)
 #define FITS_NOT 0.16
 #define NEARLY	 0.3 /* of an estimate */
 #define BETTER	 2   /* times as much the next rule misses */
+/* Lanes further apart read several rows of a memory, which banks open side by side: no rule says what that takes. */
+#define NEAR 32
 
 struct fit {
 	bool known;
 	unsigned rule, second; /* by which patterns are explained best, and next */
 	double best, next;     /* miss_of them */
+	bool by_far;	       /* only patterns that reach far tell it from another */
 };
 
 static void conclude(struct study *s, const struct fit *f)
@@ -289,7 +294,13 @@ static void conclude(struct study *s, const struct fit *f)
 	static const char rule_key[] = "memory.coalesce.rule", segment_key[] = "memory.coalesce.segment",
 			  method[] = "rules by whose transactions all patterns take what they take";
 	const double segment = segments[f->rule];
-	if (f->known && f->best <= FITS && f->next >= FITS_NOT) {
+	if (f->known && f->by_far) {
+		for (unsigned i = 0; i < 2; i++)
+			study_verdict(s, i ? segment_key : rule_key, VERDICT_INCONCLUSIVE, "pattern",
+				      "only lanes that are far apart tell %s of %u bytes from another rule, and they "
+				      "may open rows of the memory",
+				      rule_name(f->rule), segments[f->rule]);
+	} else if (f->known && f->best <= FITS && f->next >= FITS_NOT) {
 		study_text(
 		    s, rule_key, rule_name(f->rule), method, "pattern",
 		    "%d patterns take what it says within %.2g of their times; %s of %u bytes misses one by %.2g",
@@ -333,7 +344,7 @@ static void study_coalesce(struct study *s)
 	double best = INFINITY, next = INFINITY;
 	unsigned rule = 0, second = 0;
 	for (unsigned k = 0; known && k < RULES; k++) {
-		const double miss = miss_of(k, t);
+		const double miss = miss_of(k, t, UINT32_MAX);
 		if (miss < best) {
 			next = best;
 			second = rule;
@@ -344,7 +355,10 @@ static void study_coalesce(struct study *s)
 			second = k;
 		}
 	}
-	conclude(s, &(struct fit){known, rule, second, best, next});
+	bool by_far = false;
+	for (unsigned k = 0; known && k < RULES; k++)
+		by_far |= k != rule && miss_of(k, t, NEAR) < BETTER * miss_of(rule, t, NEAR);
+	conclude(s, &(struct fit){known, rule, second, best, next, by_far});
 }
 
 static const char *const claims[] = {"memory.coalesce.rule", "memory.coalesce.segment", NULL};
@@ -363,7 +377,9 @@ const struct probe probe_coalesce = {
     .fooled =
 	"A table of requests, or too few loads at a time, makes patterns alike: then several rules fit, and none is "
 	"named. A cache in the SM would put words together by itself: loads pass by it where they can. Memory that is "
-	"slower at some places: patterns move over the same places alike.",
+	"slower at some places: patterns move over the same places alike. Rows of a memory that open side by side: "
+	"patterns "
+	"that do not reach far have to tell the same rule.",
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,

@@ -46,7 +46,7 @@ static void tell(struct teller *t, const char *op, const char *property, double 
 		t->rc = t->each(t->ctx, &(struct truth){.key = key, .number = number, .tolerance = tolerance});
 }
 
-/* Transactions of 32 threads on one word, and on the words of a line. */
+/* Transactions of 32 threads on one word, and on the words of a line: what the coalescer makes of them. And the bytes of each. */
 struct pieces {
 	double same, line, bytes;
 };
@@ -60,7 +60,7 @@ static struct pieces pieces_of(const struct sim_spec *s)
 	switch (s->coalesce) {
 	case COALESCE_LINES:
 		p.same = 1;
-		p.line = fmax(1, LINE_BYTES / p.bytes);
+		p.line = fmax(1, LINE_BYTES / (double)s->coalesce_segment);
 		break;
 	case COALESCE_G80:
 		p.same = LANES;

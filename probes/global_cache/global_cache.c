@@ -85,7 +85,7 @@ static const struct experiment experiments[] = {
 
 static const char *const claims[] = {"cache.global.*", "memory.global.*", NULL};
 static const char by_kinds[] = "classes of latency of loads with and without the L1";
-static const char *const needs[] = {"clock", "tlb", NULL};
+static const char *const needs[] = {"clock", NULL}, *const helped[] = {"tlb", NULL};
 
 static void inconclusive(struct study *s, const char *prefix, const char *why)
 {
@@ -503,6 +503,7 @@ const struct probe probe_global_cache = {
 	      "all: loads that may use one are then no faster than those that pass it by, and the level is ABSENT.",
     .figure = "global-latency-past-l1",
     .needs = needs,
+    .helped = helped,
     .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof(experiments) / sizeof(experiments[0]),

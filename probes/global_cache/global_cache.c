@@ -196,7 +196,9 @@ static void conclude_large(struct study *s, enum chase_state sized, bool sector,
 				      "steps in which more than fits has room", "sweep",
 				      "in steps of up to %u bytes it overflows, in steps of twice as many it has room",
 				      (unsigned)line);
-	for (size_t i = line ? 3 : 0; i < sizeof(rest) / sizeof(rest[0]) - sector; i++) {
+	const size_t asked = sector ? 3 : 4; /* a sector that is told is not open */
+
+	for (size_t i = line ? 3 : 0; i < asked; i++) {
 		char key[64];
 		snprintf(key, sizeof(key), "cache.global.l2.%s", rest[i]);
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, "sweep", "%s",

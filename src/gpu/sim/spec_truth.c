@@ -43,14 +43,21 @@ static void tell_absent(struct teller *t, const char *key)
 #define INTERVAL_TOLERANCE   0.12 /* of what is counted in some thousand draws */
 #define SET_SIZES_MAX	     1024 /* more than a line of a file can list */
 
+static bool same_rates(const struct op_spec *o, const struct op_spec *p)
+{
+	for (uint32_t k = 0; k < o->pipe_count && k < p->pipe_count; k++)
+		if (o->pipe[k] != p->pipe[k] || o->rate[k] != p->rate[k])
+			return false;
+	return o->pipe_count == p->pipe_count;
+}
+
 /* An operation before it of the same timing, and on the same pipes: what takes long to count is the same. */
 static const struct op_spec *same_timing(const struct sim_spec *s, uint32_t i)
 {
 	const struct op_spec *o = &s->op[i];
 	for (const struct op_spec *p = s->op; p < o; p++)
 		if (p->latency == o->latency && p->throughput == o->throughput && p->native_ops == o->native_ops &&
-		    p->pipe_count == o->pipe_count && memcmp(p->pipe, o->pipe, sizeof o->pipe) == 0 &&
-		    memcmp(p->rate, o->rate, sizeof o->rate) == 0)
+		    same_rates(o, p))
 			return p;
 	return NULL;
 }

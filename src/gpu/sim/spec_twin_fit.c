@@ -172,7 +172,7 @@ static int weigh(struct twin *t, unsigned *wrong, struct err *e)
 	struct fit f = {.t = t};
 	struct str text;
 	struct arena a;
-	struct sim_spec *s;
+	struct sim_spec *s = NULL;
 	const uint64_t core = core_lines(t);
 	str_init(&text);
 	arena_init(&a);

@@ -301,7 +301,8 @@ int twin_fit(struct twin *t, struct err *e)
 		bool moved = false;
 		for (size_t i = 0; rc == 0 && i < t->count; i++) {
 			const unsigned was = t->lines[i].chosen;
-			if (t->lines[i].guess && t->lines[i].count > 1)
+			/* What the first pass left as it was preferred stays so. */
+			if (t->lines[i].guess && t->lines[i].count > 1 && (pass == 0 || was != 0))
 				rc = settle(t, &t->lines[i], &least, e);
 			moved |= t->lines[i].chosen != was;
 		}

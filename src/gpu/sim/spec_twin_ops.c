@@ -87,15 +87,9 @@ static void units_of(const struct twin *t, struct twin_core *c, struct twin_op *
 		snprintf(o->pipe[o->pipes++], sizeof(o->pipe[0]), "%s", c->pipe[pipe_number(c, "other")]);
 }
 
-static bool takes(const struct device_info *d, const char *op, const char *type)
+static bool takes(const struct device_info *d, const char *key, const char *op, const char *type)
 {
-	static const char *const ops[] = {
-	    " add sub mul mulhi mulwide mul24 mad mad24 fma div divapprox rem abs neg min max sad ",
-	    " and or xor not cnot shl shr shf bfe bfi bfind popc clz brev lop3 prmt rcp sqrt rsqrt sin cos ex2 lg2 "
-	    "tanh "};
-	char word[24];
-	snprintf(word, sizeof(word), " %s ", op);
-	if ((!strstr(ops[0], word) && !strstr(ops[1], word)) || (strcmp(type, "f64") == 0 && !d->has_f64) ||
+	if (!spec_key_find(key) || (strcmp(type, "f64") == 0 && !d->has_f64) ||
 	    (str_starts(type, "f16") && !d->has_f16))
 		return false;
 	return strcmp(op, "fma") != 0 || strcmp(type, "f32") != 0 || d->has_fma;
@@ -112,7 +106,7 @@ static int collect(struct twin *t, struct twin_core *c)
 		char op[16], type[8], key[96];
 		const struct finding *f = &l->items[i];
 		if (sscanf(f->key, "arith.%15[^.].%7[^.].latency", op, type) != 2 || !finding_estimated(f) ||
-		    f->value.kind != VALUE_NUMBER || !(f->value.number >= 1) || !takes(&t->r->device, op, type))
+		    f->value.kind != VALUE_NUMBER || !(f->value.number >= 1) || !takes(&t->r->device, f->key, op, type))
 			continue;
 		struct twin_op *o = &c->op[c->count];
 		snprintf(o->stem, sizeof(o->stem), "arith.%s.%s", op, type);
@@ -271,7 +265,9 @@ static void operation(struct twin *t, const struct twin_core *c, const struct tw
 	struct str list;
 	const struct finding *latency = twin_found(t, "%s.latency", o->stem),
 			     *rate = twin_found(t, "%s.throughput", o->stem);
-	const double copies = owned(c, o) ? c->schedulers : 1, most = c->warp * c->schedulers / o->native_ops;
+	/* Of a pair, the second takes no turn. */
+	const double issued = c->single > 0 && o->pipes > 1 ? 2 * c->single : c->warp * c->schedulers;
+	const double copies = owned(c, o) ? c->schedulers : 1, most = issued / o->native_ops;
 	/* Not known: as slow as one warp after the other in each copy of the pipe. */
 	double throughput = o->rate > 0 ? o->rate : c->warp * copies / least_share(o) / o->latency;
 	if (!rate)

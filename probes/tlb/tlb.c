@@ -78,9 +78,11 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 	const struct tlb_price *of = &c->price[k], *above = &c->price[k - 1];
 	/* Where the clock counts by several, it is off by less than one step at each end of each of two accesses, and may be so each
 	 * time: always for the one cost, and for the other one unless it is nothing. */
-	const double loose = of->loose + (k > 1 ? above->loose : 0), low = of->low - above->high,
-		     high = of->high - above->low, half = fmax(GAP_LEAST, (high - low) / 2) + loose,
-		     middle = (low + high) / 2, v = fmax(low, fmin(high, of->value - above->value));
+	const double rows = of->loose + (k > 1 ? above->loose : 0),
+		     hits = c->price[0].loose + (k > 1 ? 2 : 1) * c->price[0].either, loose = hits + rows,
+		     low = of->low - above->high, high = of->high - above->low,
+		     half = fmax(GAP_LEAST, (high - low) / 2) + loose, middle = (low + high) / 2,
+		     v = fmax(low, fmin(high, of->value - above->value));
 	/* What translates keeps its own clock: while the SM's ran faster, a miss took so many more of its cycles, and some of what was
 	 * seen may be of then: of this cost, or of the one above. */
 	const double swing = of->usual && (k < 2 || above->usual) ? 0 : c->swing,
@@ -92,9 +94,10 @@ static void conclude_step(struct study *s, const struct tlb_path *c, const char 
 			      of->state != CHASE_DONE ? of->why : above->why);
 	else if ((c->grain > 1 || loose > 0 || swing > 0) && hi - lo > VAGUE * lo)
 		study_verdict(s, key, VERDICT_INCONCLUSIVE, c->name, "from %.1f to %.1f cycles: %s", lo, hi,
-			      swing > 0	  ? "the SM's clock ran faster for a while"
-			      : loose > 0 ? "open rows of the memory may or may not be in it"
-					  : "the clock's steps allow no more");
+			      swing > 0	      ? "the SM's clock ran faster for a while"
+			      : rows > 0      ? "open rows of the memory may or may not be in it"
+			      : hits > c->gap ? "pages that hit differ by as much"
+					      : "the clock's steps allow no more");
 	else
 		study_measured_number(s, key, v, lo, hi, "sm",
 				      "a line as the first of its page, against the same line as the second", c->name,

@@ -70,17 +70,17 @@ struct tlb_level {
 	struct chase_fact reach, line, entries, ways, sets;
 	uint64_t
 	    again; /* bytes by which pages were moved that conflicted once more, as only those of unequal sets do; 0: none */
-	bool shown;	  /* that it has sets, which need not all be known */
-	bool tables;	  /* more data made it miss, or nothing tells it from page table entries in a cache of data */
-	bool uneven;	  /* strides of powers of two told another reach than dense pages do: so do unequal sets */
-	uint32_t crowded; /* pages that fit, and one more does not, at the widest stride that showed it */
+	bool shown;  /* that it has sets, which need not all be known */
+	bool tables; /* more data made it miss, or nothing tells it from page table entries in a cache of data */
+	bool uneven; /* strides of powers of two told another reach than dense pages do: so do unequal sets */
 	uint32_t set_size[64], set_count; /* of unequal sets */
 };
 struct tlb_price {
 	enum chase_state state;
-	double value;	  /* cycles of a page's first access beyond those of a later one */
-	double loose;	  /* and so much more or less of them with each page, or with all of them, for another reason */
-	bool usual;	  /* none of it was seen while the SM's clock was faster */
+	double value;  /* cycles of a page's first access beyond those of a later one */
+	double loose;  /* and so much more or less of them with each page, or with all of them, for another reason */
+	double either; /* of hits: and so much more or less of them in each cost, beyond the half of what they cost */
+	bool usual;    /* none of it was seen while the SM's clock was faster */
 	double low, high; /* between which a clock that counts by several leaves it */
 	char why[240];
 };
@@ -124,8 +124,7 @@ struct tlb_path {
 	unsigned odd_count;
 	unsigned level_count;
 	struct tlb_level level[TLB_STEPS];
-	struct tlb_price
-	    price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is that of hits, which cost nothing */
+	struct tlb_price price[TLB_STEPS + 1]; /* of what misses level k - 1; the first one is that of hits */
 	char why[240];
 };
 

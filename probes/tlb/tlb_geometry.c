@@ -319,7 +319,6 @@ static enum chase_state begin_to_crowd(struct tlb_path *c, unsigned k, uint64_t 
 
 	*widest = *stride; /* at which as many pages were seen to fit */
 	*noise = false;
-	l->crowded = *pages;
 	if (state == CHASE_DONE)
 		state = narrow(c, k, *pages, stride);
 	*few = *stride ? tlb_some_more(c, *pages, *stride) : 0;
@@ -450,12 +449,6 @@ static enum chase_state no_cache(struct tlb_path *c, unsigned k, bool *sure)
 	return state;
 }
 
-/* As many pages as a set has entries fit wherever they lie, in one set or in several: at no stride can one more than fewer be too many. */
-static bool too_many_ways(const struct tlb_level *l)
-{
-	return l->crowded && l->ways.state == CHASE_DONE && l->ways.value > l->crowded;
-}
-
 enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 {
 	struct tlb_level *l = &c->level[k];
@@ -483,13 +476,6 @@ enum chase_state tlb_geometry(struct tlb_path *c, unsigned k)
 	}
 	if (state == CHASE_DONE)
 		state = tlb_sets(c, k);
-	if (state != CHASE_PENDING && too_many_ways(l)) {
-		char why[sizeof(l->reach.why)];
-		snprintf(why, sizeof(why), "sets of %llu pages, but where pages are farther apart no more than %u fit",
-			 (unsigned long long)l->ways.value, l->crowded);
-		tlb_refuse(l, why);
-		return CHASE_UNDECIDED;
-	}
 	/* Sets that are alike are met by all offsets as by the first one, and by strides of powers of two as densely. */
 	if (state != CHASE_PENDING && l->reach.state == CHASE_DONE && (l->again || l->uneven) &&
 	    l->sets.state == CHASE_DONE && !l->set_count) {

@@ -34,6 +34,54 @@ static double middle_mean(double *cost, size_t n, double *scratch, double reach,
 	return *kept ? sum / (double)*kept : middle;
 }
 
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+/* What the first access to a page costs that the first level has: nothing, but where the next page is another row of the memory.
+ * That is in every price, and comes with most visits or with few. */
+#define TAILS	  0.25
+#define HIT_LEAST 1 /* cycles in the mean, of which nobody knows that they are any */
+static enum chase_state price_of_hits(struct tlb_path *c, struct tlb_price *out)
+{
+	const struct tlb_level *l = &c->level[0];
+	struct tlb_visits v;
+	size_t kept;
+
+	/* Nothing, once what rows cost is known: prices are those of pages whose rows are open. */
+	if (c->rows > 0 || !c->level_count || l->reach.state != CHASE_DONE || !l->entries.value)
+		return out->state = CHASE_DONE;
+	const struct tlb_ring full = {.pages = (uint32_t)l->entries.value, .stride = l->line.value};
+	if (tlb_visits_get(c, &full, -INFINITY, l->floor, &v, out) != CHASE_DONE || v.n < TLB_VISITS_LEAST)
+		return out->state;
+	out->value = middle_mean(v.cost, v.n, v.scratch, c->gap, &kept);
+	qsort(v.cost, v.n, sizeof(*v.cost), ascending);
+	const double last = (double)(v.n - 1);
+	/* Both accesses of a hit take as long, so that steps of the clock put one step to its cost at the most, or take one from it, and do both alike.
+	 * Rows of the memory only put to it. */
+	const double high = v.cost[(size_t)((1 - TAILS) * last)], low = v.cost[(size_t)(TAILS * last)];
+	const bool by_steps = c->grain > 1 && high <= c->grain && low >= -c->grain && fabs(out->value) <= HIT_LEAST;
+	const bool even = out->value > c->gap && high - low <= c->gap;
+	if ((high - low > c->gap && !by_steps) || (fabs(out->value) > c->gap && !even))
+		out->loose = high - low;
+	/* No hit is faster as the first of its page than nothing makes it: then caches have the lines of one and not of the other. */
+	if (out->value < -c->gap && !by_steps) {
+		out->loose = fmax(out->loose, -out->value);
+		out->value = 0;
+	}
+	/* What makes all hits a little faster or slower, as turns of the SM's issue do, need not be in the other prices, and is within
+	 * what they leave open. Wide steps of the clock hide how many hits are slower, but not that some are: pages that miss may all be, or
+	 * none. Nothing but where in its steps they begin makes an opener faster. */
+	if (out->value > GAP_LEAST && (out->value <= c->gap || even))
+		out->value = out->either = out->value / 2;
+	else if (fabs(out->value) <= c->gap)
+		out->value = 0;
+	out->low = out->high = out->value;
+	return out->state;
+}
+
 /* Of costs with and without a row of the memory, those without, if both were seen: apart by what a row costs, or by whatever it is, where
  * nobody knows that yet. */
 #define ROW_ALIKE 0.1  /* of what a row costs */
@@ -72,9 +120,8 @@ enum chase_state tlb_price_of(struct tlb_path *c, unsigned k, struct tlb_price *
 	char why[200];
 
 	*out = (struct tlb_price){.state = CHASE_UNDECIDED};
-	/* What hits costs nothing. */
 	if (!k)
-		return out->state = CHASE_DONE;
+		return price_of_hits(c, out);
 	if (up->reach.state != CHASE_DONE)
 		return undecided(out, up->reach.why);
 	/* Twice as many pages as fit, or as the buffer has room for: whatever is replaced, most of them miss. */

@@ -34,9 +34,6 @@ struct tlb_roles {
 	/* Openers in such places, and what others put there at least and at most; openers anywhere they are rare, and others there; misses
 	 * that openers speak for, and that others would. */
 	double there, least, most, anywhere, others, misses[2], as_misses[2];
-	/* Ticks before which no row of the memory delays an opener, of followers that are no later, and openers and others there. */
-	unsigned until, near;
-	double there_near, most_near;
 };
 
 /* Cycles from..to: a clock that is faster makes it more. */
@@ -44,7 +41,7 @@ struct cost {
 	double from, at, to;
 };
 struct costs {
-	struct cost hit[2 * (TLB_STEPS + 1)], miss[3 * (TLB_STEPS + 1 + TLB_ODD)];
+	struct cost hit[2 * (TLB_STEPS + 1)], miss[TLB_STEPS + 1 + TLB_ODD];
 	unsigned hits, misses;
 };
 
@@ -52,17 +49,6 @@ static struct cost cost_of(const struct tlb_path *c, double at)
 {
 	return (struct cost){
 	    .from = at - c->gap - COST_ALIKE * at, .at = at, .to = at + c->gap + (COST_ALIKE + c->swing) * at};
-}
-
-/* What a miss costs, with a row of the memory and without, where nobody knows which was seen. */
-static void add_miss(const struct tlb_path *c, double at, bool near, struct costs *out)
-{
-	out->miss[out->misses++] = cost_of(c, at);
-	if (!(c->rows > 0))
-		return;
-	out->miss[out->misses++] = cost_of(c, at + c->rows);
-	if (!near)
-		out->miss[out->misses++] = cost_of(c, at - c->rows);
 }
 
 /* What a visit costs that hits level k or one above, and that misses it. */
@@ -75,10 +61,10 @@ static void costs_of(const struct tlb_path *c, unsigned k, unsigned from, struct
 			out->hit[out->hits++] = cost_of(c, c->step[i] + c->rows);
 	}
 	for (unsigned i = k + 1; i < c->steps; i++)
-		add_miss(c, c->step[i], isfinite(c->near[i]), out);
+		out->miss[out->misses++] = cost_of(c, c->step[i]);
 	for (unsigned i = 0; i < c->odd_count; i++)
 		if (c->odd[i] > c->step[k] + c->gap)
-			add_miss(c, c->odd[i], true, out);
+			out->miss[out->misses++] = cost_of(c, c->odd[i]);
 }
 
 struct tlb_roles *tlb_roles_new(struct arena *a)
@@ -116,21 +102,18 @@ static double between(const struct tlb_roles *r, double from, double to)
 static void sums(struct tlb_roles *r, const struct costs *cost)
 {
 	r->least = INFINITY;
-	r->there = r->most = r->anywhere = r->others = r->there_near = r->most_near = 0;
+	r->there = r->most = r->anywhere = r->others = 0;
 	r->misses[0] = r->misses[1] = r->as_misses[0] = r->as_misses[1] = 0;
 	for (unsigned t = 0; t < TICKS; t++) {
 		r->there += r->place[t] ? r->openers[t] : 0;
 		r->anywhere += r->rare[t] ? r->openers[t] : 0;
-		if (t >= r->until)
-			continue;
-		r->there_near += r->place[t] ? r->openers[t] : 0;
 		r->misses[0] += r->openers[t] * r->weight[t];
 		r->misses[1] += r->openers[t] * r->alone[t];
 	}
 	for (unsigned i = 0; i < 3 * cost->hits; i++) {
 		const struct cost *hit = &cost->hit[i / 3];
 		const double late = i % 3 == 0 ? hit->from : i % 3 == 1 ? hit->at : hit->to;
-		double sum = 0, near = 0, all = 0, by = 0, alone = 0;
+		double sum = 0, all = 0, by = 0, alone = 0;
 		for (unsigned t = 0; t < TICKS; t++) {
 			const double at = round(t - late);
 			if (!r->rare[t] || at < 0 || at >= TICKS)
@@ -138,15 +121,11 @@ static void sums(struct tlb_roles *r, const struct costs *cost)
 			const double seen = r->followers[(unsigned)at];
 			all += seen;
 			sum += r->place[t] ? seen : 0;
-			if (t >= r->until)
-				continue;
-			near += r->place[t] ? seen : 0;
 			by += seen * r->weight[t];
 			alone += seen * r->alone[t];
 		}
 		r->least = fmin(r->least, sum);
 		r->most = fmax(r->most, sum);
-		r->most_near = fmax(r->most_near, near);
 		r->others = fmax(r->others, all);
 		r->as_misses[0] = fmax(r->as_misses[0], by);
 		r->as_misses[1] = fmax(r->as_misses[1], alone);
@@ -190,14 +169,14 @@ static void weigh(const struct tlb_roles *r, const struct costs *cost, bool alon
 		bool mine[TICKS];
 		double some = 0;
 		for (unsigned t = 0; t < TICKS; t++)
-			mine[t] = r->place[t] && t < r->until && (!alone || by[t] == i + 1);
-		for (unsigned u = 0; u < r->near; u++)
+			mine[t] = r->place[t] && (!alone || by[t] == i + 1);
+		for (unsigned u = 0; u < TICKS; u++)
 			if (r->bulk[u] && reach(&cost->miss[i], u, &from, &to)) {
 				while (from < to && !mine[from])
 					from++;
 				some += mine[from] ? r->followers[u] : 0;
 			}
-		for (unsigned u = 0; u < r->near && some > 0; u++)
+		for (unsigned u = 0; u < TICKS && some > 0; u++)
 			if (r->bulk[u] && reach(&cost->miss[i], u, &from, &to))
 				for (unsigned t = from; t <= to; t++)
 					if (mine[t])
@@ -259,21 +238,6 @@ static bool all_at(const struct tlb_path *c, unsigned k, const struct tlb_roles 
 	return followers >= ABOVE_SEEN * r->count && openers <= ABOVE_MOST * followers;
 }
 
-/* A row of the memory delays what asks the memory, which a page's first access opens and the next one finds open. What a miss costs is upon lines that
- * a cache of data has as well: those tell, before any come from the memory. */
-static void before_rows(const struct tlb_path *c, unsigned k, struct tlb_roles *r)
-{
-	const double far = (c->slowest + c->quickest) / 2;
-
-	r->until = r->near = TICKS;
-	if (c->rows > 0 || tlb_least_cost(c, k) > ROW_COST_MOST || far >= TICKS)
-		return;
-	r->until = r->near = (unsigned)far;
-	while (r->until < TICKS &&
-	       !(r->followers[r->until] && between(r, r->until - c->gap, r->until + c->gap) >= BULK * r->count))
-		r->until++;
-}
-
 bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct tlb_roles *r)
 {
 	struct costs cost;
@@ -282,7 +246,6 @@ bool tlb_roles_places(const struct tlb_path *c, unsigned k, double laps, struct 
 	r->below[0] = 0;
 	for (unsigned t = 0; t < TICKS; t++)
 		r->below[t + 1] = r->below[t] + r->followers[t];
-	before_rows(c, k, r);
 	costs_of(c, k, all_at(c, k, r) ? k : 0, &cost);
 	if (!cost.misses || !(r->count > 0))
 		return false;
@@ -312,15 +275,14 @@ void tlb_roles_look(const struct tlb_path *c, const struct tlb_view *w, const st
 
 int tlb_roles_say(const struct tlb_roles *r, double laps, double landing)
 {
-	const double o = r->there, near = r->there_near, chance = chance_of(o, r->most, SURE);
+	const double o = r->there, chance = chance_of(o, r->most, SURE);
 	/* A miss may cost what the survey never saw. */
 	const bool none_elsewhere = r->anywhere - r->others <= OFTEN * laps + chance_of(r->anywhere, r->others, SURE);
 
 	if (none_elsewhere && o - r->least + chance < AT_MOST * landing && o >= r->least - chance)
 		return 1;
 	for (unsigned i = 0; i < 2; i++)
-		if (near - r->most_near > chance_of(near, r->most_near, SURE_NOT) &&
-		    r->misses[i] - r->as_misses[i] > AT_LEAST * laps)
+		if (o - r->most > chance_of(o, r->most, SURE_NOT) && r->misses[i] - r->as_misses[i] > AT_LEAST * laps)
 			return -1;
 	return 0;
 }

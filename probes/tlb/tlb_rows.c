@@ -13,16 +13,6 @@
 #define ALONE_VISITS 16	  /* to one page, that say what it costs */
 #define ALONE_ALIKE  0.05 /* of a cost, by which it may differ from what is expected */
 
-/* Whether most of the sets that were told apart, page by page, have more pages than that. */
-static bool mostly_larger(const struct tlb_level *l, uint32_t pages)
-{
-	unsigned larger = 0;
-
-	for (unsigned i = 0; i < l->set_count; i++)
-		larger += l->set_size[i] > pages;
-	return 2 * larger > l->set_count;
-}
-
 /* The open rows of a memory do what a TLB does: a page whose row is open is fast, and another page takes its place. But a bank
  * has one row open, so that one page more than fits makes at most two misses a lap: its own, and that of the one whose row it
  * closed. In sets of two entries and more it makes three and more, but for a FIFO, which settles down to one where pages came in another order than
@@ -36,8 +26,7 @@ static enum chase_state may_be_rows(struct tlb_path *c, unsigned k, bool *yes)
 
 	*yes = l->sets.state != CHASE_DONE || l->line.value < ROWS_MOST;
 	/* The lines of a page that are read lie in a few banks at most, and each of them has one other page's row. */
-	if ((l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST) || mostly_larger(l, BANKS_MOST) ||
-	    tlb_least_cost(c, k) > ROW_COST_MOST)
+	if ((l->ways.state == CHASE_DONE && l->ways.value > BANKS_MOST) || tlb_least_cost(c, k) > ROW_COST_MOST)
 		*yes = false;
 	/* A bank has one row open: sets of one entry are what it looks like, whatever chance adds to their misses. */
 	if (!*yes || l->blurred || (l->ways.state == CHASE_DONE && l->ways.value == 1))

@@ -492,6 +492,48 @@ static enum chase_state steps_of(struct tlb_path *c, struct survey *v)
 	return CHASE_DONE;
 }
 
+/* Short rows that the costs of whole pages do not show, as pages of a ring cost now this and now that: by what visits do that cost more than a miss
+ * of the last level seen. */
+static enum chase_state rows_of_visits(struct tlb_path *c, const struct survey *v, unsigned k, double *rows)
+{
+	const struct tlb_view *w = &v->view[k];
+	const double last = c->step[c->steps - 1];
+	double *more = ARENA_ARRAY(study_arena(c->study), 2 * (size_t)w->visits, double);
+	uint32_t n = 0;
+	bool yes;
+
+	*rows = 0;
+	if (!more || v->near[k] || w->pages > ROW_PAGES_MOST || v->ring[k].stride < 2 * RING_PAGE)
+		return CHASE_DONE;
+	for (uint32_t i = 0; i < w->visits; i++)
+		if (w->cost[i] > (float)(last + c->gap) && w->cost[i] <= (float)(last + ROW_COST_MOST))
+			more[n++] = w->cost[i];
+	const double cost = n ? stat_median(more, n, more + w->visits) : last;
+	if (share_at(c, w, cost) < ROW_SEEN || share_at(c, w, last) < ROW_SEEN || cost <= last + c->gap)
+		return CHASE_DONE;
+	const enum chase_state state = is_of_lines(c, w, v->ring[k], last, cost, &yes);
+	if (yes)
+		*rows = cost - last;
+	return state == CHASE_PENDING ? state : CHASE_DONE;
+}
+
+/* Where no level is seen, and pages of some rings cost now this and now that: whether short rows are all of it. */
+static enum chase_state rows_alone(struct tlb_path *c, struct survey *v)
+{
+	for (unsigned k = 0; k < v->rings && c->dropped && !c->level_count && !c->unclear && !(c->rows > 0); k++) {
+		double rows = 0;
+		const enum chase_state state = v->silent[k] ? rows_of_visits(c, v, k, &rows) : CHASE_DONE;
+		if (state == CHASE_PENDING)
+			return state;
+		if (rows > 0) {
+			c->rows = rows;
+			c->rows_short = true;
+			return steps_of(c, v);
+		}
+	}
+	return CHASE_DONE;
+}
+
 /* Whether some pages cost less than the last level seen does, and what no ring's pages do, mostly. */
 static bool is_between(const struct tlb_path *c)
 {
@@ -530,6 +572,8 @@ enum chase_state tlb_survey(struct tlb_path *c)
 	all = steps_of(c, v);
 	if (all == CHASE_DONE && is_between(c))
 		all = add_between(c, v) == CHASE_PENDING ? CHASE_PENDING : steps_of(c, v);
+	if (all == CHASE_DONE)
+		all = rows_alone(c, v);
 	if (all != CHASE_DONE)
 		return all;
 	/* What differs by a step of the clock is off by less than two. */

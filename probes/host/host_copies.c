@@ -69,12 +69,17 @@ static void conclude_rate(struct study *s, const char *key, enum way way, bool p
 	*bytes_ns = known ? r.bytes_ns : 0;
 	if (study_pending(s))
 		return;
+	const bool alike = known && r.hi - r.lo <= SPREAD * r.bytes_ns;
+	if (known && way == WAY_BOTH) {
+		r.lo = fmin(r.lo, (1 - HOST_BETWEEN_RUNS) * r.bytes_ns);
+		r.hi = fmax(r.hi, (1 + HOST_BETWEEN_RUNS) * r.bytes_ns);
+	}
 	if (!known)
 		study_verdict(s, key, VERDICT_UNSUPPORTED, "copy", "%s", why);
 	else if (!pinned)
 		study_likely_number(s, key, r.bytes_ns, r.lo, r.hi, "card", method, "copy",
 				    "the host copies to memory of the driver's, as fast as it can at that time");
-	else if (r.hi - r.lo <= SPREAD * r.bytes_ns)
+	else if (alike)
 		study_measured_number(s, key, r.bytes_ns, r.lo, r.hi, "card", method, "copy",
 				      "copies of %.0f and %.0f MB", r.largest / (1 << 20),
 				      r.largest / STEP / (1 << 20));

@@ -357,19 +357,20 @@ static int draw_texture_unit(const struct study *s, struct figure_list *out)
 	const struct series *c = study_series(s, FILTER);
 	for (size_t i = 0; c && i < c->count; i++) {
 		const struct point *pt = &c->points[i];
-		double x[SHOWN], y[SHOWN];
+		enum { EVERY = 4, DRAWN = SHOWN / EVERY };
+		double x[DRAWN], y[DRAWN];
 		if (pt->outcome != OUTCOME_OK || pt->p[1] <= 0 || pt->words_per_repeat < POINTS)
 			continue;
-		for (unsigned k = 0; k < SHOWN; k++) {
-			x[k] = (double)k / POINTS;
-			y[k] = float_of(pt->y[k]) - x[k];
+		for (unsigned k = 0; k < DRAWN; k++) {
+			x[k] = (double)(k * EVERY) / POINTS;
+			y[k] = float_of(pt->y[k * EVERY]) - x[k];
 		}
 		struct figure *f = figures_new(out, "texture-weights", "Linear filter: steps of the weight");
 		if (!f)
 			return -1;
 		f->x = (struct figure_axis){.label = "place between two texels", .unit = "ratio"};
 		f->y = (struct figure_axis){.label = "weight less the place", .unit = "ratio"};
-		return figure_add(f, "the weight's error", MARK_LINE, x, y, NULL, SHOWN);
+		return figure_add(f, "the weight's error", MARK_LINE, x, y, NULL, DRAWN);
 	}
 	return 0;
 }

@@ -60,6 +60,14 @@ static int setup_spin(const struct study *s, double x, const double *p, struct j
 	return 0;
 }
 
+/* What a kernel writes to, so that its loads are not left out. */
+static void add_sink(struct job *j)
+{
+	j->launch.buffers[0] = (struct launch_buffer){.bytes = 256, .as_is = true};
+	j->launch.buffer_count = 1;
+	job_arg_buffer(j, 0, 0);
+}
+
 /* x: turns, each of which reads links that nobody has read in this launch. */
 static int setup_mapped(const struct study *s, double x, const double *p, struct job *j)
 {
@@ -69,7 +77,7 @@ static int setup_mapped(const struct study *s, double x, const double *p, struct
 	(void)p;
 	if (!next || !order)
 		return -ENOMEM;
-	if (!study_device(s)->dialect[0] || study_device(s)->dialect[0] != 'p')
+	if (study_device(s)->dialect[0] != 'p')
 		return -ENOTSUP;
 	rng_cycle(next, PLACES, 1, study_seed(s));
 	for (uint32_t k = 0, at = 0; k < PLACES; k++, at = next[at])
@@ -77,9 +85,7 @@ static int setup_mapped(const struct study *s, double x, const double *p, struct
 	j->template_path = "probes/host/mapped.ptx";
 	job_param(j, "LINKS", MAPPED_LINKS);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "mapped");
-	j->launch.buffers[0] = (struct launch_buffer){.bytes = 256, .as_is = true};
-	j->launch.buffer_count = 1;
-	job_arg_buffer(j, 0, 0);
+	add_sink(j);
 	const uint32_t ring = job_ring(j, BUFFER_HOST, NULL, (uint64_t)PLACES * MAPPED_STEP, order, PLACES, 8);
 	job_arg_buffer(j, ring, 0);
 	job_arg_u32(j, (uint32_t)x);
@@ -100,9 +106,7 @@ void host_spin(struct job *j, double turns)
 	j->template_path = "probes/host/spin.ptx";
 	job_param(j, "LINKS", SPIN_LINKS);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "spin");
-	j->launch.buffers[0] = (struct launch_buffer){.bytes = 256, .as_is = true};
-	j->launch.buffer_count = 1;
-	job_arg_buffer(j, 0, 0);
+	add_sink(j);
 	job_arg_u32(j, (uint32_t)turns);
 }
 

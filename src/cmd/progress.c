@@ -55,7 +55,7 @@ static void draw(struct progress *p, const char *text)
 	p->dirty = true;
 }
 
-static bool due(struct progress *p, double now)
+bool progress_due(struct progress *p, double now)
 {
 	if (now - p->drawn < (p->live ? REDRAW_SECONDS : PLAIN_SECONDS))
 		return false;
@@ -63,10 +63,8 @@ static bool due(struct progress *p, double now)
 	return true;
 }
 
-void progress_line(struct progress *p, const char *line, double now)
+void progress_line(struct progress *p, const char *line)
 {
-	if (!due(p, now))
-		return;
 	if (p->live)
 		draw(p, line);
 	else
@@ -93,7 +91,7 @@ void progress_step(struct progress *p, const struct engine_at *at, double now)
 
 	if (p->drawn == 0)
 		p->drawn = now;
-	if (!due(p, now))
+	if (!progress_due(p, now))
 		return;
 	progress_left(left, sizeof(left), at->points_done, at->points_wished, at->seconds);
 	snprintf(line, sizeof(line), "[%u/%u] %s: %zu of %zu points%s%s", at->index + 1, at->total, at->probe->name,

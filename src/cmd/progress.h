@@ -23,8 +23,9 @@ void progress_end(struct progress *p, const struct engine_at *at, const struct p
 void progress_times(struct progress *p, const struct run *r);
 /* A line of its own: takes the live line away first. */
 void progress_say(struct progress *p, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-/* A line about something that goes on: drawn anew on a terminal, from time to time elsewhere. p->drawn: when it began. */
-void progress_line(struct progress *p, const char *line, double now);
+/* Whether a line about something that goes on is to be said again: often on a terminal, from time to time elsewhere. p->drawn: when it began. */
+bool progress_due(struct progress *p, double now);
+void progress_line(struct progress *p, const char *line);
 void progress_clear(struct progress *p); /* takes the live line away */
 /* "about 3 s left", "about 2 min left", or "" when it cannot be told. */
 void progress_left(char *out, size_t n, size_t done, size_t wished, double seconds);

@@ -183,7 +183,6 @@ static int print_stats(struct cmd_context *c, struct gpu *g, const struct sim_sp
 /* ---- while it runs ---- */
 
 struct watch {
-	struct cmd_context *c;
 	struct progress progress;
 	const char *entry;
 	double begun; /* seconds */
@@ -202,10 +201,12 @@ static bool look(void *ctx, uint64_t begun, uint64_t blocks)
 	struct watch *w = ctx;
 	char left[40], line[200];
 	const double now = seconds_now();
-	progress_left(left, sizeof left, begun, blocks, now - w->begun);
-	snprintf(line, sizeof line, "%s: %llu of %llu blocks begun%s%s", w->entry, (unsigned long long)begun,
-		 (unsigned long long)blocks, *left ? ", " : "", left);
-	progress_line(&w->progress, line, now);
+	if (progress_due(&w->progress, now)) {
+		progress_left(left, sizeof left, begun, blocks, now - w->begun);
+		snprintf(line, sizeof line, "%s: %llu of %llu blocks begun%s%s", w->entry, (unsigned long long)begun,
+			 (unsigned long long)blocks, *left ? ", " : "", left);
+		progress_line(&w->progress, line);
+	}
 	return interrupt_requested();
 }
 
@@ -306,7 +307,7 @@ static int one(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, uint
 static int launches(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, const char *path, const char *text)
 {
 	struct kernel *kernels = ARENA_ARRAY(&c->arena, plan->launch_count, struct kernel);
-	struct watch w = {.c = c, .progress = {.log = c->log, .live = c->log_live, .width = c->log_width}};
+	struct watch w = {.progress = {.log = c->log, .live = c->log_live, .width = c->log_width}};
 	uint32_t count = 0, limit_ms = 0;
 	int rc = kernels ? settings(c, g, &limit_ms) : cmd_fail(c, CMD_DEVICE, "out of memory");
 	interrupt_watch();

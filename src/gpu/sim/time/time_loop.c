@@ -377,12 +377,13 @@ bool time_ended(struct time_gpu *g, struct time_run *x)
 	uint64_t issued = 0;
 	for (uint32_t n = 0; q->limit_instructions && n < g->spec->cluster_count; n++)
 		issued += g->cluster[n].result.instructions;
-	char why[64];
-	snprintf(why, sizeof why, "still running after %llu instructions and", (unsigned long long)issued);
-	if (q->limit_instructions && issued >= q->limit_instructions)
+	if (q->limit_instructions && issued >= q->limit_instructions) {
+		char why[64];
+		snprintf(why, sizeof why, "still running after %llu instructions and", (unsigned long long)issued);
 		end_here(x, why);
-	else if (q->watch && q->watch->look(q->watch->ctx, x->grid->next_block, x->grid->blocks))
+	} else if (q->watch && q->watch->look(q->watch->ctx, x->grid->next_block, x->grid->blocks)) {
 		end_here(x, "stopped after");
+	}
 	return x->stop;
 }
 

@@ -5,7 +5,7 @@ static const struct experiment experiments[RESIDENCY_EXPERIMENTS] = {
     [RESIDENCY_FILL] = {.name = "fill",
 			.axis = "threads of a block",
 			.unit = "count",
-			.params = {"blocks for each SM", "looks"},
+			.params = {"blocks for each SM", "loads"},
 			.setup = residency_fill_setup},
     [RESIDENCY_ISSUE] = {.name = "issue",
 			 .axis = "warps that run",

@@ -6,6 +6,7 @@
 enum {
 	HEADER_WORDS = 2,
 	LOOKS = 32,
+	READS = 15,    /* of a look, one after the other */
 	PATIENT = 4,   /* times as many */
 	FIRST = 9,     /* blocks of the largest size for each SM that are tried first */
 	MANY = 33,     /* of the smallest */
@@ -13,11 +14,14 @@ enum {
 	SHAPES = 48
 };
 
-/* x: threads of a block; p[0]: blocks for each SM; p[1]: looks without a newcomer after which a block leaves. */
+/* x: threads of a block; p[0]: blocks for each SM; p[1]: loads, one after the other, without a newcomer for which a block stays. */
 int residency_fill_setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
+	static const uint64_t itself[] = {0};
+	const uint32_t loads = (uint32_t)p[1];
 	j->template_path = "probes/residency/fill.ptx";
+	job_param(j, "READS", READS);
 	job_param(j, "BARRIER", x > d->warp_size);
 	snprintf(j->launch.entry, sizeof j->launch.entry, "fill");
 	j->launch.block[0] = (uint32_t)x;
@@ -25,7 +29,8 @@ int residency_fill_setup(const struct study *s, double x, const double *p, struc
 	j->launch.grid[0] = d->sm_count * (uint32_t)p[0];
 	j->launch.grid[1] = j->launch.grid[2] = 1;
 	job_output(j, HEADER_WORDS + 2 * d->sm_count);
-	job_arg_u32(j, (uint32_t)p[1]);
+	job_arg_buffer(j, job_ring(j, BUFFER_GLOBAL, NULL, sizeof(uint64_t), itself, 1, sizeof(uint64_t)), 0);
+	job_arg_u32(j, (loads + READS) / (READS + 1) + 1);
 	job_arg_u32(j, d->sm_count);
 	return 0;
 }
@@ -164,6 +169,21 @@ static void ends_of(const struct filling *f, struct ends *threads, struct ends *
 		*threads = (struct ends){threads->lo, warps->hi * f->d->warp_size, warps->proven, warps->deciding};
 }
 
+/* Whether as many threads, warps and blocks were seen there as one more block of some size would have come to: then that one was there without
+ * counting itself in, or something else holds it back, and what a count leaves out is not known to be out of reach. */
+static bool leaves_room(const struct filling *f, const struct ends *threads, const struct ends *warps,
+			const struct ends *blocks)
+{
+	for (unsigned i = 0; i < f->count; i++) {
+		const struct shape *s = &f->shape[i];
+		const uint32_t more = s->fit + 1;
+		if (s->full && more <= blocks->lo && (double)more * s->threads <= threads->lo &&
+		    (double)more * s->warps <= warps->lo && !registers_bind(f, more, s->threads))
+			return true;
+	}
+	return false;
+}
+
 /* The threads of a block of which some number comes to a number of warps that is neither known to be there nor known not to be, near the
  * middle of them; 0: there is none. */
 static uint32_t next_warps(const struct filling *f, const struct ends *warps, const struct ends *blocks)
@@ -263,6 +283,8 @@ void residency_fill(struct study *s)
 	if (study_pending(s))
 		return;
 	ends_of(&f, &threads, &warps, &blocks);
+	if (!f.why && leaves_room(&f, &threads, &warps, &blocks))
+		f.why = "fewer blocks of one size are there than those of other sizes show room for";
 	if (!f.why && f.count >= 2 && threads.proven && warps.proven && blocks.proven)
 		for (unsigned i = 0; i < 3 && !f.why; i++)
 			confirm(&f, i == 0 ? threads.deciding : i == 1 ? warps.deciding : blocks.deciding);

@@ -226,6 +226,10 @@ static const struct cmd_option sim_options[] = {
      .help = "count what happens: instructions by class, waits by reason, caches, memory, occupancy, lines; a table, "
 	     "or JSON in "
 	     "FILE.json"},
+    {.name = "check",
+     .help =
+	 "say what is wrong in the kernel though a GPU lets it pass: reads of memory that was never written (out:WORDS "
+	 "counts as such), races in shared memory; then the exit code is 1"},
     {.name = "trace",
      .arg = "FILE",
      .endings = ".json .txt",

@@ -68,9 +68,9 @@ static int write_words(struct cmd_context *c, const char *path, const uint32_t *
 	return rc;
 }
 
-/* The launch's number is said where there are several. */
+/* The launch's number is said where there are several. wrong: lines of --check. */
 static int print_result(struct cmd_context *c, struct gpu *g, const struct sim_plan *plan, uint32_t n,
-			const struct sample *s, const struct native_info *native)
+			const struct sample *s, const struct native_info *native, const struct str *wrong)
 {
 	const struct time_result *r = sim_result(g);
 	const struct func_print *said = sim_printed(g);
@@ -94,6 +94,7 @@ static int print_result(struct cmd_context *c, struct gpu *g, const struct sim_p
 		str_addf(&out, "\ninstructions  %llu issued by warps; %u native in the kernel, %u clock reads\n",
 			 (unsigned long long)r->instructions, native->instructions, native->clock_reads);
 	}
+	str_addn(&out, str_text(wrong), wrong->len);
 	int rc = out.failed ? cmd_fail(c, CMD_DEVICE, "out of memory") : cmd_print(c, &out);
 	str_free(&out);
 	return rc;
@@ -185,8 +186,15 @@ static int print_stats(struct cmd_context *c, struct gpu *g, const struct sim_sp
 struct watch {
 	struct progress progress;
 	const char *entry;
-	double begun; /* seconds */
+	double begun;	  /* seconds */
+	struct str wrong; /* what --check says of the launch */
 };
+
+static void found(void *to, const char *sentence)
+{
+	struct watch *w = to;
+	str_addf(&w->wrong, "wrong         %s\n", sentence);
+}
 
 static double seconds_now(void)
 {
@@ -280,19 +288,22 @@ static int one(struct cmd_context *c, struct gpu *g, struct sim_plan *plan, uint
 	struct time_stats counts = {0};
 	struct sample s = {0};
 	struct launch l;
-	int rc = p ? sim_plan_launch(c, g, plan, n, p, &l) : cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (!p)
+		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	int rc = sim_plan_launch(c, g, plan, n, p, &l);
 	if (rc)
 		return rc;
 	l.time_limit_ms = limit_ms;
 	l.compiled = cmd_flag(c, "compiled");
 	w->entry = k->entry;
+	str_clear(&w->wrong);
 	w->begun = w->progress.drawn = seconds_now();
 	sim_watch(g, &watch);
 	rc = launch(c, g, k, &l, text, &s, &counts);
 	sim_watch(g, NULL);
 	progress_clear(&w->progress);
 	if (!rc)
-		rc = print_result(c, g, plan, n, &s, &k->native);
+		rc = print_result(c, g, plan, n, &s, &k->native, &w->wrong);
 	if (!rc && s.outcome != OUTCOME_REFUSED && (n + 1 == plan->launch_count || s.outcome != OUTCOME_OK))
 		rc = print_words(c, g, plan);
 	if (!rc && cmd_flag(c, "stats") && s.outcome != OUTCOME_REFUSED)
@@ -308,8 +319,11 @@ static int launches(struct cmd_context *c, struct gpu *g, struct sim_plan *plan,
 {
 	struct kernel *kernels = ARENA_ARRAY(&c->arena, plan->launch_count, struct kernel);
 	struct watch w = {.progress = {.log = c->log, .live = c->log_live, .width = c->log_width}};
-	uint32_t count = 0, limit_ms = 0;
+	uint32_t count = 0, limit_ms = 0, wrong, places;
 	int rc = kernels ? settings(c, g, &limit_ms) : cmd_fail(c, CMD_DEVICE, "out of memory");
+	str_init(&w.wrong);
+	if (!rc && cmd_flag(c, "check") && sim_watch_faults(g, found, &w))
+		rc = cmd_fail(c, CMD_DEVICE, "out of memory");
 	interrupt_watch();
 	for (uint32_t n = 0; !rc && n < plan->launch_count; n++) {
 		struct kernel *k = kernels;
@@ -324,7 +338,11 @@ static int launches(struct cmd_context *c, struct gpu *g, struct sim_plan *plan,
 		if (!rc)
 			rc = one(c, g, plan, n, k, text, limit_ms, &w);
 	}
-	return rc;
+	str_free(&w.wrong);
+	if (rc || !cmd_flag(c, "check"))
+		return rc;
+	sim_faults(g, &wrong, &places);
+	return places ? cmd_fail(c, CMD_INCOMPLETE, "%u accesses are wrong, at %u places", wrong, places) : CMD_OK;
 }
 
 int cmd_sim(struct cmd_context *c, int argc, char **argv)

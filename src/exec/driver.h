@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "exec/driver_abi.h"
 #include "gpu/sim/func/func.h"
+#include "gpu/sim/sim_check.h"
 #include "gpu/sim/spec.h"
 #include "gpu/sim/time/time.h"
 #include "ptx/ptx.h"
@@ -141,7 +142,7 @@ struct exec_process {
 	double ns;		       /* simulated time */
 	const char *stats;	       /* where to; NULL: not asked for */
 	struct str log;		       /* of launches, as JSON */
-	struct exec_check *check;      /* NULL: not asked for */
+	struct sim_check *check;       /* NULL: not asked for */
 	uint64_t heap_most, heap_used; /* bytes that kernels' malloc may have, and has */
 };
 extern struct exec_process exec_process;
@@ -197,11 +198,7 @@ CUresult exec_pack(struct CUfunc_st *f, void **params, void **extra, uint8_t **p
 CUresult exec_launch(struct CUfunc_st *f, const struct exec_shape *s, const uint8_t *packed);
 uint32_t exec_blocks_per_sm(struct CUfunc_st *f, uint64_t threads, uint64_t dynamic_shared);
 
-/* driver_check.c: what nobody asks for costs nothing */
-void exec_check_open(void);
-const struct time_check *exec_check_launch(const struct CUfunc_st *f); /* of the next launch; NULL: not asked for */
-void exec_check_fresh(uint64_t address, uint64_t bytes);	       /* was allocated: nobody has written there */
-void exec_check_written(uint64_t address, uint64_t bytes);	       /* by the host */
+void exec_check_open(void); /* driver_check.c; if it is asked for */
 
 /* driver_stats.c */
 void exec_stats_open(void); /* if they are asked for: they are written when the program ends */

@@ -60,7 +60,7 @@ static CUresult run(struct CUfunc_st *f, struct func_launch *l, const struct exe
 				 .launch = l,
 				 .host_ns = 1e9 * x->spec->host.launch_latency,
 				 .stats = exec_stats_of(f),
-				 .check = exec_check_launch(f)};
+				 .check = sim_check_launch(x->check, f, f->program)};
 	if (x->last != f->module) { /* the caches hold another module's constants at these addresses */
 		time_forget(x->time, TIME_CONSTANT, 0, x->spec->constant_bytes);
 		x->last = f->module;

@@ -19,7 +19,7 @@ CUresult exec_alloc(uint64_t bytes, enum exec_kind kind, uint64_t *out)
 	memmove(&h->block[i + 1], &h->block[i], (h->count - i) * sizeof *h->block);
 	h->block[i] = (struct exec_block){.base = at, .bytes = bytes, .room = room, .kind = kind};
 	h->count++;
-	exec_check_fresh(at, room);
+	sim_check_fresh(exec_process.check, at, room);
 	*out = at;
 	return EXEC_OK;
 }
@@ -83,7 +83,7 @@ void exec_written(uint64_t address, uint64_t bytes)
 	struct exec_process *x = &exec_process;
 	if (!exec_is_device(address) || !bytes)
 		return;
-	exec_check_written(address, bytes);
+	sim_check_written(x->check, address, bytes);
 	time_forget(x->time, TIME_GLOBAL, address, bytes);
 	const struct CUmod_st *m = x->last;
 	if (m && m->constants && address < m->constants + m->constant_bytes && address + bytes > m->constants) {

@@ -76,6 +76,26 @@ launch add grid=2 block=8 x y 16
 launch add grid=2 block=8 x y 16 # again
 launch tell grid=1 block=1 y
 """
+RACE = """.version 6.0
+.target sm_70
+.address_size 64
+.visible .entry race(.param .u64 out)
+{
+	.reg .b32 %t, %a, %b;
+	.reg .b64 %o, %w;
+	.shared .align 4 .b8 room[260];
+	ld.param.u64 %o, [out];
+	mov.u32 %t, %tid.x;
+	mul.wide.u32 %w, %t, 4;
+	add.u64 %o, %o, %w;
+	mov.u32 %a, room;
+	mad.lo.u32 %a, %t, 4, %a;
+	st.shared.u32 [%a], %t;
+	ld.shared.u32 %b, [%a+4];
+	st.global.u32 [%o], %b;
+	ret;
+}
+"""
 failures = []
 
 
@@ -150,6 +170,20 @@ with tempfile.TemporaryDirectory() as folder:
         else:
             words = [int(w) for line in result[1].splitlines() if re.match(r" +\d+:", line) for w in line.split(":")[1].split()]
             check("several launches", result[0] == 0 and words == [6, 32] + [6] * 14 and result[1].count("outcome       OK") == 3, result)
+
+    # --check: line 22 reads y before anybody has written there, in the first launch alone; RACE is wrong at one line in two ways.
+    for lines, code, words in (([0, 1, 2, 3, 5], 1, ["line 22", "0x10000100 are read and were never written; thread (0,0,0) of block (0,0,0)"]),
+                               ([0, 1, 2, 3, 3, 5], 1, ["line 22"]), ([0, 1, 6, 3, 5], 0, [])):
+        with open(list_of, "w", encoding="ascii") as f:
+            f.write("\n".join((LAUNCHES + "buffer y fill:16:0\n").splitlines()[n] for n in lines) + "\n")
+        rc, said, err = run(several, "--gpu", "toy", "--launches", list_of, "--check")
+        check("reads of what was never written", rc == code and all(w in said for w in words) and said.count("wrong  ") == len(words[:1]) and
+              (not code or "16 accesses are wrong, at 1 places" in err), f"exit {rc}, {said!r}, {err!r}")
+    with open(os.path.join(folder, "race.ptx"), "w", encoding="ascii") as f:
+        f.write(RACE)
+    for threads, words in (("64", ["shared memory at 256 is read and was never written", "warps write and read shared memory at 128,"]), ("32", ["at 128 is read and was never"])):
+        rc, said, err = run(f.name, "--gpu", "toy", "--grid", "1", "--block", threads, "--arg", "out:64", "--check")
+        check("a race", rc == 1 and all(w in said for w in words) and said.count("wrong  ") == len(words), f"exit {rc}, {said!r}, {err!r}")
     refused("a grid beside a launch file", run(*place, "--launches", list_of), 2, "--grid", "launches.txt")
     refused("no grid", run(path, "--gpu", "toy", *values), 2, "--grid", "missing")
 

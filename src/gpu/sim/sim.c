@@ -373,6 +373,7 @@ static int launches(struct sim *g, uint32_t id, const struct launch *l, struct f
 				 .no_solo = g->general,
 				 .apart = g->apart,
 				 .hook = g->hook,
+				 .check = sim_check_launch(g->check, g->kernel[id].name, g->kernel[id].func),
 				 .stats = g->stats,
 				 .limit_cycles = g->limit_cycles,
 				 .limit_instructions = g->limit_instructions,
@@ -437,6 +438,7 @@ static int run(struct gpu *gpu, uint32_t id, const struct launch *l, struct samp
 	if (r)
 		return r > 0 ? 0 : r;
 	sim_textures_place(g, l);
+	sim_memory_check(g, l);
 	r = arguments(g, k, l, params, e);
 	if (r)
 		return r;

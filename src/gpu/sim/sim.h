@@ -19,6 +19,10 @@ int sim_compile(const struct sim_spec *s, struct func_program **p, struct time_p
 
 /* g must be a simulated GPU. */
 void sim_trace(struct gpu *g, const struct time_hook *hook); /* NULL = none; called for every issue of later launches */
+/* Looks at what later launches do wrong: sim_check.h. say is called once a place. 0 or -ENOMEM. */
+int sim_watch_faults(struct gpu *g, void (*say)(void *to, const char *sentence), void *to);
+/* How many accesses were wrong, at how many places. */
+void sim_faults(const struct gpu *g, uint32_t *accesses, uint32_t *places);
 /* Counts later launches into s, whose records are the caller's, as many as the kernel has. NULL: no more. */
 void sim_stats(struct gpu *g, struct time_stats *s);
 /* Later launches end after so many cycles or instructions of warps, 0: only with the kernel. What they have computed by then is in the sample. */

@@ -263,8 +263,47 @@ int sim_memory_fill(struct sim *g, uint32_t id, const struct launch *l, struct e
 	return fill_constant(g, id, l, e);
 }
 
+/* ---- what is looked at ---- */
+
+static bool memory_of(void *ctx, uint64_t address, struct sim_check_memory *m)
+{
+	const struct sim *g = ctx;
+	for (uint32_t k = 0; k < g->memory.count; k++) {
+		const struct func_region *r = &g->memory.region[k];
+		*m = (struct sim_check_memory){r->base, r->size, r->base < FUNC_GLOBAL_BASE};
+		if (address - r->base < r->size)
+			return true;
+	}
+	return false;
+}
+
+int sim_watch_faults(struct gpu *gpu, void (*say)(void *to, const char *sentence), void *to)
+{
+	struct sim *g = (struct sim *)gpu;
+	const struct sim_check_owner owner = {.ctx = g, .memory = memory_of, .to = to, .say = say};
+	/* Twice as much: buffers begin at addresses that are aligned. */
+	return sim_check_open(&g->check, &owner, FUNC_GLOBAL_BASE, 2 * g->spec->memory_bytes);
+}
+
+void sim_faults(const struct gpu *gpu, uint32_t *accesses, uint32_t *places)
+{
+	sim_check_count(((const struct sim *)gpu)->check, accesses, places);
+}
+
+void sim_memory_check(struct sim *g, const struct launch *l)
+{
+	for (uint32_t i = 0; g->check && i < l->buffer_count; i++) {
+		const struct launch_buffer *b = &l->buffers[i];
+		if (b->space == BUFFER_CONSTANT || b->as_is)
+			continue;
+		sim_check_fresh(g->check, g->buffer[i].base, g->buffer[i].bytes);
+		sim_check_written(g->check, g->buffer[i].base, b->ring_count ? b->bytes : b->init_bytes);
+	}
+}
+
 void sim_memory_close(struct sim *g)
 {
+	sim_check_close(g->check);
 	func_memory_free(&g->memory);
 	mem_free(g->constant);
 	mem_free(g->sfu);

@@ -2,6 +2,7 @@
 #ifndef FATHOM_SIM_STATE_H
 #define FATHOM_SIM_STATE_H
 #include "gpu/sim/sim.h"
+#include "gpu/sim/sim_check.h"
 
 struct sim_kernel {
 	char *name, *entry, *text; /* decoded again from these when it was put away */
@@ -36,6 +37,7 @@ struct sim {
 	uint8_t *constant; /* spec->constant_bytes */
 	uint64_t constant_content;
 	const struct time_hook *hook;
+	struct sim_check *check; /* NULL: not asked for */
 	struct time_stats *stats;
 	uint64_t limit_cycles, limit_instructions;
 	const struct time_watch *watch;
@@ -66,6 +68,7 @@ int sim_copies(struct sim *g, uint32_t id, const struct launch *l, struct func_l
 /* One copy, or all of a launch, beside a kernel that takes so long. bandwidth: bytes a second, 0: no limit. */
 double sim_copy_seconds(const struct sim_spec *s, double bandwidth, uint64_t bytes);
 double sim_copies_seconds(const struct sim_spec *s, const struct launch_copy *c, double kernel);
+void sim_memory_check(struct sim *g, const struct launch *l); /* what the launch has content for, and what not */
 void sim_memory_close(struct sim *g);
 int sim_native(struct native_info *out, const struct sim_spec *s, const struct func_program *f,
 	       const struct time_program *t);

@@ -1,5 +1,6 @@
 #include "report/report_screen.h"
 #include <math.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -150,29 +151,68 @@ static const struct finding *get(const struct run *r, const char *stem, const ch
 	return findings_get(&r->findings, key);
 }
 
+static void cut_to(struct str *s, size_t n)
+{
+	if (n < s->len)
+		s->data[s->len = n] = '\0';
+}
+
+/* Takes "KB" from what stands before the last slash, if the last value has it too. */
+static void share_unit(struct str *cell, size_t slash)
+{
+	const char *all = str_text(cell), *last = strrchr(all, ' ');
+	const size_t n = last ? strlen(last) : 0;
+	if (!n || slash < n || all + slash > last || memcmp(all + slash - n, last, n) != 0)
+		return;
+	memmove(cell->data + slash - n, cell->data + slash, cell->len - slash + 1);
+	cell->len -= n;
+}
+
 /* Adds to the column what a finding says; several levels of one line stand with slashes between. */
 static void fill(struct row *w, enum column c, const struct finding *f, double scale, bool bytes)
 {
-	if (!f || f->verdict == VERDICT_UNSUPPORTED)
+	const size_t slash = w->cell[c].len;
+	const bool asked = f && f->verdict != VERDICT_UNSUPPORTED;
+	if (!asked && !w->joined)
 		return;
-	if (w->cell[c].len)
+	if (slash)
 		str_addc(&w->cell[c], '/');
-	value_of(&w->cell[c], f, scale, bytes, !w->joined);
+	if (asked)
+		value_of(&w->cell[c], f, scale, bytes, !w->joined);
+	else
+		str_addc(&w->cell[c], '-'); /* each level has its place */
+	if (slash && bytes && !w->cell[c].failed)
+		share_unit(&w->cell[c], slash);
+	if (!asked)
+		return;
 	w->any |= finding_answered(f);
 	w->verdict[c] = f->verdict > w->verdict[c] ? f->verdict : w->verdict[c];
+}
+
+/* Of "GPU/GPU" or "?/?" the first is enough: the last word holds for the levels behind it. A cell of "-" alone says nothing. */
+static void trim(struct str *cell, bool words)
+{
+	for (const char *slash; !cell->failed && (slash = strrchr(str_text(cell), '/'));) {
+		const size_t at = (size_t)(slash - str_text(cell)), n = cell->len - at - 1;
+		const bool first = at == n || (at > n && slash[-(ptrdiff_t)n - 1] == '/'),
+			   again = first && memcmp(slash + 1, slash - n, n) == 0;
+		if (strcmp(slash, "/-") != 0 && !(again && (words || strcmp(slash, "/?") == 0)))
+			break;
+		cut_to(cell, at);
+	}
+	if (strcmp(str_text(cell), "-") == 0)
+		cut_to(cell, 0);
 }
 
 static void per(struct row *w, const struct finding *scope)
 {
 	static const struct {
 		const char *scope, *shown;
-	} names[] = {{"sm", "SM"}, {"cluster", "group"}, {"gpu", "GPU"}};
+	} names[] = {{"partition", "SMSP"}, {"sm", "SM"}, {"cluster", "group"}, {"gpu", "GPU"}};
 	if (!scope || scope->verdict == VERDICT_UNSUPPORTED)
 		return;
 	const bool known = finding_estimated(scope) && scope->value.kind == VALUE_TEXT;
 	const char *text = known ? scope->value.text : "?";
-	if (!known && strcmp(str_text(&w->cell[PER]), "?") == 0) /* once is enough */
-		return;
 	for (size_t i = 0; known && i < COUNT_OF(names); i++)
 		text = strcmp(text, names[i].scope) == 0 ? names[i].shown : text;
 	str_addf(&w->cell[PER], "%s%s%s", w->cell[PER].len ? "/" : "", scope->verdict == VERDICT_LIKELY ? "~" : "",
@@ -195,14 +235,20 @@ static void lines(struct row *w, const struct finding *line, const struct findin
 /* "4x8": ways and sets. */
 static void geometry(struct row *w, const struct finding *ways, const struct finding *sets)
 {
-	fill(w, WAYS, ways, 1, false);
+	if (ways)
+		fill(w, WAYS, ways, 1, false);
+	else
+		str_addc(&w->cell[WAYS], '?'); /* a cache has some */
 	if (!ways || !sets || !finding_answered(ways) || !finding_answered(sets) || ways->verdict == VERDICT_ABSENT)
 		return;
 	str_add(&w->cell[WAYS], "x");
 	value_of(&w->cell[WAYS], sets, 1, false, false);
 }
 
-/* A level of a path that says anything at all. */
+static const char *const levels[] = {"l1", "l15", "l2", "l3", "l4"};
+static const char *const level_names[] = {"L1", "L1.5", "L2", "L3", "L4"};
+
+/* A level of a path that says anything at all, or whose size was looked for and is open. */
 static bool level(const struct run *r, char *stem, size_t n, const char *family, const char *path, const char *name)
 {
 	static const char *const what[] = {"size", "reach", "latency", "line"};
@@ -210,13 +256,10 @@ static bool level(const struct run *r, char *stem, size_t n, const char *family,
 	snprintf(stem, n, "%s.%s.%s", family, path, name);
 	for (size_t i = 0; i < COUNT_OF(what); i++) {
 		const struct finding *f = get(r, stem, what[i]);
-		any |= f && finding_answered(f);
+		any |= f && (finding_answered(f) || (i < 2 && f->verdict == VERDICT_INCONCLUSIVE));
 	}
 	return any;
 }
-
-static const char *const levels[] = {"l1", "l15", "l2", "l3", "l4"};
-static const char *const level_names[] = {"L1", "L1.5", "L2", "L3", "L4"};
 
 static void global_levels(struct table *t, const struct run *r)
 {
@@ -244,6 +287,24 @@ static void global_levels(struct table *t, const struct run *r)
 	}
 }
 
+/* "L2" in place of a size when the path's level is found to be that cache; else its size. */
+static void size_or_name(struct row *w, const struct run *r, const char *stem, const struct finding *size)
+{
+	const struct finding *same = get(r, stem, "shared_with");
+	char global[24];
+	for (size_t i = 0; same && finding_estimated(same) && same->value.kind == VALUE_TEXT && i < COUNT_OF(levels);
+	     i++) {
+		snprintf(global, sizeof global, "global.%s", levels[i]);
+		if (strcmp(same->value.text, global) != 0)
+			continue;
+		str_addf(&w->cell[SIZE], "%s%s%s", w->cell[SIZE].len ? "/" : "",
+			 same->verdict == VERDICT_LIKELY ? "~" : "", level_names[i]);
+		w->any = true;
+		return;
+	}
+	fill(w, SIZE, size, 1, true);
+}
+
 /* All levels of a path on one line. */
 static void joined(struct table *t, const struct run *r, const char *family, const char *path, const char *name)
 {
@@ -255,22 +316,28 @@ static void joined(struct table *t, const struct run *r, const char *family, con
 		char stem[64];
 		if (!level(r, stem, sizeof stem, family, path, levels[i]))
 			continue;
-		const struct finding *size = get(r, stem, tlb ? "reach" : "size");
+		const struct finding *size = get(r, stem, tlb ? "reach" : "size"), *entries = get(r, stem, "entries");
 		const bool none = size && size->verdict == VERDICT_ABSENT;
 		if (none && i > 0)
 			continue;
-		fill(&w, SIZE, size, 1, true);
+		size_or_name(&w, r, stem, size);
 		if (none)
 			continue;
 		per(&w, get(r, stem, "scope"));
 		fill(&w, CYCLES, get(r, stem, "latency"), 1, false);
-		if (i == 0)
-			fill(&w, LINE, get(r, stem, "line"), 1, tlb);
-		if (!tlb && i == 0)
+		if (i > 0)
+			continue;
+		fill(&w, LINE, get(r, stem, "line"), 1, tlb);
+		if (!tlb)
 			geometry(&w, get(r, stem, "ways"), get(r, stem, "sets"));
-		else if (tlb)
-			fill(&w, WAYS, get(r, stem, "entries"), 1, false);
+		else if (entries && finding_answered(entries)) {
+			fill(&w, WAYS, entries, 1, false);
+			str_add(&w.cell[WAYS], " entries");
+		}
 	}
+	trim(&w.cell[SIZE], false);
+	trim(&w.cell[PER], true);
+	trim(&w.cell[CYCLES], false);
 	row_end(&w, t);
 }
 
@@ -288,8 +355,8 @@ static void on_chip(struct table *t, const struct run *r)
 	fill(&w, CYCLES, get(r, "shared", "latency"), 1, false);
 	fill(&w, RATE, get(r, "shared", "bandwidth"), 1, false);
 	if (banks && finding_estimated(banks)) {
-		fill(&w, LINE, banks, 1, false);
-		str_add(&w.cell[LINE], " banks");
+		fill(&w, WAYS, banks, 1, false);
+		str_add(&w.cell[WAYS], " banks");
 	}
 	row_end(&w, t);
 }

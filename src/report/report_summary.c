@@ -269,8 +269,7 @@ static size_t find_causes(struct cause *list, size_t most, const struct finding 
 	return n;
 }
 
-/* At most n columns of a text. */
-/* A reason with its fractions to three significant digits, as all numbers of the screen have. */
+/* Adds a reason with its fractions to three significant digits, as all numbers of the screen have; the line is cut at n columns. */
 static void cut(struct str *out, const char *text, size_t n)
 {
 	struct str clean;
@@ -307,28 +306,33 @@ static int answered(struct str *out, const struct finding *const *sorted, const 
 		likely += sorted[i]->verdict == VERDICT_LIKELY;
 		bounds += sorted[i]->verdict == VERDICT_BOUND;
 	}
-	struct str head;
-	str_init(&head);
-	str_addf(&head, "answered: %zu of %zu %s", known, asked, asked < all ? "that apply" : "questions");
+	struct str text;
+	str_init(&text);
+	str_addf(&text, "answered: %zu of %zu", known, asked);
 	if (bounds)
-		str_addf(&head, ", %zu bound%s", bounds, bounds > 1 ? "s" : "");
+		str_addf(&text, ", %zu bound%s (>=)", bounds, bounds > 1 ? "s" : "");
 	if (likely)
-		str_addf(&head, ", %zu estimate%s (~)", likely, likely > 1 ? "s" : "");
+		str_addf(&text, ", %zu estimate%s (~)", likely, likely > 1 ? "s" : "");
+	if (known < asked)
+		str_addf(&text, "; %zu open (?)", asked - known);
+	render_wrap(out, str_text(&text), TABLE_INDENT, (unsigned)width);
+	out->failed |= text.failed;
 	struct cause *causes = mem_zero(MOST, sizeof *causes);
 	if (!causes) {
-		str_free(&head);
+		str_free(&text);
 		return err_nomem(e);
 	}
-	if (find_causes(causes, MOST, sorted, r))
-		str_addf(&head, "; %zu not, because:", causes[0].count);
-	render_wrap(out, str_text(&head), TABLE_INDENT, (unsigned)width);
-	out->failed |= head.failed;
-	str_clear(&head);
-	if (causes[0].count)
-		cut(&head, causes[0].first->because, width - 2 * TABLE_INDENT);
-	render_wrap(out, str_text(&head), 2 * TABLE_INDENT, (unsigned)width);
-	out->failed |= head.failed;
-	str_free(&head);
+	if (find_causes(causes, MOST, sorted, r)) {
+		str_clear(&text);
+		static const char skipped[] = "skipped: ";
+		const char *why = causes[0].first->because;
+		why += strncmp(why, skipped, sizeof skipped - 1) == 0 ? sizeof skipped - 1 : 0;
+		str_addf(&text, "open most often (%zu): ", causes[0].count);
+		cut(&text, why, width - TABLE_INDENT);
+		render_wrap(out, str_text(&text), TABLE_INDENT, (unsigned)width);
+		out->failed |= text.failed;
+	}
+	str_free(&text);
 	mem_free(causes);
 	return 0;
 }

@@ -40,6 +40,7 @@ def first_screen(folder):
             lines = done.stdout.splitlines()
             expect(done.returncode == 0 and lines, f"{name}: no first screen: {done.stderr}")
             expect(columns < 80 or len(lines) <= LINES - COMMANDS, f"{name}: {len(lines)} lines:\n{done.stdout}")
+            expect(columns < 80 or re.search("^ +size +per +cycles ", done.stdout, flags=re.M), f"{name}: the memories are no table:\n{done.stdout}")
             for line in lines:
                 expect(len(line) <= columns, f"{name}: wider than {columns} columns: {line}")
             expect(not re.search(r"\d\.\d{3}|e[+-]\d", done.stdout), f"{name}: more than three digits:\n{done.stdout}")

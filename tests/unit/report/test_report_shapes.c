@@ -1,6 +1,7 @@
 /* Runs and figures that are empty, tiny, huge or senseless: printed all the same, within the page. */
 #include "base/str.h"
 #include "report/report.h"
+#include "report/report_screen.h"
 #include "sample_run.h"
 #include <math.h>
 #include <setjmp.h>
@@ -222,10 +223,53 @@ static void odd_figures(void **state)
 						     (enum mark_style)mark, log2);
 }
 
+static void put(struct run *r, const char *key, enum verdict verdict, double number, const char *text)
+{
+	struct finding f = {.verdict = verdict, .lo = number, .hi = verdict == VERDICT_BOUND ? INFINITY : number};
+	snprintf(f.key, sizeof f.key, "%s", key);
+	snprintf(f.value.text, sizeof f.value.text, "%s", text ? text : "");
+	f.value.number = number;
+	f.value.kind = text ? VALUE_TEXT : VALUE_NUMBER;
+	assert_int_equal(findings_add(&r->findings, &f), 0);
+}
+
+/* Levels that share a line of the first screen: one unit, one place each, a cache of another path by its name. */
+static void levels_of_a_line(void **state)
+{
+	(void)state;
+	struct run r;
+	struct str out;
+	str_init(&out);
+	assert_int_equal(run_init(&r), 0);
+	put(&r, "cache.global.l1.size", VERDICT_MEASURED, 4096, NULL);
+	put(&r, "cache.instruction.l1.size", VERDICT_LIKELY, 5120, NULL);
+	put(&r, "cache.instruction.l1.scope", VERDICT_MEASURED, 0, "partition");
+	put(&r, "cache.instruction.l2.size", VERDICT_MEASURED, 32768, NULL);
+	put(&r, "cache.instruction.l2.scope", VERDICT_MEASURED, 0, "cluster");
+	put(&r, "cache.instruction.l3.size", VERDICT_BOUND, 92160, NULL);
+	put(&r, "cache.instruction.l3.scope", VERDICT_MEASURED, 0, "cluster");
+	put(&r, "cache.texture.l1.size", VERDICT_MEASURED, 2048, NULL);
+	put(&r, "cache.texture.l1.shared_with", VERDICT_MEASURED, 0, "global.l1");
+	put(&r, "cache.texture.l2.size", VERDICT_MEASURED, 65536, NULL);
+	put(&r, "tlb.global.l1.reach", VERDICT_MEASURED, 1 << 28, NULL);
+	put(&r, "tlb.global.l2.reach", VERDICT_INCONCLUSIVE, NAN, NULL);
+	put(&r, "tlb.global.l2.latency", VERDICT_MEASURED, 10, NULL);
+	screen_memories(&out, &r, &(struct report_style){.width = 80});
+	for (const char *const *want =
+		 (const char *const[]){"~5/32/>=90 KB  SMSP/group  -", "L1/64 KB", "256 MB/?", "-/10 ",
+				       "L1       4 KB           -           -       -      -     ?", NULL};
+	     *want; want++)
+		if (!strstr(out.data, *want))
+			fail_msg("%s is not in\n%s", *want, out.data);
+	str_free(&out);
+	run_free(&r);
+}
+
 int main(void)
 {
-	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run), cmocka_unit_test(formulas_in_csv),
-					   cmocka_unit_test(curves),	cmocka_unit_test(maps),
-					   cmocka_unit_test(widths),	cmocka_unit_test(odd_figures)};
+	const struct CMUnitTest tests[] = {cmocka_unit_test(empty_run),	      cmocka_unit_test(formulas_in_csv),
+					   cmocka_unit_test(curves),	      cmocka_unit_test(maps),
+					   cmocka_unit_test(widths),	      cmocka_unit_test(odd_figures),
+					   cmocka_unit_test(levels_of_a_line)};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -7,7 +7,9 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { REPEATS = 3, TIME_WORDS = 2, LIMIT_MS = 20000 };
+enum { PLACES = 3, REPEATS = 3, TIME_WORDS = 2, LIMIT_MS = 20000 };
+enum { PLACE = 100 };  /* from a workload's point to its next: the same program whose inputs lie elsewhere */
+enum { APART = 2304 }; /* nine lines of 256 bytes: inputs that lay in the same sets lie in others at another place */
 
 /* Ranges of three values that lie between their mean and what they are drawn from, in 19 of 20 cases (Lord, The use of
  * range in place of standard deviation in the t-test, Biometrika 34, 1947). */
@@ -32,14 +34,31 @@ const struct workload workload_table[] = {
 };
 const unsigned workload_count = sizeof workload_table / sizeof *workload_table;
 
-/* x: which of the table. */
+/* The input, so many bytes from its buffer's begin on. */
+static int place(struct job *j, const struct workload_input *in, uint32_t offset)
+{
+	uint8_t *data = offset ? ARENA_ARRAY(j->arena, in->bytes + offset, uint8_t) : NULL;
+	if (offset && !data)
+		return -ENOMEM;
+	if (offset) {
+		memset(data, 0, offset);
+		memcpy(data + offset, in->data, in->bytes);
+	}
+	job_arg_buffer(j, j->launch.buffer_count, offset);
+	j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){
+	    .bytes = in->bytes + offset, .init = offset ? data : in->data, .init_bytes = in->bytes + offset};
+	return 0;
+}
+
+/* x: which of the table, and PLACE times where its inputs lie. */
 static int setup(const struct study *s, double x, const double *p, struct job *j)
 {
 	const struct device_info *d = study_device(s);
-	const struct workload *k = &workload_table[(unsigned)x];
+	const uint32_t where = (uint32_t)x / PLACE;
+	const struct workload *k = &workload_table[(uint32_t)x % PLACE];
 	struct workload_problem w = {0};
 	(void)p;
-	const int rc = k->prepare(&w, j->arena, d);
+	int rc = k->prepare(&w, j->arena, d);
 	if (rc)
 		return rc;
 	j->template_path = k->template_path;
@@ -51,19 +70,16 @@ static int setup(const struct study *s, double x, const double *p, struct job *j
 	memcpy(j->launch.block, w.block, sizeof w.block);
 	job_output(j, w.words);
 	j->launch.buffers[0].bytes = 4 * w.out_words;
-	for (unsigned i = 0; i < w.input_count; i++) {
-		j->launch.buffers[j->launch.buffer_count++] = (struct launch_buffer){
-		    .bytes = w.input[i].bytes, .init = w.input[i].data, .init_bytes = w.input[i].bytes};
-		job_arg_buffer(j, i + 1, 0);
-	}
+	for (unsigned i = 0; rc == 0 && i < w.input_count; i++)
+		rc = place(j, &w.input[i], where * (i + 1) * APART);
 	for (unsigned i = 0; i < w.scalar_count; i++)
 		j->launch.args[j->launch.arg_count++] = w.scalar[i];
 	j->launch.compiled = true;
 	j->launch.warmups = 1;
-	j->launch.repeats = REPEATS;
+	j->launch.repeats = where ? 1 : REPEATS;
 	j->launch.timed = SPAN_KERNELS;
 	j->launch.time_limit_ms = LIMIT_MS;
-	return 0;
+	return rc;
 }
 
 /* The first answer that is not what the host finds, or words. */
@@ -81,6 +97,13 @@ static uint32_t first_wrong(const struct workload_problem *w, const uint32_t *y)
 	}
 	return w->words;
 }
+
+/* What one program showed, at all places. */
+struct shown {
+	double rate[PLACES * REPEATS], lo, hi;
+	size_t count;
+	uint32_t launches, places;
+};
 
 /* Every launch's answers. False: `why` says which is wrong. */
 static bool all_right(const struct workload_problem *w, const struct point *pt, char *why, size_t n)
@@ -100,65 +123,91 @@ static bool all_right(const struct workload_problem *w, const struct point *pt, 
 	return true;
 }
 
-static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w,
-		     const struct point *pt)
+static bool ran(const struct point *pt, const struct workload_problem *w)
 {
-	char rate[96], correct[96], why[160];
-	double v[REPEATS], scratch[REPEATS], lo = INFINITY, hi = 0;
-	size_t n = 0;
-	snprintf(rate, sizeof rate, "workload.%s.rate", k->name);
-	snprintf(correct, sizeof correct, "workload.%s.correct", k->name);
-	const bool right = all_right(w, pt, why, sizeof why);
-	if (right)
-		snprintf(why, sizeof why, "%u words of each of %u launches are what the host computes", w->words,
-			 pt->repeats);
-	study_text(s, correct, right ? "yes" : "no", "answers beside the host's", "run", "%s", why);
-	if (!right) {
-		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "the answers are wrong: %s", why);
-		return;
-	}
-	for (uint32_t r = 0; r < pt->repeats && n < REPEATS; r++) {
+	return pt && pt->outcome == OUTCOME_OK && pt->repeats && pt->words_per_repeat == w->words + TIME_WORDS;
+}
+
+static void add_rates(struct shown *v, const struct workload_problem *w, const struct point *pt)
+{
+	v->places++;
+	v->launches += pt->repeats;
+	for (uint32_t r = 0; r < pt->repeats && v->count < PLACES * REPEATS; r++) {
 		const uint32_t *time = pt->y + (size_t)(r + 1) * pt->words_per_repeat - TIME_WORDS;
 		const double ns = (double)time[0] + (double)time[1] * 0x1p32;
 		if (!(ns > 0))
 			continue;
-		v[n++] = w->work / ns;
-		lo = fmin(lo, w->work / ns);
-		hi = fmax(hi, w->work / ns);
+		v->rate[v->count++] = w->work / ns;
+		v->lo = fmin(v->lo, w->work / ns);
+		v->hi = fmax(v->hi, w->work / ns);
 	}
-	const double beside = RANGES_OF_THREE * (hi - lo), rates = stat_median(v, n, scratch);
-	if (n < REPEATS)
-		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "%zu of %d launches have a time", n, REPEATS);
-	else if (hi > lo)
-		study_likely_number(s, rate, rates, fmax(rates - beside, 0), rates + beside, "card", WORK_OVER_TIME,
-				    "run", "%.4g %s; the rates of %d launches differ by %.2g %%", w->work,
-				    k->unit_of_work, REPEATS, 100 * (hi - lo) / rates);
+}
+
+/* Launches of one place find the caches as their like left them, and may take the same time for that alone. */
+static void conclude_rate(struct study *s, const char *key, const struct workload *k, double work,
+			  const struct shown *v)
+{
+	double scratch[PLACES * REPEATS];
+	const double beside = RANGES_OF_THREE * (v->hi - v->lo), rate = stat_median(v->rate, v->count, scratch);
+	if (v->count < v->launches || v->count < REPEATS)
+		study_verdict(s, key, VERDICT_INCONCLUSIVE, "run", "%zu of %u launches have a time", v->count,
+			      v->launches);
+	else if (v->hi > v->lo || v->places < PLACES)
+		study_likely_number(s, key, rate, fmax(rate - beside, 0), rate + beside, "card", WORK_OVER_TIME, "run",
+				    "%.4g %s; the rates of %u launches, inputs at %u places, differ by %.2g %%", work,
+				    k->unit_of_work, v->launches, v->places, 100 * (v->hi - v->lo) / rate);
 	else
-		study_measured_number(s, rate, rates, lo, hi, "card", WORK_OVER_TIME, "run",
-				      "%.4g %s, %d launches that take the same time", w->work, k->unit_of_work,
-				      REPEATS);
+		study_measured_number(s, key, rate, v->lo, v->hi, "card", WORK_OVER_TIME, "run",
+				      "%.4g %s, %u launches that take the same time, inputs at %u places", work,
+				      k->unit_of_work, v->launches, v->places);
+}
+
+/* pt: PLACES of them; NULL: a record of an older program has not that place. */
+static void conclude(struct study *s, const struct workload *k, const struct workload_problem *w,
+		     const struct point *const *pt)
+{
+	struct shown v = {.lo = INFINITY};
+	char rate[96], correct[96], why[160];
+	bool right = true;
+	snprintf(rate, sizeof rate, "workload.%s.rate", k->name);
+	snprintf(correct, sizeof correct, "workload.%s.correct", k->name);
+	for (unsigned i = 0; i < PLACES && right; i++)
+		if (ran(pt[i], w)) {
+			right = all_right(w, pt[i], why, sizeof why);
+			add_rates(&v, w, pt[i]);
+		}
+	if (right)
+		snprintf(why, sizeof why, "%u words of each of %u launches are what the host computes", w->words,
+			 v.launches);
+	study_text(s, correct, right ? "yes" : "no", "answers beside the host's", "run", "%s", why);
+	if (right)
+		conclude_rate(s, rate, k, w->work, &v);
+	else
+		study_verdict(s, rate, VERDICT_INCONCLUSIVE, "run", "the answers are wrong: %s", why);
 }
 
 static void study_workloads(struct study *s)
 {
 	for (unsigned i = 0; i < workload_count; i++) {
 		const struct workload *k = &workload_table[i];
-		const struct point *pt = study_ask(s, 0, i, NULL);
+		const struct point *pt[PLACES];
 		struct workload_problem w = {0};
 		char key[96];
+		for (unsigned n = 0; n < PLACES; n++)
+			pt[n] = study_ask(s, 0, n * PLACE + i, NULL);
 		if (study_pending(s))
 			continue;
-		const bool ran = pt && pt->outcome == OUTCOME_OK && pt->repeats;
-		if (ran && k->prepare(&w, study_arena(s), study_device(s)) == 0 &&
-		    pt->words_per_repeat == w.words + TIME_WORDS) {
+		if (pt[0] && k->prepare(&w, study_arena(s), study_device(s)) == 0 && ran(pt[0], &w)) {
 			conclude(s, k, &w, pt);
 			continue;
 		}
+		const bool other = pt[0] && pt[0]->outcome == OUTCOME_OK && pt[0]->repeats;
 		const enum verdict v =
-		    pt && pt->outcome == OUTCOME_REFUSED ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE;
+		    pt[0] && pt[0]->outcome == OUTCOME_REFUSED ? VERDICT_UNSUPPORTED : VERDICT_INCONCLUSIVE;
 		for (unsigned c = 0; c < 2; c++) {
 			snprintf(key, sizeof key, "workload.%s.%s", k->name, c ? "correct" : "rate");
-			study_verdict(s, key, v, "run", "%s", ran ? "the answers are of another size" : point_why(pt));
+			study_verdict(s, key, v, "run", "%s",
+				      other ? "the answers are of another size" : point_why(pt[0]));
 		}
 	}
 }
@@ -177,7 +226,8 @@ const struct probe probe_workloads = {
     .how = "Scaled vectors are added, sparse and dense matrices multiplied, bodies pulled by each other. Prefix "
 	   "sums, a sum, sorted blocks and Fourier transforms are made. Inputs come from a fixed seed, and "
 	   "their sizes from the number of SMs. The first answers of every launch are laid beside what the host "
-	   "computes, and the work is divided by the launch's time.",
+	   "computes, and the work is divided by the launch's time. All is done "
+	   "again with the inputs at two other places.",
     .fooled = "Wrong answers: then there is no rate. A launch that is short beside what launching costs: its rate has "
 	      "that in it. "
 	      "Blocks that were left out further on: only the first answers are looked at.",

@@ -316,26 +316,29 @@ static void shared(struct twin *t)
 	twin_line(t, "load.shared.unit", "mem", "name", NULL, "one load/store pipe");
 }
 
-/* The most that all SMs were seen to draw from the memory, bytes a cycle. */
-static double drawn(const struct twin *t, double otherwise)
+/* The most that all SMs were seen to draw from the memory, bytes a cycle; 0: nobody knows. */
+static double drawn(const struct twin *t)
 {
-	double most = 0, v, clock = t->r->device.clock_hz;
+	double most = 0, v, piece, clock = t->r->device.clock_hz;
 	char key[KEY_BYTES];
 	if (twin_number(&t->r->findings, "memory.global.drawn", &v))
 		most = v;
+	if (twin_number(&t->r->findings, "memory.global.scattered_loads", &v) &&
+	    twin_number(&t->r->findings, "memory.global.fetch", &piece))
+		most = fmax(most, v * piece);
 	twin_number(&t->r->findings, "device.clock_hz", &clock);
 	for (unsigned bytes = 1; bytes <= 16; bytes *= 2) {
 		snprintf(key, sizeof(key), "memory.global.%u.bandwidth", bytes);
 		if (twin_number(&t->r->findings, key, &v) && clock > 0)
 			most = fmax(most, v * 1e9 / clock);
 	}
-	return most > 0 ? most : otherwise;
+	return most;
 }
 
 static void memory(struct twin *t)
 {
 	const struct device_info *d = &t->r->device;
-	double rate = 32, one = 0, segment = 32, warp = 32, v;
+	double rate = 0, one = 0, segment = 32, warp = 32, v;
 	const struct finding_list *l = &t->r->findings;
 	told(t, "memory.global.size", (double)d->memory_bytes, 1073741824, "bytes");
 	twin_take(t, "memory.constant.size", "bytes", d->constant_bytes ? (double)d->constant_bytes : 65536,
@@ -351,10 +354,14 @@ static void memory(struct twin *t)
 		twin_take(t, "memory.partitions", "count", v, NULL);
 		twin_take(t, "memory.partition_stride", "bytes", 256, NULL);
 	}
-	if (!twin_number(l, "memory.global.bandwidth", &rate))
-		rate = drawn(t, rate);
-	twin_put(t, "memory.global.bandwidth", rate, "bytes/clk", twin_found(t, "memory.global.bandwidth"),
-		 "as far as the run says");
+	const struct finding *bandwidth = twin_found(t, "memory.global.bandwidth");
+	if (bandwidth)
+		rate = bandwidth->value.number;
+	else
+		rate = fmax(drawn(t), twin_number(l, "memory.global.bandwidth", &v) ? v : 0);
+	if (!(rate > 0))
+		rate = 32;
+	twin_put(t, "memory.global.bandwidth", rate, "bytes/clk", bandwidth, "as far as the run says");
 	static const char *const from[] = {"cache.global.l1.bandwidth", "cache.global.l2.bandwidth"};
 	for (size_t i = 0; i < COUNT_OF(from); i++)
 		if (twin_number(l, from[i], &v))
@@ -374,10 +381,15 @@ static void memory(struct twin *t)
 	twin_line(t, "load.constant.unit", "mem", "name", NULL, "one load/store pipe");
 }
 
+/* Whether atomics have a unit of their own. Those on one address are no faster there than those on distinct ones. */
 static bool timed_atomics(const struct twin *t)
 {
 	double load, atomic;
 	const struct finding_list *l = &t->r->findings;
+	const struct finding *same = findings_get(l, "atomic.add.same_address"),
+			     *distinct = twin_found(t, "atomic.add.distinct");
+	if (same && isfinite(same->hi) && distinct && same->hi < distinct->lo)
+		return false;
 	if (twin_found(t, "atomic.add.same_address") || !twin_number(l, "atomic.add.latency", &atomic))
 		return true;
 	return (!twin_number(l, "cache.global.l2.latency", &load) && !twin_number(l, "memory.global.latency", &load)) ||

@@ -339,10 +339,48 @@ static void texture_translation(struct twin *t)
 		translation(t, "texture");
 }
 
+static bool alike(const struct twin *t, const char *a, const char *b)
+{
+	const struct finding *x = twin_found(t, "%s", a), *y = twin_found(t, "%s", b);
+	return x && y && compare_findings(x, y) != COMPARE_CONTRADICT;
+}
+
+/* Textures that ask the L2 first, and wait for it and for memory as loads do: nothing says that they have a way of their own. */
+static bool way_of_loads(const struct twin *t)
+{
+	const struct finding *f = of(t, "cache.texture.l1", "shared_with");
+	return f && strcmp(f->value.text, "global.l2") == 0 &&
+	       alike(t, "cache.texture.l1.latency", "cache.global.l2.latency") &&
+	       alike(t, "memory.texture.latency", "memory.global.latency");
+}
+
+/* A warp's read takes the pipe once for each row of texels that it wants, so that rates say what one row takes at the most. */
+static void texture_issue(struct twin *t)
+{
+	static const struct {
+		const char *name;
+		unsigned rows;
+	} reads[] = {{"f32_2d", 1}, {"f32_3d", 1}, {"f32_2d_linear", 2}, {"f32_3d_linear", 4}};
+	double least = INFINITY, warp = 32, rate;
+	char key[KEY_BYTES];
+	twin_number(&t->r->findings, "device.warp_size", &warp);
+	for (size_t i = 0; i < COUNT_OF(reads); i++) {
+		snprintf(key, sizeof(key), "texture.%s.rate", reads[i].name);
+		if (twin_number(&t->r->findings, key, &rate) && rate > 0)
+			least = fmin(least, warp / rate / reads[i].rows);
+	}
+	if (isfinite(least))
+		twin_derive(t, "load.texture.issue", fmax(least, 0.25), "cycles",
+			    "a warp over the rates of texture reads");
+	else
+		twin_put(t, "load.texture.issue", 4, "cycles", NULL, "not known");
+	twin_line(t, "load.texture.unit", "mem", "name", NULL, "one load/store pipe");
+}
+
 void twin_caches(struct twin *t)
 {
 	struct level constant[LEVELS] = {{0}}, global[LEVELS] = {{0}}, fetch[LEVELS] = {{0}}, texture[LEVELS] = {{0}};
-	const bool textures = there(t, "cache.texture.l1") || of(t, "memory.texture", "latency");
+	const bool textures = !way_of_loads(t) && (there(t, "cache.texture.l1") || of(t, "memory.texture", "latency"));
 	path_levels(t, "constant", constant, NULL, NULL);
 	path_levels(t, "global", global, NULL, NULL);
 	if (path_levels(t, "instruction", fetch, constant, global)) {
@@ -355,8 +393,7 @@ void twin_caches(struct twin *t)
 	}
 	if (textures) {
 		path_levels(t, "texture", texture, constant, global);
-		twin_put(t, "load.texture.issue", 4, "cycles", NULL, "not known");
-		twin_line(t, "load.texture.unit", "mem", "name", NULL, "one load/store pipe");
+		texture_issue(t);
 	}
 	if (textures && texture[0].present)
 		twin_word(t, "cache.readonly.l1.shared_with", "global.l1 texture.l1", "", "");

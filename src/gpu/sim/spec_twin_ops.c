@@ -150,8 +150,10 @@ static void spread(struct twin_core *c, struct twin_op *o)
 				snprintf(o->pipe[o->pipes++], sizeof(o->pipe[0]), "%s", beside);
 	for (unsigned k = 0; k < o->pipes; k++)
 		o->share[k] = 1.0 / o->pipes;
-	/* Pairs go out best when both pipes do as much. */
-	if (o->pipes == 2 && !(c->single > 0) && first > 0 && first < 0.98 * left) {
+	/* What no more than one at a time goes out of is the first pipe's, and the rest takes pairs. */
+	if (o->pipes == 2 && c->single > 0)
+		first = c->single;
+	if (o->pipes == 2 && first > 0 && first < 0.98 * left) {
 		o->share[0] = first / left;
 		o->share[1] = 1 - o->share[0];
 	}

@@ -135,8 +135,8 @@ static double cost_of(const struct banks *b, unsigned threads, const double *cyc
 }
 
 #define KEYS 5
-static const char *const keys[KEYS + 1] = {"shared.banks",     "shared.bank_width", "shared.conflict_cost",
-					   "shared.bank_mode", "shared.broadcast",  NULL};
+static const char *const keys[KEYS] = {"shared.banks", "shared.bank_width", "shared.conflict_cost", "shared.bank_mode",
+				       "shared.broadcast"};
 
 static void all(struct study *s, enum verdict v, const char *why)
 {
@@ -174,11 +174,40 @@ static struct fits eliminate(uint32_t base, unsigned threads, const double *cycl
 	return f;
 }
 
+/* Even strides of few words, at which Mei lays both ways to arrange Kepler's banks beside each other. */
+static const unsigned ways_at[] = {2, 4, 6};
+
+/* cycles: of one load at each stride, of either mode; cost: of a pass. All threads that are served together wait for the bank that most rows are
+ * asked of. */
+static void conclude_ways(struct study *s, const struct fits *f, unsigned threads, const double cycles[MODES][STRIDES],
+			  unsigned strides, bool wide)
+{
+	const double cost = (f->least + f->most) / 2;
+	unsigned group = f->first.lanes < f->first.banks ? f->first.lanes : f->first.banks;
+	group = group < threads ? group : threads;
+	for (unsigned i = 0; i < sizeof ways_at / sizeof *ways_at && ways_at[i] < strides; i++)
+		for (unsigned mode = 0; mode < (wide ? 2u : 1u); mode++) {
+			char key[64];
+			const double more = cycles[mode][ways_at[i]] - cycles[0][1],
+				     ways = 1 + more / cost / ((double)threads / group);
+			snprintf(key, sizeof key, "shared.stride%u.%s", ways_at[i], mode ? "wide_ways" : "ways");
+			if (fabs(ways - round(ways)) < 0.1)
+				study_measured_number(s, key, round(ways), round(ways), round(ways), "",
+						      "a load's time over that of a pass", "conflict",
+						      "%.2f cycles more than without a conflict, of %.2f a pass", more,
+						      cost);
+			else
+				study_verdict(s, key, VERDICT_INCONCLUSIVE, "conflict",
+					      "%.2f cycles more than without a conflict are no whole passes of %.2f",
+					      more, cost);
+		}
+}
+
 static void study_banks(struct study *s)
 {
 	const struct device_info *d = study_device(s);
 	unsigned strides = 0, threads = d->warp_size < LANES_MOST ? d->warp_size : LANES_MOST;
-	double cycles[STRIDES];
+	double both[MODES][STRIDES], *cycles = both[0];
 	const char *why = "points are missing";
 	uint32_t base = 0;
 
@@ -196,7 +225,7 @@ static void study_banks(struct study *s)
 	}
 	for (unsigned i = 0; i < strides && other && !study_pending(s); i++) {
 		const char *ignored;
-		load_cycles(s, i, OTHER_MODE, &base, &ignored);
+		both[1][i] = load_cycles(s, i, OTHER_MODE, &base, &ignored);
 	}
 	if (study_pending(s))
 		return;
@@ -220,6 +249,8 @@ static void study_banks(struct study *s)
 				      strides - 1);
 		return;
 	}
+	if (f.most - f.least <= 0.04 * f.least && !f.banks_differ)
+		conclude_ways(s, &f, threads, (const double(*)[STRIDES])both, strides, other);
 	static const char method[] = "arrangements of banks that explain the cost of every stride";
 	if (f.banks_differ)
 		study_verdict(s, keys[0], VERDICT_INCONCLUSIVE, "conflict",
@@ -296,6 +327,14 @@ static int draw_banks(const struct study *s, struct figure_list *out)
 	return 0;
 }
 
+static const char *const claims[] = {"shared.banks",
+				     "shared.bank_width",
+				     "shared.conflict_cost",
+				     "shared.bank_mode",
+				     "shared.broadcast",
+				     "shared.stride*",
+				     NULL};
+
 const struct probe probe_shared_banks = {
     .name = "shared_banks",
     .asks = "How many banks has shared memory, how wide are they, and what does a conflict cost?",
@@ -308,7 +347,7 @@ const struct probe probe_shared_banks = {
     .fooled = "The array's beginning: rows of banks begin elsewhere, so the kernel says where it lies. "
 	      "Arrangements that explain all strides alike: then nothing is concluded of what they differ in.",
     .figure = "shared-conflicts",
-    .claims = keys,
+    .claims = claims,
     .experiments = experiments,
     .experiment_count = sizeof experiments / sizeof *experiments,
     .study = study_banks,

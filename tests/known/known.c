@@ -87,6 +87,7 @@ const char *const score_group[SCORE_GROUPS] = {
     "memory.*.timed_latency",
     "memory.*.timed_hit",
     "shared.bank*",
+    "shared.stride*",
     "memory.coalesce.*",
     "memory.partition*",
     "shared.conflict_cost",

@@ -17,7 +17,7 @@ int known_measure(struct run *r, const struct sim_spec *s, uint64_t seed, struct
 int known_measure_probe(struct run *r, const struct sim_spec *s, uint64_t seed, const char *probe, struct err *e);
 
 /* What the probes of this version have to find out, in groups. */
-#define SCORE_GROUPS 79
+#define SCORE_GROUPS 80
 extern const char *const score_group[SCORE_GROUPS];
 
 struct score {

@@ -21,7 +21,7 @@ import tempfile
 LIMIT = 6400 * 1000  # bytes of one compressed recording
 PAGES = os.path.join("..", "..", "doc", "results")
 # What a finding claims. Wording may improve without making a recording's answers wrong.
-SHOWN = ("constant-latency", "global-latency-past-l1", "occupancy-roofline")  # of each page
+SHOWN = ("constant-latency", "global-latency-past-l1", "host-copies", "occupancy-roofline")  # of each page
 CLAIM = ("verdict", "value", "lo", "hi", "unit", "scope")
 
 

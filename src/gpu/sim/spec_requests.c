@@ -237,6 +237,42 @@ static void tell_host(struct teller *t, const struct host_spec *h)
 	tell_number(t, "host.launch_interval", h->launch_interval, RATE * h->launch_interval + 1e-6);
 }
 
+/* Rows that lanes served together ask of the bank that is asked for most of them, their words of 4 bytes `stride` apart. */
+static uint32_t ways(const struct sim_spec *s, uint32_t mode, uint32_t stride)
+{
+	const uint32_t row = s->shared_banks * s->shared_bank_width, fed = row / 4 < 32 ? row / 4 : 32,
+		       lanes = s->shared_lanes && s->shared_lanes < fed ? s->shared_lanes : fed,
+		       group = lanes < s->shared_banks ? lanes : s->shared_banks;
+	uint32_t most = 0;
+	for (uint32_t a = 0; a < group; a++) {
+		uint32_t rows = 0;
+		for (uint32_t b = 0; b < group; b++) {
+			bool known = false;
+			for (uint32_t c = 0; c < b; c++)
+				known |=
+				    c * stride * 4 / row == b * stride * 4 / row &&
+				    c * stride * 4 / mode % s->shared_banks == b * stride * 4 / mode % s->shared_banks;
+			rows += !known &&
+				b * stride * 4 / mode % s->shared_banks == a * stride * 4 / mode % s->shared_banks;
+		}
+		most = rows > most ? rows : most;
+	}
+	return most;
+}
+
+static void tell_ways(struct teller *t, const struct sim_spec *s)
+{
+	const uint32_t mode = s->shared_bank_mode ? s->shared_bank_mode : s->shared_bank_width;
+	for (uint32_t stride = 2; stride <= 6; stride += 2) {
+		char key[KEY_BYTES];
+		snprintf(key, sizeof key, "shared.stride%u.ways", stride);
+		tell_number(t, key, ways(s, mode, stride), 0);
+		snprintf(key, sizeof key, "shared.stride%u.wide_ways", stride);
+		if (s->shared_bank_width % 8 == 0)
+			tell_number(t, key, ways(s, 8, stride), 0);
+	}
+}
+
 int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const struct truth *t), void *ctx)
 {
 	struct teller t = {each, ctx, 0};
@@ -260,5 +296,6 @@ int spec_truth_requests(const struct sim_spec *s, int (*each)(void *ctx, const s
 	tell_number(&t, "shared.bank_mode", s->shared_bank_mode ? s->shared_bank_mode : s->shared_bank_width, 0);
 	tell_number(&t, "shared.conflict_cost", s->shared_conflict_cost, 0.05 * s->shared_conflict_cost);
 	tell_text(&t, "shared.broadcast", "yes");
+	tell_ways(&t, s);
 	return t.rc;
 }

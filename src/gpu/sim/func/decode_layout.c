@@ -87,7 +87,7 @@ static void place_all(struct decoder *d, const bool *used)
 {
 	const struct ptx_module *m = d->m;
 	uint64_t shared = 0, constant = 0, global = globals_of(d);
-	bool dynamic = false;
+	uint64_t dynamic = 1; /* what the launch's shared memory begins at a multiple of */
 	for (uint32_t k = 0; k < m->var_count; k++) {
 		const struct ptx_var *v = &m->vars[k];
 		switch (v->space) {
@@ -100,7 +100,10 @@ static void place_all(struct decoder *d, const bool *used)
 		case PTX_SHARED:
 			if (used[k] && !v->external)
 				place(d, k, v, &shared);
-			dynamic = dynamic || (used[k] && v->external);
+			if (used[k] && v->external) {
+				dynamic = dynamic < 16 ? 16 : dynamic;
+				dynamic = dynamic < alignment(v) ? alignment(v) : dynamic;
+			}
 			break;
 		case PTX_LOCAL:
 		case PTX_PARAM:
@@ -111,8 +114,7 @@ static void place_all(struct decoder *d, const bool *used)
 			break;
 		}
 	}
-	if (dynamic)
-		shared = align_up(shared, 16);
+	shared = align_up(shared, dynamic);
 	for (uint32_t k = 0; k < m->var_count; k++)
 		if (m->vars[k].space == PTX_SHARED && m->vars[k].external)
 			d->address[k] = shared;

@@ -135,7 +135,8 @@ struct func_program {
 	uint64_t most_threads;	/* of a block, 0: any number */
 	const struct ptx_param *param; /* of the entry, in the parameter block */
 	uint32_t param_count, param_bytes;
-	uint64_t shared_static;	    /* bytes of .shared variables; dynamic shared memory starts there (aligned to 16) */
+	uint64_t
+	    shared_static; /* bytes of .shared variables; dynamic shared memory starts there, aligned as its variable asks, to 16 at least */
 	uint64_t local_bytes;	    /* of one thread */
 	uint64_t const_bytes;	    /* module's .const variables, laid out from 0 in order of declaration */
 	const uint8_t *const_init;  /* const_bytes, or NULL = zero */

@@ -124,6 +124,20 @@ static void layout(void **state)
 	fixture_close(&f);
 }
 
+static void shared_memory_of_a_launch_begins_as_it_asks(void **state)
+{
+	struct func_fixture f;
+	(void)state;
+	fixture_open(&f);
+	assert_int_equal(fixture_load(&f,
+				      HEAD ".shared .u8 s;\n.extern .shared .align 512 .b8 x[];\n"
+					   ".entry k { .reg .u32 r; st.shared.u8 [s], 1; mov.u32 r, x; }\n",
+				      90),
+			 0);
+	assert_int_equal(f.program->shared_static, 512);
+	fixture_close(&f);
+}
+
 /* The scoreboard's view: what each record reads and writes. */
 static void slots(void **state)
 {
@@ -268,6 +282,7 @@ int main(void)
 	    cmocka_unit_test(joins),
 	    cmocka_unit_test(operands_from_shared_memory),
 	    cmocka_unit_test(layout),
+	    cmocka_unit_test(shared_memory_of_a_launch_begins_as_it_asks),
 	    cmocka_unit_test(registers),
 	    cmocka_unit_test(slots),
 	    cmocka_unit_test(local_memory_has_an_end),

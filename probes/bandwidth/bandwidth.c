@@ -157,6 +157,19 @@ static const char *const claims[] = {"memory.global.bandwidth",
 				     "branch.turn",
 				     NULL};
 
+/* Adds a point, or lifts the one that is there for as many threads. */
+static size_t highest(double *x, double *y, size_t n, double at, double value)
+{
+	size_t i = 0;
+	while (i < n && x[i] != at)
+		i++;
+	if (i == DRAWN_MOST)
+		return n;
+	y[i] = i == n ? value : fmax(y[i], value);
+	x[i] = at;
+	return i == n ? n + 1 : n;
+}
+
 static int draw_bandwidth(const struct study *s, struct figure_list *out)
 {
 	const struct series *series = study_series(s, EXPERIMENT_STREAM);
@@ -165,15 +178,14 @@ static int draw_bandwidth(const struct study *s, struct figure_list *out)
 	struct figure *f = NULL;
 	for (unsigned level = 0; series && level < 3; level++) {
 		size_t n = 0;
-		for (size_t i = 0; i < series->count && n < DRAWN_MOST; i++) {
+		for (size_t i = 0; i < series->count; i++) {
 			const struct point *pt = &series->points[i];
 			struct arena scratch = {0};
 			const double took = bandwidth_cycles(&scratch, pt);
 			arena_free(&scratch);
-			if (pt->p[STREAM_LEVEL] != level || isnan(took))
-				continue;
-			x[n] = pt->p[STREAM_BLOCKS] * pt->p[STREAM_THREADS];
-			y[n++] = pt->x * (double)bandwidth_piece(pt->p) * pt->p[STREAM_BLOCKS] / took;
+			if (pt->p[STREAM_LEVEL] == level && !isnan(took))
+				n = highest(x, y, n, pt->p[STREAM_BLOCKS] * pt->p[STREAM_THREADS],
+					    pt->x * (double)bandwidth_piece(pt->p) * pt->p[STREAM_BLOCKS] / took);
 		}
 		if (!n)
 			continue;
@@ -182,7 +194,7 @@ static int draw_bandwidth(const struct study *s, struct figure_list *out)
 		if (!f)
 			return -1;
 		f->x = (struct figure_axis){.label = "threads that read", .unit = "count", .log2 = true};
-		f->y = (struct figure_axis){.label = "all together", .unit = "bytes/clk"};
+		f->y = (struct figure_axis){.label = "all together, at most", .unit = "bytes/clk", .log2 = true};
 		if (figure_add(f, names[level], MARK_POINTS, x, y, NULL, n))
 			return -1;
 	}

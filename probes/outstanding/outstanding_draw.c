@@ -98,6 +98,7 @@ static int draw_loads(const struct study *s, struct figure_list *out, const stru
 		if (!f)
 			return -ENOMEM;
 		f->main = !pass && loads == 1;
+		f->y.log2 = pass; /* of few threads it is thousands of times that of many */
 		for (unsigned group = 1; group <= study_device(s)->warp_size && f->marks_count < FIGURE_MARKS;
 		     group *= 2) {
 			size_t n = dots_of(series, loads, group, dot);

@@ -70,6 +70,9 @@ static int draw_items(const struct study *s, const struct timed_pair *by, struct
 int pipeline_draw(const struct study *s, struct figure_list *out)
 {
 	static const unsigned ilp[] = {1, 2, 4};
+	static const char *const shown[CLASSES] = {
+	    [CLASS_SP] = "FP32 add", [CLASS_MAD] = "FP32 fma", [CLASS_INT] = "INT32",
+	    [CLASS_DP] = "FP64 add", [CLASS_SF] = "special",   [CLASS_SOFTSF] = "sine in software"};
 	const struct device_info *d = study_device(s);
 	double x[LOADS_MOST], y[LOADS_MOST];
 	const struct timed_pair k = pipeline_pair(d, CLASS_SP, 1, 1, 1, false);
@@ -86,7 +89,7 @@ int pipeline_draw(const struct study *s, struct figure_list *out)
 		const double flops = c == CLASS_MAD ? 2 : r->operations;
 		for (size_t i = 0; i < n; i++)
 			y[i] = flops * x[i] * d->warp_size * d->sm_count / y[i];
-		if (n && figure_add(f, r->name, MARK_LINE, x, y, NULL, n))
+		if (n && figure_add(f, shown[c], MARK_LINE, x, y, NULL, n))
 			return -1;
 	}
 	if (draw_items(s, &k, out))

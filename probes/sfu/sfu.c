@@ -300,7 +300,7 @@ static void study_sfu(struct study *s)
 /* The largest error in each of some parts of the interval. */
 static int draw_sfu(const struct study *s, struct figure_list *out)
 {
-	enum { PARTS = 128 }; /* about four pixels of a plot each */
+	enum { PARTS = 64 }; /* about eight pixels of a plot each */
 	const struct series *series = study_series(s, 0);
 	struct figure *fig = NULL;
 	for (size_t i = 0; series && i < series->count; i++) {

@@ -40,24 +40,51 @@ int html_figures(struct figure_list *out, const struct html_page *p)
 	return 0;
 }
 
-/* The part of a mark's range that no screen shows. */
-static double unseen(const struct figure_marks *m)
+/* What no screen shows is left out: of a line what lies between points that are as high, of dots those that lie on the last one. */
+struct thinned {
+	const struct figure_marks *m;
+	double x, y; /* of the range, so near that two are one */
+	double last_x, last_y;
+};
+
+static struct thinned thinned(const struct figure_marks *m)
 {
-	double lo = INFINITY, hi = -INFINITY;
+	const bool line = m->style == MARK_LINE || m->style == MARK_STEPS, dots = m->style == MARK_POINTS;
+	double x[2] = {INFINITY, -INFINITY}, y[2] = {INFINITY, -INFINITY};
 	for (size_t i = 0; i < m->count; i++) {
-		lo = fmin(lo, m->y[i]);
-		hi = fmax(hi, m->y[i]);
+		x[0] = fmin(x[0], m->x[i]);
+		x[1] = fmax(x[1], m->x[i]);
+		y[0] = fmin(y[0], m->y[i]);
+		y[1] = fmax(y[1], m->y[i]);
 	}
-	return m->style == MARK_LINE || m->style == MARK_STEPS ? 1e-3 * (hi - lo) : 0;
+	return (struct thinned){.m = m,
+				.x = dots ? 2e-3 * (x[1] - x[0]) : 0,
+				.y = line || dots ? 1e-3 * (y[1] - y[0]) : 0,
+				.last_x = NAN,
+				.last_y = NAN};
 }
 
-/* Four digits are more than a screen shows. within: of a line what lies between points that are as high is left out. */
-static void numbers(struct str *out, const char *name, const double *v, const double *y, size_t n, double within)
+static bool seen(struct thinned *t, size_t i)
 {
+	const double *y = t->m->y;
+	if (t->x > 0) {
+		if (fabs(t->m->x[i] - t->last_x) < t->x && fabs(y[i] - t->last_y) < t->y)
+			return false;
+		t->last_x = t->m->x[i];
+		t->last_y = y[i];
+		return true;
+	}
+	return !(t->y > 0 && i && i + 1 < t->m->count && fabs(y[i] - y[i - 1]) < t->y && fabs(y[i] - y[i + 1]) < t->y);
+}
+
+/* Four digits are more than a screen shows. */
+static void numbers(struct str *out, const char *name, const double *v, const struct figure_marks *m)
+{
+	struct thinned t = thinned(m);
 	bool any = false;
 	str_addf(out, ",\"%s\":[", name);
-	for (size_t i = 0; i < n; i++) {
-		if (within > 0 && i && i + 1 < n && fabs(y[i] - y[i - 1]) < within && fabs(y[i] - y[i + 1]) < within)
+	for (size_t i = 0; i < m->count; i++) {
+		if (!seen(&t, i))
 			continue;
 		if (any)
 			str_addc(out, ',');
@@ -102,11 +129,10 @@ static void figure(struct str *out, const struct figure *f)
 		str_add(out, m ? ",{\"label\":" : "{\"label\":");
 		json_print(out, json_of_text(k->label));
 		str_addf(out, ",\"style\":\"%s\"", styles[k->style]);
-		const double within = unseen(k);
-		numbers(out, "x", k->x, k->y, k->count, within);
-		numbers(out, "y", k->y, k->y, k->count, within);
+		numbers(out, "x", k->x, k);
+		numbers(out, "y", k->y, k);
 		if (k->style == MARK_BAND)
-			numbers(out, "y2", k->y2, k->y, k->count, within);
+			numbers(out, "y2", k->y2, k);
 		str_addc(out, '}');
 	}
 	str_add(out, "]}");
@@ -162,6 +188,8 @@ static void native(struct str *out, const struct run *r)
 static void runs(struct str *out, const struct html_page *p)
 {
 	struct json_texts shared = json_texts_begin();
+	for (size_t i = 0; i < p->all->row_count; i++)
+		out->failed |= json_texts_row(&shared, html_row(p, i)->key) != 0;
 	str_add(out, "{\"fields\":");
 	report_json_fields(out);
 	str_add(out, ",\"runs\":[");

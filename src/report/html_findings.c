@@ -61,8 +61,11 @@ static void row(struct str *out, const struct html_page *p, const struct compare
 	str_init(&s);
 	str_add(out, "<tr id=\"");
 	report_escaped(out, row->key);
-	str_addf(out, "\" class=\"v-%s%s\"><td><a>", html_class(f->verdict),
-		 row->state == COMPARE_CONTRADICT ? " apart" : "");
+	str_addc(out, '"');
+	if (f->verdict != VERDICT_MEASURED || row->state == COMPARE_CONTRADICT) /* most are measured, and say so */
+		str_addf(out, " class=\"v-%s%s\"", html_class(f->verdict),
+			 row->state == COMPARE_CONTRADICT ? " apart" : "");
+	str_add(out, "><td><a>");
 	report_escaped(out, row->key);
 	str_add(out, "</a>");
 	if (p->count == 1 && f->verdict != VERDICT_MEASURED && *f->because) {

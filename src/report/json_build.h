@@ -28,13 +28,16 @@ json_t *json_done(struct json_object *o);			      /* NULL when something failed 
 /* Texts that stand once in a list, and elsewhere as their place in it. */
 struct json_texts {
 	json_t *place, *list; /* an object from text to place, and an array; NULL: out of memory */
+	json_t *row;	      /* an object from a finding's key to its row of the page's table */
 };
 struct json_texts json_texts_begin(void);
+/* Says the next row's key; all keys have a row before findings are printed. 0, or not when out of memory. */
+int json_texts_row(struct json_texts *t, const char *key);
 /* report_json with findings as arrays of values, whose names report_json_fields prints once. A name that ends in '#' has places in `texts`
- * for values. Names are a third of a page's data, and repeated texts an eighth. */
+ * for values, one that ends in '@' rows. Names are a third of a page's data, keys and repeated texts an eighth each. */
 int report_json_rows(struct str *out, const struct run *r, struct json_texts *texts, struct err *e);
 void report_json_fields(struct str *out);
-/* Prints the list, and frees both. */
+/* Prints the list, and frees all. */
 void json_texts_end(struct str *out, struct json_texts *texts);
 
 void json_print(struct str *out, json_t *j); /* prints in one line and frees */

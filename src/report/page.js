@@ -1,19 +1,19 @@
 "use strict";
 (function () {
 	var data = JSON.parse(document.getElementById("data").textContent);
-	/* Names of fields stand once, not with every finding; of those that end in "#" values are places in a list of texts. */
+	var root = document.documentElement, table = document.getElementById("findings"), body = table.tBodies[0];
+	var rows = Array.prototype.filter.call(body.rows, function (r) { return r.id; });
+	/* Names of fields stand once, not with every finding. Of those that end in "#" values are places in a list of texts, in "@" rows. */
 	data.runs.forEach(function (run) {
 		run.findings = run.findings.map(function (values) {
 			var f = {};
 			data.fields.forEach(function (name, i) {
-				var listed = name.slice(-1) === "#";
-				f[listed ? name.slice(0, -1) : name] = listed && values[i] !== null ? data.texts[values[i]] : values[i];
+				var v = values[i], from = v === null ? "" : name.slice(-1);
+				f[name.replace(/[#@]$/, "")] = from === "#" ? data.texts[v] : from === "@" ? rows[v].id : v;
 			});
 			return f;
 		});
 	});
-	var root = document.documentElement, table = document.getElementById("findings"), body = table.tBodies[0];
-	var rows = Array.prototype.filter.call(body.rows, function (r) { return r.id; });
 	var filter = document.getElementById("filter"), shown = document.getElementById("shown"), wanted = {};
 	var byKey = data.runs.map(function (run) {
 		var m = {};
@@ -21,7 +21,7 @@
 		return m;
 	});
 	var order = rows.slice();
-	function verdict(r) { return /v-(\w+)/.exec(r.className)[1]; }
+	function verdict(r) { return (/v-(\w+)/.exec(r.className) || ["", "measured"])[1]; }
 	root.classList.add("on");
 
 	/* ---- filter, chips, sort ---- */

@@ -6,6 +6,7 @@
 #include "report/report_svg.h"
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 enum { WIDTH = 840, SMS_MOST = 256 };
 #define FACTS 4
@@ -17,21 +18,21 @@ struct box {
 };
 
 static const struct box of_sm[] = {
-    {"registers", {"regfile.registers_per_sm", "regfile.max_per_thread"}, {"", "a thread"}},
+    {"32-bit registers", {"regfile.registers_per_sm", "regfile.max_per_thread"}, {"", "per thread"}},
     {"shared memory", {"shared.size", "shared.latency", "shared.bandwidth", "shared.banks"}, {"", "", "", "banks"}},
     {"L1",
      {"cache.global.l1.size", "cache.global.l1.latency", "cache.global.l1.bandwidth", "cache.global.l1.line"},
      {"", "", "", "line"}},
     {"constant L1",
      {"cache.constant.l1.size", "cache.constant.l1.latency", "cache.constant.l1.line", "cache.constant.l1.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"texture L1",
      {"cache.texture.l1.size", "cache.texture.l1.latency", "cache.texture.l1.line", "cache.texture.l1.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"instruction L1",
      {"cache.instruction.l1.size", "cache.instruction.l1.latency", "cache.instruction.l1.line",
       "cache.instruction.l1.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"single precision", {"unit.sp.throughput", "unit.sp.latency"}, {"", ""}},
     {"double precision", {"unit.dpu.throughput", "unit.dpu.latency"}, {"", ""}},
     {"special functions", {"unit.sfu.throughput", "unit.sfu.latency"}, {"", ""}},
@@ -39,17 +40,21 @@ static const struct box of_sm[] = {
 static const struct box beyond[] = {
     {"constant L2",
      {"cache.constant.l2.size", "cache.constant.l2.latency", "cache.constant.l2.line", "cache.constant.l2.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"constant L3",
      {"cache.constant.l3.size", "cache.constant.l3.latency", "cache.constant.l3.line", "cache.constant.l3.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"texture L2",
      {"cache.texture.l2.size", "cache.texture.l2.latency", "cache.texture.l2.line", "cache.texture.l2.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
     {"instruction L2",
      {"cache.instruction.l2.size", "cache.instruction.l2.latency", "cache.instruction.l2.line",
       "cache.instruction.l2.scope"},
-     {"", "", "line", "of"}},
+     {"", "", "line", "per"}},
+    {"instruction L3",
+     {"cache.instruction.l3.size", "cache.instruction.l3.latency", "cache.instruction.l3.line",
+      "cache.instruction.l3.scope"},
+     {"", "", "line", "per"}},
     {"TLB L1", {"tlb.global.l1.reach", "tlb.global.l1.entries", "tlb.page_size"}, {"reach", "entries", "page"}},
     {"TLB L2", {"tlb.global.l2.reach", "tlb.global.l2.entries"}, {"reach", "entries"}},
 };
@@ -68,12 +73,40 @@ static const struct finding *fact(const struct run *r, const struct box *b, unsi
 	return f && finding_answered(f) ? f : NULL;
 }
 
+/* What says the box's colour: what was found first, or that its size was looked for and is open. */
 static const struct finding *leading(const struct run *r, const struct box *b)
 {
-	const struct finding *f = NULL;
+	const struct finding *f = NULL, *size = findings_get(&r->findings, b->key[0]);
 	for (unsigned i = 0; i < FACTS && !f; i++)
 		f = fact(r, b, i);
-	return f;
+	return f || !size || size->verdict != VERDICT_INCONCLUSIVE ? f : size;
+}
+
+/* Of which cache of global memory the box is another name: "L2"; NULL: of none. */
+static const char *other_name(const struct run *r, const struct finding *first)
+{
+	static const char *const names[] = {"L1", "L2", "L3", "L4"};
+	const char *dot = strrchr(first->key, '.');
+	char key[112], global[16];
+	snprintf(key, sizeof(key), "%.*s.shared_with", (int)(dot ? dot - first->key : 0), first->key);
+	const struct finding *same = findings_get(&r->findings, key);
+	for (unsigned i = 0; same && finding_estimated(same) && i < sizeof names / sizeof *names; i++) {
+		snprintf(global, sizeof(global), "global.l%u", i + 1);
+		if (strcmp(same->value.text, global) == 0)
+			return names[i];
+	}
+	return NULL;
+}
+
+/* Who shares it, in a reader's words. */
+static const char *scope_word(const struct finding *f)
+{
+	static const char *const words[][2] = {
+	    {"sm", "SM"}, {"cluster", "group of SMs"}, {"gpu", "GPU"}, {"partition", "SM partition"}};
+	for (unsigned i = 0; f->value.kind == VALUE_TEXT && i < sizeof words / sizeof *words; i++)
+		if (strcmp(f->value.text, words[i][0]) == 0)
+			return words[i][1];
+	return NULL;
 }
 
 static void draw_box(struct str *out, const struct run *r, const struct box *b, const struct finding *first)
@@ -81,13 +114,21 @@ static void draw_box(struct str *out, const struct run *r, const struct box *b, 
 	str_addf(out, "<li class=\"v-%s\"><a href=\"#", html_class(first->verdict));
 	report_escaped(out, first->key);
 	str_addf(out, "\">%s</a>", b->title);
+	const char *same = other_name(r, first);
+	if (!finding_answered(first))
+		str_add(out, "<br>looked for, open");
+	else if (same)
+		str_addf(out, "<br>is the %s", same);
 	for (unsigned i = 0; i < FACTS; i++) {
 		const struct finding *f = fact(r, b, i);
 		struct str s;
-		if (!f || (f->verdict == VERDICT_ABSENT && f != first))
+		if (!f || (f->verdict == VERDICT_ABSENT && f != first) || (same && strcmp(f->unit, "bytes") == 0))
 			continue;
 		str_init(&s);
-		overview_value(&s, f);
+		if (scope_word(f))
+			str_addf(&s, "%s%s", f->verdict == VERDICT_LIKELY ? "~" : "", scope_word(f));
+		else
+			overview_value(&s, f);
 		str_addf(out, "<br>%s%s", b->label[i], *b->label[i] ? " " : "");
 		report_escaped(out, str_text(&s));
 		out->failed |= s.failed;

@@ -149,15 +149,22 @@ static void shows(struct str *out, const struct html_page *p, const struct figur
 	}
 }
 
+/* Its rows need the room of two figures. */
+static bool tall(const struct figure *f)
+{
+	return f->rows_count > 24;
+}
+
 static void one_figure(struct str *out, const struct html_page *p, const struct figure *f)
 {
-	str_addf(out, "<figure id=\"figure-%s\"><h4>", f->name);
+	str_addf(out, "<figure id=\"figure-%s\"%s><h4>", f->name, tall(f) ? " class=\"tall\"" : "");
 	report_escaped(out, f->title);
 	str_add(out, "</h4>\n<div class=\"drawing\" tabindex=\"0\">");
 	report_svg_inline(out, f);
 	str_add(out, "</div><figcaption>");
 	report_escaped(out, f->caption);
-	str_add(out, *f->caption ? " " : "");
+	const size_t said = strlen(f->caption);
+	str_add(out, !said ? "" : f->caption[said - 1] == '.' ? " " : ". ");
 	report_escaped(out, f->origin);
 	if (*f->paper) {
 		str_add(out, "; after ");
@@ -207,13 +214,14 @@ static void curves(struct str *out, const struct html_page *p, const struct figu
 	str_add(out, "<h2 id=\"curves\">Figures</h2>\n");
 	for (size_t t = 0; t < sizeof topics / sizeof *topics; t++) {
 		bool any = false;
-		for (size_t i = 0; i < drawn->count; i++) {
-			if (topic_of(&drawn->items[i]) != t)
+		for (size_t k = 0; k < 2 * drawn->count; k++) { /* tall ones first: others fill the room beside them */
+			const struct figure *f = &drawn->items[k % drawn->count];
+			if (topic_of(f) != t || tall(f) != (k < drawn->count))
 				continue;
 			if (!any)
 				str_addf(out, "<h3>%s</h3>\n<div class=\"figures\">\n", topics[t].title);
 			any = true;
-			one_figure(out, p, &drawn->items[i]);
+			one_figure(out, p, f);
 		}
 		str_add(out, any ? "</div>\n" : "");
 	}
@@ -258,8 +266,9 @@ int report_html(struct str *out, const struct html_page *p, struct err *e)
 	head(out, p);
 	str_add(out, "<main>\n");
 	headline(out, p);
-	str_add(out, "<h2 id=\"gpu\">The GPU as found</h2>\n"
-		     "<p class=\"soft\">Green was measured, yellow is a best estimate, blue a bound.</p>\n");
+	str_add(out,
+		"<h2 id=\"gpu\">The GPU as found</h2>\n"
+		"<p class=\"soft\">Green was measured, yellow is a best estimate, blue a bound, grey is open.</p>\n");
 	for (size_t r = 0; r < p->count; r++) {
 		if (p->count > 1) {
 			str_add(out, "<h3 class=\"run\">");

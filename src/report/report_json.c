@@ -155,15 +155,25 @@ static int series(struct str *out, const struct series *s, const struct report_s
 	return rc;
 }
 
+static bool is_key(const char *name)
+{
+	return strcmp(name, "key") == 0;
+}
+
 /* Does the field hold a text that findings share? */
 static bool shared(const char *name, const json_t *value)
 {
-	return json_is_string(value) && strcmp(name, "key") != 0 && strcmp(name, "value") != 0;
+	return json_is_string(value) && !is_key(name) && strcmp(name, "value") != 0;
 }
 
 struct json_texts json_texts_begin(void)
 {
-	return (struct json_texts){json_object(), json_array()};
+	return (struct json_texts){json_object(), json_array(), json_object()};
+}
+
+int json_texts_row(struct json_texts *t, const char *key)
+{
+	return json_object_set_new(t->row, key, json_integer((json_int_t)json_object_size(t->row)));
 }
 
 /* Where the text stands in the list. NULL: out of memory. */
@@ -184,6 +194,7 @@ static json_t *place_of(struct json_texts *t, json_t *text)
 void json_texts_end(struct str *out, struct json_texts *texts)
 {
 	json_decref(texts->place);
+	json_decref(texts->row);
 	json_print(out, texts->list);
 }
 
@@ -194,8 +205,10 @@ static json_t *values_of(json_t *finding, struct json_texts *texts)
 	json_t *value, *values = finding ? json_array() : NULL;
 	json_object_foreach(finding, name, value)
 	{
-		if (!values || json_array_append_new(values, shared(name, value) ? place_of(texts, value)
-										 : json_incref(value)) != 0) {
+		json_t *shown = shared(name, value) ? place_of(texts, value)
+				: is_key(name)	    ? json_incref(json_object_get(texts->row, json_string_value(value)))
+						    : json_incref(value);
+		if (!values || json_array_append_new(values, shown) != 0) {
 			json_decref(values);
 			values = NULL;
 			break;
@@ -212,7 +225,10 @@ void report_json_fields(struct str *out)
 	const char *name;
 	out->failed |= !finding;
 	json_object_foreach(finding, name, value) out->failed |=
-	    json_array_append_new(names, json_sprintf("%s%s", name, shared(name, value) ? "#" : "")) != 0;
+	    json_array_append_new(names, json_sprintf("%s%s", name,
+						      shared(name, value) ? "#"
+						      : is_key(name)	  ? "@"
+									  : "")) != 0;
 	json_decref(finding);
 	json_print(out, names);
 }

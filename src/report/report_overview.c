@@ -102,6 +102,10 @@ static void name_level(struct figure *f, const struct run *r, const char *path, 
 	latency = findings_get(&r->findings, key);
 	if (!size || !finding_estimated(size) || f->notes_count == FIGURE_NOTES)
 		return;
+	snprintf(key, sizeof(key), "cache.%s.l%u.shared_with", path, level);
+	const struct finding *same = findings_get(&r->findings, key);
+	if (same && finding_estimated(same) && strncmp(same->value.text, "global.", 7) == 0)
+		return; /* the same cache, which is named already */
 	str_init(&s);
 	str_addf(&s, "%s%sL%u ", strcmp(path, "global") ? path : "", strcmp(path, "global") ? " " : "", level);
 	overview_value(&s, size);
@@ -112,6 +116,33 @@ static void name_level(struct figure *f, const struct run *r, const char *path, 
 	snprintf(text, sizeof(text), "%s", str_text(&s));
 	str_free(&s);
 	figure_note(f, true, size->value.number, text);
+}
+
+/* Each level of global memory at its latency, as far as it reaches, and memory behind the last: the ladder as it was found. */
+static int steps(struct figure *f, const struct run *r)
+{
+	enum { MOST = 4 };
+	double x[2 * MOST + 2], y[2 * MOST + 2], from = 64, size, latency;
+	size_t n = 0;
+	for (unsigned level = 1; level <= MOST; level++) {
+		char key[96];
+		snprintf(key, sizeof(key), "cache.global.l%u.size", level);
+		const bool sized = overview_number(r, key, &size) && size > from;
+		snprintf(key, sizeof(key), "cache.global.l%u.latency", level);
+		if (!sized || !overview_number(r, key, &latency))
+			continue;
+		x[n] = from;
+		x[n + 1] = from = size;
+		y[n] = y[n + 1] = latency;
+		n += 2;
+	}
+	if (overview_number(r, "memory.global.latency", &latency) && (double)r->device.memory_bytes > from) {
+		x[n] = from;
+		x[n + 1] = (double)r->device.memory_bytes;
+		y[n] = y[n + 1] = latency;
+		n += 2;
+	}
+	return n > 2 ? figure_add(f, "levels as found", MARK_LINE, x, y, NULL, n) : 0;
 }
 
 static int ladder(struct figure_list *l, const struct run *r)
@@ -135,6 +166,8 @@ static int ladder(struct figure_list *l, const struct run *r)
 		if (figure_add(f, from[i].label, MARK_LINE, m->x, m->y, NULL, m->count))
 			return -ENOMEM;
 	}
+	if (f->marks_count && steps(f, r))
+		return -ENOMEM;
 	for (size_t p = 0; p < COUNT_OF(paths); p++)
 		for (unsigned level = 1; level <= 4; level++)
 			name_level(f, r, paths[p], level);
@@ -214,29 +247,26 @@ static int by_latency(const void *a, const void *b)
 	return x < y ? -1 : x > y ? 1 : strcmp(p->name, q->name);
 }
 
-/* Those of arith.* and unit.* of which either is known, the fastest first. Returns how many. */
+/* Those of arith.* of which either is known, the fastest first. Returns how many. */
 static unsigned operations(const struct run *r, struct operation *op, unsigned most)
 {
+	static const char begin[] = "arith.", end[] = ".latency";
+	const size_t skip = sizeof(begin) - 1, tail = sizeof(end) - 1;
 	unsigned n = 0;
-	for (size_t i = 0; i < r->findings.count; i++) {
-		static const char *const families[] = {"arith.", "unit."}, end[] = ".latency";
+	for (size_t i = 0; i < r->findings.count && n < most; i++) {
 		const char *key = r->findings.items[i].key;
 		const size_t len = strlen(key);
-		for (unsigned k = 0; k < COUNT_OF(families); k++) {
-			const size_t skip = strlen(families[k]), tail = sizeof(end) - 1;
-			if (strncmp(key, families[k], skip) != 0 || len < skip + tail ||
-			    strcmp(key + len - tail, end) != 0 || n == most)
-				continue;
-			struct operation *o = &op[n];
-			char other[128];
-			const int size = (int)(len - tail);
-			*o = (struct operation){.latency = NAN, .throughput = NAN};
-			snprintf(o->name, sizeof(o->name), "%.*s", size - (int)skip, key + skip);
-			overview_number(r, key, &o->latency);
-			snprintf(other, sizeof(other), "%.*s.throughput", size, key);
-			overview_number(r, other, &o->throughput);
-			n += !isnan(o->latency) || !isnan(o->throughput);
-		}
+		if (strncmp(key, begin, skip) != 0 || len < skip + tail || strcmp(key + len - tail, end) != 0)
+			continue;
+		struct operation *o = &op[n];
+		char other[128];
+		const int size = (int)(len - tail);
+		*o = (struct operation){.latency = NAN, .throughput = NAN};
+		snprintf(o->name, sizeof(o->name), "%.*s", size - (int)skip, key + skip);
+		overview_number(r, key, &o->latency);
+		snprintf(other, sizeof(other), "%.*s.throughput", size, key);
+		overview_number(r, other, &o->throughput);
+		n += !isnan(o->latency) || !isnan(o->throughput);
 	}
 	qsort(op, n, sizeof(*op), by_latency);
 	return n;
@@ -265,8 +295,6 @@ static int dots(struct figure_list *l, const struct run *r)
 		return -ENOMEM;
 	figure_key(f, "arith.*.latency");
 	figure_key(f, "arith.*.throughput");
-	figure_key(f, "unit.*.latency");
-	figure_key(f, "unit.*.throughput");
 	sign(f, r);
 	return 0;
 }

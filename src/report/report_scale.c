@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define TICKS_MOST 16 /* but for rows with names */
-#define HUGE_RANGE 1e150
-#define HUGE_BYTES 0x1p60
+#define TICKS_MOST  16	 /* but for rows with names */
+#define PANEL_SHARE 0.25 /* of the common axis, below which a panel has one of its own */
+#define HUGE_RANGE  1e150
+#define HUGE_BYTES  0x1p60
 
 struct range {
 	double lo, hi;
@@ -146,10 +147,11 @@ static void include_wide(struct range *r, double v, double half)
 	include(r, r->log2 ? v * exp2(half) : v + half);
 }
 
-void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
+/* Of `count` sets of marks, the first of which is `first`. */
+static void scale_marks(struct scale *s, const struct figure *f, unsigned first, unsigned count, size_t max_ticks)
 {
 	struct range r = {INFINITY, -INFINITY, f->x.log2};
-	for (unsigned m = 0; m < f->marks_count; m++) {
+	for (unsigned m = first; m < first + count; m++) {
 		const struct figure_marks *k = &f->marks[m];
 		double room = k->style == MARK_BARS && !r.log2 ? 0.5 : 0; /* half a bar on either side */
 		if (k->style == MARK_CELLS)
@@ -166,6 +168,19 @@ void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
 	if (f->rows && r.log2 && r.lo < r.hi) /* dots do not lie on the edge */
 		include_wide(&r, r.lo, 0.2), include_wide(&r, r.hi, 0.2);
 	finish(s, r, strcmp(f->x.unit, "bytes") == 0, has_cells(f), max_ticks);
+}
+
+void scale_x(struct scale *s, const struct figure *f, size_t max_ticks)
+{
+	scale_marks(s, f, 0, f->marks_count, max_ticks);
+}
+
+void scale_x_panel(struct scale *s, const struct figure *f, unsigned i, size_t max_ticks)
+{
+	struct scale own;
+	scale_marks(&own, f, i, 1, max_ticks);
+	if (!own.log2 && own.hi - own.lo < PANEL_SHARE * (s->hi - s->lo))
+		*s = own;
 }
 
 /* Rows with names: from the top downwards, a tick each. */
@@ -192,18 +207,21 @@ void scale_y(struct scale *s, const struct figure *f, size_t max_ticks)
 				include(&r, k->y2[i]);
 		}
 	}
-	bool head = false, bars = false;
+	bool bars = false;
+	unsigned head = 0;
 	for (unsigned i = 0; i < f->notes_count; i++) {
-		head |= f->notes[i].vertical;
+		head += f->notes[i].vertical;
 		if (!f->notes[i].vertical)
 			include(&r, f->notes[i].at);
 	}
 	for (unsigned m = 0; m < f->marks_count; m++)
 		bars |= f->marks[m].style == MARK_BARS;
 	if (r.log2 && bars && r.lo < r.hi)
-		r.lo /= 2;	 /* the smallest bar is a bar too */
-	if (head && r.lo < r.hi) /* room for the texts of vertical notes */
-		r.hi = r.log2 ? r.hi * pow(r.hi / r.lo, 0.08) : r.hi + 0.08 * (r.hi - r.lo);
+		r.lo /= 2;	   /* the smallest bar is a bar too */
+	if (head && r.lo < r.hi) { /* room for the texts of vertical notes, which many make stand in rows */
+		const double room = head > 3 ? 0.07 * fmin(head, 6) : 0.08;
+		r.hi = r.log2 ? r.hi * pow(r.hi / r.lo, room) : r.hi + room * (r.hi - r.lo);
+	}
 	/* A latency means something against nothing, so the axis starts there when that costs little room. */
 	if (!r.log2 && r.lo > 0 && r.lo < 0.75 * r.hi && !has_cells(f))
 		r.lo = 0;
@@ -258,10 +276,10 @@ void scale_text(char *out, size_t n, const struct figure_axis *a, double v)
 		for (; v >= 1024 && i < 5; i++)
 			v /= 1024;
 		snprintf(out, n, v == 0 ? "0" : "%.4g %s", v, names[i]);
-	} else if (fabs(v) >= 1e7 && fabs(v) < 1e12)
+	} else if (fabs(v) >= 1e6 && fabs(v) < 1e12)
 		snprintf(out, n, fabs(v) < 1e9 ? "%.4g M" : "%.4g G", v / (fabs(v) < 1e9 ? 1e6 : 1e9));
 	else
-		snprintf(out, n, fabs(v) >= 1e4 && fabs(v) < 1e7 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
+		snprintf(out, n, fabs(v) >= 1e4 && fabs(v) < 1e6 ? "%.0f" : "%.4g", v == 0 ? 0 : v);
 }
 
 void scale_title(char *out, size_t n, const struct figure_axis *a)

@@ -244,7 +244,8 @@ static void panels(const struct svg_field *all)
 		d.top += PANEL_HEIGHT * (i / PANEL_COLUMNS) + 20;
 		d.width = wide - PANEL_GAP;
 		d.height = PANEL_HEIGHT - 24;
-		axes(&d, i % PANEL_COLUMNS == 0, i + PANEL_COLUMNS >= all->f->marks_count, i ? NULL : all);
+		scale_x_panel(&d.x, all->f, i, all->x.ticks);
+		axes(&d, i % PANEL_COLUMNS == 0, true, i ? NULL : all);
 		svg_mark(&d, i);
 		label(d.out, d.left + 4, d.top - 5, " class=\"title\"", all->f->marks[i].label);
 	}
@@ -261,6 +262,8 @@ static void field(const struct svg_field *d)
 /* In a file of its own it brings its looks along; in a page it takes those of the page, light or dark. */
 static const char looks[] =
     "<style>.grid{stroke:#e3e3e3;stroke-width:1}.axis{fill:none;stroke:#444;stroke-width:1.2}"
+    ".line{fill:none;stroke-width:1.8;stroke-linejoin:round}.dots{stroke-linecap:round;stroke-width:5.2}.many{stroke-"
+    "width:3.2}"
     ".note{stroke:#777;stroke-width:1;stroke-dasharray:4 3}.title{font-size:13px}.small{fill:#555;font-size:11px}"
     ".halo{paint-order:stroke;stroke:#fff;stroke-width:6px;stroke-linejoin:round;fill:#333}</style>\n"
     "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n";

@@ -3,6 +3,7 @@
 #include "report/report_svg.h"
 #include <math.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 #define SPAN_HEIGHT_MOST 12.0
 #define CROWDED		 200
@@ -23,6 +24,66 @@ static bool plottable(const struct svg_field *d, double x, double y)
 	return isfinite(svg_x(d, x)) && isfinite(svg_y(d, y));
 }
 
+/* Where a path's pen is, in tenths of a pixel. Paths are written in steps from there: half of the text that places would be. */
+struct pen {
+	struct str *out;
+	long x, y;
+	char last; /* command that the next numbers may do without; 0: none */
+};
+
+static void tenths(struct pen *p, long v, bool first)
+{
+	const long whole = labs(v) / 10, part = labs(v) % 10;
+	str_add(p->out, v < 0 ? "-" : first ? "" : " ");
+	if (whole || !part)
+		str_addf(p->out, "%ld", whole);
+	if (part)
+		str_addf(p->out, ".%ld", part);
+}
+
+static void pen_command(struct pen *p, char command, long dx, long dy)
+{
+	if (p->last != command)
+		str_addc(p->out, command);
+	if (command != 'v')
+		tenths(p, dx, p->last != command);
+	if (command != 'h')
+		tenths(p, dy, command == 'v' && p->last != command);
+	p->last = command == 'm' ? 'l' : command; /* pairs that follow a move are lines */
+	p->x += dx;
+	p->y += dy;
+}
+
+static void pen_move(struct pen *p, double x, double y)
+{
+	p->last = 0;
+	pen_command(p, 'm', lround(10 * x) - p->x, lround(10 * y) - p->y);
+}
+
+static void pen_line(struct pen *p, double x, double y)
+{
+	pen_command(p, 'l', lround(10 * x) - p->x, lround(10 * y) - p->y);
+}
+
+static void pen_across(struct pen *p, double x)
+{
+	pen_command(p, 'h', lround(10 * x) - p->x, 0);
+}
+
+/* A rectangle; the pen is at its corner (x, y) afterwards. */
+static void pen_box(struct pen *p, double x, double y, double width, double height)
+{
+	pen_move(p, x, y);
+	str_addc(p->out, 'h');
+	tenths(p, lround(10 * width), true);
+	str_addc(p->out, 'v');
+	tenths(p, lround(10 * height), true);
+	str_addc(p->out, 'h');
+	tenths(p, -lround(10 * width), true);
+	str_addc(p->out, 'z');
+	p->last = 0;
+}
+
 /* As high, as far as one can see. */
 static bool level(const struct svg_field *d, const struct figure_marks *m, size_t i, size_t k)
 {
@@ -31,10 +92,10 @@ static bool level(const struct svg_field *d, const struct figure_marks *m, size_
 
 static void path(const struct svg_field *d, const struct figure_marks *m, const char *colour)
 {
-	double x = NAN, y = NAN; /* where the pen is */
+	struct pen p = {.out = d->out};
+	double x = NAN, y = NAN; /* where the last point was */
 	bool open = false;
-	str_addf(d->out, "<path fill=\"none\" stroke=\"%s\" stroke-width=\"1.8\" stroke-linejoin=\"round\" d=\"",
-		 colour);
+	str_addf(d->out, "<path class=\"line\" stroke=\"%s\" d=\"", colour);
 	for (size_t i = 0; i < m->count; i++) {
 		if (!plottable(d, m->x[i], m->y[i])) {
 			open = false; /* a gap, not a line across it */
@@ -45,9 +106,14 @@ static void path(const struct svg_field *d, const struct figure_marks *m, const 
 		if (m->count > CROWDED && open && i + 1 < m->count && fabs(svg_x(d, m->x[i]) - x) < UNSEEN &&
 		    fabs(svg_y(d, m->y[i]) - y) < UNSEEN)
 			continue;
+		x = svg_x(d, m->x[i]);
+		y = svg_y(d, m->y[i]);
 		if (open && m->style == MARK_STEPS)
-			str_addf(d->out, "H%.1f", svg_x(d, m->x[i]));
-		str_addf(d->out, "%c%.1f %.1f", open ? 'L' : 'M', x = svg_x(d, m->x[i]), y = svg_y(d, m->y[i]));
+			pen_across(&p, x);
+		if (open)
+			pen_line(&p, x, y);
+		else
+			pen_move(&p, x, y);
 		open = true;
 	}
 	str_add(d->out, "\"/>\n");
@@ -55,27 +121,34 @@ static void path(const struct svg_field *d, const struct figure_marks *m, const 
 
 static void band(const struct svg_field *d, const struct figure_marks *m, const char *colour)
 {
-	char next = 'M';
-	str_addf(d->out, "<path fill=\"%s\" fill-opacity=\"0.18\" stroke=\"none\" d=\"", colour);
-	for (size_t i = 0; i < m->count; i++)
-		if (plottable(d, m->x[i], m->y[i]) && plottable(d, m->x[i], m->y2[i])) {
-			str_addf(d->out, "%c%.1f %.1f", next, svg_x(d, m->x[i]), svg_y(d, m->y[i]));
-			next = 'L';
-		}
-	for (size_t i = m->count; i-- > 0;)
-		if (plottable(d, m->x[i], m->y[i]) && plottable(d, m->x[i], m->y2[i]))
-			str_addf(d->out, "L%.1f %.1f", svg_x(d, m->x[i]), svg_y(d, m->y2[i]));
-	str_addf(d->out, "%s\"/>\n", next == 'L' ? "Z" : "");
+	struct pen p = {.out = d->out};
+	bool open = false;
+	str_addf(d->out, "<path fill=\"%s\" fill-opacity=\"0.18\" d=\"", colour);
+	for (size_t i = 0; i < 2 * m->count; i++) { /* there along y, and back along y2 */
+		const size_t k = i < m->count ? i : 2 * m->count - 1 - i;
+		if (!plottable(d, m->x[k], m->y[k]) || !plottable(d, m->x[k], m->y2[k]))
+			continue;
+		(open ? pen_line : pen_move)(&p, svg_x(d, m->x[k]), svg_y(d, i < m->count ? m->y[k] : m->y2[k]));
+		open = true;
+	}
+	str_addf(d->out, "%s\"/>\n", open ? "z" : "");
 }
 
-/* Dots are strokes without length and with round ends: a tenth of the text of circles. */
+/* Dots are strokes without length and with round ends: a tenth of the text of circles. One that lies on the last one is not seen. */
 static void points(const struct svg_field *d, const struct figure_marks *m, const char *colour)
 {
-	str_addf(d->out, "<path stroke=\"%s\" stroke-width=\"%s\" stroke-linecap=\"round\" d=\"", colour,
-		 m->count > 400 ? "3.2" : "5.2");
-	for (size_t i = 0; i < m->count; i++)
-		if (plottable(d, m->x[i], m->y[i]))
-			str_addf(d->out, "M%.1f %.1fh0", svg_x(d, m->x[i]), svg_y(d, m->y[i]));
+	struct pen p = {.out = d->out};
+	double x = NAN, y = NAN;
+	str_addf(d->out, "<path class=\"%s\" stroke=\"%s\" d=\"", m->count > 400 ? "dots many" : "dots", colour);
+	for (size_t i = 0; i < m->count; i++) {
+		if (!plottable(d, m->x[i], m->y[i]) ||
+		    (fabs(svg_x(d, m->x[i]) - x) < UNSEEN && fabs(svg_y(d, m->y[i]) - y) < UNSEEN))
+			continue;
+		x = svg_x(d, m->x[i]);
+		y = svg_y(d, m->y[i]);
+		pen_move(&p, x, y);
+		str_add(d->out, "h0");
+	}
 	str_add(d->out, "\"/>\n");
 }
 
@@ -83,6 +156,7 @@ static void points(const struct svg_field *d, const struct figure_marks *m, cons
 static void bars(const struct svg_field *d, const struct figure_marks *m, const char *colour, unsigned which,
 		 unsigned sets)
 {
+	struct pen p = {.out = d->out};
 	double room = d->width;
 	for (size_t i = 1; i < m->count; i++) {
 		double gap = fabs(svg_x(d, m->x[i]) - svg_x(d, m->x[i - 1]));
@@ -92,28 +166,27 @@ static void bars(const struct svg_field *d, const struct figure_marks *m, const 
 	if (m->count < 2)
 		room = d->width / 4;
 	double width = fmax(1, 0.8 * room / sets);
-	str_addf(d->out, "<g fill=\"%s\">\n", colour);
+	str_addf(d->out, "<path fill=\"%s\" d=\"", colour);
 	for (size_t i = 0; i < m->count; i++) {
 		if (!plottable(d, m->x[i], m->y[i]))
 			continue;
 		double top = svg_y(d, m->y[i]), base = d->top + d->height;
-		str_addf(d->out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\"/>\n",
-			 svg_x(d, m->x[i]) + width * (which - sets / 2.0), fmin(top, base), width, fabs(base - top));
+		pen_box(&p, svg_x(d, m->x[i]) + width * (which - sets / 2.0), fmin(top, base), width, fabs(base - top));
 	}
-	str_add(d->out, "</g>\n");
+	str_add(d->out, "\"/>\n");
 }
 
 /* Bars along x, on integer heights. */
 static void spans(const struct svg_field *d, const struct figure_marks *m, const char *colour)
 {
+	struct pen p = {.out = d->out};
 	const double row = fabs(svg_y(d, 1) - svg_y(d, 0)),
 		     height = fmin(SPAN_HEIGHT_MOST, isfinite(row) && row > 1 ? 0.8 * row : 2);
 	str_addf(d->out, "<path fill=\"%s\" d=\"", colour);
 	for (size_t i = 0; i < m->count; i++)
 		if (plottable(d, m->x[i], m->y[i]) && plottable(d, m->y2[i], m->y[i]))
-			str_addf(d->out, "M%.1f %.1fH%.1fv%.1fH%.1fz", svg_x(d, m->x[i]),
-				 svg_y(d, m->y[i]) - height / 2, fmax(svg_x(d, m->y2[i]), svg_x(d, m->x[i]) + 1),
-				 height, svg_x(d, m->x[i]));
+			pen_box(&p, svg_x(d, m->x[i]), svg_y(d, m->y[i]) - height / 2,
+				fmax(svg_x(d, m->y2[i]) - svg_x(d, m->x[i]), 1), height);
 	str_add(d->out, "\"/>\n");
 }
 
@@ -150,6 +223,7 @@ static void cells(const struct svg_field *d, const struct figure_marks *m, const
 		const unsigned most = k ? k : SVG_SHADES;
 		const double top = edge(&d->y, m->y[0], high), low = edge(&d->y, m->y[0], -high);
 		size_t begun = SIZE_MAX;
+		struct pen p = {.out = d->out};
 		str_addf(d->out, "<path stroke=\"%s\" stroke-opacity=\"%.2f\" stroke-width=\"%.1f\" d=\"", colour,
 			 svg_opacity(k), d->height * fabs(top - low));
 		for (size_t i = 0; i < m->count; i++) {
@@ -159,8 +233,8 @@ static void cells(const struct svg_field *d, const struct figure_marks *m, const
 			begun = begun == SIZE_MAX ? i : begun;
 			if (goes_on(d, m, &s, i, wide, k, most))
 				continue;
-			str_addf(d->out, "M%.1f %.1fH%.1f", d->left + d->width * edge(&d->x, m->x[begun], -wide),
-				 svg_y(d, m->y[i]), d->left + d->width * edge(&d->x, m->x[i], wide));
+			pen_move(&p, d->left + d->width * edge(&d->x, m->x[begun], -wide), svg_y(d, m->y[i]));
+			pen_across(&p, d->left + d->width * edge(&d->x, m->x[i], wide));
 			begun = SIZE_MAX;
 		}
 		str_add(d->out, "\"/>\n");

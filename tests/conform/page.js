@@ -52,8 +52,9 @@ async function report(page, address, name) {
 	expect(await page.evaluate(() => document.documentElement.classList.contains("on")), `${name}: its program did not run`);
 	const cards = await page.evaluate(() => {
 		const of = {};
-		const data = JSON.parse(document.getElementById("data").textContent), key = data.fields.indexOf("key"), value = data.fields.indexOf("value");
-		data.runs.forEach(r => r.findings.forEach(f => { (of[f[key]] = of[f[key]] || []).push(f[value]); }));
+		const data = JSON.parse(document.getElementById("data").textContent), key = data.fields.indexOf("key@"), value = data.fields.indexOf("value");
+		const row = [...document.querySelectorAll("#findings tbody tr[id]")].map(r => r.id);
+		data.runs.forEach(r => r.findings.forEach(f => { (of[row[f[key]]] = of[row[f[key]]] || []).push(f[value]); }));
 		return [...document.querySelectorAll(".cards a")].map(a => {
 			const m = /([\d.]+)\s*([kKMGTPmun]?)(B|)/.exec(a.querySelector("strong").textContent), p = a.querySelector("strong").textContent;
 			const si = {"": 1, k: 1e3, K: 1024, M: /B\/s|op\/s|Hz/.test(p) ? 1e6 : 1048576, G: /B\/s|op\/s|Hz/.test(p) ? 1e9 : 1073741824, T: 1e12, m: 1e-3, u: 1e-6, n: 1e-9};

@@ -18,6 +18,7 @@
 #define SOME	    0.25 /* of the slower one's time more: not nothing */
 #define ELSEWHERE   0.75 /* of the same: this may be a pipe in common */
 #define ALL_OF_IT   0.94 /* of the same: nothing of it is anywhere else */
+#define TWICE	    1.5	 /* times another's time, at least: on two pipes one takes half of what it takes on one */
 #define SURE_OF_ALL 0.96 /* of the same, where no other proportions tell */
 #define ALIKE	    0.01 /* of a throughput: what one pipe's operations may differ by */
 
@@ -26,12 +27,23 @@ static const char *const what[ANCHORS] = {"single precision", "integers", "speci
 
 /* ---- the units' names ---- */
 
+/* Whether single precision may be on the pipe of integers and on one more like it, or the other way round. Side by side the two then take less
+ * than one after the other, as where each has pipes of its own. NVIDIA 2020, GA102: one of two data paths for single precision does integers, too;
+ * of other kinds of operations no such GPU is known. */
+static bool may_have_both(const struct graph *g, unsigned a, unsigned b)
+{
+	if (fmax(a, b) > ANCHOR_INTEGER)
+		return false;
+	const double x = g->u->solo[g->row[a]].cycles, y = g->u->solo[g->row[b]].cycles;
+	return fmax(x, y) > TWICE * fmin(x, y);
+}
+
 /* Whether the unit is known not to do what anchor b does; guess: or seems not to, as far as issuing lets it show. */
 static bool without(struct graph *g, int unit, enum anchor b, bool guess)
 {
 	for (unsigned a = 0; a < ANCHORS; a++)
 		if (g->row[b] != NONE && graph_has(g, unit, (enum anchor)a) &&
-		    (g->sure[a][b] == REL_APART || (guess && g->pair[a][b].less)))
+		    (g->sure[a][b] == REL_APART || (guess && g->pair[a][b].less && !may_have_both(g, a, b))))
 			return true;
 	if (guess && g->row[b] == NONE && b == ANCHOR_DOUBLE)
 		return true;

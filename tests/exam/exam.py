@@ -4,8 +4,9 @@
 Usage: exam.py EXAM_CASE [--runs DIR] [--last FILE] [--write] [--make N] [--jobs J] [--paper NAME] [--sample]
 
 Concludes again from every run that is there and prints answers by paper and family of keys, beside those of FILE. Exit code 1: a paper has
-more wrong answers than FILE says of the same cases, or a case failed. --make N measures up to N missing runs a paper first. --write puts
-today's figures into FILE; without --paper and --sample, or others' are lost. --sample takes only what lies in the tree.
+more wrong answers than FILE says of the same cases, fewer than 95 % of LIKELY ones are right, or a case failed. --make N measures up to N
+missing runs a paper first. --write puts today's figures into FILE; without --paper and --sample, or others' are lost. --sample takes only
+what lies in the tree.
 """
 import argparse
 import collections
@@ -25,6 +26,7 @@ ANSWERS = ["right", "likely", "bound", "inconclusive", "silent", "unlikely", "wr
 # A family is a key's first word; of these it is the first two.
 SPLIT = {"cache", "tlb"}
 OURS = range(7_045_000_000, 7_045_000_200)  # seeds that nobody has tuned for
+LIKELY_RIGHT = 0.95  # of the answers that say so
 OF_FAMILIES = range(1, 101)
 OF_STRANGE = range(1, 51)
 
@@ -244,6 +246,8 @@ def main():
     print(f"\nLIKELY and right: {every['likely']} of {likely}" + (f", {100 * every['likely'] / likely:.1f} % (95 asked)" if likely else ""))
     print(f"{len(by_case)} runs concluded, {sum(not m for m in made.values())} not made (make exam-runs makes them)")
     bad = ["FAILED " + line for line in failed]
+    if likely and every["likely"] < LIKELY_RIGHT * likely:
+        bad.append(f"WORSE fewer than {100 * LIKELY_RIGHT:.0f} % of LIKELY answers are right")
     for line, is_worse in compare(by_case, before["last"][0]):
         if is_worse:
             bad.append("WORSE " + line)

@@ -638,3 +638,63 @@ KERNEL greatest(const float *v, u32 *most, int n) // of positive floats, by comp
 		old = was;
 	}
 }
+
+// ---- functions that call themselves ----
+#define APART DEVICE __attribute__((noinline))
+struct sum {
+	double total;
+	float scale;
+	char steps;
+};
+APART u32 ackermann(u32 m, u32 n) { return !m ? n + 1 : !n ? ackermann(m - 1, 1) : ackermann(m - 1, ackermann(m, n - 1)); }
+APART int is_odd(int n, const int *of);
+APART int is_even(int n, const int *of)
+{
+	int own[4];
+	for (int k = 0; k < 4; k++)
+		own[k] = n + k;
+	return n ? is_odd(n - 1, own) && own[of[0] & 3] == n + (of[0] & 3) : 1;
+}
+APART int is_odd(int n, const int *of) { return n ? is_even(n - 1, of) : 0; }
+APART void sort_part(int *v, int low, int high)
+{
+	int i = low, j = high, pivot = v[(low + high) / 2];
+	if (low >= high)
+		return;
+	while (i <= j) {
+		while (v[i] < pivot)
+			i++;
+		while (v[j] > pivot)
+			j--;
+		if (i <= j) {
+			int t = v[i];
+			v[i++] = v[j];
+			v[j--] = t;
+		}
+	}
+	sort_part(v, low, j);
+	sort_part(v, i, high);
+}
+APART sum sum_up(sum s, int n)
+{
+	sum next = s;
+	next.total += n;
+	next.scale *= 1.5f;
+	next.steps++;
+	if (!n)
+		return s;
+	sum r = sum_up(next, n - 1);
+	r.total += s.total;
+	return r;
+}
+typedef int (*visitor)(int depth, u32 path);
+APART int left_of(int depth, u32 path);
+APART int right_of(int depth, u32 path);
+__attribute__((device)) visitor visitors[2] = {left_of, right_of};
+APART int left_of(int depth, u32 path) { return depth ? visitors[path & 1](depth - 1, path >> 1) + 1 : 3; }
+APART int right_of(int depth, u32 path) { return depth ? 3 * visitors[path & 1](depth - 1, path >> 1) : 5; }
+KERNEL call_ackermann(u32 *out) { out[TX] = ackermann(TX % 3, TX % 5); }
+KERNEL call_parity(int *out) { out[TX] = is_even(TX % 24, out) + 2 * is_odd(TX % 7, out); }
+KERNEL call_sort(int *v, int n) { sort_part(v + TX * n, 0, n - 1); }
+KERNEL call_sum(sum *v) { v[TX] = sum_up(v[TX], TX % 9); }
+KERNEL call_visitors(int *out) { out[TX] = visitors[TX & 1](TX % 8, TX * 37); }

@@ -89,7 +89,8 @@ static bool wanted(int argc, char **argv, const char *name)
 
 int main(int argc, char **argv)
 {
-	const struct program *const all[] = {programs_of_vectors, programs_of_graphs, programs_of_calls};
+	const struct program *const all[] = {programs_of_vectors, programs_of_graphs, programs_of_calls,
+					     programs_of_recursion};
 	void *context;
 	int ran = 0, wrong = 0;
 	if (argc < 2)
@@ -97,7 +98,7 @@ int main(int argc, char **argv)
 	must(cuInit(0), "cuInit");
 	must(cuCtxCreate_v2(&context, 0, 0), "cuCtxCreate");
 	must(cuModuleLoad(&module, argv[1]), argv[1]);
-	for (int k = 0; k < 3; k++)
+	for (size_t k = 0; k < sizeof all / sizeof *all; k++)
 		for (const struct program *p = all[k]; p->name; p++) {
 			if (!wanted(argc, argv, p->name))
 				continue;

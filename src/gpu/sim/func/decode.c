@@ -18,14 +18,8 @@ int decode_fail(struct decoder *d, const char *fmt, ...)
 
 static int add_fix(struct decoder *d, uint32_t record, uint32_t inst, bool in_table)
 {
-	if (d->fixes == d->fix_cap) {
-		uint32_t cap = d->fix_cap ? d->fix_cap * 2 : 64;
-		struct decode_fix *bigger = mem_grow(d->fix, cap * sizeof *bigger);
-		if (!bigger)
-			return err_nomem(d->e);
-		d->fix = bigger;
-		d->fix_cap = cap;
-	}
+	if (mem_room((void **)&d->fix, &d->fix_cap, d->fixes, sizeof *d->fix))
+		return err_nomem(d->e);
 	d->fix[d->fixes++] = (struct decode_fix){.record = record, .inst = inst, .in_table = in_table};
 	return 0;
 }
@@ -50,14 +44,8 @@ static int branch(struct decoder *d, struct decode_frame *f, const struct ptx_in
 
 static int add_target(struct decoder *d, uint32_t inst)
 {
-	if (d->tables == d->table_cap) {
-		uint32_t cap = d->table_cap ? d->table_cap * 2 : 64;
-		uint32_t *bigger = mem_grow(d->table, cap * sizeof *bigger);
-		if (!bigger)
-			return err_nomem(d->e);
-		d->table = bigger;
-		d->table_cap = cap;
-	}
+	if (mem_room((void **)&d->table, &d->table_cap, d->tables, sizeof *d->table))
+		return err_nomem(d->e);
 	d->table[d->tables] = 0;
 	return add_fix(d, d->tables++, inst, true);
 }
@@ -85,10 +73,14 @@ static int indexed_branch(struct decoder *d, struct decode_frame *f, const struc
 }
 
 /* ---- calls ---- */
-static int frame_init(struct decoder *d, struct decode_frame *f, const struct decode_frame *caller,
+int decode_frame_init(struct decoder *d, struct decode_frame *f, const struct decode_frame *caller,
 		      const struct ptx_func *func, int32_t index)
 {
-	*f = (struct decode_frame){.caller = caller, .f = func, .index = index, .first_fix = d->fixes};
+	*f = (struct decode_frame){.caller = caller,
+				   .f = func,
+				   .index = index,
+				   .region = caller ? caller->region : -1,
+				   .first_fix = (uint32_t)d->fixes};
 	f->row = mem_alloc((func->reg_count + 1) * sizeof *f->row);
 	f->slot = mem_zero((size_t)func->param_count + func->ret_count + 1, sizeof *f->slot);
 	f->inst_at = mem_zero((size_t)func->inst_count + 1, sizeof *f->inst_at);
@@ -99,7 +91,7 @@ static int frame_init(struct decoder *d, struct decode_frame *f, const struct de
 	return 0;
 }
 
-static void frame_free(struct decode_frame *f)
+void decode_frame_free(struct decode_frame *f)
 {
 	mem_free(f->row);
 	mem_free(f->slot);
@@ -136,8 +128,7 @@ static int register_copy(struct decoder *d, struct decode_frame *to_frame, int32
 	return decode_emit(d, &r);
 }
 
-/* Where a .param of the callee lives: in the caller's variable, or in a place of its own for a register. */
-static int param_place(struct decoder *d, struct decode_frame *caller, const struct ptx_operand *o,
+int decode_param_place(struct decoder *d, struct decode_frame *caller, const struct ptx_operand *o,
 		       const struct ptx_param *q, uint64_t *slot)
 {
 	if (o->kind != PTX_OPND_SYMBOL) {
@@ -177,7 +168,7 @@ static int pass_arguments(struct decoder *d, struct decode_frame *caller, struct
 			DECODE_TRY(register_copy(d, f, q->reg, caller, o, (enum ptx_type)q->type, in));
 			continue;
 		}
-		DECODE_TRY(param_place(d, caller, o, q, &f->slot[k]));
+		DECODE_TRY(decode_param_place(d, caller, o, q, &f->slot[k]));
 		if (o->kind != PTX_OPND_SYMBOL)
 			DECODE_TRY(decode_slot_copy(d, caller, in, o, (enum ptx_type)q->type, f->slot[k], true));
 	}
@@ -187,7 +178,7 @@ static int pass_arguments(struct decoder *d, struct decode_frame *caller, struct
 		if (o->kind != PTX_OPND_SYMBOL && o->kind != PTX_OPND_REG && o->kind != PTX_OPND_SINK)
 			return decode_fail(d, "a result goes into a register or a .param variable");
 		if (q->reg < 0)
-			DECODE_TRY(param_place(d, caller, o, q, &f->slot[func->param_count + k]));
+			DECODE_TRY(decode_param_place(d, caller, o, q, &f->slot[func->param_count + k]));
 	}
 	return 0;
 }
@@ -213,8 +204,6 @@ static int take_results(struct decoder *d, struct decode_frame *caller, struct d
 	return 0;
 }
 
-static int body(struct decoder *d, struct decode_frame *f);
-
 /* What stands for the call itself: a jump to the record behind it, where the callee begins. */
 static int call_record(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in)
 {
@@ -230,7 +219,7 @@ static int call_body(struct decoder *d, struct decode_frame *caller, struct deco
 {
 	DECODE_TRY(pass_arguments(d, caller, f, in));
 	DECODE_TRY(call_record(d, caller, in));
-	DECODE_TRY(body(d, f));
+	DECODE_TRY(decode_body(d, f));
 	d->at = in;
 	return take_results(d, caller, f, in);
 }
@@ -240,19 +229,21 @@ int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct 
 	const struct ptx_func *func = &d->m->funcs[index];
 	uint32_t depth = 0;
 	struct decode_frame f;
+	if (d->recursive[index])
+		return decode_call_apart(d, caller, in, index);
 	if (!func->defined)
 		return decode_builtin(d, caller, in);
 	if (func->refused)
 		return decode_fail(d, "it calls '%s', which is not executed: %s", func->name, func->refused);
 	for (const struct decode_frame *up = caller; up; up = up->caller, depth++)
 		if (up->index == index)
-			return decode_fail(d, "'%s' calls itself; recursion is not executed", func->name);
+			return decode_again(d, caller, index);
 	if (depth > DECODE_CALLS_MOST)
 		return decode_fail(d, "calls are nested deeper than %u here", DECODE_CALLS_MOST);
-	int rc = frame_init(d, &f, caller, func, index);
+	int rc = decode_frame_init(d, &f, caller, func, index);
 	if (!rc)
 		rc = call_body(d, caller, &f, in);
-	frame_free(&f);
+	decode_frame_free(&f);
 	return rc;
 }
 
@@ -280,13 +271,13 @@ static int leave(struct decoder *d, struct decode_frame *f, const struct ptx_ins
 {
 	struct decode_record r;
 	DECODE_TRY(decode_begin(d, f, in, &r));
-	if (in->op == PTX_OP_RET && f->caller)
+	if (in->op == PTX_OP_RET && !f->f->entry)
 		return branch_to(d, &r, f->f->inst_count);
 	r.i.kind = FUNC_EXIT;
 	return decode_emit(d, &r);
 }
 
-static int body(struct decoder *d, struct decode_frame *f)
+int decode_body(struct decoder *d, struct decode_frame *f)
 {
 	for (uint32_t k = 0; k < f->f->inst_count; k++) {
 		const struct ptx_inst *in = &f->f->insts[k];
@@ -362,6 +353,7 @@ static int check_local(struct decoder *d, const struct ptx_func *entry)
 static int finish(struct decoder *d, const struct ptx_func *entry)
 {
 	struct func_program *p = d->p;
+	DECODE_TRY(decode_frames_place(d));
 	DECODE_TRY(check_local(d, entry));
 	DECODE_TRY(decode_joins(d));
 	number_slots(d);
@@ -401,7 +393,7 @@ static int finish(struct decoder *d, const struct ptx_func *entry)
 
 static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t index)
 {
-	struct ptx_inst start = {.line = entry->line, .column = 1};
+	struct ptx_inst start = {.op = PTX_OP_MOV, .guard = -1, .line = entry->line, .column = 1};
 	struct decode_frame f;
 	d->at = &start;
 	if (entry->cluster > 1)
@@ -410,12 +402,18 @@ static int entry_body(struct decoder *d, const struct ptx_func *entry, int32_t i
 	int rc = decode_layout(d, entry);
 	if (rc)
 		return rc;
-	rc = frame_init(d, &f, NULL, entry, index);
+	rc = decode_frame_init(d, &f, NULL, entry, index);
 	if (!rc)
-		rc = body(d, &f);
+		rc = decode_frames_begin(d, &f);
+	if (!rc)
+		rc = decode_body(d, &f);
 	if (!rc)
 		rc = last_exit(d, &f);
-	frame_free(&f);
+	if (!rc)
+		rc = decode_frames(d);
+	if (!rc && d->regions)
+		rc = last_exit(d, &f);
+	decode_frame_free(&f);
 	return rc ? rc : finish(d, entry);
 }
 
@@ -433,11 +431,36 @@ static int special_tables(struct decoder *d)
 	return 0;
 }
 
+static int decode(struct func_program **out, struct decoder *d, int32_t index)
+{
+	d->p = ARENA_NEW(d->a, struct func_program);
+	d->wide = mem_zero(DECODE_ROWS_MAX + 2, sizeof *d->wide);
+	d->address = mem_zero((size_t)d->m->var_count + 1, sizeof *d->address);
+	int rc = d->p && d->wide && d->address ? entry_body(d, &d->m->funcs[index], index) : err_nomem(d->e);
+	if (!rc)
+		rc = special_tables(d);
+	if (!rc)
+		*out = d->p;
+	mem_free(d->wide);
+	mem_free(d->address);
+	mem_free(d->inst);
+	mem_free(d->info);
+	mem_free(d->fix);
+	mem_free(d->table);
+	mem_free(d->many);
+	mem_free(d->region);
+	mem_free(d->site);
+	mem_free(d->taken);
+	mem_free(d->literal);
+	mem_free(d->pool);
+	return rc;
+}
+
 int func_decode(struct func_program **out, struct arena *a, const char *name, const struct ptx_module *m,
 		const char *entry, const struct func_target *t, struct err *e)
 {
-	struct decoder d = {.a = a, .e = e, .name = name, .m = m, .target = t, .carry = FUNC_NONE, .copies = FUNC_NONE};
 	int32_t index = -1;
+	int rc = DECODE_AGAIN;
 	for (uint32_t k = 0; k < m->func_count; k++)
 		if (m->funcs[k].entry && strcmp(m->funcs[k].name, entry) == 0)
 			index = (int32_t)k;
@@ -445,23 +468,20 @@ int func_decode(struct func_program **out, struct arena *a, const char *name, co
 		return err_set(e, -EINVAL, "%s:1:1: there is no kernel '%s' in this module", name, entry);
 	if (m->funcs[index].refused)
 		return err_set(e, -EINVAL, "%s", m->funcs[index].refused);
-	d.p = ARENA_NEW(a, struct func_program);
-	d.wide = mem_zero(DECODE_ROWS_MAX + 2, sizeof *d.wide);
-	d.address = mem_zero((size_t)m->var_count + 1, sizeof *d.address);
-	int rc = d.p && d.wide && d.address ? entry_body(&d, &m->funcs[index], index) : err_nomem(e);
-	if (!rc)
-		rc = special_tables(&d);
-	if (!rc)
-		*out = d.p;
-	mem_free(d.wide);
-	mem_free(d.address);
-	mem_free(d.inst);
-	mem_free(d.info);
-	mem_free(d.fix);
-	mem_free(d.table);
-	mem_free(d.many);
-	mem_free(d.taken);
-	mem_free(d.literal);
-	mem_free(d.pool);
+	bool *recursive = mem_zero(m->func_count, sizeof *recursive);
+	if (!recursive)
+		return err_nomem(e);
+	while (rc == DECODE_AGAIN) { /* at most once for each function */
+		struct decoder d = {.a = a,
+				    .e = e,
+				    .name = name,
+				    .m = m,
+				    .target = t,
+				    .carry = FUNC_NONE,
+				    .copies = FUNC_NONE,
+				    .recursive = recursive};
+		rc = decode(out, &d, index);
+	}
+	mem_free(recursive);
 	return rc;
 }

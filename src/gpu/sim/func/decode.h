@@ -16,6 +16,7 @@ struct decode_frame {
 	const struct decode_frame *caller;
 	const struct ptx_func *f;
 	int32_t index;
+	int32_t region;	    /* whose body it is, or is put in; -1: the entry's */
 	uint16_t *row;	    /* of each register, FUNC_NONE until it is used; predicates: predicate numbers */
 	uint64_t *slot;	    /* callee: place of each parameter and result in local memory */
 	uint32_t first_fix; /* branches of this frame in decoder.fix */
@@ -30,6 +31,23 @@ struct decode_row { /* hash of literals */
 	uint16_t row;
 	bool wide, used;
 };
+
+/* decode_frames.c */
+#define DECODE_AGAIN  1		   /* a function calls itself, as was not known: once more from the start */
+#define DECODE_FRAMED (1ull << 62) /* of a place in local memory: it counts from the stack pointer */
+struct decode_region {		   /* the body of a function that calls itself */
+	int32_t func;
+	uint32_t entry, back; /* records: the first, and the branch back */
+	uint32_t row, row_end, pred, pred_end;
+	uint64_t box;	/* place in local memory where arguments and results are handed over */
+	uint64_t bytes; /* of its frame, without registers */
+	uint32_t sites; /* calls of it */
+	bool all;	/* which of its registers are needed is not known */
+};
+struct decode_site {	       /* a call of such a function */
+	uint32_t callee, jump; /* region, record */
+	int32_t caller;	       /* region, -1: the entry */
+};
 struct decoder {
 	struct arena *a;
 	struct err *e;
@@ -41,13 +59,21 @@ struct decoder {
 	struct func_info *info;
 	uint32_t n, cap;
 	struct decode_fix *fix;
-	uint32_t fixes, fix_cap;
+	size_t fixes, fix_cap;
 	uint32_t *table; /* targets of indexed branches */
-	uint32_t tables, table_cap;
+	uint32_t tables;
+	size_t table_cap;
 	uint16_t *many; /* rows of records that have more than a record holds */
-	uint32_t manies, many_cap;
-	bool *taken;	 /* functions whose address is; NULL until asked */
-	uint16_t copies; /* row that stands for what cp.async brings, FUNC_NONE until used */
+	uint32_t manies;
+	size_t many_cap;
+	bool *recursive; /* functions that call themselves, as far as known */
+	struct decode_region *region;
+	uint32_t regions;
+	struct decode_site *site;
+	size_t sites, site_cap;
+	uint16_t stack, back; /* rows: the stack pointer, and which call a region goes back to */
+	bool *taken;	      /* functions whose address is; NULL until asked */
+	uint16_t copies;      /* row that stands for what cp.async brings, FUNC_NONE until used */
 	struct func_literal *literal;
 	uint32_t literals, literal_cap;
 	struct decode_row *pool;
@@ -128,8 +154,25 @@ int decode_slot_row(struct decoder *d, struct decode_frame *f, const struct ptx_
 /* decode_call.c: calls of what no module has, and calls through registers */
 int decode_builtin(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_indirect(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
-int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in,
-		   int32_t index); /* decode.c */
+/* decode.c */
+int decode_call_of(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in, int32_t index);
+int decode_frame_init(struct decoder *d, struct decode_frame *f, const struct decode_frame *caller,
+		      const struct ptx_func *func, int32_t index);
+void decode_frame_free(struct decode_frame *f);
+int decode_body(struct decoder *d, struct decode_frame *f);
+/* Where a .param of the callee lives: in the caller's variable, or in a place of its own for a register. */
+int decode_param_place(struct decoder *d, struct decode_frame *caller, const struct ptx_operand *o,
+		       const struct ptx_param *q, uint64_t *slot);
+/* decode_frames.c: functions that call themselves */
+int decode_again(struct decoder *d, const struct decode_frame *caller, int32_t index); /* DECODE_AGAIN */
+bool decode_is_framed(const struct decoder *d, int32_t sym); /* a variable of such a function */
+/* A row with the address of a framed place. */
+int decode_framed_address(struct decoder *d, struct decode_frame *f, uint64_t place, bool wide, uint16_t *row);
+int decode_call_apart(struct decoder *d, struct decode_frame *caller, const struct ptx_inst *in, int32_t index);
+int decode_frames_begin(struct decoder *d, struct decode_frame *entry); /* before the entry's body */
+int decode_frames(struct decoder *d);					/* behind it: their bodies */
+int decode_frames_place(struct decoder *d);				/* where calls lead, and the stack */
+int decode_frames_save(struct decoder *d, const struct decode_site *s, const uint64_t *live);
 /* decode_texture.c */
 int decode_texture(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);
 int decode_surface(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in);

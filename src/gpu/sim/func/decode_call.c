@@ -145,18 +145,12 @@ static bool fits(const struct ptx_param *a, uint32_t n, const struct ptx_param *
 	return true;
 }
 
-static bool is_candidate(const struct decoder *d, const struct decode_frame *caller, const struct ptx_prototype *t,
-			 uint32_t k)
+static bool is_candidate(const struct decoder *d, const struct ptx_prototype *t, uint32_t k)
 {
 	const struct ptx_func *f = &d->m->funcs[k];
-	if (!d->taken[k] || f->entry || !f->defined || f->refused ||
-	    !fits(f->params, f->param_count, t->params, t->param_count) ||
-	    !fits(f->rets, f->ret_count, t->rets, t->ret_count))
-		return false;
-	for (const struct decode_frame *up = caller; up; up = up->caller)
-		if (up->index == (int32_t)k)
-			return false; /* recursion ends in the trap below */
-	return true;
+	return d->taken[k] && !f->entry && f->defined && !f->refused &&
+	       fits(f->params, f->param_count, t->params, t->param_count) &&
+	       fits(f->rets, f->ret_count, t->rets, t->ret_count);
 }
 
 /* Lanes whose register holds the function's address go through its body, the others around it; who finds none is trapped. */
@@ -177,7 +171,7 @@ int decode_indirect(struct decoder *d, struct decode_frame *f, const struct ptx_
 	decode_writes(&r, DECODE_PRED_SLOT + done);
 	DECODE_TRY(decode_emit(d, &r));
 	for (uint32_t k = 0; k < d->m->func_count; k++) {
-		if (!is_candidate(d, f, t, k))
+		if (!is_candidate(d, t, k))
 			continue;
 		DECODE_TRY(decode_begin(d, f, in, &r));
 		r.i.op = (uint16_t)decode_compare(PTX_EQ, wide ? PTX_U64 : PTX_U32);

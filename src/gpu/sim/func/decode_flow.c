@@ -121,6 +121,16 @@ static int connect(struct decoder *d, struct graph *g)
 		struct block *b = &g->block[k];
 		const struct func_inst *last = &d->inst[b->end - 1];
 		bool always = last->guard == FUNC_NONE;
+		/* A call comes back behind itself, whatever stands in its body. */
+		if (last->kind == FUNC_BRANCH && always && d->info[b->end - 1].ptx_op == PTX_OP_CALL) {
+			add_next(b, k + 1);
+			continue;
+		}
+		if (last->kind == FUNC_BRANCH && last->flags & FUNC_INDEXED &&
+		    d->info[b->end - 1].ptx_op == PTX_OP_RET) {
+			add_next(b, g->n);
+			continue;
+		}
 		if (last->kind == FUNC_BRANCH && last->flags & FUNC_INDEXED) {
 			b->more_at = (uint32_t)(last->imm >> 32);
 			b->more_count = (uint32_t)last->imm;
@@ -335,6 +345,9 @@ int decode_live(struct decoder *d, uint32_t *registers, uint32_t *line)
 		flow_back(d, &g, in, live, words);
 		peak(d, &g, in, live, pairs, words, registers, line);
 	}
+	for (size_t k = 0; !rc && k < d->sites; k++)
+		if (d->site[k].caller >= 0)
+			rc = decode_frames_save(d, &d->site[k], &in[(size_t)g.block_of[d->site[k].jump + 1] * words]);
 	mem_free(in);
 	mem_free(live);
 	graph_free(&g);

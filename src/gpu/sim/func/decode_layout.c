@@ -107,7 +107,7 @@ static void place_all(struct decoder *d, const bool *used)
 			break;
 		case PTX_LOCAL:
 		case PTX_PARAM:
-			if (used[k])
+			if (used[k] && !decode_is_framed(d, (int32_t)k))
 				place(d, k, v, &d->local_bytes);
 			break;
 		default:

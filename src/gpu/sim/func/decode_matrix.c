@@ -35,14 +35,8 @@ static bool shape_of(const struct ptx_inst *in, unsigned *m, unsigned *n, unsign
 
 static int keep_row(struct decoder *d, uint16_t row)
 {
-	if (d->manies == d->many_cap) {
-		uint32_t cap = d->many_cap ? d->many_cap * 2 : 64;
-		uint16_t *bigger = mem_grow(d->many, cap * sizeof *bigger);
-		if (!bigger)
-			return err_nomem(d->e);
-		d->many = bigger;
-		d->many_cap = cap;
-	}
+	if (mem_room((void **)&d->many, &d->many_cap, d->manies, sizeof *d->many))
+		return err_nomem(d->e);
 	d->many[d->manies++] = row;
 	return 0;
 }

@@ -9,6 +9,18 @@ static unsigned register_bytes(const struct decode_frame *f, const struct ptx_op
 	return bytes;
 }
 
+/* The same where a place is named: from address 0 on, or from the stack pointer. */
+static int named(struct decoder *d, struct decode_record *r, uint64_t place, unsigned *code)
+{
+	r->i.imm += place & ~DECODE_FRAMED;
+	*code |= MEM_ADDRESS_64;
+	if (!(place & DECODE_FRAMED))
+		return decode_literal(d, 0, true, &r->i.a);
+	r->i.a = d->stack;
+	decode_reads(d, r, d->stack);
+	return 0;
+}
+
 /* Row a and imm of an access; in code whether the row is wide. */
 int decode_address(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		   unsigned *code)
@@ -21,10 +33,7 @@ int decode_address(struct decoder *d, struct decode_frame *f, struct decode_reco
 		decode_reads(d, r, r->i.a);
 		return 0;
 	}
-	if (o->sym >= 0)
-		r->i.imm += d->address[o->sym];
-	*code |= MEM_ADDRESS_64;
-	return decode_literal(d, 0, true, &r->i.a);
+	return named(d, r, o->sym >= 0 ? d->address[o->sym] : 0, code);
 }
 
 /* Parameters and results, and .param variables around a call. -1: of the entry's parameter block, else its place in local
@@ -103,9 +112,7 @@ static int hidden(struct decoder *d, struct decode_record *r, uint64_t place, un
 {
 	r->i.kind = FUNC_ALU;
 	r->i.space = PTX_LOCAL;
-	r->i.imm += place;
-	*code |= MEM_ADDRESS_64;
-	return decode_literal(d, 0, true, &r->i.a);
+	return named(d, r, place, code);
 }
 
 static int load_store(struct decoder *d, struct decode_frame *f, const struct ptx_inst *in, bool store)
@@ -174,7 +181,8 @@ int decode_slot_row(struct decoder *d, struct decode_frame *f, const struct ptx_
 		    uint64_t slot, bool store)
 {
 	struct decode_record r;
-	unsigned code = (unsigned)(bytes == 8 ? PTX_B64 : PTX_B32) | 1u << MEM_COUNT_SHIFT | bytes << MEM_WIDTH_SHIFT;
+	const unsigned type = bytes == 8 ? PTX_B64 : bytes == 4 ? PTX_B32 : bytes == 2 ? PTX_B16 : PTX_B8;
+	unsigned code = type | 1u << MEM_COUNT_SHIFT | (bytes == 8 ? 8u : 4u) << MEM_WIDTH_SHIFT;
 	DECODE_TRY(decode_begin(d, f, in, &r));
 	r.i.op = store ? EXEC_store : EXEC_load;
 	r.i.imm = 0;

@@ -133,6 +133,16 @@ uint64_t decode_symbol(const struct decoder *d, const struct decode_frame *f, in
 	return f->f->entry ? f->f->params[-2 - sym].offset : f->slot[-2 - sym];
 }
 
+static int address_row(struct decoder *d, struct decode_frame *f, struct decode_record *r, uint64_t address, bool wide,
+		       uint16_t *row)
+{
+	if (!(address & DECODE_FRAMED))
+		return decode_literal(d, address, wide, row);
+	DECODE_TRY(decode_framed_address(d, f, address, wide, row));
+	decode_reads(d, r, *row);
+	return 0;
+}
+
 int decode_source(struct decoder *d, struct decode_frame *f, struct decode_record *r, const struct ptx_operand *o,
 		  enum ptx_type type, uint16_t *row)
 {
@@ -145,8 +155,8 @@ int decode_source(struct decoder *d, struct decode_frame *f, struct decode_recor
 		if (o->sym >= 0 && d->m->vars[o->sym].space == PTX_TEX)
 			return decode_fail(
 			    d, "the address of a texture is not known here; pass a handle as a .u64 parameter");
-		return decode_literal(d, decode_symbol(d, f, o->sym) + (uint64_t)o->offset, ptx_type_bytes(type) == 8,
-				      row);
+		return address_row(d, f, r, decode_symbol(d, f, o->sym) + (uint64_t)o->offset,
+				   ptx_type_bytes(type) == 8, row);
 	case PTX_OPND_FUNC:
 		return decode_literal(d, FUNC_CODE_BASE + (uint64_t)o->index * FUNC_CODE_STEP,
 				      ptx_type_bytes(type) == 8, row);

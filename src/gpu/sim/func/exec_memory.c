@@ -92,6 +92,63 @@ static uint8_t *find(struct func_warp *w, int space, uint32_t lane, uint64_t add
 	return fault(w, lane, whole, FUNC_FAULT_BOUNDS);
 }
 
+/* ---- frames ---- */
+
+static void move_bytes(void *reg, uint8_t *frame, unsigned bytes, bool pop)
+{
+	memcpy(pop ? reg : frame, pop ? frame : reg, bytes);
+}
+
+static void move_frame(struct func_warp *w, const struct func_inst *i, uint32_t lane, uint8_t *at, bool pop)
+{
+	const struct func_program *p = w->block->launch->program;
+	for (uint32_t k = 0; k < i->more[1]; k++) {
+		const uint16_t row = p->many[i->more[0] + k];
+		const unsigned bytes = p->wide[row] ? 8 : 4;
+		move_bytes((uint8_t *)(w->reg + (size_t)row * FUNC_LANES) + (size_t)lane * bytes, at, bytes, pop);
+		at += bytes;
+	}
+	for (uint32_t k = 0; k < i->more[3]; k++) {
+		uint32_t *pred = &w->pred[i->more[2] + k], bit = 1u << k % 32, word;
+		memcpy(&word, at + k / 32 * 4, sizeof word);
+		if (pop)
+			*pred = (*pred & ~(1u << lane)) | (uint32_t)((word & bit) != 0) << lane;
+		word = *pred >> lane & 1 ? word | bit : word & ~bit;
+		memcpy(at + k / 32 * 4, &word, sizeof word);
+	}
+}
+
+static void frame(struct func_warp *w, const struct func_inst *i, uint32_t mask, bool pop)
+{
+	const struct func_program *p = w->block->launch->program;
+	const uint64_t before = (uint32_t)i->imm, saved = i->imm >> 32;
+	EACH_LANE(l, mask)
+	{
+		uint64_t *stack = (uint64_t *)(void *)(w->reg + (size_t)i->a * FUNC_LANES) + l;
+		if (pop)
+			*stack -= before + saved;
+		if (!inside(*stack, before + saved + (pop ? 0 : p->frame_bytes), p->local_bytes)) {
+			fault(w, l, p->local_bytes, FUNC_FAULT_STACK);
+			return;
+		}
+		move_frame(w, i, l, local(w, p, p->local_bytes * l + *stack + before, (unsigned)saved), pop);
+		if (!pop)
+			*stack += before + saved;
+	}
+}
+
+void exec_wide_push(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	frame(w, i, mask, false);
+}
+EXEC_FORWARD(push)
+
+void exec_wide_pop(struct func_warp *w, const struct func_inst *i, uint32_t mask)
+{
+	frame(w, i, mask, true);
+}
+EXEC_FORWARD(pop)
+
 /* An element as it is in memory, in a register of `width` bytes: signed types are extended. */
 INLINE uint64_t element(const uint8_t *p, unsigned bytes, bool is_signed, unsigned width)
 {

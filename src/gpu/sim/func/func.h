@@ -7,7 +7,7 @@
  * is reg[32 * r + l]. A 64-bit register is two rows in a row, read as uint64_t[32] (not as low and high halves). 8- and
  * 16-bit registers and f16 use one row, value in the low bits, the rest zero (sign is extended by the operations that need
  * it). f16x2 is a 32-bit row. Predicates are 32-bit masks, one a predicate. Literals live in rows of their own, the same in every warp, so
- * that handlers know only rows. Calls of .func are inlined by decode (recursion is an error there).
+ * that handlers know only rows. Calls of .func are inlined by decode, but for functions that call themselves.
  *
  * Who writes what: func.h, func_warp.c, func_memory.c belong to the timing room; decode*.c, exec*.c to the ptx room. */
 #ifndef FATHOM_FUNC_H
@@ -137,7 +137,8 @@ struct func_program {
 	uint32_t param_count, param_bytes;
 	uint64_t
 	    shared_static; /* bytes of .shared variables; dynamic shared memory starts there, aligned as its variable asks, to 16 at least */
-	uint64_t local_bytes;	    /* of one thread */
+	uint64_t local_bytes;	    /* of one thread; the last ones are its stack, where functions call themselves */
+	uint64_t frame_bytes;	    /* of the largest frame there, without registers */
 	uint64_t const_bytes;	    /* module's .const variables, laid out from 0 in order of declaration */
 	const uint8_t *const_init;  /* const_bytes, or NULL = zero */
 	uint64_t global_bytes;	    /* .global variables from func_target.globals */
@@ -298,7 +299,8 @@ enum func_fault {
 	FUNC_FAULT_TRAP,
 	FUNC_FAULT_TEXTURE,
 	FUNC_FAULT_ASSERT,
-	FUNC_FAULT_BARRIER
+	FUNC_FAULT_BARRIER,
+	FUNC_FAULT_STACK
 };
 
 struct func_path { /* a set of lanes that waits on the reconvergence stack */

@@ -282,7 +282,9 @@ static inline __attribute__((always_inline)) void issue(struct time_run *x, stru
 		read_clock(x, w);
 		/* fall through */
 	case FUNC_ALU:
-		if (__builtin_expect(!executed, 1))
+		if (__builtin_expect(x->watch && ti->keeps, 0))
+			time_watch_own(x, &w->f, fi, mask);
+		else if (__builtin_expect(!executed, 1))
 			func_do(&w->f, fi, mask);
 		if (__builtin_expect(ti->checked && w->f.fault, 0)) {
 			time_fault(x, w, w->f.pc);

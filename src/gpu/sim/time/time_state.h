@@ -41,6 +41,7 @@ struct time_inst {
 	uint8_t wait_count, write_count;
 	bool operand; /* a load that no instruction of its own makes: it takes no turn and no pipe */
 	bool checked; /* an ALU handler that may fault */
+	bool keeps;   /* one that changes memory of its thread: arguments of calls, frames */
 	bool
 	    alone; /* a load of global or constant memory: of one lane, it is one access that starts at the first level */
 	uint32_t step;	  /* fixed point: cycles from one native step to the next */
@@ -526,6 +527,7 @@ void time_watch_window(struct time_run *x, uint32_t *patience); /* of a cluster 
 bool time_watch_epoch(struct time_gpu *g, struct time_grid *grid);
 void time_watch_branch(struct time_run *x, struct time_warp *w, const struct func_inst *i, uint32_t from);
 void time_watch_handler(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint32_t mask);
+void time_watch_own(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint64_t mask);
 
 /* ---- time_loop.c ---- */
 /* Whether somebody asked for the launch's end: then x, the cluster that is said to run, has ended it. */

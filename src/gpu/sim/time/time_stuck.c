@@ -215,3 +215,14 @@ void time_watch_handler(struct time_run *x, struct func_warp *w, const struct fu
 	if (known != mask || i->bytes > 16)
 		changed(x);
 }
+
+/* The same of what a thread keeps for itself. Frames of calls are taken as changed. */
+void time_watch_own(struct time_run *x, struct func_warp *w, const struct func_inst *i, uint64_t mask)
+{
+	if (i->bytes && mask <= UINT32_MAX) {
+		time_watch_handler(x, w, i, (uint32_t)mask);
+		return;
+	}
+	func_do(w, i, mask);
+	x->epoch++;
+}

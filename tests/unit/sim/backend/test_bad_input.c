@@ -219,7 +219,7 @@ static void a_block_that_the_kernel_is_not_for_is_refused(void **state)
 	g->ops->close(g);
 }
 
-static void recursion_is_named_with_its_line(void **state)
+static void recursion_with_registers_is_named(void **state)
 {
 	static const char text[] =
 	    HEAD ".func f(.reg .b32 %n)\n{\n	call f, (%n);\n	ret;\n}\n"
@@ -231,7 +231,7 @@ static void recursion_is_named_with_its_line(void **state)
 	struct kernel_source src = {.name = "test", .entry = "k", .text = text};
 	uint32_t id;
 	assert_int_equal(g->ops->load(g, &src, 1, &id, NULL, &e), -EINVAL);
-	if (!strstr(e.text, "test:6") || !strstr(e.text, "calls itself"))
+	if (!strstr(e.text, "test:12") || !strstr(e.text, "calls itself and takes registers"))
 		fail_msg("%s", e.text);
 	g->ops->close(g);
 }
@@ -243,7 +243,7 @@ int main(void)
 	    cmocka_unit_test(division_by_zero_is_no_error),
 	    cmocka_unit_test(too_much_is_refused),
 	    cmocka_unit_test(a_block_that_the_kernel_is_not_for_is_refused),
-	    cmocka_unit_test(recursion_is_named_with_its_line),
+	    cmocka_unit_test(recursion_with_registers_is_named),
 	};
 	return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -417,8 +417,8 @@ static void refusals(void **state)
 	} cases[] = {
 	    {HEAD ".entry other { ret; }", "test:1:1: there is no kernel 'k'"},
 	    {HEAD ".func k { ret; }", "no kernel 'k'"},
-	    {HEAD ".func f { call f; }\n.entry k { call f; }", "test:4:11: 'f' calls itself"},
-	    {HEAD ".func f;\n.func g { call f; }\n.func f { call g; }\n.entry k {\ncall f; }", "calls itself"},
+	    {HEAD ".func f(.reg .u32 x) { call f, (x); }\n.entry k { .reg .u32 y;\ncall f, (y); }",
+	     "test:6:1: 'f' calls itself and takes registers"},
 	    {HEAD ".extern .func f;\n.entry k {\ncall f; }", "test:6:1: 'f' has no body"},
 	    {HEAD ".tex .u32 i;\n.entry k { .reg .u64 f;\nmov.u64 f, i; }", "test:6:1: the address of a texture"},
 	    {HEAD ".entry k { .reg .b128 x;\nmov.b128 x, x; }", "test:5:1: moves of 128 bits"},

@@ -140,25 +140,6 @@ enum code_state code_scope(const struct code *c, const struct code_survey *v, un
 	return CODE_HERE;
 }
 
-/* The last level of constants, in which `bytes` of them fit, when they evict code from one that holds more: none before it holds as many. */
-static enum code_state unfilled(const struct study *s, unsigned bytes, struct code_shared *out)
-{
-	char key[64];
-	for (unsigned n = 1; n <= 4; n++) {
-		snprintf(key, sizeof key, "cache.constant.l%u.size", n);
-		const struct finding *f = study_finding(s, key);
-		if (!f || (f->verdict == VERDICT_MEASURED && f->value.number < bytes))
-			continue;
-		if (f->verdict != VERDICT_BOUND || f->lo < bytes)
-			break;
-		snprintf(out->text, sizeof out->text, "constant.l%u", n);
-		snprintf(out->why, sizeof out->why,
-			 "%u bytes of constants in every lap evict code, and no nearer level holds as many", bytes);
-		return CODE_HERE;
-	}
-	return unknown(out, "constants evict code, but which level of them holds as many is not known");
-}
-
 enum code_state code_constants(const struct code *c, const struct code_survey *v, unsigned k, struct code_shared *out)
 {
 	const struct code_level *l = &v->level[k];
@@ -187,7 +168,7 @@ enum code_state code_constants(const struct code *c, const struct code_survey *v
 	}
 	/* Constants alone never fill a level that holds all of them. */
 	if (held > BANK_MOST)
-		return unfilled(c->study, r.walk, out);
+		return unknown(out, "constants evict code, but which level of them holds as many is not known");
 	/* One cache has one size on both paths. */
 	for (unsigned n = 1; n <= 4; n++) {
 		char key[64];

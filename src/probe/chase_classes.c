@@ -336,8 +336,8 @@ static bool is_real(struct chase_path *c, const struct chase_pool *pool, const s
 }
 
 /* A class that only a fast clock makes: as much slower than another one as that explains, and never what most accesses are of
- * where both occur. What is really slower takes over in the end, or has places of its own: a next level that is little slower. */
-static bool is_ghost(struct chase_path *c, const struct chase_pool *pool, unsigned of, unsigned k)
+ * where both occur. What is really slower takes over in the end: a next level that is little slower. */
+static bool is_ghost(const struct chase_path *c, unsigned of, unsigned k)
 {
 	const double near = c->classes[of].centre, far = c->classes[k].centre;
 	double part[CHASE_SURVEY], scratch[CHASE_SURVEY];
@@ -353,18 +353,18 @@ static bool is_ghost(struct chase_path *c, const struct chase_pool *pool, unsign
 		return false;
 	/* The larger footprints. */
 	size_t last = n < 6 ? n : n / 2 < 6 ? 6 : n / 2;
-	return stat_median(part + (n - last), last, scratch) < 0.5 && !chase_owns_places(c, pool, k);
+	return stat_median(part + (n - last), last, scratch) < 0.5;
 }
 
 /* What a fast clock makes of one that is dropped is dropped with it: that one may be a far part of the same level as well as a ghost. */
-static void drop_ghosts(struct chase_path *c, const struct chase_pool *pool)
+static void drop_ghosts(struct chase_path *c)
 {
 	for (unsigned k = 1; k < c->class_count && c->swing > 0;) {
-		bool ghost = is_ghost(c, pool, k - 1, k);
+		bool ghost = is_ghost(c, k - 1, k);
 		if (!ghost)
 			k++;
 		while (ghost) {
-			ghost = k + 1 < c->class_count && is_ghost(c, pool, k, k + 1);
+			ghost = k + 1 < c->class_count && is_ghost(c, k, k + 1);
 			for (unsigned i = 0; i < c->survey_count; i++)
 				c->survey[i].share[k - 1] += c->survey[i].share[k];
 			remove_class(c, k);
@@ -519,7 +519,7 @@ static enum chase_state survey(struct chase_path *c)
 	for (unsigned i = 0; i < c->survey_count; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = chase_share_near(&pool->run[i], c->classes[k].centre, c->grain);
-	drop_ghosts(c, pool);
+	drop_ghosts(c);
 	for (unsigned i = 0; i < c->survey_count && c->swing > 0; i++)
 		for (unsigned k = 0; k < c->class_count; k++)
 			c->survey[i].share[k] = fmax(c->survey[i].share[k], share_of(c, &pool->run[i], k));
@@ -532,9 +532,7 @@ static enum chase_state survey(struct chase_path *c)
 		return CHASE_UNDECIDED;
 	}
 	estimate_noise(c, pool);
-	state = chase_unseen(c, pool, run);
-	if (state != CHASE_DONE)
-		return state;
+	chase_unseen(c, pool, run);
 
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
 		struct chase_fact *f = &c->level[k].sector;

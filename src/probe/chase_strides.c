@@ -24,8 +24,6 @@
 #define SETS_TRIED  16u
 #define SEVERAL	    8u /* conflicts looked for at a time */
 #define PARTS	    3u
-#define UNSURE_MOST 8u
-#define ELSEWHERE   3u		 /* sets in which is looked again where one of them does not tell */
 #define BESIDE	    (128u << 10) /* bytes of other lines that are read beside those at equal distances */
 
 /* Of distances in a row that do not fit, the one that does least. Many in a row are pages, or whatever else comes with a distance by and
@@ -145,49 +143,10 @@ static enum chase_state fewest(struct chase_path *c, uint64_t size, uint64_t *wa
 	return CHASE_DONE;
 }
 
-/* Whether a ring whose last line was moved fits in another set: from a multiple of whatever the line may be on, so that the ring's lines
- * begin where lines do. */
-static enum chase_state fits_elsewhere(struct chase_path *c, const struct strides *asked, uint64_t common, bool *yes)
-{
-	for (unsigned i = 1; i <= ELSEWHERE; i++) {
-		struct strides ring = *asked;
-		ring.start = i * common;
-		if (ring.start % ring.from == 0 || ring.start + (ring.lines + 1) * ring.from > c->limit)
-			continue;
-		const enum chase_state state = strides_fits(c, &ring, yes);
-		if (state != CHASE_UNDECIDED)
-			return state;
-	}
-	return CHASE_UNDECIDED;
-}
-
-/* Of places to which moving the last line tells nothing, the first that does elsewhere, where *line is the first that did leave the set. */
-static enum chase_state settle_unsure(struct chase_path *c, uint64_t period, uint64_t ways, const uint64_t *unsure,
-				      unsigned n, uint64_t *line)
-{
-	uint64_t common = *line;
-
-	for (unsigned i = 0; i < n && unsure[i] < *line; i++)
-		if (common < c->limit)
-			common *= unsure[i] / stat_gcd(common, unsure[i]);
-	for (unsigned i = 0; i < n && unsure[i] < *line; i++) {
-		const struct strides ring = {.from = period, .lines = (uint32_t)ways + 1, .moved = unsure[i]};
-		bool yes = false;
-		const enum chase_state state = fits_elsewhere(c, &ring, common, &yes);
-		if (state != CHASE_DONE)
-			return state;
-		if (yes)
-			*line = unsure[i];
-	}
-	return CHASE_DONE;
-}
-
 /* How far the last line has to be moved to leave the set. 0: it does not. */
 static enum chase_state moved_out(struct chase_path *c, uint64_t period, uint64_t ways, uint64_t *line)
 {
 	const uint64_t unit = c->level[0].sector.value;
-	uint64_t unsure[UNSURE_MOST];
-	unsigned n = 0;
 
 	*line = 0;
 	for (uint64_t from = unit; from <= LINE_NEAR && from < period && !*line; from += SEVERAL * unit) {
@@ -197,19 +156,17 @@ static enum chase_state moved_out(struct chase_path *c, uint64_t period, uint64_
 			const struct strides ring = {.from = period, .lines = (uint32_t)ways + 1, .moved = off};
 			bool yes = false;
 			enum chase_state state = strides_fits(c, &ring, &yes);
-			if (state == CHASE_UNDECIDED && n == UNSURE_MOST)
+			if (state == CHASE_UNDECIDED && !*line && all == CHASE_DONE)
 				return state;
-			if (state == CHASE_UNDECIDED)
-				unsure[n++] = off;
-			else if (state == CHASE_PENDING)
+			if (state == CHASE_PENDING)
 				all = state;
-			else if (yes && !*line && all == CHASE_DONE)
+			else if (state == CHASE_DONE && yes && !*line && all == CHASE_DONE)
 				*line = off;
 		}
 		if (all != CHASE_DONE)
 			return all;
 	}
-	return *line || !n ? settle_unsure(c, period, ways, unsure, n, line) : CHASE_UNDECIDED;
+	return CHASE_DONE;
 }
 
 /* Neighbours that share a set are moved out of it together, as the parts of one line are: but of as many lines as the set holds, the

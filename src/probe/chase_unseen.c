@@ -1,20 +1,13 @@
 /* A level that a survey in small steps does not show. Where a miss fetches many steps at once, few accesses of a lap go so far, and
- * a level that others empty as fast as one lap fills it answers a few of those only: no class of latency comes of that. In
- * steps of what a miss fetches every access goes so far, and a lap is over before much is gone. */
+ * a level that others empty as fast as one lap fills it answers a few of those only: no class of latency comes of that. */
 #include "base/arena.h"
 #include "probe/chase_walk.h"
 #include <math.h>
 #include <stdio.h>
 
 #define FEW   8	   /* steps of the survey in one fetch, from which such a level may escape it */
-#define PART  0.1  /* of the accesses: more than noise that likes some latency */
-#define TWICE 2	   /* footprints that have to show it */
 #define OTHER 0.1  /* of that, at most, where level k + 1 is not asked */
-#define ASKED 32   /* accesses that tell something */
-#define LOOKS 16   /* footprints at most */
 #define FROM  0.02 /* of the steps that could miss */
-#define UP_TO 0.85
-#define PEAKS CHASE_CLASSES
 /* Of the accesses that can go beyond, in all footprints where some do: so many, and so large a part of them, are of one latency ... */
 #define RARE_LEAST 16
 #define RARE	   0.01
@@ -34,76 +27,6 @@ static bool is_new(const struct chase_path *c, unsigned k, double centre)
 	return true;
 }
 
-/* Coarse rings over the footprints in which level k overflows bit by bit. */
-static enum chase_state look(struct chase_path *c, unsigned k, uint64_t unit, unsigned *seen, double *ticks)
-{
-	const double could = (double)c->stride / (double)unit;
-	enum chase_state all = CHASE_DONE;
-	unsigned looks = 0;
-
-	for (unsigned i = 0; i < c->survey_count && looks < LOOKS; i++) {
-		double beyond = 0, n = floor(c->survey[i].footprint / (double)unit), p[POINT_PARAMS];
-		for (unsigned q = c->level[k + 1].class_first; q < c->class_count; q++)
-			beyond += c->survey[i].share[q];
-		if (beyond < FROM * could || n < 2)
-			continue;
-		struct chase_run r;
-		chase_survey_params(c, p, (double)unit, 2 * n, fmin(fmax(4 * n, 512), c->room));
-		enum chase_state state = chase_get(c, &r, n * (double)unit, p);
-		looks++;
-		if (state == CHASE_PENDING)
-			all = state;
-		if (state != CHASE_DONE)
-			continue;
-		uint32_t *v = ARENA_ARRAY(study_arena(c->study), r.kept + 1, uint32_t);
-		struct chase_peak peak[PEAKS];
-		for (uint32_t q = 0; v && q < r.kept; q++)
-			v[q] = chase_ticks(r.record[q]);
-		unsigned peaks = v ? chase_peaks(v, r.kept, c->grain, PART, peak, PEAKS) : 0;
-		for (unsigned q = 0; q < peaks; q++)
-			if (is_new(c, k, peak[q].centre)) {
-				++*seen;
-				*ticks = peak[q].centre;
-				break;
-			}
-		if (beyond >= UP_TO * could)
-			break;
-	}
-	return all;
-}
-
-/* The same of the survey itself, where what the levels above keep hides coarse rings: of the accesses that alone can go beyond level k,
- * one in each fetch, a part has a latency that the others hardly ever have. */
-static void look_again(const struct chase_path *c, const struct chase_pool *pool, unsigned k, uint64_t unit,
-		       unsigned *seen, double *ticks)
-{
-	for (unsigned i = 0; i < pool->runs; i++) {
-		const struct chase_run *r = &pool->run[i];
-		uint32_t *v = ARENA_ARRAY(study_arena(c->study), r->kept + 1, uint32_t), asked = 0, others = 0;
-		struct chase_peak peak[PEAKS];
-		/* Those that can go beyond come first, all others fill up from behind. */
-		for (uint32_t q = 0; v && q < r->kept; q++) {
-			const uint64_t at =
-			    (uint64_t)chase_at(r->point->p, r->elements, chase_index(r->record[q])) * c->stride;
-			v[at % unit ? r->kept - ++others : asked++] = chase_ticks(r->record[q]);
-		}
-		if (asked < ASKED)
-			continue;
-		const unsigned peaks = chase_peaks(v, asked, c->grain, PART, peak, PEAKS);
-		for (unsigned q = 0; q < peaks; q++) {
-			const double reach = chase_reach(peak[q].centre, c->grain);
-			uint32_t alike = 0;
-			for (uint32_t o = asked; o < r->kept; o++)
-				alike += fabs(v[o] - peak[q].centre) <= reach;
-			if (!is_new(c, k, peak[q].centre) || alike > OTHER * peak[q].share * others)
-				continue;
-			++*seen;
-			*ticks = peak[q].centre;
-			break;
-		}
-	}
-}
-
 /* What has been seen of the accesses that can go beyond a level, one in each fetch, and of all others. */
 struct both {
 	uint32_t asked[CHASE_CAP + 1], others[CHASE_CAP + 1];
@@ -121,8 +44,8 @@ static void add_run(const struct chase_path *c, const struct chase_run *r, uint6
 	}
 }
 
-/* The same of all footprints together, where hardly anything stays in that level for a lap: a latency that is rare in each of them, but always the
- * same, and that the others do not have, which a delay would meet as often. */
+/* Of all footprints together, as hardly anything stays in that level for a lap: a latency that is rare in each of them, but always the
+ * same. The others do not have it, which a delay would meet as often. */
 static bool look_at_all(const struct chase_path *c, const struct chase_pool *pool, unsigned k, uint64_t unit,
 			double *ticks)
 {
@@ -166,38 +89,20 @@ static void lower_floor(struct chase_path *c, unsigned k, double ticks)
 	l->floor = fmin(l->floor, chase_floor(hit, ticks));
 }
 
-enum chase_state chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks)
+void chase_unseen(struct chase_path *c, const struct chase_pool *pool, const struct chase_run *walks)
 {
-	enum chase_state all = CHASE_DONE;
-
 	for (unsigned k = 0; k + 1 < c->level_count; k++) {
-		uint64_t unit = chase_walk_of(c, walks, 2, c->level[k + 1].class_first).unit;
-		unsigned seen = 0;
+		const uint64_t unit = chase_walk_of(c, walks, 2, c->level[k + 1].class_first).unit;
 		double ticks = 0;
-		if (unit < FEW * c->stride)
+		if (unit < FEW * c->stride || !look_at_all(c, pool, k, unit, &ticks))
 			continue;
-		enum chase_state state = look(c, k, unit, &seen, &ticks);
-		if (state == CHASE_PENDING)
-			all = state;
-		const char *how = "in smaller steps hardly any";
-		if (seen < TWICE) {
-			seen = 0;
-			look_again(c, pool, k, unit, &seen, &ticks);
-			how = "of the others hardly any";
-		}
-		if (seen < TWICE && look_at_all(c, pool, k, unit, &ticks)) {
-			seen = TWICE;
-			how = "rarely but always as long, and of the others hardly any";
-		}
-		if (seen >= TWICE)
-			lower_floor(c, k, ticks);
-		if (seen < TWICE || (c->doubtful && c->doubtful <= k + 1))
+		lower_floor(c, k, ticks);
+		if (c->doubtful && c->doubtful <= k + 1)
 			continue;
 		c->doubtful = k + 1;
 		snprintf(c->doubt, sizeof(c->doubt),
-			 "in steps of %llu bytes accesses of %.0f ticks come up, and %s: one more level, which others "
-			 "empty",
-			 (unsigned long long)unit, ticks, how);
+			 "in steps of %llu bytes accesses of %.0f ticks come up, rarely but always as long: one more "
+			 "level, which others empty",
+			 (unsigned long long)unit, ticks);
 	}
-	return all;
 }

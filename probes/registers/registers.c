@@ -427,7 +427,9 @@ static void conclude_limit(struct regs_study *r, const struct regs_fit *f)
  * it is launched all the same, and one thread more. */
 static void conclude_worst_fit(struct regs_study *r, const struct regs_fit *f)
 {
-	static const char key[] = "regfile.least_used", evidence[] = "block";
+	static const char *const keys[] = {"regfile.least_used", "regfile.least_used_registers",
+					   "regfile.least_used_threads"};
+	static const char evidence[] = "block";
 	const uint32_t q = f->register_hi, largest = r->d->max_threads_per_block;
 	const double file = roundest(f->used_lo, f->room - 1);
 	uint32_t worst = 0, threads = 0;
@@ -439,35 +441,38 @@ static void conclude_worst_fit(struct regs_study *r, const struct regs_fit *f)
 			threads = t;
 		}
 	}
-	if (!known || (!r->values_bad && !r->kept)) {
-		study_verdict(r->s, key, VERDICT_INCONCLUSIVE, evidence,
-			      known ? "how many registers a thread may have is not known"
-				    : "how registers are given out is not known");
+	const bool told = known && (r->values_bad || r->kept);
+	for (unsigned i = 0; i < sizeof keys / sizeof *keys && !(told && worst); i++)
+		study_verdict(r->s, keys[i], told ? VERDICT_ABSENT : VERDICT_INCONCLUSIVE, evidence, "%s",
+			      told    ? "the largest block fits with any number of registers"
+			      : known ? "how many registers a thread may have is not known"
+				      : "how registers are given out is not known");
+	if (!told || !worst)
 		return;
-	}
-	if (!worst) {
-		study_verdict(r->s, key, VERDICT_ABSENT, evidence,
-			      "the largest block fits with any number of registers");
-		return;
-	}
 	const uint32_t values = values_for(r, worst < r->most_ok ? worst : r->most_ok);
 	const enum answer fits = launches(r, values, threads), more = launches(r, values, threads + 1);
 	const uint32_t registers = r->registers[values];
-	if (fits == RAN && more == REFUSED && registers <= worst && registers + q > worst)
-		study_measured_number(r->s, key, threads * worst, threads * worst, threads * worst, "card",
-				      "the largest block at the number of registers that suits it worst", evidence,
-				      "%u threads with %u registers each are let through, %u are not: %.0f %% are used",
-				      threads, registers, threads + 1, 100.0 * threads * worst / file);
-	else
-		study_verdict(r->s, key, VERDICT_INCONCLUSIVE, evidence,
-			      "%u threads with %u registers each should be the most, but launches say otherwise",
-			      threads, registers);
+	const double values_of[] = {(double)threads * worst, worst, threads};
+	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
+		if (fits == RAN && more == REFUSED && registers <= worst && registers + q > worst)
+			study_measured_number(
+			    r->s, keys[i], values_of[i], values_of[i], values_of[i], "card",
+			    "the largest block at the number of registers that suits it worst", evidence,
+			    "%u threads with %u registers each are let through, %u are not: %.0f %% are used", threads,
+			    registers, threads + 1, 100.0 * threads * worst / file);
+		else
+			study_verdict(
+			    r->s, keys[i], VERDICT_INCONCLUSIVE, evidence,
+			    "%u threads with %u registers each should be the most, but launches say otherwise", threads,
+			    registers);
 }
 
 static void all_inconclusive(struct study *s, enum verdict v, const char *why)
 {
-	static const char *const keys[] = {"regfile.registers_per_sm", "regfile.max_per_thread",
-					   "regfile.thread_quantum", "regfile.register_quantum", "regfile.least_used"};
+	static const char *const keys[] = {"regfile.registers_per_sm",	"regfile.max_per_thread",
+					   "regfile.thread_quantum",	"regfile.register_quantum",
+					   "regfile.least_used",	"regfile.least_used_registers",
+					   "regfile.least_used_threads"};
 	for (unsigned i = 0; i < sizeof keys / sizeof *keys; i++)
 		study_verdict(s, keys[i], v, "block", "%s", why);
 }

@@ -37,9 +37,10 @@ void tlb_ask_figures(struct tlb_path *c)
 	for (uint32_t i = 1; i <= POINTS; i++)
 		ask(c, (struct tlb_ring){.pages = (uint32_t)((most * i + POINTS - 1) / POINTS), .stride = stride});
 	for (uint32_t pages = (uint32_t)l->entries.value; pages <= l->entries.value + 1; pages++)
-		for (int k = -8; k <= 8; k++) {
+		for (int k = -8; k <= 12; k++) {
 			uint64_t s = (uint64_t)((double)l->line.value * exp2(k / 3.0)) / 4096 * 4096;
-			if (s >= 4096)
+			/* Wong's plot ends behind the way of the last level: 17 pages are more than it holds at such strides. */
+			if (s >= 4096 && (k <= 8 || s * pages <= 5 * reach))
 				ask(c, (struct tlb_ring){.pages = pages, .stride = s});
 		}
 	if (c->level_count < 2 || c->level[1].line.state != CHASE_DONE)

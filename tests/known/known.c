@@ -505,7 +505,7 @@ static bool is_hidden(const struct sim_spec *s, const char *key)
 {
 	static const char *const hidden[] = {
 	    "size", "ways", "sets", "scope", "policy", "mapping", "replacement_probability"};
-	if (strcmp(key, "regfile.max_per_thread") == 0 || strcmp(key, "regfile.least_used") == 0)
+	if (strcmp(key, "regfile.max_per_thread") == 0 || str_starts(key, "regfile.least_used"))
 		return !s->regfile.max_per_thread;
 	/* As many lanes as a warp has: more never ask for one line at once. And a table that no block fills. */
 	if (strcmp(key, "outstanding.merge") == 0 && s->outstanding_merge >= s->warp_size)

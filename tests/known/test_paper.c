@@ -247,6 +247,24 @@ static void mistakes_name_their_line(void **state)
 	expect_error(HEAD "Table I | row | key | 5 | hours\n", "the unit 'hours' is unknown; known are name");
 }
 
+/* What a reason says of our own model is none why a paper's number may be missed; NULL: it says nothing of it. */
+static const char *of_ours(const char *reason)
+{
+	static const char *const words[] = {"ours", "our ", "simulat", "fathom", "guess", "description", "model"};
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strstr(reason, words[i]))
+			return words[i];
+	return NULL;
+}
+
+static void reasons_are_of_the_paper(void **state)
+{
+	(void)state;
+	assert_null(of_ours("the text rounds what the plot shows"));
+	assert_non_null(of_ours("a simulated operation takes whole cycles"));
+	assert_non_null(of_ours("the clock is a guess"));
+}
+
 static void check_part(const struct embedded *m, const struct paper *p, const struct paper_part *part)
 {
 	char gpu[128];
@@ -262,6 +280,12 @@ static void check_part(const struct embedded *m, const struct paper *p, const st
 		assert_int_equal(formula_parse(&formula, row->key, &e), 0);
 		if (strcmp(row->key, PAPER_NO_KEY) == 0 && !*row->note)
 			fail_msg("%s:%u: a note has to say why no finding means the same", m->path, row->line);
+		if (of_ours(row->reason) && !*row->deviation)
+			fail_msg("%s:%u: a tolerance comes from the paper, not from '%s'; name an entry of "
+				 "gpus/DEVIATIONS.md instead",
+				 m->path, row->line, of_ours(row->reason));
+		if (formula.count > 1 && !*row->note)
+			fail_msg("%s:%u: a note has to say how the paper derives the value so", m->path, row->line);
 		if (row->wide && !*row->deviation)
 			fail_msg("%s:%u: the tolerance is wider than three times the last printed digit; name the "
 				 "entry of gpus/DEVIATIONS.md that says why",
@@ -447,6 +471,7 @@ int main(void)
 	    cmocka_unit_test(a_setting_is_no_published_value),
 	    cmocka_unit_test(figures_have_the_papers_numbers),
 	    cmocka_unit_test(figures_say_whose_they_repeat),
+	    cmocka_unit_test(reasons_are_of_the_paper),
 	    cmocka_unit_test(shipped_papers_speak_of_what_exists),
 	    cmocka_unit_test(unknown_papers_name_the_known),
 	};

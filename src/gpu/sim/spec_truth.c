@@ -388,19 +388,24 @@ static void tell_global(struct teller *t, const struct sim_spec *s)
 static void tell_worst_fit(struct teller *t, const struct sim_spec *s, uint32_t register_quantum,
 			   uint32_t thread_quantum)
 {
-	static const char key[] = "regfile.least_used";
-	uint32_t worst = UINT32_MAX,
+	static const char *const key[] = {"regfile.least_used", "regfile.least_used_registers",
+					  "regfile.least_used_threads"};
+	uint32_t worst = UINT32_MAX, at[2] = {0},
 		 limit = s->regfile.max_per_thread ? s->regfile.max_per_thread : s->registers_per_sm;
 	for (uint32_t r = 1; r <= limit; r++) {
 		uint32_t each = (r + register_quantum - 1) / register_quantum * register_quantum;
 		uint32_t threads = s->registers_per_sm / each / thread_quantum * thread_quantum;
-		if (threads && threads < s->max_threads_per_block && threads * each < worst)
+		if (threads && threads < s->max_threads_per_block && threads * each < worst) {
 			worst = threads * each;
+			at[0] = each;
+			at[1] = threads;
+		}
 	}
-	if (worst < UINT32_MAX)
-		tell_number(t, key, worst, 0);
-	else
-		tell_absent(t, key);
+	for (unsigned i = 0; i < 3; i++)
+		if (worst < UINT32_MAX)
+			tell_number(t, key[i], i ? at[i - 1] : worst, 0);
+		else
+			tell_absent(t, key[i]);
 }
 
 /* As a launch sees it: with registers given to warps, a thread's share of a piece is what its count is rounded to. */

@@ -194,7 +194,7 @@ static int draw_bandwidth(const struct study *s, struct figure_list *out)
 		if (!f)
 			return -1;
 		f->x = (struct figure_axis){.label = "threads that read", .unit = "count", .log2 = true};
-		f->y = (struct figure_axis){.label = "all together, at most", .unit = "bytes/clk", .log2 = true};
+		f->y = (struct figure_axis){.label = "all together, at most", .unit = "bytes/clk", .log2 = level > 0};
 		if (figure_add(f, names[level], MARK_POINTS, x, y, NULL, n))
 			return -1;
 	}

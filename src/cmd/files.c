@@ -88,13 +88,29 @@ int files_make_dir(struct cmd_context *c, const char *dir)
 	return CMD_OK;
 }
 
+/* Into what is there already and no file: a terminal, a pipe, a device. */
+static int write_through(struct cmd_context *c, const char *path, const struct str *text)
+{
+	int fd = open(path, O_WRONLY | O_NOCTTY | O_CLOEXEC), rc;
+
+	if (fd < 0)
+		return cmd_fail(c, CMD_DEVICE, "cannot write %s: %s", path, strerror(errno));
+	rc = write_all(fd, str_text(text), text->len);
+	if (close(fd) && rc == 0)
+		rc = -errno;
+	return rc == 0 ? CMD_OK : cmd_fail(c, CMD_DEVICE, "cannot write %s: %s", path, strerror(-rc));
+}
+
 int files_replace(struct cmd_context *c, const char *path, const struct str *text)
 {
 	char *part = arena_printf(&c->arena, "%s.part", path);
+	struct stat there;
 	int fd, rc;
 
 	if (!part || text->failed)
 		return cmd_fail(c, CMD_DEVICE, "out of memory");
+	if (stat(path, &there) == 0 && !S_ISREG(there.st_mode)) /* /dev/stdout is no name to give to a file */
+		return write_through(c, path, text);
 	/* What somebody laid there, a link to elsewhere or what a killed fathom left, goes; nothing is written through it. */
 	unlink(part);
 	fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);

@@ -12,7 +12,7 @@ void files_say_foreign(struct cmd_context *c, const char *path, const struct run
 /* For writing: takes the file's lock first, then reads, so that nobody writes in between. */
 int files_open_run(struct cmd_context *c, const char *path, struct run *r, struct store **store);
 int files_make_dir(struct cmd_context *c, const char *dir); /* with its parents; fine when it is there */
-/* Writes text under another name first, so that a full disk leaves no half file under `path`. */
+/* Writes text under another name first, so that a full disk leaves no half file under `path`. A device or a pipe stays what it is. */
 int files_replace(struct cmd_context *c, const char *path, const struct str *text);
 bool files_exists(const char *path);
 /* "fathom-gtx280-2026-11-20.fathom", or with "-2" ... when the name is taken. NULL: out of memory. `attempt` from 1. */

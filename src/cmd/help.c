@@ -25,6 +25,8 @@ static const struct {
 
 #define COUNT(a) (sizeof(a) / sizeof((a)[0]))
 
+enum { PAGE = 80 }; /* columns: what a terminal has at least */
+
 /* Adds text word by word, never past column `width`, continuation lines indented. `at` is where the line stands. */
 static void wrap(struct str *out, const char *text, size_t at, size_t indent, size_t width)
 {
@@ -85,6 +87,29 @@ static void synopsis(struct str *out, const struct cmd_verb *v)
 	}
 }
 
+/* The same in lines that begin at column `at`; an option and its value stay on one. */
+static void usage(struct str *out, const struct cmd_verb *v, size_t at)
+{
+	enum { GLUE = '\1' };
+	struct str line;
+	const size_t from = out->len;
+	unsigned depth = 0;
+
+	str_init(&line);
+	synopsis(&line, v);
+	for (size_t i = 0; i < line.len; i++) {
+		depth += line.data[i] == '[';
+		depth -= line.data[i] == ']';
+		if (depth && line.data[i] == ' ')
+			line.data[i] = GLUE;
+	}
+	wrap(out, str_text(&line), at, at + 4, PAGE);
+	for (size_t i = from; i < out->len; i++)
+		out->data[i] = out->data[i] == GLUE ? ' ' : out->data[i];
+	out->failed |= line.failed;
+	str_free(&line);
+}
+
 static void options_text(struct str *out, const struct cmd_option *options)
 {
 	for (const struct cmd_option *o = options; o->name; o++) {
@@ -102,7 +127,7 @@ static void options_text(struct str *out, const struct cmd_option *options)
 			str_addf(out, "\n%*s", 32, "");
 		else
 			str_addf(out, "%*s", 32 - n, "");
-		wrap(out, o->help, 32, 32, 100);
+		wrap(out, o->help, 32, 32, PAGE);
 	}
 }
 
@@ -111,16 +136,16 @@ static void exits_text(struct str *out)
 	str_add(out, "\nExit codes:\n");
 	for (size_t i = 0; i < COUNT(exits); i++) {
 		str_addf(out, "  %-4d", exits[i].code);
-		wrap(out, exits[i].text, 6, 6, 100);
+		wrap(out, exits[i].text, 6, 6, PAGE);
 	}
 }
 
 void help_verb(struct str *out, const struct cmd_verb *v)
 {
 	str_add(out, "Usage: ");
-	synopsis(out, v);
-	str_add(out, "\n\n");
-	wrap(out, v->about, 0, 0, 100);
+	usage(out, v, 7);
+	str_addc(out, '\n');
+	wrap(out, v->about, 0, 0, PAGE);
 	str_add(out, "\nOptions:\n");
 	options_text(out, v->options);
 	options_text(out, cmd_common_options);
@@ -134,8 +159,7 @@ void help_program(struct str *out)
 	str_add(out, "fathom measures a GPU with microbenchmarks and says what it is.\n\nUsage:\n");
 	for (size_t i = 0; i < cmd_verb_count; i++) {
 		str_add(out, "  ");
-		synopsis(out, &cmd_verbs[i]);
-		str_addc(out, '\n');
+		usage(out, &cmd_verbs[i], 2);
 	}
 	str_add(out, "\nCommands:\n");
 	for (size_t i = 0; i < cmd_verb_count; i++)

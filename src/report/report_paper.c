@@ -56,6 +56,21 @@ static void widest(size_t *to, struct str *s, struct str *out)
 	str_clear(s);
 }
 
+/* Columns that are too wide together give room away: values first, few of which are long, then keys. */
+static void fit(struct widths *w, const struct report_style *style)
+{
+	const size_t page = style->width ? style->width : 80, taken = INDENT + 3 * GAP + strlen("not asked");
+	const size_t values = 15, keys = 10;
+	while (taken + w->key + w->published + w->measured > page) {
+		size_t *most = w->published > w->measured ? &w->published : &w->measured;
+		if (*most <= values)
+			most = &w->key;
+		if (*most <= keys)
+			return;
+		--*most;
+	}
+}
+
 static struct widths measure(struct str *out, const struct paper_comparison *parts, size_t n,
 			     const struct report_style *style)
 {
@@ -72,17 +87,22 @@ static struct widths measure(struct str *out, const struct paper_comparison *par
 			widest(&w.measured, &s, out);
 		}
 	str_free(&s);
+	fit(&w, style);
 	return w;
 }
 
-/* The text of s in a column of `width`, and s empty again. */
-static void column(struct str *out, struct str *s, size_t width)
+/* The text of s in a column that begins at `at`, and s empty again. Where the next one begins: on a new line after a text that is too wide. */
+static size_t column(struct str *out, struct str *s, size_t at, size_t width)
 {
-	size_t is = render_width(str_text(s));
+	const size_t is = render_width(str_text(s)), next = at + width + GAP;
 	str_add(out, str_text(s));
-	str_addf(out, "%*s", (int)((width > is ? width - is : 0) + GAP), "");
+	if (is > width)
+		str_addf(out, "\n%*s", (int)next, "");
+	else
+		str_addf(out, "%*s", (int)(width - is + GAP), "");
 	out->failed |= s->failed;
 	str_clear(s);
+	return next;
 }
 
 static const char *colour(enum paper_result r, const struct report_style *style)
@@ -112,11 +132,11 @@ static void line(struct str *out, const struct paper_check *c, const struct widt
 	str_init(&s);
 	subject(&s, c->row);
 	str_addf(out, "%*s", INDENT, "");
-	column(out, &s, w->key);
+	size_t at = column(out, &s, INDENT, w->key);
 	published(&s, c->row);
-	column(out, &s, w->published);
+	at = column(out, &s, at, w->published);
 	measured(&s, f, style);
-	column(out, &s, w->measured);
+	column(out, &s, at, w->measured);
 	str_free(&s);
 	str_addf(out, "%s%s%s", colour(c->result, style), paper_result_name(c->result),
 		 *colour(c->result, style) ? table_plain(style) : "");
@@ -176,9 +196,11 @@ static size_t allowed(const struct paper_comparison *c)
 	return n;
 }
 
-static void counts(struct str *out, const size_t *n, size_t within, size_t repeated)
+static void counts(struct str *page, const size_t *n, size_t within, size_t repeated, const struct report_style *style)
 {
+	struct str line, *out = &line;
 	size_t all = 0;
+	str_init(out);
 	for (int i = 0; i < PAPER_RESULTS; i++)
 		all += n[i];
 	all -= n[PAPER_IS_SETTING];
@@ -191,7 +213,9 @@ static void counts(struct str *out, const size_t *n, size_t within, size_t repea
 		str_addf(out, "; repeated: %zu", repeated);
 	if (n[PAPER_IS_SETTING])
 		str_addf(out, "; %zu more are settings of its experiments", n[PAPER_IS_SETTING]);
-	str_addc(out, '\n');
+	render_wrap(page, str_text(out), 0, style->width ? style->width : 80);
+	page->failed |= out->failed;
+	str_free(out);
 }
 
 int report_paper(struct str *out, const struct paper_comparison *parts, size_t n, const struct report_style *style,
@@ -227,7 +251,7 @@ int report_paper(struct str *out, const struct paper_comparison *parts, size_t n
 		if (n > 1) {
 			render_clean(out, parts[i].part->device, !style->unicode);
 			str_add(out, ": ");
-			counts(out, parts[i].counts, allowed(&parts[i]), parts[i].repeated);
+			counts(out, parts[i].counts, allowed(&parts[i]), parts[i].repeated, style);
 		}
 		for (int k = 0; k < PAPER_RESULTS; k++)
 			all[k] += parts[i].counts[k];
@@ -236,6 +260,6 @@ int report_paper(struct str *out, const struct paper_comparison *parts, size_t n
 	}
 	if (n > 1)
 		str_addc(out, '\n');
-	counts(out, all, within, repeated);
+	counts(out, all, within, repeated, style);
 	return out->failed ? err_nomem(e) : 0;
 }

@@ -116,6 +116,10 @@ static void finish(struct scale *s, struct range r, bool bytes, bool cells, size
 		max_ticks = TICKS_MOST;
 	if (max_ticks < 3)
 		max_ticks = 3;
+	if (s->log2 && !cells && log2(s->hi / s->lo) < 3) { /* few ticks would lie within: it ends on some */
+		s->lo = exp2(floor(log2(s->lo) + 1e-9));
+		s->hi = exp2(ceil(log2(s->hi) - 1e-9));
+	}
 	if (s->log2)
 		ticks_log2(s, max_ticks);
 	else if (bytes && s->hi < HUGE_BYTES && (cells || s->lo >= 0))

@@ -444,6 +444,12 @@ def test_standard_output_on_a_full_disk(o):
             refused(o.run(*args, stdout=full), DEVICE, "standard output")
 
 
+def test_output_that_is_no_file(o):
+    """A pipe or a device stays one: what is written goes through it."""
+    result = o.run("report", small_run(o), "--html", "/proc/self/fd/1")
+    expect(result.returncode == 0 and "<!DOCTYPE html>" in result.stdout, f"{result.returncode}: {result.stderr!r}")
+
+
 def test_reader_that_goes_away(o):
     read_end, write_end = os.pipe()
     os.close(read_end)
